@@ -1,0 +1,147 @@
+// Package lookleaplangchain offers the ANML actions of a page as tools of LangChainGo.
+//
+//	tools := lookleaplangchain.New(session)
+//	executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(model, tools.Of(page)))
+//	out, err := chains.Run(ctx, executor, "book two seats")
+//
+// LangChainGo has no interrupts: a call that needs the user ends the run with an error that is
+// a *lookleap.PendingError. Pass the decision to [Tools.Decide] and run the executor again. The
+// same call of the same tool then goes on with the plan that the user was shown:
+//
+//	var pending *lookleap.PendingError
+//	if errors.As(err, &pending) {
+//		tools.Decide(pending, decide(pending.Request))
+//		out, err = chains.Run(ctx, executor, "book two seats")
+//	}
+//
+// The Host of the session needs a prompter that suspends: see [Prompter].
+package lookleaplangchain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/tools"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
+)
+
+// Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
+type Prompter struct{}
+
+// PromptConsent returns [lookleap.ErrConsentPending].
+func (Prompter) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+}
+
+// maxWaiting is the number of calls that wait for the user at once.
+const maxWaiting = 100
+
+// Tools makes the tools of one user's session. Its methods are safe for concurrent use.
+type Tools struct {
+	// OnPage receives the page that an action returns. Its tools are for the next run.
+	OnPage func(*agent.Page)
+
+	session *agent.Session
+	mu      sync.Mutex
+	calls   map[string]string   // by the id of a request: the call that waits for it
+	decided map[string]decision // by the call
+}
+
+// decision is what the user decided about a call.
+type decision struct {
+	state json.RawMessage
+	lookleap.ConsentDecision
+}
+
+// New returns the tools of a session.
+func New(session *agent.Session) *Tools {
+	return &Tools{session: session, calls: map[string]string{}, decided: map[string]decision{}}
+}
+
+// Of returns the actions of a page as tools for agents. The agents of LangChainGo pass one
+// text to a tool, so the description has the schema of the JSON object that the text is.
+func (t *Tools) Of(page *agent.Page) []tools.Tool {
+	var out []tools.Tool
+	for _, a := range page.Tools() {
+		out = append(out, &action{tools: t, tool: a})
+	}
+	return out
+}
+
+// LLMTools returns the actions of a page for llms.WithTools. Pass the arguments of a
+// llms.ToolCall to Call of the tool with the same name.
+func LLMTools(page *agent.Page) []llms.Tool {
+	var out []llms.Tool
+	for _, a := range page.Tools() {
+		d := a.Definition(agent.OpenAI)
+		out = append(out, llms.Tool{Type: "function", Function: &llms.FunctionDefinition{
+			Name: d.Name, Description: d.Description, Parameters: d.Parameters, Strict: d.Strict,
+		}})
+	}
+	return out
+}
+
+// Decide keeps the user's decision for the next run. It is used once.
+func (t *Tools) Decide(pending *lookleap.PendingError, d lookleap.ConsentDecision) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if call, ok := t.calls[pending.Request.ID]; ok {
+		delete(t.calls, pending.Request.ID)
+		t.decided[call] = decision{pending.State, d}
+	}
+}
+
+// action is one action as a tool.
+type action struct {
+	tools *Tools
+	tool  agent.Tool
+}
+
+// Name returns the name of the tool.
+func (a *action) Name() string { return a.tool.NameFor(agent.OpenAI) }
+
+// Description describes the tool and its input.
+func (a *action) Description() string {
+	schema, _ := json.Marshal(a.tool.Definition(agent.OpenAI).Parameters) // decoded from JSON
+	return a.tool.Description + ". The input is a JSON object with this schema: " + string(schema)
+}
+
+// Call runs the action, or goes on with what the user decided about the same call. An error
+// of the action is text for the model; a *lookleap.PendingError ends the run.
+func (a *action) Call(ctx context.Context, input string) (string, error) {
+	t, call := a.tools, a.tool.Name+"\x00"+input
+	t.mu.Lock()
+	d, decided := t.decided[call]
+	delete(t.decided, call)
+	t.mu.Unlock()
+	var result *agent.CallResult
+	var err error
+	if decided {
+		result, err = t.session.Resume(ctx, d.state, d.ConsentDecision)
+	} else {
+		result, err = a.tool.Call(ctx, json.RawMessage(input))
+	}
+	var pending *lookleap.PendingError
+	switch {
+	case errors.As(err, &pending):
+		t.mu.Lock()
+		if len(t.calls) >= maxWaiting {
+			clear(t.calls)
+		}
+		t.calls[pending.Request.ID] = call
+		t.mu.Unlock()
+		return "", pending
+	case err != nil:
+		return agent.Advise(err).Text, nil
+	}
+	if result.Page != nil && t.OnPage != nil {
+		t.OnPage(result.Page)
+	}
+	return result.Text(anml.TextOptions{}), nil
+}
