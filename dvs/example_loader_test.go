@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
@@ -73,7 +74,7 @@ func ExampleParseSkillURL() {
 }
 
 func ExampleDecide() {
-	v := dvs.Decide(dvs.Claim{URL: "https://example.com.evil.example/SKILL.md", Root: "https://example.com/", Source: dvs.ByUser}, dvs.Evidence{}, noon, dvs.Rules{})
+	v := dvs.Decide(dvs.Claim{URL: "https://example.com.evil.example/SKILL.md", Root: "https://example.com/", Source: dvs.ByUser}, dvs.Evidence{}, time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC), dvs.Rules{})
 	fmt.Println(v.OK, v.Code)
 	fmt.Println(v.Checks[3].Message)
 	// Output:

@@ -126,7 +126,10 @@ func compile(t *testing.T, dir string) {
 	cmd := exec.Command("go", "vet", "-assign", "./...") // vet compiles tests without linking them
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	switch out, err := cmd.CombinedOutput(); {
+	case err != nil && bytes.Contains(out, []byte("module lookup disabled by GOPROXY=off")):
+		t.Skip("its dependencies are not in the module cache: run go mod download in its directory")
+	case err != nil:
 		t.Errorf("%v\n%s", err, out)
 	}
 }

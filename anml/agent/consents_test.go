@@ -248,7 +248,7 @@ func TestConsentRows(t *testing.T) {
 		t.Run("reject-no", func(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: ann}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
 			s.does(book, lookleap.CodeOK)
-			s.wantSent(`<refuse field="email" reason="user-denied"`, "!"+annsEmail, "!49")
+			s.wantSent(`<refuse field="email" reason="user-denied"`, "!"+annsEmail, "!+49")
 		})
 		for name, reply := range map[string]labprompt.Reply{"error": labprompt.Fail(errDown), "panic": labprompt.Panic("x"), "other-digest": labprompt.WrongDigest(), "all-refused": labprompt.Deny()} {
 			t.Run("reject-"+name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lookleap/lookleap/hostflags"
+	"github.com/lookleap/lookleap/contrib/hostflags"
 )
 
 // commandLine is a parsed command line.

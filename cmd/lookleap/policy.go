@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/internal/plaintext"
-	"github.com/lookleap/lookleap/policy"
 )
 
 func policyCommand() command {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/policy"
 )
 
 // lookleapOn runs a command and returns its exit code and output.

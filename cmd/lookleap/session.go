@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/hostflags"
+	"github.com/lookleap/lookleap/contrib/hostflags"
 	"github.com/lookleap/lookleap/internal/htmlreport"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/plaintext"
-	"github.com/lookleap/lookleap/policy"
 )
 
 func skillCommand() command {

@@ -55,12 +55,12 @@ func BenchmarkCost(b *testing.B) {
 				},
 			},
 		} {
-			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) { beside(b, c[0], c[1], &n) })
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) { sideBySide(b, c[0], c[1], &n) })
 		}
 	}
 }
 
-// fill gives an engine a number of plans, of uses of one key, and of ledger entries.
+// fill puts into an engine a number of plans, of uses of one key, and of ledger entries.
 func fill(b *testing.B, e *Engine, size int) {
 	b.Helper()
 	const many = 1000
@@ -87,8 +87,8 @@ func fill(b *testing.B, e *Engine, size int) {
 	exec(`ANALYZE`)
 }
 
-// beside times two calls in turns.
-func beside(b *testing.B, bare, ours func() error, n *int) {
+// sideBySide times two calls in turns.
+func sideBySide(b *testing.B, bare, ours func() error, n *int) {
 	var costs [2][]time.Duration
 	for b.Loop() {
 		*n++

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/webconsent"
 	"github.com/lookleap/lookleap/lookleaptest"
-	"github.com/lookleap/lookleap/webconsent"
 )
 
 // browser is where a user decides on a page.

@@ -16,8 +16,8 @@ import (
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/contrib/hostflags"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/hostflags"
 )
 
 const origin = "https://ferries.example"

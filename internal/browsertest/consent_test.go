@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/webconsent"
+	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
 // desk is a served Prompter.

@@ -7,7 +7,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/policy"
+	"github.com/lookleap/lookleap/contrib/policy"
 )
 
 // compiled compiles the text of a schema.

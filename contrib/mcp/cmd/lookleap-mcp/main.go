@@ -35,9 +35,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/hostflags"
 	lookleapmcp "github.com/lookleap/lookleap/contrib/mcp"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/hostflags"
 )
 
 // options are the command line.

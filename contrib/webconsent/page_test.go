@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/webconsent"
+	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
 // suspended returns a served Prompter on which a plan waits, and a browser.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/webconsent"
+	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
 type answer struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/webconsent"
+	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
 func Example() {

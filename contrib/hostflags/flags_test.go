@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/hostflags"
+	"github.com/lookleap/lookleap/contrib/hostflags"
 )
 
 // The development mode rewrites URLs of one's own machine, and no others.

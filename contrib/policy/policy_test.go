@@ -17,8 +17,8 @@ import (
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/policy"
 )
 
 const head = `{"type":"` + policy.MediaType + `"`

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/webconsent"
+	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
 // served is a Prompter behind a real server on the loopback interface.
