@@ -6,8 +6,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/contrib/policy"
+	"github.com/lookleap/lookleap/dvs"
 )
 
 // compiled compiles the text of a schema.
