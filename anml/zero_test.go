@@ -36,6 +36,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[anml.Status](), reflect.TypeFor[anml.Step](), reflect.TypeFor[anml.StepBuilder](), reflect.TypeFor[anml.StepStatus](),
 		reflect.TypeFor[anml.TextOptions](), reflect.TypeFor[anml.Tool](), reflect.TypeFor[anml.Type](), reflect.TypeFor[anml.Usage](),
 		reflect.TypeFor[anml.Video](), reflect.TypeFor[anml.Voice](), reflect.TypeFor[anml.WriteOptions](),
+		reflect.TypeFor[anml.AgentResponse](), reflect.TypeFor[anml.HandlerOptions](),
 	}, map[string]any{
 		"Accept": anml.Accept, "CheckValue": anml.CheckValue, "ConsentFresh": anml.ConsentFresh, "Equal": anml.Equal,
 		"FormatDate": anml.FormatDate, "FormatDateTime": anml.FormatDateTime, "FormatOf": anml.FormatOf, "FormatValue": anml.FormatValue,
@@ -44,6 +45,8 @@ func TestZeroValues(t *testing.T) {
 		"NewSites": anml.NewSites, "OutcomeOf": anml.OutcomeOf, "Parse": anml.Parse, "ParseJSON": anml.ParseJSON, "ParseNumber": anml.ParseNumber,
 		"ParseProblem": anml.ParseProblem, "ParseRequires": anml.ParseRequires, "ParseToolName": anml.ParseToolName, "ParseType": anml.ParseType,
 		"ParseUsage": anml.ParseUsage, "ParseXML": anml.ParseXML, "StandardFields": anml.StandardFields, "ToolName": anml.ToolName,
+		"NewHandler": anml.NewHandler, "ProblemOf": anml.ProblemOf, "ReadAgentResponse": anml.ReadAgentResponse,
+		"Write": anml.Write, "WriteProblem": anml.WriteProblem,
 	})
 }
 

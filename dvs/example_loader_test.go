@@ -168,12 +168,22 @@ func ExampleLoader_RegisterListing() {
 	// true
 }
 
+// container stands for the sandbox of a real agent, which runs the command in a container.
+type container struct{}
+
+func (container) Sandbox() dvs.Sandbox {
+	return dvs.Sandbox{Name: "a sandbox", NoNetwork: true, ReadOnlyFS: true, WorkDir: true, Bounded: true}
+}
+
+func (container) Run(context.Context, *dvs.Command) (*dvs.RunResult, error) {
+	return &dvs.RunResult{Output: []byte("done\n")}, nil
+}
+
 func ExampleLoaded_Approve() {
 	net, host := hub()
 	defer net.Close()
 	host.Prompter = yes{}
-	sandbox := &runner{sandbox: dvs.Sandbox{Name: "a sandbox", NoNetwork: true, ReadOnlyFS: true, WorkDir: true, Bounded: true}}
-	skill, err := dvs.NewLoader(host, dvs.Options{Runner: sandbox}).Load(context.Background(), "https://example.com/skills/refund/")
+	skill, err := dvs.NewLoader(host, dvs.Options{Runner: container{}}).Load(context.Background(), "https://example.com/skills/refund/")
 	if err != nil {
 		fmt.Println(err)
 		return

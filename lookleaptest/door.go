@@ -2,8 +2,11 @@ package lookleaptest
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
+	"os"
+	"path/filepath"
 
 	"github.com/lookleap/lookleap/internal/lab"
 )
@@ -19,6 +22,8 @@ type Door struct {
 	DNS    string // HOST:PORT of the DNS server, over UDP and TCP
 	Addr   string // HOST:PORT of the door
 	CAFile string // the certificate authority of the sites, as a PEM file; Close removes it
+	// AnchorFile has the trust anchors of the DNS; Close removes it.
+	AnchorFile string
 
 	door *lab.Loopback
 }
@@ -30,14 +35,18 @@ func (n *Internet) OpenDoor() (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Door{DNS: l.DNS, Addr: l.Door, CAFile: l.CAFile, door: l}, nil
+	anchors := filepath.Join(filepath.Dir(l.CAFile), "anchors")
+	if err := os.WriteFile(anchors, []byte(n.Anchors()+"\n"), 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return &Door{DNS: l.DNS, Addr: l.Door, CAFile: l.CAFile, AnchorFile: anchors, door: l}, nil
 }
 
 // Close closes the door and its DNS server.
 func (d *Door) Close() error { return d.door.Close() }
 
 // Args returns the flags with which cmd/lookleap uses the door.
-func (d *Door) Args() []string { return d.door.Args() }
+func (d *Door) Args() []string { return append(d.door.Args(), "--anchor", d.AnchorFile) }
 
 // Anchors returns the trust anchors of the internet's DNS, for the field of this name of
 // lookleap.ResolverOptions in another process.
