@@ -47,8 +47,9 @@ func ReadAgentResponse(s Site, action, contentType string, data []byte, now time
 			asks[a.Field()] = a
 		}
 	}
+	rules := s.Constraints().Rules(nil)
 	for a := range doc.Knowledge().Answers() {
-		if err := r.accept(s, asks, a, now); err != nil {
+		if err := r.accept(rules, asks, a, now); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +73,7 @@ func ReadAgentResponse(s Site, action, contentType string, data []byte, now time
 }
 
 // accept checks one answer.
-func (r *AgentResponse) accept(s Site, asks map[string]Ask, a Answer, now time.Time) error {
+func (r *AgentResponse) accept(rules Rules, asks map[string]Ask, a Answer, now time.Time) error {
 	field := a.Field()
 	ask, asked := asks[field]
 	if _, twice := r.answers[field]; twice {
@@ -84,7 +85,7 @@ func (r *AgentResponse) accept(s Site, asks map[string]Ask, a Answer, now time.T
 	if err := CheckValue(ask.Type(), a.Value()); err != nil {
 		return fieldError(CodeResponseValue, field, "the value does not have the type "+ask.Type().String(), "send a value of this type")
 	}
-	rule := s.Constraints().Rule(field, nil)
+	rule := rules.Rule(field)
 	explicit := rule.Declared && (rule.Requires == ExplicitConsent || rule.Requires == Authentication)
 	switch {
 	case explicit && a.Consent() != ConsentExplicit:

@@ -4,5 +4,5 @@ import "slices"
 
 // targets lists everything that is measured.
 func targets() []target {
-	return slices.Concat(anmlTargets(), agentTargets(), textTargets())
+	return slices.Concat(anmlTargets(), agentTargets(), textTargets(), archiveTargets(), recordTargets())
 }

@@ -81,7 +81,7 @@ func textTargets() []target {
 	heads := join(plain(page(nul)), pieces(page(nul), "", `<link rel="aiip" href="ai://a%d/">`, `<meta a%d="b">`, `<link a="b" a="b" `, `<base href="/%d">`, `<!-- - `,
 		`<script>x`, `<title>&amp;`, `<style></style>`, `<template>`, `<noscript><link>`, `<link rel="a b c d e" href="/%d" type="text/html">`))
 	links := join(plain(nul, "<https://a.example/>; "+nul), pieces(nul, ", ", `<https://a.example/%d>; rel="a b"; type="x/y"`, `<ai://a/>;rel=aiip;anchor=""`, `<>; a%d*=UTF-8''x`, `<`, `<a>;rel="x\"`))
-	uris := plain(nul, "ai://"+nul, "ai://bank/"+nul, "ai://bank/x?"+nul, "ai://"+nul+"/x")
+	uris := plain(nul, "ai:/"+nul, "ai:/agent/x?"+nul, "ai://"+nul, "ai://bank/"+nul, "ai://bank/x?"+nul, "ai://"+nul+"/x")
 	urls := plain(nul, "https://"+nul+"/SKILL.md", "https://a.example/"+nul+"/SKILL.md", "https://a.example/.well-known/"+nul, "https://a.example/?"+nul)
 	policies := join(plain(nul, "# agents.txt\n"+nul, "[Agent: *]\nAllow: /"+nul+"\n", "[Agent: *]\nAllow: /\n"+nul),
 		pieces("# agents.txt\n[Agent: *]\n"+nul, "", "Allow: /a%d\n", "Disallow: /a*b*c%d$\n", "Disallow: /"+long+"%d\n", "Allow: /*a\n", "[Agent: a%d]\n", "Meta-a%d: b\n", "# c%d\n", "Allow: /%%41%d\n"),
@@ -136,6 +136,7 @@ func textTargets() []target {
 	}
 	return []target{
 		of("plaintext.Quote", plain(nul), func(s string) { plaintext.Quote(s, len(s)); plaintext.Quote(s, 100) }),
+		of("plaintext.Clip", plain(nul), func(s string) { plaintext.Clip(s, len(s)-1); plaintext.Clip(s, 100) }),
 		of("plaintext.Line", plain(nul), func(s string) { plaintext.Line(s) }),
 		of("plaintext.Isolate", plain(nul, "א"), func(s string) { plaintext.Isolate(s); plaintext.IsolateRow(s) }, "plaintext.IsolateRow"),
 		of("plaintext.Block", plain(nul), func(s string) { plaintext.Block(s, len(s)); plaintext.Block(s, 100) }),
@@ -215,6 +216,10 @@ func textTargets() []target {
 		}, "dvs.Change.*", "dvs.Capabilities.*"),
 		bytesOf("dvs.ParseSkill", skills, func(b []byte) { parseSkill(b, dvs.DVS) }),
 		bytesOf("dvs.ParseSkill/lenient", skills, func(b []byte) { parseSkill(b, dvs.Lenient) }),
+		bytesOf("dvs.ParseSkillIn", skills, func(b []byte) { _, _, _ = dvs.ParseSkillIn("a", b, dvs.Lenient, dvs.Limits{Skill: 64 << 20}) }),
+		of("dvs.ParseSkillIn/directory", plain(nul), func(s string) {
+			_, _, _ = dvs.ParseSkillIn(s, []byte("---\ndescription: b\n---\n"), dvs.Lenient, dvs.Limits{})
+		}),
 		bytesOf("dvs.ParseMetadata", skills, func(b []byte) { _, _, _ = dvs.ParseMetadata(b, dvs.DVS, dvs.Limits{}) }),
 		bytesOf("dvs.Lint", skills, func(b []byte) { dvs.Lint(fstest.MapFS{"SKILL.md": {Data: b}}, dvs.LintOptions{}) }),
 		bytesOf("dvs.NewPublished", skills, func(b []byte) {
@@ -240,8 +245,14 @@ func textTargets() []target {
 			_ = new(dvs.Digest).UnmarshalText([]byte(s))
 			_ = new(dvs.Profile).UnmarshalText([]byte(s))
 			_ = new(dvs.RootSource).UnmarshalText([]byte(s))
+			_ = new(dvs.Artifact).UnmarshalText([]byte(s))
+			_ = new(dvs.Registrar).UnmarshalText([]byte(s))
+			_, _ = dvs.ParseArtifactURL(s, dvs.SkillArchive, dvs.Rules{})
+			_, _ = dvs.ParseArtifactURL(s, dvs.SingleFile, dvs.Rules{})
+			_, _ = dvs.ParseFeedURL(s)
 			dvs.LintResponse(s, http.Header{"Content-Type": {s}})
 		}, "dvs.ParseSkillURL", "dvs.ParseDigest", "dvs.WellKnownSkillURL", "dvs.Digest.UnmarshalText", "dvs.Profile.UnmarshalText", "dvs.RootSource.UnmarshalText", "dvs.LintResponse",
+			"dvs.Artifact.UnmarshalText", "dvs.Registrar.UnmarshalText", "dvs.ParseArtifactURL", "dvs.ParseFeedURL",
 			"dvs.Rules.ParseTrustRoot", "dvs.Rules.ParseSkillURL"),
 		of("wellknown.Parse", urls, func(s string) {
 			_, _ = wellknown.Parse(s)
