@@ -227,15 +227,16 @@ type withdrawals struct {
 }
 
 func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
-	w := &withdrawals{roots: NewRoots(rules), skills: map[string]*Withdrawal{}, digests: map[Digest]*Withdrawal{}, keys: map[string]bool{}}
+	w := &withdrawals{skills: map[string]*Withdrawal{}, digests: map[Digest]*Withdrawal{}, keys: map[string]bool{}}
+	revoked := newRevocations(rules)
 	for _, f := range feeds {
 		for i := range f.state.Entries {
 			switch e := &f.state.Entries[i]; e.Kind {
 			case WithdrawnRoot:
 				if !strings.Contains(e.Value, "://") {
-					_ = w.roots.RevokeDomain(e.Value, true) // checked when the feed was read
+					_ = revoked.domain(e.Value) // checked when the feed was read
 				} else if root, err := denyRoot(e.Value, rules); err == nil {
-					w.roots.Revoke(root)
+					revoked.root(root)
 				}
 			case WithdrawnSkill:
 				if u, err := withdrawnSkill(e.Value, rules); err == nil {
@@ -250,6 +251,7 @@ func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
 			}
 		}
 	}
+	w.roots = revoked.roots()
 	return w
 }
 

@@ -117,7 +117,7 @@ type compiledPolicy struct {
 
 // compilePolicy reads the URLs of a policy.
 func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
-	c := &compiledPolicy{Policy: p, denied: NewRoots(rules), pins: make(map[string]PolicyPin)}
+	c := &compiledPolicy{Policy: p, pins: make(map[string]PolicyPin)}
 	if p.unreadable != nil {
 		return nil, &lookleap.Error{Code: CodePolicyUnreadable, Subject: p.Name, Message: "the policy could not be read, so nothing is allowed", Err: p.unreadable}
 	}
@@ -131,9 +131,10 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 		}
 		c.allow = append(c.allow, root)
 	}
+	denied := newRevocations(rules)
 	for _, entry := range p.Deny {
 		if !strings.Contains(entry, "://") {
-			if err := c.denied.RevokeDomain(entry, true); err != nil {
+			if err := denied.domain(entry); err != nil {
 				return nil, bad(entry, err)
 			}
 			continue
@@ -142,8 +143,9 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 		if err != nil {
 			return nil, bad(entry, err)
 		}
-		c.denied.Revoke(root)
+		denied.root(root)
 	}
+	c.denied = denied.roots()
 	for _, pin := range p.Pins {
 		u, err := ParseSkillURL(pin.Skill, rules)
 		if err == nil && pin.Pin.isZero() {

@@ -247,13 +247,48 @@ func (r *Roots) Revoke(root TrustRoot) {
 // subdomains if includeSubdomains is set.
 func (r *Roots) RevokeDomain(host string, includeSubdomains bool) error {
 	return r.change(func(s *rootState) error {
-		canonical, err := s.rules.urls().ParseHost(host)
-		if err != nil {
-			return badURL(host, err)
-		}
-		s.domains = append(s.domains, revokedDomain{canonical, includeSubdomains})
-		return nil
+		return s.revokeDomain(host, includeSubdomains)
 	})
+}
+
+func (s *rootState) revokeDomain(host string, includeSubdomains bool) error {
+	canonical, err := s.rules.urls().ParseHost(host)
+	if err != nil {
+		return badURL(host, err)
+	}
+	s.domains = append(s.domains, revokedDomain{canonical, includeSubdomains})
+	return nil
+}
+
+// revocations collects the revocations of a policy or feed. [Roots.Revoke] copies the whole registry
+// for its readers, which would take quadratic time for a long list.
+type revocations struct {
+	state *rootState // not shared yet
+	seen  map[string]bool
+}
+
+func newRevocations(rules Rules) *revocations {
+	return &revocations{state: &rootState{rules: rules, denied: map[string][]denial{}}, seen: map[string]bool{}}
+}
+
+// domain revokes a host with its subdomains.
+func (v *revocations) domain(host string) error { return v.state.revokeDomain(host, true) }
+
+// root revokes a root, once.
+func (v *revocations) root(root TrustRoot) {
+	if root.IsZero() || v.seen[root.String()] {
+		return
+	}
+	v.seen[root.String()] = true
+	party := v.state.rules.platforms().party(root.url)
+	v.state.denied[party.namespace] = append(v.state.denied[party.namespace], denial{root: root, party: party, revoked: true})
+}
+
+// roots returns the registry. Nothing may be added afterwards.
+func (v *revocations) roots() *Roots {
+	r := new(Roots)
+	r.state.Store(v.state)
+	return r
 }
 
 // Declared is what the registry knows about one skill.
