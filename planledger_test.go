@@ -211,7 +211,7 @@ func TestTakeOver(t *testing.T) {
 		if _, err := other.CommitApproved(t.Context(), a, lookleap.Effect{Send: send}); !errors.As(err, &busy) || busy.Record.State != lookleap.PlanClaimed {
 			t.Errorf("during the lease: %v", err)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if _, err := other.CommitApproved(t.Context(), a, lookleap.Effect{Send: send}); err != nil {
 			t.Errorf("after the lease: %v", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
 )
 
@@ -171,18 +172,42 @@ func TestUsers(t *testing.T) {
 			t.Errorf("status %d", answer.Code)
 		}
 	})
+	// The table is asked directly: how many requests a client sends, and when, is its own affair.
 	t.Run("evicted", func(t *testing.T) {
-		c := newCrowd(t, 2)
-		for _, id := range []string{"kim", "lee", "kim", "max", "kim"} {
-			if tools, err := c.join(id, "", nil, false).ListTools(t.Context(), nil); err != nil || len(tools.Tools) == 0 {
-				t.Fatalf("%s: %v %v", id, tools, err)
+		opened := map[string]int{}
+		table := newUsers(2, func(_ context.Context, id string) (*user, error) {
+			opened[id]++
+			return &user{server: mcp.NewServer(&mcp.Implementation{Name: "test"}, nil)}, nil
+		})
+		use := func(id string) {
+			t.Helper()
+			_, release, err := table.get(t.Context(), id)
+			if err != nil {
+				t.Fatalf("%s: %v", id, err)
 			}
+			release()
 		}
-		if c.built["kim"] != 1 || c.built["lee"] != 1 || c.built["max"] != 1 {
-			t.Errorf("sessions began %v times", c.built)
+		for _, id := range []string{"kim", "lee", "kim", "max", "kim"} {
+			use(id)
 		}
-		if _, err := c.join("lee", "", nil, false).ListTools(t.Context(), nil); err != nil || c.built["lee"] != 2 {
-			t.Errorf("the user who left begins again %d times: %v", c.built["lee"], err)
+		if opened["kim"] != 1 || opened["lee"] != 1 || opened["max"] != 1 {
+			t.Errorf("sessions began %v times", opened)
 		}
+		if use("lee"); opened["lee"] != 2 {
+			t.Errorf("the user who left begins again %d times", opened["lee"])
+		}
+		_, first, err := table.get(t.Context(), "kim")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, second, err := table.get(t.Context(), "lee")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := table.get(t.Context(), "max"); lookleap.CodeOf(err) != lookleap.CodeLimit {
+			t.Errorf("a user whose requests run has to leave: %v", err)
+		}
+		first()
+		second()
 	})
 }

@@ -1,7 +1,6 @@
 package filestore
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 )
@@ -42,8 +41,3 @@ func TryLock(f *os.File) (bool, error) { return current.tryLock(f) }
 
 // Unlock releases the lock.
 func Unlock(f *os.File) error { return current.unlock(f) }
-
-// unsupported returns the error of a system without file locks.
-func unsupported(f *os.File) error {
-	return &fs.PathError{Op: "lock", Path: f.Name(), Err: errors.ErrUnsupported}
-}
