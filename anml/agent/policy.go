@@ -87,22 +87,27 @@ type ruleKey struct{ field, domain string }
 // maxRules is the largest number of rules, and of refused domains, in a policy.
 const maxRules = 10_000
 
-// Set adds a rule, or replaces the one for the same field and domain. If several rules match, the
-// strictest decides: no rule overrides a stricter one. Set returns an error if the domain is
-// invalid or there are too many rules.
-func (p *UserPolicy) Set(r StandingRule) error {
-	name, err := ruleDomain(r.Domain)
-	if err != nil {
-		return err
+// Set adds rules, or replaces those for the same field and domain. If several rules match, the
+// strictest decides: no rule overrides a stricter one. Set returns an error, and changes nothing,
+// if a rule is invalid or there are too many rules.
+func (p *UserPolicy) Set(rules ...StandingRule) error {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		name, err := ruleDomain(rules[i].Domain)
+		if err != nil {
+			return err
+		}
+		if rules[i].Field == "" || rules[i].Effect > EffectAllow {
+			return fmt.Errorf("a standing rule needs a field and a known effect, got %s and %d", quote(rules[i].Field), rules[i].Effect)
+		}
+		rules[i].Domain = name
 	}
-	if r.Field == "" || r.Effect > EffectAllow {
-		return fmt.Errorf("a standing rule needs a field and a known effect, got %s and %d", quote(r.Field), r.Effect)
-	}
-	r.Domain = name
 	return p.change(func(w *will) error {
-		w.without(r.Field, name)
-		key := ruleKey{fieldKey(r.Field), name}
-		w.rules[key] = append(w.rules[key], r)
+		for _, r := range rules {
+			w.without(r.Field, r.Domain)
+			key := ruleKey{fieldKey(r.Field), r.Domain}
+			w.rules[key] = append(w.rules[key], r)
+		}
 		return tooMany(len(w.all()))
 	})
 }

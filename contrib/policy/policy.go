@@ -201,13 +201,15 @@ func (p *Policy) Agent(user *agent.UserPolicy) error {
 		return nil
 	}
 	never := make(map[string]string)
+	var rules []agent.StandingRule
 	for i := range p.parts {
 		for _, field := range p.parts[i].agent.neverTell {
-			if err := user.Set(agent.StandingRule{Field: field, Domain: "*", Effect: agent.EffectDeny}); err != nil {
-				return err
-			}
+			rules = append(rules, agent.StandingRule{Field: field, Domain: "*", Effect: agent.EffectDeny})
 			never[fieldKey(field)] = p.parts[i].name
 		}
+	}
+	if err := user.Set(rules...); err != nil {
+		return err
 	}
 	next := user.Veto
 	user.Veto = func(ctx context.Context, d agent.Decision) error {
