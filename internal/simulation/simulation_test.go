@@ -43,6 +43,9 @@ var bugSeeds = flag.Uint64("bug-seeds", 400, "within how many seeds TestPlantedB
 func TestPlantedBugs(t *testing.T) {
 	for _, b := range bugs {
 		t.Run(b.name, func(t *testing.T) {
+			if raceDetector && b.name == "claim-in-two-steps" {
+				t.Skip("this planted bug is a data race itself")
+			}
 			for seed := uint64(1); seed <= *bugSeeds; seed++ {
 				for _, broken := range run(t, seed, b, nil) {
 					if strings.Contains(broken, b.breaks) {

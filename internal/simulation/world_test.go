@@ -24,6 +24,7 @@ const (
 
 // world is one run.
 type world struct {
+	tracing sync.Mutex // one line at a time
 	seed    uint64
 	bug     *bug // nil: none is planted
 	net     *lookleaptest.Internet
@@ -64,6 +65,8 @@ func (w *world) elapsed() time.Duration { return time.Since(w.start).Round(time.
 
 func (w *world) trace(format string, args ...any) {
 	if w.verbose != nil {
+		w.tracing.Lock()
+		defer w.tracing.Unlock()
 		w.verbose("%10v %s", w.elapsed(), fmt.Sprintf(format, args...))
 	}
 }

@@ -1,0 +1,6 @@
+//go:build race
+
+package simulation
+
+// raceDetector reports that the race detector runs.
+const raceDetector = true
