@@ -100,11 +100,11 @@ func openPlans(r *planTrial) planScript {
 }
 
 func (s planScript) claim(id string, expires time.Time) error {
-	return s.attempt(func(ctx context.Context) error { return claimAnew(ctx, s.ledger, id, expires) })
+	return s.attempt(func(ctx context.Context) error { return claimAsNewOwner(ctx, s.ledger, id, expires) })
 }
 
-// claimAnew claims an id for an owner that no other call has.
-func claimAnew(ctx context.Context, l lookleap.PlanLedger, id string, expires time.Time) error {
+// claimAsNewOwner claims an id for an owner that no other call has.
+func claimAsNewOwner(ctx context.Context, l lookleap.PlanLedger, id string, expires time.Time) error {
 	_, err := l.Claim(ctx, lookleap.PlanClaim{ID: id, Owner: rand.Text(), Expires: expires})
 	return err
 }
@@ -175,7 +175,7 @@ func (s planScript) oneWins(id string, handles ...lookleap.PlanLedger) {
 	s.Helper()
 	won := 0
 	for _, err := range s.together(24, func(ctx context.Context, i int) error {
-		return claimAnew(ctx, handles[i%len(handles)], id, distant)
+		return claimAsNewOwner(ctx, handles[i%len(handles)], id, distant)
 	}) {
 		switch {
 		case err == nil:
@@ -214,7 +214,7 @@ func plansCancelled(r *planTrial) {
 	for i := range 20 {
 		id := fmt.Sprint("cancelled-", i)
 		won := 0
-		err := r.attemptIn(ctx, func(ctx context.Context) error { return claimAnew(ctx, s.ledger, id, distant) })
+		err := r.attemptIn(ctx, func(ctx context.Context) error { return claimAsNewOwner(ctx, s.ledger, id, distant) })
 		if errors.Is(err, errHung) {
 			s.broken("%v", err)
 		}

@@ -70,12 +70,12 @@ func TestChain(t *testing.T) {
 	}
 	for at := range whole {
 		for name, edit := range edits {
+			if at == 0 && name == "previous" {
+				continue // the first entry has no entry before it
+			}
 			t.Run(fmt.Sprintf("reject-edit/%s-%d", name, at), func(t *testing.T) {
 				changed := slices.Clone(whole)
-				before := changed[at]
-				if edit(&changed[at]); changed[at] == before {
-					t.Skip("the first entry has no entry before it")
-				}
+				edit(&changed[at])
 				broken(t, Head{}, head, changed...)
 			})
 		}

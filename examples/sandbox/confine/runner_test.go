@@ -173,7 +173,7 @@ func TestApprovedBytesAlone(t *testing.T) {
 		return c
 	}
 	modes(t, func(t *testing.T, runner func(Options) *Runner) {
-		dir := t.TempDir()
+		dir := openDir(t)
 		r := runner(Options{Frozen: frozen, Dir: dir})
 		if result, err := r.Run(t.Context(), command(func(*dvs.Command) {})); err != nil || string(result.Output) != "a\n" {
 			t.Errorf("%+v, %v", result, err)

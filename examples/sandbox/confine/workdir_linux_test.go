@@ -17,7 +17,7 @@ import (
 // user can list.
 func TestNothingIsLeftBehind(t *testing.T) {
 	modes(t, func(t *testing.T, runner func(Options) *Runner) {
-		dir := t.TempDir()
+		dir := openDir(t)
 		r := runner(Options{Dir: dir})
 		if exit, out := script(t, r, `cd "$TMPDIR" && umask 0477 && mkdir a && mkdir a/b && echo x >a/b/f`); exit != 0 {
 			t.Errorf("exit %d, %q", exit, out)

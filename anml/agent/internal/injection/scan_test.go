@@ -268,7 +268,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4096 {
-			t.Skip()
+			return // longer texts only take longer
 		}
 		found := Scan(text)
 		if again := Scan(text); again != found {
