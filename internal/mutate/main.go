@@ -8,15 +8,22 @@
 // printed with its line; the exit status is 1 if there is one that equivalent.tsv does not
 // explain.
 //
+// The test binary is compiled once with all mutants of a package; an environment variable
+// selects one. Only tests that reach a mutant run against it, the quickest first. Mutants
+// that cannot be selected in this way, such as constants, are compiled alone.
+//
 //	-changed REF   only mutants on lines that differ from REF
 //	-sample N      N mutants of all, chosen by -seed
-//	-tests LIST    packages whose tests must notice as well, separated by commas
-//	-limit D       time for the tests of one mutant
+//	-tests LIST    directories of packages whose tests run as well, separated by commas
+//	-skip REGEXP   tests that do not count
+//	-limit D       time for the tests of a mutant that is compiled alone
+//	-for D         time after which no mutant is begun; the others are counted as left out
+//	-parallel N    how many mutants run at the same time
 //	-results FILE  outcomes by content, so that a second run repeats nothing
 //	-score         print one line for each file instead of the survivors
 //
-// Suites of others are not used: LOOKLEAP_SUITES leads nowhere, so a mutant must be noticed
-// by the tests of this module alone.
+// Suites of others are not used: LOOKLEAP_SUITES and GOMODCACHE lead nowhere, so a mutant must
+// be noticed by the tests of this module alone.
 package main
 
 import (
@@ -27,10 +34,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,8 +86,11 @@ func mutate(ctx context.Context, args []string, out io.Writer) (survivors int, e
 	changed := flags.String("changed", "", "only mutants on lines that differ from this commit")
 	sample := flags.Int("sample", 0, "how many mutants to run; 0: all")
 	seed := flags.Uint64("seed", 1, "chooses the sample")
-	tests := flags.String("tests", "", "packages whose tests must notice as well, separated by commas")
+	tests := flags.String("tests", "", "packages whose tests run as well, separated by commas")
+	skip := flags.String("skip", "", "tests that do not count, a regular expression")
 	limit := flags.Duration("limit", 2*time.Minute, "time for the tests of one mutant")
+	most := flags.Duration("for", 0, "time after which no mutant is begun; 0: no limit")
+	parallel := flags.Int("parallel", runtime.GOMAXPROCS(0), "how many mutants run at the same time")
 	stored := flags.String("results", "", "file with the outcomes of earlier runs")
 	score := flags.Bool("score", false, "print one line for each file")
 	if err := flags.Parse(args); err != nil {
@@ -100,29 +114,45 @@ func mutate(ctx context.Context, args []string, out io.Writer) (survivors int, e
 	if err != nil {
 		return 0, err
 	}
-	r := &runner{root: *root, limit: *limit, env: []string{"LOOKLEAP_SUITES=/nonexistent"}, results: earlier}
-	if *tests != "" {
-		r.tests = strings.Split(*tests, ",")
-	}
-	reasons := equivalents(equivalentList)
 	tallies := make(map[string]tally)
-	for i := range mutants {
-		m := &mutants[i]
-		outcome := Equivalent
-		if _, known := reasons[m.ID()]; !known {
-			if outcome, err = r.run(ctx, m); err != nil {
-				return survivors, err
-			}
-		}
+	r := &runner{root: *root, limit: *limit, parallel: *parallel, results: earlier}
+	r.progress = func(m *Mutant, o Outcome) {
 		if tallies[m.File] == nil {
 			tallies[m.File] = make(tally)
 		}
-		tallies[m.File][outcome]++
-		if outcome == Survived {
+		tallies[m.File][o]++
+		if o == Survived {
 			survivors++
 			if !*score {
 				fmt.Fprintln(out, m)
 			}
+		}
+	}
+	if *tests != "" {
+		r.tests = strings.Split(*tests, ",")
+	}
+	if *skip != "" {
+		if r.skip, err = regexp.Compile(*skip); err != nil {
+			return 0, err
+		}
+	}
+	if *most > 0 {
+		r.until = time.Now().Add(*most)
+	}
+	reasons := equivalents(equivalentList)
+	packages := make(map[string][]*Mutant)
+	for i := range mutants {
+		m := &mutants[i]
+		if _, known := reasons[m.ID()]; known {
+			r.progress(m, Equivalent)
+			continue
+		}
+		dir := path.Dir(m.File)
+		packages[dir] = append(packages[dir], m)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(packages)) {
+		if err := r.run(ctx, dir, packages[dir]); err != nil {
+			return survivors, err
 		}
 	}
 	report(out, tallies)
@@ -140,7 +170,7 @@ func report(out io.Writer, tallies map[string]tally) {
 	}
 	slices.Sort(files)
 	line := func(name string, t tally) {
-		fmt.Fprintf(out, "%-40s %6s: %d killed, %d survived, %d equivalent, %d not built\n", name, t.score(), t[Killed], t[Survived], t[Equivalent], t[NotBuilt])
+		fmt.Fprintf(out, "%-40s %6s: %d killed, %d survived, %d equivalent, %d not built, %d left out\n", name, t.score(), t[Killed], t[Survived], t[Equivalent], t[NotBuilt], t[LeftOut])
 	}
 	for _, file := range files {
 		line(file, tallies[file])
@@ -154,6 +184,9 @@ func collect(root string, files []string) (all []Mutant, err error) {
 		return nil, errors.New("no files to mutate; see go doc ./internal/mutate")
 	}
 	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
 		source, err := os.ReadFile(root + "/" + file)
 		if err != nil {
 			return nil, err

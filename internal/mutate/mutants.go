@@ -16,14 +16,20 @@ type Mutant struct {
 	Func     string // the function around the change
 	Operator string // what kind of change it is
 	From, To string // the text before and after
+	Nth      int    // among the equal changes of the function, from 1
 
-	start, end int // byte offsets of From
+	start, end int  // byte offsets of From
+	form       form // how the mutant is compiled next to the original
 }
 
 // ID names a mutant independently of its line, so that the list of equivalent mutants and
 // the stored results survive edits elsewhere in the file.
 func (m *Mutant) ID() string {
-	return strings.Join([]string{m.File, m.Func, m.Operator, oneLine(m.From), oneLine(m.To)}, "\t")
+	operator := m.Operator
+	if m.Nth > 1 {
+		operator += " #" + strconv.Itoa(m.Nth)
+	}
+	return strings.Join([]string{m.File, m.Func, operator, oneLine(m.From), oneLine(m.To)}, "\t")
 }
 
 // String returns the mutant as a compiler prints an error.
@@ -56,13 +62,19 @@ func Mutants(file string, source []byte) ([]Mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generator{set: set, file: file, source: source}
+	g := &generator{set: set, file: file, source: source, listed: make(map[ast.Stmt]bool)}
 	for _, decl := range tree.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
 			g.function = functionName(f)
 			g.returnsError = endsWithError(f.Type)
 			ast.Inspect(f.Body, g.visit)
 		}
+	}
+	seen := make(map[string]int)
+	for i := range g.mutants {
+		m := &g.mutants[i]
+		seen[m.ID()]++
+		m.Nth = seen[m.ID()] // the ID had no number yet
 	}
 	return g.mutants, nil
 }
@@ -102,6 +114,8 @@ type generator struct {
 	source       []byte
 	function     string
 	returnsError bool
+	listed       map[ast.Stmt]bool // statements that stand in a block
+	operation    ast.Stmt          // of a case of a select: it cannot be replaced
 	mutants      []Mutant
 }
 
@@ -110,12 +124,31 @@ func (g *generator) text(from, to token.Pos) string {
 }
 
 // add appends the mutant that replaces the text between two positions.
-func (g *generator) add(operator string, from, to token.Pos, replacement string) {
+func (g *generator) add(form form, operator string, from, to token.Pos, replacement string) {
 	start := g.set.Position(from)
 	g.mutants = append(g.mutants, Mutant{
 		File: g.file, Line: start.Line, Func: g.function, Operator: operator, From: g.text(from, to), To: replacement,
-		start: start.Offset, end: g.set.Position(to).Offset,
+		start: start.Offset, end: g.set.Position(to).Offset, form: form,
 	})
+}
+
+// list remembers the statements of a block: each can become a block of its own.
+func (g *generator) list(stmts []ast.Stmt) {
+	for _, s := range stmts {
+		g.listed[s] = true
+	}
+}
+
+// statement adds the mutant that replaces a statement.
+func (g *generator) statement(operator string, s ast.Stmt, replacement string) {
+	if s == g.operation {
+		return
+	}
+	form := statement
+	if !g.listed[s] {
+		form = clauseOfStatement
+	}
+	g.add(form, operator, s.Pos(), s.End(), replacement)
 }
 
 // comparisons are the operators that a comparison is changed to.
@@ -127,39 +160,45 @@ var comparisons = map[token.Token][]token.Token{
 
 func (g *generator) visit(n ast.Node) bool {
 	switch n := n.(type) {
+	case *ast.BlockStmt:
+		g.list(n.List)
+	case *ast.CommClause:
+		g.list(n.Body)
+		g.operation = n.Comm
 	case *ast.IfStmt:
 		g.condition(n.Cond)
 	case *ast.ForStmt:
 		if n.Cond != nil {
-			g.add("loop never runs", n.Cond.Pos(), n.Cond.End(), "false")
+			g.add(truth, "loop never runs", n.Cond.Pos(), n.Cond.End(), "false")
 		}
 	case *ast.CaseClause:
+		g.list(n.Body)
 		g.clause(n)
 	case *ast.BinaryExpr:
 		g.binary(n)
 	case *ast.UnaryExpr:
 		if n.Op == token.NOT {
-			g.add("negation dropped", n.Pos(), n.End(), g.text(n.X.Pos(), n.X.End()))
+			g.add(truth, "negation dropped", n.Pos(), n.End(), g.text(n.X.Pos(), n.X.End()))
 		}
 	case *ast.BasicLit:
-		if value, err := strconv.ParseInt(n.Value, 0, 64); n.Kind == token.INT && err == nil {
-			g.add("constant changed", n.Pos(), n.End(), strconv.FormatInt(value+1, 10))
+		if number, err := strconv.ParseInt(n.Value, 0, 64); n.Kind == token.INT && err == nil {
+			g.add(value, "constant changed", n.Pos(), n.End(), strconv.FormatInt(number+1, 10))
 		}
 	case *ast.ReturnStmt:
 		g.result(n)
 	case *ast.ExprStmt:
 		if _, ok := n.X.(*ast.CallExpr); ok {
-			g.add("call removed", n.Pos(), n.End(), "")
+			g.statement("call removed", n, "")
 		}
 	case *ast.AssignStmt:
 		if n.Tok != token.DEFINE {
-			g.add("assignment removed", n.Pos(), n.End(), discard(g, n))
+			g.statement("assignment removed", n, discard(g, n))
 		}
 	case *ast.IncDecStmt:
-		g.add("step removed", n.Pos(), n.End(), "")
+		g.statement("step removed", n, "")
 	case *ast.BranchStmt:
 		if n.Label == nil && n.Tok == token.CONTINUE {
-			g.add("continue becomes break", n.Pos(), n.End(), "break")
+			g.statement("continue becomes break", n, "break")
 		}
 	case *ast.CallExpr:
 		g.arguments(n)
@@ -170,8 +209,8 @@ func (g *generator) visit(n ast.Node) bool {
 // condition changes a whole condition. The comparisons within it have mutants of their own.
 func (g *generator) condition(c ast.Expr) {
 	text := g.text(c.Pos(), c.End())
-	g.add("condition is never true", c.Pos(), c.End(), "false && ("+text+")")
-	g.add("condition is always true", c.Pos(), c.End(), "true || ("+text+")")
+	g.add(truth, "condition is never true", c.Pos(), c.End(), "false && ("+text+")")
+	g.add(truth, "condition is always true", c.Pos(), c.End(), "true || ("+text+")")
 }
 
 // clause makes a case of a switch without a tag never match.
@@ -179,7 +218,7 @@ func (g *generator) clause(c *ast.CaseClause) {
 	for _, value := range c.List {
 		switch value.(type) {
 		case *ast.BinaryExpr, *ast.UnaryExpr, *ast.CallExpr:
-			g.add("condition is never true", value.Pos(), value.End(), "false && ("+g.text(value.Pos(), value.End())+")")
+			g.add(truth, "condition is never true", value.Pos(), value.End(), "false && ("+g.text(value.Pos(), value.End())+")")
 		}
 	}
 }
@@ -190,17 +229,17 @@ func (g *generator) binary(b *ast.BinaryExpr) {
 	}
 	switch b.Op {
 	case token.LAND, token.LOR:
-		g.add("operand dropped", b.Pos(), b.End(), g.text(b.X.Pos(), b.X.End()))
-		g.add("operand dropped", b.Pos(), b.End(), g.text(b.Y.Pos(), b.Y.End()))
+		g.add(truth, "operand dropped", b.Pos(), b.End(), g.text(b.X.Pos(), b.X.End()))
+		g.add(truth, "operand dropped", b.Pos(), b.End(), g.text(b.Y.Pos(), b.Y.End()))
 	case token.ADD:
 		if !isText(b.X) && !isText(b.Y) {
-			g.add("comparison changed", b.Pos(), b.End(), replace(token.SUB))
+			g.add(lazy, "comparison changed", b.Pos(), b.End(), replace(token.SUB))
 		}
 	case token.SUB:
-		g.add("comparison changed", b.Pos(), b.End(), replace(token.ADD))
+		g.add(lazy, "comparison changed", b.Pos(), b.End(), replace(token.ADD))
 	default:
 		for _, other := range comparisons[b.Op] {
-			g.add("comparison changed", b.Pos(), b.End(), replace(other))
+			g.add(truth, "comparison changed", b.Pos(), b.End(), replace(other))
 		}
 	}
 }
@@ -221,11 +260,11 @@ func (g *generator) result(r *ast.ReturnStmt) {
 		id, named := value.(*ast.Ident)
 		switch {
 		case named && id.Name == "true":
-			g.add("result flipped", value.Pos(), value.End(), "false")
+			g.add(truth, "result flipped", value.Pos(), value.End(), "false")
 		case named && id.Name == "false":
-			g.add("result flipped", value.Pos(), value.End(), "true")
+			g.add(truth, "result flipped", value.Pos(), value.End(), "true")
 		case i == len(r.Results)-1 && g.returnsError && !(named && id.Name == "nil"):
-			g.add("error dropped", value.Pos(), value.End(), "nil")
+			g.add(failure, "error dropped", value.Pos(), value.End(), "nil")
 		}
 	}
 }
@@ -243,17 +282,18 @@ func discard(g *generator, a *ast.AssignStmt) string {
 // arguments swaps two adjacent arguments that are plain names or fields. If their types
 // differ, the mutant does not compile.
 func (g *generator) arguments(c *ast.CallExpr) {
-	plain := func(e ast.Expr) bool {
-		switch e.(type) {
-		case *ast.Ident, *ast.SelectorExpr:
-			return true
+	var plain func(e ast.Expr) bool
+	plain = func(e ast.Expr) bool {
+		if s, ok := e.(*ast.SelectorExpr); ok {
+			return plain(s.X)
 		}
-		return false
+		_, ok := e.(*ast.Ident)
+		return ok
 	}
 	for i := 1; i < len(c.Args); i++ {
 		a, b := c.Args[i-1], c.Args[i]
 		if plain(a) && plain(b) {
-			g.add("arguments swapped", a.Pos(), b.End(), g.text(b.Pos(), b.End())+", "+g.text(a.Pos(), a.End()))
+			g.add(swap, "arguments swapped", a.Pos(), b.End(), g.text(b.Pos(), b.End())+", "+g.text(a.Pos(), a.End()))
 		}
 	}
 }

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"context"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -67,13 +68,28 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+// more is what the module has besides: its mutants need other forms.
+const more = `
+func positive(n int) error { return nil }
+
+func Level() (level int) {
+	level = 7
+	return level
+}
+
+func Name(tag string) string {
+	var name [3]byte
+	return string(name[:]) + tag
+}
+`
+
 // module writes a module with one package whose tests are given.
 func module(t *testing.T, test string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":         "module example.com/limits\n\ngo 1.26\n",
-		"limits.go":      strings.Replace(subject, "func Check", "func positive(n int) error { return nil }\n\nfunc Check", 1),
+		"limits.go":      subject + more,
 		"limits_test.go": "package limits\n\nimport \"testing\"\n\nfunc TestWithin(t *testing.T) {\n" + test + "\n}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -83,51 +99,92 @@ func module(t *testing.T, test string) string {
 	return dir
 }
 
+// outcomes runs all mutants of the module's one file. The keys are the texts before and after.
+func outcomes(t *testing.T, root, stored string, change func(r *runner)) map[[2]string]Outcome {
+	t.Helper()
+	known, err := loadResults(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := collect(root, []string{"limits.go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[[2]string]Outcome)
+	r := &runner{root: root, limit: time.Minute, parallel: 2, results: known, progress: func(m *Mutant, o Outcome) { got[[2]string{m.From, m.To}] = o }}
+	if change != nil {
+		change(r)
+	}
+	var mutants []*Mutant
+	for i := range all {
+		mutants = append(mutants, &all[i])
+	}
+	if err := r.run(t.Context(), ".", mutants); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) == 0 {
+		t.Fatal("no mutant ran")
+	}
+	return got
+}
+
 func TestRun(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles a module many times")
+		t.Skip("compiles a module")
 	}
-	root := module(t, `	if Within(-1, 2) || !Within(2, 2) || Within(3, 2) || Within(0, 0) { t.Error("wrong") }`)
+	root := module(t, `	if Within(-1, 2) || !Within(2, 2) || Within(3, 2) || Within(0, 0) || Level() != 7 { t.Error("wrong") }`)
 	stored := filepath.Join(t.TempDir(), "results")
-	run := func(from, to string) Outcome {
-		t.Helper()
-		known, err := loadResults(stored)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &runner{root: root, limit: time.Minute, results: known}
-		all, err := collect(root, []string{"limits.go"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range all {
-			if all[i].From == from && all[i].To == to {
-				outcome, err := r.run(t.Context(), &all[i])
-				if err != nil {
-					t.Fatal(err)
-				}
-				return outcome
-			}
-		}
-		t.Fatalf("no mutant from %q to %q", from, to)
-		return ""
-	}
+	got := outcomes(t, root, stored, nil)
 	for _, c := range []struct {
-		from, to string
-		want     Outcome
+		name, from, to string
+		want           Outcome
 	}{
-		{"n <= most", "n < most", Killed},
-		{"n < 0", "false && (n < 0)", Killed},
-		{"err != nil", "false && (err != nil)", Survived}, // no test calls Check
+		{"comparison", "n <= most", "n < most", Killed},
+		{"condition", "n < 0", "false && (n < 0)", Killed},
+		{"result", "false", "true", Killed},
+		{"statement", "level = 7", "_ = 7", Killed},
+		{"value", "7", "8", Killed},
+		{"not-reached", "err != nil", "false && (err != nil)", Survived}, // no test calls Check
+		{"not-reached-error", "err", "nil", Survived},
+		{"compiled-alone", "3", "4", Survived}, // a constant: it cannot be selected when the tests run
+		{"not-built", "string(name[:]) + tag", "string(name[:]) - tag", NotBuilt},
 	} {
-		if got := run(c.from, c.to); got != c.want {
-			t.Errorf("%s → %s: %s, want %s", c.from, c.to, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if o := got[[2]string{c.from, c.to}]; o != c.want {
+				t.Errorf("%s → %s: %q, want %s", c.from, c.to, o, c.want)
+			}
+		})
 	}
 	t.Run("results-are-kept-by-content", func(t *testing.T) {
-		t.Setenv("PATH", t.TempDir()) // no go command: the outcome must come from the file
-		if got := run("n <= most", "n < most"); got != Killed {
-			t.Error(got)
+		t.Setenv("PATH", t.TempDir()) // no go command: the outcomes must come from the file
+		if again := outcomes(t, root, stored, nil); !maps.Equal(again, got) {
+			t.Error(again)
+		}
+	})
+	t.Run("a-changed-test-runs-again", func(t *testing.T) {
+		file := filepath.Join(root, "limits_test.go")
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.WriteFile(file, data, 0o600)
+		if err := os.WriteFile(file, []byte(strings.Replace(string(data), "Within(2, 2)", "Within(1, 2)", 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if o := outcomes(t, root, stored, nil)[[2]string{"n <= most", "n < most"}]; o != Survived {
+			t.Error(o)
+		}
+	})
+	t.Run("a-test-that-does-not-count", func(t *testing.T) {
+		skipped := outcomes(t, root, "", func(r *runner) { r.skip = regexp.MustCompile("^TestWithin$") })
+		if o := skipped[[2]string{"n < 0", "false && (n < 0)"}]; o != Survived {
+			t.Error(o)
+		}
+	})
+	t.Run("time-is-over", func(t *testing.T) {
+		late := outcomes(t, root, "", func(r *runner) { r.until = time.Now().Add(-time.Second) })
+		if o := late[[2]string{"n < 0", "false && (n < 0)"}]; o != LeftOut {
+			t.Error(o)
 		}
 	})
 	t.Run("the-tree-is-not-changed", func(t *testing.T) {
@@ -135,20 +192,10 @@ func TestRun(t *testing.T) {
 		if err != nil || !strings.Contains(string(data), "n <= most && most > 0") {
 			t.Error(string(data), err)
 		}
+		if _, err := os.Stat(filepath.Join(root, selector)); err == nil {
+			t.Error("the selector is in the tree")
+		}
 	})
-}
-
-func TestNotBuilt(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a module")
-	}
-	root := module(t, "")
-	known, _ := loadResults("")
-	r := &runner{root: root, limit: time.Minute, results: known}
-	m := Mutant{File: "limits.go", From: "package", To: "pakage", start: 0, end: len("package")}
-	if got, err := r.run(context.Background(), &m); got != NotBuilt || err != nil {
-		t.Error(got, err)
-	}
 }
 
 func TestEquivalents(t *testing.T) {

@@ -5,15 +5,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -27,90 +27,173 @@ const (
 	Survived   Outcome = "survived"
 	NotBuilt   Outcome = "not built"
 	Equivalent Outcome = "equivalent"
+	LeftOut    Outcome = "left out" // there was no time
 )
 
-// runner runs the tests against mutants. The tree is never changed: the go command reads a
-// mutated file through an overlay.
+// runner runs the tests against mutants. The tree is never changed: the go command reads
+// mutated files through an overlay.
 type runner struct {
-	root    string        // of the module
-	tests   []string      // packages whose tests must notice, besides the mutant's own
-	limit   time.Duration // of one run of the tests
-	env     []string      // of the tests
-	results *results
+	root     string         // of the module
+	tests    []string       // packages whose tests run after those of the mutant's own
+	limit    time.Duration  // of one run of all tests of a package, for a mutant that is compiled alone
+	until    time.Time      // no mutant is begun later, unless zero
+	parallel int            // how many mutants run at the same time
+	skip     *regexp.Regexp // tests that do not count
+	results  *results
+	progress func(m *Mutant, o Outcome) // called for each mutant, one at a time
+
+	mu sync.Mutex
 }
 
-// run returns the outcome for one mutant, from an earlier run if neither the mutated file
-// nor the packages under test have changed.
-func (r *runner) run(ctx context.Context, m *Mutant) (Outcome, error) {
-	path := filepath.Join(r.root, m.File)
-	source, err := os.ReadFile(path)
+// run finds the outcomes for mutants of one package, from an earlier run if neither the file
+// nor the tests have changed.
+func (r *runner) run(ctx context.Context, dir string, mutants []*Mutant) error {
+	testsHash, err := r.contents(append([]string{dir}, r.tests...))
 	if err != nil {
-		return "", err
+		return err
 	}
-	mutated := m.Apply(source)
-	packages := append([]string{"./" + filepath.ToSlash(filepath.Dir(m.File))}, r.tests...)
-	key, err := r.key(mutated, m.File, packages)
+	var open []numbered
+	for i, m := range mutants {
+		if o, ok := r.results.outcome(m, testsHash); ok {
+			r.progress(m, o)
+			continue
+		}
+		open = append(open, numbered{Mutant: m, id: i + 1})
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	p, err := loadProgram(ctx, r.root, dir)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if earlier, ok := r.results.get(key); ok {
-		return earlier, nil
+	done := func(m *Mutant, o Outcome, killer string) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.progress(m, o)
+		return r.results.put(m, testsHash, o, killer)
 	}
-	dir, err := os.MkdirTemp("", "mutant-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	overlay, err := writeOverlay(dir, path, mutated)
-	if err != nil {
-		return "", err
-	}
-	for _, p := range packages {
-		outcome, err := r.test(ctx, overlay, p)
+	pathOf := func(m *Mutant) string { return filepath.Join(p.dir, filepath.Base(m.File)) }
+	open = slices.DeleteFunc(open, func(m numbered) bool {
+		elsewhere := p.source[pathOf(m.Mutant)] == nil // a file of another system
+		if elsewhere {
+			r.progress(m.Mutant, NotBuilt)
+		}
+		return elsewhere
+	})
+	var alone []numbered
+	for len(open) > 0 {
+		woven, later, single, err := p.weave(open, pathOf)
 		if err != nil {
-			return "", err
+			return err
 		}
-		if outcome != Survived {
-			return outcome, r.results.put(key, outcome)
+		alone = append(alone, single...)
+		if err := r.runWoven(ctx, dir, woven, done); err != nil {
+			return err
 		}
+		open = later
 	}
-	return Survived, r.results.put(key, Survived)
+	return each(ctx, r.parallel, alone, func(m numbered) error {
+		switch {
+		case !p.builds(m.Mutant, pathOf(m.Mutant)):
+			return done(m.Mutant, NotBuilt, "")
+		case r.late():
+			return done(m.Mutant, LeftOut, "")
+		}
+		o, err := r.runAlone(ctx, dir, m.Mutant, pathOf(m.Mutant), m.Apply(p.source[pathOf(m.Mutant)]))
+		if err != nil {
+			return err
+		}
+		return done(m.Mutant, o, "")
+	})
 }
 
-// writeOverlay writes the file that makes the go command read the mutated text.
-func writeOverlay(dir, path string, mutated []byte) (string, error) {
-	file := filepath.Join(dir, "mutated.go")
-	if err := os.WriteFile(file, mutated, 0o600); err != nil {
-		return "", err
+func (r *runner) late() bool { return !r.until.IsZero() && time.Now().After(r.until) }
+
+// runWoven runs the mutants of one overlay: each test binary is compiled once.
+func (r *runner) runWoven(ctx context.Context, dir string, woven *overlay, done func(*Mutant, Outcome, string) error) error {
+	temp, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
 	}
-	absolute, err := filepath.Abs(path)
+	defer os.RemoveAll(temp)
+	file, err := woven.write(temp)
+	if err != nil {
+		return err
+	}
+	open := woven.mutants
+	for i, pkg := range append([]string{dir}, r.tests...) {
+		s, err := compileSuite(ctx, r.root, pkg, file, temp, r.parallel, r.skip)
+		if err != nil {
+			return err
+		}
+		var mu sync.Mutex
+		var left []numbered
+		err = each(ctx, r.parallel, open, func(m numbered) error {
+			if r.late() {
+				return done(m.Mutant, LeftOut, "")
+			}
+			killer, killed, err := s.kills(ctx, m.id, r.results.killer(m.Mutant))
+			switch {
+			case err != nil:
+				return err
+			case killed:
+				return done(m.Mutant, Killed, killer)
+			case i == len(r.tests):
+				return done(m.Mutant, Survived, "")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			left = append(left, m)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		open = left
+	}
+	return nil
+}
+
+// runAlone compiles one mutant and runs all tests.
+func (r *runner) runAlone(ctx context.Context, dir string, m *Mutant, path string, mutated []byte) (Outcome, error) {
+	temp, err := os.MkdirTemp("", "mutant-")
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {absolute: file}})
+	defer os.RemoveAll(temp)
+	file, err := (&overlay{files: map[string]string{path: string(mutated)}}).write(temp)
 	if err != nil {
 		return "", err
 	}
-	overlay := filepath.Join(dir, "overlay.json")
-	return overlay, os.WriteFile(overlay, text, 0o600)
+	for _, pkg := range append([]string{dir}, r.tests...) {
+		if outcome, err := r.test(ctx, file, pkg); err != nil || outcome != Survived {
+			return outcome, err
+		}
+	}
+	return Survived, nil
 }
 
 // test runs the tests of one package. Tests that hang notice the mutant, too.
 func (r *runner) test(ctx context.Context, overlay, pkg string) (Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.limit+time.Minute) // the time to compile
+	bounded, cancel := context.WithTimeout(ctx, r.limit+time.Minute) // the time to compile
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-failfast", "-count=1", "-timeout", r.limit.String(), pkg)
-	cmd.Dir, cmd.Env = r.root, append(os.Environ(), r.env...)
+	args := []string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-count=1", "-timeout", r.limit.String()}
+	if r.skip != nil {
+		args = append(args, "-skip", r.skip.String())
+	}
+	cmd := exec.CommandContext(bounded, "go", append(args, "./"+pkg)...)
+	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "LOOKLEAP_SUITES=/nonexistent")
 	cmd.WaitDelay = 5 * time.Second
 	output, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
 	switch {
 	case err == nil:
 		return Survived, nil
-	case ctx.Err() == context.DeadlineExceeded:
-		return Killed, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
+	case bounded.Err() != nil:
+		return Killed, nil
 	case !errors.As(err, &failed):
 		return "", fmt.Errorf("go test %s: %w", pkg, err)
 	case bytes.Contains(output, []byte("[build failed]")) || bytes.Contains(output, []byte("[setup failed]")):
@@ -119,70 +202,24 @@ func (r *runner) test(ctx context.Context, overlay, pkg string) (Outcome, error)
 	return Killed, nil
 }
 
-// key names a run by everything that decides its outcome: the mutated file and the Go files
-// and test data of the packages whose tests run.
-func (r *runner) key(mutated []byte, file string, packages []string) (string, error) {
+// contents is the digest of the Go files of packages and of their test data.
+func (r *runner) contents(packages []string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n%x\n", file, strings.Join(packages, " "), sha256.Sum256(mutated))
 	for _, p := range packages {
-		err := filepath.WalkDir(filepath.Join(r.root, p), func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && path != filepath.Join(r.root, p) && d.Name() != "testdata" && !strings.Contains(path, "testdata"):
-				return fs.SkipDir // another package
-			case d.IsDir() || !d.Type().IsRegular():
-				return nil
-			}
-			data, err := os.ReadFile(path)
-			fmt.Fprintf(h, "%s\n%x\n", path, sha256.Sum256(data))
-			return err
-		})
+		entries, err := os.ReadDir(filepath.Join(r.root, p))
 		if err != nil {
 			return "", err
 		}
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// results are the outcomes of earlier runs, in a file with one line for each.
-type results struct {
-	path  string
-	known map[string]Outcome
-}
-
-// loadResults reads the file; a missing file has no results. An empty path keeps nothing.
-func loadResults(path string) (*results, error) {
-	r := &results{path, make(map[string]Outcome)}
-	if path == "" {
-		return r, nil
-	}
-	data, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for line := range strings.Lines(string(data)) {
-		if key, outcome, ok := strings.Cut(strings.TrimSpace(line), " "); ok && slices.Contains([]Outcome{Killed, Survived, NotBuilt}, Outcome(outcome)) {
-			r.known[key] = Outcome(outcome)
+		for _, e := range entries {
+			if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".go") {
+				continue
+			}
+			data, err := os.ReadFile(filepath.Join(r.root, p, e.Name()))
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%s/%s\n%x\n", p, e.Name(), sha256.Sum256(data))
 		}
 	}
-	return r, nil
-}
-
-func (r *results) get(key string) (Outcome, bool) {
-	o, ok := r.known[key]
-	return o, ok
-}
-
-func (r *results) put(key string, o Outcome) error {
-	r.known[key] = o
-	if r.path == "" {
-		return nil
-	}
-	f, err := os.OpenFile(r.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "%s %s\n", key, o)
-	return errors.Join(err, f.Close())
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
