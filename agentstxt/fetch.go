@@ -88,14 +88,7 @@ func (o origin) displayURL(url string) string {
 }
 
 // badURL returns the error for a URL without an origin.
-func badURL(err error) error {
-	code := lookleap.CodeBadURL
-	var bad *domain.Error
-	if errors.As(err, &bad) {
-		code = lookleap.Code(bad.Code)
-	}
-	return &lookleap.Error{Code: code, Message: "the URL has no usable origin", Err: err}
-}
+func badURL(err error) error { return fetch.URLError("", "the URL has no usable origin", err) }
 
 // readResult is the result of one attempt to read a policy.
 type readResult struct {

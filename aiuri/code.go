@@ -1,10 +1,8 @@
 package aiuri
 
 import (
-	"errors"
-
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 )
 
 // Codes of the ai: URI scheme. User information and ports have the codes of the root
@@ -76,14 +74,10 @@ func failAt(code lookleap.Code, offset int, message, fix string) *lookleap.Error
 	return &lookleap.Error{Code: code, Position: positionOf(offset), Message: message, Fix: fix}
 }
 
-// urlError returns an error about a URL or a host name that package domain refused. It has
-// the message and fix of err, but not the text that was refused, which may contain secrets.
+// urlError returns an error about a URL or a host name that package domain refused.
 func urlError(code lookleap.Code, subject, message string, err error) *lookleap.Error {
-	e := &lookleap.Error{Code: code, Subject: subject, Message: message}
-	var bad *domain.Error
-	if errors.As(err, &bad) {
-		e.Message, e.Fix = message+": "+bad.Message, bad.Fix
-	}
+	e := fetch.URLError("", message, err)
+	e.Code, e.Subject = code, subject
 	return e
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 )
 
 // Claim is a document's assertion to speak for a site. It is comparable.
@@ -206,7 +207,7 @@ func ServerOf(documentURL string) (Server, error) {
 		return Server{}, refuse(lookleap.CodeInsecureTransport, lookleap.Position{}, "serve the document over https", "the document did not come over https")
 	}
 	if err != nil {
-		return Server{}, refuse(CodeServingHostInvalid, lookleap.Position{}, "", "the document's URL names no usable host: %v", err)
+		return Server{}, refuse(CodeServingHostInvalid, lookleap.Position{}, "", "%s", fetch.URLError("", "the document's URL names no usable host", err).Message)
 	}
 	s := Server{Host: u.Host(), Domain: u.Host()}
 	registrable, ok := domain.Registrable(s.Host)
@@ -233,7 +234,9 @@ const recordPrefix = "_anml."
 func NormalizeSite(name string) (string, error) {
 	host, err := domain.ParseHost(strings.TrimSuffix(name, "."))
 	if err != nil {
-		return "", refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%v", err)
+		bad := fetch.URLError("", "", err)
+		bad.Code = CodeSiteDomainInvalid
+		return "", bad
 	}
 	if len(host) > maxSite {
 		return "", errNameTooLong

@@ -91,11 +91,19 @@ func positionOf(p strictjson.Place) lookleap.Position {
 
 // findingOf returns an error about a record, manifest or response as a finding of a row.
 func findingOf(err error, row string) lookleap.Finding {
-	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err), Requirement: row, Message: err.Error()}
+	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err), Requirement: row, Message: sentence(err)}
 	if e, ok := err.(*lookleap.Error); ok {
-		f.Message, f.Fix, f.Position = e.Message, e.Fix, e.Position
+		f.Fix, f.Position = e.Fix, e.Position
 	}
 	return f
+}
+
+// sentence returns what an error says without its code and fix, as part of another message.
+func sentence(err error) string {
+	if e, ok := err.(*lookleap.Error); ok {
+		return e.Message
+	}
+	return err.Error()
 }
 
 // maxQuoted is how many characters of a remote text a message quotes.

@@ -100,7 +100,7 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 		}
 		pattern, wildcard, err := normalizePattern(name)
 		if err != nil {
-			note(entry, fmt.Sprintf("the entry %s matches nothing: %v", plaintext.Quote(name, maxQuoted), err), `name a host, or "*." and a domain that is registered`)
+			note(entry, fmt.Sprintf("the entry %s matches nothing: %s", plaintext.Quote(name, maxQuoted), sentence(err)), `name a host, or "*." and a domain that is registered`)
 			continue
 		}
 		start := names.Len()

@@ -28,7 +28,7 @@ type Entry struct {
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %v", plaintext.Quote(site, maxQuoted), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %s", plaintext.Quote(site, maxQuoted), sentence(err))
 	}
 	if life == 0 {
 		life = LongLifetime
@@ -51,7 +51,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
 		pattern, wildcard, err := normalizePattern(e.Domain)
 		if err != nil {
-			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %v", plaintext.Quote(e.Domain, maxQuoted), err)
+			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %s", plaintext.Quote(e.Domain, maxQuoted), sentence(err))
 		}
 		if e.Tier != Display && e.Tier != Full {
 			return nil, refuse(CodeManifestEntryMalformed, place, "use Display or Full", "tier %d cannot be delegated", e.Tier)
@@ -94,7 +94,7 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	}
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %v", plaintext.Quote(site, maxQuoted), err)
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %s", plaintext.Quote(site, maxQuoted), sentence(err))
 	}
 	if row, code := m.Check(name, now); code != "" {
 		add(lookleap.SeverityError, code, row, code.Title(), "until then agents treat every server as Tier 0")
@@ -148,7 +148,7 @@ func (m *Manifest) eachName(visit func(pattern string, g grant)) {
 func (r *Record) Check(site string) error {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %v", plaintext.Quote(site, maxQuoted), err)
+		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %s", plaintext.Quote(site, maxQuoted), sentence(err))
 	}
 	for _, uri := range []string{r.Manifest, r.Query} {
 		if strings.Contains(uri, ";") {

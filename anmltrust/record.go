@@ -7,6 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -126,7 +127,8 @@ func checkURI(name, value string, at int) error {
 	}
 	u, err := uriRules.Parse(value)
 	if err != nil {
-		return malformed(at, "write an absolute https URI with a DNS host, without user or fragment", "the value of %s is unusable: %v", name, err)
+		return malformed(at, "write an absolute https URI with a DNS host, without user or fragment", "%s",
+			fetch.URLError("", "the value of "+name+" is unusable", err).Message)
 	}
 	if name == tagQuery && hasOwnParameter(u.RawQuery()) {
 		return malformed(at, "leave domain and scope to the agent", "the query URI already has a domain or scope parameter")

@@ -6,6 +6,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -21,15 +22,11 @@ func usageError(message, fix string) *lookleap.Error {
 
 // badURL returns an error for a URL that package domain refuses.
 func badURL(input string, err error) *lookleap.Error {
-	var e *domain.Error
-	if !errors.As(err, &e) {
-		return &lookleap.Error{Code: lookleap.CodeBadURL, Subject: domain.Redact(input), Message: "the URL is invalid", Err: err}
+	e := fetch.URLError(input, "", err)
+	if e.Code == domain.CodeQuery {
+		e.Code = CodeQueryInSkillURL
 	}
-	code := lookleap.Code(e.Code)
-	if code == domain.CodeQuery {
-		code = CodeQueryInSkillURL
-	}
-	return refuse(code, input, e.Message, e.Fix)
+	return e
 }
 
 // badJSON returns an error for JSON that package strictjson refuses.

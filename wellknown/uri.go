@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 )
 
 // Prefix is the reserved path prefix (section 3).
@@ -126,16 +127,12 @@ func parseURL(raw string) (domain.URL, error) {
 	if err == nil {
 		return u, nil
 	}
-	var bad *domain.Error
-	if !errors.As(err, &bad) {
-		return domain.URL{}, err
+	refused := fetch.URLError(raw, "", err)
+	switch refused.Code {
+	case lookleap.CodeDotSegment, lookleap.CodeEmptySegment: // they might be normalised into or out of the prefix
+		refused.Code = lookleap.CodeAmbiguousPath
 	}
-	code := lookleap.Code(bad.Code)
-	switch bad.Code {
-	case domain.CodeDotSegment, domain.CodeEmptySegment: // they might be normalised into or out of the prefix
-		code = lookleap.CodeAmbiguousPath
-	}
-	return domain.URL{}, newError(code, raw, bad.Message, bad.Fix)
+	return domain.URL{}, refused
 }
 
 // schemes is the column "Well-Known URI Support" of the registry of URI schemes

@@ -53,12 +53,7 @@ func (s *Session) parseURL(raw string) (domain.URL, error) {
 	}
 	u, err := s.agent.rules().Parse(raw)
 	if err != nil {
-		e := fail("", err, "the URL cannot be used")
-		var bad *domain.Error
-		if errors.As(err, &bad) {
-			e.Code = lookleap.Code(bad.Code)
-		}
-		return domain.URL{}, e
+		return domain.URL{}, fetch.URLError(raw, "the URL cannot be used", err)
 	}
 	return u, nil
 }

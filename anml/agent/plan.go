@@ -14,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 )
 
 // IDs of consent items: of the action itself, of an endpoint at another origin, and of
@@ -395,12 +396,8 @@ func resolveEndpoint(document domain.URL, ref, site string) (endpoint, error) {
 	}
 	u, err := endpointRules.Resolve(document, ref)
 	if err != nil {
-		code := lookleap.CodeBadURL
-		var bad *domain.Error
-		if errors.As(err, &bad) {
-			code = lookleap.Code(bad.Code)
-		}
-		return refuse(code, "the action's endpoint is refused", err)
+		bad := fetch.URLError(ref, "", err)
+		return refuse(bad.Code, "the action's endpoint is refused", bad)
 	}
 	switch {
 	case u.Origin() == document.Origin():

@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -24,8 +23,8 @@ const (
 	CodeFragment      = "fragment-not-allowed"
 )
 
-// Error tells why a URL, reference or host was refused. Its text is printable ASCII whatever the input was, and quotes no user information, query or
-// fragment.
+// Error says why a URL, reference or host was refused. Its text is printable ASCII
+// whatever the input was, and quotes no user information, query or fragment.
 type Error struct {
 	Code    string // one of the Code constants
 	Offset  int    // byte at which Part begins in the text that was given
@@ -38,15 +37,14 @@ type Error struct {
 func (e *Error) ReasonCode() string { return e.Code }
 
 func (e *Error) Error() string {
-	text := e.Code
+	text := e.Message
 	switch e.Code {
 	case CodeQuery, CodeFragment, CodeUserinfo: // the part may hold secrets
 	default:
 		if e.Part != "" {
-			text += " " + strconv.QuoteToASCII(e.Part)
+			text = strconv.QuoteToASCII(e.Part) + ": " + text
 		}
 	}
-	text += fmt.Sprintf(" at offset %d: %s", e.Offset, e.Message)
 	if e.Fix != "" {
 		text += "; " + e.Fix
 	}

@@ -17,7 +17,7 @@ func ExampleParse() {
 	fmt.Println(errors.As(err, &e), e.Code, e.Offset, e.Part)
 	// Output:
 	// https://xn--bcher-kva.example/~org/SKILL.md true <nil>
-	// dot-segment "%2e%2e" at offset 31: readers differ in which path this segment leads to; write the path without it
+	// "%2e%2e": readers differ in which path this segment leads to; write the path without it
 	// true dot-segment 31 %2e%2e
 }
 
@@ -38,7 +38,7 @@ func ExampleURL_Resolve() {
 	fmt.Println(base.Resolve("//h.example@evil.example/"))
 	// Output:
 	// https://h.example/skills/shared/table.json <nil>
-	//  userinfo at offset 2: user information hides which host is meant; remove everything up to "@"
+	//  user information hides which host is meant; remove everything up to "@"
 }
 
 func ExampleParseHost() {
@@ -47,7 +47,7 @@ func ExampleParseHost() {
 	fmt.Println(err)
 	// Output:
 	// xn--bcher-kva.example <nil>
-	// bad-host "\uff45xample" at offset 0: a character of the host turns into another one when it is looked up; write the name that is meant, in lower case
+	// "\uff45xample": a character of the host turns into another one when it is looked up; write the name that is meant, in lower case
 }
 
 func ExampleRegistrable() {

@@ -1,11 +1,13 @@
 package fetch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
@@ -38,6 +40,23 @@ func (e *Error) ReasonCode() lookleap.Code { return e.Code }
 
 // RetryIn returns how long the server asked to wait, 0 if it did not ask.
 func (e *Error) RetryIn() time.Duration { return e.RetryAfter }
+
+// URLError returns the error for a URL, reference or host that package domain refuses. It has the
+// code, message and fix of err. A subject is shown without its secrets, and the refused text itself
+// is not repeated. What a message says comes before that of err.
+func URLError(subject, message string, err error) *lookleap.Error {
+	e := &lookleap.Error{Code: lookleap.CodeBadURL, Subject: domain.Redact(subject), Message: message}
+	var bad *domain.Error
+	if !errors.As(err, &bad) {
+		e.Message, e.Err = cmp.Or(message, "the URL is invalid"), err
+		return e
+	}
+	e.Code, e.Message, e.Fix = lookleap.Code(bad.Code), bad.Message, bad.Fix
+	if message != "" {
+		e.Message = message + ": " + bad.Message
+	}
+	return e
+}
 
 // Cancelled reports whether an exchange ended because its caller left. Such a
 // result says nothing about the server and is never kept.

@@ -70,7 +70,7 @@ func location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, e
 	}
 	to, err := rules.Resolve(from, lines[0])
 	if err != nil {
-		return domain.URL{}, badURL(err)
+		return domain.URL{}, URLError("", "the redirect's Location is refused", err)
 	}
 	return to, nil
 }
@@ -83,12 +83,4 @@ func onlyHTTPS(u domain.URL) error {
 		return coded(lookleap.CodeNotHTTPS, "the URL's scheme is %s", plaintext.Quote(u.Scheme(), 100))
 	}
 	return nil
-}
-
-func badURL(err error) error {
-	var bad *domain.Error
-	if errors.As(err, &bad) {
-		return &codedError{code: lookleap.Code(bad.Code), message: "the redirect's Location is refused: " + bad.Error(), err: err}
-	}
-	return err
 }
