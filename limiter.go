@@ -9,8 +9,8 @@ import (
 
 // Limiter counts uses of a key in exact rolling windows, and keeps the waits that servers
 // asked for. The packages of documents use it for the limits of agents.txt, the rate of
-// actions, the probes for documents, and Retry-After. Processes that share a Limiter keep
-// these limits together.
+// actions of package agent, the probes for documents, and every Retry-After. Processes that
+// share a Limiter keep these limits together.
 //
 // The default of a [Host] is [NewMemoryLimiter], which counts in one process.
 //

@@ -124,9 +124,12 @@ func (v *Verifier) resolve(caller context.Context, site string, lookup func(cont
 }
 
 // backedOff returns an exchange that does not take place while a backoff is in force, or nil.
-func (g *gathering) backedOff(k backoffKey, m Mechanism, uri string) *Exchange {
+func (g *gathering) backedOff(ctx context.Context, k backoffKey, m Mechanism, uri string) *Exchange {
 	now := g.v.clock.Now()
 	b, ok := g.v.memory.backoff(k, now)
+	if !ok && k.scope == backoffEndpoint {
+		b, ok = g.v.sharedBackoff(ctx, m, uri)
+	}
 	if !ok {
 		return nil
 	}
@@ -135,7 +138,7 @@ func (g *gathering) backedOff(k backoffKey, m Mechanism, uri string) *Exchange {
 
 // query asks an endpoint about the serving domain (part Q).
 func (g *gathering) query(ctx context.Context, uri string) (*Exchange, error) {
-	if x := g.backedOff(backoffKey{scope: backoffEndpoint, uri: uri}, Query, uri); x != nil {
+	if x := g.backedOff(ctx, backoffKey{scope: backoffEndpoint, uri: uri}, Query, uri); x != nil {
 		return x, nil
 	}
 	x := &Exchange{Mechanism: Query, URL: uri}
@@ -161,14 +164,14 @@ type readingKey struct {
 // manifest reads a manifest, from memory where that is fresh enough (part M). A
 // refresh shares no reading that began earlier.
 func (g *gathering) manifest(ctx context.Context, key manifestKey, only bool) (*Exchange, error) {
-	if x := g.knownManifest(key); x != nil {
+	if x := g.knownManifest(ctx, key); x != nil {
 		return x, nil
 	}
 	if g.q.mode != normal {
 		return g.read(ctx, key, only)
 	}
 	shared, err := g.v.readings.Do(ctx, readingKey{key, g.q.in, g.q.budget}, func(ctx context.Context) (*Exchange, error) {
-		if x := g.knownManifest(key); x != nil {
+		if x := g.knownManifest(ctx, key); x != nil {
 			return x, nil
 		}
 		return g.read(ctx, key, only)
@@ -181,8 +184,8 @@ func (g *gathering) manifest(ctx context.Context, key manifestKey, only bool) (*
 }
 
 // knownManifest is rows M0 and M1.
-func (g *gathering) knownManifest(key manifestKey) *Exchange {
-	if x := g.backedOff(backoffKey{scope: backoffManifest, pair: pair{site: key.site}, uri: key.uri}, ManifestSource, key.uri); x != nil {
+func (g *gathering) knownManifest(ctx context.Context, key manifestKey) *Exchange {
+	if x := g.backedOff(ctx, backoffKey{scope: backoffManifest, pair: pair{site: key.site}, uri: key.uri}, ManifestSource, key.uri); x != nil {
 		return x
 	}
 	if known := g.rememberedManifest(key); known != nil && g.q.mode == normal && g.v.clock.Now().Before(known.freshUntil(known.manifest, g.ev.DNS.ttl())) {
@@ -190,7 +193,7 @@ func (g *gathering) knownManifest(key manifestKey) *Exchange {
 		x.remembered = true
 		return &x
 	}
-	return g.backedOff(backoffKey{scope: backoffEndpoint, uri: key.uri}, ManifestSource, key.uri)
+	return g.backedOff(ctx, backoffKey{scope: backoffEndpoint, uri: key.uri}, ManifestSource, key.uri)
 }
 
 func (g *gathering) rememberedManifest(key manifestKey) *Exchange {

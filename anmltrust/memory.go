@@ -21,7 +21,9 @@ import (
 //	newestManifests       site, URI; and site       a newer one               -
 //	decisions.grant (G)   domain, site, host        expiry of its source      withdrawal, see below
 //	decisions.denial (G)  domain, site, host        TTL of the record         newer decision
-//	backoffs (B)          pair, endpoint, manifest  Retry-After, 1 to 5 min   -
+//	backoffs (B)          pair, endpoint, manifest  Retry-After, 1 to 5 min   -; those of endpoints
+//	                                                                          count in all processes
+//	                                                                          of one Limiter
 //	hints                 pair                      5 minutes                 -
 //	standing              URL or its host, site     decision, record, and     any change of the site
 //	                                                LocalHold if shared       (generations)
@@ -32,7 +34,7 @@ import (
 //
 // A decision of a query endpoint is about all hosts of a domain: its host is "". A pair is a domain
 // and a site. Everything but newestManifests ends when the clock is set back. newestManifests and
-// backoffs only ever refuse. An [Interaction] adds what lasts as long as itself: pairs that asked
+// backoffs only ever refuse, and the Limiter keeps a backoff for as long as it was told. An [Interaction] adds what lasts as long as itself: pairs that asked
 // for patience, and manifests with no-store.
 //
 //	caller → standing → decisions ⟷ shared cache

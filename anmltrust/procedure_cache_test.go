@@ -167,6 +167,39 @@ var cacheRows = []rowTest{
 		w.granted(anmltrust.CodeListedFallback)
 		w.traffic(0, 0, 0)
 	}},
+	{"E8", "patience-of-another-process", func(t *testing.T) {
+		w := newWorld(t, both).secure().willing().status(429, "Retry-After", "120")
+		w.denied(anmltrust.CodeQuery429)
+		other := newWorldOn(t, w.net, "")
+		other.host.Limiter = w.host
+		w.query(authorized).net.Journal().Clear()
+		other.denied(anmltrust.CodeQuery429)
+		other.row("E8")
+		other.traffic(1, 0, 0)
+		alone := newWorldOn(t, w.net, "")
+		alone.granted(anmltrust.CodeQueryAuthorized)
+		other.after(2 * time.Minute).granted(anmltrust.CodeQueryAuthorized)
+	}},
+	{"E9", "failure-that-another-process-saw", func(t *testing.T) {
+		w := newWorld(t, both).secure().manifest(manifest(listed)).status(503, "Retry-After", "120")
+		w.granted(anmltrust.CodeListedFallback)
+		other := newWorldOn(t, w.net, "")
+		other.host.Limiter = w.host
+		w.query(authorized).net.Journal().Clear()
+		other.granted(anmltrust.CodeListedFallback)
+		other.traffic(1, 0, 1)
+	}},
+	{"M8", "patience-of-another-process", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		w.brand.Status(manifestPath, 429, "Retry-After", "120")
+		w.denied(anmltrust.CodeManifest429)
+		other := newWorldOn(t, w.net, "")
+		other.host.Limiter = w.host
+		w.willing().net.Journal().Clear()
+		other.denied(anmltrust.CodeManifest429)
+		other.traffic(1, 0, 0)
+		other.after(2 * time.Minute).granted(anmltrust.CodeListed)
+	}},
 	{"E10", "single-flight", func(t *testing.T) { concurrent(t, 100) }},
 	{"E11", "nothing-usable", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)

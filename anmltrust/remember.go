@@ -80,6 +80,7 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 		return r
 	}
 	v.memory.startBackoffs(o, now)
+	v.shareBackoffs(ctx, o)
 	v.memory.withdraw(o.withdraws, o.subject)
 	v.announce(ctx, o, now)
 	r := v.conclude(ctx, q.claim, o, g.ev, now)

@@ -115,7 +115,8 @@ func TestClock(t *testing.T) {
 		t.Run("accept-after-a-held-retry", func(t *testing.T) {
 			w := newWorld(t, queryOnly).status(429, "Retry-After", "3600")
 			w.denied(anmltrust.CodeQuery429)
-			w.after(-24 * time.Hour).query(authorized).granted(anmltrust.CodeQueryAuthorized)
+			w.after(-24 * time.Hour).query(authorized).denied(anmltrust.CodeQuery429) // the limiter waits as long as it was told
+			w.after(time.Hour).granted(anmltrust.CodeQueryAuthorized)
 		})
 		t.Run("accept-after-the-clock-was-wrong", func(t *testing.T) {
 			w := newWorld(t, queryOnly).query(authorized)

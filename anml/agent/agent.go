@@ -91,7 +91,7 @@ type Limits struct {
 	SiteRefs    int           // documents read through site-refs; 5 (section 12.6)
 	Pages       int           // pages of one result without asking; 10 (section 11.5)
 	Executions  int           // actions in one session; 30 for each page's origin (section 13.4)
-	Burst       int           // actions at one origin in a row; 5
+	Burst       int           // actions of a user at one origin in a row, in all sessions of the Limiter; 5
 	Interval    time.Duration // between actions after that; 2 s
 	RetryAfter  time.Duration // longest wait before an automatic retry; 60 s
 	Tombstone   time.Duration // how long a 410 of discovery counts, and a permanent redirect for at most a day; 30 days

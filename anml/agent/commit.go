@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -17,7 +16,7 @@ import (
 // decides what may still be disclosed, writes the ledger, and sends the request.
 func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
 	host := s.agent.host
-	if err := s.gate.check(e.passage(), s.now()); err != nil {
+	if err := s.gate.check(ctx, e.passage()); err != nil {
 		return nil, err
 	}
 	if err := s.confirmTrust(ctx, e); err != nil {
@@ -75,7 +74,7 @@ func (x *execution) prepare(ctx context.Context, a *lookleap.Approval) error {
 		x.contentType, x.body, err = e.body(told)
 	}
 	if err == nil {
-		err = s.permitted(ctx, &x.settled, now)
+		err = s.permitted(ctx, &x.settled)
 	}
 	if err != nil {
 		return s.turnDown(ctx, e, plan, entries, err)
@@ -111,11 +110,11 @@ func (x *execution) send(ctx context.Context, a *lookleap.Approval) ([]byte, err
 }
 
 // permitted asks the host's policy a last time, and counts the execution.
-func (s *Session) permitted(ctx context.Context, e *effect, now time.Time) error {
+func (s *Session) permitted(ctx context.Context, e *effect) error {
 	if err := s.user.forbids(ctx, s.agent.plugins.policy, e.act(e.Disclosure)); err != nil {
 		return &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
 	}
-	return s.gate.take(e.passage(), now)
+	return s.gate.take(ctx, e.passage())
 }
 
 // confirmTrust verifies the claim of a call again (section 13.4).
@@ -236,7 +235,7 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 	var approval *lookleap.Approval
 	if in.asks {
 		// The prompt is withdrawn if the call cannot be sent any more.
-		open := func() error { return s.gate.check(in.effect.passage(), s.now()) }
+		open := func() error { return s.gate.check(ctx, in.effect.passage()) }
 		approval, err = host.Ask(plugin.WithPromptCheck(s.asUser(ctx), open), plan)
 	} else {
 		approval, err = plan.Approve(permitted(plan.Request()), host.Time())

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -11,7 +12,8 @@ import (
 
 // gate limits when actions may be sent: by rate limits (section 13.4), by waits that
 // services asked for, and by actions that services ended for the session (section
-// 11.3). It applies to every call, also to those of the host.
+// 11.3). It applies to every call, also to those of the host. Waits and the rate of a
+// user also count in other sessions and processes; see [Session.sharedWait].
 type gate struct {
 	session *Session
 
@@ -26,15 +28,13 @@ type gate struct {
 type originGate struct {
 	tokens float64   // actions that may be sent in a row
 	filled time.Time // when tokens was right
-	until  time.Time // the service asked not to come back before
 	accept *anml.Format
 }
 
-// blockedAction is why an action is not sent for a while, or for the session.
+// blockedAction is why an action is not sent any more in the session.
 type blockedAction struct {
 	code   lookleap.Code
 	status int
-	until  time.Time // zero: for the session
 }
 
 // maxGates bounds the origins and actions that a session counts. Beyond it nothing is
@@ -61,11 +61,7 @@ func (s *Session) ResetActions() {
 	g := s.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for key, c := range g.actions {
-		if c.until.IsZero() {
-			delete(g.actions, key)
-		}
-	}
+	clear(g.actions)
 }
 
 // gateKey identifies one action for the gate.
@@ -76,14 +72,33 @@ type gateKey struct {
 }
 
 // check returns an error if an action must not be sent now. It does not count.
-func (g *gate) check(p gateKey, now time.Time) error {
+func (g *gate) check(ctx context.Context, p gateKey) error {
+	now := g.session.now()
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.closed(p, now)
+	err := g.closed(p, now)
+	g.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return g.session.sharedWait(ctx, p)
 }
 
 // take is check, and counts the execution if there is no error.
-func (g *gate) take(p gateKey, now time.Time) error {
+func (g *gate) take(ctx context.Context, p gateKey) error {
+	if err := g.count(p, g.session.now()); err != nil {
+		return err
+	}
+	err := g.session.sharedTake(ctx, p)
+	if err != nil { // nothing is sent
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.origin(p.origin, g.session.now()).tokens++
+		g.runs[p.document]--
+	}
+	return err
+}
+
+func (g *gate) count(p gateKey, now time.Time) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.closed(p, now); err != nil {
@@ -94,36 +109,23 @@ func (g *gate) take(p gateKey, now time.Time) error {
 	return nil
 }
 
+// closed returns an error if the session itself does not permit an action.
 func (g *gate) closed(p gateKey, now time.Time) error {
 	limits := g.session.agent.options.Limits
 	if c, ok := g.actions[p.action]; ok {
-		if c.until.IsZero() {
-			return &lookleap.Error{Code: c.code, Subject: p.origin, Message: "the service ended this action for the session",
-				Err: &lookleap.ResponseError{Status: c.status}}
-		}
-		if wait := c.until.Sub(now); wait > 0 {
-			return tooSoon(p.origin, wait)
-		}
+		return &lookleap.Error{Code: c.code, Subject: p.origin, Message: "the service ended this action for the session",
+			Err: &lookleap.ResponseError{Status: c.status}}
 	}
 	if len(g.origins) >= maxGates && g.origins[p.origin] == nil || len(g.runs) >= maxGates && g.runs[p.document] == 0 {
 		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: p.origin, Message: "the session used too many origins"}
 	}
-	o := g.origin(p.origin, now)
-	if wait := o.until.Sub(now); wait > 0 {
-		return tooSoon(p.origin, wait)
-	}
 	if g.runs[p.document] >= limits.Executions {
 		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.document, Message: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
 	}
-	if o.tokens < 1 {
-		wait := time.Duration((1 - o.tokens) * float64(limits.Interval))
-		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.origin, Message: "too many actions in a row", Err: &lookleap.ResponseError{RetryAfter: wait}}
+	if o := g.origin(p.origin, now); o.tokens < 1 {
+		return tooOften(p.origin, time.Duration((1-o.tokens)*float64(limits.Interval)))
 	}
 	return nil
-}
-
-func tooSoon(origin string, wait time.Duration) error {
-	return &lookleap.Error{Code: CodeTooSoon, Subject: origin, Message: "the service asked to come back later", Err: &lookleap.ResponseError{RetryAfter: wait}}
 }
 
 // origin returns the gate of an origin, with its tokens updated.
@@ -148,37 +150,12 @@ func (g *gate) end(action string, code lookleap.Code, status int) {
 	g.actions[action] = blockedAction{code: code, status: status}
 }
 
-// delay blocks an action until a time, if it is not blocked for longer.
-func (g *gate) delay(action string, until time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if c, ok := g.actions[action]; ok && (c.until.IsZero() || c.until.After(until)) {
-		return
-	}
-	g.actions[action] = blockedAction{code: CodeTooSoon, until: until}
-}
-
-// wait blocks an origin until a time, if it is not blocked for longer.
-func (g *gate) wait(origin string, until, now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if o := g.origin(origin, now); until.After(o.until) {
-		o.until = until
-	}
-}
-
 // moveBack moves all times back with the clock.
 func (g *gate) moveBack(by time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, o := range g.origins {
-		o.filled, o.until = o.filled.Add(-by), o.until.Add(-by)
-	}
-	for key, c := range g.actions {
-		if !c.until.IsZero() {
-			c.until = c.until.Add(-by)
-			g.actions[key] = c
-		}
+		o.filled = o.filled.Add(-by)
 	}
 }
 

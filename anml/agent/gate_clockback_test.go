@@ -16,10 +16,13 @@ func TestClockSetBack(t *testing.T) {
 	must(t, err)
 	// later lets time pass, and sets the clock back.
 	later := func(f *finding, pass time.Duration) {
-		f.net.Clock().Advance(pass)
-		f.s.now()
-		f.net.Clock().Advance(-month)
-		f.s.now()
+		for _, step := range []time.Duration{pass, -month} {
+			f.net.Clock().Advance(step)
+			f.s.now()
+			if _, err := f.s.agent.host.Wait(f.Context(), "", lookleap.Rate{}); err != nil { // the limiter sees the clock
+				f.Fatal(err)
+			}
+		}
 	}
 	page := gateKey{"GET " + pageURL, origin.Origin(), origin.Origin()}
 	t.Run("O10", func(t *testing.T) {
@@ -40,14 +43,17 @@ func TestClockSetBack(t *testing.T) {
 		}{
 			"origin": {
 				func(f *finding, until time.Time) error {
-					f.s.gate.wait(page.origin, until, f.s.now())
+					f.s.hold(f.Context(), limitHold+page.origin, "", until.Sub(f.s.now()))
 					return nil
 				},
-				func(f *finding) error { return f.s.gate.check(page, f.s.now()) },
+				func(f *finding) error { return f.s.gate.check(f.Context(), page) },
 			},
 			"action": {
-				func(f *finding, until time.Time) error { f.s.gate.delay(page.action, until); return nil },
-				func(f *finding) error { return f.s.gate.check(page, f.s.now()) },
+				func(f *finding, until time.Time) error {
+					f.s.hold(f.Context(), f.s.actionKey(page.action), "", until.Sub(f.s.now()))
+					return nil
+				},
+				func(f *finding) error { return f.s.gate.check(f.Context(), page) },
 			},
 			"place": {
 				func(f *finding, until time.Time) error {
@@ -88,11 +94,11 @@ func TestClockSetBack(t *testing.T) {
 		t.Run("accept-actions-at-their-pace", func(t *testing.T) {
 			f := newFinding(t)
 			for range f.s.agent.options.Limits.Burst {
-				must(t, f.s.gate.take(page, f.s.now()))
+				must(t, f.s.gate.take(f.Context(), page))
 			}
 			later(f, 0)
 			f.net.Clock().Advance(f.s.agent.options.Limits.Interval + time.Millisecond)
-			must(t, f.s.gate.take(page, f.s.now()))
+			must(t, f.s.gate.take(f.Context(), page))
 		})
 		for name, store := range map[string]Store{"": nil, "-in-a-store": NewMemoryStore()} {
 			for state, moves := range map[string][2]time.Duration{

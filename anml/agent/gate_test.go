@@ -7,6 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 func TestRateLimit(t *testing.T) {
@@ -62,10 +63,10 @@ func TestRateLimit(t *testing.T) {
 
 func TestGateBounds(t *testing.T) {
 	s := newStage(t, setting{doc: gettable})
-	g, now := s.session.gate, s.host.Time()
+	g := s.session.gate
 	for i := range maxGates + 10 {
 		p := gateKey{action: "GET x", origin: fmt.Sprintf("https://%d.example", i), document: "https://shop.example"}
-		err := g.check(p, now)
+		err := g.check(t.Context(), p)
 		if i < maxGates != (err == nil) {
 			t.Fatalf("%d: %v", i, err)
 		}
@@ -77,14 +78,15 @@ func TestGateBounds(t *testing.T) {
 
 func TestClockThatRunsBack(t *testing.T) {
 	s := newStage(t, setting{doc: gettable})
-	g, now := s.session.gate, s.host.Time()
+	g := s.session.gate
 	p := gateKey{action: "GET x", origin: "https://a.example", document: "https://shop.example"}
 	for range 5 {
-		if err := g.take(p, now); err != nil {
+		if err := g.take(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := g.take(p, now.Add(-time.Hour)); err == nil {
+	s.net.Clock().Advance(-time.Hour)
+	if err := g.take(t.Context(), p); err == nil {
 		t.Error("an earlier time lets an action pass")
 	}
 }
@@ -93,8 +95,9 @@ func TestClockThatRunsBack(t *testing.T) {
 func TestEdgesOfTheGate(t *testing.T) {
 	const origin = "https://a.example"
 	p := gateKey{action: "POST " + origin + "/x", origin: origin, document: origin}
-	gate := func(t *testing.T, l Limits) *gate {
-		return newSession(t, newLab(t), User{}, Options{Limits: l}).gate
+	gate := func(t *testing.T, l Limits) (*gate, *lab.Clock) {
+		net := newLab(t)
+		return newSession(t, net, User{}, Options{Limits: l}).gate, net.Clock()
 	}
 	wants := func(t *testing.T, err error, code lookleap.Code, wait time.Duration) {
 		t.Helper()
@@ -106,44 +109,52 @@ func TestEdgesOfTheGate(t *testing.T) {
 		}
 	}
 	t.Run("ANML-13.4-12/reject-clock-set-back", func(t *testing.T) {
-		g := gate(t, Limits{Burst: 1, Interval: time.Minute})
-		must(t, g.take(p, start))
-		wants(t, g.take(p, start.Add(-time.Hour)), CodeTooManyActions, time.Minute)
-		wants(t, g.take(p, start), CodeTooManyActions, time.Minute)
-		wants(t, g.take(p, start.Add(time.Minute)), lookleap.CodeOK, 0)
+		g, clock := gate(t, Limits{Burst: 1, Interval: time.Minute})
+		must(t, g.take(t.Context(), p))
+		clock.Advance(-time.Hour)
+		wants(t, g.take(t.Context(), p), CodeTooManyActions, time.Minute)
+		wants(t, g.session.sharedWait(t.Context(), p), CodeTooManyActions, time.Minute)
+		clock.Advance(30 * time.Second)
+		wants(t, g.take(t.Context(), p), CodeTooManyActions, 30*time.Second)
+		clock.Advance(30 * time.Second)
+		wants(t, g.take(t.Context(), p), lookleap.CodeOK, 0)
 	})
 	t.Run("ANML-13.4-12/reject-saved-up", func(t *testing.T) {
-		g := gate(t, Limits{Burst: 2, Interval: time.Minute})
-		must(t, g.check(p, start))
-		later := start.Add(1000 * time.Hour)
-		must(t, g.take(p, later))
-		must(t, g.take(p, later))
-		wants(t, g.take(p, later), CodeTooManyActions, time.Minute)
+		g, clock := gate(t, Limits{Burst: 2, Interval: time.Minute})
+		must(t, g.check(t.Context(), p))
+		clock.Advance(1000 * time.Hour)
+		must(t, g.take(t.Context(), p))
+		must(t, g.take(t.Context(), p))
+		wants(t, g.take(t.Context(), p), CodeTooManyActions, time.Minute)
 	})
 	t.Run("ANML-8.13-04/reject-shortened", func(t *testing.T) {
-		g := gate(t, Limits{})
-		g.delay(p.action, start.Add(time.Hour))
-		g.delay(p.action, start.Add(time.Minute))
-		wants(t, g.check(p, start), CodeTooSoon, time.Hour)
+		g, clock := gate(t, Limits{})
+		hold := func(wait time.Duration) {
+			g.session.hold(t.Context(), g.session.actionKey(p.action), origin, wait)
+		}
+		hold(time.Hour)
+		hold(time.Minute)
+		wants(t, g.check(t.Context(), p), CodeTooSoon, time.Hour)
 		g.session.ResetActions()
-		wants(t, g.check(p, start), CodeTooSoon, time.Hour)
+		wants(t, g.check(t.Context(), p), CodeTooSoon, time.Hour)
 		g.end(p.action, lookleap.CodeForbidden, 403)
-		g.delay(p.action, start.Add(time.Minute))
-		wants(t, g.check(p, start.Add(time.Hour)), lookleap.CodeForbidden, 0)
+		hold(time.Minute)
+		clock.Advance(time.Hour)
+		wants(t, g.check(t.Context(), p), lookleap.CodeForbidden, 0)
 	})
 	t.Run("ANML-11.3-14/reject-shortened", func(t *testing.T) {
-		g := gate(t, Limits{})
-		g.wait(origin, start.Add(time.Hour), start)
-		g.wait(origin, start.Add(time.Minute), start)
-		wants(t, g.check(p, start), CodeTooSoon, time.Hour)
+		g, _ := gate(t, Limits{})
+		g.session.hold(t.Context(), limitHold+origin, origin, time.Hour)
+		g.session.hold(t.Context(), limitHold+origin, origin, time.Minute)
+		wants(t, g.check(t.Context(), p), CodeTooSoon, time.Hour)
 	})
 	t.Run("ANML-13.4-12/reject-uncounted", func(t *testing.T) {
-		g := gate(t, Limits{})
+		g, _ := gate(t, Limits{})
 		for i := range maxGates {
 			g.runs[fmt.Sprint(i)] = 1
 			g.agree(fmt.Sprint(i), origin)
 		}
-		wants(t, g.take(p, start), lookleap.CodeLimit, 0)
+		wants(t, g.take(t.Context(), p), lookleap.CodeLimit, 0)
 		if g.agree("one more", origin); g.agreed("one more", origin) {
 			t.Error("more is remembered than the limit")
 		}

@@ -87,6 +87,14 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	if known && !over {
 		return c.err(now)
 	}
+	// Another session may have been asked to come back later. If the Limiter fails, the
+	// document is requested: reading is not limited otherwise.
+	switch wait, err := m.session.agent.host.Wait(ctx, digestKey(limitDocument, u.String()), lookleap.Rate{}); {
+	case err != nil:
+		m.session.limiterFailed(ctx, u.WithoutQuery(), err)
+	case wait > 0:
+		return tooSoon(u.WithoutQuery(), wait, nil)
+	}
 	tomb, ok, err := m.stored(ctx, keyGone+u.String())
 	switch {
 	case err != nil:

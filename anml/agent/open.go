@@ -146,6 +146,7 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 		return s.gone(ctx, u, r)
 	case r.RetryAfter > 0:
 		s.memory.close(u, e, r.Received.Add(r.RetryAfter))
+		s.hold(ctx, digestKey(limitDocument, u.String()), u.WithoutQuery(), r.RetryAfter)
 	}
 	return e
 }

@@ -84,12 +84,12 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	if r.Outcome = anml.OutcomeUnknown; defined(resp.Status) {
 		r.Outcome = anml.OutcomeOf(resp.Status, document)
 	}
-	m.waitAsTold(document, resp)
+	m.waitAsTold(ctx, document)
 	if unread != nil && resp.Status < 300 {
 		r.Outcome = anml.OutcomeUnknown
 		return r, m.doubtful(unread)
 	}
-	return r, m.judge(resp, r, document)
+	return r, m.judge(ctx, resp, r, document)
 }
 
 // defined reports whether a status says whether an action was done. 300 and 304 do not;
@@ -151,23 +151,23 @@ func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
 	return wait, wait > 0
 }
 
-// waitAsTold blocks the action until the time that a status names (section 8.13).
-func (m *submission) waitAsTold(d *anml.Document, resp *fetch.Response) {
+// waitAsTold blocks the action for the time that a status names (section 8.13).
+func (m *submission) waitAsTold(ctx context.Context, d *anml.Document) {
 	if d == nil {
 		return
 	}
 	if said, ok := d.Status().RetryAfter(); ok && said > 0 {
-		m.session.gate.delay(m.effect.Send.key(), resp.Received.Add(min(said, fetch.MaxRetryAfter)))
+		m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
 	}
 }
 
 // judge blocks actions as the response demands, notifies the user, and returns an error
 // if the action was not done. It changes nothing about trust or constraints: a failing
 // server is no sign of an attack.
-func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document) error {
+func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallResult, d *anml.Document) error {
 	gate, key, origin := m.session.gate, m.effect.Send.key(), m.effect.Send.origin()
 	wait, given := heed(resp, d)
-	until := resp.Received.Add(wait)
+	hold := func() { m.session.hold(ctx, limitHold+origin, m.effect.Send.place(), wait) }
 	if f, ok := wants(resp.Header); ok {
 		gate.prefer(origin, f, resp.Received)
 	}
@@ -213,14 +213,14 @@ func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document
 		return refuse(CodeUnprocessable, "")
 	case status == http.StatusTooManyRequests:
 		if given {
-			gate.wait(origin, until, resp.Received)
+			hold()
 		} else {
 			gate.end(key, lookleap.CodeRateLimited, status)
 		}
 		return refuse(lookleap.CodeRateLimited, "the service wants fewer requests")
 	case status == http.StatusServiceUnavailable:
 		if given {
-			gate.wait(origin, until, resp.Received)
+			hold()
 		} else {
 			gate.end(key, lookleap.CodeUnavailable, status)
 		}
@@ -228,7 +228,7 @@ func (m *submission) judge(resp *fetch.Response, r *CallResult, d *anml.Document
 		return refuse(lookleap.CodeUnavailable, "the service is unavailable")
 	case status >= 500:
 		if given {
-			gate.wait(origin, until, resp.Received)
+			hold()
 		}
 		notice(NoticeServerError, CodeServerError, "The service failed, so it is not known whether the action was done.")
 		return m.doubtful(refuse(CodeServerError, ""))

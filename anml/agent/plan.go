@@ -69,7 +69,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		Idempotent: act.Idempotent() || safeMethod(act.Method()),
 		Format:     p.answerFormat(act, to.url.Origin()), Says: act.Description(), Expects: p.expects(act),
 	}
-	if err := p.session.gate.check(e.passage(), now); err != nil {
+	if err := p.session.gate.check(ctx, e.passage()); err != nil {
 		return nil, err
 	}
 	in := &preparedCall{effect: e}

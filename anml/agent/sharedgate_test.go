@@ -1,0 +1,150 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// process is a host of its own on the internet of a test, as another process has it, with the
+// session of a user.
+func process(t *testing.T, net *lab.Internet, l lookleap.Limiter, user string) *Session {
+	t.Helper()
+	host := net.Host()
+	host.Prompter, host.Limiter = labprompt.New(t, labprompt.Approve()), l
+	s, err := New(host, Options{}).NewSession(User{ID: user})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestSharedLimiter: what one process sends or is told counts in the others that share its Limiter.
+func TestSharedLimiter(t *testing.T) {
+	const page = "https://shop.example/page"
+	begin := func(t *testing.T, answer http.Handler) (*lab.Internet, func(*Session) error) {
+		net := newLab(t)
+		net.Site("shop.example").Body("/page", anml.MediaTypeXML, service(gettable)).Handle("*", answer)
+		return net, func(s *Session) error {
+			p, err := s.Open(t.Context(), page)
+			if err == nil {
+				_, err = p.Do(t.Context(), Call{Action: "a"})
+			}
+			return err
+		}
+	}
+	wants := func(t *testing.T, err error, code lookleap.Code) {
+		t.Helper()
+		if got := lookleap.CodeOf(err); err == nil != (code == lookleap.CodeOK) || err != nil && got != code {
+			t.Errorf("%v, want %s", err, code)
+		}
+	}
+	t.Run("ANML-13.4-12", func(t *testing.T) {
+		full := func(t *testing.T) (*lab.Internet, lookleap.Limiter, func(*Session) error) {
+			net, do := begin(t, lab.Status(http.StatusNoContent))
+			l := net.Host() // its limiter follows the clock of the test
+			a := process(t, net, l, "ada")
+			for range 5 {
+				wants(t, do(a), lookleap.CodeOK)
+			}
+			return net, l, do
+		}
+		t.Run("reject-burst-of-another-process", func(t *testing.T) {
+			net, l, do := full(t)
+			wants(t, do(process(t, net, l, "ada")), CodeTooManyActions)
+			net.Clock().Advance(2 * time.Second)
+			wants(t, do(process(t, net, l, "ada")), lookleap.CodeOK)
+		})
+		t.Run("accept-other-user", func(t *testing.T) {
+			net, l, do := full(t)
+			wants(t, do(process(t, net, l, "bob")), lookleap.CodeOK)
+		})
+		t.Run("accept-without-a-shared-limiter", func(t *testing.T) {
+			net, _, do := full(t)
+			wants(t, do(process(t, net, nil, "ada")), lookleap.CodeOK)
+		})
+		t.Run("reject-processes-that-take-turns", func(t *testing.T) {
+			net, l, do := full(t)
+			sent := 5
+			for range 49 { // in 98 seconds
+				net.Clock().Advance(2 * time.Second)
+				for s := process(t, net, l, "ada"); do(s) == nil; {
+					sent++
+				}
+			}
+			if sent != 54 {
+				t.Errorf("%d actions were sent", sent)
+			}
+		})
+		t.Run("reject-limiter-that-fails", func(t *testing.T) {
+			net, do := begin(t, lab.Status(http.StatusNoContent))
+			wants(t, do(process(t, net, brokenLimiter{}, "ada")), lookleap.CodeLimiterFailed)
+			if got := len(net.Journal().Requests()); got != 1 {
+				t.Errorf("%d requests, want that of the page", got)
+			}
+		})
+	})
+	for row, status := range map[string]int{"ANML-11.3-14": 429, "ANML-11.3-19": 503} {
+		t.Run(row, func(t *testing.T) {
+			t.Run("reject-wait-of-another-process", func(t *testing.T) {
+				net, do := begin(t, scripted(status, "", "Retry-After", "90"))
+				l := net.Host()
+				wants(t, do(process(t, net, l, "ada")), map[int]lookleap.Code{429: lookleap.CodeRateLimited, 503: lookleap.CodeUnavailable}[status])
+				b := process(t, net, l, "bob")
+				err := do(b)
+				wants(t, err, CodeTooSoon)
+				if wait := responseBehind(err).RetryAfter; wait != 90*time.Second {
+					t.Errorf("wait %v", wait)
+				}
+				net.Clock().Advance(90 * time.Second)
+				if err := do(b); lookleap.CodeOf(err) == CodeTooSoon {
+					t.Error(err)
+				}
+			})
+		})
+	}
+	t.Run("ANML-8.13-04/reject-wait-of-another-process", func(t *testing.T) {
+		net, do := begin(t, scripted(200, service(`<status code="later" result="error" retry-after="90"/>`), "Content-Type", anml.MediaTypeXML))
+		l := net.Host()
+		wants(t, do(process(t, net, l, "ada")), CodeActionFailed)
+		wants(t, do(process(t, net, l, "ada")), CodeTooSoon)
+		wants(t, do(process(t, net, l, "bob")), CodeActionFailed) // it was said to one user
+	})
+	t.Run("ANML-6.5.1-16/reject-document-asked-for-by-another-process", func(t *testing.T) {
+		net := newLab(t)
+		net.Site("shop.example").Handle("*", scripted(503, "", "Retry-After", "90"))
+		l := net.Host()
+		_, err := process(t, net, l, "ada").Open(t.Context(), page)
+		wants(t, err, lookleap.CodeBadStatus)
+		before := len(net.Journal().Requests())
+		b := process(t, net, l, "bob")
+		_, err = b.Open(t.Context(), page)
+		wants(t, err, CodeTooSoon)
+		if len(net.Journal().Requests()) != before {
+			t.Error("the document was requested")
+		}
+		net.Clock().Advance(90 * time.Second)
+		_, err = b.Open(t.Context(), page)
+		wants(t, err, lookleap.CodeBadStatus)
+	})
+}
+
+type brokenLimiter struct{ lookleap.Limiter }
+
+func (brokenLimiter) Take(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return 0, errors.New("down")
+}
+
+func (brokenLimiter) Wait(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return 0, errors.New("down")
+}
+
+func (brokenLimiter) Hold(context.Context, string, time.Duration) error { return errors.New("down") }
