@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"go.temporal.io/sdk/temporal"
+)
+
+// attemptTime is how long one attempt of an activity may take. The engine then starts another one,
+// while the first may still run; its context has ended, so it begins no effect any more. It is
+// shorter than lookleap.PlanLease.
+const attemptTime = 30 * time.Second
+
+// Activities are what the workflow does outside of its history. All workers share the key and the
+// ledger of the Host.
+type Activities struct {
+	Host *lookleap.Host
+	Key  []byte // seals plans and decisions, which pass through the server of the engine
+}
+
+// Prepare makes a plan of an order. Nothing is sent. A plan of an attempt that was lost is never used.
+func (a *Activities) Prepare(_ context.Context, o Order) (Prepared, error) {
+	shop, err := url.Parse(o.Shop)
+	if err != nil {
+		return Prepared{}, final(err)
+	}
+	effect, err := json.Marshal(o)
+	if err != nil {
+		return Prepared{}, final(err)
+	}
+	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
+		Kind: lookleap.ConsentAct, Origin: o.Shop, Summary: "send an order that you have to pay",
+		Items: []lookleap.ConsentItem{{
+			ID: "order", Class: lookleap.ItemPayment, Summary: "the order", Recipient: shop.Host, Digest: lookleap.Digest(effect),
+			Values: []lookleap.ConsentValue{{Label: "text", Text: o.Text}},
+		}},
+	}, effect, a.Host.Time())
+	if err != nil {
+		return Prepared{}, final(err)
+	}
+	state, err := plan.State()
+	if err != nil {
+		return Prepared{}, final(err)
+	}
+	sealed, err := lookleap.Seal(a.Key, state)
+	return Prepared{ID: plan.ID(), Sealed: sealed, Key: plan.IdempotencyKey(), Expires: plan.Request().Expires}, err
+}
+
+// Judge reports whether a signal is a decision of the user about the plan, yes or no.
+func (a *Activities) Judge(_ context.Context, p Prepared, decision string) (bool, error) {
+	plan, err := openPlan(a.Key, p)
+	if err != nil {
+		return false, final(err)
+	}
+	d, err := openDecision(a.Key, decision)
+	return err == nil && d.Digest == plan.Request().Digest, nil
+}
+
+// Commit sends the order once, however often the engine runs it. It returns an error only for what
+// another attempt can settle; each Outcome is what the ledger proves.
+func (a *Activities) Commit(ctx context.Context, p Prepared, decision string) (Outcome, error) {
+	plan, err := openPlan(a.Key, p)
+	if err != nil {
+		return Outcome{}, err // a worker with the right key can open it
+	}
+	d, err := openDecision(a.Key, decision)
+	if err != nil {
+		return Outcome{}, err
+	}
+	var receipt []byte
+	approval, err := a.Host.Decide(ctx, plan, d)
+	if err == nil {
+		receipt, err = a.Host.Commit(ctx, approval, func(ctx context.Context, effect []byte) ([]byte, error) {
+			return a.send(ctx, plan, effect)
+		})
+	}
+	if err == nil {
+		return Outcome{Plan: plan.ID(), State: StateDone, Receipt: string(receipt)}, nil
+	}
+	return a.settle(ctx, plan, err)
+}
+
+// settle returns the outcome of a commit that returned an error. An earlier attempt may have sent
+// the order, so only the ledger can say that nothing was sent, also of a plan that has expired.
+func (a *Activities) settle(ctx context.Context, plan *lookleap.Plan, cause error) (Outcome, error) {
+	record, err := a.Host.PlanRecord(ctx, plan.ID())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Outcome{}, errors.Join(cause, err)
+	}
+	age := a.Host.Time().Sub(record.At)
+	outcome := Outcome{Plan: plan.ID(), Reason: cause.Error()}
+	switch {
+	case record.State == lookleap.PlanDone:
+		return Outcome{Plan: plan.ID(), State: StateDone, Receipt: string(record.Receipt)}, nil
+	case record.State == lookleap.PlanUnknown, record.State == lookleap.PlanSent && age >= lookleap.PlanLease:
+		outcome.State, outcome.Key = StateInDoubt, plan.IdempotencyKey()
+		return outcome, nil
+	case record.State == lookleap.PlanSent, record.State == lookleap.PlanClaimed && age < lookleap.PlanLease:
+		// Another attempt may still run. It has ended when its lease is over.
+		return Outcome{}, temporal.NewApplicationErrorWithOptions(cause.Error(), "running",
+			temporal.ApplicationErrorOptions{NextRetryDelay: lookleap.PlanLease - age})
+	case ends(lookleap.CodeOf(cause)): // nothing was sent, and another attempt would not send it either
+		outcome.State = StateNotDone
+		return outcome, nil
+	}
+	return Outcome{}, cause
+}
+
+// ends reports whether a commit that failed with this code fails each time.
+func ends(code lookleap.Code) bool {
+	switch code {
+	case lookleap.CodeConsentRefused, lookleap.CodeConsentMismatch, lookleap.CodeConsentPartial, lookleap.CodePlanExpired:
+		return true
+	}
+	return false
+}
+
+// send has the effect, and returns the response of the shop as the receipt. The shop can refuse an
+// order whose key it has seen.
+func (a *Activities) send(ctx context.Context, plan *lookleap.Plan, effect []byte) ([]byte, error) {
+	var o Order
+	if err := json.Unmarshal(effect, &o); err != nil {
+		return nil, lookleap.NothingSent(err)
+	}
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, o.Shop+"/orders", strings.NewReader(o.Text))
+	if err != nil {
+		return nil, lookleap.NothingSent(err)
+	}
+	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
+	req.Header.Set(lookleap.IdempotencyHeader, plan.IdempotencyKey())
+	resp, err := a.Host.RoundTrip(req)
+	if err != nil {
+		if !connected.Load() { // such as a name without an address: try again later
+			err = lookleap.NothingSent(err)
+		}
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusInternalServerError {
+		return nil, fmt.Errorf("the shop failed with status %d", resp.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	return fmt.Appendf(nil, "%d %q", resp.StatusCode, body), err
+}
+
+// final is an error that another attempt would return too.
+func final(err error) error {
+	return temporal.NewNonRetryableApplicationError(err.Error(), string(lookleap.CodeOf(err)), err)
+}
+
+func openPlan(key []byte, p Prepared) (*lookleap.Plan, error) {
+	state, err := lookleap.Unseal(key, p.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	return lookleap.ParsePlan(state)
+}
+
+func openDecision(key []byte, sealed string) (d lookleap.ConsentDecision, err error) {
+	data, err := lookleap.Unseal(key, sealed)
+	if err != nil {
+		return d, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return d, dec.Decode(&d)
+}
