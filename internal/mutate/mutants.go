@@ -191,7 +191,7 @@ func (g *generator) visit(n ast.Node) bool {
 			g.statement("call removed", n, "")
 		}
 	case *ast.AssignStmt:
-		if n.Tok != token.DEFINE {
+		if name, ok := n.Lhs[0].(*ast.Ident); n.Tok != token.DEFINE && !(ok && name.Name == "_") {
 			g.statement("assignment removed", n, discard(g, n))
 		}
 	case *ast.IncDecStmt:
