@@ -19,6 +19,16 @@ func TestRowsPresentation(t *testing.T) {
 		})
 	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), lookleap.SeverityError, CodeSurplus)
 	r.writes("ANML-8.8.1-02/accept-empty", persona("<model/>"), `"persona":{"model":{}}`)
+	model := func(d *Document) any {
+		m := d.Persona().Model()
+		return fmt.Sprintf("%q %q %q", m.Name(), m.Provider(), m.Capability())
+	}
+	for attrs, want := range map[string]string{"": `"" "" ""`, ` name="n"`: `"n" "" ""`, ` provider="p"`: `"" "p" ""`, ` capability="c"`: `"" "" "c"`, ` capability="c" name="n" provider="p"`: `"n" "p" "c"`} {
+		r.returns("ANML-8.8.1-02/accept-optional"+strings.ReplaceAll(attrs, " ", "-"), persona("<model"+attrs+"/>"), want, model)
+		r.clean("ANML-8.8.1-02/accept-unreported"+strings.ReplaceAll(attrs, " ", "-"), XML, service("<head><title>T</title></head>"+persona("<model"+attrs+"/>")))
+	}
+	r.finds1("ANML-8.8.1-02/reject-content", XML, service(persona("<model>text</model>")), ReadOptions{}, CodeStrayText)
+	r.finds1("ANML-8.8.1-02/reject-text-of-json", JSON, `{"anml":"1.0","role":"service","persona":{"model":{"content":"text"}}}`, ReadOptions{}, CodeStrayText)
 	r.writes("ANML-8.8.1-04/accept-object", persona(`<model name="m"/>`), `"persona":{"model":{"name":"m"}}`)
 	r.returns("ANML-8.8.2-01/reject-fixed-without-value", persona(`<language policy="fixed"/>`), LanguageUnstated, func(d *Document) any { return d.Persona().Language().Policy() })
 	r.finds("ANML-8.8.2-01/reject-reported", persona(`<language policy="fixed"/>`), lookleap.SeverityWarning, CodeBadValue)
@@ -128,7 +138,15 @@ func TestRowsBody(t *testing.T) {
 	})
 	r.returns("ANML-8.10.10-01/accept-enum-as-string", field(`type="enum"`, "x"), "string true", func(d *Document) any { return fmt.Sprint(f(d).Type(), " ", f(d).Check() == nil) })
 	r.returns("ANML-8.10.10-01/reject-mismatch", field(`type="number"`, " 1 "), "true  1 ", func(d *Document) any { return fmt.Sprint(errors.Is(f(d).Check(), ErrType), " ", f(d).Text()) })
-	r.finds("ANML-8.11-04/accept-lint", strings.Replace(field(`type="number"`, "349"), `"x"`, `"price"`, 1), lookleap.SeverityInfo, CodeLint)
+	for _, name := range []string{"price", "amount", "total"} {
+		r.finds("ANML-8.11-04/reject-"+name, strings.Replace(field(`type="number"`, "349"), `"x"`, `"`+name+`"`, 1), lookleap.SeverityInfo, CodeLint)
+		r.returns("ANML-8.11-04/accept-string-"+name, strings.Replace(field(`type="string"`, "349"), `"x"`, `"`+name+`"`, 1), 0, lints)
+		r.returns("ANML-8.11-04/accept-untyped-"+name, strings.Replace(field("", "349"), `"x"`, `"`+name+`"`, 1), 0, lints)
+	}
+	for _, name := range []string{"x", "weight", "prices", ""} {
+		r.returns("ANML-8.11-04/accept-other-"+name, strings.Replace(field(`type="number"`, "349"), `"x"`, `"`+name+`"`, 1), 0, lints)
+	}
+	r.returns("ANML-8.11-04/accept-date", strings.Replace(field(`type="date"`, "2026-07-14"), `"x"`, `"price"`, 1), 0, lints)
 	r.returns("ANML-8.10.11-01/accept-all", body(`<nav next="/2" prev="/0" cursor="c" total="9"/><nav next="/no"/>`), "/2 /0 c 9", func(d *Document) any {
 		n := d.Body().Nav()
 		total, _ := n.Total()
@@ -196,4 +214,15 @@ func TestRowsBody(t *testing.T) {
 	r.returns("ANML-8.13-02/accept-code", status(`code="x" result="success"`), "x success", func(d *Document) any { return fmt.Sprint(d.Status().Code(), " ", d.Status().Result()) })
 	r.returns("ANML-8.13-03/reject-unknown", status(`code="1" result="ok"`), ResultError, func(d *Document) any { return d.Status().Result() })
 	r.finds("ANML-8.13-03/reject-reported", status(`code="1" result="ok"`), lookleap.SeverityError, CodeBadValue)
+}
+
+// lints counts the findings that advise the author about the document's style.
+func lints(d *Document) any {
+	n := 0
+	for _, f := range d.Findings() {
+		if f.Code == CodeLint {
+			n++
+		}
+	}
+	return n
 }

@@ -189,8 +189,15 @@ func TestRowsInteract(t *testing.T) {
 	}
 	r.finds("ANML-8.6.1-04/reject-missing", action(`id="a" method="GET"`), lookleap.SeverityError, CodeMalformed)
 	r.returns("ANML-8.6.1-05/accept-default", action(ok), "application/x-www-form-urlencoded", func(d *Document) any { return first(d.Interact().Actions()).EncType() })
-	for text, want := range map[string]Auth{"none": AuthNone, "required": AuthRequired, "optional": AuthOptional, "maybe": AuthRequired, "None": AuthRequired} {
+	for text, want := range map[string]Auth{"none": AuthNone, "required": AuthRequired, "optional": AuthOptional} {
 		r.returns("ANML-8.6.1-06/accept-"+text, action(ok+` auth="`+text+`"`), want, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
+	}
+	for _, text := range []string{"maybe", "None", "REQUIRED", "none "} {
+		r.returns("ANML-8.6.1-06/reject-"+text, action(ok+` auth="`+text+`"`), AuthRequired, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
+		r.finds("ANML-8.6.1-06/reject-reported-"+text, action(ok+` auth="`+text+`"`), lookleap.SeverityWarning, CodeBadValue)
+	}
+	for _, text := range []string{"none", "required", "optional"} {
+		r.clean("ANML-8.6.1-06/accept-unreported-"+text, XML, service("<head><title>T</title></head>"+action(ok+` auth="`+text+`"`)))
 	}
 	r.returns("ANML-8.6.1-06/accept-absent", action(ok), AuthNone, func(d *Document) any { return first(d.Interact().Actions()).Auth() })
 	for text, want := range map[string]bool{"true": true, "false": false, "TRUE": false, "1": false, "": false} {
@@ -368,8 +375,13 @@ func TestRowsValues(t *testing.T) {
 	check("ANML-8.11-03", TypeNumber, []string{"1e3", "-0.5", "0", "9007199254740993"}, []string{"1,5", "0x1", "NaN", "+1", "", "1e400", ".5", "1.", "01", "Infinity", " 1", "1_000"})
 	check("ANML-8.11-05", TypeBoolean, []string{"true", "false"}, []string{"1", "0", "yes", "TRUE", " true ", ""})
 	check("ANML-8.11-06", TypeDate, []string{"2026-07-14", "2024-02-29"}, []string{"2026-7-14", "2026-02-30", "20260714", "2026-07-14Z", "", "2026-07-14 "})
-	check("ANML-8.11-07", TypeDateTime, []string{"2026-07-14T09:00:00Z", "2026-12-31T23:59:60Z"}, []string{"2026-07-14T09:00Z", "2026-07-14t09:00:00z", "2026-07-14 09:00:00Z", "2026-07-14T09:00:00.5Z", "2026-02-30T09:00:00Z", "2026-07-14T24:00:00Z", "2026-07-14T9:00:00Z", "2026-07-14T09:00:00,5Z"})
-	check("ANML-8.11-08", TypeDateTime, nil, []string{"2026-07-14T09:00:00+00:00", "2026-07-14T09:00:00-00:00", "2026-07-14T09:00:00+02:00"})
+	check("ANML-8.11-07", TypeDateTime, []string{"2026-07-14T09:00:00Z", "2026-12-31T23:59:60Z"}, []string{"2026-07-14T09:00Z", "2026-07-14t09:00:00z", "2026-07-14 09:00:00Z", "2026-07-14T09:00:00.5Z", "2026-02-30T09:00:00Z", "2026-07-14T24:00:00Z", "2026-07-14T9:00:00Z", "2026-07-14T09:00:00,5Z",
+		"2026-07-14_09:00:00Z", "2026-07-14T09-00:00Z", "2026-07-14T09:00-00Z", "2026-07-14T09:60:00Z", "2026-07-14T09:00:60Z", "2026-07-14T22:59:60Z", "2026-07-14T23:58:60Z", "2026-07-14T23:59:61Z",
+		"2026-07-14Tx9:00:00Z", "2026-07-14T09:x0:00Z", "2026-07-14T09:00:x0Z", "2026-07-14T0x:00:00Z"})
+	check("ANML-8.11-07", TypeDateTime, []string{"2026-07-14T00:00:00Z", "2026-07-14T23:00:00Z", "2026-07-14T00:59:00Z", "2026-07-14T00:00:59Z"}, nil)
+	// The last ones are as long as the form with Z, so that only the letter tells them apart.
+	check("ANML-8.11-08", TypeDateTime, []string{"2026-07-14T09:00:00Z"}, []string{"2026-07-14T09:00:00+00:00", "2026-07-14T09:00:00-00:00", "2026-07-14T09:00:00+02:00",
+		"2026-07-14T09:00:00z", "2026-07-14T09:00:00+", "2026-07-14T09:00:00A", "2026-07-14T09:00+02"})
 	check("ANML-8.11-09", TypeURI, []string{"https://a/b", "urn:x:y", "mailto:a@b"}, []string{"a b", "/rel", "", "https://a/%zz", "1a:b", "x:"})
 	t.Run("ANML-8.11-03/accept-precision", func(t *testing.T) {
 		for text, exact := range map[string]bool{"9007199254740993": false, "9007199254740992": true, "0.1": true, "1e2": true, "100": true, "0": true, "0.30000000000000004": true, "0.1000000000000000055": false} {
