@@ -56,6 +56,12 @@ func TestParseIndex(t *testing.T) {
 		{id: "DVS-3.2-17/reject-type", in: v2(`{"name":"a","type":"mcp","description":"d","url":"a.zip","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"unknown-type"}},
 		{id: "DVS-3.2-17/reject-no-url", in: v2(`{"name":"a","type":"skill-md","path":"/a/","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"bad-index-entry"}},
 		{id: "DVS-3.2-17/reject-other-schema", in: `{"$schema":"https://schemas.agentskills.io/discovery/9/schema.json","skills":[]}`, refused: "unknown-schema"},
+		{id: "DVS-3.2-17/accept-invented-schema", in: `{"$schema":"https://agentskills.example/v1.json","skills":[{"name":"a","description":"d","files":["SKILL.md"]}]}`, want: []string{a}, findings: []lookleap.Code{"unknown-schema"}},
+		{id: "DVS-3.2-17/accept-invented-schema-with-digests", in: `{"$schema":5,"skills":[{"name":"a","type":"skill-md","description":"d","url":"https://cdn.example/a/SKILL.md","digest":"` + digestOf("x") +
+			`"},{"name":"b","type":"archive","description":"d","url":"b.zip","digest":"` + digestOf("x") + `"},{"name":"c","type":"document","description":"d","url":"/c/SKILL.md"}]}`,
+			want: []string{"https://cdn.example/a/SKILL.md", "https://shop.example/.well-known/skills/b.zip", "https://shop.example/c/SKILL.md"}, findings: []lookleap.Code{"unknown-schema"}},
+		{id: "DVS-3.2-17/reject-type-of-invented-schema", in: `{"$schema":"x","skills":[{"name":"a","type":"api","description":"d","url":"/api/search"},{"name":"b","type":"document","description":"d","url":"https://cdn.example/b/SKILL.md"}]}`,
+			findings: []lookleap.Code{"unknown-schema", "unknown-type", "entry-outside-root"}},
 		{id: "DVS-3.2-17/reject-string", in: `"skills"`, refused: "bad-index"},
 		{id: "DVS-3.2-17/reject-no-array", in: `{"skills":{}}`, refused: "bad-index"},
 		{id: "DVS-3.2-18/accept-relative", in: `[{"name":"a","description":"d","path":"skills/a/"}]`, want: []string{"https://shop.example/.well-known/skills/skills/a/SKILL.md"}},

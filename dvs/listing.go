@@ -155,8 +155,9 @@ const indexDepth = 16
 // ParseIndex reads the index of an origin that was served at the URL at. It accepts three shapes:
 // an array of entries with name, description and path; an object with such an array, or with
 // "files" (v0.1); an object with $schema and digests (v0.2). An entry that is incomplete, or that
-// leads to another origin without a digest, is skipped with a finding. If the file is not an index,
-// the error has the code bad-index or unknown-schema.
+// leads to another origin without a digest, is skipped with a finding. A schema that no version of
+// discovery has is a finding; the entries are read as if the index named none. If the file is not an
+// index, or names the schema of a later version, the error has the code bad-index or unknown-schema.
 func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, error) {
 	limits = limits.withDefaults()
 	source, err := rules.urls().Parse(at)
@@ -167,11 +168,15 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 	if err != nil {
 		return nil, badJSON(CodeBadIndex, at, err)
 	}
-	entries, digests, refused := indexEntries(at, root)
+	entries, form, refused := indexEntries(at, root)
 	if refused != nil {
 		return nil, refused
 	}
 	list := newListings(at)
+	if form == formUnknown {
+		schema, _ := root.Member("$schema")
+		list.find(lookleap.SeverityWarning, CodeUnknownSchema, "DVS-3.2-17", "the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which no version of discovery has; its entries are read as if it named none", lookleap.Position{Offset: schema.Offset(), Path: at})
+	}
 	n := 0
 	for entry := range entries.Elements() {
 		if n++; n > limits.IndexEntries {
@@ -179,7 +184,7 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 			break
 		}
 		place := lookleap.Position{Offset: entry.Offset(), Path: fmt.Sprintf("%s#%d", at, n-1)}
-		listing, err := rules.indexEntry(list, source, entry, digests, place)
+		listing, err := rules.indexEntry(list, source, entry, form, place)
 		if err != nil {
 			list.find(lookleap.SeverityWarning, lookleap.CodeOf(err), "DVS-3.2-20", "the entry is skipped: "+sentence(err), place)
 			continue
@@ -189,30 +194,46 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 	return list.done(), nil
 }
 
-// indexEntries returns the array of entries, and whether they have digests.
-func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, digests bool, err error) {
+// indexForm says by which rules the entries of an index are read.
+type indexForm uint8
+
+const (
+	formPaths   indexForm = iota // the draft and v0.1: no schema, no digests
+	formDigests                  // v0.2: every entry has a type, a URL and a digest
+	formUnknown                  // the index names a schema that no version of discovery has
+)
+
+// indexSchemas is the beginning of the schemas of all versions of discovery from v0.2 on.
+const indexSchemas = "https://schemas.agentskills.io/discovery/"
+
+// indexEntries returns the array of entries and their form. It refuses a schema of a later version
+// of discovery, in which the same members may mean something else.
+func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, form indexForm, err error) {
 	if root.Kind() == strictjson.Array {
-		return root, false, nil
+		return root, formPaths, nil
 	}
 	if root.Kind() != strictjson.Object {
-		return entries, false, refuse(CodeBadIndex, at, "an index is an array or an object", "")
+		return entries, form, refuse(CodeBadIndex, at, "an index is an array or an object", "")
 	}
 	if schema, ok := root.Member("$schema"); ok {
-		text, _ := schema.Text()
-		if text != IndexSchema {
-			return entries, false, refuse(CodeUnknownSchema, at, "the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which is not known here", "")
+		switch text, _ := schema.Text(); {
+		case text == IndexSchema:
+			form = formDigests
+		case strings.HasPrefix(text, indexSchemas):
+			return entries, form, refuse(CodeUnknownSchema, at, "the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which is not known here", "")
+		default:
+			form = formUnknown
 		}
-		digests = true
 	}
 	entries, ok := root.Member("skills")
 	if !ok || entries.Kind() != strictjson.Array {
-		return entries, false, refuse(CodeBadIndex, at, `the object has no array "skills"`, "")
+		return entries, form, refuse(CodeBadIndex, at, `the object has no array "skills"`, "")
 	}
-	return entries, digests, nil
+	return entries, form, nil
 }
 
 // indexEntry reads one entry.
-func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value, digests bool, at lookleap.Position) (Listing, error) {
+func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value, form indexForm, at lookleap.Position) (Listing, error) {
 	var fields struct{ name, description, path, url, kind, digest string }
 	for _, f := range []struct {
 		member string
@@ -228,17 +249,11 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 		return Listing{}, refuse(lookleap.CodeBadName, fields.name, "the entry has no usable name", "use lower-case letters, digits and hyphens")
 	}
 	listing := Listing{Name: fields.name, Description: fields.description}
-	artifact := SkillDirectory
-	if digests {
-		switch fields.kind {
-		case SingleFile.String():
-			artifact = SingleFile
-		case SkillArchive.String():
-			artifact = SkillArchive
-		default:
-			return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the types skill-md and archive are read here", "")
-		}
+	artifact, ok := form.artifact(fields.kind, fields.url)
+	if !ok {
+		return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the types skill-md and archive are read here", "")
 	}
+	digests := form == formDigests
 	if digests || fields.digest != "" {
 		digest, err := ParseDigest(fields.digest)
 		if err != nil || digests && fields.url == "" {
@@ -260,6 +275,20 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 	}
 	listing.Files = list.listedFiles(v, at)
 	return listing, nil
+}
+
+// artifact returns what an entry of a type at a URL is. Under an unknown schema, the URL of a
+// SKILL.md says it too, since such indexes have types of their own.
+func (f indexForm) artifact(kind, url string) (Artifact, bool) {
+	switch {
+	case f == formPaths:
+		return SkillDirectory, true
+	case kind == SingleFile.String():
+		return SingleFile, true
+	case kind == SkillArchive.String():
+		return SkillArchive, true
+	}
+	return SkillDirectory, f == formUnknown && (kind == "" || strings.HasSuffix(url, "/"+EntryFile))
 }
 
 func textMember(v strictjson.Value, name string, to *string) error {

@@ -65,7 +65,7 @@ func TestJudge(t *testing.T) {
 		{"robots-that-closes", RobotsTxt, "User-agent: *\nDisallow: /\n", Result{Taken, "closes the site to all"}},
 		{"robots-without-rules", RobotsTxt, "hello\n", Result{Taken, "no rules"}},
 		{"index", Index, `[{"name":"a","description":"b","path":"a/SKILL.md"}]`, Result{Taken, ""}},
-		{"index-of-another-form", Index, `{"$schema":"https://schemas.example/x","skills":[]}`, Result{Refused, "unknown-schema"}},
+		{"index-of-another-form", Index, `{"$schema":"https://schemas.agentskills.io/discovery/9/schema.json","skills":[]}`, Result{Refused, "unknown-schema"}},
 		{"skill", SkillMD, "---\nname: a\ndescription: b\n---\n# A\n", Result{Taken, ""}},
 		{"skill-with-unknown-form", SkillMD, "# A\n", Result{Refused, "no-frontmatter"}},
 		{"sitemap", Sitemap, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://site.example/</loc></url></urlset>`, Result{Taken, ""}},
