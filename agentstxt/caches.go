@@ -27,17 +27,25 @@ func newOriginCache(origins int) *originCache {
 
 // originOf is [originOf] with a cache.
 func (c *Client) originOf(u *url.URL) (origin, error) {
-	if u == nil || u.Opaque != "" || len(u.Host) > maxHost {
+	if u == nil || u.Opaque != "" {
 		return originOf(u)
 	}
-	key := originKey{u.Scheme, u.Host}
+	return c.originAt(u.Scheme, u.Host)
+}
+
+// originAt is originOf for the scheme and the host of a URL.
+func (c *Client) originAt(scheme, host string) (origin, error) {
+	if len(host) > maxHost {
+		return originAt(scheme, host)
+	}
+	key := originKey{scheme, host}
 	c.origins.mu.Lock()
 	o, ok := c.origins.lru.Get(key)
 	c.origins.mu.Unlock()
 	if ok {
 		return o, nil
 	}
-	o, err := originOf(u)
+	o, err := originAt(scheme, host)
 	if err == nil {
 		c.origins.mu.Lock()
 		c.origins.lru.Add(key, o)

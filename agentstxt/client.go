@@ -3,7 +3,6 @@ package agentstxt
 import (
 	"context"
 	"math/rand/v2"
-	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +27,7 @@ type Client struct {
 	flight      flight.Group[string, *cachedPolicy]
 	generations atomic.Uint64
 	attempts    atomic.Uint64
+	unusable    error // why no method can be used
 }
 
 // NewClient returns a client that fetches through a host. Without a host, its
@@ -35,7 +35,7 @@ type Client struct {
 func NewClient(host *lookleap.Host, options Options) *Client {
 	limits := options.Limits.withDefaults()
 	return &Client{
-		host: host, options: options, limits: limits,
+		host: host, options: options, limits: limits, unusable: options.Robots.check(),
 		origins: newOriginCache(limits.Origins), cache: newPolicyCache(limits.Origins, limits.Memory), robots: newRobotsCache(host, limits),
 	}
 }
@@ -45,7 +45,7 @@ func (c *Client) ready() error {
 	if c == nil || c.host == nil || c.cache == nil {
 		return usageError("the client has no host", "make it with NewClient, or a guard with Guard")
 	}
-	return c.options.Robots.check()
+	return c.unusable
 }
 
 // Policy returns the policy of a URL's origin, cached or fetched. If the origin's policy
@@ -66,81 +66,32 @@ func (c *Client) Decide(ctx context.Context, rawURL string) (Decision, error) {
 	if err := c.ready(); err != nil {
 		return Decision{Path: rawURL, Code: lookleap.CodeOf(err)}, err
 	}
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		err = badURL(err)
-		return Decision{Path: rawURL, Code: lookleap.CodeOf(err)}, err
-	}
-	o, err := c.originOf(u)
-	if err != nil {
-		return Decision{Path: u.EscapedPath(), Code: lookleap.CodeOf(err)}, err
-	}
-	asked := newTarget(o, u, true)
-	entry, err := c.current(ctx, o)
+	asked, err := c.targetOf(rawURL)
 	if err != nil {
 		return Decision{Path: asked.path, Code: lookleap.CodeOf(err)}, err
 	}
-	d := entry.decide(asked)
-	if !d.Allowed || !c.asksRobots(asked) {
-		return d, nil
-	}
-	robots, err := c.robotsOf(ctx, o)
+	x, err := c.consult(ctx, &asked)
 	if err != nil {
 		return Decision{Path: asked.path, Code: lookleap.CodeOf(err)}, err
 	}
-	if byRobots := robots.file.Decide(asked.pathAndQuery); !byRobots.Allowed {
-		byRobots.Path, byRobots.Generation = d.Path, d.Generation
-		return byRobots, nil
+	if x.robots != nil && !x.byRobots.Allowed {
+		x.byRobots.Path, x.byRobots.Generation = x.decision.Path, x.decision.Generation
+		return x.byRobots, nil
 	}
-	return d, nil
-}
-
-// target is what a request asks for.
-type target struct {
-	origin       origin
-	path         string // as it is sent, without the query
-	pathAndQuery string
-	reads        bool // the method is GET or HEAD
-}
-
-func newTarget(o origin, u *url.URL, reads bool) target {
-	t := target{origin: o, path: u.EscapedPath(), reads: reads}
-	t.pathAndQuery = t.path
-	if u.RawQuery != "" || u.ForceQuery {
-		t.pathAndQuery += "?" + u.RawQuery
-	}
-	return t
-}
-
-// decide returns what the policy says about a request.
-func (e *cachedPolicy) decide(t target) Decision {
-	path := t.path
-	if e.policy.foreign != nil { // whose rules may be about queries
-		path = t.pathAndQuery
-	}
-	d := e.policy.decide(path, t.reads)
-	d.Path, d.Generation = t.path, e.generation
-	return d
-}
-
-// asksRobots reports whether robots.txt is to be asked too. A policy file may always be
-// read.
-func (c *Client) asksRobots(t target) bool {
-	return c.options.Robots.Token != "" && !(t.reads && (t.path == policyPath || t.path == robotsPathName))
+	return x.decision, nil
 }
 
 // Generation returns the number of the cached policy of a URL's origin, 0 if none is
 // cached. A decision with another number is outdated.
 func (c *Client) Generation(rawURL string) uint64 {
-	u, err := url.Parse(rawURL)
-	if err != nil || c.ready() != nil {
+	if c.ready() != nil {
 		return 0
 	}
-	o, err := c.originOf(u)
+	asked, err := c.targetOf(rawURL)
 	if err != nil {
 		return 0
 	}
-	if entry := c.cache.get(o.name); entry != nil {
+	if entry := c.cache.get(asked.origin.name); entry != nil {
 		return entry.generation
 	}
 	return 0
@@ -150,15 +101,11 @@ func (c *Client) lookup(ctx context.Context, rawURL string) (*cachedPolicy, erro
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return nil, badURL(err)
-	}
-	o, err := c.originOf(u)
+	asked, err := c.targetOf(rawURL)
 	if err != nil {
 		return nil, err
 	}
-	return c.current(ctx, o)
+	return c.current(ctx, asked.origin)
 }
 
 // cachedPolicy is what the client knows about one origin. It never changes.

@@ -187,3 +187,30 @@ func ExampleNewHandler() {
 	// Output:
 	// hash-missing
 }
+
+// A program that indexes what a loader reads learns what the site states about that use.
+func ExampleTraceUsage() {
+	net := lookleaptest.NewInternet() // an internet in this process
+	defer net.Close()
+	net.Site("shop.example").
+		File("/robots.txt", "text/plain", "User-agent: *\nContent-Signal: search=yes, ai-train=no\n").
+		File("/guide", "text/plain", "all is well")
+	guard := agentstxt.NewClient(net.Host(), agentstxt.Web("ExampleBot")).Guard()
+
+	ctx := agentstxt.TraceUsage(context.Background(), func(url string, u agentstxt.Usage) {
+		fmt.Println(url, u)
+	})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://shop.example/guide", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	resp, err := (&lookleap.Host{Fetcher: guard}).RoundTrip(req) // or whatever sends through the guard
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	// Output:
+	// https://shop.example/guide search=yes, ai-train=no
+}

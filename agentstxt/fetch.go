@@ -56,7 +56,12 @@ func originOf(u *url.URL) (origin, error) {
 	if u == nil || u.Opaque != "" {
 		return origin{}, badURL(errors.New("the URL has no path"))
 	}
-	base, err := originRules().Parse(u.Scheme + "://" + u.Host + "/")
+	return originAt(u.Scheme, u.Host)
+}
+
+// originAt is originOf for the scheme and the host of a URL.
+func originAt(scheme, host string) (origin, error) {
+	base, err := originRules().Parse(scheme + "://" + host + "/")
 	if err != nil {
 		return origin{}, badURL(err)
 	}

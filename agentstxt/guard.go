@@ -80,11 +80,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	usage := ParseContentUsage(resp.Header)
 	if decided.robots != nil {
-		usage = usage.Strictest(decided.robots.file.Usage(decided.target.pathAndQuery))
+		usage = usage.Strictest(decided.robots.file.statedAt(decided.target.path, decided.target.query, decided.target.hasQuery))
 	}
-	if !usage.IsZero() && resp.Request != nil {
-		resp.Request = resp.Request.WithContext(context.WithValue(resp.Request.Context(), usageKey{}, usage))
-	}
+	stateUsage(req, resp, usage)
 	return resp, nil
 }
 
@@ -102,13 +100,10 @@ func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
 
 // decided is a decision about one request and what it rests on.
 type decided struct {
-	target   target
-	decision Decision
-	summary  string        // "" if the decision says it
-	policy   *cachedPolicy // nil if the request has no origin
-	robots   *robotsEntry  // nil if robots.txt was not asked
-	byRobots Decision
-	until    time.Time // when a refusal ends; zero: with what it rests on
+	target    target
+	consulted           // without a policy if the request has no origin
+	summary   string    // "" if the decision says it
+	until     time.Time // when a refusal ends; zero: with what it rests on
 }
 
 // decide decides about a request and counts it.
@@ -127,24 +122,19 @@ func (t *Transport) decide(req *http.Request) (*decided, error) {
 		if req.URL != nil { // without user information, query and fragment
 			subject = req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath()
 		}
-		x := &decided{target: target{origin: origin{name: subject}}, decision: Decision{Code: lookleap.CodeOf(err)}, summary: err.Error()}
+		x := &decided{target: target{origin: origin{name: subject}}, summary: err.Error()}
+		x.decision.Code = lookleap.CodeOf(err)
 		return nil, t.refuse(ctx, x, err)
 	}
 	x := &decided{target: asked}
-	if x.policy, err = c.current(ctx, asked.origin); err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: asked.origin.name, Message: "the policy could not be read", Err: err}
+	if x.consulted, err = c.consult(ctx, &x.target); err != nil {
+		return nil, err
 	}
-	if x.decision = x.policy.decide(asked); !x.decision.Allowed {
+	switch {
+	case x.robots != nil && !x.byRobots.Allowed:
+		return nil, t.refuse(ctx, x, x.robots.file.err)
+	case !x.decision.Allowed:
 		return nil, t.refuse(ctx, x, x.policy.policy.Err())
-	}
-	if c.asksRobots(asked) {
-		if x.robots, err = c.robotsOf(ctx, asked.origin); err != nil {
-			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: asked.origin.name, Message: "robots.txt could not be read", Err: err}
-		}
-		if x.byRobots = x.robots.file.Decide(asked.pathAndQuery); !x.byRobots.Allowed {
-			x.decision.Allowed, x.decision.Code = false, x.byRobots.Code
-			return nil, t.refuse(ctx, x, x.robots.file.err)
-		}
 	}
 	if x.decision.Limit <= 0 {
 		return x, nil
@@ -194,5 +184,5 @@ func (t *Transport) target(req *http.Request) (target, error) {
 			return target{}, &lookleap.Error{Code: lookleap.CodeBadHost, Message: "the request's Host field names another site than its URL"}
 		}
 	}
-	return newTarget(o, req.URL, req.Method == "" || req.Method == http.MethodGet || req.Method == http.MethodHead), nil
+	return newTarget(o, req.URL, isReading(req.Method)), nil
 }

@@ -115,7 +115,7 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 		if !x.byRobots.Allowed {
 			v.Expires = x.robots.until
 		}
-		if usage := x.robots.file.Usage(x.target.pathAndQuery); !usage.IsZero() {
+		if usage := x.robots.file.statedAt(x.target.path, x.target.query, x.target.hasQuery); !usage.IsZero() {
 			v.Checks = append(v.Checks, lookleap.Check{
 				Code: CodeUsage, Status: lookleap.Noted, Message: "the site states about the use of its content: " + usage.String(), Until: x.robots.until,
 				Evidence: []lookleap.Evidence{{URL: x.robots.evidence.URL, Text: usage.String()}},

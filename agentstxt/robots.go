@@ -2,6 +2,7 @@ package agentstxt
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -53,7 +54,15 @@ func ParseRobots(data []byte, token string) *RobotsFile {
 // longest rule that matches decides, and Allow among equals. /robots.txt itself may
 // always be read. The time does not depend on the number of rules without wildcards.
 func (f *RobotsFile) Decide(pathAndQuery string) Decision {
-	d := Decision{Path: pathAndQuery, Allowed: true, Code: CodeUnlisted}
+	path, query, hasQuery := strings.Cut(pathAndQuery, "?")
+	d := f.decide(path, query, hasQuery)
+	d.Path = pathAndQuery
+	return d
+}
+
+// decide is Decide without the path in the decision.
+func (f *RobotsFile) decide(path, query string, hasQuery bool) Decision {
+	d := Decision{Allowed: true, Code: CodeUnlisted}
 	switch {
 	case f == nil || f.reason != "" && f.err == nil:
 		d.Code = CodeNoPolicy
@@ -62,20 +71,20 @@ func (f *RobotsFile) Decide(pathAndQuery string) Decision {
 		return d
 	}
 	var room [512]byte
-	path := robotsPath(room[:0], pathAndQuery)
+	normal := robotsPath(room[:0], path, query, hasQuery)
 	switch {
-	case string(path) == robotsPathName:
+	case string(normal) == robotsPathName:
 		d.Code = CodePolicyFile
 		return d
 	case f.err != nil:
 		d.Allowed, d.Code = false, refusalCode(f.err)
 		return d
-	case len(path) > maxRobotsPath:
+	case len(normal) > maxRobotsPath:
 		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
 		return d
 	}
-	has, effort := pairs(path), maxEffort
-	denied := f.disallow.match(path, has, 0, &effort)
+	has, effort := pairs(normal), maxEffort
+	denied := f.disallow.match(normal, has, 0, &effort)
 	if denied == nil && effort >= 0 {
 		return d
 	}
@@ -83,7 +92,7 @@ func (f *RobotsFile) Decide(pathAndQuery string) Decision {
 	if denied != nil {
 		least = denied.priority
 	}
-	allowed := f.allow.match(path, has, least, &effort)
+	allowed := f.allow.match(normal, has, least, &effort)
 	switch {
 	case effort < 0:
 		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
@@ -122,15 +131,21 @@ func (f *RobotsFile) Sitemaps() []string { return slices.Clone(zero.Or(f).sitema
 
 // Usage returns what the file states about the use of the content at a path, which may
 // have a query, in Content-Signal and Content-Usage lines.
-func (f *RobotsFile) Usage(pathAndQuery string) (u Usage) {
+func (f *RobotsFile) Usage(pathAndQuery string) Usage {
+	path, query, hasQuery := strings.Cut(pathAndQuery, "?")
+	return f.statedAt(path, query, hasQuery)
+}
+
+// statedAt is Usage for a path and a query.
+func (f *RobotsFile) statedAt(path, query string, hasQuery bool) (u Usage) {
 	f = zero.Or(f)
 	if len(f.usage) == 0 {
 		return u
 	}
-	path := robotsPath(nil, pathAndQuery)
-	has, best := pairs(path), -1
+	normal := robotsPath(nil, path, query, hasQuery)
+	has, best := pairs(normal), -1
 	for _, stated := range f.usage {
-		if stated.rule.letters&^has != 0 || !stated.rule.pattern.match(path) {
+		if stated.rule.letters&^has != 0 || !stated.rule.pattern.match(normal) {
 			continue
 		}
 		switch {

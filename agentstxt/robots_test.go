@@ -231,7 +231,8 @@ func FuzzParseRobots(f *testing.F) {
 		}
 		// The result of a linear search.
 		best, allowed := -1, true
-		normal := robotsPath(nil, path)
+		before, query, hasQuery := strings.Cut(path, "?")
+		normal := robotsPath(nil, before, query, hasQuery)
 		for _, rules := range []struct {
 			list []robotsRule
 			yes  bool

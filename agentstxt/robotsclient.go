@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -25,6 +24,7 @@ type robotsEntry struct {
 	until     time.Time       // when the server is asked again
 	stale     bool            // the file could not be read again
 	failures  int             // attempts in a row without an answer
+	private   bool            // the server forbids shared caches to store it
 }
 
 func newRobotsCache(host *lookleap.Host, limits Limits) *flight.Memo[string, *robotsEntry] {
@@ -40,15 +40,11 @@ func (c *Client) Robots(ctx context.Context, rawURL string) (*RobotsFile, error)
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return nil, badURL(err)
-	}
-	o, err := c.originOf(u)
+	asked, err := c.targetOf(rawURL)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := c.robotsOf(ctx, o)
+	entry, err := c.robotsOf(ctx, asked.origin)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +62,14 @@ func (c *Client) robotsOf(ctx context.Context, o origin) (*robotsEntry, error) {
 	}
 	return c.robots.Get(ctx, o.name, func(ctx context.Context) (flight.Loaded[*robotsEntry], error) {
 		held, _ := c.robots.Peek(o.name)
-		entry, err := c.readRobots(ctx, o, held.Value)
-		if err != nil {
-			return flight.Loaded[*robotsEntry]{}, err
+		entry, usable := c.recallRobots(ctx, o, held.Value)
+		if !usable {
+			var err error
+			if entry, err = c.readRobots(ctx, o, entry); err != nil {
+				return flight.Loaded[*robotsEntry]{}, err
+			}
 		}
-		return flight.Loaded[*robotsEntry]{Value: entry, Until: entry.until}, nil
+		return flight.Loaded[*robotsEntry]{Value: entry, Until: c.recheckRobots(entry)}, nil
 	})
 }
 
@@ -83,6 +82,11 @@ func (c *Client) readRobots(ctx context.Context, o origin, before *robotsEntry) 
 	if err != nil {
 		return nil, badURL(err)
 	}
+	// Another process may have been asked to come back later.
+	if wait, err := c.host.Wait(ctx, retryRobotsKey(o), lookleap.Rate{}); err == nil && wait > 0 {
+		return c.unreadRobots(c.host.Time(), unavailableRobots(http.StatusServiceUnavailable, wait), wait, lookleap.Evidence{URL: o.name + robotsPathName}, before), nil
+	}
+	asked := c.host.Time()
 	var body []byte
 	resp, err := c.get(ctx, o, file, before.validator, &fetch.Request{
 		ReadBody: func(status int) bool { return status == http.StatusOK },
@@ -100,8 +104,19 @@ func (c *Client) readRobots(ctx context.Context, o origin, before *robotsEntry) 
 	if entry.evidence.URL = o.displayURL(entry.evidence.URL); entry.evidence.URL == "" {
 		entry.evidence.URL = o.name + robotsPathName
 	}
+	if err == nil {
+		if resp.Status >= 500 && resp.RetryAfter > 0 {
+			if err := c.host.Hold(ctx, retryRobotsKey(o), min(resp.RetryAfter, maxRetryAfter)); err != nil {
+				c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: o.name + robotsPathName, Err: err})
+			}
+		}
+		c.shareRobots(ctx, o, entry, resp.Status, body, asked)
+	}
 	return entry, nil
 }
+
+// retryRobotsKey is the key of the time after which robots.txt may be requested again.
+func retryRobotsKey(o origin) string { return "agentstxt retry robots " + o.name }
 
 // judgeRobots returns what is known after an attempt to read a robots.txt file (RFC 9309,
 // section 2.3.1). It does no I/O.
@@ -115,27 +130,39 @@ func (c *Client) judgeRobots(resp *fetch.Response, body []byte, err error, befor
 		_ = errors.As(err, &e)
 		return c.unreadRobots(now, err, e.RetryAfter, lookleap.Evidence{URL: e.URL, Status: e.Status, MediaType: e.MediaType}, before)
 	}
-	entry := &robotsEntry{evidence: resp.Evidence(), checked: resp.Received, until: freshUntil(resp)}
-	switch status := resp.Status; {
-	case status == http.StatusOK:
-		entry.file = parseRobots(body, robotsOptions{token: c.options.Robots.Token, size: c.limits.Size})
+	entry := &robotsEntry{evidence: resp.Evidence(), checked: resp.Received, until: freshUntil(resp), private: resp.Freshness.OneUser}
+	if resp.Status == http.StatusNotModified && before.validator.Confirms(resp) {
+		entry.file, entry.validator, entry.private = before.file, before.validator, entry.private || before.private
+		return entry
+	}
+	if entry.file = c.robotsFile(resp.Status, body); entry.file == nil {
+		return c.unreadRobots(resp.Received, unavailableRobots(resp.Status, resp.RetryAfter), resp.RetryAfter, entry.evidence, before)
+	}
+	if resp.Status == http.StatusOK {
 		entry.validator = resp.Validator()
-	case status == http.StatusNotModified && before.validator.Confirms(resp):
-		entry.file, entry.validator = before.file, before.validator
-	case status == http.StatusNoContent:
-		entry.file = &RobotsFile{reason: CodeNoPolicy}
-	case status >= 400 && status < 500: // section 2.3.1.3
-		entry.file = &RobotsFile{reason: CodeNoPolicy}
-	default:
-		code := lookleap.CodeBadStatus
-		if status >= 500 {
-			code = lookleap.CodeUnavailable
-		}
-		err := &lookleap.Error{Code: code, Message: fmt.Sprintf("the server answered %d", status),
-			Err: coded.Attach(&lookleap.ResponseError{Status: status, RetryAfter: resp.RetryAfter}, nil)}
-		return c.unreadRobots(resp.Received, err, resp.RetryAfter, entry.evidence, before)
 	}
 	return entry
+}
+
+// robotsFile returns what a response means, nil if it says nothing about the file.
+func (c *Client) robotsFile(status int, body []byte) *RobotsFile {
+	switch {
+	case status == http.StatusOK:
+		return parseRobots(body, robotsOptions{token: c.options.Robots.Token, size: c.limits.Size})
+	case status == http.StatusNoContent, status >= 400 && status < 500: // section 2.3.1.3
+		return &RobotsFile{reason: CodeNoPolicy}
+	}
+	return nil
+}
+
+// unavailableRobots returns the error of a response that says nothing about the file.
+func unavailableRobots(status int, retryAfter time.Duration) error {
+	code := lookleap.CodeBadStatus
+	if status >= 500 {
+		code = lookleap.CodeUnavailable
+	}
+	return &lookleap.Error{Code: code, Message: fmt.Sprintf("the server answered %d", status),
+		Err: coded.Attach(&lookleap.ResponseError{Status: status, RetryAfter: retryAfter}, nil)}
 }
 
 // unreadRobots returns what is known if there was no usable answer: the file that was read
@@ -144,7 +171,7 @@ func (c *Client) unreadRobots(now time.Time, err error, retryAfter time.Duration
 	entry := &robotsEntry{evidence: evidence, failures: before.failures + 1}
 	entry.until = now.Add(max(min(retryAfter, maxRetryAfter), backoff(entry.failures)))
 	if before.file != nil && before.file.err == nil && now.Sub(before.checked) < staleFor && !now.Before(before.checked) {
-		entry.file, entry.validator, entry.checked, entry.stale = before.file, before.validator, before.checked, true
+		entry.file, entry.validator, entry.checked, entry.stale, entry.private = before.file, before.validator, before.checked, true, before.private
 		entry.until = earlier(entry.until, before.checked.Add(staleFor))
 		return entry
 	}

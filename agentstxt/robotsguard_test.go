@@ -1,7 +1,6 @@
 package agentstxt
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -82,13 +81,18 @@ func TestGuardRobots(t *testing.T) {
 			}
 		}
 	})
-	inWorld(t, "AGT-5-04/reject-without-asking-for-robots", web, func(w *world) {
-		w.bothFiles(signed("/a MAYBE"), "User-agent: *\nAllow: /\n")
+	inWorld(t, "AGT-5-04/reject-without-waiting-for-robots", web, func(w *world) {
+		w.bothFiles(signed("/a MAYBE"), "")
+		w.site.Handle("/robots.txt", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		c, _ := w.guarded(web)
 		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Code != CodeBadDirective {
 			w.Error(v)
 		}
-		w.asked(1)
+		for _, r := range w.net.Journal().Requests() {
+			if r.Path == "/a" {
+				w.Error("the page was requested")
+			}
+		}
 	})
 	for status, want := range map[int]lookleap.Code{
 		404: lookleap.CodeOK, 401: lookleap.CodeOK, 403: lookleap.CodeOK, 410: lookleap.CodeOK, 429: lookleap.CodeOK, 204: lookleap.CodeOK,
@@ -305,58 +309,4 @@ func TestGuardReasons(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestUsage(t *testing.T) {
-	t.Run("AGT-1-01/content-signal", func(t *testing.T) {
-		f := ParseRobots([]byte("User-agent: *\nContent-Signal: search=yes, ai-input=no,ai-train=no\nContent-Usage: /open/ train-ai=y, bots=n;x=1\nDisallow:\n"), "ExampleBot")
-		if u := f.Usage("/x"); u.Search != Yes || u.AIInput != No || u.AITrain != No || u.Of("train-ai") != No || u.Of("other") != Unstated {
-			t.Error(u)
-		}
-		if u := f.Usage("/open/x?y"); u.Search != Unstated || u.AITrain != Yes || u.Of("Bots") != No {
-			t.Error(u)
-		}
-		if !f.Decide("/x").Allowed {
-			t.Error("a statement about use decided")
-		}
-	})
-	t.Run("AGT-1-01/content-usage-header", func(t *testing.T) {
-		for _, tt := range []struct {
-			lines []string
-			want  string
-		}{
-			{nil, ""}, {[]string{"train-ai=n"}, "ai-train=no"}, {[]string{"train-ai=y", "search=n"}, "search=no, ai-train=yes"},
-			{[]string{"train-ai=n;q=1, x"}, "ai-train=no"}, {[]string{"train-ai=maybe, =y, a b=y"}, ""}, {[]string{"train-ai=y, train-ai=n"}, "ai-train=no"},
-		} {
-			if got := ParseContentUsage(http.Header{"Content-Usage": tt.lines}).String(); got != tt.want {
-				t.Errorf("%q: %q, want %q", tt.lines, got, tt.want)
-			}
-		}
-	})
-	web := Web("ExampleBot")
-	inWorld(t, "AGT-1-01/on-the-response", web, func(w *world) {
-		w.servesFile(signed("/b DISALLOW"))
-		w.robots("User-agent: *\nContent-Signal: search=yes, ai-train=yes\n")
-		w.site.Handle("/a", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
-			rw.Header().Set("Content-Usage", "train-ai=n")
-			rw.Write([]byte("fine"))
-		}))
-		c, g := w.guarded(web)
-		resp, err := c.Get("https://shop.example/a")
-		if err != nil {
-			w.Fatal(err)
-		}
-		resp.Body.Close()
-		if u, ok := UsageFrom(resp.Request.Context()); !ok || u.Search != Yes || u.AITrain != No {
-			w.Error(u, ok)
-		}
-		req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
-		v, err := g.Check(req)
-		if err != nil || v.Checks[len(v.Checks)-1].Code != CodeUsage || !strings.Contains(v.String(), "search=yes, ai-train=yes") {
-			w.Error(v, err)
-		}
-		if data, err := json.Marshal(Usage{Search: Yes, AITrain: No}); err != nil || string(data) != `{"search":"yes","aiInput":"unstated","aiTrain":"no"}` {
-			w.Error(string(data), err)
-		}
-	})
 }

@@ -160,8 +160,7 @@ func (r *robotsRules) match(path []byte, has uint64, least int, effort *int) (fo
 
 // robotsPath returns the normal form of a path with its query, which may be missing. Dot
 // segments are removed, as servers do.
-func robotsPath(dst []byte, pathAndQuery string) []byte {
-	path, query, hasQuery := strings.Cut(pathAndQuery, "?")
+func robotsPath(dst []byte, path, query string, hasQuery bool) []byte {
 	if path == "" || path[0] != '/' {
 		dst = append(dst, '/')
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
 // Preference is what a publisher states about one use of its content.
@@ -172,13 +174,40 @@ func parseUsageLine(key, value string) (stated robotsUsage) {
 	return stated
 }
 
-// usageKey is the context key of what is stated about a response.
-type usageKey struct{}
-
 // UsageFrom returns what the publisher states about the use of a response that came
-// through a guard. The context is that of [http.Response.Request]. robots.txt and the
-// Content-Usage header field of the response count, the stricter of both.
+// through a guard, also below a [lookleap.Host] or an [http.Client]. The context is that of
+// [http.Response.Request]. robots.txt and the Content-Usage header field of the response
+// count, the stricter of both.
+//
+// Callers of a loader see no response; they use [TraceUsage].
 func UsageFrom(ctx context.Context) (u Usage, ok bool) {
-	u, ok = ctx.Value(usageKey{}).(Usage)
+	u, ok = roundtrip.Note(ctx).(Usage)
 	return u, ok
+}
+
+// usageTraceKey is the context key of what TraceUsage calls.
+type usageTraceKey struct{}
+
+// TraceUsage returns a context for calls that make requests through a guard, such as those of
+// a loader. The guard calls seen for each response about whose use the publisher states
+// something, with the URL of the request, before it returns the response. seen may be called
+// from several goroutines at once. Of callers who share one request, that of the first is
+// called.
+func TraceUsage(ctx context.Context, seen func(url string, u Usage)) context.Context {
+	return context.WithValue(ctx, usageTraceKey{}, seen)
+}
+
+// stateUsage adds what the publisher states to a response, and tells the request's tracer.
+func stateUsage(req *http.Request, resp *http.Response, u Usage) {
+	if resp.Request != nil { // which the host may have sent through another guard
+		before, _ := UsageFrom(resp.Request.Context())
+		u = u.Strictest(before)
+	}
+	if u.IsZero() {
+		return
+	}
+	roundtrip.Annotate(resp, u)
+	if seen, _ := req.Context().Value(usageTraceKey{}).(func(string, Usage)); seen != nil {
+		seen(req.URL.String(), u)
+	}
 }

@@ -24,7 +24,7 @@ func TestZeroValues(t *testing.T) {
 		"NewClient": agentstxt.NewClient, "NewHandler": agentstxt.NewHandler, "Parse": agentstxt.Parse,
 		"PolicyURL": agentstxt.PolicyURL, "Sign": agentstxt.Sign,
 		"ParseContentSignal": agentstxt.ParseContentSignal, "ParseContentUsage": agentstxt.ParseContentUsage,
-		"ParseRobots": agentstxt.ParseRobots, "UsageFrom": agentstxt.UsageFrom, "Web": agentstxt.Web,
+		"ParseRobots": agentstxt.ParseRobots, "UsageFrom": agentstxt.UsageFrom, "TraceUsage": agentstxt.TraceUsage, "Web": agentstxt.Web,
 	})
 }
 

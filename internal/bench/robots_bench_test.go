@@ -32,9 +32,10 @@ func BenchmarkDecideBoth(b *testing.B) {
 		client := agentstxt.NewClient(&lookleap.Host{Fetcher: net.Host()}, o) // on the system clock
 		for _, path := range []string{"/products/lamp-12", "/products/lamp-12?color=red&page=3"} {
 			b.Run(name+path, func(b *testing.B) {
+				page := "https://shop.example" + path
 				b.ReportAllocs()
 				for b.Loop() {
-					if d, err := client.Decide(b.Context(), "https://shop.example"+path); err != nil || !d.Allowed {
+					if d, err := client.Decide(b.Context(), page); err != nil || !d.Allowed {
 						b.Fatal(d, err)
 					}
 				}

@@ -83,7 +83,13 @@ func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, erro
 	if resp == nil {
 		return nil, nil // which breaks the contract, and is the caller's to report
 	}
+	answered := resp.Request
 	resp.Request = req
+	if answered != nil && answered != req {
+		if note := Note(answered.Context()); note != nil {
+			Annotate(resp, note)
+		}
+	}
 	resp.Header = Canonical(resp.Header)
 	if resp.Body != nil && resp.Body != http.NoBody {
 		going = true
