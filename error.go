@@ -345,6 +345,7 @@ const (
 	CodeDNSError      Code = "dns-error"
 	CodeDNSSECBogus   Code = "dnssec-bogus"
 	CodeDNSSECLimit   Code = "dnssec-limit"
+	CodeDNSSECMissing Code = "dnssec-missing"
 	CodeNoAddress     Code = "no-address"
 	CodeNotHTTPS      Code = "not-https"
 	CodeBadURL        Code = "bad-url"

@@ -63,6 +63,17 @@ type DNSAnswer struct {
 	Chain   []ZoneLink    // evidence for DNSSEC, from the trust anchor down; empty if the resolver does not validate
 }
 
+// Lint returns advice for the operator of the zone: a finding of severity info if the zone is not
+// signed. An [Indeterminate] answer has no finding, since the zone may be signed.
+func (a *DNSAnswer) Lint() []Finding {
+	a = zero.Or(a)
+	if a.DNSSEC != Insecure {
+		return nil
+	}
+	return []Finding{{Severity: SeverityInfo, Code: CodeDNSSECMissing, Message: "the zone of " + quote(a.Name, 253) + " is not signed, so answers about it can be forged",
+		Fix: "sign the zone with DNSSEC and publish its DS records at the parent zone"}}
+}
+
 // ZoneLink is one zone on the chain from a trust anchor to an answer.
 type ZoneLink struct {
 	Zone      string `json:"zone"` // without a final dot, "." for the root

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -120,4 +121,46 @@ func TestSecretsInDiaries(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNoClientIdentifier compares what a gateway and the site see of two users on two hosts. Only
+// two fields differ, and these are new for each call: the nonce and the idempotency key.
+func TestNoClientIdentifier(t *testing.T) {
+	single := map[string]int{"Aiip-Request-Nonce": 0, "Idempotency-Key": 0}
+	used := map[string]bool{}
+	seen := func(calls int) []string {
+		w := newWorld(t)
+		for range calls {
+			if _, err := w.invoke(t, pay); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var lines []string
+		for _, r := range w.net.Journal().Requests() {
+			for name, values := range r.Header {
+				if _, fresh := single[name]; fresh {
+					single[name]++
+					if used[values[0]] {
+						t.Errorf("%s is sent again: %s", name, values[0])
+					}
+					used[values[0]] = true
+					delete(r.Header, name)
+				} else if !slices.Contains([]string{"Accept", "Accept-Encoding", "Content-Length", "Content-Type", "User-Agent"}, name) {
+					t.Errorf("%s %s has the field %s", r.Host, r.Path, name)
+				}
+			}
+			lines = append(lines, fmt.Sprint(r.Method, r.Host, r.Target, r.Header, string(r.Body)))
+		}
+		return lines
+	}
+	t.Run("AIU-6-06/accept-nothing-that-identifies-a-user", func(t *testing.T) {
+		one, other := seen(1), seen(1)
+		if len(one) < 3 || !slices.Equal(one, other) {
+			t.Errorf("the requests of two users differ:\n%q\n%q", one, other)
+		}
+		seen(2)
+		if single["Aiip-Request-Nonce"] != 4 || single["Idempotency-Key"] != 4 {
+			t.Errorf("four calls sent %v", single)
+		}
+	})
 }

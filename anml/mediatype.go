@@ -40,6 +40,17 @@ func (f Format) MediaType() string {
 	return MediaTypeXML
 }
 
+// Support says which documents a package reads and writes. [Capabilities] returns it.
+type Support struct {
+	Version        string   `json:"version"`        // of ANML
+	Serializations []string `json:"serializations"` // media types, the preferred one first
+}
+
+// Capabilities returns what this package supports (section 7): ANML 1.0 in both serializations.
+func Capabilities() Support {
+	return Support{Version, []string{XML.MediaType(), JSON.MediaType()}}
+}
+
 // FormatOf returns the serialization that a Content-Type names, and false for other media
 // types. Case and parameters do not matter.
 func FormatOf(contentType string) (Format, bool) {

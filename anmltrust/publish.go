@@ -11,6 +11,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Entry is one server that a site authorizes, for [BuildManifest].
@@ -115,7 +116,7 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 		case g.tier == Display && g.scope&^displayCeiling != 0:
 			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", plaintext.Quote(pattern, maxQuoted), g.scope&^displayCeiling), "remove them, or use tier 2")
 		case g.tier == Full && g.scope == AllSections:
-			add(lookleap.SeverityWarning, codeLint, "H08", fmt.Sprintf("the entry %s permits every section", plaintext.Quote(pattern, maxQuoted)), "name only the sections that the server needs")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.8-02", fmt.Sprintf("the entry %s permits every section", plaintext.Quote(pattern, maxQuoted)), "name only the sections that the server needs")
 		}
 	})
 	return findings, nil
@@ -163,6 +164,33 @@ func (r *Record) Check(site string) error {
 		return refuse(code, lookleap.Position{}, "serve the manifest from "+name, "%s", code.Title())
 	}
 	return nil
+}
+
+// LintRecord returns what a publisher should change about the record of a site, by the answer of the
+// DNS to a TXT lookup of "_anml." and the site: a record that agents refuse, or a zone that is not
+// signed (sections 12.2.3 and 12.8). A site without a record delegates nothing and has no finding.
+func LintRecord(site string, answer *lookleap.DNSAnswer) ([]lookleap.Finding, error) {
+	name, err := NormalizeSite(site)
+	if err != nil {
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %v", plaintext.Quote(site, maxQuoted), err)
+	}
+	answer = zero.Or(answer)
+	var texts []string
+	for _, r := range answer.Records {
+		texts = append(texts, r.Text)
+	}
+	_, row, code, findings := selectRecords(name, texts)
+	if code == CodeNoRecord {
+		return nil, nil
+	}
+	if code != "" {
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityError, Code: code, Requirement: row, Message: code.Title(), Fix: "publish the record as Record.Zone writes it"})
+	}
+	for _, f := range answer.Lint() {
+		f.Requirement = "ANML-12.2.3-07"
+		findings = append(findings, f)
+	}
+	return findings, nil
 }
 
 // maxString is the longest character-string of a TXT record.

@@ -61,6 +61,8 @@ func TestLintManifest(t *testing.T) {
 		{"ANML-12.8-01", "accept-90-days", build(t, 0, retailer), "brand.example", ""},
 		{"ANML-12.1-14", "reject-beyond-tier-1", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Display, Scope: anmltrust.AllSections}), "brand.example", "lint"},
 		{"H05", "reject-whole-domain", build(t, 0, anmltrust.Entry{Domain: "*.cdn.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf(anmltrust.Body)}), "brand.example", "lint"},
+		{"ANML-12.8-02", "reject-all-eight-sections", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Scope: anmltrust.AllSections}), "brand.example", "lint"},
+		{"ANML-12.8-02", "accept-seven-sections", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Scope: anmltrust.AllSections &^ anmltrust.ScopeOf(anmltrust.Persona)}), "brand.example", ""},
 		{"H08", "reject-every-section", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Scope: anmltrust.AllSections}), "brand.example", "lint"},
 		{"ANML-12.3-07", "reject-other-site", build(t, 0, retailer), "www.brand.example", anmltrust.CodeManifestSiteMismatch},
 	} {
@@ -73,6 +75,46 @@ func TestLintManifest(t *testing.T) {
 	}
 	if _, err := anmltrust.LintManifest([]byte("{"), "brand.example", start); err == nil {
 		t.Error("an unreadable manifest is no error")
+	}
+}
+
+func TestLintRecord(t *testing.T) {
+	answer := func(state lookleap.DNSSEC, texts ...string) *lookleap.DNSAnswer {
+		a := &lookleap.DNSAnswer{Name: "_anml.brand.example", Exists: true, DNSSEC: state}
+		for _, text := range texts {
+			a.Records = append(a.Records, lookleap.Record{Text: text})
+		}
+		return a
+	}
+	const record = "v=anml1;manifest=" + manifestURI
+	for _, c := range []struct {
+		name   string
+		answer *lookleap.DNSAnswer
+		want   string // code and severity of each finding
+	}{
+		{"ANML-12.2.3-07/reject-unsigned-zone", answer(lookleap.Insecure, record), "dnssec-missing info;"},
+		{"ANML-12.2.3-07/accept-signed-zone", answer(lookleap.Secure, record), ""},
+		{"ANML-12.2.3-07/accept-not-validated", answer(lookleap.Indeterminate, record), ""},
+		{"ANML-12.8-04/reject-unsigned-zone", answer(lookleap.Insecure, record), "dnssec-missing info;"},
+		{"ANML-12.8-04/accept-signed-zone", answer(lookleap.Secure, record), ""},
+		{"no-record", answer(lookleap.Insecure, "v=spf1 -all"), ""},
+		{"no-answer", nil, ""},
+		{"malformed", answer(lookleap.Secure, "v=anml1"), "record-malformed warning;record-malformed error;"},
+		{"foreign-host", answer(lookleap.Insecure, "v=anml1;manifest=https://cdn.example/m"), "manifest-host error;dnssec-missing info;"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			findings, err := anmltrust.LintRecord("brand.example", c.answer)
+			got := ""
+			for _, f := range findings {
+				got += fmt.Sprintf("%s %s;", f.Code, f.Severity)
+			}
+			if err != nil || got != c.want {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+	if _, err := anmltrust.LintRecord("co.uk:443", nil); lookleap.CodeOf(err) != anmltrust.CodeSiteDomainInvalid {
+		t.Error(err)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[anmltrust.Tier](), reflect.TypeFor[anmltrust.TrustClaim](), reflect.TypeFor[anmltrust.Verifier](),
 	}, map[string]any{
 		"Attribute": anmltrust.Attribute, "BuildManifest": anmltrust.BuildManifest, "Confirm": anmltrust.Confirm,
-		"Decide": anmltrust.Decide, "LintManifest": anmltrust.LintManifest, "NewManifestHandler": anmltrust.NewManifestHandler,
+		"Decide": anmltrust.Decide, "LintManifest": anmltrust.LintManifest, "LintRecord": anmltrust.LintRecord, "NewManifestHandler": anmltrust.NewManifestHandler,
 		"NewVerifier": anmltrust.NewVerifier, "NormalizeSite": anmltrust.NormalizeSite, "ParseQueryResponse": anmltrust.ParseQueryResponse,
 		"ParseManifest": anmltrust.ParseManifest, "ParseRecord": anmltrust.ParseRecord, "NewQueryHandler": anmltrust.NewQueryHandler,
 		"Replay": anmltrust.Replay, "Row": anmltrust.Row, "ScopeOf": anmltrust.ScopeOf, "Sections": anmltrust.Sections,

@@ -50,6 +50,23 @@ func TestGuardAndNames(t *testing.T) {
 			}
 		}
 	})
+	for state, want := range map[lookleap.DNSSEC]string{lookleap.Insecure: "reject-unsigned", lookleap.Secure: "accept-signed", lookleap.Indeterminate: "accept-not-validated"} {
+		t.Run("DVS-5.3-01/"+want, func(t *testing.T) {
+			net, _ := world(t)
+			net.Name("shop.example").DNSSEC(state)
+			answer, err := net.Host().Lookup(t.Context(), "shop.example", lookleap.TypeA)
+			if err != nil {
+				t.Fatal(err)
+			}
+			findings := dvs.LintDNS(answer)
+			if state != lookleap.Insecure && len(findings) != 0 {
+				t.Errorf("got %v", findings)
+			}
+			if state == lookleap.Insecure && (len(findings) != 1 || findings[0].Code != lookleap.CodeDNSSECMissing || findings[0].Severity != lookleap.SeverityInfo || findings[0].Requirement != "DVS-5.3-01") {
+				t.Errorf("got %v", findings)
+			}
+		})
+	}
 	t.Run("DVS-5.3-02/reject-bogus", func(t *testing.T) {
 		net, _ := world(t)
 		net.Name("shop.example").Bogus()

@@ -369,6 +369,16 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 	}
 }
 
+// LintDNS checks the answer of the DNS for the host of a skill: an operator should sign the zone
+// (section 5.3).
+func LintDNS(answer *lookleap.DNSAnswer) []lookleap.Finding {
+	findings := answer.Lint()
+	for i := range findings {
+		findings[i].Requirement = "DVS-5.3-01"
+	}
+	return findings
+}
+
 // LintResponse checks the URL and the response header with which a server sends a SKILL.md: https,
 // the media type of Markdown, and no other character set than UTF-8 (section 4.2).
 func LintResponse(url string, header http.Header) []lookleap.Finding {

@@ -30,7 +30,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.VerifiedFSOptions](), reflect.TypeFor[dvs.Withdrawal](), reflect.TypeFor[dvs.WithdrawalKind](), reflect.TypeFor[dvs.Withdrawals](),
 	}, map[string]any{
 		"Builtin": dvs.Builtin, "CapabilitiesOf": dvs.CapabilitiesOf, "Catalogue": dvs.Catalogue, "Compare": dvs.Compare, "Decide": dvs.Decide, "DefaultRoot": dvs.DefaultRoot, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
-		"Lint": dvs.Lint, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
+		"Lint": dvs.Lint, "LintDNS": dvs.LintDNS, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewWithdrawalsHandler": dvs.NewWithdrawalsHandler, "ParseFeedURL": dvs.ParseFeedURL, "ParseWithdrawals": dvs.ParseWithdrawals, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
 		"ParseArtifactURL": dvs.ParseArtifactURL, "ParseSkillIn": dvs.ParseSkillIn, "ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRecord": dvs.ParseTrustRecord, "ReadArchive": dvs.ReadArchive, "WriteArchive": dvs.WriteArchive, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,

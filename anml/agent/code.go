@@ -1,6 +1,9 @@
 package agent
 
-import "github.com/lookleap/lookleap"
+import (
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+)
 
 // Codes of discovery, site-refs, decisions and actions.
 const (
@@ -58,7 +61,7 @@ const (
 	CodeActionNotOwned   lookleap.Code = "action-not-owned"
 	CodeNotExecutable    lookleap.Code = "not-executable"
 	CodeEncType          lookleap.Code = "enctype-unsupported"
-	CodeInsecureEndpoint lookleap.Code = "insecure-endpoint"
+	CodeInsecureEndpoint               = anml.CodeInsecureEndpoint
 	CodeIdentityLost     lookleap.Code = "identity-lost"
 	CodeLedgerBroken     lookleap.Code = "ledger-broken"
 	CodeTooSoon          lookleap.Code = "too-soon"

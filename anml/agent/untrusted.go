@@ -15,7 +15,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/anml/agent/internal/injection"
+	"github.com/lookleap/lookleap/anml/internal/injection"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"

@@ -20,8 +20,9 @@ func anmlCommand() command {
 		summary: "what an ANML document says, and what is wrong with it",
 		about: `Reads ANML 1.0 documents in XML or JSON. A document is refused as a whole only
 for what the draft says: it is not well-formed, not ANML, of another version, too
-large, or contradicts its role. Everything else is a finding. With --lint any
-finding of severity error refuses too.
+large, or contradicts its role. Everything else is a finding. With --lint what
+agents would turn away from is a finding too, such as an endpoint with plain http,
+and any finding of severity error refuses.
 
   --type T   the media type, with parameters; without it the first character decides
   --role R   service or agent-response: what the exchange implies
@@ -156,7 +157,11 @@ func judgeANML(content []byte, o anmlOptions) result {
 		rows = append(rows, row{"site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60), plural(s.Actions, "action", "actions"), plural(s.Asks, "ask", "asks"), plural(s.Informs, "inform", "informs"))})
 	}
 	r := accept(nil)
-	for _, f := range doc.Findings() {
+	findings := doc.Findings()
+	if o.lint {
+		findings = anml.Lint(doc)
+	}
+	for _, f := range findings {
 		value.Counts[f.Severity.String()]++
 		r = r.with(f)
 	}

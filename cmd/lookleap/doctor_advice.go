@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/dnssec"
 	"github.com/lookleap/lookleap/internal/fetch"
 )
@@ -29,19 +30,13 @@ func adviceDNS(err error, name, origin string) (fix, snippet string) {
 	return "make the name servers of the zone answer for " + name, "lookleap dns " + name
 }
 
-// dnssecFinding returns what a site can do about a lookup without validated answer.
-func dnssecFinding(name string, state lookleap.DNSSEC) []lookleap.Finding {
-	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: dnssecCode}
-	switch state {
-	case lookleap.Secure:
+// unvalidated returns a finding if the DNS server cannot say whether a zone is signed.
+func unvalidated(answer *lookleap.DNSAnswer) []lookleap.Finding {
+	if answer.DNSSEC != lookleap.Indeterminate {
 		return nil
-	case lookleap.Insecure:
-		f.Message, f.Fix = name+" is not protected by DNSSEC", "sign the zone and publish its DS records at the parent zone"
-	default:
-		f.Message = "DNSSEC of " + name + " cannot be judged: the DNS server passes no signatures on"
-		f.Fix = "ask a server that does: --dns ADDRESS:53"
 	}
-	return []lookleap.Finding{f}
+	return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: dvs.CodeDNSSECInsecure,
+		Message: "DNSSEC of " + answer.Name + " cannot be judged: the DNS server passes no signatures on", Fix: "ask a server that does: --dns ADDRESS:53"}}
 }
 
 // connection opens the site once, so that a server that is down is one fault and not one for each

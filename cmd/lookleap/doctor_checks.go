@@ -37,8 +37,6 @@ func (p *patient) checks() []check {
 
 const fixServer = "let the server answer with 200 and the document, or with 404 if there is none"
 
-const dnssecCode = dvs.CodeDNSSECInsecure
-
 // address asks for the site's addresses, and whether anybody could forge them.
 func (p *patient) address(ctx context.Context) diagnosis {
 	name := p.url.Host()
@@ -59,7 +57,7 @@ func (p *patient) address(ctx context.Context) diagnosis {
 			return d
 		}
 		if len(a.Records) > 0 {
-			return ok(fmt.Sprintf("%s, DNSSEC %s", plural(len(a.Records), "address", "addresses"), a.DNSSEC), dnssecFinding(name, a.DNSSEC)...)
+			return ok(fmt.Sprintf("%s, DNSSEC %s", plural(len(a.Records), "address", "addresses"), a.DNSSEC), append(dvs.LintDNS(a), unvalidated(a)...)...)
 		}
 	}
 	p.down = "the site has no address"
@@ -94,7 +92,7 @@ func (p *patient) document(ctx context.Context) diagnosis {
 	if err != nil {
 		return ill(err, fixServer)
 	}
-	findings := xml.Findings()
+	findings := anml.Lint(xml)
 	message := "the document reads well in both forms"
 	switch {
 	case json == nil || json.Format() != anml.JSON:
@@ -161,7 +159,11 @@ func (p *patient) trustRecord(ctx context.Context) diagnosis {
 	if err := record.Check(p.url.Host()); err != nil {
 		return ill(err, "publish the record as lookleap record prints it")
 	}
-	return ok(record.String(), dnssecFinding("_anml."+p.url.Host(), answer.DNSSEC)...)
+	findings, err := anmltrust.LintRecord(p.url.Host(), answer)
+	if err != nil {
+		return ill(err, "")
+	}
+	return ok(record.String(), append(findings, unvalidated(answer)...)...)
 }
 
 func (p *patient) manifest(ctx context.Context) diagnosis {

@@ -93,6 +93,7 @@ func titlesWithoutANML() map[string]string {
 
 		"dns-error":          "the DNS lookup failed",
 		"dnssec-bogus":       "the DNS answer failed DNSSEC validation",
+		"dnssec-missing":     "the DNS zone is not signed",
 		"dnssec-limit":       "validating the DNS answer takes more work than allowed, as in an attack on validators",
 		"no-address":         "the name has no address",
 		"not-https":          "the URL is not https",
