@@ -43,13 +43,13 @@ func UsePublicSuffixList(list PublicSuffixList) {
 	domain.UseSuffixes(list)
 }
 
-// PublicSuffixVersion describes the lists in use: the date of the built-in one, and what a list from
-// [UsePublicSuffixList] says about itself.
+// PublicSuffixVersion describes the lists in use: the date of the built-in one, and what a list
+// from [UsePublicSuffixList] says about itself.
 func PublicSuffixVersion() string { return domain.SuffixVersion() }
 
 // ReadPublicSuffixList reads a list in the format of publicsuffix.org, such as the file
-// public_suffix_list.dat. It returns an [*Error] with [CodeBadSuffixList] for another file, and for a
-// list that is incomplete. The file may have 8 MiB.
+// public_suffix_list.dat. It returns an [*Error] with [CodeBadSuffixList] for another file, and
+// for a list that is incomplete. The file may have 8 MiB.
 func ReadPublicSuffixList(r io.Reader) (PublicSuffixList, error) {
 	if r == nil {
 		return nil, usageError("there is no Public Suffix List")

@@ -128,7 +128,8 @@ func TestResolverServerFailure(t *testing.T) {
 	}
 }
 
-// TestResolverErrorsNameWhatFailed: a server that fails and a zone that exhausts validators are told apart.
+// TestResolverErrorsNameWhatFailed: a server that fails and a zone that exhausts validators are
+// told apart.
 func TestResolverErrorsNameWhatFailed(t *testing.T) {
 	now := func() time.Time { return planTime }
 	root := zone.New(".").Sign(zone.Signing{})

@@ -56,9 +56,10 @@ func (c *Client) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, sentBy{c}, true)
 }
 
-// RoundTrip sends a request if [Transport.Check] allows it. Like [http.Transport], it asks
-// for gzip and decodes it if the request names no encoding and no range. The context of the response's
-// request holds what the publisher states about the use of its content: see [UsageFrom].
+// RoundTrip sends a request if [Transport.Check] allows it. Like [http.Transport], it asks for
+// gzip and decodes it if the request names no encoding and no range. The context of the
+// response's request holds what the publisher states about the use of its content: see
+// [UsageFrom].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	decided, err := t.decide(req)
 	if err != nil {

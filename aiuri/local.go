@@ -24,8 +24,8 @@ type LocalResolver interface {
 // that ClientOptions.LocalCredentials names, and results must be signed.
 type LocalEndpoint struct {
 	// System is the name of the device or system: a host name in a domain that is local by
-	// definition, such as "forklift-42.local" or "warehouse.internal", or one word. The user sees it as
-	// the recipient. A name of the public DNS is refused.
+	// definition, such as "forklift-42.local" or "warehouse.internal", or one word. The user
+	// sees it as the recipient. A name of the public DNS is refused.
 	System   string
 	Endpoint URI            // without authority and query; it includes all paths below it
 	Keys     *KeySet        // verifies the results; required

@@ -25,8 +25,8 @@ type AgentResponse struct {
 	refuses map[string]Refuse
 }
 
-// ReadAgentResponse reads an agent response, such as the body of a POST request, and checks it against
-// the site that asked for the fields of an action (sections 8.7, 10.4 and 11.1):
+// ReadAgentResponse reads an agent response, such as the body of a POST request, and checks it
+// against the site that asked for the fields of an action (sections 8.7, 10.4 and 11.1):
 //
 //   - Each required field is answered or refused. A refusal is a valid response: the service decides
 //     whether it can go on without the field.

@@ -89,7 +89,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestClock: what has ended does not come back, and nothing stays longer, when the clock is set back.
+// TestClock: what has ended does not come back, and nothing stays longer, when the clock is set
+// back.
 func TestClock(t *testing.T) {
 	const month = 30 * 24 * time.Hour
 	t.Run("O10", func(t *testing.T) {
@@ -163,8 +164,8 @@ func TestVerifyFreshAsksTheServers(t *testing.T) {
 	})
 }
 
-// FuzzReplay judges stored verdicts that anyone may have written: none panics, and a grant is one that
-// still holds.
+// FuzzReplay judges stored verdicts that anyone may have written: none panics, and a grant is
+// one that still holds.
 func FuzzReplay(f *testing.F) {
 	f.Add([]byte(`{"claim":{"url":"https://brand.example/","site":"brand.example","form":0},"evidence":{}}`))
 	f.Add([]byte(`{"claim":{"url":"https://cdn.shop.example/","site":"brand.example","form":0},"evidence":{"dns":{"name":"_anml.brand.example","outcome":"answer","texts":["` + queryOnly + `"],"ttl":3600000000000,"dnssec":1,"at":"2026-06-01T12:00:00Z"},"exchanges":[{"mechanism":"query","url":"` + queryURI + `","at":"2026-06-01T12:00:00Z","status":200,"mediaType":"application/json","body":"eyJhdXRob3JpemVkIjp0cnVlLCJ0aWVyIjoyLCJzY29wZSI6WyJib2R5Il0sImV4cGlyZXMiOiIyMDI2LTA2LTIwVDAwOjAwOjAwWiJ9"}]}}`))

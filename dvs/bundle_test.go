@@ -100,8 +100,8 @@ func FuzzFileName(f *testing.F) {
 	})
 }
 
-// TestBundleFollows has a skill with references in bundled Markdown, and names of files that are not
-// the skill's.
+// TestBundleFollows has a skill with references in bundled Markdown, and names of files that
+// are not the skill's.
 func TestBundleFollows(t *testing.T) {
 	const text = "---\nname: a\ndescription: See references/header.md.\n---\n" +
 		"Read [the guide](references/GUIDE.md), [gone](references/GONE.md) and [the page](PAGE.md).\n" +

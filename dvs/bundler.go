@@ -15,9 +15,9 @@ import (
 )
 
 // Bundle fetches files of the skill's own directory and returns them with the SKILL.md, or an
-// error if one of them fails. The arguments are references as the skill would write them. Nothing
-// outside the directory is fetched, and the user is not asked, unless the files are not those of the
-// version that the user approved ([Options].Trust).
+// error if one of them fails. The arguments are references as the skill would write them.
+// Nothing outside the directory is fetched, and the user is not asked, unless the files are not
+// those of the version that the user approved ([Options].Trust).
 //
 // Without arguments, it takes all files that are known: the members of an archive, the files that
 // an index of v0.1 lists, and the files that the instructions refer to, also from bundled Markdown
@@ -176,8 +176,8 @@ func (b *bundler) follow(ctx context.Context, from string, r Reference) error {
 // maxMisses is how many paths in texts are tried in vain, one after the other.
 const maxMisses = 2
 
-// bundledDirectories are the directories in which skills keep their files: those of the draft and of
-// the public format, and what authors use besides.
+// bundledDirectories are the directories in which skills keep their files: those of the draft
+// and of the public format, and what authors use besides.
 var bundledDirectories = words("assets bin checklists data examples guides prompts recipes reference references resources rules schemas scripts snippets templates workflows")
 
 // projectFiles are Markdown files that a text about other people's work mentions.

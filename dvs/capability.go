@@ -84,8 +84,8 @@ type capabilityReader struct {
 	found map[CapabilityKind]map[string]string
 }
 
-// add notes a capability. The digest, if it is not empty, makes two versions differ of which nothing
-// else is known.
+// add notes a capability. The digest, if it is not empty, makes two versions differ of which
+// nothing else is known.
 func (r *capabilityReader) add(kind CapabilityKind, value, digest string) {
 	value = strings.TrimSpace(strings.ToValidUTF8(value, "\ufffd"))
 	if value == "" {

@@ -297,8 +297,8 @@ func (r *capabilityReader) code(text string, s syntax) {
 	})
 }
 
-// shellVariables lists the variables that a shell text reads. Those that an earlier line of the text
-// sets are its own.
+// shellVariables lists the variables that a shell text reads. Those that an earlier line of the
+// text sets are its own.
 func (r *capabilityReader) shellVariables(text string) {
 	set := map[string]int{} // offset of the line after the first assignment
 	for _, m := range patterns().assigned.FindAllStringSubmatchIndex(text, -1) {

@@ -106,8 +106,8 @@ func (c *Change) setLines(all []textdiff.Line) {
 	c.More = len(all) - len(chosen)
 }
 
-// tellingLines returns 2 for lines with a gained capability, 1 for those with hidden characters, and
-// 0 for the others. It looks for the capabilities that the sentences name.
+// tellingLines returns 2 for lines with a gained capability, 1 for those with hidden
+// characters, and 0 for the others. It looks for the capabilities that the sentences name.
 func (c *Change) tellingLines(all []textdiff.Line) []int {
 	rank := make([]int, len(all))
 	var added strings.Builder

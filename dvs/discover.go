@@ -258,8 +258,8 @@ func (d *discovery) listedBefore(entry Listing) string {
 // match. If the name or description in the list differs from the file, the verdict has the finding
 // index-mismatch.
 //
-// For a skill at another origin than the list, without a registered root that covers it, the user is
-// asked before a request is sent. The request names both origins and the digest.
+// For a skill at another origin than the list, without a registered root that covers it, the
+// user is asked before a request is sent. The request names both origins and the digest.
 func (l *Loader) LoadListing(ctx context.Context, entry Listing) (*Loaded, error) {
 	return l.load(ctx, entry.candidate())
 }

@@ -67,8 +67,8 @@ func marshal(t *testing.T, v any) []byte {
 	return data
 }
 
-// TestFeedWithdraws withdraws what three processes use. Each refuses within a minute after one of them
-// has seen it, and only one of them asks the feed.
+// TestFeedWithdraws withdraws what three processes use. Each refuses within a minute after one
+// of them has seen it, and only one of them asks the feed.
 func TestFeedWithdraws(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind  dvs.WithdrawalKind

@@ -112,8 +112,8 @@ func (f *feed) due(now time.Time) bool {
 	return f.state.Tried.IsZero() || now.Sub(f.state.Tried).Abs() >= wait
 }
 
-// stale reports whether the last copy is too old. A copy from the future, which a clock that was set
-// back leaves, has an unknown age.
+// stale reports whether the last copy is too old. A copy from the future, which a clock that
+// was set back leaves, has an unknown age.
 func (f *feed) stale(now time.Time) bool {
 	age := now.Sub(f.state.Fetched)
 	return f.state.Fetched.IsZero() || age < -time.Minute || age > max(f.options.Stale, 2*feedInterval)

@@ -307,8 +307,8 @@ func textMember(v strictjson.Value, name string, to *string) error {
 	return nil
 }
 
-// entryLocation returns the skill that an entry names by path or url. Without either, it lies in the
-// directory of its name next to the index.
+// entryLocation returns the skill that an entry names by path or url. Without either, it lies
+// in the directory of its name next to the index.
 func (r Rules) entryLocation(source domain.URL, name, path, url string, artifact Artifact, digest Digest) (SkillURL, error) {
 	if path == "" && url == "" {
 		path = name + "/"

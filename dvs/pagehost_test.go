@@ -58,7 +58,8 @@ func TestPageHosts(t *testing.T) {
 	}
 }
 
-// matchesLabels reports whether a host matches a pattern, in which "*" is one label or a part of one.
+// matchesLabels reports whether a host matches a pattern, in which "*" is one label or a part
+// of one.
 func matchesLabels(pattern, host string) bool {
 	want, got := strings.Split(pattern, "."), strings.Split(host, ".")
 	return len(want) == len(got) && slices.EqualFunc(want, got, func(w, g string) bool {

@@ -12,10 +12,10 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Policy is what an administrator decides about skills. A [Loader] obeys those in [Options].Policies;
-// of several, each must permit what is done, so the strictest one decides. Nothing that the user,
-// the host program's other options, a skill or a plan says can loosen it. The zero Policy permits
-// everything. Package policy reads it from a file.
+// Policy is what an administrator decides about skills. A [Loader] obeys those in
+// [Options].Policies; of several, each must permit what is done, so the strictest one decides.
+// Nothing that the user, the host program's other options, a skill or a plan says can loosen
+// it. The zero Policy permits everything. Package policy reads it from a file.
 type Policy struct {
 	Name string // for messages: the file, or who wrote it
 
@@ -164,7 +164,8 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 	return c, nil
 }
 
-// denyRoot reads a root to deny. Unlike a root to trust, it may be a whole platform: that is the host.
+// denyRoot reads a root to deny. Unlike a root to trust, it may be a whole platform: that is
+// the host.
 func denyRoot(entry string, rules Rules) (TrustRoot, error) {
 	root, err := ParseTrustRoot(entry, rules)
 	if code := lookleap.CodeOf(err); code == CodeUGCBareRoot || code == CodeUGCRootTooShort || code == CodePublicSuffix {
@@ -362,7 +363,8 @@ func (l *Loader) govern(c *candidate) error {
 	return l.policies.under(c.skill, c.Under, rules)
 }
 
-// under refuses a root that the caller or a lockfile names, where only the policy may declare roots.
+// under refuses a root that the caller or a lockfile names, where only the policy may declare
+// roots.
 func (g *governor) under(u SkillURL, named string, rules Rules) error {
 	for _, p := range g.compiled {
 		if p.Register != RegisterPolicy || named == "" {

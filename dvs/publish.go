@@ -101,10 +101,10 @@ type indexEntry struct {
 	Digest      *Digest  `json:"digest,omitempty"`
 }
 
-// WriteIndex writes the index of skills that are published below [SkillsPrefix], or for IndexDigests
-// below [AgentSkillsPrefix], sorted by name. An archive is at the URL, and has the bytes, that
-// [Published.Artifact] returns. Two skills with the same name are an error, since they would have
-// the same URL.
+// WriteIndex writes the index of skills that are published below [SkillsPrefix], or for
+// IndexDigests below [AgentSkillsPrefix], sorted by name. An archive is at the URL, and has the
+// bytes, that [Published.Artifact] returns. Two skills with the same name are an error, since
+// they would have the same URL.
 func WriteIndex(w io.Writer, shape IndexShape, skills []*Published) error {
 	sorted := slices.Clone(skills)
 	slices.SortFunc(sorted, func(a, b *Published) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })

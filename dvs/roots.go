@@ -260,8 +260,8 @@ func (s *rootState) revokeDomain(host string, includeSubdomains bool) error {
 	return nil
 }
 
-// revocations collects the revocations of a policy or feed. [Roots.Revoke] copies the whole registry
-// for its readers, which would take quadratic time for a long list.
+// revocations collects the revocations of a policy or feed. [Roots.Revoke] copies the whole
+// registry for its readers, which would take quadratic time for a long list.
 type revocations struct {
 	state *rootState // not shared yet
 	seen  map[string]bool

@@ -52,8 +52,8 @@ func ParseSkillIn(directory string, data []byte, profile Profile, limits Limits)
 	return skill, findings, err
 }
 
-// readByLenient adds to the first fatal finding that the profile Lenient reads the file, and returns
-// the finding as an error.
+// readByLenient adds to the first fatal finding that the profile Lenient reads the file, and
+// returns the finding as an error.
 func readByLenient(findings []lookleap.Finding) error {
 	for i := range findings {
 		if f := &findings[i]; f.Severity == lookleap.SeverityError {

@@ -36,11 +36,11 @@ func skillsCLI(t *testing.T) []string {
 	return []string{node, cli}
 }
 
-// TestInstall publishes skills with a Handler, and installs them with the program that most people
-// use. It compares every file. The program leaves out skills with another digest than the index has,
-// so the digests are right if all are there. It accepts plain http, so the server needs no
-// certificate; for https, it uses the certificates in NODE_EXTRA_CA_CERTS.
-// No requirement counts on it: the program is not on every machine.
+// TestInstall publishes skills with a Handler, and installs them with the program that most
+// people use. It compares every file. The program leaves out skills with another digest than
+// the index has, so the digests are right if all are there. It accepts plain http, so the
+// server needs no certificate; for https, it uses the certificates in NODE_EXTRA_CA_CERTS. No
+// requirement counts on it: the program is not on every machine.
 func TestInstall(t *testing.T) {
 	cli := skillsCLI(t)
 	files := fstest.MapFS{

@@ -23,7 +23,8 @@ type SkillURL struct {
 }
 
 // ParseSkillURL reads the URL of a skill's directory or of its SKILL.md; both denote the same
-// skill. A URL that ends in .tar.gz, .tgz or .zip denotes a skill that is served as an archive. On a platform, the page of a file, its bytes, the page of a directory and the repository
+// skill. A URL that ends in .tar.gz, .tgz or .zip denotes a skill that is served as an archive.
+// On a platform, the page of a file, its bytes, the page of a directory and the repository
 // itself are spellings of one identity. An ambiguous URL is an error. Every error is a
 // [*lookleap.Error].
 func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
@@ -34,8 +35,8 @@ func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
 	return rules.skillAt(raw, u)
 }
 
-// parseSkillURL parses a URL without a query. On a platform, a query that selects a view of the page
-// is removed.
+// parseSkillURL parses a URL without a query. On a platform, a query that selects a view of the
+// page is removed.
 func (r Rules) parseSkillURL(raw string) (domain.URL, error) {
 	urls := r.urls()
 	urls.RefuseQuery = !r.AllowQuery

@@ -79,8 +79,8 @@ func (r *TrustRecord) standing(file, header Digest, to level, now time.Time, mos
 	return unknownSkill, nil
 }
 
-// asks reports whether the user has to be asked about a skill with such a standing. An approval does
-// not replace the confirmation of a derived root, unless it was for the skill alone.
+// asks reports whether the user has to be asked about a skill with such a standing. An approval
+// does not replace the confirmation of a derived root, unless it was for the skill alone.
 func (s standing) asks(source RootSource, to level, skillOnly bool) bool {
 	switch s {
 	case approvedSkill:
@@ -91,8 +91,8 @@ func (s standing) asks(source RootSource, to level, skillOnly bool) bool {
 	return source == Derived || to == activated && !source.Registered()
 }
 
-// version returns what is known of a candidate, to compare it with the version before. Of an archive
-// that is all; otherwise the other files are compared when they are loaded.
+// version returns what is known of a candidate, to compare it with the version before. Of an
+// archive that is all; otherwise the other files are compared when they are loaded.
 func (c *candidate) version(last *TrustedVersion) skillVersion {
 	if c.members != nil {
 		return versionOf(c.members)
@@ -145,8 +145,8 @@ func (l *Loader) refuseTrust(ctx context.Context, v *lookleap.Verdict, err error
 	return l.refuse(ctx, &refused, err)
 }
 
-// mayAsk refuses a question that the user has answered, or was asked too often, and counts it. If it
-// cannot be counted, it is asked: then only the limits of the Host hold.
+// mayAsk refuses a question that the user has answered, or was asked too often, and counts it.
+// If it cannot be counted, it is asked: then only the limits of the Host hold.
 func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 	if l.trust == nil {
 		return nil
@@ -221,8 +221,9 @@ func (l *Loader) keepRefusal(ctx context.Context, d lookleap.ConsentDecision, er
 	}
 }
 
-// keepApproval stores that a skill was admitted: because the user agreed, or because it is the first
-// version under a registered root. It returns an error only if another process stored a refusal.
+// keepApproval stores that a skill was admitted: because the user agreed, or because it is the
+// first version under a registered root. It returns an error only if another process stored a
+// refusal.
 func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
 	if l.trust == nil || !c.consented && (!c.Claim.Pin.isZero() || c.Level == registered) {
 		return nil

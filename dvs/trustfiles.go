@@ -172,8 +172,8 @@ func (l *Loader) checkLocked(skill, name string, found Digest) error {
 	return refuse(CodeNotLocked, skill+" "+name, "the lockfile does not have this file", "look at it, then lock the skill again")
 }
 
-// applyLock makes the lockfile decide about a skill: its root counts as declared by the host program,
-// and its SKILL.md is pinned, so the user is never asked about it.
+// applyLock makes the lockfile decide about a skill: its root counts as declared by the host
+// program, and its SKILL.md is pinned, so the user is never asked about it.
 func (l *Loader) applyLock(c *candidate) error {
 	if l.options.Lock == nil {
 		return nil

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// The model check explores every schedule of a small world: two skills of one publisher, of which one
-// is pinned by the policy, three versions, a user who agrees, refuses once or refuses for good, a
-// feed, a second policy and a clock. It runs the deciding functions of the loader: the record of the
-// trust store, the governor of the policies, and the withdrawals of the feeds.
+// The model check explores every schedule of a small world: two skills of one publisher, of
+// which one is pinned by the policy, three versions, a user who agrees, refuses once or refuses
+// for good, a feed, a second policy and a clock. It runs the deciding functions of the loader:
+// the record of the trust store, the governor of the policies, and the withdrawals of the
+// feeds.
 
 // modelWorld is one state. It is copied for each branch.
 type modelWorld struct {
@@ -99,8 +100,8 @@ func (m *modelCache) withdrawals(entries []Withdrawal) *withdrawals {
 	return m.feeds[key]
 }
 
-// load decides about the version that is served, in the order of the loader: feeds and policies, then
-// the pin, then the record, then the user.
+// load decides about the version that is served, in the order of the loader: feeds and
+// policies, then the pin, then the record, then the user.
 func (w *modelWorld) load(m *modelCache, skill int, answer modelAnswer) (o modelOutcome) {
 	g, feeds := m.governor(w.policies), m.withdrawals(w.withdrawn)
 	u, digest := modelSkills[skill], modelDigest(skill, w.served[skill])

@@ -110,8 +110,8 @@ func (t TrustRoot) Lint() []lookleap.Finding {
 // MarshalText returns the root.
 func (t TrustRoot) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// directoryRoot returns the directory of a skill as a root, or its archive, for a user who agrees only to the
-// skill. It is not ok if the skill or one of its redirects lies outside.
+// directoryRoot returns the directory of a skill as a root, or its archive, for a user who
+// agrees only to the skill. It is not ok if the skill or one of its redirects lies outside.
 func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool) {
 	text := u.page.Origin() + u.page.Path()
 	if u.artifact == SkillDirectory { // else nothing but the file itself

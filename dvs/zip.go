@@ -95,8 +95,8 @@ func checkZipEnd(data []byte) error {
 	return nil
 }
 
-// checkZipMember refuses members that are encrypted, no files, or compressed in a way that not every
-// reader knows.
+// checkZipMember refuses members that are encrypted, no files, or compressed in a way that not
+// every reader knows.
 func checkZipMember(f *zip.File) error {
 	kind := f.ExternalAttrs >> 16 & unixTypeMask
 	directory := strings.HasSuffix(f.Name, "/")

@@ -9,7 +9,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// TestOneBadMinute: a server that fails once neither takes a good document away nor keeps the next one out for long.
+// TestOneBadMinute: a server that fails once neither takes a good document away nor keeps the
+// next one out for long.
 func TestOneBadMinute(t *testing.T) {
 	const at = "/.well-known/security.txt"
 	good := lab.Body("text/plain", "good")

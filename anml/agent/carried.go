@@ -119,8 +119,8 @@ func distinct(text string) bool {
 	return n > 1 && strings.ContainsFunc(text, unicode.IsLetter)
 }
 
-// otherFields returns the fields that a text contains in any spelling or encoding, without the field
-// that it is sent as ("" if it is sent as no field).
+// otherFields returns the fields that a text contains in any spelling or encoding, without the
+// field that it is sent as ("" if it is sent as no field).
 func (c *carried) otherFields(field, text string) (found []string) {
 	if len(c.values) == 0 {
 		return nil

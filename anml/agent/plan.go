@@ -387,9 +387,9 @@ var endpointRules = domain.Rules{Schemes: []string{"https", "http"}}
 // usualPorts are the permitted ports, in addition to the document's own.
 var usualPorts = map[string]uint16{"https": 443, "http": 80}
 
-// resolveEndpoint judges an endpoint against the final https URL of its document: a
-// public name, a usual port, and no other scheme than https but http. Site is the verified owner's domain, "" when
-// that is the serving domain. It says nothing about consent.
+// resolveEndpoint judges an endpoint against the final https URL of its document: a public
+// name, a usual port, and no other scheme than https but http. Site is the verified owner's
+// domain, "" when that is the serving domain. It says nothing about consent.
 func resolveEndpoint(document domain.URL, ref, site string) (endpoint, error) {
 	refuse := func(code lookleap.Code, reason string, err error) (endpoint, error) {
 		return endpoint{}, &lookleap.Error{Code: code, Subject: document.WithoutQuery(), Message: reason, Err: err}

@@ -70,7 +70,8 @@ var adviceConnection = map[lookleap.Code]string{
 	lookleap.CodeBlockedPort:    "serve the site on port 443; for a machine of your own use --dev or --allow-private",
 }
 
-// snippets are what to paste for a check that found something wrong, %s is the origin and %[2]s the host.
+// snippets are what to paste for a check that found something wrong, %s is the origin and %[2]s
+// the host.
 var snippets = map[string]string{
 	"agents.txt":     "lookleap agentstxt sign agents.txt --write",
 	"anml":           "lookleap anml page.xml --lint",

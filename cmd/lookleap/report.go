@@ -131,7 +131,8 @@ func (r *result) findings() (all []reported) {
 	return all
 }
 
-// place returns the file of a finding as a URI reference: below the input, which is a URL or a path.
+// place returns the file of a finding as a URI reference: below the input, which is a URL or a
+// path.
 func place(input, file string) string {
 	if u, err := url.Parse(input); err == nil && u.Scheme == "https" && u.Host != "" {
 		u.RawQuery, u.Fragment, u.User = "", "", nil
@@ -147,8 +148,8 @@ func place(input, file string) string {
 	return (&url.URL{Path: name}).EscapedPath()
 }
 
-// annotations returns the findings as commands of GitHub Actions, which its log shows at the lines of
-// the files.
+// annotations returns the findings as commands of GitHub Actions, which its log shows at the
+// lines of the files.
 func annotations(results []result) string {
 	var b strings.Builder
 	for i := range results {

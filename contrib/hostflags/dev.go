@@ -140,7 +140,8 @@ func newDevProxy(site devSite) (*devProxy, error) {
 	return p, nil
 }
 
-// handler passes requests on. A site that is tried by its own address sees that address as the host.
+// handler passes requests on. A site that is tried by its own address sees that address as the
+// host.
 func (p *devProxy) handler() http.Handler {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil

@@ -15,8 +15,8 @@
 //	lookleap.lookup   client  dns.question.name
 //	lookleap.consent, lookleap.plan, lookleap.verdict, lookleap.finding   internal  lookleap.subject
 //
-// Every span has lookleap.code. If it is not "ok", error.type has it too, and the status of the span
-// is an error. Spans have no bodies, queries or user data, because events have none.
+// Every span has lookleap.code. If it is not "ok", error.type has it too, and the status of the
+// span is an error. Spans have no bodies, queries or user data, because events have none.
 //
 // # Metrics
 //

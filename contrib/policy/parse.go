@@ -45,8 +45,8 @@ func (r *reader) refuse(v strictjson.Value, message, fix string) {
 	r.fail(v.Refuse(string(dvs.CodePolicyUnreadable), message, fix))
 }
 
-// object reads an object by the functions for its members. Another member is an error that names the
-// nearest one.
+// object reads an object by the functions for its members. Another member is an error that
+// names the nearest one.
 func (r *reader) object(v strictjson.Value, members map[string]func(strictjson.Value)) {
 	r.fail(v.Expect(strictjson.Object))
 	for name, member := range v.Members() {

@@ -83,8 +83,8 @@ func (f Feed) options() dvs.FeedOptions {
 	return o
 }
 
-// verify returns the payload of a feed that is signed with one of the keys of the policy. A feed has
-// no time of its own that counts here: an old one is recognised by its sequence.
+// verify returns the payload of a feed that is signed with one of the keys of the policy. A
+// feed has no time of its own that counts here: an old one is recognised by its sequence.
 func (f Feed) verify(data []byte, withdrawn func(kid string) bool) ([]byte, error) {
 	keys, err := aiuri.ParseKeySet(f.Keys)
 	if err != nil {

@@ -192,7 +192,8 @@ func (p *Prompter) takeDecision(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id, form := r.PathValue("id"), r.PostForm
-	// The token depends on the digest that was shown, so both are checked before the plan is looked up.
+	// The token depends on the digest that was shown, so both are checked before the plan is
+	// looked up.
 	if !webpage.FormTokenValid(r, form.Get("token"), "decide", id, form.Get("digest")) {
 		webpage.Message(w, http.StatusForbidden, "The form is not valid", "It belongs to another session or another request. Nothing was decided.", webpage.Anchor{URL: "../", Text: "Back to the list"})
 		return

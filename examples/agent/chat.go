@@ -38,8 +38,9 @@ type chat struct {
 // maxResponse is the largest response of the API in bytes.
 const maxResponse = 8 << 20
 
-// newChat returns the model at a URL such as https://models.example.com/v1. The user chose that URL,
-// and it may be on this machine, so the guard of the Host against private addresses is not for it.
+// newChat returns the model at a URL such as https://models.example.com/v1. The user chose that
+// URL, and it may be on this machine, so the guard of the Host against private addresses is not
+// for it.
 func newChat(base, model, key string) (*chat, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {

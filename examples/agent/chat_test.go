@@ -31,8 +31,8 @@ type request struct {
 	}
 }
 
-// serve runs a server whose model calls one tool a turn, named by the end of its name, then ends. It
-// returns its URL and the requests that it receives.
+// serve runs a server whose model calls one tool a turn, named by the end of its name, then
+// ends. It returns its URL and the requests that it receives.
 func serve(t *testing.T, turns ...[2]string) (string, *[]request) {
 	var got []request
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -56,8 +56,8 @@ func newTerminal(in io.Reader, out io.Writer) *terminal {
 	return &terminal{lines: lines, out: out}
 }
 
-// PromptConsent shows the request and asks about each item. Only "y" and "yes" agree; the end of the
-// input does not.
+// PromptConsent shows the request and asks about each item. Only "y" and "yes" agree; the end
+// of the input does not.
 func (t *terminal) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

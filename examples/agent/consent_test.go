@@ -97,7 +97,8 @@ func decideAll(ctx context.Context, t *testing.T, link, do string) {
 	}
 }
 
-// TestInterrupted checks that a user who interrupts the program does not agree, and is not waited for.
+// TestInterrupted checks that a user who interrupts the program does not agree, and is not
+// waited for.
 func TestInterrupted(t *testing.T) {
 	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
 		Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "order one lamp",

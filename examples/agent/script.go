@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// script is a model for the demo and for tests. It follows its steps as long as they succeed. If one
-// fails, it cancels the reservation, and says why.
+// script is a model for the demo and for tests. It follows its steps as long as they succeed.
+// If one fails, it cancels the reservation, and says why.
 type script struct {
 	step   int
 	failed string // why; empty as long as all steps succeeded

@@ -98,8 +98,8 @@ var claims = porcupine.Model{
 	},
 }
 
-// TestLinearizable lets eight processes claim plans while they are killed, and the server is paused,
-// killed and loses its connections.
+// TestLinearizable lets eight processes claim plans while they are killed, and the server is
+// paused, killed and loses its connections.
 func TestLinearizable(t *testing.T) {
 	total := 100_000
 	if testing.Short() {

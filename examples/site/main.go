@@ -1,6 +1,7 @@
-// Site is a complete publisher for agents: agents.txt and robots.txt, a skill with a script and its
-// index, an ANML service with three steps (search, hold, book) in XML and JSON, a trust manifest and
-// its query endpoint, and an AI endpoint with signed results. Copy the directory and change it.
+// Site is a complete publisher for agents: agents.txt and robots.txt, a skill with a script and
+// its index, an ANML service with three steps (search, hold, book) in XML and JSON, a trust
+// manifest and its query endpoint, and an AI endpoint with signed results. Copy the directory
+// and change it.
 //
 //	go run github.com/lookleap/lookleap/examples/site@latest
 package main

@@ -148,8 +148,9 @@ func TestCommonMark(t *testing.T) {
 	}
 }
 
-// markdownPieces are what generated texts are made of. Tabs, open parentheses and open HTML are left out: there the
-// peer differs from the specification, or its output does not show which text was HTML.
+// markdownPieces are what generated texts are made of. Tabs, open parentheses and open HTML are
+// left out: there the peer differs from the specification, or its output does not show which
+// text was HTML.
 var markdownPieces = []string{"a", "b ", "\n", "\n", "\n\n", "    ", "  ", "- ", "* ", "1. ", "2) ", "> ", ">", "# ", "```", "```sh\n", "~~~", "`", "``", "<div>",
 	"<a href='x'>", "</a>", "[", "]", "![", "](", "](/u)", ")", "<", ">", "[a]: /d\n", "[a]", "[b]: <e> 't'\n", "[b][]", "[x][a]", " \"t\"", "\\", "*", "_", "---", "===", "&amp;", "<http://h.example/>"}
 

@@ -36,7 +36,8 @@ var titles = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// titlesWithoutANML are those of the root, of what all packages share and of every document but ANML.
+// titlesWithoutANML are those of the root, of what all packages share and of every document but
+// ANML.
 func titlesWithoutANML() map[string]string {
 	return map[string]string{
 		// Codes of contracts, fetching, DNS and URLs.

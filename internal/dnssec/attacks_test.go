@@ -80,7 +80,8 @@ var attacks = []scenario{
 
 func TestAttacks(t *testing.T) { runScenarios(t, attacks) }
 
-// TestBadDelegationIsNotKept: a resolver that was lied to about a delegation finds the child once the lie has ended.
+// TestBadDelegationIsNotKept: a resolver that was lied to about a delegation finds the child
+// once the lie has ended.
 func TestBadDelegationIsNotKept(t *testing.T) {
 	w := sharedWorld()
 	for _, c := range []struct {
@@ -167,7 +168,8 @@ func TestErrorsNameWhatFailed(t *testing.T) {
 	}
 }
 
-// TestRefreshIsFresh: what began before the call is not new enough for it, and not kept in place of what is.
+// TestRefreshIsFresh: what began before the call is not new enough for it, and not kept in
+// place of what is.
 func TestRefreshIsFresh(t *testing.T) {
 	t.Run("O20", func(t *testing.T) {
 		t.Run("reject-answer-of-an-older-lookup", func(t *testing.T) {
@@ -196,7 +198,8 @@ func TestRefreshIsFresh(t *testing.T) {
 	})
 }
 
-// expandAlias answers the question for the DS records of sub.aliases with the expansion of *.aliases.
+// expandAlias answers the question for the DS records of sub.aliases with the expansion of
+// *.aliases.
 func expandAlias(origin string) func(*world) []zone.Edit {
 	return func(w *world) []zone.Edit {
 		other := w.get("any.aliases."+origin, dns.TypeDS)
@@ -205,7 +208,8 @@ func expandAlias(origin string) func(*world) []zone.Edit {
 	}
 }
 
-// expandDNAME answers a question below any.dnames with the expansion of the DNAME record of *.dnames.
+// expandDNAME answers a question below any.dnames with the expansion of the DNAME record of
+// *.dnames.
 func expandDNAME(origin string, withProof bool) func(*world) []zone.Edit {
 	return func(w *world) []zone.Edit {
 		m := w.get("any.dnames."+origin, dns.TypeDNAME)
@@ -226,8 +230,8 @@ func compactly(types string, rcode int) func(*world) []zone.Edit {
 	}
 }
 
-// parentDenies has the parent answer for the unsigned child "plain": with its SOA, and with the proof that the child is
-// unsigned. The first edit is about the alias.
+// parentDenies has the parent answer for the unsigned child "plain": with its SOA, and with the
+// proof that the child is unsigned. The first edit is about the alias.
 func parentDenies(origin string, rcode int) func(*world) []zone.Edit {
 	return func(w *world) []zone.Edit {
 		denial := w.get("plain."+origin, dns.TypeDS).Ns

@@ -11,8 +11,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// BenchmarkLookup measures validated lookups against the lab in memory, and the one signature check that a warm
-// lookup cannot do without.
+// BenchmarkLookup measures validated lookups against the lab in memory, and the one signature
+// check that a warm lookup cannot do without.
 func BenchmarkLookup(b *testing.B) {
 	s := newSmall()
 	ctx := context.Background()

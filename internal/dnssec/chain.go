@@ -351,8 +351,9 @@ func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, 
 	return newDenial(zone.zone, signed, l.b), ttl, nil
 }
 
-// signersOf lists who claims to have signed the sets, closest to the leaves first. No zone above the
-// closest trust anchor counts: what lies between the two could only weaken the anchor.
+// signersOf lists who claims to have signed the sets, closest to the leaves first. No zone
+// above the closest trust anchor counts: what lies between the two could only weaken the
+// anchor.
 func (l *lookup) signersOf(sets []*recordSet, pass func(name) bool) []name {
 	var out []name
 	for _, set := range sets {

@@ -34,8 +34,8 @@ func nsecs(t testing.TB, zone string, lines ...string) *denial {
 	return d
 }
 
-// nsec3s makes hashed records: owner, next, then types. Names are hashed here; "=" before one means it is used as it is
-// and a "+" or "-" makes the hash one more or less.
+// nsec3s makes hashed records: owner, next, then types. Names are hashed here; "=" before one
+// means it is used as it is and a "+" or "-" makes the hash one more or less.
 func nsec3s(t testing.TB, zone string, lines ...string) *denial {
 	b := newBudget(Limits{}.withDefaults())
 	d := &denial{nsec: nsecRecords{zone: wire(t, zone)}, nsec3: newNSEC3Records(wire(t, zone), b)}
@@ -339,7 +339,8 @@ func (z *modelZone) hidden(n name) bool {
 	return false
 }
 
-// answer is the truth: whether n exists, alone or through a wildcard, and whether it has the type or an alias.
+// answer is the truth: whether n exists, alone or through a wildcard, and whether it has the
+// type or an alias.
 func (z *modelZone) answer(n name, rrtype uint16) (exists, hasType bool) {
 	at := n
 	if !z.nodes[n] {
@@ -394,8 +395,8 @@ func (z *modelZone) nsec3Records(h *nsec3Records, optOut bool) []nsec3Record {
 	return out
 }
 
-// TestDenialNeverLies: no subset of a zone's own denial records proves anything that is not so, and the whole set proves
-// everything that is.
+// TestDenialNeverLies: no subset of a zone's own denial records proves anything that is not so,
+// and the whole set proves everything that is.
 func TestDenialNeverLies(t *testing.T) { rapid.Check(t, checkDenial) }
 
 // FuzzDenial draws the same zones from fuzzed bytes.
@@ -477,7 +478,8 @@ func checkDenial(t *rapid.T) {
 	}
 }
 
-// wildcardCut says whether the wildcard that stands for n is a delegation, which no server answers from.
+// wildcardCut says whether the wildcard that stands for n is a delegation, which no server
+// answers from.
 func wildcardCut(z *modelZone, n name) bool {
 	for !z.nodes[n] {
 		n = n.parent()

@@ -43,7 +43,8 @@ func replay(from, to string, rrtype uint16) func(*world) []zone.Edit {
 	return func(w *world) []zone.Edit { return []zone.Edit{zone.On(to, rrtype, zone.Replay(w.get(from, rrtype)))} }
 }
 
-// nsecAtCut is the parent's NSEC at a signed cut, which comes with the denial of the name just behind it.
+// nsecAtCut is the parent's NSEC at a signed cut, which comes with the denial of the name just
+// behind it.
 func nsecAtCut(w *world, cut string) []dns.RR {
 	first, rest, _ := strings.Cut(cut, ".")
 	return w.get(first+"0."+rest, dns.TypeA).Ns

@@ -12,8 +12,9 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// FuzzLookup damages replies: each chunk of the fuzzed bytes names a kind of query, a place in the reply, and what to do
-// there. Whatever comes of it, the answer to a signed question is the true one or an error.
+// FuzzLookup damages replies: each chunk of the fuzzed bytes names a kind of query, a place in
+// the reply, and what to do there. Whatever comes of it, the answer to a signed question is the
+// true one or an error.
 func FuzzLookup(f *testing.F) {
 	s := newSmall()
 	truth := map[string]string{}

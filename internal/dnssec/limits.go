@@ -133,8 +133,8 @@ func (a answer) left(now time.Time) time.Duration {
 	return max(0, min(a.TTL, a.until.Sub(now).Truncate(time.Second)))
 }
 
-// Sizes are estimates of the memory that values take, including what belongs to a record or a key besides
-// its data.
+// Sizes are estimates of the memory that values take, including what belongs to a record or a
+// key besides its data.
 const (
 	resultBytes = 128
 	recordBytes = 96

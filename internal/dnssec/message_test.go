@@ -9,8 +9,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// bomb is a message of which every record is made of pointers to one long name, as small on the wire and as large in
-// memory as can be.
+// bomb is a message of which every record is made of pointers to one long name, as small on the
+// wire and as large in memory as can be.
 func bomb(records int) []byte {
 	m := binary.BigEndian.AppendUint16(nil, 1)
 	m = append(m, 0x80, 0, 0, 1, byte(records>>8), byte(records), 0, 0, 0, 0)

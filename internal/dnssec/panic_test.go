@@ -11,7 +11,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// TestPanickingPlugin: a plug-in that panics fails its lookup, in whatever goroutine it runs, and not the process.
+// TestPanickingPlugin: a plug-in that panics fails its lookup, in whatever goroutine it runs,
+// and not the process.
 func TestPanickingPlugin(t *testing.T) {
 	for _, at := range []string{"www.example.com.", "com.", "example.com."} { // the question, and what is asked ahead
 		t.Run(at, func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// TestSharedZone: lookups of different names share the work on their zone, and one that ends early harms no other.
+// TestSharedZone: lookups of different names share the work on their zone, and one that ends
+// early harms no other.
 func TestSharedZone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSmall()
@@ -40,7 +41,8 @@ func TestSharedZone(t *testing.T) {
 	})
 }
 
-// TestSharedBudget: a lookup that waits for another's work on a zone does not inherit its exhausted budget.
+// TestSharedBudget: a lookup that waits for another's work on a zone does not inherit its
+// exhausted budget.
 func TestSharedBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSmall()

@@ -28,7 +28,8 @@ func newSigner(t testing.TB, zone string) *signer {
 	return &signer{wire(t, zone), private, keys}
 }
 
-// set makes a signed set. change alters the signature's fields before signing, so that it verifies all the same.
+// set makes a signed set. change alters the signature's fields before signing, so that it
+// verifies all the same.
 func (s *signer) set(t testing.TB, lines []string, change func(*dns.RRSIG)) *recordSet {
 	set := &recordSet{ttl: 1 << 20}
 	for _, line := range lines {
@@ -61,7 +62,8 @@ func (s *signer) sign(t testing.TB, set *recordSet, sig *dns.RRSIG) {
 	set.sigs = append(set.sigs, sig)
 }
 
-// TestVerifySet: sets whose signatures are all genuine, so that only the rule named can refuse them.
+// TestVerifySet: sets whose signatures are all genuine, so that only the rule named can refuse
+// them.
 func TestVerifySet(t *testing.T) {
 	s := newSigner(t, "z.")
 	now := int64(1500)

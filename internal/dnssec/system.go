@@ -19,8 +19,8 @@ type systemServers struct {
 	looked string            // where they were looked for, for the error if there are none
 }
 
-// forQuestion returns the servers for a question: those of the closest domain, or those for all names.
-// The DS records of a domain are in the zone above it.
+// forQuestion returns the servers for a question: those of the closest domain, or those for all
+// names. The DS records of a domain are in the zone above it.
 func (s *systemServers) forQuestion(n name, ds bool) []string {
 	if len(s.scoped) > 0 {
 		if ds && n != rootName {

@@ -14,7 +14,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// world is a small internet: a signed root, TLDs that deny in every way, and leaf zones of every kind.
+// world is a small internet: a signed root, TLDs that deny in every way, and leaf zones of
+// every kind.
 //
 //	.         NSEC
 //	org       NSEC, RSA, split keys      com  NSEC3      net  NSEC3 with opt-out      test  unsigned

@@ -39,7 +39,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// The decision that a loader takes for every URL: parse it, ask whether it lies under a root that was parsed before.
+// The decision that a loader takes for every URL: parse it, ask whether it lies under a root
+// that was parsed before.
 func BenchmarkUnder(b *testing.B) {
 	root, u := mustParse(b, benchRoot), mustParse(b, benchURL)
 	b.Run("parsed", func(b *testing.B) {

@@ -13,8 +13,9 @@ import (
 // ParseHost returns a host name in canonical form by the zero [Rules]: see [Rules.ParseHost].
 func ParseHost(raw string) (string, error) { return Rules{}.ParseHost(raw) }
 
-// ParseHost returns a host in canonical form, A-labels in lower case, or an [*Error]. International names go through UTS 46 (non-transitional);
-// one that this changes in more than letter case or composition is refused, since it shows another name than it stands for.
+// ParseHost returns a host in canonical form, A-labels in lower case, or an [*Error].
+// International names go through UTS 46 (non-transitional); one that this changes in more than
+// letter case or composition is refused, since it shows another name than it stands for.
 func (r Rules) ParseHost(raw string) (string, error) {
 	if raw == "" {
 		return "", fail(CodeBadHost, 0, "", "the host is empty", "")
@@ -79,8 +80,9 @@ func isASCII(s string) bool {
 	return true
 }
 
-// checkName checks labels and lengths of an ASCII host in lower case. Hyphens in third and fourth place ("v2--site") are ordinary here:
-// IDNA reserves them, hosting companies use them, and an ASCII label means the same to everybody unless it begins with "xn--".
+// checkName checks labels and lengths of an ASCII host in lower case. Hyphens in third and
+// fourth place ("v2--site") are ordinary here: IDNA reserves them, hosting companies use them,
+// and an ASCII label means the same to every reader unless it begins with "xn--".
 func checkName(name string, at int) error {
 	if len(name) > maxNameLength {
 		return fail(CodeBadHost, at, name, "a host name has at most 253 bytes", "")
@@ -144,8 +146,8 @@ func (r Rules) parseInternational(raw string, at int) (string, error) {
 	return r.public(name, at)
 }
 
-// sameLetters reports whether mapping a label changed only letter case or composition, and made no ASCII character of another one
-// (U+212A KELVIN SIGN is canonically equivalent to K).
+// sameLetters reports whether mapping a label changed only letter case or composition, and made
+// no ASCII character of another one (U+212A KELVIN SIGN is canonically equivalent to K).
 func sameLetters(written, mapped string) bool {
 	for _, c := range written {
 		if c >= utf8.RuneSelf && norm.NFC.String(string(unicode.ToLower(c)))[0] < utf8.RuneSelf {
@@ -163,7 +165,8 @@ func sameLetters(written, mapped string) bool {
 	return rest == ""
 }
 
-// endsInNumber reports whether a host is or may be read as an IPv4 address: its last label is a number (WHATWG URL, "ends in a number"), as in
+// endsInNumber reports whether a host is or may be read as an IPv4 address: its last label is a
+// number (WHATWG URL, "ends in a number"), as in
 // 127.1, 2130706433 and 0x7f.1.
 func endsInNumber(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
@@ -205,8 +208,9 @@ func (r Rules) parseIPv6(raw string, at int) (string, error) {
 	return "", fail(CodeIPHost, at, raw, "an IP address is no domain name", "use a domain name")
 }
 
-// public returns name unless it means something else on each network: single labels and the special-use names of RFC 6761 and its registry. The
-// documentation names (example, example.com) are ordinary.
+// public returns name unless it means something else on each network: single labels and the
+// special-use names of RFC 6761 and its registry. The documentation names (example,
+// example.com) are ordinary.
 func (r Rules) public(name string, at int) (string, error) {
 	if r.AllowSpecial {
 		return name, nil

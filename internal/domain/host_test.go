@@ -68,7 +68,8 @@ func TestParseHost(t *testing.T) {
 	}
 }
 
-// The error names the place in what was written, not in the mapped form, and says what is wrong with it.
+// The error names the place in what was written, not in the mapped form, and says what is wrong
+// with it.
 func TestParseHostErrors(t *testing.T) {
 	for _, c := range []struct{ input, part, message string }{
 		{"https://b\u00fccher.\uff45x.example/", "\uff45x", "turns into another"},

@@ -11,7 +11,8 @@ import (
 // DefaultMaxLength is the number of bytes that a URL or a reference may have.
 const DefaultMaxLength = 8192
 
-// Rules say which canonical URLs and hosts are acceptable. The zero Rules are the strict ones: https with a public domain name.
+// Rules say which canonical URLs and hosts are acceptable. The zero Rules are the strict ones:
+// https with a public domain name.
 type Rules struct {
 	Schemes        []string // allowed schemes in lower case; nil: https alone
 	MaxLength      int      // bytes of a URL, before and after normalisation, and of a reference; 0: DefaultMaxLength
@@ -40,7 +41,8 @@ func (r Rules) Parse(raw string) (URL, error) {
 	return r.parseAuthority(scheme, raw, n+1)
 }
 
-// checkText refuses what is wrong anywhere in a URL: bad length, white space, controls, backslashes, bytes that are not UTF-8.
+// checkText refuses what is wrong anywhere in a URL: bad length, white space, controls,
+// backslashes, bytes that are not UTF-8.
 func (r Rules) checkText(raw string) error {
 	if most := r.maxLength(); len(raw) > most {
 		return fail(CodeTooLong, most, "", fmt.Sprintf("the text has %d bytes, %d are allowed", len(raw), most), "")
@@ -82,7 +84,8 @@ func invalidAt(s string) int {
 	return len(s)
 }
 
-// schemeLength returns the length of the scheme that raw begins with, 0 if it begins with none (RFC 3986, section 3.1).
+// schemeLength returns the length of the scheme that raw begins with, 0 if it begins with none
+// (RFC 3986, section 3.1).
 func schemeLength(raw string) int {
 	for i := range len(raw) {
 		switch c := raw[i]; {
@@ -115,7 +118,8 @@ func (r Rules) checkScheme(scheme string) error {
 	return fail(CodeNotHTTPS, 0, scheme, "this scheme is not allowed", want)
 }
 
-// parseAuthority parses what follows the colon of the scheme, raw[at:], which has to begin with "//" and a host.
+// parseAuthority parses what follows the colon of the scheme, raw[at:], which has to begin with
+// "//" and a host.
 func (r Rules) parseAuthority(scheme, raw string, at int) (URL, error) {
 	rest, ok := strings.CutPrefix(raw[at:], "//")
 	if !ok {
@@ -180,7 +184,8 @@ func parsePort(port string, at int, byDefault uint16) (uint16, error) {
 	return uint16(number), nil
 }
 
-// defaultPort returns the port of the schemes that can have well-known URIs (RFC 8615, section 5.2), 0 for any other.
+// defaultPort returns the port of the schemes that can have well-known URIs (RFC 8615, section
+// 5.2), 0 for any other.
 func defaultPort(scheme string) uint16 {
 	switch scheme {
 	case "https", "wss", "coaps+ws":
@@ -202,7 +207,8 @@ type tail struct {
 	fragment bool
 }
 
-// parseTail parses path, query and fragment in raw[at:]. With dots, literal "." and ".." segments are left in the path.
+// parseTail parses path, query and fragment in raw[at:]. With dots, literal "." and ".."
+// segments are left in the path.
 func (r Rules) parseTail(raw string, at int, dots bool) (t tail, err error) {
 	path := raw[at:]
 	if i := strings.IndexByte(path, '#'); i >= 0 {

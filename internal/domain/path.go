@@ -7,9 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// canonicalPath checks a path that begins at offset at of the input, and normalises its escapes (RFC 3986, section 6.2.2): unreserved
-// characters are decoded, hex digits are upper case, raw non-ASCII characters become escapes. An unchanged path is returned as it is.
-// With dots, the segments "." and ".." are allowed, for [Rules.Resolve] to remove.
+// canonicalPath checks a path that begins at offset at of the input, and normalises its escapes
+// (RFC 3986, section 6.2.2): unreserved characters are decoded, hex digits are upper case, raw
+// non-ASCII characters become escapes. An unchanged path is returned as it is. With dots, the
+// segments "." and ".." are allowed, for [Rules.Resolve] to remove.
 func canonicalPath(path string, at int, dots bool) (string, error) {
 	if err := checkSegments(path, at, dots); err != nil {
 		return "", err
@@ -46,8 +47,9 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 	return join(path, string(out)), nil
 }
 
-// endsInDigitOfEscape reports whether the last character of a path, which was decoded, is a hex digit after an escaped percent sign: "%25%32%65"
-// would become "%252e", which is refused where it is written.
+// endsInDigitOfEscape reports whether the last character of a path, which was decoded, is a hex
+// digit after an escaped percent sign: "%25%32%65" would become "%252e", which is refused where
+// it is written.
 func endsInDigitOfEscape(path []byte) bool {
 	n := len(path)
 	return n > len("%25") && isHexDigit(path[n-1]) &&
@@ -75,8 +77,8 @@ func checkSegments(path string, at int, dots bool) error {
 	return nil
 }
 
-// isDotSegment reports whether a server may take the segment for "." or "..": perhaps escaped, perhaps before a ";" parameter, which servlet
-// containers cut off.
+// isDotSegment reports whether a server may take the segment for "." or "..": perhaps escaped,
+// perhaps before a ";" parameter, which servlet containers cut off.
 func isDotSegment(segment string) bool {
 	rest := segment
 	for range 2 {
@@ -110,7 +112,8 @@ func cutDot(s string) (rest string, ok bool) {
 	return s, false
 }
 
-// escapeLength checks the escape at path[i] and returns how many escapes in a row make up its character.
+// escapeLength checks the escape at path[i] and returns how many escapes in a row make up its
+// character.
 func escapeLength(path string, at, i int) (int, error) {
 	octet, ok := hexOctet(path, i+1)
 	if !ok {
@@ -138,8 +141,8 @@ func escapeLength(path string, at, i int) (int, error) {
 	return size, nil
 }
 
-// decodeFully decodes the escape at s[i], which is well-formed, again and again ("%252e" is "%2e" is "."), and returns the byte in the end and the
-// length of what was decoded.
+// decodeFully decodes the escape at s[i], which is well-formed, again and again ("%252e" is
+// "%2e" is "."), and returns the byte in the end and the length of what was decoded.
 func decodeFully(s string, i int) (octet byte, size int) {
 	end := i + 1
 	octet, _ = hexOctet(s, end)
@@ -155,7 +158,8 @@ func decodeFully(s string, i int) (octet byte, size int) {
 	return octet, end - i
 }
 
-// canonicalQuery checks a query or fragment. Its escapes stay as they are: they are the server's business. Raw non-ASCII becomes escapes.
+// canonicalQuery checks a query or fragment. Its escapes stay as they are: they are the
+// server's business. Raw non-ASCII becomes escapes.
 func canonicalQuery(query string, at int) (string, error) {
 	ascii := true
 	for i, c := range query {
@@ -176,7 +180,8 @@ func canonicalQuery(query string, at int) (string, error) {
 	return string(appendRaw(nil, query)), nil
 }
 
-// allowedRaw reports whether a character may stand unescaped in what is given to us: by RFC 3986, or as a visible one beyond ASCII.
+// allowedRaw reports whether a character may stand unescaped in what is given to us: by RFC
+// 3986, or as a visible one beyond ASCII.
 func allowedRaw(c rune, allowed func(byte) bool) bool {
 	if c < utf8.RuneSelf {
 		return allowed(byte(c))

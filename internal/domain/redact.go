@@ -5,9 +5,11 @@ import "strings"
 // hidden stands for what [Redact] removes.
 const hidden = "…"
 
-// Redact returns a URL or reference in the form in which logs, events and errors may show it: user information, query and fragment are hidden, and so is
-// everything after a scheme that no "//" follows (data:, mailto:). The text may be anything, and its result is redacted again to itself. A URL that is refused
-// for its user information, query or fragment is refused for the same reason in this form.
+// Redact returns a URL or reference in the form in which logs, events and errors may show it:
+// user information, query and fragment are hidden, and so is everything after a scheme that no
+// "//" follows (data:, mailto:). The text may be anything, and its result is redacted again to
+// itself. A URL that is refused for its user information, query or fragment is refused for the
+// same reason in this form.
 func Redact(raw string) string {
 	rest, scheme := raw, ""
 	if n := schemeLength(raw); n > 0 {

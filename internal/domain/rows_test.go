@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// row is one case of the requirement register or of the attack list. Its test is named ID/kind-name, so that the conformance page can find it.
+// row is one case of the requirement register or of the attack list. Its test is named
+// ID/kind-name, so that the conformance page can find it.
 type row struct {
 	id, name string
 	input    string
@@ -19,7 +20,8 @@ func runRows(t *testing.T, kind string, rows []row, check func(*testing.T, row))
 	byID(t, rows, func(r row) (string, string) { return r.id, kind + "-" + r.name }, check)
 }
 
-// byID runs cases as subtests ID/name, all cases of an ID together since a second subtest of one name would get another one.
+// byID runs cases as subtests ID/name, all cases of an ID together since a second subtest of
+// one name would get another one.
 func byID[C any](t *testing.T, cases []C, name func(C) (id, name string), check func(*testing.T, C)) {
 	t.Helper()
 	var ids []string

@@ -32,8 +32,9 @@ func Labels(host string) []Label {
 	return labels
 }
 
-// Unicode returns a canonical host with its A-labels as U-labels. It is not ok if there are none, and if a label is of mixed scripts or has other
-// characters than letters, marks, digits and hyphens (UTS 46 lets U+2044 FRACTION SLASH pass): such a host is shown as A-labels only.
+// Unicode returns a canonical host with its A-labels as U-labels. It is not ok if there are
+// none, and if a label is of mixed scripts or has other characters than letters, marks, digits
+// and hyphens (UTS 46 lets U+2044 FRACTION SLASH pass): such a host is shown as A-labels only.
 func Unicode(host string) (display string, ok bool) {
 	var parts []string
 	for _, label := range Labels(host) {
@@ -76,8 +77,9 @@ func script(c rune) string {
 	return unknownScript
 }
 
-// mixed reports whether no language writes these scripts together (UTS 39, section 5.1: the augmented script sets of Japanese, Korean and
-// Chinese). Unlike there, Latin next to Han counts as mixed: what is shown in doubt is the A-label.
+// mixed reports whether no language writes these scripts together (UTS 39, section 5.1: the
+// augmented script sets of Japanese, Korean and Chinese). Unlike there, Latin next to Han
+// counts as mixed: what is shown in doubt is the A-label.
 func mixed(scripts []string) bool {
 	if len(scripts) <= 1 {
 		return slices.Contains(scripts, unknownScript)

@@ -6,9 +6,11 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Registrable returns the registrable domain of a canonical host: its public suffix and one more label. The private section of the Public
-// Suffix List counts, so alice.github.io is a registrable domain of its own. It is not ok for a host that is a public suffix itself, a single label or an
-// IP address, and for a host that is not in the form that [ParseHost] returns. A top-level domain that is not in the list is a public suffix.
+// Registrable returns the registrable domain of a canonical host: its public suffix and one
+// more label. The private section of the Public Suffix List counts, so alice.github.io is a
+// registrable domain of its own. It is not ok for a host that is a public suffix itself, a
+// single label or an IP address, and for a host that is not in the form that [ParseHost]
+// returns. A top-level domain that is not in the list is a public suffix.
 func Registrable(host string) (domain string, ok bool) {
 	suffix, _ := PublicSuffix(host)
 	if suffix == "" || len(suffix) == len(host) {
@@ -18,8 +20,9 @@ func Registrable(host string) (domain string, ok bool) {
 	return host[strings.LastIndexByte(rest, '.')+1:], true
 }
 
-// PublicSuffix returns the public suffix that a canonical host ends with, perhaps the whole host, and whether a domain registry runs it
-// (co.uk) rather than a company that lends names below its own (github.io). It is empty for what is no name, as in [Registrable].
+// PublicSuffix returns the public suffix that a canonical host ends with, perhaps the whole
+// host, and whether a domain registry runs it (co.uk) rather than a company that lends names
+// below its own (github.io). It is empty for what is no name, as in [Registrable].
 //
 // The longest suffix counts: of the built-in list, or of the list in [UseSuffixes].
 func PublicSuffix(host string) (suffix string, icann bool) {

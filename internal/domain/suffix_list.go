@@ -27,7 +27,8 @@ const (
 // ErrSuffixList is the error of ParseSuffixList below the line that it names.
 var ErrSuffixList = errors.New("this is no Public Suffix List")
 
-// ParseSuffixList reads a list. It refuses a file that ends before the private section does, since names would be missing.
+// ParseSuffixList reads a list. It refuses a file that ends before the private section does,
+// since names would be missing.
 func ParseSuffixList(r io.Reader) (*SuffixList, error) {
 	l := &SuffixList{rules: make(map[string]suffixRule)}
 	limited := &io.LimitedReader{R: r, N: maxSuffixList + 1}
@@ -94,7 +95,8 @@ func (l *SuffixList) add(rule string, icann bool) error {
 	return nil
 }
 
-// PublicSuffix returns the public suffix of a canonical host by the rules of the list, or "" if no rule matches.
+// PublicSuffix returns the public suffix of a canonical host by the rules of the list, or "" if
+// no rule matches.
 func (l *SuffixList) PublicSuffix(host string) string {
 	suffix, _ := l.find(host)
 	return suffix
@@ -157,7 +159,8 @@ func UseSuffixes(list SuffixSource) {
 	added.Store(&list)
 }
 
-// SuffixVersion returns what the list in use says about itself: the date of the built-in list, and the version of a list that was added.
+// SuffixVersion returns what the list in use says about itself: the date of the built-in list,
+// and the version of a list that was added.
 func SuffixVersion() string {
 	if list := added.Load(); list != nil {
 		return SuffixDate + " and " + (*list).String()
@@ -165,8 +168,9 @@ func SuffixVersion() string {
 	return SuffixDate
 }
 
-// addedSuffix returns the public suffix of a canonical host by the list that was added, or "". What is not the end of the host at a label is ignored,
-// and so is a list that panics: the built-in list holds in any case.
+// addedSuffix returns the public suffix of a canonical host by the list that was added, or "".
+// What is not the end of the host at a label is ignored, and so is a list that panics: the
+// built-in list holds in any case.
 func addedSuffix(host string) (suffix string, icann bool) {
 	list := added.Load()
 	if list == nil {

@@ -118,7 +118,8 @@ func TestSuffixAge(t *testing.T) {
 	}
 }
 
-// TestRealSuffixList compares the reader with golang.org/x/net/publicsuffix, by the file of a Linux system.
+// TestRealSuffixList compares the reader with golang.org/x/net/publicsuffix, by the file of a
+// Linux system.
 func TestRealSuffixList(t *testing.T) {
 	file, err := os.Open("/usr/share/publicsuffix/public_suffix_list.dat")
 	if err != nil {

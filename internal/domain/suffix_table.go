@@ -5,12 +5,14 @@ import (
 	"sync"
 )
 
-// SuffixDate is the day of the Public Suffix List whose private section [PublicSuffix] knows: the list in golang.org/x/net/publicsuffix, and the
-// names in newSuffixes.
+// SuffixDate is the day of the Public Suffix List whose private section [PublicSuffix] knows:
+// the list in golang.org/x/net/publicsuffix, and the names in newSuffixes.
 const SuffixDate = "2026-11-15"
 
-// newSuffixes are the names that the private section of the Public Suffix List has and golang.org/x/net/publicsuffix, a list of 2026-02-06, does not
-// have yet. "*" stands for one label. A name that appears in a newer version of the package may be removed here; a test lists those.
+// newSuffixes are the names that the private section of the Public Suffix List has and
+// golang.org/x/net/publicsuffix, a list of 2026-02-06, does not have yet. "*" stands for one
+// label. A name that appears in a newer version of the package may be removed here; a test
+// lists those.
 const newSuffixes = `
 *.airflow.ap-southeast-7.on.aws *.aivencloud.com *.ap-east-1.cs.amazonlightsail.com *.ap-northeast-1.cs.amazonlightsail.com
 *.ap-northeast-2.cs.amazonlightsail.com *.ap-south-1.cs.amazonlightsail.com *.ap-southeast-1.cs.amazonlightsail.com
@@ -81,8 +83,9 @@ westcentralus-01.azurewebsites.net westeurope-01.azurewebsites.net westindia-01.
 westus2-01.azurewebsites.net westus3-01.azurewebsites.net wz.io wz.org xwx.me yarrow-point.wa.us yicp.fun zicp.fun
 `
 
-// tenantSuffixes are domains below which anyone can get a host, although their operators have not registered them for the
-// Public Suffix List: site builders, tunnels, sandboxes and services with a host for each customer. The form is that of newSuffixes.
+// tenantSuffixes are domains below which anyone can get a host, although their operators have
+// not registered them for the Public Suffix List: site builders, tunnels, sandboxes and
+// services with a host for each customer. The form is that of newSuffixes.
 const tenantSuffixes = `
 *.devtunnels.ms *.modal.host *.pinggy.link *.run.app *.webcontainer-api.io *.webcontainer.io 000webhostapp.com 42web.io 4everland.app
 4everland.store apidog.io app.github.dev archbee.io archbee.space atlassian.net atwebpages.com beehiiv.com bigcartel.com blot.im boards.net
@@ -118,7 +121,8 @@ var extraSuffixes = sync.OnceValues(func() (names, wildcards map[string]bool) {
 	return names, wildcards
 })
 
-// extraSuffix returns the longest public suffix of a canonical host in the lists above, "" if there is none.
+// extraSuffix returns the longest public suffix of a canonical host in the lists above, "" if
+// there is none.
 func extraSuffix(host string) string {
 	names, wildcards := extraSuffixes()
 	for rest := host; rest != ""; {

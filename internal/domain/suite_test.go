@@ -34,7 +34,8 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// urlCase is an entry of the URL data of web-platform-tests; the data also has plain strings as comments.
+// urlCase is an entry of the URL data of web-platform-tests; the data also has plain strings as
+// comments.
 type urlCase struct {
 	Input    string  `json:"input"`
 	Base     *string `json:"base"`
@@ -66,7 +67,8 @@ func readSuite[T any](t *testing.T, name ...string) []T {
 	return cases
 }
 
-// asHTTPS rewrites an http URL, so that cases about URLs with a host also reach the rules for https.
+// asHTTPS rewrites an http URL, so that cases about URLs with a host also reach the rules for
+// https.
 func asHTTPS(s string) string {
 	if len(s) >= 5 && strings.EqualFold(s[:5], "http:") {
 		return "https:" + s[5:]

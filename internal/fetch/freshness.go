@@ -200,8 +200,9 @@ func age(h http.Header, date, sent, received time.Time) time.Duration {
 	return min(max(apparent, corrected), maxSeconds*time.Second) // a Date in the future is below the other
 }
 
-// forOneUser reports whether an answer may be used only for the user who asked for it: shared caches must not have it, it identifies a user, or it depends
-// on more than what every process sends alike.
+// forOneUser reports whether an answer may be used only for the user who asked for it: shared
+// caches must not have it, it identifies a user, or it depends on more than what every process
+// sends alike.
 func forOneUser(h http.Header, f *Freshness) bool {
 	if f.NoStore || f.Private || f.SMaxAge.Given && f.SMaxAge.Value < f.Lifetime || len(h.Values("Set-Cookie")) > 0 {
 		return true

@@ -65,7 +65,8 @@ func TestDirOnWindows(t *testing.T) {
 	}
 }
 
-// A lock is held by one open file at a time, keeps no one from reading, and ends when its file is closed.
+// A lock is held by one open file at a time, keeps no one from reading, and ends when its file
+// is closed.
 func TestLockFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	open := func() *os.File {

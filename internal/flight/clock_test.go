@@ -124,7 +124,8 @@ func TestMemoAfterAStepBack(t *testing.T) {
 	})
 }
 
-// TestRenew: what began before the call is not joined, and not kept in place of what began after it.
+// TestRenew: what began before the call is not joined, and not kept in place of what began
+// after it.
 func TestRenew(t *testing.T) {
 	t.Run("O20", func(t *testing.T) {
 		t.Run("reject-older-load", func(t *testing.T) {
@@ -206,8 +207,8 @@ func TestRenew(t *testing.T) {
 	})
 }
 
-// memoMachine holds a Memo against what it may give: the newest value of a key, until it ends, by a clock that has not
-// been set back since.
+// memoMachine holds a Memo against what it may give: the newest value of a key, until it ends,
+// by a clock that has not been set back since.
 type memoMachine struct {
 	memo *flight.Memo[int, int]
 	at   time.Time

@@ -6,7 +6,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// BenchmarkThreeSites is what a test pays for an internet of three sites and one exchange with each.
+// BenchmarkThreeSites is what a test pays for an internet of three sites and one exchange with
+// each.
 func BenchmarkThreeSites(b *testing.B) {
 	for b.Loop() {
 		net := lab.New()

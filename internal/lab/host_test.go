@@ -11,7 +11,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// The fetcher is the real guarded one: made-up public addresses pass, private ones are not even dialled.
+// The fetcher is the real guarded one: made-up public addresses pass, private ones are not even
+// dialled.
 func TestHostIsGuarded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := lab.ForTest(t)

@@ -188,7 +188,8 @@ func TestFailingNames(t *testing.T) {
 	}
 }
 
-// Sites and names that lie in signed zones are signed with them, and signed again as the clock goes on.
+// Sites and names that lie in signed zones are signed with them, and signed again as the clock
+// goes on.
 func TestSignedZones(t *testing.T) {
 	net := lab.ForTest(t)
 	net.PutZones(zone.New(".").Sign(zone.Signing{}), zone.New("example").Sign(zone.Signing{}), zone.New("shop.example").Sign(zone.Signing{}))

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Hidden counts the characters of a text that a reader cannot see, or that change what stands around them.
+// Hidden counts the characters of a text that a reader cannot see, or that change what stands
+// around them.
 type Hidden struct {
 	Control    int `json:"control,omitempty"`    // C0, DEL and C1, and so every terminal escape
 	LineBreak  int `json:"lineBreak,omitempty"`  // U+2028 and U+2029
@@ -24,7 +25,8 @@ type Hidden struct {
 	Invalid    int `json:"invalid,omitempty"`    // bytes that are not UTF-8
 }
 
-// Count returns what is hidden in a text of several lines. LF, CR before LF and TAB are ordinary there.
+// Count returns what is hidden in a text of several lines. LF, CR before LF and TAB are
+// ordinary there.
 func Count(text string) Hidden {
 	var n [classes]int
 	var s scanner
@@ -109,15 +111,18 @@ const (
 	classes
 )
 
-// maxMarks is the number of combining marks that one letter may carry. Vietnamese, Hebrew, Thai and Tibetan need up to four.
+// maxMarks is the number of combining marks that one letter may carry. Vietnamese, Hebrew, Thai
+// and Tibetan need up to four.
 const maxMarks = 4
 
-// scanner classifies the characters of a text in order. The zero scanner stands where a combining mark would combine with what is ours.
+// scanner classifies the characters of a text in order. The zero scanner stands where a
+// combining mark would combine with what is ours.
 type scanner struct {
 	room int // combining marks that may follow
 }
 
-// next classifies the character that text, not empty, begins with. Of a byte that is not UTF-8, c is the byte.
+// next classifies the character that text, not empty, begins with. Of a byte that is not UTF-8,
+// c is the byte.
 func (s *scanner) next(text string) (c rune, size int, class class) {
 	if b := text[0]; ' ' <= b && b <= '~' { // nearly everything
 		s.room = maxMarks
@@ -145,7 +150,8 @@ func (s *scanner) next(text string) (c rune, size int, class class) {
 	return c, size, class
 }
 
-// isOverlay reports whether a combining mark is drawn across its letter, as U+0336 COMBINING LONG STROKE OVERLAY.
+// isOverlay reports whether a combining mark is drawn across its letter, as U+0336 COMBINING
+// LONG STROKE OVERLAY.
 func isOverlay(char string) bool { return norm.NFD.PropertiesString(char).CCC() == 1 }
 
 // classOf classifies a character apart from its neighbours.

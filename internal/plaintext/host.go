@@ -10,7 +10,8 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// Host shows a host: its A-labels with the registrable domain in brackets, never cut, and behind them in parentheses what a reader should know.
+// Host shows a host: its A-labels with the registrable domain in brackets, never cut, and
+// behind them in parentheses what a reader should know.
 //
 //	skills.[example.com]
 //	[xn--bcher-kva.example] ("bücher.example")        the Unicode form, if each label is of one script and has letters and digits only
@@ -25,8 +26,9 @@ func Host(host string) string {
 	return marked + note
 }
 
-// HostParts returns the parts of [Host]: what stands before the registrable domain, the domain in its brackets, and what stands behind it. The first
-// part holds everything that is shown of a host without a registrable domain.
+// HostParts returns the parts of [Host]: what stands before the registrable domain, the domain
+// in its brackets, and what stands behind it. The first part holds everything that is shown of
+// a host without a registrable domain.
 func HostParts(host string) (before, marked, note string) {
 	whole, note := hostAndNote(host)
 	if i := strings.IndexByte(whole, '['); i >= 0 && strings.HasSuffix(whole, "]") && note != ipNote {
@@ -37,8 +39,9 @@ func HostParts(host string) (before, marked, note string) {
 
 const ipNote = " (IP address)"
 
-// URL shows a canonical URL: its host as [Host] does, first and never cut, then the path and query in quotes, at most limit characters of them.
-// A port or scheme that is not the usual one stands before the path.
+// URL shows a canonical URL: its host as [Host] does, first and never cut, then the path and
+// query in quotes, at most limit characters of them. A port or scheme that is not the usual one
+// stands before the path.
 func URL(u domain.URL, limit int) string {
 	if u.IsZero() {
 		return Quote("", limit) + " (not a URL)"
@@ -97,8 +100,9 @@ func unicodeNote(host string) string {
 	return fmt.Sprintf(" (%s)", Quote(display, len(display)))
 }
 
-// looksASCII reports whether a label with other characters looks like one of ASCII characters, as UTS 39 tells: an IDN that may be made to look like
-// another host, although it is of one script.
+// looksASCII reports whether a label with other characters looks like one of ASCII characters,
+// as UTS 39 tells: an IDN that may be made to look like another host, although it is of one
+// script.
 func looksASCII(label domain.Label) bool {
 	return label.Unicode != label.ASCII && !strings.ContainsFunc(confusable.Skeleton(label.Unicode), func(c rune) bool { return c > unicode.MaxASCII })
 }

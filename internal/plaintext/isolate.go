@@ -13,9 +13,11 @@ const (
 	endOfIt = "\u2069" // POP DIRECTIONAL ISOLATE
 )
 
-// Isolate returns a line of [Line], [Quote] or [Host] for a display that follows UAX 9, the Unicode bidirectional algorithm: words that are written
-// from right to left, such as Hebrew, do not change the order of the words around them. Each quotation that holds such words gets isolates inside of
-// its marks; escapes such as \u{1B} in it stay outside of the isolates. Isolates that Isolate has put there before are replaced.
+// Isolate returns a line of [Line], [Quote] or [Host] for a display that follows UAX 9, the
+// Unicode bidirectional algorithm: words that are written from right to left, such as Hebrew,
+// do not change the order of the words around them. Each quotation that holds such words gets
+// isolates inside of its marks; escapes such as \u{1B} in it stay outside of the isolates.
+// Isolates that Isolate has put there before are replaced.
 func Isolate(line string) string {
 	line = withoutIsolates(line)
 	if !hasRightToLeft(line) {
@@ -125,7 +127,8 @@ func isolateWords(b *strings.Builder, text string) {
 	}
 }
 
-// hasRightToLeft reports whether a text has characters that are written from right to left, or numbers of such scripts.
+// hasRightToLeft reports whether a text has characters that are written from right to left, or
+// numbers of such scripts.
 func hasRightToLeft(text string) bool {
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf {

@@ -44,7 +44,8 @@ func TestIsolate(t *testing.T) {
 	})
 }
 
-// visualOrder draws a line by UAX 9 and returns where words stand. Isolated text is replaced by one neutral character, which is what UAX 9 makes of it.
+// visualOrder draws a line by UAX 9 and returns where words stand. Isolated text is replaced by
+// one neutral character, which is what UAX 9 makes of it.
 func visualOrder(t *testing.T, line string, words []string) []int {
 	t.Helper()
 	for {

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultLimit is the number of characters that [Quote], [Block] and [URL] show if the caller sets no number.
+// DefaultLimit is the number of characters that [Quote], [Block] and [URL] show if the caller
+// sets no number.
 const DefaultLimit = 400
 
 // Clip returns the first most bytes of a text, without half a character, and marks that it
@@ -18,12 +19,15 @@ func Clip(text string, most int) string {
 	return text
 }
 
-// Quote returns text as one line in quotation marks, with at most limit characters between them (0 or less: [DefaultLimit]).
+// Quote returns text as one line in quotation marks, with at most limit characters between them
+// (0 or less: [DefaultLimit]).
 //
-// A quotation mark or backslash of the text gets a backslash before it. A character that could hide, move or forge something becomes \u{1B}, with
-// its code point in hexadecimal, and a byte that is not UTF-8 becomes \x{FF}. So do the blanks of a run after the third, which could push what
-// follows to a place that looks like another line. Text beyond the limit is cut, and how much is said after the closing mark; no escape is cut in
-// two. Texts that differ are shown differently unless they are cut.
+// A quotation mark or backslash of the text gets a backslash before it. A character that could
+// hide, move or forge something becomes \u{1B}, with its code point in hexadecimal, and a byte
+// that is not UTF-8 becomes \x{FF}. So do the blanks of a run after the third, which could push
+// what follows to a place that looks like another line. Text beyond the limit is cut, and how
+// much is said after the closing mark; no escape is cut in two. Texts that differ are shown
+// differently unless they are cut.
 func Quote(text string, limit int) string {
 	p := newPrinter(text, limit)
 	p.escapeQuotes, p.escapeBlanks = true, true
@@ -46,8 +50,9 @@ func Quote(text string, limit int) string {
 // maxSentence bounds what [Line] shows. It is far above any sentence, path or host of ours.
 const maxSentence = 16 << 10
 
-// Line returns a sentence of ours as one line. Remote words stand in it in quotation marks already, by [Quote], so marks and backslashes stay as they
-// are; whatever else could hide, move or forge something is shown as in [Quote].
+// Line returns a sentence of ours as one line. Remote words stand in it in quotation marks
+// already, by [Quote], so marks and backslashes stay as they are; whatever else could hide,
+// move or forge something is shown as in [Quote].
 func Line(sentence string) string {
 	p := newPrinter(sentence, maxSentence)
 	p.sentence = true
@@ -66,9 +71,11 @@ func Line(sentence string) string {
 // rowLength is the number of characters after which Block begins another row.
 const rowLength = 100
 
-// Block returns a text of several lines, such as the body of a document or a script, with "| " before each line, ": " before the rest of a line
-// that is longer than a row, and at most limit characters in all (0 or less: [DefaultLimit]). Each row ends with a line feed. Characters are shown as
-// in [Quote], but quotation marks and blanks as they are. A row without such a beginning is ours: it says how much was cut.
+// Block returns a text of several lines, such as the body of a document or a script, with "| "
+// before each line, ": " before the rest of a line that is longer than a row, and at most limit
+// characters in all (0 or less: [DefaultLimit]). Each row ends with a line feed. Characters are
+// shown as in [Quote], but quotation marks and blanks as they are. A row without such a
+// beginning is ours: it says how much was cut.
 func Block(text string, limit int) string {
 	p := newPrinter(text, limit)
 	rest, start := text, "| "
@@ -87,7 +94,8 @@ func Block(text string, limit int) string {
 	return p.String()
 }
 
-// row writes at most a row of text. It returns how many bytes it took and whether they end with a line break.
+// row writes at most a row of text. It returns how many bytes it took and whether they end with
+// a line break.
 func (p *printer) row(text string) (size int, ended bool) {
 	p.scanner = scanner{}
 	end := max(p.room-rowLength, 0)

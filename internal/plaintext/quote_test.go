@@ -40,7 +40,8 @@ func runAttacks(t *testing.T, show func(string) string, attacks []attack) {
 	}
 }
 
-// checkVisible checks that what is shown has no control or format character, and nothing else that could hide.
+// checkVisible checks that what is shown has no control or format character, and nothing else
+// that could hide.
 func checkVisible(t testing.TB, shown string) {
 	t.Helper()
 	if !utf8.ValidString(shown) {

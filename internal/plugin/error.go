@@ -14,8 +14,9 @@ const maxErrors = 1000
 // ErrUnsound is the error in place of one that cannot be used.
 var ErrUnsound = errors.New("its error cannot be used")
 
-// Sound returns err if it can be printed, unwrapped and compared. For a typed nil pointer, for an error with a method that panics and for a tree
-// without an end it returns an error that wraps [ErrUnsound] instead.
+// Sound returns err if it can be printed, unwrapped and compared. For a typed nil pointer, for
+// an error with a method that panics and for a tree without an end it returns an error that
+// wraps [ErrUnsound] instead.
 func Sound(err error) (sound error) {
 	if err == nil {
 		return nil

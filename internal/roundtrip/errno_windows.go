@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// On Windows, the constants of package syscall are Go's own: no call of the system returns them, but
-// a dialer that is written in Go may.
+// On Windows, the constants of package syscall are Go's own: no call of the system returns
+// them, but a dialer that is written in Go may.
 
 func isRefused(err error) bool {
 	return errors.Is(err, windows.WSAECONNREFUSED) || errors.Is(err, syscall.ECONNREFUSED)

@@ -28,8 +28,8 @@ func command(t *testing.T) string {
 	return tool
 }
 
-// officialSchema returns the schema of SARIF 2.1.0 as OASIS published it. The module of a SARIF library
-// holds it as a constant that it does not export.
+// officialSchema returns the schema of SARIF 2.1.0 as OASIS published it. The module of a SARIF
+// library holds it as a constant that it does not export.
 func officialSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/owenrumney/go-sarif/v3").Output()

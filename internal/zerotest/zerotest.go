@@ -1,5 +1,6 @@
-// Package zerotest calls everything that a package exports with nothing in hand: methods of zero values and of nil pointers, and functions with zero
-// arguments. What comes back is an error that says what is missing, or a result, and never a panic.
+// Package zerotest calls everything that a package exports with nothing in hand: methods of
+// zero values and of nil pointers, and functions with zero arguments. What comes back is an
+// error that says what is missing, or a result, and never a panic.
 package zerotest
 
 import (
@@ -23,15 +24,16 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Run tests the package in the current directory. The types are all that it exports but interfaces, and the functions, by name, all that it exports: a test
-// fails if one is missing.
+// Run tests the package in the current directory. The types are all that it exports but
+// interfaces, and the functions, by name, all that it exports: a test fails if one is missing.
 func Run(t *testing.T, types []reflect.Type, functions map[string]any) {
 	t.Run("O27/accept-complete", func(t *testing.T) { complete(t, types, functions) })
 	for _, typ := range types {
 		t.Run("O27/accept-zero-"+typ.Name(), func(t *testing.T) {
 			methods(t, reflect.New(typ), func(string) bool { return true })
 		})
-		// As everywhere in Go, a method of the value itself needs one, and so do methods of an embedded value and what decodes into it.
+		// As everywhere in Go, a method of the value itself needs one, and so do methods of an
+		// embedded value and what decodes into it.
 		t.Run("O27/accept-nil-"+typ.Name(), func(t *testing.T) {
 			methods(t, reflect.Zero(reflect.PointerTo(typ)), func(name string) bool {
 				_, ofValue := typ.MethodByName(name)
@@ -137,7 +139,8 @@ func call(t *testing.T, name string, f reflect.Value) {
 	}
 }
 
-// promoted reports whether a method of a pointer is one of an embedded field, which the type has not replaced by its own.
+// promoted reports whether a method of a pointer is one of an embedded field, which the type
+// has not replaced by its own.
 func promoted(typ reflect.Type, name string) bool {
 	if typ.Kind() != reflect.Struct {
 		return false

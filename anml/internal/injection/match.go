@@ -131,7 +131,8 @@ func (r *rule) follows(text []string, from, to, g int) bool {
 	return false
 }
 
-// matchAt returns how many words an alternative of a group takes at a place, 0 if no alternative matches.
+// matchAt returns how many words an alternative of a group takes at a place, 0 if no
+// alternative matches.
 func (g group) matchAt(text []string, at int) int {
 	for _, ph := range g[beginning(text[at])] {
 		if ph.matches(text[at:]) {

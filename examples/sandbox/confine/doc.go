@@ -22,10 +22,10 @@
 // [New] tries all of it and returns an error if the kernel lacks what is
 // needed: nothing ever runs less confined than [Runner.Sandbox] tells the user.
 //
-// What it does not do: a script can find out whether a path exists, and all that
-// is known of it besides its content: size, times, owner, attributes, and where a
-// link leads. If the host is killed while a script runs without namespaces, what
-// that started goes on, confined, within the limits of each process. Memory is bounded for each process, so all
-// of them can use as much as [Limits.Processes] times that. A host that needs a
-// bound for the whole puts the host into a control group.
+// What it does not do: a script can find out whether a path exists, and all that is known of it
+// besides its content: size, times, owner, attributes, and where a link leads. If the host is
+// killed while a script runs without namespaces, what that started goes on, confined, within
+// the limits of each process. Memory is bounded for each process, so all of them can use as
+// much as [Limits.Processes] times that. A host that needs a bound for the whole puts the host
+// into a control group.
 package confine

@@ -158,7 +158,8 @@ func archiveTargets() []target {
 	}
 }
 
-// writing measures what it costs to write the files of an archive again, as a mirror or a bundle does.
+// writing measures what it costs to write the files of an archive again, as a mirror or a
+// bundle does.
 func writing(name string, families []family) target {
 	return target{name: name, families: families, covers: []string{name}, prepare: func(input []byte) func() {
 		files, err := dvs.ReadArchive(bytes.NewReader(input), roomyFiles)

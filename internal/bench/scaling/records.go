@@ -15,8 +15,8 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 )
 
-// recordTargets are the records that parties exchange: feeds, policies, signed results, responses of
-// agents, and receipts of ledgers.
+// recordTargets are the records that parties exchange: feeds, policies, signed results,
+// responses of agents, and receipts of ledgers.
 func recordTargets() []target {
 	const nul = "\x00"
 	now := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)

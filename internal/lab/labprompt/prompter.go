@@ -1,5 +1,6 @@
-// Package labprompt is a user for tests: it answers requests for consent by a script and remembers them. It takes a
-// testing.TB, so that nothing that ships can agree to anything without a user.
+// Package labprompt is a user for tests: it answers requests for consent by a script and
+// remembers them. It takes a testing.TB, so that nothing that ships can agree to anything
+// without a user.
 package labprompt
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Prompter answers the first request with the first reply and so on; the last stays. It is safe for concurrent use.
+// Prompter answers the first request with the first reply and so on; the last stays. It is safe
+// for concurrent use.
 type Prompter struct {
 	t       testing.TB
 	mu      sync.Mutex
@@ -130,7 +132,8 @@ func After(d time.Duration, reply Reply) Reply {
 	}
 }
 
-// Decide is a decision that agrees to the items with these ids, or to all; it is what a Resume wants.
+// Decide is a decision that agrees to the items with these ids, or to all; it is what a Resume
+// wants.
 func Decide(req *lookleap.ConsentRequest, ids ...string) lookleap.ConsentDecision {
 	if len(ids) == 0 {
 		for _, item := range req.Items {

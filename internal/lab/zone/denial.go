@@ -69,7 +69,8 @@ func (d *data) buildNSEC3() {
 	}
 }
 
-// onlyUnsigned says whether a node is an unsigned delegation, or is there only because of some below it.
+// onlyUnsigned says whether a node is an unsigned delegation, or is there only because of some
+// below it.
 func (d *data) onlyUnsigned(n *node) bool {
 	if len(n.sets) > 0 {
 		return d.isCut(n) && n.sets[dns.TypeDS] == nil
@@ -114,8 +115,8 @@ func (d *data) proveNoName(r *reply, name, encloser string) {
 	}
 }
 
-// proveNoType adds the proof that a node has no such type. With a wildcard's encloser it proves that too, since the
-// name itself is denied already by proveWildcard.
+// proveNoType adds the proof that a node has no such type. With a wildcard's encloser it proves
+// that too, since the name itself is denied already by proveWildcard.
 func (d *data) proveNoType(r *reply, n *node, encloser string) {
 	if len(d.nsec) > 0 {
 		r.addAuthority(d.coveringNSEC(n.name)) // an empty non-terminal has no NSEC of its own
@@ -133,7 +134,8 @@ func (d *data) proveNoType(r *reply, n *node, encloser string) {
 	}
 }
 
-// proveWildcard adds the proof that name itself does not exist, so that a wildcard may stand for it.
+// proveWildcard adds the proof that name itself does not exist, so that a wildcard may stand
+// for it.
 func (d *data) proveWildcard(r *reply, name, encloser string) {
 	if len(d.nsec) > 0 {
 		r.addAuthority(d.coveringNSEC(name))
@@ -143,7 +145,8 @@ func (d *data) proveWildcard(r *reply, name, encloser string) {
 	}
 }
 
-// proveEncloser adds the closest provable encloser and the denial of the next closer name (RFC 5155 section 7.2.1).
+// proveEncloser adds the closest provable encloser and the denial of the next closer name (RFC
+// 5155 section 7.2.1).
 func (d *data) proveEncloser(r *reply, name string) {
 	for encloser := name; encloser != d.zone.origin; {
 		encloser = parentName(encloser)

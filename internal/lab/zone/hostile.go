@@ -9,9 +9,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// KeyTrap fills a signed zone with keys that share the tag and the algorithm of its first key, and puts sigs worthless
-// signatures with that tag before every good one, so that a careless validator tries keys × sigs pairs
-// (CVE-2023-50387). Call it after [Zone.Sign] with an RSA algorithm, whose checks cost most.
+// KeyTrap fills a signed zone with keys that share the tag and the algorithm of its first key,
+// and puts sigs worthless signatures with that tag before every good one, so that a careless
+// validator tries keys × sigs pairs (CVE-2023-50387). Call it after [Zone.Sign] with an RSA
+// algorithm, whose checks cost most.
 func (z *Zone) KeyTrap(keys, sigs int) *Zone {
 	first := z.keys[0].record
 	for range keys {
@@ -21,7 +22,8 @@ func (z *Zone) KeyTrap(keys, sigs int) *Zone {
 	return z
 }
 
-// collidingKey makes a key with a random RSA modulus whose last bytes are chosen so that the tag comes out equal.
+// collidingKey makes a key with a random RSA modulus whose last bytes are chosen so that the
+// tag comes out equal.
 func collidingKey(like *dns.DNSKEY) *dns.DNSKEY {
 	const modulus = 256
 	for {

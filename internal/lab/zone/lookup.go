@@ -28,7 +28,8 @@ func (r *reply) addAuthority(set *rrset) {
 	}
 }
 
-// under copies a set with its signatures, renamed to owner when one is given: a wildcard's records expand that way.
+// under copies a set with its signatures, renamed to owner when one is given: a wildcard's
+// records expand that way.
 func (r *reply) under(set *rrset, owner string) []dns.RR {
 	rrs := set.rrs
 	if r.dnssec {
@@ -88,8 +89,8 @@ func (w *world) zoneOf(name string, rrtype uint16) *data {
 	}
 }
 
-// lookup answers from one zone (RFC 1034 section 4.3.2, RFC 4035 section 3.1, RFC 5155 section 7.2) and returns the
-// name to go on with when it met an alias.
+// lookup answers from one zone (RFC 1034 section 4.3.2, RFC 4035 section 3.1, RFC 5155 section
+// 7.2) and returns the name to go on with when it met an alias.
 func (d *data) lookup(r *reply, name string, rrtype uint16) (next string) {
 	canonical := dns.CanonicalName(name)
 	for ancestor := d.zone.origin; ancestor != canonical; {
@@ -127,7 +128,8 @@ func (d *data) lookup(r *reply, name string, rrtype uint16) (next string) {
 	return ""
 }
 
-// answerFrom answers from a node that exists; encloser is set when the node is a wildcard that name expanded.
+// answerFrom answers from a node that exists; encloser is set when the node is a wildcard that
+// name expanded.
 func (d *data) answerFrom(r *reply, n *node, name string, rrtype uint16, encloser string) (next string) {
 	owner := ""
 	if encloser != "" {

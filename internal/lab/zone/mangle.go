@@ -8,13 +8,15 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Mangler stands before a handler and edits its replies, in order, as a hostile or broken network would.
+// Mangler stands before a handler and edits its replies, in order, as a hostile or broken
+// network would.
 type Mangler struct {
 	Next  Handler
 	Edits []Edit
 }
 
-// Edit changes a reply and returns it, or another one, or nil to drop it. The reply belongs to the edit.
+// Edit changes a reply and returns it, or another one, or nil to drop it. The reply belongs to
+// the edit.
 type Edit func(query, reply *dns.Msg) *dns.Msg
 
 // Handle asks the next handler and applies the edits to what it says.

@@ -60,7 +60,8 @@ func serveUDP(conn net.PacketConn, h Handler) {
 	}
 }
 
-// ServeTCP serves a handler on a stream listener until that is closed; a TLS listener makes it DNS over TLS.
+// ServeTCP serves a handler on a stream listener until that is closed; a TLS listener makes it
+// DNS over TLS.
 func ServeTCP(l net.Listener, h Handler) {
 	for {
 		conn, err := l.Accept()
@@ -111,8 +112,8 @@ func ServeHTTP(h Handler) http.Handler {
 	})
 }
 
-// Exchange returns the handler as a function from query to reply in wire form, without any limit on size. A reply that
-// never comes ends with the context.
+// Exchange returns the handler as a function from query to reply in wire form, without any
+// limit on size. A reply that never comes ends with the context.
 func Exchange(h Handler) func(ctx context.Context, query []byte) ([]byte, error) {
 	return func(ctx context.Context, query []byte) ([]byte, error) {
 		if out := answer(h, query, false); out != nil {
@@ -123,8 +124,8 @@ func Exchange(h Handler) func(ctx context.Context, query []byte) ([]byte, error)
 	}
 }
 
-// answer is the wire form of the reply to a packet, nil when there is none. Over datagrams it is cut to what the
-// client can take, with TC set.
+// answer is the wire form of the reply to a packet, nil when there is none. Over datagrams it
+// is cut to what the client can take, with TC set.
 func answer(h Handler, packet []byte, datagram bool) []byte {
 	query := new(dns.Msg)
 	if err := query.Unpack(packet); err != nil {
@@ -158,8 +159,9 @@ func datagramSize(query *dns.Msg) int {
 	return dns.MinMsgSize
 }
 
-// Dial returns a dial function whose connections reach the handler in memory, whatever the address: "udp" ones keep
-// datagrams apart, all others carry length-prefixed messages. It works in a synctest bubble.
+// Dial returns a dial function whose connections reach the handler in memory, whatever the
+// address: "udp" ones keep datagrams apart, all others carry length-prefixed messages. It works
+// in a synctest bubble.
 func Dial(h Handler) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
 		if err := ctx.Err(); err != nil {
@@ -230,7 +232,8 @@ func (p *packetPipe) Read(buf []byte) (int, error) {
 	}
 }
 
-// ReadFrom and WriteTo make it a [net.PacketConn], which is how clients tell datagrams from streams.
+// ReadFrom and WriteTo make it a [net.PacketConn], which is how clients tell datagrams from
+// streams.
 func (p *packetPipe) ReadFrom(buf []byte) (int, net.Addr, error) {
 	n, err := p.Read(buf)
 	return n, memoryAddr{}, err

@@ -53,8 +53,8 @@ type world struct {
 	zones map[string]*data
 }
 
-// NewServer builds, delegates and signs the zones at the time that now tells. Without a root zone among them an
-// unsigned one is added. A nil now is time.Now.
+// NewServer builds, delegates and signs the zones at the time that now tells. Without a root
+// zone among them an unsigned one is added. A nil now is time.Now.
 func NewServer(now func() time.Time, zones ...*Zone) *Server {
 	if now == nil {
 		now = time.Now
@@ -67,7 +67,8 @@ func NewServer(now func() time.Time, zones ...*Zone) *Server {
 	return s
 }
 
-// Put adds zones, each in place of the one with the same name, and signs everything again at the present time. Keys stay.
+// Put adds zones, each in place of the one with the same name, and signs everything again at
+// the present time. Keys stay.
 func (s *Server) Put(zones ...*Zone) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +140,9 @@ func (s *Server) ClearJournal() {
 	s.journal = nil
 }
 
-// Handle answers a query as a recursive resolver with CD set would: the records asked for with every alias on the way,
-// RRSIGs and denial records when the query sets DO, a DS from the parent's side. It never validates and never sets AD.
+// Handle answers a query as a recursive resolver with CD set would: the records asked for with
+// every alias on the way, RRSIGs and denial records when the query sets DO, a DS from the
+// parent's side. It never validates and never sets AD.
 func (s *Server) Handle(query *dns.Msg) *dns.Msg {
 	m := new(dns.Msg).SetReply(query)
 	m.RecursionAvailable = true

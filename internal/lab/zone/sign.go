@@ -10,8 +10,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Signing says how a zone is signed. The zero value is sound: one ECDSA P-256 key, NSEC, signatures valid from an hour
-// before to two weeks after the time of signing, and a SHA-256 DS in the parent if that is signed too.
+// Signing says how a zone is signed. The zero value is sound: one ECDSA P-256 key, NSEC,
+// signatures valid from an hour before to two weeks after the time of signing, and a SHA-256 DS
+// in the parent if that is signed too.
 type Signing struct {
 	Algorithms []uint8 // one key each; one that we cannot sign with makes keys and signatures that no validator can check
 	SplitKeys  bool    // a key-signing and a zone-signing key instead of one for both
@@ -40,7 +41,8 @@ func WrongDS(set []*dns.DS) []*dns.DS {
 	return set
 }
 
-// Sign makes the zone a signed one. Its keys are made here, so a zone that moves to another server keeps them.
+// Sign makes the zone a signed one. Its keys are made here, so a zone that moves to another
+// server keeps them.
 func (z *Zone) Sign(how Signing) *Zone {
 	if len(how.Algorithms) == 0 {
 		how.Algorithms = []uint8{dns.ECDSAP256SHA256}
@@ -85,7 +87,8 @@ func (z *Zone) SignSetAs(now time.Time, signer string, rrs ...dns.RR) []dns.RR {
 	return sigs
 }
 
-// signersOf picks the keys that sign a type: the key-signing ones for DNSKEY, the zone-signing ones for the rest.
+// signersOf picks the keys that sign a type: the key-signing ones for DNSKEY, the zone-signing
+// ones for the rest.
 func (z *Zone) signersOf(rrtype uint16) []*key {
 	if !z.signing.SplitKeys {
 		return z.keys
@@ -157,7 +160,8 @@ func (d *data) sign(now time.Time) {
 	}
 }
 
-// isOccluded says whether a name lies below a zone cut or a DNAME, where the zone's records do not count.
+// isOccluded says whether a name lies below a zone cut or a DNAME, where the zone's records do
+// not count.
 func (d *data) isOccluded(name string) bool {
 	for name != d.zone.origin {
 		name = parentName(name)
@@ -189,8 +193,8 @@ func newKey(origin string, algorithm uint8, flags uint16) *key {
 	return k.generate(origin, algorithm, flags, (*dns.DNSKEY).Generate)
 }
 
-// generate fills in the key. It tries again when the key tag is 0, as it is for one key in 65,536, because miekg/dns
-// refuses to sign with such a key.
+// generate fills in the key. It tries again when the key tag is 0, as it is for one key in
+// 65,536, because miekg/dns refuses to sign with such a key.
 func (k *key) generate(
 	origin string, algorithm uint8, flags uint16, generate func(*dns.DNSKEY, int) (crypto.PrivateKey, error),
 ) *key {

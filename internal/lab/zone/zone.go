@@ -1,5 +1,6 @@
-// Package zone is the lab's DNS: authoritative zones built from Go data, signed under the lab's clock, and served
-// from one place the way a recursive resolver would answer a stub that sets CD.
+// Package zone is the lab's DNS: authoritative zones built from Go data, signed under the lab's
+// clock, and served from one place the way a recursive resolver would answer a stub that sets
+// CD.
 //
 //	s := zone.NewServer(clock.Now,
 //		zone.New(".").Sign(zone.Signing{}),
@@ -8,9 +9,9 @@
 //	)
 //	reply := s.Handle(query)
 //
-// Zones find their parents themselves: NS and DS records of a zone are put into the closest enclosing zone of the same
-// server. A [Mangler] stands before a server and behaves as badly as any network. Everything here is for tests and
-// examples: mistakes in zone data panic.
+// Zones find their parents themselves: NS and DS records of a zone are put into the closest
+// enclosing zone of the same server. A [Mangler] stands before a server and behaves as badly as
+// any network. Everything here is for tests and examples: mistakes in zone data panic.
 package zone
 
 import (
@@ -23,9 +24,9 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Zone is the data of one zone. Its methods add records and return the zone, so that calls chain. Names without a final
-// dot are relative to the origin and "@" is the origin itself, as in a zone file. A Zone must not change after it was
-// handed to a server.
+// Zone is the data of one zone. Its methods add records and return the zone, so that calls
+// chain. Names without a final dot are relative to the origin and "@" is the origin itself, as
+// in a zone file. A Zone must not change after it was handed to a server.
 type Zone struct {
 	origin  string
 	ttl     uint32
@@ -36,7 +37,8 @@ type Zone struct {
 	trapSigs int
 }
 
-// New returns an empty zone with a TTL of five minutes. Its SOA and NS records are added when it is served.
+// New returns an empty zone with a TTL of five minutes. Its SOA and NS records are added when
+// it is served.
 func New(origin string) *Zone {
 	return &Zone{origin: dns.CanonicalName(origin), ttl: 300}
 }
@@ -126,7 +128,8 @@ func (z *Zone) absolute(name string) string {
 	}
 }
 
-// escapeText writes a character-string the way miekg/dns keeps it: backslashes, quotes and unprintable bytes escaped.
+// escapeText writes a character-string the way miekg/dns keeps it: backslashes, quotes and
+// unprintable bytes escaped.
 func escapeText(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -174,7 +177,8 @@ func newData(z *Zone) *data {
 	return d
 }
 
-// insert adds a record, and the empty non-terminals between it and the apex. A SOA replaces the one that is there.
+// insert adds a record, and the empty non-terminals between it and the apex. A SOA replaces the
+// one that is there.
 func (d *data) insert(rr dns.RR) {
 	name, rrtype := dns.CanonicalName(rr.Header().Name), rr.Header().Rrtype
 	n := d.touch(name)
