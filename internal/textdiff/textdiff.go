@@ -42,7 +42,7 @@ const (
 type differ struct {
 	a, b   []string
 	lines  []Line
-	budget int
+	budget int64
 }
 
 // compare adds the difference of two sections. It goes over equal lines at both ends, then over
@@ -58,7 +58,7 @@ func (d *differ) compare(a0, a1, b0, b1, depth int) {
 		d.replace(a0, a1, b0, b1)
 		return
 	}
-	if cells := (a1 - a0) * (b1 - b0); cells <= d.budget {
+	if cells := int64(a1-a0) * int64(b1-b0); cells <= d.budget { // of 64 bits: it overflows others
 		d.budget -= cells
 		d.exact(a0, a1, b0, b1)
 		return

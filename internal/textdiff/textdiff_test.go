@@ -90,7 +90,7 @@ func TestLinesProperty(t *testing.T) {
 			return b.String()
 		}
 		old, updated := text(), text()
-		for _, budget := range []int{maxCells, 0} {
+		for _, budget := range []int64{maxCells, 0} {
 			d := differ{a: split(old), b: split(updated), budget: budget}
 			d.compare(0, len(d.a), 0, len(d.b), 0)
 			if got := patch(t, old, d.lines); got != strings.TrimSuffix(updated, "\n") {
