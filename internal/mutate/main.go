@@ -21,6 +21,8 @@
 //	-parallel N    how many mutants run at the same time
 //	-results FILE  outcomes by content, so that a second run repeats nothing
 //	-score         print one line for each file instead of the survivors
+//	-scores FILE   the list of deciding files, internal/spec/mutation.tsv: without a FILE
+//	               argument all of them are mutated; their scores are updated
 //
 // Suites of others are not used: LOOKLEAP_SUITES and GOMODCACHE lead nowhere, so a mutant must
 // be noticed by the tests of this module alone.
@@ -93,10 +95,21 @@ func mutate(ctx context.Context, args []string, out io.Writer) (survivors int, e
 	parallel := flags.Int("parallel", runtime.GOMAXPROCS(0), "how many mutants run at the same time")
 	stored := flags.String("results", "", "file with the outcomes of earlier runs")
 	score := flags.Bool("score", false, "print one line for each file")
+	list := flags.String("scores", "", "the list of deciding files, whose scores are updated")
 	if err := flags.Parse(args); err != nil {
 		return 0, err
 	}
-	mutants, err := collect(*root, flags.Args())
+	files := flags.Args()
+	var kept *scores
+	if *list != "" {
+		if kept, err = readScores(*list); err != nil {
+			return 0, err
+		}
+		if len(files) == 0 {
+			files = kept.files()
+		}
+	}
+	mutants, err := collect(*root, files)
 	if err != nil {
 		return 0, err
 	}
@@ -156,6 +169,9 @@ func mutate(ctx context.Context, args []string, out io.Writer) (survivors int, e
 		}
 	}
 	report(out, tallies)
+	if kept != nil && *changed == "" && *sample == 0 {
+		return survivors, kept.update(*root, tallies)
+	}
 	return survivors, nil
 }
 

@@ -63,6 +63,12 @@ func (r *runner) run(ctx context.Context, dir string, mutants []*Mutant) error {
 	if len(open) == 0 {
 		return nil
 	}
+	if r.late() {
+		for _, m := range open {
+			r.progress(m.Mutant, LeftOut)
+		}
+		return nil
+	}
 	p, err := loadProgram(ctx, r.root, dir)
 	if err != nil {
 		return err
@@ -108,6 +114,19 @@ func (r *runner) run(ctx context.Context, dir string, mutants []*Mutant) error {
 	})
 }
 
+// weight orders the mutants, so that those that switch a check off run before time is over.
+func weight(operator string) int {
+	switch operator {
+	case "condition is never true", "error dropped", "result flipped", "call removed":
+		return 0
+	case "operand dropped", "negation dropped", "arguments swapped":
+		return 1
+	case "constant changed":
+		return 3
+	}
+	return 2
+}
+
 func (r *runner) late() bool { return !r.until.IsZero() && time.Now().After(r.until) }
 
 // runWoven runs the mutants of one overlay: each test binary is compiled once.
@@ -122,8 +141,9 @@ func (r *runner) runWoven(ctx context.Context, dir string, woven *overlay, done 
 		return err
 	}
 	open := woven.mutants
+	slices.SortStableFunc(open, func(a, b numbered) int { return weight(a.Operator) - weight(b.Operator) })
 	for i, pkg := range append([]string{dir}, r.tests...) {
-		s, err := compileSuite(ctx, r.root, pkg, file, temp, r.parallel, r.skip)
+		s, err := compileSuite(ctx, r.root, pkg, file, temp, r.parallel, r.skip, r.late)
 		if err != nil {
 			return err
 		}

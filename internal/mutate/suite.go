@@ -31,14 +31,19 @@ type probe struct {
 	reached  map[int]bool // mutants whose code runs
 }
 
+// slowest is the time for one test without a mutant. A slower one is left out: it would run
+// again for each mutant that no other test notices.
+const slowest = time.Minute
+
 // environment is that of every test: suites of others are out of reach.
 func environment(more ...string) []string {
 	return append(os.Environ(), append([]string{"LOOKLEAP_SUITES=/nonexistent", "GOMODCACHE=/nonexistent"}, more...)...)
 }
 
 // compileSuite compiles the tests of a package and finds out which mutants each one reaches.
-// Tests that fail without a mutant are left out.
-func compileSuite(ctx context.Context, root, pkg, overlay, dir string, parallel int, skip *regexp.Regexp) (*suite, error) {
+// Tests that fail or last too long without a mutant are left out. When it is late, so are the others: no mutant
+// is run then.
+func compileSuite(ctx context.Context, root, pkg, overlay, dir string, parallel int, skip *regexp.Regexp, late func() bool) (*suite, error) {
 	s := &suite{binary: filepath.Join(dir, strings.ReplaceAll(pkg, "/", "_")+".test"), dir: filepath.Join(root, pkg)}
 	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", s.binary, "./"+pkg)
 	cmd.Dir = root
@@ -54,14 +59,14 @@ func compileSuite(ctx context.Context, root, pkg, overlay, dir string, parallel 
 	}
 	var mu sync.Mutex
 	return s, each(ctx, parallel, strings.Fields(string(names)), func(name string) error {
-		if skip != nil && skip.MatchString(name) || !regexp.MustCompile(`^(Test|Fuzz|Example)`).MatchString(name) {
+		if late() || skip != nil && skip.MatchString(name) || !regexp.MustCompile(`^(Test|Fuzz|Example)`).MatchString(name) {
 			return nil
 		}
 		p := probe{name: name, reached: make(map[int]bool)}
 		file := filepath.Join(dir, filepath.Base(s.binary)+"."+name)
 		begin := time.Now()
-		if err := s.command(ctx, 3*time.Minute, []string{"LOOKLEAP_MUTANTS_REACHED=" + file}, "-test.run", "^"+name+"$").Run(); err != nil {
-			fmt.Fprintf(os.Stderr, "mutate: %s %s fails without a mutant: %v\n", pkg, name, err)
+		if err := s.command(ctx, slowest, []string{"LOOKLEAP_MUTANTS_REACHED=" + file}, "-test.run", "^"+name+"$").Run(); err != nil {
+			fmt.Fprintf(os.Stderr, "mutate: %s %s does not pass without a mutant, so it is left out: %v\n", pkg, name, err)
 			return nil
 		}
 		p.duration = time.Since(begin)

@@ -66,6 +66,7 @@ func (s *Spec) Pages(r *Results, nested []string) map[string][]byte {
 		fmt.Fprintf(summary, "| [%s](%s) | %d | %d | %d |\n", page.title, name, page.count[Passed], page.count[Excluded], page.count[Missing])
 	}
 	fmt.Fprintf(summary, "| all | %d | %d | %d |\n", total[Passed], total[Excluded], total[Missing])
+	summary.WriteString(s.mutations)
 	pages["conformance.md"] = summary.Bytes()
 	return pages
 }
