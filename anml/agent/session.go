@@ -43,7 +43,8 @@ type User struct {
 	// ID identifies the user among all users of the host, for example an account
 	// number. It is never sent or recorded. A plan that was suspended in one user's
 	// session is refused in a session with another ID or LedgerKey. Set it if one host
-	// serves several users: without ID and LedgerKey, any session resumes any plan.
+	// serves several users: without ID and LedgerKey, any session resumes any plan, and all
+	// sessions share one rate of actions.
 	ID string
 	// Profile is the user's data. Nil means no data.
 	Profile Profile

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math/rand/v2"
-	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,70 +24,23 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// redisServer is a Redis server of a test.
-type redisServer struct {
-	args    []string
-	address string
-	process *exec.Cmd
-}
-
-func startRedis(t *testing.T) *redisServer {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("redis-server is not installed")
-		}
-		t.Skip("redis-server is not installed")
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	listener.Close()
-	s := &redisServer{args: []string{path, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--dir", t.TempDir(), "--logfile", "log"}, address: "127.0.0.1:" + port}
-	s.start(t)
-	t.Cleanup(s.kill)
-	return s
-}
-
-func (s *redisServer) start(t *testing.T) {
-	t.Helper()
-	s.process = exec.Command(s.args[0], s.args[1:]...)
-	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for range 400 {
-		if conn, err := net.Dial("tcp", s.address); err == nil {
-			conn.Close()
-			return
-		}
-		time.Sleep(25 * time.Millisecond) // a process that starts cannot be waited for otherwise
-	}
-	t.Fatal("the server does not start")
-}
-
-func (s *redisServer) kill() {
-	_ = s.process.Process.Kill()
-	_ = s.process.Wait()
-}
-
-func (s *redisServer) url() string { return "redis://" + s.address + "/0" }
-
 // TestKill kills workers and the engine at random moments. The report of the fleet is an error if
 // an order arrived twice, or a ledger does not fit to what the site received.
 func TestKill(t *testing.T) {
-	s := startRedis(t)
+	for name, start := range engines {
+		t.Run(name, func(t *testing.T) { killFleet(t, start(t)) })
+	}
+}
+
+func killFleet(t *testing.T, s server) {
 	var mu sync.Mutex
 	var pids []int
 	var out bytes.Buffer
-	f := &fleet{out: io.Writer(&out), url: s.url(), orders: 300, workers: 3, started: func(pid int) {
+	f := &fleet{out: &locked{w: &out}, url: s.url(), orders: 150, workers: 3, started: func(pid int) {
 		mu.Lock()
 		pids = append(pids, pid)
 		mu.Unlock()
 	}}
-	f.out = &locked{w: &out}
 	done := make(chan error, 1)
 	go func() { done <- f.run(t.Context()) }()
 	kills := 0
@@ -118,8 +69,7 @@ func TestKill(t *testing.T) {
 			mu.Unlock()
 		}
 		if round == 6 { // the engine too
-			s.kill()
-			s.start(t)
+			s.crash(t)
 		}
 	}
 }

@@ -6,6 +6,7 @@ toolchain go1.26.8
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/lookleap/lookleap v0.0.0
 	github.com/lookleap/lookleap/contrib/postgres v0.0.0
 	github.com/lookleap/lookleap/contrib/redis v0.0.0
@@ -18,7 +19,6 @@ require (
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
-	github.com/jackc/pgx/v5 v5.12.0 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/miekg/dns v1.1.73 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
