@@ -104,7 +104,10 @@ type recentOutcome struct {
 }
 
 func outcomeOf(req *lookleap.ConsentRequest, d lookleap.ConsentDecision) string {
-	if len(d.Approved) == 0 {
+	switch {
+	case d.AllVersions:
+		return "Refused, every version"
+	case len(d.Approved) == 0:
 		return "Refused"
 	}
 	return fmt.Sprintf("Approved: %d of %d", len(d.Approved), len(req.Items))
@@ -223,12 +226,14 @@ func (p *Prompter) takeDecision(w http.ResponseWriter, r *http.Request) {
 // decisionOf returns the decision of a form, or what is wrong with it.
 func decisionOf(req *lookleap.ConsentRequest, form url.Values) (d lookleap.ConsentDecision, fault string) {
 	d.Digest = req.Digest
-	switch form.Get("do") {
-	case "refuse":
+	switch do := form.Get("do"); {
+	case do == "refuse":
 		return d, ""
-	case "approve":
-	default:
-		return d, "Choose one of the two buttons."
+	case do == "refuse-all" && hasVersions(req):
+		d.AllVersions = true
+		return d, ""
+	case do != "approve":
+		return d, "Choose one of the buttons."
 	}
 	for _, item := range req.Items {
 		switch {

@@ -173,3 +173,43 @@ func TestForm(t *testing.T) {
 		}
 	})
 }
+
+// TestRefuseEveryVersion refuses requests about a skill, where a refusal can hold for later versions.
+func TestRefuseEveryVersion(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind    lookleap.ConsentKind
+		offered bool
+	}{
+		"accept-skill":      {lookleap.ConsentSkill, true},
+		"accept-trust-root": {lookleap.ConsentTrustRoot, true},
+		"reject-script":     {lookleap.ConsentScript, false},
+		"reject-act":        {lookleap.ConsentAct, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := request()
+			req.Kind = c.kind
+			s, b, plan := suspended(t, req)
+			if got := strings.Contains(b.get(b.home+"plan/"+plan.ID()).body, `value="refuse-all"`); got != c.offered {
+				t.Errorf("offered %v", got)
+			}
+			form := b.form(plan.ID())
+			form.Set("do", "refuse-all")
+			got := b.post(plan.ID(), form)
+			if !c.offered {
+				if got.status != http.StatusUnprocessableEntity {
+					t.Errorf("%d %s", got.status, got.body)
+				}
+				return
+			}
+			if got.status != http.StatusOK || !strings.Contains(got.body, "Refused, every version") {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+			for d, err := range s.Decided(t.Context()) {
+				if err != nil || !d.Decision.AllVersions || len(d.Decision.Approved) != 0 {
+					t.Errorf("%+v %v", d.Decision, err)
+				}
+				break
+			}
+		})
+	}
+}

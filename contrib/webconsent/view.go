@@ -19,6 +19,7 @@ type planView struct {
 	Verdict                  string
 	Abridged, Complete       bool
 	TickAll                  string // query that ticks every item; "" for a few items
+	Versions                 bool   // a refusal can hold for every version
 	Expires                  clockView
 }
 
@@ -52,7 +53,7 @@ func viewOf(req *lookleap.ConsentRequest, complete, all bool, ticked []string) p
 	head, body, foot := sections[0], sections[1:len(sections)-1], sections[len(sections)-1]
 	v := planView{
 		ID: req.ID, Digest: req.Digest, Abridged: req.Abridged(), Complete: complete,
-		From: lineOf(head.Lines[0], false), Head: linesOf(head.Lines[1:]), Foot: linesOf(foot.Lines),
+		From: lineOf(head.Lines[0], false), Head: linesOf(head.Lines[1:]), Foot: linesOf(foot.Lines), Versions: hasVersions(req),
 	}
 	if req.Verdict != nil {
 		v.Verdict = req.Verdict.String()
@@ -86,6 +87,12 @@ func viewOf(req *lookleap.ConsentRequest, complete, all bool, ticked []string) p
 		v.Sections = append(v.Sections, section)
 	}
 	return v
+}
+
+// hasVersions reports whether a request is about one version of a skill. Package dvs stores refusals
+// of these in its TrustStore; see [lookleap.ConsentDecision.AllVersions].
+func hasVersions(req *lookleap.ConsentRequest) bool {
+	return req.Kind == lookleap.ConsentSkill || req.Kind == lookleap.ConsentTrustRoot
 }
 
 // byItem splits lines where the item that they are about changes.
