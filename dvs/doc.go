@@ -13,29 +13,9 @@
 //		fmt.Println(refused.Verdict) // each check and its result
 //	}
 //
-// The parts, from pure functions to those with effects:
-//
-//   - [ParseTrustRoot] and [ParseSkillURL] parse URLs by the table [Platforms], and
-//     [TrustRoot.Covers] compares them by origin and whole path segments.
-//   - [Roots] holds the roots that are registered, blocked or revoked.
-//   - [ParseSkill] reads a SKILL.md under a [Profile].
-//   - [Decide] judges a [Claim] by [Evidence] without I/O and reports every check.
-//   - [Loader] gathers the evidence and loads in the three levels of section 4.6:
-//     metadata at registration, instructions on activation, resources on demand.
-//   - Scripts, actions and URLs outside the root need a plan that the user agrees to. A [Runner]
-//     is the sandbox of the host program; examples/sandbox has one for Linux.
-//   - [Loader.Discover] reads the lists of an origin: the indexes of Agent Skills discovery v0.1 and
-//     v0.2, and sitemaps.
-//   - A skill may also be served as an archive ([ReadArchive], [WriteArchive]). Its identity is the
-//     URL of the archive, and the members are its files.
-//   - [VerifiedFS] presents verified skills as an [io/fs.FS], and a [Lockfile] freezes them.
-//   - [CapabilitiesOf] reads what a skill may do, and [Compare] what changed between two versions.
-//   - A [TrustStore] keeps what the user decided, a [Policy] is what an administrator decided, and
-//     a revocation feed ([FeedOptions], [Withdrawals]) withdraws what is loaded already.
-//   - [Catalogue] reads local directories; [Lint], [WriteIndex] and [Handler] are for publishers.
-//
-// Left out: the draft defines no way for a publisher to declare a root. Roots come from the host
-// program or its user, or else from the origin. A skill can narrow its root but not widen it.
+// Scripts, actions and URLs outside the root need a plan that the user agrees to. Roots come from
+// the host program or its user, or else from the origin: a skill can narrow its root but not widen
+// it. docs/packages.md lists the parts, and docs/architecture.md shows the life of one load.
 package dvs
 
 // Draft is the document that this package implements. Codes and exported names keep their meaning

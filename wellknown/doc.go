@@ -18,7 +18,7 @@
 // Sites publish with [NewHandler] and check themselves with [Registry.LintTree].
 //
 // Only the methods of Client use the network. All types may be used from several
-// goroutines at once.
+// goroutines at once. docs/architecture.md shows the place of this package.
 package wellknown
 
 // Spec is the document that this package implements. Within a revision, codes

@@ -28,8 +28,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
-// over makes a resolver that reaches servers by address through the given handlers, and counts
-// connections.
+// over makes a resolver that reaches servers through handlers, and counts connections.
 func (s *small) over(t testing.TB, servers []string, handlers map[string]zone.Handler, dials *dialLog) *dnssec.Resolver {
 	return s.resolver(t, nil, func(o *dnssec.Options) {
 		o.Exchange = nil
@@ -476,8 +475,7 @@ func TestResolvConf(t *testing.T) {
 	})
 }
 
-// TestSilentServer: what went wrong is that the server is silent, not that the whole lookup's
-// time was up.
+// TestSilentServer: the server is silent, and the time of the whole lookup is not over.
 func TestSilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(time.Now())
