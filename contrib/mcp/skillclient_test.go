@@ -320,19 +320,25 @@ func TestWebIdentity(t *testing.T) {
 func TestPendingSkill(t *testing.T) {
 	s := newOffer(t)
 	prompter := lookleaptest.NewPrompter(t, lookleaptest.Pending())
-	c := s.skills(t, prompter, SkillClientOptions{Runner: &fakeRunner{}})
+	c := s.skills(t, prompter, SkillClientOptions{User: "ann", Runner: &fakeRunner{}})
+	others := map[string]*SkillClient{"bob": s.skills(t, prompter, SkillClientOptions{User: "bob"}), "no-one": s.skills(t, prompter, SkillClientOptions{})}
 	_, err := c.Load(t.Context(), &s.entry)
 	var pending *lookleap.PendingError
 	if !errors.As(err, &pending) || len(s.reads) != 0 {
 		t.Fatalf("%v, read %q", err, s.reads)
 	}
 	state, _ := json.Marshal(pending.State)
-	other := s.skills(t, prompter, SkillClientOptions{Server: "mail"})
+	other := s.skills(t, prompter, SkillClientOptions{Server: "mail", User: "ann"})
 	if _, err := other.ResumeLoad(t.Context(), state, lookleaptest.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
 		t.Errorf("resumed for another server: %v", err)
 	}
 	if _, err := c.ResumeScript(t.Context(), state, lookleaptest.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
 		t.Errorf("resumed as a script: %v", err)
+	}
+	for name, client := range others {
+		if _, err := client.ResumeLoad(t.Context(), state, lookleaptest.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanOtherUser {
+			t.Errorf("%s resumed the plan of ann: %v", name, err)
+		}
 	}
 	skill, err := c.ResumeLoad(t.Context(), state, lookleaptest.Decide(pending.Request))
 	if err != nil {
@@ -340,6 +346,11 @@ func TestPendingSkill(t *testing.T) {
 	}
 	if _, err = skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/sum.sh"}); !errors.As(err, &pending) {
 		t.Fatal(err)
+	}
+	for name, client := range others {
+		if _, err := client.ResumeScript(t.Context(), pending.State, lookleaptest.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanOtherUser {
+			t.Errorf("%s runs the script of ann: %v", name, err)
+		}
 	}
 	script, err := c.ResumeScript(t.Context(), pending.State, lookleaptest.Decide(pending.Request))
 	if err != nil {

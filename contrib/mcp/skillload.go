@@ -14,6 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/planowner"
 )
 
 // MCPSkill is a skill of an MCP server in use.
@@ -41,6 +42,7 @@ type approval struct {
 type loadEffect struct {
 	Kind   string `json:"kind"`
 	Server string `json:"server"`
+	Owner  string `json:"owner,omitempty"`
 	Entry  Entry  `json:"entry"`
 }
 
@@ -79,7 +81,7 @@ func (c *SkillClient) Load(ctx context.Context, e *Entry) (*MCPSkill, error) {
 		}
 		change = compare(before, e, text)
 	}
-	effect, err := json.Marshal(loadEffect{Kind: kindLoad, Server: c.options.Server, Entry: *e})
+	effect, err := json.Marshal(loadEffect{Kind: kindLoad, Server: c.options.Server, Owner: planowner.Mark(c.options.User), Entry: *e})
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +105,9 @@ func (c *SkillClient) ResumeLoad(ctx context.Context, state json.RawMessage, dec
 	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Kind != kindLoad || effect.Server != c.options.Server {
 		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan does not load a skill of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}
 	}
+	if err := c.owns(effect.Owner); err != nil {
+		return nil, err
+	}
 	files, err := checkEntry(&effect.Entry)
 	if err != nil {
 		return nil, c.verifyError(&effect.Entry, err)
@@ -111,6 +116,11 @@ func (c *SkillClient) ResumeLoad(ctx context.Context, state json.RawMessage, dec
 		return nil, err
 	}
 	return c.loadApproved(ctx, &effect.Entry, files)
+}
+
+// owns returns an error unless a plan with this mark belongs to the user of the client.
+func (c *SkillClient) owns(mark string) error {
+	return planowner.Check(mark, c.options.User, "resume it with a client that has the user's id in SkillClientOptions.User")
 }
 
 // loadApproved loads a skill that the user approved now, and records that.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/planowner"
 )
 
 // ContextText returns the instructions for the model's context. The first line says which
@@ -80,7 +81,7 @@ func (s *MCPSkill) Approve(ctx context.Context, in dvs.Invocation) (*MCPScript, 
 			return nil, err
 		}
 	}
-	effect, err := json.Marshal(scriptEffect{Kind: kindScript, Server: s.Server, Command: command})
+	effect, err := json.Marshal(scriptEffect{Kind: kindScript, Server: s.Server, Owner: planowner.Mark(s.client.options.User), Command: command})
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +100,7 @@ func (s *MCPSkill) Approve(ctx context.Context, in dvs.Invocation) (*MCPScript, 
 type scriptEffect struct {
 	Kind    string       `json:"kind"`
 	Server  string       `json:"server"`
+	Owner   string       `json:"owner,omitempty"`
 	Command *dvs.Command `json:"command"`
 }
 
@@ -114,6 +116,9 @@ func (c *SkillClient) ResumeScript(ctx context.Context, state json.RawMessage, d
 	var effect scriptEffect
 	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Kind != kindScript || effect.Server != c.options.Server || effect.Command == nil {
 		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan runs no script of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}
+	}
+	if err := c.owns(effect.Owner); err != nil {
+		return nil, err
 	}
 	approved, err := c.host.Decide(ctx, plan, decision)
 	if err != nil {
