@@ -105,6 +105,19 @@ func (t nameTable) accept(file string) error {
 	return t.add(file)
 }
 
+// CheckFileNames returns an error unless the paths below a skill's directory are those of different
+// files inside the directory on every operating system. The loader checks the files that it loads;
+// use it for lists of files from elsewhere.
+func CheckFileNames(paths ...string) error {
+	table := nameTable{}
+	for _, p := range paths {
+		if err := table.accept(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // add records a path, and refuses one that clashes with an earlier one.
 func (t nameTable) add(file string) error {
 	for p := file; p != "." && p != "/"; p = path.Dir(p) {

@@ -1,12 +1,16 @@
 package lookleapmcp
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -15,7 +19,12 @@ import (
 // skillName are the naming rules of Agent Skills.
 var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-const maxSkillName = 64
+// Limits of what an entry says, which is kept in plans and in the trust store.
+const (
+	maxSkillName   = 64
+	maxDescription = 1024 // characters
+	maxMetadata    = 64 << 10
+)
 
 // checkEntry judges what a server says of a skill, before anything is read or asked. It
 // returns the skill's files by their paths below its directory.
@@ -32,8 +41,10 @@ func checkEntry(e *Entry) (map[string]File, error) {
 		return nil, no(dvs.CodeBadFrontmatter, "the skill has no valid name: "+quote(e.Name(), 100), "")
 	case root != "" && path.Base(root) != e.Name():
 		return nil, no(dvs.CodeNameDirectory, "the name "+quote(e.Name(), 100)+" is not that of the skill's directory", "")
-	case strings.TrimSpace(e.Description()) == "":
-		return nil, no(dvs.CodeBadDescription, "the skill has no description", "")
+	case strings.TrimSpace(e.Description()) == "" || utf8.RuneCountInString(e.Description()) > maxDescription:
+		return nil, no(dvs.CodeBadDescription, fmt.Sprintf("the skill has no description, or one of more than %d characters", maxDescription), "")
+	case metadataSize(e) > maxMetadata:
+		return nil, no(lookleap.CodeTooLarge, fmt.Sprintf("the header and metadata of the skill have more than %d bytes", maxMetadata), "")
 	case e.Files.Dynamic:
 		return nil, no(dvs.CodeDigestMismatch, "the server publishes no digests of the skill, so the user cannot agree to what it says", "ask the operator of the server for a list of files")
 	case len(e.Files.Files) > maxSkillFiles:
@@ -58,10 +69,22 @@ func checkEntry(e *Entry) (map[string]File, error) {
 		}
 		files[decoded] = f
 	}
+	if err := dvs.CheckFileNames(slices.Sorted(maps.Keys(files))...); err != nil {
+		return nil, err
+	}
 	if files[dvs.EntryFile].URI != e.URI {
 		return nil, no(dvs.CodeMissingSkillMD, "the list of files has no "+dvs.EntryFile, "")
 	}
 	return files, nil
+}
+
+// metadataSize returns the bytes of the header and the metadata of an entry.
+func metadataSize(e *Entry) int {
+	text, err := json.Marshal([]any{e.Frontmatter, e.Meta})
+	if err != nil {
+		return maxMetadata + 1
+	}
+	return len(text)
 }
 
 // checkContent compares a file with its line in the manifest.

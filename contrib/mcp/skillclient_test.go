@@ -22,11 +22,15 @@ const refundText = "---\nname: refund\ndescription: Refunds a ticket.\n---\nAsk 
 
 // offer is an MCP server whose skills a test changes at any time.
 type offer struct {
-	files  map[string]string // by URI: what resources/read returns
-	entry  Entry
-	pages  int // listings have this many pages; negative: they do not end
-	reads  []string
-	client *mcp.Client
+	files    map[string]string // by URI: what resources/read returns
+	entry    Entry
+	pages    int                                                                           // listings have this many pages; negative: they do not end
+	listed   int                                                                           // the entry is listed this often; 0: once
+	result   func(ctx context.Context, r *mcp.ReadResourceRequest) *mcp.ReadResourceResult // of resources/read; nil: the files
+	dirs     int                                                                           // directories that were read
+	reads    []string
+	elicited int
+	client   *mcp.Client
 	*mcp.ClientSession
 }
 
@@ -38,8 +42,11 @@ func newOffer(t *testing.T) *offer {
 	capabilities := &mcp.ServerCapabilities{Resources: &mcp.ResourceCapabilities{}}
 	capabilities.AddExtension(SkillsExtension, nil)
 	server := mcp.NewServer(&mcp.Implementation{Name: "trusted-brand", Version: "1"}, &mcp.ServerOptions{Capabilities: capabilities})
-	server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "skill://{+path}", Name: "all"}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	server.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "skill://{+path}", Name: "all"}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		s.reads = append(s.reads, r.Params.URI)
+		if s.result != nil {
+			return s.result(ctx, r), nil
+		}
 		text, ok := s.files[r.Params.URI]
 		if !ok {
 			return nil, mcp.ResourceNotFoundError(r.Params.URI)
@@ -48,11 +55,15 @@ func newOffer(t *testing.T) *offer {
 	})
 	err := errors.Join(
 		mcp.AddReceivingCustomMethod(server, methodList, func(_ context.Context, _ *mcp.ServerSession, p *listParams) (*listResult, error) {
-			r := &listResult{ResultType: "complete", Skills: []Entry{s.entry}}
+			r := &listResult{ResultType: "complete", Skills: slices.Repeat([]Entry{s.entry}, max(s.listed, 1))}
 			if s.pages < 0 {
 				r.NextCursor = "again"
 			}
 			return r, nil
+		}),
+		mcp.AddReceivingCustomMethod(server, methodDirectory, func(_ context.Context, _ *mcp.ServerSession, p *uriParams) (*directoryResult, error) {
+			s.dirs++ // each directory is in itself
+			return &directoryResult{ResultType: "complete", Resources: []*mcp.Resource{{URI: p.URI, MIMEType: typeDirectory}}, NextCursor: "again"}, nil
 		}),
 		mcp.AddReceivingCustomMethod(server, methodGet, func(context.Context, *mcp.ServerSession, *uriParams) (*getResult, error) {
 			return &getResult{ResultType: "complete", Skill: s.entry}, nil
@@ -63,7 +74,13 @@ func newOffer(t *testing.T) *offer {
 	}
 	clientEnd, serverEnd := mcp.NewInMemoryTransports()
 	go func() { _ = server.Run(t.Context(), serverEnd) }()
-	s.client = mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	// A user who accepts whatever a server asks: that is no answer to a question of this library.
+	s.client = mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			s.elicited++
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"skill": true, "consent": true}}, nil
+		},
+	})
 	if s.ClientSession, err = s.client.Connect(t.Context(), clientEnd, nil); err != nil {
 		t.Fatal(err)
 	}

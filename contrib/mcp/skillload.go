@@ -58,6 +58,9 @@ func (c *SkillClient) key(uri string) string {
 // other files, they are shown what changed. A refusal of the content is a
 // [*lookleap.VerifyError].
 func (c *SkillClient) Load(ctx context.Context, e *Entry) (*MCPSkill, error) {
+	if e == nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "there is no entry", Fix: "pass one that Skills or Get returned"}
+	}
 	files, err := checkEntry(e)
 	if err != nil {
 		return nil, c.verifyError(e, err)
