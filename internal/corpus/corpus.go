@@ -9,6 +9,7 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"regexp"
@@ -63,7 +64,7 @@ const (
 	Lenient Outcome = "lenient"
 	// Partly: some entries of the file are skipped.
 	Partly Outcome = "partly"
-	// Refused: the file is not used, or it closes its site.
+	// Refused: the file or each of its entries is not used, or it closes its site.
 	Refused Outcome = "refused"
 )
 
@@ -162,10 +163,18 @@ func judgeListings(list *dvs.Listings, err error) Result {
 	if err != nil {
 		return Result{Refused, string(lookleap.CodeOf(err))}
 	}
-	if len(list.Findings) > 0 {
-		return Result{Partly, string(list.Findings[0].Code)}
+	result := Result{Taken, ""}
+	for _, f := range list.Findings {
+		if f.Code == dvs.CodeUnknownSchema || f.Severity == lookleap.SeverityInfo { // nothing is skipped for it
+			result.Why = cmp.Or(result.Why, string(f.Code))
+			continue
+		}
+		if len(list.Skills) == 0 {
+			return Result{Refused, string(f.Code)}
+		}
+		return Result{Partly, string(f.Code)}
 	}
-	return Result{Taken, ""}
+	return result
 }
 
 func judgeSkill(content []byte) Result {
