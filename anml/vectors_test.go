@@ -1,4 +1,4 @@
-package anml
+package anml_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/kit"
 )
 
 // vectorFile is one file of testdata/vectors.
@@ -22,110 +24,12 @@ type vectorFile[T any] struct {
 
 // documentVector is a document in both serializations and what follows from it.
 type documentVector struct {
-	Name        string         `json:"name"`
-	Requirement string         `json:"requirement"`
-	XML         string         `json:"xml"`
-	JSON        string         `json:"json"`
-	Errors      []string       `json:"errors"`
-	Decisions   decisionVector `json:"decisions"`
-}
-
-type decisionVector struct {
-	Version    string       `json:"version"`
-	Role       string       `json:"role"`
-	Executable bool         `json:"executable"`
-	TTL        *int64       `json:"ttl"`
-	Sites      []siteVector `json:"sites"`
-}
-
-type siteVector struct {
-	Domain      string         `json:"domain"`
-	Title       string         `json:"title"`
-	Trust       string         `json:"trust"`
-	CurrentStep string         `json:"currentStep"`
-	Result      string         `json:"result"`
-	Text        string         `json:"text"`
-	Usage       string         `json:"usage"`
-	Asks        []askVector    `json:"asks"`
-	Actions     []actionVector `json:"actions"`
-	Informs     []informVector `json:"informs"`
-}
-
-type askVector struct {
-	Field    string `json:"field"`
-	Action   string `json:"action"`
-	Usable   bool   `json:"usable"`
-	Required bool   `json:"required"`
-	Type     string `json:"type"`
-	Rule     string `json:"rule"`
-}
-
-type actionVector struct {
-	ID         string   `json:"id"`
-	Method     string   `json:"method"`
-	Endpoint   string   `json:"endpoint"`
-	EncType    string   `json:"enctype"`
-	Auth       string   `json:"auth"`
-	Idempotent bool     `json:"idempotent"`
-	Confirm    string   `json:"confirm"`
-	Executable bool     `json:"executable"`
-	Params     []string `json:"params"`
-}
-
-type informVector struct {
-	Text            string `json:"text"`
-	Usage           string `json:"usage"`
-	Confidentiality string `json:"confidentiality"`
-	Priority        string `json:"priority"`
-}
-
-// decide draws the conclusions of section 7.6 from a document.
-func decide(d *Document) decisionVector {
-	v := decisionVector{Version: d.Version(), Role: d.Role().String(), Executable: d.Executable(), Sites: []siteVector{}}
-	if ttl, ok := d.TTL(); ok {
-		seconds := int64(ttl.Seconds())
-		v.TTL = &seconds
-	}
-	for c := range d.Containers() {
-		s := siteVector{Domain: c.Domain(), Title: c.Head().Title(), Trust: c.Head().Trust(), CurrentStep: c.State().CurrentStep().ID(),
-			Text: c.Body().Text(), Asks: []askVector{}, Actions: []actionVector{}, Informs: []informVector{}}
-		if c.Status().Exists() {
-			s.Result = c.Status().Result().String()
-		}
-		if c.Body().Exists() {
-			s.Usage = c.Body().Usage().String()
-		}
-		for a := range c.Knowledge().Asks() {
-			s.Asks = append(s.Asks, askVector{a.Field(), a.Action(), !a.Dangling(), a.Required(), a.Type().String(), c.Constraints().Rule(a.Field(), nil).Requires.String()})
-		}
-		for a := range c.Interact().Actions() {
-			av := actionVector{a.ID(), a.Method(), a.Endpoint(), a.EncType(), a.Auth().String(), a.Idempotent(), "unstated", a.Executable() == nil, []string{}}
-			if confirm, stated := a.Confirm(); stated {
-				av.Confirm = map[bool]string{true: "yes", false: "no"}[confirm]
-			}
-			for p := range a.Params() {
-				av.Params = append(av.Params, p.Name()+" "+p.Type().String())
-			}
-			s.Actions = append(s.Actions, av)
-		}
-		for i := range c.Knowledge().Informs() {
-			s.Informs = append(s.Informs, informVector{i.Text(), i.Usage().String(), i.Confidentiality().String(), i.Priority().String()})
-		}
-		v.Sites = append(v.Sites, s)
-	}
-	return v
-}
-
-// faults lists the codes of a document's error findings, each once.
-func faults(d *Document) []string {
-	codes := []string{}
-	for _, f := range d.Findings() {
-		if f.Severity == lookleap.SeverityError {
-			codes = append(codes, string(f.Code))
-		}
-	}
-	slices.Sort(codes)
-	return slices.Compact(codes)
+	Name        string        `json:"name"`
+	Requirement string        `json:"requirement"`
+	XML         string        `json:"xml"`
+	JSON        string        `json:"json"`
+	Errors      []string      `json:"errors"`
+	Decisions   kit.Decisions `json:"decisions"`
 }
 
 // refusalVector is a document that is refused as a whole.
@@ -150,12 +54,6 @@ type valueVector struct {
 	Valid       bool   `json:"valid"`
 }
 
-// vectorClasses names the classes of refusal.
-var vectorClasses = map[string]error{
-	"not-well-formed": ErrNotWellFormed, "encoding": ErrEncoding, "limit": ErrLimit, "not-anml": ErrNotANML,
-	"unsupported-version": ErrUnsupportedVersion, "role-conflict": ErrRoleConflict, "mixed-model": ErrMixedModel,
-}
-
 func readVectors[T any](t *testing.T, name string) []T {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "vectors", name))
@@ -166,7 +64,7 @@ func readVectors[T any](t *testing.T, name string) []T {
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	if file.Draft != Draft || file.Input == "" || len(file.Cases) < 10 {
+	if file.Draft != anml.Draft || file.Input == "" || len(file.Cases) < 10 {
 		t.Fatalf("%s: %d cases for %q", name, len(file.Cases), file.Draft)
 	}
 	return file.Cases
@@ -175,26 +73,26 @@ func readVectors[T any](t *testing.T, name string) []T {
 func TestVectorDocuments(t *testing.T) {
 	for _, c := range readVectors[documentVector](t, "documents.json") {
 		t.Run(c.Requirement+"/accept-vector-"+c.Name, func(t *testing.T) {
-			x, err := ParseXML([]byte(c.XML), ReadOptions{})
+			x, err := anml.ParseXML([]byte(c.XML), anml.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			j, err := ParseJSON([]byte(c.JSON), ReadOptions{})
+			j, err := anml.ParseJSON([]byte(c.JSON), anml.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !Equal(x, j) {
+			if !anml.Equal(x, j) {
 				t.Error("the serializations are not one document")
 			}
-			for _, d := range []*Document{x, j} {
-				if got := decide(d); !reflect.DeepEqual(got, c.Decisions) {
+			for _, d := range []*anml.Document{x, j} {
+				if got := kit.DecisionsOf(d); !reflect.DeepEqual(got, c.Decisions) {
 					t.Errorf("%s\ngot  %+v\nwant %+v", d.Format(), got, c.Decisions)
 				}
-				if got := faults(d); !slices.Equal(got, c.Errors) {
+				if got := kit.Faults(d); !slices.Equal(got, c.Errors) {
 					t.Errorf("%s: errors %v, want %v", d.Format(), got, c.Errors)
 				}
 			}
-			if out, err := MarshalJSON(x, WriteOptions{Verbatim: true}); err != nil || strings.TrimSuffix(string(out), "\n") != c.JSON {
+			if out, err := anml.MarshalJSON(x, anml.WriteOptions{Verbatim: true}); err != nil || strings.TrimSuffix(string(out), "\n") != c.JSON {
 				t.Errorf("written as %s, %v", out, err)
 			}
 		})
@@ -206,22 +104,18 @@ func TestVectorRefusals(t *testing.T) {
 	for _, c := range readVectors[refusalVector](t, "refusals.json") {
 		seen[c.Class] = true
 		t.Run(c.Requirement+"/reject-vector-"+c.Name, func(t *testing.T) {
-			data := []byte(c.File)
+			data := []byte(kit.Unfold(c.File, c.Repeat))
 			if c.Base64 != nil {
 				data = c.Base64
 			}
-			if before, rest, ok := strings.Cut(c.File, "[*]"); ok {
-				again, after, _ := strings.Cut(rest, "[/*]")
-				data = []byte(before + strings.Repeat(again, c.Repeat) + after)
-			}
 			var e *lookleap.Error
-			d, err := Parse(c.ContentType, data, ReadOptions{Role: parse[Role](roleWords[:], c.Role)})
-			if d != nil || !errors.As(err, &e) || string(e.Code) != c.Code || vectorClasses[c.Class] == nil || !errors.Is(err, vectorClasses[c.Class]) {
+			d, err := anml.Parse(c.ContentType, data, anml.ReadOptions{Role: kit.Roles[c.Role]})
+			if d != nil || !errors.As(err, &e) || string(e.Code) != c.Code || kit.RefusalClasses[c.Class] == nil || !errors.Is(err, kit.RefusalClasses[c.Class]) {
 				t.Errorf("%v, %v", d, err)
 			}
 		})
 	}
-	for class := range vectorClasses {
+	for class := range kit.RefusalClasses {
 		if !seen[class] {
 			t.Errorf("no case of class %s", class)
 		}
@@ -235,7 +129,7 @@ func TestVectorValues(t *testing.T) {
 			name = "/reject-vector-"
 		}
 		t.Run(c.Requirement+name+c.Name, func(t *testing.T) {
-			if err := CheckValue(ParseType(c.Type), c.Text); (err == nil) != c.Valid || ParseType(c.Type).String() != c.Type {
+			if err := anml.CheckValue(anml.ParseType(c.Type), c.Text); (err == nil) != c.Valid || anml.ParseType(c.Type).String() != c.Type {
 				t.Errorf("%s %q: %v", c.Type, c.Text, err)
 			}
 		})
@@ -264,7 +158,7 @@ func TestVectorsAreReadable(t *testing.T) {
 			t.Errorf("the README does not mention %s", name)
 		}
 	}
-	for class := range vectorClasses {
+	for class := range kit.RefusalClasses {
 		if !strings.Contains(string(readme), "`"+class+"`") {
 			t.Errorf("the README does not mention the class %s", class)
 		}
