@@ -163,28 +163,3 @@ func TestVerifyFreshAsksTheServers(t *testing.T) {
 		})
 	})
 }
-
-// FuzzReplay judges stored verdicts that anyone may have written: none panics, and a grant is
-// one that still holds.
-func FuzzReplay(f *testing.F) {
-	f.Add([]byte(`{"claim":{"url":"https://brand.example/","site":"brand.example","form":0},"evidence":{}}`))
-	f.Add([]byte(`{"claim":{"url":"https://cdn.shop.example/","site":"brand.example","form":0},"evidence":{"dns":{"name":"_anml.brand.example","outcome":"answer","texts":["` + queryOnly + `"],"ttl":3600000000000,"dnssec":1,"at":"2026-06-01T12:00:00Z"},"exchanges":[{"mechanism":"query","url":"` + queryURI + `","at":"2026-06-01T12:00:00Z","status":200,"mediaType":"application/json","body":"eyJhdXRob3JpemVkIjp0cnVlLCJ0aWVyIjoyLCJzY29wZSI6WyJib2R5Il0sImV4cGlyZXMiOiIyMDI2LTA2LTIwVDAwOjAwOjAwWiJ9"}]}}`))
-	f.Add([]byte(`{"claim":{},"evidence":{"exchanges":[{"mechanism":"manifest","status":304,"validated":true}]}}`))
-	f.Add([]byte(`{}`))
-	f.Fuzz(func(t *testing.T, record []byte) {
-		a, err := anmltrust.Replay(&lookleap.Verdict{Document: anmltrust.Draft, Record: record}, start)
-		if (a == nil) == (err == nil) {
-			t.Fatalf("%v, %v", a, err)
-		}
-		if a == nil {
-			return
-		}
-		if !a.Holds(start) || a.Scope&^a.Tier.Ceiling() != 0 {
-			t.Errorf("%+v", a)
-		}
-		again, err := anmltrust.Replay(a.Verdict, start)
-		if err != nil || again.Tier != a.Tier || again.Scope != a.Scope || !again.Expires.Equal(a.Expires) {
-			t.Errorf("%+v, then %+v, %v", a, again, err)
-		}
-	})
-}

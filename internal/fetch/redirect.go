@@ -53,10 +53,13 @@ func isRedirect(status int) bool {
 // but a canonical https URL is an error with a code.
 func Location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, error) {
 	to, err := location(from, h, rules)
+	if err == nil {
+		err = onlyHTTPS(to)
+	}
 	if err != nil {
 		return domain.URL{}, err
 	}
-	return to, onlyHTTPS(to)
+	return to, nil
 }
 
 // location is Location for any scheme that the rules allow.

@@ -286,3 +286,45 @@ func TestBodiesStayAtTheirOrigin(t *testing.T) {
 		})
 	}
 }
+
+// FuzzLocation reads where redirects lead. None panics, each error has a code, and
+// what is followed is one canonical https URL without a fragment or user information.
+func FuzzLocation(f *testing.F) {
+	for _, location := range []string{"b", "/b#part", "//b.example/c", "?q", "#f", "https://b.example", "http://b.example/", "https://user@b.example/", "/x/%2e%2e/b", `\\b.example/`,
+		"https:/b", "https:b", " /b", "/b\r\nSet-Cookie: a=b", "/%ZZ", "https://[::1]/", "https://127.1/", "javascript:alert(1)", "/\u00fc", "https://b\u00fccher.example/"} {
+		f.Add("https://shop.example/a/b?c", location, "", false)
+	}
+	f.Add("https://shop.example/", "/a", "/b", true)
+	f.Fuzz(func(t *testing.T, from, location, second string, two bool) {
+		base, err := domain.Parse(from)
+		if err != nil {
+			return
+		}
+		h := http.Header{"Location": {location}}
+		if two {
+			h.Add("Location", second)
+		}
+		for _, rules := range []domain.Rules{{}, {AllowIP: true, AllowSpecial: true}, {Schemes: []string{"https", "http"}}} {
+			to, err := fetch.Location(base, h, rules)
+			if err != nil {
+				if code := lookleap.CodeOf(err); code == "" || code == lookleap.CodeInternal || err.Error() == "" {
+					t.Fatalf("%q has the code %q: %v", location, code, err)
+				}
+				if !to.IsZero() {
+					t.Fatalf("%q is refused and leads to %s", location, to)
+				}
+				continue
+			}
+			if two || location == "" {
+				t.Fatalf("%q and %q are followed to %s", location, second, to)
+			}
+			net := to.NetURL()
+			if net.Scheme != "https" || net.User != nil || net.Fragment != "" || net.Host == "" {
+				t.Fatalf("%q is followed to %s", location, to)
+			}
+			if again, err := rules.Parse(to.String()); err != nil || again.String() != to.String() {
+				t.Fatalf("%q is followed to %s, which is read as %s, %v", location, to, again, err)
+			}
+		}
+	})
+}
