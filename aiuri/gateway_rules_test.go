@@ -1,0 +1,207 @@
+package aiuri_test
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+// TestGatewayHeader reads the header of each kind of response.
+func TestGatewayHeader(t *testing.T) {
+	for name, set := range map[string]func(*gatewayWorld){
+		"detached": func(*gatewayWorld) {},
+		"embedded": func(g *gatewayWorld) {
+			text := es256(claims(""), `{"paid":true}`, false)
+			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { return aiuri.SignedResult{JWS: text}, nil })
+		},
+		"refusal": func(g *gatewayWorld) {
+			g.options.Scopes = func(string, aiuri.URI) []string { return []string{"admin"} }
+		},
+	} {
+		t.Run("AIU-3.2-15/accept-"+name, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			set(g)
+			w := g.serve(t, "POST", payTarget, "{}")
+			for field, want := range map[string]string{
+				"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin",
+				"Content-Length": strconv.Itoa(w.Body.Len()),
+			} {
+				if got := w.Header().Get(field); got != want || w.Body.Len() == 0 {
+					t.Errorf("%s: %q, want %q", field, got, want)
+				}
+			}
+			if bound := w.Header().Get(aiuri.NonceHeader) != ""; bound != (name != "refusal") {
+				t.Errorf("the response names its call: %v", bound)
+			}
+		})
+	}
+	t.Run("AIU-3.2-15/accept-no-body-after-head", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		text := es256(claims(""), `{"paid":true}`, false)
+		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { return aiuri.SignedResult{JWS: text}, nil })
+		if w := g.serve(t, "HEAD", "/gateway/bank.example/pay/read", ""); w.Code != 200 || w.Body.Len() != 0 || w.Header().Get("Content-Length") != strconv.Itoa(len(text)) {
+			t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
+		}
+	})
+	t.Run("AIU-3.2-07/reject-challenge", func(t *testing.T) {
+		for challenge, want := range map[string]string{"": "Bearer", `Basic realm="x"`: `Basic realm="x"`} {
+			g := newGatewayWorld(t)
+			g.options.Challenge = challenge
+			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { return nil, aiuri.ErrNoSession })
+			if got := g.serve(t, "POST", payTarget, "").Header().Get("WWW-Authenticate"); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	})
+}
+
+// TestGatewayRefuses switches off, one by one, what a call needs.
+func TestGatewayRefuses(t *testing.T) {
+	for _, c := range []struct {
+		id, method, target string
+		set                func(*gatewayWorld)
+		status             int
+		code               lookleap.Code
+	}{
+		{"AIU-3.2-15/reject-get-without-safe", "GET", "/gateway/bank.example/pay/read", func(g *gatewayWorld) { g.options.Safe = nil }, 405, aiuri.CodeUnsafeNotDeclared},
+		{"AIU-3.2-12/reject-without-document", "POST", payTarget, func(g *gatewayWorld) {
+			g.bank.Status(documentPath, 404)
+			g.options.Discoverer = aiuri.NewDiscoverer(g.host, aiuri.DiscovererOptions{})
+		}, 404, aiuri.CodeAuthorityUnconfirmed},
+		{"AIU-3.2-13/reject-scope-of-no-document", "POST", payTarget, func(g *gatewayWorld) {
+			g.options.Scopes = func(string, aiuri.URI) []string { return []string{"admin"} }
+			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
+				return &aiuri.Grant{User: "u", Scopes: []string{"pay", "admin"}, Tokens: tokens{new([]string)}}, nil
+			})
+		}, 403, aiuri.CodeScope},
+		{"AIU-3.2-12/reject-key-set-unreadable", "POST", payTarget, func(g *gatewayWorld) { g.bank.Status("/jwks.json", 503) }, 502, lookleap.CodeBadStatus},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			c.set(g)
+			w := g.serve(t, c.method, c.target, "")
+			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+string(c.code)+`"`) || len(g.calls) != 0 {
+				t.Errorf("%d %s, %d calls", w.Code, w.Body, len(g.calls))
+			}
+		})
+	}
+	t.Run("AIU-3.2-07/reject-limit-of-the-server", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		gateway := must(aiuri.NewGateway(g.host, g.options))
+		r := httptest.NewRequest("POST", "https://ai.example"+payTarget, strings.NewReader(strings.Repeat("x", 100)))
+		r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13}
+		w := httptest.NewRecorder()
+		r.Body = http.MaxBytesReader(w, r.Body, 10)
+		if gateway.ServeHTTP(w, r); w.Code != 400 || !strings.Contains(w.Body.String(), `"code":"too-large"`) || len(g.calls) != 0 {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
+	t.Run("AIU-3.2-07/reject-not-made", func(t *testing.T) {
+		for _, g := range []*aiuri.Gateway{nil, {}} {
+			w := httptest.NewRecorder()
+			if g.ServeHTTP(w, httptest.NewRequest("POST", payTarget, nil)); w.Code != 500 || !strings.Contains(w.Body.String(), "NewGateway") {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+		}
+	})
+}
+
+// TestNewGatewayRefuses lists the configurations of which no gateway is made.
+func TestNewGatewayRefuses(t *testing.T) {
+	for name, change := range map[string]func(*gatewayWorld){
+		"no-host":          func(g *gatewayWorld) { g.host = nil },
+		"base-without-tls": func(g *gatewayWorld) { g.options.Base = "http://ai.example/gateway" },
+		"no-base":          func(g *gatewayWorld) { g.options.Base = "" },
+		"origin":           func(g *gatewayWorld) { g.options.Origins = []string{"not an origin"} },
+		"credentials":      func(g *gatewayWorld) { g.options.Credentials = []string{"bank example"} },
+		"user-key":         func(g *gatewayWorld) { g.options.UserKey = []byte("short") },
+	} {
+		t.Run("AIU-3.2-06/reject-"+name, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			change(g)
+			if made, err := aiuri.NewGateway(g.host, g.options); made != nil || lookleap.CodeOf(err) == lookleap.CodeOK || lookleap.CodeOf(err) == lookleap.CodeInternal {
+				t.Errorf("%v, %v", made, err)
+			}
+		})
+	}
+}
+
+// TestGatewayPurge: after Purge the document and the keys are read again.
+func TestGatewayPurge(t *testing.T) {
+	g := newGatewayWorld(t)
+	g.net.Clock().Freeze()
+	g.options.Discoverer = aiuri.NewDiscoverer(g.host, aiuri.DiscovererOptions{})
+	gateway := must(aiuri.NewGateway(g.host, g.options))
+	reads := func() string { return strings.Join(g.net.Journal().Paths("bank.example"), " ") }
+	for range 2 {
+		if w := serveOnce(gateway, "POST", payTarget, ""); w.Code != 200 {
+			t.Fatal(w.Code, w.Body)
+		}
+	}
+	if n := strings.Count(reads(), "/jwks.json"); n != 1 {
+		t.Fatalf("the keys were read %d times", n)
+	}
+	gateway.Purge("https://bank.example")
+	if w := serveOnce(gateway, "POST", payTarget, ""); w.Code != 200 {
+		t.Fatal(w.Code, w.Body)
+	}
+	for _, path := range []string{"/jwks.json", documentPath} {
+		if n := strings.Count(reads(), path); n != 2 {
+			t.Errorf("%s was read %d times", path, n)
+		}
+	}
+	(*aiuri.Gateway)(nil).Purge("https://bank.example") // does nothing
+}
+
+// TestGatewayAudit: a record that cannot be written is reported, and no audit is none.
+func TestGatewayAudit(t *testing.T) {
+	t.Run("AIU-6-03/accept-none", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		var lost []lookleap.Event
+		g.host.Observe = func(_ context.Context, e lookleap.Event) {
+			if e.Kind == lookleap.EventFinding {
+				lost = append(lost, e)
+			}
+		}
+		g.options.Audit = nil
+		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || len(lost) != 0 {
+			t.Errorf("%d, %v", w.Code, lost)
+		}
+	})
+	t.Run("AIU-6-03/reject-lost-record", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		var lost []lookleap.Event
+		g.host.Observe = func(_ context.Context, e lookleap.Event) {
+			if e.Finding != nil && e.Finding.Requirement == "AIU-6-03" {
+				lost = append(lost, e)
+			}
+		}
+		g.options.Audit = func(aiuri.AuditRecord) { panic("x") }
+		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || len(lost) != 1 || lost[0].Subject != "ai://bank.example/…" {
+			t.Errorf("%d, %v", w.Code, lost)
+		}
+	})
+}
+
+// TestKeysOfAClient: keys that have expired since they were read are read again before they
+// verify, and not before that.
+func TestKeysOfAClient(t *testing.T) {
+	w, ask, fetched := newRotation(t)
+	life := aiuri.MaxKeyLife
+	w.net.Clock().Advance(time.Second)
+	if err := ask(); err != nil || fetched() != 1 {
+		t.Fatalf("%v after %d reads", err, fetched())
+	}
+	w.net.Clock().Advance(life)
+	if err := ask(); err != nil || fetched() != 2 {
+		t.Errorf("%v after %d reads", err, fetched())
+	}
+}
