@@ -1,29 +1,13 @@
 package agentstxt
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/vectors"
 )
-
-// vectors reads the cases of one file of testdata/vectors.
-func vectors[T any](t *testing.T, name string) []T {
-	t.Helper()
-	var file struct {
-		Draft string `json:"draft"`
-		Cases []T    `json:"cases"`
-	}
-	if err := json.Unmarshal(mustRead(t, "testdata/vectors/"+name), &file); err != nil {
-		t.Fatal(err)
-	}
-	if file.Draft != Draft || len(file.Cases) < 10 {
-		t.Fatalf("%d cases for %s", len(file.Cases), file.Draft)
-	}
-	return file.Cases
-}
 
 // side names a subtest for the register.
 func side(requirement string, accept bool, name string) string {
@@ -34,13 +18,13 @@ func side(requirement string, accept bool, name string) string {
 }
 
 func TestVectorFiles(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		Name, Requirement, File, Hint string
 		Base64                        []byte
 		State                         State
 		Reason                        lookleap.Code
 		Line                          int
-	}](t, "files.json") {
+	}](t, "files.json", Draft) {
 		t.Run(side(c.Requirement, c.State == Valid, c.Name), func(t *testing.T) {
 			data := []byte(c.File)
 			if c.Base64 != nil {
@@ -64,7 +48,7 @@ func TestVectorFiles(t *testing.T) {
 }
 
 func TestVectorDecisions(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		Name, Requirement, File string
 		Decisions               []struct {
 			Path        string
@@ -72,7 +56,7 @@ func TestVectorDecisions(t *testing.T) {
 			Reason      lookleap.Code
 			Line, Limit int
 		}
-	}](t, "decisions.json") {
+	}](t, "decisions.json", Draft) {
 		p, err := Parse([]byte(c.File), Options{})
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
@@ -91,14 +75,14 @@ func TestVectorDecisions(t *testing.T) {
 }
 
 func TestVectorAnswers(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		Name, Requirement, ContentType, File string
 		Status                               int
 		State                                State
 		Reason                               lookleap.Code
 		StrictState                          *State
 		StrictReason                         lookleap.Code
-	}](t, "answers.json") {
+	}](t, "answers.json", Draft) {
 		answer := Response{Status: c.Status, ContentType: c.ContentType, Body: []byte(c.File)}
 		t.Run(side(c.Requirement, c.State != Restricted, c.Name), func(t *testing.T) {
 			if p := Judge(answer, Options{}); p.State() != c.State || p.Reason() != c.Reason {

@@ -11,26 +11,10 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/vectors"
 )
 
 const vectorDir = "testdata/vectors"
-
-// vectors reads the cases of one file, and into more whatever else it has.
-func vectors[T any](t *testing.T, name string, more any) []T {
-	t.Helper()
-	var file struct {
-		Draft string
-		Cases []T
-	}
-	readJSON(t, filepath.Join(vectorDir, name), &file)
-	if more != nil {
-		readJSON(t, filepath.Join(vectorDir, name), more)
-	}
-	if file.Draft != aiuri.Draft || len(file.Cases) < 10 {
-		t.Fatalf("%d cases for %s", len(file.Cases), file.Draft)
-	}
-	return file.Cases
-}
 
 // side names a subtest for the register.
 func side(requirement string, reason lookleap.Code, name string) string {
@@ -41,11 +25,11 @@ func side(requirement string, reason lookleap.Code, name string) string {
 }
 
 func TestVectorURIs(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		Name, Requirement, URI, IRI, Normal, Authority string
 		Reason                                         lookleap.Code
 		Offset                                         int
-	}](t, "uris.json", nil) {
+	}](t, "uris.json", aiuri.Draft) {
 		t.Run(side(c.Requirement, c.Reason, c.Name), func(t *testing.T) {
 			read, text := aiuri.Parse, c.URI
 			if c.IRI != "" {
@@ -72,10 +56,10 @@ func want(reason lookleap.Code) lookleap.Code {
 }
 
 func TestVectorGateway(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		Name, Requirement, Base, URI, URL string
 		Reason                            lookleap.Code
-	}](t, "gateway.json", nil) {
+	}](t, "gateway.json", aiuri.Draft) {
 		t.Run(side(c.Requirement, c.Reason, c.Name), func(t *testing.T) {
 			m, err := aiuri.NewMapping(c.Base)
 			if err == nil && c.URI != "" {
@@ -98,10 +82,10 @@ func TestVectorGateway(t *testing.T) {
 }
 
 func TestVectorLinks(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		Name, Requirement, Page string
 		Link, Targets           []string
-	}](t, "links.json", nil) {
+	}](t, "links.json", aiuri.Draft) {
 		reason := lookleap.Code("")
 		if len(c.Targets) == 0 {
 			reason = aiuri.CodeNoEndpoint
@@ -119,12 +103,12 @@ func TestVectorLinks(t *testing.T) {
 }
 
 func TestVectorDocuments(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		Name, Requirement, Origin, Document, Endpoint, JWKS, Auth string
 		Scopes                                                    []string
 		MTLS                                                      bool
 		Finding, Reason                                           lookleap.Code
-	}](t, "documents.json", nil) {
+	}](t, "documents.json", aiuri.Draft) {
 		t.Run(side(c.Requirement, c.Reason, c.Name), func(t *testing.T) {
 			d, err := aiuri.ParseDescriptor([]byte(c.Document), c.Origin)
 			if lookleap.CodeOf(err) != want(c.Reason) {
@@ -148,7 +132,7 @@ func TestVectorResults(t *testing.T) {
 		Now  int64
 		Keys json.RawMessage
 	}
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		Name, Requirement, JWS, Payload, Key string
 		Body                                 *string
 		Expect                               struct {
@@ -156,7 +140,7 @@ func TestVectorResults(t *testing.T) {
 			Scopes, Require             []string
 		}
 		Reason lookleap.Code
-	}](t, "results.json", &all) {
+	}](t, "results.json", aiuri.Draft, &all) {
 		t.Run(side(c.Requirement, c.Reason, c.Name), func(t *testing.T) {
 			keys, err := aiuri.ParseKeySet(all.Keys)
 			if err != nil || len(keys.Findings()) != 0 {

@@ -1,7 +1,6 @@
 package anml_test
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,14 +12,8 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/kit"
+	"github.com/lookleap/lookleap/internal/vectors"
 )
-
-// vectorFile is one file of testdata/vectors.
-type vectorFile[T any] struct {
-	Draft string `json:"draft"`
-	Input string `json:"input"`
-	Cases []T    `json:"cases"`
-}
 
 // documentVector is a document in both serializations and what follows from it.
 type documentVector struct {
@@ -54,24 +47,8 @@ type valueVector struct {
 	Valid       bool   `json:"valid"`
 }
 
-func readVectors[T any](t *testing.T, name string) []T {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "vectors", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file vectorFile[T]
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	if file.Draft != anml.Draft || file.Input == "" || len(file.Cases) < 10 {
-		t.Fatalf("%s: %d cases for %q", name, len(file.Cases), file.Draft)
-	}
-	return file.Cases
-}
-
 func TestVectorDocuments(t *testing.T) {
-	for _, c := range readVectors[documentVector](t, "documents.json") {
+	for _, c := range vectors.Read[documentVector](t, "documents.json", anml.Draft) {
 		t.Run(c.Requirement+"/accept-vector-"+c.Name, func(t *testing.T) {
 			x, err := anml.ParseXML([]byte(c.XML), anml.ReadOptions{})
 			if err != nil {
@@ -101,7 +78,7 @@ func TestVectorDocuments(t *testing.T) {
 
 func TestVectorRefusals(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range readVectors[refusalVector](t, "refusals.json") {
+	for _, c := range vectors.Read[refusalVector](t, "refusals.json", anml.Draft) {
 		seen[c.Class] = true
 		t.Run(c.Requirement+"/reject-vector-"+c.Name, func(t *testing.T) {
 			data := []byte(kit.Unfold(c.File, c.Repeat))
@@ -123,7 +100,7 @@ func TestVectorRefusals(t *testing.T) {
 }
 
 func TestVectorValues(t *testing.T) {
-	for _, c := range readVectors[valueVector](t, "values.json") {
+	for _, c := range vectors.Read[valueVector](t, "values.json", anml.Draft) {
 		name := "/accept-vector-"
 		if !c.Valid {
 			name = "/reject-vector-"

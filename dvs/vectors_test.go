@@ -1,7 +1,6 @@
 package dvs_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/vectors"
 )
 
 // vectorCase is what the cases of every file have.
@@ -31,31 +31,11 @@ func (c vectorCase) run(t *testing.T, check func(t *testing.T) error) {
 	})
 }
 
-// vectors reads the cases of one file of testdata/vectors.
-func vectors[T any](t *testing.T, name string) []T {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "vectors", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Draft string
-		Cases []T
-	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	if file.Draft != dvs.Draft || len(file.Cases) < 10 {
-		t.Fatalf("%d cases for %s", len(file.Cases), file.Draft)
-	}
-	return file.Cases
-}
-
 func TestVectorRoots(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		vectorCase
 		Root, Canonical string
-	}](t, "roots.json") {
+	}](t, "roots.json", dvs.Draft) {
 		c.run(t, func(t *testing.T) error {
 			root, err := dvs.ParseTrustRoot(c.Root, dvs.Rules{})
 			if got := root.String(); got != c.Canonical {
@@ -67,10 +47,10 @@ func TestVectorRoots(t *testing.T) {
 }
 
 func TestVectorURLs(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		vectorCase
 		URL, ID, ServedFrom string
-	}](t, "urls.json") {
+	}](t, "urls.json", dvs.Draft) {
 		c.run(t, func(t *testing.T) error {
 			u, err := dvs.ParseSkillURL(c.URL, dvs.Rules{})
 			if c.ID != "" && u.String() != c.ID || c.ServedFrom != "" && u.ServedFrom() != c.ServedFrom {
@@ -82,10 +62,10 @@ func TestVectorURLs(t *testing.T) {
 }
 
 func TestVectorDecisions(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		vectorCase
 		Root, URL string
-	}](t, "decisions.json") {
+	}](t, "decisions.json", dvs.Draft) {
 		c.run(t, func(t *testing.T) error {
 			v := dvs.Decide(dvs.Claim{URL: c.URL, Root: c.Root, Source: dvs.ByUser}, dvs.Evidence{}, noon, dvs.Rules{})
 			if i := slices.IndexFunc(v.Checks, func(k lookleap.Check) bool { return k.Requirement == "DVS-3.1-05" }); v.Checks[i].Status == lookleap.Passed {
@@ -97,13 +77,13 @@ func TestVectorDecisions(t *testing.T) {
 }
 
 func TestVectorSkills(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		vectorCase
 		Profile                  dvs.Profile
 		File, Skill, Description string
 		Base64                   []byte
 		Line                     int
-	}](t, "skills.json") {
+	}](t, "skills.json", dvs.Draft) {
 		c.run(t, func(t *testing.T) error {
 			data := []byte(c.File)
 			if c.Base64 != nil {
@@ -122,12 +102,12 @@ func TestVectorSkills(t *testing.T) {
 }
 
 func TestVectorIndexes(t *testing.T) {
-	for _, c := range vectors[struct {
+	for _, c := range vectors.Read[struct {
 		vectorCase
 		Index    string
 		Skills   []string
 		Findings []lookleap.Code
-	}](t, "indexes.json") {
+	}](t, "indexes.json", dvs.Draft) {
 		c.run(t, func(t *testing.T) error {
 			list, err := dvs.ParseIndex([]byte(c.Index), indexAt, dvs.Rules{}, dvs.Limits{})
 			if err != nil {
@@ -165,7 +145,7 @@ func TestVectorsAreReadable(t *testing.T) {
 			t.Errorf("the README does not mention %s", name)
 		}
 		seen := map[string]bool{}
-		for _, c := range vectors[vectorCase](t, filepath.Base(name)) {
+		for _, c := range vectors.Read[vectorCase](t, filepath.Base(name), dvs.Draft) {
 			if seen[c.Name] || c.Requirement == "" || c.Reason == "" {
 				t.Errorf("%s: %+v is there twice, or lacks something", name, c)
 			}

@@ -1,17 +1,15 @@
 package wellknown_test
 
 import (
-	"encoding/json"
 	"errors"
-	"flag"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/vectors"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -225,10 +223,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-var updateVectors = flag.Bool("update-vectors", false, "write the expectations of testdata/vectors")
-
-const vectorFile = "testdata/vectors/uris.json"
-
 // uriVector is a URI with its parts, or with the code of its error.
 type uriVector struct {
 	URI    string        `json:"uri"`
@@ -240,18 +234,7 @@ type uriVector struct {
 
 // TestVectors takes the published URIs apart.
 func TestVectors(t *testing.T) {
-	text, err := os.ReadFile(vectorFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Specification string      `json:"specification"`
-		Input         string      `json:"input"`
-		Cases         []uriVector `json:"cases"`
-	}
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	file := vectors.Open[uriVector](t, "uris.json", wellknown.Spec)
 	good := 0
 	for i, want := range file.Cases {
 		got := uriVector{URI: want.URI}
@@ -266,7 +249,7 @@ func TestVectors(t *testing.T) {
 			got.Origin, got.Name, got.Rest = u.Origin, u.Name, u.Rest
 			good++
 		}
-		if *updateVectors {
+		if *vectors.Update {
 			file.Cases[i] = got
 		} else if got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -275,12 +258,8 @@ func TestVectors(t *testing.T) {
 	if good < 4 || len(file.Cases)-good < 8 {
 		t.Errorf("%d of %d cases are well-known URIs", good, len(file.Cases))
 	}
-	if *updateVectors {
-		text, err := json.MarshalIndent(file, "", "  ")
-		if err == nil {
-			err = os.WriteFile(vectorFile, append(text, '\n'), 0o666)
-		}
-		if err != nil {
+	if *vectors.Update {
+		if err := file.Write("uris.json"); err != nil {
 			t.Fatal(err)
 		}
 	}

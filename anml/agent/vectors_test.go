@@ -2,20 +2,14 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
-	"os"
 	"reflect"
 	"testing"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
+	"github.com/lookleap/lookleap/internal/vectors"
 )
-
-var updateVectors = flag.Bool("update-vectors", false, "write the decisions of testdata/vectors")
-
-const vectorFile = "testdata/vectors/decisions.json"
 
 // decisionVector is a document, a user, and what becomes of each ask.
 type decisionVector struct {
@@ -43,20 +37,9 @@ type vectorDecision struct {
 
 // TestVectors decides the published cases, from both serializations alike.
 func TestVectors(t *testing.T) {
-	text, err := os.ReadFile(vectorFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Draft string           `json:"draft"`
-		Input string           `json:"input"`
-		Cases []decisionVector `json:"cases"`
-	}
-	if err := json.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
-	if file.Draft != Draft || len(file.Cases) < 20 {
-		t.Fatalf("%d cases for %s", len(file.Cases), file.Draft)
+	file := vectors.Open[decisionVector](t, "decisions.json", Draft)
+	if len(file.Cases) < 20 {
+		t.Fatalf("%d cases", len(file.Cases))
 	}
 	verbs := map[string]bool{}
 	for i, c := range file.Cases {
@@ -69,7 +52,7 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *updateVectors {
+		if *vectors.Update {
 			file.Cases[i].Decisions = asXML
 			c.Decisions = asXML
 		}
@@ -92,12 +75,8 @@ func TestVectors(t *testing.T) {
 	if !verbs["allow"] || !verbs["prompt"] || !verbs["refuse"] {
 		t.Errorf("the cases show %v only", verbs)
 	}
-	if *updateVectors {
-		text, err := json.MarshalIndent(file, "", "  ")
-		if err == nil {
-			err = os.WriteFile(vectorFile, append(text, '\n'), 0o666)
-		}
-		if err != nil {
+	if *vectors.Update {
+		if err := file.Write("decisions.json"); err != nil {
 			t.Fatal(err)
 		}
 	}
