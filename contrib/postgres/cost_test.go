@@ -73,7 +73,7 @@ func fill(b *testing.B, e *Engine, size int) {
 	exec(`CREATE TABLE bare (id text PRIMARY KEY, state text, at timestamptz)`)
 	exec(`INSERT INTO bare VALUES ('counter')`)
 	exec(`INSERT INTO lookleap.plans SELECT convert_to('filled-' || i, 'UTF8'), 'a', 'done', NULL, now(), now() FROM generate_series(1, $1) i`, size)
-	exec(`INSERT INTO lookleap.limits VALUES ('key', 0, 3600000000, $1, (extract(epoch FROM now()) * 1000000)::bigint)`, size)
+	exec(`INSERT INTO lookleap.limits (key, held, longest, last_n, last_at) VALUES ('key', 0, 3600000000, $1, (extract(epoch FROM now()) * 1000000)::bigint)`, size)
 	exec(`INSERT INTO lookleap.uses SELECT 'key', i, (extract(epoch FROM now()) * 1000000)::bigint FROM generate_series(1, $1) i`, size)
 	for from := 0; from < size; from += many {
 		entries := make([]agent.Entry, many)

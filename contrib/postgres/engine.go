@@ -104,8 +104,9 @@ func (e *Engine) Purge(ctx context.Context) error {
 	for _, statement := range []string{
 		`DELETE FROM lookleap.cache WHERE ctid = ANY (ARRAY(SELECT ctid FROM lookleap.cache WHERE drop_at < now() LIMIT 10000 FOR UPDATE SKIP LOCKED))`,
 		`DELETE FROM lookleap.plans WHERE ctid = ANY (ARRAY(SELECT ctid FROM lookleap.plans WHERE greatest(expires, at) < now() - interval '7 days' LIMIT 10000 FOR UPDATE SKIP LOCKED))`,
-		`DELETE FROM lookleap.limits WHERE ctid = ANY (ARRAY(SELECT ctid FROM lookleap.limits
-			WHERE greatest(held, last_at + longest) < extract(epoch FROM now()) * 1000000 LIMIT 10000 FOR UPDATE SKIP LOCKED))`,
+		`WITH gone AS (DELETE FROM lookleap.limits WHERE ctid = ANY (ARRAY(SELECT ctid FROM lookleap.limits
+			WHERE greatest(held, last_at + longest) < extract(epoch FROM now()) * 1000000 LIMIT 10000 FOR UPDATE SKIP LOCKED)) RETURNING key)
+			DELETE FROM lookleap.uses WHERE key IN (SELECT key FROM gone)`,
 	} {
 		if _, err := e.pool.Exec(ctx, e.sql(statement)); err != nil {
 			return err

@@ -43,8 +43,7 @@ func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
 			return err
 		}
 		var there agent.Head
-		err = l.pool.QueryRow(ctx, l.sql(`SELECT number, digest FROM lookleap.append($1, $2, $3, $4, $5, $6)`), l.user, head.Number, head.Digest, data, next.Number, next.Digest).
-			Scan(&there.Number, &there.Digest)
+		err = l.pool.QueryRow(ctx, l.sql(`SELECT number, digest FROM lookleap.append($1, $2, $3, $4, $5, $6)`), l.user, head.Number, head.Digest, data, next.Number, next.Digest).Scan(&there.Number, &there.Digest)
 		if err != nil {
 			return err
 		}
@@ -54,7 +53,7 @@ func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
 		if there == next {
 			return nil
 		}
-		head = there // another process was faster
+		head = there // another process was faster; the same head again if it was so at this moment
 	}
 }
 
@@ -64,26 +63,26 @@ const page = 256
 func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 	return func(yield func(agent.Entry, error) bool) {
 		var end int64
-		err := l.pool.QueryRow(ctx, l.sql(`SELECT number FROM lookleap.heads WHERE owner = $1`), l.user).Scan(&end)
+		err := l.pool.QueryRow(ctx, l.sql(`SELECT last FROM lookleap.ledger WHERE owner = $1 ORDER BY first DESC LIMIT 1`), l.user).Scan(&end)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return
 		}
 		type row struct {
-			Number  int64
+			Last    int64
 			Entries []byte
 		}
 		for last := int64(0); err == nil && last < end; {
 			var rows []row
-			result, failed := l.pool.Query(ctx, l.sql(`SELECT number, entries FROM lookleap.ledger WHERE owner = $1 AND number > $2 AND number <= $3 ORDER BY number LIMIT $4`), l.user, last, end, page)
+			result, failed := l.pool.Query(ctx, l.sql(`SELECT last, entries FROM lookleap.ledger WHERE owner = $1 AND first > $2 AND first <= $3 ORDER BY first LIMIT $4`), l.user, last, end, page)
 			if rows, err = pgx.CollectRows(result, pgx.RowToStructByPos[row]); failed != nil || err != nil || len(rows) == 0 {
 				err = errors.Join(failed, err)
 				break
 			}
 			for _, r := range rows {
-				last = r.Number
+				last = r.Last
 				var entries []agent.Entry
 				if json.Unmarshal(r.Entries, &entries) != nil {
-					if !yield(agent.Entry{}, fmt.Errorf("the entries up to number %d are damaged", r.Number)) {
+					if !yield(agent.Entry{}, fmt.Errorf("the entries up to number %d are damaged", r.Last)) {
 						return
 					}
 				}

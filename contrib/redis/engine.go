@@ -54,12 +54,3 @@ func (e *Engine) key(kind, name, part string) string {
 func (e *Engine) run(ctx context.Context, s *redis.Script, keys []string, args ...any) *redis.Cmd {
 	return s.Run(ctx, e.client, keys, args...)
 }
-
-// text returns a value of a script's reply that may be missing.
-func text(values []any, i int) string {
-	if i >= len(values) {
-		return ""
-	}
-	s, _ := values[i].(string)
-	return s
-}

@@ -3,9 +3,11 @@ package redisengine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -13,14 +15,15 @@ import (
 	"github.com/lookleap/lookleap/anml/agent"
 )
 
-// Ledger returns the disclosure ledger of a user: a list with one element for each Append.
+// Ledger returns the disclosure ledger of a user: a list with one element for each Append. An
+// element begins with a line that holds the head after it, so that an append is one write.
 func (e *Engine) Ledger(user string) agent.DisclosureLedger {
-	return &ledger{Engine: e, list: e.key("ledger", user, ""), headKey: e.key("ledger", user, "head")}
+	return &ledger{Engine: e, list: e.key("ledger", user, "")}
 }
 
 type ledger struct {
 	*Engine
-	list, headKey string
+	list string
 
 	mu   sync.Mutex
 	head agent.Head // that this process saw last; the script verifies it
@@ -28,12 +31,16 @@ type ledger struct {
 
 // appendScript appends if the head is the expected one. Otherwise it returns the head.
 var appendScript = redis.NewScript(`
-local head = redis.call('HMGET', KEYS[2], 'number', 'digest')
-local number, digest = head[1] or '0', head[2] or ''
-if number ~= ARGV[1] or digest ~= ARGV[2] then return {0, number, digest} end
-redis.call('RPUSH', KEYS[1], ARGV[3])
-redis.call('HSET', KEYS[2], 'number', ARGV[4], 'digest', ARGV[5])
-return {1}`)
+local last = redis.call('LINDEX', KEYS[1], -1)
+local head = last and (string.match(last, '^[^\n]*\n') or 'damaged') or '0 \n'
+if head == ARGV[1] then
+  redis.call('RPUSH', KEYS[1], ARGV[2])
+  return ''
+end
+return head`)
+
+// headLine returns the line that an element begins with.
+func headLine(h agent.Head) string { return fmt.Sprintf("%d %s\n", h.Number, h.Digest) }
 
 func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
 	if len(entries) == 0 {
@@ -51,18 +58,17 @@ func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
 		if err != nil {
 			return err
 		}
-		got, err := l.run(ctx, appendScript, []string{l.list, l.headKey},
-			strconv.FormatInt(head.Number, 10), head.Digest, data, strconv.FormatInt(next.Number, 10), next.Digest).Slice()
+		got, err := l.run(ctx, appendScript, []string{l.list}, headLine(head), append([]byte(headLine(next)), data...)).Text()
 		if err != nil {
 			return err
 		}
 		there := next
-		if len(got) == 3 {
-			number, err := strconv.ParseInt(text(got, 1), 10, 64)
-			if err != nil {
-				return fmt.Errorf("the head of the ledger is damaged: %w", err)
+		if got != "" {
+			number, digest, ok := strings.Cut(strings.TrimSuffix(got, "\n"), " ")
+			if there.Number, err = strconv.ParseInt(number, 10, 64); !ok || err != nil {
+				return errors.New("the last element of the ledger is damaged")
 			}
-			there = agent.Head{Number: number, Digest: text(got, 2)}
+			there.Digest = digest
 		}
 		l.mu.Lock()
 		l.head = there
@@ -85,7 +91,8 @@ func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 			elements, err = l.client.LRange(ctx, l.list, from, min(from+page, end)-1).Result()
 			for i, element := range elements {
 				var entries []agent.Entry
-				if json.Unmarshal([]byte(element), &entries) != nil {
+				_, data, _ := strings.Cut(element, "\n")
+				if json.Unmarshal([]byte(data), &entries) != nil {
 					if !yield(agent.Entry{}, fmt.Errorf("element %d of the ledger is damaged", from+int64(i))) {
 						return
 					}

@@ -17,7 +17,8 @@ func (e *Engine) Limiter() lookleap.Limiter { return limiter{e} }
 type limiter struct{ *Engine }
 
 // takeScript looks at the use that must have left the window. If the clock was set back, it goes on
-// from the last use, so that no window ends early.
+// from the last use, so that no window ends early. The keys live for up to two windows, so that most
+// calls write only the use.
 var takeScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
@@ -37,10 +38,11 @@ if limit > 0 and window > 0 then
       oldest = tonumber(redis.call('LINDEX', KEYS[1], 0))
     end
     redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
+    if tonumber(kept[2]) ~= longest then redis.call('HSET', KEYS[2], 'window', string.format('%.0f', longest)) end
     local ms = math.ceil(longest / 1000) + 1
-    redis.call('PEXPIRE', KEYS[1], string.format('%.0f', ms))
-    redis.call('HSET', KEYS[2], 'window', string.format('%.0f', longest))
-    if redis.call('PTTL', KEYS[2]) < ms then redis.call('PEXPIRE', KEYS[2], string.format('%.0f', ms)) end
+    for i = 1, 2 do
+      if redis.call('PTTL', KEYS[i]) < ms then redis.call('PEXPIRE', KEYS[i], string.format('%.0f', 2 * ms)) end
+    end
   end
 end
 return string.format('%.0f', wait)`)

@@ -13,8 +13,8 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 )
 
-// records are the records of a user: a hash, so that they are deleted together. A record begins
-// with a byte, so that a part of one is not taken for an empty record.
+// records are the records of a user: a hash, so that they are deleted together. A record ends
+// with a mark, so that a part of one is not taken for an empty record.
 type records struct {
 	*Engine
 	name string
