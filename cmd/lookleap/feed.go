@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -21,8 +21,8 @@ import (
 func feedCommand() command {
 	return command{
 		name:    "feed",
-		args:    "FILE|URL… [--withdraw KIND=VALUE --reason TEXT]",
-		summary: "what a revocation feed withdraws; or add an entry to a feed",
+		args:    "FILE|URL… [--jwks FILE] [--withdraw KIND=VALUE --reason TEXT] [--sign KEY]",
+		summary: "what a revocation feed withdraws; or add an entry to a feed, or sign it",
 		about: `Reads revocation feeds as loaders do, and lists what they withdraw. A feed with a
 fault is refused, with the place and how to fix it.
 
@@ -33,31 +33,65 @@ the file at a URL that the policy of your agents names: each process follows it
 within 15 minutes, and within half a minute after another process of the same
 store has seen it. Entries never leave a feed.
 
+With --sign, it also writes FILE.jws, the feed signed with a private key in PEM form,
+and prints the key set for the policy. Serve that file instead. With --jwks, it reads
+signed feeds, and refuses one that none of the keys has signed. The name of a key is
+derived from its public part; withdraw it as key=NAME if it is stolen.
+
 value: {"sequence", "updated", "withdrawn": [{"kind", "value", "reason", "time"}]}`,
 		examples: []string{
 			"lookleap feed https://example.com/withdrawn.json",
 			`lookleap feed withdrawn.json --withdraw root=https://github.com/example-org/ --reason "the account was taken over"`,
+			"lookleap feed withdrawn.json --sign feed.pem",
+			"lookleap feed https://example.com/withdrawn.jws --jwks keys.json",
 		},
 		build: func(flags *flag.FlagSet) action {
-			var entry, reason string
+			var entry, reason, key, jwks string
 			flags.StringVar(&entry, "withdraw", "", "add this `KIND=VALUE` to the feed")
 			flags.StringVar(&reason, "reason", "", "why, as this `TEXT` for people")
+			flags.StringVar(&key, "sign", "", "sign the feed with the private key in this PEM `FILE`")
+			flags.StringVar(&jwks, "jwks", "", "the keys of signed feeds, a JWK Set in this `FILE`")
 			return func(ctx context.Context, s *session, args []string) error {
 				if err := withoutStdin(args); err != nil {
 					return err
 				}
-				if entry != "" {
-					return withdraw(ctx, s, args, entry, reason)
+				if entry != "" || key != "" {
+					return publishFeed(ctx, s, args, entry, reason, key)
 				}
-				return s.each(ctx, args, func(ctx context.Context, word string) result { return readFeed(ctx, s, word) })
+				verify, err := feedVerifier(jwks)
+				if err != nil {
+					return err
+				}
+				return s.each(ctx, args, func(ctx context.Context, word string) result { return readFeed(ctx, s, word, verify) })
 			}
 		},
 	}
 }
 
-// readFeed reads a feed from a file or a URL.
-func readFeed(ctx context.Context, s *session, word string) result {
+// feedVerifier returns a function that returns the feed in a file: the payload, if it has to be
+// signed with one of some keys, as a policy with these keys verifies it.
+func feedVerifier(jwks string) (func([]byte) ([]byte, error), error) {
+	if jwks == "" {
+		return func(content []byte) ([]byte, error) { return content, nil }, nil
+	}
+	keys, err := readFile(jwks)
+	if err == nil {
+		_, err = aiuri.ParseKeySet(keys)
+	}
+	if err != nil {
+		return nil, usagef("--jwks: %v", err)
+	}
+	return func(content []byte) ([]byte, error) {
+		return policy.Feed{Keys: keys}.Verify(content, func(string) bool { return false })
+	}, nil
+}
+
+// readFeed reads a feed from a file or a URL, and verifies its signature.
+func readFeed(ctx context.Context, s *session, word string, verify func([]byte) ([]byte, error)) result {
 	content, err := feedContent(ctx, s, word)
+	if err == nil {
+		content, err = verify(content)
+	}
 	if err != nil {
 		return refuse(err)
 	}
@@ -96,46 +130,6 @@ func feedContent(ctx context.Context, s *session, word string) ([]byte, error) {
 		return nil, coded{lookleap.CodeBadStatus, fmt.Errorf("the status is %d", resp.Status)}
 	}
 	return resp.Body, nil
-}
-
-// withdraw adds an entry to a feed in a file.
-func withdraw(ctx context.Context, s *session, args []string, entry, reason string) error {
-	kind, value, ok := strings.Cut(entry, "=")
-	switch {
-	case len(args) != 1 || strings.Contains(args[0], "://"):
-		return usagef("--withdraw changes one file: name it")
-	case !ok:
-		return usagef("--withdraw needs KIND=VALUE, such as root=https://github.com/example-org/")
-	case reason == "":
-		return usagef("--withdraw needs --reason, which is shown to the users")
-	}
-	host, err := s.Host()
-	if err != nil {
-		return err
-	}
-	return s.judge(ctx, args[0], func(context.Context) result {
-		var feed *dvs.Withdrawals
-		content, err := readFile(args[0])
-		if err == nil {
-			feed, err = dvs.ParseWithdrawals(content)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return refusePolicy(err)
-		}
-		now := host.Time().UTC()
-		next, err := feed.Add(dvs.Withdrawal{Kind: dvs.WithdrawalKind(kind), Value: value, Reason: reason, Time: now}, now)
-		if err != nil {
-			return refusePolicy(err)
-		}
-		data, err := json.MarshalIndent(next, "", "  ")
-		if err == nil {
-			err = replaceWhole(args[0], append(data, '\n'))
-		}
-		if err != nil {
-			return refuse(coded{lookleap.CodeIO, err})
-		}
-		return acceptFeed(next)
-	})
 }
 
 // replaceWhole writes a file, all of it or nothing.

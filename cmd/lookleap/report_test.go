@@ -3,9 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -165,6 +170,68 @@ func TestFeedCommand(t *testing.T) {
 	}
 	if code, out := lookleapOn(t, append(door, "feed", "https://feed.example/bad.json")...); code != exitRefused || !strings.Contains(out, "bad-feed") {
 		t.Error(code, out)
+	}
+}
+
+// TestFeedSigned signs a feed, and reads it as a policy with the key would.
+func TestFeedSigned(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name string, content []byte) string {
+		t.Helper()
+		writeFile(t, in(name), string(content))
+		return in(name)
+	}
+	newKey := func(name string) string {
+		_, private, err := ed25519.GenerateKey(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		der, err := x509.MarshalPKCS8PrivateKey(private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return write(name, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	}
+	file, key := in("withdrawn.json"), newKey("a.pem")
+	withdraw := []string{"feed", file, "--withdraw", "root=https://github.com/example-org/", "--reason", "taken over", "--sign"}
+	code, out := lookleapOn(t, append(withdraw, key)...)
+	set := regexp.MustCompile(`\{"keys":.*\}`).FindString(out)
+	if code != exitAccepted || set == "" || strings.Contains(set, `"d":`) {
+		t.Fatal(code, out)
+	}
+	keys := write("keys.json", []byte(set))
+	if code, out := lookleapOn(t, "feed", file+".jws", "--jwks", keys); code != exitAccepted || !strings.Contains(out, "taken over") {
+		t.Error(code, out)
+	}
+	signed, err := os.ReadFile(file + ".jws")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out := lookleapOn(t, "feed", file, "--sign", newKey("b.pem")); code != exitAccepted {
+		t.Error(code, out)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		exit int
+	}{
+		"other-key":     {[]string{"feed", file + ".jws", "--jwks", keys}, exitRefused},
+		"unsigned":      {[]string{"feed", file, "--jwks", keys}, exitRefused},
+		"changed":       {[]string{"feed", write("x.jws", bytes.Replace(signed, []byte("."), []byte(".A"), 1)), "--jwks", keys}, exitRefused},
+		"without-keys":  {[]string{"feed", file + ".jws"}, exitRefused},
+		"no-keys":       {[]string{"feed", file + ".jws", "--jwks", file}, exitUsage},
+		"no-such-file":  {[]string{"feed", in("none.json"), "--sign", key}, exitRefused},
+		"not-a-feed":    {[]string{"feed", keys, "--sign", key}, exitRefused},
+		"not-a-key":     {[]string{"feed", file, "--sign", keys}, exitUsage},
+		"no-key":        {[]string{"feed", file, "--sign", in("none.pem")}, exitUsage},
+		"of-a-url":      {[]string{"feed", "https://feed.example/w.json", "--sign", key}, exitUsage},
+		"without-a-why": {[]string{"feed", file, "--sign", key, "--withdraw", "root=https://a.example/"}, exitUsage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if code, out := lookleapOn(t, c.args...); code != c.exit {
+				t.Errorf("exit %d\n%s", code, out)
+			}
+		})
 	}
 }
 

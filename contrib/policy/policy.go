@@ -78,14 +78,15 @@ type Feed struct {
 func (f Feed) options() dvs.FeedOptions {
 	o := dvs.FeedOptions{URL: f.URL, Stale: f.Stale}
 	if f.Keys != nil {
-		o.Verify = f.verify
+		o.Verify = f.Verify
 	}
 	return o
 }
 
-// verify returns the payload of a feed that is signed with one of the keys of the policy. A
-// feed has no time of its own that counts here: an old one is recognised by its sequence.
-func (f Feed) verify(data []byte, withdrawn func(kid string) bool) ([]byte, error) {
+// Verify returns the payload of a feed that is signed with one of the keys of the policy. It
+// returns an error if the key was withdrawn. A feed has no time of its own that counts here: an
+// old one is recognised by its sequence.
+func (f Feed) Verify(data []byte, withdrawn func(kid string) bool) ([]byte, error) {
 	keys, err := aiuri.ParseKeySet(f.Keys)
 	if err != nil {
 		return nil, err
