@@ -2,6 +2,8 @@ package lookleap
 
 import (
 	"context"
+	"crypto/sha256"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap/internal/plugin"
@@ -71,4 +73,172 @@ func (h *Host) limit(ctx context.Context, call func(context.Context, Limiter) (t
 		return 0, partLimiter.coded(err)
 	}
 	return max(wait, 0), nil
+}
+
+// DefaultCounted is the number of uses and holds that the default limiter of a [Host]
+// remembers at once.
+const DefaultCounted = 1 << 18
+
+// NewMemoryLimiter returns a Limiter in memory that remembers [DefaultCounted] uses. It
+// counts exactly: it stores the time of each use until its window has passed.
+func NewMemoryLimiter() Limiter { return NewMemoryLimiterSize(DefaultCounted) }
+
+// NewMemoryLimiterSize is [NewMemoryLimiter] for another number of uses and holds, at
+// least 1. When it is full, it permits nothing until a window has passed.
+func NewMemoryLimiterSize(counted int) Limiter { return newMemoryLimiter(counted, time.Now) }
+
+func newMemoryLimiter(counted int, now func() time.Time) *memoryLimiter {
+	return &memoryLimiter{now: now, max: max(counted, 1), keys: make(map[limitKey]*limited)}
+}
+
+type memoryLimiter struct {
+	now func() time.Time
+	max int
+
+	mu      sync.Mutex
+	keys    map[limitKey]*limited
+	counted int
+	// elapsed is the time that has passed on the clock, in nanoseconds. It stands still when
+	// the clock is set back, so that no window ends early and no hold becomes longer.
+	elapsed int64
+	last    time.Time
+	swept   int64
+}
+
+// limitKey is the digest of a key, so that long keys need no more memory.
+type limitKey [sha256.Size]byte
+
+// limited are the uses of a key, as a ring of times with the oldest first.
+type limited struct {
+	times  []int64
+	first  int
+	n      int
+	window int64 // the longest window of its rates
+	until  int64 // end of the hold
+}
+
+func (l *memoryLimiter) Take(ctx context.Context, key string, r Rate) (time.Duration, error) {
+	return l.use(ctx, key, r, true)
+}
+
+func (l *memoryLimiter) Wait(ctx context.Context, key string, r Rate) (time.Duration, error) {
+	return l.use(ctx, key, r, false)
+}
+
+func (l *memoryLimiter) use(ctx context.Context, key string, r Rate, count bool) (time.Duration, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.tick()
+	k := limitKey(sha256.Sum256([]byte(key)))
+	w := l.keys[k]
+	var wait int64
+	if w != nil {
+		w.window = max(w.window, int64(r.Window))
+		l.expire(k, w, now)
+		wait = w.wait(r, now)
+	}
+	if wait > 0 || !r.limits() {
+		return time.Duration(wait), nil
+	}
+	if !l.room(now) {
+		return r.Window, nil
+	}
+	if !count {
+		return 0, nil
+	}
+	if w == nil {
+		w = &limited{window: int64(r.Window)}
+	}
+	l.keys[k] = w
+	w.add(now)
+	l.counted++
+	return 0, nil
+}
+
+func (l *memoryLimiter) Hold(ctx context.Context, key string, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.tick()
+	k := limitKey(sha256.Sum256([]byte(key)))
+	w := l.keys[k]
+	if w == nil {
+		if !l.room(now) {
+			return &Error{Code: CodeLimit, Message: "the limiter is full, so a wait cannot be kept", Fix: "use a Limiter with more room"}
+		}
+		w = new(limited)
+		l.keys[k] = w
+	}
+	if w.until == 0 && d > 0 {
+		l.counted++
+	}
+	w.until = max(w.until, now+int64(max(d, 0)))
+	l.expire(k, w, now)
+	return nil
+}
+
+// tick returns the time that has passed on the clock.
+func (l *memoryLimiter) tick() int64 {
+	now := l.now()
+	if gone := now.Sub(l.last); gone > 0 && !l.last.IsZero() {
+		l.elapsed += int64(gone)
+	}
+	l.last = now
+	return l.elapsed
+}
+
+// room reports whether one more use or hold can be remembered.
+func (l *memoryLimiter) room(now int64) bool {
+	if l.counted >= l.max && now-l.swept >= int64(time.Second) {
+		l.swept = now
+		for k, w := range l.keys {
+			l.expire(k, w, now)
+		}
+	}
+	return l.counted < l.max
+}
+
+// expire removes the uses that are older than the window, and a hold that has ended.
+func (l *memoryLimiter) expire(k limitKey, w *limited, now int64) {
+	for w.n > 0 && w.times[w.first] <= now-w.window {
+		w.first = (w.first + 1) % len(w.times)
+		w.n--
+		l.counted--
+	}
+	if w.until != 0 && w.until <= now {
+		w.until = 0
+		l.counted--
+	}
+	if w.n == 0 && w.until == 0 {
+		delete(l.keys, k)
+	}
+}
+
+// wait returns how long a rate and the hold do not permit a use.
+func (w *limited) wait(r Rate, now int64) int64 {
+	wait := max(w.until-now, 0)
+	if r.limits() && w.n >= r.Limit {
+		wait = max(wait, w.at(w.n-r.Limit)+int64(r.Window)-now)
+	}
+	return wait
+}
+
+// at returns the time of use i, counted from the oldest.
+func (w *limited) at(i int) int64 { return w.times[(w.first+i)%len(w.times)] }
+
+func (w *limited) add(now int64) {
+	if w.n == len(w.times) {
+		grown := make([]int64, max(8, 2*w.n))
+		for i := range w.n {
+			grown[i] = w.at(i)
+		}
+		w.times, w.first = grown, 0
+	}
+	w.times[(w.first+w.n)%len(w.times)] = now
+	w.n++
 }

@@ -1,18 +1,23 @@
 package dvs
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/shared"
 )
 
 // defaultFresh is how long a copy without freshness information is used (DVS-3.1-56).
@@ -175,4 +180,117 @@ func (d *document) confirmedBy(confirmed *document) *document {
 	copied.public = copied.public && confirmed.public
 	copied.evidence.Names, copied.evidence.Address, copied.evidence.TLS = confirmed.evidence.Names, confirmed.evidence.Address, confirmed.evidence.TLS
 	return &copied
+}
+
+// isGeneric reports whether a media type says nothing about the content.
+func isGeneric(mediaType string) bool {
+	return mediaType == "" || mediaType == "application/octet-stream" || mediaType == "binary/octet-stream"
+}
+
+// judgeMedia checks the media type of a Markdown file. It should be text/markdown, but code hosts
+// send text/plain (DVS-4.2-03 to DVS-4.2-06). A generic or missing type is accepted if the URL
+// that responded ends in .md and lies under a registered root, or if the user agreed to this
+// skill.
+func judgeMedia(answered string, e Evidence, claim Claim) lookleap.Check {
+	mediaType, charset := e.Type, e.Charset
+	named, _, _ := strings.Cut(answered, "?")
+	confirmed := claim.Source.Registered() || claim.Source == SkillOnly
+	shown := lookleap.Evidence{MediaType: mediaType}
+	if charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return failed(lookleap.CodeNotUTF8, fmt.Sprintf("the declared character set is %s and has to be UTF-8", plaintext.Quote(charset, 40)), shown)
+	}
+	is := plaintext.Quote(mediaType, 80)
+	switch {
+	case mediaType == "text/markdown":
+		return passed("the media type is text/markdown", shown)
+	case claim.Strict:
+	case mediaType == "text/plain" || mediaType == "text/x-markdown":
+		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
+	case isGeneric(mediaType) && (confirmed && strings.HasSuffix(named, ".md") || claim.Profile == Lenient):
+		return noted(lookleap.CodeMediaType, fmt.Sprintf("the media type is %s and should be text/markdown", is), shown)
+	}
+	message := fmt.Sprintf("the media type is %s and has to be text/markdown", is)
+	if !claim.Strict && isGeneric(mediaType) {
+		message += "; the profile Lenient accepts it"
+	}
+	return failed(lookleap.CodeMediaType, message, shown)
+}
+
+// judgeArchiveMedia checks the media type of an archive. The bytes decide about the format, so only
+// a page in its place is refused, and under Strict what is no type of an archive.
+func judgeArchiveMedia(e Evidence, claim Claim) lookleap.Check {
+	shown := lookleap.Evidence{MediaType: e.Type}
+	switch is := plaintext.Quote(e.Type, 80); {
+	case e.Type == TarGzip.MediaType() || e.Type == Zip.MediaType():
+		return passed("the media type is that of an archive", shown)
+	case isHTML(e.Type), claim.Strict:
+		return failed(lookleap.CodeMediaType, "the media type is "+is+" and has to be application/gzip or application/zip", shown)
+	default:
+		return noted(lookleap.CodeMediaType, "the media type is "+is+" and should be application/gzip or application/zip", shown)
+	}
+}
+
+// sharedFor is how long a process uses a copy of another one before it looks again.
+const sharedFor = shared.LookAgain
+
+// sharedCopy is what processes tell one another through [lookleap.Host.Cache]:
+// what a server answered for a SKILL.md, never a decision. Each process judges it
+// by its own roots.
+type sharedCopy struct {
+	Evidence  Evidence        `json:"evidence"`
+	Body      content         `json:"body"`
+	Validator fetch.Validator `json:"validator"`
+}
+
+func (s *sharedCopy) contents() []*content { return []*content{&s.Body} }
+
+// MarshalBinary keeps the body as it is, behind a line of JSON.
+func (s sharedCopy) MarshalBinary() ([]byte, error)       { return encodeContents(&s) }
+func (s *sharedCopy) UnmarshalBinary(stored []byte) error { return decodeContents(stored, s) }
+
+func (l *Loader) sharing() *shared.Cache[sharedCopy] {
+	return shared.New[sharedCopy](l.host, shared.Options{Prefix: "dvs/2/", Skew: sharedFor})
+}
+
+// recall returns the fresh copy that another process has shared, or nil if there
+// is no usable one.
+func (l *Loader) recall(ctx context.Context, u domain.URL, limit int) *document {
+	cache := l.sharing()
+	entry, err := cache.Get(ctx, u.String())
+	if err != nil {
+		return nil
+	}
+	stored, now := &entry.Value, l.host.Time()
+	e := &stored.Evidence
+	if stored.Body.Size > limit || e.Digest != DigestOf(stored.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || !e.Received.Equal(entry.Found) {
+		cache.Report(ctx, u.String(), shared.ErrForged)
+		return nil
+	}
+	if most := e.Received.Add(l.limits.Kept); most.Before(e.Fresh) {
+		e.Fresh = most
+	}
+	if !now.Before(e.Fresh) {
+		return nil
+	}
+	doc := &document{evidence: *e, body: bytes.Clone(stored.Body.Bytes), final: u, known: stored.Validator, public: true}
+	if n := len(e.Hops); n > 0 {
+		if doc.final, err = l.roots.Rules().urls().Parse(e.Hops[n-1]); err != nil {
+			return nil
+		}
+	}
+	return doc
+}
+
+// share tells other processes what a server answered, and takes back what they
+// were told before if it is no longer for all.
+func (l *Loader) share(ctx context.Context, u domain.URL, doc *document) {
+	if doc.evidence.Failure != "" {
+		return
+	}
+	cache, e := l.sharing(), &doc.evidence
+	if doc.public && e.Status == http.StatusOK && l.host.Time().Before(e.Fresh) {
+		cache.Put(ctx, u.String(), shared.Entry[sharedCopy]{Asked: e.Received, Found: e.Received, Value: sharedCopy{*e, content{doc.body, len(doc.body)}, doc.known}}, e.Fresh)
+	} else {
+		cache.Delete(ctx, u.String())
+	}
 }

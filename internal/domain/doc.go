@@ -11,7 +11,7 @@
 //	u.FragmentDropped()  // true: a finding, since the fragment is never sent
 //
 // Four things live here, one file each: the canonical URL (url.go, parse.go, path.go),
-// references resolved against one (resolve.go), hosts as validated A-labels (host.go), and what
+// references resolved against one (parse.go), hosts as validated A-labels (host.go), and what
 // a host tells about its owner: the registrable domain (suffix.go) and the scripts of its
 // labels (script.go). Everything is pure and safe for concurrent use. Knowledge of particular
 // web sites is not here.

@@ -260,3 +260,79 @@ func (f Freshness) Until(least, most, otherwise time.Duration) time.Time {
 func clamp(d, least, most time.Duration) time.Duration {
 	return max(least, min(d, most))
 }
+
+// The obsolete forms of dates that a recipient reads too (RFC 9110 section 5.6.7).
+// Both are in GMT, which asctime does not say.
+const (
+	rfc850Form  = "Monday, 02-Jan-06 15:04:05 GMT"
+	asctimeForm = "Mon Jan _2 15:04:05 2006"
+)
+
+// parseDate reads an HTTP date in any of its three forms, exactly as they are
+// written. The weekday must be that of the date.
+func parseDate(s string, now time.Time) (time.Time, bool) {
+	if t, ok := parseExactly(http.TimeFormat, s); ok {
+		return t, true
+	}
+	if t, ok := parseExactly(asctimeForm, s); ok {
+		return t, true
+	}
+	t, err := time.Parse(rfc850Form, s)
+	if err != nil {
+		return time.Time{}, false
+	}
+	// Of the years with these two digits it is the last one that is not more than
+	// 50 years ahead.
+	now = now.UTC()
+	year := now.Year()/100*100 + t.Year()%100 + 100
+	for {
+		t = time.Date(year, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+		if !t.After(now.AddDate(50, 0, 0)) {
+			break
+		}
+		year -= 100
+	}
+	return t, t.Format(rfc850Form) == s
+}
+
+// parseExactly reads a date that is written as its form writes it.
+func parseExactly(form, s string) (time.Time, bool) {
+	t, err := time.Parse(form, s)
+	if err != nil || t.Format(form) != s { // also the day of the week
+		return time.Time{}, false
+	}
+	return t, true
+}
+
+// httpDate reads a header that is exactly one date.
+func httpDate(h http.Header, name string, now time.Time) (time.Time, bool) {
+	lines := h.Values(name)
+	if len(lines) != 1 {
+		return time.Time{}, false
+	}
+	return parseDate(lines[0], now)
+}
+
+// Default bounds of Retry-After.
+const (
+	MinRetryAfter = time.Second
+	MaxRetryAfter = 24 * time.Hour
+)
+
+// ParseRetryAfter reads the Retry-After header (RFC 9110 section 10.2.3) of an answer
+// received at the time now: a number of seconds in digits alone, or an HTTP date in one of
+// its three forms (section 5.6.7). The result lies between least and most. A missing,
+// malformed or doubled header is false, which means: do not try again by yourself.
+func ParseRetryAfter(h http.Header, now time.Time, least, most time.Duration) (time.Duration, bool) {
+	lines := h.Values("Retry-After")
+	if len(lines) != 1 {
+		return 0, false
+	}
+	if n, ok := digits(lines[0], maxSeconds); ok {
+		return clamp(time.Duration(n)*time.Second, least, most), true
+	}
+	if date, ok := parseDate(lines[0], now); ok {
+		return clamp(date.Sub(now), least, most), true
+	}
+	return 0, false
+}

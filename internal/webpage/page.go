@@ -2,12 +2,16 @@ package webpage
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"errors"
 	"html/template"
+	"net"
 	"net/http"
 	"strings"
+	"time"
 )
 
 //go:embed style.css
@@ -101,4 +105,32 @@ func policy(script string, header bool) string {
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// IsLoopback reports whether a listener's address is one of the loopback interface.
+func IsLoopback(a net.Addr) bool { return isLoopbackAddr(a.String()) }
+
+// Serve serves pages on a listener until the context ends. A response that began before
+// has two seconds to arrive: it may say that a decision was taken.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx }}
+	closed := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(closed)
+		last, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer done()
+		if server.Shutdown(last) != nil {
+			_ = server.Close()
+		}
+	})
+	err := server.Serve(l)
+	cancel()
+	<-closed
+	if !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }
