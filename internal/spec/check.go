@@ -22,7 +22,7 @@ func (s *Spec) Check(r *Results, want map[string][]byte, docs fs.FS) (problems, 
 	evidence := r.evidence()
 	for _, register := range s.Registers {
 		for _, row := range register.Requirements {
-			status, behind := s.status(row.ID, evidence[row.ID])
+			status, behind := s.status(&row, evidence[row.ID])
 			switch {
 			case status == Missing && slices.Contains(s.Complete, row.Package):
 				if behind == "" {

@@ -17,6 +17,18 @@
 // tests that passed count; a failure below an id takes the id back. The tests of a
 // row pass when they run alone: none relies on what another test left behind.
 //
+// # Clauses
+//
+// Most rows expect several things. The column expected of a row that is split has a clause for
+// each, with the leaf tests that show it:
+//
+//	a [accept-same-host] the same host is covered | b [reject-other-port reject-sub*] another port or host is not
+//
+// The row passes if for each name in brackets a leaf test of the row passed; a star stands for any
+// characters. A demand to refuse needs a test whose name begins with reject, and a demand to accept
+// one that begins with accept. A split row with one side only is one where that side is all there
+// is. The pages say which rows are split, and of the others which have tests of one side only.
+//
 // # Three tables to edit
 //
 // registers/ has the requirements and the attack cases. excluded.tsv says why a

@@ -16,20 +16,23 @@ type Status string
 
 // The states of a row.
 const (
-	Passed   Status = "passed"   // leaf tests passed, and no test of the id failed
+	Passed   Status = "passed"   // leaf tests passed, those of each clause among them, and no test of the id failed
 	Excluded Status = "excluded" // no test can show it, for the reason given
 	Missing  Status = "missing"
 )
 
 // status returns the state of a row, and the tests or the reason for it.
-func (s *Spec) status(id string, e *Evidence) (Status, string) {
+func (s *Spec) status(row *Requirement, e *Evidence) (Status, string) {
 	switch {
 	case e.holds():
-		return Passed, list(e.Passed, id)
+		if unshown := row.unshown(e.Passed); len(unshown) > 0 {
+			return Missing, strings.Join(unshown, "; ")
+		}
+		return Passed, list(e.Passed, row.ID)
 	case e != nil && len(e.Failed) > 0:
-		return Missing, "fails: " + list(e.Failed, id)
-	case s.Excluded[id] != "":
-		return Excluded, s.Excluded[id]
+		return Missing, "fails: " + list(e.Failed, row.ID)
+	case s.Excluded[row.ID] != "":
+		return Excluded, s.Excluded[row.ID]
 	}
 	return Missing, ""
 }
@@ -40,6 +43,9 @@ Each requirement of the documents that this module implements is a row with an i
 below show every row in our words, and the tests that show it.
 
 * **passed**: tests named by the id ran and passed. The command below the row runs them alone.
+* **by clause**: passed, and the row lists what it expects, with the tests that show each clause. The other rows that passed
+  are not split yet: their tests may show only a part of what the row expects. Where all tests of such a row accept, or all
+  refuse, the row says so.
 * **excluded**: nothing that this module does can show it, for the reason given.
 * **missing**: no test shows it yet.
 
@@ -55,17 +61,18 @@ These pages are generated from the results of the tests (see [CONTRIBUTING.md](.
 func (s *Spec) Pages(r *Results, nested []string) map[string][]byte {
 	pages := make(map[string][]byte)
 	summary := bytes.NewBufferString(intro)
-	summary.WriteString("| document | passed | excluded | missing |\n|---|--:|--:|--:|\n")
-	total := make(map[Status]int)
+	summary.WriteString("| document | passed | by clause | excluded | missing |\n|---|--:|--:|--:|--:|\n")
+	total, byClause := make(map[Status]int), 0
 	for _, page := range s.pages(r, nested) {
 		name := "conformance/" + page.name + ".md"
 		pages[name] = page.text.Bytes()
 		for status, n := range page.count {
 			total[status] += n
 		}
-		fmt.Fprintf(summary, "| [%s](%s) | %d | %d | %d |\n", page.title, name, page.count[Passed], page.count[Excluded], page.count[Missing])
+		byClause += page.byClause
+		fmt.Fprintf(summary, "| [%s](%s) | %d | %d | %d | %d |\n", page.title, name, page.count[Passed], page.byClause, page.count[Excluded], page.count[Missing])
 	}
-	fmt.Fprintf(summary, "| all | %d | %d | %d |\n", total[Passed], total[Excluded], total[Missing])
+	fmt.Fprintf(summary, "| all | %d | %d | %d | %d |\n", total[Passed], byClause, total[Excluded], total[Missing])
 	summary.WriteString(s.mutations)
 	pages["conformance.md"] = summary.Bytes()
 	return pages
@@ -85,6 +92,7 @@ type page struct {
 	name, title string
 	text        bytes.Buffer
 	count       map[Status]int
+	byClause    int // rows that passed and are split into clauses
 }
 
 func (p *page) counts() string {
@@ -93,7 +101,8 @@ func (p *page) counts() string {
 
 // entry is a row as a page shows it.
 type entry struct {
-	group, id, facts, text string
+	group, facts, text string
+	row                Requirement // of an attack case only its id
 }
 
 // pages returns one page for each register, and one for the attack cases.
@@ -103,13 +112,13 @@ func (s *Spec) pages(r *Results, nested []string) []*page {
 	for _, register := range s.Registers {
 		var entries []entry
 		for _, row := range register.Requirements {
-			entries = append(entries, entry{heading(row.Section), row.ID, row.Level + " · " + row.Party, row.Text})
+			entries = append(entries, entry{heading(row.Section), row.Level + " · " + row.Party, row.Text, row})
 		}
 		pages = append(pages, s.page(register.Name, register.Document, entries, evidence, nested))
 	}
 	var entries []entry
 	for _, attack := range s.Attacks {
-		entries = append(entries, entry{attack.Group, attack.ID, "attack", attack.Title})
+		entries = append(entries, entry{attack.Group, "attack", attack.Title, Requirement{ID: attack.ID}})
 	}
 	return append(pages, s.page("attacks", "Attack cases", entries, evidence, nested))
 }
@@ -141,17 +150,29 @@ func (s *Spec) page(name, title string, entries []entry, evidence map[string]*Ev
 			if e.group != group {
 				continue
 			}
-			status, behind := s.status(e.id, evidence[e.id])
+			id, shown := e.row.ID, evidence[e.row.ID]
+			status, behind := s.status(&e.row, shown)
 			p.count[status]++
-			fmt.Fprintf(&body, "\n### %s\n\n%s · %s\n\n%s\n", e.id, e.facts, status, escape(e.text))
+			fmt.Fprintf(&body, "\n### %s\n\n%s · %s\n\n%s\n", id, e.facts, status, escape(e.text))
+			if len(e.row.Clauses) > 0 {
+				body.WriteByte('\n')
+			}
+			for _, c := range e.row.Clauses {
+				fmt.Fprintf(&body, "* %s. %s (%s)\n", c.Name, escape(c.Text), code(strings.Join(c.Leaves, " ")))
+			}
 			if status == Passed {
 				body.WriteByte('\n')
-				for _, c := range commands(e.id, evidence[e.id].Passed) {
+				for _, c := range commands(id, shown.Passed) {
 					fmt.Fprintf(&body, "    %s\n", c.shell(nested))
 				}
 			}
 			if behind != "" {
 				fmt.Fprintf(&body, "\n%s\n", behind)
+			}
+			if status == Passed && len(e.row.Clauses) > 0 {
+				p.byClause++
+			} else if side := oneSide(shown.passed(), id); side != "" && status == Passed && registerID.MatchString(id) {
+				fmt.Fprintf(&body, "\nNot split into clauses; all tests %s.\n", side)
 			}
 		}
 	}

@@ -17,9 +17,9 @@ func TestPages(t *testing.T) {
 	), []string{"examples/mcp"})
 	for name, wants := range map[string][]string{
 		"conformance.md": {
-			"\n| [RFC 8615, Well-Known URIs](conformance/wellknown.md) | 1 | 1 | 1 |\n",
-			"\n| [Domain-Verified Skills, draft-zzn-dvs-00](conformance/dvs.md) | 0 | 0 | 2 |\n",
-			"\n| [Attack cases](conformance/attacks.md) | 1 | 0 | 2 |\n| all | 2 | 1 | 5 |\n",
+			"\n| [RFC 8615, Well-Known URIs](conformance/wellknown.md) | 1 | 0 | 1 | 1 |\n",
+			"\n| [Domain-Verified Skills, draft-zzn-dvs-00](conformance/dvs.md) | 0 | 0 | 0 | 2 |\n",
+			"\n| [Attack cases](conformance/attacks.md) | 1 | 0 | 0 | 2 |\n| all | 2 | 0 | 1 | 5 |\n",
 		},
 		"conformance/wellknown.md": {
 			"# RFC 8615, Well-Known URIs\n\n1 passed, 1 excluded, 1 missing. [How to read this page](../conformance.md).\n\n## Section 1\n\n### WK-1-01\n",
@@ -52,7 +52,7 @@ func TestSummary(t *testing.T) {
 
 // TestSectionsStayTogether has a section in two places of its register.
 func TestSectionsStayTogether(t *testing.T) {
-	page := loadSmall(t).page("x", "X", []entry{{"Section 1", "WK-1-01", "", "one"}, {"Section 2", "WK-1-02", "", "two"}, {"Section 1", "WK-1-03", "", "three"}}, nil, nil)
+	page := loadSmall(t).page("x", "X", []entry{{"Section 1", "", "one", Requirement{ID: "WK-1-01"}}, {"Section 2", "", "two", Requirement{ID: "WK-1-02"}}, {"Section 1", "", "three", Requirement{ID: "WK-1-03"}}}, nil, nil)
 	if text := page.text.String(); strings.Count(text, "## Section 1\n") != 1 || strings.Index(text, "three") > strings.Index(text, "two") {
 		t.Error(text)
 	}

@@ -10,14 +10,15 @@ import (
 
 // Requirement is one row of a register.
 type Requirement struct {
-	ID       string // such as DVS-3.1-04
-	Level    string // MUST to MAY, or DEF where the document uses no key word
-	Party    string // who is bound by the requirement
-	Section  string // of the document
-	Package  string // that meets it, or NoPackage
-	Text     string // what is demanded, in our words
-	Expected string // outcome for an input; names of functions are illustrations
-	Ruling   string // how an ambiguity was decided
+	ID       string   // such as DVS-3.1-04
+	Level    string   // MUST to MAY, or DEF where the document uses no key word
+	Party    string   // who is bound by the requirement
+	Section  string   // of the document
+	Package  string   // that meets it, or NoPackage
+	Text     string   // what is demanded, in our words
+	Expected string   // outcome for an input; names of functions are illustrations
+	Ruling   string   // how an ambiguity was decided
+	Clauses  []Clause // of Expected; nil if the row is not split yet
 }
 
 // NoPackage is the package of requirements that no code of ours can meet.
@@ -86,6 +87,10 @@ func load(files fs.FS) (*Spec, error) {
 		register := Register{Name: d.name, Document: d.document}
 		err := readTable(files, "registers/"+d.name+".tsv", "id level party section package requirement expected ruling", func(c []string) error {
 			r := Requirement{ID: c[0], Level: c[1], Party: c[2], Section: c[3], Package: c[4], Text: c[5], Expected: c[6], Ruling: c[7]}
+			var err error
+			if r.Clauses, err = parseClauses(r.Expected); err != nil {
+				return fmt.Errorf("%s: %w", r.ID, err)
+			}
 			register.Requirements = append(register.Requirements, r)
 			if seen[r.ID] != nil {
 				return fmt.Errorf("%s is there twice", r.ID)

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -66,7 +67,7 @@ func loadSmall(t *testing.T) *Spec {
 func TestRows(t *testing.T) {
 	s := loadSmall(t)
 	got := s.Registers[0].Requirements[2]
-	if want := (Requirement{"WK-A-01", "SHOULD", "service", "A", "wellknown", `three | "four"`, "", "R-W1"}); got != want {
+	if want := (Requirement{"WK-A-01", "SHOULD", "service", "A", "wellknown", `three | "four"`, "", "R-W1", nil}); !reflect.DeepEqual(got, want) {
 		t.Errorf("the row is %+v", got)
 	}
 }
