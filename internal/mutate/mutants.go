@@ -290,9 +290,12 @@ func (g *generator) arguments(c *ast.CallExpr) {
 		_, ok := e.(*ast.Ident)
 		return ok
 	}
+	if f, ok := c.Fun.(*ast.Ident); ok && (f.Name == "min" || f.Name == "max") {
+		return // their order has no meaning
+	}
 	for i := 1; i < len(c.Args); i++ {
 		a, b := c.Args[i-1], c.Args[i]
-		if plain(a) && plain(b) {
+		if plain(a) && plain(b) && g.text(a.Pos(), a.End()) != g.text(b.Pos(), b.End()) {
 			g.add(swap, "arguments swapped", a.Pos(), b.End(), g.text(b.Pos(), b.End())+", "+g.text(a.Pos(), a.End()))
 		}
 	}

@@ -1,0 +1,241 @@
+package anmltrust
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+var judgeNow = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// judged is what the tests compare of a judgement.
+type judged struct {
+	state    state
+	row      string
+	lastRow  string
+	code     lookleap.Code
+	backoff  backoff
+	security bool
+	held     bool
+	final    bool
+}
+
+func judgedOf(j judgement) judged {
+	return judged{j.state, j.row, j.lastRow, j.code, j.backoff, j.security, j.held, j.final}
+}
+
+func refusalOf(row string, code lookleap.Code, scope backoffScope, length time.Duration) judged {
+	return judged{row: row, code: code, backoff: backoff{scope: scope, code: code, length: length}}
+}
+
+func securityOf(j judged) judged { j.security = true; return j }
+
+func temporaryOf(row, lastRow string, code lookleap.Code, length time.Duration) judged {
+	return judged{state: failedTemporarily, row: row, lastRow: lastRow, code: code, backoff: backoff{scope: backoffEndpoint, code: code, temporary: true, length: length}}
+}
+
+// TestJudgeQuery: how long a failure of the query endpoint stands, and for what: a bad answer
+// about one pair of server and site says nothing about the others of the endpoint.
+func TestJudgeQuery(t *testing.T) {
+	const ttl = 10 * time.Minute
+	for _, c := range []struct {
+		name string
+		x    Exchange
+		want judged
+	}{
+		{"ANML-12.5-23/reject-timeout", Exchange{Failure: FailedTransient}, temporaryOf("Q14", "Q15", CodeQueryUnavailable, time.Minute)},
+		{"ANML-12.5-23/reject-tls", Exchange{Failure: FailedTLS}, securityOf(refusalOf("Q16", CodeQueryTLS, backoffPair, time.Minute))},
+		{"ANML-12.5-23/reject-guard", Exchange{Failure: FailedOther}, refusalOf("Q15", CodeQueryUnavailable, backoffPair, time.Minute)},
+		{"ANML-12.5-23/reject-answer", Exchange{Failure: FailedAnswer}, refusalOf("Q5", CodeQueryMalformed, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-redirect-failure", Exchange{Failure: FailedRedirect}, refusalOf("Q5", CodeQueryMalformed, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-100", Exchange{Status: 100}, refusalOf("Q5", CodeQueryMalformed, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-204", Exchange{Status: 204}, refusalOf("Q5", CodeQueryMalformed, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-299", Exchange{Status: 299}, refusalOf("Q5", CodeQueryMalformed, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-300", Exchange{Status: 300}, refusalOf("Q11", CodeQueryRedirect, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-399", Exchange{Status: 399}, refusalOf("Q11", CodeQueryRedirect, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-400", Exchange{Status: 400}, refusalOf("Q8", CodeQuery400, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-401", Exchange{Status: 401}, refusalOf("Q10", CodeQueryStatus, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-404", Exchange{Status: 404}, judged{row: "Q7", code: CodeQuery404}},
+		{"ANML-12.5-23/reject-429", Exchange{Status: 429}, refusalOf("Q9", CodeQuery429, backoffEndpoint, time.Minute)},
+		{"ANML-12.5-23/reject-429-retry-after", Exchange{Status: 429, RetryAfter: time.Hour}, refusalOf("Q9", CodeQuery429, backoffEndpoint, time.Hour)},
+		{"ANML-12.5-23/reject-429-retry-after-a-year", Exchange{Status: 429, RetryAfter: 365 * 24 * time.Hour}, refusalOf("Q9", CodeQuery429, backoffEndpoint, maxRetryAfter)},
+		{"ANML-12.5-23/reject-429-retry-after-negative", Exchange{Status: 429, RetryAfter: -time.Hour}, refusalOf("Q9", CodeQuery429, backoffEndpoint, time.Minute)},
+		{"ANML-12.5-23/reject-499", Exchange{Status: 499}, refusalOf("Q10", CodeQueryStatus, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-500", Exchange{Status: 500}, temporaryOf("Q12", "Q13", CodeQueryUnavailable, time.Minute)},
+		{"ANML-12.5-23/reject-503-retry-after", Exchange{Status: 503, RetryAfter: 2 * time.Minute}, temporaryOf("Q12", "Q13", CodeQueryUnavailable, 2*time.Minute)},
+		{"ANML-12.5-23/reject-media-type", Exchange{Status: 200, MediaType: "text/html", Body: []byte("{}")}, refusalOf("Q5", CodeQueryMalformed, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-malformed", Exchange{Status: 200, MediaType: "application/json", Body: []byte("{")}, refusalOf("Q3", CodeQueryMalformed, backoffPair, 5*time.Minute)},
+		{"ANML-12.5-23/reject-not-authorized", Exchange{Status: 200, MediaType: "application/json", Body: []byte(`{"authorized":false}`)}, judged{row: "Q2", code: CodeQueryAuthorizedFalse}},
+		{"ANML-12.5-23/reject-expired", Exchange{Status: 200, MediaType: "application/json", Body: []byte(`{"authorized":true,"tier":1,"scope":["body"],"expires":"2026-06-01T12:00:00Z"}`)},
+			refusalOf("Q4", CodeQueryExpired, backoffPair, time.Minute)},
+		{"accept-authorized", Exchange{Status: 200, MediaType: "application/json", Body: []byte(`{"authorized":true,"tier":1,"scope":["body"],"expires":"2026-06-01T12:00:01Z"}`)},
+			judged{state: granted, row: "Q1", code: CodeQueryAuthorized}},
+		{"accept-empty-scope", Exchange{Status: 200, MediaType: "application/json", Body: []byte(`{"authorized":true,"tier":1,"scope":[],"expires":"2026-06-01T12:00:01Z"}`)},
+			judged{state: granted, row: "Q6", code: CodeQueryAuthorized}},
+
+		{"ANML-12.5-23/reject-held", Exchange{Held: CodeQuery400}, judged{row: "Q0", lastRow: "Q0", code: CodeQuery400, held: true, final: true}},
+		{"ANML-12.5-23/reject-held-429", Exchange{Held: CodeQuery429}, judged{row: "Q0", lastRow: "Q0", code: CodeQuery429, held: true}},
+		{"ANML-12.5-23/reject-held-manifest-429", Exchange{Held: CodeManifest429}, judged{row: "Q0", lastRow: "Q0", code: CodeManifest429, held: true}},
+		{"ANML-12.5-23/reject-held-temporarily", Exchange{Held: CodeQueryUnavailable, Transient: true}, judged{state: failedTemporarily, row: "Q0", lastRow: "Q0", code: CodeQueryUnavailable, held: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.x.At = judgeNow
+			j := c.x.judgeQuery(judgeNow, ttl)
+			if got := judgedOf(j); got != c.want {
+				t.Errorf("got  %+v\nwant %+v", got, c.want)
+			}
+			if kept := c.want.row == "Q2" || c.want.row == "Q7"; kept && !j.until.Equal(judgeNow.Add(ttl)) {
+				t.Errorf("kept until %s", j.until)
+			}
+		})
+	}
+	t.Run("accept-at-most-90-days", func(t *testing.T) {
+		for expires, want := range map[string]time.Time{"2027-06-01T12:00:00Z": judgeNow.Add(90 * 24 * time.Hour), "2026-08-01T12:00:00Z": time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)} {
+			x := Exchange{At: judgeNow, Status: 200, MediaType: "application/json", Body: []byte(`{"authorized":true,"tier":2,"scope":["body"],"expires":"` + expires + `"}`)}
+			if j := x.judgeQuery(judgeNow, ttl); !j.until.Equal(want) || j.tier != Full || j.scope != ScopeOf(Body) {
+				t.Errorf("%+v", j)
+			}
+		}
+	})
+}
+
+// TestJudgeManifest: the same for manifests.
+func TestJudgeManifest(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		x    Exchange
+		ttl  time.Duration
+		want judged
+	}{
+		{"reject-timeout", Exchange{Failure: FailedTransient, RetryAfter: time.Hour}, time.Hour, temporaryOf("M9", "M10", CodeManifestUnavailable, time.Hour)},
+		{"reject-tls", Exchange{Failure: FailedTLS}, time.Hour, securityOf(refusalOf("M5", CodeManifestTLS, backoffManifest, time.Minute))},
+		{"reject-redirect", Exchange{Failure: FailedRedirect}, time.Hour, refusalOf("M6", CodeManifestRedirect, backoffManifest, 5*time.Minute)},
+		{"reject-guard", Exchange{Failure: FailedOther}, time.Hour, refusalOf("M10", CodeManifestUnavailable, backoffManifest, time.Minute)},
+		{"reject-answer", Exchange{Failure: FailedAnswer}, time.Hour, refusalOf("M12", CodeManifestMalformed, backoffManifest, 5*time.Minute)},
+		{"reject-answer-short-ttl", Exchange{Failure: FailedAnswer}, time.Minute, refusalOf("M12", CodeManifestMalformed, backoffManifest, time.Minute)},
+		{"reject-204", Exchange{Status: 204}, time.Hour, refusalOf("M12", CodeManifestMalformed, backoffManifest, 5*time.Minute)},
+		{"reject-304-not-asked", Exchange{Status: 304}, time.Hour, refusalOf("M12", CodeManifestMalformed, backoffManifest, 5*time.Minute)},
+		{"reject-301", Exchange{Status: 301}, time.Hour, refusalOf("M6", CodeManifestRedirect, backoffManifest, 5*time.Minute)},
+		{"reject-301-with-validator", Exchange{Status: 301, Validated: true}, time.Hour, refusalOf("M6", CodeManifestRedirect, backoffManifest, 5*time.Minute)},
+		{"reject-399", Exchange{Status: 399}, time.Hour, refusalOf("M6", CodeManifestRedirect, backoffManifest, 5*time.Minute)},
+		{"reject-400", Exchange{Status: 400}, time.Hour, refusalOf("M7", CodeManifestMissing, backoffManifest, 5*time.Minute)},
+		{"reject-404-short-ttl", Exchange{Status: 404}, time.Minute, refusalOf("M7", CodeManifestMissing, backoffManifest, time.Minute)},
+		{"reject-429", Exchange{Status: 429, RetryAfter: time.Hour}, time.Hour, refusalOf("M8", CodeManifest429, backoffEndpoint, time.Hour)},
+		{"reject-499", Exchange{Status: 499}, time.Hour, refusalOf("M7", CodeManifestMissing, backoffManifest, 5*time.Minute)},
+		{"reject-500", Exchange{Status: 500}, time.Hour, temporaryOf("M9", "M10", CodeManifestUnavailable, time.Minute)},
+		{"reject-held", Exchange{Held: CodeManifestMissing}, time.Hour, judged{row: "M0", lastRow: "M10", code: CodeManifestMissing, held: true, final: true}},
+		{"reject-media-type", Exchange{Status: 200, MediaType: "text/html"}, time.Hour, refusalOf("M11", CodeManifestType, backoffManifest, 5*time.Minute)},
+		{"reject-media-type-short-ttl", Exchange{Status: 200, MediaType: "text/html"}, time.Minute, refusalOf("M11", CodeManifestType, backoffManifest, time.Minute)},
+		{"reject-json", Exchange{Status: 200, MediaType: ManifestMediaType, Body: []byte("{")}, time.Hour, refusalOf("M12", CodeManifestMalformed, backoffManifest, 5*time.Minute)},
+		{"reject-json-short-ttl", Exchange{Status: 200, MediaType: ManifestMediaType, Body: []byte("{")}, time.Minute, refusalOf("M12", CodeManifestMalformed, backoffManifest, time.Minute)},
+	} {
+		t.Run("ANML-12.5-23/"+c.name, func(t *testing.T) {
+			c.x.At = judgeNow
+			if got := judgedOf(c.x.judgeManifest(Rules{}, subject{}, judgeNow, c.ttl, false)); got != c.want {
+				t.Errorf("got  %+v\nwant %+v", got, c.want)
+			}
+		})
+	}
+}
+
+// TestTTL: how long an answer of the DNS is kept.
+func TestTTL(t *testing.T) {
+	for _, c := range []struct {
+		outcome   DNSOutcome
+		ttl, want time.Duration
+	}{
+		{DNSAbsent, 0, 5 * time.Minute}, {DNSAbsent, -time.Second, 5 * time.Minute}, {DNSAbsent, time.Second, time.Minute}, {DNSAbsent, time.Minute, time.Minute},
+		{DNSAbsent, time.Hour, time.Hour}, {DNSAbsent, 3 * time.Hour, 3 * time.Hour}, {DNSAbsent, 4 * time.Hour, 3 * time.Hour},
+		{DNSAnswer, 0, time.Minute}, {DNSAnswer, time.Second, time.Minute}, {DNSAnswer, 4 * time.Hour, 4 * time.Hour}, {DNSAnswer, 24 * time.Hour, 24 * time.Hour}, {DNSAnswer, 48 * time.Hour, 24 * time.Hour},
+	} {
+		side := "accept-record-"
+		if c.outcome == DNSAbsent {
+			side = "reject-absent-"
+		}
+		t.Run("ANML-12.2.3-01/"+side+c.ttl.String(), func(t *testing.T) {
+			if got := (&DNSEvidence{Outcome: c.outcome, TTL: c.ttl}).ttl(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestScopeJSON: a scope is stored as names, and no other name is read.
+func TestScopeJSON(t *testing.T) {
+	for n := range int(AllSections) + 1 {
+		s := Scope(n)
+		data, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := AllSections // what was there before has no effect
+		if err := json.Unmarshal(data, &read); err != nil || read != s {
+			t.Errorf("%s: %s, %v", data, read, err)
+		}
+	}
+	for _, text := range []string{`["footer","status"]`, `["state"]`, `[""]`, `["Body"]`, `"body"`, `5`, `[5]`, `{}`} {
+		var s Scope
+		if err := json.Unmarshal([]byte(text), &s); err == nil {
+			t.Errorf("%s: %s", text, s)
+		}
+	}
+}
+
+// TestReplayWithoutRecord: a verdict that has no evidence is judged by no one.
+func TestReplayWithoutRecord(t *testing.T) {
+	if a, err := Replay(nil, judgeNow); a != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Error(a, err)
+	}
+	for _, text := range []string{"", "{", "{}", `{"claim":{}}`, `{"claim":{},"evidence":null}`, `[]`} {
+		if a, err := Replay(&lookleap.Verdict{Record: []byte(text)}, judgeNow); a != nil || !errors.Is(err, errNoRecord) {
+			t.Errorf("%q: %v, %v", text, a, err)
+		}
+	}
+}
+
+// TestConfirmNeedsEverything drops, one by one, what an action at Tier 2 needs.
+func TestConfirmNeedsEverything(t *testing.T) {
+	good := Authorization{Tier: Full, Scope: ScopeOf(Interact), Expires: judgeNow.Add(time.Second)}
+	change := func(f func(*Authorization)) *Authorization { a := good; f(&a); return &a }
+	temporary := &lookleap.Error{Code: CodeQueryUnavailable}
+	for _, c := range []struct {
+		name string
+		a    *Authorization
+		err  error
+		want error
+	}{
+		{"accept", &good, nil, nil},
+		{"accept-self", &Authorization{Tier: Self}, nil, nil},
+		{"reject-display", change(func(a *Authorization) { a.Tier = Display }), nil, ErrTrustRevoked},
+		{"reject-display-with-its-section", change(func(a *Authorization) { a.Tier, a.Scope = Display, AllSections }), nil, ErrTrustRevoked},
+		{"reject-unlisted", change(func(a *Authorization) { a.Tier = Unlisted }), nil, ErrTrustRevoked},
+		{"reject-scope", change(func(a *Authorization) { a.Scope = ScopeOf(Body) }), nil, ErrTrustRevoked},
+		{"reject-expired", change(func(a *Authorization) { a.Expires = judgeNow }), nil, ErrTrustRevoked},
+		{"reject-nil", nil, nil, ErrTrustRevoked},
+		{"reject-temporary", &good, temporary, ErrTrustUnverified},
+		{"reject-refused", &good, &lookleap.Error{Code: CodeQuery404}, ErrTrustRevoked},
+		{"reject-unknown-error", &good, errors.New("x"), ErrTrustRevoked},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := Confirm(c.a, c.err, Interact, judgeNow)
+			if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || c.err != nil && !errors.Is(err, c.err) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if c.want != nil && errors.Is(err, ErrTrustRevoked) == errors.Is(err, ErrTrustUnverified) {
+				t.Errorf("%v is of two classes", err)
+			}
+		})
+	}
+	for section, display := range map[Section]bool{Body: true, Interact: false} {
+		a := Authorization{Tier: Display, Scope: AllSections, Expires: judgeNow.Add(time.Second)}
+		if got := Confirm(&a, nil, section, judgeNow); got == nil || a.Permits(section, judgeNow) != display {
+			t.Errorf("%s: %v", section, got)
+		}
+	}
+	if (&Authorization{Tier: Unlisted, Scope: AllSections}).Holds(judgeNow) || (*Authorization)(nil).Holds(judgeNow) {
+		t.Error("an authorization of no tier is in force")
+	}
+}
