@@ -139,22 +139,41 @@ func TestOneRequest(t *testing.T) {
 		for name, after := range map[string]error{"goaway": nil, "goaway-and-close": io.EOF} {
 			t.Run("O48/reject-"+way+"-before-any-request-"+name, func(t *testing.T) {
 				for kind, build := range requests {
-					synctest.Test(t, func(t *testing.T) {
-						n := lab.ForTest(t)
-						n.Site("shop.example").Frames(func(f *http2.Framer, stream uint32) error {
-							return errors.Join(f.WriteGoAway(0, http2.ErrCodeNo, nil), after)
-						})
-						begin := time.Now()
-						if err := exchange(t, fetcher(t, n), build()); err == nil {
-							t.Errorf("%s: answered", kind)
-						}
-						if dials := len(n.Journal().Dials()); dials > 5 || time.Since(begin) > 10*time.Second {
-							t.Errorf("%s: %d dials, %v", kind, dials, time.Since(begin))
-						}
-					})
+					for _, late := range []bool{false, true} { // is the request: after the answer to its connection was read
+						synctest.Test(t, func(t *testing.T) { endedBeforeUse(t, fetcher, kind, build(), after, late) })
+					}
 				}
 			})
 		}
+	}
+}
+
+// endedBeforeUse has each connection end before a request is written to it. A client without a
+// bound makes connections for ever, although it sends nothing.
+func endedBeforeUse(t *testing.T, fetcher func(*testing.T, *lab.Internet) lookleap.Fetcher, kind string, req *http.Request, after error, late bool) {
+	const mostDials = 5
+	n := lab.ForTest(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n.Site("shop.example").Frames(func(f *http2.Framer, stream uint32) error {
+		if len(n.Journal().Dials()) > 2*mostDials {
+			cancel() // a client without a bound ends here
+		}
+		return errors.Join(f.WriteGoAway(0, http2.ErrCodeNo, nil), after)
+	})
+	if late {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { time.Sleep(time.Millisecond) }})
+	}
+	begin := time.Now()
+	if err := exchange(t, fetcher(t, n), req.WithContext(ctx)); err == nil {
+		t.Errorf("%s: answered", kind)
+	}
+	dials, sent := len(n.Journal().Dials()), len(n.Journal().Requests())
+	if dials > mostDials || sent > 1 || time.Since(begin) > 10*time.Second {
+		t.Errorf("%s, late %v: %d connections, %d requests, %v", kind, late, dials, sent, time.Since(begin))
+	}
+	if late && sent > 0 {
+		t.Errorf("%s: the request was sent before its connection ended", kind)
 	}
 }
 
