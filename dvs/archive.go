@@ -69,7 +69,7 @@ func ReadArchive(r io.Reader, limits Limits) (map[string][]byte, error) {
 	case ok && format == TarGzip:
 		err = u.tarGzip(buffered)
 	case ok:
-		data, readErr := io.ReadAll(buffered)
+		data, readErr := io.ReadAll(buffered) // which ends at Limits.Archive
 		if err = readErr; err == nil {
 			err = u.zip(data)
 		}

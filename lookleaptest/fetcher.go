@@ -79,6 +79,10 @@ func openFetch(r *trial[openFetcher]) fetcherScript {
 	return fetcherScript{r, n, r.open()(r.TB, n), site}
 }
 
+// maxScriptBody is how many bytes a response may have. The site sends a few; a fetcher
+// whose bodies do not end must fail the test, not the machine.
+const maxScriptBody = 1 << 20
+
 // send sends a request and reads the whole response.
 func (s fetcherScript) send(ctx context.Context, method, path, body string, header ...string) (resp *http.Response, text string, err error) {
 	err = s.attemptIn(ctx, func(ctx context.Context) error {
@@ -96,7 +100,10 @@ func (s fetcherScript) send(ctx context.Context, method, path, body string, head
 		if resp, err = s.fetcher.RoundTrip(req); err != nil {
 			return err
 		}
-		data, err := io.ReadAll(resp.Body)
+		data, err := io.ReadAll(io.LimitReader(resp.Body, maxScriptBody+1))
+		if len(data) > maxScriptBody {
+			err = fmt.Errorf("the body of the response has more than %d bytes", maxScriptBody)
+		}
 		text = string(data)
 		return errors.Join(err, resp.Body.Close())
 	})

@@ -251,7 +251,7 @@ func (b *bank) openGateways(s *stage) (*gateways, error) {
 	}
 	s.lab.Site("pay.example").Handle("/gateway/*", honest)
 	s.lab.Site("cheap.example").Handle("/gateway/*", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
+		body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 		result, err := b.Invoke(r.Context(), &aiuri.Call{URI: b.endpoint, Method: r.Method, Body: body})
 		if err != nil {
 			http.Error(w, "the bank is closed", http.StatusBadGateway)

@@ -3,7 +3,7 @@
 // warnings, and never for permissions.
 package confusable
 
-//go:generate go run gen.go -data confusables.txt
+//go:generate go run gen.go -data confusables.txt -version 15.0.0
 
 import (
 	"strings"

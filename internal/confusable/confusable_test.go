@@ -45,3 +45,11 @@ func TestTables(t *testing.T) {
 		}
 	}
 }
+
+// TestVersion fails if the tables are older than what the oldest supported Go normalises by.
+func TestVersion(t *testing.T) {
+	const least = "15.0.0" // of golang.org/x/text with Go 1.26
+	if Version < least {
+		t.Errorf("the tables are of Unicode %s, texts are normalised by %s: see gen.go", Version, norm.Version)
+	}
+}

@@ -36,7 +36,7 @@ func Enter() {
 }
 
 func enter(report io.Writer) error {
-	data, err := io.ReadAll(os.NewFile(jailFile, "jail"))
+	data, err := io.ReadAll(os.NewFile(jailFile, "jail")) // which the parent process wrote whole
 	if err != nil {
 		return err
 	}
