@@ -321,12 +321,12 @@ func (p *Platforms) tenant(host string) (e *Platform, owner string, ok bool) {
 	return &p.entries[entry], owner, true
 }
 
-// suffix returns the public suffix of a host: of the built-in list, or one that
-// is a suffix by the table.
-func (p *Platforms) suffix(host string) (suffix string, icann bool) {
-	suffix, icann = domain.PublicSuffix(host)
+// suffix returns the public suffix of a host: of the lists, or one that is a suffix by the table
+// of platforms.
+func (r Rules) suffix(host string) (suffix string, icann bool) {
+	suffix, icann = domain.PublicSuffixWith(host, r.PublicSuffix)
 	if suffix != host {
-		if _, owner, ok := p.tenant(host); ok && owner == "" {
+		if _, owner, ok := r.platforms().tenant(host); ok && owner == "" {
 			return host, false
 		}
 	}

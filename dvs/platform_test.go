@@ -286,6 +286,28 @@ func TestTenants(t *testing.T) {
 			t.Errorf("%s, %v", dvs.PublicSuffixDate, err)
 		}
 	})
+	t.Run("O25/reject-by-the-list-of-one-registry", func(t *testing.T) {
+		list, err := lookleap.ReadPublicSuffixList(strings.NewReader("// ===BEGIN PRIVATE DOMAINS===\npages.example.net\n// ===END PRIVATE DOMAINS===\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, without := dvs.NewRoots(dvs.Rules{PublicSuffix: list}), dvs.NewRoots(dvs.Rules{})
+		if _, err := with.Register("https://pages.example.net/", dvs.ByUser); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+			t.Error(err)
+		}
+		if _, err := with.Register("https://a.pages.example.net/", dvs.ByUser); err != nil {
+			t.Error(err)
+		}
+		if _, err := without.Register("https://pages.example.net/", dvs.ByUser); err != nil {
+			t.Error(err) // another list of this process does not bind it
+		}
+		if _, err := with.Register("https://github.io/", dvs.ByUser); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+			t.Error("the built-in list does not hold any more:", err)
+		}
+		if _, err := with.AddPlatform(dvs.Platform{Name: "new", Subdomains: []string{"sites.example.org"}}); err != nil || with.Rules().PublicSuffix == nil {
+			t.Error("the list was lost:", err)
+		}
+	})
 	t.Run("O25/reject-added-by-the-host-program", func(t *testing.T) {
 		roots := registry(t, "https://pages.example.net/", "https://a.pages.example.net/")
 		dropped, err := roots.AddPlatform(dvs.Platform{Name: "new", Subdomains: []string{"pages.example.net"}})

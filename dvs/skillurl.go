@@ -199,6 +199,11 @@ type Rules struct {
 	AllowQuery bool       // keep the query of a skill URL as part of its identity
 	MaxURL     int        // bytes of a URL or reference; 0: 8192
 
+	// PublicSuffix is a list of public suffixes besides the built-in one and that of
+	// [lookleap.UsePublicSuffixList]. The longest suffix counts. nil: none. With it, the hosts of
+	// one process can have different lists.
+	PublicSuffix lookleap.PublicSuffixList
+
 	// InsecureAllowLocalhost lets single labels and special-use names be hosts.
 	// Use it only for tests and intranets.
 	InsecureAllowLocalhost bool
@@ -233,7 +238,7 @@ func (r Rules) locate(u domain.URL) (place, error) {
 	case ok && role.platform.Never:
 		return place{}, refuse(CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name, "use the publisher's own URL")
 	case !ok:
-		if suffix, icann := r.platforms().suffix(u.Host()); isSuffix(u.Host(), suffix) && (icann || u.Path() == "/") {
+		if suffix, icann := r.suffix(u.Host()); isSuffix(u.Host(), suffix) && (icann || u.Path() == "/") {
 			return place{}, refuse(CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
 		}
 		return place{page: u, served: u, file: true}, nil

@@ -141,7 +141,7 @@ func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool
 func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	segments := u.page.Segments()
 	role, listed := rules.platforms().find(u.Host())
-	suffix, _ := rules.platforms().suffix(u.Host())
+	suffix, _ := rules.suffix(u.Host())
 	keep, source := 0, DefaultOrigin
 	switch {
 	case u.IsZero():

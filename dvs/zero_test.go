@@ -29,7 +29,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.Use](), reflect.TypeFor[dvs.Value](), reflect.TypeFor[dvs.ValueKind](), reflect.TypeFor[dvs.VerifiedFS](),
 		reflect.TypeFor[dvs.VerifiedFSOptions](), reflect.TypeFor[dvs.Withdrawal](), reflect.TypeFor[dvs.WithdrawalKind](), reflect.TypeFor[dvs.Withdrawals](),
 	}, map[string]any{
-		"Builtin": dvs.Builtin, "CapabilitiesOf": dvs.CapabilitiesOf, "Catalogue": dvs.Catalogue, "Compare": dvs.Compare, "Decide": dvs.Decide, "DefaultRoot": dvs.DefaultRoot, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
+		"Builtin": dvs.Builtin, "CapabilitiesOf": dvs.CapabilitiesOf, "CheckFileNames": dvs.CheckFileNames, "Catalogue": dvs.Catalogue, "Compare": dvs.Compare, "Decide": dvs.Decide, "DefaultRoot": dvs.DefaultRoot, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
 		"Lint": dvs.Lint, "LintDNS": dvs.LintDNS, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewWithdrawalsHandler": dvs.NewWithdrawalsHandler, "ParseFeedURL": dvs.ParseFeedURL, "ParseWithdrawals": dvs.ParseWithdrawals, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,

@@ -25,7 +25,10 @@ func Registrable(host string) (domain string, ok bool) {
 // below its own (github.io). It is empty for what is no name, as in [Registrable].
 //
 // The longest suffix counts: of the built-in list, or of the list in [UseSuffixes].
-func PublicSuffix(host string) (suffix string, icann bool) {
+func PublicSuffix(host string) (suffix string, icann bool) { return PublicSuffixWith(host, nil) }
+
+// PublicSuffixWith is [PublicSuffix] with one list more, which may be nil.
+func PublicSuffixWith(host string, list SuffixSource) (suffix string, icann bool) {
 	if !isCanonicalName(host) {
 		return "", false // the list knows lower-case A-labels: EXAMPLE.CO.UK would yield CO.UK
 	}
@@ -33,8 +36,10 @@ func PublicSuffix(host string) (suffix string, icann bool) {
 	if extra := extraSuffix(host); len(extra) > len(suffix) {
 		suffix, icann = extra, false
 	}
-	if newer, registry := addedSuffix(host); len(newer) > len(suffix) {
-		suffix, icann = newer, registry
+	for _, more := range []SuffixSource{addedSource(), list} {
+		if newer, registry := suffixOf(more, host); len(newer) > len(suffix) {
+			suffix, icann = newer, registry
+		}
 	}
 	if !icann && endsInNumber(suffix) { // no suffix in the list is a number
 		return "", false

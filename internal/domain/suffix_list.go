@@ -162,17 +162,24 @@ func UseSuffixes(list SuffixSource) {
 // SuffixVersion returns what the list in use says about itself: the date of the built-in list,
 // and the version of a list that was added.
 func SuffixVersion() string {
-	if list := added.Load(); list != nil {
-		return SuffixDate + " and " + (*list).String()
+	if list := addedSource(); list != nil {
+		return SuffixDate + " and " + list.String()
 	}
 	return SuffixDate
 }
 
-// addedSuffix returns the public suffix of a canonical host by the list that was added, or "".
+// addedSource returns the list of [UseSuffixes], nil if there is none.
+func addedSource() SuffixSource {
+	if list := added.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// suffixOf returns the public suffix of a canonical host by a list that a program brings, or "".
 // What is not the end of the host at a label is ignored, and so is a list that panics: the
 // built-in list holds in any case.
-func addedSuffix(host string) (suffix string, icann bool) {
-	list := added.Load()
+func suffixOf(list SuffixSource, host string) (suffix string, icann bool) {
 	if list == nil {
 		return "", false
 	}
@@ -181,11 +188,11 @@ func addedSuffix(host string) (suffix string, icann bool) {
 			suffix, icann = "", false
 		}
 	}()
-	suffix = (*list).PublicSuffix(host)
+	suffix = list.PublicSuffix(host)
 	if suffix != host && !strings.HasSuffix(host, "."+suffix) || suffix == "" {
 		return "", false
 	}
-	if registry, ok := (*list).(interface{ ICANN(suffix string) bool }); ok {
+	if registry, ok := list.(interface{ ICANN(suffix string) bool }); ok {
 		icann = registry.ICANN(suffix)
 	}
 	return suffix, icann
