@@ -172,7 +172,7 @@ func (u *unpacker) file(written string, size int64, content io.Reader) error {
 	switch {
 	case err != nil:
 		return err
-	case name == ".":
+	case name == ".", strings.HasSuffix(written, "/"): // which some readers take for a directory
 		return refuse(CodeUnsafeName, written, "the path does not lead to a file below the skill's directory", "rename the file")
 	case len(u.files) >= u.limits.Files:
 		return refuse(lookleap.CodeLimit, name, fmt.Sprintf("the archive has more than %d files", u.limits.Files), "split the skill")

@@ -4,8 +4,6 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -18,88 +16,6 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 )
-
-// member is a member of an archive that a test writes, whatever it is.
-type member struct {
-	name, content string
-	kind          byte   // a tar type; 0: a file
-	link          string // target of a link
-}
-
-var entry = member{name: "SKILL.md", content: refund}
-
-func tarGzip(t testing.TB, members ...member) []byte {
-	t.Helper()
-	return gzipped(t, tarOf(t, members...))
-}
-
-func tarOf(t testing.TB, members ...member) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	for _, m := range members {
-		h := &tar.Header{Name: m.name, Typeflag: m.kind, Linkname: m.link, Size: int64(len(m.content)), Mode: 0o644, Format: tar.FormatPAX}
-		if m.kind == 0 {
-			h.Typeflag = tar.TypeReg
-		}
-		if err := w.WriteHeader(h); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, m.content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func gzipped(t testing.TB, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// zipOf writes a zip archive; each edit may change a header before it is written.
-func zipOf(t testing.TB, edit func(*zip.FileHeader), members ...member) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	for _, m := range members {
-		h := &zip.FileHeader{Name: m.name, Method: zip.Deflate}
-		if m.kind == tar.TypeSymlink {
-			h.ExternalAttrs, h.CreatorVersion = 0xa1ff<<16, 3<<8
-		}
-		if edit != nil {
-			edit(h)
-		}
-		f, err := w.CreateHeader(h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(f, m.content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// replaceLast replaces the last occurrence of a text.
-func replaceLast(data []byte, old, new string) []byte {
-	at := bytes.LastIndex(data, []byte(old))
-	return slices.Concat(data[:at], []byte(new), data[at+len(old):])
-}
 
 // TestReadArchive has the rules that both formats share, and those of each.
 func TestReadArchive(t *testing.T) {
@@ -175,6 +91,13 @@ func TestReadArchive(t *testing.T) {
 		"wrong-checksum":  patched(good, "PK\x01\x02", 16, 1),
 		"size-too-small":  patched(good, "PK\x01\x02", 24, 1),
 		"size-too-large":  patched(good, "PK\x01\x02", 24, 400),
+		"local-method":    patchedLocal(good, 8, 0),
+		"local-flags":     patchedLocal(good, 6, 8|1),
+		"local-size":      patchedLocal(good, 22, 4),
+		"local-checksum":  patchedLocal(good, 14, 1),
+		"unicode-path":    zipOf(t, func(h *zip.FileHeader) { h.Extra = []byte("\x75\x70\x09\x00\x01....x.md") }, entry),
+		"unicode-short":   zipOf(t, func(h *zip.FileHeader) { h.Extra = []byte("\x75\x70\x02\x00\x01.") }, entry),
+		"tail-of-deflate": withTail(t, "PK\x03\x04 and a member that only some readers find"),
 		"empty":           []byte("PK\x05\x06" + strings.Repeat("\x00", 18)),
 		"neither-of-both": []byte("Rar!\x1a\x07"),
 		"nothing":         nil,
@@ -188,10 +111,14 @@ func TestReadArchive(t *testing.T) {
 		"cut-tar":        gzipped(t, plain[:600]),
 		"trailing":       append(tarGzip(t, entry), "PK\x03\x04"...),
 		"sparse":         gzipped(t, sparse(t)),
+		"size-twice":     gzipped(t, sizedTwice(t)),
 		"global-path":    gzipped(t, slices.Concat(global(t, "path", "evil.md"), plain)),
 	} {
 		check("reject-"+name+"/tar.gz", data, dvs.CodeBadArchive)
 	}
+	check("reject-file-named-as-directory/tar.gz", gzipped(t, bytes.ReplaceAll(tarOf(t, entry, member{name: "/a", content: "x"}), []byte("/a\x00"), []byte("a/\x00"))), dvs.CodeUnsafeName)
+	check("accept-unicode-path/zip", zipOf(t, func(h *zip.FileHeader) { h.Extra = []byte("\x01\x00\x00\x00\x75\x70\x0d\x00\x01....SKILL.md") }, entry), lookleap.CodeOK, "SKILL.md")
+	check("accept-sizes-in-64-bits/zip", zip64Local(t), lookleap.CodeOK, "SKILL.md")
 	check("accept-git-comment/tar.gz", gzipped(t, slices.Concat(global(t, "comment", "0123456789abcdef"), plain)), lookleap.CodeOK, "SKILL.md")
 	comment := global(t, "comment", strings.Repeat("x", 900<<10))
 	check("reject-headers/tar.gz", gzipped(t, slices.Concat(bytes.Repeat(comment, 70), plain)), lookleap.CodeTooLarge)
@@ -224,58 +151,6 @@ func noise(size int) string {
 		b[i] = byte(r.Uint32())
 	}
 	return string(b)
-}
-
-// patched changes two bytes after the last occurrence of a signature.
-func patched(data []byte, signature string, at int, value uint16) []byte {
-	data = slices.Clone(data)
-	binary.LittleEndian.PutUint16(data[bytes.LastIndex(data, []byte(signature))+at:], value)
-	return data
-}
-
-// hidden removes the last member of a zip archive from its directory, but not from the file.
-func hidden(data []byte) []byte {
-	record, end := bytes.LastIndex(data, []byte("PK\x01\x02")), bytes.LastIndex(data, []byte("PK\x05\x06"))
-	size := binary.LittleEndian.Uint32(data[end+12:]) - uint32(end-record)
-	data = slices.Concat(data[:record], data[end:])
-	data = patched(patched(data, "PK\x05\x06", 8, 1), "PK\x05\x06", 10, 1)
-	return patched(data, "PK\x05\x06", 12, uint16(size))
-}
-
-// sparse is an archive with a file that is stored with a hole.
-func sparse(t testing.TB) []byte {
-	content := fmt.Sprintf("%-512s", "1\n0\n4\n") // the map: one part, of four bytes
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	for _, h := range []*tar.Header{
-		{Name: "SKILL.md", Typeflag: tar.TypeReg},
-		{Name: "x", Typeflag: tar.TypeReg, Size: 516, Format: tar.FormatPAX, PAXRecords: map[string]string{
-			"NOT.sparse.major": "1", "NOT.sparse.minor": "0", "NOT.sparse.name": "x.md", "NOT.sparse.realsize": "4096"}},
-	} {
-		if err := w.WriteHeader(h); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, (strings.ReplaceAll(content, " ", "\x00") + "data")[:h.Size]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return bytes.ReplaceAll(b.Bytes(), []byte("NOT.sparse"), []byte("GNU.sparse")) // which the package does not write
-}
-
-// global is a header that applies to all members after it.
-func global(t testing.TB, key, value string) []byte {
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{key: value}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }
 
 // TestReadArchiveMemory measures what is in memory while an archive of the largest allowed size is

@@ -34,6 +34,9 @@ func (u *unpacker) tarGzip(r io.Reader) error {
 		case tar.TypeDir:
 			err = u.directory(h.Name)
 		case tar.TypeReg:
+			if h.PAXRecords["size"] != "" {
+				return refuse(CodeBadArchive, h.Name, "the size is stated twice, which not every reader follows", "pack the skill again")
+			}
 			if isSparse(h) {
 				return refuse(CodeBadArchive, h.Name, "the file is stored as a sparse file", "pack the skill without sparse files")
 			}

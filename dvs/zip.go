@@ -4,9 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	"compress/flate"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +50,7 @@ func (u *unpacker) zip(data []byte) error {
 		if strings.HasSuffix(f.Name, "/") {
 			err = u.directory(f.Name)
 		} else {
-			err = u.zipFile(f)
+			err = u.zipFile(data, f)
 		}
 		if err != nil {
 			return err
@@ -56,21 +59,32 @@ func (u *unpacker) zip(data []byte) error {
 	return nil
 }
 
-// zipFile unpacks one file and checks its checksum.
-func (u *unpacker) zipFile(f *zip.File) error {
-	content, err := f.Open()
+// zipFile unpacks one file and checks its checksum. Its compressed form has to end where the
+// archive says: a reader that goes through the file would find other members after it.
+func (u *unpacker) zipFile(data []byte, f *zip.File) error {
+	at, err := f.DataOffset()
 	if err != nil {
 		return badArchive(f.Name, "the file cannot be unpacked", err)
 	}
-	defer content.Close()
+	compressed := bytes.NewReader(data[at : at+int64(f.CompressedSize64)]) // checkZipLayout checked both
+	var content io.Reader = compressed
+	if f.Method == zip.Deflate {
+		content = flate.NewReader(compressed) // which reads no byte too many of a ByteReader
+	}
+	checksum := crc32.NewIEEE()
+	content = io.TeeReader(content, checksum)
 	if f.UncompressedSize64 > uint64(u.limits.Total) { // more than a count of bytes holds, perhaps
 		return u.file(f.Name, -1, content)
 	}
 	if err := u.file(f.Name, int64(f.UncompressedSize64), content); err != nil {
 		return err
 	}
-	if n, err := content.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+	n, err := content.Read(make([]byte, 1))
+	switch {
+	case n > 0 || err != io.EOF || checksum.Sum32() != f.CRC32:
 		return badArchive(f.Name, "the file has another size or checksum than the archive states", err)
+	case compressed.Len() > 0:
+		return badArchive(f.Name, "there is something after the compressed form of the file", nil)
 	}
 	return nil
 }
@@ -142,6 +156,9 @@ func checkZipLayout(data []byte, files []*zip.File) error {
 		if next+zipLocalHeader+nameSize+extra != m.at || nameSize != int64(len(m.Name)) || string(local[zipLocalHeader:header]) != m.Name {
 			return badArchive(m.Name, "the member has another name or place than in the directory of the archive", nil)
 		}
+		if !sameMember(m.File, local, local[header:header+extra]) {
+			return badArchive(m.Name, "the header of the member states something else than the directory of the archive", nil)
+		}
 		size := int64(m.CompressedSize64)
 		if size < 0 || size > int64(len(data))-m.at {
 			return badArchive(m.Name, "the member is longer than the archive", nil)
@@ -155,6 +172,50 @@ func checkZipLayout(data []byte, files []*zip.File) error {
 		return badArchive("", "there is something between the members and the directory of the archive", nil)
 	}
 	return nil
+}
+
+// Extra fields of a member.
+const (
+	extraZip64       = 0x0001 // the sizes in 64 bits: first of the content, then compressed
+	extraUnicodePath = 0x7075 // another name, which some readers prefer: a version, a checksum, the name
+)
+
+// sameMember reports whether the header before a member states what the directory of the archive
+// does. What is stated after the content, in a descriptor, may be missing.
+func sameMember(f *zip.File, local, extra []byte) bool {
+	const compared = zipEncrypted | zipDescriptor
+	if binary.LittleEndian.Uint16(local[6:])&compared != f.Flags&compared || binary.LittleEndian.Uint16(local[8:]) != f.Method {
+		return false
+	}
+	for _, fields := range [][]byte{extra, f.Extra} {
+		if path, ok := extraField(fields, extraUnicodePath); ok && (len(path) < 5 || string(path[5:]) != f.Name) {
+			return false
+		}
+	}
+	checksum := binary.LittleEndian.Uint32(local[14:])
+	compressed, size := uint64(binary.LittleEndian.Uint32(local[18:])), uint64(binary.LittleEndian.Uint32(local[22:]))
+	if long, ok := extraField(extra, extraZip64); ok && len(long) >= 16 && (compressed == math.MaxUint32 || size == math.MaxUint32) {
+		size, compressed = binary.LittleEndian.Uint64(long), binary.LittleEndian.Uint64(long[8:])
+	}
+	if f.Flags&zipDescriptor != 0 && checksum == 0 && compressed == 0 && size == 0 {
+		return true
+	}
+	return checksum == f.CRC32 && compressed == f.CompressedSize64 && size == f.UncompressedSize64
+}
+
+// extraField returns the content of the extra field with an id.
+func extraField(extra []byte, id uint16) ([]byte, bool) {
+	for len(extra) >= 4 {
+		size := int(binary.LittleEndian.Uint16(extra[2:]))
+		if size > len(extra)-4 {
+			break
+		}
+		if binary.LittleEndian.Uint16(extra) == id {
+			return extra[4 : 4+size], true
+		}
+		extra = extra[4+size:]
+	}
+	return nil, false
 }
 
 // descriptorSize returns the size of the record after a member whose sizes were not known before:
