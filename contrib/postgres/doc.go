@@ -28,4 +28,14 @@
 //	trust     the last decisions are missing
 //
 // While the database does not answer, nothing is committed and nothing that is limited is sent.
+//
+// # Cost
+//
+// Medians next to the bare command of the client, in turns in one run, on two busy cores with
+// synchronous_commit on (BenchmarkCost). They do not grow with the number of entries:
+//
+//	                                        entries: 1,000  10,000  100,000  1,000,000
+//	claim a plan, next to INSERT                      1.03    1.00     1.10       1.03
+//	limited use, next to UPDATE                       1.03    1.16     1.01       1.14
+//	append to a ledger, next to INSERT                1.26    1.12     1.10       1.05
 package pgengine

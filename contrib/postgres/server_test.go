@@ -128,14 +128,9 @@ func (s *server) engine(t testing.TB, name string) *Engine {
 func (s *server) damage(t testing.TB, name string) {
 	t.Helper()
 	e := s.engine(t, name)
-	for _, statement := range []string{
-		`UPDATE lookleap.plans SET state = left(state, 3)`,
-		`UPDATE lookleap.ledger SET entries = substring(entries FROM 1 FOR octet_length(entries) / 2)`,
-	} {
-		if _, err := e.pool.Exec(context.Background(), e.sql(statement)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	e.must(t, `UPDATE lookleap.plans SET state = left(state, 3)`)
+	e.must(t, `UPDATE lookleap.ledger SET entries = substring(entries FROM 1 FOR octet_length(entries) / 2)`)
+	e.must(t, `UPDATE lookleap.cache SET expires = left(expires, 9)`)
 }
 
 // hang stops the processes of the server, so that connections stay open without answers.

@@ -2,36 +2,20 @@ package redisengine
 
 import (
 	"testing"
-	"time"
 
-	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/lookleaptest"
+	"github.com/lookleap/lookleap/internal/enginetest"
 )
 
-// contract returns the engine of a contract test on a server.
-func contract[T any](s *server, part func(*Engine) T) lookleaptest.Engine[T] {
-	return lookleaptest.Engine[T]{
-		Open:   func(t testing.TB, name string) T { return part(s.engine(t, name)) },
-		Damage: s.damage, Hang: s.hang, Patience: 4 * time.Second,
-	}
-}
-
+// TestContracts runs on each of redis-server and valkey-server that is installed.
 func TestContracts(t *testing.T) {
-	s := startServer(t)
-	t.Run("Cache", func(t *testing.T) {
-		lookleaptest.TestCache(t, contract(s, func(e *Engine) lookleap.Cache { return e.Cache() }))
-	})
-	t.Run("PlanLedger", func(t *testing.T) {
-		lookleaptest.TestPlanLedger(t, contract(s, func(e *Engine) lookleap.PlanLedger { return e.Plans() }))
-	})
-	t.Run("Limiter", func(t *testing.T) {
-		lookleaptest.TestLimiter(t, contract(s, func(e *Engine) lookleap.Limiter { return e.Limiter() }))
-	})
-	t.Run("Store", func(t *testing.T) {
-		lookleaptest.TestStore(t, contract(s, func(e *Engine) agent.Store { return e.Store("ada") }))
-	})
-	t.Run("Ledger", func(t *testing.T) {
-		lookleaptest.TestLedger(t, contract(s, func(e *Engine) agent.DisclosureLedger { return e.Ledger("ada") }))
+	eachServer(t, func(t *testing.T, s *server) {
+		damage := map[string]func(testing.TB, string){}
+		for _, part := range []string{"Cache", "PlanLedger", "Limiter", "Store", "Ledger", "TrustStore"} {
+			damage[part] = s.damage
+		}
+		enginetest.Contracts(t, enginetest.Server{
+			Open:   func(t testing.TB, name string) enginetest.Engine { return s.engine(t, name) },
+			Damage: damage, Hang: s.hang,
+		})
 	})
 }

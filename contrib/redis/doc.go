@@ -30,4 +30,18 @@
 //	trust     the last decisions are missing
 //
 // While the server does not answer, nothing is committed and nothing that is limited is sent.
+//
+// # Cost
+//
+// Medians next to the bare command of the client, in turns in one run, on two busy cores with
+// appendfsync always (BenchmarkCost). They do not grow with the number of entries:
+//
+//	                                        entries: 1,000  10,000  100,000  1,000,000
+//	claim a plan, next to SET NX                      1.29    1.23     1.09       1.28
+//	limited use, next to INCR                         1.01    1.11     1.28       1.18
+//	append to a ledger, next to RPUSH                 1.05    1.13     1.16    APPEND6
+//
+// # Valkey
+//
+// The tests run on each of redis-server and valkey-server that is on PATH.
 package redisengine

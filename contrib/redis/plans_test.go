@@ -1,48 +1,23 @@
 package redisengine
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/enginetest"
 )
 
-var later = time.Date(2031, 5, 1, 9, 0, 0, 0, time.UTC)
-
-// TestRules compares the scripts with lookleap.PlanRecord, in each state and for each step.
+// TestRules compares the scripts with lookleap.PlanRecord.
 func TestRules(t *testing.T) {
-	e := startServer(t).engine(t, "a")
-	p, ctx := e.Plans(), t.Context()
-	states := []lookleap.PlanState{"", lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown}
-	lease := lookleap.PlanLease
-	for _, from := range states {
-		for _, age := range []time.Duration{0, lease - 10*time.Second, lease + time.Second, -lease + 10*time.Second, -lease - 10*time.Second} {
-			set := func() lookleap.PlanRecord {
-				key := e.key("plan", "p", "")
-				e.client.Del(ctx, key)
-				if from == "" {
-					return lookleap.PlanRecord{}
-				}
-				at := time.Now().Add(-age)
-				e.client.HSet(ctx, key, "id", "p", "owner", "a", "state", string(from), "expires", later.Format(time.RFC3339Nano), "at", at.UnixMilli())
-				return lookleap.PlanRecord{ID: "p", Owner: "a", State: from, Expires: later, At: at}
+	eachServer(t, func(t *testing.T, s *server) {
+		e := s.engine(t, "a")
+		enginetest.Rules(t, e.Plans(), func(r lookleap.PlanRecord) {
+			key := e.key("plan", "p", "")
+			e.client.Del(t.Context(), key)
+			if r.State != "" {
+				e.client.HSet(t.Context(), key, "id", r.ID, "owner", r.Owner, "state", string(r.State), "expires", r.Expires.Format(time.RFC3339Nano), "at", r.At.UnixMilli())
 			}
-			for _, owner := range []string{"a", "b", ""} {
-				before := set()
-				c := lookleap.PlanClaim{ID: "p", Owner: owner, Expires: later}
-				_, want := before.Claim(c, time.Now())
-				if _, err := p.Claim(ctx, c); (err == nil) != (want == nil) || err != nil && !errors.Is(err, lookleap.ErrAlreadyDone) {
-					t.Errorf("claim of %q by %q after %v: %v, want %v", from, owner, age, err, want)
-				}
-				for _, to := range append(states, "other") {
-					before := set()
-					_, want := before.Record(owner, lookleap.PlanOutcome{State: to}, time.Now())
-					if err := p.Record(ctx, "p", owner, lookleap.PlanOutcome{State: to}); !errors.Is(err, want) || (err == nil) != (want == nil) {
-						t.Errorf("record of %q by %q in %q: %v, want %v", to, owner, from, err, want)
-					}
-				}
-			}
-		}
-	}
+		})
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -20,23 +21,33 @@ type server struct {
 	process *exec.Cmd
 }
 
-// startServer starts redis-server or valkey-server on a free port. Without one, the test is
-// skipped, but not in CI.
-func startServer(t testing.TB) *server {
+// installed returns the servers that are on PATH. Without any, the test is skipped, but not in CI.
+func installed(t testing.TB) (programs []string) {
 	t.Helper()
-	program := ""
 	for _, name := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(name); err == nil {
-			program = path
-			break
+			programs = append(programs, path)
 		}
 	}
-	if program == "" {
+	if len(programs) == 0 {
 		if os.Getenv("CI") != "" {
 			t.Fatal("neither redis-server nor valkey-server is installed")
 		}
 		t.Skip("neither redis-server nor valkey-server is installed")
 	}
+	return programs
+}
+
+// eachServer runs a test on each server that is installed.
+func eachServer(t *testing.T, test func(*testing.T, *server)) {
+	for _, program := range installed(t) {
+		t.Run(filepath.Base(program), func(t *testing.T) { test(t, startServer(t, program)) })
+	}
+}
+
+// startServer starts a server on a free port.
+func startServer(t testing.TB, program string) *server {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

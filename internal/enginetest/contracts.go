@@ -1,0 +1,85 @@
+package enginetest
+
+import (
+	"errors"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/lookleaptest"
+)
+
+// Engine is what an engine module has.
+type Engine interface {
+	Cache() lookleap.Cache
+	Plans() lookleap.PlanLedger
+	Limiter() lookleap.Limiter
+	Store(user string) agent.Store
+	Ledger(user string) agent.DisclosureLedger
+	TrustStore(user string) dvs.TrustStore
+}
+
+// Server is a running server.
+type Server struct {
+	Open func(t testing.TB, name string) Engine
+	// Damage holds, by the name of the part, how its data is damaged. A part without an entry
+	// stores nothing that its code could find damaged.
+	Damage map[string]func(t testing.TB, name string)
+	Hang   func(t testing.TB) (resume func())
+}
+
+// Contracts runs the contract test of each part.
+func Contracts(t *testing.T, s Server) {
+	t.Run("Cache", func(t *testing.T) {
+		lookleaptest.TestCache(t, part(s, "Cache", Engine.Cache))
+	})
+	t.Run("PlanLedger", func(t *testing.T) {
+		lookleaptest.TestPlanLedger(t, part(s, "PlanLedger", Engine.Plans))
+	})
+	t.Run("Limiter", func(t *testing.T) {
+		lookleaptest.TestLimiter(t, part(s, "Limiter", Engine.Limiter))
+	})
+	t.Run("Store", func(t *testing.T) {
+		lookleaptest.TestStore(t, part(s, "Store", func(e Engine) agent.Store { return e.Store("ada") }))
+	})
+	t.Run("Ledger", func(t *testing.T) {
+		lookleaptest.TestLedger(t, part(s, "Ledger", func(e Engine) agent.DisclosureLedger { return e.Ledger("ada") }))
+	})
+	t.Run("TrustStore", func(t *testing.T) {
+		lookleaptest.TestTrustStore(t, part(s, "TrustStore", func(e Engine) dvs.TrustStore { return e.TrustStore("ada") }))
+	})
+	t.Run("users", func(t *testing.T) { separateUsers(t, s.Open(t, "users")) })
+}
+
+func part[T any](s Server, name string, of func(Engine) T) lookleaptest.Engine[T] {
+	return lookleaptest.Engine[T]{
+		Open:   func(t testing.TB, name string) T { return of(s.Open(t, name)) },
+		Damage: s.Damage[name], Hang: s.Hang, Patience: 4 * time.Second,
+	}
+}
+
+// separateUsers tests that a user sees only their own records.
+func separateUsers(t *testing.T, e Engine) {
+	ctx := t.Context()
+	ada, bob := e.Store("ada"), e.Store("bob")
+	trust, others := e.TrustStore("ada"), e.TrustStore("bob")
+	entry := agent.Entry{Time: Later, Kind: agent.EntryAction, Serving: "shop.example"}
+	if err := errors.Join(ada.Put(ctx, "k", []byte("v")), trust.Put(ctx, "k", nil, []byte("v")), e.Ledger("ada").Append(ctx, entry)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bob.Get(ctx, "k"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("another user's store: %v", err)
+	}
+	if keys, err := others.List(ctx, ""); len(keys) != 0 || err != nil {
+		t.Errorf("another user's trust store has %q, %v", keys, err)
+	}
+	if keys, err := ada.Keys(ctx, ""); len(keys) != 1 || err != nil {
+		t.Errorf("the store has %q, %v: records of the trust store must not be among them", keys, err)
+	}
+	for range e.Ledger("bob").Entries(ctx) {
+		t.Error("another user's ledger has an entry")
+	}
+}
