@@ -83,6 +83,15 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 
 const maxNote = 1024
 
+// manifestFix says how to change a manifest that does not speak for a site.
+func manifestFix(code lookleap.Code, site string) string {
+	const until = "; until then agents treat every server as Tier 0"
+	if code == CodeManifestSiteMismatch {
+		return "serve a manifest that names " + plaintext.Quote(site, maxQuoted) + until
+	}
+	return "issue a new manifest" + until
+}
+
 // LintManifest returns what a publisher should change in a manifest: that it does
 // not speak for the site at a time, lives too long, names sections that it cannot
 // delegate, or grants more than needed. Its error says that the manifest cannot be
@@ -101,7 +110,7 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %s", plaintext.Quote(site, maxQuoted), sentence(err))
 	}
 	if row, code := m.Check(name, now); code != "" {
-		add(lookleap.SeverityError, code, row, code.Title(), "until then agents treat every server as Tier 0")
+		add(lookleap.SeverityError, code, row, code.Title(), manifestFix(code, name))
 	}
 	if m.Expires.Sub(m.Issued) > LongLifetime {
 		add(lookleap.SeverityWarning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue a new one every 30 to 90 days")

@@ -45,7 +45,7 @@ snippet is a record, a document or a command to paste.`,
 					return err
 				}
 				return s.each(ctx, args, func(ctx context.Context, origin string) result {
-					return examine(ctx, &patient{host: host, dev: s.options.Dev, step: s.progress.step}, origin)
+					return examine(ctx, &patient{host: host, named: s.options.Connect != "" && len(s.options.DNS) == 0, dev: s.options.Dev, devServer: s.options.DevServer(), step: s.progress.step}, origin)
 				})
 			}
 		},
@@ -139,7 +139,11 @@ func examine(ctx context.Context, p *patient, origin string) result {
 			d.Findings = []lookleap.Finding{}
 		}
 		value.Checks = append(value.Checks, d)
-		r.rows = append(r.rows, row{d.Check, d.State + ": " + plaintext.Line(d.Message)})
+		if d.State == wrong { // the findings say what
+			r.rows = append(r.rows, row{d.Check, d.State + " (" + string(d.Code) + ")"})
+		} else {
+			r.rows = append(r.rows, row{d.Check, d.State + ": " + plaintext.Line(d.Message)})
+		}
 		for _, f := range d.Findings {
 			f.Message = d.Check + ": " + f.Message
 			r = r.with(f)
@@ -163,11 +167,13 @@ func examine(ctx context.Context, p *patient, origin string) result {
 
 // patient is the site that is examined.
 type patient struct {
-	host *lookleap.Host
-	url  domain.URL
-	dev  bool              // development mode
-	step func(name string) // tells people which check runs
-	down string            // why the rest cannot be checked; "": it can
+	host      *lookleap.Host
+	url       domain.URL
+	dev       bool              // development mode
+	named     bool              // the server is that of --connect, whatever the DNS says
+	devServer string            // URL of its server
+	step      func(name string) // tells people which check runs
+	down      string            // why the rest cannot be checked; "": it can
 }
 
 // get reads a path of the site. For a status that says that nothing is there

@@ -11,10 +11,10 @@ import (
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/contrib/hostflags"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/dnssec"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -44,6 +44,9 @@ func (p *patient) address(ctx context.Context) diagnosis {
 	name := p.url.Host()
 	if p.dev {
 		return skip("not looked up in development mode")
+	}
+	if p.named {
+		return skip("not looked up: --connect names the server")
 	}
 	for _, t := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA} {
 		a, err := p.host.Lookup(ctx, name, t)
@@ -150,6 +153,9 @@ func (p *patient) record(ctx context.Context) (*anmltrust.Record, *lookleap.DNSA
 func (p *patient) trustRecord(ctx context.Context) diagnosis {
 	if p.dev {
 		return skip("not looked up in development mode")
+	}
+	if p.named {
+		return skip("not looked up: --connect names the server")
 	}
 	record, answer, err := p.record(ctx)
 	switch {
@@ -271,31 +277,26 @@ func unvalidated(answer *lookleap.DNSAnswer) []lookleap.Finding {
 // document.
 func (p *patient) connection(ctx context.Context) diagnosis {
 	_, err := p.get(ctx, "/agents.txt", "text/plain")
-	var failed *fetch.Error
-	if err == nil || !errors.As(err, &failed) || failed.Status != 0 {
-		return ok("the server answers")
-	}
-	fix, known := adviceConnection[failed.Code]
-	if !known {
-		return ok("the server answers") // what is wrong is about the document
+	fix := adviceConnection(err)
+	if fix == "" {
+		return ok("the server answers") // what is wrong, if anything, is about the document
 	}
 	p.down = "the server cannot be reached"
 	d := ill(err, fix)
 	d.Findings[0].Fix = fix
-	d.Snippet = "curl -sv " + p.url.Origin() + "/agents.txt"
+	d.Snippet = p.curl("/agents.txt")
 	return d
 }
 
-// adviceConnection is the fix of a connection that failed.
-var adviceConnection = map[lookleap.Code]string{
-	lookleap.CodeConnRefused:    "start the server, and let it listen on this port",
-	lookleap.CodeConnReset:      "find out why the server, or a firewall before it, ends connections",
-	lookleap.CodeTimeout:        "find out why the server, or a firewall before it, does not answer",
-	lookleap.CodeTLS:            "let the server send a certificate for this name, with the whole chain, that has not expired",
-	lookleap.CodeTLSTooOld:      "switch on TLS 1.2 or 1.3",
-	lookleap.CodeTruncated:      "let the server send complete responses",
-	lookleap.CodeBlockedAddress: "publish public addresses in DNS; for a machine of your own use --dev or --allow-private",
-	lookleap.CodeBlockedPort:    "serve the site on port 443; for a machine of your own use --dev or --allow-private",
+// curl returns a command that sends the same request, in development mode too.
+func (p *patient) curl(path string) string {
+	switch {
+	case p.devServer == "":
+		return "curl -sv " + p.url.Origin() + path
+	case p.url.Host() == hostflags.DevName:
+		return "curl -sv " + p.devServer + path
+	}
+	return "curl -sv -H 'Host: " + p.url.Host() + "' " + p.devServer + path
 }
 
 // snippets are what to paste for a check that found something wrong, %s is the origin and %[2]s

@@ -80,9 +80,6 @@ func reportOf(r result, now time.Time) htmlreport.Report {
 	return out
 }
 
-// oneLine returns an error with several causes, which follow on indented lines, in one line.
-func oneLine(message string) string { return strings.ReplaceAll(message, "\n\t", "; ") }
-
 // stateStatus is the status of each state of a diagnosis.
 var stateStatus = map[string]lookleap.Status{fine: lookleap.Passed, wrong: lookleap.Failed, absent: lookleap.Skipped, skipped: lookleap.Skipped}
 

@@ -68,6 +68,7 @@ func refusePolicy(err error) result {
 	r := refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Message: e.Message, Fix: e.Fix, Position: e.Position})
 	if e.Err != nil {
 		r.Message = fmt.Sprintf("%s: %v", e.Message, e.Err)
+		r.Findings[0].Message = r.Message
 	}
 	return r
 }

@@ -97,7 +97,7 @@ func (p *textPrinter) print(r result) error {
 	p.paint(&b, colour, answer)
 	fmt.Fprintf(&b, "  %s\n", plaintext.Quote(r.Input, maxShown))
 	if !r.OK {
-		fmt.Fprintf(&b, "     %s (%s)\n", visible(r.Message), visible(string(r.Code)))
+		fmt.Fprintf(&b, "     %s (%s)\n", visible(oneLine(r.Message)), visible(string(r.Code)))
 	} else if r.Message != accepted {
 		fmt.Fprintf(&b, "     %s\n", visible(r.Message))
 	}
@@ -116,12 +116,21 @@ func (p *textPrinter) print(r result) error {
 	return err
 }
 
+// oneLine joins the lines of an error with its causes, which [lookleap.Error] indents.
+func oneLine(message string) string {
+	first, causes, several := strings.Cut(message, "\n\t")
+	if !several {
+		return message
+	}
+	return first + ": " + strings.ReplaceAll(causes, "\n\t", "; ")
+}
+
 // writeFinding prints a finding; one that repeats the message prints place and fix only.
 func writeFinding(b *strings.Builder, f lookleap.Finding, message string) {
 	place := f.Position.String()
 	switch {
 	case f.Message != message:
-		fmt.Fprintf(b, "     %s: %s\n", visible(strings.TrimSpace(f.Severity.String()+" "+place)), visible(f.Message))
+		fmt.Fprintf(b, "     %s: %s\n", visible(strings.TrimSpace(f.Severity.String()+" "+place)), visible(oneLine(f.Message)))
 	case place != "":
 		fmt.Fprintf(b, "     at  %s\n", visible(place))
 	}

@@ -23,6 +23,7 @@ type result struct {
 	changed bool        // refused because it is not as it was locked
 	change  *dvs.Change // how, for the summary
 	claims  []claim     // to speak for sites, for the page
+	cause   error       // why the input was refused, if it was an error
 }
 
 // row is one line of a result for people.
@@ -40,7 +41,7 @@ func accept(value any, rows ...row) result {
 // refuse is the result of an input that failed with this error. What the error
 // carries is shown: its reason code, its verdict, its finding.
 func refuse(err error) result {
-	r := result{Code: lookleap.CodeOf(err)}
+	r := result{Code: lookleap.CodeOf(err), cause: err}
 	r.Message = strings.TrimSuffix(err.Error(), " ("+string(r.Code)+")") // which is shown next to it
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) && no.Verdict != nil {

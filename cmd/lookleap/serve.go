@@ -46,7 +46,7 @@ func (s *session) serve(ctx context.Context, address string, o agentstxt.Options
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return usagef("--listen: %v", err)
+		return usagef("--listen: %v; use a port that is free: port 0 is any", err)
 	}
 	if !webpage.IsLoopback(l.Addr()) {
 		_ = l.Close()

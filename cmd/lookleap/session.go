@@ -80,6 +80,8 @@ func (s *session) judge(ctx context.Context, input string, look func(context.Con
 	r := guarded(ctx, look)
 	done()
 	r.Input = input
+	s.advise(&r)
+	r.Input = s.options.Shown(input)
 	if !r.OK {
 		s.refused++
 	}

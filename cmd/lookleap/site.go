@@ -137,6 +137,9 @@ func (v *visit) row(label, text string) {
 // turnAway notes what an agent does not use. What is simply not there is no refusal.
 func (v *visit) turnAway(what string, err error) {
 	code := lookleap.CodeOf(err)
+	if v.result.cause == nil {
+		v.result.cause = err
+	}
 	v.value.Refused = append(v.value.Refused, siteRefusal{what, code, refuse(err).Message})
 	v.row("refused", what+": turned away ("+string(code)+")")
 }

@@ -51,17 +51,8 @@ func (f *Flags) URL(arg string) (string, error) {
 	if !f.Dev {
 		return arg, nil
 	}
-	full := arg
-	if !strings.Contains(arg, "://") {
-		full = "http://" + arg
-	}
-	u, err := url.Parse(full)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return arg, nil
-	}
-	_, notIP := netip.ParseAddr(u.Hostname())
-	local := notIP == nil || u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost")
-	if !local && !strings.HasPrefix(arg, "http://") {
+	u := devURL(arg)
+	if u == nil {
 		return arg, nil
 	}
 	site := devSite{scheme: u.Scheme, hostPort: withPort(u)}
@@ -74,6 +65,50 @@ func (f *Flags) URL(arg string) (string, error) {
 		return "https://" + DevName, nil
 	}
 	return u.String(), nil
+}
+
+// devURL returns the URL that only the development mode takes; nil for other arguments.
+func devURL(arg string) *url.URL {
+	full := arg
+	if !strings.Contains(arg, "://") {
+		full = "http://" + arg
+	}
+	u, err := url.Parse(full)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil
+	}
+	_, notIP := netip.ParseAddr(u.Hostname())
+	local := notIP == nil || u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".localhost")
+	if !local && !strings.HasPrefix(arg, "http://") {
+		return nil
+	}
+	return u
+}
+
+// NeedsDev reports whether an argument of the command line is one that only the development mode
+// takes: localhost, an IP address, or an http URL. A program that refuses it can name --dev.
+func NeedsDev(arg string) bool { return devURL(arg) != nil }
+
+// DevServer returns the URL of the server that requests go to in development mode, and "" without
+// --dev or if no server was named yet.
+func (f *Flags) DevServer() string {
+	if !f.Dev {
+		return ""
+	}
+	site, err := f.devSite()
+	if err != nil || site.hostPort == "" {
+		return ""
+	}
+	return site.scheme + "://" + site.hostPort
+}
+
+// Shown returns a text for people: it names the server of the development mode as they did, not as
+// [DevName].
+func (f *Flags) Shown(text string) string {
+	if f.site == nil {
+		return text
+	}
+	return strings.ReplaceAll(text, "https://"+DevName, f.site.scheme+"://"+f.site.hostPort)
 }
 
 func withPort(u *url.URL) string {

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +59,11 @@ func (l *loading) read(path string, above []string) error {
 	}
 	f, err := os.Open(absolute)
 	if err != nil {
-		return bad("the policy cannot be opened, so nothing is allowed", "make the file readable", err)
+		fix := "make the file readable"
+		if errors.Is(err, fs.ErrNotExist) {
+			fix = "check the path, or create the file"
+		}
+		return bad("the policy cannot be opened, so nothing is allowed", fix, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))

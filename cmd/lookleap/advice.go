@@ -1,0 +1,82 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/hostflags"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
+)
+
+// advise adds what a person at this machine can do about a refused input. The library does not know
+// the flags, so its own fixes do not name them.
+func (s *session) advise(r *result) {
+	if r.OK {
+		return
+	}
+	if fix := s.fixOf(r); fix != "" {
+		if i := slices.IndexFunc(r.Findings, func(f lookleap.Finding) bool { return f.Message == r.Message }); i >= 0 {
+			r.Findings[i].Fix = fix
+		} else {
+			r.Findings = slices.Insert(r.Findings, 0, lookleap.Finding{Code: r.Code, Message: r.Message, Fix: fix})
+		}
+	}
+	// People typed localhost, an address or http. The name of the development mode means nothing to them.
+	r.Message = s.options.Shown(r.Message)
+	for i := range r.Findings {
+		r.Findings[i].Message = s.options.Shown(r.Findings[i].Message)
+	}
+	for i := range r.rows {
+		r.rows[i].text = s.options.Shown(r.rows[i].text)
+	}
+}
+
+// devCodes are the refusals of URLs that the development mode accepts.
+var devCodes = []lookleap.Code{lookleap.Code(domain.CodeNotHTTPS), lookleap.Code(domain.CodeIPHost), lookleap.Code(domain.CodeSpecialHost)}
+
+// fixOf returns the fix of a fault in the URL or the network, "" for other faults.
+func (s *session) fixOf(r *result) string {
+	const ownServer = "if this is a server of your own, add --dev"
+	if !s.options.Dev && slices.Contains(devCodes, r.Code) && hostflags.NeedsDev(r.Input) {
+		if strings.HasPrefix(r.Input, "http://") {
+			return "write https:// in place of http://; " + ownServer
+		}
+		return ownServer
+	}
+	if unreachableDNS(r.cause) {
+		return "check the network of this machine, or ask another DNS server with --dns ADDRESS:53"
+	}
+	if errors.Is(r.cause, fs.ErrNotExist) && r.Code == lookleap.CodeIO {
+		return "check the path"
+	}
+	return adviceConnection(r.cause)
+}
+
+// adviceConnection returns the fix of a connection that failed, "" if err is about something else.
+func adviceConnection(err error) string {
+	var failed *fetch.Error
+	if !errors.As(err, &failed) || failed.Status != 0 {
+		return ""
+	}
+	var noTLS tls.RecordHeaderError
+	if errors.As(err, &noTLS) {
+		return "serve https on this port; if this is a server of your own that speaks http, add --dev"
+	}
+	return connectionFixes[failed.Code]
+}
+
+var connectionFixes = map[lookleap.Code]string{
+	lookleap.CodeConnRefused:    "start the server, and let it listen on this port",
+	lookleap.CodeConnReset:      "find out why the server, or a firewall before it, ends connections",
+	lookleap.CodeTimeout:        "find out why the server, or a firewall before it, does not answer",
+	lookleap.CodeTLS:            "let the server send a certificate for this name, with the whole chain, that has not expired",
+	lookleap.CodeTLSTooOld:      "switch on TLS 1.2 or 1.3",
+	lookleap.CodeTruncated:      "let the server send complete responses",
+	lookleap.CodeBlockedAddress: "publish public addresses in DNS; for a machine of your own use --dev or --allow-private",
+	lookleap.CodeBlockedPort:    "serve the site on port 443; for a machine of your own use --dev or --allow-private",
+}
