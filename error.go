@@ -205,7 +205,18 @@ func usageError(message string) error { return &Error{Code: CodeUsage, Message: 
 
 // consentError returns an error for consent that is missing. It is an [ErrConsentRefused].
 func consentError(code Code, message string, cause error) error {
-	return &Error{Code: code, Message: message, Err: coded.Classify(ErrConsentRefused, cause)}
+	e := &Error{Code: code, Message: message, Err: coded.Classify(ErrConsentRefused, cause)}
+	if cause == nil { // a cause has its own fix
+		e.Fix = consentFixes[code]
+	}
+	return e
+}
+
+// consentFixes are the fixes of the faults that a program can do something about. A refusal is none.
+var consentFixes = map[Code]string{
+	CodeConsentNoPrompter: "set Host.Prompter",
+	CodePlanExpired:       "do the operation again: it makes a new plan, and the user is asked again",
+	CodeConsentMismatch:   "return the user's decision about this request, with its Digest and ids of its items",
 }
 
 // Code is a reason code: a short kebab-case word that says why a check ended as it

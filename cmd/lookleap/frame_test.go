@@ -132,7 +132,7 @@ func TestFiles(t *testing.T) {
 	if err != nil || s.refused != 2 || len(seen) != 2 || strings.Count(out.String(), "\n") != 4 {
 		t.Errorf("refused %d, judged %q, %v:\n%s", s.refused, seen, err, &out)
 	}
-	if strings.Count(out.String(), `"code":"io"`) != 2 {
+	if strings.Count(out.String(), `"ok":false,"code":"io"`) != 2 {
 		t.Errorf("a file that cannot be read has another code:\n%s", &out)
 	}
 	if err := s.files(context.Background(), nil, nil); lookleap.CodeOf(err) != lookleap.CodeUsage {

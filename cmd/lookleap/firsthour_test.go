@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/lookleaptest/booking"
+)
+
+// trial runs a command as a person does, and returns its exit code and everything it printed. The
+// context has ended, if a command would otherwise run on.
+func trial(args []string, stop bool) (exit int, output string) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if stop {
+		cancel()
+	}
+	var out bytes.Buffer
+	exit = run(ctx, args, nil, &out, &out)
+	return exit, out.String()
+}
+
+// firstHour is a mistake of a person's first hour, the fix that lookleap prints, and what it leads to.
+type firstHour struct {
+	args   []string
+	exit   int
+	fix    string   // part of the output
+	follow func()   // what the fix says to change; nil: nothing but the command
+	then   []string // the command that follows the fix; nil: the same one
+	serves bool     // then runs until it is interrupted
+}
+
+// TestFirstHour makes typical mistakes and follows the printed fix literally: then it works.
+func TestFirstHour(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler()) // publishes nothing, which is fine
+	defer server.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	address := strings.TrimPrefix(server.URL, "http://")
+	_, port, _ := net.SplitHostPort(address)
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+
+	n := lab.ForTest(t)
+	door := opened(t, n).Args()
+	on := func(args ...string) []string { return append(door[:len(door):len(door)], args...) }
+	shop := func(name string) *lab.Site { return n.Site(name + ".example") }
+	shop("fine")
+	shop("private").At("10.1.2.3")
+	n.Name("nowhere.example")
+	shop("wrong-digest").Body("/agents.txt", "text/plain", "/admin DISALLOW\n*"+strings.Repeat("0", 64)+"\n")
+	signed, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := `<anml xmlns="` + anml.Namespace + `" version="1.0" role="service"><head><title>One</title></head></anml>`
+	shop("media-type").Body("/.well-known/anml", "text/plain", document)
+	shop("no-manifest")
+	n.Name("_anml.no-manifest.example").TXT("v=anml1; manifest=https://no-manifest.example/.well-known/anml-trust")
+	manifest, err := anmltrust.BuildManifest("no-manifest.example", time.Now().Add(-time.Hour), 0,
+		anmltrust.Entry{Domain: "partner.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("body")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, page := filepath.Join(t.TempDir(), "agents.json"), filepath.Join(t.TempDir(), "page.anml")
+
+	for name, c := range map[string]firstHour{
+		"wrong-port":      {[]string{"doctor", "--dev", closed.URL}, 1, "fix start the server, and let it listen on this port", nil, []string{"doctor", "--dev", server.URL}, false},
+		"no-scheme":       {[]string{"doctor", "localhost:" + port}, 1, "add --dev", nil, []string{"doctor", "localhost:" + port, "--dev"}, false},
+		"http":            {[]string{"site", server.URL}, 1, "add --dev", nil, []string{"site", server.URL, "--dev"}, false},
+		"ip-address":      {[]string{"doctor", secure.URL}, 1, "add --dev", nil, []string{"doctor", secure.URL, "--dev"}, false},
+		"http-on-connect": {[]string{"doctor", "--connect", address, "https://shop.example"}, 1, "add --dev", nil, []string{"doctor", "--connect", address, "https://shop.example", "--dev"}, false},
+		"no-dns":          {[]string{"site", "--dns", "127.0.0.1:9", "https://fine.example"}, 1, "ask another DNS server with --dns ADDRESS:53", nil, on("site", "https://fine.example"), false},
+		"no-address":      {on("doctor", "https://nowhere.example"), 1, "publish A or AAAA records", func() { shop("nowhere") }, nil, false},
+		"private-address": {on("site", "https://private.example"), 1, "--allow-private", nil, on("site", "https://private.example", "--allow-private"), false},
+		"wrong-digest": {on("doctor", "https://wrong-digest.example"), 1, "lookleap agentstxt sign agents.txt --write",
+			func() { shop("wrong-digest").Body("/agents.txt", "text/plain", string(signed)) }, nil, false},
+		"bad-media-type": {on("doctor", "https://media-type.example"), 1, anml.MediaTypeXML,
+			func() { shop("media-type").Handle("/.well-known/anml", booking.New(time.Now)) }, nil, false},
+		"no-manifest": {on("doctor", "https://no-manifest.example"), 1, "publish the manifest",
+			func() {
+				shop("no-manifest").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
+			}, nil, false},
+		"no-policy":       {[]string{"policy", rules}, 1, "check the path, or create the file", func() { writeFile(t, rules, `{"type": "application/vnd.lookleap.policy+json;version=1", "name": "example"}`) }, nil, false},
+		"no-file":         {[]string{"anml", page}, 1, "fix check the path", func() { writeFile(t, page, document) }, nil, false},
+		"port-in-use":     {[]string{"serve", "--listen", address}, 2, "port 0 is any", nil, []string{"serve", "--listen", "127.0.0.1:0"}, true},
+		"unknown-flag":    {[]string{"site", "--verbose", "https://fine.example"}, 2, "Try: lookleap help site", nil, []string{"help", "site"}, false},
+		"unknown-command": {[]string{"sites", "https://fine.example"}, 2, "Try: lookleap help", nil, []string{"help"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			exit, output := trial(c.args, false)
+			if exit != c.exit || !strings.Contains(output, c.fix) {
+				t.Fatalf("exit %d, and the fix %q is not in\n%s", exit, c.fix, output)
+			}
+			if strings.Contains(output, "localhost.example") || strings.Contains(output, `\u{A}`) {
+				t.Errorf("not in the user's words:\n%s", output)
+			}
+			if c.follow != nil {
+				c.follow()
+			}
+			if c.then == nil {
+				c.then = c.args
+			}
+			if exit, output := trial(c.then, c.serves); exit != exitAccepted {
+				t.Errorf("the fix does not help: exit %d\n%s", exit, output)
+			}
+		})
+	}
+}
