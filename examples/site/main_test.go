@@ -150,27 +150,31 @@ func TestBooking(t *testing.T) {
 	}
 }
 
-// TestCopied compiles a copy of this directory in another module, as a reader would make it.
+// TestCopied tests a copy of this directory in another module, as a reader would make it.
 func TestCopied(t *testing.T) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("no go command")
 	}
 	dir, root := t.TempDir(), must(filepath.Abs("../.."))
+	ours, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil || !strings.HasPrefix(string(ours), "module github.com/lookleap/lookleap\n") {
+		t.Skip("this is a copy")
+	}
 	if err := os.CopyFS(dir, os.DirFS(".")); err != nil {
 		t.Fatal(err)
 	}
-	module := strings.Replace(string(must(os.ReadFile(filepath.Join(root, "go.mod")))),
+	module := strings.Replace(string(ours),
 		"module github.com/lookleap/lookleap\n", "module ferries.example/site\n\nreplace github.com/lookleap/lookleap => "+root+"\n\nrequire github.com/lookleap/lookleap v0.0.0\n", 1)
 	for name, content := range map[string][]byte{"go.mod": []byte(module), "go.sum": must(os.ReadFile(filepath.Join(root, "go.sum")))} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command(goTool, "build", "-o", filepath.Join(t.TempDir(), "site"), ".")
-	build.Dir = dir
-	build.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
+	copied := exec.Command(goTool, "test", "-vet=off", ".")
+	copied.Dir = dir
+	copied.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	if out, err := copied.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
