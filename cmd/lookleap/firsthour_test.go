@@ -92,7 +92,9 @@ func TestFirstHour(t *testing.T) {
 			func() {
 				shop("no-manifest").Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest))
 			}, nil, false},
-		"no-policy":       {[]string{"policy", rules}, 1, "check the path, or create the file", func() { writeFile(t, rules, `{"type": "application/vnd.lookleap.policy+json;version=1", "name": "example"}`) }, nil, false},
+		"no-policy": {[]string{"policy", rules}, 1, "check the path, or create the file", func() {
+			writeFile(t, rules, `{"type": "application/vnd.lookleap.policy+json;version=1", "name": "example"}`)
+		}, nil, false},
 		"no-file":         {[]string{"anml", page}, 1, "fix check the path", func() { writeFile(t, page, document) }, nil, false},
 		"port-in-use":     {[]string{"serve", "--listen", address}, 2, "port 0 is any", nil, []string{"serve", "--listen", "127.0.0.1:0"}, true},
 		"unknown-flag":    {[]string{"site", "--verbose", "https://fine.example"}, 2, "Try: lookleap help site", nil, []string{"help", "site"}, false},
