@@ -1,0 +1,166 @@
+package agentstxt
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+)
+
+// TestRestrictedPaths: a restricted policy allows the path of the policy and nothing that only
+// begins like it.
+func TestRestrictedPaths(t *testing.T) {
+	for name, p := range map[string]*Policy{"malformed": restricted(&lookleap.Error{Code: CodeBadDirective, Err: ErrMalformed}), "zero": {}, "nil": nil} {
+		for _, path := range []string{"/agents.txt%zz", "/agents.txt%", "/agents.txt%4", "/agents.txt x", "/agents.txt\x00", "/agents.txt\n", "/agents.txt.", "agents.txt", "x", "*"} {
+			if d := p.Decide(path); d.Allowed || d.Code != CodeRestricted {
+				t.Errorf("AGT-5-04 %s: %q: %v", name, path, d)
+			}
+		}
+	}
+	t.Run("AGT-5-04/reject-policy-file-with-more", func(t *testing.T) {
+		if d := new(Policy).Decide("/agents.txt%zz"); d.Allowed || d.Code != CodeRestricted {
+			t.Error(d)
+		}
+	})
+	t.Run("AGT-6-18/reject-writing-the-policy-file", func(t *testing.T) {
+		p := mustParse(t, Options{}, "/ DISALLOW")
+		for path, code := range map[string]lookleap.Code{"/agents.txt": CodeDisallowed, "/%61gents.txt": CodeDisallowed} {
+			if d := p.decide(path, false); d.Allowed || d.Code != code {
+				t.Errorf("%s: %v", path, d)
+			}
+			if d := p.decide(path, true); !d.Allowed || d.Code != CodePolicyFile {
+				t.Errorf("%s: %v", path, d)
+			}
+		}
+		if d := new(Policy).decide("/agents.txt", false); d.Allowed || d.Code != CodeRestricted {
+			t.Error(d)
+		}
+	})
+	t.Run("AGT-6-15/reject-path-that-is-too-long", func(t *testing.T) {
+		p := mustParse(t, Options{}, "/a DISALLOW")
+		for n, code := range map[int]lookleap.Code{p.longest - 1: CodeUnlisted, p.longest: CodeUnlisted, p.longest + 1: lookleap.CodeURLTooLong} {
+			for _, end := range []string{"b", ";"} { // decided at once, and with care
+				path := "/" + strings.Repeat("b", n-2) + end
+				if d := p.Decide(path); d.Code != code || d.Allowed != (code == CodeUnlisted) {
+					t.Errorf("%d bytes: %s", len(path), d.Code)
+				}
+			}
+		}
+		if d := new(Policy).Decide("/" + strings.Repeat("b", math.MaxUint16+10)); d.Code != CodeRestricted {
+			t.Error(d.Code)
+		}
+	})
+}
+
+// TestForeignPolicy: without an agents.txt, what a robots.txt disallows counts, if it is read.
+func TestForeignPolicy(t *testing.T) {
+	p := absent(CodeNoPolicy)
+	if d := p.Decide("/x"); !d.Allowed || d.Code != CodeNoPolicy {
+		t.Error(d)
+	}
+	p.foreign = ParseRobots([]byte("User-agent: *\nDisallow: /x\nDisallow: /agents.txt\n"), "ExampleBot")
+	for path, allowed := range map[string]bool{"/x": false, "/x/y": false, "/y": true, "/agents.txt": true} {
+		t.Run("AGT-5-08/"+map[bool]string{true: "accept", false: "reject"}[allowed]+strings.ReplaceAll(path, "/", "-"), func(t *testing.T) {
+			d := p.Decide(path)
+			if code := map[bool]lookleap.Code{true: CodeNoPolicy, false: CodeForeignDisallowed}[allowed]; d.Allowed != allowed || d.Code != code {
+				t.Errorf("%s: %v", path, d)
+			}
+			if !allowed && (d.Rule != "/x" || d.Line != 2) {
+				t.Errorf("%s: %+v", path, d)
+			}
+		})
+	}
+}
+
+// TestDecisionText: the sentence has the line and the limit if there are any.
+func TestDecisionText(t *testing.T) {
+	for want, d := range map[string]Decision{
+		`"/a" is allowed: `:                  {Path: "/a", Allowed: true, Code: CodeAllowed},
+		", line 1":                           {Path: "/a", Allowed: true, Code: CodeAllowed, Line: 1},
+		", at most 1 requests in the window": {Path: "/a", Allowed: true, Code: CodeAllowed, Limit: 1},
+		`"/a" is denied: `:                   {Path: "/a", Code: CodeDisallowed, Limit: 5},
+	} {
+		s := d.String()
+		if !strings.Contains(s, want) || strings.Contains(s, "line") != (d.Line > 0) || strings.Contains(s, "at most") != (d.Allowed && d.Limit > 0) {
+			t.Errorf("%s; want %s", s, want)
+		}
+	}
+}
+
+// TestRobotsDecisions: the reason of each kind of decision by a robots.txt file.
+func TestRobotsDecisions(t *testing.T) {
+	rules := "User-agent: *\nDisallow: /x\nAllow: /x/y\nDisallow: /z*w\nDisallow: /dir/*$\n"
+	f := ParseRobots([]byte(rules), "ExampleBot")
+	long := "/x" + strings.Repeat("a", maxRobotsPath-2)
+	for _, c := range []struct {
+		name    string
+		f       *RobotsFile
+		path    string
+		allowed bool
+		code    lookleap.Code
+		line    int
+	}{
+		{"accept-no-file", nil, "/x", true, CodeNoPolicy, 0},
+		{"accept-missing-file", &RobotsFile{reason: CodeNoPolicy}, "/x", true, CodeNoPolicy, 0},
+		{"accept-empty-file", ParseRobots(nil, "ExampleBot"), "/x", true, CodeUnlisted, 0},
+		{"reject-unreadable-file", &RobotsFile{reason: lookleap.CodeUnavailable, err: ErrUnavailable}, "/x", false, refusalCode(ErrUnavailable), 0},
+		{"accept-robots-of-an-unreadable-file", &RobotsFile{reason: lookleap.CodeUnavailable, err: ErrUnavailable}, "/robots.txt", true, CodePolicyFile, 0},
+		{"reject-rule", f, "/x", false, CodeRobotsDisallowed, 2},
+		{"accept-longer-rule", f, "/x/y", true, CodeAllowed, 3},
+		{"accept-no-rule", f, "/y", true, CodeUnlisted, 0},
+		{"reject-wildcard", f, "/z1w2", false, CodeRobotsDisallowed, 4},
+		{"accept-wildcard", f, "/z1", true, CodeUnlisted, 0},
+		{"accept-robots", f, "/robots.txt", true, CodePolicyFile, 0},
+		{"reject-longest-path", f, long, false, CodeRobotsDisallowed, 2},
+		{"reject-longer-path", f, long + "a", false, lookleap.CodeURLTooLong, 0},
+		{"reject-longer-path-without-rule", f, "/" + strings.Repeat("b", maxRobotsPath), false, lookleap.CodeURLTooLong, 0},
+	} {
+		t.Run("AGT-1-01/"+c.name, func(t *testing.T) {
+			if d := c.f.Decide(c.path); d.Allowed != c.allowed || d.Code != c.code || d.Line != c.line || d.Matched != (c.line > 0) {
+				t.Errorf("%.60v; want %v, %s, line %d", d, c.allowed, c.code, c.line)
+			}
+		})
+	}
+	for token, ok := range map[string]bool{"": true, "ExampleBot": true, "AI2-Bot_x": true, "Example Bot": false, "ExampleBot/1.0": false, "é": false} {
+		if err := (Robots{Token: token}).check(); (err == nil) != ok {
+			t.Errorf("%q: %v", token, err)
+		}
+	}
+	unreadable := &RobotsFile{err: ErrUnavailable}
+	if unreadable.Err() != ErrUnavailable || (*RobotsFile)(nil).Err() != nil || f.Err() != nil {
+		t.Error("the error of a file is another one")
+	}
+}
+
+// TestRobotsUsage: of the statements about a path the longest counts, and of equals the strictest.
+func TestRobotsUsage(t *testing.T) {
+	usage := func(lines, path string) string {
+		return ParseRobots([]byte("User-agent: *\nDisallow:\n"+lines), "ExampleBot").Usage(path).String()
+	}
+	one := func(line string) string { return usage(line+"\n", "/p/q") }
+	yes, no := one("Content-Signal: ai-train=yes"), one("Content-Signal: ai-train=no")
+	if yes == no {
+		t.Fatal(yes)
+	}
+	const all = "Content-Usage: / train-ai=y\n"
+	const deep = "Content-Usage: /p train-ai=n\n"
+	for name, c := range map[string]struct{ lines, path, want string }{
+		"longest-last":   {all + deep, "/p/q", usage(deep, "/p/q")},
+		"longest-first":  {deep + all, "/p/q", usage(deep, "/p/q")},
+		"elsewhere":      {deep + all, "/q", usage(all, "/q")},
+		"only-elsewhere": {deep, "/q", Usage{}.String()},
+		"equals":         {"Content-Usage: /p train-ai=y\n" + deep, "/p", usage(deep, "/p")},
+		"equals-turned":  {deep + "Content-Usage: /p train-ai=y\n", "/p", usage(deep, "/p")},
+		"none":           {"", "/p", Usage{}.String()},
+	} {
+		t.Run("AGT-1-01/accept-usage-"+name, func(t *testing.T) {
+			if got := usage(c.lines, c.path); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	if usage(all, "/p") == usage(deep, "/p") {
+		t.Error("the statements do not differ")
+	}
+}
