@@ -42,6 +42,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -106,7 +107,13 @@ func mutate(ctx context.Context, args []string, out io.Writer) (survivors int, e
 			return 0, err
 		}
 		if len(files) == 0 {
-			files = kept.files()
+			files = slices.DeleteFunc(kept.files(), func(file string) bool {
+				_, err := os.Stat(filepath.Join(*root, file))
+				if err != nil { // it was renamed: the list is updated by hand
+					fmt.Fprintln(os.Stderr, "mutate: the list of deciding files:", err)
+				}
+				return err != nil
+			})
 		}
 	}
 	mutants, err := collect(*root, files)
