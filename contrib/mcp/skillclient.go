@@ -26,7 +26,7 @@ type SkillClientOptions struct {
 	// letters, digits and hyphens. It is never what the server calls itself. Approvals
 	// belong to it.
 	Server string
-	// User is the host program's id of the user whom the client serves. A plan that waits for its
+	// User is the host program's id of the user that the client serves. A plan that waits for its
 	// user can only be resumed by a client with the same id.
 	User string
 	// Loader verifies skills that also have a web URL under a registered trust root. Without
