@@ -57,18 +57,21 @@ func (s *Session) noticesOf(ctx context.Context) func(Notice) {
 func (m *submission) result(ctx context.Context, plan string, resp *fetch.Response) (*CallResult, error) {
 	r := &CallResult{Plan: plan, Status: resp.Status, Type: resp.MediaType}
 	_, isDocument := anml.FormatOf(resp.MediaType)
-	if err := m.session.context.hearBody(ctx, resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
-		return r, m.doubtful(err) // the body is withheld
-	}
+	readable := len(resp.Body) > 0 && carries(resp.Status)
 	var document *anml.Document
 	var unread error
-	switch {
-	case len(resp.Body) == 0 || !carries(resp.Status):
-	case isDocument && advances(resp.Status):
+	if isDocument && readable && advances(resp.Status) {
 		r.Page, unread = m.session.newPage(ctx, resp, requestOrigin{requested: m.effect.Send.URL, action: true})
-		if unread == nil {
-			document = r.Page.doc
+	}
+	if r.Page == nil { // a page hears its own texts
+		if err := m.session.context.hearBody(ctx, resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
+			return r, m.doubtful(err) // the body is withheld
 		}
+	}
+	switch {
+	case !readable, unread != nil:
+	case r.Page != nil:
+		document = r.Page.doc
 	case isDocument:
 		document = m.statusDocument(resp)
 		r.Problem = problemOf(resp.Status, document)

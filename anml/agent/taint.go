@@ -226,6 +226,9 @@ func (x *taintIndex) hash(kind uint64, runes []rune) uint64 {
 // origin returns the number of an origin. Beyond maxOrigins, origins of the same service and
 // confidentiality share one number.
 func (x *taintIndex) origin(o origin) uint32 {
+	if n := len(x.origins); n > 0 && x.origins[n-1] == o && !o.deleted {
+		return uint32(n - 1) // as for all informs of a page but the first
+	}
 	key := o
 	id, ok := x.ids[key]
 	if !ok && !o.deleted && len(x.origins) >= maxOrigins {

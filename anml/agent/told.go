@@ -138,33 +138,55 @@ func (s *digitScan) decode(parts []string, run string, kind int) []string {
 	if len(run)*bits < 8*stretchLen || !looksCoded(run, digits) {
 		return parts
 	}
-	for from := range alignments(bits) {
-		s.data = s.data[:0]
-		var buffer, have uint
-		for i := from; i < len(run); i++ {
-			buffer, have = buffer<<bits|uint(digits[run[i]]), have+uint(bits)
-			if have < 8 {
-				continue
-			}
+	return s.stretches(parts, run, digits, bits)
+}
+
+// stretches appends the stretches of text in a run of digits, from each place at which a byte may
+// begin. The digits become bytes once; each other place is a shift of these.
+func (s *digitScan) stretches(parts []string, run string, digits *digitValues, bits int) []string {
+	s.data = s.data[:0]
+	var buffer, have uint
+	for i := range len(run) {
+		buffer, have = buffer<<bits|uint(digits[run[i]]), have+uint(bits)
+		if have >= 8 {
 			have -= 8
-			switch c := byte(buffer >> have); {
-			case shownASCII[c]:
-				s.data = append(s.data, c)
-			case c != 0: // as in UTF-16
-				parts = appendStretch(parts, s.data)
-				s.data = s.data[:0]
-			}
+			s.data = append(s.data, byte(buffer>>have))
 		}
-		parts = appendStretch(parts, s.data)
+	}
+	s.data = append(s.data, byte(buffer<<(8-have)), 0)
+	for from := range alignments(bits) {
+		skip := from * bits
+		begin, shift := skip/8, skip%8
+		end, shown := begin+(len(run)*bits-skip)/8, 0
+		for i := begin; i <= end; i++ {
+			var c byte
+			if i < end {
+				c = s.data[i]<<shift | s.data[i+1]>>(8-shift)
+			}
+			switch {
+			case shownASCII[c]:
+				shown++
+				continue
+			case c == 0 && i < end: // as in UTF-16
+				continue
+			case shown >= stretchLen:
+				parts = append(parts, s.shifted(begin, i, shift))
+			}
+			begin, shown = i+1, 0
+		}
 	}
 	return parts
 }
 
-func appendStretch(parts []string, data []byte) []string {
-	if len(data) < stretchLen {
-		return parts
+// shifted returns the bytes from one place to another after a shift, without zeros.
+func (s *digitScan) shifted(begin, end, shift int) string {
+	text := make([]byte, 0, end-begin)
+	for i := begin; i < end; i++ {
+		if c := s.data[i]<<shift | s.data[i+1]>>(8-shift); c != 0 {
+			text = append(text, c)
+		}
 	}
-	return append(parts, string(data))
+	return string(text)
 }
 
 // candidate decodes digits into s.data, and reports whether the result can be text.
