@@ -71,10 +71,19 @@ func (o *options) measures(t target, f family) bool {
 	return o.families.MatchString(f.name) && !(o.quick && pairs && t.name != "anml.ParseXML" && t.name != "anml.Findings")
 }
 
+// suspect is an input that was beyond the limits. It is measured again after all others:
+// what another program did to the caches of the processor has ended then.
+type suspect struct {
+	target target
+	family family
+	fixed  time.Duration
+}
+
 // measureAll prints a row for each target, and each result that is beyond the limits.
 func measureAll(o options) (failed int) {
 	fmt.Printf("%-26s %6s  %-6s %-44s %-10s %-44s %s\n", "function", "inputs", "growth", "with", "ns/B", "with", "measured in")
 	count := 0
+	var suspects []suspect
 	for _, t := range targets() {
 		if !o.targets.MatchString(t.name) {
 			continue
@@ -89,9 +98,10 @@ func measureAll(o options) (failed int) {
 			}
 			r := measure(t, f, o.bytes, fixed, o.limits)
 			if inputs++; r.exceeds(t, o.limits) {
-				failed++
-				fmt.Println("SLOW", &r)
-			} else if o.all {
+				suspects = append(suspects, suspect{t, f, fixed})
+				continue
+			}
+			if o.all {
 				fmt.Println("    ", &r)
 			}
 			if r.took[sizes-1] < leastTime {
@@ -107,6 +117,14 @@ func measureAll(o options) (failed int) {
 		count += inputs
 		fmt.Printf("%-26s %6d  n^%.2f %-44s %-10.1f %-44s %v\n", t.name, inputs, steepest.exponent, steepest.family,
 			slowest.nsPerByte, slowest.family, time.Since(begin).Round(time.Second/10))
+	}
+	for _, s := range suspects {
+		if r := measure(s.target, s.family, o.bytes, s.fixed, o.limits); r.exceeds(s.target, o.limits) {
+			failed++
+			fmt.Println("SLOW", &r)
+		} else {
+			fmt.Println("     within the limits at the second look:", &r)
+		}
 	}
 	fmt.Println(count, "inputs measured,", failed, "beyond the limits")
 	return failed
