@@ -25,6 +25,9 @@ type ClientOptions struct {
 	// Tokens returns tokens for endpoints whose policy requires them; nil: these
 	// endpoints are refused.
 	Tokens TokenSource
+	// Permit decides about each endpoint before it is called, and before its own URI is looked up.
+	// An error refuses the call. Nil: every endpoint may be called. See [MatchAuthority].
+	Permit func(URI) error
 	// Credentials are the authorities that may get tokens and client certificates: names
 	// such as "bank.example" and "bank.example:8443", or patterns such as
 	// "*.bank.example", which match every subdomain but not the domain itself. Empty:
@@ -204,6 +207,18 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	return c.commit(ctx, approval, e)
 }
 
+// permit returns the error with which the options refuse an endpoint. A panic or timeout refuses it.
+func (c *Client) permit(ctx context.Context, u URI) error {
+	if c.options.Permit == nil {
+		return nil
+	}
+	_, err := call(ctx, c.plugins.host, "", func(context.Context) (struct{}, error) { return struct{}{}, c.options.Permit(u) })
+	if err != nil {
+		return &lookleap.Error{Code: CodeAuthorityNotAllowed, Subject: u.Redacted(), Message: "the endpoint may not be called", Err: err}
+	}
+	return nil
+}
+
 // harmless reports whether the request needs no consent. A panic or timeout means no.
 func (c *Client) harmless(ctx context.Context, p *prepared) bool {
 	shown := p.request
@@ -270,10 +285,18 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	if err := c.chooseInvoker(p); err != nil {
 		return nil, err
 	}
+	if r.Page == "" {
+		if err := c.permit(ctx, r.URI); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.findEndpoint(ctx, p); err != nil {
 		return nil, err
 	}
 	d := p.discovery
+	if err := c.permit(ctx, p.call.URI); err != nil {
+		return nil, err
+	}
 	switch {
 	case !d.Verifiable():
 		return nil, errNoKeys(d)

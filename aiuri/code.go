@@ -57,6 +57,7 @@ const (
 	CodeUnsafeNotDeclared lookleap.Code = "not-declared-safe"
 	CodeRequestTimeout    lookleap.Code = "request-timeout"
 
+	CodeAuthorityNotAllowed   lookleap.Code = "authority-not-allowed"
 	CodeCredentialsNotAllowed lookleap.Code = "credentials-not-allowed"
 	CodeTokenUnavailable      lookleap.Code = "token-unavailable"
 	CodeTransportFailed       lookleap.Code = "transport-failed"

@@ -180,18 +180,26 @@ func parseAuthorities(list []string) (a authorities, err error) {
 		name, pattern := strings.CutPrefix(text, "*.")
 		u, err := FromIRI("ai://" + name)
 		if err != nil || u.path != "" || u.hasQuery || u.hasFragment || strings.HasSuffix(name, ":") {
-			return a, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of Credentials is not an authority", Fix: "write host, host:port or *.host", Err: err}
+			return a, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of the list is not an authority", Fix: "write host, host:port or *.host", Err: err}
 		}
 		if !pattern {
 			a.names[u.Authority()] = true
 			continue
 		}
 		if _, ok := domain.Registrable(u.Host()); !ok {
-			return a, fail(CodeBadConfiguration, "a pattern of Credentials covers domains of different owners", "write *. before a domain that one owner has registered")
+			return a, fail(CodeBadConfiguration, "a pattern of the list covers domains of different owners", "write *. before a domain that one owner has registered")
 		}
 		a.parents = append(a.parents, u)
 	}
 	return a, nil
+}
+
+// MatchAuthority reports whether the authority of a URI is on a list: names and patterns as in
+// [ClientOptions.Credentials]. It returns an error if an entry of the list is malformed. A local
+// URI has no authority, so it is on no list.
+func MatchAuthority(u URI, list []string) (bool, error) {
+	a, err := parseAuthorities(list)
+	return err == nil && u.Authority() != "" && a.allow(u), err
 }
 
 // allow reports whether the authority of u is on the list. No default port is

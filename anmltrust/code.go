@@ -27,6 +27,7 @@ const (
 	CodeRecordMalformed lookleap.Code = "record-malformed"
 	CodeRecordAmbiguous lookleap.Code = "record-ambiguous"
 	CodeDNSSECRequired  lookleap.Code = "dnssec-required"
+	CodeTierTooLow      lookleap.Code = "tier-too-low"
 
 	CodeQuery404             lookleap.Code = "query-404"
 	CodeQueryAuthorizedFalse lookleap.Code = "query-authorized-false"

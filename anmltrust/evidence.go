@@ -17,6 +17,7 @@ import (
 type Rules struct {
 	SelfSubdomains        SelfSubdomains `json:"selfSubdomains,omitzero"`
 	RequireDNSSECForQuery bool           `json:"requireDnssecForQuery,omitzero"`
+	MinTier               Tier           `json:"minTier,omitzero"`               // servers of a lower tier are refused
 	AcceptAnyManifestType bool           `json:"acceptAnyManifestType,omitzero"` // for static hosts that know no media types
 	MaxManifestLifetime   time.Duration  `json:"maxManifestLifetime,omitzero"`   // nanoseconds; 0: longer ones are a finding
 	MaxManifestSize       int            `json:"maxManifestSize,omitzero"`       // bytes; 0: 1 MiB
@@ -239,6 +240,9 @@ var skippedParts = [partCount]struct{ letter, message string }{
 
 // conclude states the outcome as a verdict.
 func (o *outcome) conclude(claim Claim, ev *Evidence, now time.Time) *result {
+	if o.tier > Unlisted && o.tier < ev.Policy.MinTier {
+		o.code, o.tier, o.scope = CodeTierTooLow, Unlisted, 0
+	}
 	v := &lookleap.Verdict{
 		Document: Draft, Subject: fmt.Sprintf("%s for %s", hostOrURL(o.server, claim), cmp.Or(o.site, claim.Site)),
 		OK: o.tier > Unlisted, Code: o.code, CheckedAt: now, Expires: o.until, Checks: o.checks, Findings: o.findings,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -173,10 +174,17 @@ func parse(name string, data []byte) (part, error) {
 		"skills":    func(v strictjson.Value) { p.readSkills(r, v) },
 		"agentsTxt": func(v strictjson.Value) { p.readAgentsTxt(r, v) },
 		"anmlTrust": func(v strictjson.Value) {
-			r.object(v, map[string]func(strictjson.Value){"requireSecure": r.flag(&p.anmlTrust.requireSecure)})
+			r.object(v, map[string]func(strictjson.Value){
+				"requireSecure": r.flag(&p.anmlTrust.requireSecure),
+				"minTier":       r.tier(&p.anmlTrust.minTier),
+			})
 		},
 		"aiuri": func(v strictjson.Value) {
-			r.object(v, map[string]func(strictjson.Value){"requireBinding": r.flag(&p.aiuri.requireBinding), "credentials": r.texts(&p.aiuri.credentials, nil)})
+			r.object(v, map[string]func(strictjson.Value){
+				"requireBinding": r.flag(&p.aiuri.requireBinding),
+				"authorities":    r.texts(&p.aiuri.authorities, checkAuthority),
+				"credentials":    r.texts(&p.aiuri.credentials, checkAuthority),
+			})
 		},
 		"agent": func(v strictjson.Value) {
 			r.object(v, map[string]func(strictjson.Value){"neverTell": r.texts(&p.agent.neverTell, nil)})
@@ -251,6 +259,28 @@ func (r *reader) feed(v strictjson.Value) (f Feed) {
 		r.refuse(v, "the feed has no URL", `add "url"`)
 	}
 	return f
+}
+
+// tier reads the name of a tier.
+func (r *reader) tier(into *anmltrust.Tier) func(strictjson.Value) {
+	return func(v strictjson.Value) {
+		text, err := v.Text()
+		r.fail(err)
+		for t := anmltrust.Display; t <= anmltrust.Self; t++ {
+			if text == t.String() {
+				*into = t
+			}
+		}
+		if err == nil && *into == anmltrust.Unlisted {
+			r.refuse(v, "there is no tier "+plaintext.Quote(text, 60), "use one of display, full, self")
+		}
+	}
+}
+
+// checkAuthority returns an error for a malformed entry of a list of AI authorities.
+func checkAuthority(text string) error {
+	_, err := aiuri.MatchAuthority(aiuri.URI{}, []string{text})
+	return err
 }
 
 func (p *part) readAgentsTxt(r *reader, v strictjson.Value) {

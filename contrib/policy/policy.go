@@ -58,10 +58,14 @@ type agentsTxtPart struct {
 	refuseHTTP      bool
 }
 
-type anmlTrustPart struct{ requireSecure bool }
+type anmlTrustPart struct {
+	requireSecure bool
+	minTier       anmltrust.Tier
+}
 
 type aiuriPart struct {
 	requireBinding bool     // a result has to prove which call it answers
+	authorities    []string // that may be called; nil: the program's
 	credentials    []string // authorities that may get credentials; nil: the program's
 }
 
@@ -169,28 +173,49 @@ func (p *Policy) AgentsTxt(o agentstxt.Options) agentstxt.Options {
 
 // Trust returns options for the verification of ANML servers that are at least as strict as o.
 func (p *Policy) Trust(o anmltrust.Options) anmltrust.Options {
-	secure := p.Err() != nil
-	if !secure {
-		secure = slices.ContainsFunc(p.parts, func(one part) bool { return one.anmlTrust.requireSecure })
+	if p.Err() != nil {
+		o.Rules.RequireDNSSECForQuery, o.Rules.MinTier = true, anmltrust.Self
+		return o
 	}
-	o.Rules.RequireDNSSECForQuery = o.Rules.RequireDNSSECForQuery || secure
+	for i := range p.parts {
+		say := p.parts[i].anmlTrust
+		o.Rules.RequireDNSSECForQuery = o.Rules.RequireDNSSECForQuery || say.requireSecure
+		o.Rules.MinTier = max(o.Rules.MinTier, say.minTier)
+	}
 	return o
 }
 
 // Endpoints returns options for AI endpoints that are at least as strict as o.
 func (p *Policy) Endpoints(o aiuri.ClientOptions) aiuri.ClientOptions {
-	if p.Err() != nil {
+	if err := p.Err(); err != nil {
+		o.Permit = func(aiuri.URI) error { return err }
 		o.Expect.RequireBinding, o.Credentials, o.Tokens, o.Harmless = true, nil, nil, nil
 		return o
 	}
 	for i := range p.parts {
 		say := &p.parts[i].aiuri
 		o.Expect.RequireBinding = o.Expect.RequireBinding || say.requireBinding
+		if say.authorities != nil {
+			o.Permit = p.parts[i].permit(o.Permit)
+		}
 		if say.credentials != nil {
 			o.Credentials = slices.DeleteFunc(slices.Clone(o.Credentials), func(a string) bool { return !slices.Contains(say.credentials, a) })
 		}
 	}
 	return o
+}
+
+// permit returns a decision about endpoints that is at least as strict as next, which may be nil.
+func (p *part) permit(next func(aiuri.URI) error) func(aiuri.URI) error {
+	return func(u aiuri.URI) error {
+		if on, err := aiuri.MatchAuthority(u, p.aiuri.authorities); err != nil || !on {
+			return &lookleap.Error{Code: dvs.CodePolicyDenied, Message: fmt.Sprintf("the policy %q does not allow this authority", p.name), Fix: "ask the administrator who maintains the policy", Err: err}
+		}
+		if next != nil {
+			return next(u)
+		}
+		return nil
+	}
 }
 
 // Agent makes the policy of a user at least as strict: fields that are never told are denied to
@@ -291,6 +316,8 @@ func (p *part) sentences() []string {
 	add(p.agentsTxt.robotsToken != "", "robots.txt is obeyed under the name %q.", p.agentsTxt.robotsToken)
 	add(p.agentsTxt.refuseHTTP, "Sites without TLS are not visited.")
 	add(p.anmlTrust.requireSecure, "ANML servers are trusted only by signed DNS.")
+	add(p.anmlTrust.minTier > 0, "ANML servers that a site authorizes for less than the tier %q are refused.", p.anmlTrust.minTier)
+	add(p.aiuri.authorities != nil, "Only these AI authorities are called: %q.", p.aiuri.authorities)
 	add(p.aiuri.requireBinding, "Results of AI endpoints must be signed and prove which call they answer.")
 	add(p.aiuri.credentials != nil, "Only these AI authorities may get credentials: %q.", p.aiuri.credentials)
 	add(len(p.agent.neverTell) > 0, "These fields of the user are never told to anyone: %q.", p.agent.neverTell)

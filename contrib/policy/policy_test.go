@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		want string // "": accepted; otherwise part of the error
 	}{
 		"least":      {head + `}`, ""},
-		"all":        {head + `,"name":"Example Corp","$schema":"x","skills":{"allow":["https://example.com/"],"deny":["evil.example","https://github.com/evil/"],"pins":[{"skill":"https://example.com/s/SKILL.md","digest":"` + digest + `","root":"https://example.com/"}],"pinnedOnly":true,"register":"program","profile":"agentskills","scripts":false,"discovery":false,"requireSecure":true,"maxTrustDays":30,"feeds":[{"url":"https://example.com/w.json","staleHours":24}]},"agentsTxt":{"foreign":"restrict","robotsToken":"ExampleBot","refuseHttp":true},"anmlTrust":{"requireSecure":true},"aiuri":{"requireBinding":true,"credentials":["bank.example"]},"agent":{"neverTell":["ssn"]}}`, ""},
+		"all":        {head + `,"name":"Example Corp","$schema":"x","skills":{"allow":["https://example.com/"],"deny":["evil.example","https://github.com/evil/"],"pins":[{"skill":"https://example.com/s/SKILL.md","digest":"` + digest + `","root":"https://example.com/"}],"pinnedOnly":true,"register":"program","profile":"agentskills","scripts":false,"discovery":false,"requireSecure":true,"maxTrustDays":30,"feeds":[{"url":"https://example.com/w.json","staleHours":24}]},"agentsTxt":{"foreign":"restrict","robotsToken":"ExampleBot","refuseHttp":true},"anmlTrust":{"requireSecure":true,"minTier":"full"},"aiuri":{"requireBinding":true,"authorities":["bank.example","*.shop.example"],"credentials":["bank.example"]},"agent":{"neverTell":["ssn"]}}`, ""},
 		"no-type":    {`{}`, `1:1: the policy has no type`},
 		"newer":      {`{"type":"application/vnd.lookleap.policy+json;version=2"}`, "and this program reads"},
 		"empty-file": {``, "the text has no value"},
@@ -54,6 +54,8 @@ func TestParse(t *testing.T) {
 		"feed-http":  {head + `,"skills":{"feeds":[{"url":"http://example.com/w.json"}]}}`, "begins with https://"},
 		"feed-keys":  {head + `,"skills":{"feeds":[{"url":"https://example.com/w.json","keys":{}}]}}`, "/skills/feeds/0/keys"},
 		"extends":    {head + `,"extends":["other.json"]}`, "read it with Load"},
+		"tier":       {head + `,"anmlTrust":{"minTier":"unlisted"}}`, "use one of display, full, self"},
+		"authority":  {head + `,"aiuri":{"authorities":["https://bank.example/"]}}`, "/aiuri/authorities/0"},
 		"trailing":   {head + `} x`, "something follows the value"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -82,6 +82,7 @@ func anmlTitles() map[string]string {
 		"no-record":        "the site publishes no trust record",
 		"record-malformed": "the site's trust record is malformed",
 		"record-ambiguous": "the site advertises more sources than allowed",
+		"tier-too-low":     "the site authorizes the server for less than this host demands",
 		"dnssec-required":  "the DNS record is not signed, but DNSSEC is required for a query",
 
 		"query-404":              "the query endpoint does not authorize the server",

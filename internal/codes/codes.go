@@ -343,6 +343,7 @@ func titlesWithoutANML() map[string]string {
 		"not-declared-safe":        "the path is not declared to be free of side effects, so a safe method is refused",
 		"request-timeout":          "the body of the request did not arrive in time",
 
+		"authority-not-allowed":   "the options or a policy do not allow calls of this authority, so nothing was sent",
 		"credentials-not-allowed": "the options do not allow credentials for this authority, so nothing was sent",
 		"token-unavailable":       "the token source returned no token, so nothing was sent",
 		"transport-failed":        "the transport to the endpoint failed",

@@ -47,7 +47,7 @@ func TestPolicySchema(t *testing.T) {
 	for text, ok := range map[string]bool{
 		head + `}`: true,
 		head + `,"name":"x","skills":{"allow":["https://example.com/"],"deny":["evil.example"],"pins":[{"skill":"https://example.com/s/SKILL.md","digest":"` + digest + `"}],"pinnedOnly":true,"register":"policy","profile":"dvs","scripts":false,"discovery":true,"requireSecure":true,"maxTrustDays":9,"feeds":[{"url":"https://example.com/f","staleHours":1}]}}`: true,
-		head + `,"agentsTxt":{"foreign":"restrict","robotsToken":"Bot","refuseHttp":true},"anmlTrust":{"requireSecure":true},"aiuri":{"requireBinding":true,"credentials":[]},"agent":{"neverTell":["ssn"]}}`:                                                                                                                                                         true,
+		head + `,"agentsTxt":{"foreign":"restrict","robotsToken":"Bot","refuseHttp":true},"anmlTrust":{"requireSecure":true,"minTier":"full"},"aiuri":{"requireBinding":true,"authorities":["bank.example"],"credentials":[]},"agent":{"neverTell":["ssn"]}}`:                                                                                                         true,
 		`{}`:                              false,
 		`[]`:                              false,
 		`{"type":"other"}`:                false,
