@@ -37,9 +37,9 @@
 // appendfsync always (BenchmarkCost). They do not grow with the number of entries:
 //
 //	                                        entries: 1,000  10,000  100,000  1,000,000
-//	claim a plan, next to SET NX                      1.29    1.23     1.09       1.28
-//	limited use, next to INCR                         1.01    1.11     1.28       1.18
-//	append to a ledger, next to RPUSH                 1.05    1.13     1.16    APPEND6
+//	claim a plan, next to SET NX                      1.29    1.23     1.09       1.15
+//	limited use, next to INCR                         1.01    1.11     1.28       1.15
+//	append to a ledger, next to RPUSH                 1.05    1.13     1.16       1.13
 //
 // # Valkey
 //

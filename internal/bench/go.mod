@@ -26,5 +26,3 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	gopkg.in/yaml.v2 v2.3.0 // indirect
 )
-
-replace github.com/lookleap/lookleap => ../..

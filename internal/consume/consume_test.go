@@ -47,9 +47,6 @@ func publish(t *testing.T, repository, dir, proxy string, files []string) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(mod, []byte("\nreplace")) {
-		t.Errorf("%s/go.mod has a replace directive", dir)
-	}
 	var archive bytes.Buffer
 	w := zip.NewWriter(&archive)
 	for _, file := range files {
@@ -93,30 +90,53 @@ func publish(t *testing.T, repository, dir, proxy string, files []string) string
 	return path
 }
 
-// TestNestedModules requires each module below contrib from an empty module, builds its packages
-// and installs its commands. Other modules come from the module cache of this machine.
-func TestNestedModules(t *testing.T) {
-	if os.Getenv("CI") == "" && os.Getenv("LOOKLEAP_CONSUME") == "" {
-		t.Skip("it builds all nested modules, which takes minutes: set LOOKLEAP_CONSUME to run it")
-	}
-	repository := filepath.Join("..", "..")
+// repositoryFiles returns the root of the repository and the files that git knows.
+func repositoryFiles(t *testing.T) (repository string, files []string) {
+	t.Helper()
+	repository = filepath.Join("..", "..")
 	list := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard")
 	list.Dir = repository
 	out, err := list.Output()
 	if err != nil {
 		t.Skip("this is not a git repository: ", err)
 	}
-	files := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return repository, strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// TestNoReplace: go.work files replace the library for development, because go ignores or refuses a
+// replace in a module that is required or installed. There is no go.work at the root.
+func TestNoReplace(t *testing.T) {
+	repository, files := repositoryFiles(t)
+	modules := 0
 	for _, file := range files {
-		if filepath.Base(file) == "go.work" && filepath.Dir(file) == "." {
+		switch data, err := os.ReadFile(filepath.Join(repository, file)); {
+		case file == "go.work":
 			t.Error("there is a go.work at the root, which loads all modules for each command")
+		case filepath.Base(file) != "go.mod" || err != nil:
+		default:
+			modules++
+			if bytes.Contains(data, []byte("\nreplace")) {
+				t.Errorf("%s has a replace directive", file)
+			}
 		}
 	}
+	if modules < 10 {
+		t.Errorf("only %d go.mod files were found", modules)
+	}
+}
+
+// TestNestedModules requires each module below contrib and examples from an empty module, builds
+// its packages and installs its commands. Other modules come from the module cache of this machine.
+func TestNestedModules(t *testing.T) {
+	if os.Getenv("CI") == "" && os.Getenv("LOOKLEAP_CONSUME") == "" {
+		t.Skip("it builds all nested modules, which takes minutes: set LOOKLEAP_CONSUME to run it")
+	}
+	repository, files := repositoryFiles(t)
 	proxy := t.TempDir()
 	publish(t, repository, "", proxy, files)
 	var modules []string
 	for _, file := range files {
-		if dir := filepath.ToSlash(filepath.Dir(file)); filepath.Base(file) == "go.mod" && strings.HasPrefix(dir, "contrib/") {
+		if dir := filepath.ToSlash(filepath.Dir(file)); filepath.Base(file) == "go.mod" && (strings.HasPrefix(dir, "contrib/") || strings.HasPrefix(dir, "examples/")) {
 			modules = append(modules, publish(t, repository, dir, proxy, files))
 		}
 	}
@@ -155,8 +175,10 @@ func TestNestedModules(t *testing.T) {
 					t.Errorf("go install %s made %v", path, built)
 				}
 			}
-			command(t, dir, env, "go", append([]string{"get"}, libraries...)...)
-			command(t, dir, env, "go", append([]string{"build"}, libraries...)...)
+			if len(libraries) > 0 {
+				command(t, dir, env, "go", append([]string{"get"}, libraries...)...)
+				command(t, dir, env, "go", append([]string{"build"}, libraries...)...)
+			}
 			var graph struct{ Replace []any }
 			if err := json.Unmarshal([]byte(command(t, dir, env, "go", "mod", "edit", "-json")), &graph); err != nil || graph.Replace != nil {
 				t.Errorf("%v, %v", graph.Replace, err)
