@@ -17,6 +17,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -390,21 +391,23 @@ func writeEncoded(w io.Writer, payload []byte) {
 	}
 }
 
-// digitPairs are the two base64url digits for each 12 bits, in the order of memory.
-var digitPairs = func() (pairs [1 << 12]uint64) {
+// digitPairs returns the two base64url digits for each 12 bits, in the order of memory.
+var digitPairs = sync.OnceValue(func() *[1 << 12]uint64 {
+	pairs := new([1 << 12]uint64)
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	for i := range pairs {
 		pairs[i] = uint64(digits[i>>6]) | uint64(digits[i&63])<<8
 	}
 	return pairs
-}()
+})
 
 // appendEncoded encodes six bytes to eight digits in one step. With encoding/base64, encoding
 // would take longer than hashing a large result.
 func appendEncoded(text, p []byte) []byte {
+	pairs := digitPairs()
 	for len(p) >= 8 { // of which six are used
 		v := binary.BigEndian.Uint64(p)
-		text = binary.LittleEndian.AppendUint64(text, digitPairs[v>>52]|digitPairs[v>>40&0xfff]<<16|digitPairs[v>>28&0xfff]<<32|digitPairs[v>>16&0xfff]<<48)
+		text = binary.LittleEndian.AppendUint64(text, pairs[v>>52]|pairs[v>>40&0xfff]<<16|pairs[v>>28&0xfff]<<32|pairs[v>>16&0xfff]<<48)
 		p = p[6:]
 	}
 	return base64.RawURLEncoding.AppendEncode(text, p)

@@ -312,7 +312,11 @@ var specs = allSpecs()
 var unusableOffset = int32(len(specs) / 2)
 
 func allSpecs() []attrSpec {
-	list := []attrSpec{{name: "lang", typ: tLang}}
+	size := 1
+	for k := range schema {
+		size += len(schema[k].attrs)
+	}
+	list := append(make([]attrSpec, 0, 2*size), attrSpec{name: "lang", typ: tLang})
 	for k := range schema {
 		list = append(list, schema[k].attrs...)
 	}

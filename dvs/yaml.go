@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -185,12 +186,12 @@ func (r *yamlReader) position(at int) lookleap.Position {
 	return lookleap.Position{Line: r.origin.Line + r.line - 1, Column: at - r.start + 1, Offset: r.origin.Offset + at}
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`) })
 
 // syntaxFault returns where and why the text is not YAML. The parser reports at most a line;
 // common mistakes in the text are looked for first.
 func syntaxFault(header []byte, err error) *fault {
-	parts := yamlLine.FindStringSubmatch(err.Error())
+	parts := yamlLine().FindStringSubmatch(err.Error())
 	if parts == nil {
 		return badFrontmatter(0, "the metadata is not valid YAML", "put values in quotes")
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
@@ -315,7 +316,9 @@ func (r *Persona) perspective(p anml.Perspective, policy PersonaPolicy) {
 
 // languageTag is what a service may ask for: a language, with a script and a region. Other parts of
 // a tag could spell instructions.
-var languageTag = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$`)
+var languageTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$`)
+})
 
 // language applies the language policy (section 8.8.2). It affects what the user is shown, and is
 // sent nowhere.
@@ -341,7 +344,7 @@ func (r *Persona) language(p anml.Persona, u User) {
 		r.override(g, fmt.Sprintf("the user prefers %s", u.Language))
 	case wish == "":
 		r.inform(g, "the language is not stated")
-	case u.Language == "" && !languageTag.MatchString(wish):
+	case u.Language == "" && !languageTag().MatchString(wish):
 		r.inform(g, "the language is not a tag of a language, script and region")
 	default:
 		r.Language = wish

@@ -45,10 +45,6 @@ var all = []job{
 	{"open a 100 KB ANML page, decide 32 asks, prepare a call; bare: GET and encoding/xml", "OpenPage/lookleap", "OpenPage/bare=GET+encoding/xml", "ns/op", "1.0 x", false},
 	{"call an endpoint and verify its signed result of 10 KB; bare: POST and ECDSA", "SignedResult/lookleap", "SignedResult/bare=POST+ecdsa", "ns/op", "1.15 x", false},
 	{"gateway POST at 32 connections; bare: httputil.ReverseProxy", "Gateway/lookleap", "Gateway/bare=httputil.ReverseProxy", "ns/op", "1.18 x", false},
-	{"before main, anml/agent; bare: net/http", "Import/anml-agent", "Import/bare=net/http", "init-ms", "0.2 ms", true},
-	{"the same, memory", "Import/anml-agent", "Import/bare=net/http", "init-B", "50 KB", true},
-	{"before main, agentstxt; bare: net/http", "Import/agentstxt", "Import/bare=net/http", "init-ms", "0.2 ms", true},
-	{"before main, dvs; bare: net/http", "Import/dvs", "Import/bare=net/http", "init-ms", "0.2 ms", true},
 	{"program with a guarded client; bare: http.Get", "Import/used/guard", "Import/used/bare=net/http", "program-MB", "2 MB", true},
 	{"program with an ANML agent; bare: http.Get", "Import/used/agent", "Import/used/bare=net/http", "program-MB", "3.5 MB", true},
 	{"a session, idle", "IdleSession", "", "B/session", "8 KB", false},
@@ -139,7 +135,36 @@ func render(least map[string]map[string]float64, cpu string, count int) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", j.what, show(ours, j.unit), theirs, compared, j.goal)
 	}
 	b.WriteString("\nA goal with a unit bounds what lookleap adds to the bare job, or what it takes where there is none.\n")
+	renderImports(&b, least)
 	return b.String()
+}
+
+// importable are the packages of the module, as paths below it.
+var importable = []string{"", "wellknown", "agentstxt", "dvs", "anml", "anml/agent", "anmltrust", "aiuri"}
+
+// renderImports writes what a program pays for the import of each package, before it calls anything.
+func renderImports(b *strings.Builder, least map[string]map[string]float64) {
+	b.WriteString("\n## Imports\n\nWhat a program pays for the import of a package before it calls anything, beyond a program that imports `net/http`: time\n" +
+		"and memory before `main` (`GODEBUG=inittrace=1`), and bytes of the stripped program. The linker drops what only calls use.\n" +
+		"The goals are 0.2 ms and 50 KB.\n\n| package | before main | memory | program |\n|---|---:|---:|---:|\n")
+	bare := least["Import/bare=net/http"]
+	fmt.Fprintf(b, "| `net/http` alone | %s | %s | %s |\n", show(bare["init-ms"], "init-ms"), show(bare["init-B"], "init-B"), show(bare["program-MB"], "program-MB"))
+	for _, path := range importable {
+		name := strings.ReplaceAll(path, "/", "-")
+		if path == "" {
+			path, name = "lookleap", "lookleap"
+		}
+		ours, ok := least["Import/"+name]
+		if !ok {
+			fmt.Fprintf(b, "| `%s` | not measured | | |\n", path)
+			continue
+		}
+		fmt.Fprintf(b, "| `%s` |", path)
+		for _, unit := range []string{"init-ms", "init-B", "program-MB"} {
+			fmt.Fprintf(b, " +%s |", show(max(ours[unit]-bare[unit], 0), unit))
+		}
+		b.WriteByte('\n')
+	}
 }
 
 // show prints a value with a unit that people read.
