@@ -238,6 +238,9 @@ func TestPersonalValues(t *testing.T) {
 		"html": "&#104;ay fever", "quoted-printable": "hay=20fever", "base64-of-hex": base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString([]byte("hay fever")))),
 		"date-german": "28.02.1990", "date-american": "02/28/1990", "date-words": "February 28, 1990", "date-compact": "19900228",
 		"number": "12,345.6", "number-exponent": "1.23456e+04", "national-number": "030 123456", "international": "004930123456", "name-turned": "Example, Ann",
+		"digits-glued": "X4111111111111111Y", "digits-glued-to-a-word": "card4111111111111111end", "digits-glued-tel": "tel0049301234560049",
+		"digits-spread": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "digits-spread-dots": "4.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1", "digits-spread-lines": strings.Join(strings.Split("4111111111111111", ""), "\n"),
+		"digits-spread-tel": "+ 4 9 3 0 1 2 3 4 5 6", "digits-in-pairs": "41 11 11 11 11 11 11 11",
 		"in-a-url": "https://x.example/?" + url.Values{"q": {"hay fever"}}.Encode(), "in-a-file-name": "hay_fever.pdf", "small-but-whole": "GOLD",
 	}
 	t.Run("O02", func(t *testing.T) {
