@@ -39,3 +39,18 @@ func TestReasons(t *testing.T) {
 		})
 	}
 }
+
+// TestErrorText: the text names the address, port or network that was refused.
+func TestErrorText(t *testing.T) {
+	var g Guard
+	for want, err := range map[string]error{
+		"the address may not be dialled: it is no address":                                           Check(netip.Addr{}),
+		"address 4000::1 may not be dialled: it lies outside of the global unicast space (RFC 4291)": Check(netip.MustParseAddr("4000::1")),
+		`network "udp4" may not be dialled: only tcp4 and tcp6 are dialled`:                          g.Control("udp4", "192.0.2.1:443", nil),
+		"port 80 may not be dialled: the port is not allowed":                                        g.CheckPort(80),
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+}
