@@ -152,6 +152,15 @@ type ConsentDecision struct {
 // and the operation should be suspended.
 var ErrConsentPending = coded.New(string(CodeConsentPending), "consent is pending")
 
+// SuspendingPrompter is a [ConsentPrompter] for programs that ask the user elsewhere, in a chat or
+// another process: each operation that needs consent ends with a [*PendingError].
+type SuspendingPrompter struct{}
+
+// PromptConsent returns [ErrConsentPending].
+func (SuspendingPrompter) PromptConsent(context.Context, *ConsentRequest) (ConsentDecision, error) {
+	return ConsentDecision{}, ErrConsentPending
+}
+
 // ErrConsentRefused is the error of every missing consent: the user refused, asking failed
 // or timed out, the decision is about another plan, or there is no prompter.
 var ErrConsentRefused = coded.New(string(CodeConsentRefused), "consent refused")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/textdiff"
 )
 
 // The name agents.txt is older than the draft, and most sites that use it publish another
@@ -178,26 +179,5 @@ func isVerbLike(word string) bool {
 		return true
 	}
 	word = strings.ToLower(word)
-	return len(word) <= 12 && (edits(word, "allow") <= 2 || edits(word, "disallow") <= 2)
-}
-
-// edits returns how many bytes must be inserted, removed or replaced to make one
-// word of another. Both are short.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	return len(word) <= 12 && (textdiff.Edits(word, "allow") <= 2 || textdiff.Edits(word, "disallow") <= 2)
 }

@@ -31,13 +31,8 @@ func appendSpelled[S []byte | string](dst []byte, path S) (spelled []byte, ok bo
 			if i+2 >= len(path) || unhex(path[i+1]) < 0 || unhex(path[i+2]) < 0 {
 				return dst, false
 			}
-			c = byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
+			dst = appendEscape(dst, path[i+1], path[i+2])
 			i += 2
-			if isUnreserved(c) {
-				dst = append(dst, c)
-			} else {
-				dst = appendEncoded(dst, c)
-			}
 		case bits&(notPath|highBit) != 0:
 			dst = appendEncoded(dst, c)
 		default:
@@ -49,6 +44,15 @@ func appendSpelled[S []byte | string](dst []byte, path S) (spelled []byte, ok bo
 
 func isUnreserved(c byte) bool {
 	return isAlnum(c) || c == '-' || c == '.' || c == '_' || c == '~'
+}
+
+// appendEscape appends the byte of an escape with two valid digits in its one spelling.
+func appendEscape(dst []byte, high, low byte) []byte {
+	c := byte(unhex(high)<<4 | unhex(low))
+	if isUnreserved(c) {
+		return append(dst, c)
+	}
+	return appendEncoded(dst, c)
 }
 
 func appendEncoded(dst []byte, c byte) []byte {

@@ -52,13 +52,8 @@ func appendRobotsText[S []byte | string](dst []byte, s S, rule bool) []byte {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0:
-			c = byte(unhex(s[i+1])<<4 | unhex(s[i+2]))
+			dst = appendEscape(dst, s[i+1], s[i+2])
 			i += 2
-			if isUnreserved(c) {
-				dst = append(dst, c)
-			} else {
-				dst = appendEncoded(dst, c)
-			}
 		case c >= 0x80, c <= ' ', c == 0x7f,
 			c == '*' && !rule,
 			c == '$' && (!rule || i+1 < len(s)):

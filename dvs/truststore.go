@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
@@ -42,51 +40,21 @@ var ErrTrustConflict = coded.New(string(CodeTrustConflict), "the trust record wa
 const MaxTrustRecord = 8 << 20
 
 // NewMemoryTrustStore returns a store in memory. Several loaders of one user may share it.
-func NewMemoryTrustStore() TrustStore { return &memoryTrustStore{records: make(map[string][]byte)} }
+func NewMemoryTrustStore() TrustStore { return new(memoryTrustStore) }
 
-type memoryTrustStore struct {
-	mu      sync.RWMutex
-	records map[string][]byte
-}
-
-func (m *memoryTrustStore) Get(_ context.Context, key string) ([]byte, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	value, ok := m.records[key]
-	if !ok {
-		return nil, filestore.Missing(key)
-	}
-	return bytes.Clone(value), nil
-}
+type memoryTrustStore struct{ filestore.Memory }
 
 func (m *memoryTrustStore) Put(_ context.Context, key string, old, value []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if stored, ok := m.records[key]; ok == (old == nil) || !bytes.Equal(stored, old) {
-		return ErrTrustConflict
-	}
-	m.records[key] = append([]byte{}, value...)
-	return nil
-}
-
-func (m *memoryTrustStore) List(_ context.Context, prefix string) ([]string, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	var keys []string
-	for key := range m.records {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
+	return m.Write(key, value, func(stored []byte, exists bool) error {
+		if exists == (old == nil) || !bytes.Equal(stored, old) {
+			return ErrTrustConflict
 		}
-	}
-	slices.Sort(keys)
-	return keys, nil
+		return nil
+	})
 }
 
-func (m *memoryTrustStore) Delete(_ context.Context, key string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.records, key)
-	return nil
+func (m *memoryTrustStore) List(ctx context.Context, prefix string) ([]string, error) {
+	return m.Keys(ctx, prefix)
 }
 
 // FileTrustStore is a [TrustStore] in a directory, with one file for each record that only its

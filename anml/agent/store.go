@@ -1,14 +1,9 @@
 package agent
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plugin"
@@ -41,57 +36,12 @@ type Store interface {
 }
 
 // NewMemoryStore returns a store in memory. Several sessions of one user may share it.
-func NewMemoryStore() Store { return &memoryStore{records: make(map[string][]byte)} }
+func NewMemoryStore() Store { return new(memoryStore) }
 
-type memoryStore struct {
-	mu      sync.RWMutex
-	records map[string][]byte
-}
-
-func (m *memoryStore) Get(_ context.Context, key string) ([]byte, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	value, ok := m.records[key]
-	if !ok {
-		return nil, filestore.Missing(key)
-	}
-	return bytes.Clone(value), nil
-}
+type memoryStore struct{ filestore.Memory }
 
 func (m *memoryStore) Put(_ context.Context, key string, value []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.records[key] = bytes.Clone(value)
-	return nil
-}
-
-func (m *memoryStore) Create(_ context.Context, key string, value []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, ok := m.records[key]; ok {
-		return filestore.Exists(key)
-	}
-	m.records[key] = bytes.Clone(value)
-	return nil
-}
-
-func (m *memoryStore) Delete(_ context.Context, key string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.records, key)
-	return nil
-}
-
-func (m *memoryStore) Keys(_ context.Context, prefix string) ([]string, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	var keys []string
-	for key := range m.records {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
-		}
-	}
-	return keys, nil
+	return m.Write(key, value, func([]byte, bool) error { return nil })
 }
 
 // store returns the user's store, with panics as errors, or one that keeps nothing.
@@ -195,16 +145,7 @@ func (d *DirStore) Create(ctx context.Context, key string, value []byte) error {
 	if err := d.ready(); err != nil {
 		return err
 	}
-	return d.dir.Write(ctx, key, value, func() error {
-		_, err := os.Lstat(d.dir.File(key))
-		if err == nil {
-			return filestore.Exists(key)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
+	return d.dir.Create(ctx, key, value)
 }
 
 // Delete removes a record.

@@ -14,7 +14,6 @@
 package lookleapadk
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"sync"
@@ -30,12 +29,7 @@ import (
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
-type Prompter struct{}
-
-// PromptConsent returns [lookleap.ErrConsentPending].
-func (Prompter) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-}
+type Prompter = lookleap.SuspendingPrompter
 
 // Toolset is the actions of one user's session with a site.
 type Toolset struct {

@@ -32,12 +32,7 @@ import (
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
-type Prompter struct{}
-
-// PromptConsent returns [lookleap.ErrConsentPending].
-func (Prompter) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-}
+type Prompter = lookleap.SuspendingPrompter
 
 // Tools returns the actions of a page as tools. The page that an action returns has tools of
 // its own: onPage receives it, and may be nil. Use its tools in the next run.

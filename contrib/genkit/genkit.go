@@ -30,12 +30,7 @@ import (
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
-type Prompter struct{}
-
-// PromptConsent returns [lookleap.ErrConsentPending].
-func (Prompter) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-}
+type Prompter = lookleap.SuspendingPrompter
 
 // Tools makes the tools of one user's session. Its zero value is not usable.
 type Tools struct {

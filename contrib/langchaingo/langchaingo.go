@@ -32,12 +32,7 @@ import (
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
-type Prompter struct{}
-
-// PromptConsent returns [lookleap.ErrConsentPending].
-func (Prompter) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-}
+type Prompter = lookleap.SuspendingPrompter
 
 // maxWaiting is the number of calls that wait for the user at once.
 const maxWaiting = 100

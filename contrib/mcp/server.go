@@ -46,12 +46,7 @@ type Options struct {
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host of a server. It suspends the
 // operation: the question travels to the client, and the answer comes with a later call.
-type Prompter struct{}
-
-// PromptConsent returns [lookleap.ErrConsentPending].
-func (Prompter) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-}
+type Prompter = lookleap.SuspendingPrompter
 
 // Server serves a site's actions and skills to any number of users. Close it after use.
 type Server struct {

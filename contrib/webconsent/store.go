@@ -1,7 +1,6 @@
 package webconsent
 
 import (
-	"bytes"
 	"context"
 	"crypto/hkdf"
 	"crypto/rand"
@@ -12,10 +11,10 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // Store keeps sealed plans and decisions, as bytes under keys that begin with a word and a
@@ -31,50 +30,6 @@ type Store interface {
 	Delete(ctx context.Context, key string) error
 	// Keys returns the keys that begin with a prefix, in any order.
 	Keys(ctx context.Context, prefix string) ([]string, error)
-}
-
-// memoryStore is the default Store.
-type memoryStore struct {
-	mu      sync.Mutex
-	records map[string][]byte
-}
-
-func (m *memoryStore) Get(_ context.Context, key string) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	value, ok := m.records[key]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return bytes.Clone(value), nil
-}
-
-func (m *memoryStore) Create(_ context.Context, key string, value []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, ok := m.records[key]; ok {
-		return fs.ErrExist
-	}
-	m.records[key] = bytes.Clone(value)
-	return nil
-}
-
-func (m *memoryStore) Delete(_ context.Context, key string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.records, key)
-	return nil
-}
-
-func (m *memoryStore) Keys(_ context.Context, prefix string) (keys []string, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for key := range m.records {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
-		}
-	}
-	return keys, nil
 }
 
 // The prefixes of the records.
@@ -112,7 +67,7 @@ func newVault(o Options) (*vault, error) {
 	key := o.Key
 	switch {
 	case o.Store == nil:
-		v.store = &memoryStore{records: make(map[string][]byte)}
+		v.store = new(filestore.Memory)
 		if key == nil {
 			key = []byte(rand.Text() + rand.Text())
 		}

@@ -101,6 +101,21 @@ func (d *Dir) Write(ctx context.Context, key string, value []byte, test func() e
 	})
 }
 
+// Create writes a record that does not exist yet. A damaged record counts as existing. The error for
+// an existing one wraps fs.ErrExist.
+func (d *Dir) Create(ctx context.Context, key string, value []byte) error {
+	return d.Write(ctx, key, value, func() error {
+		_, err := os.Lstat(d.File(key))
+		if err == nil {
+			return Exists(key)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+}
+
 // Delete removes a record. A missing record is not an error.
 func (d *Dir) Delete(ctx context.Context, key string) error {
 	return d.lock.With(ctx, func() error {

@@ -213,3 +213,24 @@ func leftOut(n int, before, after string) string {
 	}
 	return fmt.Sprintf("%s…(%d bytes)…%s", before, n, after)
 }
+
+// Edits returns how many bytes must be inserted, removed or replaced to make one word of another.
+// Its time is the product of the lengths: both words must be short.
+func Edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
