@@ -298,6 +298,7 @@ func cacheSwaps(r *cacheTrial) {
 	swap(true, nil, "one")
 	swap(false, nil, "x")
 	swap(false, []byte("on"), "x")
+	swap(false, []byte("two"), "x") // as long as the value
 	s.holds("key", []byte("one"), distant)
 	swap(true, []byte("one"), "two")
 	s.holds("key", []byte("two"), distant)
