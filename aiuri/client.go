@@ -207,7 +207,8 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	return c.commit(ctx, approval, e)
 }
 
-// permit returns the error with which the options refuse an endpoint. A panic or timeout refuses it.
+// permit returns the error with which the options refuse an endpoint. A panic or a timeout also
+// refuses it.
 func (c *Client) permit(ctx context.Context, u URI) error {
 	if c.options.Permit == nil {
 		return nil

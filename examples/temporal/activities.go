@@ -31,7 +31,8 @@ type Activities struct {
 	Key  []byte // seals plans and decisions, which pass through the server of the engine
 }
 
-// Prepare makes a plan of an order. Nothing is sent. A plan of an attempt that was lost is never used.
+// Prepare makes a plan of an order. Nothing is sent. A plan of an attempt that was lost is never
+// used.
 func (a *Activities) Prepare(_ context.Context, o Order) (Prepared, error) {
 	shop, err := url.Parse(o.Shop)
 	if err != nil {

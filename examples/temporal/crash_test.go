@@ -161,8 +161,8 @@ func (l crashing) Record(ctx context.Context, id, owner string, o lookleap.PlanO
 	return err
 }
 
-// TestCrash kills the worker at each point, and at each pair of points, while the engine retries the
-// activity. What the workflow returns is what the ledger proves and what the shop has seen.
+// TestCrash kills the worker at each point, and at each pair of points, while the engine retries
+// the activity. What the workflow returns is what the ledger proves and what the shop has seen.
 func TestCrash(t *testing.T) {
 	for _, first := range crashPoints {
 		for _, second := range append([]string{""}, crashPoints...) {

@@ -20,7 +20,8 @@ type Order struct {
 	Text string `json:"text"`
 }
 
-// Prepared is a plan that waits for its user. The history of the workflow holds only its sealed form.
+// Prepared is a plan that waits for its user. The history of the workflow holds only its sealed
+// form.
 type Prepared struct {
 	ID      string    `json:"id"`
 	Sealed  string    `json:"sealed"`
@@ -47,7 +48,8 @@ type Outcome struct {
 	Key     string `json:"key,omitempty"`    // of an order in doubt: ask the shop about it
 }
 
-// Buy is the workflow. It prepares a plan, waits for the decision of the user, and commits the plan.
+// Buy is the workflow. It prepares a plan, waits for the decision of the user, and commits the
+// plan.
 // It never ends without an Outcome once the user has agreed.
 func Buy(ctx workflow.Context, o Order) (Outcome, error) {
 	var a *Activities
