@@ -28,6 +28,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Plan](), reflect.TypeFor[lookleap.Position](), reflect.TypeFor[lookleap.RRType](),
 		reflect.TypeFor[lookleap.ResponseError](), reflect.TypeFor[lookleap.Record](), reflect.TypeFor[lookleap.RemoteText](), reflect.TypeFor[lookleap.ResolverOptions](),
 		reflect.TypeFor[lookleap.SRV](), reflect.TypeFor[lookleap.Severity](), reflect.TypeFor[lookleap.Status](),
+		reflect.TypeFor[lookleap.SuspendingPrompter](),
 		reflect.TypeFor[lookleap.Verdict](), reflect.TypeFor[lookleap.VerifyError](), reflect.TypeFor[lookleap.ZoneLink](),
 	}, map[string]any{
 		"ReadPublicSuffixList": lookleap.ReadPublicSuffixList, "UsePublicSuffixList": lookleap.UsePublicSuffixList, "PublicSuffixVersion": lookleap.PublicSuffixVersion,
