@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,28 +16,32 @@ import (
 // commit executes an approved plan once: it verifies trust again, spends the plan,
 // decides what may still be disclosed, writes the ledger, and sends the request.
 func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
-	host := s.agent.host
-	if err := s.gate.check(ctx, e.passage()); err != nil {
-		return nil, err
-	}
-	if err := s.confirmTrust(ctx, e); err != nil {
-		switch {
-		case errors.Is(err, errIdentityLost):
-			if spent := s.spend(ctx, a); spent != nil {
-				return nil, spent
-			}
-		case ended(ctx, "") == nil:
-			plan := a.Plan().ID()
-			err = s.turnDown(ctx, e, plan, s.refusals(e.Exchange, plan, e.Disclosure.withheld(lookleap.CodeOf(err), anml.TrustInsufficient)), err)
+	x := &execution{session: s, effect: e, budget: budget, early: s.gate.check(ctx, e.passage())}
+	if x.early == nil {
+		if err := s.trusted(ctx, a, e); err != nil {
+			return nil, err
 		}
-		return nil, err
 	}
-	x := &execution{session: s, effect: e, budget: budget}
-	_, err := host.CommitApproved(ctx, a, lookleap.Effect{Prepare: x.prepare, Send: x.send})
+	_, err := s.agent.host.CommitApproved(ctx, a, lookleap.Effect{Prepare: x.prepare, Send: x.send})
 	if err == nil {
 		err = x.refused
 	}
 	return x.result, err
+}
+
+// trusted verifies the claim of a call again. What a plan must not do any more is recorded.
+func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) error {
+	err := s.confirmTrust(ctx, e)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errIdentityLost):
+		return cmp.Or(s.spend(ctx, a), err)
+	case ended(ctx, "") == nil:
+		plan := a.Plan().ID()
+		return s.turnDown(ctx, e, plan, s.refusals(e.Exchange, plan, e.Disclosure.withheld(lookleap.CodeOf(err), anml.TrustInsufficient)), err)
+	}
+	return err
 }
 
 // spend makes a plan unusable that another one replaces. Otherwise both could be
@@ -54,6 +59,7 @@ type execution struct {
 	effect  *effect
 	budget  *fetch.Budget
 
+	early       error  // the action must not be sent yet; a plan that is done says so first
 	settled     effect // with what may still be disclosed
 	contentType string
 	body        []byte
@@ -63,6 +69,9 @@ type execution struct {
 
 // prepare decides what is sent, and writes it to the user's ledger.
 func (x *execution) prepare(ctx context.Context, a *lookleap.Approval) error {
+	if x.early != nil {
+		return x.early
+	}
 	s, e, now, plan := x.session, x.effect, x.session.now(), a.Plan().ID()
 	told, entries, err := s.settle(ctx, plan, e.Exchange, e.Disclosure, a.Has, a.Until(), now)
 	if err != nil && entries == nil {

@@ -61,7 +61,8 @@ func playPolicy(s *stage) error {
 	for _, path := range []string{"/admin", "/dashboard"} {
 		s.refused("GET "+mirror.URL(path), visit(mirror.URL(path)), agentstxt.CodeHashMismatch)
 	}
-	s.fact(onlyAsked(s, mirror, "GET /agents.txt"), "the mirror was asked for its policy and nothing else")
+	s.fact(onlyAsked(s, mirror, "GET /agents.txt") || onlyAsked(s, mirror, "GET /agents.txt", "GET /robots.txt"),
+		"the mirror was asked for its policy, for robots.txt at the most, and for no page")
 	return nil
 }
 
