@@ -148,6 +148,7 @@ func anmlTargets() []target {
 			_, _ = d.Tool("none")
 		}),
 		on("anml.Findings", xml, nil, func(d *anml.Document) { d.Findings(); _, _ = anml.MarshalXML(d, anml.WriteOptions{}) }),
+		on("anml.Lint", table, []string{"anml.Lint"}, func(d *anml.Document) { anml.Lint(d) }),
 		on("anml.Equal", table, []string{"anml.Equal"}, func(d *anml.Document) { anml.Equal(d, d) }),
 		walking(table),
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anml"
@@ -209,11 +210,17 @@ func textTargets() []target {
 				r.Check("a.example")
 			}
 		}, "anmltrust.Record.Check"),
+		of("anmltrust.LintRecord", records, func(s string) {
+			_, _ = anmltrust.LintRecord("a.example", &lookleap.DNSAnswer{Exists: true, Records: []lookleap.Record{{Text: s}}})
+		}),
 		of("anmltrust.ServerOf", urls, func(s string) { _, _ = anmltrust.ServerOf(s); _, _ = anmltrust.NormalizeSite(s) }, "anmltrust.NormalizeSite"),
 		bytesOf("dvs.CapabilitiesOf", skills, func(b []byte) { dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": b, "scripts/a.sh": b}) }),
 		bytesOf("dvs.Compare", skills, func(b []byte) {
 			dvs.Compare(map[string][]byte{"SKILL.md": b}, map[string][]byte{"SKILL.md": append([]byte("---\nname: a\ndescription: b\n---\nx\n"), b...)})
 		}, "dvs.Change.*", "dvs.Capabilities.*"),
+		of("dvs.CheckFileNames", join(plain(nul, "a/"+nul), pieces(nul, "\n", "a%d/b", "a%d", "A%d/é", "a/a%d")), func(s string) {
+			_ = dvs.CheckFileNames(strings.Split(s, "\n")...)
+		}),
 		bytesOf("dvs.ParseSkill", skills, func(b []byte) { parseSkill(b, dvs.DVS) }),
 		bytesOf("dvs.ParseSkill/lenient", skills, func(b []byte) { parseSkill(b, dvs.Lenient) }),
 		bytesOf("dvs.ParseSkillIn", skills, func(b []byte) { _, _, _ = dvs.ParseSkillIn("a", b, dvs.Lenient, dvs.Limits{Skill: 64 << 20}) }),
