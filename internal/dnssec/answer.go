@@ -91,12 +91,14 @@ func (l *lookup) step(ctx context.Context, n name, rrtype uint16, m *message, di
 	var s step
 	set := m.answer.find(n, rrtype)
 	s.records = set
-	if set == nil {
+	if set == nil || rrtype == dns.TypeCNAME {
 		link, err := m.answer.aliasOf(n)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if link != nil {
+		case link != nil && rrtype == dns.TypeCNAME:
+			set, s.records = link.set, link.cname(n)
+		case link != nil:
 			set, s.target = link.set, link.target
 		}
 	}
@@ -313,9 +315,16 @@ func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, 
 	if err != nil {
 		return finding{}, err
 	}
-	f.exists = !d.isCompactlyDenied(n) && (empty || !m.nxdomain)
+	denied, err := d.isCompactlyDenied(n)
+	if err != nil {
+		return finding{}, err
+	}
+	f.exists = !denied && (empty || !m.nxdomain)
 	if m.nxdomain && !empty {
 		p, err := d.nameError(n)
+		if err == nil && p == unproven {
+			p, err = d.maybeUnsigned(n, rrtype)
+		}
 		return conclude(f, p, err, ttl, zone, "no proof that %s does not exist", n)
 	}
 	p, err := d.noData(n, rrtype)

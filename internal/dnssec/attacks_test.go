@@ -1,7 +1,9 @@
 package dnssec_test
 
 import (
+	"encoding/base32"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -31,6 +33,16 @@ var attacks = []scenario{
 	{"O19", "reject-wildcard-dname", "www.any.dnames.nsec.org A", "bogus", expandDNAME("nsec.org", true)},
 	{"O19", "reject-wildcard-dname-nsec3", "www.any.dnames.nsec3.com A", "bogus", expandDNAME("nsec3.com", true)},
 	{"O19", "reject-wildcard-dname-without-proof", "www.any.dnames.nsec.org A", "bogus", expandDNAME("nsec.org", false)},
+	{"O18", "reject-wildcard-answer-below-an-asterisk", "x.*.wild.nsec.org TXT", "bogus", func(w *world) []zone.Edit {
+		return []zone.Edit{replace("x.*.wild.nsec.org", dns.TypeTXT,
+			w.records("any.wild.nsec.org", dns.TypeTXT, "x.*.wild.nsec.org"), w.get("any.wild.nsec.org", dns.TypeTXT).Ns, 0)}
+	}},
+	{"O18", "reject-wildcard-answer-below-an-asterisk-nsec3", "x.*.wild.nsec3.com TXT", "bogus", func(w *world) []zone.Edit {
+		return []zone.Edit{replace("x.*.wild.nsec3.com", dns.TypeTXT,
+			w.records("any.wild.nsec3.com", dns.TypeTXT, "x.*.wild.nsec3.com"), w.get("any.wild.nsec3.com", dns.TypeTXT).Ns, 0)}
+	}},
+	{"O18", "accept-nothing-below-an-asterisk", "x.*.wild.nsec3.com TXT", "secure nxdomain", nil},
+
 	{"O19", "accept-dname", "www.moved.nsec3.com A", "secure", nil},
 	{"O19", "accept-dname-at-the-wildcard-itself", "www.*.dnames.nsec.org A", "secure", nil},
 
@@ -51,6 +63,86 @@ var attacks = []scenario{
 	{"O30", "accept-compact-denial-with-nxdomain", "no.nsec.org A", "secure nxdomain", compactly("RRSIG NSEC NXNAME", dns.RcodeNameError)},
 	{"O30", "accept-compact-denial-of-the-type", "no.nsec.org A", "secure nodata", compactly("TXT RRSIG NSEC", dns.RcodeSuccess)},
 	{"O30", "reject-nxdomain-beside-compact-denial-of-the-type", "no.nsec.org A", "bogus", compactly("TXT RRSIG NSEC", dns.RcodeNameError)},
+
+	{"O30", "accept-nxdomain-beside-compact-denial-without-types", "no.nsec.org A", "secure nodata", compactly("RRSIG NSEC", dns.RcodeNameError)},
+	{"O30", "accept-compact-denial-nsec3", "no.nsec3.com A", "secure nxdomain", compactlyHashed("no", "no", "NXNAME", dns.RcodeSuccess)},
+	{"O30", "accept-compact-denial-nsec3-with-nxdomain", "no.nsec3.com A", "secure nxdomain", compactlyHashed("no", "no", "RRSIG NXNAME", dns.RcodeNameError)},
+	{"O30", "accept-compact-denial-nsec3-without-types", "no.nsec3.com A", "secure nodata", compactlyHashed("no", "no", "RRSIG", dns.RcodeNameError)},
+	{"O30", "reject-nxdomain-beside-compact-denial-nsec3-of-the-type", "no.nsec3.com A", "bogus",
+		compactlyHashed("no", "no", "TXT RRSIG", dns.RcodeNameError)},
+	{"O30", "reject-compact-denial-nsec3-of-another-name", "www.nsec3.com A", "bogus", compactlyHashed("www", "no", "NXNAME", dns.RcodeNameError)},
+	{"O30", "reject-compact-denial-nsec3-of-the-name-above", "a.no.nsec3.com A", "bogus", compactlyHashed("a.no", "no", "NXNAME", dns.RcodeNameError)},
+	{"O30", "accept-alias-to-compact-denial", "to-compact.chain.org A", "secure nxdomain", func(w *world) []zone.Edit {
+		denial := compactDenial(w, "RRSIG NSEC NXNAME")
+		return []zone.Edit{replace("to-compact.chain.org", dns.TypeA, w.records("to-compact.chain.org", dns.TypeCNAME, ""), denial, 0)}
+	}},
+	{"O30", "accept-alias-to-nxdomain-for-empty-non-terminal", "to-ent.chain.org A", "secure nodata",
+		edit(zone.On("to-ent.chain.org", 0, setRcode(dns.RcodeNameError)))},
+
+	{"O30", "accept-nxdomain-for-opted-out-empty-non-terminal", "hidden.signed.net A", "insecure nxdomain",
+		edit(zone.On("hidden.signed.net", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "accept-opted-out-child-denied-by-the-parent", "www.child.signed.net A", "insecure nxdomain", func(w *world) []zone.Edit {
+		return []zone.Edit{replace("www.child.signed.net", dns.TypeA, nil, w.get("child.signed.net", dns.TypeDS).Ns, dns.RcodeNameError)}
+	}},
+	{"O30", "reject-existing-name-denied-by-opt-out", "www.signed.net A", "bogus", func(w *world) []zone.Edit {
+		return []zone.Edit{replace("www.signed.net", dns.TypeA, nil, w.get("nope.signed.net", dns.TypeA).Ns, dns.RcodeNameError)}
+	}},
+	{"O30", "reject-wildcard-with-the-type-denied-by-opt-out", "any.wild.signed.net TXT", "bogus", func(w *world) []zone.Edit {
+		return []zone.Edit{replace("any.wild.signed.net", dns.TypeTXT, nil, w.get("any.wild.signed.net", dns.TypeMX).Ns, dns.RcodeNameError)}
+	}},
+
+	{"O30", "accept-cname-asked-for-below-dname", "www.moved.nsec.org CNAME", "secure", nil},
+	{"O30", "accept-cname-asked-for-below-dname-not-sent", "www.moved.nsec3.com CNAME", "secure", edit(zone.Strip(dns.TypeCNAME))},
+	{"O30", "accept-cname-asked-for-below-dname-of-unsigned-zone", "www.deep.unchain.org CNAME", "insecure", nil},
+	{"O30", "reject-cname-asked-for-below-forged-dname", "www.moved.nsec.org CNAME", "bogus", edit(zone.On("www.moved.nsec.org", dns.TypeCNAME,
+		zone.Forge(func(rr dns.RR) {
+			if d, ok := rr.(*dns.DNAME); ok {
+				d.Target = "attacker.org."
+			}
+		})))},
+	{"O30", "accept-ds-asked-for-below-dname", "www.moved.nsec.org DS", "secure nodata", nil},
+	{"O30", "accept-ds-of-an-alias", "to-other.nsec.org DS", "secure nodata", nil},
+
+	{"O30", "accept-dname-into-unsigned-child", "www.to-plain.chain.org A", "insecure", nil},
+	{"O30", "accept-dname-into-unsigned-child-denied-by-the-parent", "www.to-plain.chain.org A", "insecure nxdomain", func(w *world) []zone.Edit {
+		denial := w.get("plain.nsec.org", dns.TypeDS).Ns
+		return []zone.Edit{
+			replace("www.to-plain.chain.org", dns.TypeA, w.records("to-plain.chain.org", dns.TypeDNAME, ""), denial, dns.RcodeNameError),
+			replace("www.plain.nsec.org", dns.TypeA, nil, denial, dns.RcodeNameError),
+		}
+	}},
+	{"O30", "accept-wildcard-alias-into-unsigned-child-denied-by-the-parent", "any.to-plain-child.chain.org A", "insecure nodata", func(w *world) []zone.Edit {
+		denial := w.get("plain.nsec3.com", dns.TypeDS).Ns
+		m := w.get("any.to-plain-child.chain.org", dns.TypeA)
+		m.Answer, m.Ns = w.records("any.to-plain-child.chain.org", dns.TypeCNAME, ""), append(m.Ns, denial...)
+		return []zone.Edit{zone.On("any.to-plain-child.chain.org", dns.TypeA, zone.Replay(m)), replace("www.plain.nsec3.com", dns.TypeA, nil, denial, 0)}
+	}},
+	{"O30", "accept-alias-through-unsigned-zone-as-insecure", "to-unsigned.chain.org A", "insecure", nil},
+	{"O30", "accept-dname-to-dname", "www.deep.chain.org A", "secure", nil},
+	{"O30", "accept-dname-to-dname-without-cnames", "www.deep.chain.org A", "secure", edit(zone.Strip(dns.TypeCNAME))},
+	{"O30", "accept-dname-of-unsigned-zone", "nope.deep.unchain.org A", "insecure nxdomain", nil},
+	{"O30", "accept-dname-at-apex", "a.b.nope.dname.org A", "secure nxdomain", nil},
+	{"O30", "accept-dname-at-apex-denies-other-types-there", "dname.org A", "secure nodata", nil},
+	{"O30", "accept-alias-to-opted-out-absence", "to-opt-out.chain.org A", "insecure nxdomain", nil},
+	{"O30", "reject-dname-to-bogus", "www.to-expired.chain.org A", "bogus", nil},
+	{"O30", "reject-unsigned-alias-to-bogus", "to-expired.unchain.org A", "bogus", nil},
+
+	{"O30", "accept-unsigned-child-whose-ds-is-denied-with-nxdomain", "www.plain.nsec.org A", "insecure",
+		edit(zone.On("plain.nsec.org", dns.TypeDS, setRcode(dns.RcodeNameError)))},
+	{"O30", "accept-unsigned-child-whose-ds-is-denied-in-a-referral", "www.plain.nsec.org A", "insecure",
+		edit(zone.On("plain.nsec.org", dns.TypeDS, zone.Strip(dns.TypeSOA), zone.Inject(nil, rrs("plain.nsec.org. 60 IN NS ns.plain.nsec.org."))))},
+	{"O30", "reject-unsigned-child-whose-ds-is-denied-by-itself", "www.plain.nsec.org A", "bogus", func(w *world) []zone.Edit {
+		return []zone.Edit{zone.On("plain.nsec.org", dns.TypeDS, zone.Replay(w.get("plain.nsec.org", dns.TypeMX)))}
+	}},
+
+	{"O30", "accept-one-algorithm-of-two-stripped", "www.two.org A", "secure", withoutAlgorithm("two.org", dns.ECDSAP256SHA256)},
+	{"O30", "accept-other-algorithm-of-two-stripped", "nope.two.org A", "secure nxdomain", withoutAlgorithm("two.org", dns.ED25519)},
+	{"O30", "accept-algorithm-without-ds", "www.two-one-ds.org A", "secure", edit(zone.On("www.two-one-ds.org", dns.TypeA, withoutSignatures(dns.ECDSAP256SHA256)))},
+	{"O30", "reject-keys-signed-by-algorithm-without-ds", "www.two-one-ds.org A", "bogus",
+		edit(zone.On("two-one-ds.org", dns.TypeDNSKEY, withoutSignatures(dns.ECDSAP256SHA256)))},
+	{"O30", "reject-wrong-ds-beside-unknown-algorithm", "www.wrong-second-ds.org A", "bogus", nil},
+	{"O30", "reject-wrong-sha256-beside-right-sha1", "www.wrong-sha256.org A", "bogus", nil},
+	{"O30", "accept-only-weak-digests-as-insecure", "www.weak-digests.org A", "insecure", nil},
 
 	{"O30", "accept-alias-into-unsigned-child-denied-by-the-parent", "to-child.nsec.org A", "insecure nodata", parentDenies("nsec.org", dns.RcodeSuccess)},
 	{"O30", "accept-alias-into-unsigned-child-denied-by-the-parent-nsec3", "to-child.nsec3.com A", "insecure nxdomain",
@@ -224,10 +316,43 @@ func expandDNAME(origin string, withProof bool) func(*world) []zone.Edit {
 // compactly denies no.nsec.org with an NSEC record of its own (RFC 9824).
 func compactly(types string, rcode int) func(*world) []zone.Edit {
 	return func(w *world) []zone.Edit {
-		nsec := rrs("no.nsec.org. 60 IN NSEC \\000.no.nsec.org. " + types)
-		soa := slices.DeleteFunc(w.get("nope.nsec.org", dns.TypeA).Ns, isProof)
-		return []zone.Edit{replace("no.nsec.org", dns.TypeA, nil, slices.Concat(soa, nsec, w.nsec.SignSet(w.now, nsec...)), rcode)}
+		return []zone.Edit{replace("no.nsec.org", dns.TypeA, nil, compactDenial(w, types), rcode)}
 	}
+}
+
+func compactDenial(w *world, types string) []dns.RR {
+	nsec := rrs("no.nsec.org. 60 IN NSEC \\000.no.nsec.org. " + types)
+	soa := slices.DeleteFunc(w.get("nope.nsec.org", dns.TypeA).Ns, isProof)
+	return slices.Concat(soa, nsec, w.nsec.SignSet(w.now, nsec...))
+}
+
+// compactlyHashed denies the question in nsec3.com with an NSEC3 record at the hash of the name
+// (RFC 9824).
+func compactlyHashed(question, at, types string, rcode int) func(*world) []zone.Edit {
+	return func(w *world) []zone.Edit {
+		hash := dns.HashName(at+".nsec3.com.", dns.SHA1, 0, "5a17")
+		next, err := base32.HexEncoding.DecodeString(hash)
+		if err != nil {
+			panic(err)
+		}
+		next[len(next)-1]++
+		nsec3 := rrs(fmt.Sprintf("%s.nsec3.com. 60 IN NSEC3 1 0 0 5A17 %s %s", hash, base32.HexEncoding.EncodeToString(next), types))
+		soa := slices.DeleteFunc(w.get("nope.nsec3.com", dns.TypeA).Ns, isProof)
+		return []zone.Edit{replace(question+".nsec3.com", dns.TypeA, nil, slices.Concat(soa, nsec3, w.nsec3.SignSet(w.now, nsec3...)), rcode)}
+	}
+}
+
+// withoutAlgorithm takes the signatures of one algorithm from all that a zone signed.
+func withoutAlgorithm(origin string, algorithm uint8) func(*world) []zone.Edit {
+	return edit(zone.Below(origin, withoutSignatures(algorithm)))
+}
+
+// withoutSignatures takes the signatures of an algorithm.
+func withoutSignatures(algorithm uint8) zone.Edit {
+	return zone.Filter(func(rr dns.RR) bool {
+		sig, ok := rr.(*dns.RRSIG)
+		return !ok || sig.Algorithm != algorithm
+	})
 }
 
 // parentDenies has the parent answer for the unsigned child "plain": with its SOA, and with the

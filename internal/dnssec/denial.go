@@ -55,8 +55,8 @@ func newDenial(zone name, sets []*signedSet, b *budget) *denial {
 
 // nameError says whether neither n nor a wildcard that would stand for it exists.
 func (d *denial) nameError(n name) (proof, error) {
-	if d.nsec.nameError(n) || d.isCompactlyDenied(n) {
-		return proven, nil
+	if denied, err := d.isCompactlyDenied(n); denied || err != nil || d.nsec.nameError(n) {
+		return proven, err
 	}
 	if d.nsec3 == nil {
 		return unproven, nil
@@ -76,19 +76,38 @@ func (d *denial) noData(n name, rrtype uint16) (proof, error) {
 	return d.nsec3.noData(n, rrtype)
 }
 
+// maybeUnsigned says whether opt-out leaves room for an unsigned zone at n or above. Servers that
+// hold both deny what lies there with the parent's proof, under either response code.
+func (d *denial) maybeUnsigned(n name, rrtype uint16) (proof, error) {
+	if d.nsec3 == nil {
+		return unproven, nil
+	}
+	p, err := d.nsec3.noData(n, rrtype)
+	if p != optedOut {
+		p = unproven
+	}
+	return p, err
+}
+
 // isEmpty says whether n is an empty non-terminal: it exists because a name below it does, and has
 // no records.
 func (d *denial) isEmpty(n name) (bool, error) {
 	if d.nsec.isEmpty(n) || d.nsec3 == nil {
 		return d.nsec.isEmpty(n), nil
 	}
-	return d.nsec3.isEmpty(n)
+	types, matched, err := d.nsec3.typesAt(n)
+	return matched && types.isEmpty(), err
 }
 
 // isCompactlyDenied says whether a record at n itself says that there is no such name (RFC 9824
-// section 2).
-func (d *denial) isCompactlyDenied(n name) bool {
-	return slices.ContainsFunc(d.nsec.records, func(r nsecRecord) bool { return r.owner == n && r.types.has(dns.TypeNXNAME) })
+// section 2, for NSEC3 too).
+func (d *denial) isCompactlyDenied(n name) (bool, error) {
+	denied := slices.ContainsFunc(d.nsec.records, func(r nsecRecord) bool { return r.owner == n && r.types.has(dns.TypeNXNAME) })
+	if denied || d.nsec3 == nil {
+		return denied, nil
+	}
+	types, matched, err := d.nsec3.typesAt(n)
+	return matched && types.has(dns.TypeNXNAME), err
 }
 
 // noCloser says whether nothing closer to n than "*.encloser" exists, so that the wildcard may
@@ -118,6 +137,12 @@ func (d *denial) cutAt(n name) (cut, error) {
 type typeBits []uint16
 
 func (t typeBits) has(rrtype uint16) bool { return slices.Contains(t, rrtype) }
+
+// isEmpty says whether the bitmap lists only what belongs to the record itself. Servers that sign on
+// demand have such a record for an empty non-terminal (RFC 9824).
+func (t typeBits) isEmpty() bool {
+	return !slices.ContainsFunc(t, func(rrtype uint16) bool { return rrtype != dns.TypeNSEC && rrtype != dns.TypeRRSIG })
+}
 
 // isDelegation says whether the record is the parent's at a zone cut.
 func (t typeBits) isDelegation() bool { return t.has(dns.TypeNS) && !t.has(dns.TypeSOA) }
@@ -237,9 +262,12 @@ func (z *nsecRecords) lacksAt(n name, rrtype uint16) bool {
 	return z.isEmpty(n)
 }
 
-// isEmpty says whether a gap around n ends below it, so that n exists without records.
+// isEmpty says whether n exists without records: a gap around it ends below it, or its own record
+// lists no types.
 func (z *nsecRecords) isEmpty(n name) bool {
-	return slices.ContainsFunc(z.records, func(r nsecRecord) bool { return z.covers(&r, n) && r.next.isBelow(n) })
+	return slices.ContainsFunc(z.records, func(r nsecRecord) bool {
+		return z.covers(&r, n) && r.next.isBelow(n) || r.owner == n && r.types.isEmpty()
+	})
 }
 
 // noCloser: RFC 4035 section 5.3.4.

@@ -163,6 +163,18 @@ type alias struct {
 	target name
 }
 
+// cname is the CNAME record that the link is for n: the one that was sent, or the one that a DNAME
+// makes.
+func (a *alias) cname(n name) *recordSet {
+	if a.set.rrtype == dns.TypeCNAME {
+		return a.set
+	}
+	header := dns.RR_Header{Name: n.String(), Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: a.set.ttl}
+	return &recordSet{
+		owner: n, rrtype: dns.TypeCNAME, ttl: a.set.ttl, rrs: []dns.RR{&dns.CNAME{Hdr: header, Target: a.target.String()}},
+	}
+}
+
 // aliasOf finds the link that leads on from n. Below a DNAME an unsigned CNAME is only the server's
 // help for resolvers that do not know DNAME (RFC 6672 section 5.3.1): we make our own out of the
 // DNAME, which is signed.

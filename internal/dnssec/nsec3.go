@@ -182,13 +182,16 @@ func (z *nsec3Records) noData(n name, rrtype uint16) (proof, error) {
 	return unproven, nil
 }
 
-// isEmpty says whether n has a record that lists no types at all.
-func (z *nsec3Records) isEmpty(n name) (bool, error) {
+// typesAt returns the types that a record at n lists, if there is such a record.
+func (z *nsec3Records) typesAt(n name) (types typeBits, matched bool, err error) {
 	if z.unusable() {
-		return false, nil
+		return nil, false, nil
 	}
 	match, _, err := z.find(n)
-	return err == nil && match != nil && len(match.types) == 0, err
+	if err != nil || match == nil {
+		return nil, false, err
+	}
+	return match.types, true, nil
 }
 
 // noCloser: RFC 5155 section 8.8.

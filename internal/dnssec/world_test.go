@@ -85,6 +85,24 @@ func newWorld(now time.Time) *world {
 		leaf(zone.New("plain.nsec3.com")),
 		leaf(signed("x.y.z.nsec.org", zone.Signing{})),
 		wildly,
+		signed("chain.org", zone.Signing{}).DNAME("deep", "moved.nsec3.com.").DNAME("to-plain", "plain.nsec.org.").DNAME("to-expired", "expired.org.").
+			CNAME("to-unsigned", "back.unchain.org.").CNAME("to-compact", "no.nsec.org.").CNAME("to-ent", "ent.nsec3.com.").
+			CNAME("to-opt-out", "nope.signed.net.").CNAME("*.to-plain-child", "www.plain.nsec3.com."),
+		zone.New("unchain.org").CNAME("back", "www.nsec.org.").CNAME("to-expired", "www.expired.org.").DNAME("deep", "nsec.org."),
+		signed("dname.org", zone.Signing{NSEC3: &zone.NSEC3{}}).DNAME("@", "nsec3.com."),
+		leaf(signed("two.org", zone.Signing{Algorithms: []uint8{dns.ECDSAP256SHA256, dns.ED25519}})),
+		leaf(signed("two-one-ds.org", zone.Signing{
+			Algorithms: []uint8{dns.ECDSAP256SHA256, dns.ED25519}, DS: func(set []*dns.DS) []*dns.DS { return set[:1] },
+		})),
+		leaf(signed("wrong-second-ds.org", zone.Signing{Algorithms: []uint8{200, dns.ED25519}, DS: func(set []*dns.DS) []*dns.DS {
+			zone.WrongDS(set[1:])
+			return set
+		}})),
+		leaf(signed("wrong-sha256.org", zone.Signing{Digests: []uint8{dns.SHA1, dns.SHA256}, DS: func(set []*dns.DS) []*dns.DS {
+			zone.WrongDS(set[1:])
+			return set
+		}})),
+		leaf(signed("weak-digests.org", zone.Signing{Digests: []uint8{dns.SHA1, 200}})),
 	}
 	for algorithm, origin := range map[uint8]string{
 		dns.RSASHA256: "a8.org", dns.RSASHA512: "a10.org", dns.ECDSAP256SHA256: "a13.org", dns.ECDSAP384SHA384: "a14.org", dns.ED25519: "a15.org",
