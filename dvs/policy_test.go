@@ -76,15 +76,11 @@ func TestPolicyAround(t *testing.T) {
 		try     func(context.Context, *lab.Internet, *lookleap.Host, dvs.Options) error
 	}{
 		"asking-for-it": {try: load(deniedAt)},
-		"letter-case":   {try: load("https://EVIL.example/s/a/SKILL.md")},
-		"port":          {try: load("https://evil.example:443/s/a/SKILL.md")},
-		"dot":           {try: load("https://evil.example./s/a/SKILL.md")},
-		"subdomain":     {try: load("https://sub.evil.example/s/a/SKILL.md")},
-		"directory":     {try: load("https://evil.example/s/a/")},
+		"archive":       {try: load("https://evil.example/s/a.zip")},
 		"registered-by-program": {func(t *testing.T, o *dvs.Options) {
 			o.Roots = registry(t, "https://evil.example/", "https://evil.example/s/a/")
 		}, load(deniedAt)},
-		"named-by-program": {try: func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+		"root-that-the-model-names": {try: func(ctx context.Context, _ *lab.Internet, h *lookleap.Host, o dvs.Options) error {
 			_, err := dvs.NewLoader(h, o).LoadUnder(ctx, deniedAt, root(t, "https://evil.example/"))
 			return err
 		}},
@@ -99,14 +95,33 @@ func TestPolicyAround(t *testing.T) {
 			_, err := dvs.NewLoader(h, o).Register(ctx, deniedAt)
 			return err
 		}},
-		"platform":          {try: load("https://github.com/evil-org/skills/blob/main/a/SKILL.md")},
-		"platform-raw-host": {try: load("https://raw.githubusercontent.com/evil-org/skills/main/a/SKILL.md")},
-		"platform-case":     {try: load("https://github.com/EVIL-org/skills/blob/main/a/SKILL.md")},
-		"platform-mirror":   {try: load("https://cdn.jsdelivr.net/gh/evil-org/skills@main/a/SKILL.md")},
 		"redirect": {try: func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
 			net.Site("shop.example").Redirect("/r/SKILL.md", deniedAt)
 			_, err := dvs.NewLoader(h, o).Load(ctx, "https://shop.example/r/SKILL.md")
 			return err
+		}},
+		"redirected-resource": {try: func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+			net.Site("shop.example").Redirect("/s/a/ADVANCED.md", "https://evil.example/s/a/ADVANCED.md")
+			s, err := dvs.NewLoader(h, o).Load(ctx, "https://shop.example/s/a/SKILL.md")
+			if err != nil {
+				return errors.New("the allowed skill does not load: " + err.Error())
+			}
+			if _, err = s.Resource(ctx, "ADVANCED.md"); lookleap.CodeOf(err) != lookleap.CodeNeedsConsent {
+				return err
+			}
+			_, err = s.Resource(ctx, "https://evil.example/s/a/ADVANCED.md") // as the error says
+			return err
+		}},
+		"entry-in-the-index-of-another": {try: func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+			net.Site("shop.example").Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[
+				{"name":"refund","type":"skill-md","description":"d","url":"`+deniedAt+`","digest":"`+digestOf(refund)+`"}]}`)
+			l, tried := dvs.NewLoader(h, o), errors.New("the index has no entry")
+			for entry, err := range l.Discover(ctx, "https://shop.example/") {
+				if err == nil {
+					_, tried = l.LoadListing(ctx, entry)
+				}
+			}
+			return tried
 		}},
 		"reference": {try: loaded(func(ctx context.Context, s *dvs.Loaded) error { _, err := s.LoadRef(ctx, deniedAt); return err })},
 		"external": {try: loaded(func(ctx context.Context, s *dvs.Loaded) error {
@@ -124,6 +139,43 @@ func TestPolicyAround(t *testing.T) {
 			return nil
 		}},
 		"resumed-admission": {try: resumed(func(ctx context.Context, l *dvs.Loader) error { _, err := l.Load(ctx, deniedAt); return err })},
+		"resumed-fetch": {func(t *testing.T, o *dvs.Options) { o.Roots = registry(t, "https://shop.example/") }, resumed(func(ctx context.Context, l *dvs.Loader) error {
+			if _, err := l.Roots().Register("https://shop.example/", dvs.ByHost); err != nil {
+				return err
+			}
+			s, err := l.Load(ctx, "https://shop.example/s/a/SKILL.md")
+			if err != nil {
+				return err
+			}
+			_, err = s.Resource(ctx, "https://evil.example/s/a/ADVANCED.md")
+			return err
+		})},
+		"cached-by-another-loader": {try: func(ctx context.Context, net *lab.Internet, h *lookleap.Host, o dvs.Options) error {
+			if _, err := dvs.NewLoader(h, dvs.Options{}).Load(ctx, deniedAt); err != nil {
+				return errors.New("nothing is in the cache: " + err.Error())
+			}
+			net.Journal().Clear()
+			_, err := dvs.NewLoader(h, o).Load(ctx, deniedAt)
+			return err
+		}},
+		"approval-edited-into-the-store": {func(t *testing.T, o *dvs.Options) {
+			file := dvs.DigestOf([]byte(refund))
+			o.Trust = dvs.NewMemoryTrustStore()
+			for key, record := range map[string]any{
+				"skill/" + deniedAt: dvs.TrustRecord{Type: dvs.TrustMediaType, Skill: deniedAt, Versions: []dvs.TrustedVersion{
+					{File: file, Header: file, Approved: time.Now(), Root: "https://evil.example/"}}},
+				"root/https://evil.example/": dvs.TrustedRoot{Type: dvs.TrustMediaType, Root: "https://evil.example/", By: dvs.ByUser, At: time.Now()},
+			} {
+				if err := o.Trust.Put(t.Context(), key, nil, marshal(t, record)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, host, _ := policyWorld(t) // the records count, where no policy denies the skill
+			l := dvs.NewLoader(host, dvs.Options{Trust: o.Trust})
+			if s, err := l.Load(t.Context(), deniedAt); err != nil || s.Source != dvs.ByUser {
+				t.Fatal("the store has no effect:", err)
+			}
+		}, load(deniedAt)},
 		"approved-before": {func(t *testing.T, o *dvs.Options) {
 			o.Trust = dvs.NewMemoryTrustStore()
 			net, host, _ := policyWorld(t)
@@ -159,11 +211,75 @@ func TestPolicyAround(t *testing.T) {
 			}
 			net.Journal().Clear()
 			err := c.try(t.Context(), net, host, options)
-			if code := lookleap.CodeOf(err); code != dvs.CodePolicyDenied && code != dvs.CodePolicyUnreadable && code != dvs.CodeRedirectOutside && code != "host-trailing-dot" {
+			if code := lookleap.CodeOf(err); code != dvs.CodePolicyDenied && code != dvs.CodePolicyUnreadable && code != dvs.CodeRedirectOutside {
 				t.Errorf("got %s: %v", code, err)
 			}
 			if sent := net.Journal().Requests("evil.example", "sub.evil.example", "raw.githubusercontent.com"); len(sent) > 0 {
 				t.Errorf("%d requests were sent to the denied publisher", len(sent))
+			}
+		})
+	}
+}
+
+// TestPolicySpelling writes the URL of a denied place in other ways. What is no other spelling of the
+// place is invalid, so nothing is asked of any site.
+func TestPolicySpelling(t *testing.T) {
+	deny := &dvs.Policy{Name: "company.json", Deny: []string{"evil.example", "bücher.example", "https://github.com/evil-org/", "https://shop.example/bad/"}}
+	for name, c := range map[string]struct {
+		url  string
+		code lookleap.Code // "": policy-denied
+	}{
+		"letter-case":         {"https://EVIL.example/s/a/SKILL.md", ""},
+		"scheme-case":         {"HTTPS://evil.example/s/a/SKILL.md", ""},
+		"default-port":        {"https://evil.example:443/s/a/SKILL.md", ""},
+		"other-port":          {"https://evil.example:8443/s/a/SKILL.md", ""},
+		"fragment":            {deniedAt + "#x", ""},
+		"subdomain":           {"https://sub.evil.example/s/a/SKILL.md", ""},
+		"directory":           {"https://evil.example/s/a/", ""},
+		"trailing-dot":        {"https://evil.example./s/a/SKILL.md", "host-trailing-dot"},
+		"userinfo":            {"https://shop.example@evil.example/s/a/SKILL.md", lookleap.CodeUserinfo},
+		"clear-text":          {"http://evil.example/s/a/SKILL.md", lookleap.CodeNotHTTPS},
+		"query":               {deniedAt + "?x", "query-in-skill-url"},
+		"no-slashes":          {"https:evil.example/s/a/SKILL.md", lookleap.CodeBadURL},
+		"backslashes":         {`https:\\evil.example\s\a\SKILL.md`, lookleap.CodeBadURL},
+		"encoded-host":        {"https://%65vil.example/s/a/SKILL.md", lookleap.CodeBadHost},
+		"full-width-letter":   {"https://ｅvil.example/s/a/SKILL.md", lookleap.CodeBadHost},
+		"ideographic-dot":     {"https://evil。example/s/a/SKILL.md", lookleap.CodeBadHost},
+		"soft-hyphen":         {"https://ev\u00ADil.example/s/a/SKILL.md", lookleap.CodeBadHost},
+		"idn-a-label":         {"https://xn--bcher-kva.example/SKILL.md", ""},
+		"idn-u-label":         {"https://bücher.example/SKILL.md", ""},
+		"idn-capitals":        {"https://BÜCHER.example/SKILL.md", ""},
+		"idn-decomposed":      {"https://bu\u0308cher.example/SKILL.md", ""},
+		"path-encoded":        {"https://shop.example/%62ad/SKILL.md", ""},
+		"path-case":           {"https://shop.example/BAD/SKILL.md", ""},
+		"path-parameter":      {"https://shop.example/bad;x/SKILL.md", ""},
+		"path-dots":           {"https://shop.example/good/../bad/SKILL.md", "dot-segment"},
+		"path-encoded-dots":   {"https://shop.example/good/%2e%2e/bad/SKILL.md", "dot-segment"},
+		"path-empty-segment":  {"https://shop.example//bad/SKILL.md", "empty-segment"},
+		"path-encoded-slash":  {"https://shop.example/bad%2FSKILL.md", "ambiguous-path"},
+		"platform-page":       {"https://github.com/evil-org/skills/blob/main/a/SKILL.md", ""},
+		"platform-page-case":  {"https://github.com/EVIL-org/skills/blob/main/a/SKILL.md", ""},
+		"platform-www":        {"https://www.github.com/evil-org/skills/blob/main/a/SKILL.md", ""},
+		"platform-raw-path":   {"https://github.com/evil-org/skills/raw/main/a/SKILL.md", ""},
+		"platform-raw-host":   {"https://raw.githubusercontent.com/evil-org/skills/main/a/SKILL.md", ""},
+		"platform-own-host":   {"https://evil-org.github.io/skills/a/SKILL.md", ""},
+		"platform-mirror":     {"https://cdn.jsdelivr.net/gh/evil-org/skills@main/a/SKILL.md", ""},
+		"platform-mirror-two": {"https://fastly.jsdelivr.net/gh/evil-org/skills@main/a/SKILL.md", ""},
+		"platform-archives":   {"https://codeload.github.com/evil-org/skills/tar.gz/refs/heads/main", dvs.CodeNeverTrusted},
+		"platform-api":        {"https://api.github.com/repos/evil-org/skills/contents/a/SKILL.md", dvs.CodeNeverTrusted},
+		"platform-proxy":      {"https://raw.githack.com/evil-org/skills/main/a/SKILL.md", dvs.CodeNeverTrusted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net, host, _ := policyWorld(t)
+			if c.code == "" {
+				c.code = dvs.CodePolicyDenied
+			}
+			_, err := dvs.NewLoader(host, dvs.Options{Policies: []*dvs.Policy{deny}}).Load(t.Context(), c.url)
+			if lookleap.CodeOf(err) != c.code {
+				t.Errorf("want %s: %v", c.code, err)
+			}
+			if sent := net.Journal().Requests(); len(sent) > 0 {
+				t.Errorf("%d requests were sent", len(sent))
 			}
 		})
 	}
@@ -259,5 +375,34 @@ func TestPolicy(t *testing.T) {
 		w.load(o, ok, 0)
 		w.net.Clock().Advance(2 * time.Hour)
 		w.load(o, ok, 1)
+	})
+	t.Run("max-trust-of-an-approval-dated-in-the-future", func(t *testing.T) {
+		w := newTrustWorld(t)
+		o := dvs.Options{Policies: []*dvs.Policy{{MaxTrust: 48 * time.Hour}}}
+		w.load(o, ok, 1)
+		const key = "skill/" + trustedAt
+		old, err := w.store.Get(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := dvs.ParseTrustRecord(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Versions[0].Approved = w.net.Clock().Now().AddDate(50, 0, 0)
+		if err := w.store.Put(t.Context(), key, old, marshal(t, r)); err != nil {
+			t.Fatal(err)
+		}
+		w.load(o, ok, 1)
+	})
+	t.Run("lenient-program", func(t *testing.T) {
+		net, host, user := policyWorld(t)
+		net.Site("shop.example").Body("/s/c/SKILL.md", "text/markdown", strings.Replace(refund, "refund", "re--fund", 1))
+		for _, policies := range [][]*dvs.Policy{{{Profile: &strict}}, {{Profile: &strict}, {}}, {{}, {Profile: &strict}}} {
+			l := dvs.NewLoader(host, dvs.Options{Profile: dvs.Lenient, Policies: policies})
+			if _, err := l.Load(t.Context(), "https://shop.example/s/c/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeBadName || user.count() != 0 {
+				t.Error(err, user.count())
+			}
+		}
 	})
 }
