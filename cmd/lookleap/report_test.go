@@ -102,6 +102,7 @@ func TestPolicyOutcomes(t *testing.T) {
 	door := opened(t, n).Args()
 	dir := t.TempDir()
 	rules := writeFile(t, filepath.Join(dir, "policy.json"), `{"type":"`+policy.MediaType+`","name":"Example Corp","skills":{"deny":["evil.example"],"scripts":false}}`)
+	looser := writeFile(t, filepath.Join(dir, "looser.json"), `{"type":"`+policy.MediaType+`","skills":{"allow":["https://evil.example/","https://shop.example/"]}}`)
 	broken := writeFile(t, filepath.Join(dir, "broken.json"), `{"type":"`+policy.MediaType+`","skils":{}}`)
 	skill := func(hosts ...string) []string {
 		args := append(append([]string{}, door...), "skill", "--policy", rules)
@@ -117,6 +118,11 @@ func TestPolicyOutcomes(t *testing.T) {
 	}{
 		"allowed":       {skill("shop.example"), exitAccepted, "yes"},
 		"denied":        {skill("shop.example", "evil.example"), exitRefused, `(policy "Example Corp")`},
+		"flag-root":     {append(skill("evil.example"), "--root", "https://evil.example/"), exitRefused, "policy-denied"},
+		"flag-profile":  {append(skill("evil.example"), "--profile", "lenient"), exitRefused, "policy-denied"},
+		"environment":   {skill("evil.example"), exitRefused, "policy-denied"},
+		"looser-first":  {append(append([]string{}, door...), "skill", "--policy", looser, "--policy", rules, "https://evil.example/skills/refund/"), exitRefused, "policy-denied"},
+		"looser-second": {append(skill("evil.example"), "--policy", looser), exitRefused, "policy-denied"},
 		"down":          {skill("shop.example", "down.example"), exitUnchecked, "bad-status"},
 		"down-denied":   {skill("down.example", "evil.example"), exitRefused, "policy-denied"},
 		"unreadable":    {append(append([]string{}, door...), "skill", "https://shop.example/skills/refund/", "--policy", broken), exitUsage, `did you mean "skills"`},
@@ -126,6 +132,11 @@ func TestPolicyOutcomes(t *testing.T) {
 		"no-file":       {[]string{"policy"}, exitUsage, "name a policy file"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "environment" {
+				for _, variable := range []string{"LOOKLEAP_POLICY", "POLICY", "HOME", "XDG_CONFIG_HOME", "HTTPS_PROXY"} {
+					t.Setenv(variable, looser)
+				}
+			}
 			if code, out := lookleapOn(t, c.args...); code != c.exit || !strings.Contains(out, c.out) {
 				t.Errorf("exit %d\n%s", code, out)
 			}

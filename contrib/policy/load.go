@@ -18,7 +18,8 @@ import (
 const maxExtended = 32
 
 // Load reads policy files and the files that they extend, whose paths are relative to the file that
-// names them. Each file has to permit what is done, so the order does not matter. On an error it
+// names them. A symbolic link is replaced by its target first, so a link elsewhere to a policy
+// extends the same files as the policy. Each file has to permit what is done, so the order does not matter. On an error it
 // also returns a policy that allows nothing, so a program that goes on fails closed. Without a path
 // it allows nothing.
 func Load(paths ...string) (*Policy, error) {
@@ -49,6 +50,9 @@ func (l *loading) read(path string, above []string) error {
 	bad := func(message, fix string, err error) error {
 		return &lookleap.Error{Code: dvs.CodePolicyUnreadable, Subject: plaintext.Line(path), Message: message, Fix: fix, Err: err}
 	}
+	if target, err := filepath.EvalSymlinks(absolute); err == nil { // otherwise Open returns the error
+		absolute = target
+	}
 	switch {
 	case slices.Contains(above, absolute):
 		return bad("the policy extends itself, through "+strings.Join(append(above[slices.Index(above, absolute):], absolute), ", "), "remove one of the references", nil)
@@ -77,7 +81,7 @@ func (l *loading) read(path string, above []string) error {
 	l.parts, l.done = append(l.parts, one), append(l.done, absolute)
 	for _, next := range one.extends {
 		if !filepath.IsAbs(next) {
-			next = filepath.Join(filepath.Dir(path), next)
+			next = filepath.Join(filepath.Dir(absolute), next)
 		}
 		if err := l.read(next, append(slices.Clone(above), absolute)); err != nil {
 			return err

@@ -77,18 +77,25 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// strict denies one publisher.
+const strict = head + `,"skills":{"deny":["evil.example"]}}`
+
+// writeIn writes a file and returns its path.
+func writeIn(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestLoad reads files that extend one another.
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, text string) string { return writeIn(t, dir, name, text) }
 	const skill = "https://example.com/s/SKILL.md"
-	base := write("base.json", head+`,"skills":{"deny":["evil.example"]}}`)
+	base := write("base.json", strict)
 	team := write("team.json", head+`,"extends":["base.json"],"skills":{"allow":["https://example.com/","https://evil.example/"]}}`)
 	cycle := write("cycle.json", head+`,"extends":["cycle2.json"]}`)
 	write("cycle2.json", head+`,"extends":["./cycle.json"]}`)
@@ -107,6 +114,20 @@ func TestLoad(t *testing.T) {
 		"directory":  {paths: []string{dir}, denied: skill, want: "cannot be read"},
 		"one-is-bad": {paths: []string{base, write("bad.json", "{")}, denied: skill, want: "the text ends"},
 		"none":       {denied: skill, want: "no policy file is named"},
+
+		"byte-order-mark":          {paths: []string{write("bom.json", "\uFEFF"+strict)}, denied: skill, want: "byte order mark"},
+		"utf-16":                   {paths: []string{write("utf16.json", "\xff\xfe"+strings.Join(strings.Split(strict, ""), "\x00"))}, denied: skill, want: "1:1"},
+		"empty-file":               {paths: []string{write("empty.json", "")}, denied: skill, want: "no value"},
+		"null":                     {paths: []string{write("null.json", "null")}, denied: skill, want: "an object is expected"},
+		"null-member":              {paths: []string{write("nullmember.json", head+`,"skills":null}`)}, denied: skill, want: "an object is expected"},
+		"null-deny":                {paths: []string{write("nulldeny.json", head+`,"skills":{"deny":null}}`)}, denied: skill, want: "an array is expected"},
+		"huge":                     {paths: []string{write("huge.json", strict+strings.Repeat(" ", 1<<20))}, denied: skill, want: "larger than its limit"},
+		"comment":                  {paths: []string{write("comment.json", "// no\n"+strict)}, denied: skill, want: "1:1"},
+		"duplicate-member":         {paths: []string{write("twice.json", head+`,"skills":{"deny":["evil.example"]},"skills":{}}`)}, denied: skill, want: "two members"},
+		"duplicate-escaped-member": {paths: []string{write("escaped.json", head+`,"skills":{"deny":["evil.example"],"d\u0065ny":[]}}`)}, denied: skill, want: "two members"},
+		"member-in-other-case":     {paths: []string{write("case.json", head+`,"skills":{"deny":["evil.example"],"Deny":[]}}`)}, denied: skill, want: `did you mean "deny"?`},
+		"url-for-a-path":           {paths: []string{"https://example.com/policy.json"}, denied: skill, want: "cannot be opened"},
+		"looser-extends-stricter":  {paths: []string{write("looser.json", head+`,"extends":["base.json"],"skills":{"allow":["https://evil.example/","https://example.com/"]}}`)}, denied: "https://evil.example/s/SKILL.md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := policy.Load(c.paths...)
@@ -118,6 +139,68 @@ func TestLoad(t *testing.T) {
 			}
 			if err == nil && p.Check(skill) != nil {
 				t.Error(p.Check(skill))
+			}
+		})
+	}
+	for name, change := range map[string]func(path string) error{
+		"removed-while-running":  os.Remove,
+		"replaced-while-running": func(path string) error { return os.WriteFile(path, []byte(head+`}`), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(name+".json", strict)
+			p, err := policy.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loader := dvs.NewLoader(&lookleap.Host{}, p.Skills(dvs.Options{}))
+			if err := change(path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := loader.Load(t.Context(), "https://evil.example/s/SKILL.md"); lookleap.CodeOf(err) != dvs.CodePolicyDenied || p.Check("https://evil.example/s/SKILL.md") == nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestLoadLinked reads policies through symbolic links, some of which a user made to get round them.
+func TestLoadLinked(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{"admin", "user"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(target, name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.Symlink(filepath.Join(dir, target), path); err != nil {
+			t.Skip("symbolic links cannot be made here:", err)
+		}
+		return path
+	}
+	writeIn(t, dir, "admin/base.json", strict)
+	writeIn(t, dir, "admin/team.json", head+`,"extends":["base.json"]}`)
+	writeIn(t, dir, "admin/around.json", head+`,"extends":["again.json"]}`)
+	link("admin/around.json", "admin/again.json")
+	writeIn(t, dir, "user/base.json", head+`}`) // permits everything
+	for name, c := range map[string]struct {
+		path string
+		want string // of the error
+	}{
+		"one-file":              {path: link("admin/base.json", "user/one.json")},
+		"next-to-a-looser-base": {path: link("admin/team.json", "user/team.json")},
+		"directory":             {path: filepath.Join(link("admin", "user/linked"), "team.json")},
+		"to-itself":             {link("user/loop.json", "user/loop.json"), "cannot be opened"},
+		"to-nothing":            {link("admin/none.json", "user/none.json"), "cannot be opened"},
+		"cycle":                 {filepath.Join(dir, "admin", "around.json"), "extends itself"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := policy.Load(c.path)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Error(err)
+			}
+			if p.Check("https://evil.example/s/SKILL.md") == nil || err == nil && p.Check("https://example.com/s/SKILL.md") != nil {
+				t.Error("the link changes what the policy says")
 			}
 		})
 	}
