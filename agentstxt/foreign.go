@@ -3,6 +3,7 @@ package agentstxt
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"strings"
 	"unicode"
 
@@ -18,7 +19,7 @@ import (
 // Foreign says what a file of another format means. A file is of this draft's format if
 // one of its lines looks like a hash line ("*" and 16 or more hex digits) or like a
 // directive (a path and a word of 3 to 12 capitals, or a word almost like ALLOW or
-// DISALLOW). Any fault in such a file restricts its origin, whatever Foreign says.
+// DISALLOW), or if "*" and 64 hex digits stand anywhere in it. Any fault in such a file restricts its origin, whatever Foreign says.
 type Foreign uint8
 
 const (
@@ -56,7 +57,28 @@ func isForeign(data []byte) bool {
 			return false
 		}
 	}
-	return !startsWithTag(data) || !isPolicyInMarkup(data)
+	return !hasHash(data) && !isPolicyInMarkup(data)
+}
+
+// hasHash reports whether "*" and 64 hex digits stand anywhere in a file: in a JSON string,
+// behind a line number, or behind the sign of a diff or of quoted mail. In bold text and in
+// comments of programs a checksum may follow an asterisk too, so after "**" and "/*" it does
+// not count.
+func hasHash(data []byte) bool {
+	for at := 0; at < len(data); {
+		star := bytes.IndexByte(data[at:], '*')
+		if star < 0 {
+			return false
+		}
+		star += at
+		for at = star + 1; at < len(data) && unhex(data[at]) >= 0; {
+			at++
+		}
+		if at-star == 1+64 && (star == 0 || data[star-1] != '*' && data[star-1] != '/') {
+			return true
+		}
+	}
+	return false
 }
 
 // trimInvisible removes blanks and characters without a glyph from the start of a line.
@@ -65,22 +87,31 @@ func trimInvisible(line []byte) []byte {
 }
 
 // isPolicyInMarkup reports whether the text between the tags of a page has a hash line or
-// a directive, as if an editor had made a page of a policy. Scripts contain much that
+// a directive, as if an editor had made a page of a policy. Character references are
+// decoded, and CDATA sections and comments count as text. Scripts contain much that
 // looks like a path and a word, so only ALLOW and DISALLOW count here.
 func isPolicyInMarkup(page []byte) bool {
+	if bytes.IndexByte(page, '&') >= 0 {
+		page = []byte(html.UnescapeString(string(page)))
+	}
 	for text := range bytes.FieldsFuncSeq(page, func(r rune) bool { return r == '<' || r == '>' || isLineBreak(r) }) {
+		text = bytes.TrimPrefix(bytes.TrimPrefix(text, []byte("![CDATA[")), []byte("!--"))
 		text = trimInvisible(text)
 		if isHashLike(text) {
 			return true
 		}
 		if len(text) > 0 && text[0] == '/' {
-			if fields := bytes.Fields(text[:min(len(text), 64<<10)]); len(fields) > 1 &&
-				(bytes.EqualFold(fields[1], []byte("ALLOW")) || bytes.EqualFold(fields[1], []byte("DISALLOW"))) {
+			fields := bytes.Fields(text[:min(len(text), 64<<10)])
+			if len(fields) > 1 && isAction(bytes.TrimSuffix(fields[1], []byte("]]"))) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+func isAction(word []byte) bool {
+	return bytes.EqualFold(word, []byte("ALLOW")) || bytes.EqualFold(word, []byte("DISALLOW"))
 }
 
 func isLineBreak(r rune) bool {
