@@ -13,6 +13,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -74,7 +75,7 @@ func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for name, values := range d.Header {
-		w.Header()[name] = values
+		w.Header()[name] = slices.Clone(values) // middleware may change what it finds there
 	}
 	if d.MaxAge != nil {
 		w.Header().Set("Cache-Control", maxAge(d.MaxAge()))

@@ -88,6 +88,27 @@ func TestHandlers(t *testing.T) {
 					t.Errorf("the handler changed the request to %v", r.Header)
 				}
 			})
+			t.Run("accept-header-that-middleware-changes", func(t *testing.T) {
+				_, resp := ask("GET", nil)
+				want := resp.Header.Clone()
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequest("GET", "https://example.com"+path, nil))
+				for _, values := range w.Header() {
+					values[0] = "changed"
+				}
+				if _, resp := ask("GET", nil); !reflect.DeepEqual(resp.Header, want) {
+					t.Errorf("the next response has %v, want %v", resp.Header, want)
+				}
+			})
+			t.Run("accept-conditional-request-unchanged", func(t *testing.T) {
+				for _, name := range []string{"If-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "range"} {
+					header := http.Header{name: {"bytes=0-1", "bytes=5-"}}
+					r, resp := ask("HEAD", header)
+					if r.Header[name] == nil || len(r.Header[name]) != 2 || len(r.Header) != 1 || resp.StatusCode == 206 {
+						t.Errorf("%s: %v, %s", name, r.Header, resp.Status)
+					}
+				}
+			})
 			t.Run("accept-range-ignored", func(t *testing.T) {
 				if _, resp := ask("GET", http.Header{"Range": {"bytes=0-1"}}); resp.StatusCode != 200 || resp.ContentLength != whole.ContentLength {
 					t.Error(resp.Status, resp.ContentLength)
