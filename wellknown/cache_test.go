@@ -2,6 +2,7 @@ package wellknown
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,44 @@ func TestOneBadMinute(t *testing.T) {
 					t.Errorf("%s", got)
 				}
 			})
+		})
+	}
+}
+
+// TestStaleAfterRedirect: any response of the chain can forbid the use of an expired document.
+func TestStaleAfterRedirect(t *testing.T) {
+	const at = "/.well-known/security.txt"
+	for name, c := range map[string]struct {
+		redirect, file string // Cache-Control
+		want           State
+	}{
+		"accept-silent":                           {"", "max-age=600", Present},
+		"accept-redirect-stale-if-error":          {"stale-if-error=600", "max-age=600", Present},
+		"reject-no-store-redirect":                {"no-store", "max-age=600", Unavailable},
+		"reject-no-cache-redirect":                {"no-cache", "max-age=600", Unavailable},
+		"reject-must-revalidate-redirect":         {"must-revalidate", "max-age=600", Unavailable},
+		"reject-must-revalidate":                  {"", "max-age=600, must-revalidate", Unavailable},
+		"reject-redirect-stale-if-error-of-0":     {"stale-if-error=0", "max-age=600, stale-if-error=3600", Unavailable},
+		"reject-file-stale-if-error-of-0":         {"stale-if-error=3600", "max-age=600, stale-if-error=0", Unavailable},
+		"reject-redirect-stale-if-error-in-words": {"stale-if-error=long", "max-age=600", Unavailable},
+	} {
+		t.Run("O34/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Clock().Freeze()
+			site := net.Site("site.example").Handle(at, lab.Status(302, "Location", "/file", "Cache-Control", c.redirect)).
+				Handle("/file", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "text/plain")
+					w.Header().Set("Cache-Control", c.file)
+					_, _ = w.Write([]byte("good"))
+				}))
+			client := NewClient(net.Host(), Options{})
+			for _, want := range []State{Present, c.want} {
+				if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != want {
+					t.Errorf("got %v, %v, want %s", r, err, want)
+				}
+				net.Clock().Advance(601 * time.Second)
+				site.Handle(at, lab.Status(503))
+			}
 		})
 	}
 }

@@ -227,6 +227,9 @@ func (f Freshness) Strictest(other Freshness) Freshness {
 	f.MustRevalidate = f.MustRevalidate || other.MustRevalidate
 	f.Private = f.Private || other.Private
 	f.OneUser = f.OneUser || other.OneUser
+	if e := other.StaleIfError; e.Given && (!f.StaleIfError.Given || e.Value < f.StaleIfError.Value) {
+		f.StaleIfError = e
+	}
 	if !other.Stated {
 		return f
 	}

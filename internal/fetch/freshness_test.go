@@ -149,6 +149,28 @@ func TestStrictest(t *testing.T) {
 	}
 }
 
+func TestStrictestStaleUse(t *testing.T) {
+	for name, c := range map[string]struct {
+		hop, file string // Cache-Control
+		want      time.Duration
+	}{
+		"accept-silent":                 {"max-age=60", "max-age=60", time.Hour},
+		"accept-longer":                 {"stale-if-error=90", "stale-if-error=60", time.Minute},
+		"reject-shorter":                {"stale-if-error=60", "stale-if-error=90", time.Minute},
+		"reject-only-the-hop":           {"stale-if-error=0", "max-age=60", 0},
+		"reject-fresh-hop-with-shorter": {"max-age=60, stale-if-error=1", "max-age=90, stale-if-error=90", time.Second},
+		"reject-must-revalidate":        {"must-revalidate", "stale-if-error=90", 0},
+	} {
+		t.Run("O34/"+name, func(t *testing.T) {
+			hop := fetch.ParseFreshness(http.Header{"Cache-Control": {c.hop}}, noon, noon)
+			file := fetch.ParseFreshness(http.Header{"Cache-Control": {c.file}}, noon, noon)
+			if got := file.Strictest(hop).StaleUse(time.Hour, 24*time.Hour); got != c.want {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
+
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func TestParseRetryAfter(t *testing.T) {
