@@ -1,6 +1,9 @@
 package wellknown_test
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,6 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -55,8 +59,17 @@ func TestHandler(t *testing.T) {
 		if good.StatusCode != 200 || good.Header.Get("ETag") == "" || good.ContentLength != 30 {
 			t.Errorf("%+v", good)
 		}
-		if head := ask(h, "HEAD", "/.well-known/security.txt"); head.StatusCode != 200 {
-			t.Errorf("HEAD: %d", head.StatusCode)
+		if body, err := io.ReadAll(good.Body); err != nil || string(body) != "Contact: https://example.com/\n" {
+			t.Errorf("GET: %q, %v", body, err)
+		}
+		head := ask(h, "HEAD", "/.well-known/security.txt")
+		if body, err := io.ReadAll(head.Body); head.StatusCode != 200 || len(body) != 0 || err != nil {
+			t.Errorf("HEAD: %d %q, %v", head.StatusCode, body, err)
+		}
+		for _, name := range []string{"Content-Type", "Content-Length", "X-Content-Type-Options", "Cache-Control", "Etag"} {
+			if got, want := head.Header.Get(name), good.Header.Get(name); got != want {
+				t.Errorf("HEAD: %s is %q, and %q for GET", name, got, want)
+			}
 		}
 		if again := ask(h, "GET", "/.well-known/security.txt", "If-None-Match", good.Header.Get("ETag")); again.StatusCode != 304 {
 			t.Errorf("conditional: %d", again.StatusCode)
@@ -157,6 +170,14 @@ func TestHandlerRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "ok"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(dir, "below"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int{"largest": wellknown.MaxDocument, "below/ok": 1} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, d := range map[string]wellknown.Document{
 		"link":          {Name: "security.txt", File: "link"},
 		"linked-parent": {Name: "security.txt", File: "linkdir/secret"},
@@ -177,9 +198,52 @@ func TestHandlerRefuses(t *testing.T) {
 			}
 		})
 	}
+	for name, want := range map[string]lookleap.Code{"../ok": wellknown.CodeBadEntry, "/ok": wellknown.CodeBadEntry, ".": wellknown.CodeBadEntry, "": wellknown.CodeBadEntry,
+		"below": wellknown.CodeBadEntry, "ok/x": lookleap.CodeIO, "missing": lookleap.CodeIO, "big": lookleap.CodeTooLarge} {
+		t.Run("WK-4.1-01/reject-says-why_"+strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
+			_, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{{Name: "security.txt", File: name}}, wellknown.HandlerOptions{})
+			if lookleap.CodeOf(err) != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
+	}
+	for _, when := range []string{"open", "read"} {
+		t.Run("WK-4.1-01/reject-unreadable-at-"+when, func(t *testing.T) {
+			h, err := wellknown.NewHandler(failing{fstest.MapFS{"ok": {Data: []byte("x")}}, when}, []wellknown.Document{{Name: "security.txt", File: "ok"}}, wellknown.HandlerOptions{})
+			if h != nil || lookleap.CodeOf(err) != lookleap.CodeIO || !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("WK-4.1-01/reject-two-of-one-path", func(t *testing.T) {
+		d := wellknown.Document{Name: "security.txt", File: "ok"}
+		if h, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{d, d}, wellknown.HandlerOptions{}); h != nil || lookleap.CodeOf(err) != wellknown.CodeBadEntry {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("WK-4.1-01/accept", func(t *testing.T) {
-		if _, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{{Name: "security.txt", File: "ok"}}, wellknown.HandlerOptions{}); err != nil {
-			t.Error(err)
+		for _, name := range []string{"ok", "below/ok", "largest"} {
+			if _, err := wellknown.NewHandler(os.DirFS(dir), []wellknown.Document{{Name: "security.txt", File: name}}, wellknown.HandlerOptions{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 }
+
+// failing is a file system that fails when a file is opened, or when it is read.
+type failing struct {
+	fstest.MapFS
+	when string
+}
+
+func (f failing) Open(name string) (fs.File, error) {
+	file, err := f.MapFS.Open(name)
+	if f.when == "open" {
+		return nil, fs.ErrPermission
+	}
+	return failingFile{file}, err
+}
+
+type failingFile struct{ fs.File }
+
+func (failingFile) Read([]byte) (int, error) { return 0, fs.ErrPermission }

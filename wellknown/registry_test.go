@@ -222,6 +222,9 @@ func TestLint(t *testing.T) {
 		paths := map[string]bool{}
 		for _, f := range findings {
 			if f.Requirement == "WK-4.4-01" {
+				if strings.Contains(f.Message, "link") {
+					t.Errorf("%s is a plain file: %s", f.Path, f.Message)
+				}
 				paths[f.Path] = true
 			}
 		}
