@@ -117,6 +117,92 @@ func TestVerifySet(t *testing.T) {
 	}
 }
 
+// TestVerifySetLimits: however many signatures and keys a set has, few are tried, and the error
+// says where it stopped.
+func TestVerifySetLimits(t *testing.T) {
+	s := newSigner(t, "z.")
+	at := time.Unix(1500, 0)
+	forged := func(set *recordSet, n int) *recordSet { // n signatures that do not verify, before the genuine one
+		genuine := set.sigs[0]
+		set.sigs = nil
+		for range n {
+			bad := *genuine
+			bad.Signature = base64.StdEncoding.EncodeToString(make([]byte, ed25519.SignatureSize))
+			set.sigs = append(set.sigs, &bad)
+		}
+		set.sigs = append(set.sigs, genuine)
+		return set
+	}
+	genuine := func() *recordSet { return s.set(t, []string{"a.z. A 192.0.2.1"}, func(*dns.RRSIG) {}) }
+	sameTag := make([]zoneKey, 3)
+	for i := range sameTag {
+		sameTag[i] = s.keys[0]
+	}
+	for name, c := range map[string]struct {
+		forged  int
+		keys    []zoneKey
+		limits  Limits
+		what    string // of the BudgetError; "": accepted
+		checked int64
+	}{
+		"accept-as-many-as-may-fail-in-a-set":    {2, s.keys, Limits{SetFailures: 3}, "", 3},
+		"reject-more-than-may-fail-in-a-set":     {3, s.keys, Limits{SetFailures: 3}, "failed signature checks for one record set", 3},
+		"accept-as-many-as-may-fail-in-all":      {2, s.keys, Limits{Failures: 2}, "", 3},
+		"reject-more-than-may-fail-in-all":       {3, s.keys, Limits{Failures: 2}, "failed signature checks", 3},
+		"accept-as-many-as-are-checked":          {1, s.keys, Limits{Signatures: 2}, "", 2},
+		"reject-more-than-are-checked":           {2, s.keys, Limits{Signatures: 2}, "signature checks", 3},
+		"accept-as-many-keys-of-one-tag":         {0, sameTag, Limits{KeysPerTag: 3}, "", 1},
+		"reject-more-keys-of-one-tag":            {0, sameTag, Limits{KeysPerTag: 2}, "keys with the same tag", 0},
+		"reject-keys-count-towards-the-failures": {1, sameTag, Limits{SetFailures: 2}, "failed signature checks for one record set", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBudget(c.limits.withDefaults())
+			set, err := verifySet(forged(genuine(), c.forged), s.zone, c.keys, at, b)
+			var over *BudgetError
+			switch {
+			case c.what == "" && (err != nil || set == nil):
+				t.Errorf("refused: %v", err)
+			case c.what != "" && (set != nil || !errors.As(err, &over) || over.What != c.what || over.Zone != "z" || !over.Hostile()):
+				t.Errorf("got %v, want too many %s", err, c.what)
+			}
+			if got := b.signatures.Load(); got != c.checked {
+				t.Errorf("%d signatures were checked, want %d", got, c.checked)
+			}
+		})
+	}
+	// The error is about the signature that came closest, in whatever order they stand.
+	for name, c := range map[string]struct {
+		change []func(*dns.RRSIG)
+		ede    uint16
+	}{
+		"reject-expired-before-unknown-key": {[]func(*dns.RRSIG){func(r *dns.RRSIG) { r.Expiration = 1400 }, func(r *dns.RRSIG) { r.KeyTag++ }}, EDEExpired},
+		"reject-unknown-key-then-expired":   {[]func(*dns.RRSIG){func(r *dns.RRSIG) { r.KeyTag++ }, func(r *dns.RRSIG) { r.Expiration = 1400 }}, EDEExpired},
+		"reject-form-then-unknown-key":      {[]func(*dns.RRSIG){func(r *dns.RRSIG) { r.TypeCovered = dns.TypeAAAA }, func(r *dns.RRSIG) { r.KeyTag++ }}, EDEKeyMissing},
+		"reject-expired-then-forged":        {[]func(*dns.RRSIG){func(r *dns.RRSIG) { r.Expiration = 1400 }, func(r *dns.RRSIG) { r.Signature = "AAAA" }}, EDEBogus},
+		"reject-not-base64":                 {[]func(*dns.RRSIG){func(r *dns.RRSIG) { r.Signature = "%" }}, EDESignatureAbsent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := genuine()
+			good := set.sigs[0]
+			set.sigs = nil
+			for _, change := range c.change {
+				sig := *good
+				change(&sig)
+				set.sigs = append(set.sigs, &sig)
+			}
+			got, err := verifySet(set, s.zone, s.keys, at, newBudget(Limits{}.withDefaults()))
+			var bogus *BogusError
+			if got != nil || !errors.As(err, &bogus) || bogus.EDE != c.ede {
+				t.Errorf("got %v, want EDE %d", err, c.ede)
+			}
+			set.sigs = append(set.sigs, good)
+			if _, err := verifySet(set, s.zone, s.keys, at, newBudget(Limits{}.withDefaults())); err != nil {
+				t.Errorf("the good signature after them does not count: %v", err)
+			}
+		})
+	}
+}
+
 // TestDuplicates: what was signed once and arrives twice still verifies (RFC 4034 section 6.3).
 func TestDuplicates(t *testing.T) {
 	s := newSigner(t, "z.")
