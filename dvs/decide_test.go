@@ -94,6 +94,8 @@ func TestDecide(t *testing.T) {
 		{"DVS-5.3-02/reject-insecure-demanded", func(c *dvs.Claim, e *dvs.Evidence) {
 			c.RequireSecure, e.Names[0].DNSSEC = true, lookleap.Insecure
 		}, "dnssec-insecure"},
+		{"DVS-5.3-02/reject-no-name-known-where-signed-is-demanded", func(c *dvs.Claim, e *dvs.Evidence) { c.RequireSecure, e.Names = true, nil }, "dnssec-insecure"},
+		{"DVS-5.3-02/accept-no-name-known", func(_ *dvs.Claim, e *dvs.Evidence) { e.Names = nil }, "ok"},
 		{"DVS-5.3-03/reject-worst-wins", func(c *dvs.Claim, e *dvs.Evidence) {
 			c.RequireSecure = true
 			e.Names = append(e.Names, dvs.NameState{Name: "cdn.example.com"})

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"runtime"
 	"slices"
@@ -130,115 +129,6 @@ func TestParseIndex(t *testing.T) {
 	})
 }
 
-func urlset(locs ...string) string {
-	var b strings.Builder
-	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
-	for _, l := range locs {
-		b.WriteString("<url><loc>" + l + "</loc></url>")
-	}
-	return b.String() + "</urlset>"
-}
-
-func TestReadSitemap(t *testing.T) {
-	const at = "https://shop.example/sitemap.xml"
-	const a = "https://shop.example/.well-known/skills/a/SKILL.md"
-	many := make([]string, 50_001)
-	for i := range many {
-		many[i] = "https://shop.example/p"
-	}
-	for _, c := range []struct {
-		id, in   string
-		want     []string
-		findings []lookleap.Code
-		refused  lookleap.Code
-	}{
-		{id: "DVS-3.2-07/accept-entry", in: urlset("https://shop.example/s/a/SKILL.md"), want: []string{"https://shop.example/s/a/SKILL.md"}},
-		{id: "DVS-3.2-07/accept-directory", in: urlset("https://shop.example/.well-known/skills/a/"), want: []string{a}},
-		{id: "DVS-3.2-07/reject-other", in: urlset("https://shop.example/skills.html", "https://shop.example/.well-known/skills/index.json", "https://shop.example/.well-known/skills/a/b/",
-			"https://shop.example/users/eve/.well-known/skills/a/")},
-		{id: "DVS-3.2-07/reject-prefix-alone", in: urlset("https://shop.example/.well-known/skills/", "https://shop.example/.well-known/skills", "https://shop.example/.well-known/skillsets/a/")},
-		{id: "DVS-3.2-07/reject-file-of-the-directory", in: urlset("https://shop.example/.well-known/skills/a.md", "https://shop.example/.well-known/skills/a.b/")},
-		{id: "DVS-3.2-07/reject-other-end", in: urlset("https://shop.example/s/skill.md", "https://shop.example/s/xSKILL.md", "https://shop.example/s/SKILL.md/", "https://shop.example/s/SKILL.mdx", "https://shop.example/s/SKILL")},
-		{id: "DVS-3.2-07/reject-end-of-query-or-fragment", in: urlset("https://shop.example/p?q=/SKILL.md", "https://shop.example/p#/SKILL.md", "https://shop.example/p?.well-known/skills/a/")},
-		{id: "DVS-3.2-07/accept-directory-without-slash", in: urlset("https://shop.example/.well-known/skills/a"), want: []string{a}},
-		{id: "DVS-3.2-07/accept-entry-of-the-origin", in: urlset("https://shop.example/SKILL.md"), want: []string{"https://shop.example/SKILL.md"}},
-		{id: "DVS-3.2-08/reject-elsewhere", in: urlset("http://shop.example/s/SKILL.md", "https://evil.example/s/SKILL.md", "https://shop.example:8443/s/SKILL.md"),
-			findings: []lookleap.Code{"entry-outside-root", "entry-outside-root", "entry-outside-root"}},
-		{id: "DVS-3.2-08/accept-rest", in: urlset("https://evil.example/s/SKILL.md", a), want: []string{a}, findings: []lookleap.Code{"entry-outside-root"}},
-		{id: "DVS-3.2-10/reject-50001", in: urlset(append([]string{a}, many...)...), want: []string{a}, findings: []lookleap.Code{"sitemap-limit"}},
-		{id: "DVS-3.2-10/reject-long-location", in: urlset("https://shop.example/"+strings.Repeat("a", 2048)+"/SKILL.md", a), want: []string{a}, findings: []lookleap.Code{"sitemap-limit"}},
-		{id: "DVS-3.2-10/accept-50000", in: urlset(append([]string{a}, many[2:]...)...), want: []string{a}},
-		{id: "DVS-3.2-12/accept-amp-and-extensions", in: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="urn:x"><url><loc>https://shop.example/a&amp;b/SKILL.md</loc><i:image><i:loc>https://shop.example/no/SKILL.md</i:loc></i:image></url></urlset>`,
-			want: []string{"https://shop.example/a&b/SKILL.md"}},
-		{id: "DVS-3.2-12/accept-cdata-and-blanks", in: urlset("\n <![CDATA[" + a + "]]> \n"), want: []string{a}},
-		{id: "DVS-3.2-12/reject-doctype", in: `<!DOCTYPE urlset>` + strings.TrimPrefix(urlset(a), `<?xml version="1.0" encoding="UTF-8"?>`), refused: "bad-sitemap"},
-		{id: "DVS-3.2-12/reject-entity", in: urlset(a, "&x;"), refused: "bad-sitemap"},
-		{id: "DVS-3.2-12/reject-not-well-formed", in: "<urlset><url>", refused: "bad-sitemap"},
-		{id: "DVS-3.2-12/reject-html", in: "<html></html>", refused: "bad-sitemap"},
-		{id: "N01/reject-xxe", in: `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset><url><loc>&x;</loc></url></urlset>`, refused: "bad-sitemap"},
-		{id: "N02/reject-evil", in: urlset("https://evil.example/.well-known/skills/x/SKILL.md"), findings: []lookleap.Code{"entry-outside-root"}},
-		{id: "N02/reject-http", in: urlset("http://shop.example/SKILL.md"), findings: []lookleap.Code{"entry-outside-root"}},
-		{id: "N02/reject-userinfo", in: urlset("https://shop.example@evil.example/SKILL.md"), findings: []lookleap.Code{"userinfo"}},
-		{id: "N02/reject-dots", in: urlset("https://shop.example/a/%2e%2e/SKILL.md"), findings: []lookleap.Code{"dot-segment"}},
-		{id: "N02/accept-own", in: urlset(a), want: []string{a}},
-	} {
-		t.Run(c.id, func(t *testing.T) {
-			list, err := dvs.ReadSitemap(strings.NewReader(c.in), at, dvs.Rules{}, dvs.Limits{})
-			if c.refused != "" {
-				if list != nil || lookleap.CodeOf(err) != c.refused {
-					t.Errorf("got %v, %v", list, err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, l := range list.Skills {
-				got = append(got, l.Skill.String())
-			}
-			var codes []lookleap.Code
-			for _, f := range list.Findings {
-				codes = append(codes, f.Code)
-			}
-			if !slices.Equal(got, c.want) || !slices.Equal(codes, c.findings) {
-				t.Errorf("got %v with %v", got, list.Findings)
-			}
-		})
-	}
-	t.Run("N01/reject-beyond-size", func(t *testing.T) {
-		list, err := dvs.ReadSitemap(io.MultiReader(strings.NewReader(strings.TrimSuffix(urlset(a), "</urlset>")), blanks{}), at, dvs.Rules{}, dvs.Limits{})
-		if err != nil || len(list.Skills) != 1 || list.Findings[0].Code != dvs.CodeSitemapLimit {
-			t.Error(list, err)
-		}
-	})
-	t.Run("N01/accept-memory-flat", func(t *testing.T) {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		long := strings.NewReader(urlset(many[:50_000]...))
-		if _, err := dvs.ReadSitemap(long, at, dvs.Rules{}, dvs.Limits{}); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-			t.Errorf("%d MiB were allocated", used>>20)
-		}
-	})
-}
-
-// blanks is an endless text.
-type blanks struct{}
-
-func (blanks) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = ' '
-	}
-	if len(p) > 8 {
-		copy(p, "<url/>")
-	}
-	return len(p), nil
-}
-
 func zipped(s string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -250,9 +140,6 @@ func zipped(s string) string {
 func TestDiscover(t *testing.T) {
 	const root = "https://shop.example/"
 	const index = `[{"name":"a","description":"d","path":"/s/a/"}]`
-	sub := func(locs ...string) string {
-		return `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>` + strings.Join(locs, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>"
-	}
 	const child = "https://shop.example/c1.xml"
 	for _, c := range []struct {
 		id   string
@@ -269,14 +156,18 @@ func TestDiscover(t *testing.T) {
 			s.Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "/s/b/"},
 		{"DVS-3.2-09/accept-one-level", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", sub(child, "https://shop.example/c2.xml")).Body("/c1.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md")).
+			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c2.xml")).Body("/c1.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md")).
 				Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "/s/b/ /s/c/"},
 		{"DVS-3.2-09/reject-second-level", func(s *lab.Site) {
-			s.Body("/sitemap.xml", "application/xml", sub(child)).Body("/c1.xml", "application/xml", sub("https://shop.example/c2.xml")).Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child)).Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c2.xml")).Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "!sitemap-nested"},
-		{"DVS-3.2-09/reject-other-port", func(s *lab.Site) { s.Body("/sitemap.xml", "application/xml", sub("https://shop.example:8443/c.xml")) }, "!sitemap-nested"},
-		{"DVS-3.2-09/reject-other-origin", func(s *lab.Site) { s.Body("/sitemap.xml", "application/xml", sub("https://evil.example/c.xml")) }, "!sitemap-nested"},
+		{"DVS-3.2-09/reject-other-port", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/xml", sitemapIndex("https://shop.example:8443/c.xml"))
+		}, "!sitemap-nested"},
+		{"DVS-3.2-09/reject-other-origin", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/xml", sitemapIndex("https://evil.example/c.xml"))
+		}, "!sitemap-nested"},
 		{"DVS-3.2-11/accept-gzip-file", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/gzip", zipped(urlset("https://shop.example/s/b/SKILL.md")))
 		}, "/s/b/"},

@@ -114,7 +114,7 @@ func TestLoad(t *testing.T) {
 		{id: "DVS-4.2-04/accept-markdown"},
 		{id: "DVS-4.2-04/reject-html", site: func(s *lab.Site) { s.Body(at, "text/html", refund) }, want: "media-type"},
 		{id: "DVS-4.2-04/reject-doubled", site: func(s *lab.Site) { s.Fault(at, lab.ContentType("text/markdown", "text/html")) }, want: "media-type"},
-		{id: "DVS-4.2-05/reject-none", site: func(s *lab.Site) { s.Body(at, "image/png", refund) }, want: "media-type"},
+		{id: "DVS-4.2-05/reject-image", site: func(s *lab.Site) { s.Body(at, "image/png", refund) }, want: "media-type"},
 		{id: "DVS-4.2-05/reject-bytes-of-another-name", site: func(s *lab.Site) {
 			s.Redirect(at, "/download/1").Body("/download/1", "application/octet-stream", refund)
 		}, want: "media-type"},

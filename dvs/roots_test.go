@@ -64,6 +64,32 @@ func TestRootsFind(t *testing.T) {
 			}
 		})
 	}
+	t.Run("A32/reject-blocked-before-registered", func(t *testing.T) {
+		roots := dvs.NewRoots(dvs.Rules{})
+		if _, err := roots.Block("https://github.com/org/"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := roots.Register("https://github.com/org/", dvs.ByHost); err != nil {
+			t.Fatal(err)
+		}
+		if d := roots.Find(skillURL(t, "https://github.com/org/r/blob/main/SKILL.md")); !d.Blocked {
+			t.Errorf("got %+v", d)
+		}
+	})
+	t.Run("A32/reject-longest-block-in-any-order", func(t *testing.T) {
+		for _, order := range [][]string{{"https://github.com/org/", "https://github.com/org/bad/"}, {"https://github.com/org/bad/", "https://github.com/org/"},
+			{"https://github.com/org/bad/", "https://raw.githubusercontent.com/org/bad/"}} { // of two equal ones the first is shown
+			roots := dvs.NewRoots(dvs.Rules{})
+			for _, raw := range order {
+				if _, err := roots.Block(raw); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := roots.Find(skillURL(t, "https://github.com/org/bad/blob/main/SKILL.md")); !d.Blocked || d.Root.String() != "https://github.com/org/bad/" {
+				t.Errorf("%v: got %+v", order, d)
+			}
+		}
+	})
 	t.Run("DVS-3.1-33/reject-insisting-user", func(t *testing.T) {
 		roots := dvs.NewRoots(dvs.Rules{})
 		for range 2 {
@@ -114,6 +140,39 @@ func TestRootsFind(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestRootsKeepTheirRules changes a registry in every way: the rules that it was made with stay.
+func TestRootsKeepTheirRules(t *testing.T) {
+	for name, change := range map[string]func(*dvs.Roots) error{
+		"register": func(r *dvs.Roots) error { _, err := r.Register("https://intranet/a/", dvs.ByHost); return err },
+		"block":    func(r *dvs.Roots) error { _, err := r.Block("https://intranet/a/"); return err },
+		"revoke": func(r *dvs.Roots) error {
+			root, err := dvs.ParseTrustRoot("https://intranet/a/", r.Rules())
+			r.Revoke(root)
+			return err
+		},
+		"revoke-domain": func(r *dvs.Roots) error { return r.RevokeDomain("other-intranet", true) },
+		"unregister":    func(r *dvs.Roots) error { r.Unregister(dvs.TrustRoot{}); return nil },
+		"add-platform": func(r *dvs.Roots) error {
+			_, err := r.AddPlatform(dvs.Platform{Name: "ours", Hosts: []string{"git.example.org"}, Owner: 1})
+			return err
+		},
+	} {
+		t.Run("DVS-1-05/accept-rules-stay-after-"+name, func(t *testing.T) {
+			rules := dvs.Rules{AllowQuery: true, MaxURL: 100, InsecureAllowLocalhost: true}
+			roots := dvs.NewRoots(rules)
+			if err := change(roots); err != nil {
+				t.Fatal(err)
+			}
+			if got := roots.Rules(); got.AllowQuery != rules.AllowQuery || got.MaxURL != rules.MaxURL || got.InsecureAllowLocalhost != rules.InsecureAllowLocalhost {
+				t.Errorf("got %+v", got)
+			}
+			if _, err := roots.Register("https://intranet/b/", dvs.ByHost); err != nil {
+				t.Errorf("the next one is refused: %v", err)
+			}
+		})
+	}
 }
 
 func TestRevoke(t *testing.T) {
