@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/filestore"
@@ -349,7 +350,8 @@ func (l fileLedger) read(id string) (r PlanRecord, next int, err error) {
 // claims, stands for an effect that may have happened.
 func parseRecord(id string, data []byte) PlanRecord {
 	var r PlanRecord
-	if err := json.Unmarshal(data, &r); err == nil && r.ID == id && r.State.known() {
+	if err := json.Unmarshal(data, &r); err == nil && (r.ID == id || !utf8.ValidString(id)) && r.State.known() {
+		r.ID = id // JSON has only UTF-8
 		return r
 	}
 	return PlanRecord{ID: id, State: PlanUnknown}

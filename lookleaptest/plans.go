@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 // TestPlanLedger tests an implementation of [lookleap.PlanLedger]: a claim succeeds once,
 // whatever the id, the number of callers, the number of processes and their clocks, and
 // also after a restart, a back end that hangs, or damage. Only the owner of a claim records
-// outcomes, and each handle reads them.
+// outcomes, a final outcome stays, and each handle reads them.
 func TestPlanLedger(t *testing.T, e Engine[lookleap.PlanLedger]) {
 	t.Helper()
 	testContract(t, e, planPromises)
@@ -31,7 +30,7 @@ var planPromises = []promise[lookleap.PlanLedger]{
 		verify: plansClaimOnce,
 	}, {
 		name:   "ids-with-each-byte",
-		text:   "two ids that differ in one byte are two claims",
+		text:   "two ids that differ in one byte are two claims with two outcomes",
 		verify: plansIDs,
 	}, {
 		name:   "many-claims",
@@ -51,11 +50,19 @@ var planPromises = []promise[lookleap.PlanLedger]{
 		verify: plansOutcomes,
 	}, {
 		name:   "outcome-of-the-owner",
-		text:   "a Record of another owner, and one that changes a final outcome, returns ErrClaimLost and changes nothing",
+		text:   "a Record of another owner, whose name may differ in one byte, returns ErrClaimLost and changes nothing",
 		verify: plansFenced,
 	}, {
+		name:   "final-outcomes",
+		text:   "a Record that changes a final outcome, of a state that cannot be recorded, or with a receipt above MaxReceipt returns ErrClaimLost and changes nothing",
+		verify: plansFinal,
+	}, {
+		name:   "caller-owns-its-bytes",
+		text:   "changing a receipt after Record, or one that Plan or Claim returned, does not change the record",
+		verify: plansAliasing,
+	}, {
 		name:   "failed-can-be-claimed",
-		text:   "a plan whose outcome is failed can be claimed once more, and no other outcome permits that",
+		text:   "a plan whose outcome is failed can be claimed once more; after any other outcome, Claim returns ErrAlreadyDone with the record",
 		verify: plansFailed,
 	}, {
 		name:   "expired-by-one-clock",
@@ -63,27 +70,27 @@ var planPromises = []promise[lookleap.PlanLedger]{
 		verify: plansExpired,
 	}, {
 		name:   "cancellation",
-		text:   "a Claim whose context has ended returns; whether or not it was recorded, at most one Claim of the id succeeds",
+		text:   "a call whose context has ended returns; at most one Claim of the id succeeds, and a Record that returned nil was stored",
 		verify: plansCancelled,
 	}, {
 		name:   "one-of-many-processes",
 		needs:  needsSharing,
-		text:   "of concurrent claims of one id through several handles exactly one succeeds",
+		text:   "of concurrent claims of one id, new or failed, through several handles exactly one succeeds",
 		verify: plansProcesses,
 	}, {
 		name:   "restart",
 		needs:  needsSharing,
-		text:   "a claim that was acknowledged is there after a restart",
+		text:   "a claim or an outcome that was acknowledged is there after a restart",
 		verify: plansRestart,
 	}, {
 		name:   "back-end-hangs",
 		needs:  needsHang,
-		text:   "while the back end hangs, Claim returns an error by the deadline of its context; afterwards at most one Claim of the id succeeds",
+		text:   "while the back end hangs, each call returns an error by the deadline of its context, and a plan never counts as unknown; afterwards at most one Claim of an id succeeds",
 		verify: plansHang,
 	}, {
 		name:   "damaged-data",
 		needs:  needsDamage,
-		text:   "after damage to its data, no Claim of an id that was claimed before succeeds",
+		text:   "after damage to its data, no Claim of an id that was claimed before succeeds, and Plan never reports it as missing or failed",
 		verify: plansDamaged,
 	},
 }
@@ -136,11 +143,17 @@ func plansClaimOnce(r *planTrial) {
 
 func plansIDs(r *planTrial) {
 	s := openPlans(r)
-	for _, id := range awkwardKeys() {
-		s.first(id)
+	for i, id := range awkwardKeys() {
+		s.claimed(id, fmt.Sprint("owner-", i))
 	}
 	for _, id := range awkwardKeys() {
 		s.again(id)
+	}
+	for i, id := range awkwardKeys() {
+		if err := s.record(id, fmt.Sprint("owner-", i), lookleap.PlanSent, ""); err != nil {
+			s.broken("Record(%s) by its owner returned the error %q", shown(id), err)
+		}
+		s.expect(id, fmt.Sprint("owner-", i), lookleap.PlanSent, "")
 	}
 }
 
@@ -167,6 +180,9 @@ func plansProcesses(r *planTrial) {
 	s := planScript{r, handles[0]}
 	for round := range 20 {
 		s.oneWins(fmt.Sprint("round-", round), handles...)
+		failed := fmt.Sprint("failed-", round)
+		s.claimed(failed, "a", lookleap.PlanFailed)
+		s.oneWins(failed, handles...)
 	}
 }
 
@@ -230,175 +246,34 @@ func plansCancelled(r *planTrial) {
 			s.broken("%d claims of one id succeeded", won)
 		}
 	}
-}
-
-// record records an outcome with a receipt.
-func (s planScript) record(id, owner string, state lookleap.PlanState, receipt string) error {
-	o := lookleap.PlanOutcome{State: state}
-	if receipt != "" {
-		o.Receipt = []byte(receipt)
-	}
-	return s.attempt(func(ctx context.Context) error { return s.ledger.Record(ctx, id, owner, o) })
-}
-
-// claimFor claims an id for an owner.
-func (s planScript) claimFor(id, owner string) (r lookleap.PlanRecord, err error) {
-	err = s.attempt(func(ctx context.Context) (err error) {
-		r, err = s.ledger.Claim(ctx, lookleap.PlanClaim{ID: id, Owner: owner, Expires: distant})
-		return err
+	s.claimed("recorded", "a")
+	err := r.attemptIn(ctx, func(ctx context.Context) error {
+		return s.ledger.Record(ctx, "recorded", "a", lookleap.PlanOutcome{State: lookleap.PlanSent})
 	})
-	return r, err
-}
-
-// expect checks the record of an id.
-func (s planScript) expect(id, owner string, state lookleap.PlanState, receipt string) {
-	s.Helper()
-	var r lookleap.PlanRecord
-	err := s.attempt(func(ctx context.Context) (err error) {
-		r, err = s.ledger.Plan(ctx, id)
-		return err
-	})
-	if err != nil || r.ID != id || r.Owner != owner || r.State != state || string(r.Receipt) != receipt || !r.Expires.Equal(distant) {
-		s.broken("Plan(%s) returned id %s, owner %s, state %s, receipt %s, expiry %v and the error %v, not owner %s, state %s and receipt %s",
-			shown(id), shown(r.ID), shown(r.Owner), r.State, shown(string(r.Receipt)), r.Expires, err, shown(owner), state, shown(receipt))
+	if errors.Is(err, errHung) {
+		s.broken("Record: %v", err)
 	}
-}
-
-func plansRepeated(r *planTrial) {
-	s := openPlans(r)
-	for range 3 {
-		if _, err := s.claimFor("plan", "a"); err != nil {
-			s.broken("a repeated Claim returned the error %q", err)
-		}
-	}
-	for _, state := range []lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone} {
-		for range 3 {
-			if err := s.record("plan", "a", state, ""); err != nil {
-				s.broken("a repeated Record of %s returned the error %q", state, err)
-			}
-		}
-	}
-	s.expect("plan", "a", lookleap.PlanDone, "")
-}
-
-func plansOutcomes(r *planTrial) {
-	s := openPlans(r)
-	err := s.attempt(func(ctx context.Context) error {
-		_, err := s.ledger.Plan(ctx, "unknown")
-		return err
-	})
-	if !errors.Is(err, fs.ErrNotExist) {
-		s.broken("Plan of an unknown id returned %v", err)
-	}
-	long := strings.Repeat("r", lookleap.MaxReceipt)
-	for i, c := range []struct {
-		states  []lookleap.PlanState
-		receipt string
-	}{
-		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone}, string(allBytes())},
-		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone}, long},
-		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanUnknown}, ""},
-		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanFailed}, ""},
-		{[]lookleap.PlanState{lookleap.PlanFailed}, ""},
-	} {
-		id := fmt.Sprint("plan-", i)
-		if _, err := s.claimFor(id, "a"); err != nil {
-			s.broken("the first Claim(%s) returned the error %q", shown(id), err)
-		}
-		s.expect(id, "a", lookleap.PlanClaimed, "")
-		for n, state := range c.states {
-			receipt := ""
-			if n == len(c.states)-1 {
-				receipt = c.receipt
-			}
-			if err := s.record(id, "a", state, receipt); err != nil {
-				s.broken("Record of %s returned the error %q", state, err)
-			}
-			s.expect(id, "a", state, receipt)
-		}
-	}
-	if !r.engine.Private {
-		other := openPlans(r)
-		other.expect("plan-0", "a", lookleap.PlanDone, string(allBytes()))
-	}
-	got, err := s.claimFor("plan-0", "b")
-	if !errors.Is(err, lookleap.ErrAlreadyDone) || got.State != lookleap.PlanDone || string(got.Receipt) != string(allBytes()) {
-		s.broken("Claim of a plan that is done returned %v with state %s and a receipt of %d bytes", err, got.State, len(got.Receipt))
-	}
-}
-
-func plansFenced(r *planTrial) {
-	s := openPlans(r)
-	all := []lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown}
-	refused := func(id, owner string, state lookleap.PlanState, receipt string) {
-		s.Helper()
-		if err := s.record(id, owner, state, receipt); !errors.Is(err, lookleap.ErrClaimLost) {
-			s.broken("Record(%s, %s) of %s returned %v", shown(id), shown(owner), state, err)
-		}
-	}
-	for _, state := range all {
-		refused("unknown", "a", state, "")
-	}
-	if _, err := s.claimFor("plan", "a"); err != nil {
-		s.broken("the first Claim returned the error %q", err)
-	}
-	for _, state := range all {
-		refused("plan", "b", state, "")
-		refused("plan", "", state, "")
-	}
-	refused("plan", "a", lookleap.PlanDone, "")
-	s.expect("plan", "a", lookleap.PlanClaimed, "")
-	for _, state := range []lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone} {
-		if err := s.record("plan", "a", state, ""); err != nil {
-			s.broken("Record of %s returned the error %q", state, err)
-		}
-	}
-	for _, state := range all {
-		refused("plan", "b", state, "")
-		refused("plan", "a", state, "another receipt")
-	}
-	s.expect("plan", "a", lookleap.PlanDone, "")
-}
-
-func plansFailed(r *planTrial) {
-	s := openPlans(r)
-	for i, c := range []struct {
-		states []lookleap.PlanState
-		again  bool
-	}{
-		{[]lookleap.PlanState{lookleap.PlanFailed}, true},
-		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanFailed}, true},
-		{[]lookleap.PlanState{lookleap.PlanSent}, false},
-		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone}, false},
-		{[]lookleap.PlanState{lookleap.PlanSent, lookleap.PlanUnknown}, false},
-	} {
-		id := fmt.Sprint("plan-", i)
-		if _, err := s.claimFor(id, "a"); err != nil {
-			s.broken("the first Claim returned the error %q", err)
-		}
-		for _, state := range c.states {
-			if err := s.record(id, "a", state, ""); err != nil {
-				s.broken("Record of %s returned the error %q", state, err)
-			}
-		}
-		if !c.again {
-			s.again(id)
-			continue
-		}
-		s.oneWins(id, s.ledger)
-		s.again(id)
-		if err := s.record(id, "a", lookleap.PlanSent, ""); !errors.Is(err, lookleap.ErrClaimLost) {
-			s.broken("the first owner recorded sent after another one claimed the plan: %v", err)
-		}
+	if err == nil {
+		s.expect("recorded", "a", lookleap.PlanSent, "")
 	}
 }
 
 func plansRestart(r *planTrial) {
 	s := openPlans(r)
+	outcomes := [][]lookleap.PlanState{
+		{lookleap.PlanSent}, {lookleap.PlanFailed},
+		{lookleap.PlanSent, lookleap.PlanDone}, {lookleap.PlanSent, lookleap.PlanUnknown},
+	}
+	for i, states := range outcomes {
+		s.claimed(fmt.Sprint("outcome-", i), "a", states...)
+	}
 	for i := range 50 {
 		s.first(fmt.Sprint("plan-", i))
 	}
 	after := openPlans(r)
+	for i, states := range outcomes {
+		after.expect(fmt.Sprint("outcome-", i), "a", states[len(states)-1], "")
+	}
 	for i := range 50 {
 		after.again(fmt.Sprint("plan-", i))
 	}
@@ -408,10 +283,18 @@ func plansRestart(r *planTrial) {
 
 func plansHang(r *planTrial) {
 	s := openPlans(r)
-	s.first("before")
+	s.claimed("before", "a")
 	resume := r.engine.Hang(r.TB)
 	err := s.claim("meanwhile", distant)
+	recordErr := s.record("before", "a", lookleap.PlanSent, "")
+	planErr := s.attempt(func(ctx context.Context) error { _, err := s.ledger.Plan(ctx, "before"); return err })
 	resume()
+	if recordErr == nil || errors.Is(recordErr, errHung) || errors.Is(recordErr, lookleap.ErrClaimLost) {
+		s.broken("Record returned %v", recordErr)
+	}
+	if planErr == nil || errors.Is(planErr, errHung) || errors.Is(planErr, fs.ErrNotExist) {
+		s.broken("Plan returned %v", planErr)
+	}
 	if err == nil || errors.Is(err, errHung) || errors.Is(err, lookleap.ErrAlreadyDone) {
 		s.broken("Claim returned %v", err)
 	}
@@ -438,6 +321,14 @@ func plansDamaged(r *planTrial) {
 		for i := range 5 {
 			if err := handle.claim(fmt.Sprint("plan-", i), distant); err == nil {
 				s.broken("Claim of plan-%d succeeded again", i)
+			}
+			var got lookleap.PlanRecord
+			err := handle.attempt(func(ctx context.Context) (err error) {
+				got, err = handle.ledger.Plan(ctx, fmt.Sprint("plan-", i))
+				return err
+			})
+			if errors.Is(err, fs.ErrNotExist) || err == nil && (got.State == "" || got.State == lookleap.PlanFailed) {
+				s.broken("Plan of plan-%d returned the state %q and the error %v", i, got.State, err)
 			}
 		}
 	}

@@ -20,6 +20,11 @@ func TestOurPlanLedgers(t *testing.T) {
 		open, at := inDirectory(func(_ testing.TB, dir string) lookleap.PlanLedger { return lookleap.FilePlanLedger(dir) })
 		TestPlanLedger(t, Engine[lookleap.PlanLedger]{Open: open, Damage: cutFiles(at)})
 	})
+	t.Run("memory", func(t *testing.T) {
+		TestPlanLedger(t, Engine[lookleap.PlanLedger]{
+			Open: func(testing.TB, string) lookleap.PlanLedger { return lookleap.NewMemoryPlanLedger() }, Private: true,
+		})
+	})
 	t.Run("back-end", func(t *testing.T) {
 		accepts(t, sharedPlans(func(c *backEnd) lookleap.PlanLedger { return goodPlans{c} }), planPromises)
 	})
@@ -31,6 +36,8 @@ func TestBrokenPlanLedgers(t *testing.T) {
 		"repeated-by-its-owner": func(c *backEnd) lookleap.PlanLedger { return claimsOnly{looksThenPuts{c}} },
 		"outcomes":              func(c *backEnd) lookleap.PlanLedger { return dropsReceipts{goodPlans{c}} },
 		"outcome-of-the-owner":  func(c *backEnd) lookleap.PlanLedger { return unfenced{goodPlans{c}} },
+		"final-outcomes":        func(c *backEnd) lookleap.PlanLedger { return reopens{goodPlans{c}, lookleap.PlanDone} },
+		"caller-owns-its-bytes": func(c *backEnd) lookleap.PlanLedger { return &sharesReceipts{goodPlans: goodPlans{c}} },
 		"failed-can-be-claimed": func(c *backEnd) lookleap.PlanLedger { return neverAgain{goodPlans{c}} },
 		"ids-with-each-byte":    func(c *backEnd) lookleap.PlanLedger { return foldsIDs{goodPlans{c}} },
 		"many-claims":           func(*backEnd) lookleap.PlanLedger { return claimsOnly{&forgetsOldest{}} },
@@ -90,6 +97,9 @@ func (l goodPlans) read(id string) (r lookleap.PlanRecord) {
 	e, ok := l.entries[id]
 	if ok && json.Unmarshal(e.value, &r) != nil {
 		return lookleap.PlanRecord{ID: id, State: lookleap.PlanUnknown}
+	}
+	if ok {
+		r.ID = id // JSON has only UTF-8
 	}
 	return r
 }
