@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -63,6 +62,11 @@ var cachePromises = []promise[lookleap.Cache]{
 		name:   "compare-and-swap",
 		text:   "a CompareAndSwap succeeds only if the entry has the old value, or if old is nil and there is none; of concurrent calls with one old value exactly one succeeds",
 		verify: cacheSwaps,
+	}, {
+		name:   "compare-and-swap-shared",
+		needs:  needsSharing,
+		text:   "no change is lost when several handles change an entry with CompareAndSwap",
+		verify: cacheSwapsShared,
 	}, {
 		name:   "cancellation",
 		text:   "a call whose context has ended returns, and the entry stays whole",
@@ -153,6 +157,8 @@ func cacheRoundTrip(r *cacheTrial) {
 	s.holds("key", []byte("first"), distant)
 	s.put("key", allBytes(), distant.Add(-time.Hour))
 	s.holds("key", allBytes(), distant.Add(-time.Hour))
+	s.put("key", []byte(" \n edges \x00\n "), distant)
+	s.holds("key", []byte(" \n edges \x00\n "), distant)
 	zone := time.FixedZone("", 3600)
 	s.put("key", []byte("third"), distant.In(zone))
 	s.holds("key", []byte("third"), distant)
@@ -181,6 +187,9 @@ func cacheKeys(r *cacheTrial) {
 	s.delete("a*")
 	s.delete("a/b")
 	s.lacks("a/b")
+	s.delete("byte/A")
+	s.lacks("byte/A")
+	s.holds("byte/a", fmt.Append(nil, slices.Index(keys, "byte/a")), distant)
 	s.holds("a/b/", []byte("1"), distant)
 	s.holds("a?", fmt.Append(nil, slices.Index(keys, "a?")), distant)
 }
@@ -274,64 +283,6 @@ func stamp(n int) []byte {
 
 func stampTime(n int) time.Time { return distant.Add(-time.Duration(n) * time.Minute) }
 
-// cacheSwaps tests a cache that is a CompareAndSwapper.
-func cacheSwaps(r *cacheTrial) {
-	s := openCache(r)
-	swapper, ok := s.cache.(lookleap.CompareAndSwapper)
-	if !ok {
-		r.Skip("not tested: the cache is not a CompareAndSwapper")
-	}
-	swap := func(want bool, old []byte, value string) {
-		s.Helper()
-		var swapped bool
-		err := s.attempt(func(ctx context.Context) (err error) {
-			swapped, err = swapper.CompareAndSwap(ctx, "key", old, []byte(value), distant)
-			return err
-		})
-		s.must(err, "CompareAndSwap")
-		if swapped != want {
-			s.broken("CompareAndSwap of %q with the old value %q (nil: %v) returned %v", value, old, old == nil, swapped)
-		}
-	}
-	swap(false, []byte("old"), "x")
-	s.lacks("key")
-	swap(true, nil, "one")
-	swap(false, nil, "x")
-	swap(false, []byte("on"), "x")
-	swap(false, []byte("two"), "x") // as long as the value
-	s.holds("key", []byte("one"), distant)
-	swap(true, []byte("one"), "two")
-	s.holds("key", []byte("two"), distant)
-	s.delete("key")
-	swap(true, nil, "0")
-	const callers, each = 8, 5
-	for i, err := range s.together(callers, func(ctx context.Context, i int) error {
-		for done := 0; done < each; {
-			old, _, err := s.cache.Get(ctx, "key")
-			if err != nil {
-				return err
-			}
-			n, err := strconv.Atoi(string(old))
-			if err != nil {
-				return err
-			}
-			swapped, err := swapper.CompareAndSwap(ctx, "key", old, fmt.Append(nil, n+1), distant)
-			if err != nil {
-				return err
-			}
-			if swapped {
-				done++
-			}
-		}
-		return nil
-	}) {
-		if err != nil {
-			s.broken("caller %d of %d returned the error %q", i, callers, err)
-		}
-	}
-	s.holds("key", fmt.Append(nil, callers*each), distant)
-}
-
 func cacheCancelled(r *cacheTrial) {
 	s := openCache(r)
 	s.put("key", []byte("before"), distant)
@@ -366,11 +317,18 @@ func cacheHangs(r *cacheTrial) {
 	s := openCache(r)
 	s.put("key", []byte("before"), distant)
 	resume := r.engine.Hang(r.TB)
-	for name, call := range map[string]func(context.Context) error{
+	calls := map[string]func(context.Context) error{
 		"Get":    func(ctx context.Context) error { _, _, err := s.cache.Get(ctx, "key"); return err },
 		"Put":    func(ctx context.Context) error { return s.cache.Put(ctx, "other", []byte("x"), distant) },
 		"Delete": func(ctx context.Context) error { return s.cache.Delete(ctx, "third") },
-	} {
+	}
+	if swapper, ok := s.cache.(lookleap.CompareAndSwapper); ok {
+		calls["CompareAndSwap"] = func(ctx context.Context) error {
+			_, err := swapper.CompareAndSwap(ctx, "key", []byte("before"), []byte("swapped"), distant)
+			return err
+		}
+	}
+	for name, call := range calls {
 		if err := s.attempt(call); err == nil || errors.Is(err, errHung) || errors.Is(err, fs.ErrNotExist) {
 			resume()
 			s.broken("%s returned %v", name, err)

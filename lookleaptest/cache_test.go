@@ -48,6 +48,7 @@ func TestBrokenCaches(t *testing.T) {
 		"expiry":                   func(c *backEnd) lookleap.Cache { return refusesPast{c} },
 		"concurrent-use":           func(*backEnd) lookleap.Cache { return &tornEntries{} },
 		"compare-and-swap":         func(c *backEnd) lookleap.Cache { return looksThenSwaps{c} },
+		"compare-and-swap-shared":  func(c *backEnd) lookleap.Cache { return &swapsAlone{looksThenSwaps{c}, make(chan struct{}, 1)} },
 		"cancellation":             func(c *backEnd) lookleap.Cache { return deletesFirst{c} },
 		"shared-data":              func(c *backEnd) lookleap.Cache { return &readsAhead{backEnd: c} },
 		"back-end-hangs":           func(c *backEnd) lookleap.Cache { return missesWhenDown{c} },

@@ -31,7 +31,7 @@ var storePromises = []promise[agent.Store]{
 		verify: storeRoundTrip,
 	}, {
 		name:   "keys-with-each-byte",
-		text:   "two keys that differ in one byte are two records",
+		text:   "two keys that differ in one byte are two records, for each method",
 		verify: storeKeys,
 	}, {
 		name:   "create-once",
@@ -47,7 +47,7 @@ var storePromises = []promise[agent.Store]{
 		verify: storeDelete,
 	}, {
 		name:   "keys-by-prefix",
-		text:   "Keys returns each key that begins with the prefix once, and no other key",
+		text:   "Keys returns each key that begins with the prefix once, however many there are, and no other key",
 		verify: storeList,
 	}, {
 		name:   "caller-owns-its-bytes",
@@ -59,7 +59,7 @@ var storePromises = []promise[agent.Store]{
 		verify: storeConcurrent,
 	}, {
 		name:   "cancellation",
-		text:   "a call whose context has ended returns, and the record stays whole",
+		text:   "a call whose context has ended returns, with nil only if it did what it says, and the record stays whole",
 		verify: storeCancelled,
 	}, {
 		name:   "shared-data",
@@ -158,6 +158,8 @@ func storeRoundTrip(r *storeTrial) {
 	s.holds("word/key", []byte("first"))
 	s.put("word/key", allBytes())
 	s.holds("word/key", allBytes())
+	s.put("word/key", []byte(" \n edges \x00\n "))
+	s.holds("word/key", []byte(" \n edges \x00\n "))
 	for _, size := range []int{0, 1, 65535, 65536, 1 << 20} {
 		key, value := fmt.Sprint("size/", size), bytes.Repeat([]byte{0xa5}, size)
 		s.put(key, value)
@@ -174,6 +176,22 @@ func storeKeys(r *storeTrial) {
 	for i, key := range keys {
 		s.holds("word/"+key, fmt.Append(nil, i))
 	}
+	listed := make([]string, len(keys))
+	for i, key := range keys {
+		listed[i] = "word/" + key
+	}
+	s.lists("word/", listed...)
+	for i, key := range keys {
+		if err := s.create("new/"+key, fmt.Append(nil, i)); err != nil {
+			s.broken("Create(%s) returned the error %q", shown("new/"+key), err)
+		}
+	}
+	for _, key := range []string{"a*", "a/b\x00", "A/b", "byte/\x00", "byte/A", "byte/%"} {
+		s.delete("word/" + key)
+		s.lacks("word/" + key)
+		listed = slices.DeleteFunc(listed, func(k string) bool { return k == "word/"+key })
+	}
+	s.lists("word/", listed...)
 }
 
 func storeCreate(r *storeTrial) {
@@ -222,10 +240,11 @@ func storeDelete(r *storeTrial) {
 	s := openStore(r)
 	s.put("word/gone", []byte("x"))
 	s.put("word/stays", []byte("y"))
+	s.put("word/gone/2", []byte("z"))
 	s.delete("word/gone")
 	s.lacks("word/gone")
 	s.holds("word/stays", []byte("y"))
-	s.lists("word/", "word/stays")
+	s.lists("word/", "word/stays", "word/gone/2")
 	s.delete("word/gone")
 	s.must(s.create("word/gone", []byte("again")), "Create after Delete")
 	s.holds("word/gone", []byte("again"))
@@ -233,7 +252,7 @@ func storeDelete(r *storeTrial) {
 
 func storeList(r *storeTrial) {
 	s := openStore(r)
-	keys := []string{"word/a", "word/ab", "word/b", "word/a*", "word/a%", "words/a", "wor/a", "other/word/a", "word/"}
+	keys := []string{"word/a", "word/ab", "word/b", "word/a*", "word/a%", "words/a", "wor/a", "Word/a", "other/word/a", "word/"}
 	for _, key := range keys {
 		s.put(key, []byte("x"))
 	}
@@ -243,8 +262,28 @@ func storeList(r *storeTrial) {
 	s.lists("word/a%", "word/a%")
 	s.lists("word/_")
 	s.lists("w?rd/")
+	s.lists(`word/\a`)
+	s.lists("word/[ab]")
 	s.lists("", keys...)
+	pages := make([]string, manyKeys)
+	for i := range pages {
+		pages[i] = fmt.Sprintf("many/%04d", i)
+	}
+	for _, err := range s.together(8, func(ctx context.Context, caller int) error {
+		for i := caller; i < len(pages); i += 8 {
+			if err := s.store.Create(ctx, pages[i], []byte("x")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}) {
+		s.must(err, "Create")
+	}
+	s.lists("many/", pages...)
 }
+
+// manyKeys is more than engines return in one page.
+const manyKeys = 1001
 
 func storeAliasing(r *storeTrial) {
 	s := openStore(r)
@@ -288,19 +327,34 @@ func storeConcurrent(r *storeTrial) {
 func storeCancelled(r *storeTrial) {
 	s := openStore(r)
 	s.put("word/key", []byte("before"))
-	ctx := cancelled()
-	for _, call := range []func(context.Context) error{
-		func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
-		func(ctx context.Context) error { return s.store.Put(ctx, "word/key", []byte("after")) },
-		func(ctx context.Context) error { _, err := s.store.Keys(ctx, "word/"); return err },
-	} {
-		if err := r.attemptIn(ctx, call); errors.Is(err, errHung) {
-			s.broken("%v", err)
+	s.put("word/gone", []byte("x"))
+	var listed []string
+	calls := map[string]func(context.Context) error{
+		"Get":    func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
+		"Put":    func(ctx context.Context) error { return s.store.Put(ctx, "word/key", []byte("after")) },
+		"Create": func(ctx context.Context) error { return s.store.Create(ctx, "word/new", []byte("new")) },
+		"Delete": func(ctx context.Context) error { return s.store.Delete(ctx, "word/gone") },
+		"Keys":   func(ctx context.Context) (err error) { listed, err = s.store.Keys(ctx, "word/key"); return err },
+	}
+	errs := map[string]error{}
+	for name, call := range calls {
+		errs[name] = r.attemptIn(cancelled(), call)
+		if errors.Is(errs[name], errHung) {
+			s.broken("%s: %v", name, errs[name])
 		}
 	}
 	value, err := s.get("word/key")
-	if err != nil || string(value) != "before" && string(value) != "after" {
-		s.broken("Get returned %q and the error %v", value, err)
+	if err != nil || string(value) != "after" && (string(value) != "before" || errs["Put"] == nil) {
+		s.broken("Put returned %v, and then Get %q and the error %v", errs["Put"], value, err)
+	}
+	if errs["Create"] == nil {
+		s.holds("word/new", []byte("new"))
+	}
+	if errs["Delete"] == nil {
+		s.lacks("word/gone")
+	}
+	if errs["Keys"] == nil && len(listed) != 1 {
+		s.broken("Keys returned %q without an error", listed)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap/anml/agent"
@@ -31,7 +32,7 @@ var trustPromises = []promise[dvs.TrustStore]{
 		verify: asStore(storeRoundTrip),
 	}, {
 		name:   "keys-with-each-byte",
-		text:   "two keys that differ in one byte are two records",
+		text:   "two keys that differ in one byte are two records, for each method",
 		verify: asStore(storeKeys),
 	}, {
 		name:   "put-compares",
@@ -47,7 +48,7 @@ var trustPromises = []promise[dvs.TrustStore]{
 		verify: asStore(storeDelete),
 	}, {
 		name:   "list-by-prefix",
-		text:   "List returns each key that begins with the prefix once, and no other key",
+		text:   "List returns each key that begins with the prefix once, however many there are, and no other key",
 		verify: asStore(storeList),
 	}, {
 		name:   "caller-owns-its-bytes",
@@ -55,7 +56,7 @@ var trustPromises = []promise[dvs.TrustStore]{
 		verify: asStore(storeAliasing),
 	}, {
 		name:   "cancellation",
-		text:   "a call whose context has ended returns, and the record stays whole",
+		text:   "a call whose context has ended returns, with nil only if it did what it says, and the record stays whole",
 		verify: trustCancelled,
 	}, {
 		name:   "shared-data",
@@ -162,16 +163,28 @@ func trustCompares(r *trustTrial) {
 	if err := s.put("old", "new", false); !errors.Is(err, dvs.ErrTrustConflict) {
 		s.broken("Put with an old record, of a missing one, returned %v", err)
 	}
+	if err := s.put("", "new", false); !errors.Is(err, dvs.ErrTrustConflict) {
+		s.broken("Put with an empty old record, of a missing one, returned %v", err)
+	}
 	s.must(s.put("", "", true), "Put of a missing record")
 	s.conflicts(s.put("", "x", true), "of an empty record as a missing one", "")
 	s.must(s.put("", "one", false), "Put of an empty record")
 	s.conflicts(s.put("", "x", true), "of an existing record as a missing one", "one")
 	s.conflicts(s.put("on", "x", false), "with a part of the record", "one")
+	s.conflicts(s.put("one ", "x", false), "with the record and one more byte", "one")
 	s.conflicts(s.put("One", "x", false), "with a record of another letter case", "one")
 	s.must(s.put("one", "two", false), "Put with the stored record")
 	s.conflicts(s.put("one", "x", false), "with the previous record", "two")
 	s.must(s.put("two", "two", false), "Put of the same value")
 	s.holds("two")
+	long := strings.Repeat("r", 4096)
+	s.must(s.put("two", long+"1", false), "Put of a long record")
+	s.conflicts(s.put(long+"2", "x", false), "with a long record whose last byte differs", long+"1")
+	s.must(s.put(long+"1", "two", false), "Put with the long record")
+	s.must(s.attempt(func(ctx context.Context) error { return s.store.Delete(ctx, "word/key") }), "Delete")
+	if err := s.put("two", "x", false); !errors.Is(err, dvs.ErrTrustConflict) {
+		s.broken("Put with a record that was deleted since returned %v", err)
+	}
 }
 
 func trustWriters(r *trustTrial) {
@@ -211,24 +224,22 @@ func (s trustScript) countTogether(handles ...dvs.TrustStore) {
 	s.holds(fmt.Sprint(callers * each))
 }
 
+// trustCancelled tests what stores promise too, and a Put whose old record is right: writer
+// reads the record first, which returns the error of the context.
 func trustCancelled(r *trustTrial) {
+	storeCancelled(asStoreTrial(r))
 	s := trustScript{r, r.open()}
+	s.must(s.attempt(func(ctx context.Context) error { return s.store.Delete(ctx, "word/key") }), "Delete")
 	s.must(s.put("", "before", true), "Put")
-	ctx := cancelled()
-	for _, call := range []func(context.Context) error{
-		func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
-		func(ctx context.Context) error {
-			return s.store.Put(ctx, "word/key", []byte("before"), []byte("after"))
-		},
-		func(ctx context.Context) error { _, err := s.store.List(ctx, "word/"); return err },
-	} {
-		if err := r.attemptIn(ctx, call); errors.Is(err, errHung) {
-			s.broken("%v", err)
-		}
+	err := r.attemptIn(cancelled(), func(ctx context.Context) error {
+		return s.store.Put(ctx, "word/key", []byte("before"), []byte("after"))
+	})
+	if errors.Is(err, errHung) {
+		s.broken("Put: %v", err)
 	}
-	value, err := storeScript{storeTrial: asStoreTrial(r), store: writer{s.store}}.get("word/key")
-	if err != nil || string(value) != "before" && string(value) != "after" {
-		s.broken("Get returned %q and the error %v", value, err)
+	value, getErr := storeScript{storeTrial: asStoreTrial(r), store: writer{s.store}}.get("word/key")
+	if getErr != nil || string(value) != "after" && (string(value) != "before" || err == nil) {
+		s.broken("Put returned %v, and then Get %q and the error %v", err, value, getErr)
 	}
 }
 
