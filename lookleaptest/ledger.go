@@ -28,7 +28,7 @@ var ledgerPromises = []promise[agent.DisclosureLedger]{
 		verify: ledgerEmpty,
 	}, {
 		name:   "order",
-		text:   "Entries yields the entries in the order in which they were appended",
+		text:   "Entries yields the entries in the order in which they were appended, also equal ones and ones with earlier times",
 		verify: ledgerOrder,
 	}, {
 		name:   "whole-entries",
@@ -36,7 +36,7 @@ var ledgerPromises = []promise[agent.DisclosureLedger]{
 		verify: ledgerWhole,
 	}, {
 		name:   "sizes",
-		text:   "one Append of 500 entries and entries of 64 KiB are stored whole",
+		text:   "an Append of 500 entries, more than a thousand entries, and entries of 64 KiB are stored whole",
 		verify: ledgerSizes,
 	}, {
 		name:   "append-is-atomic",
@@ -44,7 +44,7 @@ var ledgerPromises = []promise[agent.DisclosureLedger]{
 		verify: ledgerConcurrent,
 	}, {
 		name:   "chain",
-		text:   "each entry has its number and the digest of the entry before it, so that agent.VerifyLedger accepts the ledger",
+		text:   "each entry has its number and the digest of the entry before it, whatever the caller set, so that agent.VerifyLedger accepts the ledger",
 		verify: ledgerChain,
 	}, {
 		name:   "caller-owns-its-entries",
@@ -56,13 +56,18 @@ var ledgerPromises = []promise[agent.DisclosureLedger]{
 		verify: ledgerStop,
 	}, {
 		name:   "cancellation",
-		text:   "an Append whose context has ended returns, and stores all of its entries or none",
+		text:   "a call whose context has ended returns; Append stores all of its entries or none, and Entries yields all of them or an error",
 		verify: ledgerCancelled,
 	}, {
 		name:   "restart",
 		needs:  needsSharing,
-		text:   "what was acknowledged is there after a restart, and each handle sees the entries of the others",
+		text:   "what was acknowledged is there after a restart, each handle sees the entries of the others, and the chain goes on",
 		verify: ledgerRestart,
+	}, {
+		name:   "shared-data",
+		needs:  needsSharing,
+		text:   "concurrent calls of Append through several handles extend one chain, and the entries of one call stay together",
+		verify: func(r *ledgerTrial) { s := openLedger(r); s.together8(s.ledger, r.open()) },
 	}, {
 		name:   "back-end-hangs",
 		needs:  needsHang,
@@ -166,6 +171,11 @@ func ledgerOrder(r *ledgerTrial) {
 		s.append(want[i:min(60, i+i%5+1)]...)
 	}
 	s.holds(want)
+	for _, e := range []agent.Entry{entry(30), entry(30), entry(5)} {
+		s.append(e)
+		want = append(want, e)
+	}
+	s.holds(want)
 }
 
 func ledgerWhole(r *ledgerTrial) {
@@ -184,9 +194,11 @@ func ledgerWhole(r *ledgerTrial) {
 
 func ledgerSizes(r *ledgerTrial) {
 	s := openLedger(r)
-	want := entriesFrom(0, 500)
-	s.append(want...)
-	long := entry(500)
+	want := entriesFrom(0, 1500)
+	for i := 0; i < len(want); i += 500 {
+		s.append(want[i : i+500]...)
+	}
+	long := entry(1500)
 	long.Document = "https://shop.example/" + longText(64<<10)
 	s.append(long)
 	s.holds(append(want, long))
@@ -262,6 +274,10 @@ func ledgerChain(r *ledgerTrial) {
 		s.append(entriesFrom(3*i, 3)...)
 	}
 	s.chained(15)
+	placed := entry(15)
+	placed.Number, placed.Previous = 99, "previous"
+	s.append(placed)
+	s.chained(16)
 }
 
 func ledgerAliasing(r *ledgerTrial) {
@@ -303,6 +319,19 @@ func ledgerCancelled(r *ledgerTrial) {
 	if len(got) != 1 && len(got) != 4 || err == nil && len(got) != 4 {
 		s.broken("Append returned %v, and %d of 3 entries were stored", err, len(got)-1)
 	}
+	yielded := 0
+	err = r.attemptIn(cancelled(), func(ctx context.Context) error {
+		for _, err := range s.ledger.Entries(ctx) {
+			if err != nil {
+				return err
+			}
+			yielded++
+		}
+		return nil
+	})
+	if errors.Is(err, errHung) || err == nil && yielded != len(got) {
+		s.broken("Entries yielded %d of %d entries and the error %v", yielded, len(got), err)
+	}
 }
 
 func ledgerRestart(r *ledgerTrial) {
@@ -314,6 +343,7 @@ func ledgerRestart(r *ledgerTrial) {
 	s.append(entry(13))
 	s.holds(entriesFrom(0, 14))
 	openLedger(r).holds(entriesFrom(0, 14))
+	s.chained(14)
 }
 
 func ledgerHangs(r *ledgerTrial) {

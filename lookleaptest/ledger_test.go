@@ -59,6 +59,7 @@ func TestBrokenLedgers(t *testing.T) {
 		"reading-can-stop":        func(*logBack) agent.DisclosureLedger { return &locksWhileReading{lock: make(chan struct{}, 1)} },
 		"cancellation":            func(b *logBack) agent.DisclosureLedger { return firstThenAsks{goodLedger{b}} },
 		"restart":                 func(b *logBack) agent.DisclosureLedger { return agent.NewMemoryDisclosureLedger() },
+		"shared-data":             func(b *logBack) agent.DisclosureLedger { return &locksLedger{goodLedger{b}, make(chan struct{}, 1)} },
 		"back-end-hangs":          func(b *logBack) agent.DisclosureLedger { return emptyWhenDown{goodLedger{b}} },
 		"damaged-data":            func(b *logBack) agent.DisclosureLedger { return skipsDamage{goodLedger{b}} },
 	}

@@ -21,7 +21,7 @@ func TestLimiter(t *testing.T, e Engine[lookleap.Limiter]) {
 var limiterPromises = []promise[lookleap.Limiter]{
 	{
 		name:   "limit",
-		text:   "Take grants the limit and then returns a wait that is above zero and at most the window",
+		text:   "Take grants the limit of the Rate that it is called with, and then returns the wait until the oldest use leaves the window",
 		verify: limiterLimit,
 	}, {
 		name:   "keys-with-each-byte",
@@ -33,11 +33,11 @@ var limiterPromises = []promise[lookleap.Limiter]{
 		verify: limiterWait,
 	}, {
 		name:   "window-rolls",
-		text:   "in no window are more uses granted than the limit, and after the wait that Take returned a use is granted",
+		text:   "in no window are more uses granted than the limit, and a use is granted after the wait that Take returned, which is no longer than it must be",
 		verify: limiterRolls,
 	}, {
 		name:   "hold",
-		text:   "Hold permits no use for its time, never shortens a hold, and applies to a zero Rate too",
+		text:   "Hold permits no use for its time, never shortens a hold, forgets no use, and applies to a zero Rate too",
 		verify: limiterHold,
 	}, {
 		name:   "no-rate",
@@ -49,12 +49,12 @@ var limiterPromises = []promise[lookleap.Limiter]{
 		verify: limiterConcurrent,
 	}, {
 		name:   "cancellation",
-		text:   "a call whose context has ended returns, and at most the limit is granted",
+		text:   "a call whose context has ended returns, at most the limit is granted, and a Hold that returned nil applies",
 		verify: limiterCancelled,
 	}, {
 		name:   "shared-data",
 		needs:  needsSharing,
-		text:   "all handles count together and share holds",
+		text:   "all handles count together and share holds, also those that are opened later",
 		verify: limiterShared,
 	}, {
 		name:   "back-end-hangs",
@@ -110,7 +110,7 @@ func (s limiterScript) granted(n int, key string, rate lookleap.Rate) {
 			s.broken("use %d of %d of %s has to wait %v", i+1, n, shown(key), wait)
 		}
 	}
-	if wait := s.take(key, rate); wait <= 0 || wait > rate.Window {
+	if wait := s.take(key, rate); wait <= rate.Window*9/10 || wait > rate.Window {
 		s.broken("use %d of %s, one above the limit, has to wait %v in a window of %v", n+1, shown(key), wait, rate.Window)
 	}
 }
@@ -123,6 +123,10 @@ func limiterLimit(r *limiterTrial) {
 	s.granted(3, "key", perHour)
 	s.granted(1, "single", lookleap.Rate{Limit: 1, Window: 24 * time.Hour})
 	s.granted(200, "many", lookleap.Rate{Limit: 200, Window: time.Hour})
+	s.granted(1, "key", lookleap.Rate{Limit: 4, Window: time.Hour})
+	if wait := s.take("key", lookleap.Rate{Limit: 2, Window: time.Hour}); wait <= 0 {
+		s.broken("a use was granted with a limit of 2 after 4 uses with higher limits")
+	}
 }
 
 func limiterKeys(r *limiterTrial) {
@@ -136,6 +140,14 @@ func limiterKeys(r *limiterTrial) {
 	for _, key := range awkwardKeys() {
 		if wait := s.take(key, once); wait == 0 {
 			s.broken("a second use of %s was granted", shown(key))
+		}
+	}
+	for _, keys := range [][]string{{"held/a", "held/A"}, {"HELD/a", "Held/a"}, {"held\x00a", "held\x00b", "held"}, {"held/", "held"}} {
+		s.hold(keys[0], time.Hour)
+		for _, other := range keys[1:] {
+			if wait := max(s.wait(other, perHour), s.take(other, perHour)); wait != 0 {
+				s.broken("a hold of %s makes a use of %s wait %v", shown(keys[0]), shown(other), wait)
+			}
 		}
 	}
 }
@@ -160,6 +172,25 @@ func limiterWait(r *limiterTrial) {
 	}
 }
 
+// staggered uses the limit at two moments, so that a use is permitted when the first of
+// them leaves the window.
+func (s limiterScript) staggered() {
+	s.Helper()
+	rate := lookleap.Rate{Limit: 2, Window: 500 * time.Millisecond}
+	s.take("staggered", rate)
+	first := time.Now()
+	time.Sleep(rate.Window / 2)
+	s.take("staggered", rate)
+	asked := time.Now()
+	wait := s.take("staggered", rate)
+	if most := first.Add(rate.Window + rounding).Sub(asked); wait > 0 && wait > most {
+		s.broken("Take returned the wait %v, and the oldest use leaves the window in %v", wait, most-rounding)
+	}
+}
+
+// rounding is how much longer than necessary a wait may be.
+const rounding = 100 * time.Millisecond
+
 // limiterRolls takes as fast as it is permitted to, and compares the times of its grants.
 func limiterRolls(r *limiterTrial) {
 	s := openLimiter(r)
@@ -183,19 +214,31 @@ func limiterRolls(r *limiterTrial) {
 			s.broken("%d uses were granted within %v, and the limit is %d in %v", rate.Limit+1, within, rate.Limit, rate.Window)
 		}
 	}
+	s.staggered()
 }
 
 func limiterHold(r *limiterTrial) {
 	s := openLimiter(r)
 	s.hold("key", time.Hour)
-	s.hold("key", time.Second)
+	for _, shorter := range []time.Duration{time.Second, 0, -2 * time.Hour} {
+		s.hold("key", shorter)
+	}
 	for _, rate := range []lookleap.Rate{perHour, {}} {
 		if wait := s.take("key", rate); wait < 59*time.Minute || wait > time.Hour {
-			s.broken("after a hold of an hour, and one of a second, Take returned the wait %v", wait)
+			s.broken("after a hold of an hour, and shorter ones, Take returned the wait %v", wait)
 		}
 		if wait := s.wait("key", rate); wait < 59*time.Minute || wait > time.Hour {
-			s.broken("after a hold of an hour, and one of a second, Wait returned %v", wait)
+			s.broken("after a hold of an hour, and shorter ones, Wait returned %v", wait)
 		}
+	}
+	s.hold("long", 48*time.Hour)
+	if wait := s.take("long", perHour); wait <= 47*time.Hour || wait > 48*time.Hour {
+		s.broken("after a hold of 48 hours, Take returned the wait %v", wait)
+	}
+	s.granted(3, "used", perHour)
+	s.hold("used", time.Millisecond)
+	if wait := s.take("used", perHour); wait < 50*time.Minute {
+		s.broken("after a short hold of a key at its limit, Take returned the wait %v", wait)
 	}
 	if wait := s.take("other", perHour); wait != 0 {
 		s.broken("a hold of another key makes a use wait %v", wait)
@@ -282,6 +325,13 @@ func limiterCancelled(r *limiterTrial) {
 	if granted > perHour.Limit {
 		s.broken("%d uses were granted, and the limit is %d", granted, perHour.Limit)
 	}
+	err := r.attemptIn(cancelled(), func(ctx context.Context) error { return s.limiter.Hold(ctx, "held", time.Hour) })
+	if errors.Is(err, errHung) {
+		s.broken("Hold: %v", err)
+	}
+	if wait := s.take("held", perHour); err == nil && wait < 50*time.Minute {
+		s.broken("Hold returned no error, and then Take the wait %v", wait)
+	}
 }
 
 func limiterShared(r *limiterTrial) {
@@ -299,6 +349,12 @@ func limiterShared(r *limiterTrial) {
 		two.broken("the hold of another handle makes a use wait %v instead of an hour", wait)
 	}
 	one.limitTogether("together", one.limiter, two.limiter)
+	after := openLimiter(r)
+	for _, key := range []string{"key", "held", "together"} {
+		if wait := after.take(key, perHour); wait == 0 {
+			after.broken("a handle that was opened later granted a use of %s", shown(key))
+		}
+	}
 }
 
 func limiterHangs(r *limiterTrial) {
