@@ -12,7 +12,7 @@ import (
 )
 
 // User is what a user does about one request that a prompter shows: it returns the ids of
-// the items that the user approves, or waits until ctx ends for a user who does not answer.
+// the items that the user approves for this once, or waits until ctx ends for a user who does not answer.
 type User func(ctx context.Context, req *lookleap.ConsentRequest) (approved []string)
 
 // TestPrompter tests an implementation of [lookleap.ConsentPrompter]. Open returns one
@@ -30,11 +30,11 @@ type openPrompter = func(testing.TB, User) lookleap.ConsentPrompter
 var prompterPromises = []promise[openPrompter]{
 	{
 		name:   "approval",
-		text:   "the decision names the digest of the request and the items that the user approved, no more and no fewer",
+		text:   "the decision names the digest of the request and the items that the user approved, no more and no fewer, for this once",
 		verify: promptsApproval,
 	}, {
 		name:   "refusal",
-		text:   "a user who approves nothing is reported as a decision without items, or as an error that is not ErrConsentPending",
+		text:   "a user who approves nothing is reported as a decision without items, for what was shown only, or as an error that is not ErrConsentPending",
 		verify: promptsRefusal,
 	}, {
 		name:   "whole-request",
@@ -93,6 +93,9 @@ func about(r *trial[openPrompter], req *lookleap.ConsentRequest, d lookleap.Cons
 	if err != nil || d.Digest != req.Digest || !slices.Equal(got, want) {
 		r.broken("the user approved %q, and the decision is %+v with the error %v (the digest of the request is %s)", want, d, err, req.Digest)
 	}
+	if !d.Until.IsZero() || d.AllVersions {
+		r.broken("the user decided for this once, and the decision is %+v", d)
+	}
 }
 
 func promptsApproval(r *trial[openPrompter]) {
@@ -107,7 +110,7 @@ func promptsApproval(r *trial[openPrompter]) {
 func promptsRefusal(r *trial[openPrompter]) {
 	p := r.open()(r.TB, func(context.Context, *lookleap.ConsentRequest) []string { return nil })
 	d, err := ask(r, context.Background(), p, requestOf(r, "Order tea"))
-	if len(d.Approved) > 0 || errors.Is(err, lookleap.ErrConsentPending) || errors.Is(err, errHung) {
+	if len(d.Approved) > 0 || d.AllVersions || errors.Is(err, lookleap.ErrConsentPending) || errors.Is(err, errHung) {
 		r.broken("the decision is %+v with the error %v", d, err)
 	}
 }

@@ -155,13 +155,16 @@ func (r *trial[T]) attemptIn(ctx context.Context, call func(ctx context.Context)
 	}
 }
 
-// together makes n calls at the same moment and returns their errors.
+// together lets n callers begin at the same moment and returns their errors. A caller makes
+// many calls, and waits for those of the others, so it gets ten times the patience.
 func (r *trial[T]) together(n int, call func(ctx context.Context, i int) error) []error {
+	patient := *r
+	patient.engine.Patience *= 10
 	begin, errs, done := make(chan struct{}), make([]error, n), make(chan struct{}, n)
 	for i := range n {
 		go func() {
 			<-begin
-			errs[i] = r.attempt(func(ctx context.Context) error { return call(ctx, i) })
+			errs[i] = patient.attempt(func(ctx context.Context) error { return call(ctx, i) })
 			done <- struct{}{}
 		}()
 	}

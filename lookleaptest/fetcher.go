@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -36,6 +38,10 @@ var fetcherPromises = []promise[openFetcher]{
 		name:   "one-exchange",
 		text:   "RoundTrip sends the request once, as it is, and returns the response as it is",
 		verify: fetchesOnce,
+	}, {
+		name:   "exchanges-are-separate",
+		text:   "an exchange leaves nothing behind for the next one: no cookie, no answer that may not be stored, no body",
+		verify: fetchesSeparately,
 	}, {
 		name:   "no-redirects",
 		text:   "RoundTrip returns a redirect and does not follow it",
@@ -121,6 +127,8 @@ func fetchesOnce(r *trial[openFetcher]) {
 	s := openFetch(r)
 	s.site.HandleFunc("/order", func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("X-Answer", "42")
+		w.Header().Add("X-Twice", "one")
+		w.Header().Add("X-Twice", "two")
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.Copy(w, req.Body)
 	})
@@ -133,6 +141,40 @@ func fetchesOnce(r *trial[openFetcher]) {
 		s.broken("the request arrived as %s %s with the body %q", got.Method, got.Target, got.Body)
 	case resp.StatusCode != http.StatusCreated || resp.Header.Get("X-Answer") != "42" || text != "tea":
 		s.broken("the response was returned as %s with the body %q", resp.Status, text)
+	case !slices.Equal(resp.Header.Values("X-Twice"), []string{"one", "two"}):
+		s.broken("a header that the response has twice was returned as %q", resp.Header.Values("X-Twice"))
+	}
+	long := strings.Repeat("tea ", 64<<10)
+	if _, text, err = s.send(context.Background(), "POST", "/order", long); err != nil || text != long {
+		s.broken("a body of %d bytes was returned with %d bytes and the error %v", len(long), len(text), err)
+	}
+	resp, _, err = s.send(context.Background(), "GET", "/missing", "")
+	s.must(err, "RoundTrip")
+	if resp.StatusCode != http.StatusNotFound {
+		s.broken("a response with the status 404 was returned as %s", resp.Status)
+	}
+}
+
+func fetchesSeparately(r *trial[openFetcher]) {
+	s := openFetch(r)
+	var answers atomic.Int32
+	s.site.HandleFunc("/count", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Set-Cookie", "id=7; Path=/")
+		_, _ = fmt.Fprint(w, "answer ", answers.Add(1))
+	})
+	for i := range 3 {
+		_, text, err := s.send(context.Background(), "GET", "/count", "")
+		s.must(err, "RoundTrip")
+		if want := fmt.Sprint("answer ", i+1); text != want {
+			s.broken("the body of the response %q was returned as %q", want, text)
+		}
+	}
+	s.arrived(3)
+	for _, got := range s.net.Journal().Requests() {
+		if cookie := got.Header.Get("Cookie"); cookie != "" {
+			s.broken("a request was sent with the cookie %q of an earlier response", cookie)
+		}
 	}
 }
 

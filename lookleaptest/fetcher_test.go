@@ -31,6 +31,19 @@ func TestBrokenFetchers(t *testing.T) {
 				return next.RoundTrip(req)
 			}}
 		},
+		"exchanges-are-separate": func(_ testing.TB, n *Internet) lookleap.Fetcher {
+			cookie := ""
+			return around{n, func(next http.RoundTripper, req *http.Request) (*http.Response, error) {
+				if cookie != "" {
+					req.Header.Set("Cookie", cookie)
+				}
+				resp, err := next.RoundTrip(req)
+				if err == nil {
+					cookie = resp.Header.Get("Set-Cookie")
+				}
+				return resp, err
+			}}
+		},
 		"no-redirects": func(_ testing.TB, n *Internet) lookleap.Fetcher {
 			return around{n, func(next http.RoundTripper, req *http.Request) (*http.Response, error) {
 				return (&http.Client{Transport: next}).Do(req)

@@ -36,8 +36,12 @@ var resolverPromises = []promise[openResolver]{
 		verify: resolvesFailures,
 	}, {
 		name:   "dnssec",
-		text:   "an answer is secure only if its signatures are valid; invalid ones are an ErrBogus, or the answer is indeterminate",
+		text:   "an answer is secure only if its signatures are valid; invalid ones are an ErrBogus, or the answer is indeterminate; the answer of a signed zone is not insecure",
 		verify: resolvesSigned,
+	}, {
+		name:   "ttl",
+		text:   "the TTL of an answer is at most that of its records",
+		verify: resolvesTTL,
 	}, {
 		name:   "cancellation",
 		text:   "Lookup returns an error when the context ends",
@@ -147,11 +151,23 @@ func resolvesSigned(r *trial[openResolver]) {
 	if got := s.finds("unsigned.example", lookleap.TypeTXT, lookleap.Record{Text: "text"}); got.DNSSEC == lookleap.Secure {
 		s.broken("the answer of an unsigned zone is secure")
 	}
+	s.net.Sign("signed.example").Name("signed.example").TXT("text")
+	if got := s.finds("signed.example", lookleap.TypeTXT, lookleap.Record{Text: "text"}); got.DNSSEC == lookleap.Insecure {
+		s.broken("the answer of a signed zone is insecure")
+	}
 	for _, name := range []string{"forged.example", "lapsed.example"} {
 		answer, err := s.lookup(name, lookleap.TypeTXT)
 		if err == nil && answer.DNSSEC != lookleap.Indeterminate || err != nil && !errors.Is(err, lookleap.ErrBogus) {
 			s.broken("Lookup(%s) returned %+v and the error %v", name, answer, err)
 		}
+	}
+}
+
+func resolvesTTL(r *trial[openResolver]) {
+	s := openResolve(r)
+	s.net.Name("short.example").TXT("text").TTL(30 * time.Second)
+	if got := s.finds("short.example", lookleap.TypeTXT, lookleap.Record{Text: "text"}); got.TTL < 0 || got.TTL > 30*time.Second {
+		s.broken("the answer with a record of 30 s has the TTL %v", got.TTL)
 	}
 }
 

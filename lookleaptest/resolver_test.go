@@ -66,6 +66,13 @@ func TestBrokenResolvers(t *testing.T) {
 			}
 			return answer, err
 		},
+		"ttl": func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+			answer, err := next.Lookup(ctx, name, t)
+			if err == nil {
+				answer.TTL = 24 * time.Hour
+			}
+			return answer, err
+		},
 		"cancellation": func(_ lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 			time.Sleep(time.Minute)
 			return &lookleap.DNSAnswer{Name: name}, nil
