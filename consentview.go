@@ -364,7 +364,7 @@ func (v *view) value(value *ConsentValue) []ConsentLine {
 		parts = append(parts, ours(" "), quoted(value.Name))
 	}
 	if value.Source != "" {
-		parts = append(parts, ours(", chosen by "))
+		parts = append(parts, ours(", written by "))
 		parts = append(parts, partyParts(value.Source)...)
 	}
 	if value.Size > len(text) {

@@ -47,6 +47,9 @@ var capabilityNouns = map[CapabilityKind]string{CapabilityScript: "run the scrip
 // CapabilityNote says what a list of capabilities is worth. Show it with the list.
 const CapabilityNote = "is a reading of the text and no proof: a script can hide what it does, and a model can be told to do more"
 
+// capabilitySentence is the note in the sentences and prompts of this package.
+const capabilitySentence = "the list of what it may do " + CapabilityNote
+
 // Capabilities is what a skill may do, sorted by kind and value, each once. It is a reading of the
 // text and no proof: see [CapabilityNote].
 type Capabilities []Capability

@@ -142,11 +142,14 @@ func (c *Change) IsZero() bool {
 	return c == nil || len(c.Lines)+c.More+len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Gained)+len(c.Lost) == 0
 }
 
+// capable reports whether the skill may newly do something, or no longer does something.
+func (c *Change) capable() bool { return c != nil && len(c.Gained)+len(c.Lost) > 0 }
+
 // diff returns the changed lines as a unified difference shows them, raw.
 func (c *Change) diff() string {
 	var b strings.Builder
 	for _, l := range c.Lines {
-		fmt.Fprintf(&b, "%s%d %s\n", l.sign(), l.Line, l.Text)
+		fmt.Fprintf(&b, "%s%d: %s\n", l.sign(), l.Line, l.Text)
 	}
 	if c.More > 0 {
 		fmt.Fprintf(&b, "and %d more\n", c.More)
@@ -182,8 +185,8 @@ func (c *Change) Sentences() []string {
 	for _, s := range c.Lost.Sentences() {
 		all = append(all, "no longer seems to "+s)
 	}
-	if len(c.Gained)+len(c.Lost) > 0 {
-		all = append(all, "what it may do "+CapabilityNote)
+	if c.capable() {
+		all = append(all, capabilitySentence)
 	}
 	return all
 }

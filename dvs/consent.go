@@ -42,7 +42,11 @@ func provenance(chain []string, source RootSource, servingHost string) string {
 		}
 		b.WriteString(word + plaintext.Quote(id, 200))
 	}
-	fmt.Fprintf(&b, "; its trust root is %s, its bytes come from %s", source, plaintext.Host(servingHost))
+	root := source.String()
+	if source == DefaultOrigin {
+		root = "the default one, the whole site"
+	}
+	fmt.Fprintf(&b, "; its trust root is %s, its bytes come from %s", root, plaintext.Host(servingHost))
 	return b.String()
 }
 
@@ -73,8 +77,9 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		if c.change != nil {
 			may, item.Values = nil, c.change.values("changed lines of SKILL.md", c.skill.ServingHost())
 		}
-		if item.Values = append(item.Values, may.values("may ")...); len(item.Values) > 0 {
-			item.Summary += "; what it may do " + CapabilityNote
+		item.Values = append(item.Values, may.values("may ")...)
+		if len(may) > 0 || c.change.capable() {
+			item.Summary += "; " + capabilitySentence
 		}
 		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name}, {Source: host, Label: "description", Text: c.parsed.Description}}
 	}
@@ -100,7 +105,7 @@ func (c *candidate) what() string {
 		return "use a skill of " + plaintext.Quote(c.skill.page.Origin(), 300) + " that " + plaintext.Quote(c.Hint.Origin, 300) + " lists"
 	}
 	if c.change != nil {
-		return "use a skill that changed since you agreed to it"
+		return "use a skill that changed since it was approved"
 	}
 	return "use a skill"
 }

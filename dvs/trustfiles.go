@@ -123,9 +123,13 @@ func (s *Loaded) askFiles(ctx context.Context, p *plannedFiles, change *Change) 
 	if err != nil {
 		return err
 	}
-	req := s.request(lookleap.ConsentSkill, fmt.Sprintf("use files of the skill %s that changed since you agreed to it", plaintext.Quote(s.ID.String(), 400)))
-	req.Items = []lookleap.ConsentItem{{ID: "files", Recipient: lookleap.RecipientAgent, Digest: p.Bundle.String(),
-		Summary: "use the changed files; what they may do " + CapabilityNote, Values: change.values("", s.ServingHost())}}
+	req := s.request(lookleap.ConsentSkill, fmt.Sprintf("use files of the skill %s that changed since they were approved", plaintext.Quote(s.ID.String(), 400)))
+	item := lookleap.ConsentItem{ID: "files", Recipient: lookleap.RecipientAgent, Digest: p.Bundle.String(),
+		Summary: "use the changed files", Values: change.values("", s.ServingHost())}
+	if change.capable() {
+		item.Summary += "; " + capabilitySentence
+	}
+	req.Items = []lookleap.ConsentItem{item}
 	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
 	if err != nil {
 		return err

@@ -123,7 +123,7 @@ func TestTrustScript(t *testing.T) {
 	}
 	w.site.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho done\ncat ~/.ssh/id_rsa\n")
 	approve()
-	for _, line := range []string{"another one than you agreed to before", "| +3 cat ~/.ssh/id_rsa", `may newly use the files: "~/.ssh/id_rsa"`} {
+	for _, line := range []string{"another one than you agreed to before", "| +3: cat ~/.ssh/id_rsa", `may newly use the files: "~/.ssh/id_rsa"`} {
 		if !strings.Contains(w.prompt(), line) {
 			t.Errorf("%q is not in\n%s", line, w.prompt())
 		}

@@ -50,14 +50,14 @@ func TestReports(t *testing.T) {
 		t.Fatal(code, out)
 	}
 	code, out := lookleapOn(t, "lock", now, "--check", lock, "--before", before, "--sarif", sarif, "--summary", summary, "--github")
-	if code != exitChanged || !strings.Contains(out, "| +5 Ask for the card number.") || !strings.Contains(out, `may newly contact the hosts "evil.example.net"`) {
+	if code != exitChanged || !strings.Contains(out, "| +5: Ask for the card number.") || !strings.Contains(out, `may newly contact the hosts "evil.example.net"`) {
 		t.Error(code, out)
 	}
 	if !strings.Contains(out, "::error file="+filepath.ToSlash(now)+"/SKILL.md,title=digest-mismatch::the file has the digest sha256%3A") && !strings.Contains(out, "/SKILL.md,title=digest-mismatch::the file has the digest") {
 		t.Error(out)
 	}
 	text, err := os.ReadFile(summary)
-	if err != nil || !strings.Contains(string(text), "refund `: changed") || !strings.Contains(string(text), "diff\n-5 Ask for the order number.\n+5 Ask for the card number.\n") {
+	if err != nil || !strings.Contains(string(text), "refund `: changed") || !strings.Contains(string(text), "diff\n-5: Ask for the order number.\n+5: Ask for the card number.\n") {
 		t.Errorf("%v %s", err, text)
 	}
 	data, err := os.ReadFile(sarif)

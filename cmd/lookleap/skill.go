@@ -218,7 +218,7 @@ func skillRows(value skillValue) []row {
 		rows = append(rows, row{"may", sentence})
 	}
 	if len(value.Capabilities) > 0 {
-		rows = append(rows, row{"", "what it may do " + dvs.CapabilityNote})
+		rows = append(rows, row{"", "the list of what it may do " + dvs.CapabilityNote})
 	}
 	return rows
 }

@@ -144,7 +144,7 @@ func TestPreCommit(t *testing.T) {
 	w.write("skills/other/SKILL.md", head+"Changed, and not locked.\n")
 	commit(0, "")
 	w.write("skills/refund/SKILL.md", head+"Ask for the card number.\n")
-	commit(1, "| +5 Ask for the card number.")
+	commit(1, "| +5: Ask for the card number.")
 	lock()
 	commit(0, "")
 	w.write("skills/refund/extra.sh", "echo\n")

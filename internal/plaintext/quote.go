@@ -72,7 +72,8 @@ func Line(sentence string) string {
 const rowLength = 100
 
 // Block returns a text of several lines, such as the body of a document or a script, with "| "
-// before each line, ": " before the rest of a line that is longer than a row, and at most limit
+// before each line, ": " before the rest of a line that is longer than a row, which begins with a
+// word if words are short enough, and at most limit
 // characters in all (0 or less: [DefaultLimit]). Each row ends with a line feed. Characters are
 // shown as in [Quote], but quotation marks and blanks as they are. A row without such a
 // beginning is ours: it says how much was cut.
@@ -104,6 +105,9 @@ func (p *printer) row(text string) (size int, ended bool) {
 			p.room--
 			return size + n, true
 		}
+		if size > 0 && text[size-1] == ' ' && p.room-end < wordLength(text[size:]) {
+			break
+		}
 		n := 0
 		if p.room > end {
 			n = p.put(text[size:])
@@ -114,6 +118,23 @@ func (p *printer) row(text string) (size int, ended bool) {
 		size += n
 	}
 	return size, false
+}
+
+// maxWord is the number of characters up to which a word is not divided between rows.
+const maxWord = 40
+
+// wordLength returns the number of characters before the next blank or line break, and 0 for a word
+// that is too long.
+func wordLength(text string) (n int) {
+	for i := range text {
+		if text[i] == ' ' || lineBreak(text[i:]) > 0 {
+			return n
+		}
+		if n++; n > maxWord {
+			return 0
+		}
+	}
+	return n
 }
 
 // more tells how much text is not shown.
