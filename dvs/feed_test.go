@@ -55,6 +55,8 @@ func (w *feedWorld) serve(data []byte) {
 func (w *feedWorld) requests() int { return len(w.net.Journal().Requests("feed.example")) }
 
 func (w *feedWorld) hasEvent(code lookleap.Code) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.events, func(e lookleap.Event) bool { return e.Code == code })
 }
 
