@@ -91,26 +91,7 @@ func TestParseIndex(t *testing.T) {
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			list, err := dvs.ParseIndex([]byte(c.in), indexAt, dvs.Rules{}, dvs.Limits{})
-			if c.refused != "" {
-				if list != nil || lookleap.CodeOf(err) != c.refused {
-					t.Errorf("got %v, %v", list, err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, l := range list.Skills {
-				got = append(got, l.Skill.String())
-			}
-			var codes []lookleap.Code
-			for _, f := range list.Findings {
-				codes = append(codes, f.Code)
-			}
-			if !slices.Equal(got, c.want) || !slices.Equal(codes, c.findings) {
-				t.Errorf("got %v with %v, want %v with %v", got, list.Findings, c.want, c.findings)
-			}
+			checkListing(t, list, err, c.refused, c.want, c.findings)
 		})
 	}
 	for _, id := range []string{"DVS-3.2-22", "J13"} {
@@ -390,5 +371,31 @@ func checkListings(t *testing.T, list *dvs.Listings, err error) {
 		if !root.Covers(l.Skill) && (l.Digest.IsZero() || !l.Foreign()) || !strings.HasSuffix(l.Skill.String(), "/SKILL.md") && l.Digest.IsZero() {
 			t.Fatalf("listed %s", l.Skill)
 		}
+	}
+}
+
+// checkListing compares what was read from an index or a sitemap with the skills and findings that
+// it should have, or with the code of the refusal.
+func checkListing(t *testing.T, list *dvs.Listings, err error, refused lookleap.Code, want []string, findings []lookleap.Code) {
+	t.Helper()
+	if refused != "" {
+		if list != nil || lookleap.CodeOf(err) != refused {
+			t.Errorf("got %v, %v", list, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range list.Skills {
+		got = append(got, l.Skill.String())
+	}
+	var codes []lookleap.Code
+	for _, f := range list.Findings {
+		codes = append(codes, f.Code)
+	}
+	if !slices.Equal(got, want) || !slices.Equal(codes, findings) {
+		t.Errorf("got %v with %v, want %v with %v", got, list.Findings, want, findings)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -70,26 +69,7 @@ func TestReadSitemap(t *testing.T) {
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			list, err := dvs.ReadSitemap(strings.NewReader(c.in), at, dvs.Rules{}, dvs.Limits{})
-			if c.refused != "" {
-				if list != nil || lookleap.CodeOf(err) != c.refused {
-					t.Errorf("got %v, %v", list, err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, l := range list.Skills {
-				got = append(got, l.Skill.String())
-			}
-			var codes []lookleap.Code
-			for _, f := range list.Findings {
-				codes = append(codes, f.Code)
-			}
-			if !slices.Equal(got, c.want) || !slices.Equal(codes, c.findings) {
-				t.Errorf("got %v with %v", got, list.Findings)
-			}
+			checkListing(t, list, err, c.refused, c.want, c.findings)
 		})
 	}
 	const space = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
