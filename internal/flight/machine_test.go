@@ -1,6 +1,7 @@
 package flight_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -158,7 +159,7 @@ func checkWaiting(t *rapid.T) {
 		"renew": func(t *rapid.T) { m.ask(t, key(t), true) },
 		"end": func(t *rapid.T) {
 			if len(m.loads) == 0 {
-				t.Skip("no load is under way")
+				return // rapid fails an input whose actions are all skipped
 			}
 			value++
 			got := flight.Loaded[int]{Value: value, Until: m.at.Add(time.Duration(rapid.IntRange(0, 90).Draw(t, "minutes")) * time.Minute)}
@@ -169,7 +170,7 @@ func checkWaiting(t *rapid.T) {
 		},
 		"leave": func(t *rapid.T) {
 			if len(m.callers) == 0 {
-				t.Skip("no caller waits")
+				return
 			}
 			m.leave(t, rapid.SampledFrom(m.callers).Draw(t, "caller"))
 		},
@@ -230,6 +231,7 @@ func TestMemoWhileLoadsWait(t *testing.T) {
 // FuzzMemo plays what its input says. The loads draw nothing: an input that ends while a load
 // draws would look like a load that panics.
 func FuzzMemo(f *testing.F) {
+	f.Add(bytes.Repeat([]byte{3}, 1<<14)) // asks again and again for an action that has nothing to act on
 	f.Fuzz(func(t *testing.T, input []byte) {
 		rapid.MakeFuzz(inBubble(t, checkWaiting))(t, input)
 	})
