@@ -68,6 +68,19 @@ func TestMutants(t *testing.T) {
 	}
 }
 
+func TestMutantsOfNumbers(t *testing.T) {
+	const source = "package p\n\nfunc f() { show(plaintext.Quote(text, 40), make([]int, 2, 8), Quote(text, 50)) }\n"
+	var got []string
+	for _, m := range mutants(t, source) {
+		if m.Operator == "constant changed" {
+			got = append(got, m.From)
+		}
+	}
+	if want := "2 50"; strings.Join(got, " ") != want {
+		t.Errorf("the numbers %v are changed, want %s", got, want)
+	}
+}
+
 // more is what the module has besides: its mutants need other forms.
 const more = `
 func positive(n int) error { return nil }
