@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -53,7 +54,7 @@ func TestUnlistedAttacks(t *testing.T) {
 		}
 	})
 	bubbled := func(t *testing.T, name string, test func(*testing.T)) {
-		t.Run(name, func(t *testing.T) { bubble(t, test) })
+		t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 	}
 	bubbled(t, "reject-document-in-a-problem", func(t *testing.T) {
 		s := newStage(t, setting{doc: gettable})

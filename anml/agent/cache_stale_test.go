@@ -102,9 +102,9 @@ func TestStaleWhileRevalidate(t *testing.T) {
 			}
 			f.net.Journal().Clear()
 			_, err := f.s.Open(f.Context(), pageURL)
-			f.wants(err, lookleap.CodeClosed)
+			hasCode(f, err, lookleap.CodeClosed)
 			_, err = f.s.Discover(f.Context(), shopOrigin)
-			f.wants(err, lookleap.CodeClosed)
+			hasCode(f, err, lookleap.CodeClosed)
 			synctest.Wait()
 			f.requests("shop.example")
 			if len(f.told) != 0 {
@@ -159,7 +159,7 @@ func TestOpeningAfterForgetting(t *testing.T) {
 			synctest.Wait()
 			f.net.Clock().Advance(2 * time.Second)
 			wg.Wait()
-			if n := len(f.asked("shop.example")); n != 2 || before == after {
+			if n := len(f.net.Journal().Paths("shop.example")); n != 2 || before == after {
 				f.Errorf("%d requests", n)
 			}
 			if f.opens() != after {
@@ -177,7 +177,7 @@ func TestOneExchangeForAll(t *testing.T) {
 		leaving, leave := context.WithCancel(f.Context())
 		wg.Go(func() {
 			_, err := f.s.Open(leaving, pageURL)
-			f.wants(err, lookleap.CodeCancelled)
+			hasCode(f, err, lookleap.CodeCancelled)
 		})
 		for range 100 {
 			wg.Go(func() {

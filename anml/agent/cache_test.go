@@ -64,13 +64,13 @@ func (f *finding) usedFor(d time.Duration) {
 	if d > 0 {
 		f.net.Clock().Advance(d - time.Second)
 		f.opens()
-		if n := len(f.asked("shop.example")); n != 1 {
+		if n := len(f.net.Journal().Paths("shop.example")); n != 1 {
 			f.Errorf("%d requests a second before %v", n, d)
 		}
 		f.net.Clock().Advance(time.Second)
 	}
 	f.opens()
-	if n := len(f.asked("shop.example")); n != 2 {
+	if n := len(f.net.Journal().Paths("shop.example")); n != 2 {
 		f.Errorf("%d requests after %v", n, d)
 	}
 }
@@ -138,8 +138,8 @@ func TestLifetimes(t *testing.T) {
 		f.serves("60", "Vary", "Accept")
 		f.opens()
 		other := f.session(func(_ *User, o *Options) { o.Format = new(anml.JSON) })
-		if _, err := other.Open(t.Context(), pageURL); err != nil || len(f.asked("shop.example")) != 2 {
-			t.Error(err, f.asked("shop.example"))
+		if _, err := other.Open(t.Context(), pageURL); err != nil || len(f.net.Journal().Paths("shop.example")) != 2 {
+			t.Error(err, f.net.Journal().Paths("shop.example"))
 		}
 	})
 }
@@ -229,7 +229,7 @@ func TestRevalidation(t *testing.T) {
 		f.usedFor(time.Minute)
 		f.net.Clock().Advance(59 * time.Second) // the 304 counts from its own time
 		f.opens()
-		if n := len(f.asked("shop.example")); n != 2 {
+		if n := len(f.net.Journal().Paths("shop.example")); n != 2 {
 			t.Errorf("%d requests", n)
 		}
 	})
@@ -237,8 +237,8 @@ func TestRevalidation(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status("/page", 304)
 		_, err := f.s.Open(t.Context(), pageURL)
-		f.wants(err, lookleap.CodeBadStatus)
-		if n := len(f.asked("shop.example")); n > 2 {
+		hasCode(f, err, lookleap.CodeBadStatus)
+		if n := len(f.net.Journal().Paths("shop.example")); n > 2 {
 			t.Errorf("%d requests", n)
 		}
 	})
@@ -313,7 +313,7 @@ func TestRevalidation(t *testing.T) {
 				if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
 					t.Fatal(err)
 				}
-				return len(f.asked("shop.example")) > 0
+				return len(f.net.Journal().Paths("shop.example")) > 0
 			}
 			asksAt(0)
 			if c.want > 0 && asksAt(c.want-time.Second) || !asksAt(c.want) {
@@ -327,7 +327,7 @@ func TestRevalidation(t *testing.T) {
 			f.site.Handle("/page", scripted(status, service(titled), "Cache-Control", "max-age=60"))
 			for range 2 {
 				_, err := f.s.Open(t.Context(), pageURL)
-				f.wants(err, lookleap.CodeBadStatus)
+				hasCode(f, err, lookleap.CodeBadStatus)
 			}
 			f.requests("shop.example", "GET /page", "GET /page")
 		}
@@ -339,7 +339,7 @@ func TestRevalidation(t *testing.T) {
 		f.net.Clock().Advance(time.Minute)
 		f.site.Status("/page", 500)
 		_, err := f.s.Open(t.Context(), pageURL)
-		f.wants(err, lookleap.CodeBadStatus)
+		hasCode(f, err, lookleap.CodeBadStatus)
 	})
 	t.Run("ANML-8.1.1-06/reject-what-came-by-a-temporary-redirect", func(t *testing.T) {
 		f := newFinding(t)

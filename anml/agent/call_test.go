@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -183,7 +184,7 @@ func TestUnverifiedSitesAreNamed(t *testing.T) {
 // TestManyAtOnce: many calls at once are counted and sent one by one.
 func TestManyAtOnce(t *testing.T) {
 	t.Run("ANML-13.4-12/reject-many-at-once", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: postable})
 			s.shop.Fault("/a", lab.Delay(time.Second))
 			done := make(chan error)
@@ -233,7 +234,7 @@ func TestWaitingQuestions(t *testing.T) {
 		"reject-question-about-ended-call": {410, CodeGone, 1},
 	} {
 		t.Run("O50/"+name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				var prompts atomic.Int32
 				ask := func(h *lookleap.Host) {
 					h.Prompter = slowYes{&prompts}
@@ -262,7 +263,7 @@ func TestWaitingQuestions(t *testing.T) {
 
 // TestCallerLeaves: what was sent is written down although no one waits for it.
 func TestCallerLeaves(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.shop.Fault("/book", lab.Mute())
 		ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)

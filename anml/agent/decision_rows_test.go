@@ -349,11 +349,4 @@ func conditions(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 var errDown = errors.New("down")

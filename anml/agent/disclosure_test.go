@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -298,4 +299,87 @@ func TestDiscloseAttacks(t *testing.T) {
 			newStand(t, labprompt.Deny()).allow("email", "*").decides("<constraints>"+rule("email", "authentication")+"</constraints>"+booking(rule("email", "none"), askFor("email")), "refuse authentication constraint-violation")
 		})
 	})
+}
+
+// prepared is a call with its disclosure, not yet sent.
+type prepared struct {
+	st    *stand
+	p     *Page
+	e     exchange
+	d     *disclosure
+	items []lookleap.ConsentItem
+}
+
+func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
+	st.Helper()
+	if c.Action == "" {
+		c.Action = "book"
+	}
+	site, _ := p.container(c.Site)
+	act, err := site.Interact().Action(c.Action)
+	must(st, err)
+	to := p.frame(site, p.session.agent.host.Time(), false).route(c.Action)
+	if to.unusable != nil && (len(c.Args) == 0 || lookleap.CodeOf(to.unusable) != CodeNoBodyMethod) {
+		st.Fatal(to.unusable)
+	}
+	e := to.exchange
+	var args []anml.Arg
+	if len(c.Args) > 0 {
+		if args, err = act.Args(c.Args); err != nil {
+			st.Fatal(err)
+		}
+		// What is asked besides is left out: arguments and answers go different ways.
+		r := Reply{}
+		if c.Reply != nil {
+			r = *c.Reply
+		}
+		for a := range site.Knowledge().Asks() {
+			if a.Action() == act.ID() && !slices.Contains(r.Omit, a.Field()) {
+				r.Omit = append(r.Omit, a.Field())
+			}
+		}
+		c.Reply = &r
+	}
+	d, items, err := p.prepareDisclosure(st.Context(), e, act, args, c)
+	return &prepared{st, p, e, d, items}, err
+}
+
+func (st *stand) prepares(p *Page, c Call) *prepared {
+	st.Helper()
+	x, err := st.prepare(p, c)
+	must(st, err)
+	return x
+}
+
+// settle sends what was prepared, as far as a test can see: the response in XML
+// and the ledger's entries.
+func (x *prepared) settle(approved func(string) bool, until time.Time) (string, []Entry, error) {
+	x.st.Helper()
+	d, entries, err := x.p.session.settle(x.st.Context(), "plan", x.e, x.d, approved, until, x.st.net.Clock().Now())
+	if err != nil {
+		return "", nil, err
+	}
+	doc, err := d.response(x.e)
+	must(x.st, err)
+	if doc == nil {
+		return "", entries, nil
+	}
+	data, err := anml.MarshalXML(doc, anml.WriteOptions{})
+	must(x.st, err)
+	return string(data), entries, nil
+}
+
+func (x *prepared) settles(approved func(string) bool) (string, []Entry) {
+	x.st.Helper()
+	text, entries, err := x.settle(approved, time.Time{})
+	must(x.st, err)
+	return text, entries
+}
+
+// sends settles and checks the texts of the response (see hasTexts).
+func (x *prepared) sends(approved func(string) bool, want ...string) []Entry {
+	x.st.Helper()
+	text, entries := x.settles(approved)
+	hasTexts(x.st, text, want...)
+	return entries
 }

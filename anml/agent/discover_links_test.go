@@ -117,7 +117,7 @@ func TestAdvertised(t *testing.T) {
 			f.site.Body("/", "text/html", page)
 			begin := time.Now()
 			_, err := f.s.Open(t.Context(), shopOrigin+"/")
-			f.wants(err, lookleap.CodeTimeout)
+			hasCode(f, err, lookleap.CodeTimeout)
 			if took := time.Since(begin); took != 30*time.Second { // of the bubble's time
 				t.Error(took)
 			}
@@ -128,7 +128,7 @@ func TestAdvertised(t *testing.T) {
 		f.site.Body("/", "text/html", service(titled)).Body("/b", "text/html", "<head>"+link).Body("/a", "text/html", "<head>"+link)
 		for _, path := range []string{"/", "/b"} {
 			_, err := f.s.Open(t.Context(), shopOrigin+path)
-			f.wants(err, lookleap.CodeMediaType)
+			hasCode(f, err, lookleap.CodeMediaType)
 		}
 		f.requests("shop.example", "GET /", "GET /b", "GET /a")
 	})

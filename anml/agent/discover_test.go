@@ -32,7 +32,7 @@ func TestDiscovery(t *testing.T) {
 			f := newFinding(t)
 			f.site.Plain().Handle(wellKnownPath, document(titled))
 			_, err := f.s.Discover(t.Context(), "http://shop.example")
-			f.wants(err, lookleap.CodeNotHTTPS)
+			hasCode(f, err, lookleap.CodeNotHTTPS)
 			f.requests("shop.example")
 		})
 	}
@@ -66,7 +66,7 @@ func TestDiscovery(t *testing.T) {
 		f := newFinding(t)
 		f.site.Handle(wellKnownPath, scripted(410, "")).Handle("/by-link", document(titled))
 		_, err := f.s.Discover(t.Context(), shopOrigin, webPage())
-		f.wants(err, CodeGone)
+		hasCode(f, err, CodeGone)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5-01/reject-a-page-of-another-origin", func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestDiscovery(t *testing.T) {
 		page := webPage()
 		page.URL = "https://evil.example.net/"
 		_, err := f.s.Discover(t.Context(), shopOrigin, page)
-		f.wants(err, lookleap.CodeUsage)
+		hasCode(f, err, lookleap.CodeUsage)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5-01/reject-endless-candidates", func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestDiscovery(t *testing.T) {
 			links = append(links, `</`+strings.Repeat("x", i+1)+`>; rel=alternate; type="application/anml+xml"`)
 		}
 		_, err := f.s.Discover(t.Context(), shopOrigin, WebPage{URL: shopOrigin, Header: http.Header{"Link": links}})
-		f.wants(err, CodeNoANML)
-		if n := len(f.asked("shop.example")); n != maxAttempts {
+		hasCode(f, err, CodeNoANML)
+		if n := len(f.net.Journal().Paths("shop.example")); n != maxAttempts {
 			t.Errorf("%d requests", n)
 		}
 	})
@@ -191,7 +191,7 @@ func TestInconclusive(t *testing.T) {
 			f := newFinding(t)
 			answer(f.site)
 			f.fails(f.s, CodeInconclusive)
-			n := len(f.asked("shop.example"))
+			n := len(f.net.Journal().Paths("shop.example"))
 			f.site.Fault(wellKnownPath).Handle(wellKnownPath, document(titled))
 			f.finds(f.s, "Shop") // nothing was remembered, and nothing asked again by itself
 			if n > 2 || n > 1 && name != "reset" {
@@ -333,7 +333,7 @@ func TestAbsent(t *testing.T) {
 		f.net.Clock().Advance(time.Hour)
 		f.fails(f.s, CodeNoANML)
 		_, err := f.s.Open(t.Context(), shopDoc)
-		f.wants(err, CodeNoANML)
+		hasCode(f, err, CodeNoANML)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-05/accept-another-port", func(t *testing.T) {

@@ -98,7 +98,7 @@ func TestForgetRows(t *testing.T) {
 			s.net.Journal().Clear()
 			s.does(book, lookleap.CodeOK)
 			s.wantSent("!"+secret, `reason="user-denied"`)
-			s.wantAsked("!" + secret)
+			s.hasAsked("!" + secret)
 		}
 		for _, v := range []Value{plain, {Text: secret, Provenance: "a.example"}, {Text: "another spelling", Provenance: "www.a.example"}} {
 			t.Run("reject-answer-from-"+v.Provenance, func(t *testing.T) { gone(crossed(t, "", v)) })

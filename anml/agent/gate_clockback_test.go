@@ -33,7 +33,7 @@ func TestClockSetBack(t *testing.T) {
 			later(f, time.Second)
 			f.opens()
 			f.opens()
-			if n := len(f.asked("shop.example")); n != 2 {
+			if n := len(f.net.Journal().Paths("shop.example")); n != 2 {
 				t.Errorf("%d requests", n)
 			}
 		})

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -12,7 +13,7 @@ import (
 
 func TestRateLimit(t *testing.T) {
 	t.Run("ANML-13.4-12/accept-burst-then-pace", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			for range 5 {
 				s.does(Call{Action: "a"}, lookleap.CodeOK)
@@ -31,7 +32,7 @@ func TestRateLimit(t *testing.T) {
 		})
 	})
 	t.Run("ANML-13.4-12/reject-beyond-the-interaction", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			for range 30 {
 				time.Sleep(2 * time.Second)

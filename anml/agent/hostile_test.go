@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -51,7 +52,7 @@ func TestHostileStatuses(t *testing.T) {
 		{"ANML-11.3-15/reject-after-reset-body", gettable, broken(429, "", lab.ResetBody()), lookleap.CodeRateLimited, lookleap.CodeRateLimited},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc})
 				c.setup(s)
 				s.does(Call{Action: "a"}, c.want)
@@ -63,7 +64,7 @@ func TestHostileStatuses(t *testing.T) {
 		})
 	}
 	t.Run("ANML-11.3-14/reject-retry-at-once-after-cut-body", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			broken(429, "30", lab.Truncated())(s)
 			begin := time.Now()
@@ -80,7 +81,7 @@ func TestHostileStatuses(t *testing.T) {
 		s.sends("POST /a", "GET /done")
 	})
 	t.Run("ANML-11.3-22/reject-origin-while-5xx-asks-to-wait", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: postable})
 			s.shop.Handle("/a", lab.Status(502, "Retry-After", "40"))
 			s.does(Call{Action: "a"}, CodeServerError)
@@ -90,7 +91,7 @@ func TestHostileStatuses(t *testing.T) {
 		})
 	})
 	t.Run("ANML-8.13-04/reject-waiting-for-years", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			s.shop.Handle("/a", lab.Sequence(lab.Body(anml.MediaTypeXML, service(`<head><title>x</title></head><status code="busy" result="error" retry-after="99999999"/>`)), lab.Status(204)))
 			s.does(Call{Action: "a"}, CodeActionFailed)
@@ -119,7 +120,7 @@ func TestHostileStatuses(t *testing.T) {
 		"headers":     lab.HeaderBomb(4 << 20), "bomb": lab.GzipBomb(64), "endless": lab.Endless(), "stall": lab.Stall(), "dribble": lab.Dribble(5 * time.Second),
 	} {
 		t.Run("ANML-13.7-07/reject-"+name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: postable})
 				s.shop.Body("/a", "text/plain", long).Fault("/a", fault)
 				begin := time.Now()
@@ -157,7 +158,7 @@ func TestHostileDoubt(t *testing.T) {
 		{"reject-reading", gettable, lab.Status(501), false},
 	} {
 		t.Run("ANML-11.3-04/"+c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc})
 				s.shop.Handle("/a", c.answer)
 				_, err := s.page.Do(t.Context(), Call{Action: "a"})
@@ -168,7 +169,7 @@ func TestHostileDoubt(t *testing.T) {
 		})
 	}
 	t.Run("ANML-11.3-04/reject-not-connected", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: strings.ReplaceAll(postable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
 			s.net.Site("api.shop.example").Connection(lab.Refused)
 			_, err := s.page.Do(t.Context(), Call{Action: "a"})
@@ -184,7 +185,7 @@ func TestHostileDoubt(t *testing.T) {
 func TestHostileTiming(t *testing.T) {
 	repeatableAsk := strings.Replace(asking, `id="book"`, `id="book" idempotent="true"`, 1)
 	t.Run("ANML-13.4-11/reject-retry-after-domain-refused", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			policy := &UserPolicy{}
 			s := newStage(t, setting{doc: repeatableAsk, user: User{Profile: ada, Policy: policy}})
 			s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
@@ -224,7 +225,7 @@ func TestHostileTiming(t *testing.T) {
 		s.sends("POST /book")
 	})
 	t.Run("ANML-11.3-14/accept-caller-leaves-while-waiting", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			s.shop.Handle("/a", lab.Status(429, "Retry-After", "30"))
 			ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
@@ -236,7 +237,7 @@ func TestHostileTiming(t *testing.T) {
 		})
 	})
 	t.Run("ANML-9.2-01/reject-after-close", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 			s.shop.Fault("/book", lab.Mute())
 			begin := time.Now()
@@ -471,7 +472,7 @@ func (l leavingLedger) Append(ctx context.Context, entries ...Entry) error {
 // TestHostileRecords: what is written down and what a policy judges.
 func TestHostileRecords(t *testing.T) {
 	t.Run("ANML-9.2-01/accept-outcome-after-the-caller-left", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			ledger := leavingLedger{NewMemoryDisclosureLedger()}
 			s := newStage(t, setting{doc: postable, user: User{Ledger: ledger}})
 			s.shop.Fault("/a", lab.Mute())

@@ -3,6 +3,7 @@ package agent
 import (
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/lab"
@@ -19,7 +20,7 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 		return keys
 	}
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		const idempotent = `<head><title>Shop</title></head><interact><action id="a" method="POST" endpoint="/a" idempotent="true"/><action id="b" method="GET" endpoint="/b"/></interact>`
 		s := newStage(t, setting{doc: idempotent})
 		s.shop.Handle("/a", lab.Sequence(lab.Status(http.StatusInternalServerError), lab.Status(http.StatusNoContent)))

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -32,7 +33,7 @@ func TestGone(t *testing.T) {
 			f.fails(f.s, CodeGone)
 			f.fails(f.session(keep), CodeGone)
 			_, err := f.session(keep).Open(t.Context(), shopDoc)
-			f.wants(err, CodeGone)
+			hasCode(f, err, CodeGone)
 			f.requests("shop.example", getWellKnown)
 			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/" + shopDoc}) {
 				t.Error(keys)
@@ -72,7 +73,7 @@ func TestGone(t *testing.T) {
 			f.net.Site("shop.example.net").Status(wellKnownPath, 410)
 			f.fails(f.s, CodeGone)
 			_, err := f.s.Discover(t.Context(), "https://shop.example.net")
-			f.wants(err, CodeGone)
+			hasCode(f, err, CodeGone)
 			f.site.Handle(wellKnownPath, document(titled))
 			if err := f.s.ForgetDiscovery(t.Context(), shopOrigin); err != nil {
 				t.Fatal(err)
@@ -95,7 +96,7 @@ func TestGone(t *testing.T) {
 		f.requests("shop.example", getWellKnown)
 		f.requests("bank.example")
 		_, err := f.session(keep).Open(t.Context(), "https://bank.example/a")
-		f.wants(err, CodeGone)
+		hasCode(f, err, CodeGone)
 	})
 	t.Run("ANML-6.5.1-14/accept-the-origin's-own-word-elsewhere", func(t *testing.T) {
 		var f *finding
@@ -133,7 +134,7 @@ func TestGone(t *testing.T) {
 			}
 		}
 		_, err := f.s.Discover(t.Context(), "https://bank.example")
-		f.wants(err, CodeGone)
+		hasCode(f, err, CodeGone)
 		f.requests("bank.example", getWellKnown)
 	})
 	for _, call := range []string{"Put", "Delete", "Keys"} {
@@ -191,7 +192,7 @@ func TestMoved(t *testing.T) {
 		}
 		for _, path := range []string{"/chain", "/loop"} {
 			_, err := f.s.Open(t.Context(), shopOrigin+path)
-			f.wants(err, lookleap.CodeTooManyRedirects)
+			hasCode(f, err, lookleap.CodeTooManyRedirects)
 		}
 	})
 	t.Run("ANML-6.5.1-08/reject-to-plain-http", func(t *testing.T) {
@@ -247,7 +248,7 @@ func TestMoved(t *testing.T) {
 			f.site.Handle(wellKnownPath, document("<head><title>Back</title></head>"))
 			f.net.Journal().Clear()
 			p := f.finds(f.s, "Back")
-			if got := f.asked("shop.example"); len(got) != 2 || got[0] != "GET /new" || got[1] != getWellKnown || len(p.Trace()) != 2 {
+			if got := f.net.Journal().Paths("shop.example"); len(got) != 2 || got[0] != "GET /new" || got[1] != getWellKnown || len(p.Trace()) != 2 {
 				t.Error(got, p.Trace())
 			}
 			f.net.Journal().Clear()
@@ -335,7 +336,7 @@ func TestMoved(t *testing.T) {
 			f := newFinding(t)
 			permanent(f, wellKnownPath, "/new", status)
 			f.fails(f.s, CodeInconclusive)
-			for _, got := range f.asked("shop.example") {
+			for _, got := range f.net.Journal().Paths("shop.example") {
 				if got != getWellKnown {
 					t.Error(got)
 				}
@@ -364,4 +365,11 @@ func TestMoved(t *testing.T) {
 		f.finds(f.s, "Shop")
 		f.requests("shop.example", getWellKnown, "GET /b", "GET /c")
 	})
+}
+
+// placesIn lists what a store knows of places.
+func placesIn(s Store) []string {
+	gone, _ := s.Keys(context.Background(), keyGone)
+	moved, _ := s.Keys(context.Background(), keyMoved)
+	return append(gone, moved...)
 }

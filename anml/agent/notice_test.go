@@ -43,7 +43,7 @@ func TestNoticesOfFailures(t *testing.T) {
 			c.spoil(f.site)
 			for range 2 {
 				p, err := f.s.Open(t.Context(), pageURL)
-				f.wants(err, c.code)
+				hasCode(f, err, c.code)
 				if p != nil {
 					t.Error("a page")
 				}
@@ -74,7 +74,7 @@ func TestNoticesOfFailures(t *testing.T) {
 		f.s.user.Notify = nil
 		f.site.Status("/page", 500)
 		_, err := f.s.Open(t.Context(), pageURL)
-		f.wants(err, lookleap.CodeBadStatus)
+		hasCode(f, err, lookleap.CodeBadStatus)
 		if len(f.s.Notices()) != 1 {
 			t.Error(f.s.Notices())
 		}
@@ -97,7 +97,7 @@ func TestUnavailablePages(t *testing.T) {
 			f.site.Status("/page", c.status, c.header...)
 			for range 2 {
 				_, err := f.s.Open(t.Context(), pageURL)
-				f.wants(err, lookleap.CodeBadStatus)
+				hasCode(f, err, lookleap.CodeBadStatus)
 			}
 			f.requests("shop.example", "GET /page")
 			f.serves("")
@@ -118,14 +118,14 @@ func TestOpenIsBounded(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body("/page", anml.MediaTypeXML, service(titled+"<body>"+strings.Repeat("x", 1<<20)+"</body>"))
 		_, err := f.s.Open(t.Context(), pageURL)
-		f.wants(err, lookleap.CodeTooLarge)
+		hasCode(f, err, lookleap.CodeTooLarge)
 	})
 	t.Run("bomb", func(t *testing.T) {
 		f := newFinding(t)
 		f.serves("")
 		f.site.Fault("/page", lab.GzipBomb(20))
 		_, err := f.s.Open(t.Context(), pageURL)
-		f.wants(err, lookleap.CodeTooLarge)
+		hasCode(f, err, lookleap.CodeTooLarge)
 	})
 	for name, spoil := range map[string]func(*finding){
 		"a-server-that-is-slow": func(f *finding) {
@@ -147,7 +147,7 @@ func TestOpenIsBounded(t *testing.T) {
 				spoil(f)
 				begin := time.Now()
 				p, err := f.s.Open(t.Context(), pageURL)
-				f.wants(err, lookleap.CodeTimeout)
+				hasCode(f, err, lookleap.CodeTimeout)
 				if took := time.Since(begin); p != nil || took != 30*time.Second {
 					t.Errorf("%v after %v", err, took)
 				}
@@ -162,7 +162,7 @@ func TestOpenIsBounded(t *testing.T) {
 			ctx, cancel := contextWithTimeout(t, time.Second)
 			defer cancel()
 			_, err := f.s.Open(ctx, pageURL)
-			f.wants(err, lookleap.CodeCancelled)
+			hasCode(f, err, lookleap.CodeCancelled)
 			if len(f.told) != 0 {
 				t.Errorf("%+v", f.told)
 			}
@@ -176,9 +176,9 @@ func TestOpenIsBounded(t *testing.T) {
 		t.Run("url-"+string(want)+"-"+raw[:min(len(raw), 30)], func(t *testing.T) {
 			f := newFinding(t)
 			_, err := f.s.Open(t.Context(), raw)
-			f.wants(err, want)
+			hasCode(f, err, want)
 			_, err = f.s.Discover(t.Context(), raw)
-			f.wants(err, want)
+			hasCode(f, err, want)
 		})
 	}
 }

@@ -172,7 +172,7 @@ func TestTransport(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Handle("/a", document(titled))
 		_, err := f.on(f.net.ForeignTransport(), Options{}).Open(t.Context(), "http://shop.example/a")
-		f.wants(err, lookleap.CodeNotHTTPS)
+		hasCode(f, err, lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-13.6-03/reject-an-unreported-connection", func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestNegotiation(t *testing.T) {
 		f.site.Body(wellKnownPath, "application/xml", service(titled)).Body("/a", "application/json", twin)
 		f.finds(f.s, "Shop")
 		_, err := f.s.Open(t.Context(), shopOrigin+"/a")
-		f.wants(err, lookleap.CodeMediaType)
+		hasCode(f, err, lookleap.CodeMediaType)
 		s := f.session(func(_ *User, o *Options) { o.Read.AcceptGenericTypes = true })
 		if _, err := s.Open(t.Context(), shopOrigin+"/a"); err != nil {
 			t.Error(err)
@@ -299,7 +299,7 @@ func TestNegotiation(t *testing.T) {
 			f := newFinding(t)
 			f.site.Handle("/a", scripted(200, service(titled), header...))
 			_, err := f.s.Open(t.Context(), shopOrigin+"/a")
-			f.wants(err, lookleap.CodeMediaType)
+			hasCode(f, err, lookleap.CodeMediaType)
 			if !errors.Is(err, anml.ErrNotANML) || len(f.told) != 0 {
 				t.Error(err, f.told)
 			}

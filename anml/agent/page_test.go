@@ -178,7 +178,7 @@ func TestVersions(t *testing.T) {
 			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
 			p := f.finds(f.s, "Shop")
 			_, err := p.Do(t.Context(), Call{Action: "pay"})
-			f.wants(err, anml.CodeNoVersion)
+			hasCode(f, err, anml.CodeNoVersion)
 			f.requests("shop.example", getWellKnown)
 			if len(p.Tools()) != 0 {
 				t.Error(p.Tools())

@@ -73,7 +73,7 @@ func TestVetoIsHeardAgain(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
 		_, err := s.page.Do(t.Context(), Call{Action: "book"})
 		var pending *lookleap.PendingError
-		if !asError(err, &pending) {
+		if !errors.As(err, &pending) {
 			t.Fatal(err)
 		}
 		p := &UserPolicy{Veto: func(_ context.Context, d Decision) error {

@@ -316,3 +316,50 @@ func TestStoreGuarded(t *testing.T) {
 		t.Error("a panic is lost")
 	}
 }
+
+// failingStore fails one of its methods, and counts the calls of each.
+type failingStore struct {
+	Store
+	fails string
+	calls map[string]int
+}
+
+var errStore = errors.New("disk on fire")
+
+func (f *failingStore) call(method string) error {
+	if f.calls == nil {
+		f.calls = make(map[string]int)
+	}
+	if f.calls[method]++; f.fails == method {
+		return errStore
+	}
+	return nil
+}
+
+func (f *failingStore) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := f.call("Get"); err != nil {
+		return nil, err
+	}
+	return f.Store.Get(ctx, key)
+}
+
+func (f *failingStore) Put(ctx context.Context, key string, value []byte) error {
+	if err := f.call("Put"); err != nil {
+		return err
+	}
+	return f.Store.Put(ctx, key, value)
+}
+
+func (f *failingStore) Delete(ctx context.Context, key string) error {
+	if err := f.call("Delete"); err != nil {
+		return err
+	}
+	return f.Store.Delete(ctx, key)
+}
+
+func (f *failingStore) Keys(ctx context.Context, prefix string) ([]string, error) {
+	if err := f.call("Keys"); err != nil {
+		return nil, err
+	}
+	return f.Store.Keys(ctx, prefix)
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -38,7 +39,7 @@ func TestRetryRestsOnTrust(t *testing.T) {
 		{"accept-result-is-read-anyway", again, "interact", lab.Status(303, "Location", "/there"), func(*stage) http.Handler { return denying }, lookleap.CodeOK, []string{"PUT /here", "GET /there"}},
 	} {
 		t.Run("ANML-13.4-06/"+c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc, before: func(s *stage) {
 					answers := []http.Handler{granting(s, c.scope), granting(s, c.scope)}
 					if c.third != nil {
@@ -89,7 +90,7 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 		}, CodeDeletedContext},
 	} {
 		t.Run("ANML-4-11/"+name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: doc, user: User{Profile: ada, Policy: &UserPolicy{}, Store: NewMemoryStore()}})
 				s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
 					_, _ = io.Copy(io.Discard, r.Body)
@@ -156,7 +157,7 @@ func TestStatusesThatSayNothing(t *testing.T) {
 			f := newFinding(t)
 			f.site.Handle("/doc", scripted(status, document, "ETag", `"1"`, "Cache-Control", "max-age=600"))
 			p, err := f.s.Open(t.Context(), shopOrigin+"/doc")
-			f.wants(err, lookleap.CodeBadStatus)
+			hasCode(f, err, lookleap.CodeBadStatus)
 			if p != nil {
 				t.Error("it was read")
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -25,7 +26,7 @@ const (
 func attempts(t *testing.T, name, doc string, want lookleap.Code, sent int, check func(s *stage, took time.Duration), answers ...http.Handler) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: doc})
 			s.shop.Handle("/a", lab.Sequence(answers...))
 			begin := time.Now()
@@ -241,7 +242,7 @@ func TestRedirects(t *testing.T) {
 		s.shop.Handle("/a", to(307, "https://other.example/x?y=1"))
 		_, err := s.page.Do(t.Context(), Call{Action: "a"})
 		var away *RedirectError
-		if !asError(err, &away) || away.Target != "https://other.example/x?y=1" || away.Status != 307 {
+		if !errors.As(err, &away) || away.Target != "https://other.example/x?y=1" || away.Status != 307 {
 			t.Errorf("%v", err)
 		}
 	})
@@ -255,7 +256,7 @@ func TestRedirects(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.7-06/reject-retry-over-budget", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Requests: 1}}})
 			s.shop.Redirect("/a", "/done").Status("/done", 500)
 			s.does(Call{Action: "a"}, CodeServerError)
@@ -283,7 +284,7 @@ func TestNetworkErrors(t *testing.T) {
 		{"ANML-11.4-07/accept-refused-post", postable, lab.Refused, 2}, // nothing of it was sent
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: strings.ReplaceAll(c.doc, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
 				api := s.net.Site("api.shop.example").Connection(c.connection)
 				if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil {
@@ -307,7 +308,7 @@ func TestNetworkErrors(t *testing.T) {
 		{"ANML-11.4-07/reject-reset-post", postable, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc})
 				s.shop.Fault("/a", lab.Reset())
 				if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil {
@@ -320,7 +321,7 @@ func TestNetworkErrors(t *testing.T) {
 		})
 	}
 	t.Run("ANML-11.4-08/accept-told-once", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			s.shop.Fault("/a", lab.Reset())
 			_, _ = s.page.Do(t.Context(), Call{Action: "a"})
@@ -341,7 +342,7 @@ func TestNetworkErrors(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.7-07/reject-mute", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
 			s.shop.Fault("/a", lab.Mute())
 			begin := time.Now()

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -108,7 +109,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		t.Run("accept-refused-when-resumed", func(t *testing.T) {
 			s := transfers(t, restricted, labprompt.Pending())
 			var pending *lookleap.PendingError
-			if err := s.b.AuthorizeTransfer(t.Context(), member); !asError(err, &pending) {
+			if err := s.b.AuthorizeTransfer(t.Context(), member); !errors.As(err, &pending) {
 				t.Fatal(err)
 			}
 			if got := refused(t, s.s); got != nil {

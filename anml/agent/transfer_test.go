@@ -239,7 +239,7 @@ func TestTransferRows(t *testing.T) {
 				s := crossed(t, "", v)
 				s.does(book, lookleap.CodeOK)
 				s.wantSent(v.Text)
-				s.wantAsked("a.example", "shop.example", "email", v.Text)
+				s.hasAsked("a.example", "shop.example", "email", v.Text)
 				if e := entries(t, s.session.Ledger(), EntryDisclosed); len(e) != 1 || e[0].From != "a.example" || e[0].Basis != "explicit" {
 					t.Errorf("%+v", e)
 				}
@@ -262,7 +262,7 @@ func TestTransferRows(t *testing.T) {
 			s := crossed(t, "", Value{Text: secret, Provenance: ProvenanceUser})
 			s.does(book, lookleap.CodeOK)
 			s.wantSent(secret)
-			s.wantAsked("!a.example")
+			s.hasAsked("!a.example")
 		})
 		t.Run("accept-user-said-so-before", func(t *testing.T) {
 			s := crossed(t, "", plain)
@@ -320,7 +320,7 @@ func TestTransferRows(t *testing.T) {
 				s := crossed(t, attrs, plain)
 				s.does(book, lookleap.CodeOK)
 				s.wantSent("!"+secret, "!47118822", `<refuse field="email" reason="policy-violation"`)
-				s.wantAsked("!" + secret)
+				s.hasAsked("!" + secret)
 			})
 		}
 		t.Run("accept-its-own-service", func(t *testing.T) {
@@ -404,4 +404,28 @@ func TestTransferRows(t *testing.T) {
 			})
 		}
 	})
+}
+
+// elsewhere opens the document of another service in the stage's session; what is
+// sent is counted from then on.
+func (s *stage) elsewhere(url, sections string) *Page {
+	s.Helper()
+	p := pageFor(s.T, s.net, s.session, url, sections)
+	s.net.Journal().Clear()
+	return p
+}
+
+const secret = "4711-8822"
+
+// crossed is a stage where a.example told a member number, and the shop asks for it.
+func crossed(t *testing.T, attrs string, v Value, replies ...labprompt.Reply) *stage {
+	t.Helper()
+	p := &UserPolicy{}
+	must(t, p.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAllow}))
+	s := newStage(t, setting{
+		doc:  booking(rule("email", "none"), askFor("email", `required="true"`)),
+		user: User{Profile: Fields{"email": v}, Policy: p, Store: NewMemoryStore()}, replies: replies,
+	})
+	s.elsewhere("https://www.a.example/x", inform("Member "+secret, attrs))
+	return s
 }

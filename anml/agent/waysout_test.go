@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -275,7 +276,7 @@ func TestWaysOut(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/%s-%s-%s", v.id, side, name, kind), func(t *testing.T) {
 				if way.bubble {
-					bubble(t, walk)
+					synctest.Test(t, walk)
 				} else {
 					walk(t)
 				}
