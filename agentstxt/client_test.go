@@ -266,6 +266,32 @@ func TestCache(t *testing.T) {
 			w.Errorf("%d attempts in a day", len(gaps)+1)
 		}
 	})
+	t.Run("AGT-10-01/accept-jitter", func(t *testing.T) {
+		waits := make(map[time.Duration]bool)
+		for range 64 {
+			waits[backoff(3)] = true
+		}
+		if len(waits) < 2 {
+			t.Errorf("64 waits are all the same: %v", waits)
+		}
+	})
+	inWorld(t, "AGT-10-01/accept-identified", Options{UserAgent: "agent/7"}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.want(Valid, ok)
+		if got := w.net.Journal().Requests()[0].Header.Get("User-Agent"); got != "agent/7" {
+			w.Error(got)
+		}
+	})
+	inWorld(t, "AGT-2-12/reject-until-backoff", Options{}, func(w *world) {
+		w.serves(lab.Status(503))
+		w.want(Restricted, lookleap.CodeUnreachable)
+		w.servesFile(vectorFile)
+		w.pass(minBackoff/2 - time.Second)
+		w.want(Restricted, lookleap.CodeUnreachable)
+		w.asked(1)
+		w.pass(minBackoff/2 + 2*time.Second)
+		w.want(Valid, ok)
+	})
 	inWorld(t, "AGT-10-01/accept-retry-after-of-503", Options{}, func(w *world) {
 		w.serves(lab.Status(503, "Retry-After", "7200"))
 		w.want(Restricted, lookleap.CodeUnreachable)

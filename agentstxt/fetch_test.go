@@ -58,19 +58,20 @@ func TestFetch(t *testing.T) {
 		}
 	})
 	inWorld(t, "AGT-2-17/reject-credentials", Options{}, func(w *world) {
-		w.servesFile(vectorFile)
-		p, err := w.client.Policy(context.Background(), "https://shop.example/x")
-		if err != nil || p.State() != Valid {
-			w.Fatal(err)
-		}
-		r := w.net.Journal().Requests()[0]
-		for _, name := range []string{"Authorization", "Cookie", "Referer", "Range", "If-None-Match"} {
-			if r.Header.Get(name) != "" {
-				w.Errorf("%s was sent", name)
+		w.servesFile(vectorFile, "Set-Cookie", "user=1; Path=/")
+		w.want(Valid, lookleap.CodeOK)
+		w.pass(time.Hour)
+		w.want(Valid, lookleap.CodeOK)
+		w.asked(2)
+		for _, r := range w.net.Journal().Requests() {
+			for _, name := range []string{"Authorization", "Cookie", "Referer", "Range", "If-None-Match"} {
+				if r.Header.Get(name) != "" {
+					w.Errorf("%s was sent", name)
+				}
 			}
-		}
-		if r.ClientCert || r.Header.Get("User-Agent") == "" {
-			w.Error("not a plain and identified request")
+			if r.ClientCert || r.Header.Get("User-Agent") == "" {
+				w.Error("not a plain and identified request")
+			}
 		}
 	})
 	inWorld(t, "AGT-2-14/accept-five-hops", Options{}, func(w *world) {
@@ -154,6 +155,7 @@ func TestFetch(t *testing.T) {
 		{"AGT-2-12/reject-no-such-name", func(w *world) { w.net.Name("shop.example").Clear() }},
 		{"AGT-2-12/reject-bogus-name", func(w *world) { w.servesFile(vectorFile); w.net.Name("shop.example").Bogus() }},
 		{"AGT-2-12/reject-dns-failure", func(w *world) { w.servesFile(vectorFile); w.net.Name("shop.example").ServFail() }},
+		{"AGT-2-12/reject-unverified-tls", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lab.UnknownCA) }},
 		{"AGT-8-03/reject-unknown-ca", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lab.UnknownCA) }},
 		{"AGT-8-03/reject-other-name", func(w *world) { w.servesFile(vectorFile); w.site.Certificate(lab.WrongName) }},
 		{"AGT-8-03/reject-tls-1.1", func(w *world) { w.servesFile(vectorFile); w.site.MaxTLS(tls.VersionTLS11) }},
