@@ -172,6 +172,7 @@ func TestDecision(t *testing.T) {
 		{"AGT-6-06/reject-plus", Options{}, []string{"/a ALLOW limit=+5"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
 		{"AGT-6-06/reject-empty", Options{}, []string{"/a ALLOW limit="}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
 		{"AGT-6-06/accept-other-directive", Options{}, []string{"/a ALLOW limit=abc", "/a/b ALLOW"}, "/a/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/b", Line: 3}, CodeBadLimit, 2},
+		{"AGT-6-08/reject-without-finding", Options{DenyUnknownParams: true}, []string{"/a DISALLOW limit=x auth=y"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 2}, "", 0},
 		{"AGT-6-10/accept-wildcard-reported", Options{}, []string{"/a/* ALLOW"}, "/a/*", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a/*", Line: 2}, CodeWildcardLiteral, 2},
 		{"AGT-6-11/reject-conflict-reported", Options{}, []string{"/a ALLOW", "/a DISALLOW"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 3}, lookleap.CodeConflict, 3},
 		{"AGT-6-12/accept-strictest-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=10"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 10}, CodeDuplicate, 3},

@@ -90,6 +90,7 @@ func TestDocument(t *testing.T) {
 		{"AGT-3-08/accept-blank-lines-anywhere", "\n \n\t\n" + vector + "\n\n/status ALLOW\n \t \n/dashboard ALLOW limit=50\n\r\n/admin DISALLOW\n\n", "", 0},
 		{"AGT-3-08/reject-other-white-space", signed("/a ALLOW", "\u00a0"), bad, 3},
 		{"AGT-3-08/reject-form-feed", signed("/a ALLOW", "\f"), bad, 3},
+		{"AGT-3-08/reject-other-after-a-blank", signed("/a ALLOW", " \u00a0", "\t\f"), bad, 3},
 		{"AGT-3-09/accept-first-column", signed("/a ALLOW"), "", 0},
 		{"AGT-3-09/reject-indented-directive", signed(" /a ALLOW"), bad, 2},
 		{"AGT-3-09/reject-indented-hash", "\t" + vectorFile, missing, 1},
@@ -296,6 +297,15 @@ func TestPlaces(t *testing.T) {
 			}
 		})
 	}
+	t.Run("AGT-5-02/reject-any-other-digit", func(t *testing.T) {
+		for at := 1; at < len(vector); at++ {
+			other := []byte(vectorFile)
+			other[at] = map[bool]byte{true: '1', false: '0'}[other[at] == '0']
+			if _, err := Parse(other, Options{}); lookleap.CodeOf(err) != CodeHashMismatch {
+				t.Errorf("digit %d: %v", at, err)
+			}
+		}
+	})
 	t.Run("AGT-5-02/reject-with-both-digests", func(t *testing.T) {
 		_, err := Parse([]byte(strings.Replace(vectorFile, "50", "51", 1)), Options{})
 		var bad *HashMismatch

@@ -99,17 +99,17 @@ func TestInvoke(t *testing.T) {
 		}
 	}
 	for id, set := range map[string]func(*world){
-		"AIU-0-01/accept":                   func(*world) {},
-		"AIU-1-02/accept-gateway":           func(*world) {},
-		"AIU-3-01/accept":                   func(*world) {},
-		"AIU-3.2-12/accept":                 func(*world) {},
-		"AIU-3.3-01/accept":                 func(*world) {},
-		"AIU-3.3-02/accept":                 func(*world) {},
-		"AIU-5-01/accept":                   func(*world) {},
-		"AIU-5-02/accept":                   func(*world) {},
-		"AIU-3.4-08/accept-embedded":        func(w *world) { w.answer = receipt("1", false) },
-		"AIU-3.2-11/accept-token":           func(w *world) { policy(`{"auth":"oauth2"}`)(w); w.options.Tokens = tokens{new([]string)} },
-		"AIU-5-02/accept-declared-harmless": func(w *world) { w.host.Prompter = nil; w.options.Harmless = func(*aiuri.Request) bool { return true } },
+		"AIU-0-01/accept-discover-invoke-verify": func(*world) {},
+		"AIU-1-02/accept-gateway":                func(*world) {},
+		"AIU-3-01/accept-gateway-base":           func(*world) {},
+		"AIU-3.2-12/accept-signed":               func(*world) {},
+		"AIU-1-02/accept-native":                 func(w *world) { w.options.Native, w.options.Gateways = native{w.host, t}, nil },
+		"AIU-3.3-02/accept-listed-gateway":       func(*world) {},
+		"AIU-5-01/accept-verified-endpoint":      func(*world) {},
+		"AIU-5-02/accept-allowed-by-the-user":    func(*world) {},
+		"AIU-3.4-08/accept-embedded":             func(w *world) { w.answer = receipt("1", false) },
+		"AIU-3.2-11/accept-token":                func(w *world) { policy(`{"auth":"oauth2"}`)(w); w.options.Tokens = tokens{new([]string)} },
+		"AIU-5-02/accept-declared-harmless":      func(w *world) { w.host.Prompter = nil; w.options.Harmless = func(*aiuri.Request) bool { return true } },
 		"AIU-1-03/accept-native-is-plugged-in": func(w *world) {
 			w.options.Native = native{w.host, t}
 		},

@@ -26,15 +26,15 @@ func TestParseDescriptor(t *testing.T) {
 		id, text string
 		check    func(*aiuri.Descriptor) bool
 	}{
-		{"AIU-3.1-06/accept", bankDocument, func(d *aiuri.Descriptor) bool { return d.Endpoint.String() == "ai://bank/service/payments" }},
-		{"AIU-3.1-07/accept", bankDocument, func(d *aiuri.Descriptor) bool { return d.JWKS == bankOrigin+"/.well-known/aiip.jwks.json" }},
+		{"AIU-3.1-06/accept-endpoint", bankDocument, func(d *aiuri.Descriptor) bool { return d.Endpoint.String() == "ai://bank/service/payments" }},
+		{"AIU-3.1-07/accept-url-of-the-origin", bankDocument, func(d *aiuri.Descriptor) bool { return d.JWKS == bankOrigin+"/.well-known/aiip.jwks.json" }},
 		{"AIU-3.1-07/accept-absent", doc(""), func(d *aiuri.Descriptor) bool { return d.JWKS == "" }},
 		{"AIU-3.1-07/accept-allow-listed", doc(`,"jwks":"https://keys.example/k"`), func(d *aiuri.Descriptor) bool { return d.JWKS == "https://keys.example/k" }},
-		{"AIU-3.1-08/accept", bankDocument, func(d *aiuri.Descriptor) bool {
+		{"AIU-3.1-08/accept-scopes", bankDocument, func(d *aiuri.Descriptor) bool {
 			return strings.Join(d.Scopes, " ") == "initiate-payment check-balance"
 		}},
 		{"AIU-3.1-08/accept-absent", doc(""), func(d *aiuri.Descriptor) bool { return len(d.Scopes) == 0 }},
-		{"AIU-3.1-09/accept", bankDocument, func(d *aiuri.Descriptor) bool {
+		{"AIU-3.1-09/accept-all-fields", bankDocument, func(d *aiuri.Descriptor) bool {
 			return d.Policy == aiuri.EndpointPolicy{Auth: "oauth2", MTLS: true, RequireSignedResults: true}
 		}},
 		{"AIU-3.1-09/accept-absent", doc(""), func(d *aiuri.Descriptor) bool { return d.Policy == aiuri.EndpointPolicy{RequireSignedResults: true} }},

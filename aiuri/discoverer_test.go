@@ -68,7 +68,7 @@ func TestDiscover(t *testing.T) {
 		source   aiuri.Source
 		finding  lookleap.Code
 	}{
-		{"AIU-3.1-05/accept", document("ai://bank/x"), aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
+		{"AIU-3.1-05/accept-json", document("ai://bank/x"), aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
 		{"AIU-3.1-05/accept-plus-json", func(_ *lab.Internet, s *lab.Site) {
 			s.Body(documentPath, "application/aiip+json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceWellKnown, ""},
@@ -89,7 +89,7 @@ func TestDiscover(t *testing.T) {
 			page(s, "ai://bank/x", "")
 			s.Fault("/", lab.Huge(1<<29))
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
-		{"AIU-3.1-14/accept", func(n *lab.Internet, s *lab.Site) {
+		{"AIU-3.1-14/accept-joined-strings-and-equal-records", func(n *lab.Internet, s *lab.Site) {
 			n.Name("_aiip.shop.example").TXT("v=1 end", "point=ai://bank/x other=y").TXT("endpoint=AI://Bank/x")
 		}, dns, "ai://bank/x", aiuri.SourceDNS, ""},
 		{"AIU-3.1-15/accept-insecure-is-a-hint", func(n *lab.Internet, s *lab.Site) {
@@ -106,6 +106,14 @@ func TestDiscover(t *testing.T) {
 		}, aiuri.DiscovererOptions{}, "ai://bank/x", aiuri.SourceLink, ""},
 		{"AIU-3.1-17/accept-well-known-first", all, dns, "ai://c/", aiuri.SourceWellKnown, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.1-17/accept-link-second", func(n *lab.Internet, s *lab.Site) { all(n, s); s.Remove(documentPath) }, dns, "ai://a/", aiuri.SourceLink, aiuri.CodeDiscoveryConflict},
+		{"AIU-3.1-17/accept-secure-dns-before-element", func(n *lab.Internet, s *lab.Site) {
+			page(s, "", "ai://b/")
+			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Secure)
+		}, dns, "ai://d/", aiuri.SourceDNSSecure, aiuri.CodeDiscoveryConflict},
+		{"AIU-3.1-17/accept-element-before-insecure-dns", func(n *lab.Internet, s *lab.Site) {
+			page(s, "", "ai://b/")
+			n.Name("_aiip.shop.example").TXT("endpoint=ai://d/").DNSSEC(lookleap.Insecure)
+		}, dns, "ai://b/", aiuri.SourceElement, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.1-19/accept-with-finding", func(_ *lab.Internet, s *lab.Site) {
 			page(s, "ai://a/", "")
 			s.Body(documentPath, "application/json", documentOf("ai://b/", shop))
@@ -193,7 +201,7 @@ func TestConfirm(t *testing.T) {
 		page(n.Site("shop.example"), "ai://factory.example/pay", "")
 		return n.Site("factory.example")
 	}
-	t.Run("AIU-3.1-21/accept", func(t *testing.T) {
+	t.Run("AIU-3.1-21/accept-own-document", func(t *testing.T) {
 		net := lab.ForTest(t)
 		advertise(net).Body(documentPath, "application/json", documentOf("ai://factory.example/pay", factory))
 		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop)
@@ -322,6 +330,7 @@ func TestResolve(t *testing.T) {
 	}{
 		{"AIU-3.1-22/accept-registry", "ai://bank/x", aiuri.DiscovererOptions{Registry: registry{"bank": bank}}, ""},
 		{"AIU-1-02/accept-static", "ai://bank/x", aiuri.DiscovererOptions{Static: map[string]string{"bank": bank}}, ""},
+		{"AIU-1-02/accept-registry", "ai://bank/x", aiuri.DiscovererOptions{Registry: registry{"bank": bank}}, ""},
 		{"AIU-1-02/accept-below", "ai://bank/x/below", aiuri.DiscovererOptions{Static: map[string]string{"bank": bank}}, ""},
 		{"AIU-4-01/accept-plug-in", "ai://bank/x", aiuri.DiscovererOptions{Registry: registry{"bank": bank}}, ""},
 		{"AIU-4-01/reject-nothing-built-in", "ai://bank/x", aiuri.DiscovererOptions{}, aiuri.CodeUnknownAuthority},
@@ -389,6 +398,21 @@ func TestDiscoveryCache(t *testing.T) {
 		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), bank)
 		if err != nil || d.Expires.After(net.Clock().Now().Add(24*time.Hour)) {
 			t.Errorf("got %v, %v", d, err)
+		}
+	})
+	t.Run("AIU-3.1-23/accept-dns-by-its-ttl", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/x", bank)).Fault(documentPath, lab.Header("Cache-Control", "max-age=36000"))
+		net.Name("_aiip.www.bank.example").TXT("endpoint=ai://bank/x").TTL(20 * time.Minute)
+		for dns, want := range map[bool]time.Duration{false: 10 * time.Hour, true: 20 * time.Minute} {
+			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: dns}).Discover(t.Context(), bank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := d.Expires.Sub(net.Clock().Now()); kept > want || kept < want-time.Minute { // Date has whole seconds
+				t.Errorf("with DNS %v it expires after %v, want %v", dns, kept, want)
+			}
 		}
 	})
 	for _, row := range []string{"AIU-3.1-23", "AIU-3.2-16", "L10"} {

@@ -19,7 +19,7 @@ func TestLinkTargets(t *testing.T) {
 		values []string
 		want   []string
 	}{
-		{"AIU-3.1-02/accept", []string{`<ai://bank/service/payments>; rel="aiip"`}, one},
+		{"AIU-3.1-02/accept-quoted-relation", []string{`<ai://bank/service/payments>; rel="aiip"`}, one},
 		{"AIU-3.1-02/accept-token", []string{`<ai://bank/service/payments>;rel=aiip`}, one},
 		{"AIU-3.1-02/accept-case", []string{`<ai://bank/service/payments>; REL="next AIIP"`}, one},
 		{"AIU-3.1-02/accept-blanks", []string{" ,\t<ai://bank/service/payments> ; rel = \"aiip\" ,"}, one},
@@ -54,7 +54,7 @@ func TestElementTargets(t *testing.T) {
 		id, page string
 		want     []string
 	}{
-		{"AIU-3.1-03/accept", "<!DOCTYPE html><html><head><title>x</title>" + link + "</head><body>", one},
+		{"AIU-3.1-03/accept-in-head", "<!DOCTYPE html><html><head><title>x</title>" + link + "</head><body>", one},
 		{"AIU-3.1-03/accept-implied-head", "<!doctype html>\n<meta charset=utf-8>\n" + link, one},
 		{"AIU-3.1-03/accept-case-and-blanks", `<HEAD><LINK HREF=" ai://bank/service/payments " REL="next AIIP"/>`, one},
 		{"AIU-3.1-03/accept-after-script", `<head><script>"<link rel=aiip href=ai://evil/>"</script>` + link, one},

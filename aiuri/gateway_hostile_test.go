@@ -119,7 +119,7 @@ func TestGatewayOnTheWire(t *testing.T) {
 		id, request string
 		status      int
 	}{
-		{"accept", "POST " + payTarget + post, 200},
+		{"accept-origin-form", "POST " + payTarget + post, 200},
 		{"accept-absolute-form", "POST https://ai.example" + payTarget + post, 200},
 		{"reject-absolute-form-with-dots", "POST https://ai.example/gateway/bank.example/../other.example/x" + post, 400},
 		{"reject-absolute-form-with-escaped-dots", "POST https://ai.example/gateway/bank.example/%2e%2e/x" + post, 400},

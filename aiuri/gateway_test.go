@@ -84,7 +84,7 @@ func TestGateway(t *testing.T) {
 			t.Errorf("got %d, %v", w.Code, g.calls)
 		}
 	})
-	for _, id := range []string{"AIU-3.2-07/accept", "AIU-5-03/accept-signature-kept", "AIU-3.2-12/accept-verified", "AIU-3.2-13/accept", "AIU-3.2-14/accept", "AIU-5-04/accept"} {
+	for _, id := range []string{"AIU-3.2-07/accept-200", "AIU-5-03/accept-signature-kept", "AIU-3.2-12/accept-verified", "AIU-3.2-13/accept-granted", "AIU-3.2-14/accept-tls-1.3", "AIU-5-04/accept-tls-1.3", "AIU-3.3-01/accept-plain-https-request"} {
 		t.Run(id, func(t *testing.T) {
 			w := newGatewayWorld(t).serve(t, "POST", payTarget, "{}")
 			if w.Code != 200 || w.Body.String() != `{"paid":true}` || w.Header().Get("Content-Type") != "application/json" {
@@ -330,7 +330,7 @@ func TestPublish(t *testing.T) {
 func TestKeyRing(t *testing.T) {
 	clock := now
 	ring := must(aiuri.NewKeyRing(aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.KeyRingOptions{Now: func() time.Time { return clock }}))
-	t.Run("AIU-3.4-10/accept", func(t *testing.T) {
+	t.Run("AIU-3.4-10/accept-public-keys", func(t *testing.T) {
 		w := httptest.NewRecorder()
 		aiuri.NewKeyRingHandler(ring).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 		if set, err := aiuri.ParseKeySet(w.Body.Bytes()); err != nil || set.Len() != 1 || w.Header().Get("Content-Type") != "application/jwk-set+json" || strings.Contains(w.Body.String(), `"d"`) {

@@ -38,7 +38,7 @@ func TestKeySetUse(t *testing.T) {
 		id   string
 		keys []map[string]any
 	}{
-		{"AIU-3.4-05/accept", []map[string]any{jwk("1", ecKey())}},
+		{"AIU-3.4-05/accept-kid", []map[string]any{jwk("1", ecKey())}},
 		{"AIU-3.4-05/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"), with("alg", "ES256"), with("key_ops", []string{"verify"}))}},
 		{"AIU-3.4-05/accept-among-unusable", []map[string]any{jwk("1", ecKey()), {"kty": "oct", "kid": "s", "k": "AAAA"}, {"kty": "new", "kid": "n"}}},
 		{"L13/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"))}},

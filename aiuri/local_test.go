@@ -71,7 +71,7 @@ func (r *robot) client(t *testing.T) *aiuri.Client {
 
 func TestLocal(t *testing.T) {
 	t.Run("AIU-2-04", func(t *testing.T) {
-		for name, uri := range map[string]string{"accept": loadPallet, "accept-below": "ai:/agent/forklift-42/fork", "accept-normalized": "AI:/x/../agent/forklift-42"} {
+		for name, uri := range map[string]string{"accept-resolved": loadPallet, "accept-below": "ai:/agent/forklift-42/fork", "accept-normalized": "AI:/x/../agent/forklift-42"} {
 			t.Run(name, func(t *testing.T) {
 				r := newRobot(t)
 				v, err := r.client(t).Invoke(t.Context(), aiuri.Request{URI: parse(t, uri), Scopes: []string{"load"}})

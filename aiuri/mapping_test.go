@@ -22,7 +22,7 @@ func mapping(t testing.TB, base string) aiuri.Mapping {
 func TestMapping(t *testing.T) {
 	m := mapping(t, "https://ai.example/gateway")
 	for _, c := range []struct{ id, uri, url string }{
-		{"AIU-3.2-01/accept", "ai://bank/service/payments?amount=10&currency=USD", "https://ai.example/gateway/bank/service/payments?amount=10&currency=USD"},
+		{"AIU-3.2-01/accept-example-of-the-draft", "ai://bank/service/payments?amount=10&currency=USD", "https://ai.example/gateway/bank/service/payments?amount=10&currency=USD"},
 		{"AIU-3.2-01/accept-port", "ai://bank:8443/", "https://ai.example/gateway/bank:8443/"},
 		{"AIU-3.2-02/accept-escapes", "ai://bank/a%20b/%C3%A9", "https://ai.example/gateway/bank/a%20b/%C3%A9"},
 		{"AIU-3.2-02/accept-final-slash", "ai://bank/a/", "https://ai.example/gateway/bank/a/"},
@@ -153,7 +153,7 @@ func TestMappingBack(t *testing.T) {
 			}
 		})
 	}
-	for id, path := range map[string]string{"accept": "/gateway/bank/x", "accept-no-slash": "/gateway/bank", "accept-three-dots": "/gateway/bank/.../.x"} {
+	for id, path := range map[string]string{"accept-authority": "/gateway/bank/x", "accept-no-slash": "/gateway/bank", "accept-three-dots": "/gateway/bank/.../.x"} {
 		t.Run("AIU-3.2-10/"+id, func(t *testing.T) {
 			if u, err := m.URI(path, "q", true); err != nil || u.Authority() != "bank" {
 				t.Errorf("got %q, %v", u, err)

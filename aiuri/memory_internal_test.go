@@ -90,6 +90,16 @@ func TestCachesAreBounded(t *testing.T) {
 			t.Errorf("%d bytes are cached", n)
 		}
 	})
+	t.Run("AIU-6-04/reject-entries-beyond-the-memory", func(t *testing.T) {
+		c := newKeyCache(&lookleap.Host{}, 0, 1<<20)
+		for i := range maxKeySets + 100 {
+			loaded := flight.Loaded[fetchedKeys]{Value: fetchedKeys{&KeySet{}, time.Now()}, Until: time.Now().Add(time.Hour)}
+			c.sets.Put(fmt.Sprint("https://bank.example/", i), loaded)
+		}
+		if n := c.sets.Len(); n == 0 || n > maxKeySets {
+			t.Errorf("%d key sets are cached", n)
+		}
+	})
 	t.Run("O61/reject-discoveries-beyond-the-memory", func(t *testing.T) {
 		d := NewDiscoverer(&lookleap.Host{}, DiscovererOptions{Memory: 1 << 20})
 		descriptor := &Descriptor{Scopes: []string{strings.Repeat("x", 50<<10)}}
