@@ -185,7 +185,7 @@ func (e *examination) attributes(n node, k kind) {
 		if c.spec < 0 || !words.typed[c.spec] {
 			continue
 		}
-		if spec := &specs[c.spec]; spec.typ != tEnum || spec.unusable || !slices.Contains(spec.enum, e.t.string(c.value)) {
+		if !slices.Contains(specs[c.spec].enum, e.t.string(c.value)) {
 			e.attribute(n, e.t.attr(c))
 		}
 	}
@@ -226,7 +226,7 @@ func (e *examination) attribute(n node, at attr) {
 		e.unknownWord(n, at)
 	case tURI:
 		switch {
-		case at.value == "" && at.spec.need != optional:
+		case at.value == "": // reported as malformed if it is required
 		case n.kind() == kAction:
 			if !usableTarget(at.value) {
 				e.badValue(n, at, lookleap.SeverityError, "ANML-8.6.1-04", "is not a usable URI reference, so the action is not executed")
@@ -275,9 +275,6 @@ func (e *examination) badValue(n node, at attr, s lookleap.Severity, requirement
 
 // unknownWord reports an unknown word of an enumeration and how it is read.
 func (e *examination) unknownWord(n node, at attr) {
-	if e.full() {
-		return
-	}
 	severity, requirement, readAs := lookleap.SeverityWarning, "ANML-1.2.2-05", "absent"
 	switch at.spec.name {
 	case "requires":
@@ -306,7 +303,9 @@ func (e *examination) unknownWord(n node, at attr) {
 	case "role":
 		return // reported by examineRole
 	}
-	e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+" is unknown and read as "+readAs, "write one of "+strings.Join(at.spec.enum, ", "))
+	if !e.full() {
+		e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+" is unknown and read as "+readAs, "write one of "+strings.Join(at.spec.enum, ", "))
+	}
 }
 
 // action drops repeated parameters. It reports a changing action without confirm.
@@ -436,7 +435,7 @@ func (e *examination) advice(n node, k kind) {
 			e.add(n, lookleap.SeverityWarning, CodeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write the attribute src")
 		}
 	case kBody:
-		if only := n.first(); only.ok() && only.kind() == kText && !only.next().ok() && len(only.text()) > longText {
+		if only := n.first(); only.kind() == kText && !only.next().ok() && len(only.text()) > longText {
 			e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-4-04", "the body is one long text without structure", "use sections and data")
 		}
 	}

@@ -187,9 +187,6 @@ func (e *examination) flow(actions actions, state node) {
 	context := state.child(kContext)
 	if e.cycle(flow, steps) {
 		flow.mark(ignored | malformed)
-		if context.ok() {
-			context.mark(ignored)
-		}
 	} else if context.ok() {
 		e.context(context, steps)
 	}
@@ -208,7 +205,7 @@ func (e *examination) cycle(flow node, steps map[string]node) bool {
 			path = append(path, s)
 			s = steps[s.value("next")]
 		}
-		if s.ok() && state[s] == onPath {
+		if state[s] == onPath {
 			cycle := path[slices.Index(path, s):]
 			if slices.ContainsFunc(cycle, func(n node) bool { return n.value("condition") != "" }) {
 				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+plaintext.Quote(s.value("id"), maxQuoted)+" unless a condition ends it", "")
@@ -228,7 +225,6 @@ func (e *examination) cycle(flow node, steps map[string]node) bool {
 func (e *examination) context(context node, steps map[string]node) {
 	step := context.child(kContextStep)
 	if !step.ok() {
-		context.mark(ignored)
 		e.add(context, lookleap.SeverityError, CodeMalformed, "ANML-8.5.1-01", "the context names no step", "write <step>")
 		return
 	}
@@ -238,7 +234,6 @@ func (e *examination) context(context node, steps map[string]node) {
 		e.add(step, lookleap.SeverityInfo, CodeLint, "ANML-8.5.1-02", "the step of the context has white space around it", "")
 	}
 	if !steps[id].ok() {
-		context.mark(ignored)
 		e.add(context, lookleap.SeverityError, CodeDangling, "ANML-11.4-05", "the context names the step "+plaintext.Quote(id, maxQuoted)+", which is not in the flow, so the position is unknown", "")
 	}
 }
@@ -264,7 +259,7 @@ func (e *examination) scopes(root node) {
 				ids[at] = true
 			}
 		}
-		return n.kind() != kData && n.kind() != kInteract && n.kind() != kPersona
+		return n.kind() != kData // items have nothing of this, and there are many
 	})
 }
 

@@ -124,7 +124,7 @@ func (a Action) Executable() error {
 // lacksParam reports whether a required parameter is malformed or accepts no value.
 func (a Action) lacksParam() bool {
 	for n := a.n.first(); n.ok(); n = n.next() {
-		if n.kind() == kParam && !n.usable() && (Node{n, a.d}).boolean("required", false, true) && n.flags()&malformed != 0 {
+		if n.flags()&malformed != 0 && (Node{n, a.d}).boolean("required", false, true) { // only parameters can be malformed
 			return true
 		}
 	}
@@ -153,11 +153,11 @@ func knownMethod(s string) (method string, exact bool) {
 // usableTarget reports whether a URI reference may be resolved and requested: it has only
 // characters of a URI, no user information, and no scheme other than http and https.
 func usableTarget(s string) bool {
-	if s == "" || !isURIReference(s) {
+	if !isURIReference(s) {
 		return false
 	}
 	rest := s
-	if scheme, after, found := strings.Cut(s, ":"); found && isURI(s) {
+	if scheme, after, _ := strings.Cut(s, ":"); isURI(s) {
 		switch strings.ToLower(scheme) {
 		case "http", "https":
 			rest = after

@@ -181,10 +181,10 @@ func TestRowsInteract(t *testing.T) {
 		r.finds("ANML-8.6.1-03/reject-reported-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), lookleap.SeverityError, CodeBadValue)
 	}
 	r.finds("ANML-8.6.1-03/reject-missing", action(`id="a" endpoint="/"`), lookleap.SeverityError, CodeMalformed)
-	for _, e := range []string{"/airline", "x?y=1&amp;z=2", "?a=b", "https://example.com/x", "//example.com/x", "http://example.com/"} {
+	for _, e := range []string{"/airline", "x?y=1&amp;z=2", "?a=b", "https://example.com/x", "//example.com/x", "http://example.com/", "https://example.com/a@b", "//example.com?mail=a@b", "/at/12:30", "?at=12:30"} {
 		r.returns("ANML-8.6.1-04/accept-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a true", executable)
 	}
-	for _, e := range []string{"https://u@example.com/", "//u:p@example.com/", "javascript:alert(1)", "/\\evil.example", "/a b", "/a&#10;b", "http:/x", "https:x", "ftp://example.com/", "data:,x", "/%zz", "é", "://x"} {
+	for _, e := range []string{"https://u@example.com/", "//u:p@example.com/", "javascript:alert(1)", "/\\evil.example", "/a b", "/a&#10;b", "http:/x", "https:x", "ftp://example.com/", "data:,x", "/%zz", "é", "://x", "1a:b", "//", "///x", "https:///x", "https://?x"} {
 		r.returns("ANML-8.6.1-04/reject-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a false", executable)
 	}
 	r.finds("ANML-8.6.1-04/reject-missing", action(`id="a" method="GET"`), lookleap.SeverityError, CodeMalformed)
@@ -216,6 +216,10 @@ func TestRowsInteract(t *testing.T) {
 		_, err := d.Interact().Action("a")
 		return errors.Is(err, ErrAmbiguousAction) && first(d.Interact().Actions()).Executable() != nil
 	})
+	r.returns("ANML-9.3-01/reject-other-id", action(ok), "true true", func(d *Document) any {
+		a, err := d.Interact().Action("b")
+		return fmt.Sprint(errors.Is(err, ErrNoAction), " ", errors.Is(a.Executable(), ErrNoAction))
+	})
 	r.returns("ANML-9.3-01/reject-elsewhere", `<body><action id="a" method="GET" endpoint="/"/></body>`, true, func(d *Document) any {
 		_, err := d.Interact().Action("a")
 		return errors.Is(err, ErrNoAction)
@@ -240,6 +244,7 @@ func TestRowsInteract(t *testing.T) {
 	r.returns("ANML-8.6.2-01/accept-first", twice, "1 date", func(d *Document) any {
 		return fmt.Sprint(count(first(d.Interact().Actions()).Params()), " ", p(d).Type())
 	})
+	r.returns("ANML-8.6.2-01/accept-first-of-required", `<interact><action id="a" method="GET" endpoint="/"><param name="p" required="true"/><param name="p" required="true"/></action></interact>`, "a true", executable)
 	r.finds("ANML-8.6.2-01/reject-duplicate", twice, lookleap.SeverityError, CodeDuplicateID)
 	for text, want := range map[string]Type{"": TypeString, ` type="enum"`: TypeEnum, ` type="uri"`: TypeURI, ` type="int"`: TypeString, ` type="Number"`: TypeString} {
 		r.returns("ANML-8.6.2-02/accept-"+fmt.Sprintf("%q", text), param(`name="n"`+text, ""), want, func(d *Document) any { return p(d).Type() })
@@ -247,7 +252,7 @@ func TestRowsInteract(t *testing.T) {
 	r.finds("ANML-8.6.2-04/reject-pattern", param(`name="n" pattern="(?=x)"`, ""), lookleap.SeverityWarning, CodePattern)
 	r.finds("ANML-8.6.2-04/reject-bound", param(`name="n" type="boolean" min="1"`, ""), lookleap.SeverityWarning, CodeBadValue)
 	for _, id := range []string{"ANML-8.6.3-01", "ANML-8.6.3-02"} {
-		r.returns(id+"/accept-order", param(`name="n" type="enum"`, `<option value="b" label="B"/><option value=""/>`), "b B,,", func(d *Document) any {
+		r.returns(id+"/accept-order", param(`name="n" type="enum"`, `<option value="b" label="B"/><option value="c"/><option value=""/>`), "b B,c c,,", func(d *Document) any {
 			out := ""
 			for o := range p(d).Options() {
 				out += strings.TrimSpace(o.Value()+" "+o.Label()) + ","
@@ -421,6 +426,9 @@ func TestRowsLimits(t *testing.T) {
 	r.returns1("ANML-13.7-05/accept-32", XML, service(asks(32)))
 	r.refuses("ANML-13.7-05/reject-33", XML, service(asks(33)), none, ErrLimit)
 	r.refuses("ANML-13.7-05/reject-33-over-sites", XML, service(site("a.example", asks(17))+site("b.example", asks(16))), none, ErrLimit)
+	one := ReadOptions{Limits: Limits{Steps: 1}}
+	r.refuses("ANML-13.7-08/reject-configured-steps", XML, service(`<state><flow><step id="a"/><step id="b"/></flow></state>`), one, ErrLimit)
+	r.finds1("ANML-13.7-08/accept-other-elements", XML, service(`<state><flow><x:a xmlns:x="urn:x"/><step id="a"/><x:a xmlns:x="urn:x"/></flow></state>`), one, CodeUnknownElement)
 	r.returns1("ANML-13.7-08/accept-elements", XML, service(strings.Repeat("<zzz/>", 49_999)))
 	r.refuses("ANML-13.7-08/reject-elements", XML, service(strings.Repeat("<zzz/>", 50_000)), none, ErrLimit)
 	attrs := func(n int) string { return "<zzz" + many(n, ` a%d=""`) + "/>" }
