@@ -257,15 +257,11 @@ func (l *lookup) judgeAbsence(ctx context.Context, n name, rrtype uint16, m *mes
 
 // judgeClaim is judgeAbsence but for the form of what is not proven.
 func (l *lookup) judgeClaim(ctx context.Context, n name, rrtype uint16, m *message, soa *recordSet) (finding, error) {
-	sets := m.authority.denials()
-	if soa != nil {
-		sets = append(sets, soa)
-	}
 	var firstErr error
 	speaksFor := func(signer name) bool {
 		return n.within(signer) && (rrtype != dns.TypeDS || n.isBelow(signer) || n == rootName)
 	}
-	for _, signer := range l.signersOf(sets, speaksFor) {
+	for _, signer := range l.signersOf(m.authority.denials(), speaksFor) {
 		zone, err := l.zoneAt(ctx, signer, true)
 		switch {
 		case err != nil:
@@ -311,11 +307,7 @@ func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, 
 	// The records decide, not the response code, which is not signed: for an empty non-terminal
 	// some servers send NXDOMAIN with the proof that it exists, and RFC 9824 has the names that do
 	// not exist denied as if they did.
-	empty, err := d.isEmpty(n)
-	if err != nil {
-		return finding{}, err
-	}
-	denied, err := d.isCompactlyDenied(n)
+	empty, denied, err := d.recordAt(n)
 	if err != nil {
 		return finding{}, err
 	}

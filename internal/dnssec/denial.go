@@ -55,7 +55,7 @@ func newDenial(zone name, sets []*signedSet, b *budget) *denial {
 
 // nameError says whether neither n nor a wildcard that would stand for it exists.
 func (d *denial) nameError(n name) (proof, error) {
-	if denied, err := d.isCompactlyDenied(n); denied || err != nil || d.nsec.nameError(n) {
+	if _, denied, err := d.recordAt(n); denied || err != nil || d.nsec.nameError(n) {
 		return proven, err
 	}
 	if d.nsec3 == nil {
@@ -89,25 +89,17 @@ func (d *denial) maybeUnsigned(n name, rrtype uint16) (proof, error) {
 	return p, err
 }
 
-// isEmpty says whether n is an empty non-terminal: it exists because a name below it does, and has
-// no records.
-func (d *denial) isEmpty(n name) (bool, error) {
-	if d.nsec.isEmpty(n) || d.nsec3 == nil {
-		return d.nsec.isEmpty(n), nil
-	}
-	types, matched, err := d.nsec3.typesAt(n)
-	return matched && types.isEmpty(), err
-}
-
-// isCompactlyDenied says whether a record at n itself says that there is no such name (RFC 9824
+// recordAt returns what the records at n itself say. The name is empty if it exists only because a
+// name below it does. It is compactly denied if its record says that there is no such name (RFC 9824
 // section 2, for NSEC3 too).
-func (d *denial) isCompactlyDenied(n name) (bool, error) {
-	denied := slices.ContainsFunc(d.nsec.records, func(r nsecRecord) bool { return r.owner == n && r.types.has(dns.TypeNXNAME) })
-	if denied || d.nsec3 == nil {
-		return denied, nil
+func (d *denial) recordAt(n name) (empty, denied bool, err error) {
+	empty = d.nsec.isEmpty(n)
+	denied = slices.ContainsFunc(d.nsec.records, func(r nsecRecord) bool { return r.owner == n && r.types.has(dns.TypeNXNAME) })
+	if d.nsec3 == nil {
+		return empty, denied, nil
 	}
 	types, matched, err := d.nsec3.typesAt(n)
-	return matched && types.has(dns.TypeNXNAME), err
+	return empty || matched && types.isEmpty(), denied || types.has(dns.TypeNXNAME), err
 }
 
 // noCloser says whether nothing closer to n than "*.encloser" exists, so that the wildcard may

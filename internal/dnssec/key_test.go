@@ -117,6 +117,7 @@ func TestAnchors(t *testing.T) {
 		"reject-unknown-algorithm":  {". IN DS 1 200 2 " + sum, false},
 		"reject-revoked-key":        {". IN DNSKEY 385 3 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
 		"reject-no-zone-key":        {". IN DNSKEY 1 3 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
+		"reject-unreadable-key":     {". IN DNSKEY 257 3 15 %%%", false},
 		"reject-include":            {"$INCLUDE /etc/passwd", false},
 		"reject-generate":           {"$GENERATE 1-2 a$ IN DS 20326 8 2 " + sum + "\n. IN DS 20326 8 2 " + sum, false},
 		"accept-generate-in-words":  {"; no $GENERATE\n. IN DS 20326 8 2 " + sum, true},
@@ -153,6 +154,19 @@ func TestCanonicalData(t *testing.T) {
 			t.Errorf("%s: %q %v", c.line, canonical, err)
 		}
 	}
+}
+
+// TestDelegationWithUnknownDigest: a digest that is not computed never counts as equal.
+func TestDelegationWithUnknownDigest(t *testing.T) {
+	t.Run("RFC4034-5.1.3", func(t *testing.T) {
+		t.Run("reject", func(t *testing.T) {
+			key := &zoneKey{algorithm: dns.ED25519, tag: 1, rdata: []byte{1, 1, 3, dns.ED25519}}
+			d := delegation{tag: 1, algorithm: dns.ED25519, digest: 3}
+			if d.names("\x01z\x00", key) {
+				t.Error("the DS record names the key")
+			}
+		})
+	})
 }
 
 // TestDelegation: a DS names a key by tag, algorithm and digest together, under one owner.

@@ -182,11 +182,7 @@ func newSignedSet(s *recordSet, sig *dns.RRSIG, zone name, now time.Time) *signe
 func signedData(s *recordSet, sig *dns.RRSIG, zone name) ([]byte, error) {
 	owner := s.owner
 	if labels := owner.labels(); labels > int(sig.Labels) && !(owner.isWildcard() && labels-1 == int(sig.Labels)) {
-		wildcard, ok := owner.last(int(sig.Labels)).wildcard()
-		if !ok {
-			return nil, errSignature
-		}
-		owner = wildcard
+		owner, _ = owner.last(int(sig.Labels)).wildcard() // it is no longer than the name that it stands for
 	}
 	rdatas := make([][]byte, 0, len(s.rrs))
 	for _, rr := range s.rrs {

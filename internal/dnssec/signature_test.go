@@ -87,6 +87,7 @@ func TestVerifySet(t *testing.T) {
 		{"RFC4035-5.3.1", "reject-more-labels-than-the-name", s.set(t, []string{"a.z. A 192.0.2.1"}, func(r *dns.RRSIG) { r.Labels = 3 }), now, false, "", 0, EDEBogus},
 		{"RFC4035-5.3.1", "reject-wildcard-label-counted", s.set(t, []string{"*.z. A 192.0.2.1"}, func(r *dns.RRSIG) { r.Labels = 2 }), now, false, "", 0, EDEBogus},
 		{"RFC4035-5.3.1", "reject-other-type", s.set(t, []string{"a.z. A 192.0.2.1"}, func(r *dns.RRSIG) { r.TypeCovered = dns.TypeAAAA }), now, false, "", 0, EDEBogus},
+		{"RFC4035-5.3.1", "reject-name-outside-the-zone", s.set(t, []string{"a.y. A 192.0.2.1"}, none), now, false, "", 0, EDEBogus},
 		{"RFC4035-5.3.1", "reject-other-signer", s.set(t, []string{"a.z. A 192.0.2.1"}, func(r *dns.RRSIG) { r.SignerName = "a.z." }), now, false, "", 0, EDESignatureAbsent},
 		{"RFC4035-5.3.1", "reject-other-tag", s.set(t, []string{"a.z. A 192.0.2.1"}, func(r *dns.RRSIG) { r.KeyTag++ }), now, false, "", 0, EDEKeyMissing},
 		{"RFC4035-5.3.1", "reject-other-algorithm", s.set(t, []string{"a.z. A 192.0.2.1"}, func(r *dns.RRSIG) { r.Algorithm = dns.ECDSAP256SHA256 }), now, false, "", 0, EDEKeyMissing},
@@ -201,6 +202,24 @@ func TestVerifySetLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestVerifySetWithoutCanonicalForm: a signature over records that cannot be written is not checked
+// against what could be.
+func TestVerifySetWithoutCanonicalForm(t *testing.T) {
+	t.Run("RFC4034-6.2", func(t *testing.T) {
+		t.Run("reject-too-long-text", func(t *testing.T) {
+			s := newSigner(t, "z.")
+			set := s.set(t, []string{"a.z. TXT x"}, func(*dns.RRSIG) {})
+			set.rrs[0].(*dns.TXT).Txt = []string{strings.Repeat("x", 256)}
+			b := newBudget(Limits{}.withDefaults())
+			_, err := verifySet(set, s.zone, s.keys, time.Unix(1500, 0), b)
+			var bogus *BogusError
+			if !errors.As(err, &bogus) || bogus.EDE != EDEBogus || b.signatures.Load() != 0 {
+				t.Errorf("%v after %d signature checks", err, b.signatures.Load())
+			}
+		})
+	})
 }
 
 // TestDuplicates: what was signed once and arrives twice still verifies (RFC 4034 section 6.3).
