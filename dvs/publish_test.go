@@ -76,7 +76,7 @@ func TestWriteIndex(t *testing.T) {
 }
 
 func TestWellKnownSkillURL(t *testing.T) {
-	t.Run("DVS-3.2-03/accept", func(t *testing.T) {
+	t.Run("DVS-3.2-03/accept-url-of-the-name", func(t *testing.T) {
 		if got, err := dvs.WellKnownSkillURL("https://example.com", "my-skill"); err != nil || got != "https://example.com/.well-known/skills/my-skill/SKILL.md" {
 			t.Errorf("%q %v", got, err)
 		}
@@ -116,11 +116,11 @@ func TestLint(t *testing.T) {
 		code     lookleap.Code // "": no finding at all
 		severity lookleap.Severity
 	}{
-		{"DVS-4.1-01", "accept", at("x"), dvs.LintOptions{Directory: "a", URL: url}, "", 0},
+		{"DVS-4.1-01", "accept-skill-md", at("x"), dvs.LintOptions{Directory: "a", URL: url}, "", 0},
 		{"DVS-4.1-01", "reject-none", fstest.MapFS{"x.md": {}}, dvs.LintOptions{}, dvs.CodeMissingSkillMD, lookleap.SeverityError},
 		{"DVS-4.1-02", "accept-only-skill-md", at("x"), dvs.LintOptions{Profile: dvs.AgentSkills}, "", 0},
 		{"DVS-4.1-02", "reject-unsafe-file", at("x", "data/con"), dvs.LintOptions{}, dvs.CodeUnsafeName, lookleap.SeverityError},
-		{"DVS-4.2-01", "accept", at("x"), dvs.LintOptions{}, "", 0},
+		{"DVS-4.2-01", "accept-exact-name", at("x"), dvs.LintOptions{}, "", 0},
 		{"DVS-4.2-01", "reject-lower-case", fstest.MapFS{"skill.md": {Data: []byte("x")}}, dvs.LintOptions{}, dvs.CodeMissingSkillMD, lookleap.SeverityError},
 		{"DVS-3.1-01", "accept-https", at("x"), dvs.LintOptions{URL: url}, "", 0},
 		{"DVS-3.1-01", "reject-http", at("x"), dvs.LintOptions{URL: "http://example.com/.well-known/skills/a/SKILL.md"}, lookleap.CodeNotHTTPS, lookleap.SeverityError},

@@ -268,7 +268,7 @@ func TestExtra(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("DVS-4.3-11/accept", func(t *testing.T) {
+	t.Run("DVS-4.3-11/accept-extra-keys", func(t *testing.T) {
 		if skill.License() != "MIT" || skill.Annotations()["author"] != "x" || skill.AllowedTools() != "Bash" {
 			t.Errorf("%+v", skill)
 		}
