@@ -59,12 +59,16 @@ func (g *Gateway) authorize(r *http.Request, c *Call) (*Grant, error) {
 	shown := *c
 	shown.Scopes = slices.Clone(c.Scopes)
 	grant, err := call(r.Context(), g.plugins.host, "", func(ctx context.Context) (*Grant, error) {
-		return g.options.Authorizer.Authorize(ctx, withoutBody(r), &shown)
+		grant, err := g.options.Authorizer.Authorize(ctx, withoutBody(r), &shown)
+		if err == nil && grant == nil {
+			err = fail(CodeNotAuthorized, "the authorizer returned no grant", "")
+		}
+		return grant, err
 	})
-	switch {
-	case errors.Is(err, ErrNoSession), isGatewayLimit(r.Context(), err):
-		return nil, err
-	case err != nil || grant == nil:
+	if err != nil {
+		if errors.Is(err, ErrNoSession) || isGatewayLimit(r.Context(), err) {
+			return nil, err
+		}
 		return nil, fail(CodeNotAuthorized, "the session does not permit this call", "")
 	}
 	for _, s := range c.Scopes {
@@ -95,7 +99,7 @@ func (g *Gateway) authorizeBody(r *http.Request, c *Call, grant *Grant) error {
 // isGatewayLimit reports whether an error comes from the gateway's own limits and not from
 // the authorizer.
 func isGatewayLimit(ctx context.Context, err error) bool {
-	return err != nil && (ctx.Err() != nil || lookleap.CodeOf(err) == CodePluginBusy)
+	return ctx.Err() != nil || lookleap.CodeOf(err) == CodePluginBusy
 }
 
 // withoutBody returns a copy of a request that has no body.

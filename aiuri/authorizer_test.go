@@ -1,6 +1,7 @@
 package aiuri_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ func TestGatewayReads(t *testing.T) {
 		{"accept-no-browser", "", 200},
 		{"accept-no-browser-with-token", "Authorization: Bearer x\r\n", 200},
 		{"accept-no-browser-with-token-and-cookie", "Authorization: DPoP x\r\nCookie: s=1\r\n", 200},
+		{"accept-no-browser-with-grant-token-and-cookie", "Authorization: GNAP x\r\nCookie: s=1\r\n", 200},
 		{"accept-own-script", "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: empty\r\nCookie: s=1\r\n", 200},
 		{"accept-typed-in", "Sec-Fetch-Site: none\r\nSec-Fetch-Dest: document\r\nCookie: s=1\r\n", 200},
 		{"accept-named-page", "Sec-Fetch-Site: cross-site\r\nOrigin: https://shop.example\r\nSec-Fetch-Dest: empty\r\nCookie: s=1\r\n", 200},
@@ -35,6 +37,9 @@ func TestGatewayReads(t *testing.T) {
 		{"reject-script", "Sec-Fetch-Site: none\r\nSec-Fetch-Dest: script\r\n", 403},
 		{"reject-prefetch", "Sec-Fetch-Site: same-origin\r\nSec-Purpose: prefetch\r\n", 403},
 		{"reject-prerender", "Sec-Fetch-Site: none\r\nSec-Purpose: prefetch;prerender\r\n", 403},
+		{"reject-prerender-alone", "Sec-Fetch-Site: none\r\nSec-Purpose: prerender\r\n", 403},
+		{"reject-preview", "Sec-Fetch-Site: none\r\nX-Purpose: preview\r\n", 403},
+		{"reject-malformed-referer-of-an-old-browser", "Referer: https://[\r\n", 403},
 		{"reject-old-prefetch", "Sec-Fetch-Site: same-origin\r\nPurpose: prefetch\r\n", 403},
 		{"reject-foreign-origin-of-an-old-browser", "Origin: https://evil.example\r\n", 403},
 		{"reject-clear-text-page-of-the-same-name", "Origin: http://ai.example\r\n", 403},
@@ -71,6 +76,7 @@ func TestGatewayReads(t *testing.T) {
 		{"reject-post-of-a-clear-text-page-of-an-old-browser", "Referer: http://ai.example/\r\nCookie: s=1\r\n", 403},
 		{"accept-post-of-own-page-of-an-old-browser", "Referer: https://ai.example/shop\r\nCookie: s=1\r\n", 200},
 		{"accept-post-of-named-page-of-an-old-browser", "Referer: https://shop.example/shop\r\nCookie: s=1\r\n", 200},
+		{"accept-post-of-own-frame", "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: iframe\r\nSec-Purpose: prefetch\r\nCookie: s=1\r\n", 200},
 		{"accept-post-of-no-browser", "Cookie: s=1\r\n", 200},
 	} {
 		t.Run("O11/"+c.id, func(t *testing.T) {
@@ -78,6 +84,15 @@ func TestGatewayReads(t *testing.T) {
 			g.options.Origins = []string{"https://shop.example"}
 			resp := raw(t, g.server(t), "POST "+payTarget+" HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 2\r\nContent-Type: application/json\r\n"+c.header+"\r\n{}")
 			if resp.StatusCode != c.status || (len(g.calls) == 1) != (c.status == 200) {
+				t.Errorf("got %s and %v", resp.Status, g.calls)
+			}
+		})
+	}
+	for origin, status := range map[string]int{"https://ai.example": 200, "https://inner.example": 200, "https://evil.example": 403} {
+		t.Run(fmt.Sprintf("O11/%s-behind-a-proxy-%s", map[bool]string{true: "accept", false: "reject"}[status == 200], origin[len("https://"):]), func(t *testing.T) {
+			g := newGatewayWorld(t)
+			resp := raw(t, g.server(t), "GET "+target+" HTTP/1.1\r\nHost: inner.example\r\nOrigin: "+origin+"\r\n\r\n")
+			if resp.StatusCode != status || (len(g.calls) == 1) != (status == 200) {
 				t.Errorf("got %s and %v", resp.Status, g.calls)
 			}
 		})

@@ -173,6 +173,28 @@ func TestClaimsCheck(t *testing.T) {
 	}
 }
 
+// TestLongClaim: a claim of the largest size is read, and the error for a longer one says why.
+func TestLongClaim(t *testing.T) {
+	payload := func(size int) string { return `{"aud":"` + strings.Repeat("x", size-len(`""`)) + `"}` }
+	t.Run("AIU-3.4-09/accept-longest-claim", func(t *testing.T) {
+		if _, err := claimsOf(t, "{}", payload(maxClaim)); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("AIU-3.4-09/reject-longer-claim", func(t *testing.T) {
+		if _, err := claimsOf(t, "{}", payload(maxClaim+1)); err == nil || !strings.Contains(err.Message, "not strict JSON") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestIssuer: a text that is no URI is no endpoint, not even an unknown one.
+func TestIssuer(t *testing.T) {
+	if (&Claims{Issuer: "pay.example"}).issuedBy(URI{}) {
+		t.Error("an invalid issuer is an endpoint")
+	}
+}
+
 // TestBindings lists the checks that say what a result proves about its call.
 func TestBindings(t *testing.T) {
 	u, err := Parse("ai://pay.example/x")
@@ -194,6 +216,7 @@ func TestBindings(t *testing.T) {
 		{"plain-request", `{"iss":"ai://pay.example/x","aud":"me","req":"r2","exp":` + at(time.Minute) + `}`, full, "PNPPS", "it may be from an earlier call"},
 		{"request-missing", `{"iss":"ai://pay.example/x","aud":"me","exp":` + at(time.Minute) + `}`, full, "PNPPS", "does not name its request"},
 		{"request-missing-plain-expected", `{"iss":"ai://pay.example/x","aud":"me","exp":` + at(time.Minute) + `}`, plain, "PNPPS", "does not name its request"},
+		{"request-missing-without-plain-one", `{"iss":"ai://pay.example/x","aud":"me","exp":` + at(time.Minute) + `}`, Expectation{Endpoint: u, Audience: "me", Request: "r1"}, "PNPPS", "does not name its request"},
 		{"audience-missing", `{"iss":"ai://pay.example/x","req":"r1","exp":` + at(time.Minute) + `}`, full, "PPNPS", "does not name its caller"},
 		{"nothing-expected", `{"exp":` + at(time.Minute) + `}`, Expectation{}, "SSSPS", "no endpoint is expected"},
 		{"issued-recently", `{"iss":"ai://pay.example/x","aud":"me","req":"r1","iat":` + at(-DefaultMaxAge) + `}`, full, "PPPPS", ""},

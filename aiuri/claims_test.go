@@ -25,7 +25,7 @@ func TestPayloadClaims(t *testing.T) {
 			for _, payload := range []string{
 				``, ` `, `[]`, `"iss"`, `{}`, ` { } `, `[{"exp":1}]`, `{"paid":true}`, `{"abc":1,"defgh":2,"scopes":3,"iss ":4}`, `{"is":1,"issu":2}`, `{"ISS":1}`,
 				`{"x":"iss"}`, `{"x":["iss"]}`, `{"x":{"exp":1}}`, `{"x":"\",\"exp\":1,\""}`, `{"a\n":1,"exp\u0000":2}`, "{\"\u0435xp\":1}", `{"x":{"y":[{"exp":1}]},"z":[{"exp":2}]}`,
-				`x{"iss":1}`, `{not JSON}`, `{"x":1`, `{"unexpected`, "{\"x\":\"\xff\"}",
+				`x{"iss":1}`, `{not JSON}`, `{"exp`, `{"x":1,"iss`, `{"x":1`, `{"unexpected`, "{\"x\":\"\xff\"}",
 			} {
 				claimed(t, payload, 0)
 			}

@@ -54,7 +54,8 @@ func TestGatewayPlugins(t *testing.T) {
 		}
 	})
 	for mediaType, served := range map[string]bool{
-		"application/json": true, "application/problem+json": true, "application/vnd.a-b.c+json": true, "text/plain": true,
+		"application/json": true, "application/problem+json": true, "application/vnd.a-b.c+json": true, "application/a+b+json": true, "text/plain": true,
+		"application/pdf": false, "x+json": false,
 		"text/html": false, "application/x,text/html;+json": false, "application/x;y=+json": false, "application/+json": false, "image/svg+json": false,
 		"application/x\r\nSet-Cookie: a+json": false, "text/plain, text/html": false,
 	} {

@@ -229,6 +229,11 @@ func TestGatewayTransport(t *testing.T) {
 			if handler.ServeHTTP(w, r); w.Code != 403 || len(g.calls) != 0 {
 				t.Errorf("got %d", w.Code)
 			}
+			g.options.TLSEnded = true // by a proxy in front
+			w = httptest.NewRecorder()
+			if must(aiuri.NewGateway(g.host, g.options)).ServeHTTP(w, httptest.NewRequest("POST", "https://ai.example"+payTarget, nil)); w.Code != 200 || len(g.calls) != 1 {
+				t.Errorf("behind a proxy: got %d", w.Code)
+			}
 		})
 	}
 }

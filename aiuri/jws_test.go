@@ -2,6 +2,7 @@ package aiuri
 
 import (
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
@@ -43,6 +44,7 @@ func TestParseJWS(t *testing.T) {
 		{"algorithm-no-string", encoded(`{"alg":5}`) + "..c2ln", CodeRejectedAlgorithm, "alg is not a string"},
 		{"kid-no-string", encoded(`{"alg":"ES256","kid":5}`) + "..c2ln", CodeRejectedKey, "kid is not a string"},
 		{"crit-no-list", encoded(`{"alg":"ES256","crit":"b64","b64":true}`) + "..c2ln", CodeRejectedCritical, "not a list of names"},
+		{"crit-no-list-but-an-object", encoded(`{"alg":"ES256","crit":{"b64":true}}`) + "..c2ln", CodeRejectedCritical, "not a list of names"},
 		{"crit-empty", encoded(`{"alg":"ES256","crit":[]}`) + "..c2ln", CodeRejectedCritical, "not a list of names"},
 		{"crit-unknown", encoded(`{"alg":"ES256","crit":["x"],"x":1}`) + "..c2ln", CodeRejectedCritical, "not supported"},
 		{"crit-no-string", encoded(`{"alg":"ES256","crit":[5]}`) + "..c2ln", CodeRejectedCritical, "not supported"},
@@ -116,6 +118,17 @@ func TestUnencodedPayload(t *testing.T) {
 		}
 	})
 	t.Run("AIU-3.4-07/reject-embedded", func(t *testing.T) {
+		// As a reader signs it that knows RFC 7797, and as one that does not.
+		literal := encoded(header) + "." + encoded(body)
+		sum := sha256.Sum256([]byte(literal))
+		r, s, err := ecdsa.Sign(rand.Reader, private, sum[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed := SignedResult{JWS: literal + "." + encoded(string(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)))}
+		if v, err := VerifyResult(signed, set, claimsNow, Expectation{}); lookleap.CodeOf(err) != CodeRejectedSignature {
+			t.Error(v, err)
+		}
 		for _, beside := range [][]byte{nil, []byte(body)} {
 			if v, err := verify(encoded(body), beside, Expectation{}); lookleap.CodeOf(err) != CodeRejectedSignature {
 				t.Error(v, err)
@@ -153,8 +166,8 @@ func TestParseKey(t *testing.T) {
 	}
 	for _, c := range []struct{ name, set, reason string }{
 		{"kid-no-string", jwk("kid", 5), "a kid is not a string"},
-		{"algorithm-no-string", jwk("alg", 5), "not supported"},
-		{"algorithm-unknown", jwk("alg", "HS256"), "not supported"},
+		{"algorithm-no-string", jwk("alg", 5), "an algorithm that is not supported"},
+		{"algorithm-unknown", jwk("alg", "HS256"), "an algorithm that is not supported"},
 		{"algorithm-of-encryption", jwk("alg", "ECDH-ES"), "not supported"},
 		{"algorithm-of-another-kind", jwk("alg", "ES384"), "its alg does not match"},
 		{"use", jwk("use", "enc"), "not for signatures"},
@@ -163,10 +176,10 @@ func TestParseKey(t *testing.T) {
 		{"symmetric", jwk("k", "AA"), "symmetric or private"},
 		{"coordinate-not-base64url", jwk("x", "+"), "not base64url"},
 		{"coordinate-padded", jwk("x", encoded(string(x))+"="), "not base64url"},
-		{"coordinate-missing", jwk("y", ""), "malformed or of an unknown kind"},
-		{"not-on-the-curve", jwk("y", encoded(string(new(big.Int).Add(new(big.Int).SetBytes(y), big.NewInt(1)).FillBytes(make([]byte, 32))))), "malformed or of an unknown kind"},
-		{"curve", jwk("crv", "P-999"), "malformed or of an unknown kind"},
-		{"kind", jwk("kty", "XX"), "malformed or of an unknown kind"},
+		{"coordinate-missing", jwk("y", ""), "malformed, too long or of an unknown kind"},
+		{"not-on-the-curve", jwk("y", encoded(string(new(big.Int).Add(new(big.Int).SetBytes(y), big.NewInt(1)).FillBytes(make([]byte, 32))))), "malformed, too long or of an unknown kind"},
+		{"curve", jwk("crv", "P-999"), "malformed, too long or of an unknown kind"},
+		{"kind", jwk("kty", "XX"), "malformed, too long or of an unknown kind"},
 		{"no-object", `{"keys":[5]}`, ""},
 	} {
 		t.Run("AIU-3.4-05/reject-"+c.name, func(t *testing.T) {
@@ -182,7 +195,9 @@ func TestParseKey(t *testing.T) {
 			}
 		})
 	}
-	for name, set := range map[string]string{"plain": jwk(), "all": jwk("kid", "1", "alg", "ES256", "use", "sig", "key_ops", []string{"sign", "verify"})} {
+	for name, set := range map[string]string{
+		"plain": jwk(), "all": jwk("kid", "1", "alg", "ES256", "use", "sig", "key_ops", []string{"sign", "verify"}), "operations": jwk("key_ops", []string{"verify", "sign"}),
+	} {
 		t.Run("AIU-3.4-05/accept-"+name, func(t *testing.T) {
 			parsed, err := ParseKeySet([]byte(set))
 			if err != nil || len(parsed.keys) != 1 || len(parsed.Findings()) != 0 {
@@ -196,5 +211,85 @@ func TestParseKey(t *testing.T) {
 	}
 	if (key{}).fits(ES256) || (*KeySet)(nil).memory() != 0 {
 		t.Error("no key fits")
+	}
+}
+
+// TestEncodedPayload: a payload that is no base64url is refused although its key signed it.
+func TestEncodedPayload(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &KeySet{keys: []key{{public: public}}}
+	for payload, want := range map[string]lookleap.Code{encoded("paid"): lookleap.CodeOK, "cGFpZA==": CodeRejectedSignature, "cGF+ZA": CodeRejectedSignature, "cGFpZB": CodeRejectedSignature} {
+		t.Run("AIU-3.4-02/"+map[bool]string{true: "accept", false: "reject"}[want == lookleap.CodeOK]+"-payload-"+payload, func(t *testing.T) {
+			input := encoded(`{"alg":"EdDSA"}`) + "." + payload
+			v, err := VerifyResult(SignedResult{JWS: input + "." + encoded(string(ed25519.Sign(private, []byte(input))))}, set, claimsNow, Expectation{})
+			if code := lookleap.CodeOf(err); err != nil && code != want || err == nil && (want != lookleap.CodeOK || string(v.Payload) != "paid") {
+				t.Errorf("%v, %v; want %s", v, err, want)
+			}
+		})
+	}
+	t.Run("AIU-3.4-05/reject-key-of-no-known-type", func(t *testing.T) {
+		if verify(nil, &jws{}, nil) || verify("key", &jws{}, nil) {
+			t.Error("a signature is valid without a key")
+		}
+	})
+}
+
+// TestResultSize: a result of the largest size is read, a larger one is not.
+func TestResultSize(t *testing.T) {
+	const longest = MaxResult*4/3 + maxHeader
+	for name, c := range map[string]struct {
+		r    SignedResult
+		want lookleap.Code
+	}{
+		"accept-body":   {SignedResult{JWS: "x", Body: make([]byte, MaxResult)}, CodeRejectedSignature},
+		"reject-body":   {SignedResult{JWS: "x", Body: make([]byte, MaxResult+1)}, lookleap.CodeTooLarge},
+		"accept-signed": {SignedResult{JWS: strings.Repeat("x", longest)}, CodeRejectedSignature},
+		"reject-signed": {SignedResult{JWS: strings.Repeat("x", longest+1)}, lookleap.CodeTooLarge},
+	} {
+		t.Run("AIU-3.4-08/"+name, func(t *testing.T) {
+			if _, err := VerifyResult(c.r, nil, claimsNow, Expectation{}); lookleap.CodeOf(err) != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// TestReceipt: the ledger gets the digest of each result, and a signature that fits.
+func TestReceipt(t *testing.T) {
+	for size, kept := range map[int]bool{10: true, lookleap.MaxReceipt / 2: true, lookleap.MaxReceipt/2 + 1: false, 4 << 20: false} {
+		receipt, err := (&Verified{Payload: []byte("paid"), JWS: strings.Repeat("x", size)}).receipt()
+		if err != nil || len(receipt) > lookleap.MaxReceipt || !strings.Contains(string(receipt), lookleap.Digest([]byte("paid"))) || strings.Contains(string(receipt), "xxx") != kept {
+			t.Errorf("%d: %d bytes, %v; the signature is kept: %v", size, len(receipt), err, kept)
+		}
+	}
+}
+
+// TestHeaderKeyID: an empty kid names no key without a kid.
+func TestHeaderKeyID(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, header string
+		keys         []key
+		want         lookleap.Code
+	}{
+		{"accept-no-kid", `{"alg":"EdDSA"}`, []key{{public: public}}, lookleap.CodeOK},
+		{"accept-no-kid-of-a-key-with-one", `{"alg":"EdDSA"}`, []key{{public: public, id: "a", hasID: true}}, lookleap.CodeOK},
+		{"accept-empty-kid", `{"alg":"EdDSA","kid":""}`, []key{{public: public, hasID: true}}, lookleap.CodeOK},
+		{"reject-empty-kid", `{"alg":"EdDSA","kid":""}`, []key{{public: public}}, CodeRejectedKey},
+		{"reject-two-keys", `{"alg":"EdDSA"}`, []key{{public: public}, {public: public}}, CodeRejectedKey},
+	} {
+		t.Run("AIU-3.4-05/"+c.name, func(t *testing.T) {
+			input := encoded(c.header) + "." + encoded("paid")
+			_, err := VerifyResult(SignedResult{JWS: input + "." + encoded(string(ed25519.Sign(private, []byte(input))))}, &KeySet{keys: c.keys}, claimsNow, Expectation{})
+			if code := lookleap.CodeOf(err); err != nil && code != c.want || err == nil && c.want != lookleap.CodeOK {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
 	}
 }

@@ -32,8 +32,7 @@ const (
 	MaxKeySet = 256 << 10 // bytes
 	MaxKeys   = 100
 
-	minRSA = 2048 // bits
-	maxRSA = 8192
+	minRSA = 2048 // bits; the JWK parser accepts at most 4096
 )
 
 // KeySet is the usable public keys of a JWK Set (RFC 7517). It is immutable.
@@ -75,10 +74,12 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 			return nil, jsonError(CodeBadKeySet, err)
 		}
 		k, reason := parseKey(member)
-		if k.hasID && seen[k.id] {
-			return nil, jsonError(CodeBadKeySet, member.Refuse(string(CodeBadKeySet), "the set has two keys with the same kid", "use a unique kid for each key"))
+		if k.hasID {
+			if seen[k.id] {
+				return nil, jsonError(CodeBadKeySet, member.Refuse(string(CodeBadKeySet), "the set has two keys with the same kid", "use a unique kid for each key"))
+			}
+			seen[k.id] = true
 		}
-		seen[k.id] = seen[k.id] || k.hasID
 		if reason != "" {
 			place := member.Place()
 			set.findings = append(set.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRejectedKey, Requirement: "AIU-3.4-05", Message: reason,
@@ -109,11 +110,9 @@ func (s *KeySet) Findings() []lookleap.Finding {
 // parseKey returns a key with its kid, and a reason if it must not verify.
 func parseKey(v strictjson.Value) (k key, reason string) {
 	member := func(name string) string {
-		if m, ok := v.Member(name); ok {
-			text, _ := m.Text()
-			return text
-		}
-		return ""
+		m, _ := v.Member(name)
+		text, _ := m.Text()
+		return text
 	}
 	if id, ok := v.Member("kid"); ok {
 		text, err := id.Text()
@@ -123,8 +122,8 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 		k.id, k.hasID = strings.Clone(text), true
 	}
 	if alg, ok := v.Member("alg"); ok {
-		text, err := alg.Text()
-		if err != nil || !isAllowed(text, true) {
+		text, _ := alg.Text() // "" is not allowed
+		if !isAllowed(text, true) {
 			return k, "a key is for an algorithm that is not supported"
 		}
 		k.algorithm = strings.Clone(text)
@@ -140,20 +139,16 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 	// Pass only the members of a public key to the JWK parser.
 	plain := map[string]string{"kty": member("kty")}
 	for _, name := range []string{"crv", "x", "y", "n", "e"} {
-		if value := member(name); value != "" {
-			if _, bad := decode(value); name != "crv" && bad != nil {
-				return k, "a key is not base64url"
-			}
-			plain[name] = value
+		value := member(name)
+		if _, bad := decode(value); name != "crv" && bad != nil {
+			return k, "a key is not base64url"
 		}
+		plain[name] = value
 	}
-	text, err := json.Marshal(plain)
-	if err != nil {
-		return k, "a key cannot be read"
-	}
+	text, _ := json.Marshal(plain) // strings have no errors
 	var parsed jose.JSONWebKey
-	if err := parsed.UnmarshalJSON(text); err != nil || !parsed.Valid() {
-		return k, "a key is malformed or of an unknown kind"
+	if err := parsed.UnmarshalJSON(text); err != nil {
+		return k, "a key is malformed, too long or of an unknown kind"
 	}
 	k.public = parsed.Key
 	return k, k.weakness()
@@ -161,15 +156,15 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 
 func wrongUse(v strictjson.Value) string {
 	if use, ok := v.Member("use"); ok {
-		if text, err := use.Text(); err != nil || text != "sig" {
+		if text, _ := use.Text(); text != "sig" {
 			return "a key is not for signatures"
 		}
 	}
 	if ops, ok := v.Member("key_ops"); ok {
 		verifies := false
 		for op := range ops.Elements() {
-			text, err := op.Text()
-			verifies = verifies || err == nil && text == "verify"
+			text, _ := op.Text()
+			verifies = verifies || text == "verify"
 		}
 		if !verifies {
 			return "a key has no operation verify"
@@ -190,10 +185,10 @@ func (k key) weakness() string {
 			return ""
 		}
 	case *rsa.PublicKey:
-		switch bits := public.N.BitLen(); {
-		case bits < minRSA || bits > maxRSA:
-			return fmt.Sprintf("an RSA key has fewer than %d or more than %d bits", minRSA, maxRSA)
-		case public.E < 3 || public.E%2 == 0:
+		switch {
+		case public.N.BitLen() < minRSA:
+			return fmt.Sprintf("an RSA key has fewer than %d bits", minRSA)
+		case public.E%2 == 0: // the JWK parser refuses 1
 			return "an RSA key has a public exponent that is even or below 3"
 		case public.N.Bit(0) == 0 || isROCA(public.N):
 			return "an RSA key has a modulus that is known to be weak"
@@ -296,9 +291,6 @@ func (s *KeySet) memory() int {
 	total := 512 + 512*len(s.findings)
 	for _, k := range s.keys {
 		total += 512 + len(k.id)
-		if public, ok := k.public.(*rsa.PublicKey); ok {
-			total += public.Size()
-		}
 	}
 	return total
 }
@@ -308,11 +300,8 @@ func (s *keyCache) purge() {
 	s.renewals.Purge()
 }
 
-// keysOf returns the key set of a discovered endpoint, from the cache if it is there.
+// keysOf returns the key set of a discovered endpoint that is verifiable, from the cache if it is there.
 func (s *keyCache) keysOf(ctx context.Context, d *Discovery) (fetchedKeys, error) {
-	if !d.Verifiable() {
-		return fetchedKeys{}, errNoKeys(d)
-	}
 	if d.keys != nil {
 		return fetchedKeys{d.keys, s.host.Time()}, nil
 	}
@@ -360,8 +349,6 @@ func (s *keyCache) fetch(ctx context.Context, url string) (*KeySet, error) {
 		Limits: fetch.Limits{Body: MaxKeySet, Hops: 3}, TrustEvidence: true, MinTLS: tls.VersionTLS13,
 	})
 	switch {
-	case fetch.Cancelled(err):
-		return nil, err
 	case err != nil:
 		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: u.Origin() + u.Path(), Message: "the key set could not be fetched", Err: err}
 	case resp.Status != http.StatusOK:

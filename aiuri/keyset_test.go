@@ -20,6 +20,8 @@ func rsaOf(n *big.Int, e int) map[string]any {
 	return map[string]any{"kty": "RSA", "kid": "k", "n": encode(n.Bytes()), "e": encode(big.NewInt(int64(e)).Bytes())}
 }
 
+func odd(n *big.Int) *big.Int { return n.SetBit(n, 0, 1) }
+
 // rocaModulus has the residues of the weak generator and 2048 bits.
 func rocaModulus() *big.Int {
 	m := big.NewInt(1)
@@ -40,6 +42,8 @@ func TestKeySetUse(t *testing.T) {
 	}{
 		{"AIU-3.4-05/accept-kid", []map[string]any{jwk("1", ecKey())}},
 		{"AIU-3.4-05/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"), with("alg", "ES256"), with("key_ops", []string{"verify"}))}},
+		{"AIU-3.4-05/accept-after-unusable", []map[string]any{{"kty": "oct", "kid": "s", "k": "AAAA"}, {"kty": "new", "kid": "n"}, jwk("1", ecKey())}},
+		{"AIU-3.4-05/accept-beside-empty-kid", []map[string]any{jwk("1", ecKey()), jwk("", p384Key(), with("kid", "")), jwk("", p384Key())}},
 		{"AIU-3.4-05/accept-among-unusable", []map[string]any{jwk("1", ecKey()), {"kty": "oct", "kid": "s", "k": "AAAA"}, {"kty": "new", "kid": "n"}}},
 		{"L13/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"))}},
 	} {
@@ -57,6 +61,7 @@ func TestKeySetUse(t *testing.T) {
 		{"AIU-3.4-05/reject-use-enc", jwk("1", ecKey(), with("use", "enc"))},
 		{"AIU-3.4-05/reject-key-ops", jwk("1", ecKey(), with("key_ops", []string{"sign"}))},
 		{"AIU-3.4-05/reject-alg-mismatch", jwk("1", ecKey(), with("alg", "ES384"))},
+		{"AIU-3.4-05/reject-alg-unknown-type", jwk("1", ecKey(), with("alg", 5))},
 		{"AIU-3.4-05/reject-crv-mismatch", jwk("1", ecKey(), with("crv", "P-384"))},
 		{"AIU-3.4-05/reject-kty-mismatch", jwk("1", ecKey(), with("kty", "RSA"))},
 		{"AIU-3.4-05/reject-private", jwk("1", ecKey(), private)},
@@ -79,8 +84,14 @@ func TestKeySetUse(t *testing.T) {
 		"reject-e-even":      rsaOf(n, 65536),
 		"reject-roca":        rsaOf(rocaModulus(), 65537),
 		"reject-even-n":      rsaOf(new(big.Int).Lsh(n, 1), 65537),
-		"reject-2047-bit":    rsaOf(new(big.Int).Rsh(n, 1), 65537),
-		"reject-8193-bit":    rsaOf(new(big.Int).Lsh(n, 6145), 65537),
+		"reject-2047-bit":    rsaOf(odd(new(big.Int).Rsh(n, 1)), 65537),
+		"reject-4097-bit":    rsaOf(odd(new(big.Int).Lsh(n, 2049)), 65537),
+		"reject-8193-bit":    rsaOf(odd(new(big.Int).Lsh(n, 6145)), 65537),
+		"reject-alg-ES256":   jwk("k", rsaKey(), with("alg", aiuri.ES256)),
+		"reject-alg-EdDSA":   jwk("k", rsaKey(), with("alg", aiuri.EdDSA)),
+		"reject-ed-PS256":    jwk("k", edKey(), with("alg", aiuri.PS256)),
+		"reject-ed-ES256":    jwk("k", edKey(), with("alg", aiuri.ES256)),
+		"reject-ec-EdDSA":    jwk("k", ecKey(), with("alg", aiuri.EdDSA)),
 		"reject-no-exponent": {"kty": "RSA", "kid": "k", "n": encode(n.Bytes())},
 	} {
 		for _, row := range []string{"AIU-3.4-13/", "L13/"} {
@@ -105,11 +116,17 @@ func TestKeySetUse(t *testing.T) {
 			}
 		})
 	}
-	t.Run("AIU-3.4-13/accept-2048-bit", func(t *testing.T) {
-		if set := keySet(t, jwk("k", rsaKey())); set.Len() != 1 {
-			t.Error(set.Findings())
-		}
-	})
+	for name, key := range map[string]map[string]any{
+		"2048-bit": jwk("k", rsaKey()), "4096-bit": rsaOf(odd(new(big.Int).Lsh(n, 2048)), 65537), "e-3": rsaOf(n, 3),
+		"alg-PS256": jwk("k", rsaKey(), with("alg", aiuri.PS256)), "alg-RS256": jwk("k", rsaKey(), with("alg", aiuri.RS256)),
+		"alg-EdDSA": jwk("k", edKey(), with("alg", aiuri.EdDSA)), "alg-ES384": jwk("k", p384Key(), with("alg", aiuri.ES384)),
+	} {
+		t.Run("AIU-3.4-13/accept-"+name, func(t *testing.T) {
+			if set := keySet(t, key); set.Len() != 1 {
+				t.Error(set.Findings())
+			}
+		})
+	}
 }
 
 func TestParseKeySet(t *testing.T) {
@@ -125,7 +142,21 @@ func TestParseKeySet(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("AIU-3.4-13/accept-256-KiB", func(t *testing.T) {
+		one := many(1)
+		if set, err := aiuri.ParseKeySet(append(one, []byte(strings.Repeat(" ", 256<<10-len(one)))...)); err != nil || set.Len() != 1 {
+			t.Error(err)
+		}
+	})
+	for text, want := range map[string]string{`{"keys":[}`: "value", `{}`: `"keys"`, `{"keys":5}`: "array is expected"} {
+		t.Run("AIU-3.4-05/reject-with-the-reason", func(t *testing.T) {
+			if _, err := aiuri.ParseKeySet([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", text, err, want)
+			}
+		})
+	}
 	for id, text := range map[string][]byte{
+		"AIU-3.4-05/reject-empty-kid-twice":  setText(jwk("", ecKey(), with("kid", "")), jwk("", p384Key()), jwk("", otherKey(), with("kid", ""))),
 		"AIU-3.4-13/reject-101":              many(101),
 		"AIU-3.4-13/reject-256-KiB":          append(many(1), []byte(strings.Repeat(" ", 256<<10))...),
 		"AIU-3.4-05/reject-kid-twice":        setText(jwk("1", ecKey()), jwk("1", otherKey())),
@@ -189,6 +220,12 @@ func TestRotation(t *testing.T) {
 	}
 	w.net.Clock().Advance(5 * time.Minute)
 	t.Run("AIU-3.4-12/accept-one-refetch", func(t *testing.T) {
+		if err := ask(); err != nil || fetched() != 2 {
+			t.Errorf("got %v after %d fetches", err, fetched())
+		}
+	})
+	t.Run("AIU-3.4-12/accept-refetched-keys-for-their-whole-life", func(t *testing.T) {
+		w.net.Clock().Advance(aiuri.DefaultKeyLife - time.Second)
 		if err := ask(); err != nil || fetched() != 2 {
 			t.Errorf("got %v after %d fetches", err, fetched())
 		}

@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"strings"
@@ -41,8 +42,12 @@ func TestCachesAreBounded(t *testing.T) {
 	}
 	many := func(piece string, n int) string { return strings.Repeat(piece+",", n-1) + piece }
 	for name, load := range map[string]func() int{
-		"many-keys":     keySetOf(func(i int) string { return fmt.Sprintf(ecKey, i, "") }),
-		"long-key-ids":  keySetOf(func(i int) string { return fmt.Sprintf(ecKey, i, strings.Repeat("x", 2000)) }),
+		"many-keys":    keySetOf(func(i int) string { return fmt.Sprintf(ecKey, i, "") }),
+		"long-key-ids": keySetOf(func(i int) string { return fmt.Sprintf(ecKey, i, strings.Repeat("x", 2000)) }),
+		"long-rsa-keys": keySetOf(func(i int) string {
+			modulus := bytes.Repeat([]byte{0xc5}, 512)
+			return fmt.Sprintf(`{"kid":"%d","kty":"RSA","n":%q,"e":"AQAB"}`, i, base64url.EncodeToString(modulus))
+		}),
 		"unusable-keys": keySetOf(func(int) string { return `{}` }),
 		"many-scopes":   document(`{"endpoint":"ai://bank.example/","scopes":[` + many(`"a"`, 3000) + `]}`),
 		"many-members": document(`{"endpoint":"ai://bank.example/"` + func() string {
@@ -86,7 +91,7 @@ func TestCachesAreBounded(t *testing.T) {
 			c.sets.Put(fmt.Sprint("https://bank.example/", i), loaded)
 			c.renewals.Put(fmt.Sprint("https://bank.example/", i), loaded)
 		}
-		if n := c.sets.Bytes() + c.renewals.Bytes(); n == 0 || n > 1<<20 {
+		if n := c.sets.Bytes() + c.renewals.Bytes(); n <= 0 || n > 1<<20 {
 			t.Errorf("%d bytes are cached", n)
 		}
 	})
@@ -108,7 +113,7 @@ func TestCachesAreBounded(t *testing.T) {
 			d.documents.Put(fmt.Sprintf("https://%d.example", i), flight.Loaded[*cachedDocument]{Value: &cachedDocument{descriptor: descriptor}, Until: until})
 			d.discoveries.Put(fmt.Sprintf("https://%d.example/", i), flight.Loaded[*Discovery]{Value: &Discovery{Document: descriptor}, Until: until})
 		}
-		if n := d.documents.Bytes() + d.discoveries.Bytes(); n == 0 || n > 1<<20 {
+		if n := d.documents.Bytes() + d.discoveries.Bytes(); n <= 0 || n > 1<<20 {
 			t.Errorf("%d bytes are cached", n)
 		}
 	})

@@ -303,7 +303,8 @@ func (g *generator) arguments(c *ast.CallExpr) {
 		_, ok := e.(*ast.Ident)
 		return ok
 	}
-	if f, ok := c.Fun.(*ast.Ident); ok && (f.Name == "min" || f.Name == "max") {
+	switch g.text(c.Fun.Pos(), c.Fun.End()) {
+	case "min", "max", "bytes.Equal", "maps.Equal", "slices.Equal", "strings.EqualFold":
 		return // their order has no meaning
 	}
 	for i := 1; i < len(c.Args); i++ {

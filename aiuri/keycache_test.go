@@ -1,0 +1,113 @@
+package aiuri_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+)
+
+// TestKeysExpireDuringTheCall: a result is verified with keys that have not expired when it
+// arrives, however long the call took.
+func TestKeysExpireDuringTheCall(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		life time.Duration // KeyLife
+		call time.Duration // how long the call takes
+		down bool          // the key server fails meanwhile; otherwise it removes the key
+		want lookleap.Code // "": the result is accepted
+	}{
+		{"accept-just-before", 0, aiuri.DefaultKeyLife - time.Second, false, ""},
+		{"reject-removed-key", 0, aiuri.DefaultKeyLife, false, aiuri.CodeRejectedKey},
+		{"reject-removed-key-long-after", 0, 3 * aiuri.DefaultKeyLife, false, aiuri.CodeRejectedKey},
+		{"reject-without-key-server", 0, aiuri.DefaultKeyLife, true, lookleap.CodeBadStatus},
+		{"accept-longer-life", time.Hour, time.Hour - time.Second, false, ""},
+		{"reject-after-longer-life", time.Hour, time.Hour, false, aiuri.CodeRejectedKey},
+		{"reject-after-longest-life", 48 * time.Hour, aiuri.MaxKeyLife, false, aiuri.CodeRejectedKey},
+	} {
+		t.Run("AIU-3.4-12/"+c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.net.Clock().Freeze()
+			w.options.KeyLife = c.life
+			w.answer = func(rw http.ResponseWriter, r *http.Request) {
+				w.net.Clock().Advance(c.call)
+				if c.down {
+					w.bank.Status("/jwks.json", 503)
+				} else {
+					w.keys(jwk("2", otherKey()))
+				}
+				receipt("1", true)(rw, r)
+			}
+			v, err := w.invoke(t, pay)
+			if c.want == "" && err != nil || c.want != "" && (v != nil || lookleap.CodeOf(err) != c.want) {
+				t.Errorf("%v, %v; want %s", v, err, c.want)
+			}
+		})
+	}
+}
+
+// TestCancelledRefetch: a caller who leaves while keys are fetched again gets its own error, and
+// the next call fetches them.
+func TestCancelledRefetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		client := must(aiuri.NewClient(w.host, w.options))
+		if _, err := client.Invoke(t.Context(), pay); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute) // synctest's time
+		ctx, cancel := context.WithCancel(t.Context())
+		w.answer = receipt("2", true)
+		w.bank.HandleFunc("/jwks.json", func(_ http.ResponseWriter, r *http.Request) {
+			cancel()
+			<-r.Context().Done()
+		})
+		if _, err := client.Invoke(ctx, pay); !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled call: %v", err)
+		}
+		w.keys(jwk("2", otherKey()))
+		if _, err := client.Invoke(t.Context(), pay); err != nil {
+			t.Errorf("the next call: %v", err)
+		}
+	})
+}
+
+// TestLocalKeysAreNotFetched: the keys of a local endpoint come from the host alone.
+func TestLocalKeysAreNotFetched(t *testing.T) {
+	r := newRobot(t)
+	r.net.Clock().Freeze()
+	r.options.Native = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
+		r.net.Clock().Advance(time.Hour)
+		return aiuri.SignResult([]byte("{}"), aiuri.SigningKey{ID: "2", Private: otherKey()}, aiuri.SignOptions{})
+	})
+	_, err := r.client(t).Invoke(t.Context(), aiuri.Request{URI: parse(t, loadPallet), Scopes: []string{"load"}})
+	var no *lookleap.VerifyError
+	if !errors.As(err, &no) || no.Verdict.Code != aiuri.CodeRejectedKey {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(no.Verdict.Checks, func(c lookleap.Check) bool { return c.Requirement == "AIU-3.4-12" }) {
+		t.Errorf("a key set was fetched: %v", no.Verdict.Checks)
+	}
+}
+
+// TestVerdictOrder: the checks of a result are told in the order in which they were made.
+func TestVerdictOrder(t *testing.T) {
+	u := parseAny("ai://bank.example/pay")
+	v, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: es256(claims(`,"iss":"ai://bank.example/pay"`), "{}", false)}, keySet(t, jwk("1", ecKey())), now, aiuri.Expectation{Endpoint: u})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range v.Verdict.Checks {
+		got = append(got, c.Requirement)
+	}
+	if want := []string{"AIU-3.4-04", "AIU-3.4-05", "AIU-3.4-02", "AIU-3.4-09", "AIU-3.4-09", "AIU-3.4-09", "AIU-3.4-09", "AIU-3.4-03"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
