@@ -59,6 +59,8 @@ func TestParseIndex(t *testing.T) {
 		{id: "DVS-3.2-17/accept-invented-schema-with-digests", in: `{"$schema":5,"skills":[{"name":"a","type":"skill-md","description":"d","url":"https://cdn.example/a/SKILL.md","digest":"` + digestOf("x") +
 			`"},{"name":"b","type":"archive","description":"d","url":"b.zip","digest":"` + digestOf("x") + `"},{"name":"c","type":"document","description":"d","url":"/c/SKILL.md"}]}`,
 			want: []string{"https://cdn.example/a/SKILL.md", "https://shop.example/.well-known/skills/b.zip", "https://shop.example/c/SKILL.md"}, findings: []lookleap.Code{"unknown-schema"}},
+		{id: "DVS-3.2-17/reject-file-of-another-name-without-digest", in: `{"$schema":"x","skills":[{"name":"a","type":"skill-md","description":"d","url":"/guides/a.md"},{"name":"b","type":"archive","description":"d","url":"/b.zip"}]}`,
+			findings: []lookleap.Code{"unknown-schema", "bad-index-entry", "bad-index-entry"}},
 		{id: "DVS-3.2-17/reject-type-of-invented-schema", in: `{"$schema":"x","skills":[{"name":"a","type":"api","description":"d","url":"/api/search"},{"name":"b","type":"document","description":"d","url":"https://cdn.example/b/SKILL.md"}]}`,
 			findings: []lookleap.Code{"unknown-schema", "unknown-type", "entry-outside-root"}},
 		{id: "DVS-3.2-17/reject-string", in: `"skills"`, refused: "bad-index"},

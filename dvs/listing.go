@@ -254,7 +254,7 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 		return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the types skill-md and archive are read here", "")
 	}
 	digests := form == formDigests
-	if digests || fields.digest != "" {
+	if digests || fields.digest != "" || !artifact.namesItself(fields.url) {
 		digest, err := ParseDigest(fields.digest)
 		if err != nil || digests && fields.url == "" {
 			return Listing{}, refuse(CodeBadIndexEntry, fields.digest, "the entry lacks its url or a digest of the form sha256:…", "")
@@ -289,6 +289,12 @@ func (f indexForm) artifact(kind, url string) (Artifact, bool) {
 		return SkillArchive, true
 	}
 	return SkillDirectory, f == formUnknown && (kind == "" || strings.HasSuffix(url, "/"+EntryFile))
+}
+
+// namesItself reports whether the URL alone shows that a skill is there. A file of another name
+// is a skill because an entry with its digest says so.
+func (a Artifact) namesItself(url string) bool {
+	return a == SkillDirectory || strings.HasSuffix(url, "/"+EntryFile)
 }
 
 func textMember(v strictjson.Value, name string, to *string) error {
