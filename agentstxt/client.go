@@ -3,8 +3,11 @@ package agentstxt
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -34,9 +37,11 @@ type Client struct {
 // methods return an error with [lookleap.CodeUsage].
 func NewClient(host *lookleap.Host, options Options) *Client {
 	limits := options.Limits.withDefaults()
+	robotsSize := func(_ string, e *robotsEntry) int { return 1024 + 4*e.file.size }
 	return &Client{
 		host: host, options: options, limits: limits, unusable: options.Robots.check(),
-		origins: newOriginCache(limits.Origins), cache: newPolicyCache(limits.Origins, limits.Memory), robots: newRobotsCache(host, limits),
+		origins: newOriginCache(limits.Origins), cache: newPolicyCache(limits.Origins, limits.Memory),
+		robots: flight.NewSizedMemo(limits.Origins, limits.Memory, robotsSize, host.Time),
 	}
 }
 
@@ -139,6 +144,57 @@ type goodCopy struct {
 // the clock was set back.
 func (e *cachedPolicy) isCurrent(now time.Time) bool {
 	return e != nil && now.Before(e.recheck) && !now.Before(e.checked)
+}
+
+// policyCache holds what is known about origins, bounded by number and by bytes. It
+// evicts the least recently used entry first.
+type policyCache struct {
+	mu       sync.Mutex
+	lru      *simplelru.LRU[string, *cachedPolicy]
+	bytes    int
+	maxBytes int
+}
+
+func newPolicyCache(origins, maxBytes int) *policyCache {
+	c := &policyCache{maxBytes: maxBytes}
+	lru, err := simplelru.NewLRU(origins, func(_ string, e *cachedPolicy) { c.bytes -= e.size() })
+	if err != nil {
+		panic(err) // only a size below 1 is an error
+	}
+	c.lru = lru
+	return c
+}
+
+// size estimates the memory of an entry.
+func (e *cachedPolicy) size() int {
+	p := e.policy
+	if e.good != nil {
+		p = e.good.policy // the policy in force is the same file
+	}
+	return 512 + len(p.text) + 12*len(p.rules) + 8*len(p.conditions) + 4*len(p.index.slots)
+}
+
+func (c *policyCache) get(origin string) *cachedPolicy {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, _ := c.lru.Get(origin)
+	return e
+}
+
+// put stores an entry unless the result of a later attempt is there: an older answer
+// must not replace a malformed file.
+func (c *policyCache) put(origin string, e *cachedPolicy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if newer, ok := c.lru.Peek(origin); ok && newer.attempt > e.attempt {
+		return
+	}
+	c.lru.Remove(origin) // an entry that is replaced does not count as evicted
+	c.lru.Add(origin, e)
+	c.bytes += e.size()
+	for c.bytes > c.maxBytes && c.lru.Len() > 1 {
+		c.lru.RemoveOldest()
+	}
 }
 
 // current returns what is known about an origin. It asks for the policy again if that

@@ -3,10 +3,8 @@ package agentstxt
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"time"
 
@@ -23,77 +21,6 @@ import (
 func Fetch(ctx context.Context, host *lookleap.Host, rawURL string) (*Policy, error) {
 	return NewClient(host, Options{}).Policy(ctx, rawURL)
 }
-
-// origin is the scheme, host and port that one policy is about.
-type origin struct {
-	name   string     // canonical, for instance https://shop.example:8443
-	policy domain.URL // of the file; for http it has the scheme https until it is sent
-	plain  bool       // the scheme is http
-}
-
-// PolicyURL returns the URL of the policy for a URL: /agents.txt at its origin
-// (section 2). The scheme must be https or http.
-func PolicyURL(rawURL string) (string, error) {
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return "", badURL(err)
-	}
-	o, err := originOf(u)
-	if err != nil {
-		return "", err
-	}
-	return o.name + policyPath, nil
-}
-
-// originRules returns the rules for URLs that have an origin.
-func originRules() domain.Rules {
-	return domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}
-}
-
-// originOf returns the origin of a URL, and an error if it has none or if its host is
-// ambiguous. The Fetcher decides which hosts may be reached.
-func originOf(u *url.URL) (origin, error) {
-	if u == nil || u.Opaque != "" {
-		return origin{}, badURL(errors.New("the URL has no path"))
-	}
-	return originAt(u.Scheme, u.Host)
-}
-
-// originAt is originOf for the scheme and the host of a URL.
-func originAt(scheme, host string) (origin, error) {
-	base, err := originRules().Parse(scheme + "://" + host + "/")
-	if err != nil {
-		return origin{}, badURL(err)
-	}
-	o := origin{name: base.Origin(), plain: base.Scheme() == "http"}
-	file := base.Origin() + policyPath
-	if o.plain {
-		file = fmt.Sprintf("https://%s:%d%s", base.Host(), base.Port(), policyPath)
-	}
-	if o.policy, err = originRules().Parse(file); err != nil {
-		return origin{}, badURL(err)
-	}
-	return o, nil
-}
-
-// robots returns the URL of the origin's robots.txt, with the scheme of o.policy.
-func (o origin) robots() (domain.URL, error) {
-	return originRules().Parse(o.root() + robotsPathName)
-}
-
-// root returns the origin with the scheme of o.policy.
-func (o origin) root() string { return strings.TrimSuffix(o.policy.String(), policyPath) }
-
-// displayURL returns a URL for messages: a URL of the origin with its own scheme.
-func (o origin) displayURL(url string) string {
-	if path, own := strings.CutPrefix(url, o.root()); own && strings.HasPrefix(path, "/") {
-		return o.name + path
-	}
-	return url
-}
-
-// badURL returns the error for a URL without an origin.
-func badURL(err error) error { return fetch.URLError("", "the URL has no usable origin", err) }
 
 // readResult is the result of one attempt to read a policy.
 type readResult struct {
@@ -113,8 +40,11 @@ type readResult struct {
 // through a guard of this package.
 func (c *Client) get(ctx context.Context, o origin, file domain.URL, known fetch.Validator, req *fetch.Request) (*fetch.Response, error) {
 	header := http.Header{"Accept": {"text/plain"}}
-	if agent := c.options.userAgent(); agent != "" {
-		header.Set("User-Agent", agent)
+	switch {
+	case c.options.UserAgent != "":
+		header.Set("User-Agent", c.options.UserAgent)
+	case c.options.Robots.Token != "":
+		header.Set("User-Agent", c.options.Robots.Token+" "+fetch.UserAgent)
 	}
 	known.Ask(header)
 	req.URL, req.Header, req.Redirect = file, header, fetch.Anywhere

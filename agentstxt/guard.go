@@ -188,7 +188,7 @@ func (t *Transport) target(req *http.Request) (target, error) {
 			return target{}, &lookleap.Error{Code: lookleap.CodeBadHost, Message: "the request's Host field names another site than its URL"}
 		}
 	}
-	return newTarget(o, req.URL, isReading(req.Method)), nil
+	return newTarget(o, req.URL, req.Method), nil
 }
 
 // asksForGzip reports whether the guard is to ask for a compressed response and decode

@@ -3,8 +3,6 @@ package agentstxt
 import (
 	"math"
 	"time"
-
-	"github.com/lookleap/lookleap/internal/fetch"
 )
 
 // Options are the choices that the draft leaves to clients. The zero value follows the
@@ -97,12 +95,4 @@ func (l Limits) withDefaults() Limits {
 	l.Size = min(l.Size, 256<<20)
 	l.Line = min(l.Line, math.MaxUint16/3) // encoding makes three bytes of one
 	return l
-}
-
-// userAgent returns the User-Agent header field of requests for policies.
-func (o *Options) userAgent() string {
-	if o.UserAgent == "" && o.Robots.Token != "" {
-		return o.Robots.Token + " " + fetch.UserAgent
-	}
-	return o.UserAgent
 }

@@ -27,11 +27,6 @@ type robotsEntry struct {
 	private   bool            // the server forbids shared caches to store it
 }
 
-func newRobotsCache(host *lookleap.Host, limits Limits) *flight.Memo[string, *robotsEntry] {
-	size := func(_ string, e *robotsEntry) int { return 1024 + 4*e.file.size }
-	return flight.NewSizedMemo(limits.Origins, limits.Memory, size, host.Time)
-}
-
 // Robots returns the robots.txt file of a URL's origin, cached or fetched, also if
 // [Options.Robots] has no token. If the file cannot be read, it returns one that denies
 // every path, and no error (RFC 9309, section 2.3.1.4). It returns an error if the URL has

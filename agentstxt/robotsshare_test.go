@@ -210,7 +210,7 @@ func checkSplitURL(t *testing.T, raw string) {
 	if err != nil || u.Scheme != scheme || u.Host != host || u.Opaque != "" || u.User != nil {
 		t.Fatalf("%q: %q, %q, want %v, %v", raw, scheme, host, u, err)
 	}
-	if want := newTarget(origin{}, u, true); !reflect.DeepEqual(got, want) {
+	if want := newTarget(origin{}, u, http.MethodGet); !reflect.DeepEqual(got, want) {
 		t.Errorf("%q: %+v, want %+v", raw, got, want)
 	}
 }

@@ -1,10 +1,139 @@
 package agentstxt
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 )
+
+// origin is the scheme, host and port that one policy is about.
+type origin struct {
+	name   string     // canonical, for instance https://shop.example:8443
+	policy domain.URL // of the file; for http it has the scheme https until it is sent
+	plain  bool       // the scheme is http
+}
+
+// PolicyURL returns the URL of the policy for a URL: /agents.txt at its origin
+// (section 2). The scheme must be https or http.
+func PolicyURL(rawURL string) (string, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "", badURL(err)
+	}
+	o, err := originOf(u)
+	if err != nil {
+		return "", err
+	}
+	return o.name + policyPath, nil
+}
+
+// originRules returns the rules for URLs that have an origin.
+func originRules() domain.Rules {
+	return domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}
+}
+
+// originOf returns the origin of a URL, and an error if it has none or if its host is
+// ambiguous. The Fetcher decides which hosts may be reached.
+func originOf(u *url.URL) (origin, error) {
+	if u == nil || u.Opaque != "" {
+		return origin{}, badURL(errors.New("the URL has no path"))
+	}
+	return originAt(u.Scheme, u.Host)
+}
+
+// originAt is originOf for the scheme and the host of a URL.
+func originAt(scheme, host string) (origin, error) {
+	base, err := originRules().Parse(scheme + "://" + host + "/")
+	if err != nil {
+		return origin{}, badURL(err)
+	}
+	o := origin{name: base.Origin(), plain: base.Scheme() == "http"}
+	file := base.Origin() + policyPath
+	if o.plain {
+		file = fmt.Sprintf("https://%s:%d%s", base.Host(), base.Port(), policyPath)
+	}
+	if o.policy, err = originRules().Parse(file); err != nil {
+		return origin{}, badURL(err)
+	}
+	return o, nil
+}
+
+// robots returns the URL of the origin's robots.txt, with the scheme of o.policy.
+func (o origin) robots() (domain.URL, error) {
+	return originRules().Parse(o.root() + robotsPathName)
+}
+
+// root returns the origin with the scheme of o.policy.
+func (o origin) root() string { return strings.TrimSuffix(o.policy.String(), policyPath) }
+
+// displayURL returns a URL for messages: a URL of the origin with its own scheme.
+func (o origin) displayURL(url string) string {
+	if path, own := strings.CutPrefix(url, o.root()); own && strings.HasPrefix(path, "/") {
+		return o.name + path
+	}
+	return url
+}
+
+// badURL returns the error for a URL without an origin.
+func badURL(err error) error { return fetch.URLError("", "the URL has no usable origin", err) }
+
+// originCache holds the origins of recent URLs, because checking a host takes longer than
+// a decision from the cache.
+type originCache struct {
+	mu  sync.Mutex
+	lru *simplelru.LRU[originKey, origin]
+}
+
+// originKey is what decides the origin of a URL, as it is written.
+type originKey struct{ scheme, host string }
+
+func newOriginCache(origins int) *originCache {
+	lru, err := simplelru.NewLRU[originKey, origin](origins, nil)
+	if err != nil {
+		panic(err) // only a size below 1 is an error
+	}
+	return &originCache{lru: lru}
+}
+
+// originOf is [originOf] with a cache.
+func (c *Client) originOf(u *url.URL) (origin, error) {
+	if u == nil || u.Opaque != "" {
+		return originOf(u)
+	}
+	return c.originAt(u.Scheme, u.Host)
+}
+
+// originAt is originOf for the scheme and the host of a URL.
+func (c *Client) originAt(scheme, host string) (origin, error) {
+	if len(host) > maxHost {
+		return originAt(scheme, host)
+	}
+	key := originKey{scheme, host}
+	c.origins.mu.Lock()
+	o, ok := c.origins.lru.Get(key)
+	c.origins.mu.Unlock()
+	if ok {
+		return o, nil
+	}
+	o, err := originAt(scheme, host)
+	if err == nil {
+		c.origins.mu.Lock()
+		c.origins.lru.Add(key, o)
+		c.origins.mu.Unlock()
+	}
+	return o, err
+}
+
+// maxHost is the length of the longest host with a port that is cached, in bytes.
+const maxHost = 300
 
 // target is what a request asks for.
 type target struct {
@@ -15,8 +144,11 @@ type target struct {
 	reads    bool // the method is GET or HEAD
 }
 
-func newTarget(o origin, u *url.URL, reads bool) target {
-	return target{origin: o, path: u.EscapedPath(), query: u.RawQuery, hasQuery: u.RawQuery != "" || u.ForceQuery, reads: reads}
+func newTarget(o origin, u *url.URL, method string) target {
+	return target{
+		origin: o, path: u.EscapedPath(), query: u.RawQuery, hasQuery: u.RawQuery != "" || u.ForceQuery,
+		reads: method == "" || method == http.MethodGet || method == http.MethodHead,
+	}
 }
 
 // pathAndQuery returns both as they are sent.
@@ -44,7 +176,7 @@ func (c *Client) targetOf(rawURL string) (target, error) {
 		return target{path: rawURL}, badURL(err)
 	}
 	o, err := c.originOf(u)
-	return newTarget(o, u, true), err
+	return newTarget(o, u, http.MethodGet), err
 }
 
 // splitURL splits a URL of the most frequent form, for which [url.Parse] would allocate: a
@@ -85,9 +217,4 @@ func isPlainHostByte(b byte) bool {
 
 func isPlainPathByte(b byte) bool {
 	return isAlnum(b) || strings.IndexByte("/-._~$&+,;=:@", b) >= 0
-}
-
-// isReading reports whether requests with a method only read.
-func isReading(method string) bool {
-	return method == "" || method == http.MethodGet || method == http.MethodHead
 }
