@@ -319,7 +319,7 @@ func (d *Discoverer) fetchDocument(ctx context.Context, origin string) (*cachedD
 		return nil, err
 	}
 	until := cacheUntil(r.Fetched, r.Expires)
-	return &cachedDocument{doc, until, until.Add(fetch.ParseCacheControl(r.Header).StaleUse(maxStale, maxCached))}, nil
+	return &cachedDocument{doc, until, until.Add(r.StaleUse(maxStale, maxCached))}, nil
 }
 
 // isTemporary reports whether a failure of the server or the network may pass, and says

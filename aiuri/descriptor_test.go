@@ -299,6 +299,34 @@ func TestDocumentOutage(t *testing.T) {
 			}
 		})
 	}
+	for name, c := range map[string]struct {
+		redirect, file string // Cache-Control
+		later          time.Duration
+		usable         bool
+	}{
+		"accept-redirect-silent":                 {"", "max-age=600", 11 * time.Minute, true},
+		"accept-redirect-stale-if-error":         {"stale-if-error=7200", "max-age=600, stale-if-error=7200", 2 * time.Hour, true},
+		"reject-redirect-stale-if-error-over":    {"stale-if-error=60", "max-age=600, stale-if-error=36000", 12 * time.Minute, false},
+		"reject-redirect-must-revalidate":        {"must-revalidate", "max-age=600", 11 * time.Minute, false},
+		"reject-redirect-no-cache":               {"no-cache", "max-age=600", 11 * time.Minute, false},
+		"reject-redirect-no-store":               {"no-store", "max-age=600, stale-if-error=36000", 11 * time.Minute, false},
+		"reject-redirected-file-must-revalidate": {"stale-if-error=7200", "max-age=600, must-revalidate", 11 * time.Minute, false},
+	} {
+		t.Run("O14/"+name, func(t *testing.T) {
+			s := newDocumentSite(t)
+			s.answer = s.status(302, "Location", "/file", "Cache-Control", c.redirect)
+			s.bank.HandleFunc("/file", func(w http.ResponseWriter, _ *http.Request) { s.good(c.file)(w) })
+			d := aiuri.NewDiscoverer(s.host, aiuri.DiscovererOptions{})
+			if _, err := d.Resolve(t.Context(), u); err != nil {
+				t.Fatal(err)
+			}
+			s.net.Clock().Advance(c.later)
+			s.answer = s.status(500)
+			if _, err := d.Resolve(t.Context(), u); (err == nil) != c.usable {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 	t.Run("O14/reject-absent-after-good", func(t *testing.T) {
 		s := newDocumentSite(t)
 		s.answer = s.good("max-age=600")

@@ -248,9 +248,8 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 		r.finding(lookleap.SeverityWarning, lookleap.CodeBadStatus, "WK-3-19", fmt.Sprintf("the server answered %d, so the document counts as absent", status), "answer 404 for documents that do not exist")
 	}
 	r.Expires = r.expiry(&resp.Freshness)
-	if r.State == Present {
-		r.staleUntil = r.Expires.Add(resp.Freshness.StaleUse(staleFor, staleFor))
-	}
+	r.control = resp.Freshness.CacheControl
+	r.staleUntil = r.Expires.Add(r.StaleUse(staleFor, staleFor))
 	return r.conclude(resp.Evidence())
 }
 

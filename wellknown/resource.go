@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -59,7 +60,19 @@ type Resource struct {
 	Fetched     time.Time     `json:"fetched"`
 	Expires     time.Time     `json:"expires"` // until when the client caches it
 
-	staleUntil time.Time // until when it may replace an unavailable document
+	control    fetch.CacheControl // the strictest of the response and the redirects that led to it
+	staleUntil time.Time          // until when it may replace an unavailable document
+}
+
+// StaleUse returns for how long after it expired a present document may be used while its
+// server fails: stale-if-error or, if that is not stated, otherwise, and at most most. It is 0
+// where the response, or a redirect that led to it, forbids stale use.
+func (r *Resource) StaleUse(otherwise, most time.Duration) time.Duration {
+	r = zero.Or(r)
+	if r.State != Present {
+		return 0
+	}
+	return r.control.StaleUse(otherwise, most)
 }
 
 // insteadOf returns a copy of a present document that replaces the result of a

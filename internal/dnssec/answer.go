@@ -304,23 +304,22 @@ func (l *lookup) judgeDenial(n name, rrtype uint16, m *message, soa *recordSet, 
 	if err != nil {
 		return finding{}, err
 	}
-	// The records decide, not the response code, which is not signed: for an empty non-terminal
-	// some servers send NXDOMAIN with the proof that it exists, and RFC 9824 has the names that do
-	// not exist denied as if they did.
-	empty, denied, err := d.recordAt(n)
-	if err != nil {
-		return finding{}, err
-	}
-	f.exists = !denied && (empty || !m.nxdomain)
-	if m.nxdomain && !empty {
-		p, err := d.nameError(n)
-		if err == nil && p == unproven {
-			p, err = d.maybeUnsigned(n, rrtype)
+	// For NXDOMAIN the records decide: the response code is not signed, some servers send it for
+	// names that exist, and RFC 9824 has the names that do not exist denied as if they did.
+	var p proof
+	if m.nxdomain {
+		if p, err = d.nameError(n); err != nil {
+			return finding{}, err
 		}
-		return conclude(f, p, err, ttl, zone, "no proof that %s does not exist", n)
 	}
-	p, err := d.noData(n, rrtype)
-	return conclude(f, p, err, ttl, zone, "no proof that %s has no records of the type", n)
+	denied, err := d.isCompactlyDenied(n)
+	f.exists = !denied && p != proven
+	if err == nil && p != proven {
+		var noType proof
+		noType, err = d.noData(n, rrtype)
+		p = max(p, noType)
+	}
+	return conclude(f, p, err, ttl, zone, "no proof that %s does not exist or has no records of the type", n)
 }
 
 // negativeTTL is the time for which an absence may be kept (RFC 2308 section 5); without a SOA it

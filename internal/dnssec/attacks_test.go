@@ -57,18 +57,27 @@ var attacks = []scenario{
 		m.Rcode = dns.RcodeNameError
 		return []zone.Edit{zone.On("ent.nsec.org", dns.TypeA, zone.Replay(m))}
 	}},
-	{"O30", "reject-nxdomain-for-name-with-records", "www.nsec3.com MX", "bogus", edit(zone.On("www.nsec3.com", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "accept-nxdomain-for-name-with-other-records", "www.nsec3.com MX", "secure nodata", edit(zone.On("www.nsec3.com", 0, setRcode(dns.RcodeNameError)))},
+
+	{"O30", "accept-nxdomain-for-wildcard-without-the-type", "any.wild.nsec.org A", "secure nodata", edit(zone.On("any.wild.nsec.org", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "accept-nxdomain-for-wildcard-without-the-type-nsec3", "any.wild.nsec3.com A", "secure nodata", edit(zone.On("any.wild.nsec3.com", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "accept-alias-to-nxdomain-for-name-with-other-records", "to-other.nsec.org MX", "secure nodata", edit(zone.On("to-other.nsec.org", 0, setRcode(dns.RcodeNameError)))},
+	{"O30", "reject-nxdomain-for-name-with-the-type", "www.nsec.org A", "bogus", deniedAs("www.nsec.org", dns.TypeA, "www.nsec.org", dns.TypeMX)},
+	{"O30", "reject-nxdomain-for-name-with-the-type-nsec3", "www.nsec3.com A", "bogus", deniedAs("www.nsec3.com", dns.TypeA, "www.nsec3.com", dns.TypeMX)},
+	{"O30", "reject-nxdomain-for-wildcard-with-the-type", "any.wild.nsec.org TXT", "bogus", deniedAs("any.wild.nsec.org", dns.TypeTXT, "any.wild.nsec.org", dns.TypeA)},
+	{"O30", "reject-nxdomain-for-wildcard-with-the-type-nsec3", "any.wild.nsec3.com TXT", "bogus", deniedAs("any.wild.nsec3.com", dns.TypeTXT, "any.wild.nsec3.com", dns.TypeA)},
+	{"O30", "reject-nxdomain-for-an-alias", "to-other.nsec.org A", "bogus", deniedAs("to-other.nsec.org", dns.TypeA, "to-other.nsec.org", dns.TypeDS)},
 
 	{"O30", "accept-compact-denial", "no.nsec.org A", "secure nxdomain", compactly("RRSIG NSEC NXNAME", dns.RcodeSuccess)},
 	{"O30", "accept-compact-denial-with-nxdomain", "no.nsec.org A", "secure nxdomain", compactly("RRSIG NSEC NXNAME", dns.RcodeNameError)},
 	{"O30", "accept-compact-denial-of-the-type", "no.nsec.org A", "secure nodata", compactly("TXT RRSIG NSEC", dns.RcodeSuccess)},
-	{"O30", "reject-nxdomain-beside-compact-denial-of-the-type", "no.nsec.org A", "bogus", compactly("TXT RRSIG NSEC", dns.RcodeNameError)},
+	{"O30", "accept-nxdomain-beside-compact-denial-of-the-type", "no.nsec.org A", "secure nodata", compactly("TXT RRSIG NSEC", dns.RcodeNameError)},
 
 	{"O30", "accept-nxdomain-beside-compact-denial-without-types", "no.nsec.org A", "secure nodata", compactly("RRSIG NSEC", dns.RcodeNameError)},
 	{"O30", "accept-compact-denial-nsec3", "no.nsec3.com A", "secure nxdomain", compactlyHashed("no", "no", "NXNAME", dns.RcodeSuccess)},
 	{"O30", "accept-compact-denial-nsec3-with-nxdomain", "no.nsec3.com A", "secure nxdomain", compactlyHashed("no", "no", "RRSIG NXNAME", dns.RcodeNameError)},
 	{"O30", "accept-compact-denial-nsec3-without-types", "no.nsec3.com A", "secure nodata", compactlyHashed("no", "no", "RRSIG", dns.RcodeNameError)},
-	{"O30", "reject-nxdomain-beside-compact-denial-nsec3-of-the-type", "no.nsec3.com A", "bogus",
+	{"O30", "accept-nxdomain-beside-compact-denial-nsec3-of-the-type", "no.nsec3.com A", "secure nodata",
 		compactlyHashed("no", "no", "TXT RRSIG", dns.RcodeNameError)},
 	{"O30", "reject-compact-denial-nsec3-of-another-name", "www.nsec3.com A", "bogus", compactlyHashed("www", "no", "NXNAME", dns.RcodeNameError)},
 	{"O30", "reject-compact-denial-nsec3-of-the-name-above", "a.no.nsec3.com A", "bogus", compactlyHashed("a.no", "no", "NXNAME", dns.RcodeNameError)},
@@ -310,6 +319,13 @@ func expandDNAME(origin string, withProof bool) func(*world) []zone.Edit {
 		}
 		m.Answer = append(m.Answer, w.get("www.a13.org", dns.TypeA).Answer...)
 		return []zone.Edit{zone.On("www.any.dnames."+origin, dns.TypeA, zone.Replay(m))}
+	}
+}
+
+// deniedAs answers a question with NXDOMAIN and the proof of another absence.
+func deniedAs(n string, rrtype uint16, as string, other uint16) func(*world) []zone.Edit {
+	return func(w *world) []zone.Edit {
+		return []zone.Edit{replace(n, rrtype, nil, w.get(as, other).Ns, dns.RcodeNameError)}
 	}
 }
 

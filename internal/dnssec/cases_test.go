@@ -389,8 +389,8 @@ var scenarios = []scenario{
 	})))},
 	{"RFC4035-5.4", "reject-nxdomain-turned-into-nodata", "nope.nsec.org A", "bogus", edit(zone.On("nope.nsec.org", 0, setRcode(dns.RcodeSuccess)))},
 	{"RFC5155-8.4", "reject-nxdomain-turned-into-nodata", "nope.nsec3.com A", "bogus", edit(zone.On("nope.nsec3.com", 0, setRcode(dns.RcodeSuccess)))},
-	{"RFC4035-5.4", "reject-nodata-turned-into-nxdomain", "www.nsec.org MX", "bogus", edit(zone.On("www.nsec.org", 0, setRcode(dns.RcodeNameError)))},
-	{"RFC5155-8.5", "reject-nodata-turned-into-nxdomain", "www.nsec3.com MX", "bogus", edit(zone.On("www.nsec3.com", 0, setRcode(dns.RcodeNameError)))},
+	{"RFC4035-5.4", "accept-nodata-turned-into-nxdomain", "www.nsec.org MX", "secure nodata", edit(zone.On("www.nsec.org", 0, setRcode(dns.RcodeNameError)))},
+	{"RFC5155-8.5", "accept-nodata-turned-into-nxdomain", "www.nsec3.com MX", "secure nodata", edit(zone.On("www.nsec3.com", 0, setRcode(dns.RcodeNameError)))},
 	{"RFC4035-5.4", "reject-answer-turned-into-nxdomain", "www.nsec.org A", "bogus", edit(zone.On("www.nsec.org", 0, setRcode(dns.RcodeNameError)))},
 	{"RFC4035-5.4", "reject-emptied-answer", "www.nsec.org A", "bogus", edit(zone.On("www.nsec.org", dns.TypeA, zone.Replay(new(dns.Msg))))},
 	{"RFC4035-5.3", "reject-injected-cname", "nope.nsec.org A", "bogus", func(w *world) []zone.Edit {

@@ -55,8 +55,8 @@ func newDenial(zone name, sets []*signedSet, b *budget) *denial {
 
 // nameError says whether neither n nor a wildcard that would stand for it exists.
 func (d *denial) nameError(n name) (proof, error) {
-	if _, denied, err := d.recordAt(n); denied || err != nil || d.nsec.nameError(n) {
-		return proven, err
+	if d.nsec.nameError(n) {
+		return proven, nil
 	}
 	if d.nsec3 == nil {
 		return unproven, nil
@@ -76,30 +76,15 @@ func (d *denial) noData(n name, rrtype uint16) (proof, error) {
 	return d.nsec3.noData(n, rrtype)
 }
 
-// maybeUnsigned says whether opt-out leaves room for an unsigned zone at n or above. Servers that
-// hold both deny what lies there with the parent's proof, under either response code.
-func (d *denial) maybeUnsigned(n name, rrtype uint16) (proof, error) {
-	if d.nsec3 == nil {
-		return unproven, nil
-	}
-	p, err := d.nsec3.noData(n, rrtype)
-	if p != optedOut {
-		p = unproven
-	}
-	return p, err
-}
-
-// recordAt returns what the records at n itself say. The name is empty if it exists only because a
-// name below it does. It is compactly denied if its record says that there is no such name (RFC 9824
+// isCompactlyDenied says whether a record at n itself says that there is no such name (RFC 9824
 // section 2, for NSEC3 too).
-func (d *denial) recordAt(n name) (empty, denied bool, err error) {
-	empty = d.nsec.isEmpty(n)
-	denied = slices.ContainsFunc(d.nsec.records, func(r nsecRecord) bool { return r.owner == n && r.types.has(dns.TypeNXNAME) })
-	if d.nsec3 == nil {
-		return empty, denied, nil
+func (d *denial) isCompactlyDenied(n name) (bool, error) {
+	denied := slices.ContainsFunc(d.nsec.records, func(r nsecRecord) bool { return r.owner == n && r.types.has(dns.TypeNXNAME) })
+	if denied || d.nsec3 == nil {
+		return denied, nil
 	}
-	types, matched, err := d.nsec3.typesAt(n)
-	return empty || matched && types.isEmpty(), denied || types.has(dns.TypeNXNAME), err
+	types, err := d.nsec3.typesAt(n)
+	return types.has(dns.TypeNXNAME), err
 }
 
 // noCloser says whether nothing closer to n than "*.encloser" exists, so that the wildcard may
@@ -129,12 +114,6 @@ func (d *denial) cutAt(n name) (cut, error) {
 type typeBits []uint16
 
 func (t typeBits) has(rrtype uint16) bool { return slices.Contains(t, rrtype) }
-
-// isEmpty says whether the bitmap lists only what belongs to the record itself. Servers that sign on
-// demand have such a record for an empty non-terminal (RFC 9824).
-func (t typeBits) isEmpty() bool {
-	return !slices.ContainsFunc(t, func(rrtype uint16) bool { return rrtype != dns.TypeNSEC && rrtype != dns.TypeRRSIG })
-}
 
 // isDelegation says whether the record is the parent's at a zone cut.
 func (t typeBits) isDelegation() bool { return t.has(dns.TypeNS) && !t.has(dns.TypeSOA) }
@@ -242,23 +221,11 @@ func (z *nsecRecords) noData(n name, rrtype uint16) bool {
 	return ok && z.lacksAt(wildcard, rrtype)
 }
 
-// lacksAt says whether n exists and has no records of the type; an empty non-terminal has none at
-// all.
+// lacksAt says whether n exists and has no records of the type. An empty non-terminal, which a gap
+// around it shows by ending below it, has none at all.
 func (z *nsecRecords) lacksAt(n name, rrtype uint16) bool {
-	for i := range z.records {
-		r := &z.records[i]
-		if r.owner == n && r.types.lacks(n, rrtype) {
-			return true
-		}
-	}
-	return z.isEmpty(n)
-}
-
-// isEmpty says whether n exists without records: a gap around it ends below it, or its own record
-// lists no types.
-func (z *nsecRecords) isEmpty(n name) bool {
 	return slices.ContainsFunc(z.records, func(r nsecRecord) bool {
-		return z.covers(&r, n) && r.next.isBelow(n) || r.owner == n && r.types.isEmpty()
+		return r.owner == n && r.types.lacks(n, rrtype) || z.covers(&r, n) && r.next.isBelow(n)
 	})
 }
 

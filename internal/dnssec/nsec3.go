@@ -182,16 +182,16 @@ func (z *nsec3Records) noData(n name, rrtype uint16) (proof, error) {
 	return unproven, nil
 }
 
-// typesAt returns the types that a record at n lists, if there is such a record.
-func (z *nsec3Records) typesAt(n name) (types typeBits, matched bool, err error) {
+// typesAt returns the types that a record at n lists; nil if there is no such record.
+func (z *nsec3Records) typesAt(n name) (typeBits, error) {
 	if z.unusable() {
-		return nil, false, nil
+		return nil, nil
 	}
 	match, _, err := z.find(n)
 	if err != nil || match == nil {
-		return nil, false, err
+		return nil, err
 	}
-	return match.types, true, nil
+	return match.types, nil
 }
 
 // noCloser: RFC 5155 section 8.8.

@@ -83,7 +83,15 @@ func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	whole := *r
 	whole.Header = r.Header.Clone()
 	whole.Header.Del("Range")
-	http.ServeContent(w, &whole, "", time.Time{}, bytes.NewReader(d.content))
+	http.ServeContent(withoutRanges{w}, &whole, "", time.Time{}, bytes.NewReader(d.content))
+}
+
+// withoutRanges replaces the header field by which ServeContent offers ranges.
+type withoutRanges struct{ http.ResponseWriter }
+
+func (w withoutRanges) WriteHeader(status int) {
+	w.Header().Set("Accept-Ranges", "none")
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // Reads reports whether the method of a request is GET or HEAD. It answers other

@@ -114,6 +114,13 @@ func TestHandlers(t *testing.T) {
 					t.Error(resp.Status, resp.ContentLength)
 				}
 			})
+			t.Run("reject-offer-of-ranges", func(t *testing.T) {
+				for _, method := range []string{"GET", "HEAD"} {
+					if _, resp := ask(method, nil); resp.Header.Get("Accept-Ranges") != "none" {
+						t.Errorf("%s: Accept-Ranges: %q", method, resp.Header.Values("Accept-Ranges"))
+					}
+				}
+			})
 			t.Run("accept-validator", func(t *testing.T) {
 				if _, resp := ask("GET", http.Header{"If-None-Match": {etag}}); resp.StatusCode != 304 || etag == "" {
 					t.Error(resp.Status, etag)
