@@ -335,7 +335,7 @@ func (l fileLedger) change(ctx context.Context, id string, to func(PlanRecord) (
 // read returns the last version of a record, and the number of the next one.
 func (l fileLedger) read(id string) (r PlanRecord, next int, err error) {
 	for ; ; next++ {
-		data, err := os.ReadFile(l.path(id, next))
+		data, err := filestore.ReadFile(l.path(id, next), filestore.MaxRecord)
 		if errors.Is(err, fs.ErrNotExist) {
 			return r, next, nil
 		}

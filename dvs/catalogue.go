@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // CatalogueOptions configure [Catalogue].
@@ -190,7 +191,9 @@ func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, er
 	case root != nil:
 		defer root.Close()
 		parent = root.FS()
-		open = func(name string) (fs.File, error) { return root.OpenFile(name, openWithoutWaiting, 0) }
+		open = func(name string) (fs.File, error) {
+			return root.OpenFile(name, os.O_RDONLY|filestore.WithoutWaiting, 0)
+		}
 	case at != ".":
 		if parent, err = fs.Sub(parent, at); err != nil {
 			return nil, ioError(err)

@@ -10,9 +10,6 @@ import (
 	"syscall"
 )
 
-// openWithoutWaiting opens a file for reading, and does not wait for the other end of a pipe.
-const openWithoutWaiting = os.O_RDONLY | syscall.O_NONBLOCK
-
 // directOpener returns a function that opens the files of an [os.DirFS] without following a
 // link in the last part of their names and without waiting for a pipe, so that no
 // file needs a Stat first. For other file systems it returns nil.

@@ -4,13 +4,16 @@ import (
 	"crypto/tls"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/hostflags"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // advise adds what a person at this machine can do about a refused input. The library does not know
@@ -51,10 +54,30 @@ func (s *session) fixOf(r *result) string {
 	if unreachableDNS(r.cause) {
 		return "check the network of this machine, or ask another DNS server with --dns ADDRESS:53"
 	}
-	if errors.Is(r.cause, fs.ErrNotExist) && r.Code == lookleap.CodeIO {
-		return "check the path"
+	if r.Code == lookleap.CodeIO {
+		return adviceFile(r)
+	}
+	if _, err := strconv.ParseUint(r.Input, 10, 16); err == nil && r.Code == lookleap.Code(domain.CodeNotHTTPS) {
+		if s.options.Dev {
+			return "write localhost:" + r.Input
+		}
+		return "write localhost:" + r.Input + ", and add --dev"
 	}
 	return adviceConnection(r.cause)
+}
+
+// adviceFile returns the fix of a file that could not be read, "" if nothing is known.
+func adviceFile(r *result) string {
+	info, err := os.Stat(r.Input)
+	switch {
+	case errors.Is(r.cause, fs.ErrNotExist):
+		return "check the path"
+	case errors.Is(r.cause, fs.ErrPermission):
+		return "make the file readable"
+	case errors.Is(r.cause, filestore.ErrNotRegular), err == nil && info.IsDir():
+		return "name a file"
+	}
+	return ""
 }
 
 // adviceConnection returns the fix of a connection that failed, "" if err is about something else.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -23,7 +24,8 @@ func agentstxtCommand() command {
 decides about paths. A policy that restricts its whole origin is refused; one
 that is valid or absent is accepted, whatever it decides.
 
-  lookleap agentstxt sign FILE|- [--write]   sets the hash line of each file
+  lookleap agentstxt sign FILE… [--write]   sets the hash line of each file
+  lookleap agentstxt sign - > agents.txt    makes a file of standard input
 
 value: {
   "state":      valid, absent or restricted
@@ -39,6 +41,7 @@ of sign: {"file": the signed file}`,
 			"lookleap agentstxt agents.txt --path /admin --path /status",
 			"lookleap --json agentstxt https://example.com/ --path /",
 			"lookleap agentstxt sign agents.txt --write",
+			"printf '/ ALLOW\\n' | lookleap agentstxt sign -",
 		},
 		build: func(flags *flag.FlagSet) action {
 			var paths repeated
@@ -48,6 +51,9 @@ of sign: {"file": the signed file}`,
 			flags.BoolVar(&write, "write", false, "with sign: put the signed file in the place of the old one")
 			return func(ctx context.Context, s *session, args []string) error {
 				if len(args) > 0 && args[0] == "sign" {
+					if slices.Equal(args[1:], []string{"-"}) && !s.options.json && !isTerminal(s.stdout) {
+						s.printer = filterPrinter{s.stdout, newPrinter(s.stderr, false, s.options.noColor)}
+					}
 					return s.files(ctx, args[1:], func(_ context.Context, name string, content []byte) result {
 						return signPolicy(name, content, write && name != "-")
 					})
@@ -68,7 +74,9 @@ func judgePolicies(ctx context.Context, s *session, args []string, o agentstxt.O
 		if scheme, _, ok := strings.Cut(arg, "://"); ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")) {
 			err = s.judge(ctx, arg, func(ctx context.Context) result { return fetchPolicy(ctx, s, arg, o, paths) })
 		} else {
-			err = s.files(ctx, []string{arg}, func(_ context.Context, _ string, content []byte) result { return parsePolicy(content, o, paths) })
+			err = s.files(ctx, []string{arg}, func(_ context.Context, name string, content []byte) result {
+				return parsePolicy(name, content, o, paths)
+			})
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -98,9 +106,16 @@ func fetchPolicy(ctx context.Context, s *session, url string, o agentstxt.Option
 	return showRobots(r, robots, paths)
 }
 
-func parsePolicy(content []byte, o agentstxt.Options, paths []string) result {
+func parsePolicy(name string, content []byte, o agentstxt.Options, paths []string) result {
 	policy := agentstxt.Judge(agentstxt.Response{Status: 200, ContentType: "text/plain", Body: content}, o)
-	return showPolicy(policy.Report(paths...), policy.Err())
+	r := showPolicy(policy.Report(paths...), policy.Err())
+	_, err := agentstxt.Sign(content)
+	for i := range r.Findings {
+		if r.Findings[i].Code == agentstxt.CodeHashMissing && name != "-" && err == nil {
+			r.Findings[i].Fix = "lookleap agentstxt sign " + plaintext.Line(name) + " --write"
+		}
+	}
+	return r
 }
 
 func showPolicy(report agentstxt.Report, err error) result {
@@ -171,6 +186,7 @@ func signPolicy(name string, content []byte, write bool) result {
 		}
 	}
 	r := accept(signedValue{string(signed)})
+	r.product = signed
 	for line := range strings.Lines(string(signed)) {
 		r.rows = append(r.rows, row{"", plaintext.Line(strings.TrimRight(line, "\r\n"))})
 	}

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/textdiff"
 )
 
 func codeCommand() command {
@@ -26,14 +26,19 @@ value: {"code": the code, "title": what it says, one sentence}`,
 		build: func(*flag.FlagSet) action {
 			return func(ctx context.Context, s *session, args []string) error {
 				if len(args) == 0 {
-					for code := range lookleap.Codes() {
-						args = append(args, string(code))
-					}
+					args = knownCodes()
 				}
 				return s.each(ctx, args, explainCode)
 			}
 		},
 	}
+}
+
+func knownCodes() (codes []string) {
+	for code := range lookleap.Codes() {
+		codes = append(codes, string(code))
+	}
+	return codes
 }
 
 type codeValue struct {
@@ -44,7 +49,11 @@ type codeValue struct {
 func explainCode(_ context.Context, word string) result {
 	code := lookleap.Code(word)
 	if !code.Known() {
-		return refuse(coded{lookleap.CodeUsage, errors.New("no check ends with the code " + plaintext.Quote(word, 80))})
+		fix := "lookleap code lists all codes"
+		if near := textdiff.Nearest(word, knownCodes()); near != "" {
+			fix = "did you mean " + near + "?"
+		}
+		return refuseAt(lookleap.Finding{Code: lookleap.CodeUsage, Message: "no check ends with the code " + plaintext.Quote(word, 80), Fix: fix})
 	}
 	r := accept(codeValue{code, code.Title()})
 	r.Message = code.Title()

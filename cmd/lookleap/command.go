@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"flag"
+
+	"github.com/lookleap/lookleap/internal/textdiff"
 )
 
 // commands is what lookleap can look at, in the order of its help.
@@ -55,6 +57,13 @@ func findCommand(name string) (command, error) {
 		if c.name == name {
 			return c, nil
 		}
+	}
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	if near := textdiff.Nearest(name, names); near != "" {
+		return command{}, usagef("there is no command %q; did you mean %s?", name, near)
 	}
 	return command{}, usagef("there is no command %q", name)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -227,14 +228,14 @@ func (l *locker) directory(rules dvs.Rules, dir string) result {
 
 // readLocal reads the files of a skill from a directory or an archive.
 func readLocal(name string) (map[string][]byte, error) {
-	f, err := os.Open(name)
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return dvs.ReadSkillDir(os.DirFS(name), dvs.Limits{})
+	}
+	f, err := filestore.OpenRegular(name)
 	if err != nil {
 		return nil, coded{lookleap.CodeIO, err}
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return dvs.ReadSkillDir(os.DirFS(name), dvs.Limits{})
-	}
 	return dvs.ReadArchive(f, dvs.Limits{})
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
 )
@@ -25,6 +26,11 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	// Reading a terminal or a pipe does not end with the context.
+	context.AfterFunc(ctx, func() {
+		stop()
+		time.AfterFunc(time.Second, func() { os.Exit(exitRefused) })
+	})
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -44,7 +50,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 
 	s := newSession(line.options, stdin, stdout)
-	s.progress = newProgress(stderr)
+	s.stderr, s.progress = stderr, newProgress(stderr)
 	defer s.close()
 	if line.args, err = s.siteArgs(line.args); err != nil {
 		return misused(stderr, line.topic, err)

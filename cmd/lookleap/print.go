@@ -26,13 +26,33 @@ func newPrinter(w io.Writer, asJSON, noColor bool) printer {
 		return jsonPrinter{w}
 	}
 	p := &textPrinter{w: w}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(w) {
 		p.colour = !noColor && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		if width, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil {
 			p.width = width
 		}
 	}
 	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// filterPrinter is the printer of a command in a pipeline: it writes what the command made and
+// nothing else. Why an input was refused goes to the other printer, on standard error.
+type filterPrinter struct {
+	w       io.Writer
+	refused printer
+}
+
+func (p filterPrinter) print(r result) error {
+	if !r.OK {
+		return p.refused.print(r)
+	}
+	_, err := p.w.Write(r.product)
+	return err
 }
 
 // jsonPrinter writes one object a line. It escapes whatever does not print, so

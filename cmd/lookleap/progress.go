@@ -3,11 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
@@ -28,7 +25,7 @@ type progress struct {
 }
 
 func newProgress(stderr io.Writer) *progress {
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if isTerminal(stderr) {
 		return &progress{w: stderr}
 	}
 	return &progress{}

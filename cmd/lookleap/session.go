@@ -28,6 +28,7 @@ type session struct {
 	options  options
 	stdin    io.Reader // nil once it was read
 	stdout   io.Writer
+	stderr   io.Writer
 	printer  printer
 	progress *progress
 	refused  int                 // how many inputs were refused
@@ -38,7 +39,7 @@ type session struct {
 }
 
 func newSession(o options, stdin io.Reader, stdout io.Writer) *session {
-	return &session{options: o, progress: new(progress), stdin: stdin, stdout: stdout, printer: newPrinter(stdout, o.json, o.noColor)}
+	return &session{options: o, progress: new(progress), stdin: stdin, stdout: stdout, stderr: io.Discard, printer: newPrinter(stdout, o.json, o.noColor)}
 }
 
 // Host is the network of this run, as the flags shape it. Its error is wrong usage.

@@ -1,6 +1,7 @@
 package hostflags_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -90,8 +91,24 @@ func TestSuffixList(t *testing.T) {
 			}
 		})
 	}
-	missing := hostflags.Flags{SuffixList: filepath.Join(t.TempDir(), "missing.dat")}
-	if _, err := missing.NewHost(); lookleap.CodeOf(err) != lookleap.CodeUsage {
-		t.Error(err)
+}
+
+// TestNoFile: a flag that names no file is wrong usage, and the error names the fix.
+func TestNoFile(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	for flag, with := range map[string]func(path string) hostflags.Flags{
+		"--ca":                 func(path string) hostflags.Flags { return hostflags.Flags{CA: path} },
+		"--anchor":             func(path string) hostflags.Flags { return hostflags.Flags{Anchor: path} },
+		"--public-suffix-list": func(path string) hostflags.Flags { return hostflags.Flags{SuffixList: path} },
+	} {
+		for path, fix := range map[string]string{
+			missing: "check the path", os.DevNull: "name a regular file", t.TempDir(): "name a regular file",
+		} {
+			flags := with(path)
+			_, err := flags.NewHost()
+			if e := new(lookleap.Error); !errors.As(err, &e) || e.Code != lookleap.CodeUsage || !strings.HasPrefix(e.Message, flag+":") || !strings.HasPrefix(e.Fix, fix) {
+				t.Errorf("%s %s: %v", flag, path, err)
+			}
+		}
 	}
 }

@@ -1,15 +1,18 @@
 package hostflags
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
+	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/netip"
-	"os"
 	"strconv"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // Host is a Host that its flags shape. Close closes its connections too.
@@ -82,12 +85,11 @@ func (f *Flags) useSuffixList() error {
 	if f.SuffixList == "" {
 		return nil
 	}
-	file, err := os.Open(f.SuffixList)
+	text, err := readFile("--public-suffix-list", f.SuffixList)
 	if err != nil {
-		return usage("--public-suffix-list: "+err.Error(), "name a file")
+		return err
 	}
-	defer file.Close()
-	list, err := lookleap.ReadPublicSuffixList(file)
+	list, err := lookleap.ReadPublicSuffixList(bytes.NewReader(text))
 	if err != nil {
 		return usage("--public-suffix-list: "+err.Error(), "")
 	}
@@ -95,14 +97,33 @@ func (f *Flags) useSuffixList() error {
 	return nil
 }
 
+// maxFile is the largest file that a flag names, in bytes.
+const maxFile = 64 << 20
+
+// readFile returns the content of the file that a flag names.
+func readFile(flag, path string) ([]byte, error) {
+	text, err := filestore.ReadFile(path, maxFile)
+	if err == nil {
+		return text, nil
+	}
+	fix := "make the file readable"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fix = "check the path"
+	case errors.Is(err, filestore.ErrNotRegular), errors.Is(err, filestore.ErrTooLarge):
+		fix = "name a regular file of at most 64 MiB"
+	}
+	return nil, usage(flag+": "+err.Error(), fix)
+}
+
 // roots returns the certificates of --ca; nil: the system's.
 func (f *Flags) roots() (*x509.CertPool, error) {
 	if f.CA == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(f.CA)
+	pem, err := readFile("--ca", f.CA)
 	if err != nil {
-		return nil, usage("--ca: "+err.Error(), "")
+		return nil, err
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"os"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -22,9 +21,9 @@ func (f *Flags) newResolver(web lookleap.FetcherOptions) (lookleap.Resolver, err
 	}
 	var anchors string
 	if f.Anchor != "" {
-		text, err := os.ReadFile(f.Anchor)
+		text, err := readFile("--anchor", f.Anchor)
 		if err != nil {
-			return nil, usage("--anchor: "+err.Error(), "")
+			return nil, err
 		}
 		if anchors = strings.TrimSpace(string(text)); anchors == "" { // no text would mean IANA's keys
 			return nil, usage("--anchor: "+f.Anchor+" has no record", "put DS or DNSKEY records into it")

@@ -2,15 +2,14 @@ package policy
 
 import (
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -61,18 +60,18 @@ func (l *loading) read(path string, above []string) error {
 	case len(l.parts) >= maxExtended:
 		return bad("the policy consists of too many files", "use at most 32", nil)
 	}
-	f, err := os.Open(absolute)
+	data, err := filestore.ReadFile(absolute, maxFile)
 	if err != nil {
 		fix := "make the file readable"
-		if errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			fix = "check the path, or create the file"
+		case errors.Is(err, filestore.ErrNotRegular):
+			fix = "write the policy to a file, and name that file"
+		case errors.Is(err, filestore.ErrTooLarge):
+			fix = "use at most 1 MiB, and several files if needed"
 		}
-		return bad("the policy cannot be opened, so nothing is allowed", fix, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return bad("the policy cannot be read, so nothing is allowed", "make the file readable", err)
+		return bad("the policy cannot be read, so nothing is allowed", fix, err)
 	}
 	one, err := parse(path, data)
 	if err != nil {

@@ -54,8 +54,9 @@ func (r *reader) object(v strictjson.Value, members map[string]func(strictjson.V
 	for name, member := range v.Members() {
 		read, known := members[name]
 		if !known {
-			fix := "remove it"
-			if near := nearest(name, slices.Sorted(maps.Keys(members))); near != "" {
+			known := slices.Sorted(maps.Keys(members))
+			fix := "remove it; the members here are " + strings.Join(known, ", ")
+			if near := textdiff.Nearest(name, known); near != "" {
 				fix = "did you mean " + plaintext.Quote(near, 60) + "? Otherwise remove it"
 			}
 			r.refuse(member, "a policy has no member "+plaintext.Quote(name, 60)+" here", fix)
@@ -307,18 +308,4 @@ func located(name string, err error) error {
 	at := e.Place()
 	return &lookleap.Error{Code: dvs.CodePolicyUnreadable, Subject: name, Message: e.Message, Fix: e.Fix,
 		Position: lookleap.Position{Line: at.Line, Column: at.Column, Offset: e.Offset, Path: at.Pointer}}
-}
-
-// nearest returns the known name that differs least from a name, or "" if none is similar.
-func nearest(name string, known []string) string {
-	best, least := "", len(name)/2+1
-	if len(name) > 60 {
-		return ""
-	}
-	for _, k := range known {
-		if d := textdiff.Edits(strings.ToLower(name), strings.ToLower(k)); d < least {
-			best, least = k, d
-		}
-	}
-	return best
 }

@@ -109,9 +109,10 @@ func TestLoad(t *testing.T) {
 		"stricter":   {paths: []string{base, team}, denied: "https://other.example/s/SKILL.md"},
 		"cycle":      {paths: []string{cycle}, denied: skill, want: "extends itself"},
 		"itself":     {paths: []string{write("self.json", head+`,"extends":["self.json"]}`)}, denied: skill, want: "extends itself"},
-		"missing":    {paths: []string{filepath.Join(dir, "none.json")}, denied: skill, want: "cannot be opened"},
-		"missing-2":  {paths: []string{write("m.json", head+`,"extends":["none.json"]}`)}, denied: skill, want: "cannot be opened"},
-		"directory":  {paths: []string{dir}, denied: skill, want: "cannot be read"},
+		"missing":    {paths: []string{filepath.Join(dir, "none.json")}, denied: skill, want: "cannot be read"},
+		"missing-2":  {paths: []string{write("m.json", head+`,"extends":["none.json"]}`)}, denied: skill, want: "cannot be read"},
+		"directory":  {paths: []string{dir}, denied: skill, want: "not a regular file"},
+		"device":     {paths: []string{os.DevNull}, denied: skill, want: "not a regular file"},
 		"one-is-bad": {paths: []string{base, write("bad.json", "{")}, denied: skill, want: "the text ends"},
 		"none":       {denied: skill, want: "no policy file is named"},
 
@@ -121,12 +122,12 @@ func TestLoad(t *testing.T) {
 		"null":                     {paths: []string{write("null.json", "null")}, denied: skill, want: "an object is expected"},
 		"null-member":              {paths: []string{write("nullmember.json", head+`,"skills":null}`)}, denied: skill, want: "an object is expected"},
 		"null-deny":                {paths: []string{write("nulldeny.json", head+`,"skills":{"deny":null}}`)}, denied: skill, want: "an array is expected"},
-		"huge":                     {paths: []string{write("huge.json", strict+strings.Repeat(" ", 1<<20))}, denied: skill, want: "larger than its limit"},
+		"huge":                     {paths: []string{write("huge.json", strict+strings.Repeat(" ", 1<<20))}, denied: skill, want: "too large"},
 		"comment":                  {paths: []string{write("comment.json", "// no\n"+strict)}, denied: skill, want: "1:1"},
 		"duplicate-member":         {paths: []string{write("twice.json", head+`,"skills":{"deny":["evil.example"]},"skills":{}}`)}, denied: skill, want: "two members"},
 		"duplicate-escaped-member": {paths: []string{write("escaped.json", head+`,"skills":{"deny":["evil.example"],"d\u0065ny":[]}}`)}, denied: skill, want: "two members"},
 		"member-in-other-case":     {paths: []string{write("case.json", head+`,"skills":{"deny":["evil.example"],"Deny":[]}}`)}, denied: skill, want: `did you mean "deny"?`},
-		"url-for-a-path":           {paths: []string{"https://example.com/policy.json"}, denied: skill, want: "cannot be opened"},
+		"url-for-a-path":           {paths: []string{"https://example.com/policy.json"}, denied: skill, want: "cannot be read"},
 		"looser-extends-stricter":  {paths: []string{write("looser.json", head+`,"extends":["base.json"],"skills":{"allow":["https://evil.example/","https://example.com/"]}}`)}, denied: "https://evil.example/s/SKILL.md"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,8 +191,8 @@ func TestLoadLinked(t *testing.T) {
 		"one-file":              {path: link("admin/base.json", "user/one.json")},
 		"next-to-a-looser-base": {path: link("admin/team.json", "user/team.json")},
 		"directory":             {path: filepath.Join(link("admin", "user/linked"), "team.json")},
-		"to-itself":             {link("user/loop.json", "user/loop.json"), "cannot be opened"},
-		"to-nothing":            {link("admin/none.json", "user/none.json"), "cannot be opened"},
+		"to-itself":             {link("user/loop.json", "user/loop.json"), "cannot be read"},
+		"to-nothing":            {link("admin/none.json", "user/none.json"), "cannot be read"},
 		"cycle":                 {filepath.Join(dir, "admin", "around.json"), "extends itself"},
 	} {
 		t.Run(name, func(t *testing.T) {

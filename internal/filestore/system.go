@@ -21,9 +21,10 @@ type system interface {
 
 var current system = native{}
 
-// OpenFile opens a file as os.OpenFile does, so that other processes can replace and remove it.
+// OpenFile opens a regular file as os.OpenFile does, so that other processes can replace and remove
+// it. The error for a pipe, a device and a directory wraps [ErrNotRegular].
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	return current.open(path, flag, perm)
+	return regular(current.open(path, flag, perm))
 }
 
 // Remove removes a file. On Windows, it fails if this process or another one has the file open

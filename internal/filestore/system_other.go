@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// WithoutWaiting is a flag for opening a file. These systems need none: opening a file does not wait.
+const WithoutWaiting = 0
+
 // native is the operating system.
 type native struct{ locks }
 

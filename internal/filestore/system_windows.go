@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// WithoutWaiting is a flag for opening a file. Windows needs none: opening a file does not wait.
+const WithoutWaiting = 0
+
 // native is the operating system. It opens and renames files through [os.Root], which opens them
 // so that they can be deleted while they are open, and renames as POSIX demands.
 type native struct{}

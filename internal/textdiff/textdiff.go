@@ -234,3 +234,20 @@ func Edits(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// Nearest returns the known word that differs least from a word, without regard to letter case, and
+// "" if none is similar. Words that differ in more than one letter begin with the same one.
+func Nearest(word string, known []string) string {
+	nearest, least := "", len(word)/2+1
+	if len(word) > 60 {
+		return ""
+	}
+	word = strings.ToLower(word)
+	for _, k := range known {
+		lower := strings.ToLower(k)
+		if edits := Edits(word, lower); edits < least && (edits <= 1 || word[0] == lower[0]) {
+			nearest, least = k, edits
+		}
+	}
+	return nearest
+}

@@ -160,3 +160,12 @@ func FuzzLines(f *testing.F) {
 		}
 	})
 }
+
+func TestNearest(t *testing.T) {
+	known := []string{"allow", "deny", "require"}
+	for word, want := range map[string]string{"alowed": "allow", "DENY": "deny", "requires": "require", "dney": "deny", "eenz": "", "eny": "deny", "x": "", "": "", strings.Repeat("allow", 13): ""} {
+		if got := Nearest(word, known); got != want {
+			t.Errorf("%q: %q", word, got)
+		}
+	}
+}

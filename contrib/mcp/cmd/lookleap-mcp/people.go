@@ -7,14 +7,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
+
+// maxFile is the largest file of users or of a profile, in bytes.
+const maxFile = 64 << 20
 
 // person is a user of the server, as the file of users describes them.
 type person struct {
@@ -69,7 +72,7 @@ func (o options) people() (*people, error) {
 }
 
 func readJSON(path string, into any) error {
-	text, err := os.ReadFile(path)
+	text, err := filestore.ReadFile(path, maxFile)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,35 @@
+//go:build unix
+
+package policy_test
+
+import (
+	"errors"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/policy"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// TestLoadPipe: a pipe has no writer that Load could wait for, neither as a policy nor as one that
+// a policy extends.
+func TestLoadPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe.json")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip("this file system has no pipes: ", err)
+	}
+	for name, path := range map[string]string{"named": pipe, "extended": writeIn(t, dir, "team.json", head+`,"extends":["pipe.json"]}`)} {
+		t.Run(name, func(t *testing.T) {
+			p, err := policy.Load(path)
+			if e := new(lookleap.Error); !errors.As(err, &e) || e.Code != dvs.CodePolicyUnreadable || e.Fix != "write the policy to a file, and name that file" {
+				t.Error(err)
+			}
+			if p.Check("https://example.com/s/SKILL.md") == nil {
+				t.Error("an unreadable policy allows a skill")
+			}
+		})
+	}
+}
