@@ -91,9 +91,11 @@ func TestMemoryCacheBytes(t *testing.T) {
 type meddler struct{ lookleap.Cache }
 
 // place returns the name under which the cache below a sealed cache has a key.
-func place(key string) string {
+func place(key string) string { return placeWith(resumeKey, key) }
+
+func placeWith(secret []byte, key string) string {
 	below := &namesSeen{}
-	sealed, err := lookleap.SealedCache(below, resumeKey)
+	sealed, err := lookleap.SealedCache(below, secret)
 	if err != nil {
 		panic(err)
 	}
@@ -174,6 +176,11 @@ func TestSealedCache(t *testing.T) {
 			name := place(url)
 			if strings.Contains(name, "bank") || len(name) != 64 || name == place(url+"x") || name == strings.TrimPrefix(lookleap.Digest([]byte(url)), "sha256:") {
 				t.Errorf("the cache below sees %s", name)
+			}
+		})
+		t.Run("reject-names-that-others-can-compute", func(t *testing.T) {
+			if name := place("k"); name == placeWith(bytes.Repeat([]byte{1}, lookleap.MinKeyLen), "k") {
+				t.Errorf("two secrets lead to the name %s", name)
 			}
 		})
 		t.Run("accept-delete", func(t *testing.T) {

@@ -68,6 +68,7 @@ func TestContentEncoding(t *testing.T) {
 		{"F14/reject-zeros-after-gzip", append(bytes.Clone(zipped), make([]byte, 64)...), []string{"gzip"}, lookleap.CodeEncoding},
 		{"F14/reject-wrong-checksum", flip(zipped, len(zipped)-6), []string{"gzip"}, lookleap.CodeEncoding},
 		{"F14/reject-corrupt-gzip", flip(zipped, 11), []string{"gzip"}, lookleap.CodeEncoding},
+		{"F14/reject-unknown-deflate-block", append(bytes.Clone(zipped[:10]), 7, 0, 0, 0, 0, 0, 0, 0, 0), []string{"gzip"}, lookleap.CodeEncoding},
 		{"F14/reject-bomb", zip(make([]byte, 64<<20)), []string{"gzip"}, lookleap.CodeTooLarge},
 		{"F14/reject-bomb-of-members", bytes.Repeat(zip(make([]byte, 64<<10)), 1000), []string{"gzip"}, lookleap.CodeTooLarge},
 		{"F14/reject-bomb-of-empty-members", bytes.Repeat(empty, 100_000), []string{"gzip"}, lookleap.CodeTooLarge},

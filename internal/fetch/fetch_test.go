@@ -106,6 +106,8 @@ func TestDoRefusesMisuse(t *testing.T) {
 			}
 		})
 	}
+	nowhere, err := fetch.Do(t.Context(), n.Fetcher(), new(fetch.Request))
+	failure(t, nowhere, err, lookleap.CodeBadURL)
 	http, err := domain.Rules{Schemes: []string{"http"}}.Parse("http://shop.example/")
 	if err != nil {
 		t.Fatal(err)

@@ -121,6 +121,28 @@ func TestLocations(t *testing.T) {
 	}
 }
 
+// TestLocation: the target of a redirect that the caller follows by itself is https, whatever the
+// rules allow.
+func TestLocation(t *testing.T) {
+	rules := domain.Rules{Schemes: []string{"https", "http"}}
+	for _, c := range []struct {
+		name, location string
+		code           lookleap.Code
+	}{
+		{"F10/accept-https", "https://shop.example/b", lookleap.CodeOK},
+		{"F10/reject-http", "http://shop.example/b", lookleap.CodeNotHTTPS},
+		{"F10/reject-other-scheme", "ftp://shop.example/b", lookleap.CodeNotHTTPS},
+		{"F10/reject-missing", "", lookleap.CodeBadRedirect},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			to, err := fetch.Location(parse(t, "https://shop.example/a"), http.Header{"Location": {c.location}}, rules)
+			if lookleap.CodeOf(err) != c.code || to.IsZero() != (err != nil) {
+				t.Errorf("%v, %v", to, err)
+			}
+		})
+	}
+}
+
 func TestRedirectRule(t *testing.T) {
 	n := lab.ForTest(t)
 	n.Site("shop.example").Redirect("/out", "https://other.example/").Redirect("/in", "/here").Body("/here", "text/plain", "here").

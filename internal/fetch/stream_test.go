@@ -21,6 +21,13 @@ func TestStream(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r)
 		return nil
 	}
+	again := func(_ *fetch.Response, r io.Reader) error { // reads on after a failure
+		_, _ = io.Copy(io.Discard, r)
+		if n, err := r.Read(make([]byte, 10)); n != 0 || err == nil {
+			t.Errorf("after a failure: %d bytes, %v", n, err)
+		}
+		return nil
+	}
 	first := func(_ *fetch.Response, r io.Reader) error {
 		_, err := io.ReadFull(r, make([]byte, 10))
 		return err
@@ -40,6 +47,11 @@ func TestStream(t *testing.T) {
 		{"reject-truncated", []lab.Fault{lab.Truncated()}, deaf, lookleap.CodeTruncated},
 		{"reject-gzip-cut", []lab.Fault{lab.GzipCut()}, deaf, lookleap.CodeTruncated},
 		{"reject-no-gzip", []lab.Fault{lab.LyingEncoding("gzip")}, all, lookleap.CodeEncoding},
+		{"reject-broken-gzip", []lab.Fault{lab.Replace("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x07"), lab.Header("Content-Encoding", "gzip")}, deaf, lookleap.CodeEncoding},
+		{"reject-read-after-the-limit", []lab.Fault{lab.Endless()}, again, lookleap.CodeTooLarge},
+		{"reject-read-after-truncation", []lab.Fault{lab.Truncated()}, again, lookleap.CodeTruncated},
+		{"reject-unknown-encoding", []lab.Fault{lab.Header("Content-Encoding", "br")}, all, lookleap.CodeEncoding},
+		{"reject-no-length-and-no-chunks", []lab.Fault{lab.Raw("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello")}, all, lookleap.CodeTruncated},
 		{"reject-by-sink", nil, func(*fetch.Response, io.Reader) error { return lookleap.ErrDenied }, lookleap.CodeDenied},
 	} {
 		t.Run(c.name, func(t *testing.T) {
