@@ -308,3 +308,15 @@ func TestBodyIsClosedOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestEmptyBody: a body of no bytes is sent as one, with its length.
+func TestEmptyBody(t *testing.T) {
+	n := lab.ForTest(t)
+	var length int64 = -1
+	var encoding []string
+	n.Site("shop.example").HTTP1().HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { length, encoding = r.ContentLength, r.TransferEncoding })
+	must(t, n.Fetcher(), &fetch.Request{Method: "POST", Body: []byte{}}, "https://shop.example/")
+	if length != 0 || len(encoding) != 0 {
+		t.Errorf("length %d, encoding %v", length, encoding)
+	}
+}

@@ -97,9 +97,6 @@ func (w *watch) gotConn(info httptrace.GotConnInfo) {
 // evidence finds what a connection, or the one below its TLS, tells about itself.
 func evidence(conn net.Conn) (clientCert, private bool) {
 	for range 4 {
-		if conn == nil {
-			break
-		}
 		if e, ok := conn.(lookleap.ConnEvidence); ok {
 			return e.ClientCertificate(), e.PrivateAllowed()
 		}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -300,4 +301,153 @@ func TestNestedFetches(t *testing.T) {
 	if len(host) != 1 || host[0] != policy.Addr().String()+":443" {
 		t.Errorf("the caller's trace saw %v", host)
 	}
+}
+
+// toldConn is a connection that tells about itself what a test wants.
+type toldConn struct {
+	net.Conn
+	remote net.Addr
+}
+
+func (c toldConn) RemoteAddr() net.Addr { return c.remote }
+func (toldConn) Close() error           { return nil }
+
+// secureConn is a toldConn with TLS.
+type secureConn struct {
+	toldConn
+	state tls.ConnectionState
+}
+
+func (c secureConn) ConnectionState() tls.ConnectionState { return c.state }
+
+// TestReportedConnections: a Fetcher that ignores that its connection is refused has its answer
+// refused.
+func TestReportedConnections(t *testing.T) {
+	public := toldConn{remote: &net.TCPAddr{IP: net.IPv4(93, 184, 216, 34), Port: 443}}
+	private := toldConn{remote: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 443}}
+	modern := tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true}
+	for _, c := range []struct {
+		name  string
+		conns []net.Conn
+		code  lookleap.Code
+	}{
+		{"F01/accept-public", []net.Conn{secureConn{public, modern}}, lookleap.CodeOK},
+		{"F01/reject-private", []net.Conn{secureConn{private, modern}}, lookleap.CodeBlockedAddress},
+		{"F01/reject-private-before-public", []net.Conn{secureConn{private, modern}, secureConn{public, modern}}, lookleap.CodeBlockedAddress},
+		{"F01/reject-no-address", []net.Conn{secureConn{toldConn{}, modern}}, lookleap.CodeBlockedNetwork},
+		{"reject-no-tls", []net.Conn{public}, lookleap.CodeTLS},
+		{"reject-handshake-under-way", []net.Conn{secureConn{public, tls.ConnectionState{Version: tls.VersionTLS13}}}, lookleap.CodeTLS},
+		{"reject-tls-1.1", []net.Conn{secureConn{public, tls.ConnectionState{Version: tls.VersionTLS11, HandshakeComplete: true}}}, lookleap.CodeTLSTooOld},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			careless := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+				for _, conn := range c.conns {
+					httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{Conn: conn})
+				}
+				return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody}, nil
+			})
+			resp, err := do(t, careless, new(fetch.Request), "https://shop.example/")
+			if c.code != lookleap.CodeOK {
+				failure(t, resp, err, c.code)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := resp.Evidence(); e.Address != "93.184.216.34:443" || e.TLS != "TLS 1.3" {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+	t.Run("F01/accept-nothing-reported", func(t *testing.T) {
+		silent := fetcherFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody}, nil
+		})
+		if e := must(t, silent, new(fetch.Request), "https://shop.example/").Evidence(); e.Address != "" || e.TLS != "" {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// TestTraceConnection: a request was sent nowhere only if the Fetcher asked for a connection and
+// got none.
+func TestTraceConnection(t *testing.T) {
+	for name, c := range map[string]struct {
+		asked, got, want bool
+	}{
+		"accept-asked-and-none": {true, false, false},
+		"reject-connected":      {true, true, true},
+		"reject-not-reported":   {false, false, true},
+		"reject-only-connected": {false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, connected := fetch.TraceConnection(t.Context())
+			trace := httptrace.ContextClientTrace(ctx)
+			if c.asked {
+				trace.GetConn("shop.example:443")
+			}
+			if c.got {
+				trace.GotConn(httptrace.GotConnInfo{})
+			}
+			if connected() != c.want {
+				t.Errorf("connected %t, want %t", connected(), c.want)
+			}
+		})
+	}
+}
+
+// TestReadOnIdleConnection: a plain read whose idle connection was closed is sent once more, and
+// nothing else is.
+func TestReadOnIdleConnection(t *testing.T) {
+	conn := secureConn{
+		toldConn{remote: &net.TCPAddr{IP: net.IPv4(93, 184, 216, 34), Port: 443}},
+		tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true},
+	}
+	for _, c := range []struct {
+		name     string
+		reused   bool
+		failures int
+		want     lookleap.Code
+		calls    int
+	}{
+		{"O48/accept-read", true, 1, lookleap.CodeOK, 2},
+		{"O48/reject-second-failure", true, 2, lookleap.CodeConnReset, 2},
+		{"O48/reject-new-connection", false, 1, lookleap.CodeConnReset, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			calls := 0
+			f := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+				trace := httptrace.ContextClientTrace(req.Context())
+				trace.GetConn("shop.example:443")
+				trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: c.reused})
+				if calls++; calls <= c.failures {
+					trace.GetConn("shop.example:443") // it tries again by itself
+					return nil, syscall.ECONNRESET
+				}
+				return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody}, nil
+			})
+			resp, err := do(t, f, new(fetch.Request), "https://shop.example/")
+			if lookleap.CodeOf(err) != c.want || (resp == nil) != (err != nil) || calls != c.calls {
+				t.Errorf("%+v, %v after %d calls", resp, err, calls)
+			}
+		})
+	}
+}
+
+// TestBodyOnRefusedConnection: a Fetcher that ignores that its connection is refused reads no byte
+// of the body.
+func TestBodyOnRefusedConnection(t *testing.T) {
+	conn := secureConn{
+		toldConn{remote: &net.TCPAddr{IP: net.IPv4(93, 184, 216, 34), Port: 443}},
+		tls.ConnectionState{Version: tls.VersionTLS11, HandshakeComplete: true},
+	}
+	careless := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+		httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{Conn: conn})
+		if n, err := req.Body.Read(make([]byte, 10)); n != 0 || lookleap.CodeOf(err) != lookleap.CodeTLSTooOld {
+			t.Errorf("read %d bytes, %v", n, err)
+		}
+		return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody}, nil
+	})
+	resp, err := do(t, careless, &fetch.Request{Method: "POST", Body: []byte("secret")}, "https://shop.example/")
+	failure(t, resp, err, lookleap.CodeTLSTooOld)
 }

@@ -95,15 +95,13 @@ func TestDoRefusesMisuse(t *testing.T) {
 	n := lab.ForTest(t)
 	n.Site("shop.example").Body("/", "text/plain", "")
 	for name, r := range map[string]*fetch.Request{
-		"no-url":            {},
 		"reserved-header":   {URL: parse(t, "https://shop.example/"), Header: http.Header{"Host": {"bank.example"}}},
 		"reserved-encoding": {URL: parse(t, "https://shop.example/"), Header: http.Header{"accept-encoding": {"br"}}},
 		"tunnel":            {URL: parse(t, "https://shop.example/"), Method: "CONNECT"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if resp, err := fetch.Do(t.Context(), n.Fetcher(), r); err == nil {
-				t.Errorf("%+v", resp)
-			}
+			resp, err := fetch.Do(t.Context(), n.Fetcher(), r)
+			failure(t, resp, err, lookleap.CodeUsage)
 		})
 	}
 	nowhere, err := fetch.Do(t.Context(), n.Fetcher(), new(fetch.Request))
@@ -368,6 +366,25 @@ func TestStrangeFetchers(t *testing.T) {
 			resp, err := do(t, test.f, new(fetch.Request), "https://shop.example/")
 			failure(t, resp, err, test.code)
 		})
+	}
+}
+
+// TestFetcherThatPanics: the error says what the Fetcher did.
+func TestFetcherThatPanics(t *testing.T) {
+	resp, err := do(t, fetcherFunc(func(*http.Request) (*http.Response, error) { panic("broken plug-in") }), new(fetch.Request), "https://shop.example/")
+	if e := failure(t, resp, err, lookleap.CodeInternal); !strings.Contains(e.Error(), "broken plug-in") {
+		t.Error(e)
+	}
+}
+
+// TestTimeOfTheFetcher: an answer has the time of the Fetcher's clock.
+func TestTimeOfTheFetcher(t *testing.T) {
+	at := time.Date(2040, time.May, 6, 7, 8, 9, 0, time.UTC)
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "")
+	h := &lookleap.Host{Fetcher: n.Fetcher(), Now: func() time.Time { return at }}
+	if resp := must(t, h, new(fetch.Request), "https://shop.example/"); !resp.Received.Equal(at) {
+		t.Errorf("received %v", resp.Received)
 	}
 }
 
