@@ -83,7 +83,7 @@ func (e *examination) root(root node) {
 	if v := e.doc.Version(); v != Version {
 		e.add(root, lookleap.SeverityWarning, CodeNewVersion, "ANML-8.1-20", "the document has the version "+plaintext.Quote(v, maxQuoted)+"; it is read as far as it is understood", "")
 	}
-	if versions, present := e.doc.SupportedVersions(); present && !e.doc.Executable() {
+	if versions, _ := e.doc.SupportedVersions(); !e.doc.Executable() {
 		e.add(root, lookleap.SeverityWarning, CodeNoVersion, "ANML-8.1-23", "the document offers the versions "+plaintext.Quote(strings.Join(versions, ", "), maxQuoted)+" and not 1.0, so its actions are not executed", "")
 	}
 	if v := e.options.Version; v != "" && v != Version {
@@ -116,11 +116,7 @@ func (e *examination) elements() error {
 		kSiteRef: {0, e.limits.SiteRefs, "site references"},
 	}
 	for i := root; i < len(e.t.rows); i++ {
-		k := e.t.rows[i].kind
-		if k <= kText {
-			continue
-		}
-		n := e.node(int32(i))
+		k, n := e.t.rows[i].kind, e.node(int32(i))
 		if l := &limits[k]; l.limit > 0 {
 			if l.count++; l.count > l.limit {
 				return e.refuseTooMany(n, -1, l.what, l.limit)
@@ -161,7 +157,7 @@ func (e *examination) repeated(n node, k kind) {
 	var seen uint64 // a bit for each kind
 	for c := n.first(); c.ok(); c = c.next() {
 		inner := c.kind()
-		if inner <= kText || words.many[k][inner] {
+		if inner == kUnknown || words.many[k][inner] {
 			continue
 		}
 		bit := uint64(1) << inner
@@ -207,20 +203,16 @@ func (e *examination) attributes(n node, k kind) {
 }
 
 // attribute checks the text of an attribute against its type. An invalid text is kept; the
-// accessors return the safe value for it.
+// accessors return the safe value for it. A JSON number that is not exact was reported before.
 func (e *examination) attribute(n node, at attr) {
 	switch at.spec.typ {
 	case tBool:
-		if at.value != "true" && at.value != "false" || at.spec.unusable {
+		if at.value != "true" && at.value != "false" {
 			e.badValue(n, at, lookleap.SeverityError, "ANML-8.11-05", "is neither true nor false")
 		}
 	case tInteger:
-		if _, ok := seconds(at.value); !ok || at.spec.unusable {
+		if _, ok := seconds(at.value); !ok {
 			e.badValue(n, at, lookleap.SeverityError, "ANML-8.1-11", "is not a non-negative integer")
-		}
-	case tNumber:
-		if at.spec.unusable {
-			e.badValue(n, at, lookleap.SeverityError, "ANML-7.5-08", "is not a usable number")
 		}
 	case tEnum:
 		e.unknownWord(n, at)
@@ -311,10 +303,7 @@ func (e *examination) unknownWord(n node, at attr) {
 // action drops repeated parameters. It reports a changing action without confirm.
 func (e *examination) action(n node) {
 	names := map[string]bool{}
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() != kParam {
-			continue
-		}
+	for c := range n.children(kParam) {
 		if name := c.value("name"); name != "" && names[name] {
 			c.mark(ignored)
 			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.6.2-01", "the parameter "+plaintext.Quote(name, maxQuoted)+" appears twice; the first one counts", "rename one of them")
@@ -435,7 +424,7 @@ func (e *examination) advice(n node, k kind) {
 			e.add(n, lookleap.SeverityWarning, CodeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write the attribute src")
 		}
 	case kBody:
-		if only := n.first(); only.kind() == kText && !only.next().ok() && len(only.text()) > longText {
+		if only := n.first(); !only.next().ok() && len(only.text()) > longText {
 			e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-4-04", "the body is one long text without structure", "use sections and data")
 		}
 	}

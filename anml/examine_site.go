@@ -42,7 +42,7 @@ func (e *examination) sites(root node) {
 // hasElements reports whether an element has children that the draft defines.
 func hasElements(n node) bool {
 	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() > kText {
+		if c.kind() != kUnknown {
 			return true
 		}
 	}
@@ -253,7 +253,7 @@ func (e *examination) scopes(root node) {
 				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+plaintext.Quote(id, maxQuoted)+" does not exist, so it covers the whole site", "")
 			}
 		case kSection, kData:
-			if at := (scope{site, n.value("id")}); at.id != "" && ids[at] && !e.full() {
+			if at := (scope{site, n.value("id")}); ids[at] && !e.full() {
 				e.add(n, lookleap.SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+plaintext.Quote(at.id, maxQuoted)+", so a reference means all of them", "")
 			} else if at.id != "" {
 				ids[at] = true

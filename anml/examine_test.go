@@ -216,8 +216,8 @@ func TestExaminedSites(t *testing.T) {
 		{"ANML-8.7.4-03/accept-rule", `<constraints><disclosure field="c" requires="none"/></constraints><knowledge><refuse field="f" reason="user-denied" constraint="c"/></knowledge>`,
 			[]string{`info ANML-8.7-01 /anml/knowledge/refuse: a service document contains a refuse`, `warning ANML-8.4.1-02 /anml/constraints/disclosure: the rule names the field "c", which no ask asks for`}},
 		{"ANML-11.1-09/accept-response", response(`<ask field="f" action="elsewhere" purpose="p"/><refuse field="f" reason="user-denied" constraint="c"/><answer field="g" value="v"/>`), nil},
-		{"ANML-8.5.3-02/reject-twice", `<state><flow><step id="a"/><step id="a" next="z"/><step id="b" next="z"/></flow></state>`,
-			[]string{`error ANML-8.5.3-02 /anml/state/flow/step[2]: the step "a" appears twice; the first one counts`, `warning ANML-8.5.3-01 /anml/state/flow/step[3]: the step names the step "z", which does not exist`}},
+		{"ANML-8.5.3-02/reject-twice", `<state><flow><step id="a"/><step id="a" next="z"/><step id="b" next="c"/><step id="c" next="z"/></flow></state>`,
+			[]string{`error ANML-8.5.3-02 /anml/state/flow/step[2]: the step "a" appears twice; the first one counts`, `warning ANML-8.5.3-01 /anml/state/flow/step[4]: the step names the step "z", which does not exist`}},
 		{"ANML-11.4-11/reject-cycle", `<state><flow><step id="a" next="b"/><step id="b" next="a"/><step id="c" next="a"/></flow></state>`,
 			[]string{`error ANML-11.4-11 /anml/state/flow/step[1]: the flow returns to the step "a" without an exit, so it is not used`}},
 		{"ANML-11.4-11/accept-condition", `<state><flow><step id="a" next="b"/><step id="b" next="a" condition="c"/></flow></state>`,
@@ -232,6 +232,12 @@ func TestExaminedSites(t *testing.T) {
 		{"ANML-8.10.1-01/reject-same-id", `<body><section id="s"><data id="s"/></section><section/><section/><section id="t"/></body>`,
 			[]string{`warning ANML-8.10.1-01 /anml/body/section[1]/data: several elements have the id "s", so a reference means all of them`}},
 		{"ANML-8.10.1-01/accept-other-site", service(site("a.example", `<body><section id="s"/></body>`) + site("b.example", `<body><section id="s"/></body>`)), nil},
+	})
+}
+
+func TestTrustInSiteIsNoClaim(t *testing.T) {
+	rows{t}.returns("ANML-12.5-01/reject-trust-in-site", service(`<site domain="a.example"><head><trust domain="b.example"/></head></site>`), `[{a.example site }] ""`, func(d *Document) any {
+		return fmt.Sprintf("%v %q", d.Claims(), first(d.Sites()).Head().Trust())
 	})
 }
 

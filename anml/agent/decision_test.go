@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -259,4 +260,57 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Microsecond), "µs/32-asks")
+}
+
+// TestWeighWarns shows what the user reads before agreeing. A refusal asks for nothing, so it warns
+// of nothing.
+func TestWeighWarns(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*grounds)
+		want   []string
+	}{
+		"nothing":       {func(*grounds) {}, nil},
+		"no-purpose":    {func(g *grounds) { g.stated, g.judged = false, PurposeVague }, []string{"no purpose stated"}},
+		"vague":         {func(g *grounds) { g.judged = PurposeVague }, []string{"the stated purpose is vague"}},
+		"sensitive":     {func(g *grounds) { g.category = "health" }, []string{"this is sensitive: health"}},
+		"other-version": {func(g *grounds) { g.version = true }, []string{"the document is of a version that is not understood"}},
+		"foreign-rules": {func(g *grounds) { g.foreign = true }, []string{"the rules in the document do not come from the party that asks"}},
+		"unrecognised":  {func(g *grounds) { g.recognised = false }, []string{"the field is not a standard one"}},
+		"refused":       {func(g *grounds) { g.refused, g.recognised, g.category = true, false, "health" }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := best()
+			c.change(&g)
+			if got := weigh(&g).Warnings; !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestWeighty shows which names of an action say that it costs or destroys something.
+func TestWeighty(t *testing.T) {
+	for name, c := range map[string]struct {
+		act  Act
+		want bool
+	}{
+		"reject-id":                   {Act{ID: "buy"}, true},
+		"reject-id-of-words":          {Act{ID: "seat-BUY2"}, true},
+		"reject-camel-case":           {Act{ID: "seatBuyNow"}, true},
+		"reject-path":                 {Act{URL: "https://shop.example/cart/checkout?x=1"}, true},
+		"reject-unreadable-address":   {Act{URL: "https:// shop.example/checkout"}, true},
+		"reject-description":          {Act{Description: "Pay for the seats"}, true},
+		"accept-later-in-description": {Act{Description: "Trips that you can book"}, false},
+		"accept-no-text":              {Act{}, false},
+		"accept-no-letters":           {Act{ID: "1", Description: "…", URL: "https://shop.example/2"}, false},
+		"accept-longer-word":          {Act{ID: "bookish", URL: "https://shop.example/orderly"}, false},
+		"accept-query":                {Act{URL: "https://shop.example/list?sort=order"}, false},
+		"accept-host":                 {Act{URL: "https://book.example/list"}, false},
+	} {
+		t.Run("ANML-13.4-05/"+name, func(t *testing.T) {
+			if got := weighty(c.act); got != c.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
 }

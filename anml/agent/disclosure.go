@@ -119,11 +119,7 @@ func (d *disclosure) tells() bool {
 // prepared. It does not ask for consent. If a rule requires it, it authenticates the user before
 // they are asked (section 16.6). It returns the items that the user has to agree to. It returns an
 // error if the whole call is refused.
-func (p *Page) prepareDisclosure(ctx context.Context, e exchange, act anml.Action, args []anml.Arg, c Call) (*disclosure, []lookleap.ConsentItem, error) {
-	site, ok := p.container(e.Site)
-	if !ok {
-		return nil, nil, p.refusal(CodeNotAsked, "the document has no such site")
-	}
+func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site, act anml.Action, args []anml.Arg, c Call) (*disclosure, []lookleap.ConsentItem, error) {
 	r := c.Reply
 	if r == nil {
 		r = &Reply{}
@@ -268,7 +264,7 @@ func (p *Page) fill(ctx context.Context, in *preparedCall, site anml.Site, act a
 	if err != nil {
 		return refuse(err)
 	}
-	if e.Disclosure, in.items, err = p.prepareDisclosure(ctx, e.Exchange, act, args, c); err != nil {
+	if e.Disclosure, in.items, err = p.prepareDisclosure(ctx, e.Exchange, site, act, args, c); err != nil {
 		return err
 	}
 	if e.Send.Response {

@@ -340,7 +340,7 @@ func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
 		}
 		c.Reply = &r
 	}
-	d, items, err := p.prepareDisclosure(st.Context(), e, act, args, c)
+	d, items, err := p.prepareDisclosure(st.Context(), e, site, act, args, c)
 	return &prepared{st, p, e, d, items}, err
 }
 

@@ -258,7 +258,7 @@ func (w *twins) responses() {
 				}
 				e := to.exchange
 				e.Document = "https://www.shop.example/" // the two were read at different places
-				d, items, err := p.prepareDisclosure(w.Context(), e, act, nil, Call{Site: site.Domain(), Action: id, Initiated: initiated})
+				d, items, err := p.prepareDisclosure(w.Context(), e, site, act, nil, Call{Site: site.Domain(), Action: id, Initiated: initiated})
 				o := outcome{code: lookleap.CodeOf(err)}
 				if err == nil {
 					o.tells = d.Tells
