@@ -129,7 +129,11 @@ func call(t *testing.T, name string, f reflect.Value) {
 	if f.Type().IsVariadic() {
 		do = f.CallSlice
 	}
-	for _, out := range do(in) {
+	results := do(in)
+	if n := len(results); n > 1 && f.Type().Out(n-1) == reflect.TypeFor[error]() && f.Type().Out(0).Kind() == reflect.Pointer && results[0].IsNil() && results[n-1].IsNil() {
+		t.Errorf("%s returns neither a result nor an error", name)
+	}
+	for _, out := range results {
 		if err, ok := out.Interface().(error); ok && !strings.HasSuffix(name, ".Unwrap") {
 			if lookleap.CodeOf(err) == lookleap.CodeInternal && !standard(err) {
 				t.Errorf("%s: %v has no code of its own", name, err)
