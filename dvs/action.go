@@ -63,15 +63,11 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
 	planned := &plannedAction{loadTerms: s.loadTerms(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
-	effect, err := (&plannedEffect{Type: effectAction, User: s.loader.ownerMark(), Action: planned}).encode()
-	if err != nil {
-		return err
-	}
 	req := s.request(lookleap.ConsentScript, fmt.Sprintf("%s because the skill %s says so", sentence, plaintext.Quote(s.ID.String(), 400)))
 	req.Items = []lookleap.ConsentItem{{ID: "act", Class: lookleap.ItemCode, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest([]byte(a.Command)),
 		Summary: sentence + "; " + usesSentence(a.Uses),
 		Values:  []lookleap.ConsentValue{{Label: string(a.Kind), Text: a.Command, Source: s.ServingHost(), Command: true}}}}
-	plan, err := lookleap.NewPlan(req, effect, s.loader.host.Time())
+	plan, err := s.loader.plan(req, &plannedEffect{Type: effectAction, Action: planned})
 	if err != nil {
 		return s.loader.refuseConsent(ctx, s.Verdict, err)
 	}

@@ -56,11 +56,7 @@ func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, erro
 	}
 	req := l.admissionRequest(c)
 	c.parsed, c.members = nil, nil // the plan has the file, and it is read again when the user has agreed
-	effect, err := (&plannedEffect{Type: effectAdmit, User: l.ownerMark(), Candidate: c}).encode()
-	if err != nil {
-		return admitted{}, err
-	}
-	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
+	plan, err := l.plan(req, &plannedEffect{Type: effectAdmit, Candidate: c})
 	if err != nil {
 		return admitted{}, err
 	}

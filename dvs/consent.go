@@ -120,14 +120,10 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	check.Requirement = "DVS-5.1-04"
 	refused.Checks = []lookleap.Check{check}
 	planned := &plannedFetch{loadTerms: s.loadTerms(), URL: t.URL}
-	effect, err := (&plannedEffect{Type: effectFetch, User: l.ownerMark(), Fetch: planned}).encode()
-	if err != nil {
-		return nil, err
-	}
 	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("the skill %s wants something from outside its trust root", plaintext.Quote(s.ID.String(), 400)))
 	req.Items = []lookleap.ConsentItem{{ID: "fetch", Recipient: t.place.page.Origin(), Digest: lookleap.Digest([]byte(t.URL)),
 		Summary: fmt.Sprintf("read %s from %s, as untrusted data", plaintext.Quote(t.URL, len(t.URL)), plaintext.Host(t.place.page.Host()))}}
-	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
+	plan, err := l.plan(req, &plannedEffect{Type: effectFetch, Fetch: planned})
 	if err != nil {
 		return nil, err
 	}
@@ -376,12 +372,14 @@ func (e *plannedEffect) contents() []*content {
 	return nil
 }
 
-func (e *plannedEffect) encode() ([]byte, error) {
+// plan returns the plan of an effect for the loader's user.
+func (l *Loader) plan(req lookleap.ConsentRequest, e *plannedEffect) (*lookleap.Plan, error) {
+	e.User = l.ownerMark()
 	data, err := encodeContents(e)
 	if err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeInternal, Message: "the plan could not be written", Err: err}
 	}
-	return data, nil
+	return lookleap.NewPlan(req, data, l.host.Time())
 }
 
 func decodeEffect(data []byte) (*plannedEffect, error) {

@@ -229,9 +229,6 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	if err := s.use(); err != nil {
 		return nil, l.refuseTarget(ctx, ref, err)
 	}
-	if scheme, ok := schemeOf(ref); ok && scheme == "http" {
-		return nil, l.refuseTarget(ctx, ref, refuse(lookleap.CodeNotHTTPS, ref, "plain http is not supported", "use https"))
-	}
 	u, err := l.roots.Rules().urls().Resolve(s.base, ref)
 	if err != nil {
 		return nil, l.refuseTarget(ctx, ref, badURL(ref, err))

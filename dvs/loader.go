@@ -258,10 +258,7 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 // checkClaim refuses what can be refused without a request. The verdict of the candidate is then
 // that it was not activated yet.
 func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
-	synced := l.syncTrust(ctx)
-	if synced == nil {
-		synced = l.checkFeeds(ctx)
-	}
+	synced := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx))
 	rules := l.roots.Rules()
 	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
 	claim := c.Claim
@@ -292,9 +289,7 @@ func (l *Loader) applyRegistry(c *candidate) {
 	d := l.policies.declared(l.roots.Find(c.skill), c.skill, l.roots.Rules())
 	if c.Under != "" {
 		d.Source = ByHost
-		if d.Root, _ = ParseTrustRoot(c.Under, l.roots.Rules()); d.Root.IsZero() {
-			d.Source = Undeclared
-		}
+		d.Root, _ = ParseTrustRoot(c.Under, l.roots.Rules()) // a zero root is refused
 	}
 	if c.SkillOnly && d.Source == Derived {
 		if directory, ok := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops); ok {

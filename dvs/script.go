@@ -82,15 +82,11 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	if err != nil {
 		return nil, err
 	}
-	effect, err := (&plannedEffect{Type: effectScript, User: s.loader.ownerMark(), Script: planned}).encode()
-	if err != nil {
-		return nil, err
-	}
 	before, err := s.loader.previousScript(ctx, s.ID.String(), planned.Script)
 	if err != nil {
 		return nil, s.loader.refuseTrust(ctx, s.Verdict, err)
 	}
-	plan, err := lookleap.NewPlan(s.scriptRequest(planned, before), effect, s.loader.host.Time())
+	plan, err := s.loader.plan(s.scriptRequest(planned, before), &plannedEffect{Type: effectScript, Script: planned})
 	if err != nil {
 		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)
 	}

@@ -119,10 +119,6 @@ func (s *Loaded) askFiles(ctx context.Context, p *plannedFiles, change *Change) 
 	if err := l.mayAsk(ctx, &candidate{skill: s.ID, verdict: s.Verdict, Evidence: Evidence{Digest: p.Bundle}}); err != nil {
 		return err
 	}
-	effect, err := (&plannedEffect{Type: effectFiles, User: l.ownerMark(), Files: p}).encode()
-	if err != nil {
-		return err
-	}
 	req := s.request(lookleap.ConsentSkill, fmt.Sprintf("use files of the skill %s that changed since they were approved", plaintext.Quote(s.ID.String(), 400)))
 	item := lookleap.ConsentItem{ID: "files", Recipient: lookleap.RecipientAgent, Digest: p.Bundle.String(),
 		Summary: "use the changed files", Values: change.values("", s.ServingHost())}
@@ -130,7 +126,7 @@ func (s *Loaded) askFiles(ctx context.Context, p *plannedFiles, change *Change) 
 		item.Summary += "; " + capabilitySentence
 	}
 	req.Items = []lookleap.ConsentItem{item}
-	plan, err := lookleap.NewPlan(req, effect, l.host.Time())
+	plan, err := l.plan(req, &plannedEffect{Type: effectFiles, Files: p})
 	if err != nil {
 		return err
 	}
