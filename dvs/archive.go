@@ -177,7 +177,7 @@ func (u *unpacker) file(written string, size int64, content io.Reader) error {
 	case len(u.files) >= u.limits.Files:
 		return refuse(lookleap.CodeLimit, name, fmt.Sprintf("the archive has more than %d files", u.limits.Files), "split the skill")
 	}
-	if err := u.names.add(name); err != nil {
+	if err := u.names.accept(name); err != nil {
 		return err
 	}
 	if size < 0 || size > int64(min(u.limits.Resource, u.limits.Total-u.total)) {

@@ -3,7 +3,6 @@ package dvs
 import (
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -24,7 +23,13 @@ const (
 // inside the directory on every operating system: no parent directories, devices, drives or
 // streams, and no name that some system changes.
 func checkFilePath(file string) error {
-	bad := func(reason, fix string) error { return refuse(CodeUnsafeName, file, reason, fix) }
+	_, err := foldFilePath(file)
+	return err
+}
+
+// foldFilePath checks a path as checkFilePath does, and returns its names as [foldName] writes them.
+func foldFilePath(file string) (names []string, err error) {
+	bad := func(reason, fix string) ([]string, error) { return nil, refuse(CodeUnsafeName, file, reason, fix) }
 	switch {
 	case len(file) > maxPath:
 		return bad(fmt.Sprintf("the path is longer than %d bytes", maxPath), "shorten it")
@@ -35,12 +40,16 @@ func checkFilePath(file string) error {
 	case strings.Count(file, "/") >= maxNesting:
 		return bad("the path has too many directories", "nest less")
 	}
-	for segment := range strings.SplitSeq(file, "/") {
+	names = strings.Split(file, "/")
+	for i, segment := range names {
 		if reason := segmentFault(segment); reason != "" {
 			return bad(reason, "rename the file")
 		}
+		if names[i] = foldName(segment); names[i] == ".git" || names[i] == "git~1" {
+			return bad("a directory of that name holds what git runs", "rename the file")
+		}
 	}
-	return nil
+	return names, nil
 }
 
 // segmentFault returns why a file name is unsafe, or "".
@@ -58,8 +67,6 @@ func segmentFault(segment string) string {
 		return "a name begins or ends with a blank or ends with a dot, which some systems drop"
 	case isDevice(segment):
 		return "a name is that of a device on Windows"
-	case isGit(segment):
-		return "a directory of that name holds what git runs"
 	case !norm.NFC.IsNormalString(segment):
 		return "a name is not in composed form, so systems store it differently"
 	}
@@ -83,11 +90,6 @@ func isDevice(segment string) bool {
 	return false
 }
 
-func isGit(segment string) bool {
-	name := foldName(segment)
-	return name == ".git" || name == "git~1"
-}
-
 // nameTable finds paths that are one on a system which ignores case, also where
 // they differ in the name of a directory above the file.
 type nameTable map[string]tableEntry
@@ -97,12 +99,24 @@ type tableEntry struct {
 	directory bool
 }
 
-// accept checks a path as checkFilePath does, and then adds it.
+// accept checks a path as checkFilePath does, and records it. It refuses a path that clashes with an
+// earlier one.
 func (t nameTable) accept(file string) error {
-	if err := checkFilePath(file); err != nil {
+	names, err := foldFilePath(file)
+	if err != nil {
 		return err
 	}
-	return t.add(file)
+	folded, end, foldedEnd := strings.Join(names, "/"), -1, -1
+	for i, segment := range strings.Split(file, "/") {
+		end += 1 + len(segment)
+		foldedEnd += 1 + len(names[i])
+		key, entry := folded[:foldedEnd], tableEntry{file[:end], i < len(names)-1}
+		if other, taken := t[key]; taken && (other != entry || !entry.directory) {
+			return refuse(CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")
+		}
+		t[key] = entry
+	}
+	return nil
 }
 
 // CheckFileNames returns an error unless the paths below a skill's directory are those of different
@@ -114,18 +128,6 @@ func CheckFileNames(paths ...string) error {
 		if err := table.accept(p); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// add records a path, and refuses one that clashes with an earlier one.
-func (t nameTable) add(file string) error {
-	for p := file; p != "." && p != "/"; p = path.Dir(p) {
-		key, entry := foldName(p), tableEntry{p, p != file}
-		if other, taken := t[key]; taken && (other != entry || !entry.directory) {
-			return refuse(CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")
-		}
-		t[key] = entry
 	}
 	return nil
 }

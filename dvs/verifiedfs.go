@@ -159,10 +159,7 @@ func checkFiles(files map[string][]byte, limits Limits) error {
 	}
 	total, names := 0, nameTable{}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if err := checkFilePath(file); err != nil {
-			return err
-		}
-		if err := names.add(file); err != nil {
+		if err := names.accept(file); err != nil {
 			return err
 		}
 		size := len(files[file])

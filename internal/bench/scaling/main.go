@@ -3,7 +3,7 @@
 // sizes and prints, for each, the largest exponent of the growth and the largest time
 // per byte. It fails if one is beyond its limit.
 //
-//	go run ./scaling [-quick] [-run regexp] [-family regexp] [-octets n] [-ns n] [-all]
+//	go run ./scaling [-quick] [-run regexp] [-family regexp] [-bytes n] [-ns n] [-all] [-profile file]
 package main
 
 import (
