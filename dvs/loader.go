@@ -313,7 +313,7 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	rules := l.roots.Rules()
 	for _, hop := range c.Evidence.Hops { // perhaps followed before the registry changed
 		if to, err := rules.urls().Parse(hop); err == nil {
-			if refused := l.policies.atURL(to, hop, rules); refused != nil {
+			if refused := l.policies.at(rules.placeOf(to), hop); refused != nil {
 				return l.refuseTrust(ctx, cmp.Or(c.verdict, l.targetVerdict(hop)), refused)
 			}
 			d := l.roots.at(to)

@@ -383,21 +383,8 @@ func (l *Loader) refusalAt(u domain.URL, subject string) error {
 	if err := l.roots.at(u).refusal(subject); err != nil {
 		return err
 	}
-	rules := l.roots.Rules()
-	p, refused := rules.locate(u)
-	if refused != nil {
-		p = place{page: u, served: u}
-	}
+	p := l.roots.Rules().placeOf(u)
 	return cmp.Or(l.policies.at(p, subject), l.withdrawn.Load().at(p, subject))
-}
-
-// atURL is at for any URL.
-func (g *governor) atURL(u domain.URL, subject string, rules Rules) error {
-	p, refused := rules.locate(u)
-	if refused != nil {
-		p = place{page: u, served: u}
-	}
-	return g.at(p, subject)
 }
 
 // Sentences explains the policy, one sentence for each decision.

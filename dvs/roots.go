@@ -327,11 +327,7 @@ func (r *Roots) Find(u SkillURL) Declared {
 
 // at is Find for any URL.
 func (r *Roots) at(u domain.URL) Declared {
-	p, refused := r.Rules().locate(u)
-	if refused != nil {
-		p = place{page: u, served: u}
-	}
-	return r.Find(SkillURL{place: p})
+	return r.Find(SkillURL{place: r.Rules().placeOf(u)})
 }
 
 // refusal returns an error if a block or a revocation applies, or nil.

@@ -272,6 +272,15 @@ func (r Rules) locate(u domain.URL) (place, error) {
 	return p, err
 }
 
+// placeOf is locate for any URL: one that locate refuses stands only for itself.
+func (r Rules) placeOf(u domain.URL) place {
+	p, err := r.locate(u)
+	if err != nil {
+		return place{page: u, served: u}
+	}
+	return p
+}
+
 // bothPlaces returns the place with a path on the host of the pages and one on the host of the
 // bytes.
 func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err error) {
