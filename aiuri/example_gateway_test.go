@@ -17,14 +17,19 @@ import (
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
-// publishBank publishes everything that others need of an endpoint: the document,
-// the keys, and a page that advertises it.
-func publishBank(net *lookleaptest.Internet) (*aiuri.KeyRing, error) {
+// newRing returns a key ring with one new key.
+func newRing(id string) (*aiuri.KeyRing, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "2026-05", Private: private}, aiuri.KeyRingOptions{})
+	return aiuri.NewKeyRing(aiuri.SigningKey{ID: id, Private: private}, aiuri.KeyRingOptions{})
+}
+
+// publishBank publishes everything that others need of an endpoint: the document,
+// the keys, and a page that advertises it.
+func publishBank(net *lookleaptest.Internet) (*aiuri.KeyRing, error) {
+	ring, err := newRing("2026-05")
 	if err != nil {
 		return nil, err
 	}
@@ -49,19 +54,22 @@ type line func(*aiuri.Call) (aiuri.SignedResult, error)
 
 func (l line) Invoke(_ context.Context, c *aiuri.Call) (aiuri.SignedResult, error) { return l(c) }
 
-// everybody lets every session do everything: an example's authorizer, and no
-// other's.
-type everybody struct{}
+// allowAll allows every session everything. Only an example may do that.
+type allowAll struct{}
 
-func (everybody) Authorize(_ context.Context, _ *http.Request, c *aiuri.Call) (*aiuri.Grant, error) {
+func (allowAll) Authorize(_ context.Context, _ *http.Request, c *aiuri.Call) (*aiuri.Grant, error) {
 	return &aiuri.Grant{User: "user", Scopes: c.Scopes}, nil
 }
 
-// openGateway serves a gateway before the bank.
-func openGateway(net *lookleaptest.Internet, ring *aiuri.KeyRing) error {
+// openGateway publishes the bank and serves a gateway in front of it.
+func openGateway(net *lookleaptest.Internet) error {
+	ring, err := publishBank(net)
+	if err != nil {
+		return err
+	}
 	gateway, err := aiuri.NewGateway(net.Host(), aiuri.GatewayOptions{
 		Base:       "https://ai.example/gateway",
-		Authorizer: everybody{},
+		Authorizer: allowAll{},
 		Invoker: line(func(*aiuri.Call) (aiuri.SignedResult, error) {
 			result, err := aiuri.SignResult([]byte(`{"paid":true}`), ring.Current(), aiuri.SignOptions{Detached: true})
 			result.MediaType = "application/json"
@@ -86,11 +94,7 @@ func (user) PromptConsent(_ context.Context, r *lookleap.ConsentRequest) (lookle
 func ExampleClient_Invoke() {
 	net := lookleaptest.NewInternet() // an internet in one process; in an agent: host := &lookleap.Host{Prompter: …}
 	defer net.Close()
-	ring, err := publishBank(net)
-	if err == nil {
-		err = openGateway(net, ring)
-	}
-	if err != nil {
+	if err := openGateway(net); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -128,11 +132,7 @@ func (away) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.C
 func ExampleClient_Resume() {
 	net := lookleaptest.NewInternet()
 	defer net.Close()
-	ring, err := publishBank(net)
-	if err == nil {
-		err = openGateway(net, ring)
-	}
-	if err != nil {
+	if err := openGateway(net); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -191,11 +191,7 @@ func ExampleDiscoverer_Resolve() {
 func ExampleNewGateway() {
 	net := lookleaptest.NewInternet()
 	defer net.Close()
-	ring, err := publishBank(net)
-	if err == nil {
-		err = openGateway(net, ring) // calls NewGateway
-	}
-	if err != nil {
+	if err := openGateway(net); err != nil { // calls NewGateway
 		fmt.Println(err)
 		return
 	}

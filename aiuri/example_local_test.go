@@ -2,9 +2,6 @@ package aiuri_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -41,12 +38,7 @@ func (operator) PromptConsent(_ context.Context, r *lookleap.ConsentRequest) (lo
 
 // A robot resolves URIs without authority by its own registry.
 func ExampleLocalResolver() {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "forklift", Private: private}, aiuri.KeyRingOptions{})
+	ring, err := newRing("forklift")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -2,9 +2,6 @@ package aiuri_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -60,12 +57,7 @@ func ExampleDiscoverer_Discover() {
 }
 
 func ExampleVerifyResult() {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "2026-05", Private: private}, aiuri.KeyRingOptions{})
+	ring, err := newRing("2026-05")
 	if err != nil {
 		fmt.Println(err)
 		return
