@@ -16,34 +16,8 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 	"google.golang.org/genai"
 
-	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/lookleaptest"
-	"github.com/lookleap/lookleap/lookleaptest/booking"
+	"github.com/lookleap/lookleap/internal/adaptertest"
 )
-
-// ferries returns a session with the page on which a trip can be reserved.
-func ferries(t *testing.T) (*booking.Service, *agent.Session, *agent.Page) {
-	net := lookleaptest.NewInternet()
-	t.Cleanup(func() { net.Close() })
-	service := booking.New(net.Clock().Now)
-	net.Site("ferries.example").Handle("*", service)
-	host := net.Host()
-	host.Prompter = Prompter{}
-	session, err := agent.New(host, agent.Options{}).NewSession(agent.User{ID: "kim"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = session.Close() })
-	page, err := session.Discover(t.Context(), "https://ferries.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := page.Do(t.Context(), agent.Call{Action: "search", Args: map[string]string{"from": "harbour", "to": "island"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return service, session, r.Page
-}
 
 // scripted calls reserve once and then repeats what it was told.
 type scripted struct{}
@@ -74,7 +48,7 @@ func TestConfirmation(t *testing.T) {
 		"none":    {"confirmed": true, "payload": map[string]any{"approved": []any{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			service, kim, page := ferries(t)
+			service, kim, page := adaptertest.Ferries(t, Prompter{})
 			tools := New(kim, page)
 			assistant, err := llmagent.New(llmagent.Config{Name: "assistant", Model: scripted{}, Toolsets: []tool.Toolset{tools}})
 			if err != nil {

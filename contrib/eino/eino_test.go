@@ -11,33 +11,9 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adaptertest"
 	"github.com/lookleap/lookleap/lookleaptest"
-	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
-
-// ferries returns a session with the page on which a trip can be reserved.
-func ferries(t *testing.T) (*booking.Service, *agent.Session, *agent.Page) {
-	net := lookleaptest.NewInternet()
-	t.Cleanup(func() { net.Close() })
-	service := booking.New(net.Clock().Now)
-	net.Site("ferries.example").Handle("*", service)
-	host := net.Host()
-	host.Prompter = Prompter{}
-	session, err := agent.New(host, agent.Options{}).NewSession(agent.User{ID: "kim"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = session.Close() })
-	page, err := session.Discover(t.Context(), "https://ferries.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := page.Do(t.Context(), agent.Call{Action: "search", Args: map[string]string{"from": "harbour", "to": "island"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return service, session, r.Page
-}
 
 // scripted is a model that calls reserve once and then repeats what it was told.
 type scripted struct{ tool string }
@@ -102,7 +78,7 @@ func run(t *testing.T, m *scripted, session *agent.Session, page *agent.Page, ke
 func TestInterrupt(t *testing.T) {
 	for name, agrees := range map[string]bool{"agrees": true, "refuses": false} {
 		t.Run(name, func(t *testing.T) {
-			service, session, page := ferries(t)
+			service, session, page := adaptertest.Ferries(t, Prompter{})
 			kept := store{}
 			graph := run(t, &scripted{}, session, page, kept)
 			in := []*schema.Message{schema.UserMessage("book two seats")}

@@ -10,34 +10,9 @@ import (
 	"github.com/firebase/genkit/go/genkit"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adaptertest"
 	"github.com/lookleap/lookleap/lookleaptest"
-	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
-
-// ferries returns a session with the page on which a trip can be reserved.
-func ferries(t *testing.T) (*booking.Service, *agent.Session, *agent.Page) {
-	net := lookleaptest.NewInternet()
-	t.Cleanup(func() { net.Close() })
-	service := booking.New(net.Clock().Now)
-	net.Site("ferries.example").Handle("*", service)
-	host := net.Host()
-	host.Prompter = Prompter{}
-	session, err := agent.New(host, agent.Options{}).NewSession(agent.User{ID: "kim"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = session.Close() })
-	page, err := session.Discover(t.Context(), "https://ferries.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := page.Do(t.Context(), agent.Call{Action: "search", Args: map[string]string{"from": "harbour", "to": "island"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return service, session, r.Page
-}
 
 // scripted calls reserve once and then repeats what it was told.
 func scripted(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
@@ -59,7 +34,7 @@ func scripted(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback)
 func TestInterrupt(t *testing.T) {
 	for _, name := range []string{"agrees", "refuses", "forged"} {
 		t.Run(name, func(t *testing.T) {
-			service, session, page := ferries(t)
+			service, session, page := adaptertest.Ferries(t, Prompter{})
 			g := genkit.Init(t.Context())
 			model := genkit.DefineModel(g, "test/scripted", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, scripted)
 			tools := New(session)

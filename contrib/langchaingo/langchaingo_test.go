@@ -12,34 +12,9 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adaptertest"
 	"github.com/lookleap/lookleap/lookleaptest"
-	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
-
-// ferries returns a session with the page on which a trip can be reserved.
-func ferries(t *testing.T) (*booking.Service, *agent.Session, *agent.Page) {
-	net := lookleaptest.NewInternet()
-	t.Cleanup(func() { net.Close() })
-	service := booking.New(net.Clock().Now)
-	net.Site("ferries.example").Handle("*", service)
-	host := net.Host()
-	host.Prompter = Prompter{}
-	session, err := agent.New(host, agent.Options{}).NewSession(agent.User{ID: "kim"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = session.Close() })
-	page, err := session.Discover(t.Context(), "https://ferries.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := page.Do(t.Context(), agent.Call{Action: "search", Args: map[string]string{"from": "harbour", "to": "island"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return service, session, r.Page
-}
 
 // scripted calls reserve once and then repeats what it was told.
 type scripted struct{}
@@ -68,7 +43,7 @@ func (scripted) GenerateContent(_ context.Context, in []llms.MessageContent, opt
 func TestPending(t *testing.T) {
 	for name, agrees := range map[string]bool{"agrees": true, "refuses": false} {
 		t.Run(name, func(t *testing.T) {
-			service, session, page := ferries(t)
+			service, session, page := adaptertest.Ferries(t, Prompter{})
 			tools := New(session)
 			executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(scripted{}, tools.Of(page)))
 			_, err := chains.Run(t.Context(), executor, "book two seats")
@@ -93,7 +68,7 @@ func TestPending(t *testing.T) {
 			}
 		})
 	}
-	_, _, page := ferries(t)
+	_, _, page := adaptertest.Ferries(t, Prompter{})
 	for _, tool := range LLMTools(page) {
 		if tool.Function.Parameters == nil || !tool.Function.Strict {
 			t.Errorf("%+v", tool.Function)
