@@ -180,12 +180,12 @@ func readTier(v strictjson.Value) (Tier, bool) {
 // readScope reads an array of strings; names outside the eight are dropped.
 func readScope(v strictjson.Value) (s Scope, dropped, ok bool) {
 	if v.Kind() != strictjson.Array {
-		return 0, false, false
+		return s, dropped, false
 	}
 	for name := range v.Elements() {
 		text, err := name.Text()
 		if err != nil {
-			return 0, false, false
+			return s, dropped, false
 		}
 		b := bit(Section(text))
 		dropped = dropped || b == 0
@@ -199,11 +199,11 @@ func normalizePattern(name string) (pattern string, wildcard bool, err error) {
 	rest, wildcard := strings.CutPrefix(name, "*.")
 	if !plainHost(rest) {
 		if rest, err = NormalizeSite(rest); err != nil {
-			return "", false, err
+			return "", wildcard, err
 		}
 	}
 	if suffix, _ := domain.PublicSuffix(rest); suffix == rest {
-		return "", false, errPublicSuffix
+		return "", wildcard, errPublicSuffix
 	}
 	return rest, wildcard, nil
 }

@@ -328,3 +328,75 @@ func bigManifest(n int) []byte {
 	}
 	return []byte(text(b.String()))
 }
+
+// TestReasons: an error names the member that is wrong, and why.
+func TestReasons(t *testing.T) {
+	const rest = `"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`
+	for body, want := range map[string]string{
+		`{`:                                      "",
+		`[]`:                                     "object is expected",
+		`{"tier":2,` + rest:                      `no member "authorized"`,
+		`{"authorized":1,"tier":2,` + rest:       "boolean is expected",
+		`{"authorized":true,` + rest:             `no member "tier"`,
+		`{"authorized":true,"tier":3}`:           "the tier is not",
+		`{"authorized":true,"tier":2}`:           `no member "scope"`,
+		`{"authorized":true,"tier":2,"scope":5}`: "the scope is not",
+		`{"authorized":true,"tier":2,"scope":["body"]}`:           `no member "expires"`,
+		`{"authorized":true,"tier":2,"scope":[],"expires":5}`:     "string is expected",
+		`{"authorized":true,"tier":2,"scope":[],"expires":"now"}`: "expires is not a date",
+	} {
+		t.Run("ANML-12.4-13/reject-"+body, func(t *testing.T) {
+			if _, err := ParseQueryResponse([]byte(body)); lookleap.CodeOf(err) != CodeQueryMalformed || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "found nothing") {
+				t.Errorf("%v, want %q", err, want)
+			}
+		})
+	}
+	for _, c := range []struct{ name, text, want, fix string }{
+		{"long-site", text("", "brand.example", strings.Repeat("a", 5000)), "the member site is longer", ""},
+		{"site-no-text", text("", `"brand.example"`, "1"), "string is expected", ""},
+		{"empty-site", text("", "brand.example", ""), "the member site is empty", ""},
+		{"issued", text("", "2026-05-01T00:00:00Z", "May"), "the member issued is not a usable date", "or with an offset"},
+		{"expires", text("", "2026-07-01T00:00:00Z", "July"), "the member expires is not a usable date", "write it like 2026-08-01T00:00:00Z"},
+		{"no-list", text("", `,"authorized-domains":[]`, ""), `no member "authorized-domains"`, ""},
+		{"list-of-another-kind", text("", `:[]`, ":{}"), "array is expected", ""},
+	} {
+		t.Run("ANML-12.3-04/reject-"+c.name, func(t *testing.T) {
+			_, err := ParseManifest([]byte(c.text), ManifestLimits{})
+			bad, ok := err.(*lookleap.Error)
+			if !ok || bad.Code != CodeManifestMalformed || !strings.Contains(bad.Message, c.want) || !strings.HasSuffix(bad.Fix, c.fix) {
+				t.Errorf("%+v, want %q and %q", err, c.want, c.fix)
+			}
+		})
+	}
+}
+
+// TestEntryFindings: each malformed entry has a finding with its reason, up to a number of them.
+func TestEntryFindings(t *testing.T) {
+	for _, c := range []struct{ name, entry, want string }{
+		{"no-object", `5`, "not an object"},
+		{"no-domain", `{"tier":2,"scope":[]}`, "has no domain"},
+		{"tier", item("shop.example", "3", "[]"), "tier is not the integer"},
+		{"tier-first", item("shop.example", "3", `["nobody"]`), "tier is not the integer"},
+		{"scope", item("shop.example", "2", "5"), "scope is not an array"},
+		{"scope-of-numbers", item("shop.example", "2", "[5]"), "scope is not an array"},
+		{"names-outside", item("shop.example", "2", `["body","nobody"]`), "cannot be delegated"},
+		{"no-name", item("a b", "2", "[]"), "matches nothing"},
+		{"suffix", item("*.co.uk", "2", "[]"), "public suffix"},
+	} {
+		t.Run("ANML-12.3-29/accept-"+c.name, func(t *testing.T) {
+			m, err := ParseManifest([]byte(text(c.entry)), ManifestLimits{})
+			if err != nil || len(m.Findings) != 1 || !strings.Contains(m.Findings[0].Message, c.want) || strings.Contains(m.Findings[0].Message, "suffix") != (c.name == "suffix") {
+				t.Errorf("%v, %v; want %q", m, err, c.want)
+			}
+		})
+	}
+	for n, want := range map[int]int{maxFindings: maxFindings, maxFindings + 1: maxFindings + 1, maxFindings + 8: maxFindings + 1} {
+		m, err := ParseManifest([]byte(text(strings.Repeat("1,", n-1)+"1")), ManifestLimits{})
+		if err != nil || len(m.Findings) != want {
+			t.Fatalf("%d faults: %d findings, %v", n, len(m.Findings), err)
+		}
+		if last := m.Findings[want-1].Message; n > maxFindings && !strings.HasPrefix(last, fmt.Sprint(n-maxFindings, " more")) {
+			t.Errorf("%d faults: %s", n, last)
+		}
+	}
+}

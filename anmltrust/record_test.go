@@ -26,6 +26,11 @@ func TestParseRecord(t *testing.T) {
 		{"ANML-12.2.1-01", "accept-one-final-semicolon", "v=anml1;manifest=" + m1 + ";", m1, "", ""},
 		{"ANML-12.2.1-01", "reject-empty-segment", "v=anml1;;manifest=" + m1, "", "", CodeRecordMalformed},
 		{"ANML-12.2.1-01", "reject-two-final-semicolons", "v=anml1;manifest=" + m1 + ";;", "", "", CodeRecordMalformed},
+		{"ANML-12.2.1-01", "accept-tag-of-every-character", "v=anml1;manifest=" + m1 + ";aZ0_-.=x", m1, "", ""},
+		{"ANML-12.2.1-01", "accept-longest", "v=anml1;manifest=" + m1 + ";x=" + strings.Repeat("x", MaxRecord-len("v=anml1;manifest="+m1+";x=")), m1, "", ""},
+		{"ANML-12.2.1-01", "reject-longer", "v=anml1;manifest=" + m1 + ";x=" + strings.Repeat("x", MaxRecord+1-len("v=anml1;manifest="+m1+";x=")), "", "", CodeRecordMalformed},
+		{"ANML-12.2.1-01", "reject-special-name", "v=anml1;query=https://trust.local/a", "", "", CodeRecordMalformed},
+		{"ANML-12.2.1-01", "reject-label-that-begins-with-a-hyphen", "v=anml1;query=https://-a.example/a", "", "", CodeRecordMalformed},
 		{"ANML-12.2.1-01", "reject-digit-first", "v=anml1;1a=x;manifest=" + m1, "", "", CodeRecordMalformed},
 		{"ANML-12.2.1-01", "reject-no-equals", "v=anml1;manifest=" + m1 + ";flag", "", "", CodeRecordMalformed},
 		{"ANML-12.2.1-01", "reject-space-inside", "v=anml1;x=a b;manifest=" + m1, "", "", CodeRecordMalformed},
@@ -126,6 +131,23 @@ func TestRecordPlace(t *testing.T) {
 func TestPlainURI(t *testing.T) {
 	if !plainURI("https://example.com/.well-known/anml-trust") {
 		t.Error("the draft's own example is not plain")
+	}
+	label := strings.Repeat("a", 63)
+	for _, s := range []string{"https://" + label + ".example/", "https://a1.b-2.example/a~b_c-d/E9.txt", "https://0.example/"} {
+		if u, err := uriRules.Parse(s); !plainURI(s) || err != nil || u.String() != s {
+			t.Errorf("%q is not plain, %v", s, err)
+		}
+	}
+	for _, s := range []string{
+		"https://a.local/", "https://localhost/", "https://a.localhost/", "https://a.test/", "https://a.invalid/", "https://a.onion/", "https://a.internal/", "https://a.alt/", "https://1.arpa/",
+		"https://-a.example/", "https://a-.example/", "https://a..example/", "https://.example/", "https://a" + label + ".example/", "https://xn--a.example/", "https://ab--c.example/",
+		"https://192.0.2.1/", "https://a.e1/", "https://a.b-c/", "https://a.x/", "https://example/", "https://A.example/", "https://a_b.example/", "https://a.example:443/", "https://u@a.example/",
+		"https://a.example", "https://a.example//x", "https://a.example/./x", "https://a.example/a/..", "https://a.example/%41", "https://a.example/a?b", "https://a.example/a#b",
+		"http://a.example/", "HTTPS://a.example/", "https://a.example/" + strings.Repeat("a", 300),
+	} {
+		if plainURI(s) {
+			t.Errorf("%q is plain", s)
+		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := "https://" + rapid.StringMatching(`[a-z0-9.-]{1,12}(\.[a-z0-9-]{0,6}){0,3}(/[A-Za-z0-9._~-]{0,5}){0,4}[%:;?#]{0,1}`).Draw(t, "uri")
