@@ -46,7 +46,7 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	if err := s.use(); err != nil {
+	if _, err := s.Skill(); err != nil {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
 	if a.Kind == Shell {

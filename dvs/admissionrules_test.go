@@ -379,9 +379,35 @@ func TestAdmissionReported(t *testing.T) {
 		w := newAdmissionWorld(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		w.shop.HandleFunc("/s/a/SKILL.md", func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
-		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(ctx, "https://shop.example/s/a/SKILL.md")
-		if !errors.Is(err, context.Canceled) || skill != nil {
+		l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")})
+		parent, err := l.Load(t.Context(), "https://shop.example/s/b/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if child, err := parent.LoadRef(ctx, "../a/SKILL.md"); !errors.Is(err, context.Canceled) || child != nil {
 			t.Errorf("got %v", err)
+		}
+		if skill, err := l.Load(ctx, "https://shop.example/s/a/SKILL.md"); !errors.Is(err, context.Canceled) || skill != nil {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("DVS-3.1-30/accept-bundle-of-a-narrowed-skill", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		w.shop.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1)).Body("/s/a/ADVANCED.md", "text/markdown", "x")
+		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		if err != nil || skill.Root.String() != "https://shop.example/s/a/" {
+			t.Fatal(skill, err)
+		}
+		b, err := skill.Bundle(t.Context())
+		if err != nil || b.Root != "https://shop.example/s/a/" {
+			t.Fatal(b.Root, err)
+		}
+		if err := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Reports()[0].Err; err != nil {
+			t.Error(err)
+		}
+		b.Root = "https://shop.example/" // that of the registry
+		if err := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Reports()[0].Err; lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
+			t.Errorf("the wider root: %v", err)
 		}
 	})
 }

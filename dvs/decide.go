@@ -457,11 +457,8 @@ func (j *judge) narrowed() lookleap.Check {
 // narrowedRoot returns the self-declared root if it lies under root and covers the
 // skill.
 func (r Rules) narrowedRoot(root TrustRoot, declared string, u SkillURL) (TrustRoot, bool) {
-	if declared == "" {
-		return root, false
-	}
 	own, err := ParseTrustRoot(declared, r)
-	if err != nil || !own.url.Under(root.url) || !own.Covers(u) {
+	if err != nil || !own.url.Under(root.url) || own.String() == root.String() || !own.Covers(u) {
 		return root, false
 	}
 	return own, true

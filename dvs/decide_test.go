@@ -150,7 +150,8 @@ func TestDecideNarrows(t *testing.T) {
 			claim, evidence := goodClaim(), goodEvidence()
 			claim.Root, evidence.SelfDeclared = c.root, c.declared
 			v := dvs.Decide(claim, evidence, noon, dvs.Rules{})
-			if !v.OK || !strings.Contains(v.Summary, c.want) || !strings.Contains(v.String(), "(self-declared-root)") {
+			ignored := !strings.Contains(c.id, "accept")
+			if !v.OK || !strings.Contains(v.Summary, c.want) || !strings.Contains(v.String(), "(self-declared-root)") || strings.Contains(v.String(), "which is ignored") != ignored {
 				t.Errorf("got\n%s", v)
 			}
 		})
@@ -188,6 +189,47 @@ func TestNothingToCheck(t *testing.T) {
 		t.Run("O15/reject-pass-without-evidence", func(t *testing.T) {
 			if got := [2]lookleap.Status{status(bare, requirement), status(full, requirement)}; got != want || !bare.OK || !full.OK {
 				t.Errorf("%s: got %v, want %v", requirement, got, want)
+			}
+		})
+	}
+}
+
+// TestDecideExplains holds what a verdict says for people, and the evidence of its checks.
+func TestDecideExplains(t *testing.T) {
+	const hub, raw = "https://github.com/o/r/blob/main/a/SKILL.md", "https://raw.githubusercontent.com/o/r/main/a/SKILL.md"
+	for _, c := range []struct {
+		id     string
+		change func(*dvs.Claim, *dvs.Evidence)
+		want   []string // each is in the text of the verdict
+	}{
+		{"DVS-2-05/accept-fragment-dropped", func(c *dvs.Claim, _ *dvs.Evidence) { c.URL += "#x" }, []string{"(fragment-dropped)"}},
+		{"DVS-3.1-28/reject-skill-only-strict", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source, c.Strict = dvs.SkillOnly, true }, []string{"only registered trust roots are accepted here, and the user agreed to this skill only"}},
+		{"DVS-3.1-40/reject-default-strict", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source, c.Strict = dvs.DefaultOrigin, true }, []string{"only registered trust roots are accepted here, and this one is the default for its host"}},
+		{"DVS-3.1-28/reject-derived", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.Derived }, []string{"derived from the URL and not confirmed"}},
+		{"DVS-3.1-05/accept-bytes-elsewhere", func(c *dvs.Claim, _ *dvs.Evidence) { c.URL, c.Root = hub, "https://github.com/o/" }, []string{"the platform serves its bytes elsewhere", raw}},
+		{"DVS-3.1-54/reject-failure-with-detail", func(_ *dvs.Claim, e *dvs.Evidence) {
+			*e = dvs.Evidence{Failure: lookleap.CodeUnreachable, Detail: "no route"}
+		}, []string{"no route"}},
+		{"DVS-3.1-54/reject-blocked-by-policy", func(_ *dvs.Claim, e *dvs.Evidence) {
+			*e = dvs.Evidence{Failure: dvs.CodeBlockedByPolicy, Detail: "agents.txt says no"}
+		}, []string{dvs.CodeBlockedByPolicy.Title() + ": agents.txt says no"}},
+		{"DVS-3.1-54/reject-nothing-sent", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 0 }, []string{"no request was sent", "(unreachable)"}},
+		{"DVS-4.3-01/reject-with-place", func(_ *dvs.Claim, e *dvs.Evidence) {
+			e.Content, e.ContentError, e.Position = dvs.CodeBadFrontmatter, "the value is bad", &lookleap.Position{Line: 3, Column: 7}
+		}, []string{"3:7: the value is bad"}},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			claim, evidence := goodClaim(), goodEvidence()
+			c.change(&claim, &evidence)
+			v := dvs.Decide(claim, evidence, noon, dvs.Rules{})
+			data, err := json.Marshal(v.Checks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(v.String(), want) && !strings.Contains(string(data), want) {
+					t.Errorf("%q is not in\n%s\n%s", want, v, data)
+				}
 			}
 		})
 	}

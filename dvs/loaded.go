@@ -51,34 +51,21 @@ func (s *Loaded) ServingHost() string {
 	return s.ID.ServingHost()
 }
 
-// use checks that the skill may still be used: active, and trusted.
-func (s *Loaded) use() error {
-	if err := s.ready(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	active := s.skill != nil
-	s.mu.Unlock()
-	if refused := s.loader.stillAllowed(s.loadTerms()); refused != nil {
-		return refused
-	}
-	if !active {
-		return refuse(CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
-	}
-	return nil
-}
-
-// Skill returns the file as it was read, while the skill is active.
+// Skill returns the file as it was read, while the skill is active and trusted.
 func (s *Loaded) Skill() (*Skill, error) {
-	if err := s.use(); err != nil {
+	if err := s.ready(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.skill == nil {
+	skill := s.skill
+	s.mu.Unlock()
+	if refused := s.loader.stillAllowed(s.loadTerms()); refused != nil {
+		return nil, refused
+	}
+	if skill == nil {
 		return nil, refuse(CodeNotActivated, s.ID.String(), "the skill was deactivated", "load it again")
 	}
-	return s.skill, nil
+	return skill, nil
 }
 
 // File returns the bytes of the SKILL.md. Do not change them. Unless the skill came in an archive,
@@ -226,24 +213,19 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 		return nil, err
 	}
 	l := s.loader
-	if err := s.use(); err != nil {
+	if _, err := s.Skill(); err != nil {
 		return nil, l.refuseTarget(ctx, ref, err)
 	}
 	u, err := l.roots.Rules().urls().Resolve(s.base, ref)
 	if err != nil {
 		return nil, l.refuseTarget(ctx, ref, badURL(ref, err))
 	}
-	child, err := ParseSkillURL(u.String(), l.roots.Rules())
-	if err != nil {
-		return nil, l.refuseTarget(ctx, ref, err)
-	}
-	chain := append(slices.Clone(s.Chain), s.ID.String())
-	if err := l.checkChain(chain, child); err != nil {
-		return nil, l.refuseTarget(ctx, ref, err)
-	}
-	c := &candidate{Level: activated, Claim: Claim{URL: u.String()}, Chain: chain}
+	c := &candidate{Level: activated, Claim: Claim{URL: u.String()}, Chain: append(slices.Clone(s.Chain), s.ID.String())}
 	if err := l.checkClaim(ctx, c); err != nil {
 		return nil, err
+	}
+	if err := l.checkChain(c); err != nil {
+		return nil, l.refuseTarget(ctx, ref, err)
 	}
 	foreign := c.skill.mapped && u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host()
 	if (foreign || !s.Root.Covers(c.skill) && !c.Claim.Source.Registered()) && !l.agreedBefore(c) {
@@ -273,12 +255,12 @@ func byDocument(source RootSource) RootSource {
 }
 
 // checkChain bounds composition (DVS-6-02 to DVS-6-06).
-func (l *Loader) checkChain(chain []string, child SkillURL) error {
-	id := child.String()
+func (l *Loader) checkChain(c *candidate) error {
+	id := c.skill.String()
 	switch {
-	case slices.Contains(chain, id):
+	case slices.Contains(c.Chain, id):
 		return refuse(CodeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
-	case len(chain) >= l.limits.ChainDepth:
+	case len(c.Chain) >= l.limits.ChainDepth:
 		return refuse(CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth), "refer to the skill from a shorter chain")
 	}
 	return nil

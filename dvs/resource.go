@@ -251,7 +251,7 @@ func (s *Loaded) target(ctx context.Context, ref string) (Target, error) {
 	if err := cmp.Or(s.loader.syncTrust(ctx), s.loader.checkFeeds(ctx)); err != nil {
 		return Target{}, s.loader.refuseTarget(ctx, ref, err)
 	}
-	if err := s.use(); err != nil {
+	if _, err := s.Skill(); err != nil {
 		return Target{}, s.loader.refuseTarget(ctx, ref, err)
 	}
 	t, err := s.Resolve(ref)

@@ -264,22 +264,17 @@ func (s *rootState) revokeDomain(host string, includeSubdomains bool) error {
 // registry for its readers, which would take quadratic time for a long list.
 type revocations struct {
 	state *rootState // not shared yet
-	seen  map[string]bool
 }
 
 func newRevocations(rules Rules) *revocations {
-	return &revocations{state: &rootState{rules: rules, denied: map[string][]denial{}}, seen: map[string]bool{}}
+	return &revocations{state: &rootState{rules: rules, denied: map[string][]denial{}}}
 }
 
 // domain revokes a host with its subdomains.
 func (v *revocations) domain(host string) error { return v.state.revokeDomain(host, true) }
 
-// root revokes a root, once.
+// root revokes a root.
 func (v *revocations) root(root TrustRoot) {
-	if root.IsZero() || v.seen[root.String()] {
-		return
-	}
-	v.seen[root.String()] = true
 	party := v.state.rules.platforms().party(root.url)
 	v.state.denied[party.namespace] = append(v.state.denied[party.namespace], denial{root: root, party: party, revoked: true})
 }

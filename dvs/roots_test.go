@@ -231,3 +231,104 @@ func BenchmarkRootsFind(b *testing.B) {
 		benchCovered = roots.Find(u).Source.Registered()
 	}
 }
+
+// TestRootsRefuse has entries that a registry does not take. The registry stays as it was.
+func TestRootsRefuse(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*dvs.Roots) error
+		want   lookleap.Code
+	}{
+		"register-platform":      {func(r *dvs.Roots) error { _, err := r.Register("https://github.com/", dvs.ByHost); return err }, dvs.CodeUGCBareRoot},
+		"register-as-default":    {func(r *dvs.Roots) error { _, err := r.Register("https://a.example/", dvs.DefaultOrigin); return err }, lookleap.CodeUsage},
+		"block-http":             {func(r *dvs.Roots) error { _, err := r.Block("http://a.example/"); return err }, lookleap.CodeNotHTTPS},
+		"revoke-host":            {func(r *dvs.Roots) error { return r.RevokeDomain("a b", true) }, lookleap.CodeBadHost},
+		"platform-without-hosts": {func(r *dvs.Roots) error { _, err := r.AddPlatform(dvs.Platform{Name: "x"}); return err }, dvs.CodeBadPlatform},
+	} {
+		t.Run("DVS-1-05/reject-"+name, func(t *testing.T) {
+			roots := registry(t, "https://a.example/")
+			if err := c.change(roots); lookleap.CodeOf(err) != c.want {
+				t.Errorf("got %v", err)
+			}
+			if d := roots.Find(skillURL(t, "https://a.example/s/SKILL.md")); d.Source != dvs.ByHost || d.Blocked || d.Revoked {
+				t.Errorf("the registry has changed: %+v", d)
+			}
+			if err := c.change(nil); lookleap.CodeOf(err) != lookleap.CodeUsage {
+				t.Errorf("no registry: %v", err)
+			}
+		})
+	}
+	t.Run("DVS-1-05/reject-unknown-source", func(t *testing.T) {
+		source := dvs.ByUser
+		if err := source.UnmarshalText([]byte("declared by the moon")); lookleap.CodeOf(err) != lookleap.CodeUsage || source != dvs.ByUser {
+			t.Errorf("got %v, %v", source, err)
+		}
+	})
+}
+
+// TestRootsAll lists a registry.
+func TestRootsAll(t *testing.T) {
+	roots := registry(t, "https://a.example/", "https://b.example/", "https://c.example/")
+	for _, raw := range []string{"https://d.example/", "https://d.example/", "https://e.example/", "https://f.example/"} {
+		if _, err := roots.Block(raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	roots.Revoke(must(dvs.ParseTrustRoot("https://g.example/", dvs.Rules{})))
+	t.Run("A32/accept-each-once", func(t *testing.T) {
+		var registered, blocked int
+		for d := range roots.All() {
+			switch {
+			case d.Blocked:
+				blocked++
+			case d.Source.Registered():
+				registered++
+			}
+		}
+		if registered != 3 || blocked != 3 {
+			t.Errorf("%d registered and %d blocked roots", registered, blocked)
+		}
+	})
+	t.Run("A32/accept-stop-at-any", func(t *testing.T) {
+		for most := 1; most < 6; most++ {
+			n := 0
+			for range roots.All() {
+				if n++; n == most {
+					break
+				}
+			}
+			if n != most {
+				t.Errorf("%d roots, want %d", n, most)
+			}
+		}
+	})
+}
+
+// TestDenialReach blocks and revokes one thing, and looks at what is not meant.
+func TestDenialReach(t *testing.T) {
+	block := func(root string) func(*dvs.Roots) error {
+		return func(r *dvs.Roots) error { _, err := r.Block(root); return err }
+	}
+	for name, c := range map[string]struct {
+		deny   func(*dvs.Roots) error
+		url    string
+		denied bool
+	}{
+		"A32/accept-above-the-block":              {block("https://shop.example/s/skill.md/x/"), "https://shop.example/s/SKILL.md", false},
+		"A32/reject-same-revision-on-a-mirror":    {block("https://github.com/o/r/blob/v1/"), "https://cdn.jsdelivr.net/gh/o/r@v1/a/SKILL.md", true},
+		"A32/accept-other-revision-on-a-mirror":   {block("https://github.com/o/r/blob/v1/"), "https://cdn.jsdelivr.net/gh/o/r@v2/a/SKILL.md", false},
+		"A32/reject-head-of-a-mirror":             {block("https://github.com/o/r/blob/v1/"), "https://cdn.jsdelivr.net/gh/o/r/a/SKILL.md", true},
+		"DVS-7-03/reject-the-host-of-a-publisher": {func(r *dvs.Roots) error { return r.RevokeDomain("evil-org.github.io", false) }, "https://evil-org.github.io/r/a/SKILL.md", true},
+		"DVS-7-03/accept-namesake-elsewhere":      {func(r *dvs.Roots) error { return r.RevokeDomain("evil-org.github.io", false) }, "https://gitlab.com/evil-org/r/-/raw/main/a/SKILL.md", false},
+		"DVS-7-03/accept-another-publisher":       {func(r *dvs.Roots) error { return r.RevokeDomain("evil-org.github.io", false) }, "https://github.com/good-org/r/blob/main/a/SKILL.md", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			roots := dvs.NewRoots(dvs.Rules{})
+			if err := c.deny(roots); err != nil {
+				t.Fatal(err)
+			}
+			if d := roots.Find(skillURL(t, c.url)); (d.Blocked || d.Revoked) != c.denied {
+				t.Errorf("got %+v", d)
+			}
+		})
+	}
+}

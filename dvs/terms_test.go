@@ -96,3 +96,32 @@ func TestLimitsDefaults(t *testing.T) {
 		})
 	}
 }
+
+// TestRememberUntil shows for how long a session remembers what the user agreed to.
+func TestRememberUntil(t *testing.T) {
+	for name, c := range map[string]struct {
+		until, later time.Duration
+		want         bool
+	}{
+		"accept-before-its-end": {time.Hour, time.Hour - 1, true},
+		"reject-at-its-end":     {time.Hour, time.Hour, false},
+		"accept-within-a-day":   {72 * time.Hour, 24*time.Hour - 1, true},
+		"reject-after-a-day":    {72 * time.Hour, 24 * time.Hour, false},
+		"reject-for-no-time":    {0, 0, false},
+		"reject-ended-already":  {-time.Hour, 0, false},
+	} {
+		t.Run("DVS-5.2-06/"+name, func(t *testing.T) {
+			now := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
+			l := NewLoader(&lookleap.Host{Now: func() time.Time { return now }}, Options{})
+			key := consentKey{effectAction, "https://shop.example/s/a/SKILL.md", "ls"}
+			l.rememberUntil(key, now.Add(c.until))
+			if c.until <= 0 && len(l.consents) > 0 {
+				t.Error("it takes the place of another consent")
+			}
+			now = now.Add(c.later)
+			if l.remembered(key) != c.want || l.remembered(consentKey{effectAction, key.skill, "rm"}) {
+				t.Errorf("remembered: %v", !c.want)
+			}
+		})
+	}
+}

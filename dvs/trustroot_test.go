@@ -406,3 +406,24 @@ func BenchmarkCovers(b *testing.B) {
 		}
 	})
 }
+
+// TestTrustRootOf derives roots and reports their spelling.
+func TestTrustRootOf(t *testing.T) {
+	t.Run("DVS-3.1-46/accept-lint-of-a-mapped-root", func(t *testing.T) {
+		root, err := dvs.ParseTrustRoot("https://raw.githubusercontent.com/o/", dvs.Rules{})
+		if findings := root.Lint(); err != nil || len(findings) != 1 || findings[0].Code != dvs.CodeRootMapped {
+			t.Errorf("got %v, %v", findings, err)
+		}
+	})
+	t.Run("DVS-3.1-28/reject-default-of-nothing", func(t *testing.T) {
+		if root, source, err := dvs.DefaultRoot(dvs.SkillURL{}, dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeNeedsRoot || !root.IsZero() || source != dvs.Undeclared {
+			t.Errorf("got %s, %s, %v", root, source, err)
+		}
+	})
+	t.Run("DVS-3.1-37/accept-path-below-a-host-of-many-names", func(t *testing.T) {
+		root, source, err := dvs.DefaultRoot(skillURL(t, "https://web.app/bucket/s/SKILL.md"), dvs.Rules{})
+		if err != nil || root.String() != "https://web.app/bucket/" || source != dvs.Derived {
+			t.Errorf("got %s, %s, %v", root, source, err)
+		}
+	})
+}
