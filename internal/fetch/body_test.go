@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/tls"
 	"io"
 	"net/http"
 	"runtime"
@@ -318,5 +319,44 @@ func TestEmptyBody(t *testing.T) {
 	must(t, n.Fetcher(), &fetch.Request{Method: "POST", Body: []byte{}}, "https://shop.example/")
 	if length != 0 || len(encoding) != 0 {
 		t.Errorf("length %d, encoding %v", length, encoding)
+	}
+}
+
+// TestBodyOfRedirect: the body of a redirect that is followed is not read.
+func TestBodyOfRedirect(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/b", "text/plain", "b").HandleFunc("/a", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "/b")
+		w.Header().Set("Content-Encoding", "unknown")
+		w.WriteHeader(http.StatusFound)
+		w.Write([]byte("x"))
+	})
+	all := func(int) bool { return true }
+	if resp := must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere, ReadBody: all}, "https://shop.example/a"); string(resp.Body) != "b" {
+		t.Errorf("%q", resp.Body)
+	}
+}
+
+// TestAnswersForOneUser: what is answered to credentials is for their user alone.
+func TestAnswersForOneUser(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "")
+	n.Site("mutual.example").Body("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
+	withCertificate := n.FetcherWith(lookleap.FetcherOptions{ClientCertificates: []tls.Certificate{n.ClientCertificate("agent")}})
+	for name, c := range map[string]struct {
+		url    string
+		header http.Header
+		want   bool
+	}{
+		"accept-for-all":       {"https://shop.example/", http.Header{"Accept": {"text/plain"}}, false},
+		"reject-authorization": {"https://shop.example/", http.Header{"Authorization": {"Bearer x"}}, true},
+		"reject-cookie":        {"https://shop.example/", http.Header{"Cookie": {"a=b"}}, true},
+		"reject-certificate":   {"https://mutual.example/", nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if resp := must(t, withCertificate, &fetch.Request{Header: c.header}, c.url); resp.Freshness.OneUser != c.want {
+				t.Errorf("for one user: %t", resp.Freshness.OneUser)
+			}
+		})
 	}
 }

@@ -364,9 +364,7 @@ func (e *exchange) admit(hop Hop) error {
 func ownHeaders(h http.Header) http.Header {
 	own := make(http.Header)
 	for _, name := range []string{"Accept", "User-Agent"} {
-		if values := h.Values(name); len(values) > 0 {
-			own[name] = values
-		}
+		own[name] = h.Values(name)
 	}
 	return own
 }
