@@ -28,6 +28,9 @@ func TestParseHost(t *testing.T) {
 		{"user", "u@example.com", "", CodeBadHost},
 		{"wildcard", "*.example.com", "", CodeBadHost},
 		{"underscore-label", "_anml.example.com", "", CodeBadHost},
+		{"tilde", "a~b.example", "", CodeBadHost},
+		{"a-label-of-two-hyphens", "xn--.example", "", CodeBadHost},
+		{"final-hyphen-u-label", "\u00fc-.example", "", CodeBadHost},
 		{"nul", "example.com\x00.evil.example", "", CodeBadHost},
 		{"space", "example.com ", "", CodeBadHost},
 		{"newline", "example.com\n", "", CodeBadHost},
@@ -83,6 +86,26 @@ func TestParseHostErrors(t *testing.T) {
 		if e.Part != c.part || e.Offset != strings.Index(c.input, c.part) || !strings.Contains(e.Message, c.message) {
 			t.Errorf("%+q: part %+q at %d: %s", c.input, e.Part, e.Offset, e.Message)
 		}
+	}
+}
+
+// TestParseHostReasons: a host that is not read at all has its own reason.
+func TestParseHostReasons(t *testing.T) {
+	for _, c := range []struct {
+		name, input, part, message string
+		offset                     int
+	}{
+		{"reject-not-utf8", "ex\xffample.com", "\xff", "not UTF-8", 2},
+		{"reject-too-long-to-map", strings.Repeat("\u00fc", 600), "", "at most 253 bytes", 0},
+		{"reject-escape", "%41.example", "%41", "escapes are not allowed", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ParseHost(c.input)
+			e := wantCode(t, err, CodeBadHost)
+			if c.part != "" && e.Part != c.part || e.Offset != c.offset || !strings.Contains(e.Message, c.message) {
+				t.Errorf("part %+q at %d: %s", e.Part, e.Offset, e.Message)
+			}
+		})
 	}
 }
 

@@ -101,13 +101,12 @@ func schemeLength(raw string) int {
 	return 0
 }
 
+var onlyHTTPS = []string{"https"}
+
 func (r Rules) checkScheme(scheme string) error {
 	allowed := r.Schemes
 	if allowed == nil {
-		if scheme == "https" { // the usual case, without a list
-			return nil
-		}
-		allowed = []string{"https"}
+		allowed = onlyHTTPS
 	}
 	if slices.Contains(allowed, scheme) {
 		return nil

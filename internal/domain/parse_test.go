@@ -36,6 +36,11 @@ func TestResolve(t *testing.T) {
 
 		{"http", "http://h.example/x", CodeNotHTTPS},
 		{"javascript", "javascript:alert(1)", CodeNotHTTPS},
+		{"scheme-with-digit", "h2:x", CodeNotHTTPS},
+		{"scheme-with-plus", "git+x:y", CodeNotHTTPS},
+		{"scheme-with-hyphen", "a-b:c", CodeNotHTTPS},
+		{"scheme-with-dot", "a.b:c", CodeNotHTTPS},
+		{"raw-query", "x?q=\u00e9%2f", "https://h.example:8443/s/a/x?q=%C3%A9%2f"},
 		{"drive", "C:x", CodeNotHTTPS},
 		{"opaque", "https:x", CodeBadURL},
 		{"empty-authority", "///x", CodeBadURL},
@@ -100,6 +105,31 @@ func TestResolveRules(t *testing.T) {
 	}
 	_, err = http.Resolve("//h.example/")
 	wantCode(t, err, CodeNotHTTPS)
+}
+
+// TestSchemeReasons: a missing scheme and one that is not allowed have their own reasons.
+func TestSchemeReasons(t *testing.T) {
+	for input, message := range map[string]string{
+		"shop.example/x":       "the scheme is missing",
+		"1a://shop.example/":   "the scheme is missing",
+		"//shop.example/":      "the scheme is missing",
+		"ftp://shop.example/":  "not allowed",
+		"a1+://shop.example/":  "not allowed",
+		"https:/shop.example/": "are missing after the scheme",
+	} {
+		_, err := Parse(input)
+		if err == nil || !strings.Contains(err.Error(), message) {
+			t.Errorf("%s: %v, want %q", input, err, message)
+		}
+	}
+	ftp, err := Rules{Schemes: []string{"ftp"}}.Parse("ftp://h.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ftp.Resolve("//h.example/")
+	if e := wantCode(t, err, CodeNotHTTPS); e.Part != "ftp" {
+		t.Errorf("part %q", e.Part)
+	}
 }
 
 // Redirects and references are judged before they are requested.

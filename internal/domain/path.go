@@ -115,23 +115,17 @@ func cutDot(s string) (rest string, ok bool) {
 // escapeLength checks the escape at path[i] and returns how many escapes in a row make up its
 // character.
 func escapeLength(path string, at, i int) (int, error) {
-	octet, ok := hexOctet(path, i+1)
-	if !ok {
+	if _, ok := hexOctet(path, i+1); !ok {
 		return 0, escapeError(path, at, i)
 	}
 	innermost, size := decodeFully(path, i)
 	if innermost == '.' || innermost == '/' || innermost == '\\' || isControl(innermost) {
 		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+size], "servers differ in whether they decode this escape before they read the path", "use a path without it")
 	}
-	if octet < utf8.RuneSelf {
-		return 1, nil
-	}
 	var char [utf8.UTFMax]byte
 	n := 0
 	for j := i; n < len(char) && j < len(path) && path[j] == '%'; j += len("%XX") {
-		if char[n], ok = hexOctet(path, j+1); !ok {
-			break
-		}
+		char[n], _ = hexOctet(path, j+1) // 0 for what is no escape: it ends no character
 		n++
 	}
 	c, size := utf8.DecodeRune(char[:n])

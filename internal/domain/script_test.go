@@ -15,6 +15,7 @@ func TestLabels(t *testing.T) {
 		{"ascii", "example.com", "Latin", false, ""},
 		{"digits", "123.example", "", false, ""},
 		{"latin", "b\u00fccher.example", "Latin", false, "b\u00fccher.example"},
+		{"latin-combining", "x\u030c.example", "Latin", false, "x\u030c.example"},
 		{"latin-digits", "caf\u00e9-24.example", "Latin", false, "caf\u00e9-24.example"},
 		{"cyrillic", "\u043f\u0440\u0438\u043c\u0435\u0440.example", "Cyrillic", false, "\u043f\u0440\u0438\u043c\u0435\u0440.example"},
 		{"japanese", "\u65e5\u672c\u306e\u30c6\u30b9\u30c8.example", "Han Hiragana Katakana", false, "\u65e5\u672c\u306e\u30c6\u30b9\u30c8.example"},

@@ -41,7 +41,7 @@ func PublicSuffixWith(host string, list SuffixSource) (suffix string, icann bool
 			suffix, icann = newer, registry
 		}
 	}
-	if !icann && endsInNumber(suffix) { // no suffix in the list is a number
+	if endsInNumber(suffix) { // no suffix in the list is a number
 		return "", false
 	}
 	return suffix, icann

@@ -2,6 +2,7 @@ package plaintext
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -20,6 +21,7 @@ func TestCount(t *testing.T) {
 		{"tags", "\U000e0001\U000e0020\U000e007f\U000e0000", Hidden{Tag: 4}},
 		{"spaces", "\u00a0\u3000\u2800", Hidden{Space: 3}},
 		{"marks", "\u0301a\n\u0301b\u0336", Hidden{Mark: 3}},
+		{"many-spacing-marks", "\u0915" + strings.Repeat("\u093e", 9), Hidden{}},
 		{"mark-after-hidden", "\x1b\u0301", Hidden{Control: 1, Mark: 1}},
 		{"private", "\ue000\U00100000", Hidden{Private: 2}},
 		{"unassigned", "\u0378\ufffe", Hidden{Unassigned: 2}},

@@ -31,7 +31,8 @@ func Host(host string) string {
 // a host without a registrable domain.
 func HostParts(host string) (before, marked, note string) {
 	whole, note := hostAndNote(host)
-	if i := strings.IndexByte(whole, '['); i >= 0 && strings.HasSuffix(whole, "]") && note != ipNote {
+	if strings.HasSuffix(whole, "]") && note != ipNote {
+		i := strings.IndexByte(whole, '[')
 		return whole[:i], whole[i:], note
 	}
 	return whole, "", note

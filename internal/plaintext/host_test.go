@@ -22,6 +22,7 @@ func TestHost(t *testing.T) {
 		{"u-label", "www.b\u00fccher.example", "www.[xn--bcher-kva.example] (\"www.b\u00fccher.example\")"},
 		{"whole-cyrillic", "xn--e1afmkfd.example", "[xn--e1afmkfd.example] (\"\u043f\u0440\u0438\u043c\u0435\u0440.example\")"},
 		{"mixed-scripts", "xn--pple-43d.com", "[xn--pple-43d.com] (mixed scripts: Cyrillic, Latin)"},
+		{"piled-marks", "ax\u030c\u030c\u030c\u030c\u030c.example", "[xn--ax-7ubaaaa.example]"},
 		{"empty", "", `"" (not a host)`},
 		{"escape", "\x1b[2K", `"\u{1B}[2K" (not a host)`},
 		{"newline", "example.com\nx", `"example.com\u{A}x" (not a host)`},
@@ -54,9 +55,30 @@ func TestHost(t *testing.T) {
 	})
 }
 
+// TestHostParts: the parts together are what Host returns, and the domain that has an owner is a
+// part of its own.
+func TestHostParts(t *testing.T) {
+	for name, c := range map[string]struct{ host, before, marked, note string }{
+		"subdomain":     {"a.skills.example.com", "a.skills.", "[example.com]", ""},
+		"apex":          {"example.com", "", "[example.com]", ""},
+		"international": {"www.b\u00fccher.example", "www.", "[xn--bcher-kva.example]", " (\"www.b\u00fccher.example\")"},
+		"no-domain":     {"github.io", "github.io", "", " (no registrable domain)"},
+		"ipv6":          {"[::1]", "[::1]", "", " (IP address)"},
+		"not-a-host":    {"a[b]", `"a[b]"`, "", " (not a host)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, marked, note := HostParts(c.host)
+			if before != c.before || marked != c.marked || note != c.note || before+marked+note != Host(c.host) {
+				t.Errorf("%q, %q, %q", before, marked, note)
+			}
+		})
+	}
+}
+
 func TestHostAttacks(t *testing.T) {
 	runAttacks(t, Host, []attack{
 		{"E07", "reject-cyrillic-a", "ex\u0430mple.com", "[xn--exmple-4nf.com] (mixed scripts: Cyrillic, Latin)"},
+		{"E07", "reject-two-mixed-labels", "g\u03bf.ex\u0430mple.com", "xn--g-smb.[xn--exmple-4nf.com] (mixed scripts: Cyrillic, Greek, Latin)"},
 		{"E07", "reject-greek-o", "g\u03bf.example.com", "xn--g-smb.[example.com] (mixed scripts: Greek, Latin)"},
 		{"E07", "reject-slash-in-label", "example.com\u2044x.evil.example", "example.xn--comx-2g7a.[evil.example]"},
 		{"E07", "reject-full-width", "\uff45xample.com", "\"\uff45xample.com\" (not a host)"},

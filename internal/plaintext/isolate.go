@@ -19,7 +19,7 @@ const (
 // isolates inside of its marks; escapes such as \u{1B} in it stay outside of the isolates.
 // Isolates that Isolate has put there before are replaced.
 func Isolate(line string) string {
-	line = withoutIsolates(line)
+	line = withoutIsolates.Replace(line)
 	if !hasRightToLeft(line) {
 		return line
 	}
@@ -57,12 +57,7 @@ func IsolateRow(row string) string {
 	return row
 }
 
-func withoutIsolates(line string) string {
-	if !strings.Contains(line, isolate) && !strings.Contains(line, endOfIt) {
-		return line
-	}
-	return strings.NewReplacer(isolate, "", endOfIt, "").Replace(line)
-}
+var withoutIsolates = strings.NewReplacer(isolate, "", endOfIt, "")
 
 // quotationEnd returns the length of the quotation that line begins with.
 func quotationEnd(line string) int {
@@ -79,10 +74,6 @@ func quotationEnd(line string) int {
 
 // isolateText writes a text with isolates around each piece between two numeric escapes.
 func isolateText(b *strings.Builder, text string) {
-	if !hasRightToLeft(text) {
-		b.WriteString(text)
-		return
-	}
 	start := 0
 	piece := func(end int) {
 		if part := text[start:end]; hasRightToLeft(part) {

@@ -13,6 +13,10 @@ func TestIsolate(t *testing.T) {
 		{"left-to-right", `send "100" to "caf` + "\u00e9" + `"`, `send "100" to "caf` + "\u00e9" + `"`},
 		{"quotations", `send "` + hebrew + `", "` + arabic + `" now`, `send "<` + hebrew + `>", "<` + arabic + `>" now`},
 		{"escape-outside", `as "` + hebrew + `\u{1B}[2K` + hebrew + `" now`, `as "<` + hebrew + `>\u{1B}<[2K` + hebrew + `>" now`},
+		{"escape-after-odd-bytes", `as "x` + hebrew + `\u{1B}[2K" now`, `as "<x` + hebrew + `>\u{1B}[2K" now`},
+		{"left-to-right-quotation", `send "100" to "` + hebrew + `"`, `send "100" to "<` + hebrew + `>"`},
+		{"brace-after-quotation-mark", `as "` + hebrew + `\"a}` + hebrew + `"`, `as "<` + hebrew + `\"a}` + hebrew + `>"`},
+		{"invalid-byte-outside", `as "` + hebrew + `\x{FF}` + hebrew + `"`, `as "<` + hebrew + `>\x{FF}<` + hebrew + `>"`},
 		{"quotation-mark-inside", `as "` + hebrew + `\"x` + "\u05dc" + `"`, `as "<` + hebrew + `\"x` + "\u05dc" + `>"`},
 		{"word-of-ours", `to ` + hebrew + `.example now`, `to <` + hebrew + `.example> now`},
 		{"unfinished", `as "` + hebrew, `as "<` + hebrew + `>`},
@@ -42,6 +46,24 @@ func TestIsolate(t *testing.T) {
 			t.Errorf("%+q", got)
 		}
 	})
+}
+
+// TestIsolateRow: the text of a row gets isolates, and what introduces it does not.
+func TestIsolateRow(t *testing.T) {
+	const hebrew = "\u05e9\u05dc\u05d5\u05dd"
+	for name, c := range map[string]struct{ row, want string }{
+		"right-to-left":              {"| " + hebrew, "| <" + hebrew + ">"},
+		"continued":                  {": a " + hebrew, ": <a " + hebrew + ">"},
+		"left-to-right":              {"| abc", "| abc"},
+		"quotation-mark-in-the-text": {`| a" ` + hebrew, `| <a" ` + hebrew + ">"},
+	} {
+		t.Run("O24/accept-"+name, func(t *testing.T) {
+			want := strings.NewReplacer("<", isolate, ">", endOfIt).Replace(c.want)
+			if got := IsolateRow(c.row); got != want {
+				t.Errorf("%+q, want %+q", got, want)
+			}
+		})
+	}
 }
 
 // visualOrder draws a line by UAX 9 and returns where words stand. Isolated text is replaced by

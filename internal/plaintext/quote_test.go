@@ -300,3 +300,18 @@ func TestLine(t *testing.T) {
 		t.Errorf("a sentence of 1 MiB became %d octets", len(long))
 	}
 }
+
+// TestClip: a text that fits stays as it is, and no character is cut in two.
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"abc", 4, "abc"}, {"abc", 3, "abc"}, {"abc", 2, "ab…"}, {"a\u00fc", 2, "a…"}, {"", 0, ""},
+	} {
+		if got := Clip(c.text, c.most); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.text, c.most, got, c.want)
+		}
+	}
+}
