@@ -347,3 +347,95 @@ func (f *forging) Get(ctx context.Context, key string) ([]byte, time.Time, error
 	}
 	return value, expires, err
 }
+
+// failingCache fails in every way.
+type failingCache struct{}
+
+var errCacheDown = errors.New("the cache is down")
+
+func (failingCache) Get(context.Context, string) ([]byte, time.Time, error) {
+	return nil, time.Time{}, errCacheDown
+}
+func (failingCache) Put(context.Context, string, []byte, time.Time) error { return errCacheDown }
+func (failingCache) Delete(context.Context, string) error                 { return errCacheDown }
+
+// TestCacheErrors: an error of the cache below reaches the caller, and is no miss.
+func TestCacheErrors(t *testing.T) {
+	sealed, err := lookleap.SealedCache(failingCache{}, resumeKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &lookleap.Host{Cache: failingCache{}}
+	for name, c := range map[string]lookleap.Cache{"sealed": sealed, "host": h.SharedCache(), "swapping": &swappingCache{failingCache{}}} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			if swapper, ok := c.(*swappingCache); ok {
+				if c, err = lookleap.SealedCache(swapper, resumeKey); err != nil {
+					t.Fatal(err)
+				}
+				if swapped, err := c.(lookleap.CompareAndSwapper).CompareAndSwap(t.Context(), "k", nil, nil, planTime); swapped || !errors.Is(err, errCacheDown) {
+					t.Errorf("CompareAndSwap: %t, %v", swapped, err)
+				}
+			}
+			_, _, got := c.Get(t.Context(), "k")
+			for method, err := range map[string]error{"Get": got, "Put": c.Put(t.Context(), "k", nil, planTime), "Delete": c.Delete(t.Context(), "k")} {
+				if !errors.Is(err, errCacheDown) || errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%s: %v", method, err)
+				}
+			}
+		})
+	}
+	t.Run("reject-update", func(t *testing.T) {
+		err := h.UpdateCache(t.Context(), "k", func([]byte) ([]byte, time.Time, bool) {
+			t.Error("the change was made without the old value")
+			return nil, planTime, true
+		})
+		if !errors.Is(err, errCacheDown) {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-nil-host", func(t *testing.T) {
+		var none *lookleap.Host
+		c := none.SharedCache()
+		for method, err := range map[string]error{
+			"Put": c.Put(t.Context(), "k", nil, planTime), "Delete": c.Delete(t.Context(), "k"),
+			"UpdateCache": none.UpdateCache(t.Context(), "k", nil),
+		} {
+			if lookleap.CodeOf(err) != lookleap.CodeUsage {
+				t.Errorf("%s: %v", method, err)
+			}
+		}
+	})
+}
+
+// swappingCache never swaps.
+type swappingCache struct{ lookleap.Cache }
+
+func (*swappingCache) CompareAndSwap(context.Context, string, []byte, []byte, time.Time) (bool, error) {
+	return false, nil
+}
+
+// TestUpdateOfOtherCaches: a cache that cannot swap is written; one that never swaps is an error.
+func TestUpdateOfOtherCaches(t *testing.T) {
+	set := func([]byte) ([]byte, time.Time, bool) { return []byte("new"), planTime, true }
+	plain := struct{ lookleap.Cache }{lookleap.NewMemoryCache(8)}
+	if err := (&lookleap.Host{Cache: plain}).UpdateCache(t.Context(), "k", set); err != nil {
+		t.Error(err)
+	}
+	if value, _, err := plain.Get(t.Context(), "k"); err != nil || string(value) != "new" {
+		t.Errorf("%q, %v", value, err)
+	}
+	h := &lookleap.Host{Cache: &swappingCache{lookleap.NewMemoryCache(8)}}
+	if err := h.UpdateCache(t.Context(), "k", set); lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
+		t.Error(err)
+	}
+}
+
+// TestExpiredWithoutClock: without a clock every entry counts as expired.
+func TestExpiredWithoutClock(t *testing.T) {
+	c := lookleap.NewMemoryCache(8)
+	h := &lookleap.Host{Cache: c, Now: func() time.Time { panic("broken clock") }}
+	_ = c.Put(t.Context(), "k", []byte("v"), time.Date(9999, time.December, 31, 23, 59, 59, 1, time.UTC))
+	if value, _, err := h.SharedCache().Get(t.Context(), "k"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%q, %v", value, err)
+	}
+}

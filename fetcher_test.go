@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -398,4 +399,44 @@ func TestFetcherConnections(t *testing.T) {
 			})
 		})
 	})
+}
+
+// TestFetcherRefusesOtherConnectionOptions: a request cannot make a proxy drop headers or change
+// the protocol.
+func TestFetcherRefusesOtherConnectionOptions(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/", "text/plain", "")
+	f := guarded(t, n, lookleap.FetcherOptions{})
+	for value, ok := range map[string]bool{"close": true, "Keep-Alive": true, "": true, "X-Secret": false, "close, x-secret": false, "upgrade": false} {
+		req := mustRequest(t, "https://shop.example/")
+		req.Header.Set("Connection", value)
+		resp, err := f.RoundTrip(req)
+		if (err == nil) != ok || !ok && lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Errorf("%q: %v", value, err)
+		}
+		if resp != nil {
+			_ = resp.Body.Close()
+		}
+	}
+}
+
+// TestFetcherShowsItsCertificate: the connection tells whether a client certificate was presented.
+func TestFetcherShowsItsCertificate(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("mutual.example").Body("/", "text/plain", "").ClientAuth(tls.RequireAndVerifyClientCert)
+	n.Site("shop.example").Body("/", "text/plain", "")
+	f := guarded(t, n, lookleap.FetcherOptions{ClientCertificates: []tls.Certificate{n.ClientCertificate("agent")}})
+	for host, want := range map[string]bool{"mutual.example": true, "shop.example": false} {
+		var told lookleap.ConnEvidence
+		trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+			told, _ = info.Conn.(*tls.Conn).NetConn().(lookleap.ConnEvidence)
+		}}
+		req := mustRequest(t, "https://"+host+"/")
+		resp, err := f.RoundTrip(req.WithContext(httptrace.WithClientTrace(t.Context(), trace)))
+		if err != nil || told == nil || told.ClientCertificate() != want || told.PrivateAllowed() {
+			t.Errorf("%s: %v, %v", host, told, err)
+			continue
+		}
+		_ = resp.Body.Close()
+	}
 }

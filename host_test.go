@@ -371,3 +371,41 @@ func TestObserveThatHangs(t *testing.T) {
 		}
 	})
 }
+
+// closeCounter is a body that notes that it was closed.
+type closeCounter struct {
+	io.Reader
+	closed int
+}
+
+func (c *closeCounter) Close() error { c.closed++; return nil }
+
+// TestBodiesAreClosed: the body of a request that is not sent is closed, and so is a response next
+// to an error.
+func TestBodiesAreClosed(t *testing.T) {
+	closed := new(lookleap.Host)
+	_ = closed.Close()
+	for name, f := range map[string]lookleap.Fetcher{
+		"nil-host": (*lookleap.Host)(nil), "closed-host": closed,
+		"panic":     &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) { panic("broken") })},
+		"not-https": lookleap.NewFetcher(lookleap.FetcherOptions{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := &closeCounter{Reader: strings.NewReader("x")}
+			req := mustRequest(t, "http://shop.example/")
+			req.Body = body
+			if resp, err := f.RoundTrip(req); resp != nil || err == nil || body.closed == 0 {
+				t.Errorf("%v, %v, closed %d times", resp, err, body.closed)
+			}
+		})
+	}
+	t.Run("response-next-to-an-error", func(t *testing.T) {
+		body := &closeCounter{Reader: strings.NewReader("x")}
+		h := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body}, errors.New("and yet")
+		})}
+		if resp, err := h.RoundTrip(mustRequest(t, "https://shop.example/")); resp != nil || err == nil || body.closed == 0 {
+			t.Errorf("%v, %v, closed %d times", resp, err, body.closed)
+		}
+	})
+}

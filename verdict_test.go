@@ -150,6 +150,63 @@ func TestVerifyError(t *testing.T) {
 	}
 }
 
+// TestEvidenceString: each member that is known is shown, in a fixed order.
+func TestEvidenceString(t *testing.T) {
+	secure := lookleap.Secure
+	full := lookleap.Evidence{
+		URL: "https://example.com/a", Status: 200, MediaType: "text/plain", Address: "93.184.216.34:443", TLS: "TLS 1.3",
+		DNSName: "example.com", DNSType: "TXT", TTL: time.Minute, DNSSEC: &secure, Digest: "sha256:00", KeyID: "k1", Text: "v=1",
+	}
+	want := `url=https://example.com/a status=200 type=text/plain address=93.184.216.34:443 tls="TLS 1.3" dns=example.com TXT ttl=1m0s dnssec=secure digest=sha256:00 key=k1 text="v=1"`
+	if got := full.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := (lookleap.Evidence{}).String(); got != "" {
+		t.Errorf("evidence of nothing: %q", got)
+	}
+}
+
+// TestFindingString: a finding is shown with its place and fix, as far as they are known.
+func TestFindingString(t *testing.T) {
+	for want, f := range map[string]lookleap.Finding{
+		"error: broken (tls)":                 {Code: lookleap.CodeTLS, Message: "broken"},
+		"error: broken (tls); renew it":       {Code: lookleap.CodeTLS, Message: "broken", Fix: "renew it"},
+		"/a/b: error: broken (tls)":           {Code: lookleap.CodeTLS, Message: "broken", Position: lookleap.Position{Path: "/a/b"}},
+		"2:3 /a/b: error: broken (tls); stop": {Code: lookleap.CodeTLS, Message: "broken", Fix: "stop", Position: lookleap.Position{Line: 2, Column: 3, Path: "/a/b"}},
+	} {
+		if got := f.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestVerifyErrorFix: the fix of the cause is shown once.
+func TestVerifyErrorFix(t *testing.T) {
+	cause := &lookleap.Error{Code: lookleap.CodeTLS, Message: "expired", Err: &lookleap.Error{Code: lookleap.CodeTLS, Fix: "renew it"}}
+	for summary, want := range map[string]string{
+		"the certificate is expired":           "a: the certificate is expired (tls); renew it",
+		"the certificate is expired: renew it": "a: the certificate is expired: renew it (tls)",
+	} {
+		err := &lookleap.VerifyError{Verdict: &lookleap.Verdict{Subject: "a", Code: lookleap.CodeTLS, Summary: summary}, Err: cause}
+		if err.Error() != want {
+			t.Errorf("got %s, want %s", err, want)
+		}
+	}
+}
+
+// TestVerdictLog: a log has the end of the verdict's life, and the checks that failed or were noted.
+func TestVerdictLog(t *testing.T) {
+	v := &lookleap.Verdict{Subject: "a", Expires: planTime, Checks: []lookleap.Check{
+		{Status: lookleap.Passed, Code: "p"}, {Status: lookleap.Failed, Code: "f"}, {Status: lookleap.Noted, Code: "n"}, {Status: lookleap.Skipped, Code: "s"},
+	}}
+	got := v.LogValue().String()
+	for text, want := range map[string]bool{"expires=2026-03-01": true, "code=f": true, "code=n": true, "code=p": false, "code=s": false} {
+		if strings.Contains(got, text) != want {
+			t.Errorf("%s in %s: want %t", text, got, want)
+		}
+	}
+}
+
 func TestLogEvents(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

@@ -233,6 +233,13 @@ func TestPlanOfAnotherUser(t *testing.T) {
 			}
 		})
 	}
+	t.Run("O15/reject-plan-marked-with-another-key", func(t *testing.T) {
+		options := w.options
+		options.UserKey = []byte(strings.Repeat("x", 32))
+		if v, err := must(aiuri.NewClient(w.host, options)).ForUser("ada").Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("O15/accept-plan-in-another-process", func(t *testing.T) {
 		again := must(aiuri.NewClient(w.host, w.options)).ForUser("ada")
 		if v, err := again.Resume(t.Context(), pending.State, decision); v == nil || err != nil {
