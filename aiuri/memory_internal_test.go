@@ -95,6 +95,13 @@ func TestCachesAreBounded(t *testing.T) {
 			t.Errorf("%d bytes are cached", n)
 		}
 	})
+	t.Run("AIU-3.4-12/reject-longer-life-than-a-day", func(t *testing.T) {
+		for asked, want := range map[time.Duration]time.Duration{0: DefaultKeyLife, 48 * time.Hour: 24 * time.Hour, time.Hour: time.Hour} {
+			if c := newKeyCache(&lookleap.Host{}, asked, 0); c.life != want {
+				t.Errorf("keys live %v if %v is asked for, want %v", c.life, asked, want)
+			}
+		}
+	})
 	t.Run("AIU-6-04/reject-entries-beyond-the-memory", func(t *testing.T) {
 		c := newKeyCache(&lookleap.Host{}, 0, 1<<20)
 		for i := range maxKeySets + 100 {
