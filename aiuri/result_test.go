@@ -162,6 +162,7 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-06/reject-crit", detach(`{"alg":"ES256","kid":"1","x":1,"crit":["x"]}`), aiuri.CodeRejectedCritical},
 		{"AIU-3.4-07/reject-b64-without-crit", plain(`{"alg":"ES256","kid":"1","b64":false}`), aiuri.CodeRejectedCritical},
 		{"AIU-3.4-07/reject-reformatted", aiuri.SignedResult{JWS: good, Body: []byte("{\"paid\": true}")}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-08/reject-different-of-one-length", aiuri.SignedResult{JWS: es256(claims(""), body, false), Body: []byte(strings.Repeat("x", len(body)))}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-08/reject-different-beside", aiuri.SignedResult{JWS: es256(claims(""), body, false), Body: []byte(`{}`)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-09/reject-exp", detach(claims(exp(-time.Second))), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-nested", aiuri.SignedResult{JWS: es256(`{"alg":"ES256","kid":"1","cty":"jwt"}`, es256(`{"alg":"ES256","kid":"1"}`, `{"exp":1}`, false), false)}, aiuri.CodeRejectedPolicy},
@@ -213,12 +214,14 @@ func TestVerifyResult(t *testing.T) {
 		x.Require = []string{"exp", "req"}
 		refused(t, detach(claims("")), set, x, aiuri.CodeRejectedPolicy)
 	})
-	t.Run("AIU-3.4-06/accept-finding-for-jku", func(t *testing.T) {
-		v, err := aiuri.VerifyResult(detach(claims(`,"jku":"https://evil.example/keys"`)), set, now, expect)
-		if err != nil || len(v.Verdict.Findings) != 1 || v.Verdict.Findings[0].Code != aiuri.CodeForeignKeyReference {
-			t.Errorf("got %+v, %v", v, err)
-		}
-	})
+	for _, name := range []string{"jku", "x5u"} {
+		t.Run("AIU-3.4-06/accept-finding-for-"+name, func(t *testing.T) {
+			v, err := aiuri.VerifyResult(detach(claims(`,"`+name+`":"https://evil.example/keys"`)), set, now, expect)
+			if err != nil || len(v.Verdict.Findings) != 1 || v.Verdict.Findings[0].Code != aiuri.CodeForeignKeyReference {
+				t.Errorf("got %+v, %v", v, err)
+			}
+		})
+	}
 	t.Run("L22/accept-the-signed-octets-come-back", func(t *testing.T) {
 		v, err := aiuri.VerifyResult(embed(claims(""), "{ \"paid\" : true }"), set, now, expect)
 		if err != nil || string(v.Payload) != "{ \"paid\" : true }" {

@@ -18,7 +18,7 @@ import (
 
 func TestDiscovery(t *testing.T) {
 	for _, id := range []string{"ANML-6.5.1-01", "ANML-16.2-01"} {
-		t.Run(id+"/accept", func(t *testing.T) {
+		t.Run(id+"/accept-well-known-first", func(t *testing.T) {
 			f := newFinding(t)
 			f.site.Handle(wellKnownPath, document(titled))
 			f.net.Site("port.example").Ports(8443)

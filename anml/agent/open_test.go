@@ -104,7 +104,7 @@ func FuzzAdvertised(f *testing.F) {
 
 func TestTransport(t *testing.T) {
 	for _, id := range []string{"ANML-13.6-02", "ANML-13.12-02"} {
-		t.Run(id+"/accept", func(t *testing.T) {
+		t.Run(id+"/accept-valid-certificate", func(t *testing.T) {
 			f := newFinding(t)
 			f.site.Handle(wellKnownPath, document(titled))
 			f.finds(f.s, "Shop")

@@ -36,7 +36,7 @@ func show(f Flow) string {
 func TestFlow(t *testing.T) {
 	steps := `<flow><step id="find" label="Find" next="choose" action="search"/><step id="choose" next="pay" action="none"/><step id="pay" required="true" action="pay"/><step id="alone" action="pay2"/></flow>`
 	for _, c := range []struct{ name, state, want string }{
-		{"ANML-9.2-02/accept", steps + `<context><step>choose</step></context>`, `at "choose" err <nil>: find(search) choose+ pay+!(pay) alone`},
+		{"ANML-9.2-02/accept-flow-position-and-actions", steps + `<context><step>choose</step></context>`, `at "choose" err <nil>: find(search) choose+ pay+!(pay) alone`},
 		{"ANML-11.4-06/reject-unknown-step", steps + `<context><step>gone</step></context>`, `at "" err <nil>: find(search) choose pay!(pay) alone`},
 		{"ANML-11.4-06/reject-inferring-from-status", strings.Replace(steps, `id="find"`, `id="find" status="current"`, 1) + `<context><step>gone</step></context>`, `at "" err <nil>: find(search) choose pay!(pay) alone`},
 		{"ANML-11.4-06/reject-first-as-current", steps, `at "" err <nil>: find(search) choose pay!(pay) alone`},
@@ -199,7 +199,7 @@ func TestVersions(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-8.1-23/accept", func(t *testing.T) {
+	t.Run("ANML-8.1-23/accept-our-version", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body(wellKnownPath, anml.MediaTypeXML, versioned(`version="1.0" supported-versions="2.0, 1.0"`))
 		if p := f.finds(f.s, "Shop"); p.executable() != nil || len(f.told) != 0 {

@@ -241,7 +241,7 @@ func TestPolicyVeto(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-13.4-11/accept", func(t *testing.T) {
+	t.Run("ANML-13.4-11/accept-nothing-objects", func(t *testing.T) {
 		var seen Act
 		s := newStage(t, setting{doc: searchAndBuy, user: User{Policy: &UserPolicy{VetoAct: func(_ context.Context, a Act) error { seen = a; return nil }}}})
 		s.does(Call{Action: "drop"}, lookleap.CodeOK)
