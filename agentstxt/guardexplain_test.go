@@ -1,0 +1,167 @@
+package agentstxt
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// told returns what a verdict says: its code and summary, and a line for each check.
+func told(v *lookleap.Verdict) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", v.Code, v.Summary)
+	for _, c := range v.Checks {
+		text := ""
+		for _, e := range c.Evidence {
+			if e.Text != "" {
+				text = " (" + e.Text + ")"
+			}
+		}
+		fmt.Fprintf(&b, "\n%s %s %s: %s%s", c.Requirement, c.Status, c.Code, c.Message, text)
+	}
+	return b.String()
+}
+
+// TestGuardExplains: what a verdict tells about both files, whether the request is allowed or not.
+func TestGuardExplains(t *testing.T) {
+	web := Web("ExampleBot")
+	rules := func(policy, robots string) func(w *world) {
+		return func(w *world) { w.servesFile(policy); w.robots(robots) }
+	}
+	missing := func(w *world) { w.site.Status("/agents.txt", 404).Status("/robots.txt", 404) }
+	for _, c := range []struct {
+		name    string
+		options Options
+		make    func(w *world)
+		path    string
+		want    string
+	}{
+		{"accept-line", Options{}, rules(signed("/a ALLOW"), ""), "/a", "ok: a directive allows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)"},
+		{"accept-limit", Options{}, rules(signed("/a ALLOW limit=2"), ""), "/a", "ok: a directive allows the path in line 2, at most 2 requests in the window\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 passed ok: a directive allows the path in line 2, at most 2 requests in the window (line 2: /a)"},
+		{"reject-unlisted", Options{}, rules(signed("/a ALLOW"), ""), "/b", "unlisted: no directive matches the path\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 failed unlisted: no directive matches the path"},
+		{"reject-line", Options{}, rules(signed("/a DISALLOW"), ""), "/a", "disallowed: a directive disallows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 failed disallowed: a directive disallows the path in line 2 (line 2: /a)"},
+		{"reject-restricted", Options{}, rules("/a ALLOW", ""), "/a", "hash-missing: the whole origin is restricted: the first line that is neither comment nor blank is not a hash line, in line 1 of its policy\n" +
+			"AGT-5-01 failed hash-missing: agents.txt: 1:1: the first line that is neither comment nor blank is not a hash line (hash-missing); write \"*\" and 64 lower-case hex digits, with nothing after them\n" +
+			"AGT-5-04 failed restricted: the whole origin is restricted: the first line that is neither comment nor blank is not a hash line, in line 1 of its policy"},
+		{"reject-status", Options{}, func(w *world) { w.site.Status("/agents.txt", 503) }, "/a", "unavailable: the whole origin is restricted: the server answered 503\n" +
+			"AGT-5-01 failed unreachable: agents.txt: the server answered 503 (unreachable)\n" +
+			"AGT-5-04 failed restricted: the whole origin is restricted: the server answered 503"},
+		{"accept-no-policy", Options{}, missing, "/a", "ok: the origin publishes no policy\n" +
+			"AGT-2-08 noted no-policy: the origin publishes no policy\n" +
+			"AGT-5-04 skipped skipped: the origin publishes no policy"},
+		{"accept-no-files", web, missing, "/a", "ok: the origin publishes no policy\n" +
+			"AGT-2-08 noted no-policy: the origin publishes no policy\n" +
+			"AGT-5-04 skipped skipped: the origin publishes no policy\n" +
+			"AGT-1-01 passed ok: the origin has no robots.txt"},
+		{"accept-both", web, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /b\n"), "/a", "ok: a directive allows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
+			"AGT-1-01 passed ok: no rule of robots.txt disallows the path"},
+		{"accept-robots-line", web, rules(signed("/a ALLOW"), "User-agent: ExampleBot\nDisallow: /\nAllow: /a\nCrawl-delay: 2\n"), "/a", "ok: a directive allows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
+			"AGT-1-01 passed ok: robots.txt allows the path in line 3; it names ExampleBot; it asks for 2s between requests (line 3: /a)"},
+		{"reject-robots-line", web, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /a\n"), "/a", "robots-disallowed: a rule of robots.txt disallows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 passed ok: the policy allows the path (line 2: /a)\n" +
+			"AGT-1-01 failed robots-disallowed: a rule of robots.txt disallows the path in line 2 (line 2: /a)"},
+		{"reject-both", web, rules(signed("/a DISALLOW"), "User-agent: *\nDisallow: /a\n"), "/a", "disallowed: a directive disallows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 failed disallowed: a directive disallows the path in line 2 (line 2: /a)"},
+		{"reject-policy-not-robots", web, rules(signed("/a DISALLOW"), "User-agent: *\nAllow: /a\nDisallow: /b\n"), "/a", "disallowed: a directive disallows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 failed disallowed: a directive disallows the path in line 2 (line 2: /a)"},
+		{"reject-robots-without-policy", web, func(w *world) {
+			w.site.Status("/agents.txt", 404)
+			w.robots("User-agent: *\nDisallow: /a\n")
+		}, "/a", "robots-disallowed: a rule of robots.txt disallows the path in line 2\n" +
+			"AGT-2-08 noted no-policy: the origin publishes no policy\n" +
+			"AGT-5-04 skipped skipped: the origin publishes no policy\n" +
+			"AGT-1-01 failed robots-disallowed: a rule of robots.txt disallows the path in line 2 (line 2: /a)"},
+		{"reject-robots-unreadable", web, func(w *world) {
+			w.servesFile(signed("/a ALLOW"))
+			w.site.Status("/robots.txt", 503)
+		}, "/a", "unavailable: robots.txt could not be read, so every path counts as disallowed: the server answered 503\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 passed ok: the policy allows the path (line 2: /a)\n" +
+			"AGT-1-01 failed unavailable: robots.txt could not be read, so every path counts as disallowed: the server answered 503"},
+		{"accept-usage", web, rules(signed("/a ALLOW"), "User-agent: *\nContent-Signal: ai-train=no\nDisallow: /b\n"), "/a", "ok: a directive allows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
+			"AGT-1-01 passed ok: no rule of robots.txt disallows the path\n" +
+			" noted content-usage: the site states about the use of its content: ai-train=no (ai-train=no)"},
+		{"accept-robots-cut", Options{Robots: Robots{Token: "ExampleBot"}, Limits: Limits{Size: 1 << 10}}, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /b\n"+strings.Repeat("# x\n", 1<<10)), "/a", "ok: a directive allows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
+			"AGT-1-01 passed ok: no rule of robots.txt disallows the path; it is longer than the limit, and its end was not read"},
+		{"reject-clear-text", Options{RefuseHTTP: true}, missing, "http", "insecure-transport: the whole origin is restricted: policies over plain http are not accepted\n" +
+			"AGT-5-01 failed insecure-transport: agents.txt: policies over plain http are not accepted (insecure-transport)\n" +
+			"AGT-5-04 failed restricted: the whole origin is restricted: policies over plain http are not accepted"},
+	} {
+		inWorld(t, "AGT-6-11/"+c.name, c.options, func(w *world) {
+			c.make(w)
+			_, g := w.guarded(c.options)
+			url := "https://shop.example" + c.path
+			if c.path == "http" {
+				url = "http://shop.example/a?secret"
+			}
+			req, err := http.NewRequest("GET", url, nil)
+			if err != nil {
+				w.Fatal(err)
+			}
+			v, err := g.Check(req)
+			if err != nil {
+				v = refusal(w, err)
+			}
+			if v.OK != strings.HasPrefix(c.name, "accept") {
+				w.Errorf("allowed: %v, %v", v.OK, err)
+			}
+			if got := told(v); got != c.want {
+				w.Errorf("%s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestGuardExpiry: a verdict ends with the first of the files that it rests on.
+func TestGuardExpiry(t *testing.T) {
+	web := Web("ExampleBot")
+	hours := func(n int) string { return fmt.Sprint("max-age=", n*3600) }
+	for _, c := range []struct {
+		name           string
+		policy, robots int // hours
+		rule           string
+		want           int
+	}{
+		{"accept-policy-first", 2, 5, "Disallow: /b", 2},
+		{"accept-robots-first", 5, 2, "Disallow: /b", 2},
+		{"reject-robots-decides", 2, 5, "Disallow: /a", 5},
+	} {
+		inWorld(t, "AGT-2-12/"+c.name, web, func(w *world) {
+			w.servesFile(signed("/a ALLOW"), "Cache-Control", hours(c.policy))
+			w.robots("User-agent: *\n"+c.rule+"\n", "Cache-Control", hours(c.robots))
+			_, g := w.guarded(web)
+			req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
+			begun := w.host.Time()
+			v, err := g.Check(req)
+			if err != nil {
+				v = refusal(w, err)
+			}
+			if got := v.Expires.Sub(begun).Round(time.Hour); got != time.Duration(c.want)*time.Hour {
+				w.Errorf("it ends after %s, want %d h", got, c.want)
+			}
+		})
+	}
+}
