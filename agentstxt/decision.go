@@ -76,7 +76,7 @@ func (p *Policy) decide(path string, reads bool) Decision {
 	state := p.State()
 	if state == Absent {
 		d.Allowed, d.Code = true, CodeNoPolicy
-		if p.foreign != nil && path != policyPath {
+		if path != policyPath {
 			if rule := p.foreign.Decide(path); !rule.Allowed {
 				d, d.Code = rule, CodeForeignDisallowed
 			}

@@ -134,11 +134,11 @@ func ParseContentUsage(header http.Header) Usage {
 // same name (RFC 9651, section 3.2).
 func parseUsage(list string, words map[string]Preference) (u Usage) {
 	for member := range strings.SplitSeq(list, ",") {
-		name, word, ok := strings.Cut(member, "=")
+		name, word, _ := strings.Cut(member, "=")
 		word, _, _ = strings.Cut(word, ";") // without parameters
 		name = strings.ToLower(strings.Trim(name, " \t"))
 		p := words[strings.ToLower(strings.Trim(word, " \t"))]
-		if ok && p != Unstated && isCategory(name) {
+		if p != Unstated && isCategory(name) {
 			u.set(name, p)
 		}
 	}

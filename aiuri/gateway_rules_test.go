@@ -82,6 +82,9 @@ func TestGatewayRefuses(t *testing.T) {
 				return &aiuri.Grant{User: "u", Scopes: []string{"pay", "admin"}, Tokens: tokens{new([]string)}}, nil
 			})
 		}, 403, aiuri.CodeScope},
+		{"AIU-3.2-12/reject-without-keys", "POST", payTarget, func(g *gatewayWorld) {
+			g.bank.Body(documentPath, "application/json", `{"endpoint":"ai://bank.example/pay","scopes":["pay"]}`)
+		}, 502, aiuri.CodeNoTrustAnchor},
 		{"AIU-3.2-12/reject-key-set-unreadable", "POST", payTarget, func(g *gatewayWorld) { g.bank.Status("/jwks.json", 503) }, 502, lookleap.CodeBadStatus},
 	} {
 		t.Run(c.id, func(t *testing.T) {

@@ -325,10 +325,7 @@ func (s *keyCache) renew(ctx context.Context, url string) (fetchedKeys, error) {
 	return s.renewals.Get(ctx, url, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
 		set, err := s.fetch(ctx, url)
 		now := s.host.Time()
-		switch {
-		case fetch.Cancelled(err):
-			return flight.Loaded[fetchedKeys]{}, err
-		case err != nil:
+		if err != nil { // a Memo does not keep that a caller has left
 			return flight.Loaded[fetchedKeys]{Err: err, Until: now.Add(refetchAfter)}, nil
 		}
 		fresh := fetchedKeys{set, now}

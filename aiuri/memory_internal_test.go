@@ -2,6 +2,7 @@ package aiuri
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -135,4 +136,47 @@ func heap() int {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
+}
+
+// TestCallLimitForgets: what is counted by authority is forgotten with its last call.
+func TestCallLimitForgets(t *testing.T) {
+	l := newCallLimit(8)
+	for range 2 {
+		if !l.enter("a") {
+			t.Fatal("a place was refused")
+		}
+	}
+	if l.enter("a") {
+		t.Error("one authority gets more than a quarter")
+	}
+	l.leave("a")
+	if l.of["a"] != 1 || !l.enter("a") {
+		t.Error("a place was not returned")
+	}
+	l.leave("a")
+	l.leave("a")
+	if len(l.of) != 0 || l.all != 0 {
+		t.Errorf("%v is kept", l.of)
+	}
+}
+
+// TestKeySetURL: no key set is requested over anything but https.
+func TestKeySetURL(t *testing.T) {
+	c := newKeyCache(&lookleap.Host{}, 0, 0)
+	for _, url := range []string{"", "http://bank.example/jwks.json", "https://bank example/"} {
+		if set, err := c.fetch(t.Context(), url); set != nil || lookleap.CodeOf(err) == lookleap.CodeOK || lookleap.CodeOf(err) == lookleap.CodeInternal {
+			t.Errorf("%s: %v, %v", url, set, err)
+		}
+	}
+}
+
+// TestCalledTooLate: a plug-in is not called for a caller who has left.
+func TestCalledTooLate(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	called := make(chan bool, 1)
+	_, err := call(ctx, newPlugins(1).host, "", func(context.Context) (bool, error) { called <- true; return true, nil })
+	if err != context.Canceled || len(called) != 0 {
+		t.Errorf("%v, %d calls", err, len(called))
+	}
 }

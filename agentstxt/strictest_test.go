@@ -1,0 +1,214 @@
+package agentstxt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+)
+
+// TestPermits orders what rules permit: of several readings of a path the one counts that
+// permits least.
+func TestPermits(t *testing.T) {
+	p := mustParse(t, Options{}, "/0 DISALLOW", "/1 ALLOW limit=x", "/3 ALLOW limit=1", "/4 ALLOW limit=2", "/5 ALLOW")
+	at := func(path string) int { return longest(&p.index, p.text, p.rules, path) }
+	got := []int{p.permits(at("/0")), p.permits(at("/1")), p.permits(noRule), p.permits(at("/3")), p.permits(at("/4")), p.permits(at("/5"))}
+	if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) || got[0] != 0 {
+		t.Errorf("%v is not in order", got)
+	}
+	open := mustParse(t, Options{Unlisted: UnlistedAllow}, "/5 ALLOW")
+	if open.permits(noRule) != p.permits(at("/5")) {
+		t.Error("a path that is not listed permits less than one that is allowed")
+	}
+	if i := at("/0"); p.covers(i, []byte("/0")) || p.covers(noRule, []byte("/0")) || !p.covers(at("/5"), []byte("/5")) {
+		t.Error("only an ALLOW line covers a path")
+	}
+}
+
+// TestStrictestReading: an ALLOW line that spells a path out lifts no DISALLOW line of another
+// reading of it, and the decision says which line it was.
+func TestStrictestReading(t *testing.T) {
+	open := Options{Unlisted: UnlistedAllow}
+	for _, c := range []struct {
+		name    string
+		options Options
+		lines   []string
+		path    string
+		allowed bool
+		line    int
+	}{
+		{"reject-disallowed-reading", Options{}, []string{"/a//b ALLOW", "/a/b DISALLOW"}, "/a//b", false, 3},
+		{"reject-disallowed-reading-before", Options{}, []string{"/a/b DISALLOW", "/a//b ALLOW"}, "/a//b", false, 2},
+		{"accept-spelled-out", Options{}, []string{"/a//b ALLOW"}, "/a//b", true, 2},
+		{"reject-not-spelled-out", Options{}, []string{"/a/ ALLOW"}, "/x/..//a/b", false, 0},
+		{"accept-unlisted-readings", open, []string{"/a//b ALLOW"}, "/a//b", true, 2},
+		{"accept-line-where-nothing-is-denied", open, []string{"/a ALLOW"}, "/%61", true, 2},
+		{"accept-ambiguous-where-nothing-is-denied", open, []string{"/a ALLOW"}, "/a//b;c", true, 2},
+	} {
+		t.Run("AGT-6-12/"+c.name, func(t *testing.T) {
+			d := mustParse(t, c.options, c.lines...).Decide(c.path)
+			if d.Allowed != c.allowed || d.Line != c.line {
+				t.Errorf("%+v; want %v by line %d", d, c.allowed, c.line)
+			}
+		})
+	}
+}
+
+// TestRobotsEffort: a file whose rules are too many for a long path denies it, and one without
+// Disallow lines denies no path at all.
+func TestRobotsEffort(t *testing.T) {
+	path := "/" + strings.Repeat("ab", 30_000) + "aa"
+	rules := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString("Disallow: /*" + strings.Repeat("ab", i+1) + "$\n")
+		}
+		return b.String()
+	}
+	many := maxEffort/len(path) + 2
+	for _, c := range []struct {
+		name, file, path string
+		allowed          bool
+		code             lookleap.Code
+	}{
+		{"accept-few-rules", rules(3), path, true, CodeUnlisted},
+		{"reject-many-rules", rules(many), path, false, lookleap.CodeURLTooLong},
+		{"reject-many-rules-and-allow", rules(many) + "Allow: /*aa\n", path, false, lookleap.CodeURLTooLong},
+		{"reject-many-allow-rules", "Disallow: /a\n" + strings.ReplaceAll(rules(many), "Disallow", "Allow"), path, false, lookleap.CodeURLTooLong},
+		{"accept-many-rules-short-path", rules(many), "/ba", true, CodeUnlisted},
+		{"accept-long-path-without-rules", "Allow: /\n", strings.Repeat(path, 2), true, CodeUnlisted},
+	} {
+		t.Run("AGT-1-01/"+c.name, func(t *testing.T) {
+			d := ParseRobots([]byte("User-agent: *\n"+c.file), "ExampleBot").Decide(c.path)
+			if d.Allowed != c.allowed || d.Code != c.code {
+				t.Errorf("%v, %s; want %v, %s", d.Allowed, d.Code, c.allowed, c.code)
+			}
+		})
+	}
+}
+
+// TestUsageStatements: each category counts for itself, and what is not understood states nothing.
+func TestUsageStatements(t *testing.T) {
+	for _, c := range []struct{ value, want string }{
+		{"search=y", "search=yes"}, {"ai-input=n", "ai-input=no"}, {"train-ai=y", "ai-train=yes"}, {"bots=n", "bots=no"},
+		{"a_b=y", "a_b=yes"}, {"a.b=y", "a.b=yes"}, {"a-b=y", "a-b=yes"}, {"a+b=y", ""}, {"bots=maybe", ""}, {"bots", ""}, {"=y", ""},
+		{strings.Repeat("a", 64) + "=y", strings.Repeat("a", 64) + "=yes"}, {strings.Repeat("a", 65) + "=y", ""},
+		{"search=y, ai-input=n, bots=y, a=n", "search=yes, ai-input=no, a=no, bots=yes"},
+	} {
+		u := ParseContentUsage(http.Header{"Content-Usage": {c.value}})
+		if u.String() != c.want || u.IsZero() != (c.want == "") {
+			t.Errorf("%s: %q, want %q", c.value, u, c.want)
+		}
+	}
+	stated := func(value string) Usage { return ParseContentUsage(http.Header{"Content-Usage": {value}}) }
+	if u := stated("a=y, b=n, search=n").Strictest(stated("a=n, b=y, c=y, search=y")); u.String() != "search=no, a=no, b=no, c=yes" {
+		t.Errorf("the strictest is %s", u)
+	}
+	var many []string
+	for i := range maxCategories + 1 {
+		many = append(many, "x"+string(rune('a'+i))+"=y")
+	}
+	if u := stated(strings.Join(many, ",") + ",xa=n"); len(u.Other) != maxCategories || u.Of("xa") != No || u.Of("x"+string(rune('a'+maxCategories))) != Unstated {
+		t.Errorf("%d categories, %s", len(u.Other), u)
+	}
+	f := ParseRobots([]byte("User-agent: *\nContent-Usage: /ab/ search=n\nContent-Usage: /q\nContent-Signal: ai-train=yes\n"), "ExampleBot")
+	for path, want := range map[string]string{"/ab/c": "search=no", "/b/ab/": "ai-train=yes", "/q": "ai-train=yes"} {
+		if got := f.Usage(path).String(); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestTexts: words for states and actions are read as they were written, and others are refused.
+func TestTexts(t *testing.T) {
+	for _, s := range []State{Restricted, Absent, Valid} {
+		var got State
+		if err := got.UnmarshalText([]byte(s.String())); err != nil || got != s {
+			t.Errorf("%s: %s, %v", s, got, err)
+		}
+	}
+	for _, a := range []Action{Disallow, Allow} {
+		var got Action
+		if err := got.UnmarshalText([]byte(a.String())); err != nil || got != a {
+			t.Errorf("%s: %s, %v", a, got, err)
+		}
+	}
+	state, action := Valid, Allow
+	if state.UnmarshalText([]byte("VALID")) == nil || action.UnmarshalText([]byte("allow")) == nil || state != Valid || action != Allow {
+		t.Error("another word is read")
+	}
+	good, err := json.Marshal(mustParse(t, Options{}, "/a ALLOW"))
+	if err != nil || strings.Contains(string(good), `"error"`) {
+		t.Errorf("%s, %v", good, err)
+	}
+	if r := restricted(&lookleap.Error{Code: CodeBadDirective, Err: ErrMalformed}).Report(); r.Error == "" || r.Reason != CodeBadDirective {
+		t.Errorf("the report of a malformed file says nothing: %+v", r)
+	}
+}
+
+// TestGuardRequests: requests that are no requests are refused, and nothing is sent for them.
+func TestGuardRequests(t *testing.T) {
+	page := func(change func(*http.Request)) *http.Request {
+		req := &http.Request{Method: "GET", URL: &url.URL{Scheme: "https", Host: "shop.example", Path: "/a"}}
+		change(req)
+		return req
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, c := range []struct {
+		name string
+		req  *http.Request
+		code lookleap.Code
+	}{
+		{"accept-without-header", page(func(*http.Request) {}), lookleap.CodeOK},
+		{"accept-host-in-other-case", page(func(r *http.Request) { r.Host = "SHOP.example" }), lookleap.CodeOK},
+		{"reject-other-host", page(func(r *http.Request) { r.Host = "other.example" }), lookleap.CodeBadHost},
+		{"reject-malformed-host", page(func(r *http.Request) { r.Host = "shop example" }), lookleap.CodeBadHost},
+		{"reject-no-url", page(func(r *http.Request) { r.URL = nil }), lookleap.CodeBadURL},
+		{"reject-cancelled", page(func(*http.Request) {}).WithContext(cancelled), lookleap.CodeCancelled},
+	} {
+		inWorld(t, "AGT-2-02/"+c.name, Options{}, func(w *world) {
+			w.servesFile(signed("/a ALLOW"))
+			w.site.Body("/a", plainText, "fine")
+			_, g := w.guarded(Options{})
+			resp, err := g.RoundTrip(c.req)
+			if c.code == lookleap.CodeOK {
+				if err != nil {
+					w.Fatal(err)
+				}
+				resp.Body.Close()
+				return
+			}
+			if lookleap.CodeOf(err) != c.code || len(w.net.Journal().Paths("shop.example")) != 0 {
+				w.Errorf("%v, want %s; sent %v", err, c.code, w.net.Journal().Paths("shop.example"))
+			}
+		})
+	}
+	inWorld(t, "AGT-1-01/reject-with-the-cause", Web("ExampleBot"), func(w *world) {
+		w.servesFile(signed("/a ALLOW"))
+		w.site.Status("/robots.txt", 503)
+		c, _ := w.guarded(Web("ExampleBot"))
+		var status *lookleap.ResponseError
+		if err := w.get(c, "https://shop.example/a"); !errors.As(err, &status) || status.Status != 503 {
+			w.Error(err)
+		}
+	})
+	for lines, fix := range map[string]string{"/a ALLOW limit=1": "wait, or set Options.Window", "/a ALLOW limit=0": "the site's limit is zero"} {
+		inWorld(t, "AGT-6-06/reject-limit-with-its-fix", Options{}, func(w *world) {
+			w.servesFile(signed(lines))
+			w.site.Body("/a", plainText, "fine")
+			c, _ := w.guarded(Options{})
+			_ = w.get(c, "https://shop.example/a")
+			err := w.get(c, "https://shop.example/a")
+			if v := refusal(w, err); v.Code != lookleap.CodeLimit || !strings.Contains(err.Error(), fix) {
+				w.Errorf("%v, want %q", err, fix)
+			}
+		})
+	}
+}
