@@ -125,7 +125,10 @@ func TestConsentsOfAFailingStore(t *testing.T) {
 		return err
 	}
 	forget := func(ctx context.Context, k *kept) error { _, err := k.forget(ctx, "shop.example"); return err }
-	begin := func(_ context.Context, k *kept) error { _, err := New(k.net.Host(), Options{}).NewSession(k.user); return err }
+	begin := func(_ context.Context, k *kept) error {
+		_, err := New(k.net.Host(), Options{}).NewSession(k.user)
+		return err
+	}
 	list := func(ctx context.Context, k *kept) error { _, err := k.s.Consents(ctx); return err }
 	later := func(f func(context.Context, *kept) error, by time.Duration) func(context.Context, *kept) error {
 		return func(ctx context.Context, k *kept) error {
