@@ -35,63 +35,149 @@ func completionCommand() command {
 	}
 }
 
-// writeCompletion prints the script of a shell.
-func writeCompletion(w io.Writer, shell string) error {
-	var names []string
-	flagsOf := map[string]string{} // by command
+// completion is what a script completes.
+type completion struct {
+	names  []string                // the commands
+	flags  map[string][]*flag.Flag // of each command alone; "": of all commands
+	values []string                // the flags that a value follows
+}
+
+func newCompletion() completion {
+	c := completion{flags: map[string][]*flag.Flag{}}
+	add := func(name string, set *flag.FlagSet) {
+		set.VisitAll(func(f *flag.Flag) {
+			c.flags[name] = append(c.flags[name], f)
+			if word := "--" + f.Name; !isBool(f) && !slices.Contains(c.values, word) {
+				c.values = append(c.values, word)
+			}
+		})
+	}
 	global := newFlags("")
 	new(options).declare(global)
-	for _, c := range commands() {
-		names = append(names, c.name)
-		own := newFlags(c.name)
-		c.build(own)
-		words := append(flagNames(own), flagNames(global)...)
-		if c.name == "completion" {
-			words = append(completionArgs, words...)
-		}
-		flagsOf[c.name] = strings.Join(words, " ")
+	add("", global)
+	for _, command := range commands() {
+		c.names = append(c.names, command.name)
+		own := newFlags(command.name)
+		command.build(own)
+		add(command.name, own)
 	}
-	names = append(names, "help")
-	flagsOf["help"] = strings.Join(names, " ")
-	all := strings.Join(append(slices.Clone(names), flagNames(global)...), " ")
-	var b strings.Builder
-	switch shell {
-	case "zsh", "bash":
-		if shell == "zsh" {
-			b.WriteString("autoload -U +X bashcompinit && bashcompinit\n")
-		}
-		fmt.Fprintf(&b, "_lookleap() {\n  local word=${COMP_WORDS[COMP_CWORD]} words='%s' i\n  for ((i = 1; i < COMP_CWORD; i++)); do\n    case ${COMP_WORDS[i]} in\n", all)
-		for _, name := range names {
-			fmt.Fprintf(&b, "      %s) words='%s'; break ;;\n", name, flagsOf[name])
-		}
-		b.WriteString("    esac\n  done\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\ncomplete -o default -F _lookleap lookleap\n")
-	case "fish":
-		for _, c := range commands() {
-			fmt.Fprintf(&b, "complete -c lookleap -n __fish_use_subcommand -a %s -d '%s'\n", c.name, strings.ReplaceAll(c.summary, "'", `\'`))
-		}
-		b.WriteString("complete -c lookleap -n __fish_use_subcommand -a help -d 'how to use a command'\n")
-		for _, name := range names {
-			for word := range strings.FieldsSeq(flagsOf[name]) {
-				if flag, ok := strings.CutPrefix(word, "--"); ok {
-					fmt.Fprintf(&b, "complete -c lookleap -n '__fish_seen_subcommand_from %s' -l %s\n", name, flag)
-				} else {
-					fmt.Fprintf(&b, "complete -c lookleap -n '__fish_seen_subcommand_from %s' -a %s\n", name, word)
-				}
-			}
-		}
-	case "powershell":
-		fmt.Fprintf(&b, "Register-ArgumentCompleter -Native -CommandName lookleap -ScriptBlock {\n  param($word, $line, $cursor)\n  $words = '%s'\n  foreach ($element in $line.CommandElements) {\n    switch ($element.ToString()) {\n", all)
-		for _, name := range names {
-			fmt.Fprintf(&b, "      '%s' { $words = '%s' }\n", name, flagsOf[name])
-		}
-		b.WriteString("    }\n  }\n  $words -split ' ' | Where-Object { $_ -like \"$word*\" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }\n}\n")
+	c.names = append(c.names, "help")
+	slices.Sort(c.values)
+	return c
+}
+
+// words returns what can follow a command that is neither a flag nor a file.
+func (c completion) words(name string) []string {
+	switch name {
+	case "completion":
+		return completionArgs
+	case "help":
+		return c.names
 	}
-	_, err := io.WriteString(w, b.String())
+	return nil
+}
+
+// flagWords returns the flags of a command and those of all commands as they are typed.
+func (c completion) flagWords(name string) string {
+	flags := c.flags[""]
+	if name != "" {
+		flags = slices.Concat(c.flags[name], flags)
+	}
+	words := make([]string, len(flags))
+	for i, f := range flags {
+		words[i] = "--" + f.Name
+	}
+	return strings.Join(words, " ")
+}
+
+// writeCompletion prints the script of a shell.
+func writeCompletion(w io.Writer, shell string) error {
+	c := newCompletion()
+	script := map[string]func() string{"bash": c.bash, "zsh": c.zsh, "fish": c.fish, "powershell": c.powershell}[shell]
+	_, err := io.WriteString(w, script())
 	return err
 }
 
-// flagNames returns the flags of a set as they are typed.
-func flagNames(flags *flag.FlagSet) (names []string) {
-	flags.VisitAll(func(f *flag.Flag) { names = append(names, "--"+f.Name) })
-	return names
+func (c completion) zsh() string { return "autoload -U +X bashcompinit && bashcompinit\n" + c.bash() }
+
+// bash completes a value, and the argument of most commands, by the names of files.
+func (c completion) bash() string {
+	var b strings.Builder
+	values := strings.Join(c.values, "|")
+	fmt.Fprintf(&b, `_lookleap() {
+  local word=${COMP_WORDS[COMP_CWORD]} words='%s' flags='%s' i
+  COMPREPLY=()
+  case ${COMP_WORDS[COMP_CWORD-1]} in %s) return ;; esac
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      %[3]s) i=$((i + 1)) ;;
+`, strings.Join(c.names, " "), c.flagWords(""), values)
+	for _, name := range c.names {
+		fmt.Fprintf(&b, "      %s) words='%s' flags='%s'; break ;;\n", name, strings.Join(c.words(name), " "), c.flagWords(name))
+	}
+	b.WriteString(`    esac
+  done
+  [[ $word == -* ]] && words=$flags
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _lookleap lookleap
+`)
+	return b.String()
+}
+
+func (c completion) fish() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `function __lookleap_command
+  set -l found
+  set -l value no
+  for word in (commandline -opc)[2..-1]
+    if test $value = yes
+      set value no
+    else if contains -- $word %s
+      set value yes
+    else if not string match -q -- '-*' $word
+      set found $word
+      break
+    end
+  end
+  test "$found" = "$argv[1]"
+end
+`, strings.Join(c.values, " "))
+	line := func(name, rest string) {
+		fmt.Fprintf(&b, "complete -c lookleap -n '__lookleap_command \"%s\"' %s\n", name, rest)
+	}
+	quote := strings.NewReplacer(`\`, `\\`, "'", `\'`)
+	flags := func(set []*flag.Flag, prefix string) {
+		for _, f := range set {
+			_, usage := flag.UnquoteUsage(f)
+			value := ""
+			if !isBool(f) {
+				value = " -r"
+			}
+			fmt.Fprintf(&b, "complete -c lookleap %s-l %s%s -d '%s'\n", prefix, f.Name, value, quote.Replace(usage))
+		}
+	}
+	for _, command := range commands() {
+		line("", "-f -a "+command.name+" -d '"+quote.Replace(command.summary)+"'")
+	}
+	line("", "-f -a help -d 'how to use a command'")
+	flags(c.flags[""], "")
+	for _, name := range c.names {
+		flags(c.flags[name], "-n '__lookleap_command \""+name+"\"' ")
+		if words := c.words(name); words != nil {
+			line(name, "-f -a '"+strings.Join(words, " ")+"'")
+		}
+	}
+	return b.String()
+}
+
+func (c completion) powershell() string {
+	var b strings.Builder
+	all := strings.Join(c.names, " ") + " " + c.flagWords("")
+	fmt.Fprintf(&b, "Register-ArgumentCompleter -Native -CommandName lookleap -ScriptBlock {\n  param($word, $line, $cursor)\n  $words = '%s'\n  foreach ($element in $line.CommandElements) {\n    switch ($element.ToString()) {\n", all)
+	for _, name := range c.names {
+		fmt.Fprintf(&b, "      '%s' { $words = '%s' }\n", name, strings.TrimSpace(strings.Join(c.words(name), " ")+" "+c.flagWords(name)))
+	}
+	b.WriteString("    }\n  }\n  $words -split ' ' | Where-Object { $_ -like \"$word*\" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }\n}\n")
+	return b.String()
 }
