@@ -2,6 +2,7 @@ package aiuri
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"math"
 	"slices"
@@ -92,6 +93,8 @@ func payloadClaims(payload []byte) (own Claims, err *lookleap.Error) {
 		return own, err
 	case !strict && seemsToClaim(payload):
 		return own, rejectPolicy("the payload seems to have claims but is not strict JSON")
+	case !strict:
+		return Claims{}, nil
 	}
 	return own, nil
 }
@@ -101,19 +104,25 @@ func payloadClaims(payload []byte) (own Claims, err *lookleap.Error) {
 // Members that are not claims may repeat names, because no claim depends on them.
 func claimMembers(payload []byte, claim func(name string, value []byte) bool) bool {
 	d := jsontext.NewDecoder(bytes.NewBuffer(payload), jsontext.AllowDuplicateNames(true))
-	// A decoder that failed returns its error from each further call, so the last one counts.
-	_, _ = d.ReadToken() // the start of the object
+	if begin, err := d.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
+		return false
+	}
 	for d.PeekKind() == jsontext.KindString {
-		token, _ := d.ReadToken()
+		token, err := d.ReadToken()
+		if err != nil {
+			return false
+		}
 		name := token.String()
 		value, err := d.ReadValue()
 		if err != nil || slices.Contains(claimNames[:], name) && !claim(name, value) {
 			return false
 		}
 	}
-	_, _ = d.ReadToken() // the end of the object
+	if _, err := d.ReadToken(); err != nil { // the end of the object
+		return false
+	}
 	_, err := d.ReadToken()
-	return err == io.EOF
+	return errors.Is(err, io.EOF)
 }
 
 // seemsToClaim reports whether less strict readers could see claims in a text that is not
@@ -247,10 +256,10 @@ func (c *Claims) check(x *Expectation, now time.Time) *lookleap.Error {
 	if c.Has("exp") && !now.Before(c.Expires) {
 		return rejectPolicy("the result has expired")
 	}
-	if c.Issued.After(now.Add(maxClockSkew)) {
+	if c.Has("iat") && c.Issued.After(now.Add(maxClockSkew)) {
 		return rejectPolicy("the result was issued in the future")
 	}
-	if c.Begins.After(now.Add(maxClockSkew)) {
+	if c.Has("nbf") && c.Begins.After(now.Add(maxClockSkew)) {
 		return rejectPolicy("the result is not valid yet")
 	}
 	switch {

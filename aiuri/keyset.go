@@ -32,7 +32,8 @@ const (
 	MaxKeySet = 256 << 10 // bytes
 	MaxKeys   = 100
 
-	minRSA = 2048 // bits; the JWK parser accepts at most 4096
+	minRSA = 2048 // bits
+	maxRSA = 4096
 )
 
 // KeySet is the usable public keys of a JWK Set (RFC 7517). It is immutable.
@@ -122,8 +123,8 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 		k.id, k.hasID = strings.Clone(text), true
 	}
 	if alg, ok := v.Member("alg"); ok {
-		text, _ := alg.Text() // "" is not allowed
-		if !isAllowed(text, true) {
+		text, err := alg.Text()
+		if err != nil || !isAllowed(text, true) {
 			return k, "a key is for an algorithm that is not supported"
 		}
 		k.algorithm = strings.Clone(text)
@@ -156,15 +157,15 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 
 func wrongUse(v strictjson.Value) string {
 	if use, ok := v.Member("use"); ok {
-		if text, _ := use.Text(); text != "sig" {
+		if text, err := use.Text(); err != nil || text != "sig" {
 			return "a key is not for signatures"
 		}
 	}
 	if ops, ok := v.Member("key_ops"); ok {
 		verifies := false
 		for op := range ops.Elements() {
-			text, _ := op.Text()
-			verifies = verifies || text == "verify"
+			text, err := op.Text()
+			verifies = verifies || err == nil && text == "verify"
 		}
 		if !verifies {
 			return "a key has no operation verify"
@@ -185,10 +186,10 @@ func (k key) weakness() string {
 			return ""
 		}
 	case *rsa.PublicKey:
-		switch {
-		case public.N.BitLen() < minRSA:
-			return fmt.Sprintf("an RSA key has fewer than %d bits", minRSA)
-		case public.E%2 == 0: // the JWK parser refuses 1
+		switch bits := public.N.BitLen(); {
+		case bits < minRSA || bits > maxRSA:
+			return fmt.Sprintf("an RSA key has fewer than %d or more than %d bits", minRSA, maxRSA)
+		case public.E < 3 || public.E%2 == 0:
 			return "an RSA key has a public exponent that is even or below 3"
 		case public.N.Bit(0) == 0 || isROCA(public.N):
 			return "an RSA key has a modulus that is known to be weak"

@@ -249,8 +249,11 @@ func decode(part string) ([]byte, *lookleap.Error) {
 }
 
 func (h *header) parse(data []byte) *lookleap.Error {
-	v, _ := strictjson.Parse(data, strictjson.Limits{Size: maxHeader, Depth: 8})
-	if v.Expect(strictjson.Object) != nil { // without a value, too
+	v, err := strictjson.Parse(data, strictjson.Limits{Size: maxHeader, Depth: 8})
+	if err == nil {
+		err = v.Expect(strictjson.Object)
+	}
+	if err != nil {
 		return fail(CodeRejectedSignature, "the protected header is not a strict JSON object", "")
 	}
 	h.members = v
@@ -258,7 +261,7 @@ func (h *header) parse(data []byte) *lookleap.Error {
 		text, notText := member.Text()
 		switch name {
 		case "alg":
-			if h.algorithm = text; text == "" {
+			if h.algorithm = text; notText != nil || text == "" {
 				return fail(CodeRejectedAlgorithm, "alg is not a string", "")
 			}
 		case "kid":
@@ -286,8 +289,8 @@ func (h *header) critical() *lookleap.Error {
 			return refuse("crit is not a list of names")
 		}
 		for e := range crit.Elements() {
-			name, _ := e.Text()
-			if name != "b64" || slices.Contains(names, name) {
+			name, err := e.Text()
+			if err != nil || name != "b64" || slices.Contains(names, name) {
 				return refuse("crit has an extension that is not supported, or one twice")
 			}
 			names = append(names, name)
@@ -343,13 +346,16 @@ func verify(key crypto.PublicKey, j *jws, payload []byte) bool {
 		}
 		return ecdsa.Verify(k, j.sum(sha256.New(), payload), r, s)
 	case *rsa.PublicKey:
+		if len(j.signature) != k.Size() {
+			return false
+		}
 		digest := j.sum(sha256.New(), payload)
 		if j.header.algorithm == RS256 {
 			return rsa.VerifyPKCS1v15(k, crypto.SHA256, digest, j.signature) == nil
 		}
 		return rsa.VerifyPSS(k, crypto.SHA256, digest, j.signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
 	case ed25519.PublicKey:
-		return ed25519.Verify(k, j.message(payload), j.signature)
+		return len(k) == ed25519.PublicKeySize && ed25519.Verify(k, j.message(payload), j.signature)
 	}
 	return false
 }
