@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/ledgerhead"
 )
 
 // Ledger returns the disclosure ledger of a user: one row for each Append.
@@ -21,40 +21,14 @@ func (e *Engine) Ledger(user string) agent.DisclosureLedger {
 type ledger struct {
 	*Engine
 	user []byte
-
-	mu   sync.Mutex
-	head agent.Head // that this process saw last; the database verifies it
+	head ledgerhead.Head // the database verifies it
 }
 
 func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
-	if len(entries) == 0 {
-		return ctx.Err()
-	}
-	l.mu.Lock()
-	head := l.head
-	l.mu.Unlock()
-	for {
-		chained, next, err := head.Extend(entries...)
-		if err != nil {
-			return err
-		}
-		data, err := json.Marshal(chained)
-		if err != nil {
-			return err
-		}
-		var there agent.Head
-		err = l.pool.QueryRow(ctx, l.sql(`SELECT number, digest FROM lookleap.append($1, $2, $3, $4, $5, $6)`), l.user, head.Number, head.Digest, data, next.Number, next.Digest).Scan(&there.Number, &there.Digest)
-		if err != nil {
-			return err
-		}
-		l.mu.Lock()
-		l.head = there
-		l.mu.Unlock()
-		if there == next {
-			return nil
-		}
-		head = there // another process was faster; the same head again if it was so at this moment
-	}
+	return l.head.Append(ctx, entries, func(from, to agent.Head, data []byte) (there agent.Head, err error) {
+		err = l.pool.QueryRow(ctx, l.sql(`SELECT number, digest FROM lookleap.append($1, $2, $3, $4, $5, $6)`), l.user, from.Number, from.Digest, data, to.Number, to.Digest).Scan(&there.Number, &there.Digest)
+		return there, err
+	})
 }
 
 // page is how many rows are read at once.

@@ -8,11 +8,11 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/ledgerhead"
 )
 
 // Ledger returns the disclosure ledger of a user: a list with one element for each Append. An
@@ -24,9 +24,7 @@ func (e *Engine) Ledger(user string) agent.DisclosureLedger {
 type ledger struct {
 	*Engine
 	list string
-
-	mu   sync.Mutex
-	head agent.Head // that this process saw last; the script verifies it
+	head ledgerhead.Head // the script verifies it
 }
 
 // appendScript appends if the head is the expected one. Otherwise it returns the head.
@@ -43,41 +41,18 @@ return head`)
 func headLine(h agent.Head) string { return fmt.Sprintf("%d %s\n", h.Number, h.Digest) }
 
 func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
-	if len(entries) == 0 {
-		return ctx.Err()
-	}
-	l.mu.Lock()
-	head := l.head
-	l.mu.Unlock()
-	for {
-		chained, next, err := head.Extend(entries...)
-		if err != nil {
-			return err
+	return l.head.Append(ctx, entries, func(from, to agent.Head, data []byte) (there agent.Head, err error) {
+		got, err := l.run(ctx, appendScript, []string{l.list}, headLine(from), append([]byte(headLine(to)), data...)).Text()
+		if err != nil || got == "" {
+			return to, err
 		}
-		data, err := json.Marshal(chained)
-		if err != nil {
-			return err
+		number, digest, ok := strings.Cut(strings.TrimSuffix(got, "\n"), " ")
+		if there.Number, err = strconv.ParseInt(number, 10, 64); !ok || err != nil {
+			return there, errors.New("the last element of the ledger is damaged")
 		}
-		got, err := l.run(ctx, appendScript, []string{l.list}, headLine(head), append([]byte(headLine(next)), data...)).Text()
-		if err != nil {
-			return err
-		}
-		there := next
-		if got != "" {
-			number, digest, ok := strings.Cut(strings.TrimSuffix(got, "\n"), " ")
-			if there.Number, err = strconv.ParseInt(number, 10, 64); !ok || err != nil {
-				return errors.New("the last element of the ledger is damaged")
-			}
-			there.Digest = digest
-		}
-		l.mu.Lock()
-		l.head = there
-		l.mu.Unlock()
-		if there == next { // also if the response to the first attempt was lost
-			return nil
-		}
-		head = there // another process was faster
-	}
+		there.Digest = digest
+		return there, nil
+	})
 }
 
 // page is how many elements are read at once.
