@@ -42,9 +42,9 @@ const (
 func NewMemoryCache(entries int) Cache { return NewMemoryCacheSize(entries, DefaultCacheBytes) }
 
 // NewMemoryCacheSize returns a Cache in memory for the given number of entries, at least 1,
-// and of bytes. The bytes are those of keys and values, and entryOverhead for each entry. It
-// drops the least recently used entries when it is full, and does not store an entry that is
-// larger than all of it.
+// and of bytes. It counts the bytes of keys and values, and 200 more for each entry. It drops
+// the least recently used entries when it is full, and does not store an entry that is larger
+// than all of it.
 func NewMemoryCacheSize(entries int, bytes int64) Cache {
 	c := &memoryCache{left: bytes}
 	var err error

@@ -56,7 +56,7 @@ func (k ConsentKind) known() bool {
 type ConsentRequest struct {
 	ID        string        `json:"id"`                  // names the plan, never used twice
 	Digest    string        `json:"digest"`              // covers every other member and the bytes of the effect
-	Kind      ConsentKind   `json:"kind"`                //
+	Kind      ConsentKind   `json:"kind"`                // what is asked
 	Origin    string        `json:"origin"`              // who asks: a canonical https origin
 	TrustRoot string        `json:"trustRoot,omitempty"` // under what the origin is trusted
 	Summary   string        `json:"summary"`             // one sentence

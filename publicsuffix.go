@@ -25,9 +25,9 @@ type PublicSuffixList interface {
 	String() string
 }
 
-// UsePublicSuffixList adds a list to the built-in one, for the whole process. A program that runs
-// longer than its version of this module is current can so bring newer names. It replaces the list
-// of an earlier call; nil removes it.
+// UsePublicSuffixList adds a list to the built-in one, for the whole process. A program
+// that outlives its version of this module can add newer names this way. The list replaces that of
+// an earlier call; nil removes it.
 //
 // Every decision about registrable domains uses it: trust roots and platforms of dvs, manifests of
 // anmltrust, parties of anml/agent, and the part of a host that prompts mark. If both lists have a
@@ -49,7 +49,7 @@ func PublicSuffixVersion() string { return domain.SuffixVersion() }
 
 // ReadPublicSuffixList reads a list in the format of publicsuffix.org, such as the file
 // public_suffix_list.dat. It returns an [*Error] with [CodeBadSuffixList] for another file, and
-// for a list that is incomplete. The file may have 8 MiB.
+// for a list that is incomplete. The file may be up to 8 MiB long.
 func ReadPublicSuffixList(r io.Reader) (PublicSuffixList, error) {
 	if r == nil {
 		return nil, usageError("there is no Public Suffix List")

@@ -53,7 +53,7 @@ func (t RRType) String() string {
 	return fmt.Sprintf("TYPE%d", uint16(t))
 }
 
-// DNSAnswer is the answer of the DNS to one question. It may be that there are no records.
+// DNSAnswer is the answer of the DNS to one question.
 type DNSAnswer struct {
 	Records []Record      // of the requested type; empty if there are none
 	Exists  bool          // whether the name exists; it may exist without records of this type

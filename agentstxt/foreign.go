@@ -19,7 +19,8 @@ import (
 // Foreign says what a file of another format means. A file is of this draft's format if
 // one of its lines looks like a hash line ("*" and 16 or more hex digits) or like a
 // directive (a path and a word of 3 to 12 capitals, or a word almost like ALLOW or
-// DISALLOW), or if "*" and 64 hex digits stand anywhere in it. Any fault in such a file restricts its origin, whatever Foreign says.
+// DISALLOW), or if "*" and 64 hex digits stand anywhere in it. Any fault in such a file
+// restricts its origin, whatever Foreign says.
 type Foreign uint8
 
 const (

@@ -191,8 +191,8 @@ type usageTraceKey struct{}
 // TraceUsage returns a context for calls that make requests through a guard, such as those of
 // a loader. The guard calls seen for each response about whose use the publisher states
 // something, with the URL of the request, before it returns the response. seen may be called
-// from several goroutines at once. Of callers who share one request, that of the first is
-// called.
+// from several goroutines at once. If callers share one request, only the function of the
+// first is called.
 func TraceUsage(ctx context.Context, seen func(url string, u Usage)) context.Context {
 	return context.WithValue(ctx, usageTraceKey{}, seen)
 }

@@ -19,7 +19,7 @@ type ActionKind string
 const (
 	Shell   ActionKind = "shell"    // a command
 	APICall ActionKind = "api-call" // a request to a service
-	FileOp  ActionKind = "file"     // reading or changing files of the user's
+	FileOp  ActionKind = "file"     // reading or changing the user's files
 )
 
 var actionSentences = map[ActionKind]string{Shell: "run a command", APICall: "call a service", FileOp: "work on files"}

@@ -41,7 +41,7 @@ const (
 )
 
 // Compare returns the difference between two versions of a skill, which are its files by their
-// paths below its directory. It does no I/O, and its time grows with n log n of the files' size.
+// paths below its directory. It does no I/O, and takes O(n log n) time for n bytes.
 func Compare(old, updated map[string][]byte) Change {
 	return compareVersions(versionOf(old), versionOf(updated))
 }

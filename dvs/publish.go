@@ -26,7 +26,7 @@ type IndexShape uint8
 
 const (
 	// IndexFiles: that of discovery v0.1, an object with the array skills of name, description,
-	// files. Clients that people have read it, and this package does.
+	// files. Existing clients and this package read it.
 	IndexFiles IndexShape = iota
 	// IndexArray: the form of this draft, at the same URL: an array of name, description, path.
 	IndexArray
