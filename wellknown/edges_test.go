@@ -1,0 +1,218 @@
+package wellknown_test
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/wellknown"
+)
+
+// TestNameCharacters: which characters a name may have, and what an error says to do.
+func TestNameCharacters(t *testing.T) {
+	for c := range 256 {
+		name := "x" + string([]byte{byte(c)})
+		want := c < 0x80 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-._~!$&'()*+,;=:@", rune(c)))
+		if err := wellknown.CheckName(name); (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
+		}
+		for _, name := range []string{"%" + string([]byte{byte(c)}) + "A", "%A" + string([]byte{byte(c)})} {
+			want := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+			if c == '2' || c == '5' { // %2A and %5A are harmless
+				want = true
+			}
+			if err := wellknown.CheckName(name); (err == nil) != want {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	}
+	for _, name := range []string{"%", "%4", "x%4", "x%", "%2f", "%2F", "%5c", "%5C", "%2e", "%2E", "a%2Fb", ".", "..", "", "é", "a/b"} {
+		t.Run("WK-3-08/reject-"+strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
+			var bad *lookleap.Error
+			if err := wellknown.CheckName(name); !errors.As(err, &bad) || bad.Code != lookleap.CodeBadName || !strings.HasPrefix(bad.Message, "a ") && !strings.HasPrefix(bad.Message, "an ") && bad.Message != "the name is empty" {
+				t.Errorf("%+v", err)
+			}
+		})
+	}
+}
+
+// TestParseErrors: a URL that cannot be read is an error, whatever would follow.
+func TestParseErrors(t *testing.T) {
+	for _, raw := range []string{"", "https://", "https://[/.well-known/x", "https://h example/.well-known/x", "https://u@h.example/.well-known/x"} {
+		t.Run("WK-3-17/reject-"+strings.ReplaceAll(raw, "/", "_"), func(t *testing.T) {
+			if u, err := wellknown.Parse(raw); err == nil || lookleap.CodeOf(err) == wellknown.CodeNotWellKnown || u != (wellknown.URI{}) {
+				t.Errorf("%+v, %v", u, err)
+			}
+		})
+	}
+	for _, origin := range []string{"https://h.example", "https://h.example/a%zz", "https://h.example?%zz", "https://h.example#a b", "https://h.example/../x"} {
+		if got, err := wellknown.URL(origin, "security.txt"); err != nil || got != "https://h.example/.well-known/security.txt" {
+			t.Errorf("%s: %s, %v", origin, got, err)
+		}
+	}
+}
+
+// TestFetchLimits: the limits of the options are those of a fetch.
+func TestFetchLimits(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		limits wellknown.Limits
+		site   func(*lab.Site)
+		code   lookleap.Code
+	}{
+		{"accept-body", wellknown.Limits{Body: 10}, func(s *lab.Site) { s.Body(at, "text/plain", strings.Repeat("x", 10)) }, lookleap.CodeOK},
+		{"reject-body", wellknown.Limits{Body: 10}, func(s *lab.Site) { s.Body(at, "text/plain", strings.Repeat("x", 11)) }, lookleap.CodeTooLarge},
+		{"accept-redirects", wellknown.Limits{Redirects: 1}, func(s *lab.Site) { s.RedirectChain(at, 1, "") }, lookleap.CodeOK},
+		{"reject-redirects", wellknown.Limits{Redirects: 1}, func(s *lab.Site) { s.RedirectChain(at, 2, "") }, lookleap.CodeTooManyRedirects},
+		{"reject-xhtml", wellknown.Limits{}, func(s *lab.Site) { s.Body(at, "application/xhtml+xml", "<p/>") }, lookleap.CodeSoft404},
+	} {
+		t.Run("WK-4-01/"+c.name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			c.site(net.Site("site.example"))
+			r, err := wellknown.NewClient(net.Host(), wellknown.Options{Limits: c.limits}).Fetch(t.Context(), "https://site.example", "security.txt")
+			if err != nil || r.Code != c.code {
+				t.Fatalf("%v, %v; want %s", r, err, c.code)
+			}
+			if has := strings.Contains(r.Verdict.Summary, r.Code.Title()); has != (r.Code != lookleap.CodeOK) {
+				t.Errorf("the summary is %q", r.Verdict.Summary)
+			}
+		})
+	}
+	t.Run("WK-4-01/reject-probes", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("site.example").Body("*", "text/plain", "x")
+		client := wellknown.NewClient(net.Host(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 2}})
+		for i, name := range []string{"security.txt", "nodeinfo", "change-password"} {
+			_, err := client.Fetch(t.Context(), "https://site.example", name)
+			if i < 2 && err != nil || i == 2 && lookleap.CodeOf(err) != wellknown.CodeProbeRate {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+	t.Run("WK-4-01/accept-media-types-asked-for", func(t *testing.T) {
+		net := lab.ForTest(t)
+		var asked []string
+		net.Site("site.example").HandleFunc("*", func(w http.ResponseWriter, r *http.Request) { asked = append(asked, r.Header.Get("Accept")) })
+		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		for _, name := range []string{"security.txt", "made-up-name"} {
+			if _, err := client.Fetch(t.Context(), "https://site.example", name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(asked, []string{"text/plain", "*/*"}) {
+			t.Errorf("%q", asked)
+		}
+	})
+	t.Run("WK-3-07/accept-finding-about-the-name", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("site.example").Body("*", "text/plain", "x")
+		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		for name, want := range map[string]bool{"made-up-name": true, "security.txt": false} {
+			r, err := client.Fetch(t.Context(), "https://site.example", name)
+			if err != nil || slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == wellknown.CodeUnregisteredName }) != want {
+				t.Errorf("%s: %v, %v", name, r, err)
+			}
+		}
+	})
+}
+
+// TestPublishOptions: what a document's own fields change.
+func TestPublishOptions(t *testing.T) {
+	files := fstest.MapFS{"a": {Data: []byte("x")}}
+	serve := func(d ...wellknown.Document) *wellknown.Handler {
+		h, err := wellknown.NewHandler(files, d, wellknown.HandlerOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	h := serve(wellknown.Document{Name: "security.txt", File: "a", MaxAge: 2 * time.Minute, MediaType: "text/markdown"}, wellknown.Document{Name: "made-up-name", File: "a", MediaType: "text/plain"}, wellknown.Document{Name: "metadata", File: "a", MediaType: "text/plain"})
+	resp := ask(h, "GET", "/.well-known/security.txt")
+	if resp.Header.Get("Cache-Control") != "max-age=120" || resp.Header.Get("Content-Type") != "text/markdown" {
+		t.Errorf("%v", resp.Header)
+	}
+	var about []string
+	for _, f := range h.Findings() {
+		if len(about) == 0 || about[len(about)-1] != f.Path {
+			about = append(about, f.Path)
+		}
+	}
+	if !slices.Equal(about, []string{"/.well-known/made-up-name", "/.well-known/metadata"}) {
+		t.Errorf("the findings are about %q", about)
+	}
+	t.Run("WK-4.1-01/reject-no-files", func(t *testing.T) {
+		if h, err := wellknown.NewHandler(nil, []wellknown.Document{{Name: "security.txt", File: "a"}}, wellknown.HandlerOptions{}); h != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Errorf("%v, %v", h, err)
+		}
+		if h, err := wellknown.NewHandler(nil, nil, wellknown.HandlerOptions{}); err != nil || ask(h, "GET", "/.well-known/security.txt").StatusCode != 404 {
+			t.Errorf("%v, %v", h, err)
+		}
+	})
+	t.Run("WK-4.1-01/reject-name-with-its-reason", func(t *testing.T) {
+		if _, err := wellknown.NewHandler(files, []wellknown.Document{{Name: "a%2Fb", File: "a", MediaType: "text/plain"}}, wellknown.HandlerOptions{}); lookleap.CodeOf(err) != lookleap.CodeBadName {
+			t.Error(err)
+		}
+	})
+}
+
+// TestLintTreeErrors: a tree that cannot be read is an error, and one that is missing is not.
+func TestLintTreeErrors(t *testing.T) {
+	if _, err := wellknown.Builtin().LintTree(nil); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Error(err)
+	}
+	for name, want := range map[string]error{".well-known": fs.ErrPermission, ".well-known/deep": fs.ErrPermission, ".well-known/deep/x": nil} {
+		tree := unlistable{fstest.MapFS{".well-known/deep/x": {Data: []byte("x")}}, name, fs.ErrPermission}
+		if _, err := wellknown.Builtin().LintTree(tree); !errors.Is(err, want) || want != nil && lookleap.CodeOf(err) != lookleap.CodeIO {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	gone := unlistable{fstest.MapFS{".well-known/deep/x": {Data: []byte("x")}}, ".well-known/deep", fs.ErrNotExist}
+	if _, err := wellknown.Builtin().LintTree(gone); lookleap.CodeOf(err) != lookleap.CodeIO {
+		t.Errorf("a directory that went away: %v", err)
+	}
+	findings, err := wellknown.Builtin().LintTree(fstest.MapFS{".well-known/security.txt/more": {Data: []byte("x")}})
+	if err != nil || !slices.ContainsFunc(findings, func(f lookleap.Finding) bool {
+		return f.Code == wellknown.CodeExtraPath && strings.Contains(f.Message, "security.txt")
+	}) {
+		t.Errorf("%v, %v", findings, err)
+	}
+}
+
+// unlistable is a file system of which one directory cannot be listed.
+type unlistable struct {
+	fstest.MapFS
+	name string
+	err  error
+}
+
+func (u unlistable) ReadDir(name string) ([]fs.DirEntry, error) {
+	if name == u.name {
+		return nil, u.err
+	}
+	return u.MapFS.ReadDir(name)
+}
+
+// TestAppliesToNothing: no malformed origin is that of a result without one.
+func TestAppliesToNothing(t *testing.T) {
+	for _, origin := range []string{"", "/", "x", "https://", "https://[/"} {
+		if new(wellknown.Resource).AppliesTo(origin) || (*wellknown.Resource)(nil).AppliesTo(origin) {
+			t.Errorf("it applies to %q", origin)
+		}
+	}
+	for _, state := range []wellknown.State{wellknown.Absent, wellknown.Forbidden, wellknown.Unavailable} {
+		if got := (&wellknown.Resource{State: state}).StaleUse(time.Hour, time.Hour); got != 0 {
+			t.Errorf("%s may be used for %s", state, got)
+		}
+	}
+	if got := (&wellknown.Resource{State: wellknown.Present}).StaleUse(time.Minute, time.Hour); got != time.Minute {
+		t.Errorf("a document may be used for %s", got)
+	}
+}
