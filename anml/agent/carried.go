@@ -177,6 +177,12 @@ func forms(value string) (list []wanted) {
 			add(digits[code:]) // without the country code
 		}
 	}
+	if number := strings.TrimLeft(own.text, "0"); len(number) >= nationalLen && strings.Trim(number, "0123456789") == "" {
+		add(number) // as JSON and spreadsheets write it
+	}
+	if strings.Contains(value, "@") {
+		add(strings.NewReplacer("@", " at ", ".", " dot ").Replace(value))
+	}
 	if words := strings.Fields(value); 1 < len(words) && len(words) <= 4 {
 		for range len(words) - 1 { // "Ann Example" and "Example, Ann"
 			words = append(words[1:], words[0])
@@ -196,13 +202,14 @@ var dateLayouts = [...]string{
 	"2006 01 02", "02 01 2006", "01 02 2006", "2006 1 2", "2 1 2006", "1 2 2006", "02 01 06", "01 02 06", "06 01 02",
 	"2 Jan 2006", "02 Jan 2006", "Jan 2 2006", "Jan 02 2006", "2006 Jan 2", "2006 Jan 02",
 	"2 Jan 06", "02 Jan 06", "Jan 2 06", "Jan 02 06", "06 Jan 02",
+	"2006年1月2日", "2006年01月02日", "2006년 1월 2일", "2006년 01월 02일",
 }
 
 // dateOf parses a day in the forms that profiles use.
 func dateOf(value string) (time.Time, bool) {
 	f := fold(value)
 	named := monthsInEnglish(&f)
-	for _, layout := range [...]string{time.DateOnly, time.RFC3339, "20060102", "2.1.2006", "2006/1/2"} {
+	for _, layout := range [...]string{time.DateOnly, time.RFC3339, "20060102", "2.1.2006", "2006/1/2", "2006年1月2日", "2006년 1월 2일"} {
 		if t, err := time.Parse(layout, value); err == nil {
 			return t, true
 		}

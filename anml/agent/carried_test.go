@@ -147,6 +147,7 @@ var secrets = Fields{
 	"password": {Text: "correct horse battery"}, "credit_card": {Text: "4111 1111 1111 1111"}, "diagnosis": {Text: "hay fever"},
 	"geo": {Text: "52.520008,13.404954"}, "member-since": {Text: "1990-02-28"}, "balance": {Text: "12345.60"},
 	"tel": {Text: "+49 30 123456"}, "fn": {Text: "Ann Example"}, "plan": {Text: "gold"}, "pets": {Text: "2"}, "news": {Text: "yes"},
+	"mail": {Text: "ann@example.org"},
 }
 
 // unlisted is a profile that does not say which fields it has.
@@ -237,6 +238,8 @@ func TestPersonalValues(t *testing.T) {
 		"HEX": strings.ToUpper(hex.EncodeToString([]byte("4111111111111111"))), "json-escape": `\u0068\u0061\u0079 fever`, "json": string(quoted), "nested-json": `{"a":[{"b":"{\"c\":\"hay fever\"}"}]}`,
 		"html": "&#104;ay fever", "quoted-printable": "hay=20fever", "base64-of-hex": base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString([]byte("hay fever")))),
 		"date-german": "28.02.1990", "date-american": "02/28/1990", "date-words": "February 28, 1990", "date-compact": "19900228",
+		"date-chinese": "born 1990年2月28日", "date-korean": "1990년 02월 28일", "number-without-zeros": "78051120", "json-without-zeros": `{"n":78051120}`,
+		"mail-in-words": "ann at example dot org", "MAIL-IN-WORDS": "write to Ann AT Example DOT Org", "mail-in-brackets": "ann (at) example [dot] org",
 		"number": "12,345.6", "number-exponent": "1.23456e+04", "national-number": "030 123456", "international": "004930123456", "name-turned": "Example, Ann",
 		"digits-glued": "X4111111111111111Y", "digits-glued-to-a-word": "card4111111111111111end", "digits-glued-tel": "tel0049301234560049",
 		"digits-spread": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "digits-spread-dots": "4.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1", "digits-spread-lines": strings.Join(strings.Split("4111111111111111", ""), "\n"),

@@ -79,8 +79,14 @@ func (e *ServerError) fix() string {
 	switch {
 	case e.Rcode == dns.RcodeRefused:
 		return "use a DNS server that serves this network"
+	case e.Zone == "." && (e.Rcode != 0 || e.Reason != ""):
+		return "use another DNS server"
 	case e.Zone != "" && (e.Rcode != 0 || e.Reason != ""):
-		return "use another DNS server; if that fails too, the operator of " + e.Zone + " must fix the zone"
+		zone := e.Zone
+		if strings.HasSuffix(e.Question, " DS") {
+			zone = "the zone above " + zone // which has the DS records
+		}
+		return "use another DNS server; if that fails too, the operator of " + zone + " must fix it"
 	case e.Rcode != 0 || e.Reason != "":
 		return "try again later, or use another DNS server"
 	}
