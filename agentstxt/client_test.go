@@ -199,6 +199,21 @@ func TestCache(t *testing.T) {
 			w.want(Restricted, lookleap.CodeUnreachable)
 		})
 	}
+	for name, fail := range map[string]func(w *world){
+		"tls":     func(w *world) { w.site.Certificate(lab.WrongName) },
+		"refused": func(w *world) { w.site.Connection(lab.Refused) },
+		"reset":   func(w *world) { w.site.Fault("/agents.txt", lab.Reset()) },
+		"timeout": func(w *world) { w.site.Fault("/agents.txt", lab.Delay(time.Minute)) },
+		"dns":     func(w *world) { w.net.Name("shop.example").ServFail() },
+	} {
+		inWorld(t, "AGT-2-12/accept-good-copy-despite-"+name, Options{}, func(w *world) {
+			w.servesFile(vectorFile)
+			w.want(Valid, ok)
+			fail(w)
+			w.pass(2 * time.Hour)
+			w.wantFinding(w.want(Valid, ok), lookleap.CodeStale)
+		})
+	}
 	inWorld(t, "AGT-2-12/accept-recovery", Options{}, func(w *world) {
 		w.servesFile(vectorFile, "ETag", `"1"`)
 		w.want(Valid, ok)

@@ -168,6 +168,7 @@ func TestDiscover(t *testing.T) {
 		{"AIU-3.1-15/reject-bogus", func(n *lab.Internet, s *lab.Site) { page(s, "ai://bank/x", ""); n.Name("_aiip.shop.example").Bogus() }, dns, lookleap.CodeDNSSECBogus},
 		{"AIU-3.1-16/reject-nothing-advertised", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip.shop.example").TXT("endpoint=ai://a/") }, aiuri.DiscovererOptions{}, aiuri.CodeNoEndpoint},
 		{"AIU-3.1-19/reject-conflict", all, aiuri.DiscovererOptions{FailOnConflict: true}, aiuri.CodeDiscoveryConflict},
+		{"AIU-3.1-19/reject-conflict-of-a-record", func(n *lab.Internet, s *lab.Site) { all(n, s); page(s, "ai://c/", "") }, aiuri.DiscovererOptions{DNS: true, FailOnConflict: true}, aiuri.CodeDiscoveryConflict},
 		{"AIU-3.2-14/reject-tls-1.2", func(_ *lab.Internet, s *lab.Site) {
 			s.MaxTLS(tls.VersionTLS12).Body(documentPath, "application/json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscovererOptions{}, aiuri.CodeUnauthenticated},
