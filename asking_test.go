@@ -293,3 +293,75 @@ func TestAskedUntilTired(t *testing.T) {
 		})
 	})
 }
+
+// TestSecondDialogue: what waits for the user's other dialogue is judged again when that is closed.
+func TestSecondDialogue(t *testing.T) {
+	bubble := func(name string, test func(*testing.T)) {
+		t.Run("O50/"+name, func(t *testing.T) { synctest.Test(t, test) })
+	}
+	slowly := func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		time.Sleep(time.Minute)
+		return refuseAll(ctx, r)
+	}
+	bubble("reject-same-request-that-waited", func(t *testing.T) {
+		ui := &counter{reply: slowly}
+		h := &lookleap.Host{Prompter: ui}
+		var asked sync.WaitGroup
+		for range 3 {
+			p := planFrom(t, "https://a.example", "read it")
+			asked.Go(func() {
+				if a, err := h.Ask(t.Context(), p); a != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+					t.Errorf("%v, %v", a, err)
+				}
+			})
+		}
+		asked.Wait()
+		if n := ui.shown.Load(); n != 1 {
+			t.Errorf("shown %d times", n)
+		}
+		begin := time.Now()
+		if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "read that")); err == nil || time.Since(begin) != time.Minute {
+			t.Errorf("the next dialogue ended after %v with %v", time.Since(begin), err)
+		}
+	})
+	bubble("reject-refused-request-without-waiting", func(t *testing.T) {
+		ui := &counter{reply: slowly}
+		h := &lookleap.Host{Prompter: ui}
+		_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "read it"))
+		open := planFrom(t, "https://a.example", "read that")
+		var asked sync.WaitGroup
+		asked.Go(func() { _, _ = h.Ask(t.Context(), open) })
+		synctest.Wait()
+		begin := time.Now()
+		if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "read it")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || time.Since(begin) != 0 {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+		asked.Wait()
+	})
+	bubble("reject-prompter-that-asks", func(t *testing.T) {
+		h := new(lookleap.Host)
+		h.Prompter = prompterFunc(func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			if d, err := h.PromptConsent(ctx, planFrom(t, "https://b.example", "more").Request()); d.Digest != "" || lookleap.CodeOf(err) != lookleap.CodeConsentFailed {
+				t.Errorf("%v, %v", d, err)
+			}
+			return refuseAll(ctx, r)
+		})
+		_, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", "read it"))
+	})
+	bubble("accept-pending-as-pending", func(t *testing.T) {
+		h := &lookleap.Host{Prompter: lookleap.SuspendingPrompter{}}
+		_, err := h.PromptConsent(t.Context(), planFrom(t, "https://a.example", "read it").Request())
+		if err != lookleap.ErrConsentPending {
+			t.Error(err)
+		}
+	})
+	bubble("reject-caller-that-left", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		ui := &counter{reply: refuseAll}
+		_, err := (&lookleap.Host{Prompter: ui}).Ask(ctx, planFrom(t, "https://a.example", "read it"))
+		if lookleap.CodeOf(err) != lookleap.CodeCancelled || ui.shown.Load() != 0 {
+			t.Errorf("%v, shown %d times", err, ui.shown.Load())
+		}
+	})
+}

@@ -70,3 +70,13 @@ func TestCommitWithoutClock(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDecideWithoutClock: a suspended plan is not approved without a clock.
+func TestDecideWithoutClock(t *testing.T) {
+	p := newPlan(t, "x")
+	h := &lookleap.Host{Now: func() time.Time { panic("broken clock") }}
+	a, err := h.Decide(t.Context(), p, lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address", "phone"}})
+	if a != nil || lookleap.CodeOf(err) != lookleap.CodePlanExpired || !strings.Contains(err.Error(), "clock") {
+		t.Errorf("%v, %v", a, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -163,3 +164,23 @@ func TestDialTLS(t *testing.T) {
 type nothingResolver struct{}
 
 func (nothingResolver) Lookup(context.Context, string, RRType) (*DNSAnswer, error) { return nil, nil }
+
+// manyResolver returns more addresses than are tried, between records that have none.
+type manyResolver struct{}
+
+func (manyResolver) Lookup(context.Context, string, RRType) (*DNSAnswer, error) {
+	answer := new(DNSAnswer)
+	for i := range byte(40) {
+		answer.Records = append(answer.Records, Record{Text: "no address"}, Record{Addr: netip.AddrFrom4([4]byte{93, 184, 216, i})})
+	}
+	return answer, nil
+}
+
+// TestLookupIsBounded: of many records only so many addresses are tried.
+func TestLookupIsBounded(t *testing.T) {
+	d := guardedDialer{resolver: manyResolver{}}
+	addrs, err := d.lookup(t.Context(), "shop.example", TypeA)
+	if err != nil || len(addrs) != maxAddresses || slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !a.IsValid() }) {
+		t.Errorf("%v, %v", addrs, err)
+	}
+}

@@ -2,6 +2,7 @@ package lookleap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -239,6 +240,32 @@ func TestLimiterOfTheHost(t *testing.T) {
 	t.Run("reject-nil-host", func(t *testing.T) {
 		if _, err := (*Host)(nil).Take(t.Context(), "a", Rate{}); CodeOf(err) != CodeUsage {
 			t.Error(err)
+		}
+		if err := (*Host)(nil).Hold(t.Context(), "a", time.Hour); CodeOf(err) != CodeUsage {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-full-limiter", func(t *testing.T) {
+		h := &Host{Limiter: NewMemoryLimiterSize(1)}
+		if err := h.Hold(t.Context(), "a", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Hold(t.Context(), "b", time.Hour); CodeOf(err) != CodeLimit {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-caller-who-left", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		l := NewMemoryLimiterSize(10)
+		_, took := l.Take(ctx, "a", Rate{Limit: 1, Window: time.Hour})
+		for _, err := range []error{took, l.Hold(ctx, "a", time.Hour)} {
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		if wait, err := l.Wait(t.Context(), "a", Rate{Limit: 1, Window: time.Hour}); wait != 0 || err != nil {
+			t.Errorf("%v, %v", wait, err)
 		}
 	})
 }

@@ -233,7 +233,7 @@ func TestFileLedgerRecords(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatal(files)
 	}
-	for name, content := range map[string]string{"damaged": "{", "empty": "", "older-release": "2026-03-01T12:00:00Z\n", "other-plan": `{"id":"y","state":"failed"}`} {
+	for name, content := range map[string]string{"damaged": "{", "empty": "", "older-release": "2026-03-01T12:00:00Z\n", "other-plan": `{"id":"y","state":"failed"}`, "unknown-state": `{"id":"x","state":"later"}`} {
 		t.Run("reject-"+name, func(t *testing.T) {
 			if err := os.WriteFile(files[0], []byte(content), 0o600); err != nil {
 				t.Fatal(err)
@@ -249,4 +249,35 @@ func TestFileLedgerRecords(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, ".new-*")); len(left) > 0 {
 		t.Errorf("temporary files stay: %v", left)
 	}
+}
+
+// TestFileLedgerFailures: what cannot be written or read is an error, so that no plan is committed
+// without its record.
+func TestFileLedgerFailures(t *testing.T) {
+	t.Run("reject-missing-directory", func(t *testing.T) {
+		l := lookleap.FilePlanLedger(filepath.Join(t.TempDir(), "missing"))
+		if err := claim(t, l, "x"); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-record-that-cannot-be-read", func(t *testing.T) {
+		dir := t.TempDir()
+		l := lookleap.FilePlanLedger(dir)
+		if err := claim(t, l, "x"); err != nil {
+			t.Fatal(err)
+		}
+		files, _ := filepath.Glob(filepath.Join(dir, "*"))
+		if len(files) != 1 {
+			t.Fatal(files)
+		}
+		if err := errors.Join(os.Remove(files[0]), os.Mkdir(files[0], 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := l.Plan(t.Context(), "x"); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if err := claim(t, l, "x"); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
+			t.Error(err)
+		}
+	})
 }

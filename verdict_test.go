@@ -166,6 +166,23 @@ func TestEvidenceString(t *testing.T) {
 	}
 }
 
+// TestVerdictStringParts: a "no" holds until no time, and a code that says nothing is left out.
+func TestVerdictStringParts(t *testing.T) {
+	checks := []lookleap.Check{{Code: lookleap.CodeOK, Message: "first"}, {Message: "second"}}
+	for name, v := range map[string]*lookleap.Verdict{
+		"no": {Expires: planTime, Checks: checks}, "yes-without-end": {OK: true, Checks: checks},
+	} {
+		if got := v.String(); strings.Contains(got, "holds until") || strings.Contains(got, "(ok)\n") || strings.Contains(got, "()\n") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	for value, want := range map[string]string{`a"b`: `address="a\"b"`, "b\u00fc": "address=\"b\u00fc\"", "a b": `address="a b"`, "a~b": "address=a~b"} {
+		if got := (lookleap.Evidence{Address: value}).String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 // TestFindingString: a finding is shown with its place and fix, as far as they are known.
 func TestFindingString(t *testing.T) {
 	for want, f := range map[string]lookleap.Finding{
