@@ -208,7 +208,7 @@ func (p *Policy) Endpoints(o aiuri.ClientOptions) aiuri.ClientOptions {
 // permit returns a decision about endpoints that is at least as strict as next, which may be nil.
 func (p *part) permit(next func(aiuri.URI) error) func(aiuri.URI) error {
 	return func(u aiuri.URI) error {
-		if on, err := aiuri.MatchAuthority(u, p.aiuri.authorities); err != nil || !on {
+		if on, err := aiuri.MatchAuthority(u, p.aiuri.authorities); !on {
 			return &lookleap.Error{Code: dvs.CodePolicyDenied, Message: fmt.Sprintf("the policy %q does not allow this authority", p.name), Fix: "ask the administrator who maintains the policy", Err: err}
 		}
 		if next != nil {
