@@ -233,8 +233,9 @@ func TestNext(t *testing.T) {
 		}
 	})
 	t.Run("reject-feed-with-keys-that-are-no-keys", func(t *testing.T) {
-		if got, err := (policy.Feed{Keys: []byte(`{}`)}).Verify([]byte("x"), func(string) bool { return false }); got != nil || err == nil {
-			t.Error(got, err)
+		_, want := aiuri.ParseKeySet([]byte(`{}`))
+		if got, err := (policy.Feed{Keys: []byte(`{}`)}).Verify([]byte("x"), func(string) bool { return false }); got != nil || err == nil || err.Error() != want.Error() {
+			t.Error(got, err, want)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -37,11 +38,7 @@ func Parse(name string, data []byte) (*Policy, error) {
 // reader reads members of objects and keeps the first error.
 type reader struct{ err error }
 
-func (r *reader) fail(err error) {
-	if r.err == nil && err != nil {
-		r.err = err
-	}
-}
+func (r *reader) fail(err error) { r.err = cmp.Or(r.err, err) }
 
 func (r *reader) refuse(v strictjson.Value, message, fix string) {
 	r.fail(v.Refuse(string(dvs.CodePolicyUnreadable), message, fix))
@@ -72,7 +69,7 @@ func (r *reader) text(into *string) func(strictjson.Value) {
 	return func(v strictjson.Value) {
 		text, err := v.Text()
 		r.fail(err)
-		if err == nil && strings.TrimSpace(text) == "" {
+		if strings.TrimSpace(text) == "" {
 			r.refuse(v, "the text is empty", "write a value, or remove the member")
 		}
 		*into = text
@@ -92,7 +89,7 @@ func (r *reader) not(into *bool) func(strictjson.Value) {
 	return func(v strictjson.Value) {
 		is, err := v.Bool()
 		r.fail(err)
-		*into = err == nil && !is
+		*into = !is
 	}
 }
 
@@ -103,7 +100,7 @@ func (r *reader) texts(into *[]string, check func(string) error) func(strictjson
 		r.each(v, func(v strictjson.Value) {
 			var text string
 			r.text(&text)(v)
-			if r.err == nil && check != nil {
+			if check != nil {
 				r.checked(v, check(text))
 			}
 			*into = append(*into, text)
@@ -114,23 +111,18 @@ func (r *reader) texts(into *[]string, check func(string) error) func(strictjson
 func (r *reader) each(v strictjson.Value, read func(strictjson.Value)) {
 	r.fail(v.Expect(strictjson.Array))
 	for e := range v.Elements() {
-		if r.err != nil {
-			return
-		}
 		read(e)
 	}
 }
 
 // checked makes an error about a value one of its place in the file.
 func (r *reader) checked(v strictjson.Value, err error) {
-	var e *lookleap.Error
-	switch {
-	case err == nil:
-	case errors.As(err, &e):
-		r.refuse(v, e.Message, e.Fix)
-	default:
-		r.refuse(v, err.Error(), "")
+	if err == nil {
+		return
 	}
+	e := &lookleap.Error{Message: err.Error()}
+	errors.As(err, &e)
+	r.refuse(v, e.Message, e.Fix)
 }
 
 // units reads a whole number of units, from 1.
@@ -138,7 +130,7 @@ func (r *reader) units(into *time.Duration, unit time.Duration, most int64) func
 	return func(v strictjson.Value) {
 		n, err := v.Int()
 		r.fail(err)
-		if err == nil && (n < 1 || n > most) {
+		if n < 1 || n > most {
 			r.refuse(v, "the number is out of range", fmt.Sprintf("write a number from 1 to %d", most))
 		}
 		*into = time.Duration(n) * unit
@@ -150,9 +142,7 @@ func (r *reader) word(into interface{ UnmarshalText([]byte) error }) func(strict
 	return func(v strictjson.Value) {
 		text, err := v.Text()
 		r.fail(err)
-		if err == nil {
-			r.checked(v, into.UnmarshalText([]byte(text)))
-		}
+		r.checked(v, into.UnmarshalText([]byte(text)))
 	}
 }
 
@@ -166,7 +156,7 @@ func parse(name string, data []byte) (part, error) {
 	kind := ""
 	r.object(v, map[string]func(strictjson.Value){
 		"type": func(v strictjson.Value) {
-			if r.text(&kind)(v); r.err == nil && kind != MediaType {
+			if r.text(&kind)(v); kind != MediaType {
 				r.refuse(v, "the type is "+plaintext.Quote(kind, 100)+", and this program reads "+MediaType, "write that type, or update the program")
 			}
 		},
@@ -192,14 +182,11 @@ func parse(name string, data []byte) (part, error) {
 			r.object(v, map[string]func(strictjson.Value){"neverTell": r.texts(&p.agent.neverTell, nil)})
 		},
 	})
-	if r.err == nil && kind == "" {
+	if kind == "" {
 		r.refuse(v, "the policy has no type", `add "type": "`+MediaType+`"`)
 	}
 	p.skills.Name = p.name
-	if r.err != nil {
-		return p, located(name, r.err)
-	}
-	return p, nil
+	return p, located(name, r.err)
 }
 
 func (p *part) readSkills(r *reader, v strictjson.Value) {
@@ -220,14 +207,9 @@ func (p *part) readSkills(r *reader, v strictjson.Value) {
 	})
 }
 
-// checkSkills checks the URLs of a policy as a loader would.
-func checkSkills(p dvs.Policy) error {
-	err := p.Check(dvs.SkillURL{}, dvs.Rules{})
-	if lookleap.CodeOf(err) == dvs.CodePolicyDenied {
-		return nil // it can be applied
-	}
-	return err
-}
+// checkSkills checks the URLs of a policy as a loader would. The zero URL is denied only by a list
+// of what is allowed, which p does not have.
+func checkSkills(p dvs.Policy) error { return p.Check(dvs.SkillURL{}, dvs.Rules{}) }
 
 func (r *reader) pin(v strictjson.Value) (pin dvs.PolicyPin) {
 	r.object(v, map[string]func(strictjson.Value){
@@ -270,7 +252,7 @@ func (r *reader) tier(into *anmltrust.Tier) func(strictjson.Value) {
 				*into = t
 			}
 		}
-		if err == nil && *into == anmltrust.Unlisted {
+		if *into == anmltrust.Unlisted {
 			r.refuse(v, "there is no tier "+plaintext.Quote(text, 60), "use one of display, full, self")
 		}
 	}
@@ -286,7 +268,7 @@ func (p *part) readAgentsTxt(r *reader, v strictjson.Value) {
 	r.object(v, map[string]func(strictjson.Value){
 		"foreign": func(v strictjson.Value) {
 			var word string
-			if r.text(&word)(v); r.err == nil && word != "restrict" {
+			if r.text(&word)(v); word != "restrict" {
 				r.refuse(v, "a policy can only make agents.txt stricter", `write "restrict", or remove the member`)
 			}
 			p.agentsTxt.restrictForeign = true
@@ -296,7 +278,7 @@ func (p *part) readAgentsTxt(r *reader, v strictjson.Value) {
 	})
 }
 
-// located returns an error of the file with its position.
+// located returns an error of the file with its position, or nil.
 func located(name string, err error) error {
 	var e *strictjson.Error
 	if !errors.As(err, &e) {

@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 		"unknown":    {head + "," + "\n" + ` "skill":{}}`, `did you mean "skills"?`},
 		"unknown-2":  {head + `,"skills":{"dney":["a.example"]}}`, `did you mean "deny"?`},
 		"unknown-3":  {head + `,"skills":{"allowScripts":true}}`, `a policy has no member "allowScripts" here`},
-		"far":        {head + `,"zzzzzzzz":1}`, `remove it`},
+		"far":        {head + `,"zzzzzzzz":1}`, `remove it; the members here are`},
 		"kind":       {head + `,"skills":{"deny":"a.example"}}`, "an array is expected, found a string"},
 		"kind-2":     {head + `,"skills":{"scripts":"no"}}`, "a boolean is expected, found a string"},
 		"bad-allow":  {head + `,"skills":{"allow":["http://example.com/"]}}`, "begins with https://"},
