@@ -3,6 +3,7 @@ package dvs
 import (
 	"bufio"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -187,7 +188,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 		buffered := bufio.NewReader(body)
 		body = buffered
 		if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
-			inflated, err := inflate(buffered, limits.Sitemap)
+			inflated, err := gzip.NewReader(buffered) // ReadSitemap limits what is read of it
 			if err != nil {
 				refused = refuse(CodeBadSitemap, at, "the sitemap is damaged gzip data", "")
 				return nil

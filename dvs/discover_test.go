@@ -157,6 +157,10 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-11/reject-bomb", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/gzip", zipped(strings.TrimSuffix(urlset("https://shop.example/s/b/SKILL.md"), "</urlset>")+strings.Repeat("<url/>", 9<<20)))
 		}, "!sitemap-limit /s/b/"},
+		{"DVS-3.2-11/reject-damaged-gzip-header", func(s *lab.Site) { s.Body("/sitemap.xml", "application/gzip", "\x1f\x8bxxxxxxxxxxxx") }, "!bad-sitemap"},
+		{"DVS-3.2-11/reject-truncated-gzip-file", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/gzip", zipped(urlset("https://shop.example/s/b/SKILL.md"))[:40])
+		}, "!bad-sitemap"},
 		{"N01/reject-bomb", func(s *lab.Site) { s.Fault("/sitemap.xml", lab.GzipBomb(64)) }, "!bad-sitemap"},
 		{"DVS-3.2-13/accept-missing", func(*lab.Site) {}, ""},
 		{"DVS-3.2-13/accept-forbidden", func(s *lab.Site) { s.Status("/sitemap.xml", 403) }, ""},

@@ -1,7 +1,6 @@
 package dvs
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +33,7 @@ func ReadSitemap(body io.Reader, at string, rules Rules, limits Limits) (*Listin
 	}})
 	switch err := s.read(); {
 	case err == nil:
-	case errors.Is(err, strictxml.ErrLimit), errors.Is(err, errInflated):
+	case errors.Is(err, strictxml.ErrLimit):
 		s.limit(fmt.Sprintf("reading stopped: %v", err))
 	default:
 		return nil, &lookleap.Error{Code: CodeBadSitemap, Subject: domain.Redact(at), Message: "the sitemap cannot be read", Err: err}
@@ -161,30 +160,4 @@ func (s *sitemap) isCandidate(loc string) bool {
 	below, ok := strings.CutPrefix("/"+path, SkillsPrefix)
 	below = strings.TrimSuffix(below, "/")
 	return ok && below != "" && !strings.ContainsAny(below, "/.")
-}
-
-var errInflated = errors.New("the compressed sitemap is larger than its limit")
-
-// inflate undoes the compression of a .gz file as a stream, up to a limit.
-func inflate(body io.Reader, limit int) (io.Reader, error) {
-	z, err := gzip.NewReader(body)
-	if err != nil {
-		return nil, err
-	}
-	return &bounded{z, limit}, nil
-}
-
-// bounded returns an error after a number of bytes; [io.LimitReader] would report the end of the
-// file.
-type bounded struct {
-	io.Reader
-	left int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if b.left -= n; b.left < 0 {
-		return 0, errInflated
-	}
-	return n, err
 }
