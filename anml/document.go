@@ -300,6 +300,9 @@ func (a attr) isKeyword() bool {
 		return false
 	case a.spec.typ == tBool:
 		return a.value == "true" || a.value == "false"
+	case a.spec.typ == tMethod:
+		_, exact := knownMethod(a.value)
+		return exact
 	}
 	return slices.Contains(a.spec.enum, a.value)
 }

@@ -124,7 +124,7 @@ type Constraints struct{ Node }
 func (c Constraints) Disclosures() iter.Seq[Disclosure] {
 	return func(yield func(Disclosure) bool) {
 		for section := c.n.first(); section.ok(); section = section.next() {
-			if section.kind() != kConstraints || !section.usable() {
+			if !section.usable() {
 				continue
 			}
 			for d := range each[Disclosure](Node{section, c.d}, kDisclosure) {
@@ -256,7 +256,7 @@ func (c Constraints) raises() map[string][]raise {
 		}
 		for n := section.first(); n.ok(); n = n.next() {
 			switch {
-			case n.kind() == kDisclosure && n.flags()&malformed != 0:
+			case n.flags()&malformed != 0: // a rule
 				add(n.value("field"), ExplicitConsent.Stricter(ParseRequires(n.value("requires"))), "malformed-rule")
 			case n.kind() == kUnknown:
 				add("", ExplicitConsent, "unknown-constraint")

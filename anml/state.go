@@ -15,7 +15,7 @@ func (s State) Flow() Flow { return child[Flow](s.Node, kFlow) }
 // FlowError returns [ErrFlowCycle] if the document has a flow that cannot be used.
 func (s State) FlowError() error {
 	for c := s.n.first(); c.ok(); c = c.next() {
-		if c.kind() == kFlow && c.flags()&malformed != 0 {
+		if c.flags()&malformed != 0 { // only a flow can be
 			return ErrFlowCycle
 		}
 	}
@@ -28,9 +28,6 @@ func (s State) FlowError() error {
 func (s State) CurrentStep() Step {
 	if context := s.n.child(kContext); context.ok() {
 		return s.Flow().Step(trimSpace(context.child(kContextStep).content()))
-	}
-	if s.n.has(kContext) {
-		return Step{} // it is not usable
 	}
 	var current Step
 	for step := range s.Flow().Steps() {

@@ -187,6 +187,18 @@ func TestMermaid(t *testing.T) {
 	}
 }
 
+// TestMermaidText shows what of a label is shown as it is, and where it ends.
+func TestMermaidText(t *testing.T) {
+	for text, want := range map[string]string{
+		"azAZ09 .,-_*!?:()/'": "azAZ09 .,-_*!?:()/'", "a\tb\n": "a b ", "{`@[]#;~é": "#123;#96;#64;#91;#93;#35;#59;#126;#233;",
+		strings.Repeat("x", 80): strings.Repeat("x", 80), strings.Repeat("é", 81): strings.Repeat("#233;", 80) + "…",
+	} {
+		if got := mermaidText(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestNegotiate(t *testing.T) {
 	for accept, want := range map[string]string{
 		"": "XML true", Accept(XML): "XML true", Accept(JSON): "JSON true", "application/anml+json": "JSON true", "text/html": "XML false",
