@@ -84,7 +84,7 @@ func (p *htmlPart) hidden() string {
 		return ""
 	}
 	switch p.name {
-	case "script", "style", "template", "noscript", "noembed", "noframes", "title", "datalist", "meta", "iframe", "object", "canvas", "desc", "rp":
+	case "script", "style", "template", "noscript", "noembed", "noframes", "title", "datalist", "meta", "iframe", "object", "canvas", "desc", "rp", "annotation", "annotation-xml":
 		return fmt.Sprintf("an element <%s>", p.name)
 	case "dialog":
 		if !slices.ContainsFunc(p.attrs, func(a htmlAttr) bool { return a.name == "open" }) {
@@ -111,6 +111,10 @@ func (p *htmlPart) hidden() string {
 			hides = p.name == "font" && isTiny(value, 0)
 		case "style":
 			hides = hidingStyle(value)
+		default:
+			if strings.HasPrefix(a.name, "data-") && len(strings.Fields(value)) >= 3 {
+				return "words in an attribute that pages do not show: " + plaintext.Quote(a.value, 60)
+			}
 		}
 		if hides {
 			return fmt.Sprintf("an element <%s> that is hidden by %s", plaintext.Line(shorten(p.name)), a.name)
