@@ -100,6 +100,10 @@ func TestDecide(t *testing.T) {
 			c.RequireSecure = true
 			e.Names = append(e.Names, dvs.NameState{Name: "cdn.example.com"})
 		}, "dnssec-insecure"},
+		{"DVS-5.3-03/reject-worst-first", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.RequireSecure = true
+			e.Names = append([]dvs.NameState{{Name: "cdn.example.com"}}, e.Names...)
+		}, "dnssec-insecure"},
 		{"DVS-5.3-03/accept-all-secure", func(c *dvs.Claim, e *dvs.Evidence) {
 			c.RequireSecure = true
 			e.Names = append(e.Names, dvs.NameState{Name: "cdn.example.com", DNSSEC: lookleap.Secure})
