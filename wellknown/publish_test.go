@@ -100,29 +100,45 @@ func TestHandler(t *testing.T) {
 			}
 		})
 	}
-	t.Run("WK-4.2-01/accept", func(t *testing.T) {
+	t.Run("WK-4.2-01/accept-restrictive-policy", func(t *testing.T) {
 		if csp := good.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
 			t.Errorf("CSP: %q", csp)
 		}
+		if got := good.Header.Get("X-Content-Type-Options"); got != "nosniff" {
+			t.Errorf("X-Content-Type-Options: %q", got)
+		}
+	})
+	t.Run("WK-4.2-01/reject-other-origins-unasked", func(t *testing.T) {
 		if good.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Error("scripts of other origins may read it unasked")
 		}
+	})
+	t.Run("WK-4.2-01/accept-other-origins-on-request", func(t *testing.T) {
 		if asked := ask(h, "GET", "/.well-known/skills/index.json"); asked.Header.Get("Access-Control-Allow-Origin") != "*" {
 			t.Error("what was asked for is missing")
 		}
 	})
-	t.Run("WK-4.2-02/accept", func(t *testing.T) {
-		if good.Header.Get("Referrer-Policy") != "no-referrer" {
-			t.Error("no Referrer-Policy")
+	t.Run("WK-4.2-01/reject-writing", func(t *testing.T) {
+		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
+			if resp := ask(h, method, "/.well-known/security.txt"); resp.StatusCode != 405 {
+				t.Errorf("%s: %d", method, resp.StatusCode)
+			}
 		}
+	})
+	t.Run("WK-4.2-02/accept-headers", func(t *testing.T) {
+		if good.Header.Get("X-Content-Type-Options") != "nosniff" || good.Header.Get("Content-Security-Policy") == "" || good.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Error(good.Header)
+		}
+	})
+	t.Run("WK-4.2-02/reject-compressed-secret", func(t *testing.T) {
 		secret := ask(h, "GET", "/.well-known/example-secret", "Accept-Encoding", "gzip")
 		if secret.Header.Get("Content-Encoding") != "" || !strings.Contains(strings.Join(secret.Header.Values("Cache-Control"), ","), "no-transform") {
 			t.Errorf("a secret may be compressed: %v", secret.Header)
 		}
 	})
-	t.Run("WK-4.2-04/accept", func(t *testing.T) {
-		if len(good.Cookies()) != 0 {
-			t.Error("a cookie was set")
+	t.Run("WK-4.2-04/reject-cookies", func(t *testing.T) {
+		if with := ask(h, "GET", "/.well-known/security.txt", "Cookie", "user=1"); len(good.Cookies())+len(with.Cookies()) != 0 || with.StatusCode != 200 {
+			t.Errorf("a cookie was set or had an effect: %d %v", with.StatusCode, with.Header)
 		}
 	})
 	t.Run("WK-3-07/accept-finding", func(t *testing.T) {
