@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -123,9 +124,11 @@ func TestAuthorizeBody(t *testing.T) {
 		judge  func(*http.Request, *aiuri.Call, *aiuri.Grant) error
 		status int
 	}{
-		"reject-body":         {func(*http.Request, *aiuri.Call, *aiuri.Grant) error { return errors.New("too much money") }, 403},
-		"reject-body-panic":   {func(*http.Request, *aiuri.Call, *aiuri.Grant) error { panic("x") }, 403},
-		"reject-body-session": {func(*http.Request, *aiuri.Call, *aiuri.Grant) error { return aiuri.ErrNoSession }, 401},
+		"reject-body":       {func(*http.Request, *aiuri.Call, *aiuri.Grant) error { return errors.New("too much money") }, 403},
+		"reject-body-panic": {func(*http.Request, *aiuri.Call, *aiuri.Grant) error { panic("x") }, 403},
+		"reject-body-session": {func(*http.Request, *aiuri.Call, *aiuri.Grant) error {
+			return fmt.Errorf("expired: %w", aiuri.ErrNoSession)
+		}, 401},
 	} {
 		t.Run("AIU-3.2-13/"+name, func(t *testing.T) {
 			g, w := serve(t, c.judge)

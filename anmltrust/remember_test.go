@@ -429,6 +429,27 @@ func TestSharedCache(t *testing.T) {
 			})
 		}
 	}
+	for name, change := range map[string][2]string{
+		"another-server":   {`"url":"https://cdn.shop.example`, `"url":"https://cdn.evil.example`},
+		"without-evidence": {`"evidence":`, `"x":`},
+		"unfinished":       {`"exchanges":`, `"x":`},
+		"other-source":     {`"url":"https://trust.example/authorize"`, `"url":"https://evil.example/authorize"`},
+	} {
+		t.Run("ANML-12.4-39/reject-evidence-of-"+name, func(t *testing.T) {
+			first, second, under := sharing(t, false)
+			first.granted(anmltrust.CodeQueryAuthorized)
+			key := under.verdictKey(t)
+			e := under.entries[key]
+			changed := bytes.ReplaceAll(e.value, []byte(change[0]), []byte(change[1]))
+			if bytes.Equal(changed, e.value) {
+				t.Fatalf("%s", e.value)
+			}
+			under.entries[key] = mapEntry{changed, e.expires}
+			first.status(404)
+			second.denied(anmltrust.CodeQuery404)
+			second.saw(lookleap.CodeCacheForged)
+		})
+	}
 	t.Run("ANML-12.4-39/reject-replayed", func(t *testing.T) {
 		first, second, under := sharing(t, true)
 		first.granted(anmltrust.CodeQueryAuthorized)
