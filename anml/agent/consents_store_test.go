@@ -100,7 +100,7 @@ func (k *kept) ids() (ids []string) {
 	return ids
 }
 
-// TestConsentsOfAFailingStore: what the store cannot do is an error, so that nothing is sent.
+// TestConsentsOfAFailingStore: an operation of the store that fails is an error, so nothing is sent.
 func TestConsentsOfAFailingStore(t *testing.T) {
 	find := func(ctx context.Context, k *kept) error {
 		held, err := k.find(ctx, keyConsent, k.email, anml.Rule{})
@@ -181,8 +181,8 @@ func TestConsentsOfAFailingStore(t *testing.T) {
 	})
 }
 
-// TestConsentsOfABusyStore: a record that another process deletes meanwhile, or damaged, is none,
-// and does not stop the others.
+// TestConsentsOfABusyStore: a record that another process deleted meanwhile or damaged does not
+// count, and does not stop the others.
 func TestConsentsOfABusyStore(t *testing.T) {
 	both := []string{"plan-2#answer-1", "plan-1#answer-1"} // in the order in which they were granted
 	t.Run("accept-order", func(t *testing.T) {
