@@ -102,12 +102,11 @@ func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 
 // Split returns the URI for a gateway's URL, as a client writes it.
 func (m Mapping) Split(url string) (URI, error) {
-	origin, rest := m.base.Origin(), ""
+	origin := m.base.Origin()
 	if len(url) < len(origin) || !strings.EqualFold(url[:len(origin)], origin) {
 		return URI{}, fail(CodeNotGateway, "the URL is not at the gateway's origin", "")
 	}
-	rest = url[len(origin):]
-	path, query, hasQuery := strings.Cut(rest, "?")
+	path, query, hasQuery := strings.Cut(url[len(origin):], "?")
 	return m.URI(path, query, hasQuery)
 }
 

@@ -116,15 +116,13 @@ func (c *Claims) members() map[string]any {
 	}
 	put("iss", c.Issuer, c.Issuer != "")
 	put("aud", c.Audience, len(c.Audience) > 0)
-	put("exp", unix(c.Expires), !c.Expires.IsZero())
-	put("iat", unix(c.Issued), !c.Issued.IsZero())
-	put("nbf", unix(c.Begins), !c.Begins.IsZero())
+	put("exp", c.Expires.Unix(), !c.Expires.IsZero())
+	put("iat", c.Issued.Unix(), !c.Issued.IsZero())
+	put("nbf", c.Begins.Unix(), !c.Begins.IsZero())
 	put("req", c.Request, c.Request != "")
 	put("scope", c.Scopes, len(c.Scopes) > 0)
 	return m
 }
-
-func unix(t time.Time) int64 { return t.Unix() }
 
 // AdvertiseLink returns the value of a Link header (section 3.1), "" for the zero URI.
 func AdvertiseLink(endpoint URI) string {

@@ -247,7 +247,7 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 		open := func() error { return s.gate.check(ctx, in.effect.passage()) }
 		approval, err = host.Ask(plugin.WithPromptCheck(s.asUser(ctx), open), plan)
 	} else {
-		approval, err = plan.Approve(permitted(plan.Request()), host.Time())
+		approval, err = plan.Approve(approveAll(plan.Request()), host.Time())
 	}
 	if err != nil {
 		return plan, nil, s.undecided(ctx, plan, in.effect, err)
@@ -255,8 +255,8 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 	return plan, approval, nil
 }
 
-// permitted returns the approval of a plan that needs no question.
-func permitted(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
+// approveAll returns the decision for a plan that needs no question.
+func approveAll(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 	d := lookleap.ConsentDecision{Digest: r.Digest}
 	for _, item := range r.Items {
 		d.Approved = append(d.Approved, item.ID)
