@@ -56,6 +56,7 @@ func TestParseRecord(t *testing.T) {
 		{"ANML-12.2.1-12", "accept-unknown", "v=anml1;manifest=" + m1 + ";exp=1", m1, "", ""},
 		{"ANML-12.2.1-14", "accept-long-uri", "v=anml1;manifest=https://a.example/" + strings.Repeat("x", 400), "https://a.example/" + strings.Repeat("x", 400), "", ""},
 		{"ANML-12.2.1-14", "reject-over-4096", "v=anml1;manifest=https://a.example/" + strings.Repeat("x", 4096), "", "", CodeRecordMalformed},
+		{"ANML-12.2.1-14", "reject-over-4096-in-an-unknown-tag", "v=anml1;manifest=https://a.example/m;x=" + strings.Repeat("x", 4096), "", "", CodeRecordMalformed},
 		{"ANML-12.2.1-15", "reject-spf", "v=spf1 -all", "", "", CodeNoRecord},
 		{"ANML-12.2.1-15", "reject-no-version", "manifest=" + m1, "", "", CodeNoRecord},
 		{"ANML-12.2.1-15", "reject-empty", "", "", "", CodeNoRecord},
