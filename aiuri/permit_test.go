@@ -145,7 +145,7 @@ func TestTokenFailures(t *testing.T) {
 	})
 }
 
-// TestClientRefuses: a client that is not made, and requests that are none.
+// TestClientRefuses: a zero client, and malformed requests, return errors.
 func TestClientRefuses(t *testing.T) {
 	if _, err := new(aiuri.Client).Invoke(t.Context(), pay); lookleap.CodeOf(err) != lookleap.CodeUsage {
 		t.Error(err)
