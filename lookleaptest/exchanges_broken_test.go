@@ -68,7 +68,9 @@ func TestMoreBrokenResolvers(t *testing.T) {
 		promise string
 		change  func(*lookleap.DNSAnswer)
 	}{
-		"never-secure": {"dnssec", func(a *lookleap.DNSAnswer) { a.DNSSEC = lookleap.Insecure }},
+		"always-secure": {"aliases", func(a *lookleap.DNSAnswer) { a.DNSSEC = lookleap.Secure }},
+		"final-dot":     {"aliases", func(a *lookleap.DNSAnswer) { a.Name += "." }},
+		"never-secure":  {"dnssec", func(a *lookleap.DNSAnswer) { a.DNSSEC = lookleap.Insecure }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rejects(t, func() Engine[openResolver] {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
 )
@@ -253,5 +254,36 @@ func plansFailed(r *planTrial) {
 		if err := s.record(id, "a", lookleap.PlanSent, ""); !errors.Is(err, lookleap.ErrClaimLost) {
 			s.broken("the first owner recorded sent after another one claimed the plan: %v", err)
 		}
+	}
+}
+
+func plansTakenOver(r *planTrial) {
+	s := openPlans(r)
+	effects := map[string][]lookleap.PlanState{
+		"sent": {lookleap.PlanSent}, "done": {lookleap.PlanSent, lookleap.PlanDone}, "unknown": {lookleap.PlanSent, lookleap.PlanUnknown},
+	}
+	for id, states := range effects {
+		s.claimed(id, "a", states...)
+	}
+	s.claimed("idle", "a")
+	s.claimed("raced", "a")
+	r.engine.Advance(r.TB, lookleap.PlanLease/2)
+	s.again("idle")
+	s.claimed("late", "a")
+	r.engine.Advance(r.TB, lookleap.PlanLease/2+time.Second)
+	for id, states := range effects {
+		s.again(id)
+		s.expect(id, "a", states[len(states)-1], "")
+	}
+	s.again("late") // its lease began later
+	s.expect("idle", "a", lookleap.PlanClaimed, "")
+	s.claimed("idle", "b")
+	s.expect("idle", "b", lookleap.PlanClaimed, "")
+	s.refused("idle", "a", lookleap.PlanSent, "")
+	s.again("idle") // it has a new lease
+	s.oneWins("raced", s.ledger)
+	s.refused("raced", "a", lookleap.PlanSent, "")
+	if err := s.record("idle", "b", lookleap.PlanSent, ""); err != nil {
+		s.broken("Record by the owner who took over returned the error %q", err)
 	}
 }

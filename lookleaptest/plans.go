@@ -69,6 +69,11 @@ var planPromises = []promise[lookleap.PlanLedger]{
 		text:   "an id stays claimed after its expiry has passed by the ledger's clock, because the clock of another process may be slow",
 		verify: plansExpired,
 	}, {
+		name:   "taken-over",
+		needs:  needsClock,
+		text:   "a plan stays with the owner who claimed it for PlanLease; then one other owner can claim it if nothing was sent, and the first one gets ErrClaimLost",
+		verify: plansTakenOver,
+	}, {
 		name:   "cancellation",
 		text:   "a call whose context has ended returns; at most one Claim of the id succeeds, and a Record that returned nil was stored",
 		verify: plansCancelled,

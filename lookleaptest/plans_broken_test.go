@@ -35,7 +35,14 @@ func TestMoreBrokenPlanLedgers(t *testing.T) {
 		"outcome-is-nil-when-down":   {"back-end-hangs", func(b *backEnd) lookleap.PlanLedger { return losesOutcomes{goodPlans{b}, context.DeadlineExceeded} }},
 		"plan-is-missing-when-down":  {"back-end-hangs", func(b *backEnd) lookleap.PlanLedger { return unknownWhenDown{goodPlans{b}} }},
 		"outcome-without-a-deadline": {"back-end-hangs", func(b *backEnd) lookleap.PlanLedger { return waitsForOutcomes{goodPlans{b}} }},
-		"damaged-plan-is-missing":    {"damaged-data", func(b *backEnd) lookleap.PlanLedger { return damagedIsUnknown{goodPlans{b}} }},
+		"takes-over-at-once": {"taken-over", func(b *backEnd) lookleap.PlanLedger {
+			return leases{goodPlans{b}, lookleap.PlanClaimed, lookleap.PlanLease / 3}
+		}},
+		"takes-over-what-was-sent": {"taken-over", func(b *backEnd) lookleap.PlanLedger {
+			return leases{goodPlans{b}, lookleap.PlanSent, lookleap.PlanLease}
+		}},
+		"one-lease-for-all":       {"taken-over", func(b *backEnd) lookleap.PlanLedger { return &oneLease{goodPlans: goodPlans{b}} }},
+		"damaged-plan-is-missing": {"damaged-data", func(b *backEnd) lookleap.PlanLedger { return damagedIsUnknown{goodPlans{b}} }},
 	} {
 		t.Run(name, func(t *testing.T) { rejects(t, sharedPlans(c.open), planPromises, c.promise) })
 	}
@@ -245,4 +252,42 @@ func (l damagedIsUnknown) Plan(ctx context.Context, id string) (lookleap.PlanRec
 		return lookleap.PlanRecord{}, fs.ErrNotExist
 	}
 	return r, err
+}
+
+// leases lets another owner claim a plan in one state after a time of its own.
+type leases struct {
+	goodPlans
+	state lookleap.PlanState
+	after time.Duration
+}
+
+func (l leases) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
+	return l.change(ctx, c.ID, func(r lookleap.PlanRecord) (lookleap.PlanRecord, error) {
+		now := time.Now()
+		if r.State == l.state {
+			over := now.Sub(r.At) >= l.after
+			if r.At = now; over {
+				r.State, r.At = lookleap.PlanClaimed, now.Add(-lookleap.PlanLease)
+			}
+		}
+		return r.Claim(c, now)
+	})
+}
+
+// oneLease counts the lease of each plan from the first claim of any.
+type oneLease struct {
+	goodPlans
+	first time.Time
+}
+
+func (l *oneLease) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
+	return l.change(ctx, c.ID, func(r lookleap.PlanRecord) (lookleap.PlanRecord, error) {
+		if l.first.IsZero() {
+			l.first = time.Now()
+		}
+		if r.State == lookleap.PlanClaimed {
+			r.At = l.first
+		}
+		return r.Claim(c, time.Now())
+	})
 }

@@ -25,6 +25,16 @@ func TestOurPlanLedgers(t *testing.T) {
 			Open: func(testing.TB, string) lookleap.PlanLedger { return lookleap.NewMemoryPlanLedger() }, Private: true,
 		})
 	})
+	t.Run("in-a-bubble", func(t *testing.T) {
+		open, _ := inDirectory(func(_ testing.TB, dir string) lookleap.PlanLedger { return lookleap.FilePlanLedger(dir) })
+		for _, open := range []func(testing.TB, string) lookleap.PlanLedger{
+			open, func(testing.TB, string) lookleap.PlanLedger { return lookleap.NewMemoryPlanLedger() },
+		} {
+			accepts(t, func() Engine[lookleap.PlanLedger] {
+				return Engine[lookleap.PlanLedger]{Open: open, Private: true, Advance: advance}
+			}, planPromises)
+		}
+	})
 	t.Run("back-end", func(t *testing.T) {
 		accepts(t, sharedPlans(func(c *backEnd) lookleap.PlanLedger { return goodPlans{c} }), planPromises)
 	})
@@ -46,6 +56,7 @@ func TestBrokenPlanLedgers(t *testing.T) {
 			return claimsOnly{&locksAlone{make(chan struct{}, 1), looksThenPuts{c}}}
 		},
 		"expired-by-one-clock": func(c *backEnd) lookleap.PlanLedger { return dropsExpired{goodPlans{c}} },
+		"taken-over":           func(c *backEnd) lookleap.PlanLedger { return leases{goodPlans{c}, lookleap.PlanClaimed, 1 << 40} },
 		"cancellation":         func(c *backEnd) lookleap.PlanLedger { return swallowsErrors{goodPlans{c}} },
 		"restart":              func(*backEnd) lookleap.PlanLedger { return claimsOnly{&forgetsOldest{most: 1 << 20}} },
 		"back-end-hangs":       func(c *backEnd) lookleap.PlanLedger { return yesWhenDown{goodPlans{c}} },
@@ -69,10 +80,13 @@ func sharedPlans(open func(*backEnd) lookleap.PlanLedger) func() Engine[lookleap
 		backs := newBackEnds()
 		return Engine[lookleap.PlanLedger]{
 			Open:   func(_ testing.TB, name string) lookleap.PlanLedger { return open(backs.get(name)) },
-			Damage: backs.damage, Hang: backs.stop,
+			Damage: backs.damage, Hang: backs.stop, Advance: advance,
 		}
 	}
 }
+
+// advance moves the clock of a bubble.
+func advance(_ testing.TB, d time.Duration) { time.Sleep(d) }
 
 // goodPlans is a correct ledger over a back end.
 type goodPlans struct{ *backEnd }

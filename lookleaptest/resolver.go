@@ -27,6 +27,10 @@ var resolverPromises = []promise[openResolver]{
 		text:   "Lookup returns all records of the type: addresses, SRV, and TXT with its strings joined",
 		verify: resolvesRecords,
 	}, {
+		name:   "aliases",
+		text:   "the answer for an alias has the records of its target and names their owner, unless the resolver does not validate and names the alias; it is secure only if each zone on the way is",
+		verify: resolvesAliases,
+	}, {
 		name:   "missing-record",
 		text:   "a missing name or record is an answer without records, and no error",
 		verify: resolvesMissing,
@@ -113,6 +117,24 @@ func resolvesRecords(r *trial[openResolver]) {
 	s.finds("shop.example", lookleap.TypeTXT, lookleap.Record{Text: "first part"}, lookleap.Record{Text: "v=b; \\ \"c\""})
 	s.finds("_svc._tcp.shop.example", lookleap.TypeSRV,
 		lookleap.Record{SRV: &lookleap.SRV{Priority: 1, Weight: 2, Port: 8443, Target: "api.shop.example"}})
+}
+
+func resolvesAliases(r *trial[openResolver]) {
+	s := openResolve(r)
+	s.net.Sign("signed.example").Name("alias.signed.example").CNAME("www.signed.example")
+	s.net.Name("www.signed.example").TXT("signed")
+	s.net.Name("out.signed.example").CNAME("www.unsigned.example")
+	s.net.Name("www.unsigned.example").TXT("unsigned")
+	for alias, target := range map[string]string{"alias.signed.example": "signed", "out.signed.example": "unsigned"} {
+		got := s.finds(alias, lookleap.TypeTXT, lookleap.Record{Text: target})
+		owner := "www." + target + ".example"
+		if !got.Exists || got.Name != owner && (got.Name != alias || got.DNSSEC == lookleap.Secure) {
+			s.broken("the answer for %s, an alias of %s, is %+v", alias, owner, got)
+		}
+		if target == "unsigned" && got.DNSSEC == lookleap.Secure {
+			s.broken("the answer of an unsigned zone behind an alias in a signed one is secure")
+		}
+	}
 }
 
 func resolvesMissing(r *trial[openResolver]) {

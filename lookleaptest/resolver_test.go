@@ -45,6 +45,13 @@ func TestBrokenResolvers(t *testing.T) {
 			}
 			return answer, err
 		},
+		"aliases": func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+			answer, err := next.Lookup(ctx, name, t)
+			if err == nil {
+				answer.Name = name
+			}
+			return answer, err
+		},
 		"missing-record": func(next lookleap.Resolver, ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 			answer, err := next.Lookup(ctx, name, t)
 			if err == nil && len(answer.Records) == 0 {

@@ -74,7 +74,7 @@ var storePromises = []promise[agent.Store]{
 	}, {
 		name:   "damaged-data",
 		needs:  needsDamage,
-		text:   "a damaged record is an error or is still whole; it never counts as missing and is not created again",
+		text:   "a damaged record is an error or is still whole; it never counts as missing, for Get as for Keys, and is not created again",
 		verify: storeDamaged,
 	},
 }
@@ -407,6 +407,11 @@ func storeDamaged(r *storeTrial) {
 			s.broken("Get returned other bytes: %s", shown(string(got)))
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errHung):
 			s.broken("Get returned %v", err)
+		}
+		var keys []string
+		err = handle.attempt(func(ctx context.Context) (err error) { keys, err = handle.store.Keys(ctx, "word/"); return err })
+		if err == nil && !slices.Contains(keys, "word/key") || errors.Is(err, errHung) {
+			s.broken("Keys returned %q and the error %v", keys, err)
 		}
 		if handle.create("word/key", []byte("again")) == nil {
 			s.broken("Create succeeded for a damaged record")

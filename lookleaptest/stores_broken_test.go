@@ -33,6 +33,7 @@ func TestMoreBrokenStores(t *testing.T) {
 		"cancelled-put-is-nil":       {"cancellation", func(b *backEnd) agent.Store { return losesPuts{goodStore{b}} }},
 		"cancelled-create-is-nil":    {"cancellation", func(b *backEnd) agent.Store { return losesCreates{goodStore{b}} }},
 		"cancelled-delete-is-nil":    {"cancellation", func(b *backEnd) agent.Store { return losesDeletes{goodStore{b}} }},
+		"keys-without-damaged-ones":  {"damaged-data", func(b *backEnd) agent.Store { return wholeKeys{goodStore{b}} }},
 		"cancelled-keys-are-missing": {"cancellation", func(b *backEnd) agent.Store { return noKeysWhenCancelled{goodStore{b}} }},
 	} {
 		t.Run(name, func(t *testing.T) { rejects(t, sharedStores(c.open), storePromises, c.promise) })
@@ -351,4 +352,17 @@ type lowersDelete struct{ *backEnd }
 
 func (c lowersDelete) Delete(ctx context.Context, key string) error {
 	return c.backEnd.Delete(ctx, strings.ToLower(key))
+}
+
+// wholeKeys lists only the records that can be read.
+type wholeKeys struct{ goodStore }
+
+func (s wholeKeys) Keys(ctx context.Context, prefix string) (whole []string, err error) {
+	keys, err := s.goodStore.Keys(ctx, prefix)
+	for _, key := range keys {
+		if _, err := s.Get(ctx, key); err == nil {
+			whole = append(whole, key)
+		}
+	}
+	return whole, err
 }
