@@ -51,6 +51,7 @@ func TestParseManifest(t *testing.T) {
 		{"ANML-12.3-10", "accept-1.0", text(good), ""},
 		{"ANML-12.3-10", "reject-number", text(good, `"1.0"`, `1.0`), CodeManifestVersion},
 		{"ANML-12.3-10", "reject-2.0", text(good, `"1.0"`, `"2.0"`), CodeManifestVersion},
+		{"ANML-12.3-10", "reject-1.1", text(good, `"1.0"`, `"1.1"`), CodeManifestVersion},
 		{"ANML-12.3-10", "reject-missing", text(good, `"version":"1.0",`, ``), CodeManifestVersion},
 		{"ANML-12.3-11", "accept-offset", text(good, "2026-05-01T00:00:00Z", "2026-05-01T02:00:00+02:00"), ""},
 		{"ANML-12.3-11", "accept-fraction", text(good, "2026-05-01T00:00:00Z", "2026-05-01T00:00:00.25Z"), ""},
