@@ -53,6 +53,15 @@ func (w *admissionWorld) whenAsked(do func()) {
 	}
 }
 
+// reported returns the events since the last call.
+func (w *admissionWorld) reported() []lookleap.Event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.events
+	w.events = nil
+	return all
+}
+
 func (w *admissionWorld) count(kind lookleap.EventKind, code lookleap.Code) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -324,8 +333,8 @@ func TestAdmissionReported(t *testing.T) {
 	t.Run("DVS-3.1-54/accept-loaded", func(t *testing.T) {
 		w := newAdmissionWorld(t)
 		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-		if err != nil || w.count(lookleap.EventVerdict, lookleap.CodeOK) != 1 || !slices.ContainsFunc(w.events, func(e lookleap.Event) bool { return e.Verdict == skill.Verdict }) {
-			t.Error(err, w.events)
+		if err != nil || w.count(lookleap.EventVerdict, lookleap.CodeOK) != 1 || !slices.ContainsFunc(w.reported(), func(e lookleap.Event) bool { return e.Verdict == skill.Verdict }) {
+			t.Error(err)
 		}
 	})
 	t.Run("DVS-3.1-54/reject-missing", func(t *testing.T) {
@@ -335,9 +344,9 @@ func TestAdmissionReported(t *testing.T) {
 			func(l *dvs.Loader) error { _, err := l.Load(t.Context(), hubSkill); return err },
 			func(l *dvs.Loader) error { _, err := l.Register(t.Context(), hubSkill); return err },
 		} {
-			w.events = nil
+			w.reported()
 			if err := load(dvs.NewLoader(w.host, dvs.Options{})); lookleap.CodeOf(err) != dvs.CodeSkillNotFound || w.count(lookleap.EventVerdict, dvs.CodeSkillNotFound) != 1 || w.user.count() != 0 {
-				t.Error(err, w.user.count(), w.events)
+				t.Error(err, w.user.count())
 			}
 		}
 	})
@@ -357,10 +366,10 @@ func TestAdmissionReported(t *testing.T) {
 			"resource": func() error { _, err := skill.Resource(t.Context(), "https://other.example/x.md"); return err },
 			"action":   func() error { return skill.Confirm(t.Context(), dvs.Action{Kind: dvs.Shell, Command: "ls"}) },
 		} {
-			w.events = nil
+			w.reported()
 			err := use()
 			_, pending := err.(*lookleap.PendingError)
-			refusals := slices.DeleteFunc(slices.Clone(w.events), func(e lookleap.Event) bool { return e.Kind != lookleap.EventVerdict || e.Code == lookleap.CodeOK })
+			refusals := slices.DeleteFunc(w.reported(), func(e lookleap.Event) bool { return e.Kind != lookleap.EventVerdict || e.Code == lookleap.CodeOK })
 			if !pending || len(refusals) > 0 {
 				t.Errorf("%s: %v, reported %v", name, err, refusals)
 			}

@@ -192,8 +192,13 @@ func withFault(t *testing.T, setUp func(*trustWorld) func() error, f fault, n in
 	w.store = store
 	use := setUp(w)
 	w.net.Clock().Advance(31 * time.Second) // the roots of the store are read again
-	store.calls, store.at, w.events = nil, n, nil
+	store.calls, store.at = nil, n
+	w.mu.Lock()
+	w.events = nil
+	w.mu.Unlock()
 	err = use()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return store.calls, slices.ContainsFunc(w.events, func(e lookleap.Event) bool { return e.Code == dvs.CodeTrustNotKept }), err
 }
 
