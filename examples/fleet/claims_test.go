@@ -223,12 +223,14 @@ func claimAndKill(t *testing.T, s server, total int) {
 				}
 			}
 			lost := 0
-			e, err := open(t.Context(), s.url(), "claims")
+			// The last fault may have been a crash, so the engine may still recover.
+			e, err := retry(t.Context(), func() (engine, error) { return open(t.Context(), s.url(), "claims") })
 			if err != nil {
 				t.Fatal(err)
 			}
 			for id := range won { // what was acknowledged is there
-				if r, err := e.Plans().Plan(t.Context(), id); err != nil || r.State != lookleap.PlanSent {
+				r, err := retry(t.Context(), func() (lookleap.PlanRecord, error) { return e.Plans().Plan(t.Context(), id) })
+				if err != nil || r.State != lookleap.PlanSent {
 					lost++
 				}
 			}

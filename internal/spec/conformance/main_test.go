@@ -28,7 +28,7 @@ func outcomes(t *testing.T) string {
 					leaves = append(leaves, c.Leaves...)
 				}
 				for _, leaf := range leaves {
-					fmt.Fprintf(&lines, `{"Action":"pass","Package":"github.com/lookleap/lookleap/%s","Test":"TestRow/%s/%s"}`+"\n", row.Package, row.ID, leaf)
+					fmt.Fprintf(&lines, `{"Action":"pass","Package":"github.com/lookleap/lookleap/%s","Test":%q}`+"\n", row.Package, "TestRow/"+row.ID+"/"+leaf)
 				}
 			}
 		}
