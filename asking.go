@@ -305,7 +305,6 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	case decision.Digest != req.Digest:
 		return ConsentDecision{}, consentError(CodeConsentMismatch, "the decision is about another request", nil)
 	}
-	h.remember(ctx, req, decision)
 	return decision, nil
 }
 
@@ -333,14 +332,15 @@ type dialogueKey struct{}
 
 // prompt runs the prompter on another goroutine, so that prompt returns when ctx ends even
 // if the prompter ignores ctx. The prompter gets a copy of the request. The next dialogue
-// may open when this one is closed, or has been open for the duration long.
+// may open when this one is closed and its answer is recorded, or when it has been open for
+// the duration long. An answer that comes after ctx ended is recorded too.
 func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Duration, leave func()) (ConsentDecision, error) {
 	type outcome struct {
 		decision ConsentDecision
 		err      error
 	}
 	done := make(chan outcome, 1)
-	shown := req.clone()
+	shown, kept := req.clone(), req.clone()
 	if long > 0 {
 		timer := time.AfterFunc(long, leave)
 		defer timer.Stop()
@@ -351,6 +351,9 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Durati
 			defer partPrompter.guard(&o.err)
 			o.decision, o.err = h.Prompter.PromptConsent(context.WithValue(ctx, dialogueKey{}, h), shown)
 		}()
+		if o.err == nil && o.decision.Digest == kept.Digest {
+			h.remember(ctx, kept, o.decision)
+		}
 		leave()
 		done <- o
 	}()
