@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,6 +30,8 @@ var (
 	otherEnd   = netip.MustParseAddrPort("93.184.216.35:443")
 	privateEnd = netip.MustParseAddrPort("10.0.0.1:443")
 )
+
+var errNoService = errors.New("connection refused")
 
 // TestAttempt: an address and port are checked before they are dialled, and the address again
 // afterwards.
@@ -82,7 +83,7 @@ func TestConnect(t *testing.T) {
 		took  time.Duration
 		late  bool // the first address has a connection, too late
 	}{
-		{"accept-after-failure", func() error { return syscall.ECONNREFUSED }, 0, false},
+		{"accept-after-failure", func() error { return errNoService }, 0, false},
 		{"accept-after-delay", func() error { time.Sleep(time.Second); return nil }, attemptDelay, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,9 +114,9 @@ func TestConnect(t *testing.T) {
 		d := guardedDialer{dial: func(context.Context, netip.AddrPort) (net.Conn, error) {
 			dials++
 			cancel()
-			return nil, syscall.ECONNREFUSED
+			return nil, errNoService
 		}}
-		if conn, err := d.connect(ctx, addrs, 443); conn != nil || !errors.Is(err, syscall.ECONNREFUSED) || dials != 1 {
+		if conn, err := d.connect(ctx, addrs, 443); conn != nil || !errors.Is(err, errNoService) || dials != 1 {
 			t.Errorf("%v, %v after %d dials", conn, err, dials)
 		}
 	})

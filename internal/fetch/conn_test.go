@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -422,7 +421,7 @@ func TestReadOnIdleConnection(t *testing.T) {
 				trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: c.reused})
 				if calls++; calls <= c.failures {
 					trace.GetConn("shop.example:443") // it tries again by itself
-					return nil, syscall.ECONNRESET
+					return nil, lab.ErrReset
 				}
 				return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody}, nil
 			})
