@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,6 +119,7 @@ func TestWorkerProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Printf("\nresult: %s\n", result)
+		syscall.Exit(0) // the bubble would wait until the server closes its connections
 	})
 }
 
