@@ -26,10 +26,11 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	// Reading a terminal or a pipe does not end with the context.
+	// Reading a terminal or a pipe does not end with the context. All else does, webpage.Serve
+	// two seconds later.
 	context.AfterFunc(ctx, func() {
 		stop()
-		time.AfterFunc(time.Second, func() { os.Exit(exitRefused) })
+		time.AfterFunc(3*time.Second, func() { os.Exit(exitRefused) })
 	})
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
