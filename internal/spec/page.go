@@ -204,6 +204,7 @@ func list(tests []Test, id string) string {
 			tests = tests[1:]
 		}
 		leaves = slices.DeleteFunc(leaves, func(leaf string) bool { return leaf == "" })
+		slices.Sort(leaves) // tests that iterate over a map run in another order each time
 		if len(leaves) > 0 {
 			function += ": " + short(leaves, maxLeaves, ", ")
 		}

@@ -72,6 +72,16 @@ func TestManyTestsAreCounted(t *testing.T) {
 	}
 }
 
+// TestPagesDoNotDependOnOrder: go test numbers repeated names in the order in which they run.
+func TestPagesDoNotDependOnOrder(t *testing.T) {
+	page := func(first, second string) string {
+		return string(loadSmall(t).Pages(results(t, "pass dvs TestRoot/DVS-3.1-04/"+first, "pass dvs TestRoot/DVS-3.1-04#01/"+second), nil)["conformance/dvs.md"])
+	}
+	if a, b := page("accept-a", "accept-b"), page("accept-b", "accept-a"); a != b || !strings.Contains(a, "`accept-a`, `accept-b`") {
+		t.Errorf("the pages differ:\n%s\n%s", a, b)
+	}
+}
+
 func TestEscape(t *testing.T) {
 	if got, want := escape("<ask> of `a_b*` & [c]\\"), "\\<ask> of \\`a\\_b\\*\\` \\& \\[c]\\\\"; got != want {
 		t.Errorf("got %s, want %s", got, want)
