@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // planFrom is a plan of one item.
@@ -118,8 +119,8 @@ func TestAskedUntilTired(t *testing.T) {
 		} {
 			bubble("reject-too-often-"+name, func(t *testing.T) {
 				ui := &counter{reply: c.reply}
-				var last lookleap.Event
-				h := &lookleap.Host{Prompter: ui, Observe: func(_ context.Context, e lookleap.Event) { last = e }}
+				var events lab.Events
+				h := &lookleap.Host{Prompter: ui, Observe: events.Observe}
 				ask := func(i int) error {
 					summary := "read it"
 					if !c.same {
@@ -138,7 +139,8 @@ func TestAskedUntilTired(t *testing.T) {
 				if n := ui.shown.Load(); n > c.most || n < c.most-30 || lookleap.CodeOf(err) != lookleap.CodeConsentTooOften {
 					t.Errorf("shown %d times, at most %d: %v", n, c.most, err)
 				}
-				if last.Kind != lookleap.EventConsent || last.Code != lookleap.CodeConsentTooOften {
+				all := events.All()
+				if last := all[len(all)-1]; last.Kind != lookleap.EventConsent || last.Code != lookleap.CodeConsentTooOften {
 					t.Errorf("event %+v", last)
 				}
 				if _, err := h.Ask(t.Context(), planFrom(t, "https://b.example", "other site")); lookleap.CodeOf(err) == lookleap.CodeConsentTooOften {

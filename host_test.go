@@ -138,7 +138,7 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 }
 
 func TestHostPassesPluginsThrough(t *testing.T) {
-	var events []lookleap.Event
+	var reported lab.Events
 	h := &lookleap.Host{
 		Fetcher: fetcherFunc(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 302, Body: http.NoBody, Header: http.Header{"Location": {"/b"}}}, nil
@@ -146,7 +146,7 @@ func TestHostPassesPluginsThrough(t *testing.T) {
 		Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
 			return nil, &lookleap.BogusError{Name: "example.com", Zone: "com", EDE: 7, Reason: "the signature expired"}
 		}),
-		Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e) },
+		Observe: reported.Observe,
 	}
 	resp, err := h.RoundTrip(mustRequest(t, "https://example.com/a?token=secret"))
 	if err != nil || resp.StatusCode != 302 {
@@ -155,6 +155,7 @@ func TestHostPassesPluginsThrough(t *testing.T) {
 	if _, err := h.Lookup(t.Context(), "example.com", lookleap.TypeTXT); !errors.Is(err, lookleap.ErrBogus) {
 		t.Fatalf("bogus has to stay bogus: %v", err)
 	}
+	events := reported.All()
 	if len(events) != 2 || events[0].Kind != lookleap.EventFetch || events[0].Status != 302 || events[1].Code != lookleap.CodeDNSSECBogus {
 		t.Fatalf("events: %+v", events)
 	}

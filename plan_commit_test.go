@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,7 +170,7 @@ func TestErrorsThatBite(t *testing.T) {
 			"below": fmt.Errorf("below: %w", &bitingError{"Unwrap"}),
 		} {
 			t.Run("reject-"+name, func(t *testing.T) {
-				var observed int
+				var observed atomic.Int32
 				h := &lookleap.Host{
 					Fetcher:  fetcherFunc(func(*http.Request) (*http.Response, error) { return nil, bite }),
 					Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) { return nil, bite }),
@@ -179,7 +180,7 @@ func TestErrorsThatBite(t *testing.T) {
 					Plans: ledgerFunc(func(context.Context) error { return bite }),
 					Now:   func() time.Time { return planTime },
 					Observe: func(_ context.Context, e lookleap.Event) {
-						observed++
+						observed.Add(1)
 						_ = e.Err.Error()
 					},
 				}
@@ -198,8 +199,8 @@ func TestErrorsThatBite(t *testing.T) {
 				_, err = h.Ask(t.Context(), p)
 				refused(err, lookleap.CodeConsentFailed)
 				refused(commitTo(h, t.Context(), approved(t, p, planTime), func(context.Context, []byte) error { t.Error("it ran"); return nil }), lookleap.CodeLedgerFailed)
-				if observed != 4 {
-					t.Errorf("%d events", observed)
+				if n := observed.Load(); n != 4 {
+					t.Errorf("%d events", n)
 				}
 				h2 := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) {
 					body, _ := bite.(*bitingError)
@@ -235,7 +236,7 @@ func TestObserveThatUsesItsHost(t *testing.T) {
 		} {
 			t.Run("accept-"+name, func(t *testing.T) {
 				var h *lookleap.Host
-				events := 0
+				var events atomic.Int32
 				answer := func(ctx context.Context, _ string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {
 					done := make(chan struct{}) // a plug-in that works aside
 					go func() {
@@ -246,7 +247,7 @@ func TestObserveThatUsesItsHost(t *testing.T) {
 					return &lookleap.DNSAnswer{}, nil
 				}
 				h = &lookleap.Host{Resolver: resolverFunc(answer), Now: func() time.Time { return planTime }, Prompter: prompterFunc(approveAll), Observe: func(ctx context.Context, e lookleap.Event) {
-					if events++; events > 100 {
+					if events.Add(1) > 100 {
 						t.Fatal("it recurs")
 					}
 					ctx = with(ctx)
@@ -257,8 +258,8 @@ func TestObserveThatUsesItsHost(t *testing.T) {
 				if _, err := h.Lookup(t.Context(), "example.com", lookleap.TypeA); err != nil {
 					t.Error(err)
 				}
-				if events != 2 { // the lookup, and the finding during it
-					t.Errorf("%d events", events)
+				if n := events.Load(); n != 2 { // the lookup, and the finding during it
+					t.Errorf("%d events", n)
 				}
 			})
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestPlanRecord applies every claim and outcome to every state.
@@ -165,13 +166,14 @@ func TestOutcomes(t *testing.T) {
 		}
 	})
 	t.Run("reject-receipt-that-is-too-long", func(t *testing.T) {
-		var events []lookleap.Code
-		h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger(), Now: func() time.Time { return planTime }, Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e.Code) }}
+		var reported lab.Events
+		h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
 		a := approved(t, newPlan(t, "x"), planTime)
 		long := make([]byte, lookleap.MaxReceipt+1)
 		receipt, err := h.Commit(t.Context(), a, func(context.Context, []byte) ([]byte, error) { return long, nil })
 		r, _ := h.PlanRecord(t.Context(), a.Plan().ID())
-		if err != nil || len(receipt) != len(long) || r.State != lookleap.PlanDone || r.Receipt != nil || len(events) != 2 || events[0] != lookleap.CodeTooLarge {
+		events := reported.All()
+		if err != nil || len(receipt) != len(long) || r.State != lookleap.PlanDone || r.Receipt != nil || len(events) != 2 || events[0].Code != lookleap.CodeTooLarge {
 			t.Errorf("%v, %+v, %v", err, r, events)
 		}
 	})

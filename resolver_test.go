@@ -141,8 +141,8 @@ func TestResolverErrorsNameWhatFailed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var events []lookleap.Event
-	h := &lookleap.Host{Resolver: r, Now: now, Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e) }}
+	var reported lab.Events
+	h := &lookleap.Host{Resolver: r, Now: now, Observe: reported.Observe}
 	for _, c := range []struct {
 		name, question string
 		code           lookleap.Code
@@ -156,7 +156,7 @@ func TestResolverErrorsNameWhatFailed(t *testing.T) {
 	} {
 		t.Run("O31", func(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
-				events = nil
+				reported.Take()
 				_, err := h.Lookup(t.Context(), c.question, lookleap.TypeTXT)
 				if lookleap.CodeOf(err) != c.code || errors.Is(err, lookleap.ErrBogus) {
 					t.Fatalf("code %s: %v", lookleap.CodeOf(err), err)
@@ -167,6 +167,7 @@ func TestResolverErrorsNameWhatFailed(t *testing.T) {
 					}
 				}
 				found := false
+				events := reported.All()
 				for _, e := range events {
 					found = found || e.Kind == lookleap.EventFinding && e.Code == c.code && e.Finding != nil && e.Finding.Fix != ""
 				}

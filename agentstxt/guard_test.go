@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -246,18 +247,12 @@ func TestGuard(t *testing.T) {
 	})
 	inWorld(t, "reports-refusals", Options{}, func(w *world) {
 		w.servesFile("broken")
-		var mu sync.Mutex
-		var seen []lookleap.Event
-		w.host.Observe = func(_ context.Context, e lookleap.Event) {
-			mu.Lock()
-			defer mu.Unlock()
-			if e.Kind == lookleap.EventVerdict {
-				seen = append(seen, e)
-			}
-		}
+		var events lab.Events
+		w.host.Observe = events.Observe
 		c, _ := w.guarded(Options{})
 		err := w.get(c, "https://shop.example/secret?q=1")
 		v := refusal(w, err)
+		seen := slices.DeleteFunc(events.All(), func(e lookleap.Event) bool { return e.Kind != lookleap.EventVerdict })
 		if len(seen) != 1 || seen[0].Verdict != v || strings.Contains(seen[0].Subject, "q=1") {
 			w.Errorf("%+v", seen)
 		}

@@ -1,10 +1,10 @@
 package aiuri_test
 
 import (
-	"context"
 	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestGatewayHeader reads the header of each kind of response.
@@ -168,27 +169,22 @@ func TestGatewayPurge(t *testing.T) {
 func TestGatewayAudit(t *testing.T) {
 	t.Run("AIU-6-03/accept-none", func(t *testing.T) {
 		g := newGatewayWorld(t)
-		var lost []lookleap.Event
-		g.host.Observe = func(_ context.Context, e lookleap.Event) {
-			if e.Kind == lookleap.EventFinding {
-				lost = append(lost, e)
-			}
-		}
+		var events lab.Events
+		g.host.Observe = events.Observe
 		g.options.Audit = nil
-		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || len(lost) != 0 {
-			t.Errorf("%d, %v", w.Code, lost)
+		w := g.serve(t, "POST", payTarget, "")
+		if all := events.All(); w.Code != 200 || slices.ContainsFunc(all, func(e lookleap.Event) bool { return e.Kind == lookleap.EventFinding }) {
+			t.Errorf("%d, %v", w.Code, all)
 		}
 	})
 	t.Run("AIU-6-03/reject-lost-record", func(t *testing.T) {
 		g := newGatewayWorld(t)
-		var lost []lookleap.Event
-		g.host.Observe = func(_ context.Context, e lookleap.Event) {
-			if e.Finding != nil && e.Finding.Requirement == "AIU-6-03" {
-				lost = append(lost, e)
-			}
-		}
+		var events lab.Events
+		g.host.Observe = events.Observe
 		g.options.Audit = func(aiuri.AuditRecord) { panic("x") }
-		if w := g.serve(t, "POST", payTarget, ""); w.Code != 200 || len(lost) != 1 || lost[0].Subject != "ai://bank.example/…" {
+		w := g.serve(t, "POST", payTarget, "")
+		lost := slices.DeleteFunc(events.All(), func(e lookleap.Event) bool { return e.Finding == nil || e.Finding.Requirement != "AIU-6-03" })
+		if w.Code != 200 || len(lost) != 1 || lost[0].Subject != "ai://bank.example/…" {
 			t.Errorf("%d, %v", w.Code, lost)
 		}
 	})

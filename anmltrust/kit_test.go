@@ -1,7 +1,6 @@
 package anmltrust_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -26,15 +25,15 @@ const (
 
 // world is one brand whose name a shop uses.
 type world struct {
-	t     *testing.T
-	net   *lab.Internet
-	brand *lab.Site
-	trust *lab.Site // the brand's query endpoint
-	dns   *lab.Name
-	host  *lookleap.Host
-	v     *anmltrust.Verifier
-	in    *anmltrust.Interaction // nil: each question is an interaction of its own
-	found []lookleap.Code        // findings that the host saw
+	t      *testing.T
+	net    *lab.Internet
+	brand  *lab.Site
+	trust  *lab.Site // the brand's query endpoint
+	dns    *lab.Name
+	host   *lookleap.Host
+	v      *anmltrust.Verifier
+	in     *anmltrust.Interaction // nil: each question is an interaction of its own
+	events *lab.Events            // that the host reported
 }
 
 var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -58,12 +57,8 @@ func newRunningWorld(t *testing.T, record string) *world {
 
 func newWorldOn(t *testing.T, net *lab.Internet, record string, o ...anmltrust.Options) *world {
 	t.Helper()
-	w := &world{t: t, net: net, brand: net.Site("brand.example"), trust: net.Site("trust.example"), dns: net.Name("_anml.brand.example"), host: net.Host()}
-	w.host.Observe = func(_ context.Context, e lookleap.Event) {
-		if e.Kind == lookleap.EventFinding {
-			w.found = append(w.found, e.Code)
-		}
-	}
+	w := &world{t: t, net: net, brand: net.Site("brand.example"), trust: net.Site("trust.example"), dns: net.Name("_anml.brand.example"), host: net.Host(), events: &lab.Events{}}
+	w.host.Observe = w.events.Observe
 	if record != "" {
 		w.dns.TXT(record).TTL(time.Hour)
 	}
@@ -235,8 +230,8 @@ func (w *world) after(d time.Duration) *world {
 
 func (w *world) saw(code lookleap.Code) {
 	w.t.Helper()
-	if !slices.Contains(w.found, code) {
-		w.t.Errorf("no finding %s among %v", code, w.found)
+	if all := w.events.All(); !slices.ContainsFunc(all, func(e lookleap.Event) bool { return e.Kind == lookleap.EventFinding && e.Code == code }) {
+		w.t.Errorf("no finding %s among %v", code, all)
 	}
 }
 

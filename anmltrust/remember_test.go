@@ -280,14 +280,10 @@ func sharing(t *testing.T, seal bool) (first, second *world, under *mapCache) {
 // another is another process's agent, in the same world.
 func another(w *world, cache lookleap.Cache) *world {
 	two := *w
-	two.found = nil
+	two.events = &lab.Events{}
 	two.host = w.net.Host()
 	two.host.Cache = cache
-	two.host.Observe = func(_ context.Context, e lookleap.Event) {
-		if e.Kind == lookleap.EventFinding {
-			two.found = append(two.found, e.Code)
-		}
-	}
+	two.host.Observe = two.events.Observe
 	two.v = anmltrust.NewVerifier(two.host, anmltrust.Options{})
 	return &two
 }

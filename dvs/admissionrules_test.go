@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,8 +25,7 @@ type admissionWorld struct {
 	host *lookleap.Host
 	user *prompter
 
-	mu     sync.Mutex
-	events []lookleap.Event
+	events lab.Events
 }
 
 func newAdmissionWorld(t *testing.T) *admissionWorld {
@@ -37,11 +35,7 @@ func newAdmissionWorld(t *testing.T) *admissionWorld {
 	w.host = w.net.Host()
 	w.host.Prompter = w.user
 	w.host.Asking = lookleap.AskLimits{Refusal: -1, Prompts: -1}
-	w.host.Observe = func(_ context.Context, e lookleap.Event) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.events = append(w.events, e)
-	}
+	w.host.Observe = w.events.Observe
 	return w
 }
 
@@ -53,19 +47,8 @@ func (w *admissionWorld) whenAsked(do func()) {
 	}
 }
 
-// reported returns the events since the last call.
-func (w *admissionWorld) reported() []lookleap.Event {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all := w.events
-	w.events = nil
-	return all
-}
-
 func (w *admissionWorld) count(kind lookleap.EventKind, code lookleap.Code) (n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, e := range w.events {
+	for _, e := range w.events.All() {
 		if e.Kind == kind && e.Code == code {
 			n++
 		}
@@ -333,7 +316,7 @@ func TestAdmissionReported(t *testing.T) {
 	t.Run("DVS-3.1-54/accept-loaded", func(t *testing.T) {
 		w := newAdmissionWorld(t)
 		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-		if err != nil || w.count(lookleap.EventVerdict, lookleap.CodeOK) != 1 || !slices.ContainsFunc(w.reported(), func(e lookleap.Event) bool { return e.Verdict == skill.Verdict }) {
+		if err != nil || w.count(lookleap.EventVerdict, lookleap.CodeOK) != 1 || !slices.ContainsFunc(w.events.Take(), func(e lookleap.Event) bool { return e.Verdict == skill.Verdict }) {
 			t.Error(err)
 		}
 	})
@@ -344,7 +327,7 @@ func TestAdmissionReported(t *testing.T) {
 			func(l *dvs.Loader) error { _, err := l.Load(t.Context(), hubSkill); return err },
 			func(l *dvs.Loader) error { _, err := l.Register(t.Context(), hubSkill); return err },
 		} {
-			w.reported()
+			w.events.Take()
 			if err := load(dvs.NewLoader(w.host, dvs.Options{})); lookleap.CodeOf(err) != dvs.CodeSkillNotFound || w.count(lookleap.EventVerdict, dvs.CodeSkillNotFound) != 1 || w.user.count() != 0 {
 				t.Error(err, w.user.count())
 			}
@@ -366,10 +349,10 @@ func TestAdmissionReported(t *testing.T) {
 			"resource": func() error { _, err := skill.Resource(t.Context(), "https://other.example/x.md"); return err },
 			"action":   func() error { return skill.Confirm(t.Context(), dvs.Action{Kind: dvs.Shell, Command: "ls"}) },
 		} {
-			w.reported()
+			w.events.Take()
 			err := use()
 			_, pending := err.(*lookleap.PendingError)
-			refusals := slices.DeleteFunc(w.reported(), func(e lookleap.Event) bool { return e.Kind != lookleap.EventVerdict || e.Code == lookleap.CodeOK })
+			refusals := slices.DeleteFunc(w.events.Take(), func(e lookleap.Event) bool { return e.Kind != lookleap.EventVerdict || e.Code == lookleap.CodeOK })
 			if !pending || len(refusals) > 0 {
 				t.Errorf("%s: %v, reported %v", name, err, refusals)
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,9 +54,7 @@ func (w *feedWorld) serve(data []byte) {
 func (w *feedWorld) requests() int { return len(w.net.Journal().Requests("feed.example")) }
 
 func (w *feedWorld) hasEvent(code lookleap.Code) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.events, func(e lookleap.Event) bool { return e.Code == code })
+	return w.events.Has(code)
 }
 
 func marshal(t *testing.T, v any) []byte {

@@ -205,14 +205,14 @@ func TestWithdrawn(t *testing.T) {
 	t.Run("O45/accept-announced", func(t *testing.T) {
 		net := lab.ForTest(t)
 		host := net.Host()
-		var seen []lookleap.Event
-		host.Observe = func(_ context.Context, e lookleap.Event) { seen = append(seen, e) }
+		var events lab.Events
+		host.Observe = events.Observe
 		loader := dvs.NewLoader(host, dvs.Options{})
 		loader.Revoke(must(dvs.ParseTrustRoot("https://shop.example/", dvs.Rules{})))
 		if err := loader.RevokeDomain("other.example", true); err != nil {
 			t.Fatal(err)
 		}
-		if len(seen) != 2 || seen[0].Code != dvs.CodeRevoked || seen[0].Subject != "https://shop.example/" || seen[1].Subject != "other.example" {
+		if seen := events.All(); len(seen) != 2 || seen[0].Code != dvs.CodeRevoked || seen[0].Subject != "https://shop.example/" || seen[1].Subject != "other.example" {
 			t.Errorf("%+v", seen)
 		}
 	})

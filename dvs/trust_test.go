@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,8 +26,7 @@ type trustWorld struct {
 	site   *lab.Site
 	store  dvs.TrustStore
 	user   *prompter
-	mu     sync.Mutex // of events: a host looks up IPv4 and IPv6 addresses at the same time
-	events []lookleap.Event
+	events lab.Events
 }
 
 func newTrustWorld(t *testing.T) *trustWorld {
@@ -46,11 +44,7 @@ func (w *trustWorld) publish(body string) {
 func (w *trustWorld) process(options dvs.Options) *dvs.Loader {
 	host := w.net.Host()
 	host.Prompter = w.user
-	host.Observe = func(_ context.Context, e lookleap.Event) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.events = append(w.events, e)
-	}
+	host.Observe = w.events.Observe
 	host.Asking = lookleap.AskLimits{Refusal: -1, Prompts: -1}
 	options.Trust = w.store
 	return dvs.NewLoader(host, options)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -193,13 +192,9 @@ func withFault(t *testing.T, setUp func(*trustWorld) func() error, f fault, n in
 	use := setUp(w)
 	w.net.Clock().Advance(31 * time.Second) // the roots of the store are read again
 	store.calls, store.at = nil, n
-	w.mu.Lock()
-	w.events = nil
-	w.mu.Unlock()
+	w.events.Take()
 	err = use()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return store.calls, slices.ContainsFunc(w.events, func(e lookleap.Event) bool { return e.Code == dvs.CodeTrustNotKept }), err
+	return store.calls, w.events.Has(dvs.CodeTrustNotKept), err
 }
 
 // TestTrustStoreFaults lets each call of a store fail, one at a time, while the store is used. A

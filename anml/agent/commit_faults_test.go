@@ -11,6 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -96,16 +97,14 @@ func TestFailuresBeforeSending(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.2-13/accept-outcome-that-is-not-written", func(t *testing.T) { // the call is over: it is reported
-		var events []lookleap.Event
+		var events lab.Events
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger(), after: 1}},
-			host: func(h *lookleap.Host) {
-				h.Observe = func(_ context.Context, e lookleap.Event) { events = append(events, e) }
-			}})
+			host: func(h *lookleap.Host) { h.Observe = events.Observe }})
 		r := s.does(book, lookleap.CodeOK)
-		if !slices.ContainsFunc(events, func(e lookleap.Event) bool {
+		if all := events.All(); !slices.ContainsFunc(all, func(e lookleap.Event) bool {
 			return e.Kind == lookleap.EventFinding && e.Code == lookleap.CodeIO && e.Subject == r.Plan && errors.Is(e.Err, errTest)
 		}) {
-			t.Errorf("it is not reported: %v", events)
+			t.Errorf("it is not reported: %v", all)
 		}
 	})
 	t.Run("ANML-13.2-13/accept-outcome-that-is-written", func(t *testing.T) {

@@ -1,11 +1,9 @@
 package agent_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,8 +26,7 @@ type retail struct {
 	session *agent.Session
 	json    bool // documents are served as JSON
 
-	mu    sync.Mutex
-	found []lookleap.Finding // that the host saw
+	events lab.Events
 }
 
 var opening = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -47,13 +44,7 @@ func newRetail(t *testing.T) *retail {
 // newRetailOn is a shop on an internet whose clock may run.
 func newRetailOn(t *testing.T, net *lab.Internet) *retail {
 	r := &retail{T: t, net: net, host: net.Host()}
-	r.host.Observe = func(_ context.Context, e lookleap.Event) {
-		if e.Finding != nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.found = append(r.found, *e.Finding)
-		}
-	}
+	r.host.Observe = r.events.Observe
 	return r
 }
 
@@ -129,11 +120,19 @@ func (r *retail) asks(replies ...labprompt.Reply) *labprompt.Prompter {
 	return p
 }
 
-// findings counts what the host saw under a requirement.
+// found returns the findings that the host reported.
+func (r *retail) found() (list []lookleap.Finding) {
+	for _, e := range r.events.All() {
+		if e.Finding != nil {
+			list = append(list, *e.Finding)
+		}
+	}
+	return list
+}
+
+// findings counts the findings under a requirement.
 func (r *retail) findings(requirement string) (n int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range r.found {
+	for _, f := range r.found() {
 		if f.Requirement == requirement {
 			n++
 		}

@@ -300,7 +300,7 @@ func TestInjection(t *testing.T) {
 		if r.findings("ANML-13.3-07") != 1 || len(told) != 1 || told[0].Code != agent.CodeInjection || told[0].Origin != "https://shop.example" {
 			t.Errorf("%d records, notices %+v", r.findings("ANML-13.3-07"), told)
 		}
-		for _, f := range r.found {
+		for _, f := range r.found() {
 			if f.Requirement == "ANML-13.3-07" && (!strings.Contains(f.Message, "sha256:") || !strings.Contains(f.Message, "33 bytes") || !strings.Contains(f.Path, "persona")) {
 				t.Errorf("%+v", f)
 			}
@@ -316,7 +316,7 @@ func TestInjection(t *testing.T) {
 				rt.Fatalf("%+v", told)
 			}
 			text := fmt.Sprintf("%+v", told[0])
-			for _, f := range r.found {
+			for _, f := range r.found() {
 				text += f.String()
 			}
 			for i := 0; i+6 <= len(secret); i++ {
