@@ -111,6 +111,8 @@ func TestNotServed(t *testing.T) {
 	for name, users := range map[string]string{
 		"no-id": `[{"token":"` + digest("a") + `"}]`, "no-token": `[{"id":"kim"}]`, "plain-token": `[{"id":"kim","token":"secret"}]`,
 		"twice": `[{"id":"kim","token":"` + digest("a") + `"},{"id":"kim","token":"` + digest("b") + `"}]`, "not-json": `{`,
+		"unknown-member": `[{"id":"kim","token":"` + digest("a") + `","legder":"kim.jsonl"}]`,
+		"two-tokens":     `[{"id":"kim","token":"` + digest("a") + `","token":"` + digest("b") + `"}]`, "null": `[null]`,
 		"shared-token": `[{"id":"kim","token":"` + digest("a") + `"},{"id":"lee","token":"` + digest("a") + `"}]`,
 	} {
 		t.Run(name, func(t *testing.T) {

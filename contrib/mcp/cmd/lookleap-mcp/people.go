@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/filestore"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // maxFile is the largest file of users or of a profile, in bytes.
@@ -71,12 +73,19 @@ func (o options) people() (*people, error) {
 	return p, nil
 }
 
+// readJSON reads a file. Unknown and duplicate members are errors: a misspelt "ledger" would
+// leave a user without one.
 func readJSON(path string, into any) error {
 	text, err := filestore.ReadFile(path, maxFile)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, into); err != nil {
+	if _, err := strictjson.Parse(text, strictjson.Limits{Size: maxFile}); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
