@@ -63,6 +63,9 @@ func (p *Page) ready() error {
 // Document returns the document as it was read. All its text is untrusted.
 func (p *Page) Document() *anml.Document { return zero.Or(p).doc }
 
+// Session returns the session that opened the page.
+func (p *Page) Session() *Session { return zero.Or(p).session }
+
 // URL returns the URL of the document, after redirects.
 func (p *Page) URL() string { return zero.Or(p).url.String() }
 

@@ -1,7 +1,8 @@
 // Package lookleapadk offers the ANML actions of a site as a toolset of the Agent Development
 // Kit (google.golang.org/adk).
 //
-//	tools := lookleapadk.New(session, page)
+//	page, err := lookleapadk.Open(ctx, "https://shop.example", nil)
+//	tools := lookleapadk.New(page)
 //	agent, err := llmagent.New(llmagent.Config{Name: "assistant", Model: model, Toolsets: []tool.Toolset{tools}})
 //
 // The tools are those of the page that the last action returned. A call that needs the user
@@ -10,10 +11,11 @@
 // to some items only, add {"payload": {"approved": ["id", …]}}.
 //
 // The pending plan is in the state of the ADK session, where no model or client writes. The
-// Host of the session needs a prompter that suspends: see [Prompter].
+// Host of the page's session needs a prompter that suspends: see [Prompter].
 package lookleapadk
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"sync"
@@ -26,23 +28,28 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adapter"
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
 type Prompter = lookleap.SuspendingPrompter
 
+// Open discovers the ANML service of a site for one user, on a Host with the safe defaults and a
+// prompter that suspends. The profile is the user's data by ANML field, such as "email", and may
+// be nil; nothing of it is sent before the user agreed to the value. Programs with several users
+// or a Host of their own use [agent.Session.Discover] instead.
+func Open(ctx context.Context, site string, profile map[string]string) (*agent.Page, error) {
+	return adapter.Open(ctx, &lookleap.Host{Prompter: Prompter{}}, site, profile)
+}
+
 // Toolset is the actions of one user's session with a site.
 type Toolset struct {
-	session *agent.Session
-
 	mu   sync.Mutex
 	page *agent.Page
 }
 
 // New returns the actions of a page, and of the pages that they return.
-func New(session *agent.Session, page *agent.Page) *Toolset {
-	return &Toolset{session: session, page: page}
-}
+func New(page *agent.Page) *Toolset { return &Toolset{page: page} }
 
 // Name returns the name of the toolset.
 func (t *Toolset) Name() string { return "lookleap" }
@@ -136,5 +143,5 @@ func (t *Toolset) resume(ctx tool.Context, payload any) (*agent.CallResult, erro
 			decision.Approved = append(decision.Approved, item.ID)
 		}
 	}
-	return t.session.Resume(ctx, json.RawMessage(state), decision)
+	return t.Page().Session().Resume(ctx, json.RawMessage(state), decision)
 }

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/adk/tool/toolconfirmation"
 	"google.golang.org/genai"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/adaptertest"
 )
 
@@ -48,8 +49,8 @@ func TestConfirmation(t *testing.T) {
 		"none":    {"confirmed": true, "payload": map[string]any{"approved": []any{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			service, kim, page := adaptertest.Ferries(t, Prompter{})
-			tools := New(kim, page)
+			service, page := adaptertest.Ferries(t, Prompter{})
+			tools := New(page)
 			assistant, err := llmagent.New(llmagent.Config{Name: "assistant", Model: scripted{}, Toolsets: []tool.Toolset{tools}})
 			if err != nil {
 				t.Fatal(err)
@@ -91,5 +92,13 @@ func TestConfirmation(t *testing.T) {
 				t.Errorf("the model is told %q", said)
 			}
 		})
+	}
+}
+
+// TestOpen: a name of the local network is refused before it is looked up.
+func TestOpen(t *testing.T) {
+	page, err := Open(t.Context(), "https://localhost", map[string]string{"email": "kim@example.com"})
+	if code := lookleap.CodeOf(err); page != nil || code != lookleap.CodeSpecialHost {
+		t.Errorf("%v, %s: %v", page, code, err)
 	}
 }

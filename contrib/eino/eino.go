@@ -1,8 +1,9 @@
 // Package lookleapeino offers the ANML actions of a page as tools of Eino.
 //
+//	page, err := lookleapeino.Open(ctx, "https://shop.example", nil)
 //	agent, err := react.NewAgent(ctx, &react.AgentConfig{
 //		ToolCallingModel: model,
-//		ToolsConfig:      compose.ToolsNodeConfig{Tools: lookleapeino.Tools(session, page, nil)},
+//		ToolsConfig:      compose.ToolsNodeConfig{Tools: lookleapeino.Tools(page, nil)},
 //	})
 //
 // A call that needs the user interrupts the run. [Requests] returns what to show. Resume the
@@ -12,7 +13,7 @@
 //		ctx = compose.ResumeWithData(ctx, id, decide(request)) // a *lookleap.ConsentDecision
 //	}
 //
-// The run needs a checkpoint store, and the Host of the session a prompter that suspends: see
+// The run needs a checkpoint store, and the Host of the page's session a prompter that suspends: see
 // [Prompter].
 package lookleapeino
 
@@ -29,17 +30,26 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adapter"
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
 type Prompter = lookleap.SuspendingPrompter
 
+// Open discovers the ANML service of a site for one user, on a Host with the safe defaults and a
+// prompter that suspends. The profile is the user's data by ANML field, such as "email", and may
+// be nil; nothing of it is sent before the user agreed to the value. Programs with several users
+// or a Host of their own use [agent.Session.Discover] instead.
+func Open(ctx context.Context, site string, profile map[string]string) (*agent.Page, error) {
+	return adapter.Open(ctx, &lookleap.Host{Prompter: Prompter{}}, site, profile)
+}
+
 // Tools returns the actions of a page as tools. The page that an action returns has tools of
 // its own: onPage receives it, and may be nil. Use its tools in the next run.
-func Tools(session *agent.Session, page *agent.Page, onPage func(*agent.Page)) []tool.BaseTool {
+func Tools(page *agent.Page, onPage func(*agent.Page)) []tool.BaseTool {
 	var out []tool.BaseTool
 	for _, t := range page.Tools() {
-		out = append(out, &action{session: session, tool: t, onPage: onPage})
+		out = append(out, &action{session: page.Session(), tool: t, onPage: onPage})
 	}
 	return out
 }

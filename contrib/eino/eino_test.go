@@ -49,9 +49,9 @@ func (s store) Get(_ context.Context, id string) ([]byte, bool, error) {
 func (s store) Set(_ context.Context, id string, b []byte) error { s[id] = b; return nil }
 
 // run builds the graph of a tool-calling agent: model, tools, model.
-func run(t *testing.T, m *scripted, session *agent.Session, page *agent.Page, kept store) compose.Runnable[[]*schema.Message, *schema.Message] {
+func run(t *testing.T, m *scripted, page *agent.Page, kept store) compose.Runnable[[]*schema.Message, *schema.Message] {
 	ctx := t.Context()
-	tools := Tools(session, page, nil)
+	tools := Tools(page, nil)
 	var infos []*schema.ToolInfo
 	for _, tool := range tools {
 		info, err := tool.Info(ctx)
@@ -78,9 +78,9 @@ func run(t *testing.T, m *scripted, session *agent.Session, page *agent.Page, ke
 func TestInterrupt(t *testing.T) {
 	for name, agrees := range map[string]bool{"agrees": true, "refuses": false} {
 		t.Run(name, func(t *testing.T) {
-			service, session, page := adaptertest.Ferries(t, Prompter{})
+			service, page := adaptertest.Ferries(t, Prompter{})
 			kept := store{}
-			graph := run(t, &scripted{}, session, page, kept)
+			graph := run(t, &scripted{}, page, kept)
 			in := []*schema.Message{schema.UserMessage("book two seats")}
 			_, err := graph.Invoke(t.Context(), in, compose.WithCheckPointID("run"))
 			requests := Requests(err)
@@ -88,7 +88,7 @@ func TestInterrupt(t *testing.T) {
 				t.Fatalf("%v, %d requests, %d bookings", err, len(requests), len(service.Bookings()))
 			}
 			// Another process would build the graph again from the same checkpoint.
-			graph = run(t, &scripted{}, session, page, kept)
+			graph = run(t, &scripted{}, page, kept)
 			ctx := t.Context()
 			for id, request := range requests {
 				decision := lookleap.ConsentDecision{Digest: request.Digest}
@@ -105,5 +105,13 @@ func TestInterrupt(t *testing.T) {
 				t.Errorf("the model is told %q", out.Content)
 			}
 		})
+	}
+}
+
+// TestOpen: a name of the local network is refused before it is looked up.
+func TestOpen(t *testing.T) {
+	page, err := Open(t.Context(), "https://localhost", map[string]string{"email": "kim@example.com"})
+	if code := lookleap.CodeOf(err); page != nil || code != lookleap.CodeSpecialHost {
+		t.Errorf("%v, %s: %v", page, code, err)
 	}
 }

@@ -1,6 +1,7 @@
 // Package lookleapgenkit offers the ANML actions of a page as tools of Genkit.
 //
-//	tools := lookleapgenkit.New(session)
+//	page, err := lookleapgenkit.Open(ctx, "https://shop.example", nil)
+//	tools := lookleapgenkit.New(page.Session())
 //	resp, err := genkit.Generate(ctx, g, ai.WithTools(tools.Of(page)...), ai.WithPrompt("book two seats"))
 //
 // A call that needs the user interrupts the generation. [Tools.Request] returns what to show,
@@ -27,10 +28,19 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adapter"
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
 type Prompter = lookleap.SuspendingPrompter
+
+// Open discovers the ANML service of a site for one user, on a Host with the safe defaults and a
+// prompter that suspends. The profile is the user's data by ANML field, such as "email", and may
+// be nil; nothing of it is sent before the user agreed to the value. Programs with several users
+// or a Host of their own use [agent.Session.Discover] instead.
+func Open(ctx context.Context, site string, profile map[string]string) (*agent.Page, error) {
+	return adapter.Open(ctx, &lookleap.Host{Prompter: Prompter{}}, site, profile)
+}
 
 // Tools makes the tools of one user's session. Its zero value is not usable.
 type Tools struct {

@@ -34,10 +34,10 @@ func scripted(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback)
 func TestInterrupt(t *testing.T) {
 	for _, name := range []string{"agrees", "refuses", "forged"} {
 		t.Run(name, func(t *testing.T) {
-			service, session, page := adaptertest.Ferries(t, Prompter{})
+			service, page := adaptertest.Ferries(t, Prompter{})
 			g := genkit.Init(t.Context())
 			model := genkit.DefineModel(g, "test/scripted", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, scripted)
-			tools := New(session)
+			tools := New(page.Session())
 			resp, err := genkit.Generate(t.Context(), g, ai.WithModel(model), ai.WithTools(tools.Of(page)...), ai.WithPrompt("book two seats"))
 			if err != nil || len(resp.Interrupts()) != 1 || len(service.Bookings()) != 0 {
 				t.Fatalf("%+v, %v, %d bookings", resp, err, len(service.Bookings()))
@@ -66,5 +66,13 @@ func TestInterrupt(t *testing.T) {
 				t.Errorf("the model is told %q", resp.Text())
 			}
 		})
+	}
+}
+
+// TestOpen: a name of the local network is refused before it is looked up.
+func TestOpen(t *testing.T) {
+	page, err := Open(t.Context(), "https://localhost", map[string]string{"email": "kim@example.com"})
+	if code := lookleap.CodeOf(err); page != nil || code != lookleap.CodeSpecialHost {
+		t.Errorf("%v, %s: %v", page, code, err)
 	}
 }

@@ -1,6 +1,7 @@
 // Package lookleaplangchain offers the ANML actions of a page as tools of LangChainGo.
 //
-//	tools := lookleaplangchain.New(session)
+//	page, err := lookleaplangchain.Open(ctx, "https://shop.example", nil)
+//	tools := lookleaplangchain.New(page.Session())
 //	executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(model, tools.Of(page)))
 //	out, err := chains.Run(ctx, executor, "book two seats")
 //
@@ -29,10 +30,19 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adapter"
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
 type Prompter = lookleap.SuspendingPrompter
+
+// Open discovers the ANML service of a site for one user, on a Host with the safe defaults and a
+// prompter that suspends. The profile is the user's data by ANML field, such as "email", and may
+// be nil; nothing of it is sent before the user agreed to the value. Programs with several users
+// or a Host of their own use [agent.Session.Discover] instead.
+func Open(ctx context.Context, site string, profile map[string]string) (*agent.Page, error) {
+	return adapter.Open(ctx, &lookleap.Host{Prompter: Prompter{}}, site, profile)
+}
 
 // maxWaiting is the number of calls that wait for the user at once.
 const maxWaiting = 100

@@ -43,8 +43,8 @@ func (scripted) GenerateContent(_ context.Context, in []llms.MessageContent, opt
 func TestPending(t *testing.T) {
 	for name, agrees := range map[string]bool{"agrees": true, "refuses": false} {
 		t.Run(name, func(t *testing.T) {
-			service, session, page := adaptertest.Ferries(t, Prompter{})
-			tools := New(session)
+			service, page := adaptertest.Ferries(t, Prompter{})
+			tools := New(page.Session())
 			executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(scripted{}, tools.Of(page)))
 			_, err := chains.Run(t.Context(), executor, "book two seats")
 			var pending *lookleap.PendingError
@@ -68,10 +68,18 @@ func TestPending(t *testing.T) {
 			}
 		})
 	}
-	_, _, page := adaptertest.Ferries(t, Prompter{})
+	_, page := adaptertest.Ferries(t, Prompter{})
 	for _, tool := range LLMTools(page) {
 		if tool.Function.Parameters == nil || !tool.Function.Strict {
 			t.Errorf("%+v", tool.Function)
 		}
+	}
+}
+
+// TestOpen: a name of the local network is refused before it is looked up.
+func TestOpen(t *testing.T) {
+	page, err := Open(t.Context(), "https://localhost", map[string]string{"email": "kim@example.com"})
+	if code := lookleap.CodeOf(err); page != nil || code != lookleap.CodeSpecialHost {
+		t.Errorf("%v, %s: %v", page, code, err)
 	}
 }

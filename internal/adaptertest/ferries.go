@@ -11,9 +11,9 @@ import (
 	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
-// Ferries returns a booking service, a session of a user who is asked through the prompter, and
-// the page on which that user can reserve a trip.
-func Ferries(t testing.TB, prompter lookleap.ConsentPrompter) (*booking.Service, *agent.Session, *agent.Page) {
+// Ferries returns a booking service, and the page on which a user can reserve a trip who is
+// asked through the prompter.
+func Ferries(t testing.TB, prompter lookleap.ConsentPrompter) (*booking.Service, *agent.Page) {
 	t.Helper()
 	net := lookleaptest.NewInternet()
 	t.Cleanup(func() { net.Close() })
@@ -34,5 +34,5 @@ func Ferries(t testing.TB, prompter lookleap.ConsentPrompter) (*booking.Service,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return service, session, r.Page
+	return service, r.Page
 }
