@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -119,6 +120,10 @@ func askersOf(user string, r *ConsentRequest) []asker {
 	site := r.Origin
 	if host, ok := hostOf(r.Origin); ok {
 		site = siteOf(host)
+		if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && ip.Is6() { // one server has a whole network of them
+			network, _ := ip.Prefix(64)
+			site = network.String()
+		}
 	}
 	var path string
 	if _, root, ok := strings.Cut(r.TrustRoot, "://"); ok {

@@ -106,6 +106,17 @@ func TestAskedUntilTired(t *testing.T) {
 				t.Errorf("shown %d times", n)
 			}
 		})
+		bubble("reject-too-often-from-one-network", func(t *testing.T) {
+			ui := &counter{reply: refuseAll}
+			h := &lookleap.Host{Prompter: ui}
+			for i := range 100 {
+				_, _ = h.Ask(t.Context(), planFrom(t, fmt.Sprintf("https://[2001:db8::%x]", i+1), fmt.Sprint("read ", i)))
+			}
+			_, err := h.Ask(t.Context(), planFrom(t, "https://[2001:db8:0:1::1]", "read it"))
+			if n := ui.shown.Load(); n != 31 || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+				t.Errorf("shown %d times, %v", n, err)
+			}
+		})
 		for name, c := range map[string]struct {
 			reply func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error)
 			same  bool

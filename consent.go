@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -265,6 +266,25 @@ func hostOf(s string) (host string, ok bool) {
 	}
 	host, err := partyRules.ParseHost(s)
 	return host, err == nil && host == s
+}
+
+// recipientHost returns the host that a recipient names, in any spelling: a client may send to a
+// host with a port, in capitals or with user information. Of a URL that cannot be parsed it
+// returns everything, so it belongs to no site. A name without a dot is no host.
+func recipientHost(s string) (host string, ok bool) {
+	if host, ok := hostOf(s); ok {
+		return host, true
+	}
+	_, authority, isURL := strings.Cut(s, "//")
+	if !isURL {
+		authority = s
+	}
+	u, err := url.Parse("//" + authority)
+	if err != nil {
+		return s, isURL
+	}
+	host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	return host, strings.ContainsAny(host, ".:\u3002")
 }
 
 // siteOf returns the registrable domain of a host, or the host if it has none.

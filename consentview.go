@@ -152,7 +152,7 @@ func shapeOf(sentence string) string {
 // foreign reports whether an item's recipient belongs to another site than the
 // origin of the request.
 func (r *ConsentRequest) foreign(item *ConsentItem) bool {
-	host, ok := hostOf(item.Recipient)
+	host, ok := recipientHost(item.Recipient)
 	asks, known := hostOf(r.Origin)
 	return ok && known && siteOf(host) != siteOf(asks)
 }
@@ -221,7 +221,7 @@ type view struct {
 }
 
 func ours(format string, args ...any) ConsentPart {
-	return ConsentPart{Text: line(fmt.Sprintf(format, args...))}
+	return ConsentPart{Text: wholeLine(fmt.Sprintf(format, args...))}
 }
 
 func quoted(text string) ConsentPart {

@@ -161,6 +161,27 @@ func TestWhatIsApprovedIsShown(t *testing.T) {
 					t.Error("the whole cannot be seen")
 				}
 			})
+			t.Run("accept-long-sentence", func(t *testing.T) {
+				value := lookleap.ConsentValue{Label: "value", Text: strings.Repeat("z", lookleap.MaxShown/2)}
+				r := plan(t, item(strings.Repeat("i", 5000), "pay "+strings.Repeat("y", 20000)+` to "`+value.Text+`"`, "shop.example", func(i *lookleap.ConsentItem) { i.Values = append(i.Values, value) }))
+				if s := r.String(); !strings.Contains(s, value.Text) || strings.Contains(s, "\u2026 ") {
+					t.Errorf("it is cut: %.100s", s[len(s)-200:])
+				}
+			})
+			t.Run("reject-command-shown-in-part", func(t *testing.T) {
+				part := lookleap.ConsentValue{Label: "command", Text: "ls", Size: lookleap.MaxShown + 1, Digest: lookleap.Digest(nil), Command: true}
+				_, err := lookleap.NewPlan(request(lookleap.ConsentScript, shop, "run it", item("a", "run it", lookleap.RecipientAgent, value(part))), nil, planTime)
+				if lookleap.CodeOf(err) != lookleap.CodeConsentTooLong {
+					t.Error(err)
+				}
+			})
+			t.Run("reject-value-of-two-texts", func(t *testing.T) {
+				two := lookleap.ConsentValue{Label: "value", Text: "ls", Data: []byte("rm -rf ~")}
+				_, err := lookleap.NewPlan(request(lookleap.ConsentAct, shop, "do it", item("a", "x", "shop.example", value(two))), nil, planTime)
+				if !errors.Is(err, lookleap.ErrPlanInvalid) {
+					t.Error(err)
+				}
+			})
 			t.Run("reject-long-command", func(t *testing.T) {
 				long := lookleap.ConsentValue{Label: "argument", Text: strings.Repeat("x", lookleap.MaxShown/2), Command: true}
 				_, err := lookleap.NewPlan(request(lookleap.ConsentScript, shop, "run it", item("a", "run it", lookleap.RecipientAgent, value(long), value(long),
@@ -207,6 +228,23 @@ func TestWhatIsApprovedIsShown(t *testing.T) {
 				r := plan(t, item("a", "x", recipient))
 				if s := r.String(); !strings.Contains(s, shown) || r.Items[0].Class != lookleap.ItemOtherRecipient {
 					t.Error(s)
+				}
+			}
+		})
+		for _, recipient := range []string{
+			"EVIL.example", "evil.example.", "evil.example:8443", "https://evil.example:443", "https://shop.example@evil.example", "evil.example/x", "//evil.example", "mailto:x@evil.example", "wss://evil.example", "https://shop.example:443 (verified)", "10.0.0.1:80", "[::1]:80", "evil\u3002example",
+		} {
+			t.Run("reject-unmarked-"+recipient, func(t *testing.T) {
+				r := plan(t, item("a", "x", recipient))
+				if s := r.String(); r.Items[0].Class != lookleap.ItemOtherRecipient || !strings.Contains(s, `"`+recipient+`", which does not belong to [shop.example]`) {
+					t.Error(s)
+				}
+			})
+		}
+		t.Run("accept-own-port-and-name", func(t *testing.T) {
+			for _, recipient := range []string{"shop.example:8443", "wss://shop.example", "Acme Inc.", "the bank"} {
+				if r := plan(t, item("a", "x", recipient)); r.Items[0].Class != lookleap.ItemOrdinary {
+					t.Error(r)
 				}
 			}
 		})

@@ -78,8 +78,11 @@ func (r *ConsentRequest) normalize() error {
 			if !utf8.ValidString(v.Text) {
 				v.Text, v.Data = "", []byte(v.Text)
 			}
+			if len(v.Text) > 0 && len(v.Data) > 0 {
+				return planError("a value of the item "+quote(item.ID, 100)+" has both a Text and Data", nil)
+			}
 			if v.Command {
-				command += len(v.Name) + len(v.value())
+				command += len(v.Name) + max(v.Size, len(v.value()))
 			}
 		}
 		if command > MaxShown {

@@ -271,6 +271,9 @@ func (e *VerifyError) ReasonCode() Code {
 // line. Words that are written from right to left do not change its order.
 func line(s string) string { return plaintext.Isolate(plaintext.Line(unisolated.Replace(s))) }
 
+// wholeLine is line without its limit.
+func wholeLine(s string) string { return plaintext.Isolate(plaintext.WholeLine(unisolated.Replace(s))) }
+
 // unisolated removes the isolates of a sentence that line has returned before.
 var unisolated = strings.NewReplacer("\u2068", "", "\u2069", "")
 

@@ -195,12 +195,12 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 			return c.send(ctx, p)
 		}
 	}
-	e := effect{p.request, false, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin, c.planMark()}
+	e := effect{p.request, false, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin, ""}
 	plan, err := c.plan(p, e)
 	if err != nil {
 		return nil, err
 	}
-	approval, err := c.host.Ask(ctx, plan)
+	approval, err := c.host.Ask(c.asUser(ctx), plan)
 	if err != nil {
 		return nil, err
 	}

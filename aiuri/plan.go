@@ -3,6 +3,8 @@ package aiuri
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,11 +13,13 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/planowner"
 )
 
 // Resume continues an invocation that waited for its user. It discovers the endpoint again
 // and sends exactly what the user approved. It returns a [lookleap.ErrPlanInvalid] if the
-// state is not a plan, was changed, or belongs to another user.
+// state is not a plan or was changed. Its code is [lookleap.CodePlanOtherUser] if the plan
+// belongs to another user.
 func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (*Verified, error) {
 	if err := c.ready(); err != nil {
 		return nil, err
@@ -27,30 +31,60 @@ func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err != nil {
 		return nil, err
 	}
-	approval, err := c.host.Decide(ctx, plan, decision)
-	if err != nil {
+	e, err := unmarshalEffect(plan.Effect())
+	if err != nil || plan.Request().Kind != lookleap.ConsentInvoke {
+		return nil, lookleap.ErrPlanInvalid
+	}
+	if err := c.owns(e.User); err != nil {
 		return nil, err
 	}
-	e, err := unmarshalEffect(plan.Effect())
-	if err != nil || plan.Request().Kind != lookleap.ConsentInvoke || e.User != c.planMark() {
-		return nil, lookleap.ErrPlanInvalid
+	approval, err := c.host.Decide(c.asUser(ctx), plan, decision)
+	if err != nil {
+		return nil, err
 	}
 	return c.commit(ctx, approval, e)
 }
 
-// planMark returns the user mark for plans of this client.
-func (c *Client) planMark() string { return userMark(c.options.UserKey, c.user, "plan") }
+// planMark returns the mark of the client's user for a plan. It differs from plan to plan.
+func (c *Client) planMark(nonce string) string {
+	mark := userMark(c.options.UserKey, c.user, "plan\x00"+nonce)
+	if mark == "" {
+		return ""
+	}
+	return nonce + "." + mark
+}
+
+// owns returns an error unless a plan with this mark belongs to the client's user. It is called
+// before the user's decision counts.
+func (c *Client) owns(mark string) error {
+	nonce, _, _ := strings.Cut(mark, ".")
+	if hmac.Equal([]byte(mark), []byte(c.planMark(nonce))) {
+		return nil
+	}
+	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the plan was prepared for another user",
+		Fix: "resume it with Client.ForUser of that user and the same UserKey", Err: lookleap.ErrPlanInvalid}
+}
+
+// asUser returns a context that names the client's user to the host.
+func (c *Client) asUser(ctx context.Context) context.Context { return planowner.Context(ctx, c.user) }
 
 // maxPlanText is an upper bound for the bytes of a plan without its effect.
 const maxPlanText = 1 << 20
 
 // plan returns the plan that the user is asked about.
 func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
+	request, err := e.marshal()
+	if err != nil {
+		return nil, err
+	}
+	e.User = c.planMark(rand.Text())
 	data, err := e.marshal()
 	if err != nil {
 		return nil, err
 	}
-	item := lookleap.ConsentItem{ID: "call", Summary: p.call.summary(), Recipient: p.recipient, Digest: lookleap.Digest(data),
+	// The mark differs from plan to plan, so the item's digest leaves it out: the host must
+	// recognise a request that the user has refused.
+	item := lookleap.ConsentItem{ID: "call", Summary: p.call.summary(), Recipient: p.recipient, Digest: lookleap.Digest(request),
 		Values: []lookleap.ConsentValue{{Label: "URI", Text: p.call.URI.String()}},
 		Remote: []lookleap.RemoteText{{Source: p.discovery.Origin, Label: "URI", Text: p.call.URI.String()}}}
 	if p.call.Body != nil {
@@ -80,7 +114,7 @@ func (c *Call) summary() string {
 // bodyValue returns the body as the user approves it. Of a large body, the value has only
 // the beginning, with the size and digest of the whole.
 func (c *Call) bodyValue() lookleap.ConsentValue {
-	v := lookleap.ConsentValue{Label: "body, " + plaintext.Quote(c.MediaType, 100), Text: c.head()}
+	v := lookleap.ConsentValue{Label: "body, " + plaintext.Quote(c.MediaType, maxRequestText), Text: c.head()}
 	if len(v.Text) < len(c.Body) {
 		v.Size, v.Digest = len(c.Body), lookleap.Digest(c.Body)
 	}

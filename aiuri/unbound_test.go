@@ -1,6 +1,7 @@
 package aiuri_test
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -233,6 +234,42 @@ func TestPlanOfAnotherUser(t *testing.T) {
 			}
 		})
 	}
+	t.Run("O06/reject-plan-before-its-user-has-refused", func(t *testing.T) {
+		refusal := lookleap.ConsentDecision{Digest: pending.Request.Digest}
+		if _, err := client.ForUser("bob").Resume(t.Context(), pending.State, refusal); lookleap.CodeOf(err) != lookleap.CodePlanOtherUser {
+			t.Errorf("got %v", err)
+		}
+		if _, err := client.ForUser("ada").Invoke(t.Context(), pay); !errors.Is(err, lookleap.ErrConsentPending) {
+			t.Errorf("another user's refusal counts: %v", err)
+		}
+	})
+	t.Run("O50/accept-dialogue-of-each-user", func(t *testing.T) {
+		w := newWorld(t)
+		asked := 0
+		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			asked++
+			return lookleap.ConsentDecision{Digest: r.Digest}, nil
+		})
+		client := must(aiuri.NewClient(w.host, w.options))
+		for _, user := range []string{"ada", "bob", "ada"} {
+			if _, err := client.ForUser(user).Invoke(t.Context(), pay); !errors.Is(err, lookleap.ErrConsentRefused) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if asked != 2 {
+			t.Errorf("asked %d times, want once for each user", asked)
+		}
+	})
+	t.Run("O06/reject-equal-marks", func(t *testing.T) {
+		_, err := client.ForUser("ada").Invoke(t.Context(), pay)
+		again := new(lookleap.PendingError)
+		if !errors.As(err, &again) {
+			t.Fatal(err)
+		}
+		if a, b := userMarkOf(t, pending), userMarkOf(t, again); a == b || a == "" {
+			t.Error("two plans can be seen to be of one user")
+		}
+	})
 	t.Run("O15/reject-plan-marked-with-another-key", func(t *testing.T) {
 		options := w.options
 		options.UserKey = []byte(strings.Repeat("x", 32))
@@ -252,4 +289,19 @@ func TestPlanOfAnotherUser(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// userMarkOf returns the mark of the user in the effect of a plan.
+func userMarkOf(t *testing.T, pending *lookleap.PendingError) string {
+	t.Helper()
+	plan, err := lookleap.ParsePlan(pending.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(plan.Effect()), "\n")
+	var effect struct{ User string }
+	if err := json.Unmarshal([]byte(line), &effect); err != nil {
+		t.Fatal(err)
+	}
+	return effect.User
 }

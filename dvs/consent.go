@@ -167,7 +167,7 @@ func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key consentKe
 		}
 		return plan.Approve(again, l.host.Time())
 	}
-	approval, err := l.host.Ask(ctx, plan)
+	approval, err := l.host.Ask(l.asUser(ctx), plan)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err := l.owns(effect.User); err != nil {
 		return nil, err
 	}
-	approval, err := l.host.Decide(ctx, plan, decision)
+	approval, err := l.host.Decide(l.asUser(ctx), plan, decision)
 	if err != nil {
 		l.keepResumedRefusal(ctx, effect, plan, decision, err)
 		return nil, err
@@ -440,6 +440,11 @@ func decodeContents(data []byte, h fileContainer) error {
 
 // ownerMark returns the mark of the loader's user for a plan.
 func (l *Loader) ownerMark() string { return planowner.Mark(l.options.User) }
+
+// asUser returns a context that names the loader's user to the host.
+func (l *Loader) asUser(ctx context.Context) context.Context {
+	return planowner.Context(ctx, l.options.User)
+}
 
 // owns returns an error unless a plan with this mark belongs to the loader's user.
 func (l *Loader) owns(mark string) error {

@@ -338,4 +338,22 @@ func TestPlanOwner(t *testing.T) {
 			}
 		}
 	})
+	t.Run("O50/accept-refusals-of-each-user", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+		host, asked := net.Host(), 0
+		host.Prompter = &prompter{decide: func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			asked++
+			return lookleap.ConsentDecision{Digest: r.Digest}, nil
+		}}
+		for _, user := range []string{"ann", "bob", "ann"} {
+			_, err := dvs.NewLoader(host, dvs.Options{User: user}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+			if !errors.Is(err, lookleap.ErrConsentRefused) {
+				t.Errorf("%s: %v", user, err)
+			}
+		}
+		if asked != 2 {
+			t.Errorf("asked %d times, want once for each user", asked)
+		}
+	})
 }

@@ -187,9 +187,9 @@ func (l *Loader) notKept(ctx context.Context, skill string, v *lookleap.Verdict,
 // askUser is [lookleap.Host.Ask] for a question about a skill. It stores a refusal.
 func (l *Loader) askUser(ctx context.Context, plan *lookleap.Plan, skill string, shown Digest) (*lookleap.Approval, error) {
 	if l.trust == nil {
-		return l.host.Ask(ctx, plan)
+		return l.host.Ask(l.asUser(ctx), plan)
 	}
-	decision, err := l.host.PromptConsent(ctx, plan.Request())
+	decision, err := l.host.PromptConsent(l.asUser(ctx), plan.Request())
 	if errors.Is(err, lookleap.ErrConsentPending) {
 		state, err := plan.State()
 		if err != nil {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -13,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/planowner"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -231,11 +233,8 @@ func (s *Session) owns(mark string) error {
 	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
 }
 
-// asUser returns a context that names the session's user: the host shows each user
-// one dialogue at a time. Without [User.ID] and LedgerKey the caller's name stays.
+// asUser returns a context that names the session's user to the host: by [User.ID], which other
+// packages use too, or by a digest of LedgerKey. Without both, the caller's name stays.
 func (s *Session) asUser(ctx context.Context) context.Context {
-	if user := s.ownerMarkWith("dialogue"); user != "" {
-		return lookleap.WithUser(ctx, user)
-	}
-	return ctx
+	return planowner.Context(ctx, cmp.Or(s.user.ID, s.ownerMarkWith("dialogue")))
 }

@@ -92,7 +92,7 @@ func (c *SkillClient) Load(ctx context.Context, e *Entry) (*MCPSkill, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.host.Ask(ctx, plan); err != nil {
+	if _, err := c.host.Ask(c.asUser(ctx), plan); err != nil {
 		return nil, err
 	}
 	return c.loadApproved(ctx, e, files)
@@ -115,7 +115,7 @@ func (c *SkillClient) ResumeLoad(ctx context.Context, state json.RawMessage, dec
 	if err != nil {
 		return nil, c.verifyError(&effect.Entry, err)
 	}
-	if _, err := c.host.Decide(ctx, plan, decision); err != nil {
+	if _, err := c.host.Decide(c.asUser(ctx), plan, decision); err != nil {
 		return nil, err
 	}
 	return c.loadApproved(ctx, &effect.Entry, files)
@@ -124,6 +124,11 @@ func (c *SkillClient) ResumeLoad(ctx context.Context, state json.RawMessage, dec
 // owns returns an error unless a plan with this mark belongs to the user of the client.
 func (c *SkillClient) owns(mark string) error {
 	return planowner.Check(mark, c.options.User, "resume it with a client that has the user's id in SkillClientOptions.User")
+}
+
+// asUser returns a context that names the user of the client to the host.
+func (c *SkillClient) asUser(ctx context.Context) context.Context {
+	return planowner.Context(ctx, c.options.User)
 }
 
 // loadApproved loads a skill that the user approved now, and records that.

@@ -89,7 +89,7 @@ func (s *MCPSkill) Approve(ctx context.Context, in dvs.Invocation) (*MCPScript, 
 	if err != nil {
 		return nil, err
 	}
-	approved, err := s.client.host.Ask(ctx, plan)
+	approved, err := s.client.host.Ask(s.client.asUser(ctx), plan)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (c *SkillClient) ResumeScript(ctx context.Context, state json.RawMessage, d
 	if err := c.owns(effect.Owner); err != nil {
 		return nil, err
 	}
-	approved, err := c.host.Decide(ctx, plan, decision)
+	approved, err := c.host.Decide(c.asUser(ctx), plan, decision)
 	if err != nil {
 		return nil, err
 	}

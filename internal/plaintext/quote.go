@@ -53,8 +53,13 @@ const maxSentence = 16 << 10
 // Line returns a sentence of ours as one line. Remote words stand in it in quotation marks
 // already, by [Quote], so marks and backslashes stay as they are; whatever else could hide,
 // move or forge something is shown as in [Quote].
-func Line(sentence string) string {
-	p := newPrinter(sentence, maxSentence)
+func Line(sentence string) string { return lineWithin(sentence, maxSentence) }
+
+// WholeLine is [Line] for what a user approves, so it cuts nothing.
+func WholeLine(sentence string) string { return lineWithin(sentence, len(`\u{10FFFF}`)*len(sentence)) }
+
+func lineWithin(sentence string, limit int) string {
+	p := newPrinter(sentence, limit)
 	p.sentence = true
 	rest := sentence
 	for rest != "" {

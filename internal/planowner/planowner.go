@@ -1,7 +1,9 @@
-// Package planowner marks suspended plans with their user, so that no one else can resume them.
+// Package planowner binds questions and suspended plans to their user, so that no one else resumes
+// a plan or answers for the user.
 package planowner
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -32,4 +34,13 @@ func Check(mark, user, fix string) error {
 		return nil
 	}
 	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the plan was prepared for another user", Fix: fix}
+}
+
+// Context returns a context that names the user to the Host, which keeps the dialogues and
+// refusals of its users apart. Without a user, the name that the caller set stays.
+func Context(ctx context.Context, user string) context.Context {
+	if user == "" {
+		return ctx
+	}
+	return lookleap.WithUser(ctx, user)
 }
