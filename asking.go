@@ -105,7 +105,11 @@ const maxRemembered = 10_000
 // items. Two plans with the same effect have the same question.
 func questionOf(user string, r *ConsentRequest) question {
 	shown := *r
-	shown.ID, shown.Digest, shown.Effect, shown.Expires, shown.Verdict = "", "", "", time.Time{}, nil
+	shown.ID = ""
+	shown.Digest = ""
+	shown.Effect = ""
+	shown.Expires = time.Time{}
+	shown.Verdict = nil
 	data, err := json.Marshal(shown)
 	if err != nil {
 		data = []byte(r.ID)

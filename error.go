@@ -261,7 +261,8 @@ func CodeOf(err error) (code Code) {
 			code = CodeInternal
 		}
 	}()
-	if code = ownCode(err); code != CodeInternal {
+	code = ownCode(err)
+	if code != CodeInternal {
 		return code
 	}
 	if code := roundtrip.CodeOf(err); code != "" {

@@ -50,7 +50,8 @@ func (h *Host) Report(ctx context.Context, e Event) {
 	if h == nil || h.Observe == nil {
 		return
 	}
-	if ctx = h.enter(ctx); ctx.Value(observedKey{}) == h {
+	ctx = h.enter(ctx)
+	if ctx.Value(observedKey{}) == h {
 		return
 	}
 	if e.Time.IsZero() {

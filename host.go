@@ -82,22 +82,27 @@ func (h *Host) parts() *hostDefaults {
 		d := &h.defaults
 		d.observeCalls = partObserve.bounded(observeWait, observeCalls)
 		d.lookups = partResolver.bounded(resolverWait, resolverCalls)
-		if d.resolver = h.Resolver; d.resolver == nil {
+		d.resolver = h.Resolver
+		if d.resolver == nil {
 			d.resolver, d.lookups = h.defaultResolver(), nil
 		}
-		if d.fetcher = h.Fetcher; d.fetcher == nil {
+		d.fetcher = h.Fetcher
+		if d.fetcher == nil {
 			d.fetcher = NewFetcher(FetcherOptions{Resolver: h, Now: h.Time})
 		}
 		d.cacheCalls = partCache.bounded(cacheWait, cacheCalls)
-		if d.cache = h.Cache; d.cache == nil {
+		d.cache = h.Cache
+		if d.cache == nil {
 			d.cache, d.cacheCalls = NewMemoryCache(DefaultCacheEntries), nil
 		}
 		d.planCalls = partLedger.bounded(ledgerWait, ledgerCalls)
-		if d.plans = h.Plans; d.plans == nil {
+		d.plans = h.Plans
+		if d.plans == nil {
 			d.plans, d.planCalls = processLedger, nil
 		}
 		d.limitCalls = partLimiter.bounded(limiterWait, limiterCalls)
-		if d.limiter = h.Limiter; d.limiter == nil {
+		d.limiter = h.Limiter
+		if d.limiter == nil {
 			d.limiter, d.limitCalls = newMemoryLimiter(DefaultCounted, h.Time), nil
 		}
 		if c, ok := d.fetcher.(io.Closer); ok && h.Fetcher == nil {
@@ -239,7 +244,8 @@ func (h *Host) exchange(req *http.Request) (resp *http.Response, err error) {
 		resp, err = own.RoundTrip(req)
 	} else {
 		resp, err = roundtrip.Do(fetcher, req, roundtrip.Options{Fail: fetchError})
-		if err = partFetcher.sound(err); CodeOf(err) == CodeInternal {
+		err = partFetcher.sound(err)
+		if CodeOf(err) == CodeInternal {
 			err = partFetcher.coded(err)
 		}
 	}

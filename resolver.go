@@ -234,7 +234,8 @@ func textRecords(texts []string) ([]Record, error) {
 	records := make([]Record, len(texts))
 	size := 0
 	for i, text := range texts {
-		if size += len(text); size > maxTXTBytes {
+		size += len(text)
+		if size > maxTXTBytes {
 			return nil, &Error{Code: CodeDNSError, Message: fmt.Sprintf("the TXT records have more than %d bytes", maxTXTBytes)}
 		}
 		records[i].Text = text

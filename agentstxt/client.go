@@ -283,7 +283,10 @@ func (c *Client) after(before *cachedPolicy, result *readResult) *cachedPolicy {
 	if result.confirmed && before.good != nil {
 		renewed := *before.good // the server confirms it, however old it is
 		renewed.asked, renewed.checked, renewed.private = result.asked, now, renewed.private || result.private
-		e.policy, e.good, e.fresh, e.private = renewed.policy, &renewed, result.fresh, renewed.private
+		e.policy = renewed.policy
+		e.good = &renewed
+		e.fresh = result.fresh
+		e.private = renewed.private
 		return c.setRecheck(e)
 	}
 	keepGood := func(why string, finding lookleap.Finding) {
@@ -292,7 +295,10 @@ func (c *Client) after(before *cachedPolicy, result *readResult) *cachedPolicy {
 		}
 		good := before.good
 		if good != nil && now.Sub(good.checked) < staleFor && !now.Before(good.checked) { // and the clock was not set back
-			e.policy, e.good, e.stale, e.private = good.policy.with(finding), good, true, good.private
+			e.policy = good.policy.with(finding)
+			e.good = good
+			e.stale = true
+			e.private = good.private
 		}
 	}
 	e.policy = result.policy(c.options)

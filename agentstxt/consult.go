@@ -22,7 +22,8 @@ func (c *Client) consult(ctx context.Context, asked *target) (x consulted, err e
 	if both {
 		robots, _ = c.robots.Fresh(asked.origin.name)
 	}
-	if x.policy = c.cache.get(asked.origin.name); !x.policy.isCurrent(c.host.Time()) {
+	x.policy = c.cache.get(asked.origin.name)
+	if !x.policy.isCurrent(c.host.Time()) {
 		if both && robots == nil {
 			return c.readBoth(ctx, asked)
 		}
@@ -30,7 +31,8 @@ func (c *Client) consult(ctx context.Context, asked *target) (x consulted, err e
 			return x, err
 		}
 	}
-	if x.decision = x.policy.decide(asked); !both || !x.decision.Allowed {
+	x.decision = x.policy.decide(asked)
+	if !both || !x.decision.Allowed {
 		return x, nil
 	}
 	if robots == nil {
@@ -59,7 +61,8 @@ func (c *Client) readBoth(ctx context.Context, asked *target) (x consulted, err 
 	if x.policy, err = c.currentPolicy(ctx, o); err != nil {
 		return x, err
 	}
-	if x.decision = x.policy.decide(asked); !x.decision.Allowed {
+	x.decision = x.policy.decide(asked)
+	if !x.decision.Allowed {
 		return x, nil
 	}
 	read := <-done

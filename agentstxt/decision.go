@@ -137,7 +137,8 @@ func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
 		d.Code = lookleap.CodeBadURL
 	default:
 		rule, unclear := p.strictest(path, spelled, normal)
-		if d.Code = unclear; unclear == "" {
+		d.Code = unclear
+		if unclear == "" {
 			p.apply(d, rule)
 		}
 	}
@@ -160,7 +161,8 @@ func (p *Policy) apply(d *Decision, i int) {
 		return
 	}
 	condition := p.condition(i)
-	if d.Code = unmetCodes[condition.unmet]; condition.unmet == satisfiable {
+	d.Code = unmetCodes[condition.unmet]
+	if condition.unmet == satisfiable {
 		d.Allowed, d.Code, d.Limit = true, CodeAllowed, int(condition.limit)
 	}
 }

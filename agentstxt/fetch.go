@@ -99,7 +99,9 @@ func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*re
 		result := &readResult{err: err, asked: asked, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}
 		var failed *fetch.Error
 		if errors.As(err, &failed) {
-			result.evidence.URL, result.evidence.Status, result.evidence.MediaType = failed.URL, failed.Status, failed.MediaType
+			result.evidence.URL = failed.URL
+			result.evidence.Status = failed.Status
+			result.evidence.MediaType = failed.MediaType
 		}
 		return result, nil
 	}

@@ -170,7 +170,8 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 				return 0, 0, syntax(at, "the parameter "+plaintext.Quote(string(other), 100)+" is given twice", "keep one of them")
 			}
 		}
-		if keys = append(keys, key); len(keys) > maxParams {
+		keys = append(keys, key)
+		if len(keys) > maxParams {
 			return 0, 0, &syntaxError{at, fmt.Sprintf("the directive has more than %d parameters", maxParams), "use fewer parameters", true}
 		}
 	}

@@ -167,7 +167,9 @@ func (x *decided) pathCheck(summary string) lookleap.Check {
 		check.Requirement = "AGT-5-04"
 	}
 	if p.state == Absent && allowed { // there was nothing to look for
-		check.Code, check.Status, check.Message = lookleap.CodeSkipped, lookleap.Skipped, CodeNoPolicy.Title()
+		check.Code = lookleap.CodeSkipped
+		check.Status = lookleap.Skipped
+		check.Message = CodeNoPolicy.Title()
 	}
 	return check
 }

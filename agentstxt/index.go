@@ -230,7 +230,8 @@ func (p *Policy) lookup(path []byte, effort *int) int {
 		if found >= 0 && pat.length < int(p.rules[found].length) {
 			break
 		}
-		if *effort -= len(path) + len(pat.text); *effort < 0 {
+		*effort -= len(path) + len(pat.text)
+		if *effort < 0 {
 			break
 		}
 		if pat.match(path) {

@@ -22,7 +22,8 @@ func Parse(data []byte, options Options) (*Policy, error) {
 		first = e
 		return false
 	}}
-	if s.run(data); first != nil {
+	s.run(data)
+	if first != nil {
 		return nil, first
 	}
 	b := builder{options: options, limits: limits, Policy: &Policy{

@@ -97,9 +97,16 @@ func (f *RobotsFile) decide(path, query string, hasQuery bool) Decision {
 	case effort < 0:
 		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
 	case allowed != nil:
-		d.Matched, d.Code, d.Rule, d.Line = true, CodeAllowed, allowed.raw, allowed.line
+		d.Matched = true
+		d.Code = CodeAllowed
+		d.Rule = allowed.raw
+		d.Line = allowed.line
 	default:
-		d.Allowed, d.Matched, d.Code, d.Rule, d.Line = false, true, CodeRobotsDisallowed, denied.raw, denied.line
+		d.Allowed = false
+		d.Matched = true
+		d.Code = CodeRobotsDisallowed
+		d.Rule = denied.raw
+		d.Line = denied.line
 	}
 	return d
 }

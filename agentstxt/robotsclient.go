@@ -97,7 +97,8 @@ func (c *Client) readRobots(ctx context.Context, o origin, before *robotsEntry) 
 		return nil, err
 	}
 	entry := c.judgeRobots(resp, body, err, before)
-	if entry.evidence.URL = o.displayURL(entry.evidence.URL); entry.evidence.URL == "" {
+	entry.evidence.URL = o.displayURL(entry.evidence.URL)
+	if entry.evidence.URL == "" {
 		entry.evidence.URL = o.name + robotsPathName
 	}
 	if err == nil {
@@ -131,7 +132,8 @@ func (c *Client) judgeRobots(resp *fetch.Response, body []byte, err error, befor
 		entry.file, entry.validator, entry.private = before.file, before.validator, entry.private || before.private
 		return entry
 	}
-	if entry.file = c.robotsFile(resp.Status, body); entry.file == nil {
+	entry.file = c.robotsFile(resp.Status, body)
+	if entry.file == nil {
 		return c.unreadRobots(resp.Received, unavailableRobots(resp.Status, resp.RetryAfter), resp.RetryAfter, entry.evidence, before)
 	}
 	if resp.Status == http.StatusOK {
@@ -167,7 +169,11 @@ func (c *Client) unreadRobots(now time.Time, err error, retryAfter time.Duration
 	entry := &robotsEntry{evidence: evidence, failures: before.failures + 1}
 	entry.until = now.Add(max(min(retryAfter, maxRetryAfter), backoff(entry.failures)))
 	if before.file != nil && before.file.err == nil && now.Sub(before.checked) < staleFor && !now.Before(before.checked) {
-		entry.file, entry.validator, entry.checked, entry.stale, entry.private = before.file, before.validator, before.checked, true, before.private
+		entry.file = before.file
+		entry.validator = before.validator
+		entry.checked = before.checked
+		entry.stale = true
+		entry.private = before.private
 		entry.until = earlier(entry.until, before.checked.Add(staleFor))
 		return entry
 	}

@@ -143,7 +143,8 @@ func (r *robotsRules) match(path []byte, has uint64, least int, effort *int) (fo
 		if rule.letters&^has != 0 {
 			continue
 		}
-		if *effort -= len(path) + len(rule.pattern.text); *effort < 0 {
+		*effort -= len(path) + len(rule.pattern.text)
+		if *effort < 0 {
 			break
 		}
 		if rule.pattern.match(path) {

@@ -148,7 +148,8 @@ func (s *scan) run(data []byte) {
 			`add "*" and the SHA-256 of the directives before them, or remove the file if there is nothing to say; `+fixForeign))
 		return
 	}
-	if s.digest = sum.sum(); s.digest != *s.declared && !s.hashBad {
+	s.digest = sum.sum()
+	if s.digest != *s.declared && !s.hashBad {
 		s.fail(mismatch(data, *s.declared, s.digest, s.hashAt))
 	}
 }
@@ -169,7 +170,8 @@ func (s *scan) comment(l *lines) *lookleap.Error {
 	if s.meta == nil {
 		s.meta = make(map[string]string)
 	}
-	if s.meta[key] = value; key == "version" {
+	s.meta[key] = value
+	if key == "version" {
 		s.versionAt = l.position(0)
 	}
 	return nil

@@ -159,7 +159,9 @@ func (c *Client) share(ctx context.Context, o origin, h *cachedPolicy, result *r
 	case h.private:
 		cache.Delete(ctx, o.name)
 	default:
-		r.Status, r.ContentType, r.Insecure = result.response.Status, result.response.ContentType, result.response.Insecure
+		r.Status = result.response.Status
+		r.ContentType = result.response.ContentType
+		r.Insecure = result.response.Insecure
 		expires := h.fresh
 		if good := h.good; good != nil {
 			r.Status, r.ContentType, r.Insecure = http.StatusOK, good.contentType, good.insecure

@@ -197,7 +197,8 @@ func splitURL(rawURL string) (scheme, host string, t target, ok bool) {
 		end++
 	}
 	t = target{path: rest[:end], reads: true}
-	if rest = rest[end:]; rest != "" {
+	rest = rest[end:]
+	if rest != "" {
 		if rest[0] != '?' {
 			return "", "", t, false
 		}

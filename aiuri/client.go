@@ -223,7 +223,9 @@ func (c *Client) permit(ctx context.Context, u URI) error {
 // harmless reports whether the request needs no consent. A panic or timeout means no.
 func (c *Client) harmless(ctx context.Context, p *prepared) bool {
 	shown := p.request
-	shown.URI, shown.Body, shown.Scopes = p.call.URI, bytes.Clone(p.call.Body), slices.Clone(p.call.Scopes)
+	shown.URI = p.call.URI
+	shown.Body = bytes.Clone(p.call.Body)
+	shown.Scopes = slices.Clone(p.call.Scopes)
 	ok, err := call(ctx, c.plugins.host, "", func(context.Context) (bool, error) { return c.options.Harmless(&shown), nil })
 	return ok && err == nil
 }
@@ -317,7 +319,11 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 		return nil, err
 	}
 	r = p.request
-	p.call.Method, p.call.Body, p.call.Scopes, p.call.MTLS, p.call.Targets = r.Method, r.Body, r.Scopes, d.Document.Policy.MTLS, d.Targets
+	p.call.Method = r.Method
+	p.call.Body = r.Body
+	p.call.Scopes = r.Scopes
+	p.call.MTLS = d.Document.Policy.MTLS
+	p.call.Targets = d.Targets
 	if r.Body != nil {
 		p.call.MediaType = r.MediaType
 	}
@@ -343,7 +349,8 @@ func (c *Client) chooseInvoker(p *prepared) error {
 	if err != nil {
 		return err
 	}
-	if p.invoker = c.gateways[m.Base()]; p.invoker == nil {
+	p.invoker = c.gateways[m.Base()]
+	if p.invoker == nil {
 		return fail(CodeUntrustedGateway, "the gateway is not among the configured gateways", "")
 	}
 	p.gateway, p.recipient = m.Base(), m.Base()

@@ -342,7 +342,10 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	case err != nil:
 		return until, err
 	case doc != nil && doc.covers(f.Endpoint):
-		f.Document, f.DocumentOrigin, f.Confirmed, f.Targets = doc, origin, true, nil
+		f.Document = doc
+		f.DocumentOrigin = origin
+		f.Confirmed = true
+		f.Targets = nil
 		f.Findings = append(f.Findings, doc.Findings...)
 		return until, nil
 	case doc == nil && d.options.AllowThirdParty != nil && d.accepts(ctx, func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):

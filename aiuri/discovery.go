@@ -424,7 +424,8 @@ func OrderTargets(targets []Target, random func(int) int) []Target {
 		}
 		pick, running := min(random(sum+1), sum), 0 // a bad random function still picks a target
 		for i := range n {
-			if running += int(left[i].Weight); running >= pick {
+			running += int(left[i].Weight)
+			if running >= pick {
 				ordered = append(ordered, left[i])
 				left = slices.Delete(left, i, i+1)
 				break

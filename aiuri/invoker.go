@@ -204,7 +204,10 @@ func RequestDigest(c *Call) string {
 func (x Expectation) bind(c *Call, d *Discovery) Expectation {
 	plain := *c
 	plain.Nonce = ""
-	x.Endpoint, x.Scopes, x.Request, x.PlainRequest = d.Document.Endpoint, d.Document.Scopes, RequestDigest(c), RequestDigest(&plain)
+	x.Endpoint = d.Document.Endpoint
+	x.Scopes = d.Document.Scopes
+	x.Request = RequestDigest(c)
+	x.PlainRequest = RequestDigest(&plain)
 	return x
 }
 

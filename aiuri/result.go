@@ -241,7 +241,8 @@ func decode(part string) ([]byte, *lookleap.Error) {
 		n := copy(piece[:], rest)
 		rest = rest[n:]
 		var err error
-		if out, err = base64url.AppendDecode(out, piece[:n]); err != nil || bytes.ContainsAny(piece[:n], "\r\n") { // which the decoder skips
+		out, err = base64url.AppendDecode(out, piece[:n])
+		if err != nil || bytes.ContainsAny(piece[:n], "\r\n") { // which the decoder skips
 			return nil, fail(CodeRejectedSignature, "a part is not base64url without padding", "")
 		}
 	}
@@ -261,11 +262,13 @@ func (h *header) parse(data []byte) *lookleap.Error {
 		text, notText := member.Text()
 		switch name {
 		case "alg":
-			if h.algorithm = text; notText != nil || text == "" {
+			h.algorithm = text
+			if notText != nil || text == "" {
 				return fail(CodeRejectedAlgorithm, "alg is not a string", "")
 			}
 		case "kid":
-			if h.keyID, h.hasKeyID = text, true; notText != nil {
+			h.keyID, h.hasKeyID = text, true
+			if notText != nil {
 				return fail(CodeRejectedKey, "kid is not a string", "")
 			}
 		case "cty":

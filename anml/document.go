@@ -85,7 +85,8 @@ func (d *Document) SupportedVersions() (versions []string, present bool) {
 		return nil, false
 	}
 	for v := range strings.SplitSeq(at.value, ",") {
-		if v = strings.Trim(v, " \t\r\n"); v != "" {
+		v = strings.Trim(v, " \t\r\n")
+		if v != "" {
 			versions = append(versions, v)
 		}
 	}

@@ -273,7 +273,9 @@ func (e *examination) unknownWord(n node, at attr) {
 		if at.value == "" {
 			return // reported as malformed
 		}
-		severity, requirement, readAs = lookleap.SeverityError, "ANML-8.4.1-03", "explicit-consent"
+		severity = lookleap.SeverityError
+		requirement = "ANML-8.4.1-03"
+		readAs = "explicit-consent"
 	case "usage":
 		requirement, readAs = "ANML-16.5-01", "none"
 	case "confidentiality":

@@ -135,7 +135,8 @@ func (e *examination) knowledge(site node, actions actions) {
 		if e.response || actions.unique(a.value("action")) {
 			continue // an agent response asks for an action of the document that it answers
 		}
-		if a.mark(dangling); !e.full() {
+		a.mark(dangling)
+		if !e.full() {
 			e.add(a, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+plaintext.Quote(a.value("action"), maxQuoted)+", which does not exist or is not unique", "")
 		}
 	}

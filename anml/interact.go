@@ -68,7 +68,8 @@ func (a Action) Endpoint() string { return a.n.value("endpoint") }
 // without parameters. The default is application/x-www-form-urlencoded.
 func (a Action) EncType() string {
 	t, _, _ := strings.Cut(a.n.value("enctype"), ";")
-	if t = strings.ToLower(strings.TrimSpace(t)); t != "" {
+	t = strings.ToLower(strings.TrimSpace(t))
+	if t != "" {
 		return t
 	}
 	return "application/x-www-form-urlencoded"

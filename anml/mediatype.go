@@ -103,7 +103,8 @@ func Negotiate(accept string) (Format, bool) {
 		}
 		q := 1.0
 		if text, ok := params["q"]; ok {
-			if q, err = strconv.ParseFloat(text, 64); err != nil || q < 0 || q > 1 {
+			q, err = strconv.ParseFloat(text, 64)
+			if err != nil || q < 0 || q > 1 {
 				q = 0
 			}
 		}

@@ -54,7 +54,8 @@ func (e *examination) checkPattern(p Param) {
 		}
 		e.patterns -= min(e.patterns, int64(parseCost(text)))
 	}
-	if p.n.mark(unchecked); !e.full() {
+	p.n.mark(unchecked)
+	if !e.full() {
 		e.add(p.n, lookleap.SeverityWarning, CodePattern, "ANML-8.6.2-04", "the pattern "+plaintext.Quote(text, maxQuoted)+" "+why, "write a short regular expression without look-around or back-references")
 	}
 }

@@ -34,7 +34,8 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 		return nil, j.refusal()
 	}
 	if objects > j.limits.Elements || bytes.Count(data, []byte(",")) > limits.Values {
-		if j.unique = j.judge() == nil; !j.unique {
+		j.unique = j.judge() == nil
+		if !j.unique {
 			return nil, j.refusal() // before memory is spent on it
 		}
 	}
@@ -90,7 +91,8 @@ func (j *jsonReader) root() {
 	j.elements++
 	j.t.rows = append(j.t.rows, row{kind: kAnml, offset: int32(start)})
 	j.object(root, 1)
-	if j.next(); j.at < len(j.src) && j.err == nil {
+	j.next()
+	if j.at < len(j.src) && j.err == nil {
 		j.jsonScanner.fail()
 	}
 	if j.err == nil && !j.doc.HasVersion() && !j.doc.root().lookup("version").ok() {
@@ -237,7 +239,8 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 		return
 	default:
 		j.reportKind(j.node(parent), g.key, kind)
-		if j.scalar(kind); j.t.rows[parent].kind == kConstraints || g.key == "constraints" {
+		j.scalar(kind)
+		if j.t.rows[parent].kind == kConstraints || g.key == "constraints" {
 			g.append(j.unreadable(parent, g.last, start)) // it may have been a restriction
 		}
 		return

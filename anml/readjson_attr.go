@@ -96,7 +96,8 @@ func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c
 	case strictjson.Number:
 		j.number(i, c)
 	case strictjson.Null:
-		if j.scalar(kind); !j.full() {
+		j.scalar(kind)
+		if !j.full() {
 			j.add(j.node(i), lookleap.SeverityInfo, CodeNullValue, "ANML-7.2.2-04", "the key "+plaintext.Quote(key, maxQuoted)+" is null, so it counts as absent", "omit it")
 		}
 		return false
@@ -187,7 +188,8 @@ func (j *jsonReader) keepRaw(i int32, key string, kind strictjson.Kind, depth in
 	n := j.node(i)
 	j.characters(key, j.at)
 	start := j.at
-	if j.skipRaw(kind, depth); j.failed || j.err != nil {
+	j.skipRaw(kind, depth)
+	if j.failed || j.err != nil {
 		return
 	}
 	r := n.makeRare()

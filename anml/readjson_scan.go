@@ -127,7 +127,8 @@ func (s *jsonScanner) name(mark int) (text string, k uint64) {
 		return "", 0
 	}
 	s.at++
-	if text = s.text(t); t.escaped {
+	text = s.text(t)
+	if t.escaped {
 		k = key(text)
 	} else {
 		k = keyAt(s.src, t.from, t.to)
@@ -141,8 +142,10 @@ func (s *jsonScanner) name(mark int) (text string, k uint64) {
 			return "", 0
 		}
 	}
-	if s.names = append(s.names, jsonName{k, text}); len(s.names)-mark > manyNames {
-		if s.unique = s.judge() == nil; !s.unique {
+	s.names = append(s.names, jsonName{k, text})
+	if len(s.names)-mark > manyNames {
+		s.unique = s.judge() == nil
+		if !s.unique {
 			s.fail()
 		}
 	}

@@ -125,7 +125,8 @@ func isJSONNumber(s string) bool {
 		digits()
 	}
 	if strings.HasPrefix(s, ".") {
-		if s = s[1:]; !digits() {
+		s = s[1:]
+		if !digits() {
 			return false
 		}
 	}

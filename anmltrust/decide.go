@@ -108,18 +108,27 @@ func (o *outcome) check(p part, row string, status lookleap.Status, code looklea
 func (o *outcome) deny(row string, code lookleap.Code) {
 	o.missing = nil
 	if !o.narrowing {
-		o.row, o.code, o.tier, o.scope = row, code, Unlisted, 0
+		o.row = row
+		o.code = code
+		o.tier = Unlisted
+		o.scope = 0
 		return
 	}
 	status, checked, message := lookleap.Passed, lookleap.CodeOK, "the host lies below the site, and the site does not narrow it"
 	switch code {
 	case CodeNoRecord, CodeNotListed, CodeSelf:
 	default:
-		status, checked, message = lookleap.Noted, CodeSelfNarrowUnavailable, "the host lies below the site, and whether the site narrows it could not be found out"
+		status = lookleap.Noted
+		checked = CodeSelfNarrowUnavailable
+		message = "the host lies below the site, and whether the site narrows it could not be found out"
 		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeSelfNarrowUnavailable, Requirement: "B5",
 			Message: fmt.Sprintf("whether the site narrows this host could not be found out: %s (%s, row %s)", code.Title(), code, row)})
 	}
-	o.row, o.code, o.tier, o.scope, o.unnarrowed = "B5", CodeSelf, Self, AllSections, true
+	o.row = "B5"
+	o.code = CodeSelf
+	o.tier = Self
+	o.scope = AllSections
+	o.unnarrowed = true
 	o.check(partServer, "B5", status, checked, message)
 }
 
@@ -136,7 +145,8 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 	// Part A: the claim itself.
 	var row string
 	var code lookleap.Code
-	if o.subject, row, code = claim.preCheck(); code != "" {
+	o.subject, row, code = claim.preCheck()
+	if code != "" {
 		return fail(partClaim, row, code, code.Title())
 	}
 	o.check(partClaim, "A", lookleap.Passed, lookleap.CodeOK, fmt.Sprintf("%s claims to speak for %s", o.server.Host, o.site))
@@ -149,7 +159,10 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 	case k == third || k == below && ev.Policy.SelfSubdomains != TrustSubdomains:
 		o.check(partServer, "B8", lookleap.Passed, lookleap.CodeOK, "the site is a third party to the server")
 	default:
-		o.row, o.code, o.tier, o.scope = "B1", CodeSelf, Self, AllSections
+		o.row = "B1"
+		o.code = CodeSelf
+		o.tier = Self
+		o.scope = AllSections
 		if k == below {
 			o.row = "B2"
 		}
@@ -266,7 +279,8 @@ func (o *outcome) choose(ev *Evidence, from sources, now time.Time) {
 	if fallback {
 		o.check(partChoice, "K3", lookleap.Noted, j.code, "the other mechanism is asked, since this failure may pass")
 		first = other
-		if j = o.ask(ev, now, other, uris[other], true); o.missing != nil {
+		j = o.ask(ev, now, other, uris[other], true)
+		if o.missing != nil {
 			return
 		}
 	}
@@ -316,7 +330,8 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 				both = j
 			}
 			both.row, both.scope = "K1", total.scope&j.scope
-			if both.until = total.until; j.until.Before(both.until) {
+			both.until = total.until
+			if j.until.Before(both.until) {
 				both.until = j.until
 			}
 			total = &both
@@ -379,7 +394,11 @@ func (o *outcome) finish(now time.Time, m Mechanism, uris []string, j judgement,
 		o.check(partMemory, "E5", lookleap.Failed, CodeTrustEvidence, "what the evidence granted has ended")
 		o.deny("E5", CodeTrustEvidence)
 	default:
-		o.row, o.code, o.tier, o.scope, o.sources = j.row, j.code, j.tier, j.scope, slices.Clone(uris)
+		o.row = j.row
+		o.code = j.code
+		o.tier = j.tier
+		o.scope = j.scope
+		o.sources = slices.Clone(uris)
 		if o.narrowing {
 			o.row, o.code = "B3", CodeSelfNarrowed
 		}

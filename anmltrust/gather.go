@@ -250,7 +250,10 @@ func (g *gathering) read(ctx context.Context, key manifestKey, only bool) (*Exch
 		return x, stop
 	}
 	if confirmed {
-		x.Validated, x.manifest, x.MediaType, x.Digest = true, before.manifest, before.MediaType, before.Digest
+		x.Validated = true
+		x.manifest = before.manifest
+		x.MediaType = before.MediaType
+		x.Digest = before.Digest
 		x.validator, x.Local = before.validator, x.Local || before.Local
 	}
 	g.rememberManifest(x, key)

@@ -208,7 +208,8 @@ func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Dura
 	findings = append(findings, m.Findings...)
 	if row, code := m.Check(s.site, now); code != "" {
 		j := refusal(row, code, backoffManifest, min(ttl, longBackoff))
-		if j.security = row == "M14"; j.security {
+		j.security = row == "M14"
+		if j.security {
 			j.backoff.length = ttl
 		}
 		return j

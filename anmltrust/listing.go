@@ -148,7 +148,8 @@ func readEntry(entry strictjson.Value) (name string, g grant, problem string) {
 			g.tier, tierOK = readTier(v)
 		case "scope":
 			var dropped bool
-			if g.scope, dropped, scopeOK = readScope(v); dropped && problem == "" {
+			g.scope, dropped, scopeOK = readScope(v)
+			if dropped && problem == "" {
 				problem = "the entry's scope has names that cannot be delegated"
 			}
 		}

@@ -32,7 +32,8 @@ const (
 
 // fixStart returns the fix of a text that does not begin as a record does.
 func fixStart(text string) string {
-	switch text = strings.TrimLeft(text, " \t"); {
+	text = strings.TrimLeft(text, " \t")
+	switch {
 	case strings.HasPrefix(text, `"`):
 		return "remove the quotation marks, which belong into zone files only"
 	case strings.HasPrefix(text, tagVersion+"="+version):
@@ -215,7 +216,8 @@ func plainPath(p string) bool {
 func hasOwnParameter(query string) bool {
 	for part := range strings.SplitSeq(query, "&") { // a record's value has no semicolon
 		name, _, _ := strings.Cut(part, "=")
-		if name = unescape(name); strings.EqualFold(name, "domain") || strings.EqualFold(name, "scope") {
+		name = unescape(name)
+		if strings.EqualFold(name, "domain") || strings.EqualFold(name, "scope") {
 			return true
 		}
 	}

@@ -119,7 +119,8 @@ func (v *Verifier) previousGrant(g *gathering, o *outcome, now time.Time) *resul
 	}
 	again := *g.recalled
 	again.ignoreGrants, again.backoff = false, ""
-	if o = walk(g.q.claim, g.ev, &again, now); o.reuse == nil || o.reuse.auth == nil {
+	o = walk(g.q.claim, g.ev, &again, now)
+	if o.reuse == nil || o.reuse.auth == nil {
 		return nil
 	}
 	return o.reused(o.reuse, g.q.claim)
@@ -141,7 +142,10 @@ func (o *outcome) reused(d *decision, c Claim) *result {
 		return &result{err: &lookleap.VerifyError{Verdict: &verdict, Err: d.err.Err}}
 	}
 	a := *d.auth
-	a.Cached, a.Server, a.DNSSEC, a.Verdict = true, o.server, o.dnssec, &verdict
+	a.Cached = true
+	a.Server = o.server
+	a.DNSSEC = o.dnssec
+	a.Verdict = &verdict
 	return &result{auth: &a}
 }
 

@@ -264,7 +264,9 @@ func (v *Verifier) run(ctx context.Context, q question, s subject) *result {
 	for {
 		now := v.clock.Now()
 		if g.ev == nil || g.clockSteps != v.clock.Steps() { // evidence from before the clock was set back is doubtful
-			g.clockSteps, g.withdrawals, g.recalled = v.clock.Steps(), v.memory.generation(s.site).withdrawals.Load(), nil
+			g.clockSteps = v.clock.Steps()
+			g.withdrawals = v.memory.generation(s.site).withdrawals.Load()
+			g.recalled = nil
 			g.ev = &Evidence{Policy: v.rules, Fresh: q.mode == fresh}
 		}
 		if g.ev.DNS != nil && g.recalled == nil {

@@ -113,7 +113,8 @@ type countingReader struct {
 
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.reader.Read(p)
-	if c.count += n; c.count > c.most && err == nil {
+	c.count += n
+	if c.count > c.most && err == nil {
 		n, err = 0, archiveTooLarge(c.most)
 	}
 	if err != nil && err != io.EOF {
@@ -190,7 +191,8 @@ func (u *unpacker) file(written string, size int64, content io.Reader) error {
 		}
 		n, err := content.Read(data[len(data):min(cap(data), int(size))])
 		data = data[:len(data)+n]
-		if u.total += n; u.total > ratioAllowance && u.total/maxRatio > u.read() {
+		u.total += n
+		if u.total > ratioAllowance && u.total/maxRatio > u.read() {
 			return refuse(lookleap.CodeTooLarge, name, fmt.Sprintf("the archive unpacks to more than %d times its size", maxRatio), "leave such files out")
 		}
 		if err != nil && len(data) < int(size) {
@@ -383,7 +385,9 @@ func (s *Loaded) member(ctx context.Context, t Target) (*Resource, error) {
 		v.Code, v.Summary = check.Code, check.Message
 		return nil, s.loader.refuse(ctx, v, nil)
 	}
-	v.OK, v.Expires, v.Summary = true, s.Verdict.Expires, "the "+r.Kind.String()+" was read from the archive"
+	v.OK = true
+	v.Expires = s.Verdict.Expires
+	v.Summary = "the " + r.Kind.String() + " was read from the archive"
 	return r, nil
 }
 

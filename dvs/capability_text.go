@@ -193,7 +193,8 @@ func (r *capabilityReader) contacts(words []string) {
 		if i := strings.IndexAny(word, "/:?"); i >= 0 {
 			host = word[:i]
 		}
-		if host = canonicalHost(host); strings.Contains(host, ".") && extensions[path.Ext(host)] == 0 {
+		host = canonicalHost(host)
+		if strings.Contains(host, ".") && extensions[path.Ext(host)] == 0 {
 			r.add(CapabilityHost, host, "")
 		}
 	}

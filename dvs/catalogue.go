@@ -104,7 +104,8 @@ func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 	e.Metadata, e.Findings, e.Err = parseMetadataIn(directory, buffer[:n], c.Profile, c.Limits)
 	if e.Err == nil {
 		p := report{text: buffer[:n]}
-		if p.nameAndDirectory(e.Metadata, directory, c.Profile); p.err() != nil {
+		p.nameAndDirectory(e.Metadata, directory, c.Profile)
+		if p.err() != nil {
 			e.Metadata, e.Err = nil, p.err()
 		}
 		e.Findings = append(e.Findings, p.findings...)

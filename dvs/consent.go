@@ -65,7 +65,9 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400)}
 	if c.notFetched() {
 		url := c.skill.String() // in full, since the server receives it
-		item.Recipient, item.Digest, item.Summary = host, lookleap.Digest([]byte(url)), "ask for "+plaintext.Quote(url, len(url)+1)+", and use its instructions, which were not read yet"
+		item.Recipient = host
+		item.Digest = lookleap.Digest([]byte(url))
+		item.Summary = "ask for " + plaintext.Quote(url, len(url)+1) + ", and use its instructions, which were not read yet"
 		if c.Hint.foreign() {
 			item.Summary += "; " + plaintext.Quote(c.Hint.Origin, 300) + " lists it"
 			if pin := c.Claim.Pin.Digest; !pin.IsZero() {

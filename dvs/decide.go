@@ -132,7 +132,9 @@ func (j *judge) decide(claimOnly bool) *lookleap.Verdict {
 	switch {
 	case !v.OK:
 	case claimOnly:
-		v.OK, v.Code, v.Summary = false, CodeNotActivated, "the file was not asked for yet, and is judged on activation"
+		v.OK = false
+		v.Code = CodeNotActivated
+		v.Summary = "the file was not asked for yet, and is judged on activation"
 	default:
 		v.Summary = fmt.Sprintf("the skill is verified under %s, %s", j.effective, j.claim.Source)
 		v.Expires = j.evidence.Fresh

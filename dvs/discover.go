@@ -284,7 +284,8 @@ func (l *Loader) askForeign(ctx context.Context, c *candidate, to level) (got ad
 	if err := l.checkClaim(ctx, c); err != nil {
 		return admitted{}, true, err
 	}
-	if c.Level = to; c.Claim.Source.Registered() || l.agreedBefore(c) {
+	c.Level = to
+	if c.Claim.Source.Registered() || l.agreedBefore(c) {
 		return admitted{}, false, nil
 	}
 	got, err = l.askAdmission(ctx, c)

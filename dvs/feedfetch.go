@@ -179,7 +179,10 @@ func (l *Loader) fetchFeed(ctx context.Context, f *feed, now time.Time) {
 			err = l.followFeed(ctx, f, list)
 		}
 		if err == nil {
-			newer.Sequence, newer.Entries, newer.Fetched, newer.Validator = list.Sequence, list.Entries, now, resp.Validator()
+			newer.Sequence = list.Sequence
+			newer.Entries = list.Entries
+			newer.Fetched = now
+			newer.Validator = resp.Validator()
 		}
 	case err == nil:
 		err = refuse(lookleap.CodeBadStatus, f.url.String(), fmt.Sprintf("the status is %d", resp.Status), "")

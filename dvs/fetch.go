@@ -178,7 +178,9 @@ func (d *document) confirmedBy(confirmed *document) *document {
 	copied := *d
 	copied.evidence.Received, copied.evidence.Fresh = confirmed.evidence.Received, confirmed.evidence.Fresh
 	copied.public = copied.public && confirmed.public
-	copied.evidence.Names, copied.evidence.Address, copied.evidence.TLS = confirmed.evidence.Names, confirmed.evidence.Address, confirmed.evidence.TLS
+	copied.evidence.Names = confirmed.evidence.Names
+	copied.evidence.Address = confirmed.evidence.Address
+	copied.evidence.TLS = confirmed.evidence.TLS
 	return &copied
 }
 

@@ -45,7 +45,8 @@ func foldFilePath(file string) (names []string, err error) {
 		if reason := segmentFault(segment); reason != "" {
 			return bad(reason, "rename the file")
 		}
-		if names[i] = foldName(segment); names[i] == ".git" || names[i] == "git~1" {
+		names[i] = foldName(segment)
+		if names[i] == ".git" || names[i] == "git~1" {
 			return bad("a directory of that name holds what git runs", "rename the file")
 		}
 	}

@@ -164,7 +164,9 @@ func missingFence(text []byte, first span) *fault {
 		message: "the first line does not consist of exactly three hyphens", fix: "begin the file with a --- line"}
 	line := bytes.TrimSpace(first.of(text))
 	if target, ok := linkTarget(text); ok {
-		f.code, f.requirement, f.message = CodeLink, "DVS-4.2-09", "the file is a link to "+plaintext.Quote(target, 200)+", which the server sends as text"
+		f.code = CodeLink
+		f.requirement = "DVS-4.2-09"
+		f.message = "the file is a link to " + plaintext.Quote(target, 200) + ", which the server sends as text"
 		f.fix = "use the URL of the file that the link leads to, or publish the file itself"
 		return f
 	}

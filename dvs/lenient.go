@@ -73,7 +73,8 @@ func fromUTF16(data []byte, limit int) []byte {
 	for i := 2; i+1 < len(data) && len(text) <= limit; i += 2 {
 		r := unit(i)
 		if utf16.IsSurrogate(r) {
-			if r = utf16.DecodeRune(r, unit(i+2)); r != utf8.RuneError {
+			r = utf16.DecodeRune(r, unit(i+2))
+			if r != utf8.RuneError {
 				i += 2
 			}
 		}

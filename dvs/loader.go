@@ -109,7 +109,8 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 	}
 	l.trust = newTrustKeeper(options.Trust)
 	l.feeds = newFeedReader(options.Feeds)
-	if l.feedStore = newTrustKeeper(options.FeedStore); l.feedStore == nil {
+	l.feedStore = newTrustKeeper(options.FeedStore)
+	if l.feedStore == nil {
 		l.feedStore = l.trust
 	}
 	if l.roots == nil {
@@ -247,7 +248,10 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(c.skill.String()), Message: "the skill was not loaded", Err: err}
 	}
 	now := l.host.Time()
-	c.Evidence, c.File, c.Final, c.cause = doc.evidence, content{doc.body, len(doc.body)}, doc.final.String(), doc.cause
+	c.Evidence = doc.evidence
+	c.File = content{doc.body, len(doc.body)}
+	c.Final = doc.final.String()
+	c.cause = doc.cause
 	if c.Evidence.Fresh.Before(now) {
 		c.Evidence.Fresh = now // a copy that must not be kept may be used by those who asked for it
 	}
@@ -260,13 +264,16 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 	synced := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx))
 	rules := l.roots.Rules()
-	c.Claim.Profile, c.Claim.Strict, c.Claim.RequireSecure = l.options.Profile, l.options.Strict, l.options.RequireSecure
+	c.Claim.Profile = l.options.Profile
+	c.Claim.Strict = l.options.Strict
+	c.Claim.RequireSecure = l.options.RequireSecure
 	claim := c.Claim
 	var ungoverned error
 	if c.skill, err = ParseArtifactURL(claim.URL, claim.Artifact, rules); err == nil {
 		ungoverned = l.govern(c)
 		l.applyRegistry(c)
-		if claim = c.Claim; l.host.Prompter != nil {
+		claim = c.Claim
+		if l.host.Prompter != nil {
 			claim = claim.confirmed()
 		}
 	}
@@ -297,7 +304,10 @@ func (l *Loader) applyRegistry(c *candidate) {
 		}
 	}
 	c.root = d.Root
-	c.Claim.Root, c.Claim.Source, c.Claim.Blocked, c.Claim.Revoked = d.Root.String(), d.Source, d.Blocked, d.Revoked
+	c.Claim.Root = d.Root.String()
+	c.Claim.Source = d.Source
+	c.Claim.Blocked = d.Blocked
+	c.Claim.Revoked = d.Revoked
 }
 
 // confirmed returns the claim as it is once the user has confirmed a derived root.

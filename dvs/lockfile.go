@@ -368,7 +368,8 @@ const digestPrefix = "sha256:"
 func ParseDigest(text string) (Digest, error) {
 	var d Digest
 	digits, ok := strings.CutPrefix(text, digestPrefix)
-	if ok = ok && len(digits) == hex.EncodedLen(len(d)) && strings.ToLower(digits) == digits; ok {
+	ok = ok && len(digits) == hex.EncodedLen(len(d)) && strings.ToLower(digits) == digits
+	if ok {
 		_, err := hex.Decode(d[:], []byte(digits))
 		ok = err == nil
 	}

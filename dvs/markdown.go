@@ -109,7 +109,8 @@ func (s *Skill) References() []Reference {
 	r := referenceLister{skill: s, seen: map[string]bool{}}
 	reader := markdown.NewReader(s.Body)
 	markdown.Blocks(s.Body, func(b *markdown.Block) bool {
-		switch r.code = b.Kind == markdown.Code; b.Kind {
+		r.code = b.Kind == markdown.Code
+		switch b.Kind {
 		case markdown.Prose:
 			reader.Items(b, r.item)
 		case markdown.HTML:
@@ -317,7 +318,8 @@ func readTag(text string, at int, attrs []htmlAttr) (p htmlPart, end int) {
 			at++
 		default:
 			var a htmlAttr
-			if a, at = readAttr(text, at); len(p.attrs) < maxHTMLAttrs {
+			a, at = readAttr(text, at)
+			if len(p.attrs) < maxHTMLAttrs {
 				p.attrs = append(p.attrs, a)
 			}
 		}

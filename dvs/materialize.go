@@ -288,7 +288,8 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 		if p.report.Err != nil {
 			continue
 		}
-		if p.report.Directory = n.given[p.ID]; p.report.Directory == "" {
+		p.report.Directory = n.given[p.ID]
+		if p.report.Directory == "" {
 			open = append(open, p)
 			same[directoryName(p.skill.Name)]++
 		}
@@ -302,7 +303,8 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 			case alone && n.take(plain, p.ID):
 				p.report.Directory = plain
 			default:
-				if p.report.Directory = n.derive(plain, p.ID); p.report.Directory == "" {
+				p.report.Directory = n.derive(plain, p.ID)
+				if p.report.Directory == "" {
 					p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have", "use different names")
 				}
 			}

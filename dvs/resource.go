@@ -289,7 +289,8 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 	}
 	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest, data: doc.body, page: isHTML(doc.evidence.Type), Kind: KindOf(t.Name, doc.body)}
 	if t.Name == "" {
-		if r.Kind = t.Kind; isShebang(doc.body) {
+		r.Kind = t.Kind
+		if isShebang(doc.body) {
 			r.Kind = Script
 		}
 	}
@@ -315,7 +316,9 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 			return nil, l.refuse(ctx, v, doc.cause)
 		}
 	}
-	v.OK, v.Expires, v.Summary = true, doc.evidence.Fresh, fmt.Sprintf("the %s was fetched", r.Kind)
+	v.OK = true
+	v.Expires = doc.evidence.Fresh
+	v.Summary = fmt.Sprintf("the %s was fetched", r.Kind)
 	digest := unneeded("no digest was expected, and this one is recorded", lookleap.Evidence{Digest: r.Digest.String()})
 	digest.Requirement = digestCheck
 	v.Checks = append(v.Checks, digest)

@@ -310,7 +310,8 @@ func (r *Roots) Find(u SkillURL) Declared {
 	if d.Source.Registered() && len(s.denied) > 0 {
 		registered = len(s.rules.platforms().party(d.Root.url).path)
 	}
-	if d.Revoked, blocked = s.denial(u.place); blocked != nil && len(blocked.party.path) >= registered {
+	d.Revoked, blocked = s.denial(u.place)
+	if blocked != nil && len(blocked.party.path) >= registered {
 		d.Root, d.Source, d.Blocked = blocked.root, ByUser, true
 		return d
 	}

@@ -21,7 +21,8 @@ func (role hostRole) readRoute(input string, segments []string) (r route, ok boo
 	e, s := role.platform, role.platform.Source
 	depth := e.owner(segments).depth + 1
 	if s.Marker != "" {
-		if depth = slices.Index(segments, s.Marker); depth < 0 {
+		depth = slices.Index(segments, s.Marker)
+		if depth < 0 {
 			return route{}, false, nil
 		}
 		if depth < 2 {
@@ -156,7 +157,8 @@ func (r *route) commit() string {
 	// A description such as v1-3-g0123abc may end a revision with slashes in it.
 	for _, segment := range rest[:max(len(rest)-1, 1)] {
 		name, _, _ := strings.Cut(unescape(segment), "~")
-		if name, _, _ = strings.Cut(name, "^"); describedRef.MatchString(name) {
+		name, _, _ = strings.Cut(name, "^")
+		if describedRef.MatchString(name) {
 			return segment
 		}
 	}

@@ -133,7 +133,8 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		if err != nil {
 			return nil, err
 		}
-		if total += len(r.data); total > limits.Total {
+		total += len(r.data)
+		if total > limits.Total {
 			return nil, s.loader.refuseTarget(ctx, t.URL, refuse(lookleap.CodeTooLarge, t.URL, fmt.Sprintf("the files of a script have more than %d bytes", limits.Total), "use smaller files"))
 		}
 		files = append(files, plannedFile{Name: r.Name, Digest: r.Digest, content: content{r.data, len(r.data)}})

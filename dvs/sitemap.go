@@ -82,7 +82,8 @@ func (s *sitemap) read() error {
 			}
 		case strictxml.Text, strictxml.CData:
 			if inLoc && s.scanner.Depth() == 3 {
-				if s.long = s.long || s.loc.Len()+len(t.Text) > maxLocation+64; !s.long {
+				s.long = s.long || s.loc.Len()+len(t.Text) > maxLocation+64
+				if !s.long {
 					s.loc.WriteString(t.Text)
 				}
 			}

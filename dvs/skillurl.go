@@ -312,7 +312,8 @@ func (e *Platform) plainPlace(u domain.URL, segments []string) (place, error) {
 	}
 	if err == nil && e.Source != nil { // another name of a platform whose routes are known
 		where, ok, routeErr := hostRole{platform: e, page: true}.readRoute(u.String(), segments)
-		if err = routeErr; ok {
+		err = routeErr
+		if ok {
 			p.commit = where.commit()
 		}
 	}

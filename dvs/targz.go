@@ -84,7 +84,8 @@ func tarEnd(rest io.Reader) error {
 				return refuse(CodeBadArchive, "", "there is more after the end of the archive", "pack the skill again")
 			}
 		}
-		switch total += n; {
+		total += n
+		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:

@@ -140,7 +140,10 @@ func refusedBefore(skill string, r *TrustRecord) error {
 // refuseTrust returns an error with a verdict that has what the store said as its last check.
 func (l *Loader) refuseTrust(ctx context.Context, v *lookleap.Verdict, err error) error {
 	refused := *v
-	refused.OK, refused.Expires, refused.Code, refused.Summary = false, time.Time{}, lookleap.CodeOf(err), sentence(err)
+	refused.OK = false
+	refused.Expires = time.Time{}
+	refused.Code = lookleap.CodeOf(err)
+	refused.Summary = sentence(err)
 	refused.Checks = append(slices.Clone(v.Checks), lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
 	return l.refuse(ctx, &refused, err)
 }
@@ -247,7 +250,9 @@ func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
 			SkillOnly: c.SkillOnly, Capabilities: capabilitiesOfSkill(c.parsed), Text: c.entry}
 		if c.members != nil {
 			all := versionOf(c.members)
-			v.Files, v.Bundle, v.Capabilities = lockedFiles(all.files), bundleDigest(all.files), all.capabilities
+			v.Files = lockedFiles(all.files)
+			v.Bundle = bundleDigest(all.files)
+			v.Capabilities = all.capabilities
 		}
 		r.approve(v)
 		return nil

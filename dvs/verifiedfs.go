@@ -163,7 +163,8 @@ func checkFiles(files map[string][]byte, limits Limits) error {
 			return err
 		}
 		size := len(files[file])
-		if total += size; size > limits.Resource || total > limits.Total {
+		total += size
+		if size > limits.Resource || total > limits.Total {
 			return refuse(lookleap.CodeTooLarge, file, "the file, or all files together, are larger than allowed", "leave large files out")
 		}
 	}

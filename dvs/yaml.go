@@ -163,7 +163,10 @@ func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 // seek returns the offset of a node in bytes.
 func (r *yamlReader) seek(n *yaml.Node) int {
 	if n.Line < r.line || n.Line == r.line && n.Column < r.column {
-		r.at, r.line, r.column, r.start = 0, 1, 1, 0
+		r.at = 0
+		r.line = 1
+		r.column = 1
+		r.start = 0
 	}
 	for r.line < n.Line {
 		next := bytes.IndexByte(r.text[r.at:], '\n')

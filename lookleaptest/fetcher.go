@@ -145,7 +145,8 @@ func fetchesOnce(r *trial[openFetcher]) {
 		s.broken("a header that the response has twice was returned as %q", resp.Header.Values("X-Twice"))
 	}
 	long := strings.Repeat("tea ", 64<<10)
-	if _, text, err = s.send(context.Background(), "POST", "/order", long); err != nil || text != long {
+	_, text, err = s.send(context.Background(), "POST", "/order", long)
+	if err != nil || text != long {
 		s.broken("a body of %d bytes was returned with %d bytes and the error %v", len(long), len(text), err)
 	}
 	resp, _, err = s.send(context.Background(), "GET", "/missing", "")

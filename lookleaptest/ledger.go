@@ -137,7 +137,10 @@ func sameEntry(a, b agent.Entry) bool {
 	if !a.Time.Equal(b.Time) || !a.Granted.Equal(b.Granted) {
 		return false
 	}
-	a.Time, a.Granted, a.Number, a.Previous = b.Time, b.Granted, b.Number, b.Previous
+	a.Time = b.Time
+	a.Granted = b.Granted
+	a.Number = b.Number
+	a.Previous = b.Previous
 	return reflect.DeepEqual(a, b)
 }
 

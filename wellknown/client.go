@@ -232,7 +232,10 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 		r.Expires = r.expiry(nil)
 		return r.conclude(lookleap.Evidence{URL: r.URL, Status: r.Status, MediaType: r.MediaType, Text: err.Error()})
 	}
-	r.FinalURL, r.Status, r.MediaType, r.Header = resp.URL.String(), resp.Status, resp.MediaType, resp.Header
+	r.FinalURL = resp.URL.String()
+	r.Status = resp.Status
+	r.MediaType = resp.MediaType
+	r.Header = resp.Header
 	r.CrossOrigin = resp.URL.Origin() != uri.Origin()
 	switch status := resp.Status; {
 	case status == http.StatusOK:

@@ -174,7 +174,9 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 	unreadable := func(err error) error {
 		out := &lookleap.Error{Code: CodeBadRegistry, Subject: "registry", Message: "the file cannot be read", Err: err}
 		if bad := new(csv.ParseError); errors.As(err, &bad) {
-			out.Position, out.Message, out.Err = lookleap.Position{Line: bad.Line, Column: bad.Column}, bad.Err.Error(), nil
+			out.Position = lookleap.Position{Line: bad.Line, Column: bad.Column}
+			out.Message = bad.Err.Error()
+			out.Err = nil
 		}
 		return out
 	}
@@ -206,7 +208,9 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 		name := strings.Clone(row[0])
 		e := known.Lookup(name)
 		e.Name = name
-		e.Controller, e.Reference, e.Related = strings.Clone(row[1]), strings.Clone(row[2]), strings.Clone(row[4])
+		e.Controller = strings.Clone(row[1])
+		e.Reference = strings.Clone(row[2])
+		e.Related = strings.Clone(row[4])
 		if e.Status, err = ParseStatus(row[3]); err == nil {
 			err = e.check()
 		}

@@ -79,7 +79,8 @@ func billOfMaterials() ([]byte, error) {
 			unknown = append(unknown, fmt.Errorf("%s: %w", key, err))
 		}
 		c := newComponent("library", d.module, id)
-		if c.Scope = "excluded"; d.required {
+		c.Scope = "excluded"
+		if d.required {
 			c.Scope = "required"
 		}
 		c.Properties = []property{{"lookleap:used-by", strings.Join(slices.Sorted(maps.Keys(d.usedBy)), " ")}}
@@ -105,7 +106,8 @@ func newComponent(kind string, m module, licenseID string) component {
 		purl += "@" + m.Version
 	}
 	c := component{Type: kind, Ref: purl, Name: m.Path, Version: m.Version, PURL: purl, Licenses: make([]license, 1)}
-	if c.Licenses[0].License.ID = licenseID; licenseID == "" {
+	c.Licenses[0].License.ID = licenseID
+	if licenseID == "" {
 		c.Licenses[0].License.Name = "none in the module"
 	}
 	return c

@@ -335,13 +335,15 @@ func (t Tool) Definition(v Vendor) Definition {
 	switch v {
 	case OpenAI:
 		strict := object(cmp.Or(string(t.strict), noArguments))
-		if d.Strict = len(members(strict)) <= maxOpenAIProperties; d.Strict {
+		d.Strict = len(members(strict)) <= maxOpenAIProperties
+		if d.Strict {
 			d.Parameters = strict
 		}
 	case Anthropic:
 		strict := optionalInsteadOfNull(object(cmp.Or(string(t.strict), noArguments)))
 		required, _ := strict["required"].([]any)
-		if d.Strict = len(members(strict))-len(required) <= maxAnthropicOptionals; d.Strict {
+		d.Strict = len(members(strict))-len(required) <= maxAnthropicOptionals
+		if d.Strict {
 			d.Parameters = strict
 		}
 	case Gemini:

@@ -88,7 +88,8 @@ func VerifyLedger(ctx context.Context, l DisclosureLedger, from, to Head) (Head,
 		if e.Number != head.Number+1 || e.Previous != head.Digest {
 			return Head{}, broken(head.Number+1, "it does not follow the entry before it")
 		}
-		if head = e.Head(); head.Number == to.Number {
+		head = e.Head()
+		if head.Number == to.Number {
 			if head != to {
 				return Head{}, broken(head.Number, "it does not have the digest of the head")
 			}

@@ -302,7 +302,8 @@ func (c *Context) indexText(ctx context.Context, i *Inform, f *folder) error {
 func (c *Context) indexReading(ctx context.Context, i *Inform, f *folded, first bool) (isNew bool, err error) {
 	piece := make([]uint64, 0, min(indexPiece, len(f.runes)+1))
 	for hash := range c.index.hashes(f) {
-		if piece = append(piece, hash); len(piece) < cap(piece) {
+		piece = append(piece, hash)
+		if len(piece) < cap(piece) {
 			continue
 		}
 		if err := ctx.Err(); err != nil || !c.indexHashes(i, piece, first) {
@@ -351,7 +352,8 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 		Usage: p.usageOfInform(site, n, now), Received: p.opened.received,
 	}
 	party, a := p.ownerOfInform(site, n, now)
-	if i.Site = party.Domain; a == anmltrust.OfSite {
+	i.Site = party.Domain
+	if a == anmltrust.OfSite {
 		i.Owner = party.Domain
 	}
 	if life, limited := p.lifetimeOf(n); limited && life > 0 {

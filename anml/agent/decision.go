@@ -206,9 +206,15 @@ func (d *Decision) rest(g *grounds) {
 	allowed := g.ruled && g.standing.Effect == EffectAllow
 	switch {
 	case g.transfer != nil:
-		d.Code, d.Basis, d.Reference, d.granted = CodeConsentHeld, anml.ConsentExplicit, g.transfer.ID, g.transfer
+		d.Code = CodeConsentHeld
+		d.Basis = anml.ConsentExplicit
+		d.Reference = g.transfer.ID
+		d.granted = g.transfer
 	case g.held != nil:
-		d.Code, d.Basis, d.Reference, d.granted = CodeConsentHeld, anml.ConsentExplicit, g.held.ID, g.held
+		d.Code = CodeConsentHeld
+		d.Basis = anml.ConsentExplicit
+		d.Reference = g.held.ID
+		d.granted = g.held
 	case allowed && g.implicit():
 		d.Code, d.Basis = CodeUserRule, anml.ConsentImplicit
 	case allowed && g.free():

@@ -125,7 +125,8 @@ func textOf(data []byte) (text string, all bool) {
 		return "", false
 	}
 	narrow := strings.ReplaceAll(string(data), "\x00", "") // UTF-16 of ASCII too
-	if narrow = strings.TrimRight(narrow, "\n"); len(narrow) >= wholeLen && printable(narrow) {
+	narrow = strings.TrimRight(narrow, "\n")
+	if len(narrow) >= wholeLen && printable(narrow) {
 		return narrow, true
 	}
 	parts := stretches(nil, narrow)
@@ -269,7 +270,8 @@ func number(digits string, base, bits int) (n uint64, ok bool) {
 		if d < 0 || int(d) >= base {
 			return 0, false
 		}
-		if n = n*uint64(base) + uint64(d); n>>bits != 0 {
+		n = n*uint64(base) + uint64(d)
+		if n>>bits != 0 {
 			return 0, false
 		}
 	}

@@ -107,7 +107,10 @@ func (t *tell) decision(e exchange, asker string) Decision {
 // refuse removes the value.
 func (t *tell) refuse(why lookleap.Code, reason anml.Reason) {
 	t.Reason, t.Code, t.Value = reason, why, ""
-	t.Item, t.Basis, t.Reference, t.Granted = "", anml.ConsentUnstated, "", time.Time{}
+	t.Item = ""
+	t.Basis = anml.ConsentUnstated
+	t.Reference = ""
+	t.Granted = time.Time{}
 }
 
 // tells reports whether anything of the user's would leave.
@@ -256,7 +259,8 @@ func (p *Page) fill(ctx context.Context, in *preparedCall, site anml.Site, act a
 	}
 	var args []anml.Arg
 	var err error
-	if e.Send.Response = answers(act, asks, c); e.Send.Response {
+	e.Send.Response = answers(act, asks, c)
+	if e.Send.Response {
 		err = unanswerable(act, asks, c)
 	} else if c, err = silent(asks, c); err == nil {
 		args, err = arguments(act, c)

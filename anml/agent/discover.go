@@ -463,7 +463,8 @@ func parseDNSText(text string) (path string, ours bool) {
 		if seen[name] {
 			return "", false
 		}
-		if seen[name] = true; name == "path" && isDNSPath(value) {
+		seen[name] = true
+		if name == "path" && isDNSPath(value) {
 			path = value
 		}
 	}

@@ -39,7 +39,9 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 	f.rules = p.rules(site)
 	asker, whose := p.ownerOfAsk(site, now)
 	actor, _ := p.owner(site, anmltrust.Interact, now)
-	f.asker, f.foreign, f.elsewhere = asker, p.foreignRules(site, asker, now), p.foreignRules(site, actor, now)
+	f.asker = asker
+	f.foreign = p.foreignRules(site, asker, now)
+	f.elsewhere = p.foreignRules(site, actor, now)
 	switch {
 	case p.opened.insecure:
 		f.closed = lookleap.CodeInsecureTransport

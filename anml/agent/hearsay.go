@@ -96,7 +96,8 @@ func (h *hearsay) next(which func(speaker) bool) (from speaker, heard heardText,
 			continue
 		}
 		heard = list[0]
-		if h.waiting[from], h.sizes[from] = list[1:], h.sizes[from]-heard.size; len(list) == 1 {
+		h.waiting[from], h.sizes[from] = list[1:], h.sizes[from]-heard.size
+		if len(list) == 1 {
 			delete(h.waiting, from)
 			delete(h.sizes, from)
 		}

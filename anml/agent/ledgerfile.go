@@ -397,7 +397,8 @@ func ledgerLine(entries []Entry) ([]byte, error) {
 	line = append(line, ledgerSum(body)...)
 	line = append(line, frameEntries...)
 	line = append(line, body...)
-	if line = append(line, frameEnd...); len(line) > maxLedgerLine {
+	line = append(line, frameEnd...)
+	if len(line) > maxLedgerLine {
 		return nil, fmt.Errorf("%d entries make a line of %d bytes; the limit is %d", len(entries), len(line), maxLedgerLine)
 	}
 	return line, nil

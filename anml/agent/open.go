@@ -286,7 +286,8 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	if p.budget == nil {
 		p.budget = fetch.NewBudget(s.agent.options.Limits.Requests)
 	}
-	if p.server, _ = anmltrust.ServerOf(r.URL.String()); p.opened.insecure {
+	p.server, _ = anmltrust.ServerOf(r.URL.String())
+	if p.opened.insecure {
 		p.server = anmltrust.Server{}
 	}
 	if over := ended(ctx, r.URL.WithoutQuery()); over != nil {

@@ -84,7 +84,8 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	default:
 		r.Body = resp.Body
 	}
-	if r.Outcome = anml.OutcomeUnknown; defined(resp.Status) {
+	r.Outcome = anml.OutcomeUnknown
+	if defined(resp.Status) {
 		r.Outcome = anml.OutcomeOf(resp.Status, document)
 	}
 	m.waitAsTold(ctx, document)

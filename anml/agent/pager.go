@@ -93,7 +93,11 @@ func (r *result) take(p *Page, keys []string) {
 	if d := contentDigest(p); d != "" {
 		r.Seen = append(r.Seen, d)
 	}
-	r.Next, r.Foreign, r.Bad, r.Cursor, r.Speaker = "", "", "", "", ""
+	r.Next = ""
+	r.Foreign = ""
+	r.Bad = ""
+	r.Cursor = ""
+	r.Speaker = ""
 	nav, speaker := navOf(p)
 	if total, ok := nav.Total(); ok && total <= maxTotal {
 		r.Total = total

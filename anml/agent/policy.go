@@ -126,7 +126,8 @@ func (p *UserPolicy) Remove(field, domainName string) error {
 func (w *will) without(field, name string) {
 	key := ruleKey{fieldKey(field), name}
 	rest := slices.DeleteFunc(slices.Clone(w.rules[key]), func(r StandingRule) bool { return r.Field == field })
-	if delete(w.rules, key); len(rest) > 0 {
+	delete(w.rules, key)
+	if len(rest) > 0 {
 		w.rules[key] = slices.Clip(rest)
 	}
 }

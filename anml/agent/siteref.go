@@ -92,7 +92,10 @@ func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*P
 		return nil, err
 	}
 	request := s.request(ctx, u)
-	request.Rules, request.Plain, request.Budget, request.Limits.Time = domain.Rules{}, false, p.budget, fetch.DefaultTime
+	request.Rules = domain.Rules{}
+	request.Plain = false
+	request.Budget = p.budget
+	request.Limits.Time = fetch.DefaultTime
 	follow := request.Redirect
 	request.Redirect = func(h fetch.Hop) error {
 		if err := p.ownURL(ctx, h.To, ref); err != nil {

@@ -186,7 +186,8 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 		if it.field != t.Field {
 			continue
 		}
-		if it.given = t.Value; it.given != nil {
+		it.given = t.Value
+		if it.given != nil {
 			it.also = b.holds(ctx).otherFields(it.field, it.given.Text)
 		}
 		return it, nil

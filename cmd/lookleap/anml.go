@@ -170,7 +170,9 @@ func judgeANML(content []byte, o anmlOptions) result {
 	}
 	r.Value, r.rows = value, append(rows, outputRows(value.Output)...)
 	if n := value.Counts["error"]; o.lint && n > 0 {
-		r.OK, r.Code, r.Message = false, lookleap.Code(anml.CodeLint), plural(n, "finding is an error", "findings are errors")
+		r.OK = false
+		r.Code = lookleap.Code(anml.CodeLint)
+		r.Message = plural(n, "finding is an error", "findings are errors")
 	}
 	return r
 }

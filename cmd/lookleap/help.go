@@ -96,7 +96,8 @@ func reflow(text string) string {
 func section(b *strings.Builder, title, text string) {
 	fmt.Fprintln(b, title)
 	for line := range strings.Lines(strings.TrimSpace(text)) {
-		if line = strings.TrimRight(line, "\n"); line != "" {
+		line = strings.TrimRight(line, "\n")
+		if line != "" {
 			line = "  " + line
 		}
 		fmt.Fprintln(b, line)

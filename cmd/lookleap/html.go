@@ -67,12 +67,18 @@ func reportOf(r result, now time.Time) htmlreport.Report {
 	}
 	switch value := r.Value.(type) {
 	case doctorValue:
-		out.Checks, out.Picture, out.Facts, out.Findings = doctorChecks(value), doctorPicture(value, r.Input), nil, nil
+		out.Checks = doctorChecks(value)
+		out.Picture = doctorPicture(value, r.Input)
+		out.Facts = nil
+		out.Findings = nil
 	case siteValue:
 		out.Checks, out.Picture = siteChecks(value, r.claims), sitePicture(value, r)
 	}
 	if v := r.Verdict; v != nil {
-		out.Checks, out.Sentence, out.At, out.Until = htmlreport.OfVerdict(v), v.Summary, v.CheckedAt, v.Expires
+		out.Checks = htmlreport.OfVerdict(v)
+		out.Sentence = v.Summary
+		out.At = v.CheckedAt
+		out.Until = v.Expires
 		if server, site, ok := strings.Cut(v.Subject, " for "); ok && strings.HasPrefix(v.Document, "draft-jeskey-anml") {
 			out.Picture = htmlreport.OfTrust(v, server, site)
 		}

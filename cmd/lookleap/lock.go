@@ -286,7 +286,11 @@ func (l *locker) compared(entry *dvs.LockedSkill, files map[string][]byte) resul
 			return refuse(err)
 		}
 		value.Change, r.change = change, change
-		r.OK, r.Code, r.Message, r.changed, r.Value = false, changes[0].Code, changes[0].Message, true, value
+		r.OK = false
+		r.Code = changes[0].Code
+		r.Message = changes[0].Message
+		r.changed = true
+		r.Value = value
 		for line := range strings.Lines(change.String()) {
 			r.rows = append(r.rows, row{"", strings.TrimSuffix(line, "\n")})
 		}

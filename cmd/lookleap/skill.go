@@ -132,7 +132,9 @@ func registerSkill(ctx context.Context, loader *dvs.Loader, url string, profile 
 		return refuseSkill(err)
 	}
 	value := skillOf(&reg.Metadata, profile, reg.Digest)
-	value.ID, value.Root, value.RootSource = reg.ID.String(), reg.Root.String(), reg.Source.String()
+	value.ID = reg.ID.String()
+	value.Root = reg.Root.String()
+	value.RootSource = reg.Source.String()
 	skill, err := loadForLock(ctx, loader, url)
 	if err != nil {
 		return refuseSkill(err)

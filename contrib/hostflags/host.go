@@ -64,7 +64,10 @@ func (f *Flags) NewHost() (*Host, error) {
 			return nil, err
 		}
 		h.own = append(h.own, proxy)
-		web.RootCAs, web.Dial, web.Resolver, web.InsecureAllowPrivate = proxy.roots, proxy.dial, oneAddress{"127.0.0.1:443"}, true
+		web.RootCAs = proxy.roots
+		web.Dial = proxy.dial
+		web.Resolver = oneAddress{"127.0.0.1:443"}
+		web.InsecureAllowPrivate = true
 		web.Now = nil // the certificate of the proxy is of today
 	case f.Connect != "" && len(f.DNS) == 0:
 		web.Resolver, web.InsecureAllowPrivate = oneAddress{f.Connect}, true

@@ -25,7 +25,8 @@ func (f *Flags) newResolver(web lookleap.FetcherOptions) (lookleap.Resolver, err
 		if err != nil {
 			return nil, err
 		}
-		if anchors = strings.TrimSpace(string(text)); anchors == "" { // no text would mean IANA's keys
+		anchors = strings.TrimSpace(string(text))
+		if anchors == "" { // no text would mean IANA's keys
 			return nil, usage("--anchor: "+f.Anchor+" has no record", "put DS or DNSKEY records into it")
 		}
 	}
@@ -63,7 +64,8 @@ func (o oneAddress) Lookup(ctx context.Context, name string, t lookleap.RRType) 
 		return nil, err
 	}
 	for _, addr := range addrs {
-		if addr = addr.Unmap(); addr.Is4() == (t == lookleap.TypeA) {
+		addr = addr.Unmap()
+		if addr.Is4() == (t == lookleap.TypeA) {
 			return &lookleap.DNSAnswer{Name: name, Exists: true, Records: []lookleap.Record{{Addr: addr}}}, nil
 		}
 	}

@@ -64,7 +64,8 @@ func checkEntry(e *Entry) (map[string]File, error) {
 		if f.Size < 0 || f.Digest.IsZero() {
 			return nil, no(dvs.CodeDigestMismatch, "the file "+quote(decoded, 200)+" has no size or digest", "")
 		}
-		if total += f.Size; f.Size > maxSkillBytes || total > maxSkillBytes {
+		total += f.Size
+		if f.Size > maxSkillBytes || total > maxSkillBytes {
 			return nil, no(lookleap.CodeTooLarge, fmt.Sprintf("the files of the skill have more than %d bytes", maxSkillBytes), "")
 		}
 		files[decoded] = f

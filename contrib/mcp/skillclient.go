@@ -102,7 +102,8 @@ func (c *SkillClient) Skills(ctx context.Context) iter.Seq2[*Entry, error] {
 					return
 				}
 			}
-			if cursor = page.NextCursor; cursor == "" {
+			cursor = page.NextCursor
+			if cursor == "" {
 				return
 			}
 			if cursors[cursor] || len(cursors) >= maxPages {

@@ -211,7 +211,8 @@ func (c *catalogue) offer(s *mcp.Server, pageSize int) error {
 func pageOf[T any](all []T, cursor string, size int) (page []T, next string, err error) {
 	from := 0
 	if cursor != "" {
-		if from, err = strconv.Atoi(cursor); err != nil || from < 1 || from >= len(all) {
+		from, err = strconv.Atoi(cursor)
+		if err != nil || from < 1 || from >= len(all) {
 			return nil, "", invalidParams("the cursor is not from this listing")
 		}
 	}

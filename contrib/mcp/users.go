@@ -63,7 +63,8 @@ func (t *users) enter(id string) (p *place, evicted *user, err error) {
 	if t.closed {
 		return nil, nil, lookleap.ErrClosed
 	}
-	if p = t.byID[id]; p == nil {
+	p = t.byID[id]
+	if p == nil {
 		if len(t.byID) >= t.max {
 			oldest := t.idle.Front()
 			if oldest == nil {

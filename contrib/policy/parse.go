@@ -156,7 +156,8 @@ func parse(name string, data []byte) (part, error) {
 	kind := ""
 	r.object(v, map[string]func(strictjson.Value){
 		"type": func(v strictjson.Value) {
-			if r.text(&kind)(v); kind != MediaType {
+			r.text(&kind)(v)
+			if kind != MediaType {
 				r.refuse(v, "the type is "+plaintext.Quote(kind, 100)+", and this program reads "+MediaType, "write that type, or update the program")
 			}
 		},
@@ -268,7 +269,8 @@ func (p *part) readAgentsTxt(r *reader, v strictjson.Value) {
 	r.object(v, map[string]func(strictjson.Value){
 		"foreign": func(v strictjson.Value) {
 			var word string
-			if r.text(&word)(v); word != "restrict" {
+			r.text(&word)(v)
+			if word != "restrict" {
 				r.refuse(v, "a policy can only make agents.txt stricter", `write "restrict", or remove the member`)
 			}
 			p.agentsTxt.restrictForeign = true

@@ -189,7 +189,10 @@ func (p *Policy) Trust(o anmltrust.Options) anmltrust.Options {
 func (p *Policy) Endpoints(o aiuri.ClientOptions) aiuri.ClientOptions {
 	if err := p.Err(); err != nil {
 		o.Permit = func(aiuri.URI) error { return err }
-		o.Expect.RequireBinding, o.Credentials, o.Tokens, o.Harmless = true, nil, nil, nil
+		o.Expect.RequireBinding = true
+		o.Credentials = nil
+		o.Tokens = nil
+		o.Harmless = nil
 		return o
 	}
 	for i := range p.parts {

@@ -48,7 +48,8 @@ func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 		for last := int64(0); err == nil && last < end; {
 			var rows []row
 			result, failed := l.pool.Query(ctx, l.sql(`SELECT last, entries FROM lookleap.ledger WHERE owner = $1 AND first > $2 AND first <= $3 ORDER BY first LIMIT $4`), l.user, last, end, page)
-			if rows, err = pgx.CollectRows(result, pgx.RowToStructByPos[row]); failed != nil || err != nil || len(rows) == 0 {
+			rows, err = pgx.CollectRows(result, pgx.RowToStructByPos[row])
+			if failed != nil || err != nil || len(rows) == 0 {
 				err = errors.Join(failed, err)
 				break
 			}

@@ -47,7 +47,8 @@ func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
 			return to, err
 		}
 		number, digest, ok := strings.Cut(strings.TrimSuffix(got, "\n"), " ")
-		if there.Number, err = strconv.ParseInt(number, 10, 64); !ok || err != nil {
+		there.Number, err = strconv.ParseInt(number, 10, 64)
+		if !ok || err != nil {
 			return there, errors.New("the last element of the ledger is damaged")
 		}
 		there.Digest = digest

@@ -111,7 +111,8 @@ func commit(ctx context.Context, host *lookleap.Host, ledger agent.DisclosureLed
 // retry repeats a call while the engine restarts.
 func retry[T any](ctx context.Context, call func() (T, error)) (value T, err error) {
 	for range 60 {
-		if value, err = call(); err == nil || errors.Is(err, fs.ErrNotExist) {
+		value, err = call()
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			return value, err
 		}
 		if err := pause(ctx, 500*time.Millisecond); err != nil {

@@ -149,7 +149,8 @@ func ask(key []byte, p Prepared, in io.Reader, out io.Writer) (string, error) {
 	}
 	fmt.Fprintln(out)
 	d := lookleap.ConsentDecision{Digest: request.Digest}
-	if line = strings.ToLower(strings.TrimSpace(line)); line == "y" || line == "yes" {
+	line = strings.ToLower(strings.TrimSpace(line))
+	if line == "y" || line == "yes" {
 		for _, item := range request.Items {
 			d.Approved = append(d.Approved, item.ID)
 		}

@@ -37,7 +37,8 @@ func Skeleton(s string) string {
 // [Skeleton]: small capitals, and letters with a stroke or a hook.
 func Letters(r rune) string {
 	if r < utf8.RuneSelf {
-		if r = unicode.ToLower(r); 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
+		r = unicode.ToLower(r)
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
 			return string(r)
 		}
 		return ""

@@ -30,7 +30,8 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 				return "", err
 			}
 			for ; n > 0; n-- {
-				if out = appendEscape(out, path[i:]); endsInDigitOfEscape(out) {
+				out = appendEscape(out, path[i:])
+				if endsInDigitOfEscape(out) {
 					return "", fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")], "this escape is part of another escape once it is decoded", "write the character itself")
 				}
 				i += len("%XX")

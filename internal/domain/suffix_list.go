@@ -37,7 +37,8 @@ func ParseSuffixList(r io.Reader) (*SuffixList, error) {
 	for number := 1; lines.Scan(); number++ {
 		text := strings.TrimSpace(lines.Text())
 		if comment, ok := strings.CutPrefix(text, "//"); ok {
-			switch comment = strings.TrimSpace(comment); comment {
+			comment = strings.TrimSpace(comment)
+			switch comment {
 			case "===BEGIN ICANN DOMAINS===", "===END ICANN DOMAINS===":
 				icann = strings.HasPrefix(comment, "===BEGIN")
 			case "===BEGIN PRIVATE DOMAINS===", "===END PRIVATE DOMAINS===":

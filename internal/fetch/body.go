@@ -94,7 +94,8 @@ func (s *stream) Read(p []byte) (int, error) {
 		return 0, s.failed
 	}
 	n, err := s.Reader.Read(p)
-	if s.left -= n; s.left < 0 {
+	s.left -= n
+	if s.left < 0 {
 		err = errRawLimit
 	}
 	if err != nil && err != io.EOF {
@@ -201,7 +202,8 @@ func readAll(r io.Reader, limit, hint int) ([]byte, error) {
 		}
 		n, err := r.Read(chunk[len(chunk):cap(chunk)])
 		chunk = chunk[:len(chunk)+n]
-		if size += n; size > limit {
+		size += n
+		if size > limit {
 			return nil, tooLarge(limit)
 		}
 		switch {

@@ -84,7 +84,8 @@ func (w *watch) gotConn(info httptrace.GotConnInfo) {
 	if w.taken++; w.taken == 1 {
 		w.first = conn
 	}
-	if w.conn = conn; err != nil && w.failed == nil {
+	w.conn = conn
+	if err != nil && w.failed == nil {
 		w.failed = err
 	}
 	w.mu.Unlock()

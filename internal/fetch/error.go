@@ -103,14 +103,16 @@ func classify(err error) (code lookleap.Code, transient bool) {
 	case errors.Is(err, lookleap.ErrDenied):
 		return lookleap.CodeOf(err), false
 	case errors.As(err, &byName) && !roundtrip.IsTimeout(err):
-		if code = lookleap.CodeOf(err); code == lookleap.CodeFetcherFailed && returnedError(err) {
+		code = lookleap.CodeOf(err)
+		if code == lookleap.CodeFetcherFailed && returnedError(err) {
 			return lookleap.CodeUnreachable, false
 		}
 		return code, isTransient(code)
 	case errors.Is(err, lookleap.ErrClosed):
 		return lookleap.CodeClosed, false
 	}
-	if code = lookleap.Code(roundtrip.CodeOf(err)); code != "" {
+	code = lookleap.Code(roundtrip.CodeOf(err))
+	if code != "" {
 		return code, isTransient(code)
 	}
 	return lookleap.CodeUnreachable, false

@@ -91,7 +91,8 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 // begin checks the request and copies what redirects change.
 func (e *exchange) begin() error {
 	r := e.request
-	if e.method, e.body = r.Method, r.Body; e.method == "" {
+	e.method, e.body = r.Method, r.Body
+	if e.method == "" {
 		e.method = http.MethodGet
 	}
 	if err := e.reaches(r.URL); err != nil {
@@ -398,7 +399,8 @@ func causeOf(ctx context.Context, err error) error {
 // fail makes the error of Do. The caller's own end comes before everything else.
 func (e *exchange) fail(ctx context.Context, err error) *Error {
 	out := &Error{Err: err, Hops: e.hops}
-	if out.URL = e.url.WithoutQuery(); e.url.IsZero() {
+	out.URL = e.url.WithoutQuery()
+	if e.url.IsZero() {
 		out.URL = e.request.URL.WithoutQuery()
 	}
 	var refused *answerError

@@ -234,7 +234,8 @@ func (f Freshness) Strictest(other Freshness) Freshness {
 		return f
 	}
 	left := other.Received.Add(other.Lifetime-other.Age).Sub(f.Received) + f.Age
-	if left = max(left, 0); !f.Stated || left < f.Lifetime {
+	left = max(left, 0)
+	if !f.Stated || left < f.Lifetime {
 		f.Stated, f.Lifetime = true, left
 	}
 	if f.SMaxAge.Given {

@@ -135,7 +135,8 @@ func openTag(text string, at int) int {
 		if next == at {
 			return 0
 		}
-		if at = attribute(text, next); at == 0 {
+		at = attribute(text, next)
+		if at == 0 {
 			return 0
 		}
 	}

@@ -134,7 +134,8 @@ func (p *program) weave(mutants []numbered, pathOf func(*Mutant) string) (woven 
 	for _, m := range mutants {
 		path := pathOf(m.Mutant)
 		if m.form == value || m.form == lazy {
-			if m.typ = typeOf(plain.set, plain.files[path], plain.pkg, plain.info)(m.start, m.end); m.typ == "" {
+			m.typ = typeOf(plain.set, plain.files[path], plain.pkg, plain.info)(m.start, m.end)
+			if m.typ == "" {
 				alone = append(alone, m)
 				continue
 			}

@@ -114,7 +114,8 @@ func (s *suite) kills(ctx context.Context, id int, earlier string) (killer strin
 		batches = append(batches, batch)
 	}
 	for _, batch := range batches {
-		if killer, killed, err = s.runBatch(ctx, id, batch); killed || err != nil {
+		killer, killed, err = s.runBatch(ctx, id, batch)
+		if killed || err != nil {
 			return killer, killed, err
 		}
 	}

@@ -30,7 +30,8 @@ func Isolate(line string) string {
 			i = len(line)
 		}
 		isolateWords(&b, line[:i])
-		if line = line[i:]; line == "" {
+		line = line[i:]
+		if line == "" {
 			break
 		}
 		end := quotationEnd(line)

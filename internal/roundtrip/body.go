@@ -64,7 +64,8 @@ func (p *Pace) check() {
 	}
 	p.waited += now.Sub(p.since)
 	p.since = now
-	if p.judge(); !p.over {
+	p.judge()
+	if !p.over {
 		p.timer.Reset(Window)
 	}
 }

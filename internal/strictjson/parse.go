@@ -89,7 +89,8 @@ func (p *parser) parse() error {
 	if err != nil {
 		return err
 	}
-	if at = p.space(at); at < len(p.data) {
+	at = p.space(at)
+	if at < len(p.data) {
 		return p.fail(CodeTrailing, at, "something follows the value: "+p.found(at), "write only one value")
 	}
 	return nil
@@ -124,7 +125,8 @@ func (p *parser) value(at int) (after int, err error) {
 				return 0, p.fail(CodeTooDeep, at, "the text is nested deeper than its limit", "make the text flatter, or raise the limit")
 			}
 			p.open = append(p.open, this)
-			if at = p.space(at + 1); p.byteAt(at) == closing(c) {
+			at = p.space(at + 1)
+			if p.byteAt(at) == closing(c) {
 				break
 			}
 			if c == '{' {

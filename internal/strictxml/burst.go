@@ -190,7 +190,11 @@ func (s *Scanner) plainAttrs(i int, attrs []MarkAttr) (count, end int, ok bool) 
 			return 0, 0, false
 		}
 		a := &attrs[count]
-		a.At, a.From, a.To, a.Size, a.Escaped = int32(at), int32(from), int32(to), uint16(len(name)), escaped
+		a.At = int32(at)
+		a.From = int32(from)
+		a.To = int32(to)
+		a.Size = uint16(len(name))
+		a.Escaped = escaped
 		count++
 		i = to + 1
 	}

@@ -235,7 +235,8 @@ func (s *Scanner) doctypeEnd(i int) (int, error) {
 		if k, err = s.internalSubset(k + 1); err != nil {
 			return 0, err
 		}
-		if k = skipSpace(src, k); k == len(src) {
+		k = skipSpace(src, k)
+		if k == len(src) {
 			return 0, &short{what}
 		}
 	}

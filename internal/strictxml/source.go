@@ -69,7 +69,8 @@ func (s *source) fill(keep, limit int) error {
 	raw := append(s.chunk[:0], s.pending...)
 	n, err := readFull(s.r, raw[len(raw):len(raw)+step])
 	raw = raw[:len(raw)+n]
-	if s.total += n; s.total > limit {
+	s.total += n
+	if s.total > limit {
 		return bad(len(s.src), CodeLimit, "the document is longer than %d bytes", limit)
 	}
 	last := err == io.EOF
@@ -90,7 +91,8 @@ func (s *source) fill(keep, limit int) error {
 func readFull(r io.Reader, buf []byte) (n int, err error) {
 	for idle := 0; n < len(buf) && err == nil; idle++ {
 		var more int
-		if more, err = r.Read(buf[n:]); more > 0 {
+		more, err = r.Read(buf[n:])
+		if more > 0 {
 			n, idle = n+more, 0
 		}
 		if idle == 100 && err == nil {
@@ -378,7 +380,8 @@ func (d *utf16Decoder) decode(dst, src []byte) (text, rest []byte, ok bool) {
 			}
 			first := r
 			src = src[2:]
-			if r = utf16.DecodeRune(first, unit()); r == utf8.RuneError {
+			r = utf16.DecodeRune(first, unit())
+			if r == utf8.RuneError {
 				return dst, nil, false
 			}
 		}

@@ -76,7 +76,10 @@ func (s *Scanner) startTag(i int) error {
 			return err
 		}
 	}
-	s.tok.Kind, s.tok.Name, s.tok.Attrs, s.tok.SelfClosing = StartElement, name, attrs, selfClosing
+	s.tok.Kind = StartElement
+	s.tok.Name = name
+	s.tok.Attrs = attrs
+	s.tok.SelfClosing = selfClosing
 	s.open = append(s.open, frame{raw, name, bound})
 	s.state = inRoot
 	if selfClosing {
@@ -102,7 +105,8 @@ func (s *Scanner) endTag(i int) error {
 		if got := src[i+2 : j]; got != want {
 			return bad(i, CodeMismatch, "</%s> closes <%s>", got, want).fix("close elements in the reverse order of their opening")
 		}
-		if j = skipSpace(src, j); j == len(src) {
+		j = skipSpace(src, j)
+		if j == len(src) {
 			return &short{"an end tag"}
 		}
 		if src[j] != '>' {
@@ -116,7 +120,10 @@ func (s *Scanner) endTag(i int) error {
 // end closes the innermost element and continues at index next.
 func (s *Scanner) end(next int) {
 	top := len(s.open) - 1
-	s.tok.Kind, s.tok.Name, s.tok.Attrs, s.tok.Text = EndElement, s.open[top].name, nil, ""
+	s.tok.Kind = EndElement
+	s.tok.Name = s.open[top].name
+	s.tok.Attrs = nil
+	s.tok.Text = ""
 	s.tok.SelfClosing = s.state == selfClosed
 	s.names.release(s.open[top].bound)
 	s.open = s.open[:top]
@@ -166,7 +173,8 @@ func (s *Scanner) attribute(i int, a *Attr) (next int, isNS bool, err error) {
 func (s *Scanner) qname(i int, what string) (end, colon int, err error) {
 	src := s.src
 	colon = -1
-	if end = i; end < len(src) && class[src[end]]&isNameStart != 0 { // most names are ASCII without a prefix
+	end = i
+	if end < len(src) && class[src[end]]&isNameStart != 0 { // most names are ASCII without a prefix
 		for end++; end < len(src) && class[src[end]]&isName != 0; end++ {
 		}
 		if end < len(src) && src[end] < utf8.RuneSelf && src[end] != ':' && end-i <= s.limits.Name {
@@ -262,7 +270,8 @@ func (n *namespaces) lookup(prefix string) int {
 func (n *namespaces) set(prefix string, top int) {
 	switch {
 	case prefix == "":
-		if n.dfltTop, n.dflt = top, ""; top > 0 {
+		n.dfltTop, n.dflt = top, ""
+		if top > 0 {
 			n.dflt = n.stack[top-1].uri
 		}
 	case top == 0:

@@ -226,7 +226,8 @@ func charRef(src string, i int, digits string) (rune, *fault) {
 		if d >= base {
 			return 0, bad(i, CodeSyntax, "a character reference is malformed")
 		}
-		if r = r*base + d; r > utf8.MaxRune {
+		r = r*base + d
+		if r > utf8.MaxRune {
 			r = utf8.MaxRune + 1 // stays too large, whatever follows
 		}
 	}

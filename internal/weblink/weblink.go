@@ -133,7 +133,8 @@ func parseParam(s string) (name, value, rest string, ok bool) {
 		value, rest = parseQuoted(rest)
 		return name, value, rest, true
 	}
-	if n = strings.IndexAny(rest, ";,"); n < 0 {
+	n = strings.IndexAny(rest, ";,")
+	if n < 0 {
 		n = len(rest)
 	}
 	return name, strings.TrimRight(rest[:n], " \t"), rest[n:], true

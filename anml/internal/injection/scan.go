@@ -27,7 +27,8 @@ func Scan(text string) string {
 }
 
 func scan(text string, depth int, left *int) string {
-	if *left -= len(text); *left < 0 {
+	*left -= len(text)
+	if *left < 0 {
 		return "encoded"
 	}
 	folded := Fold(text)

@@ -72,7 +72,8 @@ func measure(t target, f family, bytes int, fixed time.Duration, limits limits) 
 	// is done, disappears at larger sizes.
 	for _, larger := range []int{1, 4, 16} {
 		r = newResult(t, f, larger*n)
-		if r.repeat(t, fixed, limits); !r.exceeds(t, limits) {
+		r.repeat(t, fixed, limits)
+		if !r.exceeds(t, limits) {
 			break
 		}
 	}
@@ -95,7 +96,8 @@ func (r *result) repeat(t target, fixed time.Duration, limits limits) {
 			runtime.GC()
 			r.took[i] = min(r.took[i], leastOf(t, input, 2+2*attempt))
 		}
-		if r.fit(fixed, 0, 1, 2, 3); !r.exceeds(t, limits) {
+		r.fit(fixed, 0, 1, 2, 3)
+		if !r.exceeds(t, limits) {
 			return
 		}
 	}

@@ -144,7 +144,10 @@ func answer(h Handler, packet []byte, datagram bool) []byte {
 		return out
 	}
 	m = m.Copy()
-	m.Answer, m.Ns, m.Extra, m.Truncated = nil, nil, nil, true
+	m.Answer = nil
+	m.Ns = nil
+	m.Extra = nil
+	m.Truncated = true
 	out, err := m.Pack()
 	if err != nil {
 		return nil
