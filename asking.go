@@ -176,7 +176,8 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 	q := questionOf(user, r)
 	if until, ok := a.refused[q]; ok {
 		if left := until.Sub(now); left > 0 && left <= limits.Refusal {
-			return consentError(CodeConsentRefused, fmt.Sprintf("the user refused the same request; it is asked again after %s", until.UTC().Format(time.TimeOnly+" UTC")), nil)
+			return consentError(CodeConsentRefused, fmt.Sprintf("the user refused the same request; it is asked again after %s",
+				until.UTC().Format(time.TimeOnly+" UTC")), nil)
 		}
 		delete(a.refused, q)
 	}
@@ -196,7 +197,8 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 			delete(a.asked, by)
 		}
 		if cost > (limits.Prompts*by.share-1)*costInVain {
-			return consentError(CodeConsentTooOften, fmt.Sprintf("%s has asked %d times within %s", quote(by.name, 260), len(recent), limits.Interval), nil)
+			return consentError(CodeConsentTooOften,
+				fmt.Sprintf("%s has asked %d times within %s", quote(by.name, 260), len(recent), limits.Interval), nil)
 		}
 	}
 	if !counts {
@@ -279,7 +281,8 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	case h.Prompter == nil:
 		return ConsentDecision{}, consentError(CodeConsentNoPrompter, "no prompter is configured, so the user cannot be asked", nil)
 	case !req.Kind.known():
-		return ConsentDecision{}, consentError(CodeConsentUnknown, "the kind of the request, "+quote(string(req.Kind), 40)+", is unknown", nil)
+		return ConsentDecision{}, consentError(CodeConsentUnknown,
+			"the kind of the request, "+quote(string(req.Kind), 40)+", is unknown", nil)
 	case ctx.Err() != nil:
 		return ConsentDecision{}, callerLeft(ctx)
 	case clock != nil:

@@ -274,7 +274,8 @@ func (v *view) group(items []ConsentItem) []ConsentLine {
 	var lines []ConsentLine
 	alone := len(items) == 1
 	if !alone {
-		parts := append([]ConsentPart{ours("%d of one kind, each %s; %s: ", len(items), items[0].choice(), items[0].verb())}, v.recipient(&items[0])...)
+		parts := append([]ConsentPart{ours("%d of one kind, each %s; %s: ", len(items), items[0].choice(), items[0].verb())},
+			v.recipient(&items[0])...)
 		lines = append(lines, lineOf(parts...))
 	}
 	for i := range items {
@@ -316,7 +317,8 @@ func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
 		more(append([]ConsentPart{ours("%s: ", item.verb())}, v.recipient(item)...)...)
 	}
 	for i := range item.Values {
-		if value := &item.Values[i]; value.Name != "" || value.Source != "" || !strings.Contains(item.Summary, quote(value.value(), MaxShown)) {
+		if value := &item.Values[i]; value.Name != "" || value.Source != "" ||
+			!strings.Contains(item.Summary, quote(value.value(), MaxShown)) {
 			lines = append(lines, v.value(value)...)
 		} // else the summary shows it whole
 	}
@@ -324,7 +326,8 @@ func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
 		if item.repeats(said) {
 			continue
 		}
-		more(append(sourceParts(said.Source), ours(" says, as %s: ", said.Label), ConsentPart{Kind: PartQuote, Text: plaintext.Isolate(quote(said.Text, 400))})...)
+		more(append(sourceParts(said.Source), ours(" says, as %s: ", said.Label),
+			ConsentPart{Kind: PartQuote, Text: plaintext.Isolate(quote(said.Text, 400))})...)
 	}
 	if len(item.Values) == 0 {
 		more(ours("digest:  %s", shortDigest(item.Digest)))
@@ -368,7 +371,8 @@ func (v *view) value(value *ConsentValue) []ConsentLine {
 		parts = append(parts, partyParts(value.Source)...)
 	}
 	if value.Size > len(text) {
-		parts = append(parts, ours(", %d bytes, %s, of which the first %d are shown; the plan holds the rest", value.Size, shortDigest(value.Digest), len(text)))
+		parts = append(parts, ours(", %d bytes, %s, of which the first %d are shown; the plan holds the rest",
+			value.Size, shortDigest(value.Digest), len(text)))
 	}
 	parts = append(parts, ours(": "))
 	head, tail := text, ""
@@ -437,7 +441,8 @@ func partyParts(s string) []ConsentPart {
 	case err == nil && u.Origin() == s:
 		return hostParts(u.Host(), s[strings.Index(s, "://")+len("://")+len(u.Host()):])
 	case err == nil && u.String() == s:
-		return append(hostParts(u.Host(), s[strings.Index(s, "://")+len("://")+len(u.Host()):len(u.Origin())]), ours(" "), quoted(s[len(u.Origin()):]))
+		return append(hostParts(u.Host(), s[strings.Index(s, "://")+len("://")+len(u.Host()):len(u.Origin())]),
+			ours(" "), quoted(s[len(u.Origin()):]))
 	}
 	if host, ok := hostOf(s); ok {
 		return hostParts(host, "")

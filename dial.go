@@ -299,7 +299,8 @@ func (d *guardedDialer) checkRemote(conn net.Conn) error {
 	}
 	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil {
-		return &netguard.Error{Code: netguard.CodeBlockedNetwork, Network: conn.RemoteAddr().Network(), Reason: "its remote end is not an address and port"}
+		return &netguard.Error{Code: netguard.CodeBlockedNetwork, Network: conn.RemoteAddr().Network(),
+			Reason: "its remote end is not an address and port"}
 	}
 	return netguard.Check(remote.Addr())
 }

@@ -276,7 +276,8 @@ func (h *Host) LookupFresh(ctx context.Context, name string, t RRType) (*DNSAnsw
 	})
 }
 
-func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resolver, context.Context, string, RRType) (*DNSAnswer, error)) (answer *DNSAnswer, err error) {
+func (h *Host) lookup(ctx context.Context, name string, t RRType,
+	ask func(Resolver, context.Context, string, RRType) (*DNSAnswer, error)) (answer *DNSAnswer, err error) {
 	ctx = h.enter(ctx)
 	start := h.Time()
 	defer func() {
@@ -284,7 +285,8 @@ func (h *Host) lookup(ctx context.Context, name string, t RRType, ask func(Resol
 		h.Report(ctx, e)
 		if e.Code == CodeDNSSECLimit { // unlike the failure of a server, this may be an attack on validators
 			h.Report(ctx, Event{Kind: EventFinding, Code: e.Code, Subject: e.Subject, Err: err, Finding: &Finding{
-				Severity: SeverityWarning, Code: e.Code, Message: line(err.Error()), Fix: "do not use the name, and tell the operator of its zone",
+				Severity: SeverityWarning, Code: e.Code, Message: line(err.Error()),
+				Fix: "do not use the name, and tell the operator of its zone",
 			}})
 		}
 	}()

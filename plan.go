@@ -86,7 +86,9 @@ func (r *ConsentRequest) normalize() error {
 			}
 		}
 		if command > MaxShown {
-			return consentError(CodeConsentTooLong, fmt.Sprintf("item %s has a command of %d bytes, and a user is shown at most %d", quote(item.ID, 100), command, MaxShown), nil)
+			return consentError(CodeConsentTooLong,
+				fmt.Sprintf("item %s has a command of %d bytes, and a user is shown at most %d", quote(item.ID, 100),
+					command, MaxShown), nil)
 		}
 	}
 	r.Items = slices.Concat(arrange(r.Items)...)
@@ -425,7 +427,8 @@ func (h *Host) record(ctx context.Context, p *Plan, owner string, o PlanOutcome)
 func (h *Host) settle(ctx context.Context, p *Plan, owner string, o PlanOutcome) {
 	var tooLong error
 	if len(o.Receipt) > MaxReceipt {
-		tooLong = &Error{Code: CodeTooLarge, Subject: "plan " + p.ID(), Message: "the receipt is too long to be recorded", Fix: "return a shorter receipt, such as a digest"}
+		tooLong = &Error{Code: CodeTooLarge, Subject: "plan " + p.ID(), Message: "the receipt is too long to be recorded",
+			Fix: "return a shorter receipt, such as a digest"}
 		o.Receipt = nil
 	}
 	if err := cmp.Or(h.record(context.WithoutCancel(ctx), p, owner, o), tooLong); err != nil {

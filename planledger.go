@@ -405,5 +405,6 @@ func (l fileLedger) write(path string, r PlanRecord) error {
 }
 
 func (l fileLedger) failed(err error) error {
-	return &Error{Code: CodeLedgerFailed, Message: "the plan cannot be recorded", Err: err, Fix: "make the directory of the plan ledger writable for the agent, on a file system with hard links"}
+	return &Error{Code: CodeLedgerFailed, Message: "the plan cannot be recorded", Err: err,
+		Fix: "make the directory of the plan ledger writable for the agent, on a file system with hard links"}
 }

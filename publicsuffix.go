@@ -57,7 +57,8 @@ func ReadPublicSuffixList(r io.Reader) (PublicSuffixList, error) {
 	list, err := domain.ParseSuffixList(r)
 	switch {
 	case errors.Is(err, domain.ErrSuffixList):
-		return nil, &Error{Code: CodeBadSuffixList, Message: "the Public Suffix List cannot be used", Fix: "use the file public_suffix_list.dat as it is published", Err: err}
+		return nil, &Error{Code: CodeBadSuffixList, Message: "the Public Suffix List cannot be used",
+			Fix: "use the file public_suffix_list.dat as it is published", Err: err}
 	case err != nil:
 		return nil, &Error{Code: CodeIO, Message: "the Public Suffix List could not be read", Err: err}
 	}

@@ -70,8 +70,9 @@ func (a *DNSAnswer) Lint() []Finding {
 	if a.DNSSEC != Insecure {
 		return nil
 	}
-	return []Finding{{Severity: SeverityInfo, Code: CodeDNSSECMissing, Message: "the zone of " + quote(a.Name, 253) + " is not signed, so answers about it can be forged",
-		Fix: "sign the zone with DNSSEC and publish its DS records at the parent zone"}}
+	return []Finding{{Severity: SeverityInfo, Code: CodeDNSSECMissing,
+		Message: "the zone of " + quote(a.Name, 253) + " is not signed, so answers about it can be forged",
+		Fix:     "sign the zone with DNSSEC and publish its DS records at the parent zone"}}
 }
 
 // ZoneLink is one zone on the chain from a trust anchor to an answer.
@@ -193,7 +194,8 @@ func (r netResolver) Lookup(ctx context.Context, name string, t RRType) (*DNSAns
 	case err != nil:
 		return nil, lookupError(name, t, CodeDNSError, err)
 	case len(records) > maxRecords:
-		return nil, lookupError(name, t, CodeDNSError, &Error{Code: CodeDNSError, Message: fmt.Sprintf("the answer has more than %d records", maxRecords)})
+		return nil, lookupError(name, t, CodeDNSError,
+			&Error{Code: CodeDNSError, Message: fmt.Sprintf("the answer has more than %d records", maxRecords)})
 	}
 	return &DNSAnswer{Name: name, Exists: len(records) > 0, Records: records}, nil
 }
@@ -261,7 +263,8 @@ func srvRecords(targets []*net.SRV) ([]Record, error) {
 // 253 bytes in all, without a final dot. It refuses IP addresses.
 func checkName(name string) error {
 	bad := func(reason string) error {
-		return &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is not a domain name that can be looked up: %s", quote(name, 253), reason)}
+		return &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is not a domain name that can be looked up: %s",
+			quote(name, 253), reason)}
 	}
 	if name == "" || len(name) > 253 {
 		return bad("it is empty or longer than 253 bytes")
@@ -395,7 +398,8 @@ func answerOf(name string, t RRType) func(*dnssec.Result, error) (*DNSAnswer, er
 		case errors.As(err, &bogus):
 			return nil, &BogusError{Name: bogus.Name, Zone: bogus.Zone, EDE: bogus.EDE, Reason: bogus.Reason}
 		case errors.As(err, &bad):
-			return nil, &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is not a domain name that can be looked up: %s", quote(name, 253), bad.Reason)}
+			return nil, &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is not a domain name that can be looked up: %s",
+				quote(name, 253), bad.Reason)}
 		case errors.As(err, &over) && over.Hostile():
 			return nil, lookupError(name, t, CodeDNSSECLimit, err)
 		case err != nil:

@@ -94,7 +94,8 @@ func (p *Policy) decide(path string, reads bool) Decision {
 		path = "/"
 	}
 	const special = notPath | percent | highBit | semicolon
-	if all&special != 0 || steps != 0 || strings.HasSuffix(path, ".") || state != Valid || len(p.patterns) > 0 || path[0] != '/' || len(path) > p.longest {
+	if all&special != 0 || steps != 0 || strings.HasSuffix(path, ".") || state != Valid || len(p.patterns) > 0 ||
+		path[0] != '/' || len(path) > p.longest {
 		p.decideWithCare(&d, path, reads)
 		return d
 	}

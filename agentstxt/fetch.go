@@ -79,7 +79,8 @@ func (c *Client) get(ctx context.Context, o origin, file domain.URL, known fetch
 func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*readResult, error) {
 	asked := c.host.Time()
 	if o.plain && c.options.RefuseHTTP {
-		return &readResult{response: Response{Insecure: true}, asked: asked, received: asked, evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
+		return &readResult{response: Response{Insecure: true}, asked: asked, received: asked,
+			evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
 	}
 	// Another process may have been asked to come back later.
 	if wait, err := c.host.Wait(ctx, retryKey(o), lookleap.Rate{}); err == nil && wait > 0 {
@@ -123,7 +124,8 @@ func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*re
 	}
 	if (resp.Status == http.StatusTooManyRequests || resp.Status >= 500) && resp.RetryAfter > 0 {
 		if err := c.host.Hold(ctx, retryKey(o), min(resp.RetryAfter, maxRetryAfter)); err != nil {
-			c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: o.name + policyPath, Err: err})
+			c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err),
+				Subject: o.name + policyPath, Err: err})
 		}
 	}
 	result.evidence.URL = o.displayURL(result.evidence.URL)

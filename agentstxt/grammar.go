@@ -155,7 +155,8 @@ func directiveWithParams(line []byte, maxParams int) (pathLen int, flags uint16,
 	case strings.EqualFold(action, "ALLOW"), strings.EqualFold(action, "DISALLOW"):
 		return 0, 0, syntax(at, "the action "+plaintext.Quote(action, 100)+" is not written in capitals", "write "+strings.ToUpper(action))
 	default:
-		return 0, 0, syntax(at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", plaintext.Quote(action, maxQuoted)), "write ALLOW or DISALLOW")
+		return 0, 0, syntax(at, fmt.Sprintf("the action is %s, neither ALLOW nor DISALLOW", plaintext.Quote(action, maxQuoted)),
+			"write ALLOW or DISALLOW")
 	}
 	keys := make([][]byte, 0, 8)
 	for at, end = token(line, end); at < end; at, end = token(line, end) {
@@ -208,7 +209,8 @@ func paramToken(word []byte) (key []byte, bad *syntaxError) {
 	case word[0] == '#':
 		return nil, syntax(0, "a comment must not follow a directive", "put the comment on a line of its own")
 	case eq < 0:
-		return nil, syntax(0, fmt.Sprintf("the parameter %s is not of the form key=value", plaintext.Quote(string(word), maxQuoted)), `write key=value without blanks`)
+		return nil, syntax(0, fmt.Sprintf("the parameter %s is not of the form key=value",
+			plaintext.Quote(string(word), maxQuoted)), `write key=value without blanks`)
 	case eq == 0:
 		return nil, syntax(0, `the parameter has no name before "="`, "write key=value without blanks")
 	case !isAlpha(word[0]):
@@ -216,13 +218,15 @@ func paramToken(word []byte) (key []byte, bad *syntaxError) {
 	}
 	for i, c := range word[:eq] {
 		if !isAlnum(c) && c != '-' && c != '_' && c != '.' {
-			return nil, syntax(i, fmt.Sprintf("%s is not allowed in a parameter's name", plaintext.Quote(string(rune(c)), maxQuoted)), "use letters, digits, and - _ .")
+			return nil, syntax(i, fmt.Sprintf("%s is not allowed in a parameter's name",
+				plaintext.Quote(string(rune(c)), maxQuoted)), "use letters, digits, and - _ .")
 		}
 	}
 	value := word[eq+1:]
 	for i, c := range value {
 		if octets[c]&(notPath|highBit) != 0 && c != '?' {
-			return nil, syntax(eq+1+i, fmt.Sprintf("%s is not allowed in a parameter's value", plaintext.Quote(string(rune(c)), maxQuoted)), "percent-encode it")
+			return nil, syntax(eq+1+i, fmt.Sprintf("%s is not allowed in a parameter's value",
+				plaintext.Quote(string(rune(c)), maxQuoted)), "percent-encode it")
 		}
 	}
 	if at := badPercent(value); at >= 0 {

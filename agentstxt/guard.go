@@ -152,7 +152,8 @@ func (t *Transport) decide(req *http.Request) (*decided, error) {
 	}
 	if wait > 0 {
 		x.until = c.host.Time().Add(wait)
-		x.summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", rate.Limit, rate.Window, x.until.UTC().Format(time.RFC3339))
+		x.summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", rate.Limit,
+			rate.Window, x.until.UTC().Format(time.RFC3339))
 		x.decision.Allowed, x.decision.Code = false, lookleap.CodeLimit
 		return nil, t.refuse(ctx, x, nil)
 	}
@@ -185,7 +186,8 @@ func (t *Transport) target(req *http.Request) (target, error) {
 		named := *req.URL
 		named.Host = req.Host
 		if other, err := originOf(&named); err != nil || other.name != o.name {
-			return target{}, &lookleap.Error{Code: lookleap.CodeBadHost, Message: "the request's Host field names another site than its URL"}
+			return target{}, &lookleap.Error{Code: lookleap.CodeBadHost,
+				Message: "the request's Host field names another site than its URL"}
 		}
 	}
 	return newTarget(o, req.URL, req.Method), nil

@@ -117,7 +117,8 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 		}
 		if usage := x.robots.file.statedAt(x.target.path, x.target.query, x.target.hasQuery); !usage.IsZero() {
 			v.Checks = append(v.Checks, lookleap.Check{
-				Code: CodeUsage, Status: lookleap.Noted, Message: "the site states about the use of its content: " + usage.String(), Until: x.robots.until,
+				Code: CodeUsage, Status: lookleap.Noted,
+				Message: "the site states about the use of its content: " + usage.String(), Until: x.robots.until,
 				Evidence: []lookleap.Evidence{{URL: x.robots.evidence.URL, Text: usage.String()}},
 			})
 		}
@@ -132,7 +133,8 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 func (e *cachedPolicy) readCheck() lookleap.Check {
 	p, evidence := e.policy, e.evidence
 	evidence.Digest = p.Integrity()
-	read := lookleap.Check{Requirement: "AGT-7-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: e.recheck, Evidence: []lookleap.Evidence{evidence}}
+	read := lookleap.Check{Requirement: "AGT-7-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: e.recheck,
+		Evidence: []lookleap.Evidence{evidence}}
 	switch {
 	case p.state == Valid && e.stale:
 		read.Status, read.Code, read.Requirement = lookleap.Noted, lookleap.CodeStale, "AGT-2-12"

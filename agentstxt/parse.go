@@ -31,7 +31,8 @@ func Parse(data []byte, options Options) (*Policy, error) {
 		rules: s.rules, own: len(s.rules), digest: s.digest, meta: s.meta, longest: limits.Line, size: len(data),
 	}}
 	if s.bom {
-		b.find(lookleap.SeverityInfo, lookleap.CodeByteOrderMark, "AGT-3-07", 1, "the file begins with a byte order mark", "save it without one")
+		b.find(lookleap.SeverityInfo, lookleap.CodeByteOrderMark, "AGT-3-07", 1, "the file begins with a byte order mark",
+			"save it without one")
 	}
 	if version, ok := s.meta["version"]; ok && version != "1" && version != "1.0" {
 		b.find(lookleap.SeverityWarning, CodeUnknownVersion, "AGT-4-05", uint32(s.versionAt.Line),
@@ -66,7 +67,8 @@ const (
 	unknownParam
 )
 
-var unmetCodes = [...]lookleap.Code{satisfiable: lookleap.CodeOK, zeroLimit: lookleap.CodeLimit, badLimit: CodeBadLimit, unknownParam: CodeUnknownParam}
+var unmetCodes = [...]lookleap.Code{satisfiable: lookleap.CodeOK, zeroLimit: lookleap.CodeLimit, badLimit: CodeBadLimit,
+	unknownParam: CodeUnknownParam}
 
 func (c condition) stricterThan(other condition) bool {
 	if c.unmet != other.unmet {
@@ -120,7 +122,8 @@ func (b *builder) build(data []byte) {
 	// Long patterns come first, so that the first match is the longest.
 	slices.SortStableFunc(b.patterns, func(a, b pattern) int { return cmp.Compare(b.length, a.length) })
 	if b.dropped > 0 {
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("%d more findings", b.dropped)})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeTooLarge,
+			Message: fmt.Sprintf("%d more findings", b.dropped)})
 	}
 }
 
@@ -134,7 +137,8 @@ func (b *builder) special(i int, text *strings.Builder) {
 	case r.flags&isWild != 0 && !r.allows():
 		b.addPatterns(i)
 	case r.flags&isWild != 0:
-		b.find(lookleap.SeverityWarning, CodeWildcardLiteral, "AGT-6-10", r.line, "a wildcard in the path of an ALLOW line is read literally", "write the path without it")
+		b.find(lookleap.SeverityWarning, CodeWildcardLiteral, "AGT-6-10", r.line,
+			"a wildcard in the path of an ALLOW line is read literally", "write the path without it")
 	}
 	if r.flags&isNormal != 0 {
 		return
@@ -178,7 +182,8 @@ func (b *builder) readConditions(r rule) (strictest condition) {
 		if strings.EqualFold(param.Key, "limit") {
 			c = b.readLimit(r, param.Value)
 		} else {
-			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line, fmt.Sprintf("the parameter %s is unknown", plaintext.Quote(param.Key, maxQuoted)), "")
+			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line,
+				fmt.Sprintf("the parameter %s is unknown", plaintext.Quote(param.Key, maxQuoted)), "")
 			if b.options.DenyUnknownParams {
 				c.unmet = unknownParam
 			}
@@ -196,13 +201,15 @@ func (b *builder) readLimit(r rule, value string) condition {
 		digits = digits && isDigit(value[i])
 	}
 	if !digits {
-		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is not a number, so its paths are denied", plaintext.Quote(value, maxQuoted)), "write digits only")
+		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line,
+			fmt.Sprintf("the limit %s is not a number, so its paths are denied", plaintext.Quote(value, maxQuoted)), "write digits only")
 		return condition{unmet: badLimit}
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
 	case err != nil:
-		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", r.line, fmt.Sprintf("the limit %s is read as %d", plaintext.Quote(value, maxQuoted), math.MaxInt32), "")
+		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", r.line,
+			fmt.Sprintf("the limit %s is read as %d", plaintext.Quote(value, maxQuoted), math.MaxInt32), "")
 		return condition{limit: math.MaxInt32}
 	case n == 0:
 		return condition{unmet: zeroLimit}
@@ -219,9 +226,11 @@ func (b *builder) merge(taken *slot, i int) {
 		return // two spellings of one directive
 	}
 	if old.allows() != r.allows() {
-		b.find(lookleap.SeverityWarning, lookleap.CodeConflict, "AGT-6-11", r.line, fmt.Sprintf("the directive contradicts the one in line %d, and DISALLOW counts", old.line), "remove one of them")
+		b.find(lookleap.SeverityWarning, lookleap.CodeConflict, "AGT-6-11", r.line,
+			fmt.Sprintf("the directive contradicts the one in line %d, and DISALLOW counts", old.line), "remove one of them")
 	} else {
-		b.find(lookleap.SeverityInfo, CodeDuplicate, "AGT-6-12", r.line, fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
+		b.find(lookleap.SeverityInfo, CodeDuplicate, "AGT-6-12", r.line,
+			fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
 	}
 	if old.allows() && (!r.allows() || b.condition(i).stricterThan(b.condition(other))) {
 		b.index.replace(taken, b.rules, i)

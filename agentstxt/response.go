@@ -46,14 +46,17 @@ func Judge(response Response, options Options) *Policy {
 	case status >= 400 && status < 500 && options.Strict:
 		p = refused(CodeAccessDenied)
 	case status == http.StatusForbidden:
-		p = absent(lookleap.CodeForbidden, note(lookleap.CodeForbidden, "AGT-2-10", "the server answered 403, as many do for files that do not exist", fixAbsent))
+		p = absent(lookleap.CodeForbidden, note(lookleap.CodeForbidden, "AGT-2-10",
+			"the server answered 403, as many do for files that do not exist", fixAbsent))
 	case status >= 400 && status < 500:
-		p = absent(CodeStatus, note(CodeStatus, "AGT-2-10", fmt.Sprintf("the server answered %d, which counts as no policy", status), fixAbsent))
+		p = absent(CodeStatus, note(CodeStatus, "AGT-2-10",
+			fmt.Sprintf("the server answered %d, which counts as no policy", status), fixAbsent))
 	default:
 		p = refused(lookleap.CodeUnreachable)
 	}
 	if response.Insecure && p.state != Restricted {
-		p = p.with(note(lookleap.CodeInsecureTransport, "AGT-1-04", "the policy came over plain http, so that the network could change it", "use https"))
+		p = p.with(note(lookleap.CodeInsecureTransport, "AGT-1-04",
+			"the policy came over plain http, so that the network could change it", "use https"))
 	}
 	return p
 }
@@ -76,13 +79,15 @@ func judgeFile(a Response, o Options) *Policy {
 	case foreign && isPage(mediaType, a.Body) && o.Strict:
 		return restricted(malformed(CodeHashMissing, lookleap.Position{}, "the server answered with a page instead of a policy", fixAbsent))
 	case foreign && isPage(mediaType, a.Body):
-		return absent(lookleap.CodeSoft404, note(lookleap.CodeSoft404, "AGT-2-07", "the server answered with a page instead of a policy, which counts as no policy", fixAbsent))
+		return absent(lookleap.CodeSoft404, note(lookleap.CodeSoft404, "AGT-2-07",
+			"the server answered with a page instead of a policy, which counts as no policy", fixAbsent))
 	case foreign && o.Foreign == ForeignIgnore:
 		return ignoreForeign(a.Body, o)
 	}
 	charset, named := params["charset"]
 	if named && !strings.EqualFold(charset, "utf-8") || err != nil && strings.Contains(strings.ToLower(a.ContentType), "charset") {
-		return restricted(malformed(lookleap.CodeCharset, lookleap.Position{}, "the server declares another character set than UTF-8", fixMediaType))
+		return restricted(malformed(lookleap.CodeCharset, lookleap.Position{},
+			"the server declares another character set than UTF-8", fixMediaType))
 	}
 	p, err := Parse(a.Body, o)
 	switch {

@@ -22,7 +22,8 @@ type Robots struct {
 func (r Robots) check() error {
 	for i := range len(r.Token) {
 		if c := r.Token[i]; !isTokenLetter(c) && !isDigit(c) {
-			return usageError("the token of Options.Robots is not a product token", "use letters, digits, - and _, without a version, such as ExampleBot")
+			return usageError("the token of Options.Robots is not a product token",
+				"use letters, digits, - and _, without a version, such as ExampleBot")
 		}
 	}
 	return nil

@@ -80,7 +80,8 @@ func (c *Client) readRobots(ctx context.Context, o origin, before *robotsEntry) 
 	}
 	// Another process may have been asked to come back later.
 	if wait, err := c.host.Wait(ctx, retryRobotsKey(o), lookleap.Rate{}); err == nil && wait > 0 {
-		return c.unreadRobots(c.host.Time(), unavailableRobots(http.StatusServiceUnavailable, wait), wait, lookleap.Evidence{URL: o.name + robotsPathName}, before), nil
+		return c.unreadRobots(c.host.Time(), unavailableRobots(http.StatusServiceUnavailable, wait), wait,
+			lookleap.Evidence{URL: o.name + robotsPathName}, before), nil
 	}
 	asked := c.host.Time()
 	var body []byte
@@ -104,7 +105,8 @@ func (c *Client) readRobots(ctx context.Context, o origin, before *robotsEntry) 
 	if err == nil {
 		if resp.Status >= 500 && resp.RetryAfter > 0 {
 			if err := c.host.Hold(ctx, retryRobotsKey(o), min(resp.RetryAfter, maxRetryAfter)); err != nil {
-				c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: o.name + robotsPathName, Err: err})
+				c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err),
+					Subject: o.name + robotsPathName, Err: err})
 			}
 		}
 		c.shareRobots(ctx, o, entry, resp.Status, body, asked)
@@ -238,7 +240,8 @@ func (c *Client) shareRobots(ctx context.Context, o origin, e *robotsEntry, stat
 		cache.Delete(ctx, o.name)
 		return
 	}
-	record := robotsRecord{Fresh: e.until, Status: status, URL: e.evidence.URL, MediaType: e.evidence.MediaType, Body: body, Validator: e.validator}
+	record := robotsRecord{Fresh: e.until, Status: status, URL: e.evidence.URL, MediaType: e.evidence.MediaType,
+		Body: body, Validator: e.validator}
 	if status == http.StatusNotModified {
 		before, err := cache.Get(ctx, o.name)
 		if err != nil || before.Value.Validator != e.validator {

@@ -101,7 +101,8 @@ type scan struct {
 
 func (s *scan) run(data []byte) {
 	if len(data) > s.limits.Size {
-		s.fail(malformed(lookleap.CodeTooLarge, lookleap.Position{}, fmt.Sprintf("the file has %d bytes, more than %d", len(data), s.limits.Size),
+		s.fail(malformed(lookleap.CodeTooLarge, lookleap.Position{},
+			fmt.Sprintf("the file has %d bytes, more than %d", len(data), s.limits.Size),
 			"merge directives or drop comments"))
 		return
 	}
@@ -246,7 +247,8 @@ func (s *scan) directive(l *lines, kind lineKind) *lookleap.Error {
 }
 
 func (s *scan) notDirective(l *lines, kind lineKind) *lookleap.Error {
-	bad := malformed(CodeBadDirective, l.position(0), `the line does not begin with "/"`, "a directive is a path, ALLOW or DISALLOW, and parameters")
+	bad := malformed(CodeBadDirective, l.position(0), `the line does not begin with "/"`,
+		"a directive is a path, ALLOW or DISALLOW, and parameters")
 	switch {
 	case kind == starLine:
 		bad.Message, bad.Fix = "the file has a second hash line", "keep one, before all directives"

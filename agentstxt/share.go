@@ -124,14 +124,16 @@ func (c *Client) recorded(ctx context.Context, o origin) (*sharedRecord, error) 
 // adopt judges a record of another process by this one's options.
 func (c *Client) adopt(e *sharedRecord) *cachedPolicy {
 	r := &e.Value
-	h := &cachedPolicy{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(maxFresh)), evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
+	h := &cachedPolicy{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(maxFresh)),
+		evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
 		h.policy = restricted(malformed(r.Malformed, r.Position, r.Message, r.Fix))
 		return c.setRecheck(h)
 	}
 	h.policy = Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}, c.options)
 	if h.policy.state == Valid {
-		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator, asked: e.Asked, checked: e.Found}
+		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator,
+			asked: e.Asked, checked: e.Found}
 	}
 	return c.setRecheck(h)
 }

@@ -121,7 +121,8 @@ func newPages(own string, origins []string) (*pages, error) {
 	syntax := http.NewCrossOriginProtection()
 	for _, origin := range origins {
 		if err := syntax.AddTrustedOrigin(origin); err != nil {
-			return nil, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of Origins is not a web origin", Fix: "write https://host", Err: err}
+			return nil, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of Origins is not a web origin",
+				Fix: "write https://host", Err: err}
 		}
 		p.trusted[strings.ToLower(origin)] = true
 	}
@@ -163,7 +164,8 @@ func (p *pages) check(r *http.Request) error {
 		return nil
 	}
 	if reads && (len(r.Header.Values("Cookie")) > 0 || len(r.Header.Values("Authorization")) > 0) {
-		return refuse("a browser may have added the credentials by itself, and no header names the page", "send Sec-Fetch-Site or Origin, or a bearer token")
+		return refuse("a browser may have added the credentials by itself, and no header names the page",
+			"send Sec-Fetch-Site or Origin, or a bearer token")
 	}
 	return nil
 }

@@ -96,7 +96,8 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	if host == nil {
 		return nil, errNoHost("a client")
 	}
-	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeyCache(host, o.KeyLife, o.KeyMemory), gateways: make(map[string]Invoker), plugins: newPlugins(o.InFlight)}
+	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeyCache(host, o.KeyLife, o.KeyMemory),
+		gateways: make(map[string]Invoker), plugins: newPlugins(o.InFlight)}
 	if c.options.MaxBody <= 0 {
 		c.options.MaxBody = DefaultMaxBody
 	}
@@ -304,9 +305,11 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	case !d.Verifiable():
 		return nil, errNoKeys(d)
 	case d.Document.Policy.Auth != "" && c.options.Tokens == nil:
-		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Message: "the policy requires a token, but no token source is configured"}
+		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(),
+			Message: "the policy requires a token, but no token source is configured"}
 	case d.Document.Policy.MTLS && !c.options.ClientCertificate:
-		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(), Message: "the policy requires a client certificate, but none is configured"}
+		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(),
+			Message: "the policy requires a client certificate, but none is configured"}
 	}
 	if err := c.allowed.check(d); err != nil {
 		return nil, err

@@ -180,8 +180,10 @@ func (d *Descriptor) policy(v strictjson.Value) *lookleap.Error {
 		}
 	}
 	if !d.Policy.RequireSignedResults {
-		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodePolicyWeaker, Requirement: "AIU-3.1-10",
-			Message: "the document does not require signed results; unsigned results are still refused", Fix: "set requireSignedResults to true"})
+		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodePolicyWeaker,
+			Requirement: "AIU-3.1-10",
+			Message:     "the document does not require signed results; unsigned results are still refused",
+			Fix:         "set requireSignedResults to true"})
 	}
 	return nil
 }
@@ -271,8 +273,9 @@ func (h *cachedDocument) stale(again time.Time) *cachedDocument {
 	expired.until = again
 	if h.descriptor != nil && !slices.ContainsFunc(h.descriptor.Findings, isStale) {
 		descriptor := *h.descriptor
-		descriptor.Findings = append(slices.Clone(descriptor.Findings), lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeStale, Requirement: "AIU-3.1-23",
-			Message: "the document has expired and could not be fetched again, so the last good copy is used"})
+		descriptor.Findings = append(slices.Clone(descriptor.Findings),
+			lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeStale, Requirement: "AIU-3.1-23",
+				Message: "the document has expired and could not be fetched again, so the last good copy is used"})
 		expired.descriptor = &descriptor
 	}
 	return &expired
@@ -344,7 +347,8 @@ func authenticated(e []lookleap.Evidence) bool {
 func (d *Discoverer) compareWithLastPolicy(ctx context.Context, origin string, doc *Descriptor) error {
 	before, seen := d.lastPolicies.Get(origin)
 	accept := d.options.AcceptWeaker
-	if seen && doc.Policy.WeakerThan(before) && (accept == nil || !d.accepts(ctx, func() bool { return accept(origin, before, doc.Policy) })) {
+	if seen && doc.Policy.WeakerThan(before) && (accept == nil ||
+		!d.accepts(ctx, func() bool { return accept(origin, before, doc.Policy) })) {
 		e := &lookleap.Error{Code: CodePolicyDowngrade, Subject: origin, Message: "the policy requires less than before"}
 		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
 			Finding: &lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Message}})

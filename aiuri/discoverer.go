@@ -102,9 +102,12 @@ func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 	policies, _ := lru.New[string, EndpointPolicy](o.Entries) // only a size below 1 is an error
 	return &Discoverer{
 		host: host, options: o,
-		wellKnown:    wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor, Redirects: 3, Entries: o.Entries, Memory: o.Memory / 4}}),
-		documents:    flight.NewSizedMemo(o.Entries, o.Memory/4, func(origin string, c *cachedDocument) int { return len(origin) + c.memory() }, host.Time),
-		discoveries:  flight.NewSizedMemo(o.Entries, o.Memory/2, func(page string, f *Discovery) int { return len(page) + f.memory() }, host.Time),
+		wellKnown: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor,
+			Redirects: 3, Entries: o.Entries, Memory: o.Memory / 4}}),
+		documents: flight.NewSizedMemo(o.Entries, o.Memory/4,
+			func(origin string, c *cachedDocument) int { return len(origin) + c.memory() }, host.Time),
+		discoveries: flight.NewSizedMemo(o.Entries, o.Memory/2,
+			func(page string, f *Discovery) int { return len(page) + f.memory() }, host.Time),
 		lastPolicies: policies,
 		registry:     plugin{"the registry", CodeUnknownAuthority, newCallLimit(0)},
 		local:        plugin{"the local resolver", CodeUnknownLocal, newCallLimit(0)},
@@ -211,7 +214,8 @@ func cacheUntil(now, until time.Time) time.Time {
 
 // verdict returns the checks and findings of a discovery.
 func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
-	v := &lookleap.Verdict{Document: Draft, Subject: f.Origin + " for " + f.Endpoint.Redacted(), OK: true, Code: lookleap.CodeOK, CheckedAt: now, Expires: f.Expires, Findings: f.Findings}
+	v := &lookleap.Verdict{Document: Draft, Subject: f.Origin + " for " + f.Endpoint.Redacted(), OK: true,
+		Code: lookleap.CodeOK, CheckedAt: now, Expires: f.Expires, Findings: f.Findings}
 	check := func(requirement string, ok bool, yes, no string) {
 		c := lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: lookleap.Passed, Message: yes}
 		if !ok {
@@ -225,7 +229,8 @@ func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
 		check("AIU-3.1-17", true, "the endpoint is advertised by "+string(f.Source), "")
 		check("AIU-3.1-21", f.Confirmed, "the authority's own document confirms it", "only the origin names it, not its own authority")
 	}
-	check("AIU-3.1-18", f.Verifiable(), "results can be verified with the keys of "+f.DocumentOrigin, "no document names keys to verify results with")
+	check("AIU-3.1-18", f.Verifiable(), "results can be verified with the keys of "+f.DocumentOrigin,
+		"no document names keys to verify results with")
 	v.Summary = "the endpoint was found"
 	if !f.Verifiable() {
 		v.Summary += ", but its results cannot be verified"
@@ -305,7 +310,8 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	case fetch.Cancelled(err):
 		return err
 	case errors.Is(err, lookleap.ErrBogus):
-		return &lookleap.Error{Code: lookleap.CodeDNSSECBogus, Subject: page.Origin(), Message: "the DNS answer failed validation", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeDNSSECBogus, Subject: page.Origin(),
+			Message: "the DNS answer failed validation", Err: err}
 	case err != nil && e.document == nil && lookleap.CodeOf(err) != lookleap.CodeRedirectForbidden:
 		return &lookleap.Error{Code: CodeDiscoveryFailed, Subject: page.Origin(), Message: "the page could not be fetched", Err: err}
 	case err != nil || !resp.OK():
@@ -330,7 +336,8 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 	}
 	base, err := domain.Parse(origin)
 	if err != nil {
-		return time.Time{}, urlError(CodeUnknownAuthority, f.Endpoint.Redacted(), "the authority's origin is not a public https origin", err)
+		return time.Time{}, urlError(CodeUnknownAuthority, f.Endpoint.Redacted(),
+			"the authority's origin is not a public https origin", err)
 	}
 	origin = base.Origin()
 	if origin == f.DocumentOrigin {
@@ -348,10 +355,12 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 		f.Targets = nil
 		f.Findings = append(f.Findings, doc.Findings...)
 		return until, nil
-	case doc == nil && d.options.AllowThirdParty != nil && d.accepts(ctx, func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):
+	case doc == nil && d.options.AllowThirdParty != nil && d.accepts(ctx,
+		func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):
 		return until, nil
 	}
-	return until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(), Message: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
+	return until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(),
+		Message: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
 }
 
 // hasKnownOrigin reports whether the origin of an authority's document can be found.
@@ -372,12 +381,14 @@ func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
 		return call(ctx, d.registry, u.Authority(), func(ctx context.Context) (string, error) {
 			origin, err := d.options.Registry.AuthorityOrigin(ctx, u.Authority())
 			if err != nil && ctx.Err() == nil {
-				err = &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Message: "the registry does not know the authority", Err: err}
+				err = &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(),
+					Message: "the registry does not know the authority", Err: err}
 			}
 			return origin, err
 		})
 	}
-	return "", &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(), Message: "the authority is a registry name, but no registry is configured"}
+	return "", &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(),
+		Message: "the authority is a registry name, but no registry is configured"}
 }
 
 // accepts calls a function of the options. A panic or timeout means no.
@@ -397,7 +408,8 @@ func (d *Discoverer) resolve(ctx context.Context, u URI, origin string) (*Discov
 	case err != nil:
 		return nil, until, err
 	case doc == nil || !doc.covers(u):
-		return nil, until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Message: "the authority's document does not name this endpoint"}
+		return nil, until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(),
+			Message: "the authority's document does not name this endpoint"}
 	}
 	return &Discovery{
 		Origin: base.Origin(), Endpoint: doc.Endpoint, Source: SourceWellKnown, Candidates: []Candidate{{SourceWellKnown, doc.Endpoint}},

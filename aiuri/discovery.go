@@ -102,7 +102,8 @@ func (e *evidence) candidates() (all []Candidate, findings []lookleap.Finding) {
 		for _, text := range texts {
 			u, err := Parse(text)
 			if err != nil || !u.HasAuthority() {
-				findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNotAI, Requirement: "AIU-3.1-02", Message: "an advertised target is not an ai: URI with an authority (" + string(s) + ")"})
+				findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNotAI,
+					Requirement: "AIU-3.1-02", Message: "an advertised target is not an ai: URI with an authority (" + string(s) + ")"})
 				continue
 			}
 			all = append(all, Candidate{s, u.Normalize()})
@@ -143,8 +144,10 @@ func chooseEndpoint(origin string, e *evidence, failOnConflict bool) (*Discovery
 		if failOnConflict {
 			return nil, &lookleap.Error{Code: CodeDiscoveryConflict, Subject: origin, Message: "the origin advertises different endpoints"}
 		}
-		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeDiscoveryConflict, Requirement: "AIU-3.1-19",
-			Message: string(other.Source) + " names " + other.Endpoint.Redacted() + ", " + string(first.Source) + " " + first.Endpoint.Redacted(), Fix: "advertise one endpoint"})
+		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeDiscoveryConflict,
+			Requirement: "AIU-3.1-19",
+			Message: string(other.Source) + " names " + other.Endpoint.Redacted() + ", " + string(first.Source) +
+				" " + first.Endpoint.Redacted(), Fix: "advertise one endpoint"})
 	}
 	if d.Source == SourceWellKnown {
 		d.Document, d.DocumentOrigin = e.document, origin
@@ -267,7 +270,8 @@ func (b *bootstrap) ask(ctx context.Context, r lookleap.Resolver, name string, t
 		return nil, ctx.Err()
 	case err != nil:
 		b.failed = true
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeDNSError, Requirement: "AIU-3.1-14", Message: "the DNS lookup of " + name + " failed"})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeDNSError,
+			Requirement: "AIU-3.1-14", Message: "the DNS lookup of " + name + " failed"})
 		return &lookleap.DNSAnswer{}, nil
 	}
 	if len(answer.Records) > 0 && (b.ttl == 0 || answer.TTL < b.ttl) {
@@ -300,7 +304,8 @@ func (b *bootstrap) text(a *lookleap.DNSAnswer) error {
 		}
 	}
 	if bad != nil {
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(bad), Requirement: "AIU-3.1-14", Message: "a TXT record does not name an ai: URI with an authority"})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(bad),
+			Requirement: "AIU-3.1-14", Message: "a TXT record does not name an ai: URI with an authority"})
 	}
 	return nil
 }
@@ -336,7 +341,8 @@ func (b *bootstrap) service(a *lookleap.DNSAnswer, domain string, ports []uint16
 // refuseTarget adds a finding about a target that is left out, once for each message.
 func (b *bootstrap) refuseTarget(message string) {
 	if !slices.ContainsFunc(b.findings, func(f lookleap.Finding) bool { return f.Message == message }) {
-		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeBlockedAddress, Requirement: "AIU-3.1-13", Message: message, Fix: "name a public host at an allowed port"})
+		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeBlockedAddress,
+			Requirement: "AIU-3.1-13", Message: message, Fix: "name a public host at an allowed port"})
 	}
 }
 

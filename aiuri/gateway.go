@@ -128,7 +128,8 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
 	}
-	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife, o.KeyMemory), pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight)}, nil
+	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife, o.KeyMemory),
+		pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight)}, nil
 }
 
 // ServeHTTP serves one call. A refusal is a problem document (RFC 9457) with a reason code. It
@@ -169,7 +170,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			header.Set("Connection", "close")
 		}
 		header.Set("Content-Type", "application/problem+json")
-		body = []byte(`{"status":` + strconv.Itoa(status) + `,"title":` + strconv.Quote(code.Title()) + `,"code":` + strconv.Quote(string(code)) + "}\n")
+		body = []byte(`{"status":` + strconv.Itoa(status) + `,"title":` + strconv.Quote(code.Title()) +
+			`,"code":` + strconv.Quote(string(code)) + "}\n")
 	case isDetached(v.JWS):
 		c.writeBinding(header)
 		header.Set("Content-Type", mediaType)
@@ -239,7 +241,8 @@ func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code
 	})
 	if err != nil {
 		g.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: endpoint,
-			Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err), Requirement: "AIU-6-03", Message: "an audit record was lost"}})
+			Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
+				Requirement: "AIU-6-03", Message: "an audit record was lost"}})
 	}
 }
 
@@ -364,7 +367,8 @@ func refuseEncoded(h http.Header) error {
 	if len(h.Values("Content-Type")) > 1 {
 		return fail(lookleap.CodeUsage, "the request has several media types", "")
 	}
-	for _, name := range []string{"Content-Encoding", "Content-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
+	for _, name := range []string{"Content-Encoding", "Content-Range", "If-Match", "If-None-Match",
+		"If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
 		if len(h.Values(name)) > 0 {
 			return fail(lookleap.CodeUsage, "the request has an encoding or a condition, which a gateway does not pass on", "")
 		}

@@ -110,7 +110,8 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, err
 	})
 	if err != nil {
 		if !fetch.Cancelled(err) {
-			err = &lookleap.Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(), Message: "the call through the gateway failed", Err: hideURL(err)}
+			err = &lookleap.Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(),
+				Message: "the call through the gateway failed", Err: hideURL(err)}
 		}
 		if !connected() {
 			err = lookleap.NothingSent(err)
@@ -240,7 +241,8 @@ func (c *Call) readBinding(h http.Header) error {
 			continue
 		}
 		if len(values) > 1 || !isMark(values[0]) {
-			return fail(lookleap.CodeUsage, "the request has a malformed nonce or user mark", "send 16 to 128 letters, digits, hyphens and underscores")
+			return fail(lookleap.CodeUsage, "the request has a malformed nonce or user mark",
+				"send 16 to 128 letters, digits, hyphens and underscores")
 		}
 		*to = values[0]
 	}

@@ -77,13 +77,15 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 		k, reason := parseKey(member)
 		if k.hasID {
 			if seen[k.id] {
-				return nil, jsonError(CodeBadKeySet, member.Refuse(string(CodeBadKeySet), "the set has two keys with the same kid", "use a unique kid for each key"))
+				return nil, jsonError(CodeBadKeySet, member.Refuse(string(CodeBadKeySet),
+					"the set has two keys with the same kid", "use a unique kid for each key"))
 			}
 			seen[k.id] = true
 		}
 		if reason != "" {
 			place := member.Place()
-			set.findings = append(set.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRejectedKey, Requirement: "AIU-3.4-05", Message: reason,
+			set.findings = append(set.findings, lookleap.Finding{Severity: lookleap.SeverityWarning,
+				Code: CodeRejectedKey, Requirement: "AIU-3.4-05", Message: reason,
 				Position: lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Pointer}})
 			continue
 		}
@@ -317,7 +319,8 @@ func (s *keyCache) keysOf(ctx context.Context, d *Discovery) (fetchedKeys, error
 }
 
 func errNoKeys(d *Discovery) error {
-	return &lookleap.Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(), Message: "no document names keys to verify results with"}
+	return &lookleap.Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(),
+		Message: "no document names keys to verify results with"}
 }
 
 // renew fetches a key set again. If that fails, the cached set stays. Either way the next
@@ -348,9 +351,11 @@ func (s *keyCache) fetch(ctx context.Context, url string) (*KeySet, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: u.Origin() + u.Path(), Message: "the key set could not be fetched", Err: err}
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: u.Origin() + u.Path(),
+			Message: "the key set could not be fetched", Err: err}
 	case resp.Status != http.StatusOK:
-		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: u.Origin() + u.Path(), Message: "the key set could not be fetched: HTTP status " + strconv.Itoa(resp.Status)}
+		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: u.Origin() + u.Path(),
+			Message: "the key set could not be fetched: HTTP status " + strconv.Itoa(resp.Status)}
 	}
 	return ParseKeySet(resp.Body)
 }
@@ -375,8 +380,9 @@ func (s *keyCache) verify(ctx context.Context, d *Discovery, keys fetchedKeys, r
 	case failed != nil:
 		var rejected *lookleap.VerifyError
 		if errors.As(err, &rejected) {
-			rejected.Verdict.Checks = append(rejected.Verdict.Checks, lookleap.Check{Requirement: "AIU-3.4-12", Code: lookleap.CodeOf(failed), Status: lookleap.Noted,
-				Message: "the key set could not be fetched again, so the key may be a new one"})
+			rejected.Verdict.Checks = append(rejected.Verdict.Checks,
+				lookleap.Check{Requirement: "AIU-3.4-12", Code: lookleap.CodeOf(failed), Status: lookleap.Noted,
+					Message: "the key set could not be fetched again, so the key may be a new one"})
 		}
 		return nil, err
 	}

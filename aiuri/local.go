@@ -37,16 +37,20 @@ type LocalEndpoint struct {
 func (d *Discoverer) resolveLocal(ctx context.Context, u URI) (*Discovery, error) {
 	switch {
 	case u.Kind() != Absolute:
-		return nil, fail(CodeNoAuthority, "the URI has neither an authority nor an absolute path", "write ai://authority/path, or ai:/path for a local endpoint")
+		return nil, fail(CodeNoAuthority, "the URI has neither an authority nor an absolute path",
+			"write ai://authority/path, or ai:/path for a local endpoint")
 	case d.options.Local == nil:
-		return nil, &lookleap.Error{Code: CodeNoAuthority, Message: "the URI has no authority, and no local resolver is configured", Fix: "set DiscovererOptions.Local, or write ai://authority/path"}
+		return nil, &lookleap.Error{Code: CodeNoAuthority,
+			Message: "the URI has no authority, and no local resolver is configured",
+			Fix:     "set DiscovererOptions.Local, or write ai://authority/path"}
 	}
 	local, err := call(ctx, d.local, "", func(ctx context.Context) (*LocalEndpoint, error) { return d.options.Local.ResolveLocal(ctx, u) })
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, &lookleap.Error{Code: CodeUnknownLocal, Subject: u.Redacted(), Message: "the local resolver knows no such endpoint", Err: err}
+		return nil, &lookleap.Error{Code: CodeUnknownLocal, Subject: u.Redacted(),
+			Message: "the local resolver knows no such endpoint", Err: err}
 	case local == nil:
 		return nil, &lookleap.Error{Code: CodeUnknownLocal, Subject: u.Redacted(), Message: "the local resolver knows no such endpoint"}
 	}
@@ -73,7 +77,8 @@ func (l *LocalEndpoint) origin() (string, error) {
 		return "", bad("its URI is not an absolute path without a query", "write ai:/path")
 	}
 	if l.Keys == nil {
-		return "", &lookleap.Error{Code: CodeNoTrustAnchor, Subject: l.Endpoint.Redacted(), Message: message + "it has no keys to verify results with", Fix: "set LocalEndpoint.Keys"}
+		return "", &lookleap.Error{Code: CodeNoTrustAnchor, Subject: l.Endpoint.Redacted(),
+			Message: message + "it has no keys to verify results with", Fix: "set LocalEndpoint.Keys"}
 	}
 	for _, scope := range l.Scopes {
 		if !isScope(scope) {
@@ -82,7 +87,8 @@ func (l *LocalEndpoint) origin() (string, error) {
 	}
 	host, err := domain.Rules{AllowSpecial: true}.ParseHost(l.System)
 	if _, public := domain.ParseHost(l.System); err != nil || host != l.System || public == nil {
-		return "", bad("its system is not a local host name in lower case", "use a single word, or a name below .local, .internal or .home.arpa")
+		return "", bad("its system is not a local host name in lower case",
+			"use a single word, or a name below .local, .internal or .home.arpa")
 	}
 	return "https://" + host, nil
 }

@@ -60,7 +60,8 @@ func (m Mapping) URL(u URI) (string, error) {
 // mappable returns the normal form, without fragment, of a URI that can be mapped.
 func mappable(u URI) (URI, error) {
 	if u.kind != Authority {
-		return URI{}, &lookleap.Error{Code: CodeNoAuthority, Subject: u.Redacted(), Message: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
+		return URI{}, &lookleap.Error{Code: CodeNoAuthority, Subject: u.Redacted(),
+			Message: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
 	}
 	n := u.Normalize().WithoutFragment()
 	if at, reason := ambiguousAt(n.path); reason != "" {

@@ -154,8 +154,10 @@ func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v 
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
-	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) || p.recipient != e.Recipient {
-		return nil, refusal(c.host, "an invocation", fail(lookleap.CodePlanInvalid, "the request would now go to another endpoint than the user approved", ""))
+	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) ||
+		p.recipient != e.Recipient {
+		return nil, refusal(c.host, "an invocation",
+			fail(lookleap.CodePlanInvalid, "the request would now go to another endpoint than the user approved", ""))
 	}
 	_, err = c.host.CommitApproved(ctx, a, lookleap.Effect{
 		Prepare: func(ctx context.Context, a *lookleap.Approval) error {

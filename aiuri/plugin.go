@@ -69,7 +69,8 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 		return none, err
 	}
 	if !p.limit.enter(authority) {
-		return none, fail(CodePluginBusy, "too many calls of "+p.name+" have not returned", "end each call when its context ends, or raise InFlight")
+		return none, fail(CodePluginBusy, "too many calls of "+p.name+" have not returned",
+			"end each call when its context ends, or raise InFlight")
 	}
 	done := make(chan outcome, 1)
 	go func() {
@@ -143,7 +144,8 @@ type Destination struct {
 func (d Destination) Authority() string { return d.Endpoint.Authority() }
 
 func (d *Discovery) destination(gateway string) Destination {
-	return Destination{Endpoint: d.Document.Endpoint, Advertiser: d.Origin, Confirmed: d.Confirmed, Policy: d.Document.Policy, Gateway: gateway, System: d.System}
+	return Destination{Endpoint: d.Document.Endpoint, Advertiser: d.Origin, Confirmed: d.Confirmed,
+		Policy: d.Document.Policy, Gateway: gateway, System: d.System}
 }
 
 // TokenSource returns bearer tokens. It is called only if the confirmed policy of the endpoint
@@ -180,14 +182,16 @@ func parseAuthorities(list []string) (a authorities, err error) {
 		name, pattern := strings.CutPrefix(text, "*.")
 		u, err := FromIRI("ai://" + name)
 		if err != nil || u.path != "" || u.hasQuery || u.hasFragment || strings.HasSuffix(name, ":") {
-			return a, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of the list is not an authority", Fix: "write host, host:port or *.host", Err: err}
+			return a, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of the list is not an authority",
+				Fix: "write host, host:port or *.host", Err: err}
 		}
 		if !pattern {
 			a.names[u.Authority()] = true
 			continue
 		}
 		if _, ok := domain.Registrable(u.Host()); !ok {
-			return a, fail(CodeBadConfiguration, "a pattern of the list covers domains of different owners", "write *. before a domain that one owner has registered")
+			return a, fail(CodeBadConfiguration, "a pattern of the list covers domains of different owners",
+				"write *. before a domain that one owner has registered")
 		}
 		a.parents = append(a.parents, u)
 	}
@@ -219,14 +223,17 @@ func (a authorities) check(d *Discovery) error {
 	case policy.Auth == "" && !policy.MTLS:
 		return nil
 	case !d.Confirmed:
-		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: d.Endpoint.Redacted(), Message: d.Origin + " requires credentials, but the endpoint's own authority does not confirm it",
-			Fix: "map the authority to its https origin in DiscovererOptions.Static or by a Registry"}
+		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: d.Endpoint.Redacted(),
+			Message: d.Origin + " requires credentials, but the endpoint's own authority does not confirm it",
+			Fix:     "map the authority to its https origin in DiscovererOptions.Static or by a Registry"}
 	case d.System != "" && !slices.Contains(a.systems, d.System):
-		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(), Message: "the policy requires credentials, but the options do not allow them for this system",
-			Fix: "add " + d.System + " to LocalCredentials"}
+		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(),
+			Message: "the policy requires credentials, but the options do not allow them for this system",
+			Fix:     "add " + d.System + " to LocalCredentials"}
 	case d.System == "" && !a.allow(d.Document.Endpoint):
-		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(), Message: "the policy requires credentials, but the options do not allow them for this authority",
-			Fix: "add " + d.Document.Endpoint.Authority() + " to Credentials"}
+		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(),
+			Message: "the policy requires credentials, but the options do not allow them for this authority",
+			Fix:     "add " + d.Document.Endpoint.Authority() + " to Credentials"}
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
 			return jose.PS256, nil
 		}
 	}
-	return "", fail(CodeBadConfiguration, "the key is of a kind or size that is not supported", "use P-256, P-384, Ed25519 or RSA with 2048 bits")
+	return "", fail(CodeBadConfiguration, "the key is of a kind or size that is not supported",
+		"use P-256, P-384, Ed25519 or RSA with 2048 bits")
 }
 
 // isComplete reports whether a key has all its parts. Signing panics without them.
@@ -362,11 +363,14 @@ func NewKeySetHandler(set []byte) (http.Handler, error) {
 // and one for each part that is missing. Use a nil discovery if nothing was found.
 func Lint(d *Discovery) []lookleap.Finding {
 	if d == nil || len(d.Candidates) == 0 {
-		return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: CodeNoEndpoint, Requirement: "AIU-3.1-01", Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}
+		return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: CodeNoEndpoint, Requirement: "AIU-3.1-01",
+			Message: "the origin advertises no endpoint", Fix: "publish /.well-known/aiip"}}
 	}
 	findings := slices.Clone(d.Findings)
 	if !d.Verifiable() {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNoTrustAnchor, Requirement: "AIU-3.4-10", Message: "no document names keys, so no result can be verified", Fix: "publish /.well-known/aiip with jwks"})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNoTrustAnchor,
+			Requirement: "AIU-3.4-10", Message: "no document names keys, so no result can be verified",
+			Fix: "publish /.well-known/aiip with jwks"})
 	}
 	return findings
 }

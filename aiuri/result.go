@@ -96,7 +96,8 @@ func VerifyResult(r SignedResult, keys *KeySet, now time.Time, x Expectation) (*
 	verified, err := verifyResult(r, keys, &x, now, v)
 	if err != nil {
 		v.Code, v.Summary = err.Code, err.Message
-		v.Checks = append(v.Checks, lookleap.Check{Requirement: requirementOf(err.Code), Code: err.Code, Status: lookleap.Failed, Message: err.Message})
+		v.Checks = append(v.Checks, lookleap.Check{Requirement: requirementOf(err.Code), Code: err.Code,
+			Status: lookleap.Failed, Message: err.Message})
 		return nil, &lookleap.VerifyError{Verdict: v, Err: err}
 	}
 	v.OK, v.Code, v.Expires = true, lookleap.CodeOK, verified.Claims.Expires
@@ -122,7 +123,8 @@ func requirementOf(code lookleap.Code) string {
 
 func verifyResult(r SignedResult, keys *KeySet, x *Expectation, now time.Time, v *lookleap.Verdict) (*Verified, *lookleap.Error) {
 	pass := func(requirement, message string, evidence ...lookleap.Evidence) {
-		v.Checks = append(v.Checks, lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: lookleap.Passed, Message: message, Evidence: evidence})
+		v.Checks = append(v.Checks, lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK,
+			Status: lookleap.Passed, Message: message, Evidence: evidence})
 	}
 	if len(r.JWS) > MaxResult*4/3+maxHeader || len(r.Body) > MaxResult {
 		return nil, fail(lookleap.CodeTooLarge, "the result is larger than its limit", "")
@@ -135,8 +137,9 @@ func verifyResult(r SignedResult, keys *KeySet, x *Expectation, now time.Time, v
 		return nil, fail(CodeRejectedAlgorithm, "the signature's algorithm is not allowed", "sign with ES256, ES384, PS256 or EdDSA")
 	}
 	for range j.header.foreign {
-		v.Findings = append(v.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignKeyReference, Requirement: "AIU-3.4-06",
-			Message: "the signature refers to keys elsewhere, which were not used"})
+		v.Findings = append(v.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignKeyReference,
+			Requirement: "AIU-3.4-06",
+			Message:     "the signature refers to keys elsewhere, which were not used"})
 	}
 	pass("AIU-3.4-04", "the algorithm is "+j.header.algorithm)
 	if keys == nil {

@@ -66,7 +66,8 @@ func ReadAgentResponse(s Site, action, contentType string, data []byte, now time
 		_, told := r.answers[a.Field()]
 		_, refused := r.refuses[a.Field()]
 		if _, asked := asks[a.Field()]; asked && a.Required() && !told && !refused {
-			return nil, fieldError(CodeResponseMissing, a.Field(), "it is required, and neither answered nor refused", "answer or refuse it")
+			return nil, fieldError(CodeResponseMissing, a.Field(), "it is required, and neither answered nor refused",
+				"answer or refuse it")
 		}
 	}
 	return r, nil
@@ -91,7 +92,8 @@ func (r *AgentResponse) accept(rules Rules, asks map[string]Ask, a Answer, now t
 	case explicit && a.Consent() != ConsentExplicit:
 		return fieldError(CodeResponseConsent, field, "the user did not agree explicitly", "ask the user about this field")
 	case !ConsentFresh(a, rule, now):
-		return fieldError(CodeResponseConsent, field, "the consent has no time, or is older than "+rule.ValidFor.String(), "ask the user again, and send consent-granted")
+		return fieldError(CodeResponseConsent, field, "the consent has no time, or is older than "+rule.ValidFor.String(),
+			"ask the user again, and send consent-granted")
 	}
 	r.answers[field] = a
 	return nil

@@ -36,7 +36,8 @@ func (a Action) Args(values map[string]string) ([]Arg, error) {
 		if !given {
 			if !hasDefault {
 				if p.Required() {
-					return nil, newError(ErrParamMissing, "the required parameter "+plaintext.Quote(p.Name(), maxQuoted)+" has no value", "")
+					return nil, newError(ErrParamMissing,
+						"the required parameter "+plaintext.Quote(p.Name(), maxQuoted)+" has no value", "")
 				}
 				continue
 			}
@@ -82,7 +83,8 @@ func (a Action) ArgsJSON(data []byte) ([]Arg, error) {
 		case strictjson.Bool:
 			values[name] = value.Source()
 		default:
-			return nil, newError(ErrParamInvalid, "the argument "+plaintext.Quote(name, maxQuoted)+" is "+value.Kind().String(), "write a string, number or boolean")
+			return nil, newError(ErrParamInvalid, "the argument "+plaintext.Quote(name, maxQuoted)+" is "+value.Kind().String(),
+				"write a string, number or boolean")
 		}
 	}
 	return a.Args(values)
@@ -185,7 +187,8 @@ func (a Action) EncodeRandom(args []Arg, random io.Reader) (Request, error) {
 	case "multipart/form-data":
 		return multipartEncode(args, random)
 	default:
-		return Request{}, newError(ErrUnsupportedEncType, "the enctype "+plaintext.Quote(t, maxQuoted)+" is not supported", "use application/json, multipart/form-data or application/x-www-form-urlencoded")
+		return Request{}, newError(ErrUnsupportedEncType, "the enctype "+plaintext.Quote(t, maxQuoted)+" is not supported",
+			"use application/json, multipart/form-data or application/x-www-form-urlencoded")
 	}
 }
 
@@ -232,16 +235,19 @@ const boundarySize = 24
 func multipartEncode(args []Arg, random io.Reader) (Request, error) {
 	bytes := make([]byte, boundarySize)
 	if _, err := io.ReadFull(random, bytes); err != nil {
-		return Request{}, &lookleap.Error{Code: lookleap.CodeInternal, Message: "the random bytes of the multipart boundary could not be read", Err: err}
+		return Request{}, &lookleap.Error{Code: lookleap.CodeInternal,
+			Message: "the random bytes of the multipart boundary could not be read", Err: err}
 	}
 	boundary := "form-" + hex.EncodeToString(bytes)
 	var b strings.Builder
 	for _, arg := range args {
 		if !plainFormName(arg.Name) {
-			return Request{}, newError(ErrParamInvalid, "the parameter name "+plaintext.Quote(arg.Name, maxQuoted)+" is not allowed in form data", "use another enctype")
+			return Request{}, newError(ErrParamInvalid,
+				"the parameter name "+plaintext.Quote(arg.Name, maxQuoted)+" is not allowed in form data", "use another enctype")
 		}
 		if strings.Contains(arg.Name, boundary) || strings.Contains(arg.Value, boundary) {
-			return Request{}, newError(ErrParamInvalid, "the value of "+plaintext.Quote(arg.Name, maxQuoted)+" contains the multipart boundary", "try again")
+			return Request{}, newError(ErrParamInvalid,
+				"the value of "+plaintext.Quote(arg.Name, maxQuoted)+" contains the multipart boundary", "try again")
 		}
 		b.WriteString("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + arg.Name + "\"\r\n\r\n" + arg.Value + "\r\n")
 	}

@@ -133,7 +133,8 @@ func (d *Document) Findings() []lookleap.Finding {
 	out := make([]lookleap.Finding, len(list))
 	for i, f := range list {
 		out[i] = lookleap.Finding{
-			Severity: f.severity, Code: f.code, Requirement: f.requirement, Message: f.message, Fix: f.fix, Position: d.position(f.at, int(f.offset)),
+			Severity: f.severity, Code: f.code, Requirement: f.requirement, Message: f.message, Fix: f.fix,
+			Position: d.position(f.at, int(f.offset)),
 		}
 	}
 	return out

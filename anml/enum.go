@@ -200,10 +200,11 @@ var (
 	stepStatusWords      = [...]string{"", "pending", "current", "completed", "skipped"}
 	inferenceWords       = [...]string{"", "none", "optional", "required"}
 	typeWords            = [...]string{"string", "number", "boolean", "date", "datetime", "uri", "enum"}
-	reasonWords          = [...]string{string(ConstraintViolation), string(UserDenied), string(PolicyViolation), string(UnsupportedField), string(TrustInsufficient)}
-	consentWords         = [...]string{"", "explicit", "implicit", "delegated"}
-	languageWords        = [...]string{"", "native", "match", "fixed"}
-	perspectiveWords     = [...]string{"", "first", "third"}
+	reasonWords          = [...]string{string(ConstraintViolation), string(UserDenied), string(PolicyViolation),
+		string(UnsupportedField), string(TrustInsufficient)}
+	consentWords     = [...]string{"", "explicit", "implicit", "delegated"}
+	languageWords    = [...]string{"", "native", "match", "fixed"}
+	perspectiveWords = [...]string{"", "first", "third"}
 )
 
 // word returns the word of a value, and that of the zero value for an unknown one.

@@ -41,15 +41,18 @@ func (r *reader) examineRole(root node) error {
 	r.doc.role = r.options.Role
 	at := root.lookup("role")
 	if !at.ok() {
-		r.add(root, lookleap.SeverityInfo, CodeNoRole, "ANML-8.1-05", "the document has no role", `write role="service" or role="agent-response"`)
+		r.add(root, lookleap.SeverityInfo, CodeNoRole, "ANML-8.1-05", "the document has no role",
+			`write role="service" or role="agent-response"`)
 		return nil
 	}
 	role := parse[Role](roleWords[:], at.value)
 	if r.options.Role != RoleUnspecified && role != r.options.Role {
-		return r.refuse(ErrRoleConflict, CodeRoleConflict, root, -1, "the role is "+plaintext.Quote(at.value, maxQuoted)+", but the exchange implies "+r.options.Role.String(), "")
+		return r.refuse(ErrRoleConflict, CodeRoleConflict, root, -1,
+			"the role is "+plaintext.Quote(at.value, maxQuoted)+", but the exchange implies "+r.options.Role.String(), "")
 	}
 	if role == RoleUnspecified {
-		r.add(root, lookleap.SeverityError, CodeBadRole, "ANML-8.1-04", "the role "+plaintext.Quote(at.value, maxQuoted)+" is unknown", "write service or agent-response")
+		r.add(root, lookleap.SeverityError, CodeBadRole, "ANML-8.1-04",
+			"the role "+plaintext.Quote(at.value, maxQuoted)+" is unknown", "write service or agent-response")
 	}
 	return nil
 }
@@ -66,7 +69,8 @@ func (r *reader) examineModel(root node) error {
 		}
 	}
 	if site.ok() && section.ok() {
-		return r.refuse(ErrMixedModel, CodeMixedModel, section, -1, "the root has the section "+section.name().Local+" and a site", "move it into a site")
+		return r.refuse(ErrMixedModel, CodeMixedModel, section, -1,
+			"the root has the section "+section.name().Local+" and a site", "move it into a site")
 	}
 	return nil
 }
@@ -81,13 +85,16 @@ type examination struct {
 // root reports findings about the versions of the document.
 func (e *examination) root(root node) {
 	if v := e.doc.Version(); v != Version {
-		e.add(root, lookleap.SeverityWarning, CodeNewVersion, "ANML-8.1-20", "the document has the version "+plaintext.Quote(v, maxQuoted)+"; it is read as far as it is understood", "")
+		e.add(root, lookleap.SeverityWarning, CodeNewVersion, "ANML-8.1-20",
+			"the document has the version "+plaintext.Quote(v, maxQuoted)+"; it is read as far as it is understood", "")
 	}
 	if versions, _ := e.doc.SupportedVersions(); !e.doc.Executable() {
-		e.add(root, lookleap.SeverityWarning, CodeNoVersion, "ANML-8.1-23", "the document offers the versions "+plaintext.Quote(strings.Join(versions, ", "), maxQuoted)+" and not 1.0, so its actions are not executed", "")
+		e.add(root, lookleap.SeverityWarning, CodeNoVersion, "ANML-8.1-23", "the document offers the versions "+
+			plaintext.Quote(strings.Join(versions, ", "), maxQuoted)+" and not 1.0, so its actions are not executed", "")
 	}
 	if v := e.options.Version; v != "" && v != Version {
-		e.add(root, lookleap.SeverityWarning, CodeVersionType, "ANML-6.1-02", "the media type has the version "+plaintext.Quote(v, maxQuoted)+", and the document 1.0", "")
+		e.add(root, lookleap.SeverityWarning, CodeVersionType, "ANML-6.1-02",
+			"the media type has the version "+plaintext.Quote(v, maxQuoted)+", and the document 1.0", "")
 	}
 }
 
@@ -169,7 +176,8 @@ func (e *examination) repeated(n node, k kind) {
 			c.mark(ignored)
 		}
 		if !e.full() {
-			e.add(c, lookleap.SeverityError, CodeSurplus, "ANML-8-03", schema[inner].name+" appears more than once in "+schema[k].name, "keep one of them")
+			e.add(c, lookleap.SeverityError, CodeSurplus, "ANML-8-03",
+				schema[inner].name+" appears more than once in "+schema[k].name, "keep one of them")
 		}
 	}
 }
@@ -198,7 +206,8 @@ func (e *examination) attributes(n node, k kind) {
 		if spec.need == wanted {
 			requirement = "ANML-11.4-02"
 		}
-		e.add(n, lookleap.SeverityError, CodeMalformed, requirement, schema[k].name+" has no "+spec.name+", so it is not processed", "write the attribute "+spec.name)
+		e.add(n, lookleap.SeverityError, CodeMalformed, requirement,
+			schema[k].name+" has no "+spec.name+", so it is not processed", "write the attribute "+spec.name)
 	}
 }
 
@@ -298,7 +307,8 @@ func (e *examination) unknownWord(n node, at attr) {
 		return // reported by examineRole
 	}
 	if !e.full() {
-		e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+" is unknown and read as "+readAs, "write one of "+strings.Join(at.spec.enum, ", "))
+		e.add(n, severity, CodeBadValue, requirement, at.spec.name+"="+plaintext.Quote(at.value, maxQuoted)+
+			" is unknown and read as "+readAs, "write one of "+strings.Join(at.spec.enum, ", "))
 	}
 }
 
@@ -308,7 +318,8 @@ func (e *examination) action(n node) {
 	for c := range n.children(kParam) {
 		if name := c.value("name"); name != "" && names[name] {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.6.2-01", "the parameter "+plaintext.Quote(name, maxQuoted)+" appears twice; the first one counts", "rename one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.6.2-01",
+				"the parameter "+plaintext.Quote(name, maxQuoted)+" appears twice; the first one counts", "rename one of them")
 		} else {
 			names[name] = true
 		}
@@ -317,7 +328,8 @@ func (e *examination) action(n node) {
 	case "", "GET", "HEAD", "OPTIONS":
 	default:
 		if !n.lookup("confirm").ok() {
-			e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-13.4-14", "the action changes something and does not say whether it needs confirmation", `write confirm="true" or confirm="false"`)
+			e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-13.4-14",
+				"the action changes something and does not say whether it needs confirmation", `write confirm="true" or confirm="false"`)
 		}
 	}
 }
@@ -328,13 +340,16 @@ func (e *examination) param(n node) {
 	e.checkPattern(p)
 	switch t, options := p.Type(), n.has(kOption); {
 	case t == TypeEnum && !options:
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "an enum without options accepts no value", "write option elements")
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "an enum without options accepts no value",
+			"write option elements")
 	case t != TypeEnum && options:
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01", "the options are ignored, since the parameter is not an enum", `write type="enum"`)
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01",
+			"the options are ignored, since the parameter is not an enum", `write type="enum"`)
 	}
 	for _, bound := range []string{"min", "max"} {
 		if text, ok := p.Attr(bound); ok && !isBound(p.Type(), text) {
-			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04", bound+"="+plaintext.Quote(text, maxQuoted)+" has no meaning for the type "+p.Type().String(), "")
+			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04",
+				bound+"="+plaintext.Quote(text, maxQuoted)+" has no meaning for the type "+p.Type().String(), "")
 		}
 	}
 }
@@ -365,13 +380,16 @@ var betterField = map[string]string{
 func (e *examination) ask(n node) {
 	field := n.value("field")
 	if trimSpace(n.value("purpose")) == "" {
-		e.add(n, lookleap.SeverityError, CodeNoPurpose, "ANML-14.3-02", "the ask for "+plaintext.Quote(field, maxQuoted)+" has no purpose", "write the attribute purpose")
+		e.add(n, lookleap.SeverityError, CodeNoPurpose, "ANML-14.3-02",
+			"the ask for "+plaintext.Quote(field, maxQuoted)+" has no purpose", "write the attribute purpose")
 	}
 	lower := strings.ToLower(field)
 	if better := betterField[lower]; better != "" {
-		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-8.7.2-04", "the field "+plaintext.Quote(field, maxQuoted)+" has another registered name", "write "+better)
+		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-8.7.2-04",
+			"the field "+plaintext.Quote(field, maxQuoted)+" has another registered name", "write "+better)
 	} else if lower != field && IsStandardField(lower) {
-		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-16.3-02", "the field "+plaintext.Quote(field, maxQuoted)+" is not in lower case", "write "+lower)
+		e.add(n, lookleap.SeverityInfo, CodeFieldName, "ANML-16.3-02",
+			"the field "+plaintext.Quote(field, maxQuoted)+" is not in lower case", "write "+lower)
 	}
 }
 
@@ -396,10 +414,12 @@ func (e *examination) field(n node) {
 		return
 	}
 	if text := n.content(); !hasType(t, text) && !e.full() {
-		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01", "the value "+plaintext.Quote(text, maxQuoted)+" is not a "+t.String(), "")
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01",
+			"the value "+plaintext.Quote(text, maxQuoted)+" is not a "+t.String(), "")
 	}
 	if t == TypeNumber && (name == "price" || name == "amount" || name == "total") && !e.full() {
-		e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-8.11-04", "an amount of money is a number, which can lose digits", `write type="string"`)
+		e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-8.11-04", "an amount of money is a number, which can lose digits",
+			`write type="string"`)
 	}
 }
 
@@ -415,11 +435,13 @@ func (e *examination) advice(n node, k kind) {
 		}
 	case kColor:
 		if v := n.value("value"); strings.ContainsAny(v, ";{}") || strings.Contains(strings.ToLower(v), "url(") {
-			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.9.4-01", "the colour "+plaintext.Quote(v, maxQuoted)+" is more than a colour", "")
+			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.9.4-01",
+				"the colour "+plaintext.Quote(v, maxQuoted)+" is more than a colour", "")
 		}
 	case kLanguage:
 		if n.value("policy") == "fixed" && n.value("value") == "" {
-			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.8.2-01", "a fixed language without a value has no effect", "write the attribute value")
+			e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.8.2-01", "a fixed language without a value has no effect",
+				"write the attribute value")
 		}
 	case kLogo:
 		if n.value("src") == "" {

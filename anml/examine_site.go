@@ -29,7 +29,8 @@ func (e *examination) sites(root node) {
 		}
 		if domain := normalDomain(c.value("domain")); byDomain[domain] > 1 {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateSite, "ANML-8.2-12", "several sites have the domain "+plaintext.Quote(domain, maxQuoted)+", so none of them is processed", "keep one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateSite, "ANML-8.2-12",
+				"several sites have the domain "+plaintext.Quote(domain, maxQuoted)+", so none of them is processed", "keep one of them")
 		}
 		e.container(c)
 	}
@@ -73,7 +74,8 @@ func (e *examination) sections(n node) {
 		case kInteract, kPersona, kAesthetic, kConstraints, kState:
 			if e.response {
 				c.mark(ignored)
-				e.add(c, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-10", "an agent response contains "+schema[k].name+", which is ignored", "remove it")
+				e.add(c, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-10",
+					"an agent response contains "+schema[k].name+", which is ignored", "remove it")
 			}
 		}
 		switch k {
@@ -95,12 +97,14 @@ func (e *examination) claims(n node) {
 		case c.kind() != kTrust:
 		case n.kind() == kSite:
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityWarning, CodeClaim, "ANML-12.5-01", "trust in a site is not a claim; the domain of the site is", "remove it")
+			e.add(c, lookleap.SeverityWarning, CodeClaim, "ANML-12.5-01",
+				"trust in a site is not a claim; the domain of the site is", "remove it")
 		case !c.usable():
 		case !claimed.ok():
 			claimed = c
 		case normalDomain(c.value("domain")) != normalDomain(claimed.value("domain")):
-			e.add(c, lookleap.SeverityError, CodeClaim, "ANML-12.5-06", "the document claims to speak for two sites", "use a site element for each")
+			e.add(c, lookleap.SeverityError, CodeClaim, "ANML-12.5-06", "the document claims to speak for two sites",
+				"use a site element for each")
 		}
 	}
 }
@@ -119,7 +123,8 @@ func (e *examination) actionIDs(interact node) actions {
 		if other, twice := seen[id]; twice {
 			other.mark(ambiguous)
 			a.mark(ambiguous)
-			e.add(a, lookleap.SeverityError, CodeDuplicateID, "ANML-8-04", "several actions have the id "+plaintext.Quote(id, maxQuoted)+", so none of them is executed", "rename one of them")
+			e.add(a, lookleap.SeverityError, CodeDuplicateID, "ANML-8-04",
+				"several actions have the id "+plaintext.Quote(id, maxQuoted)+", so none of them is executed", "rename one of them")
 		}
 		seen[id] = a
 	}
@@ -137,7 +142,8 @@ func (e *examination) knowledge(site node, actions actions) {
 		}
 		a.mark(dangling)
 		if !e.full() {
-			e.add(a, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03", "the ask names the action "+plaintext.Quote(a.value("action"), maxQuoted)+", which does not exist or is not unique", "")
+			e.add(a, lookleap.SeverityError, CodeNoAction, "ANML-8.7.2-03",
+				"the ask names the action "+plaintext.Quote(a.value("action"), maxQuoted)+", which does not exist or is not unique", "")
 		}
 	}
 	ruled := map[string]bool{}
@@ -146,7 +152,8 @@ func (e *examination) knowledge(site node, actions actions) {
 			field := d.value("field")
 			ruled[field] = true
 			if !asked[field] {
-				e.add(d, lookleap.SeverityWarning, CodeDangling, "ANML-8.4.1-02", "the rule names the field "+plaintext.Quote(field, maxQuoted)+", which no ask asks for", "")
+				e.add(d, lookleap.SeverityWarning, CodeDangling, "ANML-8.4.1-02",
+					"the rule names the field "+plaintext.Quote(field, maxQuoted)+", which no ask asks for", "")
 			}
 		}
 	}
@@ -159,7 +166,8 @@ func (e *examination) knowledge(site node, actions actions) {
 	for r := range knowledge.children(kRefuse) {
 		e.add(r, lookleap.SeverityInfo, CodeRoleContent, "ANML-8.7-01", "a service document contains a refuse", "")
 		if f := r.value("constraint"); f != "" && !ruled[f] {
-			e.add(r, lookleap.SeverityWarning, CodeDangling, "ANML-8.7.4-03", "the refuse names a rule for "+plaintext.Quote(f, maxQuoted)+", which does not exist", "")
+			e.add(r, lookleap.SeverityWarning, CodeDangling, "ANML-8.7.4-03",
+				"the refuse names a rule for "+plaintext.Quote(f, maxQuoted)+", which does not exist", "")
 		}
 	}
 }
@@ -172,17 +180,20 @@ func (e *examination) flow(actions actions, state node) {
 		id := c.value("id")
 		if steps[id].ok() {
 			c.mark(ignored)
-			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.5.3-02", "the step "+plaintext.Quote(id, maxQuoted)+" appears twice; the first one counts", "rename one of them")
+			e.add(c, lookleap.SeverityError, CodeDuplicateID, "ANML-8.5.3-02",
+				"the step "+plaintext.Quote(id, maxQuoted)+" appears twice; the first one counts", "rename one of them")
 			continue
 		}
 		steps[id] = c
 	}
 	for c := range flow.children(kStep) {
 		if next := c.value("next"); next != "" && !steps[next].ok() {
-			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the step "+plaintext.Quote(next, maxQuoted)+", which does not exist", "")
+			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01",
+				"the step names the step "+plaintext.Quote(next, maxQuoted)+", which does not exist", "")
 		}
 		if action := c.value("action"); action != "" && !actions.unique(action) {
-			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01", "the step names the action "+plaintext.Quote(action, maxQuoted)+", which does not exist or is not unique", "")
+			e.add(c, lookleap.SeverityWarning, CodeDangling, "ANML-8.5.3-01",
+				"the step names the action "+plaintext.Quote(action, maxQuoted)+", which does not exist or is not unique", "")
 		}
 	}
 	context := state.child(kContext)
@@ -209,10 +220,13 @@ func (e *examination) cycle(flow node, steps map[string]node) bool {
 		if state[s] == onPath {
 			cycle := path[slices.Index(path, s):]
 			if slices.ContainsFunc(cycle, func(n node) bool { return n.value("condition") != "" }) {
-				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+plaintext.Quote(s.value("id"), maxQuoted)+" unless a condition ends it", "")
+				e.add(s, lookleap.SeverityWarning, CodeFlowCycle, "ANML-11.4-11",
+					"the flow returns to the step "+plaintext.Quote(s.value("id"), maxQuoted)+" unless a condition ends it", "")
 			} else {
 				endless = true
-				e.add(s, lookleap.SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+plaintext.Quote(s.value("id"), maxQuoted)+" without an exit, so it is not used", "change next of one of the steps, or add a condition")
+				e.add(s, lookleap.SeverityError, CodeFlowCycle, "ANML-11.4-11", "the flow returns to the step "+
+					plaintext.Quote(s.value("id"), maxQuoted)+" without an exit, so it is not used",
+					"change next of one of the steps, or add a condition")
 			}
 		}
 		for _, n := range path {
@@ -235,7 +249,8 @@ func (e *examination) context(context node, steps map[string]node) {
 		e.add(step, lookleap.SeverityInfo, CodeLint, "ANML-8.5.1-02", "the step of the context has white space around it", "")
 	}
 	if !steps[id].ok() {
-		e.add(context, lookleap.SeverityError, CodeDangling, "ANML-11.4-05", "the context names the step "+plaintext.Quote(id, maxQuoted)+", which is not in the flow, so the position is unknown", "")
+		e.add(context, lookleap.SeverityError, CodeDangling, "ANML-11.4-05",
+			"the context names the step "+plaintext.Quote(id, maxQuoted)+", which is not in the flow, so the position is unknown", "")
 	}
 }
 
@@ -251,11 +266,13 @@ func (e *examination) scopes(root node) {
 			site = n.i
 		case kInform, kRights, kAttribution:
 			if id := n.value("scope"); id != "" && len(e.doc.scoped(scope{site, id})) == 0 && !e.full() {
-				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03", "the scope "+plaintext.Quote(id, maxQuoted)+" does not exist, so it covers the whole site", "")
+				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03",
+					"the scope "+plaintext.Quote(id, maxQuoted)+" does not exist, so it covers the whole site", "")
 			}
 		case kSection, kData:
 			if at := (scope{site, n.value("id")}); ids[at] && !e.full() {
-				e.add(n, lookleap.SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01", "several elements have the id "+plaintext.Quote(at.id, maxQuoted)+", so a reference means all of them", "")
+				e.add(n, lookleap.SeverityWarning, CodeDuplicateID, "ANML-8.10.1-01",
+					"several elements have the id "+plaintext.Quote(at.id, maxQuoted)+", so a reference means all of them", "")
 			} else if at.id != "" {
 				ids[at] = true
 			}

@@ -49,16 +49,19 @@ func (l *linter) endpoint(a Action) {
 		return
 	}
 	l.add(a.n, lookleap.Finding{Severity: lookleap.SeverityError, Code: CodeInsecureEndpoint, Requirement: "ANML-13.12-01",
-		Message: "the endpoint " + plaintext.Quote(a.Endpoint(), maxQuoted) + " is plain http, so agents send no answers to it", Fix: "serve it over https"})
+		Message: "the endpoint " + plaintext.Quote(a.Endpoint(), maxQuoted) + " is plain http, so agents send no answers to it",
+		Fix:     "serve it over https"})
 }
 
 // instructions reports what is more than a style of communication (section 13.3). An agent
 // withholds the whole persona for some of it, and ignores the rest.
 func (l *linter) instructions(p Persona) {
 	text := p.Instructions()
-	f := lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeLint, Requirement: "ANML-13.3-10", Fix: "describe only how to communicate, such as tone, length and words"}
+	f := lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeLint, Requirement: "ANML-13.3-10",
+		Fix: "describe only how to communicate, such as tone, length and words"}
 	if kind := injection.Scan(text); kind != "" {
-		f.Severity, f.Message = lookleap.SeverityWarning, "the instructions look like prompt injection ("+kind+"), so agents withhold the persona"
+		f.Severity, f.Message = lookleap.SeverityWarning,
+			"the instructions look like prompt injection ("+kind+"), so agents withhold the persona"
 	} else if order := firstOrder(text); order != "" {
 		f.Message = "the instructions give an order, which agents do not follow: " + plaintext.Quote(order, maxQuoted)
 	} else {

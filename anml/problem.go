@@ -66,7 +66,8 @@ func ParseProblem(contentType string, data []byte) (*Problem, error) {
 	case mediaType == MediaTypeProblemXML:
 		return parseProblemXML(data)
 	}
-	return nil, newError(ErrProblem, "the media type "+plaintext.Quote(contentType, maxQuoted)+" is not one of problem details", "send "+MediaTypeProblemJSON)
+	return nil, newError(ErrProblem, "the media type "+plaintext.Quote(contentType, maxQuoted)+" is not one of problem details",
+		"send "+MediaTypeProblemJSON)
 }
 
 func parseProblemJSON(data []byte) (*Problem, error) {
@@ -179,10 +180,12 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 	}
 	for _, e := range p.Extensions {
 		if !isNCName(e.Name) || slices.ContainsFunc(members[:5], func(m Extension) bool { return m.Name == e.Name }) {
-			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+" has an invalid name or that of a standard member", "rename it")
+			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+
+				" has an invalid name or that of a standard member", "rename it")
 		}
 		if !isXMLText(e.Value) {
-			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+" contains a character that XML does not allow", "remove it")
+			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+
+				" contains a character that XML does not allow", "remove it")
 		}
 	}
 	members = append(members, p.Extensions...)

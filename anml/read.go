@@ -75,8 +75,9 @@ type ReadOptions struct {
 func Parse(contentType string, data []byte, o ReadOptions) (*Document, error) {
 	format, params, ok := matchMediaType(contentType, o.AcceptGenericTypes)
 	if !ok {
-		return nil, &lookleap.Error{Code: lookleap.CodeMediaType, Message: "the media type " + plaintext.Quote(contentType, maxQuoted) + " is not one of ANML",
-			Fix: "send " + MediaTypeXML + " or " + MediaTypeJSON, Err: ErrNotANML}
+		return nil, &lookleap.Error{Code: lookleap.CodeMediaType,
+			Message: "the media type " + plaintext.Quote(contentType, maxQuoted) + " is not one of ANML",
+			Fix:     "send " + MediaTypeXML + " or " + MediaTypeJSON, Err: ErrNotANML}
 	}
 	if o.Charset == "" {
 		o.Charset = params["charset"]
@@ -164,15 +165,19 @@ func (r *reader) reportUnknown(n, parent node, name Name) {
 	lower := strings.ToLower(name.Local)
 	switch {
 	case parent.kind() == kConstraints:
-		r.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02", what+" in constraints is unknown, so every ask needs explicit consent", "")
+		r.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02",
+			what+" in constraints is unknown, so every ask needs explicit consent", "")
 	case r.isANML(name.Space) && name.Local != lower && kindNamed(lower):
 		r.add(n, lookleap.SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not in lower case, so it is ignored", "write "+lower)
 	case r.isANML(name.Space) && kindNamed(name.Local):
-		r.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01", what+" is not allowed in "+schema[parent.kind()].name+", so it is ignored", "")
+		r.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01",
+			what+" is not allowed in "+schema[parent.kind()].name+", so it is ignored", "")
 	case r.isANML(name.Space):
-		r.add(n, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is not an element of ANML, so it is ignored", "use another namespace for extensions")
+		r.add(n, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is not an element of ANML, so it is ignored",
+			"use another namespace for extensions")
 	case name.Space == "":
-		r.add(n, lookleap.SeverityWarning, CodeUnqualified, "ANML-5.3.4-02", what+" has no namespace, so it is ignored", "use a namespace for extensions")
+		r.add(n, lookleap.SeverityWarning, CodeUnqualified, "ANML-5.3.4-02", what+" has no namespace, so it is ignored",
+			"use a namespace for extensions")
 	default:
 		r.add(n, lookleap.SeverityInfo, CodeUnknownElement, "ANML-5.2.7-01", what+" is from another vocabulary, so it is ignored", "")
 	}
@@ -189,7 +194,8 @@ func (r *reader) addText(parent, last int32, text span, alone bool) int32 {
 	switch schema[k].content {
 	case elements, empty:
 		if trimSpace(r.t.string(text)) != "" && !r.full() {
-			r.add(r.node(parent), lookleap.SeverityWarning, CodeStrayText, "ANML-8-02", schema[k].name+" contains text, which has no meaning there", "")
+			r.add(r.node(parent), lookleap.SeverityWarning, CodeStrayText, "ANML-8-02",
+				schema[k].name+" contains text, which has no meaning there", "")
 		}
 		return last
 	case textOnly:
@@ -232,7 +238,8 @@ func (r *reader) replaceSite(n node) {
 		n.rename(site, words.spec(n.kind(), "domain"))
 	case domain.value != alias.value:
 		n.mark(ignored | malformed)
-		r.add(n, lookleap.SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites", "write only domain")
+		r.add(n, lookleap.SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites",
+			"write only domain")
 		return
 	default:
 		n.remove(site)
@@ -270,12 +277,14 @@ func (r *reader) reportForeign(n node, name Name) {
 	lower := strings.ToLower(name.Local)
 	switch {
 	case name.Space == Namespace:
-		r.add(n, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03", what+" is in the ANML namespace, which has no attributes, so it is ignored", "write it without a prefix")
+		r.add(n, lookleap.SeverityInfo, CodeANMLNamespace, "ANML-5.3.4-03",
+			what+" is in the ANML namespace, which has no attributes, so it is ignored", "write it without a prefix")
 	case name.Space != "":
 		r.add(n, lookleap.SeverityInfo, CodeUnknownAttribute, "ANML-5.3.4-01", what+" is from another vocabulary, so it is ignored", "")
 	case name.Local != lower && words.spec(n.kind(), lower) >= 0:
 		r.add(n, lookleap.SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not in lower case, so it is ignored", "write "+lower)
 	default:
-		r.add(n, lookleap.SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not an attribute of ANML, so it is ignored", "use a namespace for extensions")
+		r.add(n, lookleap.SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not an attribute of ANML, so it is ignored",
+			"use a namespace for extensions")
 	}
 }

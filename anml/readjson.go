@@ -54,7 +54,8 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 		return nil, j.refusal()
 	}
 	if c := strings.ToLower(o.Charset); c != "" && c != "utf-8" {
-		j.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-7.1-01", "the charset "+plaintext.Quote(o.Charset, maxQuoted)+" is ignored: JSON is UTF-8", "send no charset")
+		j.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-7.1-01",
+			"the charset "+plaintext.Quote(o.Charset, maxQuoted)+" is ignored: JSON is UTF-8", "send no charset")
 	}
 	return j.examine()
 }
@@ -184,7 +185,8 @@ func (j *jsonReader) characters(s string, offset int) {
 		}
 		r, _ := utf8.DecodeRuneInString(s[i:])
 		if r < 0x20 || r == 0xFFFE || r == 0xFFFF {
-			j.fail(j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, offset, "a string contains the character U+"+strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML does not allow", "remove it"))
+			j.fail(j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, offset, "a string contains the character U+"+
+				strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML does not allow", "remove it"))
 			return
 		}
 	}
@@ -207,14 +209,16 @@ func (j *jsonReader) children(i int32, key string, id uint8, kind strictjson.Kin
 	}
 	if kind == strictjson.Array {
 		if !many {
-			j.lint(i, CodeNotObject, "ANML-7.2.4-04", "the key "+plaintext.Quote(key, maxQuoted)+" is an array, although the element does not repeat")
+			j.lint(i, CodeNotObject, "ANML-7.2.4-04",
+				"the key "+plaintext.Quote(key, maxQuoted)+" is an array, although the element does not repeat")
 		}
 		for more := j.enter(']'); more && j.err == nil; more = j.more(']') {
 			j.child(i, &g, j.kind(), depth)
 		}
 	} else {
 		if many && !bare {
-			j.lint(i, CodeNotArray, "ANML-7.2.4-02", "the key "+plaintext.Quote(key, maxQuoted)+" is not an array, although the element may repeat")
+			j.lint(i, CodeNotArray, "ANML-7.2.4-02",
+				"the key "+plaintext.Quote(key, maxQuoted)+" is not an array, although the element may repeat")
 		}
 		j.child(i, &g, kind, depth)
 	}
@@ -250,7 +254,8 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 		return
 	}
 	if depth++; depth > j.limits.Depth {
-		j.fail(j.refuse(ErrLimit, lookleap.CodeLimit, j.node(parent), start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
+		j.fail(j.refuse(ErrLimit, lookleap.CodeLimit, j.node(parent), start,
+			"elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
 		return
 	}
 	var i int32

@@ -41,7 +41,8 @@ func (j *jsonReader) attribute(i int32, mark int, key string, id uint8, kind str
 	start := j.at
 	if j.attributeValue(i, key, kind, &c) {
 		if c.spec >= 0 && find(j.cells[mark:], c.spec%unusableOffset) != nil {
-			j.fail(j.refuse(ErrNotWellFormed, strictjson.CodeDuplicateName, j.node(i), start, "the attribute "+plaintext.Quote(specs[c.spec].name, maxQuoted)+" appears twice", ""))
+			j.fail(j.refuse(ErrNotWellFormed, strictjson.CodeDuplicateName, j.node(i), start,
+				"the attribute "+plaintext.Quote(specs[c.spec].name, maxQuoted)+" appears twice", ""))
 		}
 		j.cells = append(j.cells, c)
 	}
@@ -98,7 +99,8 @@ func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c
 	case strictjson.Null:
 		j.scalar(kind)
 		if !j.full() {
-			j.add(j.node(i), lookleap.SeverityInfo, CodeNullValue, "ANML-7.2.2-04", "the key "+plaintext.Quote(key, maxQuoted)+" is null, so it counts as absent", "omit it")
+			j.add(j.node(i), lookleap.SeverityInfo, CodeNullValue, "ANML-7.2.2-04",
+				"the key "+plaintext.Quote(key, maxQuoted)+" is null, so it counts as absent", "omit it")
 		}
 		return false
 	default:
@@ -137,7 +139,8 @@ func (j *jsonReader) number(i int32, c *cell) {
 		if err != nil {
 			code = CodeOverflow
 		}
-		j.add(j.node(i), lookleap.SeverityError, code, "ANML-7.5-08", "the number "+plaintext.Quote(source, maxQuoted)+" is not a number that all readers represent exactly", "write it as a string")
+		j.add(j.node(i), lookleap.SeverityError, code, "ANML-7.5-08",
+			"the number "+plaintext.Quote(source, maxQuoted)+" is not a number that all readers represent exactly", "write it as a string")
 	}
 	if c.spec >= 0 {
 		c.spec += unusableOffset
@@ -179,7 +182,8 @@ func (j *jsonReader) version(i int32, mark int, key string, kind strictjson.Kind
 // reportKind reports a value of a kind that has no meaning there.
 func (j *jsonReader) reportKind(n node, key string, kind strictjson.Kind) {
 	if !j.full() {
-		j.add(n, lookleap.SeverityError, CodeWrongShape, "ANML-7.2.2-04", "the key "+plaintext.Quote(key, maxQuoted)+" is "+kind.String()+", which has no meaning there", "")
+		j.add(n, lookleap.SeverityError, CodeWrongShape, "ANML-7.2.2-04",
+			"the key "+plaintext.Quote(key, maxQuoted)+" is "+kind.String()+", which has no meaning there", "")
 	}
 }
 
@@ -197,11 +201,14 @@ func (j *jsonReader) keepRaw(i int32, key string, kind strictjson.Kind, depth in
 	switch {
 	case j.full():
 	case n.kind() == kConstraints:
-		j.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02", "the key "+plaintext.Quote(key, maxQuoted)+" in constraints is unknown, so every ask needs explicit consent", "")
+		j.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02",
+			"the key "+plaintext.Quote(key, maxQuoted)+" in constraints is unknown, so every ask needs explicit consent", "")
 	case kindNamed(key):
-		j.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01", "the key "+plaintext.Quote(key, maxQuoted)+" is not allowed in "+schema[n.kind()].name+", so it is ignored", "")
+		j.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01",
+			"the key "+plaintext.Quote(key, maxQuoted)+" is not allowed in "+schema[n.kind()].name+", so it is ignored", "")
 	default:
-		j.add(n, lookleap.SeverityInfo, CodeUnknownKey, "ANML-7.2.6-01", "the key "+plaintext.Quote(key, maxQuoted)+" is unknown, so it is ignored", "")
+		j.add(n, lookleap.SeverityInfo, CodeUnknownKey, "ANML-7.2.6-01",
+			"the key "+plaintext.Quote(key, maxQuoted)+" is unknown, so it is ignored", "")
 	}
 }
 

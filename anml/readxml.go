@@ -85,7 +85,8 @@ func (x *xmlReader) read() error {
 			if x.options.RejectDoctype {
 				return x.refuse(ErrLexical, CodeDoctype, node{}, tok.Offset, "the document has a document type declaration", "remove it")
 			}
-			x.addOnce(tok.Offset, lookleap.SeverityWarning, CodeDoctype, "ANML-5.3.5-01", "the document type declaration is skipped without using its content", "remove it")
+			x.addOnce(tok.Offset, lookleap.SeverityWarning, CodeDoctype, "ANML-5.3.5-01",
+				"the document type declaration is skipped without using its content", "remove it")
 		}
 		if err != nil {
 			return err
@@ -233,7 +234,8 @@ func (x *xmlReader) start(tok *strictxml.Token) error {
 		}
 		x.t.cells = append(x.t.cells, c)
 		if a.Quote == '\'' {
-			if err := x.lexical(a.Offset, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes"); err != nil {
+			if err := x.lexical(a.Offset, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes",
+				"use double quotes"); err != nil {
 				return err
 			}
 		}
@@ -250,15 +252,18 @@ func (x *xmlReader) startRoot(tok *strictxml.Token) error {
 	switch {
 	case tok.Name.Local == "anml" && x.isANML(space):
 	case tok.Name.Local == "anml" && strings.HasPrefix(space, "urn:ietf:params:xml:ns:anml"):
-		return x.refuse(ErrUnsupportedVersion, CodeVersion, node{}, tok.Offset, "the namespace "+plaintext.Quote(space, maxQuoted)+" is not that of ANML 1.0", "use "+Namespace)
+		return x.refuse(ErrUnsupportedVersion, CodeVersion, node{}, tok.Offset,
+			"the namespace "+plaintext.Quote(space, maxQuoted)+" is not that of ANML 1.0", "use "+Namespace)
 	case tok.Name.Local == "anml" && space == "":
-		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element has no namespace", `write <anml xmlns="`+Namespace+`">`)
+		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element has no namespace",
+			`write <anml xmlns="`+Namespace+`">`)
 	default:
 		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element is not anml", `write <anml xmlns="`+Namespace+`">`)
 	}
 	x.t.rows = append(x.t.rows, row{kind: kAnml, offset: int32(tok.Offset)})
 	if space == "" {
-		x.add(x.doc.root(), lookleap.SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace", `write xmlns="`+Namespace+`"`)
+		x.add(x.doc.root(), lookleap.SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace",
+			`write xmlns="`+Namespace+`"`)
 	}
 	return nil
 }
@@ -376,7 +381,8 @@ func (x *xmlReader) reportProlog() {
 		x.add(node{}, lookleap.SeverityInfo, CodeBOM, "ANML-6.2.3-01", "the document begins with a byte order mark", "remove it")
 	}
 	if p.Overruled {
-		x.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02", "the declared encoding "+plaintext.Quote(p.Encoding, maxQuoted)+" differs from the charset of the Content-Type, which counts", "declare UTF-8 and send charset=utf-8")
+		x.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-6.2.1-02",
+			"the declared encoding "+plaintext.Quote(p.Encoding, maxQuoted)+" differs from the charset of the Content-Type, which counts", "declare UTF-8 and send charset=utf-8")
 	}
 }
 

@@ -65,7 +65,8 @@ func FormatValue(t Type, v any) (string, error) {
 			text = FormatDate(v)
 		}
 	default:
-		return "", newError(ErrType, fmt.Sprintf("a Go value of type %T has no text", v), "pass a string, bool, int, int64, float64 or time.Time")
+		return "", newError(ErrType, fmt.Sprintf("a Go value of type %T has no text", v),
+			"pass a string, bool, int, int64, float64 or time.Time")
 	}
 	if len(text) > maxValue {
 		return "", newError(ErrLimit, "the value is longer than "+itoa(maxValue)+" bytes", "")

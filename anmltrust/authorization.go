@@ -246,7 +246,8 @@ func Confirm(a *Authorization, err error, needs Section, now time.Time) error {
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrTrustRevoked, err)
 	case a == nil || a.Tier < Full || !a.Permits(needs, now):
-		return fmt.Errorf("%w: %w", ErrTrustRevoked, refuse(CodeTrustRevoked, lookleap.Position{}, "", "the section %s is not granted", needs))
+		return fmt.Errorf("%w: %w", ErrTrustRevoked,
+			refuse(CodeTrustRevoked, lookleap.Position{}, "", "the section %s is not granted", needs))
 	}
 	return nil
 }

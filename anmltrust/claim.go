@@ -204,10 +204,12 @@ func ServerOf(documentURL string) (Server, error) {
 		}
 	}
 	if errors.As(err, &bad) && bad.Code == domain.CodeNotHTTPS || err == nil && u.Scheme() != "https" {
-		return Server{}, refuse(lookleap.CodeInsecureTransport, lookleap.Position{}, "serve the document over https", "the document did not come over https")
+		return Server{}, refuse(lookleap.CodeInsecureTransport, lookleap.Position{}, "serve the document over https",
+			"the document did not come over https")
 	}
 	if err != nil {
-		return Server{}, refuse(CodeServingHostInvalid, lookleap.Position{}, "", "%s", fetch.URLError("", "the document's URL names no usable host", err).Message)
+		return Server{}, refuse(CodeServingHostInvalid, lookleap.Position{}, "", "%s",
+			fetch.URLError("", "the document's URL names no usable host", err).Message)
 	}
 	s := Server{Host: u.Host(), Domain: u.Host()}
 	registrable, ok := domain.Registrable(s.Host)

@@ -121,8 +121,10 @@ func (o *outcome) deny(row string, code lookleap.Code) {
 		status = lookleap.Noted
 		checked = CodeSelfNarrowUnavailable
 		message = "the host lies below the site, and whether the site narrows it could not be found out"
-		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeSelfNarrowUnavailable, Requirement: "B5",
-			Message: fmt.Sprintf("whether the site narrows this host could not be found out: %s (%s, row %s)", code.Title(), code, row)})
+		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeSelfNarrowUnavailable,
+			Requirement: "B5",
+			Message: fmt.Sprintf("whether the site narrows this host could not be found out: %s (%s, row %s)",
+				code.Title(), code, row)})
 	}
 	o.row = "B5"
 	o.code = CodeSelf
@@ -202,7 +204,8 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 		o.withdraws = withdrawSite
 		return fail(partSources, row, code, code.Title())
 	}
-	o.check(partSources, row, lookleap.Passed, lookleap.CodeOK, fmt.Sprintf("the record advertises %d manifests and %d query endpoints", len(from.manifests), len(from.queries)))
+	o.check(partSources, row, lookleap.Passed, lookleap.CodeOK,
+		fmt.Sprintf("the record advertises %d manifests and %d query endpoints", len(from.manifests), len(from.queries)))
 
 	if known != nil && o.recall(known, from, now) {
 		return o
@@ -366,7 +369,8 @@ func (o *outcome) note(p part, x *Exchange, j judgement) {
 	}
 	if j.security {
 		o.security = true
-		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: j.code, Requirement: j.row, Message: j.code.Title()})
+		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: j.code,
+			Requirement: j.row, Message: j.code.Title()})
 	}
 }
 

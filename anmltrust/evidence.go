@@ -250,7 +250,8 @@ func (o *outcome) conclude(claim Claim, ev *Evidence, now time.Time) *result {
 	}
 	for p, skipped := range skippedParts {
 		if skipped.letter != "" && !o.reached[p] {
-			v.Checks = append(v.Checks, lookleap.Check{Requirement: skipped.letter, Code: lookleap.CodeSkipped, Status: lookleap.Skipped, Message: skipped.message + ": not needed"})
+			v.Checks = append(v.Checks, lookleap.Check{Requirement: skipped.letter, Code: lookleap.CodeSkipped,
+				Status: lookleap.Skipped, Message: skipped.message + ": not needed"})
 		}
 	}
 	last := lookleap.Check{Requirement: o.row, Code: o.code, Until: o.until}

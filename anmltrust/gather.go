@@ -86,7 +86,8 @@ func (g *gathering) lookup(ctx context.Context) (*DNSEvidence, error) {
 }
 
 // resolve asks the Host's Resolver and remembers what came of it.
-func (v *Verifier) resolve(caller context.Context, site string, lookup func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)) (*DNSEvidence, error) {
+func (v *Verifier) resolve(caller context.Context, site string,
+	lookup func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)) (*DNSEvidence, error) {
 	ctx, cancel := context.WithTimeout(caller, v.limits.Exchange)
 	defer cancel()
 	steps := v.clock.Steps()
@@ -185,10 +186,12 @@ func (g *gathering) manifest(ctx context.Context, key manifestKey, only bool) (*
 
 // knownManifest is rows M0 and M1.
 func (g *gathering) knownManifest(ctx context.Context, key manifestKey) *Exchange {
-	if x := g.backedOff(ctx, backoffKey{scope: backoffManifest, pair: pair{site: key.site}, uri: key.uri}, ManifestSource, key.uri); x != nil {
+	if x := g.backedOff(ctx, backoffKey{scope: backoffManifest, pair: pair{site: key.site}, uri: key.uri},
+		ManifestSource, key.uri); x != nil {
 		return x
 	}
-	if known := g.rememberedManifest(key); known != nil && g.q.mode == normal && g.v.clock.Now().Before(known.freshUntil(known.manifest, g.ev.DNS.ttl())) {
+	if known := g.rememberedManifest(key); known != nil && g.q.mode == normal &&
+		g.v.clock.Now().Before(known.freshUntil(known.manifest, g.ev.DNS.ttl())) {
 		x := *known
 		x.remembered = true
 		return &x
@@ -411,7 +414,8 @@ func failureOf(code lookleap.Code) Failure {
 		return FailedTLS
 	case lookleap.CodeDNSError, lookleap.CodeNoAddress: // no connection was possible
 		return FailedTransient
-	case lookleap.CodeTooLarge, lookleap.CodeHeaderTooLarge, lookleap.CodeEncoding, lookleap.CodeBadStatus, lookleap.CodeMediaType, lookleap.CodeCharset:
+	case lookleap.CodeTooLarge, lookleap.CodeHeaderTooLarge, lookleap.CodeEncoding, lookleap.CodeBadStatus,
+		lookleap.CodeMediaType, lookleap.CodeCharset:
 		return FailedAnswer
 	}
 	return FailedOther

@@ -190,8 +190,10 @@ func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Dura
 		if x.MediaType != "application/json" && !p.AcceptAnyManifestType {
 			return refusal("M11", CodeManifestType, backoffManifest, min(ttl, longBackoff))
 		}
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestType, Requirement: "ANML-12.3-02",
-			Message: "the manifest's media type is " + plaintext.Quote(x.MediaType, maxQuoted), Fix: "serve it as " + ManifestMediaType})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestType,
+			Requirement: "ANML-12.3-02",
+			Message:     "the manifest's media type is " + plaintext.Quote(x.MediaType, maxQuoted),
+			Fix:         "serve it as " + ManifestMediaType})
 	}
 	if x.manifest == nil && x.err == nil { // the body is read once
 		x.manifest, x.err = ParseManifest(x.Body, p.manifestLimits())

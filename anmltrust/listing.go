@@ -86,8 +86,9 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 		if faults++; faults > maxFindings {
 			return
 		}
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed, Requirement: "L6",
-			Message: message, Fix: fix, Position: positionOf(v.Place())})
+		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,
+			Requirement: "L6",
+			Message:     message, Fix: fix, Position: positionOf(v.Place())})
 	}
 	wild := 0
 	for entry := range list.Elements() {
@@ -100,7 +101,8 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 		}
 		pattern, wildcard, err := normalizePattern(name)
 		if err != nil {
-			note(entry, fmt.Sprintf("the entry %s matches nothing: %s", plaintext.Quote(name, maxQuoted), sentence(err)), `name a host, or "*." and a domain that is registered`)
+			note(entry, fmt.Sprintf("the entry %s matches nothing: %s", plaintext.Quote(name, maxQuoted), sentence(err)),
+				`name a host, or "*." and a domain that is registered`)
 			continue
 		}
 		start := names.Len()
@@ -111,8 +113,9 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 		}
 	}
 	if faults > maxFindings {
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed, Requirement: "L6",
-			Message: fmt.Sprintf("%d more entries are malformed", faults-maxFindings)})
+		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,
+			Requirement: "L6",
+			Message:     fmt.Sprintf("%d more entries are malformed", faults-maxFindings)})
 	}
 	text := strings.Clone(names.String())
 	x.text = len(text)

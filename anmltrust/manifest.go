@@ -76,15 +76,17 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 	}
 	m := &Manifest{}
 	if strings.HasPrefix(string(data[:min(3, len(data))]), "\xEF\xBB\xBF") {
-		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestByteOrder, Requirement: "ANML-16.1-02",
-			Message: "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})
+		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestByteOrder,
+			Requirement: "ANML-16.1-02",
+			Message:     "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})
 	}
 	v, ok := root.Member("version")
 	if !ok {
 		return nil, refuseValue(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
 	}
 	if text, err := v.Text(); err != nil || text != ManifestVersion {
-		return nil, refuseValue(v, CodeManifestVersion, "the manifest's version is not understood: "+plaintext.Quote(v.Source(), maxQuoted), `write "version": "1.0", a string`)
+		return nil, refuseValue(v, CodeManifestVersion,
+			"the manifest's version is not understood: "+plaintext.Quote(v.Source(), maxQuoted), `write "version": "1.0", a string`)
 	}
 	if m.Site, err = textMember(root, "site"); err != nil {
 		return nil, err
@@ -108,7 +110,8 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 	}
 	count := list.Len()
 	if count > limits.Entries {
-		return nil, refuseValue(list, CodeManifestMalformed, fmt.Sprintf("the manifest has more than %d entries", limits.Entries), "merge or remove entries, or raise the limit")
+		return nil, refuseValue(list, CodeManifestMalformed,
+			fmt.Sprintf("the manifest has more than %d entries", limits.Entries), "merge or remove entries, or raise the limit")
 	}
 	m.index.build(list, count, &m.Findings)
 	return m, nil
@@ -147,7 +150,8 @@ func timeMember(root strictjson.Value, name string, utc bool) (time.Time, error)
 		if !utc {
 			fix += " or with an offset"
 		}
-		return time.Time{}, refuseValue(v, CodeManifestMalformed, "the member "+name+" is not a usable date and time: "+plaintext.Quote(text, maxQuoted), fix)
+		return time.Time{}, refuseValue(v, CodeManifestMalformed,
+			"the member "+name+" is not a usable date and time: "+plaintext.Quote(text, maxQuoted), fix)
 	}
 	return t, nil
 }

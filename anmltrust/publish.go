@@ -32,7 +32,8 @@ type Entry struct {
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %s", plaintext.Quote(site, maxQuoted), sentence(err))
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %s",
+			plaintext.Quote(site, maxQuoted), sentence(err))
 	}
 	if life == 0 {
 		life = LongLifetime
@@ -55,7 +56,8 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
 		pattern, wildcard, err := normalizePattern(e.Domain)
 		if err != nil {
-			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`, "the entry %s would match nothing: %s", plaintext.Quote(e.Domain, maxQuoted), sentence(err))
+			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`,
+				"the entry %s would match nothing: %s", plaintext.Quote(e.Domain, maxQuoted), sentence(err))
 		}
 		if e.Tier != Display && e.Tier != Full {
 			return nil, refuse(CodeManifestEntryMalformed, place, "use Display or Full", "tier %d cannot be delegated", e.Tier)
@@ -107,7 +109,8 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	}
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %s", plaintext.Quote(site, maxQuoted), sentence(err))
+		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %s",
+			plaintext.Quote(site, maxQuoted), sentence(err))
 	}
 	if row, code := m.Check(name, now); code != "" {
 		add(lookleap.SeverityError, code, row, code.Title(), manifestFix(code, name))
@@ -118,17 +121,23 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	m.eachName(func(pattern string, g grant) {
 		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
 			if r, ok := domain.Registrable(rest); ok && r == rest {
-				add(lookleap.SeverityWarning, codeLint, "H05", fmt.Sprintf("%s grants Tier 2 to every host of a registrable domain, whatever its operator", plaintext.Quote(pattern, maxQuoted)), "name the hosts")
+				add(lookleap.SeverityWarning, codeLint, "H05",
+					fmt.Sprintf("%s grants Tier 2 to every host of a registrable domain, whatever its operator",
+						plaintext.Quote(pattern, maxQuoted)), "name the hosts")
 			}
 		}
 		switch {
 		case g.malformed:
 		case g.scope == 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing", plaintext.Quote(pattern, maxQuoted)), "name sections, or remove the entry")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing",
+				plaintext.Quote(pattern, maxQuoted)), "name sections, or remove the entry")
 		case g.tier == Display && g.scope&^displayCeiling != 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14", fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", plaintext.Quote(pattern, maxQuoted), g.scope&^displayCeiling), "remove them, or use tier 2")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14",
+				fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", plaintext.Quote(pattern, maxQuoted),
+					g.scope&^displayCeiling), "remove them, or use tier 2")
 		case g.tier == Full && g.scope == AllSections:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.8-02", fmt.Sprintf("the entry %s permits every section", plaintext.Quote(pattern, maxQuoted)), "name only the sections that the server needs")
+			add(lookleap.SeverityWarning, codeLint, "ANML-12.8-02", fmt.Sprintf("the entry %s permits every section",
+				plaintext.Quote(pattern, maxQuoted)), "name only the sections that the server needs")
 		}
 	})
 	return findings, nil
@@ -161,7 +170,8 @@ func (m *Manifest) eachName(visit func(pattern string, g grant)) {
 func (r *Record) Check(site string) error {
 	name, err := NormalizeSite(site)
 	if err != nil {
-		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %s", plaintext.Quote(site, maxQuoted), sentence(err))
+		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %s",
+			plaintext.Quote(site, maxQuoted), sentence(err))
 	}
 	for _, uri := range []string{r.Manifest, r.Query} {
 		if strings.Contains(uri, ";") {
@@ -196,7 +206,8 @@ func LintRecord(site string, answer *lookleap.DNSAnswer) ([]lookleap.Finding, er
 		return nil, nil
 	}
 	if code != "" {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityError, Code: code, Requirement: row, Message: code.Title(), Fix: "publish the record as Record.Zone writes it"})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityError, Code: code, Requirement: row,
+			Message: code.Title(), Fix: "publish the record as Record.Zone writes it"})
 	}
 	for _, f := range answer.Lint() {
 		f.Requirement = "ANML-12.2.3-07"
@@ -268,7 +279,8 @@ func NewManifestHandler(data []byte, options HandlerOptions) (http.Handler, erro
 		return nil, err
 	}
 	if bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) {
-		return nil, refuse(CodeManifestByteOrder, lookleap.Position{Line: 1, Column: 1}, "save it without one", "the manifest begins with a byte order mark")
+		return nil, refuse(CodeManifestByteOrder, lookleap.Position{Line: 1, Column: 1}, "save it without one",
+			"the manifest begins with a byte order mark")
 	}
 	options = options.withDefaults()
 	manifest := serve.New(data, ManifestMediaType)

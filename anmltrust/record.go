@@ -106,11 +106,13 @@ func malformed(offset int, fix, format string, args ...any) *lookleap.Error {
 func parseTag(segment string, at int) (name, value string, err error) {
 	name, value, ok := strings.Cut(segment, "=")
 	if !ok {
-		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value", plaintext.Quote(segment, maxQuoted))
+		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value",
+			plaintext.Quote(segment, maxQuoted))
 	}
 	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
 	notAName := func() error {
-		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name", plaintext.Quote(name, maxQuoted))
+		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name",
+			plaintext.Quote(name, maxQuoted))
 	}
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {
@@ -125,7 +127,8 @@ func parseTag(segment string, at int) (name, value string, err error) {
 	}
 	for i := 0; i < len(value); i++ {
 		if c := value[i]; c < 0x21 || c > 0x7E {
-			return "", "", malformed(at, "escape what is not printable ASCII as %XX", "the value of %s contains a byte that is not allowed", name)
+			return "", "", malformed(at, "escape what is not printable ASCII as %XX",
+				"the value of %s contains a byte that is not allowed", name)
 		}
 	}
 	return name, value, nil

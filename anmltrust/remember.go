@@ -106,12 +106,14 @@ func (o *outcome) decision(r *result, now time.Time) *decision {
 	if !o.storable || o.unnarrowed || !now.Before(o.until) {
 		return nil
 	}
-	return &decision{auth: r.auth, err: r.err, code: o.code, sources: o.sources, checked: now, until: o.until, fromQuery: o.fromQuery, record: r.verdict().Record}
+	return &decision{auth: r.auth, err: r.err, code: o.code, sources: o.sources, checked: now, until: o.until,
+		fromQuery: o.fromQuery, record: r.verdict().Record}
 }
 
 // previousGrant returns the grant that a refresh with a temporary failure leaves in force.
 func (v *Verifier) previousGrant(g *gathering, o *outcome, now time.Time) *result {
-	if g.recalled == nil || !g.recalled.ignoreGrants || g.q.mode == fresh || o.tier > Unlisted || !isTemporary(o.code) || g.ev.DNS == nil || g.ev.DNS.Outcome != DNSAnswer {
+	if g.recalled == nil || !g.recalled.ignoreGrants || g.q.mode == fresh || o.tier > Unlisted || !isTemporary(o.code) ||
+		g.ev.DNS == nil || g.ev.DNS.Outcome != DNSAnswer {
 		return nil
 	}
 	if g.q.mode == normal && (o.code == CodeQuery429 || o.code == CodeManifest429) {
@@ -137,7 +139,8 @@ func (o *outcome) reused(d *decision, c Claim) *result {
 	verdict.Record = recordFor(d.record, c)
 	last := len(old.Checks) - 1
 	verdict.Checks = append(slices.Clone(old.Checks[:last]),
-		lookleap.Check{Requirement: row, Code: d.code, Status: status, Message: "an earlier verification stands: " + old.Summary, Until: d.until})
+		lookleap.Check{Requirement: row, Code: d.code, Status: status,
+			Message: "an earlier verification stands: " + old.Summary, Until: d.until})
 	if d.auth == nil {
 		return &result{err: &lookleap.VerifyError{Verdict: &verdict, Err: d.err.Err}}
 	}

@@ -84,7 +84,8 @@ func NewVerifier(host *lookleap.Host, o Options) *Verifier {
 		}
 	})
 	v.memory = newMemory(v.limits, v.clock)
-	v.evidence = shared.New[json.RawMessage](host, shared.Options{Prefix: "anmltrust/2/verdict/", Skew: Skew, Remembered: v.limits.Verdicts})
+	v.evidence = shared.New[json.RawMessage](host,
+		shared.Options{Prefix: "anmltrust/2/verdict/", Skew: Skew, Remembered: v.limits.Verdicts})
 	v.withdrawn = shared.New[struct{}](host, shared.Options{Prefix: "anmltrust/2/withdrawn/", Skew: Skew})
 	return v
 }
@@ -328,7 +329,8 @@ func (v *Verifier) interrupted(ctx context.Context, q question, err error) *resu
 func (v *Verifier) conclude(ctx context.Context, c Claim, o *outcome, ev *Evidence, now time.Time) *result {
 	r := o.conclude(c, ev, now)
 	verdict := r.verdict()
-	v.host.Report(ctx, lookleap.Event{Time: now, Kind: lookleap.EventVerdict, Code: verdict.Code, Subject: verdict.Subject, Verdict: verdict})
+	v.host.Report(ctx, lookleap.Event{Time: now, Kind: lookleap.EventVerdict, Code: verdict.Code,
+		Subject: verdict.Subject, Verdict: verdict})
 	if o.security || o.code == CodeQuery400 {
 		v.report(ctx, o.code, o.row, verdict.Subject+": "+o.code.Title())
 	}

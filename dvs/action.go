@@ -64,7 +64,8 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 	}
 	planned := &plannedAction{loadTerms: s.loadTerms(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
 	req := s.request(lookleap.ConsentScript, fmt.Sprintf("%s because the skill %s says so", sentence, plaintext.Quote(s.ID.String(), 400)))
-	req.Items = []lookleap.ConsentItem{{ID: "act", Class: lookleap.ItemCode, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest([]byte(a.Command)),
+	req.Items = []lookleap.ConsentItem{{ID: "act", Class: lookleap.ItemCode, Recipient: lookleap.RecipientAgent,
+		Digest:  lookleap.Digest([]byte(a.Command)),
 		Summary: sentence + "; " + usesSentence(a.Uses),
 		Values:  []lookleap.ConsentValue{{Label: string(a.Kind), Text: a.Command, Source: s.ServingHost(), Command: true}}}}
 	plan, err := s.loader.plan(req, &plannedEffect{Type: effectAction, Action: planned})

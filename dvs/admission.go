@@ -143,13 +143,15 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	is := seenSkill{c.parsed.Header, c.Evidence.Digest}
 	if was, ok := l.seen.Get(identity); ok && was != is && (was.header != is.header || c.Level == activated) {
 		l.forgetSkill(id)
-		c.verdict.Findings = append(c.verdict.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeChanged, Requirement: "DVS-4.6-03",
-			Message: CodeChanged.Title(), Position: lookleap.Position{Path: domain.Redact(id)}})
+		c.verdict.Findings = append(c.verdict.Findings,
+			lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeChanged, Requirement: "DVS-4.6-03",
+				Message: CodeChanged.Title(), Position: lookleap.Position{Path: domain.Redact(id)}})
 	}
 	l.seen.Add(identity, is)
 	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: c.verdict.Code, Subject: c.verdict.Subject, Verdict: c.verdict})
 	if c.Level == registered {
-		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.Evidence.Digest,
+		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root,
+			Source: c.Claim.Source, Digest: c.Evidence.Digest,
 			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}}, nil
 	}
 	final, err := rules.urls().Parse(c.Final)
@@ -173,7 +175,8 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	}
 	return admitted{loaded: &Loaded{
 		Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: c.Evidence.Digest,
-		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: base, claim: c.Claim, under: c.Under, skill: c.parsed, file: c.entry, members: c.members, listed: c.Listed,
+		Verdict: c.verdict, Chain: slices.Clone(c.Chain), loader: l, base: base, claim: c.Claim, under: c.Under,
+		skill: c.parsed, file: c.entry, members: c.members, listed: c.Listed,
 	}}, nil
 }
 
@@ -232,7 +235,8 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 	if c.Claim.Source == Derived { // the prompt for a root shows the file
 		return l.register(ctx, c)
 	}
-	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest, Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}, nil
+	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest,
+		Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}, nil
 }
 
 // metadata reads what an index says by the rules for the file itself.
@@ -240,7 +244,8 @@ func (e *Listing) metadata(profile Profile, limits Limits) (*Metadata, bool) {
 	if e.Name == "" || e.Description == "" {
 		return nil, false
 	}
-	header := "---\nname: " + quoteYAML(e.Name) + "\ndescription: " + quoteYAML(strings.Join(strings.Fields(e.Description), " ")) + "\n---\n"
+	header := "---\nname: " + quoteYAML(e.Name) + "\ndescription: " +
+		quoteYAML(strings.Join(strings.Fields(e.Description), " ")) + "\n---\n"
 	meta, _, err := ParseMetadata([]byte(header), profile, limits)
 	if err != nil {
 		return nil, false
@@ -271,8 +276,10 @@ func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 	if err := r.loader.ready(); err != nil {
 		return nil, err
 	}
-	if err := r.loader.checkTerms(ctx, loadTerms{Skill: r.ID.String(), Artifact: r.ID.artifact, Root: r.Root.String(), Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
+	if err := r.loader.checkTerms(ctx, loadTerms{Skill: r.ID.String(), Artifact: r.ID.artifact, Root: r.Root.String(),
+		Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}
-	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin, Artifact: r.ID.artifact}, Hint: r.hint, Listed: r.listed, revalidate: true})
+	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin, Artifact: r.ID.artifact},
+		Hint: r.hint, Listed: r.listed, revalidate: true})
 }

@@ -161,7 +161,8 @@ func memberName(written string) (string, error) {
 // directory takes a directory.
 func (u *unpacker) directory(written string) error {
 	if u.directories++; u.directories > maxArchiveDirectories {
-		return refuse(lookleap.CodeLimit, written, fmt.Sprintf("the archive has more than %d directories", maxArchiveDirectories), "split the skill")
+		return refuse(lookleap.CodeLimit, written,
+			fmt.Sprintf("the archive has more than %d directories", maxArchiveDirectories), "split the skill")
 	}
 	_, err := memberName(written)
 	return err
@@ -193,7 +194,8 @@ func (u *unpacker) file(written string, size int64, content io.Reader) error {
 		data = data[:len(data)+n]
 		u.total += n
 		if u.total > ratioAllowance && u.total/maxRatio > u.read() {
-			return refuse(lookleap.CodeTooLarge, name, fmt.Sprintf("the archive unpacks to more than %d times its size", maxRatio), "leave such files out")
+			return refuse(lookleap.CodeTooLarge, name,
+				fmt.Sprintf("the archive unpacks to more than %d times its size", maxRatio), "leave such files out")
 		}
 		if err != nil && len(data) < int(size) {
 			return badArchive(name, "the file is shorter than the archive states", err)
@@ -220,7 +222,8 @@ func (u *unpacker) finish(err, readErr error) (map[string][]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(u.files)) {
 		switch {
 		case path.Base(name) == EntryFile && strings.Contains(name, "/"):
-			return nil, refuse(CodeMissingSkillMD, name, "the archive has a SKILL.md in a directory and none at its root", "pack the files of the skill's directory, not the directory itself")
+			return nil, refuse(CodeMissingSkillMD, name, "the archive has a SKILL.md in a directory and none at its root",
+				"pack the files of the skill's directory, not the directory itself")
 		case isEntry(name):
 			return nil, refuse(CodeMissingSkillMD, name, "the entry file of a skill is named SKILL.md, in this spelling", "rename it")
 		}
@@ -290,7 +293,8 @@ func (a *Artifact) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return refuse(lookleap.CodeUsage, shorten(string(text)), "the kind of artifact is unknown", "use one of "+strings.Join(artifactNames[:], ", "))
+	return refuse(lookleap.CodeUsage, shorten(string(text)), "the kind of artifact is unknown",
+		"use one of "+strings.Join(artifactNames[:], ", "))
 }
 
 // ParseArtifactURL reads the URL of a skill that is served as a certain artifact, as an index of
@@ -313,7 +317,8 @@ func (r Rules) artifactAt(raw string, u domain.URL, artifact Artifact) (SkillURL
 	case err != nil:
 		return SkillURL{}, err
 	case !p.file:
-		return SkillURL{}, refuse(CodeNotContentRoute, raw, "the path does not lead to a file of a repository", "use the page of the file in its repository")
+		return SkillURL{}, refuse(CodeNotContentRoute, raw, "the path does not lead to a file of a repository",
+			"use the page of the file in its repository")
 	default:
 		return SkillURL{place: p, fragment: u.FragmentDropped(), artifact: artifact}, nil
 	}
@@ -368,7 +373,8 @@ func (s *Loaded) member(ctx context.Context, t Target) (*Resource, error) {
 	content, ok := s.members[t.Name]
 	s.mu.Unlock()
 	v := s.loader.targetVerdict(t.URL)
-	r := &Resource{Skill: s.ID.String(), URL: t.URL, Name: t.Name, Kind: KindOf(t.Name, content), Digest: DigestOf(content), Verdict: v, data: content}
+	r := &Resource{Skill: s.ID.String(), URL: t.URL, Name: t.Name, Kind: KindOf(t.Name, content),
+		Digest: DigestOf(content), Verdict: v, data: content}
 	archive := lookleap.Evidence{URL: domain.Redact(s.ID.String()), Digest: s.Digest.String()}
 	var check lookleap.Check
 	switch {

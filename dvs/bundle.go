@@ -91,8 +91,10 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, err
 	}
-	b := &bundler{skill: s, absent: map[string]lookleap.Code{}, directories: map[string]bool{}, Bundle: Bundle{ID: s.ID.String(), Root: s.Root.String(), Artifact: s.ID.untold(), Files: map[string][]byte{}, Verdict: s.Verdict, source: s,
-		digests: map[string]Digest{}}}
+	b := &bundler{skill: s, absent: map[string]lookleap.Code{}, directories: map[string]bool{},
+		Bundle: Bundle{ID: s.ID.String(), Root: s.Root.String(), Artifact: s.ID.untold(), Files: map[string][]byte{},
+			Verdict: s.Verdict, source: s,
+			digests: map[string]Digest{}}}
 	b.add(EntryFile, entry, skill)
 	if len(files) > 0 {
 		err = b.named(ctx, files)
@@ -166,7 +168,8 @@ func (b *bundler) known(ctx context.Context) error {
 			return err
 		}
 		if code := b.absent[t.Name]; code != "" {
-			b.leaveOut(lookleap.SeverityWarning, code, "the index lists the file, and it is not bundled: "+absences[code], lookleap.Position{Path: t.Name})
+			b.leaveOut(lookleap.SeverityWarning, code, "the index lists the file, and it is not bundled: "+absences[code],
+				lookleap.Position{Path: t.Name})
 		}
 	}
 	for followed := 0; len(b.documents) > 0; {
@@ -174,7 +177,8 @@ func (b *bundler) known(ctx context.Context) error {
 		b.documents = b.documents[1:]
 		for _, r := range d.text.References() {
 			if followed++; followed > maxReferences {
-				b.leaveOut(lookleap.SeverityWarning, lookleap.CodeLimit, fmt.Sprintf("only the first %d references were followed", maxReferences), lookleap.Position{Path: d.name})
+				b.leaveOut(lookleap.SeverityWarning, lookleap.CodeLimit,
+					fmt.Sprintf("only the first %d references were followed", maxReferences), lookleap.Position{Path: d.name})
 				return nil
 			}
 			if err := b.follow(ctx, d.name, r); err != nil {
@@ -197,18 +201,21 @@ func (b *bundler) follow(ctx context.Context, from string, r Reference) error {
 		t, err := b.skill.Resolve(ref)
 		if err != nil || t.Access != Bundled {
 			if _, absolute := schemeOf(r.Target); !absolute && !r.Bare {
-				b.leaveOut(lookleap.SeverityInfo, CodeNotBundled, "the reference "+plaintext.Quote(r.Target, 100)+" leads out of the skill's directory", at)
+				b.leaveOut(lookleap.SeverityInfo, CodeNotBundled,
+					"the reference "+plaintext.Quote(r.Target, 100)+" leads out of the skill's directory", at)
 			}
 			return nil
 		}
 		if isEntry(t.Name) {
 			if t.Name != EntryFile {
-				b.leaveOut(lookleap.SeverityInfo, CodeNotBundled, "the reference "+plaintext.Quote(r.Target, 100)+" leads to another skill", at)
+				b.leaveOut(lookleap.SeverityInfo, CodeNotBundled,
+					"the reference "+plaintext.Quote(r.Target, 100)+" leads to another skill", at)
 			}
 			return nil
 		}
 		if r.Bare && b.digests[t.Name].IsZero() && (!b.isLikely(r) || b.misses >= maxMisses) {
-			b.leaveOut(lookleap.SeverityInfo, CodeNotBundled, "the path "+plaintext.Quote(r.Target, 100)+" is more likely one of the user's files, so it was not asked for", at)
+			b.leaveOut(lookleap.SeverityInfo, CodeNotBundled,
+				"the path "+plaintext.Quote(r.Target, 100)+" is more likely one of the user's files, so it was not asked for", at)
 			return nil
 		}
 		ok, err := b.try(ctx, t)
@@ -345,6 +352,7 @@ const maxBundleFindings = 500
 
 func (b *bundler) leaveOut(severity lookleap.Severity, code lookleap.Code, message string, at lookleap.Position) {
 	if len(b.Findings) < maxBundleFindings || code == lookleap.CodeLimit {
-		b.Findings = append(b.Findings, lookleap.Finding{Severity: severity, Code: code, Requirement: "DVS-4.1-04", Message: message, Position: at})
+		b.Findings = append(b.Findings, lookleap.Finding{Severity: severity, Code: code, Requirement: "DVS-4.1-04",
+			Message: message, Position: at})
 	}
 }

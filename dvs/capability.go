@@ -40,8 +40,10 @@ const (
 var capabilityKinds = []CapabilityKind{CapabilityScript, CapabilityProgram, CapabilityCommand, CapabilityHost, CapabilityURL, CapabilityEnv,
 	CapabilityPath, CapabilityTool, CapabilitySkill, CapabilityUnread}
 
-var capabilityNouns = map[CapabilityKind]string{CapabilityScript: "run the scripts", CapabilityProgram: "start the programs", CapabilityCommand: "run the commands",
-	CapabilityHost: "contact the hosts", CapabilityURL: "use the URLs", CapabilityEnv: "read the environment variables", CapabilityPath: "use the files",
+var capabilityNouns = map[CapabilityKind]string{CapabilityScript: "run the scripts", CapabilityProgram: "start the programs",
+	CapabilityCommand: "run the commands",
+	CapabilityHost:    "contact the hosts", CapabilityURL: "use the URLs", CapabilityEnv: "read the environment variables",
+	CapabilityPath: "use the files",
 	CapabilityTool: "ask for the tools", CapabilitySkill: "use the skills", CapabilityUnread: "do what was not read"}
 
 // CapabilityNote says what a list of capabilities is worth. Show it with the list.
@@ -123,7 +125,8 @@ func (r *capabilityReader) list() Capabilities {
 		if len(values) > maxCapabilities && kind != CapabilityUnread {
 			rest := strings.Join(values[maxCapabilities:], "\n")
 			r.file = r.found[kind][values[maxCapabilities]]
-			r.add(CapabilityUnread, fmt.Sprintf("%d more of the kind %s", len(values)-maxCapabilities, kind), DigestOf([]byte(rest)).String())
+			r.add(CapabilityUnread, fmt.Sprintf("%d more of the kind %s", len(values)-maxCapabilities, kind),
+				DigestOf([]byte(rest)).String())
 			values = values[:maxCapabilities]
 		}
 		for _, value := range values {
@@ -267,6 +270,7 @@ func (c Capabilities) Sentences() []string {
 // sort puts capabilities in order.
 func (c Capabilities) sort() {
 	slices.SortFunc(c, func(a, b Capability) int {
-		return cmp.Or(cmp.Compare(slices.Index(capabilityKinds, a.Kind), slices.Index(capabilityKinds, b.Kind)), cmp.Compare(a.Value, b.Value))
+		return cmp.Or(cmp.Compare(slices.Index(capabilityKinds, a.Kind), slices.Index(capabilityKinds, b.Kind)),
+			cmp.Compare(a.Value, b.Value))
 	})
 }

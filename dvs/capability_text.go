@@ -37,7 +37,8 @@ var interpreters = map[string]struct {
 }
 
 // languages are other names of languages after a code fence.
-var languages = map[string]syntax{"shell": shellSyntax, "console": shellSyntax, "terminal": shellSyntax, "shell-session": shellSyntax, "sh-session": shellSyntax,
+var languages = map[string]syntax{"shell": shellSyntax, "console": shellSyntax, "terminal": shellSyntax,
+	"shell-session": shellSyntax, "sh-session": shellSyntax,
 	"shellsession": shellSyntax, "commandline": shellSyntax, "powershell": powershellSyntax, "pwsh": powershellSyntax, "batch": batchSyntax, "dos": batchSyntax,
 	"python": otherSyntax, "python3": otherSyntax, "javascript": otherSyntax, "typescript": otherSyntax, "ruby": otherSyntax, "perl": otherSyntax,
 	"rust": otherSyntax, "golang": otherSyntax, "kotlin": otherSyntax, "elixir": otherSyntax, "c++": otherSyntax}

@@ -83,7 +83,8 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		if len(may) > 0 || c.change.capable() {
 			item.Summary += "; " + capabilitySentence
 		}
-		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name}, {Source: host, Label: "description", Text: c.parsed.Description}}
+		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name},
+			{Source: host, Label: "description", Text: c.parsed.Description}}
 	}
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
 		Summary: c.what() + provenance(c.Chain, c.Claim.Source, c.skill.ServingHost()),
@@ -91,8 +92,10 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 	if c.Claim.Source == Derived && l.policies.registrar() == RegisterUser {
 		req.Kind = lookleap.ConsentTrustRoot
 		_, optional := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops)
-		root := lookleap.ConsentItem{ID: itemRoot, Class: lookleap.ItemTrust, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest([]byte(c.Claim.Root)),
-			Summary: "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on", Optional: optional && !l.options.Strict}
+		root := lookleap.ConsentItem{ID: itemRoot, Class: lookleap.ItemTrust, Recipient: lookleap.RecipientAgent,
+			Digest:  lookleap.Digest([]byte(c.Claim.Root)),
+			Summary: "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on", Optional: optional &&
+				!l.options.Strict}
 		if root.Optional {
 			root.Summary += "; without this, only this skill and the files in its directory are used"
 		}
@@ -118,13 +121,16 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	l := s.loader
 	refused := l.targetVerdict(t.URL)
 	refused.Code, refused.Summary = t.Code, t.Code.Title()
-	check := failed(t.Code, t.Code.Title(), lookleap.Evidence{URL: domain.Redact(t.URL)}, lookleap.Evidence{URL: domain.Redact(s.Root.String())})
+	check := failed(t.Code, t.Code.Title(), lookleap.Evidence{URL: domain.Redact(t.URL)},
+		lookleap.Evidence{URL: domain.Redact(s.Root.String())})
 	check.Requirement = "DVS-5.1-04"
 	refused.Checks = []lookleap.Check{check}
 	planned := &plannedFetch{loadTerms: s.loadTerms(), URL: t.URL}
-	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("the skill %s wants something from outside its trust root", plaintext.Quote(s.ID.String(), 400)))
+	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("the skill %s wants something from outside its trust root",
+		plaintext.Quote(s.ID.String(), 400)))
 	req.Items = []lookleap.ConsentItem{{ID: "fetch", Recipient: t.place.page.Origin(), Digest: lookleap.Digest([]byte(t.URL)),
-		Summary: fmt.Sprintf("read %s from %s, as untrusted data", plaintext.Quote(t.URL, len(t.URL)), plaintext.Host(t.place.page.Host()))}}
+		Summary: fmt.Sprintf("read %s from %s, as untrusted data", plaintext.Quote(t.URL, len(t.URL)),
+			plaintext.Host(t.place.page.Host()))}}
 	plan, err := l.plan(req, &plannedEffect{Type: effectFetch, Fetch: planned})
 	if err != nil {
 		return nil, err
@@ -144,7 +150,8 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 	if err != nil {
 		return nil, badURL(planned.URL, err)
 	}
-	t := Target{URL: planned.URL, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil), place: place{page: u, served: u, file: true}}
+	t := Target{URL: planned.URL, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil),
+		place: place{page: u, served: u, file: true}}
 	_, err = l.host.Commit(ctx, approval, func(ctx context.Context, _ []byte) ([]byte, error) {
 		if err := l.checkTerms(ctx, planned.loadTerms); err != nil {
 			return nil, lookleap.NothingSent(err)
@@ -299,7 +306,8 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 		err := l.commitAction(ctx, approval, effect.Action)
 		return resumed(&Resumed{Confirmed: true}, err)
 	}
-	return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of this package", Fix: "resume it with the package that made it", Err: lookleap.ErrPlanInvalid}
+	return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of this package",
+		Fix: "resume it with the package that made it", Err: lookleap.ErrPlanInvalid}
 }
 
 // keepResumedRefusal stores the refusal of a suspended question about a skill.
@@ -387,7 +395,8 @@ func (l *Loader) plan(req lookleap.ConsentRequest, e *plannedEffect) (*lookleap.
 func decodeEffect(data []byte) (*plannedEffect, error) {
 	e := new(plannedEffect)
 	if err := decodeContents(data, e); err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan cannot be read", Err: coded.Classify(lookleap.ErrPlanInvalid, err)}
+		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan cannot be read",
+			Err: coded.Classify(lookleap.ErrPlanInvalid, err)}
 	}
 	return e, nil
 }

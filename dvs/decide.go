@@ -194,7 +194,8 @@ func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict
 		return nil, usageError("the verdict is not one of "+Draft, "give a verdict that this package returned")
 	}
 	if err := json.Unmarshal(v.Record, &in); err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the record of the verdict cannot be read", Fix: "give a verdict that this package returned", Err: err}
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the record of the verdict cannot be read",
+			Fix: "give a verdict that this package returned", Err: err}
 	}
 	return Decide(in.Claim, in.Evidence, now, rules), nil
 }
@@ -280,7 +281,8 @@ func (j *judge) contained() lookleap.Check {
 		return failed(CodeOutsideTrustRoot, "the skill URL does not lie under the trust root", shown...)
 	}
 	if j.skill.ServedFrom() != j.skill.String() {
-		return passed("the skill URL lies under the trust root, and the platform serves its bytes elsewhere", append(shown, lookleap.Evidence{URL: j.skill.ServedFrom()})...)
+		return passed("the skill URL lies under the trust root, and the platform serves its bytes elsewhere",
+			append(shown, lookleap.Evidence{URL: j.skill.ServedFrom()})...)
 	}
 	return passed("the skill URL lies under the trust root", shown...)
 }
@@ -305,7 +307,8 @@ func (j *judge) dns() lookleap.Check {
 	for _, n := range j.evidence.Names {
 		shown = append(shown, lookleap.Evidence{DNSName: n.Name, DNSSEC: &n.DNSSEC, TTL: n.TTL})
 		if n.Bogus {
-			return failed(lookleap.CodeDNSSECBogus, "the DNS answer for a contacted host failed validation", lookleap.Evidence{DNSName: n.Name})
+			return failed(lookleap.CodeDNSSECBogus, "the DNS answer for a contacted host failed validation",
+				lookleap.Evidence{DNSName: n.Name})
 		}
 		worst = min(worst, n.DNSSEC)
 	}
@@ -360,9 +363,11 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 	case !root.Covers(SkillURL{place: p}):
 		return refuse(CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
 	case !p.file:
-		return refuse(CodeNotContentRoute, target, "the redirect leads to a path of the platform that is not the content of a repository", "use the URL of the file in its repository")
+		return refuse(CodeNotContentRoute, target,
+			"the redirect leads to a path of the platform that is not the content of a repository", "use the URL of the file in its repository")
 	case u.HasQuery() && !r.AllowQuery && r.hasRoutes(u.Host()):
-		return refuse(CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file", "use a URL that needs no query")
+		return refuse(CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file",
+			"use a URL that needs no query")
 	case p.commit != "" && claim.Pin.Digest.IsZero() && !strings.EqualFold(p.commit, claim.Pin.Commit):
 		return refuse(CodeCommitRef, target, "the redirect leads to a revision that reads as a commit", "")
 	case claim.Source == DefaultOrigin:
@@ -385,7 +390,9 @@ func (r Rules) checkDefault(root TrustRoot, u SkillURL) error {
 	case err != nil:
 		return err
 	case !root.url.Under(own.url):
-		return refuse(CodeRedirectOutside, u.String(), fmt.Sprintf("the redirect leads to another publisher's root on this host, %s", own), "register the target's root and use its own URL")
+		return refuse(CodeRedirectOutside, u.String(),
+			fmt.Sprintf("the redirect leads to another publisher's root on this host, %s",
+				own), "register the target's root and use its own URL")
 	}
 	return nil
 }
@@ -423,7 +430,8 @@ func (j *judge) digest() lookleap.Check {
 	case j.evidence.Digest:
 		return passed("the digest is the one that was expected", shown)
 	default:
-		return failed(CodeDigestMismatch, "the file has another digest than the one expected", shown, lookleap.Evidence{Digest: pin.String()})
+		return failed(CodeDigestMismatch, "the file has another digest than the one expected", shown,
+			lookleap.Evidence{Digest: pin.String()})
 	}
 }
 
@@ -453,7 +461,8 @@ func (j *judge) narrowed() lookleap.Check {
 		j.effective = narrow
 		return noted(CodeSelfDeclared, "the skill narrows its trust root", lookleap.Evidence{URL: narrow.String()})
 	}
-	return noted(CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored", lookleap.Evidence{Text: domain.Redact(declared)})
+	return noted(CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored",
+		lookleap.Evidence{Text: domain.Redact(declared)})
 }
 
 // narrowedRoot returns the self-declared root if it lies under root and covers the

@@ -42,7 +42,8 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 		}
 		d := &discovery{loader: l, root: parsed, seen: make(map[string]bool), names: make(map[string]string), yield: yield}
 		if !parsed.OriginWide() {
-			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04", Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
+			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04",
+				Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
 			return
 		}
 		origin := parsed.url.Origin()
@@ -69,7 +70,8 @@ func (d *discovery) report(f lookleap.Finding) bool {
 }
 
 func (d *discovery) warn(code lookleap.Code, requirement, at, message string) bool {
-	return d.report(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message, Position: lookleap.Position{Path: at}})
+	return d.report(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement,
+		Message: message, Position: lookleap.Position{Path: at}})
 }
 
 // listFile is a file of the origin that lists skills, or why there is none.
@@ -170,7 +172,8 @@ func (d *discovery) sitemaps(ctx context.Context, at string) {
 		if !goOn {
 			return
 		}
-		if below != nil && len(below.Children) > 0 && !d.warn(CodeSitemapNested, "DVS-3.2-09", child, "a sitemap index below a sitemap index is skipped") {
+		if below != nil && len(below.Children) > 0 &&
+			!d.warn(CodeSitemapNested, "DVS-3.2-09", child, "a sitemap index below a sitemap index is skipped") {
 			return
 		}
 	}
@@ -225,14 +228,17 @@ func (d *discovery) yieldList(list *Listings, err error, at string) bool {
 		}
 		d.seen[id] = true
 		if first := d.listedBefore(entry); first != "" {
-			if !d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeDuplicateEntry, Requirement: "DVS-3.2-15", Position: lookleap.Position{Path: at},
-				Message: "the skill " + plaintext.Quote(entry.Name, maxName) + " is left out, since the origin lists it in " + plaintext.Quote(first, 200) + " too"}) {
+			if !d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeDuplicateEntry,
+				Requirement: "DVS-3.2-15", Position: lookleap.Position{Path: at},
+				Message: "the skill " + plaintext.Quote(entry.Name, maxName) + " is left out, since the origin lists it in " +
+					plaintext.Quote(first, 200) + " too"}) {
 				return false
 			}
 			continue
 		}
 		if !d.root.Covers(entry.Skill) && !entry.Foreign() {
-			if !d.warn(CodeEntryOutside, "DVS-3.2-19", at, "the entry lies outside the trust root: "+plaintext.Quote(domain.Redact(id), 200)) {
+			if !d.warn(CodeEntryOutside, "DVS-3.2-19", at,
+				"the entry lies outside the trust root: "+plaintext.Quote(domain.Redact(id), 200)) {
 				return false
 			}
 			continue
@@ -297,8 +303,10 @@ func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
 	var findings []lookleap.Finding
 	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {
 		if c.index != "" && strings.TrimSpace(c.index) != c.file {
-			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeIndexMismatch, Requirement: "DVS-3.2-21",
-				Message: fmt.Sprintf("the index has another %s than the file: %s", c.what, plaintext.Quote(c.index, 200)), Fix: "generate the index from the files"})
+			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeIndexMismatch,
+				Requirement: "DVS-3.2-21",
+				Message: fmt.Sprintf("the index has another %s than the file: %s", c.what,
+					plaintext.Quote(c.index, 200)), Fix: "generate the index from the files"})
 		}
 	}
 	return findings

@@ -79,7 +79,8 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 		if r.err != nil {
 			break
 		}
-		one := Withdrawal{Kind: WithdrawalKind(r.text(e, "kind")), Value: r.text(e, "value"), Reason: r.text(e, "reason"), Time: r.time(e, "time")}
+		one := Withdrawal{Kind: WithdrawalKind(r.text(e, "kind")), Value: r.text(e, "value"), Reason: r.text(e, "reason"),
+			Time: r.time(e, "time")}
 		r.only(e, "kind", "value", "reason", "time")
 		if r.err == nil {
 			if err := one.check(); err != nil {
@@ -281,5 +282,6 @@ func (w *withdrawals) digest(d Digest, subject string) error {
 }
 
 func (w *Withdrawal) refusal(subject string) error {
-	return refuse(CodeWithdrawn, subject, fmt.Sprintf("a revocation feed withdrew this %s on %s, with the reason %s", w.Kind, w.Time.UTC().Format(time.DateOnly), plaintext.Quote(w.Reason, 200)), "")
+	return refuse(CodeWithdrawn, subject, fmt.Sprintf("a revocation feed withdrew this %s on %s, with the reason %s",
+		w.Kind, w.Time.UTC().Format(time.DateOnly), plaintext.Quote(w.Reason, 200)), "")
 }

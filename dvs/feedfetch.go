@@ -56,7 +56,8 @@ func newFeedReader(options []FeedOptions) *feedReader {
 	for _, o := range options {
 		u, err := (domain.Rules{RefuseFragment: true}).Parse(o.URL)
 		if err != nil {
-			r.broken = &lookleap.Error{Code: CodeFeedStale, Subject: domain.Redact(o.URL), Message: "the URL of the revocation feed is invalid, so nothing is allowed", Err: badURL(o.URL, err)}
+			r.broken = &lookleap.Error{Code: CodeFeedStale, Subject: domain.Redact(o.URL),
+				Message: "the URL of the revocation feed is invalid, so nothing is allowed", Err: badURL(o.URL, err)}
 		}
 		r.feeds = append(r.feeds, &feed{options: o, url: u})
 	}
@@ -96,8 +97,9 @@ func (l *Loader) checkFeeds(ctx context.Context) error {
 	}
 	for _, f := range r.feeds {
 		if f.stale(now) {
-			return &lookleap.Error{Code: CodeFeedStale, Subject: f.url.String(), Message: "the revocation feed could not be read for too long, so nothing is allowed",
-				Fix: "make the feed available, or let the policy accept an older copy"}
+			return &lookleap.Error{Code: CodeFeedStale, Subject: f.url.String(),
+				Message: "the revocation feed could not be read for too long, so nothing is allowed",
+				Fix:     "make the feed available, or let the policy accept an older copy"}
 		}
 	}
 	return nil
@@ -197,7 +199,8 @@ func (l *Loader) fetchFeed(ctx context.Context, f *feed, now time.Time) {
 func (l *Loader) requestFeed(ctx context.Context, f *feed) (*fetch.Response, error) {
 	header := http.Header{"Accept": {"application/json, application/jose"}}
 	f.state.Validator.Ask(header)
-	return fetch.Do(ctx, l.host, &fetch.Request{URL: f.url, Header: header, TrustEvidence: true, Limits: fetch.Limits{Body: maxFeed, Time: l.limits.Time},
+	return fetch.Do(ctx, l.host, &fetch.Request{URL: f.url, Header: header, TrustEvidence: true,
+		Limits:   fetch.Limits{Body: maxFeed, Time: l.limits.Time},
 		ReadBody: func(status int) bool { return status == http.StatusOK }})
 }
 
@@ -216,7 +219,8 @@ func (l *Loader) readFeed(f *feed, body []byte) (*Withdrawals, error) {
 // followFeed refuses a feed that is older than the last one, and reports one that lost entries.
 func (l *Loader) followFeed(ctx context.Context, f *feed, list *Withdrawals) error {
 	if list.Sequence < f.state.Sequence {
-		return refuse(CodeFeedBackwards, f.url.String(), fmt.Sprintf("the feed has the sequence %d, and %d was seen before", list.Sequence, f.state.Sequence), "publish the current feed")
+		return refuse(CodeFeedBackwards, f.url.String(), fmt.Sprintf("the feed has the sequence %d, and %d was seen before",
+			list.Sequence, f.state.Sequence), "publish the current feed")
 	}
 	lost := slices.DeleteFunc(slices.Clone(f.state.Entries), list.has)
 	if len(lost) > 0 {

@@ -199,7 +199,8 @@ func judgeMedia(answered string, e Evidence, claim Claim) lookleap.Check {
 	confirmed := claim.Source.Registered() || claim.Source == SkillOnly
 	shown := lookleap.Evidence{MediaType: mediaType}
 	if charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return failed(lookleap.CodeNotUTF8, fmt.Sprintf("the declared character set is %s and has to be UTF-8", plaintext.Quote(charset, 40)), shown)
+		return failed(lookleap.CodeNotUTF8, fmt.Sprintf("the declared character set is %s and has to be UTF-8",
+			plaintext.Quote(charset, 40)), shown)
 	}
 	is := plaintext.Quote(mediaType, 80)
 	switch {
@@ -264,7 +265,8 @@ func (l *Loader) recall(ctx context.Context, u domain.URL, limit int) *document 
 	}
 	stored, now := &entry.Value, l.host.Time()
 	e := &stored.Evidence
-	if stored.Body.Size > limit || e.Digest != DigestOf(stored.Body.Bytes) || e.Status != http.StatusOK || e.Failure != "" || len(e.Hops) > l.limits.Redirects || !e.Received.Equal(entry.Found) {
+	if stored.Body.Size > limit || e.Digest != DigestOf(stored.Body.Bytes) || e.Status != http.StatusOK ||
+		e.Failure != "" || len(e.Hops) > l.limits.Redirects || !e.Received.Equal(entry.Found) {
 		cache.Report(ctx, u.String(), shared.ErrForged)
 		return nil
 	}
@@ -291,7 +293,8 @@ func (l *Loader) share(ctx context.Context, u domain.URL, doc *document) {
 	}
 	cache, e := l.sharing(), &doc.evidence
 	if doc.public && e.Status == http.StatusOK && l.host.Time().Before(e.Fresh) {
-		cache.Put(ctx, u.String(), shared.Entry[sharedCopy]{Asked: e.Received, Found: e.Received, Value: sharedCopy{*e, content{doc.body, len(doc.body)}, doc.known}}, e.Fresh)
+		cache.Put(ctx, u.String(), shared.Entry[sharedCopy]{Asked: e.Received, Found: e.Received,
+			Value: sharedCopy{*e, content{doc.body, len(doc.body)}, doc.known}}, e.Fresh)
 	} else {
 		cache.Delete(ctx, u.String())
 	}

@@ -73,8 +73,10 @@ func badName(at int, message, fix string) *fault {
 func (p *skillParser) name(v *Value, header span) (name string, at int) {
 	missing := badName(0, "name", "add a line name: followed by lower-case letters, digits and hyphens")
 	missing.requirement = "DVS-4.3-03"
-	if p.profile == Lenient && p.directory != "" && (v == nil || v.isScalar() && strings.TrimSpace(removeInvisible(v.Text)) == "" || v.Kind == Null) {
-		missing.at, missing.message = header.start, "the metadata has no name, so the name of the directory stands in: "+plaintext.Quote(p.directory, maxName)
+	if p.profile == Lenient && p.directory != "" &&
+		(v == nil || v.isScalar() && strings.TrimSpace(removeInvisible(v.Text)) == "" || v.Kind == Null) {
+		missing.at, missing.message = header.start,
+			"the metadata has no name, so the name of the directory stands in: "+plaintext.Quote(p.directory, maxName)
 		p.add(lookleap.SeverityWarning, missing)
 		v = &Value{Kind: Text, Text: p.directory, Position: p.position(header.start)}
 	}
@@ -96,7 +98,8 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 	}
 	if i := strings.IndexFunc(name, func(r rune) bool { return !isNameRune(r) }); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(name[i:])
-		p.violation(badName(at, fmt.Sprintf("the name %s has the character %s", plaintext.Quote(name, maxName), plaintext.Quote(string(r), 0)),
+		p.violation(badName(at, fmt.Sprintf("the name %s has the character %s", plaintext.Quote(name, maxName),
+			plaintext.Quote(string(r), 0)),
 			"use lower-case letters a to z, digits and hyphens only"))
 	}
 	if strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.Contains(name, "--") {
@@ -140,7 +143,8 @@ func (p *skillParser) description(v *Value, header span) string {
 	}
 	if n := utf8.RuneCountInString(text); n > maxDescription {
 		p.violation(&fault{code: CodeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
-			message: fmt.Sprintf("the description has %d characters, %d are allowed", n, maxDescription), fix: "move the details to the instructions"})
+			message: fmt.Sprintf("the description has %d characters, %d are allowed", n,
+				maxDescription), fix: "move the details to the instructions"})
 	}
 	return text
 }
@@ -222,7 +226,8 @@ func (p *skillParser) checkExtra(f *Field) {
 	problem, fix := "", ""
 	if like := likeField(f.Key); like != "" && like != f.Key {
 		p.add(lookleap.SeverityWarning, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
-			message: fmt.Sprintf("the key %s is not %s, and other readers may take it for that", plaintext.Quote(f.Key, 64), like), fix: "write it as " + like + ", or remove it"})
+			message: fmt.Sprintf("the key %s is not %s, and other readers may take it for that",
+				plaintext.Quote(f.Key, 64), like), fix: "write it as " + like + ", or remove it"})
 		return
 	}
 	switch f.Key {
@@ -294,14 +299,16 @@ func (p *skillParser) chooseFields(fields []Field, header span) []Field {
 		}
 		chosen := &fields[best]
 		if chosen.Key != key {
-			p.add(lookleap.SeverityWarning, badFrontmatter(chosen.Offset, fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
+			p.add(lookleap.SeverityWarning, badFrontmatter(chosen.Offset,
+				fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
 			chosen.Key = key
 		}
 		kept := fields[:0:0]
 		for i := range fields {
 			if i != best && likeField(fields[i].Key) == key {
-				p.add(lookleap.SeverityWarning, badFrontmatter(fields[i].Offset, fmt.Sprintf("the key %s could be read as %s, which another line has; this one was skipped",
-					plaintext.Quote(fields[i].Key, 64), key), "keep one of them"))
+				p.add(lookleap.SeverityWarning, badFrontmatter(fields[i].Offset,
+					fmt.Sprintf("the key %s could be read as %s, which another line has; this one was skipped",
+						plaintext.Quote(fields[i].Key, 64), key), "keep one of them"))
 				continue
 			}
 			kept = append(kept, fields[i])
@@ -328,7 +335,8 @@ func (p *skillParser) dropRepeated(fields []Field) []Field {
 	seen := make(map[string]bool, len(fields))
 	return slices.DeleteFunc(fields, func(f Field) bool {
 		if seen[f.Key] {
-			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, fmt.Sprintf("the key %s is repeated; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
+			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset,
+				fmt.Sprintf("the key %s is repeated; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
 			return true
 		}
 		seen[f.Key] = true
@@ -368,8 +376,11 @@ func (p *skillParser) searchField(key string, header span) (Field, bool) {
 			continue
 		}
 		place := p.position(start)
-		p.add(lookleap.SeverityWarning, badFrontmatter(start, fmt.Sprintf("the %s was read from a line that is not a key of the metadata", key), "write it as a line "+key+": in the first column"))
-		return Field{Key: key, Value: Value{Kind: Text, Text: unquoted(strings.TrimSpace(value)), Position: p.position(valueAt)}, Position: place}, true
+		p.add(lookleap.SeverityWarning, badFrontmatter(start,
+			fmt.Sprintf("the %s was read from a line that is not a key of the metadata",
+				key), "write it as a line "+key+": in the first column"))
+		return Field{Key: key, Value: Value{Kind: Text, Text: unquoted(strings.TrimSpace(value)),
+			Position: p.position(valueAt)}, Position: place}, true
 	}
 	return Field{}, false
 }

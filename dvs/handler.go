@@ -81,7 +81,8 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: name, Message: "the skill cannot be published", Err: err}
 	}
 	if published.Name != name {
-		return refuse(CodeNameDirectory, name, "the skill in the directory is named "+plaintext.Quote(published.Name, 100), "give both the same name")
+		return refuse(CodeNameDirectory, name, "the skill in the directory is named "+plaintext.Quote(published.Name, 100),
+			"give both the same name")
 	}
 	for _, f := range lintFiles(files, LintOptions{Limits: options.Limits, Directory: name}) {
 		f.Path = path.Join(name, f.Path)

@@ -84,7 +84,8 @@ func (p *htmlPart) hidden() string {
 		return ""
 	}
 	switch p.name {
-	case "script", "style", "template", "noscript", "noembed", "noframes", "title", "datalist", "meta", "iframe", "object", "canvas", "desc", "rp", "annotation", "annotation-xml":
+	case "script", "style", "template", "noscript", "noembed", "noframes", "title", "datalist", "meta", "iframe",
+		"object", "canvas", "desc", "rp", "annotation", "annotation-xml":
 		return fmt.Sprintf("an element <%s>", p.name)
 	case "dialog":
 		if !slices.ContainsFunc(p.attrs, func(a htmlAttr) bool { return a.name == "open" }) {

@@ -122,13 +122,15 @@ func (p *skillParser) repairHeader(header, body span, f *fault) (span, span, []F
 		}
 	} else if cut, rest, ok := looseClose(p.text, header); ok {
 		header, body = cut, rest
-	} else if cut, rest, ok := looseEnd(p.text, header.start); ok && cut.end < header.end && nextKey(p.text, header, cut.end) == header.end {
+	} else if cut, rest, ok := looseEnd(p.text, header.start); ok && cut.end < header.end &&
+		nextKey(p.text, header, cut.end) == header.end {
 		header, body = cut, rest // what closed it was a rule in the instructions
 	}
 	p.add(lookleap.SeverityWarning, f)
 	if end, _ := lineAt(p.text, header.end); f.code != codeUnterminated && !isFence(end.of(p.text)) {
 		p.add(lookleap.SeverityWarning, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: header.end,
-			message: "the metadata was taken to end here, without a closing --- line", fix: "end the metadata with a line of exactly three hyphens"})
+			message: "the metadata was taken to end here, without a closing --- line",
+			fix:     "end the metadata with a line of exactly three hyphens"})
 	}
 	p.setText(withoutControls(p.text, header))
 	if fields, again := p.strict(header); again == nil {
@@ -174,13 +176,15 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 		key, valueAt, ok := looseKey(p.text, chunk.start)
 		if !ok {
 			if line, _ := lineAt(p.text, chunk.start); len(bytes.TrimSpace(line.of(p.text))) > 0 && p.text[line.start] != '#' {
-				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start, "the line belongs to no key and was skipped", "indent it below its key, or remove it"))
+				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start, "the line belongs to no key and was skipped",
+					"indent it below its key, or remove it"))
 			}
 			continue
 		}
 		if len(fields) >= maxLooseKeys && (!isNeeded(key) || len(fields) >= 2*maxLooseKeys) {
 			if passed++; passed == 1 {
-				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start, fmt.Sprintf("only the first %d keys were read", maxLooseKeys), "write fewer keys"))
+				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start,
+					fmt.Sprintf("only the first %d keys were read", maxLooseKeys), "write fewer keys"))
 			}
 			continue
 		}

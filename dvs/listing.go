@@ -49,7 +49,8 @@ func (l *Listing) Foreign() bool {
 
 // candidate returns the skill of a listing on its way.
 func (l *Listing) candidate() *candidate {
-	c := &candidate{Claim: Claim{URL: l.Skill.String(), Pin: Pin{Digest: l.Digest}, Artifact: l.Skill.artifact}, Hint: &hint{Name: l.Name, Description: l.Description}, Listed: slices.Clone(l.Files)}
+	c := &candidate{Claim: Claim{URL: l.Skill.String(), Pin: Pin{Digest: l.Digest}, Artifact: l.Skill.artifact},
+		Hint: &hint{Name: l.Name, Description: l.Description}, Listed: slices.Clone(l.Files)}
 	if l.Foreign() {
 		c.Hint.Origin = l.Origin()
 	}
@@ -92,13 +93,15 @@ func (l *Listings) find(severity lookleap.Severity, code lookleap.Code, requirem
 		l.more++
 		return
 	}
-	l.Findings = append(l.Findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Message: message, Position: at})
+	l.Findings = append(l.Findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement,
+		Message: message, Position: at})
 }
 
 // done adds a finding with the number of findings that were left out.
 func (l *Listings) done() *Listings {
 	if l.more > 0 {
-		l.Findings = append(l.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Message: fmt.Sprintf("%d more findings are not shown", l.more)})
+		l.Findings = append(l.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit,
+			Message: fmt.Sprintf("%d more findings are not shown", l.more)})
 	}
 	return l
 }
@@ -115,7 +118,8 @@ func (r Rules) entryAt(source domain.URL, ref string, artifact Artifact, digest 
 		return SkillURL{}, refused
 	}
 	if u.Origin() != source.Origin() && digest.IsZero() {
-		return SkillURL{}, refuse(CodeEntryOutside, ref, "the entry is at another origin, for which this file does not speak", "list it at its own origin, or with its digest")
+		return SkillURL{}, refuse(CodeEntryOutside, ref, "the entry is at another origin, for which this file does not speak",
+			"list it at its own origin, or with its digest")
 	}
 	if plain, ok := r.withoutView(u); ok {
 		u = plain
@@ -133,7 +137,8 @@ func (r Rules) entryAt(source domain.URL, ref string, artifact Artifact, digest 
 func (l *Listings) add(entry Listing, at lookleap.Position) {
 	id := entry.Skill.String()
 	if l.seen[id] {
-		l.find(lookleap.SeverityWarning, CodeDuplicateEntry, "DVS-3.2-20", fmt.Sprintf("the location %s is listed twice", plaintext.Quote(domain.Redact(id), 200)), at)
+		l.find(lookleap.SeverityWarning, CodeDuplicateEntry, "DVS-3.2-20",
+			fmt.Sprintf("the location %s is listed twice", plaintext.Quote(domain.Redact(id), 200)), at)
 		return
 	}
 	l.seen[id] = true
@@ -175,12 +180,15 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 	list := newListings(at)
 	if form == formUnknown {
 		schema, _ := root.Member("$schema")
-		list.find(lookleap.SeverityWarning, CodeUnknownSchema, "DVS-3.2-17", "the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which no version of discovery has; its entries are read as if it named none", lookleap.Position{Offset: schema.Offset(), Path: at})
+		list.find(lookleap.SeverityWarning, CodeUnknownSchema, "DVS-3.2-17", "the index names the schema "+
+			plaintext.Quote(schema.Source(), 100)+
+			", which no version of discovery has; its entries are read as if it named none", lookleap.Position{Offset: schema.Offset(), Path: at})
 	}
 	n := 0
 	for entry := range entries.Elements() {
 		if n++; n > limits.IndexEntries {
-			list.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
+			list.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22",
+				fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
 			break
 		}
 		place := lookleap.Position{Offset: entry.Offset(), Path: fmt.Sprintf("%s#%d", at, n-1)}
@@ -220,7 +228,8 @@ func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, f
 		case text == IndexSchema:
 			form = formDigests
 		case strings.HasPrefix(text, indexSchemas):
-			return entries, form, refuse(CodeUnknownSchema, at, "the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which is not known here", "")
+			return entries, form, refuse(CodeUnknownSchema, at,
+				"the index names the schema "+plaintext.Quote(schema.Source(), 100)+", which is not known here", "")
 		default:
 			form = formUnknown
 		}
@@ -246,7 +255,8 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 		}
 	}
 	if !isName(fields.name) {
-		return Listing{}, refuse(lookleap.CodeBadName, fields.name, "the entry has no usable name", "use lower-case letters, digits and hyphens")
+		return Listing{}, refuse(lookleap.CodeBadName, fields.name, "the entry has no usable name",
+			"use lower-case letters, digits and hyphens")
 	}
 	listing := Listing{Name: fields.name, Description: fields.description}
 	artifact, ok := form.artifact(fields.kind, fields.url)
@@ -349,7 +359,8 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 	var files []string
 	for f := range member.Elements() {
 		if l.files == maxListedFiles {
-			l.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22", fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
+			l.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22",
+				fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
 			break
 		}
 		l.files++

@@ -117,7 +117,8 @@ type loadTerms struct {
 
 // loadTerms returns the terms of a loaded skill.
 func (s *Loaded) loadTerms() loadTerms {
-	return loadTerms{Skill: s.ID.String(), Artifact: s.ID.artifact, Root: s.Root.String(), Source: s.Source, Under: s.under, Digest: s.Digest, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
+	return loadTerms{Skill: s.ID.String(), Artifact: s.ID.artifact, Root: s.Root.String(), Source: s.Source,
+		Under: s.under, Digest: s.Digest, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
 }
 
 // stillAllowed returns an error if a skill may no longer be used, or not by this loader.
@@ -160,13 +161,16 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 		return refuse(CodeNeedsRoot, s.Skill, "only registered trust roots are accepted here", "register the root and load the skill again")
 	case s.Source == SkillOnly:
 	case d.Source != DefaultOrigin:
-		return refuse(CodeNeedsRoot, s.Skill, "the trust root of this skill was not confirmed", "register the root and load the skill again")
+		return refuse(CodeNeedsRoot, s.Skill, "the trust root of this skill was not confirmed",
+			"register the root and load the skill again")
 	}
 	switch {
 	case l.options.RequireSecure && !s.RequireSecure:
-		return refuse(CodeDNSSECInsecure, s.Skill, "the skill was loaded without requiring signed DNS, which this loader requires", "load the skill again")
+		return refuse(CodeDNSSECInsecure, s.Skill,
+			"the skill was loaded without requiring signed DNS, which this loader requires", "load the skill again")
 	case l.options.Profile.strictness() > s.Profile.strictness():
-		return refuse(lookleap.CodePlanInvalid, s.Skill, "the skill was read by the profile "+s.Profile.String()+", and this loader uses a stricter one: "+l.options.Profile.String(), "load the skill again")
+		return refuse(lookleap.CodePlanInvalid, s.Skill, "the skill was read by the profile "+s.Profile.String()+
+			", and this loader uses a stricter one: "+l.options.Profile.String(), "load the skill again")
 	}
 	return nil
 }
@@ -261,7 +265,8 @@ func (l *Loader) checkChain(c *candidate) error {
 	case slices.Contains(c.Chain, id):
 		return refuse(CodeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
 	case len(c.Chain) >= l.limits.ChainDepth:
-		return refuse(CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth), "refer to the skill from a shorter chain")
+		return refuse(CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth),
+			"refer to the skill from a shorter chain")
 	}
 	return nil
 }
@@ -286,7 +291,8 @@ func (l *Loader) countComposed(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.loaded[id] && len(l.loaded) >= l.limits.ChainTotal {
-		return refuse(CodeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal), "start another session")
+		return refuse(CodeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal),
+			"start another session")
 	}
 	l.loaded[id] = true
 	return nil

@@ -121,7 +121,8 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 	if most := l.policies.maxTrust(); most > 0 {
 		l.limits.Kept = min(l.limits.Kept, most)
 	}
-	l.files = flight.NewSizedMemo(l.limits.Entries, l.limits.Memory, func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.body) }, host.Time)
+	l.files = flight.NewSizedMemo(l.limits.Entries, l.limits.Memory,
+		func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.body) }, host.Time)
 	l.clock = flight.NewTolerantClock(flight.CorrectionTolerance, host.Time, func(time.Duration) { l.forgetConsents() })
 	l.seen, _ = lru.New[Digest, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
 	return l
@@ -241,11 +242,13 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	if err := l.checkNever(ctx, c); err != nil {
 		return err
 	}
-	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: c.limit(l.limits), revalidate: c.revalidate, redirect: func(to domain.URL) error {
-		return l.checkHop(c.root, c.Claim, to)
-	}})
+	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: c.limit(l.limits), revalidate: c.revalidate,
+		redirect: func(to domain.URL) error {
+			return l.checkHop(c.root, c.Claim, to)
+		}})
 	if err != nil {
-		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(c.skill.String()), Message: "the skill was not loaded", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(c.skill.String()),
+			Message: "the skill was not loaded", Err: err}
 	}
 	now := l.host.Time()
 	c.Evidence = doc.evidence
@@ -386,7 +389,8 @@ func (l *Loader) refuseConsent(ctx context.Context, v *lookleap.Verdict, err err
 	refused := *v
 	refused.OK, refused.Expires, refused.Code = false, time.Time{}, lookleap.CodeOf(err)
 	refused.Summary = refused.Code.Title()
-	refused.Checks = append(slices.Clone(v.Checks), lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
+	refused.Checks = append(slices.Clone(v.Checks),
+		lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
 	return l.refuse(ctx, &refused, err)
 }
 
@@ -417,7 +421,8 @@ func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
 // forgetAll drops all copies and consents, and reports the revocation.
 func (l *Loader) forgetAll(revoked string) {
 	l.host.Report(context.Background(), lookleap.Event{Kind: lookleap.EventFinding, Code: CodeRevoked, Subject: revoked,
-		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRevoked, Requirement: "DVS-7-03", Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
+		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRevoked, Requirement: "DVS-7-03",
+			Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
 	l.files.Purge()
 	l.forgetConsents()
 }

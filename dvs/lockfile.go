@@ -108,7 +108,8 @@ func (r *lockReader) refuse(v strictjson.Value, name, message, fix string) {
 func (r *lockReader) only(v strictjson.Value, names ...string) {
 	for name, member := range v.Members() {
 		if !slices.Contains(names, name) {
-			r.fail(member.Refuse(string(CodeBadLock), fmt.Sprintf("a lockfile has no member %s here", plaintext.Quote(name, 64)), "remove it, or write "+strings.Join(names, ", ")))
+			r.fail(member.Refuse(string(CodeBadLock), fmt.Sprintf("a lockfile has no member %s here",
+				plaintext.Quote(name, 64)), "remove it, or write "+strings.Join(names, ", ")))
 		}
 	}
 }
@@ -270,7 +271,8 @@ func (l *Lockfile) Verify(b Bundle) error {
 	}
 	locked := l.Find(b.ID)
 	if locked == nil || locked.Root != b.Root {
-		return refuse(CodeNotLocked, b.ID, "the lockfile does not have this skill under this trust root", "add it to the lockfile after looking at it")
+		return refuse(CodeNotLocked, b.ID, "the lockfile does not have this skill under this trust root",
+			"add it to the lockfile after looking at it")
 	}
 	return locked.verify(b.Files, func(f *LockedFile, found Digest) bool { return found == f.Digest })
 }
@@ -309,7 +311,8 @@ func (s *LockedSkill) Changes(files map[string][]byte) []lookleap.Finding {
 
 func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, Digest) bool) (changes []lookleap.Finding) {
 	find := func(code lookleap.Code, file, message, fix string) {
-		changes = append(changes, lookleap.Finding{Severity: lookleap.SeverityError, Code: code, Message: message, Fix: fix, Position: lookleap.Position{Path: file}})
+		changes = append(changes, lookleap.Finding{Severity: lookleap.SeverityError, Code: code, Message: message,
+			Fix: fix, Position: lookleap.Position{Path: file}})
 	}
 	locked := make(map[string]bool, len(s.Files))
 	for i := range s.Files {
@@ -318,7 +321,8 @@ func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, D
 		if content, ok := files[f.Path]; !ok {
 			find(CodeLockMissing, f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it again")
 		} else if found := DigestOf(content); !holds(f, found) {
-			find(CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest), "look at what changed, then lock it again")
+			find(CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest),
+				"look at what changed, then lock it again")
 		}
 	}
 	for file := range files {
@@ -375,7 +379,8 @@ func ParseDigest(text string) (Digest, error) {
 	}
 	switch {
 	case !ok:
-		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is not a digest", "write sha256: and 64 lower-case hex digits")
+		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is not a digest",
+			"write sha256: and 64 lower-case hex digits")
 	case d.IsZero(): // the zero Digest means "unknown", so it cannot be an expected digest
 		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is the digest of nothing that is known", "")
 	}

@@ -203,11 +203,13 @@ func (r *referenceLister) bare(text string, start int) {
 }
 
 func isURLStart(text string) bool {
-	return len(text) > 7 && text[0]|0x20 == 'h' && (strings.EqualFold(text[:7], "http://") || len(text) > 8 && strings.EqualFold(text[:8], "https://"))
+	return len(text) > 7 && text[0]|0x20 == 'h' &&
+		(strings.EqualFold(text[:7], "http://") || len(text) > 8 && strings.EqualFold(text[:8], "https://"))
 }
 
 func urlLength(text string) int {
-	n := strings.IndexFunc(text[:min(len(text), maxTarget+1)], func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"'`()[]{}|\\", r) })
+	n := strings.IndexFunc(text[:min(len(text), maxTarget+1)],
+		func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"'`()[]{}|\\", r) })
 	if n < 0 {
 		return min(len(text), maxTarget+1)
 	}
@@ -222,7 +224,8 @@ func isPathByte(c byte) bool {
 // Markdown, or something with a known extension in a directory.
 func isFilePath(word string) bool {
 	dot := strings.LastIndexByte(word, '.')
-	if dot <= 0 || word[0] == '/' || word[0] == '~' || strings.HasSuffix(word[:dot], "/") || strings.Contains(word, "//") || len(word) > maxTarget {
+	if dot <= 0 || word[0] == '/' || word[0] == '~' || strings.HasSuffix(word[:dot], "/") || strings.Contains(word, "//") ||
+		len(word) > maxTarget {
 		return false
 	}
 	extension := strings.ToLower(word[dot:])

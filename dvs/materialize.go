@@ -96,7 +96,8 @@ func checkEmpty(dir string) error {
 	}
 	if len(entries) > 0 {
 		if first := entries[0].Name(); strings.HasPrefix(first, partialPrefix) {
-			return refuse(lookleap.CodeIO, filepath.Join(dir, first), "another process is writing skills here, or one that was killed left this directory", "wait for that process, or remove the directory yourself")
+			return refuse(lookleap.CodeIO, filepath.Join(dir, first),
+				"another process is writing skills here, or one that was killed left this directory", "wait for that process, or remove the directory yourself")
 		}
 		return refuse(lookleap.CodeIO, dir, "the directory is not empty", "use a new directory, and remove the old one yourself")
 	}
@@ -233,7 +234,8 @@ func removeLeftovers(parent, pattern string) error {
 			continue // another user may have put it there, to have something removed
 		}
 		if err := removeLeftover(parent, filepath.Join(parent, e.Name())); err != nil {
-			return &lookleap.Error{Code: lookleap.CodeIO, Subject: filepath.Join(parent, e.Name()), Message: "the leftovers of a killed process cannot be removed", Fix: "remove it yourself", Err: err}
+			return &lookleap.Error{Code: lookleap.CodeIO, Subject: filepath.Join(parent, e.Name()),
+				Message: "the leftovers of a killed process cannot be removed", Fix: "remove it yourself", Err: err}
 		}
 	}
 	return nil
@@ -305,7 +307,8 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 			default:
 				p.report.Directory = n.derive(plain, p.ID)
 				if p.report.Directory == "" {
-					p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have", "use different names")
+					p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have",
+						"use different names")
 				}
 			}
 		}

@@ -174,7 +174,8 @@ func (r *plainReader) scalar(at int) (v Value, ok bool) {
 	source := strings.TrimRight(r.text[at:r.line.end], " ")
 	if quote := source[0]; quote == '"' || quote == '\'' {
 		last := len(source) - 1
-		if last == 0 || source[last] != quote || strings.IndexByte(source[1:last], quote) >= 0 || strings.IndexByte(source[1:last], '\\') >= 0 {
+		if last == 0 || source[last] != quote || strings.IndexByte(source[1:last], quote) >= 0 ||
+			strings.IndexByte(source[1:last], '\\') >= 0 {
 			return Value{}, false
 		}
 		v.Kind, v.Text = Text, source[1:last]

@@ -244,7 +244,8 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 // of them.
 func (e *Platform) tighten(old *Platform) bool {
 	shallow := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner < old.Owner })
-	if old.Never || e.Owner < old.Owner || e.Owner == 0 || shallow || len(old.Below) > 0 || old.Source != nil || !strings.HasPrefix(e.Prefix, old.Prefix) && e.Prefix != "" || len(old.Skip) > 0 {
+	if old.Never || e.Owner < old.Owner || e.Owner == 0 || shallow || len(old.Below) > 0 || old.Source != nil ||
+		!strings.HasPrefix(e.Prefix, old.Prefix) && e.Prefix != "" || len(old.Skip) > 0 {
 		return false
 	}
 	if e.Prefix == "" {
@@ -356,7 +357,8 @@ func (e *Platform) owner(segments []string) ownerPath {
 	for _, s := range e.Below {
 		if strings.HasSuffix(s.Word, ":") {
 			if named && strings.EqualFold(scheme+":", s.Word) {
-				return ownerPath{skip: skip, name: skip, start: len(s.Word), depth: skip + s.Owner, of: cmp.Or(s.Of, e.namespace()+"/"+s.Word)}
+				return ownerPath{skip: skip, name: skip, start: len(s.Word), depth: skip + s.Owner,
+					of: cmp.Or(s.Of, e.namespace()+"/"+s.Word)}
 			}
 			continue
 		}
@@ -390,7 +392,8 @@ func matchesWord(word, segment string) bool {
 // checkOwner refuses a path that names no publisher.
 func (e *Platform) checkOwner(input string, segments []string) error {
 	if len(segments) == 0 {
-		return refuse(CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host cannot be a trust root", e.Name), "add the path of one publisher")
+		return refuse(CodeUGCBareRoot, input, fmt.Sprintf("many publish on %s, so the host cannot be a trust root", e.Name),
+			"add the path of one publisher")
 	}
 	at := e.owner(segments)
 	if len(segments) > at.skip {
@@ -398,11 +401,13 @@ func (e *Platform) checkOwner(input string, segments []string) error {
 		first := segments[at.skip]
 		word := slices.ContainsFunc(e.Reserved, func(w string) bool { return matchesWord(w, first) })
 		if at.depth == 0 || word || at.start == len(first) || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
-			return refuse(CodeReservedSegment, input, plaintext.Quote(first, 100)+" is a reserved word of "+e.Name+", not a publisher", "use the path of one publisher")
+			return refuse(CodeReservedSegment, input,
+				plaintext.Quote(first, 100)+" is a reserved word of "+e.Name+", not a publisher", "use the path of one publisher")
 		}
 	}
 	if depth := max(at.depth, at.skip+1); len(segments) < depth {
-		return refuse(CodeUGCRootTooShort, input, fmt.Sprintf("a publisher on %s has %d path segments", e.Name, depth), "add the path of one publisher")
+		return refuse(CodeUGCRootTooShort, input, fmt.Sprintf("a publisher on %s has %d path segments", e.Name, depth),
+			"add the path of one publisher")
 	}
 	return nil
 }

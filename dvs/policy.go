@@ -76,7 +76,8 @@ func (r Registrar) MarshalText() ([]byte, error) { return []byte(r.String()), ni
 func (r *Registrar) UnmarshalText(text []byte) error {
 	i := slices.Index(registrarNames[:], string(text))
 	if i < 0 {
-		return refuse(lookleap.CodeUsage, shorten(string(text)), "who may register roots is unknown", "use one of "+strings.Join(registrarNames[:], ", "))
+		return refuse(lookleap.CodeUsage, shorten(string(text)), "who may register roots is unknown",
+			"use one of "+strings.Join(registrarNames[:], ", "))
 	}
 	*r = Registrar(i)
 	return nil
@@ -119,10 +120,12 @@ type compiledPolicy struct {
 func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 	c := &compiledPolicy{Policy: p, pins: make(map[string]PolicyPin)}
 	if p.unreadable != nil {
-		return nil, &lookleap.Error{Code: CodePolicyUnreadable, Subject: p.Name, Message: "the policy could not be read, so nothing is allowed", Err: p.unreadable}
+		return nil, &lookleap.Error{Code: CodePolicyUnreadable, Subject: p.Name,
+			Message: "the policy could not be read, so nothing is allowed", Err: p.unreadable}
 	}
 	bad := func(entry string, err error) error {
-		return &lookleap.Error{Code: CodePolicyUnreadable, Subject: p.Name, Message: "the policy names " + plaintext.Quote(entry, 300) + ", which is invalid, so nothing is allowed", Err: err}
+		return &lookleap.Error{Code: CodePolicyUnreadable, Subject: p.Name,
+			Message: "the policy names " + plaintext.Quote(entry, 300) + ", which is invalid, so nothing is allowed", Err: err}
 	}
 	for _, entry := range p.Allow {
 		root, err := ParseTrustRoot(entry, rules)
@@ -176,7 +179,8 @@ func denyRoot(entry string, rules Rules) (TrustRoot, error) {
 
 // refused returns an error in the words of all refusals of a policy.
 func (c *compiledPolicy) refused(subject, message string) error {
-	return refuse(CodePolicyDenied, subject, message+" (policy "+plaintext.Quote(c.Name, 200)+")", "ask the administrator who maintains the policy")
+	return refuse(CodePolicyDenied, subject, message+" (policy "+plaintext.Quote(c.Name, 200)+")",
+		"ask the administrator who maintains the policy")
 }
 
 // at refuses a place that is denied, or not allowed.
@@ -410,7 +414,8 @@ func (p *Policy) Sentences() []string {
 		if what == "" {
 			what = pin.Pin.Digest.String()
 		}
-		add(true, "The skill %s loads only as %s, and the user is not asked about it.", plaintext.Quote(pin.Skill, 300), plaintext.Quote(what, 100))
+		add(true, "The skill %s loads only as %s, and the user is not asked about it.", plaintext.Quote(pin.Skill, 300),
+			plaintext.Quote(what, 100))
 	}
 	add(p.PinnedOnly, "Every other skill is refused.")
 	add(p.Register == RegisterUser, "The user and the program may declare trust roots.")

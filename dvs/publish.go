@@ -78,7 +78,8 @@ func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfi
 // WellKnownSkillURL returns the recommended URL of a skill at an origin (section 3.2).
 func WellKnownSkillURL(origin, name string) (string, error) {
 	if !isName(name) {
-		return "", refuse(lookleap.CodeBadName, name, "the name is not valid in a URL path", "use lower-case letters a to z, digits and hyphens only")
+		return "", refuse(lookleap.CodeBadName, name, "the name is not valid in a URL path",
+			"use lower-case letters a to z, digits and hyphens only")
 	}
 	u, err := domain.Parse(origin)
 	if err != nil {
@@ -301,10 +302,12 @@ func (l *linter) place() {
 	}
 	l.base, l.root = base, root
 	if !base.Under(root) {
-		l.file(lookleap.SeverityError, CodeOutsideTrustRoot, "DVS-3.1-49", base.String(), "the skill's URL does not lie under its trust root", "publish it below "+root.String())
+		l.file(lookleap.SeverityError, CodeOutsideTrustRoot, "DVS-3.1-49", base.String(),
+			"the skill's URL does not lie under its trust root", "publish it below "+root.String())
 	}
 	if !strings.HasPrefix(base.Path(), SkillsPrefix) {
-		l.file(lookleap.SeverityInfo, CodeNotWellKnownAt, "DVS-3.2-02", base.String(), "the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
+		l.file(lookleap.SeverityInfo, CodeNotWellKnownAt, "DVS-3.2-02", base.String(),
+			"the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
 	}
 }
 
@@ -314,14 +317,16 @@ func (l *linter) files(files map[string][]byte) {
 		message, fix := "the directory has no SKILL.md", "add one"
 		for name := range files {
 			if strings.EqualFold(name, EntryFile) {
-				message, fix = fmt.Sprintf("the entry file is named %s", plaintext.Quote(name, 64)), "rename it to SKILL.md: the case of letters counts in URLs"
+				message, fix = fmt.Sprintf("the entry file is named %s", plaintext.Quote(name, 64)),
+					"rename it to SKILL.md: the case of letters counts in URLs"
 			}
 		}
 		l.file(lookleap.SeverityError, CodeMissingSkillMD, "DVS-4.1-01", ".", message, fix)
 	}
 	for name := range files {
 		if e := strings.ToLower(path.Ext(name)); e != ".md" && extensions[e] == markdownFile {
-			l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.5.1-01", name, "instructions have another extension than .md", "rename the file")
+			l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.5.1-01", name,
+				"instructions have another extension than .md", "rename the file")
 		}
 	}
 }
@@ -340,13 +345,15 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		add := func(severity lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
 			position := r.Position
 			position.Path = EntryFile
-			l.findings = append(l.findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement, Fix: fix, Position: position,
+			l.findings = append(l.findings, lookleap.Finding{Severity: severity, Code: code, Requirement: requirement,
+				Fix: fix, Position: position,
 				Message: "the reference " + plaintext.Quote(r.Target, 100) + " " + message})
 		}
 		target, err := base.Resolve(strings.ReplaceAll(r.Target, " ", "%20"))
 		if err != nil {
 			if !r.Bare {
-				add(lookleap.SeverityWarning, badURL(r.Target, err).Code, "DVS-4.4-04", "is not a URL that agents follow", "write an https URL or a relative path")
+				add(lookleap.SeverityWarning, badURL(r.Target, err).Code, "DVS-4.4-04", "is not a URL that agents follow",
+					"write an https URL or a relative path")
 			}
 			continue
 		}
@@ -356,15 +363,19 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		inDirectory, inRoot := target.Under(directory), target.Under(root)
 		switch kind := KindOf(name, content); {
 		case !inDirectory && inRoot && !absolute && kind == Script:
-			add(lookleap.SeverityError, CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
+			add(lookleap.SeverityError, CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory",
+				"put the script into the directory")
 		case !inDirectory && inRoot && !absolute && kind == Data:
-			add(lookleap.SeverityError, CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
+			add(lookleap.SeverityError, CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory",
+				"put the file into the directory")
 		case !inRoot && absolute:
-			add(lookleap.SeverityInfo, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
+			add(lookleap.SeverityInfo, CodeResourceRoot, "DVS-5.1-03",
+				"leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
 		case !inRoot:
 			add(lookleap.SeverityError, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
 		case inDirectory && inside && name != "" && !exists && !absolute:
-			add(lookleap.SeverityWarning, CodeNotBundled, "DVS-4.1-04", "names a file that is not there", "add the file, or correct the reference")
+			add(lookleap.SeverityWarning, CodeNotBundled, "DVS-4.1-04", "names a file that is not there",
+				"add the file, or correct the reference")
 		}
 	}
 }
@@ -393,14 +404,16 @@ func LintResponse(url string, header http.Header) []lookleap.Finding {
 	case err != nil:
 		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", "the response has no valid media type")
 	case mediaType != "text/markdown":
-		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03", fmt.Sprintf("the response has the media type %s", plaintext.Quote(mediaType, 64)))
+		bad(lookleap.SeverityError, lookleap.CodeMediaType, "DVS-4.2-03",
+			fmt.Sprintf("the response has the media type %s", plaintext.Quote(mediaType, 64)))
 	case given && !strings.EqualFold(charset, "utf-8"):
 		bad(lookleap.SeverityError, lookleap.CodeNotUTF8, "DVS-4.2-06", "the response names another character set than UTF-8")
 	case !given:
 		bad(lookleap.SeverityInfo, lookleap.CodeCharset, "DVS-4.2-03", "the response names no character set, which text/markdown requires")
 	}
 	if !strings.EqualFold(header.Get("X-Content-Type-Options"), "nosniff") {
-		l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.2-03", url, "browsers may sniff another media type", "send X-Content-Type-Options: nosniff")
+		l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.2-03", url, "browsers may sniff another media type",
+			"send X-Content-Type-Options: nosniff")
 	}
 	return l.findings
 }

@@ -93,9 +93,11 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 		t.URL, t.place = u.String(), place{page: u, served: u, file: true}
 		return t, nil
 	case !p.file:
-		return Target{}, refuse(CodeNotContentRoute, ref, "the path does not lead to a file of a repository", "refer to a file of the repository")
+		return Target{}, refuse(CodeNotContentRoute, ref, "the path does not lead to a file of a repository",
+			"refer to a file of the repository")
 	case p.commit != "" && !strings.EqualFold(p.commit, s.pinned()):
-		return Target{}, refuse(CodeCommitRef, ref, "the revision reads as a commit, which may come from a stranger's fork", "refer to a branch or tag")
+		return Target{}, refuse(CodeCommitRef, ref, "the revision reads as a commit, which may come from a stranger's fork",
+			"refer to a branch or tag")
 	}
 	if s.ID.artifact == SingleFile {
 		return s.outsideDirectory(ref, t)
@@ -282,12 +284,15 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 				return err
 			}
 		}
-		return refuse(lookleap.CodeNeedsConsent, to.String(), "the redirect leads to a URL that the user did not agree to", "ask for the target itself")
+		return refuse(lookleap.CodeNeedsConsent, to.String(), "the redirect leads to a URL that the user did not agree to",
+			"ask for the target itself")
 	}}, nil)
 	if err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(t.URL), Message: "the file was not fetched", Err: err}
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(t.URL),
+			Message: "the file was not fetched", Err: err}
 	}
-	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest, data: doc.body, page: isHTML(doc.evidence.Type), Kind: KindOf(t.Name, doc.body)}
+	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest,
+		data: doc.body, page: isHTML(doc.evidence.Type), Kind: KindOf(t.Name, doc.body)}
 	if t.Name == "" {
 		r.Kind = t.Kind
 		if isShebang(doc.body) {
@@ -328,7 +333,8 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 
 func resourceExchange(t Target, doc *document) lookleap.Check {
 	e := doc.evidence
-	shown := lookleap.Evidence{URL: t.place.served.String(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS, Text: e.Detail}
+	shown := lookleap.Evidence{URL: t.place.served.String(), Status: e.Status, MediaType: e.Type, Address: e.Address,
+		TLS: e.TLS, Text: e.Detail}
 	switch {
 	case e.Failure != "":
 		return failed(e.Failure, e.Failure.Title(), shown)

@@ -33,7 +33,8 @@ const (
 	SkillOnly
 )
 
-var rootSourceNames = [...]string{"undeclared", "registered by the host program", "confirmed by the user", "default origin", "derived and unconfirmed", "confirmed by the user for this skill only"}
+var rootSourceNames = [...]string{"undeclared", "registered by the host program", "confirmed by the user",
+	"default origin", "derived and unconfirmed", "confirmed by the user for this skill only"}
 
 // String returns the source in words.
 func (s RootSource) String() string {
@@ -197,7 +198,8 @@ func (r *Roots) Unregister(root TrustRoot) {
 		host := root.HostingDomain()
 		s.byHost[host] = slices.DeleteFunc(slices.Clone(s.byHost[host]), func(d declaredRoot) bool { return d.String() == root.String() })
 		for namespace, list := range s.denied {
-			s.denied[namespace] = slices.DeleteFunc(slices.Clone(list), func(d denial) bool { return !d.revoked && d.root.String() == root.String() })
+			s.denied[namespace] = slices.DeleteFunc(slices.Clone(list),
+				func(d denial) bool { return !d.revoked && d.root.String() == root.String() })
 		}
 		return nil
 	})

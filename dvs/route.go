@@ -57,7 +57,8 @@ func (role hostRole) readRoute(input string, segments []string) (r route, ok boo
 }
 
 func notContent(input string, e *Platform) error {
-	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository", "use the page of the file in the repository")
+	return refuse(CodeNotContentRoute, input, "this path of "+e.Name+" does not lead to the content of a repository",
+		"use the page of the file in the repository")
 }
 
 // cutQualifier removes the words around the revision.

@@ -101,7 +101,8 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 // plan reads everything that the script needs, without effect. Every name is judged before anything
 // is fetched, and each file is fetched once: what the user is shown is what runs.
 func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error) {
-	p := &plannedScript{loadTerms: s.loadTerms(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args), Env: slices.Clone(in.Env),
+	p := &plannedScript{loadTerms: s.loadTerms(), Interpreter: slices.Clone(in.Interpreter), Args: slices.Clone(in.Args),
+		Env:  slices.Clone(in.Env),
 		Uses: slices.Clone(in.Uses)}
 	if s.loader.options.Runner != nil {
 		p.Sandbox = s.loader.options.Runner.Sandbox()
@@ -111,7 +112,8 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	}
 	limits, names := s.loader.limits, nameTable{}
 	if len(in.Files) > limits.Files {
-		return nil, s.loader.refuseTarget(ctx, in.Script, refuse(lookleap.CodeLimit, in.Script, fmt.Sprintf("a script gets at most %d files", limits.Files), "use fewer files"))
+		return nil, s.loader.refuseTarget(ctx, in.Script, refuse(lookleap.CodeLimit, in.Script,
+			fmt.Sprintf("a script gets at most %d files", limits.Files), "use fewer files"))
 	}
 	targets := make([]Target, 0, 1+len(in.Files))
 	for _, ref := range append([]string{in.Script}, in.Files...) {
@@ -135,7 +137,8 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		}
 		total += len(r.data)
 		if total > limits.Total {
-			return nil, s.loader.refuseTarget(ctx, t.URL, refuse(lookleap.CodeTooLarge, t.URL, fmt.Sprintf("the files of a script have more than %d bytes", limits.Total), "use smaller files"))
+			return nil, s.loader.refuseTarget(ctx, t.URL, refuse(lookleap.CodeTooLarge, t.URL,
+				fmt.Sprintf("the files of a script have more than %d bytes", limits.Total), "use smaller files"))
 		}
 		files = append(files, plannedFile{Name: r.Name, Digest: r.Digest, content: content{r.data, len(r.data)}})
 	}
@@ -164,7 +167,8 @@ func checkUses(uses []Use) error {
 		size += len(u.Name) + len(u.Mode)
 	}
 	if size > lookleap.MaxShown {
-		return refuse(lookleap.CodeConsentTooLong, "uses", fmt.Sprintf("the uses have %d bytes, and a user is shown at most %d", size, lookleap.MaxShown), "name directories in place of their files")
+		return refuse(lookleap.CodeConsentTooLong, "uses", fmt.Sprintf("the uses have %d bytes, and a user is shown at most %d",
+			size, lookleap.MaxShown), "name directories in place of their files")
 	}
 	return nil
 }
@@ -186,7 +190,8 @@ func checkEnv(env []string) error {
 func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) {
 	t, err := s.target(ctx, ref)
 	if err == nil && t.Access != Bundled {
-		err = s.loader.refuseTarget(ctx, ref, refuse(CodeScriptOutside, ref, "what a script runs or is given has to be in the skill's own directory", "bundle the file"))
+		err = s.loader.refuseTarget(ctx, ref, refuse(CodeScriptOutside, ref,
+			"what a script runs or is given has to be in the skill's own directory", "bundle the file"))
 	}
 	return t, err
 }
@@ -225,15 +230,18 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 		return nil, l.refuseTarget(ctx, a.planned.Skill, err)
 	}
 	if l.options.Runner == nil {
-		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(CodeNoRunner, a.planned.Script.Name, "no runner is configured", "set Options.Runner"))
+		return nil, l.refuseTarget(ctx, a.planned.Skill,
+			refuse(CodeNoRunner, a.planned.Script.Name, "no runner is configured", "set Options.Runner"))
 	}
 	if now := l.options.Runner.Sandbox(); !now.confines(a.planned.Sandbox) {
-		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNeedsConsent, a.planned.Script.Name, "the runner is not the one that the user was shown, or it confines less", "ask again"))
+		return nil, l.refuseTarget(ctx, a.planned.Skill, refuse(lookleap.CodeNeedsConsent, a.planned.Script.Name,
+			"the runner is not the one that the user was shown, or it confines less", "ask again"))
 	}
 	_, err = l.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) ([]byte, error) {
 		result, err := l.options.Runner.Run(ctx, a.Command())
 		if err != nil {
-			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: a.planned.Script.Name, Message: "the script did not run", Err: err}
+			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: a.planned.Script.Name,
+				Message: "the script did not run", Err: err}
 		}
 		out = &Output{RunResult: *result, Skill: a.planned.Skill, Name: a.planned.Script.Name, Digest: a.planned.Script.Digest}
 		return fmt.Appendf(nil, `{"exitCode":%d,"output":%q}`, result.ExitCode, lookleap.Digest(result.Output)), nil
@@ -349,7 +357,8 @@ func (o *Output) ContextText() string {
 	if o.Truncated {
 		more = ", cut"
 	}
-	return fmt.Sprintf("output of %s of the skill %s (exit code %d%s):\n%s", plaintext.Quote(o.Name, 200), plaintext.Quote(o.Skill, 400), o.ExitCode, more,
+	return fmt.Sprintf("output of %s of the skill %s (exit code %d%s):\n%s", plaintext.Quote(o.Name, 200),
+		plaintext.Quote(o.Skill, 400), o.ExitCode, more,
 		plaintext.Block(string(o.Output), len(o.Output)+1))
 }
 
@@ -377,7 +386,8 @@ func (s *Loaded) scriptRequest(p *plannedScript, before *TrustedScript) lookleap
 			command("interpreter", word, "")
 		}
 		if named {
-			run.Remote = append(run.Remote, lookleap.RemoteText{Source: s.ServingHost(), Label: "the script's first line, which is not used", Text: line})
+			run.Remote = append(run.Remote, lookleap.RemoteText{Source: s.ServingHost(),
+				Label: "the script's first line, which is not used", Text: line})
 		}
 	case named:
 		command("interpreter, from the script's first line", line, s.ServingHost())
@@ -398,7 +408,8 @@ func (s *Loaded) scriptRequest(p *plannedScript, before *TrustedScript) lookleap
 		change := scriptChange(before, p.Script)
 		run.Values = append(run.Values, change.values("changed lines of the script", s.ServingHost())...)
 	}
-	run.Values = append(run.Values, lookleap.ConsentValue{Label: describeFile("script", p.Script), Text: string(p.Script.Bytes), Source: s.ServingHost()})
+	run.Values = append(run.Values, lookleap.ConsentValue{Label: describeFile("script", p.Script),
+		Text: string(p.Script.Bytes), Source: s.ServingHost()})
 	req.Items = append(req.Items, run)
 	for i, f := range p.Files {
 		req.Items = append(req.Items, lookleap.ConsentItem{ID: fmt.Sprintf("file-%d", i+1), Recipient: recipient, Digest: f.Digest.String(),

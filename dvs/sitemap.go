@@ -139,7 +139,8 @@ func (s *sitemap) child(loc string, at lookleap.Position) {
 	u, err := s.rules.urls().Parse(loc)
 	switch {
 	case err != nil || u.Origin() != s.source.Origin():
-		s.list.find(lookleap.SeverityWarning, CodeSitemapNested, "DVS-3.2-09", "a sitemap of another origin is skipped: "+plaintext.Quote(domain.Redact(loc), 200), at)
+		s.list.find(lookleap.SeverityWarning, CodeSitemapNested, "DVS-3.2-09",
+			"a sitemap of another origin is skipped: "+plaintext.Quote(domain.Redact(loc), 200), at)
 	case len(s.list.Children) >= s.limits.SitemapChildren:
 		if len(s.list.Children) == s.limits.SitemapChildren && s.count == s.limits.SitemapChildren+1 {
 			s.limit(fmt.Sprintf("more than %d sitemaps are named, and the rest is left out", s.limits.SitemapChildren))

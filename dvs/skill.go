@@ -75,7 +75,8 @@ func parseSkill(directory string, data []byte, profile Profile, limits Limits) (
 		text := p.recode(data)
 		p.setText(text)
 		if len(text) > p.limits.Skill {
-			p.tooLarge(fmt.Sprintf("in UTF-8 the file is larger than %d bytes", p.limits.Skill), "save the file as UTF-8, and move parts of it to files of their own")
+			p.tooLarge(fmt.Sprintf("in UTF-8 the file is larger than %d bytes", p.limits.Skill),
+				"save the file as UTF-8, and move parts of it to files of their own")
 			return nil, p.findings, p.err()
 		}
 	} else if at := invalidText(data); at >= 0 {

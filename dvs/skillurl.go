@@ -90,7 +90,8 @@ func (r Rules) entryURL(raw string, u domain.URL) (domain.URL, error) {
 		return atPath(u, u.Host(), "/"+strings.Join(bare, "/"))
 	}
 	if len(last) >= len(".md") && strings.EqualFold(last[len(last)-len(".md"):], ".md") {
-		return domain.URL{}, refuse(CodeNotSkillURL, raw, "the entry file of a skill is named SKILL.md, in this spelling", "use the URL of the skill's directory or of its SKILL.md")
+		return domain.URL{}, refuse(CodeNotSkillURL, raw, "the entry file of a skill is named SKILL.md, in this spelling",
+			"use the URL of the skill's directory or of its SKILL.md")
 	}
 	entry, err := atPath(u, u.Host(), path+"/"+EntryFile)
 	if err != nil {
@@ -236,7 +237,8 @@ func (r Rules) locate(u domain.URL) (place, error) {
 	role, ok := r.platforms().find(u.Host())
 	switch {
 	case ok && role.platform.Never:
-		return place{}, refuse(CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name, "use the publisher's own URL")
+		return place{}, refuse(CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name,
+			"use the publisher's own URL")
 	case !ok:
 		if suffix, icann := r.suffix(u.Host()); isSuffix(u.Host(), suffix) && (icann || u.Path() == "/") {
 			return place{}, refuse(CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")

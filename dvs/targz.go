@@ -44,7 +44,8 @@ func (u *unpacker) tarGzip(r io.Reader) error {
 		case tar.TypeXGlobalHeader: // git writes the commit there
 			for key := range h.PAXRecords {
 				if key != "comment" {
-					return refuse(CodeBadArchive, h.Name, "the archive changes the header of all members, which not every reader follows", "pack the skill again")
+					return refuse(CodeBadArchive, h.Name,
+						"the archive changes the header of all members, which not every reader follows", "pack the skill again")
 				}
 			}
 		default:
@@ -108,9 +109,11 @@ func writeTarGzip(w io.Writer, names []string, files map[string][]byte) error {
 	t := tar.NewWriter(z)
 	for _, name := range names {
 		if !fitsTar(name) {
-			return refuse(CodeUnsafeName, name, "a .tar.gz that every program reads cannot hold the name", "use a .zip, or an ASCII name of at most 100 bytes")
+			return refuse(CodeUnsafeName, name, "a .tar.gz that every program reads cannot hold the name",
+				"use a .zip, or an ASCII name of at most 100 bytes")
 		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(files[name])), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(files[name])), Mode: 0o644,
+			ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR}
 		err := t.WriteHeader(h)
 		if err == nil {
 			_, err = t.Write(files[name])

@@ -144,7 +144,8 @@ func (l *Loader) refuseTrust(ctx context.Context, v *lookleap.Verdict, err error
 	refused.Expires = time.Time{}
 	refused.Code = lookleap.CodeOf(err)
 	refused.Summary = sentence(err)
-	refused.Checks = append(slices.Clone(v.Checks), lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
+	refused.Checks = append(slices.Clone(v.Checks),
+		lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
 	return l.refuse(ctx, &refused, err)
 }
 
@@ -162,7 +163,9 @@ func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 		case r.refused(c.Evidence.Digest):
 			refused = refusedBefore(id, r)
 		case !until.IsZero():
-			refused = refuse(CodeAskedRecently, id, fmt.Sprintf("the user was asked about this skill recently; it is asked again after %s", until.UTC().Format(time.DateTime+" UTC")), "")
+			refused = refuse(CodeAskedRecently, id,
+				fmt.Sprintf("the user was asked about this skill recently; it is asked again after %s",
+					until.UTC().Format(time.DateTime+" UTC")), "")
 		default:
 			r.Asked = lastOf(append(r.Asked, now), maxAskedTimes)
 		}
@@ -179,12 +182,14 @@ func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 
 // notKept reports a decision that could not be stored: it holds for this session.
 func (l *Loader) notKept(ctx context.Context, skill string, v *lookleap.Verdict, err error) {
-	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeTrustNotKept, Message: CodeTrustNotKept.Title() + ": " + sentence(err),
-		Fix: "make the trust store writable", Position: lookleap.Position{Path: domain.Redact(skill)}}
+	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeTrustNotKept,
+		Message: CodeTrustNotKept.Title() + ": " + sentence(err),
+		Fix:     "make the trust store writable", Position: lookleap.Position{Path: domain.Redact(skill)}}
 	if v != nil {
 		v.Findings = append(v.Findings, f)
 	}
-	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: CodeTrustNotKept, Subject: domain.Redact(skill), Err: err, Finding: &f})
+	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: CodeTrustNotKept, Subject: domain.Redact(skill),
+		Err: err, Finding: &f})
 }
 
 // askUser is [lookleap.Host.Ask] for a question about a skill. It stores a refusal.

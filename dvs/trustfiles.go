@@ -43,7 +43,8 @@ func (s *Loaded) checkFiles(ctx context.Context, files map[string][]byte, comple
 	if known == nil {
 		return nil // pinned, or not stored: the session's consent is all there is
 	}
-	p := &plannedFiles{loadTerms: s.loadTerms(), File: s.Digest, Bundle: bundleDigest(digests), Files: lockedFiles(digests), Complete: complete}
+	p := &plannedFiles{loadTerms: s.loadTerms(), File: s.Digest, Bundle: bundleDigest(digests),
+		Files: lockedFiles(digests), Complete: complete}
 	if complete {
 		p.Capabilities = CapabilitiesOf(files)
 	}
@@ -57,7 +58,8 @@ func (s *Loaded) checkFiles(ctx context.Context, files map[string][]byte, comple
 	case r.refused(p.Bundle):
 		return l.refuseTrust(ctx, s.Verdict, refusedBefore(s.ID.String(), r))
 	case !s.claim.Pin.isZero():
-		return l.refuseTarget(ctx, s.ID.String(), refuse(CodeDigestMismatch, s.ID.String(), "files of the pinned skill changed: "+listNames(change.Changed), "look at what changed, and pin it again"))
+		return l.refuseTarget(ctx, s.ID.String(), refuse(CodeDigestMismatch, s.ID.String(),
+			"files of the pinned skill changed: "+listNames(change.Changed), "look at what changed, and pin it again"))
 	}
 	return s.askFiles(ctx, p, &change)
 }
@@ -119,7 +121,8 @@ func (s *Loaded) askFiles(ctx context.Context, p *plannedFiles, change *Change) 
 	if err := l.mayAsk(ctx, &candidate{skill: s.ID, verdict: s.Verdict, Evidence: Evidence{Digest: p.Bundle}}); err != nil {
 		return err
 	}
-	req := s.request(lookleap.ConsentSkill, fmt.Sprintf("use files of the skill %s that changed since they were approved", plaintext.Quote(s.ID.String(), 400)))
+	req := s.request(lookleap.ConsentSkill, fmt.Sprintf("use files of the skill %s that changed since they were approved",
+		plaintext.Quote(s.ID.String(), 400)))
 	item := lookleap.ConsentItem{ID: "files", Recipient: lookleap.RecipientAgent, Digest: p.Bundle.String(),
 		Summary: "use the changed files", Values: change.values("", s.ServingHost())}
 	if change.capable() {
@@ -165,7 +168,9 @@ func (l *Loader) checkLocked(skill, name string, found Digest) error {
 				return nil
 			}
 			if f.Path == name {
-				return refuse(CodeDigestMismatch, skill+" "+name, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest), "look at what changed, then lock it again")
+				return refuse(CodeDigestMismatch, skill+" "+name,
+					fmt.Sprintf("the file has the digest %s, the lockfile says %s", found,
+						f.Digest), "look at what changed, then lock it again")
 			}
 		}
 	}
@@ -180,14 +185,16 @@ func (l *Loader) applyLock(c *candidate) error {
 	}
 	locked := l.options.Lock.Find(c.skill.String())
 	if locked == nil {
-		return refuse(CodeNotLocked, c.skill.String(), "the lockfile does not have this skill", "add it to the lockfile after looking at it")
+		return refuse(CodeNotLocked, c.skill.String(), "the lockfile does not have this skill",
+			"add it to the lockfile after looking at it")
 	}
 	for _, f := range locked.Files {
 		if f.Path != EntryFile || c.skill.artifact == SkillArchive { // of an archive, each member is checked
 			continue
 		}
 		if !c.Claim.Pin.Digest.IsZero() && c.Claim.Pin.Digest != f.Digest {
-			return refuse(CodeDigestMismatch, c.skill.String(), "the caller pinned another SKILL.md than the lockfile has", "lock the skill again")
+			return refuse(CodeDigestMismatch, c.skill.String(), "the caller pinned another SKILL.md than the lockfile has",
+				"lock the skill again")
 		}
 		c.Claim.Pin.Digest = f.Digest
 	}

@@ -151,12 +151,14 @@ func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	case isSuffix(u.Host(), suffix):
 		keep, source = 1, Derived // a bucket below a host that also assigns names
 	case forgeShaped(segments):
-		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(), "the path looks like that of a code host with many owners", "register the path of the owner as trust root")
+		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(),
+			"the path looks like that of a code host with many owners", "register the path of the owner as trust root")
 	case len(segments) > 1 && len(segments[0]) > 1 && (segments[0][0] == '~' || segments[0][0] == '@'):
 		keep = 1
 	}
 	if keep > 0 && keep >= len(segments) {
-		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(), "the path names no publisher above the SKILL.md", "use the path of one publisher")
+		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(), "the path names no publisher above the SKILL.md",
+			"use the path of one publisher")
 	}
 	text := u.page.Origin() + "/" + strings.Join(segments[:keep], "/")
 	root, err := ParseTrustRoot(text, rules)

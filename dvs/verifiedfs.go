@@ -59,7 +59,8 @@ type SkillReport struct {
 // NewVerifiedFS returns a file system of the bundles that pass all checks. The others are left
 // out; [VerifiedFS.Reports] has the reasons.
 func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
-	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, sources: map[string]*Loaded{}, lock: &Lockfile{}, served: map[string]map[string][]byte{}}
+	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, sources: map[string]*Loaded{},
+		lock: &Lockfile{}, served: map[string]map[string][]byte{}}
 	options.Limits = options.Limits.withDefaults()
 	prepared := make([]*preparedBundle, len(bundles))
 	ids := map[string]bool{}
@@ -178,8 +179,9 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 		v.sources[directory] = p.source
 	}
 	if directory != p.skill.Name {
-		p.report.Findings = append(p.report.Findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
-			Message: "loaders see the skill as " + plaintext.Quote(directory, 100), Fix: "use different names"})
+		p.report.Findings = append(p.report.Findings,
+			lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
+				Message: "loaders see the skill as " + plaintext.Quote(directory, 100), Fix: "use different names"})
 	}
 	v.served[p.ID] = p.Files
 	entry := LockedSkill{URL: p.ID, Artifact: p.Artifact, Root: p.Root, Directory: directory}

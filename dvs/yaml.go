@@ -55,7 +55,8 @@ func checkMarkers(header []byte) *fault {
 		case text[0] == '%':
 			return badFrontmatter(at, "a line that begins with % is a directive of YAML", "remove the line, or indent it")
 		case isMarker(text, "---"), isMarker(text, "..."):
-			return badFrontmatter(at, "the line ends the YAML document inside the metadata", "close the metadata with a line of exactly three hyphens")
+			return badFrontmatter(at, "the line ends the YAML document inside the metadata",
+				"close the metadata with a line of exactly three hyphens")
 		}
 		at = next
 	}
@@ -150,7 +151,8 @@ func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 	switch {
 	case r.fault != nil:
 	case n.Kind == yaml.AliasNode:
-		r.fault = badFrontmatter(at, "an alias stands for a value elsewhere", "write the value out, or put it in quotes if it begins with *")
+		r.fault = badFrontmatter(at, "an alias stands for a value elsewhere",
+			"write the value out, or put it in quotes if it begins with *")
 	case n.Anchor != "":
 		r.fault = badFrontmatter(at, "an anchor names a value", "remove the anchor, or put the value in quotes if it begins with &")
 	case n.Style&yaml.TaggedStyle != 0 || first == '!':
@@ -206,7 +208,8 @@ func syntaxFault(header []byte, err error) *fault {
 	for ; line > 1 && at < len(header); line-- {
 		_, at = lineAt(header, at)
 	}
-	return badFrontmatter(min(at, len(header)), "the metadata is not valid YAML: "+plaintext.Line(parts[2]), "put the value in quotes, or write it as a block below a >- sign")
+	return badFrontmatter(min(at, len(header)), "the metadata is not valid YAML: "+plaintext.Line(parts[2]),
+		"put the value in quotes, or write it as a block below a >- sign")
 }
 
 // commonFault returns the first common mistake in a header that is not YAML, with position and
@@ -248,12 +251,14 @@ func lineFault(line []byte, at int) *fault {
 			return badFrontmatter(start, fmt.Sprintf("the value of %s has the same quotation marks inside", key),
 				`use the other kind around the value, or write '' inside of ' and \" inside of "`)
 		case quote == '"' && bytes.IndexByte(value, '\\') >= 0:
-			return badFrontmatter(start+bytes.IndexByte(value, '\\'), fmt.Sprintf("the value of %s has a backslash between double quotation marks", key),
+			return badFrontmatter(start+bytes.IndexByte(value, '\\'),
+				fmt.Sprintf("the value of %s has a backslash between double quotation marks", key),
 				"write it twice, or use single quotation marks around the value")
 		}
 		return nil
 	case '@', '`', '%', '*', '&', '!', '[', '{', ']', '}', ',':
-		return badFrontmatter(start, fmt.Sprintf("the value of %s begins with %s, which has a meaning in YAML", key, plaintext.Quote(string(quote), 0)),
+		return badFrontmatter(start, fmt.Sprintf("the value of %s begins with %s, which has a meaning in YAML",
+			key, plaintext.Quote(string(quote), 0)),
 			"put the value between quotation marks")
 	case '|', '>':
 		return nil

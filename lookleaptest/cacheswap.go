@@ -32,7 +32,8 @@ func cacheSwaps(r *cacheTrial) {
 		})
 		s.must(err, "CompareAndSwap")
 		if swapped != want {
-			s.broken("CompareAndSwap of %s with the old value %s (nil: %v) returned %v", shown(value), shown(string(old)), old == nil, swapped)
+			s.broken("CompareAndSwap of %s with the old value %s (nil: %v) returned %v", shown(value),
+				shown(string(old)), old == nil, swapped)
 		}
 	}
 	swap(false, []byte("old"), "x")

@@ -91,7 +91,8 @@ func about(r *trial[openPrompter], req *lookleap.ConsentRequest, d lookleap.Cons
 	got := slices.Sorted(slices.Values(d.Approved))
 	slices.Sort(want)
 	if err != nil || d.Digest != req.Digest || !slices.Equal(got, want) {
-		r.broken("the user approved %q, and the decision is %+v with the error %v (the digest of the request is %s)", want, d, err, req.Digest)
+		r.broken("the user approved %q, and the decision is %+v with the error %v (the digest of the request is %s)",
+			want, d, err, req.Digest)
 	}
 	if !d.Until.IsZero() || d.AllVersions {
 		r.broken("the user decided for this once, and the decision is %+v", d)

@@ -146,7 +146,8 @@ func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.
 	var none flight.Loaded[*Resource]
 	asked, err := c.host.Wait(ctx, retryKey(uri), lookleap.Rate{})
 	if err == nil && asked > 0 { // another process was asked to come back later
-		result := c.judge(uri, entry, nil, &fetch.Error{RetryAfter: asked, Err: &lookleap.Error{Code: lookleap.CodeUnavailable, Subject: uri.String(), Message: "the server asked to come back later"}})
+		result := c.judge(uri, entry, nil, &fetch.Error{RetryAfter: asked, Err: &lookleap.Error{Code: lookleap.CodeUnavailable,
+			Subject: uri.String(), Message: "the server asked to come back later"}})
 		return flight.Loaded[*Resource]{Value: result, Until: result.Expires}, nil
 	}
 	wait := asked
@@ -219,7 +220,8 @@ func (c *Client) denied(uri domain.URL, code lookleap.Code, err error) error {
 func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err error) *Resource {
 	r := &Resource{Code: lookleap.CodeUnavailable, Origin: uri.Origin(), URL: uri.String(), Fetched: c.host.Time()}
 	if entry.Status == Unregistered {
-		r.finding(lookleap.SeverityInfo, CodeUnregisteredName, "WK-3-07", "the name "+plaintext.Quote(entry.Name, 100)+" is not in the registry", "")
+		r.finding(lookleap.SeverityInfo, CodeUnregisteredName, "WK-3-07",
+			"the name "+plaintext.Quote(entry.Name, 100)+" is not in the registry", "")
 	}
 	if uri.Path() != Prefix+entry.Name && entry.Status != Unregistered && !entry.HasPath {
 		r.finding(lookleap.SeverityWarning, CodeExtraPath, "WK-3-15", noPathBelow(entry.Name), "fetch the name itself")
@@ -248,7 +250,8 @@ func (c *Client) judge(uri domain.URL, entry Entry, resp *fetch.Response, err er
 		r.Code, r.RetryAfter = lookleap.CodeUnavailable, resp.RetryAfter
 	default:
 		r.State, r.Code = Absent, CodeAbsent
-		r.finding(lookleap.SeverityWarning, lookleap.CodeBadStatus, "WK-3-19", fmt.Sprintf("the server answered %d, so the document counts as absent", status), "answer 404 for documents that do not exist")
+		r.finding(lookleap.SeverityWarning, lookleap.CodeBadStatus, "WK-3-19",
+			fmt.Sprintf("the server answered %d, so the document counts as absent", status), "answer 404 for documents that do not exist")
 	}
 	r.Expires = r.expiry(&resp.Freshness)
 	r.control = resp.Freshness.CacheControl
@@ -263,11 +266,13 @@ func (c *Client) judgeMedia(r *Resource, entry Entry, resp *fetch.Response) {
 	case len(entry.MediaTypes) == 0, slices.Contains(entry.MediaTypes, resp.MediaType):
 	case resp.MediaType == "text/html", resp.MediaType == "application/xhtml+xml":
 		r.State, r.Code = Absent, lookleap.CodeSoft404
-		r.finding(lookleap.SeverityWarning, lookleap.CodeSoft404, "WK-3-20", "the server answered with a web page instead of the document", "answer 404 for documents that do not exist")
+		r.finding(lookleap.SeverityWarning, lookleap.CodeSoft404, "WK-3-20",
+			"the server answered with a web page instead of the document", "answer 404 for documents that do not exist")
 	case c.options.StrictMedia:
 		r.State, r.Code = Unavailable, lookleap.CodeMediaType
 	default:
-		r.finding(lookleap.SeverityWarning, lookleap.CodeMediaType, "WK-4.2-03", "the media type is "+plaintext.Quote(resp.MediaType, 100), "serve it as "+entry.MediaTypes[0])
+		r.finding(lookleap.SeverityWarning, lookleap.CodeMediaType, "WK-4.2-03",
+			"the media type is "+plaintext.Quote(resp.MediaType, 100), "serve it as "+entry.MediaTypes[0])
 	}
 	if r.State == Present {
 		r.Body = resp.Body

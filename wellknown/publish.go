@@ -167,7 +167,8 @@ func (r *Registry) Lint(name, rest string) ([]lookleap.Finding, error) {
 	}
 	var findings []lookleap.Finding
 	add := func(code lookleap.Code, requirement, message, fix string) {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message, Fix: fix,
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code,
+			Requirement: requirement, Message: message, Fix: fix,
 			Position: lookleap.Position{Path: Prefix + name}})
 	}
 	entry := r.Lookup(name)
@@ -218,12 +219,14 @@ func (r *Registry) LintTree(root fs.FS) ([]lookleap.Finding, error) {
 			message = "the link is published for the whole origin, and its target may be outside the web root"
 		}
 		at := lookleap.Position{Path: "/" + path}
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeOK, Requirement: "WK-4.4-01", Message: message, Position: at})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeOK,
+			Requirement: "WK-4.4-01", Message: message, Position: at})
 		name, rest, _ := strings.Cut(strings.TrimPrefix(path, ".well-known/"), "/")
 		about, err := r.Lint(name, rest)
 		if err != nil {
-			about = []lookleap.Finding{{Code: lookleap.CodeBadName, Requirement: "WK-3-08", Message: "the file's name cannot be a well-known name",
-				Fix: "rename or remove it", Position: at}}
+			about = []lookleap.Finding{{Code: lookleap.CodeBadName, Requirement: "WK-3-08",
+				Message: "the file's name cannot be a well-known name",
+				Fix:     "rename or remove it", Position: at}}
 		}
 		findings = append(findings, about...)
 		return nil

@@ -152,7 +152,8 @@ const (
 )
 
 // registryColumns are the columns of IANA's file in their order (section 5.1).
-var registryColumns = []string{"URI Suffix", "Change Controller", "Reference", "Status", "Related Information", "Date Registered", "Date Modified"}
+var registryColumns = []string{"URI Suffix", "Change Controller", "Reference", "Status", "Related Information",
+	"Date Registered", "Date Modified"}
 
 // LoadRegistry reads the registry in the CSV form that IANA publishes, with the state
 // of the day date. Registered names of the built-in table that the file lacks become
@@ -169,7 +170,8 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 	rows.ReuseRecord = true
 	fail := func(code lookleap.Code, message, fix string) error {
 		line, column := rows.FieldPos(0)
-		return &lookleap.Error{Code: code, Subject: "registry", Position: lookleap.Position{Line: line, Column: column}, Message: message, Fix: fix}
+		return &lookleap.Error{Code: code, Subject: "registry", Position: lookleap.Position{Line: line, Column: column},
+			Message: message, Fix: fix}
 	}
 	unreadable := func(err error) error {
 		out := &lookleap.Error{Code: CodeBadRegistry, Subject: "registry", Message: "the file cannot be read", Err: err}
@@ -258,7 +260,8 @@ var builtinEntries = []Entry{
 	{Name: "caldav", Controller: "IETF", Reference: "RFC6764", Status: Permanent},
 	{Name: "carddav", Controller: "IETF", Reference: "RFC6764", Status: Permanent},
 	{Name: "change-password", Controller: "W3C", Reference: "https://www.w3.org/TR/change-password-url/", Status: Provisional},
-	{Name: "core", Controller: "IETF", Reference: "RFC6690", Status: Permanent, Schemes: []string{"coap", "coaps", "coap+tcp", "coaps+tcp", "coap+ws", "coaps+ws", "http", "https"}, MediaTypes: []string{"application/link-format"}},
+	{Name: "core", Controller: "IETF", Reference: "RFC6690", Status: Permanent, Schemes: []string{"coap", "coaps",
+		"coap+tcp", "coaps+tcp", "coap+ws", "coaps+ws", "http", "https"}, MediaTypes: []string{"application/link-format"}},
 	{Name: "est", Controller: "IETF", Reference: "RFC7030", Status: Permanent, HasPath: true},
 	{Name: "genid", Controller: "W3C", Reference: "https://www.w3.org/TR/rdf11-concepts/", Status: Permanent, HasPath: true},
 	{Name: "gpc.json", Controller: "W3C", Reference: "https://www.w3.org/TR/gpc/", Status: Provisional, MediaTypes: jsonType},

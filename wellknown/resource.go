@@ -81,7 +81,8 @@ func (r *Resource) insteadOf(failed *Resource) *Resource {
 	again := *r
 	again.Expires = failed.Expires
 	again.Findings = slices.Clone(r.Findings)
-	again.finding(lookleap.SeverityWarning, lookleap.CodeStale, "WK-4-01", "the server is unavailable, so the document read earlier is used", "")
+	again.finding(lookleap.SeverityWarning, lookleap.CodeStale, "WK-4-01",
+		"the server is unavailable, so the document read earlier is used", "")
 	verdict := *r.Verdict
 	verdict.Findings, verdict.Expires = again.Findings, again.Expires
 	again.Verdict = &verdict
@@ -129,7 +130,8 @@ func (r *Resource) finding(severity lookleap.Severity, code lookleap.Code, requi
 
 // conclude fills in the verdict.
 func (r *Resource) conclude(evidence ...lookleap.Evidence) *Resource {
-	check := lookleap.Check{Requirement: "WK-3-18", Code: r.Code, Status: lookleap.Failed, Message: r.Code.Title(), Evidence: evidence, Until: r.Expires}
+	check := lookleap.Check{Requirement: "WK-3-18", Code: r.Code, Status: lookleap.Failed, Message: r.Code.Title(),
+		Evidence: evidence, Until: r.Expires}
 	switch r.State {
 	case Present:
 		check.Status = lookleap.Passed

@@ -56,12 +56,15 @@ func capabilityProblems() ([]string, error) {
 		u := use{cells[0], cells[1]}
 		stated[u] = true
 		if !used[u] {
-			problems = append(problems, fmt.Sprintf("%s:%d: %s no longer has the capability %s: remove the line", capabilityFile, i+1, u.name, u.capability))
+			problems = append(problems, fmt.Sprintf("%s:%d: %s no longer has the capability %s: remove the line",
+				capabilityFile, i+1, u.name, u.capability))
 		}
 	}
-	for _, u := range slices.SortedFunc(maps.Keys(used), func(a, b use) int { return strings.Compare(a.name+a.capability, b.name+b.capability) }) {
+	for _, u := range slices.SortedFunc(maps.Keys(used),
+		func(a, b use) int { return strings.Compare(a.name+a.capability, b.name+b.capability) }) {
 		if !stated[u] {
-			problems = append(problems, fmt.Sprintf("%s has the new capability %s: add it to %s with a reason", u.name, u.capability, capabilityFile))
+			problems = append(problems, fmt.Sprintf("%s has the new capability %s: add it to %s with a reason",
+				u.name, u.capability, capabilityFile))
 		}
 	}
 	return problems, nil

@@ -70,7 +70,8 @@ type pkg struct {
 
 // listPackages returns the packages of a module and their dependencies for one system.
 func listPackages(dir, system string, arguments ...string) ([]pkg, error) {
-	cmd := exec.Command("go", append([]string{"list", "-e=false", "-deps", "-json=ImportPath,ForTest,Standard,Imports,Module"}, arguments...)...)
+	cmd := exec.Command("go", append([]string{"list", "-e=false", "-deps", "-json=ImportPath,ForTest,Standard,Imports,Module"},
+		arguments...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
 	var stderr bytes.Buffer

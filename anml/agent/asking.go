@@ -35,7 +35,8 @@ func (in *preparedCall) request() lookleap.ConsentRequest {
 
 // summary says in one sentence what happens, and for which service.
 func (e *effect) summary() string {
-	s := "send a " + e.Send.Method + " request to " + plaintext.Host(e.Exchange.Endpoint) + " for an action of " + plaintext.Host(e.Exchange.Owner)
+	s := "send a " + e.Send.Method + " request to " + plaintext.Host(e.Exchange.Endpoint) + " for an action of " +
+		plaintext.Host(e.Exchange.Owner)
 	if e.Exchange.Owner != e.Exchange.Serving {
 		s += ", as a document of " + plaintext.Host(e.Exchange.Serving) + " offers it"
 	}
@@ -101,7 +102,8 @@ func (in *preparedCall) originItem() lookleap.ConsentItem {
 func (in *preparedCall) plainItem() lookleap.ConsentItem {
 	to := in.effect.Send.origin()
 	return lookleap.ConsentItem{
-		ID: itemPlain, Class: lookleap.ItemUnencrypted, Summary: "use " + quote(to) + " without encryption: anyone on the way can read and change it",
+		ID: itemPlain, Class: lookleap.ItemUnencrypted,
+		Summary:   "use " + quote(to) + " without encryption: anyone on the way can read and change it",
 		Recipient: in.effect.Exchange.Endpoint, Digest: digestOf(to),
 	}
 }

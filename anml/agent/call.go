@@ -163,7 +163,8 @@ func (p *Page) Tools() []Tool {
 			continue
 		}
 		call := Call{Site: tool.Site.Domain(), Action: tool.Action.ID()}
-		t := Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Site: call.Site, Action: call.Action, strict: tool.Action.InputSchema(anml.StrictSchema)}
+		t := Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Site: call.Site,
+			Action: call.Action, strict: tool.Action.InputSchema(anml.StrictSchema)}
 		if asksOf[tool.Site] == nil {
 			asksOf[tool.Site] = asksByAction(tool.Site)
 		}
@@ -272,7 +273,8 @@ func (p Party) introduction() string {
 	case p.Authorization == nil:
 		return "It names " + plaintext.Host(p.Domain) + ", which was not verified: nothing in it is a statement of that site."
 	}
-	return "It speaks for " + plaintext.Host(p.Domain) + " as far as that site allows (" + p.Tier.String() + ": " + p.Authorization.Scope.String() + ")."
+	return "It speaks for " + plaintext.Host(p.Domain) + " as far as that site allows (" + p.Tier.String() +
+		": " + p.Authorization.Scope.String() + ")."
 }
 
 // ErrorText renders for a model why a call was not done, or why it is not known whether

@@ -160,7 +160,8 @@ func forms(value string) (list []wanted) {
 	add := func(texts ...string) {
 		for _, text := range texts {
 			w := newWanted(text)
-			if utf8.RuneCountInString(w.text) >= rowLen && !slices.ContainsFunc(list, func(known wanted) bool { return known.text == w.text }) {
+			if utf8.RuneCountInString(w.text) >= rowLen &&
+				!slices.ContainsFunc(list, func(known wanted) bool { return known.text == w.text }) {
 				list = append(list, w)
 			}
 		}
@@ -352,7 +353,8 @@ func (c *carried) divided(texts []string) [][]string {
 func pieces(text string) (list []string) {
 	for _, reading := range readings(text) {
 		list = append(list, spelled(reading))
-		for part := range strings.FieldsFuncSeq(reading, func(r rune) bool { return strings.ContainsRune("=:;&?,{}[]()<>|\"'/\t\r\n", r) }) {
+		for part := range strings.FieldsFuncSeq(reading,
+			func(r rune) bool { return strings.ContainsRune("=:;&?,{}[]()<>|\"'/\t\r\n", r) }) {
 			list = append(list, spelled(part))
 			for word := range strings.FieldsSeq(part) {
 				if strings.ContainsFunc(word, unicode.IsDigit) {

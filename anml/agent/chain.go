@@ -103,7 +103,8 @@ func VerifyLedger(ctx context.Context, l DisclosureLedger, from, to Head) (Head,
 }
 
 func broken(number int64, why string) error {
-	return &lookleap.Error{Code: CodeLedgerBroken, Subject: fmt.Sprintf("entry %d", number), Message: why, Fix: "restore the ledger from a copy, and find out who can write to it"}
+	return &lookleap.Error{Code: CodeLedgerBroken, Subject: fmt.Sprintf("entry %d", number), Message: why,
+		Fix: "restore the ledger from a copy, and find out who can write to it"}
 }
 
 // Receipt proves that a ledger has an entry, to anyone who has a head of the ledger. It

@@ -39,7 +39,8 @@ func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) 
 		return cmp.Or(s.spend(ctx, a), err)
 	case ended(ctx, "") == nil:
 		plan := a.Plan().ID()
-		return s.turnDown(ctx, e, plan, s.refusals(e.Exchange, plan, e.Disclosure.withheld(lookleap.CodeOf(err), anml.TrustInsufficient)), err)
+		return s.turnDown(ctx, e, plan, s.refusals(e.Exchange, plan,
+			e.Disclosure.withheld(lookleap.CodeOf(err), anml.TrustInsufficient)), err)
 	}
 	return err
 }
@@ -89,7 +90,8 @@ func (x *execution) prepare(ctx context.Context, a *lookleap.Approval) error {
 		return s.turnDown(ctx, e, plan, entries, err)
 	}
 	if err := s.record(ctx, append(entries, e.entry(plan, EntryAction, now))...); err != nil {
-		return &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(), Message: "the ledger could not be written, so nothing was sent", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(),
+			Message: "the ledger could not be written, so nothing was sent", Err: err}
 	}
 	if e.Send.Reach == atDomain && a.Has(itemOrigin) { // for another domain the user is asked every time
 		s.gate.agree(e.passage().document, e.Send.origin())
@@ -148,7 +150,8 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 			if errors.Is(err, anmltrust.ErrTrustUnverified) {
 				code = CodeTrustUnverified
 			}
-			return &lookleap.Error{Code: code, Subject: e.Claim.Site, Message: "the server may no longer act for the site, or that could not be verified", Err: err}
+			return &lookleap.Error{Code: code, Subject: e.Claim.Site,
+				Message: "the server may no longer act for the site, or that could not be verified", Err: err}
 		}
 	}
 	if len(needs) == 0 && (err != nil || grant == nil) {
@@ -196,7 +199,8 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 		return nil, err
 	}
 	if e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly {
-		return nil, &lookleap.Error{Code: CodeEndpointForeign, Subject: e.Send.place(), Message: "only actions at the document's own origin are executed"}
+		return nil, &lookleap.Error{Code: CodeEndpointForeign, Subject: e.Send.place(),
+			Message: "only actions at the document's own origin are executed"}
 	}
 	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
 	if err != nil {
@@ -239,7 +243,8 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 	}
 	plan, err := lookleap.NewPlan(in.request(), bytes, host.Time())
 	if err != nil {
-		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(), Message: "the call cannot be made a plan", Err: err}
+		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(),
+			Message: "the call cannot be made a plan", Err: err}
 	}
 	var approval *lookleap.Approval
 	if in.asks {

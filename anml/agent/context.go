@@ -177,7 +177,8 @@ func (i *Inform) id() informID {
 
 // key returns the store's key for an inform, one for each informID.
 func (i *Inform) key() string {
-	id := lookleap.Digest([]byte(strings.Join([]string{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality.String(), i.Scope, i.Text}, "\x00")))
+	id := lookleap.Digest([]byte(strings.Join([]string{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality.String(),
+		i.Scope, i.Text}, "\x00")))
 	return keyInform + strings.TrimPrefix(id, "sha256:")
 }
 

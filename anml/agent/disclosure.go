@@ -122,7 +122,8 @@ func (d *disclosure) tells() bool {
 // prepared. It does not ask for consent. If a rule requires it, it authenticates the user before
 // they are asked (section 16.6). It returns the items that the user has to agree to. It returns an
 // error if the whole call is refused.
-func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site, act anml.Action, args []anml.Arg, c Call) (*disclosure, []lookleap.ConsentItem, error) {
+func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site, act anml.Action, args []anml.Arg,
+	c Call) (*disclosure, []lookleap.ConsentItem, error) {
 	r := c.Reply
 	if r == nil {
 		r = &Reply{}

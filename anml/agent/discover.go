@@ -97,7 +97,8 @@ func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
 	}
 	s.pages.forget(u.Origin())
 	if err := s.memory.forget(ctx, u.Origin()); err != nil {
-		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(), Message: "the user's store could not delete what discovery remembered", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(),
+			Message: "the user's store could not delete what discovery remembered", Err: err}
 	}
 	return nil
 }
@@ -111,7 +112,8 @@ func (s *Session) seen(base domain.URL, pages []WebPage) (found []candidate, err
 			return nil, err
 		}
 		if u.Origin() != base.Origin() {
-			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: u.WithoutQuery(), Message: "the web page is not of the origin " + base.Origin()}
+			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: u.WithoutQuery(),
+				Message: "the web page is not of the origin " + base.Origin()}
 		}
 		found = append(found, s.agent.advertised(u, p.Header, p.HTML)...)
 	}
@@ -178,7 +180,8 @@ func (d *discovery) try(c candidate) (*Page, error) {
 }
 
 func (d *discovery) attempt(source Source, u domain.URL, err error) Attempt {
-	return Attempt{Time: d.session.now(), Source: source, URL: u.WithoutQuery(), Code: lookleap.CodeOf(err), Status: responseBehind(err).Status}
+	return Attempt{Time: d.session.now(), Source: source, URL: u.WithoutQuery(), Code: lookleap.CodeOf(err),
+		Status: responseBehind(err).Status}
 }
 
 // first returns the first document among the candidates. If there is none, it returns

@@ -205,7 +205,8 @@ func newSpelling(r rune) *spelling {
 		switch {
 		case unseen(c):
 			continue
-		case c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)), c >= utf8.RuneSelf && unicode.In(c, unicode.L, unicode.N, unicode.M):
+		case c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c)),
+			c >= utf8.RuneSelf && unicode.In(c, unicode.L, unicode.N, unicode.M):
 			s.runes = append(s.runes, c)
 		case unicode.IsSpace(c):
 			s.runes = append(s.runes, ' ')

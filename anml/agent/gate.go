@@ -120,7 +120,8 @@ func (g *gate) closed(p gateKey, now time.Time) error {
 		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: p.origin, Message: "the session used too many origins"}
 	}
 	if g.runs[p.document] >= limits.Executions {
-		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.document, Message: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
+		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.document,
+			Message: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
 	}
 	if o := g.origin(p.origin, now); o.tokens < 1 {
 		return tooOften(p.origin, time.Duration((1-o.tokens)*float64(limits.Interval)))

@@ -172,7 +172,8 @@ type item struct {
 func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 	s := f.page.session
 	if over := ended(ctx, ""); over != nil { // nothing is looked up any more
-		return Decision{Field: it.field, Owner: f.asker, Verb: VerbRefuse, Code: lookleap.CodeOf(over), Reason: anml.PolicyViolation, purposes: it.purposes}
+		return Decision{Field: it.field, Owner: f.asker, Verb: VerbRefuse, Code: lookleap.CodeOf(over),
+			Reason: anml.PolicyViolation, purposes: it.purposes}
 	}
 	g := &grounds{
 		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,

@@ -98,7 +98,8 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	tomb, ok, err := m.stored(ctx, keyGone+u.String())
 	switch {
 	case err != nil:
-		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.WithoutQuery(), Message: "whether the document is gone for good could not be looked up", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.WithoutQuery(),
+			Message: "whether the document is gone for good could not be looked up", Err: err}
 	case ok && m.holds(tomb):
 		return goneError(u)
 	case ok:
@@ -198,7 +199,8 @@ func (m *documentMemory) movedTo(ctx context.Context, origin string) (domain.URL
 	if !ok {
 		var err error
 		if p, ok, err = m.stored(ctx, keyMoved+origin); err != nil {
-			return domain.URL{}, false, &lookleap.Error{Code: lookleap.CodeIO, Subject: origin, Message: "where the document moved could not be looked up", Err: err}
+			return domain.URL{}, false, &lookleap.Error{Code: lookleap.CodeIO, Subject: origin,
+				Message: "where the document moved could not be looked up", Err: err}
 		}
 	}
 	u, err := domain.Parse(p.URL)

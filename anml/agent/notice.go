@@ -153,20 +153,23 @@ func (s *Session) Notices() []Notice {
 // show, and a notice. They do not change any decision.
 func (p *Page) examine(ctx context.Context) {
 	if !stayed(p.opened.hops) {
-		p.find(lookleap.CodeRedirectCrossOrigin, "ANML-6.5.1-02", "the document was asked for at another domain; it speaks for the one that served it")
+		p.find(lookleap.CodeRedirectCrossOrigin, "ANML-6.5.1-02",
+			"the document was asked for at another domain; it speaks for the one that served it")
 	}
 	if p.opened.insecure {
 		p.find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "the server was not verified, so the document is attributed to no party")
-		p.session.notices.tellOnce(ctx, "plain "+p.url.Origin(), Notice{Kind: NoticeInsecure, Code: lookleap.CodeInsecureTransport, Origin: p.url.Origin(),
-			Text: "The document came from an unverified server. You can read it, but nothing is sent and no action is executed."})
+		p.session.notices.tellOnce(ctx, "plain "+p.url.Origin(),
+			Notice{Kind: NoticeInsecure, Code: lookleap.CodeInsecureTransport, Origin: p.url.Origin(),
+				Text: "The document came from an unverified server. You can read it, but nothing is sent and no action is executed."})
 	}
 	signs := p.impersonation()
 	for _, sign := range signs {
 		p.find(CodeImpersonation, "ANML-13.6-05", sign)
 	}
 	if len(signs) > 0 {
-		p.session.notices.tellOnce(ctx, "impersonation "+p.url.String(), Notice{Kind: NoticeImpersonation, Code: CodeImpersonation, Origin: p.url.Origin(),
-			Text: "The service may pretend to be another one: " + strings.Join(signs, "; ") + "."})
+		p.session.notices.tellOnce(ctx, "impersonation "+p.url.String(),
+			Notice{Kind: NoticeImpersonation, Code: CodeImpersonation, Origin: p.url.Origin(),
+				Text: "The service may pretend to be another one: " + strings.Join(signs, "; ") + "."})
 	}
 	for i := range p.opened.findings {
 		f := &p.opened.findings[i]
@@ -175,7 +178,8 @@ func (p *Page) examine(ctx context.Context) {
 }
 
 func (p *Page) find(code lookleap.Code, requirement, message string) {
-	p.opened.findings = append(p.opened.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message})
+	p.opened.findings = append(p.opened.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code,
+		Requirement: requirement, Message: message})
 }
 
 // impersonation returns the signs, each as part of a sentence.

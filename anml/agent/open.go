@@ -265,11 +265,13 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 			unused.links = s.agent.alternates(r)
 		}
 	case e.Code == anml.CodeVersion:
-		s.notices.tellOnce(ctx, "version "+r.URL.String()+" "+lookleap.Digest(r.Body), Notice{Kind: NoticeUnsupported, Code: e.Code, Origin: r.URL.Origin(),
-			Text: "The service's document is of a version of ANML that is not supported; " + anml.Version + " is."})
+		s.notices.tellOnce(ctx, "version "+r.URL.String()+" "+lookleap.Digest(r.Body),
+			Notice{Kind: NoticeUnsupported, Code: e.Code, Origin: r.URL.Origin(),
+				Text: "The service's document is of a version of ANML that is not supported; " + anml.Version + " is."})
 	default:
-		s.notices.tellOnce(ctx, "invalid "+r.URL.String()+" "+lookleap.Digest(r.Body), Notice{Kind: NoticeInvalid, Code: e.Code, Origin: r.URL.Origin(),
-			Text: "The service returned an invalid document."})
+		s.notices.tellOnce(ctx, "invalid "+r.URL.String()+" "+lookleap.Digest(r.Body),
+			Notice{Kind: NoticeInvalid, Code: e.Code, Origin: r.URL.Origin(),
+				Text: "The service returned an invalid document."})
 	}
 	return nil, e
 }

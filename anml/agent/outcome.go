@@ -13,7 +13,8 @@ import (
 )
 
 // submit sends a call and reads the response.
-func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, contentType string, body []byte, budget *fetch.Budget) (r *CallResult, sent bool, err error) {
+func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, contentType string, body []byte,
+	budget *fetch.Budget) (r *CallResult, sent bool, err error) {
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil {
 		return nil, false, fail(e.Send.URL, err, "the action's URL is refused")
@@ -176,7 +177,8 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 		gate.prefer(origin, f, resp.Received)
 	}
 	refuse := func(code lookleap.Code, reason string) error {
-		return &lookleap.Error{Code: code, Subject: m.effect.Send.place(), Message: reason, Err: &lookleap.ResponseError{Status: resp.Status, RetryAfter: wait}}
+		return &lookleap.Error{Code: code, Subject: m.effect.Send.place(), Message: reason,
+			Err: &lookleap.ResponseError{Status: resp.Status, RetryAfter: wait}}
 	}
 	notice := func(kind NoticeKind, code lookleap.Code, text string) {
 		n := Notice{Kind: kind, Code: code, Origin: origin, Text: text}
@@ -196,10 +198,12 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 	case status == http.StatusBadRequest:
 		return refuse(CodeBadRequest, "")
 	case status == http.StatusUnauthorized:
-		n := Notice{Kind: NoticeAuthRequired, Code: CodeAuthRequired, Origin: origin, Text: "The service requires that you sign in. Stored credentials are not used to try again."}
+		n := Notice{Kind: NoticeAuthRequired, Code: CodeAuthRequired, Origin: origin,
+			Text: "The service requires that you sign in. Stored credentials are not used to try again."}
 		for _, scheme := range schemes(resp.Header) {
 			m.session.context.hearRemark(resp.URL, scheme)
-			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint, Label: "authentication scheme", Text: scheme})
+			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint,
+				Label: "authentication scheme", Text: scheme})
 		}
 		m.notify(n)
 		return refuse(CodeAuthRequired, "")

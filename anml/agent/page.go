@@ -165,7 +165,8 @@ func (p *Page) versions(ctx context.Context) error {
 	if newer(p.doc.Version()) {
 		p.session.notices.tellOnce(ctx, "newer "+p.url.String()+" "+p.digest, Notice{
 			Kind: NoticeNewerVersion, Code: anml.CodeNewVersion, Origin: p.url.Origin(),
-			Text: "The service's document is of version " + plaintext.Quote(p.doc.Version(), maxVersion) + " of ANML, which is newer than " + anml.Version + "; unknown parts of it are ignored.",
+			Text: "The service's document is of version " + plaintext.Quote(p.doc.Version(), maxVersion) +
+				" of ANML, which is newer than " + anml.Version + "; unknown parts of it are ignored.",
 		})
 	}
 	err := p.unsupported()
@@ -208,7 +209,8 @@ func (p *Page) unsupported() *lookleap.Error {
 		offered = plaintext.Quote(strings.Join(shown, ", "), 5*maxVersion)
 	}
 	return &lookleap.Error{Code: anml.CodeNoVersion, Subject: p.location(),
-		Message: "the document supports the versions " + offered + " of ANML and " + anml.Version + " is implemented, so its actions are not executed"}
+		Message: "the document supports the versions " + offered + " of ANML and " + anml.Version +
+			" is implemented, so its actions are not executed"}
 }
 
 // otherMajor reports whether the document has another major version. Then the user

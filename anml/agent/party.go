@@ -40,7 +40,8 @@ func (p *Page) identify(ctx context.Context) error {
 	p.parties = p.assemble(outcomes)
 	p.who.findings = findings
 	for i := range findings {
-		p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: findings[i].Code, Subject: p.location(), Finding: &findings[i]})
+		p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: findings[i].Code,
+			Subject: p.location(), Finding: &findings[i]})
 	}
 	for _, party := range p.parties {
 		p.alarm(ctx, party)
@@ -159,7 +160,8 @@ func (p *Page) location() string { return p.url.Origin() + p.url.Path() }
 // like an absence.
 func alarming(code lookleap.Code) bool {
 	switch code {
-	case lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS, anmltrust.CodeManifestSiteMismatch, anmltrust.CodeManifestRollback:
+	case lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS, anmltrust.CodeManifestSiteMismatch,
+		anmltrust.CodeManifestRollback:
 		return true
 	}
 	return false
@@ -220,7 +222,8 @@ func (p *Page) usage(site anml.Site, section anmltrust.Section, element anml.Nod
 	if a == anmltrust.Dropped {
 		return min(u, anml.UsageDisplay)
 	}
-	if from, fa := p.owner(site, anmltrust.Footer, now); site.Footer().Exists() && (fa == anmltrust.Dropped || from.Domain != owner.Domain) {
+	if from, fa := p.owner(site, anmltrust.Footer, now); site.Footer().Exists() &&
+		(fa == anmltrust.Dropped || from.Domain != owner.Domain) {
 		return min(u, anml.UsageDisplay)
 	}
 	return u

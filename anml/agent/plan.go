@@ -54,7 +54,8 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 	}
 	owner, whose := p.owner(site, anmltrust.Interact, now)
 	if whose == anmltrust.Dropped {
-		return nil, &lookleap.Error{Code: CodeActionNotOwned, Subject: p.location(), Message: "the action " + quote(c.Action) + " belongs to a site that the server may not act for", Err: owner.Err}
+		return nil, &lookleap.Error{Code: CodeActionNotOwned, Subject: p.location(),
+			Message: "the action " + quote(c.Action) + " belongs to a site that the server may not act for", Err: owner.Err}
 	}
 	to, err := p.endpoint(act, owner)
 	if err != nil {
@@ -87,7 +88,8 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 // insecureEndpoint returns the error for http with anything but a read without user data
 // (section 13.12).
 func insecureEndpoint(url string) error {
-	return &lookleap.Error{Code: CodeInsecureEndpoint, Subject: url, Message: "user data and actions that change something are not sent over plain http"}
+	return &lookleap.Error{Code: CodeInsecureEndpoint, Subject: url,
+		Message: "user data and actions that change something are not sent over plain http"}
 }
 
 // action returns the action of a call, from the call's own site only.
@@ -136,7 +138,8 @@ func (p *Page) endpoint(act anml.Action, owner Party) (endpoint, error) {
 		return to, insecureEndpoint(to.url.WithoutQuery())
 	}
 	if to.reach != atOrigin && p.session.agent.options.SameOriginOnly {
-		return to, &lookleap.Error{Code: CodeEndpointForeign, Subject: to.url.WithoutQuery(), Message: "only actions at the document's own origin are executed"}
+		return to, &lookleap.Error{Code: CodeEndpointForeign, Subject: to.url.WithoutQuery(),
+			Message: "only actions at the document's own origin are executed"}
 	}
 	return to, nil
 }
@@ -343,13 +346,15 @@ func (e *effect) body(told *disclosure) (contentType string, body []byte, err er
 	}
 	doc, err := told.response(e.Exchange)
 	if err == nil && doc == nil {
-		return "", nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Subject: e.Send.place(), Message: "nothing is left that may be disclosed", Err: anml.ErrEmptyResponse}
+		return "", nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Subject: e.Send.place(),
+			Message: "nothing is left that may be disclosed", Err: anml.ErrEmptyResponse}
 	}
 	if err == nil {
 		body, err = anml.Marshal(doc, e.Send.Format, anml.WriteOptions{Role: anml.RoleAgentResponse})
 	}
 	if err != nil {
-		return "", nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: e.Send.place(), Message: "the response cannot be written", Err: err}
+		return "", nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: e.Send.place(),
+			Message: "the response cannot be written", Err: err}
 	}
 	return e.Send.Format.MediaType(), body, nil
 }

@@ -77,7 +77,8 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 	for _, w := range warnings {
 		summary += "; " + w
 	}
-	item := lookleap.ConsentItem{ID: t.Item, Summary: summary, Recipient: e.Endpoint, Values: values, Optional: t.Kind != tellArg, Required: t.Required, Digest: e.cover(asker, t).digest()}
+	item := lookleap.ConsentItem{ID: t.Item, Summary: summary, Recipient: e.Endpoint, Values: values,
+		Optional: t.Kind != tellArg, Required: t.Required, Digest: e.cover(asker, t).digest()}
 	if t.Category != "" {
 		item.Class = lookleap.ItemSensitive
 	}
@@ -128,7 +129,8 @@ func (b *telling) authenticate(ctx context.Context) error {
 		if t.Kind == tellArg {
 			t.refuse(CodeAuthentication, anml.ConstraintViolation)
 			b.refusing = true
-			return &lookleap.Error{Code: CodeAuthentication, Subject: b.frame.page.location(), Message: "the argument " + quote(t.Field) + " is not sent", Err: err}
+			return &lookleap.Error{Code: CodeAuthentication, Subject: b.frame.page.location(),
+				Message: "the argument " + quote(t.Field) + " is not sent", Err: err}
 		}
 		b.items = slices.DeleteFunc(b.items, func(it lookleap.ConsentItem) bool { return it.ID == t.Item })
 		t.refuse(CodeAuthentication, anml.ConstraintViolation)
@@ -225,7 +227,8 @@ func (p *Page) media(list []Medium, owner Party, pieces iter.Seq[anml.Content]) 
 }
 
 func (p *Page) medium(kind string, owner Party, src, mediaType string, inference anml.Inference, text string) Medium {
-	m := Medium{Kind: kind, Owner: owner.Domain, Type: namedType(mediaType), Inference: inference, Text: untrusted(owner.Domain, "text for "+kind, text)}
+	m := Medium{Kind: kind, Owner: owner.Domain, Type: namedType(mediaType), Inference: inference,
+		Text: untrusted(owner.Domain, "text for "+kind, text)}
 	if u, err := p.url.Resolve(src); err == nil && src != "" {
 		m.url, m.URL = u, u.String()
 		m.Near = p.near(u)
@@ -289,10 +292,12 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: p.location(), Message: "the medium has no URL that can be fetched"}
 	}
 	r, err := fetch.Do(ctx, p.session.agent.host, &fetch.Request{
-		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: p.session.agent.options.Limits.Medium, Time: p.session.agent.options.Limits.Time},
+		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: p.session.agent.options.Limits.Medium,
+			Time: p.session.agent.options.Limits.Time},
 		Redirect: func(h fetch.Hop) error {
 			if !may(h.To) {
-				return &lookleap.Error{Code: lookleap.CodeRedirectForbidden, Subject: h.To.WithoutQuery(), Message: "the medium leads to another origin"}
+				return &lookleap.Error{Code: lookleap.CodeRedirectForbidden, Subject: h.To.WithoutQuery(),
+					Message: "the medium leads to another origin"}
 			}
 			return nil
 		},
@@ -301,7 +306,8 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, fail(m.url.WithoutQuery(), err, "the medium could not be fetched")
 	}
 	if !r.OK() {
-		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(), Message: "the server returned no medium", Err: withStatus(r, nil)}
+		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(),
+			Message: "the server returned no medium", Err: withStatus(r, nil)}
 	}
 	if err := p.session.context.hearBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
 		return nil, err

@@ -230,7 +230,8 @@ func (s *Session) owns(mark string) error {
 	if hmac.Equal([]byte(mark), []byte(s.ownerMarkWith(nonce))) {
 		return nil
 	}
-	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
+	return &lookleap.Error{Code: lookleap.CodePlanOtherUser,
+		Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
 }
 
 // asUser returns a context that names the session's user to the host: by [User.ID], which other

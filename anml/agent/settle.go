@@ -22,7 +22,8 @@ const authenticFor = 5 * time.Minute
 // It returns what is really sent, and the ledger's entries for it, with refusals. It returns an
 // error if an argument may no longer be sent or a store fails: then nothing may be sent. In the
 // first case it returns the entries too.
-func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool, until, now time.Time) (*disclosure, []Entry, error) {
+func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool,
+	until, now time.Time) (*disclosure, []Entry, error) {
 	if d == nil || len(d.Tells) == 0 && len(d.Plain) == 0 {
 		return d, nil, nil
 	}
@@ -32,7 +33,8 @@ func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclo
 	if err := s.consents.refresh(ctx); err != nil {
 		return nil, nil, err
 	}
-	w := &settling{s: s, plan: plan, e: e, asker: d.Asker, will: s.user.Policy.now(), hosts: e.hosts(d.Asker), approved: approved, until: until, now: now}
+	w := &settling{s: s, plan: plan, e: e, asker: d.Asker, will: s.user.Policy.now(), hosts: e.hosts(d.Asker),
+		approved: approved, until: until, now: now}
 	for _, a := range d.Plain {
 		t := a.tell()
 		if code, reason := w.unplain(t); code != "" {

@@ -85,13 +85,16 @@ func (s *Session) shared(ctx context.Context, p gateKey, use func(context.Contex
 // could not say whether there is one.
 func tooSoon(origin string, wait time.Duration, err error) error {
 	if err != nil {
-		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: origin, Message: "whether the action may be sent now is not known", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: origin,
+			Message: "whether the action may be sent now is not known", Err: err}
 	}
-	return &lookleap.Error{Code: CodeTooSoon, Subject: origin, Message: "the service asked to come back later", Err: &lookleap.ResponseError{RetryAfter: wait}}
+	return &lookleap.Error{Code: CodeTooSoon, Subject: origin, Message: "the service asked to come back later",
+		Err: &lookleap.ResponseError{RetryAfter: wait}}
 }
 
 func tooOften(origin string, wait time.Duration) error {
-	return &lookleap.Error{Code: CodeTooManyActions, Subject: origin, Message: "too many actions in a row", Err: &lookleap.ResponseError{RetryAfter: wait}}
+	return &lookleap.Error{Code: CodeTooManyActions, Subject: origin, Message: "too many actions in a row",
+		Err: &lookleap.ResponseError{RetryAfter: wait}}
 }
 
 // hold keeps a wait that a service asked for. If the Limiter fails, the host is told; while

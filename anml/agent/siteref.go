@@ -30,7 +30,8 @@ func (p *Page) SiteRefs() []SiteRef { return append([]SiteRef(nil), zero.Or(p).r
 // cannot be read is unknown.
 func (p *Page) followRefs(ctx context.Context) []SiteRef {
 	limits := p.session.agent.options.Limits
-	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time/2, &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the documents of site-refs took too long"})
+	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time/2,
+		&lookleap.Error{Code: lookleap.CodeTimeout, Message: "the documents of site-refs took too long"})
 	defer cancel()
 	var refs []SiteRef
 	seen := make(map[string]answeredRef)
@@ -71,7 +72,8 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 	case len(seen) == limit:
 		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
 			Message: fmt.Sprintf("no more than %d documents are read through site-refs", limit), Position: at(ref.Node)})
-		return nil, unknownSite(u.WithoutQuery(), &lookleap.Error{Code: lookleap.CodeLimit}, "the document has more site-refs than are followed")
+		return nil, unknownSite(u.WithoutQuery(), &lookleap.Error{Code: lookleap.CodeLimit},
+			"the document has more site-refs than are followed")
 	}
 	page, err := p.fetchRef(ctx, u, ref)
 	if err != nil {
@@ -128,7 +130,8 @@ func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error
 func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignSite, Requirement: "ANML-12.6-04",
 		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: at(ref.Node)})
-	return unknownSite(u.WithoutQuery(), &lookleap.Error{Code: CodeForeignSite, Subject: u.WithoutQuery()}, "the site-ref does not lead to the site's own document")
+	return unknownSite(u.WithoutQuery(), &lookleap.Error{Code: CodeForeignSite, Subject: u.WithoutQuery()},
+		"the site-ref does not lead to the site's own document")
 }
 
 // isOwn reports whether a URL is at a site itself, which needs no verification (section

@@ -176,14 +176,16 @@ func (m *submission) renew(ctx context.Context) error {
 		}
 	}
 	if code := m.session.revoked(e.Exchange, e.Disclosure); code != "" {
-		return &lookleap.Error{Code: code, Subject: m.url.WithoutQuery(), Message: "the user has forbidden the disclosure meanwhile, so nothing more is sent"}
+		return &lookleap.Error{Code: code, Subject: m.url.WithoutQuery(),
+			Message: "the user has forbidden the disclosure meanwhile, so nothing more is sent"}
 	}
 	if !m.repeats {
 		return nil
 	}
 	err := m.session.confirmTrust(ctx, e)
 	if errors.Is(err, errIdentityLost) { // do not ask again without the site: the first request may have arrived
-		return &lookleap.Error{Code: CodeIdentityLost, Subject: m.url.WithoutQuery(), Message: "the site that the user was shown can no longer be verified, so nothing is sent again"}
+		return &lookleap.Error{Code: CodeIdentityLost, Subject: m.url.WithoutQuery(),
+			Message: "the site that the user was shown can no longer be verified, so nothing is sent again"}
 	}
 	return err
 }
@@ -283,7 +285,8 @@ func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 // never sent to another origin.
 func (m *submission) follow(resp *fetch.Response) error {
 	refuse := func(code lookleap.Code, reason string, err error) error {
-		return &lookleap.Error{Code: code, Subject: m.url.WithoutQuery(), Message: reason, Err: &lookleap.ResponseError{Status: resp.Status, Err: err}}
+		return &lookleap.Error{Code: code, Subject: m.url.WithoutQuery(), Message: reason,
+			Err: &lookleap.ResponseError{Status: resp.Status, Err: err}}
 	}
 	to, err := fetch.Location(m.url, resp.Header, domain.Rules{})
 	if err != nil {
@@ -352,7 +355,8 @@ func (m *submission) tellFailure(err error) {
 	if fetch.Cancelled(err) || errors.Is(err, lookleap.ErrDenied) || !errors.As(err, &exchange) || exchange.Status != 0 {
 		return
 	}
-	n := Notice{Kind: NoticeUnreachable, Code: exchange.Code, Origin: m.url.Origin(), Text: "The service could not be reached, so it is not known whether the action was done."}
+	n := Notice{Kind: NoticeUnreachable, Code: exchange.Code, Origin: m.url.Origin(),
+		Text: "The service could not be reached, so it is not known whether the action was done."}
 	if exchange.Code == lookleap.CodeTLS || exchange.Code == lookleap.CodeTLSTooOld {
 		n.Kind, n.Text = NoticeInsecure, "The service's certificate or encryption failed, so nothing was sent to it."
 	}

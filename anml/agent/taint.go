@@ -194,7 +194,8 @@ const (
 )
 
 func newTaintIndex(salt [16]byte, room int) *taintIndex {
-	return &taintIndex{salt: salt, keyed: newSipHash(salt), heads: make(map[uint64]uint32), ids: make(map[origin]uint32), own: make(map[uint64]bool), room: room, used: make(map[string]int)}
+	return &taintIndex{salt: salt, keyed: newSipHash(salt), heads: make(map[uint64]uint32), ids: make(map[origin]uint32),
+		own: make(map[uint64]bool), room: room, used: make(map[string]int)}
 }
 
 // Kinds of hash, so that a row of six never equals a whole text of six.

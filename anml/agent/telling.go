@@ -67,7 +67,8 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 	}
 	if open != nil {
 		return &lookleap.Error{Code: CodeRequiredAskOpen, Subject: b.frame.page.location(),
-			Message: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "), Err: &lookleap.Error{Code: CodeRestrictedContext}}
+			Message: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "),
+			Err:     &lookleap.Error{Code: CodeRestrictedContext}}
 	}
 	return nil
 }
@@ -81,7 +82,8 @@ func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
 		}
 	}
 	for _, it := range merge(rest) {
-		b.d.Tells = append(b.d.Tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true, Reason: anml.PolicyViolation, Code: CodeHostRefused})
+		b.d.Tells = append(b.d.Tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true,
+			Reason: anml.PolicyViolation, Code: CodeHostRefused})
 	}
 }
 
@@ -129,7 +131,8 @@ func (b *telling) argument(ctx context.Context, act anml.Action, name string, v 
 	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
 		return item{}, false
 	}
-	it = item{kind: tellArg, field: cmp.Or(field, name), also: also, sources: b.from[v.Text], given: &v, required: true, purposes: []string{""}}
+	it = item{kind: tellArg, field: cmp.Or(field, name), also: also, sources: b.from[v.Text], given: &v,
+		required: true, purposes: []string{""}}
 	for p := range act.Params() {
 		if p.Name() == name {
 			it.purposes = []string{p.Description()}
@@ -194,7 +197,8 @@ const (
 func (s *Session) dividedSources(to string, texts []string) map[string][]source {
 	var numbers []string
 	for _, text := range texts {
-		if len(numbers) < maxDivided && len(text) <= maxDividedLen && strings.ContainsFunc(text, unicode.IsDigit) && !slices.Contains(numbers, text) {
+		if len(numbers) < maxDivided && len(text) <= maxDividedLen && strings.ContainsFunc(text, unicode.IsDigit) &&
+			!slices.Contains(numbers, text) {
 			numbers = append(numbers, text)
 		}
 	}
@@ -202,7 +206,8 @@ func (s *Session) dividedSources(to string, texts []string) map[string][]source 
 	for _, first := range numbers {
 		for _, second := range numbers {
 			both := spelled(first) + spelled(second)
-			if first == second || utf8.RuneCountInString(both) < gluedLen || len(s.context.taint(to, first))+len(s.context.taint(to, second)) > 0 {
+			if first == second || utf8.RuneCountInString(both) < gluedLen ||
+				len(s.context.taint(to, first))+len(s.context.taint(to, second)) > 0 {
 				continue
 			}
 			if sources := s.context.taint(to, both); sources != nil {

@@ -150,7 +150,8 @@ func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
 		if v.withheld != "" {
 			break
 		}
-		found, err := plugin.Await(ctx, p.session.agent.plugins.detectors, func(ctx context.Context) (string, error) { return d.Detect(ctx, text) })
+		found, err := plugin.Await(ctx, p.session.agent.plugins.detectors,
+			func(ctx context.Context) (string, error) { return d.Detect(ctx, text) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -176,7 +177,8 @@ func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Posi
 	text := fullText(v.advice)
 	digest := lookleap.Digest([]byte(text))
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeInjection, Requirement: "ANML-13.3-07",
-		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d bytes with digest %s", v.domain, v.detector, len(text), digest), Position: place})
+		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d bytes with digest %s",
+			v.domain, v.detector, len(text), digest), Position: place})
 	p.session.notices.tellOnce(ctx, "persona "+p.url.String()+" "+v.domain+" "+digest, Notice{
 		Kind: NoticeInjection, Code: CodeInjection, Origin: p.url.Origin(),
 		Text: "Guidance from " + v.domain + " on how to present itself was rejected, since it tries to give orders that no service may give.",
@@ -285,7 +287,8 @@ func domainsIn(text string) []string {
 
 var (
 	// dots are the usual ways to write a name that is not to be seen as one.
-	dots   = strings.NewReplacer("[.]", ".", "(.)", ".", "{.}", ".", " [dot] ", ".", "[dot]", ".", " (dot) ", ".", "(dot)", ".", " dot ", ".", "。", ".")
+	dots = strings.NewReplacer("[.]", ".", "(.)", ".", "{.}", ".", " [dot] ", ".", "[dot]", ".", " (dot) ",
+		".", "(dot)", ".", " dot ", ".", "。", ".")
 	blanks = regexp.MustCompile(`\s*\.\s*`)
 )
 

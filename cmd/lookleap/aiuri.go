@@ -67,10 +67,12 @@ func judgeAIURI(text string, mapping *aiuri.Mapping) result {
 		return r
 	}
 	n := u.Normalize()
-	value := aiuriValue{Normal: n.String(), Authority: n.Authority(), Host: n.Host(), Port: n.Port(), Path: n.Path(), Redacted: n.Redacted()}
+	value := aiuriValue{Normal: n.String(), Authority: n.Authority(), Host: n.Host(), Port: n.Port(), Path: n.Path(),
+		Redacted: n.Redacted()}
 	value.Query, _ = n.Query()
 	value.Fragment, _ = n.Fragment()
-	rows := []row{{"normal form", plaintext.Line(value.Normal)}, {"authority", plaintext.Line(orNone(value.Authority))}, {"path", plaintext.Line(orNone(value.Path))}}
+	rows := []row{{"normal form", plaintext.Line(value.Normal)}, {"authority", plaintext.Line(orNone(value.Authority))},
+		{"path", plaintext.Line(orNone(value.Path))}}
 	if mapping != nil {
 		if value.Gateway, err = mapping.URL(u); err != nil {
 			return refuseAIURI(err)

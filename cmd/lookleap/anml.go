@@ -154,7 +154,8 @@ func judgeANML(content []byte, o anmlOptions) result {
 			s.Informs++
 		}
 		value.Sites = append(value.Sites, s)
-		rows = append(rows, row{"site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60), plural(s.Actions, "action", "actions"), plural(s.Asks, "ask", "asks"), plural(s.Informs, "inform", "informs"))})
+		rows = append(rows, row{"site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60),
+			plural(s.Actions, "action", "actions"), plural(s.Asks, "ask", "asks"), plural(s.Informs, "inform", "informs"))})
 	}
 	r := accept(nil)
 	findings := doc.Findings()
@@ -208,7 +209,8 @@ func outputRows(output any) (rows []row) {
 		}
 	case []anmlTool:
 		for _, tool := range output {
-			rows = append(rows, row{"tool", tool.Name}, row{"", plaintext.Line(tool.Description)}, row{"", plaintext.Line(string(tool.InputSchema))})
+			rows = append(rows, row{"tool", tool.Name}, row{"", plaintext.Line(tool.Description)},
+				row{"", plaintext.Line(string(tool.InputSchema))})
 		}
 	}
 	return rows

@@ -53,7 +53,8 @@ func explainCode(_ context.Context, word string) result {
 		if near := textdiff.Nearest(word, knownCodes()); near != "" {
 			fix = "did you mean " + near + "?"
 		}
-		return refuseAt(lookleap.Finding{Code: lookleap.CodeUsage, Message: "no check ends with the code " + plaintext.Quote(word, 80), Fix: fix})
+		return refuseAt(lookleap.Finding{Code: lookleap.CodeUsage,
+			Message: "no check ends with the code " + plaintext.Quote(word, 80), Fix: fix})
 	}
 	r := accept(codeValue{code, code.Title()})
 	r.Message = code.Title()

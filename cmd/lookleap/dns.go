@@ -57,7 +57,8 @@ of a bogus answer: {"zone": the zone that failed, "ede": extended DNS error code
 				if err != nil {
 					return err
 				}
-				return s.judge(ctx, strings.Join(args, " "), func(ctx context.Context) result { return judgeDNS(ctx, host, args[0], rrtype) })
+				return s.judge(ctx, strings.Join(args, " "),
+					func(ctx context.Context) result { return judgeDNS(ctx, host, args[0], rrtype) })
 			}
 		},
 	}

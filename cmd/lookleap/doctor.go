@@ -45,7 +45,8 @@ snippet is a record, a document or a command to paste.`,
 					return err
 				}
 				return s.each(ctx, args, func(ctx context.Context, origin string) result {
-					return examine(ctx, &patient{host: host, named: s.options.Connect != "" && len(s.options.DNS) == 0, dev: s.options.Dev, devServer: s.options.DevServer(), step: s.progress.step}, origin)
+					return examine(ctx, &patient{host: host, named: s.options.Connect != "" && len(s.options.DNS) == 0,
+						dev: s.options.Dev, devServer: s.options.DevServer(), step: s.progress.step}, origin)
 				})
 			}
 		},
@@ -160,7 +161,8 @@ func examine(ctx context.Context, p *patient, origin string) result {
 	r.Value = value
 	r.Message = "nothing makes agents turn away"
 	if troubles > 0 {
-		r.Message = fmt.Sprintf("%d of %s found something that makes agents turn away", troubles, plural(len(value.Checks), "check", "checks"))
+		r.Message = fmt.Sprintf("%d of %s found something that makes agents turn away", troubles,
+			plural(len(value.Checks), "check", "checks"))
 	}
 	return r
 }

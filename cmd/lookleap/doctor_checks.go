@@ -62,7 +62,8 @@ func (p *patient) address(ctx context.Context) diagnosis {
 			return d
 		}
 		if len(a.Records) > 0 {
-			return ok(fmt.Sprintf("%s, DNSSEC %s", plural(len(a.Records), "address", "addresses"), a.DNSSEC), append(dvs.LintDNS(a), unvalidated(a)...)...)
+			return ok(fmt.Sprintf("%s, DNSSEC %s", plural(len(a.Records), "address", "addresses"), a.DNSSEC),
+				append(dvs.LintDNS(a), unvalidated(a)...)...)
 		}
 	}
 	p.down = "the site has no address"
@@ -109,7 +110,8 @@ func (p *patient) document(ctx context.Context) diagnosis {
 		message = "the document reads well; it is served as JSON only"
 	case !anml.Equal(xml, json):
 		findings = append(findings, lookleap.Finding{
-			Code: lookleap.CodeConflict, Message: "the two forms of the document say different things", Fix: "make both of one model, for instance with anml.Marshal",
+			Code: lookleap.CodeConflict, Message: "the two forms of the document say different things",
+			Fix: "make both of one model, for instance with anml.Marshal",
 		})
 	}
 	return ok(message, findings...)
@@ -193,7 +195,8 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	case resp == nil && p.dev:
 		return notThere("there is none at " + path)
 	case resp == nil:
-		return ill(coded{wellknown.CodeAbsent, errors.New("the record names a manifest that is not there")}, "publish the manifest, or take it out of the record")
+		return ill(coded{wellknown.CodeAbsent, errors.New("the record names a manifest that is not there")},
+			"publish the manifest, or take it out of the record")
 	}
 	findings, err := anmltrust.LintManifest(resp.Body, p.url.Host(), p.host.Time())
 	if err != nil {
@@ -201,7 +204,8 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	}
 	if resp.MediaType != anmltrust.ManifestMediaType {
 		findings = append(findings, lookleap.Finding{
-			Code: lookleap.CodeMediaType, Message: "the manifest is served with another media type", Fix: "serve it as " + anmltrust.ManifestMediaType,
+			Code: lookleap.CodeMediaType, Message: "the manifest is served with another media type",
+			Fix: "serve it as " + anmltrust.ManifestMediaType,
 		})
 	}
 	return ok("the manifest speaks for the site", findings...)
@@ -270,7 +274,8 @@ func unvalidated(answer *lookleap.DNSAnswer) []lookleap.Finding {
 		return nil
 	}
 	return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: dvs.CodeDNSSECInsecure,
-		Message: "DNSSEC of " + answer.Name + " cannot be judged: the DNS server passes no signatures on", Fix: "ask a server that does: --dns ADDRESS:53"}}
+		Message: "DNSSEC of " + answer.Name + " cannot be judged: the DNS server passes no signatures on",
+		Fix:     "ask a server that does: --dns ADDRESS:53"}}
 }
 
 // connection opens the site once, so that a server that is down is one fault and not one for each

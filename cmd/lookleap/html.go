@@ -87,11 +87,13 @@ func reportOf(r result, now time.Time) htmlreport.Report {
 }
 
 // stateStatus is the status of each state of a diagnosis.
-var stateStatus = map[string]lookleap.Status{fine: lookleap.Passed, wrong: lookleap.Failed, absent: lookleap.Skipped, skipped: lookleap.Skipped}
+var stateStatus = map[string]lookleap.Status{fine: lookleap.Passed, wrong: lookleap.Failed, absent: lookleap.Skipped,
+	skipped: lookleap.Skipped}
 
 func doctorChecks(value doctorValue) (checks []htmlreport.Check) {
 	for _, d := range value.Checks {
-		checks = append(checks, htmlreport.Check{Name: d.Check, Status: stateStatus[d.State], Code: d.Code, Message: d.State + ": " + d.Message, Findings: d.Findings, Snippet: d.Snippet})
+		checks = append(checks, htmlreport.Check{Name: d.Check, Status: stateStatus[d.State], Code: d.Code,
+			Message: d.State + ": " + d.Message, Findings: d.Findings, Snippet: d.Snippet})
 	}
 	return checks
 }
@@ -111,7 +113,8 @@ func doctorPicture(value doctorValue, input string) *htmlreport.Picture {
 			{"anml", htmlreport.ServingHost, htmlreport.Site},
 		} {
 			if d.Check == place.check {
-				p.Edges = append(p.Edges, htmlreport.Edge{From: place.from, To: place.to, Status: stateStatus[d.State], Text: d.Check + ": " + d.Message})
+				p.Edges = append(p.Edges, htmlreport.Edge{From: place.from, To: place.to, Status: stateStatus[d.State],
+					Text: d.Check + ": " + d.Message})
 			}
 		}
 	}
@@ -155,7 +158,8 @@ func siteChecks(value siteValue, claims []claim) []htmlreport.Check {
 	checks := []htmlreport.Check{check("policy", value.Policy.State != "", value.Policy.State)}
 	document := check("anml", false, "")
 	if a := value.ANML; a != nil {
-		document = check("anml", true, fmt.Sprintf("%s offers %s and asks for %s", a.URL, plural(len(a.Actions), "action", "actions"), plural(len(a.Asks), "field", "fields")))
+		document = check("anml", true, fmt.Sprintf("%s offers %s and asks for %s", a.URL,
+			plural(len(a.Actions), "action", "actions"), plural(len(a.Asks), "field", "fields")))
 	}
 	for _, cl := range claims {
 		name := "claim to speak for " + cl.site
@@ -168,7 +172,8 @@ func siteChecks(value siteValue, claims []claim) []htmlreport.Check {
 		}
 		document.Checks = append(document.Checks, c)
 	}
-	return append(checks, document, check("skills", len(value.Skills) > 0, plural(len(value.Skills), "skill", "skills")), check("ai endpoint", value.Endpoint != "", value.Endpoint))
+	return append(checks, document, check("skills", len(value.Skills) > 0, plural(len(value.Skills), "skill", "skills")),
+		check("ai endpoint", value.Endpoint != "", value.Endpoint))
 }
 
 // sitePicture shows the first claim that was refused, else the first one that was verified,

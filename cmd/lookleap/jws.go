@@ -65,7 +65,8 @@ value: {"keyId", "algorithm", "digest": of the signed bytes, "bytes": how many}`
 					verified, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: token, Body: body}, keys, s.options.Now(), x)
 					r := showJWS(verified, err).with(keys.Findings()...)
 					if body == nil && r.Code == aiuri.CodeRejectedSignature && strings.Contains(token, "..") {
-						return r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: r.Code, Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
+						return r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: r.Code,
+							Message: "the signature is detached from what it covers", Fix: "name that with --payload"})
 					}
 					return r
 				})
@@ -85,7 +86,8 @@ func showJWS(verified *aiuri.Verified, err error) result {
 	if err != nil {
 		return refuse(err)
 	}
-	value := jwsValue{KeyID: verified.KeyID, Algorithm: verified.Algorithm, Digest: lookleap.Digest(verified.Payload), Bytes: len(verified.Payload)}
+	value := jwsValue{KeyID: verified.KeyID, Algorithm: verified.Algorithm, Digest: lookleap.Digest(verified.Payload),
+		Bytes: len(verified.Payload)}
 	r := accept(value, row{"key", plaintext.Quote(value.KeyID, 100)}, row{"algorithm", value.Algorithm}, row{"digest", value.Digest})
 	r.Verdict = verified.Verdict
 	return r

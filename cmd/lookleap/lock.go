@@ -306,7 +306,8 @@ func (l *locker) change(entry *dvs.LockedSkill, files map[string][]byte, changes
 			return nil, err
 		}
 		if found := entry.Changes(before); len(found) > 0 {
-			return nil, coded{dvs.CodeDigestMismatch, fmt.Errorf("--before: %s is not as it was locked", plaintext.Quote(found[0].Path, 100))}
+			return nil, coded{dvs.CodeDigestMismatch,
+				fmt.Errorf("--before: %s is not as it was locked", plaintext.Quote(found[0].Path, 100))}
 		}
 		change := dvs.Compare(before, files)
 		return &change, nil

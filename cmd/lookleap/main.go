@@ -80,7 +80,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // misused says what is wrong with a command line, and where help is: about one
 // command, or with topic "" about all.
 func misused(stderr io.Writer, topic string, err error) int {
-	fmt.Fprintf(stderr, "%s: %s\nTry: %s\n", strings.TrimSpace("lookleap "+topic), visible(err.Error()), strings.TrimSpace("lookleap help "+topic))
+	fmt.Fprintf(stderr, "%s: %s\nTry: %s\n", strings.TrimSpace("lookleap "+topic), visible(err.Error()),
+		strings.TrimSpace("lookleap help "+topic))
 	return exitUsage
 }
 

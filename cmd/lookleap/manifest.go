@@ -65,7 +65,8 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 		return refuseDocument(err)
 	}
 	value := manifestValue{Site: m.Site, Issued: m.Issued, Expires: m.Expires, Entries: m.Len()}
-	r := accept(nil, row{"site", plaintext.Line(m.Site)}, row{"expires", m.Expires.Format(time.RFC3339)}, row{"entries", fmt.Sprint(m.Len())})
+	r := accept(nil, row{"site", plaintext.Line(m.Site)}, row{"expires", m.Expires.Format(time.RFC3339)},
+		row{"entries", fmt.Sprint(m.Len())})
 	if findings, err := anmltrust.LintManifest(content, site, now); err == nil {
 		r = r.with(findings...)
 	}
@@ -79,7 +80,8 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 		}
 		found := m.Lookup(server)
 		value.Listing = &listingValue{found.Rank.String(), found.Pattern, found.Tier.String(), found.Scope}
-		r.rows = append(r.rows, row{"listing", fmt.Sprintf("%s %s", found.Rank, plaintext.Line(found.Pattern))}, row{"tier", found.Tier.String()}, row{"scope", found.Scope.String()})
+		r.rows = append(r.rows, row{"listing", fmt.Sprintf("%s %s", found.Rank, plaintext.Line(found.Pattern))},
+			row{"tier", found.Tier.String()}, row{"scope", found.Scope.String()})
 		switch {
 		case !r.OK:
 		case found.Malformed:

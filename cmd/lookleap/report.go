@@ -92,8 +92,10 @@ func (r *result) outcome() outcome {
 
 // uncheckedCodes say that something could not be found out: another run may succeed.
 var uncheckedCodes = []lookleap.Code{
-	lookleap.CodeIO, lookleap.CodeInternal, lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeDNSError, lookleap.CodeNoAddress, lookleap.CodeBadStatus,
-	lookleap.CodeCancelled, lookleap.CodeTruncated, lookleap.CodeConnRefused, lookleap.CodeConnReset, lookleap.CodeTooSlow, dvs.CodeFeedStale,
+	lookleap.CodeIO, lookleap.CodeInternal, lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeDNSError,
+	lookleap.CodeNoAddress, lookleap.CodeBadStatus,
+	lookleap.CodeCancelled, lookleap.CodeTruncated, lookleap.CodeConnRefused, lookleap.CodeConnReset,
+	lookleap.CodeTooSlow, dvs.CodeFeedStale,
 }
 
 // exit returns the exit code for all results: the most serious one counts.
@@ -126,7 +128,8 @@ func (r *result) findings() (all []reported) {
 		all = append(all, reported{f, place(r.Input, f.Path)})
 	}
 	if !r.OK && !slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == r.Code }) {
-		all = append(all, reported{lookleap.Finding{Severity: lookleap.SeverityError, Code: r.Code, Message: r.Message}, place(r.Input, "")})
+		all = append(all, reported{lookleap.Finding{Severity: lookleap.SeverityError, Code: r.Code, Message: r.Message},
+			place(r.Input, "")})
 	}
 	return all
 }

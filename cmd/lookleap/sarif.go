@@ -69,14 +69,16 @@ type (
 // sarifOf returns the results as a SARIF log. What could not be checked is a notification of
 // the run, which then counts as failed: it is no finding about the skill.
 func sarifOf(results []result) sarifLog {
-	run := sarifRun{Tool: sarifTool{sarifDriver{"lookleap", "https://github.com/lookleap/lookleap", []sarifRule{}}}, Results: []sarifResult{}, ColumnKind: "unicodeCodePoints"}
+	run := sarifRun{Tool: sarifTool{sarifDriver{"lookleap", "https://github.com/lookleap/lookleap", []sarifRule{}}},
+		Results: []sarifResult{}, ColumnKind: "unicodeCodePoints"}
 	done := sarifInvocation{Successful: true}
 	rules := map[lookleap.Code]int{}
 	for i := range results {
 		r := &results[i]
 		if r.outcome() == uncheckedOutcome {
 			done.Successful = false
-			done.Notifications = append(done.Notifications, sarifNotification{"error", sarifMessage{fmt.Sprintf("%s could not be checked: %s (%s)", r.Input, r.Message, r.Code)}})
+			done.Notifications = append(done.Notifications, sarifNotification{"error",
+				sarifMessage{fmt.Sprintf("%s could not be checked: %s (%s)", r.Input, r.Message, r.Code)}})
 			continue
 		}
 		for _, f := range r.findings() {
@@ -94,8 +96,10 @@ func sarifOf(results []result) sarifLog {
 			if f.Line > 0 {
 				location.Region = &sarifRegion{f.Line, f.Column}
 			}
-			run.Results = append(run.Results, sarifResult{RuleID: string(f.Code), RuleIndex: index, Level: level, Message: sarifMessage{f.text()},
-				Locations: []sarifLocation{{location}}, Fingerprints: map[string]string{"lookleap/v1": lookleap.Digest([]byte(string(f.Code) + "\n" + f.uri + "\n" + f.Message))}})
+			run.Results = append(run.Results, sarifResult{RuleID: string(f.Code), RuleIndex: index, Level: level,
+				Message:      sarifMessage{f.text()},
+				Locations:    []sarifLocation{{location}},
+				Fingerprints: map[string]string{"lookleap/v1": lookleap.Digest([]byte(string(f.Code) + "\n" + f.uri + "\n" + f.Message))}})
 		}
 	}
 	run.Invocations = []sarifInvocation{done}

@@ -39,7 +39,8 @@ type session struct {
 }
 
 func newSession(o options, stdin io.Reader, stdout io.Writer) *session {
-	return &session{options: o, progress: new(progress), stdin: stdin, stdout: stdout, stderr: io.Discard, printer: newPrinter(stdout, o.json, o.noColor)}
+	return &session{options: o, progress: new(progress), stdin: stdin, stdout: stdout, stderr: io.Discard,
+		printer: newPrinter(stdout, o.json, o.noColor)}
 }
 
 // Host is the network of this run, as the flags shape it. Its error is wrong usage.
@@ -141,7 +142,8 @@ func (s *session) lines(ctx context.Context, judge func(word string) error) erro
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
 		return s.judge(ctx, "-", func(context.Context) result {
-			return refuse(coded{lookleap.CodeTooLarge, fmt.Errorf("a line is longer than %d bytes; neither it nor what follows was judged", maxWord)})
+			return refuse(coded{lookleap.CodeTooLarge,
+				fmt.Errorf("a line is longer than %d bytes; neither it nor what follows was judged", maxWord)})
 		})
 	case err != nil:
 		return fmt.Errorf("reading standard input: %w", err)

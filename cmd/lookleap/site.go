@@ -110,7 +110,8 @@ func reportSite(ctx context.Context, host *lookleap.Host, o agentstxt.Options, o
 	if err != nil {
 		return refuseDomain("", err)
 	}
-	v := &visit{origin: u.Origin(), result: accept(nil), value: siteValue{Skills: []listedSkill{}, Refused: []siteRefusal{}, PublicSuffixList: lookleap.PublicSuffixVersion()}}
+	v := &visit{origin: u.Origin(), result: accept(nil),
+		value: siteValue{Skills: []listedSkill{}, Refused: []siteRefusal{}, PublicSuffixList: lookleap.PublicSuffixVersion()}}
 	policies := agentstxt.NewClient(host, o)
 	v.host = &lookleap.Host{Fetcher: policies.Guard(), Resolver: host, Now: host.Time} // goes by the policies of the sites
 	defer v.host.Close()

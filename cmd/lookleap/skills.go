@@ -66,7 +66,8 @@ type listedSkill struct {
 }
 
 func listedSkillOf(l *dvs.Listing) listedSkill {
-	listed := listedSkill{Skill: l.Skill.String(), Name: l.Name, Description: l.Description, Source: l.Source, Artifact: l.Skill.Artifact().String(), Foreign: l.Foreign()}
+	listed := listedSkill{Skill: l.Skill.String(), Name: l.Name, Description: l.Description, Source: l.Source,
+		Artifact: l.Skill.Artifact().String(), Foreign: l.Foreign()}
 	if !l.Digest.IsZero() {
 		listed.Digest = l.Digest.String()
 	}

@@ -99,7 +99,8 @@ func judgeURL(raw string, roots []string) result {
 		r.rows = append(r.rows, row{"under", value.Root})
 	}
 	if u.FragmentDropped() {
-		r = r.with(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeOK, Message: "the fragment is dropped: it is never sent and never compared"})
+		r = r.with(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeOK,
+			Message: "the fragment is dropped: it is never sent and never compared"})
 	}
 	return r
 }

@@ -123,7 +123,8 @@ func (t *Toolset) resume(ctx tool.Context, payload any) (*agent.CallResult, erro
 	value, err := ctx.State().Get(stateKey(ctx.FunctionCallID()))
 	state, ok := value.(string)
 	if err != nil || !ok {
-		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the confirmed call has no pending plan", Err: lookleap.ErrPlanInvalid}
+		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the confirmed call has no pending plan",
+			Err: lookleap.ErrPlanInvalid}
 	}
 	plan, err := lookleap.ParsePlan(json.RawMessage(state))
 	if err != nil {

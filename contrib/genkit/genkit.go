@@ -123,7 +123,8 @@ func (t *Tools) resume(ctx context.Context, meta map[string]any) (*agent.CallRes
 	}
 	var decision lookleap.ConsentDecision
 	if err := json.Unmarshal([]byte(text), &decision); err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Message: "the restart has no decision of the user", Err: lookleap.ErrConsentRefused}
+		return nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Message: "the restart has no decision of the user",
+			Err: lookleap.ErrConsentRefused}
 	}
 	return t.session.Resume(ctx, state, decision)
 }

@@ -57,7 +57,8 @@ func (f *Flags) URL(arg string) (string, error) {
 	}
 	site := devSite{scheme: u.Scheme, hostPort: withPort(u)}
 	if f.site != nil && *f.site != site {
-		return "", usage("--dev looks at one server at a time, not at "+f.site.hostPort+" and "+site.hostPort, "run the command once for each")
+		return "", usage("--dev looks at one server at a time, not at "+f.site.hostPort+" and "+site.hostPort,
+			"run the command once for each")
 	}
 	f.site = &site
 	u.Scheme, u.Host, u.User = "https", DevName, nil
@@ -207,7 +208,8 @@ func (p *devProxy) handler() http.Handler {
 // dial connects to the proxy, if the site accepts connections.
 func (p *devProxy) dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 	if p.site.hostPort == "" {
-		return nil, usage("--dev does not know which server to use", "write localhost:PORT, an IP address or an http URL, or set --connect HOST:PORT")
+		return nil, usage("--dev does not know which server to use",
+			"write localhost:PORT, an IP address or an http URL, or set --connect HOST:PORT")
 	}
 	probe, err := new(net.Dialer).DialContext(ctx, "tcp", p.site.hostPort)
 	if err != nil {

@@ -27,7 +27,8 @@ func (f *Flags) Declare(set *flag.FlagSet) {
 	set.Var((*list)(&f.DNS), "dns", "ask this `ADDR` instead of the system's servers: HOST:PORT, udp://HOST:PORT, tls://HOST:PORT or https://HOST/PATH; may be repeated")
 	set.StringVar(&f.Anchor, "anchor", "", "trust the DS or DNSKEY records in this `FILE` instead of IANA's root keys")
 	set.StringVar(&f.CA, "ca", "", "trust the certificates in this PEM `FILE` instead of the system's")
-	set.StringVar(&f.SuffixList, "public-suffix-list", "", "use the Public Suffix List in this `FILE` next to the built-in one of "+lookleap.PublicSuffixDate)
+	set.StringVar(&f.SuffixList, "public-suffix-list", "",
+		"use the Public Suffix List in this `FILE` next to the built-in one of "+lookleap.PublicSuffixDate)
 	set.StringVar(&f.Connect, "connect", "", "send every connection to this `HOST:PORT`; without --dns, names are not looked up for it")
 	set.BoolVar(&f.AllowPrivate, "allow-private", false, "allow private addresses and any port, for test beds")
 	set.BoolVar(&f.Dev, "dev", false, "development mode: take localhost, IP addresses and http URLs, and say what is not checked")

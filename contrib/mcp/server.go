@@ -60,7 +60,8 @@ type Server struct {
 // NewServer returns a server on a host whose Prompter is a [Prompter].
 func NewServer(host *lookleap.Host, o Options) (*Server, error) {
 	if host == nil || host.Prompter == nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the host of the MCP server has no prompter", Fix: "set Host.Prompter to lookleapmcp.Prompter{}"}
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the host of the MCP server has no prompter",
+			Fix: "set Host.Prompter to lookleapmcp.Prompter{}"}
 	}
 	if o.Key == nil {
 		o.Key = make([]byte, lookleap.MinKeyLen)

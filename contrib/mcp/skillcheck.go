@@ -42,7 +42,8 @@ func checkEntry(e *Entry) (map[string]File, error) {
 	case root != "" && path.Base(root) != e.Name():
 		return nil, no(dvs.CodeNameDirectory, "the name "+quote(e.Name(), 100)+" is not that of the skill's directory", "")
 	case strings.TrimSpace(e.Description()) == "" || utf8.RuneCountInString(e.Description()) > maxDescription:
-		return nil, no(dvs.CodeBadDescription, fmt.Sprintf("the skill has no description, or one of more than %d characters", maxDescription), "")
+		return nil, no(dvs.CodeBadDescription, fmt.Sprintf("the skill has no description, or one of more than %d characters",
+			maxDescription), "")
 	case metadataSize(e) > maxMetadata:
 		return nil, no(lookleap.CodeTooLarge, fmt.Sprintf("the header and metadata of the skill have more than %d bytes", maxMetadata), "")
 	case e.Files.Dynamic:
@@ -55,7 +56,9 @@ func checkEntry(e *Entry) (map[string]File, error) {
 	for _, f := range e.Files.Files {
 		name, below := strings.CutPrefix(f.URI, root+"/")
 		decoded, err := url.PathUnescape(name)
-		if !below || err != nil || !fs.ValidPath(decoded) || decoded == "." || strings.Count(decoded, "/") != strings.Count(name, "/") || strings.ContainsAny(f.URI, "?#\\") || strings.ContainsAny(decoded, "\\:\x00") {
+		if !below || err != nil || !fs.ValidPath(decoded) || decoded == "." ||
+			strings.Count(decoded, "/") != strings.Count(name, "/") || strings.ContainsAny(f.URI, "?#\\") ||
+			strings.ContainsAny(decoded, "\\:\x00") {
 			return nil, no(dvs.CodeUnsafeName, "the file "+quote(f.URI, 200)+" is not in the directory of the skill", "")
 		}
 		if _, twice := files[decoded]; twice {
@@ -99,17 +102,20 @@ func checkContent(name string, content []byte, f File) error {
 	default:
 		return nil
 	}
-	return &lookleap.Error{Code: dvs.CodeDigestMismatch, Subject: quote(name, 200), Message: message, Fix: "get the entry again and load the skill again: if it changed, the user is asked about the change"}
+	return &lookleap.Error{Code: dvs.CodeDigestMismatch, Subject: quote(name, 200), Message: message,
+		Fix: "get the entry again and load the skill again: if it changed, the user is asked about the change"}
 }
 
 // checkSkill compares the SKILL.md with the entry that the user agreed to, and reads it.
 func checkSkill(e *Entry, content []byte, limits dvs.Limits) (*dvs.Skill, error) {
 	fields, err := frontmatter(content)
 	if err != nil {
-		return nil, &lookleap.Error{Code: dvs.CodeBadFrontmatter, Subject: quote(e.URI, 300), Message: "the header of the SKILL.md cannot be read", Err: err}
+		return nil, &lookleap.Error{Code: dvs.CodeBadFrontmatter, Subject: quote(e.URI, 300),
+			Message: "the header of the SKILL.md cannot be read", Err: err}
 	}
 	if !sameFields(e.Frontmatter, fields) {
-		return nil, &lookleap.Error{Code: dvs.CodeIndexMismatch, Subject: quote(e.URI, 300), Message: "the header of the SKILL.md is not the one that the server listed"}
+		return nil, &lookleap.Error{Code: dvs.CodeIndexMismatch, Subject: quote(e.URI, 300),
+			Message: "the header of the SKILL.md is not the one that the server listed"}
 	}
 	skill, _, err := dvs.ParseSkill(content, dvs.DVS, limits)
 	return skill, err

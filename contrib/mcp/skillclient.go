@@ -61,7 +61,9 @@ var serverLabel = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 // declare the extension. The session has to be one of the client.
 func NewSkillClient(host *lookleap.Host, client *mcp.Client, session *mcp.ClientSession, o SkillClientOptions) (*SkillClient, error) {
 	if host == nil || client == nil || session == nil || !serverLabel.MatchString(o.Server) {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "a skill client needs a host, a connected MCP client and a name for the server", Fix: "set SkillClientOptions.Server to a name of lower-case letters, digits and hyphens"}
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage,
+			Message: "a skill client needs a host, a connected MCP client and a name for the server",
+			Fix:     "set SkillClientOptions.Server to a name of lower-case letters, digits and hyphens"}
 	}
 	init := session.InitializeResult()
 	if init == nil || init.Capabilities == nil || init.Capabilities.Extensions[SkillsExtension] == nil {

@@ -106,7 +106,8 @@ func (c *SkillClient) ResumeLoad(ctx context.Context, state json.RawMessage, dec
 	}
 	var effect loadEffect
 	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Kind != kindLoad || effect.Server != c.options.Server {
-		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan does not load a skill of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}
+		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid,
+			Message: "the plan does not load a skill of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}
 	}
 	if err := c.owns(effect.Owner); err != nil {
 		return nil, err
@@ -174,7 +175,8 @@ func (c *SkillClient) approved(ctx context.Context, uri string) (*approval, erro
 		err = errors.New("the record is about another skill")
 	}
 	if err != nil {
-		return nil, &lookleap.Error{Code: dvs.CodeTrustStore, Subject: quote(uri, 300), Message: "what the user approved cannot be read", Err: err}
+		return nil, &lookleap.Error{Code: dvs.CodeTrustStore, Subject: quote(uri, 300),
+			Message: "what the user approved cannot be read", Err: err}
 	}
 	return &a, nil
 }
@@ -194,7 +196,8 @@ func (c *SkillClient) record(ctx context.Context, a approval) error {
 		err = c.options.Trust.Put(ctx, c.key(a.Entry.URI), old, value)
 	}
 	if err != nil {
-		return &lookleap.Error{Code: dvs.CodeTrustNotKept, Subject: quote(a.Entry.URI, 300), Message: "the user's approval could not be stored", Err: err}
+		return &lookleap.Error{Code: dvs.CodeTrustNotKept, Subject: quote(a.Entry.URI, 300),
+			Message: "the user's approval could not be stored", Err: err}
 	}
 	return nil
 }

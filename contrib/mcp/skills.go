@@ -195,16 +195,17 @@ func (c *catalogue) offer(s *mcp.Server, pageSize int) error {
 	if err != nil {
 		return err
 	}
-	return mcp.AddReceivingCustomMethod(s, methodDirectory, func(_ context.Context, _ *mcp.ServerSession, p *uriParams) (*directoryResult, error) {
-		if p == nil || c.directories[p.URI] == nil {
-			return nil, invalidParams("no directory has this URI")
-		}
-		page, next, err := pageOf(c.directories[p.URI], p.Cursor, size)
-		if err != nil {
-			return nil, err
-		}
-		return &directoryResult{ResultType: "complete", Resources: page, NextCursor: next}, nil
-	})
+	return mcp.AddReceivingCustomMethod(s, methodDirectory,
+		func(_ context.Context, _ *mcp.ServerSession, p *uriParams) (*directoryResult, error) {
+			if p == nil || c.directories[p.URI] == nil {
+				return nil, invalidParams("no directory has this URI")
+			}
+			page, next, err := pageOf(c.directories[p.URI], p.Cursor, size)
+			if err != nil {
+				return nil, err
+			}
+			return &directoryResult{ResultType: "complete", Resources: page, NextCursor: next}, nil
+		})
 }
 
 // pageOf returns the entries from a cursor on, which is the number of those before it.

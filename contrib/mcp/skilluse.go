@@ -37,7 +37,8 @@ func (s *MCPSkill) Files() []string { return slices.Sorted(maps.Keys(s.files)) }
 func (s *MCPSkill) File(ctx context.Context, name string) ([]byte, error) {
 	f, ok := s.files[strings.TrimPrefix(name, "./")]
 	if !ok {
-		return nil, &lookleap.Error{Code: dvs.CodeNotBundled, Subject: quote(name, 200), Message: "the user approved no such file of the skill", Fix: "get the entry again and load the skill again"}
+		return nil, &lookleap.Error{Code: dvs.CodeNotBundled, Subject: quote(name, 200),
+			Message: "the user approved no such file of the skill", Fix: "get the entry again and load the skill again"}
 	}
 	return s.client.read(ctx, name, f)
 }
@@ -50,10 +51,12 @@ func (s *MCPSkill) FileText(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	if dvs.KindOf(name, content) == dvs.Script {
-		return "", &lookleap.Error{Code: lookleap.CodeNeedsConsent, Subject: quote(name, 200), Message: "the source of a script never enters the context", Fix: "run it, and use its output"}
+		return "", &lookleap.Error{Code: lookleap.CodeNeedsConsent, Subject: quote(name, 200),
+			Message: "the source of a script never enters the context", Fix: "run it, and use its output"}
 	}
 	if !utf8.Valid(content) {
-		return "", &lookleap.Error{Code: lookleap.CodeNotUTF8, Subject: quote(name, 200), Message: "the file is not UTF-8 text", Fix: "pass it to a tool"}
+		return "", &lookleap.Error{Code: lookleap.CodeNotUTF8, Subject: quote(name, 200), Message: "the file is not UTF-8 text",
+			Fix: "pass it to a tool"}
 	}
 	return s.source("The file "+quote(name, 200)+" of a skill") + "\n" + string(content), nil
 }
@@ -71,7 +74,8 @@ func (s *MCPSkill) Approve(ctx context.Context, in dvs.Invocation) (*MCPScript, 
 	if len(in.Env) > 0 || len(in.Uses) > 0 {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "scripts of MCP servers get no environment", Fix: "pass arguments"}
 	}
-	command := &dvs.Command{Skill: s.Server + " " + s.URI, Name: in.Script, Interpreter: in.Interpreter, Args: in.Args, Files: map[string][]byte{}}
+	command := &dvs.Command{Skill: s.Server + " " + s.URI, Name: in.Script, Interpreter: in.Interpreter,
+		Args: in.Args, Files: map[string][]byte{}}
 	var err error
 	if command.Script, err = s.File(ctx, in.Script); err != nil {
 		return nil, err
@@ -81,7 +85,8 @@ func (s *MCPSkill) Approve(ctx context.Context, in dvs.Invocation) (*MCPScript, 
 			return nil, err
 		}
 	}
-	effect, err := json.Marshal(scriptEffect{Kind: kindScript, Server: s.Server, Owner: planowner.Mark(s.client.options.User), Command: command})
+	effect, err := json.Marshal(scriptEffect{Kind: kindScript, Server: s.Server, Owner: planowner.Mark(s.client.options.User),
+		Command: command})
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +119,10 @@ func (c *SkillClient) ResumeScript(ctx context.Context, state json.RawMessage, d
 		return nil, err
 	}
 	var effect scriptEffect
-	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Kind != kindScript || effect.Server != c.options.Server || effect.Command == nil {
-		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan runs no script of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}
+	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Kind != kindScript ||
+		effect.Server != c.options.Server || effect.Command == nil {
+		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid,
+			Message: "the plan runs no script of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}
 	}
 	if err := c.owns(effect.Owner); err != nil {
 		return nil, err
@@ -158,7 +165,8 @@ func (s *MCPSkill) scriptRequest(c *dvs.Command) lookleap.ConsentRequest {
 func (a *MCPScript) Run(ctx context.Context) (*dvs.RunResult, error) {
 	runner := a.client.options.Runner
 	if runner == nil {
-		return nil, &lookleap.Error{Code: dvs.CodeNoRunner, Subject: quote(a.command.Name, 200), Message: "no runner is configured", Fix: "set SkillClientOptions.Runner"}
+		return nil, &lookleap.Error{Code: dvs.CodeNoRunner, Subject: quote(a.command.Name, 200),
+			Message: "no runner is configured", Fix: "set SkillClientOptions.Runner"}
 	}
 	var result *dvs.RunResult
 	_, err := a.client.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) (receipt []byte, err error) {

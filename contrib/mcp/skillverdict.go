@@ -21,14 +21,18 @@ func (c *SkillClient) judge(ctx context.Context, e *Entry, files map[string]File
 	root, check := c.webIdentity(ctx, e, files)
 	summary := fmt.Sprintf("the skill is what the MCP server %q lists; only that server vouches for it", c.options.Server)
 	if !root.IsZero() {
-		summary = fmt.Sprintf("the skill is what the MCP server %q lists, and the same files are published under %s", c.options.Server, root)
+		summary = fmt.Sprintf("the skill is what the MCP server %q lists, and the same files are published under %s",
+			c.options.Server, root)
 	}
 	main := files[dvs.EntryFile]
 	return root, &lookleap.Verdict{
-		Document: document, Subject: c.options.Server + " " + e.URI, OK: true, Code: lookleap.CodeOK, Summary: summary, CheckedAt: c.host.Time(),
+		Document: document, Subject: c.options.Server + " " + e.URI, OK: true, Code: lookleap.CodeOK,
+		Summary: summary, CheckedAt: c.host.Time(),
 		Checks: []lookleap.Check{
 			{Code: lookleap.CodeOK, Status: lookleap.Passed, Message: "the entry is well formed and lists all files with digests"},
-			{Code: lookleap.CodeOK, Status: lookleap.Passed, Message: "SKILL.md has the size, digest and header that the entry says", Evidence: []lookleap.Evidence{{Digest: main.Digest.String()}}},
+			{Code: lookleap.CodeOK, Status: lookleap.Passed,
+				Message:  "SKILL.md has the size, digest and header that the entry says",
+				Evidence: []lookleap.Evidence{{Digest: main.Digest.String()}}},
 			check,
 		},
 	}
@@ -63,7 +67,8 @@ func (c *SkillClient) webIdentity(ctx context.Context, e *Entry, files map[strin
 		return skip(dvs.CodeNotRegistered, "the web URL that the server names is under no registered trust root")
 	}
 	not := func(err error) (dvs.TrustRoot, lookleap.Check) {
-		return dvs.TrustRoot{}, lookleap.Check{Code: lookleap.CodeOf(err), Status: lookleap.Noted, Message: "the skill is not the one at " + quote(claimed, 300) + ": " + err.Error()}
+		return dvs.TrustRoot{}, lookleap.Check{Code: lookleap.CodeOf(err), Status: lookleap.Noted,
+			Message: "the skill is not the one at " + quote(claimed, 300) + ": " + err.Error()}
 	}
 	loaded, err := c.options.Loader.LoadPinned(ctx, claimed, dvs.Pin{Digest: files[dvs.EntryFile].Digest})
 	if err != nil {
@@ -82,8 +87,10 @@ func (c *SkillClient) webIdentity(ctx context.Context, e *Entry, files map[strin
 	}
 	for _, name := range names {
 		if content, ok := bundle.Files[name]; !ok || checkContent(name, content, files[name]) != nil {
-			return not(&lookleap.Error{Code: dvs.CodeDigestMismatch, Subject: quote(name, 200), Message: "the file at the web URL is another one", Err: errors.New("the digests differ")})
+			return not(&lookleap.Error{Code: dvs.CodeDigestMismatch, Subject: quote(name, 200),
+				Message: "the file at the web URL is another one", Err: errors.New("the digests differ")})
 		}
 	}
-	return loaded.Root, lookleap.Check{Code: lookleap.CodeOK, Status: lookleap.Passed, Message: "all files are published under " + loaded.Root.String(), Evidence: []lookleap.Evidence{{URL: loaded.ID.String()}}}
+	return loaded.Root, lookleap.Check{Code: lookleap.CodeOK, Status: lookleap.Passed,
+		Message: "all files are published under " + loaded.Root.String(), Evidence: []lookleap.Evidence{{URL: loaded.ID.String()}}}
 }

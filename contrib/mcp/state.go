@@ -49,7 +49,8 @@ func unseal(key []byte, call *mcp.CallToolParamsRaw) (w waiting, err error) {
 func reply(call *mcp.CallToolParamsRaw, question string) (map[string]any, error) {
 	r, ok := call.InputResponses[question].(*mcp.ElicitResult)
 	if !ok || r == nil || r.Action != "accept" {
-		return nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Message: "the user did not agree: nothing was done", Err: lookleap.ErrConsentRefused}
+		return nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Message: "the user did not agree: nothing was done",
+			Err: lookleap.ErrConsentRefused}
 	}
 	return r.Content, nil
 }

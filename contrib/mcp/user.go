@@ -54,7 +54,8 @@ func (u *user) handler(page *agent.Page, tool agent.Tool) mcp.ToolHandler {
 		var pending *lookleap.PendingError
 		switch {
 		case errors.As(err, &pending) && !canAsk(req.Session):
-			return refusal(&lookleap.Error{Code: lookleap.CodeConsentNoPrompter, Message: "this client cannot ask its user: nothing was done", Err: lookleap.ErrConsentRefused}), nil
+			return refusal(&lookleap.Error{Code: lookleap.CodeConsentNoPrompter,
+				Message: "this client cannot ask its user: nothing was done", Err: lookleap.ErrConsentRefused}), nil
 		case errors.As(err, &pending):
 			return askConsent(u.key, req.Params, pending)
 		case err != nil:

@@ -68,7 +68,8 @@ func (t *users) enter(id string) (p *place, evicted *user, err error) {
 		if len(t.byID) >= t.max {
 			oldest := t.idle.Front()
 			if oldest == nil {
-				return nil, nil, &lookleap.Error{Code: lookleap.CodeLimit, Message: "too many users at once", Fix: "try again later, or raise Options.MaxUsers"}
+				return nil, nil, &lookleap.Error{Code: lookleap.CodeLimit, Message: "too many users at once",
+					Fix: "try again later, or raise Options.MaxUsers"}
 			}
 			leaving := t.idle.Remove(oldest).(*place)
 			delete(t.byID, leaving.id)

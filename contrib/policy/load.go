@@ -54,7 +54,8 @@ func (l *loading) read(path string, above []string) error {
 	}
 	switch {
 	case slices.Contains(above, absolute):
-		return bad("the policy extends itself, through "+strings.Join(append(above[slices.Index(above, absolute):], absolute), ", "), "remove one of the references", nil)
+		return bad("the policy extends itself, through "+strings.Join(append(above[slices.Index(above, absolute):], absolute),
+			", "), "remove one of the references", nil)
 	case slices.Contains(l.done, absolute):
 		return nil
 	case len(l.parts) >= maxExtended:

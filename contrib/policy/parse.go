@@ -27,7 +27,8 @@ const maxFile = 1 << 20
 func Parse(name string, data []byte) (*Policy, error) {
 	one, err := parse(name, data)
 	if err == nil && len(one.extends) > 0 {
-		err = &lookleap.Error{Code: dvs.CodePolicyUnreadable, Subject: name, Message: "the policy extends other files", Fix: "read it with Load"}
+		err = &lookleap.Error{Code: dvs.CodePolicyUnreadable, Subject: name, Message: "the policy extends other files",
+			Fix: "read it with Load"}
 	}
 	if err != nil {
 		return unreadable(name, err)
@@ -158,7 +159,8 @@ func parse(name string, data []byte) (part, error) {
 		"type": func(v strictjson.Value) {
 			r.text(&kind)(v)
 			if kind != MediaType {
-				r.refuse(v, "the type is "+plaintext.Quote(kind, 100)+", and this program reads "+MediaType, "write that type, or update the program")
+				r.refuse(v, "the type is "+plaintext.Quote(kind, 100)+", and this program reads "+MediaType,
+					"write that type, or update the program")
 			}
 		},
 		"$schema":   r.text(new(string)),

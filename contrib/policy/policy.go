@@ -100,7 +100,8 @@ func (f Feed) Verify(data []byte, withdrawn func(kid string) bool) ([]byte, erro
 		return nil, err
 	}
 	if withdrawn(result.KeyID) {
-		return nil, &lookleap.Error{Code: dvs.CodeWithdrawn, Subject: result.KeyID, Message: "the feed is signed with a key that was withdrawn", Fix: "sign it with another key of the policy"}
+		return nil, &lookleap.Error{Code: dvs.CodeWithdrawn, Subject: result.KeyID,
+			Message: "the feed is signed with a key that was withdrawn", Fix: "sign it with another key of the policy"}
 	}
 	return result.Payload, nil
 }
@@ -117,7 +118,8 @@ func (p *Policy) Name() string {
 func (p *Policy) Err() error {
 	switch {
 	case p == nil || len(p.parts) == 0 && p.bad == nil:
-		return &lookleap.Error{Code: dvs.CodePolicyUnreadable, Message: "there is no policy, so nothing is allowed", Fix: "read it with Load"}
+		return &lookleap.Error{Code: dvs.CodePolicyUnreadable, Message: "there is no policy, so nothing is allowed",
+			Fix: "read it with Load"}
 	case p.bad != nil:
 		return p.bad
 	}
@@ -202,7 +204,8 @@ func (p *Policy) Endpoints(o aiuri.ClientOptions) aiuri.ClientOptions {
 			o.Permit = p.parts[i].permit(o.Permit)
 		}
 		if say.credentials != nil {
-			o.Credentials = slices.DeleteFunc(slices.Clone(o.Credentials), func(a string) bool { return !slices.Contains(say.credentials, a) })
+			o.Credentials = slices.DeleteFunc(slices.Clone(o.Credentials),
+				func(a string) bool { return !slices.Contains(say.credentials, a) })
 		}
 	}
 	return o
@@ -212,7 +215,9 @@ func (p *Policy) Endpoints(o aiuri.ClientOptions) aiuri.ClientOptions {
 func (p *part) permit(next func(aiuri.URI) error) func(aiuri.URI) error {
 	return func(u aiuri.URI) error {
 		if on, err := aiuri.MatchAuthority(u, p.aiuri.authorities); !on {
-			return &lookleap.Error{Code: dvs.CodePolicyDenied, Message: fmt.Sprintf("the policy %q does not allow this authority", p.name), Fix: "ask the administrator who maintains the policy", Err: err}
+			return &lookleap.Error{Code: dvs.CodePolicyDenied,
+				Message: fmt.Sprintf("the policy %q does not allow this authority", p.name),
+				Fix:     "ask the administrator who maintains the policy", Err: err}
 		}
 		if next != nil {
 			return next(u)
@@ -243,7 +248,8 @@ func (p *Policy) Agent(user *agent.UserPolicy) error {
 	next := user.Veto
 	user.Veto = func(ctx context.Context, d agent.Decision) error {
 		if name, ok := never[fieldKey(d.Field)]; ok {
-			return &lookleap.Error{Code: dvs.CodePolicyDenied, Subject: d.Field, Message: fmt.Sprintf("the policy %q never tells this field", name), Fix: "ask the administrator who maintains the policy"}
+			return &lookleap.Error{Code: dvs.CodePolicyDenied, Subject: d.Field,
+				Message: fmt.Sprintf("the policy %q never tells this field", name), Fix: "ask the administrator who maintains the policy"}
 		}
 		if next != nil {
 			return next(ctx, d)
@@ -331,7 +337,8 @@ func (p *part) sentences() []string {
 func unreadable(name string, err error) (*Policy, error) {
 	var e *lookleap.Error
 	if !errors.As(err, &e) {
-		err = &lookleap.Error{Code: dvs.CodePolicyUnreadable, Subject: name, Message: "the policy could not be read, so nothing is allowed", Err: err}
+		err = &lookleap.Error{Code: dvs.CodePolicyUnreadable, Subject: name,
+			Message: "the policy could not be read, so nothing is allowed", Err: err}
 	}
 	return &Policy{name: name, bad: err}, err
 }

@@ -55,7 +55,8 @@ func notNil(value []byte) []byte {
 const notify = `SELECT count(pg_notify($2, CASE WHEN octet_length($1::bytea) < 5000 THEN encode($1, 'base64') ELSE '' END)) FROM changed`
 
 func (c cache) Delete(ctx context.Context, key string) error {
-	_, err := c.pool.Exec(ctx, c.sql(`WITH changed AS (DELETE FROM lookleap.cache WHERE key = $1 RETURNING 1) `+notify), []byte(key), c.channel())
+	_, err := c.pool.Exec(ctx, c.sql(`WITH changed AS (DELETE FROM lookleap.cache WHERE key = $1 RETURNING 1) `+notify),
+		[]byte(key), c.channel())
 	return err
 }
 

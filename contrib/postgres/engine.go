@@ -30,7 +30,8 @@ type Engine struct {
 func Open(ctx context.Context, url string, o Options) (*Engine, error) {
 	pool, err := pgxpool.New(ctx, url)
 	if err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the URL of the database is malformed", Err: errors.New("see the documentation of pgxpool.New"), Fix: "use postgres://user:password@host:port/database"}
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the URL of the database is malformed",
+			Err: errors.New("see the documentation of pgxpool.New"), Fix: "use postgres://user:password@host:port/database"}
 	}
 	e, err := New(ctx, pool, o)
 	if err != nil {

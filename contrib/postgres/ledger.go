@@ -26,7 +26,8 @@ type ledger struct {
 
 func (l *ledger) Append(ctx context.Context, entries ...agent.Entry) error {
 	return l.head.Append(ctx, entries, func(from, to agent.Head, data []byte) (there agent.Head, err error) {
-		err = l.pool.QueryRow(ctx, l.sql(`SELECT number, digest FROM lookleap.append($1, $2, $3, $4, $5, $6)`), l.user, from.Number, from.Digest, data, to.Number, to.Digest).Scan(&there.Number, &there.Digest)
+		err = l.pool.QueryRow(ctx, l.sql(`SELECT number, digest FROM lookleap.append($1, $2, $3, $4, $5, $6)`),
+			l.user, from.Number, from.Digest, data, to.Number, to.Digest).Scan(&there.Number, &there.Digest)
 		return there, err
 	})
 }
@@ -37,7 +38,8 @@ const page = 256
 func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 	return func(yield func(agent.Entry, error) bool) {
 		var end int64
-		err := l.pool.QueryRow(ctx, l.sql(`SELECT last FROM lookleap.ledger WHERE owner = $1 ORDER BY first DESC LIMIT 1`), l.user).Scan(&end)
+		err := l.pool.QueryRow(ctx, l.sql(`SELECT last FROM lookleap.ledger WHERE owner = $1 ORDER BY first DESC LIMIT 1`),
+			l.user).Scan(&end)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return
 		}

@@ -22,7 +22,8 @@ func (l limiter) Wait(ctx context.Context, key string, r lookleap.Rate) (time.Du
 
 func (l limiter) use(ctx context.Context, key string, r lookleap.Rate, count bool) (time.Duration, error) {
 	var wait int64
-	err := l.pool.QueryRow(ctx, l.sql(`SELECT lookleap.take($1, $2, $3, $4)`), []byte(key), int64(max(r.Limit, 0)), ceil(r.Window), count).Scan(&wait)
+	err := l.pool.QueryRow(ctx, l.sql(`SELECT lookleap.take($1, $2, $3, $4)`), []byte(key), int64(max(r.Limit, 0)),
+		ceil(r.Window), count).Scan(&wait)
 	return time.Duration(wait) * time.Microsecond, err
 }
 

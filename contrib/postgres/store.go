@@ -21,7 +21,8 @@ type records struct {
 
 func (r records) Get(ctx context.Context, key string) ([]byte, error) {
 	var value []byte
-	err := r.pool.QueryRow(ctx, r.sql(`SELECT value FROM lookleap.records WHERE kind = $1 AND owner = $2 AND key = $3`), r.kind, r.user, []byte(key)).Scan(&value)
+	err := r.pool.QueryRow(ctx, r.sql(`SELECT value FROM lookleap.records WHERE kind = $1 AND owner = $2 AND key = $3`),
+		r.kind, r.user, []byte(key)).Scan(&value)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, fmt.Errorf("there is no record %q: %w", key, fs.ErrNotExist)
 	}
@@ -29,13 +30,15 @@ func (r records) Get(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (r records) Delete(ctx context.Context, key string) error {
-	_, err := r.pool.Exec(ctx, r.sql(`DELETE FROM lookleap.records WHERE kind = $1 AND owner = $2 AND key = $3`), r.kind, r.user, []byte(key))
+	_, err := r.pool.Exec(ctx, r.sql(`DELETE FROM lookleap.records WHERE kind = $1 AND owner = $2 AND key = $3`),
+		r.kind, r.user, []byte(key))
 	return err
 }
 
 // create stores a record that does not exist, and reports whether it did.
 func (r records) create(ctx context.Context, key string, value []byte) (bool, error) {
-	done, err := r.pool.Exec(ctx, r.sql(`INSERT INTO lookleap.records VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`), r.kind, r.user, []byte(key), notNil(value))
+	done, err := r.pool.Exec(ctx, r.sql(`INSERT INTO lookleap.records VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`),
+		r.kind, r.user, []byte(key), notNil(value))
 	return done.RowsAffected() > 0, err
 }
 

@@ -27,7 +27,8 @@ type Engine struct {
 func Open(url string, o Options) (*Engine, error) {
 	options, err := redis.ParseURL(url)
 	if err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the URL of the Redis server is malformed", Err: err, Fix: "use redis://user:password@host:port/database"}
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the URL of the Redis server is malformed",
+			Err: err, Fix: "use redis://user:password@host:port/database"}
 	}
 	options.ContextTimeoutEnabled = true
 	return New(redis.NewClient(options), o), nil

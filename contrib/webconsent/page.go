@@ -131,7 +131,8 @@ type listEntry struct {
 func (p *Prompter) showList(w http.ResponseWriter, r *http.Request) {
 	all, unreadable, err := p.waiting(r.Context())
 	if err != nil {
-		webpage.Message(w, http.StatusInternalServerError, "The store cannot be read", err.Error(), webpage.Anchor{URL: "./", Text: "Try again"})
+		webpage.Message(w, http.StatusInternalServerError, "The store cannot be read", err.Error(),
+			webpage.Anchor{URL: "./", Text: "Try again"})
 		return
 	}
 	view := listView{IDs: idsOf(all), Unreadable: unreadable}
@@ -191,14 +192,16 @@ func notWaiting(w http.ResponseWriter, err error) {
 
 func (p *Prompter) takeDecision(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
-		webpage.Message(w, http.StatusBadRequest, "The form cannot be read", err.Error(), webpage.Anchor{URL: "../", Text: "Back to the list"})
+		webpage.Message(w, http.StatusBadRequest, "The form cannot be read", err.Error(),
+			webpage.Anchor{URL: "../", Text: "Back to the list"})
 		return
 	}
 	id, form := r.PathValue("id"), r.PostForm
 	// The token depends on the digest that was shown, so both are checked before the plan is
 	// looked up.
 	if !webpage.FormTokenValid(r, form.Get("token"), "decide", id, form.Get("digest")) {
-		webpage.Message(w, http.StatusForbidden, "The form is not valid", "It belongs to another session or another request. Nothing was decided.", webpage.Anchor{URL: "../", Text: "Back to the list"})
+		webpage.Message(w, http.StatusForbidden, "The form is not valid",
+			"It belongs to another session or another request. Nothing was decided.", webpage.Anchor{URL: "../", Text: "Back to the list"})
 		return
 	}
 	found, err := p.find(r.Context(), id)
@@ -207,7 +210,8 @@ func (p *Prompter) takeDecision(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if found.request.Digest != form.Get("digest") {
-		webpage.Message(w, http.StatusConflict, "The request has changed", "The decision is about other bytes than those that wait. Nothing was decided.", webpage.Anchor{URL: "../", Text: "Back to the list"})
+		webpage.Message(w, http.StatusConflict, "The request has changed",
+			"The decision is about other bytes than those that wait. Nothing was decided.", webpage.Anchor{URL: "../", Text: "Back to the list"})
 		return
 	}
 	decision, fault := decisionOf(found.request, form)
@@ -220,7 +224,8 @@ func (p *Prompter) takeDecision(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Not a redirect: the program may end now, and the user should see that the decision was taken.
-	webpage.Message(w, http.StatusOK, outcomeOf(found.request, decision), "Your decision was recorded, and the program continues with it.", webpage.Anchor{URL: "../", Text: "Back to the list"})
+	webpage.Message(w, http.StatusOK, outcomeOf(found.request, decision),
+		"Your decision was recorded, and the program continues with it.", webpage.Anchor{URL: "../", Text: "Back to the list"})
 }
 
 // decisionOf returns the decision of a form, or what is wrong with it.

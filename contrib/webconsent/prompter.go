@@ -186,11 +186,13 @@ func (p *Prompter) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.door.Se
 // listener is not one of the loopback interface and Options.BaseURL is empty.
 func (p *Prompter) Serve(ctx context.Context, l net.Listener) error {
 	if p.options.BaseURL == "" && !webpage.IsLoopback(l.Addr()) {
-		return &lookleap.Error{Code: lookleap.CodeUsage, Subject: l.Addr().String(), Message: "webconsent: the address is not one of the loopback interface",
-			Fix: "listen on 127.0.0.1, or set Options.BaseURL to the https URL of a proxy in front"}
+		return &lookleap.Error{Code: lookleap.CodeUsage, Subject: l.Addr().String(),
+			Message: "webconsent: the address is not one of the loopback interface",
+			Fix:     "listen on 127.0.0.1, or set Options.BaseURL to the https URL of a proxy in front"}
 	}
 	if err := webpage.Serve(ctx, l, p); err != nil {
-		return &lookleap.Error{Code: lookleap.CodeIO, Subject: l.Addr().String(), Message: "webconsent: the page cannot be served", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeIO, Subject: l.Addr().String(),
+			Message: "webconsent: the page cannot be served", Err: err}
 	}
 	return nil
 }

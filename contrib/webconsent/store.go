@@ -88,7 +88,9 @@ func newVault(o Options) (*vault, error) {
 // put stores a plan. A plan that is stored already stays as it is.
 func (v *vault) put(ctx context.Context, state json.RawMessage, now time.Time) (*lookleap.ConsentRequest, error) {
 	if len(state) > v.maxPlan {
-		return nil, &lookleap.Error{Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("the state of the plan has %d bytes, and %d are allowed", len(state), v.maxPlan), Fix: "raise Options.MaxState"}
+		return nil, &lookleap.Error{Code: lookleap.CodeTooLarge,
+			Message: fmt.Sprintf("the state of the plan has %d bytes, and %d are allowed", len(state),
+				v.maxPlan), Fix: "raise Options.MaxState"}
 	}
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
@@ -109,7 +111,8 @@ func (v *vault) put(ctx context.Context, state json.RawMessage, now time.Time) (
 }
 
 func tooMany(n int) error {
-	return &lookleap.Error{Code: lookleap.CodeLimit, Message: fmt.Sprintf("%d requests wait for the user already", n), Fix: "ask again when the user has decided some of them, or raise Options.MaxPending"}
+	return &lookleap.Error{Code: lookleap.CodeLimit, Message: fmt.Sprintf("%d requests wait for the user already", n),
+		Fix: "ask again when the user has decided some of them, or raise Options.MaxPending"}
 }
 
 func storeError(message string, cause error) error {

@@ -153,7 +153,8 @@ type clockView struct {
 
 func (p *Prompter) clock(at time.Time) clockView {
 	now := p.options.Now()
-	return clockView{at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339Nano), at.UTC().Format("2006-01-02 15:04 UTC"), leftText(at.Sub(now))}
+	return clockView{at.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339Nano), at.UTC().Format("2006-01-02 15:04 UTC"),
+		leftText(at.Sub(now))}
 }
 
 // leftText says how much time is left, in two units at most. The script of the page says

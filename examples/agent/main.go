@@ -57,7 +57,8 @@ func parseFlags(args []string) (*settings, error) {
 	var s settings
 	set := flag.NewFlagSet("agent", flag.ContinueOnError)
 	set.StringVar(&s.site, "site", "", "offer the model the ANML actions of the site at this `URL`; empty: the demo")
-	set.StringVar(&s.modelURL, "model-url", "", "use the chat completions API below this `URL`, with the key in "+keyVariable+"; empty: a scripted model")
+	set.StringVar(&s.modelURL, "model-url", "", "use the chat completions API below this `URL`, with the key in "+
+		keyVariable+"; empty: a scripted model")
 	set.StringVar(&s.model, "model", "", "the `NAME` of the model at --model-url")
 	set.StringVar(&s.policy, "policy", "", "obey the policy of an organisation in this `FILE`")
 	set.StringVar(&s.ledger, "ledger", "", "record disclosures and refusals in this `FILE`; empty: in memory")
@@ -228,7 +229,8 @@ func printLedger(ctx context.Context, out io.Writer, ledger agent.DisclosureLedg
 			return err
 		}
 		fmt.Fprintf(out, "  %s %-9s %s\n", e.Time.Format("2006-01-02 15:04"), e.Kind,
-			printable(strings.Join(strings.Fields(strings.Join([]string{e.Field, "to", e.Endpoint, "for", e.Action, e.Basis, string(e.Reason)}, " ")), " ")))
+			printable(strings.Join(strings.Fields(strings.Join([]string{e.Field, "to", e.Endpoint, "for",
+				e.Action, e.Basis, string(e.Reason)}, " ")), " ")))
 	}
 	return nil
 }

@@ -88,7 +88,8 @@ func commit(ctx context.Context, host *lookleap.Host, ledger agent.DisclosureLed
 	}
 	_, err = host.CommitApproved(ctx, approval, lookleap.Effect{
 		Prepare: func(ctx context.Context, a *lookleap.Approval) error {
-			return ledger.Append(ctx, agent.Entry{Time: time.Now().UTC(), Plan: plan.ID(), Kind: agent.EntryAction, Serving: "shop.example", Owner: "shop.example", Endpoint: "shop.example", Document: "https://shop.example/"})
+			return ledger.Append(ctx, agent.Entry{Time: time.Now().UTC(), Plan: plan.ID(), Kind: agent.EntryAction,
+				Serving: "shop.example", Owner: "shop.example", Endpoint: "shop.example", Document: "https://shop.example/"})
 		},
 		Send: func(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
 			req, err := http.NewRequestWithContext(ctx, http.MethodPost, site, strings.NewReader(string(plan.Effect())))

@@ -61,7 +61,8 @@ func playBooking(s *stage) error {
 	ferries.SellOut("t1")
 	late, err := s.reserve(found.Page, "t1")
 	s.refused("reserve the first trip, which was sold a moment ago", err, lookleap.CodeConflict)
-	s.fact(late != nil && late.Page != nil && len(ferries.Bookings()) == 0, "the company answered with what is left; nothing is tried again by itself")
+	s.fact(late != nil && late.Page != nil && len(ferries.Bookings()) == 0,
+		"the company answered with what is left; nothing is tried again by itself")
 	held, err := s.reserve(found.Page, "t2")
 	s.allowed("reserve the second trip", err, "it is another request, so the user was asked again")
 	if err != nil {
@@ -135,7 +136,8 @@ func (s *stage) crossServices(session *agent.Session, ferries *booking.Service) 
 	if err != nil {
 		return err
 	}
-	for entry := range (agent.Filter{Domain: "hotel.example", Kinds: []agent.EntryKind{agent.EntryRefused}}).Entries(s.ctx, session.Ledger()) {
+	for entry := range (agent.Filter{Domain: "hotel.example",
+		Kinds: []agent.EntryKind{agent.EntryRefused}}).Entries(s.ctx, session.Ledger()) {
 		s.decided(refused, "tell the hotel the "+entry.Field, entry.Code, entry.Code.Title(), refused, agent.CodePrivateContext)
 	}
 	var bodies strings.Builder
@@ -150,7 +152,8 @@ func (s *stage) crossServices(session *agent.Session, ferries *booking.Service) 
 			return err
 		}
 		if entry.Field != "" {
-			s.show(fmt.Sprintf("%-9s %-6s to %s for %q %s%s", entry.Kind, entry.Field, entry.Endpoint, entry.Action, entry.Basis, entry.Reason))
+			s.show(fmt.Sprintf("%-9s %-6s to %s for %q %s%s", entry.Kind, entry.Field, entry.Endpoint, entry.Action,
+				entry.Basis, entry.Reason))
 		}
 	}
 	return nil

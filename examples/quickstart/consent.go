@@ -17,7 +17,8 @@ func playConsent(s *stage) error {
 		Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "order one lamp",
 		Items: []lookleap.ConsentItem{
 			{ID: "order", Summary: "send the order for 49.00", Recipient: "https://shop.example", Digest: lookleap.Digest(order),
-				Remote: []lookleap.RemoteText{{Source: "shop.example", Label: "button", Text: "Buy now!\x1b[2K\nTrust root: https://bank.example"}}},
+				Remote: []lookleap.RemoteText{{Source: "shop.example", Label: "button",
+					Text: "Buy now!\x1b[2K\nTrust root: https://bank.example"}}},
 			{ID: "phone", Summary: "tell your phone number", Recipient: "https://shop.example", Digest: lookleap.Digest([]byte("+1 555 0100")), Optional: true},
 		},
 	}, order, s.host.Time())

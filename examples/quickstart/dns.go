@@ -31,7 +31,8 @@ func playDNS(s *stage) error {
 	s.fact(err == nil && !absent.Exists && absent.DNSSEC == lookleap.Secure, "the absence is proven, so no attacker hid a record")
 
 	unsigned, err := ask("_anml.village.example")
-	s.allowed("use the record of village.example as a hint", err, "its parent proves that the zone is not signed, so anyone on the way could have written it")
+	s.allowed("use the record of village.example as a hint", err,
+		"its parent proves that the zone is not signed, so anyone on the way could have written it")
 	s.fact(err == nil && unsigned.DNSSEC == lookleap.Insecure, "the answer is insecure, and says so")
 
 	s.say("An attacker replays a record whose signature has expired. It is not absent and not unsigned: it is bogus, and never used as data.")

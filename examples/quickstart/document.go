@@ -35,7 +35,8 @@ func playDocument(s *stage) error {
 		return err
 	}
 	s.fact(doc.Constraints().Rule("phone", nil).Requires == anml.ExplicitConsent, "the phone number needs the user's explicit consent")
-	s.fact(doc.Constraints().Rule("passport", nil).Requires == anml.ExplicitConsent, "so does a field that no rule names: silence is no permission")
+	s.fact(doc.Constraints().Rule("passport", nil).Requires == anml.ExplicitConsent,
+		"so does a field that no rule names: silence is no permission")
 
 	s.say("To a model the page is data. Whatever the service wrote stands in quotation marks.")
 	s.show(doc.Text(anml.TextOptions{}))

@@ -45,7 +45,8 @@ func playPay(s *stage) error {
 	if err != nil {
 		return err
 	}
-	bill := aiuri.Request{Page: shopPage, Body: []byte(`{"to":"shop.example","amount":"10.00","currency":"EUR"}`), MediaType: "application/json", Scopes: []string{"initiate-payment"}}
+	bill := aiuri.Request{Page: shopPage, Body: []byte(`{"to":"shop.example","amount":"10.00","currency":"EUR"}`),
+		MediaType: "application/json", Scopes: []string{"initiate-payment"}}
 	pay := func(change ...func(*aiuri.Request)) (*aiuri.Verified, error) {
 		request := bill
 		for _, f := range change {
@@ -82,7 +83,8 @@ func playPay(s *stage) error {
 		return err
 	}
 	s.show(fmt.Sprintf("%s\nsigned by key %s of %s", receipt.Payload, receipt.KeyID, receipt.Claims.Issuer))
-	s.fact(b.user == "ada" && b.token == "ada's token for initiate-payment", "the bank was shown a token of this user, for this scope and no other")
+	s.fact(b.user == "ada" && b.token == "ada's token for initiate-payment",
+		"the bank was shown a token of this user, for this scope and no other")
 	s.user = agree
 
 	s.say("Another gateway asks no one, verifies nothing, and changes the response. The agent does not have to believe it.")
@@ -124,7 +126,8 @@ func playPay(s *stage) error {
 	s.fact(b.keysRead(s) == before, "the keys were not read again")
 	s.lab.Clock().Advance(5 * time.Minute)
 	receipt, err = pay(through(crookedDoor))
-	s.allowed("take a receipt by the new key five minutes later", err, "the keys were read once more, and it is among them: who hands on a signed receipt does not matter")
+	s.allowed("take a receipt by the new key five minutes later", err,
+		"the keys were read once more, and it is among them: who hands on a signed receipt does not matter")
 	if err != nil {
 		return err
 	}

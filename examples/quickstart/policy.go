@@ -48,7 +48,8 @@ func playPolicy(s *stage) error {
 		s.show(no.Verdict.String())
 	}
 	s.refused("GET "+shop.URL("/basket"), visit(shop.URL("/basket")), agentstxt.CodeUnlisted)
-	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /dashboard", "GET /robots.txt"), "the shop was asked for its policy, its robots.txt and /dashboard, and for nothing else")
+	s.fact(onlyAsked(s, shop, "GET /agents.txt", "GET /dashboard", "GET /robots.txt"),
+		"the shop was asked for its policy, its robots.txt and /dashboard, and for nothing else")
 
 	s.say("A mirror of the shop says that /admin is open. An attacker changed the line and not the hash. A file that was changed in one place may have been changed in others, so the whole site counts as closed.")
 	mirror := s.lab.Site("mirror.example").File("*", "text/plain", "welcome").

@@ -35,8 +35,10 @@ func playRedirects(s *stage) error {
 	s.say("What the agent says to one origin is not for another one.")
 	secrets := []string{"Authorization", "Bearer 42", "Cookie", "session=42", "X-Api-Key", "42"}
 	err = s.get(shop.URL("/images"), anywhere, secrets...)
-	s.allowed("shop.example/images leads to cdn.example", err, "the rule of this fetch allows other sites, and the agent's headers stay behind")
+	s.allowed("shop.example/images leads to cdn.example", err,
+		"the rule of this fetch allows other sites, and the agent's headers stay behind")
 	s.fact(carries(s.lab.Journal().Requests(shop.Name()), "X-Api-Key"), "shop.example got the agent's key")
-	s.fact(!carries(s.lab.Journal().Requests(cdn.Name()), "Authorization", "Cookie", "X-Api-Key"), "cdn.example got the request without key, cookie and token")
+	s.fact(!carries(s.lab.Journal().Requests(cdn.Name()), "Authorization", "Cookie", "X-Api-Key"),
+		"cdn.example got the request without key, cookie and token")
 	return nil
 }

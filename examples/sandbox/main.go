@@ -120,7 +120,8 @@ func attempt(ctx context.Context, out io.Writer, what string, loader *dvs.Loader
 		if err != nil {
 			return err
 		}
-		script, err := loaded.Approve(ctx, dvs.Invocation{Script: "scripts/sum.sh", Interpreter: []string{"bash"}, Files: []string{"data/sales.csv"}})
+		script, err := loaded.Approve(ctx, dvs.Invocation{Script: "scripts/sum.sh", Interpreter: []string{"bash"},
+			Files: []string{"data/sales.csv"}})
 		if err != nil {
 			return err
 		}

@@ -281,7 +281,8 @@ func publishEndpoint(mux *http.ServeMux, origin, name string, now func() time.Ti
 	mux.Handle("/keys", aiuri.NewKeyRingHandler(ring))
 	mux.HandleFunc("POST /timetable", func(w http.ResponseWriter, _ *http.Request) {
 		claims := &aiuri.Claims{Issuer: endpoint.String(), Expires: now().Add(time.Minute)}
-		result, err := aiuri.SignResult([]byte(`{"departures":["08:00","12:00","16:00"]}`), ring.Current(), aiuri.SignOptions{Claims: claims})
+		result, err := aiuri.SignResult([]byte(`{"departures":["08:00","12:00","16:00"]}`), ring.Current(),
+			aiuri.SignOptions{Claims: claims})
 		if err != nil {
 			http.Error(w, "", http.StatusInternalServerError)
 			return

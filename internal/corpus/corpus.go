@@ -110,7 +110,8 @@ func Judge(kind Kind, content []byte) (Result, error) {
 	case RobotsTxt:
 		return judgeRobotsTxt(content), nil
 	case Index:
-		return judgeListings(dvs.ParseIndex(content, siteOf(content)+"/.well-known/agent-skills/index.json", dvs.Rules{}, dvs.Limits{})), nil
+		return judgeListings(dvs.ParseIndex(content, siteOf(content)+"/.well-known/agent-skills/index.json",
+			dvs.Rules{}, dvs.Limits{})), nil
 	case Sitemap:
 		return judgeListings(dvs.ReadSitemap(bytes.NewReader(content), siteOf(content)+"/sitemap.xml", dvs.Rules{}, dvs.Limits{})), nil
 	case SkillMD:

@@ -39,7 +39,8 @@ A file is of use if it is taken, or if it has another format and its site stays 
 			continue
 		}
 		use := n[Taken] + n[Foreign]
-		fmt.Fprintf(&b, "| %s | %d | %d (%.0f %%) | %d | %d | %d |\n", kind, total, use, 100*float64(use)/float64(total), n[Lenient], n[Partly], n[Refused])
+		fmt.Fprintf(&b, "| %s | %d | %d (%.0f %%) | %d | %d | %d |\n", kind, total, use, 100*float64(use)/float64(total),
+			n[Lenient], n[Partly], n[Refused])
 	}
 	for _, kind := range Kinds() {
 		reasons(&b, kind, entries)

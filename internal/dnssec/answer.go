@@ -174,7 +174,8 @@ func (l *lookup) judge(ctx context.Context, set *recordSet, m *message) (finding
 	if firstErr != nil {
 		return finding{}, firstErr
 	}
-	return l.judgeUnsigned(ctx, parentSide(set.owner, set.rrtype), set.ttl, EDESignatureAbsent, "%s %s has no signature", set.owner, dns.Type(set.rrtype))
+	return l.judgeUnsigned(ctx, parentSide(set.owner, set.rrtype), set.ttl, EDESignatureAbsent, "%s %s has no signature",
+		set.owner, dns.Type(set.rrtype))
 }
 
 // judgeSigned checks a set with its zone's keys. A set made from a wildcard needs the proof that

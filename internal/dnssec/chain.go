@@ -303,7 +303,8 @@ func (l *lookup) readDS(set *recordSet, parent *zoneState) (delegated, error) {
 	}
 	usable := usableDelegations(set.rrs)
 	if len(usable) == 0 {
-		return decide(parent, z, zoneUnsigned, signed.ttl, fmt.Sprintf("%s is signed with algorithms or digests that are not supported", z)), nil
+		return decide(parent, z, zoneUnsigned, signed.ttl,
+			fmt.Sprintf("%s is signed with algorithms or digests that are not supported", z)), nil
 	}
 	return delegated{anchors: usable, ttl: min(signed.ttl, parent.ttl), chain: parent.chain}, nil
 }

@@ -241,7 +241,8 @@ func parseAnchors(text string) (map[name][]delegation, error) {
 		case *dns.DS:
 		case *dns.DNSKEY:
 			if k.Flags&dns.ZONE == 0 || k.Flags&dns.REVOKE != 0 || k.Protocol != 3 {
-				return nil, fmt.Errorf("trust anchor of %s: the key must not be used for validation (flags %d, protocol %d)", owner, k.Flags, k.Protocol)
+				return nil, fmt.Errorf("trust anchor of %s: the key must not be used for validation (flags %d, protocol %d)",
+					owner, k.Flags, k.Protocol)
 			}
 			ds := k.ToDS(dns.SHA256)
 			if ds == nil {

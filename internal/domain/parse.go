@@ -52,7 +52,8 @@ func (r Rules) checkText(raw string) error {
 	for i := range len(raw) {
 		switch c := raw[i]; {
 		case c <= ' ' || c == 0x7f:
-			return fail(CodeBadURL, i, raw[i:i+1], "white space and control characters are not allowed in a URL", "remove or percent-encode it")
+			return fail(CodeBadURL, i, raw[i:i+1], "white space and control characters are not allowed in a URL",
+				"remove or percent-encode it")
 		case c == '\\':
 			return fail(CodeBadURL, i, `\`, "some readers take a backslash for a slash", `write "/"`)
 		case c >= utf8.RuneSelf:

@@ -32,7 +32,8 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 			for ; n > 0; n-- {
 				out = appendEscape(out, path[i:])
 				if endsInDigitOfEscape(out) {
-					return "", fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")], "this escape is part of another escape once it is decoded", "write the character itself")
+					return "", fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")],
+						"this escape is part of another escape once it is decoded", "write the character itself")
 				}
 				i += len("%XX")
 			}
@@ -121,7 +122,8 @@ func escapeLength(path string, at, i int) (int, error) {
 	}
 	innermost, size := decodeFully(path, i)
 	if innermost == '.' || innermost == '/' || innermost == '\\' || isControl(innermost) {
-		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+size], "servers differ in whether they decode this escape before they read the path", "use a path without it")
+		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+size],
+			"servers differ in whether they decode this escape before they read the path", "use a path without it")
 	}
 	var char [utf8.UTFMax]byte
 	n := 0
@@ -131,7 +133,8 @@ func escapeLength(path string, at, i int) (int, error) {
 	}
 	c, size := utf8.DecodeRune(char[:n])
 	if c == utf8.RuneError && size <= 1 {
-		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")], "the escaped bytes are not UTF-8, and servers differ in what they make of them", "escape the UTF-8 form")
+		return 0, fail(CodeAmbiguousPath, at+i, path[i:i+len("%XX")],
+			"the escaped bytes are not UTF-8, and servers differ in what they make of them", "escape the UTF-8 form")
 	}
 	return size, nil
 }

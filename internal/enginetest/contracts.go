@@ -69,7 +69,8 @@ func separateUsers(t *testing.T, e Engine) {
 	ada, bob := e.Store("ada"), e.Store("bob")
 	trust, others := e.TrustStore("ada"), e.TrustStore("bob")
 	entry := agent.Entry{Time: Later, Kind: agent.EntryAction, Serving: "shop.example"}
-	if err := errors.Join(ada.Put(ctx, "k", []byte("v")), trust.Put(ctx, "k", nil, []byte("v")), e.Ledger("ada").Append(ctx, entry)); err != nil {
+	if err := errors.Join(ada.Put(ctx, "k", []byte("v")), trust.Put(ctx, "k", nil, []byte("v")),
+		e.Ledger("ada").Append(ctx, entry)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := bob.Get(ctx, "k"); !errors.Is(err, fs.ErrNotExist) {

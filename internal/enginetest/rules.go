@@ -15,9 +15,11 @@ var Later = time.Date(2091, 5, 1, 9, 0, 0, 0, time.UTC)
 // each state and for each step. Set replaces the record of the plan "p", whose State is "" for none.
 func Rules(t *testing.T, p lookleap.PlanLedger, set func(lookleap.PlanRecord)) {
 	ctx, lease := t.Context(), lookleap.PlanLease
-	states := []lookleap.PlanState{"", lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown}
+	states := []lookleap.PlanState{"", lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed,
+		lookleap.PlanUnknown}
 	for _, from := range states {
-		for _, age := range []time.Duration{0, lease - 10*time.Second, lease + time.Second, -lease + 10*time.Second, -lease - 10*time.Second} {
+		for _, age := range []time.Duration{0, lease - 10*time.Second, lease + time.Second, -lease + 10*time.Second,
+			-lease - 10*time.Second} {
 			begin := func() (r lookleap.PlanRecord) {
 				if from != "" {
 					r = lookleap.PlanRecord{ID: "p", Owner: "a", State: from, Expires: Later, At: time.Now().Add(-age)}
@@ -35,7 +37,8 @@ func Rules(t *testing.T, p lookleap.PlanLedger, set func(lookleap.PlanRecord)) {
 				for _, to := range append(states, "other") {
 					before := begin()
 					_, want := before.Record(owner, lookleap.PlanOutcome{State: to}, time.Now())
-					if err := p.Record(ctx, "p", owner, lookleap.PlanOutcome{State: to}); !errors.Is(err, want) || (err == nil) != (want == nil) {
+					if err := p.Record(ctx, "p", owner, lookleap.PlanOutcome{State: to}); !errors.Is(err, want) ||
+						(err == nil) != (want == nil) {
 						t.Errorf("record of %q by %q in %q: %v, want %v", to, owner, from, err, want)
 					}
 				}

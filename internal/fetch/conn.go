@@ -143,7 +143,8 @@ func (w *watch) judge(info httptrace.GotConnInfo) (Conn, error) {
 	case !state.HandshakeComplete:
 		return c, coded(lookleap.CodeTLS, "the connection's TLS handshake is not complete")
 	case state.Version < least:
-		return c, coded(lookleap.CodeTLSTooOld, "the connection uses %s, and at least %s is demanded", tls.VersionName(state.Version), tls.VersionName(least))
+		return c, coded(lookleap.CodeTLSTooOld, "the connection uses %s, and at least %s is demanded",
+			tls.VersionName(state.Version), tls.VersionName(least))
 	case w.proof && (len(state.VerifiedChains) == 0 || !c.ValidFor(w.host)):
 		return c, coded(lookleap.CodeTLS, "the fetcher did not verify the server's certificate for this host")
 	case w.request.ClientCertificate && !c.ClientCertificate:

@@ -348,7 +348,8 @@ func (e *exchange) admit(hop Hop) error {
 		case !hop.SameOrigin():
 			return coded(lookleap.CodeRedirectForbidden, "a request that does more than read is not sent to another origin")
 		case hop.Status == http.StatusMovedPermanently || hop.Status == http.StatusFound:
-			return coded(lookleap.CodeRedirectForbidden, "a %d leaves open whether a request that does more than read is sent again", hop.Status)
+			return coded(lookleap.CodeRedirectForbidden,
+				"a %d leaves open whether a request that does more than read is sent again", hop.Status)
 		}
 	}
 	if err := e.request.Redirect(hop); err != nil {

@@ -133,7 +133,8 @@ func anchor(from, to Node) (x, y int) {
 // sections of docs/trust-procedure.md, which the checks name: A and B are about the claim,
 // C is the DNS lookup, D and F are the record, and L, M and Q are manifest and query.
 func OfTrust(v *lookleap.Verdict, server, site string) *Picture {
-	p := &Picture{Names: [nodes]string{User: "asks", Agent: lookleap.RecipientAgent, ServingHost: server, Site: site, DNS: "_anml." + site, Manifest: "of " + site}}
+	p := &Picture{Names: [nodes]string{User: "asks", Agent: lookleap.RecipientAgent, ServingHost: server,
+		Site: site, DNS: "_anml." + site, Manifest: "of " + site}}
 	p.Edges = []Edge{{User, Agent, lookleap.Passed, "asks about " + v.Subject}}
 	steps := []struct {
 		from, to Node

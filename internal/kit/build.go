@@ -189,7 +189,8 @@ func (v vector) with(suffix string, members vector) vector {
 
 // nameURIs adds names and requirements, which the vectors of RFC 8615 lack.
 func nameURIs(file, v vector) []vector {
-	requirement := map[any]string{nil: "WK-3-01", "not-well-known": "WK-3-03", "ambiguous-path": "WK-3-04", "bad-name": "WK-3-08", "scheme-unsupported": "WK-1-03"}[v["reason"]]
+	requirement := map[any]string{nil: "WK-3-01", "not-well-known": "WK-3-03", "ambiguous-path": "WK-3-04",
+		"bad-name": "WK-3-08", "scheme-unsupported": "WK-1-03"}[v["reason"]]
 	if requirement == "" {
 		requirement = "WK-3-01" // of a URL that is refused before its path is read
 	}

@@ -79,10 +79,12 @@ func DecisionsOf(d *anml.Document) Decisions {
 			s.Usage = c.Body().Usage().String()
 		}
 		for a := range c.Knowledge().Asks() {
-			s.Asks = append(s.Asks, AskDecisions{a.Field(), a.Action(), !a.Dangling(), a.Required(), a.Type().String(), c.Constraints().Rule(a.Field(), nil).Requires.String()})
+			s.Asks = append(s.Asks, AskDecisions{a.Field(), a.Action(), !a.Dangling(), a.Required(), a.Type().String(),
+				c.Constraints().Rule(a.Field(), nil).Requires.String()})
 		}
 		for a := range c.Interact().Actions() {
-			av := ActionDecisions{a.ID(), a.Method(), a.Endpoint(), a.EncType(), a.Auth().String(), a.Idempotent(), "unstated", a.Executable() == nil, []string{}}
+			av := ActionDecisions{a.ID(), a.Method(), a.Endpoint(), a.EncType(), a.Auth().String(), a.Idempotent(),
+				"unstated", a.Executable() == nil, []string{}}
 			if confirm, stated := a.Confirm(); stated {
 				av.Confirm = map[bool]string{true: "yes", false: "no"}[confirm]
 			}
@@ -92,7 +94,8 @@ func DecisionsOf(d *anml.Document) Decisions {
 			s.Actions = append(s.Actions, av)
 		}
 		for i := range c.Knowledge().Informs() {
-			s.Informs = append(s.Informs, InformDecisions{i.Text(), i.Usage().String(), i.Confidentiality().String(), i.Priority().String()})
+			s.Informs = append(s.Informs, InformDecisions{i.Text(), i.Usage().String(), i.Confidentiality().String(),
+				i.Priority().String()})
 		}
 		v.Sites = append(v.Sites, s)
 	}

@@ -79,7 +79,8 @@ func judgeResponse(_ context.Context, in struct {
 	ContentType, File string
 	Strict            bool
 }) (map[string]any, error) {
-	p := agentstxt.Judge(agentstxt.Response{Status: in.Status, ContentType: in.ContentType, Body: []byte(in.File)}, agentstxt.Options{Strict: in.Strict})
+	p := agentstxt.Judge(agentstxt.Response{Status: in.Status, ContentType: in.ContentType, Body: []byte(in.File)},
+		agentstxt.Options{Strict: in.Strict})
 	outcome := map[string]any{"state": p.State()}
 	if p.State() == agentstxt.Restricted {
 		return outcome, refused(p.Reason())
@@ -187,7 +188,8 @@ func parseDescriptor(_ context.Context, in struct{ Origin, Document string }) (m
 	if err != nil {
 		return nil, err
 	}
-	outcome := map[string]any{"endpoint": d.Endpoint.String(), "jwks": d.JWKS, "auth": d.Policy.Auth, "mtls": d.Policy.MTLS, "scopes": append([]string{}, d.Scopes...), "finding": ""}
+	outcome := map[string]any{"endpoint": d.Endpoint.String(), "jwks": d.JWKS, "auth": d.Policy.Auth,
+		"mtls": d.Policy.MTLS, "scopes": append([]string{}, d.Scopes...), "finding": ""}
 	if len(d.Findings) == 1 {
 		outcome["finding"] = d.Findings[0].Code
 	}

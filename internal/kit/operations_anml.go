@@ -76,11 +76,13 @@ func decideTier(_ context.Context, in struct {
 }) (map[string]any, error) {
 	var ev anmltrust.Evidence
 	if d := in.DNS; d != nil {
-		ev.DNS = &anmltrust.DNSEvidence{Name: "_anml." + in.Site, Outcome: d.Outcome, Texts: d.Texts, TTL: time.Duration(d.TTL) * time.Second, DNSSEC: d.DNSSEC, At: in.Now}
+		ev.DNS = &anmltrust.DNSEvidence{Name: "_anml." + in.Site, Outcome: d.Outcome, Texts: d.Texts,
+			TTL: time.Duration(d.TTL) * time.Second, DNSSEC: d.DNSSEC, At: in.Now}
 	}
 	for _, x := range in.Exchanges {
 		ev.Exchanges = append(ev.Exchanges, anmltrust.Exchange{
-			Mechanism: x.Mechanism, URL: x.URL, At: in.Now, Status: x.Status, MediaType: x.MediaType, Body: []byte(x.Body), Failure: x.Failure,
+			Mechanism: x.Mechanism, URL: x.URL, At: in.Now, Status: x.Status, MediaType: x.MediaType,
+			Body: []byte(x.Body), Failure: x.Failure,
 		})
 	}
 	a, err := anmltrust.Decide(anmltrust.Claim{URL: in.URL, Site: in.Site, Form: anmltrust.SiteElement}, ev, in.Now)

@@ -24,7 +24,8 @@ func Answer(f *http2.Framer, stream uint32, text string) error {
 	for _, field := range [][2]string{{":status", "200"}, {"content-type", "text/plain; charset=utf-8"}} {
 		_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}) // a Builder takes everything
 	}
-	if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte(block.String()), EndHeaders: true}); err != nil {
+	if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: []byte(block.String()),
+		EndHeaders: true}); err != nil {
 		return err
 	}
 	return f.WriteData(stream, true, []byte(text))

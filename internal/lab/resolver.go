@@ -63,7 +63,8 @@ func (n *Internet) ask(ctx context.Context, name string, rrtype uint16) (*dns.Ms
 			case dns.RcodeSuccess, dns.RcodeNameError:
 				return reply, nil
 			}
-			return nil, &net.DNSError{Err: "the server answered " + dns.RcodeToString[reply.Rcode], Name: name, Server: "lab", IsTemporary: true}
+			return nil, &net.DNSError{Err: "the server answered " + dns.RcodeToString[reply.Rcode], Name: name,
+				Server: "lab", IsTemporary: true}
 		case <-ctx.Done():
 			err := &net.DNSError{Err: ctx.Err().Error(), UnwrapErr: ctx.Err(), Name: name, Server: "lab"}
 			err.IsTimeout = errors.Is(ctx.Err(), context.DeadlineExceeded)

@@ -291,7 +291,8 @@ func (s *blockScanner) open(matched int, inParagraph bool) (opened, isLeaf bool)
 		s.push(matched, container{quote: true})
 		return true, false
 	case '#':
-		if level := len(rest) - len(strings.TrimLeft(rest, "#")); level > 6 || level < len(rest) && rest[level] != ' ' && rest[level] != '\t' {
+		if level := len(rest) - len(strings.TrimLeft(rest, "#")); level > 6 || level < len(rest) &&
+			rest[level] != ' ' && rest[level] != '\t' {
 			return false, false
 		}
 		s.skipBlanks()

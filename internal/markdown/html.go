@@ -145,7 +145,8 @@ func openTag(text string, at int) int {
 // attribute returns where the attribute ends that begins at an offset, or 0.
 func attribute(text string, at int) int {
 	start := at
-	for at < len(text) && (isLetter(text[at]) || text[at] == '_' || text[at] == ':' || at > start && (isDigit(text[at]) || text[at] == '.' || text[at] == '-')) {
+	for at < len(text) && (isLetter(text[at]) || text[at] == '_' || text[at] == ':' || at > start &&
+		(isDigit(text[at]) || text[at] == '.' || text[at] == '-')) {
 		at++
 	}
 	if at == start {

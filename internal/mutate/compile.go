@@ -77,7 +77,8 @@ type checked struct {
 
 // check checks the package's types with some files replaced or added.
 func (p *program) check(replaced map[string]string) (*checked, error) {
-	c := &checked{set: token.NewFileSet(), files: make(map[string]*ast.File), info: &types.Info{Types: make(map[ast.Expr]types.TypeAndValue)}}
+	c := &checked{set: token.NewFileSet(), files: make(map[string]*ast.File),
+		info: &types.Info{Types: make(map[ast.Expr]types.TypeAndValue)}}
 	names := p.files
 	if _, ok := replaced[filepath.Join(p.dir, selector)]; ok {
 		names = append(names[:len(names):len(names)], filepath.Join(p.dir, selector))
@@ -99,7 +100,8 @@ func (p *program) check(replaced map[string]string) (*checked, error) {
 		Importer: p.importer,
 		Error: func(err error) {
 			var found types.Error
-			if errors.As(err, &found) && !found.Soft || strings.Contains(err.Error(), "declared and not used") || strings.Contains(err.Error(), "imported and not used") {
+			if errors.As(err, &found) && !found.Soft || strings.Contains(err.Error(), "declared and not used") ||
+				strings.Contains(err.Error(), "imported and not used") {
 				c.errors = append(c.errors, found)
 			}
 		},

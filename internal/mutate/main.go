@@ -193,7 +193,8 @@ func report(out io.Writer, tallies map[string]tally) {
 	}
 	slices.Sort(files)
 	line := func(name string, t tally) {
-		fmt.Fprintf(out, "%-40s %6s: %d killed, %d survived, %d equivalent, %d not built, %d left out\n", name, t.score(), t[Killed], t[Survived], t[Equivalent], t[NotBuilt], t[LeftOut])
+		fmt.Fprintf(out, "%-40s %6s: %d killed, %d survived, %d equivalent, %d not built, %d left out\n", name,
+			t.score(), t[Killed], t[Survived], t[Equivalent], t[NotBuilt], t[LeftOut])
 	}
 	for _, file := range files {
 		line(file, tallies[file])

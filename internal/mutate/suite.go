@@ -133,7 +133,8 @@ func (s *suite) runBatch(ctx context.Context, id int, batch []probe) (killer str
 	}
 	bounded, cancel := context.WithTimeout(ctx, limit+10*time.Second)
 	defer cancel()
-	output, err := s.command(bounded, limit, []string{"LOOKLEAP_MUTANT=" + strconv.Itoa(id)}, "-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$").CombinedOutput()
+	output, err := s.command(bounded, limit, []string{"LOOKLEAP_MUTANT=" + strconv.Itoa(id)}, "-test.failfast",
+		"-test.run", "^("+strings.Join(names, "|")+")$").CombinedOutput()
 	var failed *exec.ExitError
 	switch {
 	case err == nil:

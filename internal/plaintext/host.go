@@ -105,5 +105,6 @@ func unicodeNote(host string) string {
 // as UTS 39 tells: an IDN that may be made to look like another host, although it is of one
 // script.
 func looksASCII(label domain.Label) bool {
-	return label.Unicode != label.ASCII && !strings.ContainsFunc(confusable.Skeleton(label.Unicode), func(c rune) bool { return c > unicode.MaxASCII })
+	return label.Unicode != label.ASCII && !strings.ContainsFunc(confusable.Skeleton(label.Unicode),
+		func(c rune) bool { return c > unicode.MaxASCII })
 }

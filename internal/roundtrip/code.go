@@ -70,5 +70,6 @@ func isTLS(err error) bool {
 // isHeaderTooLarge knows two errors of net/http by their texts, since they have no type.
 func isHeaderTooLarge(err error) bool {
 	text := err.Error()
-	return strings.Contains(text, "server response headers exceeded") || strings.Contains(text, "response header list larger than advertised limit")
+	return strings.Contains(text, "server response headers exceeded") ||
+		strings.Contains(text, "response header list larger than advertised limit")
 }

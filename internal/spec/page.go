@@ -70,7 +70,8 @@ func (s *Spec) Pages(r *Results, nested []string) map[string][]byte {
 			total[status] += n
 		}
 		byClause += page.byClause
-		fmt.Fprintf(summary, "| [%s](%s) | %d | %d | %d | %d |\n", page.title, name, page.count[Passed], page.byClause, page.count[Excluded], page.count[Missing])
+		fmt.Fprintf(summary, "| [%s](%s) | %d | %d | %d | %d |\n", page.title, name, page.count[Passed],
+			page.byClause, page.count[Excluded], page.count[Missing])
 	}
 	fmt.Fprintf(summary, "| all | %d | %d | %d | %d |\n", total[Passed], byClause, total[Excluded], total[Missing])
 	summary.WriteString(s.mutations)

@@ -85,19 +85,20 @@ func load(files fs.FS) (*Spec, error) {
 	seen := make(map[string]*Requirement)
 	for _, d := range documents {
 		register := Register{Name: d.name, Document: d.document}
-		err := readTable(files, "registers/"+d.name+".tsv", "id level party section package requirement expected ruling", func(c []string) error {
-			r := Requirement{ID: c[0], Level: c[1], Party: c[2], Section: c[3], Package: c[4], Text: c[5], Expected: c[6], Ruling: c[7]}
-			var err error
-			if r.Clauses, err = parseClauses(r.Expected); err != nil {
-				return fmt.Errorf("%s: %w", r.ID, err)
-			}
-			register.Requirements = append(register.Requirements, r)
-			if seen[r.ID] != nil {
-				return fmt.Errorf("%s is there twice", r.ID)
-			}
-			seen[r.ID] = &r
-			return r.validate()
-		})
+		err := readTable(files, "registers/"+d.name+".tsv", "id level party section package requirement expected ruling",
+			func(c []string) error {
+				r := Requirement{ID: c[0], Level: c[1], Party: c[2], Section: c[3], Package: c[4], Text: c[5], Expected: c[6], Ruling: c[7]}
+				var err error
+				if r.Clauses, err = parseClauses(r.Expected); err != nil {
+					return fmt.Errorf("%s: %w", r.ID, err)
+				}
+				register.Requirements = append(register.Requirements, r)
+				if seen[r.ID] != nil {
+					return fmt.Errorf("%s is there twice", r.ID)
+				}
+				seen[r.ID] = &r
+				return r.validate()
+			})
 		if err != nil {
 			return nil, err
 		}

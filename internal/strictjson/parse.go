@@ -247,7 +247,8 @@ func (p *parser) str(at int) (end int, escaped uint32, err error) {
 			}
 			escaped = flagEscaped
 		case c < ' ':
-			return 0, 0, p.fail(CodeSyntax, i, "the string contains a bare control character: "+p.found(i), `write control characters as escapes such as \n`)
+			return 0, 0, p.fail(CodeSyntax, i, "the string contains a bare control character: "+p.found(i),
+				`write control characters as escapes such as \n`)
 		default:
 			for i < len(p.data) && p.data[i] >= utf8.RuneSelf {
 				r, n := utf8.DecodeRune(p.data[i:])
@@ -300,12 +301,14 @@ func (p *parser) escape(at int) (int, error) {
 				return at + 6, nil
 			}
 			if low, ok := p.hex(at + 6); !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
-				return 0, p.fail(CodeSurrogate, at, "the escape "+quote(string(p.data[at:at+6]))+" is half a character", "write both surrogates, the high one first, or the character itself")
+				return 0, p.fail(CodeSurrogate, at, "the escape "+quote(string(p.data[at:at+6]))+" is half a character",
+					"write both surrogates, the high one first, or the character itself")
 			}
 			return at + 12, nil
 		}
 	}
-	return 0, p.fail(CodeSyntax, at, "the string contains an unknown escape", `escape with \" \\ \/ \b \f \n \r \t or \u and four hexadecimal digits`)
+	return 0, p.fail(CodeSyntax, at, "the string contains an unknown escape",
+		`escape with \" \\ \/ \b \f \n \r \t or \u and four hexadecimal digits`)
 }
 
 // hex parses the escape \uXXXX at an offset, if there is one.

@@ -222,7 +222,8 @@ func (v Value) Float() (float64, error) {
 		return 0, v.Refuse(CodeOverflow, "the number is larger than any double", "write a number below 1.8e308")
 	}
 	if !keepsDigits(source, f) {
-		return 0, v.Refuse(CodePrecisionLoss, "the number has more digits than a double can represent", "write at most 15 digits, or a string")
+		return 0, v.Refuse(CodePrecisionLoss, "the number has more digits than a double can represent",
+			"write at most 15 digits, or a string")
 	}
 	return f, nil
 }
@@ -236,7 +237,8 @@ func (v Value) Int() (int64, error) {
 		return 0, err
 	}
 	if math.Abs(f) > maxInt {
-		return 0, v.Refuse(CodePrecisionLoss, "the integer is larger than a double can represent exactly", "write an integer up to 9007199254740992, or a string")
+		return 0, v.Refuse(CodePrecisionLoss, "the integer is larger than a double can represent exactly",
+			"write an integer up to 9007199254740992, or a string")
 	}
 	if f != math.Trunc(f) {
 		return 0, v.Refuse(CodeNotInteger, "an integer is expected, found a fraction", "write the number without a fraction")

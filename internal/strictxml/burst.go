@@ -176,7 +176,8 @@ func (s *Scanner) plainAttrs(i int, attrs []MarkAttr) (count, end int, ok bool) 
 		for i++; i < len(src) && class[src[i]]&isName != 0; i++ {
 		}
 		name := src[at:i]
-		if i+2 >= len(src) || src[i] != '=' || src[i+1] != '"' || len(name) > s.limits.Name || name == "xmlns" || count == len(attrs) || count == s.limits.Attrs {
+		if i+2 >= len(src) || src[i] != '=' || src[i+1] != '"' || len(name) > s.limits.Name || name == "xmlns" ||
+			count == len(attrs) || count == s.limits.Attrs {
 			return 0, 0, false
 		}
 		for k := range attrs[:count] {

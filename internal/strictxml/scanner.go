@@ -74,7 +74,8 @@ func NewBytes(doc []byte, o Options) *Scanner {
 // Ahead returns a second scanner of a document in memory, which continues at the position of this
 // one without changing it.
 func (s *Scanner) Ahead() *Scanner {
-	ahead := &Scanner{source: s.source, limits: s.limits, prolog: s.prolog, pos: s.pos, tokens: s.tokens, state: s.state, typed: s.typed, err: s.err}
+	ahead := &Scanner{source: s.source, limits: s.limits, prolog: s.prolog, pos: s.pos, tokens: s.tokens,
+		state: s.state, typed: s.typed, err: s.err}
 	ahead.open = slices.Clone(s.open)
 	ahead.names = namespaces{s.names.dflt, s.names.dfltTop, slices.Clone(s.names.stack), maps.Clone(s.names.top)}
 	return ahead
@@ -317,7 +318,8 @@ const (
 	Doctype                      // only Offset
 )
 
-var kindNames = [...]string{"nothing", "start tag", "end tag", "text", "CDATA section", "comment", "processing instruction", "document type declaration"}
+var kindNames = [...]string{"nothing", "start tag", "end tag", "text", "CDATA section", "comment",
+	"processing instruction", "document type declaration"}
 
 // String returns the kind in words.
 func (k Kind) String() string {

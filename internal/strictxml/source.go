@@ -311,7 +311,8 @@ func (s *source) chooseEncoding(p *Prolog) error {
 	if s.bom {
 		for _, label := range []string{charset, declared} {
 			if label != "" && !s.markFits(label) {
-				return bad(0, CodeEncoding, "the byte order mark contradicts the encoding %s", clip(label)).fix("send UTF-8 and say so everywhere")
+				return bad(0, CodeEncoding, "the byte order mark contradicts the encoding %s",
+					clip(label)).fix("send UTF-8 and say so everywhere")
 			}
 		}
 	} else if strings.HasPrefix(chosen, "utf-16") {

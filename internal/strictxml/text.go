@@ -212,7 +212,8 @@ func reference(src string, i int) (r rune, end int, err *fault) {
 	if len(name) > 32 {
 		name = "…"
 	}
-	return 0, 0, bad(i, CodeUndefinedEntity, "the entity &%s; is not one of the five predefined", name).fix("write the character itself or its number")
+	return 0, 0, bad(i, CodeUndefinedEntity, "the entity &%s; is not one of the five predefined",
+		name).fix("write the character itself or its number")
 }
 
 func charRef(src string, i int, digits string) (rune, *fault) {

@@ -102,7 +102,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s := d.session(r)
 	if s == nil {
-		Message(w, http.StatusUnauthorized, "No session", "This browser has no session here, or the program was started again. Open the link that the program prints; each link works once.")
+		Message(w, http.StatusUnauthorized, "No session",
+			"This browser has no session here, or the program was started again. Open the link that the program prints; each link works once.")
 		return
 	}
 	r = r.WithContext(contextWith(r.Context(), s))
@@ -126,7 +127,8 @@ func (d *Door) open(w http.ResponseWriter, r *http.Request) {
 	}
 	cookie := rand.Text() + rand.Text()
 	if !d.admit(r.URL.Query().Get("token"), cookie) {
-		Message(w, http.StatusForbidden, "The link does not work", "It was used before, has expired, or belongs to an earlier start of the program. Open the link that the program printed last.")
+		Message(w, http.StatusForbidden, "The link does not work",
+			"It was used before, has expired, or belongs to an earlier start of the program. Open the link that the program printed last.")
 		return
 	}
 	c := &http.Cookie{

@@ -92,7 +92,8 @@ func Protect(h http.Header, script string) {
 // policy returns the Content-Security-Policy. In a meta element, frame-ancestors has no
 // meaning.
 func policy(script string, header bool) string {
-	parts := []string{"default-src 'none'", "style-src " + hash(style), "img-src data:", "base-uri 'none'", "form-action 'self'", "require-trusted-types-for 'script'"}
+	parts := []string{"default-src 'none'", "style-src " + hash(style), "img-src data:", "base-uri 'none'",
+		"form-action 'self'", "require-trusted-types-for 'script'"}
 	if script != "" {
 		parts = append(parts, "script-src "+hash(script), "connect-src 'self'")
 	}
@@ -115,7 +116,8 @@ func IsLoopback(a net.Addr) bool { return isLoopbackAddr(a.String()) }
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	closed := make(chan struct{})
 	context.AfterFunc(ctx, func() {

@@ -130,7 +130,8 @@ func call(t *testing.T, name string, f reflect.Value) {
 		do = f.CallSlice
 	}
 	results := do(in)
-	if n := len(results); n > 1 && f.Type().Out(n-1) == reflect.TypeFor[error]() && f.Type().Out(0).Kind() == reflect.Pointer && results[0].IsNil() && results[n-1].IsNil() {
+	if n := len(results); n > 1 && f.Type().Out(n-1) == reflect.TypeFor[error]() && f.Type().Out(0).Kind() == reflect.Pointer &&
+		results[0].IsNil() && results[n-1].IsNil() {
 		t.Errorf("%s returns neither a result nor an error", name)
 	}
 	for _, out := range results {

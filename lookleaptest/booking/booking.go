@@ -244,7 +244,8 @@ func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if said.stale {
-		write(w, r, http.StatusConflict, payDocument(b, *s.trip(b.Trip), "The consent to your e-mail address is too old: please ask again."))
+		write(w, r, http.StatusConflict, payDocument(b, *s.trip(b.Trip),
+			"The consent to your e-mail address is too old: please ask again."))
 		return
 	}
 	b.State, b.Told, b.Denied = "paid", said.told, said.denied

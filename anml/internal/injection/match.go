@@ -42,7 +42,8 @@ const stop = "."
 
 // unspaced reports characters of scripts that are written without blanks.
 func unspaced(r rune) bool {
-	return r >= 0x0E00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer) || r == 'ー')
+	return r >= 0x0E00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai,
+		unicode.Lao, unicode.Khmer) || r == 'ー')
 }
 
 // phrase is one alternative of a group.

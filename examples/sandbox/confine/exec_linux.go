@@ -66,7 +66,8 @@ func (s *lastStep) run() {
 	if s.program == nil {
 		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 	}
-	_, _, e := syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.program)), uintptr(unsafe.Pointer(&s.argv[0])), uintptr(unsafe.Pointer(&s.env[0])))
+	_, _, e := syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(s.program)), uintptr(unsafe.Pointer(&s.argv[0])),
+		uintptr(unsafe.Pointer(&s.env[0])))
 	s.ready[0] = byte(e)
 	syscall.RawSyscall(unix.SYS_WRITE, reportFile, uintptr(unsafe.Pointer(&s.ready[0])), 1)
 	syscall.RawSyscall(unix.SYS_EXIT_GROUP, 1, 0, 0)

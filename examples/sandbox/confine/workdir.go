@@ -28,7 +28,8 @@ func (r *Runner) inWorkDir(c *dvs.Command, use func(*workDir) error) (err error)
 		return fmt.Errorf("confine: %w", err)
 	}
 	w := &workDir{filepath.Join(base, "skill"), filepath.Join(base, "scratch")}
-	if err := errors.Join(os.Mkdir(w.skill, 0o755), os.Chmod(w.skill, 0o755), os.Mkdir(w.scratch, 0o700), own(w.scratch), letThrough(base)); err != nil {
+	if err := errors.Join(os.Mkdir(w.skill, 0o755), os.Chmod(w.skill, 0o755), os.Mkdir(w.scratch, 0o700),
+		own(w.scratch), letThrough(base)); err != nil {
 		return fmt.Errorf("confine: %w", err)
 	}
 	if err := writeApproved(w.skill, c); err != nil {

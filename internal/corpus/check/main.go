@@ -112,7 +112,8 @@ func compare(entries []corpus.Entry, files map[string][]byte, update bool, out i
 			entries[i].Result = got
 		case got != e.Result:
 			problems++
-			fmt.Fprintf(out, "%s %s/%s: %s %s, listed as %s %s\n", e.Kind, e.Repo, e.Path, got.Outcome, got.Why, e.Result.Outcome, e.Result.Why)
+			fmt.Fprintf(out, "%s %s/%s: %s %s, listed as %s %s\n", e.Kind, e.Repo, e.Path, got.Outcome, got.Why,
+				e.Result.Outcome, e.Result.Why)
 		}
 	}
 	fmt.Fprintf(out, "%d of %d files of the list are here, %d are judged differently\n", found, len(entries), problems)

@@ -42,11 +42,13 @@ func serve(ctx context.Context, address string) error {
 	net0 := lookleaptest.NewInternet()
 	defer net0.Close()
 	site := net0.Site("skills.example")
-	site.File("/refund/SKILL.md", "text/markdown", "---\nname: refund\ndescription: Refunds a ticket.\nlicense: Apache-2.0\nmetadata:\n  version: \"1.2\"\n  reviewed: 2026-01-02\n---\nUse [the letter](templates/letter.md), [the form](templates/eu/form.md) or [the script](scripts/sum.sh).\n")
+	site.File("/refund/SKILL.md", "text/markdown",
+		"---\nname: refund\ndescription: Refunds a ticket.\nlicense: Apache-2.0\nmetadata:\n  version: \"1.2\"\n  reviewed: 2026-01-02\n---\nUse [the letter](templates/letter.md), [the form](templates/eu/form.md) or [the script](scripts/sum.sh).\n")
 	site.File("/refund/templates/letter.md", "text/markdown", "Dear customer\n")
 	site.File("/refund/templates/eu/form.md", "text/markdown", "Form\n")
 	site.File("/refund/scripts/sum.sh", "text/plain", "#!/bin/sh\necho 1\n")
-	site.File("/tickets/change/SKILL.md", "text/markdown", "---\nname: change\ndescription: Changes a ticket.\n---\nAsk for the new date.\n")
+	site.File("/tickets/change/SKILL.md", "text/markdown",
+		"---\nname: change\ndescription: Changes a ticket.\n---\nAsk for the new date.\n")
 	host := net0.Host()
 	host.Prompter = lookleapmcp.Prompter{}
 	loader := dvs.NewLoader(host, dvs.Options{})
