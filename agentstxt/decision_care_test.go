@@ -107,6 +107,7 @@ func TestRobotsDecisions(t *testing.T) {
 		{"reject-unreadable-file", &RobotsFile{reason: lookleap.CodeUnavailable, err: ErrUnavailable}, "/x", false, refusalCode(ErrUnavailable), 0},
 		{"accept-robots-of-an-unreadable-file", &RobotsFile{reason: lookleap.CodeUnavailable, err: ErrUnavailable}, "/robots.txt", true, CodePolicyFile, 0},
 		{"reject-rule", f, "/x", false, CodeRobotsDisallowed, 2},
+		{"reject-path-without-slash", f, "x", false, CodeRobotsDisallowed, 2},
 		{"accept-longer-rule", f, "/x/y", true, CodeAllowed, 3},
 		{"accept-no-rule", f, "/y", true, CodeUnlisted, 0},
 		{"reject-wildcard", f, "/z1w2", false, CodeRobotsDisallowed, 4},
@@ -117,7 +118,7 @@ func TestRobotsDecisions(t *testing.T) {
 		{"reject-longer-path-without-rule", f, "/" + strings.Repeat("b", maxRobotsPath), false, lookleap.CodeURLTooLong, 0},
 	} {
 		t.Run("AGT-1-01/"+c.name, func(t *testing.T) {
-			if d := c.f.Decide(c.path); d.Allowed != c.allowed || d.Code != c.code || d.Line != c.line || d.Matched != (c.line > 0) {
+			if d := c.f.Decide(c.path); d.Path != c.path || d.Allowed != c.allowed || d.Code != c.code || d.Line != c.line || d.Matched != (c.line > 0) {
 				t.Errorf("%.60v; want %v, %s, line %d", d, c.allowed, c.code, c.line)
 			}
 		})

@@ -56,11 +56,12 @@ func modelMatch(rule, path string) (length int, ok bool) {
 func TestRobotsModel(t *testing.T) {
 	rules := []string{
 		"", "a", "/", "*", "$", "/*", "/**", "/a", "/a*", "/a**", "/a$", "/a$b", "/a/", "/a/*", "/a*c", "/a*c$", "/a*b*c", "/*$", "/*b", "/*b$", "*b", "/a**c",
-		"/%61", "/%6", "/%6g", "/a%2fb", "/a%2Fb", "/é", "/%c3%A9", "/a b", "/a?b", "/a?", "/aa", "/ab", "/ba", "/a*a*a*a", "/a%2A", "/a%24",
+		"/%61", "/%6", "/%6g", "/%g6", "/a%2fb", "/a%2Fb", "/é", "/%c3%A9", "/a b", "/a?b", "/a?", "/aa", "/ab", "/ba", "/a*a*a*a", "/a%2A", "/a%24",
+		"/ab*", "/a%0a", "/%a0", "/\x7f", "/\x80",
 	}
 	paths := []string{
-		"/", "/a", "/aa", "/ab", "/abc", "/abcc", "/acb", "/aaaa", "/ba", "/b", "/a/", "/a/b", "/a/b/c", "/a$", "/a$b", "/a*", "/a*c", "/%61", "/%6", "/%6g", "/a%2fb", "/a%2Fb",
-		"/é", "/%C3%a9", "/a b", "/a%20b", "/a?b", "/a?", "/a?b=*", "/xb", "/a%2A", "/a%24", "/\x7f", "/a\x01",
+		"/", "/a", "/aa", "/ab", "/abc", "/abcc", "/acb", "/aaaa", "/ba", "/b", "/a/", "/a/b", "/a/b/c", "/a$", "/a$b", "/a*", "/a*c", "/%61", "/%6", "/%6g", "/%g6", "/a%2fb", "/a%2Fb",
+		"/é", "/%C3%a9", "/a b", "/a%20b", "/a?b", "/a?", "/a?b=*", "/xb", "/a%2A", "/a%24", "/\x7f", "/%7F", "/\x80", "/%80", "/a\x01", "/a%0A", "/%A0",
 	}
 	type match struct {
 		length int
@@ -131,6 +132,11 @@ func TestRobotsLines(t *testing.T) {
 		{"before-any-group", "Disallow: /x\n", false, "0 0"},
 		{"no-colon", "User-agent *\nDisallow /x\n", false, "1 2"},
 		{"no-colon-three-words", "User-agent: *\nDisallow /x y\n", false, "0 0"},
+		{"rule-without-slash", "User-agent: *\nDisallow: x\n", false, "0 0"},
+		{"rule-with-star", "User-agent: *\nDisallow: *x\n", false, "1 2"},
+		{"longer-rule-first", "User-agent: *\nDisallow: /x*\nDisallow: /x\nAllow: /x\n", false, "3 2"},
+		{"first-of-equal-rules", "User-agent: *\nDisallow: /x\nDisallow: /x\n", false, "2 2"},
+		{"longer-wildcard-last", "User-agent: *\nDisallow: /*\nDisallow: /x*$\nAllow: /*\n", false, "3 3"},
 		{"index-page", "User-agent: *\nAllow: /index.html\nDisallow: /x\n", false, "3 3"},
 		{"spaces-between-paths", "User-agent: *\nDisallow: /y /x\n", false, "1 0"},
 		{"foreign-before-any-group", "Disallow: /x\n", true, "1 1"},
@@ -138,6 +144,8 @@ func TestRobotsLines(t *testing.T) {
 		{"foreign-bracket-agent", "[Agent: *]\nDisallow: /x\n", true, "1 2"},
 		{"foreign-bracket-user-agent", "[User-agent: *]\nDisallow: /x\n", true, "1 2"},
 		{"foreign-bracket-other", "[Agent: other]\nDisallow: /x\n", true, "0 0"},
+		{"foreign-agent-other", "Agent: other\nDisallow: /x\n", true, "0 0"},
+		{"foreign-bracket-user-agent-other", "[User-agent: other]\nDisallow: /x\n", true, "0 0"},
 		{"foreign-list-with-commas", "Disallow: /y,/x\n", true, "2 1"},
 		{"foreign-list-with-spaces", "Disallow: /y /x\n", true, "2 1"},
 		{"foreign-list-with-tabs", "Disallow: /y\t/x\n", true, "2 1"},
@@ -154,6 +162,18 @@ func TestRobotsLines(t *testing.T) {
 			}
 		})
 	}
+	t.Run("AGT-1-01/reject-misspelt", func(t *testing.T) {
+		for agent, names := range map[string][]string{
+			"useragent": {"disallow", "dissallow", "dissalow"}, "user agent": {"disalow", "diasllow", "disallaw"},
+		} {
+			for _, name := range names {
+				f := ParseRobots([]byte(agent+": ExampleBot\n"+name+": /x\n"), "ExampleBot")
+				if !f.Named() || f.Decide("/x").Allowed {
+					t.Errorf("%s, %s: named %v, %v", agent, name, f.Named(), f.Decide("/x"))
+				}
+			}
+		}
+	})
 	t.Run("AGT-1-01/accept-empty-token-names-no-program", func(t *testing.T) {
 		for _, value := range []string{"", "1", "/"} {
 			if f := ParseRobots([]byte("User-agent: "+value+"\nDisallow: /x\n"), ""); f.Named() || !f.Decide("/x").Allowed {

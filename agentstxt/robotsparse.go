@@ -47,9 +47,6 @@ func parseRobots(data []byte, o robotsOptions) *RobotsFile {
 		if o.foreign {
 			key, value = foreignField(line, key, value)
 		}
-		if key == "" {
-			continue
-		}
 		if key == "user-agent" {
 			if inRules { // a new group begins
 				isNamed, isGeneral, inRules = false, false, false
@@ -157,7 +154,6 @@ func robotsField(line []byte) (key, value string) {
 	if comment := bytes.IndexByte(line, '#'); comment >= 0 {
 		line = line[:comment]
 	}
-	line = bytes.TrimSpace(line)
 	name, rest, found := bytes.Cut(line, []byte(":"))
 	if !found {
 		words := bytes.Fields(line)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -45,6 +46,7 @@ func TestStrictestReading(t *testing.T) {
 	}{
 		{"reject-disallowed-reading", Options{}, []string{"/a//b ALLOW", "/a/b DISALLOW"}, "/a//b", false, 3},
 		{"reject-disallowed-reading-before", Options{}, []string{"/a/b DISALLOW", "/a//b ALLOW"}, "/a//b", false, 2},
+		{"reject-reading-without-its-last-dot", Options{}, []string{"/a DISALLOW", "/a. ALLOW"}, "/a.", false, 2},
 		{"accept-spelled-out", Options{}, []string{"/a//b ALLOW"}, "/a//b", true, 2},
 		{"reject-not-spelled-out", Options{}, []string{"/a/ ALLOW"}, "/x/..//a/b", false, 0},
 		{"accept-unlisted-readings", open, []string{"/a//b ALLOW"}, "/a//b", true, 2},
@@ -82,6 +84,8 @@ func TestRobotsEffort(t *testing.T) {
 		{"reject-many-rules-and-allow", rules(many) + "Allow: /*aa\n", path, false, lookleap.CodeURLTooLong},
 		{"reject-many-allow-rules", "Disallow: /a\n" + strings.ReplaceAll(rules(many), "Disallow", "Allow"), path, false, lookleap.CodeURLTooLong},
 		{"accept-many-rules-short-path", rules(many), "/ba", true, CodeUnlisted},
+		{"accept-many-rules-of-other-letters", strings.ReplaceAll(rules(many), "ab", "cd"), path, true, CodeUnlisted},
+		{"accept-many-rules-without-wildcards", strings.NewReplacer("*", "", "$", "aab").Replace(rules(many)), path, true, CodeUnlisted},
 		{"accept-long-path-without-rules", "Allow: /\n", strings.Repeat(path, 2), true, CodeUnlisted},
 	} {
 		t.Run("AGT-1-01/"+c.name, func(t *testing.T) {
@@ -91,6 +95,39 @@ func TestRobotsEffort(t *testing.T) {
 			}
 		})
 	}
+	// 128 rules of three bytes and a path of 32765 bytes are exactly the limit.
+	exact := "/" + strings.Repeat("b", maxEffort/128-len("/*a")-1)
+	pattern := func(verb string, n int) string { return strings.Repeat(verb+": /*a$\n", n) }
+	for _, c := range []struct {
+		name, file string
+		allowed    bool
+		code       lookleap.Code
+	}{
+		{"accept-at-the-limit", pattern("Disallow", 128), true, CodeUnlisted},
+		{"reject-above-the-limit", pattern("Disallow", 129), false, lookleap.CodeURLTooLong},
+		{"reject-by-rule-at-the-limit", "Disallow: /b\n" + pattern("Allow", 128), false, CodeRobotsDisallowed},
+		{"reject-allow-rules-above-the-limit", "Disallow: /b\n" + pattern("Allow", 129), false, lookleap.CodeURLTooLong},
+	} {
+		t.Run("AGT-1-01/"+c.name, func(t *testing.T) {
+			if d := ParseRobots([]byte("User-agent: *\n"+c.file), "ExampleBot").Decide(exact); d.Allowed != c.allowed || d.Code != c.code {
+				t.Errorf("%v, %s; want %v, %s", d.Allowed, d.Code, c.allowed, c.code)
+			}
+		})
+	}
+	t.Run("AGT-1-01/reject-at-the-first-rule-above-the-limit", func(t *testing.T) {
+		f := ParseRobots([]byte("User-agent: *\n"+strings.Repeat("Disallow: /*a$\n", 100)), "ExampleBot")
+		short := []byte("/ba")
+		for least, want := range map[int]bool{len(short) + len("/*a"): true, len(short) + len("/*a") - 1: false} {
+			effort := least
+			if found := f.disallow.match(short, pairs(short), 0, &effort); (found != nil) != want || (effort < 0) == want {
+				t.Errorf("effort %d: %v, %d left", least, found, effort)
+			}
+		}
+		effort := 50
+		if f.disallow.match([]byte("/ab"), math.MaxUint64, 0, &effort); effort >= 0 || effort < -6 {
+			t.Errorf("the search went on: %d left", effort)
+		}
+	})
 }
 
 // TestUsageStatements: each category counts for itself, and what is not understood states nothing.

@@ -62,4 +62,7 @@ func TestPayloadClaims(t *testing.T) {
 			}
 		})
 	})
+	if (*Claims)(nil).Has("iss") || new(Claims).Has("iss") {
+		t.Error("there is a claim without claims")
+	}
 }
