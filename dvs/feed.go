@@ -68,7 +68,6 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 	if n, err := v.Need("sequence"); err != nil {
 		r.fail(err)
 	} else if w.Sequence, err = n.Int(); err != nil || w.Sequence < 1 {
-		r.fail(err)
 		r.refuse(v, "sequence", "the sequence is not a number from 1", "begin with 1 and add 1 for each change")
 	}
 	list, seen := r.list(v, "withdrawn"), map[[2]string]bool{}
@@ -76,9 +75,6 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 		r.refuse(v, "withdrawn", fmt.Sprintf("the feed has more than %d entries", maxWithdrawals), "withdraw whole roots")
 	}
 	for e := range list.Elements() {
-		if r.err != nil {
-			break
-		}
 		one := Withdrawal{Kind: WithdrawalKind(r.text(e, "kind")), Value: r.text(e, "value"), Reason: r.text(e, "reason"),
 			Time: r.time(e, "time")}
 		r.only(e, "kind", "value", "reason", "time")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -272,47 +273,132 @@ func TestParseWithdrawals(t *testing.T) {
 	feed := func(entries ...string) string {
 		return `{"type":"` + dvs.WithdrawalsMediaType + `","sequence":1,"updated":"2026-01-01T00:00:00Z","withdrawn":[` + strings.Join(entries, ",") + "]}"
 	}
-	for name, c := range map[string]struct {
-		text string
-		ok   bool
-	}{
-		"empty":         {feed(), true},
-		"all-kinds":     {feed(entry("root", "https://a.example/"), entry("root", "a.example"), entry("skill", "https://a.example/s/SKILL.md"), entry("digest", dvs.DigestOf(nil).String()), entry("key", "k1")), true},
-		"twice":         {feed(entry("key", "a"), entry("key", "a")), false},
-		"unknown-kind":  {feed(entry("user", "a")), false},
-		"bad-root":      {feed(entry("root", "https://a.example/*")), false},
-		"bad-digest":    {feed(entry("digest", "sha256:1")), false},
-		"unknown-key":   {strings.Replace(feed(), `"sequence"`, `"comment":"x","sequence"`, 1), false},
-		"duplicate-key": {strings.Replace(feed(), `"sequence":1`, `"sequence":1,"sequence":2`, 1), false},
-		"sequence-0":    {strings.Replace(feed(), `"sequence":1`, `"sequence":0`, 1), false},
-		"other-type":    {strings.Replace(feed(), "version=1", "version=2", 1), false},
-		"no-time":       {strings.Replace(feed(entry("key", "a")), "T00:00:00Z\"}", "\"}", 1), false},
-		"long-reason":   {strings.Replace(feed(entry("key", "a")), `"r"`, `"`+strings.Repeat("r", 600)+`"`, 1), false},
+	many := make([]string, 10_001)
+	for i := range many {
+		many[i] = entry("key", strconv.Itoa(i))
+	}
+	const archive = "https://a.example/.well-known/agent-skills/s.tar.gz"
+	for name, c := range map[string]struct{ text, want string }{
+		"accept-empty":         {feed(), ""},
+		"accept-all-kinds":     {feed(entry("root", "https://a.example/"), entry("root", "a.example"), entry("skill", "https://a.example/s/SKILL.md"), entry("skill", archive), entry("digest", dvs.DigestOf(nil).String()), entry("key", "k1")), ""},
+		"accept-10000":         {feed(many[:10_000]...), ""},
+		"reject-10001":         {feed(many...), "more than 10000 entries"},
+		"reject-no-json":       {"<html>", "1:1"},
+		"reject-no-kind":       {strings.Replace(feed(entry("key", "a")), `"kind":"key",`, "", 1), `"kind"`},
+		"reject-comment":       {strings.Replace(feed(entry("key", "a")), `"kind"`, `"comment":"x","kind"`, 1), `no member "comment"`},
+		"reject-bad-skill":     {feed(entry("skill", "http://a.example/s/SKILL.md")), "https"},
+		"reject-no-number":     {strings.Replace(feed(), `"sequence":1`, `"sequence":"1"`, 1), "not a number from 1"},
+		"reject-no-sequence":   {strings.Replace(feed(), `"sequence":1,`, "", 1), `"sequence"`},
+		"reject-empty-kid":     {feed(entry("key", "")), "kid is empty"},
+		"reject-twice":         {feed(entry("key", "a"), entry("key", "b"), entry("key", "a")), "twice"},
+		"reject-unknown-kind":  {feed(entry("user", "a")), "kind of entry is unknown"},
+		"reject-bad-root":      {feed(entry("root", "https://a.example/*")), "/withdrawn/0/value"},
+		"reject-bad-digest":    {feed(entry("digest", "sha256:1")), "not a digest"},
+		"reject-unknown-key":   {strings.Replace(feed(), `"sequence"`, `"comment":"x","sequence"`, 1), `no member "comment"`},
+		"reject-duplicate-key": {strings.Replace(feed(), `"sequence":1`, `"sequence":1,"sequence":2`, 1), `"sequence"`},
+		"reject-sequence-0":    {strings.Replace(feed(), `"sequence":1`, `"sequence":0`, 1), "not a number from 1"},
+		"reject-other-type":    {strings.Replace(feed(), "version=1", "version=2", 1), "the type is"},
+		"reject-no-time":       {strings.Replace(feed(entry("key", "a")), "T00:00:00Z\"}", "\"}", 1), "the time is invalid"},
+		"accept-reason-of-500": {strings.Replace(feed(entry("key", "a")), `"r"`, `"`+strings.Repeat("r", 500)+`"`, 1), ""},
+		"reject-long-reason":   {strings.Replace(feed(entry("key", "a")), `"r"`, `"`+strings.Repeat("r", 501)+`"`, 1), "too long"},
+		"reject-long-value":    {feed(entry("key", strings.Repeat("k", 8193))), "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, err := dvs.ParseWithdrawals([]byte(c.text))
-			if (err == nil) != c.ok || err != nil && lookleap.CodeOf(err) != dvs.CodeBadFeed && lookleap.CodeOf(err) != "json-duplicate-name" {
-				t.Fatal(w, err)
-			}
-			if err == nil {
-				again, err := dvs.ParseWithdrawals(marshal(t, w))
-				if err != nil || len(again.Entries) != len(w.Entries) {
-					t.Error(again, err)
+			if c.want != "" {
+				if w != nil || lookleap.CodeOf(err) != dvs.CodeBadFeed || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("want %s, got %v, %v", c.want, w, err)
 				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := dvs.ParseWithdrawals(marshal(t, w))
+			if err != nil || len(again.Entries) != len(w.Entries) {
+				t.Error(again, err)
 			}
 		})
 	}
-	if _, err := dvs.NewWithdrawalsHandler([]byte("{}")); err == nil {
-		t.Error("a malformed feed is served")
+}
+
+// TestWithdrawalsAdd adds entries to a feed. Those that no loader could apply are refused.
+func TestWithdrawalsAdd(t *testing.T) {
+	var feed *dvs.Withdrawals
+	for i, value := range []string{"b.example", "a.example"} {
+		next, err := feed.Add(dvs.Withdrawal{Kind: dvs.WithdrawnKey, Value: value, Reason: "r", Time: noon}, noon.Add(time.Hour))
+		if err != nil || next.Sequence != int64(i+1) || len(next.Entries) != i+1 || !next.Updated.Equal(noon.Add(time.Hour)) {
+			t.Fatal(next, err)
+		}
+		feed = next
 	}
-	h, err := dvs.NewWithdrawalsHandler([]byte(feed()))
-	if err != nil {
-		t.Fatal(err)
+	t.Run("accept-again-changes-nothing", func(t *testing.T) {
+		if next, err := feed.Add(dvs.Withdrawal{Kind: dvs.WithdrawnKey, Value: "a.example", Reason: "other", Time: noon}, noon); err != nil || next != feed {
+			t.Error(next, err)
+		}
+	})
+	t.Run("accept-same-value-of-another-kind", func(t *testing.T) {
+		if next, err := feed.Add(dvs.Withdrawal{Kind: dvs.WithdrawnRoot, Value: "a.example", Time: noon}, noon); err != nil || len(next.Entries) != 3 || len(feed.Entries) != 2 {
+			t.Error(next, err)
+		}
+	})
+	t.Run("reject-what-no-loader-applies", func(t *testing.T) {
+		if next, err := feed.Add(dvs.Withdrawal{Kind: dvs.WithdrawnDigest, Value: "x", Time: noon}, noon); err == nil || next != nil {
+			t.Error(next, err)
+		}
+	})
+	t.Run("accept-sorted-in-JSON", func(t *testing.T) {
+		text := string(marshal(t, feed))
+		if a, b := strings.Index(text, `"value":"a.example"`), strings.Index(text, `"value":"b.example"`); a < 0 || b < a {
+			t.Error(text)
+		}
+		if none := string(must((*dvs.Withdrawals)(nil).MarshalJSON())); !strings.Contains(none, `"withdrawn":[]`) {
+			t.Error(none)
+		}
+	})
+}
+
+// TestWithdrawalsHandler serves a feed as JSON and as JWS.
+func TestWithdrawalsHandler(t *testing.T) {
+	plain := string(marshal(t, &dvs.Withdrawals{Sequence: 1, Updated: noon}))
+	dotted := string(marshal(t, must(new(dvs.Withdrawals).Add(dvs.Withdrawal{Kind: dvs.WithdrawnRoot, Value: "a.b.example", Time: noon}, noon))))
+	for name, c := range map[string]struct{ feed, want string }{
+		"accept-json":           {plain, "application/json"},
+		"accept-json-with-dots": {" " + dotted, "application/json"},
+		"accept-jws":            {"e30.e30.c2ln", "application/jose"},
+		"reject-bad-json":       {"{}", ""},
+		"reject-three-dots":     {"e30.e30.c2ln.c2ln", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, err := dvs.NewWithdrawalsHandler([]byte(c.feed))
+			if c.want == "" {
+				if h != nil || lookleap.CodeOf(err) != dvs.CodeBadFeed {
+					t.Error(h, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec := httptest.NewRecorder()
+			h.ServeHTTP(rec, httptest.NewRequest("GET", "/", nil))
+			if header := rec.Header(); header.Get("Content-Type") != c.want || header.Get("Cache-Control") != "max-age=900" || header.Get("ETag") == "" || rec.Body.String() != c.feed {
+				t.Error(rec.Header(), rec.Body)
+			}
+		})
 	}
-	rec := httptest.NewRecorder()
-	h.ServeHTTP(rec, httptest.NewRequest("GET", "/", nil))
-	if rec.Header().Get("Cache-Control") != "max-age=900" || rec.Header().Get("ETag") == "" || rec.Body.String() != feed() {
-		t.Error(rec.Header())
+}
+
+func TestParseFeedURL(t *testing.T) {
+	for raw, want := range map[string]string{
+		"https://Feed.Example:443/w.json":  "https://feed.example/w.json",
+		"http://feed.example/w.json":       "",
+		"https://feed.example/w.json#part": "",
+		"feed.example/w.json":              "",
+	} {
+		if got, err := dvs.ParseFeedURL(raw); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", raw, got, err)
+		}
 	}
 }
 

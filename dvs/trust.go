@@ -132,11 +132,9 @@ func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*Trust
 func (k *trustKeeper) keepRoot(ctx context.Context, root TrustedRoot) error {
 	root.Type = TrustMediaType
 	return k.change(ctx, trustRoot+root.Root, func(old []byte) ([]byte, error) {
-		var before TrustedRoot
-		if old != nil {
-			if err := decodeTrust(old, &before, func() string { return before.Type }); err != nil {
-				return nil, err
-			}
+		before, err := rootOf(old, root.Root)
+		if err != nil {
+			return nil, err
 		}
 		if before.Revoked && !root.Revoked {
 			return nil, refuse(CodeRevoked, root.Root, "trust in this root was revoked", "")
@@ -157,19 +155,28 @@ func (k *trustKeeper) roots(ctx context.Context) ([]TrustedRoot, error) {
 		if err != nil {
 			return nil, err
 		}
-		var root TrustedRoot
 		if data == nil {
 			continue // deleted meanwhile
 		}
-		if err := decodeTrust(data, &root, func() string { return root.Type }); err != nil {
+		root, err := rootOf(data, strings.TrimPrefix(key, trustRoot))
+		if err != nil {
 			return nil, err
-		}
-		if trustRoot+root.Root != key {
-			return nil, badTrust("the record is that of another root: "+plaintext.Quote(root.Root, 200), nil)
 		}
 		all = append(all, root)
 	}
 	return all, nil
+}
+
+// rootOf reads the record of a root; nil stands for no record.
+func rootOf(data []byte, root string) (stored TrustedRoot, err error) {
+	if data == nil {
+		return stored, nil
+	}
+	err = decodeTrust(data, &stored, func() string { return stored.Type })
+	if err == nil && stored.Root != root {
+		err = badTrust("the record is that of another root: "+plaintext.Quote(stored.Root, 200), nil)
+	}
+	return stored, err
 }
 
 // syncAfter is how long a loader uses the roots that it read from the store before it looks again.

@@ -262,13 +262,14 @@ type brokenStore struct {
 	dvs.TrustStore
 	get, put error
 	panics   bool
+	empty    bool // Get returns a record without bytes as nil
 }
 
 func (b brokenStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if b.panics {
 		panic("a store that panics")
 	}
-	if b.get != nil {
+	if b.get != nil || b.empty {
 		return nil, b.get
 	}
 	return b.TrustStore.Get(ctx, key)
@@ -304,6 +305,7 @@ func TestTrustStoreFailures(t *testing.T) {
 		"other-skill":   {record: `{"type":"` + dvs.TrustMediaType + `","skill":"https://shop.example/s/b/SKILL.md"}`, code: dvs.CodeTrustStore},
 		"no-digest":     {record: `{"type":"` + dvs.TrustMediaType + `","skill":"` + trustedAt + `","versions":[{"file":"","header":"","approved":"2026-01-01T00:00:00Z","root":""}]}`, code: dvs.CodeTrustStore},
 		"unknown-key":   {record: `{"type":"` + dvs.TrustMediaType + `","skill":"` + trustedAt + `","approveAll":true}`, code: dvs.CodeTrustStore},
+		"empty-as-nil":  {store: func(s dvs.TrustStore) dvs.TrustStore { return brokenStore{TrustStore: s, empty: true} }, code: dvs.CodeTrustStore},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTrustWorld(t)
@@ -326,6 +328,9 @@ func TestTrustStoreFailures(t *testing.T) {
 				}
 				if err == nil && !hasFinding(skill.Verdict, dvs.CodeTrustNotKept) {
 					t.Error("nothing says that the decision was not stored")
+				}
+				if name == "panics" && !strings.Contains(err.Error(), "it panics: a store that panics") {
+					t.Error(err)
 				}
 			}
 			if c.store == nil { // Forget repairs it

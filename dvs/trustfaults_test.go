@@ -161,6 +161,11 @@ var storeUses = map[string]func(w *trustWorld) func() error{
 	},
 }
 
+// storedRoot is the record of a root that the user confirmed.
+func storedRoot(root, more string) string {
+	return `{"type":"` + dvs.TrustMediaType + `","root":"` + root + `","by":"confirmed by the user","at":"2026-01-01T00:00:00Z"` + more + "}"
+}
+
 // loading loads a skill in a new process.
 func (w *trustWorld) loading(url string) func() error {
 	return func() error { _, err := w.process(dvs.Options{}).Load(w.t.Context(), url); return err }
@@ -202,7 +207,12 @@ func withFault(t *testing.T, setUp func(*trustWorld) func() error, f fault, n in
 // a decision was not stored. A conflict with another process is neither: the change is tried again.
 func TestTrustStoreFaults(t *testing.T) {
 	failing := func(record string, err error) fault {
-		return func() ([]byte, error) { return []byte(record), err }
+		return func() ([]byte, error) {
+			if err != nil {
+				return nil, err
+			}
+			return []byte(record), nil
+		}
 	}
 	for use, setUp := range storeUses {
 		t.Run("accept-told-"+use, func(t *testing.T) {
@@ -220,7 +230,8 @@ func TestTrustStoreFaults(t *testing.T) {
 					faults["conflicts"] = failing("", dvs.ErrTrustConflict)
 				case method == "get" && strings.HasPrefix(key, "root/"):
 					faults["is damaged"] = failing("{", nil)
-					faults["is that of another root"] = failing(`{"type":"`+dvs.TrustMediaType+`","root":"https://evil.example/","by":"user","at":"2026-01-01T00:00:00Z"}`, nil)
+					faults["is that of another root"] = failing(storedRoot("https://evil.example/", ""), nil)
+					faults["has an unknown member"] = failing(storedRoot(strings.TrimPrefix(key, "root/"), `,"more":1`), nil)
 				case method == "get":
 					faults["is that of another skill"] = failing(`{"type":"`+dvs.TrustMediaType+`","skill":"https://shop.example/other/SKILL.md"}`, nil)
 				}
