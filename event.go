@@ -47,7 +47,7 @@ type observedKey struct{}
 // Events of calls that Observe itself makes on this Host are dropped. On another
 // goroutine, Observe must make such calls with the context that it was given.
 func (h *Host) Report(ctx context.Context, e Event) {
-	if h == nil || h.Observe == nil {
+	if !h.isObserved() {
 		return
 	}
 	ctx = h.enter(ctx)
@@ -59,6 +59,9 @@ func (h *Host) Report(ctx context.Context, e Event) {
 	}
 	h.observe(context.WithValue(ctx, observedKey{}, h), e)
 }
+
+// isObserved reports whether events reach anyone.
+func (h *Host) isObserved() bool { return h != nil && h.Observe != nil }
 
 // observe calls Observe and waits for it for a limited time. The end of ctx does not
 // shorten the wait, so that the events of cancelled calls are reported too.

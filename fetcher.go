@@ -151,8 +151,10 @@ func (f *guardedFetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := roundtrip.Do(f.transport, req, f.bounds)
-	if known := (*Error)(nil); err != nil && CodeOf(err) == CodeInternal && !errors.As(err, &known) {
-		err = &Error{Code: CodeUnreachable, Message: "the exchange failed", Err: err}
+	if err != nil && CodeOf(err) == CodeInternal {
+		if known := (*Error)(nil); !errors.As(err, &known) {
+			err = &Error{Code: CodeUnreachable, Message: "the exchange failed", Err: err}
+		}
 	}
 	return resp, err
 }

@@ -201,14 +201,16 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	if ctx := h.enter(req.Context()); ctx != req.Context() {
 		req = req.WithContext(ctx)
 	}
-	start := h.Time()
-	defer func() {
-		e := Event{Kind: EventFetch, Code: CodeOf(err), Subject: withoutSecrets(req.URL), Duration: h.Time().Sub(start), Err: err}
-		if resp != nil {
-			e.Status = resp.StatusCode
-		}
-		h.Report(req.Context(), e)
-	}()
+	if h.isObserved() {
+		start := h.Time()
+		defer func() {
+			e := Event{Kind: EventFetch, Code: CodeOf(err), Subject: withoutSecrets(req.URL), Duration: h.Time().Sub(start), Err: err}
+			if resp != nil {
+				e.Status = resp.StatusCode
+			}
+			h.Report(req.Context(), e)
+		}()
+	}
 	if err := h.usable(); err != nil {
 		closeBody(req)
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -71,9 +72,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	sent, compressed := req.WithContext(t.client.mark(req.Context())), asksForGzip(req)
+	sent := req.WithContext(t.client.mark(req.Context()))
+	sent.Header = roundtrip.Canonical(req.Header)
+	compressed := asksForGzip(sent)
 	if compressed {
-		sent = withGzip(sent)
+		sent.Header = withGzip(sent.Header)
 	}
 	resp, err := t.client.host.RoundTrip(sent)
 	if err != nil {
@@ -196,20 +199,15 @@ func (t *Transport) target(req *http.Request) (target, error) {
 // asksForGzip reports whether the guard is to ask for a compressed response and decode
 // it, as [http.Transport] does: only if the caller says nothing about encodings or ranges.
 func asksForGzip(req *http.Request) bool {
-	header := roundtrip.Canonical(req.Header)
-	return req.Method != http.MethodHead && header.Get("Accept-Encoding") == "" && header.Get("Range") == ""
+	return req.Method != http.MethodHead && req.Header.Get("Accept-Encoding") == "" && req.Header.Get("Range") == ""
 }
 
-// withGzip returns a copy of a request that asks for a compressed response.
-func withGzip(req *http.Request) *http.Request {
-	header := roundtrip.Canonical(req.Header).Clone()
-	if header == nil {
-		header = make(http.Header)
-	}
-	header.Set("Accept-Encoding", "gzip")
-	asked := *req
-	asked.Header = header
-	return &asked
+// withGzip returns a copy of a header that asks for a compressed response.
+func withGzip(header http.Header) http.Header {
+	asked := make(http.Header, len(header)+1)
+	maps.Copy(asked, header)
+	asked["Accept-Encoding"] = []string{"gzip"}
+	return asked
 }
 
 // decode makes a compressed response look like one that was never compressed.

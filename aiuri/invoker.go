@@ -102,18 +102,18 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, err
 	if c.Token != "" {
 		header.Set("Authorization", "Bearer "+c.Token)
 	}
-	ctx, connected := fetch.TraceConnection(ctx)
 	resp, err := fetch.Do(ctx, g.host, &fetch.Request{
 		Method: c.Method, URL: url, Header: header, Body: c.Body, Limits: fetch.Limits{Body: MaxResult},
 		TrustEvidence: true, MinTLS: tls.VersionTLS13, ClientCertificate: c.MTLS,
 		ReadBody: func(status int) bool { return status/100 == 2 || status >= 400 }, // problem details too
 	})
 	if err != nil {
+		unsent := !fetch.MayHaveArrived(err)
 		if !fetch.Cancelled(err) {
 			err = &lookleap.Error{Code: lookleap.CodeOf(err), Subject: c.URI.Redacted(),
 				Message: "the call through the gateway failed", Err: hideURL(err)}
 		}
-		if !connected() {
+		if unsent {
 			err = lookleap.NothingSent(err)
 		}
 		return SignedResult{}, err

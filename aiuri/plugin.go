@@ -2,6 +2,7 @@ package aiuri
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -57,6 +58,9 @@ type plugin struct {
 	limit *callLimit
 }
 
+// errPanicked is the error of a plug-in that panicked or ended its goroutine.
+var errPanicked = errors.New("it did not return")
+
 // call runs f, which calls a plug-in for an authority (may be empty). It returns when f
 // returns or ctx ends. A panic or an error without a known code gets the plug-in's code.
 func call[T any](ctx context.Context, p plugin, authority string, f func(context.Context) (T, error)) (T, error) {
@@ -74,7 +78,7 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		o := outcome{err: fail(p.code, p.name+" failed", "")} // replaced unless f panics
+		o := outcome{err: errPanicked}
 		defer func() {
 			_ = recover()
 			p.limit.leave(authority)

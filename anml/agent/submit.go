@@ -134,8 +134,8 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 		if err := m.renew(ctx); err != nil {
 			return nil, err
 		}
-		resp, connected, err := m.once(ctx)
-		m.sent = m.sent || connected
+		resp, arrived, err := m.once(ctx)
+		m.sent = m.sent || arrived
 		if refusal := m.withoutBody(err); refusal != nil {
 			resp, err = refusal, nil
 		}
@@ -144,7 +144,7 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 			if gone := ended(ctx, m.url.WithoutQuery()); gone != nil {
 				return nil, gone
 			}
-			if !m.retriesAfter(err, connected) {
+			if !m.retriesAfter(err, arrived) {
 				m.tellFailure(err)
 				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
 			}
@@ -203,14 +203,13 @@ func (m *submission) withoutBody(err error) *fetch.Response {
 	return answer
 }
 
-// once performs one exchange, and reports whether a connection was made.
+// once performs one exchange, and reports whether the request may have arrived.
 func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	limits := m.session.agent.options.Limits
 	left := min(limits.Time-m.spent, maxActionTime)
 	if left <= 0 {
 		return nil, true, &lookleap.Error{Code: lookleap.CodeTimeout, Subject: m.url.WithoutQuery(), Message: "the call took too long"}
 	}
-	ctx, connected := fetch.TraceConnection(ctx)
 	begin := m.session.now()
 	resp, err := fetch.Do(ctx, m.session.agent.host, &fetch.Request{
 		Method: m.method, URL: m.url, Header: m.header(), Body: m.body,
@@ -218,7 +217,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 		Limits: fetch.Limits{Body: limits.Document, Time: left},
 	})
 	m.spent += max(0, m.session.now().Sub(begin))
-	return resp, connected(), err
+	return resp, fetch.MayHaveArrived(err), err
 }
 
 // header returns the header fields that this package sets. Credentials and cookies are
@@ -251,8 +250,8 @@ func (m *submission) again() bool {
 
 // retriesAfter reports whether to retry after a network error (section 11.4): at most
 // once, and never if the request may have arrived and must not be repeated.
-func (m *submission) retriesAfter(err error, connected bool) bool {
-	if !fetch.Transient(err) || connected && !m.idempotent() {
+func (m *submission) retriesAfter(err error, arrived bool) bool {
+	if !fetch.Transient(err) || arrived && !m.idempotent() {
 		return false
 	}
 	return m.again()

@@ -8,7 +8,6 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/netguard"
@@ -169,14 +168,9 @@ func (w *watch) stale(err error) bool {
 	return w.first.Reused && max(w.asked, w.taken) > 1 && code == lookleap.CodeConnReset
 }
 
-// TraceConnection returns a context for one exchange, and a function that reports whether
-// a connection was made, so that the server may have received a request. A Fetcher that
-// does not report connections may have sent the request.
-func TraceConnection(ctx context.Context) (context.Context, func() bool) {
-	var asked, got atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { got.Store(true) },
-	})
-	return ctx, func() bool { return got.Load() || !asked.Load() }
+// mayHaveSent reports whether the Fetcher may have sent the request.
+func (w *watch) mayHaveSent() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.taken > 0 || w.asked == 0
 }

@@ -368,28 +368,39 @@ func TestReportedConnections(t *testing.T) {
 	})
 }
 
-// TestTraceConnection: a request was sent nowhere only if the Fetcher asked for a connection and
-// got none.
-func TestTraceConnection(t *testing.T) {
+// TestMayHaveArrived: a request arrived nowhere if it was not given to the Fetcher, or if the
+// Fetcher asked for a connection and got none.
+func TestMayHaveArrived(t *testing.T) {
 	for name, c := range map[string]struct {
-		asked, got, want bool
+		method      string
+		asked, got  bool
+		answer      *http.Response
+		mayHaveSent bool
 	}{
-		"accept-asked-and-none": {true, false, false},
-		"reject-connected":      {true, true, true},
-		"reject-not-reported":   {false, false, true},
-		"reject-only-connected": {false, true, true},
+		"accept-asked-and-none":    {asked: true},
+		"accept-not-given":         {method: http.MethodConnect, got: true},
+		"reject-connected":         {asked: true, got: true, mayHaveSent: true},
+		"reject-not-reported":      {mayHaveSent: true},
+		"reject-only-connected":    {got: true, mayHaveSent: true},
+		"reject-asked-but-answers": {asked: true, answer: &http.Response{StatusCode: 42, Header: http.Header{}}, mayHaveSent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, connected := fetch.TraceConnection(t.Context())
-			trace := httptrace.ContextClientTrace(ctx)
-			if c.asked {
-				trace.GetConn("shop.example:443")
-			}
-			if c.got {
-				trace.GotConn(httptrace.GotConnInfo{})
-			}
-			if connected() != c.want {
-				t.Errorf("connected %t, want %t", connected(), c.want)
+			f := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+				trace := httptrace.ContextClientTrace(req.Context())
+				if c.asked {
+					trace.GetConn("shop.example:443")
+				}
+				if c.got {
+					trace.GotConn(httptrace.GotConnInfo{})
+				}
+				if c.answer != nil {
+					return c.answer, nil
+				}
+				return nil, lab.ErrReset
+			})
+			_, err := do(t, f, &fetch.Request{Method: c.method}, "https://shop.example/")
+			if err == nil || fetch.MayHaveArrived(err) != c.mayHaveSent {
+				t.Errorf("may have arrived: %t, %v", fetch.MayHaveArrived(err), err)
 			}
 		})
 	}

@@ -17,6 +17,7 @@ type Error struct {
 	URL       string // that failed, without query
 	Transient bool   // trying again later may help: a timeout, reset, refusal or truncation
 	Err       error
+	arrived   bool // the server may have received a request
 
 	// What a refused answer said, where there was one.
 	Status     int
@@ -66,6 +67,14 @@ func Cancelled(err error) bool { return lookleap.CodeOf(err) == lookleap.CodeCan
 func Transient(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Transient
+}
+
+// MayHaveArrived reports whether the server may have received a request of an exchange that failed
+// with err. It has not if the Fetcher asked for a connection and got none. A Fetcher that does not
+// report connections may have sent the request.
+func MayHaveArrived(err error) bool {
+	var e *Error
+	return !errors.As(err, &e) || e.arrived
 }
 
 // codedError is a refusal of ours that has no exchange around it yet.

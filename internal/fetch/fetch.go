@@ -38,7 +38,7 @@ func Do(ctx context.Context, f lookleap.Fetcher, r *Request) (*Response, error) 
 	if clock, ok := f.(Clock); ok {
 		e.now = clock.Time
 	}
-	e.timeout = coded(lookleap.CodeTimeout, "no complete answer came within %v", e.limits.Time)
+	e.timeout = &codedError{code: lookleap.CodeTimeout, message: "no complete answer came within " + e.limits.Time.String()}
 	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.Time, e.timeout)
 	defer cancel()
 	return e.run(ctx)
@@ -60,6 +60,7 @@ type exchange struct {
 	hops    []Hop
 
 	repeated bool // the one repetition is used up
+	arrived  bool // the server may have received a request
 }
 
 func (e *exchange) run(ctx context.Context) (*Response, error) {
@@ -68,12 +69,11 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 	}
 	for {
 		resp, err := e.once(ctx)
-		var stale *staleError
-		if errors.As(err, &stale) && !e.repeated {
-			e.repeated = true
-			continue
-		}
 		if err != nil {
+			if stale := (*staleError)(nil); errors.As(err, &stale) && !e.repeated {
+				e.repeated = true
+				continue
+			}
 			return nil, e.fail(ctx, err)
 		}
 		if !isRedirect(resp.Status) || e.request.Redirect == nil {
@@ -149,6 +149,7 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 		defer resp.Body.Close()
 	}
 	conn, failed := w.outcome()
+	e.arrived = e.arrived || resp != nil || w.mayHaveSent()
 	switch {
 	case failed != nil:
 		return nil, failed
@@ -399,7 +400,7 @@ func causeOf(ctx context.Context, err error) error {
 
 // fail makes the error of Do. The caller's own end comes before everything else.
 func (e *exchange) fail(ctx context.Context, err error) *Error {
-	out := &Error{Err: err, Hops: e.hops}
+	out := &Error{Err: err, Hops: e.hops, arrived: e.arrived}
 	out.URL = e.url.WithoutQuery()
 	if e.url.IsZero() {
 		out.URL = e.request.URL.WithoutQuery()
