@@ -195,6 +195,9 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 		if d.tried[c.url.String()] {
 			continue
 		}
+		if from, unknown := domain.Parse(d.origin); unknown == nil {
+			d.session.context.hearPlace(from, from.String(), c.url)
+		}
 		page, failed := d.try(c)
 		if page != nil {
 			return page, nil

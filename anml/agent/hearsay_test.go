@@ -89,6 +89,15 @@ func TestToldAnywhere(t *testing.T) {
 			"html":          scripted(200, "<p>47&#49;1-8822", "Content-Type", "text/html"),
 			"problem":       scripted(422, `{"title":"no","detail":"order 4711-8822"}`, "Content-Type", anml.MediaTypeProblemJSON),
 			"document":      scripted(200, service(saying(secret)["status"]), "Content-Type", anml.MediaTypeXML),
+			"divided-html":  scripted(200, "<p>47<b>11-8</b>822", "Content-Type", "text/html"),
+			"divided-xml":   scripted(200, "<p>47<b>11-8</b>822", "Content-Type", "application/xml"),
+			"false-image":   scripted(200, "order 4711-8822", "Content-Type", "image/png"),
+			"false-font":    scripted(200, `{"order":"4711-8822"}`, "Content-Type", "font/woff2"),
+			"utf-16":        scripted(200, "\xff\xfe4\x007\x001\x001\x00-\x008\x008\x002\x002\x00", "Content-Type", "text/plain; charset=utf-16"),
+			"redirect":      scripted(303, "", "Location", "/orders/4711-8822"),
+			"redirect-away": scripted(302, "", "Location", "https://c.example/orders/4711-8822"),
+			"media-type":    scripted(200, "x", "Content-Type", "text/order-4711-8822"),
+			"error":         scripted(200, "<anml><n4711-8822></q>", "Content-Type", anml.MediaTypeXML),
 			"failed-status": scripted(503, service(saying(secret)["status"]), "Content-Type", anml.MediaTypeXML),
 		} {
 			t.Run("reject-result-"+name, func(t *testing.T) {
@@ -99,6 +108,40 @@ func TestToldAnywhere(t *testing.T) {
 				asked(t, st)
 			})
 		}
+		for name, answer := range map[string]http.Handler{
+			"redirect":   scripted(302, "", "Location", "/orders/4711-8822"),
+			"link":       scripted(200, `<link rel="alternate" type="application/anml+xml" href="/orders/4711-8822">`, "Content-Type", "text/html"),
+			"media-type": scripted(200, "x", "Content-Type", "text/order-4711-8822"),
+			"error":      scripted(200, "<anml><n4711-8822></q>", "Content-Type", anml.MediaTypeXML),
+			"element":    document(titled + `<body><n4711-8822 xmlns="urn:x">x</n4711-8822></body>`),
+		} {
+			t.Run("reject-opened-"+name, func(t *testing.T) {
+				st := asker(t)
+				serve(t, st.net.Site("a.example"), "/orders/4711-8822", titled, false)
+				st.net.Site("a.example").Handle("/a", answer)
+				_, _ = st.session().Open(t.Context(), "https://a.example/a")
+				asked(t, st)
+			})
+		}
+		t.Run("accept-url-of-the-caller", func(t *testing.T) {
+			for _, answer := range []http.Handler{document(titled), scripted(404, "")} {
+				st := asker(t)
+				st.net.Site("a.example").Handle("/orders/4711-8822", answer)
+				_, _ = st.session().Open(t.Context(), "https://a.example/orders/4711-8822")
+				b := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", ""))
+				if x := st.prepares(b, ways["argument"]); len(x.items) != 0 {
+					t.Errorf("%+v", x.items)
+				}
+			}
+		})
+		t.Run("reject-picture-in-the-text-of-a-result", func(t *testing.T) {
+			st := asker(t)
+			p := pageFor(t, st.net, st.session(), "https://a.example/a", interact(action("go", "GET", "/go", "")))
+			st.net.Site("a.example").Handle("/go", scripted(200, "\x89PNG 4711-8822", "Content-Type", "image/png"))
+			r, err := p.Do(t.Context(), Call{Action: "go"})
+			must(t, err)
+			hasTexts(t, r.Text(anml.TextOptions{}), "!4711", `14 bytes of type "image/png"`)
+		})
 		t.Run("reject-site-ref", func(t *testing.T) {
 			st := asker(t)
 			st.net.Site("a.example").Handle("/own", document(saying(secret)["body"]))

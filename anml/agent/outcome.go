@@ -26,6 +26,7 @@ func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, co
 		session: s, effect: e, budget: budget, notify: s.noticesOf(ctx),
 		method: e.Send.Method, url: u, contentType: contentType, body: body, key: plan.IdempotencyKey(),
 	}
+	defer func() { s.context.hearError(m.url, err) }()
 	resp, err := m.run(ctx)
 	if err != nil {
 		return nil, m.sent, m.doubtful(err)

@@ -49,26 +49,26 @@ func (d *disclosure) response(e exchange) (*anml.Document, error) {
 // it, and what the service says that it is for.
 func (e exchange) item(asker string, t *tell, warnings []string) lookleap.ConsentItem {
 	value, values := shownValue(t.Value, valueLabels[t.Kind], t.Field)
+	field, named := shownValue(t.Field, "name", "")
 	var summary string
 	switch t.Kind {
 	case tellAnswer:
-		summary = "answer the field " + quote(t.Field) + " with " + value
+		summary, values = "answer the field "+field+" with "+value, append(named, values...)
 		if t.Required {
 			summary += ", which the service calls required"
 		}
 	case tellArg:
-		summary = "send the argument " + quote(t.Field) + " with " + value
+		summary, values = "send the argument "+field+" with "+value, append(named, values...)
 		if t.Means != "" {
 			summary += ", which is your " + quote(t.Means)
 		}
 	case tellInform:
 		summary = "tell of the agent's own accord: " + value
 	case tellAsk:
-		summary = "ask them for the field " + quote(t.Field)
+		summary, values = "ask them for the field "+field, named
 		if purpose := strings.Join(t.Purposes, " "); purpose != "" {
-			var said string
-			said, values = shownValue(purpose, "purpose", t.Field)
-			summary += ", saying " + said
+			said, whole := shownValue(purpose, "purpose", "")
+			summary, values = summary+", saying "+said, append(named, whole...)
 		}
 	}
 	if len(t.From) > 0 {

@@ -169,10 +169,13 @@ func TestShownWhole(t *testing.T) {
 			"answer":            {booking("", askFor("note")), Call{Action: "book", Reply: &Reply{Values: map[string]Value{"note": {Text: long}}}}},
 			"inform":            {booking("", ""), Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: long}}}}},
 			"counter-ask":       {booking("", ""), Call{Action: "book", Reply: &Reply{Asks: []Counter{{"price", long}}}}},
+			"counter-ask-field": {booking("", ""), Call{Action: "book", Reply: &Reply{Asks: []Counter{{long, "to compare"}}}}},
+			"answer-field":      {booking("", askFor(long)), Call{Action: "book", Reply: &Reply{Values: map[string]Value{long: {Text: "tea"}}}}},
+			"argument-name":     {finder("POST", "", long), Call{Action: "find", Args: map[string]string{long: "ann@example.org"}}},
 			"endpoint":          {interact(action("find", "POST", "/find?q="+strings.ReplaceAll(long, " ", "+"), "")), Call{Action: "find"}},
 		} {
-			if name == "endpoint" && abridged {
-				continue // longer than a URL may be
+			if (name == "endpoint" || name == "argument-name") && abridged {
+				continue // a URL is never so long, and a name is always shown whole
 			}
 			t.Run(fmt.Sprintf("O08/accept-%s-%d", name, size), func(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc, user: User{Profile: ann}})

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
@@ -90,7 +91,23 @@ func (c *Context) hearPage(ctx context.Context, p *Page) error {
 				return
 			}
 		}
+		for _, f := range doc.Findings() { // names of unknown elements and attributes are only there
+			if !yield(f.Path) || !yield(quotedIn(f.Message)) {
+				return
+			}
+		}
 	})
+}
+
+// quotedIn returns what stands in quotation marks in a text.
+func quotedIn(text string) string {
+	var quoted []string
+	for i, part := range strings.Split(text, `"`) {
+		if i%2 == 1 {
+			quoted = append(quoted, part)
+		}
+	}
+	return strings.Join(quoted, " ")
 }
 
 // tellerOf returns the domain that tells what a URL delivers.
@@ -101,19 +118,61 @@ func tellerOf(u domain.URL) string {
 	return u.Host()
 }
 
-// hearBody records a response body that is no document, or a medium. Images, audio, video and fonts
-// contain no text to compare values with.
+// hearBody records a response body that is no document, or a medium, and its media type. Images,
+// audio, video and fonts contain no text to compare values with.
 func (c *Context) hearBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
-	kind, _, _ := strings.Cut(mediaType, "/")
-	if len(body) == 0 || slices.Contains(wordless[:], kind) && mediaType != "image/svg+xml" {
-		return nil
+	texts := []string{mediaType}
+	if len(body) > 0 && !isWordless(mediaType, body) {
+		text := strings.ToValidUTF8(string(body), " ")
+		texts = append(texts, text)
+		if strings.Contains(mediaType, "html") || strings.Contains(mediaType, "xml") {
+			texts = append(texts, withoutTags(text)) // a tag may divide a word
+		}
 	}
-	return c.heard.hear(ctx, speaker{tellerOf(u), anml.Public}, len(body), slices.Values([]string{strings.ToValidUTF8(string(body), " ")}))
+	return c.heard.hear(ctx, speaker{tellerOf(u), anml.Public}, len(body), slices.Values(texts))
+}
+
+// isWordless reports whether a body is an image, sound, video or font. A text that only claims to
+// be one is not.
+func isWordless(mediaType string, body []byte) bool {
+	kind, _, _ := strings.Cut(mediaType, "/")
+	return slices.Contains(wordless[:], kind) && mediaType != "image/svg+xml" && !utf8.Valid(body)
+}
+
+// withoutTags returns a text without what stands in angle brackets.
+func withoutTags(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "<")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		if _, text, ok = strings.Cut(rest, ">"); !ok {
+			b.WriteString(rest)
+			return b.String()
+		}
+	}
 }
 
 // hearRemark records text of a server outside any content.
 func (c *Context) hearRemark(u domain.URL, text string) {
 	_ = c.heard.hear(context.Background(), speaker{tellerOf(u), anml.Public}, len(text), slices.Values([]string{text})) // what is too much was told before it
+}
+
+// hearError records what the error of an exchange quotes of the server. The URL of the request is
+// the caller's.
+func (c *Context) hearError(u domain.URL, err error) {
+	if err != nil {
+		c.hearRemark(u, strings.ReplaceAll(err.Error(), u.WithoutQuery(), " "))
+	}
+}
+
+// hearPlace records where a server has the caller go instead of the requested URL.
+func (c *Context) hearPlace(from domain.URL, requested string, to domain.URL) {
+	if place := to.String(); place != requested {
+		c.hearRemark(from, strings.TrimPrefix(place, from.Origin()))
+	}
 }
 
 // wordless are the kinds of media types without text.
