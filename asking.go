@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
@@ -61,16 +62,11 @@ func userOf(ctx context.Context) string {
 
 // asking records for one Host which users are being asked, and what they were asked.
 type asking struct {
-	mu      sync.Mutex
-	users   map[string]*dialogues
-	refused map[question]time.Time
-	asked   map[asker][]*prompt
-}
+	dialogues flight.Turns[string] // a user has one open dialogue at a time
 
-// dialogues are the dialogues of one user, of which at most one is open.
-type dialogues struct {
-	slot  chan struct{} // holds a token while a dialogue is open
-	users int           // calls that have the slot or wait for it
+	mu      sync.Mutex
+	refused map[question]time.Time // "no", until when it applies to identical requests
+	asked   map[asker][]*prompt
 }
 
 // question identifies a request that a user was asked or refused.
@@ -136,36 +132,6 @@ func askersOf(user string, r *ConsentRequest) []asker {
 	path = strings.Trim(path, "/")
 	owner, _, _ := strings.Cut(path, "/")
 	return []asker{{user, site + "/" + path, 1}, {user, site + "/" + owner, 2}, {user, site, 4}}
-}
-
-// enter waits until the user has no other dialogue. The caller calls leave when
-// its dialogue is closed.
-func (a *asking) enter(ctx context.Context, user string) (leave func(), err error) {
-	a.mu.Lock()
-	d := a.users[user]
-	if d == nil {
-		if a.users == nil {
-			a.users = make(map[string]*dialogues)
-		}
-		d = &dialogues{slot: make(chan struct{}, 1)}
-		a.users[user] = d
-	}
-	d.users++
-	a.mu.Unlock()
-	gone := func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if d.users--; d.users == 0 {
-			delete(a.users, user)
-		}
-	}
-	select {
-	case d.slot <- struct{}{}:
-		return sync.OnceFunc(func() { <-d.slot; gone() }), nil
-	case <-ctx.Done():
-		gone()
-		return nil, callerLeft(ctx)
-	}
 }
 
 // admit returns an error if a request may not be shown now, and counts it if it
@@ -294,9 +260,9 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	if err := h.asking.admit(req, user, limits, now, false); err != nil {
 		return ConsentDecision{}, err
 	}
-	leave, err := h.asking.enter(ctx, user)
+	leave, err := h.asking.dialogues.Wait(ctx, user)
 	if err != nil {
-		return ConsentDecision{}, err
+		return ConsentDecision{}, callerLeft(ctx)
 	}
 	err = plugin.PromptCheck(ctx) // an earlier answer may have decided this request
 	if err == nil {

@@ -1,32 +1,10 @@
 package lookleap
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
 )
-
-// TestDialoguesAreForgotten: nothing is kept of a user who has no dialogue.
-func TestDialoguesAreForgotten(t *testing.T) {
-	var a asking
-	leave, err := a.enter(t.Context(), "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := a.enter(gone, "ada"); err == nil {
-		t.Error("two dialogues are open")
-	}
-	if len(a.users) != 1 {
-		t.Errorf("%d users with an open dialogue", len(a.users))
-	}
-	leave()
-	if len(a.users) != 0 {
-		t.Errorf("%d users without a dialogue are kept", len(a.users))
-	}
-}
 
 // TestRoom: a full map loses its old entries, or any one if none is old.
 func TestRoom(t *testing.T) {

@@ -46,7 +46,8 @@ func (l *callLimit) leave(authority string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all--
-	if l.of[authority]--; l.of[authority] == 0 {
+	l.of[authority]--
+	if l.of[authority] == 0 {
 		delete(l.of, authority)
 	}
 }

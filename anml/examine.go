@@ -125,7 +125,8 @@ func (e *examination) elements() error {
 	for i := root; i < len(e.t.rows); i++ {
 		k, n := e.t.rows[i].kind, e.node(int32(i))
 		if l := &limits[k]; l.limit > 0 {
-			if l.count++; l.count > l.limit {
+			l.count++
+			if l.count > l.limit {
 				return e.refuseTooMany(n, -1, l.what, l.limit)
 			}
 		}
@@ -135,7 +136,8 @@ func (e *examination) elements() error {
 			steps := 0
 			for c := n.first(); c.ok(); c = c.next() {
 				if c.kind() == kStep {
-					if steps++; steps > e.limits.Steps {
+					steps++
+					if steps > e.limits.Steps {
 						return e.refuseTooMany(n, -1, "steps in one flow", e.limits.Steps)
 					}
 				}

@@ -36,7 +36,8 @@ type linter struct {
 }
 
 func (l *linter) add(at node, f lookleap.Finding) {
-	if l.room--; l.room >= 0 {
+	l.room--
+	if l.room >= 0 {
 		f.Position = l.d.position(at, -1)
 		l.list = append(l.list, f)
 	}

@@ -249,11 +249,13 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 		}
 		return
 	}
-	if j.elements++; j.elements > j.limits.Elements {
+	j.elements++
+	if j.elements > j.limits.Elements {
 		j.fail(j.refuseTooMany(j.node(parent), start, "elements", j.limits.Elements))
 		return
 	}
-	if depth++; depth > j.limits.Depth {
+	depth++
+	if depth > j.limits.Depth {
 		j.fail(j.refuse(ErrLimit, lookleap.CodeLimit, j.node(parent), start,
 			"elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
 		return

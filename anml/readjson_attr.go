@@ -226,11 +226,13 @@ func (j *jsonReader) skipRaw(kind strictjson.Kind, depth int) {
 			j.skipRaw(j.kind(), depth)
 		}
 	case strictjson.Object:
-		if j.elements++; j.elements > j.limits.Elements {
+		j.elements++
+		if j.elements > j.limits.Elements {
 			j.fail(j.refuseTooMany(node{}, start, "elements", j.limits.Elements))
 			return
 		}
-		if depth++; depth > j.limits.Depth {
+		depth++
+		if depth > j.limits.Depth {
 			j.fail(j.refuse(ErrLimit, lookleap.CodeLimit, node{}, start, "elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
 			return
 		}

@@ -64,10 +64,12 @@ func (s *jsonScanner) next() byte {
 
 // enter passes the byte that opens an array or object, and reports whether it has elements.
 func (s *jsonScanner) enter(closing byte) bool {
-	if s.depth--; s.depth < 0 {
+	s.depth--
+	if s.depth < 0 {
 		s.fail()
 	}
-	if s.at++; s.next() == closing {
+	s.at++
+	if s.next() == closing {
 		s.at++
 		s.depth++
 		return false
@@ -93,7 +95,8 @@ func (s *jsonScanner) more(closing byte) bool {
 
 // kind returns the kind of the value that begins here.
 func (s *jsonScanner) kind() strictjson.Kind {
-	if s.values--; s.values < 0 {
+	s.values--
+	if s.values < 0 {
 		s.fail()
 	}
 	switch c := s.next(); c {

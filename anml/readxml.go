@@ -280,7 +280,8 @@ func (x *xmlReader) innermost() node {
 // first size, it makes sure that the rest of the document is well-formed: a document that is
 // refused must not take much memory.
 func (x *xmlReader) countElement(offset, attrs int) error {
-	if x.elements++; x.elements > x.limits.Elements {
+	x.elements++
+	if x.elements > x.limits.Elements {
 		return x.refuseTooMany(x.innermost(), offset, "elements", x.limits.Elements)
 	}
 	if attrs > x.limits.Attrs {

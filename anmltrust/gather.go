@@ -340,7 +340,8 @@ var (
 
 // exchange performs one exchange, and counts it.
 func (g *gathering) exchange(ctx context.Context, u domain.URL, header http.Header, size int) (*fetch.Response, error) {
-	if g.exchangesLeft--; g.exchangesLeft < 0 {
+	g.exchangesLeft--
+	if g.exchangesLeft < 0 {
 		return nil, errExchanges
 	}
 	if g.q.budget != nil && !g.q.budget.Take() {

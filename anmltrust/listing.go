@@ -83,7 +83,8 @@ func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Fin
 	names.Grow(min(count, 1<<20) * 24)
 	faults := 0
 	note := func(v strictjson.Value, message, fix string) {
-		if faults++; faults > maxFindings {
+		faults++
+		if faults > maxFindings {
 			return
 		}
 		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,

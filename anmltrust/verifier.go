@@ -71,7 +71,7 @@ type Verifier struct {
 	verifications flight.Group[question, *result]
 	lookups       flight.Group[string, *DNSEvidence]
 	readings      flight.Group[readingKey, *Exchange]
-	turns         turns
+	turns         flight.Turns[pair]
 }
 
 // NewVerifier returns a verifier that uses a host.
@@ -249,7 +249,7 @@ func (v *Verifier) answer(ctx context.Context, q question) (*Authorization, erro
 // does not wait.
 func (v *Verifier) run(ctx context.Context, q question, s subject) *result {
 	if q.mode != fresh {
-		leave, err := v.turns.wait(ctx, s.pair())
+		leave, err := v.turns.Wait(ctx, s.pair())
 		if err != nil {
 			return v.interrupted(ctx, q, err)
 		}
@@ -391,44 +391,4 @@ func (v *Verifier) letStand(c *Claim, site string, r *result, until time.Time) {
 		s.auth = &cached
 	}
 	v.memory.standing.Put(standingKeyOf(c), flight.Loaded[*standingDecision]{Value: s, Until: until})
-}
-
-// turns let one verification of a pair run at a time.
-type turns struct {
-	mu    sync.Mutex
-	pairs map[pair]*turn
-}
-
-type turn struct {
-	taken   chan struct{}
-	callers int
-}
-
-// wait waits for the turn of a pair. The caller calls leave when it is done.
-func (t *turns) wait(ctx context.Context, p pair) (leave func(), err error) {
-	t.mu.Lock()
-	if t.pairs == nil {
-		t.pairs = make(map[pair]*turn)
-	}
-	at := t.pairs[p]
-	if at == nil {
-		at = &turn{taken: make(chan struct{}, 1)}
-		t.pairs[p] = at
-	}
-	at.callers++
-	t.mu.Unlock()
-	forget := func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if at.callers--; at.callers == 0 {
-			delete(t.pairs, p)
-		}
-	}
-	select {
-	case at.taken <- struct{}{}:
-		return func() { <-at.taken; forget() }, nil
-	case <-ctx.Done():
-		forget()
-		return nil, ctx.Err()
-	}
 }

@@ -160,7 +160,8 @@ func memberName(written string) (string, error) {
 
 // directory takes a directory.
 func (u *unpacker) directory(written string) error {
-	if u.directories++; u.directories > maxArchiveDirectories {
+	u.directories++
+	if u.directories > maxArchiveDirectories {
 		return refuse(lookleap.CodeLimit, written,
 			fmt.Sprintf("the archive has more than %d directories", maxArchiveDirectories), "split the skill")
 	}

@@ -176,7 +176,8 @@ func (b *bundler) known(ctx context.Context) error {
 		d := b.documents[0]
 		b.documents = b.documents[1:]
 		for _, r := range d.text.References() {
-			if followed++; followed > maxReferences {
+			followed++
+			if followed > maxReferences {
 				b.leaveOut(lookleap.SeverityWarning, lookleap.CodeLimit,
 					fmt.Sprintf("only the first %d references were followed", maxReferences), lookleap.Position{Path: d.name})
 				return nil

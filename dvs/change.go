@@ -123,7 +123,8 @@ func (c *Change) tellingLines(all []textdiff.Line) []int {
 	}
 	perKind := make(map[CapabilityKind]int)
 	for _, gained := range c.Gained {
-		if perKind[gained.Kind]++; perKind[gained.Kind] > maxListed {
+		perKind[gained.Kind]++
+		if perKind[gained.Kind] > maxListed {
 			continue
 		}
 		if at := strings.Index(added.String(), gained.Value); at >= 0 {

@@ -93,9 +93,9 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		req.Kind = lookleap.ConsentTrustRoot
 		_, optional := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops)
 		root := lookleap.ConsentItem{ID: itemRoot, Class: lookleap.ItemTrust, Recipient: lookleap.RecipientAgent,
-			Digest:  lookleap.Digest([]byte(c.Claim.Root)),
-			Summary: "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on", Optional: optional &&
-				!l.options.Strict}
+			Digest:   lookleap.Digest([]byte(c.Claim.Root)),
+			Summary:  "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on",
+			Optional: optional && !l.options.Strict}
 		if root.Optional {
 			root.Summary += "; without this, only this skill and the files in its directory are used"
 		}

@@ -360,7 +360,8 @@ func countInvisible[T string | []byte](text T) (count, first int) {
 		case (r == '\u200c' || r == '\u200d') && seen && glue < joiner:
 			glue = joiner
 		default:
-			if count++; first < 0 {
+			count++
+			if first < 0 {
 				first = i
 			}
 			glue, seen = 0, false

@@ -182,7 +182,8 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 			continue
 		}
 		if len(fields) >= maxLooseKeys && (!isNeeded(key) || len(fields) >= 2*maxLooseKeys) {
-			if passed++; passed == 1 {
+			passed++
+			if passed == 1 {
 				p.add(lookleap.SeverityWarning, badFrontmatter(chunk.start,
 					fmt.Sprintf("only the first %d keys were read", maxLooseKeys), "write fewer keys"))
 			}

@@ -186,7 +186,8 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 	}
 	n := 0
 	for entry := range entries.Elements() {
-		if n++; n > limits.IndexEntries {
+		n++
+		if n > limits.IndexEntries {
 			list.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22",
 				fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
 			break

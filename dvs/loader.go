@@ -183,6 +183,13 @@ func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Lo
 	return l.load(ctx, &candidate{Claim: Claim{URL: url}, Under: root.String()})
 }
 
+// load takes a candidate through all steps, each of which can refuse it:
+//
+//   - [Loader.askForeign] asks before the first request if another origin lists the skill;
+//   - [Loader.verify] judges the URL by registry, policies and feeds, fetches the file, and judges
+//     it as [Decide] does;
+//   - [Loader.admit] asks the user if the skill needs it, and judges the file again by what the
+//     user registered.
 func (l *Loader) load(ctx context.Context, c *candidate) (*Loaded, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
@@ -265,15 +272,15 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 // checkClaim refuses what can be refused without a request. The verdict of the candidate is then
 // that it was not activated yet.
 func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
-	synced := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx))
+	unread := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx)) // reported if nothing else refuses the claim
 	rules := l.roots.Rules()
 	c.Claim.Profile = l.options.Profile
 	c.Claim.Strict = l.options.Strict
 	c.Claim.RequireSecure = l.options.RequireSecure
 	claim := c.Claim
-	var ungoverned error
+	var forbidden error // by a policy
 	if c.skill, err = ParseArtifactURL(claim.URL, claim.Artifact, rules); err == nil {
-		ungoverned = l.govern(c)
+		forbidden = l.govern(c)
 		l.applyRegistry(c)
 		claim = c.Claim
 		if l.host.Prompter != nil {
@@ -281,15 +288,14 @@ func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 		}
 	}
 	c.verdict = decideClaim(claim, l.host.Time(), rules)
-	switch {
-	case c.verdict.Code != CodeNotActivated && c.verdict.Code != CodeNeedsRoot:
+	switch accepted := c.verdict.Code == CodeNotActivated; {
+	case forbidden != nil && (accepted || c.verdict.Code == CodeNeedsRoot):
+		// A root would not help, so the policy is the reason to show.
+		return l.refuseTrust(ctx, c.verdict, forbidden)
+	case !accepted:
 		return l.refuse(ctx, c.verdict, nil)
-	case ungoverned != nil:
-		return l.refuseTrust(ctx, c.verdict, ungoverned)
-	case c.verdict.Code != CodeNotActivated:
-		return l.refuse(ctx, c.verdict, nil)
-	case synced != nil:
-		return l.refuseTrust(ctx, c.verdict, synced)
+	case unread != nil:
+		return l.refuseTrust(ctx, c.verdict, unread)
 	}
 	return nil
 }
@@ -344,10 +350,8 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	}
 	c.verdict = Decide(c.Claim.confirmed(), c.Evidence, now, rules)
 	c.verdict.Findings = c.findings
-	if c.parsed != nil {
-		if c.Hint != nil {
-			c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
-		}
+	if c.parsed != nil && c.Hint != nil {
+		c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
 	}
 	if !c.verdict.OK {
 		return l.refuse(ctx, c.verdict, c.cause)
@@ -386,11 +390,24 @@ func (l *Loader) refuseConsent(ctx context.Context, v *lookleap.Verdict, err err
 	if errors.Is(err, lookleap.ErrConsentPending) {
 		return err
 	}
+	return l.refuseBecause(ctx, v, err, lookleap.CodeOf(err).Title())
+}
+
+// refuseTrust returns an error with a verdict that has what the trust store, a policy or a feed
+// said as its last check.
+func (l *Loader) refuseTrust(ctx context.Context, v *lookleap.Verdict, err error) error {
+	return l.refuseBecause(ctx, v, err, sentence(err))
+}
+
+// refuseBecause returns an error with a copy of a verdict that has a failed check at its end.
+func (l *Loader) refuseBecause(ctx context.Context, v *lookleap.Verdict, err error, summary string) error {
 	refused := *v
-	refused.OK, refused.Expires, refused.Code = false, time.Time{}, lookleap.CodeOf(err)
-	refused.Summary = refused.Code.Title()
+	refused.OK = false
+	refused.Expires = time.Time{}
+	refused.Code = lookleap.CodeOf(err)
+	refused.Summary = summary
 	refused.Checks = append(slices.Clone(v.Checks),
-		lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
+		lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: summary})
 	return l.refuse(ctx, &refused, err)
 }
 

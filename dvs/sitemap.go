@@ -105,7 +105,8 @@ func isSitemapSpace(space string) bool {
 
 // location handles one location. It returns false to stop.
 func (s *sitemap) location(loc string, offset int) bool {
-	if s.count++; s.count > s.limits.SitemapURLs {
+	s.count++
+	if s.count > s.limits.SitemapURLs {
 		s.limit(fmt.Sprintf("the sitemap has more than %d locations", s.limits.SitemapURLs))
 		return false
 	}

@@ -137,18 +137,6 @@ func refusedBefore(skill string, r *TrustRecord) error {
 	return refuse(CodeRefusedBefore, skill, "the user refused "+what, "if the user wants it now, take the refusal back with Loader.Forget")
 }
 
-// refuseTrust returns an error with a verdict that has what the store said as its last check.
-func (l *Loader) refuseTrust(ctx context.Context, v *lookleap.Verdict, err error) error {
-	refused := *v
-	refused.OK = false
-	refused.Expires = time.Time{}
-	refused.Code = lookleap.CodeOf(err)
-	refused.Summary = sentence(err)
-	refused.Checks = append(slices.Clone(v.Checks),
-		lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: refused.Summary})
-	return l.refuse(ctx, &refused, err)
-}
-
 // mayAsk refuses a question that the user has answered, or was asked too often, and counts it.
 // If it cannot be counted, it is asked: then only the limits of the Host hold.
 func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {

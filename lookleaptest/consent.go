@@ -150,7 +150,8 @@ func promptsSilence(r *trial[openPrompter]) {
 func promptsAgain(r *trial[openPrompter]) {
 	asked := 0
 	p := r.open()(r.TB, func(context.Context, *lookleap.ConsentRequest) []string {
-		if asked++; asked > 1 {
+		asked++
+		if asked > 1 {
 			return nil
 		}
 		return []string{"fn", "email"}

@@ -147,7 +147,8 @@ func textOf(data []byte) (text string, all bool) {
 func alphabetic(data []byte, from int) string {
 	row, longest := 0, 0
 	for i := from; i+1 < len(data); i += 2 {
-		if row++; data[i] >= 0x30 {
+		row++
+		if data[i] >= 0x30 {
 			row = 0
 		}
 		longest = max(longest, row)
@@ -254,7 +255,8 @@ func packedCodes(word string, base, width int) (parts []string) {
 func longestText(data []byte) (longest int) {
 	row := 0
 	for _, c := range data {
-		if row++; c < utf8.RuneSelf && !shownASCII[c] {
+		row++
+		if c < utf8.RuneSelf && !shownASCII[c] {
 			row = 0
 		}
 		longest = max(longest, row)

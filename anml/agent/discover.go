@@ -441,7 +441,8 @@ func dnsPath(texts []lookleap.Record) (path string, ok bool) {
 		if !ours {
 			continue
 		}
-		if count++; p != "" {
+		count++
+		if p != "" {
 			path = p
 		}
 	}

@@ -219,7 +219,8 @@ func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
 		if err != nil {
 			continue // other findings tell
 		}
-		if all++; !own[registrable(u)] {
+		all++
+		if !own[registrable(u)] {
 			foreign++
 		}
 	}

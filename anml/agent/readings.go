@@ -422,7 +422,8 @@ func hides(text string) bool {
 			row++
 			continue
 		}
-		if row++; last < utf8.RuneSelf || row > 2 {
+		row++
+		if last < utf8.RuneSelf || row > 2 {
 			found++
 		}
 	}

@@ -153,7 +153,8 @@ func examine(ctx context.Context, p *patient, origin string) result {
 			r.rows = append(r.rows, row{"paste", d.Snippet})
 		}
 		if d.State == wrong {
-			if troubles++; r.OK {
+			troubles++
+			if r.OK {
 				r.OK, r.Code = false, d.Code
 			}
 		}

@@ -109,7 +109,8 @@ func section(b *strings.Builder, title, text string) {
 func writeFlags(b *strings.Builder, title string, flags *flag.FlagSet) {
 	count := 0
 	flags.VisitAll(func(f *flag.Flag) {
-		if count++; count == 1 {
+		count++
+		if count == 1 {
 			fmt.Fprintln(b, title)
 		}
 		value, usage := flag.UnquoteUsage(f)

@@ -40,7 +40,8 @@ func boxes(r *lookleap.ConsentRequest) (json.RawMessage, error) {
 			if line.Item == "" || line.Indent > 0 {
 				continue
 			}
-			if number++; number > 1 {
+			number++
+			if number > 1 {
 				b.WriteByte(',')
 			}
 			name, _ := json.Marshal(line.Item) // a string

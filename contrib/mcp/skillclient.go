@@ -95,7 +95,8 @@ func (c *SkillClient) Skills(ctx context.Context) iter.Seq2[*Entry, error] {
 				return
 			}
 			for i := range page.Skills {
-				if count++; count > maxListed {
+				count++
+				if count > maxListed {
 					yield(nil, c.failed("", fmt.Sprintf("the server lists more than %d skills", maxListed), nil))
 					return
 				}

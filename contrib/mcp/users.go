@@ -78,7 +78,8 @@ func (t *users) enter(id string) (p *place, evicted *user, err error) {
 		p = &place{id: id}
 		t.byID[id] = p
 	}
-	if p.uses++; p.element != nil {
+	p.uses++
+	if p.element != nil {
 		t.idle.Remove(p.element)
 		p.element = nil
 	}
@@ -88,7 +89,8 @@ func (t *users) enter(id string) (p *place, evicted *user, err error) {
 func (t *users) leave(p *place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p.uses--; p.uses > 0 || t.closed {
+	p.uses--
+	if p.uses > 0 || t.closed {
 		return
 	}
 	if p.user == nil { // it was not opened

@@ -54,7 +54,8 @@ func reasons(b *bytes.Buffer, kind Kind, entries []Entry) {
 	example := map[Result]Entry{}
 	for _, e := range entries {
 		if e.Kind == kind && e.Result.Why != "" {
-			if count[e.Result]++; count[e.Result] == 1 {
+			count[e.Result]++
+			if count[e.Result] == 1 {
 				example[e.Result] = e
 			}
 		}

@@ -67,7 +67,8 @@ func (l *lookup) run(ctx context.Context, q name, rrtype uint16) (*Result, error
 			return newAbsence(n, s.exists, f), nil
 		}
 		n, direct = s.target, false
-		if links++; links > l.b.limits.Aliases { // a loop ends here too
+		links++
+		if links > l.b.limits.Aliases { // a loop ends here too
 			return nil, &BudgetError{What: "aliases", Limit: l.b.limits.Aliases}
 		}
 	}

@@ -242,7 +242,8 @@ const maxIdle = 100
 func (b *foreignBody) Read(p []byte) (n int, err error) {
 	defer failPanic(&err)
 	n, err = b.ReadCloser.Read(p)
-	if b.idle++; n != 0 || err != nil {
+	b.idle++
+	if n != 0 || err != nil {
 		b.idle = 0
 	}
 	switch {

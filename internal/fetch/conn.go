@@ -80,7 +80,8 @@ func (w *watch) getConn(string) {
 func (w *watch) gotConn(info httptrace.GotConnInfo) {
 	conn, err := w.judge(info)
 	w.mu.Lock()
-	if w.taken++; w.taken == 1 {
+	w.taken++
+	if w.taken == 1 {
 		w.first = conn
 	}
 	w.conn = conn

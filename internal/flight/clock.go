@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Clock is a time source that may be set back while a process runs. What has
-// ended by a Clock does not come back: a small step back is waited out, and a
-// larger one counts as a step, which makes everything doubtful that was
-// remembered before it. A Clock is safe for concurrent use.
+// Clock reads a time source that may be set back while the process runs, so that what has expired
+// stays expired. After a small step back, a Clock stands still until the source has caught up. A
+// larger one counts as a step: do not trust what was remembered before it. A Clock is safe for
+// concurrent use.
 type Clock struct {
 	source    func() time.Time
 	stepped   func(back time.Duration)
@@ -18,24 +18,21 @@ type Clock struct {
 	steps     atomic.Uint64
 }
 
-// jitter is how far the source may go back without a step by default: Now stands
-// still until the source has caught up.
+// jitter is how far the source may go back by default before that counts as a step.
 const jitter = time.Second
 
-// CorrectionTolerance is how far a clock may be set back without what users agreed
-// to being forgotten. Time services correct a clock that drifts, or a machine that
-// slept, by seconds. Asking users again because of that protects no one: a Clock
-// with this tolerance stands still until its source has caught up. A whole minute
-// counts as a step.
+// CorrectionTolerance is the tolerance for what users agreed to. Time services correct a clock
+// that drifts, or a machine that slept, by seconds; to ask users again because of that protects no
+// one. A whole minute counts as a step.
 const CorrectionTolerance = time.Minute - time.Second
 
-// NewClock returns a Clock that reads source. It calls stepped, which may be
-// nil, after each step with how far the clock went back.
+// NewClock returns a Clock that reads source. After each step it calls stepped, which may be nil,
+// with how far the source went back.
 func NewClock(source func() time.Time, stepped func(back time.Duration)) *Clock {
 	return NewTolerantClock(jitter, source, stepped)
 }
 
-// NewTolerantClock is [NewClock] for a Clock that waits out steps back of up to
+// NewTolerantClock is [NewClock] for a Clock that stands still if its source goes back by up to
 // tolerance.
 func NewTolerantClock(tolerance time.Duration, source func() time.Time, stepped func(back time.Duration)) *Clock {
 	c := &Clock{source: source, stepped: stepped, tolerance: tolerance}
@@ -43,8 +40,8 @@ func NewTolerantClock(tolerance time.Duration, source func() time.Time, stepped 
 	return c
 }
 
-// Now returns the source's time, or the latest one seen if the source went back
-// by no more than is tolerated: a second by default.
+// Now returns the source's time, or the latest time that it returned if the source went back by no
+// more than the tolerance: a second by default.
 func (c *Clock) Now() time.Time {
 	t := c.source()
 	// Milliseconds, so that readers on several cores rarely write. UnixNano would
@@ -62,7 +59,7 @@ func (c *Clock) Now() time.Time {
 		case latest-n <= c.tolerance.Milliseconds():
 			return time.UnixMilli(latest).In(t.Location())
 		default:
-			c.steps.Add(1) // first, so that who sees the new time sees the step too
+			c.steps.Add(1) // first, so that a caller that sees the new time also sees the step
 			if !c.latest.CompareAndSwap(latest, n) {
 				continue
 			}
@@ -74,6 +71,6 @@ func (c *Clock) Now() time.Time {
 	}
 }
 
-// Steps counts the steps back that Now has seen. What was remembered under
-// another count is doubtful.
+// Steps returns how often Now saw a step back. Do not trust what was remembered under another
+// count.
 func (c *Clock) Steps() uint64 { return c.steps.Load() }

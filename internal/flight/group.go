@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Group runs at most one function per key at a time. Callers who ask for a key
-// that is being worked on share its result. The zero value is ready; a Group is
-// safe for concurrent use and not copied.
+// Group runs at most one function per key at a time. Callers that ask for a key while its
+// function runs share the result. The zero value is ready. A Group is safe for concurrent use
+// and must not be copied.
 type Group[K comparable, V any] struct {
 	mu    sync.Mutex
 	calls map[K]*call[V]
@@ -25,55 +25,54 @@ type call[V any] struct {
 	cancel  context.CancelCauseFunc // of the function
 }
 
-// ErrNobodyWaits is why a function's context is cancelled.
-var ErrNobodyWaits = errors.New("flight: every caller left")
+// ErrAbandoned is the cause of a cancelled function: no caller waits for it any more.
+var ErrAbandoned = errors.New("flight: every caller left")
 
-// ErrRecursive is a function that asks, through its context, for the key that it
-// is itself finding out.
-var ErrRecursive = errors.New("flight: the question asks for its own answer")
+// ErrRecursive is the error for a function that asks, with its context, for its own key. It
+// would wait for itself.
+var ErrRecursive = errors.New("flight: the function waits for its own result")
 
-// PanicError is a panic of a function, as every caller gets it.
+// PanicError is the error that every caller gets if the function panicked.
 type PanicError struct {
 	Value any
-	Stack []byte // nil where the function ended its goroutine
+	Stack []byte // nil if the function ended its goroutine
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("flight: panic: %v", e.Value) }
 
-// Unwrap returns the panic's value where it is an error.
+// Unwrap returns the panic's value if that is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// working marks the context of the function that finds out a key.
+// working is the context key that marks the function of a key.
 type working[K comparable, V any] struct {
 	group *Group[K, V]
 	key   K
 }
 
-// Do returns the result of fn for a key, running it unless it is running already.
+// Do returns the result of fn for a key. It runs fn unless fn already runs for the key.
 //
-// fn gets a context with the first caller's values and no deadline, which
-// is cancelled when the last caller left; it bounds its own time. A caller whose
-// context ends gets that context's error at once, and the others go on waiting.
-// A panic in fn is a [*PanicError]. Results are not kept.
+// The context of fn has the first caller's values and no deadline; fn must bound its own time.
+// That context is cancelled when the last caller leaves. A caller whose context ends gets the
+// error of that context at once, while the others continue to wait. A panic in fn becomes a
+// [*PanicError]. Results are not kept.
 func (g *Group[K, V]) Do(ctx context.Context, key K, fn func(context.Context) (V, error)) (V, error) {
 	return g.do(ctx, key, fn, nil, false)
 }
 
-// Renew is Do for callers that consider a run that began before their call too
-// old: it always runs fn. Callers of Do who come later share its result; those
-// who came earlier keep the run that they wait for.
+// Renew is Do for callers that need a run that began after their call: it always runs fn. Later
+// callers of Do share its result. Earlier callers keep the run for which they wait.
 func (g *Group[K, V]) Renew(ctx context.Context, key K, fn func(context.Context) (V, error)) (V, error) {
 	return g.do(ctx, key, fn, nil, true)
 }
 
-// store is where results are kept. Both methods are called under the Group's
-// lock, so that a result is either found held or found being worked on.
+// store keeps results. The Group's lock is held during both methods, so that a caller finds
+// either a kept result or a running function.
 type store[K comparable, V any] interface {
 	held(key K) (V, bool)
-	keep(key K, value V) // unless the key was forgotten or renewed, or no one waits any more
+	keep(key K, value V) // not called if the key was forgotten or renewed, or if no caller waits any more
 }
 
 func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V], renew bool) (V, error) {
@@ -95,8 +94,8 @@ func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V
 	}
 }
 
-// join counts the caller in, starting the function if no caller did, or if
-// the caller wants it run again.
+// join adds the caller to the running call of a key. It starts the function if it does not run,
+// or if renew is set.
 func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V], renew bool) *call[V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,14 +119,14 @@ func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) 
 	return c
 }
 
-// finished is a call that someone else ended a moment ago.
+// finished returns a call that has ended with this value.
 func finished[V any](value V) *call[V] {
 	c := &call[V]{done: make(chan struct{}), value: value, callers: 1, cancel: func(error) {}}
 	close(c.done)
 	return c
 }
 
-// run ends the call whatever fn does: return, panic, or end its goroutine.
+// run runs fn and ends the call, also if fn panics or ends its goroutine.
 func (g *Group[K, V]) run(ctx context.Context, key K, c *call[V], fn func(context.Context) (V, error), s store[K, V]) {
 	c.err = &PanicError{Value: "the function ended its goroutine"}
 	defer func() {
@@ -152,21 +151,21 @@ func (g *Group[K, V]) finish(key K, c *call[V], s store[K, V]) {
 	c.cancel(nil)
 }
 
-// leave counts a caller out. The last one cancels the function and frees the
-// key, so that the next caller starts it again.
+// leave removes a caller. After the last one, it cancels the function and forgets the key, so that
+// the next caller starts the function again.
 func (g *Group[K, V]) leave(key K, c *call[V]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if c.callers--; c.callers == 0 {
-		c.cancel(ErrNobodyWaits)
+	c.callers--
+	if c.callers == 0 {
+		c.cancel(ErrAbandoned)
 		if g.calls[key] == c {
 			delete(g.calls, key)
 		}
 	}
 }
 
-// Forget lets the next caller start a new run, although the function may still run
-// for those who wait.
+// Forget makes the next caller start a new run. A function that runs continues for its callers.
 func (g *Group[K, V]) Forget(key K) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

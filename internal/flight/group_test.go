@@ -95,7 +95,7 @@ func TestGroupCancelsWhenAllLeft(t *testing.T) {
 		default:
 		}
 		wg.Wait()
-		if err := <-cause; !errors.Is(err, flight.ErrNobodyWaits) {
+		if err := <-cause; !errors.Is(err, flight.ErrAbandoned) {
 			t.Errorf("cause %v", err)
 		}
 		got, err := g.Do(t.Context(), "q", func(context.Context) (int, error) { return 8, nil })

@@ -107,7 +107,7 @@ func (m *waitingMachine) end(t *rapid.T, l *waitingLoad, got flight.Loaded[int])
 		}
 		c.cancel()
 	}
-	if left := errors.Is(l.left, flight.ErrNobodyWaits); left != (len(callers) == 0) {
+	if left := errors.Is(l.left, flight.ErrAbandoned); left != (len(callers) == 0) {
 		t.Fatalf("%d callers wait, the context ended with %v", len(callers), l.left)
 	}
 	m.callers = slices.DeleteFunc(m.callers, func(c *waitingCaller) bool { return c.load == l })

@@ -10,10 +10,9 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Memo keeps decoded values until they expire, the least recently used leaving
-// first, and loads each missing one once however many callers ask. What was kept
-// before the clock stepped back counts as missing (see [Clock]). A Memo is safe
-// for concurrent use; reading what it holds takes no lock.
+// Memo keeps values until they expire, and loads a missing value once for all callers. If it is
+// full, it drops the least recently used value. Values from before the clock was set back count as
+// missing (see [Clock]). A Memo is safe for concurrent use. To read a kept value takes no lock.
 type Memo[K comparable, V any] struct {
 	clock *Clock
 	group Group[K, Loaded[V]]
@@ -24,26 +23,26 @@ type Memo[K comparable, V any] struct {
 	added   atomic.Uint64
 
 	mu    sync.Mutex
-	lru   *simplelru.LRU[K, *entry[V]] // what leaves first
+	lru   *simplelru.LRU[K, *entry[V]] // which value to drop first
 	bytes int
 }
 
-// Loaded is what a load found out.
+// Loaded is the result of a load.
 type Loaded[V any] struct {
 	Value V
-	Until time.Time // until when it is kept; zero: for those who wait alone
+	Until time.Time // when it expires; zero: it is only for the callers that wait, and not kept
 	Err   error     // a negative result, kept like a value
 
-	steps uint64 // of the clock, when this was found out
+	steps uint64 // Clock.Steps when the load began
 }
 
 type entry[V any] struct {
 	Loaded[V]
 	bytes int
-	seen  atomic.Uint64 // Memo.added when it was last moved to the front
+	seen  atomic.Uint64 // Memo.added when the entry was last moved to the front
 }
 
-// NewMemo returns a Memo that keeps up to entries values by the clock now.
+// NewMemo returns a Memo that keeps at most entries values. Now returns the time.
 func NewMemo[K comparable, V any](entries int, now func() time.Time) *Memo[K, V] {
 	m := &Memo[K, V]{clock: NewClock(now, nil)}
 	lru, err := simplelru.NewLRU(max(entries, 1), func(key K, e *entry[V]) {
@@ -57,20 +56,20 @@ func NewMemo[K comparable, V any](entries int, now func() time.Time) *Memo[K, V]
 	return m
 }
 
-// NewSizedMemo returns a Memo that also keeps no more than a number of bytes, as
-// size counts them. A value that alone is larger is not kept. Size is called once
-// for each value, and must be cheap.
+// NewSizedMemo returns a Memo that also keeps at most a number of bytes. Size returns the bytes of
+// a value; it is called once for each value. A value that is larger than the whole Memo is not kept.
 func NewSizedMemo[K comparable, V any](entries, bytes int, size func(K, V) int, now func() time.Time) *Memo[K, V] {
 	m := NewMemo[K, V](entries, now)
 	m.size, m.most = size, bytes
 	return m
 }
 
-// Get returns the value of a key, loading it where it is missing or expired. The
-// load runs as [Group.Do] says. Its second result is the end of the load itself:
-// such an error goes to those who wait and is never kept, while [Loaded.Err]
-// is kept until [Loaded.Until]. An error that says that a context ended is not
-// kept either way, since it tells about a caller and not about the question.
+// Get returns the value of a key, and loads it if it is missing or expired. The load runs as
+// [Group.Do] says.
+//
+// An error that load returns goes to the callers that wait and is never kept. A [Loaded.Err] is
+// kept until [Loaded.Until], unless it says that a context ended: that is about a caller and not
+// about the key.
 func (m *Memo[K, V]) Get(ctx context.Context, key K, load func(context.Context) (Loaded[V], error)) (V, error) {
 	if e := m.fresh(key); e != nil {
 		return e.Value, e.Err
@@ -78,16 +77,16 @@ func (m *Memo[K, V]) Get(ctx context.Context, key K, load func(context.Context) 
 	return m.load(ctx, key, load, false)
 }
 
-// Renew is [Memo.Get] for callers who need what was found out after their call:
-// it always loads, even while another load is under way, and keeps the result in
-// place of an older one. The older load goes to its own callers and is not kept.
+// Renew is [Memo.Get] for callers that need a value that was loaded after their call. It always
+// loads, and the result replaces an older one. The result of a load that already runs goes to its
+// callers and is not kept.
 func (m *Memo[K, V]) Renew(ctx context.Context, key K, load func(context.Context) (Loaded[V], error)) (V, error) {
 	return m.load(ctx, key, load, true)
 }
 
 func (m *Memo[K, V]) load(ctx context.Context, key K, load func(context.Context) (Loaded[V], error), renew bool) (V, error) {
 	got, err := m.group.do(ctx, key, func(ctx context.Context) (Loaded[V], error) {
-		m.clock.Now() // sees a step that came before the load
+		m.clock.Now() // counts a step from before the load
 		steps := m.clock.Steps()
 		got, err := load(ctx)
 		got.steps = steps
@@ -106,8 +105,8 @@ func (m *Memo[K, V]) fresh(key K) *entry[V] {
 	if e == nil || !m.holds(&e.Loaded) {
 		return nil
 	}
-	// Order matters to what leaves next, so it is only kept up once after each
-	// addition; until then a reader takes no lock.
+	// The order only decides which value the next addition drops. So an entry moves to the front
+	// once after each addition, and other readers take no lock.
 	if added := m.added.Load(); e.seen.Load() != added {
 		e.seen.Store(added)
 		m.mu.Lock()
@@ -117,8 +116,7 @@ func (m *Memo[K, V]) fresh(key K) *entry[V] {
 	return e
 }
 
-// holds reports whether a value has not expired, by a clock that has not stepped
-// back since it was found out.
+// holds reports whether a value has not expired and the clock was not set back since its load.
 func (m *Memo[K, V]) holds(got *Loaded[V]) bool {
 	return m.clock.Now().Before(got.Until) && m.clock.Steps() == got.steps
 }
@@ -131,7 +129,7 @@ func (m *Memo[K, V]) entry(key K) *entry[V] {
 	return found.(*entry[V])
 }
 
-// memoStore is what the Memo's Group sees of it.
+// memoStore is the Memo as the store of its Group.
 type memoStore[K comparable, V any] Memo[K, V]
 
 func (s *memoStore[K, V]) held(key K) (Loaded[V], bool) {
@@ -141,8 +139,8 @@ func (s *memoStore[K, V]) held(key K) (Loaded[V], bool) {
 
 func (s *memoStore[K, V]) keep(key K, got Loaded[V]) { (*Memo[K, V])(s).keep(key, got) }
 
-// keep keeps what was found out. A value that may not be kept ends the one that
-// it replaces; a failure does not.
+// keep keeps the result of a load. A value that expires at once removes the previous one; a
+// failure does not.
 func (m *Memo[K, V]) keep(key K, got Loaded[V]) {
 	holds := m.holds(&got)
 	if errors.Is(got.Err, context.Canceled) || errors.Is(got.Err, context.DeadlineExceeded) || got.Err != nil && !holds {
@@ -167,9 +165,9 @@ func (m *Memo[K, V]) keep(key K, got Loaded[V]) {
 	}
 }
 
-// Peek returns what is held for a key without loading anything, and whether it is
-// still fresh. Expired values stay until they leave for others, so that a load
-// can revalidate them. What the clock's step back made doubtful is not given.
+// Peek returns the kept value of a key without loading it, and reports whether it has not expired.
+// It also returns expired values, so that a load can revalidate them, but no values from before
+// the clock was set back.
 func (m *Memo[K, V]) Peek(key K) (got Loaded[V], fresh bool) {
 	e := m.entry(key)
 	if e == nil {
@@ -182,9 +180,8 @@ func (m *Memo[K, V]) Peek(key K) (got Loaded[V], fresh bool) {
 	return e.Loaded, fresh
 }
 
-// Fresh returns the value that is held for a key without loading anything, and false if
-// none is held, if it has expired or if it is a negative result. Unlike [Memo.Peek], it
-// counts as a use of the key.
+// Fresh returns the kept value of a key without loading it. It returns false for a value that is
+// missing, expired or a negative result. Unlike [Memo.Peek], it counts as a use of the key.
 func (m *Memo[K, V]) Fresh(key K) (value V, ok bool) {
 	if e := m.fresh(key); e != nil && e.Err == nil {
 		return e.Value, true
@@ -192,8 +189,7 @@ func (m *Memo[K, V]) Fresh(key K) (value V, ok bool) {
 	return value, false
 }
 
-// Put keeps a value that was found out in another way. A load that is under way
-// goes to its callers and is not kept.
+// Put keeps a value. The result of a load that runs goes to its callers and is not kept.
 func (m *Memo[K, V]) Put(key K, got Loaded[V]) {
 	m.clock.Now()
 	got.steps = m.clock.Steps()
@@ -203,8 +199,8 @@ func (m *Memo[K, V]) Put(key K, got Loaded[V]) {
 	m.keep(key, got)
 }
 
-// Invalidate drops a key. A load that began before goes to its callers and is
-// not kept; callers from now on load again.
+// Invalidate drops a key. The result of a load that runs goes to its callers and is not kept;
+// later callers load again.
 func (m *Memo[K, V]) Invalidate(key K) {
 	m.group.mu.Lock()
 	defer m.group.mu.Unlock()
@@ -224,15 +220,15 @@ func (m *Memo[K, V]) Purge() {
 	m.lru.Purge()
 }
 
-// Len is how many values are held, expired ones included.
+// Len returns the number of kept values, including expired ones.
 func (m *Memo[K, V]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lru.Len()
 }
 
-// Bytes is the size of what is held, expired values included; 0 for a Memo that
-// does not count it.
+// Bytes returns the size of the kept values, including expired ones. It is 0 for a Memo that
+// [NewMemo] made.
 func (m *Memo[K, V]) Bytes() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

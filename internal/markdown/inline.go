@@ -142,7 +142,8 @@ func (p *proseReader) scan(at int) {
 	for at < len(p.text) {
 		switch p.text[at] {
 		case '\\':
-			if at++; at < len(p.text) && isPunct(p.text[at]) {
+			at++
+			if at < len(p.text) && isPunct(p.text[at]) {
 				at++
 			}
 		case '`':
@@ -150,7 +151,8 @@ func (p *proseReader) scan(at int) {
 		case '<':
 			at = p.angle(at)
 		case '!':
-			if at++; at < len(p.text) && p.text[at] == '[' {
+			at++
+			if at < len(p.text) && p.text[at] == '[' {
 				at++
 				p.push(opener{at: at, image: true})
 			}

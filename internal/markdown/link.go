@@ -134,7 +134,8 @@ scan:
 		case c == '\\' && i+1 < len(text) && isPunct(text[i+1]):
 			i++
 		case c == '(':
-			if depth++; depth > maxParentheses {
+			depth++
+			if depth > maxParentheses {
 				return "", 0, -1
 			}
 		case c == ')':

@@ -135,7 +135,8 @@ func wordLength(text string) (n int) {
 		if text[i] == ' ' || lineBreak(text[i:]) > 0 {
 			return n
 		}
-		if n++; n > maxWord {
+		n++
+		if n > maxWord {
 			return 0
 		}
 	}

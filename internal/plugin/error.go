@@ -36,7 +36,8 @@ func Sound(err error) (sound error) {
 // check visits the tree of an error as the functions of package errors do.
 func check(err error, room *int) (reason string) {
 	for err != nil {
-		if *room--; *room < 0 {
+		*room--
+		if *room < 0 {
 			return "it unwraps without an end"
 		}
 		if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {

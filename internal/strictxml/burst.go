@@ -74,7 +74,8 @@ func (s *Scanner) Burst(b *Burst) {
 				break
 			}
 			m.Flags = flags | EndTag
-			if tokens++; at > pos {
+			tokens++
+			if at > pos {
 				tokens++
 			}
 			pos = end
@@ -107,7 +108,8 @@ func (s *Scanner) Burst(b *Burst) {
 			s.plain = append(s.plain, plainFrame{at + 1, name})
 		}
 		m.Name, m.Flags = int32(name), flags
-		if tokens++; at > pos {
+		tokens++
+		if at > pos {
 			tokens++
 		}
 		pos = end

@@ -122,7 +122,8 @@ func (s *Scanner) Next() (*Token, error) {
 	}
 	err := s.next()
 	if err == nil {
-		if s.tokens++; s.tokens > s.limits.Tokens {
+		s.tokens++
+		if s.tokens > s.limits.Tokens {
 			err = bad(s.pos, CodeLimit, "the document has more than %d tokens", s.limits.Tokens)
 		}
 	}

@@ -149,7 +149,8 @@ func parseQuoted(s string) (value, rest string) {
 		case '"':
 			return b.String(), s[i+1:]
 		case '\\':
-			if i++; i == len(s) {
+			i++
+			if i == len(s) {
 				return b.String(), ""
 			}
 		}
@@ -205,7 +206,8 @@ func ParseHead(page []byte) Head {
 			name, _ := z.TagName()
 			switch a := atom.Lookup(name); {
 			case within != 0 && a == within:
-				if depth--; depth == 0 {
+				depth--
+				if depth == 0 {
 					within = 0
 				}
 			case within == 0 && !isRaw(a):

@@ -55,7 +55,8 @@ func scan(text string, depth int, left *int) string {
 
 func firstRunes(text string, n int) string {
 	for i := range text {
-		if n--; n < 0 {
+		n--
+		if n < 0 {
 			return text[:i]
 		}
 	}

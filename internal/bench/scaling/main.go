@@ -97,7 +97,8 @@ func measureAll(o options) (failed int) {
 				continue
 			}
 			r := measure(t, f, o.bytes, fixed, o.limits)
-			if inputs++; r.exceeds(t, o.limits) {
+			inputs++
+			if r.exceeds(t, o.limits) {
 				suspects = append(suspects, suspect{t, f, fixed})
 				continue
 			}
