@@ -114,6 +114,69 @@ func TestOneFieldAsAnother(t *testing.T) {
 			t.Errorf("%+v", x.items)
 		}
 	})
+	t.Run("accept-part-of-its-own-field", func(t *testing.T) { // is not said to hold that field besides
+		st := asker(t)
+		st.user.Profile = Fields{"email": {Text: "ann@example.org"}}
+		x := st.prepares(st.page(booking("", askFor("email")+askFor("fn"))), Call{Reply: &Reply{Values: map[string]Value{"email": {Text: "ann@exam"}, "fn": {Text: "ple.org"}}}})
+		if len(x.items) != 2 {
+			t.Fatalf("%+v", x.items)
+		}
+		hasTexts(t, x.items[0].Summary, "!it holds your")
+		hasTexts(t, x.items[1].Summary, "it holds your email")
+	})
+	t.Run("accept-default-of-the-document", func(t *testing.T) { // is not the user's, nor is what it completes
+		st := asker(t)
+		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="r" default="123456"/><param name="q" description`, 1)
+		for text, want := range map[string]int{"+49 30": 0, "+49 30 123456": 1} {
+			if x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"q": text}}); len(x.items) != want {
+				t.Errorf("%q: %+v", text, x.items)
+			}
+		}
+	})
+	t.Run("accept-own-spelling", func(t *testing.T) { // of a field that the host recognises
+		st := asker(t)
+		st.opts.Fields = []string{"E-Mail"}
+		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="E-Mail"/><param name="q" description`, 1)
+		x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"E-Mail": "x@example.net"}})
+		if len(x.d.Tells) != 1 || x.d.Tells[0].subject() != "E-Mail" {
+			t.Errorf("%+v", x.d)
+		}
+	})
+	t.Run("accept-argument-named-like-a-rule-for-all", func(t *testing.T) {
+		st := asker(t).allow("*", "*")
+		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="*"/><param name="q" description`, 1)
+		if x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"*": "tea"}}); len(x.items) != 0 || len(x.d.Tells) != 0 {
+			t.Errorf("%+v", x.d)
+		}
+	})
+	t.Run("accept-profile-that-fails-for-a-name", func(t *testing.T) { // of an argument: only that one is asked about
+		st := asker(t)
+		st.user.Profile = profileOf(func(q Question) (Value, error) {
+			if q.Field == "q" {
+				return Value{}, errTest
+			}
+			return Value{}, ErrNoValue
+		})
+		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="r"/><param name="q" description`, 1)
+		x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"q": "tea", "r": "milk"}})
+		if len(x.items) != 1 || len(x.d.Tells) != 1 || x.d.Tells[0].Field != "q" {
+			t.Errorf("%+v", x.d)
+		}
+	})
+	t.Run("accept-profile-asked-once", func(t *testing.T) { // for each field, however many parts name it
+		times := make(map[string]int)
+		st := asker(t).allow("email", "*")
+		st.user.Profile = profileOf(func(q Question) (Value, error) {
+			times[q.Field]++
+			return Value{}, ErrNoValue
+		})
+		st.prepares(st.page(booking("", askFor("email"))), Call{Action: "find", Args: map[string]string{"q": "tea", "email": "a@example.org"}})
+		for field, n := range times {
+			if n != 1 {
+				t.Errorf("the profile was asked %d times for %s", n, field)
+			}
+		}
+	})
 	t.Run("reject-profile-that-fails", func(t *testing.T) {
 		st := asker(t)
 		st.user.Profile = profileFunc(func() (Value, error) { panic("x") })

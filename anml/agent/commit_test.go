@@ -211,6 +211,21 @@ func TestForeignOwner(t *testing.T) {
 		if got := s.sent("trust.example"); got != nil {
 			t.Errorf("asked %q", got)
 		}
+		s.hasAsked("!speaks for")
+	})
+	t.Run("ANML-13.4-02/reject-withdrawn-without-a-question", func(t *testing.T) { // the host finds it harmless
+		s := brand(t, brandSite, all, withdrawn)
+		s.session.user.Policy.Weigh = func(context.Context, Act) Weight { return Harmless }
+		s.does(Call{Site: "brand.example", Action: "here"}, anmltrust.CodeTrustRevoked)
+		s.sends()
+		if n := len(s.user.Requests()); n != 0 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+	t.Run("ANML-13.4-02/reject-withdrawn-read-that-is-asked-about", func(t *testing.T) {
+		s := brand(t, strings.Replace(brandSite, `id="look"`, `id="look" confirm="true"`, 1), all, withdrawn)
+		s.does(Call{Site: "brand.example", Action: "look"}, anmltrust.CodeTrustRevoked)
+		s.sends()
 	})
 	t.Run("ANML-13.4-02/accept-look-without-fresh-trust", func(t *testing.T) {
 		s := brand(t, brandSite, all, withdrawn)
@@ -244,6 +259,9 @@ func TestForeignOwner(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		s.sends()
+		if got := ledgerOf(t, s.session.Ledger()); got != nil {
+			t.Errorf("the ledger holds %q", got)
+		}
 	})
 	t.Run("ANML-13.4-02/reject-answers-without-knowledge", func(t *testing.T) {
 		s := brand(t, brandSite, all, func(s *stage) http.Handler { return granting(s, "interact") })
@@ -254,6 +272,15 @@ func TestForeignOwner(t *testing.T) {
 		s := brand(t, brandSite, all)
 		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeOK)
 		s.sends("POST /tell")
+	})
+	t.Run("ANML-13.4-02/accept-answers-to-the-server", func(t *testing.T) { // knowledge is out of scope, so the asks are the server's
+		doc := strings.Replace(brandShown, "</head>", "</head>"+`<knowledge><ask field="email" action="buy" purpose="to send the ticket" required="true"/></knowledge>`, 1)
+		s := brand(t, doc, []string{"interact"})
+		s.does(Call{Action: "buy"}, lookleap.CodeOK)
+		s.wantSent("ada@example.org")
+		if shown := s.user.Requests()[0]; shown.TrustRoot != "brand.example" {
+			t.Errorf("the action is that of %q", shown.TrustRoot)
+		}
 	})
 	t.Run("ANML-13.4-10/accept-shown-claim-verified", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body", "aesthetic"})
@@ -273,6 +300,21 @@ func TestForeignOwner(t *testing.T) {
 			t.Errorf("asked %d times", len(asked))
 		}
 		s.sends("POST /buy")
+	})
+	t.Run("ANML-13.4-10/accept-asked-again-about-everything", func(t *testing.T) {
+		doc := brandShown + `<knowledge><ask field="email" action="buy" purpose="to send the ticket" required="true"/></knowledge>`
+		s := brand(t, doc, []string{"body"}, withdrawn)
+		s.does(Call{Action: "buy"}, lookleap.CodeOK)
+		asked := s.user.Requests()
+		if len(asked) != 2 || len(asked[0].Items) != 2 || len(asked[1].Items) != 2 {
+			t.Fatalf("asked %d times: %+v", len(asked), asked)
+		}
+		for i, item := range asked[0].Items {
+			if again := asked[1].Items[i]; again.ID != item.ID || again.Digest != item.Digest {
+				t.Errorf("%+v becomes %+v", item, again)
+			}
+		}
+		s.wantSent("ada@example.org")
 	})
 	t.Run("ANML-13.4-10/reject-without-identity", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body"}, withdrawn)

@@ -221,9 +221,6 @@ func (c *consents) sweep(ctx context.Context, before time.Time) error {
 	}
 	for _, key := range keys {
 		data, err := c.store.Get(ctx, key)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
 		var until time.Time
 		if err != nil || until.UnmarshalText(data) != nil || !until.Before(before) {
 			continue
@@ -306,7 +303,6 @@ func (c *consents) each(ctx context.Context, visit func(key string, held Consent
 		if err != nil {
 			return storeFailed(err)
 		}
-		slices.Sort(keys)
 		for _, key := range keys {
 			data, err := c.store.Get(ctx, key)
 			if errors.Is(err, fs.ErrNotExist) {

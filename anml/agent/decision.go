@@ -370,7 +370,7 @@ func words(text string) []string {
 
 // weigh asks the host for the weight of an act. A panic or a timeout counts as Consequential.
 func (u *User) weigh(ctx context.Context, b *plugin.Bound, a Act) Weight {
-	if u.Policy == nil || u.Policy.Weigh == nil {
+	if u.Policy.Weigh == nil {
 		return WeighedByRule
 	}
 	w, err := plugin.Await(ctx, b, func(ctx context.Context) (Weight, error) { return u.Policy.Weigh(ctx, a), nil })
@@ -382,7 +382,7 @@ func (u *User) weigh(ctx context.Context, b *plugin.Bound, a Act) Weight {
 
 // forbids asks the host's policy last. A panic or a timeout forbids the act.
 func (u *User) forbids(ctx context.Context, b *plugin.Bound, a Act) error {
-	if u.Policy == nil || u.Policy.VetoAct == nil {
+	if u.Policy.VetoAct == nil {
 		return nil
 	}
 	return do(ctx, b, func(ctx context.Context) error { return u.Policy.VetoAct(ctx, a) })

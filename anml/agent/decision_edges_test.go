@@ -245,6 +245,16 @@ func TestEdgesOfConsents(t *testing.T) {
 			})
 		}
 	})
+	t.Run("ANML-16.6-05/accept-one-authentication-for-all", func(t *testing.T) {
+		shown := 0
+		st := asker(t)
+		st.user.Authenticate = func(context.Context, string) error { shown++; return nil }
+		x := st.prepares(st.page(booking(rule("email", "authentication")+rule("tel", "authentication"), askFor("email")+askFor("tel"))), Call{})
+		shown = 0
+		if _, _, err := x.p.session.settle(t.Context(), "plan", x.e, x.d, all, time.Time{}, start.Add(time.Hour)); err != nil || shown != 1 {
+			t.Errorf("authenticated %d times, %v", shown, err)
+		}
+	})
 	t.Run("ANML-14.4-02/reject-use-of-what-is-not-stored", func(t *testing.T) {
 		st := asker(t)
 		p := st.page(`<head><title>x</title></head><body usage="train">x</body>`)

@@ -186,6 +186,11 @@ type profileFunc func() (Value, error)
 
 func (f profileFunc) Value(context.Context, Question) (Value, error) { return f() }
 
+// profileOf is a profile that answers each question by a function.
+type profileOf func(Question) (Value, error)
+
+func (f profileOf) Value(_ context.Context, q Question) (Value, error) { return f(q) }
+
 // TestEveryPurposeIsJudged: of several purposes for one field the worst counts.
 func TestEveryPurposeIsJudged(t *testing.T) {
 	st := newStand(t, labprompt.Approve()).allow("email", "*")

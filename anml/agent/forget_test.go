@@ -198,6 +198,36 @@ func TestForgetRows(t *testing.T) {
 				t.Error(brief(d))
 			}
 		})
+		for name, c := range map[string]struct{ value, from, told string }{
+			"of-its-site":     {"9876-5432", "brand.example", "https://host.example/new"},
+			"by-another-host": {"9876-5432", "www.host.example", "https://shop.host.example/new"},
+		} {
+			t.Run("accept-told-again-"+name, func(t *testing.T) {
+				s := crossed(t, "", Value{Text: c.value, Provenance: c.from})
+				doc := `<site domain="brand.example">` + inform("Points 9876-5432", "") + `</site>`
+				s.elsewhere("https://host.example/x", doc)
+				for _, name := range []string{"brand.example", "host.example"} {
+					_, err := s.session.Forget(t.Context(), name)
+					must(t, err)
+				}
+				if d := s.page.Decide(t.Context())[0]; d.Code != CodeDeletedContext {
+					t.Error(brief(d))
+				}
+				s.elsewhere(c.told, doc)
+				if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != CodeCrossService {
+					t.Error(brief(d))
+				}
+			})
+		}
+		t.Run("reject-value-without-letters", func(t *testing.T) { // whatever else the service told
+			s := crossed(t, "", Value{Text: "***", Provenance: "a.example"})
+			_, err := s.session.Forget(t.Context(), "a.example")
+			must(t, err)
+			s.elsewhere("https://www.a.example/new", inform("Member "+secret, ""))
+			if d := s.page.Decide(t.Context())[0]; d.Code != CodeDeletedContext {
+				t.Error(brief(d))
+			}
+		})
 		t.Run("accept-told-by-another", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			s.elsewhere("https://c.example/x", inform(secret, ""))

@@ -91,6 +91,7 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 		r.Outcome = anml.OutcomeOf(resp.Status, document)
 	}
 	m.waitAsTold(ctx, document)
+	m.dropStaleConsents(ctx, r)
 	if unread != nil && resp.Status < 300 {
 		r.Outcome = anml.OutcomeUnknown
 		return r, m.doubtful(unread)
@@ -164,6 +165,30 @@ func (m *submission) waitAsTold(ctx context.Context, d *anml.Document) {
 	}
 	if said, ok := d.Status().RetryAfter(); ok && said > 0 {
 		m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
+	}
+}
+
+// dropStaleConsents withdraws the consents on which answers rested that the service did not
+// accept: it returned a document that asks for the same fields again, and whose status is not
+// success. So the user is asked again, and the old consent is not sent a second time (section
+// 8.7.3). A failure is only reported, because the call is over.
+func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
+	if r.Page == nil || r.Outcome >= anml.OutcomeAccepted {
+		return
+	}
+	asked := r.Page.askedFields()
+	var stale []string
+	for _, t := range m.effect.Disclosure.Tells {
+		if t.Kind == tellAnswer && !t.refused() && slices.Contains(asked, t.Field) {
+			stale = append(stale, t.Reference)
+		}
+	}
+	if stale == nil {
+		return
+	}
+	_, err := m.session.consents.withdraw(ctx, func(held Consent) bool { return slices.Contains(stale, held.ID) })
+	if err != nil {
+		m.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: r.Plan, Err: err})
 	}
 }
 

@@ -1,13 +1,17 @@
 package agent
 
 import (
+	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
 // answering answers with a status, a media type and a body.
@@ -210,3 +214,94 @@ func TestMalformedParts(t *testing.T) {
 }
 
 func interactOnly(actions string) string { return "<interact>" + actions + "</interact>" }
+
+// TestReconsent shows what a service brings about that asks again for what it did not accept.
+func TestReconsent(t *testing.T) {
+	const asks = `<head><title>Shop</title></head><interact><action id="book" method="POST" endpoint="/book"/></interact>` +
+		`<knowledge><ask field="email" action="book" purpose="to send the ticket"/></knowledge>`
+	status := func(result string) string {
+		return `<status code="consent" result="` + result + `" message="please agree again"/>`
+	}
+	for name, c := range map[string]struct {
+		status int
+		doc    string
+		held   []string // fields with a consent, after the answer
+		code   lookleap.Code
+	}{
+		"accept-asked-anew":          {200, asks + status("partial"), []string{"tel"}, lookleap.CodeOK},
+		"accept-asked-anew-at-error": {200, asks + status("error"), []string{"tel"}, CodeActionFailed},
+		"accept-asked-anew-at-409":   {409, asks, []string{"tel"}, lookleap.CodeConflict},
+		"reject-success":             {200, asks + status("success"), []string{"email", "tel"}, lookleap.CodeOK},
+		"reject-no-status":           {200, asks, []string{"email", "tel"}, lookleap.CodeOK},
+		"reject-other-field":         {200, strings.Replace(asks, "email", "fn", 1) + status("partial"), []string{"email", "tel"}, lookleap.CodeOK},
+		"reject-no-document":         {409, "", []string{"email", "tel"}, lookleap.CodeConflict},
+	} {
+		t.Run("ANML-8.7.3-08/"+name, func(t *testing.T) {
+			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))}})
+			s.does(book, lookleap.CodeOK) // the user agrees for an hour
+			s.user.Then(labprompt.Approve())
+			if c.doc == "" {
+				s.shop.Handle("/book", lab.Status(c.status))
+			} else {
+				s.shop.Handle("/book", answering(c.status, anml.MediaTypeXML, service(c.doc)))
+			}
+			r := s.does(book, c.code)
+			var held []string
+			list, err := s.session.Consents(t.Context())
+			must(t, err)
+			for _, consent := range list {
+				held = append(held, consent.Field)
+			}
+			if slices.Sort(held); !slices.Equal(held, c.held) {
+				t.Errorf("consents to %q, want %q", held, c.held)
+			}
+			if r.Page == nil {
+				return
+			}
+			s.page = r.Page
+			before := len(s.user.Requests())
+			s.user.Then(labprompt.Approve())
+			s.does(book, c.code)
+			anew := slices.ContainsFunc(s.user.Requests()[before].Items, func(item lookleap.ConsentItem) bool { return item.ID != itemAct })
+			if want := strings.Contains(name, "anew") || strings.Contains(name, "other"); anew != want {
+				t.Errorf("the user is asked about an answer: %t, want %t", anew, want)
+			}
+		})
+	}
+	t.Run("ANML-8.7.3-08/accept-refused-answer", func(t *testing.T) { // there is no consent to drop
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}, answer: document(asks + status("partial"))})
+		s.does(book, lookleap.CodeOK)
+		s.wantSent(`<refuse field="email"`)
+	})
+	t.Run("ANML-8.7.3-08/reject-store-that-fails", func(t *testing.T) { // the call is over: it is reported
+		var events lab.Events
+		store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("", nil)}
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Store: store}, answer: document(asks + status("partial")),
+			host: func(h *lookleap.Host) { h.Observe = events.Observe }})
+		store.hook = failsAt("Keys "+keyConsent, errTest)
+		r := s.does(book, lookleap.CodeOK)
+		if !slices.ContainsFunc(events.All(), func(e lookleap.Event) bool {
+			return e.Kind == lookleap.EventFinding && e.Code == lookleap.CodeIO && e.Subject == r.Plan && errors.Is(e.Err, errTest)
+		}) {
+			t.Errorf("it is not reported: %v", events.All())
+		}
+	})
+}
+
+// TestHeardBodies: text of a response that is no document counts as told by the service, and the
+// bytes of a picture do not.
+func TestHeardBodies(t *testing.T) {
+	for mediaType, want := range map[string]string{
+		"text/plain": "shop.example", "application/json": "shop.example", "image/svg+xml": "shop.example",
+		"image/png": "", "video/mp4": "", "audio/mpeg": "", "font/woff2": "",
+	} {
+		kind := map[bool]string{true: "ANML-14.1-05/accept-", false: "ANML-14.1-05/reject-"}[want != ""]
+		t.Run(kind+strings.ReplaceAll(mediaType, "/", "-"), func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable, answer: scripted(200, "Member "+secret, "Content-Type", mediaType)})
+			s.does(Call{Action: "a"}, lookleap.CodeOK)
+			if got := domains(s.session.context.taint("b.example", secret)); got != want {
+				t.Errorf("told by %q, want %q", got, want)
+			}
+		})
+	}
+}

@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -35,6 +38,66 @@ func TestUsageOfOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhoSpeaksNowhere: a site that is not in the document is that of no party.
+func TestWhoSpeaksNowhere(t *testing.T) {
+	net := newLab(t)
+	s := newSession(t, net, User{}, Options{})
+	other := pageFor(t, net, s, "https://other.example/anml", `<body usage="train">x</body>`)
+	p := pageFor(t, net, s, "https://shop.example/anml", `<body usage="train">x</body>`)
+	for name, site := range map[string]anml.Site{"no-site": {}, "site-of-another-document": other.doc.Site} {
+		t.Run("X5/reject-"+name, func(t *testing.T) {
+			if owner, a := p.Owner(site, anmltrust.Body); a != anmltrust.Dropped {
+				t.Errorf("it is of %q", owner.Domain)
+			}
+			if u := p.EffectiveUsage(site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageDisplay {
+				t.Error(u)
+			}
+		})
+	}
+}
+
+// TestIdentifyingThatEnds: a page whose parties could not be verified because the caller left is
+// not opened, and the next caller gets the verified one.
+func TestIdentifyingThatEnds(t *testing.T) {
+	t.Run("ANML-12.2.3-01/reject-while-verifying", func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable})
+		s.net.Name("_anml.brand.example").TXT("v=anml1;query=https://trust.example/authorize").TTL(time.Hour)
+		serve(t, s.shop, "/brand", brandSite, false)
+		ctx, leave := context.WithCancel(t.Context())
+		s.net.Site("trust.example").HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
+			leave()
+			<-r.Context().Done()
+		})
+		p, err := s.session.Open(ctx, "https://www.shop.example/brand")
+		if p != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, %v", p, err)
+		}
+		s.net.Site("trust.example").Handle("/authorize", granting(s, "interact"))
+		p, err = s.session.Open(t.Context(), "https://www.shop.example/brand")
+		must(t, err)
+		if party := p.Parties()[1]; party.Domain != "brand.example" || party.Tier != anmltrust.Full {
+			t.Errorf("%+v", party)
+		}
+	})
+	t.Run("ANML-13.3-07/reject-while-detecting", func(t *testing.T) {
+		ctx, leave := context.WithCancel(t.Context())
+		net := newLab(t)
+		serve(t, net.Site("shop.example"), "/anml", `<persona><instructions>Be kind.</instructions></persona>`, false)
+		s := newSession(t, net, User{}, Options{Detectors: []Detector{leaving(leave)}})
+		if p, err := s.Open(ctx, "https://shop.example/anml"); p != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, %v", p, err)
+		}
+	})
+}
+
+// leaving is a detector whose caller leaves.
+type leaving context.CancelFunc
+
+func (l leaving) Detect(ctx context.Context, _ string) (string, error) {
+	l()
+	return "", ctx.Err()
 }
 
 // TestInsecurePages: nothing of a document that came over plain http is anybody's

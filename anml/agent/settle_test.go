@@ -113,6 +113,15 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		_, _, err = x.settle(all, time.Time{})
 		hasCode(t, err, CodeDeletedContext)
 	})
+	t.Run("reject-told-by-its-provenance", func(t *testing.T) { // so sending it once does not make it the user's
+		st := asker(t)
+		x := st.prepares(st.page(booking("", askFor("acme:tier"))), Call{Reply: &Reply{Values: map[string]Value{"acme:tier": {Text: "9876-5432", Provenance: "a.example"}}}})
+		x.sends(all, `value="9876-5432"`)
+		pageFor(t, st.net, st.s, "https://a.example/told", inform("Member 9876-5432", ""))
+		if got := domains(st.s.context.taint("shop.example", "9876-5432")); got != "a.example" {
+			t.Errorf("told by %q", got)
+		}
+	})
 	t.Run("reject-learned-since", func(t *testing.T) {
 		st := asker(t)
 		x := prepare(t, st)

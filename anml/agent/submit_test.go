@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -245,6 +246,31 @@ func TestRedirects(t *testing.T) {
 		if !errors.As(err, &away) || away.Target != "https://other.example/x?y=1" || away.Status != 307 {
 			t.Errorf("%v", err)
 		}
+	})
+	t.Run("ANML-11.3-24/reject-refused-before-303", func(t *testing.T) { // by the user, in another session
+		s := newStage(t, setting{doc: postable, user: User{Policy: &UserPolicy{}, Profile: ada, Store: NewMemoryStore()}})
+		s.page = s.show(strings.Replace(postable, "</head>", "</head>"+`<knowledge><ask field="email" action="a" purpose="to send the ticket" required="true"/></knowledge>`, 1), false)
+		s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if err := s.session.user.Store.Put(r.Context(), keyRefused+"shop.example", []byte("2026-06-01T12:00:00Z")); err != nil {
+				t.Error(err)
+			}
+			http.Redirect(w, r, "/done", http.StatusSeeOther)
+		})
+		if _, err := s.page.Do(t.Context(), Call{Action: "a"}); lookleap.CodeOf(err) != CodeDomainRefused {
+			t.Errorf("got %v", err)
+		}
+		s.sends("POST /a")
+	})
+	t.Run("ANML-13.7-06/reject-after-the-time-of-the-call", func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable})
+		s.net.Clock().Freeze()
+		s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
+			s.net.Clock().Advance(31 * time.Second)
+			http.Redirect(w, r, "/done", http.StatusFound)
+		})
+		s.does(Call{Action: "a"}, lookleap.CodeTimeout)
+		s.sends("GET /a")
 	})
 	t.Run("ANML-11.3-24/reject-body-after-303", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})

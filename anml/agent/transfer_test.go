@@ -153,6 +153,26 @@ func TestTransfer(t *testing.T) {
 			}
 		}
 	})
+	t.Run("sensitive-since", func(t *testing.T) { // the user authorized this very transfer
+		c := transfers(t, restricted, labprompt.Approve())
+		must(t, c.b.AuthorizeTransfer(t.Context(), member))
+		x := c.prepares(c.b, Call{})
+		must(t, c.s.consents.mark(t.Context(), "member", CategoryHealth))
+		x.sends(none, `value="4711-8822" consent="explicit"`)
+	})
+	t.Run("value-of-another-field", func(t *testing.T) { // which the user never tells
+		c := transfers(t, restricted, labprompt.Approve())
+		c.s.user.Profile = Fields{"member": {Text: "4711-8822"}, "tel": {Text: "+49 30 123456"}}
+		must(t, c.user.Policy.Set(StandingRule{Field: "tel", Domain: "*", Effect: EffectDeny}))
+		text := Value{Text: "4711-8822 or +49 30 123456"}
+		hasCode(t, c.b.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "member", Value: &text}), CodeUserRule)
+		must(t, c.b.AuthorizeTransfer(t.Context(), member))
+	})
+	t.Run("unusable-action", func(t *testing.T) { // is not asked about
+		c := transfers(t, restricted, labprompt.Approve())
+		p := pageFor(t, c.net, c.s, "https://b.example/plain", strings.Replace(booking("", ""), `endpoint="/find"`, `endpoint="http://b.example/find"`, 1))
+		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "q", Value: &Value{Text: "4711-8822"}}), CodeInsecureEndpoint)
+	})
 	t.Run("two-at-once", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Approve())
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
