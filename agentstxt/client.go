@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap"
@@ -24,7 +25,7 @@ type Client struct {
 	host        *lookleap.Host
 	options     Options
 	limits      Limits
-	origins     *originCache
+	origins     *lru.Cache[originKey, origin] // of recent URLs
 	cache       *policyCache
 	robots      *flight.Memo[string, *robotsEntry]
 	flight      flight.Group[string, *cachedPolicy]
@@ -37,10 +38,17 @@ type Client struct {
 // methods return an error with [lookleap.CodeUsage].
 func NewClient(host *lookleap.Host, options Options) *Client {
 	limits := options.Limits.withDefaults()
+	if options.Window <= 0 {
+		options.Window = time.Hour
+	}
+	origins, err := lru.New[originKey, origin](limits.Origins)
+	if err != nil {
+		panic(err) // only a size below 1 is an error
+	}
 	robotsSize := func(_ string, e *robotsEntry) int { return 1024 + 4*e.file.size }
 	return &Client{
 		host: host, options: options, limits: limits, unusable: options.Robots.check(),
-		origins: newOriginCache(limits.Origins), cache: newPolicyCache(limits.Origins, limits.Memory),
+		origins: origins, cache: newPolicyCache(limits.Origins, limits.Memory),
 		robots: flight.NewSizedMemo(limits.Origins, limits.Memory, robotsSize, host.Time),
 	}
 }
@@ -157,11 +165,11 @@ type policyCache struct {
 
 func newPolicyCache(origins, maxBytes int) *policyCache {
 	c := &policyCache{maxBytes: maxBytes}
-	lru, err := simplelru.NewLRU(origins, func(_ string, e *cachedPolicy) { c.bytes -= e.size() })
+	entries, err := simplelru.NewLRU(origins, func(_ string, e *cachedPolicy) { c.bytes -= e.size() })
 	if err != nil {
 		panic(err) // only a size below 1 is an error
 	}
-	c.lru = lru
+	c.lru = entries
 	return c
 }
 

@@ -113,7 +113,8 @@ type decided struct {
 	until     time.Time // when a refusal ends; zero: with what it rests on
 }
 
-// decide decides about a request and counts it.
+// decide decides about a request and counts it: it finds the origin (target), reads what the
+// origin's files say (consult), and takes the request from the limit of the directive.
 func (t *Transport) decide(req *http.Request) (*decided, error) {
 	c := zero.Or(t).client
 	if err := c.ready(); err != nil {
@@ -146,7 +147,7 @@ func (t *Transport) decide(req *http.Request) (*decided, error) {
 	if x.decision.Limit <= 0 {
 		return x, nil
 	}
-	rate := lookleap.Rate{Limit: x.decision.Limit, Window: c.window()}
+	rate := lookleap.Rate{Limit: x.decision.Limit, Window: c.options.Window}
 	wait, err := c.host.Take(ctx, limitKey(asked.origin, x.decision.Rule), rate)
 	if err != nil {
 		x.summary = "the limit of the policy could not be checked"
@@ -155,8 +156,8 @@ func (t *Transport) decide(req *http.Request) (*decided, error) {
 	}
 	if wait > 0 {
 		x.until = c.host.Time().Add(wait)
-		x.summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s", rate.Limit,
-			rate.Window, x.until.UTC().Format(time.RFC3339))
+		x.summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s",
+			rate.Limit, rate.Window, x.until.UTC().Format(time.RFC3339))
 		x.decision.Allowed, x.decision.Code = false, lookleap.CodeLimit
 		return nil, t.refuse(ctx, x, nil)
 	}
@@ -167,21 +168,13 @@ func (t *Transport) decide(req *http.Request) (*decided, error) {
 // it, since it may change with the file.
 func limitKey(o origin, rule string) string { return "agentstxt limit " + o.name + " " + rule }
 
-// window returns the time to which a limit applies.
-func (c *Client) window() time.Duration {
-	if c.options.Window > 0 {
-		return c.options.Window
-	}
-	return time.Hour
-}
-
 // target returns what a request asks for. It returns an error for a request whose Host
 // field contradicts its URL.
 func (t *Transport) target(req *http.Request) (target, error) {
 	if req.Context().Value(sentBy{t.client}) != nil {
 		return target{}, usageError("the guard's host sends through the guard itself", "give the guard a host of its own")
 	}
-	o, err := t.client.originOf(req.URL)
+	o, err := t.client.cachedOriginOf(req.URL)
 	if err != nil {
 		return target{}, err
 	}

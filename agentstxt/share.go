@@ -54,7 +54,7 @@ const tombstoneFor = staleFor + sharedFor
 
 // recall returns what the shared cache knows, if that is newer than before. usable
 // reports whether the server need not be asked.
-func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (h *cachedPolicy, usable bool) {
+func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (entry *cachedPolicy, usable bool) {
 	if c.host.Cache == nil {
 		return before, false
 	}
@@ -70,7 +70,7 @@ func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (h 
 	r, err := c.recorded(ctx, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && before != nil && before.good != nil && !before.private:
-		withdrawn := *before // another process took it back
+		withdrawn := *before // another process deleted the copy
 		withdrawn.good = nil
 		return &withdrawn, false
 	case errors.Is(err, fs.ErrNotExist):
@@ -83,21 +83,21 @@ func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (h 
 	case !c.isNews(r, before):
 		return keep()
 	}
-	h = c.adopt(r)
-	return h, now.Before(h.recheck) && now.Before(r.Value.Fresh)
+	entry = c.adopt(r)
+	return entry, now.Before(entry.recheck) && now.Before(r.Value.Fresh)
 }
 
 // isNews reports whether a record tells more than memory does. A malformed file
 // counts unless memory comes from an exchange that began after it was seen.
-func (c *Client) isNews(r *sharedRecord, h *cachedPolicy) bool {
-	if h == nil || h.failures > 0 && !h.stale {
+func (c *Client) isNews(r *sharedRecord, entry *cachedPolicy) bool {
+	if entry == nil || entry.failures > 0 && !entry.stale {
 		return true
 	}
-	asked, checked := h.asked, h.checked
-	if h.stale {
-		asked, checked = h.good.asked, h.good.checked
+	asked, checked := entry.asked, entry.checked
+	if entry.stale {
+		asked, checked = entry.good.asked, entry.good.checked
 	}
-	if r.Value.Malformed != "" && !isMalformed(h.policy) {
+	if r.Value.Malformed != "" && !isMalformed(entry.policy) {
 		return c.sharing().Ends(r, asked)
 	}
 	return r.Found.After(checked)
@@ -124,58 +124,58 @@ func (c *Client) recorded(ctx context.Context, o origin) (*sharedRecord, error) 
 // adopt judges a record of another process by this one's options.
 func (c *Client) adopt(e *sharedRecord) *cachedPolicy {
 	r := &e.Value
-	h := &cachedPolicy{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(maxFresh)),
+	entry := &cachedPolicy{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(maxFresh)),
 		evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
-		h.policy = restricted(malformed(r.Malformed, r.Position, r.Message, r.Fix))
-		return c.setRecheck(h)
+		entry.policy = restricted(malformed(r.Malformed, r.Position, r.Message, r.Fix))
+		return c.setRecheck(entry)
 	}
-	h.policy = Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}, c.options)
-	if h.policy.state == Valid {
-		h.good = &goodCopy{policy: h.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator,
+	entry.policy = Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}, c.options)
+	if entry.policy.state == Valid {
+		entry.good = &goodCopy{policy: entry.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator,
 			asked: e.Asked, checked: e.Found}
 	}
-	return c.setRecheck(h)
+	return c.setRecheck(entry)
 }
 
 // share tells other processes. If one of them saw a malformed file after this one
 // asked, share returns that file.
-func (c *Client) share(ctx context.Context, o origin, h *cachedPolicy, result *readResult) (instead *cachedPolicy) {
+func (c *Client) share(ctx context.Context, o origin, entry *cachedPolicy, result *readResult) (instead *cachedPolicy) {
 	cache := c.sharing()
 	if !cache.Active() {
 		return nil
 	}
-	e := sharedRecord{Asked: h.asked, Found: h.checked, Value: record{Fresh: h.fresh}}
+	e := sharedRecord{Asked: entry.asked, Found: entry.checked, Value: record{Fresh: entry.fresh}}
 	r := &e.Value
 	switch {
-	case isMalformed(h.policy):
-		r.Malformed = h.policy.reason
-		if bad := new(lookleap.Error); errors.As(h.policy.err, &bad) {
+	case isMalformed(entry.policy):
+		r.Malformed = entry.policy.reason
+		if bad := new(lookleap.Error); errors.As(entry.policy.err, &bad) {
 			r.Position, r.Message, r.Fix = bad.Position, bad.Message, bad.Fix
 		}
 		cache.Delete(ctx, o.name)
-		cache.PutNewest(ctx, tombstoneKey(o), e, h.checked.Add(tombstoneFor))
+		cache.PutNewest(ctx, tombstoneKey(o), e, entry.checked.Add(tombstoneFor))
 		return nil
-	case h.stale || h.failures > 0:
+	case entry.stale || entry.failures > 0:
 		return nil // it says nothing new about the origin
-	case h.private:
+	case entry.private:
 		cache.Delete(ctx, o.name)
 	default:
 		r.Status = result.response.Status
 		r.ContentType = result.response.ContentType
 		r.Insecure = result.response.Insecure
-		expires := h.fresh
-		if good := h.good; good != nil {
+		expires := entry.fresh
+		if good := entry.good; good != nil {
 			r.Status, r.ContentType, r.Insecure = http.StatusOK, good.contentType, good.insecure
 			r.Body, r.Validator = []byte(good.policy.text[:good.policy.size]), good.validator
-			expires = h.checked.Add(staleFor)
+			expires = entry.checked.Add(staleFor)
 		}
 		if !cache.Put(ctx, o.name, e, expires) {
 			cache.Delete(ctx, o.name)
 		}
 	}
 	// Another process may have seen a malformed file since the exchange began.
-	if e, err := cache.Get(context.WithoutCancel(ctx), tombstoneKey(o)); err == nil && e.Value.Malformed != "" && c.isNews(e, h) {
+	if e, err := cache.Get(context.WithoutCancel(ctx), tombstoneKey(o)); err == nil && e.Value.Malformed != "" && c.isNews(e, entry) {
 		return c.adopt(e)
 	}
 	return nil

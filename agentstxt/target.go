@@ -6,9 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -49,7 +46,7 @@ func originOf(u *url.URL) (origin, error) {
 	return originAt(u.Scheme, u.Host)
 }
 
-// originAt is originOf for the scheme and the host of a URL.
+// originAt is [originOf] for the scheme and the host of a URL.
 func originAt(scheme, host string) (origin, error) {
 	base, err := originRules().Parse(scheme + "://" + host + "/")
 	if err != nil {
@@ -85,49 +82,30 @@ func (o origin) displayURL(url string) string {
 // badURL returns the error for a URL without an origin.
 func badURL(err error) error { return fetch.URLError("", "the URL has no usable origin", err) }
 
-// originCache holds the origins of recent URLs, because checking a host takes longer than
-// a decision from the cache.
-type originCache struct {
-	mu  sync.Mutex
-	lru *simplelru.LRU[originKey, origin]
-}
-
 // originKey is what decides the origin of a URL, as it is written.
 type originKey struct{ scheme, host string }
 
-func newOriginCache(origins int) *originCache {
-	lru, err := simplelru.NewLRU[originKey, origin](origins, nil)
-	if err != nil {
-		panic(err) // only a size below 1 is an error
-	}
-	return &originCache{lru: lru}
-}
-
-// originOf is [originOf] with a cache.
-func (c *Client) originOf(u *url.URL) (origin, error) {
+// cachedOriginOf is [originOf] with the client's cache.
+func (c *Client) cachedOriginOf(u *url.URL) (origin, error) {
 	if u == nil || u.Opaque != "" {
 		return originOf(u)
 	}
-	return c.originAt(u.Scheme, u.Host)
+	return c.cachedOriginAt(u.Scheme, u.Host)
 }
 
-// originAt is originOf for the scheme and the host of a URL.
-func (c *Client) originAt(scheme, host string) (origin, error) {
+// cachedOriginAt is [originAt] with the client's cache. To check a host takes longer than a
+// decision by a cached policy.
+func (c *Client) cachedOriginAt(scheme, host string) (origin, error) {
 	if len(host) > maxHost {
 		return originAt(scheme, host)
 	}
 	key := originKey{scheme, host}
-	c.origins.mu.Lock()
-	o, ok := c.origins.lru.Get(key)
-	c.origins.mu.Unlock()
-	if ok {
+	if o, ok := c.origins.Get(key); ok {
 		return o, nil
 	}
 	o, err := originAt(scheme, host)
 	if err == nil {
-		c.origins.mu.Lock()
-		c.origins.lru.Add(key, o)
-		c.origins.mu.Unlock()
+		c.origins.Add(key, o)
 	}
 	return o, err
 }
@@ -168,14 +146,14 @@ func (t *target) isFile() bool {
 func (c *Client) targetOf(rawURL string) (target, error) {
 	if scheme, host, t, ok := splitURL(rawURL); ok {
 		var err error
-		t.origin, err = c.originAt(scheme, host)
+		t.origin, err = c.cachedOriginAt(scheme, host)
 		return t, err
 	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return target{path: rawURL}, badURL(err)
 	}
-	o, err := c.originOf(u)
+	o, err := c.cachedOriginOf(u)
 	return newTarget(o, u, http.MethodGet), err
 }
 
