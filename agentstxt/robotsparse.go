@@ -2,13 +2,14 @@ package agentstxt
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // maxRobotsLine is how much of a line of robots.txt is read, in bytes: eight times the
-// longest URL that browsers of old accepted, less one, as the largest crawler does.
+// longest URL that old browsers accepted, less one, as the largest crawler does.
 const maxRobotsLine = 2083*8 - 1
 
 // robotsOptions say how a file is parsed.
@@ -73,29 +74,7 @@ func parseRobots(data []byte, o robotsOptions) *RobotsFile {
 			groups = append(groups, &general)
 		}
 		for _, g := range groups {
-			switch key {
-			case "allow":
-				g.allow.add(value, number)
-				if dir, ok := strings.CutSuffix(value, "/index.html"); ok { // the page of the directory itself
-					g.allow.add(dir+"/$", number)
-				}
-			case "disallow":
-				paths := []string{value}
-				if o.foreign {
-					paths = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
-				}
-				for _, path := range paths {
-					g.disallow.add(path, number)
-				}
-			case "crawl-delay":
-				if g.delay == 0 {
-					g.delay = crawlDelay(value)
-				}
-			case "content-signal", "content-usage":
-				if len(g.usage) < maxUsageLines {
-					g.usage = append(g.usage, parseUsageLine(key, value))
-				}
-			}
+			g.add(key, value, number, o.foreign)
 		}
 		if key == "allow" || key == "disallow" {
 			inRules = true
@@ -110,7 +89,34 @@ func parseRobots(data []byte, o robotsOptions) *RobotsFile {
 	return f
 }
 
-// Bounds of what a file states besides its rules.
+// add adds the line with this number. In a foreign file, a line can list several paths.
+func (g *robotsGroups) add(key, value string, number int, foreign bool) {
+	switch key {
+	case "allow":
+		g.allow.add(value, number)
+		if dir, ok := strings.CutSuffix(value, "/index.html"); ok { // the page of the directory itself
+			g.allow.add(dir+"/$", number)
+		}
+	case "disallow":
+		paths := []string{value}
+		if foreign {
+			paths = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
+		}
+		for _, path := range paths {
+			g.disallow.add(path, number)
+		}
+	case "crawl-delay":
+		if g.delay == 0 {
+			g.delay = crawlDelay(value)
+		}
+	case "content-signal", "content-usage":
+		if len(g.usage) < maxUsageLines {
+			g.usage = append(g.usage, parseUsageLine(key, value))
+		}
+	}
+}
+
+// Bounds of what a file states in addition to its rules.
 const (
 	maxSitemaps   = 1000
 	maxUsageLines = 100
@@ -216,7 +222,7 @@ func isTokenLetter(c byte) bool { return isAlpha(c) || c == '-' || c == '_' }
 // anything else.
 func crawlDelay(value string) time.Duration {
 	seconds, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(seconds > 0) {
+	if err != nil || math.IsNaN(seconds) || seconds <= 0 {
 		return 0
 	}
 	return time.Duration(min(seconds, 24*60*60) * float64(time.Second))

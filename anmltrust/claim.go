@@ -45,7 +45,7 @@ type Document struct {
 // TrustClaim is a <trust> in the head of a document of one site.
 type TrustClaim struct {
 	Domain string
-	Site   string // the tolerated alias of domain
+	Site   string // the attribute site, which is accepted in place of domain
 }
 
 // SiteClaim is a <site>.
@@ -186,9 +186,9 @@ type Server struct {
 
 // ServerOf returns the server of a document's final https URL. Its error is an
 // [*lookleap.Error]: insecure-transport for another scheme, serving-host-invalid for a
-// host that can be no party to a delegation (an IP address, a single label, a
-// public suffix). The Server is set in the latter case too where the host is a
-// name, since such a host may still speak for itself.
+// host that cannot take part in a delegation (an IP address, a single label, a
+// public suffix). In the latter case the Server is still set if the host is a name,
+// because such a host may speak for itself.
 func ServerOf(documentURL string) (Server, error) {
 	rules := domain.Rules{Schemes: []string{"https", "http"}}
 	u, err := rules.Parse(documentURL)

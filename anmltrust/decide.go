@@ -12,8 +12,8 @@ import (
 // Decide judges a claim by evidence, at a time: the procedure of sections 12 and
 // 13.4 as one pure function. A positive decision is an [*Authorization]. Any other
 // is Tier 0: a nil Authorization, and a [*lookleap.VerifyError] that lists every
-// check. Evidence that ends too early is Tier 0 too, and so is evidence whose
-// grant has ended by then.
+// check. Evidence that is not complete, or whose grant has expired at that time, is
+// Tier 0 too.
 func Decide(claim Claim, ev Evidence, now time.Time) (*Authorization, error) {
 	o := walk(claim, &ev, nil, now)
 	if o.missing != nil {

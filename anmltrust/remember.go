@@ -21,8 +21,8 @@ type recalled struct {
 	ignoreGrants bool          // fresh, refresh, or a newer trust-verified
 }
 
-// minHintInterval is the least time between two questions that a document's
-// trust-verified causes (row E4).
+// minHintInterval is the least time between two questions to a site that the attribute
+// trust-verified of a document causes (row E4).
 const minHintInterval = 5 * time.Minute
 
 // recall returns what is remembered about a question.
@@ -49,8 +49,8 @@ func (v *Verifier) recall(ctx context.Context, q question, s subject, now time.T
 	if b, ok := v.memory.backoff(backoffKey{scope: backoffPair, pair: pair}, now); ok {
 		r.backoff = b.code
 	}
-	// Row E4: a document says that the site changed its mind since it was last
-	// asked. That is believed once in a while, and only to ask earlier.
+	// Row E4: a document says that the site was verified after the remembered grant. The
+	// verifier then asks the site earlier, but at most once in each minHintInterval.
 	if q.mode == normal && newer && len(r.grants) > 0 && r.denial == nil {
 		if last, ok := v.memory.hints.Get(pair); !ok || !now.Before(last.Add(minHintInterval)) {
 			v.memory.hints.Add(pair, now)
@@ -277,7 +277,7 @@ func (v *Verifier) adopt(ctx context.Context, k decisionKey, now time.Time) *dec
 // tombstoneKey is where grants of a site, of a pair or of a host are withdrawn.
 func tombstoneKey(site, domain, host string) string { return site + "/" + domain + "/" + host }
 
-// announce tells other processes what a definitive no withdrew.
+// announce tells other processes which grants a definitive no withdrew.
 func (v *Verifier) announce(ctx context.Context, o *outcome, now time.Time) {
 	if !v.withdrawn.Active() || o.withdraws == withdrawNothing {
 		return

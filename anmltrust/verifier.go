@@ -210,8 +210,9 @@ func (r *result) verdict() *lookleap.Verdict {
 	return r.auth.Verdict
 }
 
-// answer is the way of every question: an answer that still stands, the claim
-// itself, then a verification that callers share.
+// answer answers a question in the cheapest way: by a decision that still stands, by the
+// claim alone if the server is the site itself, or else by a verification (run), which
+// callers with the same question share.
 func (v *Verifier) answer(ctx context.Context, q question) (*Authorization, error) {
 	if v == nil || v.host == nil {
 		return nil, usageError("the verifier has no host", "make it with NewVerifier")
@@ -243,10 +244,9 @@ func (v *Verifier) answer(ctx context.Context, q question) (*Authorization, erro
 	return r.auth, nil
 }
 
-// run verifies a claim: it decides by the evidence there is, gathers the piece
-// that is missing, and begins again. Verifications of one pair run one after
-// another, so that the second one finds what the first one learnt. A fresh one
-// does not wait.
+// run verifies a claim in a loop: walk decides by the evidence so far, or says which piece
+// is missing; gather asks for that piece. Verifications of one pair run one after another,
+// so that the second one finds what the first one learnt. A fresh one does not wait.
 func (v *Verifier) run(ctx context.Context, q question, s subject) *result {
 	if q.mode != fresh {
 		leave, err := v.turns.Wait(ctx, s.pair())
@@ -264,7 +264,7 @@ func (v *Verifier) run(ctx context.Context, q question, s subject) *result {
 	g := &gathering{v: v, q: q, subject: s, exchangesLeft: v.limits.Exchanges}
 	for {
 		now := v.clock.Now()
-		if g.ev == nil || g.clockSteps != v.clock.Steps() { // evidence from before the clock was set back is doubtful
+		if g.ev == nil || g.clockSteps != v.clock.Steps() { // the clock was set back: begin again
 			g.clockSteps = v.clock.Steps()
 			g.withdrawals = v.memory.generation(s.site).withdrawals.Load()
 			g.recalled = nil
@@ -283,7 +283,7 @@ func (v *Verifier) run(ctx context.Context, q question, s subject) *result {
 	}
 }
 
-// The ends of a gathering that are no evidence.
+// Errors that end a gathering early.
 var (
 	errBudget    = errors.New("the document's budget of requests is used up")
 	errExchanges = errors.New("the verification used up its exchanges")
@@ -311,7 +311,7 @@ func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err er
 	return v.conclude(caller, g.q.claim, o, g.ev, now)
 }
 
-// interrupted is the answer to a caller who left (row A11), and to a panic below.
+// interrupted returns the result for a caller who left (row A11), or after a panic.
 func (v *Verifier) interrupted(ctx context.Context, q question, err error) *result {
 	now := v.clock.Now()
 	ev := Evidence{Policy: v.rules, Fresh: q.mode == fresh, Stopped: lookleap.CodeTimeout, Row: "A11"}

@@ -15,17 +15,17 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// When feeds are fetched and looked at.
+// How often feeds are read.
 const (
-	feedInterval = 15 * time.Minute // between two fetches of one feed
-	feedRetry    = time.Minute      // between two attempts while everything is refused for want of a copy
-	feedLook     = 30 * time.Second // between two looks at what other processes fetched
+	feedInterval      = 15 * time.Minute // between two fetches of one feed
+	feedRetry         = time.Minute      // between two attempts while there is no copy and everything is refused
+	feedStoreInterval = 30 * time.Second // between two reads of what other processes stored
 )
 
 // trustFeed is the word of the keys of feeds in a TrustStore.
 const trustFeed = "feed/"
 
-// feedState is what is known of one feed. It is shared between processes through a TrustStore.
+// feedState is what is known about one feed. Processes share it through a TrustStore.
 type feedState struct {
 	Type      string          `json:"type"` // TrustMediaType
 	Sequence  int64           `json:"sequence"`
@@ -40,15 +40,15 @@ type feed struct {
 	options FeedOptions
 	url     domain.URL
 	state   feedState
-	raw     []byte // the state as it is stored; nil: it is not
+	raw     []byte // the state as it is stored; nil: it is not stored
 }
 
 // feedReader keeps the feeds of a loader current.
 type feedReader struct {
 	mu     sync.Mutex // held while feeds are read
 	feeds  []*feed
-	looked time.Time
-	broken error // a feed cannot be used, so nothing is allowed
+	stored time.Time // when the store was read last
+	broken error     // a feed cannot be used, so nothing is allowed
 }
 
 func newFeedReader(options []FeedOptions) *feedReader {
@@ -76,23 +76,18 @@ func (l *Loader) checkFeeds(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := l.host.Time()
-	look := r.looked.IsZero() || now.Sub(r.looked).Abs() >= feedLook
-	current := func() { l.withdrawn.Store(newWithdrawals(r.feeds, l.roots.Rules())) }
-	if look && l.feedStore != nil {
-		for _, f := range r.feeds {
-			if err := l.lookAtFeed(ctx, f, now); err != nil {
-				return err
-			}
+	update := func() { l.withdrawn.Store(newWithdrawals(r.feeds, l.roots.Rules())) }
+	if r.stored.IsZero() || now.Sub(r.stored).Abs() >= feedStoreInterval {
+		if err := l.readStoredFeeds(ctx, now); err != nil {
+			return err
 		}
-		current() // keys that are withdrawn verify no feed
-	}
-	if look {
-		r.looked = now
+		update() // before a fetch, since a withdrawn key must not verify a feed
+		r.stored = now
 	}
 	for _, f := range r.feeds {
 		if f.due(now) {
 			l.fetchFeed(ctx, f, now)
-			current()
+			update()
 		}
 	}
 	for _, f := range r.feeds {
@@ -121,22 +116,30 @@ func (f *feed) stale(now time.Time) bool {
 	return f.state.Fetched.IsZero() || age < -time.Minute || age > max(f.options.Stale, 2*feedInterval)
 }
 
-// lookAtFeed takes over what other processes found out.
-func (l *Loader) lookAtFeed(ctx context.Context, f *feed, now time.Time) error {
-	data, err := l.feedStore.get(ctx, trustFeed+f.url.String())
-	if err != nil || data == nil {
-		return err
+// readStoredFeeds adds what other processes stored.
+func (l *Loader) readStoredFeeds(ctx context.Context, now time.Time) error {
+	if l.feedStore == nil {
+		return nil
 	}
-	var stored feedState
-	if err := decodeTrust(data, &stored, func() string { return stored.Type }); err != nil {
-		return err
+	for _, f := range l.feeds.feeds {
+		data, err := l.feedStore.get(ctx, trustFeed+f.url.String())
+		if err != nil {
+			return err
+		}
+		if data == nil {
+			continue
+		}
+		var stored feedState
+		if err := decodeTrust(data, &stored, func() string { return stored.Type }); err != nil {
+			return err
+		}
+		l.mergeFeed(ctx, f, stored, now)
+		f.raw = data
 	}
-	l.mergeFeed(ctx, f, stored, now)
-	f.raw = data
 	return nil
 }
 
-// mergeFeed adds what a newer state has. Entries never leave.
+// mergeFeed adds what a newer state has. It never removes entries.
 func (l *Loader) mergeFeed(ctx context.Context, f *feed, newer feedState, now time.Time) {
 	known := Withdrawals{Entries: f.state.Entries}
 	for _, e := range newer.Entries {
@@ -157,13 +160,17 @@ func (l *Loader) mergeFeed(ctx context.Context, f *feed, newer feedState, now ti
 	f.state = newer
 }
 
-// later reports whether a time is after another one and not in the future. A time in the future is
-// left from before the clock was set back.
+// later reports whether a is the later one of two times. A time in the future does not count: it is
+// from before the clock was set back.
 func later(a, b, now time.Time) bool {
-	return a.After(b) && !a.After(now.Add(time.Minute)) || b.After(now.Add(time.Minute)) && !a.After(now.Add(time.Minute)) && !a.IsZero()
+	future := now.Add(time.Minute)
+	if a.IsZero() || a.After(future) {
+		return false
+	}
+	return a.After(b) || b.After(future)
 }
 
-// fetchFeed fetches a feed and shares what came of it. A failure leaves the last copy.
+// fetchFeed fetches a feed and shares the result. After a failure, the last copy stays in force.
 func (l *Loader) fetchFeed(ctx context.Context, f *feed, now time.Time) {
 	f.state.Tried = now
 	resp, err := l.requestFeed(ctx, f)

@@ -8,8 +8,8 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// request is what the user is asked about a prepared call: the act itself, another
-// origin that it goes to, and everything that it tells.
+// request returns what the user is asked about a prepared call: the act itself, another
+// origin to which it goes, and everything that it tells.
 func (in *preparedCall) request() lookleap.ConsentRequest {
 	e := in.effect
 	if in.again != nil {
@@ -49,7 +49,7 @@ func (e *effect) summary() string {
 // maxWarnings is how many findings about a document a prompt shows.
 const maxWarnings = 5
 
-// actItem is the act itself: without it nothing is sent.
+// actItem is the item for the act itself. Nothing is sent unless the user approves it.
 func (in *preparedCall) actItem() lookleap.ConsentItem {
 	e := in.effect
 	item := lookleap.ConsentItem{
@@ -82,8 +82,8 @@ func (in *preparedCall) actItem() lookleap.ConsentItem {
 	return item
 }
 
-// originItem names both origins where an action leaves that of its document
-// (sections 13.4 and 13.11).
+// originItem names both origins of an action that goes to another origin than its
+// document's (sections 13.4 and 13.11).
 func (in *preparedCall) originItem() lookleap.ConsentItem {
 	e := in.effect
 	from, to := e.passage().document, e.Send.origin()
@@ -97,8 +97,8 @@ func (in *preparedCall) originItem() lookleap.ConsentItem {
 	return lookleap.ConsentItem{ID: itemOrigin, Summary: s, Recipient: e.Exchange.Endpoint, Digest: digestOf([2]string{from, to})}
 }
 
-// plainItem has the user acknowledge that anyone on the way can read and may change
-// what is sent and answered (section 13.12).
+// plainItem asks the user to acknowledge that anyone on the network path can read and
+// change the request and the response (section 13.12).
 func (in *preparedCall) plainItem() lookleap.ConsentItem {
 	to := in.effect.Send.origin()
 	return lookleap.ConsentItem{
@@ -108,16 +108,16 @@ func (in *preparedCall) plainItem() lookleap.ConsentItem {
 	}
 }
 
-// without is the call of a request that was shown with a site's identity, and
-// is shown again without it. Every item is asked about again.
+// without returns the call of a request that was shown with a site's identity, to ask about
+// every item again without that identity.
 func without(r *lookleap.ConsentRequest, e *effect) *preparedCall {
 	plain := *e
 	plain.Claim = nil
 	return &preparedCall{effect: &plain, asks: true, again: slices.Clone(r.Items)}
 }
 
-// shownBytes is how much of an address a summary shows; a longer one is shown
-// whole besides.
+// shownBytes is how much of an address a summary shows. The user can see the rest in
+// another value.
 const shownBytes = 300
 
 // shownURL shows a canonical URL with its owner marked.
@@ -132,11 +132,11 @@ func shownURL(text string) string {
 // quote quotes a short text of the other side.
 func quote(text string) string { return plaintext.Quote(text, 100) }
 
-// digestOf names a value by its JSON.
+// digestOf returns the digest of a value's JSON.
 func digestOf(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return "" // nothing of ours fails to marshal; a plan without it is another plan
+		return "" // does not happen: all values that are passed can be marshalled
 	}
 	return lookleap.Digest(data)
 }

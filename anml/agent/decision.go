@@ -116,13 +116,26 @@ func (g *grounds) implicit() bool {
 	return g.recognised && !g.foreign && !g.kind.unasked() && g.rule.Declared && g.rule.Requires == anml.ImplicitConsent
 }
 
-// weigh decides. It is a pure function of its grounds: each line looks at one input, which can only
+// weigh decides. It is a pure function of its grounds: each rule looks at one input, which can only
 // make the decision stricter.
 func weigh(g *grounds) Decision {
 	d := Decision{Field: g.field, Owner: g.owner, Rule: g.rule, Sensitive: g.category != "", standing: g.standing, category: g.category}
 	d.Verb, d.From = VerbAllow, from(g.sources)
 
-	// What is never sent.
+	d.refuseUnsendable(g)
+	if g.transfer == nil { // an authorization of this transfer is the consent to this value
+		d.askEachTime(g)
+	}
+	d.rest(g)
+	if (d.Verb == VerbPrompt || d.Verb == VerbDefer) && !g.prompter {
+		d.refuse(lookleap.CodeConsentNoPrompter, unobtainable(g))
+	}
+	d.caution(g)
+	return d
+}
+
+// refuseUnsendable refuses what is never sent.
+func (d *Decision) refuseUnsendable(g *grounds) {
 	if g.refused {
 		d.refuse(CodeDomainRefused, anml.UserDenied)
 	}
@@ -160,42 +173,35 @@ func weigh(g *grounds) Decision {
 	if g.rule.Requires == anml.Authentication && !g.authentic {
 		d.refuse(CodeAuthentication, anml.ConstraintViolation)
 	}
+}
 
-	// What needs the user's consent to this value each time. An authorization of
-	// this transfer is such a consent.
-	if g.transfer == nil {
-		for _, s := range g.sources {
-			if s.Confidentiality == anml.Restricted {
-				d.limit(VerbDefer, CodeRestrictedContext, "")
-			}
-		}
-		if len(g.sources) > 0 {
-			d.prompt(CodeCrossService)
-		}
-		if g.category != "" {
-			d.prompt(CodeSensitive)
-		}
-		if !g.recognised {
-			d.prompt(CodeUnrecognisedField)
-		}
-		if g.version {
-			d.prompt(CodeOtherVersion)
-		}
-		if !g.stated {
-			d.prompt(anml.CodeNoPurpose)
-		} else if g.judged == PurposeVague {
-			d.prompt(CodePurposeVague)
-		}
-		if g.ruled && g.standing.Effect == EffectAsk {
-			d.prompt(CodeUserRule)
+// askEachTime asks about what needs the user's consent to this value each time.
+func (d *Decision) askEachTime(g *grounds) {
+	for _, s := range g.sources {
+		if s.Confidentiality == anml.Restricted {
+			d.limit(VerbDefer, CodeRestrictedContext, "")
 		}
 	}
-	d.rest(g)
-	if (d.Verb == VerbPrompt || d.Verb == VerbDefer) && !g.prompter {
-		d.refuse(lookleap.CodeConsentNoPrompter, unobtainable(g))
+	if len(g.sources) > 0 {
+		d.prompt(CodeCrossService)
 	}
-	d.caution(g)
-	return d
+	if g.category != "" {
+		d.prompt(CodeSensitive)
+	}
+	if !g.recognised {
+		d.prompt(CodeUnrecognisedField)
+	}
+	if g.version {
+		d.prompt(CodeOtherVersion)
+	}
+	if !g.stated {
+		d.prompt(anml.CodeNoPurpose)
+	} else if g.judged == PurposeVague {
+		d.prompt(CodePurposeVague)
+	}
+	if g.ruled && g.standing.Effect == EffectAsk {
+		d.prompt(CodeUserRule)
+	}
 }
 
 // rest finds the basis of an allowance, and asks the user if there is no basis.

@@ -88,8 +88,8 @@ func (f Feed) options() dvs.FeedOptions {
 }
 
 // Verify returns the payload of a feed that is signed with one of the keys of the policy. It
-// returns an error if the key was withdrawn. A feed has no time of its own that counts here: an
-// old one is recognised by its sequence.
+// returns an error if the key was withdrawn. A signature does not expire: the loader recognises an
+// old feed by its sequence number.
 func (f Feed) Verify(data []byte, withdrawn func(kid string) bool) ([]byte, error) {
 	keys, err := aiuri.ParseKeySet(f.Keys)
 	if err != nil {

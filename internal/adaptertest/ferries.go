@@ -11,8 +11,8 @@ import (
 	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
-// Ferries returns a booking service, and the page on which a user can reserve a trip who is
-// asked through the prompter.
+// Ferries returns a booking service and the page on which a user can reserve a trip. The
+// prompter asks that user.
 func Ferries(t testing.TB, prompter lookleap.ConsentPrompter) (*booking.Service, *agent.Page) {
 	t.Helper()
 	net := lookleaptest.NewInternet()
