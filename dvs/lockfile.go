@@ -150,8 +150,6 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 	for s := range r.list(v, "skills").Elements() {
 		skill := r.skill(s)
 		switch {
-		case r.err != nil:
-			return nil
 		case seen[skill.URL]:
 			r.refuse(s, "url", "the skill is listed twice", "list it once")
 		case directories[skill.Directory]:
@@ -200,9 +198,6 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 			file.Written = r.digest(f, "written")
 		}
 		r.only(f, "path", "digest", "written")
-		if r.err != nil {
-			break
-		}
 		var unsafe *lookleap.Error
 		if errors.As(names.accept(file.Path), &unsafe) {
 			r.refuse(f, "path", unsafe.Message, unsafe.Fix)
@@ -227,9 +222,6 @@ func (r *lockReader) capabilities(v strictjson.Value) (all Capabilities) {
 		r.only(c, "kind", "value", "file")
 		if r.err == nil && !slices.Contains(capabilityKinds, one.Kind) {
 			r.refuse(c, "kind", "the kind of capability is unknown", "lock the skill again")
-		}
-		if r.err != nil {
-			return nil
 		}
 		all = append(all, one)
 	}
@@ -261,9 +253,6 @@ func (l *Lockfile) MarshalJSON() ([]byte, error) {
 // Verify checks that the lockfile has the skill of a bundle under the same root, with exactly
 // these files.
 func (l *Lockfile) Verify(b Bundle) error {
-	if l == nil {
-		l = new(Lockfile)
-	}
 	if b.source != nil {
 		if err := b.checkUnchanged(); err != nil {
 			return err

@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,6 +65,7 @@ func TestLockfile(t *testing.T) {
 		"reject-type":            strings.Replace(string(data), "version=1", "version=2", 1),
 		"reject-no-type":         `{"skills":[]}`,
 		"reject-no-skills":       `{"type":"` + dvs.LockMediaType + `"}`,
+		"reject-skills-no-list":  `{"type":"` + dvs.LockMediaType + `","skills":{}}`,
 		"reject-climbing":        `{"type":"` + dvs.LockMediaType + `","skills":[` + skill("a", entry("../x")) + `]}`,
 		"reject-file-twice":      `{"type":"` + dvs.LockMediaType + `","skills":[` + skill("a", entry("x"), entry("X")) + `]}`,
 		"reject-directory":       `{"type":"` + dvs.LockMediaType + `","skills":[` + skill("../a") + `]}`,
@@ -195,16 +197,144 @@ func TestLockfileFormat(t *testing.T) {
 		"root-of-another":         {`"trustRoot":"https://example.com/"`, `"trustRoot":"https://example.net/"`, "/skills/0/trustRoot"},
 		"no-digest":               {`"digest":"sha256:`, `"digest":"`, "/skills/0/files/0/digest"},
 		"no-SKILL.md":             {`"path":"SKILL.md"`, `"path":"SKILL.txt"`, "/skills/0/files"},
+		"no-JSON":                 {`{"type"`, `<`, ""},
+		"unsafe-directory":        {`"directory":"a"`, `"directory":"../a"`, "/skills/0/directory"},
+		"directory-in-capitals":   {`"directory":"a"`, `"directory":"A"`, "/skills/0/directory"},
+		"unknown-artifact":        {url, url + `,"artifact":"x"`, "/skills/0/artifact"},
+		"capabilities-as-object":  {`"capabilities":[]`, `"capabilities":{}`, "/skills/0/capabilities"},
+		"unknown-capability":      {`"capabilities":[]`, `"capabilities":[{"kind":"x","value":"","file":""}]`, "/skills/0/capabilities/0/kind"},
+		"capability-without-file": {`"capabilities":[]`, `"capabilities":[{"kind":"host","value":"a"}]`, "/skills/0/capabilities/0"},
+		"member-of-a-capability":  {`"capabilities":[]`, `"capabilities":[{"kind":"host","value":"a","file":"","more":1}]`, "/skills/0/capabilities/0/more"},
 		"empty-written":           {`"written":"sha256:`, `"written":"","x":"`, "/skills/0/files/0/written"},
 	} {
 		t.Run("O68/reject-"+name, func(t *testing.T) {
 			text := strings.Replace(good, c.before, c.after, 1)
 			lock, err := dvs.ParseLockfile([]byte(text))
 			var e *lookleap.Error
-			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || e.Position.Path != c.place || e.Fix == "" || text == good {
+			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || e.Position.Line == 0 || e.Position.Path != c.place || e.Fix == "" || text == good {
 				t.Errorf("%+v\n%s", err, text)
 			}
 		})
+	}
+}
+
+// TestLockfileOrder holds the order of a lockfile, and the bounds of one skill.
+func TestLockfileOrder(t *testing.T) {
+	digest := dvs.DigestOf(nil)
+	file := func(path string) dvs.LockedFile { return dvs.LockedFile{Path: path, Digest: digest} }
+	skill := func(name string, files ...dvs.LockedFile) dvs.LockedSkill {
+		return dvs.LockedSkill{URL: root + name + "/SKILL.md", Root: root, Directory: name, Files: append(files, file("SKILL.md"))}
+	}
+	b := skill("b", file("x"))
+	b.Capabilities = dvs.Capabilities{{Kind: dvs.CapabilityURL, Value: "https://a.example/", File: "x"}, {Kind: dvs.CapabilityHost, Value: "a.example", File: "x"}}
+	unsorted := &dvs.Lockfile{Skills: []dvs.LockedSkill{b, skill("a")}}
+	inOrder := func(t *testing.T, l *dvs.Lockfile) {
+		t.Helper()
+		if l.Skills[0].Directory != "a" || l.Skills[1].Files[0].Path != "SKILL.md" || l.Skills[1].Capabilities[0].Kind != dvs.CapabilityHost {
+			t.Errorf("%+v", l.Skills)
+		}
+	}
+	t.Run("O68/accept-written-in-order", func(t *testing.T) {
+		text := string(must(unsorted.MarshalJSON()))
+		at := -1
+		for _, word := range []string{`"directory":"a"`, `"directory":"b"`, `"path":"SKILL.md"`, `"path":"x"`, `"kind":"host"`, `"kind":"url"`} {
+			next := strings.LastIndex(text, word)
+			if next < at {
+				t.Errorf("%s comes too early in\n%s", word, text)
+			}
+			at = next
+		}
+		if unsorted.Skills[0].Directory != "b" || unsorted.Skills[0].Files[0].Path != "x" {
+			t.Error("writing changed the lockfile")
+		}
+	})
+	t.Run("O68/accept-read-in-order", func(t *testing.T) {
+		type plain dvs.Lockfile
+		text := must(json.Marshal(struct {
+			Type string `json:"type"`
+			*plain
+		}{dvs.LockMediaType, (*plain)(unsorted)}))
+		lock, err := dvs.ParseLockfile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inOrder(t, lock)
+	})
+	t.Run("O68/accept-without-capabilities", func(t *testing.T) {
+		lock, err := dvs.ParseLockfile(must((&dvs.Lockfile{Skills: []dvs.LockedSkill{skill("a")}}).MarshalJSON()))
+		if err != nil || lock.Skills[0].Capabilities != nil {
+			t.Error(lock, err)
+		}
+	})
+	for name, n := range map[string]int{"accept-10000-files": 10_000, "reject-10001-files": 10_001} {
+		t.Run("O68/"+name, func(t *testing.T) {
+			files := make([]dvs.LockedFile, n-1)
+			for i := range files {
+				files[i] = file(fmt.Sprintf("f%d", i))
+			}
+			lock, err := dvs.ParseLockfile(must((&dvs.Lockfile{Skills: []dvs.LockedSkill{skill("a", files...)}}).MarshalJSON()))
+			switch {
+			case n <= 10_000 && (err != nil || len(lock.Skills[0].Files) != n):
+				t.Error(err)
+			case n > 10_000 && (lock != nil || lookleap.CodeOf(err) != dvs.CodeBadLock || !strings.Contains(err.Error(), "more than 10000 files")):
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestLockVerifies compares bundles and written files with a lockfile.
+func TestLockVerifies(t *testing.T) {
+	b := bundle("a", "name: a\ndescription: b\nallowed-tools: Bash\n", "x.json", "{}")
+	v := skillsFS(t, dvs.DVS, b)
+	lock := v.Lock()
+	t.Run("O68/accept-bundle", func(t *testing.T) {
+		if err := lock.Verify(b); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("O68/reject-without-a-lockfile", func(t *testing.T) {
+		if err := (*dvs.Lockfile)(nil).Verify(b); lookleap.CodeOf(err) != dvs.CodeNotLocked {
+			t.Error(err)
+		}
+	})
+	shown := must(dvs.ReadSkillDir(must(fs.Sub(v, "a")), dvs.Limits{}))
+	t.Run("O68/accept-written", func(t *testing.T) {
+		if err := lock.Find(b.ID).VerifyWritten(shown); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, change := range map[string]func(map[string][]byte){
+		"changed":   func(files map[string][]byte) { files["x.json"] = []byte("[]") },
+		"as-served": func(files map[string][]byte) { files["SKILL.md"] = b.Files["SKILL.md"] },
+		"more":      func(files map[string][]byte) { files["y"] = nil },
+		"less":      func(files map[string][]byte) { delete(files, "x.json") },
+	} {
+		t.Run("O68/reject-written-"+name, func(t *testing.T) {
+			files := maps.Clone(shown)
+			change(files)
+			if err := lock.Find(b.ID).VerifyWritten(files); err == nil {
+				t.Error("the files are accepted")
+			}
+		})
+	}
+}
+
+// TestDigestJSON writes digests to JSON and reads them.
+func TestDigestJSON(t *testing.T) {
+	known := dvs.DigestOf([]byte("a"))
+	for text, d := range map[string]dvs.Digest{`""`: {}, `"` + known.String() + `"`: known} {
+		back := dvs.DigestOf(nil)
+		if got := must(json.Marshal(d)); string(got) != text {
+			t.Errorf("got %s, want %s", got, text)
+		}
+		if err := json.Unmarshal([]byte(text), &back); err != nil || back != d {
+			t.Errorf("%s reads as %s, %v", text, back, err)
+		}
+	}
+	var d dvs.Digest
+	if err := json.Unmarshal([]byte(`"sha256:1"`), &d); err == nil || !d.IsZero() {
+		t.Error(d, err)
 	}
 }
 
@@ -219,6 +349,7 @@ func TestParseDigest(t *testing.T) {
 		"reject-upper-case": "sha256:" + strings.ToUpper(want.String()[7:]),
 		"reject-short":      want.String()[:70],
 		"reject-no-hex":     "sha256:" + strings.Repeat("g", 64),
+		"reject-last-digit": want.String()[:70] + "g",
 		"reject-zero":       "sha256:" + strings.Repeat("0", 64), // would be a promise that no one checks
 	} {
 		t.Run(name, func(t *testing.T) {
