@@ -1,0 +1,179 @@
+package dvs_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// failingRunner does not run anything.
+type failingRunner struct{ runner }
+
+func (*failingRunner) Run(context.Context, *dvs.Command) (*dvs.RunResult, error) {
+	return nil, &lookleap.Error{Code: lookleap.CodeLimit, Message: "no process is free"}
+}
+
+// TestRunRefuses refuses approved scripts that must not run any longer, or cannot run.
+func TestRunRefuses(t *testing.T) {
+	for name, text := range map[string]string{"script": "#!/bin/sh\necho done\n", "file": "n"} {
+		t.Run("O45/reject-withdrawn-"+name, func(t *testing.T) {
+			w, run := newFeedWorld(t), &runner{sandbox: dvs.Sandbox{Name: "cage"}}
+			w.options.Runner = run
+			s := w.load(w.options, lookleap.CodeOK, 0)
+			script, err := s.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh", Files: []string{"notes.txt"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.withdraw(dvs.WithdrawnDigest, dvs.DigestOf([]byte(text)).String())
+			w.net.Clock().Advance(15 * time.Minute)
+			if out, err := script.Run(t.Context()); out != nil || lookleap.CodeOf(err) != dvs.CodeWithdrawn || len(run.ran) != 0 {
+				t.Errorf("%v, %v, ran %d times", out, err, len(run.ran))
+			}
+		})
+	}
+	pending := func(t *testing.T, options dvs.Options) (*feedWorld, *lookleap.PendingError, lookleap.ConsentDecision) {
+		w := newFeedWorld(t)
+		s := w.load(options, lookleap.CodeOK, 1)
+		w.user.decide = func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+		}
+		_, err := s.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"})
+		var p *lookleap.PendingError
+		if !errors.As(err, &p) {
+			t.Fatal(err)
+		}
+		decision, _ := agree(p.Request)
+		return w, p, decision
+	}
+	for name, c := range map[string]struct {
+		options dvs.Options
+		code    lookleap.Code
+	}{
+		"where-scripts-are-forbidden": {dvs.Options{Runner: &runner{}, Policies: []*dvs.Policy{{NoScripts: true}}}, dvs.CodePolicyDenied},
+		"without-a-runner":            {dvs.Options{}, dvs.CodeNoRunner},
+		"by-another-runner":           {dvs.Options{Runner: &runner{sandbox: dvs.Sandbox{Name: "other"}}}, lookleap.CodeNeedsConsent},
+		"where-the-runner-fails":      {dvs.Options{Runner: &failingRunner{}}, lookleap.CodeLimit},
+	} {
+		t.Run("DVS-7-07/reject-resumed-"+name, func(t *testing.T) {
+			w, p, decision := pending(t, dvs.Options{Runner: &runner{}})
+			got, err := w.process(c.options).Resume(t.Context(), p.State, decision)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := got.Script.Run(t.Context())
+			if out != nil || lookleap.CodeOf(err) != c.code {
+				t.Errorf("%v, %v", out, err)
+			}
+			if name == "where-the-runner-fails" && (!strings.Contains(err.Error(), "scripts/x.sh") || !strings.Contains(err.Error(), "no process is free")) {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("DVS-5.2-07/accept-resumed-for-an-hour", func(t *testing.T) {
+		w, p, decision := pending(t, dvs.Options{Runner: &runner{}})
+		decision.Until = w.net.Clock().Now().Add(time.Hour)
+		l := w.process(dvs.Options{Runner: &runner{}})
+		if _, err := l.Resume(t.Context(), p.State, decision); err != nil {
+			t.Fatal(err)
+		}
+		w.user.decide = agree
+		s, err := l.Load(t.Context(), trustedAt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := w.user.count()
+		if _, err := s.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"}); err != nil || w.user.count() != before {
+			t.Errorf("%v, asked %d times", err, w.user.count()-before)
+		}
+	})
+}
+
+// TestRunOutput marks output that the runner cut.
+func TestRunOutput(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		o := &dvs.Output{RunResult: dvs.RunResult{ExitCode: 3, Output: []byte("a\n"), Truncated: cut}, Skill: scriptSkill, Name: "x.sh"}
+		if text := o.ContextText(); strings.Contains(text, "cut") != cut || !strings.Contains(text, "exit code 3") || !strings.Contains(text, "| a") {
+			t.Error(text)
+		}
+	}
+}
+
+// TestApproveRefuses refuses what a prompt cannot show or what is not the skill's own.
+func TestApproveRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   dvs.Invocation
+		code lookleap.Code
+	}{
+		"use-that-is-no-text":         {dvs.Invocation{Script: "scripts/x.sh", Uses: []dvs.Use{{Name: "\xff", Mode: "read"}}}, lookleap.CodeUsage},
+		"mode-that-is-no-text":        {dvs.Invocation{Script: "scripts/x.sh", Uses: []dvs.Use{{Name: "a", Mode: "\x00"}}}, lookleap.CodeUsage},
+		"second-use-that-is-no-text":  {dvs.Invocation{Script: "scripts/x.sh", Uses: []dvs.Use{{Name: "a", Mode: "read"}, {Name: "\xff"}}}, lookleap.CodeUsage},
+		"uses-too-long-to-show":       {dvs.Invocation{Script: "scripts/x.sh", Uses: []dvs.Use{{Name: strings.Repeat("a", lookleap.MaxShown-3), Mode: "read"}}}, lookleap.CodeConsentTooLong},
+		"script-of-another-skill":     {dvs.Invocation{Script: "../b/x.sh"}, dvs.CodeScriptOutside},
+		"script-of-another-host":      {dvs.Invocation{Script: "https://evil.example/x.sh"}, dvs.CodeScriptOutside},
+		"instructions-as-a-script":    {dvs.Invocation{Script: "../b/GUIDE.md"}, dvs.CodeScriptOutside},
+		"file-of-another-skill":       {dvs.Invocation{Script: "scripts/x.sh", Files: []string{"../b/x.csv"}}, dvs.CodeScriptOutside},
+		"instructions-of-another":     {dvs.Invocation{Script: "scripts/x.sh", Files: []string{"../b/GUIDE.md"}}, dvs.CodeScriptOutside},
+		"environment-without-a-value": {dvs.Invocation{Script: "scripts/x.sh", Env: []string{"A"}}, lookleap.CodeUsage},
+		"environment-without-a-name":  {dvs.Invocation{Script: "scripts/x.sh", Env: []string{"=a"}}, lookleap.CodeUsage},
+		"environment-with-a-name-twice": {dvs.Invocation{Script: "scripts/x.sh", Env: []string{"A=1", "B=1", "A=2"}},
+			lookleap.CodeUsage},
+	} {
+		t.Run("DVS-4.5.2-01/reject-"+name, func(t *testing.T) {
+			ui := &prompter{decide: agree}
+			net, skill := loadAt(t, scriptSkill, ui, "https://shop.example/")
+			script, err := skill.Approve(t.Context(), c.in)
+			if script != nil || lookleap.CodeOf(err) != c.code || ui.count() != 0 || len(net.Journal().Requests()) != 0 {
+				t.Errorf("%v, asked %d times, %d requests", err, ui.count(), len(net.Journal().Requests()))
+			}
+		})
+	}
+}
+
+// TestScriptPrompt holds details of the prompt for a script.
+func TestScriptPrompt(t *testing.T) {
+	t.Run("DVS-5.2-03/accept-first-script-is-no-change", func(t *testing.T) {
+		ui := &prompter{decide: agree}
+		_, run, _, skill := scriptWorld(t, ui)
+		run.sandbox.Name = ""
+		if _, err := skill.Approve(t.Context(), invocation); err != nil {
+			t.Fatal(err)
+		}
+		if text := ui.asked[0].String(); strings.Contains(text, string(dvs.CodeConsentStale)) || !strings.Contains(text, "a runner without a name") {
+			t.Error(text)
+		}
+	})
+	t.Run("DVS-5.2-03/accept-unusual-environment", func(t *testing.T) {
+		for variable, unusual := range map[string]bool{"LD_PRELOAD=x": true, "ld_preload=x": true, "PATH=/x": true, "PATHS=/x": false, "MY_PATH=/x": false, "ORDER=1": false} {
+			ui := &prompter{decide: agree}
+			_, _, _, skill := scriptWorld(t, ui)
+			if _, err := skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh", Env: []string{variable}}); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(ui.asked[0].String(), "unusual environment") != unusual {
+				t.Errorf("%s:\n%s", variable, ui.asked[0])
+			}
+		}
+	})
+	t.Run("DVS-5.2-03/accept-change-of-a-large-script", func(t *testing.T) { // its text is not kept
+		for size, shown := range map[int]bool{64 << 10: true, 64<<10 + 1: false} {
+			w := newFilesWorld(t)
+			text := strings.Repeat("#\n", size/2) + strings.Repeat(" ", size%2)
+			w.site.Body("/s/a/scripts/x.sh", "text/plain", text)
+			if err := w.approving(w.load(dvs.Options{}, lookleap.CodeOK, 1))(); err != nil {
+				t.Fatal(err)
+			}
+			w.site.Body("/s/a/scripts/x.sh", "text/plain", "echo evil\n"+text)
+			if err := w.approving(w.load(dvs.Options{}, lookleap.CodeOK, 0))(); err != nil {
+				t.Fatal(err)
+			}
+			if p := w.prompt(); strings.Contains(p, "changed lines of the script") != shown || !strings.Contains(p, string(dvs.CodeConsentStale)) {
+				t.Errorf("%d bytes:\n%s", size, p)
+			}
+		}
+	})
+}
