@@ -278,7 +278,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	}
 	approval, err := l.host.Decide(l.asUser(ctx), plan, decision)
 	if err != nil {
-		l.keepResumedRefusal(ctx, effect, plan, decision, err)
+		l.keepResumedRefusal(ctx, effect, decision, err)
 		return nil, err
 	}
 	switch {
@@ -311,10 +311,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 }
 
 // keepResumedRefusal stores the refusal of a suspended question about a skill.
-func (l *Loader) keepResumedRefusal(ctx context.Context, effect *plannedEffect, plan *lookleap.Plan, d lookleap.ConsentDecision, err error) {
-	if d.Digest != plan.Request().Digest {
-		return
-	}
+func (l *Loader) keepResumedRefusal(ctx context.Context, effect *plannedEffect, d lookleap.ConsentDecision, err error) {
 	if p := effect.Files; p != nil {
 		l.keepRefusal(ctx, d, err, p.Skill, p.Bundle)
 	}
