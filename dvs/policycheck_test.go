@@ -1,0 +1,155 @@
+package dvs_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// TestPolicyCheck judges a skill by its URL, and refuses policies that cannot be applied.
+func TestPolicyCheck(t *testing.T) {
+	const at = "https://shop.example/s/a/SKILL.md"
+	digest := dvs.Pin{Digest: dvs.DigestOf([]byte("a"))}
+	for name, c := range map[string]struct {
+		policy *dvs.Policy
+		code   lookleap.Code
+		says   string
+	}{
+		"accept-all":                    {&dvs.Policy{}, lookleap.CodeOK, ""},
+		"reject-no-policy":              {nil, dvs.CodePolicyUnreadable, "the policy was not read"},
+		"reject-unreadable":             {dvs.UnreadablePolicy("p.json", nil), dvs.CodePolicyUnreadable, "p.json"},
+		"accept-allowed":                {&dvs.Policy{Allow: []string{"https://a.example/", "https://shop.example/s/"}}, lookleap.CodeOK, ""},
+		"reject-not-allowed":            {&dvs.Policy{Allow: []string{"https://a.example/"}}, dvs.CodePolicyDenied, ""},
+		"reject-none-allowed":           {&dvs.Policy{Allow: []string{}}, dvs.CodePolicyDenied, ""},
+		"reject-denied-root":            {&dvs.Policy{Deny: []string{"https://shop.example/s/"}}, dvs.CodePolicyDenied, ""},
+		"reject-denied-parent-host":     {&dvs.Policy{Deny: []string{"example"}, Allow: []string{"https://a.example/"}}, dvs.CodePolicyUnreadable, `"example"`},
+		"accept-other-denied":           {&dvs.Policy{Deny: []string{"https://shop.example/t/", "a.example"}}, lookleap.CodeOK, ""},
+		"reject-unreadable-allow":       {&dvs.Policy{Allow: []string{"http://shop.example/"}}, dvs.CodePolicyUnreadable, `"http://shop.example/"`},
+		"reject-unreadable-deny":        {&dvs.Policy{Deny: []string{"http://a.example/"}}, dvs.CodePolicyUnreadable, `"http://a.example/"`},
+		"reject-unreadable-deny-host":   {&dvs.Policy{Deny: []string{"a b"}}, dvs.CodePolicyUnreadable, `"a b"`},
+		"reject-denied-bare-platform":   {&dvs.Policy{Deny: []string{"https://github.com/"}}, dvs.CodePolicyUnreadable, "write the host alone"},
+		"reject-denied-short-root":      {&dvs.Policy{Deny: []string{"https://huggingface.co/datasets/"}}, dvs.CodePolicyUnreadable, "write the host alone"},
+		"reject-denied-public-suffix":   {&dvs.Policy{Deny: []string{"https://github.io/"}}, dvs.CodePolicyUnreadable, "write the host alone"},
+		"accept-pinned":                 {&dvs.Policy{PinnedOnly: true, Pins: []dvs.PolicyPin{{Skill: at, Pin: digest, Root: "https://shop.example/s/"}}}, lookleap.CodeOK, ""},
+		"reject-not-pinned":             {&dvs.Policy{PinnedOnly: true}, dvs.CodePolicyDenied, ""},
+		"reject-another-pinned":         {&dvs.Policy{PinnedOnly: true, Pins: []dvs.PolicyPin{{Skill: "https://shop.example/s/b/SKILL.md", Pin: digest}}}, dvs.CodePolicyDenied, ""},
+		"reject-pin-of-no-skill":        {&dvs.Policy{Pins: []dvs.PolicyPin{{Skill: "http://shop.example/", Pin: digest}}}, dvs.CodePolicyUnreadable, `"http://shop.example/"`},
+		"reject-pin-without-digest":     {&dvs.Policy{Pins: []dvs.PolicyPin{{Skill: at}}}, dvs.CodePolicyUnreadable, "neither digest nor commit"},
+		"reject-pin-under-another-root": {&dvs.Policy{Pins: []dvs.PolicyPin{{Skill: at, Pin: digest, Root: "https://shop.example/t/"}}}, dvs.CodePolicyUnreadable, `"https://shop.example/t/"`},
+		"reject-pin-under-no-root":      {&dvs.Policy{Pins: []dvs.PolicyPin{{Skill: at, Pin: digest, Root: "shop.example"}}}, dvs.CodePolicyUnreadable, `"shop.example"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.policy.Check(skillURL(t, at), dvs.Rules{})
+			if lookleap.CodeOf(err) != c.code || err != nil && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("want %s with %q, got %v", c.code, c.says, err)
+			}
+		})
+	}
+}
+
+// TestPolicyPins loads skills that a policy pins by digest or commit, with and without a pin of the
+// caller.
+func TestPolicyPins(t *testing.T) {
+	const sha, other = "0123456789abcdef0123456789abcdef01234567", "1123456789abcdef0123456789abcdef01234567"
+	const at = "https://github.com/example-org/skills/blob/" + sha + "/a/SKILL.md"
+	right, wrong := dvs.DigestOf([]byte(refund)), dvs.DigestOf(nil)
+	for name, c := range map[string]struct {
+		policy, caller dvs.Pin
+		code           lookleap.Code
+	}{
+		"accept-digest":                   {dvs.Pin{Digest: right}, dvs.Pin{}, lookleap.CodeOK},
+		"accept-commit":                   {dvs.Pin{Commit: sha}, dvs.Pin{}, lookleap.CodeOK},
+		"accept-commit-in-capitals":       {dvs.Pin{Commit: strings.ToUpper(sha)}, dvs.Pin{Commit: sha}, lookleap.CodeOK},
+		"accept-digest-with-a-commit":     {dvs.Pin{Digest: right}, dvs.Pin{Commit: sha}, lookleap.CodeOK},
+		"accept-commit-with-a-digest":     {dvs.Pin{Commit: sha}, dvs.Pin{Digest: right}, lookleap.CodeOK},
+		"accept-the-same-digest":          {dvs.Pin{Digest: right}, dvs.Pin{Digest: right}, lookleap.CodeOK},
+		"reject-other-bytes":              {dvs.Pin{Digest: wrong}, dvs.Pin{}, dvs.CodeDigestMismatch},
+		"reject-another-commit":           {dvs.Pin{Commit: other}, dvs.Pin{}, dvs.CodeCommitRef},
+		"reject-another-digest-of-caller": {dvs.Pin{Digest: right}, dvs.Pin{Digest: wrong}, dvs.CodePolicyDenied},
+		"reject-another-commit-of-caller": {dvs.Pin{Commit: other}, dvs.Pin{Commit: sha}, dvs.CodePolicyDenied},
+		"reject-wrong-digest-of-caller":   {dvs.Pin{Commit: sha}, dvs.Pin{Digest: wrong}, dvs.CodeDigestMismatch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTrustWorld(t)
+			github(w.net, "/example-org/skills/"+sha+"/a/SKILL.md", refund)
+			l := w.process(dvs.Options{Policies: []*dvs.Policy{{Pins: []dvs.PolicyPin{{Skill: at, Pin: c.policy}}}}})
+			var err error
+			if c.caller == (dvs.Pin{}) {
+				_, err = l.Load(t.Context(), at)
+			} else {
+				_, err = l.LoadPinned(t.Context(), at, c.caller)
+			}
+			if lookleap.CodeOf(err) != c.code || w.user.count() != 0 {
+				t.Errorf("%v, asked %d times", err, w.user.count())
+			}
+		})
+	}
+}
+
+// TestPolicyUnreadable refuses every use where one of the policies cannot be applied.
+func TestPolicyUnreadable(t *testing.T) {
+	w := newFilesWorld(t)
+	bad := dvs.Options{Policies: []*dvs.Policy{{}, {Deny: []string{"a b"}}}, Roots: registry(t, "https://shop.example/")}
+	w.load(bad, dvs.CodePolicyUnreadable, 0)
+	for _, err := range w.process(bad).Discover(t.Context(), "https://shop.example/") {
+		if lookleap.CodeOf(err) != dvs.CodePolicyUnreadable {
+			t.Error("discovery:", err)
+		}
+	}
+	if n := len(w.net.Journal().Requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestPolicySentences explains each decision of a policy, and only those.
+func TestPolicySentences(t *testing.T) {
+	strict := dvs.AgentSkills
+	digest := dvs.DigestOf([]byte("a"))
+	for name, c := range map[string]struct {
+		policy *dvs.Policy
+		want   []string
+	}{
+		"none":       {nil, nil},
+		"unreadable": {dvs.UnreadablePolicy("p", nil), []string{"Nothing is allowed, because the policy could not be read: the policy was not read; read it."}},
+		"open": {&dvs.Policy{}, []string{"Skills may come from any place that is not denied.", "The user and the program may declare trust roots.",
+			"Scripts run if the user agrees to each."}},
+		"closed": {&dvs.Policy{Allow: []string{}, Register: dvs.RegisterProgram, NoScripts: true}, []string{"No skill may be loaded.",
+			"Only the program may declare trust roots; a user can agree to single skills.", "Scripts and shell commands are refused, whatever the user agrees to."}},
+		"full": {&dvs.Policy{Allow: []string{"https://a.example/"}, Deny: []string{"b.example"}, PinnedOnly: true, Register: dvs.RegisterPolicy, Profile: &strict,
+			NoDiscovery: true, RequireSecure: true, MaxTrust: time.Hour,
+			Pins: []dvs.PolicyPin{{Skill: "https://a.example/SKILL.md", Pin: dvs.Pin{Digest: digest}}, {Skill: "https://a.example/b/SKILL.md", Pin: dvs.Pin{Commit: "0123"}}}},
+			[]string{
+				`Skills and their files may come only from "https://a.example/".`,
+				`Nothing may come from "b.example", in any spelling.`,
+				`The skill "https://a.example/SKILL.md" loads only as "` + digest.String() + `", and the user is not asked about it.`,
+				`The skill "https://a.example/b/SKILL.md" loads only as "0123", and the user is not asked about it.`,
+				"Every other skill is refused.",
+				"Only this policy declares trust roots; a user can agree to single skills.",
+				"Skills are read by the profile " + strict.String() + " or a stricter one.",
+				"Scripts run if the user agrees to each.",
+				"The lists of an origin are not read.",
+				"Hosts without signed DNS are refused.",
+				"The user is asked again 1h0m0s after an approval.",
+			}},
+	} {
+		t.Run("accept-"+name, func(t *testing.T) {
+			if got := c.policy.Sentences(); !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+	t.Run("reject-unknown-registrar", func(t *testing.T) {
+		r := dvs.RegisterPolicy
+		if err := r.UnmarshalText([]byte("anyone")); lookleap.CodeOf(err) != lookleap.CodeUsage || r != dvs.RegisterPolicy {
+			t.Error(r, err)
+		}
+		text := must(r.MarshalText())
+		if err := r.UnmarshalText(text); err != nil || r != dvs.RegisterPolicy {
+			t.Error(r, err)
+		}
+	})
+}
