@@ -3,11 +3,14 @@ package dvs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // admitted is the result of an admission: one of the two is set.
@@ -116,6 +119,72 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 
 // notFetched reports whether the file was not asked for yet.
 func (c *candidate) notFetched() bool { return c.Evidence.Status == 0 }
+
+// judgeFile reads the file and judges the candidate, each unless that was done.
+func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) error {
+	rules := l.roots.Rules()
+	for _, hop := range c.Evidence.Hops { // perhaps followed before the registry changed
+		if to, err := rules.urls().Parse(hop); err == nil {
+			if refused := l.policies.at(rules.placeOf(to), hop); refused != nil {
+				return l.refuseTrust(ctx, cmp.Or(c.verdict, l.targetVerdict(hop)), refused)
+			}
+			d := l.roots.at(to)
+			c.Claim.Blocked, c.Claim.Revoked = c.Claim.Blocked || d.Blocked, c.Claim.Revoked || d.Revoked
+		}
+	}
+	readNow := c.parsed == nil && c.Evidence.Status == 200 && c.Evidence.Failure == ""
+	if readNow {
+		err := c.readArtifact(l.limits)
+		c.Evidence.recordContent(c.parsed != nil, err)
+		if c.parsed != nil {
+			if v, ok := c.parsed.Value("trust-root"); ok {
+				c.Evidence.SelfDeclared = v.Text
+			}
+		}
+	}
+	skill := c.skill
+	if c.platforms != rules.Platforms { // one was added since, perhaps while the user decided
+		skill = SkillURL{}
+	}
+	claim := c.Claim.confirmed()
+	if readNow || skill.IsZero() || !c.isVerifiedAs(claim) {
+		j := &judge{rules: rules, claim: claim, evidence: c.Evidence, now: now, skill: skill}
+		c.verdict, c.judged = j.decide(false), claim
+		c.verdict.Findings = c.findings
+		if c.parsed != nil && c.Hint != nil {
+			c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
+		}
+	}
+	if !c.verdict.OK {
+		return l.refuse(ctx, c.verdict, c.cause)
+	}
+	if narrow, ok := rules.narrowedRoot(c.root, c.Evidence.SelfDeclared, c.skill); ok {
+		c.root = narrow
+	}
+	return nil
+}
+
+// isVerifiedAs reports whether the verdict is yes to this claim and for a copy that is as fresh.
+func (c *candidate) isVerifiedAs(claim Claim) bool {
+	return c.verdict != nil && c.verdict.OK && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
+}
+
+// recordContent records what reading the content resulted in.
+func (e *Evidence) recordContent(read bool, err error) {
+	e.Content, e.ContentError, e.Position = "", "", nil
+	var broken *lookleap.Error
+	switch {
+	case errors.As(err, &broken):
+		e.Content, e.ContentError = broken.Code, broken.Message
+		if broken.Position != (lookleap.Position{}) {
+			e.Position = &broken.Position
+		} else if broken.Subject != "" { // a member of an archive
+			e.ContentError = plaintext.Quote(broken.Subject, 200) + ": " + broken.Message
+		}
+	case read:
+		e.Content = lookleap.CodeOK
+	}
+}
 
 // finishAdmission judges the candidate again by the current registry, and returns the result. If
 // the file changed, earlier consents end.

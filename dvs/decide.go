@@ -79,9 +79,10 @@ func Decide(c Claim, e Evidence, now time.Time, rules Rules) *lookleap.Verdict {
 	return j.decide(false)
 }
 
-// decideClaim judges what needs no evidence. If no check failed, the code is not-activated.
-func decideClaim(c Claim, now time.Time, rules Rules) *lookleap.Verdict {
-	j := &judge{rules: rules, claim: c, now: now}
+// decideClaim judges what needs no evidence. If no check failed, the code is not-activated. The
+// skill is that of the claim's URL, or zero if the URL was not parsed.
+func decideClaim(c Claim, skill SkillURL, now time.Time, rules Rules) *lookleap.Verdict {
+	j := &judge{rules: rules, claim: c, now: now, skill: skill}
 	return j.decide(true)
 }
 
@@ -107,7 +108,8 @@ var procedure = [...]struct {
 }
 
 func (j *judge) decide(claimOnly bool) *lookleap.Verdict {
-	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(j.claim.URL), CheckedAt: j.now, Code: lookleap.CodeOK, OK: true}
+	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(j.claim.URL), CheckedAt: j.now, Code: lookleap.CodeOK, OK: true,
+		Checks: make([]lookleap.Check, 0, len(procedure))}
 	for _, step := range procedure {
 		check := unneeded("not reached")
 		switch {
@@ -175,7 +177,11 @@ type record struct {
 // newRecord removes secrets from the input: user information, fragments, and queries unless they
 // are part of a skill's identity. The decision about the result is the same.
 func newRecord(c Claim, e Evidence, allowQuery bool) record {
-	if _, err := ParseArtifactURL(c.URL, c.Artifact, Rules{AllowQuery: allowQuery}); err != nil || !allowQuery {
+	if allowQuery {
+		_, err := ParseArtifactURL(c.URL, c.Artifact, Rules{AllowQuery: true})
+		allowQuery = err == nil
+	}
+	if !allowQuery {
 		c.URL = domain.Redact(c.URL)
 	}
 	c.Root = domain.Redact(c.Root)
@@ -206,7 +212,7 @@ type judge struct {
 	claim     Claim
 	evidence  Evidence
 	now       time.Time
-	skill     SkillURL
+	skill     SkillURL // of the claim; zero until the claim's URL is parsed
 	root      TrustRoot
 	effective TrustRoot
 }
@@ -229,15 +235,18 @@ func failed(code lookleap.Code, message string, evidence ...lookleap.Evidence) l
 }
 
 func (j *judge) url() lookleap.Check {
-	u, err := ParseArtifactURL(j.claim.URL, j.claim.Artifact, j.rules)
-	if err != nil {
-		return failed(lookleap.CodeOf(err), sentence(err))
+	if j.skill.IsZero() {
+		u, err := ParseArtifactURL(j.claim.URL, j.claim.Artifact, j.rules)
+		if err != nil {
+			return failed(lookleap.CodeOf(err), sentence(err))
+		}
+		j.skill = u
 	}
-	j.skill = u
-	if u.fragment {
-		return noted(CodeFragmentDropped, CodeFragmentDropped.Title(), lookleap.Evidence{URL: u.String()})
+	shown := lookleap.Evidence{URL: j.skill.String()}
+	if j.skill.fragment {
+		return noted(CodeFragmentDropped, CodeFragmentDropped.Title(), shown)
 	}
-	return passed("the skill URL is canonical", lookleap.Evidence{URL: u.String()})
+	return passed("the skill URL is canonical", shown)
 }
 
 func (j *judge) declared() lookleap.Check {

@@ -178,7 +178,7 @@ func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Lo
 		return nil, err
 	}
 	if root.IsZero() {
-		return nil, l.refuse(ctx, decideClaim(Claim{URL: url}, l.host.Time(), l.roots.Rules()), nil)
+		return nil, l.refuse(ctx, decideClaim(Claim{URL: url}, SkillURL{}, l.host.Time(), l.roots.Rules()), nil)
 	}
 	return l.load(ctx, &candidate{Claim: Claim{URL: url}, Under: root.String()})
 }
@@ -224,12 +224,14 @@ type candidate struct {
 	consented  bool    // the user agreed to this candidate
 	revalidate bool    // ask the server, whatever other processes have shared
 	skill      SkillURL
+	platforms  *Platforms // by which the URL of the skill was parsed
 	root       TrustRoot
 	parsed     *Skill
 	entry      []byte            // the SKILL.md
 	members    map[string][]byte // of an archive, by path
 	findings   []lookleap.Finding
 	verdict    *lookleap.Verdict
+	judged     Claim // by the verdict
 	cause      error
 }
 
@@ -279,6 +281,7 @@ func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 	c.Claim.RequireSecure = l.options.RequireSecure
 	claim := c.Claim
 	var forbidden error // by a policy
+	c.platforms = rules.Platforms
 	if c.skill, err = ParseArtifactURL(claim.URL, claim.Artifact, rules); err == nil {
 		forbidden = l.govern(c)
 		l.applyRegistry(c)
@@ -287,7 +290,7 @@ func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 			claim = claim.confirmed()
 		}
 	}
-	c.verdict = decideClaim(claim, l.host.Time(), rules)
+	c.verdict = decideClaim(claim, c.skill, l.host.Time(), rules)
 	switch accepted := c.verdict.Code == CodeNotActivated; {
 	case forbidden != nil && (accepted || c.verdict.Code == CodeNeedsRoot):
 		// A root would not help, so the policy is the reason to show.
@@ -325,58 +328,6 @@ func (c Claim) confirmed() Claim {
 		c.Source = ByUser
 	}
 	return c
-}
-
-// judgeFile reads the file, unless that was done, and judges the candidate.
-func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) error {
-	rules := l.roots.Rules()
-	for _, hop := range c.Evidence.Hops { // perhaps followed before the registry changed
-		if to, err := rules.urls().Parse(hop); err == nil {
-			if refused := l.policies.at(rules.placeOf(to), hop); refused != nil {
-				return l.refuseTrust(ctx, cmp.Or(c.verdict, l.targetVerdict(hop)), refused)
-			}
-			d := l.roots.at(to)
-			c.Claim.Blocked, c.Claim.Revoked = c.Claim.Blocked || d.Blocked, c.Claim.Revoked || d.Revoked
-		}
-	}
-	if c.parsed == nil && c.Evidence.Status == 200 && c.Evidence.Failure == "" {
-		err := c.readArtifact(l.limits)
-		c.Evidence.recordContent(c.parsed != nil, err)
-		if c.parsed != nil {
-			if v, ok := c.parsed.Value("trust-root"); ok {
-				c.Evidence.SelfDeclared = v.Text
-			}
-		}
-	}
-	c.verdict = Decide(c.Claim.confirmed(), c.Evidence, now, rules)
-	c.verdict.Findings = c.findings
-	if c.parsed != nil && c.Hint != nil {
-		c.verdict.Findings = append(c.verdict.Findings, c.Hint.mismatch(&c.parsed.Metadata)...)
-	}
-	if !c.verdict.OK {
-		return l.refuse(ctx, c.verdict, c.cause)
-	}
-	if narrow, ok := rules.narrowedRoot(c.root, c.Evidence.SelfDeclared, c.skill); ok {
-		c.root = narrow
-	}
-	return nil
-}
-
-// recordContent records what reading the content resulted in.
-func (e *Evidence) recordContent(read bool, err error) {
-	e.Content, e.ContentError, e.Position = "", "", nil
-	var broken *lookleap.Error
-	switch {
-	case errors.As(err, &broken):
-		e.Content, e.ContentError = broken.Code, broken.Message
-		if broken.Position != (lookleap.Position{}) {
-			e.Position = &broken.Position
-		} else if broken.Subject != "" { // a member of an archive
-			e.ContentError = plaintext.Quote(broken.Subject, 200) + ": " + broken.Message
-		}
-	case read:
-		e.Content = lookleap.CodeOK
-	}
 }
 
 // refuse reports a verdict and returns it as an error.
