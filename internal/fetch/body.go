@@ -14,12 +14,12 @@ import (
 )
 
 var (
-	errTruncated = coded(lookleap.CodeTruncated, "the answer ended before it was complete")
-	errNoGzip    = coded(lookleap.CodeEncoding, "the body is not the gzip that it is declared to be")
+	errTruncated = coded(lookleap.CodeTruncated, "the response ended before it was complete")
+	errNoGzip    = coded(lookleap.CodeEncoding, "the body is declared as gzip and is not valid gzip")
 )
 
-// readBody reads and decodes a body of at most limit bytes. It holds no more
-// than twice of what it returns, and no more than the limit while refusing.
+// readBody reads and decodes a body of at most limit bytes. It allocates at most twice what it
+// returns, and at most the limit for a body that it refuses.
 func readBody(resp *http.Response, limit int, raw io.Reader) ([]byte, error) {
 	zipped, err := isGzip(resp)
 	if err != nil {
@@ -30,7 +30,7 @@ func readBody(resp *http.Response, limit int, raw io.Reader) ([]byte, error) {
 		return nil, tooLarge(limit)
 	}
 	if closeDelimited(resp) && !zipped {
-		return nil, coded(lookleap.CodeTruncated, "the answer has neither a length nor chunks, so it cannot be seen whether it is complete")
+		return nil, coded(lookleap.CodeTruncated, "the response has neither a length nor chunks, so no one can tell whether it is complete")
 	}
 	counted := &counter{Reader: raw}
 	if zipped {
@@ -50,10 +50,9 @@ func readBody(resp *http.Response, limit int, raw io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// streamBody returns a body to sink as it arrives, under the same bounds. What
-// fails the body fails the exchange, whatever the sink made of it; a sink that
-// stops early leaves the rest unread.
-func streamBody(resp *http.Response, limit int, raw io.Reader, sink func(io.Reader) error) error {
+// streamBody passes a body to read as it arrives, within the same limits. It returns the error
+// of the body, even if read ignored it. What read leaves over stays unread.
+func streamBody(resp *http.Response, limit int, raw io.Reader, read func(io.Reader) error) error {
 	zipped, err := isGzip(resp)
 	if err != nil {
 		return err
@@ -70,7 +69,7 @@ func streamBody(resp *http.Response, limit int, raw io.Reader, sink func(io.Read
 		}
 		body.Reader = decoder
 	}
-	err = sink(body)
+	err = read(body)
 	switch {
 	case body.left < 0:
 		return tooLarge(limit)
@@ -82,7 +81,7 @@ func streamBody(resp *http.Response, limit int, raw io.Reader, sink func(io.Read
 	return err
 }
 
-// stream bounds what is read through it and remembers how it failed.
+// stream limits what is read through it and remembers its error.
 type stream struct {
 	io.Reader
 	left   int
@@ -104,14 +103,14 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// closeDelimited reports whether the end of the connection is the only end of
-// the body, which anyone on the way can bring about.
+// closeDelimited reports whether only the end of the connection ends the body. Anyone on the
+// network path can end a connection.
 func closeDelimited(resp *http.Response) bool {
 	return resp.ProtoMajor == 1 && resp.Close && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && !resp.Uncompressed
 }
 
-// isGzip reads Content-Encoding: none or identity, or gzip exactly once. An
-// answer that the transport decompressed may declare nothing more.
+// isGzip reports whether a body is compressed: Content-Encoding may be missing, identity, or
+// gzip once. If the transport decompressed the body, no encoding may be left.
 func isGzip(resp *http.Response) (bool, error) {
 	lines := resp.Header.Values("Content-Encoding")
 	declared := strings.ToLower(strings.Trim(strings.Join(lines, ","), " \t"))
@@ -121,11 +120,11 @@ func isGzip(resp *http.Response) (bool, error) {
 	case declared == "gzip" && !resp.Uncompressed:
 		return true, nil
 	}
-	return false, coded(lookleap.CodeEncoding, "the content encoding is not one gzip")
+	return false, coded(lookleap.CodeEncoding, "the content encoding is neither identity nor a single gzip")
 }
 
-// readGzip undoes gzip. Besides the decoded bytes it bounds the encoded ones,
-// since members without content decode to nothing for ever.
+// readGzip decompresses a body. It limits the compressed bytes too, because empty members
+// decompress to nothing for ever.
 func readGzip(raw *counter, limit int) ([]byte, error) {
 	raw.left = limit + limit/8 + 1<<10
 	raw.bounded = true
@@ -155,13 +154,13 @@ func gzipError(err error, limit int) error {
 }
 
 func isCorrupt(err error) bool {
-	// flate has two types for this; both say so in words only.
+	// The two error types of flate have no method that tells them from others.
 	return strings.HasPrefix(err.Error(), "flate: ")
 }
 
 var errRawLimit = errors.New("more encoded bytes than the limit")
 
-// counter bounds the bytes that are read through it, once bounded is set.
+// counter limits the bytes that are read through it if bounded is set.
 type counter struct {
 	io.Reader
 	bounded bool
@@ -189,8 +188,8 @@ const (
 	lastChunk  = 256 << 10
 )
 
-// readAll reads to the end into chunks that are joined once, so that growing
-// leaves no garbage behind. The hint is how many bytes are expected.
+// readAll reads to the end, into chunks that it joins once, so that a growing body produces
+// little garbage. The hint is the number of bytes that are expected.
 func readAll(r io.Reader, limit, hint int) ([]byte, error) {
 	var full [][]byte
 	size := 0
@@ -226,17 +225,17 @@ func join(full [][]byte, last []byte, size int) []byte {
 	return append(all, last...)
 }
 
-// foreignBody is the body that a Fetcher gave, which may break the contract of
-// its interface: then it fails.
+// foreignBody is the body from a Fetcher. It returns an error if that body breaks the contract
+// of io.Reader or panics.
 type foreignBody struct {
 	io.ReadCloser
-	idle int // reads in a row that gave nothing
+	idle int // reads in a row that returned nothing
 
 	once sync.Once // it is closed by the first of its reader and the exchange's time limit
 	err  error     // of closing
 }
 
-// maxIdle is how many reads in a row may give nothing.
+// maxIdle is how many reads in a row may return nothing.
 const maxIdle = 100
 
 func (b *foreignBody) Read(p []byte) (n int, err error) {
@@ -248,9 +247,9 @@ func (b *foreignBody) Read(p []byte) (n int, err error) {
 	}
 	switch {
 	case n < 0 || n > len(p):
-		return 0, coded(lookleap.CodeInternal, "the answer's body claims to have read %d of %d bytes", n, len(p))
+		return 0, coded(lookleap.CodeInternal, "the body of the response claims to have read %d of %d bytes", n, len(p))
 	case b.idle > maxIdle:
-		return 0, coded(lookleap.CodeInternal, "the answer's body returns neither bytes nor an end")
+		return 0, coded(lookleap.CodeInternal, "the body of the response returns neither bytes nor an end")
 	}
 	return n, err
 }
@@ -265,26 +264,25 @@ func (b *foreignBody) Close() error {
 
 func failPanic(err *error) {
 	if cause := recover(); cause != nil {
-		*err = coded(lookleap.CodeInternal, "the answer's body failed: %v", cause)
+		*err = coded(lookleap.CodeInternal, "the body of the response failed: %v", cause)
 	}
 }
 
-// Budget is how many requests one document may still cause. Every request of
-// [Do] takes one from it before it is sent, redirects included; a caller that
-// tries again pays again. It is shared by pointer and safe for concurrent use;
-// a nil Budget does not bound.
+// Budget is how many requests one document may still cause. [Do] takes one from it before each
+// request, including redirects and repeated requests. It is safe for concurrent use. A nil
+// Budget has no limit.
 type Budget struct {
 	left atomic.Int64
 }
 
-// NewBudget allows n requests.
+// NewBudget returns a budget of n requests.
 func NewBudget(n int) *Budget {
 	b := new(Budget)
 	b.left.Store(int64(max(n, 0)))
 	return b
 }
 
-// Take uses up one request and reports whether there was one left.
+// Take takes one request and reports whether there was one left.
 func (b *Budget) Take() bool {
 	if b == nil {
 		return true
@@ -300,7 +298,7 @@ func (b *Budget) Take() bool {
 	}
 }
 
-// Left is how many requests are left; -1 for a nil Budget, which has no bound.
+// Left returns how many requests are left, -1 for a nil Budget.
 func (b *Budget) Left() int {
 	if b == nil {
 		return -1

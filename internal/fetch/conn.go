@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// Conn is what the Fetcher reported about the connection of an answer.
+// Conn is what the Fetcher reported about the connection of a response.
 type Conn struct {
 	Address           netip.AddrPort // the remote end
 	TLS               uint16         // protocol version
@@ -24,7 +24,7 @@ type Conn struct {
 	Leaf              *x509.Certificate
 }
 
-// Reported reports whether there was anything at all.
+// Reported reports whether the Fetcher reported a connection.
 func (c Conn) Reported() bool { return c.Address.IsValid() }
 
 // ValidFor reports whether the server's certificate is valid for a host.
@@ -46,9 +46,9 @@ func (c Conn) version() string {
 	return tls.VersionName(c.TLS)
 }
 
-// watch judges every connection that a Fetcher takes for one request, in
-// httptrace.GotConn, which is called before the request is written. A connection
-// that fails is closed and the request cancelled.
+// watch judges every connection that a Fetcher uses for one request. It does so in
+// httptrace.GotConn, which is called before the request is written. If a connection fails, watch
+// closes it and cancels the request.
 type watch struct {
 	request *Request
 	host    string
@@ -57,16 +57,15 @@ type watch struct {
 	cancel  context.CancelCauseFunc
 
 	mu     sync.Mutex
-	asked  int  // how often for a connection
-	taken  int  // connections
-	first  Conn // taken
-	conn   Conn // taken last
+	asked  int  // how often the Fetcher asked for a connection
+	taken  int  // how many connections it got
+	first  Conn // the first one that it got
+	conn   Conn // the last one
 	failed error
 }
 
-// trace returns a context in which only this request's connections are reported
-// here: the reports of requests that a Fetcher makes while it serves this one
-// (a guard that reads a policy, say) stay theirs.
+// trace returns a context that reports the connections of this request. Requests that a Fetcher
+// makes meanwhile, such as those of a guard that reads a policy, are not reported here.
 func (w *watch) trace(ctx context.Context) context.Context {
 	return roundtrip.Watched(ctx, &httptrace.ClientTrace{GetConn: w.getConn, GotConn: w.gotConn})
 }
@@ -95,7 +94,7 @@ func (w *watch) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// evidence finds what a connection, or the one below its TLS, tells about itself.
+// evidence returns what a connection, or the one below its TLS, reports about itself.
 func evidence(conn net.Conn) (clientCert, private bool) {
 	for range 4 {
 		if e, ok := conn.(lookleap.ConnEvidence); ok {
@@ -108,7 +107,7 @@ func evidence(conn net.Conn) (clientCert, private bool) {
 
 func (w *watch) judge(info httptrace.GotConnInfo) (Conn, error) {
 	if info.Conn == nil {
-		return Conn{}, coded(lookleap.CodeNoConnection, "the fetcher reports a connection without saying which")
+		return Conn{}, coded(lookleap.CodeNoConnection, "the fetcher reports a connection without the connection itself")
 	}
 	c := Conn{Reused: info.Reused}
 	var private bool
@@ -119,7 +118,7 @@ func (w *watch) judge(info httptrace.GotConnInfo) (Conn, error) {
 	}
 	address, err := netip.ParseAddrPort(remote.String())
 	if err != nil {
-		return c, denied(lookleap.CodeBlockedNetwork, "the connection's remote end is no address and port")
+		return c, denied(lookleap.CodeBlockedNetwork, "the remote address of the connection is not an IP address and port")
 	}
 	if !private {
 		if err := netguard.Check(address.Addr()); err != nil {
@@ -132,7 +131,7 @@ func (w *watch) judge(info httptrace.GotConnInfo) (Conn, error) {
 	}
 	secured, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState })
 	if !ok {
-		return c, coded(lookleap.CodeTLS, "the connection does not tell its TLS state")
+		return c, coded(lookleap.CodeTLS, "the connection does not report its TLS state")
 	}
 	state := secured.ConnectionState()
 	c.Address, c.TLS, c.Resumed = address, state.Version, state.DidResume
@@ -143,25 +142,25 @@ func (w *watch) judge(info httptrace.GotConnInfo) (Conn, error) {
 	case !state.HandshakeComplete:
 		return c, coded(lookleap.CodeTLS, "the connection's TLS handshake is not complete")
 	case state.Version < least:
-		return c, coded(lookleap.CodeTLSTooOld, "the connection uses %s, and at least %s is demanded",
+		return c, coded(lookleap.CodeTLSTooOld, "the connection uses %s, and at least %s is required",
 			tls.VersionName(state.Version), tls.VersionName(least))
 	case w.proof && (len(state.VerifiedChains) == 0 || !c.ValidFor(w.host)):
 		return c, coded(lookleap.CodeTLS, "the fetcher did not verify the server's certificate for this host")
 	case w.request.ClientCertificate && !c.ClientCertificate:
-		return c, coded(lookleap.CodeClientCert, "the connection presented no client certificate, or does not tell")
+		return c, coded(lookleap.CodeClientCert, "the connection presented no client certificate, or does not report it")
 	}
 	return c, nil
 }
 
-// outcome is the last connection taken, and the first failure.
+// outcome returns the last connection and the first failure.
 func (w *watch) outcome() (Conn, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.conn, w.failed
 }
 
-// stale reports whether the Fetcher was about to send a request again because its
-// connection, which had served others, ended.
+// stale reports whether the server closed an idle connection, so that the Fetcher was about to
+// send the request again.
 func (w *watch) stale(err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,12 +1,12 @@
-// Package fetch performs one bounded read of the web: it is the only place that
-// reads an answer's body.
+// Package fetch sends one request and reads its response within limits. No other package
+// reads the body of a response.
 //
-// [Do] sends one request through a [lookleap.Fetcher] and, where the caller gave
-// a rule for it, follows its redirects one by one. Whatever breaks a bound
-// (size after decompression, time, least rate, header, redirects, the budget of
-// a document) ends the exchange with an [*Error]; nothing half-read comes back.
+// [Do] sends the request through a [lookleap.Fetcher] and follows its redirects one by one,
+// if the caller has a rule for them. A response that exceeds a limit (size after
+// decompression, time, minimum rate, header, redirects, the budget of a document) ends the
+// exchange with an [*Error]. Do never returns a part of a body.
 //
-// What never leaves: a caller's headers to another origin, a body to another
-// origin, a Referer, and any byte of a request over a connection that fails the
-// address, TLS or client-certificate check.
+// Do never sends the caller's header fields or a body to another origin, a Referer to any
+// server, or any byte of a request over a connection that fails the check of its address,
+// TLS or client certificate.
 package fetch

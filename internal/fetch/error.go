@@ -11,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// Error is an exchange that gave no usable answer.
+// Error is the error of an exchange without a usable response.
 type Error struct {
 	Code      lookleap.Code
 	URL       string // that failed, without query
@@ -19,10 +19,10 @@ type Error struct {
 	Err       error
 	arrived   bool // the server may have received a request
 
-	// What a refused answer said, where there was one.
+	// Of the response that was refused, if there was one.
 	Status     int
 	MediaType  string
-	RetryAfter time.Duration // 0: none to rely on
+	RetryAfter time.Duration // 0: none, or an invalid one
 	Hops       []Hop         // followed before
 }
 
@@ -59,11 +59,11 @@ func URLError(subject, message string, err error) *lookleap.Error {
 	return e
 }
 
-// Cancelled reports whether an exchange ended because its caller left. Such a
-// result says nothing about the server and is never kept.
+// Cancelled reports whether an exchange ended because the caller's context ended. That says
+// nothing about the server, so it is never cached.
 func Cancelled(err error) bool { return lookleap.CodeOf(err) == lookleap.CodeCancelled }
 
-// Transient reports whether an error of [Do] may pass by itself.
+// Transient reports whether an error of [Do] may be temporary.
 func Transient(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Transient
@@ -77,7 +77,7 @@ func MayHaveArrived(err error) bool {
 	return !errors.As(err, &e) || e.arrived
 }
 
-// codedError is a refusal of ours that has no exchange around it yet.
+// codedError is an error of this package before Do adds the URL.
 type codedError struct {
 	code    lookleap.Code
 	message string
@@ -97,7 +97,7 @@ func (e *codedError) Error() string             { return e.message }
 func (e *codedError) Unwrap() error             { return e.err }
 func (e *codedError) ReasonCode() lookleap.Code { return e.code }
 
-var errTooSlow = coded(lookleap.CodeTooSlow, "the answer came slower than the least rate")
+var errTooSlow = coded(lookleap.CodeTooSlow, "the response arrived more slowly than the minimum rate")
 
 // classify returns the code of an error and whether it is transient: whether trying
 // again later may help. An error without a code is final.
@@ -127,8 +127,8 @@ func classify(err error) (code lookleap.Code, transient bool) {
 	return lookleap.CodeUnreachable, false
 }
 
-// returnedError reports whether a plugged-in Fetcher failed by returning an error,
-// which is no more than a server that cannot be reached, and did not panic.
+// returnedError reports whether a plugged-in Fetcher returned an error and did not panic. Its
+// error then counts as a server that cannot be reached.
 func returnedError(err error) bool {
 	var failed *lookleap.Error
 	return errors.As(err, &failed) && failed.Err != nil

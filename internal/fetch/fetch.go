@@ -15,42 +15,41 @@ import (
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// UserAgent is sent where the caller's headers name no other.
+// UserAgent is the User-Agent of requests for which the caller sets no other.
 const UserAgent = "lookleap (+https://github.com/lookleap/lookleap)"
 
-// Clock is a Fetcher that knows the time, as *lookleap.Host does. Other Fetchers
-// are taken to live by the system's clock.
+// Clock is a Fetcher that knows the time, as *lookleap.Host does. For other Fetchers, the
+// system's clock counts.
 type Clock interface{ Time() time.Time }
 
-// Do sends a request and reads its answer. Every error is an [*Error]; one that
-// came because ctx ended has the code cancelled, no matter who set its deadline.
+// Do sends a request and reads its response. Every error is an [*Error]. If ctx ended, its
+// code is cancelled, whoever set the deadline.
 //
-// Redirects are followed by the request's rule, with the method GET after a 303
-// and the same method and body otherwise. A redirect that would carry a body, or
-// a method other than GET and HEAD, to another origin is refused, and so is a
-// 301 or 302 of such a method, whose meaning is in doubt.
+// Do follows the redirects that the request's rule allows, with the method GET after a 303
+// and otherwise with the same method and body. It refuses a redirect that would send a body,
+// or a method other than GET and HEAD, to another origin. It also refuses a 301 or 302 of such
+// a method, because clients disagree about its meaning.
 //
-// A Fetcher sends each request once. Where it was about to repeat a plain read
-// because a connection that had served others ended, the read is sent once more:
-// servers close idle connections at any time. It costs the budget as any other.
+// A Fetcher sends each request once. If a request that only reads fails because the server
+// closed an idle connection, Do sends it once more. That costs the budget like any request.
 func Do(ctx context.Context, f lookleap.Fetcher, r *Request) (*Response, error) {
 	e := &exchange{fetcher: f, request: r, limits: r.Limits.withDefaults(), now: time.Now}
 	if clock, ok := f.(Clock); ok {
 		e.now = clock.Time
 	}
-	e.timeout = &codedError{code: lookleap.CodeTimeout, message: "no complete answer came within " + e.limits.Time.String()}
+	e.timeout = &codedError{code: lookleap.CodeTimeout, message: "no complete response came within " + e.limits.Time.String()}
 	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.Time, e.timeout)
 	defer cancel()
 	return e.run(ctx)
 }
 
-// exchange is the state of one Do: what the next request will be.
+// exchange is the state of one Do, with the next request.
 type exchange struct {
 	fetcher lookleap.Fetcher
 	request *Request
 	limits  Limits
 	now     func() time.Time
-	timeout error // this exchange's own, told apart from that of one around it
+	timeout error // the cause if this exchange's own time is over
 
 	url     domain.URL
 	method  string
@@ -59,7 +58,7 @@ type exchange struct {
 	visited []string
 	hops    []Hop
 
-	repeated bool // the one repetition is used up
+	repeated bool // a request was repeated, which is done once
 	arrived  bool // the server may have received a request
 }
 
@@ -95,16 +94,16 @@ func (e *exchange) begin() error {
 	if e.method == "" {
 		e.method = http.MethodGet
 	}
-	if err := e.reaches(r.URL); err != nil {
+	if err := e.checkScheme(r.URL); err != nil {
 		return err
 	}
 	e.url = r.URL
 	if e.method == http.MethodConnect {
-		return coded(lookleap.CodeUsage, "a tunnel is no exchange")
+		return coded(lookleap.CodeUsage, "the method CONNECT is not supported")
 	}
 	for name := range r.Header {
 		if slices.Contains(reservedHeaders, http.CanonicalHeaderKey(name)) {
-			return coded(lookleap.CodeUsage, "the header %s is not the caller's to set", http.CanonicalHeaderKey(name))
+			return coded(lookleap.CodeUsage, "the caller must not set the header field %s", http.CanonicalHeaderKey(name))
 		}
 	}
 	e.header = roundtrip.Canonical(r.Header).Clone()
@@ -114,9 +113,9 @@ func (e *exchange) begin() error {
 	return nil
 }
 
-// reaches reports whether the next request may go to a URL: over https, or over
-// http where a plain read has been on http so far.
-func (e *exchange) reaches(u domain.URL) error {
+// checkScheme returns an error unless the next request may go to a URL: over https, or over
+// http for a plain read that has used only http so far.
+func (e *exchange) checkScheme(u domain.URL) error {
 	before := e.url.IsZero() || e.url.Scheme() == "http"
 	if e.request.Plain && u.Scheme() == "http" && before && !e.acts() && !e.needsProof() {
 		return nil
@@ -124,15 +123,15 @@ func (e *exchange) reaches(u domain.URL) error {
 	return onlyHTTPS(u)
 }
 
-// reservedHeaders are written here and in net/http alone.
+// reservedHeaders are the header fields that only this package and net/http set.
 var reservedHeaders = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Authorization",
 	"Proxy-Connection", "Referer", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// once performs one exchange without following anything.
+// once sends one request and follows nothing.
 func (e *exchange) once(ctx context.Context) (*Response, error) {
-	if err := ctx.Err(); err != nil { // a Fetcher need not look at it before it sends
+	if err := ctx.Err(); err != nil { // a Fetcher may send before it looks at the context
 		return nil, causeOf(ctx, err)
 	}
 	if !e.request.Budget.Take() {
@@ -158,15 +157,15 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 	case err != nil:
 		return nil, causeOf(ctx, err)
 	case resp == nil || resp.Header == nil && resp.Body == nil:
-		return nil, coded(lookleap.CodeInternal, "the fetcher gave neither an answer nor an error")
+		return nil, coded(lookleap.CodeInternal, "the fetcher returned neither a response nor an error")
 	case !conn.Reported() && e.needsProof():
-		return nil, coded(lookleap.CodeNoConnection, "the fetcher did not report the connection of its answer")
+		return nil, coded(lookleap.CodeNoConnection, "the fetcher did not report the connection of its response")
 	}
 	return e.read(ctx, resp, conn, sent, cancel)
 }
 
-// roundTrip holds a Fetcher to its contract, as a Host does by itself, and turns
-// its panic into an error.
+// roundTrip makes sure that a Fetcher obeys its contract, as a Host does itself, and turns a
+// panic into an error.
 func roundTrip(f lookleap.Fetcher, req *http.Request) (resp *http.Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -181,7 +180,7 @@ func roundTrip(f lookleap.Fetcher, req *http.Request) (resp *http.Response, err 
 	}})
 }
 
-// needsProof reports whether the connection must be known.
+// needsProof reports whether the Fetcher must report the connection.
 func (e *exchange) needsProof() bool {
 	return e.request.TrustEvidence || e.request.ClientCertificate || e.acts()
 }
@@ -215,13 +214,13 @@ func (e *exchange) build(ctx context.Context, w *watch) *http.Request {
 	return req
 }
 
-// gatedBody returns nothing away before a connection was reported and found good,
-// nor once the exchange has ended: a Fetcher may notice that later. It cannot be
-// sent twice: there is no GetBody. Read is the only way to it.
+// gatedBody returns bytes only after a connection was reported and passed its checks, and
+// until the exchange ends, which a Fetcher may notice later. It has no other method than Read,
+// and the request has no GetBody, so that it cannot be sent twice.
 type gatedBody struct {
-	octets *bytes.Reader
-	ctx    context.Context
-	watch  *watch
+	content *bytes.Reader
+	ctx     context.Context
+	watch   *watch
 }
 
 func (b *gatedBody) Read(p []byte) (int, error) {
@@ -233,52 +232,52 @@ func (b *gatedBody) Read(p []byte) (int, error) {
 	case b.ctx.Err() != nil:
 		return 0, causeOf(b.ctx, b.ctx.Err())
 	}
-	return b.octets.Read(p)
+	return b.content.Read(p)
 }
 
 func (*gatedBody) Close() error { return nil }
 
-// read judges the head of an answer and reads its body.
+// read judges the header of a response and reads its body.
 func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sent time.Time, cancel context.CancelCauseFunc) (*Response, error) {
 	if size := headerSize(resp.Header); size > e.limits.Header {
-		return nil, coded(lookleap.CodeHeaderTooLarge, "the answer's header is larger than %d bytes", e.limits.Header)
+		return nil, coded(lookleap.CodeHeaderTooLarge, "the header of the response is larger than %d bytes", e.limits.Header)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 599 {
-		return nil, coded(lookleap.CodeBadStatus, "the status %d ends no exchange", resp.StatusCode)
+		return nil, coded(lookleap.CodeBadStatus, "%d is not a final status", resp.StatusCode)
 	}
-	answer := &Response{Status: resp.StatusCode, Header: resp.Header, URL: e.url, Hops: e.hops, Conn: conn}
-	answer.MediaType, answer.Params, _ = ParseMediaType(resp.Header)
+	out := &Response{Status: resp.StatusCode, Header: resp.Header, URL: e.url, Hops: e.hops, Conn: conn}
+	out.MediaType, out.Params, _ = ParseMediaType(resp.Header)
 	if isSuccess(resp.StatusCode) {
 		if err := acceptable(resp.Header, e.request.Accept); err != nil {
-			return nil, &answerError{answer, lookleap.CodeMediaType, err}
+			return nil, &responseError{out, lookleap.CodeMediaType, err}
 		}
 	}
 	if e.wantsBody(resp.StatusCode) {
 		if resp.Body == nil {
-			return nil, coded(lookleap.CodeInternal, "the fetcher gave an answer without a body to read")
+			return nil, coded(lookleap.CodeInternal, "the fetcher returned a response without a body")
 		}
-		// A body that does not heed the context is ended all the same.
+		// Also ends a body that ignores the context.
 		defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })()
 		paced := &roundtrip.Pace{Reader: resp.Body, Rate: e.limits.Rate, Slow: func() { cancel(errTooSlow) }}
 		var body []byte
 		var err error
 		if e.request.Stream != nil {
-			err = streamBody(resp, e.limits.Body, paced, func(r io.Reader) error { return e.request.Stream(answer, r) })
+			err = streamBody(resp, e.limits.Body, paced, func(r io.Reader) error { return e.request.Stream(out, r) })
 		} else {
 			body, err = readBody(resp, e.limits.Body, paced)
 		}
 		if err != nil {
-			return nil, &answerError{answer, "", causeOf(ctx, err)}
+			return nil, &responseError{out, "", causeOf(ctx, err)}
 		}
-		answer.Body = body
+		out.Body = body
 	}
-	answer.Received = e.now()
-	answer.Freshness = ParseFreshness(resp.Header, sent, answer.Received)
+	out.Received = e.now()
+	out.Freshness = ParseFreshness(resp.Header, sent, out.Received)
 	if conn.ClientCertificate || e.header.Get("Authorization") != "" || e.header.Get("Cookie") != "" {
-		answer.Freshness.OneUser = true
+		out.Freshness.OneUser = true
 	}
-	answer.RetryAfter, _ = ParseRetryAfter(resp.Header, answer.Received, MinRetryAfter, MaxRetryAfter)
-	return answer, nil
+	out.RetryAfter, _ = ParseRetryAfter(resp.Header, out.Received, MinRetryAfter, MaxRetryAfter)
+	return out, nil
 }
 
 func isSuccess(status int) bool {
@@ -315,14 +314,14 @@ func headerSize(h http.Header) int {
 func (e *exchange) follow(resp *Response) error {
 	to, err := location(e.url, resp.Header, e.request.Rules)
 	if err == nil {
-		err = e.reaches(to)
+		err = e.checkScheme(to)
 	}
 	if err != nil {
-		return &answerError{resp, "", err}
+		return &responseError{resp, "", err}
 	}
 	hop := Hop{From: e.url, To: to, Status: resp.Status, Number: len(e.hops) + 1, Freshness: resp.Freshness}
 	if err := e.admit(hop); err != nil {
-		return &answerError{resp, "", err}
+		return &responseError{resp, "", err}
 	}
 	if hop.Status == http.StatusSeeOther && e.method != http.MethodHead {
 		e.method, e.body = http.MethodGet, nil
@@ -363,7 +362,7 @@ func (e *exchange) admit(hop Hop) error {
 	return nil
 }
 
-// ownHeaders is what goes to an origin that the caller did not name.
+// ownHeaders returns the header fields for an origin that the caller did not name.
 func ownHeaders(h http.Header) http.Header {
 	own := make(http.Header)
 	for _, name := range []string{"Accept", "User-Agent"} {
@@ -372,15 +371,15 @@ func ownHeaders(h http.Header) http.Header {
 	return own
 }
 
-// answerError is a refused answer together with what it said.
-type answerError struct {
-	answer *Response
-	code   lookleap.Code // "": that of err
-	err    error
+// responseError is the error for a response that is refused.
+type responseError struct {
+	response *Response
+	code     lookleap.Code // "": that of err
+	err      error
 }
 
-func (e *answerError) Error() string { return e.err.Error() }
-func (e *answerError) Unwrap() error { return e.err }
+func (e *responseError) Error() string { return e.err.Error() }
+func (e *responseError) Unwrap() error { return e.err }
 
 // staleError is the failure of a plain read on a connection that the server may
 // have closed while it was idle.
@@ -388,7 +387,7 @@ type staleError struct{ error }
 
 func (e *staleError) Unwrap() error { return e.error }
 
-// causeOf prefers why a context was cancelled over what that looked like below.
+// causeOf returns why the context was cancelled, or err if it was not.
 func causeOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -398,17 +397,17 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// fail makes the error of Do. The caller's own end comes before everything else.
+// fail returns the error of Do. If the caller's context ended, that is the error.
 func (e *exchange) fail(ctx context.Context, err error) *Error {
 	out := &Error{Err: err, Hops: e.hops, arrived: e.arrived}
 	out.URL = e.url.WithoutQuery()
 	if e.url.IsZero() {
 		out.URL = e.request.URL.WithoutQuery()
 	}
-	var refused *answerError
+	var refused *responseError
 	if errors.As(err, &refused) {
-		out.Status, out.MediaType = refused.answer.Status, refused.answer.MediaType
-		out.RetryAfter, _ = ParseRetryAfter(refused.answer.Header, e.now(), MinRetryAfter, MaxRetryAfter)
+		out.Status, out.MediaType = refused.response.Status, refused.response.MediaType
+		out.RetryAfter, _ = ParseRetryAfter(refused.response.Header, e.now(), MinRetryAfter, MaxRetryAfter)
 		out.Code, out.Err = refused.code, refused.err
 	}
 	if cause := context.Cause(ctx); ctx.Err() != nil && !errors.Is(cause, e.timeout) {

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// CacheControl is the Cache-Control header of an answer (RFC 9111 section 5.2.2),
-// its directives of all header lines together. Of a directive that stands twice
-// the more restrictive one counts, and an argument that is no plain number of
-// seconds counts as 0, which is stale at once.
+// CacheControl is the Cache-Control header of a response (RFC 9111 section 5.2.2), from all its
+// lines. Of repeated directives, the more restrictive one counts. An argument that is not a plain
+// number of seconds counts as 0.
 type CacheControl struct {
 	NoStore        bool
-	NoCache        bool // also with field names, which are not told apart
+	NoCache        bool // also if it lists field names
 	MustRevalidate bool
 	Private        bool
 
@@ -23,7 +22,7 @@ type CacheControl struct {
 }
 
 // StaleUse returns for how long after it expired a response may be used if its server
-// fails: what stale-if-error says, or otherwise, and most at most. It is 0 where the
+// fails: what stale-if-error says, or otherwise, and most at most. It is 0 if the
 // response must not be stored or used without asking again.
 func (c CacheControl) StaleUse(otherwise, most time.Duration) time.Duration {
 	switch {
@@ -41,7 +40,7 @@ type Seconds struct {
 	Value time.Duration
 }
 
-// maxSeconds is what longer times count as, far from overflow (RFC 9111 section 1.2.2).
+// maxSeconds replaces longer times, so that nothing overflows (RFC 9111 section 1.2.2).
 const maxSeconds = 1 << 31
 
 // ParseCacheControl reads the header, with "Pragma: no-cache" in its absence.
@@ -104,8 +103,8 @@ func (s *Seconds) least(arg string) {
 	}
 }
 
-// splitList yields the members of a comma-separated header line, commas within
-// quoted strings left alone.
+// splitList yields the members of a comma-separated header line. It does not split quoted
+// strings.
 func splitList(line string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for line != "" {
@@ -148,23 +147,23 @@ func digits(s string, limit int64) (n int64, ok bool) {
 	return n, true
 }
 
-// Freshness is how long an answer may be used (RFC 9111 section 4.2). There are
-// no heuristics: what the answer does not state is 0.
+// Freshness is how long a response may be used (RFC 9111 section 4.2). There are no heuristics:
+// what the response does not state is 0.
 type Freshness struct {
 	CacheControl
 	Stated   bool          // a lifetime was stated, by max-age or Expires
 	Lifetime time.Duration // stated lifetime
-	Age      time.Duration // how old the answer was when it was received
+	Age      time.Duration // how old the response was when it was received
 	Received time.Time
-	OneUser  bool // it is not to be given to other users, nor to caches that they share
+	OneUser  bool // it must not be used for other users or put into shared caches
 }
 
-// ParseFreshness reads the headers of an answer to a request that was sent and
-// answered at these times. A shared cache's s-maxage is left to the caller.
+// ParseFreshness reads the header of a response to a request that was sent and answered at these
+// times. Callers with a shared cache apply s-maxage themselves.
 func ParseFreshness(h http.Header, sent, received time.Time) Freshness {
 	f := Freshness{CacheControl: ParseCacheControl(h), Received: received}
 	if containsFold(h.Values("Vary"), "*") {
-		f.NoCache = true // such an answer fits no later request
+		f.NoCache = true // such a response fits no later request
 	}
 	date, dated := httpDate(h, "Date", received)
 	if !dated {
@@ -183,7 +182,7 @@ func ParseFreshness(h http.Header, sent, received time.Time) Freshness {
 	return f
 }
 
-// age is the corrected initial age of RFC 9111 section 4.2.3.
+// age returns the corrected initial age of RFC 9111 section 4.2.3.
 func age(h http.Header, date, sent, received time.Time) time.Duration {
 	var stated int64
 	if lines := h.Values("Age"); len(lines) > 0 {
@@ -197,12 +196,12 @@ func age(h http.Header, date, sent, received time.Time) time.Duration {
 	}
 	apparent := received.Sub(date)
 	corrected := time.Duration(stated)*time.Second + max(0, received.Sub(sent))
-	return min(max(apparent, corrected), maxSeconds*time.Second) // a Date in the future is below the other
+	return min(max(apparent, corrected), maxSeconds*time.Second) // a Date in the future makes apparent negative
 }
 
-// forOneUser reports whether an answer may be used only for the user who asked for it: shared
-// caches must not have it, it identifies a user, or it depends on more than what every process
-// sends alike.
+// forOneUser reports whether a response may be used only for the user who asked for it: shared
+// caches must not store it, it identifies a user, or it depends on header fields that differ from
+// process to process.
 func forOneUser(h http.Header, f *Freshness) bool {
 	if f.NoStore || f.Private || f.SMaxAge.Given && f.SMaxAge.Value < f.Lifetime || len(h.Values("Set-Cookie")) > 0 {
 		return true
@@ -219,8 +218,8 @@ func forOneUser(h http.Header, f *Freshness) bool {
 	return false
 }
 
-// Strictest returns how long, and by which users, an answer may be used that another
-// answer led to, as a redirect does: what either of them forbids is forbidden.
+// Strictest returns the freshness of a response to which another one led, such as a redirect. What
+// either of them forbids is forbidden.
 func (f Freshness) Strictest(other Freshness) Freshness {
 	f.NoStore = f.NoStore || other.NoStore
 	f.NoCache = f.NoCache || other.NoCache
@@ -246,10 +245,9 @@ func (f Freshness) Strictest(other Freshness) Freshness {
 	return f
 }
 
-// Until is when the answer stops being fresh, the time that it has left brought
-// between least and most. An answer that states no lifetime takes otherwise,
-// within the same bounds. No-cache has nothing left. No-store is for the caller
-// to see: such an answer may be kept nowhere but in its own memory.
+// Until returns when the response stops being fresh: after the lifetime that it states, or after
+// otherwise if it states none, but not before least or after most. With no-cache, nothing is left
+// of the lifetime. The caller checks no-store itself: such a response may only be kept in memory.
 func (f Freshness) Until(least, most, otherwise time.Duration) time.Time {
 	left := otherwise
 	switch {
@@ -265,8 +263,8 @@ func clamp(d, least, most time.Duration) time.Duration {
 	return max(least, min(d, most))
 }
 
-// The obsolete forms of dates that a recipient reads too (RFC 9110 section 5.6.7).
-// Both are in GMT, which asctime does not say.
+// Obsolete forms of dates that recipients must accept (RFC 9110 section 5.6.7). Both are in GMT;
+// asctime does not say so.
 const (
 	rfc850Form  = "Monday, 02-Jan-06 15:04:05 GMT"
 	asctimeForm = "Mon Jan _2 15:04:05 2006"
@@ -299,7 +297,7 @@ func parseDate(s string, now time.Time) (time.Time, bool) {
 	return t, t.Format(rfc850Form) == s
 }
 
-// parseExactly reads a date that is written as its form writes it.
+// parseExactly reads a date that has exactly this form.
 func parseExactly(form, s string) (time.Time, bool) {
 	t, err := time.Parse(form, s)
 	if err != nil || t.Format(form) != s { // also the day of the week
@@ -308,7 +306,7 @@ func parseExactly(form, s string) (time.Time, bool) {
 	return t, true
 }
 
-// httpDate reads a header that is exactly one date.
+// httpDate reads a header field that appears once and is a date.
 func httpDate(h http.Header, name string, now time.Time) (time.Time, bool) {
 	lines := h.Values(name)
 	if len(lines) != 1 {
@@ -323,10 +321,10 @@ const (
 	MaxRetryAfter = 24 * time.Hour
 )
 
-// ParseRetryAfter reads the Retry-After header (RFC 9110 section 10.2.3) of an answer
-// received at the time now: a number of seconds in digits alone, or an HTTP date in one of
+// ParseRetryAfter reads the Retry-After header (RFC 9110 section 10.2.3) of a response
+// received at the time now: a number of seconds in digits, or an HTTP date in one of
 // its three forms (section 5.6.7). The result lies between least and most. A missing,
-// malformed or doubled header is false, which means: do not try again by yourself.
+// malformed or repeated header is false: then do not retry automatically.
 func ParseRetryAfter(h http.Header, now time.Time, least, most time.Duration) (time.Duration, bool) {
 	lines := h.Values("Retry-After")
 	if len(lines) != 1 {

@@ -12,14 +12,13 @@ import (
 )
 
 var (
-	errNoMediaType      = errors.New("the answer has no Content-Type")
-	errSeveralTypes     = errors.New("the answer has several Content-Type headers")
-	errNotTheMediaTypes = errors.New("the answer's media type is not among those asked for")
+	errNoMediaType      = errors.New("the response has no Content-Type")
+	errSeveralTypes     = errors.New("the response has several Content-Type headers")
+	errNotTheMediaTypes = errors.New("the media type of the response is not one of those that were requested")
 )
 
-// ParseMediaType reads the Content-Type of an answer: exactly one header line
-// that [mime.ParseMediaType] takes without complaint. Nothing is guessed from
-// the bytes. The type is in lower case.
+// ParseMediaType reads the Content-Type of a response, in lower case. There must be exactly one
+// header line, and [mime.ParseMediaType] must accept it. The body is not looked at.
 func ParseMediaType(h http.Header) (mediaType string, params map[string]string, err error) {
 	switch lines := h.Values("Content-Type"); len(lines) {
 	case 0:
@@ -35,7 +34,8 @@ func ParseMediaType(h http.Header) (mediaType string, params map[string]string, 
 	}
 }
 
-// acceptable judges a 2xx answer's media type; an empty list takes everything.
+// acceptable returns an error unless the media type of a 2xx response is in the list, or the list
+// is empty.
 func acceptable(h http.Header, accept []string) error {
 	if len(accept) == 0 {
 		return nil
@@ -47,16 +47,16 @@ func acceptable(h http.Header, accept []string) error {
 	return err
 }
 
-// Text returns the body of an answer that must be UTF-8: no other charset may be
-// declared, and the bytes have to be what was declared (US-ASCII is UTF-8 too).
-// Nothing is converted. Documents that allow more look at Params themselves.
+// Text returns the body of a response that must be UTF-8. It returns an error if another charset
+// is declared (US-ASCII is UTF-8 too), or if the bytes are not in the declared charset. For
+// documents that allow other charsets, see Params.
 func (r *Response) Text() (string, error) {
 	charset, declared := r.Params["charset"]
 	switch {
 	case declared && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii"):
 		return "", coded(lookleap.CodeCharset, "the declared charset is not utf-8")
 	case strings.EqualFold(charset, "us-ascii") && !isASCII(r.Body):
-		return "", coded(lookleap.CodeCharset, "the body is not the us-ascii that it is declared to be")
+		return "", coded(lookleap.CodeCharset, "the body is declared as us-ascii and has other characters")
 	case !utf8.Valid(r.Body):
 		return "", coded(lookleap.CodeNotUTF8, "the body is not valid UTF-8")
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Hop is one redirect that is about to be followed.
+// Hop is one redirect.
 type Hop struct {
 	From, To domain.URL
 	Status   int // 301, 302, 303, 307 or 308
@@ -18,18 +18,18 @@ type Hop struct {
 	Freshness Freshness // how long the redirect itself may be used
 }
 
-// SameOrigin reports whether the redirect stays at its origin.
+// SameOrigin reports whether the redirect stays within its origin.
 func (h Hop) SameOrigin() bool { return h.From.Origin() == h.To.Origin() }
 
-// Permanent reports whether the redirect holds for later requests too.
+// Permanent reports whether the redirect also applies to later requests.
 func (h Hop) Permanent() bool {
 	return h.Status == http.StatusMovedPermanently || h.Status == http.StatusPermanentRedirect
 }
 
-// Anywhere is the rule that follows every https redirect.
+// Anywhere is the rule that allows every https redirect.
 func Anywhere(Hop) error { return nil }
 
-// SameOrigin is the rule that follows a redirect within the origin only.
+// SameOrigin is the rule that allows redirects within the origin only.
 func SameOrigin(h Hop) error {
 	if !h.SameOrigin() {
 		return errLeavesOrigin
@@ -48,9 +48,9 @@ func isRedirect(status int) bool {
 	return false
 }
 
-// Location is where a redirect leads: exactly one Location header, resolved
-// against the URL that gave it by these rules. Its fragment is dropped. Anything
-// but a canonical https URL is an error with a code.
+// Location returns where a redirect leads: its Location, resolved against the URL of the redirect
+// by these rules, without the fragment. It returns an error unless there is exactly one Location
+// and the result is an https URL.
 func Location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, error) {
 	to, err := location(from, h, rules)
 	if err == nil {
@@ -62,7 +62,7 @@ func Location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, e
 	return to, nil
 }
 
-// location is Location for any scheme that the rules allow.
+// location is [Location] for any scheme that the rules allow.
 func location(from domain.URL, h http.Header, rules domain.Rules) (domain.URL, error) {
 	lines := h.Values("Location")
 	switch {

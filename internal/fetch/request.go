@@ -10,53 +10,52 @@ import (
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// Request is one read. The zero value of everything but URL is the safe choice.
-// A Request is not changed by [Do] and may be used again.
+// Request is what [Do] sends and how it judges the response. All fields but URL may be zero,
+// which is the safe choice. Do does not change a Request, so it may be used again.
 type Request struct {
 	Method string      // "" is GET
-	URL    domain.URL  // https, unless Plain; what was compared is what is fetched
-	Header http.Header // what only the first origin may see; dropped when a redirect leaves it
-	Body   []byte      // nil: none. It is sent to the first origin only
-	Accept []string    // media types a 2xx answer may have, "type/subtype"; empty: any, a missing one too
+	URL    domain.URL  // https, unless Plain
+	Header http.Header // for the first origin only: dropped when a redirect leads to another one
+	Body   []byte      // nil: none; it is sent to the first origin only
+	Accept []string    // media types that a 2xx response may have, "type/subtype"; empty: any, or none
 
-	// ReadBody says which answers' bodies are read; nil reads those of 2xx.
+	// ReadBody reports whether to read the body of a response with this status; nil: if it is 2xx.
 	ReadBody func(status int) bool
 
-	// Stream is given a body as it arrives, decoded, in place of Response.Body, and
-	// what the answer said before it. The limits hold all the same. An error of its
-	// ends the exchange; it may stop reading early, and keeps no part of its reader.
-	Stream func(answer *Response, body io.Reader) error
+	// Stream reads the decoded body as it arrives; then Response.Body is nil. It gets the
+	// response without the body. The limits apply. An error ends the exchange. It may stop
+	// early, and must not use the reader after it returned.
+	Stream func(resp *Response, body io.Reader) error
 
-	// Redirect is asked before a redirect is followed; an error of its ends the
-	// exchange before the next request is sent, as [lookleap.CodeOf] says or as
-	// redirect-forbidden. Nil: a redirect is returned as the answer.
+	// Redirect decides about each redirect before Do follows it. An error ends the exchange,
+	// with the code of the error or redirect-forbidden. Nil: a redirect is returned as the
+	// response.
 	Redirect func(Hop) error
-	Rules    domain.Rules // what a redirect's target must be as a URL; the scheme is https whatever they say, unless Plain
+	Rules    domain.Rules // for the URLs of redirects; the scheme must be https, unless Plain
 
-	// Plain lets a read begin over http and go on there, on a connection that proves
-	// nothing. From https it never goes back. The default Fetcher refuses http all the
-	// same.
+	// Plain allows http for a request that only reads. Nothing is known about the server of such
+	// a connection. A redirect from https to http is refused. The default Fetcher refuses http
+	// anyway.
 	Plain bool
 
 	Limits Limits
-	Budget *Budget // shared by the exchanges of one document; nil: none
+	Budget *Budget // shared by the exchanges of one document; nil: no limit
 
-	// TrustEvidence makes an answer unusable unless the Fetcher reported the
-	// connection it came over and that connection passed every check, its
-	// certificate included. Requests that do more than read (a Body, or a method
-	// other than GET and HEAD) are always held to it.
+	// TrustEvidence refuses a response unless the Fetcher reported its connection, and the
+	// connection passed every check, including that of its certificate. Requests that do more
+	// than read (with a Body, or a method other than GET and HEAD) always need this.
 	TrustEvidence     bool
-	Verified          bool   // no trust evidence, but a connection that is reported must have passed the check of its certificate
-	MinTLS            uint16 // least version, a tls.VersionTLS constant; 0: TLS 1.2
+	Verified          bool   // weaker than TrustEvidence: if a connection is reported, its certificate must be valid
+	MinTLS            uint16 // minimum version, a tls.VersionTLS constant; 0: TLS 1.2
 	ClientCertificate bool   // the connection must have presented a client certificate
 }
 
-// Limits bound one [Do], its redirects included. A zero field takes its default.
+// Limits bound one [Do], including its redirects. A zero field takes its default.
 type Limits struct {
 	Body   int           // bytes of the body, after decompression
-	Header int           // bytes of the answer's header
-	Time   time.Duration // for the whole
-	Rate   int           // least bytes of the body per second, as sent, measured over RateWindow
+	Header int           // bytes of the header of the response
+	Time   time.Duration // for the whole exchange
+	Rate   int           // minimum bytes of the body per second, before decompression
 	Hops   int           // redirects followed; negative: none
 }
 
@@ -93,28 +92,28 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Response is a complete answer.
+// Response is a complete response.
 type Response struct {
 	Status    int
 	Header    http.Header
-	Body      []byte            // decoded; nil when ReadBody said no
-	MediaType string            // lower case; "" when missing or malformed
+	Body      []byte            // decoded; nil if it was not read
+	MediaType string            // in lower case; "" if it is missing or malformed
 	Params    map[string]string // of the media type
-	URL       domain.URL        // that gave the answer: the last one after redirects
+	URL       domain.URL        // that responded, after redirects
 	Hops      []Hop             // redirects followed, in order
-	Conn      Conn              // what the Fetcher reported; the zero value: nothing
-	Freshness Freshness         // RFC 9111, by the Fetcher's clock; the strictest of the answer and its Hops
-	Received  time.Time         // when the answer was complete, by the Fetcher's clock
+	Conn      Conn              // zero if the Fetcher reported nothing
+	Freshness Freshness         // RFC 9111, by the Fetcher's clock; the strictest of the response and its Hops
+	Received  time.Time         // when the response was complete, by the Fetcher's clock
 
-	// RetryAfter is the Retry-After header by [ParseRetryAfter] with the default
-	// bounds; 0: there was none, or none to rely on.
+	// RetryAfter is the Retry-After header by [ParseRetryAfter] with the default bounds; 0: none,
+	// or an invalid one.
 	RetryAfter time.Duration
 }
 
 // OK reports whether the status is 200.
 func (r *Response) OK() bool { return r.Status == http.StatusOK }
 
-// Evidence is the answer as evidence of a check.
+// Evidence returns the response as evidence of a check.
 func (r *Response) Evidence() lookleap.Evidence {
 	return lookleap.Evidence{
 		URL:       r.URL.String(),

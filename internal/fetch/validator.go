@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Validator is what a stored answer is known by, so that its server can be asked
-// whether it still holds. The zero value asks nothing.
+// Validator identifies a stored response, to ask its server whether it has changed. The zero
+// value asks nothing.
 type Validator struct {
-	URL      string `json:"url,omitempty"` // that gave the answer, after redirects
+	URL      string `json:"url,omitempty"` // that responded, after redirects
 	ETag     string `json:"etag,omitempty"`
 	Modified string `json:"modified,omitempty"` // the Last-Modified header
 }
 
-// Validator returns what an answer is known by. Headers that are malformed or
-// doubled are left out: sent back, an ETag of "*" would match everything.
+// Validator returns the validator of a response. It ignores malformed and repeated header fields:
+// an ETag of "*", for example, would match everything if it were sent back.
 func (r *Response) Validator() Validator {
 	v := Validator{URL: r.URL.String()}
 	if tags := r.Header.Values("ETag"); len(tags) == 1 && isEntityTag(tags[0]) {
@@ -43,10 +43,10 @@ func isEntityTag(s string) bool {
 	return true
 }
 
-// opaque is an entity tag without the mark of a weak one.
+// opaque returns an entity tag without the prefix of weak tags.
 func opaque(tag string) string { return strings.TrimPrefix(tag, "W/") }
 
-// Ask sets the headers by which the answer may be that nothing changed.
+// Ask makes a request conditional: its response may be that nothing changed.
 func (v Validator) Ask(h http.Header) {
 	if v.ETag != "" {
 		h.Set("If-None-Match", v.ETag)
@@ -56,17 +56,17 @@ func (v Validator) Ask(h http.Header) {
 	}
 }
 
-// Confirms reports whether an answer to a request that asked by v says that the
-// stored one still holds (RFC 9111 section 4.3.4): a 304 from the same URL, to
-// which the question was passed on, that names no other entity tag or date. After
-// any other 304 the request is to be sent again without the question.
+// Confirms reports whether the response to a request with the conditions of v says that the stored
+// response has not changed (RFC 9111 section 4.3.4). It must be a 304 from the same URL, and must
+// not have another entity tag or date. After any other 304, send the request again without
+// conditions.
 func (v Validator) Confirms(r *Response) bool {
 	if r.Status != http.StatusNotModified || v == (Validator{}) || r.URL.String() != v.URL {
 		return false
 	}
 	for _, hop := range r.Hops {
 		if !hop.SameOrigin() {
-			return false // where the question was dropped
+			return false // the conditions were not sent there
 		}
 	}
 	switch tags := r.Header.Values("ETag"); {

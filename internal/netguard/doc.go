@@ -1,11 +1,9 @@
-// Package netguard decides which network addresses may be dialled for a name
-// that someone else chose: public unicast ones, and no others.
+// Package netguard decides which network addresses may be dialled for a name that someone else
+// chose: only public unicast addresses.
 //
-// The decision is about the address that is really dialled, so it belongs into
-// [net.Dialer.Control] (see [Control]); a check of what a name resolved to alone
-// is undone by the next lookup.
+// Use [Control] as [net.Dialer.Control], so that it checks the address that is dialled. A check of
+// the addresses of a name is not enough, because the next lookup can return others.
 //
-// An IPv6 address that carries an IPv4 address (mapped, translated, 6to4,
-// Teredo, ISATAP, …) is refused whatever it carries: no public server is reached
-// that way, and readers disagree about what such an address means.
+// An IPv6 address that contains an IPv4 address (mapped, translated, 6to4, Teredo, ISATAP, …) is
+// always refused: no public server has one, and programs disagree about what it means.
 package netguard

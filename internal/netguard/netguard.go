@@ -9,12 +9,12 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// Check judges an address: nil for public unicast, otherwise an [*Error]. It
-// does not allocate for addresses that pass.
+// Check returns an [*Error] unless the address is a public unicast address. It does not allocate
+// for such an address.
 func Check(addr netip.Addr) error {
 	switch {
 	case !addr.IsValid():
-		return &Error{Code: CodeBlockedAddress, Reason: "it is no address"}
+		return &Error{Code: CodeBlockedAddress, Reason: "it is not an IP address"}
 	case addr.Zone() != "":
 		return refuse(addr, netip.Prefix{}, "it is bound to a network interface by a zone")
 	case addr.Is4():
@@ -41,28 +41,28 @@ func lookup(addr netip.Addr, table []Range) error {
 	return nil
 }
 
-// isatap reports whether the interface identifier is 0000:5efe or 0200:5efe and
-// an IPv4 address.
+// isatap reports whether the interface identifier is 0000:5efe or 0200:5efe, followed by an IPv4
+// address.
 func isatap(addr netip.Addr) bool {
 	b := addr.As16()
 	return b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-// Control returns the function for [net.Dialer.Control] that lets a socket connect
-// to public unicast addresses at the ports given alone, over TCP on IPv4 or
-// IPv6. It is called with each address really dialled. Without ports it is 443.
+// Control returns a function for [net.Dialer.Control]. It allows TCP connections over IPv4 and IPv6
+// to public unicast addresses at these ports; without ports, at 443. A dialer calls it with each
+// address that it dials.
 func Control(ports ...uint16) func(network, address string, c syscall.RawConn) error {
 	g := Guard{Ports: slices.Clone(ports)}
 	return g.Control
 }
 
-// Guard is a choice of what may be dialled. The zero value is the safe one.
+// Guard says what may be dialled. The zero value is safe.
 type Guard struct {
 	Ports        []uint16 // allowed; empty: 443
-	AllowPrivate bool     // do not judge addresses: for test beds
+	AllowPrivate bool     // do not check addresses; for tests
 }
 
-// Check judges an address and port.
+// Check returns an [*Error] unless the address and port may be dialled.
 func (g *Guard) Check(dst netip.AddrPort) error {
 	if !g.AllowPrivate {
 		if err := Check(dst.Addr()); err != nil {
@@ -72,7 +72,7 @@ func (g *Guard) Check(dst netip.AddrPort) error {
 	return g.CheckPort(dst.Port())
 }
 
-// CheckPort judges a port alone.
+// CheckPort returns an [*Error] unless the port is allowed.
 func (g *Guard) CheckPort(port uint16) error {
 	if len(g.Ports) == 0 && port == 443 || slices.Contains(g.Ports, port) {
 		return nil
@@ -80,14 +80,14 @@ func (g *Guard) CheckPort(port uint16) error {
 	return &Error{Code: CodeBlockedPort, Port: port, Reason: "the port is not allowed"}
 }
 
-// Control is for [net.Dialer.Control].
+// Control has the form of [net.Dialer.Control].
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return &Error{Code: CodeBlockedNetwork, Network: network, Reason: "only tcp4 and tcp6 are dialled"}
 	}
 	dst, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &Error{Code: CodeBlockedAddress, Reason: "it is no address and port"}
+		return &Error{Code: CodeBlockedAddress, Reason: "it is not an IP address and port"}
 	}
 	return g.Check(dst)
 }
@@ -103,10 +103,10 @@ const (
 type Error struct {
 	Code    string
 	Addr    netip.Addr   // of a refused address
-	Range   netip.Prefix // the block of the table that holds it; the zero value where none does
+	Range   netip.Prefix // the block of the table that contains it; zero if no block does
 	Port    uint16       // of a refused port
 	Network string       // of a refused network
-	Reason  string       // our words
+	Reason  string       // why, in words of this package
 }
 
 func refuse(addr netip.Addr, block netip.Prefix, reason string) error {

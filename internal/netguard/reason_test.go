@@ -14,11 +14,11 @@ func TestReasons(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no-address", Check(netip.Addr{}), "it is no address"},
+		{"no-address", Check(netip.Addr{}), "it is not an IP address"},
 		{"zone", Check(netip.MustParseAddr("2600::1%eth0")), "it is bound to a network interface by a zone"},
 		{"outside-of-global-unicast", Check(netip.MustParseAddr("4000::1")), "it lies outside of the global unicast space (RFC 4291)"},
-		{"no-port", g.Control("tcp4", "192.0.2.1", nil), "it is no address and port"},
-		{"no-address-with-port", g.Control("tcp4", "example.com:443", nil), "it is no address and port"},
+		{"no-port", g.Control("tcp4", "192.0.2.1", nil), "it is not an IP address and port"},
+		{"no-address-with-port", g.Control("tcp4", "example.com:443", nil), "it is not an IP address and port"},
 		{"network", g.Control("udp4", "192.0.2.1:443", nil), "only tcp4 and tcp6 are dialled"},
 		{"port", g.CheckPort(80), "the port is not allowed"},
 		{"isatap", Check(netip.MustParseAddr("2600::5efe:c000:201")), "IPv4 by ISATAP (RFC 5214)"},
@@ -44,7 +44,7 @@ func TestReasons(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	var g Guard
 	for want, err := range map[string]error{
-		"the address may not be dialled: it is no address":                                           Check(netip.Addr{}),
+		"the address may not be dialled: it is not an IP address":                                    Check(netip.Addr{}),
 		"address 4000::1 may not be dialled: it lies outside of the global unicast space (RFC 4291)": Check(netip.MustParseAddr("4000::1")),
 		`network "udp4" may not be dialled: only tcp4 and tcp6 are dialled`:                          g.Control("udp4", "192.0.2.1:443", nil),
 		"port 80 may not be dialled: the port is not allowed":                                        g.CheckPort(80),

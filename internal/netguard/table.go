@@ -17,8 +17,8 @@ type Range struct {
 
 // special4 and special6 hold the registries' entries, the multicast blocks, and
 // the addresses outside of them at which clouds keep machine credentials. A
-// block stands before the larger one that holds it, so that the more precise
-// reason is given.
+// block comes before the larger block that contains it, so that the error has the
+// more precise reason.
 var special4 = [...]Range{
 	block("0.0.0.0/8", "this network (RFC 791)"),
 	block("10.0.0.0/8", "private use (RFC 1918)"),
@@ -76,7 +76,7 @@ var special6 = [...]Range{
 	block("ff00::/8", "multicast (RFC 4291)"),
 }
 
-// globalUnicast6 is the only part of IPv6 that is given out to public hosts.
+// globalUnicast6 is the only part of IPv6 that is assigned to public hosts.
 var globalUnicast6 = netip.MustParsePrefix("2000::/3")
 
 // Ranges returns both tables.

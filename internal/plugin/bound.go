@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// Bound bounds the calls of one plug-in: how long a caller waits for one, and how
-// many may not have returned. A call that outlives its caller keeps running until
-// the plug-in returns; beyond the number no further call is made. A nil Bound is
-// that of a plug-in which bounds itself.
+// Bound limits the calls of one plug-in: how long a caller waits, and how many calls may run at the
+// same time. A call continues after its caller left, until the plug-in returns. If Most calls run,
+// further calls fail at once. A nil Bound is for a plug-in that limits itself.
 type Bound struct {
-	Limit time.Duration             // for one call; 0: as long as the caller's context lasts
-	Most  int64                     // calls that have not returned
-	Fail  func(reason string) error // makes the error of a call without a result
+	Limit time.Duration             // for one call; 0: until the caller's context ends
+	Most  int64                     // calls that run at the same time
+	Fail  func(reason string) error // returns the error of a call without a result
 	Guard func(*error)              // is deferred around each call; it recovers panics
 
 	open   atomic.Int64
 	paused atomic.Int64 // Unix time in nanoseconds, see [Bound.Resting]
 }
 
-// Await runs a call of a plug-in and waits until it returns, its limit has
-// passed, or ctx ends. A panic is an error.
+// Await runs a call of a plug-in. It waits until the call returns, its limit has passed, or ctx
+// ends. A panic becomes an error.
 func Await[T any](ctx context.Context, b *Bound, call func(context.Context) (T, error)) (T, error) {
 	if b == nil {
 		return call(ctx)
@@ -60,7 +59,7 @@ type Outcome[T any] struct {
 	late  bool // the limit had passed
 }
 
-// Start runs a call on a goroutine of its own and does not wait for it.
+// Start runs a call on its own goroutine and does not wait for it.
 func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, error)) (<-chan Outcome[T], context.CancelFunc, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -92,17 +91,17 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 	return done, stop, nil
 }
 
-// late is the error of a call that took too long. The plug-in then rests.
+// late returns the error of a call that took too long, after which the plug-in rests.
 func (b *Bound) late() error {
 	b.paused.Store(time.Now().Add(restTime).UnixNano())
 	return b.Fail(fmt.Sprintf("no answer within %v", b.Limit))
 }
 
-// restTime is how long a plug-in rests that did not answer.
+// restTime is how long a plug-in rests after a call that took too long.
 const restTime = 5 * time.Second
 
-// Resting reports whether a call did not return in time a moment ago, so that a
-// caller who can do without the plug-in need not wait for it again.
+// Resting reports whether a recent call took too long. A caller that can do without the plug-in
+// then need not wait for it again.
 func (b *Bound) Resting() bool {
 	until := b.paused.Load()
 	return until != 0 && time.Now().UnixNano() < until

@@ -9,19 +9,19 @@ import (
 // Window is the time over which [Pace] measures.
 const Window = 5 * time.Second
 
-// Pace is a body that must keep a least rate: of every Window that its reader
-// spends waiting, Rate bytes a second. Time in which it is not read does not
-// count. The last, shorter window is not judged.
+// Pace is a body that must arrive at a minimum rate: Rate bytes per second, measured over each
+// Window of time that its reader waits. Time between reads does not count, nor does the last window
+// if it is shorter.
 type Pace struct {
 	io.Reader
-	Rate int    // bytes a second
+	Rate int    // bytes per second
 	Slow func() // called once when the body is too slow, while it may be read
 
 	mu      sync.Mutex
 	timer   *time.Timer
 	reading bool
 	over    bool          // Slow was called
-	since   time.Time     // when the present read began, or the window within it
+	since   time.Time     // when the current read began, or the current window if that was later
 	waited  time.Duration // in this window, before that
 	bytes   int           // in this window
 }
@@ -54,13 +54,13 @@ func (p *Pace) finish(n int) {
 	p.judge()
 }
 
-// check is called when a read has waited to the end of the window.
+// check is called when a read waits at the end of the window.
 func (p *Pace) check() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	if !p.reading || p.waited+now.Sub(p.since) < Window {
-		return // it was late: another read has begun
+		return // the timer was late, and another read has begun
 	}
 	p.waited += now.Sub(p.since)
 	p.since = now
@@ -82,7 +82,7 @@ func (p *Pace) judge() {
 	p.waited, p.bytes = 0, 0
 }
 
-// body ends its exchange when it has ended.
+// body is the body of a response. The exchange ends with it.
 type body struct {
 	io.ReadCloser
 	exchange *exchange
@@ -96,7 +96,7 @@ func (x *exchange) watchBody(b io.ReadCloser) io.ReadCloser {
 }
 
 func (x *exchange) tooSlow() {
-	_ = x.fail(CodeTooSlow, "the answer came slower than the least rate")
+	_ = x.fail(CodeTooSlow, "the response arrived more slowly than the minimum rate")
 }
 
 func (b *body) Read(p []byte) (n int, err error) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// CodeOf returns the reason code of an error that the standard library returned from
-// an exchange, or "" if the error is of no kind that has a code.
+// CodeOf returns the reason code of an error that the standard library returned from an exchange,
+// or "" if no code describes it.
 func CodeOf(err error) string {
 	var stream streamError
 	var lookup *net.DNSError
@@ -67,7 +67,7 @@ func isTLS(err error) bool {
 		strings.HasPrefix(err.Error(), "tls: ") || strings.HasPrefix(err.Error(), "remote error: tls: ")
 }
 
-// isHeaderTooLarge knows two errors of net/http by their texts, since they have no type.
+// isHeaderTooLarge recognises two errors of net/http by their texts, because they have no type.
 func isHeaderTooLarge(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "server response headers exceeded") ||

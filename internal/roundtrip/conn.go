@@ -18,9 +18,8 @@ func (c connection) tls() (state tls.ConnectionState, ok bool) {
 	return state, ok
 }
 
-// belongsToOther reports whether the connection leads to another server than the
-// host's, by the certificate that the transport verified: then a plug-in sent a
-// request of its own, for a token perhaps, before it sent this one.
+// belongsToOther reports whether the verified certificate of the connection is for another host.
+// Then a plug-in sent a request of its own, perhaps for a token, before it sent this one.
 func (c connection) belongsToOther(host string, plain bool) bool {
 	state, ok := c.tls()
 	if plain {
@@ -30,15 +29,14 @@ func (c connection) belongsToOther(host string, plain bool) bool {
 }
 
 // isShared reports whether other requests use the connection at the same time.
-// The HTTP/2 transport looks at the context before it writes a request, that of
-// HTTP/1 does not.
+// The HTTP/2 transport checks the context before it writes a request; the HTTP/1 transport does not.
 func (c connection) isShared() bool {
 	state, ok := c.tls()
 	return ok && state.NegotiatedProtocol == "h2"
 }
 
-// Close closes a connection, the one below its TLS first, so that nothing is
-// written and nothing waits to be written. It may be nil.
+// Close closes a connection, which may be nil. It closes the connection below TLS first, so that
+// TLS writes nothing when it is closed and does not wait to write.
 func Close(conn net.Conn) {
 	if conn == nil {
 		return
@@ -57,11 +55,11 @@ func Below(conn net.Conn) net.Conn {
 	return nil
 }
 
-// tracedBefore is kept in a context under its own zero value: what was traced
-// before the outermost exchange began.
+// tracedBefore is the trace from before the outermost exchange. The context holds it under its
+// zero value as the key.
 type tracedBefore struct{ trace *httptrace.ClientTrace }
 
-// mark remembers what is traced before the outermost exchange begins.
+// mark stores the trace of a context, unless it is the context of an inner exchange.
 func mark(ctx context.Context) context.Context {
 	if _, ok := ctx.Value(tracedBefore{}).(tracedBefore); ok {
 		return ctx
@@ -69,9 +67,8 @@ func mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, tracedBefore{}, tracedBefore{httptrace.ContextClientTrace(ctx)})
 }
 
-// Apart returns a context for an exchange that is made while another one is being
-// served, such as reading a policy or asking a resolver: its connections are not
-// reported to the watchers of the other.
+// Apart returns a context for an exchange that is made during another one, such as reading a policy
+// or asking a resolver. The trace of the other exchange does not see its connections.
 func Apart(ctx context.Context) context.Context {
 	if outer, ok := ctx.Value(tracedBefore{}).(tracedBefore); ok {
 		return withTrace{ctx, outer.trace}
@@ -79,8 +76,7 @@ func Apart(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Watched returns a context for an exchange of its own, as [Apart] does, whose
-// connections are reported to trace.
+// Watched is [Apart] for an exchange whose connections are reported to trace.
 func Watched(ctx context.Context, trace *httptrace.ClientTrace) context.Context {
 	return httptrace.WithClientTrace(mark(Apart(ctx)), trace)
 }

@@ -14,17 +14,17 @@ import (
 
 // Options are the bounds of [Do] and the form of its errors.
 type Options struct {
-	Time time.Duration // of the exchange, until the body ends; 0: not bounded
-	Rate int           // least bytes of the body per second (see [Pace]); 0: not bounded
+	Time time.Duration // of the exchange, until the body ends; 0: no limit
+	Rate int           // minimum bytes of the body per second (see [Pace]); 0: no minimum
 
-	// Fail makes an error of a reason code of the root package and a sentence.
+	// Fail returns an error with a reason code of the root package and a sentence.
 	Fail func(code, reason string) error
 }
 
-// Bounds that need no choice.
+// Limits that are not options.
 const (
-	maxInterim = 16 // 1xx answers before the real one
-	maxLookups = 4  // attempts to get a connection, besides those lost to other requests
+	maxInterim = 16 // 1xx responses before the final one
+	maxLookups = 4  // attempts to get a connection, without those that other requests may have lost
 )
 
 // The reason codes of [CodeOf] and of [Options.Fail].
@@ -46,13 +46,13 @@ const (
 // begun and ended count the calls of [Do] in this process.
 var begun, ended atomic.Int64
 
-// Do sends a request through t, at most once, and returns its answer. It refuses
-// an answer to another request, which means that t followed a redirect. The
-// header names of the request and the answer are brought into their canonical
-// form, and the body of the request cannot be read a second time.
+// Do sends a request through t, at most once, and returns its response. It returns an error for a
+// response to another request, because then t followed a redirect. It writes the names of header
+// fields of the request and the response in their canonical form. The body of the request cannot
+// be read a second time.
 //
-// It sees what t reports through net/http/httptrace. A transport that reports
-// nothing is only held to the time and the rate.
+// Do sees what t reports through net/http/httptrace. For a transport that reports nothing, only
+// the time and the rate are checked.
 func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, error) {
 	if req.URL != nil && !isTarget(req.URL.RawQuery) {
 		if req.Body != nil {
@@ -67,9 +67,9 @@ func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, erro
 	if o.Time > 0 {
 		x.timer = time.AfterFunc(o.Time, x.expire)
 	}
-	going := false // the exchange goes on with a body
+	hasBody := false // then the exchange ends with the body
 	defer func() {
-		if !going {
+		if !hasBody {
 			x.end()
 		}
 	}()
@@ -81,7 +81,7 @@ func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, erro
 		return nil, err
 	}
 	if resp == nil {
-		return nil, nil // which breaks the contract, and is the caller's to report
+		return nil, nil // this breaks the contract; the caller reports it
 	}
 	answered := resp.Request
 	resp.Request = req
@@ -92,13 +92,13 @@ func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, erro
 	}
 	resp.Header = Canonical(resp.Header)
 	if resp.Body != nil && resp.Body != http.NoBody {
-		going = true
+		hasBody = true
 		resp.Body = x.watchBody(resp.Body)
 	}
 	return resp, nil
 }
 
-// isTarget reports whether a query can stand in a request line.
+// isTarget reports whether a query can be written into a request line.
 func isTarget(query string) bool {
 	for i := 0; i < len(query); i++ {
 		if c := query[i]; c <= ' ' || c == 0x7f {
@@ -113,7 +113,7 @@ type exchange struct {
 	options Options
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	timer   *time.Timer // nil: no bound
+	timer   *time.Timer // nil: no limit
 	overlap int64       // how many calls had ended when this one began
 	host    string      // of the request
 	plain   bool        // the request is http
@@ -121,7 +121,7 @@ type exchange struct {
 	mu       sync.Mutex
 	conn     connection
 	sent     bool // a request was written, or may have been
-	answered bool // an answer began
+	answered bool // a response began
 	lookups  int
 	interim  int
 	failed   error
@@ -129,7 +129,7 @@ type exchange struct {
 	body body
 }
 
-// build makes the request that the transport gets.
+// build returns the request for the transport.
 func (x *exchange) build(req *http.Request) *http.Request {
 	if req.URL != nil {
 		x.host, x.plain = req.URL.Hostname(), req.URL.Scheme == "http"
@@ -142,7 +142,7 @@ func (x *exchange) build(req *http.Request) *http.Request {
 		Got1xxResponse:       x.gotInterim,
 	}))
 	if req.URL != nil {
-		own := *req.URL // a transport that changes it to follow a redirect is found out by it
+		own := *req.URL // a copy shows whether the transport changes it to follow a redirect
 		out.URL = &own
 	}
 	out.GetBody = nil
@@ -151,7 +151,7 @@ func (x *exchange) build(req *http.Request) *http.Request {
 	return out
 }
 
-// judge returns what is wrong with what a transport returned.
+// judge returns an error if the transport failed or broke its contract.
 func (x *exchange) judge(req *http.Request, resp *http.Response, err error) error {
 	x.mu.Lock()
 	failed := x.failed
@@ -171,8 +171,8 @@ func (x *exchange) judge(req *http.Request, resp *http.Response, err error) erro
 	return nil
 }
 
-// followed reports whether an answer is to another request than req, which may
-// itself be a redirect's, of an [http.Client] above.
+// followed reports whether a response is to another request than req. req may itself come from
+// a redirect that an [http.Client] follows.
 func followed(req *http.Request, resp *http.Response) bool {
 	r := resp.Request
 	return r != nil && (r.Response != req.Response || !sameURL(r.URL, req.URL))
@@ -185,7 +185,7 @@ func sameURL(a, b *url.URL) bool {
 	return *a == *b || a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) && a.RequestURI() == b.RequestURI()
 }
 
-// causeOf prefers what ended the exchange over what that looked like below.
+// causeOf returns the error that ended the exchange, or err.
 func (x *exchange) causeOf(err error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -195,7 +195,7 @@ func (x *exchange) causeOf(err error) error {
 	return err
 }
 
-// fail ends the exchange with an error of ours. The first one counts.
+// fail ends the exchange with an error. The first one counts.
 func (x *exchange) fail(code, reason string) error {
 	x.mu.Lock()
 	if x.failed == nil {
@@ -208,10 +208,10 @@ func (x *exchange) fail(code, reason string) error {
 }
 
 func (x *exchange) expire() {
-	_ = x.fail(CodeTimeout, "no complete answer came within "+x.options.Time.String())
+	_ = x.fail(CodeTimeout, "no complete response came within "+x.options.Time.String())
 }
 
-// end frees what the exchange holds. It may be called more than once.
+// end releases the timer and the context. It may be called more than once.
 func (x *exchange) end() {
 	if x.timer != nil {
 		x.timer.Stop()
@@ -219,8 +219,8 @@ func (x *exchange) end() {
 	x.cancel(nil)
 }
 
-// getConn is called before each attempt to get a connection. Each other request
-// that ran meanwhile may have taken the place of this one on a connection.
+// getConn is called before each attempt to get a connection. Each other request that runs at the
+// same time may take a connection away from this one, so that another attempt is no fault.
 func (x *exchange) getConn(string) {
 	x.mu.Lock()
 	x.lookups++
@@ -231,8 +231,7 @@ func (x *exchange) getConn(string) {
 	}
 }
 
-// gotConn is called for each connection that is taken, before the request is
-// written to it.
+// gotConn is called for each connection before the request is written to it.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	conn := connection{info.Conn}
 	if x.isSecond() {
@@ -280,13 +279,13 @@ func (x *exchange) gotInterim(int, textproto.MIMEHeader) error {
 	tooMany := x.interim > maxInterim
 	x.mu.Unlock()
 	if tooMany {
-		return x.fail(CodeHeaderTooLarge, "too many interim answers came before the real one")
+		return x.fail(CodeHeaderTooLarge, "the server sent too many interim responses")
 	}
 	return nil
 }
 
-// Canonical returns a header whose names are in the canonical form of net/http,
-// in which they are looked up: h itself where they are, otherwise a copy.
+// Canonical returns a header whose names have the canonical form that net/http looks up: h itself
+// if they do, otherwise a copy.
 func Canonical(h http.Header) http.Header {
 	for name := range h {
 		if http.CanonicalHeaderKey(name) == name {
@@ -306,7 +305,7 @@ func Canonical(h http.Header) http.Header {
 type noteKey struct{}
 
 // Annotate adds what a transport says about a response to the context of its request. [Do] keeps
-// it, although it puts the caller's request in the place of the transport's.
+// it, although it replaces the transport's request with the caller's.
 func Annotate(resp *http.Response, note any) {
 	if resp.Request != nil {
 		resp.Request = resp.Request.WithContext(context.WithValue(resp.Request.Context(), noteKey{}, note))
