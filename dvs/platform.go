@@ -370,7 +370,11 @@ func (e *Platform) owner(segments []string) ownerPath {
 	if e.Owner == 0 {
 		return ownerPath{skip: skip, name: skip, of: e.namespace()}
 	}
-	return ownerPath{skip: skip, name: skip, depth: skip + e.Owner, of: e.namespace()}
+	start := 0
+	if skip < len(segments) { // esm.sh has *name for a variant of the package name
+		start = len(segments[skip]) - len(strings.TrimLeft(segments[skip], "*"))
+	}
+	return ownerPath{skip: skip, name: skip, start: start, depth: skip + e.Owner, of: e.namespace()}
 }
 
 // namespace returns Of or its default.

@@ -114,7 +114,7 @@ func codeHosts() []Platform {
 			Name: "SourceHut", Hosts: []string{"git.sr.ht"}, Owner: 1, Prefix: "~",
 			Source: &Source{Page: "tree", Raw: []string{"blob"}, After: "item"},
 		},
-		{Name: "SourceHut Mercurial", Hosts: []string{"hg.sr.ht"}, Owner: 1, Prefix: "~"},
+		{Name: "SourceHut Mercurial", Hosts: []string{"hg.sr.ht"}, Owner: 1, Prefix: "~", Of: "git.sr.ht#hg"},
 		{Name: "SourceHut's lists, tickets and pastes", Hosts: []string{"*.sr.ht"}, Never: true},
 		{
 			Name: "Hugging Face", Hosts: []string{"huggingface.co", "www.huggingface.co"}, Aliases: []string{"hf.co", "www.hf.co"}, Owner: 1,
@@ -309,6 +309,9 @@ func storageHosts() []Platform {
 		{Name: "DreamObjects", Hosts: []string{"objects-*.dream.io", "s3.*.dream.io"}, Subdomains: []string{"objects-*.dream.io", "s3.*.dream.io"}, Owner: 1, Of: "dream.io"},
 		{Name: "IDrive e2", Hosts: []string{"*.idrivee2-*.com", "s3.*.idrivee2.com"}, Subdomains: []string{"*.idrivee2-*.com", "s3.*.idrivee2.com"}, Owner: 1, Of: "idrivee2.com"},
 		{Name: "Tigris", Hosts: []string{"fly.storage.tigris.dev", "t3.storage.dev", "t3.storageapi.dev"}, Subdomains: []string{"fly.storage.tigris.dev", "t3.storage.dev", "t3.storageapi.dev", "t3.tigrisfiles.io"}, Owner: 1},
+		{Name: "Tebi", Hosts: []string{"s3.tebi.io"}, Subdomains: []string{"s3.tebi.io"}, Owner: 1},
+		{Name: "Timeweb Cloud", Hosts: []string{"s3.timeweb.cloud", "s3.twcstorage.ru"}, Subdomains: []string{"s3.timeweb.cloud", "s3.twcstorage.ru"}, Owner: 1},
+		{Name: "Contabo", Hosts: []string{"*.contabostorage.com"}, Owner: 1, Of: "contabostorage.com"},
 		{Name: "Internet Archive, S3 endpoint", Hosts: []string{"s3.us.archive.org"}, Never: true},
 		{Name: "Cloudinary", Hosts: []string{"res.cloudinary.com", "res-*.cloudinary.com"}, Subdomains: []string{"res.cloudinary.com"}, Owner: 1},
 		{Name: "ImageKit", Hosts: []string{"ik.imagekit.io"}, Owner: 1},
@@ -323,9 +326,11 @@ func pageHosts() []Platform {
 	return []Platform{
 		{Name: "GitHub Pages", Subdomains: []string{"github.io"}, Of: "github.com#pages"},
 		{Name: "GitLab Pages", Subdomains: []string{"gitlab.io"}, Of: "gitlab.com#pages"},
+		{Name: "Codeberg Pages by path", Hosts: []string{"raw.codeberg.page"}, Owner: 1, Of: "codeberg.org#pages"},
 		{Name: "Codeberg Pages", Subdomains: []string{"codeberg.page"}, Of: "codeberg.org#pages"},
 		{Name: "Bitbucket Cloud sites", Subdomains: []string{"bitbucket.io"}, Of: "bitbucket.org#pages"},
 		{Name: "SourceHut pages", Subdomains: []string{"srht.site"}},
+		{Name: "zones of content delivery networks", Subdomains: []string{"b-cdn.net", "kxcdn.com", "rsc.cdn77.org", "stackpathcdn.com", "gcdn.co"}},
 		{Name: "Gitee Pages", Subdomains: []string{"gitee.io"}, Of: "gitee.com#pages"},
 		{Name: "Claude artifacts", Subdomains: []string{"claude.app", "claude.site", "claudeusercontent.com"}},
 		{Name: "ChatGPT sites", Subdomains: []string{"chatgpt.site"}},
@@ -402,9 +407,14 @@ func neverHosts() []Platform {
 		{Name: "skills.sh, which shows GitHub repositories", Hosts: []string{"skills.sh", "www.skills.sh", "add-skill.vercel.sh"}, Never: true, Owner: 1, Of: "github.com"},
 		{Name: "readers of repositories", Never: true, Owner: 1, Of: "github.com", Hosts: []string{
 			"github1s.com", "github.dev", "deepwiki.com", "gitingest.com", "uithub.com", "gitmcp.io", "*.gitmcp.io", "context7.com", "www.context7.com", "gitdiagram.com",
-			"kkgithub.com", "bgithub.xyz", "hub.fastgit.xyz", "gitclone.com",
+			"kkgithub.com", "bgithub.xyz", "hub.fastgit.xyz", "hub.fastgit.org", "githubfast.com", "gitclone.com", "gistpreview.github.io", "htmlpreview.github.io", "gist.run",
 		}},
-		{Name: "collections of skills that others published", Hosts: []string{"skillsmp.com", "www.skillsmp.com", "agentskills.so", "www.agentskills.so", "mcp.so", "www.mcp.so", "glama.ai", "playbooks.com", "www.playbooks.com"}, Never: true},
+		{Name: "collections of skills that others published", Hosts: []string{"skillsmp.com", "www.skillsmp.com", "agentskills.so", "www.agentskills.so", "mcp.so", "www.mcp.so", "glama.ai", "playbooks.com", "www.playbooks.com",
+			"mcpservers.org", "www.mcpservers.org", "cursor.directory", "www.cursor.directory", "prompts.chat", "promptbase.com", "flowgpt.com", "www.flowgpt.com", "awesomeclaude.ai", "tessl.io", "registry.modelcontextprotocol.io"}, Never: true},
+		{Name: "files and pages that customers of a service have at its address", Never: true, Hosts: []string{
+			"uploadthing.com", "utfs.io", "*.utfs.io", "*.ufs.sh", "cdn.prod.website-files.com", "uploads-ssl.webflow.com", "static1.squarespace.com", "*.squarespace-cdn.com", "cdn.hashnode.com", "cdn.glitch.global", "cdn.glitch.me",
+			"substackcdn.com", "*.cdn.ampproject.org", "cdn.ampproject.org", "cors-anywhere.herokuapp.com", "*.infura-ipfs.io", "infura-ipfs.io", "link.storjshare.io", "linktr.ee", "share.streamlit.io", "app.gitbook.com", "readthedocs.org",
+		}},
 		{
 			Name: "archives, proxies, translators, paste sites and shared documents", Never: true,
 			Hosts: []string{

@@ -242,6 +242,12 @@ func TestPathPlatforms(t *testing.T) {
 		{"reject-v0", "https://v0.dev/chat/SKILL.md", "never-trusted-host"},
 		{"reject-codesandbox", "https://codesandbox.io/s/SKILL.md", "never-trusted-host"},
 		{"reject-notion", "https://www.notion.so/acme/SKILL.md", "never-trusted-host"},
+		{"reject-uploads", "https://utfs.io/f/SKILL.md", "never-trusted-host"},
+		{"reject-uploads-of-sites", "https://cdn.prod.website-files.com/5f/SKILL.md", "never-trusted-host"},
+		{"reject-collection", "https://prompts.chat/skills/SKILL.md", "never-trusted-host"},
+		{"reject-proxy", "https://cors-anywhere.herokuapp.com/x/SKILL.md", "never-trusted-host"},
+		{"accept-tebi", "https://s3.tebi.io/acme/SKILL.md", "https://s3.tebi.io/acme/"},
+		{"reject-esm-variant-without-name", "https://esm.sh/*/SKILL.md", "reserved-segment"},
 		{"reject-wiki", "https://acme.fandom.com/wiki/SKILL.md", "never-trusted-host"},
 		{"accept-github-pages", "https://alice.github.io/x/SKILL.md", "https://alice.github.io/"},
 	} {

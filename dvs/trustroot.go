@@ -244,6 +244,8 @@ func (p *party) setRevision(at int) {
 	p.path[at-1] = strings.TrimSuffix(p.path[at-1], ".git")
 	if len(p.path) > at+2 && p.path[at] == "refs" && (p.path[at+1] == "heads" || p.path[at+1] == "tags") {
 		p.path = slices.Delete(p.path, at, at+2)
+	} else if len(p.path) > at+1 && (p.path[at] == "heads" || p.path[at] == "tags") {
+		p.path = slices.Delete(p.path, at, at+1)
 	}
 	if p.path[at] == "latest" {
 		p.path[at] = headRevision
