@@ -294,6 +294,9 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 		if err := l.checkTerms(ctx, effect.Script.loadTerms); err != nil {
 			return nil, err
 		}
+		if err := l.checkScript(effect.Script); err != nil {
+			return nil, l.refuseTarget(ctx, effect.Script.Skill, err)
+		}
 		l.rememberUntil(effect.Script.key(), approval.Until())
 		l.approved(ctx, effect.Script.Skill, effect.Script.Script)
 		return &Resumed{Script: &ApprovedScript{loader: l, approval: approval, planned: effect.Script}}, nil

@@ -248,7 +248,8 @@ func TestLookalikeKeys(t *testing.T) {
 
 func TestAnnotations(t *testing.T) {
 	for _, key := range []string{"DVS-Source", "dvs_source", "DvsSource", "dvs.digest", "Source", "origin-url", "allowed-tools", "Allowed_Tools", "allowedTools", "ALLOWED-TOOLS",
-		"tools", "hooks", "Hooks", "PreToolUse-hook", "permissions", "permission-mode", "trust-root", "trusted", "verified", "model", "mcpServers", "command", "disable-model-invocation"} {
+		"tools", "hooks", "Hooks", "PreToolUse-hook", "permissions", "permission-mode", "trust-root", "trusted", "verified", "model", "mcpServers", "command", "disable-model-invocation",
+		"install", "post-install", "autoRun", "Entry-Point", "url", "source_url", "repository", "canonical", "commit", "network", "filesystem", "full-access", "requires", "openclaw", "run", "env", "import", "extends", "ref"} {
 		t.Run("O44/reject-"+key, func(t *testing.T) {
 			for _, form := range []string{key + ": Bash-evil", `"` + key + `": Bash-evil`, key + ":\n    - Bash-evil", key + ":\n    x: Bash-evil"} {
 				v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\nmetadata:\n  "+form+"\n"))
@@ -262,7 +263,7 @@ func TestAnnotations(t *testing.T) {
 			}
 		})
 	}
-	for _, key := range []string{"author", "version", "category", "tags", "language", "homepage", "Team", "k00"} {
+	for _, key := range []string{"author", "version", "category", "tags", "language", "homepage", "Team", "k00", "importance", "runtime", "reference", "accessibility", "keywords", "environment"} {
 		t.Run("O44/accept-"+key, func(t *testing.T) {
 			v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\nmetadata:\n  "+key+": x\n"))
 			if data, _ := v.ReadFile("a/SKILL.md"); !bytes.Contains(data, []byte("  "+key+`: "x"`)) {

@@ -39,15 +39,30 @@ func (p *skillParser) checkBody(body string, at int) (count int) {
 // checkHidden reports text that a model reads and a rendered page does not show: comments,
 // elements that are not shown, and unused link definitions (section 4.4).
 func (p *skillParser) checkHidden(body string, at int) {
-	if !strings.Contains(body, "<") && !strings.Contains(body, "]:") {
+	if !strings.Contains(body, "<") && !strings.Contains(body, "]:") && !strings.Contains(body, "](") {
 		return
 	}
+	player := "" // a video or audio element that is open
 	look := func(text string, start int) {
 		readHTML(text, func(part htmlPart) {
-			if what := part.hidden(); what != "" {
+			switch what := part.hidden(); {
+			case what != "":
 				p.hiddenText(at+start, what)
+			case part.name == "video", part.name == "audio":
+				player = part.name
+				if part.closing {
+					player = ""
+				}
+			case part.name == "" && player != "" && len(strings.Fields(part.text)) >= hidingWords:
+				p.hiddenText(at+start, fmt.Sprintf("words in an element <%s>", player))
+				player = "" // once is enough for one that is never closed
 			}
 		})
+	}
+	title := func(text string, start int) {
+		if len(strings.Fields(text)) >= hidingWords {
+			p.hiddenText(at+start, "a long title of a link: "+plaintext.Quote(text, 60))
+		}
 	}
 	reader := markdown.NewReader(body)
 	markdown.Blocks(body, func(b *markdown.Block) bool {
@@ -56,7 +71,12 @@ func (p *skillParser) checkHidden(body string, at int) {
 			look(b.Text(body), b.Runs[0].Start)
 		case markdown.Prose:
 			reader.Items(b, func(i markdown.Item) {
-				if i.Kind == markdown.Tag {
+				switch {
+				case i.Kind == markdown.Tag:
+					look(i.Text, i.Start)
+				case i.Kind == markdown.Link:
+					title(i.Title, i.Start)
+				case player != "" && i.Kind == markdown.Text:
 					look(i.Text, i.Start)
 				}
 			})
@@ -66,9 +86,18 @@ func (p *skillParser) checkHidden(body string, at int) {
 	for _, d := range reader.Definitions() {
 		if words := d.Label + " " + d.Text + " " + d.Title; !d.Used && len(strings.Fields(words)) > 2 {
 			p.hiddenText(at+d.Start, "text in a link definition that no link uses")
+		} else if d.Used {
+			title(d.Title, d.Start)
 		}
 	}
 }
+
+// hidingWords is the number of words in a place that pages do not show at once from which they are
+// reported: a title of an image is shorter, and an instruction to a model rarely is.
+const hidingWords = 8
+
+// altWords is hidingWords for descriptions of images, which are often sentences.
+const altWords = 30
 
 func (p *skillParser) hiddenText(at int, what string) {
 	p.add(lookleap.SeverityWarning, &fault{code: CodeHiddenText, requirement: "DVS-4.4-01", at: at,
@@ -108,6 +137,14 @@ func (p *htmlPart) hidden() string {
 			hides = isTiny(value, 1)
 		case "color":
 			hides = isPale(value)
+		case "title", "aria-label", "aria-description", "aria-placeholder", "aria-roledescription", "summary", "abbr":
+			if len(strings.Fields(value)) >= hidingWords {
+				return fmt.Sprintf("many words in the attribute %s: %s", a.name, plaintext.Quote(a.value, 60))
+			}
+		case "alt":
+			if len(strings.Fields(value)) >= altWords {
+				return "many words in the description of an image: " + plaintext.Quote(a.value, 60)
+			}
 		case "size":
 			hides = p.name == "font" && isTiny(value, 0)
 		case "style":
@@ -148,7 +185,7 @@ func hidingStyle(style string) bool {
 			hides = value == "hidden" || value == "collapse"
 		case "opacity", "zoom", "scale":
 			hides = isTiny(value, 0.2)
-		case "font-size", "width", "height", "max-width", "max-height":
+		case "font-size", "width", "height", "max-width", "max-height", "inline-size", "block-size", "max-inline-size", "max-block-size":
 			hides = isTiny(value, 2)
 		case "font":
 			hides = slices.ContainsFunc(strings.Fields(value), func(w string) bool { return isTiny(w, 2) })
@@ -157,9 +194,13 @@ func hidingStyle(style string) bool {
 			hides = value == background && value != "" || isPale(value) && (background == "" || isPale(background))
 		case "line-height":
 			hides = isTiny(value, 0.2)
-		case "left", "right", "top", "bottom", "text-indent", "margin", "margin-left", "margin-top":
-			distance, negative := strings.CutPrefix(value, "-")
-			hides = negative && !isTiny(distance, 99)
+		case "left", "right", "top", "bottom", "text-indent", "margin", "margin-left", "margin-right", "margin-top", "margin-bottom",
+			"inset", "inset-inline-start", "inset-inline-end", "inset-block-start", "inset-block-end", "translate", "padding-left", "padding-top":
+			hides = slices.ContainsFunc(strings.Fields(value), isFarAway)
+		case "letter-spacing", "word-spacing":
+			hides = strings.HasPrefix(value, "-") && !isTiny(value[1:], 4)
+		case "-webkit-text-security":
+			hides = value != "none"
 		case "clip", "clip-path", "mask":
 			hides = value != "none" && value != "auto"
 		case "transform", "filter":
@@ -170,6 +211,20 @@ func hidingStyle(style string) bool {
 		}
 	}
 	return false
+}
+
+// isFarAway reports whether a length moves text off a screen: at least 100 pixels back, or 2,000
+// forward.
+func isFarAway(length string) bool {
+	distance, back := strings.CutPrefix(length, "-")
+	number := strings.TrimRight(distance, "abcdefghijklmnopqrstuvwxyz%")
+	if _, err := strconv.ParseFloat(number, 64); err != nil {
+		return false
+	}
+	if back {
+		return !isTiny(distance, 99)
+	}
+	return !isTiny(distance, 1999)
 }
 
 // isTiny reports whether a value begins with a number of at most so much. Percentages and lengths

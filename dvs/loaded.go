@@ -151,6 +151,11 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 	if refused := l.policies.under(u, s.Under, rules); refused != nil {
 		return refused
 	}
+	if s.Artifact != SkillArchive && !s.Digest.IsZero() { // of an archive, each member is checked
+		if refused := l.checkLocked(s.Skill, EntryFile, s.Digest); refused != nil {
+			return refused
+		}
+	}
 	switch {
 	case !root.Covers(u):
 		return refuse(CodeOutsideTrustRoot, s.Skill, "the skill URL does not lie under its trust root any longer", "load the skill again")

@@ -268,6 +268,15 @@ func TestResumeStricter(t *testing.T) {
 		}, map[string]lookleap.Code{"": dvs.CodeBlockedRoot}},
 		"profile":        {func(t *testing.T) dvs.Options { return dvs.Options{Roots: registry(t, root)} }, map[string]lookleap.Code{"": lookleap.CodePlanInvalid, "admit": dvs.CodeBadFrontmatter}},
 		"require-secure": {func(t *testing.T) dvs.Options { return dvs.Options{Profile: dvs.Lenient, RequireSecure: true} }, map[string]lookleap.Code{"": dvs.CodeDNSSECInsecure}},
+		"policy":         {func(*testing.T) dvs.Options { return dvs.Options{Profile: dvs.Lenient, Policies: []*dvs.Policy{nil}} }, map[string]lookleap.Code{"": dvs.CodePolicyUnreadable}},
+		"lockfile":       {func(*testing.T) dvs.Options { return dvs.Options{Profile: dvs.Lenient, Lock: &dvs.Lockfile{}} }, map[string]lookleap.Code{"": dvs.CodeNotLocked}},
+		"lockfile-of-other-bytes": {func(*testing.T) dvs.Options {
+			return dvs.Options{Profile: dvs.Lenient, Lock: lockOf(url, root, dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf(nil)})}
+		}, map[string]lookleap.Code{"": dvs.CodeDigestMismatch}},
+		"lockfile-without-the-script": {func(*testing.T) dvs.Options {
+			skill := strings.Replace(refund, "Refunds an", "Refunds: an", 1)
+			return dvs.Options{Profile: dvs.Lenient, Lock: lockOf(url, root, dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf([]byte(skill))})}
+		}, map[string]lookleap.Code{"": lookleap.CodeOK, "script": dvs.CodeNotLocked}},
 		"platform": {func(t *testing.T) dvs.Options {
 			r := registry(t)
 			if _, err := r.AddPlatform(dvs.Platform{Name: "ours", Hosts: []string{"shop.example"}, Owner: 1}); err != nil {
@@ -277,8 +286,12 @@ func TestResumeStricter(t *testing.T) {
 		}, map[string]lookleap.Code{"": dvs.CodeUGCBareRoot}},
 	} {
 		for step, suspend := range steps {
+			want, ok := c.want[step]
+			if !ok {
+				want = c.want[""]
+			}
 			side := "reject-"
-			if c.want[""] == lookleap.CodeOK {
+			if want == lookleap.CodeOK {
 				side = "accept-"
 			}
 			t.Run("O65/"+side+name+"-"+step, func(t *testing.T) {
@@ -303,10 +316,6 @@ func TestResumeStricter(t *testing.T) {
 				decision, _ := agree(pending.Request)
 				requests := len(net.Journal().Requests("other.example"))
 				got, err := loader.Resume(t.Context(), pending.State, decision)
-				want, ok := c.want[step]
-				if !ok {
-					want = c.want[""]
-				}
 				if lookleap.CodeOf(err) != want || (got != nil) != (want == lookleap.CodeOK) {
 					t.Fatalf("want %s, got %v", want, err)
 				}
@@ -316,6 +325,11 @@ func TestResumeStricter(t *testing.T) {
 			})
 		}
 	}
+}
+
+// lockOf returns a lockfile of one skill.
+func lockOf(url, root string, files ...dvs.LockedFile) *dvs.Lockfile {
+	return &dvs.Lockfile{Skills: []dvs.LockedSkill{{URL: url, Root: root, Directory: "a", Files: files}}}
 }
 
 func withSkill(ctx context.Context, l *dvs.Loader, use func(*dvs.Loaded) error) error {

@@ -22,6 +22,7 @@ alice.expo.app alice.on.expo.app alice.framer.app alice.framer.website alice.fra
 alice.squarespace.com alice.notion.site alice.substack.com alice.ghost.io alice.wordpress.com alice.wpcomstaging.com alice.blogspot.com
 alice.tumblr.com alice.neocities.org alice.tiiny.site alice.tiiny.host alice.tiiny.co alice.tiiny.io alice.readthedocs.io alice.gitbook.io
 alice.mintlify.app alice.mintlify.site alice.hf.space alice.static.hf.space alice.streamlit.app alice.gradio.live alice.modal.run alice.x.modal.host
+alice.b-cdn.net alice.kxcdn.com alice.rsc.cdn77.org alice.stackpathcdn.com alice.gcdn.co
 `
 
 // TestPageHosts asks for a publisher's host of every platform that has them.

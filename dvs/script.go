@@ -223,10 +223,7 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 		return nil, err
 	}
 	err = l.policies.scripts(a.planned.Skill)
-	for _, f := range append([]plannedFile{a.planned.Script}, a.planned.Files...) {
-		err = cmp.Or(err, l.withdrawn.Load().digest(f.Digest, a.planned.Skill+" "+f.Name))
-	}
-	if err != nil {
+	if err = cmp.Or(err, l.checkScript(a.planned)); err != nil {
 		return nil, l.refuseTarget(ctx, a.planned.Skill, err)
 	}
 	if l.options.Runner == nil {
@@ -250,6 +247,17 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// checkScript refuses a script with a file that a feed withdrew, or that the lockfile of the loader
+// does not have.
+func (l *Loader) checkScript(p *plannedScript) error {
+	for _, f := range append([]plannedFile{p.Script}, p.Files...) {
+		if err := l.checkLocked(p.Skill, f.Name, f.Digest); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // approved notes which bytes of a script the user agreed to last.

@@ -27,7 +27,7 @@ func (p *proseReader) closeBracket(at int) (after int) {
 	if target.end > 0 {
 		start, end = target.start, target.end
 		p.consumed(at+1, end)
-		p.yield(Item{Kind: Link, Text: target.text, Start: p.place(start)})
+		p.yield(Item{Kind: Link, Text: target.text, Title: target.title, Start: p.place(start)})
 	} else if end = p.reference(o, at); end > 0 {
 		p.consumed(at+1, end)
 	} else {
@@ -42,7 +42,8 @@ func (p *proseReader) closeBracket(at int) (after int) {
 // found is a link's destination and its position.
 type found struct {
 	text       string
-	start, end int // the destination's first byte, and what follows the link; 0 if this is not a link
+	title      string // without escapes
+	start, end int    // the destination's first byte, and what follows the link; 0 if this is not a link
 }
 
 // destination reads "(destination title)" behind a link text.
@@ -55,16 +56,18 @@ func (p *proseReader) destination(at int) found {
 	if end < 0 {
 		return found{}
 	}
+	title := ""
 	if next := skipSpace(p.text, end); next > end {
 		end = next
-		if _, after := linkTitle(p.text, end); after > 0 {
-			end = skipSpace(p.text, after)
+		said, after := linkTitle(p.text, end)
+		if after > 0 {
+			title, end = said, skipSpace(p.text, after)
 		}
 	}
 	if end >= len(p.text) || p.text[end] != ')' {
 		return found{}
 	}
-	return found{text, start, end + 1}
+	return found{text, title, start, end + 1}
 }
 
 // reference looks a link up by its label, and returns where it ends, or 0.

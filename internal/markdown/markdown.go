@@ -94,7 +94,7 @@ type Item struct {
 	Text  string // as written; of a destination, without escapes
 	Start int    // offset in the source, of a destination that of its first byte
 	Label string // of a Definition, as written
-	Title string // of a Definition, without escapes
+	Title string // of a Link or Definition, without escapes
 	Used  bool   // of a Definition: a link refers to it
 }
 
