@@ -66,6 +66,7 @@ func TestDocument(t *testing.T) {
 		{"AGT-3-02/reject-blank-after-star", "* " + hex64 + "\n" + three, missing, 1},
 		{"AGT-3-02/reject-63-digits", vector[:64] + "\n" + three, missing, 1},
 		{"AGT-3-02/reject-65-digits", vector + "a\n" + three, missing, 1},
+		{"AGT-3-02/reject-66-digits", vector + "ab\n" + three, missing, 1},
 		{"AGT-3-02/reject-upper-case", "*" + strings.ToUpper(hex64) + "\n" + three, missing, 1},
 		{"AGT-3-02/reject-algorithm-prefix", "*sha256:" + hex64 + "\n" + three, missing, 1},
 		{"AGT-3-02/reject-two-stars", "*" + vector + "\n" + three, missing, 1},
@@ -271,6 +272,8 @@ func TestPlaces(t *testing.T) {
 		{"AGT-7-02/reject-crlf-and-trailing", hashOf("/a ALLOW\r\n/b ALLOW\r\n") + "\r\n/a ALLOW\r\n/b ALLOW\r\n", 1, 1, HintCRLF, "CRLF"},
 		{"AGT-7-02/reject-blank-lines", hashOf("/a ALLOW\n\n/b ALLOW") + "\n/a ALLOW\n\n/b ALLOW\n", 1, 1, HintBlankLines, "blank lines"},
 		{"AGT-7-02/reject-comments", hashOf("#x\n/a ALLOW\n") + "\n#x\n/a ALLOW\n", 1, 1, HintComments, "comments"},
+		{"AGT-4-02/reject-with-message", signed("/a ALLOW # note"), 2, 10, "", "comment"},
+		{"AGT-9-01/reject-as-printed-with-message", hashOf("") + " \\\n/a ALLOW\n", 1, 66, "", "follows"},
 		{"AGT-9-01/reject-empty-digest", hashOf("") + "\n/a ALLOW\n", 1, 1, HintEmpty, "no directives"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -221,6 +221,8 @@ func TestGatewayOtherPages(t *testing.T) {
 		{"reject-other-page-of-the-site", "Origin: https://user.ai.example\r\nSec-Fetch-Site: same-site\r\n", 403},
 		{"reject-other-page-of-an-old-browser", "Origin: https://evil.example\r\n", 403},
 		{"reject-page-without-origin", "Origin: null\r\n", 403},
+		{"reject-two-origins", "Origin: https://shop.example\r\nOrigin: https://evil.example\r\n", 403},
+		{"reject-two-sites", "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n", 403},
 	} {
 		t.Run("AIU-3.2-13/"+c.id, func(t *testing.T) {
 			g := newGatewayWorld(t)

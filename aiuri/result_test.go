@@ -148,6 +148,7 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-02/reject-unsigned", aiuri.SignedResult{Body: []byte(body)}, aiuri.CodeRejectedUnsigned},
 		{"AIU-3.4-02/reject-changed-payload", aiuri.SignedResult{JWS: good, Body: []byte(`{"paid":true }`)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-other-signature", aiuri.SignedResult{JWS: parts[0] + ".." + strings.Split(other, ".")[2], Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-other-body-than-the-embedded", aiuri.SignedResult{JWS: es256(claims(""), body, false), Body: []byte(`{"paid":false}`)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-unknown-key", detach(`{"alg":"ES256","kid":"9"}`), aiuri.CodeRejectedKey},
 		{"AIU-3.4-03/reject-scope", detach(claims(`,"scope":"pay admin"`)), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-03/reject-issuer", detach(claims(`,"iss":"ai://bank/other"`)), aiuri.CodeRejectedPolicy},
@@ -209,6 +210,14 @@ func TestVerifyResult(t *testing.T) {
 	} {
 		t.Run(c.id, func(t *testing.T) { refused(t, c.r, set, expect, c.code) })
 	}
+	t.Run("AIU-3.4-03/reject-scope-of-a-document-without-scopes", func(t *testing.T) {
+		x := expect
+		x.Scopes = nil
+		refused(t, detach(claims(`,"scope":"pay"`)), set, x, aiuri.CodeRejectedPolicy)
+	})
+	t.Run("AIU-3.4-09/reject-empty-request", func(t *testing.T) { // no plain request is expected, and that is no request either
+		refused(t, detach(claims(`,"req":""`)), set, expect, aiuri.CodeRejectedPolicy)
+	})
 	t.Run("AIU-3.4-09/reject-required", func(t *testing.T) {
 		x := expect
 		x.Require = []string{"exp", "req"}

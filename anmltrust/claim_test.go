@@ -32,6 +32,12 @@ func TestClaims(t *testing.T) {
 			}
 		})
 	}
+	t.Run("A5/reject-refused-without-a-name", func(t *testing.T) {
+		_, err := anmltrust.Decide(anmltrust.Claim{URL: shopClaim.URL, Refused: anmltrust.CodeClaimInvalid}, anmltrust.Evidence{}, start)
+		if v := verdictOf(t, nil, err); v.Code != anmltrust.CodeClaimInvalid || anmltrust.Row(v) != "A5" {
+			t.Errorf("%s, row %s", v.Code, anmltrust.Row(v))
+		}
+	})
 	t.Run("A2/reject-sites-of-a-response", func(t *testing.T) {
 		claims, _ := anmltrust.Document{URL: shopClaim.URL, Sites: []anmltrust.SiteClaim{{Domain: "brand.example"}}, Response: true}.Claims()
 		if len(claims) != 1 || !claims[0].Response {
@@ -58,7 +64,7 @@ func TestServerPort(t *testing.T) {
 			t.Errorf("%s: %+v, %v", u, s, err)
 		}
 	}
-	for u, want := range map[string]string{"https://192.0.2.1/": "no usable host", "https://a b/": "no usable host", "https://co.uk/": "has no registrable domain"} {
+	for u, want := range map[string]string{"https://192.0.2.1/": "no usable host", "https://a b/": "no usable host", "https://shop.example.:99999/": "no usable host", "https://co.uk/": "has no registrable domain"} {
 		if _, err := anmltrust.ServerOf(u); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", u, err, want)
 		}

@@ -224,7 +224,7 @@ func (o *outcome) recall(known *recalled, from sources, now time.Time) (decided 
 	if known.rateLimited != "" {
 		return stands("E0", known.rateLimited)
 	}
-	if known.denial != nil && now.Before(known.denial.until) {
+	if known.denial != nil {
 		o.reuse, o.row, o.code = known.denial, "E6", known.denial.code
 		return true
 	}

@@ -26,16 +26,8 @@ type Limits struct {
 	Memory    int           // bytes of results kept in memory; default 32 MiB
 }
 
+// withDefaults sets the defaults that are not those of package fetch.
 func (l Limits) withDefaults() Limits {
-	if l.Body <= 0 {
-		l.Body = MaxDocument
-	}
-	if l.Time <= 0 {
-		l.Time = 10 * time.Second
-	}
-	if l.Redirects <= 0 {
-		l.Redirects = 5
-	}
 	if l.PerMinute <= 0 {
 		l.PerMinute = 30
 	}
@@ -120,7 +112,7 @@ func (c *Client) Forget(origin, name string, rest ...string) {
 }
 
 func (c *Client) documentURL(origin, name string, rest []string) (domain.URL, error) {
-	if c == nil || c.host == nil || c.documents == nil {
+	if c == nil || c.host == nil {
 		return domain.URL{}, newError(lookleap.CodeUsage, origin, "the client has no host", "make it with NewClient")
 	}
 	base, err := parseOrigin(origin)
@@ -174,7 +166,7 @@ func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.
 		URL:      uri,
 		Header:   http.Header{"Accept": {accept}},
 		Redirect: redirect,
-		Limits:   fetch.Limits{Body: c.limits.Body, Time: c.limits.Time, Hops: c.limits.Redirects},
+		Limits:   fetch.Limits{Body: c.limits.Body, Time: c.limits.Time, Hops: max(c.limits.Redirects, 0)},
 	})
 	if fetch.Cancelled(err) {
 		return none, err
@@ -183,12 +175,12 @@ func (c *Client) load(ctx context.Context, uri domain.URL, entry Entry) (flight.
 		return none, c.denied(uri, lookleap.CodeOf(err), err)
 	}
 	result := c.judge(uri, entry, resp, err)
-	if result.State == Unavailable && result.RetryAfter > 0 {
+	if result.RetryAfter > 0 {
 		if err := c.host.Hold(ctx, retryKey(uri), min(result.RetryAfter, maxOutage)); err != nil {
 			c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: uri.String(), Err: err})
 		}
 	}
-	if result.State == Unavailable && (err == nil && resp.Status >= 500 || fetch.Transient(err)) {
+	if err == nil && resp.Status >= 500 || fetch.Transient(err) {
 		earlier, _ := c.documents.Peek(uri.String())
 		if r := earlier.Value; r != nil && r.State == Present && result.Fetched.Before(r.staleUntil) {
 			result = r.insteadOf(result)
@@ -282,7 +274,7 @@ func (c *Client) judgeMedia(r *Resource, entry Entry, resp *fetch.Response) {
 // expiry returns until when the result is cached.
 func (r *Resource) expiry(fresh *fetch.Freshness) time.Time {
 	switch {
-	case r.State == Unavailable && r.RetryAfter > 0:
+	case r.RetryAfter > 0:
 		return r.Fetched.Add(min(r.RetryAfter, maxOutage))
 	case r.State == Unavailable:
 		return r.Fetched.Add(defaultOutage)

@@ -75,6 +75,9 @@ func TestFetch(t *testing.T) {
 			if c.finding != "" && !slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == c.finding }) {
 				t.Errorf("%s is missing in %v", c.finding, r.Findings)
 			}
+			if i := slices.IndexFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code != c.finding }); i >= 0 {
+				t.Errorf("the finding %+v", r.Findings[i])
+			}
 			crossed := c.name == "accept-allowed"
 			if r.CrossOrigin != crossed || r.Origin != "https://site.example" {
 				t.Errorf("origin %s, crossed %v", r.Origin, r.CrossOrigin)
@@ -347,14 +350,17 @@ func TestProbingBounded(t *testing.T) {
 // TestFetchCancelled: an error that a caller's cancellation caused is not cached.
 func TestFetchBelowTheName(t *testing.T) {
 	net := lab.ForTest(t)
-	net.Site("site.example").Body(at+"/more", "text/plain", "x").Body("/.well-known/skills/index.json", "application/json", "[]")
+	net.Site("site.example").Body(at+"/more", "text/plain", "x").Body("/.well-known/skills/index.json", "application/json", "[]").
+		Body("/.well-known/acme-challenge/token", "text/plain", "x").Body("/.well-known/made-up-name/x", "text/plain", "x")
 	client := wellknown.NewClient(net.Host(), wellknown.Options{})
 	for name, c := range map[string]struct {
 		name, rest string
 		want       bool
 	}{
-		"reject-undefined": {"security.txt", "more", true},
-		"accept-defined":   {"skills", "index.json", false},
+		"reject-undefined":            {"security.txt", "more", true},
+		"accept-defined":              {"skills", "index.json", false},
+		"accept-of-a-registered-name": {"acme-challenge", "token", false},
+		"accept-of-an-unknown-name":   {"made-up-name", "x", false},
 	} {
 		t.Run("WK-3-15/"+name, func(t *testing.T) {
 			r, err := client.Fetch(t.Context(), "https://site.example", c.name, c.rest)

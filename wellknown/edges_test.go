@@ -124,6 +124,75 @@ func TestFetchLimits(t *testing.T) {
 	})
 }
 
+// TestOutages: which results replace a good document that has expired, and which clients wait
+// after a Retry-After.
+func TestOutages(t *testing.T) {
+	fetch := func(t *testing.T, c *wellknown.Client) *wellknown.Resource {
+		t.Helper()
+		r, err := c.Fetch(t.Context(), "https://site.example", "security.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		set  func(*lab.Site)
+		want wellknown.State
+	}{
+		"accept-500":          {func(s *lab.Site) { s.Handle(at, lab.Status(500)) }, wellknown.Present},
+		"accept-599":          {func(s *lab.Site) { s.Handle(at, lab.Status(599)) }, wellknown.Present},
+		"accept-reset":        {func(s *lab.Site) { s.Fault(at, lab.Reset()) }, wellknown.Present},
+		"reject-429":          {func(s *lab.Site) { s.Handle(at, lab.Status(429)) }, wellknown.Unavailable},
+		"reject-304-unasked":  {func(s *lab.Site) { s.Handle(at, lab.Status(304)) }, wellknown.Unavailable},
+		"reject-no-location":  {func(s *lab.Site) { s.Handle(at, lab.Status(302)) }, wellknown.Unavailable},
+		"reject-other-origin": {func(s *lab.Site) { s.Redirect(at, "https://other.example/") }, wellknown.Unavailable},
+		"reject-403":          {func(s *lab.Site) { s.Handle(at, lab.Status(403)) }, wellknown.Forbidden},
+	} {
+		t.Run("WK-3-19/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Clock().Freeze()
+			site := net.Site("site.example").Body(at, "text/plain", "x")
+			client := wellknown.NewClient(net.Host(), wellknown.Options{})
+			fetch(t, client)
+			net.Clock().Advance(time.Hour + time.Second)
+			c.set(site)
+			if r := fetch(t, client); r.State != c.want || (string(r.Body) == "x") != (c.want == wellknown.Present) {
+				t.Errorf("%s (%s) %q, want %s", r.State, r.Code, r.Body, c.want)
+			}
+		})
+	}
+	t.Run("WK-3-19/reject-until-retry-after-in-other-clients", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("site.example").Handle(at, lab.Sequence(lab.Status(503, "Retry-After", "86400"), lab.Body("text/plain", "x")))
+		host := net.Host()
+		fetch(t, wellknown.NewClient(host, wellknown.Options{}))
+		if r := fetch(t, wellknown.NewClient(host, wellknown.Options{})); r.State != wellknown.Unavailable || r.RetryAfter <= 0 || len(net.Journal().Requests("site.example")) != 1 {
+			t.Errorf("%s after %d requests", r.State, len(net.Journal().Requests("site.example")))
+		}
+		net.Clock().Advance(5 * time.Minute) // the longest that is waited
+		if r := fetch(t, wellknown.NewClient(host, wellknown.Options{})); r.State != wellknown.Present {
+			t.Errorf("%s after the wait", r.State)
+		}
+	})
+	t.Run("WK-4.3-03/reject-over-the-rate-of-one-host-only", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("site.example")
+		net.Site("other.example")
+		client := wellknown.NewClient(net.Host(), wellknown.Options{Limits: wellknown.Limits{PerMinute: 1}})
+		for _, c := range []struct {
+			origin string
+			want   lookleap.Code
+		}{{"https://site.example", lookleap.CodeOK}, {"https://site.example", wellknown.CodeProbeRate}, {"https://other.example", lookleap.CodeOK}} {
+			name := "example-" + string(c.want)
+			if _, err := client.Fetch(t.Context(), c.origin, name); lookleap.CodeOf(err) != c.want {
+				t.Errorf("%s: %v, want %s", c.origin, err, c.want)
+			}
+		}
+	})
+}
+
 // TestPublishOptions: what a document's own fields change.
 func TestPublishOptions(t *testing.T) {
 	files := fstest.MapFS{"a": {Data: []byte("x")}}
