@@ -88,6 +88,15 @@ func TestFailuresBeforeSending(t *testing.T) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})
+	t.Run("ANML-13.4-10/reject-plan-that-stays-usable", func(t *testing.T) { // two plans would do the action twice
+		s := newStage(t, setting{doc: brandShown, before: func(s *stage) { permit(s, granting(s, "body"), denying) },
+			host: func(h *lookleap.Host) { h.Plans = brokenPlans{h.Plans} }})
+		s.does(Call{Action: "buy"}, lookleap.CodeLedgerFailed)
+		s.sends()
+		if n := len(s.user.Requests()); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
 	t.Run("ANML-9.2-01/reject-unreadable-state", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking})
 		_, want := lookleap.ParsePlan([]byte("{}"))
@@ -135,6 +144,13 @@ func TestFailuresBeforeSending(t *testing.T) {
 			}
 		}
 	})
+}
+
+// brokenPlans is a plan ledger in which no plan can be claimed.
+type brokenPlans struct{ lookleap.PlanLedger }
+
+func (brokenPlans) Claim(context.Context, lookleap.PlanClaim) (lookleap.PlanRecord, error) {
+	return lookleap.PlanRecord{}, errTest
 }
 
 // TestRevokedWithoutDisclosure: a call that tells nothing has nothing to revoke or refuse.

@@ -183,7 +183,7 @@ func TestForeignOwner(t *testing.T) {
 		if got := s.sent("www.brand.example"); len(got) != 1 {
 			t.Errorf("sent %q", got)
 		}
-		if shown := s.user.Requests()[0].String(); strings.Contains(shown, "somebody else") || !strings.Contains(shown, "www.[brand.example]") {
+		if shown := s.user.Requests()[0].String(); strings.Contains(shown, "another party") || !strings.Contains(shown, `www.[brand.example] "/", which belongs to [brand.example]`) {
 			t.Errorf("%s", shown)
 		}
 	})
@@ -229,7 +229,7 @@ func TestForeignOwner(t *testing.T) {
 	})
 	t.Run("ANML-13.4-02/accept-look-without-fresh-trust", func(t *testing.T) {
 		s := brand(t, brandSite, all, withdrawn)
-		s.does(Call{Site: "brand.example", Action: "look"}, lookleap.CodeOK)
+		s.does(Call{Site: "Brand.Example.", Action: "look"}, lookleap.CodeOK)
 		if got := s.sent("trust.example"); got != nil {
 			t.Errorf("asked %q", got)
 		}

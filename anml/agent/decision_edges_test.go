@@ -245,6 +245,54 @@ func TestEdgesOfConsents(t *testing.T) {
 			})
 		}
 	})
+	t.Run("ANML-14.3-04/accept-own-ask", func(t *testing.T) { // the purpose is the agent's: no one else's judgement counts
+		st := asker(t)
+		st.user.Policy.Judge = judged(PurposeImplausible)
+		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{"price", "to compare"}}}})
+		if len(x.items) != 1 {
+			t.Errorf("%+v", x.d)
+		}
+	})
+	t.Run("ANML-14.3-03/reject-judging-no-purpose", func(t *testing.T) { // it is asked about in any case
+		st := asker(t)
+		st.user.Policy.Judge = func(_ context.Context, s Subject) (PurposeVerdict, error) {
+			if s.Purpose == "" {
+				return PurposeImplausible, nil
+			}
+			return PurposeOK, nil
+		}
+		st.decides(booking("", `<ask field="email" action="book"/>`), "prompt purpose-missing")
+	})
+	t.Run("ANML-14.1-01/reject-value-that-no-document-holds", func(t *testing.T) {
+		s := newStage(t, setting{doc: booking("", askFor("email")), user: User{Profile: ann}})
+		s.does(Call{Action: "book", Reply: &Reply{Values: map[string]Value{"email": {Text: "ann@example.org\x00"}}}}, CodeValueType)
+		s.sends()
+	})
+	t.Run("ANML-14.2-04/accept-classified-inform", func(t *testing.T) { // the host's classifier sees what the agent says, too
+		st := asker(t)
+		st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "health", nil }
+		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: "likes tea"}}}})
+		if len(x.d.Tells) != 1 || x.d.Tells[0].Category != "health" {
+			t.Errorf("%+v", x.d)
+		}
+	})
+	t.Run("ANML-8.4-02/reject-caller-left", func(t *testing.T) { // nothing is looked up any more
+		st := asker(t)
+		asked := 0
+		st.user.Profile = profileOf(func(Question) (Value, error) { asked++; return Value{Text: annsEmail}, nil })
+		p := st.page(booking("", askFor("email")))
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		if d := p.Decide(ctx)[0]; brief(d) != "refuse cancelled policy-violation" || asked != 0 {
+			t.Errorf("%s, asked %d times", brief(d), asked)
+		}
+	})
+	t.Run("ANML-13.2-01/reject-action-that-is-not-executed", func(t *testing.T) {
+		doc := strings.Replace(booking("", askFor("email")), `method="POST" endpoint="/book"`, `method="BREW" endpoint="/book"`, 1)
+		if d := asker(t).one(doc); d.Verb != VerbRefuse || d.Code != anml.CodeTarget {
+			t.Error(brief(d))
+		}
+	})
 	t.Run("ANML-16.6-05/accept-one-authentication-for-all", func(t *testing.T) {
 		shown := 0
 		st := asker(t)

@@ -198,6 +198,7 @@ func TestMalformedParts(t *testing.T) {
 		"accept-ask":        {`<head><title>x</title></head><knowledge><ask action="a" purpose="x"/></knowledge>` + interactOnly(action("a", "GET", "/a", "")), 1},
 		"accept-param":      {interact(`<action id="a" method="GET" endpoint="/a"><param/></action>`), 1},
 		"accept-disclosure": {`<head><title>x</title></head><constraints><disclosure requires="none"/></constraints>` + interactOnly(action("a", "GET", "/a", "")), 1},
+		"reject-twice":      {interact(action("a", "GET", "/a", ""), action("b", "GET", "/b", ""), action("b", "GET", "/c", "")), 0},
 		"reject-image":      {`<head><title>x</title></head><body><img/></body>` + interactOnly(action("a", "GET", "/a", "")), 0},
 	} {
 		t.Run("ANML-11.4-04/"+name, func(t *testing.T) {
@@ -291,13 +292,13 @@ func TestReconsent(t *testing.T) {
 // TestHeardBodies: text of a response that is no document counts as told by the service, and the
 // bytes of a picture do not.
 func TestHeardBodies(t *testing.T) {
-	for mediaType, want := range map[string]string{
+	for mediaType, want := range map[string]string{ // the body is no UTF-8
 		"text/plain": "shop.example", "application/json": "shop.example", "image/svg+xml": "shop.example",
 		"image/png": "", "video/mp4": "", "audio/mpeg": "", "font/woff2": "",
 	} {
 		kind := map[bool]string{true: "ANML-14.1-05/accept-", false: "ANML-14.1-05/reject-"}[want != ""]
 		t.Run(kind+strings.ReplaceAll(mediaType, "/", "-"), func(t *testing.T) {
-			s := newStage(t, setting{doc: gettable, answer: scripted(200, "Member "+secret, "Content-Type", mediaType)})
+			s := newStage(t, setting{doc: gettable, answer: scripted(200, "\xff\xd8 Member "+secret, "Content-Type", mediaType)})
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
 			if got := domains(s.session.context.taint("b.example", secret)); got != want {
 				t.Errorf("told by %q, want %q", got, want)

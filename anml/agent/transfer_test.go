@@ -228,6 +228,9 @@ func TestTransferFromTwo(t *testing.T) {
 	for _, said := range []string{"0.example", "z.example"} {
 		c := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
 		c.s.user.Profile = Fields{"member": {Text: "4711-8822", Provenance: said}}
+		if d := c.b.Decide(t.Context())[0]; len(d.From) != 2 || !slices.IsSorted(d.From) {
+			t.Errorf("from %q", d.From)
+		}
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		c.prepares(c.b, Call{}).sends(none, `value="4711-8822" consent="explicit"`)
 	}

@@ -57,6 +57,8 @@ func TestUnmade(t *testing.T) {
 		"no-path":    second(agent.OpenDisclosureLedger("", agent.LedgerOptions{})),
 		"no-dir":     second(agent.OpenDirStore("")),
 		"nil-policy": (*agent.UserPolicy)(nil).RefuseDomain("shop.example"),
+		"nil-undo":   (*agent.UserPolicy)(nil).AcceptDomain("shop.example"),
+		"nil-remove": (*agent.UserPolicy)(nil).Remove("email", "*"),
 		"nil-rules":  (*agent.UserPolicy)(nil).Set(agent.StandingRule{Field: "email", Domain: "*"}),
 	}
 	for kind, s := range map[string]*agent.Session{"nil": nil, "zero": {}} {

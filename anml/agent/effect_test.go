@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab/labprompt"
+)
+
+// TestEffectsOfOthers: a plan whose effect this package would not have written is refused, whoever
+// agreed to it. Each case breaks one rule of an effect that is valid otherwise.
+func TestEffectsOfOthers(t *testing.T) {
+	const doc = titled + `<interact><action id="find" method="GET" endpoint="/find?lang=en" confirm="true"><param name="q"/></action></interact>`
+	s := newStage(t, setting{doc: doc, replies: []labprompt.Reply{pendingReply}})
+	plan, err := lookleap.ParsePlan(s.suspended(Call{Action: "find", Args: map[string]string{"q": "tea"}}).State)
+	must(t, err)
+	plain := func(method string) func(*effect) {
+		return func(e *effect) {
+			e.Send.Endpoint, e.Send.URL = "http://www.shop.example/find", "http://www.shop.example/find?q=tea"
+			e.Send.Method, e.Send.Plain, e.Send.Reach = method, true, atDomain
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*effect)
+		want   string // in the error; "" if there is none
+	}{
+		"accept-own":         {func(*effect) {}, ""},
+		"accept-plain-read":  {plain("GET"), ""},
+		"accept-plain-head":  {plain("HEAD"), ""},
+		"reject-plain-write": {plain("DELETE"), "must not be sent over plain http"},
+		"reject-plain-told": {func(e *effect) {
+			plain("GET")(e)
+			e.Disclosure.Tells = []tell{{Kind: tellArg, Field: "email", Value: annsEmail}}
+		}, "must not be sent over plain http"},
+		"reject-method":   {func(e *effect) { e.Send.Method = "TRACE" }, "method is not supported"},
+		"reject-query":    {func(e *effect) { e.Send.URL = "https://www.shop.example/find?lang=de" }, "not that of its endpoint"},
+		"reject-fragment": {func(e *effect) { e.Send.URL += "#x" }, "URL is not permitted"},
+		"reject-document": {func(e *effect) { e.Exchange.Document, e.Send.Reach = "", atOther }, "document has no https URL"},
+		"reject-expects":  {func(e *effect) { e.Send.Expects = "text/plain\r\nX: y" }, "media type is malformed"},
+		"reject-null":     {func(e *effect) { e.Send.ContentType = "text/plain\x00" }, "media type is malformed"},
+	} {
+		t.Run("K01/"+name, func(t *testing.T) {
+			e, err := parseEffect(plan.Effect())
+			must(t, err)
+			c.change(e)
+			data, err := json.Marshal(e)
+			must(t, err)
+			switch e, err := parseEffect(data); {
+			case c.want == "" && err != nil:
+				t.Error(err)
+			case c.want != "" && (e != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+	t.Run("K01/reject-unknown-member", func(t *testing.T) { // another version may mean something by it
+		data := strings.Replace(string(plan.Effect()), "{", `{"also":true,`, 1)
+		if e, err := parseEffect([]byte(data)); e != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("ANML-13.4-02/accept-the-owners-own", func(t *testing.T) { // resumed at an origin of the site
+		s := newStage(t, setting{doc: brandSite, replies: []labprompt.Reply{pendingReply}, before: func(s *stage) {
+			permit(s, granting(s, "interact"))
+		}})
+		pending := s.suspended(Call{Site: "brand.example", Action: "there"})
+		_, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		must(t, err)
+		if got := s.sent("www.brand.example"); len(got) != 1 {
+			t.Errorf("sent %q", got)
+		}
+	})
+}
