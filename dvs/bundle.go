@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -242,18 +243,22 @@ const maxMisses = 2
 
 // bundledDirectories are the directories in which skills keep their files: those of the draft
 // and of the public format, and what authors use besides.
-var bundledDirectories = words("assets bin checklists data examples guides prompts recipes reference references resources rules schemas scripts snippets templates workflows")
+var bundledDirectories = wordSet("assets bin checklists data examples guides prompts recipes reference references resources rules schemas scripts snippets templates workflows")
 
 // projectFiles are Markdown files that a text about other people's work mentions.
-var projectFiles = words("agents.md changelog.md claude.md code_of_conduct.md contributing.md copilot-instructions.md design.md gemini.md history.md license.md memory.md notes.md plan.md prd.md progress.md readme.md roadmap.md security.md soul.md spec.md tasks.md todo.md")
+var projectFiles = wordSet("agents.md changelog.md claude.md code_of_conduct.md contributing.md copilot-instructions.md design.md gemini.md history.md license.md memory.md notes.md plan.md prd.md progress.md readme.md roadmap.md security.md soul.md spec.md tasks.md todo.md")
 
 // words returns a set of words.
-func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		set[word] = true
-	}
-	return set
+// wordSet returns the set of the words of a list. The set is made when it is used for the first
+// time, so that a program which only imports the package does not pay for it.
+func wordSet(list string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		set := map[string]bool{}
+		for word := range strings.FieldsSeq(list) {
+			set[word] = true
+		}
+		return set
+	})
 }
 
 // isLikely reports whether a path in a text is worth a request. Most of such paths are names of
@@ -267,9 +272,9 @@ func (b *bundler) isLikely(r Reference) bool {
 	case nested && b.directories[first]:
 		return true
 	case nested:
-		return bundledDirectories[strings.ToLower(first)]
+		return bundledDirectories()[strings.ToLower(first)]
 	default:
-		return !r.Code && !projectFiles[strings.ToLower(first)]
+		return !r.Code && !projectFiles()[strings.ToLower(first)]
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -103,7 +102,7 @@ func (r *capabilityReader) commands(text string, isShell bool) {
 			command, prompted = strings.CutPrefix(line, "% ")
 		}
 		first, _, _ := strings.Cut(command, " ")
-		if !isShell && !prompted && !slices.Contains(wellKnownPrograms, first) {
+		if !isShell && !prompted && !wellKnownPrograms()[first] {
 			continue
 		}
 		r.add(CapabilityCommand, command, "")
@@ -136,15 +135,15 @@ func logicalLines(text string) func(func(string) bool) {
 }
 
 // wellKnownPrograms begin a command also where nothing says that a text is one.
-var wellKnownPrograms = strings.Fields(`curl wget sh bash zsh python python3 pip pip3 pipx uv uvx node npm npx pnpm yarn bun deno go cargo ruby gem perl php git gh docker podman
+var wellKnownPrograms = wordSet(`curl wget sh bash zsh python python3 pip pip3 pipx uv uvx node npm npx pnpm yarn bun deno go cargo ruby gem perl php git gh docker podman
 	kubectl helm terraform aws gcloud az ssh scp rsync sftp nc ncat netcat telnet ftp sudo su chmod chown rm mv cp dd mkfs mount crontab systemctl launchctl osascript
 	open brew apt apt-get yum dnf apk pacman snap make cmake eval exec source export cat tar unzip base64 openssl gpg psql mysql sqlite3 redis-cli`)
 
 // wrappers start the program that follows them.
-var wrappers = strings.Fields("sudo doas env nohup time nice ionice exec command builtin xargs timeout stdbuf setsid then do else ! { (")
+var wrappers = wordSet("sudo doas env nohup time nice ionice exec command builtin xargs timeout stdbuf setsid then do else ! { (")
 
 // keywords of shells are no programs.
-var keywords = strings.Fields("if fi for while until case esac done in function return break continue local export declare readonly set unset shift trap true false echo printf cd test [ [[ : } ) exit read eval source . wait alias select elif")
+var keywords = wordSet("if fi for while until case esac done in function return break continue local export declare readonly set unset shift trap true false echo printf cd test [ [[ : } ) exit read eval source . wait alias select elif")
 
 // programs lists the programs that a command line starts.
 func (r *capabilityReader) programs(line string) {
@@ -154,14 +153,14 @@ func (r *capabilityReader) programs(line string) {
 			word := strings.Trim(words[0], `"'`)
 			name, _, assigns := strings.Cut(word, "=")
 			switch {
-			case assigns && isVariable(name), slices.Contains(wrappers, word), strings.HasPrefix(word, "-"), isDuration(word):
+			case assigns && isVariable(name), wrappers()[word], strings.HasPrefix(word, "-"), isDuration(word):
 				words = words[1:]
 				continue
 			case word == "eval" || word == "source" || word == ".":
 				r.add(CapabilityProgram, word, "")
-			case !slices.Contains(keywords, word) && !strings.ContainsAny(word, "()$<>") && !strings.HasSuffix(word, ";;"):
+			case !keywords()[word] && !strings.ContainsAny(word, "()$<>") && !strings.HasSuffix(word, ";;"):
 				r.add(CapabilityProgram, word, "")
-				if slices.Contains(contactPrograms, path.Base(word)) {
+				if contactPrograms()[path.Base(word)] {
 					r.contacts(words[1:])
 				}
 			}
@@ -178,7 +177,7 @@ func splitCommands(line string) []string {
 }
 
 // contactPrograms connect to hosts that their arguments name without a scheme.
-var contactPrograms = strings.Fields("curl wget ssh scp sftp rsync nc ncat netcat telnet ftp ping dig nslookup host whois traceroute openssl aria2c http https")
+var contactPrograms = wordSet("curl wget ssh scp sftp rsync nc ncat netcat telnet ftp ping dig nslookup host whois traceroute openssl aria2c http https")
 
 // contacts lists the hosts among the arguments of a program that connects to hosts.
 func (r *capabilityReader) contacts(words []string) {
@@ -195,7 +194,7 @@ func (r *capabilityReader) contacts(words []string) {
 			host = word[:i]
 		}
 		host = canonicalHost(host)
-		if strings.Contains(host, ".") && extensions[path.Ext(host)] == 0 {
+		if strings.Contains(host, ".") && extensions()[path.Ext(host)] == 0 {
 			r.add(CapabilityHost, host, "")
 		}
 	}

@@ -229,20 +229,14 @@ func isFilePath(word string) bool {
 		return false
 	}
 	extension := strings.ToLower(word[dot:])
-	if extensions[extension] == markdownFile {
+	if extensions()[extension] == markdownFile {
 		return true
 	}
-	return strings.Contains(word, "/") && (extensions[extension] != 0 || scriptExtensions[extension])
+	return strings.Contains(word, "/") && (extensions()[extension] != 0 || scriptExtensions()[extension])
 }
 
 // scriptExtensions are those of files that interpreters run.
-var scriptExtensions = func() map[string]bool {
-	table := map[string]bool{}
-	for e := range strings.FieldsSeq(".py .sh .bash .zsh .js .mjs .cjs .ts .tsx .rb .pl .php .ps1 .bat .cmd .lua .r .go .rs .java .swift .sql .awk .exe") {
-		table[e] = true
-	}
-	return table
-}()
+var scriptExtensions = wordSet(".py .sh .bash .zsh .js .mjs .cjs .ts .tsx .rb .pl .php .ps1 .bat .cmd .lua .r .go .rs .java .swift .sql .awk .exe")
 
 // htmlPart is a tag, a run of text, or something that is not shown: a comment, a declaration or a
 // processing instruction.

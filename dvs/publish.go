@@ -3,9 +3,9 @@ package dvs
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"io/fs"
 	"maps"
@@ -188,16 +188,14 @@ func (p *Published) entry(shape IndexShape) (indexEntry, error) {
 
 // WriteSitemap writes a sitemap with the URLs of an origin's skills.
 func WriteSitemap(w io.Writer, origin string, skills []*Published) error {
-	b := bytes.NewBufferString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
+	b := bytes.NewBufferString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
 	for _, s := range skills {
 		url, err := WellKnownSkillURL(origin, s.Name)
 		if err != nil {
 			return err
 		}
 		b.WriteString("  <url><loc>")
-		if err := xml.EscapeText(b, []byte(url)); err != nil {
-			return err
-		}
+		b.WriteString(html.EscapeString(url))
 		b.WriteString("</loc></url>\n")
 	}
 	b.WriteString("</urlset>\n")
@@ -324,7 +322,7 @@ func (l *linter) files(files map[string][]byte) {
 		l.file(lookleap.SeverityError, CodeMissingSkillMD, "DVS-4.1-01", ".", message, fix)
 	}
 	for name := range files {
-		if e := strings.ToLower(path.Ext(name)); e != ".md" && extensions[e] == markdownFile {
+		if e := strings.ToLower(path.Ext(name)); e != ".md" && extensions()[e] == markdownFile {
 			l.file(lookleap.SeverityInfo, lookleap.CodeMediaType, "DVS-4.5.1-01", name,
 				"instructions have another extension than .md", "rename the file")
 		}

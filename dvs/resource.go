@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
@@ -415,7 +416,7 @@ func KindOf(file string, content []byte) Kind {
 		directory = foldName(directory) // a file system may not tell scripts and Scripts apart
 	}
 	extension := strings.ToLower(path.Ext(file))
-	switch known := extensions[extension]; {
+	switch known := extensions()[extension]; {
 	case nested && (directory == "scripts" || directory == "bin"), isShebang(content), known == 0:
 		return Script
 	case known == markdownFile:
@@ -438,7 +439,7 @@ const (
 )
 
 // extensions are the extensions of files that no system runs.
-var extensions = func() map[string]int {
+var extensions = sync.OnceValue(func() map[string]int {
 	table := map[string]int{".md": markdownFile, ".markdown": markdownFile, ".mdx": markdownFile}
 	for e := range strings.FieldsSeq(`.txt .rst .csv .tsv .json .jsonl .ndjson .json5 .yaml .yml .toml .ini .cfg .conf .properties .xml .xsd .html .htm .css .svg .png .jpg .jpeg
 		.gif .webp .avif .bmp .ico .tif .tiff .pdf .docx .xlsx .pptx .odt .ods .odp .mp3 .wav .ogg .mp4 .webm .woff .woff2 .ttf .otf .tmpl .tpl .template .j2 .mustache .hbs
@@ -446,4 +447,4 @@ var extensions = func() map[string]int {
 		table[e] = dataFile
 	}
 	return table
-}()
+})

@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -110,13 +109,25 @@ func (r *route) upTo(words ...string) []string {
 	return out
 }
 
-// Revisions that strangers can create or choose (DVS-3.1-42 to DVS-3.1-44). A platform looks for
-// them below refs/ too, so the short forms count as well.
-var (
-	strangersRef  = regexp.MustCompile(`^(pull|pr|merge-requests|pipelines|changes)/[0-9]|^(keep-around|environments)/`)
-	describedRef  = regexp.MustCompile(`-g[0-9A-Fa-f]{4,}$`)
-	revisionMarks = regexp.MustCompile(`[~^:]|@\{`)
-)
+// isStrangersRef reports whether strangers can create or choose a revision: that of a pull request, a
+// pipeline and the like (DVS-3.1-42 to DVS-3.1-44). A platform looks for it below refs/ too, so the
+// short form counts as well.
+func isStrangersRef(ref string) bool {
+	space, name, slash := strings.Cut(ref, "/")
+	switch space {
+	case "pull", "pr", "merge-requests", "pipelines", "changes":
+		return name != "" && name[0] >= '0' && name[0] <= '9'
+	case "keep-around", "environments":
+		return slash
+	}
+	return false
+}
+
+// isDescribed reports whether a revision is described by a commit, as v1-3-g0123abc.
+func isDescribed(name string) bool {
+	at := strings.LastIndex(name, "-g")
+	return at >= 0 && len(name) >= at+len("-g")+4 && strings.Trim(name[at+len("-g"):], hexDigits) == ""
+}
 
 // checkRevision refuses revisions that are not the owner's.
 func (r *route) checkRevision(input string) error {
@@ -125,7 +136,7 @@ func (r *route) checkRevision(input string) error {
 		if strings.HasPrefix(below, "heads/") || strings.HasPrefix(below, "tags/") || below == "" {
 			return nil
 		}
-	} else if !strangersRef.MatchString(ref) {
+	} else if !isStrangersRef(ref) {
 		return nil
 	}
 	return refuse(CodeUntrustedRef, input, "anyone can create this revision with a pull request", "use a branch or tag of the owner")
@@ -152,14 +163,14 @@ func (r *route) commit() string {
 		at = 2 // refs/heads/NAME
 	}
 	switch first := unescape(rest[at]); {
-	case !qualified && isHex(first), revisionMarks.MatchString(first):
+	case !qualified && isHex(first), strings.ContainsAny(first, "~^:"), strings.Contains(first, "@{"):
 		return first
 	}
 	// A description such as v1-3-g0123abc may end a revision with slashes in it.
 	for _, segment := range rest[:max(len(rest)-1, 1)] {
 		name, _, _ := strings.Cut(unescape(segment), "~")
 		name, _, _ = strings.Cut(name, "^")
-		if describedRef.MatchString(name) {
+		if isDescribed(name) {
 			return segment
 		}
 	}
@@ -178,8 +189,10 @@ func (e *Platform) checkAtRef(input string, segments []string) (commit string, e
 }
 
 func isHex(s string) bool {
-	return len(s) >= 4 && len(s) <= 64 && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+	return len(s) >= 4 && len(s) <= 64 && strings.Trim(s, hexDigits) == ""
 }
+
+const hexDigits = "0123456789abcdefABCDEF"
 
 // isFullCommit reports whether s is a whole commit id, of SHA-1 or SHA-256.
 func isFullCommit(s string) bool { return (len(s) == 40 || len(s) == 64) && isHex(s) }

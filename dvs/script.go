@@ -457,17 +457,17 @@ func usesSentence(uses []Use) string {
 
 // unusualEnv lists the variables that make programs load or run something else, or send data
 // elsewhere. A trailing asterisk matches the rest of a name.
-var unusualEnv = strings.Fields(`LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH GCONV_PATH GLIBC_TUNABLES MALLOC_* LOCPATH NLSPATH HOSTALIASES RES_OPTIONS LOCALDOMAIN TERMINFO* TERMCAP
+const unusualEnv = `LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH GCONV_PATH GLIBC_TUNABLES MALLOC_* LOCPATH NLSPATH HOSTALIASES RES_OPTIONS LOCALDOMAIN TERMINFO* TERMCAP
 	PATH PATHEXT COMSPEC HOME USERPROFILE APPDATA TMPDIR TEMP TMP SHELL ENV BASH_* BASHOPTS SHELLOPTS ZDOTDIR IFS CDPATH PS1 PS4 PROMPT_COMMAND FPATH INPUTRC
 	PYTHON* PIP_* UV_* VIRTUAL_ENV CONDA_* PERL* RUBY* GEM_* BUNDLE_* NODE_* NPM_* YARN_* DENO_* BUN_* JAVA_* _JAVA_* JDK_* CLASSPATH MAVEN_* GRADLE_* LUA_* PHP* R_* RPROFILE* JULIA_*
 	DOTNET_* CORECLR_* COR_* COMPLUS_* PSMODULEPATH GO* CGO_* CC CXX CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS RUSTC* RUSTFLAGS CARGO_* MAKEFLAGS MAKEFILES CMAKE_* PKG_CONFIG*
 	GIT_* SSH_* GPG_* GNUPGHOME EDITOR VISUAL PAGER MANPAGER BROWSER LESS* DOCKER_* KUBECONFIG AWS_* AZURE_* GOOGLE_*
-	HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY FTP_PROXY SSL_* OPENSSL_* REQUESTS_CA_BUNDLE CURL_* WGETRC`)
+	HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY FTP_PROXY SSL_* OPENSSL_* REQUESTS_CA_BUNDLE CURL_* WGETRC`
 
 // isUnusualEnv reports whether a variable is in unusualEnv, in any letter case.
 func isUnusualEnv(variable string) bool {
 	name, _, _ := strings.Cut(strings.ToUpper(variable), "=")
-	for _, unusual := range unusualEnv {
+	for unusual := range strings.FieldsSeq(unusualEnv) {
 		prefix, open := strings.CutSuffix(unusual, "*")
 		if name == unusual || open && strings.HasPrefix(name, prefix) {
 			return true

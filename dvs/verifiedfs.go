@@ -255,21 +255,25 @@ func sanitized(p *preparedBundle, name string) []byte {
 }
 
 // reservedParts are parts of keys by which loaders name sources, permissions and what they run.
-var reservedParts = strings.Fields(`dvs source origin trust root digest sha256 checksum signature signed verif provenance attest publisher issuer
+const reservedParts = `dvs source origin trust root digest sha256 checksum signature signed verif provenance attest publisher issuer
 	allow permi grant consent approv authoriz privilege capabil scope policy bypass skip unsafe danger disable enable sandbox
 	tool hook exec command script shell bash mcp server plugin agent model invocable invocation invoke
 	install require autorun preload interpreter entrypoint url repository canonical commit integrity network filesystem fullaccess sudo
-	secret token confirm openclaw clawdbot`)
+	secret token confirm openclaw clawdbot`
 
 // reservedWords are whole keys of the same kind, which are parts of harmless ones too.
-var reservedWords = strings.Fields("run auto env bin main access deny write import imports include includes extends base from ref key keys hash")
+var reservedWords = wordSet("run auto env bin main access deny write import imports include includes extends base from ref key keys hash")
 
 // isReserved reports whether a strict loader might take an annotation with this key, in any
 // spelling, for a source or a permission.
 func isReserved(key string) bool {
 	letters := strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(key))
-	return slices.Contains(reservedWords, letters) ||
-		slices.ContainsFunc(reservedParts, func(part string) bool { return strings.Contains(letters, part) })
+	for part := range strings.FieldsSeq(reservedParts) {
+		if strings.Contains(letters, part) {
+			return true
+		}
+	}
+	return reservedWords()[letters]
 }
 
 // truncate shortens a text to a number of characters.

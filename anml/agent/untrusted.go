@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -214,7 +215,7 @@ func at(n anml.Node) lookleap.Position {
 func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool {
 	others := append(p.otherDomains(party), party.Domain)
 	folded := injection.Fold(text)
-	for _, reading := range []string{text, folded, blanks.ReplaceAllString(folded, ".")} {
+	for _, reading := range []string{text, folded, blanks().ReplaceAllString(folded, ".")} {
 		for _, name := range domainsIn(reading) {
 			owner := mostSpecific(name, others)
 			if owner == party.Domain {
@@ -289,7 +290,7 @@ var (
 	// dots are the usual ways to write a name that is not to be seen as one.
 	dots = strings.NewReplacer("[.]", ".", "(.)", ".", "{.}", ".", " [dot] ", ".", "[dot]", ".", " (dot) ",
 		".", "(dot)", ".", " dot ", ".", "。", ".")
-	blanks = regexp.MustCompile(`\s*\.\s*`)
+	blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s*\.\s*`) })
 )
 
 // plainWords splits a folded text at every character that is no letter or digit.

@@ -1,6 +1,9 @@
 package markdown
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // rawTags begin HTML blocks that only their end tags close, and blockTags those that a blank line
 // closes.
@@ -11,12 +14,15 @@ var (
 		td tfoot th thead title tr track ul`)
 )
 
-func words(list string) map[string]bool {
-	table := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		table[w] = true
-	}
-	return table
+// words returns the set of the words of a list, which is made at its first use and not before main.
+func words(list string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		table := map[string]bool{}
+		for w := range strings.FieldsSeq(list) {
+			table[w] = true
+		}
+		return table
+	})
 }
 
 // htmlKind returns which kind of HTML block a line begins, as the specification numbers them; 0 if
@@ -42,15 +48,15 @@ func htmlKind(rest string) int {
 	name = strings.ToLower(name[:min(size, len("blockquote"))])
 	ends := after == "" || after[0] == ' ' || after[0] == '\t' || after[0] == '>'
 	switch {
-	case !closing && rawTags[name] && ends:
+	case !closing && rawTags()[name] && ends:
 		return 1
-	case blockTags[name] && (ends || strings.HasPrefix(after, "/>")):
+	case blockTags()[name] && (ends || strings.HasPrefix(after, "/>")):
 		return 6
 	}
 	end := 0
 	if closing {
 		end = closeTag(rest, 0)
-	} else if !rawTags[name] {
+	} else if !rawTags()[name] {
 		end = openTag(rest, 0)
 	}
 	if end > 0 && strings.Trim(rest[end:], " \t") == "" {
@@ -70,7 +76,7 @@ func endsHTML(kind int, line string) bool {
 				return false
 			}
 			line = line[at+2:]
-			if size := tagName(line); size < len(line) && line[size] == '>' && rawTags[strings.ToLower(line[:min(size, len("textarea"))])] {
+			if size := tagName(line); size < len(line) && line[size] == '>' && rawTags()[strings.ToLower(line[:min(size, len("textarea"))])] {
 				return true
 			}
 		}
