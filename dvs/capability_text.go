@@ -226,19 +226,17 @@ func isVariable(word string) bool {
 
 // patterns are compiled on first use. Package regexp takes linear time.
 var patterns = sync.OnceValue(func() (p struct {
-	url, path                       *regexp.Regexp
-	shellEnv, powerEnv, batchEnv    *regexp.Regexp
-	assigned, codeEnv, codeEnvIndex *regexp.Regexp
+	url, path             *regexp.Regexp
+	powerEnv, batchEnv    *regexp.Regexp
+	codeEnv, codeEnvIndex *regexp.Regexp
 }) {
 	p.url = regexp.MustCompile(`(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git|ldaps?|smtps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|mqtts?)://[^\s"'<>` + "`" + `\\\x00-\x1f]+`)
 	p.path = regexp.MustCompile(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\][^\s"'` + "`" + `;|&<>()]*` +
 		`|(?:^|[\s"'=(:,<>` + "`" + `])((?:/(?:etc|home|root|var|tmp|usr|opt|proc|sys|dev|mnt|media|srv|run|boot|bin|sbin|lib|Users|Library|System|private|Volumes|Applications)(?:/[^\s"'` + "`" + `;|&<>()]*)?)` +
 		`|(?:[A-Za-z]:\\[^\s"'` + "`" + `;|&<>()]*)|(?:\.\./[^\s"'` + "`" + `;|&<>()]*)` +
 		`|(?:(?:\./)?\.(?:env|ssh|aws|gnupg|netrc|npmrc|pypirc|git|config|kube|docker|bashrc|zshrc|profile|bash_history|zsh_history)\b[^\s"'` + "`" + `;|&<>()]*))`)
-	p.shellEnv = regexp.MustCompile(`\$(?:\{[!#]?)?([A-Za-z_][A-Za-z0-9_]*)`)
 	p.powerEnv = regexp.MustCompile(`(?i)\$\{?env:([A-Za-z_][A-Za-z0-9_]*)`)
 	p.batchEnv = regexp.MustCompile(`%([A-Za-z_][A-Za-z0-9_]*)%`)
-	p.assigned = regexp.MustCompile(`(?m)(?:^|[\s;(])(?:export\s+|local\s+|readonly\s+|declare\s+(?:-\w+\s+)*)?([A-Za-z_][A-Za-z0-9_]*)\+?=|\bfor\s+([A-Za-z_][A-Za-z0-9_]*)\s+in\b|\bread\s+(?:-\w+\s+)*([A-Za-z_][A-Za-z0-9_]*)`)
 	p.codeEnv = regexp.MustCompile(`\b(?:process|import\.meta|Bun)\.env\??\.([A-Za-z_][A-Za-z0-9_]*)`)
 	p.codeEnvIndex = regexp.MustCompile(`(?:\benviron(?:\.get|\.setdefault|\.pop)?|\b[gG]etenv|\bLookupEnv|\bgetEnv|\benv\.get|\benv::var(?:_os)?|\bSys\.getenv|\bENV(?:\.fetch)?|\$ENV|\$_ENV|\$_SERVER|process\.env|std::env!?|\benv!|\bSystem\.get_env)\s*[\[({]\s*["'` + "`" + `]?([A-Za-z_][A-Za-z0-9_]*)["'` + "`" + `]?`)
 	return p
@@ -287,8 +285,15 @@ func (r *capabilityReader) code(text string, s syntax) {
 	case batchSyntax:
 		each(p.batchEnv, env)
 	}
-	each(p.codeEnv, env)
-	each(p.codeEnvIndex, env)
+	if strings.Contains(text, ".env") {
+		each(p.codeEnv, env)
+	}
+	if strings.Contains(text, "nv") || strings.Contains(text, "NV") || strings.Contains(text, "_SERVER") {
+		each(p.codeEnvIndex, env)
+	}
+	if !strings.ContainsAny(text, `/\.`) {
+		return
+	}
 	each(p.path, func(groups []string) {
 		found := groups[1]
 		if found == "" {
@@ -296,33 +301,4 @@ func (r *capabilityReader) code(text string, s syntax) {
 		}
 		r.add(CapabilityPath, strings.TrimRight(found, ".,:}]"), "")
 	})
-}
-
-// shellVariables lists the variables that a shell text reads. Those that an earlier line of the
-// text sets are its own.
-func (r *capabilityReader) shellVariables(text string) {
-	set := map[string]int{} // offset of the line after the first assignment
-	for _, m := range patterns().assigned.FindAllStringSubmatchIndex(text, -1) {
-		for g := 2; g < len(m); g += 2 {
-			if m[g] < 0 {
-				continue
-			}
-			name, end := text[m[g]:m[g+1]], len(text)
-			if n := strings.IndexByte(text[m[g]:], '\n'); n >= 0 {
-				end = m[g] + n
-			}
-			if g > 2 { // a loop or read sets the variable from there on
-				end = m[g+1]
-			}
-			if _, known := set[name]; !known {
-				set[name] = end
-			}
-		}
-	}
-	for _, m := range patterns().shellEnv.FindAllStringSubmatchIndex(text, -1) {
-		name := text[m[2]:m[3]]
-		if after, own := set[name]; !own || m[0] < after {
-			r.add(CapabilityEnv, name, "")
-		}
-	}
 }
