@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -73,7 +75,7 @@ const maxPlanText = 1 << 20
 
 // plan returns the plan that the user is asked about.
 func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
-	request, err := e.marshal()
+	request, err := e.digest()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
 	}
 	// The mark differs from plan to plan, so the item's digest leaves it out: the host must
 	// recognise a request that the user has refused.
-	item := lookleap.ConsentItem{ID: "call", Summary: p.call.summary(), Recipient: p.recipient, Digest: lookleap.Digest(request),
+	item := lookleap.ConsentItem{ID: "call", Summary: p.call.summary(), Recipient: p.recipient, Digest: request,
 		Values: []lookleap.ConsentValue{{Label: "URI", Text: p.call.URI.String()}},
 		Remote: []lookleap.RemoteText{{Source: p.discovery.Origin, Label: "URI", Text: p.call.URI.String()}}}
 	if p.call.Body != nil {
@@ -198,14 +200,31 @@ type effect struct {
 // marshal returns the effect as one line of JSON, and the body after it. A large body would
 // take time and memory as a JSON string.
 func (e effect) marshal() ([]byte, error) {
-	body := e.Request.Body
-	e.Request.Body, e.HasBody = nil, body != nil
-	line, err := json.Marshal(e)
+	line, err := e.line()
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, 0, len(line)+1+len(body))
-	return append(append(append(data, line...), '\n'), body...), nil
+	data := make([]byte, 0, len(line)+len(e.Request.Body))
+	return append(append(data, line...), e.Request.Body...), nil
+}
+
+// line returns the effect without its body, as one line of JSON.
+func (e effect) line() ([]byte, error) {
+	e.Request.Body, e.HasBody = nil, e.Request.Body != nil
+	line, err := json.Marshal(e)
+	return append(line, '\n'), err
+}
+
+// digest returns the [lookleap.Digest] of what marshal returns, without a copy of the body.
+func (e effect) digest() (string, error) {
+	line, err := e.line()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	sum.Write(line)
+	sum.Write(e.Request.Body)
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // unmarshalEffect reads what marshal wrote. The body shares the memory of data.

@@ -20,6 +20,9 @@ func TestEffect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if digest, err := in.digest(); err != nil || digest != lookleap.Digest(data) {
+				t.Errorf("the digest is %s, %v", digest, err)
+			}
 			in.HasBody = body != nil
 			if out, err := unmarshalEffect(data); err != nil || !reflect.DeepEqual(out, in) {
 				t.Errorf("got %+v, %v", out, err)
