@@ -9,8 +9,8 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
-// TestEffectsOfOthers: a plan whose effect this package would not have written is refused, whoever
-// agreed to it. Each case breaks one rule of an effect that is valid otherwise.
+// TestEffectsOfOthers: a plan whose effect this package would not have written is refused,
+// although the user agreed to it. Each case breaks one rule of an effect that is valid otherwise.
 func TestEffectsOfOthers(t *testing.T) {
 	const doc = titled + `<interact><action id="find" method="GET" endpoint="/find?lang=en" confirm="true"><param name="q"/></action></interact>`
 	s := newStage(t, setting{doc: doc, replies: []labprompt.Reply{pendingReply}})

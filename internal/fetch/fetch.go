@@ -23,7 +23,7 @@ const UserAgent = "lookleap (+https://github.com/lookleap/lookleap)"
 type Clock interface{ Time() time.Time }
 
 // Do sends a request and reads its response. Every error is an [*Error]. If ctx ended, its
-// code is cancelled, whoever set the deadline.
+// code is cancelled, also if a caller of the caller set the deadline.
 //
 // Do follows the redirects that the request's rule allows, with the method GET after a 303
 // and otherwise with the same method and body. It refuses a redirect that would send a body,
