@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // ActionKind is a kind of action that the host program performs itself.
@@ -63,7 +62,7 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
 	planned := &plannedAction{loadTerms: s.loadTerms(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}
-	req := s.request(lookleap.ConsentScript, fmt.Sprintf("%s because the skill %s says so", sentence, plaintext.Quote(s.ID.String(), 400)))
+	req := s.request(lookleap.ConsentScript, fmt.Sprintf("%s because the skill %s says so", sentence, quoteName(s.ID.String())))
 	req.Items = []lookleap.ConsentItem{{ID: "act", Class: lookleap.ItemCode, Recipient: lookleap.RecipientAgent,
 		Digest:  lookleap.Digest([]byte(a.Command)),
 		Summary: sentence + "; " + usesSentence(a.Uses),

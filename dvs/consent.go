@@ -127,7 +127,7 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	refused.Checks = []lookleap.Check{check}
 	planned := &plannedFetch{loadTerms: s.loadTerms(), URL: t.URL}
 	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("the skill %s wants something from outside its trust root",
-		plaintext.Quote(s.ID.String(), 400)))
+		quoteName(s.ID.String())))
 	req.Items = []lookleap.ConsentItem{{ID: "fetch", Recipient: t.place.page.Origin(), Digest: lookleap.Digest([]byte(t.URL)),
 		Summary: fmt.Sprintf("read %s from %s, as untrusted data", plaintext.Quote(t.URL, len(t.URL)),
 			plaintext.Host(t.place.page.Host()))}}

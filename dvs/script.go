@@ -373,7 +373,7 @@ func (o *Output) ContextText() string {
 // scriptRequest asks for a script. All that decides what runs is shown whole; of a long script both
 // ends are shown, with its size and digest.
 func (s *Loaded) scriptRequest(p *plannedScript, before *TrustedScript) lookleap.ConsentRequest {
-	summary := fmt.Sprintf("run a script of the skill %s", plaintext.Quote(s.ID.String(), 400))
+	summary := fmt.Sprintf("run a script of the skill %s", quoteName(s.ID.String()))
 	if before != nil || s.loader.changedScript(s.ID.String(), p.Script) {
 		summary += fmt.Sprintf(" that is another one than you agreed to before (%s)", CodeConsentStale)
 	}
@@ -426,7 +426,7 @@ func (s *Loaded) scriptRequest(p *plannedScript, before *TrustedScript) lookleap
 	return req
 }
 
-// quoteName quotes the path of a file, of which nothing is cut.
+// quoteName quotes the path of a file or the identity of a skill, of which nothing is cut.
 func quoteName(name string) string { return plaintext.Quote(name, len(name)+1) }
 
 // describeFile adds size and digest of a file to a text.

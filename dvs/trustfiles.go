@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // plannedFiles is the approval of files that are not those of the approved version.
@@ -122,7 +121,7 @@ func (s *Loaded) askFiles(ctx context.Context, p *plannedFiles, change *Change) 
 		return err
 	}
 	req := s.request(lookleap.ConsentSkill, fmt.Sprintf("use files of the skill %s that changed since they were approved",
-		plaintext.Quote(s.ID.String(), 400)))
+		quoteName(s.ID.String())))
 	item := lookleap.ConsentItem{ID: "files", Recipient: lookleap.RecipientAgent, Digest: p.Bundle.String(),
 		Summary: "use the changed files", Values: change.values("", s.ServingHost())}
 	if change.capable() {

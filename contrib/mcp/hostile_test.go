@@ -128,6 +128,56 @@ func TestElicitationIsNoConsent(t *testing.T) {
 	}
 }
 
+// TestScriptAsShown: what runs is what the user was shown, in the sandbox that they were shown.
+func TestScriptAsShown(t *testing.T) {
+	approve := func(t *testing.T, r *fakeRunner, in dvs.Invocation) (*MCPScript, string, error) {
+		t.Helper()
+		s := newOffer(t)
+		prompter := lookleaptest.NewPrompter(t, lookleaptest.Approve(), lookleaptest.Approve())
+		skill, err := s.skills(t, prompter, SkillClientOptions{Runner: r}).Load(t.Context(), &s.entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, err := skill.Approve(t.Context(), in)
+		asked := prompter.Requests()
+		return script, asked[len(asked)-1].Complete(), err
+	}
+	t.Run("O35/accept-words-kept-apart", func(t *testing.T) {
+		shown := map[string]bool{}
+		for _, args := range [][]string{{"a b"}, {"a", "b"}, {"a", "", "b"}, {`"a`, `b"`}, {"'a", "b'"}, {`"a b"`}, {"a\u00a0b"}, {"a\nb"}} {
+			_, text, err := approve(t, &fakeRunner{}, dvs.Invocation{Script: "scripts/sum.sh", Args: args})
+			_, line, _ := strings.Cut(text, "command: ")
+			line, _, _ = strings.Cut(line, "\n")
+			if err != nil || shown[line] {
+				t.Errorf("%q is shown as %s: %v", args, line, err)
+			}
+			shown[line] = true
+		}
+	})
+	t.Run("O39/reject-one-name-twice", func(t *testing.T) {
+		for _, files := range [][]string{{"scripts/sum.sh"}, {"letter.md", "letter.md"}} {
+			if _, _, err := approve(t, &fakeRunner{}, dvs.Invocation{Script: "scripts/sum.sh", Files: files}); lookleap.CodeOf(err) != dvs.CodeNameClash {
+				t.Errorf("%q: %v", files, err)
+			}
+		}
+	})
+	t.Run("O40/reject-thinner-sandbox", func(t *testing.T) {
+		r := &fakeRunner{sandbox: dvs.Sandbox{NoNetwork: true}}
+		script, _, err := approve(t, r, dvs.Invocation{Script: "scripts/sum.sh"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.sandbox.NoNetwork = false
+		if _, err := script.Run(t.Context()); lookleap.CodeOf(err) != lookleap.CodeNeedsConsent || len(r.ran) != 0 {
+			t.Errorf("%v", err)
+		}
+		r.sandbox = dvs.Sandbox{NoNetwork: true, ReadOnlyFS: true}
+		if _, err := script.Run(t.Context()); err != nil || len(r.ran) != 1 {
+			t.Errorf("a stricter one: %v", err)
+		}
+	})
+}
+
 // TestManifestChanges changes the skill while the user decides.
 func TestManifestChanges(t *testing.T) {
 	s := newOffer(t)

@@ -193,9 +193,16 @@ func TestSkillClient(t *testing.T) {
 	})
 }
 
-type fakeRunner struct{ ran []*dvs.Command }
+type fakeRunner struct {
+	ran     []*dvs.Command
+	sandbox dvs.Sandbox // besides its name
+}
 
-func (*fakeRunner) Sandbox() dvs.Sandbox { return dvs.Sandbox{Name: "test"} }
+func (r *fakeRunner) Sandbox() dvs.Sandbox {
+	s := r.sandbox
+	s.Name = "test"
+	return s
+}
 
 func (r *fakeRunner) Run(_ context.Context, c *dvs.Command) (*dvs.RunResult, error) {
 	r.ran = append(r.ran, c)

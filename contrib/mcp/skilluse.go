@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -66,6 +67,7 @@ type MCPScript struct {
 	client   *SkillClient
 	approval *lookleap.Approval
 	command  *dvs.Command
+	sandbox  dvs.Sandbox // that the user was shown
 }
 
 // Approve reads a script and the files that it is given, and asks the user to run it once.
@@ -73,6 +75,9 @@ type MCPScript struct {
 func (s *MCPSkill) Approve(ctx context.Context, in dvs.Invocation) (*MCPScript, error) {
 	if len(in.Env) > 0 || len(in.Uses) > 0 {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "scripts of MCP servers get no environment", Fix: "pass arguments"}
+	}
+	if err := dvs.CheckFileNames(append([]string{in.Script}, in.Files...)...); err != nil {
+		return nil, err
 	}
 	command := &dvs.Command{Skill: s.Server + " " + s.URI, Name: in.Script, Interpreter: in.Interpreter,
 		Args: in.Args, Files: map[string][]byte{}}
@@ -85,8 +90,11 @@ func (s *MCPSkill) Approve(ctx context.Context, in dvs.Invocation) (*MCPScript, 
 			return nil, err
 		}
 	}
-	effect, err := json.Marshal(scriptEffect{Kind: kindScript, Server: s.Server, Owner: planowner.Mark(s.client.options.User),
-		Command: command})
+	planned := scriptEffect{Kind: kindScript, Server: s.Server, Owner: planowner.Mark(s.client.options.User), Command: command}
+	if s.client.options.Runner != nil {
+		planned.Sandbox = s.client.options.Runner.Sandbox()
+	}
+	effect, err := json.Marshal(planned)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +106,7 @@ func (s *MCPSkill) Approve(ctx context.Context, in dvs.Invocation) (*MCPScript, 
 	if err != nil {
 		return nil, err
 	}
-	return &MCPScript{client: s.client, approval: approved, command: command}, nil
+	return &MCPScript{client: s.client, approval: approved, command: command, sandbox: planned.Sandbox}, nil
 }
 
 // scriptEffect is what a plan to run a script holds.
@@ -107,6 +115,7 @@ type scriptEffect struct {
 	Server  string       `json:"server"`
 	Owner   string       `json:"owner,omitempty"`
 	Command *dvs.Command `json:"command"`
+	Sandbox dvs.Sandbox  `json:"sandbox,omitzero"` // that the user was shown
 }
 
 const kindScript = "run-mcp-script"
@@ -131,18 +140,30 @@ func (c *SkillClient) ResumeScript(ctx context.Context, state json.RawMessage, d
 	if err != nil {
 		return nil, err
 	}
-	return &MCPScript{client: c, approval: approved, command: effect.Command}, nil
+	return &MCPScript{client: c, approval: approved, command: effect.Command, sandbox: effect.Sandbox}, nil
+}
+
+// commandLine writes the words of a command one after another, and quotes those that could be read
+// as another number of words.
+func commandLine(words []string) string {
+	shown := make([]string, len(words))
+	for i, word := range words {
+		shown[i] = word
+		if quoted := strconv.Quote(word); word == "" || quoted != `"`+word+`"` || strings.ContainsAny(word, " '") {
+			shown[i] = quoted
+		}
+	}
+	return strings.Join(shown, " ")
 }
 
 func (s *MCPSkill) scriptRequest(c *dvs.Command) lookleap.ConsentRequest {
-	line := strings.Join(append(append(append([]string{}, c.Interpreter...), c.Name), c.Args...), " ")
 	item := lookleap.ConsentItem{
 		ID: "script", Class: lookleap.ItemCode, Recipient: lookleap.RecipientAgent, Digest: lookleap.Digest(c.Script),
-		Summary: "run the script " + quote(c.Name, 200) + " once",
-		Values: []lookleap.ConsentValue{
-			{Label: "command", Text: line, Command: true},
-			{Label: "script", Name: c.Name, Text: string(c.Script)},
-		},
+		Summary: "run the script " + quote(c.Name, len(c.Name)+1) + " once",
+	}
+	item.Values = []lookleap.ConsentValue{
+		{Label: "command", Text: commandLine(slices.Concat(c.Interpreter, []string{c.Name}, c.Args)), Command: true},
+		{Label: "script", Name: c.Name, Text: string(c.Script)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Files)) {
 		item.Values = append(item.Values, lookleap.ConsentValue{Label: "file for the script", Name: name, Text: string(c.Files[name])})
@@ -167,6 +188,11 @@ func (a *MCPScript) Run(ctx context.Context) (*dvs.RunResult, error) {
 	if runner == nil {
 		return nil, &lookleap.Error{Code: dvs.CodeNoRunner, Subject: quote(a.command.Name, 200),
 			Message: "no runner is configured", Fix: "set SkillClientOptions.Runner"}
+	}
+	now, shown := runner.Sandbox(), a.sandbox.Gaps()
+	if now.Name != a.sandbox.Name || slices.ContainsFunc(now.Gaps(), func(gap string) bool { return !slices.Contains(shown, gap) }) {
+		return nil, &lookleap.Error{Code: lookleap.CodeNeedsConsent, Subject: quote(a.command.Name, 200),
+			Message: "the runner is not the one that the user was shown, or it confines less", Fix: "ask again"}
 	}
 	var result *dvs.RunResult
 	_, err := a.client.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) (receipt []byte, err error) {
