@@ -215,7 +215,7 @@ func cacheUntil(now, until time.Time) time.Time {
 // verdict returns the checks and findings of a discovery.
 func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
 	v := &lookleap.Verdict{Document: Draft, Subject: f.Origin + " for " + f.Endpoint.Redacted(), OK: true,
-		Code: lookleap.CodeOK, CheckedAt: now, Expires: f.Expires, Findings: f.Findings}
+		Code: lookleap.CodeOK, CheckedAt: now, Expires: f.Expires, Findings: f.Findings, Checks: make([]lookleap.Check, 0, 3)}
 	check := func(requirement string, ok bool, yes, no string) {
 		c := lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: lookleap.Passed, Message: yes}
 		if !ok {

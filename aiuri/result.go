@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash"
@@ -17,7 +16,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -391,32 +389,10 @@ func writeEncoded(w io.Writer, payload []byte) {
 	text := make([]byte, 0, base64.RawURLEncoding.EncodedLen(min(len(payload), piece)))
 	for len(payload) > 0 {
 		n := min(len(payload), piece)
-		text = appendEncoded(text[:0], payload[:n])
+		text = base64.RawURLEncoding.AppendEncode(text[:0], payload[:n])
 		_, _ = w.Write(text)
 		payload = payload[n:]
 	}
-}
-
-// digitPairs returns the two base64url digits for each 12 bits, in the order of memory.
-var digitPairs = sync.OnceValue(func() *[1 << 12]uint64 {
-	pairs := new([1 << 12]uint64)
-	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	for i := range pairs {
-		pairs[i] = uint64(digits[i>>6]) | uint64(digits[i&63])<<8
-	}
-	return pairs
-})
-
-// appendEncoded encodes six bytes to eight digits in one step. With encoding/base64, encoding
-// would take longer than hashing a large result.
-func appendEncoded(text, p []byte) []byte {
-	pairs := digitPairs()
-	for len(p) >= 8 { // of which six are used
-		v := binary.BigEndian.Uint64(p)
-		text = binary.LittleEndian.AppendUint64(text, pairs[v>>52]|pairs[v>>40&0xfff]<<16|pairs[v>>28&0xfff]<<32|pairs[v>>16&0xfff]<<48)
-		p = p[6:]
-	}
-	return base64.RawURLEncoding.AppendEncode(text, p)
 }
 
 // writeText writes piece by piece, because a payload may be large and hashes do not take

@@ -45,6 +45,7 @@ var all = []job{
 	{"open a 100 KB ANML page, decide 32 asks, prepare a call; bare: GET and encoding/xml", "OpenPage/lookleap", "OpenPage/bare=GET+encoding/xml", "ns/op", "1.0 x", false},
 	{"call an endpoint and verify its signed result of 10 KB; bare: POST and ECDSA", "SignedResult/lookleap", "SignedResult/bare=POST+ecdsa", "ns/op", "1.15 x", false},
 	{"gateway POST at 32 connections; bare: httputil.ReverseProxy", "Gateway/lookleap", "Gateway/bare=httputil.ReverseProxy", "ns/op", "1.18 x", false},
+	{"the same; bare: httputil.ReverseProxy and ECDSA", "Gateway/lookleap", "Gateway/bare=ReverseProxy+ecdsa", "ns/op", "1.18 x", false},
 	{"program with a guarded client; bare: http.Get", "Import/used/guard", "Import/used/bare=net/http", "program-MB", "2 MB", true},
 	{"program with an ANML agent; bare: http.Get", "Import/used/agent", "Import/used/bare=net/http", "program-MB", "3.5 MB", true},
 	{"a session, idle", "IdleSession", "", "B/session", "8 KB", false},
