@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -152,4 +153,86 @@ func TestPolicySentences(t *testing.T) {
 			t.Error(r, err)
 		}
 	})
+}
+
+// TestPolicyRegistrars has roots that the program, the user and two policies declare. Where only
+// the policy may declare roots, its own list counts, and the longest root decides.
+func TestPolicyRegistrars(t *testing.T) {
+	const at, above, below = "https://shop.example/s/a/SKILL.md", "https://shop.example/", "https://shop.example/s/"
+	only := func(allow ...string) *dvs.Policy { return &dvs.Policy{Register: dvs.RegisterPolicy, Allow: allow} }
+	program := &dvs.Policy{Register: dvs.RegisterProgram}
+	for name, c := range map[string]struct {
+		policies []*dvs.Policy
+		by       dvs.RootSource // who registered the root above; Undeclared: no one
+		deny     bool
+		root     string
+		asked    int
+		code     lookleap.Code
+	}{
+		"accept-root-of-the-user":               {by: dvs.ByUser, root: above},
+		"reject-root-of-the-user":               {policies: []*dvs.Policy{program}, by: dvs.ByUser, root: above, asked: 1},
+		"accept-root-of-the-program":            {policies: []*dvs.Policy{program}, by: dvs.ByHost, root: above},
+		"reject-root-of-the-program":            {policies: []*dvs.Policy{{}, only()}, by: dvs.ByHost, root: above, asked: 1},
+		"reject-root-of-the-user-by-policy":     {policies: []*dvs.Policy{only()}, by: dvs.ByUser, root: above, asked: 1},
+		"accept-root-of-the-policy":             {policies: []*dvs.Policy{only(above)}, root: above},
+		"accept-longest-root":                   {policies: []*dvs.Policy{only(above, below)}, root: below},
+		"accept-longest-root-in-any-order":      {policies: []*dvs.Policy{only(below, above)}, root: below},
+		"reject-list-of-another-policy":         {policies: []*dvs.Policy{only(), {Allow: []string{below}}}, root: above, asked: 1},
+		"accept-lists-of-two-policies":          {policies: []*dvs.Policy{only(below), {Allow: []string{above}}}, root: below},
+		"reject-list-that-does-not-cover":       {policies: []*dvs.Policy{only("https://shop.example/t/")}, code: dvs.CodePolicyDenied},
+		"reject-blocked-although-listed":        {policies: []*dvs.Policy{only(above)}, by: dvs.ByHost, deny: true, code: dvs.CodeBlockedRoot},
+		"reject-blocked-although-program-only":  {policies: []*dvs.Policy{program}, by: dvs.ByUser, deny: true, code: dvs.CodeBlockedRoot},
+		"reject-blocked-where-no-one-registers": {policies: []*dvs.Policy{only()}, by: dvs.ByUser, deny: true, code: dvs.CodeBlockedRoot},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTrustWorld(t)
+			for i, p := range c.policies {
+				if p.Register == dvs.RegisterPolicy && len(p.Allow) == 0 {
+					p.Allow = nil // any place
+				}
+				c.policies[i] = p
+			}
+			roots := dvs.NewRoots(dvs.Rules{})
+			if c.by != dvs.Undeclared {
+				if _, err := roots.Register(above, c.by); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.deny {
+				if _, err := roots.Block(above); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l := w.process(dvs.Options{Policies: c.policies, Roots: roots})
+			skill, err := l.Load(t.Context(), at)
+			if want := cmp.Or(c.code, lookleap.CodeOK); lookleap.CodeOf(err) != want || w.user.count() != c.asked {
+				t.Fatalf("%v, asked %d times", err, w.user.count())
+			}
+			if err == nil && skill.Root.String() != c.root {
+				t.Errorf("the root is %s", skill.Root)
+			}
+		})
+	}
+	t.Run("reject-revoked-although-listed", func(t *testing.T) {
+		w := newTrustWorld(t)
+		l := w.process(dvs.Options{Policies: []*dvs.Policy{only(above)}})
+		l.Revoke(must(dvs.ParseTrustRoot(above, dvs.Rules{})))
+		if _, err := l.Load(t.Context(), at); lookleap.CodeOf(err) != dvs.CodeRevoked {
+			t.Error(err)
+		}
+	})
+	for name, most := range map[string][]time.Duration{"accept-shortest-first": {24 * time.Hour, 48 * time.Hour, 0}, "accept-shortest-last": {0, 48 * time.Hour, 24 * time.Hour}} {
+		t.Run(name, func(t *testing.T) {
+			w := newTrustWorld(t)
+			options := dvs.Options{Roots: registry(t, above)}
+			for _, m := range most {
+				options.Policies = append(options.Policies, &dvs.Policy{MaxTrust: m})
+			}
+			w.load(options, lookleap.CodeOK, 0)
+			w.net.Clock().Advance(23 * time.Hour)
+			w.load(options, lookleap.CodeOK, 0)
+			w.net.Clock().Advance(2 * time.Hour)
+			w.load(options, lookleap.CodeOK, 1)
+		})
+	}
 }
