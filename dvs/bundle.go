@@ -81,9 +81,6 @@ func isEntry(name string) bool { return foldName(path.Base(name)) == foldName(En
 // files. Each file is fetched once. It leaves out other skills, and files that the server does not
 // have; [Bundle.Findings] reports them.
 func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
-	if err := s.ready(); err != nil {
-		return Bundle{}, err
-	}
 	skill, err := s.Skill()
 	if err != nil {
 		return Bundle{}, err

@@ -120,7 +120,7 @@ func (w *Withdrawal) check() error {
 		_, err := compilePolicy(&Policy{Deny: []string{w.Value}}, Rules{})
 		return err
 	case WithdrawnSkill:
-		_, err := withdrawnSkill(w.Value, Rules{})
+		_, err := ParseSkillURL(w.Value, Rules{})
 		return err
 	case WithdrawnDigest:
 		_, err := ParseDigest(w.Value)
@@ -132,14 +132,6 @@ func (w *Withdrawal) check() error {
 		return nil
 	}
 	return refuse(CodeBadFeed, string(w.Kind), "the kind of entry is unknown", "use root, skill, digest or key")
-}
-
-// withdrawnSkill returns the URL of a skill in canonical form.
-func withdrawnSkill(url string, rules Rules) (SkillURL, error) {
-	if namesArchive(url) {
-		return ParseArtifactURL(url, SkillArchive, rules)
-	}
-	return ParseSkillURL(url, rules)
 }
 
 // MarshalJSON writes the feed with its type, entries sorted by kind and value.
@@ -236,7 +228,7 @@ func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
 					revoked.root(root)
 				}
 			case WithdrawnSkill:
-				if u, err := withdrawnSkill(e.Value, rules); err == nil {
+				if u, err := ParseSkillURL(e.Value, rules); err == nil {
 					w.skills[u.String()] = e
 				}
 			case WithdrawnDigest:

@@ -256,11 +256,7 @@ func (l *Loader) kept(skill string) (SkillURL, error) {
 	if l.trust == nil {
 		return SkillURL{}, usageError("the loader has no trust store", "set Options.Trust")
 	}
-	artifact := SkillDirectory
-	if namesArchive(skill) {
-		artifact = SkillArchive
-	}
-	return ParseArtifactURL(skill, artifact, l.roots.Rules())
+	return ParseSkillURL(skill, l.roots.Rules())
 }
 
 // ForgetRoot ends the user's trust in a root and deletes it from the [TrustStore]. Unlike

@@ -21,14 +21,19 @@ func (w *trustWorld) archived(data string) {
 
 // TestTrustRefuses refuses before the user is asked.
 func TestTrustRefuses(t *testing.T) {
-	for name, c := range map[string]struct{ url, digest string }{
-		"version": {trustedAt, dvs.DigestOf(skillText("See [more](ADVANCED.md) and [notes](notes.txt). Run scripts/x.sh.\n")).String()},
-		"member":  {refundArchive, dvs.DigestOf([]byte("{}")).String()},
+	for name, c := range map[string]struct {
+		url   string
+		kind  dvs.WithdrawalKind
+		value string
+	}{
+		"archive": {refundArchive, dvs.WithdrawnSkill, refundArchive},
+		"version": {trustedAt, dvs.WithdrawnDigest, dvs.DigestOf(skillText("See [more](ADVANCED.md) and [notes](notes.txt). Run scripts/x.sh.\n")).String()},
+		"member":  {refundArchive, dvs.WithdrawnDigest, dvs.DigestOf([]byte("{}")).String()},
 	} {
 		t.Run("O45/reject-withdrawn-"+name+"-without-a-question", func(t *testing.T) {
 			w := newFeedWorld(t)
 			w.archived("{}")
-			w.withdraw(dvs.WithdrawnDigest, c.digest)
+			w.withdraw(c.kind, c.value)
 			options := dvs.Options{Feeds: w.options.Feeds}
 			skill, err := w.process(options).Load(t.Context(), c.url)
 			if skill != nil || lookleap.CodeOf(err) != dvs.CodeWithdrawn || w.user.count() != 0 {

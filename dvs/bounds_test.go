@@ -1,0 +1,113 @@
+package dvs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+)
+
+// TestTrustRecordBound stores the largest record, and refuses a larger one.
+func TestTrustRecordBound(t *testing.T) {
+	for size, code := range map[int]lookleap.Code{MaxTrustRecord: lookleap.CodeOK, MaxTrustRecord + 1: CodeTrustStore} {
+		store := NewMemoryTrustStore()
+		err := newTrustKeeper(store).change(t.Context(), "skill/x", func([]byte) ([]byte, error) { return make([]byte, size), nil })
+		_, missing := store.Get(t.Context(), "skill/x")
+		if lookleap.CodeOf(err) != code || errors.Is(missing, fs.ErrNotExist) != (code != lookleap.CodeOK) {
+			t.Errorf("%d bytes: %v, %v", size, err, missing)
+		}
+	}
+}
+
+// TestTrustKeeperErrors holds which errors of a store get its code. A caller who stops waiting is
+// told that, and not that the store is damaged.
+func TestTrustKeeperErrors(t *testing.T) {
+	k := newTrustKeeper(NewMemoryTrustStore())
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := k.get(ctx, "skill/x"); !errors.Is(err, context.Canceled) || lookleap.CodeOf(err) == CodeTrustStore {
+		t.Error(err)
+	}
+	late, end := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer end()
+	if _, err := k.list(late, "skill/"); !errors.Is(err, context.DeadlineExceeded) || lookleap.CodeOf(err) == CodeTrustStore {
+		t.Error(err)
+	}
+	refused := badTrust("the record cannot be read", nil)
+	if err := storeError(refused); err != error(refused) {
+		t.Error("the code of the store is added twice:", err)
+	}
+	if err := storeError(fs.ErrPermission); lookleap.CodeOf(err) != CodeTrustStore || !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
+	want := errors.New("nothing")
+	if err := k.change(t.Context(), "skill/x", func([]byte) ([]byte, error) { return []byte("x"), want }); !errors.Is(err, want) {
+		t.Error(err)
+	}
+	if data, err := k.get(t.Context(), "skill/x"); data != nil || err != nil {
+		t.Errorf("a change that failed is stored: %q, %v", data, err)
+	}
+	if err := k.change(t.Context(), "skill/x", func([]byte) ([]byte, error) { return nil, nil }); err != nil {
+		t.Error(err)
+	}
+	if data, err := k.get(t.Context(), "skill/x"); data != nil || err != nil {
+		t.Errorf("a change to nothing is stored: %q, %v", data, err)
+	}
+}
+
+// TestSessionBounds bounds what a loader remembers of a session.
+func TestSessionBounds(t *testing.T) {
+	l := NewLoader(&lookleap.Host{}, Options{})
+	until := l.clock.Now().Add(time.Hour)
+	for i := range maxConsents + 1 {
+		key := consentKey{effectFetch, "https://shop.example/SKILL.md", fmt.Sprint(i)}
+		if l.rememberUntil(key, until); !l.remembered(key) {
+			t.Fatal("the consent that was given last is forgotten")
+		}
+		l.approved(t.Context(), "https://shop.example/SKILL.md", plannedFile{Name: fmt.Sprint(i), Digest: DigestOf(nil)})
+	}
+	if len(l.consents) > maxConsents || len(l.scripts) > maxConsents {
+		t.Errorf("%d consents and %d scripts are remembered", len(l.consents), len(l.scripts))
+	}
+	key := consentKey{effectFetch, "https://shop.example/SKILL.md", "past"}
+	if l.rememberUntil(key, l.clock.Now()); l.remembered(key) {
+		t.Error("a consent without time is remembered")
+	}
+	l.rememberUntil(key, l.clock.Now().Add(1000*time.Hour))
+	if most := l.clock.Now().Add(l.limits.Kept); l.consents[key.digest()].until.After(most) {
+		t.Error("a consent is remembered for longer than a day")
+	}
+}
+
+// TestContents reads plans of which the files are not those that the header speaks of.
+func TestContents(t *testing.T) {
+	effect := &plannedEffect{Type: effectScript, Script: &plannedScript{Script: plannedFile{content: content{Bytes: []byte("abc"), Size: 3}},
+		Files: []plannedFile{{content: content{Bytes: []byte("de"), Size: 2}}}}}
+	data, err := encodeContents(effect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := decodeEffect(data)
+	if err != nil || string(back.Script.Script.Bytes) != "abc" || string(back.Script.Files[0].Bytes) != "de" {
+		t.Fatal(back, err)
+	}
+	for name, damaged := range map[string][]byte{
+		"shorter":       data[:len(data)-1],
+		"longer":        append(bytes.Clone(data), 'x'),
+		"without-files": data[:bytes.IndexByte(data, '\n')+1],
+		"no-JSON":       []byte("x\nabcde"),
+		"negative-size": bytes.Replace(data, []byte(`"size":3`), []byte(`"size":-3`), 1),
+		"larger-size":   bytes.Replace(data, []byte(`"size":3`), []byte(`"size":30`), 1),
+	} {
+		t.Run("DVS-5.2-09/reject-"+name, func(t *testing.T) {
+			if e, err := decodeEffect(damaged); e != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+				t.Error(e, err)
+			}
+		})
+	}
+}

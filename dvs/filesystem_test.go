@@ -1,0 +1,144 @@
+package dvs_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// TestVerifiedFSOperations uses files and directories as what they are not, and after they are
+// closed.
+func TestVerifiedFSOperations(t *testing.T) {
+	v := skillsFS(t, dvs.DVS, bundle("b", "name: b\ndescription: d\n", "x.json", "0123456789"), bundle("a", "name: a\ndescription: d\n"))
+	open := func(t *testing.T, name string) fs.File {
+		t.Helper()
+		f, err := v.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	p := make([]byte, 4)
+	for name, c := range map[string]struct {
+		do   func(*testing.T) error
+		want error
+	}{
+		"read-a-directory":      {func(t *testing.T) error { _, err := open(t, "b").Read(p); return err }, fs.ErrInvalid},
+		"read-at-a-directory":   {func(t *testing.T) error { _, err := open(t, "b").(io.ReaderAt).ReadAt(p, 0); return err }, fs.ErrInvalid},
+		"read-at-before":        {func(t *testing.T) error { _, err := open(t, "b/x.json").(io.ReaderAt).ReadAt(p, -1); return err }, fs.ErrInvalid},
+		"seek-in-a-directory":   {func(t *testing.T) error { _, err := open(t, "b").(io.Seeker).Seek(0, io.SeekStart); return err }, fs.ErrInvalid},
+		"seek-before":           {func(t *testing.T) error { _, err := open(t, "b/x.json").(io.Seeker).Seek(-1, io.SeekStart); return err }, fs.ErrInvalid},
+		"list-a-file":           {func(t *testing.T) error { _, err := open(t, "b/x.json").(fs.ReadDirFile).ReadDir(-1); return err }, fs.ErrInvalid},
+		"read-file-a-directory": {func(*testing.T) error { _, err := v.ReadFile("b"); return err }, fs.ErrInvalid},
+		"read-dir-a-file":       {func(*testing.T) error { _, err := v.ReadDir("b/x.json"); return err }, fs.ErrInvalid},
+		"path-that-climbs":      {func(*testing.T) error { _, err := v.Open("b/../b/x.json"); return err }, fs.ErrInvalid},
+		"absolute-path":         {func(*testing.T) error { _, err := v.Stat("/b"); return err }, fs.ErrInvalid},
+		"missing":               {func(*testing.T) error { _, err := v.ReadFile("b/y.json"); return err }, fs.ErrNotExist},
+		"no-file-system":        {func(*testing.T) error { _, err := (*dvs.VerifiedFS)(nil).Open("b"); return err }, fs.ErrNotExist},
+		"read-closed": {func(t *testing.T) error {
+			f := open(t, "b/x.json")
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			_, err := f.Read(p)
+			return err
+		}, fs.ErrClosed},
+		"list-closed": {func(t *testing.T) error {
+			f := open(t, "b")
+			_ = f.Close()
+			_, err := f.(fs.ReadDirFile).ReadDir(-1)
+			return err
+		}, fs.ErrClosed},
+		"close-twice": {func(t *testing.T) error {
+			f := open(t, "b")
+			_ = f.Close()
+			return f.Close()
+		}, fs.ErrClosed},
+	} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			if err := c.do(t); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+	t.Run("accept-seek-and-read", func(t *testing.T) {
+		f := open(t, "b/x.json")
+		if at, err := f.(io.Seeker).Seek(-3, io.SeekEnd); at != 7 || err != nil {
+			t.Error(at, err)
+		}
+		if data, err := io.ReadAll(f); string(data) != "789" || err != nil {
+			t.Errorf("%q, %v", data, err)
+		}
+		if n, err := f.(io.ReaderAt).ReadAt(p, 2); n != 4 || string(p) != "2345" || err != nil {
+			t.Errorf("%q, %v", p, err)
+		}
+	})
+	t.Run("accept-lock-in-order", func(t *testing.T) {
+		skills := v.Lock().Skills
+		if !slices.IsSortedFunc(skills, func(a, b dvs.LockedSkill) int {
+			if a.URL < b.URL {
+				return -1
+			}
+			return 1
+		}) || len(skills) != 2 {
+			t.Error(skills)
+		}
+		if lock := (*dvs.VerifiedFS)(nil).Lock(); lock == nil || len(lock.Skills) != 0 {
+			t.Error(lock)
+		}
+	})
+}
+
+// TestFileTrustStoreUnopened uses a store that OpenTrustStore did not open.
+func TestFileTrustStoreUnopened(t *testing.T) {
+	ctx := t.Context()
+	for name, s := range map[string]*dvs.FileTrustStore{"nil": nil, "zero": {}} {
+		for call, do := range map[string]func() error{
+			"get":    func() error { _, err := s.Get(ctx, "a"); return err },
+			"put":    func() error { return s.Put(ctx, "a", nil, []byte("b")) },
+			"list":   func() error { _, err := s.List(ctx, ""); return err },
+			"delete": func() error { return s.Delete(ctx, "a") },
+			"close":  s.Close,
+		} {
+			t.Run("reject-"+name+"-"+call, func(t *testing.T) {
+				if err := do(); lookleap.CodeOf(err) != lookleap.CodeUsage {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	t.Run("reject-no-path", func(t *testing.T) {
+		if s, err := dvs.OpenTrustStore(""); s != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Error(s, err)
+		}
+	})
+	t.Run("reject-after-close", func(t *testing.T) {
+		s, err := dvs.OpenTrustStore(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Put(ctx, "root/b", nil, []byte("1")), s.Put(ctx, "root/a", nil, []byte("1"))); err != nil {
+			t.Fatal(err)
+		}
+		if keys, err := s.List(ctx, "root/"); err != nil || !slices.Equal(keys, []string{"root/a", "root/b"}) {
+			t.Error(keys, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Put(ctx, "root/c", nil, []byte("1")); err == nil {
+			t.Error("a closed store writes")
+		}
+		if err := s.Delete(ctx, "root/a"); err == nil {
+			t.Error("a closed store deletes")
+		}
+		if err := s.Close(); err == nil {
+			t.Error("a closed store closes again")
+		}
+	})
+}
