@@ -1,6 +1,7 @@
 package dnssec_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -231,6 +232,26 @@ var scenarios = []scenario{
 	// Upstreams without DNSSEC.
 	{"RFC4035-4.3", "accept-everything-stripped-as-indeterminate", "www.nsec.org A", "indeterminate", edit(zone.StripDNSSEC())},
 	{"RFC4035-4.3", "accept-stripped-absence-as-indeterminate", "nope.nsec.org A", "indeterminate nxdomain", edit(zone.StripDNSSEC())},
+	{"RFC4035-4.3", "accept-all-but-keys-stripped-as-indeterminate", "www.nsec.org A", "indeterminate",
+		edit(zone.Strip(dns.TypeRRSIG, dns.TypeDS, dns.TypeNSEC, dns.TypeNSEC3))},
+	{"RFC4035-5.2", "accept-delegation-beside-signature-of-no-zone", "www.x.y.z.nsec.org A", "secure", func(w *world) []zone.Edit {
+		m := w.get("x.y.z.nsec.org", dns.TypeDS)
+		for _, rr := range m.Answer {
+			if sig, ok := rr.(*dns.RRSIG); ok {
+				other := dns.Copy(sig).(*dns.RRSIG)
+				other.SignerName = "y.z.nsec.org."
+				m.Answer = append(m.Answer, other)
+			}
+		}
+		return []zone.Edit{zone.On("x.y.z.nsec.org", dns.TypeDS, zone.Replay(m))}
+	}},
+	{"G17", "reject-too-many-delegations", "www.nsec.org A", "budget", func(*world) []zone.Edit {
+		var many []dns.RR
+		for i := range 64 {
+			many = append(many, rrs(fmt.Sprintf("nsec.org. 3600 IN DS %d 13 2 %064x", i, i))...)
+		}
+		return []zone.Edit{zone.On("nsec.org", dns.TypeDS, zone.Inject(many, nil))}
+	}},
 	{"RFC4035-4.3", "reject-only-keys-stripped", "www.nsec.org A", "bogus", edit(zone.Strip(dns.TypeDNSKEY))},
 	{"RFC4035-4.3", "reject-only-root-keys-stripped", "www.nsec.org A", "bogus", edit(zone.On(".", 0, zone.StripDNSSEC()))},
 	{"G16", "accept-forged-ad-as-indeterminate", "www.nsec.org A", "indeterminate", edit(zone.StripDNSSEC(), setAD)},

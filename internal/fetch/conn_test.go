@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -409,20 +410,30 @@ func TestMayHaveArrived(t *testing.T) {
 // TestReadOnIdleConnection: a plain read whose idle connection was closed is sent once more, and
 // nothing else is.
 func TestReadOnIdleConnection(t *testing.T) {
+	leaf := &x509.Certificate{DNSNames: []string{"shop.example"}}
 	conn := secureConn{
 		toldConn{remote: &net.TCPAddr{IP: net.IPv4(93, 184, 216, 34), Port: 443}},
-		tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true},
+		tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true,
+			PeerCertificates: []*x509.Certificate{leaf}, VerifiedChains: [][]*x509.Certificate{{leaf}}},
 	}
 	for _, c := range []struct {
 		name     string
+		request  fetch.Request
 		reused   bool
 		failures int
+		again    func(*httptrace.ClientTrace) // what the Fetcher does before it fails
 		want     lookleap.Code
 		calls    int
 	}{
-		{"O48/accept-read", true, 1, lookleap.CodeOK, 2},
-		{"O48/reject-second-failure", true, 2, lookleap.CodeConnReset, 2},
-		{"O48/reject-new-connection", false, 1, lookleap.CodeConnReset, 1},
+		{"O48/accept-read", fetch.Request{}, true, 1, askAgain, lookleap.CodeOK, 2},
+		{"O48/accept-read-after-second-connection", fetch.Request{}, true, 1, func(trace *httptrace.ClientTrace) {
+			trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+		}, lookleap.CodeOK, 2},
+		{"O48/reject-second-failure", fetch.Request{}, true, 2, askAgain, lookleap.CodeConnReset, 2},
+		{"O48/reject-new-connection", fetch.Request{}, false, 1, askAgain, lookleap.CodeConnReset, 1},
+		{"O48/reject-without-second-attempt", fetch.Request{}, true, 1, func(*httptrace.ClientTrace) {}, lookleap.CodeConnReset, 1},
+		{"O48/reject-post", fetch.Request{Method: "POST"}, true, 1, askAgain, lookleap.CodeConnReset, 1},
+		{"O48/reject-body", fetch.Request{Body: []byte("x")}, true, 1, askAgain, lookleap.CodeConnReset, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			calls := 0
@@ -431,18 +442,36 @@ func TestReadOnIdleConnection(t *testing.T) {
 				trace.GetConn("shop.example:443")
 				trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: c.reused})
 				if calls++; calls <= c.failures {
-					trace.GetConn("shop.example:443") // it tries again by itself
+					c.again(trace)
 					return nil, lab.ErrReset
 				}
 				return &http.Response{StatusCode: http.StatusNoContent, Header: http.Header{}, Body: http.NoBody}, nil
 			})
-			resp, err := do(t, f, new(fetch.Request), "https://shop.example/")
+			resp, err := do(t, f, &c.request, "https://shop.example/")
 			if lookleap.CodeOf(err) != c.want || (resp == nil) != (err != nil) || calls != c.calls {
 				t.Errorf("%+v, %v after %d calls", resp, err, calls)
 			}
 		})
 	}
 }
+
+// TestSecondConnection: each connection of a request is judged.
+func TestSecondConnection(t *testing.T) {
+	at := func(ip net.IP) net.Conn {
+		return secureConn{toldConn{remote: &net.TCPAddr{IP: ip, Port: 443}}, tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true}}
+	}
+	f := fetcherFunc(func(req *http.Request) (*http.Response, error) {
+		for _, ip := range []net.IP{net.IPv4(93, 184, 216, 34), net.IPv4(10, 0, 0, 1), net.IPv4(93, 184, 216, 34)} {
+			httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{Conn: at(ip)})
+		}
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}, nil
+	})
+	resp, err := do(t, f, new(fetch.Request), "https://shop.example/")
+	failure(t, resp, err, lookleap.CodeBlockedAddress)
+}
+
+// askAgain is a Fetcher that tries again by itself.
+func askAgain(trace *httptrace.ClientTrace) { trace.GetConn("shop.example:443") }
 
 // TestBodyOnRefusedConnection: a Fetcher that ignores that its connection is refused reads no byte
 // of the body.

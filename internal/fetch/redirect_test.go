@@ -145,7 +145,7 @@ func TestLocation(t *testing.T) {
 
 func TestRedirectRule(t *testing.T) {
 	n := lab.ForTest(t)
-	n.Site("shop.example").Redirect("/out", "https://other.example/").Redirect("/in", "/here").Body("/here", "text/plain", "here").
+	n.Site("shop.example").Redirect("/out", "https://other.example/").Redirect("/in", "/here").Redirect("/port", "https://shop.example:8443/here").Body("/here", "text/plain", "here").
 		Status("/300", http.StatusMultipleChoices, "Location", "/here").Status("/304", http.StatusNotModified, "Location", "/here")
 	n.Site("other.example").Body("/", "text/plain", "other")
 
@@ -157,6 +157,8 @@ func TestRedirectRule(t *testing.T) {
 	})
 	t.Run("same-origin", func(t *testing.T) {
 		resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/out")
+		failure(t, resp, err, lookleap.CodeRedirectForbidden)
+		resp, err = do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/port")
 		failure(t, resp, err, lookleap.CodeRedirectForbidden)
 		must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.SameOrigin}, "https://shop.example/in")
 	})
