@@ -32,6 +32,8 @@ func TestPatternsCost(t *testing.T) {
 			{`[a-z]{1,1000}`, "a", strings.Repeat("x", maxValue)}, // beyond what is tried
 			{`(?:[A-Za-z0-9+/]{4}){0,200}`, strings.Repeat("abcd", 200), strings.Repeat("abcd", 201)},
 			{`[a-z]*`, strings.Repeat("x", maxValue), "X"},
+			{`(?:[a-z]{1,900})*`, "x", strings.Repeat("x", maxValue)}, // matches, at too high a cost
+			{strings.Repeat("a", maxPattern), strings.Repeat("a", maxPattern), "a"},
 		} {
 			t.Run("accept-"+c.pattern, func(t *testing.T) {
 				if err := param(c.pattern).Check(c.fits); err != nil {
@@ -45,7 +47,7 @@ func TestPatternsCost(t *testing.T) {
 			})
 		}
 		for _, pattern := range []string{
-			strings.Repeat("a{1000}", 140), strings.Repeat(`\pL`, 300), "[" + strings.Repeat(`\PL`, 300) + "]",
+			strings.Repeat("a", maxPattern+1), strings.Repeat("a{1000}", 140), strings.Repeat(`\pL`, 300), "[" + strings.Repeat(`\PL`, 300) + "]",
 			strings.Repeat(`(?i)[\x{80}-\x{10ffff}]`, 3), strings.Repeat("(?i:[é-ﷺ])", 40), strings.Repeat("(a?){1000}", 90),
 		} {
 			t.Run("accept-anything-for-"+pattern[:6], func(t *testing.T) {
@@ -101,6 +103,9 @@ func TestSchemaPatterns(t *testing.T) {
 		{`(?s).`, `^(?:[\s\S])$`},
 		{`[^a]`, `^(?:[^a])$`},
 		{`\/\$`, `^(?:\/\$)$`},
+		{`x(?:ab|cd)y`, `^(?:x(?:ab|cd)y)$`},
+		{`(?:ab)+c`, `^(?:(?:ab)+c)$`},
+		{`[+b-\x{10ffff}]`, `^(?:[+b-\u{10ffff}])$`},
 		{`a{2,}`, `^(?:a{2,})$`},
 		{`\bword\b`, `^(?:\bword\b)$`},
 		{`\a`, `^(?:\u0007)$`},

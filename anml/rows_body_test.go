@@ -187,6 +187,13 @@ func TestRowsBody(t *testing.T) {
 	usage("scoped", `<body usage="train"><section id="s"><section/></section><section/></body><footer><rights usage="none" scope="s"/></footer>`, "train none train")
 	usage("lowest", `<body usage="train"><section id="s" usage="cache"/></body><footer><rights usage="store" scope="s"/><rights usage="display" scope="s"/></footer>`, "train display")
 	usage("shared-id", `<body usage="train"><section id="s"/><section id="s"/></body><footer><rights scope="s"/></footer>`, "train none none")
+	for name, sections := range map[string]string{ // what is not processed lends its id to no restriction
+		"ignored":   `<interact><action id="x" method="GET"/></interact>`,
+		"persona":   `<persona><tone id="x">kind</tone></persona>`,
+		"aesthetic": `<aesthetic><logo id="x" src="/x"/></aesthetic>`,
+	} {
+		r.returns("ANML-8.12.1-03/reject-id-of-"+name, sections+`<body usage="train"/><footer><rights usage="display" scope="x"/></footer>`, "display", parts)
+	}
 	r.returns("ANML-8.12.1-03/reject-dangling", `<body usage="train"/><footer><rights usage="display" scope="typo"/></footer>`, "display", parts)
 	r.finds("ANML-8.12.1-03/reject-reported", `<footer><rights scope="typo"/></footer>`, lookleap.SeverityWarning, CodeDangling)
 	r.returns("K22/reject-escalation", `<knowledge><inform usage="train">x</inform></knowledge><footer><rights usage="none"/></footer>`, UsageNone, func(d *Document) any { return first(d.Knowledge().Informs()).Usage() })

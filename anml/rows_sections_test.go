@@ -435,6 +435,21 @@ func TestRowsLimits(t *testing.T) {
 	r.returns1("ANML-13.7-08/accept-attributes", XML, service(attrs(64)))
 	r.refuses("ANML-13.7-08/reject-attributes", XML, service(attrs(65)), none, ErrLimit)
 	r.refuses("ANML-13.7-08/reject-json-attributes", JSON, `{"anml":"1.0"`+many(65, `,"@{urn:x}a%d":""`)+`}`, none, ErrLimit)
+	r.returns1("ANML-13.7-08/accept-json-attributes", JSON, `{"anml":"1.0"`+many(63, `,"@{urn:x}a%d":""`)+`}`)
+	r.returns1("ANML-13.7-08/accept-elements-with-end-tags", XML, service(strings.Repeat("<zzz></zzz>", 49_999)))
+	for name, doc := range map[string]string{
+		"plain": service("<head/><body/>"), "with-prefix": service(`<x:a xmlns:x="urn:x"/><x:b xmlns:x="urn:x"/>`),
+		"json": `{"anml":"1.0","head":{},"body":{}}`,
+	} {
+		format := map[bool]Format{true: JSON, false: XML}[name == "json"]
+		t.Run("ANML-13.7-08/accept-as-many-elements-"+name, func(t *testing.T) {
+			if _, err := parseAs(format, doc, ReadOptions{Limits: Limits{Elements: 3}}); err != nil {
+				t.Error(err)
+			}
+		})
+		r.refuses("ANML-13.7-08/reject-one-element-more-"+name, format, doc, ReadOptions{Limits: Limits{Elements: 2}}, ErrLimit)
+	}
+	r.refuses("ANML-13.7-08/reject-configured-attributes", XML, service(`<head/><zzz a="" b=""/>`), ReadOptions{Limits: Limits{Attrs: 1}}, ErrLimit)
 	r.refuses("ANML-13.7-08/reject-value", XML, service(`<zzz a="`+strings.Repeat("x", 65537)+`"/>`), none, ErrLimit)
 	r.returns1("ANML-13.7-08/accept-sites", XML, service(many(64, `<site domain="s%d.example"><body/></site>`)))
 	r.returns1("ANML-13.7-08/accept-site-refs", XML, service("<head>"+many(64, `<site-ref domain="s%d.example" canonical="https://s.example/"/>`)+"</head>"))

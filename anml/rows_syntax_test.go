@@ -2,6 +2,7 @@ package anml
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -188,6 +189,38 @@ func TestRowsSyntax(t *testing.T) {
 	r.refuses("ANML-6.2.2-01/reject-xml-1.1", XML, `<?xml version="1.1"?>`+bare, none, ErrNotWellFormed)
 	r.finds1("ANML-6.2.2-02/accept-with-finding", XML, utf16Of(bare, false, true), none, CodeNoDecl)
 	r.finds1("ANML-6.2.3-01/accept-with-finding", XML, "\uFEFF"+bare, none, CodeBOM)
+	t.Run("ANML-6.2.2-02/accept-as-an-error", func(t *testing.T) { // and its byte order mark is needed
+		for doc, want := range map[string]lookleap.Severity{bare: lookleap.SeverityInfo, utf16Of(bare, false, true): lookleap.SeverityError} {
+			d, err := ParseXML([]byte(doc), none)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range d.Findings() {
+				if f.Code == CodeBOM || f.Code == CodeNoDecl && f.Severity != want {
+					t.Errorf("%+v", f)
+				}
+			}
+		}
+	})
+	t.Run("ANML-7.1-01/accept-the-charset", func(t *testing.T) {
+		for _, charset := range []string{"", "utf-8", "UTF-8"} {
+			d, err := ParseJSON([]byte(`{"anml":"1.0"}`), ReadOptions{Charset: charset})
+			if err != nil || slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool { return f.Code == CodeEncodingClash }) {
+				t.Errorf("%q: %v", charset, err)
+			}
+		}
+	})
+	t.Run("ANML-5.1-02/reject-with-the-reason", func(t *testing.T) {
+		if _, err := ParseXML([]byte(`<anml/>`), none); err == nil || !strings.Contains(err.Error(), "has no namespace") {
+			t.Error(err)
+		}
+	})
+	t.Run("ANML-8-02/reject-text-of-another-element", func(t *testing.T) { // a comment divides the text before it
+		d, err := ParseXML([]byte(service(`<head>stray<!-- c --> <title>Shop</title></head>`)), none)
+		if err != nil || d.Head().Title() != "Shop" {
+			t.Errorf("%q, %v", d.Head().Title(), err)
+		}
+	})
 	r.finds1("ANML-6.2.3-02/accept-xml", XML, "\uFEFF"+service(head), none, CodeBOM)
 	r.finds1("ANML-6.2.3-02/accept-json", JSON, "\uFEFF"+`{"anml":"1.0"}`, none, CodeBOM)
 	r.refuses("ANML-6.2.3-03/reject-without-mark", XML, utf16Of(bare, false, false), none, ErrEncoding)
