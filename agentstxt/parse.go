@@ -172,6 +172,12 @@ func (b *builder) setCondition(i int, c condition) {
 	b.conditions[i] = c
 }
 
+// parameters are the known parameters of ALLOW lines, in lower case, each with the function that
+// reads its value.
+var parameters = map[string]func(b *builder, r rule, value string) condition{
+	"limit": (*builder).readLimit,
+}
+
 // readConditions reads the parameters of a directive.
 func (b *builder) readConditions(r rule) (strictest condition) {
 	if !r.allows() {
@@ -179,8 +185,8 @@ func (b *builder) readConditions(r rule) (strictest condition) {
 	}
 	for _, param := range params(b.line(r), int(r.length)) {
 		var c condition
-		if strings.EqualFold(param.Key, "limit") {
-			c = b.readLimit(r, param.Value)
+		if read, known := parameters[strings.ToLower(param.Key)]; known {
+			c = read(b, r, param.Value)
 		} else {
 			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line,
 				fmt.Sprintf("the parameter %s is unknown", plaintext.Quote(param.Key, maxQuoted)), "")

@@ -69,7 +69,7 @@ func ParseRecord(text string) (*Record, error) {
 			return nil, err
 		}
 		if seen[name] {
-			return nil, malformed(at, "keep one of them", "the tag %s stands twice", plaintext.Quote(name, maxQuoted))
+			return nil, malformed(at, "keep one of them", "the tag %s appears twice", plaintext.Quote(name, maxQuoted))
 		}
 		seen[name] = true
 		switch name {
@@ -92,7 +92,8 @@ func ParseRecord(text string) (*Record, error) {
 		at = end + 1
 	}
 	if r.Manifest == "" && r.Query == "" {
-		return nil, malformed(len(text), "add manifest= or query=", "the record has neither a manifest nor a query tag")
+		return nil, malformed(len(text), "add "+tagManifest+"= or "+tagQuery+"=",
+			"the record has neither a tag %s nor a tag %s", tagManifest, tagQuery)
 	}
 	return r, nil
 }
