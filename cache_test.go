@@ -359,7 +359,7 @@ func (failingCache) Get(context.Context, string) ([]byte, time.Time, error) {
 func (failingCache) Put(context.Context, string, []byte, time.Time) error { return errCacheDown }
 func (failingCache) Delete(context.Context, string) error                 { return errCacheDown }
 
-// TestCacheErrors: an error of the cache below reaches the caller, and is no miss.
+// TestCacheErrors: an error of the cache below reaches the caller, and is not a miss.
 func TestCacheErrors(t *testing.T) {
 	sealed, err := lookleap.SealedCache(failingCache{}, resumeKey)
 	if err != nil {

@@ -256,7 +256,7 @@ func isOrigin(s string) bool {
 }
 
 // hostOf returns the host of a text that is a canonical host or URL. A single word
-// is no host: recipients have names, too.
+// is not a host: recipients have names, too.
 func hostOf(s string) (host string, ok bool) {
 	if u, err := partyRules.Parse(s); err == nil && (u.Origin() == s || u.String() == s) {
 		return u.Host(), true
@@ -270,7 +270,7 @@ func hostOf(s string) (host string, ok bool) {
 
 // recipientHost returns the host that a recipient names, in any spelling: a client may send to a
 // host with a port, in capitals or with user information. Of a URL that cannot be parsed it
-// returns everything, so it belongs to no site. A name without a dot is no host.
+// returns everything, so it belongs to no site. A name without a dot is not a host.
 func recipientHost(s string) (host string, ok bool) {
 	if host, ok := hostOf(s); ok {
 		return host, true

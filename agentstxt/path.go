@@ -7,7 +7,7 @@ import (
 
 // Paths are compared in the normal form of RFC 3986, section 6.2.2:
 // percent-encoded unreserved characters decoded, hex digits upper-case, all that
-// is no path character encoded, dot segments removed. "%2F" is not "/".
+// is not a path character encoded, dot segments removed. "%2F" is not "/".
 
 // appendNormal appends the normal form of a path that begins with "/". ok is false if
 // the path has a control character, a blank, or a "%" without two hex digits, because

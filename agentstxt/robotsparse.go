@@ -182,7 +182,7 @@ func robotsField(line []byte) (key, value string) {
 
 // foreignField adapts the key and value of a line to what files named agents.txt have in
 // the place of robots.txt: "Agent: name", "[Agent: name]" and lists of paths. An indented
-// line belongs to a structure that is not known here, so it is no rule.
+// line belongs to a structure that is not known here, so it is not a rule.
 func foreignField(line []byte, key, value string) (string, string) {
 	switch {
 	case len(line) > 0 && isBlank(line[0]):

@@ -12,7 +12,7 @@ import (
 // characters and a final "$" for the end (RFC 9309, section 2.2.3). Both sides are
 // compared in one spelling: encoded characters that need no encoding are decoded, and
 // characters outside ASCII are encoded (section 2.2.2). A "*" or "$" of a URL is encoded,
-// so that it is no wildcard.
+// so that it is not a wildcard.
 
 // robotsRule is one Allow or Disallow line.
 type robotsRule struct {

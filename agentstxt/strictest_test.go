@@ -189,7 +189,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestGuardRequests: requests that are no requests are refused, and nothing is sent for them.
+// TestGuardRequests: requests that are not requests are refused, and nothing is sent for them.
 func TestGuardRequests(t *testing.T) {
 	page := func(change func(*http.Request)) *http.Request {
 		req := &http.Request{Method: "GET", URL: &url.URL{Scheme: "https", Host: "shop.example", Path: "/a"}}

@@ -188,7 +188,7 @@ func TestLongClaim(t *testing.T) {
 	})
 }
 
-// TestIssuer: a text that is no URI is no endpoint, not even an unknown one.
+// TestIssuer: a text that is not a URI is not an endpoint, not even an unknown one.
 func TestIssuer(t *testing.T) {
 	if (&Claims{Issuer: "pay.example"}).issuedBy(URI{}) {
 		t.Error("an invalid issuer is an endpoint")

@@ -29,7 +29,7 @@ const (
 	SourceDNS       Source = "dns"
 )
 
-// SourceLocal is the [LocalResolver] of the host. It is no advertisement, so it has no place
+// SourceLocal is the [LocalResolver] of the host. It is not an advertisement, so it has no place
 // in that order.
 const SourceLocal Source = "local"
 

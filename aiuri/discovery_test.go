@@ -184,7 +184,7 @@ func TestLinkSuites(t *testing.T) {
 		{"escapes-in-target", `<ai://a/%20%3d?sd>; rel=aiip`, []string{"ai://a/%20%3d?sd"}},
 		{"ampersand-in-target", `<ai://a/x?p=3&currency=USD>; rel=aiip`, []string{"ai://a/x?p=3&currency=USD"}},
 		{"backslash-does-not-escape-bracket", `<ai://a/\>; rel=aiip, <ai://b/>; rel=aiip`, []string{`ai://a/\`, b}},
-		{"empty-target", `<>; rel=aiip`, []string{""}}, // which is no ai: URI
+		{"empty-target", `<>; rel=aiip`, []string{""}}, // which is not an ai: URI
 
 		// Several links.
 		{"two-of-ours", `<ai://a/>; rel=aiip,<ai://b/>; rel="aiip"`, []string{a, b}},

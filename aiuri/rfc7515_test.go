@@ -40,7 +40,7 @@ func joeKeys(t *testing.T) *aiuri.KeySet {
 }
 
 // TestRFC7515 runs the examples of appendices A, E and F. The payload of most
-// claims an issuer that is no endpoint and a time that has passed: where the
+// claims an issuer that is not an endpoint and a time that has passed: where the
 // signature holds it is for its claims that the result is rejected.
 func TestRFC7515(t *testing.T) {
 	rs256 := aiuri.Expectation{AllowRS256: true}

@@ -301,7 +301,7 @@ var absences = map[lookleap.Code]string{
 }
 
 // try fetches a file unless that was tried before. It reports whether the bundle has the file. That
-// a server does not have it, or keeps it for itself, is no error.
+// a server does not have it, or keeps it for itself, is not an error.
 func (b *bundler) try(ctx context.Context, t Target) (bool, error) {
 	if b.absent[t.Name] != "" {
 		return false, nil

@@ -111,7 +111,7 @@ func (r *capabilityReader) commands(text string, isShell bool) {
 	}
 }
 
-// logicalLines yields the lines of shell text that are no comments, with continuations joined.
+// logicalLines yields the lines of shell text that are not comments, with continuations joined.
 func logicalLines(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		var joined strings.Builder
@@ -142,7 +142,7 @@ var wellKnownPrograms = wordSet(`curl wget sh bash zsh python python3 pip pip3 p
 // wrappers start the program that follows them.
 var wrappers = wordSet("sudo doas env nohup time nice ionice exec command builtin xargs timeout stdbuf setsid then do else ! { (")
 
-// keywords of shells are no programs.
+// keywords of shells are not programs.
 var keywords = wordSet("if fi for while until case esac done in function return break continue local export declare readonly set unset shift trap true false echo printf cd test [ [[ : } ) exit read eval source . wait alias select elif")
 
 // programs lists the programs that a command line starts.

@@ -52,7 +52,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestCatalogueFollowsNoLinks puts what is no file of its own in a SKILL.md's
+// TestCatalogueFollowsNoLinks puts what is not a file of its own in a SKILL.md's
 // place, for the directory itself and for a file system that wraps it.
 func TestCatalogueFollowsNoLinks(t *testing.T) {
 	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "SKILL.md")

@@ -13,7 +13,7 @@ import (
 )
 
 // Change is the difference between two versions of a skill, for a person to judge. [Compare] makes
-// it. The zero Change is no difference.
+// it. The zero Change is not a difference.
 type Change struct {
 	Lines []ChangedLine `json:"lines,omitempty"` // of SKILL.md, at most ten: those that say most, in order
 	More  int           `json:"more,omitempty"`  // changed lines that are not in Lines

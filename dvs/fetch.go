@@ -220,7 +220,7 @@ func judgeMedia(answered string, e Evidence, claim Claim) lookleap.Check {
 }
 
 // judgeArchiveMedia checks the media type of an archive. The bytes decide about the format, so only
-// a page in its place is refused, and under Strict what is no type of an archive.
+// a page in its place is refused, and under Strict what is not a type of an archive.
 func judgeArchiveMedia(e Evidence, claim Claim) lookleap.Check {
 	shown := lookleap.Evidence{MediaType: e.Type}
 	switch is := plaintext.Quote(e.Type, 80); {

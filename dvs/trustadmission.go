@@ -25,7 +25,7 @@ const (
 
 // consultTrust returns what the store says about a fetched candidate, and refuses what the user
 // refused. It notes the change for the prompt. A pinned skill is judged by its pin alone, so its
-// change is no question.
+// change is not a question.
 func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, error) {
 	if err := l.refusedByFeed(c.skill, c.Evidence.Digest); err != nil {
 		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
@@ -202,7 +202,7 @@ func (l *Loader) askUser(ctx context.Context, plan *lookleap.Plan, skill string,
 }
 
 // keepRefusal stores that the user refused a version of a skill, or every one. Other errors, such
-// as a decision about another plan, are no refusal.
+// as a decision about another plan, are not a refusal.
 func (l *Loader) keepRefusal(ctx context.Context, d lookleap.ConsentDecision, err error, skill string, shown Digest) {
 	if l.trust == nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
 		return

@@ -75,7 +75,7 @@ type CallResult struct {
 	Status  int          // HTTP status
 	Page    *Page        // the returned document, if any; it replaces the old one as a whole
 	Problem *anml.Problem
-	Body    []byte // of a response that is no ANML document
+	Body    []byte // of a response that is not an ANML document
 	Type    string // its media type
 }
 

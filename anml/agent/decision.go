@@ -100,7 +100,7 @@ type grounds struct {
 }
 
 // free reports whether the site leaves the field to the user's own policy: its rule is "none", or
-// it has no rule (section 13.2). This alone is no permission.
+// it has no rule (section 13.2). This alone is not a permission.
 func (g *grounds) free() bool {
 	if !g.recognised || g.foreign || g.kind.unasked() {
 		return false

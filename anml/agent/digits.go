@@ -265,7 +265,7 @@ func longestText(data []byte) (longest int) {
 }
 
 // number returns the value of digits in some base, if it has no more than some bits. Unlike
-// [strconv.ParseUint] it makes no error for what is no number, because most words are none.
+// [strconv.ParseUint] it allocates no error for what is not a number: most words are not.
 func number(digits string, base, bits int) (n uint64, ok bool) {
 	for i := range len(digits) {
 		d := base36Digits[digits[i]]

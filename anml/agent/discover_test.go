@@ -287,7 +287,7 @@ func TestK26(t *testing.T) {
 		f := newFinding(t)
 		f.site.Handle("/alice/", document("<head><title>Alice</title></head>")).Handle("/alice/.well-known/anml", document(titled))
 		p, err := f.s.Open(t.Context(), shopOrigin+"/alice/.well-known/anml")
-		if err != nil || p.opened.wellKnown { // a path of one tenant is no well-known URI
+		if err != nil || p.opened.wellKnown { // a path of one tenant is not a well-known URI
 			t.Error(err)
 		}
 		f.site.Status(wellKnownPath, 404)

@@ -175,7 +175,7 @@ var needsUser = map[lookleap.Code]bool{
 var badArguments = map[lookleap.Code]bool{
 	anml.CodeUnknownAction: true, anml.CodeParamMissing: true, anml.CodeParamInvalid: true, anml.CodeParamUnknown: true,
 	CodeBadRequest: true, CodeUnprocessable: true, lookleap.CodeConflict: true,
-	lookleap.CodeUsage: true, // arguments that are no object, or for a tool without any
+	lookleap.CodeUsage: true, // arguments that are not an object, or for a tool without any
 }
 
 // Data returns the advice as JSON values, for runtimes that show results as data.

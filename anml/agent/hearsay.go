@@ -157,7 +157,7 @@ func (h *hearsay) learnFolded(set *rowSet, f *folded) {
 }
 
 // wholeCounts reports whether a whole element or attribute shows where an equal value came from. It
-// needs six characters, or four with a digit that are no year. Shorter ones are in every document.
+// needs six characters, or four with a digit that are not a year. Shorter ones are in every document.
 func (h *hearsay) wholeCounts(f *folded) bool {
 	n := len(f.runes)
 	if n >= rowLen || n < 4 || !f.hasDigit(f.whole()) {

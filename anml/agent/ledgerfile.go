@@ -85,7 +85,7 @@ var errLine = errors.New("the line is not a ledger entry")
 
 // OpenDisclosureLedger opens the ledger in a file, and creates the file, readable only by
 // its owner, if it does not exist. It returns an error of the file system, or one with
-// the code usage for an empty path. Damaged lines are no error; Damage reports them.
+// the code usage for an empty path. Damaged lines are not an error; Damage reports them.
 func OpenDisclosureLedger(path string, o LedgerOptions) (*FileDisclosureLedger, error) {
 	if path == "" {
 		return nil, missing("the ledger has no path", "name a file")

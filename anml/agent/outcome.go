@@ -194,7 +194,7 @@ func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
 
 // judge blocks actions as the response demands, notifies the user, and returns an error
 // if the action was not done. It changes nothing about trust or constraints: a failing
-// server is no sign of an attack.
+// server is not a sign of an attack.
 func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallResult, d *anml.Document) error {
 	gate, key, origin := m.session.gate, m.effect.Send.key(), m.effect.Send.origin()
 	wait, given := heed(resp, d)

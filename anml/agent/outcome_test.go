@@ -289,7 +289,7 @@ func TestReconsent(t *testing.T) {
 	})
 }
 
-// TestHeardBodies: text of a response that is no document counts as told by the service, and the
+// TestHeardBodies: text of a response that is not a document counts as told by the service, and the
 // bytes of a picture do not.
 func TestHeardBodies(t *testing.T) {
 	for mediaType, want := range map[string]string{ // the body is no UTF-8

@@ -28,7 +28,7 @@ type Session struct {
 	life  *life
 	clock *flight.Clock
 	// consentClock is the clock of consents. It tolerates corrections of the host's
-	// clock, which are no reason to ask the user again.
+	// clock, which are not a reason to ask the user again.
 	consentClock *flight.Clock
 
 	notices  *notices        // what the user was told

@@ -118,7 +118,7 @@ func tellerOf(u domain.URL) string {
 	return u.Host()
 }
 
-// hearBody records a response body that is no document, or a medium, and its media type. Images,
+// hearBody records a response body that is not a document, or a medium, and its media type. Images,
 // audio, video and fonts contain no text to compare values with.
 func (c *Context) hearBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
 	texts := []string{mediaType}

@@ -210,7 +210,7 @@ func at(n anml.Node) lookleap.Position {
 
 // namesAnother reports whether a persona speaks of another party of its document (section 12.7). It
 // looks for the domain of a site, a trust element, a site-ref or the serving domain, and for the
-// name that another site uses. In documents of one site, and for domains that are no party, it only
+// name that another site uses. In documents of one site, and for domains that are not a party, it only
 // reports a finding.
 func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool {
 	others := append(p.otherDomains(party), party.Domain)

@@ -67,7 +67,7 @@ type (
 )
 
 // sarifOf returns the results as a SARIF log. What could not be checked is a notification of
-// the run, which then counts as failed: it is no finding about the skill.
+// the run, which then counts as failed: it is not a finding about the skill.
 func sarifOf(results []result) sarifLog {
 	run := sarifRun{Tool: sarifTool{sarifDriver{"lookleap", "https://github.com/lookleap/lookleap", []sarifRule{}}},
 		Results: []sarifResult{}, ColumnKind: "unicodeCodePoints"}

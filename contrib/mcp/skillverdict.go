@@ -53,7 +53,7 @@ func (c *SkillClient) verifyError(e *Entry, err error) error {
 
 // webIdentity returns the trust root of a skill if all of its files are those that its web
 // URL has, under a root that the user or host registered. The user is not asked: that a
-// server names a URL is no reason to trust a root.
+// server names a URL is not a reason to trust a root.
 func (c *SkillClient) webIdentity(ctx context.Context, e *Entry, files map[string]File) (dvs.TrustRoot, lookleap.Check) {
 	skip := func(code lookleap.Code, message string) (dvs.TrustRoot, lookleap.Check) {
 		return dvs.TrustRoot{}, lookleap.Check{Code: code, Status: lookleap.Skipped, Message: message}

@@ -105,7 +105,7 @@ func TestUsers(t *testing.T) {
 					t.Errorf("the ledger of %s has entries: %v, want %v", id, some, want)
 				}
 			}
-			// What kim agreed to is no agreement of lee: lee is asked, as lee.
+			// What kim agreed to is not an agreement of lee: lee is asked, as lee.
 			b.call(b.tool("search"), search)
 			if r := b.call(b.tool("reserve"), reserve); r.IsError || len(lee.asked) != 1 {
 				t.Errorf("reserve: %s, asked %q", text(r), lee.asked)

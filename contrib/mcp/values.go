@@ -24,7 +24,7 @@ func lacking(ctx context.Context, page *agent.Page, tool agent.Tool) (asks []age
 	return asks
 }
 
-// askValues asks the user for values. Giving one is no agreement yet: what would
+// askValues asks the user for values. Giving one is not an agreement yet: what would
 // be sent is shown once more, all of it.
 func askValues(key []byte, call *mcp.CallToolParamsRaw, asks []agent.Decision) (*mcp.CallToolResult, error) {
 	var w waiting

@@ -74,7 +74,7 @@ func (p *Prompter) decided(ctx context.Context, id string) (Decided, error) {
 	return Decided{id, plan.State, d.Decision}, nil
 }
 
-// recordError names the plan of an error of the store. A missing record is no error here.
+// recordError names the plan of an error of the store. A missing record is not an error here.
 func recordError(id string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return err

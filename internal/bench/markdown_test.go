@@ -113,7 +113,7 @@ func decoded(link string) string {
 
 func compareOutlines(t *testing.T, text string, ours, peers outline) {
 	t.Helper()
-	if strings.Contains(text, "![") { // links in the description of an image are no links of the page; they are reported all the same
+	if strings.Contains(text, "![") { // links in the description of an image are not links of the page; they are reported all the same
 		ours.links = slices.DeleteFunc(ours.links, func(l string) bool { return !slices.Contains(peers.links, l) })
 	}
 	if !slices.Equal(ours.links, peers.links) {

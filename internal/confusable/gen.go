@@ -74,7 +74,7 @@ func read(data []byte) (map[rune]string, error) {
 	}
 	out := make(map[rune]string)
 	for from, to := range all {
-		// The data has a tab in one skeleton, which is no part of what a character looks like.
+		// The data has a tab in one skeleton, which is not a part of what a character looks like.
 		if r := []rune(from); len(r) == 1 && from != to && !strings.ContainsFunc(to, unicode.IsControl) {
 			out[r[0]] = to
 		}

@@ -137,7 +137,7 @@ func judgeAgentsTxt(content []byte) Result {
 }
 
 // judgeRobotsTxt takes every file. A file that closes the front page to all programs says
-// what its author meant, so it is no refusal of ours.
+// what its author meant, so it is not a refusal of ours.
 func judgeRobotsTxt(content []byte) Result {
 	f := agentstxt.ParseRobots(content, token)
 	switch {

@@ -344,7 +344,7 @@ var scenarios = []scenario{
 		return []zone.Edit{zone.On("sub.nsec.org", dns.TypeDS, zone.Replay(m)), zone.On("www.sub.nsec.org", 0, zone.StripDNSSEC())}
 	}},
 	{"RFC6840-4.4", "reject-nodata-without-ns-as-cut", "www.nsec.org A", "bogus", func(w *world) []zone.Edit {
-		// The true proof that www has no DS, with an unsigned answer: www is no zone.
+		// The true proof that www has no DS, with an unsigned answer: www is not a zone.
 		return []zone.Edit{zone.On("www.nsec.org", dns.TypeA, zone.StripDNSSEC())}
 	}},
 	{"RFC5155-8.9", "reject-opt-out-downgrade", "www.signed.net A", "bogus", func(w *world) []zone.Edit {

@@ -78,7 +78,7 @@ func (t *streamTransport) exchange(ctx context.Context, query *dns.Msg, b *budge
 }
 
 func (t *streamTransport) ask(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error) {
-	// A kept connection may have been closed by the server at any moment: that is no failure, only
+	// A kept connection may have been closed by the server at any moment: that is not a failure, only
 	// a reason to connect.
 	if conn := t.take(); conn != nil {
 		reply, err := t.askOn(ctx, conn, query, b)

@@ -91,7 +91,7 @@ func TestReuse(t *testing.T) {
 		if n := dials.count("tcp"); n > 4 || n >= len(s.Journal()) { // as many as questions at the same time
 			t.Errorf("%d connections for %d queries", n, len(s.Journal()))
 		}
-		time.Sleep(time.Minute) // idle connections are closed, and that is no failure
+		time.Sleep(time.Minute) // idle connections are closed, and that is not a failure
 		s.now = s.now.Add(time.Minute)
 		if result, err := r.Lookup(t.Context(), "_anml.example.com", dns.TypeTXT); outcome(result, err) != "secure" {
 			t.Error(err)

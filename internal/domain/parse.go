@@ -218,7 +218,7 @@ func (r Rules) parseTail(raw string, at int, dots bool) (t tail, err error) {
 			return tail{}, fail(CodeFragment, at+i, path[i:], "a fragment is not allowed here", `remove "#" and what follows`)
 		}
 		if _, err := canonicalQuery(path[i+1:], at+i+1); err != nil {
-			return tail{}, err // dropped, but not a licence for text that is no URL
+			return tail{}, err // dropped, but not a licence for text that is not a URL
 		}
 		path = path[:i]
 	}

@@ -128,7 +128,7 @@ func escapeLength(path string, at, i int) (int, error) {
 	var char [utf8.UTFMax]byte
 	n := 0
 	for j := i; n < len(char) && j < len(path) && path[j] == '%'; j += len("%XX") {
-		char[n], _ = hexOctet(path, j+1) // 0 for what is no escape: it ends no character
+		char[n], _ = hexOctet(path, j+1) // 0 for what is not an escape: it ends no character
 		n++
 	}
 	c, size := utf8.DecodeRune(char[:n])

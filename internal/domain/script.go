@@ -10,7 +10,7 @@ import (
 // Label is one label of a host as people may see it.
 type Label struct {
 	ASCII   string   // the label itself: an A-label or an ASCII label
-	Unicode string   // the U-label; ASCII if the label is no A-label
+	Unicode string   // the U-label; ASCII if the label is not an A-label
 	Scripts []string // Unicode scripts of its characters, sorted, without those shared by all (Common, Inherited)
 	Mixed   bool     // Scripts are not written together in one language: the label may be made to look like another
 }

@@ -66,7 +66,7 @@ func TestLabelsRows(t *testing.T) {
 	})
 }
 
-// What is no valid A-label is shown as it is.
+// What is not a valid A-label is shown as it is.
 func TestLabelsOfAnything(t *testing.T) {
 	for _, host := range []string{"", ".", "xn--", "xn--zzzz.example", "127.0.0.1", "[::1]"} {
 		if display, ok := Unicode(host); ok {

@@ -22,7 +22,7 @@ func Registrable(host string) (domain string, ok bool) {
 
 // PublicSuffix returns the public suffix that a canonical host ends with, perhaps the whole
 // host, and whether a domain registry runs it (co.uk) rather than a company that lends names
-// below its own (github.io). It is empty for what is no name, as in [Registrable].
+// below its own (github.io). It is empty for what is not a name, as in [Registrable].
 //
 // The longest suffix counts: of the built-in list, or of the list in [UseSuffixes].
 func PublicSuffix(host string) (suffix string, icann bool) { return PublicSuffixWith(host, nil) }

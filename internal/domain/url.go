@@ -6,7 +6,7 @@ import (
 )
 
 // URL is a canonical URL with an authority: https unless [Rules] allowed another scheme. It is
-// immutable. Two URLs are the same if their strings are. The zero URL is no URL: its string is
+// immutable. Two URLs are the same if their strings are. The zero URL is not a URL: its string is
 // empty and it is under nothing.
 type URL struct {
 	_ [0]func() // not comparable by ==, which would also compare fragment
@@ -72,7 +72,7 @@ func (u URL) RawQuery() string {
 	return u.text[u.pathEnd+1:]
 }
 
-// FragmentDropped reports whether the input had a fragment. It is no part of u.
+// FragmentDropped reports whether the input had a fragment. It is not a part of u.
 func (u URL) FragmentDropped() bool { return u.fragment }
 
 // NetURL returns a new *url.URL with the same host and the same escaped path: what net/http

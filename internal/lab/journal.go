@@ -37,7 +37,7 @@ type Dial struct {
 // Request is one HTTP request that reached a site. It is written down before the site answers.
 type Request struct {
 	Time       time.Time
-	Site       string // whose handler got it; "" for a host that is no site at that address
+	Site       string // whose handler got it; "" for a host that is not a site at that address
 	Addr       netip.AddrPort
 	SNI        string // "" for plain HTTP
 	Proto      string // "HTTP/1.1", "HTTP/2.0"

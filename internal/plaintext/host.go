@@ -20,7 +20,7 @@ import (
 //	github.io (no registrable domain)
 //	127.0.0.1 (IP address)
 //
-// What is no host at all is shown as a quoted text.
+// What is not a host at all is shown as a quoted text.
 func Host(host string) string {
 	marked, note := hostAndNote(host)
 	return marked + note
@@ -57,7 +57,7 @@ func URL(u domain.URL, limit int) string {
 	return marked + note + " " + Quote(u.String()[len(u.Origin()):], limit)
 }
 
-// maxNoHost bounds what is shown of a text that is no host. A host has at most 253 characters.
+// maxNoHost bounds what is shown of a text that is not a host. A host has at most 253 characters.
 const maxNoHost = 300
 
 func hostAndNote(raw string) (marked, note string) {

@@ -220,7 +220,7 @@ func (x *exchange) end() {
 }
 
 // getConn is called before each attempt to get a connection. Each other request that runs at the
-// same time may take a connection away from this one, so that another attempt is no fault.
+// same time may take a connection away from this one, so that another attempt is not a fault.
 func (x *exchange) getConn(string) {
 	x.mu.Lock()
 	x.lookups++

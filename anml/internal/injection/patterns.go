@@ -12,7 +12,7 @@ type pattern struct {
 	Lang   string
 	Within int
 	Any    bool // the groups may stand in any order
-	Spare  bool // an order not to do it is no attack: "never reveal a password"
+	Spare  bool // an order not to do it is not an attack: "never reveal a password"
 	Groups [3]string
 }
 

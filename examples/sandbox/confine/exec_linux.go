@@ -59,7 +59,7 @@ func (s *lastStep) run() {
 	for i := range s.limits {
 		l := &s.limits[i]
 		if _, _, e := syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, l.resource, uintptr(unsafe.Pointer(&l.value)), 0, 0, 0); e != 0 {
-			syscall.RawSyscall(unix.SYS_EXIT_GROUP, 1, 0, 0) // without a word: that is no success
+			syscall.RawSyscall(unix.SYS_EXIT_GROUP, 1, 0, 0) // without a word: that is not a success
 		}
 	}
 	syscall.RawSyscall(unix.SYS_WRITE, reportFile, uintptr(unsafe.Pointer(&s.ready[0])), uintptr(len(s.ready)))
