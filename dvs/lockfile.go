@@ -166,7 +166,7 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 	r.only(v, "url", "artifact", "trustRoot", "directory", "files", "capabilities")
 	if _, ok := v.Member("artifact"); ok && r.err == nil {
 		if err := skill.Artifact.UnmarshalText([]byte(r.text(v, "artifact"))); err != nil {
-			r.refuse(v, "artifact", "this is no kind of artifact", "write archive or skill-md")
+			r.refuse(v, "artifact", "this is not a kind of artifact", "write archive or skill-md")
 		}
 	}
 	skill.Capabilities = r.capabilities(v)

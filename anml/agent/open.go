@@ -254,7 +254,7 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 	if err == nil {
 		return doc, nil
 	}
-	e := fail(r.URL.WithoutQuery(), err, "the response is no usable ANML document")
+	e := fail(r.URL.WithoutQuery(), err, "the response is not a usable ANML document")
 	unused := &unusedResponse{}
 	e.Err = withStatus(r, coded.Attach(unused, err))
 	if !own && (errors.Is(err, anml.ErrNotANML) || errors.Is(err, anml.ErrNotWellFormed)) {
@@ -262,7 +262,7 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 	}
 	switch {
 	case e.Code == lookleap.CodeMediaType:
-		e.Message = "the response is no ANML document"
+		e.Message = "the response is not an ANML document"
 		if !a.action && !a.wellKnown {
 			unused.links = s.agent.alternates(r)
 		}

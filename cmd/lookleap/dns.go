@@ -75,7 +75,7 @@ func parseType(text string) (lookleap.RRType, error) {
 			return lookleap.RRType(number), nil
 		}
 	}
-	return 0, usagef("%q is no type of DNS records", text)
+	return 0, usagef("%q is not a type of DNS records", text)
 }
 
 func typeText(t lookleap.RRType) string { return dns.Type(t).String() }

@@ -42,7 +42,7 @@ func replayVerdict(content []byte, when time.Time) result {
 	if err := json.Unmarshal(content, &wrapped); err == nil && wrapped.Verdict != nil {
 		verdict = wrapped.Verdict
 	} else if err := json.Unmarshal(content, verdict); err != nil {
-		return refuse(coded{lookleap.CodeUsage, fmt.Errorf("it is no verdict: %w", err)})
+		return refuse(coded{lookleap.CodeUsage, fmt.Errorf("it is not a verdict: %w", err)})
 	}
 	if when.IsZero() {
 		when = verdict.CheckedAt

@@ -69,7 +69,7 @@ func judgeWellKnown(ctx context.Context, client *wellknown.Client, raw string) r
 	}
 	if uri.Query != "" {
 		return refuseAt(lookleap.Finding{Code: lookleap.CodeBadURL,
-			Message: "the URL has a query, which is no part of a well-known URI", Fix: "leave it out"})
+			Message: "the URL has a query, which is not a part of a well-known URI", Fix: "leave it out"})
 	}
 	entry := wellknown.Builtin().Lookup(uri.Name)
 	value := wellknownValue{Name: uri.Name, Rest: uri.Rest, Status: entry.Status, Reference: entry.Reference}

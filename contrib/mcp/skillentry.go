@@ -136,7 +136,7 @@ func jsonValue(n *yaml.Node, depth int) (any, error) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i]
 			if _, twice := out[key.Value]; twice || key.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("line %d: a key of the header is repeated or is no text", key.Line)
+				return nil, fmt.Errorf("line %d: a key of the header is repeated or is not a text", key.Line)
 			}
 			value, err := jsonValue(n.Content[i+1], depth+1)
 			if err != nil {

@@ -306,7 +306,7 @@ func (t *httpsTransport) exchange(ctx context.Context, query *dns.Msg, b *budget
 		return nil, &ServerError{Reason: fmt.Sprintf("the server answers with HTTP status %d", response.StatusCode)}
 	}
 	if mediaType, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err != nil || mediaType != dnsMessageType {
-		return nil, &ServerError{Reason: "the server's answer is no DNS message"}
+		return nil, &ServerError{Reason: "the server's answer is not a DNS message"}
 	}
 	raw, err := io.ReadAll(io.LimitReader(response.Body, dns.MaxMsgSize+1))
 	if err != nil {

@@ -120,11 +120,11 @@ func (r Rules) parseInternational(raw string, at int) (string, error) {
 		return "", fail(CodeIPHost, at, raw, "this is an IP address once it is looked up", "use a domain name")
 	}
 	if err != nil || checkName(name, at) != nil {
-		return bad(raw, 0, "this is no valid international host name")
+		return bad(raw, 0, "this is not a valid international host name")
 	}
 	display, err := lookup.ToUnicode(name)
 	if err != nil {
-		return bad(raw, 0, "this is no valid international host name")
+		return bad(raw, 0, "this is not a valid international host name")
 	}
 	if again, err := lookup.ToASCII(display); err != nil || again != name {
 		return bad(raw, 0, "the A-label is not the one of its Unicode form")
@@ -191,7 +191,7 @@ func (r Rules) parseIPv4(name string, at int) (string, error) {
 			return name, nil
 		}
 	}
-	return "", fail(CodeIPHost, at, name, "an IP address is no domain name", "use a domain name")
+	return "", fail(CodeIPHost, at, name, "an IP address is not a domain name", "use a domain name")
 }
 
 // parseIPv6 parses a host in brackets.
@@ -205,7 +205,7 @@ func (r Rules) parseIPv6(raw string, at int) (string, error) {
 			return "[" + a.String() + "]", nil
 		}
 	}
-	return "", fail(CodeIPHost, at, raw, "an IP address is no domain name", "use a domain name")
+	return "", fail(CodeIPHost, at, raw, "an IP address is not a domain name", "use a domain name")
 }
 
 // public returns name unless it means something else on each network: single labels and the

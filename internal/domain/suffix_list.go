@@ -25,7 +25,7 @@ const (
 )
 
 // ErrSuffixList is the error of ParseSuffixList below the line that it names.
-var ErrSuffixList = errors.New("this is no Public Suffix List")
+var ErrSuffixList = errors.New("this is not a Public Suffix List")
 
 // ParseSuffixList reads a list. It refuses a file that ends before the private section does,
 // since names would be missing.
