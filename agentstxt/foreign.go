@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/lookleap/lookleap"
@@ -19,8 +21,8 @@ import (
 // Foreign says what a file of another format means. A file is of this draft's format if
 // one of its lines looks like a hash line ("*" and 16 or more hex digits) or like a
 // directive (a path and a word of 3 to 12 capitals, or a word almost like ALLOW or
-// DISALLOW), or if "*" and 64 hex digits stand anywhere in it. Any fault in such a file
-// restricts its origin, whatever Foreign says.
+// DISALLOW), or if "*" and 64 hex digits, or a path and DISALLOW on one line, stand anywhere
+// in it. Any fault in such a file restricts its origin, whatever Foreign says.
 type Foreign uint8
 
 const (
@@ -58,7 +60,53 @@ func isForeign(data []byte) bool {
 			return false
 		}
 	}
-	return !hasHash(data) && !isPolicyInMarkup(data)
+	return !hasHash(data) && !isPolicyInMarkup(data) && !hasDenial(data)
+}
+
+// decoratedPath matches a path at the end of a text, and what an editor, a converter or another
+// format may put around it: signs of a list, a table, a quotation or a diff, tags, colors, escapes.
+var decoratedPath = sync.OnceValue(func() *regexp.Regexp {
+	const color = `\x1b\[[0-9;]*m`
+	return regexp.MustCompile(`(?:^|[^0-9A-Za-z_.:/%=-]|^[-+]|` + color + `)(?:\\?/|%2[Ff]|=2[Ff]|\\u002[Ff]|\x{FF0F})[^\s"'` + "`" + `|,<>]*?` +
+		`(?:[\s"'` + "`" + `|,:*_\[\]]|\pZ|\p{Cf}|` + color + `|<[^<>]*>|%20|=20)+$`)
+})
+
+const (
+	maxDenials  = 64      // of a file that are looked at: damage is rarely to later lines only
+	denialReach = 2 << 10 // bytes between the beginning of a path and its action
+)
+
+// hasDenial reports whether a line has a path and behind it the action DISALLOW, whatever stands
+// around them. A comment is none.
+func hasDenial(data []byte) bool {
+	const action = "DISALLOW"
+	looked := 0
+	for at := 0; looked < maxDenials; {
+		found := bytes.Index(data[at:], []byte(action))
+		if found < 0 {
+			return false
+		}
+		end := at + found
+		at = end + len(action)
+		line := data[max(0, end-denialReach):end]
+		if i := bytes.LastIndexFunc(line, isLineBreak); i >= 0 {
+			line = line[i:]
+		}
+		line = trimInvisible(line)
+		if bytes.HasPrefix(line, []byte("#")) {
+			rest := bytes.IndexFunc(data[at:], isLineBreak)
+			if rest < 0 {
+				return false
+			}
+			at += rest
+			continue
+		}
+		looked++
+		if decoratedPath().Match(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasHash reports whether "*" and 64 hex digits stand anywhere in a file: in a JSON string,
