@@ -87,7 +87,7 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 	}
 }
 
-// begin checks the request and copies what redirects change.
+// begin checks the request. The header stays that of the caller, so it is copied before a change.
 func (e *exchange) begin() error {
 	r := e.request
 	e.method, e.body = r.Method, r.Body
@@ -106,10 +106,7 @@ func (e *exchange) begin() error {
 			return coded(lookleap.CodeUsage, "the caller must not set the header field %s", http.CanonicalHeaderKey(name))
 		}
 	}
-	e.header = roundtrip.Canonical(r.Header).Clone()
-	if e.header == nil {
-		e.header = make(http.Header)
-	}
+	e.header = roundtrip.Canonical(r.Header)
 	return nil
 }
 
@@ -192,6 +189,9 @@ func (e *exchange) acts() bool {
 
 func (e *exchange) build(ctx context.Context, w *watch) *http.Request {
 	header := e.header.Clone()
+	if header == nil {
+		header = make(http.Header)
+	}
 	header.Set("Accept-Encoding", "gzip")
 	if header.Get("Accept") == "" && len(e.request.Accept) > 0 {
 		header.Set("Accept", strings.Join(e.request.Accept, ", "))
@@ -325,6 +325,7 @@ func (e *exchange) follow(resp *Response) error {
 	}
 	if hop.Status == http.StatusSeeOther && e.method != http.MethodHead {
 		e.method, e.body = http.MethodGet, nil
+		e.header = e.header.Clone() // it may be the caller's
 		e.header.Del("Content-Type")
 	}
 	if !hop.SameOrigin() {

@@ -293,6 +293,9 @@ func TestBodiesStayAtTheirOrigin(t *testing.T) {
 			if string(requests[0].Body) != "secret" {
 				t.Errorf("the first origin got %q", requests[0].Body)
 			}
+			if len(r.Header) != 1 || r.Header.Get("Content-Type") != "text/plain" {
+				t.Errorf("the caller's header was changed to %v", r.Header)
+			}
 			if test.code != "" {
 				failure(t, resp, err, test.code)
 				if len(requests) != 1 {
