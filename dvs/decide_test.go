@@ -59,6 +59,22 @@ func TestDecide(t *testing.T) {
 			c.URL, c.Root, c.Pin.Commit = "https://github.com/o/r/blob/"+sha+"/SKILL.md", "https://github.com/o/", sha
 			e.Hops = []string{"https://raw.githubusercontent.com/o/r/1" + sha[1:] + "/SKILL.md"}
 		}, "commit-ref"},
+		{"DVS-3.1-44/accept-redirect-to-the-pinned-commit", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.URL, c.Root, c.Pin.Commit = "https://github.com/o/r/blob/main/SKILL.md", "https://github.com/o/", strings.ToUpper(sha)
+			e.Hops = []string{"https://raw.githubusercontent.com/o/r/" + sha + "/SKILL.md"}
+		}, "ok"},
+		{"DVS-3.1-44/accept-redirect-to-a-commit-with-the-digest", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.URL, c.Root, c.Pin.Digest = "https://github.com/o/r/blob/main/SKILL.md", "https://github.com/o/", e.Digest
+			e.Hops = []string{"https://raw.githubusercontent.com/o/r/" + sha + "/SKILL.md"}
+		}, "ok"},
+		{"DVS-3.1-44/reject-redirect-to-a-commit", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.URL, c.Root = "https://github.com/o/r/blob/main/SKILL.md", "https://github.com/o/"
+			e.Hops = []string{"https://raw.githubusercontent.com/o/r/" + sha + "/SKILL.md"}
+		}, "commit-ref"},
+		{"DVS-3.1-44/accept-redirect-to-a-branch-with-a-pin", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.URL, c.Root, c.Pin.Commit = "https://github.com/o/r/blob/"+sha+"/SKILL.md", "https://github.com/o/", sha
+			e.Hops = []string{"https://raw.githubusercontent.com/o/r/main/SKILL.md"}
+		}, "ok"},
 		{"DVS-3.1-50/accept-inside", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"https://example.com/b/SKILL.md"} }, "ok"},
 		{"DVS-3.1-50/reject-www", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"https://www.example.com/b/SKILL.md"} }, "redirect-outside-root"},
 		{"DVS-3.1-50/reject-and-back", func(_ *dvs.Claim, e *dvs.Evidence) {
@@ -163,7 +179,8 @@ func TestDecideNarrows(t *testing.T) {
 }
 
 func TestRejudgeRefuses(t *testing.T) {
-	for _, v := range []*lookleap.Verdict{nil, {Document: "another"}, {Document: dvs.Draft, Record: []byte("{")}} {
+	good := dvs.Decide(goodClaim(), goodEvidence(), noon, dvs.Rules{})
+	for _, v := range []*lookleap.Verdict{nil, {Document: "another", Record: good.Record}, {Document: dvs.Draft, Record: []byte("{")}} {
 		if again, err := dvs.Rejudge(v, noon, dvs.Rules{}); err == nil || again != nil {
 			t.Errorf("got %v", again)
 		}
@@ -184,6 +201,18 @@ func TestNothingToCheck(t *testing.T) {
 	claim, evidence := goodClaim(), goodEvidence()
 	claim.Pin.Digest, evidence.Address, evidence.TLS = evidence.Digest, "192.0.2.1", "TLS 1.3"
 	full := dvs.Decide(claim, evidence, noon, dvs.Rules{})
+	for name, change := range map[string]func(*dvs.Evidence){
+		"address": func(e *dvs.Evidence) { e.TLS = "TLS 1.3" },
+		"TLS":     func(e *dvs.Evidence) { e.Address = "192.0.2.1" },
+	} {
+		t.Run("O15/reject-connection-without-"+name, func(t *testing.T) {
+			half := goodEvidence()
+			change(&half)
+			if v := dvs.Decide(goodClaim(), half, noon, dvs.Rules{}); !v.OK || status(v, "DVS-3.1-50") != lookleap.Noted {
+				t.Errorf("got\n%s", v)
+			}
+		})
+	}
 	for requirement, want := range map[string][2]lookleap.Status{
 		"DVS-3.1-44": {lookleap.Skipped, lookleap.Skipped}, // the URL names no commit
 		"DVS-3-01":   {lookleap.Skipped, lookleap.Passed},  // digest
