@@ -188,6 +188,7 @@ func TestRevoke(t *testing.T) {
 		{id: "DVS-7-03/reject-raw-form", root: "https://github.com/o/", url: "https://raw.githubusercontent.com/o/r/main/SKILL.md", want: true},
 		{id: "DVS-7-03/reject-domain", domain: "example.com", url: "https://example.com:8443/x/SKILL.md", want: true},
 		{id: "DVS-7-03/reject-serving-domain", domain: "raw.githubusercontent.com", url: "https://github.com/o/r/blob/main/SKILL.md", want: true},
+		{id: "DVS-7-03/reject-parent-of-the-serving-domain", domain: "githubusercontent.com", sub: true, url: "https://github.com/o/r/blob/main/SKILL.md", want: true},
 		{id: "DVS-7-03/accept-beside", root: "https://example.com/a/", url: "https://example.com/ab/SKILL.md"},
 		{id: "DVS-7-04/accept-subdomain-stays", domain: "example.com", url: "https://sub.example.com/x/SKILL.md"},
 		{id: "DVS-7-04/accept-lookalike-stays", domain: "example.com", sub: true, url: "https://notexample.com/x/SKILL.md"},
