@@ -201,6 +201,7 @@ func TestCache(t *testing.T) {
 	}
 	for name, fail := range map[string]func(w *world){
 		"tls":     func(w *world) { w.site.Certificate(lab.WrongName) },
+		"500":     func(w *world) { w.site.Status("/agents.txt", 500) },
 		"refused": func(w *world) { w.site.Connection(lab.Refused) },
 		"reset":   func(w *world) { w.site.Fault("/agents.txt", lab.Reset()) },
 		"timeout": func(w *world) { w.site.Fault("/agents.txt", lab.Delay(time.Minute)) },

@@ -47,6 +47,7 @@ func TestStrictestReading(t *testing.T) {
 		{"reject-disallowed-reading", Options{}, []string{"/a//b ALLOW", "/a/b DISALLOW"}, "/a//b", false, 3},
 		{"reject-disallowed-reading-before", Options{}, []string{"/a/b DISALLOW", "/a//b ALLOW"}, "/a//b", false, 2},
 		{"reject-reading-without-its-last-dot", Options{}, []string{"/a DISALLOW", "/a. ALLOW"}, "/a.", false, 2},
+		{"reject-by-the-line-of-the-path-as-written", Options{}, []string{"/a/b DISALLOW", "/a//b DISALLOW"}, "/a//b", false, 3},
 		{"accept-spelled-out", Options{}, []string{"/a//b ALLOW"}, "/a//b", true, 2},
 		{"reject-not-spelled-out", Options{}, []string{"/a/ ALLOW"}, "/x/..//a/b", false, 0},
 		{"accept-unlisted-readings", open, []string{"/a//b ALLOW"}, "/a//b", true, 2},

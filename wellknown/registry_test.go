@@ -62,8 +62,10 @@ func TestBuiltin(t *testing.T) {
 func TestWith(t *testing.T) {
 	r := wellknown.Builtin()
 	t.Run("WK-3-11/reject-no-reference", func(t *testing.T) {
-		if next, err := r.With(wellknown.Entry{Name: "mine"}); next != nil || lookleap.CodeOf(err) != wellknown.CodeBadEntry {
-			t.Errorf("got %v", err)
+		for _, reference := range []string{"", " ", "\t"} {
+			if next, err := r.With(wellknown.Entry{Name: "mine", Reference: reference}); next != nil || lookleap.CodeOf(err) != wellknown.CodeBadEntry {
+				t.Errorf("%q: got %v", reference, err)
+			}
 		}
 	})
 	t.Run("WK-3-11/reject-scheme", func(t *testing.T) {
@@ -190,7 +192,7 @@ func TestLint(t *testing.T) {
 		}
 		has(t, findings, wellknown.CodeGenericName, want)
 	}
-	t.Run("WK-3-10/reject-generic", func(t *testing.T) { generic(t, "metadata", true) })
+	t.Run("WK-3-10/reject-generic", func(t *testing.T) { generic(t, "metadata", true); generic(t, "MetaData", true) })
 	t.Run("WK-3-10/accept-precise", func(t *testing.T) { generic(t, "example-metadata", false); generic(t, "example.com-metadata", false) })
 	t.Run("WK-3-07/reject-unregistered", func(t *testing.T) {
 		findings, err := wellknown.Lint("made-up-name")

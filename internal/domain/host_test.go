@@ -20,6 +20,7 @@ func TestParseHost(t *testing.T) {
 		{"mixed-labels", "V2--site.b\u00fccher.example", "v2--site.xn--bcher-kva.example", ""},
 		{"hyphens-three-and-four", "v2--site.example", "v2--site.example", ""},
 		{"digits", "1.2.3.example", "1.2.3.example", ""},
+		{"almost-hex-number", "a.0x1-2", "a.0x1-2", ""},
 
 		{"empty", "", "", CodeBadHost},
 		{"dot", ".", "", CodeBadHost},
@@ -43,6 +44,7 @@ func TestParseHost(t *testing.T) {
 		{"bidi-mixture", "a\u05d0.example", "", CodeBadHost},
 		{"huge", strings.Repeat("\u00fc", 1<<20), "", CodeBadHost},
 		{"ipv4", "192.0.2.1", "", CodeIPHost},
+		{"ipv4-hex", "127.0.0x1f", "", CodeIPHost},
 		{"ipv6", "[2001:db8::1]", "", CodeIPHost},
 		{"bare-ipv6", "2001:db8::1", "", CodeBadHost},
 		{"single-label", "bank", "", CodeSpecialHost},
@@ -79,6 +81,8 @@ func TestParseHostErrors(t *testing.T) {
 		{"https://b\u00fccher\u3002example/", "b\u00fccher\u3002example", "turns into a dot"},
 		{"https://b%C3%BCcher.example/", "%C3", "escapes are not allowed"},
 		{"https://a.-b.example/", "-b", "hyphen"},
+		{"https://ab..example/", ".example", "empty"},
+		{"https://ab." + strings.Repeat("c", 64) + ".example/", strings.Repeat("c", 64), "63 bytes"},
 		{"https://a.B_.example/", "_", "not allowed in a host name"},
 	} {
 		_, err := Parse(c.input)
@@ -114,6 +118,16 @@ func TestParseHostIP(t *testing.T) {
 	for _, host := range []string{"::1", "::ffff:192.0.2.1", "[::ffff:192.0.2.1]", "192.0.2.256", "[192.0.2.1]", "[]"} {
 		if got, err := rules.ParseHost(host); err == nil {
 			t.Errorf("%s is %s", host, got)
+		}
+	}
+}
+
+// TestNoDotSegments: what follows a dot is part of the name, unless it is a parameter.
+func TestNoDotSegments(t *testing.T) {
+	for _, path := range []string{"/.x3b", "/..a3B", "/.3b", "/.;", "/.%3b", "/..%253B"} {
+		_, err := Parse("https://shop.example" + path)
+		if accepted := !strings.ContainsAny(path, "%;"); (err == nil) != accepted {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }
