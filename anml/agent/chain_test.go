@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -193,5 +196,35 @@ func TestChainOfProcesses(t *testing.T) {
 	must(t, two.Append(t.Context(), entryOf(3)))
 	if entries := chainOf(t, one); entries[len(entries)-1].Number != 83 {
 		t.Error("a prune renumbered the entries")
+	}
+}
+
+// What is appended after a damaged line follows the last entry that can be read.
+func TestLedgerFileAfterADamagedLine(t *testing.T) {
+	for name, damaged := range map[string]string{"short": "damaged\n", "longer-than-the-first-look": strings.Repeat("x", 2*tailRead) + "\n"} {
+		t.Run("ANML-14.1-03/accept-"+name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "ledger")
+			l := openLedger(t, path)
+			appendAll(t, l, entry("p", "a", start))
+			appendAll(t, l, entry("p", "b", start))
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err == nil {
+				_, err = f.WriteString(damaged)
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			appendAll(t, l, entry("p", "c", start))
+			var chain []Entry
+			for e, err := range l.Entries(t.Context()) {
+				if err == nil {
+					chain = append(chain, e)
+				}
+			}
+			if len(chain) != 3 || chain[2].Number != 3 || chain[2].Previous != chain[1].Head().Digest {
+				t.Errorf("%+v", chain)
+			}
+		})
 	}
 }

@@ -193,12 +193,33 @@ func TestLedgerThatCannotBeRead(t *testing.T) {
 			t.Errorf("%d entries", len(got))
 		}
 	})
+	t.Run("ANML-14.1-03/reject-entries-of-no-ledger", func(t *testing.T) {
+		n := 0
+		for _, err := range (Filter{}).Entries(t.Context(), nil) {
+			if n++; !errors.Is(err, errNoLedger) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d errors", n)
+		}
+	})
+	t.Run("ANML-14.1-03/reject-export-that-is-not-written", func(t *testing.T) {
+		if n, err := (Filter{}).Export(t.Context(), l, closedWriter{}); n != 0 || !errors.Is(err, errTest) {
+			t.Errorf("%d entries, %v", n, err)
+		}
+	})
 	t.Run("accept-no-head", func(t *testing.T) {
 		if got := entryOf(1).Head(); got != (Head{}) {
 			t.Errorf("an entry outside of a ledger has the head %v", got)
 		}
 	})
 }
+
+// closedWriter is a file that can no longer be written.
+type closedWriter struct{}
+
+func (closedWriter) Write([]byte) (int, error) { return 0, errTest }
 
 // unreadLedger is a ledger with an entry that cannot be read, before the others.
 type unreadLedger struct{ DisclosureLedger }

@@ -109,6 +109,16 @@ func TestEdgesOfReplies(t *testing.T) {
 		doc := booking("", askFor("email")+askFor("tel", `action="other" required="true"`)+askFor("fn", `action="other"`))
 		st.prepares(st.page(doc), Call{Reply: &Reply{RefuseOthers: true}}).sends(all, `<refuse field="tel"`, `!field="fn"`)
 	})
+	for name, c := range map[string]struct {
+		field string
+		want  lookleap.Code
+	}{"without-a-field": {"", lookleap.CodeUsage}, "no-text-of-a-document": {"price\x00", CodeValueType}} {
+		t.Run("ANML-14.1-01/reject-own-ask-"+name, func(t *testing.T) {
+			st := asker(t)
+			_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{c.field, "to compare"}}}})
+			hasCode(t, err, c.want)
+		})
+	}
 	t.Run("ANML-11.1-02/reject-unknown-reason", func(t *testing.T) {
 		st := asker(t)
 		_, err := st.prepare(st.page(booking("", askFor("email"))), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": "because"}}})

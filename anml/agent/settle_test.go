@@ -138,6 +138,9 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		if _, _, err := x.settle(all, time.Time{}); err != nil {
 			t.Error(err)
 		}
+		if got := st.s.context.taint("b.example", "998877"); len(got) != 0 {
+			t.Errorf("what the user said counts as told: %v", got)
+		}
 	})
 }
 
