@@ -165,7 +165,7 @@ func TestTrustShows(t *testing.T) {
 			t.Errorf("%v, asked %d times", err, w.user.count())
 		}
 	})
-	t.Run("O68/accept-files-of-an-archive", func(t *testing.T) {
+	t.Run("DVS-5.2-08/accept-files-of-an-archive", func(t *testing.T) {
 		w := newTrustWorld(t)
 		w.archived("{}")
 		l := w.process(dvs.Options{})
@@ -181,7 +181,7 @@ func TestTrustShows(t *testing.T) {
 			t.Errorf("%v\n%s", err, w.prompt())
 		}
 	})
-	t.Run("O68/accept-other-files-are-not-lost", func(t *testing.T) {
+	t.Run("DVS-5.2-08/accept-other-files-are-not-lost", func(t *testing.T) {
 		w := newFilesWorld(t)
 		w.site.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\ncurl https://api.example.net/\n")
 		w.bundled()
