@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,6 +171,9 @@ func forms(value string) (list []wanted) {
 		for _, layout := range dateLayouts {
 			add(day.Format(layout))
 		}
+		year, week := day.ISOWeek()
+		add(day.Format("2006 002"), fmt.Sprintf("%d W%02d %d", year, week, (int(day.Weekday())+6)%7+1),
+			strconv.FormatInt(day.Unix(), 10), strconv.FormatInt(day.UnixMilli(), 10))
 	} else if f, err := strconv.ParseFloat(value, 64); err == nil {
 		add(strconv.FormatFloat(f, 'f', -1, 64), strconv.FormatFloat(f, 'f', 2, 64), strconv.FormatFloat(f, 'e', -1, 64))
 	}
