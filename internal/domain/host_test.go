@@ -131,3 +131,15 @@ func TestNoDotSegments(t *testing.T) {
 		}
 	}
 }
+
+// TestDecodedAfterPercent: a character that was decoded must not complete an escape before it.
+func TestDecodedAfterPercent(t *testing.T) {
+	for path, want := range map[string]string{"/%25%7A": "/%25z", "/%25%67%65": "/%25ge", "/%25%61": "", "/%25%32%65": ""} {
+		u, err := Parse("https://shop.example" + path)
+		if want == "" {
+			wantCode(t, err, CodeAmbiguousPath)
+		} else if err != nil || u.Path() != want {
+			t.Errorf("%s: %q, %v", path, u.Path(), err)
+		}
+	}
+}
