@@ -138,7 +138,7 @@ func textTargets() []target {
 	return []target{
 		of("plaintext.Quote", plain(nul), func(s string) { plaintext.Quote(s, len(s)); plaintext.Quote(s, 100) }),
 		of("plaintext.Clip", plain(nul), func(s string) { plaintext.Clip(s, len(s)-1); plaintext.Clip(s, 100) }),
-		of("plaintext.Line", plain(nul), func(s string) { plaintext.Line(s) }),
+		of("plaintext.Line", plain(nul), func(s string) { plaintext.Line(s); plaintext.WholeLine(s) }, "plaintext.WholeLine"),
 		of("plaintext.Isolate", plain(nul, "א"), func(s string) { plaintext.Isolate(s); plaintext.IsolateRow(s) }, "plaintext.IsolateRow"),
 		of("plaintext.Block", plain(nul), func(s string) { plaintext.Block(s, len(s)); plaintext.Block(s, 100) }),
 		of("plaintext.Count", plain(nul), func(s string) { plaintext.Count(s) }),
