@@ -13,9 +13,11 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/aiuri"
@@ -112,20 +114,35 @@ func BenchmarkGuardedGET(b *testing.B) {
 func BenchmarkLoadSkill(b *testing.B) {
 	net := lab.ForTest(b)
 	text := "---\nname: refund\ndescription: Refunds an order.\n---\n" + strings.Repeat("Refund what was paid.\n", 8<<10/22)
-	net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/refund/SKILL.md", "text/plain", text)
-	b.Run("lookleap", func(b *testing.B) {
-		loader := dvs.NewLoader(net.Host(), dvs.Options{})
-		if _, err := loader.Roots().Register("https://github.com/example-org/", dvs.ByUser); err != nil {
-			b.Fatal(err)
-		}
-		b.ReportAllocs()
-		for b.Loop() {
-			skill, err := loader.Load(b.Context(), "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
-			if err != nil || skill == nil {
+	requests := 0
+	net.Site("raw.githubusercontent.com").HandleFunc("/example-org/skills/main/refund/SKILL.md", func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		w.Header().Set("Cache-Control", "max-age=300")
+		w.Header().Set("Date", net.Clock().Now().UTC().Format(http.TimeFormat))
+		_, _ = io.WriteString(w, text)
+	})
+	for name, later := range map[string]time.Duration{"lookleap": 301 * time.Second, "again/lookleap": 0} {
+		b.Run(name, func(b *testing.B) {
+			requests = 0
+			loader := dvs.NewLoader(net.Host(), dvs.Options{})
+			if _, err := loader.Roots().Register("https://github.com/example-org/", dvs.ByUser); err != nil {
 				b.Fatal(err)
 			}
-		}
-	})
+			b.ReportAllocs()
+			for b.Loop() {
+				net.Clock().Advance(later)
+				skill, err := loader.Load(b.Context(), "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
+				if err != nil || skill == nil {
+					b.Fatal(err)
+				}
+			}
+			if want := map[bool]int{true: b.N, false: 1}[later > 0]; requests != want {
+				b.Fatalf("%d loads made %d requests instead of %d", b.N, requests, want)
+			}
+		})
+	}
 	b.Run("bare=GET", func(b *testing.B) {
 		client := &http.Client{Transport: net.ForeignTransport()}
 		b.ReportAllocs()

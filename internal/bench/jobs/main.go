@@ -41,6 +41,7 @@ var all = []job{
 	{"first guarded GET of an origin; bare: two GETs in parallel", "GuardedGET/first/lookleap", "GuardedGET/first/bare=two-GETs", "ns/op", "1.1 x", false},
 	{"load a skill of 8 KiB; bare: GET", "LoadSkill/lookleap", "LoadSkill/bare=GET", "ns/op", "1.2 x", false},
 	{"the same, memory beyond the bare job", "LoadSkill/lookleap", "LoadSkill/bare=GET", "B/op", "40 KiB", true},
+	{"load it again while the copy is fresh; bare: GET", "LoadSkill/again/lookleap", "LoadSkill/bare=GET", "ns/op", "1.2 x", false},
 	{"start with 10,000 local skills; bare: open, read 4 KB, close", "SkillCatalogue/lookleap", "SkillCatalogue/open-read-close", "ns/op", "1.15 x", false},
 	{"open a 100 KB ANML page, decide 32 asks, prepare a call; bare: GET and encoding/xml", "OpenPage/lookleap", "OpenPage/bare=GET+encoding/xml", "ns/op", "1.0 x", false},
 	{"call an endpoint and verify its signed result of 10 KB; bare: POST and ECDSA", "SignedResult/lookleap", "SignedResult/bare=POST+ecdsa", "ns/op", "1.15 x", false},
