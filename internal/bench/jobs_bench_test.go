@@ -13,11 +13,11 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/aiuri"
@@ -110,20 +110,20 @@ func BenchmarkGuardedGET(b *testing.B) {
 	}
 }
 
-// BenchmarkLoadSkill loads a skill of 8 KiB by the URL that its code host shows.
+// BenchmarkLoadSkill loads skills of 8 KiB by the URLs that their code host shows: another one
+// each time, or the same one again while the copy is fresh.
 func BenchmarkLoadSkill(b *testing.B) {
 	net := lab.ForTest(b)
-	text := "---\nname: refund\ndescription: Refunds an order.\n---\n" + strings.Repeat("Refund what was paid.\n", 8<<10/22)
+	body := strings.Repeat("Refund what was paid.\n", 8<<10/22)
 	requests := 0
-	net.Site("raw.githubusercontent.com").HandleFunc("/example-org/skills/main/refund/SKILL.md", func(w http.ResponseWriter, _ *http.Request) {
+	net.Site("raw.githubusercontent.com").HandleFunc("*", func(w http.ResponseWriter, r *http.Request) {
 		requests++
+		text := "---\nname: " + path.Base(path.Dir(r.URL.Path)) + "\ndescription: Refunds an order.\n---\n" + body
 		w.Header().Set("Content-Type", "text/plain")
 		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-		w.Header().Set("Cache-Control", "max-age=300")
-		w.Header().Set("Date", net.Clock().Now().UTC().Format(http.TimeFormat))
 		_, _ = io.WriteString(w, text)
 	})
-	for name, later := range map[string]time.Duration{"lookleap": 301 * time.Second, "again/lookleap": 0} {
+	for name, many := range map[string]bool{"lookleap": true, "again/lookleap": false} {
 		b.Run(name, func(b *testing.B) {
 			requests = 0
 			loader := dvs.NewLoader(net.Host(), dvs.Options{})
@@ -131,14 +131,18 @@ func BenchmarkLoadSkill(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
+			n, want := 0, 1
 			for b.Loop() {
-				net.Clock().Advance(later)
-				skill, err := loader.Load(b.Context(), "https://github.com/example-org/skills/blob/main/refund/SKILL.md")
+				if many {
+					n++
+					want = n
+				}
+				skill, err := loader.Load(b.Context(), "https://github.com/example-org/skills/blob/main/s"+strconv.Itoa(n)+"/SKILL.md")
 				if err != nil || skill == nil {
 					b.Fatal(err)
 				}
 			}
-			if want := map[bool]int{true: b.N, false: 1}[later > 0]; requests != want {
+			if requests != want {
 				b.Fatalf("%d loads made %d requests instead of %d", b.N, requests, want)
 			}
 		})
@@ -146,8 +150,10 @@ func BenchmarkLoadSkill(b *testing.B) {
 	b.Run("bare=GET", func(b *testing.B) {
 		client := &http.Client{Transport: net.ForeignTransport()}
 		b.ReportAllocs()
+		n := 0
 		for b.Loop() {
-			get(b, client, "https://raw.githubusercontent.com/example-org/skills/main/refund/SKILL.md")
+			n++
+			get(b, client, "https://raw.githubusercontent.com/example-org/skills/main/s"+strconv.Itoa(n)+"/SKILL.md")
 		}
 	})
 }
