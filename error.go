@@ -212,7 +212,8 @@ func consentError(code Code, message string, cause error) error {
 	return e
 }
 
-// consentFixes are the fixes of the faults that a program can do something about. A refusal is none.
+// consentFixes are the fixes of the faults that a program can do something about. A refusal has no
+// fix.
 var consentFixes = map[Code]string{
 	CodeConsentNoPrompter: "set Host.Prompter",
 	CodePlanExpired:       "do the operation again: it makes a new plan, and the user is asked again",

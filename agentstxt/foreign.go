@@ -77,7 +77,7 @@ const (
 )
 
 // hasDenial reports whether a line has a path and behind it the action DISALLOW, whatever stands
-// around them. A comment is none.
+// around them. Comments do not count.
 func hasDenial(data []byte) bool {
 	const action = "DISALLOW"
 	looked := 0

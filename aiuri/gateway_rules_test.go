@@ -165,7 +165,7 @@ func TestGatewayPurge(t *testing.T) {
 	(*aiuri.Gateway)(nil).Purge("https://bank.example") // does nothing
 }
 
-// TestGatewayAudit: a record that cannot be written is reported, and no audit is none.
+// TestGatewayAudit: a record that cannot be written is reported. Without Audit nothing is.
 func TestGatewayAudit(t *testing.T) {
 	t.Run("AIU-6-03/accept-none", func(t *testing.T) {
 		g := newGatewayWorld(t)

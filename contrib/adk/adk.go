@@ -37,7 +37,8 @@ type Prompter = lookleap.SuspendingPrompter
 // Open discovers the ANML service of a site for one user, on a Host with the safe defaults and a
 // prompter that suspends. The profile is the user's data by ANML field, such as "email", and may
 // be nil; nothing of it is sent before the user agreed to the value. Programs with several users
-// or a Host of their own use [agent.Session.Discover] instead.
+// or a Host of their own use [agent.Session.Discover] instead. Close the Session of the page when it
+// is not used any more.
 func Open(ctx context.Context, site string, profile map[string]string) (*agent.Page, error) {
 	return adapter.Open(ctx, &lookleap.Host{Prompter: Prompter{}}, site, profile)
 }
