@@ -13,6 +13,7 @@
 // that cannot be selected in this way, such as constants, are compiled alone.
 //
 //	-changed REF   only mutants on lines that differ from REF
+//	-only REGEXP   only mutants whose line in the list of equivalent mutants would match
 //	-sample N      N mutants of all, chosen by -seed
 //	-tests LIST    directories of packages whose tests run as well, separated by commas
 //	-skip REGEXP   tests that do not count
@@ -48,6 +49,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -58,7 +60,7 @@ import (
 var equivalentList string
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	survivors, err := mutate(ctx, os.Args[1:], os.Stdout)
 	switch {
@@ -87,6 +89,7 @@ func mutate(ctx context.Context, args []string, out io.Writer) (survivors int, e
 	flags := flag.NewFlagSet("mutate", flag.ContinueOnError)
 	root := flags.String("root", ".", "the module's directory")
 	changed := flags.String("changed", "", "only mutants on lines that differ from this commit")
+	only := flags.String("only", "", "mutants to run, a regular expression on file, function, operator, text and replacement, separated by tabs")
 	sample := flags.Int("sample", 0, "how many mutants to run; 0: all")
 	seed := flags.Uint64("seed", 1, "chooses the sample")
 	tests := flags.String("tests", "", "packages whose tests run as well, separated by commas")
@@ -124,6 +127,13 @@ func mutate(ctx context.Context, args []string, out io.Writer) (survivors int, e
 		if mutants, err = onChangedLines(ctx, *root, *changed, mutants); err != nil {
 			return 0, err
 		}
+	}
+	if *only != "" {
+		wanted, err := regexp.Compile(*only)
+		if err != nil {
+			return 0, err
+		}
+		mutants = slices.DeleteFunc(mutants, func(m Mutant) bool { return !wanted.MatchString(m.ID()) })
 	}
 	if *sample > 0 && *sample < len(mutants) {
 		random := rand.New(rand.NewPCG(*seed, 0))
@@ -176,7 +186,7 @@ func mutate(ctx context.Context, args []string, out io.Writer) (survivors int, e
 		}
 	}
 	report(out, tallies)
-	if kept != nil && *changed == "" && *sample == 0 {
+	if kept != nil && *changed == "" && *only == "" && *sample == 0 {
 		return survivors, kept.update(*root, tallies)
 	}
 	return survivors, nil

@@ -229,6 +229,9 @@ func (g *generator) binary(b *ast.BinaryExpr) {
 	replace := func(operator token.Token) string {
 		return g.text(b.X.Pos(), b.X.End()) + " " + operator.String() + " " + g.text(b.Y.Pos(), b.Y.End())
 	}
+	if g.unmeasured[b] {
+		return
+	}
 	switch b.Op {
 	case token.LAND, token.LOR:
 		g.add(truth, "operand dropped", b.Pos(), b.End(), g.text(b.X.Pos(), b.X.End()))
@@ -256,16 +259,25 @@ func isText(e ast.Expr) (found bool) {
 	return found
 }
 
-// result flips a returned truth value and drops a returned error.
+// result flips a returned truth value and drops a returned error. What is returned next to an
+// error has no meaning.
 func (g *generator) result(r *ast.ReturnStmt) {
+	last := len(r.Results) - 1
+	failed := false
+	if last > 0 && g.returnsError {
+		id, named := r.Results[last].(*ast.Ident)
+		failed = !(named && id.Name == "nil")
+	}
 	for i, value := range r.Results {
 		id, named := value.(*ast.Ident)
 		switch {
+		case failed && i < last:
+			g.unmeasured[value] = true
 		case named && id.Name == "true":
 			g.add(truth, "result flipped", value.Pos(), value.End(), "false")
 		case named && id.Name == "false":
 			g.add(truth, "result flipped", value.Pos(), value.End(), "true")
-		case i == len(r.Results)-1 && g.returnsError && !(named && id.Name == "nil"):
+		case i == last && g.returnsError && !(named && id.Name == "nil"):
 			g.add(failure, "error dropped", value.Pos(), value.End(), "nil")
 		}
 	}
@@ -281,6 +293,16 @@ func discard(g *generator, a *ast.AssignStmt) string {
 	return blanks + " = " + g.text(a.Rhs[0].Pos(), a.Rhs[len(a.Rhs)-1].End())
 }
 
+// ignore marks an expression and its parts: no rule depends on its value.
+func (g *generator) ignore(e ast.Expr) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		if part, ok := n.(ast.Expr); ok {
+			g.unmeasured[part] = true
+		}
+		return true
+	})
+}
+
 // display marks the numbers of a call on which no rule depends: how many characters of a text
 // plaintext.Quote shows in a message, and the capacity that make reserves.
 func (g *generator) display(c *ast.CallExpr) {
@@ -288,7 +310,11 @@ func (g *generator) display(c *ast.CallExpr) {
 	case name == "plaintext.Quote" && len(c.Args) == 2:
 		g.unmeasured[c.Args[1]] = true
 	case name == "make" && len(c.Args) == 3:
-		g.unmeasured[c.Args[2]] = true
+		g.ignore(c.Args[2])
+	case name == "make" && len(c.Args) == 2:
+		if _, ok := c.Args[0].(*ast.MapType); ok {
+			g.ignore(c.Args[1])
+		}
 	}
 }
 

@@ -69,14 +69,16 @@ func TestMutants(t *testing.T) {
 }
 
 func TestMutantsOfNumbers(t *testing.T) {
-	const source = "package p\n\nfunc f() { show(plaintext.Quote(text, 40), make([]int, 2, 8), Quote(text, 50)) }\n"
+	const source = "package p\n\nfunc f() (int, bool, error) {\n" +
+		"show(plaintext.Quote(text, 40), make([]int, 2, 8+n-1), make(map[int]int, 9), Quote(text, 50))\n" +
+		"if g(3) {\nreturn 4, true, errors.New(text)\n}\nreturn 5, true, nil\n}\n"
 	var got []string
 	for _, m := range mutants(t, source) {
-		if m.Operator == "constant changed" {
+		if m.Operator == "constant changed" || m.Operator == "result flipped" {
 			got = append(got, m.From)
 		}
 	}
-	if want := "2 50"; strings.Join(got, " ") != want {
+	if want := "2 50 3 true 5"; strings.Join(got, " ") != want {
 		t.Errorf("the numbers %v are changed, want %s", got, want)
 	}
 }
