@@ -3,6 +3,7 @@ package dnssec
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +26,7 @@ type finding struct {
 	exists bool // of an absence: there is such a name, without records of the type
 }
 
-func newFinding() *finding { return &finding{state: Secure, ttl: 1<<31 - 1} }
+func newFinding() *finding { return &finding{state: Secure, ttl: math.MaxInt32} }
 
 // join adds a link's result: the weakest state and the least TTL win, and the chain is that of the
 // weakest link, or of the last one among equals.

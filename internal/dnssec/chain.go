@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -160,7 +161,7 @@ func (l *lookup) anchored(ctx context.Context, z name, anchors []delegation) (*z
 			Zone: z.text(), Reason: "the upstream returns no signed keys for the trust anchor: it does not pass DNSSEC on",
 		}}}, nil
 	}
-	return l.signedBelow(z, delegated{anchors: anchors, ttl: 1<<31 - 1}, m)
+	return l.signedBelow(z, delegated{anchors: anchors, ttl: math.MaxInt32}, m)
 }
 
 // delegated is what the parent says of a zone: DS records to check its keys with, or the whole
@@ -340,7 +341,7 @@ func decide(parent *zoneState, z name, kind zoneKind, ttl uint32, reason string)
 // mixes good proofs with bad ones does not come from an honest server.
 func (l *lookup) denialBy(sets []*recordSet, zone *zoneState) (*denial, uint32, error) {
 	var signed []*signedSet
-	ttl := uint32(1<<31 - 1)
+	ttl := uint32(math.MaxInt32)
 	for _, set := range sets {
 		s, err := verifySet(set, zone.zone, zone.keys, l.now, l.b)
 		if err != nil {

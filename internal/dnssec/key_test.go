@@ -2,6 +2,7 @@ package dnssec
 
 import (
 	"bytes"
+	"crypto/elliptic"
 	"encoding/base64"
 	"strings"
 	"testing"
@@ -30,6 +31,8 @@ func TestRSAKey(t *testing.T) {
 		{"RFC3110-2", "reject-even-exponent", key([]byte{4}, 256), false},
 		{"RFC3110-2", "reject-exponent-of-33-bits", key([]byte{1, 0, 0, 0, 1}, 256), false},
 		{"RFC3110-2", "reject-exponent-of-32-bits", key([]byte{0xff, 0xff, 0xff, 0xff}, 256), false},
+		{"RFC3110-2", "accept-exponent-of-31-bits", key([]byte{0x7f, 0xff, 0xff, 0xff}, 256), true},
+		{"RFC3110-2", "reject-exponent-above-31-bits", key([]byte{0x80, 0, 0, 1}, 256), false},
 		{"RFC3110-2", "reject-no-exponent", append([]byte{0, 0, 0}, bytes.Repeat([]byte{0xff}, 256)...), false},
 		{"RFC3110-2", "reject-even-modulus", append(key([]byte{1, 0, 1}, 255), 0), false},
 		{"RFC3110-2", "reject-empty", nil, false},
@@ -39,6 +42,40 @@ func TestRSAKey(t *testing.T) {
 		t.Run(c.id, func(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				if got := rsaKey(c.raw) != nil; got != c.want {
+					t.Error(got)
+				}
+			})
+		})
+	}
+}
+
+// TestCurveKeys: which keys of other algorithms are used at all.
+func TestCurveKeys(t *testing.T) {
+	p256, p384 := elliptic.P256().Params(), elliptic.P384().Params()
+	point := func(c *elliptic.CurveParams, size int) []byte {
+		return append(c.Gx.FillBytes(make([]byte, size)), c.Gy.FillBytes(make([]byte, size))...)
+	}
+	for _, c := range []struct {
+		id, name  string
+		algorithm uint8
+		raw       []byte
+		want      bool
+	}{
+		{"RFC6605-4", "accept-p256", dns.ECDSAP256SHA256, point(p256, 32), true},
+		{"RFC6605-4", "accept-p384", dns.ECDSAP384SHA384, point(p384, 48), true},
+		{"RFC6605-4", "reject-p384-as-p256", dns.ECDSAP256SHA256, point(p384, 48), false},
+		{"RFC6605-4", "reject-p256-as-p384", dns.ECDSAP384SHA384, point(p256, 32), false},
+		{"RFC6605-4", "reject-no-point-of-the-curve", dns.ECDSAP256SHA256, make([]byte, 64), false},
+		{"RFC6605-4", "reject-short-point", dns.ECDSAP256SHA256, point(p256, 32)[:63], false},
+		{"RFC8080-3", "accept-ed25519", dns.ED25519, make([]byte, 32), true},
+		{"RFC8080-3", "reject-short-ed25519", dns.ED25519, make([]byte, 31), false},
+		{"RFC8080-3", "reject-long-ed25519", dns.ED25519, make([]byte, 33), false},
+		{"RFC8624-3.1", "reject-sha1", dns.RSASHA1, append([]byte{3, 1, 0, 1}, bytes.Repeat([]byte{0xff}, 256)...), false},
+		{"RFC8624-3.1", "accept-sha512", dns.RSASHA512, append([]byte{3, 1, 0, 1}, bytes.Repeat([]byte{0xff}, 256)...), true},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
+				if got := publicKey(c.algorithm, c.raw) != nil; got != c.want {
 					t.Error(got)
 				}
 			})
@@ -156,6 +193,32 @@ func TestCanonicalData(t *testing.T) {
 	}
 }
 
+// TestCanonicalDataOfDamagedRecords: data that ends within its fields has no canonical form.
+func TestCanonicalDataOfDamagedRecords(t *testing.T) {
+	for _, c := range []struct {
+		rrtype uint16
+		rdata  string
+		ok     bool
+	}{
+		{dns.TypeNAPTR, "00010002" + "0175" + "0173" + "0172" + "014100", true},
+		{dns.TypeNAPTR, "0001", false},
+		{dns.TypeNAPTR, "00010002", false},
+		{dns.TypeNAPTR, "000100020575", false},
+		{dns.TypeNAPTR, "00010002" + "0175" + "0173" + "0172", false},
+		{dns.TypeMX, "0001" + "014100", true},
+		{dns.TypeMX, "0001" + "0141", false},
+		{dns.TypeMX, "0001" + "40" + strings.Repeat("41", 64) + "00", false},
+		{dns.TypeMX, "0001" + "3f" + strings.Repeat("41", 63) + "00", true},
+		{dns.TypeRP, "014100" + "00", true},
+		{dns.TypeRP, "014100", false},
+	} {
+		record := &dns.RFC3597{Hdr: dns.RR_Header{Name: "x.", Rrtype: c.rrtype, Class: dns.ClassINET}, Rdata: c.rdata}
+		if data, err := canonicalData(record); (err == nil) != c.ok {
+			t.Errorf("%s %s: %x, %v", dns.Type(c.rrtype), c.rdata, data, err)
+		}
+	}
+}
+
 // TestDelegationWithUnknownDigest: a digest that is not computed never counts as equal.
 func TestDelegationWithUnknownDigest(t *testing.T) {
 	t.Run("RFC4034-5.1.3", func(t *testing.T) {
@@ -167,6 +230,16 @@ func TestDelegationWithUnknownDigest(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestDelegationOfAnotherType: only DS records delegate.
+func TestDelegationOfAnotherType(t *testing.T) {
+	ds := &dns.DS{KeyTag: 1, Algorithm: dns.ED25519, DigestType: dns.SHA256, Digest: strings.Repeat("0", 64)}
+	bad := *ds
+	bad.Digest = "0g"
+	if got := usableDelegations([]dns.RR{&dns.A{}, &bad, ds, &dns.CDS{DS: *ds}}); len(got) != 1 || got[0].tag != 1 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestDelegation: a DS names a key by tag, algorithm and digest together, under one owner.

@@ -64,6 +64,17 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
+// TestUnpackHeader: a header that announces nothing is a whole message, and a byte less is none.
+func TestUnpackHeader(t *testing.T) {
+	header := make([]byte, 12)
+	if m, err := unpack(header); err != nil || len(m.Answer) != 0 {
+		t.Error(m, err)
+	}
+	if m, err := unpack(header[:11]); err == nil || !strings.Contains(err.Error(), "too short") {
+		t.Error(m, err)
+	}
+}
+
 // TestBrokenOff: a message that ends between two records is refused, not read as a smaller set.
 func TestBrokenOff(t *testing.T) {
 	t.Run("G19", func(t *testing.T) {

@@ -95,5 +95,8 @@ func Redact(raw string) string {
 	if end := strings.IndexAny(rest, "?#"); end >= 0 && end+1 < len(rest) {
 		rest = rest[:end+1] + hidden
 	}
+	if after, same := strings.CutPrefix(raw, scheme); same && after == rest {
+		return raw // nothing is hidden, and nothing is allocated
+	}
 	return scheme + rest
 }

@@ -179,7 +179,7 @@ func parsePort(port string, at int, byDefault uint16) (uint16, error) {
 		return byDefault, nil
 	}
 	number, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil || digits[0] < '1' || digits[0] > '9' {
+	if err != nil || digits[0] == '0' {
 		return 0, fail(CodeBadPort, at+1, digits, "a port is a number from 1 to 65535 without leading zeros", "")
 	}
 	return uint16(number), nil

@@ -1,6 +1,8 @@
 package domain
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -162,4 +164,82 @@ func TestResolveAttacks(t *testing.T) {
 			t.Errorf("%s under %s: %t", u, c.root, inside)
 		}
 	})
+}
+
+// TestEscapesThatAreNone: only hex digits after a percent sign make an escape.
+func TestEscapesThatAreNone(t *testing.T) {
+	for path, want := range map[string]string{
+		"/%C3%A9":     "/%C3%A9",
+		"/%c3%a9":     "/%C3%A9",
+		"/é":          "/%C3%A9",
+		"/%C3x%A9":    "",
+		"/%C3A9":      "", // one of two bytes
+		"/%25%3A":     "/%25%3A",
+		"/%2525":      "/%2525",
+		"/%25:a":      "/%25:a",
+		"/%25@1":      "/%25@1",
+		"/%25g":       "/%25g",
+		"/%2:":        "",
+		"/%:2":        "",
+		"/%2g":        "",
+		"/%2G":        "",
+		"/%2@":        "",
+		"/%2`":        "",
+		"/%25%3a%32e": "/%25%3A2e",
+		"/%C3xA9":     "",
+		"/%EF%BF%BD":  "/%EF%BF%BD",
+		"/%25%2Da":    "/%25-a",
+		"/%25%7Ea":    "/%25~a",
+		"/%25%5Fa":    "/%25_a",
+		"/%25%66":     "",
+		"/%25a%66":    "",
+		"/%25g%66":    "/%25gf",
+		"/a%":         "",
+		"/a%2":        "",
+	} {
+		u, err := Parse("https://shop.example" + path)
+		if got := u.Path(); (err == nil) != (want != "") || err == nil && got != want {
+			t.Errorf("%s: %q, %v; want %q", path, got, err, want)
+		}
+	}
+}
+
+// TestPorts: a port is 1 to 65535 without leading zeros, and the default one is left out.
+func TestPorts(t *testing.T) {
+	for port, want := range map[string]string{
+		"": "", ":": "", ":443": "", ":1": ":1", ":8": ":8", ":9": ":9", ":1443": ":1443", ":9443": ":9443", ":65535": ":65535", ":5684": ":5684",
+		":0": "!", ":01": "!", ":65536": "!", ":99999": "!", ":4294967739": "!", ":18446744073709552059": "!", ":+8": "!", ":-8": "!", ":8a": "!", ":a": "!", ":8:8": "!",
+	} {
+		u, err := Parse("https://shop.example" + port + "/")
+		if got := u.String(); (err != nil) != (want == "!") || err == nil && got != "https://shop.example"+want+"/" {
+			t.Errorf("%q: %s, %v", port, got, err)
+		}
+	}
+	for scheme, port := range map[string]string{"https": "443", "http": "80", "coaps": "5684"} {
+		u, err := Rules{Schemes: []string{scheme}}.Parse(scheme + "://shop.example:" + port + "/")
+		if err != nil || u.String() != scheme+"://shop.example/" {
+			t.Errorf("%s: %s, %v", scheme, u, err)
+		}
+	}
+}
+
+// TestRefusedTails: the place of a query or fragment that the rules refuse, and the shortest limit.
+func TestRefusedTails(t *testing.T) {
+	for raw, want := range map[string]string{
+		"https://shop.example/ab?c": `query-not-allowed 23`, "https://shop.example/ab#c": `fragment-not-allowed 23`, "https://shop.example/ab?c#d": `fragment-not-allowed 25`, "https://shop.example/ab": "",
+	} {
+		_, err := Rules{RefuseQuery: true, RefuseFragment: true}.Parse(raw)
+		got := ""
+		var e *Error
+		if errors.As(err, &e) {
+			got = fmt.Sprintf("%s %d", e.Code, e.Offset)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+	var e *Error
+	if _, err := (Rules{MaxLength: 1}).Parse("https://shop.example/"); !errors.As(err, &e) || e.Code != CodeTooLong || e.Offset != 1 {
+		t.Error(err)
+	}
 }

@@ -152,13 +152,7 @@ type SuffixSource interface {
 var added atomic.Pointer[SuffixSource]
 
 // UseSuffixes makes [PublicSuffix] and [Registrable] consider another list too; nil ends that.
-func UseSuffixes(list SuffixSource) {
-	if list == nil {
-		added.Store(nil)
-		return
-	}
-	added.Store(&list)
-}
+func UseSuffixes(list SuffixSource) { added.Store(&list) }
 
 // SuffixVersion returns what the list in use says about itself: the date of the built-in list,
 // and the version of a list that was added.

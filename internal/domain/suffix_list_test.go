@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"fmt"
+
 	"golang.org/x/net/publicsuffix"
 )
 
@@ -152,4 +154,84 @@ func FuzzSuffixList(f *testing.F) {
 			t.Errorf("%q is no suffix of %q", suffix, host)
 		}
 	})
+}
+
+// TestSuffixListLines: an error names the line, and the limit of a list is exact.
+func TestSuffixListLines(t *testing.T) {
+	t.Run("reject-with-the-line", func(t *testing.T) {
+		for line, text := range map[int]string{
+			1:  "example\n",
+			12: strings.Replace(smallList, "pages.example", "pages..example", 1),
+			11: strings.Replace(smallList, "// Example : https://example.net/", "a.*.example", 1),
+		} {
+			_, err := ParseSuffixList(strings.NewReader(text))
+			if !errors.Is(err, ErrSuffixList) || !strings.HasPrefix(fmt.Sprint(err), fmt.Sprintf("line %d: ", line)) {
+				t.Errorf("line %d: %v", line, err)
+			}
+		}
+	})
+	filled := func(size int) string { // a list of exactly so many bytes
+		const line = "// a comment of exactly 32 bytes\n"
+		missing := size - len(smallList)
+		return smallList + strings.Repeat(line, missing/len(line)) + strings.Repeat("\n", missing%len(line))
+	}
+	t.Run("accept-the-largest", func(t *testing.T) {
+		if list, err := ParseSuffixList(strings.NewReader(filled(8 << 20))); err != nil || list.PublicSuffix("a.co.uk") != "co.uk" {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-a-byte-more", func(t *testing.T) {
+		if _, err := ParseSuffixList(strings.NewReader(filled(8<<20 + 1))); !errors.Is(err, ErrSuffixList) || !strings.Contains(fmt.Sprint(err), "larger than") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestNoSuffixList: a missing list has no suffixes, and a list need not state a version.
+func TestNoSuffixList(t *testing.T) {
+	var none *SuffixList
+	if none.PublicSuffix("a.co.uk") != "" || none.ICANN("co.uk") || none.String() != "a Public Suffix List without a version" {
+		t.Error(none)
+	}
+	list, err := ParseSuffixList(strings.NewReader(strings.Replace(smallList, "VERSION:", "DATE:", 1)))
+	if err != nil || list.String() != "a Public Suffix List without a version" {
+		t.Error(list, err)
+	}
+	twice, err := ParseSuffixList(strings.NewReader(strings.Replace(smallList, "// VERSION:", "// VERSION: first\n// VERSION:", 1)))
+	if err != nil || twice.String() != "first" {
+		t.Error(twice, err)
+	}
+	if !list.ICANN("ck") || list.ICANN("sites.example") {
+		t.Error("the suffix of an exception belongs to who made the rule")
+	}
+}
+
+// lateList panics after it named a suffix.
+type lateList struct{ fixedList }
+
+func (lateList) ICANN(string) bool { panic("the list is broken") }
+
+// TestSuffixListThatPanicsLate: nothing of a list that panics counts.
+func TestSuffixListThatPanicsLate(t *testing.T) {
+	if suffix, icann := PublicSuffixWith("www.example.com", lateList{"www.example.com"}); suffix != "com" || !icann {
+		t.Errorf("%q, %t", suffix, icann)
+	}
+}
+
+// TestSuffixesOfOneLength: another list counts only where its suffix is longer, and says itself who
+// runs it.
+func TestSuffixesOfOneLength(t *testing.T) {
+	list, err := ParseSuffixList(strings.NewReader("// ===BEGIN ICANN DOMAINS===\nzz.example\n// ===END ICANN DOMAINS===\n" +
+		"// ===BEGIN PRIVATE DOMAINS===\ncom\npages.example\n// ===END PRIVATE DOMAINS===\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]string{"a.com": "com true", "a.zz.example": "zz.example true", "a.pages.example": "pages.example false", "a.other.example": "example false"} {
+		if suffix, icann := PublicSuffixWith(host, list); fmt.Sprint(suffix, " ", icann) != want {
+			t.Errorf("%s: %s %t, want %s", host, suffix, icann, want)
+		}
+	}
+	if suffix, icann := PublicSuffixWith("a.com", fixedList("com")); suffix != "com" || !icann {
+		t.Error(suffix, icann)
+	}
 }

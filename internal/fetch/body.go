@@ -207,22 +207,18 @@ func readAll(r io.Reader, limit, hint int) ([]byte, error) {
 		}
 		switch {
 		case err == io.EOF:
-			return join(full, chunk, size), nil
+			if len(full) == 0 {
+				return chunk, nil
+			}
+			all := make([]byte, 0, size)
+			for _, part := range append(full, chunk) {
+				all = append(all, part...)
+			}
+			return all, nil
 		case err != nil:
 			return nil, err
 		}
 	}
-}
-
-func join(full [][]byte, last []byte, size int) []byte {
-	if len(full) == 0 {
-		return last
-	}
-	all := make([]byte, 0, size)
-	for _, chunk := range full {
-		all = append(all, chunk...)
-	}
-	return append(all, last...)
 }
 
 // foreignBody is the body from a Fetcher. It returns an error if that body breaks the contract

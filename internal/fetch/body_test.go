@@ -166,7 +166,7 @@ func TestBodyLimit(t *testing.T) {
 		resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://shop.example/endless")
 		failure(t, resp, err, lookleap.CodeTooLarge)
 	})
-	t.Run("bodies-that-nobody-reads", func(t *testing.T) {
+	t.Run("bodies-that-are-not-read", func(t *testing.T) {
 		site.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusNotFound)
 			for r.Context().Err() == nil {
@@ -177,7 +177,7 @@ func TestBodyLimit(t *testing.T) {
 			t.Errorf("%+v", resp)
 		}
 	})
-	t.Run("bodies-that-somebody-wants", func(t *testing.T) {
+	t.Run("bodies-that-are-read", func(t *testing.T) {
 		site.Status("/", http.StatusConflict)
 		r := &fetch.Request{ReadBody: func(status int) bool { return status == http.StatusConflict }, Accept: []string{"application/json"}}
 		if resp := must(t, n.Fetcher(), r, "https://shop.example/"); len(resp.Body) == 0 || resp.MediaType != "text/plain" {
@@ -262,11 +262,11 @@ func TestBrokenBodies(t *testing.T) {
 	nothing := func([]byte) (int, error) { return 0, nil }
 	fine := func() error { return nil }
 	for name, body := range map[string]brokenBody{
-		"read-panics":    {func([]byte) (int, error) { panic("boom") }, fine},
-		"close-panics":   {nothing, func() error { panic("boom") }},
-		"gives-nothing":  {nothing, fine},
-		"less-than-none": {func([]byte) (int, error) { return -1, nil }, fine},
-		"more-than-all":  {func(p []byte) (int, error) { return len(p) + 1, nil }, fine},
+		"read-panics":     {func([]byte) (int, error) { panic("boom") }, fine},
+		"close-panics":    {nothing, func() error { panic("boom") }},
+		"returns-nothing": {nothing, fine},
+		"less-than-none":  {func([]byte) (int, error) { return -1, nil }, fine},
+		"more-than-all":   {func(p []byte) (int, error) { return len(p) + 1, nil }, fine},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := fetcherFunc(func(*http.Request) (*http.Response, error) {
@@ -359,4 +359,119 @@ func TestAnswersForOneUser(t *testing.T) {
 			}
 		})
 	}
+}
+
+// incompressible returns the gzip form of n bytes that it does not make shorter.
+func incompressible(t *testing.T, n int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.NoCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(make([]byte, n))
+	w.Close()
+	return b.Bytes()
+}
+
+// TestGzipLimit: the limit of a compressed body is that of what it decompresses to, with some room
+// for data that gzip cannot make smaller, and none for members that decompress to nothing.
+func TestGzipLimit(t *testing.T) {
+	all := func(_ *fetch.Response, r io.Reader) error {
+		_, err := io.Copy(io.Discard, r)
+		return err
+	}
+	members := func(size int) []byte { // exactly so many bytes of empty members
+		empty := zip(nil)
+		last := append(bytes.Clone(empty[:10]), make([]byte, size%len(empty))...) // with a file name
+		for i := range last[10:] {
+			last[10+i] = 'a'
+		}
+		if len(last) > 10 {
+			last[3], last[len(last)-1] = 8, 0
+		}
+		return append(bytes.Repeat(empty, size/len(empty)-1), append(last, empty[10:]...)...)
+	}
+	for _, limit := range []int{1, 100, 64 << 10} {
+		room := limit + limit/8 + 1<<10
+		for name, c := range map[string]struct {
+			body []byte
+			ok   bool
+		}{
+			"accept-as-much-as-allowed": {incompressible(t, limit), true},
+			"reject-a-byte-more":        {incompressible(t, limit+1), false},
+			"accept-members-in-room":    {members(room - 1), true},
+			"reject-members-beyond":     {members(room), false},
+		} {
+			t.Run("F14/"+name, func(t *testing.T) {
+				n := lab.ForTest(t)
+				n.Site("shop.example").HandleFunc("/", encoded(c.body, "gzip"))
+				want := lookleap.CodeOK
+				if !c.ok {
+					want = lookleap.CodeTooLarge
+				}
+				if _, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/"); lookleap.CodeOf(err) != want {
+					t.Errorf("limit %d, %d bytes: %v", limit, len(c.body), err)
+				}
+				r := &fetch.Request{Limits: fetch.Limits{Body: limit}, Stream: all}
+				if _, err := do(t, n.Fetcher(), r, "https://shop.example/"); lookleap.CodeOf(err) != want {
+					t.Errorf("limit %d, %d bytes as a stream: %v", limit, len(c.body), err)
+				}
+			})
+		}
+	}
+}
+
+// TestSmallestLimits: 1 is a limit, and 0 is none.
+func TestSmallestLimits(t *testing.T) {
+	t.Run("reject-two-bytes", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "ab").Body("/one", "text/plain", "a")
+		resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Body: 1}}, "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeTooLarge)
+		if resp := must(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Body: 1}}, "https://shop.example/one"); string(resp.Body) != "a" {
+			t.Errorf("%q", resp.Body)
+		}
+	})
+	t.Run("F16/reject-any-header", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "a")
+		if resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Header: 1}}, "https://shop.example/"); err == nil {
+			t.Errorf("%+v", resp)
+		}
+	})
+	t.Run("F17/reject-any-time", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Body("/", "text/plain", "a")
+		resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Time: 1}}, "https://shop.example/")
+		failure(t, resp, err, lookleap.CodeTimeout)
+	})
+	t.Run("F17/accept-the-slowest-rate", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			drip := fetcherFunc(func(r *http.Request) (*http.Response, error) {
+				reader, writer := io.Pipe()
+				go func() {
+					for range 16 {
+						time.Sleep(500 * time.Millisecond)
+						writer.Write([]byte("x"))
+					}
+					writer.Close()
+				}()
+				return &http.Response{StatusCode: 200, ProtoMajor: 2, ContentLength: 16, Header: http.Header{}, Body: reader, Request: r}, nil
+			})
+			if resp := must(t, drip, &fetch.Request{Limits: fetch.Limits{Rate: 1}}, "https://slow.example/"); len(resp.Body) != 16 {
+				t.Errorf("%q", resp.Body)
+			}
+		})
+	})
+	t.Run("reject-any-redirect", func(t *testing.T) {
+		n := lab.ForTest(t)
+		n.Site("shop.example").Redirect("/", "/a").Redirect("/a", "/b").Body("/b", "text/plain", "b")
+		for hops, want := range map[int]lookleap.Code{-1: lookleap.CodeTooManyRedirects, 1: lookleap.CodeTooManyRedirects, 2: lookleap.CodeOK, 0: lookleap.CodeOK} {
+			_, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Hops: hops}, Redirect: fetch.SameOrigin}, "https://shop.example/")
+			if lookleap.CodeOf(err) != want {
+				t.Errorf("%d hops: %v", hops, err)
+			}
+		}
+	})
 }

@@ -64,12 +64,6 @@ type watch struct {
 	failed error
 }
 
-// trace returns a context that reports the connections of this request. Requests that a Fetcher
-// makes meanwhile, such as those of a guard that reads a policy, are not reported here.
-func (w *watch) trace(ctx context.Context) context.Context {
-	return roundtrip.Watched(ctx, &httptrace.ClientTrace{GetConn: w.getConn, GotConn: w.gotConn})
-}
-
 func (w *watch) getConn(string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

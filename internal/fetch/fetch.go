@@ -2,10 +2,12 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"time"
@@ -38,31 +40,9 @@ func Do(ctx context.Context, f lookleap.Fetcher, r *Request) (*Response, error) 
 		e.now = clock.Time
 	}
 	e.timeout = &codedError{code: lookleap.CodeTimeout, message: "no complete response came within " + e.limits.Time.String()}
+	e.ends = time.Now().Add(e.limits.Time)
 	ctx, cancel := context.WithTimeoutCause(ctx, e.limits.Time, e.timeout)
 	defer cancel()
-	return e.run(ctx)
-}
-
-// exchange is the state of one Do, with the next request.
-type exchange struct {
-	fetcher lookleap.Fetcher
-	request *Request
-	limits  Limits
-	now     func() time.Time
-	timeout error // the cause if this exchange's own time is over
-
-	url     domain.URL
-	method  string
-	header  http.Header
-	body    []byte
-	visited []string
-	hops    []Hop
-
-	repeated bool // a request was repeated, which is done once
-	arrived  bool // the server may have received a request
-}
-
-func (e *exchange) run(ctx context.Context) (*Response, error) {
 	if err := e.begin(); err != nil {
 		return nil, e.fail(ctx, err)
 	}
@@ -75,7 +55,7 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 			}
 			return nil, e.fail(ctx, err)
 		}
-		if !isRedirect(resp.Status) || e.request.Redirect == nil {
+		if !isRedirect(resp.Status) || r.Redirect == nil {
 			for _, hop := range resp.Hops {
 				resp.Freshness = resp.Freshness.Strictest(hop.Freshness)
 			}
@@ -85,6 +65,26 @@ func (e *exchange) run(ctx context.Context) (*Response, error) {
 			return nil, e.fail(ctx, err)
 		}
 	}
+}
+
+// exchange is the state of one Do, with the next request.
+type exchange struct {
+	fetcher lookleap.Fetcher
+	request *Request
+	limits  Limits
+	now     func() time.Time
+	timeout error     // the cause if this exchange's own time is over
+	ends    time.Time // when it is over
+
+	url     domain.URL
+	method  string
+	header  http.Header
+	body    []byte
+	visited []string
+	hops    []Hop
+
+	repeated bool // a request was repeated, which is done once
+	arrived  bool // the server may have received a request
 }
 
 // begin checks the request. The header stays that of the caller, so it is copied before a change.
@@ -139,7 +139,7 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 	w := &watch{request: e.request, host: e.url.NetURL().Hostname(), plain: e.url.Scheme() == "http", cancel: cancel}
 	w.proof = e.needsProof() || e.request.Verified && !w.plain
 	sent := e.now()
-	resp, err := roundTrip(e.fetcher, e.build(w.trace(ctx), w))
+	resp, err := roundTrip(e.fetcher, e.build(ctx, w))
 	if resp != nil && resp.Body != nil {
 		resp.Body = &foreignBody{ReadCloser: resp.Body}
 		defer resp.Body.Close()
@@ -200,10 +200,12 @@ func (e *exchange) build(ctx context.Context, w *watch) *http.Request {
 		header.Set("User-Agent", UserAgent)
 	}
 	u := e.url.NetURL()
+	// Requests that a Fetcher makes meanwhile, such as those of a guard that reads a policy, are not watched.
+	watched := roundtrip.Watched(ctx, &httptrace.ClientTrace{GetConn: w.getConn, GotConn: w.gotConn})
 	req := (&http.Request{
 		Method: e.method, URL: u, Host: u.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(ctx)
+	}).WithContext(watched)
 	if e.body != nil {
 		req.ContentLength = int64(len(e.body))
 		req.Body = &gatedBody{bytes.NewReader(e.body), ctx, w}
@@ -239,18 +241,23 @@ func (*gatedBody) Close() error { return nil }
 
 // read judges the header of a response and reads its body.
 func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sent time.Time, cancel context.CancelCauseFunc) (*Response, error) {
-	if size := headerSize(resp.Header); size > e.limits.Header {
+	size := 0
+	for name, values := range resp.Header {
+		for _, value := range values {
+			size += len(name) + len(value) + len(": \r\n")
+		}
+	}
+	if size > e.limits.Header {
 		return nil, coded(lookleap.CodeHeaderTooLarge, "the header of the response is larger than %d bytes", e.limits.Header)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 599 {
 		return nil, coded(lookleap.CodeBadStatus, "%d is not a final status", resp.StatusCode)
 	}
 	out := &Response{Status: resp.StatusCode, Header: resp.Header, URL: e.url, Hops: e.hops, Conn: conn}
-	out.MediaType, out.Params, _ = ParseMediaType(resp.Header)
-	if isSuccess(resp.StatusCode) {
-		if err := acceptable(resp.Header, e.request.Accept); err != nil {
-			return nil, &responseError{out, lookleap.CodeMediaType, err}
-		}
+	var err error
+	out.MediaType, out.Params, err = ParseMediaType(resp.Header)
+	if accept := e.request.Accept; len(accept) > 0 && isSuccess(resp.StatusCode) && !slices.Contains(accept, out.MediaType) {
+		return nil, &responseError{out, lookleap.CodeMediaType, cmp.Or(err, errNotTheMediaTypes)}
 	}
 	if e.wantsBody(resp.StatusCode) {
 		if resp.Body == nil {
@@ -259,8 +266,8 @@ func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sen
 		// Also ends a body that ignores the context.
 		defer context.AfterFunc(ctx, func() { _ = resp.Body.Close() })()
 		paced := &roundtrip.Pace{Reader: resp.Body, Rate: e.limits.Rate, Slow: func() { cancel(errTooSlow) }}
+		defer paced.Stop()
 		var body []byte
-		var err error
 		if e.request.Stream != nil {
 			err = streamBody(resp, e.limits.Body, paced, func(r io.Reader) error { return e.request.Stream(out, r) })
 		} else {
@@ -280,17 +287,14 @@ func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sen
 	return out, nil
 }
 
+// isSuccess reports whether a status is one of success that comes with a body.
 func isSuccess(status int) bool {
-	return status >= 200 && status < 300 && !bodiless(status)
-}
-
-func bodiless(status int) bool {
-	return status == http.StatusNoContent || status == http.StatusResetContent || status == http.StatusNotModified
+	return status >= 200 && status < 300 && status != http.StatusNoContent && status != http.StatusResetContent
 }
 
 func (e *exchange) wantsBody(status int) bool {
 	switch {
-	case e.method == http.MethodHead || bodiless(status):
+	case e.method == http.MethodHead, status == http.StatusNoContent, status == http.StatusResetContent, status == http.StatusNotModified:
 		return false
 	case isRedirect(status) && e.request.Redirect != nil:
 		return false
@@ -298,16 +302,6 @@ func (e *exchange) wantsBody(status int) bool {
 		return e.request.ReadBody(status)
 	}
 	return isSuccess(status)
-}
-
-func headerSize(h http.Header) int {
-	size := 0
-	for name, values := range h {
-		for _, value := range values {
-			size += len(name) + len(value) + len(": \r\n")
-		}
-	}
-	return size
 }
 
 // follow judges a redirect and prepares its request.
@@ -417,6 +411,9 @@ func (e *exchange) fail(ctx context.Context, err error) *Error {
 	}
 	if out.Code == "" {
 		out.Code, out.Transient = classify(out.Err)
+	}
+	if out.Code == lookleap.CodeTimeout && !time.Now().Before(e.ends) {
+		out.Err = e.timeout // and not that of a timer of the transport that ended at the same moment
 	}
 	return out
 }

@@ -93,10 +93,7 @@ func (c *CacheControl) add(directive string) {
 }
 
 func (s *Seconds) least(arg string) {
-	n, ok := digits(arg, maxSeconds)
-	if !ok {
-		n = 0
-	}
+	n, _ := digits(arg, maxSeconds) // 0 if it is not a number
 	value := time.Duration(n) * time.Second
 	if !s.Given || value < s.Value {
 		*s = Seconds{true, value}
@@ -174,7 +171,7 @@ func ParseFreshness(h http.Header, sent, received time.Time) Freshness {
 		f.Stated, f.Lifetime = true, f.MaxAge.Value
 	case ok:
 		f.Stated, f.Lifetime = true, clamp(expires.Sub(date), 0, maxSeconds*time.Second)
-	case h.Get("Expires") != "" || len(h.Values("Expires")) > 0:
+	case len(h.Values("Expires")) > 0:
 		f.Stated = true // malformed or doubled: already expired
 	}
 	f.Age = age(h, date, sent, received)

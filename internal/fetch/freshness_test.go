@@ -227,3 +227,22 @@ func FuzzParseRetryAfter(f *testing.F) {
 		}
 	})
 }
+
+// TestPermanent: which redirects also apply to later requests.
+func TestPermanent(t *testing.T) {
+	for status, want := range map[int]bool{301: true, 308: true, 302: false, 303: false, 307: false} {
+		if got := (fetch.Hop{Status: status}).Permanent(); got != want {
+			t.Errorf("%d: %t", status, got)
+		}
+	}
+}
+
+// TestListsWithEmptyMembers: empty members of a list are ignored (RFC 9110 section 5.6.1).
+func TestListsWithEmptyMembers(t *testing.T) {
+	if f := fetch.ParseFreshness(header("Cache-Control: max-age=60", "Vary: accept, , accept-encoding,"), noon, noon); f.OneUser {
+		t.Errorf("%+v", f)
+	}
+	if f := fetch.ParseFreshness(header(`Cache-Control: x="a\", max-age=5", max-age=60`), noon, noon); f.MaxAge.Value != time.Minute {
+		t.Errorf("%+v", f)
+	}
+}

@@ -34,19 +34,6 @@ func ParseMediaType(h http.Header) (mediaType string, params map[string]string, 
 	}
 }
 
-// acceptable returns an error unless the media type of a 2xx response is in the list, or the list
-// is empty.
-func acceptable(h http.Header, accept []string) error {
-	if len(accept) == 0 {
-		return nil
-	}
-	mediaType, _, err := ParseMediaType(h)
-	if err == nil && !slices.Contains(accept, mediaType) {
-		err = errNotTheMediaTypes
-	}
-	return err
-}
-
 // Text returns the body of a response that must be UTF-8. It returns an error if another charset
 // is declared (US-ASCII is UTF-8 too), or if the bytes are not in the declared charset. For
 // documents that allow other charsets, see Params.

@@ -181,7 +181,7 @@ func TestRenew(t *testing.T) {
 				t.Errorf("%d, %v", got, err)
 			}
 		})
-		t.Run("reject-what-is-held-after-a-value-for-nobody-else", func(t *testing.T) {
+		t.Run("reject-what-is-held-after-a-value-for-one-caller", func(t *testing.T) {
 			m := flight.NewMemo[string, int](10, time.Now)
 			var l loader
 			m.Get(t.Context(), "q", l.load)

@@ -105,7 +105,7 @@ func TestMemoKeepsWhatItIsTold(t *testing.T) {
 		{"value", func(now time.Time) (flight.Loaded[int], error) {
 			return flight.Loaded[int]{Value: 1, Until: now.Add(time.Second)}, nil
 		}, 1},
-		{"value-for-nobody-else", func(time.Time) (flight.Loaded[int], error) { return flight.Loaded[int]{Value: 1}, nil }, 2},
+		{"value-for-one-caller", func(time.Time) (flight.Loaded[int], error) { return flight.Loaded[int]{Value: 1}, nil }, 2},
 		{"value-until-the-past", func(now time.Time) (flight.Loaded[int], error) {
 			return flight.Loaded[int]{Value: 1, Until: now}, nil
 		}, 2},
@@ -290,5 +290,63 @@ func BenchmarkHit(b *testing.B) {
 				}
 			})
 		})
+	}
+}
+
+// TestSizedMemo: a value of the whole size is kept, a larger one is not and removes the one before
+// it, and a failure takes no room.
+func TestSizedMemo(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	m := flight.NewSizedMemo(10, 8, func(key string, value string) int {
+		if value == "" {
+			t.Error("a failure was measured")
+		}
+		return len(key) + len(value)
+	}, func() time.Time { return now })
+	loads := 0
+	get := func(key, value string, failure error) {
+		_, _ = m.Get(t.Context(), key, func(context.Context) (flight.Loaded[string], error) {
+			loads++
+			return flight.Loaded[string]{Value: value, Err: failure, Until: now.Add(time.Minute)}, nil
+		})
+	}
+	for _, c := range []struct {
+		name, key, value string
+		failure          error
+		loads            int
+	}{
+		{"whole size", "a", "1234567", nil, 1},
+		{"kept", "a", "1234567", nil, 1},
+		{"too large", "b", "12345678", nil, 2},
+		{"not kept", "b", "12345678", nil, 3},
+		{"still kept", "a", "1234567", nil, 3},
+		{"failure", "c", "", errors.New("no"), 4},
+		{"failure kept", "c", "", errors.New("no"), 4},
+		{"next to it", "a", "1234567", nil, 4},
+		{"pushes the first out", "d", "1", nil, 5},
+		{"which is loaded again", "a", "1234567", nil, 6},
+	} {
+		get(c.key, c.value, c.failure)
+		if loads != c.loads {
+			t.Errorf("%s: %d loads, want %d", c.name, loads, c.loads)
+		}
+	}
+}
+
+// TestMemoOfNothing: a Memo has room for at least one value.
+func TestMemoOfNothing(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	for _, entries := range []int{-1, 0, 1} {
+		m := flight.NewMemo[string, int](entries, func() time.Time { return now })
+		loads := 0
+		for _, key := range []string{"a", "a", "b", "b", "a"} {
+			_, _ = m.Get(t.Context(), key, func(context.Context) (flight.Loaded[int], error) {
+				loads++
+				return flight.Loaded[int]{Value: loads, Until: now.Add(time.Minute)}, nil
+			})
+		}
+		if loads != 3 {
+			t.Errorf("%d entries: %d loads, want 3", entries, loads)
+		}
 	}
 }

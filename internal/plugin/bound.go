@@ -75,8 +75,12 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 	ctx, stop := context.WithTimeout(ctx, limit)
 	done := make(chan Outcome[T], 1)
 	go func() {
-		o := Outcome[T]{err: b.Fail("it ended its goroutine")}
+		var o Outcome[T]
+		returned := false
 		defer func() {
+			if !returned && o.err == nil {
+				o.err = b.Fail("it ended its goroutine")
+			}
 			o.late = ctx.Err() != nil
 			stop()
 			if o.err == nil {
@@ -87,6 +91,7 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 		}()
 		defer b.Guard(&o.err)
 		o.value, o.err = call(ctx)
+		returned = true
 	}()
 	return done, stop, nil
 }

@@ -11,22 +11,50 @@ const Window = 5 * time.Second
 
 // Pace is a body that must arrive at a minimum rate: Rate bytes per second, measured over each
 // Window of time that its reader waits. Time between reads does not count, nor does the last window
-// if it is shorter.
+// if it is shorter. The whole may also have a time limit. Stop must be called at the end.
 type Pace struct {
 	io.Reader
-	Rate int    // bytes per second
+	Rate int    // bytes per second; 0: no minimum
 	Slow func() // called once when the body is too slow, while it may be read
 
 	mu      sync.Mutex
-	timer   *time.Timer
+	timer   *time.Timer // one for the whole, because to set it for each read costs more than the read
+	waits   bool        // the timer waits for the next read, or for the time limit
 	reading bool
-	over    bool          // Slow was called
+	over    bool          // Slow, late or Stop was called
 	since   time.Time     // when the current read began, or the current window if that was later
 	waited  time.Duration // in this window, before that
 	bytes   int           // in this window
+
+	limit time.Time // when late is called; zero: never
+	late  func()
+}
+
+// Start begins the time limit. It calls late if Stop was not called until then.
+func (p *Pace) Start(limit time.Duration, late func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.limit, p.late = time.Now().Add(limit), late
+	if p.Rate > 0 {
+		limit = min(limit, Window) // then the first read need not set the timer
+	}
+	p.timer = time.AfterFunc(limit, p.check)
+}
+
+// Stop ends the measurement and the time limit.
+func (p *Pace) Stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
 }
 
 func (p *Pace) Read(b []byte) (int, error) {
+	if p.Rate <= 0 {
+		return p.Reader.Read(b)
+	}
 	p.begin()
 	n, err := p.Reader.Read(b)
 	p.finish(n)
@@ -37,36 +65,58 @@ func (p *Pace) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reading, p.since = true, time.Now()
-	if left := Window - p.waited; p.timer == nil {
-		p.timer = time.AfterFunc(left, p.check)
-	} else {
-		p.timer.Reset(left)
+	switch {
+	case p.over:
+	case p.timer == nil:
+		p.timer = time.AfterFunc(Window, p.check)
+	case p.waits:
+		p.waits = false
+		p.set(p.since)
 	}
 }
 
 func (p *Pace) finish(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.timer.Stop()
 	p.reading = false
 	p.waited += time.Since(p.since)
 	p.bytes += n
 	p.judge()
 }
 
-// check is called when a read waits at the end of the window.
+// check is called when the limit has passed, and when the window may have ended. The timer was
+// set when less time had been waited, so that it is early if there were pauses.
 func (p *Pace) check() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if !p.reading || p.waited+now.Sub(p.since) < Window {
-		return // the timer was late, and another read has begun
+	switch {
+	case p.over:
+		return
+	case !p.limit.IsZero() && !now.Before(p.limit):
+		p.over = true
+		p.late()
+		return
+	case p.reading:
+		p.waited += now.Sub(p.since)
+		p.since = now
+		p.judge()
 	}
-	p.waited += now.Sub(p.since)
-	p.since = now
-	p.judge()
+	p.waits = !p.reading
+	p.set(now)
+}
+
+// set sets the timer to what comes first: the end of the window, unless no one reads, and the
+// time limit, if there is one.
+func (p *Pace) set(now time.Time) {
+	next := Window - p.waited
+	if left := p.limit.Sub(now); !p.limit.IsZero() && (p.waits || left < next) {
+		next = left
+	} else if p.waits {
+		return
+	}
 	if !p.over {
-		p.timer.Reset(Window)
+		p.timer.Reset(next)
 	}
 }
 
@@ -86,25 +136,10 @@ func (p *Pace) judge() {
 type body struct {
 	io.ReadCloser
 	exchange *exchange
-	pace     Pace
-}
-
-func (x *exchange) watchBody(b io.ReadCloser) io.ReadCloser {
-	x.body.ReadCloser, x.body.exchange = b, x
-	x.body.pace = Pace{Reader: b, Rate: x.options.Rate, Slow: x.tooSlow}
-	return &x.body
-}
-
-func (x *exchange) tooSlow() {
-	_ = x.fail(CodeTooSlow, "the response arrived more slowly than the minimum rate")
 }
 
 func (b *body) Read(p []byte) (n int, err error) {
-	if b.exchange.options.Rate > 0 {
-		n, err = b.pace.Read(p)
-	} else {
-		n, err = b.ReadCloser.Read(p)
-	}
+	n, err = b.exchange.pace.Read(p)
 	switch err {
 	case nil:
 	case io.EOF:

@@ -110,3 +110,62 @@ func TestPace(t *testing.T) {
 		})
 	}
 }
+
+// script is a reader whose reads take these times and return 20 bytes each.
+type script []time.Duration
+
+func (s *script) Read([]byte) (int, error) {
+	time.Sleep((*s)[0])
+	*s = (*s)[1:]
+	return 20, nil
+}
+
+func TestPaceTimer(t *testing.T) {
+	const rate = 10 // so that a window needs 50 bytes
+	for name, test := range map[string]struct {
+		pause       time.Duration // before each read
+		reads       script
+		limit       time.Duration // 0: none
+		slow, late  time.Duration // when the function is called, 0: never
+		withoutRate bool
+	}{
+		"reject-second-window":             {reads: script{time.Second, 0, 3 * time.Second, time.Hour}, slow: 10 * time.Second},
+		"reject-read-after-a-long-pause":   {pause: time.Minute, reads: script{time.Second, time.Hour}, slow: 2*time.Minute + 5*time.Second},
+		"reject-read-after-a-short-pause":  {pause: time.Second, reads: script{time.Second, time.Hour}, slow: 7 * time.Second},
+		"reject-slow-before-the-limit":     {pause: time.Minute, reads: script{time.Hour}, limit: 65001 * time.Millisecond, slow: 65 * time.Second},
+		"reject-limit-in-a-window":         {pause: time.Minute, reads: script{time.Hour}, limit: 64 * time.Second, late: 64 * time.Second},
+		"reject-limit-in-a-pause":          {pause: time.Minute, reads: script{0, 0, 0}, limit: 90 * time.Second, late: 90 * time.Second},
+		"reject-limit-before-a-window":     {pause: time.Minute, reads: script{0}, limit: time.Second, late: time.Second},
+		"reject-limit-without-rate":        {reads: script{time.Hour}, limit: time.Minute, late: time.Minute, withoutRate: true},
+		"accept-end-before-the-limit":      {pause: time.Second, reads: script{time.Second}, limit: time.Minute},
+		"accept-end-in-a-window":           {reads: script{0, 0, 4 * time.Second}},
+		"accept-enough-bytes-in-each-read": {pause: time.Minute, reads: script{time.Second, time.Second, time.Second}},
+	} {
+		t.Run("O53/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				var slow, late []time.Duration
+				p := &roundtrip.Pace{Reader: &test.reads, Rate: rate, Slow: func() { slow = append(slow, time.Since(begin)) }}
+				if test.withoutRate {
+					p.Rate = 0
+				}
+				if test.limit > 0 {
+					p.Start(test.limit, func() { late = append(late, time.Since(begin)) })
+				}
+				for len(test.reads) > 0 {
+					time.Sleep(test.pause)
+					_, _ = p.Read(nil)
+				}
+				p.Stop()
+				time.Sleep(time.Hour) // nothing more may be called
+				check := func(what string, got []time.Duration, want time.Duration) {
+					if len(got) > 1 || len(got) == 1 && got[0] != want || len(got) == 0 && want != 0 {
+						t.Errorf("%s after %v instead of %v", what, got, want)
+					}
+				}
+				check("slow", slow, test.slow)
+				check("late", late, test.late)
+			})
+		})
+	}
+}

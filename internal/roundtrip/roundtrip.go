@@ -64,8 +64,9 @@ func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, erro
 	begun.Add(1)
 	defer ended.Add(1)
 	x.ctx, x.cancel = context.WithCancelCause(req.Context())
+	x.pace.Rate, x.pace.Slow = o.Rate, x.tooSlow
 	if o.Time > 0 {
-		x.timer = time.AfterFunc(o.Time, x.expire)
+		x.pace.Start(o.Time, x.expire)
 	}
 	hasBody := false // then the exchange ends with the body
 	defer func() {
@@ -93,7 +94,8 @@ func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, erro
 	resp.Header = Canonical(resp.Header)
 	if resp.Body != nil && resp.Body != http.NoBody {
 		hasBody = true
-		resp.Body = x.watchBody(resp.Body)
+		x.pace.Reader, x.body = resp.Body, body{resp.Body, x}
+		resp.Body = &x.body
 	}
 	return resp, nil
 }
@@ -113,10 +115,15 @@ type exchange struct {
 	options Options
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	timer   *time.Timer // nil: no limit
-	overlap int64       // how many calls had ended when this one began
-	host    string      // of the request
-	plain   bool        // the request is http
+	overlap int64  // how many calls had ended when this one began
+	host    string // of the request
+	plain   bool   // the request is http
+
+	// What lives as long as the exchange is part of it, so that it is allocated once.
+	pace  Pace
+	trace httptrace.ClientTrace
+	url   url.URL // a copy shows whether the transport changes it to follow a redirect
+	body  body
 
 	mu       sync.Mutex
 	conn     connection
@@ -125,8 +132,6 @@ type exchange struct {
 	lookups  int
 	interim  int
 	failed   error
-
-	body body
 }
 
 // build returns the request for the transport.
@@ -134,16 +139,17 @@ func (x *exchange) build(req *http.Request) *http.Request {
 	if req.URL != nil {
 		x.host, x.plain = req.URL.Hostname(), req.URL.Scheme == "http"
 	}
-	out := req.WithContext(httptrace.WithClientTrace(mark(x.ctx), &httptrace.ClientTrace{
+	x.trace = httptrace.ClientTrace{
 		GetConn:              x.getConn,
 		GotConn:              x.gotConn,
 		WroteHeaders:         x.wroteHeaders,
 		GotFirstResponseByte: x.gotFirstByte,
 		Got1xxResponse:       x.gotInterim,
-	}))
+	}
+	out := req.WithContext(httptrace.WithClientTrace(mark(x.ctx), &x.trace))
 	if req.URL != nil {
-		own := *req.URL // a copy shows whether the transport changes it to follow a redirect
-		out.URL = &own
+		x.url = *req.URL
+		out.URL = &x.url
 	}
 	out.GetBody = nil
 	out.Header = Canonical(req.Header)
@@ -211,11 +217,13 @@ func (x *exchange) expire() {
 	_ = x.fail(CodeTimeout, "no complete response came within "+x.options.Time.String())
 }
 
+func (x *exchange) tooSlow() {
+	_ = x.fail(CodeTooSlow, "the response arrived more slowly than the minimum rate")
+}
+
 // end releases the timer and the context. It may be called more than once.
 func (x *exchange) end() {
-	if x.timer != nil {
-		x.timer.Stop()
-	}
+	x.pace.Stop()
 	x.cancel(nil)
 }
 

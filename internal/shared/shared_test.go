@@ -115,6 +115,142 @@ func TestCache(t *testing.T) {
 	})
 }
 
+// brokenCache is a cache whose calls fail.
+type brokenCache struct {
+	lookleap.Cache
+	err error
+}
+
+func (b *brokenCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
+	if b.err != nil {
+		return nil, time.Time{}, b.err
+	}
+	return b.Cache.Get(ctx, key)
+}
+
+func (b *brokenCache) Put(ctx context.Context, key string, value []byte, until time.Time) error {
+	if b.err != nil {
+		return b.err
+	}
+	return b.Cache.Put(ctx, key, value, until)
+}
+
+func (b *brokenCache) Delete(ctx context.Context, key string) error {
+	if b.err != nil {
+		return b.err
+	}
+	return b.Cache.Delete(ctx, key)
+}
+
+// TestTombstones: of two tombstones the later one stays, whichever is written last.
+func TestTombstones(t *testing.T) {
+	now, reported := start, []lookleap.Code(nil)
+	under := &brokenCache{Cache: lookleap.NewMemoryCache(10)}
+	c := process(under, &now, shared.Options{Prefix: "test/1/", Skew: time.Minute}, &reported)
+	put := func(key string, found time.Time, value string) {
+		c.PutNewest(t.Context(), key, shared.Entry[string]{Asked: found, Found: found, Value: value}, start.Add(time.Hour))
+	}
+	check := func(t *testing.T, key, want string) {
+		t.Helper()
+		if e, err := c.Get(t.Context(), key); err != nil || e.Value != want {
+			t.Errorf("%+v, %v; want %s", e, err, want)
+		}
+	}
+	t.Run("accept-first", func(t *testing.T) { put("a", start, "first"); check(t, "a", "first") })
+	t.Run("accept-later", func(t *testing.T) { put("a", start.Add(time.Second), "later"); check(t, "a", "later") })
+	t.Run("reject-earlier", func(t *testing.T) { put("a", start, "earlier"); check(t, "a", "later") })
+	t.Run("accept-of-the-same-time", func(t *testing.T) { put("a", start.Add(time.Second), "same"); check(t, "a", "same") })
+	t.Run("accept-in-the-place-of-a-damaged-one", func(t *testing.T) {
+		_ = under.Put(t.Context(), "test/1/a", []byte("garbage"), start.Add(time.Hour))
+		put("a", start, "repaired")
+		check(t, "a", "repaired")
+	})
+	t.Run("reject-the-rest-after-a-failure", func(t *testing.T) {
+		put("b", start, "b")
+		reported, under.err = nil, errors.New("the disk is gone")
+		put("b", start.Add(time.Second), "later")
+		if _, err := c.Newest(t.Context(), "b", "a"); !errors.Is(err, under.err) {
+			t.Error(err)
+		}
+		c.Delete(t.Context(), "b")
+		if len(reported) != 4 || reported[0] != lookleap.CodeIO {
+			t.Error(reported)
+		}
+		under.err = nil
+		check(t, "b", "b")
+	})
+	t.Run("accept-first-error-next-to-an-entry", func(t *testing.T) {
+		_ = under.Put(t.Context(), "test/1/bad", []byte("garbage"), start.Add(time.Hour))
+		e, err := c.Newest(t.Context(), "bad", "b")
+		if e == nil || e.Value != "b" || !errors.Is(err, shared.ErrForged) {
+			t.Errorf("%+v, %v", e, err)
+		}
+	})
+	t.Run("accept-deleted", func(t *testing.T) {
+		reported = nil
+		c.Delete(t.Context(), "b")
+		c.Delete(t.Context(), "b")
+		if _, err := c.Get(t.Context(), "b"); !errors.Is(err, fs.ErrNotExist) || len(reported) != 0 {
+			t.Error(err, reported)
+		}
+	})
+	t.Run("accept-host-without-cache", func(t *testing.T) {
+		none := shared.New[string](&lookleap.Host{}, shared.Options{})
+		none.PutNewest(t.Context(), "a", shared.Entry[string]{Found: start}, start)
+		if e, err := none.Newest(t.Context(), "a"); e != nil || err != nil {
+			t.Error(e, err)
+		}
+	})
+}
+
+// binary is a value with a form of its own, which may fail.
+type binary struct{ text string }
+
+func (b binary) MarshalBinary() ([]byte, error) {
+	if b.text == "cannot be written" {
+		return nil, errors.New(b.text)
+	}
+	return []byte("binary " + b.text), nil
+}
+
+func (b *binary) UnmarshalBinary(data []byte) error {
+	if string(data) == "binary cannot be read" {
+		return errors.New("cannot be read")
+	}
+	b.text = string(data)
+	return nil
+}
+
+// TestBinaryValues: a value's own form is used, and its errors are not lost.
+func TestBinaryValues(t *testing.T) {
+	var reported []lookleap.Code
+	host := &lookleap.Host{Cache: lookleap.NewMemoryCache(10), Now: func() time.Time { return start }}
+	host.Observe = func(_ context.Context, e lookleap.Event) { reported = append(reported, e.Code) }
+	c := shared.New[binary](host, shared.Options{Prefix: "test/1/"})
+	entry := func(text string) shared.Entry[binary] {
+		return shared.Entry[binary]{Asked: start, Found: start, Value: binary{text}}
+	}
+	if !c.Put(t.Context(), "a", entry("x"), start.Add(time.Hour)) {
+		t.Error("not stored")
+	}
+	if e, err := c.Get(t.Context(), "a"); err != nil || e.Value.text != "binary x" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if c.Put(t.Context(), "a", entry("cannot be written"), start.Add(time.Hour)) || len(reported) != 1 {
+		t.Error("stored", reported)
+	}
+	c.PutNewest(t.Context(), "a", entry("cannot be written"), start.Add(time.Hour))
+	if len(reported) != 2 {
+		t.Error(reported)
+	}
+	if !c.Put(t.Context(), "a", entry("cannot be read"), start.Add(time.Hour)) {
+		t.Error("not stored")
+	}
+	if e, err := c.Get(t.Context(), "a"); !errors.Is(err, shared.ErrForged) {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 // FuzzStoredEntry reads entries that anyone may have written: none panics, and none is read as the
 // entry of another key or of the future.
 func FuzzStoredEntry(f *testing.F) {

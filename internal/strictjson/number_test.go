@@ -55,11 +55,11 @@ func TestNumbers(t *testing.T) {
 			v := accept(t, test.source, Limits{})
 			f, err := v.Float()
 			if f != test.float || math.Signbit(f) != math.Signbit(test.float) || code(err) != test.floatCode {
-				t.Errorf("Float gives %v, %v", f, err)
+				t.Errorf("Float returns %v, %v", f, err)
 			}
 			i, err := v.Int()
 			if code(err) != test.intCode || err == nil && float64(i) != test.float {
-				t.Errorf("Int gives %v, %v", i, err)
+				t.Errorf("Int returns %v, %v", i, err)
 			}
 		})
 	}

@@ -17,7 +17,7 @@ func refusal(t *testing.T, text string, limits Limits) *Error {
 		t.Fatalf("Parse(%.80q) is accepted", text)
 	}
 	if v != (Value{}) {
-		t.Errorf("Parse(%.80q) gives a value beside its error", text)
+		t.Errorf("Parse(%.80q) returns a value with its error", text)
 	}
 	return e
 }

@@ -1,0 +1,50 @@
+package dnssec
+
+import (
+	"testing"
+
+	"github.com/lookleap/lookleap/internal/limitdoc"
+)
+
+func TestDocumentedDefaults(t *testing.T) { limitdoc.Check(t, "limits.go", Limits.withDefaults) }
+
+// TestBudgetEnds spends what a lookup has, to the last unit.
+func TestBudgetEnds(t *testing.T) {
+	b := newBudget(Limits{Queries: 2, Signatures: 3, Failures: 1, Hashes: 4}.withDefaults())
+	for what, c := range map[string]struct {
+		spend func() error
+		units int
+	}{"queries": {b.query, 2}, "signature checks": {b.signature, 3}, "failed signature checks": {b.failure, 1}, "hashed names": {b.hash, 4}} {
+		for range c.units {
+			if err := c.spend(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		over, ok := c.spend().(*BudgetError)
+		if !ok || over.What != what || over.Limit != c.units || over.Hostile() {
+			t.Errorf("%s: %+v", what, over)
+		}
+	}
+}
+
+// TestErrorTexts compares what a user reads.
+func TestErrorTexts(t *testing.T) {
+	for want, err := range map[string]error{
+		"www.example.com: DNSSEC validation failed in zone example.com: the signature does not verify (EDE 6)": &BogusError{
+			Name: "www.example.com", Zone: "example.com", EDE: EDEBogus, Reason: "the signature does not verify"},
+		"validating www.example.com takes more than 4 keys with the same tag (zone example.com): do not use the name; the zone is " +
+			"broken or made to exhaust validators (KeyTrap), which its operator must fix": &BudgetError{
+			Name: "www.example.com", Zone: "example.com", What: "keys with the same tag", Limit: 4},
+		"looking up www.example.com takes more than 8 aliases: the operator of its zone must shorten the chain of aliases and zones": &BudgetError{
+			Name: "www.example.com", What: "aliases", Limit: 8},
+		`name "a b": the character ' ' cannot be part of it`: &NameError{"a b", "the character ' ' cannot be part of it"},
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+	named := inZone("\x01z\x00", &BudgetError{Zone: "first", What: "keys"})
+	if over, ok := named.(*BudgetError); !ok || over.Zone != "first" {
+		t.Error(named)
+	}
+}
