@@ -42,7 +42,7 @@ func (e *element) set(name, value string) {
 		return
 	}
 	e.attrs = slices.DeleteFunc(e.attrs, func(at [2]string) bool { return at[0] == name })
-	if value != "" || specs[words.spec(e.kind, name)].need == present {
+	if value != "" || words().specs[words().spec(e.kind, name)].need == present {
 		e.attrs = append(e.attrs, [2]string{name, value})
 	}
 }

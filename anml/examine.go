@@ -153,7 +153,7 @@ func (e *examination) elements() error {
 		default:
 			e.advice(n, k)
 		}
-		if words.single[k] {
+		if words().single[k] {
 			e.repeated(n, k)
 		}
 	}
@@ -166,7 +166,7 @@ func (e *examination) repeated(n node, k kind) {
 	var seen uint64 // a bit for each kind
 	for c := n.first(); c.ok(); c = c.next() {
 		inner := c.kind()
-		if inner == kUnknown || words.many[k][inner] {
+		if inner == kUnknown || words().many[k][inner] {
 			continue
 		}
 		bit := uint64(1) << inner
@@ -187,16 +187,17 @@ func (e *examination) repeated(n node, k kind) {
 // attributes checks the attributes of an element. It marks an element that lacks a required
 // attribute (section 11.4).
 func (e *examination) attributes(n node, k kind) {
+	v := words()
 	for _, c := range n.cells() {
-		if c.spec < 0 || !words.typed[c.spec] {
+		if c.spec < 0 || !v.typed[c.spec] {
 			continue
 		}
-		if !slices.Contains(specs[c.spec].enum, e.t.string(c.value)) {
+		if !slices.Contains(v.specs[c.spec].enum, e.t.string(c.value)) {
 			e.attribute(n, e.t.attr(c))
 		}
 	}
-	for _, i := range words.needs[k] {
-		spec := &specs[i]
+	for _, i := range v.needs[k] {
+		spec := &v.specs[i]
 		if at := n.lookup(spec.name); at.ok() && (at.value != "" || spec.need == present) {
 			continue
 		}
@@ -395,23 +396,9 @@ func (e *examination) ask(n node) {
 	}
 }
 
-// The indexes in specs of the attributes of a field.
-var (
-	fieldName = words.spec(kField, "name")
-	fieldType = words.spec(kField, "type")
-)
-
 // field checks a value against its type.
 func (e *examination) field(n node) {
-	t, name := TypeString, ""
-	for _, c := range n.cells() {
-		switch c.spec {
-		case fieldType:
-			t = valueType(e.t.string(c.value))
-		case fieldName:
-			name = e.t.string(c.value)
-		}
-	}
+	t := valueType(n.value("type"))
 	if t == TypeString {
 		return
 	}
@@ -419,7 +406,7 @@ func (e *examination) field(n node) {
 		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01",
 			"the value "+plaintext.Quote(text, maxQuoted)+" is not a "+t.String(), "")
 	}
-	if t == TypeNumber && (name == "price" || name == "amount" || name == "total") && !e.full() {
+	if t == TypeNumber && slices.Contains([]string{"price", "amount", "total"}, n.value("name")) && !e.full() {
 		e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-8.11-04", "an amount of money is a number, which can lose digits",
 			`write type="string"`)
 	}

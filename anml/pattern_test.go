@@ -56,6 +56,16 @@ func TestPatternsCost(t *testing.T) {
 				}
 			})
 		}
+		for pattern, checked := range map[string]bool{ // only the flag i makes a range cost more
+			`(?P<i>[é-ü])(?P<ii>[é-ü])(?P<iii>[é-ü])`: true, `(?s)[é-ü][é-ü][é-ü]`: true, `(?:[é-ü])(i)[é-ü][é-ü]`: true, `(?i)[a-c][a-c][a-c]`: true,
+			`(?i)[é-ü][é-ü][é-ü]`: false, `(?si)[é-ü][é-ü][é-ü]`: false, `(?i:[é-ü])[é-ü][é-ü]`: false, `(?:x)(?i)[\x{e9}-\x{fc}][b-c][d-e]`: false,
+		} {
+			t.Run("cost-of-"+pattern, func(t *testing.T) {
+				if p := param(strings.ReplaceAll(pattern, "<", "&lt;")); (p.n.flags()&unchecked == 0) != checked || (p.Check("?") != nil) != checked {
+					t.Errorf("checked: %t, %v", !checked, p.Check("?"))
+				}
+			})
+		}
 		t.Run("accept-anything-beyond-a-documents-share", func(t *testing.T) {
 			var b strings.Builder
 			for i := range 2000 {
@@ -88,12 +98,14 @@ func TestSchemaPatterns(t *testing.T) {
 	escape := regexp.MustCompile(`\\u(?:\{([0-9a-f]+)\}|([0-9a-f]{4}))`)
 	for _, c := range []struct{ pattern, want string }{
 		{`[0-9]{3}`, `^(?:[0-9]{3})$`},
+		{`[0-9]{2,5}b{1,}`, `^(?:[0-9]{2,5}b{1,})$`},
 		{`(?i)k`, "^(?:[k\u212aK])$"},
 		{`(?i:[a-c])é`, `^(?:[A-Ca-c]é)$`},
 		{`a\-b`, `^(?:a-b)$`},
 		{`[\w\-\]\^]+`, `^(?:[\-0-9A-Z\]-_a-z]+)$`},
 		{`[[:alpha:]]`, `^(?:[A-Za-z])$`},
 		{`\x{41}\x{1f600}`, `^(?:A\u{1f600})$`},
+		{`\x{10000}\x{ffff}`, `^(?:\u{10000}\u{ffff})$`},
 		{`\Aa\z`, `^(?:^a$)$`},
 		{`^a$`, `^(?:^a$)$`},
 		{`\Qa.b\E`, `^(?:a\.b)$`},

@@ -140,7 +140,7 @@ func (r *reader) isANML(space string) bool {
 func (r *reader) addElement(parent, last int32, name Name, offset int) int32 {
 	anml, inside := r.isANML(name.Space), r.t.rows[parent].kind
 	if anml {
-		if k := words.child[inside][words.id(name.Local)]; k != kUnknown {
+		if k := words().child[inside][words().id(name.Local)]; k != kUnknown {
 			return r.t.add(k, parent, last, int32(offset))
 		}
 		if name.Space != "" {
@@ -235,7 +235,7 @@ func (r *reader) replaceSite(n node) {
 	case !alias.ok():
 		return
 	case !domain.ok():
-		n.rename(site, words.spec(n.kind(), "domain"))
+		n.rename(site, words().spec(n.kind(), "domain"))
 	case domain.value != alias.value:
 		n.mark(ignored | malformed)
 		r.add(n, lookleap.SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites",
@@ -281,7 +281,7 @@ func (r *reader) reportForeign(n node, name Name) {
 			what+" is in the ANML namespace, which has no attributes, so it is ignored", "write it without a prefix")
 	case name.Space != "":
 		r.add(n, lookleap.SeverityInfo, CodeUnknownAttribute, "ANML-5.3.4-01", what+" is from another vocabulary, so it is ignored", "")
-	case name.Local != lower && words.spec(n.kind(), lower) >= 0:
+	case name.Local != lower && words().spec(n.kind(), lower) >= 0:
 		r.add(n, lookleap.SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not in lower case, so it is ignored", "write "+lower)
 	default:
 		r.add(n, lookleap.SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not an attribute of ANML, so it is ignored",

@@ -96,7 +96,7 @@ func (j *jsonReader) root() {
 	if j.at < len(j.src) && j.err == nil {
 		j.jsonScanner.fail()
 	}
-	if j.err == nil && !j.doc.HasVersion() && !j.doc.root().lookup("version").ok() {
+	if j.err == nil && !j.doc.root().lookup("version").ok() {
 		j.err = j.refuse(ErrNotANML, CodeNotANML, node{}, start, "the object has no key anml", `begin with "anml": "1.0"`)
 	}
 }
@@ -108,7 +108,7 @@ func (j *jsonReader) object(i int32, depth int) {
 	var order token
 	for more := j.enter('}'); more && j.err == nil; more = j.more('}') {
 		key, number := j.name(names)
-		id := words.find(key, number)
+		id := words().find(key, number)
 		kind := j.kind()
 		switch {
 		case id == 0 && key == "content":
@@ -195,7 +195,7 @@ func (j *jsonReader) characters(s string, offset int) {
 // children reads the elements of a key. An unknown key is kept as it is.
 func (j *jsonReader) children(i int32, key string, id uint8, kind strictjson.Kind, depth int) {
 	inside := j.t.rows[i].kind
-	g := group{key: key, name: Name{Namespace, key}, kind: words.child[inside][id]}
+	g := group{key: key, name: Name{Namespace, key}, kind: words().child[inside][id]}
 	many, bare := true, false
 	if g.kind != kUnknown {
 		spec, rank := schema[inside].place(g.kind)

@@ -17,9 +17,9 @@ func (j *jsonReader) attribute(i int32, mark int, key string, id uint8, kind str
 		j.version(i, mark, key, kind)
 		return true
 	}
-	c := cell{spec: int32(words.attr[k][id])}
+	c := cell{spec: int32(words().attr[k][id])}
 	if c.spec < 0 {
-		if words.child[k][id] != kUnknown {
+		if words().child[k][id] != kUnknown {
 			return false
 		}
 		name, ok := attributeKey(key)
@@ -30,7 +30,7 @@ func (j *jsonReader) attribute(i int32, mark int, key string, id uint8, kind str
 			return false
 		}
 		if k != kUnknown && name.Space == "" {
-			c.spec = words.spec(k, name.Local)
+			c.spec = words().spec(k, name.Local)
 		}
 		if c.spec < 0 {
 			c.spec = ^int32(len(j.t.names))
@@ -40,9 +40,9 @@ func (j *jsonReader) attribute(i int32, mark int, key string, id uint8, kind str
 	}
 	start := j.at
 	if j.attributeValue(i, key, kind, &c) {
-		if c.spec >= 0 && find(j.cells[mark:], c.spec%unusableOffset) != nil {
+		if c.spec >= 0 && find(j.cells[mark:], c.spec%words().bad) != nil {
 			j.fail(j.refuse(ErrNotWellFormed, strictjson.CodeDuplicateName, j.node(i), start,
-				"the attribute "+plaintext.Quote(specs[c.spec].name, maxQuoted)+" appears twice", ""))
+				"the attribute "+plaintext.Quote(words().specs[c.spec].name, maxQuoted)+" appears twice", ""))
 		}
 		j.cells = append(j.cells, c)
 	}
@@ -52,7 +52,7 @@ func (j *jsonReader) attribute(i int32, mark int, key string, id uint8, kind str
 // find returns the cell of an attribute, or nil.
 func find(cells []cell, spec int32) *cell {
 	for i := range cells {
-		if c := &cells[i]; c.spec >= 0 && c.spec%unusableOffset == spec {
+		if c := &cells[i]; c.spec >= 0 && c.spec%words().bad == spec {
 			return c
 		}
 	}
@@ -109,12 +109,12 @@ func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c
 		if c.spec < 0 {
 			return false
 		}
-		switch specs[c.spec].typ {
+		switch words().specs[c.spec].typ {
 		case tString, tURI, tDomain, tMethod:
 			return false
 		}
 		c.value = j.t.store("[]") // invalid for the types that remain
-		c.spec += unusableOffset
+		c.spec += words().bad
 	}
 	return true
 }
@@ -124,7 +124,7 @@ func (j *jsonReader) number(i int32, c *cell) {
 	t := j.scalar(strictjson.Number)
 	source := j.src[t.from:t.to]
 	c.value = span{int32(t.from), int32(t.to)}
-	if len(source) <= 15 && digits(source) >= 0 {
+	if len(source) <= 15 && onlyDigits(source) {
 		return // a double represents it exactly
 	}
 	n, err := ParseNumber(source)
@@ -143,7 +143,7 @@ func (j *jsonReader) number(i int32, c *cell) {
 			"the number "+plaintext.Quote(source, maxQuoted)+" is not a number that all readers represent exactly", "write it as a string")
 	}
 	if c.spec >= 0 {
-		c.spec += unusableOffset
+		c.spec += words().bad
 	}
 }
 
@@ -169,7 +169,7 @@ func (j *jsonReader) version(i int32, mark int, key string, kind strictjson.Kind
 	if key == "version" {
 		j.add(n, lookleap.SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the key version is read as anml", `write "anml"`)
 	}
-	spec := words.spec(kAnml, "version")
+	spec := words().spec(kAnml, "version")
 	if c := find(j.cells[mark:], spec); c != nil {
 		if key == "anml" {
 			c.value = text

@@ -29,8 +29,7 @@ func ParseXML(data []byte, o ReadOptions) (*Document, error) {
 	return x.examine()
 }
 
-// xmlReader builds a tree from the tokens of strictxml. It takes plain markup in bursts, and
-// everything else token by token.
+// xmlReader builds a tree from the tokens of strictxml.
 type xmlReader struct {
 	*reader
 	scan    *strictxml.Scanner
@@ -58,7 +57,6 @@ func (x *xmlReader) read() error {
 	x.t.rows = make([]row, root, root+min(firstRows, 8+strings.Count(x.t.src, "<")/2))
 	x.t.cells = make([]cell, 0, min(firstCells, 8+strings.Count(x.t.src, "=")))
 	x.open = make([]openElement, 0, 16)
-	var burst strictxml.Burst
 	for {
 		tok, err := x.scan.Next()
 		if err == io.EOF {
@@ -91,110 +89,6 @@ func (x *xmlReader) read() error {
 		if err != nil {
 			return err
 		}
-		for x.scan.Burst(&burst); len(burst.Marks()) > 0; x.scan.Burst(&burst) {
-			if err := x.burst(burst.Marks(), burst.Attrs()); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// burst adds a burst of plain markup: elements of the default namespace, with attributes that
-// have no prefix.
-func (x *xmlReader) burst(marks []strictxml.Mark, attrs []strictxml.MarkAttr) error {
-	t, open, space := x.t, x.open, x.scan.DefaultSpace()
-	anml := x.isANML(space)
-	withinLimits := x.elements+len(marks) <= x.limits.Elements && x.limits.Attrs >= strictxml.BurstAttrs &&
-		(x.checked || x.fits(len(marks), len(attrs)))
-	for i := range marks {
-		m := &marks[i]
-		top := &open[len(open)-1]
-		if c := holds[top.kind]; m.Flags&strictxml.Blank == 0 || c == textOnly || c == mixed || !x.pending.empty() {
-			x.burstText(top, m)
-		}
-		if m.Flags&strictxml.EndTag != 0 {
-			open = open[:len(open)-1]
-			continue
-		}
-		if withinLimits {
-			x.elements++
-		} else if err := x.countElement(int(m.At), int(m.Attrs)); err != nil {
-			return err
-		}
-		k := kUnknown
-		if anml {
-			k = words.child[top.kind][words.at(t.src, m.At+1, m.Name)]
-		}
-		if k == kUnknown {
-			top.last = x.addElement(top.row, top.last, Name{space, t.src[m.At+1 : m.Name]}, int(m.At))
-		} else {
-			top.last = t.add(k, top.row, top.last, m.At)
-		}
-		if m.Attrs > 0 {
-			x.burstAttrs(top.last, k, attrs[:m.Attrs])
-			attrs = attrs[m.Attrs:]
-		}
-		if m.Flags&strictxml.SelfClosing == 0 {
-			open = append(open, openElement{top.last, 0, k})
-		}
-	}
-	x.open = open
-	return nil
-}
-
-// holds is the content of each kind of element.
-var holds = func() (t [kindCount]content) {
-	for k := range t {
-		t[k] = schema[k].content
-	}
-	return t
-}()
-
-// burstText adds the text before a tag.
-func (x *xmlReader) burstText(top *openElement, m *strictxml.Mark) {
-	text := span{m.From, m.At}
-	if m.Flags == strictxml.EndTag && top.last == 0 && holds[top.kind] == textOnly && x.pending.empty() {
-		x.t.rows[top.row].text = text
-		return
-	}
-	if m.Flags&strictxml.Escaped != 0 {
-		if x.t.decoded.Len() == 0 {
-			x.t.decoded.Grow(len(x.t.src) / decodedShare)
-		}
-		from := x.t.decoded.Len()
-		strictxml.Unescape(&x.t.decoded, x.t.src[m.From:m.At], false)
-		text = span{^int32(from), int32(x.t.decoded.Len())}
-	}
-	if !x.pending.empty() {
-		x.addPending(x.t.string(text), int(m.From))
-		text = x.takePending()
-	}
-	top.last = x.addText(top.row, top.last, text, m.Flags&strictxml.EndTag != 0 && top.last == 0)
-}
-
-// burstAttrs adds the attributes of an element.
-func (x *xmlReader) burstAttrs(i int32, k kind, attrs []strictxml.MarkAttr) {
-	t := x.t
-	r := &t.rows[i]
-	r.cells, r.count = int32(len(t.cells)), uint16(len(attrs))
-	specs := &words.attr[k]
-	known := len(t.names)
-	for j := range attrs {
-		a := &attrs[j]
-		c := cell{int32(specs[words.at(t.src, a.At, a.At+int32(a.Size))]), span{a.From, a.To}}
-		if c.spec < 0 {
-			c.spec = ^int32(len(t.names))
-			t.names = append(t.names, Name{"", t.src[a.At : a.At+int32(a.Size)]})
-		}
-		if a.Escaped {
-			from := t.decoded.Len()
-			strictxml.Unescape(&t.decoded, t.src[a.From:a.To], true)
-			c.value = span{^int32(from), int32(t.decoded.Len())}
-		}
-		t.cells = append(t.cells, c)
-	}
-	if len(t.names) > known {
-		x.foreignAttrs(x.node(i))
 	}
 }
 
@@ -225,8 +119,8 @@ func (x *xmlReader) start(tok *strictxml.Token) error {
 	for i := range tok.Attrs {
 		a := &tok.Attrs[i]
 		c := cell{spec: -1, value: x.span(a.Value, a.Start)}
-		if a.Name.Space == "" && k != kUnknown {
-			c.spec = words.spec(k, a.Name.Local)
+		if a.Name.Space == "" {
+			c.spec = words().spec(k, a.Name.Local)
 		}
 		if c.spec < 0 {
 			c.spec = ^int32(len(x.t.names))
@@ -287,16 +181,16 @@ func (x *xmlReader) countElement(offset, attrs int) error {
 	if attrs > x.limits.Attrs {
 		return x.refuseTooMany(x.innermost(), offset, "attributes on one element", x.limits.Attrs)
 	}
-	if !x.checked && !x.fits(1, attrs) {
+	if !x.checked && !x.fits(attrs) {
 		return x.lookAhead()
 	}
 	return nil
 }
 
-// fits reports whether further elements and attributes fit into the tables at their first size.
-func (x *xmlReader) fits(elements, attrs int) bool {
-	return len(x.t.rows)+2*elements <= firstRows && len(x.t.cells)+attrs <= firstCells &&
-		len(x.t.names)+attrs+2*(len(x.t.rare)+elements) <= firstNames && x.t.decoded.Len() <= len(x.t.src)/decodedShare
+// fits reports whether one more element and its attributes fit into the tables at their first size.
+func (x *xmlReader) fits(attrs int) bool {
+	return len(x.t.rows)+2 <= firstRows && len(x.t.cells)+attrs <= firstCells &&
+		len(x.t.names)+attrs+2*(len(x.t.rare)+1) <= firstNames && x.t.decoded.Len() <= len(x.t.src)/decodedShare
 }
 
 // lookAhead reads the rest of the document without building anything. It returns the first syntax
@@ -304,7 +198,6 @@ func (x *xmlReader) fits(elements, attrs int) bool {
 func (x *xmlReader) lookAhead() error {
 	x.checked = true
 	s, n := x.scan.Ahead(), x.elements
-	var burst strictxml.Burst
 	for {
 		tok, err := s.Next()
 		if err == io.EOF {
@@ -315,13 +208,6 @@ func (x *xmlReader) lookAhead() error {
 		}
 		if tok.Kind == strictxml.StartElement {
 			n++
-		}
-		for s.Burst(&burst); len(burst.Marks()) > 0; s.Burst(&burst) {
-			for _, m := range burst.Marks() {
-				if m.Flags&strictxml.EndTag == 0 {
-					n++
-				}
-			}
 		}
 		if n > x.limits.Elements {
 			return x.refuseTooMany(node{}, tok.Offset, "elements", x.limits.Elements)

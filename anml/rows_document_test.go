@@ -292,8 +292,15 @@ func TestRowsDocument(t *testing.T) {
 		r.finds("ANML-8.2-12/reject-reported-"+name, two+site(twin, "<body/>"), lookleap.SeverityError, CodeDuplicateSite)
 	}
 	scoped := site("example.net", `<constraints><disclosure field="email" requires="none"/></constraints><interact><action id="a" method="GET" endpoint="/"/></interact>`) +
-		site("example.com", `<knowledge><ask field="email" action="a" purpose="p"/></knowledge>`)
+		site("example.com", `<interact><action id="b" method="GET" endpoint="/"/></interact><knowledge><ask field="email" action="a" purpose="p"/></knowledge>`)
 	r.returns("ANML-8.2-13/reject-across-sites", scoped, "explicit-consent true", func(d *Document) any {
+		for s := range d.Sites() {
+			for other, id := range map[string]string{"example.com": "a", "example.net": "b"} {
+				if act, err := s.Interact().Action(id); s.Domain() == other && !errors.Is(err, ErrNoAction) {
+					return act.ID() + " is an action of " + other
+				}
+			}
+		}
 		for s := range d.Sites() {
 			for a := range s.Knowledge().Asks() {
 				return fmt.Sprint(s.Constraints().Rule(a.Field(), nil).Requires, " ", a.Dangling())

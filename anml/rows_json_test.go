@@ -86,6 +86,8 @@ func TestRowsJSON(t *testing.T) {
 	r.writes("ANML-7.2.3-03/accept-order", `<body>a<link href="u"/>b</body>`, `"body":{"content":"ab","link":[{"href":"u"}],"$order":[1,"link",1]}`)
 	r.same("ANML-7.2.3-03/accept-both-ways", service(`<body>é<link href="u"/>b</body>`), doc(`,"body":{"content":"éb","link":[{"href":"u"}],"$order":[1,"link",1]}`))
 	r.same("ANML-7.2.3-03/accept-adjacent-texts", service(`<body>ab<link href="u"/>c</body>`), doc(`,"body":{"content":"abc","link":[{"href":"u"}],"$order":[1,1,"link",1]}`))
+	r.same("ANML-7.2.3-03/accept-default-order-of-any-keys", service(`<body>a<section/><data/><link href="u"/><link href="v"/></body>`), doc(`,"body":{"link":[{"href":"u"},{"href":"v"}],"data":[{}],"content":"a","section":[{}]}`))
+	r.same("ANML-7.2.3-03/accept-default-order-of-sections", service(`<head><title>T</title></head><knowledge/><body/>`), doc(`,"body":{},"knowledge":{},"head":{"title":{"content":"T"}}`))
 	r.writes("ANML-7.2.3-03/accept-default-order", `<body>a<section/><link href="u"/></body>`, `"body":{"content":"a","section":[{}],"link":[{"href":"u"}]}`)
 	for name, order := range map[string]string{"sum": `[1,"link",2]`, "name": `[1,"nav",1]`, "twice": `[1,"link","link",1]`, "missing": `[2]`, "short": `["link",1]`, "without-text": `["link"]`, "type": `"x"`, "zero": `[0,1,"link",1]`, "negative": `[-1,"link",3]`, "huge": `[9007199254740993,"link"]`} {
 		r.finds1("ANML-7.2.3-03/reject-"+name, JSON, doc(`,"body":{"content":"ab","link":[{"href":"u"}],"$order":`+order+`}`), none, CodeOrder)
@@ -192,7 +194,7 @@ func TestRowsJSON(t *testing.T) {
 			r.refuses(id+"/reject-"+name, JSON, doc(`,"x":"`+text+`"`), none, ErrEncoding)
 		}
 	}
-	for name, text := range map[string]string{"nul": `\u0000`, "control": `\u0001`, "noncharacter": `\ufffe`, "literal": "\uFFFF"} {
+	for name, text := range map[string]string{"nul": `\u0000`, "control": `\u0001`, "noncharacter": `\ufffe`, "literal": "\uFFFF", "literal-fffe": "\uFFFE"} {
 		r.refuses("ANML-7.5-10/reject-"+name, JSON, doc(`,"x":{"y":["`+text+`"]}`), none, ErrNotWellFormed)
 		r.refuses("ANML-7.5-10/reject-key-"+name, JSON, doc(`,"`+text+`":1`), none, ErrNotWellFormed)
 	}
@@ -221,7 +223,7 @@ func nest(parent, child kind) (doc, name string) {
 	for k := parent; k != kAnml; {
 		up := kUnknown
 		for p := kAnml; p < kindCount && up == kUnknown; p++ {
-			if words.child[p][words.id(schema[k].name)] == k && p != k {
+			if words().child[p][words().id(schema[k].name)] == k && p != k {
 				up = p
 			}
 		}

@@ -3,6 +3,7 @@ package anml
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -339,6 +340,7 @@ func TestRowsKnowledge(t *testing.T) {
 		fresh("accept-equal", at, time.Minute, time.Minute, true, true)
 		fresh("reject-older", at, time.Minute, time.Minute+time.Second, true, false)
 		fresh("reject-absent", "", time.Minute, 0, true, false)
+		fresh("reject-absent-for-ever", "", math.MaxInt64, 0, true, false)
 		fresh("reject-future", at, time.Minute, -61*time.Second, true, false)
 		fresh("accept-skew", at, time.Minute, -60*time.Second, true, true)
 		fresh("reject-zero", at, 0, 0, true, false)
@@ -448,6 +450,22 @@ func TestRowsLimits(t *testing.T) {
 			}
 		})
 		r.refuses("ANML-13.7-08/reject-one-element-more-"+name, format, doc, ReadOptions{Limits: Limits{Elements: 2}}, ErrLimit)
+	}
+	for _, limit := range []int{10, 100} {
+		attrs := func(n int) string {
+			var b strings.Builder
+			for i := range n {
+				fmt.Fprintf(&b, ` a%d=""`, i)
+			}
+			return service("<body" + b.String() + "/>")
+		}
+		o := ReadOptions{Limits: Limits{Attrs: limit}}
+		t.Run(fmt.Sprintf("ANML-13.7-08/accept-%d-attributes", limit), func(t *testing.T) {
+			if _, err := ParseXML([]byte(attrs(limit)), o); err != nil {
+				t.Error(err)
+			}
+		})
+		r.refuses(fmt.Sprintf("ANML-13.7-08/reject-%d-attributes", limit+1), XML, attrs(limit+1), o, ErrLimit)
 	}
 	r.refuses("ANML-13.7-08/reject-configured-attributes", XML, service(`<head/><zzz a="" b=""/>`), ReadOptions{Limits: Limits{Attrs: 1}}, ErrLimit)
 	r.refuses("ANML-13.7-08/reject-value", XML, service(`<zzz a="`+strings.Repeat("x", 65537)+`"/>`), none, ErrLimit)

@@ -253,8 +253,8 @@ func TestRowsSyntax(t *testing.T) {
 	r.refuses("ANML-10.2-02/reject-latin1", XML, strings.Replace(service(head), "UTF-8", "ISO-8859-1", 1), none, ErrUnsupportedEncoding)
 	r.refuses("ANML-10.2-02/reject-windows-1252", XML, service(head), ReadOptions{Charset: "windows-1252"}, ErrUnsupportedEncoding)
 	r.clean("ANML-10.2-02/accept-ascii", XML, strings.Replace(service(head), "UTF-8", "US-ASCII", 1))
-	lang := `<body lang="en"><audio src="a" lang="fr"><description>d</description></audio><section xml:lang="de"/></body>`
-	r.returns("ANML-10.3-01/accept-inherited", lang, "en fr de", func(d *Document) any {
+	lang := `<body lang="en"><audio src="a" lang="fr"><description>d</description></audio><section xml:lang="de"/><section/></body>`
+	r.returns("ANML-10.3-01/accept-inherited", lang, "en fr de en", func(d *Document) any {
 		out := d.Body().Lang()
 		for c := range d.Body().Content() {
 			out += " " + c.Lang()

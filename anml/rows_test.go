@@ -146,7 +146,7 @@ func (r rows) same(id, xml, json string) {
 		}
 		if !Equal(fromXML, fromJSON) {
 			j, _ := MarshalJSON(fromXML, WriteOptions{Verbatim: true})
-			t.Errorf("the two differ; XML gives %s", j)
+			t.Errorf("the two differ; from XML %s", j)
 		}
 		checkRoundTrip(t, xml)
 	})

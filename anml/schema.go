@@ -2,6 +2,7 @@ package anml
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/lookleap/lookleap/internal/anmltable"
 )
@@ -284,7 +285,8 @@ func kindNamed(name string) bool {
 }
 
 // vocabulary is the schema as tables for the readers. Each name of the draft has a number, 0
-// stands for all other names. The tables are made once from the schema and never changed.
+// stands for all other names. The tables are made from the schema at their first use, because they
+// have 60 KB, and never changed.
 type vocabulary struct {
 	slots  [slots]slot // a hash table with open addressing
 	names  [maxNames]string
@@ -292,6 +294,8 @@ type vocabulary struct {
 	attr   [kindCount][maxNames]int16 // the attribute that a name is on an element: index in specs, or -1
 	many   [kindCount][kindCount]bool // the child may repeat
 	single [kindCount]bool            // a child may not repeat
+	specs  []attrSpec                 // see allSpecs
+	bad    int32                      // what the index of an unusable attribute has more than that of the usable one
 	typed  []bool                     // by index in specs: the type restricts the text
 	quoted []bool                     // by index in specs: a string in JSON, whatever the text
 	needs  [kindCount][]int32         // indexes in specs of the attributes that the element needs
@@ -312,13 +316,9 @@ type slot struct {
 // langSpec is the index of the attribute lang, which every element has.
 const langSpec = 0
 
-// specs lists every attribute of every element. The second half repeats the first with unusable
+// allSpecs lists every attribute of every element. The second half repeats the first with unusable
 // set, so that a cell needs no flag: an unusable attribute has the index of the usable one plus
-// unusableOffset.
-var specs = allSpecs()
-
-var unusableOffset = int32(len(specs) / 2)
-
+// vocabulary.bad.
 func allSpecs() []attrSpec {
 	size := 1
 	for k := range schema {
@@ -336,10 +336,11 @@ func allSpecs() []attrSpec {
 }
 
 // words is the vocabulary of the draft.
-var words = newVocabulary()
+var words = sync.OnceValue(newVocabulary)
 
 func newVocabulary() *vocabulary {
-	v := &vocabulary{}
+	v := &vocabulary{specs: allSpecs()}
+	v.bad = int32(len(v.specs) / 2)
 	count := uint8(0)
 	enter := func(name string) uint8 {
 		if id := v.id(name); id != 0 {
@@ -376,7 +377,7 @@ func newVocabulary() *vocabulary {
 			v.single[k] = v.single[k] || !c.many
 		}
 	}
-	for _, s := range specs {
+	for _, s := range v.specs {
 		v.typed = append(v.typed, s.typ != tString)
 		v.quoted = append(v.quoted, s.typ != tBool && !s.json && s.name != "version")
 	}

@@ -16,7 +16,8 @@ type TextOptions struct {
 	// Part decides about each part of a site: a [Head], [Status], [State], [Interact], [Body] or
 	// [Footer], and each [Ask], [Inform], [Answer] and [Refuse]. It returns the owner of the
 	// part, in words of the caller, and whether the part is shown. If Part is nil, everything
-	// is shown.
+	// is shown. It is also called for [Constraints]: where they are not shown, or have another
+	// owner than the ask, a rule that permits is shown as explicit consent.
 	Part func(site Site, part Part) (owner string, shown bool)
 }
 
@@ -85,6 +86,15 @@ func (w *textWriter) shows(s Site, p Part) bool {
 		w.line("Said by " + owner + ":")
 	}
 	return true
+}
+
+// asserts reports whether a part is shown and has the owner of the current lines.
+func (w *textWriter) asserts(s Site, p Part) bool {
+	if w.o.Part == nil {
+		return true
+	}
+	owner, shown := w.o.Part(s, p)
+	return shown && owner == w.owner
 }
 
 // line adds a line, or the notice that the rest is cut.
@@ -196,8 +206,11 @@ func (w *textWriter) knowledge(s Site) {
 		if a.Required() {
 			line += ", which it needs"
 		}
-		rule := rules.Rule(a.Field())
-		w.line(line + ", rule " + rule.Requires.String() + w.named("purpose", a.Purpose()) + w.named("for action", a.Action()))
+		requires := rules.Rule(a.Field()).Requires
+		if !w.asserts(s, s.Constraints()) {
+			requires = requires.Stricter(ExplicitConsent)
+		}
+		w.line(line + ", rule " + requires.String() + w.named("purpose", a.Purpose()) + w.named("for action", a.Action()))
 	}
 	for i := range k.Informs() {
 		if !w.shows(s, i) {

@@ -57,10 +57,10 @@ func TestToolNames(t *testing.T) {
 		id := rapid.String().Filter(func(s string) bool { return !strings.Contains(s, "\x00") }).Draw(t, "id")
 		name := ToolName(domain, id)
 		if !allowed.MatchString(name) {
-			t.Fatalf("%q gives %q", id, name)
+			t.Fatalf("%q becomes %q", id, name)
 		}
 		if d, i, ok := ParseToolName(name); ok && (d != domain || i != id) {
-			t.Fatalf("%q %q gives %q, read as %q %q", domain, id, name, d, i)
+			t.Fatalf("%q %q becomes %q, read as %q %q", domain, id, name, d, i)
 		} else if !ok && len(id) < 10 && id != "" && domain == "" {
 			t.Fatalf("%q is not read back", name)
 		}
@@ -68,6 +68,53 @@ func TestToolNames(t *testing.T) {
 	long := strings.Repeat("a", 100)
 	if ToolName("", long+"1") == ToolName("", long+"2") {
 		t.Error("two long ids have one name")
+	}
+}
+
+// TestNamesOfOthers: a name that ToolName does not return has no domain and id.
+func TestNamesOfOthers(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "no", "book": " book", "a-Z-09": " a-Z-09", "z": " z", "Z9": " Z9", "book_2eflight": " book.flight", "example_2ecom_00book": "example.com book",
+		"a.b": "no", "a b": "no", "a/b": "no", "a:b": "no", "a@b": "no", "a[b": "no", "a`b": "no", "a{b": "no", "é": "no",
+		"a_": "no", "a_2": "no", "a_zz": "no", "a_h0123456789abcdef": "no", "a_2g": "no",
+	} {
+		domain, id, ok := ParseToolName(name)
+		if got := domain + " " + id; ok && got != want || !ok && (want != "no" || domain != "" || id != "") {
+			t.Errorf("%q: %q %t, want %q", name, got, ok, want)
+		}
+	}
+}
+
+// TestSchemaOfADateTime: a datetime has the pattern of its form, and no second one.
+func TestSchemaOfADateTime(t *testing.T) {
+	const action = `<interact><action id="a" method="GET" endpoint="/"><param name="at" type="datetime" pattern="2026.*"/><param name="n" type="number"/><param name="s"/><param name="e" type="enum"><option value="x"/></param></action></interact>`
+	d, err := ParseXML([]byte(service(action)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := first(d.Tools(JSONSchema))
+	if n := strings.Count(string(tool.InputSchema), `"pattern"`); n != 1 {
+		t.Errorf("%d patterns: %s", n, tool.InputSchema)
+	}
+	strict := string(first(d.Tools(StrictSchema)).InputSchema)
+	for text, want := range map[string]bool{"A datetime.": true, "A number.": true, "A string.": false, "A enum.": false} {
+		if strings.Contains(strict, text) != want {
+			t.Errorf("%q in %s", text, strict)
+		}
+	}
+}
+
+// TestDescriptionNamesTheSite: tools of several sites say which service each is sent to.
+func TestDescriptionNamesTheSite(t *testing.T) {
+	const action = `<head><title>T</title></head><interact><action id="a" method="GET" endpoint="/"/></interact>`
+	d, err := ParseXML([]byte(service(`<site domain="a.example">`+action+`</site><site domain="b.example">`+action+`</site>`)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tool := range d.Tools(JSONSchema) {
+		if want := "GET request to the service " + tool.Site.Domain(); tool.Description != want || tool.Site.Domain() == "" {
+			t.Errorf("%q, want %q", tool.Description, want)
+		}
 	}
 }
 
@@ -203,6 +250,8 @@ func TestNegotiate(t *testing.T) {
 	for accept, want := range map[string]string{
 		"": "XML true", Accept(XML): "XML true", Accept(JSON): "JSON true", "application/anml+json": "JSON true", "text/html": "XML false",
 		"*/*": "XML true", "application/*;q=0.5, application/anml+json": "JSON true", "application/anml+xml;q=0": "XML false", "application/anml+xml;q=0.1, */*;q=0.9": "JSON true", "Application/ANML+XML;q=x": "XML false",
+		"application/anml+xml;q=1.5, application/anml+json;q=0.5": "JSON true", "application/anml+xml;q=-1": "XML false", "application/anml+xml;q=NaN": "XML false", "application/anml+json;q=1, */*;q=1.0": "XML true",
+		"application/anml+xml;q=0, application/*": "JSON true", "application/*;q=0, */*": "XML false",
 	} {
 		f, ok := Negotiate(accept)
 		if got := fmt.Sprint(f, " ", ok); got != want {

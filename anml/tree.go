@@ -289,7 +289,7 @@ func (t *tree) attr(c cell) attr {
 	if c.spec < 0 {
 		return attr{&foreignSpec, t.string(c.value), t.names[^c.spec]}
 	}
-	return attr{spec: &specs[c.spec], value: t.string(c.value)}
+	return attr{spec: &words().specs[c.spec], value: t.string(c.value)}
 }
 
 // cells returns the cells of the attributes in document order.
@@ -313,6 +313,7 @@ func (n node) attrs() []attr {
 
 // lookup returns the attribute that the draft defines under a name.
 func (n node) lookup(name string) attr {
+	specs := words().specs
 	for _, c := range n.cells() {
 		if c.spec >= 0 && specs[c.spec].name == name {
 			return n.t.attr(c)

@@ -48,6 +48,45 @@ func usageByDefinition(d *Document, n node) Usage {
 	return lowest
 }
 
+// The lowest usage of a document is that of any part: a statement of rights that permits nothing
+// by itself counts too.
+func TestLowestUsage(t *testing.T) {
+	for name, c := range map[string]struct {
+		sections string
+		want     Usage
+	}{
+		"accept-nothing-said":        {"<body/>", UsageTrain},
+		"accept-each":                {`<body usage="train"/><footer><rights usage="store">x</rights></footer>`, UsageStore},
+		"accept-parts":               {`<body usage="train"><section usage="display"/></body>`, UsageDisplay},
+		"reject-rights-without-word": {`<body usage="train"/><footer><rights holder="x">all</rights></footer>`, UsageNone},
+		"reject-unknown-word":        {`<body usage="anything"/>`, UsageNone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := ParseXML([]byte(service(c.sections)), ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.LowestUsage(); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// An id is looked for only in an element of a document.
+func TestScoped(t *testing.T) {
+	d, err := ParseXML([]byte(service(`<body><section id="a"/><section/></body><persona><tone value="x"/></persona>`)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Body().Scoped("a"); len(got) != 1 || got[0].n.value("id") != "a" {
+		t.Error(got)
+	}
+	if (Node{}).Scoped("a") != nil || d.Body().Scoped("") != nil || d.Body().Scoped("b") != nil {
+		t.Error("found")
+	}
+}
+
 // randomSite writes sections, data and rights statements that share a few ids.
 func randomSite(r *rand.Rand, b *strings.Builder) {
 	id := func(name string) string {

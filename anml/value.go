@@ -96,7 +96,7 @@ func ParseNumber(text string) (Number, error) {
 
 // isFinite reports whether a text is a number below the largest double.
 func isFinite(text string) bool {
-	if text != "" && len(text) <= 15 && digits(text) >= 0 && (text[0] != '0' || len(text) == 1) {
+	if text != "" && len(text) <= 15 && onlyDigits(text) && (text[0] != '0' || len(text) == 1) {
 		return true
 	}
 	if !isJSONNumber(text) {
@@ -182,15 +182,13 @@ func isDate(s string) bool {
 	return day <= days
 }
 
-// digits parses a number that has only digits. It returns -1 for anything else.
-func digits(s string) (n int) {
+func onlyDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
-			return -1
+			return false
 		}
-		n = n*10 + int(s[i]-'0')
 	}
-	return n
+	return true
 }
 
 // twoDigits parses s[i:i+2]. It returns a negative number if these are not digits.

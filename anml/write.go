@@ -300,7 +300,7 @@ func (w *xmlWriter) attributes(n node) {
 	}
 	for _, c := range n.cells() {
 		if value := n.t.string(c.value); c.spec >= 0 {
-			w.attribute(specs[c.spec].name, value)
+			w.attribute(words().specs[c.spec].name, value)
 		} else {
 			write(n.t.names[^c.spec], value)
 		}

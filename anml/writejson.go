@@ -152,8 +152,8 @@ func (w *jsonWriter) members(n node) {
 		}
 	} else {
 		for _, c := range n.cells() {
-			if c.spec >= 0 && words.quoted[c.spec] {
-				w.plainKey(specs[c.spec].name)
+			if c.spec >= 0 && words().quoted[c.spec] {
+				w.plainKey(words().specs[c.spec].name)
 				w.string(n.t.string(c.value))
 			} else {
 				w.attribute(n, n.t.attr(c))

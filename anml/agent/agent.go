@@ -99,6 +99,7 @@ type Limits struct {
 	CachedBytes int           // bytes of the documents of these pages; 16 MiB
 	Lifetime    time.Duration // longest use of a cached page without revalidation; 24 h
 	Informs     int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
+	Told        int           // bytes of memory to recognise what services told in a session; 384 MiB, a quarter for one service
 	HTML        int           // bytes of a web page that are searched for links; 512 KiB
 }
 
@@ -129,6 +130,7 @@ func (l Limits) withDefaults() Limits {
 	or(&l.CachedBytes, 16<<20)
 	orTime(&l.Lifetime, 24*time.Hour)
 	or(&l.Informs, 1000)
+	or(&l.Told, 384<<20)
 	or(&l.HTML, 512<<10)
 	return l
 }

@@ -228,7 +228,7 @@ func (r *CallResult) Text(o anml.TextOptions) string {
 	switch {
 	case r.Page != nil:
 		for _, party := range r.Page.parties {
-			line(party.introduction())
+			line(party.introduction(r.Page.session.now()))
 		}
 		o.Bytes -= b.Len()
 		if o.Bytes > 0 {
@@ -263,17 +263,21 @@ func (p *Page) ownerOfPart(site anml.Site, part anml.Part, now time.Time) (Party
 		return p.ownerOfInform(site, e, now)
 	case anml.Ask, anml.Answer, anml.Refuse:
 		return p.ownerOfAsk(site, now)
+	case anml.Constraints: // may be several elements
+		return p.owner(site, anmltrust.Constraints, now)
 	}
 	return p.owner(site, anmltrust.Section(part.Element()), now)
 }
 
-// introduction returns one line about how far a site of the document counts.
-func (p Party) introduction() string {
+// introduction returns one line about how far a site of the document counts at a time.
+func (p Party) introduction(now time.Time) string {
 	switch {
 	case p.Serving:
 		return "The document was delivered by " + plaintext.Host(p.Domain) + "."
 	case p.Authorization == nil:
 		return "It names " + plaintext.Host(p.Domain) + ", which was not verified: nothing in it is a statement of that site."
+	case !p.Authorization.Holds(now):
+		return "It names " + plaintext.Host(p.Domain) + ", whose authorization has ended: nothing in it is a statement of that site."
 	}
 	return "It speaks for " + plaintext.Host(p.Domain) + " as far as that site allows (" + p.Tier.String() +
 		": " + p.Authorization.Scope.String() + ")."

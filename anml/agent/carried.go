@@ -177,7 +177,7 @@ func forms(value string) (list []wanted) {
 	} else if f, err := strconv.ParseFloat(value, 64); err == nil {
 		add(strconv.FormatFloat(f, 'f', -1, 64), strconv.FormatFloat(f, 'f', 2, 64), strconv.FormatFloat(f, 'e', -1, 64))
 	}
-	if digits := own.text; strings.HasPrefix(value, "+") && len(digits) >= nationalLen {
+	if digits := own.text; strings.HasPrefix(value, "+") {
 		for code := 1; code <= 3 && len(digits)-code >= nationalLen; code++ {
 			add(digits[code:]) // without the country code
 		}
@@ -188,8 +188,8 @@ func forms(value string) (list []wanted) {
 	if strings.Contains(value, "@") {
 		add(strings.NewReplacer("@", " at ", ".", " dot ").Replace(value))
 	}
-	if words := strings.Fields(value); 1 < len(words) && len(words) <= 4 {
-		for range len(words) - 1 { // "Ann Example" and "Example, Ann"
+	if words := strings.Fields(value); len(words) <= 4 {
+		for range words { // "Ann Example" and "Example, Ann"
 			words = append(words[1:], words[0])
 			add(strings.Join(words, " "))
 		}
@@ -307,8 +307,8 @@ var months = sync.OnceValue(func() map[string]string {
 })
 
 // divided returns, for each of some texts that are sent together, the fields whose value only
-// several parts of them make, in any order. A part is the end of one text and the beginning of
-// another, or a whole piece of a text.
+// several parts of them make, in any order. A field is listed for each form of its value. A
+// part is the end of one text and the beginning of another, or a whole piece of a text.
 func (c *carried) divided(texts []string) [][]string {
 	found := make([][]string, len(texts))
 	folded, parts, count := make([]string, len(texts)), make([][]string, len(texts)), 0
@@ -339,13 +339,11 @@ func (c *carried) divided(texts []string) [][]string {
 				holders = append(holders, i)
 			}
 		}
-		if marked < 2 || slices.Contains(covered, false) {
+		if slices.Contains(covered, false) {
 			continue
 		}
 		for _, i := range holders {
-			if !slices.Contains(found[i], v.field) {
-				found[i] = append(found[i], v.field)
-			}
+			found[i] = append(found[i], v.field)
 		}
 	}
 	return found

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -177,6 +178,18 @@ func TestOneFieldAsAnother(t *testing.T) {
 			}
 		}
 	})
+	t.Run("reject-profile-that-fails-for-a-field", func(t *testing.T) { // the argument may be that field
+		st := asker(t)
+		st.user.Profile = profileOf(func(q Question) (Value, error) {
+			if q.Field == "tel" {
+				return Value{}, errTest
+			}
+			return Value{}, ErrNoValue
+		})
+		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}); len(x.items) != 1 {
+			t.Errorf("%+v", x.items)
+		}
+	})
 	t.Run("reject-profile-that-fails", func(t *testing.T) {
 		st := asker(t)
 		st.user.Profile = profileFunc(func() (Value, error) { panic("x") })
@@ -210,7 +223,7 @@ var secrets = Fields{
 	"password": {Text: "correct horse battery"}, "credit_card": {Text: "4111 1111 1111 1111"}, "diagnosis": {Text: "hay fever"},
 	"geo": {Text: "52.520008,13.404954"}, "member-since": {Text: "1990-02-28"}, "balance": {Text: "12345.60"},
 	"tel": {Text: "+49 30 123456"}, "fn": {Text: "Ann Example"}, "plan": {Text: "gold"}, "pets": {Text: "2"}, "news": {Text: "yes"},
-	"mail": {Text: "ann@example.org"},
+	"mail": {Text: "ann@example.org"}, "work-tel": {Text: "+1 202 555 0123"}, "home-tel": {Text: "+420 201 234 567"},
 }
 
 // unlisted is a profile that does not say which fields it has.
@@ -239,7 +252,7 @@ func TestPersonalNames(t *testing.T) {
 				}
 			}
 		}) {
-			t.Run("reject-nobody-to-ask-"+field, func(t *testing.T) {
+			t.Run("reject-without-prompter-"+field, func(t *testing.T) {
 				s := newStage(t, setting{doc: finder("GET", "", field), user: User{Profile: secrets}, host: func(h *lookleap.Host) { h.Prompter = nil }})
 				s.does(find(field), lookleap.CodeConsentNoPrompter)
 				s.sends()
@@ -303,7 +316,7 @@ func TestPersonalValues(t *testing.T) {
 		"date-german": "28.02.1990", "date-american": "02/28/1990", "date-words": "February 28, 1990", "date-compact": "19900228",
 		"date-chinese": "born 1990年2月28日", "date-korean": "1990년 02월 28일", "number-without-zeros": "78051120", "json-without-zeros": `{"n":78051120}`,
 		"mail-in-words": "ann at example dot org", "MAIL-IN-WORDS": "write to Ann AT Example DOT Org", "mail-in-brackets": "ann (at) example [dot] org",
-		"number": "12,345.6", "number-exponent": "1.23456e+04", "national-number": "030 123456", "international": "004930123456", "name-turned": "Example, Ann",
+		"number": "12,345.6", "number-exponent": "1.23456e+04", "national-number": "030 123456", "international": "004930123456", "american-national-number": "(202) 555-0123", "three-digit-country": "call 201 234 567", "name-turned": "Example, Ann", "name-turned-in-a-sentence": "it is for example ann please",
 		"digits-glued": "X4111111111111111Y", "digits-glued-to-a-word": "card4111111111111111end", "digits-glued-tel": "tel0049301234560049",
 		"digits-spread": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "digits-spread-dots": "4.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1", "digits-spread-lines": strings.Join(strings.Split("4111111111111111", ""), "\n"),
 		"digits-spread-tel": "+ 4 9 3 0 1 2 3 4 5 6", "digits-in-pairs": "41 11 11 11 11 11 11 11",
@@ -323,6 +336,7 @@ func TestPersonalValues(t *testing.T) {
 		for name, args := range map[string]map[string]string{
 			"two-halves": {"a": "C01X0", "b": "0T47"}, "turned": {"a": "0T47", "b": "C01X0"}, "in-words": {"a": "it is 4111 1111 11", "b": "11 1111 is the rest"},
 			"four-groups": {"a": "4111", "b": "1111", "c": "1111", "d": "1111"}, "year-month-day": {"a": "1990", "b": "02", "c": "28"},
+			"among-many-numbers": {"a": "078051" + manyNumbers(), "b": "051120"}, "beside-the-whole": {"a": "C01X00T47", "b": "C01X0", "c": "0T47"}, "beside-the-same-piece-many-times": {"a": "078051", "b": "1,1,1,1,1,1,1,1,1,1,1,1,120"},
 		} {
 			t.Run("reject-divided-"+name, func(t *testing.T) {
 				s := newStage(t, setting{doc: finder("POST", "application/json", "a", "b", "c", "d"), user: User{Profile: secrets}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
@@ -342,6 +356,19 @@ func TestPersonalValues(t *testing.T) {
 			x := st.prepares(p, Call{Reply: &Reply{Values: map[string]Value{"a": {Text: "078-0"}, "b": {Text: "5-1120"}}}})
 			x.sends(all, "!078", "!1120", `<refuse field="a"`, `<refuse field="b"`)
 		})
+		t.Run("reject-divided-between-own-words", func(t *testing.T) {
+			for _, r := range []*Reply{
+				{Informs: []Told{{Text: "it begins with 078-0"}, {Text: "5-1120 is the rest"}}},
+				{Asks: []Counter{{"price", "for 078-0"}, {"5-1120 is the rest", "to know"}}},
+				{Informs: []Told{{Text: "it begins with 078-0"}}, Asks: []Counter{{"price", "5-1120 is the rest"}}},
+			} {
+				st := asker(t)
+				st.user.Profile = Fields{"ssn": {Text: "078-05-1120"}}
+				must(t, st.user.Policy.Set(StandingRule{Field: "ssn", Domain: "*", Effect: EffectDeny}))
+				_, err := st.prepare(st.page(booking("", "")), Call{Action: "book", Reply: r})
+				hasCode(t, err, CodeUserRule)
+			}
+		})
 		for _, args := range []map[string]string{{"a": "Berlin", "b": "Oslo"}, {"a": "2", "b": "yes"}, {"a": "40", "b": "4111"}, {"a": "hay", "b": "bales"}, {"a": "deadbeef00", "b": "QUJDREVGR0g="}} {
 			t.Run("accept-nothing-of-the-profile", func(t *testing.T) {
 				s := newStage(t, setting{doc: finder("GET", "", "a", "b"), user: User{Profile: secrets}, host: func(h *lookleap.Host) { h.Prompter = nil }})
@@ -349,6 +376,15 @@ func TestPersonalValues(t *testing.T) {
 			})
 		}
 	})
+}
+
+// manyNumbers is a list of different numbers: each is a piece that may be a part of a value.
+func manyNumbers() string {
+	var b strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, ",%d", 7_000_000+i)
+	}
+	return b.String()
 }
 
 // TestPlainArgumentsSince: what said nothing about the user when it was prepared is

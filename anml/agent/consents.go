@@ -243,6 +243,8 @@ func (c *consents) sensitive(field string) string {
 	return c.tainted[fieldKey(field)]
 }
 
+func (c *consents) isSensitive(field string) bool { return c.sensitive(field) != "" }
+
 // mark records that a field was sent for a purpose of a sensitive category.
 func (c *consents) mark(ctx context.Context, field, category string) error {
 	if c.sensitive(field) != "" {

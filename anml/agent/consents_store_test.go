@@ -261,6 +261,15 @@ func TestConsentsOfABusyStore(t *testing.T) {
 			t.Error(ok, err)
 		}
 	})
+	t.Run("ANML-13.2-01/accept-lasting-however-often-it-is-used", func(t *testing.T) { // no record of use is read
+		k := newKept(t)
+		k.store.hook = failsAt("Get "+keySpent, errTest)
+		for range 2 {
+			if held, err := k.find(t.Context(), keyConsent, k.email, anml.Rule{}); held == nil || err != nil {
+				t.Error(held, err)
+			}
+		}
+	})
 	t.Run("ANML-14.2-01/reject-used", func(t *testing.T) {
 		k := newKept(t)
 		if held, err := k.find(t.Context(), keyTransfer, k.once, anml.Rule{}); held == nil || err != nil {

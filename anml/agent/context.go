@@ -68,7 +68,7 @@ const (
 const informSize = 1280
 
 func newContext(s *Session) (*Context, error) {
-	c := &Context{session: s, informs: newInforms(), refused: refusals{known: make(map[string]int)}, heard: newHearsay()}
+	c := &Context{session: s, informs: newInforms(), refused: refusals{known: make(map[string]int)}, heard: newHearsay(s.agent.options.Limits.Told)}
 	ctx := context.Background()
 	salt, err := c.salt(ctx)
 	if err != nil {
@@ -248,10 +248,11 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 	c.mu.Unlock()
 	var lasting []*Inform
 	var f folder
+	room := decodedRoom
 	for site := range p.doc.Containers() {
 		for n := range site.Knowledge().Informs() {
 			i := c.session.inform(p, site, n, now)
-			if err := c.indexText(ctx, i, &f); err != nil {
+			if err := c.indexText(ctx, i, &f, &room); err != nil {
 				return err
 			}
 			gone = append(gone, c.take(i, now)...)
@@ -269,6 +270,10 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 	return contextFailed(c.store(ctx, lasting, gone))
 }
 
+// decodedRoom is how many bytes the texts of a document may mean after decoding before the
+// rest is hearsay: hashing all readings of every text at once takes long.
+const decodedRoom = 64 << 10
+
 // indexPiece is how many hashes are added under one lock, which takes well below a
 // millisecond.
 const indexPiece = 1024
@@ -276,11 +281,17 @@ const indexPiece = 1024
 // indexText adds the text of an inform to the index. An inform that was on its way
 // when its domain's context was deleted is added to what was deleted.
 //
-// Where the index has no room for a service any more, the rest is hearsay. The folder
-// is used again for each inform of a document.
-func (c *Context) indexText(ctx context.Context, i *Inform, f *folder) error {
+// Where the index has no room for a service any more, the rest is hearsay, and so is what
+// texts can mean once a document used up its room for that. The folder is used again for
+// each inform of a document.
+func (c *Context) indexText(ctx context.Context, i *Inform, f *folder, room *int) error {
 	first := true
 	for reading := range readingsTold(i.Text) {
+		if !first {
+			if *room -= len(reading); *room < 0 {
+				return c.hearReadings(ctx, i)
+			}
+		}
 		c.mu.RLock()
 		fits := c.index.fits(i.Serving, len(reading))
 		c.mu.RUnlock()
@@ -293,9 +304,18 @@ func (c *Context) indexText(ctx context.Context, i *Inform, f *folder) error {
 		if isNew, err := c.indexReading(ctx, i, &f.folded, first); err != nil || !isNew {
 			return err
 		}
+		if *room < 0 { // before it is decoded
+			return c.hearReadings(ctx, i)
+		}
 		first = false
 	}
 	return nil
+}
+
+// hearReadings makes what an inform can mean hearsay. Its text waits with its document, so it
+// has no size of its own.
+func (c *Context) hearReadings(ctx context.Context, i *Inform) error {
+	return c.heard.hear(ctx, speaker{i.Serving, i.Confidentiality}, 0, slices.Values([]string{i.Text}))
 }
 
 // indexReading adds one reading of an inform, and reports whether its other readings

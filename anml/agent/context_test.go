@@ -272,7 +272,7 @@ func TestContextLimits(t *testing.T) {
 		t.Error(len(keys), "in the store")
 	}
 	if got := domains(s.context.taint("b.example", "000003")); got != "loud.example" {
-		t.Error("what left is nobody's:", got)
+		t.Error("what was evicted still has a source:", got)
 	}
 	tell("huge.example", strings.Repeat("x", 11*informSize))
 	if got := texts(s.context, "huge.example"); got != "" {

@@ -325,12 +325,12 @@ func safeMethod(method string) bool {
 
 // weightyWords are names of actions that cost or destroy something. An action with another name is
 // still caught by its method.
-var weightyWords = map[string]bool{
-	"buy": true, "purchase": true, "pay": true, "payment": true, "checkout": true, "order": true, "book": true,
-	"reserve": true, "subscribe": true, "donate": true, "charge": true, "transfer": true, "bid": true, "deposit": true,
-	"withdraw": true, "refund": true, "upgrade": true, "renew": true, "invoice": true,
-	"delete": true, "remove": true, "erase": true, "cancel": true, "terminate": true, "unsubscribe": true,
-	"destroy": true, "drop": true, "revoke": true, "wipe": true, "purge": true, "close": true, "deactivate": true,
+var weightyWords = [...]string{
+	"buy", "purchase", "pay", "payment", "checkout", "order", "book",
+	"reserve", "subscribe", "donate", "charge", "transfer", "bid", "deposit",
+	"withdraw", "refund", "upgrade", "renew", "invoice",
+	"delete", "remove", "erase", "cancel", "terminate", "unsubscribe",
+	"destroy", "drop", "revoke", "wipe", "purge", "close", "deactivate",
 }
 
 // weighty reports whether the name of an act says that it costs or destroys something.
@@ -339,7 +339,7 @@ func weighty(a Act) bool {
 	if said := words(a.Description); len(said) > 0 {
 		named = append(named, said[0]) // "pay for the seats", and not "trips that you can book"
 	}
-	return slices.ContainsFunc(named, func(word string) bool { return weightyWords[word] })
+	return slices.ContainsFunc(named, func(word string) bool { return slices.Contains(weightyWords[:], word) })
 }
 
 func path(url string) string {

@@ -117,6 +117,9 @@ func TestEdgesOfReplies(t *testing.T) {
 			st := asker(t)
 			_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{c.field, "to compare"}}}})
 			hasCode(t, err, c.want)
+			if got := entries(t, st.s.Ledger()); got != nil { // the caller is wrong: it is no refusal of the user's
+				t.Errorf("%+v", got)
+			}
 		})
 	}
 	t.Run("ANML-11.1-02/reject-unknown-reason", func(t *testing.T) {
@@ -322,6 +325,25 @@ func TestEdgesOfConsents(t *testing.T) {
 		p.opened.noStore = true
 		if u := p.EffectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageNone {
 			t.Error(u)
+		}
+	})
+	t.Run("ANML-13.2-01/accept-store-that-cannot-be-read", func(t *testing.T) { // for what no consent is kept for
+		for want, f := range map[string]func(*stand) Decision{
+			"prompt unrecognised-field": func(st *stand) Decision { return st.one(booking("", askFor("shoe-size"))) },
+			"prompt sensitive":          func(st *stand) Decision { return st.one(booking("", askFor("email", `purpose="health intake"`))) },
+			"refuse " + string(lookleap.CodeIO) + " policy-violation": func(st *stand) Decision { return st.one(booking("", askFor("email"))) },
+		} {
+			st := asker(t)
+			st.user.Profile = Fields{"email": ann["email"], "shoe-size": {Text: "38"}}
+			st.user.Store = &hookedStore{NewMemoryStore(), failsAt("Get "+keyConsent, errTest)}
+			if got := brief(f(st)); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+		st := asker(t)
+		st.user.Store = &hookedStore{NewMemoryStore(), failsAt("Get "+keyConsent, errTest)}
+		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": "x@example.net"}}); len(x.items) != 1 {
+			t.Errorf("%+v", x.d)
 		}
 	})
 	t.Run("ANML-13.2-13/reject-store-that-cannot-be-read", func(t *testing.T) {

@@ -66,11 +66,11 @@ func TestWeigh(t *testing.T) {
 		"private": {func(g *grounds) {
 			g.sources = []source{{"b.test", anml.Public, false}, {"a.test", anml.Private, false}}
 		}, "refuse private-context policy-violation"},
-		"deleted":       {func(g *grounds) { g.sources = []source{{"shop.example", anml.Public, true}} }, "refuse deleted-context user-denied"},
-		"nobody-to-ask": {func(g *grounds) { g.ruled, g.prompter = false, false }, "refuse consent-no-prompter policy-violation"},
-		"nobody-to-ask-though-demanded": {func(g *grounds) { g.rule.Requires, g.prompter = anml.ExplicitConsent, false },
+		"deleted":          {func(g *grounds) { g.sources = []source{{"shop.example", anml.Public, true}} }, "refuse deleted-context user-denied"},
+		"without-prompter": {func(g *grounds) { g.ruled, g.prompter = false, false }, "refuse consent-no-prompter policy-violation"},
+		"without-prompter-though-demanded": {func(g *grounds) { g.rule.Requires, g.prompter = anml.ExplicitConsent, false },
 			"refuse consent-no-prompter constraint-violation"},
-		"nobody-to-ask-about-restricted": {func(g *grounds) { g.sources, g.prompter = []source{{"a.test", anml.Restricted, false}}, false },
+		"without-prompter-about-restricted": {func(g *grounds) { g.sources, g.prompter = []source{{"a.test", anml.Restricted, false}}, false },
 			"refuse consent-no-prompter policy-violation"},
 		"inferred": {func(g *grounds) { g.rule.Requires, g.ruled, g.inferred = anml.ImplicitConsent, false, true }, "allow consent-inferred implicit"},
 		"inferred-sensitive": {func(g *grounds) {
@@ -299,18 +299,19 @@ func TestWeighty(t *testing.T) {
 		act  Act
 		want bool
 	}{
-		"reject-id":                   {Act{ID: "buy"}, true},
-		"reject-id-of-words":          {Act{ID: "seat-BUY2"}, true},
-		"reject-camel-case":           {Act{ID: "seatBuyNow"}, true},
-		"reject-path":                 {Act{URL: "https://shop.example/cart/checkout?x=1"}, true},
-		"reject-unreadable-address":   {Act{URL: "https:// shop.example/checkout"}, true},
-		"reject-description":          {Act{Description: "Pay for the seats"}, true},
-		"accept-later-in-description": {Act{Description: "Trips that you can book"}, false},
-		"accept-no-text":              {Act{}, false},
-		"accept-no-letters":           {Act{ID: "1", Description: "…", URL: "https://shop.example/2"}, false},
-		"accept-longer-word":          {Act{ID: "bookish", URL: "https://shop.example/orderly"}, false},
-		"accept-query":                {Act{URL: "https://shop.example/list?sort=order"}, false},
-		"accept-host":                 {Act{URL: "https://book.example/list"}, false},
+		"reject-id":                    {Act{ID: "buy"}, true},
+		"reject-id-of-words":           {Act{ID: "seat-BUY2"}, true},
+		"reject-camel-case":            {Act{ID: "seatBuyNow"}, true},
+		"reject-path":                  {Act{URL: "https://shop.example/cart/checkout?x=1"}, true},
+		"reject-unreadable-address":    {Act{URL: "https:// shop.example/checkout"}, true},
+		"reject-description":           {Act{Description: "Pay for the seats"}, true},
+		"reject-description-of-a-word": {Act{Description: "Pay!"}, true},
+		"accept-later-in-description":  {Act{Description: "Trips that you can book"}, false},
+		"accept-no-text":               {Act{}, false},
+		"accept-no-letters":            {Act{ID: "1", Description: "…", URL: "https://shop.example/2"}, false},
+		"accept-longer-word":           {Act{ID: "bookish", URL: "https://shop.example/orderly"}, false},
+		"accept-query":                 {Act{URL: "https://shop.example/list?sort=order"}, false},
+		"accept-host":                  {Act{URL: "https://book.example/list"}, false},
 	} {
 		t.Run("ANML-13.4-05/"+name, func(t *testing.T) {
 			if got := weighty(c.act); got != c.want {

@@ -87,6 +87,9 @@ func (t *tell) subject() string {
 	return t.Field
 }
 
+// fields returns the fields that a tell is about, and those whose value it holds.
+func (t *tell) fields() []string { return append([]string{t.subject()}, t.Also...) }
+
 func (t *tell) refused() bool { return t.Reason != "" }
 
 // authentic reports whether the user has to be authenticated.

@@ -158,6 +158,9 @@ func TestAnswersNeedABody(t *testing.T) {
 		s := newStage(t, setting{doc: doc("GET", "false"), user: User{Profile: ada}})
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 		s.sends("GET /a")
+		if got := entries(t, s.session.Ledger(), EntryDisclosed, EntryRefused); got != nil || len(s.user.Requests()) != 0 {
+			t.Errorf("%+v, asked %d times", got, len(s.user.Requests()))
+		}
 	})
 	t.Run("ANML-9.3-03/reject-arguments-beside-answers", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})

@@ -133,7 +133,7 @@ func TestWellKnownIdentity(t *testing.T) {
 		s := f.on(f.net.ForeignTransport(), Options{InsecureHTTP: true})
 		p, err := s.Discover(t.Context(), "http://shop.example")
 		if err != nil || p.URL() != shopOrigin+"/b" || p.opened.wellKnown {
-			t.Error("whoever was on the way chose the well-known document: ", p, err)
+			t.Error("an attacker on the path chose the well-known document: ", p, err)
 		}
 	})
 	t.Run("ANML-6.5.1-02/accept-within-the-domain", func(t *testing.T) {

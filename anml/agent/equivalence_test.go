@@ -180,7 +180,7 @@ func checkTwins(t *testing.T, check func(*twins)) {
 func (w *twins) same(what string, of func(*Page) any) {
 	w.Helper()
 	if a, b := of(w.xml), of(w.json); !reflect.DeepEqual(a, b) {
-		w.Fatalf("%s: XML gives %v, JSON %v", what, a, b)
+		w.Fatalf("%s: from XML %v, from JSON %v", what, a, b)
 	}
 }
 

@@ -63,12 +63,34 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 func (f *frame) rule(it *item, foreign bool) anml.Rule {
 	r := f.rules.rule(it.field)
 	for _, field := range it.also {
-		other := f.rules.rule(field)
-		r.Requires, r.Declared = r.Requires.Stricter(other.Requires), r.Declared && other.Declared
-		r.Raised = cmp.Or(r.Raised, other.Raised)
+		r = stricter(r, f.rules.rule(field))
 	}
 	if foreign {
 		r.Requires = r.Requires.Stricter(anml.ExplicitConsent)
+	}
+	return r
+}
+
+// stricter returns the rule for a value that two fields have in common. The site leaves a field
+// without a rule to the user's policy, so only the rule of the other one counts.
+func stricter(r, other anml.Rule) anml.Rule {
+	leftOpen := func(r anml.Rule) bool { return !r.Declared && r.Raised == "" }
+	limited := limit(r, other)
+	switch {
+	case leftOpen(r):
+		r.Requires, r.Declared, r.Raised = other.Requires, other.Declared, other.Raised
+	case !leftOpen(other):
+		r.Requires, r.Declared = r.Requires.Stricter(other.Requires), r.Declared || other.Declared
+		r.Raised = cmp.Or(r.Raised, other.Raised)
+	}
+	r.ValidFor, r.Limited = limited.ValidFor, limited.Limited
+	return r
+}
+
+// limit returns a rule with the shorter validity of two rules.
+func limit(r, other anml.Rule) anml.Rule {
+	if other.Limited && (!r.Limited || other.ValidFor < r.ValidFor) {
+		r.ValidFor, r.Limited = other.ValidFor, true
 	}
 	return r
 }
@@ -455,10 +477,8 @@ func spelledRulesOf(c anml.Constraints) spelledRules {
 			r.Requires = anml.RequiresNothing
 		}
 		r.Requires = r.Requires.Stricter(d.Requires())
-		if v, limited := d.ValidFor(); limited && (!r.Limited || v < r.ValidFor) {
-			r.ValidFor, r.Limited = v, true
-		}
-		all[key] = r
+		validFor, limited := d.ValidFor()
+		all[key] = limit(r, anml.Rule{ValidFor: validFor, Limited: limited})
 	}
 	return all
 }
@@ -474,8 +494,5 @@ func (all spelledRules) tighten(r anml.Rule) anml.Rule {
 		r.Raised = "other-spelling"
 	}
 	r.Requires = r.Requires.Stricter(other.Requires)
-	if other.Limited && (!r.Limited || other.ValidFor < r.ValidFor) {
-		r.ValidFor, r.Limited = other.ValidFor, true
-	}
-	return r
+	return limit(r, other)
 }

@@ -128,6 +128,94 @@ func TestRequiresRows(t *testing.T) {
 	})
 }
 
+// TestRulesOfAllFields: a value that holds another field is told by the rules for both. The user
+// allows everything by a standing rule.
+func TestRulesOfAllFields(t *testing.T) {
+	both := Call{Reply: &Reply{Values: map[string]Value{"email": {Text: "call +4930123456"}}}}
+	for _, c := range []struct {
+		name, email, tel string // what the site's rules require; "" without a rule
+		want             lookleap.Code
+		basis            anml.ConsentKind
+	}{
+		{"accept-no-rules", "", "", CodeUserRule, anml.ConsentDelegated},
+		{"accept-none", "none", "none", CodeUserRule, anml.ConsentDelegated},
+		{"accept-none-and-no-rule", "none", "", CodeUserRule, anml.ConsentDelegated},
+		{"accept-no-rule-and-none", "", "none", CodeUserRule, anml.ConsentDelegated},
+		{"accept-implicit", "none", "implicit-consent", CodeUserRule, anml.ConsentImplicit},
+		{"accept-no-rule-and-implicit", "", "implicit-consent", CodeUserRule, anml.ConsentImplicit},
+		{"accept-implicit-and-no-rule", "implicit-consent", "", CodeUserRule, anml.ConsentImplicit},
+		{"reject-explicit", "none", "explicit-consent", CodeExplicitConsent, anml.ConsentExplicit},
+		{"reject-no-rule-and-explicit", "", "explicit-consent", CodeExplicitConsent, anml.ConsentExplicit},
+		{"reject-explicit-and-no-rule", "explicit-consent", "", CodeExplicitConsent, anml.ConsentExplicit},
+		{"reject-no-rule-and-authentication", "", "authentication", CodeAuthentication, anml.ConsentUnstated},
+		{"reject-unknown-word", "", "soon", CodeExplicitConsent, anml.ConsentExplicit},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rules := ""
+			for field, requires := range map[string]string{"email": c.email, "tel": c.tel} {
+				if requires != "" {
+					rules += rule(field, requires)
+				}
+			}
+			st := asker(t).allow("*", "*")
+			got := st.prepares(st.page(booking(rules, askFor("email"))), both).d.Tells[0]
+			if got.Code != c.want || got.Basis != c.basis {
+				t.Errorf("%s %s, want %s %s", got.Code, got.Basis, c.want, c.basis)
+			}
+		})
+	}
+	t.Run("reject-rule-that-cannot-be-read", func(t *testing.T) {
+		for _, email := range []string{"", rule("email", "none")} {
+			st := asker(t).allow("*", "*")
+			x := st.prepares(st.page(booking(email+`<disclosure field="tel" requires="none" valid-for="1" valid-for-x="2"/><never field="tel"/>`, askFor("email"))), both)
+			if got := x.d.Tells[0]; got.Code != CodeExplicitConsent || got.Rule.Raised == "" {
+				t.Errorf("%+v", got)
+			}
+		}
+	})
+	t.Run("ANML-14.2-04/reject-sensitive-since", func(t *testing.T) {
+		for field, want := range map[string]string{"fn": `value="call +4930123456"`, "email": `<refuse field="email"`, "tel": `<refuse field="email"`} {
+			st := asker(t).allow("*", "*")
+			x := st.prepares(st.page(booking("", askFor("email"))), both)
+			must(t, st.session().consents.mark(t.Context(), field, CategoryHealth))
+			x.sends(none, want)
+		}
+	})
+	t.Run("accept-shortest-validity", func(t *testing.T) {
+		for _, c := range []struct {
+			email, tel string
+			want       time.Duration
+			limited    bool
+		}{{"", "", 0, false}, {` valid-for="60"`, "", time.Minute, true}, {"", ` valid-for="60"`, time.Minute, true},
+			{` valid-for="60"`, ` valid-for="90"`, time.Minute, true}, {` valid-for="90"`, ` valid-for="60"`, time.Minute, true}} {
+			st := asker(t)
+			x := st.prepares(st.page(booking(`<disclosure field="email" requires="explicit-consent"`+c.email+`/><disclosure field="tel" requires="explicit-consent"`+c.tel+`/>`, askFor("email"))), both)
+			if got := x.d.Tells[0].Rule; got.ValidFor != c.want || got.Limited != c.limited {
+				t.Errorf("%q, %q: %+v", c.email, c.tel, got)
+			}
+		}
+	})
+}
+
+// TestRulesOfOtherSpellings: a rule for another spelling of a field makes its rule stricter, never
+// less strict.
+func TestRulesOfOtherSpellings(t *testing.T) {
+	for name, c := range map[string]struct{ constraints, want, raised string }{
+		"accept-none":            {rule("E-Mail", "none"), "allow user-rule delegated", ""},
+		"accept-own-rule":        {rule("email", "none") + rule("E-Mail", "none"), "allow user-rule delegated", ""},
+		"reject-stricter":        {rule("email", "none") + rule("E-Mail", "explicit-consent"), "prompt explicit-consent", ""},
+		"reject-without-its-own": {rule("E-Mail", "implicit-consent"), "prompt explicit-consent", "other-spelling"},
+		"reject-and-unreadable":  {rule("E-Mail", "implicit-consent") + "<never/>", "prompt explicit-consent", "unknown-constraint"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := asker(t).allow("email", "*").one(booking(c.constraints, askFor("email")))
+			if brief(d) != c.want || d.Rule.Raised != c.raised {
+				t.Errorf("%s, raised %q", brief(d), d.Rule.Raised)
+			}
+		})
+	}
+}
+
 // TestRelationshipRows shows that an unknown relationship is like none.
 func TestRelationshipRows(t *testing.T) {
 	refs := func(t *testing.T, relationship string) string {

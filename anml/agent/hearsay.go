@@ -18,14 +18,17 @@ import (
 // the index. It keeps texts only until they are hashed. That happens when a value is first compared
 // that may go to another service.
 //
-// Each service has its own set, so a service that tells a lot does not affect the others.
+// Each service has its own set and at most a quarter of the memory, so a service that tells a lot
+// does not affect the others.
 type hearsay struct {
 	seed maphash.Seed
+	room int // bytes of all sets
 
 	hashing sync.Mutex // held while waiting texts are hashed
 	lock    sync.Mutex // of waiting and sizes, held only briefly
 	waiting map[speaker][]heardText
 	sizes   map[speaker]int // bytes of waiting texts
+	queued  int             // bytes of all waiting texts
 
 	mu   sync.RWMutex
 	sets map[speaker]*rowSet
@@ -44,19 +47,17 @@ type heardText struct {
 }
 
 const (
-	// heardWaiting is how many bytes of a service's texts may be queued.
-	heardWaiting = 1 << 20
-	// heardRows is how many different rows of a service are recorded. A service that
-	// tells more is not read any further in the session, because its values could no
-	// longer be recognised.
-	heardRows = 16 << 20
+	// heardWaiting is how many bytes of a service's texts may be queued, and heardWaitingAll how
+	// many of all services: their documents stay in memory.
+	heardWaiting    = 1 << 20
+	heardWaitingAll = 16 << 20
 	// quotedLen is how many equal characters in a row cannot be a coincidence.
 	quotedLen = 24
 )
 
-func newHearsay() *hearsay {
+func newHearsay(room int) *hearsay {
 	return &hearsay{
-		seed: maphash.MakeSeed(), waiting: make(map[speaker][]heardText), sizes: make(map[speaker]int),
+		seed: maphash.MakeSeed(), room: room, waiting: make(map[speaker][]heardText), sizes: make(map[speaker]int),
 		sets: make(map[speaker]*rowSet),
 	}
 }
@@ -64,27 +65,49 @@ func newHearsay() *hearsay {
 // hear records texts of a speaker, of about size bytes. It returns an error if the speaker told
 // more than can be recorded, or if ctx ended. In both cases the texts must not be used.
 func (h *hearsay) hear(ctx context.Context, from speaker, size int, texts iter.Seq[string]) error {
-	if h.wait(from, heardText{texts, size}) > heardWaiting {
-		if err := h.settle(ctx, func(s speaker) bool { return s == from }); err != nil {
-			return err
-		}
+	if err := h.full(from); err != nil {
+		return err
 	}
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	if set := h.sets[from]; set != nil && set.rows >= heardRows {
-		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: from.serving,
-			Message: "the service told more than can be kept apart from what others told; begin a new session to read on"}
-	}
-	return nil
+	return h.queue(ctx, from, heardText{texts, size})
 }
 
-// wait queues a text, and returns how many bytes of the speaker are queued.
-func (h *hearsay) wait(from speaker, heard heardText) int {
+// full returns an error if a speaker, or all together, told more than can be recorded: its values
+// could no longer be recognised.
+func (h *hearsay) full(from speaker) error {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	all, ofOne := 0, 0
+	for s, set := range h.sets {
+		all += set.bytes
+		if s.serving == from.serving {
+			ofOne += set.bytes
+		}
+	}
+	if all < h.room && ofOne < h.room/4 {
+		return nil
+	}
+	return &lookleap.Error{Code: lookleap.CodeLimit, Subject: from.serving,
+		Message: "services told more than can be kept apart from one another",
+		Fix:     "begin a new session to read on, or raise Limits.Told"}
+}
+
+// queue queues texts of a speaker, and hashes its texts if too many are queued.
+func (h *hearsay) queue(ctx context.Context, from speaker, heard heardText) error {
 	h.lock.Lock()
-	defer h.lock.Unlock()
+	h.wait(from, heard)
+	tooMany := h.sizes[from] > heardWaiting || h.queued > heardWaitingAll
+	h.lock.Unlock()
+	if !tooMany {
+		return nil
+	}
+	return h.settle(ctx, func(s speaker) bool { return s == from })
+}
+
+// wait queues a text. The caller holds the lock.
+func (h *hearsay) wait(from speaker, heard heardText) {
 	h.waiting[from] = append(h.waiting[from], heard)
 	h.sizes[from] += heard.size
-	return h.sizes[from]
+	h.queued += heard.size
 }
 
 // next removes one queued text of the selected speakers.
@@ -97,6 +120,7 @@ func (h *hearsay) next(which func(speaker) bool) (from speaker, heard heardText,
 		}
 		heard = list[0]
 		h.waiting[from], h.sizes[from] = list[1:], h.sizes[from]-heard.size
+		h.queued -= heard.size
 		if len(list) == 1 {
 			delete(h.waiting, from)
 			delete(h.sizes, from)
@@ -124,7 +148,9 @@ func (h *hearsay) settle(ctx context.Context, which func(speaker) bool) error {
 		h.mu.Unlock()
 		for text := range heard.texts {
 			if err := ctx.Err(); err != nil {
+				h.lock.Lock()
 				h.wait(from, heard) // a text that is learned twice changes nothing
+				h.lock.Unlock()
 				return err
 			}
 			h.learn(set, text)
@@ -230,10 +256,11 @@ func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speake
 
 // rowSet is a set of hashes. It takes about five bytes for each, and is wrong about one in many
 // millions: a false match would refuse a value for no reason. It stores half of each hash, in
-// tables that are each four times as large as the one before.
+// tables that are each four times as large as the one before, up to a limit.
 type rowSet struct {
 	tables []rowTable
 	rows   int
+	bytes  int // of the tables
 }
 
 // rowTable is a hash table. The upper half of a hash selects its place, the lower half is stored,
@@ -243,7 +270,11 @@ type rowTable struct {
 	left  int // hashes that still fit
 }
 
-const firstRowTable = 4096 // places in the first table
+// Places in the first table, and in the largest ones.
+const (
+	firstRowTable   = 4 << 10
+	largestRowTable = 4 << 20
+)
 
 func (s *rowSet) add(hash uint64) {
 	if s.has(hash) {
@@ -251,7 +282,11 @@ func (s *rowSet) add(hash uint64) {
 	}
 	last := len(s.tables) - 1
 	if last < 0 || s.tables[last].left == 0 {
-		size := firstRowTable << (2 * len(s.tables))
+		size := firstRowTable
+		if last >= 0 {
+			size = min(4*len(s.tables[last].marks), largestRowTable)
+		}
+		s.bytes += 4 * size
 		s.tables = append(s.tables, rowTable{make([]uint32, size), size / 4 * 3})
 		last++
 	}

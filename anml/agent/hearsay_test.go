@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -166,6 +169,14 @@ func TestToldAnywhere(t *testing.T) {
 				}
 			}
 		})
+		t.Run("accept-words-divided-between-arguments", func(t *testing.T) { // pairs of words are in too many texts
+			st := asker(t)
+			pageFor(t, st.net, st.session(), "https://a.example/a", titled+"<knowledge><inform>fresh green tea</inform></knowledge>")
+			b := pageFor(t, st.net, st.session(), "https://b.example/b", finder("GET", "", "x", "y"))
+			if x := st.prepares(b, Call{Action: "find", Args: map[string]string{"x": "fresh", "y": "green"}}); len(x.items) != 0 {
+				t.Errorf("%+v", x.items)
+			}
+		})
 		t.Run("accept-the-same-service", func(t *testing.T) {
 			st := asker(t)
 			p := pageFor(t, st.net, st.session(), "https://a.example/a", interact(`<action id="find" method="GET" endpoint="https://api.a.example/find"><param name="q"/></action>`)+`<body>4711-8822</body>`)
@@ -252,11 +263,155 @@ func TestFlood(t *testing.T) {
 		}
 	}
 	t.Run("O05/reject-more-than-can-be-known", func(t *testing.T) {
-		h := newHearsay()
-		h.sets[speaker{serving: "evil.example"}] = &rowSet{rows: heardRows}
+		h := newHearsay(384 << 20)
+		h.sets[speaker{serving: "evil.example"}] = &rowSet{bytes: 96 << 20}
 		hasCode(t, h.hear(t.Context(), speaker{serving: "evil.example"}, 1, slices.Values([]string{"x"})), lookleap.CodeLimit)
 		if err := h.hear(t.Context(), speaker{serving: "b.example"}, 1, slices.Values([]string{"x"})); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestMuchEncoded: what a document means beyond what is decoded at once is recognised all the same.
+func TestMuchEncoded(t *testing.T) {
+	var doc strings.Builder
+	r := rand.New(rand.NewPCG(1, 1))
+	doc.WriteString("<knowledge>")
+	for i := 0; doc.Len() < 8*decodedRoom; i++ {
+		fmt.Fprintf(&doc, `<inform confidentiality="private">%d %s</inform>`, i, base64.StdEncoding.EncodeToString([]byte(prose(r, 60))))
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte("the member number is 4711-8822"))
+	doc.WriteString(`<inform confidentiality="private">the last is 9934-7712</inform><inform confidentiality="private">` + encoded + `</inform></knowledge>`)
+	for name, value := range map[string]string{"plain": "9934 7712", "encoded": "4711 8822"} {
+		t.Run("ANML-14.1-07/reject-"+name+"-behind-much-encoded", func(t *testing.T) {
+			st := asker(t)
+			pageFor(t, st.net, st.session(), "https://evil.example/e", doc.String())
+			_, err := st.prepare(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": value}})
+			hasCode(t, err, CodePrivateContext)
+			if l := len(st.s.context.index.links); l > doc.Len()*3/4+decodedRoom { // most of the document is text
+				t.Errorf("%d links of a document of %d bytes", l, doc.Len())
+			}
+		})
+	}
+}
+
+// TestHeardTooMuch: a service that told more than can be recorded is not read any further.
+func TestHeardTooMuch(t *testing.T) {
+	full := func(t *testing.T) (*stand, *Page) {
+		st := asker(t)
+		p := st.page(interact(action("go", "GET", "/go", ""), action("do", "POST", "/go", "")) + `<body><img src="/a.svg"/></body>`)
+		st.net.Site("shop.example").Body("/go", "text/plain", "more")
+		st.net.Site("shop.example").Body("/a.svg", "image/svg+xml", "<svg><text>more</text></svg>")
+		st.s.context.heard.sets[speaker{"shop.example", anml.Public}] = &rowSet{bytes: 96 << 20}
+		return st, p
+	}
+	t.Run("O05/reject-page", func(t *testing.T) {
+		st, _ := full(t)
+		p, err := st.s.Open(t.Context(), "https://shop.example/a")
+		if hasCode(t, err, lookleap.CodeLimit); p != nil {
+			t.Error("there is a page")
+		}
+	})
+	t.Run("O05/reject-result", func(t *testing.T) {
+		_, p := full(t)
+		r, err := p.Do(t.Context(), Call{Action: "go"})
+		if hasCode(t, err, lookleap.CodeLimit); r == nil || r.Status != http.StatusOK || r.Body != nil {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("O05/reject-document", func(t *testing.T) {
+		st, p := full(t)
+		st.net.Site("shop.example").Handle("/go", document(titled+`<status code="x" message="more" result="error"/>`))
+		r, err := p.Do(t.Context(), Call{Action: "go"})
+		if hasCode(t, err, lookleap.CodeLimit); r == nil || r.Page != nil || r.Problem != nil || r.Outcome != anml.OutcomeUnknown {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("O05/reject-medium", func(t *testing.T) {
+		_, p := full(t)
+		m, err := p.LoadMedium(t.Context(), p.Media()[0])
+		if hasCode(t, err, lookleap.CodeLimit); m != nil {
+			t.Error("there is a medium")
+		}
+	})
+	t.Run("O05/accept-page-of-another-service", func(t *testing.T) {
+		st, _ := full(t)
+		pageFor(t, st.net, st.s, "https://b.example/b", titled)
+	})
+	// A text that waits in vain is neither lost nor used: it is learned when the next one is heard.
+	t.Run("O05/reject-ended", func(t *testing.T) {
+		h, from := newHearsay(64<<20), speaker{"a.example", anml.Public}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := h.hear(ctx, from, heardWaiting+1, slices.Values([]string{"number 4711-8822"})); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		f := fold("4711-8822")
+		if found := h.find("b.example", &f, newTaintIndex([16]byte{}, 0).tokenRows(&f)); !slices.Equal(found, []speaker{from}) {
+			t.Error(found)
+		}
+	})
+}
+
+// TestHeardMemory: what many services told is bounded in bytes, whatever is compared.
+func TestHeardMemory(t *testing.T) {
+	waiting := func(h *hearsay) (bytes int) {
+		for _, list := range h.waiting {
+			for _, heard := range list {
+				bytes += heard.size
+			}
+		}
+		return bytes
+	}
+	const text = 1 << 20
+	told := func(t *testing.T, h *hearsay, i int) error {
+		said := slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})
+		return h.hear(t.Context(), speaker{fmt.Sprintf("h%d.example", i), anml.Public}, text, said)
+	}
+	t.Run("O61/accept-many-documents-that-wait", func(t *testing.T) {
+		h := newHearsay(384 << 20)
+		for i := range 300 {
+			must(t, told(t, h, i))
+		}
+		if w := waiting(h); w > heardWaitingAll || w != h.queued {
+			t.Errorf("documents of %d bytes wait, %d are counted", w, h.queued)
+		}
+		c := &Context{index: newTaintIndex([16]byte{1}, 1<<20), heard: h}
+		for _, i := range []int{0, 17, 299} { // what was hashed, and what waits
+			if got := c.taint("shop.example", fmt.Sprintf("4711-%04d", i)); len(got) != 1 || got[0].Domain != fmt.Sprintf("h%d.example", i) {
+				t.Errorf("%d: %v", i, got)
+			}
+		}
+		if h.queued != 0 || len(h.waiting) != 0 {
+			t.Errorf("%d bytes wait after all were hashed", h.queued)
+		}
+	})
+	t.Run("O61/reject-more-than-the-memory", func(t *testing.T) {
+		h, r, refused := newHearsay(1<<20), rand.New(rand.NewPCG(1, 1)), 0
+		for i := range 40 {
+			from := speaker{fmt.Sprintf("h%d.example", i), anml.Public}
+			if err := h.hear(t.Context(), from, text+1, slices.Values([]string{prose(r, 20_000)})); err != nil {
+				hasCode(t, err, lookleap.CodeLimit)
+				refused++
+			}
+		}
+		used := 0
+		for _, set := range h.sets {
+			used += set.bytes
+		}
+		if refused == 0 || used > 2<<20 {
+			t.Errorf("%d refused, %d bytes", refused, used)
+		}
+	})
+	t.Run("O61/reject-more-informs-than-the-memory", func(t *testing.T) {
+		x, r := newTaintIndex([16]byte{1}, 10_000), rand.New(rand.NewPCG(1, 1))
+		for i := range 100 {
+			if from := fmt.Sprintf("h%d.example", i); x.fits(from, 9_000) {
+				x.add(origin{serving: from}, prose(r, 9_000))
+			}
+		}
+		if len(x.links) > 4*10_000 || x.fits("another.example", 9_000) {
+			t.Errorf("%d links", len(x.links))
 		}
 	})
 }

@@ -132,7 +132,7 @@ func TestHostileStatuses(t *testing.T) {
 					t.Errorf("%d requests in %s", len(s.sent()), took)
 				}
 				if text := ErrorText(err); strings.HasPrefix(text, "The action was not done") {
-					t.Errorf("nobody can know that: %s", text)
+					t.Errorf("no one can know that: %s", text)
 				}
 				if got := ledgerOf(t, s.session.Ledger()); len(got) != 2 || !strings.HasPrefix(got[1], "outcome ") || got[1] == "outcome ok" {
 					t.Errorf("the ledger holds %q", got)

@@ -335,7 +335,7 @@ func TestUsageRows(t *testing.T) {
 				t.Error(n, "kept beyond the session")
 			}
 			if len(m.s.context.taint("b.example", secret)) != 1 {
-				t.Error("whoever was on the way told something that goes anywhere")
+				t.Error("an attacker on the path told something that goes anywhere")
 			}
 		})
 	})

@@ -276,26 +276,33 @@ func (l *FileDisclosureLedger) locked(ctx context.Context, f func(size int64) er
 	return l.lock.With(ctx, func() error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		size, err := l.current()
-		if err != nil {
-			return err
-		}
-		if size > 0 {
-			var last [1]byte
-			if _, err := l.file.ReadAt(last[:], size-1); err != nil {
+		for {
+			size, err := l.current()
+			if err != nil {
 				return err
 			}
-			if last[0] != '\n' {
-				if err := l.inspect(size); err != nil {
-					return err
-				}
-				if size, err = l.current(); err != nil {
-					return err
-				}
+			torn, err := l.torn(size)
+			if err != nil {
+				return err
+			}
+			if !torn {
+				return f(size)
+			}
+			if err := l.inspect(size); err != nil { // it moves the incomplete line aside
+				return err
 			}
 		}
-		return f(size)
 	})
+}
+
+// torn reports whether the file ends with an incomplete line.
+func (l *FileDisclosureLedger) torn(size int64) (bool, error) {
+	if size == 0 {
+		return false, nil
+	}
+	var last [1]byte
+	_, err := l.file.ReadAt(last[:], size-1)
+	return last[0] != '\n', err
 }
 
 // current opens the file at the path unless that is the open one: another process may

@@ -78,7 +78,7 @@ func TestLedgerFull(t *testing.T) {
 		t.Error(got, bad, l.Damage())
 	}
 	if torn, err := filepath.Glob(path + ".torn-*"); err != nil || torn != nil {
-		t.Error("half of a line was left to whoever came next:", torn, err)
+		t.Error("half of a line was left in the file:", torn, err)
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "store"))
 	must(t, err)

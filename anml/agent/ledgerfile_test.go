@@ -261,7 +261,7 @@ func TestLedgerFileRetention(t *testing.T) {
 	}
 	appendAll(t, l, entry("p", "last", start.Add(51*time.Hour)))
 	if got, _ := fields(kept.Entries(t.Context())); got != "new newer last" {
-		t.Error("written into a file that nobody reads:", got)
+		t.Error("written into a file that is not read:", got)
 	}
 	if n, err := kept.Prune(t.Context(), start.Add(50*time.Hour)); n != 1 || err != nil {
 		t.Error(n, err)

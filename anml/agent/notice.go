@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,8 +53,11 @@ type Notice struct {
 // notifyTime is the time limit of one call of Notify.
 const notifyTime = 2 * time.Second
 
-// maxNotices is how many notices a session remembers.
-const maxNotices = 1000
+// How many notices a session remembers, of all origins and of one: the newest.
+const (
+	maxNotices   = 1000
+	maxNoticesOf = 100
+)
 
 type notices struct {
 	session *Session
@@ -75,13 +79,32 @@ func (n *notices) tell(ctx context.Context, x Notice) {
 		x.Time = n.session.now()
 	}
 	n.mu.Lock()
-	if len(n.list) < maxNotices {
-		n.list = append(n.list, x)
-	}
+	n.remember(x)
 	n.mu.Unlock()
 	if f := n.session.user.Notify; f != nil {
 		_ = do(context.WithoutCancel(ctx), n.session.agent.plugins.notify, func(context.Context) error { f(ctx, x); return nil })
 	}
+}
+
+// remember adds a notice to the list. A service that causes many displaces only its own.
+func (n *notices) remember(x Notice) {
+	oldest, of := 0, 0
+	for i := range n.list {
+		if n.list[i].Origin != x.Origin {
+			continue
+		}
+		if of == 0 {
+			oldest = i
+		}
+		of++
+	}
+	switch {
+	case of >= maxNoticesOf:
+		n.list = slices.Delete(n.list, oldest, oldest+1)
+	case len(n.list) >= maxNotices:
+		n.list = slices.Delete(n.list, 0, 1)
+	}
+	n.list = append(n.list, x)
 }
 
 // tellOnce tells a notice once for each key, as long as the key is among the most recent ones.
@@ -139,7 +162,8 @@ func (n *notices) reached(u domain.URL) {
 	}
 }
 
-// Notices returns what the user was told in this session, in order.
+// Notices returns what the user was told in this session, in order: the newest 1,000, and of one
+// origin the newest 100.
 func (s *Session) Notices() []Notice {
 	if s.ready() != nil {
 		return nil

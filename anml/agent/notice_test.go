@@ -204,3 +204,28 @@ func TestToldOnceAmongMany(t *testing.T) {
 		t.Errorf("told %d times, %d keys", told, s.notices.said.Len())
 	}
 }
+
+// TestNoticesOfMany: a service that causes many notices displaces only its own, and the newest stay.
+func TestNoticesOfMany(t *testing.T) {
+	flooded := func(t *testing.T, origins int) *Session {
+		s := newSession(t, newLab(t), User{}, Options{})
+		s.notices.tell(t.Context(), Notice{Origin: "https://shop.example", Text: "first"})
+		for i := range 2 * maxNotices {
+			s.notices.tell(t.Context(), Notice{Origin: fmt.Sprint("https://evil", i%origins, ".example"), Text: fmt.Sprint(i)})
+		}
+		return s
+	}
+	t.Run("O05/accept-earlier-notice-of-another", func(t *testing.T) {
+		list := flooded(t, 1).Notices()
+		if len(list) != 1+maxNoticesOf || list[0].Text != "first" || list[1].Text != fmt.Sprint(2*maxNotices-maxNoticesOf) {
+			t.Errorf("%d notices, %+v", len(list), list[:2])
+		}
+	})
+	t.Run("O05/accept-later-notice-of-another", func(t *testing.T) {
+		s := flooded(t, maxNotices)
+		s.notices.tell(t.Context(), Notice{Origin: "https://shop.example", Text: "last"})
+		if list := s.Notices(); len(list) != maxNotices || list[len(list)-1].Text != "last" {
+			t.Errorf("%d notices, the last is %+v", len(list), list[len(list)-1])
+		}
+	})
+}

@@ -85,6 +85,7 @@ func TestAnswers(t *testing.T) {
 		if r == nil || r.Page != nil || r.Outcome != anml.OutcomeUnknown || r.Body != nil {
 			t.Errorf("%+v", r)
 		}
+		_, _ = s.page.Do(t.Context(), Call{Action: "a"}) // the same again
 		if n := s.notices(NoticeInvalid); n != 1 {
 			t.Errorf("%d notices", n)
 		}
@@ -229,13 +230,13 @@ func TestReconsent(t *testing.T) {
 		held   []string // fields with a consent, after the answer
 		code   lookleap.Code
 	}{
-		"accept-asked-anew":          {200, asks + status("partial"), []string{"tel"}, lookleap.CodeOK},
-		"accept-asked-anew-at-error": {200, asks + status("error"), []string{"tel"}, CodeActionFailed},
-		"accept-asked-anew-at-409":   {409, asks, []string{"tel"}, lookleap.CodeConflict},
-		"reject-success":             {200, asks + status("success"), []string{"email", "tel"}, lookleap.CodeOK},
-		"reject-no-status":           {200, asks, []string{"email", "tel"}, lookleap.CodeOK},
-		"reject-other-field":         {200, strings.Replace(asks, "email", "fn", 1) + status("partial"), []string{"email", "tel"}, lookleap.CodeOK},
-		"reject-no-document":         {409, "", []string{"email", "tel"}, lookleap.CodeConflict},
+		"accept-asked-again":          {200, asks + status("partial"), []string{"tel"}, lookleap.CodeOK},
+		"accept-asked-again-at-error": {200, asks + status("error"), []string{"tel"}, CodeActionFailed},
+		"accept-asked-again-at-409":   {409, asks, []string{"tel"}, lookleap.CodeConflict},
+		"reject-success":              {200, asks + status("success"), []string{"email", "tel"}, lookleap.CodeOK},
+		"reject-no-status":            {200, asks, []string{"email", "tel"}, lookleap.CodeOK},
+		"reject-other-field":          {200, strings.Replace(asks, "email", "fn", 1) + status("partial"), []string{"email", "tel"}, lookleap.CodeOK},
+		"reject-no-document":          {409, "", []string{"email", "tel"}, lookleap.CodeConflict},
 	} {
 		t.Run("ANML-8.7.3-08/"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))}})
@@ -263,9 +264,9 @@ func TestReconsent(t *testing.T) {
 			before := len(s.user.Requests())
 			s.user.Then(labprompt.Approve())
 			s.does(book, c.code)
-			anew := slices.ContainsFunc(s.user.Requests()[before].Items, func(item lookleap.ConsentItem) bool { return item.ID != itemAct })
-			if want := strings.Contains(name, "anew") || strings.Contains(name, "other"); anew != want {
-				t.Errorf("the user is asked about an answer: %t, want %t", anew, want)
+			asks := slices.ContainsFunc(s.user.Requests()[before].Items, func(item lookleap.ConsentItem) bool { return item.ID != itemAct })
+			if want := strings.Contains(name, "again") || strings.Contains(name, "other"); asks != want {
+				t.Errorf("the user is asked about an answer: %t, want %t", asks, want)
 			}
 		})
 	}

@@ -77,13 +77,10 @@ func (p *Page) ServingDomain() string { return zero.Or(p).server.Domain }
 // it. It is empty for a document that was opened by its URL (section 6.5).
 func (p *Page) Trace() []Attempt { return slices.Clone(zero.Or(p).opened.trace) }
 
-// Findings returns findings about how the document was received and who claims to speak
-// in it: signs of impersonation, plain http, contradictory claims. Findings about the
-// document itself are in Document().Findings().
-func (p *Page) Findings() []lookleap.Finding {
-	p = zero.Or(p)
-	return append(slices.Clone(p.opened.findings), p.who.findings...)
-}
+// Findings returns findings about how the document was received: signs of impersonation,
+// plain http. Findings about the document itself, such as contradictory claims, are in
+// Document().Findings().
+func (p *Page) Findings() []lookleap.Finding { return slices.Clone(zero.Or(p).opened.findings) }
 
 // OffersJSON reports whether the service says, by Accept-Patch or Alternates, that it
 // also has documents in JSON. It is a hint; nothing depends on it (section 7.4).

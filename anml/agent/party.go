@@ -25,24 +25,18 @@ type Party struct {
 
 // identity is what a page knows about its parties.
 type identity struct {
-	findings []lookleap.Finding // about the claims
-	personas []*vetted          // one for each party that has a persona of its own
+	personas []*vetted // one for each party that has a persona of its own
 }
 
 // identify verifies every claim of the document to speak for a site (sections 12.1 to
 // 12.8), within the document's budget of requests. It returns an error only if ctx
 // ended: a failed verification is Tier 0 for the site.
 func (p *Page) identify(ctx context.Context) error {
-	outcomes, findings := p.session.trust.VerifyDocument(ctx, p.claims(), p.budget)
+	outcomes, _ := p.session.trust.VerifyDocument(ctx, p.claims(), p.budget) // the document has these findings
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	p.parties = p.assemble(outcomes)
-	p.who.findings = findings
-	for i := range findings {
-		p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: findings[i].Code,
-			Subject: p.location(), Finding: &findings[i]})
-	}
 	for _, party := range p.parties {
 		p.alarm(ctx, party)
 	}
@@ -91,9 +85,6 @@ func (p *Page) assemble(outcomes []anmltrust.Outcome) []Party {
 	named := false
 	for i, o := range outcomes {
 		party := Party{Domain: o.Claim.Site, Authorization: o.Authorization, Err: o.Err, form: o.Claim.Form, site: sites[i], claimed: true}
-		if name, err := anmltrust.NormalizeSite(o.Claim.Site); err == nil {
-			party.Domain = name
-		}
 		if o.Authorization != nil {
 			party.Tier = o.Authorization.Tier
 		}
@@ -170,7 +161,7 @@ func alarming(code lookleap.Code) bool {
 // alarm notifies the user, once in a session, of a verification with an alarming outcome.
 func (p *Page) alarm(ctx context.Context, party Party) {
 	code := lookleap.CodeOf(party.Err)
-	if party.Err == nil || !alarming(code) {
+	if !alarming(code) {
 		return
 	}
 	p.session.notices.tellOnce(ctx, fmt.Sprintf("trust %s %s %s", code, p.server.Domain, party.Domain), Notice{

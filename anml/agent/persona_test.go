@@ -61,6 +61,7 @@ func TestPersonaRows(t *testing.T) {
 		{"ANML-8.8.2-04", "reject-user", `<language policy="fixed" value="fr"/>`, agent.User{Language: "en"}, "en", nil, []string{"language fixed fr: the user prefers en"}, nil},
 		{"ANML-8.8.2-04", "reject-no-tag", `<language policy="fixed" value="plain words"/>`, agent.User{}, "", nil, nil, []string{"language fixed plain words: the language is not a tag of a language, script and region"}},
 		{"ANML-8.8.2-04", "reject-orders", `<language policy="fixed" value="warm-and-very-polite-words"/>`, agent.User{}, "", nil, nil, []string{"language fixed warm-and-very-polite-words: the language is not a tag of a language, script and region"}},
+		{"ANML-8.8.2-04", "reject-too-long", `<language policy="fixed" value="` + strings.Repeat("fr", 129) + `"/>`, agent.User{Language: "de"}, "", nil, []string{"language: it is too long"}, nil},
 		{"ANML-8.8.2-04", "accept-script-region", `<language policy="fixed" value="zh-Hant-TW"/>`, agent.User{}, "zh-Hant-TW", []string{"language fixed zh-Hant-TW"}, nil, nil},
 		{"ANML-8.8.2-04", "accept-own-variant", `<language policy="native"/>`, agent.User{Language: "ca-valencia"}, "ca-valencia", []string{"language native"}, nil, nil},
 		{"ANML-8.8.2-05", "accept-known", `<tone value="neutral"/>`, agent.User{}, "", []string{"tone neutral"}, nil, nil},

@@ -212,7 +212,7 @@ func TestConfirmation(t *testing.T) {
 			s.sends()
 		})
 	}
-	t.Run("ANML-13.4-04/reject-nobody-there", func(t *testing.T) {
+	t.Run("ANML-13.4-04/reject-without-prompter", func(t *testing.T) {
 		s := newStage(t, setting{doc: interact(action("a", "POST", "/a", `confirm="true"`)), host: func(h *lookleap.Host) { h.Prompter = nil }})
 		s.does(Call{Action: "a"}, lookleap.CodeConsentNoPrompter)
 		s.sends()
@@ -253,6 +253,22 @@ func TestPolicyVeto(t *testing.T) {
 
 var _ = lab.Status
 
+// TestReachOfASuffix: a host at which others register names is in no domain with them, but it is
+// the same host on another port.
+func TestReachOfASuffix(t *testing.T) {
+	document, err := domain.Parse("https://co.uk:8443/anml")
+	must(t, err)
+	for ref, want := range map[string]endpointReach{
+		"/c": atOrigin, "https://co.uk/c": atDomain, "http://co.uk/c": atDomain, "https://shop.co.uk/c": atOther, "https://uk/c": "",
+	} {
+		t.Run("ANML-13.4-01/"+ref, func(t *testing.T) {
+			if to, _ := resolveEndpoint(document, ref, ""); to.reach != want {
+				t.Errorf("got %q, want %q", to.reach, want)
+			}
+		})
+	}
+}
+
 func TestResolveEndpoint(t *testing.T) {
 	document, err := domain.Parse(documentURL)
 	if err != nil {
@@ -267,6 +283,7 @@ func TestResolveEndpoint(t *testing.T) {
 		{"ANML-13.4-01/accept-absolute", "https://WWW.shop.example:443/cart", "", "same-origin https://www.shop.example/cart"},
 		{"ANML-13.4-01/accept-sibling", "https://api.shop.example/c", "", "same-domain https://api.shop.example/c"},
 		{"ANML-13.4-01/accept-parent", "https://shop.example/c", "", "same-domain https://shop.example/c"},
+		{"ANML-13.4-01/accept-host-of-another-scheme", "http://www.shop.example/c", "", "same-domain http://www.shop.example/c"},
 		{"ANML-13.4-01/reject-other-as-own", "https://b.example/c", "", "other-domain https://b.example/c"},
 		{"ANML-13.4-01/reject-lookalike", "https://shop.example.b.example/c", "", "other-domain https://shop.example.b.example/c"},
 		{"ANML-13.4-02/accept-site", "https://www.brand.example/x", "brand.example", "owner-domain https://www.brand.example/x"},

@@ -53,10 +53,13 @@ func TestRefusalsOfAFailingStore(t *testing.T) {
 	})
 	t.Run("ANML-14.1-05/accept-undone-elsewhere", func(t *testing.T) {
 		s, store := begin(t)
-		must(t, s.RefuseDomain(t.Context(), "shop.example"))
+		for _, name := range []string{"a.example", "b.example", "shop.example"} {
+			must(t, s.RefuseDomain(t.Context(), name))
+		}
+		must(t, store.Delete(t.Context(), keyRefused+"a.example"))
 		must(t, store.Delete(t.Context(), keyRefused+"shop.example"))
 		must(t, s.context.refresh(t.Context()))
-		refused(t, s)
+		refused(t, s, "b.example")
 	})
 	for name, undo := range map[string]func(context.Context, *Session, Store) error{
 		"here": func(ctx context.Context, s *Session, _ Store) error { return s.AllowDomain(ctx, "shop.example") },

@@ -43,7 +43,7 @@ func TestPolicyRules(t *testing.T) {
 		"deny-beats-nearer":   {set(StandingRule{"*", "*", EffectDeny, start}, StandingRule{"email", "a.example", EffectAllow, start}), "email", []string{"a.example"}, "deny true"},
 		"ask-beats-allow":     {set(StandingRule{"email", "*", EffectAsk, start}, StandingRule{"email", "a.example", EffectAllow, start}), "email", []string{"a.example"}, "ask true"},
 		"ask-for-one-of-them": {set(StandingRule{"email", "a.example", EffectAsk, start}), "email", []string{"a.example", "b.example"}, "ask true"},
-		"nobody":              {set(StandingRule{"email", "*", EffectAllow, start}), "email", nil, "ask false"},
+		"without-user":        {set(StandingRule{"email", "*", EffectAllow, start}), "email", nil, "ask false"},
 		"replaced":            {set(StandingRule{"email", "a.example", EffectAllow, start}, StandingRule{"email", "A.EXAMPLE.", EffectDeny, start}), "email", []string{"a.example"}, "deny true"},
 		"star-is-no-host":     {set(StandingRule{"email", "*", EffectDeny, start}), "tel", []string{"a.example"}, "ask false"},
 	} {
@@ -54,6 +54,17 @@ func TestPolicyRules(t *testing.T) {
 			}
 		})
 	}
+	t.Run("first-of-equals", func(t *testing.T) { // the most general one, whose time services receive
+		p := set(StandingRule{"email", "shop.example", EffectAllow, start}, StandingRule{"email", "*", EffectAllow, start.Add(1)},
+			StandingRule{"*", "shop.example", EffectAllow, start.Add(2)}, StandingRule{"email", "a.shop.example", EffectAllow, start.Add(3)})
+		if r, _ := p.now().standing([]string{"a.shop.example", "shop.example"}, "email"); r.name() != "rule email *" {
+			t.Error(r.name())
+		}
+		must(t, p.Remove("email", "*"))
+		if r, _ := p.now().standing([]string{"a.shop.example", "shop.example"}, "email"); r.name() != "rule email a.shop.example" {
+			t.Error(r.name())
+		}
+	})
 	t.Run("bad", func(t *testing.T) {
 		p := &UserPolicy{}
 		for _, r := range []StandingRule{{"", "a.example", EffectAllow, start}, {"x", "", EffectAllow, start}, {"x", "a b", EffectAllow, start}, {"x", "*.a.example", EffectAllow, start}, {"x", "a.example", EffectAllow + 1, start}} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -130,14 +131,6 @@ var sensitiveWords = [...]sensitiveWord{
 
 type sensitiveWord struct{ word, category string }
 
-// sensitiveByLetter are the sensitive words by their first letter.
-var sensitiveByLetter = func() (by [256][]sensitiveWord) {
-	for _, s := range sensitiveWords {
-		by[s.word[0]] = append(by[s.word[0]], s)
-	}
-	return by
-}()
-
 // sensitiveCategory returns the category of a text by its words, or "". It looks at the text as it
 // is written and as a person reads it.
 func sensitiveCategory(text string) string {
@@ -149,8 +142,8 @@ func sensitiveCategory(text string) string {
 
 func findSensitive(text string) string {
 	for i := range len(text) {
-		for _, s := range sensitiveByLetter[text[i]|0x20] {
-			if len(text)-i >= len(s.word) && strings.EqualFold(text[i:i+len(s.word)], s.word) {
+		for _, s := range sensitiveWords {
+			if text[i]|0x20 == s.word[0] && len(text)-i >= len(s.word) && strings.EqualFold(text[i:i+len(s.word)], s.word) {
 				return s.category
 			}
 		}
@@ -160,7 +153,7 @@ func findSensitive(text string) string {
 
 // secretNames are the keys of names of credentials and official numbers: see [fieldKey]. An
 // argument with such a name counts as the user's, whatever its value.
-var secretNames = func() map[string]bool {
+var secretNames = sync.OnceValue(func() map[string]bool {
 	names := make(map[string]bool)
 	for _, name := range [...]string{
 		"password", "passwd", "passphrase", "pin", "cvv", "cvc", "otp", "secret", "api key", "access token", "card number",
@@ -170,7 +163,7 @@ var secretNames = func() map[string]bool {
 		names[fieldKey(name)] = true
 	}
 	return names
-}()
+})
 
 // secretName reports whether the key of a field is that of a secret.
-func secretName(key string) bool { return secretNames[key] }
+func secretName(key string) bool { return secretNames()[key] }

@@ -122,7 +122,7 @@ func TestDeadline(t *testing.T) {
 				}
 				return context.DeadlineExceeded
 			}}
-			h := newHearsay()
+			h := newHearsay(384 << 20)
 			err := h.hear(ctx, from, heardWaiting+1, func(yield func(string) bool) {
 				for i := range 1000 {
 					if read++; !yield(fmt.Sprintf("account 4711-%06d", i)) {

@@ -155,7 +155,7 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 	if t.Category == "" {
 		return nil
 	}
-	for _, field := range append([]string{t.subject()}, t.Also...) {
+	for _, field := range t.fields() {
 		if err := w.s.consents.mark(ctx, field, t.Category); err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (w *settling) authentic(ctx context.Context, t *tell) bool {
 // holds reports whether the basis of a tell that needs no question still exists.
 func (w *settling) holds(ctx context.Context, t *tell, rule StandingRule, ruled bool) (bool, error) {
 	asks := ruled && rule.Effect == EffectAsk
-	if len(t.From) == 0 && t.Category == "" && w.s.consents.sensitive(t.subject()) != "" {
+	if len(t.From) == 0 && t.Category == "" && slices.ContainsFunc(t.fields(), w.s.consents.isSensitive) {
 		return false, nil // it was told for a sensitive purpose meanwhile
 	}
 	switch t.Code {

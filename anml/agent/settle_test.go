@@ -235,7 +235,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			pageFor(s.T, s.net, s.session, "https://a.example/a", `<knowledge><inform confidentiality="restricted">Member 4711-8822</inform></knowledge>`)
 			s.page = s.show(searching, false)
 		}, CodeRestrictedContext, []string{"refused q restricted-context", "refused restricted-context"}, false},
-		"accept-nobody-to-ask": {asking, User{}, Call{Action: "book"}, nil, func(h *lookleap.Host) { h.Prompter = nil }, nil,
+		"accept-without-prompter": {asking, User{}, Call{Action: "book"}, nil, func(h *lookleap.Host) { h.Prompter = nil }, nil,
 			lookleap.CodeConsentNoPrompter, []string{"refused email consent-no-prompter", "refused tel consent-no-prompter", "refused consent-no-prompter"}, true},
 		"accept-asking-fails": {asking, User{}, Call{Action: "book"}, labprompt.Fail(errTest), nil, nil,
 			lookleap.CodeConsentFailed, []string{"refused email consent-failed", "refused tel consent-failed", "refused consent-failed"}, true},
@@ -311,7 +311,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})
-	t.Run("ANML-14.1-03/accept-argument-that-nobody-was-asked-about", func(t *testing.T) {
+	t.Run("ANML-14.1-03/accept-argument-without-question", func(t *testing.T) {
 		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: &UserPolicy{}}})
 		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			pageFor(t, s.net, s.session, "https://told.example/a", `<knowledge><inform>Your booking is 998877</inform></knowledge>`)

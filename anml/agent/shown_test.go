@@ -193,6 +193,29 @@ func TestShownWhole(t *testing.T) {
 			})
 		}
 	}
+	for how, asJSON := range map[string]bool{"xml": false, "json": true} {
+		for _, refused := range []string{"answer-1", "answer-2", "inform-1"} {
+			t.Run("O55/accept-resumed-without-"+refused+"-"+how, func(t *testing.T) {
+				s := newStage(t, setting{doc: booking("", askFor("email")+askFor("tel")), user: User{Profile: ann}, json: asJSON,
+					replies: []labprompt.Reply{pendingReply}})
+				pending := s.suspended(Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "likes tea"}}}})
+				decision := lookleap.ConsentDecision{Digest: pending.Request.Digest}
+				for _, item := range pending.Request.Items {
+					if item.ID != refused {
+						decision.Approved = append(decision.Approved, item.ID, item.ID) // twice is once
+					}
+				}
+				if _, err := s.open(Options{}, User{Profile: ann}).Resume(t.Context(), pending.State, decision); err != nil {
+					t.Fatal(err)
+				}
+				for item, text := range map[string]string{"answer-1": "ann@example.org", "answer-2": "+49 30 123456", "inform-1": "likes tea"} {
+					if strings.Contains(s.bodies(), text) == (item == refused) {
+						t.Errorf("%s refused: %s", refused, s.bodies())
+					}
+				}
+			})
+		}
+	}
 	t.Run("O55/accept-what-was-approved", func(t *testing.T) { // an optional item that is refused is not in the body
 		for _, refused := range []string{"answer-1", "inform-1", "ask-1"} {
 			s := newStage(t, setting{doc: booking("", askFor("email")+askFor("tel")), user: User{Profile: ann}})

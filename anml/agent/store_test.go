@@ -174,7 +174,7 @@ func TestDirStoreFiles(t *testing.T) {
 	d, err = OpenDirStore(dir)
 	must(t, err)
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("personal data in a file that nobody knows of")
+		t.Error("personal data in a file of unknown origin")
 	}
 	if got, err := d.Get(ctx, "consent/https://shop.example/a b"); string(got) != "yes" {
 		t.Error(got, err)

@@ -367,6 +367,14 @@ func TestNetworkErrors(t *testing.T) {
 			t.Errorf("%d dials", n)
 		}
 	})
+	t.Run("ANML-11.4-08/reject-answered-in-part", func(t *testing.T) { // the service was reached
+		s := newStage(t, setting{doc: postable})
+		s.shop.Body("/a", "text/plain", "what was done")
+		s.shop.Fault("/a", lab.Truncated())
+		if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || s.notices(NoticeUnreachable) != 0 {
+			t.Errorf("%v, told %+v", err, s.session.Notices())
+		}
+	})
 	t.Run("ANML-13.7-07/reject-mute", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
@@ -376,6 +384,14 @@ func TestNetworkErrors(t *testing.T) {
 			if took := time.Since(begin); took > 30*time.Second {
 				t.Errorf("took %s", took)
 			}
+		})
+	})
+	t.Run("ANML-13.7-07/reject-again-when-the-time-is-over", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Time: maxActionTime}}})
+			s.shop.Fault("/a", lab.Mute())
+			s.does(Call{Action: "a"}, lookleap.CodeTimeout)
+			s.sends("GET /a")
 		})
 	})
 	t.Run("ANML-11.4-08/reject-guard-as-failure", func(t *testing.T) {

@@ -122,7 +122,7 @@ func tellerOf(u domain.URL) string {
 // audio, video and fonts contain no text to compare values with.
 func (c *Context) hearBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
 	texts := []string{mediaType}
-	if len(body) > 0 && !isWordless(mediaType, body) {
+	if !isWordless(mediaType, body) {
 		text := strings.ToValidUTF8(string(body), " ")
 		texts = append(texts, text)
 		if strings.Contains(mediaType, "html") || strings.Contains(mediaType, "xml") {
@@ -157,7 +157,7 @@ func withoutTags(text string) string {
 
 // hearRemark records text of a server outside any content.
 func (c *Context) hearRemark(u domain.URL, text string) {
-	_ = c.heard.hear(context.Background(), speaker{tellerOf(u), anml.Public}, len(text), slices.Values([]string{text})) // what is too much was told before it
+	_ = c.heard.queue(context.Background(), speaker{tellerOf(u), anml.Public}, heardText{slices.Values([]string{text}), len(text)})
 }
 
 // hearError records what the error of an exchange quotes of the server. The URL of the request is
@@ -227,9 +227,9 @@ type taintIndex struct {
 	heads   map[uint64]uint32 // hash: where its origins begin in links, 1 for the first; 0 if it has no origin
 	links   []link
 	origins []origin
-	ids     map[origin]uint32 // of origins whose context is not deleted
+	ids     map[origin]uint32 // of origins, without those that delete marked
 	own     map[uint64]bool   // hashes of what the user supplied
-	room    int               // links of one service that fit
+	room    int               // links of one service that fit, and a quarter of all
 	used    map[string]int    // links of each service
 }
 
@@ -286,12 +286,12 @@ func (x *taintIndex) hash(kind uint64, runes []rune) uint64 {
 // origin returns the number of an origin. Beyond maxOrigins, origins of the same service and
 // confidentiality share one number.
 func (x *taintIndex) origin(o origin) uint32 {
-	if n := len(x.origins); n > 0 && x.origins[n-1] == o && !o.deleted {
+	if n := len(x.origins); n > 0 && x.origins[n-1] == o {
 		return uint32(n - 1) // as for all informs of a page but the first
 	}
 	key := o
 	id, ok := x.ids[key]
-	if !ok && !o.deleted && len(x.origins) >= maxOrigins {
+	if !ok && len(x.origins) >= maxOrigins {
 		key.host, key.site = key.serving, key.serving
 		id, ok = x.ids[key]
 	}
@@ -347,7 +347,9 @@ func (x *taintIndex) hashes(f *folded) iter.Seq[uint64] {
 }
 
 // fits reports whether a text of a service fits. Its size is in bytes.
-func (x *taintIndex) fits(serving string, size int) bool { return x.used[serving]+size+1 <= x.room }
+func (x *taintIndex) fits(serving string, size int) bool {
+	return x.used[serving]+size < x.room && len(x.links)+size < 4*x.room
+}
 
 // link adds an origin to a hash, and reports whether it is new.
 func (x *taintIndex) link(hash uint64, id uint32) bool {
@@ -390,9 +392,7 @@ func (x *taintIndex) tokens(f *folded, visit func(span)) {
 			visit(s)
 		}
 	}
-	if len(f.runes) > 0 {
-		visit(f.whole())
-	}
+	visit(f.whole())
 }
 
 // find returns the numbers of the origins that told a value or a token of it. A deleted origin is
@@ -428,7 +428,7 @@ func (x *taintIndex) hits(hash uint64, found map[uint32]bool, pass func(id uint3
 		return
 	}
 	for at := x.heads[hash]; at != 0; at = x.links[at-1].next {
-		if id := x.links[at-1].origin; x.origins[id].deleted && pass(id) {
+		if id := x.links[at-1].origin; pass(id) { // no other one passes
 			found[id] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,13 +12,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // told makes the context of a session in which services told texts: pairs of
 // domain and text, all of them public.
 func told(t testing.TB, pairs ...string) *Context {
 	t.Helper()
-	c := &Context{index: newTaintIndex([16]byte{1}, 1<<20), heard: newHearsay()}
+	c := &Context{index: newTaintIndex([16]byte{1}, 1<<20), heard: newHearsay(384 << 20)}
 	for i := 0; i < len(pairs); i += 2 {
 		key, err := domainKey(pairs[i])
 		if err != nil {
@@ -76,6 +78,13 @@ func TestTaint(t *testing.T) {
 		{"bidirectional marks", "Member 4711-8822", "\u202e4711\u202c8822", true},
 		{"circled", "Member 4711-8822", "④⑦①①⑧⑧②②", true},
 
+		{"row of short numbers", "Code 47 11 88 ok", "it is 47 11 88, thanks", true},
+
+		{"invisible tags alone", "Voucher SUMMERTREE", "\U000E0073\U000E0075\U000E006D\U000E006D\U000E0065\U000E0072\U000E0074\U000E0072\U000E0065\U000E0065", true},
+		{"a letter before a number", "Code 471188 ok", "x471188", false},
+
+		{"letters of another script in base64", "ref 0L/QsNGB0L/QvtGA0YI=", "паспорт", true},
+
 		{"too short a token", "Code 12345 ok", "12345", false},
 		{"another number", "Member 4711-8822", "4711-8823", false},
 		{"another day", "Booked for 2026-06-14", "2026-06-15", false},
@@ -127,15 +136,28 @@ func TestTaintOfTheUsersOwn(t *testing.T) {
 	}
 }
 
+// What the user said is the user's also where it can be read as what a service told.
+func TestTaintOfTheUsersOwnCode(t *testing.T) {
+	c := told(t, "a.example", "Member 4711-8822")
+	code := base64.StdEncoding.EncodeToString([]byte("4711-8822"))
+	if got := domains(c.taint("b.example", code)); got != "a.example" {
+		t.Errorf("from %q", got)
+	}
+	c.Supplied(code)
+	if got := domains(c.taint("b.example", code)); got != "" {
+		t.Errorf("from %q", got)
+	}
+}
+
 // What does not fit into the index is known all the same, and takes no room of others.
 func TestTaintBeyondItsLimit(t *testing.T) {
-	c := &Context{index: newTaintIndex([16]byte{}, 100), heard: newHearsay()}
+	c := &Context{index: newTaintIndex([16]byte{}, 100), heard: newHearsay(384 << 20)}
 	for _, i := range []*Inform{
 		{Serving: "quiet.example", Host: "quiet.example", Text: "Member 4711-8822"},
 		{Serving: "loud.example", Host: "loud.example", Text: prose(rand.New(rand.NewPCG(7, 8)), 400) + " 9934-7712"},
 		{Serving: "late.example", Host: "late.example", Text: "Member 5566-7788"},
 	} {
-		must(t, c.indexText(t.Context(), i, new(folder)))
+		must(t, c.indexText(t.Context(), i, new(folder), new(int)))
 	}
 	for value, want := range map[string]string{
 		"something quite different": "", "4711-8822": "quiet.example", "9934 7712": "loud.example", "5566-7788": "late.example",
@@ -149,10 +171,70 @@ func TestTaintBeyondItsLimit(t *testing.T) {
 	}
 }
 
+// Texts are looked at two by two up to a number and a length, so that many cost no more.
+func TestTaintDivided(t *testing.T) {
+	s := newSession(t, newLab(t), User{}, Options{})
+	s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, "Member 4711-8822")
+	for name, c := range map[string]struct {
+		more  int
+		texts []string
+		want  bool
+	}{
+		"two":       {0, []string{"4711", "8822"}, true},
+		"turned":    {0, []string{"8822", "4711"}, true},
+		"many":      {maxDivided - 2, []string{"4711", "8822"}, true},
+		"too-many":  {maxDivided - 1, []string{"4711", "8822"}, false},
+		"repeated":  {maxDivided - 2, []string{"0", "0", "4711", "8822"}, true},
+		"long":      {0, []string{"4711", "8822" + strings.Repeat(" ", maxDividedLen-4)}, true},
+		"too-long":  {0, []string{"4711", "8822" + strings.Repeat(" ", maxDividedLen-3)}, false},
+		"one-alone": {0, []string{"4711-8822", "8822"}, false}, // which is found by itself
+	} {
+		t.Run("O03/"+name, func(t *testing.T) {
+			var texts []string
+			for i := range c.more {
+				texts = append(texts, fmt.Sprint(i))
+			}
+			found := s.dividedSources("b.example", append(texts, c.texts...))
+			if want := map[bool]int{true: 2}[c.want]; len(found) != want || c.want && domains(found["4711"])+domains(found[c.texts[len(c.texts)-1]]) != "a.examplea.example" {
+				t.Errorf("%v", found)
+			}
+		})
+	}
+}
+
+// What a server delivers is told by its serving domain, or by its host if it has none.
+func TestTellerOf(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://www.a.example/x": "a.example", "https://a.example:8443/x": "a.example", "http://www.a.example/x": "www.a.example",
+		"https://10.0.0.1/x": "10.0.0.1",
+	} {
+		u, err := domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true}.Parse(url)
+		must(t, err)
+		if got := tellerOf(u); got != want {
+			t.Errorf("%s: %q, want %q", url, got, want)
+		}
+	}
+}
+
+// A service has as much room as it was promised, and what was deleted takes no room of it.
+func TestTaintRoom(t *testing.T) {
+	x := newTaintIndex([16]byte{}, 100)
+	from := origin{serving: "a.example", host: "a.example", site: "a.example"}
+	old := fold(strings.Repeat("0123456789abcdefghij", 5))
+	x.deleted("a.example", slices.Collect(x.hashes(&old)))
+	if !x.fits("a.example", 99) || x.fits("a.example", 100) {
+		t.Error("the room is not what it was promised")
+	}
+	x.add(from, "klmnopqrstuv")
+	if n := 1 + 12 - rowLen + 1; !x.fits("a.example", 99-n) || x.fits("a.example", 100-n) || !x.fits("b.example", 99) {
+		t.Error("a text does not take its room")
+	}
+}
+
 // Sites that a document makes up cost no more than their texts: they are told
 // apart up to a number, and from there on the service counts.
 func TestTaintOrigins(t *testing.T) {
-	c := &Context{index: newTaintIndex([16]byte{}, 1<<20), heard: newHearsay()}
+	c := &Context{index: newTaintIndex([16]byte{}, 1<<20), heard: newHearsay(384 << 20)}
 	for i := range 3 * maxOrigins {
 		name := fmt.Sprintf("s%d.example", i)
 		c.index.add(origin{serving: "a.example", host: "a.example", site: name, confidentiality: anml.Public}, fmt.Sprintf("Member %d-8822", i))
@@ -188,7 +270,7 @@ func TestTaintProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		secret := token.Draw(t, "secret")
 		inform := rest.Draw(t, "before") + " " + secret + " " + rest.Draw(t, "after")
-		c := &Context{index: newTaintIndex([16]byte{2}, 1<<16), heard: newHearsay()}
+		c := &Context{index: newTaintIndex([16]byte{2}, 1<<16), heard: newHearsay(384 << 20)}
 		o := origin{serving: "a.example", host: "a.example", site: "a.example"}
 		c.index.add(o, inform)
 		dressed := secret
@@ -263,7 +345,7 @@ func prose(r *rand.Rand, n int) string {
 func remembered(informs, services int) *Context {
 	r := rand.New(rand.NewPCG(1, 2))
 	shared := prose(r, 512)
-	c := &Context{index: newTaintIndex([16]byte{3}, 1000*informSize), heard: newHearsay()}
+	c := &Context{index: newTaintIndex([16]byte{3}, 1000*informSize), heard: newHearsay(384 << 20)}
 	for i := range informs {
 		name := fmt.Sprintf("s%d.example", i%services)
 		c.index.add(origin{serving: name, host: name, site: name, confidentiality: anml.Public}, shared[i%64:]+prose(r, 512))
@@ -328,7 +410,7 @@ func BenchmarkTaint(b *testing.B) {
 		b.SetBytes(1024)
 		b.ReportAllocs()
 		for b.Loop() {
-			c := &Context{index: newTaintIndex([16]byte{}, 1<<20), heard: newHearsay()}
+			c := &Context{index: newTaintIndex([16]byte{}, 1<<20), heard: newHearsay(384 << 20)}
 			c.index.add(origin{serving: "a.example"}, text)
 		}
 	})

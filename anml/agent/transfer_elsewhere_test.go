@@ -90,6 +90,31 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "nope", Value: value}), anml.CodeParamUnknown)
 		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Field: "member"}), CodeNoBodyMethod)
 	})
+	t.Run("ANML-14.2-03/reject-another-site", func(t *testing.T) {
+		s := transfers(t, restricted, labprompt.Approve())
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Site: "other.example", Action: "book", Field: "member"}), CodeNotAsked)
+	})
+	t.Run("ANML-14.2-03/reject-resumed-by", func(t *testing.T) {
+		s := transfers(t, restricted, labprompt.Pending())
+		var pending *lookleap.PendingError
+		if err := s.b.AuthorizeTransfer(t.Context(), member); !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		other := labprompt.Decide(pending.Request)
+		other.Digest = lookleap.Digest([]byte("another plan"))
+		for name, err := range map[string]error{
+			"a decision about another plan": s.s.ResumeTransfer(t.Context(), pending.State, other),
+			"a state that is not a plan":    s.s.ResumeTransfer(t.Context(), []byte("{}"), labprompt.Decide(pending.Request)),
+			"no session":                    new(Session).ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)),
+		} {
+			if err == nil {
+				t.Error(name)
+			}
+		}
+		if list, err := s.s.Consents(t.Context()); err != nil || list != nil {
+			t.Error(list, err)
+		}
+	})
 	t.Run("ANML-14.1-03", func(t *testing.T) {
 		refused := func(t *testing.T, s *Session) []string {
 			var got []string

@@ -27,7 +27,6 @@ type Scanner struct {
 	tok    Token   // the current token
 	attrs  []Attr  // buffer for tok.Attrs
 	open   []frame // open elements, innermost last
-	plain  []plainFrame
 	names  namespaces
 	seen   map[Name]struct{} // names of an element with many attributes
 	slab   strings.Builder   // decoded texts, to share allocations
@@ -39,7 +38,6 @@ type Scanner struct {
 	first struct { // buffers for most documents, in the same allocation
 		attrs [8]Attr
 		open  [8]frame
-		plain [16]plainFrame
 	}
 }
 
@@ -91,7 +89,7 @@ func NewReader(r io.Reader, o Options) *Scanner {
 
 func newScanner(o Options) *Scanner {
 	s := &Scanner{limits: o.Limits.withDefaults()}
-	s.attrs, s.open, s.plain = s.first.attrs[:0], s.first.open[:0], s.first.plain[:0]
+	s.attrs, s.open = s.first.attrs[:0], s.first.open[:0]
 	s.charset = o.Charset
 	s.step = firstWindow
 	return s

@@ -29,7 +29,6 @@ type source struct {
 	bom     bool
 	sniffed bool
 	ascii   bool
-	odd     bool  // the document in memory has U+FFFE or U+FFFF, which XML does not allow
 	refused error // the error that the first bytes show
 	utf16   *utf16Decoder
 }
@@ -46,7 +45,6 @@ func (s *source) loadAll(doc []byte) {
 	if s.utf16 != nil {
 		text, rest, ok := s.utf16.decode(make([]byte, 0, len(doc)), doc)
 		s.src = string(text)
-		s.odd = hasNonCharacter(s.src)
 		if !ok || len(rest) > 0 {
 			s.srcErr = bad(len(s.src), CodeEncoding, "the bytes are not valid UTF-16")
 		}
@@ -54,7 +52,6 @@ func (s *source) loadAll(doc []byte) {
 	}
 	s.src = string(doc)
 	s.check(0)
-	s.odd = hasNonCharacter(s.src)
 }
 
 // fill drops the window before its index keep and reads more: at least as much as the window has,

@@ -1,0 +1,122 @@
+package strictxml
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// TestPlaces compares the places of tokens with a plain count of line ends, in memory and in a
+// stream whose window moves, with line ends on its edges.
+func TestPlaces(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\r\n", "\r\n\r", "\n\r\n"} {
+		var b strings.Builder
+		b.WriteString("<root>")
+		for i := range 300 {
+			fmt.Fprintf(&b, "%s<e a='%d'%sb='é'/>%sx", end, i, end, end)
+		}
+		b.WriteString("</wrong>")
+		doc := b.String()
+		line, start := 1, 0
+		lines, columns := make([]int, len(doc)), make([]int, len(doc))
+		for i := range len(doc) {
+			lines[i], columns[i] = line, i-start+1
+			if doc[i] == '\n' || doc[i] == '\r' && (i+1 == len(doc) || doc[i+1] != '\n') {
+				line, start = line+1, i+1
+			}
+		}
+		index := NewLines(doc)
+		for _, s := range []*Scanner{NewBytes([]byte(doc), Options{}), NewReader(strings.NewReader(doc), Options{}), NewReader(iotest.HalfReader(strings.NewReader(doc)), Options{})} {
+			tokens := 0
+			for {
+				tok, err := s.Next()
+				var e *Error
+				if errors.As(err, &e) {
+					at := strings.LastIndex(doc, "<")
+					if e.Offset != at || e.Line != lines[at] || e.Column != columns[at] || tokens < 900 {
+						t.Errorf("%q: %d tokens, the error is at %d (%d:%d), want %d (%d:%d)", end, tokens, e.Offset, e.Line, e.Column, at, lines[at], columns[at])
+					}
+					break
+				}
+				if err == io.EOF {
+					t.Fatal("no error")
+				}
+				tokens++
+				offsets := []int{tok.Offset}
+				for _, a := range tok.Attrs {
+					offsets = append(offsets, a.Offset)
+					if doc[a.Start-1] != a.Quote {
+						t.Fatalf("%q: the value of %s does not start at %d", end, a.Name.Local, a.Start)
+					}
+				}
+				for _, at := range offsets {
+					line, column := s.Place(at)
+					again, same := index.At(at)
+					if line != lines[at] || column != columns[at] || again != line || same != column {
+						t.Fatalf("%q: offset %d is at %d:%d and %d:%d, want %d:%d", end, at, line, column, again, same, lines[at], columns[at])
+					}
+				}
+			}
+		}
+		if line, column := index.At(len(doc) + 9); line != lines[len(doc)-1] || column != columns[len(doc)-1]+1 {
+			t.Errorf("the end is at %d:%d", line, column)
+		}
+	}
+}
+
+// TestEncodingNames: whether the transport and the document name the same encoding.
+func TestEncodingNames(t *testing.T) {
+	for _, c := range []struct {
+		charset, declared string
+		overruled         bool
+	}{
+		{"utf-16", "UTF-16LE", false}, {"utf-16le", "utf-16", false}, {"UTF-16", "utf-16", false}, {"utf-16le", "", false},
+		{"utf-16", "us-ascii", true}, {"utf-16", "latin1", true},
+	} {
+		doc := `<a/>`
+		if c.declared != "" {
+			doc = `<?xml version="1.0" encoding="` + c.declared + `"?>` + doc
+		}
+		s := NewBytes(utf16Bytes(doc, false, true), Options{Charset: c.charset})
+		_, err := render(s)
+		if refused := c.declared == "us-ascii" || c.declared == "latin1"; (err != nil) != refused && s.Prolog().Overruled != c.overruled {
+			t.Errorf("%+v: %+v, %v", c, s.Prolog(), err)
+		}
+		if err == nil && s.Prolog().Overruled != c.overruled {
+			t.Errorf("%+v: %+v", c, s.Prolog())
+		}
+	}
+}
+
+// TestWindowEdges reads documents of which the first window of a stream ends at each of their bytes.
+func TestWindowEdges(t *testing.T) {
+	for _, doc := range []string{
+		`<!DOCTYPE a:b PUBLIC "p" 's' [<!-- x --><?p q?> <!ENTITY % e "]>'">%e;<!ELEMENT a ANY><!ATTLIST a b CDATA '>'><!NOTATION n SYSTEM "x">] ><a:b xmlns:a="u"/>`,
+		`<!DOCTYPE a SYSTEM "s"><!-- a - b --><?p q ?><?r?><é:à xmlns:é="ü" b='1' é:c="&amp;&#65;é" ></é:à >`,
+		"<a>x]] &lt; é\r\n<![CDATA[ ]] > ]]>\U0001F600\r<b c='1\r\n2' /></a >\r\n<!--z-->",
+		`<!DOCTYPE a><a></b>`, `<!DOCTYPE a[<!ELEMENTx>]><a/>`, `<!DOCTYPE a SYSTEM><a/>`, `<a><b c="1" c="2"/></a>`, `<a>&#x110000;</a>`, "<a>é\x01</a>", "<a>\xc3\x28</a>",
+		`<a b="1"c="2"/>`, `<a>]]></a>`, `<!DOCTYPE a[<!-- -- -->]><a/>`, `<a/><b/>`, `<?p/q?><a/>`,
+	} {
+		for k := range len(doc) {
+			whole := "<!--" + strings.Repeat("x", firstWindow-k-len("<!---->")) + "-->" + doc
+			want, wantErr := render(NewBytes([]byte(whole), Options{}))
+			got, gotErr := render(NewReader(strings.NewReader(whole), Options{}))
+			if got != want || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+				t.Errorf("%q, window of %d bytes:\n%s, %v\nwant\n%s, %v", doc, k, got, gotErr, want, wantErr)
+			}
+		}
+	}
+}
+
+// TestClippedEncoding: an error shows the first 40 bytes of an encoding.
+func TestClippedEncoding(t *testing.T) {
+	for n, want := range map[int]string{40: strings.Repeat("a", 40) + " is", 41: strings.Repeat("a", 40) + "… is"} {
+		_, err := render(NewBytes([]byte(`<?xml version="1.0" encoding="`+strings.Repeat("a", n)+`"?><a/>`), Options{}))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
