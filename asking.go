@@ -106,10 +106,7 @@ func questionOf(user string, r *ConsentRequest) question {
 	shown.Effect = ""
 	shown.Expires = time.Time{}
 	shown.Verdict = nil
-	data, err := json.Marshal(shown)
-	if err != nil {
-		data = []byte(r.ID)
-	}
+	data, _ := json.Marshal(shown) // texts, numbers and bytes can always be written
 	return question{user, Digest(data)}
 }
 
@@ -117,18 +114,14 @@ func questionOf(user string, r *ConsentRequest) question {
 // owner on a shared host uses up the prompts of the others, or gets more prompts by using
 // more trust roots.
 func askersOf(user string, r *ConsentRequest) []asker {
-	site := r.Origin
-	if host, ok := hostOf(r.Origin); ok {
-		site = siteOf(host)
-		if ip, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && ip.Is6() { // one server has a whole network of them
-			network, _ := ip.Prefix(64)
-			site = network.String()
-		}
+	host, _ := hostOf(r.Origin)
+	site := siteOf(host)
+	if ip, _ := netip.ParseAddr(strings.Trim(host, "[]")); ip.Is6() { // one server has a whole network of them
+		network, _ := ip.Prefix(64)
+		site = network.String()
 	}
-	var path string
-	if _, root, ok := strings.Cut(r.TrustRoot, "://"); ok {
-		_, path, _ = strings.Cut(root, "/")
-	}
+	_, root, _ := strings.Cut(r.TrustRoot, "://")
+	_, path, _ := strings.Cut(root, "/")
 	path = strings.Trim(path, "/")
 	owner, _, _ := strings.Cut(path, "/")
 	return []asker{{user, site + "/" + path, 1}, {user, site + "/" + owner, 2}, {user, site, 4}}
@@ -140,12 +133,10 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := questionOf(user, r)
-	if until, ok := a.refused[q]; ok {
-		if left := until.Sub(now); left > 0 && left <= limits.Refusal {
-			return consentError(CodeConsentRefused, fmt.Sprintf("the user refused the same request; it is asked again after %s",
-				until.UTC().Format(time.TimeOnly+" UTC")), nil)
-		}
-		delete(a.refused, q)
+	until := a.refused[q]
+	if left := until.Sub(now); left > 0 && left <= limits.Refusal {
+		return consentError(CodeConsentRefused, fmt.Sprintf("the user refused the same request; it is asked again after %s",
+			until.UTC().Format(time.TimeOnly+" UTC")), nil)
 	}
 	if limits.Prompts < 0 {
 		return nil
@@ -191,9 +182,6 @@ func (a *asking) approve(r *ConsentRequest, user string) {
 
 // refuse records a "no".
 func (a *asking) refuse(r *ConsentRequest, user string, limits AskLimits, now time.Time) {
-	if limits.Refusal < 0 {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = room(a.refused, func(until time.Time) bool { return !now.Before(until) })
@@ -286,7 +274,8 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	return decision, nil
 }
 
-// remember records what a user decided, for the limits.
+// remember records what a user decided about a request, for the limits. A decision about
+// another request changes nothing.
 func (h *Host) remember(ctx context.Context, r *ConsentRequest, d ConsentDecision) {
 	now := h.Time()
 	switch _, err := r.check(d, now); CodeOf(err) {
@@ -329,7 +318,7 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Durati
 			defer partPrompter.guard(&o.err)
 			o.decision, o.err = h.Prompter.PromptConsent(context.WithValue(ctx, dialogueKey{}, h), shown)
 		}()
-		if o.err == nil && o.decision.Digest == kept.Digest {
+		if o.err == nil {
 			h.remember(ctx, kept, o.decision)
 		}
 		leave()
@@ -377,8 +366,6 @@ func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approva
 	if _, err := h.clock(); err != nil {
 		return nil, clockFailed(err)
 	}
-	if d.Digest == p.request.Digest {
-		h.remember(ctx, p.Request(), d)
-	}
+	h.remember(ctx, p.Request(), d)
 	return p.Approve(d, h.Time())
 }

@@ -110,7 +110,7 @@ func TestAskedUntilTired(t *testing.T) {
 			ui := &counter{reply: refuseAll}
 			h := &lookleap.Host{Prompter: ui}
 			for i := range 100 {
-				_, _ = h.Ask(t.Context(), planFrom(t, fmt.Sprintf("https://[2001:db8::%x]", i+1), fmt.Sprint("read ", i)))
+				_, _ = h.Ask(t.Context(), planFrom(t, fmt.Sprintf("https://[2001:db8::%x:1:1:1]", (i+1)*0x28f), fmt.Sprint("read ", i)))
 			}
 			_, err := h.Ask(t.Context(), planFrom(t, "https://[2001:db8:0:1::1]", "read it"))
 			if n := ui.shown.Load(); n != 31 || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
@@ -174,6 +174,7 @@ func TestAskedUntilTired(t *testing.T) {
 			"roots-of-one-owner":  {func(i int) string { return fmt.Sprintf("https://code.example/mallory/%d/", i) }, 60, true},
 			"roots-below-a-group": {func(int) string { return "https://code.example/alice/mallory/" }, 30, true},
 			"owners-of-one-host":  {func(i int) string { return fmt.Sprintf("https://code.example/%d", i) }, 120, false},
+			"final-slash-or-not":  {func(i int) string { return "https://code.example/mallory/skills" + "/"[i%2:] }, 30, true},
 			"host":                {func(int) string { return "https://code.example/" }, 30, true},
 			"bad-root":            {func(int) string { return "code.example" }, 30, true},
 		} {

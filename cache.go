@@ -211,37 +211,41 @@ const maxSwaps = 16
 // UpdateCache replaces an entry of the shared cache. It calls change with the value there,
 // or nil, and stores what change returns unless ok is false. If the Cache is a
 // [CompareAndSwapper], no write of another process is lost in between; otherwise one may be.
-// Like Put, it does not end with ctx.
+// Like Put, it does not end with ctx. It waits no longer than one call of [Host.SharedCache];
+// with a Cache that did not respond, change may be called after UpdateCache returned an error.
 func (h *Host) UpdateCache(ctx context.Context, key string, change func(old []byte) (value []byte, expires time.Time, ok bool)) error {
 	if err := h.usable(); err != nil {
 		return err
 	}
 	parts := h.parts()
-	swapper, atomic := parts.cache.(CompareAndSwapper)
-	for range maxSwaps {
-		swapped, err := plugin.Await(context.WithoutCancel(h.enter(ctx)), parts.cacheCalls, func(ctx context.Context) (_ bool, err error) {
-			defer partCache.guard(&err)
-			old, _, err := parts.cache.Get(ctx, key)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return false, err
+	c := hostCache{parts.cache, parts.cacheCalls, h}
+	return c.change(context.WithoutCancel(h.enter(ctx)), func(ctx context.Context) error {
+		for range maxSwaps {
+			if done, err := c.update(ctx, key, change); done || err != nil {
+				return err
 			}
-			if err != nil {
-				old = nil
-			}
-			value, expires, ok := change(bytes.Clone(old))
-			switch {
-			case !ok:
-				return true, nil
-			case atomic:
-				return swapper.CompareAndSwap(ctx, key, old, value, expires)
-			}
-			return true, parts.cache.Put(ctx, key, value, expires)
-		})
-		if swapped || err != nil {
-			return err
 		}
+		return partCache.failed("other processes change the entry all the time")
+	})
+}
+
+// update changes an entry once. It returns false if another process was faster.
+func (c hostCache) update(ctx context.Context, key string, change func(old []byte) ([]byte, time.Time, bool)) (done bool, err error) {
+	old, _, err := c.cache.Get(ctx, key)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
 	}
-	return partCache.failed("other processes change the entry all the time")
+	if err != nil {
+		old = nil
+	}
+	value, expires, ok := change(bytes.Clone(old))
+	if !ok {
+		return true, nil
+	}
+	if swapper, atomic := c.cache.(CompareAndSwapper); atomic {
+		return swapper.CompareAndSwap(ctx, key, old, value, expires)
+	}
+	return true, c.cache.Put(ctx, key, value, expires)
 }
 
 func (c *memoryCache) CompareAndSwap(_ context.Context, key string, old, value []byte, expires time.Time) (bool, error) {

@@ -183,6 +183,19 @@ func TestSealedCache(t *testing.T) {
 				t.Errorf("two secrets lead to the name %s", name)
 			}
 		})
+		t.Run("accept-name-of-another-process", func(t *testing.T) {
+			// All versions that share a cache and a secret have to compute the same name.
+			if name := place("k"); name != "8da32494cb243235e2c0752826e67fd6bf07d1855199fcf8049b320f53cc4dbd" {
+				t.Errorf("the name of the key is %s now", name)
+			}
+		})
+		t.Run("accept-empty-value", func(t *testing.T) {
+			sealed, _ := lookleap.SealedCache(lookleap.NewMemoryCache(8), resumeKey)
+			_ = sealed.Put(t.Context(), "k", nil, planTime)
+			if value, expires, err := sealed.Get(t.Context(), "k"); err != nil || len(value) != 0 || !expires.Equal(planTime) {
+				t.Errorf("%q until %s, %v", value, expires, err)
+			}
+		})
 		t.Run("accept-delete", func(t *testing.T) {
 			below := lookleap.NewMemoryCache(8)
 			sealed, _ := lookleap.SealedCache(below, resumeKey)
@@ -206,6 +219,11 @@ func TestSealedCache(t *testing.T) {
 }
 
 func TestSeal(t *testing.T) {
+	t.Run("of-another-process", func(t *testing.T) { // which may have another version of this module
+		if state, err := lookleap.Unseal(resumeKey, "dxv9FVd6Gjo3g4x41KSdMainwUqyvtzCdZEliihEils5"); err != nil || string(state) != "state" {
+			t.Errorf("%q, %v", state, err)
+		}
+	})
 	sealed, err := lookleap.Seal(resumeKey, []byte("state"))
 	if err != nil {
 		t.Fatal(err)

@@ -263,7 +263,7 @@ func counts(groups [][]ConsentItem) string {
 	if total == 1 {
 		text = "1 thing to agree to"
 	}
-	if len(parts) > 1 || total > 0 && groups[0][0].Class != ItemOrdinary {
+	if total > 0 && groups[0][0].Class != ItemOrdinary { // ordinary items come last
 		text += ": " + strings.Join(parts, ", ")
 	}
 	return text
@@ -408,10 +408,13 @@ func block(text string) (lines []ConsentLine) {
 	return lines
 }
 
-// cutAt returns the first n bytes of a text, or fewer so that no character is cut.
+// cutAt returns the first n bytes of a text that is longer, or up to three fewer so that no
+// character is cut.
 func cutAt(text string, n int) string {
-	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
-		n--
+	for i := n; i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			return text[:i]
+		}
 	}
 	return text[:n]
 }

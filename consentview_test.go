@@ -176,10 +176,11 @@ func TestWhatIsApprovedIsShown(t *testing.T) {
 				}
 			})
 			t.Run("reject-value-of-two-texts", func(t *testing.T) {
-				two := lookleap.ConsentValue{Label: "value", Text: "ls", Data: []byte("rm -rf ~")}
-				_, err := lookleap.NewPlan(request(lookleap.ConsentAct, shop, "do it", item("a", "x", "shop.example", value(two))), nil, planTime)
-				if !errors.Is(err, lookleap.ErrPlanInvalid) {
-					t.Error(err)
+				for _, two := range []lookleap.ConsentValue{{Label: "value", Text: "ls", Data: []byte("rm -rf ~")}, {Label: "value", Text: "l", Data: []byte("r")}} {
+					_, err := lookleap.NewPlan(request(lookleap.ConsentAct, shop, "do it", item("a", "x", "shop.example", value(two))), nil, planTime)
+					if !errors.Is(err, lookleap.ErrPlanInvalid) {
+						t.Error(err)
+					}
 				}
 			})
 			t.Run("reject-long-command", func(t *testing.T) {
@@ -241,6 +242,17 @@ func TestWhatIsApprovedIsShown(t *testing.T) {
 				}
 			})
 		}
+		t.Run("accept-other-address-named", func(t *testing.T) {
+			for origin, other := range map[string]string{"https://10.0.0.1": "https://10.0.0.2", "https://[2001:db8::1]": "https://[2001:db8::2]"} {
+				p, err := lookleap.NewPlan(request(lookleap.ConsentAct, origin, "do it", item("a", "x", other), item("b", "x", origin)), nil, planTime)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if items := p.Request().Items; items[0].Class != lookleap.ItemOtherRecipient || items[1].Class != lookleap.ItemOrdinary {
+					t.Errorf("%s\n%+v", origin, items)
+				}
+			}
+		})
 		t.Run("accept-own-port-and-name", func(t *testing.T) {
 			for _, recipient := range []string{"shop.example:8443", "wss://shop.example", "Acme Inc.", "the bank"} {
 				if r := plan(t, item("a", "x", recipient)); r.Items[0].Class != lookleap.ItemOrdinary {

@@ -202,13 +202,13 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 		req = req.WithContext(ctx)
 	}
 	if h.isObserved() {
-		start := h.Time()
+		start, asked := h.Time(), req // a closure over req, which changes above, would move it to the heap
 		defer func() {
-			e := Event{Kind: EventFetch, Code: CodeOf(err), Subject: withoutSecrets(req.URL), Duration: h.Time().Sub(start), Err: err}
+			e := Event{Kind: EventFetch, Code: CodeOf(err), Subject: withoutSecrets(asked.URL), Duration: h.Time().Sub(start), Err: err}
 			if resp != nil {
 				e.Status = resp.StatusCode
 			}
-			h.Report(req.Context(), e)
+			h.Report(asked.Context(), e)
 		}()
 	}
 	if err := h.usable(); err != nil {
@@ -217,10 +217,7 @@ func (h *Host) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	}
 	resp, err = h.exchange(req)
 	switch {
-	case err != nil: // a response next to an error does not count
-		if resp != nil && resp.Body != nil {
-			_ = guardedBody{resp.Body}.Close()
-		}
+	case err != nil:
 		return nil, err
 	case resp == nil:
 		return nil, partFetcher.failed("it returned neither a response nor an error")

@@ -95,9 +95,32 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 			t.Fatalf("got %v, %v; body closed: %v", resp, err, body.closed)
 		}
 	})
+	t.Run("Fetcher-plain-error", func(t *testing.T) {
+		broken := errors.New("the proxy is down")
+		h := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) { return nil, broken })}
+		if _, err := h.RoundTrip(mustRequest(t, "https://example.com/")); lookleap.CodeOf(err) != lookleap.CodeFetcherFailed || !errors.Is(err, broken) {
+			t.Error(err)
+		}
+	})
+	t.Run("Fetcher-without-body", func(t *testing.T) {
+		h := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 204}, nil })}
+		if resp, err := h.RoundTrip(mustRequest(t, "https://example.com/")); err != nil || resp.Body != nil {
+			t.Errorf("%v, %v", resp, err)
+		}
+	})
+	t.Run("request-without-URL", func(t *testing.T) {
+		for _, req := range []*http.Request{nil, {}} {
+			if _, err := new(lookleap.Host).RoundTrip(req); lookleap.CodeOf(err) != lookleap.CodeFetcherFailed {
+				t.Error(err)
+			}
+		}
+	})
 	t.Run("Now-panic", func(t *testing.T) {
 		h := &lookleap.Host{Now: func() time.Time { panic("boom") }, Prompter: prompterFunc(approveAll)}
 		defer h.Close()
+		if h.Time().Year() != 9999 {
+			t.Errorf("without a clock it is %s, when something may still be valid", h.Time())
+		}
 		p := newPlan(t, "x")
 		if _, err := h.Ask(t.Context(), p); lookleap.CodeOf(err) != lookleap.CodePlanExpired {
 			t.Errorf("asked without a clock: %v", err)
@@ -179,6 +202,25 @@ func TestHostClose(t *testing.T) {
 	}
 }
 
+// closing is a Fetcher and a Resolver that can be closed.
+type closing struct {
+	fetcherFunc
+	resolverFunc
+	closed int
+}
+
+func (c *closing) Close() error { c.closed++; return nil }
+
+// TestHostCloseLeavesPlugins: what was plugged in belongs to its owner.
+func TestHostCloseLeavesPlugins(t *testing.T) {
+	var plugged closing
+	for _, h := range []*lookleap.Host{{Fetcher: &plugged}, {Resolver: &plugged}, {Fetcher: &plugged, Resolver: &plugged}} {
+		if err := h.Close(); err != nil || plugged.closed != 0 {
+			t.Errorf("%v, closed %d times", err, plugged.closed)
+		}
+	}
+}
+
 func TestHostClock(t *testing.T) {
 	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	h := &lookleap.Host{Now: func() time.Time { return then }}
@@ -226,6 +268,21 @@ func TestHungPlugins(t *testing.T) {
 				})
 			})
 		}
+		t.Run("reject-update-of-a-cache-that-rests", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hung, begin := lab.NewHung(true), time.Now()
+				host := &lookleap.Host{Cache: hung}
+				for range 3 { // waited for once
+					if err := host.UpdateCache(context.Background(), "key", func([]byte) ([]byte, time.Time, bool) { return nil, time.Time{}, true }); lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
+						t.Error(err)
+					}
+				}
+				if synctest.Wait(); hung.Calls() != 3 || time.Since(begin) > 3*time.Second {
+					t.Errorf("%d calls in %v", hung.Calls(), time.Since(begin))
+				}
+				hung.End()
+			})
+		})
 		t.Run("accept-cache-that-answers-again", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hung := lab.NewHung(false)

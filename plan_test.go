@@ -354,7 +354,7 @@ func TestCommitOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := commitTo(h, t.Context(), a, effect); !errors.Is(err, lookleap.ErrAlreadyDone) || calls != 1 {
-		t.Fatalf("nobody knows how much of a failed effect happened, so it must not run again: %v after %d calls", err, calls)
+		t.Fatalf("it is not known how much of a failed effect happened, so it must not run again: %v after %d calls", err, calls)
 	}
 
 	late, err := h.Ask(t.Context(), newPlan(t, "late"))

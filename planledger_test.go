@@ -283,3 +283,74 @@ func TestFileLedgerFailures(t *testing.T) {
 		}
 	})
 }
+
+// TestLedgerSteps follows one plan through both ledgers, each step by one of two processes.
+func TestLedgerSteps(t *testing.T) {
+	eachLedger(t, func(t *testing.T, one, two lookleap.PlanLedger) {
+		synctest.Test(t, func(t *testing.T) {
+			const id = "not UTF-8: \xff"
+			claimBy := func(l lookleap.PlanLedger, owner string) error {
+				_, err := l.Claim(t.Context(), lookleap.PlanClaim{ID: id, Owner: owner, Expires: planTime})
+				return err
+			}
+			is := func(owner string, state lookleap.PlanState, receipt string) {
+				t.Helper()
+				for _, l := range []lookleap.PlanLedger{one, two} {
+					r, err := l.Plan(t.Context(), id)
+					if err != nil || r.ID != id || r.Owner != owner || r.State != state || string(r.Receipt) != receipt || !r.Expires.Equal(planTime) {
+						t.Errorf("%+v, %v", r, err)
+					}
+				}
+			}
+			if err := one.Record(t.Context(), id, "a", lookleap.PlanOutcome{State: lookleap.PlanSent}); !errors.Is(err, lookleap.ErrClaimLost) {
+				t.Error("an outcome without a claim:", err)
+			}
+			if r, err := two.Plan(t.Context(), id); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if err := errors.Join(claimBy(one, "a"), claimBy(two, "a")); err != nil {
+				t.Error("the claim is repeated:", err)
+			}
+			if err := claimBy(two, "b"); !errors.Is(err, lookleap.ErrAlreadyDone) {
+				t.Error("another one claims:", err)
+			}
+			is("a", lookleap.PlanClaimed, "")
+			time.Sleep(lookleap.PlanLease)
+			if err := claimBy(two, "b"); err != nil {
+				t.Error("the lease is over:", err)
+			}
+			is("b", lookleap.PlanClaimed, "")
+			sent := lookleap.PlanOutcome{State: lookleap.PlanSent}
+			if err := one.Record(t.Context(), id, "a", sent); !errors.Is(err, lookleap.ErrClaimLost) {
+				t.Error("the first one sends:", err)
+			}
+			is("b", lookleap.PlanClaimed, "")
+			if err := errors.Join(two.Record(t.Context(), id, "b", sent), one.Record(t.Context(), id, "b", sent)); err != nil {
+				t.Error("the outcome is repeated:", err)
+			}
+			is("b", lookleap.PlanSent, "")
+			receipt := strings.Repeat("r", lookleap.MaxReceipt)
+			if err := two.Record(t.Context(), id, "b", lookleap.PlanOutcome{State: lookleap.PlanDone, Receipt: []byte(receipt + "r")}); !errors.Is(err, lookleap.ErrClaimLost) {
+				t.Error("the receipt is too long:", err)
+			}
+			if err := two.Record(t.Context(), id, "b", lookleap.PlanOutcome{State: lookleap.PlanDone, Receipt: []byte(receipt)}); err != nil {
+				t.Error(err)
+			}
+			is("b", lookleap.PlanDone, receipt)
+			time.Sleep(time.Hour)
+			if err := claimBy(one, "c"); !errors.Is(err, lookleap.ErrAlreadyDone) {
+				t.Error("the plan is done:", err)
+			}
+		})
+	})
+	t.Run("accept-repeated-without-a-new-version", func(t *testing.T) {
+		dir := t.TempDir()
+		l := lookleap.FilePlanLedger(dir)
+		for range 3 {
+			_, err := l.Claim(t.Context(), lookleap.PlanClaim{ID: "x", Owner: "a", Expires: planTime})
+			if files, _ := os.ReadDir(dir); err != nil || len(files) != 1 {
+				t.Errorf("%v, %v", files, err)
+			}
+		}
+	})
+}
