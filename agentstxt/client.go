@@ -1,19 +1,113 @@
 package agentstxt
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"math/rand/v2"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/flight"
 )
+
+// Options are the choices that the draft leaves to clients. The zero value follows the
+// draft's letter and denies more, except where that would make ordinary sites unusable.
+// [Web] returns the options for the web as it is today.
+type Options struct {
+	// Strict restricts an origin also if the response is probably not a policy: a web
+	// page, a 4xx status other than 404 and 410, or another media type.
+	Strict bool
+
+	// Foreign says what a file of another format with the same name means. Most files
+	// under this name are of other formats; [Web] returns options that ignore them.
+	Foreign Foreign
+
+	// Robots makes the client read robots.txt too and obey the stricter of both files.
+	Robots Robots
+
+	// Unlisted decides about paths that no directive matches.
+	Unlisted Unlisted
+
+	// DenyUnknownParams denies the paths of an ALLOW line with a parameter other than
+	// limit, since the parameter may be a condition.
+	DenyUnknownParams bool
+
+	// RefuseHTTP restricts origins with the scheme http. Otherwise that is a finding.
+	RefuseHTTP bool
+
+	// UserAgent is the header field of requests for policies; "" names this library, after
+	// the token of Robots if there is one.
+	UserAgent string
+
+	// Window is the time to which a limit applies; 0 means one hour. The draft does
+	// not define the unit.
+	Window time.Duration
+
+	Limits Limits
+}
+
+// Unlisted says how to decide about a path that no directive matches.
+type Unlisted uint8
+
+const (
+	// UnlistedByFile denies if the file has an ALLOW line, since the file then lists
+	// what is allowed. It allows otherwise.
+	UnlistedByFile Unlisted = iota
+	// UnlistedDeny always denies.
+	UnlistedDeny
+	// UnlistedAllow always allows.
+	UnlistedAllow
+)
+
+// Limits bound the cost of one file, one origin and one process. A zero field takes its
+// default. Sizes are in bytes.
+type Limits struct {
+	Size       int           // of a file after content decoding; default 512 KiB
+	Line       int           // of a line, and of a path in Decide; default 8 KiB
+	Directives int           // in a file; default 100,000
+	Wildcards  int           // DISALLOW lines with "*" or a final "$" in a file; default 1,000
+	Params     int           // of a directive; default 64
+	Findings   int           // and metadata comments kept for a file; default 64
+	Timeout    time.Duration // for one fetch, redirects included; default 10 s
+	Redirects  int           // followed for one fetch; default 5
+	Origins    int           // policies in memory; default 1,024
+	Memory     int           // size of all policies in memory; default 64 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, field := range []struct {
+		value    *int
+		fallback int
+	}{
+		{&l.Size, 512 << 10},
+		{&l.Line, 8 << 10},
+		{&l.Directives, 100_000},
+		{&l.Wildcards, 1000},
+		{&l.Params, 64},
+		{&l.Findings, 64},
+		{&l.Redirects, 5},
+		{&l.Origins, 1024},
+		{&l.Memory, 64 << 20},
+	} {
+		if *field.value <= 0 {
+			*field.value = field.fallback
+		}
+	}
+	if l.Timeout <= 0 {
+		l.Timeout = 10 * time.Second
+	}
+	// Positions in a file are stored in 32 bits, lengths of normal paths in 16.
+	l.Size = min(l.Size, 256<<20)
+	l.Line = min(l.Line, math.MaxUint16/3) // encoding makes three bytes of one
+	return l
+}
 
 // Client fetches and caches the policies of origins. Concurrent calls for one origin
 // share one request. All methods may be called from several goroutines at once.
@@ -26,11 +120,9 @@ type Client struct {
 	options     Options
 	limits      Limits
 	origins     *lru.Cache[originKey, origin] // of recent URLs
-	cache       *policyCache
+	policies    *flight.Memo[string, *cachedPolicy]
 	robots      *flight.Memo[string, *robotsEntry]
-	flight      flight.Group[string, *cachedPolicy]
 	generations atomic.Uint64
-	attempts    atomic.Uint64
 	unusable    error // why no method can be used
 }
 
@@ -45,17 +137,29 @@ func NewClient(host *lookleap.Host, options Options) *Client {
 	if err != nil {
 		panic(err) // only a size below 1 is an error
 	}
-	robotsSize := func(_ string, e *robotsEntry) int { return 1024 + 4*e.file.size }
+	size := func(_ string, e *cachedPolicy) int {
+		p := e.policy
+		if e.good != nil {
+			p = e.good.policy // the policy in force is the same file
+		}
+		return min(p.memory(), limits.Memory) // a larger one is kept alone, so that it is not read for each request
+	}
+	robotsSize := func(_ string, e *robotsEntry) int { return e.file.memory() }
+	var unusable error
+	if strings.ContainsFunc(options.Robots.Token, func(r rune) bool { return r >= utf8.RuneSelf || !isTokenLetter(byte(r)) && !isDigit(byte(r)) }) {
+		unusable = usageError("the token of Options.Robots is not a product token",
+			"use letters, digits, - and _, without a version, such as ExampleBot")
+	}
 	return &Client{
-		host: host, options: options, limits: limits, unusable: options.Robots.check(),
-		origins: origins, cache: newPolicyCache(limits.Origins, limits.Memory),
-		robots: flight.NewSizedMemo(limits.Origins, limits.Memory, robotsSize, host.Time),
+		host: host, options: options, limits: limits, unusable: unusable, origins: origins,
+		policies: flight.NewSizedMemo(limits.Origins, limits.Memory, size, host.Time),
+		robots:   flight.NewSizedMemo(limits.Origins, limits.Memory, robotsSize, host.Time),
 	}
 }
 
 // ready returns an error for a client that NewClient did not make, or that has no host.
 func (c *Client) ready() error {
-	if c == nil || c.host == nil || c.cache == nil {
+	if c == nil || c.host == nil || c.policies == nil {
 		return usageError("the client has no host", "make it with NewClient, or a guard with Guard")
 	}
 	return c.unusable
@@ -65,7 +169,14 @@ func (c *Client) ready() error {
 // cannot be fetched, it returns a restricted policy and no error. It returns an error
 // if the URL has no origin, ctx ended, or the host is closed.
 func (c *Client) Policy(ctx context.Context, rawURL string) (*Policy, error) {
-	entry, err := c.lookup(ctx, rawURL)
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	asked, err := c.targetOf(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := c.current(ctx, asked.origin)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +194,8 @@ func (c *Client) Decide(ctx context.Context, rawURL string) (Decision, error) {
 	if err != nil {
 		return Decision{Path: asked.path, Code: lookleap.CodeOf(err)}, err
 	}
-	x, err := c.consult(ctx, &asked)
-	if err != nil {
+	x := decided{target: asked}
+	if err := c.consult(ctx, &x); err != nil {
 		return Decision{Path: asked.path, Code: lookleap.CodeOf(err)}, err
 	}
 	if x.robots != nil && !x.byRobots.Allowed {
@@ -104,21 +215,10 @@ func (c *Client) Generation(rawURL string) uint64 {
 	if err != nil {
 		return 0
 	}
-	if entry := c.cache.get(asked.origin.name); entry != nil {
-		return entry.generation
+	if held, _ := c.policies.Peek(asked.origin.name); held.Value != nil {
+		return held.Value.generation
 	}
 	return 0
-}
-
-func (c *Client) lookup(ctx context.Context, rawURL string) (*cachedPolicy, error) {
-	if err := c.ready(); err != nil {
-		return nil, err
-	}
-	asked, err := c.targetOf(rawURL)
-	if err != nil {
-		return nil, err
-	}
-	return c.current(ctx, asked.origin)
 }
 
 // cachedPolicy is what the client knows about one origin. It never changes.
@@ -126,7 +226,6 @@ type cachedPolicy struct {
 	policy     *Policy // in force
 	evidence   lookleap.Evidence
 	generation uint64
-	attempt    uint64    // number of the attempt that led to it
 	recheck    time.Time // when the shared cache or the server is asked again
 	good       *goodCopy // may stay in force or be revalidated; nil if there is none
 	stale      bool      // the good copy is in force because no newer answer is usable
@@ -148,123 +247,56 @@ type goodCopy struct {
 	checked     time.Time
 }
 
-// isCurrent reports whether the entry can be used without asking again. It cannot if
-// the clock was set back.
-func (e *cachedPolicy) isCurrent(now time.Time) bool {
-	return e != nil && now.Before(e.recheck) && !now.Before(e.checked)
-}
-
-// policyCache holds what is known about origins, bounded by number and by bytes. It
-// evicts the least recently used entry first.
-type policyCache struct {
-	mu       sync.Mutex
-	lru      *simplelru.LRU[string, *cachedPolicy]
-	bytes    int
-	maxBytes int
-}
-
-func newPolicyCache(origins, maxBytes int) *policyCache {
-	c := &policyCache{maxBytes: maxBytes}
-	entries, err := simplelru.NewLRU(origins, func(_ string, e *cachedPolicy) { c.bytes -= e.size() })
-	if err != nil {
-		panic(err) // only a size below 1 is an error
-	}
-	c.lru = entries
-	return c
-}
-
-// size estimates the memory of an entry.
-func (e *cachedPolicy) size() int {
-	p := e.policy
-	if e.good != nil {
-		p = e.good.policy // the policy in force is the same file
-	}
-	return 512 + len(p.text) + 12*len(p.rules) + 8*len(p.conditions) + 4*len(p.index.slots)
-}
-
-func (c *policyCache) get(origin string) *cachedPolicy {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, _ := c.lru.Get(origin)
-	return e
-}
-
-// put stores an entry unless the result of a later attempt is there: an older answer
-// must not replace a malformed file.
-func (c *policyCache) put(origin string, e *cachedPolicy) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if newer, ok := c.lru.Peek(origin); ok && newer.attempt > e.attempt {
-		return
-	}
-	c.lru.Remove(origin) // an entry that is replaced does not count as evicted
-	c.lru.Add(origin, e)
-	c.bytes += e.size()
-	for c.bytes > c.maxBytes && c.lru.Len() > 1 {
-		c.lru.RemoveOldest()
-	}
-}
-
 // current returns what is known about an origin. It asks for the policy again if that
 // is outdated.
 func (c *Client) current(ctx context.Context, o origin) (*cachedPolicy, error) {
-	if err := c.ready(); err != nil {
-		return nil, err
-	}
-	if entry := c.cache.get(o.name); entry.isCurrent(c.host.Time()) {
+	if entry, fresh := c.policies.Fresh(o.name); fresh {
 		return entry, nil
 	}
-	return c.flight.Do(ctx, o.name, func(ctx context.Context) (*cachedPolicy, error) {
-		before := c.cache.get(o.name)
-		if before.isCurrent(c.host.Time()) {
-			return before, nil // another caller was faster
-		}
-		attempt := c.attempts.Add(1)
-		entry, err := c.ask(ctx, o, before)
+	return c.policies.Get(ctx, o.name, func(ctx context.Context) (flight.Loaded[*cachedPolicy], error) {
+		entry, err := c.ask(ctx, o)
 		if err != nil {
-			return nil, err
+			return flight.Loaded[*cachedPolicy]{}, err
 		}
-		entry.attempt = attempt
-		if entry.samePolicy(before) {
-			entry.generation = before.generation
-		} else {
-			entry.generation = c.generations.Add(1)
-		}
-		c.cache.put(o.name, entry)
-		return entry, nil
+		return flight.Loaded[*cachedPolicy]{Value: entry, Until: entry.recheck}, nil
 	})
 }
 
-// samePolicy reports whether two entries have the same policy, apart from findings.
-func (e *cachedPolicy) samePolicy(before *cachedPolicy) bool {
-	return before != nil && (e.policy == before.policy ||
-		e.good != nil && before.good != nil && e.good.policy == before.good.policy &&
-			e.policy.state == Valid && before.policy.state == Valid)
-}
-
 // ask asks the shared cache, then the server. It returns a new entry.
-func (c *Client) ask(ctx context.Context, o origin, before *cachedPolicy) (*cachedPolicy, error) {
-	before, usable := c.recall(ctx, o, before)
-	if usable {
-		return before, nil
+func (c *Client) ask(ctx context.Context, o origin) (entry *cachedPolicy, err error) {
+	held, _ := c.policies.Peek(o.name)
+	known, usable := held.Value, false
+	if entry = known; c.host.Cache != nil {
+		entry, usable = c.recall(ctx, o, known)
 	}
-	if before == nil {
-		before = &cachedPolicy{}
+	if !usable {
+		before := entry
+		if before == nil {
+			before = &cachedPolicy{}
+		}
+		var validator fetch.Validator
+		if before.good != nil {
+			validator = before.good.validator
+		}
+		result, err := c.read(ctx, o, validator)
+		if err != nil {
+			return nil, err
+		}
+		entry = c.after(before, result)
+		if c.host.Cache != nil {
+			if malformed := c.share(ctx, o, entry, result); malformed != nil {
+				entry = malformed
+			}
+		}
+		for _, f := range entry.policy.findings {
+			c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: o.name + policyPath, Finding: &f})
+		}
 	}
-	var known fetch.Validator
-	if before.good != nil {
-		known = before.good.validator
-	}
-	result, err := c.read(ctx, o, known)
-	if err != nil {
-		return nil, err
-	}
-	entry := c.after(before, result)
-	if malformed := c.share(ctx, o, entry, result); malformed != nil {
-		entry = malformed
-	}
-	for _, f := range entry.policy.findings {
-		c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: o.name + policyPath, Finding: &f})
+	if known != nil && (entry.policy == known.policy || entry.good != nil && known.good != nil && entry.good.policy == known.good.policy &&
+		entry.policy.state == Valid && known.policy.state == Valid) { // apart from findings
+		entry.generation = known.generation
+	} else {
+		entry.generation = c.generations.Add(1)
 	}
 	return entry, nil
 }
@@ -309,7 +341,14 @@ func (c *Client) after(before *cachedPolicy, result *readResult) *cachedPolicy {
 			e.private = good.private
 		}
 	}
-	e.policy = result.policy(c.options)
+	switch {
+	case result.err == nil:
+		e.policy = Judge(result.response, c.options)
+	case lookleap.CodeOf(result.err) == lookleap.CodeTooLarge:
+		e.policy = restricted(malformed(lookleap.CodeTooLarge, lookleap.Position{}, "the file is larger than its limit", "merge directives or drop comments"))
+	default:
+		e.policy = restricted(unavailable(lookleap.CodeUnreachable, "the policy could not be read", result.err))
+	}
 	switch {
 	case e.policy.state == Valid:
 		e.good = &goodCopy{
@@ -319,18 +358,13 @@ func (c *Client) after(before *cachedPolicy, result *readResult) *cachedPolicy {
 		e.fresh = result.fresh
 	case isMalformed(e.policy):
 		e.fresh = now.Add(malformedFor) // without the good copy: it is never used again
-	case e.policy.state == Absent && (e.policy.reason == CodeNoPolicy || e.policy.reason == CodeForeignFormat):
-		e.fresh = result.fresh
 	case e.policy.state == Absent:
-		// Challenge pages look like that, so a good copy stays (AGT-2-04 to AGT-2-11).
 		e.fresh = result.fresh
-		keepGood("", e.policy.findings[0])
-	case e.policy.reason == lookleap.CodeRateLimited:
-		wait := result.retryAfter
-		if wait == 0 {
-			wait = rateLimitedFor
+		if e.policy.reason != CodeNoPolicy && e.policy.reason != CodeForeignFormat {
+			keepGood("", e.policy.findings[0]) // challenge pages look like that (AGT-2-04 to AGT-2-11)
 		}
-		e.fresh = now.Add(wait)
+	case e.policy.reason == lookleap.CodeRateLimited:
+		e.fresh = now.Add(cmp.Or(result.retryAfter, rateLimitedFor))
 		keepGood("the server answered 429", lookleap.Finding{})
 	case e.policy.reason == CodeAccessDenied:
 		e.fresh = now.Add(deniedFor)

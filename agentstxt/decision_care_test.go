@@ -124,7 +124,8 @@ func TestRobotsDecisions(t *testing.T) {
 		})
 	}
 	for token, ok := range map[string]bool{"": true, "ExampleBot": true, "AI2-Bot_x": true, "Example Bot": false, "ExampleBot/1.0": false, "é": false} {
-		if err := (Robots{Token: token}).check(); (err == nil) != ok {
+		c := NewClient(&lookleap.Host{}, Options{Robots: Robots{Token: token}})
+		if _, err := c.Decide(t.Context(), ""); (lookleap.CodeOf(err) != lookleap.CodeUsage) != ok {
 			t.Errorf("%q: %v", token, err)
 		}
 	}

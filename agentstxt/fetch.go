@@ -48,7 +48,7 @@ func (c *Client) get(ctx context.Context, o origin, file domain.URL, known fetch
 	}
 	known.Ask(header)
 	req.URL, req.Header, req.Redirect = file, header, fetch.Anywhere
-	ctx = c.mark(ctx)
+	ctx = context.WithValue(ctx, sentBy{c}, true)
 	var fetcher lookleap.Fetcher = c.host
 	if o.plain {
 		fetcher, req.Redirect = plainFetcher{c.host, o}, nil
@@ -191,15 +191,4 @@ func (r *readResult) isTemporary() bool {
 		return true
 	}
 	return false
-}
-
-// policy judges what was read.
-func (r *readResult) policy(options Options) *Policy {
-	switch code := lookleap.CodeOf(r.err); {
-	case r.err == nil:
-		return Judge(r.response, options)
-	case code == lookleap.CodeTooLarge:
-		return restricted(malformed(code, lookleap.Position{}, "the file is larger than its limit", "merge directives or drop comments"))
-	}
-	return restricted(unavailable(lookleap.CodeUnreachable, "the policy could not be read", r.err))
 }

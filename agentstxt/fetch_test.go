@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -319,25 +320,45 @@ func TestMalformedRefetch(t *testing.T) {
 	})
 }
 
+// TestMemoryKeepsTheLaterAttempt: what comes to a read that every caller left does not replace
+// what a later read found.
 func TestMemoryKeepsTheLaterAttempt(t *testing.T) {
-	m := newPolicyCache(10, 1<<20)
-	m.put("o", &cachedPolicy{policy: restricted(errors.New("malformed")), attempt: 2})
-	m.put("o", &cachedPolicy{policy: mustParse(t, Options{}, "/a ALLOW"), attempt: 1})
-	if m.get("o").policy.State() != Restricted {
-		t.Error("an older answer brought a good copy back")
-	}
+	inWorld(t, "AGT-5-06/reject-whole-file-after-a-malformed-one", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Fault("/agents.txt", lab.Delay(time.Second))
+		ctx, cancel := context.WithTimeout(w.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := w.client.Policy(ctx, "https://shop.example/"); !errors.Is(err, context.DeadlineExceeded) {
+			w.Error(err)
+		}
+		w.servesFile("*0000\n/status ALLOW\n")
+		w.want(Restricted, CodeHashMissing)
+		w.pass(2 * time.Second)
+		w.want(Restricted, CodeHashMissing)
+	})
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	m := newPolicyCache(1000, 100_000)
+	host := &lookleap.Host{}
+	c := NewClient(host, Options{Limits: Limits{Memory: 100_000}})
 	p := mustParse(t, Options{}, numbered(500, "/%d ALLOW")...)
-	for i := range 100 {
-		m.put(strings.Repeat("x", i), &cachedPolicy{policy: p, good: &goodCopy{policy: p}})
-		m.put(strings.Repeat("x", i), &cachedPolicy{policy: p, good: &goodCopy{policy: p}})
+	for i := range 200 {
+		entry := &cachedPolicy{policy: p, good: &goodCopy{policy: p}}
+		c.policies.Put(strings.Repeat("x", i/2), flight.Loaded[*cachedPolicy]{Value: entry, Until: host.Time().Add(time.Hour)})
 	}
-	if m.bytes > 100_000 || m.bytes != m.lru.Len()*(&cachedPolicy{policy: p}).size() || m.lru.Len() < 2 {
-		t.Errorf("%d bytes in %d entries of %d", m.bytes, m.lru.Len(), (&cachedPolicy{policy: p}).size())
+	if n, size := c.policies.Len(), c.policies.Bytes(); size > 100_000 || n < 2 || size/n < len(p.text) {
+		t.Errorf("%d bytes in %d entries", size, n)
 	}
+}
+
+// TestLargePolicy: a file that needs more than the memory for all files is read once.
+func TestLargePolicy(t *testing.T) {
+	inWorld(t, "AGT-10-02/accept-file-larger-than-the-memory", Options{Limits: Limits{Memory: 100}}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.want(Valid, lookleap.CodeOK)
+		w.want(Valid, lookleap.CodeOK)
+		w.asked(1)
+	})
 }
 
 // TestRedirectedPolicy: what a redirect on the way to a policy says about caches.

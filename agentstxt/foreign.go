@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -63,13 +62,74 @@ func isForeign(data []byte) bool {
 	return !hasHash(data) && !isPolicyInMarkup(data) && !hasDenial(data)
 }
 
-// decoratedPath matches a path at the end of a text, and what an editor, a converter or another
-// format may put around it: signs of a list, a table, a quotation or a diff, tags, colors, escapes.
-var decoratedPath = sync.OnceValue(func() *regexp.Regexp {
-	const color = `\x1b\[[0-9;]*m`
-	return regexp.MustCompile(`(?:^|[^0-9A-Za-z_.:/%=-]|^[-+]|` + color + `)(?:\\?/|%2[Ff]|=2[Ff]|\\u002[Ff]|\x{FF0F})[^\s"'` + "`" + `|,<>]*?` +
-		`(?:[\s"'` + "`" + `|,:*_\[\]]|\pZ|\p{Cf}|` + color + `|<[^<>]*>|%20|=20)+$`)
-})
+// endsWithPath reports whether a text ends with a path and with what an editor, a converter or
+// another format may put around it: signs of a list, a table, a quotation or a diff, tags, colors,
+// escapes. There must be something behind the path.
+func endsWithPath(text []byte) bool {
+	path := text
+	for n := 1; n > 0; path = path[:len(path)-n] {
+		n = decorationAtEnd(path)
+	}
+	if len(path) == len(text) {
+		return false
+	}
+	const ends = " \t\n\f\r\"'`|,<>"
+	for at := bytes.LastIndexAny(path, ends) + 1; at < len(path); at++ {
+		before := path[:at]
+		if !beginsWithSlash(path[at:]) {
+			continue
+		}
+		if at == 0 || at == 1 && before[0] == '-' || colorAtEnd(before) > 0 {
+			return true
+		}
+		if c := before[at-1]; !isAlnum(c) && strings.IndexByte("_.:/%=-", c) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// beginsWithSlash reports whether a text begins with a slash, or with what stands for one.
+func beginsWithSlash(text []byte) bool {
+	for _, slash := range []string{"/", `\/`, "%2F", "%2f", "=2F", "=2f", `\u002F`, `\u002f`, "\uFF0F"} {
+		if bytes.HasPrefix(text, []byte(slash)) {
+			return true
+		}
+	}
+	return false
+}
+
+// decorationAtEnd returns the length of the last sign of a text that is no part of a path, 0 if
+// there is none.
+func decorationAtEnd(text []byte) int {
+	last, size := utf8.DecodeLastRune(text)
+	switch {
+	case size == 0:
+		return 0
+	case strings.ContainsRune(" \t\n\f\r\"'`|,:*_[]", last), unicode.In(last, unicode.Z, unicode.Cf):
+		return size
+	case bytes.HasSuffix(text, []byte("%20")), bytes.HasSuffix(text, []byte("=20")):
+		return len("%20")
+	case last == '>':
+		if begin := bytes.LastIndexAny(text[:len(text)-1], "<>"); begin >= 0 && text[begin] == '<' {
+			return len(text) - begin
+		}
+	}
+	return colorAtEnd(text)
+}
+
+// colorAtEnd returns the length of the color of a terminal at the end of a text, 0 if there is none.
+func colorAtEnd(text []byte) int {
+	digits, found := bytes.CutSuffix(text, []byte("m"))
+	if !found {
+		return 0
+	}
+	rest := bytes.TrimRight(digits, "0123456789;")
+	if !bytes.HasSuffix(rest, []byte("\x1b[")) {
+		return 0
+	}
+	return len(text) - len(rest) + len("\x1b[")
+}
 
 const (
 	maxDenials  = 64      // of a file that are looked at: damage is rarely to later lines only
@@ -102,7 +162,7 @@ func hasDenial(data []byte) bool {
 			continue
 		}
 		looked++
-		if decoratedPath().Match(line) {
+		if endsWithPath(line) {
 			return true
 		}
 	}

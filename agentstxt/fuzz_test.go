@@ -57,7 +57,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatal(err)
 			}
 			if a, b := p.Decide(path), same.Decide(path); a.Allowed != b.Allowed || a.Code != b.Code || a.Limit != b.Limit || a.Rule != b.Rule {
-				t.Fatalf("written anew, %v became %v", a, b)
+				t.Fatalf("written again, %v became %v", a, b)
 			}
 		}
 		served := Judge(Response{Status: 200, ContentType: "text/plain", Body: data}, o)

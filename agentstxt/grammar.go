@@ -295,17 +295,13 @@ func unhex(c byte) int {
 func metaComment(line []byte) (key, value string, ok bool) {
 	k, v, found := bytes.Cut(bytes.TrimLeft(line, "# \t"), []byte(":"))
 	v = bytes.Trim(v, " \t")
-	if !found || len(k) == 0 || len(k) > 64 || len(v) > 256 || bytes.HasPrefix(v, []byte("//")) || !isKey(k) {
+	if !found || len(k) == 0 || len(k) > 64 || len(v) > 256 || bytes.HasPrefix(v, []byte("//")) || !isAlpha(k[0]) {
 		return "", "", false
 	}
-	return strings.ToLower(string(k)), string(v), true
-}
-
-func isKey(k []byte) bool {
 	for _, c := range k {
 		if !isAlnum(c) && c != '-' && c != '_' && c != '.' {
-			return false
+			return "", "", false
 		}
 	}
-	return isAlpha(k[0])
+	return strings.ToLower(string(k)), string(v), true
 }

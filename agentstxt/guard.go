@@ -56,27 +56,26 @@ func (t *Transport) Time() time.Time { return zero.Or(t.Client()).host.Time() }
 // through the host, so that a guard detects a host that sends through the guard.
 type sentBy struct{ client *Client }
 
-func (c *Client) mark(ctx context.Context) context.Context {
-	return context.WithValue(ctx, sentBy{c}, true)
-}
-
 // RoundTrip sends a request if [Transport.Check] allows it. Like [http.Transport], it asks for
 // gzip and decodes it if the request names no encoding and no range. The context of the
 // response's request holds what the publisher states about the use of its content: see
 // [UsageFrom].
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	decided, err := t.decide(req)
+	x, err := t.decide(req)
 	if err != nil {
 		if req != nil && req.Body != nil {
 			_ = req.Body.Close()
 		}
 		return nil, err
 	}
-	sent := req.WithContext(t.client.mark(req.Context()))
+	sent := req.WithContext(context.WithValue(req.Context(), sentBy{t.client}, true))
 	sent.Header = roundtrip.Canonical(req.Header)
-	compressed := asksForGzip(sent)
+	compressed := sent.Method != http.MethodHead && sent.Header.Get("Accept-Encoding") == "" && sent.Header.Get("Range") == ""
 	if compressed {
-		sent.Header = withGzip(sent.Header)
+		asked := make(http.Header, len(sent.Header)+1)
+		maps.Copy(asked, sent.Header)
+		asked["Accept-Encoding"] = []string{"gzip"}
+		sent.Header = asked
 	}
 	resp, err := t.client.host.RoundTrip(sent)
 	if err != nil {
@@ -86,8 +85,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		decode(resp)
 	}
 	usage := ParseContentUsage(resp.Header)
-	if decided.robots != nil {
-		usage = usage.Strictest(decided.robots.file.statedAt(decided.target.path, decided.target.query, decided.target.hasQuery))
+	if x.robots != nil {
+		usage = usage.Strictest(x.robots.file.statedAt(x.target.path, x.target.query, x.target.hasQuery))
 	}
 	stateUsage(req, resp, usage)
 	return resp, nil
@@ -98,75 +97,70 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // [*lookleap.VerifyError]; if the request's context ended or the host is closed, Check
 // returns that error.
 func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
-	decided, err := t.decide(req)
+	x, err := t.decide(req)
 	if err != nil {
 		return nil, err
 	}
-	return t.client.verdict(decided), nil
+	return t.client.verdict(&x), nil
 }
 
 // decided is a decision about one request and what it rests on.
 type decided struct {
-	target    target
-	consulted           // without a policy if the request has no origin
-	summary   string    // "" if the decision says it
-	until     time.Time // when a refusal ends; zero: with what it rests on
+	target   target
+	policy   *cachedPolicy // nil if the request has no origin
+	decision Decision      // of both files
+	robots   *robotsEntry  // nil if robots.txt was not asked
+	byRobots Decision
+	summary  string    // "" if the decision says it
+	until    time.Time // when a refusal ends; zero: with what it rests on
 }
 
 // decide decides about a request and counts it: it finds the origin (target), reads what the
 // origin's files say (consult), and takes the request from the limit of the directive.
-func (t *Transport) decide(req *http.Request) (*decided, error) {
+func (t *Transport) decide(req *http.Request) (x decided, err error) {
 	c := zero.Or(t).client
 	if err := c.ready(); err != nil {
-		return nil, err
+		return x, err
 	}
 	if req == nil {
-		return nil, usageError("the request is nil", "")
+		return x, usageError("the request is nil", "")
 	}
 	ctx := req.Context()
-	asked, err := t.target(req)
-	if err != nil {
-		subject := "a request without a URL"
+	if x.target, err = t.target(req); err != nil {
+		x.target.origin.name = "a request without a URL"
 		if req.URL != nil { // without user information, query and fragment
-			subject = req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath()
+			x.target.origin.name = req.URL.Scheme + "://" + req.URL.Host + req.URL.EscapedPath()
 		}
-		x := &decided{target: target{origin: origin{name: subject}}, summary: err.Error()}
-		x.decision.Code = lookleap.CodeOf(err)
-		return nil, t.refuse(ctx, x, err)
+		x.decision.Code, x.summary = lookleap.CodeOf(err), err.Error()
+		return x, t.refuse(ctx, &x, err)
 	}
-	x := &decided{target: asked}
-	if x.consulted, err = c.consult(ctx, &x.target); err != nil {
-		return nil, err
+	if err := c.consult(ctx, &x); err != nil {
+		return x, err
 	}
 	switch {
 	case x.robots != nil && !x.byRobots.Allowed:
-		return nil, t.refuse(ctx, x, x.robots.file.err)
+		return x, t.refuse(ctx, &x, x.robots.file.err)
 	case !x.decision.Allowed:
-		return nil, t.refuse(ctx, x, x.policy.policy.Err())
-	}
-	if x.decision.Limit <= 0 {
+		return x, t.refuse(ctx, &x, x.policy.policy.err)
+	case x.decision.Limit <= 0:
 		return x, nil
 	}
 	rate := lookleap.Rate{Limit: x.decision.Limit, Window: c.options.Window}
-	wait, err := c.host.Take(ctx, limitKey(asked.origin, x.decision.Rule), rate)
+	wait, err := c.host.Take(ctx, limitKey(x.target.origin, x.decision.Rule), rate)
 	if err != nil {
 		x.summary = "the limit of the policy could not be checked"
 		x.decision.Allowed, x.decision.Code = false, lookleap.CodeOf(err)
-		return nil, t.refuse(ctx, x, err)
+		return x, t.refuse(ctx, &x, err)
 	}
 	if wait > 0 {
 		x.until = c.host.Time().Add(wait)
 		x.summary = fmt.Sprintf("%d requests were sent in the last %s, the next may follow %s",
 			rate.Limit, rate.Window, x.until.UTC().Format(time.RFC3339))
 		x.decision.Allowed, x.decision.Code = false, lookleap.CodeLimit
-		return nil, t.refuse(ctx, x, nil)
+		return x, t.refuse(ctx, &x, nil)
 	}
 	return x, nil
 }
-
-// limitKey is the key of a directive for the Limiter. The directive's line is not part of
-// it, since it may change with the file.
-func limitKey(o origin, rule string) string { return "agentstxt limit " + o.name + " " + rule }
 
 // target returns what a request asks for. It returns an error for a request whose Host
 // field contradicts its URL.
@@ -174,14 +168,12 @@ func (t *Transport) target(req *http.Request) (target, error) {
 	if req.Context().Value(sentBy{t.client}) != nil {
 		return target{}, usageError("the guard's host sends through the guard itself", "give the guard a host of its own")
 	}
-	o, err := t.client.cachedOriginOf(req.URL)
+	o, err := t.client.originOf(req.URL)
 	if err != nil {
 		return target{}, err
 	}
 	if req.Host != "" && !strings.EqualFold(req.Host, req.URL.Host) {
-		named := *req.URL
-		named.Host = req.Host
-		if other, err := originOf(&named); err != nil || other.name != o.name {
+		if other, err := originAt(req.URL.Scheme, req.Host); err != nil || other.name != o.name {
 			return target{}, &lookleap.Error{Code: lookleap.CodeBadHost,
 				Message: "the request's Host field names another site than its URL"}
 		}
@@ -189,19 +181,48 @@ func (t *Transport) target(req *http.Request) (target, error) {
 	return newTarget(o, req.URL, req.Method), nil
 }
 
-// asksForGzip reports whether the guard is to ask for a compressed response and decode
-// it, as [http.Transport] does: only if the caller says nothing about encodings or ranges.
-func asksForGzip(req *http.Request) bool {
-	return req.Method != http.MethodHead && req.Header.Get("Accept-Encoding") == "" && req.Header.Get("Range") == ""
+// consult decides about the target by the policy of its origin, and by robots.txt if the
+// policy allows it and the options say so. The stricter decision counts.
+func (c *Client) consult(ctx context.Context, x *decided) (err error) {
+	o := x.target.origin
+	both := c.options.Robots.Token != "" && !x.target.isFile()
+	var robots *robotsEntry
+	if both {
+		robots, _ = c.robots.Fresh(o.name)
+		if _, known := c.policies.Fresh(o.name); robots == nil && !known {
+			early, cancel := context.WithCancel(ctx)
+			defer cancel() // after a policy that denies, robots.txt does not matter
+			// The call below shares this one, so that the caller waits once.
+			go func() { _, _ = c.robotsOf(early, o) }()
+		}
+	}
+	if x.policy, err = c.current(ctx, o); err != nil {
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: o.name, Message: "the policy could not be read", Err: err}
+	}
+	path := x.target.path
+	if x.policy.policy.foreign != nil { // whose rules may be about queries
+		path = x.target.pathAndQuery()
+	}
+	x.decision = x.policy.policy.decide(path, x.target.reads)
+	x.decision.Path, x.decision.Generation = x.target.path, x.policy.generation
+	if !both || !x.decision.Allowed {
+		return nil
+	}
+	if robots == nil {
+		if robots, err = c.robotsOf(ctx, o); err != nil {
+			return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: o.name, Message: "robots.txt could not be read", Err: err}
+		}
+	}
+	x.robots, x.byRobots = robots, robots.file.decide(x.target.path, x.target.query, x.target.hasQuery)
+	if !x.byRobots.Allowed {
+		x.decision.Allowed, x.decision.Code = false, x.byRobots.Code
+	}
+	return nil
 }
 
-// withGzip returns a copy of a header that asks for a compressed response.
-func withGzip(header http.Header) http.Header {
-	asked := make(http.Header, len(header)+1)
-	maps.Copy(asked, header)
-	asked["Accept-Encoding"] = []string{"gzip"}
-	return asked
-}
+// limitKey is the key of a directive for the Limiter. The directive's line is not part of
+// it, since it may change with the file.
+func limitKey(o origin, rule string) string { return "agentstxt limit " + o.name + " " + rule }
 
 // decode makes a compressed response look like one that was never compressed.
 func decode(resp *http.Response) {

@@ -91,32 +91,26 @@ func (x *index) insert(text string, rules []rule, n int) (taken *slot) {
 	mask := uint64(len(x.slots) - 1)
 	at := hash >> x.shift
 	for ; x.slots[at] != 0; at = (at + 1) & mask {
-		if s := &x.slots[at]; x.tagged(*s, hash) && rules[x.rule(*s)].path(text) == path {
+		if s := &x.slots[at]; (*s^slot(hash))&^x.numbers == 0 && rules[x.rule(*s)].path(text) == path {
 			return s
 		}
 	}
-	x.slots[at] = slot(hash)&^x.numbers | slot(n+1)
-	x.addLength(r)
+	x.slots[at] = slot(hash)
+	x.put(&x.slots[at], rules, n)
 	return nil
 }
 
-// replace puts the rule at position n into the slot of a rule with the same path.
-func (x *index) replace(taken *slot, rules []rule, n int) {
-	*taken = *taken&^x.numbers | slot(n+1)
-	x.addLength(rules[n])
-}
-
-func (x *index) rule(s slot) int { return int(s&x.numbers) - 1 }
-
-func (x *index) tagged(s slot, hash uint64) bool { return (s^slot(hash))&^x.numbers == 0 }
-
-func (x *index) addLength(r rule) {
-	lengths := x.lengths
+// put puts the rule at position n into a slot, whose upper bits hold the hash of its path.
+func (x *index) put(s *slot, rules []rule, n int) {
+	*s = *s&^x.numbers | slot(n+1)
+	r, lengths := rules[n], x.lengths
 	if r.allows() {
 		lengths = x.bounded
 	}
 	lengths[r.length/64] |= 1 << (r.length % 64)
 }
+
+func (x *index) rule(s slot) int { return int(s&x.numbers) - 1 }
 
 // longest returns the position of the longest rule that matches, or noRule. A DISALLOW
 // path matches any prefix, an ALLOW path only whole segments.
@@ -148,7 +142,7 @@ func longest[S []byte | string](x *index, text string, rules []rule, path S) int
 				if s == 0 {
 					break
 				}
-				if !x.tagged(s, hash) {
+				if (s^slot(hash))&^x.numbers != 0 {
 					continue
 				}
 				r := rules[x.rule(s)]

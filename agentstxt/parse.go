@@ -166,8 +166,8 @@ func (b *builder) addSpelling(i int, path []byte, text *strings.Builder) {
 }
 
 func (b *builder) setCondition(i int, c condition) {
-	if missing := i + 1 - len(b.conditions); missing > 0 {
-		b.conditions = append(b.conditions, make([]condition, missing)...)
+	for len(b.conditions) <= i {
+		b.conditions = append(b.conditions, condition{})
 	}
 	b.conditions[i] = c
 }
@@ -239,7 +239,7 @@ func (b *builder) merge(taken *slot, i int) {
 			fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
 	}
 	if old.allows() && (!r.allows() || b.condition(i).stricterThan(b.condition(other))) {
-		b.index.replace(taken, b.rules, i)
+		b.index.put(taken, b.rules, i)
 	}
 }
 

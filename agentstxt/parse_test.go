@@ -366,6 +366,25 @@ func TestDirectives(t *testing.T) {
 	})
 }
 
+// TestVersionFinding: only another version than 1.0 has a finding.
+func TestVersionFinding(t *testing.T) {
+	for version, want := range map[string]bool{"1": false, "1.0": false, "1.1": true, "2": true, "": true} {
+		t.Run("AGT-4-05/accept-version-"+version, func(t *testing.T) {
+			p, err := Parse([]byte("# version: "+version+"\n"+vectorFile), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, f := range p.Findings() {
+				found = found || f.Code == CodeUnknownVersion
+			}
+			if _, stated := p.Meta()["version"]; found != (want && stated) {
+				t.Errorf("finding: %t", found)
+			}
+		})
+	}
+}
+
 func TestMeta(t *testing.T) {
 	t.Run("AGT-4-03/accept-metadata", func(t *testing.T) {
 		p, err := Parse([]byte("# version: 1.0\n#Generated-By:\ttool 2 \n# version: 2.0\n# see https://shop.example/docs\n#https://x.example\n# no metadata\n"+vectorFile+"# grace-period: 30d\n"), Options{})

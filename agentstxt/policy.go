@@ -34,6 +34,15 @@ type Policy struct {
 	foreign    *RobotsFile // what a file of another format disallows; nil: nothing
 }
 
+// memory estimates the memory of the policy.
+func (p *Policy) memory() int {
+	bytes := 512 + len(p.text) + 12*len(p.rules) + 8*len(p.conditions) + 4*len(p.index.slots)
+	if p.foreign != nil {
+		bytes += p.foreign.memory()
+	}
+	return bytes
+}
+
 // restricted returns the policy of an origin whose file has an error.
 func restricted(err error) *Policy {
 	return &Policy{reason: lookleap.CodeOf(err), err: err}

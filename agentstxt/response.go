@@ -73,8 +73,9 @@ func note(code lookleap.Code, requirement, message, fix string) lookleap.Finding
 
 // judgeFile judges a response with status 200.
 func judgeFile(a Response, o Options) *Policy {
-	mediaType, params, err := mime.ParseMediaType(a.ContentType)
-	foreign := isForeign(a.Body)
+	mediaType, params, badType := mime.ParseMediaType(a.ContentType)
+	p, err := Parse(a.Body, o)
+	foreign := err != nil && isForeign(a.Body)
 	switch {
 	case foreign && isPage(mediaType, a.Body) && o.Strict:
 		return restricted(malformed(CodeHashMissing, lookleap.Position{}, "the server answered with a page instead of a policy", fixAbsent))
@@ -85,11 +86,10 @@ func judgeFile(a Response, o Options) *Policy {
 		return ignoreForeign(a.Body, o)
 	}
 	charset, named := params["charset"]
-	if named && !strings.EqualFold(charset, "utf-8") || err != nil && strings.Contains(strings.ToLower(a.ContentType), "charset") {
+	if named && !strings.EqualFold(charset, "utf-8") || badType != nil && strings.Contains(strings.ToLower(a.ContentType), "charset") {
 		return restricted(malformed(lookleap.CodeCharset, lookleap.Position{},
 			"the server declares another character set than UTF-8", fixMediaType))
 	}
-	p, err := Parse(a.Body, o)
 	switch {
 	case foreign && lookleap.CodeOf(err) == CodeHashMissing && len(bytes.TrimSpace(bytes.TrimPrefix(a.Body, byteOrderMark))) > 0:
 		return restricted(foreignFile(lookleap.Position{})) // only comments

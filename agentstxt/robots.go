@@ -18,17 +18,6 @@ type Robots struct {
 	Token string
 }
 
-// check returns an error for a token that no robots.txt file can name.
-func (r Robots) check() error {
-	for i := range len(r.Token) {
-		if c := r.Token[i]; !isTokenLetter(c) && !isDigit(c) {
-			return usageError("the token of Options.Robots is not a product token",
-				"use letters, digits, - and _, without a version, such as ExampleBot")
-		}
-	}
-	return nil
-}
-
 // RobotsFile is what the robots.txt file of one origin (RFC 9309) says to one program. It
 // never changes and may be shared. The nil *RobotsFile says nothing and allows every path.
 type RobotsFile struct {
@@ -49,6 +38,11 @@ type RobotsFile struct {
 // reads at most 512 KiB and ignores the rest (section 2.5).
 func ParseRobots(data []byte, token string) *RobotsFile {
 	return parseRobots(data, robotsOptions{token: token, size: Limits{}.withDefaults().Size})
+}
+
+// memory estimates the memory of the file. Most of it is for the rules, whose values are copies.
+func (f *RobotsFile) memory() int {
+	return 1024 + 2*f.size + 160*(f.allow.len()+f.disallow.len()+len(f.usage))
 }
 
 // Decide reports whether the program may request a path, which may have a query. The

@@ -50,9 +50,6 @@ func (c *Client) Robots(ctx context.Context, rawURL string) (*RobotsFile, error)
 // robotsOf returns what is known about the robots.txt file of an origin. It asks for the
 // file again if that is outdated.
 func (c *Client) robotsOf(ctx context.Context, o origin) (*robotsEntry, error) {
-	if err := c.ready(); err != nil {
-		return nil, err
-	}
 	if entry, fresh := c.robots.Fresh(o.name); fresh {
 		return entry, nil
 	}

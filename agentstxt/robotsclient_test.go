@@ -237,3 +237,46 @@ func TestDecideAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestRedirectedRobots: what a redirect says on the way to a robots.txt file, and on the first of
+// several redirects, holds for the file.
+func TestRedirectedRobots(t *testing.T) {
+	for name, header := range map[string][]string{
+		"private": {"Cache-Control", "private"}, "no-store": {"Cache-Control", "no-store"}, "set-cookie": {"Set-Cookie", "user=1"},
+		"capitals": {"Cache-Control", "PRIVATE"}, "second-field": {"Cache-Control", "public", "Cache-Control", "private"},
+	} {
+		for path, hops := range map[string]int{"/robots.txt": 1, "/agents.txt": 3} {
+			inWorld(t, "O34/reject-shared-"+name+path, Web("ExampleBot"), func(w *world) {
+				other := w.two(lookleap.NewMemoryCache(10), Web("ExampleBot"))
+				policy, robots := signed("/b DISALLOW"), "User-agent: *\nDisallow: /c\n"
+				w.bothFiles(policy, robots)
+				file := served(map[string]string{"/agents.txt": policy, "/robots.txt": robots}[path])
+				for hop := range hops {
+					from, to := path, fmt.Sprintf("/hop%d", hop+1)
+					if hop > 0 {
+						from = fmt.Sprintf("/hop%d", hop)
+					}
+					more := []string{"Location", to, "Cache-Control", "max-age=3600"}
+					if hop == 0 {
+						more = append([]string{"Location", to}, header...)
+					}
+					w.site.Handle(from, lab.Status(302, more...))
+					w.site.Handle(to, file)
+				}
+				asked := func() (n int) {
+					for _, request := range w.net.Journal().Paths("shop.example") {
+						if request == "GET "+path {
+							n++
+						}
+					}
+					return n
+				}
+				for n, c := range []*Client{w.client, other} {
+					if d, err := c.Decide(w.Context(), "https://shop.example/a"); err != nil || !d.Allowed || asked() != n+1 {
+						w.Errorf("%+v, %v after %d requests", d, err, asked())
+					}
+				}
+			})
+		}
+	}
+}

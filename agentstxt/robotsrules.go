@@ -118,7 +118,7 @@ func (b *robotsBuilder) build() robotsRules {
 	for i := range r.plain {
 		if taken := r.index.insert(r.text, r.plain, i); taken != nil {
 			if first := r.index.rule(*taken); r.rules[r.of[i]].priority > r.rules[r.of[first]].priority {
-				r.index.replace(taken, r.plain, i)
+				r.index.put(taken, r.plain, i)
 			}
 		}
 	}

@@ -55,9 +55,6 @@ const tombstoneFor = staleFor + sharedFor
 // recall returns what the shared cache knows, if that is newer than before. usable
 // reports whether the server need not be asked.
 func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (entry *cachedPolicy, usable bool) {
-	if c.host.Cache == nil {
-		return before, false
-	}
 	now := c.host.Time()
 	keep := func() (*cachedPolicy, bool) {
 		if before == nil || !now.Before(before.fresh) {
@@ -142,9 +139,6 @@ func (c *Client) adopt(e *sharedRecord) *cachedPolicy {
 // asked, share returns that file.
 func (c *Client) share(ctx context.Context, o origin, entry *cachedPolicy, result *readResult) (instead *cachedPolicy) {
 	cache := c.sharing()
-	if !cache.Active() {
-		return nil
-	}
 	e := sharedRecord{Asked: entry.asked, Found: entry.checked, Value: record{Fresh: entry.fresh}}
 	r := &e.Value
 	switch {

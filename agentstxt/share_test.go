@@ -286,3 +286,48 @@ func TestHungCache(t *testing.T) {
 		})
 	}
 }
+
+// readsHang is a cache that writes and does not answer when it is read.
+type readsHang struct{ lookleap.Cache }
+
+func (readsHang) Get(ctx context.Context, _ string) ([]byte, time.Time, error) {
+	<-ctx.Done()
+	return nil, time.Time{}, ctx.Err()
+}
+
+// TestHungCacheOnce: an operation waits once for a cache that does not answer, whatever it stores.
+// It may wait a second time for one that stores and does not read, because a write that succeeds
+// ends the rest of a cache.
+func TestHungCacheOnce(t *testing.T) {
+	for policy, file := range map[string]string{"valid": signed("/ ALLOW"), "malformed": "garbage DISALLOW", "absent": ""} {
+		for name, cache := range map[string]func(*lab.Hung) lookleap.Cache{
+			"all": func(h *lab.Hung) lookleap.Cache { return h }, "reads": func(*lab.Hung) lookleap.Cache { return readsHang{lookleap.NewMemoryCache(10)} },
+		} {
+			t.Run("O13/accept-"+policy+"-policy-with-hung-"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					hung, net := lab.NewHung(true), lab.ForTest(t)
+					if file != "" {
+						net.Site("shop.example").Body(policyPath, "text/plain", file)
+					} else {
+						net.Site("shop.example").Status(policyPath, 404)
+					}
+					host := net.Host()
+					host.Cache = cache(hung)
+					begin := time.Now()
+					if _, err := NewClient(host, Options{}).Policy(context.Background(), "https://shop.example/x"); err != nil {
+						t.Error(err)
+					}
+					most := 3 * time.Second
+					if name == "reads" {
+						most = 5 * time.Second
+					}
+					if waited := time.Since(begin); waited > most {
+						t.Errorf("the caller waits %v", waited)
+					}
+					hung.End()
+					time.Sleep(3 * time.Second) // the calls that no one waits for end
+				})
+			})
+		}
+	}
+}

@@ -25,30 +25,23 @@ func PolicyURL(rawURL string) (string, error) {
 	if err != nil {
 		return "", badURL(err)
 	}
-	o, err := originOf(u)
+	if u.Opaque != "" {
+		return "", badURL(errors.New("the URL has no path"))
+	}
+	o, err := originAt(u.Scheme, u.Host)
 	if err != nil {
 		return "", err
 	}
 	return o.name + policyPath, nil
 }
 
-// originRules returns the rules for URLs that have an origin.
-func originRules() domain.Rules {
-	return domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}
-}
+// originRules are the rules for URLs that have an origin.
+var originRules = domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true, AllowSpecial: true}
 
-// originOf returns the origin of a URL, and an error if it has none or if its host is
+// originAt returns the origin of a URL with this scheme and host, and an error if the host is
 // ambiguous. The Fetcher decides which hosts may be reached.
-func originOf(u *url.URL) (origin, error) {
-	if u == nil || u.Opaque != "" {
-		return origin{}, badURL(errors.New("the URL has no path"))
-	}
-	return originAt(u.Scheme, u.Host)
-}
-
-// originAt is [originOf] for the scheme and the host of a URL.
 func originAt(scheme, host string) (origin, error) {
-	base, err := originRules().Parse(scheme + "://" + host + "/")
+	base, err := originRules.Parse(scheme + "://" + host + "/")
 	if err != nil {
 		return origin{}, badURL(err)
 	}
@@ -57,7 +50,7 @@ func originAt(scheme, host string) (origin, error) {
 	if o.plain {
 		file = fmt.Sprintf("https://%s:%d%s", base.Host(), base.Port(), policyPath)
 	}
-	if o.policy, err = originRules().Parse(file); err != nil {
+	if o.policy, err = originRules.Parse(file); err != nil {
 		return origin{}, badURL(err)
 	}
 	return o, nil
@@ -65,15 +58,16 @@ func originAt(scheme, host string) (origin, error) {
 
 // robots returns the URL of the origin's robots.txt, with the scheme of o.policy.
 func (o origin) robots() (domain.URL, error) {
-	return originRules().Parse(o.root() + robotsPathName)
+	return originRules.Parse(strings.TrimSuffix(o.policy.String(), policyPath) + robotsPathName)
 }
-
-// root returns the origin with the scheme of o.policy.
-func (o origin) root() string { return strings.TrimSuffix(o.policy.String(), policyPath) }
 
 // displayURL returns a URL for messages: a URL of the origin with its own scheme.
 func (o origin) displayURL(url string) string {
-	if path, own := strings.CutPrefix(url, o.root()); own && strings.HasPrefix(path, "/") {
+	if !o.plain {
+		return url
+	}
+	root := strings.TrimSuffix(o.policy.String(), policyPath)
+	if path, own := strings.CutPrefix(url, root); own && strings.HasPrefix(path, "/") {
 		return o.name + path
 	}
 	return url
@@ -85,10 +79,10 @@ func badURL(err error) error { return fetch.URLError("", "the URL has no usable 
 // originKey is what decides the origin of a URL, as it is written.
 type originKey struct{ scheme, host string }
 
-// cachedOriginOf is [originOf] with the client's cache.
-func (c *Client) cachedOriginOf(u *url.URL) (origin, error) {
+// originOf returns the origin of a URL, and an error if it has none.
+func (c *Client) originOf(u *url.URL) (origin, error) {
 	if u == nil || u.Opaque != "" {
-		return originOf(u)
+		return origin{}, badURL(errors.New("the URL has no path"))
 	}
 	return c.cachedOriginAt(u.Scheme, u.Host)
 }
@@ -96,15 +90,12 @@ func (c *Client) cachedOriginOf(u *url.URL) (origin, error) {
 // cachedOriginAt is [originAt] with the client's cache. To check a host takes longer than a
 // decision by a cached policy.
 func (c *Client) cachedOriginAt(scheme, host string) (origin, error) {
-	if len(host) > maxHost {
-		return originAt(scheme, host)
-	}
 	key := originKey{scheme, host}
 	if o, ok := c.origins.Get(key); ok {
 		return o, nil
 	}
 	o, err := originAt(scheme, host)
-	if err == nil {
+	if err == nil && len(host) <= maxHost {
 		c.origins.Add(key, o)
 	}
 	return o, err
@@ -153,7 +144,7 @@ func (c *Client) targetOf(rawURL string) (target, error) {
 	if err != nil {
 		return target{path: rawURL}, badURL(err)
 	}
-	o, err := c.cachedOriginOf(u)
+	o, err := c.originOf(u)
 	return newTarget(o, u, http.MethodGet), err
 }
 

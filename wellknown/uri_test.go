@@ -209,7 +209,7 @@ func FuzzParse(f *testing.F) {
 		u, err := wellknown.Parse(raw)
 		if err != nil {
 			if !lookleap.CodeOf(err).Known() {
-				t.Fatalf("%q: a code that nobody knows: %v", raw, err)
+				t.Fatalf("%q: an unknown code: %v", raw, err)
 			}
 			return
 		}
