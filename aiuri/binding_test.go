@@ -210,7 +210,7 @@ func TestDeafTransport(t *testing.T) {
 		defer cancel()
 		client := must(aiuri.NewClient(w.host, w.options))
 		if v, err := client.Invoke(ctx, pay); v != nil || !slices.Contains([]lookleap.Code{lookleap.CodeTimeout, lookleap.CodeCancelled}, lookleap.CodeOf(err)) {
-			t.Errorf("the client gives %v, %v", v, err)
+			t.Errorf("the client returns %v, %v", v, err)
 		}
 		close(line)
 	})

@@ -45,10 +45,14 @@ type ClientOptions struct {
 	// InFlight is the number of concurrent calls of each plug-in; 0: DefaultInFlight. One
 	// authority gets at most a quarter of them. Further calls are refused.
 	InFlight int
+	// Timeout is the longest wait for one call of the transport, of the token source or of a
+	// function of the options; 0: 5 min. The caller's context can end it earlier.
+	Timeout time.Duration
 	// Harmless reports whether a request has no physical or financial effect and
 	// therefore needs no consent. It gets the request as it would be sent. If it is nil or
-	// panics, every request needs consent. A request with a body always needs consent if
-	// the endpoint's authority does not confirm the endpoint.
+	// panics, every request needs consent. If the endpoint's authority does not confirm the
+	// endpoint, a request with a body always needs consent, and so does a URI that is not the
+	// advertised one: both tell the endpoint something.
 	Harmless func(*Request) bool
 
 	// Expect sets Audience, Require, RequireBinding, MaxAge and AllowRS256. The client
@@ -97,7 +101,7 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 		return nil, errNoHost("a client")
 	}
 	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeyCache(host, o.KeyLife, o.KeyMemory),
-		gateways: make(map[string]Invoker), plugins: newPlugins(o.InFlight)}
+		gateways: make(map[string]Invoker), plugins: newPlugins(o.InFlight, cmp.Or(max(o.Timeout, 0), defaultWait))}
 	if c.options.MaxBody <= 0 {
 		c.options.MaxBody = DefaultMaxBody
 	}
@@ -186,7 +190,7 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
-	if c.options.Harmless != nil && (p.discovery.Confirmed || r.Body == nil) {
+	if c.options.Harmless != nil && (p.discovery.Confirmed || p.tellsNothing()) {
 		p.request.Body = bytes.Clone(r.Body) // Harmless decides about the bytes that are sent
 		p.call.Body = p.request.Body
 		if c.harmless(ctx, p) {
@@ -206,6 +210,11 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 		return nil, err
 	}
 	return c.commit(ctx, approval, e)
+}
+
+// tellsNothing reports whether a request has nothing that the endpoint's document does not name.
+func (p *prepared) tellsNothing() bool {
+	return p.request.Body == nil && p.call.URI.Equal(p.discovery.Endpoint.Normalize().WithoutFragment())
 }
 
 // permit returns the error with which the options refuse an endpoint. A panic or a timeout also

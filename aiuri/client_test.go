@@ -157,7 +157,7 @@ func TestInvoke(t *testing.T) {
 		{"AIU-3.2-14/reject-tls-1.2", func(w *world) { w.gateway.MaxTLS(tls.VersionTLS12) }, lookleap.CodeTLSTooOld, false},
 		{"AIU-5-01/reject-wrong-certificate", func(w *world) { w.gateway.Certificate(lab.WrongName) }, lookleap.CodeTLS, false},
 		{"AIU-5-01/reject-fetcher-without-report", func(w *world) { w.host.Fetcher = mute{w.net.ForeignTransport()} }, aiuri.CodeUnauthenticated, false},
-		{"AIU-5-02/reject-nobody-to-ask", func(w *world) { w.host.Prompter = nil }, lookleap.CodeConsentNoPrompter, false},
+		{"AIU-5-02/reject-without-prompter", func(w *world) { w.host.Prompter = nil }, lookleap.CodeConsentNoPrompter, false},
 		{"AIU-5-02/reject-refused", func(w *world) {
 			w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 				return lookleap.ConsentDecision{Digest: r.Digest}, nil

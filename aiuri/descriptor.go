@@ -94,9 +94,9 @@ func refuse(v strictjson.Value, code lookleap.Code, message, fix string) *lookle
 }
 
 func (d *Descriptor) endpoint(v strictjson.Value) *lookleap.Error {
-	s, ok := text(v)
+	s, _ := text(v) // what is not a text is not a URI either
 	u, err := Parse(s)
-	if !ok || err != nil || !u.HasAuthority() {
+	if err != nil || !u.HasAuthority() {
 		return refuse(v, CodeBadDocument, "the endpoint is not an ai: URI with an authority", "write ai://authority/path")
 	}
 	d.Endpoint = u.Normalize()
@@ -104,9 +104,9 @@ func (d *Descriptor) endpoint(v strictjson.Value) *lookleap.Error {
 }
 
 func (d *Descriptor) jwks(v strictjson.Value, origins []string) *lookleap.Error {
-	s, ok := text(v)
+	s, _ := text(v) // what is not a text is not a URL either
 	u, err := domain.Rules{RefuseFragment: true}.Parse(s)
-	if !ok || err != nil {
+	if err != nil {
 		return refuse(v, CodeBadDocument, "jwks is not an https URL without user information and fragment", "")
 	}
 	if !slices.ContainsFunc(origins, func(o string) bool { return isOrigin(o, u.Origin()) }) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 const bankOrigin = "https://www.bank.example"
@@ -425,4 +426,37 @@ func TestFilteredTargets(t *testing.T) {
 			t.Errorf("got %d", len(got))
 		}
 	})
+}
+
+// TestWeakerPolicyIsTheProgramsChoice: a weaker policy is used only if the program's function says
+// yes.
+func TestWeakerPolicyIsTheProgramsChoice(t *testing.T) {
+	const bank = "https://www.bank.example"
+	withPolicy := func(mtls string) string {
+		return `{"endpoint":"ai://bank/x","jwks":"` + bank + `/jwks.json","scopes":["pay"],"policy":{"mtls":` + mtls + `}}`
+	}
+	for name, c := range map[string]struct {
+		accept func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool
+		code   lookleap.Code
+	}{
+		"accept-yes": {func(origin string, before, after aiuri.EndpointPolicy) bool {
+			return origin == bank && after.WeakerThan(before) && !before.WeakerThan(after)
+		}, lookleap.CodeOK},
+		"reject-no":    {func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { return false }, aiuri.CodePolicyDowngrade},
+		"reject-panic": {func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { panic("broken") }, aiuri.CodePolicyDowngrade},
+	} {
+		t.Run("AIU-3.1-23/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy("true"))
+			d := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{AcceptWeaker: c.accept})
+			if _, err := d.Discover(t.Context(), bank); err != nil {
+				t.Fatal(err)
+			}
+			site.Body(documentPath, "application/json", withPolicy("false"))
+			net.Clock().Advance(25 * time.Hour)
+			if _, err := d.Discover(t.Context(), bank); lookleap.CodeOf(err) != c.code {
+				t.Error(err)
+			}
+		})
+	}
 }

@@ -109,9 +109,9 @@ func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 		discoveries: flight.NewSizedMemo(o.Entries, o.Memory/2,
 			func(page string, f *Discovery) int { return len(page) + f.memory() }, host.Time),
 		lastPolicies: policies,
-		registry:     plugin{"the registry", CodeUnknownAuthority, newCallLimit(0)},
-		local:        plugin{"the local resolver", CodeUnknownLocal, newCallLimit(0)},
-		callbacks:    plugin{"a function of the options", CodeNotAuthorized, newCallLimit(0)},
+		registry:     plugin{"the registry", CodeUnknownAuthority, newCallLimit(0), lookupWait},
+		local:        plugin{"the local resolver", CodeUnknownLocal, newCallLimit(0), lookupWait},
+		callbacks:    plugin{"a function of the options", CodeNotAuthorized, newCallLimit(0), lookupWait},
 	}
 }
 

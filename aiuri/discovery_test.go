@@ -325,3 +325,70 @@ func TestOrderTargets(t *testing.T) {
 		})
 	}
 }
+
+// TestAuthorityThatCannotBeAsked: an endpoint of another authority is used only if that authority
+// could be asked about it.
+func TestAuthorityThatCannotBeAsked(t *testing.T) {
+	const bank = "https://www.bank.example"
+	for name, c := range map[string]struct {
+		prepare func(*lab.Internet, *lab.Site)
+		code    lookleap.Code
+	}{
+		"accept-document-that-confirms": {func(_ *lab.Internet, s *lab.Site) {
+			s.Body(documentPath, "application/json", documentOf("ai://bank/x", bank))
+		}, lookleap.CodeOK},
+		"reject-500":       {func(_ *lab.Internet, s *lab.Site) { s.Status(documentPath, http.StatusInternalServerError) }, aiuri.CodeDiscoveryFailed},
+		"reject-broken":    {func(_ *lab.Internet, s *lab.Site) { s.Body(documentPath, "application/json", "{") }, aiuri.CodeBadDocument},
+		"reject-html-type": {func(_ *lab.Internet, s *lab.Site) { s.Body(documentPath, "text/plain", "{}") }, aiuri.CodeDiscoveryFailed},
+		"reject-bogus":     {func(n *lab.Internet, _ *lab.Site) { n.Name("www.bank.example").Bogus() }, lookleap.CodeDNSSECBogus},
+		"reject-expired":   {func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.Expired) }, lookleap.CodeTLS},
+		"reject-old-tls":   {func(_ *lab.Internet, s *lab.Site) { s.MaxTLS(0x0302) }, lookleap.CodeTLSTooOld},
+		"reject-redirect": {func(_ *lab.Internet, s *lab.Site) { s.Redirect(documentPath, "https://shop.example/doc") },
+			lookleap.CodeRedirectCrossOrigin},
+	} {
+		for _, third := range []bool{false, true} {
+			t.Run("AIU-3.1-22/"+name, func(t *testing.T) {
+				net := lab.ForTest(t)
+				page(net.Site("shop.example"), "ai://bank/x", "")
+				c.prepare(net, net.Site("www.bank.example"))
+				o := aiuri.DiscovererOptions{Registry: registry{"bank": bank}}
+				if third {
+					o.AllowThirdParty = func(string, aiuri.URI) bool { return true }
+				}
+				d, err := aiuri.NewDiscoverer(net.Host(), o).Discover(t.Context(), "https://shop.example/")
+				if lookleap.CodeOf(err) != c.code || (d != nil) != (c.code == lookleap.CodeOK) {
+					t.Errorf("third parties allowed: %t: %+v, %v", third, d, err)
+				}
+			})
+		}
+	}
+}
+
+// TestDiscoveryStates: who confirms an endpoint, where it is found, and what that is worth.
+func TestDiscoveryStates(t *testing.T) {
+	const shop = "https://shop.example"
+	xhtml := func(s *lab.Site) {
+		s.Body("/", "application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><head><link rel="aiip" href="ai://bank/x"/></head></html>`)
+	}
+	for name, c := range map[string]struct {
+		prepare    func(*lab.Site)
+		confirmed  bool
+		verifiable bool
+	}{
+		"accept-own-authority":                  {func(s *lab.Site) { s.Body(documentPath, "application/json", documentOf("ai://shop.example/x", shop)) }, true, true},
+		"accept-no-authority-that-can-be-asked": {func(s *lab.Site) { s.Body(documentPath, "application/json", documentOf("ai://bank/x", shop)) }, false, true},
+		"accept-xhtml-page":                     {xhtml, false, false},
+	} {
+		t.Run("AIU-3.1-21/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			c.prepare(net.Site("shop.example"))
+			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop+"/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Confirmed != c.confirmed || d.Verifiable() != c.verifiable || strings.Contains(d.Verdict.Summary, "cannot be verified") == c.verifiable {
+				t.Errorf("confirmed %t, verifiable %t: %s", d.Confirmed, d.Verifiable(), d.Verdict.Summary)
+			}
+		})
+	}
+}

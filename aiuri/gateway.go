@@ -129,7 +129,7 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 		o.Timeout = 30 * time.Second
 	}
 	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife, o.KeyMemory),
-		pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight)}, nil
+		pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight, 0)}, nil
 }
 
 // ServeHTTP serves one call. A refusal is a problem document (RFC 9457) with a reason code. It

@@ -6,6 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"errors"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 )
@@ -208,4 +210,20 @@ func FuzzMappingBack(f *testing.F) {
 			t.Fatalf("%q: %q, then %q, %v", path, u, again, err)
 		}
 	})
+}
+
+// TestWhereAPathIsAmbiguous: the position is that of the escape in the normal form.
+func TestWhereAPathIsAmbiguous(t *testing.T) {
+	m := mapping(t, "https://gateway.example/ai/")
+	for raw, want := range map[string]int{"ai://bank/a%2Fb": len("ai://bank/a"), "ai://bank:8443/abc/%5Cd": len("ai://bank:8443/abc/"), "ai://bank//x": len("ai://bank/")} {
+		u, err := aiuri.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.URL(u)
+		var refused *lookleap.Error
+		if !errors.As(err, &refused) || refused.Code != aiuri.CodeAmbiguous || refused.Position.Offset != want {
+			t.Errorf("%s: %+v, want %d", raw, err, want)
+		}
+	}
 }

@@ -175,7 +175,7 @@ func TestCalledTooLate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	called := make(chan bool, 1)
-	_, err := call(ctx, newPlugins(1).host, "", func(context.Context) (bool, error) { called <- true; return true, nil })
+	_, err := call(ctx, newPlugins(1, time.Minute).host, "", func(context.Context) (bool, error) { called <- true; return true, nil })
 	if err != context.Canceled || len(called) != 0 {
 		t.Errorf("%v, %d calls", err, len(called))
 	}

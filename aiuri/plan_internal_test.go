@@ -39,3 +39,23 @@ func TestEffect(t *testing.T) {
 		})
 	}
 }
+
+// TestUserMark: a mark needs a user and a key, and differs by each of the three.
+func TestUserMark(t *testing.T) {
+	key, other := []byte("0123456789abcdef0123456789abcdef"), []byte("fedcba9876543210fedcba9876543210")
+	if userMark(nil, "ada", "bank") != "" || userMark([]byte{}, "ada", "bank") != "" || userMark(key, "", "bank") != "" {
+		t.Error("a mark without a key or a user")
+	}
+	marks := map[string]bool{}
+	for _, k := range [][]byte{key, other} {
+		for _, user := range []string{"ada", "bob"} {
+			for _, use := range []string{"bank", "shop"} {
+				marks[userMark(k, user, use)] = true
+			}
+		}
+	}
+	again := userMark(key, "ada", "bank")
+	if len(marks) != 8 || marks[""] || !marks[again] {
+		t.Errorf("%d marks", len(marks))
+	}
+}

@@ -3,12 +3,20 @@ package aiuri
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+)
+
+// How long a client waits for one call of a plug-in, and how long a discoverer does.
+const (
+	defaultWait = 5 * time.Minute
+	lookupWait  = 30 * time.Second
 )
 
 // DefaultInFlight is the number of concurrent calls of one plug-in.
@@ -52,18 +60,25 @@ func (l *callLimit) leave(authority string) {
 	}
 }
 
-// plugin is the name, error code and limit of a plug-in.
+// plugin is the name, error code and limits of a plug-in.
 type plugin struct {
 	name  string
 	code  lookleap.Code
 	limit *callLimit
+	wait  time.Duration // longest wait for one call; 0: until the caller's context ends
 }
 
 // errPanicked is the error of a plug-in that panicked or ended its goroutine.
 var errPanicked = errors.New("it did not return")
 
+// late returns the error of a call that did not return in time.
+func (p plugin) late() error {
+	return fail(lookleap.CodeTimeout, fmt.Sprintf("%s did not return within %v", p.name, p.wait),
+		"end each call with its context; the Timeout of a client or gateway can be raised")
+}
+
 // call runs f, which calls a plug-in for an authority (may be empty). It returns when f
-// returns or ctx ends. A panic or an error without a known code gets the plug-in's code.
+// returns, when ctx ends, or after the longest wait. A panic or an error without a known code gets the plug-in's code.
 func call[T any](ctx context.Context, p plugin, authority string, f func(context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -78,6 +93,11 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 			"end each call when its context ends, or raise InFlight")
 	}
 	done := make(chan outcome, 1)
+	limited, stop := context.WithCancel(ctx)
+	if p.wait > 0 {
+		limited, stop = context.WithTimeout(ctx, p.wait)
+	}
+	defer stop()
 	go func() {
 		o := outcome{err: errPanicked}
 		defer func() {
@@ -85,17 +105,23 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 			p.limit.leave(authority)
 			done <- o
 		}()
-		value, err := f(ctx)
+		value, err := f(limited)
 		o = outcome{value, err}
 	}()
 	select {
 	case o := <-done:
+		if o.err != nil && limited.Err() != nil && ctx.Err() == nil {
+			return none, p.late()
+		}
 		if code := lookleap.CodeOf(o.err); code == lookleap.CodeInternal || !code.Known() {
 			return none, &lookleap.Error{Code: p.code, Message: p.name + " failed", Err: o.err}
 		}
 		return o.value, o.err
-	case <-ctx.Done():
-		return none, ctx.Err()
+	case <-limited.Done():
+		if err := ctx.Err(); err != nil {
+			return none, err
+		}
+		return none, p.late()
 	}
 }
 
@@ -126,12 +152,12 @@ func invoke(ctx context.Context, limits plugin, i Invoker, c *Call) (SignedResul
 // plugins are the plug-ins that both clients and gateways call.
 type plugins struct{ transport, tokens, host, audit plugin }
 
-func newPlugins(inFlight int) plugins {
+func newPlugins(inFlight int, wait time.Duration) plugins {
 	return plugins{
-		transport: plugin{"the transport", CodeTransportFailed, newCallLimit(inFlight)},
-		tokens:    plugin{"the token source", CodeTokenUnavailable, newCallLimit(inFlight)},
-		host:      plugin{"a function of the options", CodeNotAuthorized, newCallLimit(inFlight)},
-		audit:     plugin{"the audit function", CodePluginBusy, newCallLimit(inFlight)},
+		transport: plugin{"the transport", CodeTransportFailed, newCallLimit(inFlight), wait},
+		tokens:    plugin{"the token source", CodeTokenUnavailable, newCallLimit(inFlight), wait},
+		host:      plugin{"a function of the options", CodeNotAuthorized, newCallLimit(inFlight), wait},
+		audit:     plugin{"the audit function", CodePluginBusy, newCallLimit(inFlight), wait},
 	}
 }
 

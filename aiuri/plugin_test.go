@@ -1,6 +1,7 @@
 package aiuri_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -145,6 +146,59 @@ func TestDeafPlugins(t *testing.T) {
 			close(until)
 		})
 	})
+}
+
+// TestDeafPluginsWithoutDeadline: a caller without a deadline does not wait for a plug-in forever.
+func TestDeafPluginsWithoutDeadline(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*world, func())
+		code lookleap.Code
+	}{
+		"transport": {func(w *world, wait func()) {
+			w.options.Native = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { wait(); return aiuri.SignedResult{}, nil })
+		}, lookleap.CodeTimeout},
+		"tokens": {func(w *world, wait func()) {
+			w.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
+			w.options.Tokens = aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { wait(); return "t", nil })
+		}, aiuri.CodeTokenUnavailable},
+		"permit": {func(w *world, wait func()) {
+			w.options.Permit = func(aiuri.URI) error { wait(); return nil }
+		}, aiuri.CodeAuthorityNotAllowed},
+		"harmless": {func(w *world, wait func()) { // counts as not harmless
+			w.options.Harmless = func(*aiuri.Request) bool { wait(); return true }
+			w.host.Prompter = nil
+		}, lookleap.CodeConsentNoPrompter},
+		"registry": {func(w *world, wait func()) {
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{Registry: registryFunc(func(string) (string, error) { wait(); return "", nil })})
+		}, lookleap.CodeTimeout},
+		"local": {func(w *world, wait func()) {
+			w.options.Native = native{}
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{Local: localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) { wait(); return nil, nil })})
+		}, aiuri.CodeUnknownLocal},
+	} {
+		for how, heeds := range map[string]bool{"deaf": false, "slow": true} {
+			t.Run("O28/reject-"+how+"-"+name+"-without-a-deadline", func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w, until := newWorld(t), make(chan struct{})
+					c.set(w, func() {
+						if heeds {
+							time.Sleep(time.Hour)
+						} else {
+							<-until
+						}
+					})
+					client := must(aiuri.NewClient(w.host, w.options))
+					u := map[string]string{"registry": "ai://bank/pay", "local": "ai:/pay"}[name]
+					_, err := client.Invoke(context.Background(), aiuri.Request{URI: parseAny(cmp.Or(u, "ai://bank.example/pay"))})
+					if lookleap.CodeOf(err) != c.code {
+						t.Errorf("got %v", err)
+					}
+					close(until)
+					time.Sleep(2 * time.Hour) // the calls end
+				})
+			})
+		}
+	}
 }
 
 // registryFunc answers by a function.
@@ -343,6 +397,44 @@ func TestUnconfirmed(t *testing.T) {
 			}
 		})
 	}
+	for name, endpoint := range map[string]string{"other-case": "ai://BANK/pay", "port": "ai://bank:443/pay", "dot": "ai://bank./pay",
+		"subdomain": "ai://pay.bank/pay", "escaped": "ai://%62ank/pay"} {
+		t.Run("O16/reject-credentials-for-"+name, func(t *testing.T) {
+			w, line, to := evil(t, `{"auth":"oauth2","mtls":true}`)
+			w.options.Credentials = []string{"bank", "*.bank.example"}
+			w.net.Site("evil.example").Body(documentPath, "application/json", documentWith(endpoint, "https://evil.example", `{"auth":"oauth2","mtls":true}`))
+			if _, err := w.invoke(t, request); err == nil || len(line.calls) != 0 || len(*to) != 0 {
+				t.Errorf("got %v, %v, %v", err, line.calls, *to)
+			}
+		})
+	}
+	for name, u := range map[string]string{"query": "ai://bank/pay?name=Ada", "path": "ai://bank/pay/Ada"} {
+		t.Run("O16/reject-"+name+"-without-asking", func(t *testing.T) {
+			w, line, _ := evil(t, `{}`)
+			w.host.Prompter, w.options.Harmless = nil, func(*aiuri.Request) bool { return true }
+			if _, err := w.invoke(t, aiuri.Request{Page: request.Page, URI: parseAny(u)}); err == nil || len(line.calls) != 0 {
+				t.Errorf("got %v, %v", err, line.calls)
+			}
+		})
+	}
+	t.Run("O16/reject-resumed-without-confirmation", func(t *testing.T) {
+		w, line, to := evil(t, `{"auth":"oauth2"}`)
+		w.bank.Body(documentPath, "application/json", documentWith("ai://bank/pay", "https://bank.example", `{"auth":"oauth2"}`))
+		confirmed := aiuri.DiscovererOptions{Static: map[string]string{"bank": "https://bank.example"}}
+		w.options.Discoverer, w.options.UserKey = aiuri.NewDiscoverer(w.host, confirmed), make([]byte, 32)
+		w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+		})
+		var pending *lookleap.PendingError
+		if _, err := w.invoke(t, request); !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{}) // another process, without the map
+		decision := must(allow(must(lookleap.ParsePlan(pending.State)).Request()))
+		if _, err := must(aiuri.NewClient(w.host, w.options)).Resume(t.Context(), pending.State, decision); err == nil || len(line.calls) != 0 || len(*to) != 0 {
+			t.Errorf("got %v, %v, %v", err, line.calls, *to)
+		}
+	})
 	t.Run("O16/accept-confirmed-by-the-hosts-map", func(t *testing.T) {
 		w, line, to := evil(t, `{"auth":"oauth2"}`)
 		w.bank.Body(documentPath, "application/json", documentWith("ai://bank/pay", "https://bank.example", `{"auth":"oauth2"}`))
