@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"strings"
+
 	"github.com/lookleap/lookleap"
 )
 
@@ -240,5 +242,121 @@ func TestConfirmNeedsEverything(t *testing.T) {
 	}
 	if (&Authorization{Tier: Unlisted, Scope: AllSections}).Holds(judgeNow) || (*Authorization)(nil).Holds(judgeNow) {
 		t.Error("an authorization of no tier is in force")
+	}
+}
+
+// evidenceOf is the evidence of a record and of manifests, all answered at judgeNow.
+func evidenceOf(policy Rules, texts []string, exchanges ...Exchange) Evidence {
+	for i := range exchanges {
+		exchanges[i].At = judgeNow
+	}
+	return Evidence{Policy: policy, Exchanges: exchanges,
+		DNS: &DNSEvidence{Name: "_anml.brand.example", Outcome: DNSAnswer, Texts: texts, TTL: time.Hour, At: judgeNow, DNSSEC: lookleap.Insecure}}
+}
+
+// manifestOf is a manifest of brand.example, and how it was served.
+func manifestOf(uri, entries string) Exchange {
+	return Exchange{Mechanism: ManifestSource, URL: uri, Status: 200, MediaType: ManifestMediaType,
+		Body: []byte(`{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z","authorized-domains":[` + entries + `]}`)}
+}
+
+func listed(domain string, tier, scope string) string {
+	return `{"domain":"` + domain + `","tier":` + tier + `,"scope":[` + scope + `]}`
+}
+
+var shopClaim = Claim{URL: "https://www.shop.example/a", Site: "brand.example"}
+
+// TestDecideSources judges what several manifests of one site say together.
+func TestDecideSources(t *testing.T) {
+	const one, two = "https://brand.example/1", "https://brand.example/2"
+	texts := []string{"v=anml1;manifest=" + one, "v=anml1;manifest=" + two}
+	until := func(x Exchange, d time.Duration) Exchange { x.Fresh = judgeNow.Add(d); return x }
+	full, body := listed("shop.example", "2", `"body","state"`), listed("shop.example", "1", `"body"`)
+	for name, c := range map[string]struct {
+		first, second Exchange
+		tier          Tier
+		scope         Scope
+		left          time.Duration
+		code          lookleap.Code
+	}{
+		"accept-lower-tier-second":   {manifestOf(one, full), manifestOf(two, body), Display, ScopeOf(Body), time.Hour, CodeListed},
+		"accept-lower-tier-first":    {manifestOf(one, body), manifestOf(two, full), Display, ScopeOf(Body), time.Hour, CodeListed},
+		"accept-earlier-end-first":   {until(manifestOf(one, full), time.Minute), until(manifestOf(two, full), 2*time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
+		"accept-earlier-end-second":  {until(manifestOf(one, full), 2*time.Minute), until(manifestOf(two, full), time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
+		"reject-one-that-lists-none": {manifestOf(one, full), manifestOf(two, ""), Unlisted, 0, 0, CodeNotListed},
+		"reject-first-that-fails":    {Exchange{Mechanism: ManifestSource, URL: one, Failure: FailedTransient}, manifestOf(two, full), Unlisted, 0, 0, CodeManifestUnavailable},
+		"reject-second-that-fails":   {manifestOf(one, full), Exchange{Mechanism: ManifestSource, URL: two, Failure: FailedTransient}, Unlisted, 0, 0, CodeManifestUnavailable},
+	} {
+		t.Run("K1/"+name, func(t *testing.T) {
+			a, err := Decide(shopClaim, evidenceOf(Rules{}, texts, c.first, c.second), judgeNow)
+			if c.tier == Unlisted {
+				if a != nil || lookleap.CodeOf(err) != c.code {
+					t.Errorf("%+v, %v", a, err)
+				}
+				return
+			}
+			if err != nil || a.Tier != c.tier || a.Scope != c.scope || a.Reason != c.code || !a.Expires.Equal(judgeNow.Add(c.left)) {
+				t.Errorf("%+v, %v", a, err)
+			}
+		})
+	}
+}
+
+// TestDecideNarrow judges hosts below the site, which only the site's own manifest narrows.
+func TestDecideNarrow(t *testing.T) {
+	const one, two = "https://brand.example/1", "https://brand.example/2"
+	both := []string{"v=anml1;manifest=" + one, "v=anml1;manifest=" + two}
+	api := Claim{URL: "https://api.brand.example/a", Site: "brand.example"}
+	narrow := listed("api.brand.example", "1", `"body"`)
+	for name, c := range map[string]struct {
+		first, second Exchange
+		tier          Tier
+		code          lookleap.Code
+		finding       string
+	}{
+		"accept-narrowed-by-the-second": {manifestOf(one, ""), manifestOf(two, narrow), Display, CodeSelfNarrowed, ""},
+		"accept-narrowed-by-the-first":  {manifestOf(one, narrow), manifestOf(two, ""), Self, CodeSelf, ""},
+		"accept-not-narrowed":           {manifestOf(one, ""), manifestOf(two, ""), Self, CodeSelf, ""},
+		"accept-not-found-out": {Exchange{Mechanism: ManifestSource, URL: one, Status: 404}, manifestOf(two, narrow), Self, CodeSelf,
+			"(manifest-missing, row M7)"},
+	} {
+		t.Run("B5/"+name, func(t *testing.T) {
+			a, err := Decide(api, evidenceOf(Rules{}, both, c.first, c.second), judgeNow)
+			if err != nil || a.Tier != c.tier || a.Reason != c.code {
+				t.Fatalf("%+v, %v", a, err)
+			}
+			found := ""
+			for _, f := range a.Verdict.Findings {
+				if f.Code == CodeSelfNarrowUnavailable {
+					found = f.Message
+				}
+			}
+			if !strings.HasSuffix(found, c.finding) || (found != "") != (c.finding != "") {
+				t.Errorf("finding %q, want %q", found, c.finding)
+			}
+		})
+	}
+}
+
+// TestDeniedVerdict: a denial has no end, and names what was asked about.
+func TestDeniedVerdict(t *testing.T) {
+	texts := []string{"v=anml1;manifest=https://brand.example/1"}
+	ev := evidenceOf(Rules{MinTier: Full}, texts, manifestOf("https://brand.example/1", listed("shop.example", "1", `"body"`)))
+	for _, c := range []struct {
+		claim   Claim
+		code    lookleap.Code
+		subject string
+	}{
+		{shopClaim, CodeTierTooLow, "www.shop.example for brand.example"},
+		{Claim{URL: "ftp://shop.example/", Site: "brand.example"}, lookleap.CodeInsecureTransport, `"ftp://shop.example/" for brand.example`},
+	} {
+		_, err := Decide(c.claim, ev, judgeNow)
+		refused, ok := err.(*lookleap.VerifyError)
+		if !ok || refused.Verdict.Code != c.code || !refused.Verdict.Expires.IsZero() || refused.Verdict.OK || refused.Verdict.Subject != c.subject {
+			t.Errorf("%+v", err)
+			if ok {
+				t.Errorf("%+v", refused.Verdict)
+			}
+		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"encoding/json"
+
 	"github.com/lookleap/lookleap"
 )
 
@@ -398,6 +400,64 @@ func TestEntryFindings(t *testing.T) {
 		}
 		if last := m.Findings[want-1].Message; n > maxFindings && !strings.HasPrefix(last, fmt.Sprint(n-maxFindings, " more")) {
 			t.Errorf("%d faults: %s", n, last)
+		}
+	}
+}
+
+// TestSmallestManifestLimits: 1 is a limit, and 0 is none.
+func TestSmallestManifestLimits(t *testing.T) {
+	one := manifestOf("", listed("a.example", "1", `"body"`)).Body
+	two := manifestOf("", listed("a.example", "1", `"body"`)+","+listed("b.example", "1", `"body"`)).Body
+	for _, c := range []struct {
+		data   []byte
+		limits ManifestLimits
+		ok     bool
+	}{
+		{two, ManifestLimits{}, true},
+		{one, ManifestLimits{Entries: 1}, true},
+		{two, ManifestLimits{Entries: 1}, false},
+		{two, ManifestLimits{Entries: -1, Size: -1}, true},
+		{one, ManifestLimits{Size: 1}, false},
+		{one, ManifestLimits{Size: len(one)}, true},
+		{one, ManifestLimits{Size: len(one) - 1}, false},
+	} {
+		if m, err := ParseManifest(c.data, c.limits); (err == nil) != c.ok || (m != nil) != c.ok {
+			t.Errorf("%+v: %v", c.limits, err)
+		}
+	}
+}
+
+// TestExtract: a stored verdict keeps what a manifest says about one server, in every rank.
+func TestExtract(t *testing.T) {
+	m, err := ParseManifest(manifestOf("", strings.Join([]string{
+		listed("www.shop.example", "1", `"body"`), listed("*.shop.example", "2", `"body"`), listed("shop.example", "2", `"state"`), listed("other.example", "1", `"body"`),
+	}, ",")).Body, ManifestLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string][]string{
+		"www.shop.example":  {"www.shop.example", "*.shop.example", "shop.example"},
+		"shop.example":      {"shop.example"},
+		"a.b.shop.example":  {"shop.example"},
+		"elsewhere.example": {"other.example"}, // an entry about another server, so that the list is not empty
+	} {
+		s := Server{Host: host, Domain: strings.TrimPrefix(strings.TrimPrefix(host, "www."), "a.b.")}
+		var kept struct {
+			Entries []struct{ Domain string } `json:"authorized-domains"`
+		}
+		if err := json.Unmarshal(m.extract(s), &kept); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range kept.Entries {
+			got = append(got, e.Domain)
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s: %v, want %v", host, got, want)
+		}
+		again, err := ParseManifest(m.extract(s), ManifestLimits{})
+		if err != nil || again.Lookup(s) != m.Lookup(s) {
+			t.Errorf("%s: %v, %v", host, again, err)
 		}
 	}
 }

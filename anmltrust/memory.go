@@ -1,6 +1,7 @@
 package anmltrust
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -193,9 +194,6 @@ func (m *memory) startBackoffs(o *outcome, now time.Time) {
 
 // withdraw forgets what a definitive no ends.
 func (m *memory) withdraw(w withdrawal, s subject) {
-	if w == withdrawNothing {
-		return
-	}
 	for _, k := range m.decisions.keys() {
 		if !w.covers(k, s) {
 			continue
@@ -314,4 +312,39 @@ func (c *sizedLRU[K, V]) purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lru.Purge()
+}
+
+// The backoffs of endpoints, which are what servers ask for with Retry-After or by failing, stand
+// in the [lookleap.Host.Limiter] too, so that other processes wait as well. The other backoffs are
+// judgements about what this process read. The reason is part of the key, because a 429 ends the
+// procedure and a failure opens the other mechanism (rows E8 and E9).
+func sharedBackoffKey(code lookleap.Code, uri string) string {
+	return "anmltrust retry " + string(code) + " " + uri
+}
+
+// sharedBackoff returns the backoff of an endpoint that another process started. If the Limiter
+// fails, there is none: a backoff spares the server, and grants nothing.
+func (v *Verifier) sharedBackoff(ctx context.Context, m Mechanism, uri string) (rememberedBackoff, bool) {
+	possible := [...]rememberedBackoff{{code: CodeManifest429}, {code: CodeManifestUnavailable, temporary: true}}
+	if m == Query {
+		possible = [...]rememberedBackoff{{code: CodeQuery429}, {code: CodeQueryUnavailable, temporary: true}}
+	}
+	for _, b := range possible {
+		if wait, err := v.host.Wait(ctx, sharedBackoffKey(b.code, uri), lookleap.Rate{}); err == nil && wait > 0 {
+			return b, true
+		}
+	}
+	return rememberedBackoff{}, false
+}
+
+// shareBackoffs tells other processes about the backoffs of endpoints that an outcome starts.
+func (v *Verifier) shareBackoffs(ctx context.Context, o *outcome) {
+	for _, b := range o.backoffs {
+		if b.scope != backoffEndpoint {
+			continue
+		}
+		if err := v.host.Hold(ctx, sharedBackoffKey(b.code, b.uri), b.length); err != nil {
+			v.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: b.uri, Err: err})
+		}
+	}
 }

@@ -213,9 +213,9 @@ var manifestRows = []rowTest{
 		w := newWorld(t, manifestOnly).manifest("[]")
 		w.denied(anmltrust.CodeManifestMalformed)
 		w.willing().net.Journal().Clear()
-		for _, anew := range []bool{false, true} {
+		for _, fresh := range []bool{false, true} {
 			ask := w.v.Verify
-			if anew {
+			if fresh {
 				ask = w.v.VerifyFresh
 			}
 			a, err := ask(t.Context(), claimFrom("https://other.example/x"))

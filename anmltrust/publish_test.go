@@ -226,7 +226,7 @@ func TestUntouched(t *testing.T) {
 		}
 		w.traffic(1, 0, 1)
 	})
-	t.Run("X8/tier-1-acts-for-nobody", func(t *testing.T) {
+	t.Run("X8/tier-1-cannot-act", func(t *testing.T) {
 		for _, a := range []*anmltrust.Authorization{nil, {Tier: anmltrust.Display, Scope: anmltrust.AllSections}, {Tier: anmltrust.Full, Scope: anmltrust.ScopeOf(anmltrust.Body)}} {
 			if anmltrust.Confirm(a, nil, anmltrust.Interact, start) == nil {
 				t.Errorf("%+v may act", a)

@@ -134,7 +134,7 @@ func TestPlainURI(t *testing.T) {
 		t.Error("the draft's own example is not plain")
 	}
 	label := strings.Repeat("a", 63)
-	for _, s := range []string{"https://" + label + ".example/", "https://a1.b-2.example/a~b_c-d/E9.txt", "https://0.example/"} {
+	for _, s := range []string{"https://" + label + ".example/", "https://a1.b-2.example/a~b_c-d/E9.txt", "https://0.example/", "https://ab-c.az.example/aAzZ059-_~.x/", "https://a.ex/"} {
 		if u, err := uriRules.Parse(s); !plainURI(s) || err != nil || u.String() != s {
 			t.Errorf("%q is not plain, %v", s, err)
 		}
@@ -199,4 +199,13 @@ func FuzzParseRecord(f *testing.F) {
 			t.Fatalf("%q reads as %+v, and that as %+v, %v", s, r, again, err)
 		}
 	})
+}
+
+// TestRankNames: every rank has its name, and no other number has one.
+func TestRankNames(t *testing.T) {
+	for rank, want := range map[Rank]string{NotListed: "none", ByDomain: "domain", ByWildcard: "wildcard", ByExactHost: "host", ByExactHost + 1: "none", 255: "none"} {
+		if got := rank.String(); got != want {
+			t.Errorf("%d: %s, want %s", rank, got, want)
+		}
+	}
 }

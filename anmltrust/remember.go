@@ -36,7 +36,9 @@ func (v *Verifier) recall(ctx context.Context, q question, s subject, now time.T
 	}
 	newer := !q.claim.Verified.IsZero() && !q.claim.Verified.After(now) // than every grant
 	for _, k := range []decisionKey{{pair: pair}, {pair, s.server.Host}} {
-		v.readShared(ctx, k, now)
+		if v.evidence.Active() {
+			v.readShared(ctx, k, now)
+		}
 		known, _ := v.memory.decisions.get(k)
 		if known.grant != nil {
 			r.grants = append(r.grants, known.grant)
@@ -79,10 +81,14 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 		}
 		return r
 	}
-	v.memory.startBackoffs(o, now)
-	v.shareBackoffs(ctx, o)
-	v.memory.withdraw(o.withdraws, o.subject)
-	v.announce(ctx, o, now)
+	if len(o.backoffs) > 0 {
+		v.memory.startBackoffs(o, now)
+		v.shareBackoffs(ctx, o)
+	}
+	if o.withdraws != withdrawNothing {
+		v.memory.withdraw(o.withdraws, o.subject)
+		v.announce(ctx, o, now)
+	}
 	r := v.conclude(ctx, q.claim, o, g.ev, now)
 	if previous := v.previousGrant(g, o, now); previous != nil {
 		return previous
@@ -208,9 +214,6 @@ func (g *gathering) unnarrowedUntil(now time.Time) time.Time {
 
 // readShared brings the decision about a key up to date with other processes.
 func (v *Verifier) readShared(ctx context.Context, k decisionKey, now time.Time) {
-	if !v.evidence.Active() {
-		return
-	}
 	if last, ok := v.memory.sharedReads.Get(k); ok && now.Before(last.Add(v.limits.LocalHold)) && !now.Before(last) {
 		return
 	}
@@ -279,9 +282,6 @@ func tombstoneKey(site, domain, host string) string { return site + "/" + domain
 
 // announce tells other processes which grants a definitive no withdrew.
 func (v *Verifier) announce(ctx context.Context, o *outcome, now time.Time) {
-	if !v.withdrawn.Active() || o.withdraws == withdrawNothing {
-		return
-	}
 	key := tombstoneKey(o.site, "", "")
 	switch o.withdraws {
 	case withdrawPair:

@@ -184,7 +184,7 @@ func TestRows(t *testing.T) {
 		}},
 		{"ANML-12.3-16", "reject-expired", manifestRefused(anmltrust.CodeManifestExpired, five, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
 		{"ANML-16.1-05", "reject-expired", denial(both, anmltrust.CodeManifestExpired, manifestBody(manifest(listed, "expires", `"2026-06-01T11:00:00Z"`)))},
-		{"ANML-12.3-18", "reject-nobody", listing("", none, anmltrust.CodeNotListed, "")},
+		{"ANML-12.3-18", "reject-empty-list", listing("", none, anmltrust.CodeNotListed, "")},
 		{"ANML-12.3-24", "accept-narrowed", own("a.cdn.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Display, anmltrust.CodeSelfNarrowed, 1, 1)},
 		{"ANML-12.3-24", "accept-not-listed", own("blog.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 1, 1)},
 		{"ANML-12.3-24", "accept-www-untouched", own("www.brand.example", "brand.example", anmltrust.Rules{}, anmltrust.Self, anmltrust.CodeSelf, 0, 0)},
@@ -399,7 +399,7 @@ func TestRows(t *testing.T) {
 		{"ANML-12.8-07", "reject-self-signed", denial(manifestOnly, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(lab.SelfSigned) })},
 		{"ANML-12.8-08", "reject-beyond-expires", sourceRow("M16", "expires-in-memory")},
 		{"ANML-12.8-11", "accept-exposed", dnsRow("C7", "states")},
-		{"ANML-13.4-07", "accept-anew", sourceRow("M3", "fresh-mode")},
+		{"ANML-13.4-07", "accept-asked-again", sourceRow("M3", "fresh-mode")},
 		{"ANML-16.1-04", "reject-www-certificate", sourceRow("M5", "www-for-itself-only")},
 		{"ANML-16.2-02", "reject-unannounced", func(t *testing.T) {
 			w := newWorld(t, "").willing()

@@ -137,7 +137,7 @@ func TestWithdrawnMeanwhile(t *testing.T) {
 			w.denied(anmltrust.CodeQueryMalformed)
 		})
 	})
-	t.Run("ANML-13.4-07/accept-each-asks-anew", func(t *testing.T) {
+	t.Run("ANML-13.4-07/accept-each-asks-again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, queryOnly).query(authorized)
 			w.trust.Fault(queryPath, lab.Delay(time.Second))
