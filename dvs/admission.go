@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,13 +21,12 @@ type admitted struct {
 }
 
 // admit asks for the consent that a candidate needs, and returns the usable skill.
-func (l *Loader) admit(ctx context.Context, c *candidate, to level) (admitted, error) {
-	c.Level = to
+func (l *Loader) admit(ctx context.Context, c *candidate) (admitted, error) {
 	standing, err := l.consultTrust(ctx, c)
 	if err != nil {
 		return admitted{}, err
 	}
-	if standing.asks(c.Claim.Source, to, c.SkillOnly) && (standing == approvedSkill || !l.agreedBefore(c)) {
+	if standing.asks(c.Claim.Source, c.Level, c.SkillOnly) && (standing == approvedSkill || !l.agreedBefore(c)) {
 		return l.askAdmission(ctx, c)
 	}
 	return l.finishAdmission(ctx, c)
@@ -54,8 +54,13 @@ func (l *Loader) agreedBefore(c *candidate) bool {
 
 // askAdmission asks for the consent, and does what the user agreed to.
 func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
-	if err := l.mayAsk(ctx, c); err != nil {
-		return admitted{}, err
+	if c.notFetched() {
+		c.verdict = c.judge.decide(true)
+	}
+	if l.trust != nil {
+		if err := l.mayAsk(ctx, c); err != nil {
+			return admitted{}, err
+		}
 	}
 	req := l.admissionRequest(c)
 	c.parsed, c.members = nil, nil // the plan has the file, and it is read again when the user has agreed
@@ -87,11 +92,13 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 		}
 		switch {
 		case c.Claim.Source != Derived:
-		case a.Has(itemRoot) && l.policies.registrar() == RegisterUser:
+		case a.Has(itemRoot) && l.policies.registrar == RegisterUser:
 			if _, err := l.roots.Register(c.Claim.Root, ByUser); err != nil {
 				return nil, err
 			}
-			l.keepTrustedRoot(ctx, c.Claim.Root, false)
+			if l.trust != nil {
+				l.keepTrustedRoot(ctx, c.Claim.Root, false)
+			}
 		default:
 			c.SkillOnly = true
 			l.applyRegistry(c)
@@ -126,7 +133,11 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	for _, hop := range c.Evidence.Hops { // perhaps followed before the registry changed
 		if to, err := rules.urls().Parse(hop); err == nil {
 			if refused := l.policies.at(rules.placeOf(to), hop); refused != nil {
-				return l.refuseTrust(ctx, cmp.Or(c.verdict, l.targetVerdict(hop)), refused)
+				v := cmp.Or(c.verdict, l.targetVerdict(hop))
+				if c.judge != nil {
+					v = c.judge.decide(true)
+				}
+				return l.refuseTrust(ctx, v, refused)
 			}
 			d := l.roots.at(to)
 			c.Claim.Blocked, c.Claim.Revoked = c.Claim.Blocked || d.Blocked, c.Claim.Revoked || d.Revoked
@@ -134,21 +145,22 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	}
 	readNow := c.parsed == nil && c.Evidence.Status == 200 && c.Evidence.Failure == ""
 	if readNow {
-		err := c.readArtifact(l.limits)
-		c.Evidence.recordContent(c.parsed != nil, err)
-		if c.parsed != nil {
-			if v, ok := c.parsed.Value("trust-root"); ok {
-				c.Evidence.SelfDeclared = v.Text
-			}
-		}
+		c.readArtifact(l.limits)
 	}
-	skill := c.skill
+	skill, root, claim := c.skill, c.root, c.Claim.confirmed()
 	if c.platforms != rules.Platforms { // one was added since, perhaps while the user decided
 		skill = SkillURL{}
 	}
-	claim := c.Claim.confirmed()
-	if readNow || skill.IsZero() || !c.isVerifiedAs(claim) {
-		j := &judge{rules: rules, claim: claim, evidence: c.Evidence, now: now, skill: skill}
+	if skill.IsZero() || root.String() != claim.Root { // or the file narrowed the root
+		root = TrustRoot{}
+	}
+	verified := !readNow && c.verdict != nil && c.verdict.OK && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
+	if !verified || skill.IsZero() {
+		j := c.judge
+		if j == nil || skill.IsZero() || j.claim != claim {
+			j = &judge{rules: rules, claim: claim, skill: skill, root: root}
+		}
+		j.evidence, j.now, c.judge = c.Evidence, now, nil
 		c.verdict, c.judged = j.decide(false), claim
 		c.verdict.Findings = c.findings
 		if c.parsed != nil && c.Hint != nil {
@@ -158,20 +170,36 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	if !c.verdict.OK {
 		return l.refuse(ctx, c.verdict, c.cause)
 	}
-	if narrow, ok := rules.narrowedRoot(c.root, c.Evidence.SelfDeclared, c.skill); ok {
-		c.root = narrow
+	if declared := c.Evidence.SelfDeclared; declared != "" {
+		if narrow, ok := rules.narrowedRoot(c.root, declared, c.skill); ok {
+			c.root = narrow
+		}
 	}
 	return nil
 }
 
-// isVerifiedAs reports whether the verdict is yes to this claim and for a copy that is as fresh.
-func (c *candidate) isVerifiedAs(claim Claim) bool {
-	return c.verdict != nil && c.verdict.OK && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
-}
-
-// recordContent records what reading the content resulted in.
-func (e *Evidence) recordContent(read bool, err error) {
+// readArtifact reads the skill from what the server sent, whose digest the evidence has, and records
+// what that resulted in. An archive with another digest than the expected one is not unpacked.
+func (c *candidate) readArtifact(limits Limits) {
+	e, digest := &c.Evidence, c.Evidence.Digest
 	e.Content, e.ContentError, e.Position = "", "", nil
+	var err error
+	c.entry = c.File.Bytes
+	if c.skill.artifact == SkillArchive {
+		if pin := c.Claim.Pin.Digest; !pin.IsZero() && pin != digest {
+			return
+		}
+		if c.members, err = unpackArchive(c.File.Bytes, limits); err == nil {
+			c.entry = c.members[EntryFile]
+			digest = DigestOf(c.entry)
+		}
+	}
+	if err == nil {
+		directory := c.skill.directoryName()
+		if c.parsed, c.findings, err = parseSkill(directory, c.entry, digest, c.Claim.Profile, limits); err != nil {
+			err = tryLenient(directory, c.entry, c.Claim.Profile, limits, c.findings, err)
+		}
+	}
 	var broken *lookleap.Error
 	switch {
 	case errors.As(err, &broken):
@@ -181,8 +209,11 @@ func (e *Evidence) recordContent(read bool, err error) {
 		} else if broken.Subject != "" { // a member of an archive
 			e.ContentError = plaintext.Quote(broken.Subject, 200) + ": " + broken.Message
 		}
-	case read:
+	case c.parsed != nil:
 		e.Content = lookleap.CodeOK
+		if v, ok := c.parsed.Value("trust-root"); ok {
+			e.SelfDeclared = v.Text
+		}
 	}
 }
 
@@ -204,8 +235,10 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	if err := l.judgeFile(ctx, c, now); err != nil {
 		return admitted{}, err
 	}
-	if err := l.keepApproval(ctx, c); err != nil {
-		return admitted{}, err
+	if l.trust != nil {
+		if err := l.keepApproval(ctx, c); err != nil {
+			return admitted{}, err
+		}
 	}
 	id := c.skill.String()
 	identity := DigestOf([]byte(id))
@@ -223,17 +256,21 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 			Source: c.Claim.Source, Digest: c.Evidence.Digest,
 			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}}, nil
 	}
-	final, err := rules.urls().Parse(c.Final)
-	if err != nil {
-		return admitted{}, badURL(c.Final, err)
+	base := c.skill.page
+	if c.Final != c.skill.ServedFrom() { // after redirects
+		final, err := rules.urls().Parse(c.Final)
+		if err != nil {
+			return admitted{}, badURL(c.Final, err)
+		}
+		at, err := rules.locate(final)
+		if err != nil {
+			return admitted{}, err
+		}
+		base = at.page
 	}
-	at, err := rules.locate(final)
-	if err != nil {
-		return admitted{}, err
-	}
-	base := at.page
 	if c.skill.artifact == SkillArchive {
-		if base, err = entryIn(at.page); err != nil {
+		var err error
+		if base, err = entryIn(base); err != nil {
 			return admitted{}, err
 		}
 	}
@@ -267,21 +304,7 @@ type Registration struct {
 
 // Register verifies a skill and keeps its metadata and digests but not its body (level 1).
 func (l *Loader) Register(ctx context.Context, url string) (*Registration, error) {
-	return l.register(ctx, &candidate{Claim: Claim{URL: url}})
-}
-
-func (l *Loader) register(ctx context.Context, c *candidate) (*Registration, error) {
-	if err := l.ready(); err != nil {
-		return nil, err
-	}
-	if got, asked, err := l.askForeign(ctx, c, registered); asked {
-		return got.registration, err
-	}
-	if err := l.verify(ctx, c); err != nil {
-		return nil, err
-	}
-	defer l.files.Invalidate(c.skill.served.String())
-	got, err := l.admit(ctx, c, registered)
+	got, err := l.load(ctx, &candidate{Level: registered, Claim: Claim{URL: url}})
 	return got.registration, err
 }
 
@@ -293,19 +316,21 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 	if err := l.ready(); err != nil {
 		return nil, err
 	}
-	c := entry.candidate()
+	c := entry.candidate(registered)
 	meta, ok := entry.metadata(l.options.Profile, l.limits)
-	if !ok || c.Hint.foreign() { // another origin does not say what the publisher's skill is for
-		return l.register(ctx, c)
+	whole := !ok || c.Hint.foreign() // another origin does not say what the publisher's skill is for
+	if !whole {
+		if err := l.checkClaim(ctx, c); err != nil {
+			return nil, err
+		}
+		whole = c.Claim.Source == Derived // the prompt for a root shows the file
 	}
-	if err := l.checkClaim(ctx, c); err != nil {
-		return nil, err
-	}
-	if c.Claim.Source == Derived { // the prompt for a root shows the file
-		return l.register(ctx, c)
+	if whole {
+		got, err := l.load(ctx, c)
+		return got.registration, err
 	}
 	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest,
-		Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}, nil
+		Verdict: c.judge.decide(true), loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}, nil
 }
 
 // metadata reads what an index says by the rules for the file itself.
@@ -349,6 +374,31 @@ func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 		Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}
-	return r.loader.load(ctx, &candidate{Claim: Claim{URL: r.ID.String(), Pin: r.pin, Artifact: r.ID.artifact},
+	got, err := r.loader.load(ctx, &candidate{Level: activated, Claim: Claim{URL: r.ID.String(), Pin: r.pin, Artifact: r.ID.artifact},
 		Hint: r.hint, Listed: r.listed, revalidate: true})
+	return got.loaded, err
+}
+
+// hint is what an index says about a skill.
+type hint struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Origin      string `json:"origin,omitempty"` // of the index, if the skill is at another one
+}
+
+// foreign reports whether the skill was named by another origin than its own.
+func (h *hint) foreign() bool { return h != nil && h.Origin != "" }
+
+// mismatch returns a finding for each field in which the index differs from the file.
+func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
+	var findings []lookleap.Finding
+	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {
+		if c.index != "" && strings.TrimSpace(c.index) != c.file {
+			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeIndexMismatch,
+				Requirement: "DVS-3.2-21",
+				Message: fmt.Sprintf("the index has another %s than the file: %s", c.what,
+					plaintext.Quote(c.index, 200)), Fix: "generate the index from the files"})
+		}
+	}
+	return findings
 }

@@ -145,7 +145,7 @@ func TestResumeActivation(t *testing.T) {
 			t.Errorf("%d requests were sent again", n-asked)
 		}
 		if _, err := other.Resume(t.Context(), pending.State, decision); !errors.Is(err, lookleap.ErrAlreadyDone) {
-			t.Errorf("a second time gives %v", err)
+			t.Errorf("a second time: %v", err)
 		}
 	})
 	t.Run("DVS-5.2-08/reject-resumed-no", func(t *testing.T) {

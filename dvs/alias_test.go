@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -88,6 +89,34 @@ func TestAliases(t *testing.T) {
 			if _, err := dvs.Builtin().With(p); err == nil {
 				t.Errorf("%v is accepted", p)
 			}
+		}
+	})
+}
+
+// TestServedURL checks that the URL of a skill's bytes denotes the same skill, so that a skill that
+// was not redirected resolves its references against its own page.
+func TestServedURL(t *testing.T) {
+	t.Run("DVS-3.1-45/accept-bytes-of-the-same-skill", func(t *testing.T) {
+		tried := 0
+		for e := range dvs.Builtin().All() {
+			for _, host := range slices.Concat(e.Hosts, e.Aliases) {
+				for _, path := range []string{"/o/r/blob/main/s/SKILL.md", "/o/r/tree/main/s", "/~o/r/tree/main/item/s/SKILL.md",
+					"/o/r/-/blob/main/s/SKILL.md", "/o/r/src/branch/main/s/SKILL.md", "/o/r/src/main/s/SKILL.md", "/o/r/raw/main/s/SKILL.md",
+					"/o/0123456789abcdef/raw/SKILL.md", "/o/r", "/@o/p@1.0/s/SKILL.md", "/gh/o/r@main/s/SKILL.md",
+					"/datasets/o/r/blob/main/s/SKILL.md", "/o/s/SKILL.md", "/o/r/blob/main/s.tar.gz"} {
+					u, err := dvs.ParseSkillURL("https://"+host+path, dvs.Rules{})
+					if err != nil {
+						continue
+					}
+					tried++
+					if back, err := dvs.ParseSkillURL(u.ServedFrom(), dvs.Rules{}); err != nil || back.String() != u.String() {
+						t.Errorf("%s is served from %s, which is %s: %v", u, u.ServedFrom(), back, err)
+					}
+				}
+			}
+		}
+		if tried < 1000 {
+			t.Errorf("only %d URLs were tried", tried)
 		}
 	})
 }

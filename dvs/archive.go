@@ -298,74 +298,10 @@ func (a *Artifact) UnmarshalText(text []byte) error {
 		"use one of "+strings.Join(artifactNames[:], ", "))
 }
 
-// ParseArtifactURL reads the URL of a skill that is served as a certain artifact, as an index of
-// v0.2 lists it. For a SkillDirectory, it is [ParseSkillURL]. Otherwise the URL denotes exactly the
-// file.
-func ParseArtifactURL(raw string, artifact Artifact, rules Rules) (SkillURL, error) {
-	if artifact == SkillDirectory {
-		return ParseSkillURL(raw, rules)
-	}
-	u, err := rules.parseSkillURL(raw)
-	if err != nil {
-		return SkillURL{}, err
-	}
-	return rules.artifactAt(raw, u, artifact)
-}
-
-// artifactAt returns the skill that a file at a canonical URL holds.
-func (r Rules) artifactAt(raw string, u domain.URL, artifact Artifact) (SkillURL, error) {
-	switch p, err := r.locate(u); {
-	case err != nil:
-		return SkillURL{}, err
-	case !p.file:
-		return SkillURL{}, refuse(CodeNotContentRoute, raw, "the path does not lead to a file of a repository",
-			"use the page of the file in its repository")
-	default:
-		return SkillURL{place: p, fragment: u.FragmentDropped(), artifact: artifact}, nil
-	}
-}
-
-// namesArchive reports whether a path is that of an archive by its extension.
-func namesArchive(path string) bool {
-	for _, extension := range []string{".tar.gz", ".tgz", ".zip"} {
-		if n := len(path) - len(extension); n > 0 && strings.EqualFold(path[n:], extension) && path[n-1] != '/' {
-			return true
-		}
-	}
-	return false
-}
-
 // entryIn returns the URL that the SKILL.md of an archive has, as if the archive were a directory.
 // References in the skill resolve against it. No request is sent to it.
 func entryIn(archive domain.URL) (domain.URL, error) {
 	return atPath(archive, archive.Host(), strings.TrimSuffix(archive.Path(), "/")+"/"+EntryFile)
-}
-
-// limit returns how many bytes the artifact of a candidate may have.
-func (c *candidate) limit(limits Limits) int {
-	if c.skill.artifact == SkillArchive {
-		return limits.Archive
-	}
-	return limits.Skill
-}
-
-// readArtifact reads the skill from what the server sent. An archive with another digest than the
-// expected one is not unpacked.
-func (c *candidate) readArtifact(limits Limits) error {
-	c.entry, c.Evidence.Digest = c.File.Bytes, DigestOf(c.File.Bytes)
-	if c.skill.artifact == SkillArchive {
-		if pin := c.Claim.Pin.Digest; !pin.IsZero() && pin != c.Evidence.Digest {
-			return nil
-		}
-		var err error
-		if c.members, err = unpackArchive(c.File.Bytes, limits); err != nil {
-			return err
-		}
-		c.entry = c.members[EntryFile]
-	}
-	var err error
-	c.parsed, c.findings, err = ParseSkillIn(c.skill.directoryName(), c.entry, c.Claim.Profile, limits)
-	return err
 }
 
 // member returns a file of a skill that was served as an archive. No request is sent.

@@ -474,3 +474,12 @@ func TestSharedArchive(t *testing.T) {
 		t.Errorf("asked for %v", asked)
 	}
 }
+
+// TestArtifactNames: every kind has its name, and other numbers have the last one.
+func TestArtifactNames(t *testing.T) {
+	for a, want := range map[dvs.Artifact]string{dvs.SkillDirectory: "directory", dvs.SkillArchive: "archive", dvs.SingleFile: "skill-md", dvs.SingleFile + 1: "skill-md", 255: "skill-md"} {
+		if got := a.String(); got != want {
+			t.Errorf("%d: %s", a, got)
+		}
+	}
+}

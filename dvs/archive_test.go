@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"errors"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 )
@@ -299,5 +301,47 @@ func holdsRules(t *testing.T, data []byte) {
 	again, err := dvs.ReadArchive(&b, limits)
 	if err != nil || !maps.EqualFunc(again, files, bytes.Equal) {
 		t.Error("written and read again, the files differ:", err)
+	}
+}
+
+// TestZipPermissions: members of a written archive can be read by every user, and not run.
+func TestZipPermissions(t *testing.T) {
+	data := archive(t, dvs.Zip, packed)
+	r, err := zip.NewReader(strings.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.File {
+		if f.Mode() != 0o644 || f.Modified.Year() != 1980 {
+			t.Errorf("%s: %s, %s", f.Name, f.Mode(), f.Modified)
+		}
+	}
+}
+
+// fullDisk is a writer that fails.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+// TestArchiveEdges: what cannot be written or read is an error that says so.
+func TestArchiveEdges(t *testing.T) {
+	for _, format := range bothFormats {
+		if err := dvs.WriteArchive(fullDisk{}, format, packed); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+			t.Errorf("%d: %v", format, err)
+		}
+	}
+	for _, data := range []string{"", "P", "hello", "PK\x05\x06", "\x1f", "BZh9", "PK\x03"} {
+		if _, err := dvs.ReadArchive(strings.NewReader(data), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeBadArchive || !strings.Contains(err.Error(), "neither") {
+			t.Errorf("%q: %v", data, err)
+		}
+	}
+	for name, extra := range map[string][]byte{
+		"whole": {1, 2, 2, 0, 9, 9}, "cut": {1, 2, 0xff, 0, 9}, "cut-header": {1, 2, 1}, "zip64-cut": {1, 0, 16, 0, 1, 2, 3},
+	} {
+		data := rawZip(t, func(h *zip.FileHeader) { h.Extra = extra }, "")
+		files, err := dvs.ReadArchive(bytes.NewReader(data), dvs.Limits{})
+		if err == nil && string(files["SKILL.md"]) != refund {
+			t.Errorf("%s: %q", name, files)
+		}
 	}
 }

@@ -240,22 +240,27 @@ const maxMisses = 2
 
 // bundledDirectories are the directories in which skills keep their files: those of the draft
 // and of the public format, and what authors use besides.
-var bundledDirectories = wordSet("assets bin checklists data examples guides prompts recipes reference references resources rules schemas scripts snippets templates workflows")
+var bundledDirectories = wordSet{list: "assets bin checklists data examples guides prompts recipes reference references resources rules schemas scripts snippets templates workflows"}
 
 // projectFiles are Markdown files that a text about other people's work mentions.
-var projectFiles = wordSet("agents.md changelog.md claude.md code_of_conduct.md contributing.md copilot-instructions.md design.md gemini.md history.md license.md memory.md notes.md plan.md prd.md progress.md readme.md roadmap.md security.md soul.md spec.md tasks.md todo.md")
+var projectFiles = wordSet{list: "agents.md changelog.md claude.md code_of_conduct.md contributing.md copilot-instructions.md design.md gemini.md history.md license.md memory.md notes.md plan.md prd.md progress.md readme.md roadmap.md security.md soul.md spec.md tasks.md todo.md"}
 
-// words returns a set of words.
-// wordSet returns the set of the words of a list. The set is made when it is used for the first
-// time, so that a program which only imports the package does not pay for it.
-func wordSet(list string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		set := map[string]bool{}
-		for word := range strings.FieldsSeq(list) {
-			set[word] = true
+// wordSet is the set of the words of a list. The set is made when it is used for the first time, so
+// that a program which only imports the package does not pay for it.
+type wordSet struct {
+	list string
+	made sync.Once
+	set  map[string]bool
+}
+
+func (s *wordSet) has(word string) bool {
+	s.made.Do(func() {
+		s.set = map[string]bool{}
+		for w := range strings.FieldsSeq(s.list) {
+			s.set[w] = true
 		}
-		return set
 	})
+	return s.set[word]
 }
 
 // isLikely reports whether a path in a text is worth a request. Most of such paths are names of
@@ -269,9 +274,9 @@ func (b *bundler) isLikely(r Reference) bool {
 	case nested && b.directories[first]:
 		return true
 	case nested:
-		return bundledDirectories()[strings.ToLower(first)]
+		return bundledDirectories.has(strings.ToLower(first))
 	default:
-		return !r.Code && !projectFiles()[strings.ToLower(first)]
+		return !r.Code && !projectFiles.has(strings.ToLower(first))
 	}
 }
 

@@ -173,7 +173,18 @@ func capabilitiesOfSkill(s *Skill) Capabilities {
 
 // skill reads a SKILL.md.
 func (r *capabilityReader) skill(s *Skill) {
-	r.tools(s)
+	depth := 0 // of brackets in allowed-tools: a blank within them does not separate
+	for entry := range strings.FieldsFuncSeq(s.AllowedTools(), func(c rune) bool {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return depth <= 0 && (c == ',' || c == ' ' || c == '\n' || c == '\t')
+	}) {
+		r.add(CapabilityTool, entry, "")
+	}
 	r.urls(s.Description)
 	for i := range s.Extra {
 		r.urls(s.Extra[i].Value.flat())
@@ -199,22 +210,6 @@ func (r *capabilityReader) instructions(s *Skill) {
 		case syntax != 0:
 			r.code(block.Text, syntax)
 		}
-	}
-}
-
-// tools lists the entries of allowed-tools. A blank within brackets does not separate.
-func (r *capabilityReader) tools(s *Skill) {
-	depth := 0
-	for entry := range strings.FieldsFuncSeq(s.AllowedTools(), func(c rune) bool {
-		switch c {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-		return depth <= 0 && (c == ',' || c == ' ' || c == '\n' || c == '\t')
-	}) {
-		r.add(CapabilityTool, entry, "")
 	}
 }
 

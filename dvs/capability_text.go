@@ -2,6 +2,8 @@ package dvs
 
 import (
 	"bytes"
+	"cmp"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -102,7 +104,7 @@ func (r *capabilityReader) commands(text string, isShell bool) {
 			command, prompted = strings.CutPrefix(line, "% ")
 		}
 		first, _, _ := strings.Cut(command, " ")
-		if !isShell && !prompted && !wellKnownPrograms()[first] {
+		if !isShell && !prompted && !wellKnownPrograms.has(first) {
 			continue
 		}
 		r.add(CapabilityCommand, command, "")
@@ -135,32 +137,32 @@ func logicalLines(text string) func(func(string) bool) {
 }
 
 // wellKnownPrograms begin a command also where nothing says that a text is one.
-var wellKnownPrograms = wordSet(`curl wget sh bash zsh python python3 pip pip3 pipx uv uvx node npm npx pnpm yarn bun deno go cargo ruby gem perl php git gh docker podman
+var wellKnownPrograms = wordSet{list: `curl wget sh bash zsh python python3 pip pip3 pipx uv uvx node npm npx pnpm yarn bun deno go cargo ruby gem perl php git gh docker podman
 	kubectl helm terraform aws gcloud az ssh scp rsync sftp nc ncat netcat telnet ftp sudo su chmod chown rm mv cp dd mkfs mount crontab systemctl launchctl osascript
-	open brew apt apt-get yum dnf apk pacman snap make cmake eval exec source export cat tar unzip base64 openssl gpg psql mysql sqlite3 redis-cli`)
+	open brew apt apt-get yum dnf apk pacman snap make cmake eval exec source export cat tar unzip base64 openssl gpg psql mysql sqlite3 redis-cli`}
 
 // wrappers start the program that follows them.
-var wrappers = wordSet("sudo doas env nohup time nice ionice exec command builtin xargs timeout stdbuf setsid then do else ! { (")
+var wrappers = wordSet{list: "sudo doas env nohup time nice ionice exec command builtin xargs timeout stdbuf setsid then do else ! { ("}
 
 // keywords of shells are not programs.
-var keywords = wordSet("if fi for while until case esac done in function return break continue local export declare readonly set unset shift trap true false echo printf cd test [ [[ : } ) exit read eval source . wait alias select elif")
+var keywords = wordSet{list: "if fi for while until case esac done in function return break continue local export declare readonly set unset shift trap true false echo printf cd test [ [[ : } ) exit read eval source . wait alias select elif"}
 
 // programs lists the programs that a command line starts.
 func (r *capabilityReader) programs(line string) {
-	for _, command := range splitCommands(line) {
+	for command := range splitCommands(line) {
 		words := strings.Fields(strings.TrimRight(command, ") "))
 		for len(words) > 0 {
 			word := strings.Trim(words[0], `"'`)
 			name, _, assigns := strings.Cut(word, "=")
 			switch {
-			case assigns && isVariable(name), wrappers()[word], strings.HasPrefix(word, "-"), isDuration(word):
+			case assigns && isVariable(name), wrappers.has(word), strings.HasPrefix(word, "-"), isDuration(word):
 				words = words[1:]
 				continue
 			case word == "eval" || word == "source" || word == ".":
 				r.add(CapabilityProgram, word, "")
-			case !keywords()[word] && !strings.ContainsAny(word, "()$<>") && !strings.HasSuffix(word, ";;"):
+			case !keywords.has(word) && !strings.ContainsAny(word, "()$<>") && !strings.HasSuffix(word, ";;"):
 				r.add(CapabilityProgram, word, "")
-				if contactPrograms()[path.Base(word)] {
+				if contactPrograms.has(path.Base(word)) {
 					r.contacts(words[1:])
 				}
 			}
@@ -169,15 +171,18 @@ func (r *capabilityReader) programs(line string) {
 	}
 }
 
+// substitutions begin another command.
+var substitutions = strings.NewReplacer("$(", "\n", "<(", "\n")
+
 // splitCommands splits a line where another command begins: at pipes, lists, substitutions.
-func splitCommands(line string) []string {
-	return strings.FieldsFunc(strings.NewReplacer("$(", "\n", "<(", "\n", "&&", "\n", "||", "\n").Replace(line), func(c rune) bool {
+func splitCommands(line string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(substitutions.Replace(line), func(c rune) bool {
 		return c == '|' || c == ';' || c == '&' || c == '`' || c == '\n'
 	})
 }
 
 // contactPrograms connect to hosts that their arguments name without a scheme.
-var contactPrograms = wordSet("curl wget ssh scp sftp rsync nc ncat netcat telnet ftp ping dig nslookup host whois traceroute openssl aria2c http https")
+var contactPrograms = wordSet{list: "curl wget ssh scp sftp rsync nc ncat netcat telnet ftp ping dig nslookup host whois traceroute openssl aria2c http https"}
 
 // contacts lists the hosts among the arguments of a program that connects to hosts.
 func (r *capabilityReader) contacts(words []string) {
@@ -231,10 +236,10 @@ var patterns = sync.OnceValue(func() (p struct {
 	codeEnv, codeEnvIndex *regexp.Regexp
 }) {
 	p.url = regexp.MustCompile(`(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git|ldaps?|smtps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|mqtts?)://[^\s"'<>` + "`" + `\\\x00-\x1f]+`)
-	p.path = regexp.MustCompile(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\][^\s"'` + "`" + `;|&<>()]*` +
-		`|(?:^|[\s"'=(:,<>` + "`" + `])((?:/(?:etc|home|root|var|tmp|usr|opt|proc|sys|dev|mnt|media|srv|run|boot|bin|sbin|lib|Users|Library|System|private|Volumes|Applications)(?:/[^\s"'` + "`" + `;|&<>()]*)?)` +
-		`|(?:[A-Za-z]:\\[^\s"'` + "`" + `;|&<>()]*)|(?:\.\./[^\s"'` + "`" + `;|&<>()]*)` +
-		`|(?:(?:\./)?\.(?:env|ssh|aws|gnupg|netrc|npmrc|pypirc|git|config|kube|docker|bashrc|zshrc|profile|bash_history|zsh_history)\b[^\s"'` + "`" + `;|&<>()]*))`)
+	p.path = regexp.MustCompile(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\].*` +
+		`|(?:^|[=:,])((?:/(?:etc|home|root|var|tmp|usr|opt|proc|sys|dev|mnt|media|srv|run|boot|bin|sbin|lib|Users|Library|System|private|Volumes|Applications)(?:/.*)?)` +
+		`|(?:[A-Za-z]:\\.*)|(?:\.\./.*)` +
+		`|(?:(?:\./)?\.(?:env|ssh|aws|gnupg|netrc|npmrc|pypirc|git|config|kube|docker|bashrc|zshrc|profile|bash_history|zsh_history)\b.*))`) // in a word, see endsPath
 	p.powerEnv = regexp.MustCompile(`(?i)\$\{?env:([A-Za-z_][A-Za-z0-9_]*)`)
 	p.batchEnv = regexp.MustCompile(`%([A-Za-z_][A-Za-z0-9_]*)%`)
 	p.codeEnv = regexp.MustCompile(`\b(?:process|import\.meta|Bun)\.env\??\.([A-Za-z_][A-Za-z0-9_]*)`)
@@ -294,11 +299,21 @@ func (r *capabilityReader) code(text string, s syntax) {
 	if !strings.ContainsAny(text, `/\.`) {
 		return
 	}
-	each(p.path, func(groups []string) {
-		found := groups[1]
-		if found == "" {
-			found = groups[0]
+	for word := range strings.FieldsFuncSeq(text, endsPath) {
+		if len(word) < 2 || !strings.ContainsAny(word, `/\.`) {
+			continue
 		}
-		r.add(CapabilityPath, strings.TrimRight(found, ".,:}]"), "")
-	})
+		for _, groups := range p.path.FindAllStringSubmatch(word, -1) {
+			r.add(CapabilityPath, strings.TrimRight(cmp.Or(groups[1], groups[0]), ".,:}]"), "")
+		}
+	}
+}
+
+// endsPath reports whether a character is in no path that program text names.
+func endsPath(c rune) bool {
+	switch c {
+	case ' ', '\t', '\n', '\f', '\r', '"', '\'', '`', ';', '|', '&', '<', '>', '(', ')':
+		return true
+	}
+	return false
 }

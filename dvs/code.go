@@ -178,3 +178,6 @@ func sentence(err error) string {
 	}
 	return text
 }
+
+// shorten cuts untrusted input for an error message.
+func shorten(text string) string { return text[:min(len(text), 100)] }

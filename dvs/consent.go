@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,16 +79,23 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 			may, item.Values = nil, c.change.values("changed lines of SKILL.md", c.skill.ServingHost())
 		}
 		item.Values = append(item.Values, may.values("may ")...)
-		if len(may) > 0 || c.change.capable() {
+		if len(may) > 0 || c.change != nil && c.change.capable() {
 			item.Summary += "; " + capabilitySentence
 		}
 		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name},
 			{Source: host, Label: "description", Text: c.parsed.Description}}
 	}
+	what := "use a skill"
+	switch { // who named a skill of another origin
+	case c.Hint.foreign():
+		what = "use a skill of " + plaintext.Quote(c.skill.page.Origin(), 300) + " that " + plaintext.Quote(c.Hint.Origin, 300) + " lists"
+	case c.change != nil:
+		what = "use a skill that changed since it was approved"
+	}
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
-		Summary: c.what() + provenance(c.Chain, c.Claim.Source, c.skill.ServingHost()),
+		Summary: what + provenance(c.Chain, c.Claim.Source, c.skill.ServingHost()),
 		Items:   []lookleap.ConsentItem{item}}
-	if c.Claim.Source == Derived && l.policies.registrar() == RegisterUser {
+	if c.Claim.Source == Derived && l.policies.registrar == RegisterUser {
 		req.Kind = lookleap.ConsentTrustRoot
 		_, optional := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops)
 		root := lookleap.ConsentItem{ID: itemRoot, Class: lookleap.ItemTrust, Recipient: lookleap.RecipientAgent,
@@ -102,17 +108,6 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		req.Items = append(req.Items, root)
 	}
 	return req
-}
-
-// what says what is asked for, and who named a skill of another origin.
-func (c *candidate) what() string {
-	if c.Hint.foreign() {
-		return "use a skill of " + plaintext.Quote(c.skill.page.Origin(), 300) + " that " + plaintext.Quote(c.Hint.Origin, 300) + " lists"
-	}
-	if c.change != nil {
-		return "use a skill that changed since it was approved"
-	}
-	return "use a skill"
 }
 
 // external fetches one URL outside the root if the user agrees to it. Nothing
@@ -176,7 +171,7 @@ func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key consentKe
 		}
 		return plan.Approve(again, l.host.Time())
 	}
-	approval, err := l.host.Ask(l.asUser(ctx), plan)
+	approval, err := l.host.Ask(planowner.Context(ctx, l.options.User), plan)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +257,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err := l.ready(); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx)); err != nil {
+	if err := l.refreshTrust(ctx); err != nil {
 		return nil, err
 	}
 	plan, err := lookleap.ParsePlan(state)
@@ -276,7 +271,7 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err := l.owns(effect.User); err != nil {
 		return nil, err
 	}
-	approval, err := l.host.Decide(l.asUser(ctx), plan, decision)
+	approval, err := l.host.Decide(planowner.Context(ctx, l.options.User), plan, decision)
 	if err != nil {
 		l.keepResumedRefusal(ctx, effect, decision, err)
 		return nil, err
@@ -338,6 +333,9 @@ func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approva
 		return nil, err
 	}
 	c.skill = u
+	if !c.notFetched() {
+		c.Evidence.Digest = DigestOf(c.File.Bytes) // whatever the plan says
+	}
 	c.Claim.Profile = l.options.Profile
 	c.Claim.Strict = c.Claim.Strict || l.options.Strict
 	c.Claim.RequireSecure = c.Claim.RequireSecure || l.options.RequireSecure
@@ -384,7 +382,7 @@ func (e *plannedEffect) contents() []*content {
 
 // plan returns the plan of an effect for the loader's user.
 func (l *Loader) plan(req lookleap.ConsentRequest, e *plannedEffect) (*lookleap.Plan, error) {
-	e.User = l.ownerMark()
+	e.User = planowner.Mark(l.options.User)
 	data, err := encodeContents(e)
 	if err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeInternal, Message: "the plan could not be written", Err: err}
@@ -447,14 +445,6 @@ func decodeContents(data []byte, h fileContainer) error {
 		return errContents
 	}
 	return nil
-}
-
-// ownerMark returns the mark of the loader's user for a plan.
-func (l *Loader) ownerMark() string { return planowner.Mark(l.options.User) }
-
-// asUser returns a context that names the loader's user to the host.
-func (l *Loader) asUser(ctx context.Context) context.Context {
-	return planowner.Context(ctx, l.options.User)
 }
 
 // owns returns an error unless a plan with this mark belongs to the loader's user.

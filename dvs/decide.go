@@ -79,67 +79,79 @@ func Decide(c Claim, e Evidence, now time.Time, rules Rules) *lookleap.Verdict {
 	return j.decide(false)
 }
 
-// decideClaim judges what needs no evidence. If no check failed, the code is not-activated. The
-// skill is that of the claim's URL, or zero if the URL was not parsed.
-func decideClaim(c Claim, skill SkillURL, now time.Time, rules Rules) *lookleap.Verdict {
-	j := &judge{rules: rules, claim: c, now: now, skill: skill}
-	return j.decide(true)
-}
-
-// procedure lists the checks in their order.
+// procedure lists the checks in their order: first those of the claim, then those of the evidence.
 var procedure = [...]struct {
-	requirement   string
-	needsEvidence bool
-	check         func(*judge) lookleap.Check
+	requirement string
+	check       func(*judge) lookleap.Check
 }{
-	{"DVS-2-05", false, (*judge).url},
-	{rootCheck, false, (*judge).declared},
-	{"DVS-7-03", false, (*judge).allowed},
-	{"DVS-3.1-05", false, (*judge).contained},
-	{"DVS-3.1-44", false, (*judge).revision},
-	{"DVS-5.3-02", true, (*judge).dns},
-	{"DVS-3.1-50", true, (*judge).exchange},
-	{"DVS-3.1-54", true, (*judge).status},
-	{"DVS-4.2-04", true, (*judge).media},
-	{digestCheck, true, (*judge).digest},
-	{"DVS-4.3-01", true, (*judge).content},
-	{narrowCheck, true, (*judge).narrowed},
-	{"DVS-3.1-56", true, (*judge).fresh},
+	{"DVS-2-05", (*judge).url},
+	{rootCheck, (*judge).declared},
+	{"DVS-7-03", (*judge).allowed},
+	{"DVS-3.1-05", (*judge).contained},
+	{"DVS-3.1-44", (*judge).revision},
+	{"DVS-5.3-02", (*judge).dns},
+	{"DVS-3.1-50", (*judge).exchange},
+	{"DVS-3.1-54", (*judge).status},
+	{"DVS-4.2-04", (*judge).media},
+	{digestCheck, (*judge).digest},
+	{"DVS-4.3-01", (*judge).content},
+	{narrowCheck, (*judge).narrowed},
+	{"DVS-3.1-56", (*judge).fresh},
 }
 
-func (j *judge) decide(claimOnly bool) *lookleap.Verdict {
-	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(j.claim.URL), CheckedAt: j.now, Code: lookleap.CodeOK, OK: true,
-		Checks: make([]lookleap.Check, 0, len(procedure))}
-	for _, step := range procedure {
-		check := unneeded("not reached")
-		switch {
-		case !v.OK:
-		case claimOnly && step.needsEvidence:
-			check.Message = "not before activation"
-		default:
-			check = step.check(j)
-			for i := range check.Evidence {
-				check.Evidence[i].URL = domain.Redact(check.Evidence[i].URL)
-			}
-		}
-		if check.Status == lookleap.Failed {
-			v.OK, v.Code, v.Summary = false, check.Code, check.Message
-		}
-		check.Requirement = step.requirement
-		v.Checks = append(v.Checks, check)
+// claimSteps is how many steps of the procedure need no evidence.
+const claimSteps = 5
+
+// run runs the steps before one that were not run yet. It ends with the first check that fails, and
+// returns it.
+func (j *judge) run(before int) (failed *lookleap.Check) {
+	if j.checks == nil {
+		j.checks = make([]lookleap.Check, 0, len(procedure))
 	}
+	for n := len(j.checks); ; n++ {
+		if n > 0 && j.checks[n-1].Status == lookleap.Failed {
+			return &j.checks[n-1]
+		}
+		if n >= before {
+			return nil
+		}
+		check := procedure[n].check(j)
+		for i := range check.Evidence {
+			check.Evidence[i].URL = domain.Redact(check.Evidence[i].URL)
+		}
+		check.Requirement = procedure[n].requirement
+		j.checks = append(j.checks, check)
+	}
+}
+
+// decide returns the verdict. With claimOnly, it judges what needs no evidence, and the code is
+// not-activated if no check failed.
+func (j *judge) decide(claimOnly bool) *lookleap.Verdict {
+	steps, left := len(procedure), "not reached"
+	if claimOnly {
+		steps = claimSteps
+	}
+	failed := j.run(steps)
+	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(j.claim.URL), CheckedAt: j.now,
+		Checks: slices.Clip(j.checks)} // the judge may go on later
 	if !j.skill.IsZero() {
 		v.Subject = domain.Redact(j.skill.String())
 	}
 	switch {
-	case !v.OK:
+	case failed != nil:
+		v.Code, v.Summary = failed.Code, failed.Message
 	case claimOnly:
-		v.OK = false
-		v.Code = CodeNotActivated
-		v.Summary = "the file was not asked for yet, and is judged on activation"
+		v.Code, v.Summary = CodeNotActivated, "the file was not asked for yet, and is judged on activation"
+		left = "not before activation"
 	default:
+		v.OK, v.Code = true, lookleap.CodeOK
 		v.Summary = fmt.Sprintf("the skill is verified under %s, %s", j.effective, j.claim.Source)
 		v.Expires = j.evidence.Fresh
+	}
+	for _, step := range procedure[len(j.checks):] {
+		check := unneeded(left)
+		check.Requirement = step.requirement
+		v.Checks = append(v.Checks, check)
 	}
 	v.Record, _ = json.Marshal(newRecord(j.claim, j.evidence, j.rules.AllowQuery)) // both are plain data
 	return v
@@ -206,15 +218,16 @@ func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict
 	return Decide(in.Claim, in.Evidence, now, rules), nil
 }
 
-// judge has the results that the checks of one decision pass on.
+// judge decides about one claim, first without and then with evidence.
 type judge struct {
 	rules     Rules
 	claim     Claim
 	evidence  Evidence
 	now       time.Time
-	skill     SkillURL // of the claim; zero until the claim's URL is parsed
-	root      TrustRoot
+	skill     SkillURL  // of the claim; zero until the claim's URL is parsed
+	root      TrustRoot // of the claim; zero until it is parsed
 	effective TrustRoot
+	checks    []lookleap.Check // of the steps that were run
 }
 
 func passed(message string, evidence ...lookleap.Evidence) lookleap.Check {
@@ -253,12 +266,15 @@ func (j *judge) declared() lookleap.Check {
 	if j.claim.Root == "" {
 		return failed(CodeNeedsRoot, "no trust root was declared for this host; register the publisher's path")
 	}
-	root, err := ParseTrustRoot(j.claim.Root, j.rules)
-	if err != nil {
-		return failed(lookleap.CodeOf(err), sentence(err))
+	if j.root.IsZero() {
+		root, err := ParseTrustRoot(j.claim.Root, j.rules)
+		if err != nil {
+			return failed(lookleap.CodeOf(err), sentence(err))
+		}
+		j.root = root
 	}
-	j.root, j.effective = root, root
-	shown := lookleap.Evidence{URL: root.String()}
+	j.effective = j.root
+	shown := lookleap.Evidence{URL: j.root.String()}
 	switch source := j.claim.Source; {
 	case source.Registered():
 		return passed("the trust root was "+source.String(), shown)
@@ -285,15 +301,15 @@ func (j *judge) allowed() lookleap.Check {
 }
 
 func (j *judge) contained() lookleap.Check {
-	shown := []lookleap.Evidence{{URL: j.skill.String()}, {URL: j.root.String()}}
-	if !j.root.Covers(j.skill) {
-		return failed(CodeOutsideTrustRoot, "the skill URL does not lie under the trust root", shown...)
-	}
-	if j.skill.ServedFrom() != j.skill.String() {
+	skill, root := lookleap.Evidence{URL: j.skill.String()}, lookleap.Evidence{URL: j.root.String()}
+	switch served := j.skill.ServedFrom(); {
+	case !j.root.Covers(j.skill):
+		return failed(CodeOutsideTrustRoot, "the skill URL does not lie under the trust root", skill, root)
+	case served != skill.URL:
 		return passed("the skill URL lies under the trust root, and the platform serves its bytes elsewhere",
-			append(shown, lookleap.Evidence{URL: j.skill.ServedFrom()})...)
+			skill, root, lookleap.Evidence{URL: served})
 	}
-	return passed("the skill URL lies under the trust root", shown...)
+	return passed("the skill URL lies under the trust root", skill, root)
 }
 
 func (j *judge) revision() lookleap.Check {
@@ -355,55 +371,6 @@ func (j *judge) exchange() lookleap.Check {
 		return noted(lookleap.CodeNoConnection, "the server answered, and the evidence has no verified connection", shown)
 	}
 	return passed(fmt.Sprintf("the server answered over verified TLS after %d redirects, all under the trust root", len(e.Hops)), shown)
-}
-
-// checkHop checks the target of a redirect as if it had been named directly: it lies under the
-// root and is content of the owner. If the root is only the default of its host, the default of
-// the target must not be narrower (DVS-3.1-50 to DVS-3.1-53).
-func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
-	u, err := r.urls().Parse(target)
-	if err != nil {
-		return badURL(target, err)
-	}
-	p, refused := r.locate(u)
-	switch {
-	case refused != nil:
-		return refused
-	case !root.Covers(SkillURL{place: p}):
-		return refuse(CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
-	case !p.file:
-		return refuse(CodeNotContentRoute, target,
-			"the redirect leads to a path of the platform that is not the content of a repository", "use the URL of the file in its repository")
-	case u.HasQuery() && !r.AllowQuery && r.hasRoutes(u.Host()):
-		return refuse(CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file",
-			"use a URL that needs no query")
-	case p.commit != "" && claim.Pin.Digest.IsZero() && !strings.EqualFold(p.commit, claim.Pin.Commit):
-		return refuse(CodeCommitRef, target, "the redirect leads to a revision that reads as a commit", "")
-	case claim.Source == DefaultOrigin:
-		return r.checkDefault(root, SkillURL{place: p})
-	}
-	return nil
-}
-
-// hasRoutes reports whether the host is of a platform whose routes are known.
-func (r Rules) hasRoutes(host string) bool {
-	role, ok := r.platforms().find(host)
-	return ok && role.platform.Source != nil
-}
-
-// checkDefault refuses a target with another publisher than the root in use, such as /~bob/ on the
-// host of /~alice/.
-func (r Rules) checkDefault(root TrustRoot, u SkillURL) error {
-	own, _, err := DefaultRoot(u, r)
-	switch {
-	case err != nil:
-		return err
-	case !root.url.Under(own.url):
-		return refuse(CodeRedirectOutside, u.String(),
-			fmt.Sprintf("the redirect leads to another publisher's root on this host, %s",
-				own), "register the target's root and use its own URL")
-	}
-	return nil
 }
 
 func (j *judge) status() lookleap.Check {

@@ -268,46 +268,6 @@ func (d *discovery) listedBefore(entry Listing) string {
 // For a skill at another origin than the list, without a registered root that covers it, the
 // user is asked before a request is sent. The request names both origins and the digest.
 func (l *Loader) LoadListing(ctx context.Context, entry Listing) (*Loaded, error) {
-	return l.load(ctx, entry.candidate())
-}
-
-// hint is what an index says about a skill.
-type hint struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Origin      string `json:"origin,omitempty"` // of the index, if the skill is at another one
-}
-
-// foreign reports whether the skill was named by another origin than its own.
-func (h *hint) foreign() bool { return h != nil && h.Origin != "" }
-
-// askForeign asks for a skill that another origin lists, unless its root is registered or the user
-// agreed before. No request is sent before.
-func (l *Loader) askForeign(ctx context.Context, c *candidate, to level) (got admitted, asked bool, err error) {
-	if !c.Hint.foreign() {
-		return admitted{}, false, nil
-	}
-	if err := l.checkClaim(ctx, c); err != nil {
-		return admitted{}, true, err
-	}
-	c.Level = to
-	if c.Claim.Source.Registered() || l.agreedBefore(c) {
-		return admitted{}, false, nil
-	}
-	got, err = l.askAdmission(ctx, c)
-	return got, true, err
-}
-
-// mismatch returns a finding for each field in which the index differs from the file.
-func (h *hint) mismatch(m *Metadata) []lookleap.Finding {
-	var findings []lookleap.Finding
-	for _, c := range []struct{ what, index, file string }{{"name", h.Name, m.Name}, {"description", h.Description, m.Description}} {
-		if c.index != "" && strings.TrimSpace(c.index) != c.file {
-			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeIndexMismatch,
-				Requirement: "DVS-3.2-21",
-				Message: fmt.Sprintf("the index has another %s than the file: %s", c.what,
-					plaintext.Quote(c.index, 200)), Fix: "generate the index from the files"})
-		}
-	}
-	return findings
+	got, err := l.load(ctx, entry.candidate(activated))
+	return got.loaded, err
 }

@@ -50,6 +50,23 @@ func Example() {
 	// Output: refund https://github.com/example-org/ raw.githubusercontent.com false true
 }
 
+func ExampleLoader_Load() {
+	net, host := hub()
+	defer net.Close()
+	loader := dvs.NewLoader(host, dvs.Options{})
+	if _, err := loader.Roots().Register("https://github.com/example-org/", dvs.ByHost); err != nil {
+		fmt.Println(err)
+		return
+	}
+	skill, err := loader.Load(context.Background(), "https://github.com/example-org/skills/blob/main/refund/SKILL.md") // no one is asked
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(skill.Name, skill.Source)
+	// Output: refund registered by the host program
+}
+
 func ExampleParseTrustRoot() {
 	root, err := dvs.ParseTrustRoot("https://GitHub.com/Example-Org", dvs.Rules{})
 	fmt.Println(root, err)

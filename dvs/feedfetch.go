@@ -67,9 +67,6 @@ func newFeedReader(options []FeedOptions) *feedReader {
 // checkFeeds makes the feeds current, and returns an error if one of them is too old.
 func (l *Loader) checkFeeds(ctx context.Context) error {
 	r := l.feeds
-	if len(r.feeds) == 0 {
-		return nil
-	}
 	if r.broken != nil {
 		return r.broken
 	}
@@ -262,13 +259,4 @@ func (l *Loader) shareFeed(ctx context.Context, f *feed, now time.Time) {
 func (l *Loader) reportFeed(ctx context.Context, f *feed, code lookleap.Code, message string, err error) {
 	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: code, Subject: f.url.String(), Err: err,
 		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Message: message}})
-}
-
-// refusedByFeed refuses what a feed withdrew of a skill: its place, its SKILL.md or archive.
-func (l *Loader) refusedByFeed(u SkillURL, d Digest) error {
-	w := l.withdrawn.Load()
-	if err := w.at(u.place, u.String()); err != nil {
-		return err
-	}
-	return w.digest(d, u.String())
 }

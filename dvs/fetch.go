@@ -51,8 +51,9 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 	key := r.url.String()
 	return l.files.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*document], error) {
 		held, _ := l.files.Peek(key)
-		if held.Value == nil && !r.revalidate {
-			if doc := l.recall(ctx, r.url, r.limit); doc != nil {
+		cache := shared.New[sharedCopy](l.host, shared.Options{Prefix: "dvs/2/", Skew: sharedFor})
+		if held.Value == nil && !r.revalidate && cache.Active() {
+			if doc := l.recall(ctx, cache, r.url, r.limit); doc != nil {
 				until := l.host.Time().Add(sharedFor)
 				if doc.evidence.Fresh.Before(until) {
 					until = doc.evidence.Fresh
@@ -64,7 +65,9 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 		if err != nil {
 			return flight.Loaded[*document]{}, err
 		}
-		l.share(ctx, r.url, doc)
+		if cache.Active() && doc.evidence.Failure == "" {
+			l.share(ctx, cache, r.url, doc)
+		}
 		got := flight.Loaded[*document]{Value: doc}
 		if doc.evidence.Status == http.StatusOK && doc.evidence.Failure == "" {
 			got.Until = doc.evidence.Fresh
@@ -157,7 +160,7 @@ func (d *document) recordResponse(resp *fetch.Response, kept time.Duration) {
 		e.Hops = append(e.Hops, h.To.String())
 	}
 	e.Status, e.Type, e.Charset = resp.Status, resp.MediaType, resp.Params["charset"]
-	if _, _, err := fetch.ParseMediaType(resp.Header); err != nil && resp.Header.Get("Content-Type") != "" {
+	if e.Type == "" && resp.Header.Get("Content-Type") != "" {
 		e.Type = "malformed"
 	}
 	if resp.Conn.Reported() {
@@ -251,14 +254,9 @@ func (s *sharedCopy) contents() []*content { return []*content{&s.Body} }
 func (s sharedCopy) MarshalBinary() ([]byte, error)       { return encodeContents(&s) }
 func (s *sharedCopy) UnmarshalBinary(stored []byte) error { return decodeContents(stored, s) }
 
-func (l *Loader) sharing() *shared.Cache[sharedCopy] {
-	return shared.New[sharedCopy](l.host, shared.Options{Prefix: "dvs/2/", Skew: sharedFor})
-}
-
 // recall returns the fresh copy that another process has shared, or nil if there
 // is no usable one.
-func (l *Loader) recall(ctx context.Context, u domain.URL, limit int) *document {
-	cache := l.sharing()
+func (l *Loader) recall(ctx context.Context, cache *shared.Cache[sharedCopy], u domain.URL, limit int) *document {
 	entry, err := cache.Get(ctx, u.String())
 	if err != nil {
 		return nil
@@ -287,11 +285,8 @@ func (l *Loader) recall(ctx context.Context, u domain.URL, limit int) *document 
 
 // share tells other processes what a server answered, and takes back what they
 // were told before if it is no longer for all.
-func (l *Loader) share(ctx context.Context, u domain.URL, doc *document) {
-	if doc.evidence.Failure != "" {
-		return
-	}
-	cache, e := l.sharing(), &doc.evidence
+func (l *Loader) share(ctx context.Context, cache *shared.Cache[sharedCopy], u domain.URL, doc *document) {
+	e := &doc.evidence
 	if doc.public && e.Status == http.StatusOK && l.host.Time().Before(e.Fresh) {
 		cache.Put(ctx, u.String(), shared.Entry[sharedCopy]{Asked: e.Received, Found: e.Received,
 			Value: sharedCopy{*e, content{doc.body, len(doc.body)}, doc.known}}, e.Fresh)

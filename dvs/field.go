@@ -20,24 +20,6 @@ const (
 	maxCompatibility = 500
 )
 
-// checkFields judges the fields (section 4.3) and fills in the metadata.
-func (p *skillParser) checkFields(m *Metadata, fields []Field, header span) {
-	if p.profile == Lenient {
-		fields = p.chooseFields(fields, header)
-	}
-	m.Name, m.nameAt = p.name(find(fields, "name"), header)
-	m.Description = p.description(find(fields, "description"), header)
-	m.Extra = fields[:0] // in place: the two are done with
-	for i := range fields {
-		if key := fields[i].Key; key != "name" && key != "description" {
-			m.Extra = append(m.Extra, fields[i])
-		}
-	}
-	for i := range m.Extra {
-		p.checkExtra(&m.Extra[i])
-	}
-}
-
 func find(fields []Field, key string) *Value {
 	for i := range fields {
 		if fields[i].Key == key {
@@ -48,19 +30,20 @@ func find(fields []Field, key string) *Value {
 }
 
 // requiredText returns the text of a required field. Under Lenient, the texts of a list are joined.
-func (p *skillParser) requiredText(v *Value, header span, missing *fault) (text string, ok bool) {
+// Missing is the fault of a header without the field.
+func (p *skillParser) requiredText(field string, v *Value, header span, missing fault) (text string, ok bool) {
 	switch {
 	case v == nil:
-		missing.at, missing.message = header.start, "the metadata has no "+missing.message
-		p.fatal(missing)
+		missing.at, missing.message = header.start, "the metadata has no "+field
+		p.fatal(&missing)
 	case v.Kind == Null:
-		missing.at, missing.message = v.Offset, "the metadata has no value for the "+missing.message
-		p.fatal(missing)
-	case v.isScalar():
+		missing.at, missing.message = v.Offset, "the metadata has no value for the "+field
+		p.fatal(&missing)
+	case v.Kind == Text:
 		return v.Text, true
 	default:
-		missing.at, missing.message = v.Offset, fmt.Sprintf("the %s is %s, not a text", missing.message, v.Kind)
-		p.violation(missing)
+		missing.at, missing.message = v.Offset, fmt.Sprintf("the %s is %s, not a text", field, v.Kind)
+		p.violation(&missing)
 		return v.flat(), p.profile == Lenient
 	}
 	return "", false
@@ -71,16 +54,16 @@ func badName(at int, message, fix string) *fault {
 }
 
 func (p *skillParser) name(v *Value, header span) (name string, at int) {
-	missing := badName(0, "name", "add a line name: followed by lower-case letters, digits and hyphens")
-	missing.requirement = "DVS-4.3-03"
+	missing := fault{code: lookleap.CodeBadName, requirement: "DVS-4.3-03",
+		fix: "add a line name: followed by lower-case letters, digits and hyphens"}
 	if p.profile == Lenient && p.directory != "" &&
 		(v == nil || v.isScalar() && strings.TrimSpace(removeInvisible(v.Text)) == "" || v.Kind == Null) {
 		missing.at, missing.message = header.start,
 			"the metadata has no name, so the name of the directory stands in: "+plaintext.Quote(p.directory, maxName)
-		p.add(lookleap.SeverityWarning, missing)
+		p.add(lookleap.SeverityWarning, &missing)
 		v = &Value{Kind: Text, Text: p.directory, Position: p.position(header.start)}
 	}
-	name, ok := p.requiredText(v, header, missing)
+	name, ok := p.requiredText("name", v, header, missing)
 	if !ok {
 		return "", 0
 	}
@@ -122,14 +105,9 @@ func isName(text string) bool {
 	return text != "" && len(text) <= maxName && strings.IndexFunc(text, func(r rune) bool { return !isNameRune(r) }) < 0
 }
 
-func badDescription(at int, message, fix string) *fault {
-	return &fault{code: CodeBadDescription, requirement: "DVS-4.3-08", at: at, message: message, fix: fix}
-}
-
 func (p *skillParser) description(v *Value, header span) string {
-	missing := badDescription(0, "description", "add a line description: that says what the skill does and when to use it")
-	missing.requirement = "DVS-4.3-04"
-	text, ok := p.requiredText(v, header, missing)
+	text, ok := p.requiredText("description", v, header, fault{code: CodeBadDescription, requirement: "DVS-4.3-04",
+		fix: "add a line description: that says what the skill does and when to use it"})
 	if !ok {
 		return ""
 	}
@@ -138,7 +116,8 @@ func (p *skillParser) description(v *Value, header span) string {
 		text = p.checkVisible(text, v.Offset)
 	}
 	if text == "" {
-		p.fatal(badDescription(v.Offset, "the description is empty", "say what the skill does and when to use it"))
+		p.fatal(&fault{code: CodeBadDescription, requirement: "DVS-4.3-08", at: v.Offset,
+			message: "the description is empty", fix: "say what the skill does and when to use it"})
 		return ""
 	}
 	if n := utf8.RuneCountInString(text); n > maxDescription {

@@ -61,7 +61,7 @@ func segmentFault(segment string) string {
 	case strings.ContainsAny(segment, `<>:"|?*\`):
 		return `a name has one of < > : " | ? * \, which mean something to some systems`
 	case strings.IndexFunc(segment, func(r rune) bool {
-		return isControl(r) || isInvisible(r) || r == utf8.RuneError || !unicode.IsPrint(r) && r != ' '
+		return isInvisible(r) || r == utf8.RuneError || !unicode.IsPrint(r) && r != ' '
 	}) >= 0:
 		return "a name has a character that cannot be seen"
 	case strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.HasPrefix(segment, " "):

@@ -104,8 +104,20 @@ func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 	default:
 		header, body, fields = p.repairHeader(header, body, f)
 	}
-	meta = &Metadata{Header: DigestOf(header.of(p.text))}
-	p.checkFields(meta, fields, header)
+	if p.profile == Lenient {
+		fields = p.chooseFields(fields, header)
+	}
+	meta = &Metadata{Header: DigestOf(header.of(p.text)), Extra: fields[:0]} // in place: find reads them first
+	meta.Name, meta.nameAt = p.name(find(fields, "name"), header)
+	meta.Description = p.description(find(fields, "description"), header)
+	for i := range fields {
+		if key := fields[i].Key; key != "name" && key != "description" {
+			meta.Extra = append(meta.Extra, fields[i])
+		}
+	}
+	for i := range meta.Extra {
+		p.checkExtra(&meta.Extra[i])
+	}
 	return meta, body.start
 }
 

@@ -63,12 +63,38 @@ func TestPlainIsYAML(t *testing.T) {
 	})
 }
 
+// TestPlainLines makes every header of up to three lines that are near what the plain reader knows.
+func TestPlainLines(t *testing.T) {
+	lines := []string{
+		"a: b\n", "a:\n", "b: c d\r\n", "  c: d\n", "  c:\n", "    e: f\n", "  - x\n", "- x\n", "  -\n", "  - \n", "  -x\n", "  - 'q'\n",
+		"\n", "  \n", "a: 'b'\n", "a: \"b\" c\n", "a: b #c\n", "a: b#c:d\n", "~: x\n", "a:b\n", "-a: b\n", "a: -\n", "a: b: c\n", "  a: 'x\n",
+	}
+	var add func(header string, left int)
+	used := 0
+	add = func(header string, left int) {
+		samePlain(t, header)
+		if _, ok := readPlain(header, origin{Line: 2}); ok {
+			used++
+		}
+		if left > 0 {
+			for _, line := range lines {
+				add(header+line, left-1)
+			}
+		}
+	}
+	add("", 3)
+	if used < 100 {
+		t.Errorf("%d headers were read by the plain reader", used)
+	}
+}
+
 func TestPlainIsUsed(t *testing.T) {
 	for _, header := range []string{
 		"name: a\ndescription: Use it when somebody asks (really) \"now\", e.g. 10:30 or a#b.\n",
 		"name: a\r\ndescription: b\r\nlicense: MIT\r\n",
 		"name: a\ndescription: \"b: c\"\nmetadata:\n  author: x\n  version: \"1.0\"\nallowed-tools: Read, Bash(git:*)\n",
 		"name: a\ndescription: 'b'\ntags:\n  - x\n  - y\n",
+		"name: a\ntags:\n  -  x  \n  - 'y' \n\nother:\nmetadata:\n    k: v\n    l:\n",
 	} {
 		if _, ok := readPlain(header, origin{Line: 2}); !ok {
 			t.Errorf("%q goes to the YAML parser", header)

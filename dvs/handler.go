@@ -157,7 +157,7 @@ func servedType(file string) string {
 	if t := servedTypes[extension]; t != "" {
 		return t
 	}
-	if extensions()[extension] != 0 || scriptExtensions()[extension] {
+	if extensions()[extension] != 0 || scriptExtensions.has(extension) {
 		return "text/plain; charset=utf-8"
 	}
 	return "application/octet-stream"

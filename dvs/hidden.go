@@ -299,6 +299,21 @@ func isPale(value string) bool {
 	return false
 }
 
+// invalidText returns the offset of the first byte that is not UTF-8 text, or -1.
+func invalidText(data []byte) int {
+	if utf8.Valid(data) {
+		return bytes.IndexByte(data, 0)
+	}
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 || r == 0 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
 // checkCharacters refuses characters that a header must not have: invalid UTF-8, control
 // characters except TAB and line ends, a CR without LF, and line separators of some YAML readers
 // only. A character in the value of name or description has the code of that field.

@@ -15,21 +15,6 @@ import (
 // a warning with the place: no repair is silent. Nothing of it decides whether a
 // skill is verified, which its URL alone does.
 
-// invalidText returns the offset of the first byte that is not UTF-8 text, or -1.
-func invalidText(data []byte) int {
-	if utf8.Valid(data) {
-		return bytes.IndexByte(data, 0)
-	}
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 || r == 0 {
-			return i
-		}
-		i += size
-	}
-	return -1
-}
-
 // recode returns the text of a file in another encoding than UTF-8: UTF-16 if it
 // begins with its mark, else U+FFFD for each run of invalid bytes. Files whose
 // lines end with CR alone get LF.

@@ -293,3 +293,76 @@ func TestServedLink(t *testing.T) {
 		})
 	}
 }
+
+// headed is a skill with these lines as its header.
+func headed(lines ...string) string { return "---\n" + strings.Join(lines, "\n") + "\n---\n# Title\n" }
+
+// TestLenientDetails: repairs of single keys.
+func TestLenientDetails(t *testing.T) {
+	for name, c := range map[string]struct {
+		input   string
+		check   func(*dvs.Skill) bool
+		finding string // a part of the message that has to be there; "-…" one that must not
+	}{
+		"first-of-repeated-keys":       {headed("name: a", "description: x: b", "license: MIT", "license: none"), func(s *dvs.Skill) bool { return s.License() == "MIT" }, `the key "license" is repeated`},
+		"null-value":                   {headed("name: a", "description: x: b", "license: ~"), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Kind == dvs.Null }, ""},
+		"key-with-a-hyphen":            {headed("name: a", "description: x: b", "allowed-tools: Read"), func(s *dvs.Skill) bool { return s.Description == "x: b" && s.AllowedTools() == "Read" }, ""},
+		"key-with-a-dot":               {headed("name: a", "description: x: b", "x.y: z"), func(s *dvs.Skill) bool { v, ok := s.Value("x.y"); return ok && v.Text == "z" }, ""},
+		"escaped-control":              {headed("name: a", `description: "b\e[2Kc\u0007"`), func(s *dvs.Skill) bool { return !strings.ContainsAny(s.Description, "\x1b\x07") && s.Description != "" }, "control character"},
+		"line-ends-after-a-blank-line": {"\n---\r\nname: a\r\ndescription: b\r\n---\r\n# Title\r\n", func(s *dvs.Skill) bool { return s.Description == "b" }, "-the lines end with CR"},
+	} {
+		t.Run("accept-"+name, func(t *testing.T) {
+			skill, findings, err := dvs.ParseSkill([]byte(c.input), dvs.Lenient, dvs.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.check(skill) {
+				t.Errorf("%+v", skill.Metadata)
+			}
+			var messages []string
+			for _, f := range findings {
+				messages = append(messages, f.Message)
+			}
+			part, unwanted := strings.CutPrefix(c.finding, "-")
+			if strings.Contains(strings.Join(messages, "\n"), part) == unwanted && part != "" {
+				t.Errorf("%q", messages)
+			}
+		})
+	}
+}
+
+// TestLenientKeepsItsInput: repairs are made in a copy.
+func TestLenientKeepsItsInput(t *testing.T) {
+	for name, input := range map[string]string{
+		"control": headed("name: a", "description: b\x1bc"), "cr": strings.ReplaceAll(headed("name: a", "description: b"), "\n", "\r"),
+		"nul": headed("name: a", "description: b\x00c"), "invalid": headed("name: a", "description: b\xffc"), "separator": headed("name: a", "description: b\u2028c"),
+		"utf16": "\xff\xfe" + utf16le(headed("name: a", "description: b")), "colon": headed("name: a", "description: x: b"),
+	} {
+		data := []byte(input)
+		if _, _, err := dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if string(data) != input {
+			t.Errorf("%s: the input was changed", name)
+		}
+	}
+}
+
+// TestLenientUTF16 reads characters of one, two and four bytes, in both orders.
+func TestLenientUTF16(t *testing.T) {
+	const text = "a\u20ac\u00e9\u4e2d"
+	swap := func(s string) string {
+		b := []byte(s)
+		for i := 0; i+1 < len(b); i += 2 {
+			b[i], b[i+1] = b[i+1], b[i]
+		}
+		return string(b)
+	}
+	little := "\xff\xfe" + utf16le(headed("name: a", "description: "+text))
+	for name, input := range map[string]string{"little": little, "big": swap(little)} {
+		skill, _, err := dvs.ParseSkill([]byte(input), dvs.Lenient, dvs.Limits{})
+		if err != nil || skill.Description != text {
+			t.Errorf("%s: %+v, %v", name, skill, err)
+		}
+	}
+}

@@ -48,8 +48,8 @@ func (l *Listing) Foreign() bool {
 }
 
 // candidate returns the skill of a listing on its way.
-func (l *Listing) candidate() *candidate {
-	c := &candidate{Claim: Claim{URL: l.Skill.String(), Pin: Pin{Digest: l.Digest}, Artifact: l.Skill.artifact},
+func (l *Listing) candidate(to level) *candidate {
+	c := &candidate{Level: to, Claim: Claim{URL: l.Skill.String(), Pin: Pin{Digest: l.Digest}, Artifact: l.Skill.artifact},
 		Hint: &hint{Name: l.Name, Description: l.Description}, Listed: slices.Clone(l.Files)}
 	if l.Foreign() {
 		c.Hint.Origin = l.Origin()
@@ -127,8 +127,8 @@ func (r Rules) entryAt(source domain.URL, ref string, artifact Artifact, digest 
 	if u.HasQuery() && !r.AllowQuery {
 		return SkillURL{}, refuse(CodeQueryInSkillURL, ref, "a skill URL has no query", "list the URL without it")
 	}
-	if named := strings.HasSuffix(u.Path(), "/"+EntryFile); artifact == SingleFile && named || artifact == SkillDirectory {
-		return r.skillAt(ref, u)
+	if artifact == SingleFile && strings.HasSuffix(u.Path(), "/"+EntryFile) {
+		artifact = SkillDirectory
 	}
 	return r.artifactAt(ref, u, artifact)
 }
@@ -353,10 +353,7 @@ const maxListedFiles = 10_000
 // listedFiles reads the list of files of an entry of v0.1. A path that leads out of
 // the directory is left out.
 func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []string {
-	member, ok := v.Member("files")
-	if !ok {
-		return nil
-	}
+	member, _ := v.Member("files") // without one there are no elements
 	var files []string
 	for f := range member.Elements() {
 		if l.files == maxListedFiles {

@@ -1,7 +1,6 @@
 package dvs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -132,7 +131,10 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 	if refused != nil {
 		return refused
 	}
-	d := l.policies.declared(l.roots.Find(u), u, rules)
+	d := l.roots.Find(u)
+	if l.policies.registrar != RegisterUser {
+		d = l.policies.declared(d, u, rules)
+	}
 	if s.Under != "" {
 		d.Source = ByHost // whatever the registry has, unless the table has changed
 		if under, refused := ParseTrustRoot(s.Under, rules); refused != nil || !under.Covers(u) {
@@ -148,8 +150,10 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 	if refused := l.refusedByFeed(u, s.Digest); refused != nil {
 		return refused
 	}
-	if refused := l.policies.under(u, s.Under, rules); refused != nil {
-		return refused
+	for _, p := range l.policies.compiled {
+		if refused := p.under(u, s.Under); refused != nil {
+			return refused
+		}
 	}
 	if s.Artifact != SkillArchive && !s.Digest.IsZero() { // of an archive, each member is checked
 		if refused := l.checkLocked(s.Skill, EntryFile, s.Digest); refused != nil {
@@ -185,7 +189,7 @@ func (p Profile) strictness() int { return slices.Index([]Profile{Lenient, DVS, 
 
 // checkTerms is stillAllowed with a verdict that is reported.
 func (l *Loader) checkTerms(ctx context.Context, s loadTerms) error {
-	if err := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx)); err != nil {
+	if err := l.refreshTrust(ctx); err != nil {
 		return l.refuseTarget(ctx, s.Skill, err)
 	}
 	if refused := l.stillAllowed(s); refused != nil {
@@ -249,7 +253,7 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 		c.Claim.Source = byDocument(c.Claim.Source)
 	}
 	s.reportCrossing(ctx, c)
-	got, err := l.admit(ctx, c, activated)
+	got, err := l.admit(ctx, c)
 	return got.loaded, err
 }
 

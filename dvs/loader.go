@@ -82,7 +82,7 @@ type Loader struct {
 	seen    *lru.Cache[Digest, seenSkill] // by digest of the identity
 
 	policies  *governor
-	feeds     *feedReader
+	feeds     *feedReader                 // nil: there are none
 	feedStore *trustKeeper                // nil: feeds are not shared
 	withdrawn atomic.Pointer[withdrawals] // by all feeds
 
@@ -107,18 +107,21 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 	if options.Guard != nil {
 		l.fetcher = guardedFetcher{options.Guard, host}
 	}
-	l.trust = newTrustKeeper(options.Trust)
-	l.feeds = newFeedReader(options.Feeds)
-	l.feedStore = newTrustKeeper(options.FeedStore)
-	if l.feedStore == nil {
-		l.feedStore = l.trust
+	if options.Trust != nil {
+		l.trust = newTrustKeeper(options.Trust)
+	}
+	if len(options.Feeds) > 0 {
+		l.feeds = newFeedReader(options.Feeds)
+	}
+	if l.feedStore = l.trust; options.FeedStore != nil {
+		l.feedStore = newTrustKeeper(options.FeedStore)
 	}
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
-	l.policies = newGovernor(options.Policies, l.roots.Rules())
-	l.options.Profile, l.options.RequireSecure = l.policies.profile(options.Profile), options.RequireSecure || l.policies.secure()
-	if most := l.policies.maxTrust(); most > 0 {
+	l.policies = newGovernor(options, l.roots.Rules())
+	l.options.Profile, l.options.RequireSecure = l.policies.profile, l.policies.secure
+	if most := l.policies.maxTrust; most > 0 {
 		l.limits.Kept = min(l.limits.Kept, most)
 	}
 	l.files = flight.NewSizedMemo(l.limits.Entries, l.limits.Memory,
@@ -161,13 +164,15 @@ func (g guardedFetcher) Time() time.Time { return g.host.Time() }
 // from now on. If the user agrees only to the skill, its source is [SkillOnly], and no root is
 // registered. That consent applies to the same bytes in this session.
 func (l *Loader) Load(ctx context.Context, url string) (*Loaded, error) {
-	return l.load(ctx, &candidate{Claim: Claim{URL: url}})
+	got, err := l.load(ctx, &candidate{Level: activated, Claim: Claim{URL: url}})
+	return got.loaded, err
 }
 
 // LoadPinned is [Loader.Load] for known content: the pin is the whole commit that the URL names,
 // or the digest of the SKILL.md.
 func (l *Loader) LoadPinned(ctx context.Context, url string, pin Pin) (*Loaded, error) {
-	return l.load(ctx, &candidate{Claim: Claim{URL: url, Pin: pin}})
+	got, err := l.load(ctx, &candidate{Level: activated, Claim: Claim{URL: url, Pin: pin}})
+	return got.loaded, err
 }
 
 // LoadUnder is [Loader.Load] with a root that the host program declares for this call, independent
@@ -178,30 +183,39 @@ func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Lo
 		return nil, err
 	}
 	if root.IsZero() {
-		return nil, l.refuse(ctx, decideClaim(Claim{URL: url}, SkillURL{}, l.host.Time(), l.roots.Rules()), nil)
+		j := &judge{rules: l.roots.Rules(), claim: Claim{URL: url}, now: l.host.Time()}
+		return nil, l.refuse(ctx, j.decide(true), nil)
 	}
-	return l.load(ctx, &candidate{Claim: Claim{URL: url}, Under: root.String()})
+	got, err := l.load(ctx, &candidate{Level: activated, Claim: Claim{URL: url}, Under: root.String()})
+	return got.loaded, err
 }
 
 // load takes a candidate through all steps, each of which can refuse it:
 //
-//   - [Loader.askForeign] asks before the first request if another origin lists the skill;
+//   - if another origin lists the skill, [Loader.askAdmission] asks before the first request;
 //   - [Loader.verify] judges the URL by registry, policies and feeds, fetches the file, and judges
 //     it as [Decide] does;
 //   - [Loader.admit] asks the user if the skill needs it, and judges the file again by what the
 //     user registered.
-func (l *Loader) load(ctx context.Context, c *candidate) (*Loaded, error) {
+func (l *Loader) load(ctx context.Context, c *candidate) (admitted, error) {
 	if err := l.ready(); err != nil {
-		return nil, err
+		return admitted{}, err
 	}
-	if got, asked, err := l.askForeign(ctx, c, activated); asked {
-		return got.loaded, err
+	if c.Hint.foreign() {
+		if err := l.checkClaim(ctx, c); err != nil {
+			return admitted{}, err
+		}
+		if !c.Claim.Source.Registered() && !l.agreedBefore(c) {
+			return l.askAdmission(ctx, c)
+		}
 	}
 	if err := l.verify(ctx, c); err != nil {
-		return nil, err
+		return admitted{}, err
 	}
-	got, err := l.admit(ctx, c, activated)
-	return got.loaded, err
+	if c.Level == registered {
+		defer l.files.Invalidate(c.skill.served.String()) // it keeps no body
+	}
+	return l.admit(ctx, c)
 }
 
 // candidate is a skill on its way: fetched and judged, but not admitted yet. It is plain data,
@@ -230,8 +244,9 @@ type candidate struct {
 	entry      []byte            // the SKILL.md
 	members    map[string][]byte // of an archive, by path
 	findings   []lookleap.Finding
-	verdict    *lookleap.Verdict
-	judged     Claim // by the verdict
+	judge      *judge            // of the claim, until it judges the file
+	verdict    *lookleap.Verdict // nil until the file was judged, or the user is asked without it
+	judged     Claim             // by the verdict
 	cause      error
 }
 
@@ -248,10 +263,16 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	if err := l.checkClaim(ctx, c); err != nil {
 		return err
 	}
-	if err := l.checkNever(ctx, c); err != nil {
-		return err
+	if l.trust != nil {
+		if err := l.checkNever(ctx, c); err != nil {
+			return err
+		}
 	}
-	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: c.limit(l.limits), revalidate: c.revalidate,
+	limit := l.limits.Skill
+	if c.skill.artifact == SkillArchive {
+		limit = l.limits.Archive
+	}
+	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: limit, revalidate: c.revalidate,
 		redirect: func(to domain.URL) error {
 			return l.checkHop(c.root, c.Claim, to)
 		}})
@@ -271,10 +292,10 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	return l.judgeFile(ctx, c, now)
 }
 
-// checkClaim refuses what can be refused without a request. The verdict of the candidate is then
-// that it was not activated yet.
+// checkClaim refuses what can be refused without a request. The candidate's judge has the checks of
+// the claim, and judges the file later.
 func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
-	unread := cmp.Or(l.syncTrust(ctx), l.checkFeeds(ctx)) // reported if nothing else refuses the claim
+	unread := l.refreshTrust(ctx) // reported if nothing else refuses the claim
 	rules := l.roots.Rules()
 	c.Claim.Profile = l.options.Profile
 	c.Claim.Strict = l.options.Strict
@@ -290,22 +311,37 @@ func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 			claim = claim.confirmed()
 		}
 	}
-	c.verdict = decideClaim(claim, c.skill, l.host.Time(), rules)
-	switch accepted := c.verdict.Code == CodeNotActivated; {
-	case forbidden != nil && (accepted || c.verdict.Code == CodeNeedsRoot):
+	c.verdict, c.judge = nil, &judge{rules: rules, claim: claim, now: l.host.Time(), skill: c.skill, root: c.root}
+	switch failed := c.judge.run(claimSteps); {
+	case forbidden != nil && (failed == nil || failed.Code == CodeNeedsRoot):
 		// A root would not help, so the policy is the reason to show.
-		return l.refuseTrust(ctx, c.verdict, forbidden)
-	case !accepted:
-		return l.refuse(ctx, c.verdict, nil)
+		return l.refuseTrust(ctx, c.judge.decide(true), forbidden)
+	case failed != nil:
+		return l.refuse(ctx, c.judge.decide(true), nil)
 	case unread != nil:
-		return l.refuseTrust(ctx, c.verdict, unread)
+		return l.refuseTrust(ctx, c.judge.decide(true), unread)
 	}
 	return nil
 }
 
+// refreshTrust reads what the trust store and the feeds say, each if it was not read lately.
+func (l *Loader) refreshTrust(ctx context.Context) error {
+	var ofStore, ofFeeds error
+	if l.trust != nil {
+		ofStore = l.syncTrust(ctx)
+	}
+	if l.feeds != nil {
+		ofFeeds = l.checkFeeds(ctx)
+	}
+	return cmp.Or(ofStore, ofFeeds)
+}
+
 // applyRegistry sets what the registry says of a candidate.
 func (l *Loader) applyRegistry(c *candidate) {
-	d := l.policies.declared(l.roots.Find(c.skill), c.skill, l.roots.Rules())
+	d := l.roots.Find(c.skill)
+	if l.policies.registrar != RegisterUser {
+		d = l.policies.declared(d, c.skill, l.roots.Rules())
+	}
 	if c.Under != "" {
 		d.Source = ByHost
 		d.Root, _ = ParseTrustRoot(c.Under, l.roots.Rules()) // a zero root is refused
@@ -370,7 +406,9 @@ func (l *Loader) Revoke(root TrustRoot) {
 		return
 	}
 	l.roots.Revoke(root)
-	l.keepTrustedRoot(context.Background(), root.String(), true)
+	if l.trust != nil {
+		l.keepTrustedRoot(context.Background(), root.String(), true)
+	}
 	l.forgetAll(root.String())
 }
 

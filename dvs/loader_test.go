@@ -179,7 +179,7 @@ func TestLoadNothingSent(t *testing.T) {
 		{"DVS-3.1-02/reject-no-request", "http://shop.example/s/a/SKILL.md", "not-https"},
 		{"A05/reject-no-request", "ftp://shop.example/s/a/SKILL.md", "not-https"},
 		{"A32/reject-blocked-at-load", "https://shop.example/bad/SKILL.md", "blocked-root"},
-		{"DVS-3.1-28/reject-derived-nobody-to-ask", "https://github.com/o/r/blob/main/SKILL.md", "needs-root"},
+		{"DVS-3.1-28/reject-derived-without-prompter", "https://github.com/o/r/blob/main/SKILL.md", "needs-root"},
 		{"DVS-3.1-31/reject-forge", "https://git.shop.example/o/r/-/raw/main/SKILL.md", "needs-root"},
 		{"DVS-3.1-44/reject-commit", "https://github.com/known/r/blob/deadbeef/SKILL.md", "commit-ref"},
 		{"DVS-3.1-43/reject-pull", "https://github.com/known/r/blob/refs/pull/1/head/SKILL.md", "untrusted-ref"},
@@ -373,10 +373,10 @@ func TestChangedBundle(t *testing.T) {
 			v := *b.Verdict
 			b.ID, v.Subject, b.Verdict = "https://shop.example/s/b/SKILL.md", "https://shop.example/s/b/SKILL.md", &v
 		}, dvs.CodeNeedsRoot},
-		"made-anew-with-another-file": {func(b *dvs.Bundle) {
+		"made-again-with-another-file": {func(b *dvs.Bundle) {
 			*b = dvs.Bundle{ID: b.ID, Root: b.Root, Verdict: b.Verdict, Files: map[string][]byte{"SKILL.md": []byte("---\nname: a\ndescription: evil\n---\nx\n")}}
 		}, dvs.CodeDigestMismatch},
-		"made-anew-with-another-root": {func(b *dvs.Bundle) {
+		"made-again-with-another-root": {func(b *dvs.Bundle) {
 			*b = dvs.Bundle{ID: b.ID, Root: "https://bank.example/", Verdict: b.Verdict, Files: b.Files}
 		}, dvs.CodeNeedsRoot},
 	} {

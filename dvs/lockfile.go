@@ -2,8 +2,6 @@ package dvs
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,7 +105,7 @@ func (r *lockReader) refuse(v strictjson.Value, name, message, fix string) {
 // only refuses members that the format does not define.
 func (r *lockReader) only(v strictjson.Value, names ...string) {
 	for name, member := range v.Members() {
-		if !slices.Contains(names, name) {
+		if r.err == nil && !slices.Contains(names, name) {
 			r.fail(member.Refuse(string(CodeBadLock), fmt.Sprintf("a lockfile has no member %s here",
 				plaintext.Quote(name, 64)), "remove it, or write "+strings.Join(names, ", ")))
 		}
@@ -155,6 +153,9 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 		case directories[skill.Directory]:
 			r.refuse(s, "directory", "two skills have this directory", "use one directory for each skill")
 		}
+		if r.err != nil {
+			break
+		}
 		seen[skill.URL], directories[skill.Directory] = true, true
 		lock.Skills = append(lock.Skills, skill)
 	}
@@ -180,8 +181,11 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 		return skill
 	}
 	root, err := ParseTrustRoot(skill.Root, Rules{})
-	if err != nil || root.String() != skill.Root || !root.Covers(url) {
-		r.refuse(v, "trustRoot", "this is not a canonical trust root of the skill", canonicalFix(root.String()))
+	switch {
+	case err != nil || root.String() != skill.Root:
+		r.refuse(v, "trustRoot", "this is not a canonical trust root", canonicalFix(root.String()))
+	case !root.Covers(url):
+		r.refuse(v, "trustRoot", "the skill is not under this trust root", "write the root that the skill was loaded under")
 	}
 	if !isDirectoryName(skill.Directory) {
 		r.refuse(v, "directory", "the directory is not safe on every system", "use lower-case letters a to z, digits and hyphens only")
@@ -222,6 +226,9 @@ func (r *lockReader) capabilities(v strictjson.Value) (all Capabilities) {
 		r.only(c, "kind", "value", "file")
 		if r.err == nil && !slices.Contains(capabilityKinds, one.Kind) {
 			r.refuse(c, "kind", "the kind of capability is unknown", "lock the skill again")
+		}
+		if r.err != nil {
+			break
 		}
 		all = append(all, one)
 	}
@@ -347,57 +354,3 @@ func (l *Lockfile) clone() *Lockfile {
 	}
 	return c
 }
-
-// Digest is the SHA-256 of some bytes, after content coding was removed. The
-// zero Digest means that no digest is known.
-type Digest [sha256.Size]byte
-
-// DigestOf computes the digest of data.
-func DigestOf(data []byte) Digest { return sha256.Sum256(data) }
-
-const digestPrefix = "sha256:"
-
-// ParseDigest reads "sha256:" and 64 lower-case hex digits. All zeros are an error.
-func ParseDigest(text string) (Digest, error) {
-	var d Digest
-	digits, ok := strings.CutPrefix(text, digestPrefix)
-	ok = ok && len(digits) == hex.EncodedLen(len(d)) && strings.ToLower(digits) == digits
-	if ok {
-		_, err := hex.Decode(d[:], []byte(digits))
-		ok = err == nil
-	}
-	switch {
-	case !ok:
-		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is not a digest",
-			"write sha256: and 64 lower-case hex digits")
-	case d.IsZero(): // the zero Digest means "unknown", so it cannot be an expected digest
-		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is the digest of nothing that is known", "")
-	}
-	return d, nil
-}
-
-// String returns "sha256:" and 64 lower-case hex digits.
-func (d Digest) String() string { return digestPrefix + hex.EncodeToString(d[:]) }
-
-// IsZero reports whether there is no digest.
-func (d Digest) IsZero() bool { return d == Digest{} }
-
-// MarshalText returns the result of String, and "" for the zero Digest.
-func (d Digest) MarshalText() ([]byte, error) {
-	if d.IsZero() {
-		return nil, nil
-	}
-	return []byte(d.String()), nil
-}
-
-// UnmarshalText reads what MarshalText wrote.
-func (d *Digest) UnmarshalText(text []byte) (err error) {
-	*d = Digest{}
-	if len(text) > 0 {
-		*d, err = ParseDigest(string(text))
-	}
-	return err
-}
-
-// shorten cuts untrusted input for an error message.
-func shorten(text string) string { return text[:min(len(text), 100)] }

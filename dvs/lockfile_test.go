@@ -12,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 func TestLockfile(t *testing.T) {
@@ -357,5 +358,17 @@ func TestParseDigest(t *testing.T) {
 				t.Errorf("%s, %v", got, err)
 			}
 		})
+	}
+}
+
+// TestLockedDigestsInOrder: the message says which digest the file has and which the lockfile.
+func TestLockedDigestsInOrder(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+	other := dvs.DigestOf([]byte("other"))
+	lock := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: other})
+	_, err := dvs.NewLoader(net.Host(), dvs.Options{Lock: lock}).Load(t.Context(), trustedAt)
+	if err == nil || strings.Contains(err.Error(), "the file has the digest "+other.String()) {
+		t.Error(err)
 	}
 }

@@ -172,6 +172,11 @@ func (r *referenceLister) html(text string, at int) {
 		for target := range p.targets() {
 			r.add(target, at, false)
 		}
+		for _, a := range p.attrs {
+			if a.name == "style" || a.name == "srcdoc" { // text that a browser reads for URLs
+				r.bare(a.value, at)
+			}
+		}
 	})
 }
 
@@ -232,11 +237,11 @@ func isFilePath(word string) bool {
 	if extensions()[extension] == markdownFile {
 		return true
 	}
-	return strings.Contains(word, "/") && (extensions()[extension] != 0 || scriptExtensions()[extension])
+	return strings.Contains(word, "/") && (extensions()[extension] != 0 || scriptExtensions.has(extension))
 }
 
 // scriptExtensions are those of files that interpreters run.
-var scriptExtensions = wordSet(".py .sh .bash .zsh .js .mjs .cjs .ts .tsx .rb .pl .php .ps1 .bat .cmd .lua .r .go .rs .java .swift .sql .awk .exe")
+var scriptExtensions = wordSet{list: ".py .sh .bash .zsh .js .mjs .cjs .ts .tsx .rb .pl .php .ps1 .bat .cmd .lua .r .go .rs .java .swift .sql .awk .exe"}
 
 // htmlPart is a tag, a run of text, or something that is not shown: a comment, a declaration or a
 // processing instruction.
@@ -394,7 +399,13 @@ func (p *htmlPart) targets() iter.Seq[string] {
 				if !yield(strings.TrimSpace(a.value)) {
 					return
 				}
-			case a.name == "srcset":
+			case a.name == "ping":
+				for target := range strings.FieldsSeq(a.value) {
+					if !yield(target) {
+						return
+					}
+				}
+			case a.name == "srcset", a.name == "imagesrcset":
 				for choice := range strings.SplitSeq(a.value, ",") {
 					if words := strings.Fields(choice); len(words) > 0 && !yield(words[0]) {
 						return

@@ -25,7 +25,7 @@ func (v *VerifiedFS) Materialize(dir string) error {
 	if v == nil {
 		return usageError("there is no file system", "make it with NewVerifiedFS")
 	}
-	dir, err := filepath.Abs(dir)
+	dir, err := absolute(dir)
 	if err != nil {
 		return writeError(dir, err)
 	}
@@ -67,6 +67,16 @@ func (v *VerifiedFS) Materialize(dir string) error {
 		return writeError(dir, err)
 	}
 	return nil
+}
+
+// absolute returns the path of a target. That of the working directory has no links, although the
+// shell may have come to it by one.
+func absolute(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err == nil && filepath.Clean(dir) == "." {
+		return filepath.EvalSymlinks(path)
+	}
+	return path, err
 }
 
 func writeError(dir string, err error) error {
@@ -158,10 +168,7 @@ func newPartial(parent, pattern string) (*partial, error) {
 		return nil, err
 	}
 	p := &partial{dir: dir}
-	p.lock, err = os.OpenFile(p.path(partialLock), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil && !tryLock(p.lock) {
-		err = errors.New("the lock file of a new directory is already locked")
-	}
+	p.lock, err = newLocked(p.path(partialLock))
 	if err == nil {
 		err = os.Mkdir(p.path(partialNew), 0o755)
 	}
@@ -173,6 +180,24 @@ func newPartial(parent, pattern string) (*partial, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// newLocked makes a lock file, which is locked when it gets its name: another process removes a
+// directory whose lock file is not locked.
+func newLocked(path string) (*os.File, error) {
+	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if !tryLock(f) {
+		err = errors.New("the new lock file is already locked")
+	} else if renamesOpen {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 func (p *partial) path(name string) string { return filepath.Join(p.dir, name) }

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -105,6 +107,51 @@ func TestMaterializeInPlace(t *testing.T) {
 			t.Errorf("%v: %v", err, names(t, "."))
 		}
 	})
+	t.Run("O46/accept-working-directory-by-a-link", func(t *testing.T) {
+		base := t.TempDir()
+		link := filepath.Join(base, "link")
+		if err := os.Mkdir(filepath.Join(base, "skills"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("skills", link); err != nil {
+			t.Skip(err)
+		}
+		if err := v.Materialize(link); lookleap.CodeOf(err) != dvs.CodeLink {
+			t.Errorf("a link that is named: %v", err)
+		}
+		t.Chdir(link)
+		if err := v.Materialize("."); err != nil || !slices.Equal(names(t, filepath.Join(base, "skills")), []string{"a", "c"}) {
+			t.Errorf("%v: %v", err, names(t, filepath.Join(base, "skills")))
+		}
+	})
+	for name, exists := range map[string]bool{"new": false, "existing": true} {
+		t.Run("O46/reject-others-at-the-same-time-"+name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "skills")
+			if exists {
+				if err := os.Mkdir(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var all sync.WaitGroup
+			var done atomic.Int64
+			for range 8 {
+				all.Go(func() {
+					if v.Materialize(dir) == nil {
+						done.Add(1)
+					}
+				})
+			}
+			all.Wait()
+			if n := done.Load(); n > 1 || n == 1 && !slices.Equal(names(t, dir), []string{"a", "c"}) { // 0: each refused for another
+				t.Errorf("%d at the same time: %q", n, names(t, dir))
+			}
+			for _, name := range names(t, filepath.Dir(dir)) {
+				if strings.HasPrefix(name, ".dvs-partial-") {
+					t.Errorf("%s is left", name)
+				}
+			}
+		})
+	}
 	t.Run("O46/reject-not-empty", func(t *testing.T) {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600); err != nil {
@@ -346,9 +393,44 @@ func TestDirectoryNames(t *testing.T) {
 			t.Errorf("%v", names)
 		}
 	})
+	t.Run("O37/reject-same-skill-twice", func(t *testing.T) {
+		other := bundle("bank", "name: pay\ndescription: other\n")
+		reports := dvs.NewVerifiedFS([]dvs.Bundle{bank, other}, dvs.VerifiedFSOptions{}).Reports()
+		if reports[0].Directory != "pay" || lookleap.CodeOf(reports[1].Err) != dvs.CodeDuplicateEntry {
+			t.Errorf("%+v", reports)
+		}
+	})
+	t.Run("O37/reject-names-that-become-one", func(t *testing.T) {
+		for _, name := range []string{"PAY", "pay!", "_pay_", "Pay-"} {
+			v := dvs.NewVerifiedFS([]dvs.Bundle{bank, bundle("rival", "name: "+name+"\ndescription: b\n")}, dvs.VerifiedFSOptions{Profile: dvs.Lenient})
+			for _, r := range v.Reports() {
+				if r.Err == nil && r.Directory == "pay" {
+					t.Errorf("%q: %+v", name, r)
+				}
+			}
+		}
+	})
 	t.Run("O37/accept-alone", func(t *testing.T) {
 		if names := directories(t, dvs.VerifiedFSOptions{}, bank, thief); names[bank.ID] != "pay" || names[thief.ID] != derived {
 			t.Errorf("%v", names)
 		}
 	})
+}
+
+// TestMaterializeWithoutPlace: where nothing can be written, nothing is.
+func TestMaterializeWithoutPlace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	target := filepath.Join(t.TempDir(), strings.Repeat("a", 250)) // the temporary name next to it is too long
+	skills := skillsFS(t, dvs.DVS, bundle("https://shop.example/s/refund/SKILL.md", "name: refund\ndescription: b\n"))
+	if err := skills.Materialize(target); err == nil {
+		t.Error("written")
+	}
+	for _, dir := range []string{".", filepath.Dir(target)} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%v, %v", left, err)
+		}
+	}
+	if err := (*dvs.VerifiedFS)(nil).Materialize(filepath.Join(t.TempDir(), "x")); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Error(err)
+	}
 }

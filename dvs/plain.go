@@ -181,37 +181,28 @@ func (r *plainReader) scalar(at int) (v Value, ok bool) {
 		v.Kind, v.Text = Text, source[1:last]
 		return v, strings.IndexByte(source, '\t') < 0
 	}
-	if !isPlainScalar(source) {
+	if plainStart[source[0]] == 0 {
 		return Value{}, false
+	}
+	for i := range len(source) { // what could end a plain scalar in block context is left to YAML
+		switch source[i] {
+		case ':':
+			if i+1 == len(source) || source[i+1] == ' ' {
+				return Value{}, false
+			}
+		case '#':
+			if source[i-1] == ' ' {
+				return Value{}, false
+			}
+		case '\t':
+			return Value{}, false
+		}
 	}
 	v.Text = source
 	if !isNull(v.Text) {
 		v.Kind = Text
 	}
 	return v, true
-}
-
-// isPlainScalar reports whether a text that is not empty is beyond doubt one
-// plain scalar in block context.
-func isPlainScalar(source string) bool {
-	if plainStart[source[0]] == 0 {
-		return false
-	}
-	for i := range len(source) {
-		switch source[i] {
-		case ':':
-			if i+1 == len(source) || source[i+1] == ' ' {
-				return false
-			}
-		case '#':
-			if source[i-1] == ' ' {
-				return false
-			}
-		case '\t':
-			return false
-		}
-	}
-	return true
 }
 
 // plainKey returns the length of the key that a line begins with, or 0: letters, digits, "-", "_"

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -24,7 +23,7 @@ type Platform struct {
 	Owner    int      // leading path segments that name one publisher; 0: only those Below
 	Below    []Scope  // other depths below certain first segments
 	Skip     []string // first segments that may precede the publisher's path, such as a version of the build; "#" matches digits
-	Prefix   string   // what a publisher's segment begins with, such as "~"
+	Prefix   string   // what a publisher's segment begins with, such as "~"; a host below Subdomains has no such prefix
 	Reserved []string // first segments that belong to the platform itself, not to a publisher
 	Fold     int      // leading segments whose ASCII letter case is ignored
 	AtRef    bool     // a revision may follow "@" in a segment: /gh/owner/repo@ref/
@@ -33,6 +32,9 @@ type Platform struct {
 	// Subdomains are the domains below which each publisher has a host of its own:
 	// a public suffix. The domain itself is not a trust root, unless it is one of Hosts.
 	Subdomains []string
+	// Joined: the label below Subdomains is the name of a publisher and of a repository, with a
+	// hyphen between them. A block of a publisher covers each host that may be its own.
+	Joined bool
 
 	// Of is the platform whose publishers these are, for blocks and revocations.
 	// "github.com" is the same content at another host; "github.com#pages" is other
@@ -89,15 +91,6 @@ type hostPattern struct {
 	entry  int // of the table; the first one that matches counts
 }
 
-// addPattern files a pattern under the domain after its last "*".
-func addPattern(table map[string][]hostPattern, host string, entry int) {
-	tail := host
-	if star := strings.LastIndexByte(host, '*'); star >= 0 {
-		_, tail, _ = strings.Cut(host[star:], ".")
-	}
-	table[tail] = append(table[tail], hostPattern{strings.Split(host, "."), entry})
-}
-
 // firstPattern returns the first entry of the table with a pattern that matches
 // the last labels of a host, and what precedes them. Without subdomains, nothing
 // may precede them.
@@ -130,28 +123,24 @@ func (p hostPattern) matches(host string) (before string, ok bool) {
 // Builtin returns the built-in table, of the date [PlatformsDate].
 func Builtin() *Platforms { return builtin() }
 
-// builtin is built on first use, so that importing the package costs nothing for it.
-var builtin = sync.OnceValue(func() *Platforms {
-	p, err := newPlatforms(builtinPlatforms())
-	if err != nil {
-		panic(err) // the table is part of the source, and a test reads it
-	}
-	return p
-})
-
-func newPlatforms(entries []Platform) (*Platforms, error) {
+// newPlatforms indexes entries that are valid.
+func newPlatforms(entries []Platform) *Platforms {
 	p := &Platforms{entries: entries, exact: make(map[string]hostRole), below: make(map[string]hostRole),
 		patterns: make(map[string][]hostPattern), tenants: make(map[string][]hostPattern)}
+	file := func(table map[string][]hostPattern, host string, entry int) { // under the domain after the last "*"
+		tail := host
+		if star := strings.LastIndexByte(host, '*'); star >= 0 {
+			_, tail, _ = strings.Cut(host[star:], ".")
+		}
+		table[tail] = append(table[tail], hostPattern{strings.Split(host, "."), entry})
+	}
 	for i := range entries {
 		e := &entries[i]
-		if err := e.valid(); err != nil {
-			return nil, err
-		}
 		for n, host := range e.Hosts {
 			rest, all := strings.CutPrefix(host, "*.")
 			switch {
 			case strings.Contains(rest, "*"):
-				addPattern(p.patterns, host, i)
+				file(p.patterns, host, i)
 			case all:
 				p.below[rest] = hostRole{platform: e, entry: i}
 			default:
@@ -163,15 +152,16 @@ func newPlatforms(entries []Platform) (*Platforms, error) {
 			p.exact[host] = hostRole{platform: e, page: true, alias: true}
 		}
 		for _, host := range e.Subdomains {
-			addPattern(p.tenants, host, i)
+			file(p.tenants, host, i)
 		}
 		if e.Source != nil && e.Source.RawHost != "" {
 			p.exact[e.Source.RawHost] = hostRole{platform: e, raw: true}
 		}
 	}
-	return p, nil
+	return p
 }
 
+// valid returns an error for an entry that cannot be used.
 func (e *Platform) valid() error {
 	bad := func(reason string) error {
 		return refuse(CodeBadPlatform, e.Name, reason, "see the documentation of Platform")
@@ -201,19 +191,11 @@ func (e *Platform) valid() error {
 // probeHost returns a host that a pattern matches.
 func probeHost(pattern string) string { return strings.ReplaceAll(pattern, "*", "x") }
 
-// orBuiltin returns the built-in table for nil, as everywhere in this package.
-func (p *Platforms) orBuiltin() *Platforms {
-	if p == nil {
-		return builtin()
-	}
-	return p
-}
-
 // With returns a table with more platforms. It never relaxes a rule: an entry for a known host has
 // to be Never or to require at least as many path segments, and it keeps the known words, prefix
 // and revisions. Otherwise the error has the code platform-relaxed or bad-platform.
 func (p *Platforms) With(add ...Platform) (*Platforms, error) {
-	p = p.orBuiltin()
+	p = Rules{Platforms: p}.platforms()
 	relaxed := func(host string) error {
 		return refuse(CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
 			"mark it Never, or ask for more path segments")
@@ -235,9 +217,12 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 				return nil, relaxed(host)
 			}
 		}
+		if err := e.valid(); err != nil {
+			return nil, err
+		}
 		entries = append(entries, e)
 	}
-	return newPlatforms(entries)
+	return newPlatforms(entries), nil
 }
 
 // tighten copies the known rules of a host to an entry, and reports whether the entry relaxes none
@@ -271,7 +256,7 @@ func (e Platform) clone() Platform {
 
 // All yields the entries, the built-in ones first.
 func (p *Platforms) All() iter.Seq[Platform] {
-	p = p.orBuiltin()
+	p = Rules{Platforms: p}.platforms()
 	return func(yield func(Platform) bool) {
 		for _, e := range p.entries {
 			if !yield(e.clone()) {
@@ -283,7 +268,7 @@ func (p *Platforms) All() iter.Seq[Platform] {
 
 // Lookup returns the platform that a canonical host belongs to.
 func (p *Platforms) Lookup(host string) (Platform, bool) {
-	p = p.orBuiltin()
+	p = Rules{Platforms: p}.platforms()
 	if role, ok := p.find(probeHost(host)); ok {
 		return role.platform.clone(), true
 	}
@@ -322,16 +307,16 @@ func (p *Platforms) tenant(host string) (e *Platform, owner string, ok bool) {
 	return &p.entries[entry], owner, true
 }
 
-// suffix returns the public suffix of a host: of the lists, or one that is a suffix by the table
-// of platforms.
-func (r Rules) suffix(host string) (suffix string, icann bool) {
-	suffix, icann = domain.PublicSuffixWith(host, r.PublicSuffix)
+// isSuffix reports whether a host is a public suffix, of the lists or by the table of platforms, and
+// whether it is one of ICANN's. Single labels are hosts only if the rules allow them, so they are
+// no suffixes.
+func (r Rules) isSuffix(host string) (is, icann bool) {
+	suffix, icann := domain.PublicSuffixWith(host, r.PublicSuffix)
 	if suffix != host {
-		if _, owner, ok := r.platforms().tenant(host); ok && owner == "" {
-			return host, false
-		}
+		_, owner, ok := r.platforms().tenant(host)
+		return ok && owner == "" && strings.Contains(host, "."), false
 	}
-	return suffix, icann
+	return strings.Contains(host, "."), icann
 }
 
 // ownerPath is the position of the publisher in a path.
@@ -416,12 +401,11 @@ func (e *Platform) checkOwner(input string, segments []string) error {
 	return nil
 }
 
-// foldSegments lowers the segments whose case the platform ignores. It leaves segments with percent
+// foldSegments lowers, in place, the segments whose case the platform ignores. It leaves segments with percent
 // escapes alone: their hex digits are upper case in the canonical form.
 func (e *Platform) foldSegments(segments []string) []string {
 	for i := range min(e.Fold, len(segments)) {
 		if lower := strings.ToLower(segments[i]); lower != segments[i] && !strings.Contains(lower, "%") {
-			segments = slices.Clone(segments)
 			segments[i] = lower
 		}
 	}

@@ -45,6 +45,13 @@ func TestBuiltinPlatforms(t *testing.T) {
 			}
 		}
 	})
+	t.Run("DVS-3.1-34/accept-valid-entries", func(t *testing.T) {
+		for e := range dvs.Builtin().All() {
+			if _, err := new(dvs.Platforms).With(e); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	for _, p := range []struct{ id, root, code string }{
 		{"reject-jsdelivr-word", "https://cdn.jsdelivr.net/combine/gh/", "reserved-segment"},
 		{"reject-jsdelivr-short", "https://cdn.jsdelivr.net/gh/", "ugc-root-too-short"},
@@ -69,7 +76,7 @@ func TestPlatformsWith(t *testing.T) {
 		}
 		rules := dvs.Rules{Platforms: table}
 		if _, err := dvs.ParseTrustRoot("https://git.example.org/", rules); lookleap.CodeOf(err) != dvs.CodeUGCBareRoot {
-			t.Errorf("the bare root gives %v", err)
+			t.Errorf("the bare root: %v", err)
 		}
 		u, err := dvs.ParseSkillURL("https://git.example.org/o/r/src/branch/main/SKILL.md", rules)
 		if err != nil || u.ServedFrom() != "https://git.example.org/o/r/raw/branch/main/SKILL.md" {
@@ -358,4 +365,20 @@ func TestTenants(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestDefaultRootOfOneSegment: a file at the root of a site belongs to the site, whatever its name
+// begins with.
+func TestDefaultRootOfOneSegment(t *testing.T) {
+	for file, want := range map[string]string{"~a.md": "https://shop.example/", "@a.md": "https://shop.example/", "~a/b.md": "https://shop.example/~a/",
+		"@a/b.md": "https://shop.example/@a/", "~/b.md": "https://shop.example/", "a/b.md": "https://shop.example/"} {
+		u, err := dvs.ParseArtifactURL("https://shop.example/"+file, dvs.SingleFile, dvs.Rules{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, source, err := dvs.DefaultRoot(u, dvs.Rules{})
+		if err != nil || root.String() != want || source != dvs.DefaultOrigin {
+			t.Errorf("%s: %s, %s, %v", file, root, source, err)
+		}
+	}
 }

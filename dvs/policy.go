@@ -204,14 +204,20 @@ func (c *compiledPolicy) checkPinned(skill string) error {
 
 // governor applies all policies of a loader: each has to permit what is done.
 type governor struct {
-	policies []*Policy
 	compiled []*compiledPolicy
 	broken   error // a policy cannot be used, so nothing is allowed
+
+	// The strictest of what the options and the policies say.
+	profile   Profile
+	secure    bool          // signed DNS is required
+	maxTrust  time.Duration // for which an approval counts; 0: for ever
+	registrar Registrar     // who may declare roots
 }
 
-func newGovernor(policies []*Policy, rules Rules) *governor {
-	g := &governor{policies: slices.Clone(policies)}
-	for _, p := range g.policies {
+// newGovernor reads the policies of a loader.
+func newGovernor(options Options, rules Rules) *governor {
+	g := &governor{profile: options.Profile, secure: options.RequireSecure}
+	for _, p := range options.Policies {
 		if p == nil {
 			p = UnreadablePolicy("", nil)
 		}
@@ -222,6 +228,14 @@ func newGovernor(policies []*Policy, rules Rules) *governor {
 			return g
 		}
 		g.compiled = append(g.compiled, c)
+		if c.Profile != nil && c.Profile.strictness() > g.profile.strictness() {
+			g.profile = *c.Profile
+		}
+		if c.MaxTrust > 0 && (g.maxTrust == 0 || c.MaxTrust < g.maxTrust) {
+			g.maxTrust = c.MaxTrust
+		}
+		g.secure = g.secure || c.RequireSecure
+		g.registrar = max(g.registrar, c.Register)
 	}
 	return g
 }
@@ -261,50 +275,16 @@ func (g *governor) first(forbids func(*compiledPolicy) bool, subject, message st
 	return nil
 }
 
-// secure reports whether a policy requires signed DNS.
-func (g *governor) secure() bool {
-	return slices.ContainsFunc(g.compiled, func(c *compiledPolicy) bool { return c.RequireSecure })
-}
-
-// profile returns the strictest of a profile and those of the policies.
-func (g *governor) profile(p Profile) Profile {
-	for _, c := range g.compiled {
-		if c.Profile != nil && c.Profile.strictness() > p.strictness() {
-			p = *c.Profile
-		}
-	}
-	return p
-}
-
-// maxTrust returns the shortest time for which an approval counts; 0: for ever.
-func (g *governor) maxTrust() (most time.Duration) {
-	for _, c := range g.compiled {
-		if c.MaxTrust > 0 && (most == 0 || c.MaxTrust < most) {
-			most = c.MaxTrust
-		}
-	}
-	return most
-}
-
-// registrar returns the strictest answer to who may declare roots.
-func (g *governor) registrar() (r Registrar) {
-	for _, c := range g.compiled {
-		r = max(r, c.Register)
-	}
-	return r
-}
-
 // declared returns what the registry says about a skill as far as the policies let it count. The
 // roots of a list Allow count as declared where only the policy may declare roots.
 func (g *governor) declared(d Declared, u SkillURL, rules Rules) Declared {
-	r := g.registrar()
-	if r == RegisterUser || d.Blocked || d.Revoked {
+	if d.Blocked || d.Revoked {
 		return d
 	}
-	if d.Source == ByUser || d.Source == ByHost && r == RegisterPolicy {
+	if d.Source == ByUser || d.Source == ByHost && g.registrar == RegisterPolicy {
 		d.Root, d.Source, _ = DefaultRoot(u, rules)
 	}
-	if r == RegisterPolicy {
+	if g.registrar == RegisterPolicy {
 		for _, c := range g.compiled {
 			for _, root := range c.allow {
 				if c.Register == RegisterPolicy && root.Covers(u) && (!d.Source.Registered() || len(root.String()) > len(d.Root.String())) {
@@ -316,40 +296,35 @@ func (g *governor) declared(d Declared, u SkillURL, rules Rules) Declared {
 	return d
 }
 
-// pin makes the pins of the policies those of a candidate. A pinned skill counts as declared by the
+// pin makes the pin of a policy that of a candidate. A pinned skill counts as declared by the
 // administrator.
-func (g *governor) pin(c *candidate, rules Rules) error {
+func (p *compiledPolicy) pin(c *candidate, rules Rules) error {
 	id := c.skill.String()
-	for _, p := range g.compiled {
-		pin, ok := p.pins[id]
-		if !ok {
-			if err := p.checkPinned(id); err != nil {
-				return err
-			}
-			continue
-		}
-		if !c.Claim.Pin.Digest.IsZero() && !pin.Pin.Digest.IsZero() && c.Claim.Pin.Digest != pin.Pin.Digest ||
-			c.Claim.Pin.Commit != "" && pin.Pin.Commit != "" && !strings.EqualFold(c.Claim.Pin.Commit, pin.Pin.Commit) {
-			return p.refused(id, "the policy pins another version of the skill")
-		}
-		if c.Claim.Pin.Digest.IsZero() {
-			c.Claim.Pin.Digest = pin.Pin.Digest
-		}
-		if c.Claim.Pin.Commit == "" {
-			c.Claim.Pin.Commit = pin.Pin.Commit
-		}
-		if c.Under == "" {
-			c.Under = pin.Root
-			if root, _, err := DefaultRoot(c.skill, rules); c.Under == "" && err == nil {
-				c.Under = root.String()
-			}
+	pin, ok := p.pins[id]
+	if !ok {
+		return p.checkPinned(id)
+	}
+	if !c.Claim.Pin.Digest.IsZero() && !pin.Pin.Digest.IsZero() && c.Claim.Pin.Digest != pin.Pin.Digest ||
+		c.Claim.Pin.Commit != "" && pin.Pin.Commit != "" && !strings.EqualFold(c.Claim.Pin.Commit, pin.Pin.Commit) {
+		return p.refused(id, "the policy pins another version of the skill")
+	}
+	if c.Claim.Pin.Digest.IsZero() {
+		c.Claim.Pin.Digest = pin.Pin.Digest
+	}
+	if c.Claim.Pin.Commit == "" {
+		c.Claim.Pin.Commit = pin.Pin.Commit
+	}
+	if c.Under == "" {
+		c.Under = pin.Root
+		if root, _, err := DefaultRoot(c.skill, rules); c.Under == "" && err == nil {
+			c.Under = root.String()
 		}
 	}
 	return nil
 }
 
 // govern applies the policies and the lockfile to a candidate, before a request is sent and again
-// when a plan is resumed.
+// when a plan is resumed. What pins the skill also declares its root.
 func (l *Loader) govern(c *candidate) error {
 	rules := l.roots.Rules()
 	if err := l.policies.at(c.skill.place, c.skill.String()); err != nil {
@@ -358,28 +333,45 @@ func (l *Loader) govern(c *candidate) error {
 	if err := l.refusedByFeed(c.skill, c.Evidence.Digest); err != nil {
 		return err
 	}
-	if err := l.policies.pin(c, rules); err != nil {
-		return err
-	}
-	if err := l.applyLock(c); err != nil {
-		return err
-	}
-	return l.policies.under(c.skill, c.Under, rules)
-}
-
-// under refuses a root that the caller or a lockfile names, where only the policy may declare
-// roots.
-func (g *governor) under(u SkillURL, named string, rules Rules) error {
-	for _, p := range g.compiled {
-		if p.Register != RegisterPolicy || named == "" {
-			continue
+	for _, p := range l.policies.compiled {
+		if err := p.pin(c, rules); err != nil {
+			return err
 		}
-		if _, pinned := p.pins[u.String()]; pinned || slices.ContainsFunc(p.allow, func(root TrustRoot) bool { return root.Covers(u) }) {
-			continue
+	}
+	if l.options.Lock != nil {
+		if err := l.applyLock(c); err != nil {
+			return err
 		}
-		return p.refused(u.String(), "the policy alone declares trust roots, and it declares none for this skill")
+	}
+	for _, p := range l.policies.compiled {
+		if err := p.under(c.skill, c.Under); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// refusedByFeed refuses what a feed withdrew of a skill: its place, its SKILL.md or archive.
+func (l *Loader) refusedByFeed(u SkillURL, d Digest) error {
+	w := l.withdrawn.Load()
+	if w == nil { // there is no feed
+		return nil
+	}
+	if err := w.at(u.place, u.String()); err != nil {
+		return err
+	}
+	return w.digest(d, u.String())
+}
+
+// under refuses a root that the caller or a lockfile names, if only the policy may declare roots.
+func (p *compiledPolicy) under(u SkillURL, named string) error {
+	if p.Register != RegisterPolicy || named == "" {
+		return nil
+	}
+	if _, pinned := p.pins[u.String()]; pinned || slices.ContainsFunc(p.allow, func(root TrustRoot) bool { return root.Covers(u) }) {
+		return nil
+	}
+	return p.refused(u.String(), "the policy alone declares trust roots, and it declares none for this skill")
 }
 
 // refusalAt returns an error if the registry, a policy or a feed refuses a URL.

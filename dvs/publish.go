@@ -240,7 +240,7 @@ func lintFiles(files map[string][]byte, options LintOptions) []lookleap.Finding 
 	if !ok {
 		return l.findings
 	}
-	skill, findings, _ := parseSkill(options.Directory, content, options.Profile, options.Limits)
+	skill, findings, _ := parseSkill(options.Directory, content, Digest{}, options.Profile, options.Limits)
 	for _, f := range findings {
 		f.Path = EntryFile
 		l.findings = append(l.findings, f)

@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -251,7 +250,7 @@ func (s *Loaded) bundledResource(ctx context.Context, t Target) (*Resource, erro
 
 // target resolves a reference of a skill that is in use.
 func (s *Loaded) target(ctx context.Context, ref string) (Target, error) {
-	if err := cmp.Or(s.loader.syncTrust(ctx), s.loader.checkFeeds(ctx)); err != nil {
+	if err := s.loader.refreshTrust(ctx); err != nil {
 		return Target{}, s.loader.refuseTarget(ctx, ref, err)
 	}
 	if _, err := s.Skill(); err != nil {

@@ -206,7 +206,8 @@ func (r *Roots) Unregister(root TrustRoot) {
 }
 
 // AddPlatform adds a platform to the table, as [Platforms.With] does. It unregisters and returns
-// the roots that the new table refuses.
+// the roots that the new table refuses. Call it before NewLoader: a loader reads its policies and
+// feeds by the table of that time, and their entries for the new platform in one spelling only.
 func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
 	err = r.change(func(s *rootState) error {
 		table, err := s.rules.platforms().With(p)
@@ -388,11 +389,11 @@ func (d revokedDomain) covers(table *Platforms, host string) bool {
 // coversTenant reports whether the revoked host belongs to one publisher of a platform, and a
 // party is the same publisher on another host.
 func (d revokedDomain) coversTenant(table *Platforms, at *party) bool {
-	e, owner, ok := table.tenant(d.host)
-	if !ok || owner == "" {
+	e, owner, _ := table.tenant(d.host)
+	if owner == "" {
 		return false
 	}
-	revoked := newParty(e.namespace(), []string{owner}, nil)
+	revoked := e.tenantParty(owner, nil)
 	return revoked.covers(at)
 }
 

@@ -333,3 +333,22 @@ func TestDenialReach(t *testing.T) {
 		})
 	}
 }
+
+// TestRevokedExactly: a file at the path of a revoked root is revoked too.
+func TestRevokedExactly(t *testing.T) {
+	roots := dvs.NewRoots(dvs.Rules{})
+	root, err := dvs.ParseTrustRoot("https://shop.example/a/", dvs.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots.Revoke(root)
+	for path, want := range map[string]bool{"a": true, "A": true, "a/b": true, "ab": false, "b": false} {
+		u, err := dvs.ParseArtifactURL("https://shop.example/"+path, dvs.SingleFile, dvs.Rules{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := roots.Revoked(u); got != want {
+			t.Errorf("%s: %t", path, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -82,31 +83,26 @@ func (r *route) cutQualifier(s *Source, page bool) bool {
 	return len(r.rest) > 0
 }
 
-// page returns the canonical path, bytes that of the host which serves the file.
-func (r *route) page(s *Source) []string {
-	out := r.upTo(s.Marker, s.Page)
-	if s.After != "" && len(r.rest) > 1 {
-		return append(append(out, r.rest[0], s.After), r.rest[1:]...)
-	}
-	return append(out, r.rest...)
-}
-
-func (r *route) bytes(s *Source) []string {
-	word := s.RawPath
-	if s.RawHost == "" {
-		word = s.Raw[0]
-	}
-	return append(r.upTo(s.Marker, word), r.rest...)
-}
-
-func (r *route) upTo(words ...string) []string {
-	out := slices.Clone(r.repo)
-	for _, w := range append(words, r.kind, r.sha) {
-		if w != "" {
-			out = append(out, w)
+// paths returns the canonical path, and that of the host which serves the bytes.
+func (r *route) paths(s *Source) (page, bytes []string) {
+	below := func(word string) []string {
+		out := append(make([]string, 0, len(r.repo)+len(r.rest)+5), r.repo...)
+		for _, w := range []string{s.Marker, word, r.kind, r.sha} {
+			if w != "" {
+				out = append(out, w)
+			}
 		}
+		return out
 	}
-	return out
+	raw := s.RawPath
+	if s.RawHost == "" {
+		raw = s.Raw[0]
+	}
+	page, bytes = below(s.Page), append(below(raw), r.rest...)
+	if s.After != "" && len(r.rest) > 1 {
+		return append(append(page, r.rest[0], s.After), r.rest[1:]...), bytes
+	}
+	return append(page, r.rest...), bytes
 }
 
 // isStrangersRef reports whether strangers can create or choose a revision: that of a pull request, a
@@ -121,12 +117,6 @@ func isStrangersRef(ref string) bool {
 		return slash
 	}
 	return false
-}
-
-// isDescribed reports whether a revision is described by a commit, as v1-3-g0123abc.
-func isDescribed(name string) bool {
-	at := strings.LastIndex(name, "-g")
-	return at >= 0 && len(name) >= at+len("-g")+4 && strings.Trim(name[at+len("-g"):], hexDigits) == ""
 }
 
 // checkRevision refuses revisions that are not the owner's.
@@ -170,7 +160,8 @@ func (r *route) commit() string {
 	for _, segment := range rest[:max(len(rest)-1, 1)] {
 		name, _, _ := strings.Cut(unescape(segment), "~")
 		name, _, _ = strings.Cut(name, "^")
-		if isDescribed(name) {
+		at := strings.LastIndex(name, "-g")
+		if at >= 0 && len(name) >= at+len("-g")+4 && strings.Trim(name[at+len("-g"):], hexDigits) == "" {
 			return segment
 		}
 	}
@@ -203,4 +194,53 @@ func unescape(s string) string {
 		return plain
 	}
 	return s
+}
+
+// checkHop checks the target of a redirect as if it had been named directly: it lies under the
+// root and is content of the owner. If the root is only the default of its host, the default of
+// the target must not be narrower (DVS-3.1-50 to DVS-3.1-53).
+func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
+	u, err := r.urls().Parse(target)
+	if err != nil {
+		return badURL(target, err)
+	}
+	p, refused := r.locate(u)
+	switch {
+	case refused != nil:
+		return refused
+	case !root.Covers(SkillURL{place: p}):
+		return refuse(CodeRedirectOutside, target, "the redirect leaves the trust root", "register the target's root and use its own URL")
+	case !p.file:
+		return refuse(CodeNotContentRoute, target,
+			"the redirect leads to a path of the platform that is not the content of a repository", "use the URL of the file in its repository")
+	case u.HasQuery() && !r.AllowQuery && r.hasRoutes(u.Host()):
+		return refuse(CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file",
+			"use a URL that needs no query")
+	case p.commit != "" && claim.Pin.Digest.IsZero() && !strings.EqualFold(p.commit, claim.Pin.Commit):
+		return refuse(CodeCommitRef, target, "the redirect leads to a revision that reads as a commit", "")
+	case claim.Source == DefaultOrigin:
+		return r.checkDefault(root, SkillURL{place: p})
+	}
+	return nil
+}
+
+// hasRoutes reports whether the host is of a platform whose routes are known.
+func (r Rules) hasRoutes(host string) bool {
+	role, ok := r.platforms().find(host)
+	return ok && role.platform.Source != nil
+}
+
+// checkDefault refuses a target with another publisher than the root in use, such as /~bob/ on the
+// host of /~alice/.
+func (r Rules) checkDefault(root TrustRoot, u SkillURL) error {
+	own, _, err := DefaultRoot(u, r)
+	switch {
+	case err != nil:
+		return err
+	case !root.url.Under(own.url):
+		return refuse(CodeRedirectOutside, u.String(),
+			fmt.Sprintf("the redirect leads to another publisher's root on this host, %s",
+				own), "register the target's root and use its own URL")
+	}
+	return nil
 }

@@ -52,6 +52,7 @@ func TestReadSitemap(t *testing.T) {
 		{id: "DVS-3.2-08/accept-rest", in: urlset("https://evil.example/s/SKILL.md", a), want: []string{a}, findings: []lookleap.Code{"entry-outside-root"}},
 		{id: "DVS-3.2-10/reject-50001", in: urlset(append([]string{a}, many...)...), want: []string{a}, findings: []lookleap.Code{"sitemap-limit"}},
 		{id: "DVS-3.2-10/reject-long-location", in: urlset("https://shop.example/"+strings.Repeat("a", 2048)+"/SKILL.md", a), want: []string{a}, findings: []lookleap.Code{"sitemap-limit"}},
+		{id: "DVS-3.2-10/reject-end-of-long-location", in: urlset(strings.Repeat("x", 9000) + "<![CDATA[" + a + "]]>"), findings: []lookleap.Code{"sitemap-limit"}},
 		{id: "DVS-3.2-10/accept-50000", in: urlset(append([]string{a}, many[2:]...)...), want: []string{a}},
 		{id: "DVS-3.2-12/accept-amp-and-extensions", in: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="urn:x"><url><loc>https://shop.example/a&amp;b/SKILL.md</loc><i:image><i:loc>https://shop.example/no/SKILL.md</i:loc></i:image></url></urlset>`,
 			want: []string{"https://shop.example/a&b/SKILL.md"}},

@@ -1,10 +1,13 @@
 package dvs
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Metadata is the header of a SKILL.md (section 4.3): level 1 of progressive loading. It is
@@ -43,13 +46,22 @@ func ParseSkill(data []byte, profile Profile, limits Limits) (*Skill, []lookleap
 // ParseSkillIn is [ParseSkill] for a file in a directory of a known name. Under [Lenient], that is
 // the name of a skill whose file has none.
 func ParseSkillIn(directory string, data []byte, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
-	skill, findings, err := parseSkill(directory, data, profile, limits)
-	if err != nil && profile != Lenient && len(data) <= limits.withDefaults().Skill/4 { // of large files, reading twice costs too much
-		if _, _, refused := parseMetadataIn(directory, data, Lenient, limits); refused == nil {
-			err = readByLenient(findings)
-		}
+	skill, findings, err := parseSkill(directory, data, Digest{}, profile, limits)
+	if err != nil {
+		err = tryLenient(directory, data, profile, limits, findings, err)
 	}
 	return skill, findings, err
+}
+
+// tryLenient returns the error for a file that was refused with err, which says so if the profile
+// Lenient reads the file.
+func tryLenient(directory string, data []byte, profile Profile, limits Limits, findings []lookleap.Finding, err error) error {
+	if profile != Lenient && len(data) <= limits.withDefaults().Skill/4 { // of large files, reading twice costs too much
+		if _, _, refused := parseMetadataIn(directory, data, Lenient, limits); refused == nil {
+			return readByLenient(findings)
+		}
+	}
+	return err
 }
 
 // readByLenient adds to the first fatal finding that the profile Lenient reads the file, and
@@ -64,7 +76,8 @@ func readByLenient(findings []lookleap.Finding) error {
 	return nil
 }
 
-func parseSkill(directory string, data []byte, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
+// parseSkill reads a SKILL.md by one profile. The digest is that of data; zero: it is not known yet.
+func parseSkill(directory string, data []byte, digest Digest, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
 	p := newSkillParser(data, profile, limits)
 	p.directory = directory
 	if size := len(data); size > p.limits.Skill {
@@ -92,11 +105,14 @@ func parseSkill(directory string, data []byte, profile Profile, limits Limits) (
 	if err := p.err(); err != nil {
 		return nil, p.findings, err
 	}
+	if digest.IsZero() {
+		digest = DigestOf(data)
+	}
 	return &Skill{
 		Metadata:     *meta,
 		Body:         body,
 		BodyPosition: p.position(bodyAt),
-		Digest:       DigestOf(data),
+		Digest:       digest,
 		Hidden:       hidden,
 		Profile:      profile,
 	}, p.findings, nil
@@ -250,6 +266,57 @@ func (v *Value) flat() string {
 	}
 	walk(v)
 	return strings.Join(parts, " ")
+}
+
+// Digest is the SHA-256 of some bytes, after content coding was removed. The
+// zero Digest means that no digest is known.
+type Digest [sha256.Size]byte
+
+// DigestOf computes the digest of data.
+func DigestOf(data []byte) Digest { return sha256.Sum256(data) }
+
+const digestPrefix = "sha256:"
+
+// ParseDigest reads "sha256:" and 64 lower-case hex digits. All zeros are an error.
+func ParseDigest(text string) (Digest, error) {
+	var d Digest
+	digits, ok := strings.CutPrefix(text, digestPrefix)
+	ok = ok && len(digits) == hex.EncodedLen(len(d)) && strings.ToLower(digits) == digits
+	if ok {
+		_, err := hex.Decode(d[:], []byte(digits))
+		ok = err == nil
+	}
+	switch {
+	case !ok:
+		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is not a digest",
+			"write sha256: and 64 lower-case hex digits")
+	case d.IsZero(): // the zero Digest means "unknown", so it cannot be an expected digest
+		return Digest{}, refuse(lookleap.CodeUsage, "", plaintext.Quote(text, 100)+" is the digest of nothing that is known", "")
+	}
+	return d, nil
+}
+
+// String returns "sha256:" and 64 lower-case hex digits.
+func (d Digest) String() string { return digestPrefix + hex.EncodeToString(d[:]) }
+
+// IsZero reports whether there is no digest.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// MarshalText returns the result of String, and "" for the zero Digest.
+func (d Digest) MarshalText() ([]byte, error) {
+	if d.IsZero() {
+		return nil, nil
+	}
+	return []byte(d.String()), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (d *Digest) UnmarshalText(text []byte) (err error) {
+	*d = Digest{}
+	if len(text) > 0 {
+		*d, err = ParseDigest(string(text))
+	}
+	return err
 }
 
 // Profile selects the rules by which [ParseSkill] reads a SKILL.md. What a stricter profile

@@ -339,3 +339,19 @@ func TestProfileText(t *testing.T) {
 		t.Error("an unknown profile is known")
 	}
 }
+
+// TestStrictCharacters: characters that no header may have.
+func TestStrictCharacters(t *testing.T) {
+	for _, c := range []string{"\x7f", "\x01", "\x1f", "\u0080", "\u009f", "\u2028"} {
+		for _, in := range []string{"b" + c + "c", c + "b"} {
+			if _, _, err := dvs.ParseSkill([]byte(headed("name: a", "description: "+in)), dvs.DVS, dvs.Limits{}); err == nil {
+				t.Errorf("%q is in a description", in)
+			}
+		}
+	}
+	for _, c := range []string{"~", "\u00a0", "é"} {
+		if _, _, err := dvs.ParseSkill([]byte(headed("name: a", "description: b"+c+"c")), dvs.DVS, dvs.Limits{}); err != nil {
+			t.Errorf("%q: %v", c, err)
+		}
+	}
+}

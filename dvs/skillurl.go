@@ -28,31 +28,29 @@ type SkillURL struct {
 // itself are spellings of one identity. An ambiguous URL is an error. Every error is a
 // [*lookleap.Error].
 func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
-	u, err := rules.parseSkillURL(raw)
-	if err != nil {
-		return SkillURL{}, err
-	}
-	return rules.skillAt(raw, u)
+	return ParseArtifactURL(raw, SkillDirectory, rules)
 }
 
-// parseSkillURL parses a URL without a query. On a platform, a query that selects a view of the
-// page is removed.
-func (r Rules) parseSkillURL(raw string) (domain.URL, error) {
-	urls := r.urls()
-	urls.RefuseQuery = !r.AllowQuery
+// ParseArtifactURL reads the URL of a skill that is served as a certain artifact, as an index of
+// v0.2 lists it. For a SkillDirectory, it is [ParseSkillURL]. Otherwise the URL denotes exactly the
+// file.
+func ParseArtifactURL(raw string, artifact Artifact, rules Rules) (SkillURL, error) {
+	urls := rules.urls()
+	urls.RefuseQuery = !rules.AllowQuery
 	u, err := urls.Parse(raw)
-	if err == nil {
-		return u, nil
-	}
-	refused := badURL(raw, err)
-	if refused.Code == CodeQueryInSkillURL {
-		if u, err := r.urls().Parse(raw); err == nil {
-			if plain, ok := r.withoutView(u); ok {
-				return plain, nil
+	if err != nil {
+		refused := badURL(raw, err)
+		viewed := false // the query selects a view of the page, and is removed
+		if refused.Code == CodeQueryInSkillURL {
+			if u, err = rules.urls().Parse(raw); err == nil {
+				u, viewed = rules.withoutView(u)
 			}
 		}
+		if !viewed {
+			return SkillURL{}, refused
+		}
 	}
-	return domain.URL{}, refused
+	return rules.artifactAt(raw, u, artifact)
 }
 
 // withoutView returns u without a query that does not change which file a platform serves.
@@ -65,18 +63,38 @@ func (r Rules) withoutView(u domain.URL) (domain.URL, bool) {
 	return plain, err == nil
 }
 
-// skillAt returns the skill at a canonical URL.
-func (r Rules) skillAt(raw string, u domain.URL) (SkillURL, error) {
-	if namesArchive(u.Path()) && r.bareRepository(u) == nil {
-		return r.artifactAt(raw, u, SkillArchive)
+// artifactAt returns the skill at a canonical URL.
+func (r Rules) artifactAt(raw string, u domain.URL, artifact Artifact) (SkillURL, error) {
+	file := u
+	switch {
+	case artifact != SkillDirectory:
+	case namesArchive(u.Path()) && r.bareRepository(u) == nil:
+		artifact = SkillArchive
+	default:
+		var err error
+		if file, err = r.entryURL(raw, u); err != nil {
+			return SkillURL{}, err
+		}
 	}
-	entry, err := r.entryURL(raw, u)
+	p, err := r.locate(file)
 	if err != nil {
 		return SkillURL{}, err
 	}
-	skill, err := r.artifactAt(raw, entry, SkillDirectory)
-	skill.fragment = err == nil && u.FragmentDropped()
-	return skill, err
+	if !p.file {
+		return SkillURL{}, refuse(CodeNotContentRoute, raw, "the path does not lead to a file of a repository",
+			"use the page of the file in its repository")
+	}
+	return SkillURL{place: p, fragment: u.FragmentDropped(), artifact: artifact}, nil
+}
+
+// namesArchive reports whether a path is that of an archive by its extension.
+func namesArchive(path string) bool {
+	for _, extension := range []string{".tar.gz", ".tgz", ".zip"} {
+		if n := len(path) - len(extension); n > 0 && strings.EqualFold(path[n:], extension) && path[n-1] != '/' {
+			return true
+		}
+	}
+	return false
 }
 
 // entryURL returns the URL of the entry file for that of a skill's directory.
@@ -211,7 +229,10 @@ type Rules struct {
 }
 
 func (r Rules) platforms() *Platforms {
-	return r.Platforms.orBuiltin()
+	if r.Platforms == nil {
+		return builtin()
+	}
+	return r.Platforms
 }
 
 func (r Rules) urls() domain.Rules {
@@ -240,7 +261,7 @@ func (r Rules) locate(u domain.URL) (place, error) {
 		return place{}, refuse(CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name,
 			"use the publisher's own URL")
 	case !ok:
-		if suffix, icann := r.suffix(u.Host()); isSuffix(u.Host(), suffix) && (icann || u.Path() == "/") {
+		if is, icann := r.isSuffix(u.Host()); is && (icann || u.Path() == "/") {
 			return place{}, refuse(CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
 		}
 		return place{page: u, served: u, file: true}, nil
@@ -266,12 +287,20 @@ func (r Rules) locate(u domain.URL) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	if !ok {
-		return e.bothPlaces(u, segments, segments)
+	var p place
+	page, bytes := segments, segments
+	if ok {
+		page, bytes = where.paths(e.Source)
+		p.commit, p.file = where.commit(), e.Source.Flat || len(where.rest) > 1
 	}
-	p, err := e.bothPlaces(u, where.page(e.Source), where.bytes(e.Source))
-	p.commit, p.file = where.commit(), e.Source.Flat || len(where.rest) > 1
-	return p, err
+	if p.page, err = withPath(u, e.Hosts[0], page); err != nil {
+		return place{}, err
+	}
+	if p.served, err = withPath(u, cmp.Or(e.Source.RawHost, e.Hosts[0]), bytes); err != nil {
+		return place{}, err
+	}
+	p.mapped = p.page.String() != u.String()
+	return p, nil
 }
 
 // placeOf is locate for any URL: one that locate refuses stands only for itself.
@@ -282,27 +311,6 @@ func (r Rules) placeOf(u domain.URL) place {
 	}
 	return p
 }
-
-// bothPlaces returns the place with a path on the host of the pages and one on the host of the
-// bytes.
-func (e *Platform) bothPlaces(u domain.URL, page, bytes []string) (p place, err error) {
-	host := e.Source.RawHost
-	if host == "" {
-		host = e.Hosts[0]
-	}
-	if p.page, err = withPath(u, e.Hosts[0], page); err != nil {
-		return place{}, err
-	}
-	if p.served, err = withPath(u, host, bytes); err != nil {
-		return place{}, err
-	}
-	p.mapped = p.page.String() != u.String()
-	return p, nil
-}
-
-// isSuffix reports whether the host is its own public suffix. Single labels are possible only if
-// the rules allow them, and a top-level domain is never accepted.
-func isSuffix(host, suffix string) bool { return host == suffix && strings.Contains(host, ".") }
 
 // plainPlace returns the place of a URL on a platform without known routes, or on one of its other
 // hosts.

@@ -95,7 +95,7 @@ func TestParseSkillURL(t *testing.T) {
 			}
 			if err == nil {
 				if again, err := dvs.ParseSkillURL(got, dvs.Rules{}); err != nil || again.String() != got || again.ServedFrom() != u.ServedFrom() {
-					t.Errorf("the canonical form gives %s, %v", again, err)
+					t.Errorf("the canonical form is read as %s, %v", again, err)
 				}
 			}
 		})
@@ -231,7 +231,7 @@ func FuzzSkillURL(f *testing.F) {
 		}
 		again, err := dvs.ParseSkillURL(u.String(), dvs.Rules{})
 		if err != nil || again.String() != u.String() || again.ServedFrom() != u.ServedFrom() || again.Commit() != u.Commit() {
-			t.Fatalf("%q gives %q, and that gives %q, %v", raw, u, again, err)
+			t.Fatalf("%q becomes %q, and that %q, %v", raw, u, again, err)
 		}
 		served, err := dvs.ParseSkillURL(u.ServedFrom(), dvs.Rules{})
 		if err != nil || served.String() != u.String() {

@@ -17,5 +17,9 @@ func tryLock(f *os.File) bool {
 	return err == nil
 }
 
+// renamesOpen reports whether an open file can be renamed. A lock file without its name does no
+// harm here, since no process looks for it.
+const renamesOpen = false
+
 // isOwn reports false: whose a file is, is not known here.
 func isOwn(fs.FileInfo) bool { return false }

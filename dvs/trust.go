@@ -23,9 +23,6 @@ type trustKeeper struct {
 }
 
 func newTrustKeeper(store TrustStore) *trustKeeper {
-	if store == nil {
-		return nil
-	}
 	failed := func(reason string) error {
 		return &lookleap.Error{Code: CodeTrustStore, Message: "the trust store failed: " + reason}
 	}
@@ -185,9 +182,6 @@ const syncAfter = 30 * time.Second
 // syncTrust takes the roots of the store into the registry, so that what one process was told, all
 // of them follow. A root that was forgotten elsewhere ends here too.
 func (l *Loader) syncTrust(ctx context.Context) error {
-	if l.trust == nil {
-		return nil
-	}
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
 	now := l.clock.Now()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/planowner"
 	"github.com/lookleap/lookleap/internal/textdiff"
 )
 
@@ -48,7 +49,7 @@ func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, erro
 	if !c.Claim.Pin.isZero() {
 		return unknownSkill, nil
 	}
-	is, known := r.standing(c.Evidence.Digest, c.parsed.Header, c.Level, l.host.Time(), l.policies.maxTrust())
+	is, known := r.standing(c.Evidence.Digest, c.parsed.Header, c.Level, l.host.Time(), l.policies.maxTrust)
 	switch is {
 	case approvedSkill:
 		c.SkillOnly = known.SkillOnly && c.Claim.Source == Derived && !l.options.Strict
@@ -102,15 +103,12 @@ func (c *candidate) version(last *TrustedVersion) skillVersion {
 
 // checkNever refuses a skill of which the user refused every version, before a request is sent.
 func (l *Loader) checkNever(ctx context.Context, c *candidate) error {
-	if l.trust == nil {
-		return nil
-	}
 	r, err := l.trust.record(ctx, c.skill.String())
 	if err == nil && !r.Never.IsZero() {
 		err = refusedBefore(c.skill.String(), r)
 	}
 	if err != nil {
-		return l.refuseTrust(ctx, c.verdict, err)
+		return l.refuseTrust(ctx, c.judge.decide(true), err)
 	}
 	return nil
 }
@@ -140,9 +138,6 @@ func refusedBefore(skill string, r *TrustRecord) error {
 // mayAsk refuses a question that the user has answered, or was asked too often, and counts it.
 // If it cannot be counted, it is asked: then only the limits of the Host hold.
 func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
-	if l.trust == nil {
-		return nil
-	}
 	id, now := c.skill.String(), l.host.Time()
 	var refused error
 	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
@@ -182,10 +177,11 @@ func (l *Loader) notKept(ctx context.Context, skill string, v *lookleap.Verdict,
 
 // askUser is [lookleap.Host.Ask] for a question about a skill. It stores a refusal.
 func (l *Loader) askUser(ctx context.Context, plan *lookleap.Plan, skill string, shown Digest) (*lookleap.Approval, error) {
+	byUser := planowner.Context(ctx, l.options.User)
 	if l.trust == nil {
-		return l.host.Ask(l.asUser(ctx), plan)
+		return l.host.Ask(byUser, plan)
 	}
-	decision, err := l.host.PromptConsent(l.asUser(ctx), plan.Request())
+	decision, err := l.host.PromptConsent(byUser, plan.Request())
 	if errors.Is(err, lookleap.ErrConsentPending) {
 		state, err := plan.State()
 		if err != nil {
@@ -221,7 +217,7 @@ func (l *Loader) keepRefusal(ctx context.Context, d lookleap.ConsentDecision, er
 // first version under a registered root. It returns an error only if another process stored a
 // refusal.
 func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
-	if l.trust == nil || !c.consented && (!c.Claim.Pin.isZero() || c.Level == registered) {
+	if !c.consented && (!c.Claim.Pin.isZero() || c.Level == registered) {
 		return nil
 	}
 	id, now := c.skill.String(), l.host.Time()
@@ -264,9 +260,6 @@ var errTrustUnchanged = errors.New("nothing to store")
 
 // keepTrustedRoot stores a root that the user declared, or a revocation.
 func (l *Loader) keepTrustedRoot(ctx context.Context, root string, revoked bool) {
-	if l.trust == nil {
-		return
-	}
 	if err := l.trust.keepRoot(ctx, TrustedRoot{Root: root, By: ByUser, At: l.host.Time(), Revoked: revoked}); err != nil {
 		l.notKept(ctx, root, nil, err)
 	}

@@ -179,9 +179,6 @@ func (l *Loader) checkLocked(skill, name string, found Digest) error {
 // applyLock makes the lockfile decide about a skill: its root counts as declared by the host
 // program, and its SKILL.md is pinned, so the user is never asked about it.
 func (l *Loader) applyLock(c *candidate) error {
-	if l.options.Lock == nil {
-		return nil
-	}
 	locked := l.options.Lock.Find(c.skill.String())
 	if locked == nil {
 		return refuse(CodeNotLocked, c.skill.String(), "the lockfile does not have this skill",

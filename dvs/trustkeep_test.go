@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -141,6 +142,18 @@ func TestTrustedRoots(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.load(dvs.Options{}, lookleap.CodeOK, 1)
+	})
+	t.Run("reject-a-root-of-a-newer-version", func(t *testing.T) {
+		w := newTrustWorld(t)
+		newer := `{"type":"` + strings.Replace(dvs.TrustMediaType, "version=1", "version=2", 1) + `","roots":["https://shop.example/"]}`
+		if err := w.store.Put(t.Context(), "root/https://shop.example/", nil, []byte(newer)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt)
+		var refused *lookleap.Error
+		if !errors.As(err, &refused) || refused.Code != dvs.CodeTrustStore || refused.Fix != "update this program" {
+			t.Errorf("%#v", err)
+		}
 	})
 	t.Run("accept-a-root-that-is-deleted-meanwhile", func(t *testing.T) {
 		w := newTrustWorld(t)

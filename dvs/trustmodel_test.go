@@ -2,6 +2,8 @@ package dvs
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -30,7 +32,9 @@ type modelWorld struct {
 	asked   [2][]time.Time
 }
 
-var modelSkills = [2]SkillURL{mustSkill("https://shop.example/s/a/SKILL.md"), mustSkill("https://shop.example/s/b/SKILL.md")}
+var modelSkills = sync.OnceValue(func() [2]SkillURL {
+	return [2]SkillURL{mustSkill("https://shop.example/s/a/SKILL.md"), mustSkill("https://shop.example/s/b/SKILL.md")}
+})
 
 func mustSkill(raw string) SkillURL {
 	u, err := ParseSkillURL(raw, Rules{})
@@ -50,9 +54,9 @@ const pinnedVersion = 1
 func newModelWorld(registers bool) modelWorld {
 	w := modelWorld{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), registers: registers}
 	w.policies = []*Policy{{Name: "company", MaxTrust: 48 * time.Hour,
-		Pins: []PolicyPin{{Skill: modelSkills[1].String(), Pin: Pin{Digest: modelDigest(1, pinnedVersion)}}}}}
+		Pins: []PolicyPin{{Skill: modelSkills()[1].String(), Pin: Pin{Digest: modelDigest(1, pinnedVersion)}}}}}
 	for i := range w.records {
-		w.records[i] = &TrustRecord{Type: TrustMediaType, Skill: modelSkills[i].String()}
+		w.records[i] = &TrustRecord{Type: TrustMediaType, Skill: modelSkills()[i].String()}
 	}
 	return w
 }
@@ -84,7 +88,7 @@ type modelCache struct {
 func (m *modelCache) governor(policies []*Policy) *governor {
 	key := fmt.Sprint(len(policies))
 	if m.governors[key] == nil {
-		m.governors[key] = newGovernor(policies, Rules{})
+		m.governors[key] = newGovernor(Options{Policies: policies}, Rules{})
 	}
 	return m.governors[key]
 }
@@ -104,9 +108,10 @@ func (m *modelCache) withdrawals(entries []Withdrawal) *withdrawals {
 // policies, then the pin, then the record, then the user.
 func (w *modelWorld) load(m *modelCache, skill int, answer modelAnswer) (o modelOutcome) {
 	g, feeds := m.governor(w.policies), m.withdrawals(w.withdrawn)
-	u, digest := modelSkills[skill], modelDigest(skill, w.served[skill])
+	u, digest := modelSkills()[skill], modelDigest(skill, w.served[skill])
 	c := &candidate{Claim: Claim{URL: u.String()}, skill: u}
-	if g.at(u.place, "") != nil || g.pin(c, Rules{}) != nil || feeds.at(u.place, "") != nil || feeds.digest(digest, "") != nil {
+	refused := slices.ContainsFunc(g.compiled, func(p *compiledPolicy) bool { return p.pin(c, Rules{}) != nil })
+	if g.at(u.place, "") != nil || refused || feeds.at(u.place, "") != nil || feeds.digest(digest, "") != nil {
 		return modelOutcome{refused: true}
 	}
 	source := DefaultOrigin
@@ -118,7 +123,7 @@ func (w *modelWorld) load(m *modelCache, skill int, answer modelAnswer) (o model
 	}
 	is := unknownSkill
 	if c.Claim.Pin.isZero() {
-		is, _ = w.records[skill].standing(digest, Digest{}, activated, w.now, g.maxTrust())
+		is, _ = w.records[skill].standing(digest, Digest{}, activated, w.now, g.maxTrust)
 	}
 	approve := func() {
 		w.edit(skill, func(r *TrustRecord) {
@@ -155,7 +160,7 @@ func (w *modelWorld) check(m *modelCache, before *modelWorld, skill int, o model
 	digest := modelDigest(skill, version).String()
 	denied := len(w.policies) > 1 // the second policy denies the publisher
 	for _, e := range w.withdrawn {
-		denied = denied || e.Value == digest || e.Value == modelSkills[skill].String()
+		denied = denied || e.Value == digest || e.Value == modelSkills()[skill].String()
 	}
 	switch {
 	case o.loaded && denied:
@@ -203,14 +208,14 @@ var modelSteps = []struct {
 	{name: "three-days", do: func(w *modelWorld) { w.now = w.now.Add(72 * time.Hour) }},
 	{name: "clock-back", do: func(w *modelWorld) { w.now = w.now.Add(-240 * time.Hour) }},
 	{name: "withdraw-a-1", do: func(w *modelWorld) { w.withdraw(WithdrawnDigest, modelDigest(0, 1).String()) }},
-	{name: "withdraw-b", do: func(w *modelWorld) { w.withdraw(WithdrawnSkill, modelSkills[1].String()) }},
+	{name: "withdraw-b", do: func(w *modelWorld) { w.withdraw(WithdrawnSkill, modelSkills()[1].String()) }},
 	{name: "deny", do: func(w *modelWorld) {
 		if len(w.policies) == 1 {
 			w.policies = append(w.policies[:1:1], &Policy{Name: "team", Deny: []string{"shop.example"}})
 		}
 	}},
 	{name: "forget-a", do: func(w *modelWorld) {
-		w.records[0] = &TrustRecord{Type: TrustMediaType, Skill: modelSkills[0].String()}
+		w.records[0] = &TrustRecord{Type: TrustMediaType, Skill: modelSkills()[0].String()}
 		w.refused[0], w.never[0], w.asked[0], w.agreed[0], w.first[0] = [3]bool{}, false, nil, [3]bool{}, 0
 	}},
 }

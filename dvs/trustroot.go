@@ -141,15 +141,18 @@ func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool
 func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	segments := u.page.Segments()
 	role, listed := rules.platforms().find(u.Host())
-	suffix, _ := rules.suffix(u.Host())
+	bucket := false // of a host that also assigns names
+	if !listed {
+		bucket, _ = rules.isSuffix(u.Host())
+	}
 	keep, source := 0, DefaultOrigin
 	switch {
 	case u.IsZero():
 		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, "", "there is no skill URL", "")
 	case listed:
 		keep, source = role.platform.owner(segments).depth, Derived
-	case isSuffix(u.Host(), suffix):
-		keep, source = 1, Derived // a bucket below a host that also assigns names
+	case bucket:
+		keep, source = 1, Derived
 	case forgeShaped(segments):
 		return TrustRoot{}, Undeclared, refuse(CodeNeedsRoot, u.String(),
 			"the path looks like that of a code host with many owners", "register the path of the owner as trust root")
@@ -177,6 +180,7 @@ type party struct {
 	namespace string   // of the publishers: a platform, or an origin
 	path      []string // the publisher, then what lies below it
 	revision  int      // where the revision stands in path; 0: nowhere
+	joined    bool     // the publisher in path is joined with a repository, see [Platform.Joined]
 }
 
 // headRevision stands for whatever revision is the default one.
@@ -187,8 +191,8 @@ func (p *Platforms) party(u domain.URL) party {
 	segments := unescapeAll(u.Segments())
 	role, ok := p.find(u.Host())
 	if !ok {
-		if e, owner, ok := p.tenant(u.Host()); ok && owner != "" {
-			return newParty(e.namespace(), []string{owner}, segments)
+		if e, owner, _ := p.tenant(u.Host()); owner != "" {
+			return e.tenantParty(owner, segments)
 		}
 		return party{namespace: u.Origin(), path: foldPath(segments)}
 	}
@@ -235,6 +239,13 @@ func newParty(of string, own, rest []string) party {
 	return party{namespace: namespace, path: append(path, foldPath(rest)...)}
 }
 
+// tenantParty returns the party of a publisher that has a host of its own.
+func (e *Platform) tenantParty(owner string, rest []string) party {
+	out := newParty(e.namespace(), []string{e.Prefix + owner}, rest)
+	out.joined = e.Joined
+	return out
+}
+
 // setRevision notes where the revision begins, and writes it in its short form.
 func (p *party) setRevision(at int) {
 	if at < 1 || at >= len(p.path) {
@@ -272,6 +283,9 @@ func splitAtRef(own, rest []string) (splitOwn, splitRest []string, found bool) {
 
 // covers reports whether other is the party p, or lies below it.
 func (p *party) covers(other *party) bool {
+	if p.namespace == other.namespace && other.joined && !p.joined && len(p.path) > 0 {
+		return p.coversJoined(other)
+	}
 	if p.namespace != other.namespace || len(p.path) > len(other.path) {
 		return false
 	}
@@ -282,6 +296,28 @@ func (p *party) covers(other *party) bool {
 		}
 	}
 	return true
+}
+
+// joinedLabel writes a name as it stands in a joined label: with hyphens in place of other signs.
+var joinedLabel = strings.NewReplacer("_", "-", ".", "-")
+
+// coversJoined is covers for a host whose label joins a publisher and a repository: where one name
+// ends and the other begins cannot be known.
+func (p *party) coversJoined(other *party) bool {
+	publisher, rest := joinedLabel.Replace(p.path[0]), p.path[1:]
+	if len(rest) > 0 && len(other.path) > 1 && strings.HasPrefix(rest[0], "#") {
+		if rest[0] != other.path[1] { // other content of the publisher
+			return false
+		}
+		rest = rest[1:]
+	}
+	switch len(rest) {
+	case 0:
+		return strings.HasPrefix(other.path[0], publisher+"-")
+	case 1:
+		return len(p.path) > 2 && other.path[0] == publisher+"-"+joinedLabel.Replace(rest[0])
+	}
+	return false
 }
 
 // unescapeAll removes the escapes of segments, also nested ones.

@@ -133,7 +133,7 @@ func TestParseTrustRoot(t *testing.T) {
 				t.Errorf("got %s, want %s", root, c.want)
 			}
 			if again, err := dvs.ParseTrustRoot(root.String(), dvs.Rules{}); err != nil || again.String() != root.String() {
-				t.Errorf("the canonical form gives %s, %v", again, err)
+				t.Errorf("the canonical form is read as %s, %v", again, err)
 			}
 		})
 	}
@@ -377,7 +377,7 @@ func FuzzTrustRoot(f *testing.F) {
 			return
 		}
 		if again, err := dvs.ParseTrustRoot(root.String(), dvs.Rules{}); err != nil || again.String() != root.String() {
-			t.Fatalf("%q gives %q, and that gives %q, %v", raw, root, again, err)
+			t.Fatalf("%q becomes %q, and that %q, %v", raw, root, again, err)
 		}
 		u, err := dvs.ParseSkillURL(skill, dvs.Rules{})
 		if err == nil && root.Covers(u) && !strings.HasPrefix(u.String(), root.String()) {
@@ -426,4 +426,44 @@ func TestTrustRootOf(t *testing.T) {
 			t.Errorf("got %s, %s, %v", root, source, err)
 		}
 	})
+}
+
+// TestCommits: a URL has a commit if its revision may be an id, short or whole, of SHA-1 or SHA-256.
+func TestCommits(t *testing.T) {
+	for n, want := range map[int]bool{3: false, 4: true, 40: true, 64: true, 65: false} {
+		u := skillURL(t, "https://github.com/example-org/skills/blob/"+strings.Repeat("a", n)+"/a/SKILL.md")
+		if got := u.Commit() != ""; got != want {
+			t.Errorf("%d digits: commit %q", n, u.Commit())
+		}
+	}
+	if u := skillURL(t, "https://github.com/example-org/skills/blob/"+strings.Repeat("g", 40)+"/a/SKILL.md"); u.Commit() != "" {
+		t.Error(u.Commit())
+	}
+}
+
+// TestCoversByBothURLs: a root covers a skill only if the page and the URL of the bytes lie under
+// it. They can differ if one was parsed before a platform was added.
+func TestCoversByBothURLs(t *testing.T) {
+	without := dvs.Rules{Platforms: new(dvs.Platforms)}
+	root, err := dvs.ParseTrustRoot("https://github.com/example-org/", dvs.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, rules := range map[string]dvs.Rules{
+		"https://github.com/example-org/skills/blob/main/a/SKILL.md":           {},
+		"https://raw.githubusercontent.com/example-org/skills/main/a/SKILL.md": {},
+	} {
+		for _, other := range []dvs.Rules{rules, without} {
+			u, err := dvs.ParseSkillURL(url, other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := root.Covers(u); got != (other.Platforms == nil) {
+				t.Errorf("%s, served from %s: %t", u, u.ServedFrom(), got)
+			}
+		}
+	}
+	if (dvs.TrustRoot{}).Covers(dvs.SkillURL{}) || root.Covers(dvs.SkillURL{}) || (dvs.TrustRoot{}).Covers(skillURL(t, "https://shop.example/a/SKILL.md")) {
+		t.Error("nothing covers something")
+	}
 }

@@ -262,7 +262,7 @@ const reservedParts = `dvs source origin trust root digest sha256 checksum signa
 	secret token confirm openclaw clawdbot`
 
 // reservedWords are whole keys of the same kind, which are parts of harmless ones too.
-var reservedWords = wordSet("run auto env bin main access deny write import imports include includes extends base from ref key keys hash")
+var reservedWords = wordSet{list: "run auto env bin main access deny write import imports include includes extends base from ref key keys hash"}
 
 // isReserved reports whether a strict loader might take an annotation with this key, in any
 // spelling, for a source or a permission.
@@ -273,7 +273,7 @@ func isReserved(key string) bool {
 			return true
 		}
 	}
-	return reservedWords()[letters]
+	return reservedWords.has(letters)
 }
 
 // truncate shortens a text to a number of characters.

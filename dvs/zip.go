@@ -230,15 +230,23 @@ func descriptorSize(data []byte) int64 {
 	return 0
 }
 
+// leastDeflated is the size in bytes of the smallest file that is compressed. Compressing a smaller
+// one saves little, and starting the compressor takes longer than the compression.
+const leastDeflated = 512
+
 // writeZip writes files with one time and one set of permissions.
 func writeZip(w io.Writer, names []string, files map[string][]byte) error {
 	z := zip.NewWriter(w)
 	for _, name := range names {
+		content := files[name]
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)} // the first that a zip holds
+		if len(content) < leastDeflated {
+			h.Method = zip.Store
+		}
 		h.SetMode(0o644)
 		member, err := z.CreateHeader(h)
 		if err == nil {
-			_, err = member.Write(files[name])
+			_, err = member.Write(content)
 		}
 		if err != nil {
 			return ioError(err)
