@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -25,7 +26,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// Reading a terminal or a pipe does not end with the context. All else does, webpage.Serve
 	// two seconds later.
 	context.AfterFunc(ctx, func() {

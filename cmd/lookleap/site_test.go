@@ -76,7 +76,7 @@ func TestSite(t *testing.T) {
 	t.Run("forger", func(t *testing.T) {
 		got, text := look(t, "forger.example")
 		if got.OK || got.Value.ANML == nil || !strings.Contains(text, "[bank.example]: Tier 0") || got.Code != "no-record" {
-			t.Errorf("nobody hears that the claim is empty: %+v\n%s", got, text)
+			t.Errorf("the user does not learn that the claim is empty: %+v\n%s", got, text)
 		}
 		for _, ask := range got.Value.ANML.Asks {
 			if ask["owner"] == "bank.example" {

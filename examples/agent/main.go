@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
@@ -34,7 +35,7 @@ import (
 const keyVariable = "MODEL_API_KEY"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdin, os.Stdout)
 	stop()
 	switch {

@@ -23,6 +23,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -38,7 +39,7 @@ func main() {
 	worker := flag.String("worker", "", "run as a worker of the fleet with this `name`")
 	site := flag.String("site", "", "`URL` of the site, for a worker")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
 	if *worker != "" {

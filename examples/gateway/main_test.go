@@ -253,7 +253,7 @@ func TestEnd(t *testing.T) {
 	}
 	if conn, err := net.Dial("tcp", "127.0.0.1:"+base); err == nil {
 		_ = conn.Close()
-		t.Error("somebody still listens")
+		t.Error("the port is still open")
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)

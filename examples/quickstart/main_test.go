@@ -51,7 +51,7 @@ func TestScenes(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write docs/transcript.md anew")
+var update = flag.Bool("update", false, "write docs/transcript.md")
 
 // TestTranscript holds docs/transcript.md to the story.
 func TestTranscript(t *testing.T) {
@@ -104,7 +104,7 @@ func TestBrokenStory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := play(context.Background(), scene{play: broken}, newPrinter(io.Discard, false), nil); got.wrong == 0 {
-				t.Error("nobody noticed")
+				t.Error("it was not noticed")
 			}
 		})
 	}

@@ -19,7 +19,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -30,6 +29,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -58,8 +58,8 @@ func (w *words) Set(word string) error {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	o, err := parse(os.Args[1:], os.Stderr)
 	if err != nil {
 		os.Exit(2)
@@ -150,7 +150,11 @@ func serve(ctx context.Context, host *lookleap.Host, o options) error {
 	if o.http == "" {
 		return server.Run(ctx, &mcp.StdioTransport{})
 	}
-	return listen(ctx, o.http, handler)
+	l, err := net.Listen("tcp", o.http)
+	if err != nil {
+		return err
+	}
+	return listen(ctx, l, handler)
 }
 
 // open verifies the skills and makes the server and its HTTP handler.
@@ -199,13 +203,32 @@ func verified(ctx context.Context, host *lookleap.Host, roots, urls []string) (o
 	return out, nil
 }
 
-func listen(ctx context.Context, address string, h http.Handler) error {
-	server := &http.Server{Addr: address, Handler: h, ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stop()
-	err := server.ListenAndServe()
-	if errors.Is(err, http.ErrServerClosed) {
-		err = nil
+// endTime is how long calls that began before the end of the context may take.
+const endTime = 30 * time.Second
+
+// listen serves until ctx ends, and then lets calls end. Streams of events, which have no end of
+// their own, end with ctx.
+func listen(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			streaming, stop := context.WithCancel(r.Context())
+			defer stop()
+			defer context.AfterFunc(ctx, stop)()
+			r = r.WithContext(streaming)
+		}
+		h.ServeHTTP(w, r)
+	})}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
 	}
-	return cmp.Or(err, ctx.Err())
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	return nil
 }
