@@ -154,7 +154,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	for range 50 {
 		rand.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		if got := s.Pages(results(t, lines...), nil); !reflect.DeepEqual(got, want) {
-			t.Fatalf("the order %q gives other pages", lines)
+			t.Fatalf("the order %q makes other pages", lines)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
@@ -128,9 +129,12 @@ func agentTargets() []target {
 				p.EffectiveUsage(site, anmltrust.Knowledge, i.Node)
 			}
 		}),
-		visit("agent.Page.Do", families, []string{"agent.Tool.Call"}, func(ctx context.Context, _ *agent.Session, p *agent.Page) {
-			_, _ = p.Do(ctx, agent.Call{Action: "a"})
-			_, _ = p.Do(ctx, agent.Call{Action: "a0"})
+		visit("agent.Page.Do", families, nil, func(ctx context.Context, _ *agent.Session, p *agent.Page) {
+			if _, err := p.Do(ctx, agent.Call{Action: "a"}); lookleap.CodeOf(err) == anml.CodeUnknownAction {
+				_, _ = p.Do(ctx, agent.Call{Action: "a0"})
+			}
+		}),
+		visit("agent.Tool.Call", families, []string{"agent.Tool.Call"}, func(ctx context.Context, _ *agent.Session, p *agent.Page) {
 			for _, t := range p.Tools()[:min(1, len(p.Tools()))] {
 				_, _ = t.Call(ctx, nil)
 			}

@@ -31,10 +31,24 @@ func recordTargets() []target {
 		bytesOf("policy.Parse", policyFiles(), func(b []byte) {
 			if p, err := policy.Parse("policy.json", b); err == nil {
 				p.Explain()
-				_ = p.Check("https://a.example/a/SKILL.md")
-				_ = p.Agent(&agent.UserPolicy{})
 			}
-		}, "policy.Policy.Check"),
+		}),
+		{name: "policy.Policy.Check", families: policyFiles(), covers: []string{"policy.Policy.Check"}, prepare: func(input []byte) func() {
+			p, err := policy.Parse("policy.json", input)
+			return func() {
+				if err == nil {
+					_ = p.Check("https://a.example/a/SKILL.md")
+				}
+			}
+		}},
+		{name: "policy.Policy.Agent", families: policyFiles(), prepare: func(input []byte) func() {
+			p, err := policy.Parse("policy.json", input)
+			return func() {
+				if err == nil {
+					_ = p.Agent(&agent.UserPolicy{})
+				}
+			}
+		}},
 		of("policy.Policy.Check/url", plain(nul, "https://"+nul+"/SKILL.md", "https://a.example/"+nul+"/SKILL.md"), func(s string) {
 			if p, err := policy.Parse("policy.json", []byte(`{"type":"`+policy.MediaType+`","skills":{"deny":["b.example"]}}`)); err == nil {
 				_ = p.Check(s)

@@ -214,9 +214,11 @@ func textTargets() []target {
 			_, _ = anmltrust.LintRecord("a.example", &lookleap.DNSAnswer{Exists: true, Records: []lookleap.Record{{Text: s}}})
 		}),
 		of("anmltrust.ServerOf", urls, func(s string) { _, _ = anmltrust.ServerOf(s); _, _ = anmltrust.NormalizeSite(s) }, "anmltrust.NormalizeSite"),
-		bytesOf("dvs.CapabilitiesOf", skills, func(b []byte) { dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": b, "scripts/a.sh": b}) }),
+		bytesOf("dvs.CapabilitiesOf", skills, func(b []byte) { dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": b}) }),
+		bytesOf("dvs.CapabilitiesOf/script", skills, func(b []byte) { dvs.CapabilitiesOf(map[string][]byte{"scripts/a.sh": b}) }, "dvs.CapabilitiesOf"),
 		bytesOf("dvs.Compare", skills, func(b []byte) {
-			dvs.Compare(map[string][]byte{"SKILL.md": b}, map[string][]byte{"SKILL.md": append([]byte("---\nname: a\ndescription: b\n---\nx\n"), b...)})
+			half := b[:len(b)/2] // both versions are read
+			dvs.Compare(map[string][]byte{"SKILL.md": half}, map[string][]byte{"SKILL.md": append([]byte("---\nname: a\ndescription: b\n---\nx\n"), half...)})
 		}, "dvs.Change.*", "dvs.Capabilities.*"),
 		of("dvs.CheckFileNames", join(plain(nul, "a/"+nul), pieces(nul, "\n", "a%d/b", "a%d", "A%d/é", "a/a%d")), func(s string) {
 			_ = dvs.CheckFileNames(strings.Split(s, "\n")...)
