@@ -65,8 +65,8 @@ func TestManyTestsAreCounted(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("pass dvs TestRoot%d/DVS-3.1-04/accept-%d", function, leaf))
 		}
 	}
-	leaves := ": `accept-0`, `accept-1`, `accept-2`, `accept-3`, 2 more; "
-	want := "\n`dvs.TestRoot0`" + leaves + "`dvs.TestRoot1`" + leaves + "`dvs.TestRoot2`" + leaves + "2 more\n"
+	leaves := ": `accept-0`, `accept-1`, `accept-2`, `accept-3`, more; "
+	want := "\n`dvs.TestRoot0`" + leaves + "`dvs.TestRoot1`" + leaves + "`dvs.TestRoot2`" + leaves + "more\n"
 	if page := string(loadSmall(t).Pages(results(t, lines...), nil)["conformance/dvs.md"]); !strings.Contains(page, want) {
 		t.Errorf("the page has no %s", want)
 	}
