@@ -76,6 +76,9 @@ func mutationTable(scores string) (string, error) {
 		if all := m.killed + m.survived; all > 0 {
 			noticed = strconv.Itoa(100*m.killed/all) + " %"
 		}
+		if dir == "." {
+			dir = "lookleap"
+		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %d |\n", code(dir), m.files, m.measured, m.killed+m.survived, noticed, m.leftOut)
 	}
 	if len(missing) > 0 {
