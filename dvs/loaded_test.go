@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,40 @@ var withdrawals = map[string]struct {
 	}, dvs.CodeRevoked},
 }
 
+// usesOfLoaded are the uses of a loaded skill, each by the name of its method.
+var usesOfLoaded = map[string]func(context.Context, *dvs.Loaded) error{
+	"Resource": func(ctx context.Context, s *dvs.Loaded) error { _, err := s.Resource(ctx, "ADVANCED.md"); return err },
+	"Resource-elsewhere": func(ctx context.Context, s *dvs.Loaded) error {
+		_, err := s.Resource(ctx, "https://other.example/x.md")
+		return err
+	},
+	"Approve": func(ctx context.Context, s *dvs.Loaded) error {
+		_, err := s.Approve(ctx, dvs.Invocation{Script: "x.sh"})
+		return err
+	},
+	"Confirm": func(ctx context.Context, s *dvs.Loaded) error {
+		return s.Confirm(ctx, dvs.Action{Kind: dvs.Shell, Command: "ls"})
+	},
+	"LoadRef":     func(ctx context.Context, s *dvs.Loaded) error { _, err := s.LoadRef(ctx, "../b/SKILL.md"); return err },
+	"Bundle":      func(ctx context.Context, s *dvs.Loaded) error { _, err := s.Bundle(ctx); return err },
+	"ContextText": func(_ context.Context, s *dvs.Loaded) error { _, err := s.ContextText(); return err },
+	"File":        func(_ context.Context, s *dvs.Loaded) error { _, err := s.File(); return err },
+	"Skill":       func(_ context.Context, s *dvs.Loaded) error { _, err := s.Skill(); return err },
+}
+
+// TestUsesOfLoaded finds methods of a loaded skill that usesOfLoaded does not have.
+func TestUsesOfLoaded(t *testing.T) {
+	free := []string{"Deactivate", "Resolve", "ServingHost"} // they neither return nor do anything of the skill
+	skill, metadata := reflect.TypeFor[*dvs.Loaded](), reflect.TypeFor[*dvs.Metadata]()
+	for i := range skill.NumMethod() {
+		name := skill.Method(i).Name
+		_, promoted := metadata.MethodByName(name)
+		if usesOfLoaded[name] == nil && !promoted && !slices.Contains(free, name) {
+			t.Errorf("withdrawn trust is not tested with Loaded.%s", name)
+		}
+	}
+}
+
 // TestWithdrawn ends trust in a root while a skill is in use, on a host of its
 // own and on a platform.
 func TestWithdrawn(t *testing.T) {
@@ -65,24 +100,7 @@ func TestWithdrawn(t *testing.T) {
 				}
 				return loader, skill, run
 			}
-			for step, use := range map[string]func(context.Context, *dvs.Loaded) error{
-				"resource": func(ctx context.Context, s *dvs.Loaded) error { _, err := s.Resource(ctx, "ADVANCED.md"); return err },
-				"external": func(ctx context.Context, s *dvs.Loaded) error {
-					_, err := s.Resource(ctx, "https://other.example/x.md")
-					return err
-				},
-				"approve": func(ctx context.Context, s *dvs.Loaded) error {
-					_, err := s.Approve(ctx, dvs.Invocation{Script: "x.sh"})
-					return err
-				},
-				"confirm": func(ctx context.Context, s *dvs.Loaded) error {
-					return s.Confirm(ctx, dvs.Action{Kind: dvs.Shell, Command: "ls"})
-				},
-				"another-skill": func(ctx context.Context, s *dvs.Loaded) error { _, err := s.LoadRef(ctx, "../b/SKILL.md"); return err },
-				"bundle":        func(ctx context.Context, s *dvs.Loaded) error { _, err := s.Bundle(ctx); return err },
-				"instructions":  func(_ context.Context, s *dvs.Loaded) error { _, err := s.ContextText(); return err },
-				"file":          func(_ context.Context, s *dvs.Loaded) error { _, err := s.File(); return err },
-			} {
+			for step, use := range usesOfLoaded {
 				t.Run("O45/reject-"+host+"-"+name+"-"+step, func(t *testing.T) {
 					loader, skill, run := world(t)
 					if err := use(t.Context(), skill); err != nil {
