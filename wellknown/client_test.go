@@ -69,6 +69,23 @@ func TestFetch(t *testing.T) {
 			if r.State != c.state || r.Code != c.code || r.Verdict.Code != c.code || r.Verdict.OK != (c.state == wellknown.Present) {
 				t.Fatalf("got %s (%s)\n%s", r.State, r.Code, r.Verdict)
 			}
+			status, code, message := lookleap.Failed, c.code, c.code.Title()
+			switch {
+			case c.name == "accept-allowed":
+				status, code, message = lookleap.Noted, lookleap.CodeRedirectCrossOrigin, "the origin redirects to another one, which the options allow"
+			case c.state == wellknown.Present:
+				status, message = lookleap.Passed, "the origin answered with the document"
+			case c.state == wellknown.Absent:
+				status = lookleap.Noted
+			}
+			if check := r.Verdict.Checks[0]; check.Status != status || check.Code != code || check.Message != message {
+				t.Errorf("the check is %+v", check)
+			}
+			final := map[string]string{"accept": "https://site.example" + at, "accept-404": "https://site.example" + at,
+				"accept-inside": "https://site.example/moved", "accept-allowed": "https://other.example/x"}[c.name]
+			if final != "" && r.FinalURL != final || c.state == wellknown.Present && !strings.HasPrefix(r.Header.Get("Content-Type"), r.MediaType) {
+				t.Errorf("%s answered with %v", r.FinalURL, r.Header)
+			}
 			if (r.Body != nil) != (c.state == wellknown.Present) {
 				t.Errorf("the body is %q", r.Body)
 			}

@@ -33,7 +33,7 @@ func TestNameCharacters(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"%", "%4", "x%4", "x%", "%2f", "%2F", "%5c", "%5C", "%2e", "%2E", "a%2Fb", ".", "..", "", "é", "a/b"} {
+	for _, name := range []string{"%", "%4", "x%4", "x%", "%2f", "%2F", "%5c", "%5C", "%2e", "%2E", "a%2Fb", "%41/", "%41%2F", "%41\\", "%41%", "%41%4", ".", "..", "", "é", "a/b"} {
 		t.Run("WK-3-08/reject-"+strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
 			var bad *lookleap.Error
 			if err := wellknown.CheckName(name); !errors.As(err, &bad) || bad.Code != lookleap.CodeBadName || !strings.HasPrefix(bad.Message, "a ") && !strings.HasPrefix(bad.Message, "an ") && bad.Message != "the name is empty" {
@@ -51,6 +51,12 @@ func TestParseErrors(t *testing.T) {
 				t.Errorf("%+v, %v", u, err)
 			}
 		})
+	}
+	for _, origin := range []string{"https://", "https:///a", "https://?secret", "https://#a"} {
+		var bad *lookleap.Error
+		if _, err := wellknown.URL(origin, "security.txt"); !errors.As(err, &bad) || bad.Subject != "https://" {
+			t.Errorf("the error about %s is about %v", origin, err)
+		}
 	}
 	for _, origin := range []string{"https://h.example", "https://h.example/a%zz", "https://h.example?%zz", "https://h.example#a b", "https://h.example/../x"} {
 		if got, err := wellknown.URL(origin, "security.txt"); err != nil || got != "https://h.example/.well-known/security.txt" {
@@ -161,6 +167,25 @@ func TestOutages(t *testing.T) {
 			}
 		})
 	}
+	t.Run("WK-3-19/accept-good-copy-for-as-long-as-the-outage-is-remembered", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		site := net.Site("site.example").Body(at, "text/plain", "x")
+		client := wellknown.NewClient(net.Host(), wellknown.Options{})
+		fetch(t, client)
+		net.Clock().Advance(time.Hour + time.Second)
+		site.Fault(at, lab.Reset())
+		for _, c := range []struct {
+			after time.Duration
+			asked int
+		}{{0, 2}, {59 * time.Second, 2}, {time.Second, 3}} {
+			net.Clock().Advance(c.after)
+			r := fetch(t, client)
+			if n := len(net.Journal().Requests("site.example")); n != c.asked || r.State != wellknown.Present || !r.Expires.Equal(r.Verdict.Expires) {
+				t.Errorf("%s later: %s after %d requests, want %d", c.after, r.State, n, c.asked)
+			}
+		}
+	})
 	t.Run("WK-3-19/reject-until-retry-after-in-other-clients", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Clock().Freeze()
@@ -207,6 +232,9 @@ func TestPublishOptions(t *testing.T) {
 	resp := ask(h, "GET", "/.well-known/security.txt")
 	if resp.Header.Get("Cache-Control") != "max-age=120" || resp.Header.Get("Content-Type") != "text/markdown" {
 		t.Errorf("%v", resp.Header)
+	}
+	if got := ask(serve(wellknown.Document{Name: "security.txt", File: "a", MaxAge: 1}), "GET", "/.well-known/security.txt").Header.Get("Cache-Control"); got != "max-age=0" {
+		t.Errorf("a document of a nanosecond has %s", got)
 	}
 	var about []string
 	for _, f := range h.Findings() {

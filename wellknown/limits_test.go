@@ -55,7 +55,9 @@ func TestKeptFor(t *testing.T) {
 		"accept-document-of-two-days":    {lab.Status(200, "Content-Type", "text/plain", "Cache-Control", "max-age=172800"), 24 * time.Hour},
 		"reject-404":                     {lab.Status(404), time.Hour},
 		"reject-404-of-a-second":         {lab.Status(404, "Cache-Control", "max-age=1"), 5 * time.Minute},
+		"reject-404-of-two-days":         {lab.Status(404, "Cache-Control", "max-age=172800"), 24 * time.Hour},
 		"reject-403":                     {lab.Status(403), time.Hour},
+		"reject-reset":                   {lab.Body("text/plain", "x"), time.Minute},
 		"reject-503":                     {lab.Status(503), time.Minute},
 		"reject-503-with-two-minutes":    {lab.Status(503, "Retry-After", "120"), 2 * time.Minute},
 		"reject-503-with-a-day":          {lab.Status(503, "Retry-After", "86400"), 5 * time.Minute},
@@ -63,7 +65,10 @@ func TestKeptFor(t *testing.T) {
 		t.Run("WK-4.3-03/"+name, func(t *testing.T) {
 			net := lab.ForTest(t)
 			net.Clock().Freeze()
-			net.Site("site.example").Handle(at, c.answer)
+			site := net.Site("site.example").Handle(at, c.answer)
+			if name == "reject-reset" {
+				site.Fault(at, lab.Reset())
+			}
 			client := wellknown.NewClient(net.Host(), wellknown.Options{})
 			asked := func() int {
 				if _, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil {
@@ -84,21 +89,24 @@ func TestKeptFor(t *testing.T) {
 	}
 }
 
-// brokenLimiter is a limiter whose calls return errors.
-type brokenLimiter struct{ wait, take, hold error }
+// fixedLimiter is a limiter whose calls return the same waits and errors.
+type fixedLimiter struct {
+	waits, takes     time.Duration
+	wait, take, hold error
+}
 
-func (f brokenLimiter) Take(context.Context, string, lookleap.Rate) (time.Duration, error) {
-	return 0, f.take
+func (f fixedLimiter) Take(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return f.takes, f.take
 }
-func (f brokenLimiter) Wait(context.Context, string, lookleap.Rate) (time.Duration, error) {
-	return 0, f.wait
+func (f fixedLimiter) Wait(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return f.waits, f.wait
 }
-func (f brokenLimiter) Hold(context.Context, string, time.Duration) error { return f.hold }
+func (f fixedLimiter) Hold(context.Context, string, time.Duration) error { return f.hold }
 
 // TestFailingLimiter: without a count nothing is sent. What cannot be held is reported.
 func TestFailingLimiter(t *testing.T) {
 	down := &lookleap.Error{Code: lookleap.CodeTooSlow}
-	for name, l := range map[string]brokenLimiter{"reject-wait": {wait: down}, "reject-take": {take: down}} {
+	for name, l := range map[string]fixedLimiter{"reject-wait": {wait: down}, "reject-take": {take: down}} {
 		t.Run("WK-4.3-03/"+name, func(t *testing.T) {
 			net := lab.ForTest(t)
 			net.Site("site.example").Body(at, "text/plain", "x")
@@ -114,12 +122,27 @@ func TestFailingLimiter(t *testing.T) {
 			}
 		})
 	}
+	t.Run("WK-4.3-03/reject-shortest-waits", func(t *testing.T) {
+		for _, l := range []fixedLimiter{{waits: 1}, {takes: 1}} {
+			net := lab.ForTest(t)
+			net.Site("site.example").Body(at, "text/plain", "x")
+			host := net.Host()
+			host.Limiter = l
+			r, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt")
+			if l.waits > 0 && (err != nil || r.State != wellknown.Unavailable || r.RetryAfter != 1) || l.takes > 0 && lookleap.CodeOf(err) != wellknown.CodeProbeRate {
+				t.Errorf("%v, %v", r, err)
+			}
+			if seen := net.Journal().Requests("site.example"); len(seen) != 0 {
+				t.Errorf("sent %v", seen)
+			}
+		}
+	})
 	t.Run("WK-4.3-03/accept-hold-that-fails", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("site.example").Handle(at, lab.Status(503, "Retry-After", "60"))
 		host := net.Host()
 		var events lab.Events
-		host.Limiter, host.Observe = brokenLimiter{hold: down}, events.Observe
+		host.Limiter, host.Observe = fixedLimiter{hold: down}, events.Observe
 		r, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt")
 		reported := 0
 		for _, e := range events.All() {
@@ -129,6 +152,21 @@ func TestFailingLimiter(t *testing.T) {
 		}
 		if err != nil || r.State != wellknown.Unavailable || reported != 1 {
 			t.Errorf("%v, %v, reported %d times", r, err, reported)
+		}
+	})
+	t.Run("WK-4.3-03/accept-hold-unreported", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("site.example").Handle(at, lab.Status(503, "Retry-After", "60"))
+		host := net.Host()
+		var events lab.Events
+		host.Observe = events.Observe
+		if _, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt"); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events.All() {
+			if e.Kind == lookleap.EventFinding {
+				t.Errorf("reported %+v", e)
+			}
 		}
 	})
 }

@@ -198,7 +198,7 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 		if limited.N == 0 {
 			return nil, newError(lookleap.CodeTooLarge, "registry", "the file is larger than its limit", "")
 		}
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // an error that wraps it is a file that was cut
 			break
 		}
 		if err != nil {

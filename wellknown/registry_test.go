@@ -3,10 +3,12 @@ package wellknown_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/iotest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -113,6 +115,22 @@ func TestLoadRegistry(t *testing.T) {
 	t.Run("WK-3.1-03/accept-removed-name-is-unknown", func(t *testing.T) {
 		if e := r.Lookup("nodeinfo"); e.Reference != "" || e.Status != wellknown.Unregistered {
 			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("WK-3.1-04/accept-registered-since", func(t *testing.T) {
+		r, err := load(csvHeader + "skills,IETF,[RFC9999],provisional,,2026-04-01,\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := r.Lookup("skills"); e.Status != wellknown.Provisional || e.Reference != "[RFC9999]" || !e.HasPath {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("WK-5.1-01/reject-file-that-was-cut", func(t *testing.T) {
+		cut := fmt.Errorf("the connection ended: %w", io.EOF)
+		r, err := wellknown.LoadRegistry(io.MultiReader(strings.NewReader(good), iotest.ErrReader(cut)), csvDate)
+		if r != nil || lookleap.CodeOf(err) != wellknown.CodeBadRegistry || !errors.Is(err, cut) {
+			t.Errorf("%v, %v", r, err)
 		}
 	})
 	t.Run("WK-3.1-04/accept-unregistered-stay-so", func(t *testing.T) {

@@ -9,6 +9,15 @@ import (
 	"github.com/lookleap/lookleap/wellknown"
 )
 
+func TestStateNames(t *testing.T) {
+	for s, want := range map[wellknown.State]string{wellknown.Unavailable: "unavailable", wellknown.Forbidden: "forbidden",
+		wellknown.Absent: "absent", wellknown.Present: "present", wellknown.Present + 1: "unavailable", 255: "unavailable"} {
+		if got := s.String(); got != want {
+			t.Errorf("%d: %s, want %s", s, got, want)
+		}
+	}
+}
+
 // Programs in other languages read results, so times are those of HTTP.
 func TestResultJSON(t *testing.T) {
 	when := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
