@@ -39,6 +39,7 @@ func TestFetch(t *testing.T) {
 		{"WK-3-19", "reject-403", func(s *lab.Site) { s.Handle(at, lab.Status(403)) }, wellknown.Options{}, wellknown.Forbidden, lookleap.CodeForbidden, ""},
 		{"WK-3-19", "reject-429", func(s *lab.Site) { s.Handle(at, lab.Status(429)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-503", func(s *lab.Site) { s.Handle(at, lab.Status(503)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-500", func(s *lab.Site) { s.Handle(at, lab.Status(500)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-204", func(s *lab.Site) { s.Handle(at, lab.Status(204)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-206", func(s *lab.Site) { s.Handle(at, lab.Status(206)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-400", func(s *lab.Site) { s.Handle(at, lab.Status(400)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
@@ -81,9 +82,16 @@ func TestFetch(t *testing.T) {
 			if check := r.Verdict.Checks[0]; check.Status != status || check.Code != code || check.Message != message {
 				t.Errorf("the check is %+v", check)
 			}
+			summary := "the document is " + c.state.String()
+			if c.code != lookleap.CodeOK && c.code != wellknown.CodeAbsent {
+				summary += ": " + c.code.Title()
+			}
+			if r.Verdict.Summary != summary {
+				t.Errorf("the summary is %q, want %q", r.Verdict.Summary, summary)
+			}
 			final := map[string]string{"accept": "https://site.example" + at, "accept-404": "https://site.example" + at,
 				"accept-inside": "https://site.example/moved", "accept-allowed": "https://other.example/x"}[c.name]
-			if final != "" && r.FinalURL != final || c.state == wellknown.Present && !strings.HasPrefix(r.Header.Get("Content-Type"), r.MediaType) {
+			if final != "" && (r.FinalURL != final || r.Status != r.Verdict.Checks[0].Evidence[0].Status || r.Status == 0) || c.state == wellknown.Present && (r.MediaType == "" || !strings.HasPrefix(r.Header.Get("Content-Type"), r.MediaType)) {
 				t.Errorf("%s answered with %v", r.FinalURL, r.Header)
 			}
 			if (r.Body != nil) != (c.state == wellknown.Present) {

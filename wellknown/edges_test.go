@@ -2,6 +2,7 @@ package wellknown_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"slices"
@@ -40,6 +41,25 @@ func TestNameCharacters(t *testing.T) {
 				t.Errorf("%+v", err)
 			}
 		})
+	}
+}
+
+// TestParsedNames: no spelling of a URL leads to a name that CheckName refuses.
+func TestParsedNames(t *testing.T) {
+	accepted := 0
+	for c := range 256 {
+		one := string([]byte{byte(c)})
+		for _, name := range []string{one, "a" + one, fmt.Sprintf("%%%02x", c), fmt.Sprintf("a%%%02Xb", c), fmt.Sprintf("%%25%02x", c)} {
+			if u, err := wellknown.Parse("https://h.example/.well-known/" + name); err == nil {
+				accepted++
+				if err := wellknown.CheckName(u.Name); err != nil {
+					t.Errorf("%q: %v", name, err)
+				}
+			}
+		}
+	}
+	if accepted < 256 {
+		t.Errorf("only %d names were accepted", accepted)
 	}
 }
 
@@ -121,7 +141,15 @@ func TestFetchLimits(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("site.example").Body("*", "text/plain", "x")
 		client := wellknown.NewClient(net.Host(), wellknown.Options{})
-		for name, want := range map[string]bool{"made-up-name": true, "security.txt": false} {
+		own, err := wellknown.Builtin().With(wellknown.Entry{Name: "own-name", Reference: "RFC 9999", Status: wellknown.Provisional})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := wellknown.NewClient(net.Host(), wellknown.Options{Registry: own}).Fetch(t.Context(), "https://site.example", "own-name")
+		if err != nil || len(r.Findings) != 0 {
+			t.Errorf("a name of the client's registry: %v, %v", r, err)
+		}
+		for name, want := range map[string]bool{"made-up-name": true, "own-name": true, "security.txt": false} {
 			r, err := client.Fetch(t.Context(), "https://site.example", name)
 			if err != nil || slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == wellknown.CodeUnregisteredName }) != want {
 				t.Errorf("%s: %v, %v", name, r, err)
@@ -172,9 +200,14 @@ func TestOutages(t *testing.T) {
 		net.Clock().Freeze()
 		site := net.Site("site.example").Body(at, "text/plain", "x")
 		client := wellknown.NewClient(net.Host(), wellknown.Options{})
-		fetch(t, client)
+		good := fetch(t, client)
 		net.Clock().Advance(time.Hour + time.Second)
 		site.Fault(at, lab.Reset())
+		defer func() {
+			if len(good.Findings) != 0 || len(good.Verdict.Findings) != 0 {
+				t.Errorf("the earlier result changed: %v, %v", good.Findings, good.Verdict.Findings)
+			}
+		}()
 		for _, c := range []struct {
 			after time.Duration
 			asked int
@@ -183,6 +216,9 @@ func TestOutages(t *testing.T) {
 			r := fetch(t, client)
 			if n := len(net.Journal().Requests("site.example")); n != c.asked || r.State != wellknown.Present || !r.Expires.Equal(r.Verdict.Expires) {
 				t.Errorf("%s later: %s after %d requests, want %d", c.after, r.State, n, c.asked)
+			}
+			if len(r.Findings) != 1 || r.Findings[0].Code != lookleap.CodeStale || !slices.Equal(r.Findings, r.Verdict.Findings) {
+				t.Errorf("%s later: the findings are %v, those of the verdict %v", c.after, r.Findings, r.Verdict.Findings)
 			}
 		}
 	})
@@ -230,7 +266,7 @@ func TestPublishOptions(t *testing.T) {
 	}
 	h := serve(wellknown.Document{Name: "security.txt", File: "a", MaxAge: 2 * time.Minute, MediaType: "text/markdown"}, wellknown.Document{Name: "made-up-name", File: "a", MediaType: "text/plain"}, wellknown.Document{Name: "metadata", File: "a", MediaType: "text/plain"})
 	resp := ask(h, "GET", "/.well-known/security.txt")
-	if resp.Header.Get("Cache-Control") != "max-age=120" || resp.Header.Get("Content-Type") != "text/markdown" {
+	if !slices.Equal(resp.Header.Values("Cache-Control"), []string{"max-age=120"}) || resp.Header.Get("Content-Type") != "text/markdown" {
 		t.Errorf("%v", resp.Header)
 	}
 	if got := ask(serve(wellknown.Document{Name: "security.txt", File: "a", MaxAge: 1}), "GET", "/.well-known/security.txt").Header.Get("Cache-Control"); got != "max-age=0" {
@@ -265,6 +301,9 @@ func TestLintTreeErrors(t *testing.T) {
 	if _, err := wellknown.Builtin().LintTree(nil); lookleap.CodeOf(err) != lookleap.CodeUsage {
 		t.Error(err)
 	}
+	if _, err := wellknown.Builtin().LintTree(unreadable{}); !errors.Is(err, fs.ErrPermission) || lookleap.CodeOf(err) != lookleap.CodeIO {
+		t.Errorf("a directory that cannot be read: %v", err)
+	}
 	for name, want := range map[string]error{".well-known": fs.ErrPermission, ".well-known/deep": fs.ErrPermission, ".well-known/deep/x": nil} {
 		tree := unlistable{fstest.MapFS{".well-known/deep/x": {Data: []byte("x")}}, name, fs.ErrPermission}
 		if _, err := wellknown.Builtin().LintTree(tree); !errors.Is(err, want) || want != nil && lookleap.CodeOf(err) != lookleap.CodeIO {
@@ -297,6 +336,11 @@ func (u unlistable) ReadDir(name string) ([]fs.DirEntry, error) {
 	return u.MapFS.ReadDir(name)
 }
 
+// unreadable is a file system that returns an error for each file.
+type unreadable struct{}
+
+func (unreadable) Open(string) (fs.File, error) { return nil, fs.ErrPermission }
+
 // TestAppliesToNothing: no malformed origin is that of a result without one.
 func TestAppliesToNothing(t *testing.T) {
 	for _, origin := range []string{"", "/", "x", "https://", "https://[/"} {
@@ -309,7 +353,17 @@ func TestAppliesToNothing(t *testing.T) {
 			t.Errorf("%s may be used for %s", state, got)
 		}
 	}
-	if got := (&wellknown.Resource{State: wellknown.Present}).StaleUse(time.Minute, time.Hour); got != time.Minute {
-		t.Errorf("a document may be used for %s", got)
+	for control, want := range map[string]time.Duration{"": time.Minute, "max-age=0": time.Minute, "max-age=0, stale-if-error=1800": 30 * time.Minute,
+		"max-age=0, stale-if-error=7200": time.Hour} {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		net.Site("site.example").Handle(at, lab.Status(200, "Content-Type", "text/plain", "Cache-Control", control))
+		r, err := wellknown.NewClient(net.Host(), wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt")
+		if err != nil || r.StaleUse(time.Minute, time.Hour) != want {
+			t.Errorf("a document with %q may be used for %s, %v; want %s", control, r.StaleUse(time.Minute, time.Hour), err, want)
+		}
+		if control != "" && !r.Expires.Equal(r.Fetched) {
+			t.Errorf("a document with %q is kept for %s", control, r.Expires.Sub(r.Fetched))
+		}
 	}
 }

@@ -154,18 +154,23 @@ func TestFailingLimiter(t *testing.T) {
 			t.Errorf("%v, %v, reported %d times", r, err, reported)
 		}
 	})
-	t.Run("WK-4.3-03/accept-hold-unreported", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("site.example").Handle(at, lab.Status(503, "Retry-After", "60"))
-		host := net.Host()
-		var events lab.Events
-		host.Observe = events.Observe
-		if _, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt"); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range events.All() {
-			if e.Kind == lookleap.EventFinding {
-				t.Errorf("reported %+v", e)
+	t.Run("WK-4.3-03/accept-nothing-to-report", func(t *testing.T) {
+		for _, c := range []struct {
+			limiter lookleap.Limiter
+			header  []string // of the 503
+		}{{fixedLimiter{}, []string{"Retry-After", "60"}}, {fixedLimiter{hold: down}, nil}} {
+			net := lab.ForTest(t)
+			net.Site("site.example").Handle(at, lab.Status(503, c.header...))
+			host := net.Host()
+			var events lab.Events
+			host.Limiter, host.Observe = c.limiter, events.Observe
+			if _, err := wellknown.NewClient(host, wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt"); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range events.All() {
+				if e.Kind == lookleap.EventFinding {
+					t.Errorf("reported %+v", e)
+				}
 			}
 		}
 	})

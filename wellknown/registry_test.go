@@ -38,7 +38,7 @@ func TestBuiltin(t *testing.T) {
 		})
 	}
 	t.Run("WK-3-09/reject-other-case", func(t *testing.T) {
-		if e := r.Lookup("Security.txt"); e.Reference != "" || e.Status != wellknown.Unregistered {
+		if e := r.Lookup("Security.txt"); e.Name != "Security.txt" || e.Reference != "" || e.Status != wellknown.Unregistered {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -213,11 +213,13 @@ func TestLint(t *testing.T) {
 	t.Run("WK-3-10/reject-generic", func(t *testing.T) { generic(t, "metadata", true); generic(t, "MetaData", true) })
 	t.Run("WK-3-10/accept-precise", func(t *testing.T) { generic(t, "example-metadata", false); generic(t, "example.com-metadata", false) })
 	t.Run("WK-3-07/reject-unregistered", func(t *testing.T) {
-		findings, err := wellknown.Lint("made-up-name")
-		if err != nil {
-			t.Fatal(err)
+		for name, message := range map[string]string{"made-up-name": `"made-up-name" is not in the registry of 2025-12-01`,
+			"aiip": `"aiip" is not in the registry of 2025-12-01; it is used by draft-sogomonian-ai-uri-scheme-01`} {
+			findings, err := wellknown.Lint(name)
+			if err != nil || len(findings) != 1 || findings[0].Code != wellknown.CodeUnregisteredName || findings[0].Message != message {
+				t.Errorf("%+v, %v", findings, err)
+			}
 		}
-		has(t, findings, wellknown.CodeUnregisteredName, true)
 	})
 	t.Run("WK-3-07/accept-registered", func(t *testing.T) {
 		findings, _ := wellknown.Lint("security.txt")

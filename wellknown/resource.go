@@ -80,7 +80,7 @@ func (r *Resource) StaleUse(otherwise, most time.Duration) time.Duration {
 func (r *Resource) insteadOf(failed *Resource) *Resource {
 	again := *r
 	again.Expires = failed.Expires
-	again.Findings = slices.Clone(r.Findings)
+	again.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f lookleap.Finding) bool { return f.Code == lookleap.CodeStale })
 	again.finding(lookleap.SeverityWarning, lookleap.CodeStale, "WK-4-01",
 		"the server is unavailable, so the document read earlier is used", "")
 	verdict := *r.Verdict

@@ -18,6 +18,15 @@ func TestStateNames(t *testing.T) {
 	}
 }
 
+func TestStatusNames(t *testing.T) {
+	for s, want := range map[wellknown.Status]string{wellknown.Unregistered: "unregistered", wellknown.Provisional: "provisional",
+		wellknown.Permanent: "permanent", wellknown.Permanent + 1: "unregistered", 255: "unregistered"} {
+		if got := s.String(); got != want {
+			t.Errorf("%d: %s, want %s", s, got, want)
+		}
+	}
+}
+
 // Programs in other languages read results, so times are those of HTTP.
 func TestResultJSON(t *testing.T) {
 	when := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)

@@ -1,7 +1,6 @@
 package wellknown
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -41,10 +40,7 @@ func Parse(raw string) (URI, error) {
 	if after == "" {
 		return URI{}, ErrNoName
 	}
-	name, rest, _ := strings.Cut(after, "/")
-	if err := CheckName(name); err != nil {
-		return URI{}, err
-	}
+	name, rest, _ := strings.Cut(after, "/") // a segment of a parsed URL passes CheckName
 	return URI{Origin: u.Origin(), Name: name, Rest: rest, Query: u.RawQuery()}, nil
 }
 
@@ -53,7 +49,7 @@ func Parse(raw string) (URI, error) {
 // well-known; ambiguous spellings are not.
 func IsWellKnown(raw string) bool {
 	_, err := Parse(raw)
-	return err == nil || errors.Is(err, ErrNoName)
+	return err == nil || err == ErrNoName
 }
 
 // URL returns the well-known URI of a name on an origin by the built-in registry. See
@@ -109,10 +105,9 @@ func (r *Registry) buildURL(origin, name string, anyPort bool, rest []string) (s
 // parseOrigin reads the origin of a URL. It ignores path, query and fragment, so they
 // may be malformed.
 func parseOrigin(raw string) (domain.URL, error) {
-	if scheme, after, ok := strings.Cut(raw, "://"); ok {
-		if end := strings.IndexAny(after, "/?#"); end >= 0 {
-			raw = scheme + "://" + after[:end]
-		}
+	scheme, after, _ := strings.Cut(raw, "://")
+	if end := strings.IndexAny(after, "/?#"); end >= 0 {
+		raw = scheme + "://" + after[:end]
 	}
 	return parseURL(raw)
 }
@@ -183,7 +178,6 @@ func CheckName(name string) error {
 			case "2F", "5C", "2E":
 				return bad("an encoded slash, backslash or dot is read differently by different servers", "use another name")
 			}
-			i += 2
 		case !isPathChar(c):
 			return bad("a character is not allowed in a path segment", "percent-encode it as UTF-8")
 		}
