@@ -195,11 +195,7 @@ func ServerOf(documentURL string) (Server, error) {
 	var bad *domain.Error
 	if errors.As(err, &bad) && bad.Code == domain.CodeTrailingDot {
 		if parsed, perr := url.Parse(documentURL); perr == nil {
-			host := strings.TrimSuffix(parsed.Hostname(), ".")
-			if port := parsed.Port(); port != "" {
-				host += ":" + port
-			}
-			parsed.Host = host
+			parsed.Host = strings.TrimSuffix(parsed.Hostname(), ".") + ":" + parsed.Port()
 			u, err = rules.Parse(parsed.String())
 		}
 	}

@@ -83,6 +83,15 @@ func TestOrderOfRecords(t *testing.T) {
 				t.Errorf("%s, want %s", got, want)
 			}
 		}
+		const c, d = "v=anml1;manifest=https://brand.example/c", "v=anml1;manifest=https://brand.example/d"
+		for _, texts := range [][]string{{c, d}, {d, c}} {
+			w := newWorld(t, "").setRecord(texts...)
+			w.brand.Body("/c", anmltrust.ManifestMediaType, manifest(listed)).Body("/d", anmltrust.ManifestMediaType, manifest(listed))
+			got := strings.Join(w.granted(anmltrust.CodeListed).Sources, " ")
+			if want := "https://brand.example/c https://brand.example/d"; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
 	})
 	t.Run("ANML-12.2.1-12/accept-two-spellings", func(t *testing.T) {
 		w := newWorld(t, "").setRecord(manifestOnly, "v=anml1;manifest=https://BRAND.example:443"+manifestPath).willing()

@@ -161,7 +161,7 @@ func encodeRecord(c Claim, ev *Evidence, s Server) []byte {
 			x.Body = x.manifest.extract(s)
 		} else if x.Mechanism == Query && len(x.Body) > plainAnswer {
 			x.Body = shortAnswer(x.Body)
-		} else if x.Mechanism == ManifestSource && len(x.Body) > maxKeptBody {
+		} else if len(x.Body) > maxKeptBody {
 			x.Body = x.Body[:maxKeptBody] // a malformed one stays so
 		}
 		slim.Exchanges[i] = x
@@ -241,7 +241,7 @@ var skippedParts = [partCount]struct{ letter, message string }{
 // conclude states the outcome as a verdict.
 func (o *outcome) conclude(claim Claim, ev *Evidence, now time.Time) *result {
 	if o.tier > Unlisted && o.tier < ev.Policy.MinTier {
-		o.code, o.tier, o.scope = CodeTierTooLow, Unlisted, 0
+		o.code, o.tier = CodeTierTooLow, Unlisted
 	}
 	v := &lookleap.Verdict{
 		Document: Draft, Subject: fmt.Sprintf("%s for %s", hostOrURL(o.server, claim), cmp.Or(o.site, claim.Site)),

@@ -194,7 +194,20 @@ func TestReplayWithoutRecord(t *testing.T) {
 	if a, err := Replay(nil, judgeNow); a != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
 		t.Error(a, err)
 	}
-	for _, text := range []string{"", "{", "{}", `{"claim":{}}`, `{"claim":{},"evidence":null}`, `[]`} {
+	granted, err := Decide(shopClaim, evidenceOf(Rules{}, []string{"v=anml1;manifest=https://brand.example/1"},
+		manifestOf("https://brand.example/1", listed("shop.example", "2", `"body"`))), judgeNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := string(granted.Verdict.Record)
+	if a, err := Replay(&lookleap.Verdict{Record: []byte(record)}, judgeNow); err != nil || a.Tier != Full {
+		t.Errorf("%+v, %v", a, err)
+	}
+	damaged := strings.Replace(record, `"evidence":{`, `"evidence":{"row":5,`, 1) // the other members can be read
+	if damaged == record {
+		t.Errorf("%s", record)
+	}
+	for _, text := range []string{damaged, "", "{", "{}", `{"claim":{}}`, `{"claim":{},"evidence":null}`, `[]`} {
 		if a, err := Replay(&lookleap.Verdict{Record: []byte(text)}, judgeNow); a != nil || !errors.Is(err, errNoRecord) {
 			t.Errorf("%q: %v, %v", text, a, err)
 		}
@@ -279,13 +292,14 @@ func TestDecideSources(t *testing.T) {
 		left          time.Duration
 		code          lookleap.Code
 	}{
-		"accept-lower-tier-second":   {manifestOf(one, full), manifestOf(two, body), Display, ScopeOf(Body), time.Hour, CodeListed},
-		"accept-lower-tier-first":    {manifestOf(one, body), manifestOf(two, full), Display, ScopeOf(Body), time.Hour, CodeListed},
-		"accept-earlier-end-first":   {until(manifestOf(one, full), time.Minute), until(manifestOf(two, full), 2*time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
-		"accept-earlier-end-second":  {until(manifestOf(one, full), 2*time.Minute), until(manifestOf(two, full), time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
-		"reject-one-that-lists-none": {manifestOf(one, full), manifestOf(two, ""), Unlisted, 0, 0, CodeNotListed},
-		"reject-first-that-fails":    {Exchange{Mechanism: ManifestSource, URL: one, Failure: FailedTransient}, manifestOf(two, full), Unlisted, 0, 0, CodeManifestUnavailable},
-		"reject-second-that-fails":   {manifestOf(one, full), Exchange{Mechanism: ManifestSource, URL: two, Failure: FailedTransient}, Unlisted, 0, 0, CodeManifestUnavailable},
+		"accept-lower-tier-second":     {manifestOf(one, full), manifestOf(two, body), Display, ScopeOf(Body), time.Hour, CodeListed},
+		"accept-lower-tier-first":      {manifestOf(one, body), manifestOf(two, full), Display, ScopeOf(Body), time.Hour, CodeListed},
+		"accept-earlier-end-first":     {until(manifestOf(one, full), time.Minute), until(manifestOf(two, full), 2*time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
+		"accept-earlier-end-second":    {until(manifestOf(one, full), 2*time.Minute), until(manifestOf(two, full), time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
+		"reject-one-that-lists-none":   {manifestOf(one, full), manifestOf(two, ""), Unlisted, 0, 0, CodeNotListed},
+		"reject-first-that-lists-none": {manifestOf(one, ""), manifestOf(two, full), Unlisted, 0, 0, CodeNotListed},
+		"reject-first-that-fails":      {Exchange{Mechanism: ManifestSource, URL: one, Failure: FailedTransient}, manifestOf(two, full), Unlisted, 0, 0, CodeManifestUnavailable},
+		"reject-second-that-fails":     {manifestOf(one, full), Exchange{Mechanism: ManifestSource, URL: two, Failure: FailedTransient}, Unlisted, 0, 0, CodeManifestUnavailable},
 	} {
 		t.Run("K1/"+name, func(t *testing.T) {
 			a, err := Decide(shopClaim, evidenceOf(Rules{}, texts, c.first, c.second), judgeNow)
@@ -338,6 +352,32 @@ func TestDecideNarrow(t *testing.T) {
 	}
 }
 
+// TestDecideLate: evidence grants nothing after its end.
+func TestDecideLate(t *testing.T) {
+	ev := evidenceOf(Rules{}, []string{"v=anml1;manifest=https://brand.example/1"}, manifestOf("https://brand.example/1", listed("shop.example", "2", `"body"`)))
+	if a, err := Decide(shopClaim, ev, judgeNow.Add(time.Hour-1)); err != nil || a.Tier != Full {
+		t.Errorf("%+v, %v", a, err)
+	}
+	a, err := Decide(shopClaim, ev, judgeNow.Add(time.Hour))
+	late, ok := err.(*lookleap.VerifyError)
+	if a != nil || !ok || late.Verdict.Code != CodeTrustEvidence || Row(late.Verdict) != "E5" {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if check := late.Verdict.Checks[len(late.Verdict.Checks)-3]; check.Requirement != "E5" || check.Message != "what the evidence granted has ended" {
+		t.Errorf("%s", late.Verdict)
+	}
+}
+
+// TestDecideChangesNothing: the caller's evidence stays as it is.
+func TestDecideChangesNothing(t *testing.T) {
+	ev := evidenceOf(Rules{}, []string{"v=anml1;query=https://trust.example/q"}, Exchange{Mechanism: Query, URL: "https://trust.example/q", Status: 200,
+		MediaType: "application/json", Body: []byte(`{"authorized":true,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z","x":"` + strings.Repeat("x", plainAnswer) + `"}`)})
+	body := string(ev.Exchanges[0].Body)
+	if _, err := Decide(shopClaim, ev, judgeNow); err != nil || string(ev.Exchanges[0].Body) != body {
+		t.Errorf("%v; the body is now %q", err, ev.Exchanges[0].Body)
+	}
+}
+
 // TestDeniedVerdict: a denial has no end, and names what was asked about.
 func TestDeniedVerdict(t *testing.T) {
 	texts := []string{"v=anml1;manifest=https://brand.example/1"}
@@ -352,6 +392,9 @@ func TestDeniedVerdict(t *testing.T) {
 	} {
 		_, err := Decide(c.claim, ev, judgeNow)
 		refused, ok := err.(*lookleap.VerifyError)
+		if c.claim == shopClaim && ok && refused.Verdict.Checks[0].Message != "www.shop.example claims to speak for brand.example" {
+			t.Errorf("the claim is %q", refused.Verdict.Checks[0].Message)
+		}
 		if !ok || refused.Verdict.Code != c.code || !refused.Verdict.Expires.IsZero() || refused.Verdict.OK || refused.Verdict.Subject != c.subject {
 			t.Errorf("%+v", err)
 			if ok {

@@ -206,6 +206,15 @@ func verdictOf(t *testing.T, a *anmltrust.Authorization, err error) *lookleap.Ve
 	return e.Verdict
 }
 
+// forgetManifests makes a verifier that remembers one manifest forget those of the brand.
+func (w *world) forgetManifests() {
+	w.t.Helper()
+	other := w.net.Site("other.example").Body(manifestPath, anmltrust.ManifestMediaType, strings.Replace(manifest(listed), "brand.example", "other.example", 1))
+	w.net.Name("_anml." + other.Name()).TXT("v=anml1;manifest=https://other.example" + manifestPath).TTL(time.Hour)
+	a, err := w.v.Verify(w.t.Context(), anmltrust.Claim{URL: shopClaim.URL, Site: other.Name()})
+	w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+}
+
 // traffic counts what reached the DNS, the query endpoint and the manifest since
 // it was last asked.
 func (w *world) traffic(dns, queries, manifests int) {

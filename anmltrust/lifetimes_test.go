@@ -1,6 +1,11 @@
 package anmltrust_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +47,140 @@ func TestUnnarrowedUntil(t *testing.T) {
 	ask(anmltrust.Self, anmltrust.CodeSelf)
 	w.after(time.Second)
 	ask(anmltrust.Display, anmltrust.CodeSelfNarrowed)
+}
+
+// TestUnnarrowedStands: that a site does not narrow a host is found again without reading it again,
+// but not if the source may not be stored.
+func TestUnnarrowedStands(t *testing.T) {
+	api := claimFrom("https://api.brand.example/x")
+	for name, c := range map[string]struct {
+		record  string
+		control string
+		stands  bool
+	}{
+		"manifest":          {manifestOnly, "max-age=90", true},
+		"no-record":         {"", "", true},
+		"no-store-manifest": {manifestOnly, "no-store", false},
+	} {
+		w := newWorld(t, c.record).manifest(manifest(""))
+		w.brand.Fault(manifestPath, lab.Header("Cache-Control", c.control))
+		for i := range 2 {
+			a, err := w.ask(api)
+			if w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf); a.Cached != (c.stands && i == 1) {
+				t.Errorf("%s: answer %d is cached: %v", name, i, a.Cached)
+			}
+		}
+	}
+}
+
+// TestSelfStands: an answer about the site itself stands for an hour. One about an invalid claim
+// does not stand, so that each is reported.
+func TestSelfStands(t *testing.T) {
+	w := newWorld(t, "")
+	reports := func() (n int) {
+		for _, e := range w.events.Take() {
+			if e.Kind == lookleap.EventVerdict {
+				n++
+			}
+		}
+		return n
+	}
+	for i, c := range []struct {
+		after  time.Duration
+		cached bool
+	}{{0, false}, {0, true}, {time.Hour - time.Second, true}, {time.Second, false}} {
+		a, err := w.after(c.after).ask(claimFrom(fmt.Sprintf("https://brand.example/%d", i)))
+		w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
+		if n := reports(); a.Cached != c.cached || (n == 0) != c.cached {
+			t.Errorf("answer %d is cached: %v, reported %d times", i, a.Cached, n)
+		}
+	}
+	for range 2 {
+		a, err := w.ask(anmltrust.Claim{URL: shopClaim.URL, Site: "co.uk"})
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeSiteDomainInvalid)
+		if n := reports(); n != 1 {
+			t.Errorf("reported %d times", n)
+		}
+	}
+}
+
+// TestDNSFailureStands: an answer that rests on a failure of the DNS does not stand beside a record
+// that was read meanwhile.
+func TestDNSFailureStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newRunningWorld(t, manifestOnly).manifest(manifest(entry("api.brand.example", 1, "body")))
+		api := claimFrom("https://api.brand.example/x")
+		release := make(chan struct{})
+		w.host.Resolver = &failingOnce{Resolver: w.host.Resolver, release: release}
+		w.v = anmltrust.NewVerifier(w.host, anmltrust.Options{})
+		early := make(chan *anmltrust.Authorization)
+		go func() {
+			a, _ := w.v.Verify(t.Context(), api)
+			early <- a
+		}()
+		synctest.Wait()
+		a, err := w.v.VerifyFresh(t.Context(), api)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
+		close(release)
+		if a := <-early; a == nil || a.Tier != anmltrust.Self {
+			t.Errorf("the early answer is %+v", a)
+		}
+		a, err = w.ask(api)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
+	})
+}
+
+// failingOnce fails the first lookup of a trust record, when it is told to.
+type failingOnce struct {
+	lookleap.Resolver
+	asked   atomic.Bool
+	release chan struct{}
+}
+
+func (r *failingOnce) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+	if strings.HasPrefix(name, "_anml.") && r.asked.CompareAndSwap(false, true) {
+		<-r.release
+		return nil, errors.New("no answer")
+	}
+	return r.Resolver.Lookup(ctx, name, t)
+}
+
+// TestCharsets: ASCII is UTF-8, in any spelling of its name.
+func TestCharsets(t *testing.T) {
+	for _, charset := range []string{"utf-8", "UTF-8", "us-ascii", "US-ASCII"} {
+		w := newWorld(t, manifestOnly)
+		w.brand.Body(manifestPath, anmltrust.ManifestMediaType+"; charset="+charset, manifest(listed))
+		w.granted(anmltrust.CodeListed)
+	}
+}
+
+// TestStatusOfUnreadableAnswers: a verdict has the status of an answer whose body was refused.
+func TestStatusOfUnreadableAnswers(t *testing.T) {
+	w := newWorld(t, manifestOnly).manifest("").willing()
+	w.brand.Fault(manifestPath, lab.Huge(2<<20))
+	a, err := w.ask(shopClaim)
+	w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestMalformed)
+	for _, check := range verdictOf(t, a, err).Checks {
+		if len(check.Evidence) > 0 && check.Evidence[0].URL != "" {
+			if check.Evidence[0].Status != 200 {
+				t.Errorf("%+v", check)
+			}
+			return
+		}
+	}
+	t.Error("no check has the answer")
+}
+
+// TestHintedAnswerDoesNotStand: the record of an answer has the time that its own document states.
+func TestHintedAnswerDoesNotStand(t *testing.T) {
+	w := newWorld(t, manifestOnly).willing()
+	hinted := shopClaim
+	hinted.Verified = start.Add(-time.Hour)
+	a, err := w.ask(hinted)
+	w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+	if text := string(w.granted(anmltrust.CodeListed).Verdict.Record); strings.Contains(text, `"verified"`) {
+		t.Errorf("%s", text)
+	}
 }
 
 // TestVerifierLimits: the limits of a verifier count, and the defaults where none is set.

@@ -108,11 +108,14 @@ func TestManifestDates(t *testing.T) {
 			}
 		})
 	}
-	for _, s := range []string{"", "2026-08-01", "2026-08-01T0:00:00Z", "2026-08-01T00:00:00,5Z", "2026-08-01T00:00:60Z", "2026-08-01t00:00:00z", "2026-08-01T00:00:00", "2026-08-01 00:00:00Z",
+	for _, s := range []string{"", "2026-08-01", "2026-08-01T0:00:00Z", "2026-08-01T0:00:00.5Z", "2026-08-01T0:00:00.50Z", "2026-08-01T0:00:00,5Z", "2026-08-01T00:00:00,5Z", "2026-08-01T00:00:00.5", "2026-8-01T00:00:00.5Z", "2026-08-01T00:0:00.5Z", "2026-08-01T00:00:60Z", "2026-08-01t00:00:00z", "2026-08-01T00:00:00", "2026-08-01 00:00:00Z",
 		"2026-08-01T00:00:00+14:00", "2026-08-01T00:00:00.Z", "2026-02-30T00:00:00Z", "2026-08-01T24:00:00Z", "+2026-08-01T00:00:00Z", "2026-08-01T00:00:00ZZ", " 2026-08-01T00:00:00Z", "2026-08-01T00:00:00+25:00"} {
 		t.Run("H14/reject-"+strings.ReplaceAll(s, " ", "_"), func(t *testing.T) {
 			if got, ok := parseTime(s, true); ok {
 				t.Errorf("read as %s", got)
+			}
+			if got, ok := parseTime(s, false); ok && !strings.HasSuffix(s, "+14:00") {
+				t.Errorf("with any zone, read as %s", got)
 			}
 		})
 	}
@@ -337,6 +340,7 @@ func TestReasons(t *testing.T) {
 	const rest = `"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`
 	for body, want := range map[string]string{
 		`{`:                                      "",
+		`{"authorized":tru}`:                     "tru",
 		`[]`:                                     "object is expected",
 		`{"tier":2,` + rest:                      `no member "authorized"`,
 		`{"authorized":1,"tier":2,` + rest:       "boolean is expected",

@@ -58,6 +58,42 @@ func TestMemory(t *testing.T) {
 	})
 }
 
+// TestWithdrawal: a definitive no ends the grants that it is about, and no others.
+func TestWithdrawal(t *testing.T) {
+	s := subject{Server{Host: "cdn.shop.example", Domain: "shop.example"}, "brand.example"}
+	keys := []struct {
+		name string
+		key  decisionKey
+	}{
+		{"host", decisionKey{s.pair(), "cdn.shop.example"}},
+		{"query", decisionKey{s.pair(), ""}},
+		{"other-host", decisionKey{s.pair(), "www.shop.example"}},
+		{"other-server", decisionKey{pair{"other.example", "brand.example"}, "cdn.shop.example"}},
+		{"other-server's-query", decisionKey{pair{"other.example", "brand.example"}, ""}},
+		{"other-site", decisionKey{pair{"shop.example", "other.example"}, "cdn.shop.example"}},
+		{"other-site's-query", decisionKey{pair{"shop.example", "other.example"}, ""}},
+	}
+	for w, want := range map[withdrawal]string{
+		withdrawHost: "host query", withdrawHostOnly: "host", withdrawPair: "host query other-host",
+		withdrawSite: "host query other-host other-server other-server's-query", withdrawAll: "host query other-host other-server other-server's-query",
+	} {
+		m := newMemory(Limits{}.withDefaults(), nil)
+		var covered []string
+		for _, k := range keys {
+			m.remember(k.key, &decision{auth: &Authorization{}})
+		}
+		m.withdraw(w, s)
+		for _, k := range keys {
+			if left, _ := m.decisions.get(k.key); left.grant == nil {
+				covered = append(covered, k.name)
+			}
+		}
+		if got := strings.Join(covered, " "); got != want {
+			t.Errorf("withdrawal %d ends %q, want %q", w, got, want)
+		}
+	}
+}
+
 func TestSizedLRU(t *testing.T) {
 	c := newSizedLRU[string](3, 10, func(s string) int { return len(s) })
 	put := func(k, v string) { c.change(k, func(string) string { return v }) }

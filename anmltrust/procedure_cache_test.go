@@ -42,7 +42,10 @@ var cacheRows = []rowTest{
 			}
 		}
 		w.traffic(0, 0, 0)
-		w.after(2 * time.Hour).granted(anmltrust.CodeQueryAuthorized)
+		w.after(2 * time.Hour)
+		if v := w.granted(anmltrust.CodeQueryAuthorized).Verdict; anmltrust.Row(v) != "E1" || v.Checks[len(v.Checks)-1].Status != lookleap.Passed {
+			t.Errorf("%s", v)
+		}
 		w.traffic(1, 0, 0) // the record is alive, and no source is asked
 	}},
 	{"E2", "no-longer-advertised", func(t *testing.T) {
@@ -53,6 +56,27 @@ var cacheRows = []rowTest{
 		w.setRecord(queryOnly)
 		w.status(404)
 		w.after(25 * time.Hour).denied(anmltrust.CodeQuery404) // dropped for good
+	}},
+	{"E2", "not-again-when-advertised-again", func(t *testing.T) {
+		for _, c := range []struct {
+			record string
+			code   lookleap.Code
+			failed lookleap.Code
+		}{{queryOnly, anmltrust.CodeQueryAuthorized, anmltrust.CodeQueryUnavailable}, {manifestOnly, anmltrust.CodeListed, anmltrust.CodeManifestUnavailable}} {
+			w := newWorld(t, c.record, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}}).willing()
+			w.dns.TTL(time.Minute)
+			w.granted(c.code)
+			w.setRecord("v=anml1;manifest=https://brand.example/moved;query=https://trust.example/moved").dns.TTL(time.Minute)
+			w.brand.Status("/moved", 503)
+			w.trust.Status("/moved", 503)
+			if a, err := w.after(time.Minute).ask(shopClaim); a != nil || err == nil {
+				t.Errorf("%+v, %v", a, err)
+			}
+			w.forgetManifests()
+			w.setRecord(c.record)
+			w.brand.Status(manifestPath, 503)
+			w.status(503).after(time.Minute).denied(c.failed)
+		}
 	}},
 	{"E3", "fresh", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
@@ -89,6 +113,11 @@ var cacheRows = []rowTest{
 			w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 		}
 		w.traffic(0, 1, 0)
+		w.after(3 * time.Minute)
+		hinted.Verified = w.net.Clock().Now()
+		a, err := w.ask(hinted)
+		w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		w.traffic(0, 1, 0) // five minutes after the first one
 	}},
 	{"E4", "failure-keeps-the-grant", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
@@ -98,6 +127,15 @@ var cacheRows = []rowTest{
 		hinted.Verified = w.net.Clock().Now()
 		a, err := w.ask(hinted)
 		w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+	}},
+	{"E4", "patience", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		w.granted(anmltrust.CodeQueryAuthorized)
+		w.after(time.Minute).status(429)
+		hinted := shopClaim
+		hinted.Verified = w.net.Clock().Now()
+		a, err := w.ask(hinted)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery429)
 	}},
 	{"E5", "expired", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:30:00Z", "body"))
@@ -116,6 +154,9 @@ var cacheRows = []rowTest{
 		w.traffic(0, 0, 0)
 		a, err = w.v.VerifyFresh(t.Context(), shopClaim)
 		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+		if v := verdictOf(t, a, err); anmltrust.Row(v) != "E6" || v.Checks[len(v.Checks)-1].Status != lookleap.Failed {
+			t.Errorf("%s", v)
+		}
 		w.traffic(1, 0, 0) // a fresh one asks the DNS, and not the endpoint
 		w.after(time.Hour).granted(anmltrust.CodeQueryAuthorized)
 	}},
@@ -200,6 +241,17 @@ var cacheRows = []rowTest{
 		other.traffic(1, 0, 0)
 		other.after(2 * time.Minute).granted(anmltrust.CodeListed)
 	}},
+	{"M0", "held-failure-withdraws-nothing", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).manifest(manifest(listed))
+		w.granted(anmltrust.CodeListed)
+		w.manifest("[]")
+		for _, c := range []anmltrust.Claim{claimFrom("https://other.shop.example/x"), shopClaim} { // the second one is not asked
+			a, err := w.v.VerifyFresh(t.Context(), c)
+			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestMalformed)
+		}
+		w.granted(anmltrust.CodeListed)
+		w.traffic(3, 0, 2)
+	}},
 	{"E10", "single-flight", func(t *testing.T) { concurrent(t, 100) }},
 	{"E11", "nothing-usable", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
@@ -227,6 +279,9 @@ var choiceRows = []rowTest{
 		w.brand.Status(manifestPath, 503)
 		w.granted(anmltrust.CodeQueryAuthorized)
 		w.traffic(1, 1, 1)
+	}},
+	{"B8", "third-party-where-subdomains-are-trusted", func(t *testing.T) {
+		newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}}).willing().granted(anmltrust.CodeListed)
 	}},
 	{"F4", "insecure-query-only", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
@@ -334,6 +389,11 @@ func TestRefresh(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-12.4-25/reject-first-question", func(t *testing.T) {
+		w := newWorld(t, queryOnly).status(503)
+		a, err := w.v.Refresh(t.Context(), shopClaim)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryUnavailable)
+	})
 	t.Run("ANML-12.4-25/reject-query-grant-after-manifest", func(t *testing.T) {
 		w := newWorld(t, both).secure().query(authorized)
 		w.granted(anmltrust.CodeQueryAuthorized)

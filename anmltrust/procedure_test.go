@@ -37,6 +37,26 @@ type allowance func() bool
 
 func (a allowance) Take() bool { return a() }
 
+// TestBudgetThatPanics: the fault is not the site's, and not the caller's time.
+func TestBudgetThatPanics(t *testing.T) {
+	for record, code := range map[string]lookleap.Code{manifestOnly: anmltrust.CodeListed, queryOnly: anmltrust.CodeQueryAuthorized} {
+		w := newWorld(t, record).willing()
+		a, err := w.v.Begin().Verify(t.Context(), shopClaim, allowance(func() bool { panic("no budget") }))
+		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeInternal)
+		w.granted(code)
+	}
+}
+
+// TestClosedHost: a verification that the host ended says so.
+func TestClosedHost(t *testing.T) {
+	w := newWorld(t, manifestOnly).willing()
+	w.host.Close()
+	a, err := w.ask(shopClaim)
+	if w.wants(a, err, anmltrust.Unlisted, lookleap.CodeClosed); !errors.Is(err, lookleap.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestBudgetOfAnyKind: a budget need not be a pointer.
 func TestBudgetOfAnyKind(t *testing.T) {
 	w, taken := newWorld(t, manifestOnly).willing(), 0

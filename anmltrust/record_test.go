@@ -127,6 +127,20 @@ func TestRecordPlace(t *testing.T) {
 	}
 }
 
+// TestFixOfOtherRecords: the error about a text that is no record says how a record begins.
+func TestFixOfOtherRecords(t *testing.T) {
+	for text, want := range map[string]string{
+		`"v=anml1;query=https://a.example/"`: "remove the quotation marks, which belong into zone files only",
+		"v=anml1,query=https://a.example/":   "write a semicolon after v=anml1",
+		"v=spf1 -all":                        "begin the record with v=anml1 and a semicolon",
+	} {
+		_, err := ParseRecord(text)
+		if bad, ok := err.(*lookleap.Error); !ok || bad.Fix != want {
+			t.Errorf("%s: %+v, want %q", text, err, want)
+		}
+	}
+}
+
 // TestPlainURI: the fast path says yes to nothing that the URL rules refuse or
 // write in another way.
 func TestPlainURI(t *testing.T) {
@@ -148,6 +162,13 @@ func TestPlainURI(t *testing.T) {
 	} {
 		if plainURI(s) {
 			t.Errorf("%q is plain", s)
+		}
+	}
+	for c := range 256 {
+		for _, s := range []string{"https://a.example/a" + string([]byte{byte(c)}), "https://a" + string([]byte{byte(c)}) + "a.example/"} {
+			if u, err := uriRules.Parse(s); plainURI(s) && (err != nil || u.String() != s) {
+				t.Errorf("%q is plain, and means %q, %v", s, u, err)
+			}
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,6 +1,7 @@
 package anmltrust
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -54,7 +55,7 @@ func (v *Verifier) recall(ctx context.Context, q question, s subject, now time.T
 	// Row E4: a document says that the site was verified after the remembered grant. The
 	// verifier then asks the site earlier, but at most once in each minHintInterval.
 	if q.mode == normal && newer && len(r.grants) > 0 && r.denial == nil {
-		if last, ok := v.memory.hints.Get(pair); !ok || !now.Before(last.Add(minHintInterval)) {
+		if last, _ := v.memory.hints.Get(pair); !now.Before(last.Add(minHintInterval)) {
 			v.memory.hints.Add(pair, now)
 			r.ignoreGrants = true
 		}
@@ -81,10 +82,8 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 		}
 		return r
 	}
-	if len(o.backoffs) > 0 {
-		v.memory.startBackoffs(o, now)
-		v.shareBackoffs(ctx, o)
-	}
+	v.memory.startBackoffs(o, now)
+	v.shareBackoffs(ctx, o)
 	if o.withdraws != withdrawNothing {
 		v.memory.withdraw(o.withdraws, o.subject)
 		v.announce(ctx, o, now)
@@ -97,7 +96,6 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 		k := o.decisionKey()
 		v.memory.remember(k, d)
 		if v.evidence.Active() && !slices.ContainsFunc(g.ev.Exchanges, func(x Exchange) bool { return x.Local }) {
-			v.memory.sharedReads.Add(k, d.checked)
 			v.evidence.Put(ctx, k.String(), shared.Entry[json.RawMessage]{Asked: d.checked, Found: d.checked, Value: d.record}, d.until)
 		}
 		v.letStandWhileAdvertised(g, r, d.until)
@@ -176,7 +174,7 @@ func recordFor(data []byte, c Claim) []byte {
 // ends, and where processes share a cache until it has to be read again.
 func (v *Verifier) letStandWhileAdvertised(g *gathering, r *result, until time.Time) {
 	d, ok := v.memory.records.Peek(g.site)
-	if !ok || !g.q.claim.Verified.IsZero() || g.q.in.anyRateLimit() {
+	if !ok || !g.q.claim.Verified.IsZero() {
 		return
 	}
 	if d.until.Before(until) {
@@ -218,11 +216,8 @@ func (v *Verifier) readShared(ctx context.Context, k decisionKey, now time.Time)
 		return
 	}
 	v.memory.sharedReads.Add(k, now)
-	keys := []string{tombstoneKey(k.site, "", ""), tombstoneKey(k.site, k.domain, "")}
-	if k.host != "" {
-		keys = append(keys, tombstoneKey(k.site, k.domain, k.host))
-	}
-	tombstone, _ := v.withdrawn.Newest(ctx, keys...) // an error has been reported, and grants nothing
+	tombstone, _ := v.withdrawn.Newest(ctx, tombstoneKey(k.site, "", ""), tombstoneKey(k.site, k.domain, ""),
+		tombstoneKey(k.site, k.domain, cmp.Or(k.host, anyQuery))) // an error has been reported, and grants nothing
 	own, _ := v.memory.decisions.get(k)
 	if own.grant != nil && v.withdrawn.Ends(tombstone, own.grant.checked) {
 		v.dropGrant(k, own.grant)
@@ -277,17 +272,24 @@ func (v *Verifier) adopt(ctx context.Context, k decisionKey, now time.Time) *dec
 	return d
 }
 
+// anyQuery stands for a host where the grants of a pair's query endpoints are withdrawn.
+const anyQuery = "?"
+
 // tombstoneKey is where grants of a site, of a pair or of a host are withdrawn.
 func tombstoneKey(site, domain, host string) string { return site + "/" + domain + "/" + host }
 
 // announce tells other processes which grants a definitive no withdrew.
 func (v *Verifier) announce(ctx context.Context, o *outcome, now time.Time) {
-	key := tombstoneKey(o.site, "", "")
+	keys := []string{tombstoneKey(o.site, "", "")}
 	switch o.withdraws {
 	case withdrawPair:
-		key = tombstoneKey(o.site, o.server.Domain, "")
-	case withdrawHost, withdrawHostOnly:
-		key = tombstoneKey(o.site, o.server.Domain, o.server.Host)
+		keys = []string{tombstoneKey(o.site, o.server.Domain, "")}
+	case withdrawHostOnly:
+		keys = []string{tombstoneKey(o.site, o.server.Domain, o.server.Host)}
+	case withdrawHost:
+		keys = []string{tombstoneKey(o.site, o.server.Domain, o.server.Host), tombstoneKey(o.site, o.server.Domain, anyQuery)}
 	}
-	v.withdrawn.PutNewest(ctx, key, shared.Entry[struct{}]{Asked: now, Found: now}, now.Add(maxGrant))
+	for _, key := range keys {
+		v.withdrawn.PutNewest(ctx, key, shared.Entry[struct{}]{Asked: now, Found: now}, now.Add(maxGrant))
+	}
 }

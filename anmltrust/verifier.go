@@ -299,6 +299,8 @@ func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err er
 		row, code = "A10", lookleap.CodeBudget
 	case errors.Is(err, lookleap.ErrClosed):
 		code = lookleap.CodeClosed
+	case errors.As(err, new(*flight.PanicError)):
+		code = lookleap.CodeInternal
 	case caller.Err() == nil:
 		o.backoffs = append(o.backoffs, startedBackoff{backoff: backoff{scope: backoffPair, code: code, length: shortBackoff}})
 		v.memory.startBackoffs(o, now)

@@ -1,0 +1,180 @@
+package anmltrust_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// TestSharedDenials: what a denial of another process ends, and what follows it.
+func TestSharedDenials(t *testing.T) {
+	t.Run("ANML-12.4-39/accept-grant-after-an-own-denial", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.status(404).denied(anmltrust.CodeQuery404)
+		second.denied(anmltrust.CodeQuery404)
+		first.after(time.Hour).query(authorized).granted(anmltrust.CodeQueryAuthorized)
+		first.status(404).net.Journal().Clear()
+		if a := second.granted(anmltrust.CodeQueryAuthorized); !a.Cached {
+			t.Error("the grant was found out again")
+		}
+		second.traffic(1, 0, 0)
+	})
+	t.Run("ANML-12.4-39/reject-manifest-grant-after-a-query-denial", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		first.setRecord(both).manifest(manifest(listed))
+		second.granted(anmltrust.CodeListed)
+		first.secure().status(404).after(time.Hour).denied(anmltrust.CodeQuery404)
+		for key := range under.entries { // a cache may forget anything
+			if strings.Contains(key, "/withdrawn/") {
+				delete(under.entries, key)
+			}
+		}
+		second.denied(anmltrust.CodeQuery404)
+		first.trust.Fault(queryPath, lab.Reset())
+		first.brand.Fault(manifestPath, lab.Reset())
+		second.after(time.Hour).denied(anmltrust.CodeManifestUnavailable)
+	})
+	t.Run("ANML-12.4-39/reject-query-grant-after-a-malformed-manifest", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.setRecord(both).secure()
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
+		first.dns.DNSSEC(lookleap.Insecure)
+		first.manifest("[]").status(503)
+		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
+		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestMalformed)
+		second.after(time.Minute).denied(anmltrust.CodeManifestMalformed)
+	})
+	t.Run("ANML-12.4-39/reject-manifest-grant-that-another-process-withdrew", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.setRecord(manifestOnly).manifest(manifest(listed))
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}})
+		if a := second.granted(anmltrust.CodeListed); a.Cached {
+			t.Error("the grant is not its own")
+		}
+		second.forgetManifests()
+		first.manifest("[]")
+		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
+		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestMalformed)
+		second.after(time.Minute).denied(anmltrust.CodeManifestMalformed)
+	})
+	t.Run("ANML-12.4-39/reject-grant-whose-evidence-is-gone", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
+		first.after(time.Minute).granted(anmltrust.CodeQueryAuthorized) // reads its own evidence
+		clear(under.entries)
+		first.status(503).after(time.Minute).granted(anmltrust.CodeQueryAuthorized) // the grant is its own
+		second.denied(anmltrust.CodeQueryUnavailable)
+	})
+	t.Run("ANML-12.4-39/reject-standing-answer-after-the-evidence-is-gone", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
+		other := claimFrom("https://other.shop.example/x")
+		a, err := second.after(50 * time.Second).ask(other)
+		second.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		clear(under.entries)
+		first.status(503)
+		second.after(10 * time.Second).denied(anmltrust.CodeQueryUnavailable)
+		a, err = second.ask(other)
+		second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryUnavailable)
+	})
+	t.Run("ANML-12.4-39/reject-older-grant-after-an-own-denial", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
+		under.fail = errors.New("gone") // neither the denial nor the withdrawal is stored
+		a, err := second.after(time.Second).status(404).v.VerifyFresh(t.Context(), shopClaim)
+		second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+		under.fail = nil
+		second.after(time.Minute).denied(anmltrust.CodeQuery404)
+		second.status(503).after(time.Hour).denied(anmltrust.CodeQueryUnavailable)
+	})
+	t.Run("ANML-12.4-39/reject-evidence-of-a-failure", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		key := under.verdictKey(t)
+		e := under.entries[key]
+		e.value = bytes.ReplaceAll(e.value, []byte(`"status":200`), []byte(`"status":503`))
+		under.entries[key] = e
+		first.status(404)
+		second.denied(anmltrust.CodeQuery404)
+	})
+	t.Run("ANML-12.4-39/accept-one-reading-a-minute", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		counted := &countedCache{Cache: second.host.Cache, gets: make(map[string]int)}
+		second.host.Cache = counted
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{})
+		for i, host := range []string{"a", "b", "c", "d"} {
+			if i == 3 {
+				second.after(time.Minute)
+			}
+			a, err := second.ask(claimFrom("https://" + host + ".shop.example/x"))
+			second.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		}
+		if n := counted.gets["anmltrust/2/verdict/shop.example/brand.example/"]; n != 2 {
+			t.Errorf("the decision about the pair was read %d times: %v", n, counted.gets)
+		}
+	})
+}
+
+// countedCache counts how often a key is read.
+type countedCache struct {
+	lookleap.Cache
+	mu   sync.Mutex
+	gets map[string]int
+}
+
+func (c *countedCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
+	c.mu.Lock()
+	c.gets[key]++
+	c.mu.Unlock()
+	return c.Cache.Get(ctx, key)
+}
+
+// TestSharedAfterConfirmation: a 304 makes no document of one user a document for all.
+func TestSharedAfterConfirmation(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, confirmed string // Cache-Control
+		cached           bool
+	}{
+		"accept-for-all":         {"max-age=60", "max-age=3600", true},
+		"reject-private-before":  {"private, max-age=60", "max-age=3600", false},
+		"reject-private-in-304":  {"max-age=60", "private, max-age=3600", false},
+		"reject-private-in-both": {"private, max-age=60", "private, max-age=3600", false},
+	} {
+		t.Run("O34/"+name, func(t *testing.T) {
+			w := newWorld(t, manifestOnly)
+			cache := &mapCache{}
+			w.host.Cache = cache
+			w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, r *http.Request) {
+				rw.Header().Set("ETag", `"1"`)
+				rw.Header().Set("Cache-Control", c.first)
+				if r.Header.Get("If-None-Match") == `"1"` {
+					rw.Header().Set("Cache-Control", c.confirmed)
+					rw.WriteHeader(304)
+					return
+				}
+				rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
+				rw.Write([]byte(manifest(listed)))
+			}))
+			w.granted(anmltrust.CodeListed)
+			clear(cache.entries)
+			w.after(2 * time.Minute).granted(anmltrust.CodeListed)
+			if a := another(w, cache).granted(anmltrust.CodeListed); a.Cached != c.cached {
+				t.Errorf("cached: %v", a.Cached)
+			}
+		})
+	}
+}
