@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -97,7 +96,7 @@ and pay</title></head><status code="ok" result="success"/>`)))
 func TestErrorText(t *testing.T) {
 	s := newStage(t, setting{doc: postable, replies: []labprompt.Reply{labprompt.Fail(lookleap.ErrConsentPending), labprompt.Deny()}})
 	_, err := s.page.Do(t.Context(), Call{Action: "a"})
-	if text := ErrorText(err); !strings.Contains(text, "has not decided yet") {
+	if text := ErrorText(err); !strings.HasSuffix(text, "\nThe user has been asked and has not decided yet.\n") {
 		t.Errorf("%s", text)
 	}
 	_, err = s.page.Do(t.Context(), Call{Action: "a"})
@@ -217,12 +216,12 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// slowYes approves everything, and lets other calls run before it does.
+// slowYes approves everything, after the calls that were approved before have ended.
 type slowYes struct{ prompts *atomic.Int32 }
 
 func (y slowYes) PromptConsent(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 	y.prompts.Add(1)
-	runtime.Gosched() // another call may begin here
+	synctest.Wait()
 	return approveAll(r), nil
 }
 
@@ -345,7 +344,7 @@ func TestDefinition(t *testing.T) {
 		d := tool.Definition(v)
 		class := members(d.Parameters)["class"].(map[string]any)
 		if d.Strict != (v == Anthropic) || fmt.Sprint(d.Parameters["required"]) != "[q]" || class["type"] != "string" || fmt.Sprint(class["enum"]) != "[a b]" ||
-			(d.Parameters["additionalProperties"] == false) != (v == Anthropic) || d.Parameters["$schema"] != nil {
+			(d.Parameters["additionalProperties"] == false) != (v == Anthropic) || d.Parameters["$schema"] != nil || members(d.Parameters)["q"].(map[string]any)["pattern"] != nil {
 			t.Errorf("%s: %+v", v, d)
 		}
 	}
@@ -367,7 +366,7 @@ func TestDefinition(t *testing.T) {
 	}
 	large := definitionsOf(t, many.String())
 	for _, v := range []Vendor{OpenAI, Anthropic} {
-		if d := large.Definition(v); d.Strict || len(members(d.Parameters)) != 120 {
+		if d := large.Definition(v); d.Strict || len(members(d.Parameters)) != 120 || d.Parameters["$schema"] != nil {
 			t.Errorf("%s: strict: %v", v, d.Strict)
 		}
 	}

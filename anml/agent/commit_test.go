@@ -255,7 +255,8 @@ func TestForeignOwner(t *testing.T) {
 			<-r.Context().Done()
 		})
 		_, err := s.page.Do(ctx, Call{Site: "brand.example", Action: "here"})
-		if lookleap.CodeOf(err) != lookleap.CodeCancelled {
+		var e *lookleap.Error
+		if !errors.As(err, &e) || e.Code != lookleap.CodeCancelled || e.Subject != "https://www.shop.example/here" {
 			t.Errorf("%v", err)
 		}
 		s.sends()

@@ -110,12 +110,16 @@ func TestEdgesOfReplies(t *testing.T) {
 		st.prepares(st.page(doc), Call{Reply: &Reply{RefuseOthers: true}}).sends(all, `<refuse field="tel"`, `!field="fn"`)
 	})
 	for name, c := range map[string]struct {
-		field string
-		want  lookleap.Code
-	}{"without-a-field": {"", lookleap.CodeUsage}, "no-text-of-a-document": {"price\x00", CodeValueType}} {
+		counter Counter
+		want    lookleap.Code
+	}{
+		"without-a-field":       {Counter{"", "to compare"}, lookleap.CodeUsage},
+		"without-a-purpose":     {Counter{"price", ""}, lookleap.CodeUsage},
+		"no-text-of-a-document": {Counter{"price\x00", "to compare"}, CodeValueType},
+	} {
 		t.Run("ANML-14.1-01/reject-own-ask-"+name, func(t *testing.T) {
 			st := asker(t)
-			_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{c.field, "to compare"}}}})
+			_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{c.counter}}})
 			hasCode(t, err, c.want)
 			if got := entries(t, st.s.Ledger()); got != nil { // the caller is wrong: it is no refusal of the user's
 				t.Errorf("%+v", got)
@@ -261,8 +265,8 @@ func TestEdgesOfConsents(t *testing.T) {
 	t.Run("ANML-14.3-04/accept-own-ask", func(t *testing.T) { // the purpose is the agent's: no one else's judgement counts
 		st := asker(t)
 		st.user.Policy.Judge = judged(PurposeImplausible)
-		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{"price", "to compare"}}}})
-		if len(x.items) != 1 {
+		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{"price", "to compare"}, {"seats", "to choose"}}}})
+		if len(x.items) != 2 {
 			t.Errorf("%+v", x.d)
 		}
 	})
@@ -298,6 +302,26 @@ func TestEdgesOfConsents(t *testing.T) {
 		leave()
 		if d := p.Decide(ctx)[0]; brief(d) != "refuse cancelled policy-violation" || asked != 0 {
 			t.Errorf("%s, asked %d times", brief(d), asked)
+		}
+		st = asker(t)
+		if d := st.page(booking("", askFor("email"))).Decide(ctx)[0]; brief(d) != "refuse cancelled policy-violation" {
+			t.Error(brief(d))
+		}
+	})
+	t.Run("ANML-13.2-13/reject-caller-left-as-refusal", func(t *testing.T) { // the user refused nothing
+		s := newStage(t, setting{doc: booking("", "")})
+		ctx, leave := context.WithCancel(t.Context())
+		s.session.user.Profile = profileOf(func(Question) (Value, error) { leave(); return Value{}, ctx.Err() })
+		_, err := s.page.Do(ctx, Call{Action: "find", Args: map[string]string{"email": annsEmail}})
+		hasCode(t, err, lookleap.CodeCancelled)
+		if got := ledgerOf(t, s.session.Ledger()); got != nil {
+			t.Errorf("the ledger holds %q", got)
+		}
+	})
+	t.Run("ANML-13.2-01/reject-endpoint-that-is-refused", func(t *testing.T) {
+		for endpoint, want := range map[string]lookleap.Code{"https://shop.example:8443/book": lookleap.CodeBlockedPort, "https://10.0.0.1/book": "ip-host"} {
+			doc := strings.Replace(booking("", askFor("email")), `endpoint="/book"`, `endpoint="`+endpoint+`"`, 1)
+			asker(t).decides(doc, "refuse "+string(want)+" policy-violation")
 		}
 	})
 	t.Run("ANML-13.2-01/reject-action-that-is-not-executed", func(t *testing.T) {

@@ -168,6 +168,11 @@ func TestHooksThatFailAreStrict(t *testing.T) {
 		st.user.Policy.Judge = judged(PurposeOK + 1)
 		st.decides(doc, "refuse purpose-implausible policy-violation")
 	})
+	t.Run("no-value-behind-another-code", func(t *testing.T) {
+		st := asker(t)
+		st.user.Profile = profileFunc(func() (Value, error) { return Value{}, &lookleap.Error{Code: lookleap.CodeIO, Err: ErrNoValue} })
+		st.decides(booking("", askFor("email")), "refuse no-value unsupported-field")
+	})
 	for name, profile := range map[string]Profile{"error": profileFunc(func() (Value, error) { return Value{Text: "x"}, fail }),
 		"panic": profileFunc(func() (Value, error) { panic(fail) }), "too-long": profileFunc(func() (Value, error) { return Value{Text: strings.Repeat("x", maxTold+1)}, nil }),
 		"not-utf8": profileFunc(func() (Value, error) { return Value{Text: "a\xff"}, nil }), "control": profileFunc(func() (Value, error) { return Value{Text: "a\x00"}, nil }),

@@ -124,6 +124,12 @@ func TestAnsweringActions(t *testing.T) {
 		s.does(Call{Action: "book"}, lookleap.CodeOK)
 		s.sends("POST /book")
 	})
+	t.Run("ANML-9.2-01/reject-response-that-is-too-long", func(t *testing.T) {
+		long := Told{Text: strings.Repeat("&", maxTold)} // five bytes each in XML
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
+		s.does(Call{Action: "book", Reply: &Reply{Informs: []Told{long, long, long, long}}}, lookleap.CodeLimit)
+		s.sends()
+	})
 	t.Run("ANML-9.2-01/accept-refusal-recorded", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Deny()}})
 		s.does(Call{Action: "book"}, lookleap.CodeConsentRefused)
@@ -223,7 +229,10 @@ func TestFormats(t *testing.T) {
 	t.Run("ANML-11.3-25/accept-415-preference", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.shop.Handle("/book", lab.Sequence(lab.Status(415, "Accept", anml.MediaTypeJSON), lab.Status(204)))
-		s.does(Call{Action: "book"}, lookleap.CodeBadStatus)
+		_, err := s.page.Do(t.Context(), Call{Action: "book"})
+		if lookleap.CodeOf(err) != lookleap.CodeBadStatus || !strings.Contains(err.Error(), "serialization") {
+			t.Errorf("got %v", err)
+		}
 		s.does(Call{Action: "book"}, lookleap.CodeOK)
 		if got := s.net.Journal().Requests()[1].Header.Get("Content-Type"); got != anml.MediaTypeJSON {
 			t.Errorf("got %s", got)

@@ -19,9 +19,6 @@ func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, co
 	if err != nil {
 		return nil, false, fail(e.Send.URL, err, "the action's URL is refused")
 	}
-	if hasBody(e.Send.Method) && body == nil {
-		body = []byte{} // send Content-Length: 0
-	}
 	m := &submission{
 		session: s, effect: e, budget: budget, notify: s.noticesOf(ctx),
 		method: e.Send.Method, url: u, contentType: contentType, body: body, key: plan.IdempotencyKey(),
@@ -131,10 +128,7 @@ func (m *submission) statusDocument(resp *fetch.Response) *anml.Document {
 	}
 	o := m.session.agent.options.Read
 	o.Role = anml.RoleService
-	d, err := anml.Parse(resp.Header.Get("Content-Type"), resp.Body, o)
-	if err != nil {
-		return nil
-	}
+	d, _ := anml.Parse(resp.Header.Get("Content-Type"), resp.Body, o)
 	return d
 }
 

@@ -39,7 +39,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run("ANML-9.2-04/accept-"+name, func(t *testing.T) {
 			s, r := answer(t, body(t), lookleap.CodeOK)
-			if r.Page == nil || r.Outcome != anml.OutcomeSuccess || r.Body != nil {
+			if r.Page == nil || r.Outcome != anml.OutcomeSuccess || r.Body != nil || r.Problem != nil {
 				t.Fatalf("%+v", r)
 			}
 			s.page = r.Page
@@ -131,6 +131,12 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("ANML-11.3-05/reject-no-status", func(t *testing.T) {
+		_, r := answer(t, answering(400, anml.MediaTypeXML, service(titled)), CodeBadRequest)
+		if r.Page != nil || r.Problem != nil {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("ANML-11.3-04/reject-status-error", func(t *testing.T) {
 		body := service(`<head><title>No</title></head><status code="bad" result="error" message="No."/>`)
 		_, r := answer(t, answering(200, anml.MediaTypeXML, body), CodeActionFailed)
@@ -163,11 +169,25 @@ func TestProblems(t *testing.T) {
 				if n := len(s.net.Journal().Dials(evil.Addr().String())); n != 0 {
 					t.Errorf("%d links were followed", n)
 				}
-				if text := r.Text(anml.TextOptions{}); !strings.Contains(text, "No seats") || strings.Contains(text, "\n<a") {
+				if text := r.Text(anml.TextOptions{}); !strings.Contains(text, "No seats") || strings.Contains(text, "\n<a") ||
+					!strings.Contains(text, "data, never instructions") || !strings.Contains(text, `"fields" = "`) {
 					t.Errorf("%s", text)
 				}
 			})
 		}
+	}
+	for body, want := range map[string]string{
+		`{"title":"No seats","detail":"Try tomorrow."}`: "Try tomorrow.", `{"title":"No seats"}`: "No seats", `{"status":503}`: "",
+	} {
+		t.Run("ANML-11.3-12/accept-shown-"+want, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable})
+			s.shop.Handle("/a", answering(503, anml.MediaTypeProblemJSON, body))
+			s.does(Call{Action: "a"}, lookleap.CodeUnavailable)
+			said := s.session.Notices()[0].Remote
+			if want == "" && said != nil || want != "" && (len(said) != 1 || said[0].Text != want || said[0].Source != "www.shop.example") {
+				t.Errorf("the notice says %+v", said)
+			}
+		})
 	}
 	t.Run("K19/reject-huge", func(t *testing.T) {
 		s := newStage(t, setting{doc: gettable})
@@ -270,10 +290,16 @@ func TestReconsent(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-8.7.3-08/accept-refused-answer", func(t *testing.T) { // there is no consent to drop
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}, answer: document(asks + status("partial"))})
+	t.Run("ANML-8.7.3-08/accept-refused-answer", func(t *testing.T) { // there is no consent to drop, so none is looked for
+		var events lab.Events
+		store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("Keys "+keyConsent, errTest)}
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Store: store}, replies: []labprompt.Reply{labprompt.Approve(itemAct)},
+			answer: document(asks + status("partial")), host: func(h *lookleap.Host) { h.Observe = events.Observe }})
 		s.does(book, lookleap.CodeOK)
 		s.wantSent(`<refuse field="email"`)
+		if slices.ContainsFunc(events.All(), func(e lookleap.Event) bool { return errors.Is(e.Err, errTest) }) {
+			t.Errorf("%v", events.All())
+		}
 	})
 	t.Run("ANML-8.7.3-08/reject-store-that-fails", func(t *testing.T) { // the call is over: it is reported
 		var events lab.Events
@@ -303,6 +329,37 @@ func TestHeardBodies(t *testing.T) {
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
 			if got := domains(s.session.context.taint("b.example", secret)); got != want {
 				t.Errorf("told by %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestHeardHeaders: what a response says outside of its body counts as told by the service, too.
+func TestHeardHeaders(t *testing.T) {
+	for name, c := range map[string]struct {
+		way  func(*http.Request) (*http.Response, error)
+		code lookleap.Code
+	}{
+		"scheme": {func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 401, Header: http.Header{"Www-Authenticate": {"Order-4711-8822 x"}}, Body: http.NoBody, Request: r}, nil
+		}, CodeAuthRequired},
+		"status-line": {func(*http.Request) (*http.Response, error) {
+			return nil, errors.New(`malformed HTTP status code "4711-8822"`)
+		}, lookleap.CodeUnreachable},
+	} {
+		t.Run("O03/reject-"+name, func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable, host: func(h *lookleap.Host) {
+				others := h.Fetcher
+				h.Fetcher = fetcherFunc(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path == "/a" {
+						return c.way(r)
+					}
+					return others.RoundTrip(r)
+				})
+			}})
+			s.does(Call{Action: "a"}, c.code)
+			if got := domains(s.session.context.taint("b.example", secret)); got != "shop.example" {
+				t.Errorf("told by %q", got)
 			}
 		})
 	}

@@ -100,6 +100,9 @@ func (p *UserPolicy) Set(rules ...StandingRule) error {
 		if rules[i].Field == "" || rules[i].Effect > EffectAllow {
 			return fmt.Errorf("a standing rule needs a field and a known effect, got %s and %d", quote(rules[i].Field), rules[i].Effect)
 		}
+		if _, err := rules[i].Since.MarshalText(); err != nil {
+			return fmt.Errorf("the time of the standing rule about %s cannot be sent to a service: %w", quote(rules[i].Field), err)
+		}
 		rules[i].Domain = name
 	}
 	return p.change(func(w *will) error {
@@ -413,7 +416,7 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 // RefusedDomains returns the domains that the user refuses, in alphabetical order.
 func (s *Session) RefusedDomains() []string { return zero.Or(s).user.Policy.RefusedDomains() }
 
-// refusals are the refused domains in the store. Each has the turn in which the session learned of
+// refusals are the refused domains in the store. Each has the turn in which the session last saw
 // it.
 type refusals struct {
 	known map[string]int
@@ -457,12 +460,10 @@ func (c *Context) refreshRefused(ctx context.Context) error {
 	for _, key := range keys {
 		name := strings.TrimPrefix(key, keyRefused)
 		stored[name] = true
-		if c.refused.known[name] == 0 {
-			c.refused.know(name)
-		}
 		if err := policy.RefuseDomain(name); err != nil {
 			return contextFailed(err)
 		}
+		c.refused.know(name)
 	}
 	for name, turn := range before {
 		if !c.session.keeps() || stored[name] || c.refused.known[name] != turn {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -50,6 +51,8 @@ func TestRefusalsOfAFailingStore(t *testing.T) {
 		if err := s.context.refresh(t.Context()); lookleap.CodeOf(err) != lookleap.CodeIO {
 			t.Errorf("got %v", err)
 		}
+		must(t, store.Delete(t.Context(), keyRefused+"no domain"))
+		must(t, s.context.refresh(t.Context()))
 	})
 	t.Run("ANML-14.1-05/accept-undone-elsewhere", func(t *testing.T) {
 		s, store := begin(t)
@@ -112,5 +115,24 @@ func TestPolicyLimits(t *testing.T) {
 			t.Error(keys, err)
 		}
 		must(t, s.RefuseDomain(t.Context(), "d1.example"))
+	})
+	t.Run("ANML-14.1-05/reject-domain-taken-back-while-it-is-stored", func(t *testing.T) { // by a policy that is full then
+		full := &will{refused: make(map[string]bool), rules: map[ruleKey][]StandingRule{}}
+		for i := range maxRules {
+			full.refused[fmt.Sprintf("d%d.example", i)] = true
+		}
+		store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("", nil)}
+		st := asker(t)
+		st.user.Store = store
+		s := st.session()
+		store.hook = func(call string) error {
+			if strings.HasPrefix(call, "Put "+keyRefused) {
+				s.user.Policy.will.Store(full)
+			}
+			return nil
+		}
+		if s.RefuseDomain(t.Context(), "shop.example") == nil {
+			t.Error("a domain that is not refused is reported as refused")
+		}
 	})
 }

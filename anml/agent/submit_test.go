@@ -197,6 +197,17 @@ func TestStatusRetryAfter(t *testing.T) {
 	}, later(429, ""), lab.Status(204))
 }
 
+// TestStatusOfAGenericType: a body that is not of a media type of ANML does not say when to try again.
+func TestStatusOfAGenericType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable, options: Options{Read: anml.ReadOptions{AcceptGenericTypes: true}}})
+		s.shop.Handle("/a", lab.Sequence(answering(503, "application/xml",
+			service(`<head><title>Later</title></head><status code="busy" result="error" retry-after="30"/>`)), lab.Status(204)))
+		s.does(Call{Action: "a"}, lookleap.CodeUnavailable)
+		s.sends("GET /a")
+	})
+}
+
 func TestRedirects(t *testing.T) {
 	to := func(status int, location string) http.Handler { return lab.Status(status, "Location", location) }
 	for _, c := range []struct {

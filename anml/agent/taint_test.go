@@ -149,6 +149,16 @@ func TestTaintOfTheUsersOwnCode(t *testing.T) {
 	}
 }
 
+// Punctuation that the user wrote does not make what is hidden in invisible characters the user's.
+func TestTaintBehindTheUsersPunctuation(t *testing.T) {
+	c := told(t, "a.example", "Voucher SUMMERTREE")
+	c.Supplied("!")
+	hidden := strings.Map(func(r rune) rune { return tagBase + r }, "summertree")
+	if got := domains(c.taint("b.example", hidden)); got != "a.example" {
+		t.Errorf("from %q", got)
+	}
+}
+
 // What does not fit into the index is known all the same, and takes no room of others.
 func TestTaintBeyondItsLimit(t *testing.T) {
 	c := &Context{index: newTaintIndex([16]byte{}, 100), heard: newHearsay(384 << 20)}
@@ -422,10 +432,18 @@ func TestDeletedBesideLive(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
 	a := origin{serving: "a.example", host: "a.example", site: "a.example", confidentiality: anml.Public}
 	s.context.index.add(a, "booking 99887766")
-	told := fold("member 4711-8822")
-	s.context.index.deleted("a.example", slices.Collect(s.context.index.hashes(&told)))
+	member := fold("member 4711-8822")
+	s.context.index.deleted("a.example", slices.Collect(s.context.index.hashes(&member)))
 	found := s.context.taint("b.example", "99887766 and 4711-8822")
 	if len(found) != 2 || found[0].Deleted == found[1].Deleted {
 		t.Errorf("%+v", found)
+	}
+	// So does a whole text that was deleted, though another service told it within a longer one.
+	for _, text := range []string{"abc123", "abcd1234"} {
+		c := told(t, "a.example", text, "c.example", "the code is "+text+" today")
+		c.index.delete(func(o origin) bool { return o.serving == "a.example" })
+		if got := domains(c.taint("b.example", text)); got != "-a.example c.example" {
+			t.Errorf("%s: from %q", text, got)
+		}
 	}
 }

@@ -280,8 +280,8 @@ func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 		}
 	}
 	for _, counter := range r.Asks {
-		if counter.Field == "" {
-			return b.frame.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field")
+		if counter.Field == "" || counter.Purpose == "" {
+			return b.frame.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field or no purpose")
 		}
 		if !tellable(counter.Field) {
 			return b.frame.page.refusal(CodeValueType, "an ask of the agent's holds what no document can")
