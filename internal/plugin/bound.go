@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -28,27 +29,19 @@ func Await[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 		return call(ctx)
 	}
 	var none T
-	done, stop, err := Start(ctx, b, call)
+	done, ended, err := Start(ctx, b, call)
 	if err != nil {
 		return none, err
 	}
-	defer stop()
-	var late <-chan time.Time
-	if b.Limit > 0 {
-		timer := time.NewTimer(b.Limit)
-		defer timer.Stop()
-		late = timer.C
+	<-ended.Done()
+	if context.Cause(ended) == errLate {
+		return none, b.late()
 	}
 	select {
 	case o := <-done:
-		if o.err != nil && ctx.Err() == nil && o.late {
-			return none, b.late()
-		}
 		return o.value, o.err
-	case <-ctx.Done():
+	default: // the caller left
 		return none, ctx.Err()
-	case <-late:
-		return none, b.late()
 	}
 }
 
@@ -56,11 +49,14 @@ func Await[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 type Outcome[T any] struct {
 	value T
 	err   error
-	late  bool // the limit had passed
 }
 
-// Start runs a call on its own goroutine and does not wait for it.
-func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, error)) (<-chan Outcome[T], context.CancelFunc, error) {
+// errLate is the cause of a context that ended because the limit had passed.
+var errLate = errors.New("the limit of the call has passed")
+
+// Start runs a call on its own goroutine and does not wait for it. The context that it returns is
+// that of the call: it ends with ctx, when the limit has passed, and after the outcome was sent.
+func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, error)) (<-chan Outcome[T], context.Context, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +68,7 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 	if limit <= 0 {
 		limit = math.MaxInt64
 	}
-	ctx, stop := context.WithTimeout(ctx, limit)
+	ctx, stop := context.WithTimeoutCause(ctx, limit, errLate)
 	done := make(chan Outcome[T], 1)
 	go func() {
 		var o Outcome[T]
@@ -81,19 +77,18 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 			if !returned && o.err == nil {
 				o.err = b.Fail("it ended its goroutine")
 			}
-			o.late = ctx.Err() != nil
-			stop()
 			if o.err == nil {
 				b.paused.Store(0)
 			}
 			b.open.Add(-1)
 			done <- o
+			stop()
 		}()
 		defer b.Guard(&o.err)
 		o.value, o.err = call(ctx)
 		returned = true
 	}()
-	return done, stop, nil
+	return done, ctx, nil
 }
 
 // late returns the error of a call that took too long, after which the plug-in rests.
@@ -108,8 +103,7 @@ const restTime = 5 * time.Second
 // Resting reports whether a recent call took too long. A caller that can do without the plug-in
 // then need not wait for it again.
 func (b *Bound) Resting() bool {
-	until := b.paused.Load()
-	return until != 0 && time.Now().UnixNano() < until
+	return time.Now().UnixNano() < b.paused.Load()
 }
 
 type promptCheckKey struct{}

@@ -8,8 +8,10 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,8 +55,8 @@ func NewDoor(base string, now func() time.Time, next http.Handler) (*Door, error
 		return d, nil
 	}
 	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("the base URL must be an http or https URL without a query")
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || strings.ContainsAny(base, "?#") {
+		return nil, fmt.Errorf("the base URL must be an http or https URL without a user name, query or fragment")
 	}
 	if u.Scheme == "http" && !isLoopbackName(u.Hostname()) {
 		return nil, fmt.Errorf("the base URL must be https, unless it is on the loopback interface")
@@ -71,7 +73,7 @@ func (d *Door) Link(address string) string {
 	token := rand.Text()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	makeRoom(d.links, maxLinks, func(t time.Time) time.Time { return t }, d.now())
+	makeRoom(d.links, maxLinks, func(t time.Time) time.Time { return t })
 	d.links[sha256.Sum256([]byte(token))] = d.now().Add(LinkLifetime)
 	base := strings.TrimSuffix(address, "/")
 	if d.base != nil {
@@ -151,12 +153,12 @@ func (d *Door) admit(token, cookie string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	hash := sha256.Sum256([]byte(token))
-	expires, ok := d.links[hash]
+	expires := d.links[hash] // the zero time, which has passed, if there is no such link
 	delete(d.links, hash)
-	if !ok || !now.Before(expires) {
+	if !now.Before(expires) {
 		return false
 	}
-	makeRoom(d.sessions, maxSessions, func(s *session) time.Time { return s.expires }, now)
+	makeRoom(d.sessions, maxSessions, func(s *session) time.Time { return s.expires })
 	d.sessions[sha256.Sum256([]byte(cookie))] = &session{key, now.Add(SessionLifetime)}
 	return true
 }
@@ -177,25 +179,14 @@ func (d *Door) session(r *http.Request) *session {
 	return s
 }
 
-// makeRoom removes expired entries from a full map, and the one that expires first if
-// none has.
-func makeRoom[V any](m map[[32]byte]V, most int, expires func(V) time.Time, now time.Time) {
+// makeRoom removes the entry that expires first from a full map.
+func makeRoom[V any](m map[[32]byte]V, most int, expires func(V) time.Time) {
 	if len(m) < most {
 		return
 	}
-	var first [32]byte
-	var at time.Time
-	for k, v := range m {
-		e := expires(v)
-		if !now.Before(e) {
-			delete(m, k)
-		} else if at.IsZero() || e.Before(at) {
-			first, at = k, e
-		}
-	}
-	if len(m) >= most {
-		delete(m, first)
-	}
+	delete(m, slices.MinFunc(slices.Collect(maps.Keys(m)), func(a, b [32]byte) int {
+		return expires(m[a]).Compare(expires(m[b]))
+	}))
 }
 
 func (d *Door) secure(r *http.Request) bool {

@@ -80,13 +80,13 @@ func isLoopbackName(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback() && a.Zone() == ""
+	a, _ := netip.ParseAddr(host) // the zero address of another text is not a loopback one
+	return a.IsLoopback() && a.Zone() == ""
 }
 
 func isLoopbackAddr(address string) bool {
-	a, err := netip.ParseAddrPort(address)
-	return err == nil && a.Addr().Unmap().IsLoopback()
+	a, _ := netip.ParseAddrPort(address)
+	return a.Addr().Unmap().IsLoopback()
 }
 
 // splitHost splits a Host header. An absent port is that of http.
