@@ -357,9 +357,6 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 // again. Like Ask, it records a "no", so that an identical request is not shown again
 // immediately.
 func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approval, error) {
-	if p == nil {
-		return nil, errNoPlan
-	}
 	if h == nil {
 		return nil, errNoHost
 	}

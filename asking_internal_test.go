@@ -35,3 +35,25 @@ func TestRoom(t *testing.T) {
 		t.Error("there is no map")
 	}
 }
+
+// TestRefusalsAreKept: when there are too many refusals, those that have ended make room.
+func TestRefusalsAreKept(t *testing.T) {
+	now := time.Now()
+	a := &asking{refused: make(map[question]time.Time)}
+	for i := range maxRemembered {
+		until := now // which is over
+		if i%2 == 0 {
+			until = now.Add(1)
+		}
+		a.refused[question{"ann", fmt.Sprint(i)}] = until
+	}
+	a.refuse(new(ConsentRequest), "ann", AskLimits{Refusal: time.Minute}, now)
+	for q, until := range a.refused {
+		if !until.After(now) {
+			t.Errorf("%s is remembered", q.shown)
+		}
+	}
+	if want := maxRemembered/2 + 1; len(a.refused) != want {
+		t.Errorf("%d refusals are left, want %d", len(a.refused), want)
+	}
+}

@@ -93,7 +93,11 @@ func TestAskedUntilTired(t *testing.T) {
 				if n := ui.shown.Load(); n != want+1 {
 					t.Errorf("shown %d times, want %d", n, want+1)
 				}
-				time.Sleep(5 * time.Minute)
+				time.Sleep(5*time.Minute - 1)
+				if _, err := h.Ask(t.Context(), planFrom(t, "https://a.example", "read it")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || ui.shown.Load() != want+1 {
+					t.Errorf("shown again too early: %v", err)
+				}
+				time.Sleep(1)
 			}
 		})
 		bubble("accept-another-question-after-no", func(t *testing.T) {
@@ -366,6 +370,15 @@ func TestSecondDialogue(t *testing.T) {
 		h := &lookleap.Host{Prompter: lookleap.SuspendingPrompter{}}
 		_, err := h.PromptConsent(t.Context(), planFrom(t, "https://a.example", "read it").Request())
 		if err != lookleap.ErrConsentPending {
+			t.Error(err)
+		}
+	})
+	bubble("accept-wrapped-pending-as-pending", func(t *testing.T) {
+		h := &lookleap.Host{Prompter: prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, fmt.Errorf("sent by mail: %w", lookleap.ErrConsentPending)
+		})}
+		_, err := h.PromptConsent(t.Context(), planFrom(t, "https://a.example", "read it").Request())
+		if !errors.Is(err, lookleap.ErrConsentPending) || errors.Is(err, lookleap.ErrConsentRefused) {
 			t.Error(err)
 		}
 	})

@@ -47,11 +47,8 @@ func NewMemoryCache(entries int) Cache { return NewMemoryCacheSize(entries, Defa
 // than all of it.
 func NewMemoryCacheSize(entries int, bytes int64) Cache {
 	c := &memoryCache{left: bytes}
-	var err error
-	c.entries, err = simplelru.NewLRU(max(entries, 1), func(key string, e memoryEntry) { c.left += e.size(key) })
-	if err != nil {
-		panic(err) // only a size below 1 is an error
-	}
+	// Only a size below 1 is an error.
+	c.entries, _ = simplelru.NewLRU(max(entries, 1), func(key string, e memoryEntry) { c.left += e.size(key) })
 	return c
 }
 
@@ -151,7 +148,7 @@ const believeLatest = 7 * 24 * time.Hour
 // hasPassed reports whether the Host's clock has reached a time, now or within
 // believeLatest. It returns false for the zero time.
 func (h *Host) hasPassed(t time.Time) bool {
-	if h == nil || t.IsZero() {
+	if t.IsZero() {
 		return false
 	}
 	now, err := h.clock()
@@ -276,10 +273,8 @@ func (c sealedSwapper) CompareAndSwap(ctx context.Context, key string, old, valu
 		return false, err
 	}
 	var found []byte
-	if sealed != nil {
-		if plain, _, err := c.open(key, sealed); err == nil {
-			found = append([]byte{}, plain...)
-		}
+	if plain, _, err := c.open(key, sealed); err == nil {
+		found = append([]byte{}, plain...)
 	}
 	if (found == nil) != (old == nil) || !bytes.Equal(found, old) {
 		return false, nil

@@ -3,7 +3,6 @@ package lookleap_test
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -218,62 +218,6 @@ func TestSealedCache(t *testing.T) {
 	})
 }
 
-func TestSeal(t *testing.T) {
-	t.Run("of-another-process", func(t *testing.T) { // which may have another version of this module
-		if state, err := lookleap.Unseal(resumeKey, "dxv9FVd6Gjo3g4x41KSdMainwUqyvtzCdZEliihEils5"); err != nil || string(state) != "state" {
-			t.Errorf("%q, %v", state, err)
-		}
-	})
-	sealed, err := lookleap.Seal(resumeKey, []byte("state"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if state, err := lookleap.Unseal(resumeKey, sealed); err != nil || string(state) != "state" {
-		t.Fatalf("got %q, %v", state, err)
-	}
-	if again, _ := lookleap.Seal(resumeKey, []byte("state")); again == sealed {
-		t.Error("two seals of one state are equal, so a watcher sees repetition")
-	}
-	otherKey := bytes.Repeat([]byte{1}, lookleap.MinKeyLen)
-	for name, open := range map[string]func() ([]byte, error){
-		"altered":   func() ([]byte, error) { return lookleap.Unseal(resumeKey, flip(sealed)) },
-		"other-key": func() ([]byte, error) { return lookleap.Unseal(otherKey, sealed) },
-		"empty":     func() ([]byte, error) { return lookleap.Unseal(resumeKey, "") },
-		"padding":   func() ([]byte, error) { return lookleap.Unseal(resumeKey, sealed+"=") },
-		"newline":   func() ([]byte, error) { return lookleap.Unseal(resumeKey, sealed+"\n") },
-		"from-the-cache": func() ([]byte, error) {
-			below := lookleap.NewMemoryCache(1)
-			c, _ := lookleap.SealedCache(below, resumeKey)
-			_ = c.Put(t.Context(), "", []byte("state"), planTime)
-			raw, _, err := below.Get(t.Context(), place(""))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return lookleap.Unseal(resumeKey, base64.RawURLEncoding.EncodeToString(raw))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if state, err := open(); state != nil || !errors.Is(err, lookleap.ErrSealBroken) {
-				t.Fatalf("got %q, %v", state, err)
-			}
-		})
-	}
-	t.Run("spare-bits", func(t *testing.T) {
-		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-		sealed, _ := lookleap.Seal(resumeKey, []byte("states")) // 34 bytes: the last character has four spare bits
-		last := len(sealed) - 1
-		for i, c := range alphabet {
-			other := sealed[:last] + string(c)
-			if state, err := lookleap.Unseal(resumeKey, other); other != sealed && err == nil {
-				t.Errorf("character %d: two spellings of one seal open as %q", i, state)
-			}
-		}
-	})
-	if _, err := lookleap.Seal(resumeKey[:31], nil); err == nil {
-		t.Error("a short key was taken")
-	}
-}
-
 func TestUpdateCache(t *testing.T) {
 	key := bytes.Repeat([]byte("k"), lookleap.MinKeyLen)
 	sealed := func() lookleap.Cache {
@@ -298,6 +242,17 @@ func TestUpdateCache(t *testing.T) {
 				}
 				if got, err := swapper.CompareAndSwap(t.Context(), "swap", before, []byte(value), until); got != want || err != nil {
 					t.Errorf("from %q to %q: %v, %v", old, value, got, err)
+				}
+			}
+			if err := cache.Put(t.Context(), "empty", nil, until); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []struct {
+				key string
+				old []byte
+			}{{"empty", nil}, {"missing", []byte{}}} {
+				if ok, err := swapper.CompareAndSwap(t.Context(), c.key, c.old, []byte("x"), until); ok || err != nil {
+					t.Errorf("an entry that is %s has the value %#v: %v", c.key, c.old, err)
 				}
 			}
 			swap("a", "b", false)
@@ -349,8 +304,41 @@ func TestUpdateCache(t *testing.T) {
 		if err := h.UpdateCache(t.Context(), "a", func([]byte) ([]byte, time.Time, bool) { calls++; return nil, time.Time{}, false }); err != nil || calls != 1 {
 			t.Error(err, calls)
 		}
+		if value, _, err := h.SharedCache().Get(t.Context(), "a"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q is stored, %v", value, err)
+		}
+	})
+	t.Run("reject-old-value-of-a-missing-entry", func(t *testing.T) {
+		c := &staleCache{lookleap.NewMemoryCache(10).(lookleap.CompareAndSwapper), nil}
+		err := (&lookleap.Host{Cache: c}).UpdateCache(t.Context(), "a", func(old []byte) ([]byte, time.Time, bool) { return []byte("y"), until, old == nil })
+		if value, _, _ := c.CompareAndSwapper.Get(t.Context(), "a"); err != nil || string(value) != "y" {
+			t.Errorf("%q, %v", value, err)
+		}
+		sealed, _ := lookleap.SealedCache(c, key)
+		if ok, err := sealed.(lookleap.CompareAndSwapper).CompareAndSwap(t.Context(), "b", nil, []byte("y"), until); !ok || err != nil {
+			t.Errorf("%t, %v", ok, err)
+		}
+	})
+	t.Run("reject-write-that-fails", func(t *testing.T) {
+		c := &staleCache{lookleap.NewMemoryCache(10).(lookleap.CompareAndSwapper), errCacheDown}
+		plain := struct{ lookleap.Cache }{c}
+		err := (&lookleap.Host{Cache: plain}).UpdateCache(t.Context(), "a", func([]byte) ([]byte, time.Time, bool) { return nil, until, true })
+		if !errors.Is(err, errCacheDown) {
+			t.Error(err)
+		}
 	})
 }
+
+// staleCache returns a value next to a missing entry, and an error for each Put.
+type staleCache struct {
+	lookleap.CompareAndSwapper
+	put error
+}
+
+func (*staleCache) Get(context.Context, string) ([]byte, time.Time, error) {
+	return []byte("stale"), time.Time{}, fmt.Errorf("redis: %w", fs.ErrNotExist)
+}
+func (s *staleCache) Put(context.Context, string, []byte, time.Time) error { return s.put }
 
 // forging damages what is read the first times, until it is replaced.
 type forging struct{ lookleap.CompareAndSwapper }
@@ -372,7 +360,7 @@ type failingCache struct{}
 var errCacheDown = errors.New("the cache is down")
 
 func (failingCache) Get(context.Context, string) ([]byte, time.Time, error) {
-	return nil, time.Time{}, errCacheDown
+	return []byte("stale"), planTime, errCacheDown // which says nothing
 }
 func (failingCache) Put(context.Context, string, []byte, time.Time) error { return errCacheDown }
 func (failingCache) Delete(context.Context, string) error                 { return errCacheDown }
@@ -442,6 +430,11 @@ func TestUpdateOfOtherCaches(t *testing.T) {
 	if value, _, err := plain.Get(t.Context(), "k"); err != nil || string(value) != "new" {
 		t.Errorf("%q, %v", value, err)
 	}
+	if sealed, err := lookleap.SealedCache(plain, resumeKey); err != nil {
+		t.Error(err)
+	} else if _, ok := sealed.(lookleap.CompareAndSwapper); ok {
+		t.Error("sealing makes a cache swap")
+	}
 	h := &lookleap.Host{Cache: &swappingCache{lookleap.NewMemoryCache(8)}}
 	if err := h.UpdateCache(t.Context(), "k", set); lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
 		t.Error(err)
@@ -456,4 +449,44 @@ func TestExpiredWithoutClock(t *testing.T) {
 	if value, _, err := h.SharedCache().Get(t.Context(), "k"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%q, %v", value, err)
 	}
+}
+
+// lateCache stores what it was given when it is released.
+type lateCache struct {
+	lookleap.Cache
+	release chan struct{}
+	stored  []byte
+}
+
+func (c *lateCache) Put(_ context.Context, _ string, value []byte, _ time.Time) error {
+	<-c.release
+	c.stored = bytes.Clone(value)
+	return nil
+}
+
+func (c *lateCache) Delete(context.Context, string) error { <-c.release; return nil }
+
+// TestCallsThatOutliveTheirCallers: a late Put stores what its caller gave, and there is a bound for
+// the calls that no one waits for.
+func TestCallsThatOutliveTheirCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		below := &lateCache{release: make(chan struct{})}
+		c := (&lookleap.Host{Cache: below}).SharedCache()
+		value := []byte("given")
+		if err := c.Put(context.Background(), "k", value, planTime); lookleap.CodeOf(err) != lookleap.CodeCacheFailed {
+			t.Error(err)
+		}
+		copy(value, "later")
+		for i := range 70 {
+			err := c.Delete(context.Background(), "k")
+			if bound := i >= 63; err == nil || strings.Contains(err.Error(), "64 calls have not returned") != bound {
+				t.Errorf("call %d: %v", i, err)
+			}
+		}
+		close(below.release)
+		synctest.Wait()
+		if string(below.stored) != "given" {
+			t.Errorf("it stored %q", below.stored)
+		}
+	})
 }

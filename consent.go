@@ -264,8 +264,8 @@ func hostOf(s string) (host string, ok bool) {
 	if !strings.ContainsAny(s, ".:") {
 		return "", false
 	}
-	host, err := partyRules.ParseHost(s)
-	return host, err == nil && host == s
+	host, _ = partyRules.ParseHost(s)
+	return host, host == s
 }
 
 // recipientHost returns the host that a recipient names, in any spelling: a client may send to a

@@ -56,6 +56,17 @@ func TestPlanWithoutParts(t *testing.T) {
 	if p, err := lookleap.NewPlan(*newPlan(t, "x").Request(), nil, year10000); p != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
 		t.Errorf("%v, %v", p, err)
 	}
+	judged := *newPlan(t, "x").Request()
+	for at, ok := range map[time.Time]bool{planTime: true, year10000: false} {
+		judged.Verdict = &lookleap.Verdict{Summary: "not UTF-8: \xff", CheckedAt: at}
+		p, err := lookleap.NewPlan(judged, nil, planTime)
+		if (p != nil) != ok || (err == nil) != ok || !ok && !errors.Is(err, lookleap.ErrPlanInvalid) {
+			t.Errorf("with a verdict of %s: %v, %v", at, p, err)
+		}
+		if ok && p.Request().Verdict.Summary != "not UTF-8: \ufffd" {
+			t.Errorf("the plan is about another verdict: %q", p.Request().Verdict.Summary)
+		}
+	}
 }
 
 // TestCommitWithoutClock: the error says that the clock failed.
@@ -78,5 +89,70 @@ func TestDecideWithoutClock(t *testing.T) {
 	a, err := h.Decide(t.Context(), p, lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address", "phone"}})
 	if a != nil || lookleap.CodeOf(err) != lookleap.CodePlanExpired || !strings.Contains(err.Error(), "clock") {
 		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// TestConsentErrors: an error says why there is no consent, and what a program can do about it.
+func TestConsentErrors(t *testing.T) {
+	p := newPlan(t, "x")
+	digest := p.Request().Digest
+	decide := func(at time.Time, digest string, ids ...string) error {
+		return second(p.Approve(lookleap.ConsentDecision{Digest: digest, Approved: ids}, at))
+	}
+	parse := func(old, with string) error {
+		state, _ := p.State()
+		return second(lookleap.ParsePlan([]byte(strings.Replace(string(state), old, with, 1))))
+	}
+	ask := func(h *lookleap.Host) error {
+		h.Now = func() time.Time { return planTime }
+		return second(h.Ask(t.Context(), newPlan(t, "x")))
+	}
+	closed := new(lookleap.Host)
+	_ = closed.Close()
+	committed := commitTo(closed, t.Context(), approved(t, p, planTime), func(context.Context, []byte) error { return nil })
+	noTerminal := prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		return lookleap.ConsentDecision{}, errors.New("no terminal")
+	})
+	for want, err := range map[string]error{
+		"no prompter is configured, so the user cannot be asked (consent-no-prompter); set Host.Prompter":                                               ask(new(lookleap.Host)),
+		"asking the user failed: no terminal (consent-failed)":                                                                                          ask(&lookleap.Host{Prompter: noTerminal}),
+		"the decision came after the plan expired (plan-expired); do the operation again: it makes a new plan, and the user is asked again":             decide(planTime.Add(lookleap.PlanLifetime), digest, "address"),
+		"the decision is about another request (consent-mismatch); return the user's decision about this request, with its Digest and ids of its items": decide(planTime, "", "address"),
+		"the user did not agree (consent-refused)":                                                                                                      decide(planTime, digest),
+		"the plan is invalid: its type is not application/vnd.lookleap.plan+json;version=1 (plan-invalid)":                                              parse("version=1", "version=2"),
+		"the plan is invalid: the effect does not match its digest (plan-invalid)":                                                                      parse(`"effect":"eA=="`, `"effect":"eQ=="`),
+		"the plan is invalid: its effect is not canonical base64: illegal base64 data at input byte 0 (plan-invalid)":                                   parse(`"effect":"eA=="`, `"effect":"*"`),
+		"plan " + p.ID() + ": the host is closed (closed)":                                                                                              committed,
+		"no route": lookleap.NothingSent(errors.New("no route")),
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+	if _, err := (&lookleap.Host{Prompter: noTerminal, Now: func() time.Time { panic("no clock") }}).Ask(t.Context(), newPlan(t, "x")); strings.Contains(err.Error(), "do the operation again") {
+		t.Errorf("the fix is for another cause: %v", err)
+	}
+}
+
+// TestUntil: an approval says until when the user approved identical requests.
+func TestUntil(t *testing.T) {
+	p := newPlan(t, "x")
+	until := planTime.Add(time.Hour)
+	a, err := p.Approve(lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address"}, Until: until}, planTime)
+	if err != nil || !a.Until().Equal(until) {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// TestRecipientOfAnAddress: an address in a URL is the site of its recipient.
+func TestRecipientOfAnAddress(t *testing.T) {
+	const origin = "https://[2606:2800:220:1::1]"
+	for recipient, want := range map[string]lookleap.ItemClass{
+		origin: lookleap.ItemOrdinary, origin + "/orders": lookleap.ItemOrdinary, "https://[2606:2800:220:1::2]/orders": lookleap.ItemOtherRecipient,
+	} {
+		p, err := lookleap.NewPlan(request(lookleap.ConsentAct, origin, "do it", item("a", "x", recipient)), nil, planTime)
+		if err != nil || p.Request().Items[0].Class != want {
+			t.Errorf("%s: %+v, %v", recipient, p.Request(), err)
+		}
 	}
 }

@@ -34,6 +34,8 @@ func TestItemsOfOneKind(t *testing.T) {
 		{"words", "answer the question", "refuse the question", false},
 		{"words-after-a-quotation", `answer "name" now`, `answer "name" later`, false},
 		{"signs-next-to-digits", "pay 10:30", "pay 10/30", false},
+		{"signs-between-words", "read on-line", "read online", false},
+		{"quoted-and-nothing", `answer "name"`, "answer ", false},
 		{"quoted-and-plain", `answer "name"`, "answer name", false},
 		{"text-that-looks-quoted", `answer "\" now`, `answer "\" later`, true},
 	} {
@@ -157,10 +159,13 @@ In all:     3 things to agree to: 1 program, 2 ordinary
 // TestLeftOut: of a long value both ends are shown, and the number of bytes between them.
 func TestLeftOut(t *testing.T) {
 	line := "echo one more line\n"
+	broken := []byte(strings.Repeat("\x80", 5000)) // a character would end with one to three such bytes
+	broken[lookleap.MaxShown*3/4-4] = 'a'
 	for name, v := range map[string]lookleap.ConsentValue{
-		"one-line":      {Label: "value", Text: strings.Repeat("0123456789", 1000)},
-		"several-lines": {Label: "value", Text: strings.Repeat(line, 1000)},
-		"no-characters": {Label: "value", Data: []byte(strings.Repeat("\x80", 5000))},
+		"one-line":       {Label: "value", Text: strings.Repeat("0123456789", 1000)},
+		"several-lines":  {Label: "value", Text: strings.Repeat(line, 1000)},
+		"long-character": {Label: "value", Data: broken},
+		"no-characters":  {Label: "value", Data: []byte(strings.Repeat("\x80", 5000))},
 	} {
 		t.Run("O35/accept-"+name, func(t *testing.T) {
 			s := layout(shop, item("a", "send it", "shop.example", value(v)))
@@ -170,7 +175,7 @@ func TestLeftOut(t *testing.T) {
 			}
 			left, _ := strconv.Atoi(found[1])
 			shown := max(len(v.Text), len(v.Data)) - left
-			if shown > lookleap.MaxShown || shown < lookleap.MaxShown-8 {
+			if shown > lookleap.MaxShown || shown < lookleap.MaxShown-8 || v.Data != nil && shown != lookleap.MaxShown {
 				t.Errorf("%d bytes are shown", shown)
 			}
 			if name == "several-lines" && strings.Count(s, "echo one more line") < shown/len(line)-1 {

@@ -183,6 +183,15 @@ func TestWhatIsApprovedIsShown(t *testing.T) {
 					}
 				}
 			})
+			t.Run("accept-longest-command", func(t *testing.T) {
+				for n, ok := range map[int]bool{lookleap.MaxShown: true, lookleap.MaxShown + 1: false} {
+					long := lookleap.ConsentValue{Label: "command", Text: strings.Repeat("x", n), Command: true}
+					_, err := lookleap.NewPlan(request(lookleap.ConsentScript, shop, "run it", item("a", "run it", lookleap.RecipientAgent, value(long))), nil, planTime)
+					if (err == nil) != ok || err != nil && err.Error() != `item "a" has a command of 4097 bytes, and a user is shown at most 4096 (consent-too-long)` {
+						t.Errorf("%d bytes: %v", n, err)
+					}
+				}
+			})
 			t.Run("reject-long-command", func(t *testing.T) {
 				long := lookleap.ConsentValue{Label: "argument", Text: strings.Repeat("x", lookleap.MaxShown/2), Command: true}
 				_, err := lookleap.NewPlan(request(lookleap.ConsentScript, shop, "run it", item("a", "run it", lookleap.RecipientAgent, value(long), value(long),

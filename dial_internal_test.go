@@ -2,12 +2,19 @@ package lookleap
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
+	"math/big"
 	"net"
 	"net/netip"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,6 +60,7 @@ func TestAttempt(t *testing.T) {
 		{"F04/reject-private-end", publicEnd, netguard.Guard{}, privateEnd, nil, CodeBlockedAddress, 1},
 		{"reject-error", publicEnd, netguard.Guard{}, netip.AddrPort{}, broken, CodeInternal, 1},
 		{"reject-no-connection", publicEnd, netguard.Guard{}, netip.AddrPort{}, nil, CodeInternal, 1},
+		{"reject-no-connection-in-a-test-bed", privateEnd, netguard.Guard{AllowPrivate: true}, netip.AddrPort{}, nil, CodeInternal, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			made, dials := &endedConn{remote: c.remote}, 0
@@ -159,6 +167,79 @@ func TestDialTLS(t *testing.T) {
 			t.Error("the connection is open")
 		}
 	})
+}
+
+// TestDialTCP: an address is dialled in its own family.
+func TestDialTCP(t *testing.T) {
+	stop := errors.New("no packet is sent")
+	for address, want := range map[string]string{"127.0.0.1:9": "tcp4", "[::1]:9": "tcp6"} {
+		t.Run(want, func(t *testing.T) {
+			got := ""
+			dial := dialTCP(&net.Dialer{ControlContext: func(_ context.Context, network, _ string, _ syscall.RawConn) error {
+				got = network
+				return stop
+			}})
+			conn, err := dial(t.Context(), netip.MustParseAddrPort(address))
+			if want == "tcp6" && err != nil && got == "" {
+				t.Skip("this machine has no IPv6: ", err)
+			}
+			if conn != nil || !errors.Is(err, stop) || got != want {
+				t.Errorf("%v, %v over %q", conn, err, got)
+			}
+		})
+	}
+}
+
+// TestClientCertificate: a certificate is presented to a server that asks for one of its issuer.
+func TestClientCertificate(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issue := func(name string) tls.Certificate {
+		template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour)}
+		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
+	}
+	own, other := issue("own"), issue("other")
+	for name, c := range map[string]struct {
+		asks tls.ClientAuthType
+		of   tls.Certificate
+		sent bool
+	}{
+		"accept-issuer":       {tls.RequestClientCert, own, true},
+		"reject-other-issuer": {tls.RequestClientCert, other, false},
+		"reject-unasked":      {tls.NoClientCert, own, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, server := net.Pipe()
+			defer server.Close()
+			issuers := x509.NewCertPool()
+			issuers.AddCert(c.of.Leaf)
+			seen := make(chan int, 1)
+			go func() {
+				conn := tls.Server(server, &tls.Config{Certificates: []tls.Certificate{other}, ClientAuth: c.asks, ClientCAs: issuers})
+				_ = conn.Handshake()
+				seen <- len(conn.ConnectionState().PeerCertificates)
+			}()
+			conn := &guardedConn{Conn: client}
+			secured, err := conn.handshake(t.Context(), "shop.example", &tls.Config{Certificates: []tls.Certificate{own}, InsecureSkipVerify: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := <-seen; (got > 0) != c.sent || conn.ClientCertificate() != c.sent {
+				t.Errorf("%d certificates at the server, noted: %t", got, conn.ClientCertificate())
+			}
+			_ = secured.(*tls.Conn).NetConn().Close()
+		})
+	}
 }
 
 // nothingResolver breaks its contract.

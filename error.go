@@ -102,7 +102,7 @@ func linesOf(causes []error, above Code) (lines []string) {
 		if exchange, ok := err.(interface{ AsError() *Error }); ok {
 			err = exchange.AsError()
 		}
-		if e, ok := err.(*Error); ok && e != nil {
+		if e, _ := err.(*Error); e != nil {
 			texts = e.lines(above)
 		} else if more := joinedErrors(err); more != nil {
 			texts = linesOf(more, above)
@@ -143,9 +143,7 @@ func withoutCode(err error, above Code) (text, fix string) {
 	text = err.Error()
 	if e := (*Error)(nil); errors.As(err, &e) && e != nil {
 		text, fix = strings.Replace(text, e.Error(), strings.Join(e.lines(e.Code), "; "), 1), e.Fix
-		if fix != "" {
-			text = strings.TrimSuffix(text, "; "+line(fix))
-		}
+		text = strings.TrimSuffix(text, "; "+line(fix))
 	}
 	text = strings.TrimSuffix(text, " ("+string(above)+")")
 	return strings.ReplaceAll(text, "\n", "; "), fix
@@ -257,11 +255,7 @@ func Codes() iter.Seq2[Code, string] {
 // as a refused connection, an invalid certificate or the end of a context, have codes
 // too. CodeOf returns [CodeOK] for nil and [CodeInternal] for any other error.
 func CodeOf(err error) (code Code) {
-	defer func() {
-		if recover() != nil { // a method of the error panicked
-			code = CodeInternal
-		}
-	}()
+	defer func() { _ = recover() }() // a method of the error panicked, which leaves the code as it is
 	code = ownCode(err)
 	if code != CodeInternal {
 		return code
@@ -411,7 +405,7 @@ const retryWait = 30 * time.Second
 // false for an [ErrDenied], for an operation that its caller cancelled, and for every
 // error that needs another request, other data, or the user.
 func Retryable(err error) (wait time.Duration, ok bool) {
-	if err == nil || errors.Is(err, ErrDenied) || errors.Is(err, ErrBogus) {
+	if errors.Is(err, ErrDenied) || errors.Is(err, ErrBogus) {
 		return 0, false
 	}
 	code, ends := CodeOf(err), endOf(err)

@@ -7,7 +7,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -35,12 +37,19 @@ func TestCodeTable(t *testing.T) {
 			t.Errorf("%s: the title %q is not a bare sentence", code, title)
 		}
 	}
-	last := lookleap.Code("")
+	last, known := lookleap.Code(""), 0
 	for code, title := range lookleap.Codes() {
+		known++
 		if code <= last || code.Title() != title || !code.Known() {
 			t.Errorf("%s is out of order or unknown", code)
 		}
 		last = code
+	}
+	if known < 100 {
+		t.Errorf("%d codes", known)
+	}
+	for range lookleap.Codes() {
+		break // which a function with a yield must obey
 	}
 	if lookleap.Code("no-such-code").Known() || lookleap.Code("no-such-code").Title() != "no-such-code" {
 		t.Error("an unknown code is known")
@@ -112,11 +121,49 @@ func TestCodeOf(t *testing.T) {
 		{lookleap.ErrCacheForged, lookleap.CodeCacheForged},
 		{fs.ErrNotExist, lookleap.CodeInternal},
 		{context.Canceled, lookleap.CodeCancelled},
+		{fmt.Errorf("asking: %w", context.Canceled), lookleap.CodeCancelled},
+		{fmt.Errorf("asking: %w", context.DeadlineExceeded), lookleap.CodeTimeout},
+		{fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), lookleap.CodeTruncated},
+		{&fs.PathError{Op: "open", Path: "a", Err: fs.ErrPermission}, lookleap.CodeIO},
+		{&os.LinkError{Op: "link", Old: "a", New: "b", Err: fs.ErrExist}, lookleap.CodeIO},
+		{textCode(lookleap.CodeTLS), lookleap.CodeTLS},
+		{textCode("of-another-module"), lookleap.CodeInternal},
 	} {
 		if got := lookleap.CodeOf(c.err); got != c.want {
 			t.Errorf("CodeOf(%v) = %s, want %s", c.err, got, c.want)
 		}
 	}
+}
+
+// textCode is an error of another module that has a code, too.
+type textCode string
+
+func (c textCode) Error() string      { return "it has the code " + string(c) }
+func (c textCode) ReasonCode() string { return string(c) }
+
+// exchangeError says what an exchange knows about its error, as those of package fetch do.
+type exchangeError struct {
+	cause *lookleap.Error
+	retry time.Duration
+}
+
+func (e exchangeError) Error() string            { return "an exchange" }
+func (e exchangeError) Unwrap() error            { return e.cause }
+func (e exchangeError) AsError() *lookleap.Error { return e.cause }
+func (e exchangeError) RetryIn() time.Duration   { return e.retry }
+
+// listError joins errors, of which some are nil, as errors.Join does.
+type listError []error
+
+func (l listError) Unwrap() []error { return l }
+func (l listError) Error() string {
+	var texts []string
+	for _, err := range l {
+		if err != nil {
+			texts = append(texts, err.Error())
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // second returns the error of a call with a result.
@@ -192,7 +239,24 @@ func TestErrorText(t *testing.T) {
 			"loading: a: served as text/plain (media-type)"},
 		"joined": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: errors.Join(fs.ErrClosed, &lookleap.Error{Code: lookleap.CodeTimeout, Message: "too late"}, fs.ErrClosed)},
 			"no address was found (dns-error)\n\tfile already closed\n\ttoo late (timeout)"},
-		"foreign-lines": {&lookleap.Error{Code: lookleap.CodeIO, Subject: "a\nb", Message: "x" + bell, Err: errors.New("one\ntwo")}, `a\u{A}b: x\u{7}: one; two (io)`},
+		"joined-below-joined": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: errors.Join(errors.Join(fs.ErrClosed, fs.ErrExist), fs.ErrInvalid)},
+			"no address was found (dns-error)\n\tfile already closed\n\tfile already exists\n\tinvalid argument"},
+		"joined-classes": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: listError{nil, lookleap.ErrDenied, exchangeError{cause: below}, (*lookleap.Error)(nil)}},
+			"no address was found (dns-error)\n\thttps://example.com/a: the body has more than 10 bytes (too-large); raise the limit\n\t" + lookleap.CodeInternal.Title() + " (internal)"},
+		"joined-with-words": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: fmt.Errorf("%w and %w", fs.ErrClosed, fs.ErrExist)},
+			"no address was found: file already closed and file already exists (dns-error)"},
+		"cause-alone": {&lookleap.Error{Code: lookleap.CodeIO, Err: fs.ErrPermission}, "permission denied (io)"},
+		"place-of-the-cause": {&lookleap.Error{Code: lookleap.CodeNotUTF8, Message: "loading", Err: &lookleap.Error{Code: lookleap.CodeNotUTF8, Subject: "a.md", Position: lookleap.Position{Line: 2, Column: 3}, Message: "byte 0xff"}},
+			"loading: a.md: 2:3: byte 0xff (not-utf8)"},
+		"own-fix":            {&lookleap.Error{Code: lookleap.CodeTooLarge, Message: "loading", Fix: "ask for less", Err: below}, "loading: https://example.com/a: the body has more than 10 bytes (too-large); ask for less"},
+		"own-fix-of-wrapped": {&lookleap.Error{Code: lookleap.CodeTooLarge, Message: "loading", Fix: "ask for less", Err: fmt.Errorf("reading: %w", below)}, "loading: reading: https://example.com/a: the body has more than 10 bytes (too-large); ask for less"},
+		"exchange":           {&lookleap.Error{Code: lookleap.CodeTooLarge, Message: "loading", Err: exchangeError{cause: below}}, "loading: https://example.com/a: the body has more than 10 bytes (too-large); raise the limit"},
+		"response": {&lookleap.Error{Code: lookleap.CodeBadStatus, Message: "loading", Err: &lookleap.ResponseError{Status: 503, RetryAfter: time.Minute, Err: below}},
+			"loading: HTTP status 503, retry after 1m0s: https://example.com/a: the body has more than 10 bytes (bad-status); raise the limit"},
+		"response-alone":        {&lookleap.ResponseError{Status: 503, RetryAfter: time.Nanosecond, Err: fs.ErrClosed}, "HTTP status 503, retry after 1ns: file already closed"},
+		"response-of-no-status": {&lookleap.ResponseError{Err: fs.ErrClosed}, "file already closed"},
+		"lowest-status":         {&lookleap.ResponseError{Status: 1}, "HTTP status 1"},
+		"foreign-lines":         {&lookleap.Error{Code: lookleap.CodeIO, Subject: "a\nb", Message: "x" + bell, Err: errors.New("one\ntwo")}, `a\u{A}b: x\u{7}: one; two (io)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.err.Error(); got != c.want {
@@ -226,6 +290,13 @@ func TestRetryable(t *testing.T) {
 		{"bogus", coded(lookleap.CodeTimeout, lookleap.ErrBogus), 0, false},
 		{"status-503", coded(lookleap.CodeBadStatus, &lookleap.ResponseError{Status: 503}), 30 * time.Second, true},
 		{"status-503-with-time", coded(lookleap.CodeBadStatus, &lookleap.ResponseError{Status: 503, RetryAfter: time.Hour}), time.Hour, true},
+		{"status-404-with-time", coded(lookleap.CodeBadStatus, &lookleap.ResponseError{Status: 404, RetryAfter: 1}), 30 * time.Second, true},
+		{"no-response", coded(lookleap.CodeBadStatus, (*lookleap.ResponseError)(nil)), 0, false},
+		{"exchange-with-time", exchangeError{&lookleap.Error{Code: lookleap.CodeTimeout}, time.Hour}, time.Hour, true},
+		{"no-verdict", coded(lookleap.CodeTimeout, fmt.Errorf("%w, %w", &lookleap.VerifyError{}, (*lookleap.VerifyError)(nil))), 30 * time.Second, true},
+		{"nil-verdict", coded(lookleap.CodeTimeout, (*lookleap.VerifyError)(nil)), 30 * time.Second, true},
+		{"verdict-that-ends-now", no(lookleap.CodeUnavailable, now.Add(1), nil), 1, true},
+		{"verdict-of-requests-that-ends-now", no(lookleap.CodeLimit, now.Add(1), nil), 1, true},
 		{"status-404", coded(lookleap.CodeBadStatus, &lookleap.ResponseError{Status: 404}), 0, false},
 		{"verdict", no(lookleap.CodeUnavailable, now.Add(time.Minute), nil), time.Minute, true},
 		{"verdict-without-end", no(lookleap.CodeUnavailable, time.Time{}, nil), 30 * time.Second, true},
@@ -239,5 +310,18 @@ func TestRetryable(t *testing.T) {
 				t.Errorf("%v, %v, want %v, %v", wait, ok, tt.wait, tt.ok)
 			}
 		})
+	}
+}
+
+// TestErrorParts: the cause of an error stays below it, and a finding without a code is a fault of
+// its caller.
+func TestErrorParts(t *testing.T) {
+	if err := (&lookleap.ResponseError{Err: fs.ErrClosed}); !errors.Is(err, fs.ErrClosed) {
+		t.Error(err)
+	}
+	for code, f := range map[lookleap.Code]lookleap.Finding{lookleap.CodeTLS: {Code: lookleap.CodeTLS}, lookleap.CodeUsage: {}} {
+		if err := f.AsError("a"); err.Code != code || err.Subject != "a" {
+			t.Errorf("%s: %v", code, err)
+		}
 	}
 }

@@ -84,11 +84,14 @@ func (h *Host) parts() *hostDefaults {
 		d.lookups = partResolver.bounded(resolverWait, resolverCalls)
 		d.resolver = h.Resolver
 		if d.resolver == nil {
-			d.resolver, d.lookups = h.defaultResolver(), nil
+			d.resolver, _ = NewResolver(ResolverOptions{Now: h.Time}) // it has no servers and anchors that could be invalid
+			d.lookups = nil
+			d.owned = append(d.owned, d.resolver.(io.Closer))
 		}
 		d.fetcher = h.Fetcher
 		if d.fetcher == nil {
 			d.fetcher = NewFetcher(FetcherOptions{Resolver: h, Now: h.Time})
+			d.owned = append(d.owned, d.fetcher.(io.Closer))
 		}
 		d.cacheCalls = partCache.bounded(cacheWait, cacheCalls)
 		d.cache = h.Cache
@@ -105,30 +108,8 @@ func (h *Host) parts() *hostDefaults {
 		if d.limiter == nil {
 			d.limiter, d.limitCalls = newMemoryLimiter(DefaultCounted, h.Time), nil
 		}
-		if c, ok := d.fetcher.(io.Closer); ok && h.Fetcher == nil {
-			d.owned = append(d.owned, c)
-		}
-		if c, ok := d.resolver.(io.Closer); ok && h.Resolver == nil {
-			d.owned = append(d.owned, c)
-		}
 	})
 	return &h.defaults
-}
-
-// defaultResolver returns a validating resolver. Building it reads no file and cannot
-// fail. If that changes, every lookup fails, so that none goes without validation.
-func (h *Host) defaultResolver() Resolver {
-	r, err := NewResolver(ResolverOptions{Now: h.Time})
-	if err != nil {
-		return failedResolver{err}
-	}
-	return r
-}
-
-type failedResolver struct{ err error }
-
-func (r failedResolver) Lookup(_ context.Context, name string, t RRType) (*DNSAnswer, error) {
-	return nil, lookupError(name, t, CodeDNSError, r.err)
 }
 
 // Close frees the idle connections and sockets of the defaults that the Host built. It
@@ -243,7 +224,6 @@ func (h *Host) exchange(req *http.Request) (resp *http.Response, err error) {
 		resp, err = own.RoundTrip(req)
 	} else {
 		resp, err = roundtrip.Do(fetcher, req, roundtrip.Options{Fail: fetchError})
-		err = partFetcher.sound(err)
 		if CodeOf(err) == CodeInternal {
 			err = partFetcher.coded(err)
 		}
@@ -343,7 +323,7 @@ func (p part) guard(err *error) {
 // error of ours otherwise.
 func (p part) sound(err error) error {
 	sound := plugin.Sound(err)
-	if sound != nil && errors.Is(sound, plugin.ErrUnsound) {
+	if errors.Is(sound, plugin.ErrUnsound) {
 		return p.failed(sound.Error())
 	}
 	return sound
@@ -351,7 +331,7 @@ func (p part) sound(err error) error {
 
 // coded returns the error of a plug-in, with the plug-in's code if it has no code.
 func (p part) coded(err error) error {
-	if err == nil || ownCode(err) != CodeInternal {
+	if ownCode(err) != CodeInternal {
 		return err
 	}
 	return &Error{Code: p.code, Message: "the " + p.name + " failed", Err: err}

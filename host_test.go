@@ -102,6 +102,20 @@ func TestHostRefusesWhatAPluginBreaks(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("Fetcher-error-of-the-network", func(t *testing.T) {
+		h := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })}
+		if _, err := h.RoundTrip(mustRequest(t, "https://example.com/")); lookleap.CodeOf(err) != lookleap.CodeTruncated {
+			t.Error(err)
+		}
+	})
+	t.Run("Fetcher-that-reads-later", func(t *testing.T) {
+		body := &closeRecorder{Reader: strings.NewReader("still sent")}
+		h := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 200}, nil })}
+		req, _ := http.NewRequest("POST", "https://example.com/", body)
+		if resp, err := h.RoundTrip(req); err != nil || body.closed || resp.Request != req {
+			t.Errorf("%v, %v, closed: %t", resp, err, body.closed)
+		}
+	})
 	t.Run("Fetcher-without-body", func(t *testing.T) {
 		h := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 204}, nil })}
 		if resp, err := h.RoundTrip(mustRequest(t, "https://example.com/")); err != nil || resp.Body != nil {
@@ -218,6 +232,18 @@ func TestHostCloseLeavesPlugins(t *testing.T) {
 		if err := h.Close(); err != nil || plugged.closed != 0 {
 			t.Errorf("%v, closed %d times", err, plugged.closed)
 		}
+	}
+}
+
+// TestHostDefaults: a Host without plug-ins checks URLs and names, and sends nothing for bad ones.
+func TestHostDefaults(t *testing.T) {
+	h := new(lookleap.Host)
+	defer h.Close()
+	if resp, err := h.RoundTrip(mustRequest(t, "http://shop.example/")); resp != nil || lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
+		t.Errorf("%v, %v", resp, err)
+	}
+	if a, err := h.Lookup(t.Context(), "not a name", lookleap.TypeA); a != nil || lookleap.CodeOf(err) != lookleap.CodeBadHost {
+		t.Errorf("%v, %v", a, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package lookleap
 import (
 	"context"
 	"crypto/sha256"
+	"math"
 	"sync"
 	"time"
 
@@ -159,7 +160,7 @@ func (l *memoryLimiter) use(ctx context.Context, key string, r Rate, count bool)
 }
 
 func (l *memoryLimiter) Hold(ctx context.Context, key string, d time.Duration) error {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
 	}
 	l.mu.Lock()
@@ -174,11 +175,10 @@ func (l *memoryLimiter) Hold(ctx context.Context, key string, d time.Duration) e
 		w = new(limited)
 		l.keys[k] = w
 	}
-	if w.until == 0 && d > 0 {
+	if w.until == 0 {
 		l.counted++
 	}
-	w.until = max(w.until, now+int64(max(d, 0)))
-	l.expire(k, w, now)
+	w.until = max(w.until, now+min(int64(d), math.MaxInt64-now))
 	return nil
 }
 
@@ -192,7 +192,8 @@ func (l *memoryLimiter) tick() int64 {
 	return l.elapsed
 }
 
-// room reports whether one more use or hold can be remembered.
+// room reports whether one more use or hold can be remembered. In a full limiter it looks for
+// those that have ended, at most once a second.
 func (l *memoryLimiter) room(now int64) bool {
 	if l.counted >= l.max && now-l.swept >= int64(time.Second) {
 		l.swept = now

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -161,6 +163,77 @@ func TestMemoryLimiter(t *testing.T) {
 			t.Error(wait)
 		}
 	})
+	t.Run("accept-rates-without-a-limit", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for _, r := range []Rate{{}, {Limit: 1}, {Window: time.Hour}, {Limit: -1, Window: time.Hour}, {Limit: 1, Window: -time.Hour}} {
+			for range 3 {
+				if wait := l.take("a", r); wait != 0 {
+					t.Errorf("%+v: %v", r, wait)
+				}
+			}
+		}
+		if l.counted != 0 {
+			t.Errorf("%d uses are counted", l.counted)
+		}
+	})
+	t.Run("accept-hold-of-no-time", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for _, d := range []time.Duration{0, -time.Hour} {
+			for range 2 {
+				if err := l.Hold(t.Context(), "a", d); err != nil || l.counted != 0 || len(l.keys) != 0 {
+					t.Errorf("%v: %v, %d counted for %d keys", d, err, l.counted, len(l.keys))
+				}
+				l.take("b", Rate{}) // the clock begins
+				l.at = l.at.Add(time.Minute)
+			}
+		}
+	})
+	t.Run("accept-longest-hold", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		l.take("a", Rate{})
+		l.at = start.Add(time.Minute)
+		if err := l.Hold(t.Context(), "a", math.MaxInt64); err != nil || l.take("a", Rate{}) != math.MaxInt64-time.Minute {
+			t.Errorf("%v, %v", err, l.take("a", Rate{}))
+		}
+	})
+	t.Run("accept-second-hold-when-the-first-ended", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		for range 3 {
+			if err := l.Hold(t.Context(), "a", time.Minute); err != nil || l.counted != 1 || l.take("a", Rate{}) != time.Minute {
+				t.Errorf("%v, %d counted, %v", err, l.counted, l.take("a", Rate{}))
+			}
+			l.at = l.at.Add(time.Minute)
+			if wait := l.take("a", Rate{}); wait != 0 || l.counted != 0 {
+				t.Errorf("%v, %d counted", wait, l.counted)
+			}
+		}
+	})
+	t.Run("reject-longer-window-that-comes-later", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		l.take("a", Rate{Limit: 5, Window: time.Minute})
+		l.at = start.Add(30 * time.Second)
+		if wait := l.take("a", one); wait != time.Hour-30*time.Second {
+			t.Error(wait)
+		}
+		l.at = start.Add(30 * time.Minute) // the use still counts for the longer window
+		if wait := l.take("a", one); wait != 30*time.Minute {
+			t.Error(wait)
+		}
+	})
+	t.Run("accept-room-once-a-second", func(t *testing.T) { // a full limiter looks for ended uses no more often
+		l := newTestLimiter(1, start)
+		short := Rate{Limit: 1, Window: 10 * time.Millisecond}
+		l.take("a", short)
+		for _, c := range []struct {
+			at   time.Duration
+			free bool
+		}{{20 * time.Millisecond, false}, {time.Second - 1, false}, {time.Second, true}, {time.Second + 20*time.Millisecond, false}, {2*time.Second - 1, false}, {2 * time.Second, true}} {
+			l.at = start.Add(c.at)
+			if wait := l.take(fmt.Sprint(c.at), short); (wait == 0) != c.free {
+				t.Errorf("after %v: %v", c.at, wait)
+			}
+		}
+	})
 	t.Run("AGT-6-07/reject-concurrently", func(t *testing.T) {
 		l := newTestLimiter(1000, start)
 		var passed atomic.Int64
@@ -226,6 +299,15 @@ func TestLimiterOfTheHost(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("reject-limiter-that-hangs", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			h := &Host{Limiter: hangs{}}
+			if wait, err := h.Take(context.Background(), "a", Rate{Limit: 1, Window: time.Hour}); wait != 0 || CodeOf(err) != CodeLimiterFailed {
+				t.Errorf("%v, %v", wait, err)
+			}
+			time.Sleep(2 * time.Hour) // the call ends
+		})
+	})
 	t.Run("accept-hold-of-a-caller-who-left", func(t *testing.T) {
 		h := new(Host)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -271,3 +353,11 @@ func TestLimiterOfTheHost(t *testing.T) {
 }
 
 type panics struct{ Limiter }
+
+// hangs answers after an hour.
+type hangs struct{ Limiter }
+
+func (hangs) Take(context.Context, string, Rate) (time.Duration, error) {
+	time.Sleep(time.Hour)
+	return 0, nil
+}

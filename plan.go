@@ -52,11 +52,7 @@ func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 	if err := req.normalize(); err != nil {
 		return nil, err
 	}
-	digest, err := req.digest()
-	if err != nil {
-		return nil, planError("it cannot be written as JSON", err)
-	}
-	req.Digest = digest
+	req.Digest, _ = req.digest() // valid returns the error
 	p := &Plan{request: req, effect: bytes.Clone(effect)}
 	if err := p.valid(); err != nil {
 		return nil, err
@@ -92,11 +88,13 @@ func (r *ConsentRequest) normalize() error {
 		}
 	}
 	r.Items = slices.Concat(arrange(r.Items)...)
-	return r.makeValid()
+	r.makeValid()
+	return nil
 }
 
-// makeValid makes all texts of a request valid UTF-8, as JSON would.
-func (r *ConsentRequest) makeValid() error {
+// makeValid makes all texts of a request valid UTF-8, as JSON would. A verdict that cannot be
+// written as JSON stays, so that the request has no digest.
+func (r *ConsentRequest) makeValid() {
 	valid := func(texts ...*string) {
 		for _, t := range texts {
 			*t = strings.ToValidUTF8(*t, "\ufffd")
@@ -116,17 +114,12 @@ func (r *ConsentRequest) makeValid() error {
 		}
 	}
 	if r.Verdict == nil {
-		return nil
+		return
 	}
-	data, err := json.Marshal(r.Verdict)
-	if err == nil {
-		r.Verdict = new(Verdict)
-		err = json.Unmarshal(data, r.Verdict)
+	data, _ := json.Marshal(r.Verdict)
+	if v := new(Verdict); json.Unmarshal(data, v) == nil {
+		r.Verdict = v
 	}
-	if err != nil {
-		return planError("it cannot be written as JSON", err)
-	}
-	return nil
 }
 
 // ID returns the name of the plan in ledgers and logs.
@@ -203,7 +196,7 @@ func ParsePlan(state json.RawMessage) (*Plan, error) {
 		return nil, planError("its type is not "+planStateType, nil)
 	}
 	effect, err := base64.StdEncoding.DecodeString(in.Effect)
-	if err != nil || base64.StdEncoding.EncodeToString(effect) != in.Effect {
+	if base64.StdEncoding.EncodeToString(effect) != in.Effect {
 		return nil, planError("its effect is not canonical base64", err)
 	}
 	p := &Plan{request: in.Request, effect: effect}
@@ -218,15 +211,15 @@ func (p *Plan) valid() error {
 	r := &p.request
 	switch digest, err := r.digest(); {
 	case err != nil:
-		return planError("", err)
+		return planError("it cannot be written as JSON", err)
 	case digest != r.Digest:
 		return planError("the request does not match its digest", nil)
 	case Digest(p.effect) != r.Effect:
 		return planError("the effect does not match its digest", nil)
 	case !r.Kind.known():
 		return consentError(CodeConsentUnknown, "the kind of the request, "+quote(string(r.Kind), 40)+", is unknown", nil)
-	case r.ID == "" || r.Origin == "" || r.Summary == "" || len(r.Items) == 0:
-		return planError("its id, origin, summary or items are missing", nil)
+	case r.ID == "" || r.Summary == "" || len(r.Items) == 0:
+		return planError("its id, summary or items are missing", nil)
 	case !isOrigin(r.Origin):
 		return planError(quote(r.Origin, 200)+" is not a canonical https origin", nil)
 	}

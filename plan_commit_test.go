@@ -237,22 +237,42 @@ func TestObserveThatUsesItsHost(t *testing.T) {
 			t.Run("accept-"+name, func(t *testing.T) {
 				var h *lookleap.Host
 				var events atomic.Int32
-				answer := func(ctx context.Context, _ string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {
-					done := make(chan struct{}) // a plug-in that works aside
+				aside := func(ctx context.Context) { // what a plug-in reports from a goroutine of its own
+					done := make(chan struct{})
 					go func() {
 						defer close(done)
 						h.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding})
 					}()
 					<-done
+				}
+				answer := func(ctx context.Context, _ string, _ lookleap.RRType) (*lookleap.DNSAnswer, error) {
+					aside(ctx)
 					return &lookleap.DNSAnswer{}, nil
 				}
-				h = &lookleap.Host{Resolver: resolverFunc(answer), Now: func() time.Time { return planTime }, Prompter: prompterFunc(approveAll), Observe: func(ctx context.Context, e lookleap.Event) {
+				fetch := func(req *http.Request) (*http.Response, error) {
+					aside(req.Context())
+					return &http.Response{StatusCode: 204}, nil
+				}
+				prompt := func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+					aside(ctx)
+					return approveAll(ctx, r)
+				}
+				send := func(ctx context.Context, _ *lookleap.Approval) error {
+					aside(ctx)
+					return nil
+				}
+				h = &lookleap.Host{Resolver: resolverFunc(answer), Fetcher: fetcherFunc(fetch), Now: func() time.Time { return planTime }, Prompter: prompterFunc(prompt), Observe: func(ctx context.Context, e lookleap.Event) {
 					if events.Add(1) > 100 {
 						t.Fatal("it recurs")
 					}
 					ctx = with(ctx)
 					_, _ = h.Lookup(ctx, "example.com", lookleap.TypeA)
-					_, _ = h.Ask(ctx, newPlan(t, "observed"))
+					if a, err := h.Ask(ctx, newPlan(t, "observed")); err != nil || commitApproved(h, ctx, a, send) != nil {
+						t.Error("the plan is not committed:", err)
+					}
+					if _, err := h.RoundTrip(mustRequest(t, "https://example.com/").WithContext(ctx)); err != nil {
+						t.Error(err)
+					}
 					h.Report(ctx, e)
 				}}
 				if _, err := h.Lookup(t.Context(), "example.com", lookleap.TypeA); err != nil {

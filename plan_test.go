@@ -169,6 +169,7 @@ func TestPlanNeedsItsParts(t *testing.T) {
 	good := lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: "https://a.example", Summary: "do it", Items: []lookleap.ConsentItem{{ID: "x"}}}
 	for name, spoil := range map[string]func(*lookleap.ConsentRequest){
 		"no-origin":     func(r *lookleap.ConsentRequest) { r.Origin = "" },
+		"http-origin":   func(r *lookleap.ConsentRequest) { r.Origin = "http://a.example" },
 		"no-summary":    func(r *lookleap.ConsentRequest) { r.Summary = "" },
 		"no-items":      func(r *lookleap.ConsentRequest) { r.Items = nil },
 		"no-item-id":    func(r *lookleap.ConsentRequest) { r.Items = []lookleap.ConsentItem{{}} },
@@ -192,11 +193,13 @@ func TestPlanKeepsWhatWasAsked(t *testing.T) {
 	spoil := func(r *lookleap.ConsentRequest) {
 		r.Items[0].Optional = true
 		r.Items[0].Recipient = "https://evil.example"
+		r.Items[0].Values[0].Text = "2 Side Street"
 		r.Items[1].Remote[0].Text = "nothing"
 		r.Verdict = nil
 	}
 	given := *newPlan(t, "x").Request()
 	given.Verdict = &lookleap.Verdict{OK: true}
+	given.Items[0].Values = []lookleap.ConsentValue{{Label: "value", Text: "1 Main Street"}}
 	p, err := lookleap.NewPlan(given, []byte("x"), planTime)
 	if err != nil {
 		t.Fatal(err)

@@ -319,7 +319,7 @@ func (l fileLedger) change(ctx context.Context, id string, to func(PlanRecord) (
 		if err != nil {
 			return err
 		}
-		if n > 0 && after.State == before.State && after.Owner == before.Owner {
+		if after.State == before.State && after.Owner == before.Owner {
 			return nil // this call repeats one that succeeded
 		}
 		err = l.write(l.path(id, n), after)
@@ -376,7 +376,7 @@ func (l fileLedger) path(id string, version int) string {
 }
 
 // write creates the file of a version. The file and its directory entry are on disk before
-// write returns, so that the plan cannot be committed again after a crash. The error is
+// write returns, so that the plan cannot be committed again after a crash. The error is an
 // fs.ErrExist if the version exists.
 func (l fileLedger) write(path string, r PlanRecord) error {
 	data, err := json.Marshal(r)
@@ -389,16 +389,14 @@ func (l fileLedger) write(path string, r PlanRecord) error {
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(append(data, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return l.failed(err)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Link(f.Name(), path)
 	}
-	switch err := os.Link(f.Name(), path); {
-	case errors.Is(err, fs.ErrExist):
-		return fs.ErrExist
-	case err != nil:
-		return l.failed(err)
+	if err == nil {
+		err = filestore.SyncDir(l.dir)
 	}
-	if err := filestore.SyncDir(l.dir); err != nil {
+	if err != nil {
 		return l.failed(err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package lookleap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -23,6 +24,39 @@ func TestMemoryLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Run("accept-claims-again-in-the-room-of-one", func(t *testing.T) {
+		l := ledger()
+		for _, owner := range []string{"a", "b", "c"} {
+			if _, err := l.Claim(t.Context(), PlanClaim{ID: "x", Owner: owner, Expires: now.Add(PlanLifetime)}); err != nil {
+				t.Error(err)
+			}
+			now = now.Add(PlanLease)
+		}
+		if len(l.claims) != 1 {
+			t.Errorf("%d claims of one plan", len(l.claims))
+		}
+	})
+	t.Run("accept-room-of-old-claims", func(t *testing.T) {
+		l := ledger()
+		kept := func(id string, want bool) {
+			t.Helper()
+			if _, err := l.Plan(t.Context(), id); (err == nil) != want {
+				t.Errorf("%s after %v: %v", id, now.Sub(start), err)
+			}
+		}
+		claim(t, l, "fast", start.Add(2*keepClaims))
+		claim(t, l, "old", start)
+		now = start.Add(keepClaims - 1)
+		claim(t, l, "1", now)
+		kept("old", true)
+		now = start.Add(keepClaims)
+		claim(t, l, "2", now)
+		kept("old", false)
+		kept("fast", true)
+		now = start.Add(2 * keepClaims)
+		claim(t, l, "3", now)
+		kept("fast", false)
+	})
 	t.Run("O51", func(t *testing.T) {
 		t.Run("accept-40000-at-a-flat-cost", func(t *testing.T) {
 			l := ledger()
@@ -59,4 +93,47 @@ func TestMemoryLedger(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestFileLedgerRace: a caller who left does not start again when another process was faster, and
+// one who waits does.
+func TestFileLedgerRace(t *testing.T) {
+	for name, leaves := range map[string]bool{"reject-caller-who-left": true, "accept-caller-who-waits": false} {
+		t.Run(name, func(t *testing.T) {
+			l := FilePlanLedger(t.TempDir()).(fileLedger)
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			rounds := 0
+			err := l.change(ctx, "x", func(before PlanRecord) (PlanRecord, error) {
+				if rounds++; rounds == 1 {
+					if _, err := l.Claim(t.Context(), PlanClaim{ID: "x", Owner: "faster", Expires: time.Now()}); err != nil {
+						t.Error(err)
+					}
+					if leaves {
+						leave()
+					}
+				}
+				return PlanRecord{ID: "x", Owner: "slow", State: PlanUnknown}, nil
+			})
+			r, _ := l.Plan(t.Context(), "x")
+			if leaves && (!errors.Is(err, context.Canceled) || rounds != 1 || r.Owner != "faster") || !leaves && (err != nil || rounds != 2 || r.Owner != "slow") {
+				t.Errorf("%v after %d rounds: %+v", err, rounds, r)
+			}
+		})
+	}
+}
+
+// TestPlanWithoutID: a state whose digests are right, and that names no plan, is none.
+func TestPlanWithoutID(t *testing.T) {
+	for _, id := range []string{"", "x"} {
+		r := ConsentRequest{ID: id, Kind: ConsentAct, Origin: "https://a.example", Summary: "do it", Items: []ConsentItem{{ID: "x"}}, Effect: Digest(nil)}
+		r.Digest, _ = r.digest()
+		state, err := (&Plan{request: r}).State()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := ParsePlan(state); (p != nil) != (id != "") || (err == nil) != (id != "") {
+			t.Errorf("%q: %v, %v", id, p, err)
+		}
+	}
 }

@@ -40,10 +40,11 @@ func TestPlanRecord(t *testing.T) {
 		claims := func(owner string, later time.Duration) bool {
 			before := record(c.state)
 			after, err := before.Claim(lookleap.PlanClaim{ID: "p", Owner: owner, Expires: at.Add(time.Hour)}, at.Add(later))
-			if err != nil {
-				return !errors.Is(err, lookleap.ErrAlreadyDone) || after.State != before.State
+			if err != nil && (!errors.Is(err, lookleap.ErrAlreadyDone) || after.State != before.State) ||
+				err == nil && (after.State != lookleap.PlanClaimed || after.Owner != owner || after.ID != "p") {
+				t.Errorf("%s claimed by %s after %v: %+v, %v", c.state, owner, later, after, err)
 			}
-			return after.State == lookleap.PlanClaimed && after.Owner == owner && after.ID == "p"
+			return err == nil
 		}
 		name := string(c.state)
 		if name == "" {
@@ -67,6 +68,13 @@ func TestPlanRecord(t *testing.T) {
 			})
 		}
 	}
+	t.Run("reject-no-owner", func(t *testing.T) {
+		for _, r := range []lookleap.PlanRecord{{}, {ID: "p", State: lookleap.PlanUnknown}, {ID: "p", State: lookleap.PlanClaimed}} {
+			if _, err := r.Record("", lookleap.PlanOutcome{State: r.State}, at); !errors.Is(err, lookleap.ErrClaimLost) {
+				t.Errorf("%+v: %v", r, err)
+			}
+		}
+	})
 	t.Run("reject-long-receipt", func(t *testing.T) {
 		r, err := record(lookleap.PlanSent).Record("a", lookleap.PlanOutcome{State: lookleap.PlanDone, Receipt: make([]byte, lookleap.MaxReceipt+1)}, at)
 		if err == nil || r.State != lookleap.PlanSent {
@@ -165,6 +173,22 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
+	t.Run("accept-longest-receipt", func(t *testing.T) {
+		var reported lab.Events
+		h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
+		a := approved(t, newPlan(t, "x"), planTime)
+		if _, err := h.Commit(t.Context(), a, func(context.Context, []byte) ([]byte, error) { return make([]byte, lookleap.MaxReceipt), nil }); err != nil {
+			t.Error(err)
+		}
+		r, err := h.PlanRecord(t.Context(), a.Plan().ID())
+		if events := reported.All(); err != nil || len(r.Receipt) != lookleap.MaxReceipt || len(events) != 1 || events[0].Kind != lookleap.EventPlan {
+			t.Errorf("%d bytes, %v, %v", len(r.Receipt), err, events)
+		}
+		r.Receipt[0] = 1
+		if r, err := h.PlanRecord(t.Context(), a.Plan().ID()); err != nil || r.Receipt[0] != 0 {
+			t.Errorf("a caller changed the receipt in the ledger: %v", err)
+		}
+	})
 	t.Run("reject-receipt-that-is-too-long", func(t *testing.T) {
 		var reported lab.Events
 		h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
@@ -232,10 +256,10 @@ func TestFileLedgerRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(files) != 1 {
-		t.Fatal(files)
+	if len(files) != 1 || filepath.Base(files[0]) != strings.TrimPrefix(lookleap.Digest([]byte("x")), "sha256:") {
+		t.Fatal("the next release would not find the record: ", files)
 	}
-	for name, content := range map[string]string{"damaged": "{", "empty": "", "older-release": "2026-03-01T12:00:00Z\n", "other-plan": `{"id":"y","state":"failed"}`, "unknown-state": `{"id":"x","state":"later"}`} {
+	for name, content := range map[string]string{"damaged": "{", "empty": "", "older-release": "2026-03-01T12:00:00Z\n", "other-plan": `{"id":"y","state":"failed"}`, "unknown-state": `{"id":"x","state":"later"}`, "damaged-owner": `{"id":"x","state":"failed","owner":5}`} {
 		t.Run("reject-"+name, func(t *testing.T) {
 			if err := os.WriteFile(files[0], []byte(content), 0o600); err != nil {
 				t.Fatal(err)
@@ -260,6 +284,23 @@ func TestFileLedgerFailures(t *testing.T) {
 		l := lookleap.FilePlanLedger(filepath.Join(t.TempDir(), "missing"))
 		if err := claim(t, l, "x"); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
 			t.Error(err)
+		}
+	})
+	t.Run("reject-directory-without-a-name", func(t *testing.T) {
+		if r, err := lookleap.FilePlanLedger("").Plan(t.Context(), "x"); lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	t.Run("reject-caller-who-left", func(t *testing.T) {
+		if r, err := lookleap.FilePlanLedger(t.TempDir()).Plan(cancelled(t), "x"); !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+	t.Run("reject-claim-that-has-no-JSON", func(t *testing.T) {
+		dir := t.TempDir()
+		_, err := lookleap.FilePlanLedger(dir).Claim(t.Context(), lookleap.PlanClaim{ID: "x", Owner: "a", Expires: planTime.AddDate(8000, 0, 0)})
+		if files, _ := os.ReadDir(dir); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed || len(files) != 0 {
+			t.Errorf("%v, %v", err, files)
 		}
 	})
 	t.Run("reject-record-that-cannot-be-read", func(t *testing.T) {

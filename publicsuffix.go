@@ -36,10 +36,6 @@ type PublicSuffixList interface {
 //
 // Call it before anything else: what was decided before stays as it was decided.
 func UsePublicSuffixList(list PublicSuffixList) {
-	if list == nil {
-		domain.UseSuffixes(nil)
-		return
-	}
 	domain.UseSuffixes(list)
 }
 

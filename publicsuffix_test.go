@@ -1,10 +1,12 @@
 package lookleap_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http/cookiejar"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"golang.org/x/net/publicsuffix"
@@ -69,6 +71,12 @@ func TestPublicSuffixList(t *testing.T) {
 			}
 		})
 	}
+	t.Run("O25/reject-reader-that-fails", func(t *testing.T) {
+		broken := errors.New("the disk is broken")
+		if list, err := lookleap.ReadPublicSuffixList(iotest.ErrReader(broken)); list != nil || lookleap.CodeOf(err) != lookleap.CodeIO || !errors.Is(err, broken) {
+			t.Errorf("%v, %v", list, err)
+		}
+	})
 	t.Run("O25/reject-nil", func(t *testing.T) {
 		if list, err := lookleap.ReadPublicSuffixList(nil); list != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Errorf("%v, %v", list, err)

@@ -170,9 +170,6 @@ const (
 // [Indeterminate] and has a TTL of 0, and Name is the requested name. For a name that
 // does not exist and for a name without records of the type, Exists is false.
 func NetResolver(r *net.Resolver) Resolver {
-	if r == nil {
-		r = new(net.Resolver)
-	}
 	return netResolver{r}
 }
 
@@ -266,8 +263,8 @@ func checkName(name string) error {
 		return &Error{Code: CodeBadHost, Message: fmt.Sprintf("%s is not a domain name that can be looked up: %s",
 			quote(name, 253), reason)}
 	}
-	if name == "" || len(name) > 253 {
-		return bad("it is empty or longer than 253 bytes")
+	if len(name) > 253 {
+		return bad("it is longer than 253 bytes")
 	}
 	labels := strings.Split(name, ".")
 	for _, label := range labels {

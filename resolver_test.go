@@ -76,14 +76,15 @@ func TestNewResolver(t *testing.T) {
 	})
 	t.Run("A", func(t *testing.T) {
 		a, err := h.Lookup(t.Context(), "signed.example", lookleap.TypeA)
-		if err != nil || len(a.Records) != 1 || a.Records[0].Addr.String() != "93.184.216.40" {
+		if err != nil || len(a.Records) != 1 || a.Records[0].Addr.String() != "93.184.216.40" || a.Records[0].Text != "" {
 			t.Errorf("got %+v, %v", a, err)
 		}
 	})
 	t.Run("bogus", func(t *testing.T) {
 		a, err := h.Lookup(t.Context(), "_anml.expired.example", lookleap.TypeTXT)
 		var bogus *lookleap.BogusError
-		if a != nil || !errors.As(err, &bogus) || bogus.Zone != "expired.example" || bogus.EDE != 7 || lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus {
+		if a != nil || !errors.As(err, &bogus) || bogus.Zone != "expired.example" || bogus.EDE != 7 || lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus ||
+			!strings.HasPrefix(err.Error(), "_anml.expired.example: DNSSEC validation failed in zone expired.example: ") || !strings.HasSuffix(err.Error(), " (EDE 7)") {
 			t.Errorf("got %+v, %v", a, err)
 		}
 	})
@@ -105,6 +106,13 @@ func TestNewResolver(t *testing.T) {
 		}
 		if n := asked(h.LookupFresh); n != 1 {
 			t.Errorf("a fresh answer took %d queries", n)
+		}
+	})
+	t.Run("fresh-without-a-cache", func(t *testing.T) {
+		want := &lookleap.DNSAnswer{Name: "a.example"}
+		plain := &lookleap.Host{Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) { return want, nil })}
+		if a, err := plain.LookupFresh(t.Context(), "a.example", lookleap.TypeA); a != want || err != nil {
+			t.Errorf("%v, %v", a, err)
 		}
 	})
 	t.Run("closed", func(t *testing.T) {
@@ -190,6 +198,26 @@ func TestNewResolverRefuses(t *testing.T) {
 	}
 }
 
+// TestResolverOwnFetcher: without a Fetcher, https servers are asked through one that checks addresses.
+func TestResolverOwnFetcher(t *testing.T) {
+	r, err := lookleap.NewResolver(lookleap.ResolverOptions{Servers: []string{"https://127.0.0.1/dns-query"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err := r.Lookup(t.Context(), "example.com", lookleap.TypeA); a != nil || !errors.Is(err, lookleap.ErrDenied) {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// TestLintAnswer: only a zone that is proven to have no signatures is reported.
+func TestLintAnswer(t *testing.T) {
+	for state, want := range map[lookleap.DNSSEC]int{lookleap.Indeterminate: 0, lookleap.Insecure: 1, lookleap.Secure: 0} {
+		if got := (&lookleap.DNSAnswer{Name: "a.example", DNSSEC: state}).Lint(); len(got) != want {
+			t.Errorf("%s: %v", state, got)
+		}
+	}
+}
+
 // TestFetcherObeysDNSSEC: an address that failed validation is never dialled.
 func TestFetcherObeysDNSSEC(t *testing.T) {
 	n := lab.ForTest(t)
@@ -235,6 +263,8 @@ func TestNetResolver(t *testing.T) {
 	n.Name("_none._tcp.shop.example").SRV(0, 0, 0, ".")
 	n.Name("alias.example").CNAME("shop.example.")
 	n.Name("mapped.example").Record("AAAA ::ffff:10.0.0.1")
+	n.Name("cname.example").CNAME("mapped.example.")
+	n.Name("_odd._tcp.shop.example").SRV(10, 20, 443, "api.1.")
 	n.Name("broken.example").ServFail()
 	r := lookleap.NetResolver(overLab(n))
 
@@ -270,7 +300,7 @@ func TestNetResolver(t *testing.T) {
 		for _, question := range []struct {
 			name string
 			t    lookleap.RRType
-		}{{"nowhere.example", lookleap.TypeA}, {"shop.example", lookleap.TypeSRV}, {"nowhere.example", lookleap.TypeTXT}} {
+		}{{"nowhere.example", lookleap.TypeA}, {"shop.example", lookleap.TypeSRV}, {"nowhere.example", lookleap.TypeTXT}, {"cname.example", lookleap.TypeTXT}} {
 			answer, err := r.Lookup(t.Context(), question.name, question.t)
 			if err != nil || answer.Exists || len(answer.Records) != 0 || answer.TTL != 0 {
 				t.Errorf("%s %s: %+v, %v", question.name, question.t, answer, err)
@@ -288,17 +318,26 @@ func TestNetResolver(t *testing.T) {
 		}
 	})
 	t.Run("failure", func(t *testing.T) {
-		answer, err := r.Lookup(t.Context(), "broken.example", lookleap.TypeTXT)
-		var failed *lookleap.Error
-		if answer != nil || !errors.As(err, &failed) || lookleap.CodeOf(err) != lookleap.CodeDNSError {
+		for _, rrtype := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA, lookleap.TypeTXT, lookleap.TypeSRV} {
+			answer, err := r.Lookup(t.Context(), "broken.example", rrtype)
+			var failed *lookleap.Error
+			if answer != nil || !errors.As(err, &failed) || lookleap.CodeOf(err) != lookleap.CodeDNSError {
+				t.Errorf("%s: %v, %v", rrtype, answer, err)
+			}
+		}
+	})
+	t.Run("target-that-is-no-name", func(t *testing.T) {
+		if answer, err := r.Lookup(t.Context(), "_odd._tcp.shop.example", lookleap.TypeSRV); answer != nil || !strings.Contains(fmt.Sprint(err), "it can be read as an IP address") {
 			t.Errorf("%v, %v", answer, err)
 		}
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if answer, err := r.Lookup(ctx, "shop.example", lookleap.TypeTXT); err == nil {
-			t.Errorf("answer %+v", answer)
+		for _, name := range []string{"shop.example", "localhost"} { // which needs no server
+			if answer, err := r.Lookup(ctx, name, lookleap.TypeA); answer != nil || !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %+v, %v", name, answer, err)
+			}
 		}
 	})
 	t.Run("unknown-type", func(t *testing.T) {
@@ -363,7 +402,7 @@ func TestLongestNames(t *testing.T) {
 	for name, ok := range map[string]bool{
 		label + ".example": true, label + "a.example": false, "example": true, "": false, "a..example": false, ".example": false, "example.": false,
 		long + strings.Repeat("b", 61): true, long + strings.Repeat("b", 62): false,
-		"a.1": false, "a.0x1": false, "a.0X": false, "a.1b": true, "_a-b.example": true, "a b.example": false, "é.example": false,
+		"a.1": false, "a.0x1": false, "a.0X": false, "a.1b": true, "_a-b.example": true, "azAZ09.Example": true, "a@b.example": false, "a[b.example": false, "a`b.example": false, "a{b.example": false, "a:b.example": false, "a b.example": false, "é.example": false,
 	} {
 		if _, err := resolver.Lookup(t.Context(), name, lookleap.TypeTXT); err == nil || (lookleap.CodeOf(err) != lookleap.CodeBadHost) != ok {
 			t.Errorf("%q: %v", name, err)

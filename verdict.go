@@ -239,7 +239,7 @@ func (e *VerifyError) Error() string {
 		return "not verified"
 	}
 	text := fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), line(string(e.Verdict.Code)))
-	if fix := fixOf(e.Err); fix != "" && !strings.Contains(e.Verdict.Summary, fix) {
+	if fix := fixOf(e.Err); !strings.Contains(e.Verdict.Summary, fix) {
 		text += "; " + line(fix)
 	}
 	return text

@@ -114,8 +114,15 @@ func TestZeroValuesAreTheSafeOnes(t *testing.T) {
 	if status.String() != "failed" || severity.String() != "error" || state.String() != "indeterminate" {
 		t.Errorf("zero values: %v %v %v", status, severity, state)
 	}
-	if lookleap.Status(99).String() != "failed" || lookleap.Severity(99).String() != "error" || lookleap.DNSSEC(99).String() != "indeterminate" {
-		t.Error("a value out of range is not the safe one")
+	for n := range 252 {
+		status, severity, state := lookleap.Status(n+4), lookleap.Severity(n+3), lookleap.DNSSEC(n+3)
+		if status.String() != "failed" || severity.String() != "error" || state.String() != "indeterminate" {
+			t.Errorf("%d above the range: %v %v %v", n, status, severity, state)
+		}
+		v := lookleap.Verdict{Checks: []lookleap.Check{{Status: status, Message: "m"}}}
+		if shown := v.String(); !strings.HasSuffix(shown, "└─ x m\n") {
+			t.Errorf("%d above the range: %s", n, shown)
+		}
 	}
 }
 
@@ -209,6 +216,10 @@ func TestVerifyErrorFix(t *testing.T) {
 			t.Errorf("got %s, want %s", err, want)
 		}
 	}
+	err := &lookleap.VerifyError{Verdict: &lookleap.Verdict{Subject: "a", Code: lookleap.CodeTLS, Summary: "no"}, Err: (*lookleap.Error)(nil)}
+	if err.Error() != "a: no (tls)" {
+		t.Errorf("got %s without a cause", err)
+	}
 }
 
 // TestVerdictLog: a log has the end of the verdict's life, and the checks that failed or were noted.
@@ -216,6 +227,9 @@ func TestVerdictLog(t *testing.T) {
 	v := &lookleap.Verdict{Subject: "a", Expires: planTime, Checks: []lookleap.Check{
 		{Status: lookleap.Passed, Code: "p"}, {Status: lookleap.Failed, Code: "f"}, {Status: lookleap.Noted, Code: "n"}, {Status: lookleap.Skipped, Code: "s"},
 	}}
+	if got := (&lookleap.Verdict{Subject: "a"}).LogValue().String(); strings.Contains(got, "expires") {
+		t.Errorf("a verdict without an end: %s", got)
+	}
 	got := v.LogValue().String()
 	for text, want := range map[string]bool{"expires=2026-03-01": true, "code=f": true, "code=n": true, "code=p": false, "code=s": false} {
 		if strings.Contains(got, text) != want {
