@@ -110,7 +110,7 @@ func (j *jsonReader) attributeValue(i int32, key string, kind strictjson.Kind, c
 			return false
 		}
 		switch words().specs[c.spec].typ {
-		case tString, tURI, tDomain, tMethod:
+		case tString, tURI, tDomain, tMethod, tLang, tMedia:
 			return false
 		}
 		c.value = j.t.store("[]") // invalid for the types that remain

@@ -18,6 +18,7 @@ func TestRowsPresentation(t *testing.T) {
 			return fmt.Sprint(p.Model().Name(), " ", p.Model().Provider(), " ", p.Model().Capability(), " ", p.Language().Value(), " ", p.Language().Policy(), " ", p.Tone(), " ", p.Voice().Perspective(), " ", p.Voice().Name(), " ", p.Instructions(), " ", first(p.Prefer()), " ", first(p.Avoid()))
 		})
 	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), lookleap.SeverityError, CodeSurplus)
+	r.returns("ANML-8.8-01/reject-second-read", persona(`<tone value="a"/><tone value="b"/>`)+persona(`<tone value="c"/>`), "a", func(d *Document) any { return d.Persona().Tone() })
 	r.writes("ANML-8.8.1-02/accept-empty", persona("<model/>"), `"persona":{"model":{}}`)
 	model := func(d *Document) any {
 		m := d.Persona().Model()
@@ -35,6 +36,7 @@ func TestRowsPresentation(t *testing.T) {
 	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), lookleap.SeverityWarning, CodeBadValue)
 	r.returns("ANML-8.8.3-01/accept-opaque", persona(`<tone value="xyzzy"/>`), "xyzzy", func(d *Document) any { return d.Persona().Tone() })
 	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), lookleap.SeverityWarning, CodeBadValue)
+	r.returns("ANML-8.8.4-01/reject-perspective-read", persona(`<voice perspective="second"/>`), PerspectiveUnstated, func(d *Document) any { return d.Persona().Voice().Perspective() })
 	r.returns("ANML-8.8.4-01/accept-first", persona(`<voice perspective="first"/>`), FirstPerson, func(d *Document) any { return d.Persona().Voice().Perspective() })
 	r.returns("ANML-8.8.5-01/accept-verbatim", persona("<instructions> a\n b</instructions>"), " a\n b", func(d *Document) any { return d.Persona().Instructions() })
 	for _, id := range []string{"ANML-8.8.6-01", "ANML-8.8.7-01", "ANML-8.8.8-02"} {
@@ -109,13 +111,16 @@ func TestRowsBody(t *testing.T) {
 	r.returns("ANML-8.10.3-01/accept-duration", body(`<audio src="/x" duration="1.5"/>`), "1.5s", func(d *Document) any { x, _ := Media(first(d.Body().Content())).Duration(); return x })
 	r.writes("ANML-8.10.5-02/accept-compact", body(`<img src="/x"><description> d </description></img>`), `"body":{"img":[{"src":"/x","description":" d "}]}`)
 	r.finds("ANML-8.10.5-02/reject-second", body(`<img src="/x"><description>a</description><description>b</description></img>`), lookleap.SeverityError, CodeSurplus)
+	r.returns("ANML-8.10.5-02/accept-first", body(`<img src="/x"><description>a</description><description>b</description></img>`), "a", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
 	r.returns("ANML-8.10.6-02/accept-first-choice", body(`<audio src="/x"><description>d</description><transcript>t</transcript></audio>`), "t", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
 	r.finds("ANML-8.10.6-02/reject-under-img", body(`<img src="/x"><transcript>t</transcript></img>`), lookleap.SeverityWarning, CodeMisplaced)
+	r.returns("ANML-8.10.6-02/reject-under-img-read", body(`<img src="/x"><transcript>t</transcript></img>`), "", func(d *Document) any { return Media(first(d.Body().Content())).TextFor() })
 	r.returns("ANML-8.10.7-01/accept-all", body(`<link href="/l" rel="next  alternate" type="a/b" label="L"/>`), "/l [next alternate] a/b L true", func(d *Document) any {
 		l := first(d.Body().Links())
 		return fmt.Sprint(l.Href(), " ", l.Rel(), " ", l.Type(), " ", l.Label(), " ", l.Followable())
 	})
 	r.finds("ANML-8.10.7-02/reject-missing", body("<link/>"), lookleap.SeverityError, CodeMalformed)
+	r.returns("ANML-8.10.7-02/reject-missing-or-empty", body(`<link/><link href=""/><link href="/l"/>`), 1, func(d *Document) any { return count(d.Body().Links()) })
 	for _, uri := range []string{"javascript:x", "JavaScript:x", " data:,x", "java&#10;script:x"} {
 		r.returns("ANML-8.10.7-02/reject-"+uri, body(`<link href="`+uri+`"/>`), false, func(d *Document) any { return first(d.Body().Links()).Followable() })
 	}

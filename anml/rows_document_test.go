@@ -141,6 +141,9 @@ func TestRowsDocument(t *testing.T) {
 	// 8: the tree.
 	for name, bad := range map[string]string{"ask-in-body": `<body><ask field="f" action="a"/></body>`, "title-in-body": `<body><title>x</title></body>`, "disclosure-in-root": `<disclosure field="f" requires="none"/>`} {
 		r.finds("ANML-8-01/reject-"+name, bad, lookleap.SeverityWarning, CodeMisplaced)
+		r.returns("ANML-8-01/reject-unread-"+name, bad, "0 explicit-consent ", func(d *Document) any {
+			return fmt.Sprint(count(d.Knowledge().Asks()), " ", d.Constraints().Rule("f", nil).Requires, " ", d.Body().Text())
+		})
 	}
 	r.returns("ANML-8-01/reject-promotion", `<body><title>x</title></body>`, "", title)
 	r.finds1("ANML-8-02/reject-text-in-knowledge", XML, service("<knowledge>abc</knowledge>"), none, CodeStrayText)
@@ -148,6 +151,9 @@ func TestRowsDocument(t *testing.T) {
 	r.finds1("ANML-8-02/reject-json-content", JSON, `{"anml":"1.0","knowledge":{"content":"abc"}}`, none, CodeStrayText)
 	r.clean("ANML-8-02/accept-white-space", XML, service("<head>\n <title>T</title>\n</head>"))
 	r.finds("ANML-8-03/reject-second", `<head><title>A</title></head><head><title>B</title></head>`, lookleap.SeverityError, CodeSurplus)
+	r.returns("ANML-8-03/reject-second-of-each", `<head/><body>x</body><persona><tone value="a"/></persona><head><title>B</title></head><body>y</body><persona><tone value="b"/></persona>`, "x a", func(d *Document) any {
+		return fmt.Sprint(d.Head().Title(), d.Body().Text(), " ", d.Persona().Tone())
+	})
 	r.returns("ANML-8-03/accept-first", `<head><title>A</title></head><head><title>B</title></head>`, "A", title)
 	r.returns("ANML-8-03/accept-constraints-together", `<constraints><disclosure field="email" requires="none"/></constraints><constraints><disclosure field="email" requires="authentication"/></constraints>`, Authentication,
 		func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
@@ -225,6 +231,7 @@ func TestRowsDocument(t *testing.T) {
 	r.finds("ANML-8.1-13/reject-tag", root(`lang="english_"`, ""), lookleap.SeverityWarning, CodeBadValue)
 	r.returns("ANML-8.1-14/accept-any-order", `<body>x</body><head><title>T</title></head>`, "T", title)
 	r.finds("ANML-8.1-14/reject-second", `<body>x</body><body>y</body>`, lookleap.SeverityError, CodeSurplus)
+	r.returns("ANML-8.1-14/reject-second-read", `<body>x</body><body>y</body>`, "x", func(d *Document) any { return d.Body().Text() })
 	r.finds("ANML-8.1-15/accept-empty", root("", ""), lookleap.SeverityWarning, CodeNoTitle)
 	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
 	two := site("example.net", "<head><title>N</title></head>") + site("example.com", "<head><title>C</title></head>")
@@ -363,5 +370,9 @@ func TestRowsDocument(t *testing.T) {
 		return fmt.Sprint(v, " ", count(d.Head().Metas()))
 	})
 	r.finds("ANML-8.3.2-01/reject-nameless", `<head><meta value="1"/></head>`, lookleap.SeverityError, CodeMalformed)
+	r.returns("ANML-8.3.2-01/reject-nameless-or-empty", `<head><meta value="1"/><meta name="" value="2"/><meta name="a" value="3"/></head>`, "1 3", func(d *Document) any {
+		v, _ := d.Head().Meta("a")
+		return fmt.Sprint(count(d.Head().Metas()), " ", v)
+	})
 	r.finds("ANML-17-01/accept-own-validator", `<knowledge><ask field="f"/></knowledge>`, lookleap.SeverityError, CodeMalformed)
 }

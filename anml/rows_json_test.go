@@ -12,7 +12,6 @@ func TestRowsJSON(t *testing.T) {
 	none := ReadOptions{}
 	doc := func(members string) string { return `{"anml":"1.0","role":"service"` + members + `}` }
 	title := func(d *Document) any { return d.Head().Title() }
-	_ = title
 
 	r.same("ANML-0-01/accept-one-model", service(`<head><title>T</title></head><knowledge><ask field="f" action="a" required="true"/></knowledge>`),
 		doc(`,"head":{"title":"T"},"knowledge":{"ask":[{"field":"f","action":"a","required":true}]}`))
@@ -31,6 +30,7 @@ func TestRowsJSON(t *testing.T) {
 		}
 	})
 	r.finds1("ANML-7.1-01/accept-charset-ignored", JSON, doc(""), ReadOptions{Charset: "latin1"}, CodeEncodingClash)
+	r.reads("ANML-7.1-01/accept-as-utf8", JSON, doc(`,"head":{"title":"é"}`), ReadOptions{Charset: "latin1"}, "é", title)
 	t.Run("ANML-7.1-01/accept-type", func(t *testing.T) {
 		if f, ok := FormatOf("application/anml+json; version=1.0"); f != JSON || !ok || ExtensionJSON != ".anml.json" {
 			t.Error(f, ok)
@@ -46,6 +46,7 @@ func TestRowsJSON(t *testing.T) {
 		}
 	})
 	r.finds1("ANML-7.1-04/accept-unknown-key", JSON, doc(`,"zzz":1`), none, CodeUnknownKey)
+	r.reads("ANML-7.1-04/accept-beside-unknown-keys", JSON, doc(`,"zzz":{"title":"Z"},"head":{"zzz":[{"title":"Z"}],"title":"T"}`), none, "T", title)
 	for name, bad := range map[string]string{"array": `[]`, "scalar": `1`, "trailing": doc("") + "{}", "empty": ""} {
 		r.refuses("ANML-7.2.1-01/reject-"+name, JSON, bad, none, ErrNotWellFormed)
 	}
@@ -53,6 +54,9 @@ func TestRowsJSON(t *testing.T) {
 	r.finds1("ANML-7.2.1-02/accept-best-effort", JSON, `{"anml":"2.0"}`, none, CodeNewVersion)
 	r.finds1("ANML-7.2.1-02/accept-number", JSON, `{"anml":1.0}`, none, CodeVersionKey)
 	r.finds1("ANML-7.2.1-02/accept-alias", JSON, `{"version":"1.0"}`, none, CodeVersionKey)
+	for text, want := range map[string]string{`"anml":"2.0"`: "2.0", `"anml":1.0`: "1.0", `"anml":1`: "1.0", `"version":"1.0"`: "1.0", `"version":"2.0","anml":"1.0"`: "1.0"} {
+		r.reads("ANML-7.2.1-02/accept-"+text, JSON, `{`+text+`,"head":{"title":"T"}}`, none, want+" T", func(d *Document) any { return d.Version() + " " + d.Head().Title() })
+	}
 	t.Run("ANML-7.2.1-02/accept-written-first", func(t *testing.T) {
 		d, _ := ParseXML([]byte(`<anml xmlns="`+Namespace+`" ttl="5" role="service"/>`), none)
 		if j, err := MarshalJSON(d, WriteOptions{}); err != nil || string(j) != `{"anml":"1.0","ttl":5,"role":"service"}`+"\n" {
@@ -64,6 +68,11 @@ func TestRowsJSON(t *testing.T) {
 		all += "<" + schema[c.kind].name + "/>"
 	}
 	r.writes("ANML-7.2.1-03/accept-sections", all, `"head":{},"constraints":{},"state":{},"interact":{},"knowledge":{},"persona":{},"aesthetic":{},"body":{},"footer":{},"status":{}`)
+	r.same("ANML-7.2.1-03/accept-attributes", strings.Replace(service(""), ` role`, ` lang="fr" ttl="5" role`, 1), doc(`,"lang":"fr","ttl":5`))
+	r.reads("ANML-7.2.1-03/accept-their-values", JSON, doc(`,"lang":"fr","ttl":5`), none, "1.0 fr 5s true", func(d *Document) any {
+		ttl, has := d.TTL()
+		return fmt.Sprint(d.Version(), " ", d.Lang(), " ", ttl, " ", has)
+	})
 	t.Run("ANML-7.2.2-01/accept-hyphen", func(t *testing.T) {
 		d, err := ParseJSON([]byte(`{"anml":"1.0","supported-versions":"1.0","Supported-Versions":"9"}`), none)
 		if v, ok := d.SupportedVersions(); err != nil || !ok || len(v) != 1 || v[0] != "1.0" {
@@ -78,11 +87,21 @@ func TestRowsJSON(t *testing.T) {
 		doc(`,"interact":{"action":[{"id":"a","method":"GET","endpoint":"/","confirm":"true","param":[{"name":"p","min":1e2}]}]},"knowledge":{"inform":[{"ttl":"3600"}]},"footer":{"rights":{"year":2026}}`))
 	r.finds1("ANML-7.2.2-04/accept-null", JSON, doc(`,"lang":null`), none, CodeNullValue)
 	r.finds1("ANML-7.2.2-04/reject-object", JSON, doc(`,"lang":{}`), none, CodeWrongShape)
+	r.finds1("ANML-7.2.2-04/reject-array", JSON, doc(`,"lang":["fr"]`), none, CodeWrongShape)
+	for name, value := range map[string]string{"accept-null": "null", "reject-object": "{}", "reject-array": `["fr"]`} {
+		r.reads("ANML-7.2.2-04/"+name+"-as-absent", JSON, doc(`,"body":{"lang":`+value+`}`), none, " false", func(d *Document) any {
+			text, has := d.Body().Attr("lang")
+			return fmt.Sprint(text, " ", has)
+		})
+		r.reads("ANML-7.2.2-04/"+name+"-as-the-safe-value", JSON, doc(`,"interact":{"action":[{"id":"a","method":"GET","endpoint":"/","idempotent":`+value+`}]}`), none, false,
+			func(d *Document) any { return first(d.Interact().Actions()).Idempotent() })
+	}
 	r.same("ANML-7.2.3-01/accept-content", service(`<knowledge><inform ttl="3600">x</inform></knowledge>`), doc(`,"knowledge":{"inform":[{"ttl":3600,"content":"x"}]}`))
 	r.same("ANML-7.2.3-02/accept-bare", service(`<head><title>T</title></head><knowledge><inform>a</inform></knowledge>`), doc(`,"head":{"title":{"content":"T"}},"knowledge":{"inform":["a"]}`))
 	r.writes("ANML-7.2.3-02/accept-compact", `<head><title>T</title></head><state><context><step>s</step></context></state><knowledge><inform>a</inform></knowledge><persona><instructions>i</instructions><vocabulary><prefer>p</prefer></vocabulary></persona>`,
 		`"head":{"title":"T"},"state":{"context":{"step":"s"}},"knowledge":{"inform":[{"content":"a"}]},"persona":{"instructions":"i","vocabulary":{"prefer":["p"]}}`)
 	r.finds1("ANML-7.2.3-02/reject-string-for-empty", JSON, doc(`,"persona":{"tone":"friendly"}`), none, CodeWrongShape)
+	r.reads("ANML-7.2.3-02/reject-string-read", JSON, doc(`,"persona":{"tone":"friendly"}`), none, "", func(d *Document) any { return d.Persona().Tone() })
 	r.writes("ANML-7.2.3-03/accept-order", `<body>a<link href="u"/>b</body>`, `"body":{"content":"ab","link":[{"href":"u"}],"$order":[1,"link",1]}`)
 	r.same("ANML-7.2.3-03/accept-both-ways", service(`<body>é<link href="u"/>b</body>`), doc(`,"body":{"content":"éb","link":[{"href":"u"}],"$order":[1,"link",1]}`))
 	r.same("ANML-7.2.3-03/accept-adjacent-texts", service(`<body>ab<link href="u"/>c</body>`), doc(`,"body":{"content":"abc","link":[{"href":"u"}],"$order":[1,1,"link",1]}`))
@@ -95,6 +114,7 @@ func TestRowsJSON(t *testing.T) {
 	r.same("ANML-7.2.4-01/accept-nested", service(`<body><data><item><field name="a">1</field></item></data></body>`), doc(`,"body":{"data":[{"item":[{"field":[{"name":"a","content":"1"}]}]}]}`))
 	r.writes("ANML-7.2.4-02/accept-single-is-array", `<knowledge><ask field="f" action="a"/></knowledge>`, `"knowledge":{"ask":[{"field":"f","action":"a"}]}`)
 	r.finds1("ANML-7.2.4-02/accept-bare-object", JSON, doc(`,"knowledge":{"ask":{"field":"f","action":"a"}}`), none, CodeNotArray)
+	r.reads("ANML-7.2.4-02/accept-bare-object-read", JSON, doc(`,"knowledge":{"ask":{"field":"f","action":"a"}}`), none, "f", func(d *Document) any { return first(d.Knowledge().Asks()).Field() })
 	for k := kAnml; k < kindCount; k++ {
 		for _, c := range schema[k].children {
 			name := schema[c.kind].name
@@ -182,6 +202,10 @@ func TestRowsJSON(t *testing.T) {
 		})
 	}
 	r.finds1("ANML-7.5-08/reject-overflow", JSON, param("1e400"), none, CodeOverflow)
+	r.reads("ANML-7.5-08/reject-overflow-read", JSON, doc(`,"ttl":1e400`), none, "0s true", func(d *Document) any {
+		ttl, has := d.TTL()
+		return fmt.Sprint(ttl, " ", has)
+	})
 	r.finds1("ANML-7.5-08/reject-lost-digits", JSON, doc(`,"ttl":9007199254740993`), none, CodePrecision)
 	t.Run("ANML-7.5-08/reject-typed-value", func(t *testing.T) {
 		d, _ := ParseJSON([]byte(doc(`,"ttl":9007199254740993`)), none)

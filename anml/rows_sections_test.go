@@ -107,6 +107,7 @@ func TestRowsState(t *testing.T) {
 	r.finds("ANML-8.5.3-01/reject-action", state(`<flow><step id="a" action="z"/></flow>`), lookleap.SeverityWarning, CodeDangling)
 	r.returns("ANML-8.5.3-01/reject-two-current", state(`<flow><step id="a" status="current"/><step id="b" status="current"/></flow>`), "", current)
 	r.finds("ANML-8.5.3-02/reject-missing", state(`<flow><step label="x"/></flow>`), lookleap.SeverityError, CodeMalformed)
+	r.returns("ANML-8.5.3-02/reject-missing-or-empty", state(`<flow><step label="x"/><step id="" label="y"/></flow>`), 0, func(d *Document) any { return count(d.State().Flow().Steps()) })
 	r.finds("ANML-8.5.3-02/reject-duplicate", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), lookleap.SeverityError, CodeDuplicateID)
 	r.returns("ANML-8.5.3-02/accept-first", state(`<flow><step id="a" label="1"/><step id="a" label="2"/></flow>`), "1 1", func(d *Document) any {
 		return fmt.Sprint(count(d.State().Flow().Steps()), " ", d.State().Flow().Step("a").Label())
@@ -182,6 +183,9 @@ func TestRowsInteract(t *testing.T) {
 		r.finds("ANML-8.6.1-03/reject-reported-"+strings.TrimSpace(m)+itoa(len(m)), action(`id="a" method="`+m+`" endpoint="/"`), lookleap.SeverityError, CodeBadValue)
 	}
 	r.finds("ANML-8.6.1-03/reject-missing", action(`id="a" endpoint="/"`), lookleap.SeverityError, CodeMalformed)
+	for name, attrs := range map[string]string{"03/reject-unread-missing": `endpoint="/"`, "03/reject-unread-empty": `method="" endpoint="/"`, "04/reject-unread-missing": `method="GET"`, "04/reject-unread-empty": `method="GET" endpoint=""`} {
+		r.returns("ANML-8.6.1-"+name, action(`id="a" `+attrs), 0, func(d *Document) any { return count(d.Interact().Actions()) })
+	}
 	for _, e := range []string{"/airline", "x?y=1&amp;z=2", "?a=b", "https://example.com/x", "//example.com/x", "http://example.com/", "https://example.com/a@b", "//example.com?mail=a@b", "/at/12:30", "?at=12:30"} {
 		r.returns("ANML-8.6.1-04/accept-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a true", executable)
 	}
@@ -304,6 +308,7 @@ func TestRowsKnowledge(t *testing.T) {
 	r.returns("ANML-8.7.2-01/accept-enum-as-string", know(`<ask field="f" action="a" type="enum"/>`), TypeString, func(d *Document) any { return first(d.Knowledge().Asks()).Type() })
 	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), lookleap.SeverityWarning, CodeBadValue)
 	for name, bad := range map[string]string{"ANML-8.7.2-02/reject-absent": `<ask action="a"/>`, "ANML-8.7.2-02/reject-empty": `<ask field="" action="a"/>`, "ANML-8.7.2-03/reject-absent": `<ask field="f"/>`, "ANML-8.7.2-03/reject-empty": `<ask field="f" action=""/>`,
+		"ANML-8.7.3-02/reject-empty": `<answer field="" value="v"/>`, "ANML-8.7.4-01/reject-empty": `<refuse field="" reason="user-denied"/>`, "ANML-8.7.4-02/reject-empty": `<refuse field="f" reason=""/>`,
 		"ANML-8.7.3-02/reject-absent": `<answer value="v"/>`, "ANML-8.7.3-03/reject-absent": `<answer field="f"/>`, "ANML-8.7.4-01/reject-absent": `<refuse reason="user-denied"/>`, "ANML-8.7.4-02/reject-absent": `<refuse field="f"/>`} {
 		r.finds(name, know(bad), lookleap.SeverityError, CodeMalformed)
 		r.returns(name+"-invisible", know(bad), "0 0 0", func(d *Document) any {

@@ -41,6 +41,17 @@ func TestRowsSyntax(t *testing.T) {
 	r.returns("ANML-1.2.1-01/accept-well-formed", head, "T", title)
 	r.finds("ANML-1.2.1-02/accept-deviation-reported", "<body><title>x</title></body>", lookleap.SeverityWarning, CodeMisplaced)
 	r.clean("ANML-1.2.1-02/accept-conforming", XML, service(head))
+	r.returns("ANML-1.2.1-02/accept-without-findings", head+`<body lang="en">x</body>`, "[]", func(d *Document) any { return d.Findings() })
+	for code, deviation := range map[lookleap.Code]string{CodeMisplaced: "<body><title>x</title></body>", CodeANMLNamespace: "<zzz/>", CodeUnqualified: `<body zzz="1"/>`, CodeCase: "<Body/>",
+		CodeSurplus: "<body/><body/>", CodeMalformed: `<body><link/></body>`, CodeStrayText: "<knowledge>x</knowledge>", CodeBadValue: `<body usage="all"/>`, CodeDangling: `<footer><rights scope="z" usage="none"/></footer>`} {
+		r.reads("ANML-1.2.1-02/accept-"+string(code), XML, service(head+deviation), none, "["+string(code)+"]", func(d *Document) any {
+			var codes []lookleap.Code
+			for _, f := range d.Findings() {
+				codes = append(codes, f.Code)
+			}
+			return codes
+		})
+	}
 	r.refuses("ANML-1.2.2-01/reject-fault-at-the-end", XML, service(head)+"x", none, ErrNotWellFormed)
 	r.returns("ANML-1.2.2-02/accept-bom", "<?xml version=\"1.0\"?><anml xmlns=\""+Namespace+"\">"+head+"</anml>", "T", title)
 	t.Run("ANML-1.2.2-02/accept-bom-and-none-alike", func(t *testing.T) {
@@ -87,6 +98,7 @@ func TestRowsSyntax(t *testing.T) {
 	r.finds("ANML-5.2.1-01/reject-upper-case-reported", "<Body/>", lookleap.SeverityInfo, CodeCase)
 	r.finds1("ANML-5.2.1-01/reject-attribute-case", XML, `<anml xmlns="`+Namespace+`" Ttl="1"/>`, none, CodeCase)
 
+	r.reads("ANML-5.2.1-01/reject-attribute-read", XML, `<anml xmlns="`+Namespace+`" Ttl="1"/>`, none, false, func(d *Document) any { _, has := d.TTL(); return has })
 	r.finds1("ANML-5.2.2-01/accept-with-finding", XML, service(`<status code='1' result="success"/>`), none, CodeQuote)
 	r.refuses("ANML-5.2.2-01/reject-strict", XML, service(`<status code='1' result="success"/>`), ReadOptions{StrictLexical: true}, ErrLexical)
 	r.returns("ANML-5.2.2-02/accept-raw-text-kept", `<body><nav total="abc"/></body>`, "abc true 0 false", func(d *Document) any {
@@ -184,6 +196,7 @@ func TestRowsSyntax(t *testing.T) {
 	r.returns("ANML-6.1-03/accept-unknown", "<zzz/>"+head, "T", title)
 	r.refuses("ANML-6.2.1-01/reject-invalid", XML, service("<head><title>\xc3</title></head>"), none, ErrEncoding)
 	r.finds1("ANML-6.2.1-02/accept-charset-wins", XML, strings.Replace(service(head), "UTF-8", "ISO-8859-1", 1), ReadOptions{Charset: "utf-8"}, CodeEncodingClash)
+	r.reads("ANML-6.2.1-02/accept-text-in-the-charset", XML, strings.Replace(service("<head><title>é</title></head>"), "UTF-8", "ISO-8859-1", 1), ReadOptions{Charset: "utf-8"}, "é", title)
 	r.refuses("ANML-6.2.1-02/reject-without-fallback", XML, strings.Replace(service("\xe9"), "UTF-8", "ISO-8859-1", 1), ReadOptions{Charset: "utf-8"}, ErrEncoding)
 	r.finds1("ANML-6.2.2-01/accept-without", XML, bare, none, CodeNoDecl)
 	r.refuses("ANML-6.2.2-01/reject-xml-1.1", XML, `<?xml version="1.1"?>`+bare, none, ErrNotWellFormed)

@@ -110,6 +110,20 @@ func (r rows) clean(id string, f Format, doc string) {
 	})
 }
 
+// reads checks what a document in one serialization returns.
+func (r rows) reads(id string, f Format, doc string, o ReadOptions, want any, ask func(d *Document) any) {
+	r.Helper()
+	r.Run(id, func(t *testing.T) {
+		d, err := parseAs(f, doc, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(ask(d)); got != fmt.Sprint(want) {
+			t.Errorf("got %s, want %v", got, want)
+		}
+	})
+}
+
 func parseAs(f Format, doc string, o ReadOptions) (*Document, error) {
 	if f == JSON {
 		return ParseJSON([]byte(doc), o)

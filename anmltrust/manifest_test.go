@@ -83,6 +83,11 @@ func TestParseManifest(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				for _, f := range m.Findings { // such as one about an entry that was dropped
+					if f.Code != CodeManifestByteOrder {
+						t.Error(f)
+					}
+				}
 				return
 			}
 			if m != nil || lookleap.CodeOf(err) != c.code {

@@ -58,7 +58,8 @@ func TestLintManifest(t *testing.T) {
 		want     lookleap.Code
 	}{
 		{"ANML-12.8-01", "reject-120-days", build(t, 120*24*time.Hour, retailer), "brand.example", anmltrust.CodeManifestLongLived},
-		{"ANML-12.8-01", "accept-90-days", build(t, 0, retailer), "brand.example", ""},
+		{"ANML-12.8-01", "reject-a-second-more", build(t, 90*24*time.Hour+time.Second, retailer), "brand.example", anmltrust.CodeManifestLongLived},
+		{"ANML-12.8-01", "accept-90-days", build(t, 90*24*time.Hour, retailer), "brand.example", ""},
 		{"ANML-12.1-14", "reject-beyond-tier-1", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Display, Scope: anmltrust.AllSections}), "brand.example", "lint"},
 		{"H05", "reject-whole-domain", build(t, 0, anmltrust.Entry{Domain: "*.cdn.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf(anmltrust.Body)}), "brand.example", "lint"},
 		{"ANML-12.8-02", "reject-all-eight-sections", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Scope: anmltrust.AllSections}), "brand.example", "lint"},

@@ -211,6 +211,11 @@ func TestRows(t *testing.T) {
 				t.Error(r.Target)
 			}
 		}},
+		{"ANML-12.4-06", "accept-without-a-query", func(t *testing.T) {
+			if r := queryRequest(t, queryOnly); r.Target != queryPath+"?"+asked {
+				t.Error(r.Target)
+			}
+		}},
 		{"ANML-12.4-06", "accept-appended", func(t *testing.T) {
 			if r := queryRequest(t, queryOnly+"?k=1"); r.Target != queryPath+"?k=1&"+asked {
 				t.Error(r.Target)

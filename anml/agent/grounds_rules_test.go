@@ -44,6 +44,8 @@ func TestRequiresRows(t *testing.T) {
 			{"accept-initiated", implicit, true, true, CodeConsentInferred}, {"reject-by-default", implicit, false, true, lookleap.CodeNeedsConsent},
 			{"reject-not-initiated", implicit, true, false, lookleap.CodeNeedsConsent}, {"reject-sensitive", sensitive, true, true, CodeSensitive},
 			{"reject-other-rule", booking(rule("email", "none"), askFor("email")), true, true, lookleap.CodeNeedsConsent},
+			{"reject-explicit-consent", booking(rule("email", "explicit-consent"), askFor("email")), true, true, CodeExplicitConsent},
+			{"reject-no-rule", booking("", askFor("email")), true, true, lookleap.CodeNeedsConsent},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				st := newStand(t, labprompt.Deny())

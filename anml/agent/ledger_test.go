@@ -3,8 +3,11 @@ package agent
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"path/filepath"
@@ -208,7 +211,9 @@ func TestLedgerRows(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile, LedgerKey: []byte("key")}})
 			s.does(book, lookleap.CodeOK)
 			for _, e := range entries(t, s.session.Ledger(), EntryDisclosed) {
-				if e.ValueHash != s.session.valueHash(e.Field, profile[e.Field].Text) {
+				mac := hmac.New(sha256.New, []byte("key"))
+				fmt.Fprintf(mac, "%d:%s%s", len(e.Field), e.Field, profile[e.Field].Text)
+				if e.ValueHash != fmt.Sprintf("hmac-sha256:%x", mac.Sum(nil)) {
 					t.Errorf("%+v", e)
 				}
 			}
