@@ -2,6 +2,7 @@ package agentstxt
 
 import (
 	"bytes"
+	"crypto/sha512"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,6 +59,7 @@ func TestDocument(t *testing.T) {
 		{"AGT-2-15/reject-comment-line", signed("/a ALLOW") + "#" + strings.Repeat("x", 8<<10) + "\n", tooLarge, 3},
 		{"AGT-2-15/accept-wildcards", signed(numbered(1000, "/*/%d DISALLOW")...), "", 0},
 		{"AGT-2-15/reject-wildcards", signed(numbered(1001, "/*/%d DISALLOW")...), tooLarge, 1002},
+		{"AGT-2-15/accept-parameters", signed("/a ALLOW " + strings.Join(numbered(64, "k%d=1"), " ")), "", 0},
 		{"AGT-2-15/reject-parameters", signed("/a ALLOW " + strings.Join(numbered(65, "k%d=1"), " ")), tooLarge, 2},
 
 		{"AGT-3-01/accept-comments-and-blanks-first", "# c\n\n \t\n" + signed("/a ALLOW"), "", 0},
@@ -74,6 +76,7 @@ func TestDocument(t *testing.T) {
 		{"AGT-3-02/reject-non-hex", "*" + strings.Repeat("g", 64) + "\n" + three, missing, 1},
 		{"AGT-3-03/accept-comment-changed", "# other\n" + vector + "\n#x\n" + three + "# end\n", "", 0},
 		{"AGT-3-03/reject-directive-octet-changed", vector + "\n" + strings.Replace(three, "50", "51", 1), mismatch, 1},
+		{"AGT-3-04/reject-64-digits-of-another-hash", fmt.Sprintf("*%x\n/a ALLOW\n", sha512.Sum512_256([]byte("/a ALLOW"))), mismatch, 1},
 		{"AGT-3-04/reject-sha1", "*da39a3ee5e6b4b0d3255bfef95601890afd80709\n" + three, missing, 1},
 		{"AGT-3-05/accept-directives", vectorFile, "", 0},
 		{"AGT-3-05/reject-second-hash-line", signed(empty, "/a ALLOW"), bad, 2},
@@ -337,9 +340,9 @@ func TestDirectives(t *testing.T) {
 		}
 	})
 	t.Run("AGT-6-04/accept-parameters-kept", func(t *testing.T) {
-		p := mustParse(t, Options{}, "/b\tALLOW  x.y-z_1=a%20b:c/d?e@f \tk= e=a=b\t")
+		p := mustParse(t, Options{}, "/b\tALLOW  x.y-z_1=a%20b:c/d?e@f \tk= E=a=B\t")
 		for d := range p.Directives() {
-			want := []Param{{"x.y-z_1", "a%20b:c/d?e@f"}, {"k", ""}, {"e", "a=b"}}
+			want := []Param{{"x.y-z_1", "a%20b:c/d?e@f"}, {"k", ""}, {"E", "a=B"}}
 			if d.Path != "/b" || d.Action != Allow || !slices.Equal(d.Params, want) {
 				t.Errorf("%+v", d)
 			}

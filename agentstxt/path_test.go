@@ -1,9 +1,35 @@
 package agentstxt
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
+
+// TestPathCharacters writes each ASCII character into the path of a directive. Blanks and line
+// ends end a path, and "%" begins an escape.
+func TestPathCharacters(t *testing.T) {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/"
+	for c := range byte(0x80) {
+		if strings.IndexByte(" \t\r\n%", c) >= 0 {
+			continue
+		}
+		verdict, want := "reject", lookleap.Code(CodeBadDirective)
+		switch {
+		case strings.IndexByte(allowed, c) >= 0:
+			verdict, want = "accept", lookleap.CodeOK
+		case c == 0:
+			want = lookleap.CodeNotUTF8
+		}
+		t.Run(fmt.Sprintf("AGT-6-02/%s-0x%02x", verdict, c), func(t *testing.T) {
+			if _, err := Parse([]byte(signed("/a"+string(rune(c))+"b ALLOW")), Options{}); lookleap.CodeOf(err) != want {
+				t.Errorf("%q: %v", c, err)
+			}
+		})
+	}
+}
 
 // TestNormalForm reads paths in the normal form of RFC 3986, section 6.2.2.
 func TestNormalForm(t *testing.T) {

@@ -38,6 +38,7 @@ func TestJudge(t *testing.T) {
 		{"AGT-2-06/accept-utf-8", Options{}, 200, "text/plain; charset=UTF-8", vectorFile, Valid, "ok", ""},
 		{"AGT-2-06/accept-quoted", Options{}, 200, `text/plain; charset="utf-8"`, vectorFile, Valid, "ok", ""},
 		{"AGT-2-06/reject-latin1", Options{}, 200, "text/plain; charset=latin1", vectorFile, Restricted, "charset", ""},
+		{"AGT-2-06/reject-iso-8859-1", Options{}, 200, "text/plain; charset=ISO-8859-1", vectorFile, Restricted, "charset", ""},
 		{"AGT-2-06/reject-utf-16", Options{}, 200, "text/plain; charset=utf-16", vectorFile, Restricted, "charset", ""},
 		{"AGT-2-06/reject-empty", Options{}, 200, `text/plain; charset=""`, vectorFile, Restricted, "charset", ""},
 		{"AGT-2-06/reject-two", Options{}, 200, "text/plain; charset=utf-8; charset=latin1", vectorFile, Restricted, "charset", ""},

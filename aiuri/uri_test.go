@@ -157,6 +157,30 @@ func TestRulesAllowIP(t *testing.T) {
 	}
 }
 
+// TestParseCharacters writes each ASCII character into each part of a URI (RFC 3986 appendix A).
+// "%" begins an escape.
+func TestParseCharacters(t *testing.T) {
+	const pchar = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@"
+	for name, part := range map[string]struct{ before, allowed string }{
+		"path": {"ai://bank/", pchar + "/?#"}, "query": {"ai://bank/?", pchar + "/?#"}, "fragment": {"ai://bank/#", pchar + "/?"},
+	} {
+		t.Run("AIU-7-01/accept-in-"+name, func(t *testing.T) {
+			for c := range byte(0x80) {
+				if _, err := aiuri.Parse(part.before + string(rune(c))); strings.IndexByte(part.allowed, c) >= 0 && err != nil {
+					t.Errorf("%q: %v", c, err)
+				}
+			}
+		})
+		t.Run("AIU-7-01/reject-in-"+name, func(t *testing.T) {
+			for c := range byte(0x80) {
+				if _, err := aiuri.Parse(part.before + string(rune(c))); strings.IndexByte(part.allowed, c) < 0 && lookleap.CodeOf(err) != aiuri.CodeBadChar {
+					t.Errorf("%q: %v", c, err)
+				}
+			}
+		})
+	}
+}
+
 func TestNormalize(t *testing.T) {
 	for _, c := range []struct{ id, in, want string }{
 		{"AIU-2-10/accept-all", "AI://Bank/%7ea/./b", "ai://bank/~a/b"},

@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +174,33 @@ func TestDecideNarrows(t *testing.T) {
 			ignored := !strings.Contains(c.id, "accept")
 			if !v.OK || !strings.Contains(v.Summary, c.want) || !strings.Contains(v.String(), "(self-declared-root)") || strings.Contains(v.String(), "which is ignored") != ignored {
 				t.Errorf("got\n%s", v)
+			}
+		})
+	}
+}
+
+// TestDecideNotes holds that what is accepted with a finding is noted, and nothing else is.
+func TestDecideNotes(t *testing.T) {
+	for _, c := range []struct {
+		id     string
+		code   lookleap.Code
+		change func(*dvs.Claim)
+	}{
+		{"DVS-2-06/accept-fragment-noted", dvs.CodeFragmentDropped, func(c *dvs.Claim) { c.URL += "#top" }},
+		{"DVS-3.1-40/accept-default-noted", dvs.CodeNotRegistered, func(c *dvs.Claim) { c.Source = dvs.DefaultOrigin }},
+		{"DVS-3.1-28/accept-skill-only-noted", dvs.CodeNotRegistered, func(c *dvs.Claim) { c.Source = dvs.SkillOnly }},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			noted := func(claim dvs.Claim) bool {
+				return slices.ContainsFunc(dvs.Decide(claim, goodEvidence(), noon, dvs.Rules{}).Checks, func(check lookleap.Check) bool {
+					return check.Code == c.code && check.Status == lookleap.Noted
+				})
+			}
+			claim := goodClaim()
+			before := noted(claim)
+			c.change(&claim)
+			if before || !noted(claim) {
+				t.Errorf("got\n%s", dvs.Decide(claim, goodEvidence(), noon, dvs.Rules{}))
 			}
 		})
 	}

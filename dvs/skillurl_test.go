@@ -37,6 +37,7 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-3.1-42/reject-pull", "https://github.com/o/r/pull/1/SKILL.md", "not-content-route"},
 		{"DVS-3.1-42/reject-discussions", "https://github.com/o/r/discussions/1/SKILL.md", "not-content-route"},
 		{"DVS-3.1-42/reject-wiki", "https://github.com/o/r/wiki/SKILL.md", "not-content-route"},
+		{"DVS-3.1-42/reject-wiki-of-a-page", "https://github.com/o/r/wiki/Home/SKILL.md", "not-content-route"},
 		{"DVS-3.1-42/reject-releases", "https://github.com/o/r/releases/download/v1/SKILL.md", "not-content-route"},
 		{"DVS-3.1-27/reject-long-with-its-file", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com/")), "url-too-long"},
 		{"DVS-3.1-27/accept-longest", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com//SKILL.md")), "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com//SKILL.md")) + "/SKILL.md"},

@@ -61,6 +61,24 @@ func TestRequiresRows(t *testing.T) {
 				}
 			})
 		}
+		t.Run("reject-authentication", func(t *testing.T) {
+			st := newStand(t, labprompt.Deny())
+			st.user.Authenticate = func(context.Context, string) error { return nil }
+			st.user.Policy.InferConsentFromInitiation(true)
+			x := st.prepares(st.page(booking(rule("email", "authentication"), askFor("email"))), Call{Initiated: true})
+			if got := x.d.Tells[0]; got.Code != CodeExplicitConsent || got.Item == "" {
+				t.Errorf("%+v", got)
+			}
+		})
+		t.Run("reject-asked-about", func(t *testing.T) {
+			st := newStand(t, labprompt.Deny())
+			st.user.Policy.InferConsentFromInitiation(true)
+			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAsk}))
+			x := st.prepares(st.page(implicit), Call{Initiated: true})
+			if got := x.d.Tells[0]; got.Code != CodeUserRule || got.Item == "" {
+				t.Errorf("%+v", got)
+			}
+		})
 	})
 	t.Run("ANML-16.6-04", func(t *testing.T) {
 		two := booking(rule("email", "explicit-consent")+rule("tel", "explicit-consent"), askFor("email")+askFor("tel"))

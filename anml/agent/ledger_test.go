@@ -178,6 +178,8 @@ func TestLedgerRows(t *testing.T) {
 	t.Run("ANML-13.2-11", func(t *testing.T) {
 		t.Run("accept-entries", func(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile, Policy: allow("lang")}})
+			s.net.Clock().Freeze()
+			now := s.net.Clock().Now()
 			r := s.does(book, lookleap.CodeOK)
 			list := entries(t, s.session.Ledger(), EntryDisclosed, EntryRefused)
 			if len(list) != 3 {
@@ -189,7 +191,7 @@ func TestLedgerRows(t *testing.T) {
 			}{{EntryDisclosed, "email", "explicit"}, {EntryRefused, "tel", ""}, {EntryDisclosed, "lang", "delegated"}} {
 				e := list[i]
 				if e.Kind != want.kind || e.Field != want.field || e.Basis != want.basis || e.Plan != r.Plan || e.Serving != "shop.example" ||
-					e.Owner != "shop.example" || e.Endpoint != "www.shop.example" || e.Document != documentURL || e.Action != "book" || e.Time.IsZero() {
+					e.Owner != "shop.example" || e.Endpoint != "www.shop.example" || e.Document != documentURL || e.Action != "book" || !e.Time.Equal(now) {
 					t.Errorf("%+v", e)
 				}
 			}
