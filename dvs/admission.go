@@ -154,7 +154,7 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	if skill.IsZero() || root.String() != claim.Root { // or the file narrowed the root
 		root = TrustRoot{}
 	}
-	verified := !readNow && c.verdict != nil && c.verdict.OK && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
+	verified := !readNow && c.verdict != nil && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
 	if !verified || skill.IsZero() {
 		j := c.judge
 		if j == nil || skill.IsZero() || j.claim != claim {

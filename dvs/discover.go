@@ -40,7 +40,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 			yield(Listing{}, err)
 			return
 		}
-		d := &discovery{loader: l, root: parsed, seen: make(map[string]bool), names: make(map[string]string), yield: yield}
+		d := &discovery{loader: l, seen: make(map[string]bool), names: make(map[string]string), yield: yield}
 		if !parsed.OriginWide() {
 			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04",
 				Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
@@ -57,7 +57,6 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 // discovery is one walk through the lists of an origin. Its steps report whether to continue.
 type discovery struct {
 	loader *Loader
-	root   TrustRoot
 	seen   map[string]bool
 	names  map[string]string // of the entries of indexes, with the index that lists the name first
 	yield  func(Listing, error) bool
@@ -232,13 +231,6 @@ func (d *discovery) yieldList(list *Listings, err error, at string) bool {
 				Requirement: "DVS-3.2-15", Position: lookleap.Position{Path: at},
 				Message: "the skill " + plaintext.Quote(entry.Name, maxName) + " is left out, since the origin lists it in " +
 					plaintext.Quote(first, 200) + " too"}) {
-				return false
-			}
-			continue
-		}
-		if !d.root.Covers(entry.Skill) && !entry.Foreign() {
-			if !d.warn(CodeEntryOutside, "DVS-3.2-19", at,
-				"the entry lies outside the trust root: "+plaintext.Quote(domain.Redact(id), 200)) {
 				return false
 			}
 			continue

@@ -80,6 +80,8 @@ func TestParseIndex(t *testing.T) {
 			findings: []lookleap.Code{"bad-index-entry", "bad-index-entry", "bad-name", "bad-name", "bad-name", "bad-index-entry"}},
 		{id: "DVS-3.2-20/accept-same-name-elsewhere", in: `[{"name":"a","description":"d","path":"/x/"},{"name":"a","description":"d","path":"/y/"}]`, want: []string{"https://shop.example/x/SKILL.md", "https://shop.example/y/SKILL.md"}},
 		{id: "DVS-3.2-20/reject-same-location", in: `[{"name":"a","description":"d","path":"/x/"},{"name":"b","description":"d","path":"/x/SKILL.md"}]`, want: []string{"https://shop.example/x/SKILL.md"}, findings: []lookleap.Code{"duplicate-entry"}},
+		{id: "DVS-3.2-20/accept-the-rest-of-one-with-a-query", in: `[{"name":"a","description":"d","path":"/s/a/SKILL.md?v=1"},{"name":"b","description":"d","path":"/s/b/SKILL.md?plain=1"},{"name":"c","description":"d","path":"/s/c/"}]`,
+			want: []string{"https://shop.example/s/c/SKILL.md"}, findings: []lookleap.Code{"query-in-skill-url", "query-in-skill-url"}},
 		{id: "DVS-3.2-22/reject-large", in: "[" + strings.Repeat(" ", 1<<20) + "]", refused: "bad-index"},
 		{id: "DVS-3.2-22/reject-deep", in: strings.Repeat("[", 17) + strings.Repeat("]", 17), refused: "bad-index"},
 		{id: "DVS-3.2-22/reject-duplicate-keys", in: `[{"name":"a","name":"b"}]`, refused: "bad-index"},
@@ -104,6 +106,23 @@ func TestParseIndex(t *testing.T) {
 			}
 		})
 	}
+	t.Run("reject-index-at-an-invalid-url", func(t *testing.T) {
+		if list, err := dvs.ParseIndex([]byte("[]"), "http://shop.example/index.json", dvs.Rules{}, dvs.Limits{}); list != nil || lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
+			t.Error(list, err)
+		}
+		if list, err := dvs.ReadSitemap(strings.NewReader(urlset()), "http://shop.example/sitemap.xml", dvs.Rules{}, dvs.Limits{}); list != nil || lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
+			t.Error(list, err)
+		}
+	})
+	t.Run("accept-foreign-only-with-a-skill-and-a-source", func(t *testing.T) {
+		const elsewhere = "https://cdn.example/a/SKILL.md"
+		for want, l := range map[*dvs.Listing]bool{nil: false, {}: false, {Source: indexAt}: false, {Skill: skillURL(t, elsewhere)}: false,
+			{Skill: skillURL(t, elsewhere), Source: "http://x"}: false, {Skill: skillURL(t, elsewhere), Source: indexAt}: true, {Skill: skillURL(t, "https://shop.example/a/SKILL.md"), Source: indexAt}: false} {
+			if want.Foreign() != l {
+				t.Errorf("%+v: %v", want, !l)
+			}
+		}
+	})
 	t.Run("DVS-4.1-04/reject-listed-paths", func(t *testing.T) {
 		list, err := dvs.ParseIndex([]byte(`[{"name":"a","description":"d","files":["SKILL.md","../x","/x","a/../b","a\\b","C:x","a%2fb",7]}]`), indexAt, dvs.Rules{}, dvs.Limits{})
 		if err != nil || !slices.Equal(list.Skills[0].Files, []string{"SKILL.md"}) || len(list.Findings) != 7 {
@@ -145,6 +164,9 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-09/reject-second-level", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child)).Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c2.xml")).Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "!sitemap-nested"},
+		{"DVS-3.2-09/accept-the-next-after-a-second-level", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c3.xml")).Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c2.xml")).Body("/c3.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+		}, "!sitemap-nested /s/c/"},
 		{"DVS-3.2-09/reject-other-port", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/xml", sitemapIndex("https://shop.example:8443/c.xml"))
 		}, "!sitemap-nested"},
@@ -165,6 +187,7 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-13/accept-missing", func(*lab.Site) {}, ""},
 		{"DVS-3.2-13/accept-forbidden", func(s *lab.Site) { s.Status("/sitemap.xml", 403) }, ""},
 		{"DVS-3.2-13/accept-html", func(s *lab.Site) { s.Body("*", "text/html", "<p>") }, ""},
+		{"DVS-3.2-13/accept-xhtml", func(s *lab.Site) { s.Body("*", "application/xhtml+xml", "<p>") }, ""},
 		{"DVS-3.2-14/accept-no-index", func(s *lab.Site) {
 			s.Status("/.well-known/skills/index.json", 404).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "/s/b/"},
@@ -318,13 +341,29 @@ func TestDiscover(t *testing.T) {
 			Body("/.well-known/skills/index.json", "text/html", "").Status("/agents.txt", 401)
 		host := net.Host()
 		loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, root), Guard: agentstxt.Guard(host)})
+		refused := 0
 		for l, err := range loader.Discover(t.Context(), root) {
-			if err == nil || lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy {
+			if refused++; err == nil || lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy {
 				t.Error(l, err)
 			}
 		}
+		if refused != 1 || slices.Contains(net.Journal().Paths("shop.example"), "GET /sitemap.xml") {
+			t.Errorf("%d results; the sitemap was asked for: %v", refused, net.Journal().Paths("shop.example"))
+		}
 		if _, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeBlockedByPolicy {
 			t.Error(err)
+		}
+	})
+	t.Run("reject-invalid-root", func(t *testing.T) {
+		net := lab.ForTest(t)
+		n := 0
+		for l, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(t.Context(), "http://shop.example/") {
+			if n++; !l.Skill.IsZero() || lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
+				t.Error(l, err)
+			}
+		}
+		if n != 1 || len(net.Journal().Dials()) != 0 {
+			t.Errorf("%d results", n)
 		}
 	})
 	t.Run("DVS-3.2-06/reject-cancelled", func(t *testing.T) {
@@ -334,7 +373,7 @@ func TestDiscover(t *testing.T) {
 		cancel()
 		n := 0
 		for _, err := range dvs.NewLoader(net.Host(), dvs.Options{}).Discover(ctx, root) {
-			if n++; !errors.Is(err, context.Canceled) {
+			if n++; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "the list of skills was not read") {
 				t.Error(err)
 			}
 		}

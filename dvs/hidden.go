@@ -109,7 +109,7 @@ func (p *htmlPart) hidden() string {
 	switch {
 	case p.comment && strings.TrimSpace(p.text) != "":
 		return "a comment: " + plaintext.Quote(strings.TrimSpace(p.text), 60)
-	case p.name == "", p.closing:
+	case p.closing:
 		return ""
 	}
 	switch p.name {

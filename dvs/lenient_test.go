@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"unicode/utf16"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -141,9 +142,9 @@ func TestLenient(t *testing.T) {
 
 func utf16le(text string) string {
 	var b strings.Builder
-	for _, r := range text {
-		b.WriteByte(byte(r))
-		b.WriteByte(byte(r >> 8))
+	for _, unit := range utf16.Encode([]rune(text)) {
+		b.WriteByte(byte(unit))
+		b.WriteByte(byte(unit >> 8))
 	}
 	return b.String()
 }
@@ -310,6 +311,17 @@ func TestLenientDetails(t *testing.T) {
 		"key-with-a-dot":               {headed("name: a", "description: x: b", "x.y: z"), func(s *dvs.Skill) bool { v, ok := s.Value("x.y"); return ok && v.Text == "z" }, ""},
 		"escaped-control":              {headed("name: a", `description: "b\e[2Kc\u0007"`), func(s *dvs.Skill) bool { return !strings.ContainsAny(s.Description, "\x1b\x07") && s.Description != "" }, "control character"},
 		"line-ends-after-a-blank-line": {"\n---\r\nname: a\r\ndescription: b\r\n---\r\n# Title\r\n", func(s *dvs.Skill) bool { return s.Description == "b" }, "-the lines end with CR"},
+		"key-with-a-value":             {headed("name:", "Name: c", "name: a", "description: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "Name" could be read as name`},
+		"capital-key-with-the-value":   {headed("Name: a", "name:", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "name" could be read as name`},
+		"map-of-another-key": {headed("name: a", "description: x: b", "metadata:", "  author: z"), func(s *dvs.Skill) bool {
+			v, ok := s.Value("metadata")
+			return ok && v.Kind == dvs.Map && v.Fields[0].Key == "author"
+		}, ""},
+		"comment-as-value": {headed("name: a", "license: x: y", "description: # b"), func(s *dvs.Skill) bool { return s.Description == "# b" }, "YAML reads the value as nothing"},
+		"four-hyphens-before-a-key": {headed("name: a", "description: x: b", "----", "license: MIT"), func(s *dvs.Skill) bool {
+			_, ok := s.Value("license")
+			return !ok && strings.Contains(s.Body, "license: MIT")
+		}, "without a closing --- line"},
 	} {
 		t.Run("accept-"+name, func(t *testing.T) {
 			skill, findings, err := dvs.ParseSkill([]byte(c.input), dvs.Lenient, dvs.Limits{})
@@ -350,7 +362,7 @@ func TestLenientKeepsItsInput(t *testing.T) {
 
 // TestLenientUTF16 reads characters of one, two and four bytes, in both orders.
 func TestLenientUTF16(t *testing.T) {
-	const text = "a\u20ac\u00e9\u4e2d"
+	const text = "a\u20ac\u00e9\u4e2d\U0001f600b"
 	swap := func(s string) string {
 		b := []byte(s)
 		for i := 0; i+1 < len(b); i += 2 {

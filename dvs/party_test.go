@@ -118,6 +118,8 @@ func TestDenied(t *testing.T) {
 		{"accept-other-kind", "https://huggingface.co/datasets/evil/d/", "https://huggingface.co/evil/d/blob/main/SKILL.md"},
 		{"accept-other-package", "https://unpkg.com/@evil/a/", "https://unpkg.com/@evil/b/SKILL.md"},
 		{"accept-other-bucket", "https://s3.amazonaws.com/evil/", "https://s3.amazonaws.com/good/SKILL.md"},
+		{"accept-npm-directory-named-latest", "https://unpkg.com/evil@1.0.0/bad/", "https://unpkg.com/evil@1.0.0/latest/SKILL.md"},
+		{"accept-github-directory-named-heads", "https://github.com/evil/r/blob/main/bad/", "https://github.com/evil/r/blob/v1/heads/main/bad/SKILL.md"},
 		{"accept-other-origin", "https://example.com/bad/", "https://www.example.com/bad/SKILL.md"},
 		{"accept-other-port", "https://example.com/bad/", "https://example.com:8443/bad/SKILL.md"},
 	} {
@@ -183,6 +185,7 @@ func TestDenied(t *testing.T) {
 		{"accept-domain-of-another-bucket", "evil.s3.amazonaws.com", "https://s3.eu-central-1.amazonaws.com/good/SKILL.md", false},
 		{"accept-domain-of-a-bucket-alone", "s3.amazonaws.com", "https://good.s3.eu-central-1.amazonaws.com/SKILL.md", false},
 		{"accept-domain-of-pages", "evil.github.io", "https://github.com/evil/r/blob/main/SKILL.md", false},
+		{"accept-domain-of-pages-of-another-platform", "evil.github.io", "https://evil.gitlab.io/SKILL.md", false},
 		{"accept-domain-of-another-mirror", "unpkg.com", "https://esm.sh/pkg/SKILL.md", false},
 		{"accept-domain-of-another-platform", "gitlab.com", "https://gitlab.gnome.org/o/p/-/blob/main/SKILL.md", false},
 	} {

@@ -144,7 +144,7 @@ func newPlatforms(entries []Platform) *Platforms {
 			case all:
 				p.below[rest] = hostRole{platform: e, entry: i}
 			default:
-				alias := n > 0 && host == "www."+e.Hosts[0] && !e.Never
+				alias := host == "www."+e.Hosts[0] && !e.Never
 				p.exact[host] = hostRole{platform: e, page: n == 0 || alias, alias: alias}
 			}
 		}
@@ -229,7 +229,7 @@ func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 // of them.
 func (e *Platform) tighten(old *Platform) bool {
 	shallow := slices.ContainsFunc(e.Below, func(s Scope) bool { return s.Owner < old.Owner })
-	if old.Never || e.Owner < old.Owner || e.Owner == 0 || shallow || len(old.Below) > 0 || old.Source != nil ||
+	if old.Never || e.Owner < old.Owner || shallow || len(old.Below) > 0 || old.Source != nil ||
 		!strings.HasPrefix(e.Prefix, old.Prefix) && e.Prefix != "" || len(old.Skip) > 0 {
 		return false
 	}
@@ -314,7 +314,7 @@ func (r Rules) isSuffix(host string) (is, icann bool) {
 	suffix, icann := domain.PublicSuffixWith(host, r.PublicSuffix)
 	if suffix != host {
 		_, owner, ok := r.platforms().tenant(host)
-		return ok && owner == "" && strings.Contains(host, "."), false
+		return ok && owner == "", false // which has a dot, see valid
 	}
 	return strings.Contains(host, "."), icann
 }

@@ -113,6 +113,72 @@ func TestPlatformsWith(t *testing.T) {
 			t.Errorf("%q, %v", u.Commit(), err)
 		}
 	})
+	t.Run(id+"/accept-words-of-both-entries", func(t *testing.T) {
+		table, err := dvs.Builtin().With(dvs.Platform{Name: "Medium", Hosts: []string{"medium.com"}, Owner: 1, Reserved: []string{"extra", "v#"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, _ := table.Lookup("medium.com"); len(p.Reserved) < 3 || p.Reserved[0] != "extra" {
+			t.Errorf("%q", p.Reserved)
+		}
+		for root, code := range map[string]lookleap.Code{"https://medium.com/v12/": dvs.CodeReservedSegment, "https://medium.com/v/": lookleap.CodeOK, "https://medium.com/@v1/": lookleap.CodeOK} {
+			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); code != lookleap.CodeOK && lookleap.CodeOf(err) != code {
+				t.Errorf("%s: %v", root, err)
+			}
+		}
+	})
+	t.Run(id+"/reject-build-without-a-word", func(t *testing.T) {
+		table, err := dvs.Builtin().With(dvs.Platform{Name: "builds", Hosts: []string{"builds.example.org"}, Below: []dvs.Scope{{Word: "gh", Owner: 2}}, Skip: []string{"v#"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for root, code := range map[string]lookleap.Code{"https://builds.example.org/v1/gh/evil/": lookleap.CodeOK, "https://builds.example.org/v1/evil/": dvs.CodeReservedSegment,
+			"https://builds.example.org/v1/evil/x/": dvs.CodeReservedSegment, "https://builds.example.org/evil/": dvs.CodeReservedSegment} {
+			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != code {
+				t.Errorf("%s: %v", root, err)
+			}
+		}
+	})
+	t.Run(id+"/reject-commit-at-another-name", func(t *testing.T) {
+		table, err := dvs.Builtin().With(dvs.Platform{Name: "our forge", Hosts: []string{"git.example.org", "mirror.example.org"}, Owner: 1,
+			Source: &dvs.Source{Page: "blob", Raw: []string{"raw"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, commit := range map[string]string{"blob/0123abcd/SKILL.md": "0123abcd", "raw/0123abcd/SKILL.md": "0123abcd", "blob/main/SKILL.md": ""} {
+			u, err := dvs.ParseSkillURL("https://mirror.example.org/o/r/"+path, dvs.Rules{Platforms: table})
+			if err != nil || u.Commit() != commit {
+				t.Errorf("%s: %q, %v", path, u.Commit(), err)
+			}
+		}
+		if u, err := dvs.ParseSkillURL("https://mirror.example.org/o/r/other/main/SKILL.md", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
+			t.Errorf("%s, %v", u, err)
+		}
+	})
+	t.Run(id+"/reject-the-first-bad-host", func(t *testing.T) {
+		_, err := dvs.Builtin().With(dvs.Platform{Name: "x", Hosts: []string{"A.example"}, Aliases: []string{"B.example"}, Subdomains: []string{"C.example"}, Owner: 1})
+		if lookleap.CodeOf(err) != dvs.CodeBadPlatform || !strings.Contains(err.Error(), "A.example") {
+			t.Error(err)
+		}
+	})
+	t.Run("O36/reject-publisher-of-the-first-host", func(t *testing.T) {
+		roots := dvs.NewRoots(dvs.Rules{})
+		for _, p := range []dvs.Platform{{Name: "a", Hosts: []string{"a.example.org"}, Subdomains: []string{"sites.example.org"}, Owner: 1},
+			{Name: "b", Hosts: []string{"b.example.org"}, Owner: 1, Of: "a.example.org"}} {
+			if _, err := roots.AddPlatform(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := roots.Block("https://a.example.org/evil/"); err != nil {
+			t.Fatal(err)
+		}
+		for _, url := range []string{"https://b.example.org/evil/SKILL.md", "https://evil.sites.example.org/SKILL.md"} {
+			u, err := dvs.ParseSkillURL(url, roots.Rules())
+			if err != nil || !roots.Find(u).Blocked {
+				t.Errorf("%s: %v", url, err)
+			}
+		}
+	})
 	for name, p := range map[string]dvs.Platform{
 		"reject-relaxed":           {Name: "GitHub", Hosts: []string{"github.com"}, Owner: 1},
 		"reject-removed":           {Name: "GitHub", Hosts: []string{"github.com"}},

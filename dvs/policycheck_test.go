@@ -91,6 +91,24 @@ func TestPolicyPins(t *testing.T) {
 	}
 }
 
+// TestPolicyPinDeclares: a pin declares the root of its skill where only the policy may, and of no
+// other skill.
+func TestPolicyPinDeclares(t *testing.T) {
+	w := newTrustWorld(t)
+	digest := dvs.DigestOf(skillText("Ask for the order number.\n"))
+	options := func() dvs.Options {
+		return dvs.Options{Policies: []*dvs.Policy{{Register: dvs.RegisterPolicy, Pins: []dvs.PolicyPin{{Skill: trustedAt, Pin: dvs.Pin{Digest: digest}, Root: "https://shop.example/s/"}}}}}
+	}
+	if skill := w.load(options(), lookleap.CodeOK, 0); skill.Root.String() != "https://shop.example/s/" {
+		t.Error(skill.Root)
+	}
+	w.site.Body("/s/b/SKILL.md", "text/markdown", refund)
+	root := must(dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{}))
+	if _, err := w.process(options()).LoadUnder(t.Context(), "https://shop.example/s/b/SKILL.md", root); lookleap.CodeOf(err) != dvs.CodePolicyDenied || w.user.count() != 0 {
+		t.Errorf("%v, asked %d times", err, w.user.count())
+	}
+}
+
 // TestPolicyUnreadable refuses every use where one of the policies cannot be applied.
 func TestPolicyUnreadable(t *testing.T) {
 	w := newFilesWorld(t)

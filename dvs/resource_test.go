@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -228,6 +229,25 @@ func TestExternal(t *testing.T) {
 		}
 		if r, err := skill.Resource(t.Context(), "AWAY.md"); r != nil || lookleap.CodeOf(err) != dvs.CodeCommitRef {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("DVS-4.2-02/reject-text-that-is-not-utf8", func(t *testing.T) {
+		net, skill := loadAt(t, shop, nil, "https://shop.example/")
+		net.Site("shop.example").Body("/s/a/x.csv", "text/csv", "caf\xe9")
+		r, err := skill.Resource(t.Context(), "x.csv")
+		if err != nil || string(r.Bytes()) != "caf\xe9" {
+			t.Fatal(err)
+		}
+		if text, err := r.ContextText(); lookleap.CodeOf(err) != lookleap.CodeNotUTF8 || text != "" {
+			t.Errorf("got %q, %v", text, err)
+		}
+	})
+	t.Run("reject-cancelled", func(t *testing.T) {
+		_, skill := loadAt(t, shop, nil, "https://shop.example/")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if r, err := skill.Resource(ctx, "x.csv"); r != nil || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "the file was not fetched") {
+			t.Errorf("got %v, %v", r, err)
 		}
 	})
 	t.Run("DVS-4.5.2-02/reject-script-source", func(t *testing.T) {

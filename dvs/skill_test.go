@@ -120,6 +120,8 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-01", name: "reject-text-before", input: "x\n" + plain, code: noFront},
 		{id: "DVS-4.3-01", name: "reject-indented", input: " " + plain, code: noFront},
 		{id: "DVS-4.3-01", name: "reject-four-hyphens", input: "-" + plain, code: noFront},
+		{id: "DVS-4.3-01", name: "reject-two-hyphens-and-a-letter", input: "--x\nname: a\ndescription: b\n---\nx", code: noFront},
+		{id: "DVS-4.3-01", name: "reject-closed-by-two-hyphens-and-a-letter", input: "---\nname: a\ndescription: b\n--x\n", code: unclosed},
 		{id: "DVS-4.3-01", name: "reject-unclosed", input: "---\nname: a\ndescription: b\n", code: unclosed},
 		{id: "DVS-4.3-01", name: "reject-closed-by-dots", input: "---\nname: a\ndescription: b\n...\nx\n", code: unclosed},
 		{id: "DVS-4.3-01", name: "reject-closed-by-four", input: "---\nname: a\ndescription: b\n----\nx\n", code: unclosed},
@@ -134,6 +136,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "C11", name: "reject-dots", input: file("name: a\ndescription: b\n...\n"), code: front},
 
 		{id: "DVS-4.3-02", name: "accept-flow", input: extra("x: {a: [1, 2], \"b\": 'c'}\n")},
+		{id: "DVS-4.3-02", name: "accept-null-in-quotes", input: file("name: a\ndescription: \"null\"\nx: {y: z}\n"), text: "null"},
 		{id: "DVS-4.3-02", name: "accept-depth-16", input: extra("x: " + strings.Repeat("[", 15) + strings.Repeat("]", 15) + "\n")},
 		{id: "DVS-4.3-02", name: "reject-depth-17", input: extra("x: " + strings.Repeat("[", 16) + strings.Repeat("]", 16) + "\n"), code: front},
 		{id: "DVS-4.3-02", name: "reject-list", input: file("- name: a\n"), code: front},
@@ -277,6 +280,15 @@ func TestExtra(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	})
+	t.Run("DVS-4.3-11/accept-fields-of-a-map", func(t *testing.T) {
+		v, ok := skill.Value("metadata")
+		if author, found := v.Field("author"); !ok || !found || author.Text != "x" {
+			t.Errorf("%+v", v)
+		}
+		if other, found := v.Field("x"); found || other != nil {
+			t.Errorf("%+v", other)
+		}
+	})
 	t.Run("DVS-4.3-11/reject-as-permission", func(t *testing.T) {
 		if len(skill.Extra) != 4 || skill.Extra[3].Key != "allowed-tools" {
 			t.Errorf("the wish is not kept with the other keys: %+v", skill.Extra)
@@ -352,6 +364,47 @@ func TestStrictCharacters(t *testing.T) {
 	for _, c := range []string{"~", "\u00a0", "é"} {
 		if _, _, err := dvs.ParseSkill([]byte(headed("name: a", "description: b"+c+"c")), dvs.DVS, dvs.Limits{}); err != nil {
 			t.Errorf("%q: %v", c, err)
+		}
+	}
+}
+
+// TestRefusalSaysWhere: the first line, and the place of a common mistake in a header that is not
+// YAML. Lines that are only blank, comments and nested lines are not taken for the mistake.
+func TestRefusalSaysWhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		input        string
+		line, column int
+		says         string
+	}{
+		"blank-line":         {"\n" + headed("name: a", "description: b"), 1, 1, "begins with a blank line"},
+		"blanks":             {" " + headed("name: a", "description: b"), 1, 1, "there are blanks before the first --- line"},
+		"four-hyphens":       {"-" + headed("name: a", "description: b"), 1, 1, "another number of hyphens"},
+		"two-hyphens":        {"--\nname: a\n", 1, 1, "another number of hyphens"},
+		"one-hyphen":         {"-\nname: a\n", 1, 1, "does not consist of exactly three hyphens"},
+		"text":               {"text -\nname: a\n", 1, 1, "does not consist of exactly three hyphens"},
+		"colon":              {headed("name: a", "description: b: c"), 3, 15, "a colon and a blank"},
+		"colon-after-blanks": {headed("name: a", "\t", "description: b: c"), 4, 15, "a colon and a blank"},
+		"colon-after-a-note": {headed("name: a", "# note: x: y", "description: b: c"), 4, 15, "a colon and a blank"},
+		"colon-below-a-key":  {headed("x: >-", "  note: y: z", "name: a", "description: b: c"), 5, 15, "a colon and a blank"},
+		"tab":                {headed("name: a", "x:", " \ty: z"), 4, 2, "the indentation has a TAB"},
+	} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			_, _, err := dvs.ParseSkill([]byte(c.input), dvs.DVS, dvs.Limits{})
+			var e *lookleap.Error
+			if !errors.As(err, &e) || e.Position.Line != c.line || e.Position.Column != c.column || !strings.Contains(e.Message, c.says) {
+				t.Errorf("got %v, want %q at %d:%d", err, c.says, c.line, c.column)
+			}
+		})
+	}
+}
+
+// TestFindingsAreBounded: 200 findings, and one that says that there are more.
+func TestFindingsAreBounded(t *testing.T) {
+	for n, want := range map[int]int{200: 200, 201: 201, 400: 201} {
+		_, findings, err := dvs.ParseSkill([]byte(headed("name: a", "description: b")+strings.Repeat("<!-- x -->\n\n", n)), dvs.DVS, dvs.Limits{})
+		last := findings[len(findings)-1]
+		if err != nil || len(findings) != want || (last.Code == lookleap.CodeLimit) != (n > 200) {
+			t.Errorf("%d: %d findings, the last one is %v, %v", n, len(findings), last, err)
 		}
 	}
 }

@@ -102,6 +102,19 @@ func TestTrustRefuses(t *testing.T) {
 		w.user.decide = agree
 		w.load(dvs.Options{}, lookleap.CodeOK, 1)
 	})
+	t.Run("DVS-5.2-08/reject-approval-with-an-error", func(t *testing.T) {
+		w := newTrustWorld(t)
+		broken := errors.New("the terminal is gone")
+		w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			d, _ := agree(req)
+			return d, broken
+		}
+		if skill, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt); skill != nil || !errors.Is(err, broken) {
+			t.Errorf("got %v, %v", skill, err)
+		}
+		w.user.decide = agree
+		w.load(dvs.Options{}, lookleap.CodeOK, 1)
+	})
 	t.Run("DVS-5.2-08/accept-agreed-later-than-refused-elsewhere", func(t *testing.T) {
 		w := newTrustWorld(t)
 		w.user.decide = suspend

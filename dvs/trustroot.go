@@ -248,7 +248,7 @@ func (e *Platform) tenantParty(owner string, rest []string) party {
 
 // setRevision notes where the revision begins, and writes it in its short form.
 func (p *party) setRevision(at int) {
-	if at < 1 || at >= len(p.path) {
+	if at >= len(p.path) {
 		return
 	}
 	p.revision = at

@@ -205,7 +205,7 @@ func syntaxFault(header []byte, err error) *fault {
 		return f
 	}
 	at := 0
-	for ; line > 1 && at < len(header); line-- {
+	for ; line > 1; line-- {
 		_, at = lineAt(header, at)
 	}
 	return badFrontmatter(min(at, len(header)), "the metadata is not valid YAML: "+plaintext.Line(parts[2]),
