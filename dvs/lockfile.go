@@ -153,9 +153,6 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 		case directories[skill.Directory]:
 			r.refuse(s, "directory", "two skills have this directory", "use one directory for each skill")
 		}
-		if r.err != nil {
-			break
-		}
 		seen[skill.URL], directories[skill.Directory] = true, true
 		lock.Skills = append(lock.Skills, skill)
 	}
@@ -172,9 +169,6 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 	}
 	skill.Capabilities = r.capabilities(v)
 	files := r.list(v, "files")
-	if r.err != nil {
-		return skill
-	}
 	url, err := ParseArtifactURL(skill.URL, skill.Artifact, Rules{})
 	if err != nil || url.String() != skill.URL {
 		r.refuse(v, "url", "this is not the canonical URL of a SKILL.md or archive", canonicalFix(url.String()))
@@ -226,9 +220,6 @@ func (r *lockReader) capabilities(v strictjson.Value) (all Capabilities) {
 		r.only(c, "kind", "value", "file")
 		if r.err == nil && !slices.Contains(capabilityKinds, one.Kind) {
 			r.refuse(c, "kind", "the kind of capability is unknown", "lock the skill again")
-		}
-		if r.err != nil {
-			break
 		}
 		all = append(all, one)
 	}

@@ -206,13 +206,16 @@ func TestLockfileFormat(t *testing.T) {
 		"unknown-capability":      {`"capabilities":[]`, `"capabilities":[{"kind":"x","value":"","file":""}]`, "/skills/0/capabilities/0/kind"},
 		"capability-without-file": {`"capabilities":[]`, `"capabilities":[{"kind":"host","value":"a"}]`, "/skills/0/capabilities/0"},
 		"member-of-a-capability":  {`"capabilities":[]`, `"capabilities":[{"kind":"host","value":"a","file":"","more":1}]`, "/skills/0/capabilities/0/more"},
+		"capability-of-a-number":  {`"capabilities":[]`, `"capabilities":[{"kind":"host","value":5,"file":""}]`, "/skills/0/capabilities/0/value"},
+		"number-as-path":          {`"path":"x.json"`, `"path":5`, "/skills/0/files/1/path"},
+		"skill-as-text":           {`"skills":[`, `"skills":["a",`, "/skills/0"},
 		"empty-written":           {`"written":"sha256:`, `"written":"","x":"`, "/skills/0/files/0/written"},
 	} {
 		t.Run("O68/reject-"+name, func(t *testing.T) {
 			text := strings.Replace(good, c.before, c.after, 1)
 			lock, err := dvs.ParseLockfile([]byte(text))
 			var e *lookleap.Error
-			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || e.Position.Line == 0 || e.Position.Path != c.place || e.Fix == "" || text == good {
+			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || e.Position.Line == 0 || e.Position.Path != c.place || e.Fix == "" || strings.HasSuffix(e.Fix, " ") || text == good {
 				t.Errorf("%+v\n%s", err, text)
 			}
 		})
@@ -291,6 +294,27 @@ func TestLockVerifies(t *testing.T) {
 	lock := v.Lock()
 	t.Run("O68/accept-bundle", func(t *testing.T) {
 		if err := lock.Verify(b); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("O68/reject-bundle-under-the-name-of-another", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("*", "text/markdown", refund)
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+		var all []dvs.Bundle
+		for _, url := range []string{trustedAt, "https://shop.example/s/b/SKILL.md"} {
+			skill, err := loader.Load(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, must(skill.Bundle(t.Context())))
+		}
+		both := dvs.NewVerifiedFS(all, dvs.VerifiedFSOptions{}).Lock()
+		if err := both.Verify(all[0]); err != nil {
+			t.Error(err)
+		}
+		all[0].ID = all[1].ID
+		if err := both.Verify(all[0]); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Error(err)
 		}
 	})

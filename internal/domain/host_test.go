@@ -84,6 +84,8 @@ func TestParseHostErrors(t *testing.T) {
 		{"https://ab..example/", ".example", "empty"},
 		{"https://ab." + strings.Repeat("c", 64) + ".example/", strings.Repeat("c", 64), "63 bytes"},
 		{"https://a.B_.example/", "_", "not allowed in a host name"},
+		{"https://a.XN--.example/", "a.XN--.example", "not a valid international host name"},
+		{"https://b-\u200b--.example/", "b-\u200b--.example", "not a valid international host name"},
 	} {
 		_, err := Parse(c.input)
 		e := wantCode(t, err, CodeBadHost)
@@ -101,6 +103,8 @@ func TestParseHostReasons(t *testing.T) {
 	}{
 		{"reject-not-utf8", "ex\xffample.com", "\xff", "not UTF-8", 2},
 		{"reject-too-long-to-map", strings.Repeat("\u00fc", 600), "", "at most 253 bytes", 0},
+		{"reject-escape-in-the-longest-host", "%41" + strings.Repeat("a", 1009), "%41", "escapes are not allowed", 0},
+		{"reject-longer-than-the-longest-host", "%41" + strings.Repeat("a", 1010), "", "at most 253 bytes", 0},
 		{"reject-escape", "%41.example", "%41", "escapes are not allowed", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

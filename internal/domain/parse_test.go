@@ -57,6 +57,8 @@ func TestResolve(t *testing.T) {
 		{"dots-in-path-absolute", "/a/../b", CodeDotSegment},
 		{"dots-in-absolute", "https://h.example/a/../b", CodeDotSegment},
 		{"encoded-dots", "%2e%2e/x", CodeDotSegment},
+		{"only-an-encoded-letter", "%41", "https://h.example:8443/s/a/A"},
+		{"only-an-encoded-percent", "%25", "https://h.example:8443/s/a/%25"},
 		{"half-encoded-dots", ".%2e/x", CodeDotSegment},
 		{"dots-with-parameter", "..;/x", CodeDotSegment},
 		{"encoded-slash", "..%2fx", CodeAmbiguousPath},
