@@ -335,9 +335,6 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 
 // metadata reads what an index says by the rules for the file itself.
 func (e *Listing) metadata(profile Profile, limits Limits) (*Metadata, bool) {
-	if e.Name == "" || e.Description == "" {
-		return nil, false
-	}
 	header := "---\nname: " + quoteYAML(e.Name) + "\ndescription: " +
 		quoteYAML(strings.Join(strings.Fields(e.Description), " ")) + "\n---\n"
 	meta, _, err := ParseMetadata([]byte(header), profile, limits)

@@ -1,12 +1,14 @@
 package dvs_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestAskedBeforeFetched agrees to skills of another root before they are fetched, and looks at what
@@ -105,5 +107,140 @@ func TestRegisterListingLenient(t *testing.T) {
 		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Verdict.OK {
 			t.Errorf("%+v: %v, %v", l, r, err)
 		}
+	}
+}
+
+// TestConsentIsForTheListedDigest asks again for a listing with another digest: the user agreed to the
+// one that was shown.
+func TestConsentIsForTheListedDigest(t *testing.T) {
+	w := newTrustWorld(t)
+	l := w.process(dvs.Options{})
+	listed := dvs.Listing{Name: "refund", Description: "d", Skill: skillURL(t, trustedAt), Source: "https://list.example/.well-known/agent-skills/index.json"}
+	for i, step := range []struct {
+		digest dvs.Digest
+		code   lookleap.Code
+		asked  int
+	}{
+		{dvs.DigestOf([]byte("old")), dvs.CodeDigestMismatch, 1},
+		{dvs.DigestOf([]byte("old")), dvs.CodeDigestMismatch, 1},
+		{dvs.DigestOf(skillText("Ask for the order number.\n")), lookleap.CodeOK, 2},
+		{dvs.DigestOf(skillText("Ask for the order number.\n")), lookleap.CodeOK, 2},
+	} {
+		listed.Digest = step.digest
+		if _, err := l.LoadListing(t.Context(), listed); lookleap.CodeOf(err) != step.code || w.user.count() != step.asked {
+			t.Errorf("step %d: %v, asked %d times", i, err, w.user.count())
+		}
+	}
+}
+
+// TestNarrowedWhileAsked: the user takes longer than the copy is fresh, so the skill is judged again,
+// by the root of the claim and not by the narrower one of the file.
+func TestNarrowedWhileAsked(t *testing.T) {
+	w := newTrustWorld(t)
+	w.site.Redirect("/s/a/SKILL.md", "/t/SKILL.md").Body("/t/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1))
+	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		w.net.Clock().Advance(20 * time.Minute)
+		return agree(req)
+	}
+	if skill := w.load(dvs.Options{}, lookleap.CodeOK, 1); skill.Root.String() != "https://shop.example/s/a/" {
+		t.Error(skill.Root)
+	}
+}
+
+// TestRootRefusedWhileAsked adds a platform while the user decides, by which the root that the user
+// agrees to is not acceptable any more.
+func TestRootRefusedWhileAsked(t *testing.T) {
+	w := newAdmissionWorld(t)
+	l := dvs.NewLoader(w.host, dvs.Options{})
+	w.whenAsked(func() {
+		if _, err := l.Roots().AddPlatform(dvs.Platform{Name: "not here", Hosts: []string{"github.com"}, Never: true}); err != nil {
+			t.Error(err)
+		}
+	})
+	if skill, err := l.Load(t.Context(), hubSkill); skill != nil || lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+		t.Errorf("%v, %v", skill, err)
+	}
+}
+
+// TestNotKeptWithoutConsent keeps nothing of a pinned skill under a registered root, and says nothing
+// about a store that has no reason to change.
+func TestNotKeptWithoutConsent(t *testing.T) {
+	w := newTrustWorld(t)
+	options := func() dvs.Options { return dvs.Options{Roots: registry(t, "https://shop.example/")} }
+	l := w.process(options())
+	if _, err := l.LoadPinned(t.Context(), trustedAt, dvs.Pin{Digest: dvs.DigestOf(skillText("Ask for the order number.\n"))}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := l.Trusted(t.Context(), trustedAt); r != nil || err != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for range 2 {
+		if skill := w.load(options(), lookleap.CodeOK, 0); hasFinding(skill.Verdict, dvs.CodeTrustNotKept) {
+			t.Error(skill.Verdict.Findings)
+		}
+	}
+	if w.events.Has(dvs.CodeTrustNotKept) {
+		t.Error("a decision was not kept")
+	}
+}
+
+// TestRegisteredAgain: at level 1 only a change of the header is one.
+func TestRegisteredAgain(t *testing.T) {
+	w := newTrustWorld(t)
+	l := w.process(dvs.Options{Roots: registry(t, "https://shop.example/")})
+	for i, step := range []struct {
+		file    string
+		changed bool
+	}{
+		{string(skillText("One.\n")), false}, {string(skillText("Two.\n")), false}, {strings.Replace(string(skillText("Two.\n")), "Refunds", "Now refunds", 1), true},
+	} {
+		w.site.Body("/s/a/SKILL.md", "text/markdown", step.file)
+		r, err := l.Register(t.Context(), trustedAt)
+		if err != nil || hasFinding(r.Verdict, dvs.CodeChanged) != step.changed {
+			t.Errorf("step %d: %+v, %v", i, r, err)
+		}
+	}
+}
+
+// TestRecordOfRefused: what is not a skill by its status or digest is not read as one.
+func TestRecordOfRefused(t *testing.T) {
+	w := newTrustWorld(t)
+	w.archived("{}")
+	w.site.Handle("/s/gone/SKILL.md", lab.Status(410))
+	l := w.process(dvs.Options{Roots: registry(t, "https://shop.example/")})
+	for url, code := range map[string]lookleap.Code{refundArchive: dvs.CodeDigestMismatch, "https://shop.example/s/gone/SKILL.md": dvs.CodeSkillNotFound} {
+		_, err := l.LoadPinned(t.Context(), url, dvs.Pin{Digest: dvs.DigestOf(nil)})
+		var no *lookleap.VerifyError
+		if !errors.As(err, &no) || no.Verdict.Code != code || strings.Contains(string(no.Verdict.Record), `"content"`) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	w.site.Body("/s/refund.zip", "application/zip", string(zipOf(t, nil, entry, member{name: "a/../x"})))
+	if _, err := w.process(dvs.Options{}).Load(t.Context(), refundArchive); lookleap.CodeOf(err) != dvs.CodeUnsafeName || !strings.Contains(err.Error(), `"a/../x"`) {
+		t.Error(err)
+	}
+}
+
+// TestHopDeniedLater reads a redirect from a copy that another process shared. The verdict has the
+// checks of the skill, and says what the policy of this loader denies.
+func TestHopDeniedLater(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").Redirect("/s/a/SKILL.md", "/bad/SKILL.md").Body("/bad/SKILL.md", "text/markdown", refund)
+	cache := lookleap.NewMemoryCache(10)
+	load := func(options dvs.Options) error {
+		host := net.Host()
+		host.Cache = cache
+		options.Roots = registry(t, "https://shop.example/")
+		_, err := dvs.NewLoader(host, options).Load(t.Context(), trustedAt)
+		return err
+	}
+	if err := load(dvs.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	net.Journal().Clear()
+	err := load(dvs.Options{Policies: []*dvs.Policy{{Deny: []string{"https://shop.example/bad/"}}}})
+	var no *lookleap.VerifyError
+	if !errors.As(err, &no) || no.Verdict.Code != dvs.CodePolicyDenied || no.Verdict.Subject != trustedAt || !hasCheck(no.Verdict, dvs.CodeDNSSECInsecure) && len(no.Verdict.Checks) < 6 || len(net.Journal().Requests()) != 0 {
+		t.Errorf("%v, %+v", err, no)
 	}
 }

@@ -101,6 +101,7 @@ func TestContents(t *testing.T) {
 		"longer":        append(bytes.Clone(data), 'x'),
 		"without-files": data[:bytes.IndexByte(data, '\n')+1],
 		"no-JSON":       []byte("x\nabcde"),
+		"nothing-else":  []byte("x\n"),
 		"negative-size": bytes.Replace(data, []byte(`"size":3`), []byte(`"size":-3`), 1),
 		"larger-size":   bytes.Replace(data, []byte(`"size":3`), []byte(`"size":30`), 1),
 	} {

@@ -52,6 +52,7 @@ func TestCapabilities(t *testing.T) {
 		"tools":             {map[string]string{"SKILL.md": ""}, "tool", []string{"Bash(git add:*, git push)", "Read"}},
 		"skills":            {map[string]string{"SKILL.md": "See [b](../b/SKILL.md), https://a.example.com/s/SKILL.md and SKILL.md."}, "skill", []string{"../b/SKILL.md", "https://a.example.com/s/SKILL.md"}},
 		"more-instructions": {map[string]string{"SKILL.md": "x", "ADVANCED.md": "```sh\nwget https://a.example.com\n```\n"}, "program", []string{"wget"}},
+		"other-header":      {map[string]string{"SKILL.md": "x", "OTHER.md": "---\nname: a\ndescription: b\nallowed-tools: Bash\n---\nx\n"}, "tool", nil},
 		"not-markdown":      {map[string]string{"SKILL.md": "\xff\xfe"}, "program", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -280,9 +280,6 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	case effect.Type == effectAdmit && effect.Candidate != nil:
 		return l.resumeAdmission(ctx, approval, effect.Candidate)
 	case effect.Type == effectFetch && effect.Fetch != nil:
-		if err := l.checkTerms(ctx, effect.Fetch.loadTerms); err != nil {
-			return nil, err
-		}
 		r, err := l.commitFetch(ctx, approval, effect.Fetch)
 		return resumed(&Resumed{Resource: r}, err)
 	case effect.Type == effectScript && effect.Script != nil:
@@ -298,9 +295,6 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	case effect.Type == effectFiles && effect.Files != nil:
 		return resumed(&Resumed{Confirmed: true}, l.commitFiles(ctx, approval, effect.Files))
 	case effect.Type == effectAction && effect.Action != nil:
-		if err := l.checkTerms(ctx, effect.Action.loadTerms); err != nil {
-			return nil, err
-		}
 		err := l.commitAction(ctx, approval, effect.Action)
 		return resumed(&Resumed{Confirmed: true}, err)
 	}

@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -261,7 +262,58 @@ func TestFeedFailures(t *testing.T) {
 	t.Run("bad-url", func(t *testing.T) {
 		w := newFeedWorld(t)
 		w.options.Feeds[0].URL = "http://feed.example/withdrawn.json"
-		w.load(w.options, dvs.CodeFeedStale, 0)
+		if _, err := w.process(w.options).Load(t.Context(), trustedAt); lookleap.CodeOf(err) != dvs.CodeFeedStale || !strings.Contains(err.Error(), "the URL of the revocation feed is invalid") || len(w.net.Journal().Requests()) != 0 {
+			t.Error(err)
+		}
+	})
+	t.Run("asked-with-the-tag-of-the-last-copy", func(t *testing.T) {
+		w := seen(t)
+		statuses := map[int]int{}
+		feed := must(dvs.NewWithdrawalsHandler(marshal(t, w.feed)))
+		w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(rw http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			feed.ServeHTTP(answer, r)
+			statuses[answer.Code]++
+			feed.ServeHTTP(rw, r)
+		})
+		l := w.process(w.options)
+		for range 3 {
+			w.net.Clock().Advance(16 * time.Minute)
+			if _, err := l.Load(t.Context(), trustedAt); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if statuses[http.StatusNotModified] != 3 || len(statuses) != 1 {
+			t.Errorf("answered with %v", statuses)
+		}
+	})
+	t.Run("without-a-store", func(t *testing.T) {
+		w := newFeedWorld(t)
+		w.withdraw(dvs.WithdrawnSkill, "https://shop.example/s/b/SKILL.md")
+		host := w.net.Host()
+		host.Observe = w.events.Observe
+		l := dvs.NewLoader(host, w.options)
+		for url, code := range map[string]lookleap.Code{trustedAt: lookleap.CodeOK, "https://shop.example/s/b/SKILL.md": dvs.CodeWithdrawn} {
+			if _, err := l.Load(t.Context(), url); lookleap.CodeOf(err) != code {
+				t.Errorf("%s: %v", url, err)
+			}
+		}
+		if w.requests() != 1 || w.hasEvent(dvs.CodeTrustNotKept) {
+			t.Errorf("%d requests", w.requests())
+		}
+	})
+	t.Run("caller-leaves", func(t *testing.T) {
+		w := newFeedWorld(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
+		l := w.process(w.options)
+		if _, err := l.Load(ctx, trustedAt); err == nil {
+			t.Fatal("loaded without a feed")
+		}
+		w.serve(marshal(t, w.feed))
+		if _, err := l.Load(t.Context(), trustedAt); err != nil || w.hasEvent(dvs.CodeFeedUnusable) {
+			t.Error("the next caller has to wait:", err)
+		}
 	})
 }
 

@@ -2,13 +2,16 @@ package dvs_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,4 +193,58 @@ func TestFeedWithdrawsProcesses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFeedStore shares what a feed withdrew through a store of its own, whose calls fail.
+func TestFeedStore(t *testing.T) {
+	const key = "feed/" + feedAt
+	broken := func() ([]byte, error) { return nil, errors.New("the disk is gone") }
+	damaged := func() ([]byte, error) { return []byte("{}"), nil }
+	for name, c := range map[string]struct {
+		at    int // call that fails
+		fault fault
+		code  lookleap.Code
+		told  bool // that the state was not stored
+	}{
+		"accept-no-fault":          {},
+		"reject-broken-read":       {1, broken, dvs.CodeTrustStore, false},
+		"reject-damaged-record":    {1, damaged, dvs.CodeTrustStore, false},
+		"accept-broken-read-later": {2, broken, "", true},
+		"accept-damaged-later":     {2, damaged, "", true},
+		"accept-broken-write":      {3, broken, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFeedWorld(t)
+			store := &faultStore{TrustStore: dvs.NewMemoryTrustStore(), at: c.at, fault: c.fault}
+			w.options.FeedStore = store
+			_, err := w.process(w.options).Load(t.Context(), trustedAt)
+			if lookleap.CodeOf(err) != cmp.Or(c.code, lookleap.CodeOK) || w.hasEvent(dvs.CodeTrustNotKept) != c.told {
+				t.Errorf("%v, told %t", err, w.hasEvent(dvs.CodeTrustNotKept))
+			}
+			if want := []string{"get " + key, "get " + key, "put " + key}; !slices.Equal(store.calls, want[:min(len(store.calls), cmp.Or(c.at, 3))]) || (c.code != "") != (w.requests() == 0) {
+				t.Errorf("%v, %d requests", store.calls, w.requests())
+			}
+		})
+	}
+	t.Run("accept-what-another-process-stored-meanwhile", func(t *testing.T) {
+		w := newFeedWorld(t)
+		store := dvs.NewMemoryTrustStore()
+		state := func(sequence int, value string) []byte {
+			return []byte(fmt.Sprintf(`{"type":%q,"sequence":%d,"entries":[{"kind":"skill","value":%q,"reason":"r","time":"2026-01-01T00:00:00Z"}],"validator":{}}`, dvs.TrustMediaType, sequence, value))
+		}
+		w.options.FeedStore = &faultStore{TrustStore: store, at: 2, fault: func() ([]byte, error) {
+			return nil, store.Put(t.Context(), key, nil, state(9, "https://shop.example/s/b/SKILL.md"))
+		}}
+		l := w.process(w.options)
+		if _, err := l.Load(t.Context(), trustedAt); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := store.Get(t.Context(), key)
+		if err != nil || !strings.Contains(string(kept), "s/b/SKILL.md") || !strings.Contains(string(kept), "other.example") || !strings.Contains(string(kept), `"sequence":9`) {
+			t.Errorf("%s, %v", kept, err)
+		}
+		if _, err := l.Load(t.Context(), "https://shop.example/s/b/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeWithdrawn {
+			t.Error(err)
+		}
+	})
 }

@@ -95,6 +95,7 @@ func TestHiddenText(t *testing.T) {
 		"comment-in-span":     "Write `<!-- x -->`.\n",
 		"empty-comment":       "- a\n\n<!-- -->\n\n- b\n",
 		"open-dialog":         "<dialog open>x</dialog> <p class=\"warning\">y</p>\n",
+		"opaque-colors":       "<p style='color:#ffff00ff'>x</p> <p style='color:#3338'>y</p> <p style='color:rgb(255 0 0)'>z</p>\n",
 		"visible-HTML":        "<p style='color: #333; font-size: 12px; width: 50%'>x</p>\n\na <br/> b <img src=x.png width=\"120\" height=80>\n",
 		"white-on-dark":       "<p style='color:#fff; background-color: #036; line-height: 1.5; margin-left: -1.5em'>x</p>\n",
 		"used-definition":     "[a b c d]\n\n[a b c d]: x.md 'e f'\n",

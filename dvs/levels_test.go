@@ -130,11 +130,33 @@ func TestFreshness(t *testing.T) {
 			if tag != "" {
 				w.Header().Set("ETag", tag)
 				if r.Header.Get("If-None-Match") == tag {
+					w.Header().Set("Cache-Control", strings.Replace(control, "public", "private", 1))
+					w.Header()["Date"] = nil // the server's clock is not the one that the test advances
 					w.WriteHeader(http.StatusNotModified)
 					return
 				}
 			}
 			_, _ = w.Write([]byte(refund))
+		})
+	}
+	for name, control := range map[string]string{"reject-copy-that-a-304-makes-private": "public, max-age=60", "accept-copy-that-a-304-confirms": "max-age=60"} {
+		t.Run("O34/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net, hits, cache := lab.ForTest(t), 0, lookleap.NewMemoryCache(10)
+				net.Site("shop.example").Handle("/s/a/SKILL.md", cached(control, `"v1"`, &hits))
+				host := net.Host()
+				host.Cache = cache
+				loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})
+				for n, want := range []bool{true, strings.HasPrefix(name, "accept-")} {
+					if _, err := loader.Load(t.Context(), url); err != nil {
+						t.Fatal(err)
+					}
+					if _, _, err := cache.Get(t.Context(), "dvs/2/"+url); (err == nil) != want || hits != n+1 {
+						t.Errorf("after %d requests: %v", hits, err)
+					}
+					net.Clock().Advance(time.Hour)
+				}
+			})
 		})
 	}
 	for _, c := range []struct {

@@ -10,6 +10,35 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
+// resumeEdited suspends the question about a skill, changes the plan as someone could who stores it,
+// and resumes it. The user agrees to the items of the edited plan that are named.
+func resumeEdited(t *testing.T, url, before, after string, agreed ...string) (*dvs.Resumed, error) {
+	t.Helper()
+	net := lab.ForTest(t)
+	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+	github(net, "/example-org/skills/main/a/SKILL.md", refund)
+	host := net.Host()
+	host.Prompter = &prompter{decide: suspend}
+	_, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), url)
+	plan, err := lookleap.ParsePlan(pendingOf(t, err).State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	effect := strings.Replace(string(plan.Effect()), before, after, 1)
+	if before != after && effect == string(plan.Effect()) {
+		t.Fatalf("the plan has no %s:\n%s", before, effect)
+	}
+	edited, err := lookleap.NewPlan(*plan.Request(), []byte(effect), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := edited.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dvs.NewLoader(net.Host(), dvs.Options{}).Resume(t.Context(), state, lookleap.ConsentDecision{Digest: edited.Request().Digest, Approved: agreed})
+}
+
 // TestResumeJudgesFinalURL resumes plans with the URL of another answer, such as those of a loader
 // with other rules: the base of the skill's links is judged again.
 func TestResumeJudgesFinalURL(t *testing.T) {
@@ -24,31 +53,36 @@ func TestResumeJudgesFinalURL(t *testing.T) {
 		"reject-a-platform-of-mirrors": {"https://cdn.jsdelivr.net/", dvs.CodeUGCBareRoot},
 	} {
 		t.Run("O65/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-			host := net.Host()
-			host.Prompter = &prompter{decide: suspend}
-			_, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-			p := pendingOf(t, err)
-			plan, err := lookleap.ParsePlan(p.State)
-			if err != nil {
-				t.Fatal(err)
-			}
-			effect := strings.Replace(string(plan.Effect()), answered, `"final":"`+c.final+`"`, 1)
-			if c.code != lookleap.CodeOK && effect == string(plan.Effect()) {
-				t.Fatal("the plan has no final URL")
-			}
-			edited, err := lookleap.NewPlan(*plan.Request(), []byte(effect), time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
-			state, err := edited.State()
-			if err != nil {
-				t.Fatal(err)
-			}
-			decision, _ := agree(edited.Request())
-			got, err := dvs.NewLoader(net.Host(), dvs.Options{}).Resume(t.Context(), state, decision)
+			got, err := resumeEdited(t, trustedAt, answered, `"final":"`+c.final+`"`, "skill")
 			if lookleap.CodeOf(err) != c.code || (got != nil) != (c.code == lookleap.CodeOK) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestResumeReadsAgain resumes plans in which the claim or the evidence was changed. What the file
+// itself says is read from the file.
+func TestResumeReadsAgain(t *testing.T) {
+	t.Run("O65/accept-the-digest-of-the-file", func(t *testing.T) {
+		got, err := resumeEdited(t, trustedAt, dvs.DigestOf([]byte(refund)).String(), dvs.DigestOf(nil).String(), "skill")
+		if err != nil || got.Loaded.Digest != dvs.DigestOf([]byte(refund)) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+	for name, c := range map[string]struct {
+		url, before, after string
+		code               lookleap.Code
+		says               string
+	}{
+		"reject-another-scheme":            {trustedAt, `"url":"https:`, `"url":"http:`, lookleap.CodeNotHTTPS, ""},
+		"reject-a-root-that-is-none":       {trustedAt, `"root":"https://shop.example/"`, `"root":"https://github.com/"`, dvs.CodeUGCBareRoot, ""},
+		"reject-a-redirect-that-is-no-url": {platformSkill, `"evidence":{`, `"evidence":{"hops":["x"],`, dvs.CodeNeedsRoot, "was derived from the URL and not confirmed"},
+		"reject-a-redirect-elsewhere":      {trustedAt, `"evidence":{`, `"evidence":{"hops":["https://evil.example/s/a/SKILL.md"],`, dvs.CodeRedirectOutside, ""},
+	} {
+		t.Run("O65/"+name, func(t *testing.T) {
+			got, err := resumeEdited(t, c.url, c.before, c.after, "skill")
+			if got != nil || lookleap.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

@@ -353,10 +353,7 @@ func (l *Loader) govern(c *candidate) error {
 
 // refusedByFeed refuses what a feed withdrew of a skill: its place, its SKILL.md or archive.
 func (l *Loader) refusedByFeed(u SkillURL, d Digest) error {
-	w := l.withdrawn.Load()
-	if w == nil { // there is no feed
-		return nil
-	}
+	w := l.withdrawn.Load() // nil if there is no feed
 	if err := w.at(u.place, u.String()); err != nil {
 		return err
 	}

@@ -231,6 +231,16 @@ func TestPolicyRegistrars(t *testing.T) {
 			}
 		})
 	}
+	t.Run("reject-blocked-platform-without-a-prompter", func(t *testing.T) {
+		roots := dvs.NewRoots(dvs.Rules{})
+		if _, err := roots.Block("https://github.com/o/"); err != nil {
+			t.Fatal(err)
+		}
+		l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{Policies: []*dvs.Policy{program}, Roots: roots})
+		if _, err := l.Load(t.Context(), hubSkill); lookleap.CodeOf(err) != dvs.CodeBlockedRoot {
+			t.Error(err)
+		}
+	})
 	t.Run("reject-revoked-although-listed", func(t *testing.T) {
 		w := newTrustWorld(t)
 		l := w.process(dvs.Options{Policies: []*dvs.Policy{only(above)}})

@@ -386,6 +386,7 @@ func TestRefusalSaysWhere(t *testing.T) {
 		"colon-after-blanks": {headed("name: a", "\t", "description: b: c"), 4, 15, "a colon and a blank"},
 		"colon-after-a-note": {headed("name: a", "# note: x: y", "description: b: c"), 4, 15, "a colon and a blank"},
 		"colon-below-a-key":  {headed("x: >-", "  note: y: z", "name: a", "description: b: c"), 5, 15, "a colon and a blank"},
+		"invalid-character":  {headed("name: a", "description: b") + "\ufffd\xff\n", 6, 4, "not valid UTF-8"},
 		"tab":                {headed("name: a", "x:", " \ty: z"), 4, 2, "the indentation has a TAB"},
 	} {
 		t.Run("reject-"+name, func(t *testing.T) {

@@ -175,13 +175,10 @@ func (l *Loader) notKept(ctx context.Context, skill string, v *lookleap.Verdict,
 		Err: err, Finding: &f})
 }
 
-// askUser is [lookleap.Host.Ask] for a question about a skill. It stores a refusal.
+// askUser is [lookleap.Host.Ask] for a question about a skill. It stores a refusal, if there is a
+// store.
 func (l *Loader) askUser(ctx context.Context, plan *lookleap.Plan, skill string, shown Digest) (*lookleap.Approval, error) {
-	byUser := planowner.Context(ctx, l.options.User)
-	if l.trust == nil {
-		return l.host.Ask(byUser, plan)
-	}
-	decision, err := l.host.PromptConsent(byUser, plan.Request())
+	decision, err := l.host.PromptConsent(planowner.Context(ctx, l.options.User), plan.Request())
 	if errors.Is(err, lookleap.ErrConsentPending) {
 		state, err := plan.State()
 		if err != nil {
@@ -224,12 +221,11 @@ func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
 	var refused error
 	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
 		refused = nil
-		known := r.version(c.Evidence.Digest)
 		switch {
 		case !c.consented && r.refused(c.Evidence.Digest):
 			refused = refusedBefore(id, r)
 			return refused
-		case !c.consented && (known != nil || r.last() != nil):
+		case !c.consented && r.last() != nil:
 			return errTrustUnchanged
 		}
 		if c.consented {

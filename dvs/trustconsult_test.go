@@ -71,6 +71,15 @@ func TestTrustRefuses(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("DVS-5.2-08/reject-with-a-verdict", func(t *testing.T) {
+		w := newTrustWorld(t)
+		w.user.decide = decline
+		_, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt)
+		var no *lookleap.VerifyError
+		if !errors.As(err, &no) || no.Verdict.OK || no.Verdict.Code != lookleap.CodeConsentRefused || !no.Verdict.Expires.IsZero() || !errors.Is(err, lookleap.ErrConsentRefused) {
+			t.Errorf("%v, %+v", err, no)
+		}
+	})
 	t.Run("DVS-5.2-08/reject-every-version", func(t *testing.T) {
 		w := newTrustWorld(t)
 		w.user.decide = never
