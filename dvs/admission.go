@@ -48,7 +48,7 @@ func (l *Loader) agreedBefore(c *candidate) bool {
 		return l.remembered(c.key(c.root))
 	}
 	directory, ok := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops)
-	c.SkillOnly = ok && !l.options.Strict && l.remembered(c.key(directory))
+	c.SkillOnly = ok && l.remembered(c.key(directory)) // a strict loader asks for the root as well
 	return c.SkillOnly
 }
 
@@ -88,7 +88,7 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 	_, err = l.host.CommitApproved(ctx, approval, lookleap.Effect{Send: func(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
 		if d := l.roots.Find(c.skill); d.Revoked || d.Blocked {
 			l.applyRegistry(c)
-			return nil, l.refuse(ctx, Decide(c.Claim, c.Evidence, l.host.Time(), l.roots.Rules()), nil)
+			return nil, l.refuse(ctx, Decide(c.Claim.confirmed(), c.Evidence, l.host.Time(), l.roots.Rules()), nil)
 		}
 		switch {
 		case c.Claim.Source != Derived:
@@ -143,7 +143,7 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 			c.Claim.Blocked, c.Claim.Revoked = c.Claim.Blocked || d.Blocked, c.Claim.Revoked || d.Revoked
 		}
 	}
-	readNow := c.parsed == nil && c.Evidence.Status == 200 && c.Evidence.Failure == ""
+	readNow := c.parsed == nil && c.Evidence.Status == 200
 	if readNow {
 		c.readArtifact(l.limits)
 	}
@@ -151,13 +151,13 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	if c.platforms != rules.Platforms { // one was added since, perhaps while the user decided
 		skill = SkillURL{}
 	}
-	if skill.IsZero() || root.String() != claim.Root { // or the file narrowed the root
+	if root.String() != claim.Root { // or the file narrowed the root
 		root = TrustRoot{}
 	}
-	verified := !readNow && c.verdict != nil && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
+	verified := c.verdict != nil && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
 	if !verified || skill.IsZero() {
 		j := c.judge
-		if j == nil || skill.IsZero() || j.claim != claim {
+		if j == nil || j.claim != claim {
 			j = &judge{rules: rules, claim: claim, skill: skill, root: root}
 		}
 		j.evidence, j.now, c.judge = c.Evidence, now, nil
@@ -254,7 +254,7 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	if c.Level == registered {
 		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root,
 			Source: c.Claim.Source, Digest: c.Evidence.Digest,
-			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}}, nil
+			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, under: c.Under, hint: c.Hint, listed: c.Listed}}, nil
 	}
 	base := c.skill.page
 	if c.Final != c.skill.ServedFrom() { // after redirects
@@ -298,6 +298,7 @@ type Registration struct {
 
 	loader *Loader
 	pin    Pin
+	under  string   // root that a lockfile or the pin of a policy names
 	hint   *hint    // what an index said
 	listed []string // files that an index of v0.1 names
 }
@@ -330,7 +331,7 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 		return got.registration, err
 	}
 	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest,
-		Verdict: c.judge.decide(true), loader: l, pin: c.Claim.Pin, hint: c.Hint, listed: c.Listed}, nil
+		Verdict: c.judge.decide(true), loader: l, pin: c.Claim.Pin, under: c.Under, hint: c.Hint, listed: c.Listed}, nil
 }
 
 // metadata reads what an index says by the rules for the file itself.
@@ -368,7 +369,7 @@ func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 		return nil, err
 	}
 	if err := r.loader.checkTerms(ctx, loadTerms{Skill: r.ID.String(), Artifact: r.ID.artifact, Root: r.Root.String(),
-		Source: r.Source, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
+		Source: r.Source, Under: r.under, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}
 	got, err := r.loader.load(ctx, &candidate{Level: activated, Claim: Claim{URL: r.ID.String(), Pin: r.pin, Artifact: r.ID.artifact},

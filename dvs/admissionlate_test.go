@@ -104,7 +104,7 @@ func TestRegisterListingLenient(t *testing.T) {
 		w := newTrustWorld(t)
 		l.Skill = skillURL(t, trustedAt)
 		r, err := w.process(dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: dvs.Lenient}).RegisterListing(t.Context(), l)
-		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Verdict.OK {
+		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Verdict.OK || hasFinding(r.Verdict, dvs.CodeIndexMismatch) {
 			t.Errorf("%+v: %v, %v", l, r, err)
 		}
 	}
@@ -218,6 +218,190 @@ func TestRecordOfRefused(t *testing.T) {
 	w.site.Body("/s/refund.zip", "application/zip", string(zipOf(t, nil, entry, member{name: "a/../x"})))
 	if _, err := w.process(dvs.Options{}).Load(t.Context(), refundArchive); lookleap.CodeOf(err) != dvs.CodeUnsafeName || !strings.Contains(err.Error(), `"a/../x"`) {
 		t.Error(err)
+	}
+}
+
+// TestHopsDeniedLater reads two redirects from a copy that another process shared. The registry of this
+// loader refuses the first one, and the second one does not undo that.
+func TestHopsDeniedLater(t *testing.T) {
+	for name, c := range map[string]struct {
+		deny func(*dvs.Roots)
+		code lookleap.Code
+	}{
+		"accept-both":          {func(*dvs.Roots) {}, lookleap.CodeOK},
+		"reject-first-blocked": {func(r *dvs.Roots) { _, _ = r.Block("https://shop.example/bad/") }, dvs.CodeBlockedRoot},
+		"reject-last-blocked":  {func(r *dvs.Roots) { _, _ = r.Block("https://shop.example/t/") }, dvs.CodeBlockedRoot},
+		"reject-first-revoked": {func(r *dvs.Roots) { r.Revoke(must(dvs.ParseTrustRoot("https://shop.example/bad/", dvs.Rules{}))) }, dvs.CodeRevoked},
+		"reject-last-revoked":  {func(r *dvs.Roots) { r.Revoke(must(dvs.ParseTrustRoot("https://shop.example/t/", dvs.Rules{}))) }, dvs.CodeRevoked},
+	} {
+		t.Run("DVS-7-03/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("shop.example").Redirect("/s/a/SKILL.md", "/bad/SKILL.md").Redirect("/bad/SKILL.md", "/t/SKILL.md").Body("/t/SKILL.md", "text/markdown", refund)
+			host := net.Host()
+			host.Cache = lookleap.NewMemoryCache(10)
+			for _, step := range []struct {
+				deny func(*dvs.Roots)
+				code lookleap.Code
+			}{{func(*dvs.Roots) {}, lookleap.CodeOK}, {c.deny, c.code}} {
+				roots := registry(t, "https://shop.example/")
+				step.deny(roots)
+				if _, err := dvs.NewLoader(host, dvs.Options{Roots: roots}).Load(t.Context(), trustedAt); lookleap.CodeOf(err) != step.code {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// TestPlatformAddedWhileAsked adds a platform while the user decides. The root stays, and the URL of
+// the skill is none of the platform's content.
+func TestPlatformAddedWhileAsked(t *testing.T) {
+	w := newTrustWorld(t)
+	w.load(dvs.Options{Roots: registry(t, "https://shop.example/s/")}, lookleap.CodeOK, 0)
+	w.publish("Another version.\n")
+	roots := registry(t, "https://shop.example/s/")
+	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		dropped, err := roots.AddPlatform(dvs.Platform{Name: "forge", Hosts: []string{"shop.example"}, Owner: 1, Source: &dvs.Source{Page: "blob", Raw: []string{"raw"}}})
+		if err != nil || len(dropped) != 0 {
+			t.Error(dropped, err)
+		}
+		return agree(req)
+	}
+	w.load(dvs.Options{Roots: roots}, dvs.CodeNotContentRoute, 1)
+}
+
+// TestRevokedWhileAsked revokes the root that the user is asked about: it is not registered.
+func TestRevokedWhileAsked(t *testing.T) {
+	w := newAdmissionWorld(t)
+	l := dvs.NewLoader(w.host, dvs.Options{})
+	w.whenAsked(func() { l.Roots().Revoke(must(dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{}))) })
+	if skill, err := l.Load(t.Context(), hubSkill); skill != nil || lookleap.CodeOf(err) != dvs.CodeRevoked {
+		t.Errorf("%v, %v", skill, err)
+	}
+	for d := range l.Roots().All() {
+		t.Error("registered:", d.Root)
+	}
+}
+
+// TestRootThatTheUserMayNotDeclare: where a policy lets only the program declare roots, the user is not
+// asked for one, and a root that the user agreed to elsewhere is not registered.
+func TestRootThatTheUserMayNotDeclare(t *testing.T) {
+	options := func() dvs.Options { return dvs.Options{Policies: []*dvs.Policy{{Register: dvs.RegisterProgram}}} }
+	w := newAdmissionWorld(t)
+	skill, err := dvs.NewLoader(w.host, options()).Load(t.Context(), hubSkill)
+	if err != nil || skill.Source != dvs.SkillOnly || w.user.asked[0].Kind != lookleap.ConsentSkill || len(w.user.asked[0].Items) != 1 {
+		t.Errorf("%v, %v\n%s", skill, err, w.user.asked[0])
+	}
+	w = newAdmissionWorld(t)
+	w.user.decide = suspend
+	_, err = dvs.NewLoader(w.host, dvs.Options{}).Load(t.Context(), hubSkill)
+	p := pendingOf(t, err)
+	decision, _ := agree(p.Request)
+	l := dvs.NewLoader(w.host, options())
+	got, err := l.Resume(t.Context(), p.State, decision)
+	if err != nil || got.Loaded.Source != dvs.SkillOnly {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for d := range l.Roots().All() {
+		t.Error("registered:", d.Root)
+	}
+}
+
+// TestRootDeclaredWhileAsked: the user agrees to the skill alone, and meanwhile the program declares the
+// root, which counts.
+func TestRootDeclaredWhileAsked(t *testing.T) {
+	w := newAdmissionWorld(t)
+	l := dvs.NewLoader(w.host, dvs.Options{})
+	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		if _, err := l.Roots().Register("https://github.com/o/", dvs.ByHost); err != nil {
+			t.Error(err)
+		}
+		return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
+	}
+	if skill, err := l.Load(t.Context(), hubSkill); err != nil || skill.Source != dvs.ByHost || skill.Root.String() != "https://github.com/o/" {
+		t.Errorf("%v, %v", skill, err)
+	}
+}
+
+// TestReferencesInOtherSpellings: another name of the page, and the bytes at the same host, are not what
+// a document may not name.
+func TestReferencesInOtherSpellings(t *testing.T) {
+	w := newAdmissionWorld(t)
+	w.net.Site("gitlab.com").Body("*", "text/plain", refund)
+	w.raw.Body("/o/r/main/b/SKILL.md", "text/plain", refund)
+	l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://github.com/o/", "https://gitlab.com/o/p/")})
+	parent, err := l.Load(t.Context(), hubSkill)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, asked := range map[string]int{"https://www.github.com/o/r/blob/main/b/SKILL.md": 0, "https://gitlab.com/o/p/-/raw/main/SKILL.md": 0,
+		"https://raw.githubusercontent.com/o/r/main/b/SKILL.md": 1} {
+		before := w.user.count()
+		if _, err := parent.LoadRef(t.Context(), ref); err != nil || w.user.count()-before != asked {
+			t.Errorf("%s: %v, asked %d times", ref, err, w.user.count()-before)
+		}
+	}
+}
+
+// TestReferenceBelowTheRoot is fetched before the user is asked, since it tells its own publisher
+// nothing.
+func TestReferenceBelowTheRoot(t *testing.T) {
+	w := newAdmissionWorld(t)
+	parent, err := dvs.NewLoader(w.host, dvs.Options{}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parent.LoadRef(t.Context(), "../b/SKILL.md"); err != nil || w.user.count() != 2 || strings.Contains(w.user.asked[1].String(), "were not read yet") {
+		t.Errorf("%v, asked %d times:\n%s", err, w.user.count(), w.user.asked[len(w.user.asked)-1])
+	}
+}
+
+// TestLockedLevels registers and activates a locked skill, and reads a locked archive.
+func TestLockedLevels(t *testing.T) {
+	w := newTrustWorld(t)
+	w.archived("{}")
+	skill, err := w.process(dvs.Options{}).Load(t.Context(), refundArchive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := dvs.NewVerifiedFS([]dvs.Bundle{must(skill.Bundle(t.Context()))}, dvs.VerifiedFSOptions{}).Lock()
+	lock.Skills = append(lock.Skills, lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf(skillText("Ask for the order number.\n"))}).Skills...)
+	l := w.process(dvs.Options{Lock: lock})
+	if skill, err = l.Load(t.Context(), refundArchive); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := skill.ContextText(); err != nil {
+		t.Error(err)
+	}
+	digest := dvs.DigestOf(skillText("Ask for the order number.\n"))
+	pinned := &dvs.Policy{Register: dvs.RegisterPolicy, Pins: []dvs.PolicyPin{{Skill: trustedAt, Pin: dvs.Pin{Digest: digest}, Root: "https://shop.example/s/"}}}
+	for name, l := range map[string]*dvs.Loader{"lockfile": l, "policy": w.process(dvs.Options{Policies: []*dvs.Policy{pinned}})} {
+		for _, register := range []func() (*dvs.Registration, error){
+			func() (*dvs.Registration, error) { return l.Register(t.Context(), trustedAt) },
+			func() (*dvs.Registration, error) {
+				return l.RegisterListing(t.Context(), dvs.Listing{Name: "refund", Description: "d", Skill: skillURL(t, trustedAt)})
+			},
+		} {
+			r, err := register()
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if skill, err := r.Activate(t.Context()); err != nil || skill.Root.String() != r.Root.String() {
+				t.Errorf("%s: %v, %v", name, skill, err)
+			}
+		}
+	}
+}
+
+// TestRootIsNotOptional: a gist has no directory of its own that could be the root of the skill alone.
+func TestRootIsNotOptional(t *testing.T) {
+	w := newAdmissionWorld(t)
+	w.net.Site("gist.githubusercontent.com").Body("*", "text/plain", refund)
+	if _, err := dvs.NewLoader(w.host, dvs.Options{}).Load(t.Context(), "https://gist.github.com/o/0123456789abcdef/raw/SKILL.md"); err != nil {
+		t.Fatal(err)
+	}
+	if items := w.user.asked[0].Items; len(items) != 2 || items[1].Optional {
+		t.Errorf("%+v", items)
 	}
 }
 

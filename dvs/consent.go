@@ -79,7 +79,7 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 			may, item.Values = nil, c.change.values("changed lines of SKILL.md", c.skill.ServingHost())
 		}
 		item.Values = append(item.Values, may.values("may ")...)
-		if len(may) > 0 || c.change != nil && c.change.capable() {
+		if len(may) > 0 || c.change.capable() {
 			item.Summary += "; " + capabilitySentence
 		}
 		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name},

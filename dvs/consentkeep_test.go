@@ -214,3 +214,51 @@ func TestFreshWhileAsked(t *testing.T) {
 	}
 	w.load(dvs.Options{}, lookleap.CodeOK, 1)
 }
+
+// TestForgottenConsents changes one of two skills: the consent for its URL ends, that of the other skill
+// stays, and so does the consent for bytes that the user has agreed to.
+func TestForgottenConsents(t *testing.T) {
+	net := lab.ForTest(t)
+	site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", string(skillText("One.\n"))).Body("/s/b/SKILL.md", "text/markdown", refund)
+	net.Site("evil.example").Body("*", "text/plain", "x")
+	ui := &prompter{decide: agreeForAnHour}
+	host := net.Host()
+	host.Prompter, host.Asking = ui, lookleap.AskLimits{Refusal: -1, Prompts: -1}
+	loader := dvs.NewLoader(host, dvs.Options{})
+	use := func(path string, asked int) {
+		t.Helper()
+		skill, err := loader.Load(t.Context(), "https://shop.example"+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skill.Resource(t.Context(), "https://evil.example/GUIDE.md"); err != nil || ui.count() != asked {
+			t.Errorf("%s: %v, asked %d times, want %d", path, err, ui.count(), asked)
+		}
+		skill.Deactivate() // the next load asks the server
+	}
+	use("/s/a/SKILL.md", 2)
+	use("/s/b/SKILL.md", 4)
+	site.Body("/s/a/SKILL.md", "text/markdown", string(skillText("Two.\n")))
+	use("/s/a/SKILL.md", 6)
+	use("/s/b/SKILL.md", 4+2)
+	site.Body("/s/a/SKILL.md", "text/markdown", string(skillText("One.\n")))
+	use("/s/a/SKILL.md", 7) // for the URL alone
+}
+
+// TestResumedScriptIsKept: a script that is approved later is kept like one that is approved at once.
+func TestResumedScriptIsKept(t *testing.T) {
+	w := newFilesWorld(t)
+	skill := w.load(dvs.Options{Runner: &runner{}}, lookleap.CodeOK, 1)
+	w.user.decide = suspend
+	_, err := skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"})
+	p := pendingOf(t, err)
+	decision, _ := agree(p.Request)
+	l := w.process(dvs.Options{Runner: &runner{}})
+	if got, err := l.Resume(t.Context(), p.State, decision); err != nil || got.Script == nil {
+		t.Fatal(got, err)
+	}
+	r, err := l.Trusted(t.Context(), trustedAt)
+	if err != nil || len(r.Scripts) != 1 || r.Scripts[0].Name != "scripts/x.sh" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -11,6 +11,26 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 )
 
+// TestRecordHoldsNoQuery: a query is kept only where it is a part of the skill's identity.
+func TestRecordHoldsNoQuery(t *testing.T) {
+	for name, c := range map[string]struct {
+		url   string
+		allow bool
+		kept  bool
+	}{
+		"accept-identity":         {"https://example.com/SKILL.md?v=secret", true, true},
+		"reject-without-the-rule": {"https://example.com/SKILL.md?v=secret", false, false},
+		"reject-what-is-no-skill": {"http://example.com/SKILL.md?v=secret", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := dvs.Decide(dvs.Claim{URL: c.url, Root: "https://example.com/", Source: dvs.ByHost}, dvs.Evidence{}, noon, dvs.Rules{AllowQuery: c.allow})
+			if strings.Contains(string(v.Record), "secret") != c.kept {
+				t.Errorf("%s", v.Record)
+			}
+		})
+	}
+}
+
 var noon = time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func goodClaim() dvs.Claim {

@@ -60,14 +60,14 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 		return nil, badFeed(err)
 	}
 	r := lockReader{}
-	if kind := r.text(v, "type"); r.err == nil && kind != WithdrawalsMediaType {
+	if kind := r.text(v, "type"); kind != WithdrawalsMediaType {
 		r.refuse(v, "type", fmt.Sprintf("the type is %s, this reads %s", plaintext.Quote(kind, 100), WithdrawalsMediaType), "")
 	}
 	r.only(v, "type", "$schema", "sequence", "updated", "withdrawn")
 	w := &Withdrawals{Updated: r.time(v, "updated")}
 	if n, err := v.Need("sequence"); err != nil {
 		r.fail(err)
-	} else if w.Sequence, err = n.Int(); err != nil || w.Sequence < 1 {
+	} else if w.Sequence, _ = n.Int(); w.Sequence < 1 {
 		r.refuse(v, "sequence", "the sequence is not a number from 1", "begin with 1 and add 1 for each change")
 	}
 	list, seen := r.list(v, "withdrawn"), map[[2]string]bool{}
@@ -78,10 +78,8 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 		one := Withdrawal{Kind: WithdrawalKind(r.text(e, "kind")), Value: r.text(e, "value"), Reason: r.text(e, "reason"),
 			Time: r.time(e, "time")}
 		r.only(e, "kind", "value", "reason", "time")
-		if r.err == nil {
-			if err := one.check(); err != nil {
-				r.refuse(e, "value", sentence(err), "")
-			}
+		if err := one.check(); err != nil {
+			r.refuse(e, "value", sentence(err), "")
 		}
 		if key := [2]string{string(one.Kind), one.Value}; seen[key] {
 			r.refuse(e, "value", "the entry is there twice", "list it once")

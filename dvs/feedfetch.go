@@ -74,7 +74,7 @@ func (l *Loader) checkFeeds(ctx context.Context) error {
 	defer r.mu.Unlock()
 	now := l.host.Time()
 	update := func() { l.withdrawn.Store(newWithdrawals(r.feeds, l.roots.Rules())) }
-	if r.stored.IsZero() || now.Sub(r.stored).Abs() >= feedStoreInterval {
+	if now.Sub(r.stored).Abs() >= feedStoreInterval {
 		if err := l.readStoredFeeds(ctx, now); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (f *feed) due(now time.Time) bool {
 	if f.stale(now) {
 		wait = feedRetry
 	}
-	return f.state.Tried.IsZero() || now.Sub(f.state.Tried).Abs() >= wait
+	return now.Sub(f.state.Tried).Abs() >= wait
 }
 
 // stale reports whether the last copy is too old. A copy from the future, which a clock that
@@ -177,7 +177,7 @@ func (l *Loader) fetchFeed(ctx context.Context, f *feed, now time.Time) {
 	}
 	newer := f.state
 	switch {
-	case err == nil && resp.Status == http.StatusNotModified && f.state.Validator.Confirms(resp):
+	case err == nil && f.state.Validator.Confirms(resp):
 		newer.Fetched = now
 	case err == nil && resp.Status == http.StatusOK:
 		var list *Withdrawals
@@ -213,7 +213,7 @@ func (l *Loader) readFeed(f *feed, body []byte) (*Withdrawals, error) {
 	if f.options.Verify != nil {
 		var err error
 		withdrawn := l.withdrawn.Load()
-		if body, err = f.options.Verify(body, func(kid string) bool { return withdrawn != nil && withdrawn.keys[kid] }); err != nil {
+		if body, err = f.options.Verify(body, func(kid string) bool { return withdrawn.keys[kid] }); err != nil {
 			return nil, err
 		}
 	}

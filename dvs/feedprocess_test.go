@@ -226,6 +226,27 @@ func TestFeedStore(t *testing.T) {
 			}
 		})
 	}
+	t.Run("accept-record-that-was-deleted", func(t *testing.T) {
+		w := newFeedWorld(t)
+		store := dvs.NewMemoryTrustStore()
+		w.options.FeedStore = store
+		l := w.process(w.options)
+		for range 2 {
+			if _, err := l.Load(t.Context(), trustedAt); err != nil || w.hasEvent(dvs.CodeTrustNotKept) {
+				t.Fatal(err)
+			}
+			if err := store.Delete(t.Context(), key); err != nil {
+				t.Error(err)
+			}
+			w.net.Clock().Advance(15 * time.Minute)
+		}
+		if _, err := l.Load(t.Context(), trustedAt); err != nil {
+			t.Fatal(err)
+		}
+		if kept, err := store.Get(t.Context(), key); err != nil || !strings.Contains(string(kept), "other.example") {
+			t.Errorf("%s, %v", kept, err)
+		}
+	})
 	t.Run("accept-what-another-process-stored-meanwhile", func(t *testing.T) {
 		w := newFeedWorld(t)
 		store := dvs.NewMemoryTrustStore()

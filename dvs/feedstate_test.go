@@ -36,7 +36,7 @@ func TestFeedAge(t *testing.T) {
 		})
 	}
 	t.Run("DVS-7-03/reject-never-fetched", func(t *testing.T) {
-		if !(&feed{options: FeedOptions{Stale: 1 << 62}}).stale(feedNow) {
+		if !(&feed{options: FeedOptions{Stale: 1<<63 - 1}}).stale(feedNow) {
 			t.Error("a feed that was never read counts")
 		}
 	})

@@ -240,7 +240,7 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	if err := l.checkChain(c); err != nil {
 		return nil, l.refuseTarget(ctx, ref, err)
 	}
-	foreign := c.skill.mapped && u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host()
+	foreign := u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host()
 	if (foreign || !s.Root.Covers(c.skill) && !c.Claim.Source.Registered()) && !l.agreedBefore(c) {
 		s.reportCrossing(ctx, c)
 		got, err := l.askAdmission(ctx, c)

@@ -133,7 +133,7 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 
 // ready returns an error for a loader that NewLoader did not make, or that has no host.
 func (l *Loader) ready() error {
-	if l == nil || l.host == nil || l.files == nil {
+	if l == nil || l.host == nil {
 		return usageError("the loader has no host", "make it with NewLoader")
 	}
 	return nil

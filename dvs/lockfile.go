@@ -105,7 +105,7 @@ func (r *lockReader) refuse(v strictjson.Value, name, message, fix string) {
 // only refuses members that the format does not define.
 func (r *lockReader) only(v strictjson.Value, names ...string) {
 	for name, member := range v.Members() {
-		if r.err == nil && !slices.Contains(names, name) {
+		if !slices.Contains(names, name) {
 			r.fail(member.Refuse(string(CodeBadLock), fmt.Sprintf("a lockfile has no member %s here",
 				plaintext.Quote(name, 64)), "remove it, or write "+strings.Join(names, ", ")))
 		}
@@ -139,7 +139,7 @@ func (r *lockReader) list(v strictjson.Value, name string) strictjson.Value {
 }
 
 func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
-	if kind := r.text(v, "type"); r.err == nil && kind != LockMediaType {
+	if kind := r.text(v, "type"); kind != LockMediaType {
 		r.refuse(v, "type", fmt.Sprintf("the type is %s, this reads %s", plaintext.Quote(kind, 100), LockMediaType), "")
 	}
 	r.only(v, "type", "skills")
@@ -162,7 +162,7 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 	skill := LockedSkill{URL: r.text(v, "url"), Root: r.text(v, "trustRoot"), Directory: r.text(v, "directory")}
 	r.only(v, "url", "artifact", "trustRoot", "directory", "files", "capabilities")
-	if _, ok := v.Member("artifact"); ok && r.err == nil {
+	if _, ok := v.Member("artifact"); ok {
 		if err := skill.Artifact.UnmarshalText([]byte(r.text(v, "artifact"))); err != nil {
 			r.refuse(v, "artifact", "this is not a kind of artifact", "write archive or skill-md")
 		}
@@ -202,7 +202,7 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 		}
 		skill.Files = append(skill.Files, file)
 	}
-	if r.err == nil && !slices.ContainsFunc(skill.Files, func(f LockedFile) bool { return f.Path == EntryFile }) {
+	if !slices.ContainsFunc(skill.Files, func(f LockedFile) bool { return f.Path == EntryFile }) {
 		r.refuse(v, "files", "the skill has no "+EntryFile, "add it, or lock the skill again")
 	}
 	return skill
@@ -210,7 +210,7 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 
 // capabilities reads what a skill may do, if the lockfile says so.
 func (r *lockReader) capabilities(v strictjson.Value) (all Capabilities) {
-	if _, ok := v.Member("capabilities"); !ok || r.err != nil {
+	if _, ok := v.Member("capabilities"); !ok {
 		return nil
 	}
 	list := r.list(v, "capabilities")
@@ -218,7 +218,7 @@ func (r *lockReader) capabilities(v strictjson.Value) (all Capabilities) {
 	for c := range list.Elements() {
 		one := Capability{CapabilityKind(r.text(c, "kind")), r.text(c, "value"), r.text(c, "file")}
 		r.only(c, "kind", "value", "file")
-		if r.err == nil && !slices.Contains(capabilityKinds, one.Kind) {
+		if !slices.Contains(capabilityKinds, one.Kind) {
 			r.refuse(c, "kind", "the kind of capability is unknown", "lock the skill again")
 		}
 		all = append(all, one)

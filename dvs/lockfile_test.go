@@ -215,7 +215,7 @@ func TestLockfileFormat(t *testing.T) {
 			text := strings.Replace(good, c.before, c.after, 1)
 			lock, err := dvs.ParseLockfile([]byte(text))
 			var e *lookleap.Error
-			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || e.Position.Line == 0 || e.Position.Path != c.place || e.Fix == "" || strings.HasSuffix(e.Fix, " ") || text == good {
+			if lock != nil || !errors.As(err, &e) || e.Code != dvs.CodeBadLock || e.Position.Line == 0 || e.Position.Path != c.place || e.Fix == "" || strings.HasSuffix(e.Fix, " ") || text == good || name == "empty-root" && !strings.Contains(e.Message, "not a canonical trust root") {
 				t.Errorf("%+v\n%s", err, text)
 			}
 		})
@@ -394,5 +394,24 @@ func TestLockedDigestsInOrder(t *testing.T) {
 	_, err := dvs.NewLoader(net.Host(), dvs.Options{Lock: lock}).Load(t.Context(), trustedAt)
 	if err == nil || strings.Contains(err.Error(), "the file has the digest "+other.String()) {
 		t.Error(err)
+	}
+}
+
+// TestLockAndPin: where the caller pins another SKILL.md than the lockfile has, neither is loaded.
+func TestLockAndPin(t *testing.T) {
+	digest := dvs.DigestOf([]byte(refund))
+	for name, c := range map[string]struct {
+		pin  dvs.Digest
+		code lookleap.Code
+	}{"accept-the-same": {digest, lookleap.CodeOK}, "reject-another": {dvs.DigestOf(nil), dvs.CodeDigestMismatch}} {
+		t.Run("O68/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+			lock := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: digest})
+			skill, err := dvs.NewLoader(net.Host(), dvs.Options{Lock: lock}).LoadPinned(t.Context(), trustedAt, dvs.Pin{Digest: c.pin})
+			if lookleap.CodeOf(err) != c.code || (skill != nil) != (c.code == lookleap.CodeOK) || (len(net.Journal().Requests()) > 0) != (c.code == lookleap.CodeOK) {
+				t.Errorf("%v, %v", skill, err)
+			}
+		})
 	}
 }

@@ -199,6 +199,17 @@ func TestDenied(t *testing.T) {
 			}
 		})
 	}
+	t.Run("O36/reject-page-below-a-revoked-domain", func(t *testing.T) {
+		for _, domain := range []string{"github.com", "githubusercontent.com"} { // of the page, and of the bytes
+			roots := dvs.NewRoots(dvs.Rules{})
+			if err := roots.RevokeDomain(domain, true); err != nil {
+				t.Fatal(err)
+			}
+			if !roots.Revoked(skillURL(t, "https://gist.github.com/o/0123456789abcdef/raw/SKILL.md")) {
+				t.Errorf("%s is revoked, and the gist is not", domain)
+			}
+		}
+	})
 	t.Run("O36/reject-block-older-than-the-platform", func(t *testing.T) {
 		roots := dvs.NewRoots(dvs.Rules{})
 		if _, err := roots.Block("https://git.example.org/evil/"); err != nil {

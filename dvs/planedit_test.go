@@ -89,6 +89,24 @@ func TestResumeReadsAgain(t *testing.T) {
 	}
 }
 
+// TestResumeOfAnotherKind resumes plans whose kind is not that of what they contain.
+func TestResumeOfAnotherKind(t *testing.T) {
+	const kind = `"type":"dvs/admit"`
+	for _, after := range []string{`"type":""`, `"type":"dvs/other"`, `"type":"dvs/fetch"`, `"type":"dvs/script"`, `"type":"dvs/files"`, `"type":"dvs/action"`,
+		`"type":"x","fetch":{}`, `"type":"x","script":{}`, `"type":"x","files":{}`, `"type":"x","action":{}`} {
+		t.Run("DVS-5.2-09/reject-"+after, func(t *testing.T) {
+			if got, err := resumeEdited(t, trustedAt, kind, after, "skill"); got != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+	t.Run("DVS-5.2-09/reject-nothing-to-use", func(t *testing.T) {
+		if got, err := resumeEdited(t, trustedAt, `"candidate":{`, `"other":{`, "skill"); got != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
 // TestArchiveAtLongURL follows a redirect to an archive whose members have too long URLs.
 func TestArchiveAtLongURL(t *testing.T) {
 	for name, c := range map[string]struct {

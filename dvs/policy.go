@@ -151,14 +151,14 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 	c.denied = denied.roots()
 	for _, pin := range p.Pins {
 		u, err := ParseSkillURL(pin.Skill, rules)
-		if err == nil && pin.Pin.isZero() {
+		if pin.Pin.isZero() {
 			err = usageError("the pin has neither digest nor commit", "add the digest of the SKILL.md")
 		}
 		if err != nil {
 			return nil, bad(pin.Skill, err)
 		}
 		if pin.Root != "" {
-			if root, err := ParseTrustRoot(pin.Root, rules); err != nil || !root.Covers(u) {
+			if root, _ := ParseTrustRoot(pin.Root, rules); !root.Covers(u) {
 				return nil, bad(pin.Root, refuse(CodeOutsideTrustRoot, pin.Skill, "the skill does not lie under this trust root", ""))
 			}
 		}
@@ -281,7 +281,7 @@ func (g *governor) declared(d Declared, u SkillURL, rules Rules) Declared {
 	if d.Blocked || d.Revoked {
 		return d
 	}
-	if d.Source == ByUser || d.Source == ByHost && g.registrar == RegisterPolicy {
+	if d.Source == ByUser || g.registrar == RegisterPolicy {
 		d.Root, d.Source, _ = DefaultRoot(u, rules)
 	}
 	if g.registrar == RegisterPolicy {
@@ -316,7 +316,8 @@ func (p *compiledPolicy) pin(c *candidate, rules Rules) error {
 	}
 	if c.Under == "" {
 		c.Under = pin.Root
-		if root, _, err := DefaultRoot(c.skill, rules); c.Under == "" && err == nil {
+		if c.Under == "" {
+			root, _, _ := DefaultRoot(c.skill, rules) // without one, the claim is refused
 			c.Under = root.String()
 		}
 	}

@@ -231,14 +231,47 @@ func TestPolicyRegistrars(t *testing.T) {
 			}
 		})
 	}
-	t.Run("reject-blocked-platform-without-a-prompter", func(t *testing.T) {
-		roots := dvs.NewRoots(dvs.Rules{})
-		if _, err := roots.Block("https://github.com/o/"); err != nil {
+	t.Run("reject-denied-platform-without-a-prompter", func(t *testing.T) {
+		for code, deny := range map[lookleap.Code]func(*dvs.Roots){
+			dvs.CodeBlockedRoot: func(r *dvs.Roots) { _, _ = r.Block("https://github.com/o/") },
+			dvs.CodeRevoked: func(r *dvs.Roots) {
+				_, _ = r.Register("https://github.com/o/", dvs.ByUser)
+				r.Revoke(must(dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{})))
+			},
+		} {
+			roots := dvs.NewRoots(dvs.Rules{})
+			deny(roots)
+			l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{Policies: []*dvs.Policy{program}, Roots: roots})
+			if _, err := l.Load(t.Context(), hubSkill); lookleap.CodeOf(err) != code {
+				t.Errorf("want %s, got %v", code, err)
+			}
+		}
+	})
+	t.Run("reject-for-the-first-reason", func(t *testing.T) {
+		deny := func(entry string) dvs.Options { return dvs.Options{Policies: []*dvs.Policy{{Deny: []string{entry}}}} }
+		l := dvs.NewLoader(newTrustWorld(t).net.Host(), deny("https://github.com/o/"))
+		if _, err := l.Load(t.Context(), hubSkill); lookleap.CodeOf(err) != dvs.CodePolicyDenied { // a root would not help
+			t.Error(err)
+		}
+		l = dvs.NewLoader(newTrustWorld(t).net.Host(), deny("shop.example"))
+		if _, err := l.Roots().Block(above); err != nil {
 			t.Fatal(err)
 		}
-		l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{Policies: []*dvs.Policy{program}, Roots: roots})
-		if _, err := l.Load(t.Context(), hubSkill); lookleap.CodeOf(err) != dvs.CodeBlockedRoot {
+		if _, err := l.Load(t.Context(), at); lookleap.CodeOf(err) != dvs.CodeBlockedRoot {
 			t.Error(err)
+		}
+	})
+	t.Run("reject-what-one-of-them-refuses", func(t *testing.T) {
+		for name, options := range map[string]dvs.Options{
+			"first-policy": {Policies: []*dvs.Policy{{RequireSecure: true}, {}}},
+			"last-policy":  {Policies: []*dvs.Policy{{}, {RequireSecure: true}}},
+			"options":      {Policies: []*dvs.Policy{{}}, RequireSecure: true},
+		} {
+			w := newTrustWorld(t)
+			options.Roots = registry(t, above)
+			if _, err := w.process(options).Load(t.Context(), at); lookleap.CodeOf(err) != dvs.CodeDNSSECInsecure {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 	t.Run("reject-revoked-although-listed", func(t *testing.T) {

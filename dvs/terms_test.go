@@ -52,6 +52,8 @@ func TestStillAllowed(t *testing.T) {
 		"reject-withdrawn-digest":            {terms: own, change: func(l *Loader) { register("https://shop.example/s/")(l); withdraw(WithdrawnDigest, digest.String())(l) }, want: CodeWithdrawn},
 		"reject-withdrawn-skill":             {terms: named, change: withdraw(WithdrawnSkill, url), want: CodeWithdrawn},
 		"accept-another-skill-withdrawn":     {terms: named, change: withdraw(WithdrawnSkill, "https://shop.example/s/b/SKILL.md")},
+		"accept-loaded-with-signed-dns":      {terms: loadTerms{Skill: url, Root: "https://shop.example/s/", Source: ByHost, Under: "https://shop.example/s/", RequireSecure: true}, options: Options{RequireSecure: true}},
+		"reject-root-of-the-user-by-policy":  {terms: loadTerms{Skill: url, Root: "https://shop.example/s/", Source: ByUser}, change: func(l *Loader) { _, _ = l.roots.Register("https://shop.example/s/", ByUser) }, options: Options{Policies: []*Policy{{Register: RegisterProgram}}}, want: CodeNeedsRoot},
 		"reject-loaded-without-signed-dns":   {terms: named, options: Options{RequireSecure: true}, want: CodeDNSSECInsecure},
 		"reject-read-by-a-laxer-profile":     {terms: named, options: Options{Profile: AgentSkills}, want: lookleap.CodePlanInvalid},
 		"accept-read-by-a-stricter-profile":  {terms: loadTerms{Skill: url, Root: named.Root, Source: ByHost, Under: named.Under, Profile: AgentSkills}},
@@ -123,5 +125,74 @@ func TestRememberUntil(t *testing.T) {
 				t.Errorf("remembered: %v", !c.want)
 			}
 		})
+	}
+}
+
+// TestStandingAsks: who is asked about a skill, by what is known of it, its root and its level.
+func TestStandingAsks(t *testing.T) {
+	for _, c := range []struct {
+		is        standing
+		source    RootSource
+		to        level
+		skillOnly bool
+		want      bool
+	}{
+		{unknownSkill, ByHost, activated, false, false}, {unknownSkill, ByUser, registered, false, false},
+		{unknownSkill, DefaultOrigin, activated, false, true}, {unknownSkill, DefaultOrigin, registered, false, false},
+		{unknownSkill, Derived, activated, false, true}, {unknownSkill, Derived, registered, false, true},
+		{approvedSkill, ByHost, activated, false, false}, {approvedSkill, DefaultOrigin, activated, false, false},
+		{approvedSkill, Derived, activated, false, true}, {approvedSkill, Derived, activated, true, false}, {approvedSkill, DefaultOrigin, activated, true, false},
+		{changedSkill, ByHost, activated, false, true}, {changedSkill, ByHost, registered, true, true}, {expiredSkill, ByHost, activated, false, true},
+	} {
+		if got := c.is.asks(c.source, c.to, c.skillOnly); got != c.want {
+			t.Errorf("%d, %s, level %d, skill only %t: %t", c.is, c.source, c.to, c.skillOnly, got)
+		}
+	}
+}
+
+// TestStandingOfVersions: at level 1, another version with the same header counts only if the version
+// itself is not known.
+func TestStandingOfVersions(t *testing.T) {
+	digest := func(s string) Digest { return DigestOf([]byte(s)) }
+	r := &TrustRecord{Versions: []TrustedVersion{
+		{File: digest("old"), Header: digest("header"), Approved: feedNow.Add(-time.Hour)}, {File: digest("new"), Header: digest("header"), Approved: feedNow},
+	}}
+	for name, c := range map[string]struct {
+		file, header string
+		to           level
+		is           standing
+		known        string
+	}{
+		"new":              {"new", "header", activated, approvedSkill, "new"},
+		"new-registered":   {"new", "header", registered, approvedSkill, "new"},
+		"old":              {"old", "header", activated, expiredSkill, "old"},
+		"other":            {"other", "header", activated, changedSkill, "new"},
+		"other-registered": {"other", "header", registered, expiredSkill, "old"},
+		"another-header":   {"other", "x", registered, changedSkill, "new"},
+	} {
+		is, known := r.standing(digest(c.file), digest(c.header), c.to, feedNow, time.Minute)
+		if is != c.is || known == nil || known.File != digest(c.known) {
+			t.Errorf("%s: %d, %+v", name, is, known)
+		}
+	}
+	if is, known := (&TrustRecord{}).standing(digest("a"), digest("b"), registered, feedNow, 0); is != unknownSkill || known != nil {
+		t.Errorf("%d, %+v", is, known)
+	}
+}
+
+// TestVerifiedAs reads the root and the digest of a verdict, and nothing else that it has evidence of.
+func TestVerifiedAs(t *testing.T) {
+	v := &lookleap.Verdict{Checks: []lookleap.Check{
+		{Requirement: "x", Evidence: []lookleap.Evidence{{URL: "https://x.example/", Digest: "other"}}},
+		{Requirement: rootCheck, Evidence: []lookleap.Evidence{{URL: "https://a.example/"}}},
+		{Requirement: digestCheck, Evidence: []lookleap.Evidence{{Digest: "first"}, {Digest: "pin"}}},
+		{Requirement: narrowCheck, Evidence: []lookleap.Evidence{{Text: "https://b.example/"}}},
+	}}
+	if root, digest := verifiedAs(v); root != "https://a.example/" || digest != "first" {
+		t.Errorf("%q, %q", root, digest)
+	}
+	v.Checks[3].Evidence[0] = lookleap.Evidence{URL: "https://a.example/s/"}
+	if root, _ := verifiedAs(v); root != "https://a.example/s/" {
+		t.Error(root)
 	}
 }

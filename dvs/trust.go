@@ -185,7 +185,7 @@ func (l *Loader) syncTrust(ctx context.Context) error {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
 	now := l.clock.Now()
-	if age := now.Sub(l.synced); !l.synced.IsZero() && age >= 0 && age < syncAfter {
+	if age := now.Sub(l.synced); age >= 0 && age < syncAfter {
 		return nil
 	}
 	roots, err := l.trust.roots(ctx)
@@ -210,7 +210,7 @@ func (l *Loader) syncTrust(ctx context.Context) error {
 		}
 	}
 	for before := range l.storedRoots {
-		if root, err := ParseTrustRoot(before, l.roots.Rules()); err == nil && !stored[before] {
+		if root, _ := ParseTrustRoot(before, l.roots.Rules()); !stored[before] { // no one has the zero root
 			l.roots.Unregister(root)
 		}
 	}

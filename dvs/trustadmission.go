@@ -52,7 +52,7 @@ func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, erro
 	is, known := r.standing(c.Evidence.Digest, c.parsed.Header, c.Level, l.host.Time(), l.policies.maxTrust)
 	switch is {
 	case approvedSkill:
-		c.SkillOnly = known.SkillOnly && c.Claim.Source == Derived && !l.options.Strict
+		c.SkillOnly = known.SkillOnly && !l.options.Strict
 	case changedSkill:
 		change := compareVersions(known.comparable(), c.version(known))
 		c.change = &change
@@ -117,7 +117,7 @@ func (l *Loader) checkNever(ctx context.Context, c *candidate) error {
 // files: they are compared when they are loaded.
 func (s skillVersion) sameFiles(last *TrustedVersion) skillVersion {
 	for _, known := range last.Capabilities {
-		if known.File != EntryFile && !slices.Contains(s.capabilities, known) {
+		if known.File != EntryFile {
 			s.capabilities = append(s.capabilities, known)
 		}
 	}

@@ -54,8 +54,6 @@ func (s *Loaded) checkFiles(ctx context.Context, files map[string][]byte, comple
 			l.notKept(ctx, s.ID.String(), s.Verdict, err)
 		}
 		return nil
-	case r.refused(p.Bundle):
-		return l.refuseTrust(ctx, s.Verdict, refusedBefore(s.ID.String(), r))
 	case !s.claim.Pin.isZero():
 		return l.refuseTarget(ctx, s.ID.String(), refuse(CodeDigestMismatch, s.ID.String(),
 			"files of the pinned skill changed: "+listNames(change.Changed), "look at what changed, and pin it again"))

@@ -86,6 +86,57 @@ func TestTrustFiles(t *testing.T) {
 			t.Error(err, w.user.count())
 		}
 	})
+	t.Run("one-new-resource", func(t *testing.T) {
+		w := start(t)
+		w.site.Body("/s/a/more/other.txt", "text/plain", "x")
+		skill := w.load(dvs.Options{}, lookleap.CodeOK, 0)
+		if _, err := skill.Resource(t.Context(), "more/other.txt"); err != nil || w.user.count() != 1 {
+			t.Error(err, w.user.count())
+		}
+		w = newFilesWorld(t)
+		w.site.Body("/s/a/more/other.txt", "text/plain", "x")
+		if _, err := w.load(dvs.Options{}, lookleap.CodeOK, 1).Resource(t.Context(), "more/other.txt"); err != nil {
+			t.Fatal(err)
+		}
+		bundle(w, lookleap.CodeOK, 0) // does not have it, and was not complete before
+	})
+	t.Run("what-one-changed-resource-may-do", func(t *testing.T) {
+		w := start(t)
+		r, err := w.process(dvs.Options{}).Trusted(t.Context(), trustedAt)
+		if err != nil || len(values(r.Versions[0].Capabilities, dvs.CapabilityScript)) != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "Be kind.\n")
+		if _, err := w.load(dvs.Options{}, lookleap.CodeOK, 0).Resource(t.Context(), "ADVANCED.md"); err != nil {
+			t.Fatal(err)
+		}
+		if p := w.prompt(); strings.Contains(p, "no longer") || strings.Contains(p, dvs.CapabilityNote) {
+			t.Error(p)
+		}
+	})
+	t.Run("a-pinned-skill-is-not-asked-about", func(t *testing.T) {
+		w := start(t)
+		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "evil\n")
+		pin := dvs.Pin{Digest: dvs.DigestOf(skillText("See [more](ADVANCED.md) and [notes](notes.txt). Run scripts/x.sh.\n"))}
+		skill, err := w.process(dvs.Options{Roots: registry(t, "https://shop.example/")}).LoadPinned(t.Context(), trustedAt, pin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := skill.Bundle(t.Context()); lookleap.CodeOf(err) != dvs.CodeDigestMismatch || len(b.Files) != 0 || w.user.count() != 1 {
+			t.Errorf("%v, asked %d times", err, w.user.count())
+		}
+	})
+	t.Run("resumed-without-a-store", func(t *testing.T) {
+		w := start(t)
+		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "Be kind.\n")
+		w.user.decide = suspend
+		_, err := w.load(dvs.Options{}, lookleap.CodeOK, 0).Bundle(t.Context())
+		p := pendingOf(t, err)
+		decision, _ := agree(p.Request)
+		if got, err := dvs.NewLoader(w.net.Host(), dvs.Options{}).Resume(t.Context(), p.State, decision); err != nil || !got.Confirmed {
+			t.Error(got, err)
+		}
+	})
 	t.Run("suspended", func(t *testing.T) {
 		w := start(t)
 		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "Be kind.\n")
@@ -118,8 +169,9 @@ func TestTrustScript(t *testing.T) {
 		}
 	}
 	approve()
-	if strings.Contains(w.prompt(), "changed lines") {
-		t.Error(w.prompt())
+	approve()
+	if p := w.prompt(); strings.Contains(p, "changed lines") || strings.Contains(p, "another one than you agreed to") || w.user.count() != 3 {
+		t.Error(p)
 	}
 	w.site.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho done\ncat ~/.ssh/id_rsa\n")
 	approve()

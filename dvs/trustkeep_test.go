@@ -194,3 +194,87 @@ func (d *deletingStore) List(ctx context.Context, prefix string) ([]string, erro
 	keys, err := d.TrustStore.List(ctx, prefix)
 	return append(keys, prefix+"https://gone.example/"), err
 }
+
+// TestRootsStay follows the roots of the store for as long as they are there, and says nothing of a
+// revocation that is stored twice.
+func TestRootsStay(t *testing.T) {
+	w := rootWorld(t)
+	l := w.process(dvs.Options{})
+	for range 4 {
+		if _, err := l.Load(t.Context(), platformSkill); err != nil || w.user.count() != 1 {
+			t.Fatalf("%v, asked %d times", err, w.user.count())
+		}
+		w.net.Clock().Advance(31 * time.Second)
+	}
+	l.Revoke(exampleOrg())
+	l.Revoke(exampleOrg())
+	if w.events.Has(dvs.CodeTrustNotKept) {
+		t.Error("the revocation was not kept")
+	}
+}
+
+// TestTrustedWithAnError: bytes next to an error are not a record.
+func TestTrustedWithAnError(t *testing.T) {
+	w := newTrustWorld(t)
+	w.store = &faultStore{TrustStore: w.store, at: 1, fault: func() ([]byte, error) { return []byte("{}"), errors.New("the disk is gone") }}
+	if r, err := w.process(dvs.Options{}).Trusted(t.Context(), trustedAt); r != nil || lookleap.CodeOf(err) != dvs.CodeTrustStore || !strings.Contains(err.Error(), "the disk is gone") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestSkillAlone keeps an approval of one skill without the publisher's root: it is not asked about
+// again, a strict loader asks for the root, and so does a loader for an approval with a root that was
+// forgotten.
+func TestSkillAlone(t *testing.T) {
+	alone := func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
+	}
+	load := func(w *trustWorld, options dvs.Options, source dvs.RootSource, asked int) {
+		t.Helper()
+		before := w.user.count()
+		skill, err := w.process(options).Load(t.Context(), platformSkill)
+		if err != nil || skill.Source != source || w.user.count()-before != asked {
+			t.Errorf("%v, %v, asked %d times", skill, err, w.user.count()-before)
+		}
+	}
+	w := rootWorld(t)
+	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
+	w.user.decide = alone
+	load(w, dvs.Options{}, dvs.SkillOnly, 1)
+	load(w, dvs.Options{}, dvs.SkillOnly, 0)
+	w.user.decide = agree
+	load(w, dvs.Options{Strict: true}, dvs.ByUser, 1)
+	load(w, dvs.Options{}, dvs.ByUser, 0)
+	if err := w.process(dvs.Options{}).ForgetRoot(t.Context(), exampleOrg()); err != nil {
+		t.Fatal(err)
+	}
+	load(w, dvs.Options{}, dvs.ByUser, 1)
+}
+
+// TestKeptOnlyIfAgreed: what is registered, or pinned under a registered root, is not an approval; what
+// the user agreed to is, with a pin as well.
+func TestKeptOnlyIfAgreed(t *testing.T) {
+	pin := dvs.Pin{Digest: dvs.DigestOf(skillText("Ask for the order number.\n"))}
+	for name, c := range map[string]struct {
+		roots []string
+		use   func(*dvs.Loader) error
+		kept  int
+	}{
+		"reject-registered":      {[]string{"https://shop.example/"}, func(l *dvs.Loader) error { _, err := l.Register(t.Context(), trustedAt); return err }, 0},
+		"reject-pinned":          {[]string{"https://shop.example/"}, func(l *dvs.Loader) error { _, err := l.LoadPinned(t.Context(), trustedAt, pin); return err }, 0},
+		"accept-loaded":          {[]string{"https://shop.example/"}, func(l *dvs.Loader) error { _, err := l.Load(t.Context(), trustedAt); return err }, 1},
+		"accept-agreed-to-a-pin": {nil, func(l *dvs.Loader) error { _, err := l.LoadPinned(t.Context(), trustedAt, pin); return err }, 1},
+	} {
+		t.Run("DVS-5.2-08/"+name, func(t *testing.T) {
+			w := newTrustWorld(t)
+			l := w.process(dvs.Options{Roots: registry(t, c.roots...)})
+			if err := c.use(l); err != nil {
+				t.Fatal(err)
+			}
+			r, err := l.Trusted(t.Context(), trustedAt)
+			if err != nil || (r != nil) != (c.kept > 0) || r != nil && len(r.Versions) != c.kept {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}
