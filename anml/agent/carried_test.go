@@ -164,6 +164,23 @@ func TestOneFieldAsAnother(t *testing.T) {
 			t.Errorf("%+v", x.d)
 		}
 	})
+	t.Run("O02/reject-fields-of-several-values", func(t *testing.T) {
+		st := asker(t)
+		st.user.Profile = Fields{
+			"city": {Text: "Springfield"}, "street": {Text: "Springfield Avenue 12"}, "tel": {Text: "+49 30 123456"}, "mobile": {Text: "+49 30 123456"}, "code": {Text: "4711"}, "none": {Text: "@.@."},
+		}
+		f := st.page(booking("", "")).frame(st.page(booking("", "")).Document().Site, start, false)
+		data := f.carried(t.Context(), "shop.example")
+		for text, want := range map[string]string{
+			"to Springfield Avenue 12, please": "street", "to Springfield, please": "city", "call +49 30 123456 now": "mobile tel", "4711": "code", "at dot at dot": "",
+		} {
+			found := data.otherFields("", text)
+			slices.Sort(found)
+			if got := strings.Join(found, " "); got != want {
+				t.Errorf("%s: %q, want %q", text, got, want)
+			}
+		}
+	})
 	t.Run("accept-profile-asked-once", func(t *testing.T) { // for each field, however many parts name it
 		times := make(map[string]int)
 		st := asker(t).allow("email", "*")

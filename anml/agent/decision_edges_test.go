@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestEdgesOfDecisions shows the rules of deciding at the places where two inputs
@@ -317,6 +318,15 @@ func TestEdgesOfConsents(t *testing.T) {
 		if got := ledgerOf(t, s.session.Ledger()); got != nil {
 			t.Errorf("the ledger holds %q", got)
 		}
+	})
+	t.Run("reject-ended-action", func(t *testing.T) { // nothing is looked up for it
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, answer: lab.Status(410)})
+		s.does(book, CodeGone)
+		s.session.user.Profile = profileOf(func(q Question) (Value, error) {
+			t.Errorf("the profile is asked for %s", q.Field)
+			return Value{}, ErrNoValue
+		})
+		s.does(book, CodeGone)
 	})
 	t.Run("ANML-13.2-01/reject-endpoint-that-is-refused", func(t *testing.T) {
 		for endpoint, want := range map[string]lookleap.Code{"https://shop.example:8443/book": lookleap.CodeBlockedPort, "https://10.0.0.1/book": "ip-host"} {

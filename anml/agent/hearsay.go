@@ -230,9 +230,6 @@ func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speake
 	_ = h.settle(context.Background(), other) // what waits is bounded, and has to be known
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	if len(h.sets) == 0 {
-		return nil
-	}
 	var rows []uint64
 	for from, set := range h.sets {
 		if !other(from) || set.rows == 0 {
@@ -364,9 +361,6 @@ func (x *taintIndex) tokenRows(f *folded) *tokenRows {
 }
 
 func (t *tokenRows) token(s span) {
-	if s.len() < rowLen {
-		return
-	}
 	t.begins[s.to] = max(t.begins[s.to], int32(s.from))
 	if t.digits[s.to] > t.digits[s.from] || t.words[s.to]-t.words[s.from] > 1 {
 		t.phrases[s.to] = max(t.phrases[s.to], int32(s.from))
@@ -387,11 +381,9 @@ func (t *tokenRows) glued(begin, end int) bool {
 // characters in a row to be a quotation. Told reports whether it told a row.
 func (t *tokenRows) toldBy(told func(row int) bool) bool {
 	begin := -1
-	for i := range t.skip {
+	for i := 0; i+rowLen <= len(t.skip); i++ {
 		end := i + rowLen
 		switch {
-		case end > len(t.skip):
-			return false
 		case t.skip[i] || !told(i):
 			begin = -1
 			continue

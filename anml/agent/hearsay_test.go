@@ -386,6 +386,37 @@ func TestHeardMemory(t *testing.T) {
 			t.Errorf("%d bytes wait after all were hashed", h.queued)
 		}
 	})
+	t.Run("O61/accept-compared-speakers-alone", func(t *testing.T) {
+		h := newHearsay(384 << 20)
+		must(t, told(t, h, 1))
+		must(t, told(t, h, 2))
+		f := fold("4711-0001")
+		tokens := newTaintIndex([16]byte{}, 0).tokenRows(&f)
+		if found := h.find("h1.example", &f, tokens); found != nil || len(h.waiting) != 1 || len(h.sizes) != 1 || len(h.sets) != 1 {
+			t.Errorf("%v, %d wait", found, len(h.waiting))
+		}
+		if found := h.find("h2.example", &f, tokens); len(found) != 1 {
+			t.Error(found)
+		}
+		if found := h.find("h1.example", &f, tokens); found != nil { // which is known by now
+			t.Error(found)
+		}
+	})
+	t.Run("O61/accept-same-text-again", func(t *testing.T) {
+		var set rowSet
+		for range 2 * firstRowTable {
+			set.add(1 << 32)
+		}
+		if set.rows != 1 || len(set.tables) != 1 {
+			t.Errorf("%d rows in %d tables", set.rows, len(set.tables))
+		}
+		for i := range uint64(4 * firstRowTable) {
+			set.add(i<<32 | i)
+		}
+		if len(set.tables) != 3 || set.bytes != 4*(1+4+16)*firstRowTable {
+			t.Errorf("%d tables of %d bytes", len(set.tables), set.bytes)
+		}
+	})
 	t.Run("O61/reject-more-than-the-memory", func(t *testing.T) {
 		h, r, refused := newHearsay(1<<20), rand.New(rand.NewPCG(1, 1)), 0
 		for i := range 40 {

@@ -100,6 +100,13 @@ func TestCostOfReceiving(t *testing.T) {
 			}
 		})
 		t.Run("accept-as-a-plain-list", func(t *testing.T) { sameAsList(t) })
+		t.Run("accept-service-whose-informs-are-gone", func(t *testing.T) {
+			s := newInforms()
+			s.remove(s.add(&Inform{Serving: "a.example", Text: "x"}))
+			if len(s.most) != 0 || len(s.byDomain) != 0 || len(s.known) != 0 {
+				t.Errorf("what is gone takes room: %+v", s)
+			}
+		})
 	})
 }
 

@@ -336,13 +336,18 @@ func TestHeardBodies(t *testing.T) {
 
 // TestHeardHeaders: what a response says outside of its body counts as told by the service, too.
 func TestHeardHeaders(t *testing.T) {
+	answers := func(status int, name, value string) func(*http.Request) (*http.Response, error) {
+		return func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: status, Header: http.Header{name: {value}}, Body: http.NoBody, Request: r}, nil
+		}
+	}
 	for name, c := range map[string]struct {
 		way  func(*http.Request) (*http.Response, error)
 		code lookleap.Code
 	}{
-		"scheme": {func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 401, Header: http.Header{"Www-Authenticate": {"Order-4711-8822 x"}}, Body: http.NoBody, Request: r}, nil
-		}, CodeAuthRequired},
+		"scheme":        {answers(401, "Www-Authenticate", "Order-4711-8822 x"), CodeAuthRequired},
+		"redirect":      {answers(303, "Location", "/orders/4711-8822"), lookleap.CodeOK},
+		"redirect-away": {answers(303, "Location", "https://c.example/"+strings.Repeat("x", 200)+"/4711-8822"), lookleap.CodeRedirectCrossOrigin},
 		"status-line": {func(*http.Request) (*http.Response, error) {
 			return nil, errors.New(`malformed HTTP status code "4711-8822"`)
 		}, lookleap.CodeUnreachable},

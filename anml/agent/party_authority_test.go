@@ -90,6 +90,15 @@ func TestIdentifyingThatEnds(t *testing.T) {
 			t.Errorf("%v, %v", p, err)
 		}
 	})
+	t.Run("reject-before-verifying", func(t *testing.T) {
+		net := newLab(t)
+		p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml", titled)
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		if err := p.identify(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // leaving is a detector whose caller leaves.

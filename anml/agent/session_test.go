@@ -11,6 +11,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -82,12 +83,20 @@ func TestDeadline(t *testing.T) {
 				return "", nil
 			})
 			net := newLab(t)
-			s := newSession(t, net, User{}, Options{Detectors: []Detector{detector, detector, detector}})
+			host, events := net.Host(), lab.Events{}
+			host.Observe = events.Observe
+			s := sessionOn(t, host, User{}, Options{Detectors: []Detector{detector, detector, detector}})
 			net.Site("shop.example").Handle("/a", document(`<persona><tone>kind</tone></persona>`))
 			_, err := s.Open(ctx, "https://shop.example/a")
 			hasCode(t, err, lookleap.CodeCancelled)
+			must(t, s.Close())
 			if calls != 1 {
 				t.Errorf("%d calls", calls)
+			}
+			for _, e := range events.All() {
+				if e.Finding != nil {
+					t.Errorf("the caller who left is told: %v", e.Finding)
+				}
 			}
 		})
 		t.Run("reject-site-refs", func(t *testing.T) {

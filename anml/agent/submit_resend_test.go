@@ -84,6 +84,9 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 		"reject-refused-elsewhere": {func(s *stage) error {
 			return s.session.user.Store.Put(s.Context(), keyRefused+"shop.example", []byte("2026-06-01T12:00:00Z"))
 		}, CodeDomainRefused},
+		"reject-unreadable-refusal": {func(s *stage) error { // it may be any domain
+			return s.session.user.Store.Put(s.Context(), keyRefused+"no domain", nil)
+		}, lookleap.CodeIO},
 		"reject-deleted-context": {func(s *stage) error {
 			_, err := s.session.Forget(s.Context(), "shop.example")
 			return err

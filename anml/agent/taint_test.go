@@ -159,6 +159,20 @@ func TestTaintBehindTheUsersPunctuation(t *testing.T) {
 	}
 }
 
+// A whole text outside of informs shows where an equal value came from if it is no word of every document.
+func TestTaintOfWholeTexts(t *testing.T) {
+	for _, c := range []struct{ said, value, want string }{
+		{"Summertree", "SUMMERTREE", "a.example"}, {"Summertree", "the Summertree", ""}, {"Summer", "summer", "a.example"}, {"Plum", "plum", ""},
+		{"A711", "a 711", "a.example"}, {"A71", "a71", ""}, {"2026", "2026", ""}, {"1984", "1984", ""}, {"4711", "4711", "a.example"}, {"20262", "20262", "a.example"},
+	} {
+		heard := told(t)
+		must(t, heard.heard.hear(t.Context(), speaker{"a.example", anml.Public}, len(c.said), slices.Values([]string{c.said})))
+		if got := domains(heard.taint("b.example", c.value)); got != c.want {
+			t.Errorf("%s in %q: from %q, want %q", c.value, c.said, got, c.want)
+		}
+	}
+}
+
 // What does not fit into the index is known all the same, and takes no room of others.
 func TestTaintBeyondItsLimit(t *testing.T) {
 	c := &Context{index: newTaintIndex([16]byte{}, 100), heard: newHearsay(384 << 20)}

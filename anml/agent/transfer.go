@@ -141,10 +141,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	if to.unusable != nil {
 		return nil, to.unusable
 	}
-	act, err := site.Interact().Action(t.Action)
-	if err != nil {
-		return nil, p.refusal(anml.CodeDangling, "the site has no such action")
-	}
+	act, _ := site.Interact().Action(t.Action) // the route found it
 	it, err := p.transferred(ctx, f, &to, site, act, t)
 	if err != nil {
 		return nil, err

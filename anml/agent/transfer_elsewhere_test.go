@@ -61,7 +61,10 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		})
 		t.Run("ANML-14.2-02/reject-private-"+name, func(t *testing.T) {
 			s := transfers(t, `confidentiality="private"`, labprompt.Approve())
-			hasCode(t, s.b.AuthorizeTransfer(t.Context(), c.transfer), CodePrivateContext)
+			err := s.b.AuthorizeTransfer(t.Context(), c.transfer)
+			if hasCode(t, err, CodePrivateContext); !strings.Contains(err.Error(), "the "+name) {
+				t.Errorf("%v does not say what is refused", err)
+			}
 			if len(s.ask.Requests()) != 0 {
 				t.Error("the user was asked")
 			}
@@ -102,17 +105,28 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		}
 		other := labprompt.Decide(pending.Request)
 		other.Digest = lookleap.Digest([]byte("another plan"))
-		for name, err := range map[string]error{
-			"a decision about another plan": s.s.ResumeTransfer(t.Context(), pending.State, other),
-			"a state that is not a plan":    s.s.ResumeTransfer(t.Context(), []byte("{}"), labprompt.Decide(pending.Request)),
-			"no session":                    new(Session).ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)),
-		} {
-			if err == nil {
-				t.Error(name)
-			}
+		hasCode(t, s.s.ResumeTransfer(t.Context(), pending.State, other), lookleap.CodeConsentMismatch)
+		_, want := lookleap.ParsePlan([]byte("{}"))
+		if err := s.s.ResumeTransfer(t.Context(), []byte("{}"), labprompt.Decide(pending.Request)); err == nil || err.Error() != want.Error() {
+			t.Errorf("got %v, want %v", err, want)
+		}
+		if new(Session).ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)) == nil {
+			t.Error("no session")
 		}
 		if list, err := s.s.Consents(t.Context()); err != nil || list != nil {
 			t.Error(list, err)
+		}
+	})
+	t.Run("ANML-14.2-03/reject-closed-session", func(t *testing.T) {
+		s := transfers(t, restricted, labprompt.Approve())
+		must(t, s.s.Close())
+		hasCode(t, s.b.AuthorizeTransfer(t.Context(), member), lookleap.CodeClosed)
+	})
+	t.Run("ANML-14.2-03/reject-authorization-that-is-not-stored", func(t *testing.T) {
+		s := transfers(t, restricted, labprompt.Approve())
+		s.s.consents.store = &hookedStore{Store: s.s.consents.store, hook: failsAt("Put "+keyTransfer, errTest)}
+		if err := s.b.AuthorizeTransfer(t.Context(), member); !errors.Is(err, errTest) {
+			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("ANML-14.1-03", func(t *testing.T) {

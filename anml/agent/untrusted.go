@@ -230,9 +230,6 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 			}
 		}
 	}
-	if !p.doc.Multi() {
-		return false
-	}
 	padded := " " + strings.Join(plainWords(folded), " ") + " "
 	for site := range p.doc.Sites() {
 		if site.Same(party.site.Node) {
