@@ -5,6 +5,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
 // TestMemory: the memory of cached files is not much more than its estimate, whatever they contain.
@@ -71,4 +75,21 @@ func TestMemory(t *testing.T) {
 			kept = nil
 		})
 	}
+	t.Run("O61/reject-files-beyond-the-memory", func(t *testing.T) {
+		c := NewClient(&lookleap.Host{}, Options{Limits: Limits{Memory: 1 << 20}})
+		p := mustParse(t, Options{}, numbered(5000, "/%d DISALLOW")...)
+		f := ParseRobots([]byte(strings.Repeat("# x\n", 10_000)), "ExampleBot")
+		until := time.Now().Add(time.Hour)
+		for i := range 100 {
+			origin := fmt.Sprintf("https://%d.example", i)
+			c.policies.Put(origin, flight.Loaded[*cachedPolicy]{Value: &cachedPolicy{policy: p}, Until: until})
+			c.robots.Put(origin, flight.Loaded[*robotsEntry]{Value: &robotsEntry{file: f}, Until: until})
+		}
+		if n := c.policies.Bytes(); n < 1<<19 || n > 1<<20 {
+			t.Errorf("%d bytes of policies are cached", n)
+		}
+		if n := c.robots.Bytes(); n < 1<<19 || n > 1<<20 {
+			t.Errorf("%d bytes of robots.txt are cached", n)
+		}
+	})
 }

@@ -97,7 +97,7 @@ func TestCachesAreBounded(t *testing.T) {
 		}
 	})
 	t.Run("AIU-3.4-12/reject-longer-life-than-a-day", func(t *testing.T) {
-		for asked, want := range map[time.Duration]time.Duration{0: DefaultKeyLife, 48 * time.Hour: 24 * time.Hour, time.Hour: time.Hour} {
+		for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, 48 * time.Hour: 24 * time.Hour, time.Hour: time.Hour} {
 			if c := newKeyCache(&lookleap.Host{}, asked, 0); c.life != want {
 				t.Errorf("keys live %v if %v is asked for, want %v", c.life, asked, want)
 			}

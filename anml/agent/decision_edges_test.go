@@ -255,7 +255,7 @@ func TestEdgesOfConsents(t *testing.T) {
 			name string
 			at   time.Duration
 			want int
-		}{{"accept-just-in-time", authenticFor, 1}, {"reject-too-late", authenticFor + 1, 2}, {"reject-before-it-was-shown", -1, 3}} {
+		}{{"accept-just-in-time", 5 * time.Minute, 1}, {"reject-too-late", 5*time.Minute + 1, 2}, {"reject-before-it-was-shown", -1, 3}} {
 			t.Run(c.name, func(t *testing.T) {
 				if _, _, err := x.p.session.settle(t.Context(), "plan", x.e, x.d, all, time.Time{}, start.Add(c.at)); err != nil || shown != c.want {
 					t.Errorf("shown %d times, %v", shown, err)

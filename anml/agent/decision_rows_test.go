@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -102,16 +103,17 @@ func TestDecideRows(t *testing.T) {
 	})
 	t.Run("ANML-4-07", func(t *testing.T) {
 		t.Run("accept-same-result", func(t *testing.T) {
-			var first string
+			var first, reported string
 			for range 8 {
 				st := newStand(t, labprompt.Deny()).allow("tel", "*")
-				x := st.prepares(st.page(booking(rule("tel", "none"), askFor("email")+askFor("tel")+askFor("lang")+askFor("fn"))), Call{})
+				x := st.prepares(st.page(booking(rule("tel", "none"), askFor("email")+askFor("tel")+askFor("lang")+askFor("fn"))+`<zzz/><body usage="all" zzz="1"><link/></body>`), Call{})
 				text, _ := x.settles(all)
+				findings := fmt.Sprint(x.p.doc.Findings())
 				if first == "" {
-					first = text
+					first, reported = text, findings
 				}
-				if text != first || text == "" {
-					t.Fatalf("%s\n%s", text, first)
+				if text != first || text == "" || findings != reported || len(x.p.doc.Findings()) < 3 {
+					t.Fatalf("%s %s\n%s %s", text, findings, first, reported)
 				}
 			}
 		})
