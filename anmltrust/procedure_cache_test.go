@@ -64,12 +64,11 @@ var cacheRows = []rowTest{
 			failed lookleap.Code
 		}{{queryOnly, anmltrust.CodeQueryAuthorized, anmltrust.CodeQueryUnavailable}, {manifestOnly, anmltrust.CodeListed, anmltrust.CodeManifestUnavailable}} {
 			w := newWorld(t, c.record, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}}).willing()
-			w.dns.TTL(time.Minute)
-			w.granted(c.code)
+			w.granted(c.code) // for an hour at least
 			w.setRecord("v=anml1;manifest=https://brand.example/moved;query=https://trust.example/moved").dns.TTL(time.Minute)
 			w.brand.Status("/moved", 503)
 			w.trust.Status("/moved", 503)
-			if a, err := w.after(time.Minute).ask(shopClaim); a != nil || err == nil {
+			if a, err := w.after(time.Minute).v.VerifyFresh(t.Context(), shopClaim); a != nil || err == nil {
 				t.Errorf("%+v, %v", a, err)
 			}
 			w.forgetManifests()

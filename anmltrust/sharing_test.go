@@ -12,7 +12,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestSharedDenials: what a denial of another process ends, and what follows it.
@@ -31,17 +30,32 @@ func TestSharedDenials(t *testing.T) {
 	t.Run("ANML-12.4-39/reject-manifest-grant-after-a-query-denial", func(t *testing.T) {
 		first, second, under := sharing(t, false)
 		first.setRecord(both).manifest(manifest(listed))
-		second.granted(anmltrust.CodeListed)
-		first.secure().status(404).after(time.Hour).denied(anmltrust.CodeQuery404)
-		for key := range under.entries { // a cache may forget anything
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}})
+		second.granted(anmltrust.CodeListed) // for an hour
+		second.forgetManifests()
+		clear(under.entries)
+		first.dns.TTL(2 * time.Minute)
+		first.secure().status(404).denied(anmltrust.CodeQuery404) // for two minutes
+		for key := range under.entries {                          // a cache may forget anything
 			if strings.Contains(key, "/withdrawn/") {
 				delete(under.entries, key)
 			}
 		}
-		second.denied(anmltrust.CodeQuery404)
-		first.trust.Fault(queryPath, lab.Reset())
-		first.brand.Fault(manifestPath, lab.Reset())
-		second.after(time.Hour).denied(anmltrust.CodeManifestUnavailable)
+		first.brand.Status(manifestPath, 503)
+		second.after(time.Minute).denied(anmltrust.CodeQuery404)
+		second.status(503).after(time.Minute).denied(anmltrust.CodeQueryUnavailable)
+	})
+	t.Run("ANML-12.4-39/accept-query-grant-after-an-own-denial-is-read-again", func(t *testing.T) {
+		w, _, _ := sharing(t, false)
+		w.setRecord(both).manifest(manifest(entry("elsewhere.example", 1, "body")))
+		w.denied(anmltrust.CodeNotListed)
+		w.secure()
+		other := claimFrom("https://other.shop.example/x")
+		a, err := w.after(10*time.Minute).v.VerifyFresh(t.Context(), other)
+		w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		w.status(503).after(time.Minute).denied(anmltrust.CodeNotListed)
+		a, err = w.ask(other)
+		w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 	})
 	t.Run("ANML-12.4-39/reject-query-grant-after-a-malformed-manifest", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
