@@ -106,6 +106,11 @@ func TestLocal(t *testing.T) {
 		"AIU-2-04/reject-panics": {"", func(_ *testing.T, r *robot) {
 			r.discover.Local = localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) { panic("x") })
 		}, aiuri.CodeUnknownLocal},
+		"AIU-2-04/reject-without-keys": {"", func(_ *testing.T, r *robot) {
+			r.discover.Local = localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) {
+				return &aiuri.LocalEndpoint{System: "forklift-42.local", Endpoint: parseAny("ai:/agent/forklift-42")}, nil
+			})
+		}, aiuri.CodeNoTrustAnchor},
 		"AIU-2-04/reject-sibling-path":   {"ai:/agent/forklift-421", nil, aiuri.CodeUnknownLocal},
 		"AIU-2-04/reject-above":          {"ai:/agent", nil, aiuri.CodeUnknownLocal},
 		"AIU-3.2-09/reject-encoded-dots": {"ai:/agent/forklift-42/%2e%2e%2fx", nil, aiuri.CodeUnknownLocal},

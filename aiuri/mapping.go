@@ -143,7 +143,6 @@ func ambiguousAt(path string) (at int, reason string) {
 				}
 				i += n - 3
 			}
-			i += 2
 		}
 	}
 	return 0, ""

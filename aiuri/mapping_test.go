@@ -227,3 +227,23 @@ func TestWhereAPathIsAmbiguous(t *testing.T) {
 		}
 	}
 }
+
+// TestSplitOtherOrigins: a URL at another origin is not the gateway's, whatever its length.
+func TestSplitOtherOrigins(t *testing.T) {
+	m := mapping(t, "https://ai.example/gateway")
+	for url, want := range map[string]lookleap.Code{
+		"https://ai.example/gateway/bank/x":  lookleap.CodeOK,
+		"HTTPS://AI.example/gateway/bank/x":  lookleap.CodeOK,
+		"https://io.example/gateway/bank/x":  aiuri.CodeNotGateway,
+		"http://aii.example/gateway/bank/x":  aiuri.CodeNotGateway,
+		"https://ai.example.evil/gateway/x":  aiuri.CodeNotGateway,
+		"https://ai.example:8443/gateway/x":  aiuri.CodeNotGateway,
+		"https://ai.exampl":                  aiuri.CodeNotGateway,
+		"":                                   aiuri.CodeNotGateway,
+		"https://ai.example/gateways/bank/x": aiuri.CodeNotGateway,
+	} {
+		if u, err := m.Split(url); lookleap.CodeOf(err) != want || (want == lookleap.CodeOK) != (u.String() == "ai://bank/x") {
+			t.Errorf("%s: %q, %v", url, u, err)
+		}
+	}
+}

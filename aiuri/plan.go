@@ -75,15 +75,9 @@ const maxPlanText = 1 << 20
 
 // plan returns the plan that the user is asked about.
 func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
-	request, err := e.digest()
-	if err != nil {
-		return nil, err
-	}
+	request := e.digest()
 	e.User = c.planMark(rand.Text())
-	data, err := e.marshal()
-	if err != nil {
-		return nil, err
-	}
+	data := e.marshal()
 	// The mark differs from plan to plan, so the item's digest leaves it out: the host must
 	// recognise a request that the user has refused.
 	item := lookleap.ConsentItem{ID: "call", Summary: p.call.summary(), Recipient: p.recipient, Digest: request,
@@ -199,32 +193,25 @@ type effect struct {
 
 // marshal returns the effect as one line of JSON, and the body after it. A large body would
 // take time and memory as a JSON string.
-func (e effect) marshal() ([]byte, error) {
-	line, err := e.line()
-	if err != nil {
-		return nil, err
-	}
+func (e effect) marshal() []byte {
+	line := e.line()
 	data := make([]byte, 0, len(line)+len(e.Request.Body))
-	return append(append(data, line...), e.Request.Body...), nil
+	return append(append(data, line...), e.Request.Body...)
 }
 
 // line returns the effect without its body, as one line of JSON.
-func (e effect) line() ([]byte, error) {
+func (e effect) line() []byte {
 	e.Request.Body, e.HasBody = nil, e.Request.Body != nil
-	line, err := json.Marshal(e)
-	return append(line, '\n'), err
+	line, _ := json.Marshal(e) // these types cannot fail
+	return append(line, '\n')
 }
 
 // digest returns the [lookleap.Digest] of what marshal returns, without a copy of the body.
-func (e effect) digest() (string, error) {
-	line, err := e.line()
-	if err != nil {
-		return "", err
-	}
+func (e effect) digest() string {
 	sum := sha256.New()
-	sum.Write(line)
+	sum.Write(e.line())
 	sum.Write(e.Request.Body)
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
 // unmarshalEffect reads what marshal wrote. The body shares the memory of data.

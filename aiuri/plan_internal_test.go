@@ -3,6 +3,7 @@ package aiuri
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -16,12 +17,9 @@ func TestEffect(t *testing.T) {
 	for name, body := range map[string][]byte{"none": nil, "empty": {}, "text": []byte("{}"), "lines": []byte("\n{\n\x00\xff")} {
 		t.Run("AIU-5-02/accept-"+name, func(t *testing.T) {
 			in := effect{Request: Request{URI: u, Method: "POST", Body: body, MediaType: "text/plain", Scopes: []string{"a"}}, URI: u, Recipient: "r", Origin: "o", Document: "d"}
-			data, err := in.marshal()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if digest, err := in.digest(); err != nil || digest != lookleap.Digest(data) {
-				t.Errorf("the digest is %s, %v", digest, err)
+			data := in.marshal()
+			if digest := in.digest(); digest != lookleap.Digest(data) {
+				t.Errorf("the digest is %s", digest)
 			}
 			in.HasBody = body != nil
 			if out, err := unmarshalEffect(data); err != nil || !reflect.DeepEqual(out, in) {
@@ -37,6 +35,25 @@ func TestEffect(t *testing.T) {
 				t.Errorf("got %+v, %v", e, err)
 			}
 		})
+	}
+}
+
+// TestShownBody: what is shown of a long text ends with a whole character.
+func TestShownBody(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		want int
+	}{
+		"short":            {"abc", 3},
+		"exact":            {strings.Repeat("a", lookleap.MaxShown), lookleap.MaxShown},
+		"long":             {strings.Repeat("a", lookleap.MaxShown+1), lookleap.MaxShown},
+		"character-at-end": {strings.Repeat("a", lookleap.MaxShown-1) + "\u00e9", lookleap.MaxShown - 1},
+		"longer-character": {strings.Repeat("a", lookleap.MaxShown-3) + "\U0001f600", lookleap.MaxShown - 3},
+		"binary":           {strings.Repeat("a", lookleap.MaxShown-1) + "\xc3\xa9\xff", lookleap.MaxShown},
+	} {
+		if got := (&Call{Body: []byte(c.body)}).head(); got != c.body[:c.want] {
+			t.Errorf("%s: %d bytes, want %d", name, len(got), c.want)
+		}
 	}
 }
 

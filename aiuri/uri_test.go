@@ -398,3 +398,41 @@ func TestPortsThatOverflow(t *testing.T) {
 		})
 	}
 }
+
+// TestBadBytes: the error about a byte says why it is refused, and where it is.
+func TestBadBytes(t *testing.T) {
+	for text, want := range map[string]struct {
+		message string
+		at      int
+		code    lookleap.Code
+	}{
+		"ai://h/a#b#c":  {"a fragment has another number sign", 10, aiuri.CodeBadChar},
+		"ai://h/a\x7f":  {"white space and control characters are not allowed", 8, aiuri.CodeBadChar},
+		"ai://h/a b":    {"white space and control characters are not allowed", 8, aiuri.CodeBadChar},
+		"ai://h/a\x80":  {"the URI has a character outside ASCII", 8, aiuri.CodeNonASCII},
+		`ai://h/a\b`:    {"some readers take a backslash for a slash", 8, aiuri.CodeBadChar},
+		"ai://h/a\"b":   {"the character is not allowed here", 8, aiuri.CodeBadChar},
+		"ai://h/a%4":    {"a percent sign is not followed by two hexadecimal digits", 8, aiuri.CodeBadChar},
+		"ai://h/%41%":   {"a percent sign is not followed by two hexadecimal digits", 10, aiuri.CodeBadChar},
+		"ai://h/%41\"":  {"the character is not allowed here", 10, aiuri.CodeBadChar},
+		"ai://h:8\x80/": {"the URI has a character outside ASCII", 8, aiuri.CodeNonASCII},
+		"ai://h:8\x7f/": {"white space and control characters are not allowed", 8, aiuri.CodeBadChar},
+		"ai://h:8%41/":  {"the port is not a number from 1 to 65535 without leading zeros", 7, lookleap.CodeBadPort},
+		"ai://h:8\"/":   {"the character is not allowed here", 8, aiuri.CodeBadChar},
+	} {
+		_, err := aiuri.Parse(text)
+		if bad, ok := err.(*lookleap.Error); !ok || bad.Code != want.code || bad.Message != want.message || bad.Position.Offset != want.at {
+			t.Errorf("%q: %+v, want %+v", text, err, want)
+		}
+	}
+	for _, text := range []string{"ai://h/%41", "ai://h.0zff/", "ai://h.0b/", "ai://abc-d.example/"} {
+		if _, err := aiuri.Parse(text); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, text := range []string{"ai://h.0x/", "ai://h.0xff/", "ai://h.0XfF/", "ai://h.09/"} {
+		if _, err := aiuri.Parse(text); lookleap.CodeOf(err) != aiuri.CodeBadAuthority {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

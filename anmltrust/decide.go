@@ -199,7 +199,7 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 
 	// Part D: what the record advertises.
 	from, row, code, findings := selectRecords(o.site, d.Texts)
-	o.findings = append(o.findings, findings...)
+	o.findings = findings
 	if code != "" {
 		o.withdraws = withdrawSite
 		return fail(partSources, row, code, code.Title())

@@ -368,6 +368,38 @@ func TestDecideLate(t *testing.T) {
 	}
 }
 
+// TestDecideIncomplete: evidence that ended early says why, and an answer of one mechanism is none of
+// the other.
+func TestDecideIncomplete(t *testing.T) {
+	const uri = "https://brand.example/1"
+	texts := []string{"v=anml1;manifest=" + uri + ";query=" + uri}
+	stopped := evidenceOf(Rules{}, texts)
+	stopped.Stopped, stopped.Row = lookleap.CodeBudget, "A10"
+	held := evidenceOf(Rules{}, texts, manifestOf(uri, listed("shop.example", "2", `"body"`)))
+	held.DNS.Held = true // of an answer it says nothing
+	for name, c := range map[string]struct {
+		ev   Evidence
+		code lookleap.Code
+		row  string
+	}{
+		"stopped":         {stopped, lookleap.CodeBudget, "A10"},
+		"nothing":         {evidenceOf(Rules{}, texts), CodeTrustEvidence, "A11"},
+		"other-mechanism": {evidenceOf(Rules{}, texts, Exchange{Mechanism: ManifestSource, URL: uri, Failure: FailedTransient}), CodeTrustEvidence, "A11"},
+		"held-answer":     {held, CodeListed, "L3"},
+	} {
+		a, err := Decide(shopClaim, c.ev, judgeNow)
+		if a != nil {
+			if a.Reason != c.code || Row(a.Verdict) != c.row {
+				t.Errorf("%s: %+v", name, a)
+			}
+			continue
+		}
+		if refused, ok := err.(*lookleap.VerifyError); !ok || refused.Verdict.Code != c.code || Row(refused.Verdict) != c.row {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestDecideChangesNothing: the caller's evidence stays as it is.
 func TestDecideChangesNothing(t *testing.T) {
 	ev := evidenceOf(Rules{}, []string{"v=anml1;query=https://trust.example/q"}, Exchange{Mechanism: Query, URL: "https://trust.example/q", Status: 200,

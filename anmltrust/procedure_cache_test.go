@@ -128,13 +128,31 @@ var cacheRows = []rowTest{
 		w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 	}},
 	{"E4", "patience", func(t *testing.T) {
-		w := newWorld(t, queryOnly).query(authorized)
+		for _, c := range []struct {
+			record           string
+			granted, patient lookleap.Code
+		}{{queryOnly, anmltrust.CodeQueryAuthorized, anmltrust.CodeQuery429}, {manifestOnly, anmltrust.CodeListed, anmltrust.CodeManifest429}} {
+			w := newWorld(t, c.record, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}}).willing()
+			w.granted(c.granted)
+			w.forgetManifests()
+			w.brand.Status(manifestPath, 429)
+			hinted := shopClaim
+			hinted.Verified = w.after(time.Minute).status(429).net.Clock().Now()
+			a, err := w.ask(hinted)
+			w.wants(a, err, anmltrust.Unlisted, c.patient)
+		}
+	}},
+	{"E1", "newest-of-two-grants", func(t *testing.T) {
+		w := newWorld(t, both).secure().query(authorized)
 		w.granted(anmltrust.CodeQueryAuthorized)
-		w.after(time.Minute).status(429)
-		hinted := shopClaim
-		hinted.Verified = w.net.Clock().Now()
-		a, err := w.ask(hinted)
-		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery429)
+		w.dns.DNSSEC(lookleap.Insecure)
+		w.manifest(manifest(entry("shop.example", 1, "body"))).after(time.Minute)
+		a, err := w.v.VerifyFresh(t.Context(), shopClaim)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeListed)
+		a, err = w.ask(claimFrom("https://cdn.shop.example:8443/x")) // does not stand
+		if w.wants(a, err, anmltrust.Display, anmltrust.CodeListed); anmltrust.Row(a.Verdict) != "E1" {
+			t.Errorf("%s", a.Verdict)
+		}
 	}},
 	{"E5", "expired", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:30:00Z", "body"))

@@ -116,8 +116,7 @@ func (o *outcome) decision(r *result, now time.Time) *decision {
 
 // previousGrant returns the grant that a refresh with a temporary failure leaves in force.
 func (v *Verifier) previousGrant(g *gathering, o *outcome, now time.Time) *result {
-	if g.recalled == nil || !g.recalled.ignoreGrants || g.q.mode == fresh || o.tier > Unlisted || !isTemporary(o.code) ||
-		g.ev.DNS == nil || g.ev.DNS.Outcome != DNSAnswer {
+	if g.q.mode == fresh || !isTemporary(o.code) {
 		return nil
 	}
 	if g.q.mode == normal && (o.code == CodeQuery429 || o.code == CodeManifest429) {
@@ -126,7 +125,7 @@ func (v *Verifier) previousGrant(g *gathering, o *outcome, now time.Time) *resul
 	again := *g.recalled
 	again.ignoreGrants, again.backoff = false, ""
 	o = walk(g.q.claim, g.ev, &again, now)
-	if o.reuse == nil || o.reuse.auth == nil {
+	if o.reuse == nil { // a denial would have decided before
 		return nil
 	}
 	return o.reused(o.reuse, g.q.claim)
@@ -212,7 +211,7 @@ func (g *gathering) unnarrowedUntil(now time.Time) time.Time {
 
 // readShared brings the decision about a key up to date with other processes.
 func (v *Verifier) readShared(ctx context.Context, k decisionKey, now time.Time) {
-	if last, ok := v.memory.sharedReads.Get(k); ok && now.Before(last.Add(v.limits.LocalHold)) && !now.Before(last) {
+	if last, _ := v.memory.sharedReads.Get(k); now.Before(last.Add(v.limits.LocalHold)) {
 		return
 	}
 	v.memory.sharedReads.Add(k, now)

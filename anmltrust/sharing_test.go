@@ -86,8 +86,12 @@ func TestSharedDenials(t *testing.T) {
 		first.granted(anmltrust.CodeQueryAuthorized)
 		second.granted(anmltrust.CodeQueryAuthorized)
 		first.after(time.Minute).granted(anmltrust.CodeQueryAuthorized) // reads its own evidence
+		first.status(503)
+		if a := second.granted(anmltrust.CodeQueryAuthorized); !a.Cached { // the evidence is still there
+			t.Error("the grant was found out again")
+		}
 		clear(under.entries)
-		first.status(503).after(time.Minute).granted(anmltrust.CodeQueryAuthorized) // the grant is its own
+		first.after(time.Minute).granted(anmltrust.CodeQueryAuthorized) // the grant is its own
 		second.denied(anmltrust.CodeQueryUnavailable)
 	})
 	t.Run("ANML-12.4-39/reject-standing-answer-after-the-evidence-is-gone", func(t *testing.T) {
@@ -113,6 +117,67 @@ func TestSharedDenials(t *testing.T) {
 		under.fail = nil
 		second.after(time.Minute).denied(anmltrust.CodeQuery404)
 		second.status(503).after(time.Hour).denied(anmltrust.CodeQueryUnavailable)
+	})
+	for name, withdraw := range map[string]func(*world){
+		"reject-pair-by-a-withdrawal-alone": func(w *world) { w.status(404) },
+		"reject-site-by-a-withdrawal-alone": func(w *world) { w.dns.Clear() },
+	} {
+		t.Run("ANML-12.4-39/"+name, func(t *testing.T) {
+			first, second, under := sharing(t, false)
+			second.granted(anmltrust.CodeQueryAuthorized)
+			clear(under.entries)
+			withdraw(first)
+			if a, err := first.v.VerifyFresh(t.Context(), shopClaim); a != nil || err == nil {
+				t.Errorf("%+v, %v", a, err)
+			}
+			for key := range under.entries {
+				if strings.Contains(key, "/verdict/") {
+					delete(under.entries, key)
+				}
+			}
+			second.status(503).after(time.Minute).denied(anmltrust.CodeQueryUnavailable)
+		})
+	}
+	t.Run("ANML-12.4-39/accept-grant-of-another-host", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.setRecord(manifestOnly).manifest(manifest(entry("other.shop.example", 2, "body")))
+		other := claimFrom("https://other.shop.example/x")
+		a, err := second.ask(other)
+		second.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+		first.after(10 * time.Minute).denied(anmltrust.CodeNotListed) // which withdraws nothing of the other host
+		a, err = second.ask(other)
+		if second.wants(a, err, anmltrust.Full, anmltrust.CodeListed); !a.Cached {
+			t.Error("the grant was found out again")
+		}
+	})
+	t.Run("ANML-12.4-39/accept-newer-grant", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
+		first.after(time.Minute).query(answer(1, "2026-06-25T00:00:00Z", "body"))
+		a, err := first.v.Refresh(t.Context(), shopClaim)
+		first.wants(a, err, anmltrust.Display, anmltrust.CodeQueryAuthorized)
+		a, err = second.ask(shopClaim)
+		if second.wants(a, err, anmltrust.Display, anmltrust.CodeQueryAuthorized); a.Expires.Day() != 25 {
+			t.Errorf("until %s", a.Expires)
+		}
+	})
+	t.Run("ANML-12.4-39/reject-grant-at-its-end", func(t *testing.T) {
+		w, _, _ := sharing(t, false)
+		w.query(answer(2, "2026-06-01T12:00:30Z", "body")).granted(anmltrust.CodeQueryAuthorized)
+		w.status(503).after(30*time.Second - 1).granted(anmltrust.CodeQueryAuthorized)
+		w.after(1).denied(anmltrust.CodeQueryUnavailable)
+	})
+	t.Run("ANML-12.4-39/reject-unfinished-evidence-of-a-manifest", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		first.setRecord(manifestOnly).manifest(manifest(listed)).granted(anmltrust.CodeListed)
+		key := under.verdictKey(t)
+		e := under.entries[key]
+		e.value = bytes.ReplaceAll(e.value, []byte(`"exchanges":`), []byte(`"x":`))
+		under.entries[key] = e
+		first.brand.Status(manifestPath, 404)
+		second.denied(anmltrust.CodeManifestMissing)
+		second.saw(lookleap.CodeCacheForged)
 	})
 	t.Run("ANML-12.4-39/reject-evidence-of-a-failure", func(t *testing.T) {
 		first, second, under := sharing(t, false)
