@@ -1,6 +1,7 @@
 package anmltrust_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -151,4 +152,55 @@ func TestRecordSize(t *testing.T) {
 			t.Errorf("%v, %v, %d bytes", again, replayed, len(v.Record))
 		}
 	})
+}
+
+// TestWhoIsTheSite: neither a public suffix nor a name below the serving domain is the site itself.
+func TestWhoIsTheSite(t *testing.T) {
+	for _, c := range []struct {
+		url, site string
+		code      lookleap.Code // "": the site itself
+	}{
+		{"https://www.shop.example/x", "shop.example", ""},
+		{"https://blog.shop.example/x", "blog.shop.example", ""},
+		{"https://www.blog.shop.example/x", "blog.shop.example", anmltrust.CodeTrustEvidence},
+		{"https://co.uk/x", "co.uk", anmltrust.CodeSiteDomainInvalid},
+		{"https://github.io/x", "github.io", ""},
+		{"https://www.github.io/x", "github.io", anmltrust.CodeSiteDomainInvalid},
+	} {
+		a, err := anmltrust.Decide(anmltrust.Claim{URL: c.url, Site: c.site}, anmltrust.Evidence{}, start)
+		if c.code == "" && (err != nil || a.Tier != anmltrust.Self) || c.code != "" && (a != nil || lookleap.CodeOf(err) != c.code) {
+			t.Errorf("%s for %s: %+v, %v", c.url, c.site, a, err)
+		}
+	}
+	for _, u := range []string{"https://shop.example/a b", "https://shop.example/%zz", "https://shop.example./a b", "https://user@shop.example/"} {
+		if s, err := anmltrust.ServerOf(u); err == nil {
+			t.Errorf("%q is of %+v", u, s)
+		}
+	}
+}
+
+// TestStandingAnswerIsOfPlainClaims: a grant that stands does not answer a claim that is invalid by
+// itself, or a caller who left.
+func TestStandingAnswerIsOfPlainClaims(t *testing.T) {
+	w := newWorld(t, queryOnly).query(authorized)
+	w.granted(anmltrust.CodeQueryAuthorized)
+	for _, c := range []struct {
+		change func(*anmltrust.Claim)
+		code   lookleap.Code
+	}{
+		{func(c *anmltrust.Claim) { c.Response = true }, anmltrust.CodeNotServed},
+		{func(c *anmltrust.Claim) { c.Refused = anmltrust.CodeClaimDuplicate }, anmltrust.CodeClaimDuplicate},
+		{func(c *anmltrust.Claim) { c.Refused = anmltrust.CodeClaimInvalid }, anmltrust.CodeClaimInvalid},
+	} {
+		claim := shopClaim
+		c.change(&claim)
+		a, err := w.ask(claim)
+		w.wants(a, err, anmltrust.Unlisted, c.code)
+	}
+	left, cancel := context.WithCancel(t.Context())
+	cancel()
+	if a, err := w.v.Verify(left, shopClaim); a != nil || err == nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+	w.granted(anmltrust.CodeQueryAuthorized)
 }

@@ -386,6 +386,7 @@ func TestDecideIncomplete(t *testing.T) {
 		"nothing":         {evidenceOf(Rules{}, texts), CodeTrustEvidence, "A11"},
 		"other-mechanism": {evidenceOf(Rules{}, texts, Exchange{Mechanism: ManifestSource, URL: uri, Failure: FailedTransient}), CodeTrustEvidence, "A11"},
 		"held-answer":     {held, CodeListed, "L3"},
+		"malformed-entry": {evidenceOf(Rules{}, texts, manifestOf(uri, listed("shop.example", "3", `"body"`))), CodeManifestEntryMalformed, "L5"},
 	} {
 		a, err := Decide(shopClaim, c.ev, judgeNow)
 		if a != nil {

@@ -150,6 +150,15 @@ func TestSharedDenials(t *testing.T) {
 			t.Error("the grant was found out again")
 		}
 	})
+	t.Run("ANML-12.4-39/reject-withdrawn-grant-whatever-the-hold", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{LocalHold: time.Hour}})
+		second.granted(anmltrust.CodeQueryAuthorized)
+		first.status(404)
+		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
+		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+		second.after(time.Minute).denied(anmltrust.CodeQuery404)
+	})
 	t.Run("ANML-12.4-39/accept-newer-grant", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
 		first.granted(anmltrust.CodeQueryAuthorized)
