@@ -215,3 +215,22 @@ func TestDeafTransport(t *testing.T) {
 		close(line)
 	})
 }
+
+// TestGatewayToken: the token of a call reaches the gateway, and a call without one sends none.
+func TestGatewayToken(t *testing.T) {
+	w := newWorld(t)
+	invoker := must(aiuri.NewGatewayInvoker(w.host, "https://ai.example/gateway"))
+	for _, token := range []string{"", "secret"} {
+		w.net.Journal().Clear()
+		if _, err := invoker.Invoke(t.Context(), &aiuri.Call{Method: "POST", URI: pay.URI, Body: []byte("{}"), Token: token}); err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		if token != "" {
+			want = "Bearer " + token
+		}
+		if seen := w.net.Journal().Requests("ai.example"); len(seen) != 1 || seen[0].Header.Get("Authorization") != want || len(seen[0].Header.Values("Authorization")) > 1 {
+			t.Errorf("%q: %v", token, seen)
+		}
+	}
+}

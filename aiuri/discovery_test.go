@@ -1,6 +1,7 @@
 package aiuri_test
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -390,5 +391,73 @@ func TestDiscoveryStates(t *testing.T) {
 				t.Errorf("confirmed %t, verifiable %t: %s", d.Confirmed, d.Verifiable(), d.Verdict.Summary)
 			}
 		})
+	}
+}
+
+// TestPageFailures: a page that fails is no matter beside a document, unless its name is forged.
+func TestPageFailures(t *testing.T) {
+	const shop = "https://shop.example"
+	for name, c := range map[string]struct {
+		set  func(*lab.Internet, *lab.Site)
+		code lookleap.Code
+	}{
+		"accept-500":   {func(_ *lab.Internet, s *lab.Site) { s.Status("/", 500) }, lookleap.CodeOK},
+		"accept-reset": {func(_ *lab.Internet, s *lab.Site) { s.Fault("/", lab.Reset()) }, lookleap.CodeOK},
+		"reject-bogus": {func(n *lab.Internet, _ *lab.Site) { n.Name("shop.example").Bogus() }, lookleap.CodeDNSSECBogus},
+	} {
+		t.Run("AIU-3.1-02/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Clock().Freeze()
+			s := net.Site("shop.example").Body(documentPath, "application/json", documentOf("ai://shop.example/pay", shop))
+			s.Fault(documentPath, lab.Header("Connection", "close"))
+			d := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
+			if _, err := d.Resolve(t.Context(), parse(t, "ai://shop.example/pay")); err != nil {
+				t.Fatal(err)
+			}
+			c.set(net, s)
+			found, err := d.Discover(t.Context(), shop+"/")
+			if (found != nil) != (c.code == lookleap.CodeOK) || lookleap.CodeOf(err) != c.code {
+				t.Errorf("got %v, %v", found, err)
+			}
+		})
+	}
+	t.Run("AIU-3.1-02/reject-page-over-http", func(t *testing.T) {
+		net := lab.ForTest(t)
+		for _, page := range []string{"http://shop.example/", "", "https://shop.example/%zz"} {
+			var no *lookleap.VerifyError
+			if found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), page); found != nil || !errors.As(err, &no) ||
+				no.Verdict.Subject != "a page" || !strings.HasPrefix(no.Verdict.Summary, "the page is not an https URL: ") {
+				t.Errorf("%q: %v, %v", page, found, err)
+			}
+		}
+	})
+}
+
+// TestDiscoveryTells: a discovery has the findings of the document that confirms it, and no empty check.
+func TestDiscoveryTells(t *testing.T) {
+	const factory = "https://factory.example"
+	net := lab.ForTest(t)
+	page(net.Site("shop.example"), "ai://factory.example/pay", "")
+	text := strings.Replace(documentOf("ai://factory.example/pay", factory), "{", `{"policy":{"requireSignedResults":false},`, 1)
+	net.Site("factory.example").Body(documentPath, "application/json", text)
+	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), "https://shop.example/")
+	if err != nil || len(found.Findings) == 0 || len(found.Verdict.Findings) != len(found.Findings) {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	for _, check := range found.Verdict.Checks {
+		if check.Requirement == "" || check.Message == "" {
+			t.Errorf("%+v", check)
+		}
+	}
+	unknown := errors.New("no such name")
+	refuses := aiuri.DiscovererOptions{Registry: registryFunc(func(string) (string, error) { return "", unknown })}
+	_, err = aiuri.NewDiscoverer(net.Host(), refuses).Resolve(t.Context(), parse(t, "ai://bank/x"))
+	var no *lookleap.VerifyError
+	if !errors.As(err, &no) || no.Verdict.Summary != "the registry does not know the authority" || !errors.Is(err, unknown) {
+		t.Errorf("%v", err)
+	}
+	page(net.Site("market.example"), "ai://bank/x", "")
+	if _, err = aiuri.NewDiscoverer(net.Host(), refuses).Discover(t.Context(), "https://market.example/"); !errors.As(err, &no) || !errors.Is(err, unknown) {
+		t.Errorf("%v", err)
 	}
 }

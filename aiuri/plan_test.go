@@ -55,3 +55,52 @@ func TestResume(t *testing.T) {
 		}
 	})
 }
+
+// TestResumeElsewhere: an approved call does not go to an endpoint that another party's document
+// describes since.
+func TestResumeElsewhere(t *testing.T) {
+	w := newWorld(t)
+	const bank, evil = "https://bank.example", "https://evil.example"
+	w.bank.Body(documentPath, "application/json", documentOf("ai://bank/pay", bank))
+	w.net.Site("evil.example").Body(documentPath, "application/json", documentOf("ai://bank/pay", evil)).
+		Body("/jwks.json", "application/jwk-set+json", string(setText(jwk("1", ecKey()))))
+	page(w.net.Site("shop.example"), "ai://bank/pay", "")
+	origins := registry{"bank": bank}
+	w.options.Credentials = nil
+	w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+	})
+	for name, c := range map[string]struct {
+		request aiuri.Request
+		origin  string
+		code    lookleap.Code
+	}{
+		"accept-same-document":  {aiuri.Request{Page: "https://shop.example/", Body: []byte("{}")}, bank, lookleap.CodeOK},
+		"reject-other-document": {aiuri.Request{Page: "https://shop.example/", Body: []byte("{}")}, evil, lookleap.CodePlanInvalid},
+	} {
+		t.Run("AIU-5-02/"+name, func(t *testing.T) {
+			origins["bank"] = bank
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{Registry: origins})
+			client := must(aiuri.NewClient(w.host, w.options))
+			_, err := client.Invoke(t.Context(), c.request)
+			var pending *lookleap.PendingError
+			if !errors.As(err, &pending) {
+				t.Fatal(err)
+			}
+			decision, _ := allow(pending.Request)
+			origins["bank"] = c.origin
+			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{Registry: origins})
+			client = must(aiuri.NewClient(w.host, w.options))
+			w.net.Journal().Clear()
+			v, err := client.Resume(t.Context(), pending.State, decision)
+			if (v != nil) != (c.code == lookleap.CodeOK) || lookleap.CodeOf(err) != c.code {
+				t.Errorf("got %v, %v", v, err)
+			}
+			for _, r := range w.net.Journal().Requests() {
+				if r.Method == "POST" && c.code != lookleap.CodeOK {
+					t.Errorf("%s was sent", r.Path)
+				}
+			}
+		})
+	}
+}
