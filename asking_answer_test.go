@@ -90,6 +90,21 @@ func TestWhatCountsAsAnswer(t *testing.T) {
 			t.Error("the dialogue was not closed:", err)
 		}
 	})
+	bubble("accept-next-dialogue-after-the-shortest-time", func(t *testing.T) {
+		ui := &counter{reply: func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			time.Sleep(time.Hour)
+			return approveAll(ctx, r)
+		}}
+		h := &lookleap.Host{Prompter: ui, Asking: lookleap.AskLimits{Dialogue: 1}}
+		var all sync.WaitGroup
+		for i := range 3 {
+			all.Go(func() { _, _ = h.Ask(t.Context(), planFrom(t, "https://a.example", fmt.Sprint(i))) })
+		}
+		all.Wait()
+		if ui.most.Load() != 3 {
+			t.Errorf("%d dialogues at once", ui.most.Load())
+		}
+	})
 	bubble("accept-dialogue-without-end", func(t *testing.T) {
 		ui := &counter{reply: func(ctx context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			time.Sleep(time.Hour)

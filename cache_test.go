@@ -81,6 +81,11 @@ func TestMemoryCacheBytes(t *testing.T) {
 	if !has("f") {
 		t.Error("after an entry that is too large nothing fits")
 	}
+	one := lookleap.NewMemoryCache(0)
+	_ = errors.Join(one.Put(ctx, "a", nil, planTime), one.Put(ctx, "b", nil, planTime))
+	if _, _, err := one.Get(ctx, "a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a cache of one entry has two: %v", err)
+	}
 	tiny := lookleap.NewMemoryCacheSize(0, 0)
 	if err := tiny.Put(ctx, "a", nil, planTime); err != nil {
 		t.Error(err)

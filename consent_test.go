@@ -3,6 +3,7 @@ package lookleap_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,9 @@ func TestConsentErrors(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}
+	if _, err := lookleap.ParsePlan(nil); !strings.HasPrefix(err.Error(), "the plan is invalid: 1:1: ") {
+		t.Error(err)
+	}
 	if _, err := (&lookleap.Host{Prompter: noTerminal, Now: func() time.Time { panic("no clock") }}).Ask(t.Context(), newPlan(t, "x")); strings.Contains(err.Error(), "do the operation again") {
 		t.Errorf("the fix is for another cause: %v", err)
 	}
@@ -153,6 +157,67 @@ func TestRecipientOfAnAddress(t *testing.T) {
 		p, err := lookleap.NewPlan(request(lookleap.ConsentAct, origin, "do it", item("a", "x", recipient)), nil, planTime)
 		if err != nil || p.Request().Items[0].Class != want {
 			t.Errorf("%s: %+v, %v", recipient, p.Request(), err)
+		}
+	}
+}
+
+// TestQuotesAreCut: of a long text of others, a message shows the beginning.
+func TestQuotesAreCut(t *testing.T) {
+	long := strings.Repeat("z", 1000)
+	plan := func(change func(*lookleap.ConsentRequest)) error {
+		r := request(lookleap.ConsentAct, "https://a.example", "do it", item("a", "y", "a.example"))
+		change(&r)
+		return second(lookleap.NewPlan(r, nil, planTime))
+	}
+	needed := request(lookleap.ConsentAct, "https://a.example", "do it", item(long, "y", "a.example"), item("b", "y", "a.example", optional))
+	p, err := lookleap.NewPlan(needed, nil, planTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &lookleap.Host{Prompter: prompterFunc(approveAll), Asking: lookleap.AskLimits{Prompts: 1}, Now: func() time.Time { return planTime }}
+	often := func() error {
+		r := request(lookleap.ConsentAct, "https://a.example", "do it", item("a", "y", "a.example"))
+		r.TrustRoot = "https://a.example/" + long
+		p, err := lookleap.NewPlan(r, nil, planTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return second(h.Ask(t.Context(), p))
+	}
+	if err := often(); err != nil {
+		t.Fatal(err)
+	}
+	zero := new(lookleap.Host)
+	defer zero.Close()
+	command := lookleap.ConsentValue{Label: "l", Text: strings.Repeat("y", lookleap.MaxShown+1), Command: true}
+	for name, c := range map[string]struct {
+		text any
+		want int
+	}{
+		"status":      {new(lookleap.Status).UnmarshalText([]byte(long)), 100},
+		"severity":    {new(lookleap.Severity).UnmarshalText([]byte(long)), 100},
+		"dnssec":      {new(lookleap.DNSSEC).UnmarshalText([]byte(long)), 40},
+		"verdict":     {new(lookleap.Verdict).UnmarshalJSON([]byte(`{"type":"` + long + `"}`)), 80},
+		"evidence":    {lookleap.Evidence{Text: long}, 80},
+		"plan-kind":   {plan(func(r *lookleap.ConsentRequest) { r.Kind = lookleap.ConsentKind(long) }), 40},
+		"plan-origin": {plan(func(r *lookleap.ConsentRequest) { r.Origin = long }), 200},
+		"plan-item":   {plan(func(r *lookleap.ConsentRequest) { r.Items = []lookleap.ConsentItem{{ID: long}, {ID: long}} }), 100},
+		"plan-values": {plan(func(r *lookleap.ConsentRequest) {
+			r.Items[0].ID, r.Items[0].Values = long, []lookleap.ConsentValue{{Text: "a", Data: []byte("a")}}
+		}), 100},
+		"plan-command": {plan(func(r *lookleap.ConsentRequest) {
+			r.Items[0].ID, r.Items[0].Values = long, []lookleap.ConsentValue{command}
+		}), 100},
+		"kind":         {second(h.PromptConsent(t.Context(), &lookleap.ConsentRequest{Kind: lookleap.ConsentKind(long)})), 40},
+		"decision":     {second(p.Approve(lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"b"}}, planTime)), 100},
+		"trust-root":   {often(), 260 - len("a.example/")},
+		"class":        {layout("https://a.example", item("a", "y", "a.e", class(lookleap.ItemClass(long)))), 40},
+		"digest":       {layout("https://a.e", item("a", "y", "a.e", func(i *lookleap.ConsentItem) { i.Digest = long })), 80},
+		"name":         {second(lookleap.NetResolver(nil).Lookup(t.Context(), long, lookleap.TypeA)), 253},
+		"name-of-zone": {second(zero.Lookup(t.Context(), long, lookleap.TypeA)), 253},
+	} {
+		if text := fmt.Sprint(c.text); strings.Count(text, "z") != c.want {
+			t.Errorf("%s: %d characters, want %d: %s", name, strings.Count(text, "z"), c.want, text)
 		}
 	}
 }

@@ -289,7 +289,7 @@ func (i *ConsentItem) choice() string {
 	switch {
 	case !i.Optional:
 		return "needed: without it nothing is done"
-	case i.Required && !strings.Contains(i.Summary, "calls required"):
+	case i.Required && !strings.Contains(shapeOf(i.Summary), "calls required"): // which no quoted word hides
 		return "optional, although the service calls it required"
 	}
 	return "optional"
@@ -338,10 +338,12 @@ func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
 	return lines
 }
 
-// repeats reports whether a remote text is among the values that are shown.
+// repeats reports whether a remote text is among the values that are shown. A value that is not
+// UTF-8 has no Text, and repeats nothing.
 func (i *ConsentItem) repeats(said RemoteText) bool {
 	return slices.ContainsFunc(i.Values, func(v ConsentValue) bool {
-		return said.Text == v.Text || v.Name != "" && said.Text == v.Name+" = "+v.Text || v.Size > 0 && strings.HasPrefix(said.Text, v.Text)
+		return said.Text == v.Text || v.Name != "" && said.Text == v.Name+" = "+v.Text ||
+			v.Text != "" && v.Size > len(v.Text) && strings.HasPrefix(said.Text, v.Text)
 	})
 }
 

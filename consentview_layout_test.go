@@ -73,6 +73,10 @@ func TestShownOnce(t *testing.T) {
 			nil, []string{"[x.example]"}},
 		{"remote-text-beside-a-beginning", item("a", "send it", "shop.example", value(begin), says("x.example", "note", "other")),
 			[]string{`[x.example] says, as note: "other"`}, nil},
+		{"remote-text-beside-the-beginning-of-bytes", item("a", "send it", "shop.example", value(lookleap.ConsentValue{Label: "body", Data: []byte("\xff"), Size: 5000, Digest: begin.Digest}), says("x.example", "note", "anything at all")),
+			[]string{`[x.example] says, as note: "anything at all"`}, nil},
+		{"remote-text-that-continues-a-whole-value", item("a", "send it", "shop.example", value(lookleap.ConsentValue{Label: "body", Text: "begin", Size: 5}), says("x.example", "note", "begin and end")),
+			[]string{`[x.example] says, as note: "begin and end"`}, nil},
 		{"remote-text-beside-an-empty-value", item("a", "send it", "shop.example", value(lookleap.ConsentValue{Label: "value"}), says("x.example", "note", "anything at all")),
 			[]string{`[x.example] says, as note: "anything at all"`}, nil},
 		{"remote-text-of-this-agent", item("a", "send it", "shop.example", says(lookleap.RecipientAgent, "note", "kept")),
@@ -93,6 +97,8 @@ func TestShownOnce(t *testing.T) {
 			[]string{`digest:  "` + strings.Repeat("0", 64) + `"`}, nil},
 		{"required-though-optional", item("a", "send it", "shop.example", optional, func(i *lookleap.ConsentItem) { i.Required = true }),
 			[]string{`1. [a] send it (optional, although the service calls it required)`}, nil},
+		{"required-as-a-quoted-word-says", item("a", `send "what nobody calls required"`, "shop.example", optional, func(i *lookleap.ConsentItem) { i.Required = true }),
+			[]string{`1. [a] send "what nobody calls required" (optional, although the service calls it required)`}, nil},
 		{"required-as-the-summary-says", item("a", "send what the service calls required", "shop.example", optional, func(i *lookleap.ConsentItem) { i.Required = true }),
 			[]string{`1. [a] send what the service calls required (optional)`}, nil},
 		{"one-of-a-class", item("a", "send it", "shop.example", class(lookleap.ItemSensitive)), []string{"In all:     1 thing to agree to: 1 sensitive", "Is sensitive:"}, nil},
@@ -177,6 +183,9 @@ func TestLeftOut(t *testing.T) {
 			shown := max(len(v.Text), len(v.Data)) - left
 			if shown > lookleap.MaxShown || shown < lookleap.MaxShown-8 || v.Data != nil && shown != lookleap.MaxShown {
 				t.Errorf("%d bytes are shown", shown)
+			}
+			if name == "several-lines" && !strings.Contains(s, "\n"+strings.Repeat(" ", 11)+"... ") {
+				t.Error("the gap is not in the column of the text")
 			}
 			if name == "several-lines" && strings.Count(s, "echo one more line") < shown/len(line)-1 {
 				t.Errorf("%d lines are shown", strings.Count(s, "echo one more line"))

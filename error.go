@@ -142,7 +142,7 @@ func joinedErrors(err error) []error {
 func withoutCode(err error, above Code) (text, fix string) {
 	text = err.Error()
 	if e := (*Error)(nil); errors.As(err, &e) && e != nil {
-		text, fix = strings.Replace(text, e.Error(), strings.Join(e.lines(e.Code), "; "), 1), e.Fix
+		text, fix = strings.ReplaceAll(text, e.Error(), strings.Join(e.lines(e.Code), "; ")), e.Fix
 		text = strings.TrimSuffix(text, "; "+line(fix))
 	}
 	text = strings.TrimSuffix(text, " ("+string(above)+")")

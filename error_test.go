@@ -253,6 +253,8 @@ func TestErrorText(t *testing.T) {
 		"exchange":           {&lookleap.Error{Code: lookleap.CodeTooLarge, Message: "loading", Err: exchangeError{cause: below}}, "loading: https://example.com/a: the body has more than 10 bytes (too-large); raise the limit"},
 		"response": {&lookleap.Error{Code: lookleap.CodeBadStatus, Message: "loading", Err: &lookleap.ResponseError{Status: 503, RetryAfter: time.Minute, Err: below}},
 			"loading: HTTP status 503, retry after 1m0s: https://example.com/a: the body has more than 10 bytes (bad-status); raise the limit"},
+		"response-of-the-same": {&lookleap.Error{Code: lookleap.CodeTooLarge, Subject: "https://example.com/a", Message: "loading", Err: &lookleap.ResponseError{Status: 503, Err: below}},
+			"https://example.com/a: loading: HTTP status 503: the body has more than 10 bytes (too-large); raise the limit"},
 		"response-alone":        {&lookleap.ResponseError{Status: 503, RetryAfter: time.Nanosecond, Err: fs.ErrClosed}, "HTTP status 503, retry after 1ns: file already closed"},
 		"response-of-no-status": {&lookleap.ResponseError{Err: fs.ErrClosed}, "file already closed"},
 		"lowest-status":         {&lookleap.ResponseError{Status: 1}, "HTTP status 1"},

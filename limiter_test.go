@@ -176,6 +176,16 @@ func TestMemoryLimiter(t *testing.T) {
 			t.Errorf("%d uses are counted", l.counted)
 		}
 	})
+	t.Run("reject-within-a-nanosecond", func(t *testing.T) {
+		l := newTestLimiter(1000, start)
+		shortest := Rate{Limit: 1, Window: 1}
+		if first, second := l.take("a", shortest), l.take("a", shortest); first != 0 || second != 1 {
+			t.Error(first, second)
+		}
+		if err := l.Hold(t.Context(), "b", 1); err != nil || l.take("b", Rate{}) != 1 {
+			t.Errorf("%v, %v", err, l.take("b", Rate{}))
+		}
+	})
 	t.Run("accept-hold-of-no-time", func(t *testing.T) {
 		l := newTestLimiter(1000, start)
 		for _, d := range []time.Duration{0, -time.Hour} {
@@ -211,13 +221,18 @@ func TestMemoryLimiter(t *testing.T) {
 	t.Run("reject-longer-window-that-comes-later", func(t *testing.T) {
 		l := newTestLimiter(1000, start)
 		l.take("a", Rate{Limit: 5, Window: time.Minute})
+		l.take("c", Rate{Limit: 5, Window: time.Minute})
 		l.at = start.Add(30 * time.Second)
 		if wait := l.take("a", one); wait != time.Hour-30*time.Second {
 			t.Error(wait)
 		}
+		l.at = start.Add(10 * time.Minute)
+		l.take("b", one)
 		l.at = start.Add(30 * time.Minute) // the use still counts for the longer window
-		if wait := l.take("a", one); wait != 30*time.Minute {
-			t.Error(wait)
+		for _, key := range []string{"a", "c"} {
+			if wait := l.take(key, one); wait != 30*time.Minute {
+				t.Errorf("%s: %v", key, wait)
+			}
 		}
 	})
 	t.Run("accept-room-once-a-second", func(t *testing.T) { // a full limiter looks for ended uses no more often

@@ -113,9 +113,6 @@ func (r *ConsentRequest) makeValid() {
 			valid(&said.Source, &said.Label, &said.Text)
 		}
 	}
-	if r.Verdict == nil {
-		return
-	}
 	data, _ := json.Marshal(r.Verdict)
 	if v := new(Verdict); json.Unmarshal(data, v) == nil {
 		r.Verdict = v

@@ -384,6 +384,16 @@ func TestLedgerSteps(t *testing.T) {
 			}
 		})
 	})
+	t.Run("accept-versions-of-other-releases", func(t *testing.T) {
+		dir := t.TempDir()
+		l := lookleap.FilePlanLedger(dir)
+		_, err := l.Claim(t.Context(), lookleap.PlanClaim{ID: "x", Owner: "a", Expires: planTime})
+		err = errors.Join(err, l.Record(t.Context(), "x", "a", lookleap.PlanOutcome{State: lookleap.PlanSent}))
+		name := strings.TrimPrefix(lookleap.Digest([]byte("x")), "sha256:")
+		if files, _ := os.ReadDir(dir); err != nil || len(files) != 2 || files[0].Name() != name || files[1].Name() != name+".1" {
+			t.Errorf("%v, %v", files, err)
+		}
+	})
 	t.Run("accept-repeated-without-a-new-version", func(t *testing.T) {
 		dir := t.TempDir()
 		l := lookleap.FilePlanLedger(dir)

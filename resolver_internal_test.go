@@ -27,7 +27,8 @@ func TestResolverClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.(*validatingResolver).Close(); err != nil || broken.asked != 1 {
+	own = r.(*validatingResolver)
+	if err := own.Close(); err != nil || own.fetcher != nil || broken.asked != 1 {
 		t.Errorf("the Fetcher of the caller: %v after %d calls", err, broken.asked)
 	}
 }

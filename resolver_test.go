@@ -209,12 +209,39 @@ func TestResolverOwnFetcher(t *testing.T) {
 	}
 }
 
+// TestResolverTimeout: a plug-in that gives up says so with the error of a context.
+func TestResolverTimeout(t *testing.T) {
+	for code, cause := range map[lookleap.Code]error{lookleap.CodeTimeout: context.DeadlineExceeded, lookleap.CodeCancelled: context.Canceled} {
+		h := &lookleap.Host{Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
+			return nil, fmt.Errorf("asking: %w", cause)
+		})}
+		if a, err := h.Lookup(t.Context(), "a.example", lookleap.TypeA); a != nil || lookleap.CodeOf(err) != code {
+			t.Errorf("%s: %v, %v", code, a, err)
+		}
+	}
+}
+
 // TestLintAnswer: only a zone that is proven to have no signatures is reported.
 func TestLintAnswer(t *testing.T) {
 	for state, want := range map[lookleap.DNSSEC]int{lookleap.Indeterminate: 0, lookleap.Insecure: 1, lookleap.Secure: 0} {
 		if got := (&lookleap.DNSAnswer{Name: "a.example", DNSSEC: state}).Lint(); len(got) != want {
 			t.Errorf("%s: %v", state, got)
 		}
+	}
+}
+
+// TestHostAddsNothing: the error of the default kind of fetcher passes a Host as it is.
+func TestHostAddsNothing(t *testing.T) {
+	f := lookleap.NewFetcher(lookleap.FetcherOptions{
+		Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
+			return &lookleap.DNSAnswer{Exists: true, Records: []lookleap.Record{{Addr: netip.MustParseAddr("93.184.216.34")}}}, nil
+		}),
+		Dial: func(context.Context, netip.AddrPort) (net.Conn, error) { return nil, errors.New("the hook failed") },
+	})
+	_, alone := f.RoundTrip(mustRequest(t, "https://shop.example/"))
+	_, below := (&lookleap.Host{Fetcher: f}).RoundTrip(mustRequest(t, "https://shop.example/"))
+	if alone == nil || below == nil || alone.Error() != below.Error() || lookleap.CodeOf(alone) != lookleap.CodeOf(below) {
+		t.Errorf("%v\n%v", alone, below)
 	}
 }
 
@@ -334,10 +361,13 @@ func TestNetResolver(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		for _, name := range []string{"shop.example", "localhost"} { // which needs no server
-			if answer, err := r.Lookup(ctx, name, lookleap.TypeA); answer != nil || !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: %+v, %v", name, answer, err)
-			}
+		below := overLab(n)
+		below.Dial = func(context.Context, string, string) (net.Conn, error) {
+			t.Error("a server is asked")
+			return nil, errors.New("no network")
+		}
+		if answer, err := lookleap.NetResolver(below).Lookup(ctx, "shop.example", lookleap.TypeTXT); answer != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v, %v", answer, err)
 		}
 	})
 	t.Run("unknown-type", func(t *testing.T) {

@@ -195,6 +195,7 @@ func TestFindingString(t *testing.T) {
 	for want, f := range map[string]lookleap.Finding{
 		"error: broken (tls)":                 {Code: lookleap.CodeTLS, Message: "broken"},
 		"error: broken (tls); renew it":       {Code: lookleap.CodeTLS, Message: "broken", Fix: "renew it"},
+		"1:1: error: broken (tls)":            {Code: lookleap.CodeTLS, Message: "broken", Position: lookleap.Position{Line: 1, Column: 1}},
 		"/a/b: error: broken (tls)":           {Code: lookleap.CodeTLS, Message: "broken", Position: lookleap.Position{Path: "/a/b"}},
 		"2:3 /a/b: error: broken (tls); stop": {Code: lookleap.CodeTLS, Message: "broken", Fix: "stop", Position: lookleap.Position{Line: 2, Column: 3, Path: "/a/b"}},
 	} {

@@ -1,6 +1,7 @@
 package webconsent_test
 
 import (
+	"bufio"
 	"context"
 	"html"
 	"io"
@@ -133,6 +134,20 @@ func (b *browser) decide(id string, items ...string) page {
 		form["item"] = items
 	}
 	return b.post(id, form)
+}
+
+// watch sends how many requests the page shows, after each change, until the stream ends.
+func (b *browser) watch(seen chan<- int) {
+	resp, err := b.http.Get(b.home + "events")
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			seen <- len(strings.Fields(strings.Trim(data, `"`)))
+		}
+	}
 }
 
 // waitFor returns once the list shows n requests. It listens to the events, so it does not poll.

@@ -74,11 +74,8 @@ func (p *Prompter) decided(ctx context.Context, id string) (Decided, error) {
 	return Decided{id, plan.State, d.Decision}, nil
 }
 
-// recordError names the plan of an error of the store. A missing record is not an error here.
+// recordError names the plan of an error of the store.
 func recordError(id string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "plan " + id, Message: "the stored record cannot be used", Err: err,
 		Fix: "check that each process has the same Options.Key; if the record is damaged, remove it with Forget"}
 }

@@ -3,6 +3,7 @@ package webconsent_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -107,6 +108,69 @@ func TestPromptConsent(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+	t.Run("reject-too-many-at-once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p, err := webconsent.New(webconsent.Options{MaxPending: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			first := make(chan error, 1)
+			go func() { _, err := p.PromptConsent(ctx, newPlan(t, request()).Request()); first <- err }()
+			synctest.Wait()
+			if _, err := p.PromptConsent(t.Context(), newPlan(t, request()).Request()); lookleap.CodeOf(err) != lookleap.CodeLimit {
+				t.Error(err)
+			}
+			cancel()
+			if err := <-first; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			if _, err := p.PromptConsent(t.Context(), newPlan(t, request()).Request()); lookleap.CodeOf(err) != lookleap.CodePlanExpired {
+				t.Errorf("after the first one: %v", err)
+			}
+		})
+	})
+	t.Run("reject-nothing", func(t *testing.T) {
+		p, err := webconsent.New(webconsent.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := p.PromptConsent(t.Context(), nil); d.Digest != "" || lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Errorf("%v, %v", d, err)
+		}
+	})
+	t.Run("accept-changes-at-once", func(t *testing.T) { // without waiting for the next reading of the store
+		s := serve(t, webconsent.Options{Poll: time.Hour})
+		b := s.open(t)
+		seen := make(chan int)
+		go func() { defer close(seen); b.watch(seen) }()
+		show := func(want int) {
+			t.Helper()
+			for got := range seen {
+				if got == want {
+					return
+				}
+			}
+			t.Fatalf("the page does not show %d requests", want)
+		}
+		show(0)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		live, stored := newPlan(t, request()), newPlan(t, request())
+		done := ask(ctx, s.Prompter, live)
+		show(1)
+		if err := s.Suspend(ctx, pending(t, stored)); err != nil {
+			t.Fatal(err)
+		}
+		show(2)
+		cancel()
+		<-done
+		show(1)
+		if err := s.Forget(t.Context(), stored.ID()); err != nil {
+			t.Fatal(err)
+		}
+		show(0)
+	})
 	t.Run("accept-wait-then-suspend", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p, err := webconsent.New(webconsent.Options{Wait: time.Minute})
@@ -130,9 +194,53 @@ func TestPromptConsent(t *testing.T) {
 			if lookleap.CodeOf(err) != lookleap.CodePlanExpired {
 				t.Errorf("%v", err)
 			}
+			// One that does not wait leaves the end to the caller who resumes.
+			p, err = webconsent.New(webconsent.Options{Wait: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := newPlan(t, request())
+			time.Sleep(2 * lookleap.PlanLifetime)
+			if _, err := p.PromptConsent(t.Context(), plan.Request()); !errors.Is(err, lookleap.ErrConsentPending) {
+				t.Errorf("without waiting: %v", err)
+			}
 		})
 	})
 }
+
+// TestServe: without a base URL, only addresses of the loopback interface are served.
+func TestServe(t *testing.T) {
+	elsewhere := listener{&net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}}
+	local := listener{&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}}
+	for name, c := range map[string]struct {
+		base string
+		l    net.Listener
+		want lookleap.Code
+	}{
+		"reject-other-interface":           {"", elsewhere, lookleap.CodeUsage},
+		"accept-other-interface-of-a-base": {"https://agent.example.com", elsewhere, lookleap.CodeIO}, // of the listener
+		"accept-loopback":                  {"", local, lookleap.CodeIO},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := webconsent.New(webconsent.Options{BaseURL: c.base})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Serve(t.Context(), c.l); lookleap.CodeOf(err) != c.want || errors.Is(err, errListener) != (c.want == lookleap.CodeIO) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+var errListener = errors.New("nothing listens")
+
+// listener has an address, and no connections.
+type listener struct{ addr net.Addr }
+
+func (l listener) Accept() (net.Conn, error) { return nil, errListener }
+func (l listener) Close() error              { return nil }
+func (l listener) Addr() net.Addr            { return l.addr }
 
 // pending suspends a plan as a Host does.
 func pending(t *testing.T, plan *lookleap.Plan) *lookleap.PendingError {
@@ -227,7 +335,7 @@ func TestSuspend(t *testing.T) {
 func TestDecided(t *testing.T) {
 	t.Run("accept-expired-undecided-is-a-refusal", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			p, err := webconsent.New(webconsent.Options{})
+			p, err := webconsent.New(webconsent.Options{Poll: time.Hour})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -65,19 +65,15 @@ type storedDecision struct {
 func newVault(o Options) (*vault, error) {
 	v := &vault{store: o.Store, maxPlan: o.MaxState, maxPlans: o.MaxPending}
 	key := o.Key
-	switch {
-	case o.Store == nil:
+	if o.Store == nil {
 		v.store = new(filestore.Memory)
 		if key == nil {
 			key = []byte(rand.Text() + rand.Text())
 		}
-	case key == nil:
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "webconsent: a Store needs a Key",
-			Fix: fmt.Sprintf("set Options.Key to at least %d secret random bytes, the same in each process", lookleap.MinKeyLen)}
 	}
 	if len(key) < lookleap.MinKeyLen {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: fmt.Sprintf("webconsent: the Key has %d bytes", len(key)),
-			Fix: fmt.Sprintf("use at least %d secret random bytes", lookleap.MinKeyLen)}
+			Fix: fmt.Sprintf("set Options.Key to at least %d secret random bytes, the same in each process", lookleap.MinKeyLen)}
 	}
 	var err, err2 error
 	v.plans, err = hkdf.Key(sha256.New, key, nil, "lookleap/webconsent/plan/1", lookleap.MinKeyLen)
