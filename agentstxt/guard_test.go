@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -410,6 +411,57 @@ func TestTransparentCompression(t *testing.T) {
 		defer resp.Body.Close()
 		if _, err := io.ReadAll(resp.Body); err == nil {
 			w.Error("a damaged body was read")
+		}
+	})
+}
+
+// TestGuardedRequests: what is sent is what was asked for, and what cannot be judged is not sent.
+func TestGuardedRequests(t *testing.T) {
+	inWorld(t, "AGT-5-04/accept-headers", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Body("/status", plainText, "fine")
+		_, g := w.guarded(Options{})
+		for name, c := range map[string]struct{ method, field, value, encoding string }{
+			"plain": {"GET", "X-Test", "a", "gzip"}, "range": {"GET", "Range", "bytes=0-1", ""}, "encoding": {"GET", "Accept-Encoding", "br", "br"}, "head": {"HEAD", "X-Test", "b", ""},
+		} {
+			w.net.Journal().Clear()
+			req, _ := http.NewRequest(c.method, "https://shop.example/status", nil)
+			req.Header.Set(c.field, c.value)
+			resp, err := g.RoundTrip(req)
+			if err != nil {
+				w.Fatal(err)
+			}
+			resp.Body.Close()
+			seen := w.net.Journal().Requests("shop.example")
+			sent := seen[len(seen)-1].Header
+			if sent.Get(c.field) != c.value || sent.Get("Accept-Encoding") != c.encoding || len(req.Header) != 1 {
+				w.Errorf("%s: sent %v for %v", name, sent, req.Header)
+			}
+		}
+	})
+	inWorld(t, "AGT-5-04/reject-requests-without-an-origin", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Body("/status", plainText, "fine")
+		_, g := w.guarded(Options{})
+		for _, u := range []*url.URL{nil, {}, {Scheme: "ftp", Host: "shop.example", Path: "/status"}, {Scheme: "https", Opaque: "//shop.example/status"}, {Scheme: "https", Host: "shop..example", Path: "/status"}} {
+			for range 2 {
+				resp, err := g.RoundTrip(&http.Request{Method: "GET", URL: u})
+				if v := refusal(w, err); resp != nil || v.OK || v.Checks[0].Status != lookleap.Failed {
+					w.Errorf("%v: %v", u, v)
+				}
+			}
+		}
+		if seen := w.net.Journal().Requests(); len(seen) != 0 {
+			w.Errorf("sent %v", seen)
+		}
+		ctx, cancel := context.WithCancel(w.Context())
+		cancel()
+		req, _ := http.NewRequestWithContext(ctx, "GET", "https://shop.example/status", nil)
+		if v, err := g.Check(req); v != nil || !errors.Is(err, context.Canceled) {
+			w.Errorf("a caller who left: %v, %v", v, err)
+		}
+		if resp, err := g.RoundTrip(req); resp != nil || !errors.Is(err, context.Canceled) {
+			w.Errorf("a caller who left: %v, %v", resp, err)
 		}
 	})
 }

@@ -221,3 +221,24 @@ func TestPolicyURL(t *testing.T) {
 		})
 	}
 }
+
+// TestJudgeTransport: options about plain http are about plain http.
+func TestJudgeTransport(t *testing.T) {
+	for _, c := range []struct {
+		insecure, refuse bool
+		body             string
+		state            State
+		notes            int
+	}{
+		{false, true, vectorFile, Valid, 0}, {true, true, vectorFile, Restricted, 0}, {true, false, vectorFile, Valid, 1}, {false, false, vectorFile, Valid, 0}, {true, false, "broken", Restricted, 0},
+	} {
+		p := Judge(Response{Status: 200, ContentType: "text/plain", Body: []byte(c.body), Insecure: c.insecure}, Options{RefuseHTTP: c.refuse})
+		if p.State() != c.state || len(p.Findings()) != c.notes {
+			t.Errorf("%+v: %s, %v", c, p.State(), p.Findings())
+		}
+	}
+	p := Judge(Response{Status: 200, ContentType: "text/markdown", Body: []byte(vectorFile)}, Options{})
+	if all := p.Findings(); len(all) != 1 || all[0].Message != `the server declares the media type "text/markdown"` || all[0].Fix != fixMediaType {
+		t.Errorf("%+v", all)
+	}
+}

@@ -1,0 +1,103 @@
+package agentstxt
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+)
+
+// TestSplitURLOfAnyByte: the fast path reads no URL in another way than package url.
+func TestSplitURLOfAnyByte(t *testing.T) {
+	texts := []string{"https://shop.example", "http://shop.example/", "https://a-1.example/x/y?", "https://shop.example/x?a=b?c", "https://shop.example?x",
+		"https:///x", "https://", "ftp://shop.example/x", "HTTPS://shop.example/", "https:shop.example", "https://shop.example:443/", "https://u@shop.example/", "://x", ""}
+	for c := range 256 {
+		b := string([]byte{byte(c)})
+		texts = append(texts, "https://shop"+b+".example/", "https://shop.example/a"+b+"b", "https://shop.example/a?b"+b+"c", "https://shop.example"+b)
+	}
+	for _, text := range texts {
+		checkSplitURL(t, text)
+	}
+	for _, text := range []string{"https://shop-1.example", "http://a0.example/x?y=%20"} {
+		if _, _, _, ok := splitURL(text); !ok {
+			t.Errorf("%q is not read fast", text)
+		}
+	}
+	for _, text := range []string{"ftp://shop.example/x", "https:///x"} {
+		if _, _, _, ok := splitURL(text); ok {
+			t.Errorf("%q is read fast", text)
+		}
+	}
+}
+
+// TestTargets: what a request asks for, and which files always may be read.
+func TestTargets(t *testing.T) {
+	for _, c := range []struct {
+		method, url string
+		file, reads bool
+		text        string
+	}{
+		{"GET", "https://a.example/agents.txt", true, true, "/agents.txt"}, {"", "https://a.example/agents.txt", true, true, "/agents.txt"},
+		{"HEAD", "https://a.example/robots.txt?x", true, true, "/robots.txt?x"}, {"POST", "https://a.example/agents.txt", false, false, "/agents.txt"},
+		{"PUT", "https://a.example/robots.txt", false, false, "/robots.txt"}, {"get", "https://a.example/agents.txt", false, false, "/agents.txt"},
+		{"GET", "https://a.example/x?", false, true, "/x?"}, {"GET", "https://a.example/agents.txt/", false, true, "/agents.txt/"},
+	} {
+		u, err := url.Parse(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := newTarget(origin{}, u, c.method)
+		if got.isFile() != c.file || got.reads != c.reads || got.pathAndQuery() != c.text {
+			t.Errorf("%s %s: %+v", c.method, c.url, got)
+		}
+	}
+}
+
+// TestOrigins: a URL without a usable origin is an error, each time.
+func TestOrigins(t *testing.T) {
+	c := NewClient(&lookleap.Host{}, Options{})
+	for text, message := range map[string]string{
+		"https://a..example/x": "no usable origin", "https://-a.example/": "no usable origin", "ftp://a.example/": "no usable origin", "https:a.example": "the URL has no path",
+		"https://a%zz/": "no usable origin", "://": "no usable origin", "https://": "no usable origin", "https://a_b example/": "no usable origin", "": "no usable origin",
+	} {
+		for range 2 {
+			if got, err := c.targetOf(text); err == nil || got.origin.name != "" || !strings.Contains(err.Error(), message) {
+				t.Errorf("%q: %+v, %v", text, got, err)
+			}
+			if got, err := PolicyURL(text); err == nil || got != "" || !strings.Contains(err.Error(), message) {
+				t.Errorf("the policy of %q is %q, %v", text, got, err)
+			}
+		}
+	}
+	for range 2 {
+		for text, want := range map[string]string{"https://A.example:443/x": "https://a.example", "http://a.example/": "http://a.example", "https://a.example:8443/": "https://a.example:8443"} {
+			if got, err := c.targetOf(text); err != nil || got.origin.name != want {
+				t.Errorf("%q: %+v, %v", text, got, err)
+			}
+		}
+	}
+	if n := c.origins.Len(); n != 3 {
+		t.Errorf("%d origins are cached", n)
+	}
+}
+
+// TestDisplayURL: messages about an origin with the scheme http have its own URLs.
+func TestDisplayURL(t *testing.T) {
+	for _, c := range []struct{ scheme, host, url, want string }{
+		{"https", "a.example", "https://a.example:80/x", "https://a.example:80/x"},
+		{"http", "a.example", "https://a.example:80/agents.txt", "http://a.example/agents.txt"},
+		{"http", "a.example", "https://a.example:8080/agents.txt", "https://a.example:8080/agents.txt"},
+		{"http", "a.example", "https://a.example:80", "https://a.example:80"},
+		{"http", "a.example", "/x", "/x"},
+		{"http", "a.example:8080", "https://a.example:8080/x", "http://a.example:8080/x"},
+	} {
+		o, err := originAt(c.scheme, c.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := o.displayURL(c.url); got != c.want {
+			t.Errorf("%s of %s: %s, want %s", c.url, o.name, got, c.want)
+		}
+	}
+}
