@@ -64,3 +64,14 @@ func TestSeal(t *testing.T) {
 		t.Error("a short key was taken")
 	}
 }
+
+func TestSealedSwap(t *testing.T) {
+	t.Run("O57/reject-swapped-key-in-clear", func(t *testing.T) {
+		below := lookleap.NewMemoryCache(8)
+		sealed, _ := lookleap.SealedCache(below, resumeKey)
+		ok, err := sealed.(lookleap.CompareAndSwapper).CompareAndSwap(t.Context(), "k", nil, []byte("v"), planTime)
+		if _, _, lost := below.Get(t.Context(), place("k")); !ok || err != nil || lost != nil {
+			t.Error(ok, err, lost)
+		}
+	})
+}

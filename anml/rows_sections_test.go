@@ -26,6 +26,11 @@ func TestRowsConstraints(t *testing.T) {
 		return fmt.Sprint(x.Field(), " ", x.Requires(), " ", v, " ", ok)
 	})
 	r.finds("ANML-8.4.1-02/reject-missing", with(`<disclosure requires="none"/>`), lookleap.SeverityError, CodeMalformed)
+	for name, attrs := range map[string]string{"02/reject-empty": `field="" requires="none"`, "03/reject-empty": `field="email" requires=""`} {
+		r.returns("ANML-8.4.1-"+name, with(`<disclosure `+attrs+`/>`), "0 explicit-consent", func(d *Document) any {
+			return fmt.Sprint(count(d.Constraints().Disclosures()), " ", rule("email")(d))
+		})
+	}
 	r.returns("ANML-8.4.1-02/reject-dropped-never-loosens", with(`<disclosure field="email" requires="none"/><disclosure requires="none"/>`), ExplicitConsent, rule("email"))
 	r.finds("ANML-8.4.1-02/accept-unasked", with(`<disclosure field="email" requires="none"/>`), lookleap.SeverityWarning, CodeDangling)
 	for _, word := range []string{"None", "implicit", "nothing", " none"} {

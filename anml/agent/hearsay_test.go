@@ -184,6 +184,28 @@ func TestToldAnywhere(t *testing.T) {
 				t.Errorf("%+v", x.items)
 			}
 		})
+		for name, c := range map[string]struct {
+			by, text string
+			supplied bool
+			want     string
+		}{
+			"reject-allowed-field-in-a-body":      {"https://a.example/a", "<body>" + annsEmail + "</body>", false, "prompt cross-service [a.example]"},
+			"reject-allowed-field-in-an-inform":   {"https://a.example/a", "<knowledge><inform>" + annsEmail + "</inform></knowledge>", false, "prompt cross-service [a.example]"},
+			"accept-allowed-field-of-the-service": {"https://shop.example/b", "<knowledge><inform>" + annsEmail + "</inform></knowledge>", false, "allow user-rule []"},
+			"accept-allowed-field-of-the-user":    {"https://a.example/a", "<body>" + annsEmail + "</body>", true, "allow user-rule []"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				st := asker(t).allow("email", "*")
+				pageFor(t, st.net, st.session(), c.by, titled+c.text)
+				if c.supplied {
+					st.s.Context().Supplied(annsEmail)
+				}
+				d := st.one(booking("", askFor("email")))
+				if got := fmt.Sprint(d.Verb, " ", d.Code, " ", d.From); got != c.want {
+					t.Errorf("got %s, want %s", got, c.want)
+				}
+			})
+		}
 		t.Run("accept-what-is-everywhere", func(t *testing.T) { // short values of other services taint nothing
 			st := asker(t)
 			var options strings.Builder
