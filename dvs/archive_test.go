@@ -128,6 +128,15 @@ func TestReadArchive(t *testing.T) {
 	check("reject-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 2<<20)...)), lookleap.CodeTooLarge)
 	check("accept-stored/zip", zipOf(t, func(h *zip.FileHeader) { h.Method = zip.Store }, entry), lookleap.CodeOK, "SKILL.md")
 	check("reject-archive-size/zip", zipOf(t, nil, entry, member{name: "a", content: noise(2 << 20)}), lookleap.CodeTooLarge)
+	directories := func(n int) []byte {
+		members := []member{entry}
+		for i := range n {
+			members = append(members, member{name: fmt.Sprintf("d%d/", i), kind: tar.TypeDir})
+		}
+		return tarGzip(t, members...)
+	}
+	check("accept-10000-directories/tar.gz", directories(10_000), lookleap.CodeOK, "SKILL.md")
+	check("reject-10001-directories/tar.gz", directories(10_001), lookleap.CodeLimit)
 	t.Run("reject-failing-reader", func(t *testing.T) {
 		data := tarGzip(t, entry, member{name: "a", content: noise(200 << 10)})
 		if got, err := dvs.ReadArchive(io.MultiReader(bytes.NewReader(data[:100]), failing{}), dvs.Limits{}); got != nil || lookleap.CodeOf(err) != lookleap.CodeIO {

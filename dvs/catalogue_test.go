@@ -126,3 +126,54 @@ func TestLargestFileOfADirectory(t *testing.T) {
 		}
 	}
 }
+
+// brokenFS is a file system in which one name cannot be used.
+type brokenFS struct {
+	fs.FS
+	name string
+	read bool // it opens, and cannot be read
+}
+
+var errBroken = errors.New("the disk is gone")
+
+func (b brokenFS) Open(name string) (fs.File, error) {
+	f, err := b.FS.Open(name)
+	if err != nil || name != b.name {
+		return f, err
+	}
+	if b.read {
+		return brokenFile{f}, nil
+	}
+	return nil, errors.Join(errBroken, f.Close())
+}
+
+type brokenFile struct{ fs.File }
+
+func (brokenFile) Read([]byte) (int, error) { return 0, errBroken }
+
+// TestBrokenDirectory: what cannot be read is an error, and never a skill with fewer files.
+func TestBrokenDirectory(t *testing.T) {
+	tree := fstest.MapFS{"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}, "a/more/x.md": {Data: []byte("x")}, "b/SKILL.md": {Data: []byte(file("name: b\ndescription: b\n"))}}
+	for name, broken := range map[string]brokenFS{"file": {tree, "a/SKILL.md", false}, "content": {tree, "a/SKILL.md", true}} {
+		entries, err := dvs.Catalogue(broken, dvs.CatalogueOptions{})
+		if err != nil || len(entries) != 2 || lookleap.CodeOf(entries[0].Err) != lookleap.CodeIO || !errors.Is(entries[0].Err, errBroken) || entries[1].Err != nil {
+			t.Errorf("%s: %+v, %v", name, entries, err)
+		}
+	}
+	skill := must(fs.Sub(tree, "a"))
+	for name, broken := range map[string]brokenFS{
+		"file": {skill, "more/x.md", false}, "content": {skill, "more/x.md", true}, "directory": {skill, "more", false}, "root": {skill, ".", false},
+	} {
+		if files, err := dvs.ReadSkillDir(broken, dvs.Limits{}); files != nil || lookleap.CodeOf(err) != lookleap.CodeIO || !errors.Is(err, errBroken) {
+			t.Errorf("%s: %d files, %v", name, len(files), err)
+		}
+	}
+	for limit, ok := range map[int]bool{1: false, 2: true} {
+		if files, err := dvs.ReadSkillDir(skill, dvs.Limits{Files: limit}); (err == nil) != ok || !ok && lookleap.CodeOf(err) != lookleap.CodeLimit {
+			t.Errorf("%d files, %v", len(files), err)
+		}
+	}
+	if _, err := dvs.ReadSkillDir(os.DirFS(filepath.Join(t.TempDir(), "none")), dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeIO {
+		t.Error(err)
+	}
+}

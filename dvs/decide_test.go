@@ -315,3 +315,34 @@ func TestDecideExplains(t *testing.T) {
 		})
 	}
 }
+
+// TestHopWithQuery: a query at a platform can select another file, unless queries are a part of what is
+// named.
+func TestHopWithQuery(t *testing.T) {
+	for allow, code := range map[bool]lookleap.Code{false: dvs.CodeQueryInSkillURL, true: lookleap.CodeOK} {
+		c, e := goodClaim(), goodEvidence()
+		c.URL, c.Root = "https://github.com/o/r/blob/main/SKILL.md", "https://github.com/o/"
+		e.Hops = []string{"https://raw.githubusercontent.com/o/r/main/SKILL.md?v=1"}
+		if v := dvs.Decide(c, e, noon, dvs.Rules{AllowQuery: allow}); v.Code != code {
+			t.Errorf("%t: %s: %s", allow, v.Code, v.Summary)
+		}
+	}
+}
+
+// TestFailureSays: what a policy of the site says is quoted, and other details are evidence.
+func TestFailureSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		code         lookleap.Code
+		detail, want string
+	}{
+		"policy":                {dvs.CodeBlockedByPolicy, "agents.txt: no", dvs.CodeBlockedByPolicy.Title() + ": agents.txt: no"},
+		"policy-without-reason": {dvs.CodeBlockedByPolicy, "", dvs.CodeBlockedByPolicy.Title()},
+		"unreachable":           {lookleap.CodeUnreachable, "refused", lookleap.CodeUnreachable.Title()},
+	} {
+		e := goodEvidence()
+		e.Status, e.Failure, e.Detail = 0, c.code, c.detail
+		if v := dvs.Decide(goodClaim(), e, noon, dvs.Rules{}); v.OK || v.Code != c.code || v.Summary != c.want {
+			t.Errorf("%s: %s, %q", name, v.Code, v.Summary)
+		}
+	}
+}

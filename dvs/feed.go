@@ -98,12 +98,9 @@ func badFeed(err error) error { return badJSON(CodeBadFeed, "revocation feed", e
 
 // time reads a time as RFC 3339 writes it.
 func (r *lockReader) time(v strictjson.Value, name string) (t time.Time) {
-	text := r.text(v, name)
-	if r.err == nil {
-		var err error
-		if t, err = time.Parse(time.RFC3339, text); err != nil {
-			r.refuse(v, name, "the time is invalid", "write it as 2026-01-31T12:00:00Z")
-		}
+	t, err := time.Parse(time.RFC3339, r.text(v, name))
+	if err != nil {
+		r.refuse(v, name, "the time is invalid", "write it as 2026-01-31T12:00:00Z")
 	}
 	return t
 }

@@ -248,7 +248,7 @@ func TestFeedFailures(t *testing.T) {
 		w.options.Feeds[0].Verify = func(data []byte, withdrawn func(string) bool) ([]byte, error) {
 			payload, ok := strings.CutPrefix(string(data), "signed by a:")
 			if !ok || withdrawn("a") {
-				return nil, errors.New("it is not signed with a key that is in force")
+				return []byte(payload), errors.New("it is not signed with a key that is in force")
 			}
 			return []byte(payload), nil
 		}
@@ -295,6 +295,15 @@ func TestFeedFailures(t *testing.T) {
 		}
 		if statuses[http.StatusNotModified] != 3 || len(statuses) != 1 {
 			t.Errorf("answered with %v", statuses)
+		}
+	})
+	t.Run("same-feed-without-a-tag", func(t *testing.T) {
+		w := seen(t)
+		w.net.Site("feed.example").Body("/withdrawn.json", "application/json", string(marshal(t, w.feed)))
+		w.net.Clock().Advance(16 * time.Minute)
+		w.load(w.options, lookleap.CodeOK, 0)
+		if w.hasEvent(dvs.CodeFeedBackwards) || w.hasEvent(dvs.CodeFeedUnusable) {
+			t.Error("the same feed counts as an older one")
 		}
 	})
 	t.Run("without-a-store", func(t *testing.T) {

@@ -226,8 +226,7 @@ func (l *Loader) followFeed(ctx context.Context, f *feed, list *Withdrawals) err
 		return refuse(CodeFeedBackwards, f.url.String(), fmt.Sprintf("the feed has the sequence %d, and %d was seen before",
 			list.Sequence, f.state.Sequence), "publish the current feed")
 	}
-	lost := slices.DeleteFunc(slices.Clone(f.state.Entries), list.has)
-	if len(lost) > 0 {
+	if lost := slices.DeleteFunc(slices.Clone(f.state.Entries), list.has); len(lost) > 0 {
 		l.reportFeed(ctx, f, CodeFeedBackwards, fmt.Sprintf("the feed lost %d entries, which stay withdrawn", len(lost)), nil)
 	}
 	return nil

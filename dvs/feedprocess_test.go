@@ -226,6 +226,37 @@ func TestFeedStore(t *testing.T) {
 			}
 		})
 	}
+	t.Run("accept-reads-every-half-minute", func(t *testing.T) {
+		w := newFeedWorld(t)
+		store := &faultStore{TrustStore: dvs.NewMemoryTrustStore()}
+		w.options.FeedStore = store
+		host, now := w.net.Host(), w.net.Clock().Now()
+		host.Now = func() time.Time { return now }
+		l := dvs.NewLoader(host, w.options)
+		for _, step := range []struct {
+			after time.Duration
+			calls int
+		}{{0, 3}, {30*time.Second - 1, 3}, {1, 4}, {30 * time.Second, 5}} {
+			now = now.Add(step.after)
+			if _, err := l.Load(t.Context(), trustedAt); err != nil || len(store.calls) != step.calls {
+				t.Errorf("%v, %q", err, store.calls)
+			}
+		}
+	})
+	t.Run("accept-second-feed-that-is-stored-alone", func(t *testing.T) {
+		const second = "https://feed.example/second.json"
+		w := newFeedWorld(t)
+		store := dvs.NewMemoryTrustStore()
+		state := fmt.Sprintf(`{"type":%q,"sequence":1,"entries":[{"kind":"skill","value":%q,"reason":"r","time":"2026-01-01T00:00:00Z"}],"validator":{}}`, dvs.TrustMediaType, trustedAt)
+		if err := store.Put(t.Context(), "feed/"+second, nil, []byte(state)); err != nil {
+			t.Fatal(err)
+		}
+		w.options.FeedStore, w.options.Feeds = store, append(w.options.Feeds, dvs.FeedOptions{URL: second})
+		w.net.Site("feed.example").Handle("/second.json", must(dvs.NewWithdrawalsHandler(marshal(t, &dvs.Withdrawals{Sequence: 1, Updated: time.Unix(0, 0)}))))
+		if _, err := w.process(w.options).Load(t.Context(), trustedAt); lookleap.CodeOf(err) != dvs.CodeWithdrawn {
+			t.Error(err)
+		}
+	})
 	t.Run("accept-record-that-was-deleted", func(t *testing.T) {
 		w := newFeedWorld(t)
 		store := dvs.NewMemoryTrustStore()

@@ -212,3 +212,63 @@ func TestChangedFilesWithoutConsent(t *testing.T) {
 		})
 	}
 }
+
+// TestResumeLargeArchive resumes the plan of a loader that reads larger archives.
+func TestResumeLargeArchive(t *testing.T) {
+	for size, code := range map[int]lookleap.Code{0: lookleap.CodeOK, 10: lookleap.CodeTooLarge} {
+		w := newTrustWorld(t)
+		w.archived("{}")
+		w.user.decide = suspend
+		_, err := w.process(dvs.Options{}).Load(t.Context(), refundArchive)
+		p := pendingOf(t, err)
+		decision, _ := agree(p.Request)
+		got, err := w.process(dvs.Options{Limits: dvs.Limits{Archive: size}}).Resume(t.Context(), p.State, decision)
+		if lookleap.CodeOf(err) != code || (got != nil) != (code == lookleap.CodeOK) {
+			t.Errorf("%d bytes: %+v, %v", size, got, err)
+		}
+	}
+}
+
+// TestResumeStaysStrict: what the first loader demanded is still demanded by a milder one, and the
+// verdict says so.
+func TestResumeStaysStrict(t *testing.T) {
+	w := newAdmissionWorld(t)
+	w.raw.Body("/o/r/main/a/SKILL.md", "text/markdown", refund)
+	for _, name := range []string{"github.com", "raw.githubusercontent.com"} {
+		w.net.Name(name).DNSSEC(lookleap.Secure)
+	}
+	w.user.decide = suspend
+	_, err := dvs.NewLoader(w.host, dvs.Options{Strict: true, RequireSecure: true}).Load(t.Context(), hubSkill)
+	p := pendingOf(t, err)
+	decision, _ := agree(p.Request)
+	got, err := dvs.NewLoader(w.host, dvs.Options{}).Resume(t.Context(), p.State, decision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{`"strict":true`, `"requireSecure":true`} {
+		if !strings.Contains(string(got.Loaded.Verdict.Record), part) {
+			t.Errorf("%s is not in %s", part, got.Loaded.Verdict.Record)
+		}
+	}
+}
+
+// TestChangedFilesAtTheEndOfTime: without a plan that the user could agree to, changed files are not used.
+func TestChangedFilesAtTheEndOfTime(t *testing.T) {
+	w := newFilesWorld(t)
+	w.load(dvs.Options{}, lookleap.CodeOK, 1)
+	if _, err := w.load(dvs.Options{}, lookleap.CodeOK, 0).Bundle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.site.Body("/s/a/ADVANCED.md", "text/markdown", "evil\n")
+	now := w.net.Clock().Now()
+	host := w.net.Host()
+	host.Prompter, host.Now = w.user, func() time.Time { return now }
+	skill, err := dvs.NewLoader(host, dvs.Options{Trust: w.store, Roots: registry(t, "https://shop.example/")}).Load(t.Context(), trustedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = time.Date(9999, 12, 31, 12, 0, 0, 0, time.UTC)
+	if b, err := skill.Bundle(t.Context()); err == nil || len(b.Files) != 0 || w.user.count() != 1 {
+		t.Errorf("%d files, %v, asked %d times", len(b.Files), err, w.user.count())
+	}
+}

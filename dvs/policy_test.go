@@ -326,18 +326,25 @@ func TestPolicy(t *testing.T) {
 		code   lookleap.Code
 		asked  int
 	}{
-		"zero-permits":           {do: load(at), code: ok, asked: 1},
-		"allowed":                {policy: dvs.Policy{Allow: []string{"https://shop.example/"}}, do: load(at), code: ok, asked: 1},
-		"not-allowed":            {policy: dvs.Policy{Allow: []string{"https://shop.example/other/"}}, do: load(at), code: dvs.CodePolicyDenied},
-		"nothing-allowed":        {policy: dvs.Policy{Allow: []string{}}, do: load(at), code: dvs.CodePolicyDenied},
-		"deny-beats-allow":       {policy: dvs.Policy{Allow: []string{"https://shop.example/s/a/"}, Deny: []string{"https://shop.example/s/"}}, do: load(at), code: dvs.CodePolicyDenied},
-		"deny-is-no-prefix":      {policy: dvs.Policy{Deny: []string{"https://shop.example/s/aa/", "op.example"}}, do: load(at), code: ok, asked: 1},
-		"pinned-and-right":       {policy: dvs.Policy{Pins: []dvs.PolicyPin{pin(refund)}}, do: load(at), code: ok},
-		"pinned-and-wrong":       {policy: dvs.Policy{Pins: []dvs.PolicyPin{pin("x")}}, do: load(at), code: dvs.CodeDigestMismatch},
-		"pinned-only":            {policy: dvs.Policy{Pins: []dvs.PolicyPin{pin(refund)}, PinnedOnly: true}, do: load("https://shop.example/s/b/SKILL.md"), code: dvs.CodePolicyDenied},
-		"scripts":                {do: script, code: ok, asked: 2},
-		"no-scripts":             {policy: dvs.Policy{NoScripts: true}, do: script, code: dvs.CodePolicyDenied, asked: 1},
-		"no-shell":               {policy: dvs.Policy{NoScripts: true}, do: shell, code: dvs.CodePolicyDenied, asked: 1},
+		"zero-permits":      {do: load(at), code: ok, asked: 1},
+		"allowed":           {policy: dvs.Policy{Allow: []string{"https://shop.example/"}}, do: load(at), code: ok, asked: 1},
+		"not-allowed":       {policy: dvs.Policy{Allow: []string{"https://shop.example/other/"}}, do: load(at), code: dvs.CodePolicyDenied},
+		"nothing-allowed":   {policy: dvs.Policy{Allow: []string{}}, do: load(at), code: dvs.CodePolicyDenied},
+		"deny-beats-allow":  {policy: dvs.Policy{Allow: []string{"https://shop.example/s/a/"}, Deny: []string{"https://shop.example/s/"}}, do: load(at), code: dvs.CodePolicyDenied},
+		"deny-is-no-prefix": {policy: dvs.Policy{Deny: []string{"https://shop.example/s/aa/", "op.example"}}, do: load(at), code: ok, asked: 1},
+		"pinned-and-right":  {policy: dvs.Policy{Pins: []dvs.PolicyPin{pin(refund)}}, do: load(at), code: ok},
+		"pinned-and-wrong":  {policy: dvs.Policy{Pins: []dvs.PolicyPin{pin("x")}}, do: load(at), code: dvs.CodeDigestMismatch},
+		"pinned-only":       {policy: dvs.Policy{Pins: []dvs.PolicyPin{pin(refund)}, PinnedOnly: true}, do: load("https://shop.example/s/b/SKILL.md"), code: dvs.CodePolicyDenied},
+		"scripts":           {do: script, code: ok, asked: 2},
+		"no-scripts":        {policy: dvs.Policy{NoScripts: true}, do: script, code: dvs.CodePolicyDenied, asked: 1},
+		"no-shell":          {policy: dvs.Policy{NoScripts: true}, do: shell, code: dvs.CodePolicyDenied, asked: 1},
+		"no-shell-and-a-file": {policy: dvs.Policy{NoScripts: true}, do: func(ctx context.Context, l *dvs.Loader) error {
+			s, err := l.Load(ctx, at)
+			if err != nil {
+				return err
+			}
+			return s.Confirm(ctx, dvs.Action{Kind: dvs.FileOp, Command: "write x"})
+		}, code: ok, asked: 2},
 		"discovery":              {do: discover, code: ok},
 		"no-discovery":           {policy: dvs.Policy{NoDiscovery: true}, do: discover, code: dvs.CodePolicyDenied},
 		"signed-dns":             {policy: dvs.Policy{RequireSecure: true}, do: load(at), code: dvs.CodeDNSSECInsecure},

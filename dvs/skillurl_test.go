@@ -43,6 +43,8 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-3.1-27/accept-longest", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com//SKILL.md")), "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com//SKILL.md")) + "/SKILL.md"},
 		{"DVS-3.1-42/reject-other-name-of-a-host", "https://www.github.com/o/r/files/1/SKILL.md", "not-content-route"},
 		{"DVS-3.1-43/reject-other-name-of-a-host", "https://hf.co/o/r/resolve/refs/pr/1/SKILL.md", "untrusted-ref"},
+		{"DVS-3.1-42/accept-branch-named-pull", "https://github.com/o/r/blob/pull/.github/SKILL.md", "https://github.com/o/r/blob/pull/.github/SKILL.md"},
+		{"DVS-3.1-42/reject-directory-in-a-gist", "https://gist.github.com/evil/0123456789abcdef/raw/0123456789abcdef0123456789abcdef01234567/a/SKILL.md", "not-content-route"},
 		{"DVS-3.1-42/reject-gitlab-group", "https://gitlab.com/g/-/raw/main/SKILL.md", "not-content-route"},
 		{"DVS-3.1-42/reject-gitlab-without-marker", "https://gitlab.com/g/p/blob/main/SKILL.md", "not-content-route"},
 		{"DVS-3.1-43/reject-refs-pull", "https://github.com/o/r/blob/refs/pull/1/head/SKILL.md", "untrusted-ref"},

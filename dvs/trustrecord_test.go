@@ -81,7 +81,7 @@ func TestTrustRecord(t *testing.T) {
 			r.refuse(d, false, recordNow)
 		}
 		r.approve(TrustedVersion{File: one, Bundle: two, Approved: recordNow})
-		if r.refused(one) || r.refused(two) || !r.refused(three) {
+		if r.refused(one) || r.refused(two) || !r.refused(three) || len(r.Refused) != 1 {
 			t.Errorf("%+v", r.Refused)
 		}
 	})
@@ -91,7 +91,7 @@ func TestTrustRecord(t *testing.T) {
 		approve(r, two, recordNow)
 		r.refuse(one, false, recordNow)
 		r.refuse(one, false, recordNow.Add(time.Minute))
-		if r.version(one) != nil || r.version(two) == nil || !r.refused(one) || r.refused(two) || len(r.Refused) != 1 || !r.Refused[0].At.Equal(recordNow.Add(time.Minute)) {
+		if r.version(one) != nil || r.version(two) == nil || len(r.Versions) != 1 || !r.refused(one) || r.refused(two) || len(r.Refused) != 1 || !r.Refused[0].At.Equal(recordNow.Add(time.Minute)) {
 			t.Errorf("%+v", r)
 		}
 		r.refuse(one, true, recordNow)

@@ -162,6 +162,9 @@ func TestTrustStoreDamaged(t *testing.T) {
 			}
 		}
 	}
+	if err := s.Put(ctx, key, []byte("refused"), []byte("approved")); err == nil || errors.Is(err, dvs.ErrTrustConflict) {
+		t.Error("a damaged record counts as one of another process:", err)
+	}
 	if err := s.Put(ctx, key, nil, []byte("approved")); err == nil {
 		t.Error("a damaged record was replaced as if it were missing")
 	}
