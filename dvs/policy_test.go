@@ -364,8 +364,13 @@ func TestPolicy(t *testing.T) {
 			net.Site("shop.example").Body("/s/c/SKILL.md", "text/markdown", strings.Replace(refund, "refund", "re--fund", 1))
 			net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/plain", refund)
 			l := dvs.NewLoader(host, dvs.Options{Policies: []*dvs.Policy{{}, &c.policy}, Roots: registry(t, c.roots...)})
-			if err := c.do(t.Context(), l); lookleap.CodeOf(err) != c.code || user.count() != c.asked {
+			err := c.do(t.Context(), l)
+			if lookleap.CodeOf(err) != c.code || user.count() != c.asked {
 				t.Fatalf("%d questions, %v", user.count(), err)
+			}
+			var refused *lookleap.Error
+			if c.code == dvs.CodePolicyDenied && (!errors.As(err, &refused) || !strings.HasPrefix(refused.Subject, "https://") || strings.Contains(refused.Message, "https://")) {
+				t.Errorf("what is refused, and why: %+v", refused)
 			}
 			if name == "user-does-not-register" {
 				for d := range l.Roots().All() {

@@ -79,13 +79,11 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 		p = place{page: u, served: u, file: true}
 	}
 	t := Target{URL: p.page.String(), place: p, Kind: KindOf(strings.TrimPrefix(unescape(u.Path()), "/"), nil)}
-	written, absolute := schemeOf(ref)
-	absolute = absolute && written != "" || strings.HasPrefix(ref, "//")
 	if denied := s.loader.refusalAt(u, ref); denied != nil {
 		return Target{}, denied
 	}
 	switch {
-	case !s.Root.Covers(SkillURL{place: p}), refused != nil, absolute && p.page.Host() != u.Host() && !p.alias:
+	case !s.Root.Covers(SkillURL{place: p}), refused != nil, p.page.Host() != u.Host() && !p.alias:
 		t.Access, t.Code = NeedsConsent, CodeOutsideTrustRoot
 		if t.Kind == Script && path.Ext(u.Path()) != "" {
 			return Target{}, refuse(CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
