@@ -38,6 +38,11 @@ func TestTrustKeeperErrors(t *testing.T) {
 	if _, err := k.list(late, "skill/"); !errors.Is(err, context.DeadlineExceeded) || lookleap.CodeOf(err) == CodeTrustStore {
 		t.Error(err)
 	}
+	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
+		if err := fmt.Errorf("a store: %w", ended); storeError(err) != err {
+			t.Errorf("%v counts as a damaged store", err)
+		}
+	}
 	refused := badTrust("the record cannot be read", nil)
 	if err := storeError(refused); err != error(refused) {
 		t.Error("the code of the store is added twice:", err)

@@ -190,7 +190,7 @@ func TestFeedFailures(t *testing.T) {
 				t.Error("an entry that was seen once is gone:", b(w))
 			}
 			told := slices.ContainsFunc(w.events.All(), func(e lookleap.Event) bool {
-				return e.Code == c.event && (slices.Contains([]string{"gone", "other-tag", "redirected"}, name) == (lookleap.CodeOf(e.Err) == lookleap.CodeBadStatus))
+				return e.Code == c.event && (name != "replayed" || strings.Contains(e.Err.Error(), "the sequence 1, and 2 was seen before")) && (slices.Contains([]string{"gone", "other-tag", "redirected"}, name) == (lookleap.CodeOf(e.Err) == lookleap.CodeBadStatus))
 			})
 			if !told {
 				t.Error("no event tells of it")
@@ -411,6 +411,13 @@ func TestWithdrawalsAdd(t *testing.T) {
 	t.Run("accept-same-value-of-another-kind", func(t *testing.T) {
 		if next, err := feed.Add(dvs.Withdrawal{Kind: dvs.WithdrawnRoot, Value: "a.example", Time: noon}, noon); err != nil || len(next.Entries) != 3 || len(feed.Entries) != 2 {
 			t.Error(next, err)
+		}
+	})
+	t.Run("reject-too-long", func(t *testing.T) {
+		for n, code := range map[int]lookleap.Code{8192: lookleap.CodeOK, 8193: lookleap.CodeLimit} {
+			if _, err := (*dvs.Withdrawals)(nil).Add(dvs.Withdrawal{Kind: dvs.WithdrawnKey, Value: strings.Repeat("k", n)}, time.Unix(0, 0)); lookleap.CodeOf(err) != code {
+				t.Errorf("%d bytes: %v", n, err)
+			}
 		}
 	})
 	t.Run("reject-what-no-loader-applies", func(t *testing.T) {

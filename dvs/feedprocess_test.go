@@ -247,14 +247,14 @@ func TestFeedStore(t *testing.T) {
 		const second = "https://feed.example/second.json"
 		w := newFeedWorld(t)
 		store := dvs.NewMemoryTrustStore()
-		state := fmt.Sprintf(`{"type":%q,"sequence":1,"entries":[{"kind":"skill","value":%q,"reason":"r","time":"2026-01-01T00:00:00Z"}],"validator":{}}`, dvs.TrustMediaType, trustedAt)
+		now := w.net.Clock().Now().Format(time.RFC3339Nano)
+		state := fmt.Sprintf(`{"type":%q,"sequence":1,"entries":[{"kind":"skill","value":%q,"reason":"r","time":"2026-01-01T00:00:00Z"}],"validator":{},"fetched":%q,"tried":%q}`, dvs.TrustMediaType, trustedAt, now, now)
 		if err := store.Put(t.Context(), "feed/"+second, nil, []byte(state)); err != nil {
 			t.Fatal(err)
 		}
 		w.options.FeedStore, w.options.Feeds = store, append(w.options.Feeds, dvs.FeedOptions{URL: second})
-		w.net.Site("feed.example").Handle("/second.json", must(dvs.NewWithdrawalsHandler(marshal(t, &dvs.Withdrawals{Sequence: 1, Updated: time.Unix(0, 0)}))))
-		if _, err := w.process(w.options).Load(t.Context(), trustedAt); lookleap.CodeOf(err) != dvs.CodeWithdrawn {
-			t.Error(err)
+		if _, err := w.process(w.options).Load(t.Context(), trustedAt); lookleap.CodeOf(err) != dvs.CodeWithdrawn || w.requests() != 1 {
+			t.Errorf("%v, %d requests", err, w.requests())
 		}
 	})
 	t.Run("accept-record-that-was-deleted", func(t *testing.T) {

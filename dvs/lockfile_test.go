@@ -397,6 +397,18 @@ func TestLockedDigestsInOrder(t *testing.T) {
 	}
 }
 
+// TestLockUnderARoot: the root that the caller names is in force, within that of the lockfile.
+func TestLockUnderARoot(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+	lock := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf([]byte(refund))})
+	root := must(dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{}))
+	skill, err := dvs.NewLoader(net.Host(), dvs.Options{Lock: lock}).LoadUnder(t.Context(), trustedAt, root)
+	if err != nil || skill.Root.String() != root.String() {
+		t.Errorf("%v, %v", skill, err)
+	}
+}
+
 // TestLockAndPin: where the caller pins another SKILL.md than the lockfile has, neither is loaded.
 func TestLockAndPin(t *testing.T) {
 	digest := dvs.DigestOf([]byte(refund))

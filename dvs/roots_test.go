@@ -352,3 +352,28 @@ func TestRevokedExactly(t *testing.T) {
 		}
 	}
 }
+
+// TestRootsInOrder: a name for every source, what a new platform leaves of the roots of a host, and
+// which of two blocks of one publisher is shown.
+func TestRootsInOrder(t *testing.T) {
+	if s := dvs.RootSource(6).String(); s != dvs.Undeclared.String() || dvs.SkillOnly.String() == s {
+		t.Error(s)
+	}
+	roots := registry(t, "https://forge.example.org/about/us/", "https://forge.example.org/a/")
+	dropped, err := roots.AddPlatform(dvs.Platform{Name: "forge", Hosts: []string{"forge.example.org"}, Owner: 1, Reserved: []string{"about"}})
+	if err != nil || len(dropped) != 1 || dropped[0].String() != "https://forge.example.org/about/us/" {
+		t.Errorf("%v, %v", dropped, err)
+	}
+	u, err := dvs.ParseSkillURL("https://forge.example.org/a/SKILL.md", roots.Rules())
+	if err != nil || !roots.Find(u).Source.Registered() {
+		t.Errorf("%s, %v", u, err)
+	}
+	for _, block := range []string{"https://codeberg.org/Acme/", "https://codeberg.org/acme/"} {
+		if _, err := roots.Block(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := roots.Find(skillURL(t, "https://codeberg.org/acme/r/src/branch/main/SKILL.md")); !d.Blocked || d.Root.String() != "https://codeberg.org/Acme/" {
+		t.Errorf("%+v", d)
+	}
+}

@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -276,5 +277,35 @@ func TestKeptOnlyIfAgreed(t *testing.T) {
 				t.Errorf("%+v, %v", r, err)
 			}
 		})
+	}
+}
+
+// TestConflictInOtherWords: a store may wrap the error that another process was faster.
+func TestConflictInOtherWords(t *testing.T) {
+	w := newTrustWorld(t)
+	store := &faultStore{TrustStore: w.store, at: 5, fault: func() ([]byte, error) { return nil, fmt.Errorf("busy: %w", dvs.ErrTrustConflict) }}
+	w.store = store
+	w.load(dvs.Options{}, lookleap.CodeOK, 1)
+	if !strings.HasPrefix(store.calls[4], "put ") || w.events.Has(dvs.CodeTrustNotKept) {
+		t.Errorf("%q", store.calls)
+	}
+}
+
+// TestFilesOfACommit: a whole commit names the files, so they are neither compared nor kept.
+func TestFilesOfACommit(t *testing.T) {
+	const sha = "0123456789abcdef0123456789abcdef01234567"
+	const at = "https://github.com/o/r/blob/" + sha + "/a/SKILL.md"
+	w := newTrustWorld(t)
+	github(w.net, "/o/r/"+sha+"/a/SKILL.md", string(skillText("See [more](ADVANCED.md).\n"))).Body("/o/r/"+sha+"/a/ADVANCED.md", "text/plain", "x")
+	l := w.process(dvs.Options{})
+	skill, err := l.LoadPinned(t.Context(), at, dvs.Pin{Commit: sha})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 2 {
+		t.Fatal(b.Files, err)
+	}
+	if r, err := l.Trusted(t.Context(), at); err != nil || r == nil || len(r.Versions) != 1 || r.Versions[0].Files != nil {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -195,3 +195,12 @@ func TestExpired(t *testing.T) {
 		})
 	}
 }
+
+// TestApprovedFilesEndARefusal: files that were refused and are approved later are not refused any more.
+func TestApprovedFilesEndARefusal(t *testing.T) {
+	skill, files, other := DigestOf([]byte("skill")), DigestOf([]byte("files")), DigestOf([]byte("other"))
+	r := &TrustRecord{Versions: []TrustedVersion{{File: skill}}, Refused: []RefusedVersion{{Digest: files}, {Digest: other}}}
+	if err := (&plannedFiles{File: skill, Bundle: files}).keep(r); err != nil || len(r.Refused) != 1 || r.Refused[0].Digest != other {
+		t.Errorf("%+v, %v", r.Refused, err)
+	}
+}

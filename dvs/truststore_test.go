@@ -133,6 +133,22 @@ func TestTrustStoreRace(t *testing.T) {
 	}
 }
 
+// TestTrustStoreList lists keys in alphabetical order, whatever their files are named.
+func TestTrustStoreList(t *testing.T) {
+	s := openTrust(t, t.TempDir())
+	var want []string
+	for i := range 9 {
+		key := fmt.Sprintf("skill/https://shop.example/%d/SKILL.md", i)
+		want = append(want, key)
+		if err := s.Put(t.Context(), key, nil, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := s.List(t.Context(), "skill/"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // TestTrustStoreDamaged changes and cuts a record at every byte: a damaged record is an error, and
 // never a missing or another one.
 func TestTrustStoreDamaged(t *testing.T) {
