@@ -313,6 +313,15 @@ func TestLockVerifies(t *testing.T) {
 		if err := both.Verify(all[0]); err != nil {
 			t.Error(err)
 		}
+		changed := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf(nil)})
+		if err := changed.Verify(all[0]); lookleap.CodeOf(err) != dvs.CodeNotLocked { // of its file ADVANCED.md
+			t.Error(err)
+		}
+		plain := b // no loader made it, and a lockfile needs no verdict
+		plain.Verdict = nil
+		if err := lock.Verify(plain); err != nil {
+			t.Error(err)
+		}
 		all[0].ID = all[1].ID
 		if err := both.Verify(all[0]); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Error(err)

@@ -102,6 +102,12 @@ func TestPolicyPinDeclares(t *testing.T) {
 	if skill := w.load(options(), lookleap.CodeOK, 0); skill.Root.String() != "https://shop.example/s/" {
 		t.Error(skill.Root)
 	}
+	narrow := must(dvs.ParseTrustRoot("https://shop.example/s/a/", dvs.Rules{}))
+	if skill, err := w.process(options()).LoadUnder(t.Context(), trustedAt, narrow); err != nil || skill.Root.String() != narrow.String() {
+		t.Errorf("the root that the caller names does not count: %v, %v", skill, err)
+	}
+	only := dvs.Options{Policies: []*dvs.Policy{{Register: dvs.RegisterPolicy}}, Lock: lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: digest})}
+	w.load(only, dvs.CodePolicyDenied, 0) // a lockfile declares no root either
 	w.site.Body("/s/b/SKILL.md", "text/markdown", refund)
 	root := must(dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{}))
 	if _, err := w.process(options()).LoadUnder(t.Context(), "https://shop.example/s/b/SKILL.md", root); lookleap.CodeOf(err) != dvs.CodePolicyDenied || w.user.count() != 0 {
