@@ -194,6 +194,13 @@ func TestPromptConsent(t *testing.T) {
 			if lookleap.CodeOf(err) != lookleap.CodePlanExpired {
 				t.Errorf("%v", err)
 			}
+			p, err = webconsent.New(webconsent.Options{Wait: 2 * lookleap.PlanLifetime})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.PromptConsent(t.Context(), newPlan(t, request()).Request()); lookleap.CodeOf(err) != lookleap.CodePlanExpired {
+				t.Errorf("waiting for longer: %v", err)
+			}
 			// One that does not wait leaves the end to the caller who resumes.
 			p, err = webconsent.New(webconsent.Options{Wait: -1})
 			if err != nil {

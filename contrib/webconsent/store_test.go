@@ -164,6 +164,7 @@ func TestStoreRecords(t *testing.T) {
 		want           lookleap.Code
 	}{
 		"accept-decision":               {whole, seal("decision", `{"id":"`+plan.ID()+`","decision":{"digest":"d","approved":["order"]}}`), lookleap.CodeOK},
+		"reject-decision-without-JSON":  {whole, seal("decision", "approved"), lookleap.CodeInternal},
 		"reject-decision-about-another": {whole, seal("decision", `{"id":"other","decision":{"digest":"d","approved":["order"]}}`), lookleap.CodeSealBroken},
 		"reject-plan-as-decision":       {whole, whole, lookleap.CodeSealBroken},
 		"reject-decision-in-clear":      {whole, []byte(`{"id":"` + plan.ID() + `","decision":{"digest":"d","approved":["order"]}}`), lookleap.CodeSealBroken},
@@ -174,7 +175,12 @@ func TestStoreRecords(t *testing.T) {
 			lookleap.CodeSealBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, p := newFaulty(t)
+			store := agent.NewMemoryStore()
+			later := time.Now().Add(2 * lookleap.PlanLifetime) // a decision that was made in time counts later, too
+			p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return later }})
+			if err != nil {
+				t.Fatal(err)
+			}
 			if err := store.Create(t.Context(), "webconsent-plan/"+plan.ID(), c.plan); err != nil {
 				t.Fatal(err)
 			}
@@ -261,6 +267,20 @@ func TestDecidedOnce(t *testing.T) {
 		time.Sleep(10 * time.Hour)
 		if !slices.Equal(got, want) {
 			t.Errorf("%q after more readings, want %q", got, want)
+		}
+		again := pending(t, newPlan(t, request()))
+		for range 2 { // a plan that was forgotten is a new one
+			if err := p.Suspend(t.Context(), again); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if err := p.Forget(t.Context(), again.Request.ID); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if got = got[len(want):]; len(got) != 2 {
+			t.Errorf("%q, want %s twice", got, again.Request.ID)
 		}
 		slices.Sort(want)
 		got = nil
