@@ -24,7 +24,7 @@ func TestQuestion(t *testing.T) {
 	}
 	t.Run("ANML-13.4-02/accept-both-named", func(t *testing.T) { // who owns the action and who offers it
 		r := asked(t, brandSite, Call{Site: "brand.example", Action: "here"})
-		hasTexts(t, r.Summary, "for an action of [brand.example], as a document of [shop.example] offers it")
+		hasTexts(t, r.Summary, "for an action of [brand.example], as a document of [shop.example] offers it", "!speaks for")
 		r = asked(t, brandSite, Call{Site: "shop.example", Action: "own"})
 		hasTexts(t, r.Summary, "for an action of [shop.example]", "!offers it", "!brand")
 	})
@@ -52,6 +52,13 @@ func TestQuestion(t *testing.T) {
 			if own != (v.Source == "shop.example") || own != strings.Contains(v.Label, "service's own choice") {
 				t.Errorf("%+v", v)
 			}
+		}
+	})
+	t.Run("accept-digest-of-what-is-sent", func(t *testing.T) {
+		doc := interact(`<action id="a" method="POST" endpoint="/a"><param name="seats"/></action>`)
+		two, three := asked(t, doc, Call{Action: "a", Args: map[string]string{"seats": "2"}}).Items[0], asked(t, doc, Call{Action: "a", Args: map[string]string{"seats": "3"}}).Items[0]
+		if !strings.HasPrefix(two.Digest, "sha256:") || two.Digest == three.Digest {
+			t.Errorf("%q and %q", two.Digest, three.Digest)
 		}
 	})
 	t.Run("ANML-13.4-04/accept-whole-address", func(t *testing.T) { // if it is longer than the summary shows

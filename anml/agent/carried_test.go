@@ -164,6 +164,28 @@ func TestOneFieldAsAnother(t *testing.T) {
 			t.Errorf("%+v", x.d)
 		}
 	})
+	t.Run("accept-default-of-the-document", func(t *testing.T) { // says nothing about the user
+		st := asker(t)
+		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="r" default="tea"/><param name="q" description`, 1)
+		if x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"q": "milk"}}); len(x.d.Plain) != 1 || x.d.Plain[0].Name != "q" {
+			t.Errorf("%+v", x.d)
+		}
+	})
+	t.Run("O03/reject-number-in-two-arguments", func(t *testing.T) { // of which a service told both together
+		st := asker(t)
+		pageFor(t, st.net, st.session(), "https://a.example/a", inform("Member "+secret, ""))
+		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="r"/><param name="q" description`, 1)
+		if x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"q": "4711", "r": "8822"}}); len(x.items) != 2 {
+			t.Errorf("%+v", x.items)
+		}
+	})
+	t.Run("ANML-14.2-04/reject-argument-that-was-sensitive-before", func(t *testing.T) {
+		st := asker(t)
+		must(t, st.session().consents.mark(t.Context(), "q", CategoryHealth))
+		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}); len(x.items) != 1 {
+			t.Errorf("%+v", x.items)
+		}
+	})
 	t.Run("O02/reject-fields-of-several-values", func(t *testing.T) {
 		st := asker(t)
 		st.user.Profile = Fields{

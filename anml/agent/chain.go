@@ -197,9 +197,6 @@ const tailRead = 16 << 10
 // headAt returns the head of the file. The caller holds the lock. It reads the last line if
 // another process wrote it, and all lines if the last one is damaged.
 func (l *FileDisclosureLedger) headAt(size int64) (Head, error) {
-	if size == 0 {
-		return Head{}, nil
-	}
 	if l.head.file == l.file && l.head.size == size {
 		return l.head.Head, nil
 	}

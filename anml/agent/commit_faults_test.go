@@ -176,6 +176,7 @@ func TestLedgerThatCannotBeRead(t *testing.T) {
 		"receipt":        second(NewReceipt(t.Context(), unread, 1, head)),
 		"interaction":    second(Interaction(t.Context(), unread, "p1")),
 		"export":         second(Filter{}.Export(t.Context(), unread, new(strings.Builder))),
+		"filtered":       second(Filter{Domain: "other.example"}.Export(t.Context(), unread, new(strings.Builder))),
 		"no-ledger":      second(VerifyLedger(t.Context(), nil, Head{}, Head{})),
 		"receipt-of-nil": second(NewReceipt(t.Context(), nil, 1, head)),
 	} {

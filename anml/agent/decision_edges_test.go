@@ -107,8 +107,8 @@ func TestEdgesOfReplies(t *testing.T) {
 	})
 	t.Run("ANML-11.1-06/accept-others-required-alone", func(t *testing.T) {
 		st := asker(t)
-		doc := booking("", askFor("email")+askFor("tel", `action="other" required="true"`)+askFor("fn", `action="other"`))
-		st.prepares(st.page(doc), Call{Reply: &Reply{RefuseOthers: true}}).sends(all, `<refuse field="tel"`, `!field="fn"`)
+		doc := booking("", askFor("email")+askFor("tel", `action="other" required="true"`)+askFor("fn", `action="other"`)+askFor("email", `action="other" required="true"`))
+		st.prepares(st.page(doc), Call{Reply: &Reply{RefuseOthers: true}}).sends(all, `<refuse field="tel"`, `!field="fn"`, `!<refuse field="email"`)
 	})
 	for name, c := range map[string]struct {
 		counter Counter

@@ -142,7 +142,7 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site
 		return nil, nil, err
 	}
 	if r.RefuseOthers {
-		b.others(site, act, asked)
+		b.others(site, asked)
 	}
 	err := b.args(ctx, act, args, c)
 	if err == nil {

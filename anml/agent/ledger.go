@@ -144,7 +144,7 @@ var errNoLedger = missing("there is no ledger", "take it from Session.Ledger")
 func (f Filter) picks(name string, e Entry) bool {
 	switch {
 	case name != "" && !under(name, append(strings.Fields(e.From), e.Serving, e.Owner, e.Endpoint)...),
-		!f.Since.IsZero() && e.Time.Before(f.Since),
+		e.Time.Before(f.Since),
 		!f.Before.IsZero() && !e.Time.Before(f.Before),
 		f.Plan != "" && e.Plan != f.Plan,
 		len(f.Kinds) > 0 && !slices.Contains(f.Kinds, e.Kind):

@@ -90,6 +90,13 @@ func TestIdentifyingThatEnds(t *testing.T) {
 			t.Errorf("%v, %v", p, err)
 		}
 	})
+	t.Run("reject-no-site", func(t *testing.T) { // the serving domain has none of the document's sites
+		net := newLab(t)
+		p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml", `<site domain="brand.example"><head><title>x</title></head></site>`)
+		if party, a := p.Owner(anml.Site{}, anmltrust.Knowledge); a != anmltrust.Dropped {
+			t.Errorf("%+v", party)
+		}
+	})
 	t.Run("reject-before-verifying", func(t *testing.T) {
 		net := newLab(t)
 		p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml", titled)

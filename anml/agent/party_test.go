@@ -430,7 +430,7 @@ func TestSecurityNotices(t *testing.T) {
 			p := r.open(bothSites)
 			r.says(p, "brand.example", "persona", "", 0)
 			told := r.notices(agent.NoticeSecurity)
-			if c.want == "" && len(told) != 0 || c.want != "" && (len(told) != 1 || told[0].Code != c.want || !strings.Contains(told[0].Text, "brand.example")) {
+			if c.want == "" && len(told) != 0 || c.want != "" && (len(told) != 1 || told[0].Code != c.want || !strings.Contains(told[0].Text, "Whether shop.example may speak for brand.example")) {
 				t.Errorf("%+v", told)
 			}
 		})

@@ -24,7 +24,7 @@ const authenticFor = 5 * time.Minute
 // first case it returns the entries too.
 func (s *Session) settle(ctx context.Context, plan string, e exchange, d *disclosure, approved func(item string) bool,
 	until, now time.Time) (*disclosure, []Entry, error) {
-	if d == nil || len(d.Tells) == 0 && len(d.Plain) == 0 {
+	if len(d.Tells) == 0 && len(d.Plain) == 0 {
 		return d, nil, nil
 	}
 	if err := s.context.refresh(ctx); err != nil {
@@ -169,7 +169,7 @@ func (w *settling) forbidden(t *tell) (why lookleap.Code, rule StandingRule, rul
 	switch {
 	case w.will.refuses(w.hosts):
 		why = CodeDomainRefused
-	case ruled && rule.Effect == EffectDeny:
+	case rule.Effect == EffectDeny:
 		why = CodeUserRule
 	}
 	return why, rule, ruled
@@ -207,7 +207,7 @@ func (w *settling) tainted(t *tell) (lookleap.Code, anml.Reason) {
 
 // authentic reports whether the user was authenticated recently.
 func (w *settling) authentic(ctx context.Context, t *tell) bool {
-	if age := w.now.Sub(t.Shown); age >= 0 && age <= authenticFor && !t.Shown.IsZero() {
+	if age := w.now.Sub(t.Shown); age >= 0 && age <= authenticFor {
 		return true
 	}
 	if !w.authenticated {
@@ -220,12 +220,12 @@ func (w *settling) authentic(ctx context.Context, t *tell) bool {
 // holds reports whether the basis of a tell that needs no question still exists.
 func (w *settling) holds(ctx context.Context, t *tell, rule StandingRule, ruled bool) (bool, error) {
 	asks := ruled && rule.Effect == EffectAsk
-	if len(t.From) == 0 && t.Category == "" && slices.ContainsFunc(t.fields(), w.s.consents.isSensitive) {
+	if len(t.From) == 0 && slices.ContainsFunc(t.fields(), w.s.consents.isSensitive) {
 		return false, nil // it was told for a sensitive purpose meanwhile
 	}
 	switch t.Code {
 	case CodeUserRule:
-		return ruled && rule.Effect == EffectAllow, nil
+		return rule.Effect == EffectAllow, nil
 	case CodeConsentInferred:
 		return w.will.inferred && !asks, nil
 	case CodeConsentHeld:
@@ -241,7 +241,7 @@ func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
 		prefix = keyTransfer
 	}
 	found, err := w.s.consents.find(ctx, prefix, w.e.cover(w.asker, t), t.Rule)
-	if found == nil || err != nil {
+	if found == nil {
 		return false, err
 	}
 	if found.Once {

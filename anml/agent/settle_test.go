@@ -176,6 +176,50 @@ func TestSensitiveSince(t *testing.T) {
 
 // TestRememberedForNobodyElse: a consent that is kept is for one asker, one
 // recipient and one value.
+func TestRulesSince(t *testing.T) {
+	allow, ask := StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}, StandingRule{Field: "*", Domain: "*", Effect: EffectAsk}
+	prepare := func(t *testing.T, requires string) (*stand, *prepared) {
+		st := asker(t)
+		if st.user.Policy.InferConsentFromInitiation(true); requires == "none" {
+			st.allow("lang", "*")
+		}
+		p := st.page(booking(rule("lang", requires), askFor("lang")))
+		x := st.prepares(p, Call{Initiated: true})
+		if requires == "explicit-consent" {
+			if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			x = st.prepares(p, Call{})
+		}
+		if len(x.items) != 0 {
+			t.Fatalf("asked about %+v", x.items)
+		}
+		return st, x
+	}
+	for _, requires := range []string{"none", "implicit-consent", "explicit-consent"} {
+		t.Run("accept-allowed-"+requires, func(t *testing.T) {
+			st, x := prepare(t, requires)
+			must(t, st.user.Policy.Set(allow))
+			x.sends(none, `value="de"`)
+		})
+		t.Run("reject-asked-"+requires, func(t *testing.T) {
+			st, x := prepare(t, requires)
+			must(t, st.user.Policy.Set(ask))
+			if entries := x.sends(none, `<refuse field="lang" reason="user-denied"`); entries[0].Code != CodeConsentWithdrawn {
+				t.Errorf("%+v", entries)
+			}
+		})
+	}
+	t.Run("reject-refused-domain-and-not-approved", func(t *testing.T) { // the domain is the reason
+		st := asker(t)
+		x := st.prepares(st.page(booking("", askFor("email"))), Call{})
+		must(t, st.user.Policy.RefuseDomain("shop.example"))
+		if entries := x.sends(none, `<refuse field="email" reason="user-denied"`); entries[0].Code != CodeDomainRefused {
+			t.Errorf("%+v", entries)
+		}
+	})
+}
+
 func TestRememberedForNobodyElse(t *testing.T) {
 	st := asker(t)
 	doc := booking(rule("email", "explicit-consent"), askFor("email"))

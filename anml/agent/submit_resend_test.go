@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -117,6 +118,58 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 	}
 }
 
+// TestRepeated: what a request that was sent before says about a later one, which may be another request.
+func TestRepeated(t *testing.T) {
+	for name, c := range map[string]struct {
+		method string
+		first  http.Handler
+		sent   []string
+	}{
+		"accept-result-that-is-busy": {"POST", lab.Status(303, "Location", "/b"), []string{"POST /a", "GET /b", "GET /b"}},
+		"accept-moved-head":          {"HEAD", lab.Status(301, "Location", "/b"), []string{"HEAD /a", "HEAD /b", "HEAD /b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, setting{doc: interact(action("a", c.method, "/a", ""))})
+				s.shop.Handle("/a", c.first)
+				s.shop.Handle("/b", lab.Sequence(lab.Status(503, "Retry-After", "1"), lab.Status(204)))
+				s.does(Call{Action: "a"}, lookleap.CodeOK)
+				s.sends(c.sent...)
+			})
+		})
+	}
+	t.Run("reject-forgotten-first-request", func(t *testing.T) { // it may have been done
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			s := newStage(t, setting{doc: repeatable, answer: lab.Status(500), host: func(h *lookleap.Host) {
+				others := h.Fetcher
+				h.Fetcher = fetcherFunc(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path == "/a" {
+						if n++; n > 1 {
+							return nil, errTest
+						}
+					}
+					return others.RoundTrip(r)
+				})
+			}})
+			_, err := s.page.Do(t.Context(), Call{Action: "a"})
+			if n != 2 || !errors.Is(err, ErrInDoubt) {
+				t.Errorf("%d requests, %v", n, err)
+			}
+		})
+	})
+	t.Run("accept-safe-method-as-idempotent", func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable})
+		s.session.user.Policy.VetoAct = func(_ context.Context, a Act) error {
+			if !a.Idempotent {
+				t.Errorf("%+v", a)
+			}
+			return nil
+		}
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+	})
+}
+
 // TestStatusesThatSayNothing: an answer that is not about the action is neither a
 // success nor a document, and it is unknown whether the action was done.
 func TestStatusesThatSayNothing(t *testing.T) {
@@ -201,6 +254,7 @@ func TestExpectedType(t *testing.T) {
 		"reject-any-text":       {`<response type="text/*"/>`, xml, Options{}},
 		"reject-list":           {`<response type="text/csv, */*"/>`, xml, Options{}},
 		"reject-line":           {`<response type="text/csv&#13;&#10;Cookie: x"/>`, xml, Options{}},
+		"reject-parameter":      {`<response type="text/csv; ="/>`, xml, Options{}},
 		"reject-word":           {`<response type="csv"/>`, xml, Options{}},
 		"reject-long":           {`<response type="text/` + strings.Repeat("x", 251) + `"/>`, xml, Options{}},
 	} {

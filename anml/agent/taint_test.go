@@ -198,7 +198,7 @@ func TestTaintBeyondItsLimit(t *testing.T) {
 // Texts are looked at two by two up to a number and a length, so that many cost no more.
 func TestTaintDivided(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
-	s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, "Member 4711-8822")
+	s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, "Member 4711-8822, voucher SUMMERTREE")
 	for name, c := range map[string]struct {
 		more  int
 		texts []string
@@ -211,6 +211,7 @@ func TestTaintDivided(t *testing.T) {
 		"repeated":  {maxDivided - 2, []string{"0", "0", "4711", "8822"}, true},
 		"long":      {0, []string{"4711", "8822" + strings.Repeat(" ", maxDividedLen-4)}, true},
 		"too-long":  {0, []string{"4711", "8822" + strings.Repeat(" ", maxDividedLen-3)}, false},
+		"words":     {0, []string{"summer", "tree"}, false},    // which are in too many texts
 		"one-alone": {0, []string{"4711-8822", "8822"}, false}, // which is found by itself
 	} {
 		t.Run("O03/"+name, func(t *testing.T) {

@@ -74,10 +74,10 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 }
 
 // others refuses the fields that other actions of the site require.
-func (b *telling) others(site anml.Site, act anml.Action, asked []item) {
+func (b *telling) others(site anml.Site, asked []item) {
 	var rest []anml.Ask
 	for a := range site.Knowledge().Asks() {
-		if a.Required() && a.Action() != act.ID() && !slices.ContainsFunc(asked, func(it item) bool { return it.field == a.Field() }) {
+		if a.Required() && !slices.ContainsFunc(asked, func(it item) bool { return it.field == a.Field() }) {
 			rest = append(rest, a)
 		}
 	}

@@ -65,10 +65,10 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 // untransferred records that the user refused a transfer. A pending question is not
 // recorded.
 func (s *Session) untransferred(ctx context.Context, plan *lookleap.Plan, err error) error {
-	effect, bad := parseTransfer(plan)
-	if bad != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
+	if !errors.Is(err, lookleap.ErrConsentRefused) {
 		return err
 	}
+	effect, _ := parseTransfer(plan) // it was made or parsed as one of a transfer before
 	c := effect.Cover
 	entry := Entry{
 		Time: s.now(), Plan: plan.ID(), Kind: EntryRefused, Field: c.Field, Serving: c.Serving, Owner: c.Owner,

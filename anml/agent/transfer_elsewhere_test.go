@@ -82,6 +82,27 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			t.Errorf("%+v", x.d)
 		}
 	})
+	t.Run("ANML-14.2-03/accept-shown-by-its-own-name", func(t *testing.T) {
+		st := newStand(t, labprompt.Approve())
+		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform confidentiality="restricted">You are `+annsEmail+`</inform></knowledge>`)
+		p := pageFor(t, st.net, st.s, "https://b.example/b", booking("", ""))
+		must(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "email", Value: &Value{Text: annsEmail}}))
+		if s := st.ask.Requests()[0].Items[0].Summary; !strings.Contains(s, `the argument "email"`) || strings.Contains(s, "which is your") {
+			t.Error(s)
+		}
+	})
+	t.Run("ANML-14.2-03/reject-effect-that-is-not-read", func(t *testing.T) {
+		s := transfers(t, restricted, labprompt.Pending())
+		var pending *lookleap.PendingError
+		if err := s.b.AuthorizeTransfer(t.Context(), member); !errors.As(err, &pending) {
+			t.Fatal(err)
+		}
+		plan, err := lookleap.NewPlan(*pending.Request, []byte(`{"type":"anml-transfer","cover":5}`), start)
+		must(t, err)
+		state, err := plan.State()
+		must(t, err)
+		hasCode(t, s.s.ResumeTransfer(t.Context(), state, labprompt.Decide(plan.Request())), lookleap.CodePlanInvalid)
+	})
 	t.Run("ANML-14.2-03/reject-malformed", func(t *testing.T) {
 		s := transfers(t, restricted, labprompt.Approve())
 		for _, x := range []Transfer{
@@ -143,6 +164,14 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			_ = s.b.AuthorizeTransfer(t.Context(), member)
 			if got := refused(t, s.s); !slices.Equal(got, []string{"refused member consent-refused b.example"}) {
 				t.Errorf("%q", got)
+			}
+		})
+		t.Run("reject-refusal-that-is-not-recorded", func(t *testing.T) {
+			s := transfers(t, restricted, labprompt.Deny())
+			s.s.user.Ledger = &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger()}
+			err := s.b.AuthorizeTransfer(t.Context(), member)
+			if first, _, _ := strings.Cut(err.Error(), "\n"); !errors.Is(err, errTest) || !errors.Is(err, lookleap.ErrConsentRefused) || strings.Contains(first, "ledger") {
+				t.Errorf("got %v", err)
 			}
 		})
 		t.Run("accept-refused-when-resumed", func(t *testing.T) {

@@ -66,7 +66,7 @@ func TestTransfer(t *testing.T) {
 		if len(asked) != 1 || len(asked[0].Items) != 1 || asked[0].Kind != lookleap.ConsentDisclose || asked[0].Items[0].Optional {
 			t.Fatalf("%+v", asked)
 		}
-		if s := asked[0].Items[0].Summary; !strings.Contains(s, "a.example") || !strings.Contains(s, "b.example") || !strings.Contains(s, "4711-8822") {
+		if s := asked[0].Items[0].Summary; !strings.Contains(s, "a.example") || !strings.Contains(s, "b.example") || !strings.Contains(s, `the field "member" with "4711-8822"`) {
 			t.Error(s)
 		}
 		err := c.b.AuthorizeTransfer(t.Context(), member)
