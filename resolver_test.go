@@ -209,7 +209,7 @@ func TestResolverOwnFetcher(t *testing.T) {
 	}
 }
 
-// TestResolverTimeout: a plug-in that gives up says so with the error of a context.
+// TestResolverTimeout: a plug-in that stops waiting returns the error of a context.
 func TestResolverTimeout(t *testing.T) {
 	for code, cause := range map[lookleap.Code]error{lookleap.CodeTimeout: context.DeadlineExceeded, lookleap.CodeCancelled: context.Canceled} {
 		h := &lookleap.Host{Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
