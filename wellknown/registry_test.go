@@ -126,6 +126,15 @@ func TestLoadRegistry(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	})
+	t.Run("WK-5.1-01/accept-largest-file", func(t *testing.T) {
+		const most = 4 << 20
+		begin, end := csvHeader+"x,IETF,[RFC1],permanent,\"", "\",,\n"
+		for size, want := range map[int]lookleap.Code{most: lookleap.CodeOK, most + 1: lookleap.CodeTooLarge} {
+			if _, err := load(begin + strings.Repeat("a", size-len(begin)-len(end)) + end); lookleap.CodeOf(err) != want {
+				t.Errorf("%d bytes: %v, want %s", size, err, want)
+			}
+		}
+	})
 	t.Run("WK-5.1-01/reject-file-that-was-cut", func(t *testing.T) {
 		cut := fmt.Errorf("the connection ended: %w", io.EOF)
 		r, err := wellknown.LoadRegistry(io.MultiReader(strings.NewReader(good), iotest.ErrReader(cut)), csvDate)
@@ -144,6 +153,7 @@ func TestLoadRegistry(t *testing.T) {
 	}{
 		{"WK-3.1-02", "reject-status", csvHeader + "x,IETF,[RFC1],foo,,,\n", lookleap.CodeBadStatus},
 		{"WK-5.1-01", "reject-columns", strings.Replace(good, "Reference", "Spec", 1), wellknown.CodeBadRegistry},
+		{"WK-5.1-01", "reject-more-columns", strings.Replace(csvHeader, "\n", ",More\n", 1) + "x,IETF,[RFC1],permanent,,,,\n", wellknown.CodeBadRegistry},
 		{"WK-5.1-01", "reject-fewer-columns", csvHeader + "x,IETF,[RFC1],permanent\n", wellknown.CodeBadRegistry},
 		{"WK-5.1-01", "reject-empty", "", wellknown.CodeBadRegistry},
 		{"WK-5.1-01", "reject-twice", csvHeader + strings.Repeat("x,IETF,[RFC1],permanent,,,\n", 2), wellknown.CodeBadRegistry},
@@ -166,7 +176,7 @@ func TestLoadRegistry(t *testing.T) {
 	} {
 		t.Run("WK-5.1-01/reject-naming-the-line-of-"+name, func(t *testing.T) {
 			_, err := load(good + row + "\n")
-			if bad := new(lookleap.Error); !errors.As(err, &bad) || bad.Position.Line != 4 {
+			if bad := new(lookleap.Error); !errors.As(err, &bad) || bad.Position.Line != 4 || bad.Position.Column != 1 && name != "quote" {
 				t.Errorf("got %v, want line 4", err)
 			}
 		})
