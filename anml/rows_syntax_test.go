@@ -43,7 +43,7 @@ func TestRowsSyntax(t *testing.T) {
 	r.clean("ANML-1.2.1-02/accept-conforming", XML, service(head))
 	r.returns("ANML-1.2.1-02/accept-without-findings", head+`<body lang="en">x</body>`, "[]", func(d *Document) any { return d.Findings() })
 	for code, deviation := range map[lookleap.Code]string{CodeMisplaced: "<body><title>x</title></body>", CodeANMLNamespace: "<zzz/>", CodeUnqualified: `<body zzz="1"/>`, CodeCase: "<Body/>",
-		CodeSurplus: "<body/><body/>", CodeMalformed: `<body><link/></body>`, CodeStrayText: "<knowledge>x</knowledge>", CodeBadValue: `<body usage="all"/>`, CodeDangling: `<footer><rights scope="z" usage="none"/></footer>`} {
+		CodeSurplus: "<body/><body/>", CodeMalformed: `<body><link/></body>`, CodeStrayText: "<knowledge>x</knowledge>", CodeBadValue: `<body lang="not a tag"/>`, CodeDangling: `<footer><rights scope="z" usage="none"/></footer>`} {
 		r.reads("ANML-1.2.1-02/accept-"+string(code), XML, service(head+deviation), none, "["+string(code)+"]", func(d *Document) any {
 			var codes []lookleap.Code
 			for _, f := range d.Findings() {
