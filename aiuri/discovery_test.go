@@ -394,7 +394,7 @@ func TestDiscoveryStates(t *testing.T) {
 	}
 }
 
-// TestPageFailures: a page that fails is no matter beside a document, unless its name is forged.
+// TestPageFailures: a page that fails is no matter next to a document, unless its name is forged.
 func TestPageFailures(t *testing.T) {
 	const shop = "https://shop.example"
 	for name, c := range map[string]struct {

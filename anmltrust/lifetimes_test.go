@@ -104,7 +104,7 @@ func TestSelfStands(t *testing.T) {
 	}
 }
 
-// TestDNSFailureStands: an answer that rests on a failure of the DNS does not stand beside a record
+// TestDNSFailureStands: an answer that rests on a failure of the DNS does not stand next to a record
 // that was read meanwhile.
 func TestDNSFailureStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
