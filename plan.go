@@ -113,7 +113,7 @@ func (r *ConsentRequest) makeValid() {
 			valid(&said.Source, &said.Label, &said.Text)
 		}
 	}
-	data, _ := json.Marshal(r.Verdict)
+	data, _ := json.Marshal(r.Verdict) // null if there is none, which is not read as a verdict
 	if v := new(Verdict); json.Unmarshal(data, v) == nil {
 		r.Verdict = v
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
 
 // examined returns the findings of a document in order: severity, requirement, path and message.
@@ -113,6 +115,35 @@ func TestExaminedAttributes(t *testing.T) {
 		{"ANML-12.7-03/reject-two-domains", service(`<head><title>T</title><trust domain="a.example b.example"/></head>`),
 			[]string{`error ANML-12.7-03 /anml/head/trust: domain="a.example b.example" is not exactly one domain name`}},
 	})
+}
+
+// TestBooleanAttributes reads attributes whose safe values differ, and counts the findings.
+func TestBooleanAttributes(t *testing.T) {
+	r := rows{t}
+	action := func(text string) string {
+		return `<interact><action id="a" method="GET" endpoint="/" idempotent="` + text + `" confirm="` + text + `"/></interact>`
+	}
+	for _, text := range []string{"1", "0", "yes", "TRUE", " true ", ""} {
+		name := "ANML-8.11-05/reject-" + fmt.Sprintf("%q", text)
+		r.returns(name, action(text), "false, confirmed true, 2 errors", func(d *Document) any {
+			a := first(d.Interact().Actions())
+			confirmed, _ := a.Confirm()
+			bad := 0
+			for _, f := range d.Findings() {
+				if f.Requirement == "ANML-8.11-05" && f.Severity == lookleap.SeverityError {
+					bad++
+				}
+			}
+			return fmt.Sprintf("%t, confirmed %t, %d errors", a.Idempotent(), confirmed, bad)
+		})
+	}
+	for _, text := range []string{"true", "false"} {
+		r.returns("ANML-8.11-05/accept-"+fmt.Sprintf("%q", text), action(text), text+" "+text, func(d *Document) any {
+			a := first(d.Interact().Actions())
+			confirmed, _ := a.Confirm()
+			return fmt.Sprint(a.Idempotent(), " ", confirmed)
+		})
+	}
 }
 
 func TestExaminedElements(t *testing.T) {

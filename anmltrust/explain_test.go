@@ -141,3 +141,25 @@ func TestExplained(t *testing.T) {
 		})
 	}
 }
+
+// TestFaultMatrix: each step, each way to fail: Tier 0, a reason, and nothing permitted.
+func TestFaultMatrix(t *testing.T) {
+	for name, spoil := range map[string]func(*world){
+		"dns-bogus": func(w *world) { w.dns.Bogus() }, "dns-error": func(w *world) { w.dns.ServFail() }, "dns-none": func(w *world) { w.dns.Clear() },
+		"record": func(w *world) { w.setRecord("v=anml1") }, "tls": func(w *world) { w.brand.Certificate(lab.SelfSigned) },
+		"status": manifestStatus(403), "type": func(w *world) { w.brand.Body(manifestPath, "text/html", "") }, "json": manifestBody("{"),
+		"expired": manifestBody(manifest(listed, "expires", `"2026-06-01T00:00:00Z"`)), "site": manifestBody(manifest(listed, "site", `"x.example"`)),
+		"entry": manifestBody(manifest(entry("shop.example", 7))), "unlisted": manifestBody(manifest("")),
+	} {
+		for _, id := range []string{"ANML-12.1-06", "ANML-12.5-23"} {
+			t.Run(id+"/reject-"+name, func(t *testing.T) {
+				w := newWorld(t, manifestOnly).willing()
+				spoil(w)
+				a, err := w.ask(shopClaim)
+				if a != nil || err == nil || !lookleap.CodeOf(err).Known() || lookleap.CodeOf(err) == lookleap.CodeInternal {
+					t.Errorf("%v, %v", a, err)
+				}
+			})
+		}
+	}
+}
