@@ -70,6 +70,8 @@ type outcome struct {
 	narrowing  bool // the host lies below the site, which may lower the tier of this host
 	unnarrowed bool // and does not (row B5)
 
+	rateLimited lookleap.Code // an endpoint answered 429, which ends this interaction with it (row E0)
+
 	reached  [partCount]bool
 	checks   []lookleap.Check
 	findings []lookleap.Finding
@@ -107,6 +109,9 @@ func (o *outcome) check(p part, row string, status lookleap.Status, code looklea
 // Tier 3: what the site did not say narrows nothing (row B5).
 func (o *outcome) deny(row string, code lookleap.Code) {
 	o.missing = nil
+	if code == CodeQuery429 || code == CodeManifest429 {
+		o.rateLimited = code
+	}
 	if !o.narrowing {
 		o.row = row
 		o.code = code

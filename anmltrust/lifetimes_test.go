@@ -73,6 +73,30 @@ func TestUnnarrowedStands(t *testing.T) {
 	}
 }
 
+// TestUnnarrowedRateLimited: a site that answers 429 about its own host is not asked again in the
+// interaction (row E0), although the host keeps its tier.
+func TestUnnarrowedRateLimited(t *testing.T) {
+	api := claimFrom("https://api.brand.example/x")
+	w := newWorld(t, manifestOnly)
+	w.brand.Status(manifestPath, 429, "Retry-After", "5")
+	w.in = w.v.Begin()
+	ask := func(tier anmltrust.Tier, code lookleap.Code, requests int) {
+		t.Helper()
+		w.net.Journal().Clear()
+		a, err := w.ask(api)
+		w.wants(a, err, tier, code)
+		if n := len(w.net.Journal().Requests()); n != requests {
+			t.Errorf("%d requests, want %d", n, requests)
+		}
+	}
+	ask(anmltrust.Self, anmltrust.CodeSelf, 1)
+	w.manifest(manifest(entry("api.brand.example", 1, "body"))).after(time.Hour)
+	w.dns.TTL(24 * time.Hour)
+	ask(anmltrust.Self, anmltrust.CodeSelf, 0)
+	w.in = w.v.Begin()
+	ask(anmltrust.Display, anmltrust.CodeSelfNarrowed, 1)
+}
+
 // TestSelfStands: an answer about the site itself stands for an hour. One about an invalid claim
 // does not stand, so that each is reported.
 func TestSelfStands(t *testing.T) {

@@ -66,9 +66,9 @@ func (v *Verifier) recall(ctx context.Context, q question, s subject, now time.T
 // settle remembers an outcome as its row says, and states it.
 func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now time.Time) *result {
 	q := g.q
-	if q.in != nil && (o.code == CodeQuery429 || o.code == CodeManifest429) {
+	if q.in != nil && o.rateLimited != "" {
 		q.in.mu.Lock()
-		q.in.rateLimited[o.pair()] = o.code
+		q.in.rateLimited[o.pair()] = o.rateLimited
 		q.in.mu.Unlock()
 	}
 	for _, grant := range o.ended {
@@ -99,7 +99,7 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 			v.evidence.Put(ctx, k.String(), shared.Entry[json.RawMessage]{Asked: d.checked, Found: d.checked, Value: d.record}, d.until)
 		}
 		v.letStandWhileAdvertised(g, r, d.until)
-	} else if o.unnarrowed && q.mode == normal {
+	} else if o.unnarrowed && o.rateLimited == "" && q.mode == normal {
 		v.letStandWhileAdvertised(g, r, g.unnarrowedUntil(now))
 	}
 	return r
@@ -119,7 +119,7 @@ func (v *Verifier) previousGrant(g *gathering, o *outcome, now time.Time) *resul
 	if g.q.mode == fresh || !isTemporary(o.code) {
 		return nil
 	}
-	if g.q.mode == normal && (o.code == CodeQuery429 || o.code == CodeManifest429) {
+	if g.q.mode == normal && o.rateLimited != "" {
 		return nil // row E0: in this interaction the endpoint is not asked again
 	}
 	again := *g.recalled
