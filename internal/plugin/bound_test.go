@@ -138,7 +138,7 @@ func TestResting(t *testing.T) {
 		if !b.Resting() {
 			t.Error("it rests too short")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if b.Resting() {
 			t.Error("it rests too long")
 		}
