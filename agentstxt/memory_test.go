@@ -2,24 +2,17 @@ package agentstxt
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestMemory: the memory of cached files is not much more than its estimate, whatever they contain.
 func TestMemory(t *testing.T) {
-	heap := func() int {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int(m.HeapAlloc)
-	}
 	file := func(line string) []byte {
 		var b strings.Builder
 		b.WriteString("User-agent: *\n")
@@ -28,35 +21,31 @@ func TestMemory(t *testing.T) {
 		}
 		return []byte(b.String())
 	}
-	var kept []any
-	robots := func(line string) func() int {
+	robots := func(line string) func() (any, int) {
 		data := file(line)
-		return func() int {
+		return func() (any, int) {
 			f := ParseRobots(data, "ExampleBot")
-			kept = append(kept, f)
-			return f.memory()
+			return f, f.memory()
 		}
 	}
-	policy := func(line string) func() int {
+	policy := func(line string) func() (any, int) {
 		data := []byte(signed(strings.Split(strings.TrimSuffix(string(file(line))[len("User-agent: *\n"):], "\n"), "\n")...))
-		return func() int {
+		return func() (any, int) {
 			p, err := Parse(data, Options{Limits: Limits{Directives: 1 << 20}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept = append(kept, p)
-			return p.memory()
+			return p, p.memory()
 		}
 	}
-	foreign := func(line string) func() int {
+	foreign := func(line string) func() (any, int) {
 		data := file(line)
-		return func() int {
+		return func() (any, int) {
 			p := Judge(Response{Status: 200, ContentType: plainText, Body: data}, Web("ExampleBot"))
-			kept = append(kept, p)
-			return p.memory()
+			return p, p.memory()
 		}
 	}
-	for name, load := range map[string]func() int{
+	for name, load := range map[string]func() (any, int){
 		"robots-short-rules": robots("Disallow: /%d"), "robots-one-rule": robots("Allow: /"), "robots-patterns": robots("Disallow: /*%d$"),
 		"robots-long-rules": robots("Disallow: /" + strings.Repeat("%%41", 200) + "%d"), "robots-comments": robots("# %d"), "robots-letters": robots("Disallow: /é%d"),
 		"robots-sitemaps": robots("Sitemap: https://a.example/%d"),
@@ -64,15 +53,7 @@ func TestMemory(t *testing.T) {
 		"foreign-rules": foreign("Disallow: /%d"),
 	} {
 		t.Run("O61/accept-estimate-of-"+name, func(t *testing.T) {
-			kept = nil
-			before, estimated := heap(), 0
-			for range 10 {
-				estimated += load()
-			}
-			if used := heap() - before; used > 2*estimated {
-				t.Errorf("%d bytes are estimated, %d are used", estimated, used)
-			}
-			kept = nil
+			lab.CheckEstimate(t, load)
 		})
 	}
 	t.Run("O61/reject-files-beyond-the-memory", func(t *testing.T) {

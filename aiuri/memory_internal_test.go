@@ -4,21 +4,21 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestCachesAreBounded checks that the estimated sizes of what is cached are not far below
 // the measured ones, and that caches of large entries keep to their number of bytes.
 func TestCachesAreBounded(t *testing.T) {
 	const ecKey = `{"kid":"%d-%s","kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}`
-	keySetOf := func(member func(int) string) func() int {
-		return func() int {
+	keySetOf := func(member func(int) string) func() (any, int) {
+		return func() (any, int) {
 			members := make([]string, MaxKeys)
 			for i := range members {
 				members[i] = member(i)
@@ -27,22 +27,20 @@ func TestCachesAreBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept = append(kept, set)
-			return set.memory()
+			return set, set.memory()
 		}
 	}
-	document := func(text string) func() int {
-		return func() int {
+	document := func(text string) func() (any, int) {
+		return func() (any, int) {
 			d, err := ParseDescriptor([]byte(text), "https://bank.example")
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept = append(kept, d)
-			return d.memory()
+			return d, d.memory()
 		}
 	}
 	many := func(piece string, n int) string { return strings.Repeat(piece+",", n-1) + piece }
-	for name, load := range map[string]func() int{
+	for name, load := range map[string]func() (any, int){
 		"many-keys":    keySetOf(func(i int) string { return fmt.Sprintf(ecKey, i, "") }),
 		"long-key-ids": keySetOf(func(i int) string { return fmt.Sprintf(ecKey, i, strings.Repeat("x", 2000)) }),
 		"long-rsa-keys": keySetOf(func(i int) string {
@@ -58,7 +56,7 @@ func TestCachesAreBounded(t *testing.T) {
 			}
 			return b.String()
 		}() + `}`),
-		"many-candidates": func() int {
+		"many-candidates": func() (any, int) {
 			e := &evidence{}
 			for i := range MaxLinks {
 				e.links = append(e.links, fmt.Sprintf("AI://bank.example/%d/%s", i, strings.Repeat("x", 8000)))
@@ -68,20 +66,11 @@ func TestCachesAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.conclude(time.Now(), time.Time{})
-			kept = append(kept, d)
-			return d.memory()
+			return d, d.memory()
 		},
 	} {
 		t.Run("O61/accept-estimate-of-"+name, func(t *testing.T) {
-			kept = nil
-			before, estimated := heap(), 0
-			for range 10 {
-				estimated += load()
-			}
-			if used := heap() - before; used > 2*estimated {
-				t.Errorf("%d bytes are estimated, %d are used", estimated, used)
-			}
-			kept = nil
+			lab.CheckEstimate(t, load)
 		})
 	}
 	t.Run("O61/reject-key-sets-beyond-the-memory", func(t *testing.T) {
@@ -125,17 +114,6 @@ func TestCachesAreBounded(t *testing.T) {
 			t.Errorf("%d bytes are cached", n)
 		}
 	})
-}
-
-// kept keeps what is measured alive.
-var kept []any
-
-func heap() int {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }
 
 // TestCallLimitForgets: what is counted by authority is forgotten with its last call.

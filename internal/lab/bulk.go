@@ -5,8 +5,10 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 const megabyte = 1 << 20
@@ -148,4 +150,28 @@ func Replace(body string) Fault {
 func (a *answer) send(w http.ResponseWriter) {
 	a.begin(w)
 	w.Write(a.body.Bytes())
+}
+
+// CheckEstimate calls load ten times, which returns a value and an estimate of its memory in bytes.
+// It fails the test if the values use more than twice of what is estimated.
+func CheckEstimate(t testing.TB, load func() (value any, estimated int)) {
+	t.Helper()
+	heap := func() int {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	var kept [10]any
+	before, estimated := heap(), 0
+	for i := range kept {
+		value, n := load()
+		kept[i] = value
+		estimated += n
+	}
+	if used := heap() - before; used > 2*estimated {
+		t.Errorf("%d bytes are estimated, %d are used", estimated, used)
+	}
+	runtime.KeepAlive(kept)
 }
