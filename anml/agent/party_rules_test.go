@@ -1,13 +1,37 @@
 package agent_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 )
+
+// TestPartiesWithoutAClaim: names that no claim can be verified for are parties without authority.
+func TestPartiesWithoutAClaim(t *testing.T) {
+	t.Run("X4/reject-site-whose-name-is-too-long", func(t *testing.T) { // for a record: it is shown as it is written
+		long := strings.Repeat("abcdefg.", 30) + "example.org" // 251 bytes
+		p := newRetail(t).open(everything(long))
+		if i := slices.IndexFunc(p.Parties(), func(x agent.Party) bool { return x.Domain == long }); i < 0 || p.Parties()[i].Tier != 0 || p.Parties()[i].Err == nil {
+			t.Errorf("%+v", p.Parties())
+		}
+	})
+	t.Run("X4/reject-names-that-contradict-each-other", func(t *testing.T) { // which the document's findings say
+		p := newRetail(t).open(`<head><title>T</title><trust domain="brand.example"/><trust domain="other.example"/></head>`)
+		if !slices.ContainsFunc(p.Document().Findings(), func(f lookleap.Finding) bool { return f.Code == anml.CodeClaim }) {
+			t.Errorf("%+v", p.Document().Findings())
+		}
+		for _, party := range p.Parties() {
+			if party.Domain != "shop.example" && party.Tier != 0 {
+				t.Errorf("%+v", party)
+			}
+		}
+	})
+}
 
 // TestTextOfRules: a model reads the rule that the decisions use, and no authorization that has ended.
 func TestTextOfRules(t *testing.T) {
@@ -48,5 +72,22 @@ func TestTextOfRules(t *testing.T) {
 				t.Error(text)
 			}
 		})
+	}
+}
+
+// At Tier 1 only what is public is the site's: of the rest, nothing that the site
+// would permit is permitted.
+func TestUsageAtTier1(t *testing.T) {
+	r := newRetail(t).grants(1, "knowledge")
+	r.open(`<site domain="brand.example"><knowledge><inform usage="store">public</inform><inform usage="store" confidentiality="restricted">restricted</inform></knowledge></site>`)
+	want := map[string]anml.Usage{"public": anml.UsageStore, "restricted": anml.UsageDisplay}
+	for i := range r.session.Context().Informs("") {
+		if i.Usage != want[i.Text] {
+			t.Errorf("%s: %v", i.Text, i.Usage)
+		}
+		delete(want, i.Text)
+	}
+	if len(want) > 0 {
+		t.Error("not there:", want)
 	}
 }
