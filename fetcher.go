@@ -48,7 +48,8 @@ const (
 	idleTimeout      = 30 * time.Second
 	maxHeaderBytes   = 32 << 10
 	exchangeTimeout  = 5 * time.Minute
-	leastRate        = 256 // bytes of a body per second
+	leastRate        = 256     // bytes of a body per second
+	window           = 1 << 20 // bytes of a body that are received before they are read
 )
 
 // FetcherOptions are the options of [NewFetcher]. The zero value is safe.
@@ -86,8 +87,9 @@ type FetcherOptions struct {
 // NewFetcher returns the guarded fetcher. It uses only https, connects only to public
 // addresses (checked again on each socket), and only to port 443 unless the options
 // allow others. It requires TLS 1.2 or later and speaks HTTP/1.1 and HTTP/2. It uses no
-// proxy, no cookies and no decompression, and accepts at most 32 KiB of header. If
-// DNSSEC validation fails, it does not connect.
+// proxy, no cookies and no decompression. It accepts at most 32 KiB of header, and of an
+// HTTP/2 body at most 1 MiB more than was read. If DNSSEC validation fails, it does not
+// connect.
 //
 // Each call of RoundTrip sends the request at most once. Where the standard client would
 // repeat it, because the server closed a connection or reset a stream, RoundTrip returns
@@ -127,6 +129,7 @@ func NewFetcher(o FetcherOptions) Fetcher {
 			return nil, refusal(&netguard.Error{Code: netguard.CodeBlockedNetwork, Network: "http", Reason: "only https is allowed"})
 		},
 		Protocols:              &protocols,
+		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: window},
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		ResponseHeaderTimeout:  headerTimeout,

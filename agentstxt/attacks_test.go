@@ -3,12 +3,12 @@ package agentstxt
 import (
 	"context"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/alloctest"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -266,18 +266,11 @@ func wantCheapRefusal(t *testing.T, file string) {
 	t.Helper()
 	const limit = 512 << 10
 	data := []byte(file)
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	_, err := Parse(data, Options{})
-	runtime.ReadMemStats(&after)
-	if err == nil {
-		t.Fatal("the file is valid")
-	}
-	// All that was allocated, garbage too, is more than the peak.
-	if used := int(after.TotalAlloc-before.TotalAlloc) + min(len(data), limit); used > 3*limit {
-		t.Errorf("%d bytes for a limit of %d", used, limit)
-	}
+	alloctest.AtMost(t, 3*limit-min(len(data), limit), func() {
+		if _, err := Parse(data, Options{}); err == nil {
+			t.Fatal("the file is valid")
+		}
+	})
 }
 
 // BenchmarkRefusal measures the time of what wantCheapRefusal checks. The goal is 100 ms.

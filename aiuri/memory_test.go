@@ -3,12 +3,12 @@ package aiuri_test
 import (
 	"bytes"
 	"crypto"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/alloctest"
 )
 
 // TestVerifyIsCheap counts every byte that is allocated for results as large as
@@ -41,16 +41,11 @@ func TestVerifyIsCheap(t *testing.T) {
 			for form, size := range map[string]int{"detached": aiuri.MaxResult, "embedded": aiuri.MaxResult * 3 / 4} {
 				t.Run(name+"-"+id+"-"+form, func(t *testing.T) {
 					r := must(aiuri.SignResult(fill(c.begin, c.piece, c.end, size), aiuri.SigningKey{ID: id, Private: key}, aiuri.SignOptions{Detached: form == "detached"}))
-					var before, after runtime.MemStats
-					runtime.ReadMemStats(&before)
-					_, err := aiuri.VerifyResult(r, set, now, aiuri.Expectation{})
-					runtime.ReadMemStats(&after)
-					if code := lookleap.CodeOf(err); code != c.code {
-						t.Errorf("got %v", err)
-					}
-					if used := after.TotalAlloc - before.TotalAlloc; used > 2*aiuri.MaxResult {
-						t.Errorf("%.2f times the limit", float64(used)/aiuri.MaxResult)
-					}
+					alloctest.AtMost(t, 2*aiuri.MaxResult, func() {
+						if _, err := aiuri.VerifyResult(r, set, now, aiuri.Expectation{}); lookleap.CodeOf(err) != c.code {
+							t.Errorf("got %v", err)
+						}
+					})
 				})
 			}
 		}
@@ -64,13 +59,11 @@ func TestGatewayIsCheap(t *testing.T) {
 	g := newGatewayWorld(t)
 	body := strings.Repeat("x", limit)
 	g.serve(t, "POST", payTarget, "{}") // what is found out once is not counted
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	w := g.serve(t, "POST", payTarget, body)
-	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; w.Code != 200 || used > 2*limit {
-		t.Errorf("%d with %.2f times the limit", w.Code, float64(used)/limit)
-	}
+	alloctest.AtMost(t, 2*limit, func() {
+		if w := g.serve(t, "POST", payTarget, body); w.Code != 200 {
+			t.Errorf("got %d", w.Code)
+		}
+	})
 }
 
 // TestInvocationIsCheap counts what a client allocates for a request as large as it
@@ -83,13 +76,7 @@ func TestInvocationIsCheap(t *testing.T) {
 	r := aiuri.Request{URI: pay.URI, Body: []byte("{}")}
 	must(client.Invoke(t.Context(), r)) // what is found out once is not counted
 	r.Body = bytes.Repeat([]byte("x"), aiuri.DefaultMaxBody)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err := client.Invoke(t.Context(), r)
-	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > 3*aiuri.DefaultMaxBody+aiuri.DefaultMaxBody/2 {
-		t.Errorf("%v with %.2f times the limit", err, float64(used)/aiuri.DefaultMaxBody)
-	}
+	alloctest.AtMost(t, 3*aiuri.DefaultMaxBody+aiuri.DefaultMaxBody/2, func() { must(client.Invoke(t.Context(), r)) })
 }
 
 func TestRequestDigest(t *testing.T) {

@@ -2,13 +2,12 @@ package anmltrust_test
 
 import (
 	"context"
-	"math"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/alloctest"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -22,21 +21,12 @@ func TestCostOfRefusing(t *testing.T) {
 	}
 	check := func(name string, most int, refuse func() error) {
 		t.Run(name, func(t *testing.T) {
-			used, err := uint64(math.MaxUint64), error(nil)
-			for range 3 { // others in this process allocate too
-				var before, after runtime.MemStats
-				runtime.GC()
-				runtime.ReadMemStats(&before)
-				err = refuse()
-				runtime.ReadMemStats(&after)
-				used = min(used, after.TotalAlloc-before.TotalAlloc)
-			}
-			if used > uint64(most)+16<<10 { // the error itself, and its place
-				t.Errorf("%d KiB, at most %d", used>>10, most>>10)
-			}
-			if code := lookleap.CodeOf(err); err == nil || !code.Known() {
-				t.Errorf("got %v", err)
-			}
+			const theError = 16 << 10 // and its place
+			alloctest.AtMost(t, most+theError, func() {
+				if err := refuse(); err == nil || !lookleap.CodeOf(err).Known() {
+					t.Errorf("got %v", err)
+				}
+			})
 		})
 	}
 	head, tail, _ := strings.Cut(manifest("!"), "!")

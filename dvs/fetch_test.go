@@ -3,10 +3,8 @@ package dvs_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/alloctest"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -111,21 +110,6 @@ func TestHops(t *testing.T) {
 	})
 }
 
-// costOf is what f allocates in bytes, garbage included: the least of three,
-// since others in this process allocate too.
-func costOf(f func()) int {
-	least := uint64(math.MaxUint64)
-	for range 3 {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		least = min(least, after.TotalAlloc-before.TotalAlloc)
-	}
-	return int(least)
-}
-
 // filled is head, then a piece as often as it fits, then tail.
 func filled(size int, head, piece, tail string) []byte {
 	return []byte(head + strings.Repeat(piece, (size-len(head)-len(tail))/len(piece)) + tail)
@@ -137,13 +121,11 @@ func TestCostOfRefusing(t *testing.T) {
 	const skill, index, lock = 1 << 20, 1 << 20, 16 << 20
 	check := func(name string, limit int, refuse func() error) {
 		t.Run(name, func(t *testing.T) {
-			var err error
-			if used := costOf(func() { err = refuse() }); used > 3*limit {
-				t.Errorf("%d KiB for a limit of %d KiB", used>>10, limit>>10)
-			}
-			if code := lookleap.CodeOf(err); err == nil || !code.Known() {
-				t.Errorf("got %v", err)
-			}
+			alloctest.AtMost(t, 3*limit, func() {
+				if err := refuse(); err == nil || !lookleap.CodeOf(err).Known() {
+					t.Errorf("got %v", err)
+				}
+			})
 		})
 	}
 	const head = "---\nname: a\ndescription: b\n"
@@ -197,13 +179,13 @@ func TestCostOfRefusing(t *testing.T) {
 	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).
 		Body("/s/b/SKILL.md", "text/markdown", "x").Fault("/s/b/SKILL.md", lab.Endless()).
 		Body("/s/a/MORE.md", "text/markdown", "x").Fault("/s/a/MORE.md", lab.Endless())
-	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
-	loaded, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+	options := dvs.Options{Roots: registry(t, "https://shop.example/")}
+	loaded, err := dvs.NewLoader(net.Host(), options).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	check("C20/reject-skill-without-end", skill, func() error {
-		_, err := loader.Load(t.Context(), "https://shop.example/s/b/SKILL.md")
+		_, err := dvs.NewLoader(net.Host(), options).Load(t.Context(), "https://shop.example/s/b/SKILL.md")
 		return err
 	})
 	check("D08/reject-resource-without-end", 10<<20, func() error {
@@ -231,19 +213,14 @@ func TestCostOfReading(t *testing.T) {
 		"UTF-16":      {[]byte(utf16le("\ufeff---\nname: a\ndescription: b\n---\n" + strings.Repeat("x", size/2-100))), dvs.Lenient, 7},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var skill *dvs.Skill
-			used := costOf(func() {
-				var err error
-				if skill, _, err = dvs.ParseSkill(c.data, c.profile, dvs.Limits{}); err != nil {
+			alloctest.AtMost(t, c.most*size, func() {
+				skill, _, err := dvs.ParseSkill(c.data, c.profile, dvs.Limits{})
+				if err != nil {
 					t.Fatal(err)
 				}
 				skill.Blocks()
 				skill.References()
 			})
-			if used > c.most*size {
-				t.Errorf("%.1f times the size", float64(used)/size)
-			}
-			t.Logf("%.1f times the size", float64(used)/size)
 		})
 	}
 	t.Run("the-rest-of-many-blocks-is-code", func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/alloctest"
 )
 
 func withBody(t testing.TB, body string) *dvs.Skill {
@@ -91,7 +92,7 @@ func TestMarkdownIsLinear(t *testing.T) {
 		t.Run("C17/accept-"+name, func(t *testing.T) {
 			body := strings.Repeat(piece, 1<<20/len(piece))
 			skill := withBody(t, body)
-			checkCost(t, func() {
+			alloctest.AtMost(t, maxCost, func() {
 				skill.Blocks()
 				skill.References()
 			})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/alloctest"
 )
 
 // file is a SKILL.md with the given header.
@@ -329,7 +330,7 @@ func TestHostileHeaders(t *testing.T) {
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			for _, profile := range []dvs.Profile{dvs.DVS, dvs.Lenient} {
-				checkCost(t, func() {
+				alloctest.AtMost(t, maxCost, func() {
 					if _, _, err := dvs.ParseSkill([]byte(file(c.header)), profile, dvs.Limits{}); err == nil {
 						t.Error("accepted")
 					}

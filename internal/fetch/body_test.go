@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/alloctest"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/lab"
 )
@@ -206,7 +207,7 @@ func TestMemoryWhileRefusing(t *testing.T) {
 	tests := []struct {
 		name string
 		f    fetcherFunc
-		most uint64 // of limit, in percent
+		most int // of limit, in percent
 	}{
 		{"announced", answer(http.Header{}, 1<<40, func() io.Reader { return zeros{} }), 10},
 		{"endless", answer(http.Header{}, -1, func() io.Reader { return zeros{} }), 110},
@@ -214,22 +215,15 @@ func TestMemoryWhileRefusing(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run("F14/reject-"+test.name+"-in-bounded-memory", func(t *testing.T) {
-			used := allocated(func() {
+			alloctest.AtMost(t, limit*test.most/100, func() {
 				resp, err := do(t, test.f, &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/")
 				failure(t, resp, err, lookleap.CodeTooLarge)
 			})
-			if used > limit*test.most/100 {
-				t.Errorf("%d octets allocated for a limit of %d", used, limit)
-			}
-			t.Logf("%.2f × the limit", float64(used)/limit)
 		})
 	}
 	t.Run("F14/accept-in-bounded-memory", func(t *testing.T) {
 		f := answer(http.Header{}, -1, func() io.Reader { return io.LimitReader(zeros{}, limit) })
-		used := allocated(func() { must(t, f, &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/") })
-		if used > limit*21/10 {
-			t.Errorf("%d octets allocated for a body of %d", used, limit)
-		}
+		alloctest.AtMost(t, limit*21/10, func() { must(t, f, &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/") })
 	})
 }
 

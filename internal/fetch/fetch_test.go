@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -482,14 +481,4 @@ func TestHeaderLimits(t *testing.T) {
 		n.Site("shop.example").Fault("/", lab.Informational(103, 3), lab.HeaderBomb(20<<10))
 		must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/")
 	})
-}
-
-// allocated is all that was ever allocated while fn ran, which bounds what was in use.
-func allocated(fn func()) uint64 {
-	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	fn()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }

@@ -1,0 +1,32 @@
+// Package alloctest bounds the memory that a piece of work takes.
+package alloctest
+
+import (
+	"math"
+	"runtime"
+	"testing"
+)
+
+// attempts is how often work is measured before it counts as too expensive.
+const attempts = 10
+
+// AtMost fails the test if f allocates more than most bytes, garbage included, and
+// returns the least that it allocated. The runtime counts for the whole process, where
+// servers and the end of other tests allocate too: f is called again until one call stays
+// within the bound.
+func AtMost(t testing.TB, most int, f func()) int {
+	t.Helper()
+	least := uint64(math.MaxUint64)
+	for range attempts {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		if least = min(least, after.TotalAlloc-before.TotalAlloc); least <= uint64(most) {
+			return int(least)
+		}
+	}
+	t.Errorf("at least %d KiB were allocated, and %d KiB is the most", least>>10, most>>10)
+	return int(least)
+}
