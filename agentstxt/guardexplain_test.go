@@ -41,16 +41,16 @@ func TestGuardExplains(t *testing.T) {
 		want    string
 	}{
 		{"accept-line", Options{}, rules(signed("/a ALLOW"), ""), "/a", "ok: a directive allows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)"},
 		{"accept-limit", Options{}, rules(signed("/a ALLOW limit=2"), ""), "/a", "ok: a directive allows the path in line 2, at most 2 requests in the window\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2, at most 2 requests in the window (line 2: /a)"},
 		{"reject-unlisted", Options{}, rules(signed("/a ALLOW"), ""), "/b", "unlisted: no directive matches the path\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 failed unlisted: no directive matches the path"},
 		{"reject-line", Options{}, rules(signed("/a DISALLOW"), ""), "/a", "disallowed: a directive disallows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 failed disallowed: a directive disallows the path in line 2 (line 2: /a)"},
 		{"reject-restricted", Options{}, rules("/a ALLOW", ""), "/a", "hash-missing: the whole origin is restricted: the first line that is neither comment nor blank is not a hash line, in line 1 of its policy\n" +
 			"AGT-5-01 failed hash-missing: agents.txt: 1:1: the first line that is neither comment nor blank is not a hash line (hash-missing); write \"*\" and 64 lower-case hex digits, with nothing after them\n" +
@@ -66,22 +66,22 @@ func TestGuardExplains(t *testing.T) {
 			"AGT-5-04 skipped skipped: the origin publishes no policy\n" +
 			"AGT-1-01 passed ok: the origin has no robots.txt"},
 		{"accept-both", web, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /b\n"), "/a", "ok: a directive allows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
 			"AGT-1-01 passed ok: no rule of robots.txt disallows the path"},
 		{"accept-robots-line", web, rules(signed("/a ALLOW"), "User-agent: ExampleBot\nDisallow: /\nAllow: /a\nCrawl-delay: 2\n"), "/a", "ok: a directive allows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
 			"AGT-1-01 passed ok: robots.txt allows the path in line 3; it names ExampleBot; it asks for 2s between requests (line 3: /a)"},
 		{"reject-robots-line", web, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /a\n"), "/a", "robots-disallowed: a rule of robots.txt disallows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: the policy allows the path (line 2: /a)\n" +
 			"AGT-1-01 failed robots-disallowed: a rule of robots.txt disallows the path in line 2 (line 2: /a)"},
 		{"reject-both", web, rules(signed("/a DISALLOW"), "User-agent: *\nDisallow: /a\n"), "/a", "disallowed: a directive disallows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 failed disallowed: a directive disallows the path in line 2 (line 2: /a)"},
 		{"reject-policy-not-robots", web, rules(signed("/a DISALLOW"), "User-agent: *\nAllow: /a\nDisallow: /b\n"), "/a", "disallowed: a directive disallows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 failed disallowed: a directive disallows the path in line 2 (line 2: /a)"},
 		{"reject-robots-without-policy", web, func(w *world) {
 			w.site.Status("/agents.txt", 404)
@@ -94,16 +94,16 @@ func TestGuardExplains(t *testing.T) {
 			w.servesFile(signed("/a ALLOW"))
 			w.site.Status("/robots.txt", 503)
 		}, "/a", "unavailable: robots.txt could not be read, so every path counts as disallowed: the server answered 503\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: the policy allows the path (line 2: /a)\n" +
 			"AGT-1-01 failed unavailable: robots.txt could not be read, so every path counts as disallowed: the server answered 503"},
 		{"accept-usage", web, rules(signed("/a ALLOW"), "User-agent: *\nContent-Signal: ai-train=no\nDisallow: /b\n"), "/a", "ok: a directive allows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
 			"AGT-1-01 passed ok: no rule of robots.txt disallows the path\n" +
 			" noted content-usage: the site states about the use of its content: ai-train=no (ai-train=no)"},
 		{"accept-robots-cut", Options{Robots: Robots{Token: "ExampleBot"}, Limits: Limits{Size: 1 << 10}}, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /b\n"+strings.Repeat("# x\n", 1<<10)), "/a", "ok: a directive allows the path in line 2\n" +
-			"AGT-7-01 passed ok: the policy is whole, with 1 directives\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
 			"AGT-1-01 passed ok: no rule of robots.txt disallows the path; it is longer than the limit, and its end was not read"},
 		{"reject-clear-text", Options{RefuseHTTP: true}, missing, "http", "insecure-transport: the whole origin is restricted: policies over plain http are not accepted\n" +

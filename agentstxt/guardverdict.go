@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // refuse reports a refusal to the host and returns it as an error. The cause may be nil.
@@ -140,7 +141,7 @@ func (e *cachedPolicy) readCheck() lookleap.Check {
 		read.Status, read.Code, read.Requirement = lookleap.Noted, lookleap.CodeStale, "AGT-2-12"
 		read.Message = "the policy could not be read again, so an earlier copy is in force"
 	case p.state == Valid:
-		read.Message = fmt.Sprintf("the policy is whole, with %d directives", p.own)
+		read.Message = "the policy is whole, with " + plaintext.Plural(p.own, "directive", "directives")
 	case p.state == Absent:
 		read.Status, read.Code, read.Requirement = lookleap.Noted, p.reason, "AGT-2-08"
 		read.Message = "the origin publishes no policy"

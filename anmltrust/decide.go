@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Decide judges a claim by evidence, at a time: the procedure of sections 12 and
@@ -200,7 +201,7 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 		return fail(partRecord, "C5", lookleap.CodeDNSError, lookleap.CodeDNSError.Title(), lookup)
 	}
 	o.cause, lookup.DNSSEC = nil, &d.DNSSEC
-	o.check(partRecord, "C7", lookleap.Passed, lookleap.CodeOK, fmt.Sprintf("the site answers with %d records", len(d.Texts)), lookup)
+	o.check(partRecord, "C7", lookleap.Passed, lookleap.CodeOK, "the site answers with "+plaintext.Plural(len(d.Texts), "record", "records"), lookup)
 
 	// Part D: what the record advertises.
 	from, row, code, findings := selectRecords(o.site, d.Texts)
@@ -210,7 +211,8 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 		return fail(partSources, row, code, code.Title())
 	}
 	o.check(partSources, row, lookleap.Passed, lookleap.CodeOK,
-		fmt.Sprintf("the record advertises %d manifests and %d query endpoints", len(from.manifests), len(from.queries)))
+		"the record advertises "+plaintext.Plural(len(from.manifests), "manifest", "manifests")+
+			" and "+plaintext.Plural(len(from.queries), "query endpoint", "query endpoints"))
 
 	if known != nil && o.recall(known, from, now) {
 		return o

@@ -370,7 +370,7 @@ func (j *judge) exchange() lookleap.Check {
 	if e.TLS == "" || e.Address == "" {
 		return noted(lookleap.CodeNoConnection, "the server answered, and the evidence has no verified connection", shown)
 	}
-	return passed(fmt.Sprintf("the server answered over verified TLS after %d redirects, all under the trust root", len(e.Hops)), shown)
+	return passed("the server answered over verified TLS after "+plaintext.Plural(len(e.Hops), "redirect", "redirects")+", all under the trust root", shown)
 }
 
 func (j *judge) status() lookleap.Check {

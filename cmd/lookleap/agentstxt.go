@@ -154,7 +154,7 @@ func showPolicy(report agentstxt.Report, err error) result {
 
 // showRobots adds what robots.txt says to what the policy says.
 func showRobots(r result, robots *agentstxt.RobotsFile, paths []string) result {
-	r.rows = append(r.rows, row{"robots.txt", plural(robots.Len(), "rule", "rules")})
+	r.rows = append(r.rows, row{"robots.txt", plaintext.Plural(robots.Len(), "rule", "rules")})
 	if err := robots.Err(); err != nil {
 		r.rows = append(r.rows, row{"robots.txt", plaintext.Line(err.Error())})
 	}

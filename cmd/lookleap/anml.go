@@ -155,7 +155,7 @@ func judgeANML(content []byte, o anmlOptions) result {
 		}
 		value.Sites = append(value.Sites, s)
 		rows = append(rows, row{"site", fmt.Sprintf("%s %s, %s, %s", plaintext.Quote(s.Title, 60),
-			plural(s.Actions, "action", "actions"), plural(s.Asks, "ask", "asks"), plural(s.Informs, "inform", "informs"))})
+			plaintext.Plural(s.Actions, "action", "actions"), plaintext.Plural(s.Asks, "ask", "asks"), plaintext.Plural(s.Informs, "inform", "informs"))})
 	}
 	r := accept(nil)
 	findings := doc.Findings()
@@ -173,7 +173,7 @@ func judgeANML(content []byte, o anmlOptions) result {
 	if n := value.Counts["error"]; o.lint && n > 0 {
 		r.OK = false
 		r.Code = lookleap.Code(anml.CodeLint)
-		r.Message = plural(n, "finding is an error", "findings are errors")
+		r.Message = plaintext.Plural(n, "finding is an error", "findings are errors")
 	}
 	return r
 }

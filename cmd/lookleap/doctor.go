@@ -163,7 +163,7 @@ func examine(ctx context.Context, p *patient, origin string) result {
 	r.Message = "nothing makes agents turn away"
 	if troubles > 0 {
 		r.Message = fmt.Sprintf("%d of %s found something that makes agents turn away", troubles,
-			plural(len(value.Checks), "check", "checks"))
+			plaintext.Plural(len(value.Checks), "check", "checks"))
 	}
 	return r
 }

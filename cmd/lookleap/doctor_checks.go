@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/dnssec"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -62,7 +63,7 @@ func (p *patient) address(ctx context.Context) diagnosis {
 			return d
 		}
 		if len(a.Records) > 0 {
-			return ok(fmt.Sprintf("%s, DNSSEC %s", plural(len(a.Records), "address", "addresses"), a.DNSSEC),
+			return ok(fmt.Sprintf("%s, DNSSEC %s", plaintext.Plural(len(a.Records), "address", "addresses"), a.DNSSEC),
 				append(dvs.LintDNS(a), unvalidated(a)...)...)
 		}
 	}
@@ -235,7 +236,7 @@ func (p *patient) skills(ctx context.Context) diagnosis {
 			findings[0].Fix = "publish an index as dvs.WriteIndex writes it"
 		}
 	}
-	return ok(plural(count, "skill is listed", "skills are listed"), findings...)
+	return ok(plaintext.Plural(count, "skill is listed", "skills are listed"), findings...)
 }
 
 func (p *patient) endpoint(ctx context.Context) diagnosis {

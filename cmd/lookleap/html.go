@@ -12,6 +12,7 @@ import (
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/htmlreport"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // claim is what was decided about a server that speaks for a site.
@@ -159,7 +160,7 @@ func siteChecks(value siteValue, claims []claim) []htmlreport.Check {
 	document := check("anml", false, "")
 	if a := value.ANML; a != nil {
 		document = check("anml", true, fmt.Sprintf("%s offers %s and asks for %s", a.URL,
-			plural(len(a.Actions), "action", "actions"), plural(len(a.Asks), "field", "fields")))
+			plaintext.Plural(len(a.Actions), "action", "actions"), plaintext.Plural(len(a.Asks), "field", "fields")))
 	}
 	for _, cl := range claims {
 		name := "claim to speak for " + cl.site
@@ -172,7 +173,7 @@ func siteChecks(value siteValue, claims []claim) []htmlreport.Check {
 		}
 		document.Checks = append(document.Checks, c)
 	}
-	return append(checks, document, check("skills", len(value.Skills) > 0, plural(len(value.Skills), "skill", "skills")),
+	return append(checks, document, check("skills", len(value.Skills) > 0, plaintext.Plural(len(value.Skills), "skill", "skills")),
 		check("ai endpoint", value.Endpoint != "", value.Endpoint))
 }
 

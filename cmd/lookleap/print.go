@@ -188,14 +188,6 @@ func visible(s string) string {
 	return plaintext.Isolate(b.String())
 }
 
-// plural returns a number with the word for it.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // wrap breaks lines between words, so that none is wider than the width. A continued line begins
 // where the text of its line begins. A word that is wider than the width,
 // such as a URL, stays whole. Width 0 wraps nothing.

@@ -27,11 +27,3 @@ func TestWrap(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
-
-func TestPlural(t *testing.T) {
-	for n, want := range map[int]string{0: "0 checks", 1: "1 check", 2: "2 checks"} {
-		if got := plural(n, "check", "checks"); got != want {
-			t.Errorf("%q", got)
-		}
-	}
-}

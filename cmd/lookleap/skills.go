@@ -100,7 +100,7 @@ func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
 		}
 	}
 	if r.OK {
-		r.Message = plural(len(value.Skills), "skill is listed", "skills are listed")
+		r.Message = plaintext.Plural(len(value.Skills), "skill is listed", "skills are listed")
 	}
 	return r
 }
