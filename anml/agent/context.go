@@ -285,6 +285,12 @@ const indexPiece = 1024
 // texts can mean once a document used up its room for that. The folder is used again for
 // each inform of a document.
 func (c *Context) indexText(ctx context.Context, i *Inform, f *folder, room *int) error {
+	c.mu.Lock()
+	known := c.index.knows(i.origin(), i.Text)
+	c.mu.Unlock()
+	if known {
+		return nil
+	}
 	first := true
 	for reading := range readingsTold(i.Text) {
 		if !first {
@@ -301,7 +307,7 @@ func (c *Context) indexText(ctx context.Context, i *Inform, f *folder, room *int
 		if err := f.fold(ctx, reading); err != nil {
 			return err
 		}
-		if isNew, err := c.indexReading(ctx, i, &f.folded, first); err != nil || !isNew {
+		if err := c.indexReading(ctx, i, &f.folded); err != nil {
 			return err
 		}
 		if *room < 0 { // before it is decoded
@@ -309,42 +315,50 @@ func (c *Context) indexText(ctx context.Context, i *Inform, f *folder, room *int
 		}
 		first = false
 	}
+	c.indexed(i)
 	return nil
 }
+
+// indexed marks the text of an inform as known, so that it is not read again.
+func (c *Context) indexed(i *Inform) { c.indexHashes(i, c.index.keyed.text(hashText, i.Text)) }
 
 // hearReadings makes what an inform can mean hearsay. Its text waits with its document, so it
 // has no size of its own.
 func (c *Context) hearReadings(ctx context.Context, i *Inform) error {
-	return c.heard.hear(ctx, speaker{i.Serving, i.Confidentiality}, 0, slices.Values([]string{i.Text}))
+	if err := c.heard.hear(ctx, speaker{i.Serving, i.Confidentiality}, 0, slices.Values([]string{i.Text})); err != nil {
+		return err
+	}
+	c.indexed(i)
+	return nil
 }
 
-// indexReading adds one reading of an inform, and reports whether its other readings
-// have to be added too: of a text that was told before, they were.
-func (c *Context) indexReading(ctx context.Context, i *Inform, f *folded, first bool) (isNew bool, err error) {
+// indexReading adds one reading of an inform.
+func (c *Context) indexReading(ctx context.Context, i *Inform, f *folded) error {
 	piece := make([]uint64, 0, min(indexPiece, len(f.runes)+1))
 	for hash := range c.index.hashes(f) {
 		piece = append(piece, hash)
 		if len(piece) < cap(piece) {
 			continue
 		}
-		if err := ctx.Err(); err != nil || !c.indexHashes(i, piece, first) {
-			return false, err
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		first, piece = false, piece[:0]
+		c.indexHashes(i, piece...)
+		piece = piece[:0]
 	}
-	return c.indexHashes(i, piece, first), ctx.Err()
+	c.indexHashes(i, piece...)
+	return ctx.Err()
 }
 
-// indexHashes adds some hashes of an inform, and reports whether the others have to
-// be added too: see [taintIndex.addHashes].
-func (c *Context) indexHashes(i *Inform, piece []uint64, first bool) bool {
+// indexHashes adds some hashes of an inform.
+func (c *Context) indexHashes(i *Inform, hashes ...uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.outdated(i) {
-		c.index.deleted(i.Serving, piece)
-		return true
+		c.index.deleted(i.Serving, hashes)
+		return
 	}
-	return c.index.addHashes(i.origin(), piece, first)
+	c.index.addHashes(i.origin(), hashes...)
 }
 
 // take keeps one inform if it may be kept, and returns the store's keys of those that it

@@ -376,11 +376,12 @@ func (s *Session) sources(to string, v Value) []source {
 	if v.Provenance == "" {
 		return found
 	}
-	name, err := domainKey(v.Provenance)
+	server, err := serverOf(v.Provenance)
+	name := server.Domain
 	switch {
 	case err != nil: // it is unknown who told it, so it goes to no service
 		return append(found, source{Domain: v.Provenance, Confidentiality: anml.Private})
-	case s.context.forgotten(v.Provenance, v.Text):
+	case s.context.forgotten(server.Host, v.Text):
 		return append(found, source{Domain: name, Deleted: true})
 	case name != to && !slices.ContainsFunc(found, func(s source) bool { return s.Domain == name }):
 		found = append(found, source{Domain: name, Confidentiality: anml.Public})

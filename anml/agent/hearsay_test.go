@@ -93,6 +93,7 @@ func TestToldAnywhere(t *testing.T) {
 			"problem":       scripted(422, `{"title":"no","detail":"order 4711-8822"}`, "Content-Type", anml.MediaTypeProblemJSON),
 			"document":      scripted(200, service(saying(secret)["status"]), "Content-Type", anml.MediaTypeXML),
 			"divided-html":  scripted(200, "<p>47<b>11-8</b>822", "Content-Type", "text/html"),
+			"open-html":     scripted(200, "<p>47<b>11-8</b><822", "Content-Type", "text/html"),
 			"divided-xml":   scripted(200, "<p>47<b>11-8</b>822", "Content-Type", "application/xml"),
 			"false-image":   scripted(200, "order 4711-8822", "Content-Type", "image/png"),
 			"false-font":    scripted(200, `{"order":"4711-8822"}`, "Content-Type", "font/woff2"),

@@ -82,6 +82,23 @@ func TestCostOfReceiving(t *testing.T) {
 				}
 			})
 		}
+		t.Run("accept-the-rest-after-a-deadline", func(t *testing.T) { // if it is told again
+			c, probes := told(t), 0
+			i := &Inform{Serving: "a.example", Host: "a.example", Text: numbered(1000, "word%d ")}
+			hasty := &probed{t.Context(), func() error {
+				if probes++; probes < 3 {
+					return nil
+				}
+				return context.DeadlineExceeded
+			}}
+			if err := c.indexText(hasty, i, new(folder), new(int)); !errors.Is(err, context.DeadlineExceeded) || len(c.index.links) == 0 {
+				t.Fatalf("%v, %d hashes", err, len(c.index.links))
+			}
+			must(t, c.indexText(t.Context(), i, new(folder), new(int)))
+			if got := domains(c.taint("b.example", "word999")); got != "a.example" {
+				t.Errorf("from %q", got)
+			}
+		})
 		t.Run("reject-open-after-cancel", func(t *testing.T) {
 			net := newLab(t)
 			host := net.Host()

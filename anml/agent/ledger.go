@@ -197,12 +197,8 @@ func Interaction(ctx context.Context, l DisclosureLedger, plan string) ([]Disclo
 
 // record appends entries to the user's ledger. A panic of the ledger is an error.
 func (s *Session) record(ctx context.Context, entries ...Entry) error {
-	bound := s.agent.plugins.ledger
-	if _, own := s.user.Ledger.(*memoryLedger); own {
-		bound = nil
-	}
 	entries = slices.Clone(entries) // the call may outlive the caller
-	if err := do(ctx, bound, func(ctx context.Context) error { return s.user.Ledger.Append(ctx, entries...) }); err != nil {
+	if err := do(ctx, s.agent.plugins.ledger, func(ctx context.Context) error { return s.user.Ledger.Append(ctx, entries...) }); err != nil {
 		return fmt.Errorf("the ledger could not be written: %w", err)
 	}
 	return nil

@@ -199,3 +199,16 @@ func (h *sipHash) round() {
 	h.v1 = bits.RotateLeft64(h.v1, 17) ^ h.v2
 	h.v2 = bits.RotateLeft64(h.v2, 32)
 }
+
+// text returns the hash of a text as it is, of one kind. Two texts that are the same when folded
+// can mean different things after decoding.
+func (h sipHash) text(kind uint64, text string) uint64 {
+	h.write(kind)
+	for ; len(text) >= 8; text = text[8:] {
+		h.write(binary.LittleEndian.Uint64([]byte(text[:8])))
+	}
+	var last [8]byte
+	copy(last[:], text)
+	h.write(binary.LittleEndian.Uint64(last[:]))
+	return h.sum()
+}

@@ -143,11 +143,9 @@ func isWordless(mediaType string, body []byte) bool {
 func withoutTags(text string) string {
 	var b strings.Builder
 	for {
-		before, rest, ok := strings.Cut(text, "<")
+		before, rest, _ := strings.Cut(text, "<")
 		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
+		var ok bool
 		if _, text, ok = strings.Cut(rest, ">"); !ok {
 			b.WriteString(rest)
 			return b.String()
@@ -190,22 +188,15 @@ func (c *Context) Supplied(value string) {
 	c.index.supply(value)
 }
 
-// forgotten reports whether a value that claims to come from a domain belongs to deleted context of
-// that domain, and the domain has not told it again.
+// forgotten reports whether a value that claims to come from a host belongs to deleted context of
+// its domain, and the domain has not told it again.
 func (c *Context) forgotten(from, value string) bool {
-	from, err := hostKey(from)
-	if err != nil {
-		return false
-	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if !slices.ContainsFunc(c.deleted, func(d deletion) bool { return under(d.Domain, from) }) {
 		return false
 	}
 	f := fold(value)
-	if len(f.runes) == 0 {
-		return true // it has no letter or digit that a service could have told
-	}
 	for id := range c.index.find(&f, c.index.tokenRows(&f)) {
 		if o := c.index.origins[id]; !o.deleted && (o.tells(from) || under(o.serving, from)) {
 			return false
@@ -262,6 +253,7 @@ const (
 	hashRow uint64 = iota
 	hashWhole
 	hashOwn
+	hashText
 )
 
 // hash returns the salted hash of some runes, of one kind.
@@ -286,9 +278,6 @@ func (x *taintIndex) hash(kind uint64, runes []rune) uint64 {
 // origin returns the number of an origin. Beyond maxOrigins, origins of the same service and
 // confidentiality share one number.
 func (x *taintIndex) origin(o origin) uint32 {
-	if n := len(x.origins); n > 0 && x.origins[n-1] == o {
-		return uint32(n - 1) // as for all informs of a page but the first
-	}
 	key := o
 	id, ok := x.ids[key]
 	if !ok && len(x.origins) >= maxOrigins {
@@ -305,30 +294,28 @@ func (x *taintIndex) origin(o origin) uint32 {
 
 // add records all readings of a text of an origin.
 func (x *taintIndex) add(from origin, text string) {
-	first := true
+	if x.knows(from, text) {
+		return
+	}
 	for reading := range readingsTold(text) {
 		f := fold(reading)
-		if !x.addHashes(from, slices.Collect(x.hashes(&f)), first) {
-			return
-		}
-		first = false
+		x.addHashes(from, slices.Collect(x.hashes(&f))...)
 	}
+	x.addHashes(from, x.keyed.text(hashText, text))
 }
 
-// addHashes records some hashes of a text of an origin, in order. The first hash of a text shows
-// whether the text was told before. If it was, addHashes adds nothing and returns false.
-func (x *taintIndex) addHashes(from origin, hashes []uint64, first bool) bool {
-	if len(hashes) == 0 {
-		return true
-	}
+// knows reports whether an origin told exactly this text before, and all of its readings were
+// recorded.
+func (x *taintIndex) knows(from origin, text string) bool {
+	return x.has(x.keyed.text(hashText, text), x.origin(from))
+}
+
+// addHashes records some hashes of a text of an origin.
+func (x *taintIndex) addHashes(from origin, hashes ...uint64) {
 	id := x.origin(from)
-	if !x.link(hashes[0], id) && first {
-		return false
-	}
-	for _, hash := range hashes[1:] {
+	for _, hash := range hashes {
 		x.link(hash, id)
 	}
-	return true
 }
 
 // hashes yields the hashes of a text: of the whole text, and of its rows. It yields nothing for a
@@ -351,20 +338,26 @@ func (x *taintIndex) fits(serving string, size int) bool {
 	return x.used[serving]+size < x.room && len(x.links)+size < 4*x.room
 }
 
-// link adds an origin to a hash, and reports whether it is new.
-func (x *taintIndex) link(hash uint64, id uint32) bool {
-	head := x.heads[hash]
-	for at := head; at != 0; at = x.links[at-1].next {
+// has reports whether a hash has an origin.
+func (x *taintIndex) has(hash uint64, id uint32) bool {
+	for at := x.heads[hash]; at != 0; at = x.links[at-1].next {
 		if x.links[at-1].origin == id {
-			return false
+			return true
 		}
+	}
+	return false
+}
+
+// link adds an origin to a hash.
+func (x *taintIndex) link(hash uint64, id uint32) {
+	if x.has(hash, id) {
+		return
 	}
 	if !x.origins[id].deleted {
 		x.used[x.origins[id].serving]++
 	}
-	x.links = append(x.links, link{id, head})
+	x.links = append(x.links, link{id, x.heads[hash]})
 	x.heads[hash] = uint32(len(x.links))
-	return true
 }
 
 // supply records a value and its tokens as the user's own.
@@ -493,8 +486,5 @@ func (x *taintIndex) delete(which func(origin) bool) (hashes []uint64) {
 
 // deleted adds the hashes of context that was deleted earlier.
 func (x *taintIndex) deleted(domain string, hashes []uint64) {
-	id := x.origin(origin{serving: domain, host: domain, site: domain, deleted: true})
-	for _, hash := range hashes {
-		x.link(hash, id)
-	}
+	x.addHashes(origin{serving: domain, host: domain, site: domain, deleted: true}, hashes...)
 }

@@ -136,6 +136,25 @@ func TestTaintOfTheUsersOwn(t *testing.T) {
 	}
 }
 
+// A text that looks like an earlier one is read all the same, because it can mean something else.
+func TestTaintOfTextsThatLookAlike(t *testing.T) {
+	hidden := strings.Map(func(r rune) rune { return tagBase + r }, "member 4711-8822")
+	code := base64.StdEncoding.EncodeToString([]byte("member 4711-8822"))
+	for name, texts := range map[string][2]string{
+		"hidden": {"Welcome", "Welcome" + hidden}, "case": {strings.ToLower(code), code}, "again": {code, code},
+	} {
+		t.Run("O03/"+name, func(t *testing.T) {
+			st := asker(t)
+			pageFor(t, st.net, st.session(), "https://a.example/a", titled+"<knowledge><inform>"+texts[0]+"</inform><inform>"+texts[1]+"</inform></knowledge>")
+			for _, c := range []*Context{st.s.context, told(t, "a.example", texts[0], "a.example", texts[1])} {
+				if got := domains(c.taint("b.example", "4711-8822")); got != "a.example" {
+					t.Errorf("from %q", got)
+				}
+			}
+		})
+	}
+}
+
 // What the user said is the user's also where it can be read as what a service told.
 func TestTaintOfTheUsersOwnCode(t *testing.T) {
 	c := told(t, "a.example", "Member 4711-8822")
@@ -251,7 +270,7 @@ func TestTaintRoom(t *testing.T) {
 		t.Error("the room is not what it was promised")
 	}
 	x.add(from, "klmnopqrstuv")
-	if n := 1 + 12 - rowLen + 1; !x.fits("a.example", 99-n) || x.fits("a.example", 100-n) || !x.fits("b.example", 99) {
+	if n := 1 + 12 - rowLen + 1 + 1; !x.fits("a.example", 99-n) || x.fits("a.example", 100-n) || !x.fits("b.example", 99) {
 		t.Error("a text does not take its room")
 	}
 }
