@@ -41,6 +41,13 @@ func TestQuestion(t *testing.T) {
 			t.Errorf("%+v", r.Items[0].Remote)
 		}
 	})
+	t.Run("ANML-13.4-04/accept-first-reason", func(t *testing.T) {
+		const version = "the document has a version of ANML that is not supported"
+		for method, want := range map[string]string{"GET": version, "POST": "!" + version} {
+			doc := strings.Replace(service(interact(action("a", method, "/a", ""))), `version="1.0" role`, `version="2.0" role`, 1)
+			hasTexts(t, asked(t, doc, Call{Action: "a"}).Items[0].Summary, want, method+" ", ": ")
+		}
+	})
 	t.Run("ANML-13.4-04/accept-whose-choice", func(t *testing.T) { // the user's argument, or the service's default
 		doc := interact(`<action id="a" method="POST" endpoint="/a"><param name="seats"/><param name="class" default="first"/></action>`)
 		values := asked(t, doc, Call{Action: "a", Args: map[string]string{"seats": "2"}}).Items[0].Values

@@ -154,7 +154,7 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 				Message: "the server may no longer act for the site, or that could not be verified", Err: err}
 		}
 	}
-	if len(needs) == 0 && (err != nil || grant == nil) {
+	if err != nil { // the claim was only shown
 		return &lookleap.Error{Code: CodeIdentityLost, Subject: e.Claim.Site, Err: errors.Join(errIdentityLost, err)}
 	}
 	return nil

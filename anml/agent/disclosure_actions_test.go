@@ -240,6 +240,17 @@ func TestFormats(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-9.3-03/accept-preference-of-its-own-origin-alone", func(t *testing.T) {
+		doc := strings.Replace(asking, `endpoint="/book"`, `endpoint="https://api.shop.example/book"`, 1)
+		s := newStage(t, setting{doc: doc, user: User{Profile: ada}, before: func(s *stage) {
+			s.net.Site("api.shop.example").Status("*", 204)
+			s.shop.Fault("/anml", lab.Header("Accept", anml.MediaTypeJSON))
+		}})
+		s.does(book, lookleap.CodeOK)
+		if got := s.net.Journal().Requests("api.shop.example")[0].Header.Get("Content-Type"); got != anml.MediaTypeXML {
+			t.Errorf("got %s", got)
+		}
+	})
 	t.Run("ANML-11.3-25/accept-415-preference", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.shop.Handle("/book", lab.Sequence(lab.Status(415, "Accept", anml.MediaTypeJSON), lab.Status(204)))

@@ -72,6 +72,9 @@ func TestGateBounds(t *testing.T) {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}
+	if err := g.check(t.Context(), gateKey{action: "GET x", origin: "https://0.example", document: "https://shop.example"}); err != nil {
+		t.Errorf("an origin that is counted: %v", err)
+	}
 	if len(g.origins) > maxGates {
 		t.Errorf("%d origins are kept", len(g.origins))
 	}
@@ -156,6 +159,7 @@ func TestEdgesOfTheGate(t *testing.T) {
 			g.agree(fmt.Sprint(i), origin)
 		}
 		wants(t, g.take(t.Context(), p), lookleap.CodeLimit, 0)
+		wants(t, g.take(t.Context(), gateKey{action: p.action, origin: origin, document: "0"}), lookleap.CodeOK, 0)
 		if g.agree("one more", origin); g.agreed("one more", origin) {
 			t.Error("more is remembered than the limit")
 		}

@@ -287,7 +287,7 @@ func parseEffect(data []byte) (*effect, error) {
 	switch {
 	case err != nil || to.url.String() != e.Send.Endpoint || to.reach != e.Send.Reach || to.plain != e.Send.Plain:
 		return nil, badState("its endpoint is not permitted")
-	case u.Origin() != to.url.Origin() || u.Path() != to.url.Path() || u.Host() != e.Exchange.Endpoint,
+	case u.Path() != to.url.Path() || u.Host() != e.Exchange.Endpoint,
 		!strings.HasPrefix(e.Send.URL, e.Send.Endpoint), hasBody(e.Send.Method) && e.Send.URL != e.Send.Endpoint:
 		return nil, badState("its URL is not that of its endpoint")
 	case e.Owned && (e.Claim == nil || e.Claim.Site != e.Exchange.Owner):
@@ -416,11 +416,11 @@ func resolveEndpoint(document domain.URL, ref, site string) (endpoint, error) {
 // reachOf returns the reach of a host at another origin than the document's.
 func reachOf(document, host, site string) endpointReach {
 	theirs, ok := domain.Registrable(host)
-	ours, also := domain.Registrable(document)
+	ours, _ := domain.Registrable(document)
 	switch {
-	case host == document, ok && also && theirs == ours:
+	case host == document, ok && theirs == ours:
 		return atDomain
-	case site != "" && (host == site || strings.HasSuffix(host, "."+site)):
+	case host == site, strings.HasSuffix(host, "."+site):
 		return atOwner
 	}
 	return atOther

@@ -9,7 +9,6 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -251,15 +250,13 @@ func TestPolicyVeto(t *testing.T) {
 	})
 }
 
-var _ = lab.Status
-
 // TestReachOfASuffix: a host at which others register names is in no domain with them, but it is
 // the same host on another port.
 func TestReachOfASuffix(t *testing.T) {
 	document, err := domain.Parse("https://co.uk:8443/anml")
 	must(t, err)
 	for ref, want := range map[string]endpointReach{
-		"/c": atOrigin, "https://co.uk/c": atDomain, "http://co.uk/c": atDomain, "https://shop.co.uk/c": atOther, "https://uk/c": "",
+		"/c": atOrigin, "https://co.uk/c": atDomain, "http://co.uk/c": atDomain, "https://shop.co.uk/c": atOther, "https://org.uk/c": atOther, "https://uk/c": "",
 	} {
 		t.Run("ANML-13.4-01/"+ref, func(t *testing.T) {
 			if to, _ := resolveEndpoint(document, ref, ""); to.reach != want {
@@ -404,6 +401,19 @@ func TestOtherOrigins(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-13.11-02/reject-remembered-for-another-session", func(t *testing.T) { // which resumes a plan that did not ask
+		doc := strings.Replace(elsewhere("GET"), "</interact>", action("post", "POST", "https://api.shop.example/p", "")+"</interact>", 1)
+		s := newStage(t, setting{doc: doc, before: set})
+		s.does(Call{Action: "sibling"}, lookleap.CodeOK)
+		s.user.Then(pendingReply)
+		pending := s.suspended(Call{Action: "post"})
+		s.session = s.open(Options{}, User{})
+		_, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+		must(t, err)
+		if s.session.gate.agreed("https://www.shop.example", "https://api.shop.example") {
+			t.Error("the user did not agree in this session")
+		}
+	})
 	t.Run("ANML-13.4-01/accept-own", func(t *testing.T) {
 		s := newStage(t, setting{doc: elsewhere("GET"), before: set, options: Options{SameOriginOnly: true}})
 		s.does(Call{Action: "own"}, lookleap.CodeOK)
@@ -433,6 +443,19 @@ func TestPlainEndpoints(t *testing.T) {
 		if h := s.net.Journal().Requests("api.shop.example")[0].Header; h.Get("Cookie") != "" || h.Get("Authorization") != "" {
 			t.Errorf("%v", h)
 		}
+	})
+	t.Run("ANML-13.12-04/accept-head", func(t *testing.T) {
+		s := world(t, "HEAD")
+		s.does(Call{Action: "plain"}, lookleap.CodeOK)
+		if got := s.sent("api.shop.example"); !slices.Equal(got, []string{"HEAD /a"}) {
+			t.Errorf("sent %q", got)
+		}
+	})
+	t.Run("ANML-13.12-04/reject-only-the-origin-agreed", func(t *testing.T) {
+		s := world(t, "GET", labprompt.Deny())
+		s.session.gate.agree("https://www.shop.example", "http://api.shop.example")
+		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)
+		s.hasAsked("without encryption")
 	})
 	t.Run("ANML-13.12-04/reject-not-acknowledged", func(t *testing.T) {
 		s := world(t, "GET", labprompt.Approve(itemAct, itemOrigin))

@@ -454,19 +454,17 @@ func (c *Context) refreshRefused(ctx context.Context) error {
 		return contextFailed(err)
 	}
 	policy := c.session.user.Policy
-	stored := make(map[string]bool, len(keys))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, key := range keys {
 		name := strings.TrimPrefix(key, keyRefused)
-		stored[name] = true
 		if err := policy.RefuseDomain(name); err != nil {
 			return contextFailed(err)
 		}
 		c.refused.know(name)
 	}
 	for name, turn := range before {
-		if !c.session.keeps() || stored[name] || c.refused.known[name] != turn {
+		if !c.session.keeps() || c.refused.known[name] != turn { // it is in the store, or was added
 			continue
 		}
 		delete(c.refused.known, name)

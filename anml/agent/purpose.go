@@ -65,7 +65,7 @@ func legible(text string) string {
 	}, text)
 	text = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(text)))
 	return strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf && !unicode.In(r, unicode.L, unicode.N) {
+		if !unicode.In(r, unicode.L, unicode.N) {
 			return ' '
 		}
 		return r

@@ -55,6 +55,9 @@ func TestPurposesThatSayNothing(t *testing.T) {
 			t.Errorf("%q: %d, want %d", purpose, got, want)
 		}
 	}
+	if got, err := JudgePurpose(t.Context(), Subject{Field: "航空", Purpose: "訪空"}); got != PurposeOK || err != nil { // they differ in one bit
+		t.Errorf("got %d, %v", got, err)
+	}
 	st := newStand(t, labprompt.Deny()).allow("email", "*")
 	for _, purpose := range []string{"&#xA0;", "&#x200B;"} {
 		st.decides(booking(rule("email", "none"), askFor("email", `purpose="`+purpose+`"`)), "prompt purpose-vague")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
@@ -258,10 +259,39 @@ func TestTamperedState(t *testing.T) {
 		"query":         func(e *effect) { e.Send.URL += "?to=evil" },
 		"owned":         func(e *effect) { e.Owned = true },
 		"host":          func(e *effect) { e.Exchange.Endpoint = "b.example" },
+		"claim": func(e *effect) {
+			e.Owned, e.Exchange.Owner, e.Claim = true, "brand.example", &anmltrust.Claim{Site: "other.example"}
+		},
 	} {
 		t.Run("K01/reject-forged-"+name, func(t *testing.T) {
 			state, d := forge(t, lookleap.ConsentAct, change)
 			refused(t, state, d)
+		})
+	}
+	// A call without a body, of which the address alone says what it does.
+	for name, c := range map[string]struct {
+		change func(e *effect)
+		want   string // of the error
+	}{
+		"accept-read":        {func(*effect) {}, ""},
+		"accept-json":        {func(e *effect) { e.Send.Format = anml.JSON }, ""},
+		"reject-no-url":      {func(e *effect) { e.Send.URL = "" }, "its URL is not permitted"},
+		"reject-longer-path": {func(e *effect) { e.Send.URL += "x" }, "its URL is not that of its endpoint"},
+		"reject-no-endpoint": {func(e *effect) { e.Send.Endpoint, e.Send.URL = "", documentURL }, "its endpoint is not permitted"},
+		"reject-plain":       {func(e *effect) { e.Send.Plain = true }, "its endpoint is not permitted"},
+		"reject-response":    {func(e *effect) { e.Send.Response = true }, "its method has no body"},
+	} {
+		t.Run("K01/"+name, func(t *testing.T) {
+			url := "https://www.shop.example/x"
+			e := &effect{Type: effectType, Disclosure: new(disclosure),
+				Exchange: exchange{Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: documentURL, Action: "x"},
+				Send:     actionRequest{Method: "GET", Endpoint: url, URL: url, Reach: atOrigin}}
+			c.change(e)
+			data, err := json.Marshal(e)
+			must(t, err)
+			if _, err = parseEffect(data); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
 		})
 	}
 	t.Run("K01/reject-another-kind", func(t *testing.T) {

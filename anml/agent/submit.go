@@ -349,10 +349,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // tellFailure notifies the user that an action's endpoint could not be reached. It is
-// silent if a guard refused the request or the caller left.
+// silent if a guard refused the request.
 func (m *submission) tellFailure(err error) {
 	var exchange *fetch.Error
-	if fetch.Cancelled(err) || errors.Is(err, lookleap.ErrDenied) || !errors.As(err, &exchange) || exchange.Status != 0 {
+	if errors.Is(err, lookleap.ErrDenied) || !errors.As(err, &exchange) || exchange.Status != 0 {
 		return
 	}
 	n := Notice{Kind: NoticeUnreachable, Code: exchange.Code, Origin: m.url.Origin(),
