@@ -148,14 +148,14 @@ type unpacker struct {
 	read        func() int // compressed bytes read so far
 }
 
-// memberName returns the path of a member below the skill's directory, or an error. A leading "./",
-// as programs write it, is left out.
-func memberName(written string) (string, error) {
+// memberName returns the path of a member below the skill's directory, or "." for the directory
+// itself. A leading "./", as programs write it, is left out.
+func memberName(written string) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(written, "./"), "/")
-	if name == "" && written != "" || name == "." {
-		return ".", nil // the directory itself
+	if name == "" && written != "" {
+		return "."
 	}
-	return name, checkFilePath(name)
+	return name
 }
 
 // directory takes a directory.
@@ -165,17 +165,17 @@ func (u *unpacker) directory(written string) error {
 		return refuse(lookleap.CodeLimit, written,
 			fmt.Sprintf("the archive has more than %d directories", maxArchiveDirectories), "split the skill")
 	}
-	_, err := memberName(written)
-	return err
+	if name := memberName(written); name != "." {
+		return checkFilePath(name)
+	}
+	return nil
 }
 
 // file takes a file with the size that the archive states.
 func (u *unpacker) file(written string, size int64, content io.Reader) error {
-	name, err := memberName(written)
+	name := memberName(written)
 	switch {
-	case err != nil:
-		return err
-	case name == ".", strings.HasSuffix(written, "/"): // which some readers take for a directory
+	case strings.HasSuffix(written, "/"): // which some readers take for a directory
 		return refuse(CodeUnsafeName, written, "the path does not lead to a file below the skill's directory", "rename the file")
 	case len(u.files) >= u.limits.Files:
 		return refuse(lookleap.CodeLimit, name, fmt.Sprintf("the archive has more than %d files", u.limits.Files), "split the skill")
@@ -222,7 +222,7 @@ func (u *unpacker) finish(err, readErr error) (map[string][]byte, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.files)) {
 		switch {
-		case path.Base(name) == EntryFile && strings.Contains(name, "/"):
+		case path.Base(name) == EntryFile:
 			return nil, refuse(CodeMissingSkillMD, name, "the archive has a SKILL.md in a directory and none at its root",
 				"pack the files of the skill's directory, not the directory itself")
 		case isEntry(name):

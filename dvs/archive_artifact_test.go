@@ -74,6 +74,18 @@ func TestLoadArchive(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		t.Run("reject-instructions-that-are-not-utf-8-"+name, func(t *testing.T) {
+			files := maps.Clone(packed)
+			files["references/MORE.md"] = []byte("f\xfcr")
+			_, loader, _ := world(t, archive(t, format, files), dvs.Options{Roots: registry(t, "https://shop.example/")}, decline)
+			skill, err := loader.Load(t.Context(), "https://shop.example"+at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := skill.Resource(t.Context(), "references/MORE.md"); r != nil || lookleap.CodeOf(err) != lookleap.CodeNotUTF8 {
+				t.Error(r, err)
+			}
+		})
 		t.Run("DVS-4.1-04/accept-bundle-"+name, func(t *testing.T) {
 			_, loader, _ := world(t, good, dvs.Options{Roots: registry(t, "https://shop.example/")}, decline)
 			skill, err := loader.Load(t.Context(), "https://shop.example"+at)

@@ -4,9 +4,11 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -109,23 +111,40 @@ func patchedLocal(data []byte, at int, value uint16) []byte {
 	return patched(data, "PK\x03\x04", at, value)
 }
 
+// deflated is the compressed form of a SKILL.md, with or without its last block.
+func deflated(t testing.TB, whole bool) []byte {
+	t.Helper()
+	var compressed bytes.Buffer
+	c, _ := flate.NewWriter(&compressed, flate.BestCompression)
+	_, err := io.WriteString(c, refund)
+	if whole {
+		err = errors.Join(err, c.Close())
+	} else {
+		err = errors.Join(err, c.Flush())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compressed.Bytes()
+}
+
 // rawZip is a zip archive with a SKILL.md whose compressed form and header are as given.
 func rawZip(t testing.TB, edit func(*zip.FileHeader), tail string) []byte {
 	t.Helper()
-	var compressed, b bytes.Buffer
-	c, _ := flate.NewWriter(&compressed, flate.BestCompression)
-	if _, err := io.WriteString(c, refund); err != nil || c.Close() != nil {
-		t.Fatal(err)
-	}
-	compressed.WriteString(tail)
-	h := &zip.FileHeader{Name: "SKILL.md", Method: zip.Deflate, CRC32: crc32.ChecksumIEEE([]byte(refund)), UncompressedSize64: uint64(len(refund)), CompressedSize64: uint64(compressed.Len())}
+	return rawMember(t, edit, append(deflated(t, true), tail...))
+}
+
+func rawMember(t testing.TB, edit func(*zip.FileHeader), compressed []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	h := &zip.FileHeader{Name: "SKILL.md", Method: zip.Deflate, CRC32: crc32.ChecksumIEEE([]byte(refund)), UncompressedSize64: uint64(len(refund)), CompressedSize64: uint64(len(compressed))}
 	if edit != nil {
 		edit(h)
 	}
 	w := zip.NewWriter(&b)
 	f, err := w.CreateRaw(h)
 	if err == nil {
-		_, err = f.Write(compressed.Bytes())
+		_, err = f.Write(compressed)
 	}
 	if err != nil || w.Close() != nil {
 		t.Fatal(err)
@@ -133,22 +152,45 @@ func rawZip(t testing.TB, edit func(*zip.FileHeader), tail string) []byte {
 	return b.Bytes()
 }
 
-// withTail is an archive with bytes after the end of the compressed form of its file.
-func withTail(t testing.TB, tail string) []byte { return rawZip(t, nil, tail) }
+// sizes64 is the first bytes of an extra field with sizes in 64 bits.
+func sizes64(length int, size, compressed uint64) []byte {
+	field := binary.LittleEndian.AppendUint64([]byte{1, 0, byte(length), 0}, size)
+	return binary.LittleEndian.AppendUint64(field, compressed)[:4+length]
+}
 
-// zip64Local is an archive whose file has its sizes in an extra field, as programs write it that do
-// not know them in time.
-func zip64Local(t testing.TB) []byte {
-	var sizes []byte
+// rawZip64 is an archive whose file has its sizes in an extra field of a length, as programs write
+// it that do not know them in time. The sizes in the header before the file are erased at the given
+// places.
+func rawZip64(t testing.TB, length int, erased ...int) []byte {
+	data := rawZip(t, func(h *zip.FileHeader) { h.Extra = sizes64(length, h.UncompressedSize64, h.CompressedSize64) }, "")
+	for _, at := range erased {
+		data = patchedLocal(data, at, 0xffff)
+	}
+	return data
+}
+
+// rawZip64Sizes is an archive whose file states sizes that take 64 bits; 0: the compressed size as
+// it is.
+func rawZip64Sizes(t testing.TB, size, compressed uint64) []byte {
 	data := rawZip(t, func(h *zip.FileHeader) {
-		sizes = binary.LittleEndian.AppendUint64([]byte("\x01\x00\x10\x00"), h.UncompressedSize64)
-		sizes = binary.LittleEndian.AppendUint64(sizes, h.CompressedSize64)
-		h.Extra = sizes
+		h.UncompressedSize64, h.CompressedSize64 = size, cmp.Or(compressed, h.CompressedSize64)
+		h.Extra = sizes64(16, h.UncompressedSize64, h.CompressedSize64)
 	}, "")
 	for _, at := range []int{18, 20, 22, 24} {
 		data = patchedLocal(data, at, 0xffff)
 	}
 	return data
+}
+
+// withDescriptor is an archive with another record after its first member.
+func withDescriptor(t testing.TB, record []byte, more ...member) []byte {
+	data := zipOf(t, nil, slices.Concat([]member{entry}, more)...)
+	at := bytes.Index(data, []byte("PK\x07\x08"))
+	data = slices.Concat(data[:at], record, data[at+16:])
+	if len(more) > 0 {
+		data = patched(data, "PK\x01\x02", 42, uint16(bytes.LastIndex(data, []byte("PK\x03\x04"))))
+	}
+	return patched(data, "PK\x05\x06", 16, uint16(bytes.Index(data, []byte("PK\x01\x02"))))
 }
 
 // sizedTwice is a tar archive with the size of a file in an extended header, too.

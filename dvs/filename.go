@@ -3,7 +3,6 @@ package dvs
 import (
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,7 +34,7 @@ func foldFilePath(file string) (names []string, err error) {
 		return bad(fmt.Sprintf("the path is longer than %d bytes", maxPath), "shorten it")
 	case !utf8.ValidString(file):
 		return bad("the path is not UTF-8", "rename the file")
-	case file == "." || !fs.ValidPath(file) || !filepath.IsLocal(filepath.FromSlash(file)):
+	case file == "." || !fs.ValidPath(file):
 		return bad("the path does not lead to a file below the skill's directory", "write a relative path with slashes, without . and ..")
 	case strings.Count(file, "/") >= maxNesting:
 		return bad("the path has too many directories", "nest less")
@@ -61,7 +60,7 @@ func segmentFault(segment string) string {
 	case strings.ContainsAny(segment, `<>:"|?*\`):
 		return `a name has one of < > : " | ? * \, which mean something to some systems`
 	case strings.IndexFunc(segment, func(r rune) bool {
-		return isInvisible(r) || r == utf8.RuneError || !unicode.IsPrint(r) && r != ' '
+		return isInvisible(r) || r == utf8.RuneError || !unicode.IsPrint(r)
 	}) >= 0:
 		return "a name has a character that cannot be seen"
 	case strings.HasSuffix(segment, ".") || strings.HasSuffix(segment, " ") || strings.HasPrefix(segment, " "):

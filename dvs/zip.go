@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Parts of a zip archive (PKWARE APPNOTE).
@@ -62,10 +61,7 @@ func (u *unpacker) zip(data []byte) error {
 // zipFile unpacks one file and checks its checksum. Its compressed form has to end where the
 // archive says: a reader that goes through the file would find other members after it.
 func (u *unpacker) zipFile(data []byte, f *zip.File) error {
-	at, err := f.DataOffset()
-	if err != nil {
-		return badArchive(f.Name, "the file cannot be unpacked", err)
-	}
+	at, _ := f.DataOffset()
 	compressed := bytes.NewReader(data[at : at+int64(f.CompressedSize64)]) // checkZipLayout checked both
 	var content io.Reader = compressed
 	if f.Method == zip.Deflate {
@@ -73,9 +69,6 @@ func (u *unpacker) zipFile(data []byte, f *zip.File) error {
 	}
 	checksum := crc32.NewIEEE()
 	content = io.TeeReader(content, checksum)
-	if f.UncompressedSize64 > uint64(u.limits.Total) { // more than a count of bytes holds, perhaps
-		return u.file(f.Name, -1, content)
-	}
 	if err := u.file(f.Name, int64(f.UncompressedSize64), content); err != nil {
 		return err
 	}
@@ -123,8 +116,6 @@ func checkZipMember(f *zip.File) error {
 		return refuse(CodeLink, f.Name, "the member is a link, or no regular file", "put the file itself there")
 	case directory && f.UncompressedSize64 > 0:
 		return badArchive(f.Name, "the member is a directory with content", nil)
-	case !utf8.ValidString(f.Name):
-		return refuse(CodeUnsafeName, f.Name, "the name is not UTF-8", "rename the file")
 	}
 	return nil
 }
@@ -165,7 +156,7 @@ func checkZipLayout(data []byte, files []*zip.File) error {
 		}
 		next = m.at + size
 		if m.Flags&zipDescriptor != 0 {
-			next += descriptorSize(data[next:])
+			next += descriptorSize(data[next:], m.File)
 		}
 	}
 	if !bytes.HasPrefix(data[next:], []byte("PK\x01\x02")) {
@@ -220,11 +211,18 @@ func extraField(extra []byte, id uint16) ([]byte, bool) {
 
 // descriptorSize returns the size of the record after a member whose sizes were not known before:
 // a checksum and two sizes, with or without a signature, in 32 or 64 bits. The next member, or the
-// directory, follows it.
-func descriptorSize(data []byte) int64 {
-	for _, size := range []int64{16, 12, 24, 20} {
-		if int64(len(data)) > size+4 && data[size] == 'P' && data[size+1] == 'K' && (data[size+2] == 3 || data[size+2] == 1) {
-			return size
+// directory, follows it. It returns 0 if there is no such record.
+func descriptorSize(data []byte, f *zip.File) int64 {
+	short := binary.LittleEndian.AppendUint32([]byte("PK\x07\x08"), f.CRC32)
+	long := slices.Clone(short)
+	for _, size := range []uint64{f.CompressedSize64, f.UncompressedSize64} {
+		short = binary.LittleEndian.AppendUint32(short, uint32(size))
+		long = binary.LittleEndian.AppendUint64(long, size)
+	}
+	for _, record := range [][]byte{short, short[4:], long, long[4:]} {
+		next, ok := bytes.CutPrefix(data, record)
+		if ok && (bytes.HasPrefix(next, []byte("PK\x03\x04")) || bytes.HasPrefix(next, []byte("PK\x01\x02"))) {
+			return int64(len(record))
 		}
 	}
 	return 0
