@@ -229,6 +229,24 @@ func TestOneSkill(t *testing.T) {
 			t.Errorf("%v, %v", target, err)
 		}
 	})
+	for name, c := range map[string]struct{ url, to string }{
+		"redirect-out-of-its-directory":   {one, "/org/skills/main/two/SKILL.md"},
+		"directory-that-cannot-be-a-root": {"https://github.com/org/skills/blob/main/a*/SKILL.md", ""},
+	} {
+		t.Run("O56/reject-one-skill-with-a-"+name, func(t *testing.T) {
+			net, loader, ui := world(t, dvs.Options{}, only)
+			site := net.Site("raw.githubusercontent.com").Body("/org/skills/main/a*/SKILL.md", "text/markdown", refund)
+			if c.to != "" {
+				site.Redirect("/org/skills/main/one/SKILL.md", c.to)
+			}
+			if skill, err := loader.Load(t.Context(), c.url); skill != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
+				t.Error(skill, err)
+			}
+			if items := ui.asked[0].Items; len(items) != 2 || items[1].Optional {
+				t.Errorf("%+v", items)
+			}
+		})
+	}
 	t.Run("O56/accept-reference-to-one-skill", func(t *testing.T) {
 		_, loader, ui := world(t, dvs.Options{}, only)
 		skill := load(t, loader, one)

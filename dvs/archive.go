@@ -81,7 +81,7 @@ func ReadArchive(r io.Reader, limits Limits) (map[string][]byte, error) {
 
 // unpackArchive is [ReadArchive] for bytes in memory, which it does not copy.
 func unpackArchive(data []byte, limits Limits) (map[string][]byte, error) {
-	if format, ok := formatOf(data); !ok || format != Zip {
+	if format, _ := formatOf(data); format != Zip {
 		return ReadArchive(bytes.NewReader(data), limits)
 	}
 	limits = limits.withDefaults()
@@ -114,10 +114,10 @@ type countingReader struct {
 func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.reader.Read(p)
 	c.count += n
-	if c.count > c.most && err == nil {
+	if c.count > c.most {
 		n, err = 0, archiveTooLarge(c.most)
 	}
-	if err != nil && err != io.EOF {
+	if err != io.EOF {
 		c.err = err
 	}
 	return n, err

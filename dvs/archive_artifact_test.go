@@ -74,6 +74,17 @@ func TestLoadArchive(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		t.Run("DVS-4.4-04/accept-file-beside-the-archive-"+name, func(t *testing.T) {
+			net, loader, _ := world(t, good, dvs.Options{Roots: registry(t, "https://shop.example/")}, decline)
+			net.Site("shop.example").Body("/s/other/GUIDE.md", "text/markdown", "more")
+			skill, err := loader.Load(t.Context(), "https://shop.example"+at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := skill.Resource(t.Context(), "../other/GUIDE.md"); err != nil || string(r.Bytes()) != "more" {
+				t.Error(err)
+			}
+		})
 		t.Run("reject-instructions-that-are-not-utf-8-"+name, func(t *testing.T) {
 			files := maps.Clone(packed)
 			files["references/MORE.md"] = []byte("f\xfcr")
@@ -484,14 +495,5 @@ func TestSharedArchive(t *testing.T) {
 	}
 	if asked := net.Journal().Paths("shop.example"); len(asked) != 1 {
 		t.Errorf("asked for %v", asked)
-	}
-}
-
-// TestArtifactNames: every kind has its name, and other numbers have the last one.
-func TestArtifactNames(t *testing.T) {
-	for a, want := range map[dvs.Artifact]string{dvs.SkillDirectory: "directory", dvs.SkillArchive: "archive", dvs.SingleFile: "skill-md", dvs.SingleFile + 1: "skill-md", 255: "skill-md"} {
-		if got := a.String(); got != want {
-			t.Errorf("%d: %s", a, got)
-		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -87,6 +88,7 @@ func TestReadArchive(t *testing.T) {
 		check("reject-"+name+"/tar.gz", data, dvs.CodeBadArchive)
 	}
 	check("reject-file-named-as-directory/tar.gz", gzipped(t, bytes.ReplaceAll(tarOf(t, entry, member{name: "/a", content: "x"}), []byte("/a\x00"), []byte("a/\x00"))), dvs.CodeUnsafeName)
+	check("reject-directory-without-a-name/tar.gz", tarGzip(t, entry, member{kind: tar.TypeDir}), dvs.CodeUnsafeName)
 	check("accept-git-comment/tar.gz", gzipped(t, slices.Concat(global(t, "comment", "0123456789abcdef"), plain)), lookleap.CodeOK, "SKILL.md")
 	comment := global(t, "comment", strings.Repeat("x", 900<<10))
 	check("reject-headers/tar.gz", gzipped(t, slices.Concat(bytes.Repeat(comment, 70), plain)), lookleap.CodeTooLarge)
@@ -131,6 +133,14 @@ func TestReadArchive(t *testing.T) {
 		data := tarGzip(t, entry, member{name: "a", content: noise(200 << 10)})
 		if got, err := dvs.ReadArchive(io.MultiReader(bytes.NewReader(data[:100]), failing{}), dvs.Limits{}); got != nil || lookleap.CodeOf(err) != lookleap.CodeIO {
 			t.Error(err)
+		}
+	})
+	t.Run("reject-last-bytes-beyond-the-limit", func(t *testing.T) {
+		data := zipOf(t, nil, entry)
+		for most, want := range map[int]lookleap.Code{len(data): lookleap.CodeOK, len(data) - 1: lookleap.CodeTooLarge} {
+			if _, err := dvs.ReadArchive(iotest.DataErrReader(bytes.NewReader(data)), dvs.Limits{Archive: most}); lookleap.CodeOf(err) != want {
+				t.Errorf("%d bytes: %v", most, err)
+			}
 		}
 	})
 	t.Run("reject-nil", func(t *testing.T) {
@@ -301,6 +311,15 @@ func TestArchiveFormats(t *testing.T) {
 	for format, want := range map[dvs.ArchiveFormat][2]string{dvs.TarGzip: {".tar.gz", "application/gzip"}, dvs.Zip: {".zip", "application/zip"}} {
 		if got := [2]string{format.Extension(), format.MediaType()}; got != want {
 			t.Errorf("%q", got)
+		}
+	}
+}
+
+// TestArtifactNames: every kind has its name, and other numbers have the last one.
+func TestArtifactNames(t *testing.T) {
+	for a, want := range map[dvs.Artifact]string{dvs.SkillDirectory: "directory", dvs.SkillArchive: "archive", dvs.SingleFile: "skill-md", dvs.SingleFile + 1: "skill-md", 255: "skill-md"} {
+		if got := a.String(); got != want {
+			t.Errorf("%d: %s", a, got)
 		}
 	}
 }

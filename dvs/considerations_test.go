@@ -113,6 +113,35 @@ func TestGuardAndNames(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("DVS-5.3-02/reject-bogus-target-of-a-redirect", func(t *testing.T) {
+		net := lab.ForTest(t)
+		github(net, "/o/r/main/SKILL.md", refund).Redirect("/o/r/main/SKILL.md", "https://github.com/o/r/raw/main/SKILL.md")
+		host := net.Host()
+		host.Fetcher = net.ForeignTransport() // resolves by itself, without validation
+		net.Name("github.com").Bogus()
+		_, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://github.com/o/")}).Load(t.Context(), "https://github.com/o/r/blob/main/SKILL.md")
+		if lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus || len(net.Journal().Requests("github.com")) != 0 {
+			t.Errorf("got %v after %v", err, net.Journal().Requests())
+		}
+	})
+	t.Run("DVS-5.3-02/accept-each-host-once", func(t *testing.T) {
+		net, site := world(t)
+		site.Redirect("/s/a/SKILL.md", "/s/b/SKILL.md").Body("/s/b/SKILL.md", "text/markdown", refund)
+		net.Name("shop.example").DNSSEC(lookleap.Secure)
+		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shown []lookleap.Evidence
+		for _, c := range skill.Verdict.Checks {
+			if c.Requirement == "DVS-5.3-02" {
+				shown = c.Evidence
+			}
+		}
+		if len(shown) != 1 || shown[0].DNSName != "shop.example" || shown[0].TTL == 0 {
+			t.Errorf("got %+v", shown)
+		}
+	})
 	t.Run("DVS-0-01/accept-one-host-contacted", func(t *testing.T) {
 		net, _ := world(t)
 		if _, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: roots(t)}).Load(t.Context(), url); err != nil {

@@ -52,6 +52,11 @@ func TestParseIndex(t *testing.T) {
 		{id: "DVS-3.2-17/accept-archive", in: v2(`{"name":"a","type":"archive","description":"d","url":"a.zip","digest":"` + digestOf("x") + `"},{"name":"b","type":"archive","description":"d","url":"/download/b","digest":"` + digestOf("x") + `"}`),
 			want: []string{"https://shop.example/.well-known/skills/a.zip", "https://shop.example/download/b"}},
 		{id: "DVS-3.2-17/accept-file-of-another-name", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"/guides/a.md","digest":"` + digestOf("x") + `"}`), want: []string{"https://shop.example/guides/a.md"}},
+		{id: "DVS-3.2-17/reject-no-digest", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"a/SKILL.md"}`), findings: []lookleap.Code{"bad-index-entry"}},
+		{id: "DVS-3.2-17/reject-no-type", in: v2(`{"name":"a","description":"d","url":"a/SKILL.md","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"unknown-type"}},
+		{id: "DVS-3.2-17/accept-digest-of-a-path", in: `{"$schema":"x","skills":[{"name":"a","description":"d","path":"a/","digest":"` + digestOf("x") + `"}]}`, want: []string{a}, findings: []lookleap.Code{"unknown-schema"}},
+		{id: "DVS-3.2-17/accept-skill-md-without-digest", in: `{"$schema":"x","skills":[{"name":"a","type":"skill-md","description":"d","url":"a/SKILL.md"}]}`, want: []string{a}, findings: []lookleap.Code{"unknown-schema"}},
+		{id: "DVS-3.2-18/reject-first-of-two", in: `[{"name":"a","description":"d","path":"/a/?x=1","url":"https://cdn.example/a/"}]`, findings: []lookleap.Code{"query-in-skill-url"}},
 		{id: "DVS-3.2-17/reject-type", in: v2(`{"name":"a","type":"mcp","description":"d","url":"a.zip","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"unknown-type"}},
 		{id: "DVS-3.2-17/reject-no-url", in: v2(`{"name":"a","type":"skill-md","path":"/a/","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"bad-index-entry"}},
 		{id: "DVS-3.2-17/reject-other-schema", in: `{"$schema":"https://schemas.agentskills.io/discovery/9/schema.json","skills":[]}`, refused: "unknown-schema"},
@@ -75,6 +80,7 @@ func TestParseIndex(t *testing.T) {
 			findings: []lookleap.Code{"entry-outside-root", "entry-outside-root", "entry-outside-root"}},
 		{id: "DVS-3.2-19/accept-other-origin-with-digest", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"https://cdn.example/a/SKILL.md","digest":"` + digestOf("x") +
 			`"},{"name":"b","type":"archive","description":"d","url":"//cdn.example/b.tar.gz","digest":"` + digestOf("x") + `"}`), want: []string{"https://cdn.example/a/SKILL.md", "https://cdn.example/b.tar.gz"}},
+		{id: "DVS-3.2-19/accept-page-of-a-platform-with-digest", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"https://github.com/o/r/blob/main/a/SKILL.md?plain=1","digest":"` + digestOf("x") + `"}`), want: []string{"https://github.com/o/r/blob/main/a/SKILL.md"}},
 		{id: "DVS-3.2-19/reject-http-with-digest", in: v2(`{"name":"a","type":"skill-md","description":"d","url":"http://cdn.example/a/SKILL.md","digest":"` + digestOf("x") + `"}`), findings: []lookleap.Code{"entry-outside-root"}},
 		{id: "DVS-3.2-20/accept-the-rest", in: `[1,{"name":5},{"name":"A"},{"name":"a/b"},{},null,{"name":"ok","description":"d"}]`, want: []string{"https://shop.example/.well-known/skills/ok/SKILL.md"},
 			findings: []lookleap.Code{"bad-index-entry", "bad-index-entry", "bad-name", "bad-name", "bad-name", "bad-index-entry"}},
@@ -117,15 +123,44 @@ func TestParseIndex(t *testing.T) {
 	t.Run("accept-foreign-only-with-a-skill-and-a-source", func(t *testing.T) {
 		const elsewhere = "https://cdn.example/a/SKILL.md"
 		for want, l := range map[*dvs.Listing]bool{nil: false, {}: false, {Source: indexAt}: false, {Skill: skillURL(t, elsewhere)}: false,
+			{Skill: skillURL(t, "https://github.com/o/r/blob/main/SKILL.md"), Source: "https://github.com/index.json"}: false, {Skill: skillURL(t, "https://github.com/o/r/blob/main/SKILL.md"), Source: "https://raw.githubusercontent.com/index.json"}: false,
 			{Skill: skillURL(t, elsewhere), Source: "http://x"}: false, {Skill: skillURL(t, elsewhere), Source: indexAt}: true, {Skill: skillURL(t, "https://shop.example/a/SKILL.md"), Source: indexAt}: false} {
 			if want.Foreign() != l {
 				t.Errorf("%+v: %v", want, !l)
 			}
 		}
 	})
+	t.Run("accept-skill-md-of-an-entry-with-a-digest", func(t *testing.T) {
+		list, err := dvs.ParseIndex([]byte(v2(`{"name":"a","type":"skill-md","description":"d","url":"a/SKILL.md","path":"/other/","digest":"`+digestOf("x")+`"},
+			{"name":"b","type":"skill-md","description":"d","url":"b.md","digest":"`+digestOf("x")+`"},{"name":"c","type":"archive","description":"d","url":"c/SKILL.md","digest":"`+digestOf("x")+`"}`)), indexAt, dvs.Rules{}, dvs.Limits{})
+		if err != nil || len(list.Skills) != 3 || list.Skills[2].Skill.Artifact() != dvs.SkillArchive || list.Skills[0].Skill.Artifact() != dvs.SkillDirectory || list.Skills[1].Skill.Artifact() != dvs.SingleFile {
+			t.Error(list, err)
+		}
+	})
+	t.Run("accept-query-with-the-option", func(t *testing.T) {
+		list, err := dvs.ParseIndex([]byte(`[{"name":"a","description":"d","path":"/a/?v=1"}]`), indexAt, dvs.Rules{AllowQuery: true}, dvs.Limits{})
+		if err != nil || len(list.Skills) != 1 || list.Skills[0].Skill.String() != "https://shop.example/a/SKILL.md?v=1" {
+			t.Error(list, err)
+		}
+	})
+	t.Run("accept-first-findings", func(t *testing.T) {
+		for n, more := range map[int]string{200: "", 201: "1 more findings are not shown", 203: "3 more findings are not shown"} {
+			list, err := dvs.ParseIndex([]byte("["+strings.Repeat("1,", n-1)+"1]"), indexAt, dvs.Rules{}, dvs.Limits{})
+			if err != nil || len(list.Findings) != min(n, 201) || more != "" && (list.Findings[200].Message != more || list.Findings[200].Code != lookleap.CodeLimit) {
+				t.Errorf("%d: %v", n, err)
+			}
+		}
+	})
+	t.Run("reject-says-why", func(t *testing.T) {
+		for in, why := range map[string]string{"5": "an index is an array or an object", "{}": `the object has no array "skills"`, "[] []": "something follows the value"} {
+			if _, err := dvs.ParseIndex([]byte(in), indexAt, dvs.Rules{}, dvs.Limits{}); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("%s: %v", in, err)
+			}
+		}
+	})
 	t.Run("DVS-4.1-04/reject-listed-paths", func(t *testing.T) {
-		list, err := dvs.ParseIndex([]byte(`[{"name":"a","description":"d","files":["SKILL.md","../x","/x","a/../b","a\\b","C:x","a%2fb",7]}]`), indexAt, dvs.Rules{}, dvs.Limits{})
-		if err != nil || !slices.Equal(list.Skills[0].Files, []string{"SKILL.md"}) || len(list.Findings) != 7 {
+		list, err := dvs.ParseIndex([]byte(`[{"name":"a","description":"d","files":["SKILL.md","../x","/x","a/../b","a\\b","C:x","a%2fb","a//b","","./a","a\u001fb","a\u007fb","a b~","a[b",7]}]`), indexAt, dvs.Rules{}, dvs.Limits{})
+		if err != nil || !slices.Equal(list.Skills[0].Files, []string{"SKILL.md", "a b~"}) || len(list.Findings) != 13 || strings.Contains(list.Findings[12].Message, "not a path") {
 			t.Error(list, err)
 		}
 	})

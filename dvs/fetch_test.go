@@ -52,6 +52,7 @@ func TestHops(t *testing.T) {
 		{name: "reject-tenant-of-the-host", url: "https://cs.univ.example/skills/SKILL.md", to: "/~mallory/SKILL.md", want: "redirect-outside-root"},
 		{name: "accept-tenant-of-a-registered-host", root: "https://cs.univ.example/", url: "https://cs.univ.example/skills/SKILL.md", to: "/~mallory/SKILL.md"},
 		{name: "reject-forge-on-the-host", url: "https://cs.univ.example/skills/SKILL.md", to: "/mallory/r/-/raw/main/SKILL.md", want: "needs-root"},
+		{name: "accept-query-on-a-platform-without-routes", root: "https://unpkg.com/pkg@1/", url: "https://unpkg.com/pkg@1/SKILL.md", to: "/pkg@1/v2/SKILL.md?x=1"},
 		{name: "accept-elsewhere-on-the-host", url: "https://cs.univ.example/skills/SKILL.md", to: "/v2/SKILL.md?x=1"},
 		{name: "reject-blocked", root: "https://cs.univ.example/", url: "https://cs.univ.example/skills/SKILL.md", to: "/Bad/SKILL.md", block: "https://cs.univ.example/bad/", want: "blocked-root"},
 	} {
@@ -398,6 +399,9 @@ func TestSharedCopies(t *testing.T) {
 			"hops": func(s string) string {
 				return strings.Replace(s, `"status":200`, `"hops":["https://shop.example/1","https://shop.example/2","https://shop.example/3","https://shop.example/4","https://shop.example/5","https://shop.example/6"],"status":200`, 1)
 			},
+			"hop": func(s string) string {
+				return strings.Replace(s, `"status":200`, `"hops":["http://shop.example/1"],"status":200`, 1)
+			},
 			"later": func(s string) string {
 				return regexp.MustCompile(`"received":"[0-9]+`).ReplaceAllString(s, `"received":"9000`)
 			},
@@ -419,6 +423,30 @@ func TestSharedCopies(t *testing.T) {
 					t.Errorf("asked %d times", asked(f))
 				}
 			})
+		}
+	})
+	t.Run("expires-before-it-is-looked-for-again", func(t *testing.T) {
+		f := world(t, http.Header{"Cache-Control": {"max-age=30"}})
+		load(t, process(t, f, "https://shop.example/"))
+		second := process(t, f, "https://shop.example/")
+		for _, want := range []int{1, 2} {
+			if load(t, second); asked(f) != want {
+				t.Errorf("asked %d times, want %d", asked(f), want)
+			}
+			f.Clock().Advance(31 * time.Second)
+		}
+	})
+	t.Run("kept-for-less-time-than-elsewhere", func(t *testing.T) {
+		f := world(t, http.Header{"Cache-Control": {"max-age=36000"}})
+		load(t, process(t, f, "https://shop.example/"))
+		host := f.Host()
+		host.Cache = f.cache
+		for _, want := range []int{1, 2} {
+			f.Clock().Advance(time.Hour)
+			l := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Kept: 2 * time.Hour}})
+			if load(t, l); asked(f) != want {
+				t.Errorf("asked %d times, want %d", asked(f), want)
+			}
 		}
 	})
 	t.Run("expires", func(t *testing.T) {

@@ -31,11 +31,8 @@ func (l *Listing) Origin() string {
 	if l == nil {
 		return ""
 	}
-	u, err := domain.Rules{AllowSpecial: true}.Parse(l.Source)
-	if err != nil {
-		return ""
-	}
-	return u.Origin()
+	u, _ := domain.Rules{AllowSpecial: true}.Parse(l.Source)
+	return u.Origin() // "" for the zero URL
 }
 
 // Foreign reports whether the skill is at another origin than the list that names it.
@@ -235,8 +232,8 @@ func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, f
 			form = formUnknown
 		}
 	}
-	entries, ok := root.Member("skills")
-	if !ok || entries.Kind() != strictjson.Array {
+	entries, _ = root.Member("skills")
+	if entries.Kind() != strictjson.Array {
 		return entries, form, refuse(CodeBadIndex, at, `the object has no array "skills"`, "")
 	}
 	return entries, form, nil

@@ -112,7 +112,7 @@ func (p hostPattern) matches(host string) (before string, ok bool) {
 	for _, want := range slices.Backward(p.labels) {
 		at := strings.LastIndexByte(host, '.')
 		label := host[at+1:]
-		if same, err := path.Match(want, label); err != nil || !same || label == "" {
+		if same, _ := path.Match(want, label); !same || label == "" {
 			return "", false
 		}
 		host = host[:max(at, 0)]
@@ -144,7 +144,7 @@ func newPlatforms(entries []Platform) *Platforms {
 			case all:
 				p.below[rest] = hostRole{platform: e, entry: i}
 			default:
-				alias := host == "www."+e.Hosts[0] && !e.Never
+				alias := host == "www."+e.Hosts[0]
 				p.exact[host] = hostRole{platform: e, page: n == 0 || alias, alias: alias}
 			}
 		}
@@ -171,7 +171,7 @@ func (e *Platform) valid() error {
 	}
 	for _, host := range slices.Concat(e.Hosts, e.Aliases, e.Subdomains) {
 		probe := probeHost(host)
-		if canonical, err := domain.ParseHost(probe); err != nil || canonical != probe || strings.HasSuffix(host, "*") {
+		if canonical, _ := domain.ParseHost(probe); canonical != probe || strings.HasSuffix(host, "*") {
 			return bad("the host " + plaintext.Quote(host, 100) + " is not in canonical form")
 		}
 	}

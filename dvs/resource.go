@@ -278,7 +278,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 	rules := l.roots.Rules()
 	doc, err := l.fetch(ctx, fileRequest{url: t.place.served, limit: l.limits.Resource, redirect: func(to domain.URL) error {
 		if !root.IsZero() {
-			if err := l.checkHop(root, claim, to); err == nil || lookleap.CodeOf(err) != CodeRedirectOutside {
+			if err := l.checkHop(root, claim, to); lookleap.CodeOf(err) != CodeRedirectOutside {
 				return err
 			}
 		}
@@ -333,11 +333,8 @@ func resourceExchange(t Target, doc *document) lookleap.Check {
 	e := doc.evidence
 	shown := lookleap.Evidence{URL: t.place.served.String(), Status: e.Status, MediaType: e.Type, Address: e.Address,
 		TLS: e.TLS, Text: e.Detail}
-	switch {
-	case e.Failure != "":
+	if e.Failure != "" {
 		return failed(e.Failure, e.Failure.Title(), shown)
-	case e.Status == 0:
-		return failed(lookleap.CodeUnreachable, "no request was sent", shown)
 	}
 	return passed(fmt.Sprintf("the server answered after %d redirects", len(e.Hops)), shown)
 }
@@ -357,7 +354,7 @@ func (r *Resource) media(doc *document, claim Claim) lookleap.Check {
 // location checks the URL that responded, and the content, against the rules for the kind of file.
 func (r *Resource) location(rules Rules, doc *document, directory string) lookleap.Check {
 	if r.External {
-		if r.Kind == Script && isShebang(r.data) {
+		if isShebang(r.data) {
 			return failed(CodeScriptOutside, "what came is a script, which has to be in the skill's own directory")
 		}
 		return passed("the user agreed to this URL")
@@ -408,17 +405,15 @@ func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 // KindOf returns the kind of a file by its path below the skill's directory and the first bytes of
 // its content, which may be nil.
 func KindOf(file string, content []byte) Kind {
-	directory, _, nested := strings.Cut(file, "/")
-	if nested {
-		directory = foldName(directory) // a file system may not tell scripts and Scripts apart
-	}
+	directory, _, _ := strings.Cut(file, "/") // a file without one has no such name and a known extension
+	directory = foldName(directory)           // a file system may not tell scripts and Scripts apart
 	extension := strings.ToLower(path.Ext(file))
 	switch known := extensions()[extension]; {
-	case nested && (directory == "scripts" || directory == "bin"), isShebang(content), known == 0:
+	case directory == "scripts", directory == "bin", isShebang(content), known == 0:
 		return Script
 	case known == markdownFile:
 		return Instructions
-	case nested && directory == "templates":
+	case directory == "templates":
 		return Template
 	default:
 		return Data

@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -74,6 +75,12 @@ func TestResolve(t *testing.T) {
 		{"DVS-3.1-44/reject-reference-to-commit", "https://github.com/o/", hub, "../../deadbeef/s/GUIDE.md", "commit-ref"},
 		{"DVS-3.1-47/reject-document-raw", "https://github.com/o/", hub, "https://raw.githubusercontent.com/o/r/main/s/GUIDE.md", "needs-consent instructions https://raw.githubusercontent.com/o/r/main/s/GUIDE.md"},
 		{"DVS-3.1-47/accept-relative", "https://github.com/o/", hub, "GUIDE.md", "bundled instructions https://github.com/o/r/blob/main/s/GUIDE.md"},
+		{"DVS-3.1-43/reject-pull-request-by-raw-url", "https://github.com/o/", hub, "https://raw.githubusercontent.com/o/r/refs/pull/1/head/x.md", "untrusted-ref"},
+		{"DVS-4.1-03/reject-directory", "https://shop.example/", shop, "sub/", "script-outside-skill"},
+		{"DVS-4.1-03/reject-directory-itself", "https://shop.example/", shop, ".", "script-outside-skill"},
+		{"DVS-4.4-04/accept-colon-first", "https://shop.example/", shop, ":x", "bundled script https://shop.example/s/a/:x"},
+		{"DVS-3.1-42/reject-repository", "https://github.com/o/", hub, "https://github.com/o/r2", "not-content-route"},
+		{"DVS-3.1-42/reject-directory-of-a-repository", "https://github.com/o/", hub, "https://github.com/o/r/tree/main/s/sub/", "script-outside-skill"},
 		{"B04/reject-document-raw", "https://github.com/o/", hub, "//raw.githubusercontent.com/o/r/main/s/GUIDE.md", "needs-consent instructions https://raw.githubusercontent.com/o/r/main/s/GUIDE.md"},
 		{"D01/reject-climbing", "https://shop.example/", shop, "../../other/x.sh", "script-outside-skill"},
 		{"D01/reject-inner-climbing", "https://shop.example/", shop, "scripts/../../../evil", "script-outside-skill"},
@@ -112,6 +119,10 @@ func TestResource(t *testing.T) {
 		{id: "DVS-4.5.1-01/accept-markdown", ref: "GUIDE.md"},
 		{id: "DVS-4.5.1-01/accept-plain", ref: "GUIDE.md", site: func(s *lab.Site) { s.Body("/s/a/GUIDE.md", "text/plain", "x") }},
 		{id: "DVS-4.5.1-01/reject-html", ref: "GUIDE.md", site: func(s *lab.Site) { s.Body("/s/a/GUIDE.md", "text/html", "x") }, want: "media-type"},
+		{id: "DVS-4.5.1-01/reject-html-in-latin1", ref: "GUIDE.md", site: func(s *lab.Site) { s.Body("/s/a/GUIDE.md", "text/html", "\xe9") }, want: "media-type"},
+		{id: "DVS-4.5.2-01/accept-template-from-a-sibling", ref: "templates/x.html", site: func(s *lab.Site) {
+			s.Redirect("/s/a/templates/x.html", "/s/b/x.html").Body("/s/b/x.html", "text/html", "x")
+		}},
 		{id: "DVS-4.5.1-01/reject-latin1", ref: "GUIDE.md", site: func(s *lab.Site) { s.Body("/s/a/GUIDE.md", "text/markdown", "\xe9") }, want: "not-utf8"},
 		{id: "DVS-4.5.3-03/accept-limit", ref: "x.csv", site: func(s *lab.Site) { s.Fault("/s/a/x.csv", lab.Huge(10<<20)) }},
 		{id: "DVS-4.5.3-03/reject-larger", ref: "x.csv", site: func(s *lab.Site) { s.Fault("/s/a/x.csv", lab.Huge(10<<20+1)) }, want: "too-large"},
@@ -142,6 +153,30 @@ func TestResource(t *testing.T) {
 				t.Errorf("%d requests went outside", n)
 			}
 		})
+	}
+}
+
+// TestResourceOfNothing: the zero values have no files.
+func TestResourceOfNothing(t *testing.T) {
+	if target, err := (*dvs.Loaded)(nil).Resolve("GUIDE.md"); lookleap.CodeOf(err) != lookleap.CodeUsage || target.Access != dvs.Refused {
+		t.Errorf("got %v, %v", target, err)
+	}
+	if text, err := (*dvs.Resource)(nil).ContextText(); lookleap.CodeOf(err) != lookleap.CodeUsage || text != "" {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+// TestResourceVerdict: the verdict of a file has the connection that it came over.
+func TestResourceVerdict(t *testing.T) {
+	_, skill := loadAt(t, "https://shop.example/s/a/SKILL.md", nil, "https://shop.example/")
+	r, err := skill.Resource(t.Context(), "GUIDE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Verdict.Checks {
+		if c.Requirement == "DVS-5.1-05" && (c.Evidence[0].Address == "" || c.Evidence[0].TLS != "TLS 1.3" || c.Evidence[0].Status != 200) {
+			t.Errorf("got %+v", c)
+		}
 	}
 }
 
@@ -200,6 +235,13 @@ func TestExternal(t *testing.T) {
 			}
 		})
 	}
+	t.Run("DVS-5.1-04/accept-page-as-instructions", func(t *testing.T) {
+		net, skill := loadAt(t, shop, &prompter{decide: agree}, "https://shop.example/")
+		net.Site("evil.example").Body("/PAGE.md", "text/html", "<p>")
+		if r, err := skill.Resource(t.Context(), "https://evil.example/PAGE.md"); err != nil || !r.External {
+			t.Error(err)
+		}
+	})
 	t.Run("DVS-7-08/reject-redirected", func(t *testing.T) {
 		net, skill := loadAt(t, shop, &prompter{decide: agree}, "https://shop.example/")
 		net.Site("evil.example").Redirect("/go", "https://shop.example/secret.md")
@@ -227,6 +269,9 @@ func TestExternal(t *testing.T) {
 		if _, err := skill.Resource(t.Context(), "MORE.md"); err != nil {
 			t.Error(err)
 		}
+		if target, err := skill.Resolve("https://github.com/o/r/blob/main/s/MORE.md"); err != nil || target.Access != dvs.UnderRoot {
+			t.Errorf("got %v, %v", target, err)
+		}
 		if r, err := skill.Resource(t.Context(), "AWAY.md"); r != nil || lookleap.CodeOf(err) != dvs.CodeCommitRef {
 			t.Errorf("got %v", err)
 		}
@@ -240,6 +285,25 @@ func TestExternal(t *testing.T) {
 		}
 		if text, err := r.ContextText(); lookleap.CodeOf(err) != lookleap.CodeNotUTF8 || text != "" {
 			t.Errorf("got %q, %v", text, err)
+		}
+	})
+	t.Run("DVS-7-03/reject-revoked-while-it-is-fetched", func(t *testing.T) {
+		net := lab.ForTest(t)
+		var loader *dvs.Loader
+		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).HandleFunc("/s/a/GUIDE.md", func(w http.ResponseWriter, _ *http.Request) {
+			if err := loader.RevokeDomain("shop.example", false); err != nil {
+				t.Error(err)
+			}
+			w.Header().Set("Content-Type", "text/markdown")
+			_, _ = w.Write([]byte("x"))
+		})
+		loader = dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+		skill, err := loader.Load(t.Context(), shop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := skill.Resource(t.Context(), "GUIDE.md"); r != nil || lookleap.CodeOf(err) != dvs.CodeRevoked {
+			t.Errorf("got %v, %v", r, err)
 		}
 	})
 	t.Run("reject-cancelled", func(t *testing.T) {
@@ -278,6 +342,10 @@ func TestKindOf(t *testing.T) {
 		{"DVS-4.5-01", "accept-csv", "x.csv", "a,b", dvs.Data},
 		{"DVS-4.5-01", "accept-image", "assets/a.png", "\x89PNG", dvs.Data},
 		{"DVS-4.5-01", "reject-markdown-below-scripts", "scripts/a.md", "", dvs.Script},
+		{"DVS-4.5-01", "reject-markdown-below-scripts-in-capitals", "Scripts/a.md", "", dvs.Script},
+		{"DVS-4.5-01", "reject-markdown-below-bin", "bin/a.md", "", dvs.Script},
+		{"DVS-4.5-01", "accept-template-in-capitals", "TEMPLATES/r.html", "", dvs.Template},
+		{"DVS-4.5-01", "accept-markdown-named-scripts", "scripts.md", "", dvs.Instructions},
 		{"DVS-4.5-01", "reject-shebang", "data/x.txt", "#!/bin/sh\n", dvs.Script},
 		{"DVS-4.5-01", "reject-shebang-behind-a-mark", "data/x.txt", "\ufeff#!/bin/sh\n", dvs.Script},
 		{"DVS-4.5-01", "reject-script-below-templates", "templates/a.sh", "", dvs.Script},

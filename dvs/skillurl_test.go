@@ -41,6 +41,11 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-3.1-42/reject-releases", "https://github.com/o/r/releases/download/v1/SKILL.md", "not-content-route"},
 		{"DVS-3.1-27/reject-long-with-its-file", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com/")), "url-too-long"},
 		{"DVS-3.1-27/accept-longest", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com//SKILL.md")), "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com//SKILL.md")) + "/SKILL.md"},
+		{"DVS-3.1-27/reject-long-name-of-a-host", "https://hf.co/o/r/blob/main/" + strings.Repeat("x", 8192-len("https://hf.co/o/r/blob/main//SKILL.md")) + "/SKILL.md", "url-too-long"},
+		{"DVS-3.1-27/reject-long-page", "https://gitlab.com/o/r/-/raw/main/" + strings.Repeat("x", 8192-len("https://gitlab.com/o/r/-/raw/main//SKILL.md")) + "/SKILL.md", "url-too-long"},
+		{"DVS-3.1-27/reject-long-url-of-the-bytes", "https://github.com/o/r/blob/main/" + strings.Repeat("x", 8192-len("https://github.com/o/r/blob/main//SKILL.md")) + "/SKILL.md", "url-too-long"},
+		{"DVS-3.1-42/reject-repository-named-as-the-entry", "https://github.com/o/SKILL.md/", "not-skill-url"},
+		{"DVS-3.1-42/accept-path-below-a-repository-without-a-route", "https://unlisted.example/o/r", "https://unlisted.example/o/r/SKILL.md"},
 		{"DVS-3.1-42/reject-other-name-of-a-host", "https://www.github.com/o/r/files/1/SKILL.md", "not-content-route"},
 		{"DVS-3.1-43/reject-other-name-of-a-host", "https://hf.co/o/r/resolve/refs/pr/1/SKILL.md", "untrusted-ref"},
 		{"DVS-3.1-42/accept-branch-named-pull", "https://github.com/o/r/blob/pull/.github/SKILL.md", "https://github.com/o/r/blob/pull/.github/SKILL.md"},
@@ -55,6 +60,14 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-3.1-43/reject-short-head", "https://github.com/o/r/blob/pull/1/head/SKILL.md", "untrusted-ref"},
 		{"DVS-3.1-43/reject-short-merge", "https://github.com/o/r/raw/pull/1/merge/SKILL.md", "untrusted-ref"},
 		{"DVS-3.1-43/reject-short-pr", "https://huggingface.co/o/r/resolve/pr/1/SKILL.md", "untrusted-ref"},
+		{"DVS-3.1-43/reject-short-0", "https://github.com/o/r/blob/pull/0/head/SKILL.md", "untrusted-ref"},
+		{"DVS-3.1-43/reject-short-9", "https://github.com/o/r/blob/pull/9/head/SKILL.md", "untrusted-ref"},
+		{"DVS-3.1-43/accept-short-colon", "https://github.com/o/r/blob/pull/:/SKILL.md", "https://github.com/o/r/blob/pull/:/SKILL.md"},
+		{"DVS-3.1-43/reject-short-merge-request", "https://gitlab.com/g/p/-/blob/merge-requests/1/head/SKILL.md", "untrusted-ref"},
+		{"DVS-3.1-43/reject-short-pipeline", "https://gitlab.com/g/p/-/blob/pipelines/1/SKILL.md", "untrusted-ref"},
+		{"DVS-3.1-43/reject-short-change", "https://github.com/o/r/blob/changes/12/1/SKILL.md", "untrusted-ref"},
+		{"DVS-3.1-43/reject-short-keep-around", "https://gitlab.com/g/p/-/blob/keep-around/0123/SKILL.md", "untrusted-ref"},
+		{"DVS-3.1-43/reject-short-environment", "https://gitlab.com/g/p/-/blob/environments/x/SKILL.md", "untrusted-ref"},
 		{"DVS-3.1-43/reject-other-refs", "https://github.com/o/r/blob/refs/remotes/x/SKILL.md", "untrusted-ref"},
 		{"DVS-3.1-43/reject-jsdelivr", "https://cdn.jsdelivr.net/gh/o/r@refs/pull/1/head/SKILL.md", "untrusted-ref"},
 		{"DVS-3.1-43/accept-qualified-branch", "https://github.com/o/r/blob/refs/heads/main/SKILL.md", "https://github.com/o/r/blob/refs/heads/main/SKILL.md"},
@@ -72,6 +85,7 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-3.1-48/accept-codeberg", "https://codeberg.org/o/r/raw/branch/b/p/SKILL.md", "https://codeberg.org/o/r/src/branch/b/p/SKILL.md"},
 		{"DVS-3.1-48/accept-gist", "https://gist.github.com/u/0123456789abcdef", "https://gist.github.com/u/0123456789abcdef/raw/SKILL.md"},
 		{"DVS-3.1-48/accept-sourcehut", "https://git.sr.ht/~o/r/blob/main/a/SKILL.md", "https://git.sr.ht/~o/r/tree/main/item/a/SKILL.md"},
+		{"DVS-3.1-48/reject-codeberg-unqualified-directory", "https://codeberg.org/o/r/raw/main/s/SKILL.md", "not-content-route"},
 		{"DVS-3.1-48/reject-codeberg-unqualified", "https://codeberg.org/o/r/raw/main/SKILL.md", "not-content-route"},
 
 		{"A14/accept-fragment-dropped", "https://example.com/x/SKILL.md#https://evil.test/", "https://example.com/x/SKILL.md"},
@@ -115,6 +129,12 @@ func TestParseSkillURL(t *testing.T) {
 			if _, err := dvs.ParseSkillURL(directory, dvs.Rules{MaxURL: limit}); lookleap.CodeOf(err) != want {
 				t.Errorf("%d bytes: %v", limit, err)
 			}
+		}
+	})
+	t.Run("DVS-3.1-27/accept-longer-with-the-option", func(t *testing.T) {
+		long := "https://unpkg.com/pkg@1/" + strings.Repeat("x", 9000) + "/SKILL.md"
+		if u, err := dvs.ParseSkillURL(long, dvs.Rules{MaxURL: 10_000}); err != nil || u.String() != long {
+			t.Error(err)
 		}
 	})
 	t.Run("DVS-2-06/accept-fragment-reported", func(t *testing.T) {
@@ -197,6 +217,11 @@ func TestCommit(t *testing.T) {
 		{"DVS-3.1-44/reject-caret", "https://github.com/o/r/blob/deadbeef%5E0/SKILL.md", "deadbeef^0"},
 		{"DVS-3.1-44/reject-described", "https://github.com/o/r/blob/x-1-gdeadbeef/SKILL.md", "x-1-gdeadbeef"},
 		{"DVS-3.1-44/reject-described-branch", "https://github.com/o/r/blob/x/y-1-gdeadbeef/SKILL.md", "y-1-gdeadbeef"},
+		{"DVS-3.1-44/reject-described-shortest", "https://github.com/o/r/blob/x-1-gabcd/SKILL.md", "x-1-gabcd"},
+		{"DVS-3.1-44/accept-described-too-short", "https://github.com/o/r/blob/x-1-gabc/SKILL.md", ""},
+		{"DVS-3.1-44/accept-not-described", "https://github.com/o/r/blob/x-goodness/SKILL.md", ""},
+		{"DVS-3.1-44/reject-described-branch-tilde", "https://github.com/o/r/blob/x/y-1-gdeadbeef~0/SKILL.md", "y-1-gdeadbeef~0"},
+		{"DVS-3.1-44/reject-described-branch-caret", "https://github.com/o/r/blob/x/y-1-gdeadbeef%5E0/SKILL.md", "y-1-gdeadbeef%5E0"},
 		{"DVS-3.1-44/reject-at", "https://github.com/o/r/blob/main@%7B1%7D/SKILL.md", "main@{1}"},
 		{"DVS-3.1-44/reject-colon", "https://github.com/o/r/blob/:x/SKILL.md", ":x"},
 		{"DVS-3.1-44/reject-raw-host", "https://raw.githubusercontent.com/o/r/deadbeef/SKILL.md", "deadbeef"},

@@ -89,8 +89,19 @@ func TestParseTrustRoot(t *testing.T) {
 		{"DVS-3.1-41/reject-hf-papers", "https://huggingface.co/papers/", "reserved-segment"},
 		{"DVS-3.1-41/reject-hf-collections", "https://huggingface.co/collections/", "reserved-segment"},
 		{"DVS-3.1-42/reject-root-on-issues", "https://github.com/o/r/issues/", "not-content-route"},
+		{"DVS-3.1-42/reject-content-of-a-group", "https://gitlab.com/g/-/blob/main/", "not-content-route"},
+		{"DVS-3.1-42/reject-marker-alone", "https://gitlab.com/g/p/-/", "not-content-route"},
+		{"DVS-3.1-42/accept-branch-named-pull", "https://github.com/o/r/blob/pull/", "https://github.com/o/r/blob/pull/"},
+		{"DVS-3.1-42/accept-branch-named-refs", "https://github.com/o/r/blob/refs/", "https://github.com/o/r/blob/refs/"},
+		{"DVS-3.1-48/reject-page-without-a-kind", "https://codeberg.org/o/r/src/", "not-content-route"},
+		{"DVS-3.1-48/reject-kind-alone", "https://codeberg.org/o/r/src/branch/", "not-content-route"},
+		{"DVS-3.1-48/reject-other-kind", "https://codeberg.org/o/r/src/main/s/", "not-content-route"},
+		{"DVS-3.1-48/accept-revision-without-a-path", "https://git.sr.ht/~o/r/tree/main/", "https://git.sr.ht/~o/r/tree/main/"},
+		{"DVS-3.1-48/reject-page-without-its-word", "https://git.sr.ht/~o/r/tree/main/a/", "not-content-route"},
 		{"DVS-3.1-46/accept-tree-becomes-page", "https://github.com/o/r/tree/main/skills", "https://github.com/o/r/blob/main/skills/"},
 		{"DVS-3.1-46/accept-raw-becomes-page", "https://raw.githubusercontent.com/o/r/main/skills/", "https://github.com/o/r/blob/main/skills/"},
+		{"DVS-3.1-27/reject-long-with-its-slash", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com/")), "url-too-long"},
+		{"DVS-3.1-27/reject-long-url-of-the-bytes", "https://github.com/o/r/blob/main/" + strings.Repeat("x", 8182-len("https://github.com/o/r/blob/main/")), "url-too-long"},
 		{"A08/accept-443", "https://example.com:443/", "https://example.com/"},
 		{"A08/accept-empty", "https://example.com:/", "https://example.com/"},
 		{"A08/reject-leading-zero", "https://example.com:0443/", "bad-port"},
@@ -417,6 +428,11 @@ func TestTrustRootOf(t *testing.T) {
 	})
 	t.Run("DVS-3.1-28/reject-default-of-nothing", func(t *testing.T) {
 		if root, source, err := dvs.DefaultRoot(dvs.SkillURL{}, dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeNeedsRoot || !root.IsZero() || source != dvs.Undeclared {
+			t.Errorf("got %s, %s, %v", root, source, err)
+		}
+	})
+	t.Run("DVS-3.1-28/reject-pattern-as-publisher", func(t *testing.T) {
+		if root, source, err := dvs.DefaultRoot(skillURL(t, "https://cs.univ.example/~a*/s/SKILL.md"), dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeInvalidRoot || !root.IsZero() || source != dvs.Undeclared {
 			t.Errorf("got %s, %s, %v", root, source, err)
 		}
 	})
