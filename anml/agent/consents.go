@@ -220,9 +220,9 @@ func (c *consents) sweep(ctx context.Context, before time.Time) error {
 		return storeFailed(err)
 	}
 	for _, key := range keys {
-		data, _ := c.store.Get(ctx, key) // a record that cannot be read stays
+		data, err := c.store.Get(ctx, key)
 		var until time.Time
-		if until.UnmarshalText(data) != nil || !until.Before(before) {
+		if err != nil || until.UnmarshalText(data) != nil || !until.Before(before) {
 			continue
 		}
 		if err := deleteFrom(ctx, c.store, key); err != nil {

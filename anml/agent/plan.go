@@ -420,7 +420,7 @@ func reachOf(document, host, site string) endpointReach {
 	switch {
 	case host == document, ok && theirs == ours:
 		return atDomain
-	case host == site, strings.HasSuffix(host, "."+site):
+	case site != "" && (host == site || strings.HasSuffix(host, "."+site)):
 		return atOwner
 	}
 	return atOther
