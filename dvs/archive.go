@@ -117,7 +117,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	if c.count > c.most {
 		n, err = 0, archiveTooLarge(c.most)
 	}
-	if err != io.EOF {
+	if err != nil && err != io.EOF {
 		c.err = err
 	}
 	return n, err

@@ -69,7 +69,7 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 			l.share(ctx, cache, r.url, doc)
 		}
 		got := flight.Loaded[*document]{Value: doc}
-		if doc.evidence.Status == http.StatusOK {
+		if doc.evidence.Status == http.StatusOK && doc.evidence.Failure == "" {
 			got.Until = doc.evidence.Fresh
 		}
 		return got, nil

@@ -3,6 +3,7 @@ package dvs
 import (
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,7 +35,7 @@ func foldFilePath(file string) (names []string, err error) {
 		return bad(fmt.Sprintf("the path is longer than %d bytes", maxPath), "shorten it")
 	case !utf8.ValidString(file):
 		return bad("the path is not UTF-8", "rename the file")
-	case file == "." || !fs.ValidPath(file):
+	case file == "." || !fs.ValidPath(file) || !filepath.IsLocal(filepath.FromSlash(file)):
 		return bad("the path does not lead to a file below the skill's directory", "write a relative path with slashes, without . and ..")
 	case strings.Count(file, "/") >= maxNesting:
 		return bad("the path has too many directories", "nest less")

@@ -333,8 +333,11 @@ func resourceExchange(t Target, doc *document) lookleap.Check {
 	e := doc.evidence
 	shown := lookleap.Evidence{URL: t.place.served.String(), Status: e.Status, MediaType: e.Type, Address: e.Address,
 		TLS: e.TLS, Text: e.Detail}
-	if e.Failure != "" {
+	switch {
+	case e.Failure != "":
 		return failed(e.Failure, e.Failure.Title(), shown)
+	case e.Status == 0:
+		return failed(lookleap.CodeUnreachable, "no request was sent", shown)
 	}
 	return passed(fmt.Sprintf("the server answered after %d redirects", len(e.Hops)), shown)
 }

@@ -144,6 +144,9 @@ func (r *route) commit() string {
 		return ""
 	}
 	rest := r.rest
+	if len(rest) == 0 {
+		return ""
+	}
 	qualified := rest[0] == "refs" && len(rest) > 2
 	at := 0
 	if qualified {

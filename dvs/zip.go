@@ -61,7 +61,10 @@ func (u *unpacker) zip(data []byte) error {
 // zipFile unpacks one file and checks its checksum. Its compressed form has to end where the
 // archive says: a reader that goes through the file would find other members after it.
 func (u *unpacker) zipFile(data []byte, f *zip.File) error {
-	at, _ := f.DataOffset()
+	at, err := f.DataOffset()
+	if err != nil {
+		return badArchive(f.Name, "the file cannot be unpacked", err)
+	}
 	compressed := bytes.NewReader(data[at : at+int64(f.CompressedSize64)]) // checkZipLayout checked both
 	var content io.Reader = compressed
 	if f.Method == zip.Deflate {
