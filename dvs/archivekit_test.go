@@ -182,14 +182,12 @@ func rawZip64Sizes(t testing.TB, size, compressed uint64) []byte {
 	return data
 }
 
-// withDescriptor is an archive with another record after its first member.
-func withDescriptor(t testing.TB, record []byte, more ...member) []byte {
-	data := zipOf(t, nil, slices.Concat([]member{entry}, more)...)
+// withDescriptor is an archive of one or two members with another record after the first one.
+func withDescriptor(t testing.TB, record, data []byte) []byte {
+	t.Helper()
 	at := bytes.Index(data, []byte("PK\x07\x08"))
 	data = slices.Concat(data[:at], record, data[at+16:])
-	if len(more) > 0 {
-		data = patched(data, "PK\x01\x02", 42, uint16(bytes.LastIndex(data, []byte("PK\x03\x04"))))
-	}
+	data = patched(data, "PK\x01\x02", 42, uint16(bytes.LastIndex(data, []byte("PK\x03\x04"))))
 	return patched(data, "PK\x05\x06", 16, uint16(bytes.Index(data, []byte("PK\x01\x02"))))
 }
 

@@ -188,7 +188,7 @@ func sameMember(f *zip.File, local, extra []byte) bool {
 	}
 	checksum := binary.LittleEndian.Uint32(local[14:])
 	compressed, size := uint64(binary.LittleEndian.Uint32(local[18:])), uint64(binary.LittleEndian.Uint32(local[22:]))
-	if long, ok := extraField(extra, extraZip64); ok && len(long) >= 16 && (compressed == math.MaxUint32 || size == math.MaxUint32) {
+	if long, _ := extraField(extra, extraZip64); len(long) >= 16 && (compressed == math.MaxUint32 || size == math.MaxUint32) {
 		size, compressed = binary.LittleEndian.Uint64(long), binary.LittleEndian.Uint64(long[8:])
 	}
 	if f.Flags&zipDescriptor != 0 && checksum == 0 && compressed == 0 && size == 0 {

@@ -39,6 +39,7 @@ func TestReadZip(t *testing.T) {
 		}
 		return data[len(data)-size:]
 	}
+	sole := zipOf(t, nil, entry)
 	sized := rawZip(t, nil, "") // its sizes are in front of the content
 	unicodePath := zipOf(t, func(h *zip.FileHeader) { h.Extra = []byte("\x75\x70\x09\x00\x01....x.md") }, entry)
 	extraAt := len("SKILL.md")
@@ -100,13 +101,14 @@ func TestReadZip(t *testing.T) {
 		"longer-than-the-archive":   {patched(good, "PK\x01\x02", 20, uint16(len(good)-last-30-len("a.md")+1)), "the member is longer than the archive"},
 		"as-long-as-the-archive":    {patched(good, "PK\x01\x02", 20, uint16(len(good)-last-30-len("a.md"))), before},
 		"compressed-size-negative":  {rawZip64Sizes(t, uint64(len(refund)), 1<<63), "the member is longer than the archive"},
-		"descriptor-of-other-size":  {withDescriptor(t, append(descriptor(16), 0, 0)), before},
-		"descriptor-and-more":       {withDescriptor(t, append(descriptor(16), "xxxx"...)), before},
-		"descriptor-of-other-bytes": {withDescriptor(t, make([]byte, 16)), before},
+		"descriptor-of-other-size":  {withDescriptor(t, append(descriptor(16), 0, 0), sole), before},
+		"descriptor-and-more":       {withDescriptor(t, append(descriptor(16), "xxxx"...), sole), before},
+		"descriptor-of-other-bytes": {withDescriptor(t, make([]byte, 16), sole), before},
 		"other-checksum-in-front":   {patched(good, "PK\x01\x02", 16, 1), before},
 		"other-size-in-directory":   {patched(good, "PK\x01\x02", 24, 1), before},
 		"wrong-checksum":            {rawZip(t, func(h *zip.FileHeader) { h.CRC32 = 1 }, ""), checksum},
 		"size-too-small":            {rawZip(t, func(h *zip.FileHeader) { h.UncompressedSize64 = 1 }, ""), checksum},
+		"size-one-too-small":        {rawZip(t, func(h *zip.FileHeader) { h.UncompressedSize64-- }, ""), checksum},
 		"size-too-large":            {rawZip(t, func(h *zip.FileHeader) { h.UncompressedSize64 = 400 }, ""), "the file is shorter than the archive states"},
 		"deflate-without-end":       {rawMember(t, nil, deflated(t, false)), checksum},
 		"tail-of-deflate":           {rawZip(t, nil, "PK\x03\x04 and a member that only some readers find"), "there is something after the compressed form of the file"},
@@ -150,9 +152,12 @@ func TestReadZip(t *testing.T) {
 			}
 		}, entry, member{name: attributes.name}), attributes.want, files...)
 	}
+	void := zipOf(t, nil, member{name: "SKILL.md"})
+	record := void[bytes.Index(void, []byte("PK\x07\x08")):][:16]
+	check("accept-descriptor-in-64-bits-of-nothing", withDescriptor(t, slices.Concat(record[:12], make([]byte, 12)), void), lookleap.CodeOK, "SKILL.md")
 	for _, size := range []int{0, 12, 16, 20, 24} {
-		check(fmt.Sprintf("accept-descriptor-of-%d-bytes", size), withDescriptor(t, descriptor(size)), lookleap.CodeOK, "SKILL.md")
-		check(fmt.Sprintf("accept-descriptor-of-%d-bytes-before-a-member", size), withDescriptor(t, descriptor(size), member{name: "x"}), lookleap.CodeOK, "SKILL.md", "x")
+		check(fmt.Sprintf("accept-descriptor-of-%d-bytes", size), withDescriptor(t, descriptor(size), zipOf(t, nil, entry)), lookleap.CodeOK, "SKILL.md")
+		check(fmt.Sprintf("accept-descriptor-of-%d-bytes-before-a-member", size), withDescriptor(t, descriptor(size), zipOf(t, nil, entry, member{name: "x"})), lookleap.CodeOK, "SKILL.md", "x")
 	}
 	check("accept-unicode-path", zipOf(t, func(h *zip.FileHeader) { h.Extra = []byte("\x01\x00\x00\x00\x75\x70\x0d\x00\x01....SKILL.md") }, entry), lookleap.CodeOK, "SKILL.md")
 	for name, extra := range map[string]string{"whole": "\x01\x02\x02\x00\x09\x09", "cut": "\x01\x02\xff\x00\x09", "cut-header": "\x01\x02\x01"} {
