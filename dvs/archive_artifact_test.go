@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -384,6 +383,16 @@ func TestForeignListing(t *testing.T) {
 			t.Errorf("%d prompts", w.ui.count())
 		}
 	})
+	t.Run("DVS-3.2-19/reject-other-digest-than-agreed-to", func(t *testing.T) {
+		w := build(t, agree)
+		other := w.listed[0]
+		other.Digest = dvs.DigestOf([]byte("what was there before"))
+		for i, want := range []lookleap.Code{"ok", "ok", dvs.CodeDigestMismatch} {
+			if _, err := w.loader.LoadListing(t.Context(), []dvs.Listing{w.listed[0], w.listed[0], other}[i]); lookleap.CodeOf(err) != want || w.ui.count() != 1+i/2 {
+				t.Errorf("%d: %v after %d prompts", i, err, w.ui.count())
+			}
+		}
+	})
 	t.Run("DVS-3.2-19/reject-declined", func(t *testing.T) {
 		w := build(t, decline)
 		for _, l := range w.listed {
@@ -470,30 +479,4 @@ func mustJSON(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// TestSharedArchive loads an archive in two processes that share a cache.
-func TestSharedArchive(t *testing.T) {
-	net := lab.ForTest(t)
-	body := archive(t, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(refund), "a.txt": []byte(noise(2 << 20))})
-	net.Site("shop.example").HandleFunc("/a.tar.gz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Cache-Control", "max-age=600")
-		w.Header().Set("Content-Type", "application/gzip")
-		_, _ = w.Write([]byte(body))
-	})
-	cache := lookleap.NewMemoryCache(10)
-	for range 2 {
-		host := net.Host()
-		host.Cache = cache
-		skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/a.tar.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err := skill.Resource(t.Context(), "a.txt"); err != nil || len(r.Bytes()) != 2<<20 {
-			t.Error(err)
-		}
-	}
-	if asked := net.Journal().Paths("shop.example"); len(asked) != 1 {
-		t.Errorf("asked for %v", asked)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestReadArchive has the rules that both formats share, and those of each.
@@ -353,5 +355,31 @@ func TestArchiveEdges(t *testing.T) {
 		if _, err := dvs.ReadArchive(strings.NewReader(data), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeBadArchive || !strings.Contains(err.Error(), "neither") {
 			t.Errorf("%q: %v", data, err)
 		}
+	}
+}
+
+// TestSharedArchive loads an archive in two processes that share a cache.
+func TestSharedArchive(t *testing.T) {
+	net := lab.ForTest(t)
+	body := archive(t, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(refund), "a.txt": []byte(noise(2 << 20))})
+	net.Site("shop.example").HandleFunc("/a.tar.gz", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		w.Header().Set("Content-Type", "application/gzip")
+		_, _ = w.Write([]byte(body))
+	})
+	cache := lookleap.NewMemoryCache(10)
+	for range 2 {
+		host := net.Host()
+		host.Cache = cache
+		skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/a.tar.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := skill.Resource(t.Context(), "a.txt"); err != nil || len(r.Bytes()) != 2<<20 {
+			t.Error(err)
+		}
+	}
+	if asked := net.Journal().Paths("shop.example"); len(asked) != 1 {
+		t.Errorf("asked for %v", asked)
 	}
 }

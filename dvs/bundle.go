@@ -85,10 +85,9 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, err
 	}
-	entry, err := s.File()
-	if err != nil {
-		return Bundle{}, err
-	}
+	s.mu.Lock()
+	entry := s.file
+	s.mu.Unlock()
 	b := &bundler{skill: s, absent: map[string]lookleap.Code{}, directories: map[string]bool{},
 		Bundle: Bundle{ID: s.ID.String(), Root: s.Root.String(), Artifact: s.ID.untold(), Files: map[string][]byte{},
 			Verdict: s.Verdict, source: s,

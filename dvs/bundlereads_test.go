@@ -152,13 +152,20 @@ func TestBundleListed(t *testing.T) {
 	})
 	t.Run("DVS-4.1-04/accept-paths-in-an-archive", func(t *testing.T) {
 		net := lab.ForTest(t)
-		files := map[string][]byte{"SKILL.md": []byte("---\nname: a\ndescription: b\n---\nLook at src/main.go.\n"), "src/main.go": []byte("package main")}
+		files := map[string][]byte{"SKILL.md": []byte("---\nname: a\ndescription: b\n---\nLook at src/main.go and src/none.go.\n"), "src/main.go": []byte("package main")}
 		net.Site("shop.example").Body("/a.zip", "application/zip", archive(t, dvs.Zip, files))
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/a.zip")
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+		skill, err := loader.Load(t.Context(), "https://shop.example/a.zip")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 2 || len(b.Findings) != 0 {
+		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 2 || len(b.Findings) != 1 || b.Findings[0].Code != dvs.CodeSkillNotFound || b.Artifact != dvs.SkillDirectory {
+			t.Errorf("%v, %v", b.Findings, err)
+		}
+		if _, err := loader.Roots().Block("https://shop.example/a.zip/src/"); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 1 {
 			t.Errorf("%v, %v", b.Findings, err)
 		}
 	})

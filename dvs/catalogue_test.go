@@ -49,6 +49,9 @@ func TestCatalogue(t *testing.T) {
 	if e := strict[5]; lookleap.CodeOf(e.Err) != dvs.CodeNameDirectory || e.Metadata != nil {
 		t.Errorf("%+v", e)
 	}
+	if _, err := dvs.Catalogue(nil, dvs.CatalogueOptions{}); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Error(err)
+	}
 	if _, err := dvs.Catalogue(os.DirFS(filepath.Join(t.TempDir(), "none")), dvs.CatalogueOptions{}); lookleap.CodeOf(err) != lookleap.CodeIO {
 		t.Error(err)
 	}

@@ -221,9 +221,6 @@ func (c *Change) String() string {
 
 // values returns the change as parts of a consent item: the lines, then files and capabilities.
 func (c *Change) values(label, source string) []lookleap.ConsentValue {
-	if c.IsZero() {
-		return nil
-	}
 	var all []lookleap.ConsentValue
 	if diff := c.diff(); diff != "" {
 		all = append(all, lookleap.ConsentValue{Label: label + " (- before, + now)", Text: diff, Source: source})

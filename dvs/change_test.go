@@ -56,6 +56,22 @@ func TestCompare(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("lines-of-the-capabilities-that-are-named", func(t *testing.T) {
+		var lines strings.Builder
+		for c := 'l'; c >= 'a'; c-- {
+			fmt.Fprintf(&lines, "Visit https://%c.example/.\n", c)
+		}
+		change := dvs.Compare(skill(many.String()), skill(lines.String()+many.String()))
+		if got := change.String(); len(change.Lines) != 10 || !strings.Contains(change.Lines[9].Text, "https://a.example/") {
+			t.Error(got)
+		}
+	})
+	t.Run("lost", func(t *testing.T) {
+		change := dvs.Compare(skill("Visit https://a.example/.\n"), skill("a\n"))
+		if got := change.String(); !strings.Contains(got, "no longer seems to contact the hosts \"a.example\"\n") || strings.Contains(got, "newly") {
+			t.Error(got)
+		}
+	})
 	t.Run("megabyte", func(t *testing.T) {
 		change := dvs.Compare(skill(strings.Repeat("a\n", 1<<19)), skill(strings.Repeat("\u202eb\n", 1<<18)))
 		if got := change.String(); len(change.Lines) != 10 || len(got) > 1000 || strings.Contains(got, "\u202e") {

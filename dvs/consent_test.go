@@ -30,13 +30,18 @@ func TestResumeHoldsFiles(t *testing.T) {
 		effect string
 		want   error
 	}{
-		"accept-its-file":      {with("3", "abc"), nil},
-		"reject-too-short":     {with("4", "abc"), lookleap.ErrPlanInvalid},
-		"reject-too-long":      {with("2", "abc"), lookleap.ErrPlanInvalid},
-		"reject-negative":      {with("-1", "abc"), lookleap.ErrPlanInvalid},
-		"reject-no-json":       {"abc", lookleap.ErrPlanInvalid},
-		"reject-other-type":    {`{"type":"dvs/other"}` + "\n", lookleap.ErrPlanInvalid},
-		"reject-files-of-none": {`{"type":"dvs/fetch","fetch":{"skill":"","root":"","url":""}}` + "\nabc", lookleap.ErrPlanInvalid},
+		"accept-its-file":       {with("3", "abc"), nil},
+		"reject-too-short":      {with("4", "abc"), lookleap.ErrPlanInvalid},
+		"reject-too-long":       {with("2", "abc"), lookleap.ErrPlanInvalid},
+		"reject-negative":       {with("-1", "abc"), lookleap.ErrPlanInvalid},
+		"reject-no-json":        {"abc", lookleap.ErrPlanInvalid},
+		"reject-other-type":     {`{"type":"dvs/other"}` + "\n", lookleap.ErrPlanInvalid},
+		"reject-admit-nothing":  {`{"type":"dvs/admit"}` + "\n", lookleap.ErrPlanInvalid},
+		"reject-fetch-nothing":  {`{"type":"dvs/fetch"}` + "\n", lookleap.ErrPlanInvalid},
+		"reject-script-nothing": {`{"type":"dvs/script"}` + "\n", lookleap.ErrPlanInvalid},
+		"reject-files-nothing":  {`{"type":"dvs/files"}` + "\n", lookleap.ErrPlanInvalid},
+		"reject-action-nothing": {`{"type":"dvs/action"}` + "\n", lookleap.ErrPlanInvalid},
+		"reject-files-of-none":  {`{"type":"dvs/fetch","fetch":{"skill":"","root":"","url":""}}` + "\nabc", lookleap.ErrPlanInvalid},
 	} {
 		t.Run("DVS-5.2-09/"+name, func(t *testing.T) {
 			req := lookleap.ConsentRequest{Kind: lookleap.ConsentScript, Origin: "https://shop.example", Summary: "run", Items: []lookleap.ConsentItem{{ID: "run", Summary: "run"}}}

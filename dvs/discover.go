@@ -184,9 +184,6 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 	var refused error
 	limits := d.loader.limits
 	doc, goOn := d.usableDocument(d.ask(ctx, at, limits.Sitemap+1<<20, func(answer *fetch.Response, body io.Reader) error {
-		if isHTML(answer.MediaType) {
-			return nil
-		}
 		buffered := bufio.NewReader(body)
 		body = buffered
 		if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {

@@ -262,12 +262,12 @@ func (p *skillParser) chooseFields(fields []Field, header span) []Field {
 			if likeField(fields[i].Key) != key {
 				continue
 			}
-			if best < 0 || preferred(&fields[i], key) > preferred(&fields[best], key) ||
-				fields[i].Key == key && preferred(&fields[i], key) == preferred(&fields[best], key) {
+			if best < 0 || fields[i].hasValue() && !fields[best].hasValue() ||
+				fields[i].hasValue() == fields[best].hasValue() && fields[i].Key == key {
 				best = i
 			}
 		}
-		if best < 0 || fields[best].Value.Kind == Null {
+		if best < 0 || !fields[best].hasValue() {
 			if f, ok := p.searchField(key, header); ok {
 				fields = append(fields, f)
 				best = len(fields) - 1
@@ -297,17 +297,8 @@ func (p *skillParser) chooseFields(fields []Field, header span) []Field {
 	return p.dropRepeated(fields)
 }
 
-// preferred ranks a field among those that could be read as one key: those with a value come first,
-// and among them the exact key.
-func preferred(f *Field, key string) (rank int) {
-	if f.Value.Kind != Null {
-		rank += 2
-	}
-	if f.Key == key {
-		rank++
-	}
-	return rank
-}
+// hasValue reports whether a value follows the key.
+func (f *Field) hasValue() bool { return f.Value.Kind != Null }
 
 // dropRepeated leaves the first field of each key.
 func (p *skillParser) dropRepeated(fields []Field) []Field {

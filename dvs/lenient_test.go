@@ -61,6 +61,8 @@ func TestLenient(t *testing.T) {
 		{"bold", head("**name**: a", "**Description:** b"), "", "b", dvs.CodeBadFrontmatter, 2, 3},
 		{"indented", head("  name: a", " description: b"), "", "b", dvs.CodeBadFrontmatter, 3, 2},
 		{"name-of-people", head("name: My Skill", "description: b"), "My Skill", "b", lookleap.CodeBadName, 2, 7},
+		{"name-below", head("description: "+strings.Repeat("b", 3000), "name: My Skill"), "My Skill", strings.Repeat("b", 3000), dvs.CodeDescTooLong, 2, 14},
+		{"name-invisible", head("name: a\u200b", "description: b"), "", "b", dvs.CodeUnsafeChars, 2, 7},
 		{"name-long", head("name: "+strings.Repeat("a", 70), "description: b"), strings.Repeat("a", 70), "b", dvs.CodeNameTooLong, 2, 7},
 		{"long", desc(strings.Repeat("b", 3000)), "", strings.Repeat("b", 3000), dvs.CodeDescTooLong, 3, 14},
 		{"huge-header", desc(strings.Repeat("b ", 10_000) + "c"), "", strings.Repeat("b ", 10_000) + "c", dvs.CodeBadFrontmatter, 3, 16377},
@@ -134,10 +136,21 @@ func TestLenient(t *testing.T) {
 	} {
 		t.Run("reject-"+c.name, func(t *testing.T) {
 			skill, _, err := dvs.ParseSkill([]byte(c.input), dvs.Lenient, dvs.Limits{})
-			if skill != nil || lookleap.CodeOf(err) != c.code {
+			if skill != nil || lookleap.CodeOf(err) != c.code || strings.HasPrefix(c.name, "no-") && !strings.Contains(err.Error(), "the metadata has "+strings.ReplaceAll(c.name, "-", " ")) {
 				t.Errorf("%+v, %v", skill, err)
 			}
 		})
+	}
+}
+
+// TestLenientSize: the limit holds for the file as it is read, too.
+func TestLenientSize(t *testing.T) {
+	for n, want := range map[int]lookleap.Code{20: lookleap.CodeOK, 21: lookleap.CodeTooLarge} {
+		data := headed("name: a", "description: "+strings.Repeat("\xffa", n)) // U+FFFD takes two bytes more
+		_, _, err := dvs.ParseSkill([]byte(data), dvs.Lenient, dvs.Limits{Skill: len(data) + 40})
+		if lookleap.CodeOf(err) != want || err != nil && !strings.Contains(err.Error(), "in UTF-8 the file is larger than") {
+			t.Errorf("%d: %v", n, err)
+		}
 	}
 }
 
@@ -306,13 +319,16 @@ func TestLenientDetails(t *testing.T) {
 		check   func(*dvs.Skill) bool
 		finding string // a part of the message that has to be there; "-…" one that must not
 	}{
-		"first-of-repeated-keys":       {headed("name: a", "description: x: b", "license: MIT", "license: none"), func(s *dvs.Skill) bool { return s.License() == "MIT" }, `the key "license" is repeated`},
+		"first-of-repeated-keys":       {headed("name: a", "description: x: b", "license: MIT", "license: none"), func(s *dvs.Skill) bool { return s.License() == "MIT" && len(s.Extra) == 1 }, `the key "license" is repeated`},
 		"null-value":                   {headed("name: a", "description: x: b", "license: ~"), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Kind == dvs.Null }, ""},
 		"key-with-a-hyphen":            {headed("name: a", "description: x: b", "allowed-tools: Read"), func(s *dvs.Skill) bool { return s.Description == "x: b" && s.AllowedTools() == "Read" }, ""},
 		"key-with-a-dot":               {headed("name: a", "description: x: b", "x.y: z"), func(s *dvs.Skill) bool { v, ok := s.Value("x.y"); return ok && v.Text == "z" }, ""},
 		"escaped-control":              {headed("name: a", `description: "b\e[2Kc\u0007"`), func(s *dvs.Skill) bool { return !strings.ContainsAny(s.Description, "\x1b\x07") && s.Description != "" }, "control character"},
 		"line-ends-after-a-blank-line": {"\n---\r\nname: a\r\ndescription: b\r\n---\r\n# Title\r\n", func(s *dvs.Skill) bool { return s.Description == "b" }, "-the lines end with CR"},
 		"key-with-a-value":             {headed("name:", "Name: c", "name: a", "description: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "Name" could be read as name`},
+		"last-key-with-a-value":        {headed("name: a", "name:", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, "-was read from a line"},
+		"first-of-keys-in-capitals":    {headed("Name: a", "NAME: c", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "NAME" could be read as name`},
+		"last-of-two-keys":             {headed("name: c", "name: a", "NAME: d", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "name" could be read as name`},
 		"capital-key-with-the-value":   {headed("Name: a", "name:", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "name" could be read as name`},
 		"map-of-another-key": {headed("name: a", "description: x: b", "metadata:", "  author: z"), func(s *dvs.Skill) bool {
 			v, ok := s.Value("metadata")

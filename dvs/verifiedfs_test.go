@@ -61,6 +61,24 @@ func TestVerifiedFS(t *testing.T) {
 			t.Error(twice.Reports()[1].Err)
 		}
 	})
+	t.Run("accept-reports", func(t *testing.T) {
+		for i, want := range []string{"refund", "refund", `My "Skill"`, "nul"} {
+			r := v.Reports()[i]
+			named := slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == dvs.CodeNameDirectory })
+			if r.Name != want || r.Digest.IsZero() || named != (r.Directory != r.Name) {
+				t.Errorf("%+v", r)
+			}
+		}
+		for directory, license := range map[string]bool{"my-skill": true, "skill-nul": false} {
+			if data, _ := v.ReadFile(directory + "/SKILL.md"); strings.Contains(string(data), "license: \"MIT\"\n") != license || strings.Contains(string(data), "license") != license || strings.Contains(string(data), "compatibility") {
+				t.Errorf("%s", data[:200])
+			}
+		}
+		plain := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n"))
+		if findings := plain.Reports()[0].Findings; len(findings) != 0 {
+			t.Errorf("%v", findings)
+		}
+	})
 	entries, _ := v.ReadDir(".")
 	for _, e := range entries {
 		t.Run("strict/"+e.Name(), func(t *testing.T) { strictLoad(t, v, e.Name()) })

@@ -142,7 +142,8 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 	return fields
 }
 
-// check refuses a node for what it is or where it stands.
+// check refuses a node for what it is or where it stands. An alias needs no check: the anchor that
+// it refers to comes before it.
 func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 	first := byte(0)
 	if at < len(r.text) {
@@ -150,9 +151,6 @@ func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 	}
 	switch {
 	case r.fault != nil:
-	case n.Kind == yaml.AliasNode:
-		r.fault = badFrontmatter(at, "an alias stands for a value elsewhere",
-			"write the value out, or put it in quotes if it begins with *")
 	case n.Anchor != "":
 		r.fault = badFrontmatter(at, "an anchor names a value", "remove the anchor, or put the value in quotes if it begins with &")
 	case n.Style&yaml.TaggedStyle != 0 || first == '!':
@@ -162,14 +160,8 @@ func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 	}
 }
 
-// seek returns the offset of a node in bytes.
+// seek returns the offset of a node in bytes. The nodes come in the order of the text.
 func (r *yamlReader) seek(n *yaml.Node) int {
-	if n.Line < r.line || n.Line == r.line && n.Column < r.column {
-		r.at = 0
-		r.line = 1
-		r.column = 1
-		r.start = 0
-	}
 	for r.line < n.Line {
 		next := bytes.IndexByte(r.text[r.at:], '\n')
 		if next < 0 {
@@ -191,15 +183,12 @@ func (r *yamlReader) position(at int) lookleap.Position {
 	return lookleap.Position{Line: r.origin.Line + r.line - 1, Column: at - r.start + 1, Offset: r.origin.Offset + at}
 }
 
-var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`) })
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`) })
 
 // syntaxFault returns where and why the text is not YAML. The parser reports at most a line;
 // common mistakes in the text are looked for first.
 func syntaxFault(header []byte, err error) *fault {
 	parts := yamlLine().FindStringSubmatch(err.Error())
-	if parts == nil {
-		return badFrontmatter(0, "the metadata is not valid YAML", "put values in quotes")
-	}
 	line, _ := strconv.Atoi(parts[1])
 	if f := commonFault(header); f != nil {
 		return f
