@@ -154,7 +154,7 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site
 	if over := ended(ctx, p.location()); over != nil {
 		return nil, nil, over // what was refused for that is not a refusal of the user's
 	}
-	if err != nil && b.refusing {
+	if b.refusing {
 		err = p.session.turnDown(ctx, &effect{Exchange: e}, "", p.session.refusals(e, "", b.d), err)
 	}
 	if err != nil {

@@ -117,6 +117,23 @@ func TestForgetRows(t *testing.T) {
 					}
 				}
 			}
+			s.context.index.add(origin{serving: "c.example", host: "c.example", site: "c.example"}, "4711-8822 told by another one")
+			s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, "---")
+			for _, text := range []string{"4711-8822", "?!"} {
+				if got := domains(s.sources("c.example", Value{Text: text, Provenance: "a.example"})); got != "-a.example" {
+					t.Errorf("%q: %s", text, got)
+				}
+			}
+		})
+		t.Run("reject-provenance-of-what-the-user-said", func(t *testing.T) {
+			s := newSession(t, newLab(t), User{}, Options{})
+			s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, "4711-8822")
+			_, err := s.Forget(t.Context(), "a.example")
+			must(t, err)
+			s.Context().Supplied("4711-8822")
+			if got := domains(s.sources("c.example", Value{Text: "4711-8822", Provenance: "a.example"})); got != "-a.example" {
+				t.Error(got)
+			}
 		})
 		t.Run("reject-to-itself", func(t *testing.T) {
 			s := crossed(t, "", plain)

@@ -117,6 +117,8 @@ func TestToldAnywhere(t *testing.T) {
 			"link":       scripted(200, `<link rel="alternate" type="application/anml+xml" href="/orders/4711-8822">`, "Content-Type", "text/html"),
 			"media-type": scripted(200, "x", "Content-Type", "text/order-4711-8822"),
 			"error":      scripted(200, "<anml><n4711-8822></q>", "Content-Type", anml.MediaTypeXML),
+			"attribute":  document(titled + `<body><x xmlns="urn:x"/><section id="s" n4711-8822="x"/></body>`),
+			"long-name":  document(titled + `<body><n` + strings.Repeat("a", 200) + `-4711-8822 xmlns="urn:x">x</n` + strings.Repeat("a", 200) + `-4711-8822></body>`),
 			"element":    document(titled + `<body><n4711-8822 xmlns="urn:x">x</n4711-8822></body>`),
 		} {
 			t.Run("reject-opened-"+name, func(t *testing.T) {

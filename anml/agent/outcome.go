@@ -34,7 +34,7 @@ func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, co
 
 // doubtful marks an error as [ErrInDoubt] if the action may have been done.
 func (m *submission) doubtful(err error) error {
-	if err != nil && m.sent && !safeMethod(m.effect.Send.Method) {
+	if m.sent && !safeMethod(m.effect.Send.Method) {
 		return inDoubt(err)
 	}
 	return err
@@ -74,7 +74,7 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	case isDocument:
 		document = m.statusDocument(resp)
 		r.Problem = problemOf(resp.Status, document)
-	case resp.Status >= 400 && problemType(resp.MediaType):
+	case resp.Status >= 400:
 		if p, err := anml.ParseProblem(resp.Header.Get("Content-Type"), resp.Body); err == nil {
 			r.Problem = p
 		} else {
@@ -99,7 +99,7 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 // defined reports whether a status says whether an action was done. 300 and 304 do not;
 // 206 and 226 are partial responses that were not requested. A 1xx never gets here.
 func defined(status int) bool {
-	return status >= 400 || carries(status) || status == http.StatusNoContent || status == http.StatusResetContent
+	return carries(status) || status == http.StatusNoContent || status == http.StatusResetContent
 }
 
 // carries reports whether a response with this status has content of its own.
@@ -111,13 +111,10 @@ func carries(status int) bool {
 	return status >= 400
 }
 
-// advances reports whether the document of a response becomes the current one.
+// advances reports whether the document of a response becomes the current one, if the response
+// has content of its own.
 func advances(status int) bool {
-	return status < 400 && carries(status) || status == http.StatusConflict || status == http.StatusUnprocessableEntity
-}
-
-func problemType(mediaType string) bool {
-	return mediaType == anml.MediaTypeProblemJSON || mediaType == anml.MediaTypeProblemXML
+	return status < 400 || status == http.StatusConflict || status == http.StatusUnprocessableEntity
 }
 
 // statusDocument returns the document of a response, of which only the status is used.
@@ -157,9 +154,8 @@ func (m *submission) waitAsTold(ctx context.Context, d *anml.Document) {
 	if d == nil {
 		return
 	}
-	if said, ok := d.Status().RetryAfter(); ok && said > 0 {
-		m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
-	}
+	said, _ := d.Status().RetryAfter()
+	m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
 }
 
 // dropStaleConsents withdraws the consents on which answers rested that the service did not

@@ -52,6 +52,9 @@ func TestPersonaRows(t *testing.T) {
 			nil, []string{"perspective first: always neutral"}, nil},
 		{"ANML-8.8-04", "reject-no-duty", `<language policy="fixed" value="fr"/>`, agent.User{Persona: agent.PersonaPolicy{Deny: map[agent.PersonaItem]string{agent.PersonaLanguage: "one language only"}}}, "", nil, []string{"language fixed fr: one language only"}, nil},
 		{"ANML-8.8-04", "reject-no-duty-without-a-value", `<language policy="native"/>`, agent.User{Language: "de", Persona: agent.PersonaPolicy{Deny: map[agent.PersonaItem]string{agent.PersonaLanguage: "one language only"}}}, "", nil, []string{"language native: one language only"}, nil},
+		{"ANML-8.8-03", "accept-same-tone", `<tone value="formal"/>`, agent.User{Persona: agent.PersonaPolicy{Tone: "formal"}}, "", []string{"tone formal"}, nil, nil},
+		{"ANML-8.8-03", "reject-long-terms", `<vocabulary><prefer>` + strings.Repeat("a", 257) + `</prefer><avoid>` + strings.Repeat("b", 257) + `</avoid></vocabulary>`, agent.User{}, "",
+			nil, []string{"prefer: the vocabulary has too many terms, or a term is too long", "avoid: the vocabulary has too many terms, or a term is too long"}, nil},
 		{"ANML-8.8.1-01", "accept-hint", `<model name="m-1"/>`, agent.User{}, "", nil, nil, []string{"model m-1: a wish: the host chooses its model"}},
 		{"ANML-8.8.2-02", "accept-native", `<language policy="native"/>`, agent.User{Language: "de-CH"}, "de-CH", []string{"language native"}, nil, nil},
 		{"ANML-8.8.2-02", "accept-unknown", `<language policy="native"/>`, agent.User{}, "", nil, nil, []string{"language native: the language is not stated"}},
@@ -89,6 +92,17 @@ func TestPersonaRows(t *testing.T) {
 		p := r.persona(`<tone value="formal"/>`)
 		if !p.Tone.Empty() || len(p.Report.Applied) != 0 || !slices.Equal(items(p.Report.Overridden), []string{"tone formal: no tones here"}) {
 			t.Errorf("%+v", p.Report)
+		}
+	})
+	t.Run("ANML-8.8-02/accept-quoted", func(t *testing.T) {
+		const perspective, language = "\n  perspective: first\n", "\n  language of the answer: fr\n"
+		for doc, want := range map[string][2]string{full: {perspective, language}, `<tone value="formal"/>`: {"!perspective", "!language"}} {
+			text := newRetail(t).persona(doc).Quoted()
+			for _, w := range want {
+				if part, not := strings.CutPrefix(w, "!"); strings.Contains(text, part) == not {
+					t.Errorf("%q is not as wanted in:\n%s", w, text)
+				}
+			}
 		}
 	})
 	t.Run("ANML-8.8-05/accept-explained", func(t *testing.T) {
@@ -140,6 +154,19 @@ func TestLanguageOfDocument(t *testing.T) {
 func TestPersonaOfOthers(t *testing.T) {
 	r := newRetail(t)
 	p := r.open(shopSite + brandSite)
+	t.Run("X4/accept-no-persona", func(t *testing.T) { // of which there is nothing to withhold
+		p := newRetail(t).open(shopSite + `<site domain="brand.example"></site>`)
+		if got := p.Persona("brand.example").Report.Withheld; got != "" {
+			t.Errorf("withheld: %s", got)
+		}
+	})
+	t.Run("X4/reject-perspective-of-another", func(t *testing.T) {
+		p := newRetail(t).grants(2, "persona").open(strings.Replace(shopSite, "<instructions>", `<voice perspective="first"/><instructions>`, 1) + brandSite)
+		own, other := p.Persona("shop.example"), p.Persona("brand.example")
+		if own.Perspective == anml.PerspectiveUnstated || other.Perspective != anml.PerspectiveUnstated || other.Instructions.Empty() {
+			t.Errorf("%+v and %+v", own, other)
+		}
+	})
 	for _, id := range []string{"ANML-12.7-07", "X4"} {
 		t.Run(id+"/reject-looks", func(t *testing.T) {
 			if p.Aesthetic("brand.example").Exists() || p.Persona("brand.example").Quoted() != "" {
@@ -151,10 +178,11 @@ func TestPersonaOfOthers(t *testing.T) {
 
 func TestSelectModel(t *testing.T) {
 	const id = "ANML-8.8.1-03"
-	have := []agent.Model{{Name: "small", Provider: "a"}, {Name: "big", Provider: "a", Capabilities: []string{"vision", "code"}}, {Name: "m-1", Provider: "b"}}
+	have := []agent.Model{{Provider: "c", Capabilities: []string{""}}, {Name: "small", Provider: "a"}, {Name: "big", Provider: "a", Capabilities: []string{"vision", "code"}}, {Name: "m-1", Provider: "b"}}
 	for _, c := range []struct{ name, doc, want string }{
 		{"accept-name", `<model name="m-1" capability="vision"/>`, "m-1"},
 		{"accept-capability", `<model name="m-9" capability="code"/>`, "big"},
+		{"accept-name-and-provider", `<model name="m-1" provider="b" capability="vision"/>`, "m-1"},
 		{"accept-provider", `<model name="m-1" provider="a" capability="vision"/>`, "big"},
 		{"reject-default", `<model name="m-9" capability="smell"/>`, ""},
 		{"reject-nothing-named", `<tone value="formal"/>`, ""},

@@ -170,6 +170,8 @@ func TestConfirmation(t *testing.T) {
 		asked              int
 	}{
 		{"ANML-13.4-05/accept-get", "GET", "", nil, 0},
+		{"ANML-13.4-05/accept-head", "HEAD", "", nil, 0},
+		{"ANML-13.4-05/accept-options", "OPTIONS", "", nil, 0},
 		{"ANML-13.4-05/accept-post-asked", "POST", "", nil, 1},
 		{"ANML-13.4-05/accept-put-asked", "PUT", "", nil, 1},
 		{"ANML-13.4-05/accept-patch-asked", "PATCH", "", nil, 1},
@@ -182,6 +184,7 @@ func TestConfirmation(t *testing.T) {
 		{"ANML-13.4-05/accept-relaxed-by-policy", "POST", `confirm="false"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 0},
 		{"ANML-13.4-04/reject-relaxed-confirm", "POST", `confirm="true"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 1},
 		{"ANML-13.4-05/accept-raised-by-policy", "GET", "", &UserPolicy{Weigh: func(context.Context, Act) Weight { return Consequential }}, 1},
+		{"ANML-13.4-05/reject-unknown-weight", "GET", "", &UserPolicy{Weigh: func(context.Context, Act) Weight { return 99 }}, 1},
 		{"ANML-13.4-05/reject-failing-policy", "GET", "", &UserPolicy{Weigh: func(context.Context, Act) Weight { panic("no") }}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

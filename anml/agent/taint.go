@@ -112,10 +112,8 @@ func quotedIn(text string) string {
 
 // tellerOf returns the domain that tells what a URL delivers.
 func tellerOf(u domain.URL) string {
-	if server, err := anmltrust.ServerOf(u.String()); err == nil && server.Domain != "" {
-		return server.Domain
-	}
-	return u.Host()
+	server, _ := anmltrust.ServerOf(u.String())
+	return cmp.Or(server.Domain, u.Host())
 }
 
 // hearBody records a response body that is not a document, or a medium, and its media type. Images,
@@ -381,7 +379,7 @@ func (x *taintIndex) tokens(f *folded, visit func(span)) {
 		}
 	}
 	for _, row := range f.numbered() {
-		if s := (span{row[0].from, row[len(row)-1].to}); len(row) > 1 && s.len() >= rowLen {
+		if s := (span{row[0].from, row[len(row)-1].to}); s.len() >= rowLen {
 			visit(s)
 		}
 	}

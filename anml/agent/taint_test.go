@@ -86,6 +86,9 @@ func TestTaint(t *testing.T) {
 		{"letters of another script in base64", "ref 0L/QsNGB0L/QvtGA0YI=", "паспорт", true},
 
 		{"too short a token", "Code 12345 ok", "12345", false},
+		{"another end of a short text", "4711", "4719", false},
+		{"another end of the whole", "4711-8822", "4711-8823", false},
+		{"a short row after a part of a word", "Sundow 47, please", "window 4 7 seat", false},
 		{"another number", "Member 4711-8822", "4711-8823", false},
 		{"another day", "Booked for 2026-06-14", "2026-06-15", false},
 		{"a word within a word", "substations", "station wagons", true},
@@ -270,7 +273,8 @@ func TestTaintRoom(t *testing.T) {
 		t.Error("the room is not what it was promised")
 	}
 	x.add(from, "klmnopqrstuv")
-	if n := 1 + 12 - rowLen + 1 + 1; !x.fits("a.example", 99-n) || x.fits("a.example", 100-n) || !x.fits("b.example", 99) {
+	x.add(from, "klmnop-qrstuv") // which takes one link, because the same folded text is known
+	if n := 1 + 12 - rowLen + 1 + 2; !x.fits("a.example", 99-n) || x.fits("a.example", 100-n) || !x.fits("b.example", 99) {
 		t.Error("a text does not take its room")
 	}
 }
@@ -282,6 +286,9 @@ func TestTaintOrigins(t *testing.T) {
 	for i := range 3 * maxOrigins {
 		name := fmt.Sprintf("s%d.example", i)
 		c.index.add(origin{serving: "a.example", host: "a.example", site: name, confidentiality: anml.Public}, fmt.Sprintf("Member %d-8822", i))
+	}
+	if id := c.index.origin(origin{serving: "a.example", host: "a.example", site: "s0.example", confidentiality: anml.Public}); id != 0 {
+		t.Error("an origin that is known has another number", id)
 	}
 	if n := len(c.index.origins); n > maxOrigins+1 {
 		t.Error(n, "origins")
@@ -465,6 +472,12 @@ func BenchmarkTaint(b *testing.B) {
 func TestDeletedBesideLive(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
 	a := origin{serving: "a.example", host: "a.example", site: "a.example", confidentiality: anml.Public}
+	s.context.index.add(a, "booking 9988-7766")
+	for i, want := range []bool{true, false} { // deleted again, nothing is left to delete
+		if hashes := s.context.index.delete(func(o origin) bool { return o.serving == "a.example" }); (hashes != nil) != want {
+			t.Errorf("%d: %d hashes", i, len(hashes))
+		}
+	}
 	s.context.index.add(a, "booking 99887766")
 	member := fold("member 4711-8822")
 	s.context.index.deleted("a.example", slices.Collect(s.context.index.hashes(&member)))
