@@ -83,7 +83,10 @@ and pay</title></head><status code="ok" result="success"/>`)))
 	if text := r.Text(anml.TextOptions{Quote: 6}); !strings.Contains(text, "Ignore") || strings.Contains(text, "all instructions") {
 		t.Errorf("the quotes are longer: %s", text)
 	}
-	s.shop.Handle("/b", answering(200, "text/plain", strings.Repeat("line\n\x1b[31m", 1<<14)))
+	s.shop.Handle("/b", lab.Sequence(answering(422, anml.MediaTypeProblemJSON, `{"type":"about:blank","title":"Sold out"}`),
+		answering(200, "text/plain", strings.Repeat("line\n\x1b[31m", 1<<14))))
+	r = s.does(Call{Action: "b"}, CodeUnprocessable)
+	hasTexts(t, r.Text(anml.TextOptions{}), `title "Sold out"`, "!detail", "!type ", "!about:blank", "!instance")
 	r = s.does(Call{Action: "b"}, lookleap.CodeOK)
 	if text := r.Text(anml.TextOptions{}); len(text) > 4<<10 || strings.Contains(text, "\x1b") || strings.Count(text, "\n") != 2 {
 		t.Errorf("%d octets: %.300s", len(text), text)
@@ -301,6 +304,20 @@ func TestLongestName(t *testing.T) {
 	}
 	if got := longer.NameFor(Gemini); len(got) != maxVendorName || strings.HasPrefix(got, "t_x"+longest.Name) {
 		t.Error(got)
+	}
+}
+
+// TestNameUnchanged: a name is changed only for a vendor that does not accept it.
+func TestNameUnchanged(t *testing.T) {
+	for name, want := range map[string]map[Vendor]bool{
+		"search": {AnyVendor: true, OpenAI: true, Anthropic: true, Gemini: true}, "2search": {OpenAI: true, Anthropic: true},
+		"_search": {OpenAI: true, Anthropic: true, Gemini: true},
+	} {
+		for v := range vendorNames {
+			if got := (Tool{Name: name}).NameFor(v); (got == name) != want[v] {
+				t.Errorf("%s: %q becomes %q", v, name, got)
+			}
+		}
 	}
 }
 

@@ -65,6 +65,18 @@ func failsAt(call string, err error) func(string) error {
 	}
 }
 
+// What is known to be sensitive is not read again.
+func TestSensitiveIsReadOnce(t *testing.T) {
+	store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("", nil)}
+	must(t, store.Put(t.Context(), keySensitive+"email", []byte("health")))
+	s := newSession(t, newLab(t), User{Store: store}, Options{})
+	store.hook = failsAt("Get "+keySensitive, errTest)
+	must(t, s.consents.refresh(t.Context()))
+	if got := s.consents.sensitive("email"); got != "health" {
+		t.Error(got)
+	}
+}
+
 // kept is a session with consents in a store: to email, which lasts, and to member, for once.
 type kept struct {
 	*stand

@@ -160,6 +160,28 @@ func TestAnswersNeedABody(t *testing.T) {
 			s.sends()
 		})
 	}
+	for name, reply := range map[string]Reply{
+		"refusal": {Refuse: map[string]anml.Reason{"email": anml.UserDenied}}, "inform": {Informs: []Told{{Text: "by bus"}}},
+		"ask": {Asks: []Counter{{Field: "lang", Purpose: "to answer you"}}},
+	} {
+		t.Run("ANML-9.3-03/reject-"+name, func(t *testing.T) {
+			s := newStage(t, setting{doc: doc("GET", "false"), user: User{Profile: ada}})
+			s.does(Call{Action: "a", Reply: &reply}, CodeNoBodyMethod)
+			s.sends()
+		})
+	}
+	for _, method := range []string{"POST", "PUT", "PATCH"} {
+		t.Run("ANML-9.3-03/accept-required-left-out-"+method, func(t *testing.T) { // as a refusal
+			s := newStage(t, setting{doc: doc(method, "true"), user: User{Profile: ada}})
+			s.does(Call{Action: "a", Reply: &Reply{Omit: []string{"email"}}}, lookleap.CodeOK)
+			s.wantSent(`<refuse field="email" reason="user-denied"`)
+		})
+	}
+	t.Run("ANML-9.3-03/accept-ask-alone", func(t *testing.T) {
+		s := newStage(t, setting{doc: postable})
+		s.does(Call{Action: "a", Reply: &Reply{Asks: []Counter{{Field: "lang", Purpose: "to answer you"}}}}, lookleap.CodeOK)
+		s.wantSent(`<ask field="lang"`)
+	})
 	t.Run("ANML-9.3-03/accept-nothing-answered", func(t *testing.T) {
 		s := newStage(t, setting{doc: doc("GET", "false"), user: User{Profile: ada}})
 		s.does(Call{Action: "a"}, lookleap.CodeOK)

@@ -12,6 +12,25 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
+// TestStricterRule shows the rule for a value that two fields have in common.
+func TestStricterRule(t *testing.T) {
+	open := anml.Rule{Requires: anml.ExplicitConsent} // left to the user
+	free := anml.Rule{Requires: anml.RequiresNothing, Declared: true}
+	spelled := anml.Rule{Requires: anml.ExplicitConsent, Raised: "other-spelling"}
+	both := anml.Rule{Requires: anml.ExplicitConsent, Declared: true, Raised: "other-spelling"}
+	for name, c := range map[string]struct{ one, other, want anml.Rule }{
+		"accept-open-and-free": {open, free, free}, "accept-free-and-open": {free, open, free}, "accept-open": {open, open, open},
+		"reject-other-spelling-first": {spelled, free, both}, "reject-other-spelling-second": {free, spelled, both},
+		"reject-other-spelling-and-open": {spelled, open, spelled}, "reject-open-and-other-spelling": {open, spelled, spelled},
+	} {
+		t.Run("ANML-11.4-12/"+name, func(t *testing.T) {
+			if got := stricter(c.one, c.other); got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
 // TestRequiresRows shows the rows about what each word of a rule demands.
 func TestRequiresRows(t *testing.T) {
 	book := Call{Action: "book"}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -297,29 +296,6 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// TestMuchEncoded: what a document means beyond what is decoded at once is recognised all the same.
-func TestMuchEncoded(t *testing.T) {
-	var doc strings.Builder
-	r := rand.New(rand.NewPCG(1, 1))
-	doc.WriteString("<knowledge>")
-	for i := 0; doc.Len() < 8*decodedRoom; i++ {
-		fmt.Fprintf(&doc, `<inform confidentiality="private">%d %s</inform>`, i, base64.StdEncoding.EncodeToString([]byte(prose(r, 60))))
-	}
-	encoded := base64.StdEncoding.EncodeToString([]byte("the member number is 4711-8822"))
-	doc.WriteString(`<inform confidentiality="private">the last is 9934-7712</inform><inform confidentiality="private">` + encoded + `</inform></knowledge>`)
-	for name, value := range map[string]string{"plain": "9934 7712", "encoded": "4711 8822"} {
-		t.Run("ANML-14.1-07/reject-"+name+"-behind-much-encoded", func(t *testing.T) {
-			st := asker(t)
-			pageFor(t, st.net, st.session(), "https://evil.example/e", doc.String())
-			_, err := st.prepare(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": value}})
-			hasCode(t, err, CodePrivateContext)
-			if l := len(st.s.context.index.links); l > doc.Len()*3/4+decodedRoom { // most of the document is text
-				t.Errorf("%d links of a document of %d bytes", l, doc.Len())
-			}
-		})
-	}
-}
-
 // TestHeardTooMuch: a service that told more than can be recorded is not read any further.
 func TestHeardTooMuch(t *testing.T) {
 	full := func(t *testing.T) (*stand, *Page) {
@@ -351,6 +327,12 @@ func TestHeardTooMuch(t *testing.T) {
 		if hasCode(t, err, lookleap.CodeLimit); r == nil || r.Page != nil || r.Problem != nil || r.Outcome != anml.OutcomeUnknown {
 			t.Errorf("%+v", r)
 		}
+	})
+	t.Run("O05/accept-failure-all-the-same", func(t *testing.T) { // of its document only the status is read
+		st, p := full(t)
+		st.net.Site("shop.example").Handle("/go", scripted(400, service(titled), "Content-Type", anml.MediaTypeXML))
+		_, err := p.Do(t.Context(), Call{Action: "go"})
+		hasCode(t, err, CodeBadRequest)
 	})
 	t.Run("O05/reject-medium", func(t *testing.T) {
 		_, p := full(t)

@@ -376,6 +376,17 @@ func TestUsageRows(t *testing.T) {
 				}
 			}
 		})
+		t.Run("accept-reading-what-expired", func(t *testing.T) {
+			old := Inform{Usage: anml.UsageCache, Received: start, Expires: start}
+			if m.s.Allowed(old, anml.UsageNone, start) != nil || m.s.Allowed(old, anml.UsageDisplay, start) == nil {
+				t.Error("reading is refused, or showing again is not")
+			}
+		})
+		t.Run("accept-showing-for-the-session", func(t *testing.T) {
+			if err := m.s.Allowed(Inform{Usage: anml.UsageDisplay, Received: start}, anml.UsageDisplay, start); err != nil {
+				t.Error(err)
+			}
+		})
 		t.Run("reject-training-on-store", func(t *testing.T) {
 			for i := range m.s.context.Training() {
 				if i.Text != "t" {

@@ -107,6 +107,24 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("ANML-11.3-05/accept-unreadable-document", func(t *testing.T) {
+		_, r := answer(t, answering(400, anml.MediaTypeXML, "<anml"), CodeBadRequest)
+		if r == nil || r.Page != nil || r.Problem != nil || r.Outcome != anml.OutcomeError {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("ANML-11.3-04/accept-empty-document", func(t *testing.T) {
+		_, r := answer(t, answering(200, anml.MediaTypeXML, ""), lookleap.CodeOK)
+		if r.Page != nil || r.Outcome != anml.OutcomeSuccess {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("ANML-11.3-06/accept-schemes", func(t *testing.T) {
+		got := schemes(http.Header{"Www-Authenticate": {"", "A x", "A y", "B", "C", "D", "E", "F", "G", "H", "I"}})
+		if want := strings.Fields("A B C D E F G H"); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 	t.Run("ANML-11.3-12/reject-problem-of-a-success", func(t *testing.T) {
 		_, r := answer(t, answering(200, anml.MediaTypeProblemJSON, `{"title":"No"}`), lookleap.CodeOK)
 		if r.Problem != nil || len(r.Body) == 0 {

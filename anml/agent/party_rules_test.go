@@ -20,6 +20,13 @@ func TestPartiesWithoutAClaim(t *testing.T) {
 			t.Errorf("%+v", p.Parties())
 		}
 	})
+	t.Run("X11/accept-server-by-its-domain", func(t *testing.T) {
+		for _, p := range newRetail(t).openAt("https://www.shop.example/anml", bothSites).Parties() {
+			if p.Serving != (p.Domain == "shop.example") {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
 	t.Run("X4/reject-names-that-contradict-each-other", func(t *testing.T) { // which the document's findings say
 		p := newRetail(t).open(`<head><title>T</title><trust domain="brand.example"/><trust domain="other.example"/></head>`)
 		if !slices.ContainsFunc(p.Document().Findings(), func(f lookleap.Finding) bool { return f.Code == anml.CodeClaim }) {

@@ -4,14 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -102,6 +97,17 @@ func TestResume(t *testing.T) {
 		}
 		if asked := s.user.Requests(); len(asked) != 1 {
 			t.Errorf("asked %d times", len(asked))
+		}
+	})
+	t.Run("ANML-9.2-01/reject-done-when-in-doubt", func(t *testing.T) {
+		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}, answer: lab.Status(206)})
+		pending := s.suspended(book)
+		for _, want := range []error{ErrInDoubt, lookleap.ErrAlreadyDone} {
+			_, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
+			var done *lookleap.AlreadyDoneError
+			if !errors.Is(err, want) || errors.As(err, &done) && done.Record.State != lookleap.PlanUnknown {
+				t.Errorf("got %v, want %v", err, want)
+			}
 		}
 	})
 	t.Run("ANML-9.2-01/reject-refused-decision", func(t *testing.T) {
@@ -304,137 +310,6 @@ func TestTamperedState(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// visitor is what a process that resumes a call is told, in its environment.
-type visitor struct {
-	Dir, Token     string
-	DNS, Door, CAs string
-	Digest         string
-	Approved       []string
-}
-
-const visitorEnv = "LOOKLEAP_TEST_AGENT_VISITOR"
-
-var resumeKey = []byte("0123456789abcdef0123456789abcdef")
-
-// TestResumingProcess is the second process: it knows nothing but its variable.
-func TestResumingProcess(t *testing.T) {
-	config := os.Getenv(visitorEnv)
-	if config == "" {
-		t.Skip("runs in a process of its own, started by TestTwoProcesses")
-	}
-	var v visitor
-	if err := json.Unmarshal([]byte(config), &v); err != nil {
-		t.Fatal(err)
-	}
-	host := hostElsewhere(t, v.DNS, v.Door, v.CAs)
-	host.Plans = lookleap.FilePlanLedger(v.Dir)
-	defer host.Close()
-	ledger, err := OpenDisclosureLedger(filepath.Join(v.Dir, "disclosures"), LedgerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ledger.Close()
-	session, err := New(host, Options{}).NewSession(User{Ledger: ledger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	state, err := lookleap.Unseal(resumeKey, v.Token)
-	if err == nil {
-		_, err = session.Resume(t.Context(), state, lookleap.ConsentDecision{Digest: v.Digest, Approved: v.Approved})
-	}
-	fmt.Printf("outcome=%s\n", lookleap.CodeOf(err))
-}
-
-// TestTwoProcesses suspends a call in this process and commits it in others. Each
-// load of the page has a token of its own, and only the last one is good.
-func TestTwoProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
-	dir := t.TempDir()
-	var mu sync.Mutex // guards what the service counts
-	var loads int
-	var booked []string
-	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
-	s.shop.HandleFunc("/fresh", func(w http.ResponseWriter, _ *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		loads++
-		w.Header().Set("Content-Type", "application/anml+xml")
-		fmt.Fprint(w, service(strings.ReplaceAll(asking, `endpoint="/book"`, fmt.Sprintf(`endpoint="/book/%d"`, loads))))
-	})
-	s.shop.HandleFunc("/book/*", func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if r.URL.Path != fmt.Sprintf("/book/%d", loads) {
-			w.WriteHeader(http.StatusConflict)
-			return
-		}
-		booked = append(booked, r.URL.Path)
-		w.WriteHeader(http.StatusNoContent)
-	})
-	page, err := s.session.Open(t.Context(), s.shop.URL("/fresh"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.page = page
-	s.net.Journal().Clear()
-	pending := s.suspended(Call{Action: "book"})
-	token, err := lookleap.Seal(resumeKey, pending.State)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loop, err := s.net.Loopback()
-	if err != nil {
-		t.Fatal(err)
-	}
-	elsewhere := func(token, digest string, approved ...string) lookleap.Code {
-		config, err := json.Marshal(visitor{Dir: dir, Token: token, DNS: loop.DNS, Door: loop.Door, CAs: loop.CAFile, Digest: digest, Approved: approved})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResumingProcess$", "-test.v")
-		cmd.Env = append(os.Environ(), visitorEnv+"="+string(config))
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		_, after, _ := strings.Cut(string(out), "outcome=")
-		code, _, _ := strings.Cut(after, "\n")
-		return lookleap.Code(code)
-	}
-	var all []string
-	for _, item := range pending.Request.Items {
-		all = append(all, item.ID)
-	}
-	flipped := []byte(token)
-	flipped[len(flipped)/2] ^= 1
-	for _, c := range []struct {
-		name, token, digest string
-		approved            []string
-		want                lookleap.Code
-		sent                int
-	}{
-		{"ANML-13.4-04/reject-nothing-approved", token, pending.Request.Digest, nil, lookleap.CodeConsentRefused, 0},
-		{"ANML-13.4-04/reject-other-digest", token, "sha256:00", all, lookleap.CodeConsentMismatch, 0},
-		{"ANML-13.4-04/reject-broken-seal", string(flipped), pending.Request.Digest, all, lookleap.CodeSealBroken, 0},
-		{"ANML-9.2-01/accept-in-another-process", token, pending.Request.Digest, all, lookleap.CodeOK, 1},
-		{"ANML-9.2-01/reject-a-second-time", token, pending.Request.Digest, all, lookleap.CodePlanDone, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := elsewhere(c.token, c.digest, c.approved...); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if len(booked) != c.sent || loads != 1 {
-				t.Errorf("booked %q, the page was loaded %d times", booked, loads)
-			}
-		})
-	}
 }
 
 // FuzzResume hands any state to Resume, with a decision that agrees to everything

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -377,6 +378,35 @@ func TestNetworkErrors(t *testing.T) {
 		if n := len(s.net.Journal().Dials(api.Addr().String())); n != 1 {
 			t.Errorf("%d dials", n)
 		}
+	})
+	t.Run("ANML-11.4-07/reject-old-encryption", func(t *testing.T) {
+		s := newStage(t, setting{doc: strings.ReplaceAll(gettable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
+		s.net.Site("api.shop.example").MaxTLS(tls.VersionTLS11)
+		s.does(Call{Action: "a"}, lookleap.CodeTLSTooOld)
+		if s.notices(NoticeInsecure) != 1 || s.notices(NoticeUnreachable) != 0 {
+			t.Errorf("told %+v", s.session.Notices())
+		}
+	})
+	t.Run("ANML-11.4-07/reject-certain-after-a-lost-answer", func(t *testing.T) { // the repeated request reaches no one
+		synctest.Test(t, func(t *testing.T) {
+			var api *lab.Site
+			sent := 0
+			s := newStage(t, setting{doc: strings.ReplaceAll(repeatable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`), host: func(h *lookleap.Host) {
+				next := h.Fetcher
+				h.Fetcher = fetcherFunc(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path == "/a" {
+						if sent++; sent == 2 {
+							api.Connection(lab.Refused)
+						}
+					}
+					return next.RoundTrip(r)
+				})
+			}})
+			api = s.net.Site("api.shop.example").Fault("/a", lab.Reset())
+			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); !errors.Is(err, ErrInDoubt) || sent != 2 {
+				t.Errorf("%v, %d requests", err, sent)
+			}
+		})
 	})
 	t.Run("ANML-11.4-08/reject-answered-in-part", func(t *testing.T) { // the service was reached
 		s := newStage(t, setting{doc: postable})
