@@ -85,6 +85,39 @@ func TestAskedUntilTired(t *testing.T) {
 				t.Errorf("shown %d times, %v", ui.shown.Load(), err)
 			}
 		})
+		bubble("reject-cheap-approval-of-a-question-that-was-repeated", func(t *testing.T) {
+			ui := &counter{reply: leavePending}
+			h := &lookleap.Host{Prompter: ui, Asking: lookleap.AskLimits{Prompts: 2}}
+			ask := func(root, summary string) (*lookleap.Plan, error) {
+				p := planFrom(t, "https://a.example", summary)
+				request := *p.Request()
+				request.TrustRoot = "https://a.example" + root
+				p, err := lookleap.NewPlan(request, p.Effect(), time.Now())
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = h.Ask(t.Context(), p)
+				return p, err
+			}
+			first, _ := ask("/owner/x", "read it")
+			time.Sleep(9 * time.Minute)
+			_, _ = ask("/owner/x", "read it")
+			time.Sleep(2 * time.Minute)
+			_, _ = ask("/owner/y", "read it") // the first question is too old to count for the owner
+			approve := lookleap.ConsentDecision{Digest: first.Request().Digest, Approved: []string{"fetch"}}
+			if _, err := h.Decide(t.Context(), first, approve); err != nil {
+				t.Fatal(err)
+			}
+			ui.reply = func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				return lookleap.ConsentDecision{Digest: r.Digest, Approved: []string{"fetch"}}, nil
+			}
+			if _, err := ask("/owner/x", "read that"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ask("/owner/x", "read more"); lookleap.CodeOf(err) != lookleap.CodeConsentTooOften {
+				t.Errorf("error %v", err)
+			}
+		})
 		bubble("accept-again-minutes-after-no", func(t *testing.T) {
 			ui := &counter{reply: refuseAll}
 			h := &lookleap.Host{Prompter: ui}

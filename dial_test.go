@@ -154,7 +154,39 @@ func TestFetcherResolution(t *testing.T) {
 	if dials := n.Journal().Dials(); len(dials) != 0 {
 		t.Errorf("dialled %v", dials)
 	}
+	t.Run("failure-of-both-families", func(t *testing.T) {
+		_, err := get(t, guarded(t, n, lookleap.FetcherOptions{Resolver: noAnswer}), "https://shop.example/")
+		refused(t, err, lookleap.CodeDNSError)
+		if lines := strings.Split(err.Error(), "\n\t"); len(lines) != 3 || !strings.HasPrefix(lines[1], "no A") || !strings.HasPrefix(lines[2], "no AAAA") {
+			t.Errorf("lines %q", lines)
+		}
+	})
+	for _, c := range []struct {
+		name     string
+		resolver lookleap.Resolver
+		code     lookleap.Code
+	}{{"longest-quotation-of-a-host-that-fails", noAnswer, lookleap.CodeDNSError}, {"longest-quotation-of-a-host-without-address", noAddress, lookleap.CodeNoAddress}} {
+		t.Run(c.name, func(t *testing.T) {
+			for length, cut := range map[int]bool{253: false, 254: true} {
+				_, err := get(t, guarded(t, n, lookleap.FetcherOptions{Resolver: c.resolver}), "https://"+strings.Repeat("a", length)+"/")
+				refused(t, err, c.code)
+				if strings.Contains(err.Error(), "(1 more character)") != cut {
+					t.Errorf("%d bytes: %v", length, err)
+				}
+			}
+		})
+	}
 }
+
+// Resolvers that cannot answer, and that know no address.
+var (
+	noAnswer = resolverFunc(func(_ context.Context, _ string, rr lookleap.RRType) (*lookleap.DNSAnswer, error) {
+		return nil, errors.New("no " + rr.String())
+	})
+	noAddress = resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
+		return new(lookleap.DNSAnswer), nil
+	})
+)
 
 // halfBogus has a good A and a bogus AAAA for every name.
 type halfBogus struct{}

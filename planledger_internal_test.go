@@ -57,6 +57,20 @@ func TestMemoryLedger(t *testing.T) {
 		claim(t, l, "3", now)
 		kept("fast", false)
 	})
+	t.Run("accept-four-old-claims-at-a-time", func(t *testing.T) {
+		l := ledger()
+		old := []string{"1", "2", "3", "4", "5"}
+		for _, id := range old {
+			claim(t, l, id, start)
+		}
+		now = start.Add(keepClaims)
+		claim(t, l, "new", now)
+		for i, id := range old {
+			if _, err := l.Plan(t.Context(), id); (err == nil) != (i == 4) {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+	})
 	t.Run("O51", func(t *testing.T) {
 		t.Run("accept-40000-at-a-flat-cost", func(t *testing.T) {
 			l := ledger()

@@ -134,6 +134,13 @@ func TestResolverServerFailure(t *testing.T) {
 	if a != nil || errors.Is(err, lookleap.ErrBogus) || lookleap.CodeOf(err) != lookleap.CodeDNSError {
 		t.Errorf("got %+v, %v", a, err)
 	}
+	longest := strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("b", 61)
+	for name, cut := range map[string]bool{longest: false, longest + ".": true} { // 253 and 254 bytes
+		var failed *lookleap.Error
+		if _, err := r.Lookup(t.Context(), name, lookleap.TypeA); !errors.As(err, &failed) || strings.Contains(failed.Subject, "(1 more character)") != cut {
+			t.Errorf("%d bytes: %v", len(name), err)
+		}
+	}
 }
 
 // TestResolverErrorsNameWhatFailed: a server that fails and a zone that exhausts validators are
@@ -228,20 +235,31 @@ func TestLintAnswer(t *testing.T) {
 			t.Errorf("%s: %v", state, got)
 		}
 	}
+	for length, cut := range map[int]bool{253: false, 254: true} {
+		got := (&lookleap.DNSAnswer{Name: strings.Repeat("a", length), DNSSEC: lookleap.Insecure}).Lint()
+		if len(got) != 1 || strings.Contains(got[0].Message, "(1 more character)") != cut {
+			t.Errorf("a name of %d bytes: %v", length, got)
+		}
+	}
 }
 
 // TestHostAddsNothing: the error of the default kind of fetcher passes a Host as it is.
 func TestHostAddsNothing(t *testing.T) {
-	f := lookleap.NewFetcher(lookleap.FetcherOptions{
-		Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
-			return &lookleap.DNSAnswer{Exists: true, Records: []lookleap.Record{{Addr: netip.MustParseAddr("93.184.216.34")}}}, nil
-		}),
-		Dial: func(context.Context, netip.AddrPort) (net.Conn, error) { return nil, errors.New("the hook failed") },
-	})
-	_, alone := f.RoundTrip(mustRequest(t, "https://shop.example/"))
-	_, below := (&lookleap.Host{Fetcher: f}).RoundTrip(mustRequest(t, "https://shop.example/"))
-	if alone == nil || below == nil || alone.Error() != below.Error() || lookleap.CodeOf(alone) != lookleap.CodeOf(below) {
-		t.Errorf("%v\n%v", alone, below)
+	for name, dial := range map[string]func(context.Context, netip.AddrPort) (net.Conn, error){
+		"failing":   func(context.Context, netip.AddrPort) (net.Conn, error) { return nil, errors.New("the hook failed") },
+		"panicking": func(context.Context, netip.AddrPort) (net.Conn, error) { panic("the hook panicked") },
+	} {
+		f := lookleap.NewFetcher(lookleap.FetcherOptions{
+			Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				return &lookleap.DNSAnswer{Exists: true, Records: []lookleap.Record{{Addr: netip.MustParseAddr("93.184.216.34")}}}, nil
+			}),
+			Dial: dial,
+		})
+		_, alone := f.RoundTrip(mustRequest(t, "https://shop.example/"))
+		_, below := (&lookleap.Host{Fetcher: f}).RoundTrip(mustRequest(t, "https://shop.example/"))
+		if alone == nil || below == nil || alone.Error() != below.Error() || lookleap.CodeOf(alone) != lookleap.CodeOf(below) {
+			t.Errorf("%s:\n%v\n%v", name, alone, below)
+		}
 	}
 }
 

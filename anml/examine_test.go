@@ -293,6 +293,7 @@ func TestExaminedWithOptions(t *testing.T) {
 	check("ANML-8.2-11/reject-text", service(`<site domain="a.example">text</site>`), ReadOptions{},
 		`error ANML-8.2-11 /anml/site: empty`, `warning ANML-8-02 /anml/site: text`)
 	check("ANML-8-03/accept-text-twice", service(`<head>a<title>T</title>b</head>`), ReadOptions{}, `warning ANML-8-02 /anml/head: text`, `warning ANML-8-02 /anml/head: text`)
+	check("ANML-8-03/accept-text-in-pieces", service(`<head><title>T</title></head><body>a<section>b<nav/>c</section>d</body>`), ReadOptions{})
 	check("ANML-8.1-19/reject-other-domain", service(`<site domain="a.example"><body/></site>`), ReadOptions{Self: []string{"b.example"}}, `error ANML-8.1-19 /anml: no site for the domain`)
 	check("ANML-8.1-19/accept-own-domain", service(`<site domain="A.Example"><body/></site>`), ReadOptions{Self: []string{"b.example", "a.example"}})
 	// Each fault above the limit is counted once.

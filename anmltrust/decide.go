@@ -91,6 +91,11 @@ type startedBackoff struct {
 
 func (s subject) pair() pair { return pair{s.server.Domain, s.site} }
 
+// decisionKeys returns what decisions about the subject are about: all hosts of its pair, or its host.
+func (s subject) decisionKeys() [2]decisionKey {
+	return [2]decisionKey{{pair: s.pair()}, {s.pair(), s.server.Host}}
+}
+
 // decisionKey returns what the decision is about.
 func (o *outcome) decisionKey() decisionKey {
 	k := decisionKey{o.pair(), o.server.Host}

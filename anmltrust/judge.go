@@ -229,7 +229,7 @@ func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Dura
 			Message: longLived, Fix: "issue a new one more often"})
 	}
 	j := m.list(s.server, narrowing)
-	j.until, j.findings = x.freshUntil(m, ttl), append(findings, j.findings...)
+	j.until, j.findings = x.freshUntil(m, ttl), findings
 	return j
 }
 

@@ -3,10 +3,10 @@ package anmltrust
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
-
-	"strings"
 
 	"github.com/lookleap/lookleap"
 )
@@ -146,6 +146,21 @@ func TestJudgeManifest(t *testing.T) {
 	}
 }
 
+// TestOrderOfFindings: what is said about the type comes first, then about entries, then about the
+// lifetime. The findings of the manifest stay as they are.
+func TestOrderOfFindings(t *testing.T) {
+	x := Exchange{At: judgeNow, Status: 200, MediaType: "application/json", Body: []byte(`{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z",
+		"expires":"2030-05-01T00:00:00Z","authorized-domains":[{"tier":1},{"tier":2}]}`)}
+	var codes []lookleap.Code
+	for _, f := range x.judgeManifest(Rules{}, subject{site: "brand.example"}, judgeNow, time.Hour, false).findings {
+		codes = append(codes, f.Code)
+	}
+	want := []lookleap.Code{CodeManifestType, CodeManifestEntryMalformed, CodeManifestEntryMalformed, CodeManifestLongLived}
+	if !slices.Equal(codes, want) || len(x.manifest.Findings) != 2 {
+		t.Errorf("got  %v\nwant %v", codes, want)
+	}
+}
+
 // TestTTL: how long an answer of the DNS is kept.
 func TestTTL(t *testing.T) {
 	for _, c := range []struct {
@@ -200,6 +215,11 @@ func TestReplayWithoutRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	record := string(granted.Verdict.Record)
+	for _, damaged := range []string{"", "{", `{"claim":{}}`} {
+		if got := recordFor([]byte(damaged), shopClaim); string(got) != damaged {
+			t.Errorf("%q became %s", damaged, got)
+		}
+	}
 	if a, err := Replay(&lookleap.Verdict{Record: []byte(record)}, judgeNow); err != nil || a.Tier != Full {
 		t.Errorf("%+v, %v", a, err)
 	}

@@ -36,7 +36,7 @@ func (v *Verifier) recall(ctx context.Context, q question, s subject, now time.T
 		q.in.mu.Unlock()
 	}
 	newer := !q.claim.Verified.IsZero() && !q.claim.Verified.After(now) // than every grant
-	for _, k := range []decisionKey{{pair: pair}, {pair, s.server.Host}} {
+	for _, k := range s.decisionKeys() {
 		if v.evidence.Active() {
 			v.readShared(ctx, k, now)
 		}
@@ -77,7 +77,7 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 	}
 	if o.reuse != nil {
 		r := o.reused(o.reuse, q.claim)
-		if q.mode == normal {
+		if q.mode == normal && g.withdrawals == v.memory.generation(o.site).withdrawals.Load() {
 			v.letStandWhileAdvertised(g, r, o.reuse.until)
 		}
 		return r
@@ -179,8 +179,13 @@ func (v *Verifier) letStandWhileAdvertised(g *gathering, r *result, until time.T
 	if d.until.Before(until) {
 		until = d.until
 	}
-	if most := v.clock.Now().Add(v.limits.LocalHold); v.evidence.Active() && most.Before(until) {
-		until = most
+	if v.evidence.Active() {
+		for _, k := range g.decisionKeys() {
+			last, _ := v.memory.sharedReads.Peek(k)
+			if again := last.Add(v.limits.LocalHold); again.Before(until) {
+				until = again
+			}
+		}
 	}
 	v.letStand(&g.q.claim, g.site, r, until)
 }

@@ -1,6 +1,7 @@
 package anmltrust_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -87,6 +88,33 @@ func TestReplay(t *testing.T) {
 	if _, err := anmltrust.Replay(&lookleap.Verdict{}, start); err == nil {
 		t.Error("nothing was judged")
 	}
+}
+
+// TestRecordOfReusedGrant: a grant that answers again has its record, whatever stands in it.
+func TestRecordOfReusedGrant(t *testing.T) {
+	t.Run("accept-record-as-it-was", func(t *testing.T) {
+		w := newWorld(t, "").setRecord(queryOnly, "other=\xff").query(authorized)
+		c := shopClaim
+		c.Verified = start.Add(-time.Hour)
+		first, err := w.ask(c)
+		w.wants(first, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		again, err := w.ask(c)
+		if w.wants(again, err, anmltrust.Full, anmltrust.CodeQueryAuthorized); !again.Cached || !bytes.Equal(again.Verdict.Record, first.Verdict.Record) {
+			t.Errorf("cached %v:\n%s\n%s", again.Cached, first.Verdict.Record, again.Verdict.Record)
+		}
+	})
+	t.Run("accept-hint-after-the-last-year", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		c := shopClaim
+		c.Verified = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+		for _, cached := range []bool{false, true} {
+			a, err := w.ask(c)
+			w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+			if again, err := anmltrust.Replay(a.Verdict, start); err != nil || again.Tier != a.Tier || a.Cached != cached {
+				t.Errorf("%+v, %v, cached: %v", again, err, a.Cached)
+			}
+		}
+	})
 }
 
 // TestClock: what has ended does not come back, and nothing stays longer, when the clock is set

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -106,6 +107,41 @@ func TestSharedDenials(t *testing.T) {
 		second.after(10 * time.Second).denied(anmltrust.CodeQueryUnavailable)
 		a, err = second.ask(other)
 		second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryUnavailable)
+	})
+	t.Run("ANML-12.4-39/reject-standing-answer-a-minute-after-the-last-reading", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		first.granted(anmltrust.CodeQueryAuthorized)
+		second.granted(anmltrust.CodeQueryAuthorized)
+		other := claimFrom("https://other.shop.example/x")
+		a, err := second.after(50 * time.Second).ask(other) // by a grant that was read 50 seconds before
+		second.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		clear(under.entries)
+		first.status(503)
+		a, err = second.after(10 * time.Second).ask(other)
+		second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryUnavailable)
+	})
+	t.Run("ANML-12.4-39/reject-grant-that-was-withdrawn-while-it-was-found", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, queryOnly).query(authorized)
+			cache := &hookedCache{Cache: &mapCache{}}
+			w.host.Cache = cache
+			w.granted(anmltrust.CodeQueryAuthorized)
+			other := claimFrom("https://other.shop.example/x")
+			cache.before = func(key string) {
+				if key != "anmltrust/2/verdict/shop.example/brand.example/other.shop.example" {
+					return
+				}
+				cache.before = nil // the grant of the pair was found a moment ago
+				w.status(404)
+				a, err := w.v.VerifyFresh(t.Context(), shopClaim)
+				w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+			}
+			if _, err := w.ask(other); err != nil || cache.before != nil {
+				t.Errorf("%v, before the withdrawal: %v", err, cache.before != nil)
+			}
+			a, err := w.ask(other)
+			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+		})
 	})
 	t.Run("ANML-12.4-39/reject-older-grant-after-an-own-denial", func(t *testing.T) {
 		first, second, under := sharing(t, false)
@@ -215,6 +251,19 @@ func TestSharedDenials(t *testing.T) {
 			t.Errorf("the decision about the pair was read %d times: %v", n, counted.gets)
 		}
 	})
+}
+
+// hookedCache calls a function before it looks a key up.
+type hookedCache struct {
+	lookleap.Cache
+	before func(key string)
+}
+
+func (c *hookedCache) Get(ctx context.Context, key string) ([]byte, time.Time, error) {
+	if c.before != nil {
+		c.before(key)
+	}
+	return c.Cache.Get(ctx, key)
 }
 
 // countedCache counts how often a key is read.
