@@ -77,7 +77,7 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 	}
 	if o.reuse != nil {
 		r := o.reused(o.reuse, q.claim)
-		if q.mode == normal && g.withdrawals == v.memory.generation(o.site).withdrawals.Load() {
+		if g.withdrawals == v.memory.generation(o.site).withdrawals.Load() {
 			v.letStandWhileAdvertised(g, r, o.reuse.until)
 		}
 		return r
