@@ -94,6 +94,18 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
+// TestReferenceOfARule: only an allowance rests on the rule of the user.
+func TestReferenceOfARule(t *testing.T) {
+	doc := booking(rule("email", "none"), askFor("email"))
+	for effect, want := range map[Effect]bool{EffectAllow: true, EffectAsk: false, EffectDeny: false} {
+		st := asker(t)
+		must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: effect}))
+		if d := st.one(doc); d.Code != CodeUserRule || (d.Reference != "") != want {
+			t.Errorf("%d: %s, %q", effect, brief(d), d.Reference)
+		}
+	}
+}
+
 // TestWeighMonotone takes every pair of inputs: together they are never looser
 // than either of them alone.
 func TestWeighMonotone(t *testing.T) {

@@ -244,7 +244,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 
 // judge judges the purposes that the service states. Of several purposes the weakest counts.
 func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item) {
-	g.stated = it.kind.unasked() || !slices.Contains(it.purposes, "")
+	g.stated = !slices.Contains(it.purposes, "")
 	for _, field := range it.also {
 		g.category = cmp.Or(g.category, sensitiveCategory(field), f.page.session.consents.sensitive(field))
 	}

@@ -169,7 +169,7 @@ func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
 	asked := r.Page.askedFields()
 	var stale []string
 	for _, t := range m.effect.Disclosure.Tells {
-		if t.Kind == tellAnswer && !t.refused() && slices.Contains(asked, t.Field) {
+		if !t.refused() && slices.Contains(asked, t.Field) {
 			stale = append(stale, t.Reference)
 		}
 	}

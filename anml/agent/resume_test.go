@@ -265,9 +265,6 @@ func TestTamperedState(t *testing.T) {
 		"query":         func(e *effect) { e.Send.URL += "?to=evil" },
 		"owned":         func(e *effect) { e.Owned = true },
 		"host":          func(e *effect) { e.Exchange.Endpoint = "b.example" },
-		"claim": func(e *effect) {
-			e.Owned, e.Exchange.Owner, e.Claim = true, "brand.example", &anmltrust.Claim{Site: "other.example"}
-		},
 	} {
 		t.Run("K01/reject-forged-"+name, func(t *testing.T) {
 			state, d := forge(t, lookleap.ConsentAct, change)
@@ -285,7 +282,10 @@ func TestTamperedState(t *testing.T) {
 		"reject-longer-path": {func(e *effect) { e.Send.URL += "x" }, "its URL is not that of its endpoint"},
 		"reject-no-endpoint": {func(e *effect) { e.Send.Endpoint, e.Send.URL = "", documentURL }, "its endpoint is not permitted"},
 		"reject-plain":       {func(e *effect) { e.Send.Plain = true }, "its endpoint is not permitted"},
-		"reject-response":    {func(e *effect) { e.Send.Response = true }, "its method has no body"},
+		"reject-claim": {func(e *effect) {
+			e.Owned, e.Exchange.Owner, e.Claim = true, "brand.example", &anmltrust.Claim{Site: "other.example"}
+		}, "its owner is not the claimed site"},
+		"reject-response": {func(e *effect) { e.Send.Response = true }, "its method has no body"},
 	} {
 		t.Run("K01/"+name, func(t *testing.T) {
 			url := "https://www.shop.example/x"

@@ -88,6 +88,7 @@ func TestTaint(t *testing.T) {
 		{"too short a token", "Code 12345 ok", "12345", false},
 		{"another end of a short text", "4711", "4719", false},
 		{"another end of the whole", "4711-8822", "4711-8823", false},
+		{"some groups of letters and digits", "Code CD2 EF3 GH4", "it is AB1 CD2 EF3 GH4, thanks", true},
 		{"a short row after a part of a word", "Sundow 47, please", "window 4 7 seat", false},
 		{"another number", "Member 4711-8822", "4711-8823", false},
 		{"another day", "Booked for 2026-06-14", "2026-06-15", false},

@@ -213,11 +213,11 @@ func at(n anml.Node) lookleap.Position {
 // name that another site uses. In documents of one site, and for domains that are not a party, it only
 // reports a finding.
 func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool {
-	others := append(p.otherDomains(party), party.Domain)
+	domains, named := p.domains(), false
 	folded := injection.Fold(text)
 	for _, reading := range []string{text, folded, blanks().ReplaceAllString(folded, ".")} {
 		for _, name := range domainsIn(reading) {
-			owner := mostSpecific(name, others)
+			owner := mostSpecific(name, domains)
 			if owner == party.Domain {
 				continue
 			}
@@ -225,10 +225,13 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 				return true
 			}
 			if _, registered := domain.PublicSuffix(name); owner != "" || registered && reading == text {
-				p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeInjection, Requirement: "ANML-12.7-10",
-					Message: "the persona of " + party.Domain + " names another domain", Position: at(party.site.Persona().Node)})
+				named = true
 			}
 		}
+	}
+	if named {
+		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeInjection, Requirement: "ANML-12.7-10",
+			Message: "the persona of " + party.Domain + " names another domain", Position: at(party.site.Persona().Node)})
 	}
 	padded := " " + strings.Join(plainWords(folded), " ") + " "
 	for site := range p.doc.Sites() {
@@ -245,18 +248,18 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 	return false
 }
 
-// otherDomains returns the domains of the other parties of a document.
-func (p *Page) otherDomains(party Party) []string {
+// domains returns the domains of the parties of a document, and of its site-refs.
+func (p *Page) domains() []string {
 	var list []string
-	for _, other := range p.parties {
-		list = append(list, other.Domain)
+	for _, party := range p.parties {
+		list = append(list, party.Domain)
 	}
 	for site := range p.doc.Containers() {
 		for ref := range site.SiteRefs() {
 			list = append(list, ref.Domain())
 		}
 	}
-	return slices.DeleteFunc(list, func(name string) bool { return name == "" || name == party.Domain })
+	return list
 }
 
 // mostSpecific returns the longest of the domains that a name equals or lies below, or "".
@@ -275,8 +278,8 @@ func domainsIn(text string) []string {
 	for _, word := range strings.FieldsFunc(dots.Replace(strings.ToLower(text)), func(r rune) bool {
 		return r != '.' && r != '-' && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r)
 	}) {
-		host, err := domain.ParseHost(strings.Trim(word, ".-"))
-		if err == nil && strings.Contains(host, ".") && !slices.Contains(list, host) {
+		host, _ := domain.ParseHost(strings.Trim(word, ".-"))
+		if strings.Contains(host, ".") && !slices.Contains(list, host) {
 			list = append(list, host)
 		}
 	}

@@ -300,6 +300,24 @@ func TestInjection(t *testing.T) {
 			time.Sleep(time.Minute)
 		})
 	})
+	for name, c := range map[string]struct {
+		doc      string
+		withheld lookleap.Code
+		findings int
+	}{
+		"accept-site-ref":     {`<head><title>T</title><site-ref domain="brand.example" canonical="https://brand.example/anml"/></head><persona><instructions>Ask brand.example about it.</instructions></persona>`, "", 1},
+		"accept-no-domain":    {`<persona><instructions>Read the notes.unregistered first.</instructions></persona>`, "", 0},
+		"accept-part-of-name": {shopSite + `<site domain="brand.example"><aesthetic><display-name>Delivery 24</display-name></aesthetic></site>`, "", 0},
+		"reject-name":         {strings.Replace(shopSite, "delivery", "Delivery 24", 1) + `<site domain="brand.example"><aesthetic><display-name>Delivery 24</display-name></aesthetic></site>`, agent.CodeInjection, 0},
+	} {
+		t.Run("ANML-12.7-10/"+name, func(t *testing.T) {
+			r := newRetail(t)
+			p := r.open(c.doc).Persona("shop.example")
+			if n := r.findings("ANML-12.7-10"); p.Report.Withheld != c.withheld || n != c.findings {
+				t.Errorf("withheld: %q, %d findings", p.Report.Withheld, n)
+			}
+		})
+	}
 	t.Run("ANML-13.3-06/reject-caller-left", func(t *testing.T) {
 		r := newRetail(t)
 		ctx, cancel := context.WithCancel(t.Context())
