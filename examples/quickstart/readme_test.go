@@ -33,19 +33,18 @@ func TestReadme(t *testing.T) {
 		t.Fatalf("%d programs, want 4", len(programs))
 	}
 	for _, p := range programs {
-		// Below the module, so that its packages are found; "./..." skips such names.
-		dir, err := os.MkdirTemp(".", ".readme-")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		// The files are outside the module, which other tests read meanwhile; the go command finds
+		// the packages of the module from the working directory.
+		dir, run := t.TempDir(), []string{"run"}
 		program := regexp.MustCompile(`&lookleap\.Host\{[^/\n]*\}`).ReplaceAllString(string(p[1]), "theLab($0)")
 		for name, text := range map[string]string{"main.go": program, "world.go": string(world)} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			source := filepath.Join(dir, name)
+			if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
+			run = append(run, source)
 		}
-		got, err := exec.Command("go", "run", "./"+dir).CombinedOutput()
+		got, err := exec.Command("go", run...).CombinedOutput()
 		want := strings.ReplaceAll(regexp.QuoteMeta(string(p[2])), "…", ".*")
 		if err != nil || !regexp.MustCompile("^"+want+"$").Match(got) {
 			t.Errorf("%v\ngot:\n%swant:\n%s", err, got, p[2])

@@ -15,6 +15,7 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -43,6 +44,14 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	listener, err := net.Listen("tcp", *addr)
+	if err != nil {
+		log.Fatal(err)
+	}
+	host, port, _ := net.SplitHostPort(*addr)
+	if port == "0" { // the system chose one
+		*addr = net.JoinHostPort(host, fmt.Sprint(listener.Addr().(*net.TCPAddr).Port))
+	}
 	name := strings.TrimPrefix(*origin, "https://")
 	fmt.Printf(`A site for agents is at http://%[1]s. Try:
 
@@ -59,7 +68,7 @@ In production, serve it over https and publish this record:
 
   _anml.%[2]s. 3600 IN TXT "v=anml1; manifest=%[3]s/.well-known/anml-trust; query=%[3]s/trust"
 `, *addr, name, *origin)
-	log.Fatal(http.ListenAndServe(*addr, site))
+	log.Fatal(http.Serve(listener, site))
 }
 
 // newSite returns the handler of the whole site.
