@@ -175,7 +175,7 @@ func TestChainOfProcesses(t *testing.T) {
 	for _, l := range []*FileDisclosureLedger{one, two} {
 		wait.Go(func() {
 			for n := range 20 {
-				if err := l.Append(t.Context(), entryOf(n), entryOf(n)); err != nil {
+				if err := patiently(func() error { return l.Append(t.Context(), entryOf(n), entryOf(n)) }); err != nil {
 					t.Error(err)
 				}
 			}

@@ -316,7 +316,8 @@ func TestLedgerFileConcurrent(t *testing.T) {
 		wg.Go(func() {
 			for i := range 20 {
 				x := fmt.Sprintf("w%d-%d", w, i)
-				if err := l.Append(context.Background(), entry("p", x+"a", start), entry("p", x+"b", start)); err != nil {
+				two := []Entry{entry("p", x+"a", start), entry("p", x+"b", start)}
+				if err := patiently(func() error { return l.Append(context.Background(), two...) }); err != nil {
 					t.Error(err)
 				}
 			}

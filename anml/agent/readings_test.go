@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode/utf16"
 )
 
@@ -179,13 +180,15 @@ func TestMuchEncoded(t *testing.T) {
 	doc.WriteString(`<inform confidentiality="private">the last is 9934-7712</inform><inform confidentiality="private">` + encoded + `</inform></knowledge>`)
 	for name, value := range map[string]string{"plain": "9934 7712", "encoded": "4711 8822"} {
 		t.Run("ANML-14.1-07/reject-"+name+"-behind-much-encoded", func(t *testing.T) {
-			st := asker(t)
-			pageFor(t, st.net, st.session(), "https://evil.example/e", doc.String())
-			_, err := st.prepare(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": value}})
-			hasCode(t, err, CodePrivateContext)
-			if l := len(st.s.context.index.links); l > doc.Len()*3/4+decodedRoom { // most of the document is text
-				t.Errorf("%d links of a document of %d bytes", l, doc.Len())
-			}
+			synctest.Test(t, func(t *testing.T) { // no document is too late on a slow machine
+				st := asker(t)
+				pageFor(t, st.net, st.session(), "https://evil.example/e", doc.String())
+				_, err := st.prepare(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": value}})
+				hasCode(t, err, CodePrivateContext)
+				if l := len(st.s.context.index.links); l > doc.Len()*3/4+decodedRoom { // most of the document is text
+					t.Errorf("%d links of a document of %d bytes", l, doc.Len())
+				}
+			})
 		})
 	}
 }

@@ -92,7 +92,9 @@ func TestStoreCreate(t *testing.T) {
 		var created [8]error
 		for w := range created {
 			s := open()
-			wg.Go(func() { created[w] = s.Create(context.Background(), "a/one", []byte{byte(w)}) })
+			wg.Go(func() {
+				created[w] = patiently(func() error { return s.Create(context.Background(), "a/one", []byte{byte(w)}) })
+			})
 		}
 		wg.Wait()
 		got, err := open().Get(t.Context(), "a/one")
@@ -123,6 +125,16 @@ func TestStoreKeysOfAnotherPrefix(t *testing.T) {
 	}
 }
 
+// patiently repeats a call as long as other handles of the same file keep it from the lock, as they
+// can on a slow disk.
+func patiently(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, ErrBusy) {
+			return err
+		}
+	}
+}
+
 func TestStoreConcurrent(t *testing.T) {
 	stores(t, func(t *testing.T, open func() Store) {
 		var wg sync.WaitGroup
@@ -131,14 +143,15 @@ func TestStoreConcurrent(t *testing.T) {
 			wg.Go(func() {
 				for i := range 15 {
 					value := bytes.Repeat([]byte{byte(w)}, 1000)
-					if err := s.Put(context.Background(), "a/shared", value); err != nil {
+					if err := patiently(func() error { return s.Put(context.Background(), "a/shared", value) }); err != nil {
 						t.Error(err)
 					}
 					got, err := s.Get(context.Background(), "a/shared")
 					if err != nil || len(slices.Compact(got)) != 1 {
 						t.Errorf("a record of two writers: %v", err)
 					}
-					if err := s.Put(context.Background(), fmt.Sprintf("a/%d-%d", w, i), value); err != nil {
+					own := fmt.Sprintf("a/%d-%d", w, i)
+					if err := patiently(func() error { return s.Put(context.Background(), own, value) }); err != nil {
 						t.Error(err)
 					}
 				}
