@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -176,103 +174,6 @@ func TestMaterializeInPlace(t *testing.T) {
 			t.Errorf("%v: %v", err, names(t, dir))
 		}
 	})
-}
-
-// materializeAndDie is the directory of a process that kills itself while it writes.
-const materializeAndDie = "LOOKLEAP_MATERIALIZE_AND_DIE"
-
-// TestMaterializeChild is the process that TestMaterializeKilled starts.
-func TestMaterializeChild(t *testing.T) {
-	dir := os.Getenv(materializeAndDie)
-	if dir == "" {
-		t.Skip("only in a process of its own")
-	}
-	var bundles []dvs.Bundle
-	for i := range 20 {
-		b := bundle(fmt.Sprint("s", i), fmt.Sprintf("name: s%d\ndescription: b\n", i))
-		for j := range 100 {
-			b.Files[fmt.Sprint(j, ".txt")] = make([]byte, 20_000)
-		}
-		bundles = append(bundles, b)
-	}
-	v := skillsFS(t, dvs.DVS, bundles...)
-	go func() {
-		for {
-			for _, parent := range []string{dir, filepath.Dir(dir)} {
-				if found, _ := filepath.Glob(filepath.Join(parent, ".dvs-partial-*", "new", "*")); len(found) > 0 {
-					p, _ := os.FindProcess(os.Getpid())
-					_ = p.Kill()
-				}
-			}
-		}
-	}()
-	if err := v.Materialize(dir); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestMaterializeKilled(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("where locks of files are known")
-	}
-	v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n"))
-	for name, exists := range map[string]bool{"new": false, "existing": true} {
-		killed := func(t *testing.T) (dir, leftover string) {
-			t.Helper()
-			dir = filepath.Join(t.TempDir(), "skills")
-			if exists {
-				if err := os.Mkdir(dir, 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-			child := exec.Command(os.Args[0], "-test.run=^TestMaterializeChild$")
-			child.Env = append(os.Environ(), materializeAndDie+"="+dir)
-			if err := child.Run(); err == nil {
-				t.Skip("the process was done before it could be killed")
-			}
-			found, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", ".dvs-partial-*"))
-			beside, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), ".dvs-partial-skills-*"))
-			if found = append(found, beside...); len(found) != 1 {
-				t.Fatalf("left behind: %q", found)
-			}
-			return dir, found[0]
-		}
-		t.Run("O46/accept-after-a-kill-"+name, func(t *testing.T) {
-			dir, _ := killed(t)
-			if err := v.Materialize(dir); err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(names(t, dir), []string{"a"}) || !slices.Equal(names(t, filepath.Dir(dir)), []string{"skills"}) {
-				t.Errorf("%q, %q", names(t, dir), names(t, filepath.Dir(dir)))
-			}
-		})
-		if !exists {
-			continue
-		}
-		t.Run("O46/accept-after-a-kill-while-moving", func(t *testing.T) {
-			dir, leftover := killed(t)
-			entry := names(t, filepath.Join(leftover, "new"))[0]
-			if err := errors.Join(os.WriteFile(filepath.Join(leftover, "names"), []byte(entry+"\n"), 0o600), os.Rename(filepath.Join(leftover, "new", entry), filepath.Join(dir, entry))); err != nil {
-				t.Fatal(err)
-			}
-			if err := v.Materialize(dir); err != nil || !slices.Equal(names(t, dir), []string{"a"}) {
-				t.Errorf("%v: %q", err, names(t, dir))
-			}
-		})
-		t.Run("O46/reject-names-that-lead-elsewhere", func(t *testing.T) {
-			dir, leftover := killed(t)
-			outside := filepath.Join(filepath.Dir(dir), "outside")
-			if err := errors.Join(os.WriteFile(filepath.Join(leftover, "names"), []byte("../outside\n"), 0o600), os.Mkdir(outside, 0o755)); err != nil {
-				t.Fatal(err)
-			}
-			if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !strings.Contains(err.Error(), filepath.Base(leftover)) {
-				t.Error(err)
-			}
-			if _, err := os.Stat(outside); err != nil {
-				t.Error(err)
-			}
-		})
-	}
 }
 
 // swapFS is a directory in which something is replaced once a file of it is opened.
