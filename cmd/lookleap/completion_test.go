@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -56,6 +57,8 @@ func TestCompletion(t *testing.T) {
 			}
 			command := exec.Command(path, append(how.args, program+"true\n")...)
 			command.Dir = t.TempDir() // no file has such a name
+			// Nothing of the user's shell: no start-up files, no language that is not installed here.
+			command.Env = []string{"HOME=" + command.Dir, "PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 			out, err := command.CombinedOutput()
 			printed := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 			if err != nil || len(printed) != len(lines) {
