@@ -28,7 +28,7 @@ func TestMaterialize(t *testing.T) {
 		if err := fstest.TestFS(os.DirFS(dir), "a/SKILL.md", "a/scripts/run.sh", "a/data/x/y.json"); err != nil {
 			t.Error(err)
 		}
-		if info, _ := os.Stat(filepath.Join(dir, "a/scripts/run.sh")); info.Mode().Perm() != 0o644 {
+		if info, _ := os.Stat(filepath.Join(dir, "a/scripts/run.sh")); info.Mode().Perm()|0o044 != 0o644 { // the umask may take from others
 			t.Error(info.Mode())
 		}
 		if entries, _ := os.ReadDir(parent); len(entries) != 1 {
@@ -162,7 +162,7 @@ func TestMaterializeInPlace(t *testing.T) {
 	t.Run("O46/reject-leftovers-of-others", func(t *testing.T) {
 		dir := t.TempDir()
 		for _, name := range []string{".dvs-partial-1", ".dvs-partial-x"} { // not private, or not of our form
-			if err := errors.Join(os.MkdirAll(filepath.Join(dir, name), 0o755), os.WriteFile(filepath.Join(dir, name, "lock"), nil, 0o600),
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o755), os.Chmod(filepath.Join(dir, name), 0o755), os.WriteFile(filepath.Join(dir, name, "lock"), nil, 0o600),
 				os.WriteFile(filepath.Join(dir, name, "names"), []byte("mine\n"), 0o600)); err != nil {
 				t.Fatal(err)
 			}

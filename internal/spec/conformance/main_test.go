@@ -38,35 +38,38 @@ func outcomes(t *testing.T) string {
 
 func TestRun(t *testing.T) {
 	dir, outcome := t.TempDir(), outcomes(t)
-	docs, result, empty := filepath.Join(dir, "docs"), filepath.Join(dir, "result.json"), filepath.Join(dir, "empty.json")
-	for name, text := range map[string]string{result: outcome, empty: "ok\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	for name, text := range map[string]string{"result.json": outcome, "empty.json": "ok\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	unknown := outcome + strings.ReplaceAll(outcome, "WK-1-01", "WK-1-99")
 	for _, step := range []struct {
-		args, stdin    string
+		args, stdin    string // DIR is a directory
 		code           int
 		stdout, stderr string // part of what is printed
 	}{
-		{"-check -docs " + docs, outcome, 1, "is not current", ""},
-		{"-write -docs " + docs, outcome, 0, "", ""},
-		{"-check -docs " + docs, outcome, 0, "", ""},
-		{"-check -docs " + docs + " " + result, "", 0, "", ""},
-		{"-check -docs " + docs + " " + result + " " + result, "", 0, "", ""},
-		{"-check -docs " + docs, unknown, 1, "no requirement or attack case has the id WK-1-99", ""},
+		{"-check -docs DIR/docs", outcome, 1, "is not current", ""},
+		{"-write -docs DIR/docs", outcome, 0, "", ""},
+		{"-check -docs DIR/docs", outcome, 0, "", ""},
+		{"-check -docs DIR/docs DIR/result.json", "", 0, "", ""},
+		{"-check -docs DIR/docs DIR/result.json DIR/result.json", "", 0, "", ""},
+		{"-check -docs DIR/docs", unknown, 1, "no requirement or attack case has the id WK-1-99", ""},
 		{"", outcome, 0, "RFC 8615, Well-Known URIs: ", ""},
 		{"", "", 1, "", "no outcome"},
-		{"-write -docs " + docs + " " + empty, "", 1, "", "there is no outcome"},
-		{"-check -docs " + docs + " " + result + " " + empty, "", 0, "", ""},
-		{"-check -docs " + docs + " " + filepath.Join(dir, "absent.json"), "", 1, "", "absent.json"},
-		{"-write -docs " + result, outcome, 1, "", "not a directory"},
+		{"-write -docs DIR/docs DIR/empty.json", "", 1, "", "there is no outcome"},
+		{"-check -docs DIR/docs DIR/result.json DIR/empty.json", "", 0, "", ""},
+		{"-check -docs DIR/docs DIR/absent.json", "", 1, "", "absent.json"},
+		{"-write -docs DIR/result.json", outcome, 1, "", "not a directory"},
 		{"-write -check", outcome, 2, "", "only one of"},
 		{"-unknown", outcome, 2, "", "-unknown"},
 	} {
 		var stdout, stderr strings.Builder
-		code := run(strings.Fields(step.args), strings.NewReader(step.stdin), &stdout, &stderr)
+		args := strings.Fields(step.args)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "DIR", dir) // which can have blanks
+		}
+		code := run(args, strings.NewReader(step.stdin), &stdout, &stderr)
 		if code != step.code || !strings.Contains(stdout.String(), step.stdout) || !strings.Contains(stderr.String(), step.stderr) {
 			t.Errorf("%q: exit %d, %q, %q", step.args, code, stdout.String(), stderr.String())
 		}
