@@ -4,6 +4,8 @@ package policy_test
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -31,5 +33,29 @@ func TestLoadPipe(t *testing.T) {
 				t.Error("an unreadable policy allows a skill")
 			}
 		})
+	}
+}
+
+// TestLoadNowhere: a path without an absolute form, since the working directory is gone, is an error.
+func TestLoadNowhere(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	if err := os.Remove(dir); err != nil {
+		t.Skip("this system keeps the working directory: ", err)
+	}
+	if _, err := filepath.Abs("policy.json"); err == nil {
+		t.Skip("this system knows the name of a directory that is gone")
+	}
+	p, err := policy.Load("policy.json")
+	var refused *lookleap.Error
+	if !errors.As(err, &refused) || refused.Code != dvs.CodePolicyUnreadable || refused.Subject != "policy.json" ||
+		refused.Message != "the policy could not be read, so nothing is allowed" || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+	if p.Err() == nil || p.Check("https://example.com/s/SKILL.md") == nil {
+		t.Error("an unreadable policy allows a skill")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -263,6 +264,58 @@ func TestStricter(t *testing.T) {
 	}
 	if err := user.Veto(t.Context(), agent.Decision{Field: "email"}); err != nil || !called {
 		t.Error(err)
+	}
+}
+
+// TestAgent: fields that are never told are denied by a rule and by a veto, where the user has none, too.
+func TestAgent(t *testing.T) {
+	p, err := policy.Parse("p", []byte(head+`,"agent":{"neverTell":["card2"]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := new(agent.UserPolicy)
+	if err := p.Agent(user); err != nil {
+		t.Fatal(err)
+	}
+	if rules := user.Rules(); len(rules) != 1 || rules[0].Field != "card2" || rules[0].Domain != "*" || rules[0].Effect != agent.EffectDeny {
+		t.Errorf("%+v", rules)
+	}
+	for field, told := range map[string]bool{"card2": false, "Card-2": false, "card": true, "card3": true, "email": true} {
+		if err := user.Veto(t.Context(), agent.Decision{Field: field}); (err == nil) != told {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	full := make([]agent.StandingRule, 10_000) // a user has no more rules
+	for i := range full {
+		full[i] = agent.StandingRule{Field: fmt.Sprint("field", i), Domain: "*", Effect: agent.EffectAllow}
+	}
+	user = new(agent.UserPolicy)
+	if err := user.Set(full...); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Agent(user); err == nil || len(user.Rules()) != len(full) {
+		t.Errorf("error %v with %d rules", err, len(user.Rules()))
+	}
+}
+
+// TestOptionsOfTheCaller: a policy neither changes the caller's lists nor drops its robots.txt name.
+func TestOptionsOfTheCaller(t *testing.T) {
+	p, err := policy.Parse("p", []byte(head+`,"skills":{"feeds":[{"url":"https://example.com/w.json"}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*policy.Policy{p, nil} {
+		policies, feeds := make([]*dvs.Policy, 1), make([]dvs.FeedOptions, 1)
+		p.Skills(dvs.Options{Policies: policies[:0], Feeds: feeds[:0]})
+		if policies[0] != nil || feeds[0].URL != "" {
+			t.Errorf("%v, %+v", policies[0], feeds[0])
+		}
+	}
+	if o := p.AgentsTxt(agentstxt.Options{Robots: agentstxt.Robots{Token: "OwnBot"}}); o.Robots.Token != "OwnBot" {
+		t.Errorf("%+v", o)
+	}
+	if !new(policy.Policy).Endpoints(aiuri.ClientOptions{}).Expect.RequireBinding {
+		t.Error("without a policy results need not prove which call they answer")
 	}
 }
 
