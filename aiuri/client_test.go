@@ -110,9 +110,6 @@ func TestInvoke(t *testing.T) {
 		"AIU-3.4-08/accept-embedded":             func(w *world) { w.answer = receipt("1", false) },
 		"AIU-3.2-11/accept-token":                func(w *world) { policy(`{"auth":"oauth2"}`)(w); w.options.Tokens = tokens{new([]string)} },
 		"AIU-5-02/accept-declared-harmless":      func(w *world) { w.host.Prompter = nil; w.options.Harmless = func(*aiuri.Request) bool { return true } },
-		"AIU-1-03/accept-native-is-plugged-in": func(w *world) {
-			w.options.Native = native{w.host, t}
-		},
 	} {
 		t.Run(id, func(t *testing.T) {
 			w := newWorld(t)
@@ -123,6 +120,35 @@ func TestInvoke(t *testing.T) {
 			}
 			if string(v.Payload) != `{"paid":true}` {
 				t.Errorf("got %q", v.Payload)
+			}
+		})
+	}
+	t.Run("AIU-1-03/accept-native-is-plugged-in", func(t *testing.T) {
+		w := newWorld(t)
+		w.options.Native = native{w.host, t} // next to a gateway, which is not used then
+		if v, err := w.invoke(t, pay); err != nil || string(v.Payload) != `{"paid":true}` || len(w.net.Journal().Requests("ai.example")) != 0 {
+			t.Errorf("got %v, %v, %v", v, err, w.net.Journal().Requests("ai.example"))
+		}
+	})
+	for name, set := range map[string]func(*world){
+		"refusal": func(w *world) {
+			w.answer = func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "secret", http.StatusForbidden) }
+		},
+		"connection": func(w *world) { w.gateway.Connection(lab.Refused) },
+		"result": func(w *world) {
+			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "secret") }
+		},
+		"authority": func(w *world) { w.bank.Status(documentPath, 404) },
+	} {
+		t.Run("AIU-6-02/reject-secrets-in-error-of-"+name, func(t *testing.T) {
+			w := newWorld(t)
+			policy(`{"auth":"oauth2"}`)(w)
+			w.options.Tokens = tokens{new([]string)}
+			set(w)
+			_, err := w.invoke(t, aiuri.Request{URI: parseAny("ai://bank.example/pay/secret?secret"), Body: []byte("secret"), MediaType: "text/plain", Scopes: []string{"pay"}})
+			var no *lookleap.VerifyError
+			if !errors.As(err, &no) || strings.Contains(err.Error()+no.Verdict.String(), "secret") || strings.Contains(err.Error()+no.Verdict.String(), "t0ken") {
+				t.Errorf("got %v\n%v", err, no)
 			}
 		})
 	}

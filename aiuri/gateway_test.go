@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -67,8 +68,12 @@ func (g *gatewayWorld) serve(t *testing.T, method, target, body string) *httptes
 func serveOnce(handler http.Handler, method, target, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "https://ai.example/", strings.NewReader(body))
 	r.RequestURI = target
-	path, query, hasQuery := strings.Cut(target, "?")
-	r.URL.Path, r.URL.RawQuery, r.URL.ForceQuery = path, query, hasQuery
+	if u, err := url.ParseRequestURI(target); err == nil {
+		r.URL = u
+	} else {
+		path, query, hasQuery := strings.Cut(target, "?")
+		r.URL.Path, r.URL.RawQuery, r.URL.ForceQuery = path, query, hasQuery
+	}
 	r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13}
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
@@ -146,6 +151,7 @@ func TestGateway(t *testing.T) {
 		{"AIU-3.2-07/reject-malformed", "POST", "/gateway/bank.example/%4", none, 400, aiuri.CodeBadChar},
 		{"AIU-3.2-08/reject-dot-segments", "POST", "/gateway/bank.example/../other.example/pay", none, 400, aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-at-the-handler", "POST", "/gateway/bank.example/%2e%2e/x", none, 400, aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-escaped-slash-at-the-handler", "POST", "/gateway/bank.example/a%2Fb", none, 400, aiuri.CodeAmbiguous},
 		{"AIU-3.2-10/reject-at-the-handler", "POST", "/gateway/u@h/x", none, 400, lookleap.CodeUserinfo},
 		{"AIU-3.2-04/reject-at-the-handler", "POST", "/gateway/", none, 400, aiuri.CodeEmptyAuthority},
 		{"AIU-3.2-07/reject-no-session", "POST", payTarget, grant(nil, aiuri.ErrNoSession), 401, aiuri.CodeNoSession},
@@ -200,9 +206,20 @@ func TestGateway(t *testing.T) {
 	})
 	t.Run("AIU-6-02/reject-secrets-in-audit", func(t *testing.T) {
 		g := newGatewayWorld(t)
+		policy(`{"auth":"oauth2"}`)(g)
 		g.serve(t, "POST", payTarget, "secret")
-		if len(g.audits) != 1 || g.audits[0].Endpoint != "ai://bank.example/…" || g.audits[0].Status != 200 {
+		g.serve(t, "PUT", payTarget, "secret")
+		if len(g.audits) != 2 || g.audits[0].Status != 200 || g.audits[1].Status != 405 ||
+			g.audits[0].Endpoint != "ai://bank.example/…" || g.audits[1].Endpoint != "ai://bank.example/…" {
 			t.Errorf("got %+v", g.audits)
+		}
+	})
+	t.Run("AIU-6-02/reject-secrets-in-refusals", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		for _, target := range []string{"/gateway/bank.example/secret?secret", "/gateway/other/secret?secret", "/gateway/bank.example/secret|"} {
+			if w := g.serve(t, "POST", target, "secret"); w.Code < 400 || strings.Contains(w.Body.String(), "secret") {
+				t.Errorf("%s: got %d %s", target, w.Code, w.Body)
+			}
 		}
 	})
 	t.Run("AIU-6-03/accept-retention", func(t *testing.T) {

@@ -68,6 +68,10 @@ func TestMapping(t *testing.T) {
 		{"AIU-3.2-09/reject-escaped-slash", "ai://bank/a%2fb", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-double-escape", "ai://bank/%252e%252e", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-empty-segment", "ai://bank//x", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-escaped-backslash-forth", "ai://bank/a%5cb", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-nul-forth", "ai://bank/a%00", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-overlong-forth", "ai://bank/..%c0%afother", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dots-with-parameter-forth", "ai://bank/..;x/other", aiuri.CodeAmbiguous},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if url, err := m.URL(parse(t, c.uri)); url != "" || lookleap.CodeOf(err) != c.code {
@@ -116,6 +120,7 @@ func TestMappingBack(t *testing.T) {
 	}{
 		{"AIU-3.2-09/reject-dot-segment", "/gateway/bank/../other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-single-dot", "/gateway/bank/./x", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-single-dot-at-end", "/gateway/bank/.", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-encoded-dots", "/gateway/bank/%2e%2E/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-mixed-dots", "/gateway/bank/.%2e/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-dots-with-parameter", "/gateway/bank/..;x/other", aiuri.CodeAmbiguous},
@@ -155,6 +160,13 @@ func TestMappingBack(t *testing.T) {
 			}
 		})
 	}
+	t.Run("AIU-3.2-09/accept-three-dots", func(t *testing.T) {
+		for _, path := range []string{"/gateway/bank/...", "/gateway/bank/.../x", "/gateway/bank/.x"} {
+			if u, err := m.URI(path, "", false); err != nil || "/gateway/bank"+u.Path() != path {
+				t.Errorf("got %q, %v", u, err)
+			}
+		}
+	})
 	for id, path := range map[string]string{"accept-authority": "/gateway/bank/x", "accept-no-slash": "/gateway/bank", "accept-three-dots": "/gateway/bank/.../.x"} {
 		t.Run("AIU-3.2-10/"+id, func(t *testing.T) {
 			if u, err := m.URI(path, "q", true); err != nil || u.Authority() != "bank" {

@@ -285,7 +285,7 @@ func TestURIParts(t *testing.T) {
 	})
 	t.Run("AIU-6-02/reject-secrets-in-redacted", func(t *testing.T) {
 		for in, want := range map[string]string{
-			"ai://Bank/secret?token#f": "ai://bank/…", "ai://bank:1": "ai://bank:1", "ai://bank/": "ai://bank",
+			"ai://Bank/secret?token#f": "ai://bank/…", "ai://bank:1": "ai://bank:1", "ai://bank/": "ai://bank", "ai://bank/#secret": "ai://bank/…",
 			"ai:/agent/secret": "ai:…", "ai:secret": "ai:…", "ai://bank?secret": "ai://bank/…",
 		} {
 			if got := parse(t, in).Redacted(); got != want {

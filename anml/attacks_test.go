@@ -94,7 +94,7 @@ func TestAttacks(t *testing.T) {
 		})
 	}
 	t.Run("J08/accept-array-of-one", func(t *testing.T) {
-		d, err := ParseJSON([]byte(j(`,"head":[{"title":"T"}],"constraints":[{"disclosure":[{"field":"email","requires":"none"}]},{"disclosure":[{"field":"email","requires":"authentication"}]}]`)), none)
+		d, err := ParseJSON([]byte(j(`,"head":[{"title":"T"}],"constraints":[{"disclosure":[{"field":"email","requires":"authentication"},{"field":"email","requires":"none"}]},{"disclosure":[{"field":"email","requires":"none"}]}]`)), none)
 		if err != nil || d.Head().Title() != "T" || d.Constraints().Rule("email", nil).Requires != Authentication {
 			t.Error(err)
 		}

@@ -106,6 +106,24 @@ func TestRowsBody(t *testing.T) {
 		return fmt.Sprint(w, " ", ok)
 	})
 	r.returns("ANML-8.10.2-01/reject-inference", body(`<img src="/x" inference="maybe"><description>d</description></img>`), InferenceUnspecified, func(d *Document) any { return Media(first(d.Body().Content())).Inference() })
+	r.returns("ANML-8.10.2-01/accept-height-and-usage", body(`<img src="/x" height="3" usage="store"/>`), "0 false 3 true store", func(d *Document) any {
+		m := Media(first(d.Body().Content()))
+		w, hasWidth := m.Width()
+		h, hasHeight := m.Height()
+		return fmt.Sprint(w, " ", hasWidth, " ", h, " ", hasHeight, " ", m.Usage())
+	})
+	for _, number := range []string{"-1", "1.5", "01", "+1", ""} {
+		r.returns("ANML-8.10.2-01/reject-size-"+number, body(`<img src="/x" width="`+number+`" height="`+number+`"/>`), "false false", func(d *Document) any {
+			_, width := Media(first(d.Body().Content())).Width()
+			_, height := Media(first(d.Body().Content())).Height()
+			return fmt.Sprint(width, " ", height)
+		})
+	}
+	r.writes("ANML-8.10.2-01/accept-sizes-as-strings", body(`<img src="/x" width="2" height="3"/>`), `"body":{"img":[{"src":"/x","width":"2","height":"3"}]}`)
+	r.finds("ANML-8.10.2-01/reject-second-description", body(`<img src="/x"><description>a</description><description>b</description></img>`), lookleap.SeverityError, CodeSurplus)
+	for word, inference := range map[string]Inference{"none": InferenceNone, "optional": InferenceOptional, "required": InferenceRequired} {
+		r.returns("ANML-8.10.2-01/accept-"+word, body(`<img src="/x" inference="`+word+`"/>`), inference, func(d *Document) any { return Media(first(d.Body().Content())).Inference() })
+	}
 	r.finds("ANML-8.10.2-03/reject-missing", body(`<img src="/x"/>`), lookleap.SeverityWarning, CodeLint)
 	r.clean("ANML-8.10.2-03/accept-description", XML, service("<head><title>T</title></head>"+body(`<img src="/x"><description>d</description></img>`)))
 	r.returns("ANML-8.10.3-01/accept-duration", body(`<audio src="/x" duration="1.5"/>`), "1.5s", func(d *Document) any { x, _ := Media(first(d.Body().Content())).Duration(); return x })

@@ -144,7 +144,19 @@ func TestRows(t *testing.T) {
 		{"ANML-12.2.3-04", "accept-two-records", approval("", anmltrust.CodeListedFallback, func(w *world) { w.setRecord(manifestOnly, queryOnly).secure().status(503) })},
 		{"ANML-12.2.3-05", "reject-five", recordDenied(anmltrust.CodeRecordAmbiguous, "v=anml1;query=https://a.example/1", "v=anml1;query=https://a.example/2", "v=anml1;query=https://a.example/3", "v=anml1;query=https://a.example/4", "v=anml1;query=https://a.example/5")},
 		{"ANML-12.2.3-05", "accept-identical", approval("", anmltrust.CodeListed, func(w *world) { w.setRecord(manifestOnly, manifestOnly+";x=1") })},
-		{"ANML-12.2.3-06", "accept-query-preferred", approval(both, anmltrust.CodeQueryAuthorized, isSecure)},
+		{"ANML-12.2.3-06", "accept-query-preferred", func(t *testing.T) {
+			w := newWorld(t, both).secure().willing()
+			w.granted(anmltrust.CodeQueryAuthorized)
+			w.traffic(1, 1, 0)
+		}},
+		{"ANML-12.2.3-06", "reject-without-dnssec", func(t *testing.T) {
+			for _, state := range []lookleap.DNSSEC{lookleap.Indeterminate, lookleap.Insecure} {
+				w := newWorld(t, both).willing()
+				w.dns.DNSSEC(state)
+				w.granted(anmltrust.CodeListed)
+				w.traffic(1, 0, 1)
+			}
+		}},
 		{"ANML-12.2.3-08", "accept-shown", dnsRow("C7", "states")},
 		{"ANML-12.2.3-09", "reject-bogus", dnsRow("C3", "bogus")},
 		{"ANML-12.2.3-10", "reject-drops-grant", dnsRow("C3", "drops-grants")},
@@ -246,7 +258,12 @@ func TestRows(t *testing.T) {
 		{"ANML-12.4-11", "reject-duplicate", denial(queryOnly, anmltrust.CodeQueryMalformed, body(strings.Replace(authorized, "{", `{"tier":2,`, 1)))},
 		{"ANML-12.4-13", "reject-authorized-false", denial(queryOnly, anmltrust.CodeQueryAuthorizedFalse, body(`{"authorized":false}`))},
 		{"ANML-12.4-14", "reject-404", queryRefused(anmltrust.CodeQuery404, time.Hour, status(404))},
-		{"ANML-12.4-15", "reject-for-the-ttl", queryRefused(anmltrust.CodeQuery404, time.Hour, status(404))},
+		{"ANML-12.4-15", "reject-for-the-ttl", func(t *testing.T) {
+			for ttl, stands := range map[time.Duration]time.Duration{time.Hour: time.Hour, 10 * time.Minute: 10 * time.Minute, 2 * time.Hour: 2 * time.Hour,
+				0: time.Minute, 59 * time.Second: time.Minute, 48 * time.Hour: 24 * time.Hour} { // between a minute and a day
+				queryRefused(anmltrust.CodeQuery404, stands, func(w *world) { w.status(404).dns.TTL(ttl) })(t)
+			}
+		}},
 		{"ANML-12.4-26", "reject-cached", queryRefused(anmltrust.CodeQuery404, time.Hour, status(404))},
 		{"ANML-12.4-16", "reject-only-the-pair", func(t *testing.T) {
 			w := newWorld(t, queryOnly)

@@ -73,6 +73,8 @@ func TestReadArchive(t *testing.T) {
 		check(c.name+"/tar.gz", tarGzip(t, c.members...), c.want, c.files...)
 		check(c.name+"/zip", zipOf(t, nil, c.members...), c.want, c.files...)
 	}
+	check("DVS-2-03/reject-lower-in-archive", zipOf(t, nil, member{name: "skill.md", content: refund}), dvs.CodeMissingSkillMD)
+	check("DVS-2-03/accept-entry-in-archive", zipOf(t, nil, entry), "ok", "SKILL.md")
 	for name, kind := range map[string]byte{"hard-link": tar.TypeLink, "character-device": tar.TypeChar, "block-device": tar.TypeBlock, "fifo": tar.TypeFifo} {
 		check("reject-"+name+"/tar.gz", tarGzip(t, entry, member{name: "x", kind: kind, link: "SKILL.md"}), dvs.CodeLink)
 	}

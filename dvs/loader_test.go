@@ -176,6 +176,8 @@ func TestLoadNothingSent(t *testing.T) {
 		want    lookleap.Code
 	}{
 		{"DVS-3.1-02/reject-no-request", "http://shop.example/s/a/SKILL.md", "not-https"},
+		{"DVS-3.1-02/reject-no-request-in-capitals", "HTTP://shop.example/s/a/SKILL.md", "not-https"},
+		{"DVS-3.1-02/reject-no-request-at-443", "http://shop.example:443/s/a/SKILL.md", "not-https"},
 		{"A05/reject-no-request", "ftp://shop.example/s/a/SKILL.md", "not-https"},
 		{"A32/reject-blocked-at-load", "https://shop.example/bad/SKILL.md", "blocked-root"},
 		{"DVS-3.1-28/reject-derived-without-prompter", "https://github.com/o/r/blob/main/SKILL.md", "needs-root"},

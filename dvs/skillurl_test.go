@@ -15,6 +15,8 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-2-03/accept-entry", "https://example.com/s/x/SKILL.md", "https://example.com/s/x/SKILL.md"},
 		{"DVS-2-03/reject-lower", "https://example.com/s/x/skill.md", "not-skill-url"},
 		{"DVS-2-03/reject-mixed", "https://example.com/s/x/Skill.md", "not-skill-url"},
+		{"DVS-2-03/reject-upper", "https://example.com/s/x/SKILL.MD", "not-skill-url"},
+		{"DVS-2-03/reject-index", "https://example.com/s/x/INDEX.md", "not-skill-url"},
 		{"DVS-2-03/reject-readme", "https://example.com/s/x/README.md", "not-skill-url"},
 		{"DVS-2-04/accept-slash", "https://example.com/s/x/", "https://example.com/s/x/SKILL.md"},
 		{"DVS-2-04/accept-no-slash", "https://example.com/s/x", "https://example.com/s/x/SKILL.md"},

@@ -54,6 +54,11 @@ func TestFetch(t *testing.T) {
 		{"WK-3-21", "reject-other-host", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://other.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
 		{"WK-3-21", "reject-other-port", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://site.example:8443/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
 		{"WK-3-21", "reject-http", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "http://site.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeNotHTTPS, ""},
+		{"WK-3-21", "reject-subdomain", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://www.site.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
+		{"WK-3-21", "reject-temporary", func(s *lab.Site) { s.Handle(at, lab.Status(307, "Location", "https://other.example/x")) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
+		{"WK-3-21", "reject-second-hop", func(s *lab.Site) {
+			s.Redirect(at, "/moved").Handle("/moved", lab.Status(301, "Location", "https://other.example/x"))
+		}, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeRedirectCrossOrigin, ""},
 		{"WK-3-21", "accept-allowed", func(s *lab.Site) { s.Handle(at, lab.Status(301, "Location", "https://other.example/x")) }, wellknown.Options{AllowCrossOriginRedirect: true}, wellknown.Present, lookleap.CodeOK, ""},
 		{"WK-4-01", "reject-too-large", func(s *lab.Site) { s.Body(at, "text/plain", "").Fault(at, lab.Huge(2<<20)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeTooLarge, ""},
 		{"WK-4-01", "accept-limit", func(s *lab.Site) { s.Body(at, "text/plain", strings.Repeat("x", 1<<20)) }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},

@@ -18,22 +18,21 @@ import (
 
 // TestNameCharacters: which characters a name may have, and what an error says to do.
 func TestNameCharacters(t *testing.T) {
-	for c := range 256 {
-		name := "x" + string([]byte{byte(c)})
-		want := c < 0x80 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-._~!$&'()*+,;=:@", rune(c)))
-		if err := wellknown.CheckName(name); (err == nil) != want {
-			t.Errorf("%q: %v", name, err)
-		}
-		for _, name := range []string{"%" + string([]byte{byte(c)}) + "A", "%A" + string([]byte{byte(c)})} {
-			want := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-			if c == '2' || c == '5' { // %2A and %5A are harmless
-				want = true
-			}
+	t.Run("WK-3-08/accept-these-characters-only", func(t *testing.T) {
+		for c := range 256 {
+			name := "x" + string([]byte{byte(c)})
+			want := c < 0x80 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-._~!$&'()*+,;=:@", rune(c)))
 			if err := wellknown.CheckName(name); (err == nil) != want {
 				t.Errorf("%q: %v", name, err)
 			}
+			for _, name := range []string{"%" + string([]byte{byte(c)}) + "A", "%A" + string([]byte{byte(c)})} {
+				want := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' // %2A and %5A are harmless
+				if err := wellknown.CheckName(name); (err == nil) != want {
+					t.Errorf("%q: %v", name, err)
+				}
+			}
 		}
-	}
+	})
 	for _, name := range []string{"%", "%4", "x%4", "x%", "%2f", "%2F", "%5c", "%5C", "%2e", "%2E", "a%2Fb", "%41/", "%41%2F", "%41\\", "%41%", "%41%4", ".", "..", "", "é", "a/b"} {
 		t.Run("WK-3-08/reject-"+strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
 			var bad *lookleap.Error

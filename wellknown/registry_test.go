@@ -38,8 +38,10 @@ func TestBuiltin(t *testing.T) {
 		})
 	}
 	t.Run("WK-3-09/reject-other-case", func(t *testing.T) {
-		if e := r.Lookup("Security.txt"); e.Name != "Security.txt" || e.Reference != "" || e.Status != wellknown.Unregistered {
-			t.Errorf("%+v", e)
+		for _, name := range []string{"Security.txt", "SECURITY.TXT", "security.Txt"} {
+			if e := r.Lookup(name); e.Name != name || e.Reference != "" || e.Status != wellknown.Unregistered {
+				t.Errorf("%+v", e)
+			}
 		}
 	})
 	t.Run("WK-3-09/accept-same-case", func(t *testing.T) {

@@ -37,11 +37,21 @@ func Parse(raw string) (URI, error) {
 	if !ok {
 		return URI{}, newError(CodeNotWellKnown, raw, "the path does not begin with "+Prefix, "")
 	}
+	if !spellsPrefix(raw) { // an escape that the parser decoded
+		return URI{}, newError(lookleap.CodeAmbiguousPath, raw, "the prefix is written with escapes", "write "+Prefix)
+	}
 	if after == "" {
 		return URI{}, ErrNoName
 	}
 	name, rest, _ := strings.Cut(after, "/") // a segment of a parsed URL passes CheckName
 	return URI{Origin: u.Origin(), Name: name, Rest: rest, Query: u.RawQuery()}, nil
+}
+
+// spellsPrefix reports whether the path of a URL begins with the characters of [Prefix] as written.
+func spellsPrefix(raw string) bool {
+	_, after, _ := strings.Cut(raw, "://")
+	slash := strings.IndexByte(after, '/')
+	return slash >= 0 && strings.HasPrefix(after[slash:], Prefix)
 }
 
 // IsWellKnown reports whether a URL is a well-known URI: well-known URIs are defined

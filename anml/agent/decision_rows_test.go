@@ -200,7 +200,10 @@ func TestDecideRows(t *testing.T) {
 			newStand(t, labprompt.Deny()).allow("acme:tier", "*").decides(booking(rule("acme:tier", "none")+rule("acme:tier", "explicit-consent"), askFor("acme:tier")), "prompt unrecognised-field")
 		})
 		t.Run("reject-authentication", func(t *testing.T) {
-			newStand(t, labprompt.Deny()).decides(booking(rule("acme:tier", "none")+rule("acme:tier", "authentication"), askFor("acme:tier")), "refuse authentication constraint-violation")
+			for _, rules := range []string{rule("acme:tier", "none") + rule("acme:tier", "authentication"), rule("acme:tier", "authentication") + rule("acme:tier", "none"),
+				rule("acme:tier", "explicit-consent") + rule("acme:tier", "authentication") + rule("acme:tier", "implicit-consent")} {
+				newStand(t, labprompt.Deny()).decides(booking(rules, askFor("acme:tier")), "refuse authentication constraint-violation")
+			}
 		})
 	})
 	t.Run("ANML-8.7.2-08", func(t *testing.T) {

@@ -71,10 +71,14 @@ func TestDiscovery(t *testing.T) {
 	})
 	t.Run("ANML-6.5-01/reject-a-page-of-another-origin", func(t *testing.T) {
 		f := newFinding(t)
-		page := webPage()
-		page.URL = "https://evil.example.net/"
-		_, err := f.s.Discover(t.Context(), shopOrigin, page)
-		hasCode(f, err, lookleap.CodeUsage)
+		for _, other := range []string{"https://evil.example.net/", "https://www.shop.example/", "https://shop.example:8443/", "https://shop.example.net/"} {
+			page := webPage()
+			page.URL = other
+			_, err := f.s.Discover(t.Context(), shopOrigin, page)
+			hasCode(f, err, lookleap.CodeUsage)
+			_, err = f.s.Discover(t.Context(), shopOrigin, webPage(), page)
+			hasCode(f, err, lookleap.CodeUsage)
+		}
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5-01/reject-endless-candidates", func(t *testing.T) {
@@ -85,7 +89,7 @@ func TestDiscovery(t *testing.T) {
 		}
 		_, err := f.s.Discover(t.Context(), shopOrigin, WebPage{URL: shopOrigin, Header: http.Header{"Link": links}})
 		hasCode(f, err, CodeNoANML)
-		if n := len(f.net.Journal().Paths("shop.example")); n != maxAttempts {
+		if n := len(f.net.Journal().Paths("shop.example")); n != 8 {
 			t.Errorf("%d requests", n)
 		}
 	})

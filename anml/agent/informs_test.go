@@ -14,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // probed is a context that calls a function each time it is asked whether it ended.
@@ -289,6 +290,43 @@ func TestUsageRows(t *testing.T) {
 			t.Error("kept as a whole", err)
 		}
 	})
+	for name, c := range map[string]struct {
+		own, document, http string
+		life                time.Duration
+	}{
+		"inform":                 {`ttl="600"`, ``, "", 600 * time.Second},
+		"document":               {``, `ttl="300"`, "", 300 * time.Second},
+		"http":                   {``, ``, "max-age=200", 200 * time.Second},
+		"inform-before-others":   {`ttl="100"`, `ttl="300"`, "max-age=200", 100 * time.Second},
+		"document-before-others": {`ttl="600"`, `ttl="300"`, "max-age=900", 300 * time.Second},
+		"http-before-others":     {`ttl="600"`, `ttl="300"`, "max-age=200", 200 * time.Second},
+		"nothing":                {``, ``, "", 0},
+		"zero":                   {`ttl="0"`, `ttl="300"`, "max-age=200", 0},
+		"no-store":               {`ttl="600"`, `ttl="300"`, "no-store", 0},
+	} {
+		for _, id := range []string{"ANML-14.4-04", "ANML-14.4-05"} {
+			t.Run(id+"/reject-after-lifetime-of-"+name, func(t *testing.T) {
+				m := newMemo(t)
+				site := m.net.Site("a.example").Body("/x", anml.MediaTypeXML, strings.Replace(service(inform("x", `usage="cache" `+c.own)), "<anml ", "<anml "+c.document+" ", 1))
+				if c.http != "" {
+					site.Fault("/x", lab.Header("Cache-Control", c.http))
+				}
+				_, err := m.s.Open(t.Context(), "https://a.example/x")
+				must(t, err)
+				if c.life > 0 {
+					m.net.Clock().Advance(c.life - time.Second)
+					m.again()
+					m.has("x")
+					m.net.Clock().Advance(time.Second)
+					m.has("")
+				}
+				if m.again(); m.stored() > 0 {
+					t.Error("still in the store")
+				}
+				m.has("")
+			})
+		}
+	}
 	t.Run("ANML-14.4-05", func(t *testing.T) {
 		t.Run("accept-until-then", func(t *testing.T) {
 			m := newMemo(t)

@@ -74,19 +74,30 @@ func TestStatuses(t *testing.T) {
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 	}, lab.Status(403), ok)
 
-	attempts(t, "ANML-11.3-06/accept-told", gettable, CodeAuthRequired, 1, func(s *stage, _ time.Duration) {
-		var told []string
-		for _, n := range s.session.Notices() {
-			if n.Kind == NoticeAuthRequired {
-				for _, said := range n.Remote {
-					told = append(told, said.Text)
+	for name, c := range map[string]struct {
+		doc  string
+		want []string
+	}{"told": {gettable, []string{"Bearer", "Basic"}}, "told-of-post": {postable, []string{"Bearer", "Basic"}}, "told-without-schemes": {gettable, nil}} {
+		var challenges []string
+		for _, scheme := range c.want {
+			challenges = append(challenges, "WWW-Authenticate", scheme+` realm="x"`)
+		}
+		attempts(t, "ANML-11.3-06/accept-"+name, c.doc, CodeAuthRequired, 1, func(s *stage, _ time.Duration) {
+			i := slices.IndexFunc(s.session.Notices(), func(n Notice) bool { return n.Kind == NoticeAuthRequired })
+			if i < 0 {
+				s.Fatal("the user is not told")
+			}
+			n, told := s.session.Notices()[i], []string(nil)
+			for _, said := range n.Remote {
+				if told = append(told, said.Text); said.Source != "www.shop.example" {
+					s.Errorf("said by %q", said.Source)
 				}
 			}
-		}
-		if !slices.Equal(told, []string{"Bearer", "Basic"}) {
-			s.Errorf("told %q", told)
-		}
-	}, lab.Status(401, "WWW-Authenticate", `Bearer realm="x"`, "WWW-Authenticate", "Basic"), ok)
+			if !slices.Equal(told, c.want) || n.Origin != "https://www.shop.example" || n.Code != CodeAuthRequired || n.Text == "" {
+				s.Errorf("told %q in %+v", told, n)
+			}
+		}, lab.Status(401, challenges...), ok)
+	}
 	attempts(t, "ANML-11.3-07/reject-retry", repeatable, CodeAuthRequired, 1, nil, lab.Status(401), ok)
 
 	attempts(t, "ANML-11.3-15/reject-no-time", gettable, lookleap.CodeRateLimited, 1, blocked(lookleap.CodeRateLimited), lab.Status(429), ok)
@@ -106,7 +117,16 @@ func TestStatuses(t *testing.T) {
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 	}, lab.Status(429, "Retry-After", "30"), ok)
 	attempts(t, "ANML-11.3-14/reject-beyond-the-limit", gettable, lookleap.CodeRateLimited, 1, nil, lab.Status(429, "Retry-After", "61"), ok)
-	attempts(t, "ANML-11.3-14/accept-date", gettable, "ok", 2, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	attempts(t, "ANML-11.3-14/accept-at-the-limit", gettable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < 60*time.Second {
+			s.Errorf("it waited %s", took)
+		}
+	}, lab.Status(429, "Retry-After", "60"), ok)
+	attempts(t, "ANML-11.3-14/accept-date", gettable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < 19*time.Second || took > 25*time.Second { // a date has no fraction of a second
+			s.Errorf("it waited %s", took)
+		}
+	}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", time.Now().Add(20*time.Second).UTC().Format(http.TimeFormat))
 		w.WriteHeader(429)
 	}), ok)
