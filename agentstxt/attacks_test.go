@@ -157,6 +157,9 @@ func TestAttacks(t *testing.T) {
 	})
 	t.Run("O47/bounded-effort", func(t *testing.T) {
 		// However many readings a path has, all its matches share one bound.
+		if maxEffort != 4<<20 {
+			t.Errorf("a decision may cost %d", maxEffort)
+		}
 		effort, matches := maxEffort, 0
 		for path := []byte(manyReadings); effort >= 0; matches++ {
 			costly.lookup(path, &effort)

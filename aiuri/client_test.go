@@ -130,28 +130,6 @@ func TestInvoke(t *testing.T) {
 			t.Errorf("got %v, %v, %v", v, err, w.net.Journal().Requests("ai.example"))
 		}
 	})
-	for name, set := range map[string]func(*world){
-		"refusal": func(w *world) {
-			w.answer = func(rw http.ResponseWriter, _ *http.Request) { http.Error(rw, "secret", http.StatusForbidden) }
-		},
-		"connection": func(w *world) { w.gateway.Connection(lab.Refused) },
-		"result": func(w *world) {
-			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "secret") }
-		},
-		"authority": func(w *world) { w.bank.Status(documentPath, 404) },
-	} {
-		t.Run("AIU-6-02/reject-secrets-in-error-of-"+name, func(t *testing.T) {
-			w := newWorld(t)
-			policy(`{"auth":"oauth2"}`)(w)
-			w.options.Tokens = tokens{new([]string)}
-			set(w)
-			_, err := w.invoke(t, aiuri.Request{URI: parseAny("ai://bank.example/pay/secret?secret"), Body: []byte("secret"), MediaType: "text/plain", Scopes: []string{"pay"}})
-			var no *lookleap.VerifyError
-			if !errors.As(err, &no) || strings.Contains(err.Error()+no.Verdict.String(), "secret") || strings.Contains(err.Error()+no.Verdict.String(), "t0ken") {
-				t.Errorf("got %v\n%v", err, no)
-			}
-		})
-	}
 	t.Run("AIU-6-05/accept-only-what-was-asked", func(t *testing.T) {
 		w := newWorld(t)
 		var asked []string

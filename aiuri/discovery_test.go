@@ -1,7 +1,9 @@
 package aiuri_test
 
 import (
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -459,5 +461,34 @@ func TestDiscoveryTells(t *testing.T) {
 	page(net.Site("market.example"), "ai://bank/x", "")
 	if _, err = aiuri.NewDiscoverer(net.Host(), refuses).Discover(t.Context(), "https://market.example/"); !errors.As(err, &no) || !errors.Is(err, unknown) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestDocumentAnswers shows which answers mean that there is no document, so that a link counts.
+func TestDocumentAnswers(t *testing.T) {
+	check := func(name string, set func(*lab.Site), want lookleap.Code) {
+		t.Run("AIU-3.1-05/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			shop := net.Site("shop.example")
+			page(shop, "ai://bank/x", "")
+			set(shop)
+			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), "https://shop.example/")
+			if lookleap.CodeOf(err) != want || (d == nil) != (err != nil) || d != nil && (d.Source != aiuri.SourceLink || d.Document != nil) {
+				t.Errorf("got %+v, %v", d, err)
+			}
+		})
+	}
+	for _, status := range []int{404, 410} {
+		check(fmt.Sprint("accept-absent-by-", status), func(s *lab.Site) { s.Status(documentPath, status) }, lookleap.CodeOK)
+	}
+	for _, status := range []int{204, 400, 401, 403, 405, 429, 451, 500, 502, 503} {
+		check(fmt.Sprint("reject-status-", status), func(s *lab.Site) { s.Status(documentPath, status) }, aiuri.CodeDiscoveryFailed)
+	}
+	document := documentOf("ai://bank/x", "https://shop.example")
+	for _, mediaType := range []string{"text/plain", "application/xml", "application/jsonx"} {
+		check("reject-"+strings.ReplaceAll(mediaType, "/", "-"), func(s *lab.Site) { s.Body(documentPath, mediaType, document) }, aiuri.CodeDiscoveryFailed)
+	}
+	for version, code := range map[uint16]lookleap.Code{tls.VersionTLS11: lookleap.CodeTLSTooOld, tls.VersionTLS12: aiuri.CodeUnauthenticated} {
+		check(fmt.Sprintf("reject-tls-%x", version), func(s *lab.Site) { s.MaxTLS(version).Body(documentPath, "application/json", document) }, code)
 	}
 }

@@ -161,6 +161,9 @@ func TestGateway(t *testing.T) {
 			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { panic("x") })
 		}, 403, aiuri.CodeNotAuthorized},
 		{"AIU-3.2-13/reject-scope", "POST", payTarget, grant(&aiuri.Grant{User: "u"}, nil), 403, aiuri.CodeScope},
+		{"AIU-3.2-13/reject-second-scope", "POST", payTarget, func(g *gatewayWorld) {
+			g.options.Scopes = func(string, aiuri.URI) []string { return []string{"pay", "read"} }
+		}, 403, aiuri.CodeScope},
 		{"AIU-3.2-06/reject-unknown", "POST", "/gateway/other/x", none, 404, aiuri.CodeUnknownAuthority},
 		{"AIU-3.2-07/reject-unknown", "POST", "/gateway/other/x", none, 404, aiuri.CodeUnknownAuthority},
 		{"AIU-3.2-07/reject-method", "PUT", payTarget, none, 405, aiuri.CodeMethodNotAllowed},

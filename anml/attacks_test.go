@@ -34,6 +34,7 @@ func TestAttacks(t *testing.T) {
 	r.returns("I08/accept-cdata-as-text", with("<body><![CDATA[<interact/>]]></body>"), "<interact/> false", func(d *Document) any { return fmt.Sprint(d.Body().Text(), " ", d.Interact().Exists()) })
 	for name, doc := range map[string]string{"cdata": with("<body><![CDATA[<interact/>]]></body>"), "php": with("<?php ?>"), "stylesheet": `<?xml-stylesheet href="x"?>` + bare, "quotes": `<anml xmlns='` + Namespace + `' ttl='1'/>`} {
 		r.refuses("I08/reject-strict-"+name, XML, doc, ReadOptions{StrictLexical: true}, ErrLexical)
+		r.finds1("I08/accept-with-finding-"+name, XML, doc, none, map[string]lookleap.Code{"cdata": CodeCDATA, "php": CodePI, "stylesheet": CodePI, "quotes": CodeQuote}[name])
 	}
 	for i, c := range []string{"&#0;", "&#xD800;", "&#xFFFE;", "\uFFFE", "\x01"} {
 		r.refuses("I10/reject-"+itoa(i), XML, with("<body>"+c+"</body>"), none, ErrNotWellFormed)

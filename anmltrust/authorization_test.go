@@ -38,6 +38,7 @@ func TestPermits(t *testing.T) {
 		{"ANML-12.1-13", "reject-empty", anmltrust.Display, 0, "[]"},
 		{"ANML-12.1-14", "accept-cut", anmltrust.Display, scopeOf(anmltrust.Body, anmltrust.Persona, anmltrust.Interact, anmltrust.Constraints), "[body]"},
 		{"ANML-12.1-16", "accept-two", anmltrust.Full, scopeOf(anmltrust.Persona, anmltrust.Body), "[persona body]"},
+		{"ANML-12.1-16", "accept-the-others", anmltrust.Full, scopeOf(anmltrust.Head, anmltrust.Aesthetic, anmltrust.Knowledge, anmltrust.Interact, anmltrust.Constraints, anmltrust.Footer), "[head aesthetic knowledge interact constraints footer]"},
 		{"ANML-12.1-16", "reject-empty", anmltrust.Full, 0, "[]"},
 		{"ANML-12.1-17", "reject-interact-at-1", anmltrust.Display, scopeOf(anmltrust.Interact), "[]"},
 		{"ANML-12.1-17", "accept-body-at-2", anmltrust.Full, scopeOf(anmltrust.Body), "[body]"},

@@ -382,6 +382,10 @@ var dnsRows = []rowTest{
 		if len(w.net.Journal().Queries()) == 0 {
 			t.Error("the least TTL of the chain does not count")
 		}
+		w = newWorld(t, "").willing() // what it may name is decided by the site that was asked about
+		w.dns.CNAME("_anml.provider.example.")
+		w.net.Name("_anml.provider.example").TXT("v=anml1;manifest=https://provider.example/m")
+		w.denied(anmltrust.CodeManifestHost)
 	}},
 }
 

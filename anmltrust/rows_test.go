@@ -162,6 +162,7 @@ func TestRows(t *testing.T) {
 		{"ANML-12.2.3-10", "reject-drops-grant", dnsRow("C3", "drops-grants")},
 		{"ANML-12.2.3-11", "reject-not-absence", dnsRow("C3", "bogus")},
 		{"ANML-12.2.3-12", "reject-servfail", dnsRow("C5", "servfail")},
+		{"ANML-12.2.3-12", "reject-while-a-grant-waits", dnsRow("C6", "grant-waits")},
 		{"ANML-12.3-01", "accept-request", func(t *testing.T) {
 			w := newWorld(t, manifestOnly).willing()
 			w.granted(anmltrust.CodeListed)

@@ -133,6 +133,7 @@ func TestResource(t *testing.T) {
 		{id: "DVS-5.1-05/reject-outside", ref: "GUIDE.md", site: func(s *lab.Site) { s.Redirect("/s/a/GUIDE.md", "https://evil.example/x") }, want: "needs-consent"},
 		{id: "DVS-5.1-05/reject-script-to-sibling", ref: "x.sh", site: func(s *lab.Site) { s.Redirect("/s/a/x.sh", "/s/b/x.sh") }, want: "script-outside-skill"},
 		{id: "DVS-5.1-05/reject-data-to-sibling", ref: "x.csv", site: func(s *lab.Site) { s.Redirect("/s/a/x.csv", "/s/b/x.csv") }, want: "data-outside-skill"},
+		{id: "DVS-3.1-27/reject-long-reference", ref: strings.Repeat("a", 8192) + ".md", want: "url-too-long"},
 		{id: "DVS-3.1-02/reject-http-reference", ref: "http://shop.example/s/a/GUIDE.md", want: "not-https"},
 		{id: "DVS-5.1-04/reject-outside", ref: "https://evil.example/GUIDE.md", want: "outside-trust-root"},
 		{id: "DVS-4.5.3-01/reject-sibling", ref: "/s/b/x.csv", want: "data-outside-skill"},

@@ -311,6 +311,8 @@ func TestCovers(t *testing.T) {
 		{"A10/reject-upper", "https://github.com/example-org/", "https://github.com/example-org/%2E./evil/SKILL.md", "dot-segment"},
 		{"A10/reject-half", "https://github.com/example-org/", "https://github.com/example-org/.%2e/evil/SKILL.md", "dot-segment"},
 		{"A11/reject-slash", "https://github.com/example-org/", "https://github.com/example-org%2f..%2fevil/SKILL.md", "ambiguous-path"},
+		{"A11/reject-slash-in-capitals", "https://github.com/example-org/", "https://github.com/example-org%2F..%2Fevil/SKILL.md", "ambiguous-path"},
+		{"A11/reject-backslash-in-capitals", "https://github.com/example-org/", "https://github.com/example-org/a%5Cevil/SKILL.md", "ambiguous-path"},
 		{"A11/reject-backslash", "https://github.com/example-org/", "https://github.com/a%5c..%5cevil", "ambiguous-path"},
 		{"A11/reject-final", "https://github.com/example-org/", "https://github.com/example-org/..%2f", "!"},
 		{"A13/reject-host", "https://example.com/", "https://example.com@evil.test/", "userinfo"},
