@@ -129,7 +129,7 @@ func TestFetcherHasNoProxy(t *testing.T) {
 		}
 		defer ln.Close()
 		cmd := exec.Command(os.Args[0], "-test.run=^TestFetcherHasNoProxy$")
-		cmd.Env = append(os.Environ(), inner+"=1")
+		cmd.Env = append(os.Environ(), inner+"=1", "NO_PROXY=", "no_proxy=")
 		for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "ALL_PROXY"} {
 			cmd.Env = append(cmd.Env, name+"=http://"+ln.Addr().String())
 		}

@@ -150,6 +150,8 @@ func TestUnderReject(t *testing.T) {
 		{"A01", "no-slash", "https://example.com.evil.example/SKILL.md", "https://example.com"},
 		{"A02", "hyphen", "https://evil-example.com/SKILL.md", "https://example.com/"},
 		{"A02", "letters", "https://notexample.com/", "https://example.com/"},
+		{"A04", "directory-above", "https://github.com/example-org/", "https://github.com/example-org/repo/"},
+		{"A04", "part-of-the-root", "https://github.com/example-org", "https://github.com/example-org/repo"},
 		{"A04", "root-deeper", "https://github.com/example-org/SKILL.md", "https://github.com/example-org/repo/"},
 		{"A07", "path-case", "https://example.com/skills/x/SKILL.md", "https://example.com/Skills/"},
 		{"A08", "odd-port", "https://example.com:8443/x", "https://example.com/"},
