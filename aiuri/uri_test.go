@@ -301,6 +301,9 @@ func TestURIParts(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("got %v", err)
 		}
+		if _, err := mapping(t, "https://ai.example/").URL(parse(t, "ai://bank/secret%2f?secret")); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("got %v", err)
+		}
 	})
 	t.Run("AIU-8-01/reject-well-known", func(t *testing.T) {
 		if _, ok := wellknown.SchemeSupported("ai"); ok {
