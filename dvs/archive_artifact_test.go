@@ -440,6 +440,9 @@ func TestForeignListing(t *testing.T) {
 		if r, err := got.Loaded.Resource(t.Context(), "data/x.csv"); err != nil || string(r.Bytes()) != "a,b" {
 			t.Error(err)
 		}
+		if b, err := got.Loaded.Bundle(t.Context()); err != nil || b.Artifact != dvs.SkillArchive {
+			t.Errorf("%s, %v", b.Artifact, err)
+		}
 	})
 	t.Run("DVS-4.5.2-01/accept-single-file-has-no-directory", func(t *testing.T) {
 		w := build(t, decline, "https://cdn.example/")

@@ -53,6 +53,10 @@ func TestCapabilities(t *testing.T) {
 		"skills":            {map[string]string{"SKILL.md": "See [b](../b/SKILL.md), https://a.example.com/s/SKILL.md and SKILL.md."}, "skill", []string{"../b/SKILL.md", "https://a.example.com/s/SKILL.md"}},
 		"more-instructions": {map[string]string{"SKILL.md": "x", "ADVANCED.md": "```sh\nwget https://a.example.com\n```\n"}, "program", []string{"wget"}},
 		"other-header":      {map[string]string{"SKILL.md": "x", "OTHER.md": "---\nname: a\ndescription: b\nallowed-tools: Bash\n---\nx\n"}, "tool", nil},
+		"url-in-script":     {map[string]string{"SKILL.md": "x", "scripts/a.py": "x = 'https://a.example.com/'"}, "url", []string{"https://a.example.com/"}},
+		"url-in-header":     {map[string]string{"SKILL.md": "x"}, "url", []string{"https://d.example.com/", "https://h.example.com/"}},
+		"data-not-text":     {map[string]string{"SKILL.md": "x", "x.csv": "\xff https://a.example.com/"}, "url", nil},
+		"command-in-prose":  {map[string]string{"SKILL.md": "curl https://a.example.com/\n\n$ ./deploy\n"}, "command", nil},
 		"not-markdown":      {map[string]string{"SKILL.md": "\xff\xfe"}, "program", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,6 +69,9 @@ func TestCapabilities(t *testing.T) {
 			}
 			if name == "tools" {
 				files[dvs.EntryFile] = []byte("---\nname: a\ndescription: b\nallowed-tools: Bash(git add:*, git push) Read\n---\nbody\n")
+			}
+			if name == "url-in-header" {
+				files[dvs.EntryFile] = []byte("---\nname: a\ndescription: see https://d.example.com/\nhomepage: https://h.example.com/\n---\nbody\n")
 			}
 			all := dvs.CapabilitiesOf(files)
 			if got := values(all, c.kind); !slices.Equal(got, c.want) {
@@ -93,6 +100,20 @@ func TestCapabilitiesDiff(t *testing.T) {
 	}
 	if gained, _ := unread("a").Diff(unread("b")); len(gained) != 1 {
 		t.Error("a program that cannot be read changed, and nothing is gained:", gained)
+	}
+}
+
+// TestCapabilitySentences: a sentence names eight values and counts the others.
+func TestCapabilitySentences(t *testing.T) {
+	const eight = `contact the hosts "h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"`
+	for n, want := range map[int]string{8: eight, 9: eight + " and 1 more", 11: eight + " and 3 more"} {
+		var all dvs.Capabilities
+		for i := range n {
+			all = append(all, dvs.Capability{Kind: dvs.CapabilityHost, Value: fmt.Sprintf("h%d", i)})
+		}
+		if got := all.Sentences(); !slices.Equal(got, []string{want}) {
+			t.Errorf("%d: %q", n, got)
+		}
 	}
 }
 

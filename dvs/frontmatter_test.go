@@ -67,7 +67,7 @@ func TestPlainIsYAML(t *testing.T) {
 func TestPlainLines(t *testing.T) {
 	lines := []string{
 		"a: b\n", "a:\n", "b: c d\r\n", "  c: d\n", "  c:\n", "    e: f\n", "  - x\n", "- x\n", "  -\n", "  - \n", "  -x\n", "  - 'q'\n",
-		"\n", "  \n", "a: 'b'\n", "a: \"b\" c\n", "a: b #c\n", "a: b#c:d\n", "~: x\n", "a:b\n", "-a: b\n", "a: -\n", "a: b: c\n", "  a: 'x\n",
+		"\n", "  \n", "a: 'b'\n", "a: \"b\" c\n", "a: b #c\n", "a: b#c:d\n", "~: x\n", "a:b\n", "-a: b\n", "a: -\n", "a: b: c\n", "  a: 'x\n", "a: b\tc\n",
 	}
 	var add func(header string, left int)
 	used := 0

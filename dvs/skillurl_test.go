@@ -46,6 +46,7 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-3.1-27/reject-long-name-of-a-host", "https://hf.co/o/r/blob/main/" + strings.Repeat("x", 8192-len("https://hf.co/o/r/blob/main//SKILL.md")) + "/SKILL.md", "url-too-long"},
 		{"DVS-3.1-27/reject-long-page", "https://gitlab.com/o/r/-/raw/main/" + strings.Repeat("x", 8192-len("https://gitlab.com/o/r/-/raw/main//SKILL.md")) + "/SKILL.md", "url-too-long"},
 		{"DVS-3.1-27/reject-long-url-of-the-bytes", "https://github.com/o/r/blob/main/" + strings.Repeat("x", 8192-len("https://github.com/o/r/blob/main//SKILL.md")) + "/SKILL.md", "url-too-long"},
+		{"DVS-3.1-42/reject-repository-by-raw-url", "https://raw.githubusercontent.com/o/r", "not-content-route"},
 		{"DVS-3.1-42/reject-repository-named-as-the-entry", "https://github.com/o/SKILL.md/", "not-skill-url"},
 		{"DVS-3.1-42/accept-path-below-a-repository-without-a-route", "https://unlisted.example/o/r", "https://unlisted.example/o/r/SKILL.md"},
 		{"DVS-3.1-42/reject-other-name-of-a-host", "https://www.github.com/o/r/files/1/SKILL.md", "not-content-route"},

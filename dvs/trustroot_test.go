@@ -433,6 +433,16 @@ func TestTrustRootOf(t *testing.T) {
 			t.Errorf("got %s, %s, %v", root, source, err)
 		}
 	})
+	t.Run("DVS-3.1-31/reject-routes-of-a-code-host", func(t *testing.T) {
+		for path, want := range map[string]lookleap.Code{
+			"g/p/-/blob/m": dvs.CodeNeedsRoot, "g/p/-/raw/m": dvs.CodeNeedsRoot, "g/p/-/tree/m": dvs.CodeNeedsRoot, "g/p/-/x/m": lookleap.CodeOK, "g/p/x/blob/m": lookleap.CodeOK,
+			"o/r/src/branch/m": dvs.CodeNeedsRoot, "o/r/src/tag/v1": dvs.CodeNeedsRoot, "o/r/raw/commit/c": dvs.CodeNeedsRoot, "o/r/raw/branch/m": dvs.CodeNeedsRoot, "o/r/src/x/m": lookleap.CodeOK, "o/r/x/branch/m": lookleap.CodeOK,
+		} {
+			if _, _, err := dvs.DefaultRoot(skillURL(t, "https://forge.example/"+path+"/SKILL.md"), dvs.Rules{}); lookleap.CodeOf(err) != want {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	})
 	t.Run("DVS-3.1-28/reject-pattern-as-publisher", func(t *testing.T) {
 		if root, source, err := dvs.DefaultRoot(skillURL(t, "https://cs.univ.example/~a*/s/SKILL.md"), dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeInvalidRoot || !root.IsZero() || source != dvs.Undeclared {
 			t.Errorf("got %s, %s, %v", root, source, err)

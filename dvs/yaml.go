@@ -142,8 +142,7 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 	return fields
 }
 
-// check refuses a node for what it is or where it stands. An alias needs no check: the anchor that
-// it refers to comes before it.
+// check refuses a node for what it is or where it stands.
 func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 	first := byte(0)
 	if at < len(r.text) {
@@ -151,6 +150,9 @@ func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 	}
 	switch {
 	case r.fault != nil:
+	case n.Kind == yaml.AliasNode:
+		r.fault = badFrontmatter(at, "an alias stands for a value elsewhere",
+			"write the value out, or put it in quotes if it begins with *")
 	case n.Anchor != "":
 		r.fault = badFrontmatter(at, "an anchor names a value", "remove the anchor, or put the value in quotes if it begins with &")
 	case n.Style&yaml.TaggedStyle != 0 || first == '!':
