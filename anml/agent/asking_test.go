@@ -25,8 +25,14 @@ func TestQuestion(t *testing.T) {
 	t.Run("ANML-13.4-02/accept-both-named", func(t *testing.T) { // who owns the action and who offers it
 		r := asked(t, brandSite, Call{Site: "brand.example", Action: "here"})
 		hasTexts(t, r.Summary, "for an action of [brand.example], as a document of [shop.example] offers it", "!speaks for")
+		if r.TrustRoot != "brand.example" {
+			t.Errorf("the root is %q", r.TrustRoot)
+		}
 		r = asked(t, brandSite, Call{Site: "shop.example", Action: "own"})
 		hasTexts(t, r.Summary, "for an action of [shop.example]", "!offers it", "!brand")
+		if r.TrustRoot != "" {
+			t.Errorf("the root is %q", r.TrustRoot)
+		}
 	})
 	t.Run("ANML-13.4-04/accept-described", func(t *testing.T) {
 		doc := strings.Replace(brandSite, `id="here"`, `id="here" description="Puts it into the cart"`, 1)

@@ -49,7 +49,7 @@ func TestPurposesThatSayNothing(t *testing.T) {
 		"": PurposeVague, " \t": PurposeVague, "\u00a0": PurposeVague, "\u200b\u2060": PurposeVague, "\u2800": PurposeVague, "\u3164": PurposeVague, "…": PurposeVague, "?!": PurposeVague,
 		"DATA": PurposeVague, "da\u200bta": PurposeVague, "ｄａｔａ": PurposeVague, "(info)": PurposeVague, "{da~ta}": PurposeVague, "da\x14ta": PurposeVague, "d": PurposeOK, "n / a": PurposeVague, "None.": PurposeVague, "-": PurposeVague,
 		"E-Mail": PurposeVague, "e mail": PurposeVague, "ｅｍａｉｌ": PurposeVague,
-		"data protection": PurposeOK, "emails": PurposeOK, "zum Versand": PurposeOK, "für dich": PurposeOK, "航空券": PurposeOK, "7": PurposeOK, "personalization": PurposeOK,
+		"data protection": PurposeOK, "emails": PurposeOK, "a": PurposeOK, "0": PurposeOK, "zum Versand": PurposeOK, "für dich": PurposeOK, "航空券": PurposeOK, "7": PurposeOK, "personalization": PurposeOK,
 	} {
 		if got, err := JudgePurpose(t.Context(), Subject{Field: "email", Purpose: purpose}); got != want || err != nil {
 			t.Errorf("%q: %d, want %d", purpose, got, want)
