@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -226,6 +227,17 @@ func TestHeadersStayAtTheirOrigin(t *testing.T) {
 			}
 		}
 	})
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		t.Run("F11/reject-second-hop-by-"+strconv.Itoa(status), func(t *testing.T) {
+			n := lab.ForTest(t)
+			n.Site("shop.example").Redirect("/", "/a").Status("/a", status, "Location", "https://other.example/")
+			n.Site("other.example").Body("/", "text/plain", "")
+			must(t, n.Fetcher(), &fetch.Request{Header: secrets, Redirect: fetch.Anywhere}, "https://shop.example/")
+			if names := leaked(n, func(r lab.Request) bool { return r.Site == "other.example" }); names != nil {
+				t.Errorf("leaked %v", names)
+			}
+		})
+	}
 	t.Run("F11/reject-other-port", func(t *testing.T) {
 		n := lab.ForTest(t)
 		n.Site("shop.example").Ports(443, 8443).Redirect("/", "https://shop.example:8443/b").Body("/b", "text/plain", "")
