@@ -136,6 +136,7 @@ func TestPlatformsWith(t *testing.T) {
 		known    *dvs.Platform // with the same host, if any
 	}{
 		"reject-relaxed":                {dvs.Platform{Name: "GitHub", Hosts: []string{"github.com"}, Owner: 1}, relaxed, nil},
+		"reject-relaxed-known-depth":    {dvs.Platform{Name: "Firebase", Hosts: []string{"firebasestorage.googleapis.com"}, Owner: 1}, relaxed, nil},
 		"reject-removed":                {dvs.Platform{Name: "GitHub", Hosts: []string{"github.com"}}, relaxed, nil},
 		"reject-relaxed-alias":          {dvs.Platform{Name: "ours", Hosts: []string{ours}, Aliases: []string{"gitlab.com"}, Owner: 1}, relaxed, nil},
 		"reject-relaxed-below":          {dvs.Platform{Name: "GCS", Hosts: []string{"storage.googleapis.com"}, Owner: 2, Below: []dvs.Scope{{Word: "b", Owner: 0}}}, relaxed, nil},
@@ -148,7 +149,7 @@ func TestPlatformsWith(t *testing.T) {
 		"reject-scopes-left-out":        {dvs.Platform{Hosts: []string{ours}, Owner: 2}, relaxed, &dvs.Platform{Hosts: []string{ours}, Owner: 1, Below: []dvs.Scope{{Word: "gh", Owner: 2}}}},
 		"reject-source-left-out":        {dvs.Platform{Hosts: []string{ours}, Owner: 1}, relaxed, &dvs.Platform{Hosts: []string{ours}, Owner: 1, Source: &dvs.Source{Page: "blob", Raw: []string{"raw"}}}},
 		"reject-skip-left-out":          {dvs.Platform{Hosts: []string{ours}, Owner: 1}, relaxed, &dvs.Platform{Hosts: []string{ours}, Owner: 1, Skip: []string{"v#"}}},
-		"reject-other-prefix":           {dvs.Platform{Hosts: []string{ours}, Owner: 1, Prefix: "s"}, relaxed, &dvs.Platform{Hosts: []string{ours}, Owner: 1, Prefix: "~"}},
+		"reject-relaxed-prefix":         {dvs.Platform{Hosts: []string{ours}, Owner: 1, Prefix: "s"}, relaxed, &dvs.Platform{Hosts: []string{ours}, Owner: 1, Prefix: "~"}},
 		"accept-longer-prefix":          {dvs.Platform{Hosts: []string{ours}, Owner: 1, Prefix: "~x"}, "", &dvs.Platform{Hosts: []string{ours}, Owner: 1, Prefix: "~"}},
 		"accept-deeper":                 {dvs.Platform{Hosts: []string{ours}, Owner: 2, Below: []dvs.Scope{{Word: "gh", Owner: 2}}}, "", &dvs.Platform{Hosts: []string{ours}, Owner: 2}},
 		"reject-no-depth":               {dvs.Platform{Name: "ours", Hosts: []string{ours}}, depth, nil},
@@ -162,7 +163,7 @@ func TestPlatformsWith(t *testing.T) {
 		"reject-pattern-at-the-end":     {dvs.Platform{Name: "ours", Hosts: []string{"git.*"}, Owner: 1}, form("git.*"), nil},
 		"reject-alias-without-a-host":   {dvs.Platform{Name: "ours", Aliases: []string{ours}, Subdomains: []string{"sites.example.org"}}, aliases, nil},
 		"reject-alias-of-a-pattern":     {dvs.Platform{Name: "ours", Hosts: []string{"*.example.org"}, Aliases: []string{"a.example.net"}, Owner: 1}, aliases, nil},
-		"reject-source-empty":           {dvs.Platform{Name: "ours", Hosts: []string{ours}, Owner: 1, Source: &dvs.Source{}}, source, nil},
+		"reject-source-incomplete":      {dvs.Platform{Name: "ours", Hosts: []string{ours}, Owner: 1, Source: &dvs.Source{}}, source, nil},
 		"reject-source-without-a-page":  {dvs.Platform{Name: "ours", Hosts: []string{ours}, Owner: 1, Source: &dvs.Source{Raw: []string{"raw"}}}, source, nil},
 		"reject-source-without-bytes":   {dvs.Platform{Name: "ours", Hosts: []string{ours}, Owner: 1, Source: &dvs.Source{Page: "blob"}}, source, nil},
 		"accept-source-of-another-host": {dvs.Platform{Name: "ours", Hosts: []string{ours}, Owner: 1, Source: &dvs.Source{Page: "blob", RawHost: "raw.example.org"}}, "", nil},

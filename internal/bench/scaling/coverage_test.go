@@ -55,7 +55,7 @@ var excluded = map[string]string{
 	"aiuri.Claims.Has": oneLookup, "aiuri.DNSRecords": ours, "aiuri.NewDescriptorHandler": ours, "aiuri.NewKeySetHandler": ours, "aiuri.SignResult": ours, "aiuri.TokenFunc.Token": ours,
 	"aiuri.Discoverer.*": exchanges, "aiuri.Client.*": exchanges, "aiuri.Gateway.*": exchanges, "aiuri.NewGatewayInvoker": exchanges,
 
-	"aiuri.MatchAuthority": ours, "agentstxt.TraceUsage": ours, "policy.Feed.Verify": through,
+	"aiuri.MatchAuthority": ours, "plaintext.Plural": ours, "agentstxt.TraceUsage": ours, "policy.Feed.Verify": through,
 
 	"anml.Write": ours, "anml.WriteProblem": ours, "policy.Load": ours,
 
