@@ -194,6 +194,7 @@ func TestRedirectRule(t *testing.T) {
 var secrets = http.Header{
 	"Authorization": {"Bearer secret"}, "Cookie": {"session=secret"}, "X-Api-Key": {"secret"}, "Www-Authenticate": {"secret"},
 	"If-None-Match": {`"secret"`}, "X-Custom": {"secret"}, "Accept-Language": {"secret"}, "Origin": {"https://secret.example"},
+	"Idempotency-Key": {"secret"},
 }
 
 func TestHeadersStayAtTheirOrigin(t *testing.T) {
