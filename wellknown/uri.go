@@ -50,8 +50,8 @@ func Parse(raw string) (URI, error) {
 // spellsPrefix reports whether the path of a URL begins with the characters of [Prefix] as written.
 func spellsPrefix(raw string) bool {
 	_, after, _ := strings.Cut(raw, "://")
-	slash := strings.IndexByte(after, '/')
-	return slash >= 0 && strings.HasPrefix(after[slash:], Prefix)
+	_, path, _ := strings.Cut(after, "/")
+	return strings.HasPrefix("/"+path, Prefix)
 }
 
 // IsWellKnown reports whether a URL is a well-known URI: well-known URIs are defined

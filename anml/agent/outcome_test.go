@@ -194,6 +194,14 @@ func TestProblems(t *testing.T) {
 			})
 		}
 	}
+	t.Run("accept-problem-of-400", func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable})
+		s.shop.Handle("/a", answering(400, anml.MediaTypeProblemJSON, `{"title":"No seats"}`))
+		r := s.does(Call{Action: "a"}, CodeBadRequest)
+		if r.Problem == nil || r.Problem.Title != "No seats" || r.Body != nil {
+			t.Errorf("%+v", r)
+		}
+	})
 	for body, want := range map[string]string{
 		`{"title":"No seats","detail":"Try tomorrow."}`: "Try tomorrow.", `{"title":"No seats"}`: "No seats", `{"status":503}`: "",
 	} {
