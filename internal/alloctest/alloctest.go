@@ -10,11 +10,10 @@ import (
 // attempts is how often work is measured before it counts as too expensive.
 const attempts = 10
 
-// AtMost fails the test if f allocates more than most bytes, garbage included, and
-// returns the least that it allocated. The runtime counts for the whole process, where
-// servers and the end of other tests allocate too: f is called again until one call stays
-// within the bound.
-func AtMost(t testing.TB, most int, f func()) int {
+// AtMost fails the test if f allocates more than most bytes, garbage included. The runtime
+// counts for the whole process, where servers and the end of other tests allocate too: f is
+// called again until one call stays within the bound.
+func AtMost(t testing.TB, most int, f func()) {
 	t.Helper()
 	least := uint64(math.MaxUint64)
 	for range attempts {
@@ -24,9 +23,8 @@ func AtMost(t testing.TB, most int, f func()) int {
 		f()
 		runtime.ReadMemStats(&after)
 		if least = min(least, after.TotalAlloc-before.TotalAlloc); least <= uint64(most) {
-			return int(least)
+			return
 		}
 	}
 	t.Errorf("at least %d KiB were allocated, and %d KiB is the most", least>>10, most>>10)
-	return int(least)
 }

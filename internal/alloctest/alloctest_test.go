@@ -24,9 +24,9 @@ func TestAtMost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			size, r := c.first, &recorded{TB: t}
-			got := AtMost(r, 1<<20, func() { sink, size = make([]byte, size), c.later })
-			if r.failed != c.failed || got < c.later {
-				t.Errorf("failed %v with %d", r.failed, got)
+			AtMost(r, 1<<20, func() { sink, size = make([]byte, size), c.later })
+			if r.failed != c.failed {
+				t.Errorf("failed: %v", r.failed)
 			}
 		})
 	}
