@@ -1,20 +1,23 @@
+//go:build unix
+
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	accounts "os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/lookleap/lookleap/internal/enginetest"
 )
 
 // server is an engine that a test starts, and breaks.
@@ -35,20 +38,72 @@ func missing(t *testing.T, program string) {
 	t.Skip(program + " is not installed")
 }
 
+// freePort returns a port that no one uses. On Linux it stays free until the test ends, also while
+// the server is down: this process keeps a socket bound to it, and one that listens can share it.
+func freePort(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := func() { _ = syscall.Close(fd) }
+	if runtime.GOOS == "linux" {
+		t.Cleanup(release)
+	} else {
+		defer release()
+	}
+	syscall.CloseOnExec(fd)
+	if err := errors.Join(syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1),
+		syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})); err != nil {
+		t.Fatal(err)
+	}
+	address, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.Itoa(address.(*syscall.SockaddrInet4).Port)
+}
+
 // process is the process of a server.
 type process struct {
 	command func() *exec.Cmd
 	ready   func(context.Context) error
 	killed  os.Signal
-	running *enginetest.Process
+	running *exec.Cmd
+	ended   chan struct{}
 }
 
 func (p *process) start(t *testing.T) {
 	t.Helper()
-	p.running = enginetest.Start(t, p.command(), func() error { return p.ready(context.Background()) })
+	p.running = p.command()
+	if err := p.running.Start(); err != nil {
+		t.Fatal(err)
+	}
+	running, ended := p.running, make(chan struct{})
+	p.ended = ended
+	go func() {
+		_ = running.Wait()
+		close(ended)
+	}()
+	for late := time.After(2 * time.Minute); ; {
+		err := p.ready(context.Background())
+		if err == nil {
+			return
+		}
+		select {
+		case <-ended:
+			t.Fatal("the server ends: ", running.ProcessState)
+		case <-late:
+			t.Fatal("the server does not start: ", err)
+		case <-time.After(25 * time.Millisecond): // nothing tells when a server listens
+		}
+	}
 }
 
-func (p *process) kill() { p.running.End(p.killed) }
+func (p *process) kill() {
+	_ = p.running.Process.Signal(p.killed)
+	<-p.ended
+}
 
 func (p *process) crash(t *testing.T) {
 	t.Helper()
@@ -70,7 +125,7 @@ func startRedis(t *testing.T) server {
 			missing(t, "redis-server or valkey-server")
 		}
 	}
-	port, dir := enginetest.FreePort(t), t.TempDir()
+	port, dir := freePort(t), t.TempDir()
 	s := &redisServer{admin: redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port, MaxRetries: -1})}
 	s.process = process{killed: os.Kill, ready: func(ctx context.Context) error { return s.admin.Ping(ctx).Err() }, command: func() *exec.Cmd {
 		return exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes", "--appendfsync", "always", "--dir", dir, "--logfile", "log")
@@ -135,7 +190,7 @@ func startPostgres(t *testing.T) server {
 	if out, err := command("initdb", "-D", dir+"/data", "-A", "trust", "-U", "lookleap", "-E", "UTF8", "--no-sync").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	port := enginetest.FreePort(t)
+	port := freePort(t)
 	s := &postgresServer{address: fmt.Sprintf("postgres://lookleap@127.0.0.1:%s/postgres?sslmode=disable", port)}
 	s.process = process{
 		killed: syscall.SIGQUIT, // all its processes end at once without writing anything more
