@@ -305,10 +305,10 @@ func (o *outcome) choose(ev *Evidence, from sources, now time.Time) {
 // ask judges all sources of one mechanism together (part K). A source that has
 // not been asked is missing.
 func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, fallback bool) judgement {
-	var total, failed *judgement
+	var total, failed, unlisted *judgement
 	ttl := ev.DNS.ttl()
 	o.storable = true
-	for i, uri := range uris {
+	for _, uri := range uris {
 		at := slices.IndexFunc(ev.Exchanges, func(x Exchange) bool { return x.Mechanism == m && x.URL == uri })
 		if at < 0 {
 			o.missing = &missing{mechanism: m, uri: uri, only: len(uris) == 1}
@@ -331,8 +331,8 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 		o.note(p, x, j)
 		o.storable = o.storable && !x.NoStore
 		switch {
-		case o.narrowing && j.code == CodeNotListed && i < len(uris)-1:
-			continue
+		case o.narrowing && j.code == CodeNotListed: // another manifest may narrow the host
+			unlisted = &j
 		case j.state == refused:
 			return j
 		case j.state == failedTemporarily:
@@ -352,10 +352,12 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 			total = &both
 		}
 	}
-	if failed != nil {
+	switch {
+	case failed != nil:
 		return *failed
-	}
-	if fallback && m == ManifestSource {
+	case total == nil:
+		return *unlisted
+	case fallback && m == ManifestSource:
 		total.code = CodeListedFallback
 	}
 	return *total
@@ -390,7 +392,7 @@ func (o *outcome) note(p part, x *Exchange, j judgement) {
 func (o *outcome) finish(now time.Time, m Mechanism, uris []string, j judgement, fallback bool) {
 	o.fromQuery, o.until = m == Query, j.until
 	switch {
-	case j.state != granted && o.narrowing && j.entryMalformed:
+	case o.narrowing && j.entryMalformed:
 		o.row, o.code = "B4", j.code
 	case j.state == failedTemporarily:
 		o.deny(j.lastRow, j.code)

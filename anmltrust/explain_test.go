@@ -1,9 +1,12 @@
 package anmltrust_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
@@ -162,4 +165,131 @@ func TestFaultMatrix(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestReusedAnswers: what an answer from memory says.
+func TestReusedAnswers(t *testing.T) {
+	odd := claimFrom("https://cdn.shop.example:8443/x") // no answer stands for it
+	t.Run("grant", func(t *testing.T) {
+		w := newWorld(t, queryOnly).secure().query(authorized)
+		first := w.granted(anmltrust.CodeQueryAuthorized)
+		w.dns.DNSSEC(lookleap.Insecure)
+		a, err := w.after(2 * time.Hour).ask(odd)
+		if w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized); first.DNSSEC != lookleap.Secure || a.DNSSEC != lookleap.Insecure {
+			t.Errorf("%s, then %s", first.DNSSEC, a.DNSSEC)
+		}
+		if n := len(first.Verdict.Checks); len(a.Verdict.Checks) != n || a.Verdict.Checks[n-2].Requirement != first.Verdict.Checks[n-2].Requirement {
+			t.Errorf("%s\nand then\n%s", first.Verdict, a.Verdict)
+		}
+	})
+	t.Run("not-narrowed", func(t *testing.T) { // is no grant
+		w := newWorld(t, manifestOnly).manifest(manifest(""))
+		for _, url := range []string{"https://api.brand.example/x", "https://api.brand.example:8443/x"} {
+			a, err := w.ask(claimFrom(url))
+			if w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf); a.Cached || anmltrust.Row(a.Verdict) != "B5" {
+				t.Errorf("%s", a.Verdict)
+			}
+		}
+	})
+	t.Run("not-narrowed-by-two", func(t *testing.T) { // until the first one ends
+		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
+		serve := func(path, entries, control string) {
+			w.brand.Body(path, anmltrust.ManifestMediaType, manifest(entries)).Fault(path, lab.Header("Cache-Control", control))
+		}
+		serve("/1", "", "max-age=60")
+		serve("/2", "", "max-age=3600")
+		api := claimFrom("https://api.brand.example/x")
+		a, err := w.ask(api)
+		w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
+		serve("/1", entry("api.brand.example", 1, "body"), "max-age=60")
+		a, err = w.after(time.Minute).ask(api)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
+	})
+	t.Run("in-an-interaction", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		w.in = w.v.Begin()
+		first, again := w.granted(anmltrust.CodeQueryAuthorized), w.granted(anmltrust.CodeQueryAuthorized)
+		if !again.Cached || again.Verdict != first.Verdict {
+			t.Errorf("%s", again.Verdict)
+		}
+		hinted := shopClaim
+		hinted.Verified = w.after(time.Minute).status(429).net.Clock().Now()
+		a, err := w.ask(hinted)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery429)
+		w.denied(anmltrust.CodeQuery429) // the grant does not stand in this interaction (row E0)
+		w.in = nil
+		w.granted(anmltrust.CodeQueryAuthorized)
+	})
+	t.Run("backoff-without-limiter", func(t *testing.T) {
+		w := newWorld(t, queryOnly).status(503)
+		w.host.Limiter = brokenLimiter{}
+		w.denied(anmltrust.CodeQueryUnavailable)
+		w.query(authorized).denied(anmltrust.CodeQueryUnavailable)
+		w.traffic(1, 1, 0)
+	})
+	t.Run("trusted-subdomain", func(t *testing.T) { // is found out each time
+		w := newWorld(t, "", anmltrust.Options{Rules: anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}})
+		for range 2 {
+			a, err := w.ask(claimFrom("https://api.brand.example/x"))
+			if w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf); a.Cached {
+				t.Errorf("%s", a.Verdict)
+			}
+		}
+	})
+}
+
+// brokenLimiter is a limiter that fails.
+type brokenLimiter struct{}
+
+func (brokenLimiter) Take(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return 0, errors.New("gone")
+}
+
+func (brokenLimiter) Wait(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return 0, errors.New("gone")
+}
+
+func (brokenLimiter) Hold(context.Context, string, time.Duration) error { return errors.New("gone") }
+
+// TestHintIsUsedOnce: the attribute trust-verified causes a question if there is a grant to doubt, and
+// only then counts as used (row E4).
+func TestHintIsUsedOnce(t *testing.T) {
+	hint := func(w *world, tier anmltrust.Tier, code lookleap.Code) {
+		t.Helper()
+		hinted := shopClaim
+		hinted.Verified = w.net.Clock().Now()
+		a, err := w.ask(hinted)
+		w.wants(a, err, tier, code)
+	}
+	t.Run("first-question", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		hint(w, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		w.after(time.Minute)
+		hint(w, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		w.traffic(1, 2, 0)
+	})
+	t.Run("fresh", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		w.granted(anmltrust.CodeQueryAuthorized)
+		hinted := shopClaim
+		hinted.Verified = w.after(time.Minute).status(503).net.Clock().Now()
+		a, err := w.v.VerifyFresh(t.Context(), hinted)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryUnavailable)
+		w.query(authorized).after(2 * time.Minute).net.Journal().Clear()
+		hint(w, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		w.traffic(0, 1, 0)
+	})
+	t.Run("denied", func(t *testing.T) {
+		w := newWorld(t, both).manifest(manifest(entry("elsewhere.example", 1, "body"))).query(authorized)
+		w.brand.Fault(manifestPath, lab.Header("Cache-Control", "max-age=60"))
+		w.denied(anmltrust.CodeNotListed)
+		w.secure()
+		a, err := w.v.VerifyFresh(t.Context(), claimFrom("https://other.shop.example/x"))
+		w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		w.after(30 * time.Second)
+		hint(w, anmltrust.Unlisted, anmltrust.CodeNotListed)
+		w.after(time.Minute).net.Journal().Clear()
+		hint(w, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		w.traffic(0, 1, 0)
+	})
 }

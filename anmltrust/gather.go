@@ -61,10 +61,10 @@ func (g *gathering) lookup(ctx context.Context) (*DNSEvidence, error) {
 	m, isFresh := g.v.memory, g.q.mode == fresh
 	known := func() *DNSEvidence {
 		now := g.v.clock.Now()
-		if d, ok := m.records.Get(g.site); ok && now.Before(d.until) && !isFresh {
+		if d, _ := m.records.Get(g.site); now.Before(d.until) && !isFresh {
 			return d.evidence
 		}
-		if d, ok := m.recordFailures.Get(g.site); ok && now.Before(d.until) {
+		if d, _ := m.recordFailures.Get(g.site); now.Before(d.until) {
 			held := *d.evidence
 			held.Held = true
 			return &held
@@ -192,9 +192,7 @@ func (g *gathering) knownManifest(ctx context.Context, key manifestKey) *Exchang
 	}
 	if known := g.rememberedManifest(key); known != nil && g.q.mode == normal &&
 		g.v.clock.Now().Before(known.freshUntil(known.manifest, g.ev.DNS.ttl())) {
-		x := *known
-		x.remembered = true
-		return &x
+		return known
 	}
 	return g.backedOff(ctx, backoffKey{scope: backoffEndpoint, uri: key.uri}, ManifestSource, key.uri)
 }
@@ -225,15 +223,11 @@ func (g *gathering) read(ctx context.Context, key manifestKey, only bool) (*Exch
 	x.Newest, _ = m.newestManifests.Get(place)
 	header := http.Header{"Accept": {ManifestMediaType + ", application/json;q=0.5"}}
 	before := g.rememberedManifest(key)
-	if before != nil && !g.v.clock.Now().Before(before.manifest.Expires) {
-		m.manifests.remove(key)
-		before = nil
-	}
 	switch {
 	case g.q.mode == fresh:
 		header.Set("Cache-Control", "no-cache")
 		before = nil
-	case before != nil && before.validator != (fetch.Validator{}):
+	case before != nil && before.validator != (fetch.Validator{}) && g.v.clock.Now().Before(before.manifest.Expires):
 		before.validator.Ask(header)
 	default:
 		before = nil
@@ -249,7 +243,7 @@ func (g *gathering) read(ctx context.Context, key manifestKey, only bool) (*Exch
 		header.Del("If-Modified-Since")
 		resp, err = g.follow(ctx, u, header)
 	}
-	if stop := x.end(ctx, resp, err, g.v.clock.Now()); stop != nil || err != nil {
+	if stop := x.end(ctx, resp, err, g.v.clock.Now()); err != nil {
 		return x, stop
 	}
 	if confirmed {
@@ -275,7 +269,7 @@ func (g *gathering) rememberManifest(x *Exchange, key manifestKey) {
 	}
 	x.Body = nil // the index has what matters
 	for _, k := range []manifestKey{key, {site: key.site}} {
-		if last, ok := m.newestManifests.Get(k); !ok || last.Before(x.manifest.Issued) {
+		if last, _ := m.newestManifests.Get(k); last.Before(x.manifest.Issued) {
 			m.newestManifests.Add(k, x.manifest.Issued)
 		}
 	}

@@ -238,7 +238,7 @@ func (m *Manifest) list(s Server, narrowing bool) judgement {
 	l := m.lookup(s, narrowing)
 	j := judgement{row: "L3", state: granted, code: CodeListed, tier: l.Tier, scope: l.Scope}
 	switch {
-	case l.Rank == NotListed && m.Len() == 0:
+	case m.Len() == 0:
 		j = judgement{row: "L1", code: CodeNotListed}
 	case l.Rank == NotListed:
 		j = judgement{row: "L2", code: CodeNotListed}

@@ -139,8 +139,12 @@ func TestJudgeManifest(t *testing.T) {
 	} {
 		t.Run("ANML-12.5-23/"+c.name, func(t *testing.T) {
 			c.x.At = judgeNow
-			if got := judgedOf(c.x.judgeManifest(Rules{}, subject{}, judgeNow, c.ttl, false)); got != c.want {
+			j := c.x.judgeManifest(Rules{}, subject{}, judgeNow, c.ttl, false)
+			if got := judgedOf(j); got != c.want {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
+			}
+			if read := len(c.x.Body) > 0; read != (len(j.findings) == 1 && j.findings[0].Requirement == "M12" && j.findings[0].Position.Line == 1) {
+				t.Errorf("findings %+v", j.findings)
 			}
 		})
 	}
@@ -158,6 +162,18 @@ func TestOrderOfFindings(t *testing.T) {
 	want := []lookleap.Code{CodeManifestType, CodeManifestEntryMalformed, CodeManifestEntryMalformed, CodeManifestLongLived}
 	if !slices.Equal(codes, want) || len(x.manifest.Findings) != 2 {
 		t.Errorf("got  %v\nwant %v", codes, want)
+	}
+}
+
+// TestMaxManifestLifetime: a manifest may live as long as the caller's rules allow.
+func TestMaxManifestLifetime(t *testing.T) {
+	const day = 24 * time.Hour // the manifest lives for 100
+	for most, want := range map[time.Duration]lookleap.Code{0: CodeNotListed, 1: CodeManifestMalformed, 99 * day: CodeManifestMalformed, 100 * day: CodeNotListed, 101 * day: CodeNotListed} {
+		x := Exchange{At: judgeNow, Status: 200, MediaType: ManifestMediaType, Body: []byte(`{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z",
+			"expires":"2026-08-09T00:00:00Z","authorized-domains":[]}`)}
+		if j := x.judgeManifest(Rules{MaxManifestLifetime: most}, subject{site: "brand.example"}, judgeNow, time.Hour, false); j.code != want {
+			t.Errorf("%s: %s", most, j.code)
+		}
 	}
 }
 
@@ -312,14 +328,15 @@ func TestDecideSources(t *testing.T) {
 		left          time.Duration
 		code          lookleap.Code
 	}{
-		"accept-lower-tier-second":     {manifestOf(one, full), manifestOf(two, body), Display, ScopeOf(Body), time.Hour, CodeListed},
-		"accept-lower-tier-first":      {manifestOf(one, body), manifestOf(two, full), Display, ScopeOf(Body), time.Hour, CodeListed},
-		"accept-earlier-end-first":     {until(manifestOf(one, full), time.Minute), until(manifestOf(two, full), 2*time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
-		"accept-earlier-end-second":    {until(manifestOf(one, full), 2*time.Minute), until(manifestOf(two, full), time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
-		"reject-one-that-lists-none":   {manifestOf(one, full), manifestOf(two, ""), Unlisted, 0, 0, CodeNotListed},
-		"reject-first-that-lists-none": {manifestOf(one, ""), manifestOf(two, full), Unlisted, 0, 0, CodeNotListed},
-		"reject-first-that-fails":      {Exchange{Mechanism: ManifestSource, URL: one, Failure: FailedTransient}, manifestOf(two, full), Unlisted, 0, 0, CodeManifestUnavailable},
-		"reject-second-that-fails":     {manifestOf(one, full), Exchange{Mechanism: ManifestSource, URL: two, Failure: FailedTransient}, Unlisted, 0, 0, CodeManifestUnavailable},
+		"accept-lower-tier-second":              {manifestOf(one, full), manifestOf(two, body), Display, ScopeOf(Body), time.Hour, CodeListed},
+		"accept-lower-tier-first":               {manifestOf(one, body), manifestOf(two, full), Display, ScopeOf(Body), time.Hour, CodeListed},
+		"accept-earlier-end-first":              {until(manifestOf(one, full), time.Minute), until(manifestOf(two, full), 2*time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
+		"accept-earlier-end-second":             {until(manifestOf(one, full), 2*time.Minute), until(manifestOf(two, full), time.Minute), Full, ScopeOf(Body, State), time.Minute, CodeListed},
+		"accept-earlier-end-of-the-higher-tier": {until(manifestOf(one, full), time.Minute), until(manifestOf(two, body), 2*time.Minute), Display, ScopeOf(Body), time.Minute, CodeListed},
+		"reject-one-that-lists-none":            {manifestOf(one, full), manifestOf(two, ""), Unlisted, 0, 0, CodeNotListed},
+		"reject-first-that-lists-none":          {manifestOf(one, ""), manifestOf(two, full), Unlisted, 0, 0, CodeNotListed},
+		"reject-first-that-fails":               {Exchange{Mechanism: ManifestSource, URL: one, Failure: FailedTransient}, manifestOf(two, full), Unlisted, 0, 0, CodeManifestUnavailable},
+		"reject-second-that-fails":              {manifestOf(one, full), Exchange{Mechanism: ManifestSource, URL: two, Failure: FailedTransient}, Unlisted, 0, 0, CodeManifestUnavailable},
 	} {
 		t.Run("K1/"+name, func(t *testing.T) {
 			a, err := Decide(shopClaim, evidenceOf(Rules{}, texts, c.first, c.second), judgeNow)
@@ -349,10 +366,14 @@ func TestDecideNarrow(t *testing.T) {
 		finding       string
 	}{
 		"accept-narrowed-by-the-second": {manifestOf(one, ""), manifestOf(two, narrow), Display, CodeSelfNarrowed, ""},
-		"accept-narrowed-by-the-first":  {manifestOf(one, narrow), manifestOf(two, ""), Self, CodeSelf, ""},
+		"accept-narrowed-by-the-first":  {manifestOf(one, narrow), manifestOf(two, ""), Display, CodeSelfNarrowed, ""},
 		"accept-not-narrowed":           {manifestOf(one, ""), manifestOf(two, ""), Self, CodeSelf, ""},
 		"accept-not-found-out": {Exchange{Mechanism: ManifestSource, URL: one, Status: 404}, manifestOf(two, narrow), Self, CodeSelf,
 			"(manifest-missing, row M7)"},
+		"accept-not-found-out-by-the-first": {Exchange{Mechanism: ManifestSource, URL: one, Failure: FailedTransient}, manifestOf(two, ""), Self, CodeSelf,
+			"(manifest-unavailable, row M10)"},
+		"accept-not-found-out-by-the-second": {manifestOf(one, narrow), Exchange{Mechanism: ManifestSource, URL: two, Failure: FailedTransient}, Self, CodeSelf,
+			"(manifest-unavailable, row M10)"},
 	} {
 		t.Run("B5/"+name, func(t *testing.T) {
 			a, err := Decide(api, evidenceOf(Rules{}, both, c.first, c.second), judgeNow)
@@ -364,6 +385,9 @@ func TestDecideNarrow(t *testing.T) {
 				if f.Code == CodeSelfNarrowUnavailable {
 					found = f.Message
 				}
+			}
+			if said := strings.Contains(a.Verdict.String(), "whether the site narrows it could not be found out"); said != (c.finding != "") {
+				t.Errorf("the verdict says so: %v\n%s", said, a.Verdict)
 			}
 			if !strings.HasSuffix(found, c.finding) || (found != "") != (c.finding != "") {
 				t.Errorf("finding %q, want %q", found, c.finding)
@@ -382,6 +406,9 @@ func TestDecideLate(t *testing.T) {
 	late, ok := err.(*lookleap.VerifyError)
 	if a != nil || !ok || late.Verdict.Code != CodeTrustEvidence || Row(late.Verdict) != "E5" {
 		t.Fatalf("%+v, %v", a, err)
+	}
+	if last := late.Verdict.Checks[len(late.Verdict.Checks)-1]; !last.Until.IsZero() {
+		t.Errorf("the denial has an end: %+v", last)
 	}
 	if check := late.Verdict.Checks[len(late.Verdict.Checks)-3]; check.Requirement != "E5" || check.Message != "what the evidence granted has ended" {
 		t.Errorf("%s", late.Verdict)

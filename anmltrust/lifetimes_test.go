@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -119,6 +120,15 @@ func TestSelfStands(t *testing.T) {
 			t.Errorf("answer %d is cached: %v, reported %d times", i, a.Cached, n)
 		}
 	}
+	w = newWorld(t, "")
+	own := claimFrom("https://brand.example/x")
+	refused := own
+	refused.Refused = anmltrust.CodeClaimDuplicate
+	a, err := w.ask(refused)
+	w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeClaimDuplicate)
+	a, err = w.ask(own) // what was said about the refused claim does not stand
+	w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
+	reports()
 	for range 2 {
 		a, err := w.ask(anmltrust.Claim{URL: shopClaim.URL, Site: "co.uk"})
 		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeSiteDomainInvalid)
@@ -126,6 +136,181 @@ func TestSelfStands(t *testing.T) {
 			t.Errorf("reported %d times", n)
 		}
 	}
+}
+
+// serveManifest answers with a manifest, and with 304 to a request that has its validator.
+func (w *world) serveManifest(body *string, header *[]string) {
+	w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, r *http.Request) {
+		for i := 0; i < len(*header); i += 2 {
+			rw.Header().Set((*header)[i], (*header)[i+1])
+		}
+		if r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" {
+			rw.WriteHeader(304)
+			return
+		}
+		rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
+		fmt.Fprint(rw, *body)
+	}))
+}
+
+// TestManifestKept: which answers end the use of the manifest that is remembered.
+func TestManifestKept(t *testing.T) {
+	other := claimFrom("https://other.example/x")
+	twoHosts := listed + "," + entry("other.example", 1, "body")
+	for name, c := range map[string]struct {
+		body    string
+		control string
+		code    lookleap.Code // of the refresh
+		kept    bool
+	}{
+		"malformed": {"[]", "max-age=3600", anmltrust.CodeManifestMalformed, true},
+		"expired":   {manifest(twoHosts, "issued", `"2026-05-02T00:00:00Z"`, "expires", `"2026-06-01T12:00:00Z"`), "max-age=3600", anmltrust.CodeManifestExpired, false},
+		"no-store":  {manifest(entry("elsewhere.example", 1, "body")), "no-store", anmltrust.CodeNotListed, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, manifestOnly)
+			body, header := manifest(twoHosts), []string{"Cache-Control", "max-age=3600"}
+			w.serveManifest(&body, &header)
+			w.granted(anmltrust.CodeListed)
+			body, header[1] = c.body, c.control
+			a, err := w.after(time.Minute).v.Refresh(t.Context(), shopClaim)
+			w.wants(a, err, anmltrust.Unlisted, c.code)
+			w.brand.Status(manifestPath, 503)
+			a, err = w.after(6 * time.Minute).ask(other) // the backoff is over
+			if c.kept {
+				w.wants(a, err, anmltrust.Display, anmltrust.CodeListed)
+			} else {
+				w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestUnavailable)
+			}
+		})
+	}
+	t.Run("endpoint-in-backoff", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).manifest(manifest(twoHosts))
+		w.granted(anmltrust.CodeListed)
+		w.brand.Status(manifestPath, 503)
+		a, err := w.v.Refresh(t.Context(), shopClaim)
+		w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+		a, err = w.ask(other)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeListed)
+	})
+	t.Run("interaction", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).manifest(manifest(twoHosts))
+		w.granted(anmltrust.CodeListed)
+		w.in = w.v.Begin()
+		a, err := w.ask(other)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeListed)
+		w.traffic(1, 0, 1)
+	})
+	t.Run("interaction-with-many", func(t *testing.T) {
+		const most = 32
+		w := newWorld(t, "")
+		w.in = w.v.Begin()
+		for i := range most + 1 {
+			path := fmt.Sprintf("/%d", i)
+			w.brand.Body(path, anmltrust.ManifestMediaType, manifest(listed)).Fault(path, lab.Header("Cache-Control", "no-store"))
+			w.setRecord("v=anml1;manifest=https://brand.example" + path).after(time.Hour).granted(anmltrust.CodeListed)
+			w.net.Journal().Clear()
+			w.granted(anmltrust.CodeListed)
+			if n := len(w.net.Journal().Requests("brand.example")); (n == 0) != (i < most) {
+				t.Errorf("manifest %d was read again %d times", i, n)
+			}
+		}
+	})
+}
+
+// TestConditionalManifest: when a manifest is asked for by its validator, and what the answer is about.
+func TestConditionalManifest(t *testing.T) {
+	dated := []string{"Last-Modified", "Fri, 01 May 2026 00:00:00 GMT"}
+	t.Run("same-evidence", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		body := manifest(listed)
+		w.serveManifest(&body, &dated)
+		evidence := func() lookleap.Evidence {
+			for _, c := range w.granted(anmltrust.CodeListed).Verdict.Checks {
+				if len(c.Evidence) > 0 && c.Evidence[0].URL == manifestURI {
+					return c.Evidence[0]
+				}
+			}
+			return lookleap.Evidence{}
+		}
+		first := evidence()
+		w.after(time.Hour)
+		if again := evidence(); again.Status != 304 || first.Digest == "" || again.Digest != first.Digest || again.MediaType != first.MediaType {
+			t.Errorf("%+v, then %+v", first, again)
+		}
+	})
+	t.Run("other-date", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		body, header := manifest(listed), dated
+		w.serveManifest(&body, &header)
+		w.granted(anmltrust.CodeListed)
+		body, header = manifest(entry("elsewhere.example", 1, "body")), []string{"Last-Modified", "Sat, 02 May 2026 00:00:00 GMT"}
+		w.after(time.Hour).denied(anmltrust.CodeNotListed)
+	})
+	t.Run("new-one", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, _ *http.Request) { // asked or not
+			rw.Header().Set("Last-Modified", dated[1])
+			rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
+			fmt.Fprint(rw, manifest(listed))
+		}))
+		w.granted(anmltrust.CodeListed)
+		w.after(time.Hour).granted(anmltrust.CodeListed)
+		w.traffic(2, 0, 2)
+	})
+	t.Run("after-its-end", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		body := manifest(listed, "expires", `"2026-06-01T12:30:00Z"`)
+		w.serveManifest(&body, &dated)
+		w.granted(anmltrust.CodeListed)
+		body = manifest(listed)
+		w.after(time.Hour).granted(anmltrust.CodeListed)
+		w.traffic(2, 0, 2)
+	})
+	t.Run("unasked-304", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		w.brand.Status(manifestPath, 304)
+		w.denied(anmltrust.CodeManifestMalformed)
+		w.traffic(1, 0, 1)
+		w = newWorld(t, manifestOnly).manifest(manifest(listed)) // which has no validator
+		w.granted(anmltrust.CodeListed)
+		w.brand.Status(manifestPath, 304)
+		w.after(time.Hour).denied(anmltrust.CodeManifestMalformed)
+		w.traffic(2, 0, 2)
+	})
+	t.Run("no-answer", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		body := manifest(listed)
+		w.serveManifest(&body, &dated)
+		w.granted(anmltrust.CodeListed)
+		w.brand.Fault(manifestPath, lab.Reset())
+		w.after(time.Hour).denied(anmltrust.CodeManifestUnavailable)
+	})
+}
+
+// TestNewestManifest: how old a manifest may be is remembered for its place.
+func TestNewestManifest(t *testing.T) {
+	issued := func(day int) string { return manifest(listed, "issued", fmt.Sprintf(`"2026-05-%02dT00:00:00Z"`, day)) }
+	t.Run("reject-older-than-the-second", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).manifest(issued(1))
+		w.granted(anmltrust.CodeListed)
+		for _, day := range []int{10, 5} {
+			a, err := w.manifest(issued(day)).after(time.Minute).v.Refresh(t.Context(), shopClaim)
+			if day == 10 {
+				w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+			} else {
+				w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestRollback)
+			}
+		}
+	})
+	t.Run("reject-older-than-one-of-two", func(t *testing.T) {
+		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
+		for path, day := range map[string]int{"/1": 10, "/2": 1, "/3": 5} {
+			w.brand.Body(path, anmltrust.ManifestMediaType, issued(day))
+		}
+		w.granted(anmltrust.CodeListed)
+		w.setRecord("v=anml1;manifest=https://brand.example/3").after(time.Hour).denied(anmltrust.CodeManifestRollback)
+	})
 }
 
 // TestDNSFailureStands: an answer that rests on a failure of the DNS does not stand next to a record

@@ -1,6 +1,7 @@
 package anmltrust
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -21,7 +22,8 @@ const LongLifetime = 90 * 24 * time.Hour
 
 var longLived = fmt.Sprintf("the manifest lives longer than %d days", LongLifetime/(24*time.Hour))
 
-// ManifestLimits bound a manifest. A zero field takes its default.
+// ManifestLimits bound a manifest. A zero field takes its default. A manifest has at most one JSON
+// value for each 16 bytes of Size.
 type ManifestLimits struct {
 	Size    int // bytes; 1 MiB
 	Entries int // 10,000
@@ -75,7 +77,7 @@ func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
 		return nil, refuseJSON(CodeManifestMalformed, err)
 	}
 	m := &Manifest{}
-	if strings.HasPrefix(string(data[:min(3, len(data))]), "\xEF\xBB\xBF") {
+	if bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) {
 		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestByteOrder,
 			Requirement: "ANML-16.1-02",
 			Message:     "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})

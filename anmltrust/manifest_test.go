@@ -39,6 +39,8 @@ func TestParseManifest(t *testing.T) {
 		{"ANML-12.3-04", "reject-large", text(good) + strings.Repeat(" ", 1<<20), bad},
 		{"ANML-12.3-04", "reject-many", text(strings.Repeat(`1,`, 10_000) + "1"), bad},
 		{"ANML-12.3-04", "accept-10000", text(strings.Repeat(`1,`, 9_999) + "1"), ""},
+		{"ANML-12.3-04", "accept-65536-values", text("", `"version"`, `"x":[`+strings.Repeat("1,", 65536-8)+`1],"version"`), ""},
+		{"ANML-12.3-04", "reject-65537-values", text("", `"version"`, `"x":[`+strings.Repeat("1,", 65536-7)+`1],"version"`), bad},
 		{"ANML-12.3-04", "reject-deep", text(good, `"version"`, `"x":`+strings.Repeat("[", 16)+strings.Repeat("]", 16)+`,"version"`), bad},
 		{"ANML-12.3-04", "accept-depth-16", text(good, `"version"`, `"x":`+strings.Repeat("[", 15)+strings.Repeat("]", 15)+`,"version"`), ""},
 		{"ANML-12.3-04", "reject-utf8", text(good, "brand", "br\xffnd"), bad},
@@ -50,6 +52,8 @@ func TestParseManifest(t *testing.T) {
 		{"ANML-12.3-06", "reject-missing", text(good, `"site":"brand.example",`, ""), bad},
 		{"ANML-12.3-06", "reject-empty", text(good, `"brand.example"`, `""`), bad},
 		{"ANML-12.3-06", "reject-number", text(good, `"brand.example"`, `1`), bad},
+		{"ANML-12.3-06", "accept-4096-bytes", text(good, `"brand.example"`, `"`+strings.Repeat("x", 4094)+`"`), ""},
+		{"ANML-12.3-06", "reject-4097-bytes", text(good, `"brand.example"`, `"`+strings.Repeat("x", 4095)+`"`), bad},
 		{"ANML-12.3-10", "accept-1.0", text(good), ""},
 		{"ANML-12.3-10", "reject-number", text(good, `"1.0"`, `1.0`), CodeManifestVersion},
 		{"ANML-12.3-10", "reject-2.0", text(good, `"1.0"`, `"2.0"`), CodeManifestVersion},
@@ -112,14 +116,14 @@ func TestParseManifest(t *testing.T) {
 
 // TestManifestDates holds timestamps to one form (attack H14).
 func TestManifestDates(t *testing.T) {
-	for _, s := range []string{"2026-08-01T00:00:00Z", "2026-08-01T00:00:00.5Z", "9999-12-31T23:59:59Z", "2024-02-29T00:00:00Z"} {
+	for _, s := range []string{"2026-08-01T00:00:00Z", "2026-08-01T00:00:00.0000000000000000000Z", "2026-08-01T00:00:00.5Z", "9999-12-31T23:59:59Z", "2024-02-29T00:00:00Z"} {
 		t.Run("H14/accept-"+s, func(t *testing.T) {
 			if _, ok := parseTime(s, true); !ok {
 				t.Error("refused")
 			}
 		})
 	}
-	for _, s := range []string{"", "2026-08-01", "2026-08-01T0:00:00Z", "2026-08-01T0:00:00.5Z", "2026-08-01T0:00:00.50Z", "2026-08-01T0:00:00,5Z", "2026-08-01T00:00:00,5Z", "2026-08-01T00:00:00.5", "2026-8-01T00:00:00.5Z", "2026-08-01T00:0:00.5Z", "2026-08-01T00:00:60Z", "2026-08-01t00:00:00z", "2026-08-01T00:00:00", "2026-08-01 00:00:00Z",
+	for _, s := range []string{"", "2026-08-01", "2026-08-01T00:00:00.", "2026-08-01T00:00:00.00000000000000000000Z", "2026-08-01T0:00:00Z", "2026-08-01T0:00:00.5Z", "2026-08-01T0:00:00.50Z", "2026-08-01T0:00:00,5Z", "2026-08-01T00:00:00,5Z", "2026-08-01T00:00:00.5", "2026-8-01T00:00:00.5Z", "2026-08-01T00:0:00.5Z", "2026-08-01T00:00:60Z", "2026-08-01t00:00:00z", "2026-08-01T00:00:00", "2026-08-01 00:00:00Z",
 		"2026-08-01T00:00:00+14:00", "2026-08-01T00:00:00.Z", "2026-02-30T00:00:00Z", "2026-08-01T24:00:00Z", "+2026-08-01T00:00:00Z", "2026-08-01T00:00:00ZZ", " 2026-08-01T00:00:00Z", "2026-08-01T00:00:00+25:00"} {
 		t.Run("H14/reject-"+strings.ReplaceAll(s, " ", "_"), func(t *testing.T) {
 			if got, ok := parseTime(s, true); ok {
@@ -258,6 +262,9 @@ func TestCheckManifest(t *testing.T) {
 				t.Errorf("got %s", code)
 			}
 		})
+	}
+	if row, code := (*Manifest)(nil).Check("", noon); row != "M14" || code != CodeManifestSiteMismatch || (*Manifest)(nil).Len() != 0 {
+		t.Errorf("no manifest: %s %s", row, code)
 	}
 }
 
@@ -426,6 +433,11 @@ func TestEntryFindings(t *testing.T) {
 	}
 }
 
+// filledManifest has a number of JSON values, itself included.
+func filledManifest(values int) []byte {
+	return []byte(text("", `"version"`, `"x":[`+strings.Repeat("1,", values-8)+`1],"version"`))
+}
+
 // TestSmallestManifestLimits: 1 is a limit, and 0 is none.
 func TestSmallestManifestLimits(t *testing.T) {
 	one := manifestOf("", listed("a.example", "1", `"body"`)).Body
@@ -442,6 +454,8 @@ func TestSmallestManifestLimits(t *testing.T) {
 		{one, ManifestLimits{Size: 1}, false},
 		{one, ManifestLimits{Size: len(one)}, true},
 		{one, ManifestLimits{Size: len(one) - 1}, false},
+		{filledManifest(64), ManifestLimits{Size: 500}, true},
+		{filledManifest(65), ManifestLimits{Size: 500}, false},
 	} {
 		if m, err := ParseManifest(c.data, c.limits); (err == nil) != c.ok || (m != nil) != c.ok {
 			t.Errorf("%+v: %v", c.limits, err)

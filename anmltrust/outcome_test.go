@@ -46,6 +46,12 @@ func TestExchangeFailures(t *testing.T) {
 			}
 		}
 	}
+	for n, want := range map[int]string{300: strings.Repeat("x", 300), 301: strings.Repeat("x", 300) + "…"} {
+		var x Exchange
+		if stop := x.end(t.Context(), nil, errors.New(strings.Repeat("x", n)), judgeNow); stop != nil || x.Cause != want {
+			t.Errorf("a cause of %d bytes became %q", n, x.Cause)
+		}
+	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	var x Exchange

@@ -35,7 +35,7 @@ func (v *Verifier) recall(ctx context.Context, q question, s subject, now time.T
 		r.rateLimited = q.in.rateLimited[pair]
 		q.in.mu.Unlock()
 	}
-	newer := !q.claim.Verified.IsZero() && !q.claim.Verified.After(now) // than every grant
+	newer := !q.claim.Verified.After(now) // than every grant
 	for _, k := range s.decisionKeys() {
 		if v.evidence.Active() {
 			v.readShared(ctx, k, now)
@@ -49,9 +49,8 @@ func (v *Verifier) recall(ctx context.Context, q question, s subject, now time.T
 			r.denial = d
 		}
 	}
-	if b, ok := v.memory.backoff(backoffKey{scope: backoffPair, pair: pair}, now); ok {
-		r.backoff = b.code
-	}
+	b, _ := v.memory.backoff(backoffKey{scope: backoffPair, pair: pair}, now)
+	r.backoff = b.code
 	// Row E4: a document says that the site was verified after the remembered grant. The
 	// verifier then asks the site earlier, but at most once in each minHintInterval.
 	if q.mode == normal && newer && len(r.grants) > 0 && r.denial == nil {
@@ -95,7 +94,7 @@ func (v *Verifier) settle(ctx context.Context, g *gathering, o *outcome, now tim
 	if d := o.decision(r, now); d != nil && (d.auth == nil || g.withdrawals == v.memory.generation(o.site).withdrawals.Load()) {
 		k := o.decisionKey()
 		v.memory.remember(k, d)
-		if v.evidence.Active() && !slices.ContainsFunc(g.ev.Exchanges, func(x Exchange) bool { return x.Local }) {
+		if !slices.ContainsFunc(g.ev.Exchanges, func(x Exchange) bool { return x.Local }) {
 			v.evidence.Put(ctx, k.String(), shared.Entry[json.RawMessage]{Asked: d.checked, Found: d.checked, Value: d.record}, d.until)
 		}
 		v.letStandWhileAdvertised(g, r, d.until)

@@ -444,6 +444,9 @@ func TestSharedCache(t *testing.T) {
 			first.status(404)
 			second.denied(anmltrust.CodeQuery404)
 			second.saw(lookleap.CodeCacheForged)
+			if text := fmt.Sprint(second.events.All()); name == "without-evidence" && !strings.Contains(text, "or is damaged: ") {
+				t.Errorf("the fault is not named after what it means: %s", text)
+			}
 		})
 	}
 	t.Run("ANML-12.4-39/reject-replayed", func(t *testing.T) {

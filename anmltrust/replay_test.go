@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,4 +191,60 @@ func TestVerifyFreshAsksTheServers(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestVerdictRecords: what the record of a verdict says about how it was found.
+func TestVerdictRecords(t *testing.T) {
+	record := func(w *world, a *anmltrust.Authorization, err error) string {
+		t.Helper()
+		v := verdictOf(t, a, err)
+		if again, replayed := anmltrust.Replay(v, w.net.Clock().Now()); (again == nil) != (a == nil) || lookleap.CodeOf(replayed) != lookleap.CodeOf(err) {
+			t.Errorf("%+v, %v; replayed: %+v, %v", a, err, again, replayed)
+		}
+		return string(v.Record)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := newWorld(t, queryOnly).query(authorized)
+	for name, c := range map[string]struct {
+		ask   func(context.Context, anmltrust.Claim) (*anmltrust.Authorization, error)
+		fresh bool
+	}{"verify": {w.v.Verify, false}, "fresh": {w.v.VerifyFresh, true}} {
+		for _, ctx := range []context.Context{t.Context(), ended} {
+			a, err := c.ask(ctx, claimFrom("https://"+name+".example/x"))
+			if text := record(w, a, err); strings.Contains(text, `"fresh":true`) != c.fresh || (err == nil) != (ctx == t.Context()) {
+				t.Errorf("%s: %s, %v", name, text, err)
+			}
+		}
+	}
+	w = newWorld(t, queryOnly, anmltrust.Options{Limits: anmltrust.Limits{Exchanges: 1}}).query(authorized)
+	w.setRecord(queryOnly, "v=anml1;query=https://trust.example/other")
+	a, err := w.ask(shopClaim)
+	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
+	record(w, a, err)
+	w = newWorld(t, queryOnly)
+	w.dns.ServFail()
+	a, err = w.ask(shopClaim)
+	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeDNSError)
+	if text := record(w, a, err); !strings.Contains(text, `"outcome":"error"`) || !strings.Contains(text, `"cause":"`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestFindings: what is reported as a finding next to the verdict.
+func TestFindings(t *testing.T) {
+	w := newWorld(t, queryOnly).query(authorized)
+	w.granted(anmltrust.CodeQueryAuthorized)
+	for i, back := range []time.Duration{5 * time.Minute, 5*time.Minute + time.Millisecond} {
+		w.after(-back).granted(anmltrust.CodeQueryAuthorized)
+		n := 0
+		for _, e := range w.events.Take() {
+			if e.Kind == lookleap.EventFinding {
+				n++
+			}
+		}
+		if n != i {
+			t.Errorf("set back by %s: %d findings", back, n)
+		}
+	}
 }

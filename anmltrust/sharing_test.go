@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -181,10 +182,84 @@ func TestSharedDenials(t *testing.T) {
 		a, err := second.ask(other)
 		second.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
 		first.after(10 * time.Minute).denied(anmltrust.CodeNotListed) // which withdraws nothing of the other host
+		second.denied(anmltrust.CodeNotListed)
 		a, err = second.ask(other)
 		if second.wants(a, err, anmltrust.Full, anmltrust.CodeListed); !a.Cached {
 			t.Error("the grant was found out again")
 		}
+	})
+	t.Run("ANML-12.4-39/accept-grant-of-another-domain", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		elsewhere := claimFrom("https://cdn.elsewhere.example/x")
+		a, err := second.ask(elsewhere)
+		second.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		first.status(404).denied(anmltrust.CodeQuery404)
+		a, err = second.status(503).after(time.Minute).ask(elsewhere)
+		if second.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized); !a.Cached {
+			t.Error("the grant was found out again")
+		}
+	})
+	t.Run("ANML-12.4-39/reject-host-by-a-withdrawal-alone", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}})
+		first.setRecord(both).secure().manifest(manifest(listed)).status(503)
+		other := claimFrom("https://other.shop.example/x")
+		second.granted(anmltrust.CodeListedFallback)
+		a, err := second.ask(other)
+		second.wants(a, err, anmltrust.Full, anmltrust.CodeListedFallback)
+		second.forgetManifests()
+		first.manifest("[]")
+		if a, err = first.v.VerifyFresh(t.Context(), shopClaim); a != nil || err == nil {
+			t.Errorf("%+v, %v", a, err)
+		}
+		maps.DeleteFunc(under.entries, func(key string, _ mapEntry) bool { return strings.Contains(key, "/verdict/") })
+		first.brand.Status(manifestPath, 503)
+		second.after(time.Minute).denied(anmltrust.CodeManifestUnavailable)
+		a, err = second.ask(other)
+		second.wants(a, err, anmltrust.Full, anmltrust.CodeListedFallback)
+	})
+	t.Run("ANML-12.4-39/reject-standing-answer-of-another-host", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{Verdicts: 3}})
+		second.granted(anmltrust.CodeQueryAuthorized)
+		clear(under.entries)
+		if a, err := second.v.Verify(t.Context(), anmltrust.Claim{URL: "https://cdn.elsewhere.example/x", Site: "nobody.example"}); a != nil || err == nil {
+			t.Errorf("%+v, %v", a, err) // what was read last about the pair is forgotten
+		}
+		first.status(404)
+		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
+		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+		maps.DeleteFunc(under.entries, func(key string, _ mapEntry) bool { return strings.Contains(key, "/verdict/") })
+		first.status(503)
+		a, err = second.ask(claimFrom("https://other.shop.example/x"))
+		second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryUnavailable)
+		second.denied(anmltrust.CodeQueryUnavailable)
+	})
+	t.Run("ANML-12.4-39/accept-grant-of-the-pair-next-to-one-of-a-host", func(t *testing.T) {
+		first, second, _ := sharing(t, false)
+		first.setRecord(both).secure().manifest(manifest(listed))
+		a, err := second.ask(claimFrom("https://other.shop.example/x"))
+		second.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+		first.dns.DNSSEC(lookleap.Insecure)
+		a, err = first.after(time.Second).v.VerifyFresh(t.Context(), shopClaim)
+		first.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+		first.brand.Status(manifestPath, 503)
+		if a := second.status(503).after(time.Minute).granted(anmltrust.CodeListed); !a.Cached {
+			t.Error("the grant of the other process was not used")
+		}
+		a, err = second.ask(claimFrom("https://third.shop.example/x"))
+		second.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+	})
+	t.Run("ANML-12.4-39/accept-own-grant-next-to-a-denial-that-ended", func(t *testing.T) {
+		first, second, under := sharing(t, false)
+		second.granted(anmltrust.CodeQueryAuthorized)
+		clear(under.entries)
+		first.dns.TTL(time.Minute)
+		first.status(404).denied(anmltrust.CodeQuery404)
+		maps.DeleteFunc(under.entries, func(key string, _ mapEntry) bool { return strings.Contains(key, "/withdrawn/") })
+		key := under.verdictKey(t)
+		under.entries[key] = mapEntry{under.entries[key].value, start.Add(time.Hour)} // its end was changed
+		second.status(503).after(time.Minute).granted(anmltrust.CodeQueryAuthorized)
 	})
 	t.Run("ANML-12.4-39/reject-withdrawn-grant-whatever-the-hold", func(t *testing.T) {
 		first, second, _ := sharing(t, false)

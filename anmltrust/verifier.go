@@ -307,9 +307,7 @@ func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err er
 	}
 	g.ev.Stopped, g.ev.Row = code, row
 	o.deny(row, code)
-	if o.cause == nil {
-		o.cause = err
-	}
+	o.cause = err
 	return v.conclude(caller, g.q.claim, o, g.ev, now)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -91,6 +92,19 @@ func TestSlowSources(t *testing.T) {
 			w.denied(lookleap.CodeTimeout)
 			if took := time.Since(begin); took != 30*time.Second {
 				t.Errorf("took %s", took)
+			}
+		})
+	})
+	t.Run("ANML-12.4-34/reject-slow-redirect", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, manifestOnly)
+			w.brand.Handle(manifestPath, lab.Status(302, "Location", "/slow")).Fault(manifestPath, lab.Delay(6*time.Second))
+			w.brand.Fault("/slow", lab.Mute())
+			begin := time.Now()
+			a, err := w.ask(shopClaim)
+			w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestUnavailable)
+			if took := time.Since(begin); took != 10*time.Second || !strings.Contains(string(verdictOf(t, a, err).Record), "no complete response came in time") {
+				t.Errorf("took %s: %s", took, verdictOf(t, a, err).Record)
 			}
 		})
 	})
@@ -214,4 +228,250 @@ func TestRefreshBeginsAfterItsCall(t *testing.T) {
 			w.traffic(1, 2, 0)
 		})
 	})
+}
+
+// slowOnce holds one lookup of a trust record, once it is armed, until it is told to answer.
+type slowOnce struct {
+	lookleap.Resolver
+	armed   atomic.Bool
+	release chan struct{}
+}
+
+func (r *slowOnce) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+	if strings.HasPrefix(name, "_anml.") && r.armed.CompareAndSwap(true, false) {
+		<-r.release
+	}
+	return r.Resolver.Lookup(ctx, name, t)
+}
+
+// TestWithdrawnDuringTheLookup: a grant that is withdrawn while the DNS is asked is not used.
+func TestWithdrawnDuringTheLookup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newRunningWorld(t, queryOnly).query(authorized)
+		slow := &slowOnce{Resolver: w.host.Resolver, release: make(chan struct{})}
+		w.host.Resolver = slow
+		w.granted(anmltrust.CodeQueryAuthorized)
+		w.after(2 * time.Hour) // the record has ended, the grant has not
+		slow.armed.Store(true)
+		early := make(chan error)
+		go func() {
+			_, err := w.v.Verify(t.Context(), shopClaim)
+			early <- err
+		}()
+		synctest.Wait()
+		w.status(404)
+		a, err := w.v.VerifyFresh(t.Context(), shopClaim)
+		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
+		close(slow.release)
+		if err := <-early; lookleap.CodeOf(err) != anmltrust.CodeQuery404 {
+			t.Errorf("the early question: %v", err)
+		}
+	})
+}
+
+// TestOlderAnswerDoesNotStand: what a slow fresh question found out about a host of the site itself
+// does not replace what was found out meanwhile.
+func TestOlderAnswerDoesNotStand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newRunningWorld(t, manifestOnly)
+		api := claimFrom("https://api.brand.example/x")
+		release := make(chan struct{})
+		var asked atomic.Int32
+		w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
+			body := manifest(entry("api.brand.example", 1, "body"))
+			if asked.Add(1) == 1 {
+				body = manifest("")
+				<-release
+			}
+			rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
+			fmt.Fprint(rw, body)
+		}))
+		early := make(chan *anmltrust.Authorization)
+		go func() {
+			a, _ := w.v.VerifyFresh(t.Context(), api)
+			early <- a
+		}()
+		synctest.Wait()
+		a, err := w.ask(api)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
+		close(release)
+		if a := <-early; a == nil || a.Tier != anmltrust.Self {
+			t.Errorf("the early answer is %+v", a)
+		}
+		a, err = w.ask(api)
+		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
+	})
+}
+
+// TestClockSetBackMeanwhile: what was asked before the clock was set back is asked again.
+func TestClockSetBackMeanwhile(t *testing.T) {
+	t.Run("lookup", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		w.host.Resolver = resolverFunc(func(ctx context.Context, name string, rr lookleap.RRType) (*lookleap.DNSAnswer, error) {
+			if w.net.Clock().Now().Equal(start) {
+				w.after(-time.Hour)
+			}
+			return w.net.Host().Resolver.Lookup(ctx, name, rr)
+		})
+		w.granted(anmltrust.CodeQueryAuthorized)
+		w.traffic(2, 1, 0)
+	})
+	t.Run("manifest", func(t *testing.T) {
+		w := newWorld(t, manifestOnly)
+		w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
+			if w.net.Clock().Now().Equal(start) {
+				w.after(-time.Hour)
+			}
+			rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
+			fmt.Fprint(rw, manifest(listed))
+		}))
+		w.granted(anmltrust.CodeListed)
+		w.traffic(2, 0, 2)
+	})
+	t.Run("manifest-of-an-interaction", func(t *testing.T) {
+		w := newWorld(t, manifestOnly).willing()
+		w.brand.Fault(manifestPath, lab.Header("Cache-Control", "no-store"))
+		w.in = w.v.Begin()
+		w.granted(anmltrust.CodeListed)
+		w.after(-time.Hour).granted(anmltrust.CodeListed)
+		w.traffic(2, 0, 2)
+	})
+}
+
+type resolverFunc func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)
+
+func (f resolverFunc) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+	return f(ctx, name, t)
+}
+
+// TestLookupThatSaysNothing: a lookup that ended for another reason than the DNS is not remembered
+// as a failure of the DNS.
+func TestLookupThatSaysNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		code lookleap.Code
+	}{
+		"closed":    {fmt.Errorf("the resolver: %w", lookleap.ErrClosed), lookleap.CodeClosed},
+		"cancelled": {fmt.Errorf("the resolver: %w", context.Canceled), lookleap.CodeTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, queryOnly).query(authorized)
+			lookups := 0
+			w.host.Resolver = resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				lookups++
+				return nil, c.err
+			})
+			for range 2 {
+				w.denied(c.code)
+			}
+			if lookups != 2 {
+				t.Errorf("%d lookups", lookups)
+			}
+		})
+	}
+	t.Run("caller-left", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, queryOnly).query(authorized)
+			w.dns.Drop()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			a, err := w.v.VerifyFresh(ctx, shopClaim)
+			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
+			w.dns.Heal()
+			w.granted(anmltrust.CodeQueryAuthorized)
+		})
+	})
+}
+
+// TestClosedMeanwhile: a host that was closed after the lookup is no failure of the site.
+func TestClosedMeanwhile(t *testing.T) {
+	w := newWorld(t, manifestOnly).manifest(manifest(listed))
+	w.host.Resolver = resolverFunc(func(ctx context.Context, name string, rr lookleap.RRType) (*lookleap.DNSAnswer, error) {
+		answer, err := w.net.Host().Resolver.Lookup(ctx, name, rr)
+		w.host.Close()
+		return answer, err
+	})
+	w.denied(lookleap.CodeClosed)
+	w.traffic(1, 0, 0)
+}
+
+// TestSharedReading: questions about several servers share one reading of the manifest.
+func TestSharedReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newRunningWorld(t, manifestOnly).manifest(manifest(listed + "," + entry("other.example", 2, "body")))
+		w.brand.Fault(manifestPath, lab.Delay(time.Second))
+		var wg sync.WaitGroup
+		for _, claim := range []anmltrust.Claim{shopClaim, claimFrom("https://other.example/x")} {
+			wg.Go(func() {
+				a, err := w.v.Verify(t.Context(), claim)
+				w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+			})
+		}
+		wg.Wait()
+		w.traffic(1, 0, 1)
+	})
+}
+
+// TestLeftInTheQueue: a question whose callers left before its turn is not answered from memory.
+func TestLeftInTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newRunningWorld(t, queryOnly).query(authorized)
+		w.granted(anmltrust.CodeQueryAuthorized)
+		w.trust.Fault(queryPath, lab.Delay(time.Second))
+		go func() { _, _ = w.v.Refresh(t.Context(), shopClaim) }()
+		synctest.Wait()
+		w.events.Take()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _, _ = w.v.Verify(ctx, claimFrom("https://cdn.shop.example:8443/x")) }()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		reports := w.events.Take()
+		for _, e := range reports {
+			if e.Kind != lookleap.EventVerdict || e.Code != lookleap.CodeTimeout {
+				t.Errorf("%+v", e)
+			}
+		}
+		if len(reports) != 2 { // the caller's, and that of the verification
+			t.Errorf("%d reports", len(reports))
+		}
+		time.Sleep(2 * time.Second)
+	})
+}
+
+// TestSharedBudget: callers with one budget share one verification.
+func TestSharedBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newRunningWorld(t, queryOnly).query(authorized)
+		w.trust.Fault(queryPath, lab.Delay(time.Second))
+		in, budget := w.v.Begin(), new(endless)
+		var got [2]*anmltrust.Authorization
+		var wg sync.WaitGroup
+		for i := range got {
+			wg.Go(func() { got[i], _ = in.Verify(t.Context(), shopClaim, budget) })
+		}
+		wg.Wait()
+		if got[0] == nil || got[0] != got[1] {
+			t.Errorf("%+v and %+v", got[0], got[1])
+		}
+		w.traffic(1, 1, 0)
+	})
+}
+
+// endless is a budget that does not end.
+type endless struct{ _ int }
+
+func (*endless) Take() bool { return true }
+
+// TestEndedContext: what the claim alone decides needs no time.
+func TestEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := newWorld(t, queryOnly, anmltrust.Options{Rules: anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}})
+	a, err := w.v.Verify(ctx, claimFrom("https://api.brand.example/x"))
+	w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
+	a, err = w.v.Verify(ctx, anmltrust.Claim{URL: shopClaim.URL, Site: "co.uk"})
+	w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeSiteDomainInvalid)
+	a, err = w.v.Verify(ctx, shopClaim)
+	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
 }
