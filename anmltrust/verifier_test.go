@@ -403,8 +403,9 @@ func TestSharedReading(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, claim := range []anmltrust.Claim{shopClaim, claimFrom("https://other.example/x")} {
 			wg.Go(func() {
-				a, err := w.v.Verify(t.Context(), claim)
-				w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+				if a, err := w.v.Verify(t.Context(), claim); err != nil || a.Tier != anmltrust.Full {
+					t.Errorf("%+v, %v", a, err)
+				}
 			})
 		}
 		wg.Wait()
