@@ -255,7 +255,7 @@ func TestSharedDenials(t *testing.T) {
 		second.granted(anmltrust.CodeQueryAuthorized)
 		clear(under.entries)
 		first.dns.TTL(time.Minute)
-		first.status(404).denied(anmltrust.CodeQuery404)
+		first.status(404).after(time.Second).denied(anmltrust.CodeQuery404)
 		maps.DeleteFunc(under.entries, func(key string, _ mapEntry) bool { return strings.Contains(key, "/withdrawn/") })
 		key := under.verdictKey(t)
 		under.entries[key] = mapEntry{under.entries[key].value, start.Add(time.Hour)} // its end was changed

@@ -475,4 +475,7 @@ func TestEndedContext(t *testing.T) {
 	w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeSiteDomainInvalid)
 	a, err = w.v.Verify(ctx, shopClaim)
 	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
+	w = newWorld(t, manifestOnly) // whose site may narrow its hosts
+	a, err = w.v.Verify(ctx, claimFrom("https://api.brand.example/x"))
+	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
 }

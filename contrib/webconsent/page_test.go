@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/webconsent"
@@ -172,6 +174,51 @@ func TestForm(t *testing.T) {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	})
+}
+
+// TestExpiredRequest: a request is shown and decided until it expires, and not from then on.
+func TestExpiredRequest(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		t.Run(map[bool]string{false: "stored", true: "live"}[live], func(t *testing.T) {
+			plan := newPlan(t, request())
+			end := plan.Request().Expires
+			var now atomic.Int64
+			now.Store(end.Add(-1).UnixNano())
+			s := serve(t, webconsent.Options{Wait: time.Hour, Now: func() time.Time { return time.Unix(0, now.Load()) }})
+			if live {
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				waits := *plan.Request()
+				now.Store(end.Add(-time.Hour).UnixNano()) // the caller waits for so long
+				go func() { _, err := s.PromptConsent(ctx, &waits); done <- err }()
+				defer func() { cancel(); <-done }()
+				s.open(t).waitFor(1)
+				now.Store(end.Add(-1).UnixNano())
+			} else if err := s.Suspend(t.Context(), pending(t, plan)); err != nil {
+				t.Fatal(err)
+			}
+			b := s.open(t)
+			form := b.form(plan.ID())
+			form.Set("do", "approve")
+			form["item"] = []string{"order"}
+			if list := b.get(b.home).body; !strings.Contains(list, plan.ID()) || !strings.Contains(list, "(1) Requests to decide") {
+				t.Errorf("the list before the end: %s", list)
+			}
+			now.Store(end.UnixNano())
+			if list := b.get(b.home).body; strings.Contains(list, plan.ID()) || !strings.Contains(list, "Nothing to decide") {
+				t.Errorf("the list after the end: %s", list)
+			}
+			for what, got := range map[string]page{"page": b.get(b.home + "plan/" + plan.ID()), "decision": b.post(plan.ID(), form)} {
+				if got.status != http.StatusGone || !strings.Contains(got.body, "The request has expired") {
+					t.Errorf("%s: %d %s", what, got.status, got.body)
+				}
+			}
+			now.Store(end.Add(-1).UnixNano())
+			if got := b.post(plan.ID(), form); got.status != http.StatusOK { // the late decision was none
+				t.Errorf("%d %s", got.status, got.body)
+			}
+		})
+	}
 }
 
 // TestRefuseEveryVersion refuses requests about a skill, where a refusal can hold for later versions.

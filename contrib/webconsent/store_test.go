@@ -23,12 +23,16 @@ import (
 // its keys in the reverse order.
 type faultyStore struct {
 	webconsent.Store
-	fails string
-	err   error
+	fails  string
+	err    error
+	before func() // called before a call fails
 }
 
 func (s *faultyStore) fault(method, key string) error {
 	if s.fails != "" && strings.HasPrefix(method+" "+key, s.fails) {
+		if s.before != nil {
+			s.before()
+		}
 		return s.err
 	}
 	return nil
@@ -124,6 +128,56 @@ func TestStoreFaults(t *testing.T) {
 			}
 		})
 	}
+	t.Run("accept-once-next-to-a-list-that-cannot-be-read", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := &faultyStore{Store: agent.NewMemoryStore(), err: errDisk}
+			later := time.Now().Add(2 * lookleap.PlanLifetime)
+			p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return later }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, second := newPlan(t, request()), newPlan(t, request())
+			if err := p.Suspend(t.Context(), pending(t, first)); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for d, err := range p.Decided(t.Context()) {
+				if got = append(got, d.ID); d.ID == second.ID() {
+					break
+				}
+				switch store.fails {
+				case "": // the first plan was returned
+					store.fails = "Keys "
+				default:
+					store.fails = ""
+					if !errors.Is(err, errDisk) {
+						t.Error(err)
+					}
+					if err := p.Suspend(t.Context(), pending(t, second)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if want := []string{first.ID(), "", second.ID()}; !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	})
+	t.Run("accept-nothing-after-the-context", func(t *testing.T) {
+		store := &faultyStore{Store: agent.NewMemoryStore(), err: errDisk}
+		p, err := webconsent.New(webconsent.Options{Store: store, Key: key()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Suspend(t.Context(), pending(t, newPlan(t, request()))); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		store.fails, store.before = "Get ", cancel // what a store says then is about the caller
+		for d, err := range p.Decided(ctx) {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
 	t.Run("reject-list-that-cannot-be-read", func(t *testing.T) {
 		store, p := newFaulty(t)
 		store.fails = "Keys "
