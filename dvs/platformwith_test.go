@@ -10,7 +10,7 @@ import (
 )
 
 func TestPlatformsWith(t *testing.T) {
-	const id = "DVS-3.1-39"
+	const id, ours = "DVS-3.1-39", "git.example.org"
 	t.Run(id+"/accept-own-forge", func(t *testing.T) {
 		table, err := dvs.Builtin().With(dvs.Platform{Name: "our forge", Hosts: []string{"git.example.org"}, Owner: 1,
 			Source: &dvs.Source{Page: "src", Raw: []string{"raw"}, Kinds: []string{"branch", "tag", "commit"}}})
@@ -88,14 +88,40 @@ func TestPlatformsWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for path, commit := range map[string]string{"blob/0123abcd/SKILL.md": "0123abcd", "raw/0123abcd/SKILL.md": "0123abcd", "blob/main/SKILL.md": ""} {
-			u, err := dvs.ParseSkillURL("https://mirror.example.org/o/r/"+path, dvs.Rules{Platforms: table})
-			if err != nil || u.Commit() != commit {
-				t.Errorf("%s: %q, %v", path, u.Commit(), err)
+		for path, commit := range map[string]string{"r/blob/0123abcd/SKILL.md": "0123abcd", "r/raw/0123abcd/SKILL.md": "0123abcd", "r/blob/main/SKILL.md": "", "SKILL.md": ""} {
+			in := "https://mirror.example.org/o/" + path
+			u, err := dvs.ParseSkillURL(in, dvs.Rules{Platforms: table})
+			if err != nil || u.Commit() != commit || u.String() != in || u.ServedFrom() != in {
+				t.Errorf("%s: %s with %q, %v", in, u, u.Commit(), err)
 			}
 		}
 		if u, err := dvs.ParseSkillURL("https://mirror.example.org/o/r/other/main/SKILL.md", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
 			t.Errorf("%s, %v", u, err)
+		}
+	})
+	t.Run(id+"/reject-long-after-letters-were-folded", func(t *testing.T) {
+		table, err := dvs.Builtin().With(dvs.Platform{Name: "revisions", Hosts: []string{"a.example.org"}, Owner: 1, Fold: 1, AtRef: true},
+			dvs.Platform{Name: "mirrored", Hosts: []string{"b.example.org", "c.example.org"}, Owner: 1, Fold: 1, Source: &dvs.Source{Page: "blob", Raw: []string{"raw"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, host := range []string{"a", "b", "c"} {
+			in := "https://" + host + ".example.org/O/r/blob/main/" + strings.Repeat("x", 9000) + "/SKILL.md"
+			if u, err := dvs.ParseSkillURL(in, dvs.Rules{Platforms: table, MaxURL: 10_000}); lookleap.CodeOf(err) != lookleap.CodeURLTooLong || !u.IsZero() {
+				t.Errorf("%s: %v", host, err)
+			}
+		}
+	})
+	t.Run(id+"/reject-repository-alone-with-a-marker", func(t *testing.T) {
+		table, err := dvs.Builtin().With(dvs.Platform{Name: "our forge", Hosts: []string{ours}, Owner: 2,
+			Source: &dvs.Source{Marker: "-", Page: "blob", Raw: []string{"raw"}, Default: "HEAD"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range []string{"https://git.example.org/g/s/r", "https://git.example.org/g/s/-"} {
+			if u, err := dvs.ParseSkillURL(in, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
+				t.Errorf("%s: %s, %v", in, u, err)
+			}
 		}
 	})
 	t.Run(id+"/reject-the-first-bad-host", func(t *testing.T) {
@@ -127,7 +153,6 @@ func TestPlatformsWith(t *testing.T) {
 		depth   = "a publisher needs at least one path segment"
 		source  = "a source needs a route to pages and one to bytes"
 		aliases = "aliases need a first host, and neither of them is a pattern"
-		ours    = "git.example.org"
 	)
 	form := func(host string) string { return `the host "` + host + `" is not in canonical form` }
 	for name, c := range map[string]struct {

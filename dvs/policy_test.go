@@ -345,8 +345,15 @@ func TestPolicy(t *testing.T) {
 			}
 			return s.Confirm(ctx, dvs.Action{Kind: dvs.FileOp, Command: "write x"})
 		}, code: ok, asked: 2},
-		"discovery":              {do: discover, code: ok},
-		"no-discovery":           {policy: dvs.Policy{NoDiscovery: true}, do: discover, code: dvs.CodePolicyDenied},
+		"discovery":    {do: discover, code: ok},
+		"no-discovery": {policy: dvs.Policy{NoDiscovery: true}, do: discover, code: dvs.CodePolicyDenied},
+		"platform": {policy: dvs.Policy{Allow: []string{"https://github.com/example-org/"}}, roots: []string{"https://github.com/example-org/"}, do: func(ctx context.Context, l *dvs.Loader) error {
+			s, err := l.Load(ctx, "https://github.com/example-org/skills/blob/main/a/SKILL.md")
+			if err == nil {
+				_, err = s.Resource(ctx, "ADVANCED.md") // which another host of the platform serves
+			}
+			return err
+		}, code: ok},
 		"signed-dns":             {policy: dvs.Policy{RequireSecure: true}, do: load(at), code: dvs.CodeDNSSECInsecure},
 		"stricter-profile":       {policy: dvs.Policy{Profile: &strict}, do: load("https://shop.example/s/c/SKILL.md"), code: lookleap.CodeBadName},
 		"program-registers":      {policy: dvs.Policy{Register: dvs.RegisterProgram}, roots: []string{"https://shop.example/"}, do: load(at), code: ok},
@@ -362,7 +369,7 @@ func TestPolicy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			net, host, user := policyWorld(t)
 			net.Site("shop.example").Body("/s/c/SKILL.md", "text/markdown", strings.Replace(refund, "refund", "re--fund", 1))
-			net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/plain", refund)
+			net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/plain", refund).Body("/example-org/skills/main/a/ADVANCED.md", "text/plain", "x\n")
 			l := dvs.NewLoader(host, dvs.Options{Policies: []*dvs.Policy{{}, &c.policy}, Roots: registry(t, c.roots...)})
 			err := c.do(t.Context(), l)
 			if lookleap.CodeOf(err) != c.code || user.count() != c.asked {

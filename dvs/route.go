@@ -144,7 +144,7 @@ func (r *route) commit() string {
 		return ""
 	}
 	rest := r.rest
-	if len(rest) == 0 {
+	if len(rest) == 0 { // the path is above the content
 		return ""
 	}
 	qualified := rest[0] == "refs" && len(rest) > 2

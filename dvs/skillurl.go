@@ -39,15 +39,10 @@ func ParseArtifactURL(raw string, artifact Artifact, rules Rules) (SkillURL, err
 	urls.RefuseQuery = !rules.AllowQuery
 	u, err := urls.Parse(raw)
 	if err != nil {
-		refused := badURL(raw, err)
-		viewed := false // the query selects a view of the page, and is removed
-		if refused.Code == CodeQueryInSkillURL {
-			if u, err = rules.urls().Parse(raw); err == nil {
-				u, viewed = rules.withoutView(u)
-			}
-		}
-		if !viewed {
-			return SkillURL{}, refused
+		var viewed bool
+		u, _ = rules.urls().Parse(raw) // no platform has the empty host of an invalid URL
+		if u, viewed = rules.withoutView(u); !viewed {
+			return SkillURL{}, badURL(raw, err)
 		}
 	}
 	return rules.artifactAt(raw, u, artifact)
@@ -89,12 +84,10 @@ func (r Rules) artifactAt(raw string, u domain.URL, artifact Artifact) (SkillURL
 
 // namesArchive reports whether a path is that of an archive by its extension.
 func namesArchive(path string) bool {
-	for _, extension := range []string{".tar.gz", ".tgz", ".zip"} {
-		if n := len(path) - len(extension); n > 0 && strings.EqualFold(path[n:], extension) && path[n-1] != '/' {
-			return true
-		}
-	}
-	return false
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	return slices.ContainsFunc([]string{".tar.gz", ".tgz", ".zip"}, func(extension string) bool {
+		return len(name) > len(extension) && strings.EqualFold(name[len(name)-len(extension):], extension)
+	})
 }
 
 // entryURL returns the URL of the entry file for that of a skill's directory.
@@ -321,11 +314,9 @@ func (e *Platform) plainPlace(u domain.URL, segments []string) (place, error) {
 		p.commit, err = e.checkAtRef(u.String(), segments)
 	}
 	if err == nil && e.Source != nil { // another name of a platform whose routes are known
-		where, ok, routeErr := hostRole{platform: e, page: true}.readRoute(u.String(), segments)
-		err = routeErr
-		if ok {
-			p.commit = where.commit()
-		}
+		var where route
+		where, _, err = hostRole{platform: e, page: true}.readRoute(u.String(), segments)
+		p.commit = where.commit()
 	}
 	return p, err
 }
@@ -337,7 +328,7 @@ func withPath(u domain.URL, host string, segments []string) (domain.URL, error) 
 		return u, nil
 	}
 	path := "/" + strings.Join(segments, "/")
-	if strings.HasSuffix(u.Path(), "/") && len(segments) > 0 {
+	if strings.HasSuffix(u.Path(), "/") {
 		path += "/"
 	}
 	return atPath(u, host, path)

@@ -26,9 +26,11 @@ func TestParseSkillURL(t *testing.T) {
 		{"DVS-2-05/reject-other-case", "https://example.com/s/X/skill.MD", "not-skill-url"},
 		{"DVS-2-06/accept-fragment", "https://example.com/x/SKILL.md#top", "https://example.com/x/SKILL.md"},
 		{"DVS-2-06/reject-query", "https://example.com/x/SKILL.md?v=2", "query-in-skill-url"},
+		{"DVS-2-06/reject-query-on-a-platform-without-routes", "https://medium.com/@o/x/SKILL.md?v=2", "query-in-skill-url"},
 		{"DVS-2-06/reject-fragment-on-authority", "https://example.com#@evil.test/", "bad-url"},
 		{"DVS-2-07/accept-directory", "https://example.com/x/ADVANCED", "https://example.com/x/ADVANCED/SKILL.md"},
 		{"DVS-2-07/reject-other-file", "https://example.com/x/ADVANCED.md", "not-skill-url"},
+		{"DVS-2-07/reject-extension-alone", "https://example.com/x/.md", "not-skill-url"},
 
 		{"DVS-3.1-42/accept-blob", "https://github.com/o/r/blob/main/s/SKILL.md", "https://github.com/o/r/blob/main/s/SKILL.md"},
 		{"DVS-3.1-42/accept-raw", "https://github.com/o/r/raw/main/s/SKILL.md", "https://github.com/o/r/blob/main/s/SKILL.md"},
@@ -237,6 +239,7 @@ func TestCommit(t *testing.T) {
 		{"DVS-3.1-44/accept-version", "https://github.com/o/r/blob/v1.2/SKILL.md", ""},
 		{"DVS-3.1-44/accept-codeberg-branch", "https://codeberg.org/o/r/src/branch/deadbeef/SKILL.md", ""},
 		{"DVS-3.1-44/accept-npm-version", "https://unpkg.com/p@1.2.3/SKILL.md", ""},
+		{"DVS-3.1-44/accept-sign-of-no-revision", "https://medium.com/o/x@deadbeef/SKILL.md", ""},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			u, err := dvs.ParseSkillURL(c.in, dvs.Rules{})
@@ -244,6 +247,19 @@ func TestCommit(t *testing.T) {
 				t.Errorf("got %q, %v", u.Commit(), err)
 			}
 		})
+	}
+}
+
+// TestCommits: a URL has a commit if its revision may be an id, short or whole, of SHA-1 or SHA-256.
+func TestCommits(t *testing.T) {
+	for n, want := range map[int]bool{3: false, 4: true, 40: true, 64: true, 65: false} {
+		u := skillURL(t, "https://github.com/example-org/skills/blob/"+strings.Repeat("a", n)+"/a/SKILL.md")
+		if got := u.Commit() != ""; got != want {
+			t.Errorf("%d digits: commit %q", n, u.Commit())
+		}
+	}
+	if u := skillURL(t, "https://github.com/example-org/skills/blob/"+strings.Repeat("g", 40)+"/a/SKILL.md"); u.Commit() != "" {
+		t.Error(u.Commit())
 	}
 }
 

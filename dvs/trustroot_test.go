@@ -101,6 +101,7 @@ func TestParseTrustRoot(t *testing.T) {
 		{"DVS-3.1-46/accept-tree-becomes-page", "https://github.com/o/r/tree/main/skills", "https://github.com/o/r/blob/main/skills/"},
 		{"DVS-3.1-46/accept-raw-becomes-page", "https://raw.githubusercontent.com/o/r/main/skills/", "https://github.com/o/r/blob/main/skills/"},
 		{"DVS-3.1-27/reject-long-with-its-slash", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com/")), "url-too-long"},
+		{"DVS-3.1-27/reject-long-page", "https://git.sr.ht/~o/r/tree/main/item/" + strings.Repeat("x", 8192-len("https://git.sr.ht/~o/r/tree/main/item/")), "url-too-long"},
 		{"DVS-3.1-27/reject-long-url-of-the-bytes", "https://github.com/o/r/blob/main/" + strings.Repeat("x", 8182-len("https://github.com/o/r/blob/main/")), "url-too-long"},
 		{"A08/accept-443", "https://example.com:443/", "https://example.com/"},
 		{"A08/accept-empty", "https://example.com:/", "https://example.com/"},
@@ -443,6 +444,12 @@ func TestTrustRootOf(t *testing.T) {
 			}
 		}
 	})
+	t.Run("DVS-3.1-31/reject-file-named-as-a-route", func(t *testing.T) {
+		u, err := dvs.ParseArtifactURL("https://forge.example/g/p/-/blob", dvs.SingleFile, dvs.Rules{})
+		if _, _, refused := dvs.DefaultRoot(u, dvs.Rules{}); err != nil || lookleap.CodeOf(refused) != dvs.CodeNeedsRoot {
+			t.Error(err, refused)
+		}
+	})
 	t.Run("DVS-3.1-28/reject-pattern-as-publisher", func(t *testing.T) {
 		if root, source, err := dvs.DefaultRoot(skillURL(t, "https://cs.univ.example/~a*/s/SKILL.md"), dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeInvalidRoot || !root.IsZero() || source != dvs.Undeclared {
 			t.Errorf("got %s, %s, %v", root, source, err)
@@ -454,19 +461,6 @@ func TestTrustRootOf(t *testing.T) {
 			t.Errorf("got %s, %s, %v", root, source, err)
 		}
 	})
-}
-
-// TestCommits: a URL has a commit if its revision may be an id, short or whole, of SHA-1 or SHA-256.
-func TestCommits(t *testing.T) {
-	for n, want := range map[int]bool{3: false, 4: true, 40: true, 64: true, 65: false} {
-		u := skillURL(t, "https://github.com/example-org/skills/blob/"+strings.Repeat("a", n)+"/a/SKILL.md")
-		if got := u.Commit() != ""; got != want {
-			t.Errorf("%d digits: commit %q", n, u.Commit())
-		}
-	}
-	if u := skillURL(t, "https://github.com/example-org/skills/blob/"+strings.Repeat("g", 40)+"/a/SKILL.md"); u.Commit() != "" {
-		t.Error(u.Commit())
-	}
 }
 
 // TestCoversByBothURLs: a root covers a skill only if the page and the URL of the bytes lie under

@@ -74,6 +74,14 @@ func TestVerifiedFS(t *testing.T) {
 				t.Errorf("%s", data[:200])
 			}
 		}
+		unnamed, single := bundle("v1.2", "description: b\n"), bundle("v1", "description: b\n")
+		single.ID, single.Artifact = "https://example.com/s/v1.2", dvs.SingleFile // whose name has an extension
+		single.Verdict.Subject = single.ID
+		for i, r := range skillsFS(t, dvs.Lenient, unnamed, single).Reports() {
+			if want := []string{"v1.2", "v1"}[i]; r.Name != want {
+				t.Errorf("%s is named %q", r.ID, r.Name)
+			}
+		}
 		plain := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n"))
 		if findings := plain.Reports()[0].Findings; len(findings) != 0 {
 			t.Errorf("%v", findings)
