@@ -105,9 +105,7 @@ const claimSteps = 5
 // run runs the steps before one that were not run yet. It ends with the first check that fails, and
 // returns it.
 func (j *judge) run(before int) (failed *lookleap.Check) {
-	if j.checks == nil {
-		j.checks = make([]lookleap.Check, 0, len(procedure))
-	}
+	j.checks = slices.Grow(j.checks, len(procedure)-len(j.checks))
 	for n := len(j.checks); ; n++ {
 		if n > 0 && j.checks[n-1].Status == lookleap.Failed {
 			return &j.checks[n-1]

@@ -295,6 +295,12 @@ func TestDecideExplains(t *testing.T) {
 			*e = dvs.Evidence{Failure: dvs.CodeBlockedByPolicy, Detail: "agents.txt says no"}
 		}, []string{dvs.CodeBlockedByPolicy.Title() + ": agents.txt says no"}},
 		{"DVS-3.1-54/reject-nothing-sent", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 0 }, []string{"no request was sent", "(unreachable)"}},
+		{"DVS-3.1-05/accept-skill-before-root", func(c *dvs.Claim, _ *dvs.Evidence) { c.Root = "https://example.com/s/" },
+			[]string{`[{"url":"https://example.com/s/a/SKILL.md"},{"url":"https://example.com/s/"}]`}},
+		{"DVS-3.1-05/accept-bytes-after-root", func(c *dvs.Claim, _ *dvs.Evidence) { c.URL, c.Root = hub, "https://github.com/o/" },
+			[]string{`[{"url":"` + hub + `"},{"url":"https://github.com/o/"},{"url":"` + raw + `"}]`}},
+		{"DVS-3.1-05/reject-skill-before-root", func(c *dvs.Claim, _ *dvs.Evidence) { c.Root = "https://example.com/t/" },
+			[]string{`[{"url":"https://example.com/s/a/SKILL.md"},{"url":"https://example.com/t/"}]`}},
 		{"DVS-4.3-01/reject-with-place", func(_ *dvs.Claim, e *dvs.Evidence) {
 			e.Content, e.ContentError, e.Position = dvs.CodeBadFrontmatter, "the value is bad", &lookleap.Position{Line: 3, Column: 7}
 		}, []string{"3:7: the value is bad"}},

@@ -58,6 +58,9 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-09/accept-the-next-after-a-second-level", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c3.xml")).Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c2.xml")).Body("/c3.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
 		}, "!sitemap-nested /s/c/"},
+		{"DVS-3.2-09/accept-the-next-after-a-missing-one", func(s *lab.Site) {
+			s.Body("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c3.xml")).Body("/c3.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md"))
+		}, "/s/c/"},
 		{"DVS-3.2-09/reject-other-port", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/xml", sitemapIndex("https://shop.example:8443/c.xml"))
 		}, "!sitemap-nested"},
@@ -89,6 +92,15 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-15/reject-redirect-outside", func(s *lab.Site) { s.Redirect("/.well-known/skills/index.json", "https://evil.example/i.json") }, "!redirect-outside-root"},
 		{"DVS-3.2-23/accept-json", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "application/x+json", index) }, "/s/a/"},
 		{"DVS-3.2-23/accept-plain", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "text/plain", index) }, "!media-type /s/a/"},
+		{"DVS-3.2-23/accept-bytes", func(s *lab.Site) {
+			s.Body("/.well-known/skills/index.json", "application/octet-stream", index)
+		}, "!media-type /s/a/"},
+		{"DVS-3.2-23/accept-no-type", func(s *lab.Site) {
+			s.HandleFunc("/.well-known/skills/index.json", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Content-Type"] = nil
+				_, _ = w.Write([]byte(index))
+			})
+		}, "!media-type /s/a/"},
 		{"DVS-3.2-23/reject-html", func(s *lab.Site) { s.Body("/.well-known/skills/index.json", "text/html", index) }, ""},
 		{"DVS-3.2-23/reject-image", func(s *lab.Site) {
 			s.Body("/.well-known/skills/index.json", "image/png", index).Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
@@ -164,22 +176,36 @@ func TestDiscover(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("/.well-known/skills/index.json", "text/plain", `[{"name":"a","description":"d","path":"/s/a/"},5,{"name":"b","description":"d","path":"/s/b/"}]`).
 			Body("/.well-known/agent-skills/index.json", "application/json", `{"$schema":"`+dvs.IndexSchema+`","skills":[{"name":"a","type":"archive","description":"d","url":"/s/a.zip","digest":"`+digestOf(refund)+`"}]}`).
-			Body("/sitemap.xml", "application/xml", sitemapIndex(child, "https://shop.example/c2.xml")).Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c3.xml")).
-			Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md", "https://shop.example/s/d/SKILL.md"))
-		const all = "/s/a.zip !media-type !bad-index-entry !duplicate-entry /s/b/SKILL.md !sitemap-nested /s/c/SKILL.md !sitemap-limit"
+			Body("/sitemap.xml", "application/xml", sitemapIndex("https://evil.example/c.xml", child, "https://shop.example/c2.xml", "https://shop.example/c4.xml")).
+			Body("/c1.xml", "application/xml", sitemapIndex("https://shop.example/c3.xml")).
+			Body("/c2.xml", "application/xml", urlset("https://shop.example/s/c/SKILL.md", "https://shop.example/s/d/SKILL.md")).
+			Body("/c4.xml", "application/xml", urlset("https://shop.example/s/e/SKILL.md"))
+		const all = "/s/a.zip !media-type !bad-index-entry !duplicate-entry /s/b/SKILL.md !sitemap-nested !sitemap-nested /s/c/SKILL.md !sitemap-limit"
 		for n := range strings.Fields(all) { // whatever it yields, the caller can stop there
 			var got []string
 			for l, err := range dvs.NewLoader(net.Host(), dvs.Options{Limits: dvs.Limits{Candidates: 4}}).Discover(t.Context(), root) {
 				if got = append(got, strings.TrimPrefix(l.Skill.String(), "https://shop.example")); err != nil {
 					got[len(got)-1] = "!" + string(lookleap.CodeOf(err))
 				}
-				if len(got) == n+1 {
+				if len(got) == n+1 && n+1 < len(strings.Fields(all)) {
 					break
 				}
 			}
 			if want := strings.Fields(all)[:n+1]; !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
+		}
+	})
+	t.Run("DVS-3.2-10/accept-sitemap-below-its-limit", func(t *testing.T) {
+		net, found := lab.ForTest(t), 0
+		net.Site("shop.example").Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/a/SKILL.md", "https://shop.example/s/b/SKILL.md")+strings.Repeat(" ", 3<<19))
+		for _, err := range dvs.NewLoader(net.Host(), dvs.Options{Limits: dvs.Limits{Sitemap: 2 << 20}}).Discover(t.Context(), root) {
+			if found++; err != nil {
+				t.Error(err)
+			}
+		}
+		if found != 2 {
+			t.Errorf("%d skills", found)
 		}
 	})
 	t.Run("DVS-3.2-04/accept-origin", func(t *testing.T) {

@@ -220,6 +220,19 @@ func TestWithdrawn(t *testing.T) {
 			}
 		}
 	})
+	t.Run("O45/reject-revision-at-a-proxy", func(t *testing.T) {
+		_, _, loader, skill := scriptWorld(t, &prompter{decide: agree})
+		if _, err := loader.Roots().Block("https://github.com/o/r/blob/v1/"); err != nil {
+			t.Fatal(err)
+		}
+		for path, blocked := range map[string]bool{"/o/r/v1/x.md": true, "/o/r/HEAD/x.md": true, "/o/r/refs/tags/v1/x.md": true, "/o/r/tags/v1/x.md": true, "/o/r.git/v1/x.md": true,
+			"/o/r/v2/x.md": false, "/o/r/refs/x/v1/x.md": false, "/o/r/refs/heads": false, "/o/r/heads": false, "/o/r": false} {
+			target, err := skill.Resolve("https://raw.githack.com" + path)
+			if got := lookleap.CodeOf(err) == dvs.CodeBlockedRoot; got != blocked || !blocked && (err != nil || target.Access != dvs.NeedsConsent) {
+				t.Errorf("%s: %s, %v", path, target.Access, err)
+			}
+		}
+	})
 	t.Run("O45/accept-announced", func(t *testing.T) {
 		net := lab.ForTest(t)
 		host := net.Host()
@@ -232,6 +245,9 @@ func TestWithdrawn(t *testing.T) {
 		}
 		if seen := events.All(); len(seen) != 2 || seen[0].Code != dvs.CodeRevoked || seen[0].Subject != "https://shop.example/" || seen[1].Subject != "other.example" {
 			t.Errorf("%+v", seen)
+		}
+		if err := loader.RevokeDomain("a b", true); lookleap.CodeOf(err) != lookleap.CodeBadHost || len(events.All()) != 2 {
+			t.Error(err)
 		}
 	})
 }

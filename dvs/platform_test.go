@@ -301,7 +301,7 @@ func TestTenants(t *testing.T) {
 // TestDefaultRootOfOneSegment: a file at the root of a site belongs to the site, whatever its name
 // begins with.
 func TestDefaultRootOfOneSegment(t *testing.T) {
-	for file, want := range map[string]string{"~a.md": "https://shop.example/", "@a.md": "https://shop.example/", "~a/b.md": "https://shop.example/~a/",
+	for file, want := range map[string]string{"": "https://shop.example/", "~a.md": "https://shop.example/", "@a.md": "https://shop.example/", "~a/b.md": "https://shop.example/~a/",
 		"@a/b.md": "https://shop.example/@a/", "~/b.md": "https://shop.example/", "a/b.md": "https://shop.example/"} {
 		u, err := dvs.ParseArtifactURL("https://shop.example/"+file, dvs.SingleFile, dvs.Rules{})
 		if err != nil {

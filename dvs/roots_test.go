@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -317,9 +318,16 @@ func TestDenialReach(t *testing.T) {
 		"A32/accept-above-the-block":              {block("https://shop.example/s/skill.md/x/"), "https://shop.example/s/SKILL.md", false},
 		"A32/reject-same-revision-on-a-mirror":    {block("https://github.com/o/r/blob/v1/"), "https://cdn.jsdelivr.net/gh/o/r@v1/a/SKILL.md", true},
 		"A32/accept-other-revision-on-a-mirror":   {block("https://github.com/o/r/blob/v1/"), "https://cdn.jsdelivr.net/gh/o/r@v2/a/SKILL.md", false},
+		"A32/accept-gist-file-named-head":         {block("https://gist.github.com/u/0123456789abcdef/raw/head/"), "https://gist.github.com/u/0123456789abcdef/raw/SKILL.md", false},
+		"A32/accept-sign-of-no-revision":          {block("https://medium.com/o/x/"), "https://medium.com/o/x@y/SKILL.md", false},
+		"A32/accept-name-of-more-blanks":          {block("https://shop.example/%20/"), "https://shop.example/%20%20/SKILL.md", false},
+		"A32/reject-bucket-at-another-region":     {block("https://objectstorage.us-ashburn-1.oraclecloud.com/n/t/b/b/"), "https://objectstorage.eu-frankfurt-1.oraclecloud.com/n/t/b/b/o/SKILL.md", true},
+		"A32/reject-short-name-of-a-branch":       {block("https://github.com/o/r/blob/heads/main/"), "https://github.com/o/r/blob/main/a/SKILL.md", true},
+		"A32/reject-version-of-a-scoped-package":  {block("https://unpkg.com/@org/pkg/"), "https://unpkg.com/@org/pkg@1.2.3/SKILL.md", true},
 		"A32/reject-head-of-a-mirror":             {block("https://github.com/o/r/blob/v1/"), "https://cdn.jsdelivr.net/gh/o/r/a/SKILL.md", true},
 		"DVS-7-03/reject-the-host-of-a-publisher": {func(r *dvs.Roots) error { return r.RevokeDomain("evil-org.github.io", false) }, "https://evil-org.github.io/r/a/SKILL.md", true},
 		"DVS-7-03/accept-namesake-elsewhere":      {func(r *dvs.Roots) error { return r.RevokeDomain("evil-org.github.io", false) }, "https://gitlab.com/evil-org/r/-/raw/main/a/SKILL.md", false},
+		"DVS-7-03/accept-namesake-in-a-label":     {func(r *dvs.Roots) error { return r.RevokeDomain("evil.substack.com", false) }, "https://evil-x.hf.space/a/SKILL.md", false},
 		"DVS-7-03/accept-another-publisher":       {func(r *dvs.Roots) error { return r.RevokeDomain("evil-org.github.io", false) }, "https://github.com/good-org/r/blob/main/a/SKILL.md", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -329,6 +337,47 @@ func TestDenialReach(t *testing.T) {
 			}
 			if d := roots.Find(skillURL(t, c.url)); (d.Blocked || d.Revoked) != c.denied {
 				t.Errorf("got %+v", d)
+			}
+		})
+	}
+}
+
+// TestDenialOfJoinedNames blocks one thing of a platform whose hosts are named after a publisher and
+// a repository.
+func TestDenialOfJoinedNames(t *testing.T) {
+	const at = "https://evil-x.sites.example.org/"
+	platform := dvs.Platform{Name: "sites", Hosts: []string{"a.example.org"}, Owner: 1, Subdomains: []string{"sites.example.org"}, Joined: true}
+	notes := dvs.Platform{Name: "notes", Hosts: []string{"b.example.org"}, Owner: 1, Of: "a.example.org#notes"}
+	for name, c := range map[string]struct {
+		block, url string
+		blocked    bool
+	}{
+		"reject-publisher":                   {"https://a.example.org/evil/", at, true},
+		"accept-repository":                  {"https://a.example.org/evil/repo/", at + "repo/a.md", false},
+		"accept-other-content":               {"https://b.example.org/evil/", at, false},
+		"reject-host-that-was-one-publisher": {"https://a.example.org/", at + "x/a.md", true},
+	} {
+		t.Run("A32/"+name, func(t *testing.T) {
+			roots := dvs.NewRoots(dvs.Rules{})
+			deny := func() {
+				if _, err := roots.Block(c.block); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if strings.HasPrefix(name, "reject-host") { // it is blocked before the platform is known
+				deny()
+			}
+			for _, p := range []dvs.Platform{platform, notes} {
+				if _, err := roots.AddPlatform(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !strings.HasPrefix(name, "reject-host") {
+				deny()
+			}
+			u, err := dvs.ParseArtifactURL(c.url, dvs.SingleFile, roots.Rules())
+			if err != nil || roots.Find(u).Blocked != c.blocked {
+				t.Errorf("%+v, %v", roots.Find(u), err)
 			}
 		})
 	}

@@ -315,7 +315,7 @@ func (e *Platform) plainPlace(u domain.URL, segments []string) (place, error) {
 	}
 	if err == nil && e.Source != nil { // another name of a platform whose routes are known
 		var where route
-		where, _, err = hostRole{platform: e, page: true}.readRoute(u.String(), segments)
+		where, _, err = hostRole{platform: e}.readRoute(u.String(), segments)
 		p.commit = where.commit()
 	}
 	return p, err

@@ -96,7 +96,7 @@ func (t TrustRoot) OriginWide() bool { return t.url.Path() == "/" }
 // Lint returns findings about the spelling of the root.
 func (t TrustRoot) Lint() []lookleap.Finding {
 	var findings []lookleap.Finding
-	if t.noSlash && !t.OriginWide() {
+	if t.noSlash {
 		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRootNoSlash, Requirement: "DVS-2-09",
 			Message: CodeRootNoSlash.Title(), Fix: "write " + t.String()})
 	}
@@ -141,10 +141,7 @@ func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool
 func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	segments := u.page.Segments()
 	role, listed := rules.platforms().find(u.Host())
-	bucket := false // of a host that also assigns names
-	if !listed {
-		bucket, _ = rules.isSuffix(u.Host())
-	}
+	bucket, _ := rules.isSuffix(u.Host()) // of a host that also assigns names
 	keep, source := 0, DefaultOrigin
 	switch {
 	case u.IsZero():
@@ -198,7 +195,7 @@ func (p *Platforms) party(u domain.URL) party {
 	}
 	e := role.platform
 	if e.Source != nil {
-		if where, ok, _ := (hostRole{platform: e, page: !role.raw, raw: role.raw}).readRoute("", segments); ok {
+		if where, ok, _ := (hostRole{platform: e, raw: role.raw}).readRoute("", segments); ok {
 			own := min(e.owner(where.repo).depth, len(where.repo))
 			out := newParty(e.owner(where.repo).of, where.repo[e.owner(where.repo).name:own], slices.Concat(where.repo[own:], where.rest))
 			if !e.Source.Flat {
@@ -212,7 +209,6 @@ func (p *Platforms) party(u domain.URL) party {
 	depth := min(max(at.depth, name), len(segments))
 	own, rest, atRef := segments[name:depth], segments[depth:], false
 	if at.start > 0 {
-		own = slices.Clone(own)
 		own[0] = own[0][at.start:]
 	}
 	if e.AtRef {

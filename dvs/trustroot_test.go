@@ -100,6 +100,7 @@ func TestParseTrustRoot(t *testing.T) {
 		{"DVS-3.1-48/reject-page-without-its-word", "https://git.sr.ht/~o/r/tree/main/a/", "not-content-route"},
 		{"DVS-3.1-46/accept-tree-becomes-page", "https://github.com/o/r/tree/main/skills", "https://github.com/o/r/blob/main/skills/"},
 		{"DVS-3.1-46/accept-raw-becomes-page", "https://raw.githubusercontent.com/o/r/main/skills/", "https://github.com/o/r/blob/main/skills/"},
+		{"DVS-3.1-10/reject-underscore", "https://a_b.example/", "bad-host"},
 		{"DVS-3.1-27/reject-long-with-its-slash", "https://example.com/" + strings.Repeat("x", 8192-len("https://example.com/")), "url-too-long"},
 		{"DVS-3.1-27/reject-long-page", "https://git.sr.ht/~o/r/tree/main/item/" + strings.Repeat("x", 8192-len("https://git.sr.ht/~o/r/tree/main/item/")), "url-too-long"},
 		{"DVS-3.1-27/reject-long-url-of-the-bytes", "https://github.com/o/r/blob/main/" + strings.Repeat("x", 8182-len("https://github.com/o/r/blob/main/")), "url-too-long"},

@@ -39,7 +39,7 @@ type VerifiedFSOptions struct {
 // It is safe for concurrent use.
 type VerifiedFS struct {
 	nodes   map[string]*node
-	sources map[string]*Loaded // by directory, of bundles that a loader made
+	sources map[string]*Loaded // by directory; nil for a bundle that no loader made
 	reports []SkillReport
 	lock    *Lockfile
 	served  map[string]map[string][]byte // files as they were served, by URL of the skill
@@ -175,9 +175,7 @@ func checkFiles(files map[string][]byte, limits Limits) error {
 // add enters the files of a bundle that has a directory.
 func (v *VerifiedFS) add(p *preparedBundle) {
 	directory := p.report.Directory
-	if p.source != nil {
-		v.sources[directory] = p.source
-	}
+	v.sources[directory] = p.source
 	if directory != p.skill.Name {
 		p.report.Findings = append(p.report.Findings,
 			lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
@@ -190,9 +188,7 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 		locked := LockedFile{Path: file, Digest: DigestOf(content)}
 		if file == EntryFile {
 			content = sanitized(p, directory)
-			if written := DigestOf(content); written != locked.Digest {
-				locked.Written = written
-			}
+			locked.Written = DigestOf(content) // it differs, since the header now has the digest
 		}
 		v.put(directory+"/"+file, content, p.Verdict.CheckedAt)
 		entry.Files = append(entry.Files, locked)
@@ -341,14 +337,9 @@ func (v *VerifiedFS) withdrawn(directory string) error {
 
 // top returns the top directory without the skills that are no longer trusted.
 func (v *VerifiedFS) top(n *node) *node {
-	for directory := range v.sources {
-		if v.withdrawn(directory) != nil {
-			trusted := *n
-			trusted.entries = slices.DeleteFunc(slices.Clone(n.entries), func(e fs.DirEntry) bool { return v.withdrawn(e.Name()) != nil })
-			return &trusted
-		}
-	}
-	return n
+	trusted := *n
+	trusted.entries = slices.DeleteFunc(slices.Clone(n.entries), func(e fs.DirEntry) bool { return v.withdrawn(e.Name()) != nil })
+	return &trusted
 }
 
 // Open implements [fs.FS].
