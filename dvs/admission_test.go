@@ -211,8 +211,16 @@ func TestOneSkill(t *testing.T) {
 		load(t, loader, one).Deactivate()
 		github(net, "/org/skills/main/one/SKILL.md", refund+"More.\n")
 		ui.decide = decline
-		if skill, err := loader.Load(t.Context(), one); skill != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused || ui.count() != 2 {
+		skill, err := loader.Load(t.Context(), one)
+		if skill != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused || ui.count() != 2 {
 			t.Errorf("%v, asked %d times", err, ui.count())
+		}
+		var refused *lookleap.VerifyError
+		if !errors.As(err, &refused) || len(refused.Verdict.Checks) != 14 {
+			t.Fatalf("%v", err)
+		}
+		if last := refused.Verdict.Checks[13]; last.Requirement != "DVS-5.2-08" || last.Status != lookleap.Failed || last.Code != lookleap.CodeConsentRefused {
+			t.Errorf("%+v", last)
 		}
 	})
 	t.Run("O56/reject-other-skill", func(t *testing.T) {
@@ -247,6 +255,34 @@ func TestOneSkill(t *testing.T) {
 			}
 		})
 	}
+	t.Run("O56/accept-redirect-in-the-directory", func(t *testing.T) {
+		net, loader, _ := world(t, dvs.Options{}, only)
+		net.Site("raw.githubusercontent.com").Redirect("/org/skills/main/one/SKILL.md", "/org/skills/main/one/v2/SKILL.md").Body("/org/skills/main/one/v2/SKILL.md", "text/markdown", refund)
+		if skill := load(t, loader, one); skill.Source != dvs.SkillOnly || skill.Root.String() != directory {
+			t.Errorf("%s, %s", skill.Source, skill.Root)
+		}
+	})
+	t.Run("O56/reject-directory-that-was-another-one", func(t *testing.T) {
+		for _, fold := range []int{0, 1} { // whether another entry ignores the case of the publisher's name
+			net := lab.ForTest(t)
+			net.Site("code.example").Body("/Org/s/SKILL.md", "text/markdown", refund)
+			host, roots := net.Host(), dvs.NewRoots(dvs.Rules{})
+			add := func(fold int) {
+				if _, err := roots.AddPlatform(dvs.Platform{Name: "code", Hosts: []string{"code.example"}, Owner: 1, Fold: fold}); err != nil {
+					t.Error(err)
+				}
+			}
+			add(0)
+			host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				add(fold)
+				return only(req)
+			}}
+			skill, err := dvs.NewLoader(host, dvs.Options{Roots: roots}).Load(t.Context(), "https://code.example/Org/s/")
+			if want := []lookleap.Code{lookleap.CodeOK, dvs.CodeNeedsRoot}[fold]; lookleap.CodeOf(err) != want || (skill == nil) != (fold == 1) {
+				t.Errorf("%d: %v", fold, err)
+			}
+		}
+	})
 	t.Run("O56/accept-reference-to-one-skill", func(t *testing.T) {
 		_, loader, ui := world(t, dvs.Options{}, only)
 		skill := load(t, loader, one)
@@ -361,6 +397,9 @@ func TestRegisterListing(t *testing.T) {
 		r, err := loader.RegisterListing(t.Context(), listing)
 		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Digest.IsZero() || r.Root.String() != "https://shop.example/" || !r.Source.Registered() || r.Verdict.OK || r.Verdict.Code != dvs.CodeNotActivated || asked(net) {
 			t.Fatal(r, err)
+		}
+		if last := r.Verdict.Checks[len(r.Verdict.Checks)-1]; last.Status != lookleap.Skipped || last.Message != "not before activation" {
+			t.Errorf("%+v", last)
 		}
 		skill, err := r.Activate(t.Context())
 		if err != nil || skill.Digest != dvs.DigestOf([]byte(refund)) || !skill.Verdict.OK || hasFinding(skill.Verdict, dvs.CodeChanged) {

@@ -349,9 +349,7 @@ func (j *judge) exchange() lookleap.Check {
 	shown := lookleap.Evidence{URL: j.skill.ServedFrom(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS}
 	if e.Failure != "" {
 		message := e.Failure.Title()
-		if e.Detail != "" {
-			shown.Text = e.Detail
-		}
+		shown.Text = e.Detail
 		if e.Failure == CodeBlockedByPolicy && e.Detail != "" {
 			message += ": " + plaintext.Line(e.Detail) // a policy that says no, or one that cannot be read
 		}

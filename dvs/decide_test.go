@@ -42,6 +42,18 @@ func goodEvidence() dvs.Evidence {
 		Received: noon, Fresh: noon.Add(time.Hour), Digest: dvs.DigestOf([]byte("x")), Content: lookleap.CodeOK}
 }
 
+// TestRecordHoldsNoSecret: the record has no user information and no query, and the caller's
+// evidence stays as it was.
+func TestRecordHoldsNoSecret(t *testing.T) {
+	claim, evidence := goodClaim(), goodEvidence()
+	const hop = "https://example.com/b/SKILL.md?secret"
+	claim.Root, evidence.Hops = "https://user:secret@example.com/", []string{hop}
+	v := dvs.Decide(claim, evidence, noon, dvs.Rules{})
+	if strings.Contains(string(v.Record), "secret") || evidence.Hops[0] != hop {
+		t.Errorf("%s of %q", v.Record, evidence.Hops)
+	}
+}
+
 // TestDecide changes one thing about a good claim and its evidence.
 func TestDecide(t *testing.T) {
 	const sha = "0123456789abcdef0123456789abcdef01234567"
@@ -160,6 +172,9 @@ func TestDecide(t *testing.T) {
 			}
 			if !v.OK && !v.Expires.IsZero() || v.OK && !v.Expires.Equal(evidence.Fresh) {
 				t.Errorf("it expires %s", v.Expires)
+			}
+			if last := v.Checks[len(v.Checks)-1]; v.OK && !last.Until.Equal(evidence.Fresh) || !strings.HasPrefix(v.Subject, "http") {
+				t.Errorf("%q is fresh until %s", v.Subject, last.Until)
 			}
 			// Judged again offline, from its JSON.
 			data, err := json.Marshal(v)

@@ -233,6 +233,25 @@ func TestCostOfReading(t *testing.T) {
 	})
 }
 
+// TestMemoryOfCopy: a copy counts its text, its URL twice and 2 KiB.
+func TestMemoryOfCopy(t *testing.T) {
+	url := "https://shop.example/" + strings.Repeat("s", 4000) + "/SKILL.md"
+	size := 2<<10 + 2*len(url) + len(refund)
+	for memory, requests := range map[int]int{size: 1, size - 1: 2} {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("*", "text/markdown", refund)
+		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Memory: memory}})
+		for range 2 {
+			if _, err := loader.Load(t.Context(), url); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := len(net.Journal().Paths("shop.example")); got != requests {
+			t.Errorf("%d bytes: %d requests, want %d", memory, got, requests)
+		}
+	}
+}
+
 // TestMemory loads skills of 512 KiB in turn, and loads the first one again.
 func TestMemory(t *testing.T) {
 	for name, c := range map[string]struct{ memory, requests int }{"reject-more-than-the-limit": {2 << 20, 2}, "accept-by-default": {0, 1}} {

@@ -38,8 +38,19 @@ func TestVerifiedFSOperations(t *testing.T) {
 		"read-dir-a-file":       {func(*testing.T) error { _, err := v.ReadDir("b/x.json"); return err }, fs.ErrInvalid},
 		"path-that-climbs":      {func(*testing.T) error { _, err := v.Open("b/../b/x.json"); return err }, fs.ErrInvalid},
 		"absolute-path":         {func(*testing.T) error { _, err := v.Stat("/b"); return err }, fs.ErrInvalid},
-		"missing":               {func(*testing.T) error { _, err := v.ReadFile("b/y.json"); return err }, fs.ErrNotExist},
-		"no-file-system":        {func(*testing.T) error { _, err := (*dvs.VerifiedFS)(nil).Open("b"); return err }, fs.ErrNotExist},
+		"list-nothing-more": {func(t *testing.T) error {
+			d := open(t, "b").(fs.ReadDirFile)
+			if all, err := d.ReadDir(-1); len(all) != 2 || err != nil {
+				t.Error(all, err)
+			}
+			if rest, err := d.ReadDir(0); len(rest) != 0 || err != nil { // of all that is left, nothing is no end
+				t.Error(rest, err)
+			}
+			_, err := d.ReadDir(1)
+			return err
+		}, io.EOF},
+		"missing":        {func(*testing.T) error { _, err := v.ReadFile("b/y.json"); return err }, fs.ErrNotExist},
+		"no-file-system": {func(*testing.T) error { _, err := (*dvs.VerifiedFS)(nil).Open("b"); return err }, fs.ErrNotExist},
 		"read-closed": {func(t *testing.T) error {
 			f := open(t, "b/x.json")
 			if err := f.Close(); err != nil {
@@ -76,6 +87,13 @@ func TestVerifiedFSOperations(t *testing.T) {
 		}
 		if n, err := f.(io.ReaderAt).ReadAt(p, 2); n != 4 || string(p) != "2345" || err != nil {
 			t.Errorf("%q, %v", p, err)
+		}
+	})
+	t.Run("accept-modes", func(t *testing.T) {
+		for name, want := range map[string]fs.FileMode{".": fs.ModeDir | 0o555, "b": fs.ModeDir | 0o555, "b/x.json": 0o444} {
+			if info, err := v.Stat(name); err != nil || info.Mode() != want {
+				t.Errorf("%s: %v, %v", name, info, err)
+			}
 		}
 	})
 	t.Run("accept-lock-in-order", func(t *testing.T) {

@@ -225,9 +225,12 @@ func TestWithdrawn(t *testing.T) {
 		if _, err := loader.Roots().Block("https://github.com/o/r/blob/v1/"); err != nil {
 			t.Fatal(err)
 		}
-		for path, blocked := range map[string]bool{"/o/r/v1/x.md": true, "/o/r/HEAD/x.md": true, "/o/r/refs/tags/v1/x.md": true, "/o/r/tags/v1/x.md": true, "/o/r.git/v1/x.md": true,
+		for path, blocked := range map[string]bool{"https://cdn.jsdelivr.net/gh/o/r": true, "https://cdn.jsdelivr.net/gh/o/r2": false, "/o/r/v1/x.md": true, "/o/r/HEAD/x.md": true, "/o/r/refs/tags/v1/x.md": true, "/o/r/tags/v1/x.md": true, "/o/r.git/v1/x.md": true,
 			"/o/r/v2/x.md": false, "/o/r/refs/x/v1/x.md": false, "/o/r/refs/heads": false, "/o/r/heads": false, "/o/r": false} {
-			target, err := skill.Resolve("https://raw.githack.com" + path)
+			if path[0] == '/' {
+				path = "https://raw.githack.com" + path
+			}
+			target, err := skill.Resolve(path)
 			if got := lookleap.CodeOf(err) == dvs.CodeBlockedRoot; got != blocked || !blocked && (err != nil || target.Access != dvs.NeedsConsent) {
 				t.Errorf("%s: %s, %v", path, target.Access, err)
 			}

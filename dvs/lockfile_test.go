@@ -126,6 +126,12 @@ func TestPublishedLock(t *testing.T) {
 	if got, _ := lock.MarshalJSON(); !bytes.Equal(got, want) {
 		t.Errorf("the publisher has\n%s\nan agent has\n%s", got, want)
 	}
+	for url, want := range map[string]dvs.Artifact{"https://example.com/a.zip": dvs.SingleFile, "https://example.com/a": dvs.SingleFile} {
+		u := must(dvs.ParseArtifactURL(url, want, dvs.Rules{}))
+		if lock, err := p.Lock(u, must(dvs.ParseTrustRoot(b.Root, dvs.Rules{})), dvs.Limits{}); err != nil || lock.Skills[0].Artifact != want {
+			t.Errorf("%s: %v, %v", url, lock, err)
+		}
+	}
 	if lock, err := p.Lock(must(dvs.ParseSkillURL(b.ID, dvs.Rules{})), must(dvs.ParseTrustRoot("https://example.net/", dvs.Rules{})), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeOutsideTrustRoot || lock != nil {
 		t.Errorf("%v, %v", lock, err)
 	}

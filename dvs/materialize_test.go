@@ -274,6 +274,15 @@ func TestDirectoryNames(t *testing.T) {
 			t.Errorf("the name of a skill that is gone was given again: %v", names)
 		}
 	})
+	t.Run("O37/accept-frozen-before-named", func(t *testing.T) {
+		lock := skillsFS(t, dvs.DVS, bank).Lock()
+		other := *lock
+		other.Skills = slices.Clone(lock.Skills)
+		other.Skills[0].Directory = "pay-other"
+		if names := directories(t, dvs.VerifiedFSOptions{Frozen: lock, Named: &other}, bank); names[bank.ID] != "pay" {
+			t.Errorf("%v", names)
+		}
+	})
 	t.Run("O37/accept-frozen-without-rival", func(t *testing.T) {
 		lock := skillsFS(t, dvs.DVS, bank, rival, thief).Lock()
 		for _, bundles := range [][]dvs.Bundle{{bank}, {bank, thief}, {thief, bank, rival}} {

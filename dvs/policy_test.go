@@ -394,6 +394,9 @@ func TestPolicy(t *testing.T) {
 		w.load(o, ok, 0)
 		w.net.Clock().Advance(2 * time.Hour)
 		w.load(o, ok, 1)
+		o.Policies[1].MaxTrust = 1
+		w.net.Clock().Advance(time.Second)
+		w.load(o, ok, 1)
 	})
 	t.Run("max-trust-of-an-approval-dated-in-the-future", func(t *testing.T) {
 		w := newTrustWorld(t)

@@ -322,6 +322,7 @@ func TestDenialReach(t *testing.T) {
 		"A32/accept-sign-of-no-revision":          {block("https://medium.com/o/x/"), "https://medium.com/o/x@y/SKILL.md", false},
 		"A32/accept-name-of-more-blanks":          {block("https://shop.example/%20/"), "https://shop.example/%20%20/SKILL.md", false},
 		"A32/reject-bucket-at-another-region":     {block("https://objectstorage.us-ashburn-1.oraclecloud.com/n/t/b/b/"), "https://objectstorage.eu-frankfurt-1.oraclecloud.com/n/t/b/b/o/SKILL.md", true},
+		"A32/reject-full-name-of-a-branch":        {block("https://github.com/o/r/blob/refs/heads/main/"), "https://github.com/o/r/blob/main/a/SKILL.md", true},
 		"A32/reject-short-name-of-a-branch":       {block("https://github.com/o/r/blob/heads/main/"), "https://github.com/o/r/blob/main/a/SKILL.md", true},
 		"A32/reject-version-of-a-scoped-package":  {block("https://unpkg.com/@org/pkg/"), "https://unpkg.com/@org/pkg@1.2.3/SKILL.md", true},
 		"A32/reject-head-of-a-mirror":             {block("https://github.com/o/r/blob/v1/"), "https://cdn.jsdelivr.net/gh/o/r/a/SKILL.md", true},
@@ -354,6 +355,8 @@ func TestDenialOfJoinedNames(t *testing.T) {
 	}{
 		"reject-publisher":                   {"https://a.example.org/evil/", at, true},
 		"accept-repository":                  {"https://a.example.org/evil/repo/", at + "repo/a.md", false},
+		"reject-host-of-a-publisher":         {"https://huggingface.co/spaces/evil/", "https://evil-x.hf.space/", true},
+		"accept-host-of-another-publisher":   {"https://huggingface.co/spaces/evil/", "https://evilx-x.hf.space/", false},
 		"accept-other-content":               {"https://b.example.org/evil/", at, false},
 		"reject-host-that-was-one-publisher": {"https://a.example.org/", at + "x/a.md", true},
 	} {
@@ -364,7 +367,7 @@ func TestDenialOfJoinedNames(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if strings.HasPrefix(name, "reject-host") { // it is blocked before the platform is known
+			if strings.HasSuffix(name, "-was-one-publisher") { // it is blocked before the platform is known
 				deny()
 			}
 			for _, p := range []dvs.Platform{platform, notes} {
@@ -372,7 +375,7 @@ func TestDenialOfJoinedNames(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if !strings.HasPrefix(name, "reject-host") {
+			if !strings.HasSuffix(name, "-was-one-publisher") {
 				deny()
 			}
 			u, err := dvs.ParseArtifactURL(c.url, dvs.SingleFile, roots.Rules())

@@ -456,6 +456,11 @@ func TestTrustRootOf(t *testing.T) {
 			t.Errorf("got %s, %s, %v", root, source, err)
 		}
 	})
+	t.Run("DVS-3.1-37/reject-file-of-a-host-of-many-names", func(t *testing.T) {
+		if _, _, err := dvs.DefaultRoot(skillURL(t, "https://web.app/SKILL.md"), dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
+			t.Error(err)
+		}
+	})
 	t.Run("DVS-3.1-37/accept-path-below-a-host-of-many-names", func(t *testing.T) {
 		root, source, err := dvs.DefaultRoot(skillURL(t, "https://web.app/bucket/s/SKILL.md"), dvs.Rules{})
 		if err != nil || root.String() != "https://web.app/bucket/" || source != dvs.Derived {

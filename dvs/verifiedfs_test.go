@@ -60,6 +60,12 @@ func TestVerifiedFS(t *testing.T) {
 		if lookleap.CodeOf(twice.Reports()[1].Err) != dvs.CodeDuplicateEntry {
 			t.Error(twice.Reports()[1].Err)
 		}
+		unverified := bundle("a", "name: c\ndescription: b\n")
+		unverified.Verdict = nil
+		twice = dvs.NewVerifiedFS([]dvs.Bundle{bundle("a", "name: a\ndescription: b\n"), unverified}, dvs.VerifiedFSOptions{})
+		if lookleap.CodeOf(twice.Reports()[1].Err) != dvs.CodeNeedsRoot {
+			t.Error(twice.Reports()[1].Err)
+		}
 	})
 	t.Run("accept-reports", func(t *testing.T) {
 		for i, want := range []string{"refund", "refund", `My "Skill"`, "nul"} {
@@ -128,6 +134,35 @@ func TestVerifiedFS(t *testing.T) {
 		data, _ := v.ReadFile("a/SKILL.md")
 		if !bytes.Contains(data, []byte("  k00: ")) || bytes.Contains(data, []byte("  k09: ")) || !bytes.Contains(data, []byte(`  version: "1"`)) {
 			t.Errorf("%.3000s", data)
+		}
+	})
+	t.Run("DVS-4.3-11/reject-keys-that-loaders-read-differently", func(t *testing.T) {
+		v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\nmetadata:\n  'null': x\n  '~': x\n  'a: b': x\n  'c # d': x\n  'e f': y\n"))
+		strictLoad(t, v, "a")
+		data, _ := v.ReadFile("a/SKILL.md")
+		if bytes.Contains(data, []byte("x")) && bytes.Contains(data, []byte(`: "x"`)) {
+			t.Errorf("%s", data)
+		}
+	})
+	t.Run("DVS-4.3-02/accept-annotations-up-to-the-limit", func(t *testing.T) {
+		header := "name: a\ndescription: b\nmetadata:\n"
+		for i := range 7 { // each needs 1024 bytes, and there is space for six of them
+			header += fmt.Sprintf("  k%d: '%s'\n", i, strings.Repeat("x", 1015))
+		}
+		v := skillsFS(t, dvs.DVS, bundle("a", header))
+		strictLoad(t, v, "a")
+		if data, _ := v.ReadFile("a/SKILL.md"); !bytes.Contains(data, []byte("  k5: ")) || bytes.Contains(data, []byte("  k6: ")) {
+			t.Errorf("%.7000s", data)
+		}
+	})
+	t.Run("DVS-4.3-02/accept-longest-description", func(t *testing.T) {
+		for n, last := range map[int]string{1023: "é", 1024: "é", 1025: "…"} {
+			v := skillsFS(t, dvs.Lenient, bundle("a", "name: a\ndescription: "+strings.Repeat("é", n)+"\n"))
+			strictLoad(t, v, "a")
+			want := strings.Repeat("é", min(n, 1024)-1) + last
+			if data, _ := v.ReadFile("a/SKILL.md"); !bytes.Contains(data, []byte(`description: "`+want+`"`)) {
+				t.Errorf("%d characters: %.3000s", n, data)
+			}
 		}
 	})
 	t.Run("immutable", func(t *testing.T) {
@@ -222,6 +257,21 @@ func TestVerifiedFSRefuses(t *testing.T) {
 			skillsFS(t, dvs.DVS, bundle("a", good, file, "x"))
 		})
 	}
+	t.Run("D08/accept-as-large-as-the-limits", func(t *testing.T) {
+		b := bundle("a", good, "x", strings.Repeat("x", 1500))
+		for size, want := range map[int]lookleap.Code{0: lookleap.CodeOK, -1: lookleap.CodeTooLarge} {
+			v := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{Limits: dvs.Limits{Resource: 1500, Total: 1500 + len(b.Files["SKILL.md"]) + size}})
+			if r := v.Reports()[0]; lookleap.CodeOf(r.Err) != want {
+				t.Errorf("%+v", r)
+			}
+		}
+	})
+	t.Run("accept-capabilities-in-the-lock", func(t *testing.T) {
+		v := skillsFS(t, dvs.DVS, bundle("a", good), bundle("b", "name: b\ndescription: b\n", "scripts/x.sh", "#!/bin/sh\ncurl https://evil.example/\n"))
+		if skills := v.Lock().Skills; skills[0].Capabilities == nil || len(skills[0].Capabilities) != 0 || len(skills[1].Capabilities) == 0 {
+			t.Errorf("%+v", skills)
+		}
+	})
 	t.Run("DVS-4.1-02/accept-example", func(t *testing.T) {
 		paths := []string{"ADVANCED.md", "REFERENCE.md", "scripts/process.py", "scripts/validate.sh", "templates/report.html", "data/schema.json"}
 		b := bundle("a", good)
