@@ -209,7 +209,16 @@ func (p *partial) remove() {
 	if p.lock != nil {
 		p.lock.Close()
 	}
-	os.RemoveAll(p.dir)
+	_ = removePartial(p.dir)
+}
+
+// removePartial removes a partial directory. The lock file goes last: by it, a later process knows
+// what this one could not remove, perhaps because too many files are open.
+func removePartial(dir string) error {
+	if err := os.RemoveAll(filepath.Join(dir, partialNew)); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
 }
 
 // moveInto moves every entry of the tree to a directory, and moves all back on an error. It writes
@@ -290,7 +299,7 @@ func removeLeftover(parent, dir string) error {
 			return err
 		}
 	}
-	return os.RemoveAll(dir)
+	return removePartial(dir)
 }
 
 // nameDirectories assigns a directory to every bundle that was not refused. Names from lockfiles
@@ -298,13 +307,13 @@ func removeLeftover(parent, dir string) error {
 // before plain names. So the result does not depend on the order of the bundles, and no skill can
 // take the directory of another.
 func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
-	n := directoryNames{taken: map[string]string{}, given: map[string]string{}}
+	n := directoryNames{taken: map[string]bool{}, given: map[string]string{}}
 	for _, lock := range locks {
 		if lock == nil {
 			continue
 		}
 		for _, s := range lock.Skills {
-			if n.given[s.URL] == "" && isDirectoryName(s.Directory) && n.take(s.Directory, s.URL) {
+			if n.given[s.URL] == "" && isDirectoryName(s.Directory) && n.take(s.Directory) {
 				n.given[s.URL] = s.Directory
 			}
 		}
@@ -327,7 +336,7 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 			plain := directoryName(p.skill.Name)
 			switch {
 			case alone != (same[plain] == 1):
-			case alone && n.take(plain, p.ID):
+			case alone && n.take(plain):
 				p.report.Directory = plain
 			default:
 				p.report.Directory = n.derive(plain, p.ID)
@@ -340,16 +349,17 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 	}
 }
 
-// directoryNames are the names that are in use, with the URLs of their skills.
-type directoryNames struct{ taken, given map[string]string }
+// directoryNames are the names that are in use, and those from lockfiles by the URLs of their skills.
+type directoryNames struct {
+	taken map[string]bool
+	given map[string]string
+}
 
-// take takes a name for a skill, unless another one has it.
-func (n *directoryNames) take(directory, id string) bool {
-	if owner, ok := n.taken[directory]; ok && owner != id {
-		return false
-	}
-	n.taken[directory] = id
-	return true
+// take takes a name, unless another skill has it.
+func (n *directoryNames) take(directory string) bool {
+	free := !n.taken[directory]
+	n.taken[directory] = true
+	return free
 }
 
 // derive takes the shortest free name that ends with a part of the digest of the skill's URL; "" if
@@ -358,8 +368,8 @@ func (n *directoryNames) derive(plain, id string) string {
 	digest := DigestOf([]byte(id))
 	for size := 6; size < len(digest); size++ {
 		suffix := fmt.Sprintf("-%x", digest[:size])
-		directory := strings.TrimRight(plain[:max(0, min(len(plain), maxName-len(suffix)))], "-") + suffix
-		if len(directory) <= maxName && directory[0] != '-' && n.take(directory, id) {
+		directory := strings.TrimRight(plain[:min(len(plain), maxName-len(suffix))], "-") + suffix
+		if n.take(directory) {
 			return directory
 		}
 	}
@@ -367,7 +377,7 @@ func (n *directoryNames) derive(plain, id string) string {
 }
 
 // isDirectoryName reports whether a name is one that directoryName makes.
-func isDirectoryName(name string) bool { return len(name) <= maxName && name == directoryName(name) }
+func isDirectoryName(name string) bool { return name == directoryName(name) }
 
 // directoryName makes the name of a skill's directory: one that strict loaders
 // accept as a name too. Of a name that is one already, it is that name.

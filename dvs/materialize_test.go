@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,8 +63,25 @@ func TestMaterialize(t *testing.T) {
 		}
 	})
 	t.Run("D07/reject-without-parent", func(t *testing.T) {
-		if err := v.Materialize(filepath.Join(t.TempDir(), "x", "y")); err == nil {
-			t.Error("accepted")
+		parent := filepath.Join(t.TempDir(), "x")
+		var refused *lookleap.Error
+		if err := v.Materialize(filepath.Join(parent, "y")); !errors.As(err, &refused) || refused.Code != lookleap.CodeIO || refused.Subject != parent {
+			t.Errorf("got %+v", refused)
+		}
+	})
+	t.Run("D07/reject-file-in-the-way", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for dir, says := range map[string]string{file: "the path is a file, not a directory", filepath.Join(file, "skills"): "the skills could not be written"} {
+			var refused *lookleap.Error
+			if err := v.Materialize(dir); !errors.As(err, &refused) || refused.Code != lookleap.CodeIO || refused.Message != says || refused.Subject != dir {
+				t.Errorf("got %+v", refused)
+			}
+		}
+		if data, err := os.ReadFile(file); string(data) != "mine" {
+			t.Error(err)
 		}
 	})
 }
@@ -272,6 +290,24 @@ func TestDirectoryNames(t *testing.T) {
 		}
 		if names = directories(t, dvs.VerifiedFSOptions{Named: before}, rival); names[rival.ID] == "pay" {
 			t.Errorf("the name of a skill that is gone was given again: %v", names)
+		}
+	})
+	t.Run("O37/accept-any-order-of-bundles", func(t *testing.T) {
+		lock := skillsFS(t, dvs.DVS, bank).Lock() // it has the name of the rival, who gets that of the thief
+		id := dvs.DigestOf([]byte(rival.ID))
+		thief := bundle("a-thief", "name: pay-"+fmt.Sprintf("%x", id[:6])+"\ndescription: b\n")
+		one := directories(t, dvs.VerifiedFSOptions{Named: lock}, thief, rival)
+		if two := directories(t, dvs.VerifiedFSOptions{Named: lock}, rival, thief); !maps.Equal(one, two) || one[thief.ID] != "pay-"+fmt.Sprintf("%x", id[:6]) {
+			t.Errorf("%v, then %v", one, two)
+		}
+	})
+	t.Run("O37/accept-names-of-other-letters", func(t *testing.T) {
+		long := strings.Repeat("a", 64)
+		for name, want := range map[string]string{"東京": "skill", "'!" + long + "'": long} {
+			v := skillsFS(t, dvs.Lenient, bundle("x", "name: "+name+"\ndescription: b\n"))
+			if r := v.Reports()[0]; r.Directory != want {
+				t.Errorf("%q", r.Directory)
+			}
 		}
 	})
 	t.Run("O37/accept-frozen-before-named", func(t *testing.T) {
