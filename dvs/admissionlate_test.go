@@ -428,3 +428,44 @@ func TestHopDeniedLater(t *testing.T) {
 		t.Errorf("%v, %+v", err, no)
 	}
 }
+
+// TestDirectoryThatWasAnotherOne: the user agrees to one skill without its root, and meanwhile the
+// program says that the platform ignores the case of a publisher's name.
+func TestDirectoryThatWasAnotherOne(t *testing.T) {
+	for _, fold := range []int{0, 1} { // whether another entry ignores the case of the publisher's name
+		net := lab.ForTest(t)
+		net.Site("code.example").Body("/Org/s/SKILL.md", "text/markdown", refund)
+		host, roots := net.Host(), dvs.NewRoots(dvs.Rules{})
+		add := func(fold int) {
+			if _, err := roots.AddPlatform(dvs.Platform{Name: "code", Hosts: []string{"code.example"}, Owner: 1, Fold: fold}); err != nil {
+				t.Error(err)
+			}
+		}
+		add(0)
+		host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			add(fold)
+			return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
+		}}
+		skill, err := dvs.NewLoader(host, dvs.Options{Roots: roots}).Load(t.Context(), "https://code.example/Org/s/")
+		if want := []lookleap.Code{lookleap.CodeOK, dvs.CodeNeedsRoot}[fold]; lookleap.CodeOf(err) != want || (skill == nil) != (fold == 1) {
+			t.Errorf("%d: %v", fold, err)
+		}
+	}
+}
+
+// TestResumeWhereTheURLIsNone: a plan whose URL the resuming process refuses is not used up.
+func TestResumeWhereTheURLIsNone(t *testing.T) {
+	w := newTrustWorld(t)
+	host := w.net.Host()
+	host.Prompter = &prompter{decide: suspend}
+	lax := dvs.NewLoader(host, dvs.Options{Roots: dvs.NewRoots(dvs.Rules{AllowQuery: true})})
+	_, err := lax.Load(t.Context(), trustedAt+"?v=1")
+	p := pendingOf(t, err)
+	decision, _ := agree(p.Request)
+	if got, err := dvs.NewLoader(host, dvs.Options{}).Resume(t.Context(), p.State, decision); got != nil || lookleap.CodeOf(err) != dvs.CodeQueryInSkillURL {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := lax.Resume(t.Context(), p.State, decision); err != nil || got.Loaded.ID.String() != trustedAt+"?v=1" {
+		t.Errorf("%v, %v", got, err)
+	}
+}

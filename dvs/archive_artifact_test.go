@@ -383,6 +383,21 @@ func TestForeignListing(t *testing.T) {
 			t.Errorf("%d prompts", w.ui.count())
 		}
 	})
+	t.Run("DVS-3.2-19/accept-what-is-sent-and-to-whom", func(t *testing.T) {
+		w := build(t, agree)
+		const url = "https://cdn.example/s/a/SKILL.md"
+		unpinned := w.listed[0]
+		unpinned.Digest = dvs.Digest{}
+		for i, pin := range []string{" with the digest " + digestOf(refund), ""} {
+			if _, err := w.loader.LoadListing(t.Context(), []dvs.Listing{w.listed[0], unpinned}[i]); err != nil {
+				t.Fatal(err)
+			}
+			item := w.ui.asked[i].Items[0]
+			if item.Recipient != "cdn.example" || item.Digest != lookleap.Digest([]byte(url)) || item.Summary != `ask for "`+url+`", and use its instructions, which were not read yet; "https://shop.example" lists it`+pin {
+				t.Errorf("%+v", item)
+			}
+		}
+	})
 	t.Run("DVS-3.2-19/reject-other-digest-than-agreed-to", func(t *testing.T) {
 		w := build(t, agree)
 		other := w.listed[0]

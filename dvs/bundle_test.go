@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -43,6 +44,36 @@ func TestBundle(t *testing.T) {
 		}
 		if err := v.Lock().Verify(b); err != nil {
 			t.Error(err)
+		}
+	})
+	t.Run("reject-what-was-changed", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			change func(*dvs.Bundle)
+			code   lookleap.Code
+			says   string
+		}{
+			"root":  {func(b *dvs.Bundle) { b.Root = "https://shop.example/s/" }, dvs.CodeNeedsRoot, "another trust root"},
+			"url":   {func(b *dvs.Bundle) { b.ID = "https://shop.example/s/b/SKILL.md" }, dvs.CodeNeedsRoot, "another trust root or URL"},
+			"entry": {func(b *dvs.Bundle) { b.Files["SKILL.md"] = []byte(refund) }, dvs.CodeDigestMismatch, ""},
+		} {
+			for _, checks := range []bool{true, false} { // whether the verdict says what was verified
+				b, err := skill.Bundle(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.change(&b)
+				v := *b.Verdict
+				b.Verdict, v.Subject = &v, b.ID
+				says := cmp.Or(c.says, "SKILL.md is not the file that was verified")
+				if !checks {
+					v.Checks = nil
+					says = cmp.Or(c.says, "the file is not the one that was fetched")
+				}
+				r := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Reports()[0]
+				if lookleap.CodeOf(r.Err) != c.code || !strings.Contains(r.Err.Error(), says) {
+					t.Errorf("%s, %t: %v", name, checks, r.Err)
+				}
+			}
 		}
 	})
 	t.Run("accept-what-is-named", func(t *testing.T) {

@@ -2,8 +2,10 @@ package dvs_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -231,6 +233,40 @@ func TestCostOfReading(t *testing.T) {
 			t.Errorf("%d references", len(found))
 		}
 	})
+}
+
+// TestAskedAgain loads a skill again after an hour, and counts the requests.
+func TestAskedAgain(t *testing.T) {
+	const at = "/s/a/SKILL.md"
+	tagged := func(tag, body string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", tag)
+			lab.Body("text/markdown", body).ServeHTTP(w, r)
+		})
+	}
+	for name, c := range map[string]struct {
+		first, then http.Handler
+		code        lookleap.Code
+	}{
+		"accept-changed":         {tagged(`"1"`, refund), tagged(`"2"`, refund+"More.\n"), lookleap.CodeOK},
+		"reject-304-of-nothing":  {lab.Body("text/markdown", refund), lab.Status(304), lookleap.CodeBadStatus},
+		"accept-404-is-not-kept": {lab.Status(404, "Cache-Control", "max-age=86400"), lab.Body("text/markdown", refund), lookleap.CodeOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			site := net.Site("shop.example").Handle(at, c.first)
+			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+			_, _ = loader.Load(t.Context(), "https://shop.example"+at)
+			net.Clock().Advance(time.Hour)
+			site.Handle(at, c.then)
+			if _, err := loader.Load(t.Context(), "https://shop.example"+at); lookleap.CodeOf(err) != c.code {
+				t.Error(err)
+			}
+			if sent := net.Journal().Paths("shop.example"); len(sent) != 2 {
+				t.Errorf("%d requests", len(sent))
+			}
+		})
+	}
 }
 
 // TestMemoryOfCopy: a copy counts its text, its URL twice and 2 KiB.

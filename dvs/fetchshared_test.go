@@ -172,6 +172,21 @@ func TestSharedCopies(t *testing.T) {
 			})
 		}
 	})
+	t.Run("is-looked-for-again-in-a-minute", func(t *testing.T) {
+		f := world(t, http.Header{"Cache-Control": {"max-age=3600"}})
+		load(t, process(t, f, "https://shop.example/"))
+		second := process(t, f, "https://shop.example/")
+		load(t, second)
+		if err := f.cache.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []int{1, 2} {
+			if load(t, second); asked(f) != want {
+				t.Errorf("asked %d times, want %d", asked(f), want)
+			}
+			f.Clock().Advance(61 * time.Second)
+		}
+	})
 	t.Run("expires-before-it-is-looked-for-again", func(t *testing.T) {
 		f := world(t, http.Header{"Cache-Control": {"max-age=30"}})
 		load(t, process(t, f, "https://shop.example/"))

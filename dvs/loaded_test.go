@@ -220,6 +220,17 @@ func TestWithdrawn(t *testing.T) {
 			}
 		}
 	})
+	t.Run("DVS-5.1-04/reject-external-with-its-reason", func(t *testing.T) {
+		_, _, _, skill := scriptWorld(t, &prompter{decide: decline})
+		_, err := skill.Resource(t.Context(), "https://other.example/x.md")
+		var refused *lookleap.VerifyError
+		if !errors.As(err, &refused) || !errors.Is(err, lookleap.ErrConsentRefused) || len(refused.Verdict.Checks) != 1 {
+			t.Fatal(err)
+		}
+		if c := refused.Verdict.Checks[0]; c.Requirement != "DVS-5.1-04" || c.Code != dvs.CodeOutsideTrustRoot || c.Status != lookleap.Failed {
+			t.Errorf("%+v", c)
+		}
+	})
 	t.Run("O45/reject-revision-at-a-proxy", func(t *testing.T) {
 		_, _, loader, skill := scriptWorld(t, &prompter{decide: agree})
 		if _, err := loader.Roots().Block("https://github.com/o/r/blob/v1/"); err != nil {

@@ -92,6 +92,18 @@ var storeUses = map[string]func(w *trustWorld) func() error{
 		}
 		return w.loading(strings.Replace(platformSkill, "/a/", "/b/", 1))
 	},
+	"load-what-another-origin-lists": func(w *trustWorld) func() error {
+		index := `{"$schema":"` + dvs.IndexSchema + `","skills":[{"name":"a","type":"skill-md","description":"d","url":"https://shop.example/s/a/SKILL.md","digest":"` +
+			digestOf(string(skillText("Ask for the order number.\n"))) + `"}]}`
+		listed, err := dvs.ParseIndex([]byte(index), "https://hub.example/.well-known/agent-skills/index.json", dvs.Rules{}, dvs.Limits{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return func() error {
+			_, err := w.process(dvs.Options{}).LoadListing(w.t.Context(), listed.Skills[0])
+			return err
+		}
+	},
 	"load-suspended": func(w *trustWorld) func() error {
 		decide := w.user.decide
 		w.user.decide = func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
@@ -200,6 +212,18 @@ func withFault(t *testing.T, setUp func(*trustWorld) func() error, f fault, n in
 	w.events.Take()
 	err = use()
 	return store.calls, w.events.Has(dvs.CodeTrustNotKept), err
+}
+
+// TestStoreBeforeFeeds: of a store and a feed that both cannot be read, the store is reported.
+func TestStoreBeforeFeeds(t *testing.T) {
+	w := newTrustWorld(t)
+	w.store = &faultStore{TrustStore: w.store, at: 1, fault: func() ([]byte, error) { return nil, fs.ErrPermission }}
+	feeds := []dvs.FeedOptions{{URL: "http://shop.example/feed.json"}}
+	for _, want := range []lookleap.Code{dvs.CodeTrustStore, dvs.CodeFeedStale} { // only the first call of the store fails
+		if _, err := w.process(dvs.Options{Feeds: feeds}).Load(t.Context(), trustedAt); lookleap.CodeOf(err) != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }
 
 // TestTrustStoreFaults lets each call of a store fail, one at a time, while the store is used. A
