@@ -469,3 +469,22 @@ func TestResumeWhereTheURLIsNone(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
+
+// TestVerdictThatWasShown: a skill has the verdict that the user saw, however long they took.
+func TestVerdictThatWasShown(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+	host, user := net.Host(), new(prompter)
+	host.Prompter = user
+	user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		net.Clock().Advance(time.Minute)
+		return agree(req)
+	}
+	skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+	if err != nil || user.count() != 1 {
+		t.Fatal(err)
+	}
+	if shown := user.asked[0].Verdict; !skill.Verdict.CheckedAt.Equal(shown.CheckedAt) || skill.Verdict.String() != shown.String() {
+		t.Errorf("loaded with\n%s\nshown with\n%s", skill.Verdict, shown)
+	}
+}

@@ -1,6 +1,9 @@
 package dvs_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -314,5 +317,56 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%d requests for the first skill, want %d", got, c.requests)
 			}
 		})
+	}
+}
+
+// halfResolver fails for one type of record.
+type halfResolver struct {
+	lookleap.Resolver
+	fails lookleap.RRType
+}
+
+func (r halfResolver) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+	if t == r.fails {
+		return nil, errors.New("no answer")
+	}
+	answer, err := r.Resolver.Lookup(ctx, name, t)
+	if err == nil && t == lookleap.TypeAAAA {
+		short := *answer
+		short.TTL = 20 * time.Second
+		return &short, nil
+	}
+	return answer, err
+}
+
+// TestNamesOfEvidence: a name is as secure as the weakest of its answers, and counts for the shortest
+// of their times.
+func TestNamesOfEvidence(t *testing.T) {
+	for fails, c := range map[lookleap.RRType]struct {
+		state lookleap.DNSSEC
+		ttl   time.Duration
+		code  lookleap.Code
+	}{
+		0:                 {lookleap.Secure, 20 * time.Second, lookleap.CodeOK},
+		lookleap.TypeAAAA: {lookleap.Indeterminate, 50 * time.Second, dvs.CodeDNSSECInsecure},
+	} {
+		net := lab.ForTest(t)
+		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+		net.Name("shop.example").DNSSEC(lookleap.Secure).TTL(50 * time.Second)
+		host := net.Host()
+		host.Resolver = halfResolver{host.Resolver, fails}
+		for secure, want := range map[bool]lookleap.Code{false: lookleap.CodeOK, true: c.code} {
+			skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), RequireSecure: secure}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+			if lookleap.CodeOf(err) != want {
+				t.Errorf("%d: %v", fails, err)
+			}
+			if err != nil {
+				continue
+			}
+			var e struct{ Evidence dvs.Evidence }
+			if err := json.Unmarshal(skill.Verdict.Record, &e); err != nil || len(e.Evidence.Names) != 1 || e.Evidence.Names[0].DNSSEC != c.state || e.Evidence.Names[0].TTL != c.ttl {
+				t.Errorf("%+v, %v", e.Evidence.Names, err)
+			}
+		}
 	}
 }

@@ -112,13 +112,11 @@ func (r *lockReader) only(v strictjson.Value, names ...string) {
 	}
 }
 
-func (r *lockReader) digest(v strictjson.Value, name string) (d Digest) {
+func (r *lockReader) digest(v strictjson.Value, name string) Digest {
 	text := r.text(v, name)
-	if r.err == nil {
-		var err error
-		if d, err = ParseDigest(text); err != nil {
-			r.refuse(v, name, "the digest is invalid", "write sha256: and 64 lower-case hex digits")
-		}
+	d, err := ParseDigest(text)
+	if err != nil {
+		r.refuse(v, name, "the digest is invalid", "write sha256: and 64 lower-case hex digits")
 	}
 	return d
 }

@@ -228,6 +228,37 @@ func TestLockfileFormat(t *testing.T) {
 	}
 }
 
+// TestLockfileSays holds what people read when a lockfile is refused or differs.
+func TestLockfileSays(t *testing.T) {
+	lock := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n", "x.json", "{}")).Lock()
+	good := string(must(lock.MarshalJSON()))
+	for name, c := range map[string]struct{ before, after, message, fix string }{
+		"unsafe-path":   {`"path":"x.json"`, `"path":"/x"`, "the path does not lead", "write a relative path with slashes, without . and .."},
+		"no-url":        {`"url":"https://example.com/s/a/SKILL.md",`, ``, "url", ""},
+		"no-skills":     {good[strings.Index(good, `,"skills"`):], "}", "skills", ""},
+		"not-canonical": {`"url":"https://example.com/s/a/`, `"url":"https://EXAMPLE.com/s/a/`, "not the canonical URL", "write https://example.com/s/a/SKILL.md"},
+		"no-root":       {`"trustRoot":"https://example.com/"`, `"trustRoot":""`, "not a canonical trust root", "write a canonical https URL"},
+	} {
+		_, err := dvs.ParseLockfile([]byte(strings.Replace(good, c.before, c.after, 1)))
+		var e *lookleap.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Message, c.message) || c.fix != "" && e.Fix != c.fix {
+			t.Errorf("%s: %q, %q", name, e.Message, e.Fix)
+		}
+	}
+	files := map[string][]byte{"SKILL.md": nil, "x.json": []byte("[]")}
+	found, locked := dvs.DigestOf(files["x.json"]).String(), dvs.DigestOf([]byte("{}")).String()
+	files["SKILL.md"] = bundle("a", "name: a\ndescription: b\n").Files["SKILL.md"]
+	changes := lock.Skills[0].Changes(files)
+	if want := "the file has the digest " + found + ", the lockfile says " + locked; len(changes) != 1 || changes[0].Message != want {
+		t.Errorf("%+v", changes)
+	}
+	delete(files, "x.json")
+	var e *lookleap.Error
+	if err := lock.Skills[0].VerifyWritten(map[string][]byte{}); !errors.As(err, &e) || e.Message != "a file of the lockfile is not there" || e.Fix == e.Message {
+		t.Error(err)
+	}
+}
+
 // TestLockfileOrder holds the order of a lockfile, and the bounds of one skill.
 func TestLockfileOrder(t *testing.T) {
 	digest := dvs.DigestOf(nil)
@@ -256,6 +287,9 @@ func TestLockfileOrder(t *testing.T) {
 		}
 		if unsorted.Skills[0].Directory != "b" || unsorted.Skills[0].Files[0].Path != "x" {
 			t.Error("writing changed the lockfile")
+		}
+		if unsorted.Skills[0].Capabilities[0].Kind != dvs.CapabilityURL {
+			t.Error("writing changed the capabilities")
 		}
 	})
 	t.Run("O68/accept-read-in-order", func(t *testing.T) {

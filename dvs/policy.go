@@ -284,12 +284,10 @@ func (g *governor) declared(d Declared, u SkillURL, rules Rules) Declared {
 	if d.Source == ByUser || g.registrar == RegisterPolicy {
 		d.Root, d.Source, _ = DefaultRoot(u, rules)
 	}
-	if g.registrar == RegisterPolicy {
-		for _, c := range g.compiled {
-			for _, root := range c.allow {
-				if c.Register == RegisterPolicy && root.Covers(u) && (!d.Source.Registered() || len(root.String()) > len(d.Root.String())) {
-					d.Root, d.Source = root, ByHost
-				}
+	for _, c := range g.compiled {
+		for _, root := range c.allow {
+			if c.Register == RegisterPolicy && root.Covers(u) && (!d.Source.Registered() || len(root.String()) > len(d.Root.String())) {
+				d.Root, d.Source = root, ByHost
 			}
 		}
 	}

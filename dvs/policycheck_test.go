@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestPolicyCheck judges a skill by its URL, and refuses policies that cannot be applied.
@@ -177,6 +179,48 @@ func TestPolicySentences(t *testing.T) {
 			t.Error(r, err)
 		}
 	})
+}
+
+// TestRegistrarText writes and reads who may register roots.
+func TestRegistrarText(t *testing.T) {
+	for i, name := range []string{"user", "program", "policy"} {
+		var r dvs.Registrar
+		if err := r.UnmarshalText([]byte(name)); err != nil || r != dvs.Registrar(i) || r.String() != name {
+			t.Errorf("%s: %s, %v", name, r, err)
+		}
+	}
+	r := dvs.RegisterProgram
+	if err := r.UnmarshalText([]byte("moon")); lookleap.CodeOf(err) != lookleap.CodeUsage || r != dvs.RegisterProgram {
+		t.Errorf("%s, %v", r, err)
+	}
+	if s := dvs.Registrar(3).String(); s != "policy" {
+		t.Error(s) // the strictest one
+	}
+	if s := (&dvs.Policy{MaxTrust: 1}).Sentences(); !slices.Contains(s, "The user is asked again 1ns after an approval.") {
+		t.Errorf("%q", s)
+	}
+	cause := errors.New("the disk is gone")
+	if err := dvs.UnreadablePolicy("x", cause).Check(skillURL(t, trustedAt), dvs.Rules{}); !errors.Is(err, cause) {
+		t.Error(err)
+	}
+}
+
+// TestPinOfCaller: where a policy pins a digest, the commit that the caller knows counts as well.
+func TestPinOfCaller(t *testing.T) {
+	const sha = "0123456789abcdef0123456789abcdef01234567"
+	const at = "https://github.com/example-org/skills/blob/main/a/SKILL.md"
+	net := lab.ForTest(t)
+	github(net, "/example-org/skills/main/a/SKILL.md", refund).Body("/example-org/skills/"+sha+"/a/ADVANCED.md", "text/plain", "x\n")
+	policy := &dvs.Policy{Pins: []dvs.PolicyPin{{Skill: at, Pin: dvs.Pin{Digest: dvs.DigestOf([]byte(refund))}}}}
+	for commit, want := range map[string]lookleap.Code{sha: lookleap.CodeOK, "": dvs.CodeCommitRef} {
+		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Policies: []*dvs.Policy{policy}}).LoadPinned(t.Context(), at, dvs.Pin{Commit: commit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skill.Resource(t.Context(), "https://github.com/example-org/skills/blob/"+sha+"/a/ADVANCED.md"); lookleap.CodeOf(err) != want {
+			t.Errorf("%q: %v", commit, err)
+		}
+	}
 }
 
 // TestPolicyRegistrars has roots that the program, the user and two policies declare. Where only
