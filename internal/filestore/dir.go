@@ -214,7 +214,7 @@ func parseRecord(data []byte) (key string, value []byte, err error) {
 	head, rest, ok := bytes.Cut(data, []byte("\n"))
 	var keyLen, valueLen int
 	var sum []byte
-	if n, err := fmt.Sscanf(string(head)+"\n", recordForm, &keyLen, &valueLen, &sum); !ok || n != 3 || err != nil {
+	if _, err := fmt.Sscanf(string(head)+"\n", recordForm, &keyLen, &valueLen, &sum); !ok || err != nil {
 		return "", nil, ErrDamaged
 	}
 	if keyLen < 0 || keyLen > len(rest) || valueLen != len(rest)-keyLen ||

@@ -79,7 +79,7 @@ func (l *Lock) try() (bool, error) {
 	if serr != nil {
 		return false, errors.Join(serr, Unlock(l.file))
 	}
-	if err == nil && os.SameFile(at, mine) {
+	if os.SameFile(at, mine) { // a missing file is not the same
 		return true, nil
 	}
 	next, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

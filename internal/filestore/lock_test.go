@@ -3,10 +3,12 @@ package filestore
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 func open(t *testing.T, path string) *Lock {
@@ -78,4 +80,156 @@ func TestReplace(t *testing.T) {
 	if _, err := os.Stat(temporary); err == nil {
 		t.Error("the temporary file is still there")
 	}
+}
+
+// TestLockRefuses has locks that cannot be taken. What the lock protects does not run, and the lock is
+// free again.
+func TestLockRefuses(t *testing.T) {
+	if l, err := Open(t.TempDir()); l != nil || err == nil {
+		t.Error("a directory is a lock")
+	}
+	run := func(t *testing.T, l *Lock, ctx context.Context) error {
+		t.Helper()
+		ran := false
+		err := l.With(ctx, func() error { ran = true; return nil })
+		if ran {
+			t.Error("it ran without the lock")
+		}
+		return err
+	}
+	t.Run("ended", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := run(t, open(t, filepath.Join(t.TempDir(), "x.lock")), ctx); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	t.Run("closed", func(t *testing.T) {
+		l := open(t, filepath.Join(t.TempDir(), "x.lock"))
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(t, l, t.Context()); err == nil {
+			t.Error("a closed lock was taken")
+		}
+		if err := l.Close(); !errors.Is(err, os.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	t.Run("directory-is-gone", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "store")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		l := open(t, filepath.Join(dir, "x.lock"))
+		if err := os.RemoveAll(dir); err != nil {
+			t.Skip(err)
+		}
+		if err := run(t, l, t.Context()); !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+		if err := os.WriteFile(dir, nil, 0o600); err != nil { // the path of the lock leads through a file
+			t.Fatal(err)
+		}
+		if err := run(t, l, t.Context()); err == nil || errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+		if free, err := TryLock(l.file); !free || err != nil {
+			t.Error("it is still held:", err)
+		}
+	})
+	t.Run("system-says-yes-to-a-closed-file", func(t *testing.T) {
+		l := open(t, filepath.Join(t.TempDir(), "x.lock"))
+		_ = l.file.Close()
+		current = agreeing{free: true}
+		defer func() { current = native{} }()
+		if err := run(t, l, t.Context()); !errors.Is(err, os.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	t.Run("own-error", func(t *testing.T) {
+		l := open(t, filepath.Join(t.TempDir(), "x.lock"))
+		if err := l.With(t.Context(), func() error { return errFault }); !errors.Is(err, errFault) {
+			t.Error(err)
+		}
+		if free, err := TryLock(l.file); !free || err != nil {
+			t.Error("it is still held:", err)
+		}
+	})
+}
+
+// agreeing is a system in which each lock is free, or none is.
+type agreeing struct {
+	native
+	free  bool
+	tries *int
+}
+
+func (a agreeing) tryLock(*os.File) (bool, error) {
+	if a.tries != nil {
+		*a.tries++
+	}
+	return a.free, nil
+}
+
+func (agreeing) unlock(*os.File) error { return nil }
+
+// TestLockWaits: a caller waits until its context ends, and asks less and less often.
+func TestLockWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, tries := open(t, filepath.Join(t.TempDir(), "x.lock")), 0
+		current = agreeing{tries: &tries}
+		defer func() { current = native{} }()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := l.With(ctx, func() error { t.Error("it ran without the lock"); return nil }); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if tries < 20 || tries > 30 { // after 1, 2, 4, 8, 16 and 32 ms, then each 50 ms
+			t.Errorf("%d tries in a second", tries)
+		}
+	})
+}
+
+// TestReplaceFails: after an error the file is as it was, and the temporary file is gone.
+func TestReplaceFails(t *testing.T) {
+	dir := t.TempDir()
+	path, temporary := filepath.Join(dir, "x"), filepath.Join(dir, ".new")
+	if err := Replace(path, temporary, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(path, filepath.Join(dir, "none", ".new"), []byte("c")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	current = readOnly{}
+	err := Replace(path, temporary, []byte("a"), []byte("b"))
+	current = native{}
+	if err == nil {
+		t.Error("written to a file that is open for reading")
+	}
+	failing(t, "rename")
+	if err := Replace(path, temporary, []byte("c")); !errors.Is(err, errFault) {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "old" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	if _, err := os.Stat(temporary); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the temporary file is still there:", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	if again, err := regular(f, nil); again != nil || !errors.Is(err, os.ErrClosed) {
+		t.Error("a closed file is regular:", err)
+	}
+}
+
+// readOnly is a system that opens each file for reading.
+type readOnly struct{ native }
+
+func (readOnly) open(path string, _ int, _ fs.FileMode) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
 }
