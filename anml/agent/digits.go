@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"iter"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -279,3 +281,109 @@ func number(digits string, base, bits int) (n uint64, ok bool) {
 	}
 	return n, digits != ""
 }
+
+// numberWords returns the rows of a text in which numbers are words or Han digits, as digits: "four
+// two five three" and "four thousand two hundred and fifty-three" as those of 4253. A row has at
+// least [wholeLen] such digits. Numbers and single letters may stand among them.
+func numberWords(text string) string {
+	var rows, row []string
+	var before string // the digits of the word before
+	digits, scaled := 0, false
+	end := func() {
+		if digits >= wholeLen {
+			rows = append(rows, row...)
+		}
+		row, before, digits, scaled = row[:0], "", 0, false
+	}
+	for word := range wordsAndHan(text) {
+		number := numberOf(word)
+		switch {
+		case number == scaleNumber:
+			scaled = true
+			continue
+		case scaled && word == "and":
+			continue
+		case len(before) == 2 && before[1] == '0' && len(number) == 1 && number != "0":
+			row[len(row)-1] = before[:1] + number // forty-two
+		case number != "":
+			row = append(row, number)
+			digits += len(number)
+		case len(word) == 1 || '0' <= word[0] && word[0] <= '9':
+			row = append(row, word)
+		default:
+			end()
+			continue
+		}
+		before, scaled = number, false
+	}
+	end()
+	return strings.Join(rows, " ")
+}
+
+// wordsAndHan yields the words of a text, and each character of Chinese and Japanese by itself.
+func wordsAndHan(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from := 0
+		for i := 0; i < len(text); {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if r < firstHan && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+				i += size
+				continue
+			}
+			if from < i && !yield(text[from:i]) || r >= firstHan && !yield(text[i:i+size]) {
+				return
+			}
+			i += size
+			from = i
+		}
+		if from < len(text) {
+			yield(text[from:])
+		}
+	}
+}
+
+// firstHan is the Han zero, the first of the Han digits.
+const firstHan = '〇'
+
+// scaleNumber stands for a word that only says of what a digit is the number, such as "hundred".
+const scaleNumber = "x"
+
+// numberOf returns the digits of a number word or Han digit, or "".
+func numberOf(word string) string {
+	var lower [len("seventeen")]byte
+	if len(word) > len(lower) {
+		return ""
+	}
+	for i := range len(word) {
+		lower[i] = word[i]
+		if 'A' <= word[i] && word[i] <= 'Z' {
+			lower[i] |= 0x20
+		}
+	}
+	return numbersByWord[string(lower[:len(word)])]
+}
+
+// numbersByWord has the digits of several languages, the numbers of two digits in English, and the
+// Han digits of everyday and of contracts.
+var numbersByWord = func() map[string]string {
+	numbers := make(map[string]string)
+	for _, list := range [...]string{
+		"zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
+		"oh un deux trois quatre cinq six sept huit neuf", "zéro une", "null eins zwei drei vier fünf sechs sieben acht neun", "- - zwo",
+		"cero uno dos tres cuatro cinco seis siete ocho nueve", "- um dois três quatro cinco seis sete oito nove", "- - duas",
+		"- uno due tre quattro cinque sei sette otto nove", "nul een twee drie vier vijf zes zeven acht negen",
+		"〇 一 二 三 四 五 六 七 八 九", "零 壹 贰 叁 肆 伍 陆 柒 捌 玖", "- - 貳 參 - - 陸",
+	} {
+		for n, word := range strings.Fields(list) {
+			numbers[word] = strconv.Itoa(n)
+		}
+	}
+	for n, word := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety") {
+		numbers[word] = strconv.Itoa(10 * (n + 2))
+	}
+	for _, word := range [...]string{"hundred", "thousand", "十", "百", "千"} {
+		numbers[word] = scaleNumber
+	}
+	delete(numbers, "-")
+	return numbers
+}()

@@ -62,6 +62,7 @@ var decoders = [...]func(string) string{
 	escapes,
 	quotedPrintable,
 	punycode,
+	numberWords,
 	hiddenDecoders[0], hiddenDecoders[1], hiddenDecoders[2], hiddenDecoders[3], hiddenDecoders[4],
 	digitRuns(base64Digits, 6), digitsJoined(base64Digits, 6),
 	digitRuns(base32Digits, 5), digitsJoined(base32Digits, 5),

@@ -99,6 +99,7 @@ func TestReadings(t *testing.T) {
 		"surrogate":     `\ud835\uddf5\ud835\uddee\ud835\ude06 fever`, "mathbold": "𝗵𝗮𝘆 𝗳𝗲𝘃𝗲𝗿", "circled": "ⓗⓐⓨ ⓕⓔⓥⓔⓡ", "combining": "h\u0336a\u0336y\u0336 f\u0336e\u0336ver", "regional": "🇭🇦🇾 🇫🇪🇻🇪🇷",
 		"puny": "xn--hay fever", "mixed": "%68&#97;\\u0079 f%65ver",
 		"url-in-json": `{"u":"https:\/\/x.example\/?q=hay%20fever"}`, "spaced": "h a y f e v e r", "dotted": "h.a.y.f.e.v.e.r", "newline": "h\na\ny\nf\ne\nv\ne\nr", "padded-digits": "xC01X00T479", "ssn-padded": "0780511209",
+		"number-words": "C zero one X zero zero T four seven", "number-words-mixed": "it is C zero-one X, Zero zero T, forty-seven", "han": "护照C〇一X〇〇T四七", "number-words-b64": b64([]byte("c zero one x zero zero t four seven")),
 		"gold-b64": b64([]byte("gold")), "gold-hex": "676f6c64",
 	} {
 		t.Run("O02/reject-"+name, func(t *testing.T) {
@@ -113,6 +114,7 @@ func TestReadings(t *testing.T) {
 	for _, v := range []string{
 		"main street 50", "15 main street 51", "Main Streets 5", "10", "noel", "dlog", "tbyq", "ed", "47110", "a summer day in February 1990", "28 people in 1990", "March 2026", "28 February 2026", "2026-02-28 to 2026-03-01", "10, 20, 30, 40, 50, 60, 70, 80, 90",
 		"SGVsbG8sIHdvcmxkISBUaGlzIGlzIGZpbmU=", "deadbeefcafebabe0123456789abcdef", "550e8400-e29b-41d4-a716-446655440000", "0x1f4a9b", "104 97 121", "192.168.0.1", "aa:bb:cc:dd:ee:ff", "https://example.org/a/b?c=d&e=%20f#x", `{"from":"BER","to":"OSL","adults":2,"date":"2026-07-01"}`, "SELECT * FROM t WHERE id = 5", "👨\u200d👩\u200d👧\u200d👦 ❤️ 🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f family", "می\u200cخواهم نمی\u200cدانم می\u200cروم نمی\u200cشود کتاب\u200cها خانه\u200cها میوه\u200cها درخت\u200cها سنگ\u200cها", "Donau\u00addampf\u00adschiff\u00adfahrts\u00adge\u00adsell\u00adschafts\u00adka\u00adpi\u00adtän", "C:\\Users\\x\\file.txt", "Привет, как дела?", "5 of 12", "12,45,78,33,90,19,02,28,41,11,15,10,11,50", "price=100;qty=5;color=red", "the quick brown fox, a lazy dog; and more", "a window seat (12A), please", "4111", "2026-02-28T10:00:00Z", "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "+49 89 765432", "1234567890", "ann", "example", "exemplary annals", "an example",
+		"four, five, six, seven", "one two three", "one or two of the three, four of the five", "一家四口住三天两晚", "四五个", "twenty thousand leagues",
 	} {
 		t.Run("O02/accept-ordinary", func(t *testing.T) {
 			st := asker(t)
@@ -141,8 +143,27 @@ func TestReadings(t *testing.T) {
 			}
 		}
 	})
+	t.Run("O03", func(t *testing.T) { // a number in words, told or sent
+		for name, c := range map[string][2]string{
+			"english": {"4711-8822", "four seven one one eight eight two two"}, "tens": {"4711-8822", "Forty-seven eleven, eighty-eight twenty-two"},
+			"scales": {"code 4253991", "four thousand two hundred and fifty-three nine hundred ninety-one"}, "four-digits": {"4253", "four two five three"},
+			"in-prose": {"4711-8822", "the member is four seven one one eight eight two two, as you asked"},
+			"german":   {"4711-8822", "vier sieben eins eins acht acht zwei zwei"}, "han": {"4711-8822", "四七一一八八二二"}, "contract": {"4711-8822", "肆柒壹壹捌捌贰贰"},
+			"told": {"member four seven one one eight eight two two", "4711-8822"}, "told-han": {"会员号四七一一八八二二", "4711-8822"}, "told-otherwise": {"四七一一八八二二", "four seven one one eight eight two two"},
+		} {
+			for kind, doc := range map[string]string{"inform": "<knowledge><inform>" + c[0] + "</inform></knowledge>", "body": "<body><text>" + c[0] + "</text></body>"} {
+				t.Run("reject-number-words-"+name+"-"+kind, func(t *testing.T) {
+					st := asker(t)
+					pageFor(t, st.net, st.session(), "https://a.example/a", titled+doc)
+					if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": c[1]}}); len(x.items) != 1 || len(x.d.Tells[0].From) == 0 {
+						t.Errorf("%+v", x.d)
+					}
+				})
+			}
+		}
+	})
 	t.Run("O02/accept-bounded", func(t *testing.T) {
-		for name, piece := range map[string]string{"digits": "0123456789", "base64": "aGF5IGZldmVy", "letters": "abcdefgh ", "percent": "%25", "hidden": "\u200b\u200c\U000E0061\ufe0f", "codes": "104 ", "escapes": `\\u005c`, "months": "1 may "} {
+		for name, piece := range map[string]string{"digits": "0123456789", "base64": "aGF5IGZldmVy", "letters": "abcdefgh ", "percent": "%25", "hidden": "\u200b\u200c\U000E0061\ufe0f", "codes": "104 ", "escapes": `\\u005c`, "months": "1 may ", "number words": "one ", "han": "四"} {
 			for _, n := range []int{10, 1000} {
 				text := strings.Repeat(piece, n)
 				list, size := readingsSent(text), 0

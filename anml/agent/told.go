@@ -43,7 +43,7 @@ func decodeTold(readings []string, text string, s *digitScan) []string {
 	if strings.ContainsAny(text, `%\&`) {
 		readings = append(readings, escapes(text))
 	}
-	readings = append(readings, quotedPrintable(text), punycode(text))
+	readings = append(readings, quotedPrintable(text), punycode(text), numberWords(text))
 	if strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && (isTag(r) || unseen(r)) }) {
 		for _, decode := range hiddenDecoders {
 			readings = append(readings, decode(text))
