@@ -146,6 +146,18 @@ func (w *Withdrawals) MarshalJSON() ([]byte, error) {
 	}{WithdrawalsMediaType, sorted})
 }
 
+// UnmarshalJSON reads a feed as [ParseWithdrawals] does.
+func (w *Withdrawals) UnmarshalJSON(data []byte) error {
+	if w == nil {
+		return usageError("there is no feed to read into", "pass the address of one")
+	}
+	feed, err := ParseWithdrawals(data)
+	if err == nil {
+		*w = *feed
+	}
+	return err
+}
+
 // Add returns the feed with one more entry and the next sequence number, or an error if no loader
 // could apply the entry. An entry that is there already changes nothing.
 func (w *Withdrawals) Add(one Withdrawal, now time.Time) (*Withdrawals, error) {

@@ -376,6 +376,10 @@ func TestParseWithdrawals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, err := dvs.ParseWithdrawals([]byte(c.text))
+			var same struct{ Feed dvs.Withdrawals }
+			if other := json.Unmarshal([]byte(`{"Feed":`+c.text+`}`), &same); (other == nil) != (err == nil) || len(same.Feed.Entries) > 0 && w == nil {
+				t.Errorf("json.Unmarshal: %v, %+v", other, same)
+			}
 			if c.want != "" {
 				if w != nil || lookleap.CodeOf(err) != dvs.CodeBadFeed || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("want %s, got %v, %v", c.want, w, err)

@@ -246,6 +246,18 @@ func (l *Lockfile) MarshalJSON() ([]byte, error) {
 	}{LockMediaType, (*plain)(sorted)})
 }
 
+// UnmarshalJSON reads a lockfile as [ParseLockfile] does.
+func (l *Lockfile) UnmarshalJSON(data []byte) error {
+	if l == nil {
+		return usageError("there is no lockfile to read into", "pass the address of one")
+	}
+	lock, err := ParseLockfile(data)
+	if err == nil {
+		*l = *lock
+	}
+	return err
+}
+
 // Verify checks that the lockfile has the skill of a bundle under the same root, with exactly
 // these files.
 func (l *Lockfile) Verify(b Bundle) error {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
 )
@@ -157,6 +158,9 @@ const (
 	partialNames  = "names" // of what was or will be moved to the directory above, one a line
 )
 
+// beingMade is how long a partial directory may have no lock file while a process makes it.
+const beingMade = time.Minute
+
 type partial struct {
 	dir  string
 	lock *os.File
@@ -278,8 +282,11 @@ func removeLeftovers(parent, pattern string) error {
 func removeLeftover(parent, dir string) error {
 	lock, err := os.OpenFile(filepath.Join(dir, partialLock), os.O_RDWR, 0)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // a process is just making it
-		return nil
+	case errors.Is(err, fs.ErrNotExist): // a process is just making or removing it, or was killed
+		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < beingMade {
+			return nil
+		}
+		return os.RemoveAll(dir)
 	case err != nil:
 		return err
 	}
@@ -294,6 +301,9 @@ func removeLeftover(parent, dir string) error {
 	for name := range strings.FieldsSeq(string(names)) {
 		if !isDirectoryName(name) {
 			return fmt.Errorf("%s has a name that was not written by Materialize", partialNames)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, partialNew, name)); err == nil {
+			continue // it was not moved, so what has the name is someone else's
 		}
 		if err := os.RemoveAll(filepath.Join(parent, name)); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/lookleap/lookleap"
@@ -72,9 +73,38 @@ func TestMaterializeKilled(t *testing.T) {
 				t.Errorf("%q, %q", names(t, dir), names(t, filepath.Dir(dir)))
 			}
 		})
+		t.Run("O46/accept-after-a-kill-without-a-lock-"+name, func(t *testing.T) { // a minute ago, or just now
+			dir, leftover := killed(t)
+			old := time.Now().Add(-2 * time.Minute)
+			if err := os.Remove(filepath.Join(leftover, "lock")); err != nil {
+				t.Fatal(err)
+			}
+			_ = v.Materialize(dir)
+			if _, err := os.Stat(leftover); err != nil {
+				t.Errorf("what a process may be making is removed: %v", err)
+			}
+			_ = os.RemoveAll(filepath.Join(dir, "a"))
+			if !exists {
+				_ = os.RemoveAll(dir)
+			}
+			if err := errors.Join(os.Chtimes(leftover, old, old), v.Materialize(dir)); err != nil || !slices.Equal(names(t, dir), []string{"a"}) || !slices.Equal(names(t, filepath.Dir(dir)), []string{"skills"}) {
+				t.Errorf("%v: %q, %q", err, names(t, dir), names(t, filepath.Dir(dir)))
+			}
+		})
 		if !exists {
 			continue
 		}
+		t.Run("O46/reject-names-of-what-was-not-moved", func(t *testing.T) { // the user made a directory of this name since
+			dir, leftover := killed(t)
+			entry := names(t, filepath.Join(leftover, "new"))[0]
+			if err := errors.Join(os.WriteFile(filepath.Join(leftover, "names"), []byte(entry+"\n"), 0o600), os.Mkdir(filepath.Join(dir, entry), 0o755),
+				os.WriteFile(filepath.Join(dir, entry, "mine"), nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !slices.Equal(names(t, filepath.Join(dir, entry)), []string{"mine"}) || !slices.Equal(names(t, dir), []string{entry}) {
+				t.Errorf("%v: %q", err, names(t, dir))
+			}
+		})
 		t.Run("O46/accept-after-a-kill-while-moving", func(t *testing.T) {
 			dir, leftover := killed(t)
 			entry := names(t, filepath.Join(leftover, "new"))[0]

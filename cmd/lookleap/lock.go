@@ -37,7 +37,7 @@ show which lines changed. The exit code is 3 if a skill changed, 1 if one was
 refused, and 4 if something could not be found out.
 
 --out writes one lockfile of all inputs, if every one was accepted. It replaces
-only a lockfile.
+only a lockfile, and a skill of that one keeps its directory.
 
 value: {
   "url", "trustRoot":  of the skill
@@ -83,7 +83,8 @@ value: {
 					err := l.all(ctx, s, args)
 					return errors.Join(err, report.write(s.stdout))
 				}
-				if err := replaceable(out); err != nil {
+				var err error
+				if l.named, err = replaceable(out); err != nil {
 					return err
 				}
 				if err := l.all(ctx, s, args); err != nil || out == "" || s.refused > 0 {
@@ -103,6 +104,7 @@ type locker struct {
 	before       string        // directory with the files as they were locked; "": none
 	old          *dvs.Lockfile // nil: lock
 	lock         *dvs.Lockfile // of what was accepted
+	named        *dvs.Lockfile // of which skills keep their directories: that of --out, and what was accepted
 }
 
 type lockValue struct {
@@ -151,7 +153,7 @@ func (l *locker) remote(ctx context.Context, loader *dvs.Loader, skillURL string
 	if err != nil {
 		return refuseSkill(err)
 	}
-	v := dvs.NewVerifiedFS([]dvs.Bundle{bundle}, dvs.VerifiedFSOptions{Profile: l.profile})
+	v := dvs.NewVerifiedFS([]dvs.Bundle{bundle}, dvs.VerifiedFSOptions{Profile: l.profile, Named: l.named})
 	if err := v.Reports()[0].Err; err != nil {
 		return refuseSkill(err)
 	}
@@ -265,8 +267,12 @@ func (l *locker) published(rules dvs.Rules, files map[string][]byte) result {
 
 // locked is the result of locking one skill.
 func (l *locker) locked(lock *dvs.Lockfile) result {
-	skill := lock.Skills[0]
-	l.lock.Skills = append(l.lock.Skills, skill)
+	skill := &lock.Skills[0]
+	if before := l.named.Find(skill.URL); before != nil {
+		skill.Directory = before.Directory
+	}
+	l.lock.Skills = append(l.lock.Skills, *skill)
+	l.named.Skills = append(l.named.Skills, *skill)
 	rows := []row{{"skill", plaintext.Line(skill.URL)}, {"trust root", plaintext.Line(skill.Root)}}
 	for _, f := range skill.Files {
 		rows = append(rows, row{plaintext.Quote(f.Path, 40), f.Digest.String()})
@@ -329,22 +335,24 @@ func (l *locker) change(entry *dvs.LockedSkill, files map[string][]byte, changes
 	return change, nil
 }
 
-// replaceable refuses to write a lockfile over anything but a lockfile.
-func replaceable(name string) error {
+// replaceable returns the lockfile that is at a path, and refuses to write over anything else.
+func replaceable(name string) (*dvs.Lockfile, error) {
+	none := new(dvs.Lockfile)
 	if name == "" {
-		return nil
+		return none, nil
 	}
 	old, err := readFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return none, nil
 	}
+	var lock *dvs.Lockfile
 	if err == nil {
-		_, err = dvs.ParseLockfile(old)
+		lock, err = dvs.ParseLockfile(old)
 	}
 	if err != nil {
-		return usagef("--out: what is there is no lockfile, and is left alone: %v", err)
+		return nil, usagef("--out: what is there is no lockfile, and is left alone: %v", err)
 	}
-	return nil
+	return lock, nil
 }
 
 // writeLock writes a lockfile, all of it or nothing.

@@ -105,3 +105,52 @@ func TestLockURLs(t *testing.T) {
 		t.Errorf("a platform with a root: exit %d, %s", exit, code)
 	}
 }
+
+// TestLockNames locks skills of one name: no skill takes the directory of another, in any order.
+func TestLockNames(t *testing.T) {
+	n := lab.ForTest(t)
+	const bank, rival = "https://bank.example/skills/refund/SKILL.md", "https://rival.example/skills/refund/SKILL.md"
+	for _, host := range []string{"bank.example", "rival.example"} {
+		n.Site(host).Body("/skills/refund/SKILL.md", "text/markdown", skillFile)
+	}
+	door := opened(t, n).Args()
+	lockfile := filepath.Join(t.TempDir(), "skills.lock")
+	directories := func(t *testing.T, urls ...string) map[string]string {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if exit := run(t.Context(), slices.Concat(door, []string{"lock", "--out", lockfile}, urls), nil, &stdout, &stderr); exit != 0 {
+			t.Fatalf("exit %d: %s%s", exit, &stdout, &stderr)
+		}
+		data, err := os.ReadFile(lockfile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lock, err := dvs.ParseLockfile(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]string{}
+		for _, s := range lock.Skills {
+			found[s.URL] = s.Directory
+		}
+		return found
+	}
+	for _, urls := range [][]string{{bank}, {bank, rival}, {rival, bank}, {bank}} { // each replaces the lockfile before
+		t.Run("O37/reject-name-of-another-in-a-lockfile", func(t *testing.T) {
+			if found := directories(t, urls...); found[bank] != "refund" || found[rival] == "refund" || len(found) != len(urls) {
+				t.Errorf("%v", found)
+			}
+		})
+	}
+	t.Run("O37/accept-published-under-its-name", func(t *testing.T) { // which is that of the lockfile
+		lockfile = filepath.Join(t.TempDir(), "new.lock")
+		directories(t, rival, bank)
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte(skillFile), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if found := directories(t, dir, "--url", bank); found[bank] == "refund" {
+			t.Errorf("%v", found)
+		}
+	})
+}

@@ -25,8 +25,9 @@ func recordTargets() []target {
 			if w, err := dvs.ParseWithdrawals(b); err == nil {
 				_, _ = json.Marshal(w)
 				_, _ = w.Add(dvs.Withdrawal{Kind: dvs.WithdrawnKey, Value: "another", Time: now}, now)
+				_ = w.UnmarshalJSON(b)
 			}
-		}),
+		}, "dvs.Withdrawals.UnmarshalJSON"),
 		bytesOf("dvs.NewWithdrawalsHandler", feeds(), func(b []byte) { _, _ = dvs.NewWithdrawalsHandler(b) }),
 		bytesOf("policy.Parse", policyFiles(), func(b []byte) {
 			if p, err := policy.Parse("policy.json", b); err == nil {

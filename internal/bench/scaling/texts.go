@@ -244,7 +244,7 @@ func textTargets() []target {
 		bytesOf("dvs.ReadSitemap", sitemaps, func(b []byte) {
 			_, _ = dvs.ReadSitemap(bytes.NewReader(b), "https://a.example/sitemap.xml", dvs.Rules{}, dvs.Limits{SitemapURLs: 1 << 20})
 		}, "dvs.Rules.ReadSitemap"),
-		bytesOf("dvs.ParseLockfile", locks, func(b []byte) { _, _ = dvs.ParseLockfile(b) }),
+		bytesOf("dvs.ParseLockfile", locks, func(b []byte) { _ = new(dvs.Lockfile).UnmarshalJSON(b) }, "dvs.Lockfile.UnmarshalJSON"),
 		bytesOf("dvs.KindOf", plain(nul, "#!"+nul), func(b []byte) { dvs.KindOf("a", b); dvs.KindOf(string(b), b) }),
 		of("dvs.ParseTrustRoot", urls, func(s string) {
 			_, _ = dvs.ParseTrustRoot(s, dvs.Rules{})
