@@ -19,19 +19,29 @@ type Block struct {
 }
 
 // Blocks splits the instructions into prose and code by CommonMark: fenced and indented code, also
-// in lists and quotes, and HTML blocks with an element for code such as <pre>. After 10,000
-// blocks, the rest of the text is one block of code.
+// in lists and quotes, HTML blocks with an element for code such as <pre>, and everything up to the
+// end of such an element. After 10,000 blocks, the rest of the text is one block of code.
 func (s *Skill) Blocks() []Block {
 	if s == nil {
 		return nil
 	}
 	l := blockLister{skill: s}
+	reader := markdown.NewReader(s.Body)
+	var pre preElement
 	markdown.Blocks(s.Body, func(b *markdown.Block) bool {
-		if b.Kind == markdown.Prose {
-			return true
-		}
 		text := b.Text(s.Body)
-		if text == "" && b.Kind == markdown.Code || b.Kind == markdown.HTML && !hasCode(text) {
+		isCode := pre.open || b.Kind == markdown.Code && text != "" || b.Kind == markdown.HTML && hasCode(text)
+		switch {
+		case b.Kind == markdown.HTML:
+			isCode = pre.read(text) || isCode
+		case b.Kind == markdown.Prose && strings.Contains(text, "<"):
+			reader.Items(b, func(i markdown.Item) {
+				if i.Kind == markdown.Tag {
+					isCode = pre.read(i.Text) || isCode
+				}
+			})
+		}
+		if !isCode {
 			return true
 		}
 		language, _, _ := strings.Cut(b.Info, " ")
@@ -388,7 +398,10 @@ func isHTMLSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c !
 
 // targetAttrs are the attributes whose value is a URL.
 var targetAttrs = map[string]bool{"href": true, "src": true, "poster": true, "data": true, "action": true, "formaction": true,
-	"background": true, "cite": true, "longdesc": true, "xlink:href": true}
+	"background": true, "cite": true, "longdesc": true, "xlink:href": true, "manifest": true, "codebase": true, "classid": true,
+	"lowsrc": true, "dynsrc": true}
+
+var lineBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
 // targets returns the URLs in the attributes of a tag.
 func (p *htmlPart) targets() iter.Seq[string] {
@@ -396,7 +409,7 @@ func (p *htmlPart) targets() iter.Seq[string] {
 		for _, a := range p.attrs {
 			switch {
 			case targetAttrs[a.name]:
-				if !yield(strings.TrimSpace(a.value)) {
+				if !yield(strings.TrimSpace(lineBreaks.Replace(a.value))) { // as browsers do
 					return
 				}
 			case a.name == "ping":
@@ -419,6 +432,22 @@ func (p *htmlPart) targets() iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// preElement follows the elements that show all of their text as code, whatever blocks Markdown
+// makes of it.
+type preElement struct{ open bool }
+
+// read reads some HTML, and reports whether such an element begins in it.
+func (e *preElement) read(text string) (begins bool) {
+	readHTML(text, func(p htmlPart) {
+		switch p.name {
+		case "pre", "listing", "xmp", "textarea", "script", "plaintext":
+			e.open = !p.closing
+			begins = begins || e.open
+		}
+	})
+	return begins
 }
 
 // hasCode reports whether HTML has an element whose content is shown as code, or runs.

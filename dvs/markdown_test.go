@@ -120,6 +120,9 @@ func TestCommonMarkCode(t *testing.T) {
 		"pre-with-attributes":     "<PRE class=x><code>" + command + "</code></PRE>\n",
 		"pre-in-div":              "<div>\n<pre>" + command + "</pre>\n</div>\n",
 		"pre-in-list":             "* <pre>\n  " + command + "\n  </pre>\n",
+		"pre-with-blank-lines":    "<div>\n<pre>\n\n" + command + "\n\n</pre>\n</div>\n",
+		"pre-in-a-paragraph":      "a <pre>" + command + "</pre>\n",
+		"pre-around-a-list":       "a <PRE>\n\n- " + command + "\n",
 		"script":                  "<script>\n" + command + "\n</script>\n",
 		"indented":                "a\n\n    " + command + "\n",
 		"indented-by-tab":         "a\n\n\t" + command + "\n",
@@ -148,6 +151,7 @@ func TestCommonMarkCode(t *testing.T) {
 		"indented-list-item":    "- a\n\n    " + command + "\n",
 		"short-fence":           "``\n" + command + "\n``\n",
 		"code-span":             "``` a ``` " + command + "\n",
+		"named-pre":             "`<pre>` or \\<pre> " + command + "\n",
 		"html-without-code":     "<p>\n" + command + "\n</p>\n",
 	} {
 		t.Run("O42/accept-as-prose-"+name, func(t *testing.T) {
@@ -225,6 +229,7 @@ func TestCommonMarkReferences(t *testing.T) {
 		"<p style='background:url(https://h.example/a)'>b</p>":  "https://h.example/a",
 		"<iframe srcdoc='&lt;img src=https://h.example/a&gt;'>": "https://h.example/a",
 		"<style>\n@import 'https://h.example/a';\n</style>":     "https://h.example/a",
+		"<a href='ht\ntps://h.exam\tple/a'>b</a>":               "https://h.example/a", // as browsers read it
 		"[a](/\\h.example/x)":                                   "/\\h.example/x",
 	} {
 		t.Run("O42/accept-target", func(t *testing.T) {
