@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // DefaultUsers is the default of [Options.MaxUsers].
@@ -28,6 +30,7 @@ type Options struct {
 	Skills []dvs.Bundle
 	// User returns a user's data by the id that the transport authenticated: profile,
 	// policy and ledger. Nil means users without data. The ID of the result is set to id.
+	// A request waits at most 10 seconds for it, and at most 64 calls run at once.
 	User func(ctx context.Context, id string) (agent.User, error)
 	// Agent configures the agent that all users share.
 	Agent agent.Options
@@ -55,6 +58,7 @@ type Server struct {
 	skills  *catalogue
 	key     []byte
 	users   *users
+	data    *plugin.Bound // of Options.User
 }
 
 // NewServer returns a server on a host whose Prompter is a [Prompter].
@@ -75,8 +79,24 @@ func NewServer(host *lookleap.Host, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{options: o, agent: agent.New(host, o.Agent), skills: skills, key: o.Key}
+	s.data = &plugin.Bound{Limit: userTime, Most: userCalls, Guard: userPanic, Fail: func(reason string) error {
+		return &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the data of the user could not be read: " + reason}
+	}}
 	s.users = newUsers(cmp.Or(o.MaxUsers, DefaultUsers), s.open)
 	return s, nil
+}
+
+// How long a request waits for Options.User, and how many calls of it run at the same time.
+const (
+	userTime  = 10 * time.Second
+	userCalls = 64
+)
+
+// userPanic turns a panic of Options.User into an error.
+func userPanic(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("lookleapmcp: Options.User panicked: %v", p)
+	}
 }
 
 // Close ends the sessions of all users.
@@ -142,7 +162,8 @@ func (s *Server) open(ctx context.Context, id string) (*user, error) {
 	var data agent.User
 	if s.options.User != nil {
 		var err error
-		if data, err = s.options.User(ctx, id); err != nil {
+		data, err = plugin.Await(ctx, s.data, func(ctx context.Context) (agent.User, error) { return s.options.User(ctx, id) })
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ type users struct {
 // place is a user's place in the table. Its user is nil until it was opened.
 type place struct {
 	id      string
-	opening sync.Mutex
+	opening chan struct{} // holds a value while the user is opened
 	user    *user
 	uses    int           // requests that run
 	element *list.Element // in idle, nil while requests run
@@ -45,15 +45,33 @@ func (t *users) get(ctx context.Context, id string) (u *user, release func(), er
 		return nil, nil, err
 	}
 	// Requests of one user wait for one opening; other users do not.
-	p.opening.Lock()
-	defer p.opening.Unlock()
+	select {
+	case p.opening <- struct{}{}:
+	case <-ctx.Done():
+		t.leave(p)
+		return nil, nil, ctx.Err()
+	}
+	defer func() { <-p.opening }()
 	if p.user == nil {
-		if p.user, err = t.open(ctx, id); err != nil {
+		if err = t.usable(); err == nil {
+			p.user, err = t.open(ctx, id)
+		}
+		if err != nil {
 			t.leave(p)
 			return nil, nil, err
 		}
 	}
 	return p.user, sync.OnceFunc(func() { t.leave(p) }), nil
+}
+
+// usable returns an error after close, which waits only for openings that began before it.
+func (t *users) usable() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return lookleap.ErrClosed
+	}
+	return nil
 }
 
 // enter counts a request of a user, and returns the user who has to leave for it.
@@ -75,7 +93,7 @@ func (t *users) enter(id string) (p *place, evicted *user, err error) {
 			delete(t.byID, leaving.id)
 			evicted = leaving.user
 		}
-		p = &place{id: id}
+		p = &place{id: id, opening: make(chan struct{}, 1)}
 		t.byID[id] = p
 	}
 	p.uses++
@@ -108,11 +126,11 @@ func (t *users) close() error {
 	t.mu.Unlock()
 	var errs []error
 	for _, p := range places {
-		p.opening.Lock()
+		p.opening <- struct{}{}
 		if p.user != nil {
 			errs = append(errs, p.user.close())
 		}
-		p.opening.Unlock()
+		<-p.opening
 	}
 	return errors.Join(errs...)
 }

@@ -2,11 +2,15 @@ package lookleapmcp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -209,5 +213,87 @@ func TestUsers(t *testing.T) {
 		}
 		first()
 		second()
+	})
+}
+
+// TestDeafUserData: a function for the data of users that does not return holds up no one for ever.
+func TestDeafUserData(t *testing.T) {
+	newDeaf := func(t *testing.T) (*Server, chan struct{}) {
+		until := make(chan struct{})
+		host := &lookleap.Host{Prompter: Prompter{}}
+		s, err := NewServer(host, Options{User: func(_ context.Context, id string) (agent.User, error) {
+			if id != "kim" {
+				<-until
+			}
+			return agent.User{}, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, until
+	}
+	t.Run("O13/reject-deaf-user-data", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, until := newDeaf(t)
+			begin := time.Now()
+			if _, _, err := s.users.get(context.Background(), "lee"); lookleap.CodeOf(err) != lookleap.CodeTimeout || time.Since(begin) > userTime {
+				t.Errorf("%v after %v", err, time.Since(begin))
+			}
+			_, release, err := s.users.get(context.Background(), "kim") // others are served meanwhile
+			if err != nil {
+				t.Fatal(err)
+			}
+			release()
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, _, err := s.users.get(context.Background(), "max"); !errors.Is(err, lookleap.ErrClosed) {
+				t.Error(err)
+			}
+			close(until)
+		})
+	})
+	t.Run("O13/reject-waiting-for-another-request", func(t *testing.T) { // which opens the same user
+		synctest.Test(t, func(t *testing.T) {
+			s, until := newDeaf(t)
+			var all sync.WaitGroup
+			all.Go(func() { _, _, _ = s.users.get(context.Background(), "lee") })
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			begin := time.Now()
+			if _, _, err := s.users.get(ctx, "lee"); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > time.Second {
+				t.Errorf("%v after %v", err, time.Since(begin))
+			}
+			all.Wait()
+			close(until)
+		})
+	})
+	t.Run("O28/reject-calls-of-deaf-user-data", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, until := newDeaf(t)
+			var all sync.WaitGroup
+			for i := range 10 * userCalls {
+				all.Go(func() {
+					if _, _, err := s.users.get(context.Background(), fmt.Sprint("user ", i)); lookleap.CodeOf(err) != lookleap.CodeTimeout {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if _, _, err := s.users.get(context.Background(), "kim"); lookleap.CodeOf(err) != lookleap.CodeTimeout {
+				t.Errorf("another call beyond the bound: %v", err)
+			}
+			close(until)
+		})
+	})
+	t.Run("O28/reject-user-data-that-panics", func(t *testing.T) {
+		s, err := NewServer(&lookleap.Host{Prompter: Prompter{}}, Options{User: func(context.Context, string) (agent.User, error) { panic("no") }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.users.get(t.Context(), "kim"); err == nil || !strings.Contains(err.Error(), "panicked") {
+			t.Error(err)
+		}
 	})
 }
