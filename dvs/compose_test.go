@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -206,4 +208,36 @@ func TestLoadRef(t *testing.T) {
 			t.Error(child, err)
 		}
 	})
+}
+
+// TestNotifyThatFails: a function of the host that does not return, or panics, holds up no skill.
+func TestNotifyThatFails(t *testing.T) {
+	for name, fails := range map[string]func(until chan struct{}){
+		"O13/reject-deaf-notify":   func(until chan struct{}) { <-until },
+		"O28/reject-notify-panics": func(chan struct{}) { panic("no") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				net, until := lab.ForTest(t), make(chan struct{})
+				defer close(until)
+				net.Site("a.example").Body("*", "text/markdown", refund)
+				net.Site("b.example").Body("*", "text/markdown", refund)
+				host, reported := net.Host(), 0
+				host.Observe = func(_ context.Context, e lookleap.Event) {
+					if e.Code == lookleap.CodeTimeout && strings.Contains(fmt.Sprint(e.Err), "was not notified") {
+						reported++
+					}
+				}
+				loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://a.example/", "https://b.example/"), Notify: func(context.Context, dvs.Crossing) { fails(until) }})
+				parent, err := loader.Load(t.Context(), "https://a.example/s/p/SKILL.md")
+				if err != nil {
+					t.Fatal(err)
+				}
+				begin := time.Now()
+				if _, err := parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); err != nil || reported != 1 || time.Since(begin) > 3*time.Second {
+					t.Errorf("%v after %v, %d reports", err, time.Since(begin), reported)
+				}
+			})
+		})
+	}
 }

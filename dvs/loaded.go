@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Loaded is a verified skill in use. Do not change its fields; its methods are safe for concurrent
@@ -290,9 +292,29 @@ func (s *Loaded) reportCrossing(ctx context.Context, c *candidate) {
 	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", domain.Redact(x.From), domain.Redact(x.To))
 	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: CodeCrossing, Subject: domain.Redact(x.To),
 		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeCrossing, Requirement: "DVS-6-05", Message: message}})
-	if s.loader.options.Notify != nil {
-		s.loader.options.Notify(ctx, x)
+	notify := s.loader.options.Notify
+	if notify == nil {
+		return
 	}
+	_, err := plugin.Await(context.WithoutCancel(ctx), s.loader.notices, func(ctx context.Context) (struct{}, error) {
+		notify(ctx, x)
+		return struct{}{}, nil
+	})
+	if err != nil {
+		s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: domain.Redact(x.To), Err: err})
+	}
+}
+
+// newNotices bounds the calls of [Options.Notify].
+func newNotices() *plugin.Bound {
+	failed := func(reason string) error {
+		return &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the host was not notified of another trust root: " + reason}
+	}
+	return &plugin.Bound{Limit: 2 * time.Second, Most: 64, Fail: failed, Guard: func(err *error) {
+		if cause := recover(); cause != nil {
+			*err = failed(fmt.Sprintf("its function panics: %v", cause))
+		}
+	}}
 }
 
 // countComposed refuses a skill beyond the number that one session may compose.

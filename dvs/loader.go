@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Options configure [NewLoader]. The zero value is the safe one.
@@ -53,7 +54,8 @@ type Options struct {
 	// Lock freezes the loader: it loads only the skills and files of this lockfile, each with exactly
 	// the locked bytes, under the locked root, and never asks about them. Nil: no lockfile.
 	Lock *Lockfile
-	// Notify is called before a skill under another root is first used by a skill.
+	// Notify is called before a skill under another root is first used by a skill. The loader waits
+	// at most 2 seconds for it.
 	Notify func(context.Context, Crossing)
 	// User is the host's id of the user. Plans contain a mark of it, so that [Loader.Resume]
 	// refuses the plan of another user. Without it, any loader without a user resumes them.
@@ -81,6 +83,7 @@ type Loader struct {
 	files   *flight.Memo[string, *document]
 	seen    *lru.Cache[Digest, seenSkill] // by digest of the identity
 
+	notices   *plugin.Bound // of Options.Notify
 	policies  *governor
 	feeds     *feedReader                 // nil: there are none
 	feedStore *trustKeeper                // nil: feeds are not shared
@@ -102,7 +105,7 @@ type seenSkill struct{ header, file Digest }
 
 // NewLoader returns a loader that uses a host.
 func NewLoader(host *lookleap.Host, options Options) *Loader {
-	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, fetcher: host,
+	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, fetcher: host, notices: newNotices(),
 		consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
 	if options.Guard != nil {
 		l.fetcher = guardedFetcher{options.Guard, host}

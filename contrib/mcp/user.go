@@ -18,11 +18,41 @@ type user struct {
 	key     []byte // seals what passes through the user's clients
 
 	mu    sync.Mutex
-	tools []string // what is offered now
+	tools []string           // what is offered now
+	calls context.Context    // of the requests that run
+	end   context.CancelFunc // ends calls
 }
 
-// close ends the MCP sessions of the user and the session with the site.
+// newUser returns a user without a session. Its server ends requests when [user.endCalls] is called:
+// the SDK waits for them when a session is closed, and one may wait for a person who never answers.
+func newUser(server *mcp.Server, key []byte) *user {
+	u := &user{server: server, key: key}
+	u.calls, u.end = context.WithCancel(context.Background())
+	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			u.mu.Lock()
+			calls := u.calls
+			u.mu.Unlock()
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			defer context.AfterFunc(calls, stop)()
+			return next(ctx, method, req)
+		}
+	})
+	return u
+}
+
+// endCalls ends the requests that run. Later ones are served.
+func (u *user) endCalls() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.end()
+	u.calls, u.end = context.WithCancel(context.Background())
+}
+
+// close ends the requests and MCP sessions of the user, and the session with the site.
 func (u *user) close() error {
+	u.endCalls()
 	var errs []error
 	for session := range u.server.Sessions() {
 		errs = append(errs, session.Close())

@@ -181,7 +181,7 @@ func TestUsers(t *testing.T) {
 		opened := map[string]int{}
 		table := newUsers(2, func(_ context.Context, id string) (*user, error) {
 			opened[id]++
-			return &user{server: mcp.NewServer(&mcp.Implementation{Name: "test"}, nil)}, nil
+			return newUser(mcp.NewServer(&mcp.Implementation{Name: "test"}, nil), nil), nil
 		})
 		use := func(id string) {
 			t.Helper()
@@ -296,4 +296,60 @@ func TestDeafUserData(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestEndWhileAsking ends a server while a person does not answer.
+func TestEndWhileAsking(t *testing.T) {
+	for name, way := range map[string]struct {
+		end    func(s *Server, terminate func(), ended <-chan error) error
+		within time.Duration
+	}{
+		"terminated": {func(_ *Server, terminate func(), ended <-chan error) error { terminate(); return <-ended }, callTime},
+		"closed":     {func(s *Server, _ func(), _ <-chan error) error { return s.Close() }, 0},
+	} {
+		t.Run("O29/reject-call-that-waits-for-its-user-"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				defer w.Close()
+				s, err := NewServer(w.Host(), w.options(t.Context()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				over, server := mcp.NewInMemoryTransports()
+				ctx, terminate := context.WithCancel(t.Context())
+				defer terminate()
+				ended, asked := make(chan error, 1), make(chan struct{})
+				go func() { ended <- s.Run(ctx, server) }()
+				session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+					ElicitationHandler: func(ctx context.Context, _ *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+						close(asked)
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}}).Connect(t.Context(), over, &mcp.ClientSessionOptions{ProtocolVersion: protocols["old"]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := &client{session, t, nil}
+				c.call(c.tool("search"), map[string]any{"from": "harbour", "to": "island"})
+				var all sync.WaitGroup
+				tool := c.tool("reserve")
+				all.Go(func() {
+					if r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"trip": "t2", "seats": 1}}); err == nil && !r.IsError {
+						t.Errorf("the call was done: %s", text(r))
+					}
+				})
+				<-asked
+				begin := time.Now()
+				if err := way.end(s, terminate, ended); time.Since(begin) > way.within {
+					t.Errorf("%v after %v", err, time.Since(begin))
+				}
+				all.Wait()
+				_ = session.Close()
+				_ = s.Close()
+				if len(w.booking.Bookings()) != 0 {
+					t.Error("something was booked")
+				}
+			})
+		})
+	}
 }
