@@ -52,8 +52,10 @@ func ParseCacheControl(h http.Header) CacheControl {
 		return c
 	}
 	for _, line := range lines {
-		for directive := range splitList(line) {
-			c.add(directive)
+		for directives := range splitList(line) {
+			for directive := range strings.SplitSeq(directives, ";") { // which some servers write for a comma
+				c.add(directive)
+			}
 		}
 	}
 	return c
@@ -101,11 +103,16 @@ func (s *Seconds) least(arg string) {
 }
 
 // splitList yields the members of a comma-separated header line. It does not split quoted
-// strings.
+// strings, unless one has no end: it would hide the members after it.
 func splitList(line string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
+		ignoreQuotes := false
 		for line != "" {
-			end := listEnd(line)
+			end, open := listEnd(line, ignoreQuotes)
+			if open {
+				ignoreQuotes = true
+				end, _ = listEnd(line, true)
+			}
 			item := strings.Trim(line[:end], " \t")
 			if item != "" && !yield(item) {
 				return
@@ -115,19 +122,21 @@ func splitList(line string) func(yield func(string) bool) {
 	}
 }
 
-func listEnd(line string) int {
+// listEnd returns where the first member of a list ends, and whether a quoted string in it has no
+// end.
+func listEnd(line string, ignoreQuotes bool) (end int, open bool) {
 	quoted := false
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
 		case c == '\\' && quoted:
 			i++
-		case c == '"':
+		case c == '"' && !ignoreQuotes:
 			quoted = !quoted
 		case c == ',' && !quoted:
-			return i
+			return i, false
 		}
 	}
-	return len(line)
+	return len(line), quoted
 }
 
 // digits reads a number that has nothing but digits, at most limit.

@@ -124,6 +124,8 @@ func TestStrictest(t *testing.T) {
 		"reject-no-cache":         {at(noon, "Cache-Control: no-cache"), 0, false, false},
 		"reject-pragma":           {at(noon, "Pragma: no-cache"), 0, false, false},
 		"reject-no-store":         {at(noon, "Cache-Control: no-store"), 24 * time.Hour, true, true},
+		"reject-semicolons":       {at(noon, "Cache-Control: public; No-Store ; must-revalidate"), 24 * time.Hour, true, true},
+		"reject-open-quote":       {at(noon, `Cache-Control: public, ext="a, no-store, b`), 24 * time.Hour, true, true},
 		"reject-private":          {at(noon, "Cache-Control: private"), 24 * time.Hour, true, false},
 		"reject-private-fields":   {at(noon, `Cache-Control: private="x-user, x-id"`), 24 * time.Hour, true, false},
 		"reject-set-cookie":       {at(noon, "Set-Cookie: id=17"), 24 * time.Hour, true, false},
