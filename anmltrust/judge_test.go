@@ -95,6 +95,13 @@ func TestJudgeQuery(t *testing.T) {
 			}
 		})
 	}
+	for names, code := range map[int]lookleap.Code{8187: CodeQueryAuthorized, 8188: CodeQueryMalformed} { // and five other values
+		x := Exchange{At: judgeNow, Status: 200, MediaType: "application/json", Body: []byte(`{"authorized":true,"tier":1,"scope":["body"` +
+			strings.Repeat(`,"x"`, names-1) + `],"expires":"2026-06-01T12:00:01Z"}`)}
+		if j := x.judgeQuery(judgeNow, ttl); j.code != code {
+			t.Errorf("%d names: %s", names, j.code)
+		}
+	}
 	t.Run("accept-at-most-90-days", func(t *testing.T) {
 		for expires, want := range map[string]time.Time{"2027-06-01T12:00:00Z": judgeNow.Add(90 * 24 * time.Hour), "2026-08-01T12:00:00Z": time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)} {
 			x := Exchange{At: judgeNow, Status: 200, MediaType: "application/json", Body: []byte(`{"authorized":true,"tier":2,"scope":["body"],"expires":"` + expires + `"}`)}

@@ -14,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/serve"
 	"github.com/lookleap/lookleap/wellknown"
 )
 
@@ -153,5 +154,31 @@ func TestHandlers(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestDocuments: a document is served at its path with its header, and nothing elsewhere.
+func TestDocuments(t *testing.T) {
+	d := serve.New([]byte("text"), "text/plain")
+	all := serve.Documents{"/a%2Fb": d, "/none": nil}
+	ask := func(method, path string) *http.Response {
+		w := httptest.NewRecorder()
+		all.ServeHTTP(w, httptest.NewRequest(method, "https://example.com"+path, nil))
+		return w.Result()
+	}
+	for path, want := range map[string]int{"/a%2Fb": 200, "/a/b": 404, "/none": 404, "/": 404} {
+		if resp := ask("GET", path); resp.StatusCode != want || (resp.Header.Get("ETag") == `"mC2ePrmW9VnmM_TR"`) != (want == 200) {
+			t.Errorf("%s: %s %v", path, resp.Status, resp.Header)
+		}
+	}
+	if resp := ask("GET", "/a%2Fb"); resp.Header.Get("Content-Type") != "text/plain" || resp.Header.Get("Cache-Control") != "max-age=3600" {
+		t.Errorf("%v", resp.Header)
+	}
+	d.MaxAge = func() time.Duration { return 90 * time.Second }
+	if resp := ask("GET", "/a%2Fb"); resp.Header.Get("Cache-Control") != "max-age=90" {
+		t.Errorf("%v", resp.Header)
+	}
+	if resp := ask("POST", "/a%2Fb"); resp.StatusCode != 405 || resp.Header.Get("ETag") != "" {
+		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 }

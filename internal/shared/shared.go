@@ -114,7 +114,7 @@ func (c *Cache[V]) decode(key string, stored []byte) (*Entry[V], error) {
 		return nil, ErrForged
 	}
 	if c.newest != nil {
-		if newest, ok := c.newest.Get(key); ok && h.Found.Before(newest) {
+		if newest, _ := c.newest.Get(key); h.Found.Before(newest) {
 			return nil, ErrForged
 		}
 	}

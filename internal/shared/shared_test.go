@@ -2,8 +2,11 @@ package shared_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -249,6 +252,92 @@ func TestBinaryValues(t *testing.T) {
 	if e, err := c.Get(t.Context(), "a"); !errors.Is(err, shared.ErrForged) {
 		t.Errorf("%+v, %v", e, err)
 	}
+}
+
+// TestWithoutHost: a cache of no host has no entries and drops what is written.
+func TestWithoutHost(t *testing.T) {
+	c := shared.New[string](nil, shared.Options{})
+	e := shared.Entry[string]{Asked: start, Found: start}
+	c.PutNewest(t.Context(), "a", e, start.Add(time.Hour))
+	c.Delete(t.Context(), "a")
+	if _, err := c.Get(t.Context(), "a"); c.Active() || err != fs.ErrNotExist || c.Put(t.Context(), "a", e, start.Add(time.Hour)) {
+		t.Error(err)
+	}
+}
+
+// TestAnswersOfCaches: what a cache says, what that means, and what is reported.
+func TestAnswersOfCaches(t *testing.T) {
+	now, reported := start, []lookleap.Event(nil)
+	under := &brokenCache{Cache: lookleap.NewMemoryCache(10)}
+	host := &lookleap.Host{Cache: under, Now: func() time.Time { return now }}
+	host.Observe = func(_ context.Context, e lookleap.Event) { reported = append(reported, e) }
+	c := shared.New[string](host, shared.Options{Prefix: "test/1/", Remembered: 1})
+	entry := func(found time.Time) shared.Entry[string] { return shared.Entry[string]{Asked: found, Found: found} }
+	until := start.Add(time.Hour)
+	t.Run("wrapped-absence", func(t *testing.T) {
+		under.err = fmt.Errorf("redis: %w", fs.ErrNotExist)
+		_, err := c.Get(t.Context(), "a")
+		c.Delete(t.Context(), "a")
+		if err != fs.ErrNotExist || len(reported) != 0 {
+			t.Errorf("%v; reported %+v", err, reported)
+		}
+	})
+	t.Run("wrapped-forgery", func(t *testing.T) {
+		under.err = fmt.Errorf("redis: %w", lookleap.ErrCacheForged)
+		_, err := c.Get(t.Context(), "a")
+		if !errors.Is(err, lookleap.ErrCacheForged) || len(reported) != 1 || reported[0].Code != lookleap.CodeCacheForged || reported[0].Finding.Fix == "" || !errors.Is(reported[0].Err, err) {
+			t.Errorf("%v; reported %+v", err, reported)
+		}
+	})
+	t.Run("failed-writes", func(t *testing.T) {
+		under.err = errors.New("the disk is gone")
+		reported = nil
+		if c.Put(t.Context(), "a", entry(start), until) || len(reported) != 1 || reported[0].Code != lookleap.CodeIO {
+			t.Errorf("stored; reported %+v", reported)
+		}
+		under.err = nil
+		if year := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC); c.Put(t.Context(), "a", entry(year), until) || len(reported) != 2 {
+			t.Errorf("stored; reported %+v", reported)
+		}
+	})
+	t.Run("first-failure", func(t *testing.T) {
+		for key, text := range map[string]string{"header": "garbage", "value": `{"key":"test/1/value","found":"2026-06-01T12:00:00Z"}` + "\n" + `5`} {
+			if err := under.Put(t.Context(), "test/1/"+key, []byte(text), until); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, keys := range [][]string{{"header", "value"}, {"value", "header"}} {
+			_, err := c.Newest(t.Context(), keys...)
+			var syntax *json.SyntaxError
+			if !errors.Is(err, shared.ErrForged) || errors.As(err, &syntax) != (keys[0] == "header") {
+				t.Errorf("%v: %v", keys, err)
+			}
+			if strings.Contains(err.Error(), "was not written for its key") { // the cause says more
+				t.Errorf("%v: %v", keys, err)
+			}
+		}
+	})
+	t.Run("newest-of-any-order", func(t *testing.T) {
+		c := shared.New[string](host, shared.Options{Prefix: "test/2/"})
+		c.Put(t.Context(), "old", entry(start.Add(-time.Second)), until)
+		c.Put(t.Context(), "new", entry(start), until)
+		for _, keys := range [][]string{{"old", "none", "new"}, {"new", "none", "old"}} {
+			if e, err := c.Newest(t.Context(), keys...); err != nil || !e.Found.Equal(start) {
+				t.Errorf("%v: %+v, %v", keys, e, err)
+			}
+		}
+	})
+	t.Run("older-than-one-that-was-read", func(t *testing.T) {
+		writer := shared.New[string](host, shared.Options{Prefix: "test/1/"})
+		writer.Put(t.Context(), "r", entry(start), until)
+		if _, err := c.Get(t.Context(), "r"); err != nil {
+			t.Error(err)
+		}
+		writer.Put(t.Context(), "r", entry(start.Add(-time.Second)), until)
+		if _, err := c.Get(t.Context(), "r"); !errors.Is(err, shared.ErrForged) {
+			t.Error(err)
+		}
+	})
 }
 
 // FuzzStoredEntry reads entries that anyone may have written: none panics, and none is read as the

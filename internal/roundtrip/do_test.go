@@ -1,0 +1,352 @@
+package roundtrip_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lookleap/lookleap/internal/roundtrip"
+)
+
+// reason is an error that is only a code.
+type reason string
+
+func (r reason) Error() string { return string(r) }
+
+var options = roundtrip.Options{Fail: func(code, _ string) error { return reason(code) }}
+
+// closing is a body that knows whether it was closed.
+type closing struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closing) Close() error { c.closed = true; return nil }
+
+// TestQueries: a query that cannot be written is not sent, and the body of its request is closed.
+func TestQueries(t *testing.T) {
+	for query, sent := range map[string]bool{"": true, "a=b%20c": true, "~": true, " ": false, " a": false, "a b": false, "a\n": false, "\x7f": false} {
+		req, body, asked := request("POST", nil), &closing{}, false
+		req.URL.RawQuery = query
+		for _, req.Body = range []io.ReadCloser{nil, body} {
+			_, err := roundtrip.Do(fetcherFunc(func(*http.Request) (*http.Response, error) { asked = true; return nil, nil }), req, options)
+			if asked != sent || (err == nil) != sent || !sent && err != reason(roundtrip.CodeBadURL) {
+				t.Errorf("%q: sent %v, %v", query, asked, err)
+			}
+		}
+		if body.closed == sent {
+			t.Errorf("%q: closed %v", query, body.closed)
+		}
+	}
+}
+
+// TestResponses: what becomes of the responses of a transport, of their bodies and of the context.
+func TestResponses(t *testing.T) {
+	failed := errors.New("failed")
+	for name, c := range map[string]struct {
+		status int // 0: no response
+		err    error
+		want   error
+	}{
+		"accept":                {200, nil, nil},
+		"accept-nothing":        {0, nil, nil},
+		"reject-error":          {0, failed, failed},
+		"reject-error-and-body": {200, failed, failed},
+		"reject-protocol":       {101, nil, reason(roundtrip.CodeBadStatus)},
+	} {
+		for kind, body := range map[string]io.ReadCloser{"body": &closing{Reader: strings.NewReader("x")}, "empty": http.NoBody, "nil": nil} {
+			t.Run(name+"-"+kind, func(t *testing.T) {
+				var ctx context.Context
+				req := request("GET", nil)
+				resp, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) {
+					if ctx = req.Context(); c.status == 0 {
+						return nil, c.err
+					}
+					return &http.Response{StatusCode: c.status, Body: body}, c.err
+				}), req, options)
+				if err != c.want || (resp != nil) != (c.want == nil && c.status > 0) {
+					t.Fatalf("%v, %v", resp, err)
+				}
+				kept, _ := body.(*closing)
+				if kept != nil && c.status > 0 && kept.closed != (c.want != nil) {
+					t.Errorf("closed: %v", kept.closed)
+				}
+				if goesOn := resp != nil && kept != nil; (ctx.Err() == nil) != goesOn {
+					t.Errorf("the exchange goes on: %v", ctx.Err() == nil)
+				}
+				if resp == nil {
+					return
+				}
+				if resp.Request != req || (resp.Body == nil) != (body == nil) {
+					t.Errorf("%+v", resp)
+				}
+				if kept != nil {
+					if text, err := io.ReadAll(resp.Body); string(text) != "x" || err != nil || ctx.Err() == nil {
+						t.Errorf("%q, %v; the exchange ended: %v", text, err, ctx.Err())
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestFollowed: a response is to the request that was sent, or it is refused.
+func TestFollowed(t *testing.T) {
+	earlier := &http.Response{}
+	for name, c := range map[string]struct {
+		sent, answered string // URLs; "": none
+		from           *http.Response
+		ok             bool
+	}{
+		"accept-same":                 {"https://shop.example/act?a", "https://shop.example/act?a", nil, true},
+		"accept-capital-host":         {"https://shop.example/act", "https://SHOP.example/act", nil, true},
+		"accept-without-URLs":         {"", "", nil, true},
+		"reject-other-host":           {"https://shop.example/act", "https://other.example/act", nil, false},
+		"reject-other-port":           {"https://shop.example/act", "https://shop.example:444/act", nil, false},
+		"reject-other-scheme":         {"https://shop.example/act", "http://shop.example/act", nil, false},
+		"reject-other-path":           {"https://shop.example/act", "https://shop.example/", nil, false},
+		"reject-other-query":          {"https://shop.example/act?a", "https://shop.example/act?b", nil, false},
+		"reject-URL-of-none":          {"", "https://shop.example/act", nil, false},
+		"reject-no-URL":               {"https://shop.example/act", "", nil, false},
+		"reject-redirect-to-same-URL": {"https://shop.example/act", "https://shop.example/act", earlier, false},
+	} {
+		t.Run("O63/"+name, func(t *testing.T) {
+			at := func(text string) *url.URL {
+				if text == "" {
+					return nil
+				}
+				u, err := url.Parse(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return u
+			}
+			req := request("GET", nil)
+			req.URL = at(c.sent)
+			_, err := roundtrip.Do(fetcherFunc(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Request: &http.Request{URL: at(c.answered), Response: c.from}}, nil
+			}), req, options)
+			if (err == nil) != c.ok || err != nil && err != reason(roundtrip.CodeRedirectForbidden) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNotes: what a transport says about a response stays when Do replaces its request.
+func TestNotes(t *testing.T) {
+	req := request("GET", nil)
+	do := func(answer func(out *http.Request, resp *http.Response)) *http.Response {
+		t.Helper()
+		resp, err := roundtrip.Do(fetcherFunc(func(out *http.Request) (*http.Response, error) {
+			resp := &http.Response{StatusCode: 200}
+			answer(out, resp)
+			return resp, nil
+		}), req, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp
+	}
+	noted := do(func(out *http.Request, resp *http.Response) { resp.Request = out; roundtrip.Annotate(resp, "note") })
+	if got := roundtrip.Note(noted.Request.Context()); got != "note" || noted.Request == req || noted.Request.URL != req.URL {
+		t.Errorf("%v of %+v", got, noted.Request)
+	}
+	for name, answer := range map[string]func(*http.Request, *http.Response){
+		"no-request":  func(_ *http.Request, resp *http.Response) { roundtrip.Annotate(resp, "lost") },
+		"no-note":     func(out *http.Request, resp *http.Response) { resp.Request = out },
+		"own-request": func(_ *http.Request, resp *http.Response) { resp.Request = req },
+	} {
+		if resp := do(answer); resp.Request != req || roundtrip.Note(resp.Request.Context()) != nil {
+			t.Errorf("%s: %+v", name, resp.Request)
+		}
+	}
+}
+
+// TestSentHeader: the names in the header and the trailer of a request are canonical, wherever they stand.
+func TestSentHeader(t *testing.T) {
+	req := request("POST", nil)
+	for _, name := range strings.Fields("A B C D E F G H I J K L M N O P Q R S T") {
+		req.Header.Set(name, "1")
+		req.Trailer = http.Header{"x-sum": {"2"}}
+	}
+	req.Header["x-y"] = []string{"3"}
+	for range 5 { // the order of a map
+		if _, err := roundtrip.Do(fetcherFunc(func(out *http.Request) (*http.Response, error) {
+			if out.Header.Get("X-Y") != "3" || out.Trailer.Get("X-Sum") != "2" || len(out.Header) != 21 || out.GetBody != nil {
+				t.Errorf("%v, %v", out.Header, out.Trailer)
+			}
+			return nil, nil
+		}), req, options); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// secured is a connection with a state of TLS.
+type secured struct {
+	net.Conn
+	state  tls.ConnectionState
+	closed bool
+}
+
+func (c *secured) ConnectionState() tls.ConnectionState { return c.state }
+func (c *secured) Close() error                         { c.closed = true; return nil }
+
+// TestReports plays what a transport may report.
+func TestReports(t *testing.T) {
+	do := func(report func(*httptrace.ClientTrace)) error {
+		_, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) {
+			report(httptrace.ContextClientTrace(req.Context()))
+			return nil, nil
+		}), request("POST", nil), options)
+		return err
+	}
+	for lookups, want := range map[int]error{4: nil, 5: reason(roundtrip.CodeConnReset)} {
+		if err := do(func(trace *httptrace.ClientTrace) {
+			for range lookups {
+				trace.GetConn("shop.example:443")
+			}
+		}); err != want {
+			t.Errorf("O48: %d attempts: %v", lookups, err)
+		}
+	}
+	for interim, want := range map[int]error{16: nil, 17: reason(roundtrip.CodeHeaderTooLarge)} {
+		if err := do(func(trace *httptrace.ClientTrace) {
+			for i := range interim {
+				if err := trace.Got1xxResponse(103, nil); (err == nil) != (i < 16) {
+					t.Errorf("interim response %d: %v", i+1, err)
+				}
+			}
+			for range 5 {
+				trace.GetConn("shop.example:443") // the first failure counts
+			}
+		}); want != nil && err != want || err == nil {
+			t.Errorf("%d interim responses: %v", interim, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		second tls.ConnectionState
+		closed bool
+	}{
+		"http2": {tls.ConnectionState{NegotiatedProtocol: "h2"}, false}, // others use it, and nothing is written to it
+		"http1": {tls.ConnectionState{NegotiatedProtocol: "http/1.1"}, true},
+	} {
+		first, second := &secured{}, &secured{state: c.second} // a state without a verified certificate is of the same host
+		err := do(func(trace *httptrace.ClientTrace) {
+			trace.GotConn(httptrace.GotConnInfo{Conn: first})
+			trace.WroteHeaders()
+			trace.GotConn(httptrace.GotConnInfo{Conn: second})
+		})
+		if err != reason(roundtrip.CodeConnReset) || second.closed != c.closed || first.closed {
+			t.Errorf("O48: %s: %v, closed: %v", name, err, second.closed)
+		}
+	}
+}
+
+// TestApart: an exchange during another one is not seen by the trace of the other one.
+func TestApart(t *testing.T) {
+	type key struct{}
+	callers := &httptrace.ClientTrace{}
+	plain := context.WithValue(t.Context(), key{}, "value")
+	for name, ctx := range map[string]context.Context{"traced": httptrace.WithClientTrace(plain, callers), "untraced": plain} {
+		before := httptrace.ContextClientTrace(ctx)
+		check := func(where string, ctx context.Context) {
+			t.Helper()
+			if apart := roundtrip.Apart(ctx); httptrace.ContextClientTrace(apart) != before || apart.Value(key{}) != "value" {
+				t.Errorf("%s: %s: another trace, or another value", name, where)
+			}
+		}
+		check("alone", ctx)
+		ask := func(ctx context.Context, f fetcherFunc) {
+			if _, err := roundtrip.Do(f, request("GET", nil).WithContext(ctx), options); err != nil {
+				t.Error(err)
+			}
+		}
+		ask(ctx, func(req *http.Request) (*http.Response, error) {
+			check("in an exchange", req.Context())
+			ask(req.Context(), func(req *http.Request) (*http.Response, error) {
+				check("in an exchange of an exchange", req.Context())
+				return nil, nil
+			})
+			watched := 0
+			ask(roundtrip.Watched(req.Context(), &httptrace.ClientTrace{GetConn: func(string) { watched++ }}), func(req *http.Request) (*http.Response, error) {
+				httptrace.ContextClientTrace(req.Context()).GetConn("shop.example:443")
+				return nil, nil
+			})
+			if watched != 1 {
+				t.Errorf("%s: %d reports", name, watched)
+			}
+			return nil, nil
+		})
+	}
+}
+
+// sized is a script whose reads return another number of bytes.
+type sized struct {
+	script
+	n int
+}
+
+func (s *sized) Read(b []byte) (int, error) {
+	_, err := s.script.Read(b)
+	return s.n, err
+}
+
+// TestPaceBounds: the least rate, a window that is just full enough, and the end of the measurement.
+func TestPaceBounds(t *testing.T) {
+	for name, c := range map[string]struct {
+		rate  int
+		limit time.Duration
+		stop  bool // before the first read
+		reads sized
+		slow  time.Duration // when it is too slow; 0: never
+	}{
+		"reject-after-a-window-of-just-enough": {4, 0, false, sized{script{time.Second, time.Hour}, 20}, 10 * time.Second},
+		"reject-window-just-below":             {4, 0, false, sized{script{time.Second, time.Hour}, 19}, 5 * time.Second},
+		"reject-later-window-just-below":       {4, 0, false, sized{script{time.Second, 0, 5500 * time.Millisecond, time.Hour}, 19}, 10 * time.Second},
+		"reject-least-rate":                    {1, 0, false, sized{script{time.Hour}, 20}, 5 * time.Second},
+		"reject-least-rate-with-limit":         {1, time.Minute, false, sized{script{30 * time.Second}, 20}, 5 * time.Second},
+		"accept-after-the-end":                 {10, 0, true, sized{script{time.Minute}, 20}, 0},
+		"accept-without-rate":                  {0, time.Minute, false, sized{script{30 * time.Second}, 20}, 0},
+	} {
+		t.Run("O53/"+name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin, slow := time.Now(), time.Duration(0)
+				p := &roundtrip.Pace{Reader: &c.reads, Rate: c.rate, Slow: func() { slow += time.Since(begin) }}
+				if c.limit > 0 {
+					p.Start(c.limit, func() { t.Error("late") })
+				}
+				if c.stop {
+					p.Stop()
+				}
+				for len(c.reads.script) > 0 {
+					_, _ = p.Read(nil)
+				}
+				p.Stop()
+				if slow != c.slow {
+					t.Errorf("too slow after %v, want %v", slow, c.slow)
+				}
+			})
+		})
+	}
+	t.Run("O53/accept-window-with-a-pause", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			reads := script{2 * time.Second, 2500 * time.Millisecond}
+			p := &roundtrip.Pace{Reader: &reads, Rate: 1000, Slow: func() { t.Error("too slow in less than a window") }}
+			_, _ = p.Read(nil)
+			time.Sleep(2 * time.Second)
+			_, _ = p.Read(nil)
+			p.Stop()
+		})
+	})
+}
