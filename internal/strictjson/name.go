@@ -75,7 +75,6 @@ func (t *nameTable) duplicateOfMany(data []byte, nodes []node, object uint32) (m
 	t.reset(count)
 	mask := uint64(len(t.slots) - 1)
 	for m := object + 1; m < uint32(len(nodes)); m = nodes[m].next {
-		t.plain[0] = t.plain[0][:0]
 		name := t.name(data, nodes[m], &t.plain[0])
 		slot := maphash.Bytes(t.seed, name) & mask
 		for ; t.slots[slot] != 0; slot = (slot + 1) & mask {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,6 +73,29 @@ func code(err error) string {
 		return e.Code
 	}
 	return ""
+}
+
+// TestDigits reads numbers with zeros in many places: what is read is what is written, or refused.
+func TestDigits(t *testing.T) {
+	for _, whole := range []string{"0", "1", "10", "100", "12", "102", "1002003", "123456789012345", "100000000000001", "1000000000000002", "12345678901234567", "100000000000000000000", "100000000000000000001"} {
+		for _, fraction := range []string{"", ".0", ".5", ".05", ".50", ".500", ".0001", ".1000000000000000000000001", ".00000000000000000000000"} {
+			for _, exponent := range []string{"", "e0", "e1", "E-1", "e+5", "e-20", "e20", "e300", "e-300", "e00"} {
+				for _, sign := range []string{"", "-"} {
+					source := sign + whole + fraction + exponent
+					exact, _ := new(big.Rat).SetString(source)
+					f, _ := exact.Float64()
+					if math.IsInf(f, 0) {
+						continue
+					}
+					shortest, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', -1, 64))
+					got, err := accept(t, source, Limits{}).Float()
+					if kept := shortest.Cmp(exact) == 0; kept != (err == nil) || kept && got != f || err != nil && code(err) != CodePrecisionLoss {
+						t.Errorf("%s reads as %v, %v", source, got, err)
+					}
+				}
+			}
+		}
+	}
 }
 
 // TestIntegersAreExact compares with arithmetic that loses nothing.

@@ -89,7 +89,6 @@ func (p *parser) parse() error {
 	if err != nil {
 		return err
 	}
-	at = p.space(at)
 	if at < len(p.data) {
 		return p.fail(CodeTrailing, at, "something follows the value: "+p.found(at), "write only one value")
 	}

@@ -68,6 +68,7 @@ func TestRefusals(t *testing.T) {
 		{"[\"a\tb\"]", `1:4 "/0": the string contains a bare control character: '\t' (json-syntax)`, `write control characters as escapes such as \n`},
 		{`["\x41"]`, `1:3 "/0": the string contains an unknown escape (json-syntax)`, `escape with \" \\ \/ \b \f \n \r \t or \u and four hexadecimal digits`},
 		{`["\u12G4"]`, `1:3 "/0": the string contains an unknown escape (json-syntax)`, `escape with \" \\ \/ \b \f \n \r \t or \u and four hexadecimal digits`},
+		{`["a\uD83D\u0041"]`, `1:4 "/0": the escape "\\uD83D" is half a character (json-lone-surrogate)`, "write both surrogates, the high one first, or the character itself"},
 		{"\xEF\xBB\xBF{}", `1:1: a byte order mark precedes the text (json-bom)`, "save the text as UTF-8 without a byte order mark"},
 		{"[\xff]", `1:2 "/0": the text is not UTF-8, found byte 0xff (not-utf8)`, "save the text as UTF-8"},
 		{"[1\xff]", `1:3: the text is not UTF-8, found byte 0xff (not-utf8)`, "save the text as UTF-8"},
@@ -103,6 +104,10 @@ func TestLimits(t *testing.T) {
 		{"depth", nested(3), nested(4), Limits{Depth: 3}, CodeTooDeep, 3},
 		{"depth-default", nested(DefaultDepth), nested(DefaultDepth + 1), Limits{}, CodeTooDeep, DefaultDepth},
 		{"depth-objects", `[{"a":{}}]`, `[{"a":[{}]}]`, Limits{Depth: 3}, CodeTooDeep, 7},
+		{"size-least", `1`, `12`, Limits{Size: 1}, CodeTooLarge, 1},
+		{"depth-least", `[1]`, `[[1]]`, Limits{Depth: 1}, CodeTooDeep, 1},
+		{"values-least", `[]`, `[1]`, Limits{Values: 1}, CodeTooMany, 1},
+		{"values-of-a-small-size", `[]`, `[1]`, Limits{Size: 3}, CodeTooMany, 1},
 		{"values", `[1,[2]]`, `[1,[2,3]]`, Limits{Values: 4}, CodeTooMany, 6},
 		{"values-default", `[1,[2],{"a":3}]`, `[1,[2],{"a":3},4]`, Limits{Size: 6 * bytesPerValue}, CodeTooMany, 15},
 	} {

@@ -60,6 +60,15 @@ func TestIterationStops(t *testing.T) {
 	}
 }
 
+// TestKindNames: a number that is no kind has the name of no value.
+func TestKindNames(t *testing.T) {
+	for k, want := range map[Kind]string{None: "no value", Object: "an object", Object + 1: "no value", 255: "no value"} {
+		if got := k.String(); got != want {
+			t.Errorf("%d: %s", k, got)
+		}
+	}
+}
+
 func TestWrongKind(t *testing.T) {
 	root := accept(t, sample, Limits{})
 	entries, _ := root.Member("entries")
