@@ -197,7 +197,7 @@ func Shorten(text, other string, limit int) string {
 		}
 	}
 	start, end = max(start-around, 0), min(end+around, len(text))
-	for start > 0 && start < len(text) && !utf8.RuneStart(text[start]) {
+	for start > 0 && !utf8.RuneStart(text[start]) {
 		start--
 	}
 	end = min(end, start+limit)

@@ -3,6 +3,7 @@ package textdiff
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -35,12 +36,96 @@ func TestLines(t *testing.T) {
 		"two-places": {"1\n2\n3\n4\n5\n", "1\nB\n3\n4\nE\n", "-2 2|+2 B|-5 5|+5 E|"},
 		"cr":         {"a\r\n", "a\n", "-1 a\r|+1 a|"},
 		"blank-line": {"a\n\nb\n", "a\nb\n", "-2 |"},
+		"swapped":    {"a\nb\n", "b\na\n", "-1 a|+2 a|"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := show(Lines(c[0], c[1])); got != c[2] {
 				t.Errorf("got %q, want %q", got, c[2])
 			}
 		})
+	}
+}
+
+// TestLinesBudget compares with few comparisons for exact differences: the rest goes by lines that both
+// texts have once.
+func TestLinesBudget(t *testing.T) {
+	const old, updated = "x u x", "y x x v" // the exact difference takes 12 comparisons
+	for name, c := range map[string]struct {
+		old, updated string
+		budget       int64
+		want         int
+	}{
+		"enough":                   {old, updated, 12, 3},
+		"too-little":               {old, updated, 11, 7},
+		"enough-for-both-sections": {old + " | " + old, updated + " | " + updated, 24, 6},
+		"enough-for-one-section":   {old + " | " + old, updated + " | " + updated, 23, 10},
+		"none-same-beginning":      {"x x x A", "x x x B", 0, 2},
+		"none-same-end":            {"A x x x", "B x x x", 0, 2},
+		"none-twice-in-the-old":    {"x u x z", "y x w", 0, 7},
+		"none-twice-in-the-new":    {"y x w", "x u x z", 0, 7},
+		"none-only-in-the-new":     {"a b", "n b m", 0, 3},
+	} {
+		d := differ{a: strings.Fields(c.old), b: strings.Fields(c.updated), budget: c.budget}
+		d.compare(0, len(d.a), 0, len(d.b), 0)
+		if len(d.lines) != c.want {
+			t.Errorf("%s: %s", name, show(d.lines))
+		}
+	}
+}
+
+// TestLinesSmallest: the difference of small texts is the smallest one, and that of large texts where
+// each line stands once.
+func TestLinesSmallest(t *testing.T) {
+	smallest := func(a, b []string) int {
+		row := make([]int, len(b)+1)
+		for j := range row {
+			row[j] = j
+		}
+		for i := range a {
+			diagonal := row[0]
+			row[0] = i + 1
+			for j := range b {
+				least := 1 + min(row[j], row[j+1])
+				if a[i] == b[j] {
+					least = diagonal
+				}
+				diagonal, row[j+1] = row[j+1], least
+			}
+		}
+		return row[len(b)]
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range 1000 {
+		lines := func(distinct bool) []string {
+			var all []string
+			for _, n := range r.Perm(12)[:r.IntN(12)] {
+				if !distinct {
+					n %= 4
+				}
+				all = append(all, string(rune('a'+n)))
+			}
+			return all
+		}
+		distinct := i%2 == 0
+		d := differ{a: lines(distinct), b: lines(distinct), budget: maxCells}
+		if distinct {
+			d.budget = 0
+		}
+		d.compare(0, len(d.a), 0, len(d.b), 0)
+		if want := smallest(d.a, d.b); len(d.lines) != want {
+			t.Fatalf("%q to %q: %s, want %d lines", d.a, d.b, show(d.lines), want)
+		}
+	}
+}
+
+// TestPairs: a removed line belongs to the added line that stands in its place.
+func TestPairs(t *testing.T) {
+	var pairs []int
+	for _, l := range Lines("a\nb\nc\nd\n", "A\nB\nd\ne\n") {
+		pairs = append(pairs, l.Pair)
+	}
+	if want := []int{3, 4, -1, 0, 1, -1}; !slices.Equal(pairs, want) {
+		t.Errorf("got %v, want %v", pairs, want)
 	}
 }
 
@@ -152,6 +237,25 @@ func TestShorten(t *testing.T) {
 	}
 }
 
+// TestShortenExactly holds what is kept and how much is said to be left out.
+func TestShortenExactly(t *testing.T) {
+	a, b, e := strings.Repeat("a", 300), strings.Repeat("b", 300), strings.Repeat("ä", 300)
+	for name, c := range map[string]struct{ text, other, want string }{
+		"short-with-a-long-beginning": {a[:100] + "X", a[:100] + "Y", a[:100] + "X"},
+		"middle":                      {a + "NEW" + b, a + "OLD" + b, "…(260 bytes)… " + a[:40] + "NEW" + b[:40] + " …(260 bytes)…"},
+		"beginning-of-the-other":      {a, a + "x", "…(260 bytes)… " + a[:40]},
+		"much-shorter":                {a, a + a[:100], "…(260 bytes)… " + a[:40]},
+		"longer":                      {a + a[:10], a, "…(260 bytes)… " + a[:50]},
+		"within-a-character":          {e + "y" + "NEW" + "y" + e, e + "y" + "OLD" + "y" + e, "…(560 bytes)… " + e[:40] + "yNEWy" + e[:38] + " …(562 bytes)…"},
+		"alone":                       {a, "", a[:200] + " …(100 bytes)…"},
+		"no-character":                {strings.Repeat("\x80", 300), "", " …(300 bytes)…"},
+	} {
+		if got := Shorten(c.text, c.other, 200); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add("a\nb\n", "b\n\xffc")
 	f.Fuzz(func(t *testing.T, old, updated string) {
@@ -165,6 +269,12 @@ func TestNearest(t *testing.T) {
 	known := []string{"allow", "deny", "require"}
 	for word, want := range map[string]string{"alowed": "allow", "DENY": "deny", "requires": "require", "dney": "deny", "eenz": "", "eny": "deny", "x": "", "": "", strings.Repeat("allow", 13): ""} {
 		if got := Nearest(word, known); got != want {
+			t.Errorf("%q: %q", word, got)
+		}
+	}
+	long := strings.Repeat("w", 61)
+	for word, want := range map[string]string{long: "", long[1:]: long[1:]} { // longer ones are not compared
+		if got := Nearest(word, []string{word}); got != want {
 			t.Errorf("%q: %q", word, got)
 		}
 	}
