@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -27,5 +28,17 @@ func TestPipe(t *testing.T) {
 				t.Error("a pipe was opened as a store")
 			}
 		})
+	}
+}
+
+// TestOpenDirNowhere: a relative path means nothing where the working directory is gone.
+func TestOpenDirNowhere(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.Remove(dir); err != nil {
+		t.Skip(err)
+	}
+	if d, err := filestore.OpenDir("store"); d != nil || err == nil || !strings.Contains(err.Error(), "getwd") {
+		t.Errorf("%v, %v", d, err)
 	}
 }

@@ -91,12 +91,8 @@ func parseLink(s string) (l Link, rest string, ok bool) {
 		case rest[0] != ';':
 			return Link{}, skipLink(rest), false
 		}
-		rest = strings.TrimLeft(rest[1:], " \t")
-		name, value, after, ok := parseParam(rest)
-		if !ok {
-			return Link{}, skipLink(rest), false
-		}
-		rest = after
+		var name, value string
+		name, value, rest = parseParam(strings.TrimLeft(rest[1:], " \t"))
 		switch strings.ToLower(name) { // the first of repeated parameters counts
 		case "rel":
 			if !hasRel {
@@ -115,29 +111,30 @@ func parseLink(s string) (l Link, rest string, ok bool) {
 }
 
 // parseParam parses name, name=text or name="text". Text without quotation marks ends at a
-// semicolon or comma (appendix B.3). An empty parameter is valid.
-func parseParam(s string) (name, value, rest string, ok bool) {
+// semicolon or comma (appendix B.3). An empty parameter is valid. Before a value without a name, it
+// stops: the rest is malformed.
+func parseParam(s string) (name, value, rest string) {
 	n := 0
 	for n < len(s) && strings.IndexByte("=;, \t\"<>", s[n]) < 0 {
 		n++
 	}
 	name, rest = s[:n], strings.TrimLeft(s[n:], " \t")
 	if rest == "" || rest[0] != '=' {
-		return name, "", rest, true
+		return name, "", rest
 	}
 	rest = strings.TrimLeft(rest[1:], " \t")
 	if name == "" {
-		return "", "", s, false
+		return "", "", s
 	}
 	if rest != "" && rest[0] == '"' {
 		value, rest = parseQuoted(rest)
-		return name, value, rest, true
+		return name, value, rest
 	}
 	n = strings.IndexAny(rest, ";,")
 	if n < 0 {
 		n = len(rest)
 	}
-	return name, strings.TrimRight(rest[:n], " \t"), rest[n:], true
+	return name, strings.TrimRight(rest[:n], " \t"), rest[n:]
 }
 
 // parseQuoted parses the quoted string at the start of s. If it does not end, its value is all of s

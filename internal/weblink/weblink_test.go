@@ -37,6 +37,11 @@ func TestParseHeader(t *testing.T) {
 		`<a>; rel=x; type=a/b; anchor=""`:   "a|x|a/b",
 		`,, <a>; ; rel=x`:                   "a|x|",
 		`<a, <b>; rel=x`:                    "a, <b|x|",
+		`<a>; =x, <b>; rel=y`:               "b|y|",
+		`<a>; rel=x; =x, <b>; rel=y`:        "b|y|",
+		`a "x, <q>; rel=z", <b>; rel=y`:     "b|y|",
+		`a "x\", <q>; rel=z", <b>; rel=y`:   "b|y|",
+		`a "x\\", <b>; rel=y`:               "b|y|",
 	} {
 		var got []string
 		for _, l := range weblink.ParseHeader([]string{header}) {
@@ -70,6 +75,16 @@ func TestAbout(t *testing.T) {
 		}
 		if got := (weblink.Link{Anchor: anchor}).About(domain.URL{}); got != (anchor == "") {
 			t.Errorf("%q of an unknown page: %v", anchor, got)
+		}
+	}
+}
+
+// TestParseHeadLongTag: a tag of more than 64 KiB ends the head.
+func TestParseHeadLongTag(t *testing.T) {
+	for size, want := range map[int]int{60_000: 3, 70_000: 1} {
+		page := `<link href=/a><link href="/b" title="` + strings.Repeat("x", size) + `"><link href=/c>`
+		if got := weblink.ParseHead([]byte(page)); len(got.Links) != want || got.Links[0].Target != "/a" {
+			t.Errorf("%d bytes: %d links", size, len(got.Links))
 		}
 	}
 }
