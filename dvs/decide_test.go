@@ -130,6 +130,7 @@ func TestDecide(t *testing.T) {
 		{"DVS-4.2-04/reject-image", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Profile = "image/png", dvs.Lenient }, "media-type"},
 		{"DVS-4.2-05/accept-bytes-registered", func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/octet-stream" }, "ok"},
 		{"DVS-4.2-05/reject-bytes", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Source = "application/octet-stream", dvs.DefaultOrigin }, "media-type"},
+		{"DVS-4.2-05/accept-binary", func(c *dvs.Claim, e *dvs.Evidence) { e.Type = "binary/octet-stream" }, "ok"},
 		{"DVS-4.2-05/reject-missing", func(c *dvs.Claim, e *dvs.Evidence) { e.Type, c.Source = "", dvs.DefaultOrigin }, "media-type"},
 		{"DVS-4.2-05/accept-missing-lenient", func(c *dvs.Claim, e *dvs.Evidence) {
 			e.Type, c.Source, c.Profile = "", dvs.DefaultOrigin, dvs.Lenient
@@ -364,6 +365,44 @@ func TestFailureSays(t *testing.T) {
 		e.Status, e.Failure, e.Detail = 0, c.code, c.detail
 		if v := dvs.Decide(goodClaim(), e, noon, dvs.Rules{}); v.OK || v.Code != c.code || v.Summary != c.want {
 			t.Errorf("%s: %s, %q", name, v.Code, v.Summary)
+		}
+	}
+}
+
+// TestMediaTypeSays: only what the profile Lenient accepts is said to be accepted by it.
+func TestMediaTypeSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*dvs.Claim, *dvs.Evidence)
+		says   bool
+	}{
+		"generic": {func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/octet-stream" }, true},
+		"generic-strict": {func(c *dvs.Claim, e *dvs.Evidence) {
+			c.Strict, c.Source, e.Type = true, dvs.ByHost, "application/octet-stream"
+		}, false},
+		"image": {func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "image/png" }, false},
+	} {
+		claim, evidence := goodClaim(), goodEvidence()
+		claim.Source = dvs.DefaultOrigin
+		c.change(&claim, &evidence)
+		if v := dvs.Decide(claim, evidence, noon, dvs.Rules{}); v.Code != lookleap.CodeMediaType || strings.Contains(v.Summary, "; the profile Lenient accepts it") != c.says {
+			t.Errorf("%s: %s", name, v.Summary)
+		}
+	}
+}
+
+// TestArchiveMediaType: the types of archives pass, others are noted, and a strict loader refuses them.
+func TestArchiveMediaType(t *testing.T) {
+	for mediaType, want := range map[string]lookleap.Status{"application/gzip": lookleap.Passed, "application/zip": lookleap.Passed, "application/octet-stream": lookleap.Noted, "text/html": lookleap.Failed} {
+		claim, evidence := goodClaim(), goodEvidence()
+		claim.URL, evidence.Type = "https://example.com/s/a.zip", mediaType
+		for _, strict := range []bool{false, true} {
+			claim.Strict = strict
+			if strict && want != lookleap.Passed {
+				want = lookleap.Failed
+			}
+			if check := dvs.Decide(claim, evidence, noon, dvs.Rules{}).Checks[8]; check.Requirement != "DVS-4.2-04" || check.Status != want {
+				t.Errorf("%s, strict %t: %+v", mediaType, strict, check)
+			}
 		}
 	}
 }

@@ -370,3 +370,64 @@ func TestNamesOfEvidence(t *testing.T) {
 		}
 	}
 }
+
+// TestConfirmedEvidence: a copy that the server confirmed has the evidence of that exchange.
+func TestConfirmedEvidence(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").HandleFunc("/s/a/SKILL.md", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		lab.Body("text/markdown", refund).ServeHTTP(w, r)
+	})
+	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+	load := func() dvs.Evidence {
+		t.Helper()
+		skill, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var record struct{ Evidence dvs.Evidence }
+		if err := json.Unmarshal(skill.Verdict.Record, &record); err != nil {
+			t.Fatal(err)
+		}
+		return record.Evidence
+	}
+	net.Name("shop.example").DNSSEC(lookleap.Secure)
+	first := load()
+	net.Name("shop.example").DNSSEC(lookleap.Insecure)
+	net.Clock().Advance(time.Hour)
+	again := load()
+	if again.Status != 200 || again.Digest != first.Digest ||
+		first.Names[0].DNSSEC != lookleap.Secure || again.Names[0].DNSSEC != lookleap.Insecure || !again.Received.After(first.Received) {
+		t.Errorf("first %+v\nthen %+v", first, again)
+	}
+}
+
+// refusingGuard is a guard that returns one error.
+type refusingGuard struct{ err error }
+
+func (g refusingGuard) RoundTrip(*http.Request) (*http.Response, error) { return nil, g.err }
+
+// TestGuardSays: only a verdict by which a guard denies a request is the policy's word.
+func TestGuardSays(t *testing.T) {
+	verdict := &lookleap.Verdict{Subject: "https://shop.example/", Code: dvs.CodeRevoked, Summary: "the site says no"}
+	for name, c := range map[string]struct {
+		err  error
+		code lookleap.Code
+		says string
+	}{
+		"denied":           {errors.Join(lookleap.ErrDenied, &lookleap.VerifyError{Verdict: verdict}), dvs.CodeBlockedByPolicy, "the site says no"},
+		"denied-by-no-one": {errors.Join(lookleap.ErrDenied, &lookleap.VerifyError{}), "", ""},
+		"not-denied":       {&lookleap.VerifyError{Verdict: verdict}, "", ""},
+	} {
+		net := lab.ForTest(t)
+		l := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Guard: refusingGuard{c.err}})
+		skill, err := l.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		if code := lookleap.CodeOf(err); skill != nil || err == nil || c.code != "" && code != c.code || c.code == "" && code == dvs.CodeBlockedByPolicy || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v (%s)", name, err, code)
+		}
+	}
+}

@@ -166,10 +166,59 @@ func TestSharedCopies(t *testing.T) {
 				} else if err := f.cache.Put(t.Context(), key, []byte(changed), expires); err != nil {
 					t.Fatal(err)
 				}
-				if skill := load(t, process(t, f, "https://shop.example/")); asked(f) != 2 || skill.Digest != dvs.DigestOf([]byte(refund)) {
+				var events lab.Events
+				host := f.Host()
+				host.Cache, host.Observe = f.cache, events.Observe
+				if skill := load(t, dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})); asked(f) != 2 || skill.Digest != dvs.DigestOf([]byte(refund)) {
 					t.Errorf("asked %d times", asked(f))
 				}
+				if name != "hop" && !events.Has(lookleap.CodeCacheForged) { // a redirect that this process does not follow
+					t.Error("it was not reported")
+				}
 			})
+		}
+	})
+	t.Run("confirmed-stays-for-one-user", func(t *testing.T) {
+		f := world(t, nil)
+		f.site.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"1"`)
+			if r.Header.Get("If-None-Match") != "" {
+				w.Header().Set("Cache-Control", "max-age=600")
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			w.Header().Set("Cache-Control", "private, max-age=60")
+			lab.Body("text/markdown", refund).ServeHTTP(w, r)
+		})
+		l := process(t, f, "https://shop.example/")
+		load(t, l)
+		f.Clock().Advance(2 * time.Minute)
+		load(t, l)
+		if _, _, err := f.cache.Get(t.Context(), key); err == nil || asked(f) != 2 {
+			t.Errorf("it is shared after %d requests", asked(f))
+		}
+	})
+	t.Run("larger-or-further-than-another-may-read", func(t *testing.T) {
+		f := world(t, http.Header{"Cache-Control": {"max-age=86400"}})
+		f.site.Handle("/moved/SKILL.md", lab.Status(302, "Location", at, "Cache-Control", "max-age=600"))
+		const moved = "https://shop.example/moved/SKILL.md"
+		if _, err := process(t, f, "https://shop.example/").Load(t.Context(), moved); err != nil {
+			t.Fatal(err)
+		}
+		host := f.Host()
+		host.Cache = f.cache
+		for _, c := range []struct {
+			limits dvs.Limits
+			asked  int
+			code   lookleap.Code
+		}{
+			{dvs.Limits{Skill: len(refund), Redirects: 1}, 2, lookleap.CodeOK},
+			{dvs.Limits{Skill: len(refund) - 1}, 4, lookleap.CodeTooLarge},
+		} {
+			l := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: c.limits})
+			if _, err := l.Load(t.Context(), moved); lookleap.CodeOf(err) != c.code || asked(f) != c.asked {
+				t.Errorf("%+v: %v, asked %d times", c.limits, err, asked(f))
+			}
 		}
 	})
 	t.Run("is-looked-for-again-in-a-minute", func(t *testing.T) {

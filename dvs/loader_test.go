@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -119,6 +120,12 @@ func TestLoad(t *testing.T) {
 		}, want: "media-type"},
 		{id: "DVS-4.2-05/accept-bytes-after-redirect", site: func(s *lab.Site) {
 			s.Redirect(at, "/v2/SKILL.md").Body("/v2/SKILL.md", "application/octet-stream", refund)
+		}, seen: "media-type"},
+		{id: "DVS-4.2-05/accept-no-type-registered", site: func(s *lab.Site) {
+			s.HandleFunc(at, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Content-Type"] = nil
+				_, _ = w.Write([]byte(refund))
+			})
 		}, seen: "media-type"},
 		{id: "DVS-4.2-05/accept-bytes-registered", site: func(s *lab.Site) { s.Body(at, "application/octet-stream", refund) }, seen: "media-type"},
 		{id: "DVS-4.2-06/reject-latin1", site: func(s *lab.Site) { s.Body(at, "text/markdown; charset=iso-8859-1", refund) }, want: "not-utf8"},
