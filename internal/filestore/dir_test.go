@@ -343,6 +343,7 @@ func TestParseRecord(t *testing.T) {
 		"reject-negative-length":    {"lookleap record -1 3 00\nab", "", "", false},
 		"reject-long-key":           {"lookleap record 3 -1 00\nab", "", "", false},
 		"reject-more-bytes":         {record("a/b", "v") + "w", "", "", false},
+		"reject-other-length":       {strings.Replace(record("a/b", "v"), " 3 1 ", " 3 2 ", 1), "", "", false},
 		"reject-other-sum":          {"lookleap record 1 1 00\nab", "", "", false},
 	} {
 		key, value, err := parseRecord([]byte(c.data))

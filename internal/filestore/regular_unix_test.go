@@ -42,3 +42,32 @@ func TestOpenDirNowhere(t *testing.T) {
 		t.Errorf("%v, %v", d, err)
 	}
 }
+
+// TestOnlyOwnerReads: others can neither read a record nor list the directory.
+func TestOnlyOwnerReads(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	d, err := filestore.OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Write(t.Context(), "a/b", nil, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, ".lock")); err != nil { // it is created again
+		t.Fatal(err)
+	}
+	again, err := filestore.Open(filepath.Join(dir, "other.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if err := d.Write(t.Context(), "a/c", nil, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{dir: 0o700, d.File("a/b"): 0o600, filepath.Join(dir, ".lock"): 0o600, filepath.Join(dir, "other.lock"): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+}
