@@ -105,7 +105,9 @@ const claimSteps = 5
 // run runs the steps before one that were not run yet. It ends with the first check that fails, and
 // returns it.
 func (j *judge) run(before int) (failed *lookleap.Check) {
-	j.checks = slices.Grow(j.checks, len(procedure)-len(j.checks))
+	if j.checks == nil {
+		j.checks = make([]lookleap.Check, 0, len(procedure))
+	}
 	for n := len(j.checks); ; n++ {
 		if n > 0 && j.checks[n-1].Status == lookleap.Failed {
 			return &j.checks[n-1]

@@ -39,9 +39,11 @@ func ParseArtifactURL(raw string, artifact Artifact, rules Rules) (SkillURL, err
 	urls.RefuseQuery = !rules.AllowQuery
 	u, err := urls.Parse(raw)
 	if err != nil {
-		var viewed bool
-		u, _ = rules.urls().Parse(raw) // no platform has the empty host of an invalid URL
-		if u, viewed = rules.withoutView(u); !viewed {
+		viewed := false
+		if withQuery, err := rules.urls().Parse(raw); err == nil { // it may only select a view of the page
+			u, viewed = rules.withoutView(withQuery)
+		}
+		if !viewed {
 			return SkillURL{}, badURL(raw, err)
 		}
 	}
