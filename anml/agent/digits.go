@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -360,12 +361,12 @@ func numberOf(word string) string {
 			lower[i] |= 0x20
 		}
 	}
-	return numbersByWord[string(lower[:len(word)])]
+	return numbersByWord()[string(lower[:len(word)])]
 }
 
-// numbersByWord has the digits of several languages, the numbers of two digits in English, and the
-// Han digits of everyday and of contracts.
-var numbersByWord = func() map[string]string {
+// numbersByWord returns the digits of several languages, the numbers of two digits in English, and
+// the Han digits of everyday use and of contracts.
+var numbersByWord = sync.OnceValue(func() map[string]string {
 	numbers := make(map[string]string)
 	for _, list := range [...]string{
 		"zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
@@ -386,4 +387,4 @@ var numbersByWord = func() map[string]string {
 	}
 	delete(numbers, "-")
 	return numbers
-}()
+})
