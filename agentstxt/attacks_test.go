@@ -61,7 +61,7 @@ func TestAttacks(t *testing.T) {
 	refused("M10", "no-break-space", signed("/a\u00a0ALLOW"), bad)
 	refused("M10", "none", signed("/aALLOW"), bad)
 	refused("M10", "vertical-tab", signed("/a\vALLOW"), bad)
-	for name, param := range map[string]string{"duplicate": "limit=50 limit=5", "empty-name": "=5", "spaced": "limit = 50", "bad-percent": "limit=%zz"} {
+	for name, param := range map[string]string{"duplicate": "limit=50 limit=5", "duplicate-in-other-case": "limit=50 LIMIT=5", "empty-name": "=5", "spaced": "limit = 50", "bad-percent": "limit=%zz"} {
 		refused("M11", name, signed("/a ALLOW "+param), bad)
 	}
 	for name, param := range map[string]string{"empty": "limit=", "negative": "limit=-1", "exponent": "limit=1e9"} {

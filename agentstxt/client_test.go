@@ -190,6 +190,9 @@ func TestCache(t *testing.T) {
 			w.net.Site("inside.example").At("10.0.0.7")
 			w.site.Redirect("/agents.txt", "https://inside.example/x")
 		},
+		"AGT-2-14/reject-loop-despite-good-copy":        func(w *world) { w.site.Redirect("/agents.txt", "/agents.txt") },
+		"AGT-2-14/reject-sixth-hop-despite-good-copy":   func(w *world) { w.site.RedirectChain("/agents.txt", 6, "") },
+		"AGT-2-14/reject-no-location-despite-good-copy": func(w *world) { w.site.Status("/agents.txt", 302) },
 	} {
 		inWorld(t, name, Options{}, func(w *world) {
 			w.servesFile(vectorFile)

@@ -123,6 +123,8 @@ func TestDecide(t *testing.T) {
 		{"AGT-6-18/reject-everything-else", []string{"/ DISALLOW"}, no(disallowed, "/", "/agents.txt/x", "//agents.txt", "/agents.txt;x", "/Agents.txt", "/a/agents.txt")},
 		{"AGT-6-18/accept-even-if-disallowed", []string{"/agents.txt DISALLOW", "/*.txt DISALLOW"}, yes(CodePolicyFile, "/agents.txt")},
 
+		{"AGT-6-03/accept-allow", []string{"/a ALLOW", "/b ALLOW limit=5", "/c\tALLOW\t"}, yes(allowed, "/a", "/b", "/c")},
+		{"AGT-6-03/reject-disallow", []string{"/a DISALLOW", "/b DISALLOW x=1", "/c\tDISALLOW\t"}, no(disallowed, "/a", "/b", "/c")},
 		{"AGT-9-02/accept-example", section3, yes(allowed, "/status", "/dashboard")},
 		{"AGT-9-02/reject-example", section3, append(no(disallowed, "/admin"), no(unlisted, "/x")...)},
 

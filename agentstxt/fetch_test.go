@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -89,27 +90,39 @@ func TestFetch(t *testing.T) {
 			w.Error("the origin first asked is not ruled")
 		}
 	})
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		inWorld(t, fmt.Sprint("AGT-2-14/accept-status-", status), Options{}, func(w *world) {
+			w.site.Status("/agents.txt", status, "Location", "https://www.shop.example/policy")
+			w.net.Site("www.shop.example").Body("/policy", plainText, vectorFile)
+			w.want(Valid, lookleap.CodeOK)
+		})
+	}
 	for _, tt := range []struct {
 		name string
 		set  func(w *world)
+		why  lookleap.Code
 	}{
 		{"AGT-2-14/reject-sixth-hop", func(w *world) {
 			w.site.RedirectChain("/agents.txt", 5, "https://www.shop.example/policy")
 			w.net.Site("www.shop.example").Body("/policy", plainText, vectorFile)
-		}},
+		}, lookleap.CodeTooManyRedirects},
 		{"AGT-2-14/reject-hop-to-http", func(w *world) {
 			w.site.Redirect("/agents.txt", "http://shop.example/policy").Plain().Body("/policy", plainText, vectorFile)
-		}},
+		}, lookleap.CodeNotHTTPS},
 		{"AGT-2-14/reject-hop-to-private-address", func(w *world) {
 			w.site.Redirect("/agents.txt", "https://inside.example/policy")
 			w.net.Site("inside.example").At("10.0.0.7").Body("/policy", plainText, vectorFile)
-		}},
-		{"AGT-2-14/reject-loop", func(w *world) { w.site.Redirect("/agents.txt", "/agents.txt") }},
-		{"AGT-2-14/reject-no-location", func(w *world) { w.site.Status("/agents.txt", 302) }},
+		}, lookleap.CodeBlockedAddress},
+		{"AGT-2-14/reject-loop", func(w *world) { w.site.Redirect("/agents.txt", "/agents.txt") }, lookleap.CodeTooManyRedirects},
+		{"AGT-2-14/reject-no-location", func(w *world) { w.site.Status("/agents.txt", 302) }, lookleap.CodeBadRedirect},
 	} {
 		inWorld(t, tt.name, Options{}, func(w *world) {
 			tt.set(w)
-			wantDenied(t, w.want(Restricted, lookleap.CodeUnreachable))
+			p := w.want(Restricted, lookleap.CodeUnreachable)
+			wantDenied(t, p)
+			if why := lookleap.CodeOf(errors.Unwrap(p.Err())); why != tt.why {
+				w.Errorf("the reason is %s, want %s", why, tt.why)
+			}
 			for _, d := range w.net.Journal().Dials("10.0.0.7") {
 				w.Errorf("dialled %v", d.Addr)
 			}

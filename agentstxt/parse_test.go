@@ -42,7 +42,6 @@ func TestDocument(t *testing.T) {
 		{"AGT-1-03/reject-added-directive", signed("/a ALLOW") + "/b ALLOW\n", mismatch, 1},
 		{"AGT-1-03/reject-removed-directive", strings.Replace(signed("/a ALLOW", "/b DISALLOW"), "/b DISALLOW\n", "", 1), mismatch, 1},
 		{"AGT-1-03/reject-swapped-directives", hashOf("/a ALLOW\n/b ALLOW") + "\n/b ALLOW\n/a ALLOW\n", mismatch, 1},
-
 		{"AGT-2-03/accept-utf8", signed("/café ALLOW") + "# schön\n", "", 0},
 		{"AGT-2-03/reject-invalid-utf8-in-directive", signed("/caf\xe9 ALLOW"), notUTF8, 2},
 		{"AGT-2-03/reject-invalid-utf8-in-comment", "# caf\xe9\n" + signed("/a ALLOW"), notUTF8, 1},
@@ -51,7 +50,6 @@ func TestDocument(t *testing.T) {
 		{"AGT-2-03/reject-utf16", "\xff\xfe*\x00e\x003\x00", notUTF8, 1},
 		{"AGT-2-03/reject-nul-in-directive", signed("/a\x00 ALLOW"), notUTF8, 2},
 		{"AGT-2-03/reject-nul-in-comment", signed("/a ALLOW") + "#\x00\n", notUTF8, 3},
-
 		{"AGT-2-15/accept-size-limit", padded(512 << 10), "", 0},
 		{"AGT-2-15/reject-size", padded(512<<10 + 1), tooLarge, 0},
 		{"AGT-2-15/accept-line-limit", signed("/" + strings.Repeat("a", 8<<10-7) + " ALLOW"), "", 0},
@@ -61,7 +59,6 @@ func TestDocument(t *testing.T) {
 		{"AGT-2-15/reject-wildcards", signed(numbered(1001, "/*/%d DISALLOW")...), tooLarge, 1002},
 		{"AGT-2-15/accept-parameters", signed("/a ALLOW " + strings.Join(numbered(64, "k%d=1"), " ")), "", 0},
 		{"AGT-2-15/reject-parameters", signed("/a ALLOW " + strings.Join(numbered(65, "k%d=1"), " ")), tooLarge, 2},
-
 		{"AGT-3-01/accept-comments-and-blanks-first", "# c\n\n \t\n" + signed("/a ALLOW"), "", 0},
 		{"AGT-3-01/reject-directive-first", "/a ALLOW\n" + hashOf("/a ALLOW") + "\n", missing, 1},
 		{"AGT-3-02/accept-exact-form", vectorFile, "", 0},
@@ -110,7 +107,6 @@ func TestDocument(t *testing.T) {
 		{"AGT-3-12/reject-capability", "# agents\n\nCapability: x\nUser-agent: *\n", foreign, 3},
 		{"AGT-3-12/reject-own-format-without-hash", "Capability: x\n/a ALLOW\n", missing, 1},
 		{"AGT-3-13/accept-section-3", vectorFile, "", 0},
-
 		{"AGT-4-01/accept-comments-anywhere", "#\n" + vector + "\n#x\n/status ALLOW\n# x\n/dashboard ALLOW limit=50\n#/secret ALLOW\n/admin DISALLOW\n#", "", 0},
 		{"AGT-4-01/reject-hash-line-in-a-comment", "#" + vector + "\n" + three, missing, 2},
 		{"AGT-4-02/accept-comment-of-its-own-line", signed("/a ALLOW") + "# note\n", "", 0},
@@ -119,16 +115,13 @@ func TestDocument(t *testing.T) {
 		{"AGT-4-02/reject-comment-after-hash", vector + " # note\n" + three, missing, 1},
 		{"AGT-4-04/reject-grace-period", "# grace-period: 30d\n" + signed("/a MAYBE"), bad, 3},
 		{"AGT-4-05/accept-unknown-version", "# version: 9\n" + vectorFile, "", 0},
-
 		{"AGT-4-05/reject-malformed-of-unknown-version", "# version: 9\n" + signed("/a MAYBE"), bad, 3},
-
 		{"AGT-5-01/reject-no-hash", three, missing, 1},
 		{"AGT-5-02/accept-match", vectorFile, "", 0},
 		{"AGT-5-02/reject-one-octet", strings.Replace(vectorFile, "/status", "/statuz", 1), mismatch, 1},
 		{"AGT-5-03/accept-good-lines", signed("/a ALLOW", "/b DISALLOW x=1"), "", 0},
 		{"AGT-5-03/reject-valid-hash-over-bad-line", signed("/a MAYBE"), bad, 2},
 		{"AGT-5-03/reject-one-bad-line-among-good", signed("/a ALLOW", "/b", "/c ALLOW"), bad, 3},
-
 		{"AGT-6-01/accept-blanks", signed("/a ALLOW", "/b\tALLOW  x=1 y=2", "/c \t DISALLOW\t"), "", 0},
 		{"AGT-6-01/reject-path-alone", signed("/a"), bad, 2},
 		{"AGT-6-01/reject-path-and-blank", signed("/a "), bad, 2},
@@ -153,6 +146,9 @@ func TestDocument(t *testing.T) {
 		{"AGT-6-03/reject-deny", signed("/a DENY"), bad, 2},
 		{"AGT-6-03/reject-allowed", signed("/a ALLOWED"), bad, 2},
 		{"AGT-6-03/reject-xallow", signed("/a XALLOW"), bad, 2},
+		{"AGT-6-03/reject-lower-case-disallow", signed("/a disallow"), bad, 2},
+		{"AGT-6-03/reject-disallowed", signed("/a DISALLOWED"), bad, 2},
+		{"AGT-6-03/reject-lower-case-before-a-parameter", signed("/a allow x=1"), bad, 2},
 		{"AGT-6-04/accept-parameters", signed("/a ALLOW limit=50", "/b ALLOW x.y-z_1=a%20b:c/d?e@f k= e=a=b"), "", 0},
 		{"AGT-6-04/reject-no-equals", signed("/a ALLOW limit"), bad, 2},
 		{"AGT-6-04/reject-no-key", signed("/a ALLOW =5"), bad, 2},
@@ -163,7 +159,6 @@ func TestDocument(t *testing.T) {
 		{"AGT-6-04/reject-bad-percent", signed("/a ALLOW k=%zz"), bad, 2},
 		{"AGT-6-04/reject-same-key", signed("/a ALLOW k=1 K=2"), bad, 2},
 		{"AGT-6-04/reject-same-key-on-disallow", signed("/a DISALLOW limit=1 limit=1"), bad, 2},
-
 		{"AGT-7-01/accept-vector", vectorFile, "", 0},
 		{"AGT-7-01/accept-trailing-blanks-hashed", hashOf("/a ALLOW \t\n/b  DISALLOW") + "\n/a ALLOW \t\n\n# x\n/b  DISALLOW\n", "", 0},
 		{"AGT-7-01/reject-trailing-blank-not-hashed", hashOf("/a ALLOW") + "\n/a ALLOW \n", mismatch, 1},
@@ -172,7 +167,6 @@ func TestDocument(t *testing.T) {
 		{"AGT-7-02/reject-final-line-end-hashed", "*fb57f0382f1008779100fa63ea57a582812fcd929db8ba821e398e3f688e13c8\n" + three, mismatch, 1},
 		{"AGT-7-02/reject-crlf-hashed", hashOf(strings.TrimSuffix(threeCRLF, "\r\n")) + "\r\n" + threeCRLF, mismatch, 1},
 		{"AGT-7-03/reject-second-hash-line", hashOf("/a ALLOW") + "\n" + signed("/a ALLOW"), bad, 2},
-
 		{"AGT-9-01/accept-its-digest-without-directives", "# version: 1.0\n" + empty + "\n", "", 0},
 		{"AGT-9-01/reject-as-printed", "# version: 1.0\n" + empty + " \\\n#sample. may not be accurate.\n" + three, missing, 2},
 		{"AGT-9-01/reject-hash-line-cleaned", "# version: 1.0\n" + empty + "\n#sample. may not be accurate.\n" + three, mismatch, 2},
@@ -426,9 +420,16 @@ func TestMeta(t *testing.T) {
 		}
 	})
 	t.Run("AGT-4-04/accept-metadata-without-effect", func(t *testing.T) {
-		p, err := Parse([]byte("# grace-period: 30d\n# allow: /admin\n"+vectorFile), Options{})
-		if err != nil || p.Decide("/admin").Allowed {
-			t.Error("metadata loosened a directive")
+		plain, _ := Parse([]byte(vectorFile), Options{})
+		p, err := Parse([]byte("# grace-period: 30d\n# allow: /admin\n# unlisted: allow\n"+vectorFile), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/admin", "/dashboard", "/status", "/other"} {
+			got, want := p.Decide(path), plain.Decide(path)
+			if got.Allowed != want.Allowed || got.Code != want.Code || got.Limit != want.Limit {
+				t.Errorf("metadata changed %s: %v, want %v", path, got, want)
+			}
 		}
 	})
 	t.Run("AGT-4-05/accept-with-finding", func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // recorder is a native transport that keeps what it was asked to send.
@@ -161,6 +162,25 @@ func TestTargets(t *testing.T) {
 			}
 		})
 	}
+	t.Run("AIU-3.1-13/accept-the-preferred-of-many", func(t *testing.T) {
+		many := []aiuri.Target{{Host: "last", Priority: 2}}
+		for range aiuri.MaxTargets {
+			many = append(many, aiuri.Target{Host: "first", Priority: 1})
+		}
+		got := aiuri.OrderTargets(many, nil)
+		if len(got) != aiuri.MaxTargets || slices.ContainsFunc(got, func(x aiuri.Target) bool { return x.Host != "first" }) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("AIU-3.1-13/reject-name-of-an-insecure-target", func(t *testing.T) {
+		net := lab.ForTest(t)
+		page(net.Site("bank.example"), "ai://bank/x", "")
+		net.Name("_aiip._tcp.bank.example").SRV(0, 0, 443, "elsewhere.example.").DNSSEC(lookleap.Insecure)
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://bank.example")
+		if err != nil || len(d.Targets) != 1 || !slices.Equal(d.Targets[0].Names, []string{"bank.example"}) {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
 }
 
 // TestCredentialsGoNowhereElse holds that a page which advertises a registry name with

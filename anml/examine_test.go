@@ -54,6 +54,30 @@ func runExamined(t *testing.T, cases []examinedCase) {
 	}
 }
 
+// TestExaminedRequired has an element of each kind without its required attributes.
+func TestExaminedRequired(t *testing.T) {
+	without := func(requirement, path string, names ...string) (found []string) {
+		for _, name := range names {
+			found = append(found, "error "+requirement+" "+path+": "+path[strings.LastIndexByte(path, '/')+1:]+" has no "+name)
+		}
+		return found
+	}
+	const required, wanted = "ANML-11.4-01", "ANML-11.4-02"
+	runExamined(t, []examinedCase{
+		{"ANML-11.4-03/reject-meta", service("<head><title>T</title><meta/></head>"), without(wanted, "/anml/head/meta", "name")},
+		{"ANML-11.4-03/reject-trust", service("<head><title>T</title><trust/></head>"), without(required, "/anml/head/trust", "domain")},
+		{"ANML-11.4-03/reject-site-ref", service("<head><title>T</title><site-ref/></head>"), without(required, "/anml/head/site-ref", "domain", "canonical")},
+		{"ANML-11.4-03/reject-disclosure", "<constraints><disclosure/></constraints>", without(required, "/anml/constraints/disclosure", "field", "requires")},
+		{"ANML-11.4-03/reject-step", "<state><flow><step/></flow></state>", without(required, "/anml/state/flow/step", "id")},
+		{"ANML-11.4-03/reject-ask", "<knowledge><ask purpose=\"p\"/></knowledge>", without(required, "/anml/knowledge/ask", "field", "action")},
+		{"ANML-11.4-03/reject-img", "<body><img><description>d</description></img></body>", without(required, "/anml/body/img", "src")},
+		{"ANML-11.4-03/reject-audio", "<body><audio/></body>", without(required, "/anml/body/audio", "src")},
+		{"ANML-11.4-03/reject-video", "<body><video/></body>", without(required, "/anml/body/video", "src")},
+		{"ANML-11.4-03/reject-link", "<body><link/></body>", without(required, "/anml/body/link", "href")},
+		{"ANML-11.4-03/reject-status", "<status/>", without(required, "/anml/status", "code", "result")},
+	})
+}
+
 func TestExaminedAttributes(t *testing.T) {
 	act := func(attrs string) string { return `<interact><action id="a" ` + attrs + `/></interact>` }
 	get := func(attrs string) string { return act(`method="GET" endpoint="/" ` + attrs) }

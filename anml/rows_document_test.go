@@ -130,6 +130,7 @@ func TestRowsDocument(t *testing.T) {
 		data := first(d.Body().Data())
 		return fmt.Sprint(d.Status().Result(), " ", count(data.Items()), " ", n.Next(), " ", total, " ", n.Cursor(), " ", first(first(data.Items()).Fields()).Text())
 	})
+	r.finds("ANML-11.6-02/reject-context-without-flow", page, lookleap.SeverityError, CodeDangling)
 	r.finds("ANML-11.6-02/reject-departure", page, lookleap.SeverityWarning, CodeBadValue)
 	r.returns("ANML-11.6-02/reject-typed-value", page, true, func(d *Document) any {
 		_, err := first(first(first(d.Body().Data()).Items()).Fields()).Time()
@@ -353,8 +354,14 @@ func TestRowsDocument(t *testing.T) {
 		for name, attrs := range map[string]string{"no-domain": `canonical="https://a.example/"`, "bad-domain": `domain="a b" canonical="https://a.example/"`, "no-canonical": `domain="a.example"`,
 			"relative": `domain="a.example" canonical="/x"`, "http": `domain="a.example" canonical="http://a.example/"`, "userinfo": `domain="a.example" canonical="https://u@a.example/"`, "address": `domain="a.example" canonical="https://192.0.2.1/"`} {
 			r.returns(id+"/reject-"+name, ref(attrs), "", refs)
+			code := CodeBadValue
+			if strings.HasPrefix(name, "no-") {
+				code = CodeMalformed
+			}
+			r.finds(id+"/reject-reported-"+name, ref(attrs), lookleap.SeverityError, code)
 		}
 	}
+	r.returns("ANML-8.3-03/accept-in-the-site", site("example.com", `<site-ref domain="b.example" canonical="https://b.example/" relationship="affiliate"/>`), "b.example https://b.example/ affiliate true;", refs)
 	for _, known := range []string{"carries-products", "licensed-distributor", "authorized-service", "official-partner", "affiliate", "content-aggregator"} {
 		r.returns("ANML-17.1-01/accept-"+known, ref(`domain="a.example" canonical="https://a.example/" relationship="`+known+`"`), "a.example https://a.example/ "+known+" true;", refs)
 	}

@@ -236,6 +236,24 @@ func TestRowsJSON(t *testing.T) {
 }
 
 // returns1 wants the document to be read.
+// TestRowsLimitsJSON: the limits of section 13.7 hold in JSON as in XML.
+func TestRowsLimitsJSON(t *testing.T) {
+	r := rows{t}
+	document := func(section, list, element string, n int) string {
+		return `{"anml":"1.0","role":"service","` + section + `":{"` + list + `":[` + strings.TrimSuffix(strings.Repeat(element+",", n), ",") + `]}}`
+	}
+	for _, c := range []struct {
+		id, section, list, element string
+		most                       int
+	}{
+		{"ANML-13.7-04", "interact", "action", `{"id":"a","method":"GET","endpoint":"/"}`, 64},
+		{"ANML-13.7-05", "knowledge", "ask", `{"field":"f","action":"a","purpose":"p"}`, 32},
+	} {
+		r.returns1(fmt.Sprintf("%s/accept-%d-in-json", c.id, c.most), JSON, document(c.section, c.list, c.element, c.most))
+		r.refuses(fmt.Sprintf("%s/reject-%d-in-json", c.id, c.most+1), JSON, document(c.section, c.list, c.element, c.most+1), ReadOptions{}, ErrLimit)
+	}
+}
+
 func (r rows) returns1(id string, f Format, doc string) {
 	r.Helper()
 	r.Run(id, func(t *testing.T) {

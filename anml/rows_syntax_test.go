@@ -171,6 +171,8 @@ func TestRowsSyntax(t *testing.T) {
 	r.returns("ANML-13.5-03/accept-as-without", service(head), "T", title)
 	r.finds1("ANML-13.5-03/accept-doctype", XML, `<!DOCTYPE anml SYSTEM "https://evil.example/x.dtd">`+bare, none, CodeDoctype)
 	r.refuses("ANML-13.5-03/reject-large", XML, `<!DOCTYPE anml [`+strings.Repeat("<!ENTITY x 'y'>", 5000)+`]>`+bare, none, ErrLimit)
+	r.refuses("ANML-13.5-03/reject-unclosed-subset", XML, `<!DOCTYPE anml [<!ENTITY x "y">`+bare, none, ErrNotWellFormed)
+	r.refuses("ANML-13.5-03/reject-unclosed-literal", XML, `<!DOCTYPE anml SYSTEM "x>`+bare, none, ErrNotWellFormed)
 	r.refuses("ANML-13.5-03/reject-badly-nested", XML, `<!DOCTYPE anml [ > ]>`+bare, none, ErrNotWellFormed)
 	r.refuses("ANML-13.5-04/reject-reference", XML, `<!DOCTYPE anml [<!ENTITY a "x">]><anml xmlns="`+Namespace+`" lang="&a;"/>`, none, ErrNotWellFormed)
 	r.returns("ANML-13.5-04/accept-predefined", "<head><title>&lt;&#60;</title></head>", "<<", title)

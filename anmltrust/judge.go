@@ -221,10 +221,11 @@ func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Dura
 		j.security = true
 		return j
 	}
-	if life := m.Expires.Sub(m.Issued); life > LongLifetime {
-		if p.MaxManifestLifetime > 0 && life > p.MaxManifestLifetime {
-			return refusal("M12", CodeManifestMalformed, backoffManifest, min(ttl, longBackoff))
-		}
+	life := m.Expires.Sub(m.Issued)
+	if p.MaxManifestLifetime > 0 && life > p.MaxManifestLifetime {
+		return refusal("M12", CodeManifestMalformed, backoffManifest, min(ttl, longBackoff))
+	}
+	if life > LongLifetime {
 		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestLongLived, Requirement: "M17",
 			Message: longLived, Fix: "issue a new one more often"})
 	}

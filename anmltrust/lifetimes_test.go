@@ -30,6 +30,23 @@ func TestQueryNoStore(t *testing.T) {
 	}
 }
 
+// TestLongestLife: the option MaxManifestLifetime counts also below the draft's 90 days.
+func TestLongestLife(t *testing.T) {
+	for days, expires := range map[int]string{61: "2026-07-01T00:00:00Z", 91: "2026-07-31T00:00:00Z"} {
+		life := time.Duration(days) * 24 * time.Hour
+		limited := func(t *testing.T, most time.Duration) *world {
+			w := newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{MaxManifestLifetime: most}})
+			return w.manifest(manifest(listed, "expires", `"`+expires+`"`))
+		}
+		t.Run(fmt.Sprintf("ANML-12.3-14/accept-%d-days-by-option", days), func(t *testing.T) {
+			limited(t, life).granted(anmltrust.CodeListed)
+		})
+		t.Run(fmt.Sprintf("ANML-12.3-14/reject-%d-days-by-option", days), func(t *testing.T) {
+			limited(t, life-time.Second).denied(anmltrust.CodeManifestMalformed)
+		})
+	}
+}
+
 // TestUnnarrowedUntil: that a site does not narrow a host stands no longer than its manifest.
 func TestUnnarrowedUntil(t *testing.T) {
 	const maxAge = 90 * time.Second

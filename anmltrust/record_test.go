@@ -85,6 +85,7 @@ func TestParseRecord(t *testing.T) {
 		{"ANML-12.4-06", "accept-similar-parameters", "v=anml1;query=https://q.example/a?domains=x&k=scope", "", "https://q.example/a?domains=x&k=scope", ""},
 		{"ANML-12.4-06", "accept-other-parameter", "v=anml1;query=https://q.example/a?k=1", "", "https://q.example/a?k=1", ""},
 		{"ANML-16.1-03", "reject-http", "v=anml1;manifest=http://a.example/m", "", "", CodeRecordMalformed},
+		{"ANML-12.8-06", "reject-http-in-lower-case", "v=anml1;manifest=http://a.example/m", "", "", CodeRecordMalformed},
 		{"ANML-12.8-06", "reject-http", "v=anml1;manifest=HTTP://a.example/m", "", "", CodeRecordMalformed},
 		{"G04", "reject-two-manifests", "v=anml1; manifest=" + m1 + "; manifest=https://a.example/n", "", "", CodeRecordMalformed},
 		{"G05", "reject-anml1.1", "v=anml1.1;manifest=" + m1, "", "", CodeNoRecord},

@@ -190,7 +190,7 @@ func TestRows(t *testing.T) {
 		}},
 		{"ANML-12.3-03", "reject-tls", denial(both, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(lab.UnknownCA) })},
 		{"ANML-12.3-09", "reject-held-for-ttl", manifestRefused(anmltrust.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"evil.example"`)))},
-		{"ANML-12.3-14", "accept-91-days", approval(manifestOnly, anmltrust.CodeListed, manifestBody(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)))},
+		{"ANML-12.3-14", "accept-91-days", sourceRow("M17", "long-lived")},
 		{"ANML-12.3-14", "reject-by-option", func(t *testing.T) {
 			w := newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{MaxManifestLifetime: anmltrust.LongLifetime}})
 			w.manifest(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)).denied(anmltrust.CodeManifestMalformed)

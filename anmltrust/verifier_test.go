@@ -16,6 +16,17 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
+// TestManifestOverHTTP: no redirect leads a manifest to plain http.
+func TestManifestOverHTTP(t *testing.T) {
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		t.Run(fmt.Sprint("ANML-12.8-06/reject-redirect-to-http-by-", status), func(t *testing.T) {
+			w := newWorld(t, manifestOnly).willing()
+			w.brand.Status(manifestPath, status, "Location", "http://brand.example/m").Plain().Body("/m", anmltrust.ManifestMediaType, manifest(listed))
+			w.denied(anmltrust.CodeManifestRedirect)
+		})
+	}
+}
+
 // concurrent asks one cold question many times at once.
 func concurrent(t *testing.T, callers int) {
 	for _, mechanism := range []string{manifestOnly, queryOnly} {

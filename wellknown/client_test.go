@@ -46,6 +46,8 @@ func TestFetch(t *testing.T) {
 		{"WK-3-20", "reject-html", func(s *lab.Site) { s.Body(at, "text/html", "<p>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
 		{"WK-4.2-03", "accept-with-finding", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, lookleap.CodeMediaType},
 		{"WK-4.2-03", "reject-strict", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
+		{"WK-4.2-03", "accept-its-type", func(s *lab.Site) { s.Body(at, "text/plain; charset=utf-8", "x") }, wellknown.Options{StrictMedia: true}, wellknown.Present, lookleap.CodeOK, ""},
+		{"WK-4.2-03", "reject-strict-without-a-type", func(s *lab.Site) { s.Handle(at, lab.Status(200, "Content-Type", "")) }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
 		{"WK-3-21", "accept-inside", func(s *lab.Site) {
 			s.Handle(at, lab.Status(301, "Location", "/moved")).Body("/moved", "text/plain", "x")
 		}, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, ""},
@@ -117,6 +119,16 @@ func TestFetch(t *testing.T) {
 			}
 		})
 	}
+	t.Run("WK-4.2-03/accept-each-of-its-types", func(t *testing.T) {
+		net := lab.ForTest(t)
+		for _, mediaType := range []string{"application/anml+xml", "application/anml+json"} {
+			net.Site("site.example").Body("/.well-known/anml", mediaType, "x")
+			r, err := wellknown.NewClient(net.Host(), wellknown.Options{StrictMedia: true}).Fetch(t.Context(), "https://site.example", "anml")
+			if err != nil || r.State != wellknown.Present || r.MediaType != mediaType {
+				t.Errorf("%s: got %+v, %v", mediaType, r, err)
+			}
+		}
+	})
 }
 
 func TestFetchRefusesUnasked(t *testing.T) {
@@ -246,6 +258,7 @@ func TestAppliesTo(t *testing.T) {
 		"https://example.com": true, "https://EXAMPLE.com:443/": true,
 		"https://department.example.com": false, "https://www.example.com": false, "https://www.example.com:8000": false,
 		"http://example.com": false, "https://example.com:8443": false, "https://com": false, "": false,
+		"https://example.com/tenant": false, "https://example.com/?tenant": false,
 	} {
 		verdict := "reject"
 		if want {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -75,6 +76,24 @@ func TestWith(t *testing.T) {
 	t.Run("WK-3-11/reject-scheme", func(t *testing.T) {
 		if next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1", Schemes: []string{"ai"}}); next != nil || lookleap.CodeOf(err) != wellknown.CodeSchemeUnsupported {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("WK-3-11/reject-second-scheme", func(t *testing.T) {
+		if next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1", Schemes: []string{"https", "ai"}}); next != nil || lookleap.CodeOf(err) != wellknown.CodeSchemeUnsupported {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("WK-3-11/reject-second-entry", func(t *testing.T) {
+		if next, err := r.With(wellknown.Entry{Name: "mine", Reference: "RFC1"}, wellknown.Entry{Name: "other"}); next != nil || lookleap.CodeOf(err) != wellknown.CodeBadEntry {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("WK-3-11/accept-every-field", func(t *testing.T) {
+		e := wellknown.Entry{Name: "mine", Controller: "Example Org", Reference: "RFC1", Status: wellknown.Provisional, Related: "none",
+			Schemes: []string{"https", "coaps"}, Ports: []uint16{8443, 9443}, MediaTypes: []string{"text/plain", "text/csv"}, HasPath: true, Sensitive: true}
+		next, err := r.With(e)
+		if got := next.Lookup("mine"); err != nil || !reflect.DeepEqual(got, e) {
+			t.Errorf("got %+v, %v", got, err)
 		}
 	})
 	t.Run("WK-3-11/accept", func(t *testing.T) {
