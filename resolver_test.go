@@ -67,6 +67,12 @@ func TestNewResolver(t *testing.T) {
 			}
 		})
 	}
+	t.Run("G01/accept-joined-by-this-resolver", func(t *testing.T) {
+		a, err := h.Lookup(t.Context(), "_anml.signed.example", lookleap.TypeTXT)
+		if err != nil || len(a.Records) != 1 || a.Records[0].Text != "v=anml1; query=https://signed.example/q" {
+			t.Errorf("got %+v, %v", a, err)
+		}
+	})
 	t.Run("SRV", func(t *testing.T) {
 		a, err := h.Lookup(t.Context(), "_aiip._tcp.signed.example", lookleap.TypeSRV)
 		want := lookleap.SRV{Priority: 1, Weight: 2, Port: 443, Target: "ai.signed.example"}
@@ -341,6 +347,13 @@ func TestNetResolver(t *testing.T) {
 			}
 		})
 	}
+	t.Run("G01/accept-joined-by-the-system's-resolver", func(t *testing.T) {
+		n.Name("_anml.shop.example").TXT("v=anml1; query=", "https://shop", ".example/q")
+		answer, err := r.Lookup(t.Context(), "_anml.shop.example", lookleap.TypeTXT)
+		if err != nil || len(answer.Records) != 1 || answer.Records[0].Text != "v=anml1; query=https://shop.example/q" {
+			t.Errorf("got %+v, %v", answer, err)
+		}
+	})
 	t.Run("absence", func(t *testing.T) {
 		for _, question := range []struct {
 			name string

@@ -407,6 +407,13 @@ func TestRegisterListing(t *testing.T) {
 			t.Error(skill, err)
 		}
 	})
+	t.Run("DVS-3.2-21/accept-file-decides-the-name", func(t *testing.T) {
+		_, _, loader, listing := world(t, `[{"name":"repay","description":"Refunds an order.","path":"`+skills+`refund/"}]`)
+		skill, err := loader.LoadListing(t.Context(), listing)
+		if err != nil || skill.Name != "refund" || !hasFinding(skill.Verdict, dvs.CodeIndexMismatch) {
+			t.Error(skill, err)
+		}
+	})
 	t.Run("promised-digest", func(t *testing.T) {
 		for digest, code := range map[dvs.Digest]lookleap.Code{dvs.DigestOf([]byte(refund)): lookleap.CodeOK, dvs.DigestOf(nil): dvs.CodeDigestMismatch} {
 			_, _, loader, listing := world(t, v2(digest))

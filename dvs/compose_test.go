@@ -176,6 +176,21 @@ func TestLoadRef(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("DVS-6-06/reject-cycle-inside-the-chain", func(t *testing.T) {
+		w := build(t, agree)
+		if _, err := w.parent.LoadRef(t.Context(), "../p/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionCycle {
+			t.Errorf("itself: %v", err)
+		}
+		at, err := w.parent, error(nil)
+		for _, ref := range []string{"/s/c0/SKILL.md", "/s/c1/SKILL.md"} {
+			if at, err = at.LoadRef(t.Context(), ref); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := at.LoadRef(t.Context(), "/s/c0/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionCycle {
+			t.Error(err)
+		}
+	})
 	t.Run("DVS-6-06/reject-depth", func(t *testing.T) {
 		w := build(t, agree)
 		at, err := w.parent, error(nil)

@@ -73,6 +73,7 @@ func TestDecide(t *testing.T) {
 		}, "ugc-bare-root"},
 		{"DVS-3.1-40/accept-default", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.DefaultOrigin }, "ok"},
 		{"DVS-3.1-40/reject-strict", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source, c.Strict = dvs.DefaultOrigin, true }, "needs-root"},
+		{"DVS-3.1-40/reject-strict-for-one-skill", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source, c.Strict = dvs.SkillOnly, true }, "needs-root"},
 		{"DVS-3.1-44/reject-commit", func(c *dvs.Claim, _ *dvs.Evidence) {
 			c.URL, c.Root = "https://github.com/o/r/blob/"+sha+"/SKILL.md", "https://github.com/o/"
 		}, "commit-ref"},

@@ -127,6 +127,7 @@ func TestApprove(t *testing.T) {
 			"interpreter": func(_ *lab.Site, in *dvs.Invocation) { in.Interpreter = []string{"bash"} },
 			"environment": func(_ *lab.Site, in *dvs.Invocation) { in.Env = []string{"A=2"} },
 			"split":       func(_ *lab.Site, in *dvs.Invocation) { in.Args = []string{"4", "2"} },
+			"uses":        func(_ *lab.Site, in *dvs.Invocation) { in.Uses = []dvs.Use{{Name: "/tmp/x", Mode: "write"}} },
 		} {
 			t.Run(name, func(t *testing.T) {
 				ui := &prompter{decide: agreeForAnHour}
@@ -151,6 +152,8 @@ func TestApprove(t *testing.T) {
 				"arguments":   func(in *dvs.Invocation) { in.Args = []string{word} },
 				"environment": func(in *dvs.Invocation) { in.Env = []string{"A=" + word} },
 				"interpreter": func(in *dvs.Invocation) { in.Interpreter = []string{"sh", word} },
+				"uses":        func(in *dvs.Invocation) { in.Uses = []dvs.Use{{Name: word, Mode: "read"}} },
+				"mode":        func(in *dvs.Invocation) { in.Uses = []dvs.Use{{Name: "/tmp/x", Mode: word}} },
 			} {
 				ui := &prompter{decide: agree}
 				_, _, _, skill := scriptWorld(t, ui)
@@ -162,6 +165,26 @@ func TestApprove(t *testing.T) {
 				if err := skill.Confirm(t.Context(), dvs.Action{Kind: dvs.Shell, Command: word}); lookleap.CodeOf(err) != lookleap.CodeUsage || ui.count() != 0 {
 					t.Errorf("%q: %v", word, err)
 				}
+			}
+		}
+	})
+	t.Run("DVS-5.2-07/reject-other-sandbox", func(t *testing.T) {
+		ui := &prompter{decide: agreeForAnHour}
+		_, run, _, skill := scriptWorld(t, ui)
+		_, _ = skill.Approve(t.Context(), invocation)
+		run.sandbox.NoNetwork = false
+		if _, err := skill.Approve(t.Context(), invocation); err != nil || ui.count() != 2 {
+			t.Errorf("asked %d times, %v", ui.count(), err)
+		}
+	})
+	t.Run("DVS-5.2-07/reject-environment-of-two-meanings", func(t *testing.T) {
+		for _, env := range [][]string{{"A=1", "A=2"}, {"A"}, {"=1"}} {
+			ui := &prompter{decide: agree}
+			_, _, _, skill := scriptWorld(t, ui)
+			in := invocation
+			in.Env = env
+			if script, err := skill.Approve(t.Context(), in); lookleap.CodeOf(err) != lookleap.CodeUsage || script != nil || ui.count() != 0 {
+				t.Errorf("%q: %v, asked %d times", env, err, ui.count())
 			}
 		}
 	})

@@ -90,6 +90,10 @@ func TestRunRefuses(t *testing.T) {
 		if _, err := s.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"}); err != nil || w.user.count() != before {
 			t.Errorf("%v, asked %d times", err, w.user.count()-before)
 		}
+		w.net.Clock().Advance(time.Hour)
+		if _, err := s.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"}); err != nil || w.user.count() != before+1 {
+			t.Errorf("after the hour: %v, asked %d times", err, w.user.count()-before)
+		}
 	})
 }
 

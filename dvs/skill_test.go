@@ -193,6 +193,8 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-05", name: "accept-64", input: name(long(64)), skill: long(64)},
 		{id: "DVS-4.3-05", name: "reject-65", input: name(long(65)), code: dvs.CodeNameTooLong},
 		{id: "DVS-4.3-06", name: "accept-letters-digits-hyphen", input: name("a-b2"), skill: "a-b2"},
+		{id: "DVS-4.3-06", name: "accept-first-and-last-of-each", input: name("\"az-09\""), skill: "az-09"},
+		{id: "DVS-4.3-06", name: "reject-dot", input: name("a.b"), code: badName},
 		{id: "DVS-4.3-06", name: "reject-upper-case", input: name("A"), code: badName},
 		{id: "DVS-4.3-06", name: "reject-underscore", input: name("a_b"), code: badName},
 		{id: "DVS-4.3-06", name: "reject-blank", input: name("a b"), code: badName},

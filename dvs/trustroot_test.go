@@ -129,6 +129,7 @@ func TestParseTrustRoot(t *testing.T) {
 		{"B02/reject-search", "https://github.com/search/", "reserved-segment"},
 		{"B02/reject-login", "https://github.com/login/", "reserved-segment"},
 		{"B02/reject-attachments", "https://github.com/user-attachments/", "reserved-segment"},
+		{"B02/reject-other-case", "https://github.com/Orgs/", "reserved-segment"},
 		{"B02/reject-topics", "https://github.com/topics/", "reserved-segment"},
 	} {
 		t.Run(c.id, func(t *testing.T) {

@@ -85,6 +85,39 @@ func TestGone(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-6.5.1-14/reject-until-the-cap", func(t *testing.T) {
+		for _, keeps := range []bool{false, true} {
+			f := newFinding(t, func(u *User, _ *Options) {
+				if keeps {
+					u.Store = NewMemoryStore()
+				}
+			})
+			f.site.Status(wellKnownPath, 410)
+			f.fails(f.s, CodeGone)
+			f.site.Handle(wellKnownPath, document(titled))
+			f.net.Clock().Advance(30*24*time.Hour - time.Second)
+			f.fails(f.s, CodeGone)
+			f.requests("shop.example", getWellKnown)
+			f.net.Clock().Advance(time.Second)
+			f.finds(f.s, "Shop")
+		}
+	})
+	t.Run("ANML-6.5.1-14/reject-what-plain-http-says", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Plain().Status(wellKnownPath, 410)
+		host, store := f.net.Host(), NewMemoryStore()
+		host.Fetcher = f.net.ForeignTransport()
+		session := func() *Session { return sessionOn(t, host, User{Store: store}, Options{InsecureHTTP: true}) }
+		_, err := session().Discover(t.Context(), "http://shop.example")
+		hasCode(t, err, CodeNoANML) // as a 404
+		if keys := placesIn(store); len(keys) != 0 {
+			t.Error(keys)
+		}
+		f.site.Handle(wellKnownPath, document(titled))
+		if _, err := session().Discover(t.Context(), "http://shop.example"); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("ANML-6.5.1-14/reject-another-origin's-word", func(t *testing.T) {
 		var f *finding
 		_, keep := keeping(&f, t)
