@@ -1,6 +1,7 @@
 package wellknown_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -251,6 +252,43 @@ func TestOutages(t *testing.T) {
 			}
 		}
 	})
+}
+
+// cancels is a part of a host that was cancelled by others than the caller.
+type cancels struct{ lookleap.Limiter }
+
+var errCancelled = &lookleap.Error{Code: lookleap.CodeCancelled, Message: "cancelled elsewhere"}
+
+func (cancels) RoundTrip(*http.Request) (*http.Response, error) { return nil, errCancelled }
+
+func (cancels) Wait(context.Context, string, lookleap.Rate) (time.Duration, error) { return 0, nil }
+
+func (cancels) Take(context.Context, string, lookleap.Rate) (time.Duration, error) {
+	return 0, errCancelled
+}
+
+// TestCancelledElsewhere: a cancellation says nothing about the document, so it is neither a result
+// nor a refusal, and it is not kept.
+func TestCancelledElsewhere(t *testing.T) {
+	for name, part := range map[string]func(*lookleap.Host){
+		"fetcher": func(h *lookleap.Host) { h.Fetcher = cancels{} },
+		"limiter": func(h *lookleap.Host) { h.Limiter = cancels{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("site.example").Body(at, "text/plain", "x")
+			host := net.Host()
+			part(host)
+			client := wellknown.NewClient(host, wellknown.Options{})
+			for range 2 {
+				r, err := client.Fetch(t.Context(), "https://site.example", "security.txt")
+				var refused *lookleap.VerifyError
+				if r != nil || lookleap.CodeOf(err) != lookleap.CodeCancelled || errors.As(err, &refused) {
+					t.Errorf("got %+v, %v", r, err)
+				}
+			}
+		})
+	}
 }
 
 // TestPublishOptions: what a document's own fields change.
