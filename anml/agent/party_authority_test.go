@@ -97,6 +97,13 @@ func TestIdentifyingThatEnds(t *testing.T) {
 			t.Errorf("%+v", party)
 		}
 	})
+	t.Run("reject-a-document-without-a-usable-site", func(t *testing.T) { // its root is not a site of the server
+		net := newLab(t)
+		p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml", `<site domain="shop.example"><body>x</body></site><site domain="shop.example"><body>y</body></site>`)
+		if party, a := p.Owner(p.doc.Site, anmltrust.Body); a != anmltrust.Dropped || party.Domain != "" {
+			t.Errorf("%+v, %v", party, a)
+		}
+	})
 	t.Run("reject-before-verifying", func(t *testing.T) {
 		net := newLab(t)
 		p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml", titled)
