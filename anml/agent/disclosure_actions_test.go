@@ -177,6 +177,13 @@ func TestAnswersNeedABody(t *testing.T) {
 			s.wantSent(`<refuse field="email" reason="user-denied"`)
 		})
 	}
+	t.Run("ANML-9.1-01/accept-each-method", func(t *testing.T) {
+		for _, method := range []string{"GET", "HEAD", "OPTIONS", "DELETE", "POST", "PUT", "PATCH"} {
+			s := newStage(t, setting{doc: `<interact><action id="a" method="` + method + `" endpoint="/a"/></interact>`})
+			s.does(Call{Action: "a"}, lookleap.CodeOK)
+			s.sends(method + " /a")
+		}
+	})
 	t.Run("ANML-9.3-03/accept-ask-alone", func(t *testing.T) {
 		s := newStage(t, setting{doc: postable})
 		s.does(Call{Action: "a", Reply: &Reply{Asks: []Counter{{Field: "lang", Purpose: "to answer you"}}}}, lookleap.CodeOK)

@@ -77,20 +77,13 @@ func TestDo(t *testing.T) {
 		s.does(Call{Action: "drop"}, lookleap.CodeOK)
 		s.sends("PUT /json", "DELETE /thing")
 	})
-	t.Run("ANML-9.1-01/accept-each-method", func(t *testing.T) {
-		for _, method := range []string{"GET", "HEAD", "OPTIONS", "DELETE", "POST", "PUT", "PATCH"} {
-			s := newStage(t, setting{doc: `<interact><action id="a" method="` + method + `" endpoint="/a"/></interact>`})
-			s.does(Call{Action: "a"}, lookleap.CodeOK)
-			s.sends(method + " /a")
-		}
-	})
 	t.Run("ANML-9.3-03/accept-query-of-each-method-without-a-body", func(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD", "OPTIONS", "DELETE"} {
 			s := newStage(t, setting{doc: `<interact><action id="a" method="` + method + `" endpoint="/a"><param name="q"/></action></interact>`})
 			s.does(Call{Action: "a", Args: map[string]string{"q": "x y"}}, lookleap.CodeOK)
 			s.sends(method + " /a?q=x+y")
-			if sent := s.net.Journal().Requests()[0]; len(sent.Body) != 0 || sent.Header.Get("Content-Type") != "" {
-				t.Errorf("%s: %s %s", method, sent.Header, sent.Body)
+			if sent := s.net.Journal().Requests()[0]; len(sent.Body) != 0 {
+				t.Errorf("%s: %s", method, sent.Body)
 			}
 		}
 	})
