@@ -2,15 +2,19 @@ package webconsent_test
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
@@ -218,6 +222,98 @@ func TestExpiredRequest(t *testing.T) {
 				t.Errorf("%d %s", got.status, got.body)
 			}
 		})
+	}
+}
+
+// TestList: the oldest request is first, a decided one is gone, and a record that cannot be used is
+// counted and does not hide the others.
+func TestList(t *testing.T) {
+	var now atomic.Int64
+	now.Store(time.Now().UnixNano())
+	store := &faultyStore{Store: agent.NewMemoryStore(), err: errDisk}
+	s := serve(t, webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return time.Unix(0, now.Load()) }})
+	var ids []string
+	for range 6 {
+		plan := newPlan(t, request())
+		ids = append(ids, plan.ID())
+		now.Add(int64(time.Second))
+		if err := s.Suspend(t.Context(), pending(t, plan)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := s.open(t)
+	list := func() (shown []string, body string) {
+		body = b.get(b.home).body
+		for _, link := range regexp.MustCompile(`href="plan/([^"]+)"`).FindAllStringSubmatch(body, -1) {
+			shown = append(shown, link[1])
+		}
+		return slices.Compact(shown), body
+	}
+	if shown, body := list(); !slices.Equal(shown, ids) || strings.Contains(body, "cannot be shown") {
+		t.Errorf("%q, want %q in %s", shown, ids, body)
+	}
+	if sorted := b.waitFor(len(ids)); !slices.IsSorted(sorted) {
+		t.Errorf("the events have %q", sorted)
+	}
+	b.decide(ids[0])
+	if shown, body := list(); !slices.Equal(shown, ids[1:]) || strings.Contains(body, "cannot be shown") || !strings.Contains(body, "Refused") || strings.Contains(body, "Approved") {
+		t.Errorf("%q, want %q in %s", shown, ids[1:], body)
+	}
+	for what, want := range map[string]int{"plan/" + ids[0]: http.StatusConflict, "plan/other": http.StatusNotFound} {
+		if got := b.get(b.home + what); got.status != want {
+			t.Errorf("%s: %d %s", what, got.status, got.body)
+		}
+	}
+	for fails, fault := range map[string]error{"Get webconsent-plan/" + ids[1]: errDisk, "Get webconsent-decision/" + ids[1]: errDisk} {
+		store.set(fails, fault)
+		if shown, body := list(); !slices.Equal(shown, ids[2:]) || !strings.Contains(body, "1 stored plan cannot be shown") {
+			t.Errorf("%s: %q, want %q in %s", fails, shown, ids[2:], body)
+		}
+		if got := b.get(b.home + "plan/" + ids[1]); got.status != http.StatusInternalServerError {
+			t.Errorf("%s: %d %s", fails, got.status, got.body)
+		}
+	}
+	store.set("Get webconsent-plan/"+ids[1], fs.ErrNotExist) // it was removed after the list was read
+	if shown, body := list(); !slices.Equal(shown, ids[2:]) || strings.Contains(body, "cannot be shown") {
+		t.Errorf("%q, want %q in %s", shown, ids[2:], body)
+	}
+	store.set("Keys ", errDisk)
+	if got := b.get(b.home); got.status != http.StatusInternalServerError || !strings.Contains(got.body, "The store cannot be read") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	store.set("", nil)
+	if got := b.do("POST", b.home+"plan/"+ids[1], "token=%zz", "Content-Type", "application/x-www-form-urlencoded", "Origin", b.origin(), "Sec-Fetch-Site", "same-origin"); got.status != http.StatusBadRequest {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// TestPageShows: what a page shows of a request, and for which requests it offers more.
+func TestPageShows(t *testing.T) {
+	few := request()
+	for _, id := range []string{"a", "b", "c"} {
+		few.Items = append(few.Items, lookleap.ConsentItem{ID: id, Summary: "do " + id, Recipient: "https://pay.shop.example", Digest: lookleap.Digest([]byte(id)), Optional: true})
+	}
+	many := few
+	many.Items = append(slices.Clone(few.Items), lookleap.ConsentItem{ID: "d", Summary: "do d", Recipient: "https://pay.shop.example", Digest: lookleap.Digest([]byte("d")), Optional: true})
+	many.Verdict = &lookleap.Verdict{Summary: "the origin is the shop's own"}
+	for name, c := range map[string]struct {
+		req    lookleap.ConsentRequest
+		offers bool
+	}{"few": {few, false}, "many": {many, true}} {
+		_, b, plan := suspended(t, c.req)
+		url := b.home + "plan/" + plan.ID()
+		body, whole := b.get(url).body, b.get(url+"?complete=1").body
+		if strings.Contains(body, `href="?tick=all"`) != c.offers || strings.Contains(whole, `href="?tick=all&amp;complete=1"`) != c.offers {
+			t.Errorf("%s: %s", name, body)
+		}
+		if strings.Contains(body, "the origin is the shop&#39;s own") != (c.req.Verdict != nil) || strings.Contains(body, "Why this origin may ask") != (c.req.Verdict != nil) {
+			t.Errorf("%s: %s", name, body)
+		}
+		for i := range c.req.Items {
+			if !strings.Contains(body, fmt.Sprintf(`id="item%d" name="item" value="%s"`, i+1, c.req.Items[i].ID)) {
+				t.Errorf("%s: item %d is not in %s", name, i+1, body)
+			}
+		}
 	}
 }
 

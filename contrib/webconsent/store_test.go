@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,9 +27,19 @@ type faultyStore struct {
 	fails  string
 	err    error
 	before func() // called before a call fails
+	mu     sync.Mutex
+}
+
+// set changes which calls fail while the store is used.
+func (s *faultyStore) set(fails string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails, s.err = fails, err
 }
 
 func (s *faultyStore) fault(method, key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.fails != "" && strings.HasPrefix(method+" "+key, s.fails) {
 		if s.before != nil {
 			s.before()
