@@ -35,6 +35,7 @@ func TestValidator(t *testing.T) {
 		"accept-same-date":             {[]string{old}, url, 304, []string{old}, true},
 		"accept-same-date-in-old-form": {[]string{old}, url, 304, []string{"Last-Modified: Sun Mar  1 00:00:00 2026"}, true},
 		"accept-same-tag-other-date":   {both, url, 304, []string{`ETag: "1"`, young}, true},
+		"accept-date-next-to-a-tag":    {[]string{`ETag: "1"`}, url, 304, []string{old}, true},
 		"reject-other-url":             {both, other, 304, []string{`ETag: "1"`}, false},
 		"reject-other-tag":             {both, url, 304, []string{`ETag: "2"`}, false},
 		"reject-other-weak-tag":        {both, url, 304, []string{`ETag: W/"2"`}, false},
@@ -60,6 +61,29 @@ func TestValidator(t *testing.T) {
 		r.Hops = []fetch.Hop{{From: from, To: r.URL, Status: 302}}
 		if answer(t, url, 200, both...).Validator().Confirms(r) {
 			t.Error("confirmed")
+		}
+	})
+	t.Run("O21/accept-after-redirect-of-its-origin", func(t *testing.T) {
+		r := answer(t, url, 304, `ETag: "1"`)
+		from, _ := domain.Rules{}.Parse("https://shop.example/old")
+		r.Hops = []fetch.Hop{{From: from, To: r.URL, Status: 302}}
+		if !answer(t, url, 200, both...).Validator().Confirms(r) {
+			t.Error("not confirmed")
+		}
+	})
+	t.Run("O21/reject-what-no-response-had", func(t *testing.T) {
+		if (fetch.Validator{}).Confirms(&fetch.Response{Status: 304, Header: http.Header{}}) {
+			t.Error("nothing is confirmed")
+		}
+		if (fetch.Validator{URL: url, Modified: "today"}).Confirms(answer(t, url, 304, "Last-Modified: now")) {
+			t.Error("what is no date is confirmed")
+		}
+	})
+	t.Run("O21/accept-sending-both", func(t *testing.T) {
+		h := http.Header{}
+		answer(t, url, 200, both...).Validator().Ask(h)
+		if h.Get("If-None-Match") != `"1"` || h.Get("If-Modified-Since") != "Sun, 01 Mar 2026 00:00:00 GMT" || len(h) != 2 {
+			t.Errorf("%v", h)
 		}
 	})
 	for name, line := range map[string]string{

@@ -317,3 +317,12 @@ func checkMemo(t *rapid.T) {
 		},
 	})
 }
+
+// TestClockBeforeTheEpoch: any first time is no step back.
+func TestClockBeforeTheEpoch(t *testing.T) {
+	at := time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)
+	c := flight.NewClock(func() time.Time { return at }, func(back time.Duration) { t.Errorf("a step of %s", back) })
+	if got := c.Now(); !got.Equal(at) || c.Steps() != 0 {
+		t.Errorf("%s after %d steps", got, c.Steps())
+	}
+}

@@ -86,7 +86,6 @@ func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V
 	c := g.join(ctx, key, fn, s, renew)
 	select {
 	case <-c.done:
-		g.leave(key, c)
 		return c.value, c.err
 	case <-ctx.Done():
 		g.leave(key, c)

@@ -207,3 +207,18 @@ func TestGroupForget(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// TestContextEndsWithTheFunction: what a function started with its context ends with it.
+func TestContextEndsWithTheFunction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g flight.Group[string, int]
+		var of context.Context
+		if got, err := g.Do(t.Context(), "q", func(ctx context.Context) (int, error) { of = ctx; return 1, ctx.Err() }); got != 1 || err != nil {
+			t.Errorf("%d, %v", got, err)
+		}
+		synctest.Wait()
+		if of.Err() == nil {
+			t.Error("the context goes on")
+		}
+	})
+}

@@ -350,3 +350,30 @@ func TestMemoOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoWithoutLoading: what is found without a load, and what is not.
+func TestMemoWithoutLoading(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	m := flight.NewMemo[string, int](10, func() time.Time { return now })
+	find := func(key string, value int, kept, fresh, ok bool) {
+		t.Helper()
+		if got, isFresh := m.Peek(key); got.Value != value || isFresh != fresh || !got.Until.IsZero() != kept {
+			t.Errorf("Peek of %s: %+v, %v", key, got, isFresh)
+		}
+		if got, isOK := m.Fresh(key); isOK != ok || ok && got != value || !ok && got != 0 {
+			t.Errorf("Fresh of %s: %d, %v", key, got, isOK)
+		}
+	}
+	until := now.Add(time.Minute)
+	m.Put("value", flight.Loaded[int]{Value: 1, Until: until})
+	m.Put("failure", flight.Loaded[int]{Value: 2, Err: errors.New("no"), Until: until})
+	find("missing", 0, false, false, false)
+	find("value", 1, true, true, true)
+	find("failure", 2, true, true, false)
+	now = until
+	find("value", 1, true, false, false)
+	now = until.Add(-time.Hour) // the clock was set back
+	m.Put("later", flight.Loaded[int]{Value: 3, Until: until})
+	find("value", 0, false, false, false)
+	find("later", 3, true, true, true)
+}
