@@ -309,6 +309,9 @@ func TestPageShows(t *testing.T) {
 		if strings.Contains(body, "the origin is the shop&#39;s own") != (c.req.Verdict != nil) || strings.Contains(body, "Why this origin may ask") != (c.req.Verdict != nil) {
 			t.Errorf("%s: %s", name, body)
 		}
+		if empty := regexp.MustCompile(`<span[^>]*></span>`).FindString(body); empty != "" {
+			t.Errorf("%s: an empty part %s", name, empty)
+		}
 		for i := range c.req.Items {
 			if !strings.Contains(body, fmt.Sprintf(`id="item%d" name="item" value="%s"`, i+1, c.req.Items[i].ID)) {
 				t.Errorf("%s: item %d is not in %s", name, i+1, body)

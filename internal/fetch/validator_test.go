@@ -75,8 +75,11 @@ func TestValidator(t *testing.T) {
 		if (fetch.Validator{}).Confirms(&fetch.Response{Status: 304, Header: http.Header{}}) {
 			t.Error("nothing is confirmed")
 		}
-		if (fetch.Validator{URL: url, Modified: "today"}).Confirms(answer(t, url, 304, "Last-Modified: now")) {
-			t.Error("what is no date is confirmed")
+		const first = "Mon, 01 Jan 0001 00:00:00 GMT" // the zero time
+		for _, dates := range [][2]string{{"today", "now"}, {"today", first}, {first, "now"}} {
+			if (fetch.Validator{URL: url, Modified: dates[0]}).Confirms(answer(t, url, 304, "Last-Modified: "+dates[1])) {
+				t.Errorf("%q is confirmed by %q", dates[0], dates[1])
+			}
 		}
 	})
 	t.Run("O21/accept-sending-both", func(t *testing.T) {
