@@ -54,13 +54,22 @@ func TestFirstDecisionCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := &lookleap.ConsentRequest{ID: "1", Digest: "sha256:x", Items: []lookleap.ConsentItem{{ID: "order"}}}
+	req := &lookleap.ConsentRequest{ID: "1", Digest: "sha256:x", Items: []lookleap.ConsentItem{{ID: "order"}}, Expires: time.Now().Add(time.Hour)}
 	l := &livePrompt{request: req, decided: make(chan struct{})}
 	approve := lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"order"}}
 	if err := p.decide(t.Context(), waiting{request: req, live: l}, approve); !errors.Is(err, fs.ErrNotExist) || l.decision != nil {
 		t.Errorf("the caller left: %v, %+v", err, l.decision)
 	}
 	p.live = append(p.live, l)
+	if all, _, err := p.waiting(t.Context()); err != nil || len(all) != 1 || all[0].live != l {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if found, err := p.find(t.Context(), "1"); err != nil || found.live != l {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if found, err := p.find(t.Context(), "2"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("another request: %+v, %v", found, err)
+	}
 	next := p.next()
 	if err := p.decide(t.Context(), waiting{request: req, live: l}, approve); err != nil || l.decision == nil {
 		t.Fatalf("%v, %+v", err, l.decision)
@@ -75,6 +84,33 @@ func TestFirstDecisionCounts(t *testing.T) {
 	}
 	if _, err := p.find(context.Background(), "1"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a decided request waits: %v", err)
+	}
+	if all, _, err := p.waiting(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("a decided request is listed: %+v, %v", all, err)
+	}
+}
+
+// TestLiveAndStored: a request that waits for its caller and in the store is listed once.
+func TestLiveAndStored(t *testing.T) {
+	p, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "order",
+		Items: []lookleap.ConsentItem{{ID: "order", Summary: "order", Recipient: "https://shop.example", Digest: lookleap.Digest([]byte("order"))}}}, []byte("effect"), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := plan.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.vault.put(t.Context(), state, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	p.live = append(p.live, &livePrompt{request: plan.Request(), decided: make(chan struct{})})
+	if all, unreadable, err := p.waiting(t.Context()); err != nil || unreadable != 0 || len(all) != 1 {
+		t.Errorf("%+v, %d unreadable, %v", all, unreadable, err)
 	}
 }
 

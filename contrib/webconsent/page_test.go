@@ -273,7 +273,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %d %s", fails, got.status, got.body)
 		}
 	}
-	store.set("Get webconsent-plan/"+ids[1], fs.ErrNotExist) // it was removed after the list was read
+	store.set("Get webconsent-plan/"+ids[1], fmt.Errorf("redis: %w", fs.ErrNotExist)) // it was removed after the list was read
 	if shown, body := list(); !slices.Equal(shown, ids[2:]) || strings.Contains(body, "cannot be shown") {
 		t.Errorf("%q, want %q in %s", shown, ids[2:], body)
 	}
@@ -317,6 +317,30 @@ func TestPageShows(t *testing.T) {
 				t.Errorf("%s: item %d is not in %s", name, i+1, body)
 			}
 		}
+	}
+}
+
+// TestChangedLines: only a value whose label says so shows its lines as added and removed.
+func TestChangedLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		value lookleap.ConsentValue
+		shown bool
+	}{
+		"accept-change":          {lookleap.ConsentValue{Label: "changed lines (- before, + now)", Text: "+ a\n- b\n"}, true},
+		"reject-text":            {lookleap.ConsentValue{Label: "body", Text: "+ a\n- b\n"}, false},
+		"reject-name-of-another": {lookleap.ConsentValue{Label: "body", Name: "x (- before, + now)", Text: "+ a\n- b\n"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := request()
+			req.Items[0].Values = []lookleap.ConsentValue{c.value}
+			_, b, plan := suspended(t, req)
+			body := b.get(b.home + "plan/" + plan.ID()).body
+			for _, class := range []string{`class="quote added"`, `class="quote removed"`} {
+				if strings.Contains(body, class) != c.shown {
+					t.Errorf("%s: %s", class, body)
+				}
+			}
+		})
 	}
 }
 
