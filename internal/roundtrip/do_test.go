@@ -350,3 +350,79 @@ func TestPaceBounds(t *testing.T) {
 		})
 	})
 }
+
+// TestOwnConnections: a connection over TLS is another request's if this one is plain, and the other
+// way round only if its certificate is for another host.
+func TestOwnConnections(t *testing.T) {
+	for name, c := range map[string]struct {
+		url   string
+		first net.Conn
+		ok    bool
+	}{
+		"accept-tls-before-plain":   {"http://shop.example/", &secured{}, true},
+		"reject-plain-before-plain": {"http://shop.example/", &layered{}, false},
+		"reject-plain-before-tls":   {"https://shop.example/", &layered{}, false},
+		"reject-tls-before-tls":     {"https://shop.example/", &secured{}, false},
+	} {
+		req := request("POST", nil)
+		req.URL, _ = url.Parse(c.url)
+		_, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) {
+			trace := httptrace.ContextClientTrace(req.Context())
+			trace.GotConn(httptrace.GotConnInfo{Conn: c.first})
+			trace.WroteHeaders()
+			trace.GotConn(httptrace.GotConnInfo{Conn: &layered{}})
+			return nil, nil
+		}), req, options)
+		if (err == nil) != c.ok || err != nil && err != reason(roundtrip.CodeConnReset) {
+			t.Errorf("O48: %s: %v", name, err)
+		}
+	}
+}
+
+// layered is a connection that may be above another one.
+type layered struct {
+	net.Conn
+	below  net.Conn
+	closed bool
+}
+
+func (l *layered) NetConn() net.Conn { return l.below }
+func (l *layered) Close() error      { l.closed = true; return nil }
+
+// TestClose: closing a connection closes what is below it, too.
+func TestClose(t *testing.T) {
+	roundtrip.Close(nil)
+	below := &secured{}
+	above := &layered{below: below}
+	if roundtrip.Close(above); !above.closed || !below.closed {
+		t.Errorf("closed: %v, below: %v", above.closed, below.closed)
+	}
+	if got := roundtrip.Below(above); got != below {
+		t.Errorf("below is %v", got)
+	}
+	if got := roundtrip.Below(below); got != nil {
+		t.Errorf("below the last one is %v", got)
+	}
+}
+
+// failing is a body whose Close fails.
+type failing struct{ io.Reader }
+
+var errClose = errors.New("not closed")
+
+func (failing) Close() error { return errClose }
+
+// TestCloseEndsTheExchange: a body that is closed early ends the exchange, and says how closing went.
+func TestCloseEndsTheExchange(t *testing.T) {
+	var ctx context.Context
+	resp, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) {
+		ctx = req.Context()
+		return &http.Response{StatusCode: 200, Body: failing{strings.NewReader("x")}}, nil
+	}), request("GET", nil), options)
+	if err != nil || ctx.Err() != nil {
+		t.Fatal(err, ctx.Err())
+	}
+	if err := resp.Body.Close(); err != errClose || ctx.Err() == nil {
+		t.Errorf("%v; the exchange ended: %v", err, ctx.Err())
+	}
+}
