@@ -214,7 +214,8 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 
 // tellsNothing reports whether a request has nothing that the endpoint's document does not name.
 func (p *prepared) tellsNothing() bool {
-	return p.request.Body == nil && p.call.URI.Equal(p.discovery.Endpoint.Normalize().WithoutFragment())
+	r := &p.request
+	return r.Body == nil && r.Method == http.MethodGet && r.MediaType == "" && p.call.URI.Equal(p.discovery.Endpoint.Normalize().WithoutFragment())
 }
 
 // permit returns the error with which the options refuse an endpoint. A panic or a timeout also

@@ -408,11 +408,13 @@ func TestUnconfirmed(t *testing.T) {
 			}
 		})
 	}
-	for name, u := range map[string]string{"query": "ai://bank/pay?name=Ada", "path": "ai://bank/pay/Ada"} {
+	for name, r := range map[string]aiuri.Request{"query": {URI: parseAny("ai://bank/pay?name=Ada")}, "path": {URI: parseAny("ai://bank/pay/Ada")},
+		"method": {Method: "DELETE"}, "media-type": {MediaType: "text/ada"}} {
 		t.Run("O16/reject-"+name+"-without-asking", func(t *testing.T) {
 			w, line, _ := evil(t, `{}`)
 			w.host.Prompter, w.options.Harmless = nil, func(*aiuri.Request) bool { return true }
-			if _, err := w.invoke(t, aiuri.Request{Page: request.Page, URI: parseAny(u)}); err == nil || len(line.calls) != 0 {
+			r.Page = request.Page
+			if _, err := w.invoke(t, r); err == nil || len(line.calls) != 0 {
 				t.Errorf("got %v, %v", err, line.calls)
 			}
 		})
