@@ -46,8 +46,9 @@ func foldFilePath(file string) (names []string, err error) {
 			return bad(reason, "rename the file")
 		}
 		names[i] = foldName(segment)
-		if names[i] == ".git" || names[i] == "git~1" {
-			return bad("a directory of that name holds what git runs", "rename the file")
+		switch names[i] {
+		case ".git", "git~1", ".hg", "hg~1": // the second is the short name of the first on Windows
+			return bad("a directory of that name holds what git or Mercurial runs", "rename the file")
 		}
 	}
 	return names, nil

@@ -17,7 +17,7 @@ func TestCheckFileNames(t *testing.T) {
 		hidden     = "a name has a character that cannot be seen"
 		blank      = "a name begins or ends with a blank or ends with a dot, which some systems drop"
 		device     = "a name is that of a device on Windows"
-		git        = "a directory of that name holds what git runs"
+		git        = "a directory of that name holds what git or Mercurial runs"
 		same       = "on some systems the file is the same as another one"
 		signs      = `a name has one of < > : " | ? * \, which mean something to some systems`
 	)

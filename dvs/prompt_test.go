@@ -150,7 +150,7 @@ func TestFilesOfScripts(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	})
-	for _, files := range [][]string{{".git/hooks/post-checkout"}, {".GIT/config"}, {"scripts/CON.py"}, {"scripts/x.py%20"}, {"x.py."}, {"./a:b"}, {"Scripts/X.sh"}, {"straße.csv", "strasse.csv"},
+	for _, files := range [][]string{{".git/hooks/post-checkout"}, {".GIT/config"}, {".hg/hgrc"}, {"HG~1/hgrc"}, {"scripts/CON.py"}, {"scripts/x.py%20"}, {"x.py."}, {"./a:b"}, {"Scripts/X.sh"}, {"straße.csv", "strasse.csv"},
 		{"a.csv", "A.csv"}, {"data", "data/x.csv"}, {"%EF%AC%81.csv", "fi.csv"}, {"ı.csv", "I.csv"}} {
 		t.Run("O66/reject-file", func(t *testing.T) {
 			ui := &prompter{decide: agree}
