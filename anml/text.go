@@ -52,7 +52,7 @@ func (d *Document) Text(o TextOptions) string {
 	}
 	for site := range d.Containers() {
 		if name := site.Domain(); name != "" && o.Part == nil {
-			w.line("Site " + name + ":")
+			w.line("Site " + name + ", as the document claims (not verified):")
 		}
 		w.site(site)
 	}
