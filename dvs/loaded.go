@@ -305,14 +305,15 @@ func (s *Loaded) reportCrossing(ctx context.Context, c *candidate) {
 	}
 }
 
-// newNotices bounds the calls of [Options.Notify].
-func newNotices() *plugin.Bound {
+// boundedPart bounds the calls of a part of the host. The message says what failed. Without a limit,
+// a call is waited for until the caller's context ends.
+func boundedPart(message string, limit time.Duration) *plugin.Bound {
 	failed := func(reason string) error {
-		return &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the host was not notified of another trust root: " + reason}
+		return &lookleap.Error{Code: lookleap.CodeTimeout, Message: message + ": " + reason}
 	}
-	return &plugin.Bound{Limit: 2 * time.Second, Most: 64, Fail: failed, Guard: func(err *error) {
+	return &plugin.Bound{Limit: limit, Most: 64, Fail: failed, Guard: func(err *error) {
 		if cause := recover(); cause != nil {
-			*err = failed(fmt.Sprintf("its function panics: %v", cause))
+			*err = failed(fmt.Sprintf("it panics: %v", cause))
 		}
 	}}
 }

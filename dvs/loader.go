@@ -84,6 +84,7 @@ type Loader struct {
 	seen    *lru.Cache[Digest, seenSkill] // by digest of the identity
 
 	notices   *plugin.Bound // of Options.Notify
+	runs      *plugin.Bound // of Options.Runner
 	policies  *governor
 	feeds     *feedReader                 // nil: there are none
 	feedStore *trustKeeper                // nil: feeds are not shared
@@ -105,7 +106,8 @@ type seenSkill struct{ header, file Digest }
 
 // NewLoader returns a loader that uses a host.
 func NewLoader(host *lookleap.Host, options Options) *Loader {
-	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, fetcher: host, notices: newNotices(),
+	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, fetcher: host,
+		notices: boundedPart("the host was not notified of another trust root", 2*time.Second), runs: boundedPart("the runner failed", 0),
 		consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
 	if options.Guard != nil {
 		l.fetcher = guardedFetcher{options.Guard, host}

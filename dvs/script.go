@@ -13,6 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Invocation is a script that a skill wants to run.
@@ -235,10 +236,16 @@ func (a *ApprovedScript) Run(ctx context.Context) (out *Output, err error) {
 			"the runner is not the one that the user was shown, or it confines less", "ask again"))
 	}
 	_, err = l.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) ([]byte, error) {
-		result, err := l.options.Runner.Run(ctx, a.Command())
+		result, err := plugin.Await(ctx, l.runs, func(ctx context.Context) (*RunResult, error) { return l.options.Runner.Run(ctx, a.Command()) })
+		if err == nil && result == nil {
+			err = l.runs.Fail("it returned no result")
+		}
 		if err != nil {
-			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: a.planned.Script.Name,
-				Message: "the script did not run", Err: err}
+			message := "the script did not run"
+			if ctx.Err() != nil {
+				message = "the caller stopped waiting, so it is not known whether the script ran"
+			}
+			return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: a.planned.Script.Name, Message: message, Err: err}
 		}
 		out = &Output{RunResult: *result, Skill: a.planned.Skill, Name: a.planned.Script.Name, Digest: a.planned.Script.Digest}
 		return fmt.Appendf(nil, `{"exitCode":%d,"output":%q}`, result.ExitCode, lookleap.Digest(result.Output)), nil
@@ -287,7 +294,8 @@ type Runner interface {
 	// before they agree.
 	Sandbox() Sandbox
 	// Run runs a command until it ends or ctx ends. A script that failed is
-	// a result with its exit code; an error means that it did not run.
+	// a result with its exit code; an error means that it did not run. When ctx
+	// ends, the caller stops waiting for Run.
 	Run(ctx context.Context, c *Command) (*RunResult, error)
 }
 

@@ -97,6 +97,49 @@ func TestRunRefuses(t *testing.T) {
 	})
 }
 
+// badRunner is a runner whose Run is a function.
+type badRunner struct {
+	runner
+	run func() (*dvs.RunResult, error)
+}
+
+func (r *badRunner) Run(context.Context, *dvs.Command) (*dvs.RunResult, error) { return r.run() }
+
+// TestBadRunner: a runner that does not return, panics, or returns nothing is an error of the run.
+func TestBadRunner(t *testing.T) {
+	started, until := make(chan struct{}), make(chan struct{})
+	defer close(until)
+	for name, c := range map[string]struct {
+		run  func() (*dvs.RunResult, error)
+		code lookleap.Code
+		text string
+	}{
+		"deaf":      {func() (*dvs.RunResult, error) { close(started); <-until; return nil, nil }, lookleap.CodeCancelled, "not known whether the script ran"},
+		"panics":    {func() (*dvs.RunResult, error) { panic("no") }, lookleap.CodeTimeout, "it panics: no"},
+		"no-result": {func() (*dvs.RunResult, error) { return nil, nil }, lookleap.CodeTimeout, "no result"},
+	} {
+		t.Run("O28/reject-runner-"+name, func(t *testing.T) {
+			w := newFeedWorld(t)
+			s := w.load(dvs.Options{Runner: &badRunner{run: c.run}}, lookleap.CodeOK, 1)
+			script, err := s.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			if name == "deaf" {
+				go func() { <-started; leave() }()
+			}
+			if out, err := script.Run(ctx); out != nil || lookleap.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("%v, %v", out, err)
+			}
+			if _, err := script.Run(t.Context()); !errors.Is(err, lookleap.ErrAlreadyDone) { // what it did is not known
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // TestRunOutput marks output that the runner cut.
 func TestRunOutput(t *testing.T) {
 	for _, cut := range []bool{false, true} {
