@@ -130,7 +130,7 @@ func TestElicitationIsNoConsent(t *testing.T) {
 
 // TestScriptAsShown: what runs is what the user was shown, in the sandbox that they were shown.
 func TestScriptAsShown(t *testing.T) {
-	approve := func(t *testing.T, r *fakeRunner, in dvs.Invocation) (*MCPScript, string, error) {
+	approve := func(t *testing.T, r dvs.Runner, in dvs.Invocation) (*MCPScript, string, error) {
 		t.Helper()
 		s := newOffer(t)
 		prompter := lookleaptest.NewPrompter(t, lookleaptest.Approve(), lookleaptest.Approve())
@@ -161,6 +161,30 @@ func TestScriptAsShown(t *testing.T) {
 			}
 		}
 	})
+	started, until := make(chan struct{}), make(chan struct{})
+	defer close(until)
+	for name, run := range map[string]func() (*dvs.RunResult, error){
+		"deaf": func() (*dvs.RunResult, error) { close(started); <-until; return nil, nil }, "panics": func() (*dvs.RunResult, error) { panic("no") },
+		"no-result": func() (*dvs.RunResult, error) { return nil, nil },
+	} {
+		t.Run("O28/reject-runner-"+name, func(t *testing.T) {
+			script, _, err := approve(t, &badRunner{run: run}, dvs.Invocation{Script: "scripts/sum.sh"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			if name == "deaf" {
+				go func() { <-started; leave() }()
+			}
+			if out, err := script.Run(ctx); out != nil || err == nil {
+				t.Errorf("%v, %v", out, err)
+			}
+			if _, err := script.Run(t.Context()); !errors.Is(err, lookleap.ErrAlreadyDone) { // what it did is not known
+				t.Error(err)
+			}
+		})
+	}
 	t.Run("O40/reject-thinner-sandbox", func(t *testing.T) {
 		r := &fakeRunner{sandbox: dvs.Sandbox{NoNetwork: true}}
 		script, _, err := approve(t, r, dvs.Invocation{Script: "scripts/sum.sh"})
@@ -233,3 +257,11 @@ func TestNoDirectories(t *testing.T) {
 		t.Errorf("%d directories, read %q", s.dirs, s.reads)
 	}
 }
+
+// badRunner is a runner whose Run is a function.
+type badRunner struct {
+	fakeRunner
+	run func() (*dvs.RunResult, error)
+}
+
+func (r *badRunner) Run(context.Context, *dvs.Command) (*dvs.RunResult, error) { return r.run() }

@@ -79,24 +79,27 @@ func NewServer(host *lookleap.Host, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{options: o, agent: agent.New(host, o.Agent), skills: skills, key: o.Key}
-	s.data = &plugin.Bound{Limit: userTime, Most: userCalls, Guard: userPanic, Fail: func(reason string) error {
-		return &lookleap.Error{Code: lookleap.CodeTimeout, Message: "the data of the user could not be read: " + reason}
-	}}
+	s.data = boundedPart("the data of the user could not be read", userTime)
 	s.users = newUsers(cmp.Or(o.MaxUsers, DefaultUsers), s.open)
 	return s, nil
 }
 
-// How long a request waits for Options.User, and how many calls of it run at the same time.
 const (
-	userTime  = 10 * time.Second
-	userCalls = 64
+	userTime  = 10 * time.Second // for one call of Options.User
+	partCalls = 64               // of one part of the host that run at the same time
 )
 
-// userPanic turns a panic of Options.User into an error.
-func userPanic(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("lookleapmcp: Options.User panicked: %v", p)
+// boundedPart bounds the calls of a part of the host. The message says what failed. Without a limit,
+// a call is waited for until the caller's context ends.
+func boundedPart(message string, limit time.Duration) *plugin.Bound {
+	failed := func(reason string) error {
+		return &lookleap.Error{Code: lookleap.CodeTimeout, Message: message + ": " + reason}
 	}
+	return &plugin.Bound{Limit: limit, Most: partCalls, Fail: failed, Guard: func(err *error) {
+		if cause := recover(); cause != nil {
+			*err = failed(fmt.Sprintf("it panics: %v", cause))
+		}
+	}}
 }
 
 // Close ends the sessions of all users.

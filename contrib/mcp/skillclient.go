@@ -12,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Bounds of a listing.
@@ -51,6 +52,7 @@ type SkillClient struct {
 	session *mcp.ClientSession
 	options SkillClientOptions
 	origin  string
+	runs    *plugin.Bound // of SkillClientOptions.Runner
 
 	mu sync.Mutex // held while the record of approvals changes
 }
@@ -79,7 +81,8 @@ func NewSkillClient(host *lookleap.Host, client *mcp.Client, session *mcp.Client
 		o.Trust = dvs.NewMemoryTrustStore()
 	}
 	// Names below .alt are never in the DNS (RFC 9476), so no web site has this origin.
-	return &SkillClient{host: host, session: session, options: o, origin: "https://" + o.Server + ".mcp.alt"}, nil
+	return &SkillClient{host: host, session: session, options: o, origin: "https://" + o.Server + ".mcp.alt",
+		runs: boundedPart("the runner failed", 0)}, nil
 }
 
 // Skills yields the entries that the server lists, without reading any file. An entry that

@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/planowner"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // ContextText returns the instructions for the model's context. The first line says which
@@ -196,10 +197,15 @@ func (a *MCPScript) Run(ctx context.Context) (*dvs.RunResult, error) {
 	}
 	var result *dvs.RunResult
 	_, err := a.client.host.Commit(ctx, a.approval, func(ctx context.Context, _ []byte) (receipt []byte, err error) {
-		if result, err = runner.Run(ctx, a.command); err != nil {
+		ran, err := plugin.Await(ctx, a.client.runs, func(ctx context.Context) (*dvs.RunResult, error) { return runner.Run(ctx, a.command) })
+		if err == nil && ran == nil {
+			err = a.client.runs.Fail("it returned no result")
+		}
+		if err != nil {
 			return nil, err
 		}
-		return fmt.Appendf(nil, `{"exitCode":%d}`, result.ExitCode), nil
+		result = ran
+		return fmt.Appendf(nil, `{"exitCode":%d}`, ran.ExitCode), nil
 	})
 	return result, err
 }

@@ -273,7 +273,7 @@ func TestDeafUserData(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, until := newDeaf(t)
 			var all sync.WaitGroup
-			for i := range 10 * userCalls {
+			for i := range 10 * partCalls {
 				all.Go(func() {
 					if _, _, err := s.users.get(context.Background(), fmt.Sprint("user ", i)); lookleap.CodeOf(err) != lookleap.CodeTimeout {
 						t.Error(err)
@@ -292,7 +292,7 @@ func TestDeafUserData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.users.get(t.Context(), "kim"); err == nil || !strings.Contains(err.Error(), "panicked") {
+		if _, _, err := s.users.get(t.Context(), "kim"); err == nil || !strings.Contains(err.Error(), "it panics") {
 			t.Error(err)
 		}
 	})
