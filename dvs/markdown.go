@@ -26,7 +26,7 @@ func (s *Skill) Blocks() []Block {
 		return nil
 	}
 	l := blockLister{skill: s}
-	reader := markdown.NewReader(s.Body)
+	var reader *markdown.Reader // only for prose with tags: it reads the whole text
 	var pre preElement
 	markdown.Blocks(s.Body, func(b *markdown.Block) bool {
 		text := b.Text(s.Body)
@@ -35,6 +35,9 @@ func (s *Skill) Blocks() []Block {
 		case b.Kind == markdown.HTML:
 			isCode = pre.read(text) || isCode
 		case b.Kind == markdown.Prose && strings.Contains(text, "<"):
+			if reader == nil {
+				reader = markdown.NewReader(s.Body)
+			}
 			reader.Items(b, func(i markdown.Item) {
 				if i.Kind == markdown.Tag {
 					isCode = pre.read(i.Text) || isCode
