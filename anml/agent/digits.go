@@ -214,7 +214,7 @@ func codeList(base, width int) func(string) string {
 			list.Reset()
 		}
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r >= utf8.RuneSelf || base36Digits[byte(r)] < 0 }) {
-			code, ok := number(strings.TrimLeft(word, "o"), base, 20)
+			code, ok := number(strings.TrimLeft(word, "0oO"), base, 20)
 			switch {
 			case ok && code >= ' ' && shows(rune(code)):
 				list.WriteRune(rune(code))

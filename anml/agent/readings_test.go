@@ -72,7 +72,7 @@ func TestReadings(t *testing.T) {
 		"hex-space":        eachByte(hay, "%02x", " "), "hex-colon": eachByte(hay, "%02x", ":"), "hex-dash": eachByte(hay, "%02X", "-"), "hex-bs": eachByte(hay, `\x%02x`, ""), "hex-0x": eachByte(hay, "0x%02x", ", "), "hex-0x-glued": eachByte(hay, "0x%02x", ""), "hex-comma": eachByte(hay, "%02x", ","),
 		"hex-glued": "id" + eachByte(hay, "%02x", "") + "zz", "hex-prefix": "0x" + eachByte(hay, "%02x", ""),
 		"uplus": eachByte(hay, "U+%04X", " "), "uplus-glued": eachByte(hay, "U+%04X", ""),
-		"u-brace": eachByte(hay, `\u{%x}`, ""), "U8": eachByte(hay, `\U%08x`, ""), "pct-u": eachByte(hay, "%%u%04x", ""), "octal": eachByte(hay, `\%03o`, ""), "octal-list": eachByte(hay, "%o", " "), "octal-0": eachByte(hay, "0%o", " "),
+		"u-brace": eachByte(hay, `\u{%x}`, ""), "U8": eachByte(hay, `\U%08x`, ""), "pct-u": eachByte(hay, "%%u%04x", ""), "octal": eachByte(hay, `\%03o`, ""), "octal-list": eachByte(hay, "%o", " "), "octal-0": eachByte(hay, "0%o", " "), "octal-0o": eachByte(hay, "0o%o", ", "),
 		"dec": eachByte(hay, "%d", " "), "dec-comma": eachByte(hay, "%d", ","), "dec-json": "[" + eachByte(hay, "%d", ", ") + "]", "dec-3": eachByte(hay, "%03d", ""), "dec-chr": eachByte(hay, "chr(%d)", "+"), "String.fromCharCode": "String.fromCharCode(" + eachByte(hay, "%d", ",") + ")",
 		"html-dec": eachByte(hay, "&#%d;", ""), "html-hex": eachByte(hay, "&#x%x;", ""), "html-nosemi": eachByte(hay, "&#%d", ""),
 		"qp": eachByte(hay, "=%02X", ""), "qp-wrap": "hay f=\r\never", "css": eachByte(hay, `\%x `, ""), "css6": eachByte(hay, `\%06x`, ""),

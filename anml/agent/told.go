@@ -274,9 +274,9 @@ func (s *digitScan) word(text string, begin, end int) {
 		common &= digitClasses[group[i]]
 	}
 	const hex = 1 << 3
-	isNumber := number == len(word)
+	isCode := number > 0 && isOctal(word)
 	switch {
-	case len(word) <= maxCodeName, isNumber, upper > 1 && lower > 0, number > 0 && common&hex != 0 && len(word) <= maxGroup:
+	case len(word) <= maxCodeName, isCode, upper > 1 && lower > 0, number > 0 && common&hex != 0 && len(word) <= maxGroup:
 	default:
 		s.endRow(text)
 		return
@@ -292,7 +292,7 @@ func (s *digitScan) word(text string, begin, end int) {
 	if len(word) == 1 || number > 0 || upper > 1 {
 		r.coded++
 	}
-	if number > 0 && isOctal(word) {
+	if isCode {
 		r.numbers += max(1, len(word)/minCodeDigit*wholeLen)
 	}
 }
