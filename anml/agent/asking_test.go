@@ -75,8 +75,8 @@ func TestQuestion(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.4-04/accept-whole-address", func(t *testing.T) { // if it is longer than the summary shows
-		for size, want := range map[int]bool{100: false, 400: true} {
-			endpoint := "/" + strings.Repeat("x", size)
+		for size, want := range map[int]bool{100: false, shownBytes: false, shownBytes + 1: true, 400: true} {
+			endpoint := "/" + strings.Repeat("x", size-len("https://www.shop.example/"))
 			values := asked(t, interact(action("a", "POST", endpoint, "")), Call{Action: "a"}).Items[0].Values
 			if got := len(values) == 1 && values[0].Text == "https://www.shop.example"+endpoint; got != want {
 				t.Errorf("%d bytes: %+v", size, values)

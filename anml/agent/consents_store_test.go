@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -260,6 +261,21 @@ func TestConsentsOfABusyStore(t *testing.T) {
 		k := newKept(t)
 		k.store.hook = failsAt("Get "+keyConsent, fs.ErrNotExist)
 		if got := k.ids(); !slices.Equal(got, both[:1]) {
+			t.Errorf("%q", got)
+		}
+		bday := k.email
+		bday.Field = "bday"
+		must(t, k.remember(t.Context(), keyConsent, bday.consent("plan-3#answer-1", start, start.Add(time.Hour))))
+		read := 0
+		k.store.hook = func(call string) error { // the first record, whichever that is
+			if strings.HasPrefix(call, "Get "+keyConsent) {
+				if read++; read == 1 {
+					return fmt.Errorf("the store: %w", fs.ErrNotExist)
+				}
+			}
+			return nil
+		}
+		if got := k.ids(); len(got) != 2 {
 			t.Errorf("%q", got)
 		}
 		k.store.hook = failsAt("Get "+keySensitive, fs.ErrNotExist)

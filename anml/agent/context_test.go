@@ -92,6 +92,22 @@ func inform(text, attrs string) string {
 	return `<knowledge><inform ` + attrs + `>` + text + `</inform></knowledge>`
 }
 
+// TestShownWithoutALifetime: only a use as a cache needs a lifetime.
+func TestShownWithoutALifetime(t *testing.T) {
+	for header, want := range map[string]error{"max-age=1": nil, "max-age=0": ErrUsage, "private": ErrUsage} {
+		p := newMemo(t).tells("https://a.example/x", inform("x", `usage="cache"`), false, "Cache-Control", header)
+		site := p.Document().Site
+		for n := range site.Knowledge().Informs() {
+			if err := p.Allowed(site, anmltrust.Knowledge, n.Node, anml.UsageDisplay); err != nil {
+				t.Errorf("%s: %v", header, err)
+			}
+			if err := p.Allowed(site, anmltrust.Knowledge, n.Node, anml.UsageCache); err != want {
+				t.Errorf("%s: %v", header, err)
+			}
+		}
+	}
+}
+
 // Every usage in each of its lifetimes, now, in the next session, and later.
 func TestContextUsage(t *testing.T) {
 	for _, c := range []struct {

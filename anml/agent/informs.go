@@ -151,7 +151,7 @@ func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.N
 	}
 	now := p.session.now()
 	i := Inform{Usage: p.EffectiveUsage(site, section, element)}
-	if p.opened.limited && p.opened.lifetime > 0 {
+	if p.opened.lifetime > 0 {
 		i.Expires = p.opened.base.Add(p.opened.lifetime)
 	}
 	return p.session.Allowed(i, use, now)

@@ -49,21 +49,31 @@ func TestLedgerFilter(t *testing.T) {
 	refused.Kind, refused.Basis, refused.Reason = EntryRefused, "", anml.UserDenied
 	across := entry("p3", "member", start.Add(3*time.Hour))
 	across.From = "c.example a.example"
-	if err := l.Append(ctx, entry("p1", "email", start), other, refused, across); err != nil {
+	nowhere := entry("p4", "pin", start.Add(4*time.Hour)) // of which no domain is known
+	nowhere.Serving, nowhere.Owner, nowhere.Endpoint = "", "", ""
+	apart := entry("p5", "geo", start.Add(5*time.Hour))
+	apart.Serving, apart.Endpoint = "serving.example", "end.example"
+	if err := l.Append(ctx, entry("p1", "email", start), other, refused, across, nowhere, apart); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		filter Filter
 		want   string
 	}{
-		{Filter{}, "email tel bday member"},
-		{Filter{Domain: "SHOP.example."}, "email bday member"},
+		{Filter{}, "email tel bday member pin geo"},
+		{Filter{Domain: "SHOP.example."}, "email bday member geo"},
 		{Filter{Domain: "api.shop.example:443"}, "email bday member"},
 		{Filter{Domain: "brand.example"}, "tel"},
 		{Filter{Domain: "a.example"}, "member"},
+		{Filter{Domain: "c.example"}, "member"},
+		{Filter{Domain: "serving.example"}, "geo"},
+		{Filter{Domain: "end.example"}, "geo"},
 		{Filter{Domain: "op.example"}, ""},
-		{Filter{Since: start.Add(time.Hour)}, "tel bday member"},
+		{Filter{Since: start.Add(time.Hour)}, "tel bday member pin geo"},
 		{Filter{Before: start.Add(time.Hour)}, "email"},
+		{Filter{Since: start.Add(time.Hour), Before: start.Add(3 * time.Hour)}, "tel bday"},
+		{Filter{Plan: "p2"}, "tel bday"},
+		{Filter{Kinds: []EntryKind{EntryRefused}}, "bday"},
 		{Filter{Plan: "p2", Kinds: []EntryKind{EntryDisclosed}}, "tel"},
 	} {
 		if got, bad := fields(c.filter.Entries(ctx, l)); got != c.want || bad > 0 {

@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -155,9 +158,11 @@ func TestPersonaOfOthers(t *testing.T) {
 	r := newRetail(t)
 	p := r.open(shopSite + brandSite)
 	t.Run("X4/accept-no-persona", func(t *testing.T) { // of which there is nothing to withhold
-		p := newRetail(t).open(shopSite + `<site domain="brand.example"></site>`)
-		if got := p.Persona("brand.example").Report.Withheld; got != "" {
-			t.Errorf("withheld: %s", got)
+		for _, said := range []string{"", "<body>hello</body>"} {
+			p := newRetail(t).open(shopSite + `<site domain="brand.example">` + said + `</site>`)
+			if got := p.Persona("brand.example").Report.Withheld; got != "" {
+				t.Errorf("withheld: %s", got)
+			}
 		}
 	})
 	t.Run("X4/reject-perspective-of-another", func(t *testing.T) {
@@ -174,6 +179,31 @@ func TestPersonaOfOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPersonaOfACancelledOpen: what a detector says after the caller has gone is not reported.
+func TestPersonaOfACancelledOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRetailOn(t, lab.ForTest(t))
+		opened, cancel := context.WithCancel(t.Context())
+		asked := 0
+		detect := detector(func(ctx context.Context, _ string) (string, error) {
+			asked++
+			cancel()
+			<-ctx.Done()
+			return "odd", nil
+		})
+		r.options.Detectors = []agent.Detector{detect, detect}
+		r.serve("shop.example", "/anml", "<persona><instructions>hello there</instructions></persona>")
+		page, err := r.start().Open(opened, shopURL)
+		if lookleap.CodeOf(err) != lookleap.CodeCancelled || page != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if found, told := r.found(), r.notices(agent.NoticeInjection); asked != 1 || len(found) != 0 || len(told) != 0 {
+			t.Errorf("%d detectors, found %v, told %v", asked, found, told)
+		}
+	})
 }
 
 func TestSelectModel(t *testing.T) {

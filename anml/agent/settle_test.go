@@ -242,6 +242,27 @@ func TestRememberedForNobodyElse(t *testing.T) {
 	}
 }
 
+// TestRevoked: each field that was told is looked at before it is sent once more. Only what was
+// refused is listed as refused.
+func TestRevoked(t *testing.T) {
+	st := asker(t).allow("*", "*")
+	must(t, st.user.Policy.Set(StandingRule{Field: "tel", Domain: "*", Effect: EffectDeny}))
+	x := st.prepares(st.page(booking("", askFor("tel")+askFor("fn")+askFor("email"))), Call{})
+	if len(x.d.Tells) != 3 || !x.d.Tells[0].refused() {
+		t.Fatalf("%+v", x.d.Tells)
+	}
+	if code := x.p.session.revoked(x.e, x.d); code != "" {
+		t.Fatal(code)
+	}
+	if list := x.p.session.refusals(x.e, "plan-1", x.d); len(list) != 1 || list[0].Kind != EntryRefused || list[0].Field != "tel" {
+		t.Errorf("refused %+v", list)
+	}
+	must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectDeny}))
+	if code := x.p.session.revoked(x.e, x.d); code != CodeUserRule {
+		t.Errorf("%q", code)
+	}
+}
+
 // TestRefusalsBeforeSending: whatever ends a call by a decision is in the ledger,
 // with each field that was refused, wherever on its way the call was.
 func TestRefusalsBeforeSending(t *testing.T) {

@@ -69,12 +69,12 @@ func TestUntrusted(t *testing.T) {
 	})
 	t.Run("ANML-13.3-02/accept-one-line-end", func(t *testing.T) {
 		r := newRetail(t)
-		r.net.Site("shop.example").Body("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"instructions":"a\r\nb\u2028c\u2029d\re"}}`)
+		r.net.Site("shop.example").Body("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"instructions":"a\r\nb\u2028c\u2029d\re\tf\ufffdg"}}`)
 		p, err := r.start().Open(t.Context(), shopURL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Persona("shop.example").Instructions.Raw(); got != "a\nb\nc\nde" {
+		if got := p.Persona("shop.example").Instructions.Raw(); got != "a\nb\nc\nde\tf\ufffdg" {
 			t.Errorf("%q", got)
 		}
 	})
