@@ -165,3 +165,20 @@ func FuzzCapabilities(f *testing.F) {
 		}
 	})
 }
+
+// TestCapabilitiesInOrder: capabilities of one kind are in the order of their values, and none is empty.
+func TestCapabilitiesInOrder(t *testing.T) {
+	all := dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": []byte(file("name: a\ndescription: b\nallowed-tools: ''\n") + "Ask https://b.example/ and https://a.example/ and https://c.example/.\n")})
+	var urls []string
+	for _, c := range all {
+		if c.Value == "" {
+			t.Errorf("%+v", c)
+		}
+		if c.Kind == dvs.CapabilityURL {
+			urls = append(urls, c.Value)
+		}
+	}
+	if len(urls) != 3 || !slices.IsSorted(urls) {
+		t.Errorf("%q of %+v", urls, all)
+	}
+}

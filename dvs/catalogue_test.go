@@ -180,3 +180,49 @@ func TestBrokenDirectory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDirectoryOnDisk reads skills where people keep them.
+func TestDirectoryOnDisk(t *testing.T) {
+	skills := os.DirFS(skillsOnDisk(t, 2))
+	entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	for i, e := range entries {
+		if e.Err != nil || e.Metadata == nil || e.Metadata.Name != fmt.Sprintf("skill-%d", i) {
+			t.Errorf("%+v", e)
+		}
+	}
+	if h, err := dvs.NewHandler(skills, dvs.HandlerOptions{}); err != nil || len(h.Skills()) != 2 {
+		t.Error(err)
+	}
+}
+
+// oddFS is a file system that says nothing of its files, and has no directories of its own.
+type oddFS struct{ fs.FS }
+
+func (o oddFS) Sub(string) (fs.FS, error) { return nil, errBroken }
+
+func (o oddFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := fs.ReadDir(o.FS, name)
+	for i := range list {
+		list[i] = oddEntry{list[i]}
+	}
+	return list, err
+}
+
+type oddEntry struct{ fs.DirEntry }
+
+func (oddEntry) Info() (fs.FileInfo, error) { return nil, errBroken }
+
+// TestOddDirectory: a file of which nothing is known is an error, as is a directory that cannot be
+// opened.
+func TestOddDirectory(t *testing.T) {
+	tree := oddFS{fstest.MapFS{"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}}}
+	if files, err := dvs.ReadSkillDir(tree, dvs.Limits{}); files != nil || !errors.Is(err, errBroken) {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	if h, err := dvs.NewHandler(tree, dvs.HandlerOptions{}); h != nil || !errors.Is(err, errBroken) {
+		t.Error(h, err)
+	}
+}

@@ -75,7 +75,7 @@ func TestPlatformsWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for root, code := range map[string]lookleap.Code{"https://builds.example.org/v1/gh/evil/": lookleap.CodeOK, "https://builds.example.org/v1/evil/": dvs.CodeReservedSegment,
+		for root, code := range map[string]lookleap.Code{"https://builds.example.org/v1/gh/evil/": lookleap.CodeOK, "https://builds.example.org/v1/": dvs.CodeUGCRootTooShort, "https://builds.example.org/v1/evil/": dvs.CodeReservedSegment,
 			"https://builds.example.org/v1/evil/x/": dvs.CodeReservedSegment, "https://builds.example.org/evil/": dvs.CodeReservedSegment} {
 			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != code {
 				t.Errorf("%s: %v", root, err)
