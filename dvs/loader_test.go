@@ -121,6 +121,7 @@ func TestLoad(t *testing.T) {
 		{id: "DVS-4.2-05/accept-bytes-after-redirect", site: func(s *lab.Site) {
 			s.Redirect(at, "/v2/SKILL.md").Body("/v2/SKILL.md", "application/octet-stream", refund)
 		}, seen: "media-type"},
+		{id: "reject-broken-archive", url: "https://shop.example/a.zip", site: func(s *lab.Site) { s.Body("/a.zip", "application/zip", "PK\x03\x04 and nothing more") }, want: dvs.CodeBadArchive},
 		{id: "DVS-4.2-05/accept-no-type-registered", site: func(s *lab.Site) {
 			s.HandleFunc(at, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header()["Content-Type"] = nil
@@ -164,6 +165,9 @@ func TestLoad(t *testing.T) {
 			var no *lookleap.VerifyError
 			if !errors.As(err, &no) || no.Verdict.OK || no.Verdict.Code != c.want || skill != nil {
 				t.Fatalf("want %s, got %v", c.want, err)
+			}
+			if strings.Contains(no.Verdict.Summary, `""`) {
+				t.Errorf("something has no name in %q", no.Verdict.Summary)
 			}
 			if c.want == "not-https" || c.want == "redirect-outside-root" {
 				for _, other := range []string{"other.example", "www.shop.example"} {

@@ -121,7 +121,7 @@ func TestMaterializeKilled(t *testing.T) {
 			if err := errors.Join(os.WriteFile(filepath.Join(leftover, "names"), []byte("../outside\n"), 0o600), os.Mkdir(outside, 0o755)); err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !strings.Contains(err.Error(), filepath.Base(leftover)) {
+			if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !strings.Contains(err.Error(), filepath.Base(leftover)) || !strings.Contains(err.Error(), "cannot be removed") {
 				t.Error(err)
 			}
 			if _, err := os.Stat(outside); err != nil {
@@ -217,6 +217,16 @@ func TestMaterializeLimits(t *testing.T) {
 			}
 		}
 	}
+	syscall.Umask(0)
+	dir := filepath.Join(base, "skills")
+	if err := v.Materialize(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{"": 0o755, all[0]: 0o755, all[0] + "/SKILL.md": 0o644} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
 }
 
 // TestMaterializeLongPath has paths of which only some are too long for the system.
@@ -306,6 +316,10 @@ func TestMaterializeLeftovers(t *testing.T) {
 			if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600)); err != nil {
 				t.Fatal(err)
 			}
+		}
+		real := filepath.Join(parent, ".dvs-partial-skills-4") // it is found behind the others
+		if err := errors.Join(os.Mkdir(real, 0o700), os.WriteFile(filepath.Join(real, "lock"), nil, 0o600)); err != nil {
+			t.Fatal(err)
 		}
 		if err := v.Materialize(filepath.Join(parent, "skills")); err != nil || !slices.Equal(names(t, parent), append(all, "skills")) {
 			t.Errorf("%v: %q", err, names(t, parent))

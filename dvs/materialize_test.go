@@ -173,7 +173,7 @@ func TestMaterializeInPlace(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !slices.Equal(names(t, dir), []string{"mine"}) {
+		if err := v.Materialize(dir); lookleap.CodeOf(err) != lookleap.CodeIO || !strings.Contains(err.Error(), "the directory is not empty") || !slices.Equal(names(t, dir), []string{"mine"}) {
 			t.Errorf("%v: %v", err, names(t, dir))
 		}
 	})
@@ -303,7 +303,7 @@ func TestDirectoryNames(t *testing.T) {
 	})
 	t.Run("O37/accept-names-of-other-letters", func(t *testing.T) {
 		long := strings.Repeat("a", 64)
-		for name, want := range map[string]string{"東京": "skill", "'!" + long + "'": long} {
+		for name, want := range map[string]string{"東京": "skill", "Az-09zZ": "az-09zz", "'!" + long + "'": long} {
 			v := skillsFS(t, dvs.Lenient, bundle("x", "name: "+name+"\ndescription: b\n"))
 			if r := v.Reports()[0]; r.Directory != want {
 				t.Errorf("%q", r.Directory)

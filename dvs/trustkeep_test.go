@@ -309,3 +309,30 @@ func TestFilesOfACommit(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// TestRootThatBecameTooShort: the user agrees to a root, and meanwhile the program says that the
+// publishers of the platform have longer paths. The root is neither registered nor stored.
+func TestRootThatBecameTooShort(t *testing.T) {
+	w := newTrustWorld(t)
+	w.net.Site("code.example").Body("/org/s/SKILL.md", "text/markdown", refund)
+	roots := dvs.NewRoots(dvs.Rules{})
+	add := func(owner int) {
+		if _, err := roots.AddPlatform(dvs.Platform{Name: "code", Hosts: []string{"code.example"}, Owner: owner}); err != nil {
+			t.Error(err)
+		}
+	}
+	add(1)
+	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		add(2)
+		return agree(req)
+	}
+	if skill, err := w.process(dvs.Options{Roots: roots}).Load(t.Context(), "https://code.example/org/s/"); skill != nil || lookleap.CodeOf(err) != dvs.CodeUGCRootTooShort {
+		t.Error(skill, err)
+	}
+	if keys, err := w.store.List(t.Context(), "root/"); len(keys) != 0 || err != nil {
+		t.Errorf("stored: %q, %v", keys, err)
+	}
+	for d := range roots.All() {
+		t.Error("registered:", d.Root)
+	}
+}
