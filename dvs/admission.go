@@ -147,18 +147,15 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	if readNow {
 		c.readArtifact(l.limits)
 	}
-	skill, root, claim := c.skill, c.root, c.Claim.confirmed()
+	skill, claim := c.skill, c.Claim.confirmed()
 	if c.platforms != rules.Platforms { // one was added since, perhaps while the user decided
 		skill = SkillURL{}
-	}
-	if root.String() != claim.Root { // the file narrowed the root, and the claim is judged under its own
-		root = TrustRoot{}
 	}
 	verified := c.verdict != nil && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
 	if !verified || skill.IsZero() {
 		j := c.judge
 		if j == nil || j.claim != claim {
-			j = &judge{rules: rules, claim: claim, skill: skill, root: root}
+			j = &judge{rules: rules, claim: claim, skill: skill, root: c.root}
 		}
 		j.evidence, j.now, c.judge = c.Evidence, now, nil
 		c.verdict, c.judged = j.decide(false), claim
