@@ -1,12 +1,10 @@
 package anmltrust_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -337,7 +335,9 @@ func TestDNSFailureStands(t *testing.T) {
 		w := newRunningWorld(t, manifestOnly).manifest(manifest(entry("api.brand.example", 1, "body")))
 		api := claimFrom("https://api.brand.example/x")
 		release := make(chan struct{})
-		w.host.Resolver = &failingOnce{Resolver: w.host.Resolver, release: release}
+		slow := &slowOnce{Resolver: w.host.Resolver, release: release, err: errors.New("no answer")}
+		slow.armed.Store(true)
+		w.host.Resolver = slow
 		w.v = anmltrust.NewVerifier(w.host, anmltrust.Options{})
 		early := make(chan *anmltrust.Authorization)
 		go func() {
@@ -354,21 +354,6 @@ func TestDNSFailureStands(t *testing.T) {
 		a, err = w.ask(api)
 		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
 	})
-}
-
-// failingOnce fails the first lookup of a trust record, when it is told to.
-type failingOnce struct {
-	lookleap.Resolver
-	asked   atomic.Bool
-	release chan struct{}
-}
-
-func (r *failingOnce) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-	if strings.HasPrefix(name, "_anml.") && r.asked.CompareAndSwap(false, true) {
-		<-r.release
-		return nil, errors.New("no answer")
-	}
-	return r.Resolver.Lookup(ctx, name, t)
 }
 
 // TestCharsets: ASCII is UTF-8, in any spelling of its name.

@@ -308,13 +308,8 @@ func (s *Loaded) reportCrossing(ctx context.Context, c *candidate) {
 // boundedPart bounds the calls of a part of the host. The message says what failed. Without a limit,
 // a call is waited for until the caller's context ends.
 func boundedPart(message string, limit time.Duration) *plugin.Bound {
-	failed := func(reason string) error {
+	return &plugin.Bound{Limit: limit, Most: 64, Fail: func(reason string) error {
 		return &lookleap.Error{Code: lookleap.CodeTimeout, Message: message + ": " + reason}
-	}
-	return &plugin.Bound{Limit: limit, Most: 64, Fail: failed, Guard: func(err *error) {
-		if cause := recover(); cause != nil {
-			*err = failed(fmt.Sprintf("it panics: %v", cause))
-		}
 	}}
 }
 

@@ -23,13 +23,8 @@ type trustKeeper struct {
 }
 
 func newTrustKeeper(store TrustStore) *trustKeeper {
-	failed := func(reason string) error {
+	return &trustKeeper{store, &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: func(reason string) error {
 		return &lookleap.Error{Code: CodeTrustStore, Message: "the trust store failed: " + reason}
-	}
-	return &trustKeeper{store, &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: failed, Guard: func(err *error) {
-		if cause := recover(); cause != nil {
-			*err = failed(fmt.Sprintf("it panics: %v", cause))
-		}
 	}}}
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -92,13 +91,8 @@ const (
 // boundedPart bounds the calls of a part of the host. The message says what failed. Without a limit,
 // a call is waited for until the caller's context ends.
 func boundedPart(message string, limit time.Duration) *plugin.Bound {
-	failed := func(reason string) error {
+	return &plugin.Bound{Limit: limit, Most: partCalls, Fail: func(reason string) error {
 		return &lookleap.Error{Code: lookleap.CodeTimeout, Message: message + ": " + reason}
-	}
-	return &plugin.Bound{Limit: limit, Most: partCalls, Fail: failed, Guard: func(err *error) {
-		if cause := recover(); cause != nil {
-			*err = failed(fmt.Sprintf("it panics: %v", cause))
-		}
 	}}
 }
 

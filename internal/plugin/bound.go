@@ -16,7 +16,7 @@ type Bound struct {
 	Limit time.Duration             // for one call; 0: until the caller's context ends
 	Most  int64                     // calls that run at the same time
 	Fail  func(reason string) error // returns the error of a call without a result
-	Guard func(*error)              // is deferred around each call; it recovers panics
+	Guard func(*error)              // is deferred around each call and recovers panics; nil: a panic is an error of Fail
 
 	open   atomic.Int64
 	paused atomic.Int64 // Unix time in nanoseconds, see [Bound.Resting]
@@ -84,11 +84,22 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 			done <- o
 			stop()
 		}()
-		defer b.Guard(&o.err)
+		guard := b.Guard
+		if guard == nil {
+			guard = b.recovered
+		}
+		defer guard(&o.err)
 		o.value, o.err = call(ctx)
 		returned = true
 	}()
 	return done, ctx, nil
+}
+
+// recovered turns a panic into an error.
+func (b *Bound) recovered(err *error) {
+	if cause := recover(); cause != nil {
+		*err = b.Fail(fmt.Sprintf("it panics: %v", cause))
+	}
 }
 
 // late returns the error of a call that took too long, after which the plug-in rests.

@@ -63,6 +63,7 @@ func TestAwait(t *testing.T) {
 		"shortest-limit":   {newBound(1, 1), 0, after(time.Hour, false, nil), "", "no answer within 1ns", 1, true},
 		"limits-itself":    {nil, 0, after(time.Hour, true, nil), "value", "", time.Hour, false},
 		"panics":           {newBound(limit, 1), 0, func(context.Context) (string, error) { panic("boom") }, "", "panic: boom", 0, false},
+		"panics-unguarded": {&Bound{Limit: limit, Most: 1, Fail: newBound(limit, 1).Fail}, 0, func(context.Context) (string, error) { panic("boom") }, "", "it panics: boom", 0, false},
 		"ends-the-routine": {newBound(limit, 1), 0, func(context.Context) (string, error) { runtime.Goexit(); return "", nil }, "", "it ended its goroutine", 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
