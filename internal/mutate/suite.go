@@ -35,9 +35,10 @@ type probe struct {
 // again for each mutant that no other test notices.
 const slowest = time.Minute
 
-// environment is that of every test: suites of others are out of reach.
+// environment is that of every compiled test: suites of others are out of reach, and a
+// property that fails is not simplified and leaves no file, with which the next mutant would begin.
 func environment(more ...string) []string {
-	return append(os.Environ(), append([]string{"LOOKLEAP_SUITES=/nonexistent", "GOMODCACHE=/nonexistent"}, more...)...)
+	return slices.Concat(os.Environ(), []string{"LOOKLEAP_SUITES=/nonexistent", "GOMODCACHE=/nonexistent", "RAPID_NOFAILFILE=1", "RAPID_SHRINKTIME=0s"}, more)
 }
 
 // compileSuite compiles the tests of a package and finds out which mutants each one reaches.
