@@ -139,6 +139,17 @@ func TestAttacks(t *testing.T) {
 			t.Error(d)
 		}
 	})
+	for name, rules := range map[string][]string{"unlisted": {"/ ALLOW"}, "first-line": {"/x DISALLOW", "/ ALLOW"}, "limit": {"/ ALLOW limit=1", "/b ALLOW"}} {
+		t.Run("O59/reject-more-readings-than-limit-where-denied-by-"+name, func(t *testing.T) {
+			o := Options{Unlisted: UnlistedAllow}
+			if name == "unlisted" {
+				o.Unlisted = UnlistedDeny
+			}
+			if d := mustParse(t, o, rules...).Decide(manyReadings); d.Allowed || d.Code != lookleap.CodeAmbiguousPath {
+				t.Error(d)
+			}
+		})
+	}
 	t.Run("O59/accept-many-readings-where-nothing-is-denied", func(t *testing.T) {
 		if d := mustParse(t, Options{Unlisted: UnlistedAllow}, "/ ALLOW").Decide(manyReadings); !d.Allowed {
 			t.Error(d)
@@ -167,6 +178,9 @@ func TestAttacks(t *testing.T) {
 		if most := maxEffort / (500 * len(manyReadings)); matches > most+1 {
 			t.Errorf("%d lookups, want at most %d", matches, most)
 		}
+		if most := len(manyReadings) + 2000; effort < -most { // no match follows the one that exceeds it
+			t.Errorf("the effort is %d beyond its bound, want at most %d", -effort, most)
+		}
 	})
 	t.Run("M14/reject-prefix", func(t *testing.T) {
 		if d := mustParse(t, Options{}, "/adm DISALLOW").Decide("/admin"); d.Allowed {
@@ -180,9 +194,6 @@ func TestAttacks(t *testing.T) {
 	})
 	refused("M16", "long-line", signed("/"+strings.Repeat("a", 1<<18)+" ALLOW"), lookleap.CodeTooLarge)
 	refused("M16", "large-file", strings.Repeat("# x\n", 1<<18), lookleap.CodeTooLarge)
-	for name, file := range hostileFiles() {
-		t.Run("M16/reject-cheaply-"+name, func(t *testing.T) { wantCheapRefusal(t, file) })
-	}
 	t.Run("M19/reject-calling-it-authentic", func(t *testing.T) {
 		// The attacker's file is valid: what stands for it is called integrity.
 		p := mustParse(t, Options{}, "/admin ALLOW")
@@ -260,6 +271,13 @@ func hostileFiles() map[string]string {
 		"not-utf8-at-the-end": signed(strings.TrimSuffix(fill("/a DISALLOW\n"), "\n"), "/\xff ALLOW"),
 		"too-large":           strings.Repeat("x", 8<<20),
 		"many-parameters":     signed("/a ALLOW " + strings.Join(numbered(800, "k%d="), " ")),
+	}
+}
+
+// TestCheapRefusal: files of group M that want much memory.
+func TestCheapRefusal(t *testing.T) {
+	for name, file := range hostileFiles() {
+		t.Run("M16/reject-cheaply-"+name, func(t *testing.T) { wantCheapRefusal(t, file) })
 	}
 }
 

@@ -128,6 +128,8 @@ func TestDecide(t *testing.T) {
 		{"AGT-9-02/accept-example", section3, yes(allowed, "/status", "/dashboard")},
 		{"AGT-9-02/reject-example", section3, append(no(disallowed, "/admin"), no(unlisted, "/x")...)},
 
+		{"reject-long-pattern-behind-short", []string{"/* DISALLOW", "/*/secret DISALLOW", "/xyz ALLOW"}, append(no(disallowed, "/xyz/secret"), yes(allowed, "/xyz/a")...)},
+		{"reject-allow-with-fewer-slashes", []string{"/a//b ALLOW"}, append(no(unlisted, "/a/b"), yes(allowed, "/a//b")...)},
 		{"reject-ambiguous-paths", []string{"/a ALLOW"}, no(lookleap.CodeBadURL, "/a b", "/a\x00", "/a%zz", "/a%", "/a%4", "a", "*", "https://x.example/a", "/a\n", "/a\x7f")},
 		{"reject-long-paths", []string{"/a DISALLOW"}, no(lookleap.CodeURLTooLong, "/"+strings.Repeat("b", 8<<10), "/"+strings.Repeat("%41", 8<<10))},
 		{"accept-long-paths", []string{"/a DISALLOW"}, yes(unlisted, "/"+strings.Repeat("b", 8<<10-1), "/"+strings.Repeat("é", 4000))},
@@ -205,6 +207,40 @@ func TestDecision(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSpellings: a directive is kept in normal form, and as servers read several slashes if it
+// disallows. A plain path is kept once.
+func TestSpellings(t *testing.T) {
+	for _, c := range []struct {
+		rules           []string
+		spellings, told int
+	}{
+		{[]string{"/a DISALLOW", "/b ALLOW limit=1", "/c* DISALLOW", "/d ALLOW"}, 0, 0},
+		{[]string{"/%61 DISALLOW", "/é ALLOW"}, 2, 0},
+		{[]string{"//a DISALLOW"}, 2, 0},
+		{[]string{"//a ALLOW"}, 1, 0},
+		{[]string{"/%61 ALLOW", "/%61 ALLOW"}, 2, 1},
+	} {
+		p := mustParse(t, Options{}, c.rules...)
+		if n := len(p.rules) - p.Len(); n != c.spellings || len(p.Findings()) != c.told {
+			t.Errorf("%q: %d other spellings, findings %v", c.rules, n, p.Findings())
+		}
+	}
+	t.Run("accept-parameter-at-end-of-file", func(t *testing.T) { // other spellings do not continue it
+		p, err := Parse([]byte(strings.TrimSuffix(signed("/%62 DISALLOW", "/a ALLOW limit=5"), "\n")), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := p.Decide("/a"); d.Limit != 5 || len(p.Findings()) != 0 {
+			t.Error(d, p.Findings())
+		}
+		for d := range p.Directives() {
+			if d.Path == "/a" && d.String() != "/a ALLOW limit=5" {
+				t.Error(d)
+			}
+		}
+	})
 }
 
 // TestRestricted: section 5.

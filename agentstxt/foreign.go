@@ -104,8 +104,6 @@ func beginsWithSlash(text []byte) bool {
 func decorationAtEnd(text []byte) int {
 	last, size := utf8.DecodeLastRune(text)
 	switch {
-	case size == 0:
-		return 0
 	case strings.ContainsRune(" \t\n\f\r\"'`|,:*_[]", last), unicode.In(last, unicode.Z, unicode.Cf):
 		return size
 	case bytes.HasSuffix(text, []byte("%20")), bytes.HasSuffix(text, []byte("=20")):

@@ -415,6 +415,18 @@ func TestTransparentCompression(t *testing.T) {
 	})
 }
 
+// unclosable is a body that cannot be closed.
+type unclosable struct{ io.Reader }
+
+func (unclosable) Close() error { return io.ErrUnexpectedEOF }
+
+func TestDecodedBodyIsClosed(t *testing.T) {
+	resp := &http.Response{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: unclosable{strings.NewReader("")}}
+	if decode(resp); resp.Body.Close() != io.ErrUnexpectedEOF {
+		t.Error("an error is lost")
+	}
+}
+
 // TestGuardedRequests: what is sent is what was asked for, and what cannot be judged is not sent.
 func TestGuardedRequests(t *testing.T) {
 	inWorld(t, "AGT-5-04/accept-headers", Options{}, func(w *world) {
@@ -443,11 +455,22 @@ func TestGuardedRequests(t *testing.T) {
 		w.servesFile(vectorFile)
 		w.site.Body("/status", plainText, "fine")
 		_, g := w.guarded(Options{})
-		for _, u := range []*url.URL{nil, {}, {Scheme: "ftp", Host: "shop.example", Path: "/status"}, {Scheme: "https", Opaque: "//shop.example/status"}, {Scheme: "https", Host: "shop..example", Path: "/status"}} {
+		for _, c := range []struct {
+			url     *url.URL
+			code    lookleap.Code
+			subject string
+		}{
+			{nil, lookleap.CodeBadURL, "a request without a URL"},
+			{&url.URL{}, lookleap.CodeNotHTTPS, "://"},
+			{&url.URL{Scheme: "ftp", Host: "shop.example", Path: "/status"}, lookleap.CodeNotHTTPS, "ftp://shop.example/status"},
+			{&url.URL{Scheme: "https", Opaque: "//shop.example/status"}, lookleap.CodeBadURL, "https://"},
+			{&url.URL{Scheme: "https", Host: "shop..example", Path: "/a b", RawQuery: "secret"}, lookleap.CodeBadHost, "https://shop..example/a%20b"},
+		} {
 			for range 2 {
-				resp, err := g.RoundTrip(&http.Request{Method: "GET", URL: u})
-				if v := refusal(w, err); resp != nil || v.OK || v.Checks[0].Status != lookleap.Failed {
-					w.Errorf("%v: %v", u, v)
+				resp, err := g.RoundTrip(&http.Request{Method: "GET", URL: c.url})
+				v := refusal(w, err)
+				if resp != nil || v.OK || v.Checks[0].Status != lookleap.Failed || v.Code != c.code || v.Subject != c.subject || v.Checks[1].Status != lookleap.Skipped {
+					w.Errorf("%v: %v", c.url, v)
 				}
 			}
 		}

@@ -164,4 +164,70 @@ func TestGuardExpiry(t *testing.T) {
 			}
 		})
 	}
+	inWorld(t, "AGT-2-12/reject-limit-until-its-window-ends", Options{Window: time.Minute}, func(w *world) {
+		w.servesFile(signed("/a ALLOW limit=1"))
+		_, g := w.guarded(Options{Window: time.Minute})
+		req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
+		begun := w.host.Time()
+		if v, err := g.Check(req); err != nil || v.Expires.Sub(begun) <= time.Minute {
+			w.Fatal(v, err)
+		}
+		_, err := g.Check(req)
+		v := refusal(w, err)
+		if v.Code != lookleap.CodeLimit || v.Expires.Sub(begun).Round(time.Second) != time.Minute || !strings.Contains(v.Summary, v.Expires.UTC().Format(time.RFC3339)) {
+			w.Error(v, v.Expires.Sub(begun))
+		}
+	})
+}
+
+// TestGuardExplainsStaleFiles: a verdict says that it rests on earlier copies.
+func TestGuardExplainsStaleFiles(t *testing.T) {
+	web := Web("ExampleBot")
+	inWorld(t, "AGT-2-12/accept-earlier-copies", web, func(w *world) {
+		w.servesFile(signed("/a ALLOW"), "Cache-Control", "max-age=3600")
+		w.robots("User-agent: *\nDisallow: /b\n", "Cache-Control", "max-age=3600")
+		_, g := w.guarded(web)
+		req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
+		if _, err := g.Check(req); err != nil {
+			w.Fatal(err)
+		}
+		w.pass(2 * time.Hour)
+		w.site.Status("/agents.txt", 503).Status("/robots.txt", 503)
+		v, err := g.Check(req)
+		if err != nil {
+			w.Fatal(err)
+		}
+		const want = "ok: a directive allows the path in line 2\n" +
+			"AGT-2-12 noted stale: the policy could not be read again, so an earlier copy is in force\n" +
+			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
+			"AGT-1-01 passed ok: no rule of robots.txt disallows the path; it could not be read again, so an earlier copy is in force"
+		if got := told(v); got != want {
+			w.Error(got)
+		}
+	})
+}
+
+// TestFixes: each reason for a refusal names what the caller can do, if there is something.
+func TestFixes(t *testing.T) {
+	for code, want := range map[lookleap.Code][2]string{ // final, temporary
+		CodeDisallowed:                 {"no option lifts it", "lookleap.Retryable"},
+		CodeRobotsDisallowed:           {"no option lifts it", "lookleap.Retryable"},
+		CodeForeignDisallowed:          {"no option lifts it", "lookleap.Retryable"},
+		CodeUnlisted:                   {"set Options.Unlisted", "lookleap.Retryable"},
+		CodeBadLimit:                   {"in digits", "lookleap.Retryable"},
+		CodeUnknownParam:               {"Options.DenyUnknownParams", "lookleap.Retryable"},
+		lookleap.CodeInsecureTransport: {"Options.RefuseHTTP", "lookleap.Retryable"},
+		lookleap.CodeNotHTTPS:          {"sends nothing over http", "lookleap.Retryable"},
+		lookleap.CodeBlockedPort:       {"FetcherOptions.Ports", "lookleap.Retryable"},
+		lookleap.CodeBlockedAddress:    {"InsecureAllowPrivate", "lookleap.Retryable"},
+		CodeAccessDenied:               {"Options.UserAgent", "lookleap.Retryable"},
+		lookleap.CodeLimit:             {"is zero", "Options.Window"},
+		CodeHashMissing:                {"", "lookleap.Retryable"},
+	} {
+		for i, temporary := range []bool{false, true} {
+			if got := fixFor(code, temporary); !strings.Contains(got, want[i]) || (got == "") != (want[i] == "") {
+				t.Errorf("%s, temporary %v: %q, want %q", code, temporary, got, want[i])
+			}
+		}
+	}
 }

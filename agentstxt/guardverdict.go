@@ -36,7 +36,6 @@ func (t *Transport) refuse(ctx context.Context, x *decided, cause error) error {
 func refusalCode(err error) lookleap.Code {
 	var status *lookleap.ResponseError
 	switch {
-	case errors.Is(err, ErrMalformed):
 	case errors.As(err, &status) && status.Status >= 500:
 		return lookleap.CodeUnavailable
 	case errors.Is(err, ErrUnavailable):
@@ -85,9 +84,6 @@ func fixFor(code lookleap.Code, temporary bool) string {
 // the path, and what robots.txt says if it was asked.
 func (c *Client) verdict(x *decided) *lookleap.Verdict {
 	d, o := x.decision, x.target.origin
-	if d.Path == "" {
-		d.Path = x.target.path
-	}
 	v := &lookleap.Verdict{
 		Document: Draft, Subject: o.name + d.Path, OK: d.Allowed, Code: d.Code, Summary: x.summary, CheckedAt: c.host.Time(),
 	}
@@ -249,7 +245,7 @@ func (p *Policy) restrictedBecause() string {
 		return p.Reason().Title()
 	case why.Position.Line > 0:
 		return fmt.Sprintf("%s, in line %d of its policy", why.Message, why.Position.Line)
-	case errors.Is(err, ErrMalformed), coded.Cause(why.Err) == nil:
+	case coded.Cause(why.Err) == nil:
 		return why.Message
 	}
 	return why.Message + ": " + because(p.err)

@@ -112,7 +112,7 @@ func (b *builder) build(data []byte) {
 	b.denies = b.denies || !b.unlisted
 	b.index = newIndex(len(b.rules), longest)
 	for i, r := range b.rules {
-		if i < b.own && r.flags&isNormal == 0 {
+		if r.flags&isNormal == 0 {
 			continue // it is there in normal form
 		}
 		if taken := b.index.insert(b.text, b.rules, i); taken != nil {
@@ -228,9 +228,6 @@ func (b *builder) readLimit(r rule, value string) condition {
 func (b *builder) merge(taken *slot, i int) {
 	other := b.index.rule(*taken)
 	old, r := b.rules[other], b.rules[i]
-	if old.line == r.line {
-		return // two spellings of one directive
-	}
 	if old.allows() != r.allows() {
 		b.find(lookleap.SeverityWarning, lookleap.CodeConflict, "AGT-6-11", r.line,
 			fmt.Sprintf("the directive contradicts the one in line %d, and DISALLOW counts", old.line), "remove one of them")

@@ -36,8 +36,28 @@ func TestFormat(t *testing.T) {
 			t.Errorf("%v: %s", err, file)
 		}
 	})
+	for _, c := range []struct {
+		d    Directive
+		says string
+	}{
+		{Directive{Path: "a", Action: Allow}, `directive 2, "a ALLOW": the path does not begin with "/"`},
+		{Directive{Path: "/a?b", Action: Allow}, `directive 2, "/a?b ALLOW": the path has a query`},
+		{Directive{Path: "/a ", Action: Allow}, `directive 2, "/a  ALLOW": the directive would be read as another one`},
+		{Directive{Path: "/a", Action: 7}, `directive 2, "/a DISALLOW": the directive would be read as another one`},
+		{Directive{Path: "/a", Params: []Param{{"a=b", "1"}}}, `directive 2, "/a DISALLOW a=b=1": the directive would be read as another one`},
+		{Directive{Path: "/\xff", Action: Allow}, `: the directive is not UTF-8`},
+	} {
+		t.Run("AGT-7-04/reject-with-message", func(t *testing.T) {
+			var bad *lookleap.Error
+			if file, err := Format([]Directive{{Path: "/ok", Action: Allow}, c.d}, nil); file != nil || !errors.As(err, &bad) ||
+				!strings.Contains(bad.Message, c.says) || bad.Fix == "" || bad.Code != CodeBadDirective {
+				t.Errorf("%v, want %s:\n%s", err, c.says, file)
+			}
+		})
+	}
 	for name, d := range map[string]Directive{
 		"no-path":         {Action: Allow},
+		"blank-after":     {Path: "/a ", Action: Allow},
 		"relative-path":   {Path: "a", Action: Allow},
 		"blank-in-path":   {Path: "/a ALLOW", Action: Allow},
 		"line-in-path":    {Path: "/a ALLOW\n/b", Action: Allow},
@@ -67,6 +87,9 @@ func TestFormat(t *testing.T) {
 		"empty-key":        {"": "c"},
 		"nul-in-metadata":  {"a": "b\x00"},
 		"long-value":       {"a": strings.Repeat("b", 300)},
+		"nothing":          {"": ""},
+		"value-with-blank": {"a": "b "},
+		"line-at-end":      {"a": "b\n"},
 	} {
 		t.Run("AGT-7-04/reject-"+name, func(t *testing.T) {
 			if file, err := Format(section3, meta); file != nil || err == nil {
@@ -84,6 +107,7 @@ func TestSign(t *testing.T) {
 		{"AGT-7-04/accept-crlf", "# c\r\n/a ALLOW\r\n/b ALLOW\r\n", "# c\r\n" + hashOf("/a ALLOW\n/b ALLOW") + "\r\n/a ALLOW\r\n/b ALLOW\r\n"},
 		{"AGT-7-04/accept-bom", "\ufeff/a ALLOW", "\ufeff" + hashOf("/a ALLOW") + "\n/a ALLOW"},
 		{"AGT-7-04/accept-no-directive", "# nothing", "# nothing\n" + hashOf("") + "\n"},
+		{"AGT-7-04/accept-no-directive-but-line-end", "# nothing\n", "# nothing\n" + hashOf("") + "\n"},
 		{"AGT-7-04/accept-empty", "", hashOf("") + "\n"},
 		{"AGT-7-04/accept-bom-alone", "\ufeff", "\ufeff" + hashOf("") + "\n"},
 		{"AGT-7-04/accept-signed-already", vectorFile, vectorFile},
@@ -107,10 +131,13 @@ func TestSign(t *testing.T) {
 		{"AGT-7-04/reject-second-hash-line", vector + "\n" + vector + "\n", 2},
 		{"AGT-7-04/reject-hash-line-after-directive", "/a ALLOW\n" + vector + "\n", 2},
 		{"AGT-7-04/reject-text", "hello\n", 1},
+		{"AGT-7-04/reject-nul-in-comment-before-directives", "#\x00\n/a ALLOW\n", 1},
+		{"AGT-7-04/reject-nul-in-comment-behind-directives", "/a ALLOW\n#\x00\n", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var bad *lookleap.Error
-			if got, err := Sign([]byte(tt.file)); got != nil || !errors.As(err, &bad) || bad.Position.Line != tt.line {
+			if got, err := Sign([]byte(tt.file)); got != nil || !errors.As(err, &bad) || bad.Position.Line != tt.line ||
+				1+strings.Count(tt.file[:bad.Position.Offset], "\n") != tt.line {
 				t.Errorf("%v: %q", err, got)
 			}
 		})

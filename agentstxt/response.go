@@ -131,5 +131,5 @@ func startsWithTag(body []byte) bool {
 // isMalformed reports whether a policy is restricted because its file is malformed. An
 // earlier copy may not replace it (section 5).
 func isMalformed(p *Policy) bool {
-	return p.State() == Restricted && errors.Is(p.Err(), ErrMalformed)
+	return errors.Is(p.Err(), ErrMalformed)
 }

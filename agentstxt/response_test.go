@@ -79,6 +79,8 @@ func TestJudge(t *testing.T) {
 		{"AGT-2-13/reject-no-status", Options{}, 0, plain, vectorFile, Restricted, "unreachable", ""},
 		{"AGT-2-13/accept-200", Options{}, 200, plain, vectorFile, Valid, "ok", ""},
 		{"AGT-3-12/reject-protocols", Options{}, 200, plain, "Protocols: x402\n", Restricted, "foreign-format", ""},
+		{"AGT-3-12/reject-protocols-strictly", strict, 200, plain, "Protocols: x402\n", Restricted, "foreign-format", ""},
+		{"AGT-3-12/accept-protocols-strictly-on-request", Options{Strict: true, Foreign: ForeignIgnore}, 200, plain, "Protocols: x402\n", Absent, "foreign-format", "foreign-format"},
 		{"AGT-3-12/reject-robots", Options{}, 200, plain, "User-agent: *\nDisallow: /admin\n", Restricted, "foreign-format", ""},
 		{"AGT-3-12/accept-as-absent-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "# agents\nCapability: x\n", Absent, "foreign-format", "foreign-format"},
 		{"AGT-3-12/reject-own-format-even-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "/a ALLOW\nCapability: x\n", Restricted, "hash-missing", ""},

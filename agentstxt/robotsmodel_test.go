@@ -137,6 +137,7 @@ func TestRobotsLines(t *testing.T) {
 		{"longer-rule-first", "User-agent: *\nDisallow: /x*\nDisallow: /x\nAllow: /x\n", false, "3 2"},
 		{"first-of-equal-rules", "User-agent: *\nDisallow: /x\nDisallow: /x\n", false, "2 2"},
 		{"longer-wildcard-last", "User-agent: *\nDisallow: /*\nDisallow: /x*$\nAllow: /*\n", false, "3 3"},
+		{"longest-wildcard-last", "User-agent: *\nDisallow: /*\nDisallow: /*x*x*$\nDisallow: /x*$\nAllow: /*x\n", false, "4 4"},
 		{"index-page", "User-agent: *\nAllow: /index.html\nDisallow: /x\n", false, "3 3"},
 		{"spaces-between-paths", "User-agent: *\nDisallow: /y /x\n", false, "1 0"},
 		{"foreign-before-any-group", "Disallow: /x\n", true, "1 1"},

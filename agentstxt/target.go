@@ -63,9 +63,6 @@ func (o origin) robots() (domain.URL, error) {
 
 // displayURL returns a URL for messages: a URL of the origin with its own scheme.
 func (o origin) displayURL(url string) string {
-	if !o.plain {
-		return url
-	}
 	root := strings.TrimSuffix(o.policy.String(), policyPath)
 	if path, own := strings.CutPrefix(url, root); own && strings.HasPrefix(path, "/") {
 		return o.name + path

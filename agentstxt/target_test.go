@@ -58,7 +58,7 @@ func TestTargets(t *testing.T) {
 func TestOrigins(t *testing.T) {
 	c := NewClient(&lookleap.Host{}, Options{})
 	for text, message := range map[string]string{
-		"https://a..example/x": "no usable origin", "https://-a.example/": "no usable origin", "ftp://a.example/": "no usable origin", "https:a.example": "the URL has no path",
+		"https://a..example/x": "no usable origin: a label of the host is empty", "https://-a.example/": "no usable origin", "ftp://a.example/": "no usable origin: this scheme is not allowed", "https:a.example": "the URL has no path",
 		"https://a%zz/": "no usable origin", "://": "no usable origin", "https://": "no usable origin", "https://a_b example/": "no usable origin", "": "no usable origin",
 	} {
 		for range 2 {

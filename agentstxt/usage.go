@@ -127,11 +127,7 @@ func ParseContentSignal(value string) Usage {
 // ParseContentUsage parses the Content-Usage header fields of a response, such as
 // "train-ai=n". It skips what it does not understand.
 func ParseContentUsage(header http.Header) Usage {
-	values := header.Values("Content-Usage")
-	if len(values) == 0 {
-		return Usage{}
-	}
-	return parseUsage(strings.Join(values, ","), map[string]Preference{"y": Yes, "n": No})
+	return parseUsage(strings.Join(header.Values("Content-Usage"), ","), map[string]Preference{"y": Yes, "n": No})
 }
 
 // parseUsage parses a list of name=word. A later member replaces an earlier one of the

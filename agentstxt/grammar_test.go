@@ -1,0 +1,169 @@
+package agentstxt
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+)
+
+// TestDirectiveMessages: what is wrong with a line, where, and how to fix it.
+func TestDirectiveMessages(t *testing.T) {
+	const (
+		noAction = `add " ALLOW" or " DISALLOW"`
+		either   = "write ALLOW or DISALLOW"
+		form     = "write key=value without blanks"
+		encode   = "percent-encode it"
+		percents = `write "%25" for a percent sign`
+		letters  = "use letters, digits, and - _ ."
+		own      = "put the comment on a line of its own"
+	)
+	for _, c := range []struct {
+		line         string
+		at           int
+		message, fix string
+	}{
+		{"/a", 2, "the path is not followed by an action", noAction},
+		{"/a \t", 4, "the path is not followed by an action", noAction},
+		{"/a allow", 3, `the action "allow" is not written in capitals`, "write ALLOW"},
+		{"/a Disallow x=1", 3, `the action "Disallow" is not written in capitals`, "write DISALLOW"},
+		{"/a MAYBE", 3, `the action is "MAYBE", neither ALLOW nor DISALLOW`, either},
+		{"/a?b ALLOW", 2, "the path has a query", `end the path before "?": it matches all queries`},
+		{"/a#b ALLOW", 2, `"#" is not allowed in a path`, own},
+		{"/a\rb ALLOW", 2, "the line contains a carriage return", "end lines with LF or CRLF"},
+		{`/a\b ALLOW`, 2, "a backslash is not allowed in a path", `write "/" between segments; a line cannot be continued`},
+		{"/a|b ALLOW", 2, `"|" is not allowed in a path`, encode},
+		{"/a%2 ALLOW", 2, `"%" in the path is not followed by two hex digits`, percents},
+		{"/a%g1 ALLOW", 2, `"%" in the path is not followed by two hex digits`, percents},
+		{"/a%1g ALLOW", 2, `"%" in the path is not followed by two hex digits`, percents},
+		{"/%41%", 5, "the path is not followed by an action", noAction},
+		{"/%41% ALLOW", 4, `"%" in the path is not followed by two hex digits`, percents},
+		{"/a ALLOW #x", 9, "a comment must not follow a directive", own},
+		{"/a ALLOW #x=1", 9, "a comment must not follow a directive", own},
+		{"/a ALLOW  x", 10, `the parameter "x" is not of the form key=value`, form},
+		{"/a ALLOW =x", 9, `the parameter has no name before "="`, form},
+		{"/a ALLOW 1=x", 9, "the parameter's name does not begin with a letter", ""},
+		{"/a ALLOW ab*=x", 11, `"*" is not allowed in a parameter's name`, letters},
+		{"/a ALLOW a=b|", 12, `"|" is not allowed in a parameter's value`, encode},
+		{"/a ALLOW a=é", 11, `"Ã" is not allowed in a parameter's value`, encode},
+		{"/a ALLOW a=b%4", 12, `"%" in the value is not followed by two hex digits`, percents},
+		{"/a ALLOW k=1 x=2 K=3", 17, `the parameter "k" is given twice`, "keep one of them"},
+		{"/a ALLOW a=1 b=2 c=3 d=4", 0, "the directive has more than 3 parameters", "use fewer parameters"},
+	} {
+		_, _, bad := directiveLine([]byte(c.line), 3)
+		if bad == nil {
+			t.Errorf("%q is read", c.line)
+			continue
+		}
+		tooMany := strings.HasPrefix(c.message, "the directive has more")
+		if !tooMany && bad.at != c.at || bad.message != c.message || bad.fix != c.fix || bad.tooMany != tooMany {
+			t.Errorf("%q: at %d %s; %s, want at %d %s; %s", c.line, bad.at, bad.message, bad.fix, c.at, c.message, c.fix)
+		}
+	}
+}
+
+// TestDirectiveLines: what a line says, whichever way it is read.
+func TestDirectiveLines(t *testing.T) {
+	for line, want := range map[string]string{
+		"/ ALLOW":               "1 allow normal",
+		"/ DISALLOW":            "1 normal",
+		"/a\tALLOW":             "2 allow normal",
+		"/a\tDISALLOW  ":        "2 normal",
+		"/a ALLOW a=1":          "2 allow params normal",
+		"/a DISALLOW a=1 b=%41": "2 params normal",
+		"/a ALLOW k-._9=?/%41":  "2 allow params normal",
+		"/a* DISALLOW":          "3 wild normal",
+		"/a$ ALLOW":             "3 allow wild normal",
+		"/a$b ALLOW":            "4 allow normal",
+		"/$/*$ DISALLOW":        "5 wild normal",
+		"/%41 ALLOW":            "4 allow",
+		"/é DISALLOW":           "3",
+		"/./a ALLOW":            "4 allow",
+		"/a//b DISALLOW":        "5",
+		"/a.b/c. ALLOW":         "7 allow normal",
+	} {
+		length, flags, bad := directiveLine([]byte(line), 3)
+		got := fmt.Sprint(length)
+		for flag, name := range []string{"allow", "params", "wild", "normal"} {
+			if flags&(1<<flag) != 0 {
+				got += " " + name
+			}
+		}
+		if bad != nil || got != want {
+			t.Errorf("%q: %s, %v, want %s", line, got, bad, want)
+		}
+	}
+}
+
+// TestPathBytes: each byte is allowed in a path or not, and each digit has its value.
+func TestPathBytes(t *testing.T) {
+	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/%"
+	for c := range 256 {
+		if got, want := octets[c]&notPath == 0, c >= 0x80 || strings.IndexByte(allowed, byte(c)) >= 0; got != want {
+			t.Errorf("%q in a path: %v", rune(c), got)
+		}
+		want := strings.IndexByte("0123456789abcdef", byte(c))
+		if want < 0 {
+			if want = strings.IndexByte("ABCDEF", byte(c)); want >= 0 {
+				want += 10
+			}
+		}
+		if got := unhex(byte(c)); got != want {
+			t.Errorf("digit %q: %d, want %d", rune(c), got, want)
+		}
+	}
+}
+
+// TestMetaComments: which comments are metadata.
+func TestMetaComments(t *testing.T) {
+	key, long := strings.Repeat("k", 64), strings.Repeat("v", 256)
+	for line, want := range map[string]string{
+		"#a:b": "a=b", "# \tA-b_c.9 : x": "", "# A-b_c.9: \tx y\t ": "a-b_c.9=x y", "##a:b:c": "a=b:c", "# a:": "a=",
+		"# see://x": "", "# see: //x": "", "# see: /x": "see=/x", "# :x": "", "#": "", "# a": "", "# 9a: x": "", "# a b: x": "", "# a*: x": "",
+		"#" + key + ":" + long: key + "=" + long, "#k" + key + ":x": "", "#a:v" + long: "",
+	} {
+		got := ""
+		if k, v, ok := metaComment([]byte(line)); ok {
+			got = k + "=" + v
+		} else if k+v != "" {
+			t.Errorf("%q is no metadata and has %q=%q", line, k, v)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestFileMessages: what is wrong with a line that is no directive, and how to fix it.
+func TestFileMessages(t *testing.T) {
+	digits := strings.Repeat("5e", 32)
+	for file, want := range map[string]string{
+		"*" + digits[:40] + "\n":               "1: the hash line holds a SHA-1 digest; use SHA-256",
+		"*" + digits[:40] + " \n":              "42: the hash line has 40 hex digits instead of 64",
+		"*" + digits[:41] + "\n":               "43: the hash line has 41 hex digits instead of 64",
+		"*" + digits + " \n":                   "66: text follows the digest in the hash line; end the line after the 64th digit: no blank, no backslash, no comment",
+		"*" + strings.ToUpper(digits) + "\n":   "1: the hash line has upper-case digits; write the digest in lower case",
+		"*" + digits[:63] + "E\n":              "1: the hash line has upper-case digits; write the digest in lower case",
+		"*" + digits + "0\n":                   "67: the hash line has 65 hex digits instead of 64",
+		"/a ALLOW\n":                           "1: the first line that is neither comment nor blank is not a hash line",
+		signed("/a ALLOW", "*"+digits):         "1: the file has a second hash line; keep one, before all directives",
+		signed("/a ALLOW", " /b ALLOW"):        "1: the line begins with a blank; remove the blank",
+		signed("/a ALLOW", "\t/b ALLOW"):       "1: the line begins with a blank; remove the blank",
+		signed("/a ALLOW", "\ufeff/b ALLOW"):   "1: the line begins with a byte order mark; remove it",
+		signed("/a ALLOW", "b ALLOW"):          `1: the line does not begin with "/"; a directive is a path, ALLOW or DISALLOW, and parameters`,
+		signed("/a ALLOW") + "#\x00":           "2: the file is not UTF-8 text; save it as UTF-8",
+		signed("/a ALLOW", "/bc\xff DISALLOW"): "4: the file is not UTF-8 text; save it as UTF-8",
+	} {
+		_, err := Parse([]byte(file), Options{})
+		var bad *lookleap.Error
+		if !errors.As(err, &bad) {
+			t.Errorf("%q: %v", file, err)
+			continue
+		}
+		if got := fmt.Sprintf("%d: %s; %s", bad.Position.Column, bad.Message, bad.Fix); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s, want %s", file, got, want)
+		}
+	}
+}
