@@ -183,6 +183,13 @@ func TestSessionConsents(t *testing.T) {
 			load(t, w, l, c.asked)
 		})
 	}
+	t.Run("DVS-5.2-06/reject-after-the-least-time-of-a-policy", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		l := dvs.NewLoader(w.host, dvs.Options{Policies: []*dvs.Policy{{MaxTrust: time.Nanosecond}}})
+		load(t, w, l, 1)
+		w.net.Clock().Advance(time.Second)
+		load(t, w, l, 1)
+	})
 	t.Run("DVS-7-03/accept-copies-end-with-a-revocation", func(t *testing.T) {
 		w := newAdmissionWorld(t)
 		w.shop.Fault("/s/a/SKILL.md", lab.Header("Cache-Control", "max-age=3600"))

@@ -249,7 +249,7 @@ func TestNotifyThatFails(t *testing.T) {
 					t.Fatal(err)
 				}
 				begin := time.Now()
-				if _, err := parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); err != nil || reported != 1 || time.Since(begin) > 3*time.Second {
+				if _, err := parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); err != nil || reported != 1 || time.Since(begin) > 2*time.Second {
 					t.Errorf("%v after %v, %d reports", err, time.Since(begin), reported)
 				}
 			})

@@ -59,6 +59,9 @@ func TestResumeHoldsFiles(t *testing.T) {
 			if !errors.Is(err, c.want) || c.want == nil && string(got.Script.Command().Script) != "abc" {
 				t.Errorf("%+v, %v", got, err)
 			}
+			if name == "reject-no-json" && !strings.Contains(err.Error(), "invalid character 'a'") {
+				t.Errorf("the reason is missing: %v", err)
+			}
 		})
 	}
 }

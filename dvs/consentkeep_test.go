@@ -160,6 +160,24 @@ func TestResumedRefusal(t *testing.T) {
 		w.user.decide = agree
 		w.load(dvs.Options{}, lookleap.CodeOK, 1)
 	})
+	t.Run("DVS-5.2-08/reject-refusal-of-what-is-no-skill-here", func(t *testing.T) {
+		w := newTrustWorld(t)
+		w.user.decide = suspend
+		_, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt)
+		p := pendingOf(t, err)
+		roots := dvs.NewRoots(dvs.Rules{})
+		if _, err := roots.AddPlatform(dvs.Platform{Hosts: []string{"shop.example"}, Never: true}); err != nil {
+			t.Fatal(err)
+		}
+		l := w.process(dvs.Options{Roots: roots})
+		if got, err := l.Resume(t.Context(), p.State, lookleap.ConsentDecision{Digest: p.Request.Digest}); got != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
+			t.Fatal(got, err)
+		}
+		keys, err := w.store.List(t.Context(), "")
+		if err != nil || len(keys) != 1 || !strings.HasSuffix(keys[0], trustedAt) {
+			t.Errorf("a refusal of no skill is kept: %q, %v", keys, err)
+		}
+	})
 }
 
 // TestConsentEnds ends the consent for a URL when the skill changes.

@@ -345,6 +345,9 @@ func TestNotReady(t *testing.T) {
 		if skill, err := l.Load(t.Context(), trustedAt); skill != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Error(err)
 		}
+		if err := l.RevokeDomain("shop.example", true); lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Error(err)
+		}
 	}
 	ui := &prompter{decide: agree}
 	_, skill := loadAt(t, trustedAt, ui, "https://shop.example/")

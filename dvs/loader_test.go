@@ -244,6 +244,13 @@ func TestLoadUnder(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("reject-what-is-no-skill-url", func(t *testing.T) {
+		skill, err := loader.LoadUnder(t.Context(), "http://shop.example/s/a/SKILL.md", root)
+		var no *lookleap.VerifyError
+		if skill != nil || !errors.As(err, &no) || no.Verdict.Code != lookleap.CodeNotHTTPS || strings.Contains(string(no.Verdict.Record), root.String()) {
+			t.Errorf("it was judged under a root: %v", err)
+		}
+	})
 	t.Run("DVS-3.1-49/reject-no-root", func(t *testing.T) {
 		if _, err := loader.LoadUnder(t.Context(), "https://shop.example/s/a/", dvs.TrustRoot{}); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
 			t.Error(err)

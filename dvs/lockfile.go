@@ -94,12 +94,10 @@ func (r *lockReader) text(v strictjson.Value, name string) string {
 	return text
 }
 
-// refuse fails at a member of an object, or at the object if it has no such member.
+// refuse fails at a member of an object. Without that member, r has failed before.
 func (r *lockReader) refuse(v strictjson.Value, name, message, fix string) {
-	if member, ok := v.Member(name); ok {
-		v = member
-	}
-	r.fail(v.Refuse(string(CodeBadLock), message, fix))
+	member, _ := v.Member(name)
+	r.fail(member.Refuse(string(CodeBadLock), message, fix))
 }
 
 // only refuses members that the format does not define.

@@ -29,6 +29,9 @@ func TestLockfile(t *testing.T) {
 	if again, _ := back.MarshalJSON(); !bytes.Equal(again, data) {
 		t.Errorf("%s\n%s", data, again)
 	}
+	if err := (*dvs.Lockfile)(nil).UnmarshalJSON(data); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Errorf("read into nothing: %v", err)
+	}
 	frozen := func(b dvs.Bundle) error {
 		return dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{Frozen: back}).Reports()[0].Err
 	}

@@ -79,15 +79,6 @@ func (r *plainReader) next() bool {
 	return r.line.number > 0
 }
 
-// peek returns the indentation of the next line and its first byte, 0 and 0 if
-// there is none.
-func (r *plainReader) peek() (indent int, first byte) {
-	if r.ahead.number == 0 {
-		return 0, 0
-	}
-	return r.ahead.indent, r.text[r.ahead.start+r.ahead.indent]
-}
-
 func (r *plainReader) position(at int) lookleap.Position {
 	return lookleap.Position{Line: r.origin.Line + r.line.number - 1, Column: at - r.line.start + 1, Offset: r.origin.Offset + at}
 }
@@ -106,30 +97,23 @@ func (r *plainReader) field() (f Field, ok bool) {
 	for value < r.line.end && r.text[value] == ' ' {
 		value++
 	}
-	indent, top := r.line.indent, r.line.indent == 0
-	deeper, first := r.peek()
 	switch {
 	case value < r.line.end:
-		if deeper > indent {
-			return Field{}, false
-		}
 		f.Value, ok = r.scalar(value)
 		return f, ok
-	case deeper == indent && first == '-':
-		return Field{}, false
-	case deeper <= indent:
+	case r.ahead.indent <= r.line.indent:
 		f.Value.Position = f.Position
 		return f, true
-	case !top:
+	case r.line.indent > 0:
 		return Field{}, false
 	}
-	f.Value, ok = r.nested(deeper)
+	f.Value, ok = r.nested(r.ahead.indent)
 	return f, ok
 }
 
 // nested reads the block of fields or items below a key.
 func (r *plainReader) nested(indent int) (v Value, ok bool) {
-	for deeper := indent; deeper == indent; deeper, _ = r.peek() {
+	for r.ahead.indent == indent {
 		r.next()
 		at := r.line.start + indent
 		if v.Kind == Null {
@@ -149,8 +133,7 @@ func (r *plainReader) nested(indent int) (v Value, ok bool) {
 		}
 		v.Kind, v.Fields = Map, append(v.Fields, field)
 	}
-	deeper, _ := r.peek()
-	return v, deeper == 0
+	return v, r.ahead.indent == 0
 }
 
 // item reads a one-line text after "- ".
@@ -162,7 +145,7 @@ func (r *plainReader) item(at int) (v Value, ok bool) {
 	for at < r.line.end && r.text[at] == ' ' {
 		at++
 	}
-	if deeper, _ := r.peek(); at == r.line.end || deeper > r.line.indent {
+	if at == r.line.end {
 		return Value{}, false
 	}
 	return r.scalar(at)

@@ -401,4 +401,12 @@ func TestTrustPrompt(t *testing.T) {
 			}
 		})
 	}
+	t.Run("one-tool-at-first-use", func(t *testing.T) {
+		w := newTrustWorld(t)
+		w.site.Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: b\nallowed-tools: Read\n---\nDo it.\n")
+		w.load(dvs.Options{}, lookleap.CodeOK, 1)
+		if got := w.prompt(); !strings.Contains(got, note) || !strings.Contains(got, `may ask for the tools: "Read"`) {
+			t.Error(got)
+		}
+	})
 }

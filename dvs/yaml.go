@@ -166,10 +166,6 @@ func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 func (r *yamlReader) seek(n *yaml.Node) int {
 	for r.line < n.Line {
 		next := bytes.IndexByte(r.text[r.at:], '\n')
-		if next < 0 {
-			r.at = len(r.text)
-			return r.at
-		}
 		r.at += next + 1
 		r.start, r.column = r.at, 1
 		r.line++
