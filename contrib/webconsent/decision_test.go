@@ -3,6 +3,7 @@ package webconsent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"slices"
@@ -87,6 +88,30 @@ func TestFirstDecisionCounts(t *testing.T) {
 	}
 	if all, _, err := p.waiting(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("a decided request is listed: %+v, %v", all, err)
+	}
+}
+
+// TestRecent: the list shows the last decisions, the newest first, and a limited number of them.
+func TestRecent(t *testing.T) {
+	p, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range maxRecent + 2 {
+		req := &lookleap.ConsentRequest{ID: fmt.Sprint(n), Origin: "https://shop.example", Items: make([]lookleap.ConsentItem, n), Expires: time.Now().Add(time.Hour)}
+		l := &livePrompt{request: req, decided: make(chan struct{})}
+		p.live = append(p.live, l)
+		if err := p.decide(t.Context(), waiting{request: req, live: l}, lookleap.ConsentDecision{Approved: []string{"order"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(p.recent) != maxRecent {
+		t.Fatalf("%d decisions", len(p.recent))
+	}
+	for i, r := range p.recent {
+		if want := fmt.Sprintf("Approved: 1 of %d", maxRecent+1-i); r.Outcome != want || !strings.HasPrefix(r.Head[0].Parts[0].Text, "From:") {
+			t.Errorf("%d: %+v, want %s", i, r, want)
+		}
 	}
 }
 

@@ -249,7 +249,7 @@ func TestList(t *testing.T) {
 		}
 		return slices.Compact(shown), body
 	}
-	if shown, body := list(); !slices.Equal(shown, ids) || strings.Contains(body, "cannot be shown") {
+	if shown, body := list(); !slices.Equal(shown, ids) || strings.Contains(body, "cannot be shown") || strings.Count(body, "From: ") != len(ids) {
 		t.Errorf("%q, want %q in %s", shown, ids, body)
 	}
 	if sorted := b.waitFor(len(ids)); !slices.IsSorted(sorted) {
@@ -276,6 +276,13 @@ func TestList(t *testing.T) {
 	store.set("Get webconsent-plan/"+ids[1], fmt.Errorf("redis: %w", fs.ErrNotExist)) // it was removed after the list was read
 	if shown, body := list(); !slices.Equal(shown, ids[2:]) || strings.Contains(body, "cannot be shown") {
 		t.Errorf("%q, want %q in %s", shown, ids[2:], body)
+	}
+	store.set("Get webconsent-decision/"+ids[1], fmt.Errorf("redis: %w", lookleap.ErrAlreadyDone))
+	if shown, body := list(); !slices.Equal(shown, ids[2:]) || strings.Contains(body, "cannot be shown") {
+		t.Errorf("%q, want %q in %s", shown, ids[2:], body)
+	}
+	if got := b.get(b.home + "plan/" + ids[1]); got.status != http.StatusConflict {
+		t.Errorf("%d %s", got.status, got.body)
 	}
 	store.set("Keys ", errDisk)
 	if got := b.get(b.home); got.status != http.StatusInternalServerError || !strings.Contains(got.body, "The store cannot be read") {
@@ -320,6 +327,35 @@ func TestPageShows(t *testing.T) {
 	}
 }
 
+// TestItems: each item has one box with its own number, next to its first line, also where a line
+// about several items precedes them.
+func TestItems(t *testing.T) {
+	req := request()
+	for _, id := range []string{"a", "b"} {
+		req.Items = append(req.Items, lookleap.ConsentItem{ID: id, Summary: `add "` + id + `" to the list`, Recipient: "https://pay.shop.example", Digest: lookleap.Digest([]byte(id)), Optional: true})
+	}
+	_, b, plan := suspended(t, req)
+	body := b.get(b.home + "plan/" + plan.ID()).body
+	text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllStringFunc(body, func(tag string) string {
+		if box := regexp.MustCompile(`id="(item\d+)".* value="(\w+)"`).FindStringSubmatch(tag); box != nil {
+			return " <" + box[1] + " " + box[2] + "> "
+		}
+		return ""
+	})), " ")
+	last := 0
+	for _, want := range []string{"<item1 order> 1. [order] send the order", "<item2 phone> 2. [phone] tell your phone number", "2 of one kind, each optional",
+		"<item3 a> 3. [a] add", "<item4 b> 4. [b] add", "Refuse", "Decide by: ", "Digest: "} {
+		at := strings.Index(text[last:], want)
+		if at < 0 {
+			t.Fatalf("no %q in %s", want, text[last:])
+		}
+		last += at
+	}
+	if n := strings.Count(text, "Digest: "); n != 1 {
+		t.Errorf("%d digests of the request in %s", n, text)
+	}
+}
+
 // TestChangedLines: only a value whose label says so shows its lines as added and removed.
 func TestChangedLines(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -328,6 +364,7 @@ func TestChangedLines(t *testing.T) {
 	}{
 		"accept-change":          {lookleap.ConsentValue{Label: "changed lines (- before, + now)", Text: "+ a\n- b\n"}, true},
 		"reject-text":            {lookleap.ConsentValue{Label: "body", Text: "+ a\n- b\n"}, false},
+		"reject-label":           {lookleap.ConsentValue{Label: "| + added (- before, + now)", Text: "a\nb\n"}, false},
 		"reject-name-of-another": {lookleap.ConsentValue{Label: "body", Name: "x (- before, + now)", Text: "+ a\n- b\n"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -335,8 +372,8 @@ func TestChangedLines(t *testing.T) {
 			req.Items[0].Values = []lookleap.ConsentValue{c.value}
 			_, b, plan := suspended(t, req)
 			body := b.get(b.home + "plan/" + plan.ID()).body
-			for _, class := range []string{`class="quote added"`, `class="quote removed"`} {
-				if strings.Contains(body, class) != c.shown {
+			for _, class := range []string{` added"`, ` removed"`} {
+				if strings.Contains(body, `class="quote`+class) != c.shown || !c.shown && strings.Contains(body, class) {
 					t.Errorf("%s: %s", class, body)
 				}
 			}

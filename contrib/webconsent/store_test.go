@@ -296,6 +296,53 @@ func TestSuspendWrongly(t *testing.T) {
 	}
 }
 
+// TestDecidedNextToOthers: a plan that waits, and one that was forgotten, hide no other record.
+func TestDecidedNextToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		store := agent.NewMemoryStore()
+		p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for range 3 {
+			plan := newPlan(t, request())
+			if err := p.Suspend(t.Context(), pending(t, plan)); err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, plan.ID())
+		}
+		slices.Sort(ids)
+		// A decision that cannot be read is returned, too.
+		if err := store.Create(t.Context(), "webconsent-decision/"+ids[1], []byte("damaged")); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var got []string
+		for d, err := range p.Decided(ctx) {
+			if err == nil {
+				t.Errorf("%+v", d)
+			}
+			if got = append(got, d.ID); len(got) > 1 {
+				continue
+			}
+			if err := p.Forget(t.Context(), d.ID); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(10*time.Second, func() { // when the list was read without the forgotten plan
+				if err := store.Create(t.Context(), "webconsent-plan/", []byte("damaged")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if want := []string{ids[1], ""}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
 // TestDecidedOnce: each plan is returned once, in the order of their ids, as soon as it is suspended.
 func TestDecidedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

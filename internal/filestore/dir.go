@@ -203,7 +203,7 @@ func (d *Dir) read(path string) (key string, value []byte, err error) {
 		return "", nil, err
 	}
 	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, MaxRecord+1))
+	data, err := io.ReadAll(io.LimitReader(f, MaxRecord))
 	if err != nil {
 		return "", nil, err
 	}

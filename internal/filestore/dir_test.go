@@ -43,6 +43,10 @@ func (f faulty) remove(path string) error {
 	return unless(f.fails("remove"), func() error { return f.native.remove(path) })
 }
 
+func (f faulty) sync(file *os.File) error {
+	return unless(f.fails("sync-file"), func() error { return f.native.sync(file) })
+}
+
 func (f faulty) syncDir(dir string) error {
 	return unless(f.fails("sync"), func() error { return f.native.syncDir(dir) })
 }
@@ -260,7 +264,7 @@ func TestDirRefuses(t *testing.T) {
 func TestDirFaults(t *testing.T) {
 	for call, uses := range map[string][]string{
 		"open": {"get", "keys", "write", "create", "open-dir"}, "rename": {"write", "create"}, "remove": {"delete", "open-dir"},
-		"sync": {"write", "create", "delete"}, "lock": {"write", "create", "delete", "open-dir"}, "unlock": {"write", "create", "delete", "open-dir"},
+		"sync-file": {"write", "create"}, "sync": {"write", "create", "delete"}, "lock": {"write", "create", "delete", "open-dir"}, "unlock": {"write", "create", "delete", "open-dir"},
 	} {
 		dir := t.TempDir()
 		d, ctx := openDir(t, dir), t.Context()
@@ -290,6 +294,33 @@ func TestDirFaults(t *testing.T) {
 	}
 }
 
+// TestDirUnreadable: a record that cannot be read is neither damaged nor missing, so that it is not
+// replaced.
+func TestDirUnreadable(t *testing.T) {
+	d, ctx := openDir(t, t.TempDir()), t.Context()
+	if err := d.Create(ctx, "a/one", nil); err != nil {
+		t.Fatal(err)
+	}
+	current = writeOnly{}
+	_, err := d.Get(ctx, "a/one")
+	current = native{}
+	if err == nil || errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	nowhere := &Dir{"a\x00b", d.lock} // no system looks for such a name
+	failing(t, "open")
+	if err := nowhere.Create(ctx, "a/one", nil); err == nil || errors.Is(err, errFault) || errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+}
+
+// writeOnly is a system that opens each file for writing.
+type writeOnly struct{ native }
+
+func (writeOnly) open(path string, _ int, _ fs.FileMode) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY, 0o600)
+}
+
 func closed(d *Dir) error {
 	if d == nil {
 		return nil
@@ -297,11 +328,20 @@ func closed(d *Dir) error {
 	return d.Close()
 }
 
-// TestLargestRecord: a record has at most 64 MiB with its key and header. Nothing is written here.
+// TestLargestRecord: a record has at most 64 MiB with its key and header.
 func TestLargestRecord(t *testing.T) {
 	d := openDir(t, t.TempDir())
 	value := make([]byte, MaxRecord)
 	value = value[:MaxRecord-len("a/b")-len(recordHead("a/b", value))]
+	for more, want := range []error{nil, ErrDamaged} {
+		sparse := append(recordHead("a/b", value[:len(value)+more]), "a/b"...)
+		if err := errors.Join(os.WriteFile(d.File("a/b"), sparse, 0o600), os.Truncate(d.File("a/b"), MaxRecord+int64(more))); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := d.Get(t.Context(), "a/b"); !errors.Is(err, want) || err == nil && len(got) != len(value) {
+			t.Errorf("%d bytes more than a record may have: %d, %v", more, len(got), err)
+		}
+	}
 	failing(t, "open")
 	if err := d.Write(t.Context(), "a/b", value, always); !errors.Is(err, errFault) {
 		t.Error(err)

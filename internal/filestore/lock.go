@@ -106,14 +106,10 @@ func Replace(path, temporary string, content ...[]byte) error {
 		return err
 	}
 	for _, piece := range content {
-		if _, err = f.Write(piece); err != nil {
-			break
-		}
+		_, failed := f.Write(piece)
+		err = errors.Join(err, failed)
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = errors.Join(err, current.sync(f), f.Close()); err == nil {
 		err = current.rename(temporary, path)
 	}
 	if err != nil {

@@ -29,7 +29,7 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
+	if int64(len(data)) > limit {
 		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLarge}
 	}
 	if err != nil {

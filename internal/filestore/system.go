@@ -14,12 +14,15 @@ type system interface {
 	open(path string, flag int, perm fs.FileMode) (*os.File, error)
 	rename(from, to string) error
 	remove(path string) error
+	sync(f *os.File) error
 	syncDir(dir string) error
 	tryLock(f *os.File) (bool, error)
 	unlock(f *os.File) error
 }
 
 var current system = native{}
+
+func (native) sync(f *os.File) error { return f.Sync() }
 
 // OpenFile opens a regular file as os.OpenFile does, so that other processes can replace and remove
 // it. The error for a pipe, a device and a directory wraps [ErrNotRegular].

@@ -35,10 +35,7 @@ func (p *Pace) Start(limit time.Duration, late func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.limit, p.late = time.Now().Add(limit), late
-	if p.Rate > 0 {
-		limit = min(limit, Window) // then the first read need not set the timer
-	}
-	p.timer = time.AfterFunc(limit, p.check)
+	p.timer = time.AfterFunc(min(limit, Window), p.check) // so that the first read need not set it
 }
 
 // Stop ends the measurement and the time limit.
@@ -115,9 +112,7 @@ func (p *Pace) set(now time.Time) {
 	} else if p.waits {
 		return
 	}
-	if !p.over {
-		p.timer.Reset(next)
-	}
+	p.timer.Reset(next)
 }
 
 // judge ends the window if it is full.

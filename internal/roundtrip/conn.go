@@ -25,14 +25,14 @@ func (c connection) belongsToOther(host string, plain bool) bool {
 	if plain {
 		return ok
 	}
-	return ok && len(state.VerifiedChains) > 0 && state.PeerCertificates[0].VerifyHostname(host) != nil
+	return len(state.VerifiedChains) > 0 && state.PeerCertificates[0].VerifyHostname(host) != nil
 }
 
 // isShared reports whether other requests use the connection at the same time.
 // The HTTP/2 transport checks the context before it writes a request; the HTTP/1 transport does not.
 func (c connection) isShared() bool {
-	state, ok := c.tls()
-	return ok && state.NegotiatedProtocol == "h2"
+	state, _ := c.tls()
+	return state.NegotiatedProtocol == "h2"
 }
 
 // Close closes a connection, which may be nil. It closes the connection below TLS first, so that
@@ -90,10 +90,7 @@ type withTrace struct {
 func (c withTrace) Value(key any) any {
 	v := c.Context.Value(key)
 	if _, ok := v.(*httptrace.ClientTrace); ok {
-		if c.trace == nil {
-			return nil
-		}
-		return c.trace
+		return c.trace // may be nil, which httptrace.ContextClientTrace returns as it is
 	}
 	return v
 }

@@ -251,6 +251,52 @@ func TestReports(t *testing.T) {
 			t.Errorf("O48: %s: %v, closed: %v", name, err, second.closed)
 		}
 	}
+	if err := do(func(trace *httptrace.ClientTrace) {
+		trace.GotConn(httptrace.GotConnInfo{Conn: &secured{}})
+		trace.WroteHeaders()
+		trace.GetConn("shop.example:443")
+	}); err != reason(roundtrip.CodeConnReset) {
+		t.Errorf("O48: a connection is looked for after the request was sent: %v", err)
+	}
+}
+
+// TestTime: the time limit holds until the exchange ends, and no longer.
+func TestTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit, takes time.Duration
+		want         error
+	}{
+		"accept-in-time":   {time.Minute, time.Second, nil},
+		"accept-no-limit":  {0, time.Hour, nil},
+		"reject-late":      {time.Second, time.Minute, reason(roundtrip.CodeTimeout)},
+		"reject-least-too": {1, time.Second, reason(roundtrip.CodeTimeout)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failures := 0
+				o := roundtrip.Options{Time: c.limit, Fail: func(code, _ string) error { failures++; return reason(code) }}
+				resp, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) {
+					select {
+					case <-req.Context().Done():
+						return nil, req.Context().Err()
+					case <-time.After(c.takes):
+						return &http.Response{StatusCode: 200, Body: &closing{Reader: strings.NewReader("x")}}, nil
+					}
+				}), request("GET", nil), o)
+				if err != c.want {
+					t.Fatal(err)
+				}
+				if err == nil {
+					resp.Body.Close()
+				}
+				failed := failures
+				time.Sleep(time.Hour)
+				if failures != failed {
+					t.Errorf("%d failures after the end", failures-failed)
+				}
+			})
+		})
+	}
 }
 
 // TestApart: an exchange during another one is not seen by the trace of the other one.
@@ -339,6 +385,19 @@ func TestPaceBounds(t *testing.T) {
 			})
 		})
 	}
+	t.Run("O53/reject-read-as-long-as-the-window", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			for range 20 { // the end of the read and the timer come at the same time, in either order
+				slow := 0
+				p := &roundtrip.Pace{Reader: &script{roundtrip.Window}, Rate: 1000, Slow: func() { slow++ }}
+				_, _ = p.Read(nil)
+				p.Stop()
+				if slow != 1 {
+					t.Fatalf("%d times too slow", slow)
+				}
+			}
+		})
+	})
 	t.Run("O53/accept-window-with-a-pause", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			reads := script{2 * time.Second, 2500 * time.Millisecond}

@@ -86,7 +86,7 @@ func Do(t http.RoundTripper, req *http.Request, o Options) (*http.Response, erro
 	}
 	answered := resp.Request
 	resp.Request = req
-	if answered != nil && answered != req {
+	if answered != nil {
 		if note := Note(answered.Context()); note != nil {
 			Annotate(resp, note)
 		}

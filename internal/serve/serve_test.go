@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -178,7 +179,8 @@ func TestDocuments(t *testing.T) {
 	if resp := ask("GET", "/a%2Fb"); resp.Header.Get("Cache-Control") != "max-age=90" {
 		t.Errorf("%v", resp.Header)
 	}
-	if resp := ask("POST", "/a%2Fb"); resp.StatusCode != 405 || resp.Header.Get("ETag") != "" {
-		t.Errorf("%s %v", resp.Status, resp.Header)
+	resp := ask("POST", "/a%2Fb")
+	if body, err := io.ReadAll(resp.Body); resp.StatusCode != 405 || resp.Header.Get("ETag") != "" || string(body) != "method not allowed\n" || err != nil {
+		t.Errorf("%s %v %q %v", resp.Status, resp.Header, body, err)
 	}
 }

@@ -90,7 +90,7 @@ func (c *Cache[V]) Get(ctx context.Context, key string) (*Entry[V], error) {
 		return nil, fs.ErrNotExist
 	}
 	stored, _, err := c.host.SharedCache().Get(ctx, c.o.Prefix+key)
-	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, lookleap.ErrCacheForged) {
+	if isMissing(err) {
 		return nil, fs.ErrNotExist
 	}
 	var e *Entry[V]
@@ -102,6 +102,12 @@ func (c *Cache[V]) Get(ctx context.Context, key string) (*Entry[V], error) {
 		return nil, err
 	}
 	return e, nil
+}
+
+// isMissing reports whether the cache has no entry. A forged entry counts as missing in the cache
+// of a host, and not here.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) && !errors.Is(err, lookleap.ErrCacheForged)
 }
 
 func (c *Cache[V]) decode(key string, stored []byte) (*Entry[V], error) {
@@ -138,7 +144,7 @@ func (c *Cache[V]) Newest(ctx context.Context, keys ...string) (newest *Entry[V]
 	for _, key := range keys {
 		e, failed := c.Get(ctx, key)
 		switch {
-		case failed != nil && !errors.Is(failed, fs.ErrNotExist) && err == nil:
+		case failed != nil && !isMissing(failed) && err == nil:
 			err = failed
 		case failed == nil && (newest == nil || e.Found.After(newest.Found)):
 			newest = e

@@ -198,10 +198,22 @@ func TestTombstones(t *testing.T) {
 		}
 	})
 	t.Run("accept-host-without-cache", func(t *testing.T) {
-		none := shared.New[string](&lookleap.Host{}, shared.Options{})
-		none.PutNewest(t.Context(), "a", shared.Entry[string]{Found: start}, start)
+		host := &lookleap.Host{Now: func() time.Time { return now }}
+		none := shared.New[string](host, shared.Options{})
+		none.PutNewest(t.Context(), "a", shared.Entry[string]{Found: start}, start.Add(time.Hour))
 		if e, err := none.Newest(t.Context(), "a"); e != nil || err != nil {
 			t.Error(e, err)
+		}
+		own := host.SharedCache() // the host keeps other entries there for itself
+		if stored, _, err := own.Get(t.Context(), "a"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q, %v", stored, err)
+		}
+		if err := own.Put(t.Context(), "a", nil, start.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		none.Delete(t.Context(), "a")
+		if _, _, err := own.Get(t.Context(), "a"); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -287,6 +299,9 @@ func TestAnswersOfCaches(t *testing.T) {
 		_, err := c.Get(t.Context(), "a")
 		if !errors.Is(err, lookleap.ErrCacheForged) || len(reported) != 1 || reported[0].Code != lookleap.CodeCacheForged || reported[0].Finding.Fix == "" || !errors.Is(reported[0].Err, err) {
 			t.Errorf("%v; reported %+v", err, reported)
+		}
+		if _, err := c.Newest(t.Context(), "a"); !errors.Is(err, lookleap.ErrCacheForged) {
+			t.Errorf("newest: %v", err)
 		}
 	})
 	t.Run("failed-writes", func(t *testing.T) {
