@@ -161,6 +161,8 @@ func TestDenial(t *testing.T) {
 		{"RFC5155-8.8", "accept-no-closer-opted-out", nsec3s(t, "z.", "b.z.- b.z.+ optout"), wildcard, "x.b.z. z.", "opted out"},
 		{"RFC5155-8.8", "reject-only-name-itself-covered", nsec3s(t, "z.", "x.b.z.- x.b.z.+"), wildcard, "x.b.z. z.", "unproven"},
 		{"RFC5155-8.8", "reject-next-closer-exists", nsec3s(t, "z.", "b.z. b.z.+", "b.z.- b.z.+"), wildcard, "x.b.z. z.", "unproven"},
+		{"RFC5155-8.8", "reject-outside-zone", nsec3s(t, "z.", "z. z. SOA NS"), wildcard, "x.b.zz. zz.", "unproven"},
+		{"RFC5155-8.4", "reject-outside-zone", nsec3s(t, "z.", "z. z. SOA NS"), nxdomain, "b.zz.", "unproven"},
 		{"RFC5155-8.9", "accept-unsigned-cut", nsec3s(t, "z.", "b.z. b.z.+ NS"), cutting, "b.z.", "unsigned"},
 		{"RFC5155-8.9", "reject-cut-with-ds", nsec3s(t, "z.", "b.z. b.z.+ NS DS"), cutting, "b.z.", "unknown"},
 		{"RFC5155-8.9", "accept-no-cut-without-ns", nsec3s(t, "z.", "b.z. b.z.+ A"), cutting, "b.z.", "none"},
@@ -221,6 +223,9 @@ func TestNSEC3Records(t *testing.T) {
 		{"RFC5155-3", "reject-owner-at-apex", "z.", func(*dns.NSEC3) {}, 0},
 		{"RFC5155-3", "reject-short-owner", "00000000.z.", func(*dns.NSEC3) {}, 0},
 		{"RFC5155-3", "reject-short-next", owner, func(r *dns.NSEC3) { r.NextDomain = "00000000" }, 0},
+		{"RFC5155-3", "reject-salt-that-is-no-hex", owner, func(r *dns.NSEC3) { r.Salt = "AG" }, 0},
+		{"RFC5155-3", "reject-owner-after-a-hash", strings.Repeat("0", 32) + "!.z.", func(*dns.NSEC3) {}, 0},
+		{"RFC5155-3", "reject-next-after-a-hash", owner, func(r *dns.NSEC3) { r.NextDomain = strings.Repeat("0", 32) + "!" }, 0},
 		{"RFC5155-3", "reject-owner-that-is-no-hash", strings.Repeat("z", 32) + ".z.", func(*dns.NSEC3) {}, 0},
 	} {
 		t.Run(c.id, func(t *testing.T) {
@@ -237,13 +242,14 @@ func TestNSEC3Records(t *testing.T) {
 	}
 	t.Run("RFC5155-8.2", func(t *testing.T) {
 		t.Run("reject-mixed-parameters", func(t *testing.T) {
-			z := newNSEC3Records(wire(t, "z."), newBudget(Limits{}.withDefaults()))
-			z.add(wire(t, owner), good())
-			other := good()
-			other.Salt = ""
-			z.add(wire(t, owner), other)
-			if match, cover, err := z.find(wire(t, "b.z.")); match != nil || cover != nil || err != nil {
-				t.Error(match, cover, err)
+			for name, change := range map[string]func(*dns.NSEC3){"salt": func(r *dns.NSEC3) { r.Salt = "" }, "iterations": func(r *dns.NSEC3) { r.Iterations = 2 }} {
+				z, other := newNSEC3Records(wire(t, "z."), newBudget(Limits{}.withDefaults())), good()
+				change(other)
+				z.add(wire(t, owner), good())
+				z.add(wire(t, owner), other)
+				if match, cover, err := z.find(wire(t, "b.z.")); match != nil || cover != nil || err != nil {
+					t.Error(name, match, cover, err)
+				}
 			}
 		})
 	})

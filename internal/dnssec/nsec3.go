@@ -96,7 +96,7 @@ func (z *nsec3Records) find(n name) (match, cover *nsec3Record, err error) {
 		switch {
 		case r.hash == h:
 			return r, nil, nil
-		case r.hash < r.next && r.hash < h && h < r.next, r.hash >= r.next && (r.hash < h || h < r.next):
+		case r.hash < h && h < r.next, r.hash >= r.next && (r.hash < h || h < r.next):
 			cover = r
 		}
 	}
@@ -111,7 +111,7 @@ func (z *nsec3Records) closestEncloser(n name) (encloser name, cover *nsec3Recor
 	if err != nil || match != nil {
 		return "", nil, err
 	}
-	for encloser = n; encloser != z.zone; {
+	for encloser = n; encloser.isBelow(z.zone); {
 		encloser = encloser.parent()
 		match, above, err := z.find(encloser)
 		if err != nil {

@@ -62,6 +62,18 @@ func TestHashBudget(t *testing.T) {
 			})
 		})
 	}
+	t.Run("G17", func(t *testing.T) {
+		t.Run("reject-nxdomain-below-a-known-name", func(t *testing.T) { // which costs no hash
+			d := nsec3s(t, "z.", lines...)
+			clear(d.nsec3.hashed)
+			d.nsec3.budget.limits.Hashes = 1
+			hashOf(t, d.nsec3, "z.")
+			var over *BudgetError
+			if got, err := d.nameError(wire(t, "x.z.")); !errors.As(err, &over) {
+				t.Errorf("%s, %v", proofText(got), err)
+			}
+		})
+	})
 }
 
 // TestTooManyIterations: records with more iterations than are computed leave the zone insecure,
