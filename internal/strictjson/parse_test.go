@@ -3,6 +3,7 @@ package strictjson
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -118,6 +119,9 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%s at %d, want %s at %d", e.Code, e.Offset, test.code, test.at)
 			}
 		})
+	}
+	if got := (Limits{Size: math.MaxInt}).withDefaults().Size; got != math.MaxInt32 { // the offsets have 31 bits
+		t.Errorf("the largest size is %d", got)
 	}
 }
 

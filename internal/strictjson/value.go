@@ -249,46 +249,34 @@ func (v Value) Int() (int64, error) {
 // safeDigits is the number of decimal digits that a double always keeps.
 const safeDigits = 15
 
-// keepsDigits reports whether the shortest text of the double has the digits of the source.
+// keepsDigits reports whether the shortest text of the double has the digits of the source. Their
+// powers of ten are then the same, because f is the double next to the source.
 func keepsDigits(source string, f float64) bool {
 	if len(source) <= safeDigits && !strings.ContainsAny(source, "eE") {
 		return true
 	}
 	var wroteBuf, keptBuf, shortest [2 * maxDigits]byte
-	wrote, wroteExponent := decimal(wroteBuf[:0], source)
-	kept, keptExponent := decimal(keptBuf[:0], strconv.AppendFloat(shortest[:0], f, 'e', -1, 64))
-	return bytes.Equal(wrote, kept) && (wroteExponent == keptExponent || len(kept) == 0)
+	wrote := significant(wroteBuf[:0], source)
+	kept := significant(keptBuf[:0], strconv.AppendFloat(shortest[:0], f, 'e', -1, 64))
+	return bytes.Equal(wrote, kept)
 }
 
 // maxDigits is more than the digits of the shortest text of any double.
 const maxDigits = 18
 
-// decimal returns the digits of a number without zeros around them, at most maxDigits, and the
-// power of ten by which 0.digits is multiplied.
-func decimal[T text](dst []byte, source T) (digits []byte, exponent int) {
-	zeros, fraction := 0, false // zeros since the last other digit
+// significant returns the digits of a number without zeros around them, at most maxDigits.
+func significant[T text](dst []byte, source T) []byte {
+	zeros := 0 // since the last other digit
 	for i := range len(source) {
 		switch c := source[i]; c {
-		case '-':
-		case '.':
-			fraction = true
+		case '-', '.':
 		case 'e', 'E':
-			power, _ := strconv.Atoi(string(source[i+1:])) // out of range: the greatest or least int
-			return dst, exponent + min(max(power, math.MinInt32), math.MaxInt32)
+			return dst
 		case '0':
-			switch {
-			case len(dst) > 0:
+			if len(dst) > 0 {
 				zeros++
-				if !fraction {
-					exponent++
-				}
-			case fraction:
-				exponent--
 			}
 		default:
-			if !fraction {
-				exponent++
-			}
 			for ; zeros > 0 && len(dst) < maxDigits; zeros-- {
 				dst = append(dst, '0')
 			}
@@ -298,5 +286,5 @@ func decimal[T text](dst []byte, source T) (digits []byte, exponent int) {
 			zeros = 0
 		}
 	}
-	return dst, exponent
+	return dst
 }
