@@ -136,6 +136,8 @@ func TestDenial(t *testing.T) {
 		{"RFC5155-8.4", "reject-name-not-denied", nsec3s(t, "z.", "z. z.+ SOA NS", "*.z.- *.z.+"), nxdomain, "b.z.", "unproven"},
 		{"RFC5155-8.4", "reject-no-encloser", nsec3s(t, "z.", "b.z.- b.z.+", "*.z.- *.z.+"), nxdomain, "b.z.", "unproven"},
 		{"RFC5155-8.4", "reject-matching-name", nsec3s(t, "z.", "z. z.+ SOA NS", "b.z. b.z.+ A", "*.z.- *.z.+"), nxdomain, "b.z.", "unproven"},
+		{"RFC5155-8.4", "reject-matching-name-below-a-gap", nsec3s(t, "z.", "z. z.+ SOA NS", "b.a.z. b.a.z.+ A", "a.z.- a.z.+", "*.z.- *.z.+"), nxdomain, "b.a.z.", "unproven"},
+		{"RFC5155-8.4", "reject-last-gap-that-ends-at-the-name", nsec3s(t, "z.", "z. z.+ SOA NS", "b.z.+ b.z.", "*.z.- *.z.+"), nxdomain, "b.z.", "unproven"},
 		{"RFC5155-8.4", "reject-matching-name-covered-by-whole-zone", nsec3s(t, "z.", "b.z. b.z. A", "z. z. SOA"), nxdomain, "b.z.", "unproven"},
 		{"RFC5155-8.4", "reject-matching-wildcard", nsec3s(t, "z.", "z. z.+ SOA NS", "b.z.- b.z.+", "*.z. *.z.+ TXT"), nxdomain, "b.z.", "unproven"},
 		{"RFC5155-8.4", "reject-gap-that-ends-at-the-name", nsec3s(t, "z.", "z. z.+ SOA NS", "b.z.- b.z.", "*.z.- *.z.+"), nxdomain, "b.z.", "unproven"},
@@ -219,6 +221,7 @@ func TestNSEC3Records(t *testing.T) {
 		{"RFC5155-3", "accept-lower-case-next", owner, func(r *dns.NSEC3) { r.NextDomain = strings.Repeat("a", 32) }, 1},
 		{"RFC5155-8.1", "reject-unknown-hash", owner, func(r *dns.NSEC3) { r.Hash = 2 }, 0},
 		{"RFC5155-8.2", "reject-unknown-flags", owner, func(r *dns.NSEC3) { r.Flags = 3 }, 0},
+		{"RFC5155-8.2", "reject-unknown-flag-without-opt-out", owner, func(r *dns.NSEC3) { r.Flags = 2 }, 0},
 		{"RFC5155-3", "reject-owner-below-the-zone", strings.Repeat("0", 32) + ".x.z.", func(*dns.NSEC3) {}, 0},
 		{"RFC5155-3", "reject-owner-at-apex", "z.", func(*dns.NSEC3) {}, 0},
 		{"RFC5155-3", "reject-short-owner", "00000000.z.", func(*dns.NSEC3) {}, 0},
@@ -243,9 +246,10 @@ func TestNSEC3Records(t *testing.T) {
 	t.Run("RFC5155-8.2", func(t *testing.T) {
 		t.Run("reject-mixed-parameters", func(t *testing.T) {
 			for name, change := range map[string]func(*dns.NSEC3){"salt": func(r *dns.NSEC3) { r.Salt = "" }, "iterations": func(r *dns.NSEC3) { r.Iterations = 2 }} {
-				z, other := newNSEC3Records(wire(t, "z."), newBudget(Limits{}.withDefaults())), good()
+				z, first, other := newNSEC3Records(wire(t, "z."), newBudget(Limits{}.withDefaults())), good(), good()
+				first.Iterations, other.Iterations = 0, 0
 				change(other)
-				z.add(wire(t, owner), good())
+				z.add(wire(t, owner), first)
 				z.add(wire(t, owner), other)
 				if match, cover, err := z.find(wire(t, "b.z.")); match != nil || cover != nil || err != nil {
 					t.Error(name, match, cover, err)
