@@ -4,6 +4,7 @@
 package filestore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -105,10 +106,7 @@ func Replace(path, temporary string, content ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	for _, piece := range content {
-		_, failed := f.Write(piece)
-		err = errors.Join(err, failed)
-	}
+	_, err = f.Write(bytes.Join(content, nil))
 	if err = errors.Join(err, current.sync(f), f.Close()); err == nil {
 		err = current.rename(temporary, path)
 	}

@@ -74,6 +74,13 @@ func TestReplace(t *testing.T) {
 	if err := Replace(path, filepath.Join(dir, "none", ".new"), []byte("c")); err == nil {
 		t.Error("written to no directory")
 	}
+	taken := t.TempDir()
+	if err := Replace(path, taken, []byte("c")); err == nil {
+		t.Error("written to a directory")
+	}
+	if _, err := os.Stat(taken); err != nil {
+		t.Error("what was in the place of the temporary file:", err)
+	}
 	if got, err := os.ReadFile(path); string(got) != "ab" || err != nil {
 		t.Errorf("%q %v", got, err)
 	}
