@@ -104,7 +104,7 @@ func TestParseKeys(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				k := good()
 				c.change(k)
-				keys, err := parseKeys([]dns.RR{k}, newBudget(Limits{}.withDefaults()))
+				keys, err := parseKeys([]dns.RR{&dns.A{}, k}, newBudget(Limits{}.withDefaults()))
 				if err != nil || len(keys) != c.want {
 					t.Error(keys, err)
 				}
@@ -155,6 +155,10 @@ func TestAnchors(t *testing.T) {
 		"reject-revoked-key":        {". IN DNSKEY 385 3 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
 		"reject-no-zone-key":        {". IN DNSKEY 1 3 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
 		"reject-unreadable-key":     {". IN DNSKEY 257 3 15 %%%", false},
+		"reject-other-protocol":     {". IN DNSKEY 257 2 15 " + base64.StdEncoding.EncodeToString(make([]byte, 32)), false},
+		"reject-garbage-after-ds":   {". IN DS 1 13 2 " + sum + "\nhello world", false},
+		"reject-useless-zone":       {". IN DS 1 13 2 " + sum + "\nexample. IN DS 1 13 1 " + sum[:40], false},
+		"reject-indented-generate":  {". IN DS 1 13 2 " + sum + "\n  $generate 1-2 a$ IN DS 20326 8 2 " + sum, false},
 		"reject-include":            {"$INCLUDE /etc/passwd", false},
 		"reject-generate":           {"$GENERATE 1-2 a$ IN DS 20326 8 2 " + sum + "\n. IN DS 20326 8 2 " + sum, false},
 		"accept-generate-in-words":  {"; no $GENERATE\n. IN DS 20326 8 2 " + sum, true},
@@ -210,10 +214,13 @@ func TestCanonicalDataOfDamagedRecords(t *testing.T) {
 		{dns.TypeMX, "0001" + "40" + strings.Repeat("41", 64) + "00", false},
 		{dns.TypeMX, "0001" + "3f" + strings.Repeat("41", 63) + "00", true},
 		{dns.TypeRP, "014100" + "00", true},
+		{dns.TypeSIG, strings.Repeat("00", 18) + "014100", true},
+		{dns.TypeSIG, strings.Repeat("00", 18) + "0141", false},
+		{65280, "", true},
 		{dns.TypeRP, "014100", false},
 	} {
 		record := &dns.RFC3597{Hdr: dns.RR_Header{Name: "x.", Rrtype: c.rrtype, Class: dns.ClassINET}, Rdata: c.rdata}
-		if data, err := canonicalData(record); (err == nil) != c.ok {
+		if data, err := canonicalData(record); (err == nil) != c.ok || c.ok && len(data) != len(c.rdata)/2 {
 			t.Errorf("%s %s: %x, %v", dns.Type(c.rrtype), c.rdata, data, err)
 		}
 	}

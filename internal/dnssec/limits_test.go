@@ -2,6 +2,7 @@ package dnssec
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap/internal/limitdoc"
 )
@@ -23,6 +24,25 @@ func TestBudgetEnds(t *testing.T) {
 		over, ok := c.spend().(*BudgetError)
 		if !ok || over.What != what || over.Limit != c.units || over.Hostile() {
 			t.Errorf("%s: %+v", what, over)
+		}
+	}
+}
+
+// TestLeft: an answer that is kept grows older, by whole seconds.
+func TestLeft(t *testing.T) {
+	now := time.Unix(1.7e9, 0)
+	for name, c := range map[string]struct {
+		until time.Time
+		want  time.Duration
+	}{
+		"not-kept": {time.Time{}, 10 * time.Second},
+		"new":      {now.Add(10 * time.Second), 10 * time.Second},
+		"older":    {now.Add(3900 * time.Millisecond), 3 * time.Second},
+		"over":     {now.Add(-time.Second), 0},
+		"longer":   {now.Add(time.Minute), 10 * time.Second},
+	} {
+		if got := (answer{&Result{TTL: 10 * time.Second}, c.until}).left(now); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

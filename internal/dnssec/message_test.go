@@ -2,7 +2,9 @@ package dnssec
 
 import (
 	"encoding/binary"
+	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +75,19 @@ func TestUnpackHeader(t *testing.T) {
 	if m, err := unpack(header[:11]); err == nil || !strings.Contains(err.Error(), "too short") {
 		t.Error(m, err)
 	}
+	unreadable := append([]byte{7: 1, 11: 0}, 0xff, 0xff)
+	if m, err := unpack(unreadable); err == nil || !strings.Contains(err.Error(), "cannot be read") || errors.Unwrap(err) == nil {
+		t.Error(m, err)
+	}
+	for section := 6; section < 12; section += 2 {
+		for records, want := range map[uint16]string{maxRecords: "breaks off", maxRecords + 1: "more than 256 records"} {
+			announcing := make([]byte, 12)
+			binary.BigEndian.PutUint16(announcing[section:], records)
+			if m, err := unpack(announcing); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%d records at %d: %v, %v", records, section, m, err)
+			}
+		}
+	}
 }
 
 // TestBrokenOff: a message that ends between two records is refused, not read as a smaller set.
@@ -104,6 +119,127 @@ func TestBrokenOff(t *testing.T) {
 			}
 		})
 	})
+}
+
+// parsed returns records of a zone file.
+func parsed(t *testing.T, lines ...string) (rrs []dns.RR) {
+	t.Helper()
+	for _, line := range lines {
+		rr, err := dns.NewRR(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rrs = append(rrs, rr)
+	}
+	return rrs
+}
+
+// TestHasDNSSEC: which records show that an upstream passes DNSSEC data on.
+func TestHasDNSSEC(t *testing.T) {
+	for line, want := range map[string]bool{
+		"z. IN A 192.0.2.1": false, "z. IN SOA a. b. 1 2 3 4 5": false, "z. IN DNSKEY 257 3 15 AAAA": false,
+		"z. IN NSEC a.z. A": true, "z. IN DS 1 13 2 00": true, strings.Repeat("0", 32) + ".z. IN NSEC3 1 0 0 - " + strings.Repeat("0", 32) + " A": true,
+		"z. IN RRSIG A 15 1 60 20300101000000 20200101000000 1 z. AAAA": true,
+	} {
+		rrs := parsed(t, line)
+		for section, m := range map[string]*dns.Msg{"answer": {Answer: rrs}, "authority": {Ns: rrs}} {
+			if got := newMessage(m).hasDNSSEC(); got != want {
+				t.Errorf("%s in the %s section: %v", line, section, got)
+			}
+		}
+		if newMessage(&dns.Msg{Extra: rrs}).hasDNSSEC() {
+			t.Errorf("%s in the additional section", line)
+		}
+	}
+}
+
+// TestSOAOf: the zone around a name is the closest one that the section has a SOA of.
+func TestSOAOf(t *testing.T) {
+	soas := parsed(t, "z. IN SOA a. b. 1 2 3 4 5", "b.z. IN SOA a. b. 1 2 3 4 5", "c.z. IN SOA a. b. 1 2 3 4 5", "a.b.z. IN NS a.")
+	for n, want := range map[string]string{"a.b.z.": "b.z.", "b.z.": "b.z.", "d.z.": "z.", "y.": "", "b.zz.": ""} {
+		for range 2 {
+			slices.Reverse(soas)
+			set := newMessage(&dns.Msg{Ns: soas}).authority.soaOf(wire(t, n))
+			if (set != nil) != (want != "") || set != nil && set.owner != wire(t, want) {
+				t.Errorf("%s: %+v, want %s", n, set, want)
+			}
+		}
+	}
+}
+
+// TestUnsignedAbsence: without a SOA, only an empty reply is an absence.
+func TestUnsignedAbsence(t *testing.T) {
+	a, ns, txt := parsed(t, "z. IN A 192.0.2.1"), parsed(t, "z. IN NS a."), parsed(t, "z. IN TXT a")
+	soa := newMessage(&dns.Msg{Ns: parsed(t, "z. IN SOA a. b. 1 2 3 4 5")}).authority.order[0]
+	for name, c := range map[string]struct {
+		m   dns.Msg
+		soa *recordSet
+		ok  bool
+	}{
+		"accept-empty":         {dns.Msg{}, nil, true},
+		"accept-other-records": {dns.Msg{Ns: txt}, nil, true},
+		"accept-soa":           {dns.Msg{Answer: a, Ns: ns}, soa, true},
+		"reject-referral":      {dns.Msg{Ns: append(txt, ns...)}, nil, false},
+		"reject-other-answer":  {dns.Msg{Answer: a}, nil, false},
+	} {
+		if err := newMessage(&c.m).checkAbsence(c.soa); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAliases: where a name leads, by a CNAME or by the closest DNAME above it.
+func TestAliases(t *testing.T) {
+	const signed = "a.d.z. IN RRSIG CNAME 15 1 60 20300101000000 20200101000000 1 z. AAAA"
+	long := strings.Repeat("b.", 100)
+	for name, c := range map[string]struct {
+		lines     []string
+		name      string
+		target    string // "": no alias
+		malformed bool
+	}{
+		"accept-cname":                  {[]string{"a.z. IN CNAME B.y."}, "a.z.", "b.y.", false},
+		"accept-cname-twice":            {[]string{"a.z. IN CNAME b.y.", "a.z. IN CNAME B.y."}, "a.z.", "b.y.", false},
+		"accept-dname":                  {[]string{"d.z. IN DNAME y."}, "a.d.z.", "a.y.", false},
+		"accept-closest-dname":          {[]string{"z. IN DNAME x.", "d.z. IN DNAME y."}, "a.d.z.", "a.y.", false},
+		"accept-dname-next-to-its-help": {[]string{"d.z. IN DNAME y.", "a.d.z. IN CNAME b.x."}, "a.d.z.", "a.y.", false},
+		"accept-signed-cname-below-it":  {[]string{"d.z. IN DNAME y.", "a.d.z. IN CNAME b.x.", signed}, "a.d.z.", "b.x.", false},
+		"accept-dname-of-the-root":      {[]string{". IN DNAME y."}, "a.", "a.y.", false},
+		"accept-longest-target":         {[]string{"d.z. IN DNAME " + long}, strings.Repeat("a.", 27) + "d.z.", strings.Repeat("a.", 27) + long, false},
+		"reject-longer-target":          {[]string{"d.z. IN DNAME " + long}, strings.Repeat("a.", 28) + "d.z.", "", true},
+		"reject-dname-at-the-name":      {[]string{"d.z. IN DNAME y."}, "d.z.", "", false},
+		"reject-two-targets":            {[]string{"a.z. IN CNAME b.y.", "a.z. IN CNAME c.y."}, "a.z.", "", true},
+		"reject-two-targets-of-dname":   {[]string{"d.z. IN DNAME y.", "d.z. IN DNAME x."}, "a.d.z.", "", true},
+		"reject-nothing":                {nil, "a.z.", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newMessage(&dns.Msg{Answer: parsed(t, c.lines...)}).answer
+			link, err := s.aliasOf(wire(t, c.name))
+			if (err != nil) != c.malformed || (link != nil) != (c.target != "") || link != nil && link.target != wire(t, c.target) {
+				t.Fatalf("%+v, %v", link, err)
+			}
+			if link == nil {
+				return
+			}
+			sent := s.find(wire(t, c.name), dns.TypeCNAME)
+			if set := link.cname(wire(t, c.name)); link.set.rrtype == dns.TypeCNAME && set != sent ||
+				link.set.rrtype == dns.TypeDNAME && (set == sent || set.ttl != link.set.ttl || set.rrs[0].String() != parsed(t, c.name+" CNAME "+c.target)[0].String()) {
+				t.Errorf("%+v", set)
+			}
+		})
+	}
+}
+
+// TestLeastTTL: a set lives as long as its record with the least TTL.
+func TestLeastTTL(t *testing.T) {
+	rrs := parsed(t, "z. 60 IN A 192.0.2.1", "z. 30 IN A 192.0.2.2", "z. 90 IN A 192.0.2.3")
+	for range 2 {
+		slices.Reverse(rrs)
+		set := newMessage(&dns.Msg{Answer: rrs}).answer.find("\x01z\x00", dns.TypeA)
+		if set == nil || set.ttl != 30 || len(set.rrs) != 3 {
+			t.Errorf("%+v", set)
+		}
+	}
 }
 
 // TestSections: what counts as part of an answer at all.
