@@ -330,7 +330,7 @@ func (g *generator) arguments(c *ast.CallExpr) {
 		return ok
 	}
 	switch g.text(c.Fun.Pos(), c.Fun.End()) {
-	case "min", "max", "bytes.Equal", "maps.Equal", "slices.Equal", "strings.EqualFold":
+	case "min", "max", "bytes.Equal", "maps.Equal", "slices.Equal", "strings.EqualFold", "unicode.In":
 		return // their order has no meaning
 	}
 	for i := 1; i < len(c.Args); i++ {

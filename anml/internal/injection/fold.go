@@ -16,6 +16,8 @@ func Fold(text string) string {
 		switch {
 		case r >= 0xE0020 && r <= 0xE007E:
 			return r - 0xE0000
+		case r == '’' || r == '`' || r == '´': // before it is decomposed into a blank and a mark
+			return '\''
 		case r == '\n' || r == '\t':
 			return r
 		case Invisible(r):
@@ -24,11 +26,9 @@ func Fold(text string) string {
 		return r
 	}, strings.ToValidUTF8(text, " "))
 	text = strings.Map(func(r rune) rune {
-		switch {
+		switch r = unicode.ToLower(r); {
 		case unicode.Is(unicode.Mn, r):
 			return -1
-		case r == '’' || r == '`' || r == '´':
-			return '\''
 		case r == 'ß':
 			return 's'
 		case r == 'ı':
@@ -40,7 +40,7 @@ func Fold(text string) string {
 		case r == 'đ':
 			return 'd'
 		}
-		return unicode.ToLower(r)
+		return r
 	}, norm.NFKD.String(text))
 	return contractions.Replace(mapWords(norm.NFC.String(text), unicode.IsLetter, unmix))
 }
@@ -53,11 +53,8 @@ func Invisible(r rune) bool {
 	if r < 0x80 {
 		return r < ' ' || r == 0x7F
 	}
-	switch r {
-	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x3164, 0xFFA0, 0x2800:
-		return true
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector) || r == utf8.RuneError
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point) || r == 0x2800 || r == utf8.RuneError
 }
 
 // mapWords applies a function to each run of characters of which part holds.
