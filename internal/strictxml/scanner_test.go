@@ -295,7 +295,7 @@ func TestLimits(t *testing.T) {
 				if err := read(c.n); err != nil {
 					t.Errorf("stream %t: at the limit: %v", stream, err)
 				}
-				if err := read(c.n + 1); !hasCode(err, CodeLimit) {
+				if err := read(c.n + 1); !hasCode(err, CodeLimit) || strings.Contains(err.Error(), "tokens") != (c.name == "tokens") {
 					t.Errorf("stream %t: beyond the limit: %v", stream, err)
 				}
 			}

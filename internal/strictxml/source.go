@@ -1,7 +1,6 @@
 package strictxml
 
 import (
-	"errors"
 	"io"
 	"strings"
 	"unicode/utf16"
@@ -81,10 +80,12 @@ func (s *source) fill(keep, limit int) error {
 	if !s.sniffed {
 		s.sniff(raw)
 	}
-	return s.take(raw, last)
+	s.take(raw, last)
+	return nil
 }
 
-// readFull is io.ReadFull. It returns an error for a reader that repeatedly returns no bytes.
+// readFull is io.ReadFull. It returns an error for a reader that repeatedly returns no bytes, and
+// one that a reader returns with the last bytes.
 func readFull(r io.Reader, buf []byte) (n int, err error) {
 	for idle := 0; n < len(buf) && err == nil; idle++ {
 		var more int
@@ -96,14 +97,11 @@ func readFull(r io.Reader, buf []byte) (n int, err error) {
 			err = io.ErrNoProgress
 		}
 	}
-	if n == len(buf) {
-		err = nil
-	}
 	return n, err
 }
 
 // take appends bytes to the window.
-func (s *source) take(raw []byte, last bool) error {
+func (s *source) take(raw []byte, last bool) {
 	old := len(s.src)
 	if s.utf16 != nil {
 		text, rest, ok := s.utf16.decode([]byte(s.src), raw)
@@ -113,7 +111,7 @@ func (s *source) take(raw []byte, last bool) error {
 			s.more = false
 			s.srcErr = bad(len(s.src), CodeEncoding, "the bytes are not valid UTF-16")
 		}
-		return nil
+		return
 	}
 	cut := len(raw)
 	if !last {
@@ -122,10 +120,6 @@ func (s *source) take(raw []byte, last bool) error {
 	s.pending = append(s.pending[:0], raw[cut:]...)
 	s.src += string(raw[:cut])
 	s.check(old)
-	if s.srcErr != nil && s.readErr == nil {
-		s.more = false
-	}
-	return nil
 }
 
 // partial returns the number of bytes at the end of b that begin an incomplete character.
@@ -142,7 +136,7 @@ func partial(b []byte) int {
 	return 0
 }
 
-// check cuts the window at the first invalid byte from index old on.
+// check cuts the window at the first invalid byte from index old on. Nothing is read behind it.
 func (s *source) check(old int) {
 	text := s.src[old:]
 	valid := len(text)
@@ -164,7 +158,7 @@ func (s *source) check(old int) {
 	if valid == len(text) {
 		return
 	}
-	s.src = s.src[:old+valid]
+	s.src, s.more = s.src[:old+valid], false
 	s.srcErr = bad(len(s.src), CodeEncoding, "the bytes are not valid %s", s.charsetName())
 }
 
@@ -177,16 +171,9 @@ func (s *source) charsetName() string {
 
 // slide drops the first n bytes of the window and counts their lines.
 func (s *source) slide(n int) {
-	if n == 0 {
-		return
-	}
 	s.lines, s.lineAt, s.cr = countLines(s.src[:n], s.base, s.lines, s.lineAt, s.cr)
 	s.src = s.src[n:]
 	s.base += n
-	var f *fault
-	if errors.As(s.srcErr, &f) {
-		f.at -= n
-	}
 }
 
 // place returns line and column of an index of the window.

@@ -1,9 +1,11 @@
 package strictxml
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -106,6 +108,77 @@ func TestWindowEdges(t *testing.T) {
 			got, gotErr := render(NewReader(strings.NewReader(whole), Options{}))
 			if got != want || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
 				t.Errorf("%q, window of %d bytes:\n%s, %v\nwant\n%s, %v", doc, k, got, gotErr, want, wantErr)
+			}
+		}
+	}
+}
+
+// TestInvalidBytes: a stream is read to its first invalid byte, however much follows. In memory,
+// such a document is refused before its first token.
+func TestInvalidBytes(t *testing.T) {
+	read := func(s *Scanner) string {
+		var b strings.Builder
+		for {
+			tok, err := s.Next()
+			if err != nil {
+				return b.String() + err.Error()
+			}
+			fmt.Fprintf(&b, "%s %d, ", tok.Kind, len(tok.Text))
+		}
+	}
+	const begin = "<a>\n<b/>"
+	pairs := "<a>" + strings.Repeat("\U0001F600", firstWindow) + "<b/>"
+	for name, c := range map[string]struct {
+		doc                              []byte
+		charset, tokens, place, encoding string
+	}{
+		"UTF-8":                     {[]byte(begin + "\xff"), "", "text 1, ", "2:5", "UTF-8"},
+		"US-ASCII":                  {[]byte(begin + "\u00e9"), "us-ascii", "text 1, ", "2:5", "US-ASCII"},
+		"US-ASCII in a later read":  {[]byte("<a>" + strings.Repeat("x", firstWindow) + "<b/>\u00e9"), "us-ascii", "text 4096, ", "1:4104", "US-ASCII"},
+		"UTF-16, a lone surrogate":  {append(utf16Bytes(begin, false, true), 0, 0xDC, 'x', 0), "", "text 1, ", "2:5", "UTF-16"},
+		"UTF-16, half a pair":       {append(utf16Bytes(begin, false, true), 0x3D, 0xD8, 'x', 0), "", "text 1, ", "2:5", "UTF-16"},
+		"UTF-16, split between two": {append(utf16Bytes(pairs, true, true), 0xDC, 0, 0, 'x'), "", "text 16384, ", "1:16392", "UTF-16"},
+	} {
+		want := c.place + ": the bytes are not valid " + c.encoding + " (encoding)"
+		for _, more := range []string{"", "<b/></a>", strings.Repeat("y ", firstWindow) + "<c/></a>"} {
+			doc := slices.Concat(c.doc, []byte(more))
+			if got := read(NewBytes(doc, Options{Charset: c.charset})); !strings.HasSuffix(got, want) {
+				t.Errorf("%s, %d bytes more, in memory: got %s, want %s", name, len(more), got, want)
+			}
+			tokens := "start tag 0, " + c.tokens + "start tag 0, end tag 0, "
+			if got := read(NewReader(bytes.NewReader(doc), Options{Charset: c.charset})); got != tokens+want {
+				t.Errorf("%s, %d bytes more, as a stream: got %s, want %s", name, len(more), got, tokens+want)
+			}
+		}
+	}
+	for _, doc := range []string{"\xFF\xFE<\x00a\x00>\x00\x3D\xD8", "\xFF\xFE<\x00a\x00>\x00\x3D\xD8\x00"} { // half a pair at the end
+		if got := read(NewBytes([]byte(doc), Options{})); !strings.HasSuffix(got, "1:4: the bytes are not valid UTF-16 (encoding)") {
+			t.Errorf("%q: %s", doc, got)
+		}
+	}
+}
+
+// TestReadFull: what a reader returns with its last bytes counts.
+func TestReadFull(t *testing.T) {
+	doc := "<a>" + strings.Repeat("x", firstWindow-len("<a></a>")) + "</a>"
+	if _, err := render(NewReader(iotest.DataErrReader(strings.NewReader(doc)), Options{})); err != nil {
+		t.Error(err)
+	}
+	broken := errors.New("cable cut")
+	failing := iotest.DataErrReader(io.MultiReader(strings.NewReader(doc[:len(doc)-1]+" "), iotest.ErrReader(broken)))
+	if _, err := render(NewReader(failing, Options{})); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+// TestLines counts blank lines, of which each block of the index begins with one.
+func TestLines(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\r\n", "x\n"} {
+		text := strings.Repeat(end, 3*lineBlock)
+		index := NewLines(text)
+		for at := 0; at <= len(text); at += len(end) {
+			if line, column := index.At(at); line != at/len(end)+1 || column != 1 {
+				t.Fatalf("%q: offset %d is at %d:%d", end, at, line, column)
 			}
 		}
 	}
