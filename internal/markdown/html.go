@@ -45,7 +45,7 @@ func htmlKind(rest string) int {
 	}
 	size := tagName(name)
 	after := name[size:]
-	name = strings.ToLower(name[:min(size, len("blockquote"))])
+	name = strings.ToLower(name[:min(size, len("blockquote")+1)]) // no longer name is listed
 	ends := after == "" || after[0] == ' ' || after[0] == '\t' || after[0] == '>'
 	switch {
 	case !closing && rawTags()[name] && ends:
@@ -76,7 +76,7 @@ func endsHTML(kind int, line string) bool {
 				return false
 			}
 			line = line[at+2:]
-			if size := tagName(line); size < len(line) && line[size] == '>' && rawTags()[strings.ToLower(line[:min(size, len("textarea"))])] {
+			if size := tagName(line); size < len(line) && line[size] == '>' && rawTags()[strings.ToLower(line[:min(size, len("textarea")+1)])] {
 				return true
 			}
 		}

@@ -23,6 +23,121 @@ func read(text string) string {
 	return b.String()
 }
 
+// outline lists the blocks of a text with their places and, of prose, the items, and the
+// definitions that links refer to.
+func outline(text string) string {
+	var parts []string
+	reader := markdown.NewReader(text)
+	markdown.Blocks(text, func(b *markdown.Block) bool {
+		part := fmt.Sprintf("%d-%d", b.Start, b.End)
+		switch b.Kind {
+		case markdown.Code:
+			part += fmt.Sprintf(" code %q", b.Text(text))
+			if b.Info != "" {
+				part += fmt.Sprintf(" of %q", b.Info)
+			}
+		case markdown.HTML:
+			part += fmt.Sprintf(" html %q", b.Text(text))
+		default:
+			reader.Items(b, func(i markdown.Item) {
+				part += fmt.Sprintf(" %d:%s%q", i.Start, []string{"", "code ", "tag ", "link ", "define "}[i.Kind], i.Text)
+				if i.Label != "" {
+					part += fmt.Sprintf(" as %q", i.Label)
+				}
+				if i.Title != "" {
+					part += fmt.Sprintf(" titled %q", i.Title)
+				}
+			})
+		}
+		parts = append(parts, part)
+		return true
+	})
+	for _, d := range reader.Definitions() {
+		if d.Used {
+			parts = append(parts, fmt.Sprintf("uses %d", d.Start))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func check(t *testing.T, outlines map[string]string) {
+	t.Helper()
+	for text, want := range outlines {
+		if got := outline(text); got != want {
+			t.Errorf("%q:\ngot  %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// TestNesting: a text with 32 containers in each other is code from there on.
+func TestNesting(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"31 quotes": {strings.Repeat(">", 31) + " a\n\nb", `0-34 32:"a"; 35-36 35:"b"`},
+		"32 quotes": {strings.Repeat(">", 32) + " a\n\nb", `0-37 code "a\n\nb"`},
+		"32 items":  {strings.Repeat("- ", 32) + "a\n\nb", `0-68 code "a\n\nb"`},
+	} {
+		if got := outline(c.text); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestStop: nothing is read after yield has returned false.
+func TestStop(t *testing.T) {
+	for text, want := range map[string]int{"a\n\nb\n\nc": 2, "# a\n# b\n# c": 2, "```\n```\n    b\n\nc": 2, "a": 1, "": 0} {
+		calls := 0
+		markdown.Blocks(text, func(*markdown.Block) bool { calls++; return calls < 2 })
+		if calls != want {
+			t.Errorf("%q: %d blocks, want %d", text, calls, want)
+		}
+	}
+}
+
+// TestLongLabels: a label of more than 999 bytes is none.
+func TestLongLabels(t *testing.T) {
+	for length, want := range map[int]int{999: 1, 1000: 0} {
+		label := strings.Repeat("a", length)
+		reader := markdown.NewReader("[" + label + "]: b")
+		if n := len(reader.Definitions()); n != want {
+			t.Errorf("%d bytes: %d definitions", length, n)
+		}
+		for _, link := range []string{"[x][" + label + "]", "[" + label + "]", "[" + label + "][]"} {
+			text := "[" + label[1:] + "]: b\n[" + label + "]: c\n\n" + link
+			if got := strings.HasSuffix(outline(text), fmt.Sprintf("uses %d", 2*length+9)); got != (want == 1) {
+				t.Errorf("%d bytes, %.3s: a link: %t", length, link, got)
+			}
+		}
+	}
+}
+
+// TestManyDefinitions: further definitions than 10,000 do not count.
+func TestManyDefinitions(t *testing.T) {
+	var b strings.Builder
+	for i := range 10_001 {
+		fmt.Fprintf(&b, "[%d]: b\n\n", i)
+	}
+	if n := len(markdown.NewReader(b.String()).Definitions()); n != 10_000 {
+		t.Errorf("%d definitions", n)
+	}
+}
+
+func TestUnescape(t *testing.T) {
+	for text, want := range map[string]string{
+		"a": "a", "": "", `\`: `\`, `\\`: `\`, `\a\é`: `\a\é`, `\&amp;`: "&amp;", "&": "&", "&;": "&;", "&a;": "&a;",
+		"&amp;lt;": "&lt;", "&amp": "&amp", "&copy;&copy": "©&copy", "&nosuch;": "&nosuch;", "&copyx;": "&copyx;", "&lt;&gt;": "<>",
+		"&#65;&#x41;&#X41;": "AAA", "&#;": "&#;", "&#x;": "&#x;", "&#a;": "&#a;", "&#xg;": "&#xg;", "&#x 1;": "&#x 1;",
+		"&#1114111;": "\U0010FFFF", "&#1114112;": "\uFFFD", "&#9999999;": "\uFFFD", "&#00000065;": "&#00000065;", "&#0000065;": "A",
+		"&#x10FFFF;": "\U0010FFFF", "&#x110000;": "\uFFFD", "&#x000041;": "A", "&#x0000041;": "&#x0000041;",
+		"&#0;": "\uFFFD", "&#x0;": "\uFFFD", "&#xD800;": "\uFFFD", "&CounterClockwiseContourIntegral;": "∳", "&semi;": ";",
+		"&" + strings.Repeat("a", 60) + "&amp;":   "&" + strings.Repeat("a", 60) + "&",
+		`\!\/\:\@\[\` + "\\`" + `\{\~\0\9\A\Z\z `: `!/:@[` + "\\`" + `{~\0\9\A\Z\z `,
+	} {
+		if got := markdown.Unescape(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nested", "> - ```a&#98; c\n>   x\n>\n>   y\n", "1 \"ab c\" \"x\\n\\ny\\n\"\n"},

@@ -19,6 +19,14 @@ func TestIsolate(t *testing.T) {
 		{"invalid-byte-outside", `as "` + hebrew + `\x{FF}` + hebrew + `"`, `as "<` + hebrew + `>\x{FF}<` + hebrew + `>"`},
 		{"quotation-mark-inside", `as "` + hebrew + `\"x` + "\u05dc" + `"`, `as "<` + hebrew + `\"x` + "\u05dc" + `>"`},
 		{"word-of-ours", `to ` + hebrew + `.example now`, `to <` + hebrew + `.example> now`},
+		{"quotation-first", `"` + hebrew + ` a" now`, `"<` + hebrew + ` a>" now`},
+		{"empty-quotation", `"", ` + hebrew + `, "" "` + hebrew + `"`, `"", <` + hebrew + `,> "" "<` + hebrew + `>"`},
+		{"one-letter", `as "` + "\u05e9" + `"`, `as "<` + "\u05e9" + `>"`},
+		{"escape-first", `as "\u{1B}` + hebrew + `"`, `as "\u{1B}<` + hebrew + `>"`},
+		{"two-escapes", `as "` + hebrew + `\u{1B}\x{FF}` + hebrew + `"`, `as "<` + hebrew + `>\u{1B}\x{FF}<` + hebrew + `>"`},
+		{"backslash", `as "` + hebrew + `\\u{1B}` + hebrew + `"`, `as "<` + hebrew + `\\u{1B}` + hebrew + `>"`},
+		{"escape-after-backslash", `as "` + hebrew + `\\\u{1B}` + hebrew + `"`, `as "<` + hebrew + `\\>\u{1B}<` + hebrew + `>"`},
+		{"escape-in-an-escape", `as "\u{\u{1B}` + hebrew + `"`, `as "\u{\u{1B}<` + hebrew + `>"`},
 		{"unfinished", `as "` + hebrew, `as "<` + hebrew + `>`},
 	} {
 		want := strings.NewReplacer("<", isolate, ">", endOfIt).Replace(c.want)
@@ -55,6 +63,7 @@ func TestIsolateRow(t *testing.T) {
 		"right-to-left":              {"| " + hebrew, "| <" + hebrew + ">"},
 		"continued":                  {": a " + hebrew, ": <a " + hebrew + ">"},
 		"left-to-right":              {"| abc", "| abc"},
+		"after-an-invalid-byte":      {"| \xff\u05e9", "| <\xff\u05e9>"},
 		"quotation-mark-in-the-text": {`| a" ` + hebrew, `| <a" ` + hebrew + ">"},
 	} {
 		t.Run("O24/accept-"+name, func(t *testing.T) {

@@ -42,6 +42,18 @@ func TestParseHeader(t *testing.T) {
 		`a "x, <q>; rel=z", <b>; rel=y`:     "b|y|",
 		`a "x\", <q>; rel=z", <b>; rel=y`:   "b|y|",
 		`a "x\\", <b>; rel=y`:               "b|y|",
+		`a\, <b>; rel=y`:                    "b|y|",
+		`ab <q>, <b>; rel=y`:                "b|y|",
+		`a`:                                 "",
+		`<a`:                                "",
+		`<a; rel="x"`:                       "",
+		`<a>; rel`:                          "a||",
+		`<a>; rel=`:                         "a||",
+		`<a>; rel; type=y`:                  "a||y",
+		`<a>; rel=, <b>; rel=y`:             "a|| b|y|",
+		`<a> ; rel=x`:                       "a|x|",
+		`<a>; type=t; type=u; rel=x`:        "a|x|t",
+		`<a>; anchor="#a"; anchor="#b"`:     "a|||#a",
 	} {
 		var got []string
 		for _, l := range weblink.ParseHeader([]string{header}) {
@@ -103,6 +115,12 @@ func TestParseHead(t *testing.T) {
 		link + "text<link href=/b>",
 		link + "<svg><link href=/b></svg>",
 		link + "<link rel=alternate>",
+		"</title>" + link,
+		"<template></p><link href=/t></template>" + link,
+		"<noscript><template></noscript>" + link,
+		"<noscript><noscript></noscript>" + link,
+		link + "</x-y><link href=/b>",
+		link + "</p><link href=/b>",
 	} {
 		if got := weblink.ParseHead([]byte(page)); !reflect.DeepEqual(got, found) {
 			t.Errorf("%s: %+v", page, got)

@@ -11,9 +11,10 @@ func TestWords(t *testing.T) {
 		"":                 "",
 		"two words":        "two words",
 		"a2 2a 24/7":       "a2 2a 24 7",
-		"का, की":           "का की",           // vowel signs belong to the word
-		"ab中文c":            "ab 中 文 c",        // no blanks in Chinese
-		"メール ไทย":          "メ ー ル ไ ท ย",     // nor in Japanese and Thai
+		"का, की":           "का की",       // vowel signs belong to the word
+		"ab中文c":            "ab 中 文 c",    // no blanks in Chinese
+		"メール ไทย":          "メ ー ル ไ ท ย", // nor in Japanese and Thai
+		"えーーと":             "え ー ー と",
 		"한국어 say":          "한국어 say",         // but in Korean
 		"one. two":         "one . . . . two", // the end of a sentence
 		"one!? two。":       "one . . . . two . . . .",

@@ -117,6 +117,7 @@ func TestDecodings(t *testing.T) {
 		"hexadecimal bytes":            {"00 01 02 03 04 05 06 07", ""},
 		"HTML":                         {"&#105;t", "it"},
 		"percent":                      {"%69t", "it"},
+		"percent on two lines":         {"%69t\nnow\tthen", "it\nnow\tthen"},
 		"percent sign":                 {"100 % it", ""},
 		"backslash u":                  {`\u0069t`, "it"},
 		"backslash u in braces":        {`\u{69}t \u{1F600}`, "it \U0001F600"},
