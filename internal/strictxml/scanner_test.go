@@ -51,6 +51,7 @@ func render1(n Name) string {
 func TestAccepts(t *testing.T) {
 	for _, c := range []struct{ name, doc, want string }{
 		{"empty element", `<a/>`, `<a> </a>`},
+		{"space around the sign", "<a b\t=\n'1'/>", `<a b="1"> </a>`},
 		{"attributes", `<a b="1" c='"2"' />`, `<a b="1" c="\"2\""> </a>`},
 		{"text and references", "<a>x &lt;&amp;&gt;&quot;&apos; &#65;&#x41;</a >", `<a> text:"x <&>\"' AA" </a>`},
 		{"line ends", "<a>1\r\n2\r3\n4&#13;</a>", `<a> text:"1\n2\n3\n4\r" </a>`},
@@ -63,6 +64,8 @@ func TestAccepts(t *testing.T) {
 		{"declaration", `<?xml version='1.0' encoding="utf-8" standalone = "yes" ?>` + "\n<a/>\n", `<a> </a>`},
 		{"namespaces", `<p:a xmlns:p="u" xmlns="d" p:x="1" x="2"><b/><c xmlns=""/><p:d xmlns:p="v"/><p:e/></p:a>`,
 			`<{u}a {u}x="1" x="2"> <{d}b> </{d}b> <c> </c> <{v}d> </{v}d> <{u}e> </{u}e> </{u}a>`},
+		{"default namespace within another", `<a xmlns="u"><b xmlns="v"/><c/></a>`, `<{u}a> <{v}b> </{v}b> <{u}c> </{u}c> </{u}a>`},
+		{"xml prefix undeclared", `<a xml:lang="en"/>`, `<a {http://www.w3.org/XML/1998/namespace}lang="en"> </a>`},
 		{"xml prefix", `<a xml:lang="en" xmlns:xml="http://www.w3.org/XML/1998/namespace"/>`, `<a {http://www.w3.org/XML/1998/namespace}lang="en"> </a>`},
 		{"names beyond ASCII", `<é·à-1.2 ñ="ö"/>`, `<é·à-1.2 ñ="ö"> </é·à-1.2>`},
 		{"brackets in text", `<a>]] ]> ]</a>`, `<a> text:"]] ]> ]" </a>`},

@@ -98,7 +98,7 @@ func TestWindowEdges(t *testing.T) {
 	for _, doc := range []string{
 		`<!DOCTYPE a:b PUBLIC "p" 's' [<!-- x --><?p q?> <!ENTITY % e "]>'">%e;<!ELEMENT a ANY><!ATTLIST a b CDATA '>'><!NOTATION n SYSTEM "x">] ><a:b xmlns:a="u"/>`,
 		`<!DOCTYPE a SYSTEM "s"><!-- a - b --><?p q ?><?r?><é:à xmlns:é="ü" b='1' é:c="&amp;&#65;é" ></é:à >`,
-		"<a>x]] &lt; é\r\n<![CDATA[ ]] > ]]>\U0001F600\r<b c='1\r\n2' /></a >\r\n<!--z-->",
+		"<a>x]] &lt; é\r\n<![CDATA[ ]] > ]]>\U0001F600\r<b c = '1\r\n2' /></a >\r\n<!--z-->",
 		`<!DOCTYPE a><a></b>`, `<!DOCTYPE a[<!ELEMENTx>]><a/>`, `<!DOCTYPE a SYSTEM><a/>`, `<a><b c="1" c="2"/></a>`, `<a>&#x110000;</a>`, "<a>é\x01</a>", "<a>\xc3\x28</a>",
 		`<a b="1"c="2"/>`, `<a>]]></a>`, `<!DOCTYPE a[<!-- -- -->]><a/>`, `<a/><b/>`, `<?p/q?><a/>`,
 	} {

@@ -43,6 +43,8 @@ func TestParseHeader(t *testing.T) {
 		`a "x\", <q>; rel=z", <b>; rel=y`:   "b|y|",
 		`a "x\\", <b>; rel=y`:               "b|y|",
 		`a\, <b>; rel=y`:                    "b|y|",
+		`a,<b>; rel=y`:                      "b|y|",
+		`"a, <q>; rel=z", <b>; rel=y`:       "b|y|",
 		`ab <q>, <b>; rel=y`:                "b|y|",
 		`a`:                                 "",
 		`<a`:                                "",
