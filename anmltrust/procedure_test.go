@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -435,4 +436,33 @@ func recordDenied(code lookleap.Code, texts ...string) func(*testing.T) {
 		w.denied(code)
 		w.traffic(0, 0, 0)
 	}
+}
+
+// findRow returns a test of the decision table, where a row of the register says
+// the same.
+func findRow(t *testing.T, rows []rowTest, row, name string) func(*testing.T) {
+	t.Helper()
+	for _, r := range rows {
+		if r.row == row && r.name == name {
+			return r.test
+		}
+	}
+	t.Fatalf("no test of row %s is called %s", row, name)
+	return nil
+}
+
+func dnsRow(row, name string) func(*testing.T) {
+	return func(t *testing.T) { findRow(t, dnsRows, row, name)(t) }
+}
+
+func cacheRow(row, name string) func(*testing.T) {
+	return func(t *testing.T) { findRow(t, cacheRows, row, name)(t) }
+}
+
+func sourceRow(row, name string) func(*testing.T) {
+	return func(t *testing.T) { findRow(t, append(slices.Clone(queryRows), manifestRows...), row, name)(t) }
+}
+
+func sourceOrSeveral(row, name string) func(*testing.T) {
+	return func(t *testing.T) { findRow(t, severalRows, row, name)(t) }
 }

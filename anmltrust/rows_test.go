@@ -432,6 +432,9 @@ func TestRows(t *testing.T) {
 			w.granted(anmltrust.CodeQueryAuthorized)
 			w.traffic(1, 1, 0)
 		}},
+		{"F20", "reject-query", denial(queryOnly, anmltrust.CodeQuery429, status(429))},
+		{"F20", "reject-manifest", denial(manifestOnly, anmltrust.CodeManifest429, manifestStatus(429))},
+		{"F20", "reject-query-beside-a-manifest", denial(both, anmltrust.CodeQuery429, isSecure, status(429, "Retry-After", "120"))},
 		{"G01", "accept-joined", approval("", anmltrust.CodeListed, func(w *world) { w.dns.TXT("v=anml1; manifest=https://bra", "nd.example"+manifestPath) })},
 		{"G02", "reject-records-joined", denial("", anmltrust.CodeManifestHost, func(w *world) { w.setRecord("v=anml1; manifest=https://brand.exa.example", ".evil.example/t") })},
 		{"G10", "reject-subdomain", recordDenied(anmltrust.CodeManifestHost, "v=anml1;manifest=https://sub.brand.example/m")},
@@ -468,33 +471,4 @@ func TestRows(t *testing.T) {
 	} {
 		t.Run(c.id+"/"+c.name, c.test)
 	}
-}
-
-// findRow returns a test of the decision table, where a row of the register says
-// the same.
-func findRow(t *testing.T, rows []rowTest, row, name string) func(*testing.T) {
-	t.Helper()
-	for _, r := range rows {
-		if r.row == row && r.name == name {
-			return r.test
-		}
-	}
-	t.Fatalf("no test of row %s is called %s", row, name)
-	return nil
-}
-
-func dnsRow(row, name string) func(*testing.T) {
-	return func(t *testing.T) { findRow(t, dnsRows, row, name)(t) }
-}
-
-func cacheRow(row, name string) func(*testing.T) {
-	return func(t *testing.T) { findRow(t, cacheRows, row, name)(t) }
-}
-
-func sourceRow(row, name string) func(*testing.T) {
-	return func(t *testing.T) { findRow(t, append(slices.Clone(queryRows), manifestRows...), row, name)(t) }
-}
-
-func sourceOrSeveral(row, name string) func(*testing.T) {
-	return func(t *testing.T) { findRow(t, severalRows, row, name)(t) }
 }

@@ -77,7 +77,7 @@ func TestClosedConnection(t *testing.T) {
 		length int64
 		want   lookleap.Code
 	}{"accept-length-zero": {0, lookleap.CodeOK}, "reject-no-length": {-1, lookleap.CodeTruncated}} {
-		t.Run("F20/"+name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			_, err := do(t, fetcherFunc(func(r *http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Close: true, ContentLength: c.length, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 			}), new(fetch.Request), "https://shop.example/")
