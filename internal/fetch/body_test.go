@@ -427,20 +427,20 @@ func TestSmallestLimits(t *testing.T) {
 			t.Errorf("%q", resp.Body)
 		}
 	})
-	t.Run("F16/reject-any-header", func(t *testing.T) {
+	t.Run("reject-any-header", func(t *testing.T) {
 		n := lab.ForTest(t)
 		n.Site("shop.example").Body("/", "text/plain", "a")
 		if resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Header: 1}}, "https://shop.example/"); err == nil {
 			t.Errorf("%+v", resp)
 		}
 	})
-	t.Run("F17/reject-any-time", func(t *testing.T) {
+	t.Run("reject-any-time", func(t *testing.T) {
 		n := lab.ForTest(t)
 		n.Site("shop.example").Body("/", "text/plain", "a")
 		resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Time: 1}}, "https://shop.example/")
 		failure(t, resp, err, lookleap.CodeTimeout)
 	})
-	t.Run("F17/accept-the-slowest-rate", func(t *testing.T) {
+	t.Run("accept-the-slowest-rate", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			drip := fetcherFunc(func(r *http.Request) (*http.Response, error) {
 				reader, writer := io.Pipe()
