@@ -117,8 +117,8 @@ func TestDecide(t *testing.T) {
 		{"AGT-6-15/reject-ambiguity-before-the-spelling", []string{"/a/b%2Fc ALLOW"}, no(unlisted, "/x%2F/../a/b%2Fc", "/a/b%2Fc/..;/d")},
 		{"AGT-6-15/accept-unrelated", []string{"/admin DISALLOW"}, yes(unlisted, "/a//b", "/a;admin", "/x%2Fadmin", "/x/;y/z", "/100%25")},
 
-		{"AGT-6-16/accept-query", []string{"/search ALLOW"}, yes(allowed, "/search", "/search?q=a", "/search?q=/admin", "/search#f", "/search?q=%zz")},
-		{"AGT-6-16/reject-query", []string{"/search DISALLOW"}, no(disallowed, "/search", "/search?q=a", "/search?", "/search#f")},
+		{"AGT-6-16/accept-query", []string{"/search ALLOW"}, yes(allowed, "/search", "/search?q=a", "/search?q=/admin", "/search#f", "/search?q=%zz", "/search?a?b", "/search?q#f", "/search#f?q")},
+		{"AGT-6-16/reject-query", []string{"/search DISALLOW"}, no(disallowed, "/search", "/search?q=a", "/search?", "/search#f", "/search?a?b", "/search?q#f", "/search#f?q")},
 		{"AGT-6-18/accept-policy-file", []string{"/ DISALLOW"}, yes(CodePolicyFile, "/agents.txt", "/agents.txt?v=2", "/%61gents.txt", "/x/../agents.txt")},
 		{"AGT-6-18/reject-everything-else", []string{"/ DISALLOW"}, no(disallowed, "/", "/agents.txt/x", "//agents.txt", "/agents.txt;x", "/Agents.txt", "/a/agents.txt")},
 		{"AGT-6-18/accept-even-if-disallowed", []string{"/agents.txt DISALLOW", "/*.txt DISALLOW"}, yes(CodePolicyFile, "/agents.txt")},
