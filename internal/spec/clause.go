@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Clause is one of the things that a requirement expects, and the leaf tests that show it.
+// Clause is one of the things that a requirement or attack case expects, and the leaf tests that show it.
 type Clause struct {
 	Name   string   // a, b, …
 	Leaves []string // patterns of the names of leaf tests, such as reject-other-port or accept-*
@@ -18,7 +18,7 @@ type Clause struct {
 // clauseCell matches a clause in a cell of the column expected.
 var clauseCell = regexp.MustCompile(`^([a-z]) \[((?:accept|reject)[^\] ]*(?: (?:accept|reject)[^\] ]*)*)\] (\S.*)$`)
 
-// parseClauses splits the column expected. A row that is not split yet has none.
+// parseClauses splits the column expected. Free text has none.
 func parseClauses(expected string) ([]Clause, error) {
 	if !strings.HasPrefix(expected, "a [") {
 		return nil, nil
@@ -67,18 +67,4 @@ func leafOf(name, id string) string {
 		return steps[i+1]
 	}
 	return ""
-}
-
-// oneSide returns "accept" or "reject" if all tests of a row are of that side, and "" otherwise.
-func oneSide(tests []Test, id string) string {
-	side := ""
-	for _, test := range tests {
-		leaf := leafOf(test.Name, id)
-		this := leaf[:min(len(leaf), len("accept"))]
-		if side != "" && side != this {
-			return ""
-		}
-		side = this
-	}
-	return side
 }

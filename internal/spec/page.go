@@ -42,10 +42,8 @@ const intro = `# Conformance
 Each requirement of the documents that this module implements is a row with an id, and so is each attack case. The pages
 below show every row in our words, and the tests that show it.
 
-* **passed**: tests named by the id ran and passed. The command below the row runs them alone.
-* **by clause**: passed, and the row lists what it expects, with the tests that show each clause. The other rows that passed
-  are not split yet: their tests may show only a part of what the row expects. Where all tests of such a row accept, or all
-  refuse, the row says so.
+* **passed**: the row lists what it expects, clause by clause, with the tests that show it. They ran and passed, and no
+  other test of the id failed. The command below the row runs them alone.
 * **excluded**: nothing that this module does can show it, for the reason given.
 * **missing**: no test shows it yet.
 
@@ -61,19 +59,18 @@ These pages are generated from the results of the tests (see [CONTRIBUTING.md](.
 func (s *Spec) Pages(r *Results, nested []string) map[string][]byte {
 	pages := make(map[string][]byte)
 	summary := bytes.NewBufferString(intro)
-	summary.WriteString("| document | passed | by clause | excluded | missing |\n|---|--:|--:|--:|--:|\n")
-	total, byClause := make(map[Status]int), 0
+	summary.WriteString("| document | passed | excluded | missing |\n|---|--:|--:|--:|\n")
+	total := make(map[Status]int)
 	for _, page := range s.pages(r, nested) {
 		name := "conformance/" + page.name + ".md"
 		pages[name] = page.text.Bytes()
 		for status, n := range page.count {
 			total[status] += n
 		}
-		byClause += page.byClause
-		fmt.Fprintf(summary, "| [%s](%s) | %d | %d | %d | %d |\n", page.title, name, page.count[Passed],
-			page.byClause, page.count[Excluded], page.count[Missing])
+		fmt.Fprintf(summary, "| [%s](%s) | %d | %d | %d |\n", page.title, name, page.count[Passed],
+			page.count[Excluded], page.count[Missing])
 	}
-	fmt.Fprintf(summary, "| all | %d | %d | %d | %d |\n", total[Passed], byClause, total[Excluded], total[Missing])
+	fmt.Fprintf(summary, "| all | %d | %d | %d |\n", total[Passed], total[Excluded], total[Missing])
 	summary.WriteString(s.mutations)
 	pages["conformance.md"] = summary.Bytes()
 	return pages
@@ -93,7 +90,6 @@ type page struct {
 	name, title string
 	text        bytes.Buffer
 	count       map[Status]int
-	byClause    int // rows that passed and are split into clauses
 }
 
 func (p *page) counts() string {
@@ -103,7 +99,7 @@ func (p *page) counts() string {
 // entry is a row as a page shows it.
 type entry struct {
 	group, facts, text string
-	row                Requirement // of an attack case only its id
+	row                Requirement // of an attack case only its id and clauses
 }
 
 // pages returns one page for each register, and one for the attack cases.
@@ -119,7 +115,7 @@ func (s *Spec) pages(r *Results, nested []string) []*page {
 	}
 	var entries []entry
 	for _, attack := range s.Attacks {
-		entries = append(entries, entry{attack.Group, "attack", attack.Title, Requirement{ID: attack.ID}})
+		entries = append(entries, entry{attack.Group, "attack", attack.Title, attack.row()})
 	}
 	return append(pages, s.page("attacks", "Attack cases", entries, evidence, nested))
 }
@@ -169,11 +165,6 @@ func (s *Spec) page(name, title string, entries []entry, evidence map[string]*Ev
 			}
 			if behind != "" {
 				fmt.Fprintf(&body, "\n%s\n", behind)
-			}
-			if status == Passed && len(e.row.Clauses) > 0 {
-				p.byClause++
-			} else if side := oneSide(shown.passed(), id); side != "" && status == Passed && registerID.MatchString(id) {
-				fmt.Fprintf(&body, "\nNot split into clauses; all tests %s.\n", side)
 			}
 		}
 	}

@@ -17,22 +17,22 @@ func TestPages(t *testing.T) {
 	), []string{"examples/mcp"})
 	for name, wants := range map[string][]string{
 		"conformance.md": {
-			"\n| [RFC 8615, Well-Known URIs](conformance/wellknown.md) | 1 | 0 | 1 | 1 |\n",
-			"\n| [Domain-Verified Skills, draft-zzn-dvs-00](conformance/dvs.md) | 0 | 0 | 0 | 2 |\n",
-			"\n| [Attack cases](conformance/attacks.md) | 1 | 0 | 0 | 2 |\n| all | 2 | 0 | 1 | 5 |\n",
+			"\n| [RFC 8615, Well-Known URIs](conformance/wellknown.md) | 1 | 1 | 1 |\n",
+			"\n| [Domain-Verified Skills, draft-zzn-dvs-00](conformance/dvs.md) | 0 | 0 | 2 |\n",
+			"\n| [Attack cases](conformance/attacks.md) | 1 | 0 | 2 |\n| all | 2 | 1 | 5 |\n",
 		},
 		"conformance/wellknown.md": {
 			"# RFC 8615, Well-Known URIs\n\n1 passed, 1 excluded, 1 missing. [How to read this page](../conformance.md).\n\n## Section 1\n\n### WK-1-01\n",
-			"\n### WK-1-01\n\nMUST · agent · passed\n\none\n\n    go test ./wellknown -run '^TestURL$/^WK-1-01'\n\n`wellknown.TestURL`: `accept-https`, `reject|http'`\n",
+			"\n### WK-1-01\n\nMUST · agent · passed\n\none\n\n* a. x -> y (`accept*`)\n\n    go test ./wellknown -run '^TestURL$/^WK-1-01'\n\n`wellknown.TestURL`: `accept-https`, `reject|http'`\n",
 			"\n### WK-1-02\n\nDEF · implementation · excluded\n\ntwo\n\nnobody can tell\n",
-			"\n## Appendix A\n\n### WK-A-01\n\nSHOULD · service · missing\n\nthree | \"four\"\n",
+			"\n## Appendix A\n\n### WK-A-01\n\nSHOULD · service · missing\n\nthree | \"four\"\n\n* a. no (`reject`)\n",
 		},
 		"conformance/dvs.md": {
-			"\n## Section 3.1\n\n### DVS-3.1-04\n\nMUST NOT · agent · missing\n\nfour\n\nfails: `dvs.TestRoot`: `reject-port`\n\n### DVS-3.1-05\n",
+			"\n## Section 3.1\n\n### DVS-3.1-04\n\nMUST NOT · agent · missing\n\nfour\n\n* a. yes (`accept*`)\n\nfails: `dvs.TestRoot`: `reject-port`\n\n### DVS-3.1-05\n",
 		},
 		"conformance/attacks.md": {
-			"\n## URLs\n\n### A01\n\nattack · passed\n\nhosts\n\n    go test -C examples/mcp -run '^TestFetch$/^A01'\n    go test ./fetch -run '^TestFetch$/^A01'\n\n" +
-				"`examples/mcp.TestFetch`; `fetch.TestFetch`: `reject-host`\n\n### A02\n\nattack · missing\n\npaths\n\n## Fetching\n",
+			"\n## URLs\n\n### A01\n\nattack · passed\n\nhosts\n\n* a. no (`reject-host`)\n\n    go test -C examples/mcp -run '^TestFetch$/^A01'\n    go test ./fetch -run '^TestFetch$/^A01'\n\n" +
+				"`examples/mcp.TestFetch`; `fetch.TestFetch`: `reject-host`\n\n### A02\n\nattack · missing\n\npaths\n\n* a. no (`reject`)\n\n## Fetching\n",
 		},
 	} {
 		for _, want := range wants {

@@ -79,14 +79,6 @@ type Evidence struct {
 // holds reports whether the id is shown.
 func (e *Evidence) holds() bool { return e != nil && len(e.Passed) > 0 && len(e.Failed) == 0 }
 
-// passed returns the tests that passed.
-func (e *Evidence) passed() []Test {
-	if e == nil {
-		return nil
-	}
-	return e.Passed
-}
-
 // evidence collects what the tests say about each id in their names.
 func (r *Results) evidence() map[string]*Evidence {
 	parents := r.parents()

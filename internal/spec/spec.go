@@ -16,9 +16,9 @@ type Requirement struct {
 	Section  string   // of the document
 	Package  string   // that meets it, or NoPackage
 	Text     string   // what is demanded, in our words
-	Expected string   // outcome for an input; names of functions are illustrations
+	Expected string   // what follows: clauses, or free text in an excluded row
 	Ruling   string   // how an ambiguity was decided
-	Clauses  []Clause // of Expected; nil if the row is not split yet
+	Clauses  []Clause // of Expected; nil in an excluded row
 }
 
 // NoPackage is the package of requirements that no code of ours can meet.
@@ -33,10 +33,14 @@ type Register struct {
 
 // Attack is one attack case.
 type Attack struct {
-	ID    string // such as A01
-	Group string // what is attacked
-	Title string
+	ID      string // such as A01
+	Group   string // what is attacked
+	Title   string
+	Clauses []Clause // what happens to the attack
 }
+
+// row returns what decides whether tests show the attack case.
+func (a *Attack) row() Requirement { return Requirement{ID: a.ID, Clauses: a.Clauses} }
 
 // Spec is all that the module promises, and what it says about the promises.
 type Spec struct {
@@ -110,6 +114,11 @@ func load(files fs.FS) (*Spec, error) {
 	if err := s.loadExcluded(files, seen); err != nil {
 		return nil, err
 	}
+	for id, r := range seen {
+		if split := r.Clauses != nil; split == (s.Excluded[id] != "") {
+			return nil, fmt.Errorf("%s has clauses: %t; a row has them unless it is excluded", id, split)
+		}
+	}
 	return s, s.loadComplete(files)
 }
 
@@ -144,9 +153,14 @@ func (r *Requirement) validate() error {
 }
 
 func (s *Spec) loadAttacks(files fs.FS) error {
-	return readTable(files, "registers/attacks.tsv", "id group title", func(c []string) error {
-		a := Attack{ID: c[0], Group: c[1], Title: c[2]}
+	return readTable(files, "registers/attacks.tsv", "id group title expected", func(c []string) error {
+		clauses, err := parseClauses(c[3])
+		a := Attack{ID: c[0], Group: c[1], Title: c[2], Clauses: clauses}
 		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", a.ID, err)
+		case clauses == nil:
+			return fmt.Errorf("%s has no clauses", a.ID)
 		case !attackID.MatchString(a.ID) || a.Group == "" || a.Title == "":
 			return fmt.Errorf("%q is no attack case", a.ID)
 		case slices.ContainsFunc(s.Attacks, func(b Attack) bool { return a.ID == b.ID }):

@@ -36,17 +36,17 @@ func small() fstest.MapFS {
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{
 		"registers/wellknown.tsv": columns +
-			"WK-1-01\tMUST\tagent\t1\twellknown\tone\tx -> y\t-\n" +
+			"WK-1-01\tMUST\tagent\t1\twellknown\tone\ta [accept*] x -> y\t-\n" +
 			"WK-1-02\tDEF\timplementation\t1\t(none)\ttwo\t\t\n" +
-			"WK-A-01\tSHOULD\tservice\tA\twellknown\tthree | \"four\"\t\tR-W1\n",
+			"WK-A-01\tSHOULD\tservice\tA\twellknown\tthree | \"four\"\ta [reject] no\tR-W1\n",
 		"registers/dvs.tsv": columns +
-			"DVS-3.1-04\tMUST NOT\tagent\t3.1\tdvs\tfour\t\t\n" +
-			"DVS-3.1-05\tMAY\tdocument\t3.1\tdvs\tfive\t\t\n",
+			"DVS-3.1-04\tMUST NOT\tagent\t3.1\tdvs\tfour\ta [accept*] yes\t\n" +
+			"DVS-3.1-05\tMAY\tdocument\t3.1\tdvs\tfive\ta [accept] yes\t\n",
 		"registers/agentstxt.tsv":  columns,
 		"registers/anml-1-11.tsv":  columns,
 		"registers/anml-12-17.tsv": columns,
 		"registers/aiuri.tsv":      columns,
-		"registers/attacks.tsv":    "id\tgroup\ttitle\nA01\tURLs\thosts\nA02\tURLs\tpaths\nF01\tFetching\taddresses\n",
+		"registers/attacks.tsv":    "id\tgroup\ttitle\texpected\nA01\tURLs\thosts\ta [reject-host] no\nA02\tURLs\tpaths\ta [reject] no\nF01\tFetching\taddresses\ta [reject] no\n",
 		"excluded.tsv":             "id\treason\nWK-1-02\tnobody can tell\n",
 		"complete.tsv":             "package\nwellknown\n",
 	} {
@@ -67,7 +67,7 @@ func loadSmall(t *testing.T) *Spec {
 func TestRows(t *testing.T) {
 	s := loadSmall(t)
 	got := s.Registers[0].Requirements[2]
-	if want := (Requirement{"WK-A-01", "SHOULD", "service", "A", "wellknown", `three | "four"`, "", "R-W1", nil}); !reflect.DeepEqual(got, want) {
+	if want := (Requirement{"WK-A-01", "SHOULD", "service", "A", "wellknown", `three | "four"`, "a [reject] no", "R-W1", []Clause{{"a", []string{"reject"}, "no"}}}); !reflect.DeepEqual(got, want) {
 		t.Errorf("the row is %+v", got)
 	}
 }
@@ -83,12 +83,15 @@ func TestLoadRefuses(t *testing.T) {
 		{"registers/dvs.tsv", "\tdvs\tfive", "\tskills\tfive", `unknown package "skills"`},
 		{"registers/dvs.tsv", "five", "", "DVS-3.1-05 demands nothing"},
 		{"registers/dvs.tsv", "five\t", "five", "registers/dvs.tsv:3: there are 7 columns, want 8"},
-		{"registers/dvs.tsv", "five\t\t\n", "five\t\t\n\n", "registers/dvs.tsv:4: there are 1 columns, want 8"},
+		{"registers/dvs.tsv", "yes\t\nDVS-3.1-05", "yes\t\n\nDVS-3.1-05", "registers/dvs.tsv:3: there are 1 columns, want 8"},
 		{"registers/dvs.tsv", "ruling", "rulings", "registers/dvs.tsv: the columns are"},
 		{"registers/attacks.tsv", "A02", "A01", "A01 is there twice"},
 		{"registers/attacks.tsv", "A02", "A2", `"A2" is no attack case`},
 		{"registers/attacks.tsv", "\tpaths", "\t", `"A02" is no attack case`},
+		{"registers/attacks.tsv", "a [reject-host] no", "no", "registers/attacks.tsv:2: A01 has no clauses"},
+		{"registers/attacks.tsv", "a [reject-host] no", "a [no] no", "registers/attacks.tsv:2: A01: "},
 		{"excluded.tsv", "WK-1-02", "WK-1-03", "WK-1-03 is no requirement"},
+		{"excluded.tsv", "WK-1-02\tnobody can tell\n", "", "WK-1-02 has clauses: false"},
 		{"excluded.tsv", "nobody can tell", "", "WK-1-02 has no reason"},
 		{"excluded.tsv", "\nWK-1-02", "\nWK-1-02\ttwice\nWK-1-02", "excluded.tsv:3: WK-1-02 is there twice"},
 		{"excluded.tsv", "WK-1-02", "WK-1-01", "WK-1-01 binds the agent: package wellknown has to meet it"},
@@ -119,7 +122,10 @@ func TestLoadRefuses(t *testing.T) {
 // TestExclusions accepts the rows that may be excluded besides those without a package.
 func TestExclusions(t *testing.T) {
 	files := small()
-	files["excluded.tsv"] = &fstest.MapFile{Data: []byte("id\treason\nWK-A-01\tbinds services\nDVS-3.1-05\tadvice\n")}
+	for name, clause := range map[string]string{"registers/wellknown.tsv": "a [reject] no", "registers/dvs.tsv": "a [accept] yes"} {
+		files[name] = &fstest.MapFile{Data: []byte(strings.Replace(string(files[name].Data), clause, "in words", 1))}
+	}
+	files["excluded.tsv"] = &fstest.MapFile{Data: []byte("id\treason\nWK-1-02\tno one can tell\nWK-A-01\tbinds services\nDVS-3.1-05\tadvice\n")}
 	if _, err := load(files); err != nil {
 		t.Error(err)
 	}
