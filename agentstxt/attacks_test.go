@@ -166,7 +166,7 @@ func TestAttacks(t *testing.T) {
 			t.Error(d)
 		}
 	})
-	t.Run("O47/bounded-effort", func(t *testing.T) {
+	t.Run("O47/reject-more-than-a-bounded-effort", func(t *testing.T) {
 		// However many readings a path has, all its matches share one bound.
 		if maxEffort != 4<<20 {
 			t.Errorf("a decision may cost %d", maxEffort)

@@ -74,7 +74,7 @@ func TestCodes(t *testing.T) {
 			return invokeNative(t, host, aiuri.Request{URI: pay.URI, Body: []byte{}, MediaType: s + ";;\n"})
 		},
 	} {
-		t.Run("O28/reject-bad-input-of-"+name, func(t *testing.T) {
+		t.Run("reject-bad-input-of-"+name, func(t *testing.T) {
 			for _, text := range texts {
 				if err := f(text); err != nil || name != "Parse" && name != "FromIRI" && name != "UnmarshalText" && name != "ParseKeySet" && name != "NewMapping" && name != "Discover" {
 					check(t, text, err)
@@ -92,7 +92,7 @@ func TestCodes(t *testing.T) {
 			"resolver": func(w *world) { w.host.Resolver, w.host.Fetcher = b, nil },
 			"prompter": func(w *world) { w.host.Prompter = b },
 		} {
-			t.Run("O28/reject-"+how+"-of-the-"+name, func(t *testing.T) {
+			t.Run("reject-"+how+"-of-the-"+name, func(t *testing.T) {
 				w := newWorld(t)
 				set(w)
 				_, err := w.invoke(t, pay)

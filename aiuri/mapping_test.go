@@ -53,6 +53,11 @@ func TestMapping(t *testing.T) {
 			t.Errorf("got %s, %v", url, err)
 		}
 	})
+	t.Run("L04/accept-one-segment", func(t *testing.T) {
+		if url, err := m.URL(parse(t, "ai://bank.example/pay")); err != nil || url != "https://ai.example/gateway/bank.example/pay" {
+			t.Errorf("got %s, %v", url, err)
+		}
+	})
 	t.Run("L04/reject-fragment-in-url", func(t *testing.T) {
 		if url, err := m.URL(parse(t, "ai://x?y#z")); err != nil || url != "https://ai.example/gateway/x/?y" {
 			t.Errorf("got %s, %v", url, err)

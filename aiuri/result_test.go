@@ -242,9 +242,11 @@ func TestVerifyResult(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("AIU-3.4-05/reject-missing-kid-two-fit", func(t *testing.T) {
-		refused(t, detach(`{"alg":"ES256"}`), keySet(t, jwk("1", ecKey()), jwk("2", otherKey())), expect, aiuri.CodeRejectedKey)
-	})
+	for _, id := range []string{"AIU-3.4-05/reject-missing-kid-two-fit", "L17/reject-missing-kid-two-keys"} {
+		t.Run(id, func(t *testing.T) {
+			refused(t, detach(`{"alg":"ES256"}`), keySet(t, jwk("1", ecKey()), jwk("2", otherKey())), expect, aiuri.CodeRejectedKey)
+		})
+	}
 	t.Run("L17/reject-kid-case", func(t *testing.T) {
 		refused(t, detach(`{"alg":"ES256","kid":"A"}`), keySet(t, jwk("a", ecKey())), expect, aiuri.CodeRejectedKey)
 	})

@@ -228,7 +228,7 @@ func TestPlanOfAnotherUser(t *testing.T) {
 	}
 	decision, _ := allow(pending.Request)
 	for _, other := range []*aiuri.Client{client, client.ForUser("bob"), client.ForUser("")} {
-		t.Run("O15/reject-plan-of-another-user", func(t *testing.T) {
+		t.Run("O06/reject-plan-of-another-user", func(t *testing.T) {
 			if v, err := other.Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
 				t.Errorf("got %v", err)
 			}
@@ -270,20 +270,20 @@ func TestPlanOfAnotherUser(t *testing.T) {
 			t.Error("two plans can be seen to be of one user")
 		}
 	})
-	t.Run("O15/reject-plan-marked-with-another-key", func(t *testing.T) {
+	t.Run("O06/reject-plan-marked-with-another-key", func(t *testing.T) {
 		options := w.options
 		options.UserKey = []byte(strings.Repeat("x", 32))
 		if v, err := must(aiuri.NewClient(w.host, options)).ForUser("ada").Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("O15/accept-plan-in-another-process", func(t *testing.T) {
+	t.Run("O06/accept-plan-in-another-process", func(t *testing.T) {
 		again := must(aiuri.NewClient(w.host, w.options)).ForUser("ada")
 		if v, err := again.Resume(t.Context(), pending.State, decision); v == nil || err != nil {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("O15/reject-short-key", func(t *testing.T) {
+	t.Run("O06/reject-short-key", func(t *testing.T) {
 		w.options.UserKey = []byte("short")
 		if c, err := aiuri.NewClient(w.host, w.options); c != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 			t.Errorf("got %v", err)

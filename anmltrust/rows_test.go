@@ -445,6 +445,9 @@ func TestRows(t *testing.T) {
 		{"H02", "reject-cdn", denial(manifestOnly, anmltrust.CodeManifestRedirect, manifestStatus(302, "Location", "https://cdn.example/m"))},
 		{"H11", "reject-200-false", denial(queryOnly, anmltrust.CodeQueryAuthorizedFalse, body(`{"authorized":false,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`))},
 		{"H11", "reject-string", denial(queryOnly, anmltrust.CodeQueryMalformed, body(strings.Replace(authorized, "true", `"true"`, 1)))},
+		{"H11", "reject-no-answer", denial(queryOnly, anmltrust.CodeQueryMalformed, body(`{"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`))},
+		{"H13", "reject-202", denial(queryOnly, anmltrust.CodeQueryMalformed, status(202))},
+		{"H13", "reject-206", denial(queryOnly, anmltrust.CodeQueryMalformed, status(206))},
 		{"H13", "reject-204", denial(queryOnly, anmltrust.CodeQueryMalformed, status(204))},
 		{"H13", "reject-301", denial(queryOnly, anmltrust.CodeQueryRedirect, status(301, "Location", "/x"))},
 		{"H13", "reject-401", denial(queryOnly, anmltrust.CodeQueryStatus, status(401))},
@@ -454,6 +457,19 @@ func TestRows(t *testing.T) {
 			w.dns.TTL(68 * 365 * 24 * time.Hour)
 			w.denied(anmltrust.CodeQuery404)
 			w.query(authorized).after(24 * time.Hour).granted(anmltrust.CodeQueryAuthorized)
+		}},
+		{"H17", "accept-other-claim", func(t *testing.T) {
+			w := newWorld(t, queryOnly).status(404)
+			w.denied(anmltrust.CodeQuery404)
+			w.query(authorized)
+			a, err := w.ask(claimFrom("https://other.example/x"))
+			w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+			w.denied(anmltrust.CodeQuery404)
+		}},
+		{"H17", "accept-after-an-outage", func(t *testing.T) {
+			w := newWorld(t, queryOnly).status(503)
+			w.denied(anmltrust.CodeQueryUnavailable)
+			w.query(authorized).after(time.Minute).granted(anmltrust.CodeQueryAuthorized)
 		}},
 		{"H20", "reject-record-gone", dnsRow("C4", "drops-grants")},
 		{"H20", "reject-record-bogus", dnsRow("C3", "drops-grants")},

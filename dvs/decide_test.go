@@ -270,7 +270,7 @@ func TestNothingToCheck(t *testing.T) {
 		"address": func(e *dvs.Evidence) { e.TLS = "TLS 1.3" },
 		"TLS":     func(e *dvs.Evidence) { e.Address = "192.0.2.1" },
 	} {
-		t.Run("O15/reject-connection-without-"+name, func(t *testing.T) {
+		t.Run("reject-connection-without-"+name, func(t *testing.T) {
 			half := goodEvidence()
 			change(&half)
 			if v := dvs.Decide(goodClaim(), half, noon, dvs.Rules{}); !v.OK || status(v, "DVS-3.1-50") != lookleap.Noted {
@@ -284,7 +284,7 @@ func TestNothingToCheck(t *testing.T) {
 		"DVS-3.1-50": {lookleap.Noted, lookleap.Passed},    // connection
 		"DVS-3.1-30": {lookleap.Skipped, lookleap.Skipped}, // root of its own
 	} {
-		t.Run("O15/reject-pass-without-evidence", func(t *testing.T) {
+		t.Run("reject-pass-without-evidence", func(t *testing.T) {
 			if got := [2]lookleap.Status{status(bare, requirement), status(full, requirement)}; got != want || !bare.OK || !full.OK {
 				t.Errorf("%s: got %v, want %v", requirement, got, want)
 			}

@@ -84,6 +84,8 @@ func TestParseIndex(t *testing.T) {
 			want: []string{a, "https://shop.example/.well-known/skills/b/SKILL.md"}, findings: []lookleap.Code{"index-truncated"}},
 		{id: "J13/reject-not-array", in: `5`, refused: "bad-index"},
 		{id: "J13/reject-elsewhere", in: `[{"name":"a","description":"d","path":"https://evil.example/x"}]`, findings: []lookleap.Code{"entry-outside-root"}},
+		{id: "J13/reject-climbing", in: `[{"name":"a","description":"d","path":"../../../../../..//evil.example/x"},{"name":"b","description":"d","path":"%2e%2e/x"}]`, findings: []lookleap.Code{"empty-segment", "dot-segment"}},
+		{id: "J13/accept-name-twice", in: `[{"name":"a","description":"d","path":"/x/"},{"name":"a","description":"d","path":"/y/"}]`, want: []string{"https://shop.example/x/SKILL.md", "https://shop.example/y/SKILL.md"}},
 		{id: "DVS-8-01/accept-same-suffix", in: `[]`},
 	} {
 		t.Run(c.id, func(t *testing.T) {

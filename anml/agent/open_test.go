@@ -168,6 +168,22 @@ func TestTransport(t *testing.T) {
 			t.Error(q)
 		}
 	})
+	t.Run("ANML-13.6-03/reject-as-the-words-of-anyone", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Plain().Handle("/a", document(titled+payable)) // it claims nothing
+		s := f.on(f.net.ForeignTransport(), Options{InsecureHTTP: true})
+		for url, want := range map[string]anmltrust.Attribution{"http://shop.example/a": anmltrust.Dropped, shopOrigin + "/a": anmltrust.OfServer} {
+			p, err := s.Open(t.Context(), url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, section := range anmltrust.Sections() {
+				if _, a := p.Owner(p.Document().Site, section); a != want {
+					t.Errorf("%s of %s is %v", section, url, a)
+				}
+			}
+		}
+	})
 	t.Run("ANML-13.6-03/reject-by-default", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Handle("/a", document(titled))

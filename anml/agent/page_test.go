@@ -41,6 +41,7 @@ func TestFlow(t *testing.T) {
 		{"ANML-11.4-06/reject-inferring-from-status", strings.Replace(steps, `id="find"`, `id="find" status="current"`, 1) + `<context><step>gone</step></context>`, `at "" err <nil>: find(search) choose pay!(pay) alone`},
 		{"ANML-11.4-06/reject-first-as-current", steps, `at "" err <nil>: find(search) choose pay!(pay) alone`},
 		{"K14/reject-step-not-in-flow", steps + `<context><step>x</step></context>`, `at "" err <nil>: find(search) choose pay!(pay) alone`},
+		{"K14/accept-first-of-two", `<flow><step id="a" next="b" action="search"/><step id="a" next="c" action="pay"/><step id="b"/><step id="c"/></flow><context><step>a</step></context>`, `at "a" err <nil>: a+(search) b+ c`},
 		{"K13/reject-cycle", `<flow><step id="a" next="b"/><step id="b" next="a"/></flow><context><step>a</step></context>`, `at "" err the flow is a cycle without an exit:`},
 		{"K13/reject-self", `<flow><step id="a" next="a"/></flow><context><step>a</step></context>`, `at "" err the flow is a cycle without an exit:`},
 		{"K13/accept-exit", `<flow><step id="a" next="b" condition="until sold"/><step id="b" next="a"/></flow><context><step>a</step></context>`, `at "a" err <nil>: a+ b+`},

@@ -67,27 +67,29 @@ func TestPager(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-11.5-02/reject-eleventh", func(t *testing.T) {
-		r := newRetail(t)
-		r.pages(30)
-		user := r.asks(labprompt.Deny())
-		g := r.pager(first)
-		for range 9 {
-			if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
-				t.Fatal(err)
+	for _, id := range []string{"ANML-11.5-02", "K16"} {
+		t.Run(id+"/reject-eleventh", func(t *testing.T) {
+			r := newRetail(t)
+			r.pages(30)
+			user := r.asks(labprompt.Deny())
+			g := r.pager(first)
+			for range 9 {
+				if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		if _, err := g.Next(t.Context(), agent.PageWanted); !errors.Is(err, lookleap.ErrConsentRefused) {
-			t.Error(err)
-		}
-		if n := len(r.net.Journal().Requests("shop.example")); n != 10 {
-			t.Errorf("%d requests", n)
-		}
-		asked := user.Requests()
-		if len(asked) != 1 || asked[0].Kind != lookleap.ConsentRead || !strings.Contains(asked[0].Summary, "pages 11 to 20") || !strings.Contains(asked[0].Summary, "250") {
-			t.Errorf("%+v", asked)
-		}
-	})
+			if _, err := g.Next(t.Context(), agent.PageWanted); !errors.Is(err, lookleap.ErrConsentRefused) {
+				t.Error(err)
+			}
+			if n := len(r.net.Journal().Requests("shop.example")); n != 10 {
+				t.Errorf("%d requests", n)
+			}
+			asked := user.Requests()
+			if len(asked) != 1 || asked[0].Kind != lookleap.ConsentRead || !strings.Contains(asked[0].Summary, "pages 11 to 20") || !strings.Contains(asked[0].Summary, "250") {
+				t.Errorf("%+v", asked)
+			}
+		})
+	}
 	t.Run("ANML-11.5-02/reject-no-prompter", func(t *testing.T) {
 		r := newRetail(t)
 		r.options.Limits.Pages = 1
@@ -234,6 +236,7 @@ func TestPager(t *testing.T) {
 		{"reject-negative", "-1", "0"},
 		{"reject-huge", "1000000000000000000", "0"},
 		{"reject-word", "many", "0"},
+		{"reject-long-cursor", "7", "7"},
 	} {
 		t.Run("K17/"+c.name, func(t *testing.T) {
 			r := newRetail(t)

@@ -1,0 +1,210 @@
+package anmltrust
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestLookup finds entries about a server.
+func TestLookup(t *testing.T) {
+	b := `["body"]`
+	for _, c := range []struct {
+		id, name, entries string
+		host              string
+		rank              Rank
+		tier              Tier
+		scope             string
+		malformed         bool
+	}{
+		{"ANML-12.3-19", "accept-normalised", item("Shop.EXAMPLE.", "2", b), "cdn.shop.example", ByDomain, Full, "body", false},
+		{"ANML-12.3-19", "accept-unicode", item("bücher.example", "2", b), "xn--bcher-kva.example", ByExactHost, Full, "body", false},
+		{"ANML-12.3-19", "reject-url", item("https://shop.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-port", item("shop.example:443", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-star", item("*", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-suffix", item("*.com", "2", b), "shop.com", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-inner-star", item("a.*.example", "2", b), "a.b.example", NotListed, 0, "", false},
+		{"ANML-12.3-20", "accept-one-label", item("*.shop.example", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
+		{"ANML-12.3-20", "reject-apex", item("*.shop.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-20", "reject-two-labels", item("*.shop.example", "2", b), "a.b.shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-20", "reject-no-dot", item("*.shop.example", "2", b), "xshop.example", NotListed, 0, "", false},
+		{"ANML-12.3-21", "accept-all-hosts", item("shop.example", "2", b), "a.b.c.shop.example", ByDomain, Full, "body", false},
+		{"ANML-12.3-21", "accept-itself", item("shop.example", "2", b), "shop.example", ByExactHost, Full, "body", false},
+		{"ANML-12.3-21", "accept-below-a-suffix-of-two-labels", item("shop.co.uk", "2", b), "www.shop.co.uk", ByDomain, Full, "body", false},
+		{"ANML-12.3-21", "reject-other-domain", item("shop.example", "2", b), "shop.other.example", NotListed, 0, "", false},
+		{"ANML-12.3-21", "reject-longer-name", item("shop.example", "2", b), "workshop.example", NotListed, 0, "", false},
+		{"ANML-12.3-22", "accept-that-host", item("cdn.shop.example", "2", b), "cdn.shop.example", ByExactHost, Full, "body", false},
+		{"ANML-12.3-22", "reject-www", item("cdn.shop.example", "2", b), "www.cdn.shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-22", "reject-deeper", item("cdn.shop.example", "2", b), "a.b.cdn.shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-22", "reject-sibling", item("cdn.shop.example", "2", b), "img.shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-22", "reject-others", item("cdn.shop.example", "2", b), "a.cdn.shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-22", "reject-parent", item("cdn.shop.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-23", "accept-host-before-wildcard", item("*.shop.example", "2", b) + "," + item("a.shop.example", "1", `["aesthetic"]`), "a.shop.example", ByExactHost, Display, "aesthetic", false},
+		{"ANML-12.3-23", "accept-wildcard-before-domain", item("shop.example", "1", b) + "," + item("*.shop.example", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
+		{"ANML-12.3-23", "accept-lowest-of-equals", item("shop.example", "2", `["body","head"]`) + "," + item("shop.example", "1", `["body","knowledge"]`), "shop.example", ByExactHost, Display, "body", false},
+		{"ANML-12.3-25", "reject-zero", item("shop.example", "0", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-three", item("shop.example", "3", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-fraction", item("shop.example", "1.5", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-2.0", item("shop.example", "2.0", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "accept-1", item("shop.example", "1", b), "shop.example", ByExactHost, Display, "body", false},
+		{"ANML-12.3-26", "accept-better-wildcard", item("shop.example", "3", b) + "," + item("*.shop.example", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
+		{"ANML-12.3-26", "reject-malformed-best", item("shop.example", "3", b) + "," + item("*.shop.example", "2", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "reject-missing", `{"domain":"shop.example","tier":2}`, "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "reject-numbers", item("shop.example", "2", `["body",1]`), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "accept-empty", item("shop.example", "2", `[]`), "shop.example", ByExactHost, Full, "", false},
+		{"ANML-12.3-28", "accept-eight-only", item("shop.example", "2", `["body","state","status","Persona","x","body"]`), "shop.example", ByExactHost, Full, "body", false},
+		{"H04", "reject-depth", item("*.cdn.example.com", "2", b), "a.b.cdn.example.com", NotListed, 0, "", false},
+		{"H04", "reject-apex", item("*.cdn.example.com", "2", b), "cdn.example.com", NotListed, 0, "", false},
+		{"H04", "reject-longer-label", item("*.cdn.example.com", "2", b), "xcdn.example.com", NotListed, 0, "", false},
+		{"H04", "accept-one-label", item("*.cdn.example.com", "2", b), "a.cdn.example.com", ByWildcard, Full, "body", false},
+		{"H05", "reject-alone", item("*", "2", b), "shop.example", NotListed, 0, "", false},
+		{"H05", "reject-inner", item("a.*.example.com", "2", b), "a.b.example.com", NotListed, 0, "", false},
+		{"H05", "reject-suffix", item("*.co.uk", "2", b), "example.co.uk", NotListed, 0, "", false},
+		{"H05", "reject-private-suffix", item("*.github.io", "2", b) + "," + item("github.io", "2", b), "shop1.github.io", NotListed, 0, "", false},
+		{"H05", "reject-partial", item("f*.example.com", "2", b), "foo.example.com", NotListed, 0, "", false},
+		{"H05", "reject-double", item("**.example.com", "2", b), "a.example.com", NotListed, 0, "", false},
+		{"H05", "accept-final-dot", item("*.example.com.", "2", b), "a.example.com", ByWildcard, Full, "body", false},
+		{"H07", "accept-1", item("shop.example", "1", b), "shop.example", ByExactHost, Display, "body", false},
+		{"H07", "accept-2", item("shop.example", "2", b), "shop.example", ByExactHost, Full, "body", false},
+		{"H07", "reject-zero", item("shop.example", "0", b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-three", item("shop.example", "3", b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-string", item("shop.example", `"2"`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-null", item("shop.example", `null`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-true", item("shop.example", `true`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-minus", item("shop.example", `-1`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-huge", item("shop.example", `9007199254740993`, b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-missing", `{"domain":"shop.example","scope":["body"]}`, "shop.example", ByExactHost, 0, "", true},
+		{"H10", "accept-none", item("shop.example", "2", `["*","Persona","interact ","trust"]`), "shop.example", ByExactHost, Full, "", false},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			m, err := ParseManifest([]byte(text(c.entries)), ManifestLimits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := ServerOf("https://" + c.host + "/x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := m.Lookup(s)
+			if l.Rank != c.rank || l.Malformed != c.malformed {
+				t.Fatalf("%+v", l)
+			}
+			if !c.malformed && (l.Tier != c.tier || l.Scope.String() != c.scope) {
+				t.Errorf("%+v %s", l, l.Scope)
+			}
+		})
+	}
+}
+
+// TestIndexIsTheList: the index says what reading the list would.
+func TestIndexIsTheList(t *testing.T) {
+	names := []string{"shop.example", "a.shop.example", "*.shop.example", "b.a.shop.example", "other.example", "*.a.shop.example"}
+	rapid.Check(t, func(t *rapid.T) {
+		var items []string
+		want := map[string]grant{}
+		for range rapid.IntRange(0, 8).Draw(t, "n") {
+			name, tier := rapid.SampledFrom(names).Draw(t, "name"), rapid.IntRange(0, 3).Draw(t, "tier")
+			scope := Scope(rapid.Uint8().Draw(t, "scope"))
+			data, _ := scope.MarshalJSON()
+			items = append(items, item(name, fmt.Sprint(tier), string(data)))
+			g := grant{Tier(tier), scope, tier < 1 || tier > 2}
+			if before, ok := want[name]; ok {
+				g = g.merge(before)
+			}
+			want[name] = g
+		}
+		m, err := ParseManifest([]byte(text(strings.Join(items, ","))), ManifestLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Server{rapid.SampledFrom([]string{"shop.example", "a.shop.example", "b.a.shop.example", "c.shop.example"}).Draw(t, "host"), "shop.example"}
+		_, parent, _ := strings.Cut(s.Host, ".")
+		got := m.Lookup(s)
+		for _, name := range []string{s.Host, "*." + parent, s.Domain} {
+			g, ok := want[name]
+			if !ok {
+				continue
+			}
+			if got.Malformed != g.malformed || !g.malformed && (got.Tier != g.tier || got.Scope != g.scope) {
+				t.Fatalf("%+v, want %+v of %s", got, g, name)
+			}
+			again, err := ParseManifest(m.extract(s), ManifestLimits{})
+			if err != nil || again.Lookup(s).Rank != got.Rank || again.Lookup(s).Malformed != got.Malformed {
+				t.Fatalf("the extract says %+v, %v", again.Lookup(s), err)
+			}
+			return
+		}
+		if got.Rank != NotListed {
+			t.Fatalf("%+v", got)
+		}
+	})
+}
+
+// TestEntryFindings: each malformed entry has a finding with its reason, up to a number of them.
+func TestEntryFindings(t *testing.T) {
+	for _, c := range []struct{ name, entry, want string }{
+		{"no-object", `5`, "not an object"},
+		{"no-domain", `{"tier":2,"scope":[]}`, "has no domain"},
+		{"tier", item("shop.example", "3", "[]"), "tier is not the integer"},
+		{"tier-first", item("shop.example", "3", `["nobody"]`), "tier is not the integer"},
+		{"scope", item("shop.example", "2", "5"), "scope is not an array"},
+		{"scope-of-numbers", item("shop.example", "2", "[5]"), "scope is not an array"},
+		{"names-outside", item("shop.example", "2", `["body","nobody"]`), "cannot be delegated"},
+		{"no-name", item("a b", "2", "[]"), "matches nothing"},
+		{"suffix", item("*.co.uk", "2", "[]"), "public suffix"},
+	} {
+		t.Run("ANML-12.3-29/accept-"+c.name, func(t *testing.T) {
+			m, err := ParseManifest([]byte(text(c.entry)), ManifestLimits{})
+			if err != nil || len(m.Findings) != 1 || !strings.Contains(m.Findings[0].Message, c.want) || strings.Contains(m.Findings[0].Message, "suffix") != (c.name == "suffix") {
+				t.Errorf("%v, %v; want %q", m, err, c.want)
+			}
+		})
+	}
+	for n, want := range map[int]int{maxFindings: maxFindings, maxFindings + 1: maxFindings + 1, maxFindings + 8: maxFindings + 1} {
+		m, err := ParseManifest([]byte(text(strings.Repeat("1,", n-1)+"1")), ManifestLimits{})
+		if err != nil || len(m.Findings) != want {
+			t.Fatalf("%d faults: %d findings, %v", n, len(m.Findings), err)
+		}
+		if last := m.Findings[want-1].Message; n > maxFindings && !strings.HasPrefix(last, fmt.Sprint(n-maxFindings, " more")) {
+			t.Errorf("%d faults: %s", n, last)
+		}
+	}
+}
+
+// TestExtract: a stored verdict keeps what a manifest says about one server, in every rank.
+func TestExtract(t *testing.T) {
+	m, err := ParseManifest(manifestOf("", strings.Join([]string{
+		listed("www.shop.example", "1", `"body"`), listed("*.shop.example", "2", `"body"`), listed("shop.example", "2", `"state"`), listed("other.example", "1", `"body"`),
+	}, ",")).Body, ManifestLimits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string][]string{
+		"www.shop.example":  {"www.shop.example", "*.shop.example", "shop.example"},
+		"shop.example":      {"shop.example"},
+		"a.b.shop.example":  {"shop.example"},
+		"elsewhere.example": {"other.example"}, // an entry about another server, so that the list is not empty
+	} {
+		s := Server{Host: host, Domain: strings.TrimPrefix(strings.TrimPrefix(host, "www."), "a.b.")}
+		var kept struct {
+			Entries []struct{ Domain string } `json:"authorized-domains"`
+		}
+		if err := json.Unmarshal(m.extract(s), &kept); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range kept.Entries {
+			got = append(got, e.Domain)
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s: %v, want %v", host, got, want)
+		}
+		again, err := ParseManifest(m.extract(s), ManifestLimits{})
+		if err != nil || again.Lookup(s) != m.Lookup(s) {
+			t.Errorf("%s: %v, %v", host, again, err)
+		}
+	}
+}
