@@ -196,6 +196,7 @@ func (p *proseReader) definitions(each func(d Item, label string)) int {
 	return at
 }
 
+// definition reads one link definition, and returns where it ends, or 0.
 func (p *proseReader) definition(at int) (d Item, label string, end int) {
 	label, end = linkLabel(p.text, at)
 	if strings.TrimSpace(label) == "" || end >= len(p.text) || p.text[end] != ':' {
@@ -214,9 +215,6 @@ func (p *proseReader) definition(at int) (d Item, label string, end int) {
 				d.Title, rest = title, behind
 			}
 		}
-	}
-	if rest == 0 {
-		return Item{}, "", 0
 	}
 	return d, normalize(label), rest
 }

@@ -54,6 +54,11 @@ func TestLinks(t *testing.T) {
 		"[a](b 'c)'":    `0-10 0:"[a](b 'c)'"`,
 		"[a](b (c)":     `0-9 0:"[a](b (c)"`,
 		"[a](b ((c)))":  `0-12 0:"[a](b ((c)))"`,
+		"[a](\x01b)":    `0-7 0:"[a](\x01b)"`,
+		"[a]xb)":        `0-6 0:"[a]xb)"`,
+		"[a](b\\ c)":    `0-9 0:"[a](b\\ c)"`,
+		"[a](b xcx)":    `0-10 0:"[a](b xcx)"`,
+		"[a](b 'c(d')":  `0-12 0:"[a]" 4:link "b" titled "c(d"`,
 	})
 }
 
@@ -115,6 +120,10 @@ func TestReferences(t *testing.T) {
 		"[a]: b\n\n[x][a":             `0-7 5:define "b" as "a"; 8-13 8:"[x][a"`,
 		"[a]: b\n\n[x][a[]":           `0-7 5:define "b" as "a"; 8-15 8:"[x][a[]"`,
 		"[a]: b\n\na]":                `0-7 5:define "b" as "a"; 8-10 8:"a]"`,
+		"[a  b]: c\n\n[a b]":          `0-10 8:define "c" as "a  b"; 11-16 11:"[a b]"; uses 8`,
+		"[Z]: b\n\n[z]":               `0-7 5:define "b" as "Z"; 8-11 8:"[z]"; uses 5`,
+		"    [a]: b\n\n[a]":           `0-12 code "    [a]: b\n\n"; 12-15 12:"[a]"`,
+		"```\n[a]: b\n```\n[a]":       `0-15 code "[a]: b\n"; 15-18 15:"[a]"`,
 	})
 }
 
@@ -157,5 +166,6 @@ func TestDefinitions(t *testing.T) {
 		"[a]: &amp;":            `0-10 5:define "&" as "a"`,
 		"[a]: b\n[a]: c\n\n[a]": `0-14 5:define "b" as "a" 12:define "c" as "a"; 15-18 15:"[a]"; uses 5`,
 		"[\\":                   `0-2 0:"[\\"`,
+		"> [a]:\n> b c\n":       `0-13 2:"[a]:" 9:"b c"`,
 	})
 }

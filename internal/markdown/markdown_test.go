@@ -2,6 +2,7 @@ package markdown_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,9 +73,10 @@ func check(t *testing.T, outlines map[string]string) {
 // TestNesting: a text with 32 containers in each other is code from there on.
 func TestNesting(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"31 quotes": {strings.Repeat(">", 31) + " a\n\nb", `0-34 32:"a"; 35-36 35:"b"`},
-		"32 quotes": {strings.Repeat(">", 32) + " a\n\nb", `0-37 code "a\n\nb"`},
-		"32 items":  {strings.Repeat("- ", 32) + "a\n\nb", `0-68 code "a\n\nb"`},
+		"31 quotes":                    {strings.Repeat(">", 31) + " a\n\nb", `0-34 32:"a"; 35-36 35:"b"`},
+		"32 quotes":                    {strings.Repeat(">", 32) + " a\n\nb", `0-37 code "a\n\nb"`},
+		"32 items, the last one blank": {strings.Repeat("+ ", 31) + "+    \na", `0-69 code "\na"`},
+		"32 items":                     {strings.Repeat("- ", 32) + "a\n\nb", `0-68 code "a\n\nb"`},
 	} {
 		if got := outline(c.text); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
@@ -110,6 +112,28 @@ func TestLongLabels(t *testing.T) {
 	}
 }
 
+// TestLongReference: the limit is that of a label as it is written, with all its blanks.
+func TestLongReference(t *testing.T) {
+	for blanks, want := range map[int]bool{997: true, 998: false} {
+		link := "[a" + strings.Repeat(" ", blanks) + "b]"
+		if got := strings.HasSuffix(outline("[a b]: c\n\n"+link), "uses 7"); got != want {
+			t.Errorf("%d blanks: a link: %t", blanks, got)
+		}
+	}
+}
+
+// TestDefinitionOrder: definitions are in the order of the text.
+func TestDefinitionOrder(t *testing.T) {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, "[%d]: b\n", 97*i%40)
+	}
+	definitions := markdown.NewReader(b.String()).Definitions()
+	if len(definitions) != 40 || !slices.IsSortedFunc(definitions, func(a, b markdown.Item) int { return a.Start - b.Start }) {
+		t.Error(definitions)
+	}
+}
+
 // TestManyDefinitions: further definitions than 10,000 do not count.
 func TestManyDefinitions(t *testing.T) {
 	var b strings.Builder
@@ -123,7 +147,7 @@ func TestManyDefinitions(t *testing.T) {
 
 func TestUnescape(t *testing.T) {
 	for text, want := range map[string]string{
-		"a": "a", "": "", `\`: `\`, `\\`: `\`, `\a\é`: `\a\é`, `\&amp;`: "&amp;", "&": "&", "&;": "&;", "&a;": "&a;",
+		"a": "a", "": "", `a\ b`: `a\ b`, `\`: `\`, `\\`: `\`, `\a\é`: `\a\é`, `\&amp;`: "&amp;", "&": "&", "&;": "&;", "&a;": "&a;",
 		"&amp;lt;": "&lt;", "&amp": "&amp", "&copy;&copy": "©&copy", "&nosuch;": "&nosuch;", "&copyx;": "&copyx;", "&lt;&gt;": "<>",
 		"&#65;&#x41;&#X41;": "AAA", "&#;": "&#;", "&#x;": "&#x;", "&#a;": "&#a;", "&#xg;": "&#xg;", "&#x 1;": "&#x 1;",
 		"&#1114111;": "\U0010FFFF", "&#1114112;": "\uFFFD", "&#9999999;": "\uFFFD", "&#00000065;": "&#00000065;", "&#0000065;": "A",

@@ -55,6 +55,7 @@ func TestRefusalTexts(t *testing.T) {
 		`<a:b:c xmlns:a="u"/>`:                           `1:5 an element name has two colons`,
 		`<a b:c:d="1" xmlns:b="u"/>`:                     `1:7 an attribute name has two colons`,
 		`<a =""/>`:                                       `1:4 an attribute name is missing or starts with '='`,
+		"<a b='\uFFFE'/>":                                "1:7 the character U+FFFE is not allowed in XML; remove it",
 		"<a\x01b=''/>":                                   "1:3 the character U+0001 is not allowed in XML; remove it",
 		"<\uFFFEa/>":                                     "1:2 the character U+FFFE is not allowed in XML; remove it",
 		"<a\uFFFE/>":                                     "1:3 the character U+FFFE is not allowed in XML; remove it",
@@ -85,6 +86,8 @@ func TestRefusalTexts(t *testing.T) {
 		`<a>&#x/;</a>`:                                   `1:4 a character reference is malformed`,
 		`<a>&#x@;</a>`:                                   `1:4 a character reference is malformed`,
 		`<a>&#x` + "`" + `;</a>`:                         `1:4 a character reference is malformed`,
+		`<a>&#4294967361;</a>`:                           `1:4 a character reference names a character that XML does not allow`, // 65 in 32 bits
+		`<a>&#x100000041;</a>`:                           `1:4 a character reference names a character that XML does not allow`,
 		`<a>&#x110000;</a>`:                              `1:4 a character reference names a character that XML does not allow`,
 		`<a>&#xFFFE;</a>`:                                `1:4 a character reference names a character that XML does not allow`,
 		"\x00<\x00a":                                     `1:1 the document is in UTF-16 without a byte order mark; send UTF-8`,

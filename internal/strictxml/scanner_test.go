@@ -54,6 +54,7 @@ func TestAccepts(t *testing.T) {
 		{"space around the sign", "<a b\t=\n'1'/>", `<a b="1"> </a>`},
 		{"attributes", `<a b="1" c='"2"' />`, `<a b="1" c="\"2\""> </a>`},
 		{"text and references", "<a>x &lt;&amp;&gt;&quot;&apos; &#65;&#x41;</a >", `<a> text:"x <&>\"' AA" </a>`},
+		{"references in both cases", "<a>&#x4a;&#x4A;&#xfA;</a>", `<a> text:"JJú" </a>`},
 		{"line ends", "<a>1\r\n2\r3\n4&#13;</a>", `<a> text:"1\n2\n3\n4\r" </a>`},
 		{"line ends before text", "<a>\r\n\rx</a>", `<a> text:"\n\nx" </a>`},
 		{"blank text", "<a>\r\n <b/>\n</a>", `<a> text:"\n " <b> </b> text:"\n" </a>`},

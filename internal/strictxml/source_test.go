@@ -142,7 +142,7 @@ func TestInvalidBytes(t *testing.T) {
 		want := c.place + ": the bytes are not valid " + c.encoding + " (encoding)"
 		for _, more := range []string{"", "<b/></a>", strings.Repeat("y ", firstWindow) + "<c/></a>"} {
 			doc := slices.Concat(c.doc, []byte(more))
-			if got := read(NewBytes(doc, Options{Charset: c.charset})); !strings.HasSuffix(got, want) {
+			if got := read(NewBytes(doc, Options{Charset: c.charset})); got != want {
 				t.Errorf("%s, %d bytes more, in memory: got %s, want %s", name, len(more), got, want)
 			}
 			tokens := "start tag 0, " + c.tokens + "start tag 0, end tag 0, "
@@ -154,6 +154,30 @@ func TestInvalidBytes(t *testing.T) {
 	for _, doc := range []string{"\xFF\xFE<\x00a\x00>\x00\x3D\xD8", "\xFF\xFE<\x00a\x00>\x00\x3D\xD8\x00"} { // half a pair at the end
 		if got := read(NewBytes([]byte(doc), Options{})); !strings.HasSuffix(got, "1:4: the bytes are not valid UTF-16 (encoding)") {
 			t.Errorf("%q: %s", doc, got)
+		}
+	}
+}
+
+// TestEndlessToken: a stream is not read beyond the longest token that it may have.
+func TestEndlessToken(t *testing.T) {
+	small := Limits{Text: 100, Token: 100, Doctype: 100}
+	for _, begin := range []string{"<a>", "<a b='", "<!--", "<!DOCTYPE a SYSTEM '", "<?p ", "<a><![CDATA["} {
+		_, err := render(NewReader(strings.NewReader(begin+strings.Repeat("x", 2*firstWindow)), Options{Limits: small}))
+		if err == nil || !strings.Contains(err.Error(), "longer than 100 bytes") {
+			t.Errorf("%q: %v", begin, err)
+		}
+	}
+}
+
+// TestEndlessDoctype: a document type declaration without an end is too long, in memory too.
+func TestEndlessDoctype(t *testing.T) {
+	doc := "<!DOCTYPE a [" + strings.Repeat(" ", 200)
+	for how, s := range map[string]*Scanner{
+		"in memory": NewBytes([]byte(doc), Options{Limits: Limits{Doctype: 100}}),
+		"streamed":  NewReader(strings.NewReader(doc), Options{Limits: Limits{Doctype: 100}}),
+	} {
+		if _, err := render(s); err == nil || !strings.Contains(err.Error(), "the document type declaration is longer than 100 bytes") {
+			t.Errorf("%s: %v", how, err)
 		}
 	}
 }
