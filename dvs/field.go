@@ -333,10 +333,7 @@ func (p *skillParser) searchField(key string, header span) (Field, bool) {
 		}
 		parent = -1
 		start := line.start + len(text) - len(bytes.TrimLeft(text, " \t-*_#>`"))
-		found, valueAt, ok := looseKey(append(bytes.Replace(p.text[start:line.end:line.end], []byte("**"), []byte("  "), 2), '\n'), 0)
-		if !ok {
-			continue
-		}
+		found, valueAt, _ := looseKey(append(bytes.Replace(p.text[start:line.end:line.end], []byte("**"), []byte("  "), 2), '\n'), 0)
 		valueAt += start
 		value := strings.Trim(string(p.text[min(valueAt, line.end):line.end]), " \t*")
 		if strings.HasSuffix(string(bytes.TrimSpace(text)), ":") {

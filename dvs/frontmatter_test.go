@@ -68,6 +68,7 @@ func TestPlainLines(t *testing.T) {
 	lines := []string{
 		"a: b\n", "a:\n", "b: c d\r\n", "  c: d\n", "  c:\n", "    e: f\n", "  - x\n", "- x\n", "  -\n", "  - \n", "  -x\n", "  - 'q'\n",
 		"\n", "  \n", "a: 'b'\n", "a: \"b\" c\n", "a: b #c\n", "a: b#c:d\n", "~: x\n", "a:b\n", "-a: b\n", "a: -\n", "a: b: c\n", "  a: 'x\n", "a: b\tc\n",
+		"  -xy\n", "a: '\n", "a: ~\n",
 	}
 	var add func(header string, left int)
 	used := 0
@@ -85,6 +86,13 @@ func TestPlainLines(t *testing.T) {
 	add("", 3)
 	if used < 100 {
 		t.Errorf("%d headers were read by the plain reader", used)
+	}
+}
+
+// TestPanicOfParser: a panic of the YAML parser is an error.
+func TestPanicOfParser(t *testing.T) {
+	if err := unmarshal([]byte("a: b\n"), nil); err == nil {
+		t.Error("nothing says that the parser gave up")
 	}
 }
 

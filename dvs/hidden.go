@@ -273,10 +273,7 @@ func isPale(value string) bool {
 		}
 		return true
 	}
-	kind, arguments, ok := strings.Cut(strings.TrimSuffix(value, ")"), "(")
-	if !ok {
-		return false
-	}
+	kind, arguments, _ := strings.Cut(strings.TrimSuffix(value, ")"), "(")
 	numbers := strings.FieldsFunc(arguments, func(r rune) bool { return r == ',' || r == '/' || r == ' ' })
 	if len(numbers) == 4 && isTiny(numbers[3], 0.2) {
 		return true
@@ -343,7 +340,7 @@ func refuseCharacter(text []byte, at int, r rune, size int) *fault {
 	switch {
 	case r == utf8.RuneError && size == 1, r == 0:
 		return notUTF8(at)
-	case r == '\t', r == '\n':
+	case r == '\t':
 	case r == '\r':
 		if at+1 == len(text) || text[at+1] != '\n' {
 			return badFrontmatter(at, "a carriage return is not followed by a line feed, and some readers treat it as a line end", "end lines with LF or CR LF")

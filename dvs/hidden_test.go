@@ -186,7 +186,7 @@ func TestWordsInPlayers(t *testing.T) {
 // TestInvisibleCharacters: the characters that are counted, and those next to them that are not.
 func TestInvisibleCharacters(t *testing.T) {
 	for text, want := range map[string]int{
-		"\x01": 1, "\x1f": 1, " ": 0, "\t": 0, "~": 0, "\x7f": 1, "\u0080": 1, "\u0085": 1, "\u009f": 1, "\u00a0": 0, "\u00a1": 0, "\u00ad": 1, "\u00ae": 0,
+		"\x01": 1, "\x1f": 1, " ": 0, "\t": 0, "~": 0, "\r": 1, "\r\n": 0, "\x7f": 1, "\u0080": 1, "\u0085": 1, "\u009f": 1, "\u00a0": 0, "\u00a1": 0, "\u00ad": 1, "\u00ae": 0,
 		"\u200b": 1, "\u200d": 0, "\u200d\u200d": 1, "\ufe0f": 0, "\ufe0f\ufe0f": 1, "\u2028": 1, "\u2029": 1, "\u202e": 1, "\u2066": 1, "\u3164": 1, "\u3165": 0,
 		"\ufffc": 1, "\ufffd": 0, "\ufdd0": 1, "\ufdef": 1, "\ufdf0": 0, "\U0001fffe": 1, "\U000e0041": 1, "\U000e0000": 1, "\U000e007f": 1, "\U000e0100": 1, "é": 0, "中": 0, "\U0001f600": 0,
 	} {
@@ -194,5 +194,8 @@ func TestInvisibleCharacters(t *testing.T) {
 		if n != want {
 			t.Errorf("%q: %d findings: %v", text, n, all)
 		}
+	}
+	if _, all := countFindings(t, "", "ab\u200bc\u200bd\n", dvs.CodeUnsafeChars); all[0].Line != 5 || all[0].Column != 3 {
+		t.Errorf("the first one is not the place: %+v", all[0])
 	}
 }

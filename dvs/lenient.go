@@ -177,7 +177,7 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 		position := p.position(chunk.start)
 		if header.end-header.start <= p.limits.Frontmatter {
 			field, f := readFrontmatter(p.text, chunk, position.Line, p.limits.Depth)
-			if f == nil && len(field) == 1 && !(field[0].Value.Kind == Null && hasText(p.text, valueAt, chunk.end)) {
+			if len(field) == 1 && !(field[0].Value.Kind == Null && hasText(p.text, valueAt, chunk.end)) {
 				fields = append(fields, field[0])
 				continue
 			}
@@ -223,9 +223,6 @@ func lineEnd(text []byte, at int) int {
 func nextKey(text []byte, header span, at int) int {
 	for at < header.end {
 		_, at = lineAt(text, at)
-		if at >= header.end {
-			break
-		}
 		if _, _, ok := looseKey(text, at); ok {
 			return at
 		}
@@ -404,8 +401,8 @@ func looseEnd(text []byte, start int) (header, body span, ok bool) {
 		line, next := lineAt(text, at)
 		content := line.of(text)
 		key, _, isKey := looseKey(text, line.end-len(bytes.TrimLeft(content, " \t-*")))
-		name = name || isKey && strings.EqualFold(key, "name")
-		description = description || isKey && strings.EqualFold(key, "description")
+		name = name || strings.EqualFold(key, "name")
+		description = description || strings.EqualFold(key, "description")
 		both := name && description
 		heading := len(content) > 1 && content[0] == '#' && bytes.HasPrefix(bytes.TrimLeft(content, "#"), []byte(" "))
 		switch {

@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,7 @@ func TestLenient(t *testing.T) {
 		{"quote-then-text", desc(`"b" and c`), "", `"b" and c`, dvs.CodeBadFrontmatter, 3, 14},
 		{"quotes-inside", desc(`"b "c" d"`), "", `b "c" d`, dvs.CodeBadFrontmatter, 3, 14},
 		{"apostrophe", desc(`'don't'`), "", "don't", dvs.CodeBadFrontmatter, 3, 14},
+		{"two-apostrophes", desc(`'it''s don't'`), "", "it's don't", dvs.CodeBadFrontmatter, 3, 14},
 		{"backslash", desc(`"C:\dir \w"`), "", `C:\dir \w`, dvs.CodeBadFrontmatter, 3, 17},
 		{"hash", desc("# b"), "", "# b", dvs.CodeBadFrontmatter, 3, 1},
 		{"tab", head("name: a", "description: b", "metadata:", "\tauthor: x"), "", "b", dvs.CodeBadFrontmatter, 5, 1},
@@ -49,17 +51,25 @@ func TestLenient(t *testing.T) {
 		{"no-blank-after-colon", head("name:a", "description:b"), "", "b", dvs.CodeBadFrontmatter, 2, 1},
 		{"unindented", desc("b\nc d"), "", "b c d", dvs.CodeBadFrontmatter, 4, 1},
 		{"unindented-block", desc("|\nb\nc"), "", "b\nc", dvs.CodeBadFrontmatter, 4, 1},
+		{"unindented-folded-block", desc(">\nb\nc"), "", "b c", dvs.CodeBadFrontmatter, 4, 1},
+		{"quotes-in-a-block", desc("|\n\"b\""), "", `"b"`, dvs.CodeBadFrontmatter, 4, 1},
+		{"hyphens-in-a-block", head("name: a", "description: >", "    b", "", "    ----", "    c", "x: y: z"), "", "b\n---- c", dvs.CodeBadFrontmatter, 8, 5},
 		{"below-the-key", head("name: a", "description:", "b"), "", "b", dvs.CodeBadFrontmatter, 4, 1},
 		{"block-and-text", desc("> b\n  c"), "", "> b c", dvs.CodeBadFrontmatter, 3, 1},
 		{"map", head("name: a", "description:", "  b: c"), "", "b: c", dvs.CodeBadDescription, 4, 3},
 		{"duplicate", head("name: x", "name: a", "description: b"), "", "b", dvs.CodeBadFrontmatter, 3, 1},
 		{"upper-case", head("Name: a", "DESCRIPTION: b"), "", "b", dvs.CodeBadFrontmatter, 2, 1},
 		{"quoted-keys", head(`"name": a`, `"description": x: b`), "", "x: b", dvs.CodeBadFrontmatter, 3, 17},
+		{"single-quoted-keys", head("'name': a", "'description': x: b"), "", "x: b", dvs.CodeBadFrontmatter, 3, 17},
 		{"full-width-colon", head("name：a", "description：b"), "", "b", dvs.CodeBadFrontmatter, 2, 1},
 		{"equals", head("name = a", `description = "b"`), "", "b", dvs.CodeBadFrontmatter, 2, 1},
 		{"bullets", head("- name: a", "- description: b"), "", "b", dvs.CodeBadFrontmatter, 2, 3},
+		{"bullets-after-a-blank-line", head("", "- name: a", "- description: b"), "", "b", dvs.CodeBadFrontmatter, 3, 3},
+		{"bullets-below-an-indented-key", head("  inputs:", "- name: a", "- description: b"), "", "b", dvs.CodeBadFrontmatter, 3, 3},
+		{"bold-below-a-key", head("inputs:", "**name**: a", "description: b"), "", "b", dvs.CodeBadFrontmatter, 3, 3},
 		{"bold", head("**name**: a", "**Description:** b"), "", "b", dvs.CodeBadFrontmatter, 2, 3},
 		{"indented", head("  name: a", " description: b"), "", "b", dvs.CodeBadFrontmatter, 3, 2},
+		{"name-and-words", head("name: a: x", "more words", "description: b"), "a: x", "b", dvs.CodeBadFrontmatter, 2, 8},
 		{"name-of-people", head("name: My Skill", "description: b"), "My Skill", "b", lookleap.CodeBadName, 2, 7},
 		{"name-below", head("description: "+strings.Repeat("b", 3000), "name: My Skill"), "My Skill", strings.Repeat("b", 3000), dvs.CodeDescTooLong, 2, 14},
 		{"name-invisible", head("name: a\u200b", "description: b"), "", "b", dvs.CodeUnsafeChars, 2, 7},
@@ -70,11 +80,27 @@ func TestLenient(t *testing.T) {
 		{"control", desc("b\x1b[2K"), "", "b [2K", dvs.CodeBadDescription, 3, 15},
 		{"separator", desc("b\u2028c"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
 		{"latin1", desc("f\xfcr"), "", "f\ufffdr", lookleap.CodeNotUTF8, 3, 15},
+		{"latin1-run", desc("f\xfc\xfcr"), "", "f\ufffdr", lookleap.CodeNotUTF8, 3, 15},
+		{"latin1-and-replacement-character", desc("f\xfc\ufffdr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 15},
+		{"nul", desc("b\x00c"), "", "b c", lookleap.CodeNotUTF8, 3, 15},
+		{"control-after-a-tab", desc("\"b\tc\x1bd\""), "", "b\tc d", dvs.CodeBadDescription, 3, 18},
+		{"one-cr", head("name: a\rdescription: b"), "", "b", dvs.CodeBadFrontmatter, 2, 8},
+		{"paragraph-separator", desc("b\u2029c"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
+		{"mark-inside", desc("b\ufeffc"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
+		{"no-character", desc("b\ufffec"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
+		{"no-character-either", desc("b\uffffc"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
 		{"utf16", "\xff\xfe" + utf16le(desc("b")), "", "b", lookleap.CodeNotUTF8, 1, 1},
 		{"utf16-half-a-pair", "\xff\xfe" + utf16le(desc("b")) + "\x00\xd8", "", "b", lookleap.CodeNotUTF8, 1, 1},
 		{"comment-first", head("# note", "name: a", "description: x: y"), "", "x: y", dvs.CodeBadFrontmatter, 4, 15},
 		{"text-first", head("note", "name: a", "description: x: y"), "", "x: y", dvs.CodeBadFrontmatter, 2, 1},
 		{"key-too-long-for-one", head("name: a", "description: b: c", strings.Repeat("k", 65)+": d"), "", "b: c " + strings.Repeat("k", 65) + ": d", dvs.CodeBadFrontmatter, 3, 15},
+		{"colon-alone-is-no-key", head("name: a", "description: b: c", ": x"), "", "b: c : x", dvs.CodeBadFrontmatter, 3, 15},
+		{"hyphen-begins-no-key", head("name: a", "description: b: c", "-x: y"), "", "b: c -x: y", dvs.CodeBadFrontmatter, 3, 15},
+		{"dot-begins-no-key", head("name: a", "description: b: c", ".x: y"), "", "b: c .x: y", dvs.CodeBadFrontmatter, 3, 15},
+		{"equals-after-another-key", head("name: a", "description: b: c", "x = y"), "", "b: c x = y", dvs.CodeBadFrontmatter, 3, 15},
+		{"full-width-colon-after-another-key", head("name: a", "description: b: c", "x：y"), "", "b: c x：y", dvs.CodeBadFrontmatter, 3, 15},
+		{"name-without-a-sign", head("name: a", "description: b: c", "name of it"), "", "b: c name of it", dvs.CodeBadFrontmatter, 3, 15},
+		{"two-hyphens", head("name: a", "description: b: c", "--"), "", "b: c --", dvs.CodeBadFrontmatter, 3, 15},
 		{"url-is-no-key", head("name: a", "description: b: c", "https://x.example/ d"), "", "b: c https://x.example/ d", dvs.CodeBadFrontmatter, 3, 15},
 		{"cr", strings.ReplaceAll(desc("b"), "\n", "\r"), "", "b", dvs.CodeBadFrontmatter, 1, 4},
 		{"two-marks", "\ufeff\ufeff" + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 4},
@@ -96,6 +122,17 @@ func TestLenient(t *testing.T) {
 		{"not-closed-and-a-rule", "---\nname: a\ndescription: b\n\n# Title\n\nDo it.\n\n---\n\nAnd that.\n", "", "b", dvs.CodeBadFrontmatter, 7, 1},
 		{"comment-inside", "---\nname: a\ndescription: x: b\n\n# more\nlicense: MIT\n---\n# Title\n", "", "x: b", dvs.CodeBadFrontmatter, 3, 15},
 		{"flow-in-another-key", "---\nname: a\ndescription: b\nargument-hint: [x] [y: z]\n---\n# Title\n", "", "b", dvs.CodeBadFrontmatter, 4, 16},
+		{"closed-by-an-indented-fence-and-a-rule", "---\nname: a\ndescription: x: b\n ---\n# Title\n\n---\nmore: of it\n", "", "x: b", dvs.CodeBadFrontmatter, 3, 15},
+		{"key-before", "note: x\n" + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 1},
+		{"key-before-an-indented-fence", "note: x\n " + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 1},
+		{"key-before-a-mark", "note: x\n\ufeff" + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 1},
+		{"comment-and-no-fence", "<!-- x -->\nname: a\ndescription: b\n\n# Title\n", "", "b", dvs.CodeNoFrontmatter, 1, 1},
+		{"comment-between-keys", "name: a\n\n# note\ndescription: b\n---\n# Title\n", "", "b", dvs.CodeNoFrontmatter, 1, 1},
+		{"text-between-keys", "name: a\n\nnote\ndescription: b\n\nDo it.\n", "", "b", dvs.CodeNoFrontmatter, 1, 1},
+		{"text-before-the-fence", "name: a\ndescription: b\n\nmore text\n---\n# Title\n", "", "b more text", dvs.CodeNoFrontmatter, 1, 1},
+		{"text-below-the-keys", "name: a\ndescription: b\nmore\n\nDo it.\n", "", "b more", dvs.CodeNoFrontmatter, 1, 1},
+		{"two-paragraphs", "name: a\ndescription: b\n\n\nDo it.\n\nAnd that.\n", "", "b", dvs.CodeNoFrontmatter, 1, 1},
+		{"indented-paragraph", "name: a\ndescription: b\n\n  more\n\nDo it.\n", "", "b\nmore", dvs.CodeNoFrontmatter, 1, 1},
 		{"not-opened", "name: a\ndescription: b\n---\n# Title\n", "", "b", dvs.CodeNoFrontmatter, 1, 1},
 		{"no-fences", "name: a\ndescription: b\n\n# Title\n", "", "b", dvs.CodeNoFrontmatter, 1, 1},
 		{"toml", "+++\nname = \"a\"\ndescription = \"b\"\n+++\n# Title\n", "", "b", dvs.CodeNoFrontmatter, 1, 1},
@@ -136,6 +173,11 @@ func TestLenient(t *testing.T) {
 		{"empty-description", desc(`""`), dvs.CodeBadDescription},
 		{"name-of-something-else", head("inputs:", "  - name: x", "description: b"), lookleap.CodeBadName},
 		{"name-of-an-item", head("inputs:", "- name: x", "description: b"), lookleap.CodeBadName},
+		{"name-below-words", head("inputs of it:", "  name: x", "description: b"), lookleap.CodeBadName},
+		{"block-in-an-item", head("- name: a", "- description: |", "  b"), dvs.CodeBadDescription},
+		{"header-too-far", strings.Repeat("x\n", 100) + desc("b"), dvs.CodeNoFrontmatter},
+		{"keys-without-a-name", "license: MIT\ndescription: b\n\n# Title\n", dvs.CodeNoFrontmatter},
+		{"keys-without-a-description", "name: a\nlicense: MIT\n\n# Title\n", dvs.CodeNoFrontmatter},
 		{"invisible-name", head("name: \u200b", "description: b"), lookleap.CodeBadName},
 		{"too-large", desc("b") + strings.Repeat("x", 1<<20), lookleap.CodeTooLarge},
 	} {
@@ -222,6 +264,14 @@ func TestLenientIsNamed(t *testing.T) {
 			})
 		}
 	}
+	t.Run("reject-large", func(t *testing.T) {
+		input := []byte(headed("name: a", "description: x: b"))
+		for limit, named := range map[int]bool{4 * len(input): true, 4*len(input) - 1: false} {
+			if _, _, err := dvs.ParseSkill(input, dvs.DVS, dvs.Limits{Skill: limit}); err == nil || strings.Contains(err.Error(), hint) != named {
+				t.Errorf("%d: %v", limit, err)
+			}
+		}
+	})
 	t.Run("accept-by-a-loader", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Body("/s/SKILL.md", "text/markdown", "---\nname: My Skill\ndescription: b\n---\nDo it.\n").
@@ -261,6 +311,12 @@ func TestNameOfDirectory(t *testing.T) {
 			}
 		})
 	}
+	t.Run("accept-a-list", func(t *testing.T) {
+		skill, _, err := dvs.ParseSkillIn("my-skill", []byte(headed("name: [x]", "description: b")), dvs.Lenient, dvs.Limits{})
+		if err != nil || skill.Name != "x" {
+			t.Errorf("%+v, %v", skill, err)
+		}
+	})
 	const nameless = "---\ndescription: b\n---\nDo it.\n"
 	t.Run("accept-by-a-loader", func(t *testing.T) {
 		net := lab.ForTest(t)
@@ -305,7 +361,7 @@ func TestServedLink(t *testing.T) {
 			})
 		}
 	}
-	for _, input := range []string{"SKILL.md", "see ../x/SKILL.md", "https://h.example/x/SKILL.md", "<p>/x.md", "../x\n../y.md"} {
+	for _, input := range []string{"SKILL.md", "../x/SKILL.txt", "../x\x7f.md", strings.Repeat("x", 8192) + "/x.md", "see ../x/SKILL.md", "https://h.example/x/SKILL.md", "<p>/x.md", "../x\n../y.md"} {
 		t.Run("accept/"+input, func(t *testing.T) {
 			if _, _, err := dvs.ParseSkill([]byte(input), dvs.DVS, dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeNoFrontmatter {
 				t.Error(err)
@@ -317,6 +373,14 @@ func TestServedLink(t *testing.T) {
 // headed is a skill with these lines as its header.
 func headed(lines ...string) string { return "---\n" + strings.Join(lines, "\n") + "\n---\n# Title\n" }
 
+// numberedKeys are lines with different keys.
+func numberedKeys(n int) (lines string) {
+	for i := range n {
+		lines += fmt.Sprintf("k%d: v\n", i)
+	}
+	return lines
+}
+
 // TestLenientDetails: repairs of single keys.
 func TestLenientDetails(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -325,7 +389,24 @@ func TestLenientDetails(t *testing.T) {
 		finding string // a part of the message that has to be there; "-…" one that must not
 	}{
 		"first-of-repeated-keys":       {headed("name: a", "description: x: b", "license: MIT", "license: none"), func(s *dvs.Skill) bool { return s.License() == "MIT" && len(s.Extra) == 1 }, `the key "license" is repeated`},
-		"null-value":                   {headed("name: a", "description: x: b", "license: ~"), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Kind == dvs.Null }, ""},
+		"null-value":                   {headed("name: a", "description: x: b", "license: ~"), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Kind == dvs.Null }, "-YAML reads the value as nothing"},
+		"nothing-in-a-large-header":    {headed("name: a", "license:", "description: "+strings.Repeat("b ", 10_000)), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Kind == dvs.Null }, ""},
+		"key-with-a-tab":               {headed("name: a", "description: x: b", "license:\tMIT"), func(s *dvs.Skill) bool { return s.License() == "MIT" }, ""},
+		"two-keys-for-yaml":            {headed("name: a", "description: x: b", "license: MIT", "my key: v"), func(s *dvs.Skill) bool { return s.License() == "MIT my key: v" }, ""},
+		"key-of-two-words":             {"-" + headed("name: a", "description: b", "my key: v"), func(s *dvs.Skill) bool { v, ok := s.Value("my key"); return ok && v.Text == "v" }, ""},
+		"text-before-the-keys":         {headed("note", "name: a", "description: x: y"), func(s *dvs.Skill) bool { return len(s.Extra) == 0 }, "belongs to no key"},
+		"note-before-the-keys":         {headed("# note", "name: a", "description: x: y"), func(s *dvs.Skill) bool { return len(s.Extra) == 0 }, "-belongs to no key"},
+		"blank-line-before-the-keys":   {headed("", "name: a", "description: x: y"), func(s *dvs.Skill) bool { return len(s.Extra) == 0 }, "-belongs to no key"},
+		"last-line-without-an-end":     {"---\nname: a\ndescription: b\nmetadata:\n  x: y", func(s *dvs.Skill) bool { return s.Annotations()["x"] == "y" }, ""},
+		"place-after-line-ends":        {strings.ReplaceAll(headed("name: a", "description: b\x1bc", "license: MIT"), "\n", "\r\n"), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Line == 4 }, "control character"},
+		"key-in-a-comment":             {"<!--\nlicense: x\n-->\nname: a\ndescription: b\n---\n# Title\n", func(s *dvs.Skill) bool { return s.License() == "" }, ""},
+		"heading-ends-the-header":      {"name: a\ndescription: b\n\n# Title\n\n---\nDo it.\n", func(s *dvs.Skill) bool { return strings.HasPrefix(s.Body, "# Title") }, ""},
+		"note-ends-no-header":          {"name: a\ndescription: b\n\n#note\n---\n# Title\n", func(s *dvs.Skill) bool { return s.Body == "# Title\n" }, ""},
+		"heading-right-below-the-keys": {"name: a\ndescription: b\n# note\n---\n# Title\n", func(s *dvs.Skill) bool { return s.Body == "# Title\n" }, ""},
+		"key-after-a-blank-line":       {"name: a\ndescription: b\n\nlicense: MIT\n\nDo it.\n", func(s *dvs.Skill) bool { return s.License() == "MIT" }, ""},
+		"more-keys-than-are-read": {headed(numberedKeys(300)+"name: a", "description: x: b"), func(s *dvs.Skill) bool {
+			return s.Name == "a" && s.Description == "x: b" && len(s.Extra) == 256
+		}, "only the first 256 keys were read"},
 		"key-with-a-hyphen":            {headed("name: a", "description: x: b", "allowed-tools: Read"), func(s *dvs.Skill) bool { return s.Description == "x: b" && s.AllowedTools() == "Read" }, ""},
 		"key-with-a-dot":               {headed("name: a", "description: x: b", "x.y: z"), func(s *dvs.Skill) bool { v, ok := s.Value("x.y"); return ok && v.Text == "z" }, ""},
 		"escaped-control":              {headed("name: a", `description: "b\e[2Kc\u0007"`), func(s *dvs.Skill) bool { return !strings.ContainsAny(s.Description, "\x1b\x07") && s.Description != "" }, "control character"},
@@ -337,7 +418,7 @@ func TestLenientDetails(t *testing.T) {
 		"capital-key-with-the-value":   {headed("Name: a", "name:", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "name" could be read as name`},
 		"map-of-another-key": {headed("name: a", "description: x: b", "metadata:", "  author: z"), func(s *dvs.Skill) bool {
 			v, ok := s.Value("metadata")
-			return ok && v.Kind == dvs.Map && v.Fields[0].Key == "author"
+			return ok && v.Kind == dvs.Map && v.Fields[0].Key == "author" && v.Fields[0].Line == 5
 		}, ""},
 		"comment-as-value": {headed("name: a", "license: x: y", "description: # b"), func(s *dvs.Skill) bool { return s.Description == "# b" }, "YAML reads the value as nothing"},
 		"four-hyphens-before-a-key": {headed("name: a", "description: x: b", "----", "license: MIT"), func(s *dvs.Skill) bool {

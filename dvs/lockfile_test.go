@@ -437,6 +437,8 @@ func TestParseDigest(t *testing.T) {
 		"reject-other-hash": strings.Replace(want.String(), "sha256", "sha512", 1),
 		"reject-upper-case": "sha256:" + strings.ToUpper(want.String()[7:]),
 		"reject-short":      want.String()[:70],
+		"reject-one-byte":   want.String()[:9],
+		"reject-too-long":   want.String() + "00",
 		"reject-no-hex":     "sha256:" + strings.Repeat("g", 64),
 		"reject-last-digit": want.String()[:70] + "g",
 		"reject-zero":       "sha256:" + strings.Repeat("0", 64), // would be a promise that no one checks

@@ -63,6 +63,7 @@ func TestParseMetadataReads(t *testing.T) {
 		"reject-nothing":           {"", dvs.DVS, dvs.Limits{}, dvs.CodeNoFrontmatter, false},
 		"reject-without-a-name":    {strings.ReplaceAll(plain, "name: a", "n: a"), dvs.DVS, dvs.Limits{}, lookleap.CodeBadName, false},
 		"reject-invalid-byte":      {strings.ReplaceAll(plain, ": b", ": \xff"), dvs.DVS, dvs.Limits{}, lookleap.CodeNotUTF8, true},
+		"reject-nul":               {strings.ReplaceAll(plain, ": b", ": \x00b"), dvs.DVS, dvs.Limits{}, lookleap.CodeNotUTF8, true},
 		"reject-utf-16":            {"\xff\xfe" + utf16le(plain), dvs.DVS, dvs.Limits{}, dvs.CodeNoFrontmatter, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,6 +93,11 @@ func TestHeaderFaults(t *testing.T) {
 	for name, c := range map[string]struct{ header, says string }{
 		"anchor-then-tag":      {"x: &a y\nz: !b c\n", "4:4: an anchor names a value"},
 		"anchor-then-key":      {"x: {&a y: z}\n[b]: c\n", "4:5: an anchor names a value"},
+		"repeated-then-anchor": {"x: y\nx: &a z\n", `5:1: the key "x" is repeated`},
+		"quote-alone":          {"x: \"\n", `4:4: the value of "x" begins with a quotation mark and does not end with it`},
+		"after-a-backslash":    {"x: 'a\\b'\ny: [z\n", `5:4: the value of "y" begins with "["`},
+		"after-double-quotes":  {"x: \"a\"\ny: [z\n", `5:4: the value of "y" begins with "["`},
+		"marker-with-a-tab":    {"---\tx\n", "4:1: the line ends the YAML document inside the metadata"},
 		"anchor-and-alias":     {"x: &a y\nz: *a\n", "4:4: an anchor names a value"},
 		"repeated-of-many":     {keys(300) + "k7: {}\n", `304:1: the key "k7" is repeated`},
 		"depth":                {"x:\n" + nested(15) + "  y: z\n", ""},

@@ -68,7 +68,7 @@ func (r *plainReader) next() bool {
 			end--
 		}
 		indent := 0
-		for start+indent < end && r.text[start+indent] == ' ' {
+		for r.text[start+indent] == ' ' { // ends at the end of the line
 			indent++
 		}
 		if start+indent < end {
@@ -94,7 +94,7 @@ func (r *plainReader) field() (f Field, ok bool) {
 	}
 	f.Position = r.position(at)
 	value := at + colon + 1
-	for value < r.line.end && r.text[value] == ' ' {
+	for r.text[value] == ' ' {
 		value++
 	}
 	switch {
@@ -138,11 +138,11 @@ func (r *plainReader) nested(indent int) (v Value, ok bool) {
 
 // item reads a one-line text after "- ".
 func (r *plainReader) item(at int) (v Value, ok bool) {
-	if at+1 >= r.line.end || r.text[at+1] != ' ' {
+	if r.text[at+1] != ' ' {
 		return Value{}, false
 	}
 	at += 2
-	for at < r.line.end && r.text[at] == ' ' {
+	for r.text[at] == ' ' {
 		at++
 	}
 	if at == r.line.end {

@@ -85,6 +85,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-1-06", name: "reject-without-its-header", input: "# A skill\n", code: noFront},
 
 		{id: "DVS-4.2-02", name: "accept-utf8", input: desc("für 日本語 😀"), text: "für 日本語 😀"},
+		{id: "DVS-4.2-02", name: "accept-replacement-character", input: desc("b\ufffd"), text: "b\ufffd"},
 		{id: "DVS-4.2-02", name: "reject-latin1", input: desc("f\xfcr"), code: notUTF8},
 		{id: "DVS-4.2-02", name: "reject-in-the-body", input: plain + "\xff", code: notUTF8},
 		{id: "DVS-4.2-02", name: "reject-utf16", input: "\xff\xfe-\x00-\x00-\x00\n\x00", code: notUTF8},
@@ -124,6 +125,8 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-01", name: "reject-indented", input: " " + plain, code: noFront},
 		{id: "DVS-4.3-01", name: "reject-four-hyphens", input: "-" + plain, code: noFront},
 		{id: "DVS-4.3-01", name: "reject-two-hyphens-and-a-letter", input: "--x\nname: a\ndescription: b\n---\nx", code: noFront},
+		{id: "DVS-4.3-01", name: "reject-letter-and-two-hyphens", input: "x--\nname: a\ndescription: b\n---\nx", code: noFront},
+		{id: "DVS-4.3-01", name: "reject-letter-between-hyphens", input: "-x-\nname: a\ndescription: b\n---\nx", code: noFront},
 		{id: "DVS-4.3-01", name: "reject-closed-by-two-hyphens-and-a-letter", input: "---\nname: a\ndescription: b\n--x\n", code: unclosed},
 		{id: "DVS-4.3-01", name: "reject-unclosed", input: "---\nname: a\ndescription: b\n", code: unclosed},
 		{id: "DVS-4.3-01", name: "reject-closed-by-dots", input: "---\nname: a\ndescription: b\n...\nx\n", code: unclosed},
@@ -142,6 +145,8 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-02", name: "accept-null-in-quotes", input: file("name: a\ndescription: \"null\"\nx: {y: z}\n"), text: "null"},
 		{id: "DVS-4.3-02", name: "accept-depth-16", input: extra("x: " + strings.Repeat("[", 15) + strings.Repeat("]", 15) + "\n")},
 		{id: "DVS-4.3-02", name: "reject-depth-17", input: extra("x: " + strings.Repeat("[", 16) + strings.Repeat("]", 16) + "\n"), code: front},
+		{id: "DVS-4.3-02", name: "accept-keys-like-markers", input: extra("---x: y\n...x: z\n")},
+		{id: "DVS-4.3-02", name: "reject-key-of-1025-characters", input: extra(long(1025) + ": x\n"), code: front},
 		{id: "DVS-4.3-02", name: "reject-list", input: file("- name: a\n"), code: front},
 		{id: "DVS-4.3-02", name: "reject-scalar", input: file("a\n"), code: front},
 		{id: "DVS-4.3-02", name: "reject-nothing", input: file(""), code: front},
@@ -242,6 +247,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-13", name: "accept-tab-and-lf", input: desc(`"b\tc\nd"`), text: "b\tc\nd"},
 		{id: "DVS-4.3-13", name: "accept-bidi", input: desc("b\u202ec"), text: "b\u202ec", finding: dvs.CodeUnsafeChars},
 		{id: "DVS-4.3-13", name: "reject-escape", input: desc(`"b\x1b[2K"`), code: badDesc},
+		{id: "DVS-4.3-13", name: "reject-in-a-later-line", input: desc("b\n  c\x1b"), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-raw-escape", input: desc("b\x1b[2K"), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-c1", input: desc(`"b\x9bc"`), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-del", input: desc("b\x7f"), code: badDesc},
@@ -401,6 +407,9 @@ func TestRefusalSaysWhere(t *testing.T) {
 		"colon-below-a-key":  {headed("x: >-", "  note: y: z", "name: a", "description: b: c"), 5, 15, "a colon and a blank"},
 		"invalid-character":  {headed("name: a", "description: b") + "\ufffd\xff\n", 6, 4, "not valid UTF-8"},
 		"tab":                {headed("name: a", "x:", " \ty: z"), 4, 2, "the indentation has a TAB"},
+		"nul-before-invalid": {headed("name: a", "description: b\x00\xff"), 3, 15, "not valid UTF-8"},
+		"long-name":          {headed("name: "+strings.Repeat("a", 65), "description: b"), 2, 7, "the name has 65 characters, 64 are allowed"},
+		"long-description":   {headed("name: a", "description: "+strings.Repeat("b", 1025)), 3, 14, "the description has 1025 characters, 1024 are allowed"},
 	} {
 		t.Run("reject-"+name, func(t *testing.T) {
 			_, _, err := dvs.ParseSkill([]byte(c.input), dvs.DVS, dvs.Limits{})
@@ -412,7 +421,16 @@ func TestRefusalSaysWhere(t *testing.T) {
 	}
 }
 
-// TestFindingsAreBounded: 200 findings, and one that says that there are more.
+// TestRefusedHeader: a file whose header is refused has no findings about its instructions.
+func TestRefusedHeader(t *testing.T) {
+	_, findings, err := dvs.ParseSkill([]byte(headed("name: a", "description: x: b")+"<!-- x -->\n"), dvs.DVS, dvs.Limits{})
+	if lookleap.CodeOf(err) != dvs.CodeBadFrontmatter || len(findings) != 1 {
+		t.Errorf("%v, %v", findings, err)
+	}
+}
+
+// TestFindingsAreBounded: 200 findings, and one that says that there are more. What refuses the
+// file is never left out.
 func TestFindingsAreBounded(t *testing.T) {
 	for n, want := range map[int]int{200: 200, 201: 201, 400: 201} {
 		_, findings, err := dvs.ParseSkill([]byte(headed("name: a", "description: b")+strings.Repeat("<!-- x -->\n\n", n)), dvs.DVS, dvs.Limits{})
@@ -420,5 +438,9 @@ func TestFindingsAreBounded(t *testing.T) {
 		if err != nil || len(findings) != want || (last.Code == lookleap.CodeLimit) != (n > 200) {
 			t.Errorf("%d: %d findings, the last one is %v, %v", n, len(findings), last, err)
 		}
+	}
+	_, findings, err := dvs.ParseSkill([]byte(headed("name: a", strings.Repeat("license: x\n", 300))), dvs.Lenient, dvs.Limits{})
+	if lookleap.CodeOf(err) != dvs.CodeBadDescription || len(findings) < 200 {
+		t.Errorf("%d findings, %v", len(findings), err)
 	}
 }

@@ -27,7 +27,7 @@ func readYAML(header []byte, origin origin, depth int) (fields []Field, f *fault
 	if err := unmarshal(header, &doc); err != nil {
 		return nil, syntaxFault(header, err)
 	}
-	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, badFrontmatter(0, "the metadata is not a mapping of keys to values", "write lines of the form key: value")
 	}
 	r := yamlReader{text: header, origin: origin, depth: depth, line: 1, column: 1}
@@ -51,8 +51,7 @@ func checkMarkers(header []byte) *fault {
 		line, next := lineAt(header, at)
 		text := line.of(header)
 		switch {
-		case len(text) == 0 || text[0] != '-' && text[0] != '.' && text[0] != '%':
-		case text[0] == '%':
+		case len(text) > 0 && text[0] == '%':
 			return badFrontmatter(at, "a line that begins with % is a directive of YAML", "remove the line, or indent it")
 		case isMarker(text, "---"), isMarker(text, "..."):
 			return badFrontmatter(at, "the line ends the YAML document inside the metadata",
@@ -117,7 +116,7 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 	if len(content) > 2*maxPlainKeys {
 		seen = make(map[string]bool, len(content)/2)
 	}
-	for i := 0; i+1 < len(content) && r.fault == nil; i += 2 {
+	for i := 0; i+1 < len(content); i += 2 {
 		key := r.value(content[i], depth+1)
 		at := key.Offset - r.origin.Offset
 		switch {
@@ -127,7 +126,7 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 			r.fault = badFrontmatter(at, "a key is "+key.Kind.String(), "write keys as plain words")
 		case key.Text == "<<": // in quotes too, where readers differ
 			r.fault = badFrontmatter(at, "the key << merges another mapping into this one", "write the keys out")
-		case seen != nil && seen[key.Text], seen == nil && find(fields, key.Text) != nil:
+		case seen[key.Text], seen == nil && find(fields, key.Text) != nil:
 			r.fault = badFrontmatter(at, fmt.Sprintf("the key %s is repeated", plaintext.Quote(key.Text, 64)), "keep one of them")
 		}
 		value := r.value(content[i+1], depth+1)
@@ -170,7 +169,7 @@ func (r *yamlReader) seek(n *yaml.Node) int {
 		r.start, r.column = r.at, 1
 		r.line++
 	}
-	for ; r.column < n.Column && r.at < len(r.text); r.column++ {
+	for ; r.column < n.Column; r.column++ {
 		_, size := utf8.DecodeRune(r.text[r.at:])
 		r.at += size
 	}
