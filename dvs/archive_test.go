@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -257,6 +259,29 @@ func TestWriteArchive(t *testing.T) {
 	t.Run("reject-name-beyond-tar", func(t *testing.T) {
 		if err := dvs.WriteArchive(io.Discard, dvs.TarGzip, long); lookleap.CodeOf(err) != dvs.CodeUnsafeName {
 			t.Error(err)
+		}
+	})
+	for name, code := range map[string]lookleap.Code{strings.Repeat("x", 97) + ".md": lookleap.CodeOK, strings.Repeat("x", 98) + ".md": dvs.CodeUnsafeName,
+		"\u00f6.md": dvs.CodeUnsafeName, "k\u00f6ln.md": dvs.CodeUnsafeName} {
+		t.Run("tar-name-of-"+fmt.Sprint(len(name))+"-bytes", func(t *testing.T) {
+			err := dvs.WriteArchive(io.Discard, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(refund), name: nil})
+			if lookleap.CodeOf(err) != code || err != nil && !strings.Contains(err.Error(), "every program reads") {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("accept-plain-tar-headers", func(t *testing.T) {
+		var b bytes.Buffer
+		if err := dvs.WriteArchive(&b, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(refund)}); err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := tar.NewReader(z).Next()
+		if err != nil || h.Mode != 0o644 || !h.ModTime.Equal(time.Unix(0, 0)) {
+			t.Errorf("%+v, %v", h, err)
 		}
 	})
 	t.Run("accept-name-in-zip", func(t *testing.T) {

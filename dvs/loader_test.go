@@ -240,8 +240,12 @@ func TestLoadUnder(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.1-49/accept-inside", func(t *testing.T) {
-		if skill, err := loader.LoadUnder(t.Context(), "https://shop.example/s/a/", root); err != nil || skill.Root.String() != root.String() {
-			t.Error(err)
+		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/s/a/", root)
+		if err != nil || skill.Root.String() != root.String() {
+			t.Fatal(err)
+		}
+		if text, err := skill.File(); err != nil || string(text) != refund {
+			t.Errorf("%q, %v", text, err)
 		}
 	})
 	t.Run("reject-what-is-no-skill-url", func(t *testing.T) {

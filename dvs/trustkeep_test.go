@@ -115,7 +115,9 @@ func TestTrustedRoots(t *testing.T) {
 		w := newTrustWorld(t)
 		store := &faultStore{TrustStore: w.store}
 		w.store = store
-		l := w.process(dvs.Options{})
+		host, now := w.net.Host(), w.net.Clock().Now()
+		host.Prompter, host.Now = w.user, func() time.Time { return now }
+		l := dvs.NewLoader(host, dvs.Options{Trust: store})
 		lists := func() (n int) {
 			if _, err := l.Load(t.Context(), trustedAt); err != nil {
 				t.Fatal(err)
@@ -130,8 +132,8 @@ func TestTrustedRoots(t *testing.T) {
 		for i, step := range []struct {
 			wait time.Duration
 			want int
-		}{{0, 1}, {29 * time.Second, 1}, {time.Second, 2}, {-time.Second, 3}} {
-			w.net.Clock().Advance(step.wait)
+		}{{0, 1}, {0, 1}, {30*time.Second - 1, 1}, {1, 2}, {-time.Second, 3}} {
+			now = now.Add(step.wait)
 			if got := lists(); got != step.want {
 				t.Errorf("step %d: the roots were listed %d times, want %d", i, got, step.want)
 			}
@@ -212,6 +214,46 @@ func TestRootsStay(t *testing.T) {
 	if w.events.Has(dvs.CodeTrustNotKept) {
 		t.Error("the revocation was not kept")
 	}
+}
+
+// TestRevokedRootIsNotRegistered: a revocation in the store registers no root.
+func TestRevokedRootIsNotRegistered(t *testing.T) {
+	w := rootWorld(t)
+	w.process(dvs.Options{}).Revoke(exampleOrg())
+	l := w.process(dvs.Options{})
+	if _, err := l.Load(t.Context(), platformSkill); lookleap.CodeOf(err) != dvs.CodeRevoked {
+		t.Error(err)
+	}
+	for d := range l.Roots().All() {
+		if d.Source.Registered() {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// TestForgottenRootAsks: the user agrees to a skill alone, later to its root, which is then
+// forgotten. The first loader asks again, although it remembers the first consent.
+func TestForgottenRootAsks(t *testing.T) {
+	w := rootWorld(t)
+	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
+	load := func(l *dvs.Loader, asked int) {
+		t.Helper()
+		if _, err := l.Load(t.Context(), platformSkill); err != nil || w.user.count() != asked {
+			t.Fatalf("%v, asked %d times, want %d", err, w.user.count(), asked)
+		}
+	}
+	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
+	}
+	l, strict := w.process(dvs.Options{}), w.process(dvs.Options{Strict: true})
+	load(l, 1)
+	load(l, 1)
+	w.user.decide = agree
+	load(strict, 2)
+	if err := strict.ForgetRoot(t.Context(), exampleOrg()); err != nil {
+		t.Fatal(err)
+	}
+	load(l, 3)
 }
 
 // TestTrustedWithAnError: bytes next to an error are not a record.
