@@ -187,7 +187,7 @@ func TestWordsInPlayers(t *testing.T) {
 func TestInvisibleCharacters(t *testing.T) {
 	for text, want := range map[string]int{
 		"\x01": 1, "\x1f": 1, " ": 0, "\t": 0, "~": 0, "\r": 1, "\r\n": 0, "\x7f": 1, "\u0080": 1, "\u0085": 1, "\u009f": 1, "\u00a0": 0, "\u00a1": 0, "\u00ad": 1, "\u00ae": 0,
-		"\u200b": 1, "\u200d": 0, "\u200d\u200d": 1, "\ufe0f": 0, "\ufe0f\ufe0f": 1, "\u2028": 1, "\u2029": 1, "\u202e": 1, "\u2066": 1, "\u3164": 1, "\u3165": 0,
+		"\u200b": 1, "\u200d": 0, "\u200d\u200d": 1, "\ufe0f": 0, "\ufe0f\ufe0f": 1, "\ufe0e": 0, "\u200c": 0, " \ufe0f": 1, " \u200d": 1, "\u200b\n": 1, "\U000f0000": 0, "\u2028": 1, "\u2029": 1, "\u202e": 1, "\u2066": 1, "\u3164": 1, "\u3165": 0,
 		"\ufffc": 1, "\ufffd": 0, "\ufdd0": 1, "\ufdef": 1, "\ufdf0": 0, "\U0001fffe": 1, "\U000e0041": 1, "\U000e0000": 1, "\U000e007f": 1, "\U000e0100": 1, "é": 0, "中": 0, "\U0001f600": 0,
 	} {
 		n, all := countFindings(t, "", "a"+text+"b\n", dvs.CodeUnsafeChars)

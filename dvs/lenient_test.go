@@ -84,6 +84,7 @@ func TestLenient(t *testing.T) {
 		{"latin1-and-replacement-character", desc("f\xfc\ufffdr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"nul", desc("b\x00c"), "", "b c", lookleap.CodeNotUTF8, 3, 15},
 		{"control-after-a-tab", desc("\"b\tc\x1bd\""), "", "b\tc d", dvs.CodeBadDescription, 3, 18},
+		{"cr-at-the-end", "---\nname: a\ndescription: b\r", "", "b", dvs.CodeUnterminated, 1, 1},
 		{"one-cr", head("name: a\rdescription: b"), "", "b", dvs.CodeBadFrontmatter, 2, 8},
 		{"paragraph-separator", desc("b\u2029c"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
 		{"mark-inside", desc("b\ufeffc"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},

@@ -247,7 +247,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-13", name: "accept-tab-and-lf", input: desc(`"b\tc\nd"`), text: "b\tc\nd"},
 		{id: "DVS-4.3-13", name: "accept-bidi", input: desc("b\u202ec"), text: "b\u202ec", finding: dvs.CodeUnsafeChars},
 		{id: "DVS-4.3-13", name: "reject-escape", input: desc(`"b\x1b[2K"`), code: badDesc},
-		{id: "DVS-4.3-13", name: "reject-in-a-later-line", input: desc("b\n  c\x1b"), code: badDesc},
+		{id: "DVS-4.3-13", name: "reject-in-a-later-line", input: desc("b\n\n  c\x1b"), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-raw-escape", input: desc("b\x1b[2K"), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-c1", input: desc(`"b\x9bc"`), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-del", input: desc("b\x7f"), code: badDesc},
