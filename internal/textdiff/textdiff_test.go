@@ -73,6 +73,32 @@ func TestLinesBudget(t *testing.T) {
 	}
 }
 
+// TestLinesDepth: sections within sections have an end.
+func TestLinesDepth(t *testing.T) {
+	const old, updated = "a x b", "c x d"
+	for _, c := range []struct {
+		old, updated string
+		depth, want  int
+	}{
+		{old, updated, maxDepth - 1, 4}, {old, updated, maxDepth, 6},
+		{old + " | " + old, updated + " | " + updated, maxDepth - 2, 8}, {old + " | " + old, updated + " | " + updated, maxDepth - 1, 12},
+	} {
+		d := differ{a: strings.Fields(c.old), b: strings.Fields(c.updated)}
+		d.compare(0, len(d.a), 0, len(d.b), c.depth)
+		if len(d.lines) != c.want {
+			t.Errorf("%q, depth %d: %s", c.old, c.depth, show(d.lines))
+		}
+	}
+}
+
+// TestIncreasing: the longest part that increases, and not just a part.
+func TestIncreasing(t *testing.T) {
+	list := []anchor{{0, 5}, {1, 1}, {2, 6}, {3, 2}, {4, 3}, {5, 0}, {6, 4}}
+	if got, want := increasing(list), []anchor{{1, 1}, {3, 2}, {4, 3}, {6, 4}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // TestLinesSmallest: the difference of small texts is the smallest one, and that of large texts where
 // each line stands once.
 func TestLinesSmallest(t *testing.T) {
