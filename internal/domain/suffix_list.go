@@ -43,7 +43,7 @@ func ParseSuffixList(r io.Reader) (*SuffixList, error) {
 				icann = strings.HasPrefix(comment, "===BEGIN")
 			case "===BEGIN PRIVATE DOMAINS===", "===END PRIVATE DOMAINS===":
 				private = strings.HasPrefix(comment, "===BEGIN")
-				ended = ended || !private
+				ended = !private
 			}
 			if version, ok := strings.CutPrefix(comment, "VERSION:"); ok && l.version == "" {
 				l.version = strings.TrimSpace(version)
@@ -134,7 +134,7 @@ func (l *SuffixList) find(host string) (suffix string, icann bool) {
 			return parent, above.icannWildcard
 		case r.name:
 			return rest, r.icann
-		case parent != "" && above.wildcard:
+		case above.wildcard:
 			return rest, above.icannWildcard
 		}
 		rest = parent

@@ -1,13 +1,15 @@
 package domain
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
-
-	"fmt"
 
 	"golang.org/x/net/publicsuffix"
 )
@@ -55,6 +57,7 @@ func TestSuffixList(t *testing.T) {
 	for name, text := range map[string]string{
 		"page":      "<!DOCTYPE html>\n<title>x</title>\n",
 		"cut":       smallList[:strings.Index(smallList, "// ===END PRIVATE")],
+		"cut-again": smallList + "// ===BEGIN PRIVATE DOMAINS===\nmore.example\n",
 		"no-rules":  "",
 		"bad-rule":  strings.Replace(smallList, "pages.example", "pages..example", 1),
 		"url":       strings.Replace(smallList, "pages.example", "https://pages.example/", 1),
@@ -107,6 +110,9 @@ func TestUseSuffixes(t *testing.T) {
 	}
 	UseSuffixes(nil)
 	check("a.pages.example", "pages.example")
+	if version := SuffixVersion(); version != SuffixDate {
+		t.Error(version)
+	}
 }
 
 // TestSuffixAge fails when the built-in list is too old for what people publish.
@@ -165,7 +171,7 @@ func TestSuffixListLines(t *testing.T) {
 			11: strings.Replace(smallList, "// Example : https://example.net/", "a.*.example", 1),
 		} {
 			_, err := ParseSuffixList(strings.NewReader(text))
-			if !errors.Is(err, ErrSuffixList) || !strings.HasPrefix(fmt.Sprint(err), fmt.Sprintf("line %d: ", line)) {
+			if !errors.Is(err, ErrSuffixList) || !strings.HasPrefix(fmt.Sprint(err), fmt.Sprintf("line %d: %v: ", line, ErrSuffixList)) {
 				t.Errorf("line %d: %v", line, err)
 			}
 		}
@@ -185,6 +191,38 @@ func TestSuffixListLines(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestManySuffixes: a list has at most 100,000 rules.
+func TestManySuffixes(t *testing.T) {
+	head, tail, _ := strings.Cut(smallList, "uk\n")
+	for rules, want := range map[int]string{100_000: "<nil>", 100_001: "line 100004: " + ErrSuffixList.Error() + ": it has more than 100000 rules"} {
+		var text strings.Builder
+		text.WriteString(head)
+		for i := range rules {
+			fmt.Fprintf(&text, "r%d.example\n", i)
+		}
+		text.WriteString(tail[strings.Index(tail, "// ===END ICANN"):strings.Index(tail, "pages.example")] + "// ===END PRIVATE DOMAINS===\n")
+		if list, err := ParseSuffixList(strings.NewReader(text.String())); fmt.Sprint(err) != want || (list == nil) != (err != nil) {
+			t.Errorf("%d rules: %v", rules, err)
+		}
+	}
+}
+
+// TestUnreadableSuffixList: a list that cannot be read to its end is an error, wherever that is.
+func TestUnreadableSuffixList(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	for what, c := range map[string]struct {
+		r    io.Reader
+		want error
+	}{
+		"reader": {io.MultiReader(strings.NewReader(smallList), iotest.ErrReader(broken)), broken},
+		"line":   {strings.NewReader(smallList + "// " + strings.Repeat("x", bufio.MaxScanTokenSize)), bufio.ErrTooLong},
+	} {
+		if list, err := ParseSuffixList(c.r); list != nil || !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, %v", what, list, err)
+		}
+	}
 }
 
 // TestNoSuffixList: a missing list has no suffixes, and a list need not state a version.
@@ -230,6 +268,9 @@ func TestSuffixesOfOneLength(t *testing.T) {
 		if suffix, icann := PublicSuffixWith(host, list); fmt.Sprint(suffix, " ", icann) != want {
 			t.Errorf("%s: %s %t, want %s", host, suffix, icann, want)
 		}
+	}
+	if suffix, icann := PublicSuffixWith("a.pages.example", fixedList("pages.example")); suffix != "pages.example" || icann { // which does not say who runs it
+		t.Error(suffix, icann)
 	}
 	if suffix, icann := PublicSuffixWith("a.com", fixedList("com")); suffix != "com" || !icann {
 		t.Error(suffix, icann)
