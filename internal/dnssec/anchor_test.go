@@ -19,7 +19,9 @@ func TestAnchoredZones(t *testing.T) {
 	island := zone.New("island.test").Sign(zone.Signing{}).A("www", "192.0.2.1")
 	child := zone.New("child.island.test").Sign(zone.Signing{}).A("www", "192.0.2.2")
 	s := zone.NewServer(func() time.Time { return now }, root, zone.New("test"), island, child,
-		zone.New("com").Sign(zone.Signing{}).A("www", "192.0.2.3"))
+		zone.New("com").Sign(zone.Signing{}).A("www", "192.0.2.3"),
+		zone.New("net").Sign(zone.Signing{NSEC3: &zone.NSEC3{OptOut: true}}), zone.New("island.net").Sign(zone.Signing{DS: zone.NoDS}),
+		zone.New("child.island.net").Sign(zone.Signing{}).A("www", "192.0.2.4"))
 	signedBy := func(name, signer string) zone.Edit {
 		return zone.On(name, dns.TypeA, zone.Forge(func(rr dns.RR) {
 			if sig, ok := rr.(*dns.RRSIG); ok {
@@ -41,6 +43,7 @@ func TestAnchoredZones(t *testing.T) {
 		{"accept-ds-of-the-anchored-zone-in-its-unsigned-parent", both, "island.test DS", "insecure nodata", nil},
 		{"accept-outside-as-indeterminate", alone, "www.com", "indeterminate", nil},
 		{"accept-without-anchor-as-insecure", root.Anchor(), "www.island.test", "insecure", nil},
+		{"accept-below-opted-out-island-as-insecure", both, "www.child.island.net", "insecure", nil},
 		{"reject-stripped-island", both, "www.island.test", "bogus", []zone.Edit{zone.On("www.island.test", 0, zone.StripDNSSEC())}},
 		{"reject-signer-above-the-anchor", both, "www.island.test", "bogus", []zone.Edit{signedBy("www.island.test", "test.")}},
 		{"reject-root-as-signer", both, "www.island.test", "bogus", []zone.Edit{signedBy("www.island.test", ".")}},

@@ -27,6 +27,9 @@ func TestAnswers(t *testing.T) {
 			denial := junk(w, rrs("a.plain.net. 60 IN NSEC z.plain.net. A"), "plain.net", "net")
 			return []zone.Edit{replace("nope.plain.net", dns.TypeA, nil, append(denial, w.records("plain.net", dns.TypeSOA, "")...), dns.RcodeNameError)}
 		}},
+		{"RFC4035-5.2", "accept-junk-signature-below-opted-out-zone", "exists.wild.plain.net A", "insecure", func(w *world) []zone.Edit {
+			return []zone.Edit{replace("exists.wild.plain.net", dns.TypeA, junk(w, w.records("exists.wild.plain.net", dns.TypeA, ""), "wild.plain.net"), nil, 0)}
+		}},
 		{"RFC4035-5.2", "reject-absence-in-a-zone-with-a-wrong-ds", "nope.wrongds.org A", "bogus", nil},
 		{"RFC2308-2.1", "accept-alias-whose-target-is-left-out", "to-plain.nsec.org A", "insecure", func(w *world) []zone.Edit {
 			return []zone.Edit{replace("to-plain.nsec.org", dns.TypeA, w.records("to-plain.nsec.org", dns.TypeCNAME, ""), nil, 0)}

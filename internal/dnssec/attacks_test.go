@@ -240,6 +240,8 @@ func TestErrorsNameWhatFailed(t *testing.T) {
 			[]string{"SERVFAIL", "question org DS", "validate names in org", "operator of the zone above org must"}},
 		{"reject-servfail-for-keys-of-the-root", "www.nsec.org", []zone.Edit{zone.On(".", dns.TypeDNSKEY, zone.Rcode(dns.RcodeServerFailure))}, "",
 			[]string{"question . DNSKEY, needed to validate names in .); use another DNS server"}},
+		{"reject-servfail-for-keys-of-the-parent", "www.nsec.org", []zone.Edit{zone.On("nsec.org", dns.TypeDS, zone.Strip(dns.TypeRRSIG)),
+			zone.On("org", dns.TypeDNSKEY, zone.Rcode(dns.RcodeServerFailure))}, "", []string{"SERVFAIL", "question org DNSKEY", "operator of org"}},
 		{"reject-refused-keys", "www.nsec.org", []zone.Edit{zone.On("nsec.org", dns.TypeDNSKEY, zone.Rcode(dns.RcodeRefused))}, "",
 			[]string{"REFUSED", "question nsec.org DNSKEY", "serves this network"}},
 		{"reject-servfail-for-ds-of-an-alias", "to-other.nsec.org", []zone.Edit{zone.On("a15.org", dns.TypeDS, zone.Rcode(dns.RcodeServerFailure))}, "",

@@ -149,19 +149,20 @@ func TestBudgets(t *testing.T) {
 		question, what string
 		limits         dnssec.Limits
 	}{
-		"reject-queries":        {"www.nsec.org", "queries", dnssec.Limits{Queries: 3}},
-		"reject-signatures":     {"www.nsec.org", "signature checks", dnssec.Limits{Signatures: 3}},
-		"reject-failures":       {"www.sigtrap.org", "failed signature checks", dnssec.Limits{Failures: 2, SetFailures: 100}},
-		"reject-set-failures":   {"www.sigtrap.org", "failed signature checks for one record set", dnssec.Limits{Failures: 100, SetFailures: 2}},
-		"reject-keys-per-tag":   {"www.sigtrap.org", "keys with the same tag", dnssec.Limits{KeysPerTag: 2, Failures: 90, SetFailures: 90}},
-		"reject-keys":           {"www.keytrap.org", "keys in a zone", dnssec.Limits{Keys: 5}},
-		"reject-hashes":         {"nope.nsec3.com", "hashed names", dnssec.Limits{Hashes: 2}},
-		"reject-aliases":        {"cc.nsec.org", "aliases", dnssec.Limits{Aliases: 1}},
-		"reject-endless-labels": {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.www.nsec.org", "queries", dnssec.Limits{}},
+		"reject-queries":         {"www.nsec.org", "queries", dnssec.Limits{Queries: 3}},
+		"reject-signatures":      {"www.nsec.org", "signature checks", dnssec.Limits{Signatures: 3}},
+		"reject-failures":        {"www.sigtrap.org", "failed signature checks", dnssec.Limits{Failures: 2, SetFailures: 100}},
+		"reject-set-failures":    {"www.sigtrap.org", "failed signature checks for one record set", dnssec.Limits{Failures: 100, SetFailures: 2}},
+		"reject-keys-per-tag":    {"www.sigtrap.org", "keys with the same tag", dnssec.Limits{KeysPerTag: 2, Failures: 90, SetFailures: 90}},
+		"reject-keys":            {"www.keytrap.org", "keys in a zone", dnssec.Limits{Keys: 5}},
+		"reject-hashes":          {"nope.nsec3.com", "hashed names", dnssec.Limits{Hashes: 2}},
+		"reject-hashes-of-a-cut": {"a.nope.nsec3.com", "hashed names", dnssec.Limits{Hashes: 1}},
+		"reject-aliases":         {"cc.nsec.org", "aliases", dnssec.Limits{Aliases: 1}},
+		"reject-endless-labels":  {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.www.nsec.org", "queries", dnssec.Limits{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := w.options(w)
-			if name == "reject-endless-labels" {
+			if name == "reject-endless-labels" || name == "reject-hashes-of-a-cut" {
 				o = w.options(&zone.Mangler{Next: w, Edits: []zone.Edit{replace(c.question, dns.TypeA, rrs(c.question+". 60 IN A 192.0.2.66"), nil, 0)}})
 			}
 			o.Limits = c.limits

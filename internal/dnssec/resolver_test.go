@@ -373,12 +373,20 @@ func TestBogusError(t *testing.T) {
 		{"nope.nsec.org", "nsec.org", dnssec.EDEDenialMissing, []zone.Edit{zone.On("nope.nsec.org", 0, zone.StripDNSSEC())}},
 		{"nope.nsec.org", "nsec.org", dnssec.EDEDenialMissing, []zone.Edit{zone.On("nope.nsec.org", 0, zone.Strip(dns.TypeNSEC))}},
 		{"www.nsec.org", "org", dnssec.EDEBogus, []zone.Edit{zone.On("nsec.org", 0, zone.BreakSignatures(dns.TypeDS))}},
+		{"www.nsec.org", "org", dnssec.EDEDenialMissing, []zone.Edit{zone.On("nsec.org", dns.TypeDS, zone.Strip(dns.TypeRRSIG))}},
+		{"www.plain.org", "org", dnssec.EDEBogus, []zone.Edit{zone.On("plain.org", dns.TypeDS, zone.BreakSignatures(dns.TypeNSEC))}},
+		{"www.plain.org", "org", dnssec.EDEDenialMissing, []zone.Edit{replace("plain.org", dns.TypeDS, nil, w.get("island.org", dns.TypeDS).Ns, 0)}},
+		{"www.moved.nsec.org", "nsec.org", dnssec.EDESignatureAbsent, []zone.Edit{
+			replace("www.moved.nsec.org", dns.TypeA, rrs("www.moved.nsec.org. 60 IN A 192.0.2.66"), nil, 0)}},
 	} {
 		r := w.resolver(t, &zone.Mangler{Next: w, Edits: c.edits})
 		_, err := r.Lookup(t.Context(), c.question, dns.TypeA)
 		var bogus *dnssec.BogusError
 		if !errors.As(err, &bogus) || bogus.Zone != c.zone || bogus.EDE != c.ede || bogus.Name != c.question {
 			t.Errorf("%s: %v, want zone %s, EDE %d", c.question, err, c.zone, c.ede)
+		}
+		if c.question == "www.wrongds.org" && !strings.Contains(fmt.Sprint(err), "none of its keys is one that the parent's DS") {
+			t.Error(err)
 		}
 	}
 }
