@@ -175,6 +175,54 @@ func TestStrictestStaleUse(t *testing.T) {
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
+// TestStrictestFlags: what either of two responses forbids is forbidden, and each alone is enough.
+func TestStrictestFlags(t *testing.T) {
+	for name, flag := range map[string]func(*fetch.Freshness) *bool{
+		"no-store":        func(f *fetch.Freshness) *bool { return &f.NoStore },
+		"no-cache":        func(f *fetch.Freshness) *bool { return &f.NoCache },
+		"must-revalidate": func(f *fetch.Freshness) *bool { return &f.MustRevalidate },
+		"private":         func(f *fetch.Freshness) *bool { return &f.Private },
+		"one-user":        func(f *fetch.Freshness) *bool { return &f.OneUser },
+	} {
+		for _, first := range []bool{false, true} {
+			for _, second := range []bool{false, true} {
+				var a, b fetch.Freshness
+				*flag(&a), *flag(&b) = first, second
+				if got := a.Strictest(b); *flag(&got) != (first || second) {
+					t.Errorf("%s: %v and %v are %v", name, first, second, *flag(&got))
+				}
+			}
+		}
+	}
+}
+
+// TestStrictestLifetimes: a response that says nothing of a lifetime changes none, and a shorter one
+// also ends what shared caches may do.
+func TestStrictestLifetimes(t *testing.T) {
+	read := func(line string) fetch.Freshness {
+		return fetch.ParseFreshness(http.Header{"Cache-Control": {line}}, noon, noon)
+	}
+	kept := read("stale-if-error=10").Strictest(read("max-age=60"))
+	if kept.StaleIfError != (fetch.Seconds{Given: true, Value: 10 * time.Second}) {
+		t.Errorf("stale-if-error: %+v", kept.StaleIfError)
+	}
+	shared := read("max-age=3600, s-maxage=3600").Strictest(read("max-age=60"))
+	if shared.SMaxAge.Value != time.Minute || shared.Lifetime != time.Minute {
+		t.Errorf("s-maxage: %+v", shared)
+	}
+	if stale := read("max-age=60").Strictest(read("max-age=60, stale-while-revalidate=30")); stale.StaleWhileRevalidate.Given {
+		t.Errorf("stale-while-revalidate: %+v", stale)
+	}
+	for line, want := range map[string]bool{"max-age=60, s-maxage=60": false, "max-age=60, s-maxage=59": true, "max-age=60": false, "private": true} {
+		if got := read(line).OneUser; got != want {
+			t.Errorf("%s: for one user %v", line, got)
+		}
+	}
+	if !read(`x\,no-store`).NoStore {
+		t.Error("a backslash outside of quotes hides the directive after it")
+	}
+}
+
 func TestParseRetryAfter(t *testing.T) {
 	tests := []struct {
 		name   string
