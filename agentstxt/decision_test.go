@@ -181,6 +181,7 @@ func TestDecision(t *testing.T) {
 		{"AGT-6-11/reject-conflict-reported", Options{}, []string{"/a ALLOW", "/a DISALLOW"}, "/a", Decision{Matched: true, Code: disallowed, Rule: "/a", Line: 3}, lookleap.CodeConflict, 3},
 		{"AGT-6-12/accept-strictest-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=10"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 10}, CodeDuplicate, 3},
 		{"AGT-6-12/accept-strictest-limit-first", Options{}, []string{"/a ALLOW limit=10", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 10}, CodeDuplicate, 3},
+		{"AGT-6-12/accept-first-of-equal-limits", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, CodeDuplicate, 3},
 		{"AGT-6-12/accept-limit-over-none", Options{}, []string{"/a ALLOW", "/a ALLOW limit=50"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 3, Limit: 50}, CodeDuplicate, 3},
 		{"AGT-6-12/accept-limit-before-none", Options{}, []string{"/a ALLOW limit=50", "/%61 ALLOW"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: 50}, CodeDuplicate, 3},
 		{"AGT-6-12/reject-zero-over-limit", Options{}, []string{"/a ALLOW limit=50", "/a ALLOW limit=0"}, "/a", Decision{Matched: true, Code: lookleap.CodeLimit, Rule: "/a", Line: 3}, CodeDuplicate, 3},
@@ -213,18 +214,19 @@ func TestDecision(t *testing.T) {
 // disallows. A plain path is kept once.
 func TestSpellings(t *testing.T) {
 	for _, c := range []struct {
-		rules           []string
-		spellings, told int
+		rules                     []string
+		spellings, patterns, told int
 	}{
-		{[]string{"/a DISALLOW", "/b ALLOW limit=1", "/c* DISALLOW", "/d ALLOW"}, 0, 0},
-		{[]string{"/%61 DISALLOW", "/é ALLOW"}, 2, 0},
-		{[]string{"//a DISALLOW"}, 2, 0},
-		{[]string{"//a ALLOW"}, 1, 0},
-		{[]string{"/%61 ALLOW", "/%61 ALLOW"}, 2, 1},
+		{[]string{"/a DISALLOW", "/b ALLOW limit=1", "/c* DISALLOW", "/d ALLOW"}, 0, 1, 0},
+		{[]string{"/%61 DISALLOW", "/é ALLOW"}, 2, 0, 0},
+		{[]string{"//a DISALLOW"}, 2, 0, 0},
+		{[]string{"//a ALLOW"}, 1, 0, 0},
+		{[]string{"/%61 ALLOW", "/%61 ALLOW"}, 2, 0, 1},
+		{[]string{"/" + strings.Repeat("é", 30) + " DISALLOW"}, 1, 0, 0}, // longer in normal form
 	} {
 		p := mustParse(t, Options{}, c.rules...)
-		if n := len(p.rules) - p.Len(); n != c.spellings || len(p.Findings()) != c.told {
-			t.Errorf("%q: %d other spellings, findings %v", c.rules, n, p.Findings())
+		if n := len(p.rules) - p.Len(); n != c.spellings || len(p.patterns) != c.patterns || len(p.Findings()) != c.told {
+			t.Errorf("%q: %d other spellings, %d patterns, findings %v", c.rules, n, len(p.patterns), p.Findings())
 		}
 	}
 	t.Run("accept-parameter-at-end-of-file", func(t *testing.T) { // other spellings do not continue it
@@ -345,6 +347,23 @@ func TestIndexFindsEveryRule(t *testing.T) {
 		}
 		if d := p.Decide(fmt.Sprintf("/%d/x", n)); d.Matched || !d.Allowed {
 			t.Errorf("%d rules: %v, want no rule", n, d)
+		}
+	}
+}
+
+// TestIndexTellsPathsApart: in an index whose hashes are all the same, only the paths count.
+func TestIndexTellsPathsApart(t *testing.T) {
+	const text = "/a/b/c/b"
+	x := index{slots: make([]slot, 8), shift: 64, numbers: ^slot(0), lengths: make([]uint64, 1), bounded: make([]uint64, 1)}
+	rules := []rule{{at: 0, length: 2}, {at: 2, length: 2}, {at: 4, length: 2}, {at: 6, length: 2}}
+	for i := range rules {
+		if taken := x.insert(text, rules, i); (taken != nil) != (i == 3) || taken != nil && x.rule(*taken) != 1 {
+			t.Errorf("rule %d: %v", i, taken)
+		}
+	}
+	for path, want := range map[string]int{"/a": 0, "/b": 1, "/bx": 1, "/c/d": 2, "/d": noRule, "/": noRule} {
+		if got := longest(&x, text, rules, path); got != want {
+			t.Errorf("%s: rule %d, want %d", path, got, want)
 		}
 	}
 }

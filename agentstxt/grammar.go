@@ -249,9 +249,10 @@ func badPercent[S []byte | string](s S) int {
 	return -1
 }
 
-// hasWildcard reports whether a path has a wildcard of RFC 9309: "*" or a final "$".
+// hasWildcard reports whether a path, which is not empty, has a wildcard of RFC 9309: "*" or a
+// final "$".
 func hasWildcard[S []byte | string](path S) bool {
-	if len(path) > 0 && path[len(path)-1] == '$' {
+	if path[len(path)-1] == '$' {
 		return true
 	}
 	for i := range len(path) {

@@ -140,21 +140,23 @@ func TestMetaComments(t *testing.T) {
 func TestFileMessages(t *testing.T) {
 	digits := strings.Repeat("5e", 32)
 	for file, want := range map[string]string{
-		"*" + digits[:40] + "\n":               "1: the hash line holds a SHA-1 digest; use SHA-256",
-		"*" + digits[:40] + " \n":              "42: the hash line has 40 hex digits instead of 64",
-		"*" + digits[:41] + "\n":               "43: the hash line has 41 hex digits instead of 64",
-		"*" + digits + " \n":                   "66: text follows the digest in the hash line; end the line after the 64th digit: no blank, no backslash, no comment",
-		"*" + strings.ToUpper(digits) + "\n":   "1: the hash line has upper-case digits; write the digest in lower case",
-		"*" + digits[:63] + "E\n":              "1: the hash line has upper-case digits; write the digest in lower case",
-		"*" + digits + "0\n":                   "67: the hash line has 65 hex digits instead of 64",
-		"/a ALLOW\n":                           "1: the first line that is neither comment nor blank is not a hash line",
-		signed("/a ALLOW", "*"+digits):         "1: the file has a second hash line; keep one, before all directives",
-		signed("/a ALLOW", " /b ALLOW"):        "1: the line begins with a blank; remove the blank",
-		signed("/a ALLOW", "\t/b ALLOW"):       "1: the line begins with a blank; remove the blank",
-		signed("/a ALLOW", "\ufeff/b ALLOW"):   "1: the line begins with a byte order mark; remove it",
-		signed("/a ALLOW", "b ALLOW"):          `1: the line does not begin with "/"; a directive is a path, ALLOW or DISALLOW, and parameters`,
-		signed("/a ALLOW") + "#\x00":           "2: the file is not UTF-8 text; save it as UTF-8",
-		signed("/a ALLOW", "/bc\xff DISALLOW"): "4: the file is not UTF-8 text; save it as UTF-8",
+		"*" + digits[:40] + "\n":                "1: the hash line holds a SHA-1 digest; use SHA-256",
+		"*" + digits[:40] + " \n":               "42: the hash line has 40 hex digits instead of 64",
+		"*" + digits[:41] + "\n":                "43: the hash line has 41 hex digits instead of 64",
+		"*" + digits + " \n":                    "66: text follows the digest in the hash line; end the line after the 64th digit: no blank, no backslash, no comment",
+		"*" + strings.ToUpper(digits) + "\n":    "1: the hash line has upper-case digits; write the digest in lower case",
+		"*" + digits[:63] + "E\n":               "1: the hash line has upper-case digits; write the digest in lower case",
+		"*" + digits + "0\n":                    "67: the hash line has 65 hex digits instead of 64",
+		"/a ALLOW\n":                            "1: the first line that is neither comment nor blank is not a hash line",
+		signed("/a ALLOW", "*"+digits):          "1: the file has a second hash line; keep one, before all directives",
+		signed("/a ALLOW", " /b ALLOW"):         "1: the line begins with a blank; remove the blank",
+		signed("/a ALLOW", "\t/b ALLOW"):        "1: the line begins with a blank; remove the blank",
+		signed("/a ALLOW", "\ufeff/b ALLOW"):    "1: the line begins with a byte order mark; remove it",
+		signed("/a ALLOW", "b ALLOW"):           `1: the line does not begin with "/"; a directive is a path, ALLOW or DISALLOW, and parameters`,
+		signed("/a ALLOW") + "#\x00":            "2: the file is not UTF-8 text; save it as UTF-8",
+		signed("/a ALLOW", "/\ufffd\xff ALLOW"): "5: the file is not UTF-8 text; save it as UTF-8",
+		"x" + digits + "\n":                     "1: the file has neither hash line nor directive",
+		signed("/a ALLOW", "/bc\xff DISALLOW"):  "4: the file is not UTF-8 text; save it as UTF-8",
 	} {
 		_, err := Parse([]byte(file), Options{})
 		var bad *lookleap.Error

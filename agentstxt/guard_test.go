@@ -420,10 +420,17 @@ type unclosable struct{ io.Reader }
 
 func (unclosable) Close() error { return io.ErrUnexpectedEOF }
 
-func TestDecodedBodyIsClosed(t *testing.T) {
+func TestDecodedBody(t *testing.T) {
 	resp := &http.Response{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: unclosable{strings.NewReader("")}}
 	if decode(resp); resp.Body.Close() != io.ErrUnexpectedEOF {
 		t.Error("an error is lost")
+	}
+	resp = &http.Response{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(strings.NewReader("this is not gzip"))}
+	decode(resp)
+	for range 3 {
+		if n, err := resp.Body.Read(make([]byte, 8)); n != 0 || err != gzip.ErrHeader {
+			t.Errorf("%d bytes, %v", n, err)
+		}
 	}
 }
 
@@ -450,6 +457,26 @@ func TestGuardedRequests(t *testing.T) {
 				w.Errorf("%s: sent %v for %v", name, sent, req.Header)
 			}
 		}
+		req, _ := http.NewRequest("GET", "https://shop.example/status", nil)
+		req.Header["accept-encoding"] = []string{"br"}
+		resp, err := g.RoundTrip(req)
+		if err != nil {
+			w.Fatal(err)
+		}
+		resp.Body.Close()
+		if seen := w.net.Journal().Requests("shop.example"); !slices.Equal(seen[len(seen)-1].Header.Values("Accept-Encoding"), []string{"br"}) {
+			w.Errorf("sent %v", seen[len(seen)-1].Header)
+		}
+	})
+	inWorld(t, "AGT-5-04/accept-request-without-host-field", Options{}, func(w *world) {
+		w.servesFile(vectorFile)
+		w.site.Body("/status", plainText, "fine")
+		_, g := w.guarded(Options{})
+		resp, err := g.RoundTrip(&http.Request{Method: "GET", URL: &url.URL{Scheme: "https", Host: "shop.example", Path: "/status"}})
+		if err != nil {
+			w.Fatal(err)
+		}
+		resp.Body.Close()
 	})
 	inWorld(t, "AGT-5-04/reject-requests-without-an-origin", Options{}, func(w *world) {
 		w.servesFile(vectorFile)

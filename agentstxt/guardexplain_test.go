@@ -43,9 +43,9 @@ func TestGuardExplains(t *testing.T) {
 		{"accept-line", Options{}, rules(signed("/a ALLOW"), ""), "/a", "ok: a directive allows the path in line 2\n" +
 			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)"},
-		{"accept-limit", Options{}, rules(signed("/a ALLOW limit=2"), ""), "/a", "ok: a directive allows the path in line 2, at most 2 requests in the window\n" +
+		{"accept-limit", Options{}, rules(signed("/a ALLOW limit=3"), ""), "/a", "ok: a directive allows the path in line 2, at most 3 requests in the window\n" +
 			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
-			"AGT-6-11 passed ok: a directive allows the path in line 2, at most 2 requests in the window (line 2: /a)"},
+			"AGT-6-11 passed ok: a directive allows the path in line 2, at most 3 requests in the window (line 2: /a)"},
 		{"reject-unlisted", Options{}, rules(signed("/a ALLOW"), ""), "/b", "unlisted: no directive matches the path\n" +
 			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 failed unlisted: no directive matches the path"},
@@ -102,6 +102,14 @@ func TestGuardExplains(t *testing.T) {
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
 			"AGT-1-01 passed ok: no rule of robots.txt disallows the path\n" +
 			" noted content-usage: the site states about the use of its content: ai-train=no (ai-train=no)"},
+		{"accept-usage-of-path", web, rules(signed("/a ALLOW"), "User-agent: *\nContent-Usage: /a train-ai=n\nDisallow: /b\n"), "/a?x=1", "ok: a directive allows the path in line 2\n" +
+			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
+			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
+			"AGT-1-01 passed ok: no rule of robots.txt disallows the path\n" +
+			" noted content-usage: the site states about the use of its content: ai-train=no (ai-train=no)"},
+		{"reject-foreign-line", web, rules("Disallow: /a\n", ""), "/a?secret", "foreign-disallowed: " + CodeForeignDisallowed.Title() + " in line 1\n" +
+			"AGT-2-08 noted foreign-format: the origin publishes no policy\n" +
+			"AGT-5-04 failed foreign-disallowed: " + CodeForeignDisallowed.Title() + " in line 1 (line 1: /a)"},
 		{"accept-robots-cut", Options{Robots: Robots{Token: "ExampleBot"}, Limits: Limits{Size: 1 << 10}}, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /b\n"+strings.Repeat("# x\n", 1<<10)), "/a", "ok: a directive allows the path in line 2\n" +
 			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
@@ -130,6 +138,9 @@ func TestGuardExplains(t *testing.T) {
 			}
 			if got := told(v); got != c.want {
 				w.Errorf("%s\nwant %s", got, c.want)
+			}
+			if strings.Contains(v.Subject, "secret") || !strings.HasSuffix(v.Subject, "://shop.example"+req.URL.Path) {
+				w.Errorf("the subject is %s", v.Subject)
 			}
 		})
 	}
@@ -164,9 +175,11 @@ func TestGuardExpiry(t *testing.T) {
 			}
 		})
 	}
-	inWorld(t, "AGT-2-12/reject-limit-until-its-window-ends", Options{Window: time.Minute}, func(w *world) {
+	limited := Options{Window: time.Minute, Robots: web.Robots}
+	inWorld(t, "AGT-2-12/reject-limit-until-its-window-ends", limited, func(w *world) {
 		w.servesFile(signed("/a ALLOW limit=1"))
-		_, g := w.guarded(Options{Window: time.Minute})
+		w.robots("User-agent: *\nDisallow: /b\n")
+		_, g := w.guarded(limited)
 		req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
 		begun := w.host.Time()
 		if v, err := g.Check(req); err != nil || v.Expires.Sub(begun) <= time.Minute {
@@ -176,6 +189,9 @@ func TestGuardExpiry(t *testing.T) {
 		v := refusal(w, err)
 		if v.Code != lookleap.CodeLimit || v.Expires.Sub(begun).Round(time.Second) != time.Minute || !strings.Contains(v.Summary, v.Expires.UTC().Format(time.RFC3339)) {
 			w.Error(v, v.Expires.Sub(begun))
+		}
+		if c := v.Checks[1]; c.Requirement != "AGT-6-11" || c.Status != lookleap.Failed || c.Code != lookleap.CodeLimit {
+			w.Errorf("%+v", c)
 		}
 	})
 }
@@ -205,6 +221,28 @@ func TestGuardExplainsStaleFiles(t *testing.T) {
 			w.Error(got)
 		}
 	})
+}
+
+// TestRefusalCodes: the code of a file that could not be read is that of its cause, if it has one.
+func TestRefusalCodes(t *testing.T) {
+	cause := &lookleap.Error{Code: lookleap.CodeTimeout, Message: "too late"}
+	for _, c := range []struct {
+		err    error
+		code   lookleap.Code
+		reason string
+	}{
+		{unavailable(lookleap.CodeUnreachable, "x", cause), lookleap.CodeTimeout, lookleap.CodeTimeout.Title()},
+		{unavailable(CodeAccessDenied, "x", cause), CodeAccessDenied, CodeAccessDenied.Title()},
+		{unavailable(lookleap.CodeUnreachable, "x", nil), lookleap.CodeUnreachable, lookleap.CodeUnreachable.Title()},
+		{unavailable(lookleap.CodeUnreachable, "x", &lookleap.ResponseError{Status: 500}), lookleap.CodeUnavailable, "the server answered 500"},
+		{unavailable(CodeAccessDenied, "x", &lookleap.ResponseError{Status: 499}), CodeAccessDenied, "the server answered 499"},
+		{unavailable(CodeAccessDenied, "x", &lookleap.ResponseError{}), CodeAccessDenied, CodeAccessDenied.Title()},
+		{malformed(CodeBadDirective, lookleap.Position{}, "x", ""), CodeBadDirective, CodeBadDirective.Title()},
+	} {
+		if code, reason := refusalCode(c.err), because(c.err); code != c.code || reason != c.reason {
+			t.Errorf("%v: %s, %s, want %s, %s", c.err, code, reason, c.code, c.reason)
+		}
+	}
 }
 
 // TestFixes: each reason for a refusal names what the caller can do, if there is something.

@@ -133,7 +133,7 @@ func (e *cachedPolicy) readCheck() lookleap.Check {
 	read := lookleap.Check{Requirement: "AGT-7-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: e.recheck,
 		Evidence: []lookleap.Evidence{evidence}}
 	switch {
-	case p.state == Valid && e.stale:
+	case e.stale:
 		read.Status, read.Code, read.Requirement = lookleap.Noted, lookleap.CodeStale, "AGT-2-12"
 		read.Message = "the policy could not be read again, so an earlier copy is in force"
 	case p.state == Valid:
@@ -217,7 +217,7 @@ func (x *decided) explain() string {
 		return x.explainRobots()
 	case d.Code == CodeRestricted:
 		return "the whole origin is restricted: " + x.policy.policy.restrictedBecause()
-	case d.Line > 0 && d.Limit > 0:
+	case d.Limit > 0:
 		return fmt.Sprintf("%s in line %d, at most %d requests in the window", d.Code.Title(), d.Line, d.Limit)
 	case d.Line > 0:
 		return fmt.Sprintf("%s in line %d", d.Code.Title(), d.Line)

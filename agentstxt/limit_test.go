@@ -54,7 +54,7 @@ func TestSharedLimiter(t *testing.T) {
 		w.site.Body("/*", plainText, "fine")
 		w.host.Limiter = brokenLimiter{}
 		c, _ := w.guarded(Options{})
-		if v := refusal(w, w.get(c, "https://shop.example/dashboard")); v.Code != lookleap.CodeLimiterFailed {
+		if v := refusal(w, w.get(c, "https://shop.example/dashboard")); v.Code != lookleap.CodeLimiterFailed || v.Summary != "the limit of the policy could not be checked" {
 			w.Error(v)
 		}
 		if err := w.get(c, "https://shop.example/free"); err != nil {

@@ -300,6 +300,10 @@ func TestGuardReasons(t *testing.T) {
 			if lookleap.CodeOf(err) != tt.code || errors.Is(err, lookleap.ErrDenied) != tt.final || !strings.Contains(err.Error(), tt.fix) {
 				w.Errorf("%s, final %v: %v", lookleap.CodeOf(err), errors.Is(err, lookleap.ErrDenied), err)
 			}
+			var no *lookleap.VerifyError
+			if tt.final && errors.As(err, &no) && !strings.HasPrefix(no.Err.Error(), lookleap.ErrDenied.Error()) {
+				w.Error(no.Err)
+			}
 			wait, ok := lookleap.Retryable(err)
 			if ok == tt.final || ok && wait <= 0 {
 				w.Errorf("retry after %v: %v", wait, ok)

@@ -46,10 +46,7 @@ func originAt(scheme, host string) (origin, error) {
 		return origin{}, badURL(err)
 	}
 	o := origin{name: base.Origin(), plain: base.Scheme() == "http"}
-	file := base.Origin() + policyPath
-	if o.plain {
-		file = fmt.Sprintf("https://%s:%d%s", base.Host(), base.Port(), policyPath)
-	}
+	file := fmt.Sprintf("https://%s:%d%s", base.Host(), base.Port(), policyPath)
 	if o.policy, err = originRules.Parse(file); err != nil {
 		return origin{}, badURL(err)
 	}

@@ -80,6 +80,14 @@ func TestOrigins(t *testing.T) {
 	if n := c.origins.Len(); n != 3 {
 		t.Errorf("%d origins are cached", n)
 	}
+	label := strings.Repeat("\u4e2d", 32)
+	for tld, cached := range map[string]int{"abcdefg": 3, "abcdef": 4} { // 301 bytes are not cached, 300 are
+		host := "\u4e2d" + label + "." + label + "." + label + "." + tld
+		n := c.origins.Len()
+		if o, err := c.cachedOriginAt("https", host); err != nil || !strings.HasPrefix(o.name, "https://xn--") || c.origins.Len() != n+cached-3 {
+			t.Errorf("%d bytes: %s, %v: %d origins are cached", len(host), o.name, err, c.origins.Len())
+		}
+	}
 }
 
 // TestDisplayURL: messages about an origin with the scheme http have its own URLs.

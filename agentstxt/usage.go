@@ -162,9 +162,8 @@ func parseUsageLine(key, value string) (stated robotsUsage) {
 		if !ok {
 			return stated
 		}
-		if rule, ok := newRobotsRule(path, 0); ok {
-			stated.rule, value = rule, rest
-		}
+		stated.rule, _ = newRobotsRule(path, 0)
+		value = rest
 	}
 	if key == "content-signal" {
 		stated.usage = ParseContentSignal(value)

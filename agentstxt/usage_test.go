@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -134,4 +135,33 @@ func TestUsage(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestUsageValues: statements that are combined stay as they were, and unknown values state nothing.
+func TestUsageValues(t *testing.T) {
+	for p, want := range map[Preference]string{Unstated: "unstated", Yes: "yes", No: "no", No + 1: "unstated", 255: "unstated"} {
+		if got := p.String(); got != want {
+			t.Errorf("%d: %s, want %s", p, got, want)
+		}
+	}
+	a, b := Usage{Other: map[string]Preference{"bots": Yes}}, Usage{AITrain: No, Other: map[string]Preference{"bots": No, "x": Yes}}
+	if both := a.Strictest(b).String(); both != "ai-train=no, bots=no, x=yes" || a.String() != "bots=yes" || b.String() != "ai-train=no, bots=no, x=yes" {
+		t.Error(both, a, b)
+	}
+	if both := b.Strictest(a).String(); both != "ai-train=no, bots=no, x=yes" {
+		t.Error(both)
+	}
+	for line, want := range map[string]string{
+		"ai-train=n":      "search=no, ai-train=no", // both are about all paths
+		"/ ai-train=n":    "search=no, ai-train=no",
+		"/a ai-train=n":   "ai-train=no",
+		"/a/b ai-train=n": "search=no",
+		"/a":              "search=no",
+	} {
+		f := ParseRobots([]byte("User-agent: *\nContent-Signal: search=no\nContent-Usage: "+line+"\n"), "b")
+		if got := f.Usage("/a").String(); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+	stateUsage(httptest.NewRequest("GET", "https://shop.example/", nil), &http.Response{}, Usage{}) // a response without request
 }
