@@ -235,8 +235,6 @@ type failedDocument struct {
 	transient bool          // the failure says nothing about the document
 }
 
-func (f *failedDocument) Unwrap() error { return f.error }
-
 // document returns the document of an origin, nil if it has none, and when it expires. It is
 // cached by origin whatever the server says about storing, so that many calls cause one
 // exchange.

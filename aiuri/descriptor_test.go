@@ -448,7 +448,10 @@ func TestWeakerPolicyIsTheProgramsChoice(t *testing.T) {
 		t.Run("AIU-3.1-23/"+name, func(t *testing.T) {
 			net := lab.ForTest(t)
 			site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy("true"))
-			d := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{AcceptWeaker: c.accept})
+			var events lab.Events
+			host := net.Host()
+			host.Observe = events.Observe
+			d := aiuri.NewDiscoverer(host, aiuri.DiscovererOptions{AcceptWeaker: c.accept})
 			if _, err := d.Discover(t.Context(), bank); err != nil {
 				t.Fatal(err)
 			}
@@ -456,6 +459,12 @@ func TestWeakerPolicyIsTheProgramsChoice(t *testing.T) {
 			net.Clock().Advance(25 * time.Hour)
 			if _, err := d.Discover(t.Context(), bank); lookleap.CodeOf(err) != c.code {
 				t.Error(err)
+			}
+			told := slices.ContainsFunc(events.All(), func(e lookleap.Event) bool {
+				return e.Kind == lookleap.EventFinding && e.Code == aiuri.CodePolicyDowngrade && e.Subject == bank && e.Finding.Requirement == "AIU-3.1-23"
+			})
+			if told != (c.code != lookleap.CodeOK) {
+				t.Errorf("the host was told: %v", told)
 			}
 		})
 	}

@@ -474,8 +474,8 @@ func TestDiscoveryCache(t *testing.T) {
 		}
 		site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
 		discoverer.Purge("HTTPS://WWW.Bank.Example:443/")
-		if _, err := discoverer.Discover(t.Context(), bank); err != nil {
-			t.Errorf("something was kept: %v", err)
+		if found, err := discoverer.Discover(t.Context(), bank); err != nil || found.Document.Policy.MTLS {
+			t.Errorf("something was kept: %+v, %v", found, err)
 		}
 	})
 	t.Run("AIU-3.1-23/accept-one-exchange-each", func(t *testing.T) {

@@ -145,6 +145,12 @@ func TestMappingBack(t *testing.T) {
 		{"AIU-3.2-09/reject-delete", "/gateway/bank/a%7F", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-dots-with-escaped-parameter", "/gateway/bank/..%3Bx/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-fragment", "/gateway/bank/x#/../y", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-character-without-escape", "/gateway/bank/%c3z89", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-character-with-bad-escape", "/gateway/bank/%c3%hh", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-question-mark", "/gateway/bank/x?y", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-number-sign", "/gateway/bank/x#y", aiuri.CodeAmbiguous},
+		{"AIU-3.2-08/reject-no-escape", "/gateway/bank/a%2n", aiuri.CodeBadChar},
+		{"AIU-3.2-08/reject-no-escape-first", "/gateway/bank/a%r0", aiuri.CodeBadChar},
 		{"AIU-3.2-09/reject-empty-segment-back", "/gateway/bank//x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-double-encoding", "/gateway/bank/%252e%252e/x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-08/reject-percent", "/gateway/bank/%4", aiuri.CodeBadChar},
@@ -172,12 +178,26 @@ func TestMappingBack(t *testing.T) {
 			}
 		}
 	})
+	t.Run("AIU-3.2-09/accept-other-segments", func(t *testing.T) {
+		for _, path := range []string{"/gateway/bank/..abc", "/gateway/bank/.a%3Bb", "/gateway/bank/;x", "/gateway/bank/%3Bx", "/gateway/bank/%EF%BF%BD/x", "/gateway/bank/%F0%9F%98%80"} {
+			if u, err := m.URI(path, "", false); err != nil || "/gateway/bank"+u.Path() != path {
+				t.Errorf("got %q, %v", u, err)
+			}
+		}
+	})
 	for id, path := range map[string]string{"accept-authority": "/gateway/bank/x", "accept-no-slash": "/gateway/bank", "accept-three-dots": "/gateway/bank/.../.x"} {
 		t.Run("AIU-3.2-10/"+id, func(t *testing.T) {
 			if u, err := m.URI(path, "q", true); err != nil || u.Authority() != "bank" {
 				t.Errorf("got %q, %v", u, err)
 			}
 		})
+	}
+	literal, err := aiuri.ParseWith("ai://[2001:db8::1]/x", aiuri.Rules{AllowIP: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if url, err := m.URL(literal); url != "" || lookleap.CodeOf(err) != aiuri.CodeAmbiguous {
+		t.Errorf("an IP literal is mapped: %s, %v", url, err)
 	}
 	if _, err := m.Split("https://ai.example.evil.test/gateway/bank/x"); lookleap.CodeOf(err) != aiuri.CodeNotGateway {
 		t.Errorf("another origin: %v", err)

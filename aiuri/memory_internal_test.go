@@ -138,11 +138,97 @@ func TestCallLimitForgets(t *testing.T) {
 	}
 }
 
+// TestNothingIsCached: a failure takes no memory of its own.
+func TestNothingIsCached(t *testing.T) {
+	if n := (*cachedDocument)(nil).memory() + (*Descriptor)(nil).memory() + (*Discovery)(nil).memory() + (*KeySet)(nil).memory(); n != 0 {
+		t.Errorf("%d bytes", n)
+	}
+	if n := (&cachedDocument{}).memory(); n != 0 { // the origin has no document
+		t.Errorf("%d bytes", n)
+	}
+}
+
+// TestStaleDocument: a document that is used again and again after its time has one finding about it.
+func TestStaleDocument(t *testing.T) {
+	at := time.Unix(1, 0)
+	held := &cachedDocument{descriptor: &Descriptor{Scopes: []string{"a"}}}
+	again := held.stale(at).stale(at.Add(time.Hour))
+	if len(held.descriptor.Findings) != 0 || len(again.descriptor.Findings) != 1 || !isStale(again.descriptor.Findings[0]) || !again.until.Equal(at.Add(time.Hour)) || again.descriptor.Scopes[0] != "a" {
+		t.Errorf("%+v of %+v", again.descriptor, held.descriptor)
+	}
+	if none := (&cachedDocument{}).stale(at); none.descriptor != nil || !none.until.Equal(at) {
+		t.Errorf("%+v", none)
+	}
+}
+
+// TestScopes: only the characters of RFC 6749 make a scope.
+func TestScopes(t *testing.T) {
+	for c := range 256 {
+		want := c > ' ' && c < 0x7f && c != '"' && c != '\\'
+		if got := isScope("a" + string([]byte{byte(c)}) + "b"); got != want {
+			t.Errorf("%q: %v", rune(c), got)
+		}
+	}
+	if isScope("") {
+		t.Error("the empty text is a scope")
+	}
+}
+
+// TestTemporaryFailures: after these only, an expired document is used.
+func TestTemporaryFailures(t *testing.T) {
+	for code, want := range map[lookleap.Code]bool{
+		lookleap.CodeUnavailable: true, lookleap.CodeRateLimited: true, lookleap.CodeTimeout: true, lookleap.CodeTooSlow: true, lookleap.CodeUnreachable: true,
+		lookleap.CodeConnRefused: true, lookleap.CodeConnReset: true, lookleap.CodeTruncated: true, lookleap.CodeDNSError: true,
+		lookleap.CodeTLS: false, lookleap.CodeTLSTooOld: false, lookleap.CodeDNSSECBogus: false, lookleap.CodeBlockedAddress: false, lookleap.CodeForbidden: false,
+		lookleap.CodeTooLarge: false, lookleap.CodeNoAddress: false, lookleap.CodeNotHTTPS: false, CodeBadDocument: false, CodePolicyDowngrade: false, "": false,
+	} {
+		if got := isTemporary(code); got != want {
+			t.Errorf("%s: %v", code, got)
+		}
+	}
+}
+
+// TestDiscoveryVerdict: what a discovery tells about where its endpoint and its keys come from.
+func TestDiscoveryVerdict(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	u, err := Parse("ai://bank/pay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := &Descriptor{Endpoint: u, JWKS: "https://bank.example/jwks.json"}
+	for name, c := range map[string]struct {
+		found Discovery
+		want  string
+	}{
+		"confirmed": {Discovery{Source: SourceLink, Confirmed: true, Document: keys, DocumentOrigin: "https://bank.example"}, "the endpoint was found\n" +
+			"AIU-3.1-17 passed ok: the endpoint is advertised by link-header\n" +
+			"AIU-3.1-21 passed ok: the authority's own document confirms it\n" +
+			"AIU-3.1-18 passed ok: results can be verified with the keys of https://bank.example"},
+		"unconfirmed": {Discovery{Source: SourceDNS}, "the endpoint was found, but its results cannot be verified\n" +
+			"AIU-3.1-17 passed ok: the endpoint is advertised by dns\n" +
+			"AIU-3.1-21 noted no-trust-anchor: only the origin names it, not its own authority\n" +
+			"AIU-3.1-18 noted no-trust-anchor: no document names keys to verify results with"},
+		"local": {Discovery{System: "forklift-42.local", keys: &KeySet{}, Document: &Descriptor{}, DocumentOrigin: "https://forklift-42.local"}, "the endpoint was found\n" +
+			"AIU-2-04 passed ok: the host's local resolver names the endpoint, at forklift-42.local\n" +
+			"AIU-3.1-18 passed ok: results can be verified with the keys of https://forklift-42.local"},
+	} {
+		c.found.Origin, c.found.Endpoint = "https://shop.example", u
+		v := c.found.conclude(now, now.Add(time.Hour)).Verdict
+		got := v.Summary
+		for _, check := range v.Checks {
+			got += fmt.Sprintf("\n%s %s %s: %s", check.Requirement, check.Status, check.Code, check.Message)
+		}
+		if got != c.want || !v.OK || v.Code != lookleap.CodeOK || v.Subject != "https://shop.example for ai://bank/\u2026" || !v.CheckedAt.Equal(now) || !v.Expires.Equal(now.Add(time.Hour)) {
+			t.Errorf("%s: %+v: %s", name, v, got)
+		}
+	}
+}
+
 // TestKeySetURL: no key set is requested over anything but https.
 func TestKeySetURL(t *testing.T) {
 	c := newKeyCache(&lookleap.Host{}, 0, 0)
 	for _, url := range []string{"", "http://bank.example/jwks.json", "https://bank example/"} {
-		if set, err := c.fetch(t.Context(), url); set != nil || lookleap.CodeOf(err) == lookleap.CodeOK || lookleap.CodeOf(err) == lookleap.CodeInternal {
+		if set, err := c.fetch(t.Context(), url); set != nil || lookleap.CodeOf(err) == lookleap.CodeOK || !strings.HasPrefix(err.Error(), "the URL of the key set is invalid") {
 			t.Errorf("%s: %v, %v", url, set, err)
 		}
 	}

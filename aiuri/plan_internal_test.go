@@ -3,6 +3,7 @@ package aiuri
 import (
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,6 +54,34 @@ func TestShownBody(t *testing.T) {
 	} {
 		if got := (&Call{Body: []byte(c.body)}).head(); got != c.body[:c.want] {
 			t.Errorf("%s: %d bytes, want %d", name, len(got), c.want)
+		}
+	}
+}
+
+// TestCallSummary: what the user reads about a call.
+func TestCallSummary(t *testing.T) {
+	for want, c := range map[string]*Call{
+		"POST to the AI endpoint, without scopes":     {Method: "POST"},
+		"GET to the AI endpoint, scopes: a":           {Method: "GET", Scopes: []string{"a"}},
+		"POST to the AI endpoint, scopes: pay refund": {Method: "POST", Scopes: []string{"pay", "refund"}},
+	} {
+		if got := c.summary(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	long := strings.Repeat("a", lookleap.MaxShown)
+	for want, body := range map[string]string{
+		"text": "text", long: long, long + "\u2026 (4097 bytes in all)": long + "b", "2 bytes of text/plain, which is not text": "\xff\xfe",
+	} {
+		c := &Call{Body: []byte(body), MediaType: "text/plain"}
+		want = strings.Replace(want, "4097", strconv.Itoa(lookleap.MaxShown+1), 1)
+		if got := c.bodyText(); got != want {
+			t.Errorf("%.60q, want %.60q", got, want)
+		}
+		v := c.bodyValue()
+		if whole := len(body) <= lookleap.MaxShown; v.Label != `body, "text/plain"` || v.Text != c.head() || whole != (v.Size == 0 && v.Digest == "") ||
+			!whole && (v.Size != len(body) || v.Digest != lookleap.Digest(c.Body)) {
+			t.Errorf("%.60q: %d bytes, %s", v.Text, v.Size, v.Digest)
 		}
 	}
 }

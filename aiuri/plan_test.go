@@ -1,6 +1,7 @@
 package aiuri_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -26,6 +27,102 @@ func TestResume(t *testing.T) {
 		changed := json.RawMessage(strings.Replace(string(pending.State), "invoke the", "invoke a", 1))
 		if v, err := client.Resume(t.Context(), changed, decision); v != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
 			t.Errorf("got %v, %v", v, err)
+		}
+	})
+	t.Run("AIU-5-02/reject-no-plan", func(t *testing.T) {
+		for _, state := range []string{"", "{}", "[]", "x"} {
+			_, want := lookleap.ParsePlan(json.RawMessage(state))
+			if v, err := client.Resume(t.Context(), json.RawMessage(state), decision); v != nil || err == nil || want == nil || err.Error() != want.Error() {
+				t.Errorf("%s: got %v, %v, want %v", state, v, err, want)
+			}
+		}
+		if v, err := new(aiuri.Client).Resume(t.Context(), pending.State, decision); v != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
+	t.Run("AIU-5-02/reject-plan-of-another-kind", func(t *testing.T) {
+		plan, err := lookleap.ParsePlan(pending.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for kind, effect := range map[lookleap.ConsentKind][]byte{lookleap.ConsentAct: plan.Effect(), lookleap.ConsentInvoke: []byte("another effect")} {
+			request := *pending.Request
+			request.Kind, request.Digest, request.Verdict = kind, "", nil
+			other, err := lookleap.NewPlan(request, effect, w.host.Time())
+			if err != nil {
+				t.Fatal(err)
+			}
+			state, err := json.Marshal(other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			yes, _ := allow(other.Request())
+			w.net.Journal().Clear()
+			if v, err := client.Resume(t.Context(), state, yes); v != nil || !errors.Is(err, lookleap.ErrPlanInvalid) || len(w.net.Journal().Requests()) != 0 {
+				t.Errorf("%s: got %v, %v, %v", kind, v, err, w.net.Journal().Requests())
+			}
+		}
+	})
+	for field, value := range map[string]string{
+		"uri": "ai://bank.example/pay?amount=11", "recipient": "https://evil.example", "origin": "https://evil.example", "document": "https://evil.example",
+	} {
+		t.Run("AIU-5-02/reject-plan-with-other-"+field, func(t *testing.T) {
+			plan, err := lookleap.ParsePlan(pending.State)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, body, _ := bytes.Cut(plan.Effect(), []byte("\n"))
+			var members map[string]any
+			if err := json.Unmarshal(line, &members); err != nil || members[field] == nil {
+				t.Fatalf("%v in %s", err, line)
+			}
+			members[field] = value
+			changed := append(must(json.Marshal(members)), '\n')
+			request := *pending.Request
+			request.Digest, request.Verdict = "", nil
+			other, err := lookleap.NewPlan(request, append(changed, body...), w.host.Time())
+			if err != nil {
+				t.Fatal(err)
+			}
+			yes, _ := allow(other.Request())
+			w.net.Journal().Clear()
+			if v, err := client.Resume(t.Context(), must(json.Marshal(other)), yes); v != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+				t.Errorf("got %v, %v", v, err)
+			}
+			if sent := w.net.Journal().Requests("ai.example"); len(sent) != 0 {
+				t.Errorf("sent %v", sent)
+			}
+		})
+	}
+	t.Run("AIU-5-02/accept-reading-without-key", func(t *testing.T) { // only what has an effect must not happen twice
+		for _, method := range []string{"GET", "HEAD"} {
+			_, err := client.Invoke(t.Context(), aiuri.Request{URI: pay.URI, Method: method})
+			var other *lookleap.PendingError
+			if !errors.As(err, &other) {
+				t.Fatal(err)
+			}
+			yes, _ := allow(other.Request)
+			w.net.Journal().Clear()
+			_, err = client.Resume(t.Context(), other.State, yes)
+			sent := w.net.Journal().Requests("ai.example")
+			if len(sent) != 1 || sent[0].Method != method || sent[0].Header.Get(lookleap.IdempotencyHeader) != "" {
+				t.Errorf("%s: sent %+v, %v", method, sent, err)
+			}
+		}
+	})
+	t.Run("AIU-5-02/reject-what-the-user-refused", func(t *testing.T) {
+		_, err := client.Invoke(t.Context(), aiuri.Request{URI: pay.URI, Body: []byte("[]")})
+		var other *lookleap.PendingError
+		if !errors.As(err, &other) {
+			t.Fatal(err)
+		}
+		w.net.Journal().Clear()
+		no := lookleap.ConsentDecision{Digest: other.Request.Digest}
+		if v, err := client.Resume(t.Context(), other.State, no); v != nil || !errors.Is(err, lookleap.ErrConsentRefused) || len(w.net.Journal().Requests()) != 0 {
+			t.Errorf("got %v, %v, %v", v, err, w.net.Journal().Requests())
+		}
+		if mark := userMarkOf(t, other); mark != "" {
+			t.Errorf("without a key for marks the user is marked as %s", mark)
 		}
 	})
 	t.Run("AIU-5-02/accept-resumed", func(t *testing.T) {

@@ -444,7 +444,7 @@ func TestBadBytes(t *testing.T) {
 			t.Errorf("%q: %+v, want %+v", text, err, want)
 		}
 	}
-	for _, text := range []string{"ai://h/%41", "ai://h.0zff/", "ai://h.0b/", "ai://abc-d.example/"} {
+	for _, text := range []string{"ai://h/%41", "ai://h.0zff/", "ai://h.0b/", "ai://h.0xfg/", "ai://h.0xgf/", "ai://abc-d.example/"} {
 		if _, err := aiuri.Parse(text); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -453,5 +453,20 @@ func TestBadBytes(t *testing.T) {
 		if _, err := aiuri.Parse(text); lookleap.CodeOf(err) != aiuri.CodeBadAuthority {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// TestNormalFragment: a fragment stays as it is, and a URI cannot be read into nothing.
+func TestNormalFragment(t *testing.T) {
+	for text, want := range map[string]string{"AI://Bank/x?Q#%7eF": "ai://bank/x?Q#%7eF", "ai://Bank:80/#": "ai://bank:80/#", "ai:/%7e#f": "ai:/~#f", "ai://bank:80/x": "ai://bank:80/x"} {
+		if got := parse(t, text).Normalize().String(); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	if _, err := aiuri.FromIRI("ai://b/" + strings.Repeat("\xff", aiuri.MaxURI)); lookleap.CodeOf(err) != aiuri.CodeURITooLong {
+		t.Error(err)
+	}
+	if err := (*aiuri.URI)(nil).UnmarshalText([]byte("ai://bank/x")); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Error(err)
 	}
 }
