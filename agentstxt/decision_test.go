@@ -128,6 +128,9 @@ func TestDecide(t *testing.T) {
 		{"AGT-9-02/accept-example", section3, yes(allowed, "/status", "/dashboard")},
 		{"AGT-9-02/reject-example", section3, append(no(disallowed, "/admin"), no(unlisted, "/x")...)},
 
+		{"reject-path-of-whole-words", []string{"/" + strings.Repeat("a", 63) + " DISALLOW", "/" + strings.Repeat("b", 127) + " DISALLOW"}, no(disallowed, "/"+strings.Repeat("a", 63), "/"+strings.Repeat("b", 127))},
+		{"reject-allow-without-boundary-next-to-denial", []string{"/ab ALLOW", "/cd DISALLOW"}, append(no(unlisted, "/abx"), yes(allowed, "/ab")...)},
+		{"accept-first-line-longer-than-pattern", []string{"/xyz ALLOW", "/* DISALLOW"}, append(yes(allowed, "/xyz"), no(disallowed, "/x")...)},
 		{"reject-long-pattern-behind-short", []string{"/* DISALLOW", "/*/secret DISALLOW", "/xyz ALLOW"}, append(no(disallowed, "/xyz/secret"), yes(allowed, "/xyz/a")...)},
 		{"reject-allow-with-fewer-slashes", []string{"/a//b ALLOW"}, append(no(unlisted, "/a/b"), yes(allowed, "/a//b")...)},
 		{"reject-ambiguous-paths", []string{"/a ALLOW"}, no(lookleap.CodeBadURL, "/a b", "/a\x00", "/a%zz", "/a%", "/a%4", "a", "*", "https://x.example/a", "/a\n", "/a\x7f")},
@@ -347,6 +350,17 @@ func TestIndexFindsEveryRule(t *testing.T) {
 		}
 		if d := p.Decide(fmt.Sprintf("/%d/x", n)); d.Matched || !d.Allowed {
 			t.Errorf("%d rules: %v, want no rule", n, d)
+		}
+	}
+}
+
+// TestEffort: a look-up may use all of its effort, and no more.
+func TestEffort(t *testing.T) {
+	p := mustParse(t, Options{}, "/*a DISALLOW")
+	for effort, want := range map[int]int{len("/xa") + len("/*a"): 0, len("/xa") + len("/*a") - 1: noRule} {
+		left := effort
+		if got := p.lookup([]byte("/xa"), &left); got != want || left != effort-len("/xa")-len("/*a") {
+			t.Errorf("effort %d: rule %d, and %d is left", effort, got, left)
 		}
 	}
 }

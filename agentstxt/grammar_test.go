@@ -52,10 +52,13 @@ func TestDirectiveMessages(t *testing.T) {
 		{"/a ALLOW k=1 x=2 K=3", 17, `the parameter "k" is given twice`, "keep one of them"},
 		{"/a ALLOW a=1 b=2 c=3 d=4", 0, "the directive has more than 3 parameters", "use fewer parameters"},
 	} {
-		_, _, bad := directiveLine([]byte(c.line), 3)
-		if bad == nil {
-			t.Errorf("%q is read", c.line)
+		length, flags, bad := directiveLine([]byte(c.line), 3)
+		if bad == nil || length != 0 || flags != 0 {
+			t.Errorf("%q is read: %d, %b, %v", c.line, length, flags, bad)
 			continue
+		}
+		if length, flags, bad := directiveWithParams([]byte(c.line), 3); bad != nil && (length != 0 || flags != 0) {
+			t.Errorf("%q: %d, %b", c.line, length, flags)
 		}
 		tooMany := strings.HasPrefix(c.message, "the directive has more")
 		if !tooMany && bad.at != c.at || bad.message != c.message || bad.fix != c.fix || bad.tooMany != tooMany {
@@ -167,5 +170,22 @@ func TestFileMessages(t *testing.T) {
 		if got := fmt.Sprintf("%d: %s; %s", bad.Position.Column, bad.Message, bad.Fix); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s, want %s", file, got, want)
 		}
+	}
+}
+
+// TestScanEdges: the first byte and the last line of a file count as all others do.
+func TestScanEdges(t *testing.T) {
+	if _, err := Parse([]byte("\x00\n"), Options{}); lookleap.CodeOf(err) != lookleap.CodeNotUTF8 {
+		t.Error(err)
+	}
+	if p, err := Parse([]byte(strings.TrimSuffix(signed("/ ALLOW"), "\n")), Options{}); err != nil || p.Len() != 1 {
+		t.Error(err)
+	}
+	p, err := Parse([]byte("# version: 9\n# other: x\n"+vectorFile), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, ok := hasFinding(p, CodeUnknownVersion); !ok || f.Line != 1 {
+		t.Errorf("%+v", p.Findings())
 	}
 }

@@ -182,7 +182,7 @@ func TestGuardExpiry(t *testing.T) {
 		_, g := w.guarded(limited)
 		req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
 		begun := w.host.Time()
-		if v, err := g.Check(req); err != nil || v.Expires.Sub(begun) <= time.Minute {
+		if v, err := g.Check(req); err != nil || v.Expires.Sub(begun) <= time.Minute || !strings.HasSuffix(v.Summary, "at most 1 requests in the window") {
 			w.Fatal(v, err)
 		}
 		_, err := g.Check(req)
@@ -242,6 +242,10 @@ func TestRefusalCodes(t *testing.T) {
 		if code, reason := refusalCode(c.err), because(c.err); code != c.code || reason != c.reason {
 			t.Errorf("%v: %s, %s, want %s, %s", c.err, code, reason, c.code, c.reason)
 		}
+	}
+	x := decided{robots: &robotsEntry{file: &RobotsFile{}}, byRobots: Decision{Code: lookleap.CodeURLTooLong}}
+	if got := x.explainRobots(); got != lookleap.CodeURLTooLong.Title() {
+		t.Errorf("a denial without a line: %s", got)
 	}
 }
 

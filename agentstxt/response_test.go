@@ -239,6 +239,10 @@ func TestJudgeTransport(t *testing.T) {
 			t.Errorf("%+v: %s, %v", c, p.State(), p.Findings())
 		}
 	}
+	none := Judge(Response{Status: 200, Body: []byte(vectorFile)}, Options{})
+	if all := none.Findings(); len(all) != 1 || all[0].Message != "the server declares no media type" {
+		t.Errorf("%+v", all)
+	}
 	p := Judge(Response{Status: 200, ContentType: "text/markdown", Body: []byte(vectorFile)}, Options{})
 	if all := p.Findings(); len(all) != 1 || all[0].Message != `the server declares the media type "text/markdown"` || all[0].Fix != fixMediaType {
 		t.Errorf("%+v", all)

@@ -195,6 +195,20 @@ func TestRobotsLines(t *testing.T) {
 			t.Errorf("%d sitemaps, %s", n, f.Usage("/"))
 		}
 	})
+	t.Run("AGT-1-01/reject-dots-around-a-rule", func(t *testing.T) {
+		f := ParseRobots([]byte("User-agent: *\nDisallow: /admin\n"), "b")
+		for _, path := range []string{"/x/../admin", "/./admin/y", "/%2e/admin", "/admin/."} {
+			if d := f.Decide(path); d.Allowed || d.Line != 2 {
+				t.Errorf("%s: %v", path, d)
+			}
+		}
+	})
+	t.Run("memory", func(t *testing.T) {
+		file := "User-agent: *\nDisallow: /a\nDisallow: /b*\nAllow: /c\nContent-Signal: search=no\n"
+		if got, want := ParseRobots([]byte(file), "b").memory(), 1024+2*len(file)+4*160; got != want {
+			t.Errorf("%d bytes, want %d", got, want)
+		}
+	})
 	t.Run("AGT-1-01/accept-size", func(t *testing.T) {
 		head := "User-agent: *\nDisallow: /x\n"
 		for size, want := range map[int]string{len(head): "1 false", len(head) - 1: "0 true", len(head) + 1: "1 false"} {
