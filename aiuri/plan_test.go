@@ -52,7 +52,7 @@ func TestResume(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			state, err := json.Marshal(other)
+			state, err := other.State()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestResume(t *testing.T) {
 			}
 			yes, _ := allow(other.Request())
 			w.net.Journal().Clear()
-			if v, err := client.Resume(t.Context(), must(json.Marshal(other)), yes); v != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+			if v, err := client.Resume(t.Context(), must(other.State()), yes); v != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
 				t.Errorf("got %v, %v", v, err)
 			}
 			if sent := w.net.Journal().Requests("ai.example"); len(sent) != 0 {
