@@ -361,6 +361,22 @@ func TestHeardTooMuch(t *testing.T) {
 			t.Error(found)
 		}
 	})
+	t.Run("O05/reject-ended-page", func(t *testing.T) { // between any two of its texts
+		st := asker(t)
+		p := st.page(titled + `<body><x-one y="number 4711-8822"/><p>two</p><p>three</p></body>`)
+		for ends, left := 0, -1; left < 0; ends++ {
+			must(t, st.s.context.hearPage(t.Context(), p))
+			left = ends
+			if err := st.s.context.heard.settle(&probed{t.Context(), func() error {
+				if left--; left < 0 {
+					return context.DeadlineExceeded
+				}
+				return nil
+			}}, func(speaker) bool { return true }); (left < 0) != errors.Is(err, context.DeadlineExceeded) || err == nil && ends < 5 {
+				t.Errorf("%v after %d texts", err, ends)
+			}
+		}
+	})
 }
 
 // TestHeardMemory: what many services told is bounded in bytes, whatever is compared.

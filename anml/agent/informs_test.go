@@ -163,9 +163,11 @@ func sameAsList(t *testing.T) {
 		}
 		got := []*Inform{}
 		for k := range s.each() {
-			got = append(got, k.Inform)
+			if got = append(got, k.Inform); len(got) == 40 {
+				break
+			}
 		}
-		if !slices.Equal(got, list) {
+		if !slices.Equal(got, list[:min(40, len(list))]) {
 			t.Fatal("the order differs")
 		}
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -93,6 +94,54 @@ func TestLedgerFileThatCannotBeRead(t *testing.T) {
 		must(t, os.WriteFile(dir, nil, 0o600))
 		if err := l.Append(t.Context(), entry("p", "a", start)); err == nil {
 			t.Error("it was appended")
+		}
+	})
+	t.Run("ANML-13.2-13/reject-closed-file", func(t *testing.T) {
+		l := openLedger(t, filepath.Join(t.TempDir(), "ledger"))
+		must(t, l.file.Close())
+		if err := l.Append(t.Context(), entry("p", "a", start)); !errors.Is(err, os.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	t.Run("ANML-13.2-13/reject-path-that-leads-nowhere", func(t *testing.T) { // and not into a file of its own
+		path := filepath.Join(t.TempDir(), "ledger")
+		l := openLedger(t, path)
+		appendAll(t, l, entry("p", "a", start))
+		must(t, os.Rename(path, path+"-moved"))
+		if err := os.Symlink("ledger", path); err != nil {
+			t.Skip("this user may not make links:", err)
+		}
+		var failed *os.PathError
+		if err := l.Append(t.Context(), entry("p", "b", start)); !errors.As(err, &failed) || failed.Op == "open" {
+			t.Error(err)
+		}
+	})
+	t.Run("ANML-13.2-13/reject-no-room-for-the-name", func(t *testing.T) { // of a file for half a line
+		path := filepath.Join(t.TempDir(), strings.Repeat("n", 255-len(".lock")))
+		must(t, os.WriteFile(path, []byte("torn"), 0o600))
+		if l, err := OpenDisclosureLedger(path, LedgerOptions{}); err == nil {
+			_ = l.Close()
+			t.Error("it was opened")
+		}
+		if data, err := os.ReadFile(path); err != nil || string(data) != "torn" {
+			t.Errorf("%q, %v", data, err)
+		}
+	})
+	t.Run("ANML-13.2-13/reject-prune-of-a-line-that-would-be-too-long", func(t *testing.T) { // as this package writes it
+		long := entry("p", strings.Repeat("<", maxLedgerLine/5), start.Add(time.Hour))
+		var body bytes.Buffer
+		text := json.NewEncoder(&body)
+		text.SetEscapeHTML(false)
+		must(t, text.Encode([]Entry{entry("p", "old", start), long}))
+		list := bytes.TrimSpace(body.Bytes())
+		line := slices.Concat([]byte(frameSum), ledgerSum(list), []byte(frameEntries), list, []byte(frameEnd))
+		path := filepath.Join(t.TempDir(), "ledger")
+		must(t, os.WriteFile(path, line, 0o600))
+		if n, err := openLedger(t, path).Prune(t.Context(), start.Add(time.Minute)); n != 0 || err == nil {
+			t.Error(n, err)
+		}
+		if data, err := os.ReadFile(path); err != nil || !bytes.Equal(data, line) {
+			t.Errorf("%d bytes, %v", len(data), err)
 		}
 	})
 	t.Run("ANML-13.2-13/reject-never-opened", func(t *testing.T) {

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -86,5 +87,16 @@ func TestLedgerFull(t *testing.T) {
 		if f.Name() == filestore.TemporaryName {
 			t.Error("half of a record stays")
 		}
+	}
+}
+
+// A relative path in a directory that was removed says so.
+func TestLedgerFileInNoDirectory(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	must(t, os.Remove(dir))
+	var failed *os.SyscallError
+	if l, err := OpenDisclosureLedger("ledger", LedgerOptions{}); l != nil || !errors.As(err, &failed) || failed.Syscall != "getwd" {
+		t.Errorf("%v, %v", l, err)
 	}
 }

@@ -125,12 +125,13 @@ func TestTaintSources(t *testing.T) {
 }
 
 func TestTaintOfTheUsersOwn(t *testing.T) {
-	c := told(t, "a.example", "Dear Alice Johnson of alice@example.com, member 4711-8822")
+	c := told(t, "a.example", "Dear Alice Johnson of alice@example.com, member 4711-8822, code QWxpY2UgSm9obnNvbg")
 	c.Supplied("Alice Johnson")
 	for value, want := range map[string]string{
 		"Alice Johnson":               "",
 		"JOHNSON":                     "", // a token of what the user said
 		"alice@example.com":           "a.example",
+		"QWxpY2UgSm9obnNvbg":          "a.example", // which means the user's name, and is the service's
 		"Alice Johnson, 4711-8822":    "a.example",
 		"Alice Johnson, blue, window": "",
 	} {
