@@ -99,8 +99,26 @@ func TestLedgerFileThatCannotBeRead(t *testing.T) {
 	t.Run("ANML-13.2-13/reject-closed-file", func(t *testing.T) {
 		l := openLedger(t, filepath.Join(t.TempDir(), "ledger"))
 		must(t, l.file.Close())
-		if err := l.Append(t.Context(), entry("p", "a", start)); !errors.Is(err, os.ErrClosed) {
-			t.Error(err)
+		for name, err := range map[string]error{"append": l.Append(t.Context(), entry("p", "a", start)), "close": l.Close()} {
+			if !errors.Is(err, os.ErrClosed) {
+				t.Error(name, err)
+			}
+		}
+		open := openLedger(t, filepath.Join(t.TempDir(), "ledger"))
+		if must(t, open.Close()); !errors.Is(open.file.Close(), os.ErrClosed) {
+			t.Error("the file stays open")
+		}
+	})
+	t.Run("ANML-13.2-13/reject-prune-that-is-not-written", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "ledger")
+		l := openLedger(t, path)
+		appendAll(t, l, entry("p", "a", start))
+		must(t, os.Mkdir(path+".new", 0o700)) // where the rest would be written
+		if n, err := l.Prune(t.Context(), start.Add(time.Hour)); n != 0 || err == nil {
+			t.Error(n, err)
+		}
+		if got, bad := fields(l.Entries(t.Context())); got != "a" || bad > 0 {
+			t.Error(got, bad)
 		}
 	})
 	t.Run("ANML-13.2-13/reject-path-that-leads-nowhere", func(t *testing.T) { // and not into a file of its own
@@ -156,6 +174,9 @@ func TestLedgerFileThatCannotBeRead(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.2-13/reject-time-without-a-text", func(t *testing.T) { // JSON has no year above 9999
+		if line, err := ledgerLine([]Entry{entry("p", "a", start.AddDate(9000, 0, 0))}); err == nil {
+			t.Errorf("%s", line)
+		}
 		for name, l := range map[string]DisclosureLedger{"file": openLedger(t, filepath.Join(t.TempDir(), "ledger")), "memory": NewMemoryDisclosureLedger()} {
 			if err := l.Append(t.Context(), entry("p", "a", start), entry("p", "b", start.AddDate(9000, 0, 0))); err == nil {
 				t.Error(name)

@@ -291,8 +291,8 @@ func TestLedgerFileErrors(t *testing.T) {
 	if _, err := OpenDisclosureLedger(filepath.Join(t.TempDir(), "no", "ledger"), LedgerOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, err := OpenDisclosureLedger(t.TempDir(), LedgerOptions{}); err == nil {
-		t.Error("a directory is no ledger")
+	if _, err := OpenDisclosureLedger(t.TempDir(), LedgerOptions{}); !errors.As(err, new(*fs.PathError)) {
+		t.Error("a directory is no ledger:", err)
 	}
 	path := filepath.Join(t.TempDir(), "ledger")
 	l := openLedger(t, path)
