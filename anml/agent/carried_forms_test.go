@@ -111,3 +111,33 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// TestDivided has the texts that make a value only together.
+func TestDivided(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		texts []string
+		want  []int // texts that are a part of it
+	}{
+		{"4711-8822", []string{"4711", "8822"}, []int{0, 1}},
+		{"4711-8822", []string{"8822", "blue", "4711"}, []int{0, 2}},
+		{"4711-8822", []string{"4711", "882"}, nil},
+		{"121212", []string{"1212"}, nil},                     // one piece is not divided
+		{"4711", []string{"47", "11"}, nil},                   // too short
+		{"4711-8822", []string{"4711-8822", "8822"}, nil},     // one of them has all of it
+		{"4711-8822", []string{"no 4711, no 8822"}, []int{0}}, // pieces of one text
+	} {
+		data := &carried{values: []carriedValue{{"f", newWanted(c.value)}}}
+		var got []int
+		for i, fields := range data.divided(c.texts) {
+			if slices.Equal(fields, []string{"f"}) {
+				got = append(got, i)
+			} else if fields != nil {
+				t.Errorf("%q of %q: %q", c.texts, c.value, fields)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q of %q: %d, want %d", c.texts, c.value, got, c.want)
+		}
+	}
+}

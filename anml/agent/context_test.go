@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -436,5 +438,26 @@ func BenchmarkContextReceive(b *testing.B) {
 		if err := s.context.receive(b.Context(), p); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestIndexingThatEnds: a text that is indexed in part is indexed again when it comes again.
+func TestIndexingThatEnds(t *testing.T) {
+	c := &Context{index: newTaintIndex([16]byte{}, 1<<20), heard: newHearsay(64 << 20)}
+	i := &Inform{Serving: "a.example", Host: "a.example", Text: strings.Repeat("x", 3*indexPiece) + " member 4711-8822"}
+	for ends, left := 0, -1; left < 0; ends++ {
+		left = ends
+		err := c.indexText(&probed{t.Context(), func() error {
+			if left--; left < 0 {
+				return context.DeadlineExceeded
+			}
+			return nil
+		}}, i, new(folder), new(int))
+		if (left < 0) != errors.Is(err, context.DeadlineExceeded) || err == nil && ends < 4 {
+			t.Errorf("%v after %d looks", err, ends)
+		}
+	}
+	if got := domains(c.taint("b.example", "4711-8822")); got != "a.example" {
+		t.Errorf("told by %q", got)
 	}
 }

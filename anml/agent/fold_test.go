@@ -75,6 +75,24 @@ func TestFold(t *testing.T) {
 			}
 		}
 	})
+	t.Run("chunks", func(t *testing.T) { // white space ends one, another separator only a word
+		f := fold("a-b\x08c\x0ed  e\tf\ng\vh\fi\rj\u00a0k ")
+		var chunks []string
+		for _, s := range f.chunks {
+			chunks = append(chunks, string(f.runes[s.from:s.to]))
+		}
+		if got := strings.Join(chunks, " "); got != "abcd e f g h i j k" || strings.Join(wordsOf(f), " ") != "a b c d e f g h i j k" {
+			t.Errorf("%q, words %q", got, wordsOf(f))
+		}
+	})
+	t.Run("again", func(t *testing.T) { // nothing stays of the text before
+		var f folder
+		for _, text := range []string{"one two", "three e\u0301", "a\x80b"} { // a byte that is no character divides
+			if err := f.fold(t.Context(), text); err != nil || !slices.Equal(wordsOf(f.folded), foldedByDefinition(text)) || len(f.chunks) != strings.Count(text, " ")+1 {
+				t.Errorf("%q: %q, %v", text, wordsOf(f.folded), err)
+			}
+		}
+	})
 	t.Run("phrases", func(t *testing.T) {
 		if got := string(fold("\ufdfa").runes); got != "\ufdfa" {
 			t.Errorf("%q", got)
