@@ -128,5 +128,6 @@ func TestTagBlocks(t *testing.T) {
 		"<a b=\n":                   `0-6 0:"<a b="`,
 		"<a b\n":                    `0-5 0:"<a b"`,
 		"<z9->\nb\n":                `0-8 html "<z9->\nb\n"`,
+		"<a b=\"\">\nc\n":           `0-11 html "<a b=\"\">\nc\n"`,
 	})
 }
