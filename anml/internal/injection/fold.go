@@ -93,7 +93,7 @@ const (
 func unmix(word string) string {
 	latin, other := false, false
 	for _, r := range word {
-		latin = latin || r <= 'z' // of the letters of a folded text, only a to z come before it
+		latin = latin || r >= 'a' && r <= 'z'
 		other = other || unicode.Is(unicode.Cyrillic, r) && !strings.ContainsRune(alike, r)
 	}
 	switch {
