@@ -20,18 +20,24 @@ func outcomes(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var lines strings.Builder
+	show := func(pkg, id string, clauses []spec.Clause) {
+		leaves := []string{"accept"}
+		for _, c := range clauses {
+			leaves = append(leaves, c.Leaves...)
+		}
+		for _, leaf := range leaves {
+			fmt.Fprintf(&lines, `{"Action":"pass","Package":"github.com/lookleap/lookleap/%s","Test":%q}`+"\n", pkg, "TestRow/"+id+"/"+leaf)
+		}
+	}
 	for _, register := range s.Registers {
 		for _, row := range register.Requirements {
 			if row.ID == "WK-1-01" || slices.Contains(s.Complete, row.Package) && s.Excluded[row.ID] == "" {
-				leaves := []string{"accept"}
-				for _, c := range row.Clauses {
-					leaves = append(leaves, c.Leaves...)
-				}
-				for _, leaf := range leaves {
-					fmt.Fprintf(&lines, `{"Action":"pass","Package":"github.com/lookleap/lookleap/%s","Test":%q}`+"\n", row.Package, "TestRow/"+row.ID+"/"+leaf)
-				}
+				show(row.Package, row.ID, row.Clauses)
 			}
 		}
+	}
+	for _, attack := range s.Attacks {
+		show("attacks", attack.ID, attack.Clauses)
 	}
 	return lines.String()
 }
