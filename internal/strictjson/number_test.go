@@ -32,6 +32,7 @@ func TestNumbers(t *testing.T) {
 		{"0.1", 0.1, "", CodeNotInteger},
 		{"0.30000000000000004", 0.30000000000000004, "", CodeNotInteger},
 		{"0.3000000000000000444", 0, CodePrecisionLoss, CodePrecisionLoss},
+		{"7.97003404095981205", 0, CodePrecisionLoss, CodePrecisionLoss}, // without the 0 inside it is the shortest text of its double
 		{"3.14159265358979323846", 0, CodePrecisionLoss, CodePrecisionLoss},
 		{"9007199254740991", 1<<53 - 1, "", ""},
 		{"9007199254740992", 1 << 53, "", ""},
