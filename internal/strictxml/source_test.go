@@ -76,7 +76,7 @@ func TestEncodingNames(t *testing.T) {
 		overruled         bool
 	}{
 		{"utf-16", "UTF-16LE", false}, {"utf-16le", "utf-16", false}, {"UTF-16", "utf-16", false}, {"utf-16le", "", false},
-		{"utf-16", "us-ascii", true}, {"utf-16", "latin1", true},
+		{"utf-16", "utf-8", true}, {"utf-16", "us-ascii", true}, {"utf-16", "latin1", true},
 	} {
 		doc := `<a/>`
 		if c.declared != "" {
