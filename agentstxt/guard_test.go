@@ -306,44 +306,6 @@ func TestGuardConcurrently(t *testing.T) {
 	})
 }
 
-// A refusal by a restricted policy says in its summary what is wrong with the policy, has
-// the code of that reason, and names the fix in the text that an http.Client returns.
-func TestRestrictedSummary(t *testing.T) {
-	const whole = "the whole origin is restricted: "
-	for _, test := range []struct {
-		name   string
-		answer func(w *world)
-		want   string
-		code   lookleap.Code
-		fix    string
-	}{
-		{"hash-mismatch", func(w *world) { w.servesFile(vector + "\n/status ALLOW\n") },
-			"the hash line does not match the directives, in line 1 of its policy", CodeHashMismatch, `put *`},
-		{"bad-directive", func(w *world) { w.servesFile(signed("/a ALLOW", "/b MAYBE")) },
-			`the action is "MAYBE", neither ALLOW nor DISALLOW, in line 3 of its policy`, CodeBadDirective, `write ALLOW or DISALLOW`},
-		{"empty", func(w *world) { w.servesFile("") }, "the file has no hash line", CodeHashMissing, `agentstxt.Web(`},
-		{"foreign-format", func(w *world) { w.servesFile("Protocols: x402\n") },
-			"the file has neither hash line nor directive, so it has another format, in line 1 of its policy", CodeForeignFormat, `agentstxt.Web(`},
-		{"status", func(w *world) { w.site.Status("/agents.txt", http.StatusServiceUnavailable) },
-			"the server answered 503", lookleap.CodeUnavailable, `lookleap.Retryable`},
-		{"unreachable", func(w *world) { w.site.Redirect("/agents.txt", "http://shop.example/agents.txt") },
-			"the policy could not be read: the URL is not https", lookleap.CodeNotHTTPS, `use https`},
-	} {
-		inWorld(t, test.name, Options{}, func(w *world) {
-			test.answer(w)
-			c, _ := w.guarded(Options{})
-			err := w.get(c, "https://shop.example/status")
-			v := refusal(w, err)
-			if v.Summary != whole+test.want || v.Code != test.code || lookleap.CodeOf(err) != test.code {
-				w.Errorf("%s: %q\nwant      %q", v.Code, v.Summary, whole+test.want)
-			}
-			if !strings.Contains(err.Error(), test.fix) {
-				w.Errorf("%q does not name the fix %q", err, test.fix)
-			}
-		})
-	}
-}
-
 // TestTransparentCompression compares an http.Client behind the guard with the standard
 // transport: what the caller sees of a compressed response is the same.
 func TestTransparentCompression(t *testing.T) {
