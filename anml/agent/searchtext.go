@@ -203,7 +203,7 @@ func (h *sipHash) round() {
 // text returns the hash of a text as it is, of one kind. Two texts that are the same when folded
 // can mean different things after decoding.
 func (h sipHash) text(kind uint64, text string) uint64 {
-	h.write(kind)
+	h.write(kind | uint64(len(text))<<8)
 	for ; len(text) >= 8; text = text[8:] {
 		h.write(binary.LittleEndian.Uint64([]byte(text[:8])))
 	}

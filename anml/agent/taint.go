@@ -50,18 +50,16 @@ func (c *Context) taint(to, value string) (sources []source) {
 	}
 	for i, reading := range readingsSent(value) {
 		f := fold(reading)
-		if len(f.runes) == 0 {
-			continue
-		}
 		c.mu.RLock()
-		tokens, supplied := c.index.tokenRows(&f), c.index.isOwn(&f, f.whole())
-		if supplied {
+		supplied := c.index.isSupplied(&f, reading)
+		if supplied || len(f.runes) == 0 {
 			c.mu.RUnlock()
-			if i == 0 {
+			if supplied && i == 0 {
 				return nil
 			}
 			continue
 		}
+		tokens := c.index.tokenRows(&f)
 		for id := range c.index.find(&f, tokens) {
 			if o := c.index.origins[id]; o.serving != own || o.deleted {
 				add(source{o.serving, o.confidentiality, o.deleted})
@@ -252,6 +250,7 @@ const (
 	hashWhole
 	hashOwn
 	hashText
+	hashOwnText
 )
 
 // hash returns the salted hash of some runes, of one kind.
@@ -360,12 +359,26 @@ func (x *taintIndex) link(hash uint64, id uint32) {
 
 // supply records a value and its tokens as the user's own.
 func (x *taintIndex) supply(value string) {
-	f := fold(value)
-	x.tokens(&f, func(s span) {
+	own := func(hash uint64) {
 		if len(x.own) < maxOwn {
-			x.own[x.hash(hashOwn, f.runes[s.from:s.to])] = true
+			x.own[hash] = true
 		}
-	})
+	}
+	f := fold(value)
+	if len(f.runes) == 0 {
+		own(x.keyed.text(hashOwnText, value))
+		return
+	}
+	x.tokens(&f, func(s span) { own(x.hash(hashOwn, f.runes[s.from:s.to])) })
+}
+
+// isSupplied reports whether the user supplied a value, in any spelling. One without letters and
+// digits has no other spelling: it can be another value in an encoding.
+func (x *taintIndex) isSupplied(f *folded, value string) bool {
+	if len(f.runes) == 0 {
+		return x.own[x.keyed.text(hashOwnText, value)]
+	}
+	return x.isOwn(f, f.whole())
 }
 
 // tokens visits the tokens of a text: its words, its chunks, its rows of words with digits, and the

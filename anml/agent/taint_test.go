@@ -181,6 +181,14 @@ func TestTaintBehindTheUsersPunctuation(t *testing.T) {
 	if got := domains(c.taint("b.example", hidden)); got != "a.example" {
 		t.Errorf("from %q", got)
 	}
+	// What has neither letters nor digits is the user's as it was written, and no other way.
+	c.Supplied(hidden)
+	if got := domains(c.taint("b.example", hidden)); got != "" {
+		t.Errorf("the user's own: from %q", got)
+	}
+	if got := domains(c.taint("b.example", hidden+"\x00")); got != "a.example" {
+		t.Errorf("another: from %q", got)
+	}
 }
 
 // A whole text outside of informs shows where an equal value came from if it is no word of every document.
@@ -359,6 +367,7 @@ func FuzzTaint(f *testing.F) {
 	f.Add("ﬁve Straße \u200b", "FIVE")
 	f.Add("\xff\xfe", "\xff")
 	f.Add("\xea#%", "4711  822") // nothing but a letter in ISO 8859-1
+	f.Add("y", "+\x7f\x00\xff")
 	f.Fuzz(func(t *testing.T, inform, value string) {
 		c := told(t, "a.example", inform)
 		got := c.taint("b.example", inform)
