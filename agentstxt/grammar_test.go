@@ -86,6 +86,7 @@ func TestDirectiveLines(t *testing.T) {
 		"/./a ALLOW":            "4 allow",
 		"/a//b DISALLOW":        "5",
 		"/a.b/c. ALLOW":         "7 allow normal",
+		"/a..bcdef ALLOW":       "9 allow normal",
 	} {
 		length, flags, bad := directiveLine([]byte(line), 3)
 		got := fmt.Sprint(length)

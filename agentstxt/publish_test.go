@@ -110,6 +110,8 @@ func TestSign(t *testing.T) {
 		{"AGT-7-04/accept-no-directive-but-line-end", "# nothing\n", "# nothing\n" + hashOf("") + "\n"},
 		{"AGT-7-04/accept-blank-line-first", "\n/a ALLOW\n", "\n" + hashOf("/a ALLOW") + "\n/a ALLOW\n"},
 		{"AGT-7-04/accept-empty", "", hashOf("") + "\n"},
+		{"AGT-7-04/accept-empty-comment-alone", "#", "#\n" + hashOf("") + "\n"},
+		{"AGT-7-04/accept-crlf-first", "\r\n/a ALLOW\r\n", "\r\n" + hashOf("/a ALLOW") + "\r\n/a ALLOW\r\n"},
 		{"AGT-7-04/accept-bom-alone", "\ufeff", "\ufeff" + hashOf("") + "\n"},
 		{"AGT-7-04/accept-signed-already", vectorFile, vectorFile},
 	} {
