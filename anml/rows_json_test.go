@@ -194,7 +194,7 @@ func TestRowsJSON(t *testing.T) {
 	param := func(bound string) string {
 		return doc(`,"interact":{"action":[{"id":"a","method":"GET","endpoint":"/","param":[{"name":"p","type":"number","min":` + bound + `}]}]}`)
 	}
-	for bound, want := range map[string]string{"0.1": "0.1", "1e2": "100", "-0": "-0", "1E2": "100"} {
+	for bound, want := range map[string]string{"0.1": "0.1", "1e2": "100", "-0": "-0", "1E2": "100", "1.23456789012345e1": "12.3456789012345"} {
 		t.Run("ANML-7.5-07/accept-"+bound, func(t *testing.T) {
 			d, err := ParseJSON([]byte(param(bound)), none)
 			if err != nil {

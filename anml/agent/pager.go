@@ -283,11 +283,11 @@ func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, err
 	return page, pageKeys(page, r.Hops), nil
 }
 
-// pageKeys returns the keys of all URLs of a page: requested, redirected and final.
+// pageKeys returns the keys of all URLs of a page: the requested one and those of redirects.
 func pageKeys(p *Page, hops []fetch.Hop) []string {
-	keys := []string{key(p.opened.requested), key(p.url.String())}
+	keys := []string{key(p.opened.requested)}
 	for _, h := range hops {
-		keys = append(keys, key(h.From.String()), key(h.To.String()))
+		keys = append(keys, key(h.To.String()))
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
