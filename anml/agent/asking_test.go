@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,16 @@ func TestQuestion(t *testing.T) {
 		for method, want := range map[string]string{"GET": version, "POST": "!" + version} {
 			doc := strings.Replace(service(interact(action("a", method, "/a", ""))), `version="1.0" role`, `version="2.0" role`, 1)
 			hasTexts(t, asked(t, doc, Call{Action: "a"}).Items[0].Summary, want, method+" ", ": ")
+		}
+	})
+	t.Run("accept-no-reason-but-the-origin", func(t *testing.T) {
+		s := newStage(t, setting{doc: interact(action("a", "GET", "https://api.shop.example/a", "")), before: func(s *stage) {
+			s.net.Site("api.shop.example").Status("/a", http.StatusNoContent)
+		}})
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		items := s.user.Requests()[0].Items
+		if len(items) != 2 || strings.Contains(items[0].Summary, ": ") || items[1].Digest != lookleap.Digest([]byte(`["https://www.shop.example","https://api.shop.example"]`)) {
+			t.Errorf("%+v", items)
 		}
 	})
 	t.Run("ANML-13.4-04/accept-whose-choice", func(t *testing.T) { // the user's argument, or the service's default

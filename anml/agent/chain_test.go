@@ -111,6 +111,11 @@ func TestChain(t *testing.T) {
 			t.Error(got, err)
 		}
 		broken(t, Head{}, head, whole[3:]...)
+		for _, to := range []Head{{}, whole[2].Head()} { // no head was kept, or the one of the pruned entries
+			if got, err := VerifyLedger(t.Context(), fixedLedger(whole[3:]), whole[2].Head(), to); err != nil || got != head {
+				t.Error(got, err)
+			}
+		}
 	})
 	t.Run("accept-longer", func(t *testing.T) {
 		if got, err := VerifyLedger(t.Context(), l, Head{}, whole[4].Head()); err != nil || got != head {
@@ -144,6 +149,27 @@ func TestChain(t *testing.T) {
 			}
 			if at.Number < head.Number && offline.Verify(whole[6].Head()) == nil {
 				t.Error("the receipt is valid for another head")
+			}
+		}
+		for _, at := range whole {
+			for _, until := range whole[at.Number-1:] { // later entries are not in it
+				if r, err := NewReceipt(t.Context(), l, at.Number, until.Head()); err != nil || len(r.After) != int(until.Number-at.Number) {
+					t.Errorf("the receipt of entry %d for the head of entry %d: %+v, %v", at.Number, until.Number, r, err)
+				}
+			}
+		}
+		r, err := NewReceipt(t.Context(), l, 7, head)
+		must(t, err)
+		for name, after := range map[string]string{"longer": r.After[0] + "x", "shorter": r.After[0][:62], "one more byte": r.After[0] + "00"} {
+			if changed := (&Receipt{r.Entry, []string{after}}).Verify(head); lookleap.CodeOf(changed) != CodeLedgerBroken || !strings.Contains(changed.Error(), "malformed") || !strings.Contains(changed.Error(), "entry 8") {
+				t.Errorf("%s: %v", name, changed)
+			}
+		}
+		for name, r := range map[string]*Receipt{"none": nil, "empty": {}, "one digest less": {Entry: r.Entry}, "one digest more": {Entry: whole[7], After: r.After}} {
+			for _, head := range []Head{head, {}} {
+				if err := r.Verify(head); lookleap.CodeOf(err) != CodeLedgerBroken || !strings.Contains(err.Error(), "not about this head") {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
 		}
 		if _, err := NewReceipt(t.Context(), l, 99, head); lookleap.CodeOf(err) != CodeLedgerBroken {

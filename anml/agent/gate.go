@@ -92,7 +92,8 @@ func (g *gate) take(ctx context.Context, p gateKey) error {
 	if err != nil { // nothing is sent
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.origin(p.origin, g.session.now()).tokens++
+		o := g.origin(p.origin, g.session.now())
+		o.tokens = min(o.tokens+1, float64(g.session.agent.options.Limits.Burst))
 		g.runs[p.document]--
 	}
 	return err

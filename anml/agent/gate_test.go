@@ -131,6 +131,35 @@ func TestEdgesOfTheGate(t *testing.T) {
 		must(t, g.take(t.Context(), p))
 		wants(t, g.take(t.Context(), p), CodeTooManyActions, time.Minute)
 	})
+	t.Run("ANML-13.4-12/reject-more-than-a-burst", func(t *testing.T) { // after one that the Limiter could not count
+		net := newLab(t)
+		host := net.Host()
+		host.Limiter = &partLimiter{Limiter: net.Host(), failing: "take " + limitLong, meanwhile: func() { net.Clock().Advance(time.Hour) }}
+		g := sessionOn(t, host, User{}, Options{Limits: Limits{Burst: 2, Interval: time.Minute}}).gate
+		hasCode(t, g.take(t.Context(), p), lookleap.CodeLimiterFailed)
+		must(t, g.count(p, g.session.now()))
+		must(t, g.count(p, g.session.now()))
+		wants(t, g.count(p, g.session.now()), CodeTooManyActions, time.Minute)
+	})
+	t.Run("accept-time-read-before", func(t *testing.T) { // of two calls at once, the later one may be counted first
+		g, _ := gate(t, Limits{Burst: 2, Interval: time.Minute})
+		must(t, g.count(p, start))
+		must(t, g.count(p, start.Add(-time.Hour)))
+		wants(t, g.count(p, start), CodeTooManyActions, time.Minute)
+	})
+	t.Run("accept-each-nanosecond", func(t *testing.T) {
+		g, _ := gate(t, Limits{Burst: 1, Interval: 4})
+		must(t, g.count(p, start))
+		wants(t, g.count(p, start.Add(1)), CodeTooManyActions, 3)
+		wants(t, g.count(p, start.Add(2)), CodeTooManyActions, 2)
+	})
+	t.Run("accept-a-nanosecond-of-all-sessions", func(t *testing.T) {
+		g, _ := gate(t, Limits{Burst: 1, Interval: 1})
+		must(t, g.session.sharedTake(t.Context(), p))
+		wants(t, g.session.sharedWait(t.Context(), p), CodeTooManyActions, 1)
+		g.session.hold(t.Context(), limitHold+origin, origin, 1)
+		wants(t, g.session.sharedWait(t.Context(), p), CodeTooSoon, 1)
+	})
 	t.Run("ANML-8.13-04/reject-shortened", func(t *testing.T) {
 		g, clock := gate(t, Limits{})
 		hold := func(wait time.Duration) {

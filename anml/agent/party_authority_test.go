@@ -40,6 +40,51 @@ func TestUsageOfOthers(t *testing.T) {
 	}
 }
 
+// TestAllowedWithoutALifetime: content without a lifetime may be shown, and kept if it may be stored.
+func TestAllowedWithoutALifetime(t *testing.T) {
+	net := newLab(t)
+	s := newSession(t, net, User{}, Options{})
+	for usage, letters := range map[string]string{"display": "nd", "cache": "nd", "store": "ndcs"} {
+		p := pageFor(t, net, s, "https://shop.example/"+usage, inform("x", `usage="`+usage+`"`))
+		for n := range p.doc.Knowledge().Informs() {
+			got := ""
+			for use := anml.UsageNone; use <= anml.UsageTrain; use++ {
+				if err := p.Allowed(p.doc.Site, anmltrust.Knowledge, n.Node, use); err == nil {
+					got += string("ndcst"[use])
+				} else if err != ErrUsage {
+					t.Error(err)
+				}
+			}
+			if got != letters {
+				t.Errorf("%s: %s, want %s", usage, got, letters)
+			}
+		}
+	}
+	if s.Allowed(Inform{Usage: anml.UsageStore, Received: start}, anml.UsageCache, start) != nil {
+		t.Error("what may be stored may not be kept")
+	}
+}
+
+// TestTellsMost: the service that told most is the one with the lower name, if two told as much.
+func TestTellsMost(t *testing.T) {
+	for _, c := range []struct {
+		first, second string
+		a, b          int // how much the two told
+		want          string
+	}{
+		{"a.example", "b.example", 10, 10, "a.example"}, {"b.example", "a.example", 10, 10, "a.example"},
+		{"a.example", "b.example", 10, 1, "a.example"}, {"b.example", "a.example", 10, 1, "b.example"},
+		{"a.example", "b.example", 1, 10, "b.example"}, {"b.example", "a.example", 1, 10, "a.example"},
+	} {
+		s := newInforms()
+		s.add(&Inform{Serving: c.first, Text: numbered(c.a, "x")})
+		s.add(&Inform{Serving: c.second, Text: numbered(c.b, "x")})
+		if got := s.oldest().Serving; got != c.want {
+			t.Errorf("%s, want %s: %+v", got, c.want, c)
+		}
+	}
+}
+
 // TestWhoSpeaksNowhere: a site that is not in the document is that of no party.
 func TestWhoSpeaksNowhere(t *testing.T) {
 	net := newLab(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/anmltrust"
 )
 
 // TestPartiesWithoutAClaim: names that no claim can be verified for are parties without authority.
@@ -26,6 +27,18 @@ func TestPartiesWithoutAClaim(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 		}
+	})
+	t.Run("X11/accept-server-that-is-not-named", func(t *testing.T) {
+		p := newRetail(t).open(brandSite)
+		if first := p.Parties()[0]; first.Domain != "shop.example" || !first.Serving || first.Tier != anmltrust.Self {
+			t.Errorf("%+v", first)
+		}
+	})
+	t.Run("X2/accept-server-that-is-named-last", func(t *testing.T) { // what is out of scope is still the server's
+		r := newRetail(t).grants(2, "persona")
+		p := r.open(everything("brand.example") + everything("shop.example"))
+		r.says(p, "brand.example", "persona", "brand.example", 2)
+		r.says(p, "brand.example", "head", "shop.example", 2)
 	})
 	t.Run("X4/reject-names-that-contradict-each-other", func(t *testing.T) { // which the document's findings say
 		p := newRetail(t).open(`<head><title>T</title><trust domain="brand.example"/><trust domain="other.example"/></head>`)

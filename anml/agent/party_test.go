@@ -249,6 +249,16 @@ func TestRestrictionsSurvive(t *testing.T) {
 				t.Errorf("constraints in scope are not heard: %v", d["tz"].Rule.Requires)
 			}
 		})
+		t.Run(id+"/reject-permits-single", func(t *testing.T) { // the server's own constraints do not permit for the site
+			for want, sections := range map[anml.Requires][]string{anml.ExplicitConsent: {"knowledge", "interact"}, anml.RequiresNothing: {"knowledge", "interact", "constraints"}} {
+				r := newRetail(t).grants(2, sections...)
+				for _, d := range r.open(`<head><title>T</title><trust domain="brand.example"/></head>` + strings.TrimPrefix(allSections, `<head><title>T</title></head>`)).Decide(t.Context()) {
+					if d.Field == "tz" && d.Rule.Requires != want {
+						t.Errorf("%v, want %v", d.Rule.Requires, want)
+					}
+				}
+			}
+		})
 		t.Run(id+"/accept-explained", func(t *testing.T) {
 			r := newRetail(t).grants(2, "knowledge")
 			for _, a := range r.open(doc).Explain().Assertions {

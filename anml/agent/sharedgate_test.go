@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,6 +136,106 @@ func TestSharedLimiter(t *testing.T) {
 		_, err = b.Open(t.Context(), page)
 		wants(t, err, lookleap.CodeBadStatus)
 	})
+}
+
+// TestLimiterThatFailsInPart: an action that one call of the Limiter fails for is not sent and not
+// counted.
+func TestLimiterThatFailsInPart(t *testing.T) {
+	p := gateKey{action: "POST " + shopOrigin + "/x", origin: shopOrigin, document: shopOrigin}
+	begin := func(t *testing.T, failing string) (*Session, *partLimiter) {
+		net := newLab(t)
+		host, l := net.Host(), &partLimiter{Limiter: net.Host(), failing: failing}
+		host.Limiter = l
+		return sessionOn(t, host, User{}, Options{Limits: Limits{Burst: 3}}), l
+	}
+	for name, call := range map[string]string{
+		"wait-for-the-origin": "wait " + limitHold, "wait-for-the-action": "wait " + limitAction, "rate": "take " + limitShort, "long-rate": "take " + limitLong,
+	} {
+		t.Run("ANML-13.4-12/reject-without-"+name, func(t *testing.T) {
+			s, l := begin(t, "")
+			must(t, s.gate.take(t.Context(), p))
+			l.failing = call
+			hasCode(t, s.gate.take(t.Context(), p), lookleap.CodeLimiterFailed)
+			if left, runs := s.gate.origins[p.origin].tokens, s.gate.runs[p.document]; left != 2 || runs != 1 {
+				t.Errorf("%g actions are left of 3, and %d are counted, want 2 and 1", left, runs)
+			}
+		})
+	}
+	t.Run("wait-that-is-not-kept", func(t *testing.T) { // the host is told
+		s, l := begin(t, "hold ")
+		var told []lookleap.Event
+		s.agent.host.Observe = func(_ context.Context, e lookleap.Event) { told = append(told, e) }
+		s.hold(t.Context(), limitHold+shopOrigin, shopOrigin, 0)
+		s.hold(t.Context(), limitHold+shopOrigin, shopOrigin, -1)
+		if len(told) != 0 {
+			t.Errorf("no wait is kept: %+v", told)
+		}
+		s.hold(t.Context(), limitHold+shopOrigin, shopOrigin, 1)
+		if len(told) != 1 || told[0].Kind != lookleap.EventFinding || told[0].Code != lookleap.CodeLimiterFailed || told[0].Subject != shopOrigin || !errors.Is(told[0].Err, errTest) {
+			t.Errorf("%+v", told)
+		}
+		l.failing = ""
+		if s.hold(t.Context(), limitHold+shopOrigin, shopOrigin, 1); len(told) != 1 {
+			t.Errorf("a wait that is kept is reported: %+v", told)
+		}
+	})
+}
+
+// TestSharedRates: the second rate is what one session can send in ten times the time, but in 30 days at most.
+func TestSharedRates(t *testing.T) {
+	const month = 30 * 24 * time.Hour
+	for _, c := range []struct {
+		limits       Limits
+		first, other lookleap.Rate
+	}{
+		{Limits{Burst: 5, Interval: 2 * time.Second}, lookleap.Rate{Limit: 5, Window: 2 * time.Second}, lookleap.Rate{Limit: 54, Window: 100 * time.Second}},
+		{Limits{Burst: 1, Interval: 71 * time.Hour}, lookleap.Rate{Limit: 1, Window: 71 * time.Hour}, lookleap.Rate{Limit: 10, Window: 710 * time.Hour}},
+		{Limits{Burst: 1, Interval: 73 * time.Hour}, lookleap.Rate{Limit: 1, Window: 73 * time.Hour}, lookleap.Rate{Limit: 10, Window: month}},
+		{Limits{Burst: 7, Interval: month / 70}, lookleap.Rate{Limit: 7, Window: month / 70}, lookleap.Rate{Limit: 76, Window: month}},
+		{Limits{Burst: 1 << 21, Interval: 1}, lookleap.Rate{Limit: 1 << 20, Window: 1}, lookleap.Rate{Limit: 11<<20 - 1, Window: 10 << 20}},
+	} {
+		if got := c.limits.sharedRates(); got != [2]lookleap.Rate{c.first, c.other} {
+			t.Errorf("%d in %s: %+v", c.limits.Burst, c.limits.Interval, got)
+		}
+	}
+}
+
+// partLimiter fails for the calls whose name and key begin with a text.
+type partLimiter struct {
+	lookleap.Limiter
+	failing   string
+	meanwhile func() // what happens before a call fails, or nil
+}
+
+func (l *partLimiter) fails(call string) error {
+	if l.failing != "" && strings.HasPrefix(call, l.failing) {
+		if l.meanwhile != nil {
+			l.meanwhile()
+		}
+		return errTest
+	}
+	return nil
+}
+
+func (l *partLimiter) Take(ctx context.Context, key string, r lookleap.Rate) (time.Duration, error) {
+	if err := l.fails("take " + key); err != nil {
+		return 0, err
+	}
+	return l.Limiter.Take(ctx, key, r)
+}
+
+func (l *partLimiter) Wait(ctx context.Context, key string, r lookleap.Rate) (time.Duration, error) {
+	if err := l.fails("wait " + key); err != nil {
+		return 0, err
+	}
+	return l.Limiter.Wait(ctx, key, r)
+}
+
+func (l *partLimiter) Hold(ctx context.Context, key string, d time.Duration) error {
+	if err := l.fails("hold " + key); err != nil {
+		return err
+	}
+	return l.Limiter.Hold(ctx, key, d)
 }
 
 type brokenLimiter struct{ lookleap.Limiter }

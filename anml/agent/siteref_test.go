@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -52,6 +53,7 @@ func TestSiteRefs(t *testing.T) {
 			"a.example known, b.example known, c.example known"},
 		{"ANML-12.6-04 H22", "reject-foreign-host", ref("a.example", "https://evil.example/anml"), nil, "a.example foreign-site"},
 		{"ANML-12.6-04", "accept-host-below", ref("a.example", "https://www.a.example/anml"), nil, "a.example known"},
+		{"ANML-12.6-04", "accept-the-host-itself", ref("www.a.example", "https://www.a.example/anml"), nil, "www.a.example known"},
 		{"ANML-12.6-04 H22", "reject-sibling", ref("shop.a.example", "https://www.a.example/anml"), nil, "shop.a.example foreign-site"},
 		{"ANML-12.6-04 H22", "reject-parent", ref("www.a.example", "https://a.example/anml"), nil, "www.a.example foreign-site"},
 		{"ANML-12.6-04 ANML-12.6-08 H22", "reject-redirect-away", ref("a.example", "https://a.example/anml"), func(r *retail) {
@@ -67,6 +69,7 @@ func TestSiteRefs(t *testing.T) {
 			r.net.Site("a.example").Body("/anml", "text/html", `<link rel="alternate" type="application/anml+xml" href="/other">`)
 		}, "a.example media-type"},
 		{"ANML-12.6-08", "reject-unreadable", ref("a.example", "https://a.example/anml"), func(r *retail) { r.net.Site("a.example").Body("/anml", anml.MediaTypeXML, "<anml") }, "a.example unexpected-end"},
+		{"ANML-12.6-08", "reject-same-again", ref("a.example", "https://a.example/none") + ref("a.example", "https://a.example/none"), nil, "a.example bad-status, a.example bad-status"},
 		{"ANML-12.6-08", "accept-others-go-on", ref("a.example", "https://a.example/none") + ref("b.example", "https://b.example/anml"), nil, "a.example bad-status, b.example known"},
 		{"ANML-12.6-06", "reject-sixth", func() (all string) {
 			for i := range 7 {
@@ -95,8 +98,15 @@ func TestSiteRefs(t *testing.T) {
 					t.Errorf("%s, want %s", got, c.want)
 				}
 				r.gets("evil.example")
-				if c.name == "reject-never" {
+				switch c.name {
+				case "reject-never":
 					r.gets("a.example")
+				case "reject-same-again":
+					r.gets("a.example", "GET /none")
+				case "reject-sixth":
+					if n := r.findings("ANML-12.6-06"); n != 2 {
+						t.Errorf("%d findings", n)
+					}
 				}
 				if strings.Contains(c.want, "foreign-site") && r.findings("ANML-12.6-04") != 1 {
 					t.Error("no finding")
@@ -391,10 +401,31 @@ func TestSiteRefMemory(t *testing.T) {
 			r.options.Limits.Time = 10 * time.Second
 			r.net.Site("a.example").Fault("*", lab.Mute())
 			before := time.Now() // of the bubble
-			if got := known(r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))); got != "a.example timeout, a.example timeout" {
+			p := r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))
+			if got := known(p); got != "a.example timeout, a.example timeout" {
 				t.Error(got)
 			}
+			for _, s := range p.SiteRefs() {
+				if !strings.Contains(s.Err.Error(), "the documents of site-refs took too long") {
+					t.Error(s.Err)
+				}
+			}
 			if waited := time.Since(before); waited != 5*time.Second {
+				t.Errorf("waited %s", waited)
+			}
+		})
+	})
+	t.Run("ANML-12.6-08/reject-one-too-slow", func(t *testing.T) { // the others are still read
+		synctest.Test(t, func(t *testing.T) {
+			r := newRetailOn(t, lab.ForTest(t))
+			r.options.Limits.Time = time.Hour
+			r.net.Site("a.example").Fault("/1", lab.Mute())
+			r.serve("a.example", "/2", own)
+			before := time.Now() // of the bubble
+			if got := known(r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))); got != "a.example timeout, a.example known" {
+				t.Error(got)
+			}
+			if waited := time.Since(before); waited != fetch.DefaultTime {
 				t.Errorf("waited %s", waited)
 			}
 		})
