@@ -103,6 +103,11 @@ func TestLocal(t *testing.T) {
 		"AIU-2-04/reject-nil": {"", func(_ *testing.T, r *robot) {
 			r.discover.Local = localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) { return nil, nil })
 		}, aiuri.CodeUnknownLocal},
+		"AIU-2-04/reject-endpoint-with-error": {"", func(_ *testing.T, r *robot) {
+			r.discover.Local = localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) {
+				return &r.endpoint, &lookleap.Error{Code: lookleap.CodeUnavailable}
+			})
+		}, aiuri.CodeUnknownLocal},
 		"AIU-2-04/reject-panics": {"", func(_ *testing.T, r *robot) {
 			r.discover.Local = localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) { panic("x") })
 		}, aiuri.CodeUnknownLocal},
@@ -183,4 +188,20 @@ func TestLocal(t *testing.T) {
 func (r *robot) needsToken() {
 	r.endpoint.Policy.Auth = aiuri.AuthOAuth2
 	r.options.Tokens = tokens{new([]string)}
+}
+
+// TestLocalCancelled: a caller who leaves during the resolution gets no discovery.
+func TestLocalCancelled(t *testing.T) {
+	for name, fault := range map[string]error{"with an endpoint": nil, "with an error": &lookleap.Error{Code: lookleap.CodeUnavailable}} {
+		r := newRobot(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		r.discover.Local = localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) {
+			cancel()
+			return &r.endpoint, fault
+		})
+		found, err := aiuri.NewDiscoverer(r.net.Host(), r.discover).Resolve(ctx, parse(t, loadPallet))
+		if found != nil || lookleap.CodeOf(err) != lookleap.CodeCancelled || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
 }

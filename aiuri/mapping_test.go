@@ -268,6 +268,25 @@ func TestWhereAPathIsAmbiguous(t *testing.T) {
 	}
 }
 
+// TestWhereAURLIsAmbiguous: the error has the place in the path of the gateway's URL.
+func TestWhereAURLIsAmbiguous(t *testing.T) {
+	m := mapping(t, "https://gateway.example/ai/")
+	for path, want := range map[string]int{
+		"/ai/bank/a#b": len("/ai/bank/a"), "/ai/bank/a?b": len("/ai/bank/a"), "/ai/bank/a/../b": len("/ai/bank/a/"),
+		"/ai/bank/%5Cd": len("/ai/bank/"), "/ai/bank:/x": len("/ai/"),
+	} {
+		u, err := m.URI(path, "", false)
+		var refused *lookleap.Error
+		if !u.IsZero() || !errors.As(err, &refused) || refused.Code != aiuri.CodeAmbiguous || refused.Position.Offset != want {
+			t.Errorf("%s: %q, %+v, want %d", path, u, refused, want)
+		}
+	}
+	const words = "/bank/%C3%A9%C3%A9%C3%A9%F0%9F%98%80"
+	if u, err := m.URI("/ai"+words, "", false); err != nil || u.String() != "ai:/"+words {
+		t.Errorf("several characters outside ASCII: %q, %v", u, err)
+	}
+}
+
 // TestSplitOtherOrigins: a URL at another origin is not the gateway's, whatever its length.
 func TestSplitOtherOrigins(t *testing.T) {
 	m := mapping(t, "https://ai.example/gateway")

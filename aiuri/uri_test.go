@@ -31,6 +31,9 @@ func TestParse(t *testing.T) {
 		{"AIU-2-07/accept-least-port", "ai://bank:1/x", "authority", "bank:1", "/x", ""},
 		{"AIU-2-08/accept-label", "ai://bank", "authority", "bank", "", ""},
 		{"AIU-2-08/accept-name", "ai://factory.example/", "authority", "factory.example", "/", ""},
+		{"AIU-2-08/accept-x-as-second-letter", "ai://bank.axe/", "authority", "bank.axe", "/", ""},
+		{"AIU-2-08/accept-digits-and-hyphen-last", "ai://bank.1-2/", "authority", "bank.1-2", "/", ""},
+		{"AIU-2-08/accept-long-host", "ai://" + strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 61), "authority", strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 61), "", ""},
 		{"AIU-2-08/accept-digits-before", "ai://10.example/", "authority", "10.example", "/", ""},
 		{"AIU-2-09/accept-port-443-is-kept", "ai://h:443/", "authority", "h:443", "/", ""},
 		{"AIU-2-11/accept-escape", "ai://bank/%20%7B", "authority", "bank", "/%20%7B", ""},
@@ -71,6 +74,8 @@ func TestParseRefuses(t *testing.T) {
 		{"AIU-2-01/reject-no-scheme", ":x", aiuri.CodeNotAI, 0},
 		{"AIU-2-01/reject-leading-blank", " ai:/x", aiuri.CodeNotAI, 0},
 		{"AIU-2-02/reject-other-scheme", "a1://bank/x", aiuri.CodeNotAI, 0},
+		{"AIU-2-02/reject-other-first-letter", "xi://bank/x", aiuri.CodeNotAI, 0},
+		{"AIU-2-02/reject-longer-scheme", "aix://bank/x", aiuri.CodeNotAI, 0},
 		{"AIU-2-03/reject-decoded-entity", "ai://factory.example/pay?amount=10¤cy=USD", aiuri.CodeNonASCII, 34},
 		{"AIU-2-05/reject-empty-authority", "ai:///x", aiuri.CodeEmptyAuthority, 5},
 		{"AIU-2-05/reject-empty-authority-alone", "ai://", aiuri.CodeEmptyAuthority, 5},
@@ -89,6 +94,7 @@ func TestParseRefuses(t *testing.T) {
 		{"AIU-2-07/reject-port-minus", "ai://bank:-1/x", lookleap.CodeBadPort, 10},
 		{"AIU-2-07/reject-port-plus", "ai://bank:+80/x", lookleap.CodeBadPort, 10},
 		{"AIU-2-07/reject-port-that-overflows", "ai://bank:18446744073709552059/x", lookleap.CodeBadPort, 10},
+		{"AIU-2-07/reject-port-opening-bracket", "ai://bank:8[/x", lookleap.CodeBadPort, 10},
 		{"AIU-2-07/reject-port-letter", "ai://bank:8a/x", lookleap.CodeBadPort, 10},
 		{"AIU-2-07/reject-port-not-ascii", "ai://bank:٤/x", aiuri.CodeNonASCII, 10},
 		{"AIU-2-08/reject-escape", "ai://ba%6Ek/x", aiuri.CodeBadAuthority, 7},
@@ -102,6 +108,10 @@ func TestParseRefuses(t *testing.T) {
 		{"AIU-2-08/reject-ipv4", "ai://10.0.0.1/x", aiuri.CodeBadAuthority, 5},
 		{"AIU-2-08/reject-ipv4-number", "ai://2130706433/x", aiuri.CodeBadAuthority, 5},
 		{"AIU-2-08/reject-ipv4-hex", "ai://127.0.0.0x1/x", aiuri.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-zero-last", "ai://a.0/x", aiuri.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-opening-bracket", "ai://a[b/x", aiuri.CodeBadAuthority, 6},
+		{"AIU-2-08/reject-closing-bracket", "ai://a]b/x", aiuri.CodeBadAuthority, 6},
+		{"AIU-2-08/reject-long-host", "ai://" + strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 62), aiuri.CodeBadAuthority, 197},
 		{"AIU-2-08/reject-long-label", "ai://" + strings.Repeat("a", 64) + "/", aiuri.CodeBadAuthority, 5},
 		{"AIU-2-08/reject-sub-delims", "ai://a!b/x", aiuri.CodeBadAuthority, 6},
 		{"AIU-2-11/reject-space", "ai://bank/a b", aiuri.CodeBadChar, 11},
@@ -148,6 +158,14 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("the code is %s", lookleap.CodeOf(err))
 			}
 		})
+	}
+}
+
+func TestHostFix(t *testing.T) {
+	_, err := aiuri.Parse("ai://a..b/x")
+	var e *lookleap.Error
+	if !errors.As(err, &e) || e.Message != "the host has an empty label" || e.Fix != "remove the dot" {
+		t.Errorf("got %+v", e)
 	}
 }
 
@@ -210,6 +228,8 @@ func TestNormalize(t *testing.T) {
 		{"AIU-2-10/accept-last-dot", "ai://bank/a/.", "ai://bank/a/"},
 		{"AIU-2-10/accept-three-dots", "ai://bank/.../x", "ai://bank/.../x"},
 		{"AIU-2-10/accept-empty-segments-stay", "ai://bank//a//", "ai://bank//a//"},
+		{"AIU-2-10/accept-empty-segment-first-stays", "AI://bank//a", "ai://bank//a"},
+		{"AIU-2-10/accept-rootless-dots-stay", "ai:./../x", "ai:./../x"},
 		{"AIU-2-10/accept-no-authority-appears", "ai:/..//x", "ai:/.//x"},
 		{"AIU-2-10/accept-rootless", "ai:%41/../x", "ai:A/../x"},
 		{"AIU-2-10/accept-fragment-untouched", "ai://bank/#%7e", "ai://bank/#%7e"},
@@ -323,6 +343,9 @@ func TestURIParts(t *testing.T) {
 }
 
 func TestURIText(t *testing.T) {
+	if got := (aiuri.URI{}).Redacted(); got != "" {
+		t.Errorf("the zero URI is logged as %q", got)
+	}
 	var doc struct{ Endpoint aiuri.URI }
 	if err := json.Unmarshal([]byte(`{"Endpoint":"AI://bank/x"}`), &doc); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,10 +122,13 @@ func TestReadSitemap(t *testing.T) {
 			t.Error(list, err)
 		}
 	})
+}
+
+func TestReadSitemapMemory(t *testing.T) {
+	text := urlset(slices.Repeat([]string{"https://shop.example/p"}, 50_000)...)
 	t.Run("N01/accept-memory-flat", func(t *testing.T) {
 		alloctest.AtMost(t, 64<<20, func() {
-			long := strings.NewReader(urlset(many[:50_000]...))
-			if _, err := dvs.ReadSitemap(long, at, dvs.Rules{}, dvs.Limits{}); err != nil {
+			if _, err := dvs.ReadSitemap(strings.NewReader(text), "https://shop.example/sitemap.xml", dvs.Rules{}, dvs.Limits{}); err != nil {
 				t.Fatal(err)
 			}
 		})
