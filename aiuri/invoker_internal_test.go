@@ -2,8 +2,10 @@ package aiuri
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +18,7 @@ import (
 // TestIdempotencyKeys: a key that is passed on is a short quoted string without escapes.
 func TestIdempotencyKeys(t *testing.T) {
 	for value, want := range map[string]bool{
-		`"a"`: true, `"a b"`: true, `"~ "`: true, `""`: false, `a`: false, `"a`: false, `a"`: false, `"`: false, "": false,
+		`"a"`: true, `"a b"`: true, `"~ "`: true, `""`: false, `a`: false, `"a`: false, `a"`: false, `"abc`: false, `abc"`: false, `"`: false, "": false,
 		`"a"b"`: false, `"a\b"`: false, "\"a\x7f\"": false, "\"a\x1f\"": false, "\"\u00e9\"": false, "\"a\nb\"": false,
 	} {
 		if got := isKey(value); got != want {
@@ -110,6 +112,7 @@ func TestTokenOfACallerWhoLeft(t *testing.T) {
 		"late":  func(context.Context) (string, error) { return "", context.Canceled },
 		"empty": func(context.Context) (string, error) { return "", nil },
 		"fails": func(context.Context) (string, error) { return "token", errors.New("failed") },
+		"both":  func(context.Context) (string, error) { return "token", &lookleap.Error{Code: lookleap.CodeUnavailable} },
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		left := name == "late"
@@ -242,10 +245,143 @@ func TestBootstrap(t *testing.T) {
 		{"no-service-data", t.Context(), lookups{srv: texts("x")}, lookleap.CodeOK, "", 0},
 		{"caller-left", ctx, lookups{srv: left}, lookleap.CodeCancelled, "", 0},
 		{"caller-left-before", ctx, nil, lookleap.CodeCancelled, "", 0},
+		{"caller-left-with-an-answer", ctx, lookups{txt: texts("endpoint=ai://bank/x", "endpoint=ai://bank/y")}, lookleap.CodeCancelled, "", 0},
+		{"other-field-first", t.Context(), lookups{txt: texts("v=1 endpoint=ai://bank/x")}, lookleap.CodeOK, "ai://bank/x", 0},
 	} {
 		b, err := lookupBootstrap(c.ctx, c.lookups, "shop.example", nil)
 		if lookleap.CodeOf(err) != c.code || err == nil && (b.endpoint.String() != c.endpoint || len(b.findings) != c.findings) {
 			t.Errorf("%s: %+v, %v", c.name, b, err)
+		}
+	}
+}
+
+// TestBootstrapServices: which SRV records name a target, and one finding for each kind of fault.
+func TestBootstrapServices(t *testing.T) {
+	services := &lookleap.DNSAnswer{Records: []lookleap.Record{{}}}
+	for _, srv := range []lookleap.SRV{
+		{Target: "metadata.goog", Port: 443}, {Target: "a.shop.example", Port: 22}, {Target: "private.shop.example", Port: 443},
+		{Target: "silent.shop.example", Port: 443}, {Target: "public.shop.example", Port: 443},
+	} {
+		services.Records = append(services.Records, lookleap.Record{SRV: &srv})
+	}
+	at := func(text string) func() (*lookleap.DNSAnswer, error) {
+		return func() (*lookleap.DNSAnswer, error) {
+			return &lookleap.DNSAnswer{Records: []lookleap.Record{{Addr: netip.MustParseAddr(text)}}}, nil
+		}
+	}
+	b, err := lookupBootstrap(t.Context(), lookups{
+		"_aiip._tcp.shop.example": func() (*lookleap.DNSAnswer, error) { return services, nil },
+		"private.shop.example":    at("10.0.0.1"), "public.shop.example": at("93.184.216.34"),
+		"silent.shop.example": func() (*lookleap.DNSAnswer, error) { return nil, errors.New("no answer") },
+	}, "shop.example", nil)
+	if err != nil || len(b.targets) != 2 || b.targets[0].Host != "silent.shop.example" || b.targets[1].Host != "public.shop.example" {
+		t.Fatalf("got %+v, %v", b, err)
+	}
+	if len(b.findings) != 2 || b.findings[0].Message == b.findings[1].Message {
+		t.Errorf("got %v", b.findings)
+	}
+}
+
+// TestBootstrapCancelled: a caller who leaves while the addresses are looked up gets an error.
+func TestBootstrapCancelled(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	_, err := lookupBootstrap(ctx, lookups{
+		"_aiip._tcp.shop.example": func() (*lookleap.DNSAnswer, error) {
+			return &lookleap.DNSAnswer{Records: []lookleap.Record{{SRV: &lookleap.SRV{Target: "a.shop.example", Port: 443}}}}, nil
+		},
+		"a.shop.example": func() (*lookleap.DNSAnswer, error) { leave(); return &lookleap.DNSAnswer{}, nil },
+	}, "shop.example", nil)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestBootstrapTime: the records are used as long as the one that expires first, and the finding
+// is about the first fault.
+func TestBootstrapTime(t *testing.T) {
+	for _, c := range [][2]time.Duration{{time.Hour, time.Minute}, {time.Minute, time.Hour}} {
+		answer := func(n int) func() (*lookleap.DNSAnswer, error) {
+			a := &lookleap.DNSAnswer{TTL: c[n], Records: []lookleap.Record{{Text: "endpoint=x endpoint=ai:/y"}}}
+			return func() (*lookleap.DNSAnswer, error) { return a, nil }
+		}
+		b, err := lookupBootstrap(t.Context(), lookups{"_aiip.shop.example": answer(0), "_aiip._tcp.shop.example": answer(1)}, "shop.example", nil)
+		if err != nil || b.ttl != time.Minute || len(b.findings) != 1 || b.findings[0].Code != CodeNotAI {
+			t.Errorf("%v: %+v, %v", c, b, err)
+		}
+	}
+}
+
+// TestCandidates: the advertisements and the findings by precedence.
+func TestCandidates(t *testing.T) {
+	uri := func(text string) URI {
+		u, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	old := append(make([]lookleap.Finding, 0, 4), lookleap.Finding{Code: lookleap.CodeStale})
+	for state, want := range map[lookleap.DNSSEC][]Source{
+		lookleap.Secure:   {SourceWellKnown, SourceLink, SourceDNSSecure, SourceElement},
+		lookleap.Insecure: {SourceWellKnown, SourceLink, SourceElement, SourceDNS},
+	} {
+		e := &evidence{
+			document: &Descriptor{Endpoint: uri("ai://bank/x"), Findings: old},
+			links:    []string{"x", "ai://bank/x"}, elements: []string{"ai://bank/x"},
+			dns: &bootstrap{endpoint: uri("ai://bank/x"), dnssec: state, findings: []lookleap.Finding{{Code: lookleap.CodeDNSError}}},
+		}
+		all, findings := e.candidates()
+		var sources []Source
+		for _, c := range all {
+			sources = append(sources, c.Source)
+		}
+		if !slices.Equal(sources, want) {
+			t.Errorf("%v: got %v", state, sources)
+		}
+		if len(findings) != 3 || findings[0].Code != lookleap.CodeStale || findings[1].Code != CodeNotAI || findings[2].Code != lookleap.CodeDNSError {
+			t.Errorf("%v: got %v", state, findings)
+		}
+		if shared := old[:2][1].Code; shared != "" {
+			t.Errorf("the findings of the shared document have now %s", shared)
+		}
+	}
+	d, err := chooseEndpoint("https://shop.example", &evidence{links: []string{"ai://bank/x"}}, true)
+	if err != nil || d.Document != nil || d.DocumentOrigin != "" {
+		t.Errorf("without a document: %+v, %v", d, err)
+	}
+	if (&Descriptor{}).covers(uri("ai://bank/x")) {
+		t.Error("an empty document is about an endpoint")
+	}
+}
+
+// TestWeightsOfOnePriority: the weights of a later priority do not count.
+func TestWeightsOfOnePriority(t *testing.T) {
+	targets := []Target{{Host: "a", Priority: 1, Weight: 1}, {Host: "b", Priority: 2, Weight: 9}}
+	got := OrderTargets(targets, func(n int) int { return n - 1 })
+	if len(got) != 2 || got[0].Host != "a" || got[1].Host != "b" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestHeldSize: what is cached counts with all its texts.
+func TestHeldSize(t *testing.T) {
+	endpoint, err := Parse("ai://bank/" + strings.Repeat("x", 1990))
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings := []lookleap.Finding{{Message: strings.Repeat("m", 1000), Position: lookleap.Position{Path: strings.Repeat("p", 500)}}}
+	document := &Descriptor{
+		Endpoint: endpoint, JWKS: strings.Repeat("j", 2000), Findings: findings,
+		Extra: map[string]json.RawMessage{strings.Repeat("n", 300): []byte(strings.Repeat("v", 400))},
+	}
+	d := &Discovery{Document: document, Findings: findings, Targets: make([]Target, 2)}
+	for name, c := range map[string]struct{ got, least int }{
+		"findings": {findingsMemory(findings), 1500}, "document": {document.memory(), 1500 + 4000 + 700},
+		"cached document": {(&cachedDocument{descriptor: document}).memory(), 1500 + 4000 + 700},
+		"discovery":       {d.memory(), 6200 + 4096 + 1500 + 2*512},
+	} {
+		if c.got < c.least || c.got > 2*c.least {
+			t.Errorf("%s: %d, want %d or a little more", name, c.got, c.least)
 		}
 	}
 }

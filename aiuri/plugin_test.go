@@ -15,6 +15,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // deafTransport never returns for one authority and counts how often it was called.
@@ -480,4 +481,16 @@ func TestUnconfirmed(t *testing.T) {
 			t.Errorf("a question without a body: %v", err)
 		}
 	})
+}
+
+// TestThirdPartyAgainstTheDocument: AllowThirdParty does not outweigh the authority's own document.
+func TestThirdPartyAgainstTheDocument(t *testing.T) {
+	net, asked := lab.ForTest(t), false
+	page(net.Site("shop.example"), "ai://factory.example/pay", "")
+	net.Site("factory.example").Body(documentPath, "application/json", documentOf("ai://factory.example/other", "https://factory.example"))
+	o := aiuri.DiscovererOptions{AllowThirdParty: func(string, aiuri.URI) bool { asked = true; return true }}
+	d, err := aiuri.NewDiscoverer(net.Host(), o).Discover(t.Context(), "https://shop.example")
+	if d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed || asked {
+		t.Errorf("got %+v, %v, asked %v", d, err, asked)
+	}
 }
