@@ -122,6 +122,19 @@ func TestChain(t *testing.T) {
 			t.Error(got, err)
 		}
 	})
+	t.Run("reject-with-the-place", func(t *testing.T) {
+		for want, entries := range map[string][]Entry{"entry 4": slices.Delete(slices.Clone(whole), 3, 4), "entry 6": whole[:5]} {
+			_, err := VerifyLedger(t.Context(), fixedLedger(entries), Head{}, head)
+			if e := new(lookleap.Error); !errors.As(err, &e) || e.Subject != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	})
+	t.Run("reject-time-that-JSON-has-not", func(t *testing.T) {
+		if chained, _, err := head.Extend(Entry{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}); chained != nil || err == nil || !strings.Contains(err.Error(), "year") {
+			t.Errorf("%+v, %v", chained, err)
+		}
+	})
 	t.Run("reject-entries-that-no-ledger-chained", func(t *testing.T) { broken(t, Head{}, Head{}, entryOf(1)) })
 	t.Run("receipt", func(t *testing.T) {
 		for _, at := range whole {
@@ -180,6 +193,9 @@ func TestChain(t *testing.T) {
 		public, private, _ := ed25519.GenerateKey(nil)
 		signed := head.Sign(private)
 		must(t, signed.Verify(public))
+		if !ed25519.Verify(public, []byte("lookleap disclosure ledger 1\nhead 8 "+head.Digest), signed.Signature) {
+			t.Error("another text is signed")
+		}
 		signed.Head.Number--
 		if lookleap.CodeOf(signed.Verify(public)) != CodeLedgerBroken || lookleap.CodeOf(head.Sign(nil).Verify(public)) != CodeLedgerBroken {
 			t.Error("a head that was not signed is valid")
@@ -225,9 +241,29 @@ func TestChainOfProcesses(t *testing.T) {
 	}
 }
 
+// TestChainOfAReplacedFile: entries follow those of the file that is there now, also if it is as long
+// as the one before.
+func TestChainOfAReplacedFile(t *testing.T) {
+	path, other := filepath.Join(t.TempDir(), "ledger"), filepath.Join(t.TempDir(), "ledger")
+	l := openLedger(t, path)
+	appendAll(t, l, entryOf(1))
+	restored := openLedger(t, other)
+	appendAll(t, restored, entryOf(2))
+	must(t, restored.Close())
+	must(t, os.Rename(path, path+"-before"))
+	must(t, os.Rename(other, path))
+	appendAll(t, l, entryOf(3))
+	head, err := VerifyLedger(t.Context(), l, Head{}, Head{})
+	if entries := chainOf(t, l); err != nil || head.Number != 2 || entries[0].Plan != "p2" {
+		t.Errorf("%+v, %v", entries, err)
+	}
+}
+
 // What is appended after a damaged line follows the last entry that can be read.
 func TestLedgerFileAfterADamagedLine(t *testing.T) {
-	for name, damaged := range map[string]string{"short": "damaged\n", "longer-than-the-first-look": strings.Repeat("x", 2*tailRead) + "\n"} {
+	none, err := ledgerLine([]Entry{})
+	must(t, err)
+	for name, damaged := range map[string]string{"without-entries": string(none), "short": "damaged\n", "longer-than-the-first-look": strings.Repeat("x", 2*tailRead) + "\n"} {
 		t.Run("ANML-14.1-03/accept-"+name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "ledger")
 			l := openLedger(t, path)

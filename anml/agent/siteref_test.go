@@ -318,15 +318,22 @@ func TestSiteRefMemory(t *testing.T) {
 						r.net.Site(host).Fault(path, kept)
 					}
 				}
-				r.net.Site("a.example").Redirect("/start", c.first)
-				r.net.Site("a.example").Fault("/start", kept)
-				r.net.Site("evil.example").Redirect("/hop", c.then)
-				r.net.Site("evil.example").Fault("/hop", kept)
-				if _, err := r.start().Open(t.Context(), "https://a.example/start"); err != nil {
+				// only what permanent redirects lead to is kept
+				r.net.Site("a.example").Handle("/start", http.RedirectHandler(c.first, http.StatusMovedPermanently)).Fault("/start", kept)
+				r.net.Site("evil.example").Handle("/hop", http.RedirectHandler(c.then, http.StatusMovedPermanently)).Fault("/hop", kept)
+				before, err := r.start().Open(t.Context(), "https://a.example/start")
+				if err != nil {
 					t.Fatal(err)
 				}
-				if got := known(r.open(head(ref("a.example", "https://a.example/start")))); got != c.want {
+				if again, err := r.start().Open(t.Context(), "https://a.example/start"); err != nil || again != before {
+					t.Fatalf("not kept: %v", err)
+				}
+				p := r.open(head(ref("a.example", "https://a.example/start")))
+				if got := known(p); got != c.want {
 					t.Errorf("%s, want %s", got, c.want)
+				}
+				if c.name == "accept-kept-within" && p.SiteRefs()[0].Page != before {
+					t.Error("it was requested again")
 				}
 			})
 		}
@@ -364,6 +371,9 @@ func TestSiteRefMemory(t *testing.T) {
 		r.net.Site("a.example").Plain().Redirect("/anml", "http://a.example/plain")
 		r.serve("a.example", "/plain", own)
 		p := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "http://a.example/plain")))
+		if got := known(p); got != "a.example not-https" {
+			t.Error(got)
+		}
 		for _, s := range p.SiteRefs() {
 			if s.Page != nil {
 				t.Error("read over plain http")
@@ -419,7 +429,7 @@ func TestSiteRefMemory(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRetailOn(t, lab.ForTest(t))
 			r.options.Limits.Time = time.Hour
-			r.net.Site("a.example").Fault("/1", lab.Mute())
+			r.net.Site("a.example").Body("/1", anml.MediaTypeXML, documentOf(own+"<body>"+strings.Repeat("x ", 50_000)+"</body>")).Fault("/1", lab.Slow(time.Minute))
 			r.serve("a.example", "/2", own)
 			before := time.Now() // of the bubble
 			if got := known(r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))); got != "a.example timeout, a.example known" {
