@@ -161,6 +161,17 @@ func TestRowsBody(t *testing.T) {
 	})
 	r.returns("ANML-8.10.10-01/accept-enum-as-string", field(`type="enum"`, "x"), "string true", func(d *Document) any { return fmt.Sprint(f(d).Type(), " ", f(d).Check() == nil) })
 	r.returns("ANML-8.10.10-01/reject-mismatch", field(`type="number"`, " 1 "), "true  1 ", func(d *Document) any { return fmt.Sprint(errors.Is(f(d).Check(), ErrType), " ", f(d).Text()) })
+	for name, c := range map[string]struct{ value, other string }{
+		"string": {"any text", ""}, "number": {"-1.5e3", "1,5"}, "boolean": {"false", "yes"}, "date": {"2026-02-28", "2026-02-30"},
+		"datetime": {"2026-02-28T10:00:00Z", "2026-02-28"}, "uri": {"https://example.com/", "example.com"},
+	} {
+		typed := fmt.Sprintf(`type="%s"`, name)
+		check := func(d *Document) any { return fmt.Sprint(f(d).Type(), " ", errors.Is(f(d).Check(), ErrType)) }
+		r.returns("ANML-8.10.10-01/accept-"+name, field(typed, c.value), name+" false", check)
+		if c.other != "" {
+			r.returns("ANML-8.10.10-01/reject-"+name, field(typed, c.other), name+" true", check)
+		}
+	}
 	for _, name := range []string{"price", "amount", "total"} {
 		r.finds("ANML-8.11-04/reject-"+name, strings.Replace(field(`type="number"`, "349"), `"x"`, `"`+name+`"`, 1), lookleap.SeverityInfo, CodeLint)
 		r.returns("ANML-8.11-04/accept-string-"+name, strings.Replace(field(`type="string"`, "349"), `"x"`, `"`+name+`"`, 1), 0, lints)

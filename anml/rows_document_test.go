@@ -3,6 +3,7 @@ package anml
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,23 @@ func TestRowsDocument(t *testing.T) {
 		return `<interact><action id="a" method="GET" endpoint="/"/></interact><knowledge><ask field="` + field + `" action="a" purpose="p"/></knowledge>`
 	}
 	r.finds("ANML-8.7.2-04/accept-suggestion", ask("e-mail"), lookleap.SeverityInfo, CodeFieldName)
+	t.Run("ANML-8.7.2-04/accept-suggestions", func(t *testing.T) {
+		for better, names := range map[string]string{
+			"email": "e-mail mail email-address", "tel": "phone telephone mobile", "bday": "birthday birthdate date-of-birth",
+			"fn": "name full-name fullname", "adr": "address", "tz": "timezone time-zone", "lang": "language",
+			"org": "organization organisation company", "gender": "sex", "url": "website homepage",
+		} {
+			for _, name := range strings.Fields(names) {
+				d, err := ParseXML([]byte(root("", ask(name))), none)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool { return f.Code == CodeFieldName && f.Fix == "write "+better }) {
+					t.Errorf("%s is not suggested for %s", better, name)
+				}
+			}
+		}
+	})
 	r.finds("ANML-16.3-02/accept-note", ask("Birthday"), lookleap.SeverityInfo, CodeFieldName)
 
 	// 5.4 and 11.6: documents of the shape of the draft's examples.
@@ -195,6 +213,7 @@ func TestRowsDocument(t *testing.T) {
 		}
 	})
 	r.refuses("ANML-8.1-26/reject-role-conflict", XML, response(""), ReadOptions{Role: RoleService}, ErrRoleConflict)
+	r.refuses("ANML-8.1-08/reject-in-a-request", XML, root(`role="service"`, ""), ReadOptions{Role: RoleAgentResponse}, ErrRoleConflict)
 	r.refuses("ANML-8.1-26/reject-unknown-role", XML, root(`role="boss"`, ""), ReadOptions{Role: RoleService}, ErrRoleConflict)
 	for _, section := range []string{"interact", "persona", "aesthetic", "constraints", "state"} {
 		bad := strings.Replace(response(""), "<knowledge>", "<"+section+"/><knowledge>", 1)
