@@ -298,8 +298,6 @@ func (n node) texts() iter.Seq[string] {
 // isKeyword reports whether the value is one of the draft's words for the attribute.
 func (a attr) isKeyword() bool {
 	switch {
-	case !a.known():
-		return false
 	case a.spec.typ == tBool:
 		return a.value == "true" || a.value == "false"
 	case a.spec.typ == tMethod:

@@ -94,8 +94,8 @@ func Negotiate(accept string) (Format, bool) {
 	if strings.TrimSpace(accept) == "" {
 		return XML, true
 	}
-	weights := [2]float64{-1, -1}
-	specificity := [2]int{} // of the media range that set the weight
+	var weights [2]float64
+	var specificity [2]int // of the media range that set the weight
 	for part := range strings.SplitSeq(accept, ",") {
 		mediaType, params, err := mime.ParseMediaType(strings.TrimSpace(part))
 		if err != nil {
@@ -103,8 +103,8 @@ func Negotiate(accept string) (Format, bool) {
 		}
 		q := 1.0
 		if text, ok := params["q"]; ok {
-			q, err = strconv.ParseFloat(text, 64)
-			if err != nil || q < 0 || q > 1 {
+			q, _ = strconv.ParseFloat(text, 64) // 0 if it is not a number
+			if !(q >= 0 && q <= 1) {            // also NaN
 				q = 0
 			}
 		}

@@ -210,7 +210,7 @@ func (w *ecmaWriter) group(re *syntax.Regexp) {
 }
 
 func (w *ecmaWriter) repeat(re *syntax.Regexp, times string) {
-	if re.Op == syntax.OpCharClass || re.Op == syntax.OpLiteral && len(re.Rune) == 1 {
+	if re.Op == syntax.OpCharClass || len(re.Rune) == 1 { // one character
 		w.expression(re)
 	} else {
 		w.group(re)
@@ -239,7 +239,7 @@ func (w *ecmaWriter) class(bounds []rune) {
 		return
 	}
 	w.WriteByte('[')
-	if last > 1 && bounds[0] == 0 && bounds[last] == unicode.MaxRune {
+	if bounds[0] == 0 && bounds[last] == unicode.MaxRune {
 		w.WriteByte('^') // shorter: the characters between the ranges
 		inside := make([]rune, 0, last)
 		for i := 1; i < last; i += 2 {
@@ -262,7 +262,7 @@ func (w *ecmaWriter) char(r rune, special string) {
 	switch {
 	case r < ' ' || 0x7f <= r && r < 0xa0:
 		fmt.Fprintf(w, `\u%04x`, r)
-	case r > 0xffff || 0xd800 <= r && r < 0xe000 || unicode.Is(unicode.Z, r) && r != ' ' || unicode.Is(unicode.C, r):
+	case r > 0xffff || unicode.Is(unicode.Z, r) && r != ' ' || unicode.Is(unicode.C, r):
 		fmt.Fprintf(w, `\u{%x}`, r)
 	default:
 		if strings.ContainsRune(special, r) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"testing"
 
@@ -89,6 +90,104 @@ func TestPatternsCost(t *testing.T) {
 	})
 }
 
+// TestPatternBudget shows what the pattern of a parameter costs, and what becomes of one that
+// costs more than what is left.
+func TestPatternBudget(t *testing.T) {
+	for text, want := range map[string]int{
+		"": 0, "abc": 240, `\pL\PL`: 140480, "(?i)[é-ü]": 4000880, "(?mi)[a-\u0080]": 4000880, "(?i)[a-b]": 720, "(?i)[\x7e-\x7f]": 720,
+		`(?i)[\x41-b]`: 4000960, "(?s)[é-ü]": 880, "(?i)é-ü-": 8000800,
+	} {
+		if got := parseCost(text); got != want {
+			t.Errorf("parsing %q costs %d, want %d", text, got, want)
+		}
+	}
+	for text, want := range map[string]int{"abc": 3, "a{2,5}": 10, "a{3}": 8, "a{3,}": 8, "(a|bc)": 5, "": 1, "[a-z]*": 2} {
+		re, err := syntax.Parse(text, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sizeOf(re); got != want {
+			t.Errorf("%q has the size %d, want %d", text, got, want)
+		}
+	}
+	huge := &syntax.Regexp{Op: syntax.OpRepeat, Max: 1 << 30, Sub: []*syntax.Regexp{{Op: syntax.OpAnyChar}}}
+	if got := sizeOf(huge); got != 1<<24 {
+		t.Errorf("a huge expression has the size %d", got)
+	}
+	for _, c := range []struct {
+		pattern, def string
+		budget, left int64
+		found        string // in the finding, "" for none
+		checked      bool
+	}{
+		{"abc", "", 2040, 0, "", true},
+		{"abc", "", 2039, 1799, "costs too much", false},
+		{"abc", "", 240, 0, "costs too much", false},
+		{"abc", "", 239, 239, "is not checked here", false},
+		{"abc", "xy", 2076, 0, "", true},
+		{"abc", "xy", 2075, 1835, "costs too much", false},
+		{"(", "", 1000, 920, "is not checked here", false},
+		{strings.Repeat("a", 1000), "", 1 << 20, 1<<20 - 80_000 - 1003*300, "", true},
+		{strings.Repeat("a", 1001), "", 1 << 20, 1 << 20, "is not checked here", false},
+		{"", "", 7, 7, "", true},
+		{"(?m)^a$", "", 1 << 20, 1<<20 - 560 - 6*300, "JSON Schema", true},
+	} {
+		d, err := ParseXML([]byte(service(`<interact><action id="a" method="GET" endpoint="/"><param name="p" pattern="`+c.pattern+`" default="`+c.def+`"/></action></interact>`)), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := first(first(d.Interact().Actions()).Params())
+		p.n.row().flags &^= unchecked
+		e := examination{reader: newReader(XML, ReadOptions{}), patterns: c.budget}
+		e.checkPattern(p)
+		message := ""
+		for _, f := range e.list {
+			message += f.message
+		}
+		if e.patterns != c.left || (message == "") != (c.found == "") || !strings.Contains(message, c.found) || (p.n.flags()&unchecked == 0) != c.checked ||
+			strings.Contains(message, "costs") != strings.Contains(c.found, "costs") {
+			t.Errorf("%.9q with %d: %d left, want %d, found %q", c.pattern, c.budget, e.patterns, c.left, message)
+		}
+	}
+	// All patterns together may cost 10,000,000 and 50 for each byte of the document. This one has
+	// 125 bytes and 34,017 instructions, so that it costs 1 more than a multiple of 50.
+	pattern := strings.Repeat("x{999}", 17) + strings.Repeat("[ab]", 3) + strings.Repeat("y", 11)
+	const cost = 125*80 + 34_017*303
+	text := service(`<interact><action id="a" method="GET" endpoint="/"><param name="p" pattern="` + pattern + `" default="x"/></action></interact>`)
+	for size, checked := range map[int]bool{(cost - 1 - 10_000_000) / 50: false, (cost-1-10_000_000)/50 + 1: true} {
+		d, err := ParseXML([]byte(text+strings.Repeat(" ", size-len(text))), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := first(first(d.Interact().Actions()).Params()); (p.n.flags()&unchecked == 0) != checked {
+			t.Errorf("%d bytes for a cost of %d: checked %t", size, cost, !checked)
+		}
+	}
+}
+
+// TestPatternOfTheLargestSize: matching takes up to 16 Mi steps, which is 256 instructions for each
+// byte of the longest value, and a translated pattern has up to 4000 bytes.
+func TestPatternOfTheLargestSize(t *testing.T) {
+	value := strings.Repeat("xa", 32768)
+	for pattern, want := range map[string]bool{"(?:x[a-z]{1,125})*": true, "(?:x[a-z]{1,126})*": false} {
+		d, err := ParseXML([]byte(service(`<interact><action id="a" method="GET" endpoint="/"><param name="p" pattern="`+pattern+`"/></action></interact>`)), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := first(first(d.Interact().Actions()).Params()).Check(value); (err == nil) != want {
+			t.Errorf("%s: %v", pattern, err)
+		}
+	}
+	for text, want := range map[string]bool{
+		strings.Repeat("a", 3994): true, strings.Repeat("a", 3995): false, strings.Repeat("a", 3985) + "b*c[de]f": true, strings.Repeat("a", 3986) + "b*c[de]f": false,
+		strings.Repeat("a", 3986) + "b*[cd]ef?": false, strings.Repeat("a", 3984) + "b*[c-e]f?": true, strings.Repeat("a", 3985) + "b*[c-e]f?": true,
+	} {
+		if translated, ok := ecmaPattern(text); ok != want || len(translated) > 4000 && ok {
+			t.Errorf("%d bytes of %d: %t", len(translated), len(text), ok)
+		}
+	}
+}
+
 // TestSchemaPatterns holds the patterns of schemas to those of the document.
 func TestSchemaPatterns(t *testing.T) {
 	values := []string{
@@ -121,10 +220,21 @@ func TestSchemaPatterns(t *testing.T) {
 		{`a{2,}`, `^(?:a{2,})$`},
 		{`\bword\b`, `^(?:\bword\b)$`},
 		{`\a`, `^(?:\u0007)$`},
+		{`a\Bb`, `^(?:a\Bb)$`},
+		{`a|`, `^(?:a|(?:))$`},
+		{`(?i)1`, `^(?:1)$`},
+		{`\x{1f} \x{7f}~`, `^(?:\u001f \u007f~)$`},
+		{`\x{9f}\x{a0}\x{a1}`, "^(?:\\u009f\\u{a0}\u00a1)$"},
+		{`\x{ad}\x{3000}`, `^(?:\u{ad}\u{3000})$`},
+		{`[^ace-gx]`, `^(?:[^ace-gx])$`},
+		{`[\x00-ac]`, `^(?:[\u0000-ac])$`},
+		{`(?:é){2}(?:é){3,4}`, `^(?:é{2}é{3,4})$`},
+		{`[[\]^-]`, `^(?:[\-\[\]-\^])$`},
 		{`[\s]`, ``},
 		{`(?m)^a$`, "-"},
 		{`[^\x00-\x{10FFFF}]`, "-"},
 		{`\pL`, "-"},
+		{`(`, "-"},
 		{`(?i)\p{Greek}`, ``},
 	} {
 		translated, ok := ecmaPattern(c.pattern)
@@ -178,7 +288,7 @@ func TestSchemasOfBadParameters(t *testing.T) {
 	for dialect, name := range map[Dialect]string{JSONSchema: "schema", StrictSchema: "strict"} {
 		t.Run("O07/accept-optional-enum-without-options-"+name, func(t *testing.T) {
 			tool := first(parse(t, `<param name="p" type="enum"/><param name="q"/>`).Tools(dialect))
-			if schema := string(tool.InputSchema); !json.Valid(tool.InputSchema) || strings.Contains(schema, `"p"`) || strings.Contains(schema, `"enum"`) {
+			if schema := string(tool.InputSchema); !json.Valid(tool.InputSchema) || strings.Contains(schema, `"p"`) || !strings.Contains(schema, `"q"`) || strings.Contains(schema, `"enum"`) {
 				t.Error(schema)
 			}
 			if _, err := tool.Action.ArgsJSON([]byte(`{"p":"x"}`)); !errors.Is(err, ErrParamInvalid) {

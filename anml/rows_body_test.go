@@ -230,6 +230,7 @@ func TestRowsBody(t *testing.T) {
 	}
 	r.returns("ANML-8.12.1-03/reject-dangling", `<body usage="train"/><footer><rights usage="display" scope="typo"/></footer>`, "display", parts)
 	r.finds("ANML-8.12.1-03/reject-reported", `<footer><rights scope="typo"/></footer>`, lookleap.SeverityWarning, CodeDangling)
+	r.returns("ANML-8.12.1-03/accept-scope-in-ignored-site", `<site><body><section id="s"/></body><footer><rights scope="s"/></footer></site>`, false, func(d *Document) any { return d.hasFinding(CodeDangling) })
 	r.returns("K22/reject-escalation", `<knowledge><inform usage="train">x</inform></knowledge><footer><rights usage="none"/></footer>`, UsageNone, func(d *Document) any { return first(d.Knowledge().Informs()).Usage() })
 	r.returns("K22/reject-surplus-footer", `<body usage="train"/><footer/><footer><rights usage="none"/></footer>`, "none", parts)
 	r.returns("ANML-8.12.2-01/accept-all", `<footer><attribution required="true" scope="s">t</attribution><attribution/><attribution required="yes"/></footer>`, "true s t;false  ;true  ;", func(d *Document) any {

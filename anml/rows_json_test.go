@@ -2,10 +2,13 @@ package anml
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
 )
 
 func TestRowsJSON(t *testing.T) {
@@ -107,6 +110,7 @@ func TestRowsJSON(t *testing.T) {
 	r.same("ANML-7.2.3-03/accept-both-ways", service(`<body>é<link href="u"/>b</body>`), doc(`,"body":{"content":"éb","link":[{"href":"u"}],"$order":[1,"link",1]}`))
 	r.same("ANML-7.2.3-03/accept-adjacent-texts", service(`<body>ab<link href="u"/>c</body>`), doc(`,"body":{"content":"abc","link":[{"href":"u"}],"$order":[1,1,"link",1]}`))
 	r.same("ANML-7.2.3-03/accept-default-order-of-any-keys", service(`<body>a<section/><data/><link href="u"/><link href="v"/></body>`), doc(`,"body":{"link":[{"href":"u"},{"href":"v"}],"data":[{}],"content":"a","section":[{}]}`))
+	r.same("ANML-7.2.3-03/accept-default-order-of-two-keys", service(`<body><section/><link href="u"/></body>`), doc(`,"body":{"link":[{"href":"u"}],"section":[{}]}`))
 	r.same("ANML-7.2.3-03/accept-default-order-of-sections", service(`<head><title>T</title></head><knowledge/><body/>`), doc(`,"body":{},"knowledge":{},"head":{"title":{"content":"T"}}`))
 	r.writes("ANML-7.2.3-03/accept-default-order", `<body>a<section/><link href="u"/></body>`, `"body":{"content":"a","section":[{}],"link":[{"href":"u"}]}`)
 	for name, order := range map[string]string{"sum": `[1,"link",2]`, "name": `[1,"nav",1]`, "twice": `[1,"link","link",1]`, "missing": `[2]`, "short": `["link",1]`, "without-text": `["link"]`, "type": `"x"`, "zero": `[0,1,"link",1]`, "negative": `[-1,"link",3]`, "huge": `[9007199254740993,"link"]`} {
@@ -235,7 +239,79 @@ func TestRowsJSON(t *testing.T) {
 	r.same("ANML-8.1-03/accept-default", `<anml xmlns="`+Namespace+`" role="service"/>`, doc(""))
 }
 
-// returns1 wants the document to be read.
+// TestShapesInJSON shows what becomes of values that have another shape than the draft's, and that
+// the rest of the document is read.
+func TestShapesInJSON(t *testing.T) {
+	const rule = `{"disclosure":[{"field":"email","requires":"none"}]}`
+	for _, c := range []struct {
+		members string
+		code    lookleap.Code // of a finding, "" for no finding of a shape or an order
+		want    string        // usage and sections of the body, links, and what the rule requires
+	}{
+		{`"body":{"content":5,"usage":"train"}`, CodeWrongShape, "train 0 0 explicit-consent"},
+		{`"body":{"section":5,"link":[{"href":"u"}]}`, CodeWrongShape, "cache 0 1 explicit-consent"},
+		{`"body":{"section":[{}],"img":[],"link":[{"href":"u"}]}`, "", "cache 1 1 explicit-consent"},
+		{`"head":5,"constraints":` + rule, CodeWrongShape, "cache 0 0 none"},
+		{`"head":"","constraints":` + rule, "", "cache 0 0 none"},
+		{`"head":"x","constraints":` + rule, CodeWrongShape, "cache 0 0 none"},
+		{`"constraints":[` + rule + `,5]`, CodeWrongShape, "cache 0 0 explicit-consent"},
+		{`"constraints":[` + rule + `,"x"]`, CodeWrongShape, "cache 0 0 explicit-consent"},
+		{`"body":{"$order":"x"}`, CodeOrder, "cache 0 0 explicit-consent"},
+		{`"body":{"$order":[` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `]}`, CodeOrder, "cache 0 0 explicit-consent"},
+		{`"body":{"$order":[]}`, "", "cache 0 0 explicit-consent"},
+	} {
+		d, err := ParseJSON([]byte(`{"anml":"1.0","role":"service",`+c.members+`}`), ReadOptions{})
+		if err != nil {
+			t.Fatal(c.members, err)
+		}
+		x, err := MarshalXML(d, WriteOptions{Verbatim: true})
+		if err != nil {
+			t.Fatal(c.members, err)
+		}
+		again, err := ParseXML(x, ReadOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v in %s", c.members, err, x)
+		}
+		for _, d := range []*Document{d, again} {
+			got := fmt.Sprint(d.Body().Usage(), " ", count(d.Body().Sections()), " ", count(d.Body().Links()), " ", d.Constraints().Rule("email", nil).Requires)
+			if !d.Body().Exists() {
+				got = strings.Replace(got, "none", "cache", 1)
+			}
+			if got != c.want || d.Head().n.first().ok() {
+				t.Errorf("%s: got %s, want %s", c.members, got, c.want)
+			}
+		}
+		for _, code := range []lookleap.Code{CodeWrongShape, CodeOrder} {
+			if d.hasFinding(code) != (code == c.code) {
+				t.Errorf("%s: %v", c.members, d.Findings())
+			}
+		}
+	}
+}
+
+// TestCharactersInJSON shows where a character that XML does not allow is found, and which one.
+func TestCharactersInJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`"head":{"title":"` + "a\uFFFF" + `"}`: "U+FFFF 30", `"head":{"title":"` + "\uFFFE" + `"}`: "U+FFFE 30",
+		`"head":{"title":"a\u001f"}`: "U+001F 30", `"head":{"title":"\t\u0000"}`: "U+0000 30", `"head":{"title":"\uFfFe\u0001"}`: "U+FFFE 30",
+		`"{urn:\uffff}a":{}`: "U+FFFF 30", `"{urn:\uffff}a":"\uffff"`: "U+FFFF 30", `"{urn:` + "\uFFFE" + `}a":{}`: "U+FFFE 27",
+		`"head":{"title":"\u0041\t\n\r ！` + "\uFFFD" + `"}`: "", `"body":"` + "\uFFFD ！" + `","head":{"title":"A"}`: "",
+	} {
+		_, err := ParseJSON([]byte(`{"anml":"1.0",`+text+`}`), ReadOptions{})
+		if want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+			continue
+		}
+		var e *lookleap.Error
+		name, offset, _ := strings.Cut(want, " ")
+		if !errors.As(err, &e) || e.Code != CodeBadCharacter || !strings.Contains(e.Message, "the character "+name+",") || itoa(e.Position.Offset) != offset {
+			t.Errorf("%s: got %v at %d, want %s", text, err, e.Position.Offset, want)
+		}
+	}
+}
+
 // TestRowsLimitsJSON: the limits of section 13.7 hold in JSON as in XML.
 func TestRowsLimitsJSON(t *testing.T) {
 	r := rows{t}
@@ -252,8 +328,19 @@ func TestRowsLimitsJSON(t *testing.T) {
 		r.returns1(fmt.Sprintf("%s/accept-%d-in-json", c.id, c.most), JSON, document(c.section, c.list, c.element, c.most))
 		r.refuses(fmt.Sprintf("%s/reject-%d-in-json", c.id, c.most+1), JSON, document(c.section, c.list, c.element, c.most+1), ReadOptions{}, ErrLimit)
 	}
+	attrs := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"@{urn:x}a%d":""`, i)
+		}
+		return b.String()
+	}
+	r.returns1("ANML-13.7-08/accept-json-attributes-of-each-element", JSON, `{"anml":"1.0"`+attrs(40)+`,"head":{"title":"T"`+attrs(40)+`}}`)
+	r.refuses("ANML-13.7-08/reject-json-values", JSON, `{"anml":"1.0","zzz":[0`+strings.Repeat(",0", 100_000)+`]}`, ReadOptions{}, ErrLimit)
+	r.refuses("ANML-13.7-08/reject-json-objects-with-a-fault", JSON, `{"anml":"1.0","zzz":[`+strings.Repeat("{},", 50_001)+`]}`, ReadOptions{}, ErrNotWellFormed)
 }
 
+// returns1 wants the document to be read.
 func (r rows) returns1(id string, f Format, doc string) {
 	r.Helper()
 	r.Run(id, func(t *testing.T) {

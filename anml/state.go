@@ -64,9 +64,7 @@ func (f Flow) Path(from Step) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		ahead := map[string]Step{} // steps not yielded yet, by id
 		for s := range f.Steps() {
-			if !ahead[s.ID()].Exists() {
-				ahead[s.ID()] = s
-			}
+			ahead[s.ID()] = s
 		}
 		for s := from; s.Exists() && yield(s); s = ahead[s.Next()] {
 			delete(ahead, s.ID())

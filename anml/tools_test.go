@@ -1,6 +1,8 @@
 package anml
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,10 +73,105 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
+// TestLongToolNames shows where a name that is too long is cut: before the hash, and not within
+// the three characters of an escape.
+func TestLongToolNames(t *testing.T) {
+	as := func(n int) string { return strings.Repeat("a", n) }
+	for id, want := range map[string]string{
+		as(64): as(64), as(65): as(46) + "_h635361c48bb9eab1", "": "_he3b0c44298fc1c14",
+		as(43) + "." + as(30): as(43) + "_2e", as(44) + "." + as(30): as(44), as(45) + "." + as(30): as(45), as(46) + "." + as(30): as(46),
+		"a." + as(70): "a_2e" + as(42), "." + as(70): "_2e" + as(43),
+	} {
+		name := ToolName("", id)
+		if len(id) > 64 && strings.Contains(id, ".") {
+			sum := sha256.Sum256([]byte(id))
+			want += "_h" + hex.EncodeToString(sum[:8])
+		}
+		if name != want {
+			t.Errorf("%q: got %s, want %s", id, name, want)
+		}
+	}
+}
+
+// TestNoSuchTool: a document has tools only for actions that can be executed, and no tool has the
+// name of another document's.
+func TestNoSuchTool(t *testing.T) {
+	d, err := ParseXML([]byte(service(`<interact><action id="x" method="GET" endpoint="/"/><action id="x" method="GET" endpoint="/"/><action id="y" method="BREW" endpoint="/"/><action id="a" method="GET" endpoint="/"/><action id="b" method="GET" endpoint="/"/></interact>`)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for tool := range d.Tools(JSONSchema) {
+		names = append(names, tool.Name+" "+tool.Action.ID())
+	}
+	if got := strings.Join(names, ", "); got != "a a, b b" {
+		t.Errorf("tools %s", got)
+	}
+	for name, want := range map[string]error{"b": nil, "c": ErrNoAction, "": ErrNoAction, "x": ErrAmbiguousAction} {
+		if a, err := d.Tool(name); !errors.Is(err, want) || (err == nil) != (a.ID() == "b") {
+			t.Errorf("%q: got %q, %v", name, a.ID(), err)
+		}
+	}
+}
+
+// TestSchemas shows the schema of one parameter in both dialects: all rules, or all rules as text.
+func TestSchemas(t *testing.T) {
+	long := strings.Repeat("x", 400)
+	for _, c := range []struct{ param, schema, strict string }{
+		{`/>`, `{"type":"string"}`, `{"type":["string","null"]}`},
+		{`required="true"/>`, `{"type":"string"}|p`, `{"type":"string"}`},
+		{`required="true" default="x"/>`, `{"type":"string","default":"x"}`, `{"type":"string","description":"Its default is \"x\"."}`},
+		{`type="uri" pattern="a:.*" default="a:b"/>`, `{"type":"string","format":"uri","pattern":"^(?:a:(?:[^\\n])*)$","default":"a:b"}`,
+			`{"type":["string","null"],"description":"A uri. Its pattern is \"a:.*\". Its default is \"a:b\"."}`},
+		{`type="date" min="2026-01-01" max="2026-12-31"/>`, `{"type":"string","format":"date","description":"At least 2026-01-01. At most 2026-12-31."}`,
+			`{"type":["string","null"],"description":"A date. At least 2026-01-01. At most 2026-12-31."}`},
+		{`type="datetime" pattern="2.*" max="2026-01-01T00:00:00Z"/>`,
+			`{"type":"string","format":"date-time","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$","description":"At most 2026-01-01T00:00:00Z."}`,
+			`{"type":["string","null"],"description":"A datetime. Its pattern is \"2.*\". At most 2026-01-01T00:00:00Z."}`},
+		{`type="number" pattern="1.*" min="x" max="9" default="1.5"/>`, `{"type":"number","maximum":9,"default":1.5}`,
+			`{"type":["number","null"],"description":"A number. Its pattern is \"1.*\". Its default is \"1.5\". At most 9."}`},
+		{`type="boolean" default="true" min="1"/>`, `{"type":"boolean","default":true}`, `{"type":["boolean","null"],"description":"A boolean. Its default is \"true\"."}`},
+		{`min="2" max="5" default="abc" description="d"/>`, `{"type":"string","minLength":2,"maxLength":5,"default":"abc","description":"The service describes it as \"d\"."}`,
+			`{"type":["string","null"],"description":"The service describes it as \"d\". Its default is \"abc\". At least 2 characters. At most 5 characters."}`},
+		{`type="enum" pattern="x"><option value="x"/><option value="y"/></param>`, `{"type":"string","enum":["x","y"]}`, `{"type":["string","null"],"enum":["x","y",null],"description":"Its pattern is \"x\"."}`},
+		{`type="enum" required="true"><option value="x"/></param>`, `{"type":"string","enum":["x"]}|p`, `{"type":"string","enum":["x"]}`},
+		{`pattern="(?m)^a$"/>`, `{"type":"string"}`, `{"type":["string","null"],"description":"Its pattern is \"(?m)^a$\"."}`},
+		{`pattern="" default=""/>`, `{"type":"string","default":""}`, `{"type":["string","null"]}`},
+		{`pattern="` + strings.Repeat("a", 1001) + `"/>`, `{"type":"string"}`, `{"type":["string","null"],"description":"Its pattern is ` + shown("a", 100, 901) + `."}`},
+		{`description="` + long + `" default="` + long + `"/>`, `{"type":"string","default":"` + long + `","description":"The service describes it as ` + shown("x", 200, 200) + `."}`,
+			`{"type":["string","null"],"description":"The service describes it as ` + shown("x", 200, 200) + `. Its default is ` + shown("x", 100, 300) + `."}`},
+	} {
+		d, err := ParseXML([]byte(service(`<interact><action id="a" method="GET" endpoint="/" description="`+long+`"><param name="p" `+c.param+`</action></interact>`)), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema, required, _ := strings.Cut(c.schema, "|")
+		if required != "" {
+			required = `"` + required + `"`
+		}
+		tool := first(d.Tools(JSONSchema))
+		if got, want := string(tool.InputSchema), `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"p":`+schema+`},"required":[`+required+`],"additionalProperties":false}`; got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.param, got, want)
+		}
+		if got, want := string(first(d.Tools(StrictSchema)).InputSchema), `{"type":"object","properties":{"p":`+c.strict+`},"required":["p"],"additionalProperties":false}`; got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.param, got, want)
+		}
+		if want := "GET request to the service. The service describes it as " + strings.ReplaceAll(shown("x", 300, 100), `\`, ""); tool.Description != want {
+			t.Errorf("got %s, want %s", tool.Description, want)
+		}
+	}
+}
+
+// shown is how a description in JSON shows a letter that is repeated too often.
+func shown(letter string, most, more int) string {
+	return `\"` + strings.Repeat(letter, most) + `\"… (` + itoa(more) + ` more characters)`
+}
+
 // TestNamesOfOthers: a name that ToolName does not return has no domain and id.
 func TestNamesOfOthers(t *testing.T) {
 	for name, want := range map[string]string{
 		"": "no", "book": " book", "a-Z-09": " a-Z-09", "z": " z", "Z9": " Z9", "book_2eflight": " book.flight", "example_2ecom_00book": "example.com book",
+		"a_2e": " a.", "A_2ez": " A.z", "-": " -", "0": " 0", "A": " A", "Z": " Z",
 		"a.b": "no", "a b": "no", "a/b": "no", "a:b": "no", "a@b": "no", "a[b": "no", "a`b": "no", "a{b": "no", "é": "no",
 		"a_": "no", "a_2": "no", "a_zz": "no", "a_h0123456789abcdef": "no", "a_2g": "no",
 	} {
@@ -110,6 +207,9 @@ func TestDescriptionNamesTheSite(t *testing.T) {
 	d, err := ParseXML([]byte(service(`<site domain="a.example">`+action+`</site><site domain="b.example">`+action+`</site>`)), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := count(d.Tools(JSONSchema)); n != 2 {
+		t.Errorf("%d tools", n)
 	}
 	for tool := range d.Tools(JSONSchema) {
 		if want := "GET request to the service " + tool.Site.Domain(); tool.Description != want || tool.Site.Domain() == "" {
@@ -235,13 +335,14 @@ func TestTextOfClaimedSites(t *testing.T) {
 }
 
 func TestMermaid(t *testing.T) {
-	d, err := ParseXML([]byte(service(`<state><flow><step id="a" label='x"] --> evil; click' status="current" next="b" condition="if &lt;ok&gt;"/><step id="b" required="true"/></flow></state>`)), ReadOptions{})
+	d, err := ParseXML([]byte(service(`<state><flow><step id="a" label='x"] --> evil; click' status="current" next="b" condition="if &lt;ok&gt;"/><step id="b" required="true"/><step id="c" next="b"/></flow></state>`)), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := d.State().Flow().Mermaid()
-	want := "flowchart TD\n    s0[\"x#34;#93; --#62; evil#59; click\"]\n    s1[\"b *\"]\n    s0 -->|\"if #60;ok#62;\"| s1\n    class s0 current\n"
-	if !strings.HasPrefix(got, want) {
+	want := "flowchart TD\n    s0[\"x#34;#93; --#62; evil#59; click\"]\n    s1[\"b *\"]\n    s2[\"c\"]\n    s0 -->|\"if #60;ok#62;\"| s1\n    s2 --> s1\n    class s0 current\n" +
+		"    classDef current stroke-width:3px\n    classDef completed opacity:0.5\n    classDef skipped opacity:0.5,stroke-dasharray:4\n    classDef pending stroke-width:1px\n"
+	if got != want {
 		t.Errorf("got %s", got)
 	}
 }
@@ -264,10 +365,26 @@ func TestNegotiate(t *testing.T) {
 		"*/*": "XML true", "application/*;q=0.5, application/anml+json": "JSON true", "application/anml+xml;q=0": "XML false", "application/anml+xml;q=0.1, */*;q=0.9": "JSON true", "Application/ANML+XML;q=x": "XML false",
 		"application/anml+xml;q=1.5, application/anml+json;q=0.5": "JSON true", "application/anml+xml;q=-1": "XML false", "application/anml+xml;q=NaN": "XML false", "application/anml+json;q=1, */*;q=1.0": "XML true",
 		"application/anml+xml;q=0, application/*": "JSON true", "application/*;q=0, */*": "XML false",
+		"application/*;q=0, application/anml+xml": "XML true", "*/*;q=0, application/*": "XML true",
+		"application/anml+xml;q=NaN, application/anml+json": "JSON true", "application/anml+xml;q=-1, application/anml+json;q=0": "XML false", "application/anml+json;q": "XML false", "=, application/anml+json": "JSON true",
 	} {
 		f, ok := Negotiate(accept)
 		if got := fmt.Sprint(f, " ", ok); got != want {
 			t.Errorf("%q: got %s, want %s", accept, got, want)
+		}
+	}
+}
+
+// TestFormatOf shows which media types name a serialization. One with damaged parameters names none.
+func TestFormatOf(t *testing.T) {
+	for text, want := range map[string]string{
+		MediaTypeXML: "XML true", MediaTypeJSON: "JSON true", "Application/ANML+JSON; charset=x": "JSON true",
+		"application/anml+json; charset": "XML false", "application/anml+json; =x": "XML false", "application/json": "JSON false",
+		"text/xml": "XML false", "text/html": "XML false", MediaTypeTrust: "XML false", "": "XML false",
+	} {
+		f, ok := FormatOf(text)
+		if got := fmt.Sprint(f, " ", ok); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
 }

@@ -102,14 +102,14 @@ func (d *Document) indexIDs() {
 		if id := n.value("id"); id != "" && n.usable() {
 			d.ids[scope{site, id}] = append(d.ids[scope{site, id}], n.i)
 		}
-		return (n.usable() || n.kind() == kSite) && n.kind() != kPersona && n.kind() != kAesthetic
+		return n.usable() || n.kind() == kSite
 	})
 }
 
 // Scoped returns the elements of the same site that a scope names. An empty result means that the
 // scope does not exist, so that it covers the whole site.
 func (v Node) Scoped(id string) []Node {
-	if !v.n.ok() || id == "" {
+	if !v.n.ok() {
 		return nil
 	}
 	var out []Node

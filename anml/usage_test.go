@@ -59,6 +59,8 @@ func TestLowestUsage(t *testing.T) {
 		"accept-each":                {`<body usage="train"/><footer><rights usage="store">x</rights></footer>`, UsageStore},
 		"accept-parts":               {`<body usage="train"><section usage="display"/></body>`, UsageDisplay},
 		"reject-rights-without-word": {`<body usage="train"/><footer><rights holder="x">all</rights></footer>`, UsageNone},
+		"accept-not-processed":       {`<body usage="train"><img usage="none"/></body>`, UsageTrain},
+		"accept-site-not-processed":  {`<site domain="a.example"><body usage="train"/></site><site><body usage="none"/></site>`, UsageTrain},
 		"reject-unknown-word":        {`<body usage="anything"/>`, UsageNone},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // TestValueForms shows the border of each form: what is accepted differs from what is rejected in
@@ -146,7 +148,7 @@ func TestRecognisedFields(t *testing.T) {
 // TestTexts shows what is searched for a value of the user: every text and attribute, also of
 // unknown elements, and the words of the draft are not.
 func TestTexts(t *testing.T) {
-	xml := service(`<x:u xmlns:x="urn:x" x:a="foreign">unknown</x:u><head><title>T</title></head><interact><action id="i" method="POST" endpoint="/e" confirm="true" auth="none"/></interact><body>be<section id="s" lang="de">in</section>fore</body>`)
+	xml := service(`<x:u xmlns:x="urn:x" x:a="foreign">unknown</x:u><head><title>T</title></head><interact><action id="i" method="POST" endpoint="/e" confirm="true" idempotent="false" auth="none"/></interact><body>be<section id="s" lang="de">in</section>fore</body>`)
 	d, err := ParseXML([]byte(xml), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -157,6 +159,9 @@ func TestTexts(t *testing.T) {
 	}
 	want := []string{"anml 1.0", "u unknown", "u foreign", "title T", "action i", "action /e", "body before", "body be", "section s", "section de", "section in", "body fore"}
 	yielded := len(got)
+	if i := slices.Index(got, "title T"); slices.Contains(got[i+1:], "title T") {
+		t.Errorf("a text is yielded twice: %q", got)
+	}
 	slices.Sort(got)
 	slices.Sort(want)
 	if got = slices.Compact(got); !slices.Equal(got, want) {
@@ -173,7 +178,7 @@ func TestTexts(t *testing.T) {
 			t.Errorf("stopped after %d, want %d", n, stop+1)
 		}
 	}
-	j, err := ParseJSON([]byte(`{"anml":"1.0","head":{"title":"T","secret":["one",{"two":3}]}}`), ReadOptions{})
+	j, err := ParseJSON([]byte(`{"anml":"1.0","head":{"title":"T","secret":["one",{"two":3}],"more":"four"}}`), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +186,7 @@ func TestTexts(t *testing.T) {
 	for _, text := range j.Texts() {
 		got = append(got, text)
 	}
-	if joined := strings.Join(got, "|"); !strings.Contains(joined, "secret") || !strings.Contains(joined, `"two":3`) {
+	if joined := strings.Join(got, "|"); !strings.Contains(joined, "secret") || !strings.Contains(joined, `"two":3`) || !strings.Contains(joined, `more|"four"`) {
 		t.Errorf("unknown keys are not searched: %q", got)
 	}
 }
@@ -197,5 +202,26 @@ func TestConstraintsOfASiteAlone(t *testing.T) {
 	r.returns("ANML-8.4-01/accept-unknown-elsewhere", `<head xmlns:x="urn:x"><title>T</title><x:y/></head>`+none, "none true  1", rule)
 	r.returns("ANML-8.4-01/reject-elsewhere", `<knowledge><disclosure field="email" requires="none"/></knowledge>`, "explicit-consent false  0", rule)
 	r.returns("ANML-11.1-10/reject-in-response", strings.Replace(service(none), `"service"`, `"agent-response"`, 1), "explicit-consent false  0", rule)
+	r.returns("ANML-8.4-01/accept-unknown-before", `<zzz/>`+none, "none true  1", rule)
+	r.returns("ANML-11.4-02/reject-unknown-in-the-second-section", `<head><title>T</title></head><constraints><disclosure field="email" requires="none"/><zzz/></constraints>`, "explicit-consent true unknown-constraint 1", rule)
+	r.returns("ANML-11.4-02/accept-as-strict-as-unknown", `<constraints><disclosure field="email" requires="explicit-consent"/><zzz/></constraints>`, "explicit-consent true  1", rule)
+	r.returns("ANML-11.4-02/accept-stricter-than-unknown", `<constraints><disclosure field="email" requires="authentication"/><zzz/></constraints>`, "authentication true  1", rule)
 	r.returns("ANML-8.4-01/accept-two", none+`<constraints><disclosure field="email" requires="authentication"/></constraints>`, "authentication true  2", rule)
+}
+
+// TestNodes shows where an element is and which one it is.
+func TestNodes(t *testing.T) {
+	d, err := ParseXML([]byte("<anml xmlns=\""+Namespace+"\">\n <head/><body/></anml>"), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := d.Body().Position(); p.Path != "/anml/body" || p.Line != 2 || p.Column != 9 || p.Offset != 55 {
+		t.Errorf("%+v", p)
+	}
+	if p := d.Footer().Position(); p != (lookleap.Position{}) {
+		t.Errorf("an absent element is at %+v", p)
+	}
+	if body := d.Body().Node; !body.Same(d.Body().Node) || body.Same(d.Head().Node) || body.Same(Node{}) {
+		t.Error("another element is the same")
+	}
 }
