@@ -52,6 +52,7 @@ type sitemap struct {
 	loc   strings.Builder // text of the open loc
 	long  bool
 	count int
+	cut   bool // more sitemaps are named than the limit allows
 }
 
 var errDoctype = errors.New("a sitemap has no document type")
@@ -143,7 +144,8 @@ func (s *sitemap) child(loc string, at lookleap.Position) {
 		s.list.find(lookleap.SeverityWarning, CodeSitemapNested, "DVS-3.2-09",
 			"a sitemap of another origin is skipped: "+plaintext.Quote(domain.Redact(loc), 200), at)
 	case len(s.list.Children) >= s.limits.SitemapChildren:
-		if len(s.list.Children) == s.limits.SitemapChildren && s.count == s.limits.SitemapChildren+1 {
+		if !s.cut {
+			s.cut = true
 			s.limit(fmt.Sprintf("more than %d sitemaps are named, and the rest is left out", s.limits.SitemapChildren))
 		}
 	default:
