@@ -251,7 +251,14 @@ func TestTransferOfAnotherPlan(t *testing.T) {
 	if !errors.As(err, &pending) {
 		t.Fatal(err)
 	}
-	hasCode(t, s.session.ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)), lookleap.CodePlanInvalid)
+	approved := labprompt.Decide(pending.Request)
+	denied := lookleap.ConsentDecision{Digest: approved.Digest}
+	for _, d := range []lookleap.ConsentDecision{approved, denied} {
+		hasCode(t, s.session.ResumeTransfer(t.Context(), pending.State, d), lookleap.CodePlanInvalid)
+	}
+	if e := entries(t, s.session.Ledger(), EntryRefused); len(e) > 0 {
+		t.Errorf("refused: %+v", e)
+	}
 	if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
 		t.Error(err)
 	}
