@@ -113,7 +113,7 @@ func (p Param) matches(value string) bool {
 		return true
 	}
 	re, err := syntax.Parse(anchored(text), syntax.Perl)
-	return err == nil && sizeOf(re)*len(value) <= maxMatch && regexp.MustCompile(anchored(text)).MatchString(value)
+	return err == nil && int64(sizeOf(re))*int64(len(value)) <= maxMatch && regexp.MustCompile(anchored(text)).MatchString(value)
 }
 
 // longestECMAPattern is the size limit of a translated pattern in bytes: a class such as \pL
