@@ -13,7 +13,7 @@ import (
 
 var seeds = []string{
 	"https://example.com/", "HTTPS://B\u00dcCHER.example:443/%7Eorg/?q#f", "https://h.example/a/../b", "https://h.example/%252e", "https://u@h.example:0443/",
-	"https://[::1]:8443/x", "https://127.1/", "https://\uff45xample.com/", "https://xn--zzzz.example/", "https://h.example/a;b=c//d?e=%zz#\u202e", "http:x", "//x", "", "https://h.example/%c3%a9%ff", "https://h.example/%25%32%65",
+	"https://[::1]:8443/x", "https://127.1/", "https://\uff45xample.com/", "https://xn--zzzz.example/", "https://h.example/a;b=c//d?e=%zz#\u202e", "http:x", "//x", "", "https://h.example/%c3%a9%ff", "https://h.example/%25%32%65", "https://h.example/%25252%65",
 }
 
 var lenientRules = Rules{Schemes: []string{"https", "http", "wss", "x"}, AllowIP: true, AllowSpecial: true}

@@ -32,7 +32,7 @@ func (r Rules) Parse(raw string) (URL, error) {
 		return URL{}, err
 	}
 	n := schemeLength(raw)
-	if n == 0 && strings.HasPrefix(raw, "//") {
+	if strings.HasPrefix(raw, "//") {
 		return URL{}, fail(CodeBadURL, 0, "//", "the scheme is missing", "write https:// before the host")
 	}
 	scheme := strings.ToLower(raw[:n])

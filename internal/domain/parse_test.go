@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 func TestResolve(t *testing.T) {
@@ -65,7 +66,9 @@ func TestResolve(t *testing.T) {
 		{"double-encoded", "%252e%252e/x", CodeAmbiguousPath},
 		{"empty-segment", "a//b", CodeEmptySegment},
 		{"empty-segment-after-dots", "..//b", CodeEmptySegment},
+		{"tab-in-authority", "//h.ex\tample/", CodeBadURL},
 		{"too-long", strings.Repeat("a", 8193), CodeTooLong},
+		{"too-long-until-decoded", strings.Repeat("%78", 3000), CodeTooLong},
 		{"too-long-together", strings.Repeat("a", 8180), CodeTooLong},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,8 +103,11 @@ func TestResolveRules(t *testing.T) {
 	if _, err := strict.Resolve(withQuery, "x"); err != nil {
 		t.Error(err)
 	}
-	_, err := Rules{}.Resolve(URL{}, "https://h.example/")
-	wantCode(t, err, CodeBadURL)
+	for _, ref := range []string{"", "#f"} {
+		if u, err := mustParse(t, "https://h.example/a").Resolve(ref); err != nil || u.String() != "https://h.example/a" {
+			t.Errorf("%q: %s, %v", ref, u, err)
+		}
+	}
 
 	http, err := Rules{Schemes: []string{"http"}}.Parse("http://h.example/")
 	if err != nil {
@@ -109,6 +115,43 @@ func TestResolveRules(t *testing.T) {
 	}
 	_, err = http.Resolve("//h.example/")
 	wantCode(t, err, CodeNotHTTPS)
+}
+
+// TestPlaces: an error has exactly the part that is wrong, and no part if that is the whole text.
+func TestPlaces(t *testing.T) {
+	withQuery := mustParse(t, "https://h.example/?q")
+	for _, c := range []struct {
+		name   string
+		parse  func() (URL, error)
+		code   string
+		offset int
+		part   string
+	}{
+		{"no-base", func() (URL, error) { return Rules{}.Resolve(URL{}, "https://h.example/") }, CodeBadURL, 0, ""},
+		{"query-of-base", func() (URL, error) { return Rules{RefuseQuery: true}.Resolve(withQuery, "") }, CodeQuery, 0, ""},
+		{"too-long-when-canonical", func() (URL, error) { return Parse("https://h.example/" + strings.Repeat("\u00e9", 4000)) }, CodeTooLong, 0, ""},
+		{"user-information", func() (URL, error) { return Parse("https://u:p@h.example/") }, CodeUserinfo, 8, "u:p@"},
+		{"user-information-alone", func() (URL, error) { return Parse("https://u@/") }, CodeUserinfo, 8, "u@"},
+		{"no-host", func() (URL, error) { _, err := ParseHost(""); return URL{}, err }, CodeBadHost, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := c.parse()
+			if e := wantCode(t, err, c.code); e.Offset != c.offset || e.Part != c.part {
+				t.Errorf("part %q at %d: %s", e.Part, e.Offset, e.Message)
+			}
+		})
+	}
+}
+
+// TestCanonicalText: a text that is canonical already is not copied.
+func TestCanonicalText(t *testing.T) {
+	for raw, kept := range map[string]bool{
+		"https://h.example:8443/a/b?c": true, "https://h.example/": true, "https://h.example": false, "https://h.example/#": false, "https://H.example/": false,
+	} {
+		if u := mustParse(t, raw); (unsafe.StringData(u.String()) == unsafe.StringData(raw)) != kept {
+			t.Errorf("%s: kept %t", raw, !kept)
+		}
+	}
 }
 
 // TestSchemeReasons: a missing scheme and one that is not allowed have their own reasons.

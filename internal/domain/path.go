@@ -50,12 +50,26 @@ func canonicalPath(path string, at int, dots bool) (string, error) {
 }
 
 // endsInDigitOfEscape reports whether the last character of a path, which was decoded, is a hex
-// digit after an escaped percent sign: "%25%32%65" would become "%252e", which is refused where
-// it is written.
+// digit of an escape whose percent sign is escaped, once or more: "%25%32%65" would become "%252e",
+// and "%25252%65" would become "%25252e", which are refused where they are written.
 func endsInDigitOfEscape(path []byte) bool {
-	n := len(path)
-	return n > len("%25") && isHexDigit(path[n-1]) &&
-		(bytes.HasSuffix(path[:n-1], []byte("%25")) || isHexDigit(path[n-2]) && bytes.HasSuffix(path[:n-2], []byte("%25")))
+	rest := path[:len(path)-1]
+	if !isHexDigit(path[len(rest)]) || len(rest) == 0 {
+		return false
+	}
+	return endsInEscapedPercent(rest) || isHexDigit(rest[len(rest)-1]) && endsInEscapedPercent(rest[:len(rest)-1])
+}
+
+// endsInEscapedPercent reports whether a path ends in an escape of "%", or in one of such an escape.
+func endsInEscapedPercent(path []byte) bool {
+	return bytes.HasSuffix(path, []byte("25")) && bytes.HasSuffix(trimAll(path, "25"), []byte("%"))
+}
+
+func trimAll(path []byte, suffix string) []byte {
+	for bytes.HasSuffix(path, []byte(suffix)) {
+		path = path[:len(path)-len(suffix)]
+	}
+	return path
 }
 
 // checkSegments refuses empty inner segments and dot segments.

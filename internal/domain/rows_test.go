@@ -115,6 +115,10 @@ func TestRowsAccept(t *testing.T) {
 
 		{"A08", "default", "https://example.com:443/", "https://example.com/"},
 		{"A08", "empty", "https://example.com:/", "https://example.com/"},
+		{"A08", "highest", "https://example.com:65535/", "https://example.com:65535/"},
+		{"A05", "upper-case-https", "HTTPS://example.com/SKILL.md", "https://example.com/SKILL.md"},
+		{"A22", "label-of-63", "https://" + strings.Repeat("a", 63) + ".com/", "https://" + strings.Repeat("a", 63) + ".com/"},
+		{"A22", "name-of-253", "https://" + longName(253) + "/", "https://" + longName(253) + "/"},
 		{"A14", "fragment-dropped", "https://evil.example/#https://example.com/", "https://evil.example/"},
 		{"A14", "question-mark-ends-host", "https://example.com?@evil.example/", "https://example.com/?@evil.example/"},
 		{"A19", "case-and-composition", "https://B\u00dcCHER.example", "https://xn--bcher-kva.example/"},
@@ -124,8 +128,8 @@ func TestRowsAccept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u.String() != r.want {
-			t.Errorf("canonical form %s, want %s", u, r.want)
+		if u.String() != r.want || u.FragmentDropped() != strings.Contains(r.input, "#") {
+			t.Errorf("canonical form %s, want %s; fragment dropped: %t", u, r.want, u.FragmentDropped())
 		}
 	})
 }
@@ -184,6 +188,7 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-12", "number", "https://2130706433/", CodeIPHost},
 		{"DVS-3.1-12", "bare-0x", "https://a.0x/", CodeIPHost},
 		{"DVS-3.1-12", "upper-case-hex", "https://a.0XFF/", CodeIPHost},
+		{"DVS-3.1-12", "first-hex-letter", "https://a.0xa/", CodeIPHost},
 		{"DVS-3.1-12", "five-parts", "https://1.2.3.4.5/", CodeIPHost},
 		{"DVS-3.1-12", "full-width-digits", "https://\uff11\uff12\uff17.0.0.1/", CodeIPHost},
 		{"DVS-3.1-12", "full-width-last", "https://a.\uff11/", CodeIPHost},
@@ -197,6 +202,8 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-13", "test", "https://x.TEST/", CodeSpecialHost},
 		{"DVS-3.1-13", "invalid", "https://x.invalid/", CodeSpecialHost},
 		{"DVS-3.1-13", "onion", "https://x.onion/", CodeSpecialHost},
+		{"DVS-3.1-13", "alt", "https://x.alt/", CodeSpecialHost},
+		{"DVS-3.1-13", "arpa", "https://x.arpa/", CodeSpecialHost},
 		{"DVS-3.1-13", "home.arpa", "https://home.arpa/", CodeSpecialHost},
 		{"DVS-3.1-13", "below-home.arpa", "https://x.home.arpa/", CodeSpecialHost},
 
@@ -207,6 +214,7 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-14", "underscore", "https://h.example:4_43/", CodeBadPort},
 		{"DVS-3.1-14", "full-width", "https://h.example:\uff14\uff14\uff13/", CodeBadPort},
 		{"DVS-3.1-14", "two-ports", "https://h.example:443:443/", CodeBadPort},
+		{"DVS-3.1-14", "bracket-in-port", "https://h.example:4]:43/", CodeBadPort},
 
 		{"DVS-3.1-15", "user", "https://github.com@evil.com/", CodeUserinfo},
 		{"DVS-3.1-15", "empty", "https://@h.example/", CodeUserinfo},
@@ -247,6 +255,8 @@ func TestRowsReject(t *testing.T) {
 		{"DVS-3.1-23", "trailing-space", "https://h.example/ ", CodeBadURL},
 		{"DVS-3.1-23", "tab", "https://h.ex\tample/", CodeBadURL},
 		{"DVS-3.1-23", "newline", "https://h.example/a\n", CodeBadURL},
+		{"DVS-3.1-23", "newline-in-host", "https://h.ex\nample/", CodeBadURL},
+		{"DVS-3.1-23", "nul-in-host", "https://h.ex\x00ample/", CodeBadURL},
 		{"DVS-3.1-23", "nul", "https://h.example/\x00", CodeBadURL},
 		{"DVS-3.1-23", "delete", "https://h.example/\x7f", CodeBadURL},
 		{"DVS-3.1-23", "delete-in-host", "https://h\x7f.example/", CodeBadURL},
@@ -294,19 +304,30 @@ func TestRowsReject(t *testing.T) {
 
 		{"A08", "leading-zero", "https://example.com:0443/", CodeBadPort},
 		{"A08", "99999", "https://example.com:99999/", CodeBadPort},
+		{"A08", "65536", "https://example.com:65536/", CodeBadPort},
+		{"A08", "0", "https://example.com:0/", CodeBadPort},
 		{"A08", "wraps-to-443", "https://example.com:4294967739/", CodeBadPort},
 
 		{"A10", "lower", "https://github.com/example-org/%2e%2e/evil/SKILL.md", CodeDotSegment},
 		{"A10", "mixed", "https://github.com/example-org/%2E./evil/SKILL.md", CodeDotSegment},
 		{"A10", "half", "https://github.com/example-org/.%2e/evil/SKILL.md", CodeDotSegment},
+		{"A10", "single", "https://github.com/example-org/%2e/evil/SKILL.md", CodeDotSegment},
+		{"A10", "in-a-name", "https://github.com/example%2Eorg/SKILL.md", CodeAmbiguousPath},
+		{"A10", "twice", "https://github.com/example-org/%252e%252E/evil/SKILL.md", CodeAmbiguousPath},
 
 		{"A11", "slash", "https://github.com/example-org%2f..%2fevil/SKILL.md", CodeAmbiguousPath},
 		{"A11", "backslash", "https://github.com/a%5c..%5cevil", CodeAmbiguousPath},
 		{"A11", "last", "https://github.com/a/..%2f", CodeAmbiguousPath},
+		{"A11", "slash-in-capitals", "https://github.com/example-org%2Fevil/SKILL.md", CodeAmbiguousPath},
+		{"A11", "backslash-in-capitals", "https://github.com/example-org%5Cevil/SKILL.md", CodeAmbiguousPath},
+		{"A11", "slash-twice", "https://github.com/example-org%252fevil/SKILL.md", CodeAmbiguousPath},
+		{"A11", "backslash-twice", "https://github.com/example-org%255cevil/SKILL.md", CodeAmbiguousPath},
+		{"A11", "first", "https://github.com/%2fexample-org/", CodeAmbiguousPath},
 
 		{"A13", "user", "https://example.com@evil.test/", CodeUserinfo},
 		{"A13", "user-and-port", "https://example.com:443@evil.test/", CodeUserinfo},
 		{"A13", "password", "https://u:p@example.com/", CodeUserinfo},
+		{"A13", "empty", "https://@example.com/", CodeUserinfo},
 
 		{"A14", "after-authority", "https://example.com#@evil.test/", CodeBadURL},
 		{"A14", "after-port", "https://example.com:443#@evil.test/", CodeBadURL},
@@ -314,15 +335,22 @@ func TestRowsReject(t *testing.T) {
 		{"A16", "first", "https://example.com//evil/SKILL.md", CodeEmptySegment},
 		{"A16", "platform", "https://github.com//example-org/", CodeEmptySegment},
 		{"A16", "with-parent", "https://example.com/skills//../x", CodeEmptySegment},
+		{"A16", "inner", "https://example.com/skills//x/SKILL.md", CodeEmptySegment},
+		{"A16", "last", "https://example.com/skills//", CodeEmptySegment},
 
 		{"A19", "full-width", "https://\uff45xample.com/", CodeBadHost},
 		{"A19", "ideographic-full-stop", "https://example\u3002com/", CodeBadHost},
 		{"A19", "soft-hyphen", "https://ex\u00adample.com/", CodeBadHost},
 		{"A19", "zero-width-space", "https://EXAMPLE\u200b.com/", CodeBadHost},
+		{"A19", "kelvin-sign", "https://boo\u212as.example/", CodeBadHost},
 
 		{"A22", "empty-label", "https://a..b/", CodeBadHost},
 		{"A22", "label-of-64", "https://" + strings.Repeat("a", 64) + ".com/", CodeBadHost},
 		{"A22", "name-of-254", "https://" + longName(254) + "/", CodeBadHost},
+		{"A22", "empty-label-first", "https://.example.com/", CodeBadHost},
+		{"A22", "empty-label-international", "https://b\u00fccher..example/", CodeBadHost},
+		{"A22", "label-of-64-international", "https://\u00fc" + strings.Repeat("a", 56) + ".com/", CodeBadHost},
+		{"A22", "name-of-254-international", "https://\u00fc." + longName(246) + "/", CodeBadHost},
 
 		{"A23", "letter", "https://%65xample.com/", CodeBadHost},
 		{"A23", "slash", "https://example.com%2f.evil.test/", CodeBadHost},
@@ -338,6 +366,10 @@ func TestRowsReject(t *testing.T) {
 		{"A26", "hex", "https://0x7f.1/", CodeIPHost},
 		{"A26", "short", "https://127.1/", CodeIPHost},
 		{"A26", "octal", "https://0177.0.0.1/", CodeIPHost},
+		{"A26", "four-parts", "https://192.0.2.1/", CodeIPHost},
+		{"A26", "hex-in-capitals", "https://0X7F.1/", CodeIPHost},
+		{"A26", "hex-last", "https://127.0.0.0x1/", CodeIPHost},
+		{"A26", "full-width-digits", "https://\uff11\uff12\uff17.1/", CodeIPHost},
 		{"A26", "ipv6", "https://[::1]/", CodeIPHost},
 		{"A26", "zone", "https://[fe80::1%25eth0]/", CodeIPHost},
 		{"A26", "open-bracket", "https://[::1/", CodeBadHost},
