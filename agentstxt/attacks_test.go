@@ -3,6 +3,7 @@ package agentstxt
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,12 +38,17 @@ func TestAttacks(t *testing.T) {
 	)
 	two := "*681350eb651add9a911aebc216058c2db321b5cbf20b48139723e9c967a8960e"
 	taken("M01", "canonical-hash", two+"\n/status ALLOW\n/admin DISALLOW\n")
+	taken("M01", "comments-and-blanks-left-out", "# x\n\n"+two+"\n\n# y\n/status ALLOW\n \t\n#z\n/admin DISALLOW")
+	refused("M01", "comment-hashed", hashOf("/status ALLOW\n# y\n/admin DISALLOW")+"\n/status ALLOW\n# y\n/admin DISALLOW\n", mismatch)
+	refused("M01", "other-order", hashOf("/admin DISALLOW\n/status ALLOW")+"\n/status ALLOW\n/admin DISALLOW\n", mismatch)
 	refused("M01", "trailing-newline-hashed", hashOf("/status ALLOW\n/admin DISALLOW\n")+"\n/status ALLOW\n/admin DISALLOW\n", mismatch)
 	taken("M02", "crlf-file", two+"\r\n/status ALLOW\r\n/admin DISALLOW\r\n")
+	taken("M02", "mixed-line-ends", two+"\n/status ALLOW\r\n/admin DISALLOW\n")
+	refused("M02", "cr-alone", two+"\r/status ALLOW\r/admin DISALLOW\r", missing)
 	refused("M02", "crlf-hash", hashOf("/status ALLOW\r\n/admin DISALLOW")+"\r\n/status ALLOW\r\n/admin DISALLOW\r\n", mismatch)
 	for name, line := range map[string]string{
 		"upper-case": "*" + strings.ToUpper(two[1:]), "63-digits": two[:64], "65-digits": two + "0", "sha1": "*da39a3ee5e6b4b0d3255bfef95601890afd80709",
-		"trailing-backslash": two + ` \`, "trailing-space": two + " ", "two-stars": "*" + two, "second-place": "/a ALLOW\n" + two, "full-width": "＊" + two[1:],
+		"trailing-backslash": two + ` \`, "trailing-space": two + " ", "trailing-tab": two + "\t", "no-hex-digit": two[:64] + "g", "two-stars": "*" + two, "second-place": "/a ALLOW\n" + two, "full-width": "＊" + two[1:],
 	} {
 		refused("M04", name, line+"\n/status ALLOW\n/admin DISALLOW\n", missing)
 	}
@@ -51,20 +57,31 @@ func TestAttacks(t *testing.T) {
 	refused("M05", "two-hash-lines-hashed", signed(two, "/a ALLOW"), bad)
 	taken("M07", "comment", "#x\n"+signed("/a ALLOW"))
 	refused("M07", "indented-comment", signed(" #x", "/a ALLOW"), bad)
+	refused("M07", "comment-after-a-tab", signed("\t#x", "/a ALLOW"), bad)
 	refused("M07", "inline-comment", signed("/a ALLOW #c"), bad)
+	refused("M07", "inline-comment-like-a-parameter", signed("/a ALLOW limit=5 #c=d"), bad)
 	taken("M08", "one-bom", "\ufeff"+signed("/a ALLOW"))
 	refused("M08", "two-boms", "\ufeff\ufeff"+signed("/a ALLOW"), missing)
+	refused("M08", "bom-of-another-line", signed("/a ALLOW", "\ufeff/b ALLOW"), bad)
+	refused("M08", "bom-after-a-comment", "#x\n\ufeff"+signed("/a ALLOW"), missing)
 	refused("M08", "nul", signed("/a\x00b ALLOW"), lookleap.CodeNotUTF8)
 	refused("M08", "invalid-utf8", signed("/\xc3 ALLOW"), lookleap.CodeNotUTF8)
 	refused("M08", "utf16", "\xfe\xff\x00*\x00a", lookleap.CodeNotUTF8)
+	refused("M08", "utf16-little", "\xff\xfe*\x00a\x00", lookleap.CodeNotUTF8)
+	refused("M08", "overlong", signed("/\xc0\x80 ALLOW"), lookleap.CodeNotUTF8)
+	refused("M08", "surrogate", signed("/\xed\xa0\x80 ALLOW"), lookleap.CodeNotUTF8)
 	taken("M10", "tab-and-blanks", signed("/a\tALLOW", "/b  \t DISALLOW"))
 	refused("M10", "no-break-space", signed("/a\u00a0ALLOW"), bad)
 	refused("M10", "none", signed("/aALLOW"), bad)
 	refused("M10", "vertical-tab", signed("/a\vALLOW"), bad)
-	for name, param := range map[string]string{"duplicate": "limit=50 limit=5", "duplicate-in-other-case": "limit=50 LIMIT=5", "empty-name": "=5", "spaced": "limit = 50", "bad-percent": "limit=%zz"} {
+	for name, blank := range map[string]string{"form-feed": "\f", "carriage-return": "\r", "next-line": "\u0085", "em-space": "\u2003", "zero-width-space": "\u200b"} {
+		refused("M10", name, signed("/a"+blank+"ALLOW"), bad)
+		refused("M10", name+"-before-a-parameter", signed("/a ALLOW"+blank+"limit=5"), bad)
+	}
+	for name, param := range map[string]string{"duplicate-of-another": "a=1 limit=2 a=1", "bad-percent-of-another": "a=%4", "name-alone": "limit", "name-of-digits": "5=limit", "duplicate": "limit=50 limit=5", "duplicate-in-other-case": "limit=50 LIMIT=5", "empty-name": "=5", "spaced": "limit = 50", "bad-percent": "limit=%zz"} {
 		refused("M11", name, signed("/a ALLOW "+param), bad)
 	}
-	for name, param := range map[string]string{"empty": "limit=", "negative": "limit=-1", "exponent": "limit=1e9"} {
+	for name, param := range map[string]string{"empty": "limit=", "negative": "limit=-1", "exponent": "limit=1e9", "plus": "limit=+5", "fraction": "limit=5.0", "hexadecimal": "limit=0x5"} {
 		t.Run("M11/reject-"+name, func(t *testing.T) {
 			if d := mustParse(t, Options{}, "/a ALLOW "+param).Decide("/a"); d.Allowed || d.Code != CodeBadLimit {
 				t.Error(d)
@@ -72,14 +89,23 @@ func TestAttacks(t *testing.T) {
 		})
 	}
 	t.Run("M11/accept-clamped", func(t *testing.T) {
-		if d := mustParse(t, Options{}, "/a ALLOW limit=99999999999999999999").Decide("/a"); !d.Allowed || d.Limit != 1<<31-1 {
-			t.Error(d)
+		for _, limit := range []string{"99999999999999999999", "2147483647", "2147483648", "4294967301"} {
+			if d := mustParse(t, Options{}, "/a ALLOW limit="+limit).Decide("/a"); !d.Allowed || d.Limit != 1<<31-1 {
+				t.Error(limit, d)
+			}
 		}
 	})
 	admin := mustParse(t, Options{}, "/admin DISALLOW")
 	for _, path := range []string{"/%61dmin", "//admin", "/admin/", "/admin/../admin", "/./admin", "/x/../admin", "/admin;x", "/admin%2f", `/admin\`, `/admin\\`, "/admin%00", "/admin?x"} {
 		t.Run("M13/reject-"+strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
 			if d := admin.Decide(path); d.Allowed || d.Code != disallowed {
+				t.Error(d)
+			}
+		})
+	}
+	for _, rule := range []string{"/%61dmin", "//admin", "/./admin", "/x/../admin"} {
+		t.Run("M13/reject-rule-"+strings.ReplaceAll(rule, "/", "_"), func(t *testing.T) {
+			if d := mustParse(t, Options{}, rule+" DISALLOW").Decide("/admin"); d.Allowed || d.Code != disallowed {
 				t.Error(d)
 			}
 		})
@@ -187,11 +213,49 @@ func TestAttacks(t *testing.T) {
 			t.Error(d)
 		}
 	})
+	t.Run("M14/accept-at-a-boundary", func(t *testing.T) {
+		p := mustParse(t, Options{}, "/dashboard ALLOW")
+		for _, path := range []string{"/dashboard", "/dashboard/", "/dashboard/x", "/dashboard?x"} {
+			if d := p.Decide(path); !d.Allowed {
+				t.Error(path, d)
+			}
+		}
+	})
+	t.Run("M14/reject-stricter-of-both", func(t *testing.T) {
+		p := mustParse(t, Options{}, "/adm DISALLOW", "/admin ALLOW")
+		if d := p.Decide("/admins"); d.Allowed {
+			t.Error(d)
+		}
+	})
 	t.Run("M14/reject-allow-without-boundary", func(t *testing.T) {
 		if d := mustParse(t, Options{}, "/dashboard ALLOW").Decide("/dashboard2"); d.Allowed {
 			t.Error(d)
 		}
 	})
+	t.Run("M14/reject-allow-without-boundary-beside-a-disallow", func(t *testing.T) { // of the same length
+		if d := mustParse(t, Options{}, "/dashboard ALLOW", "/statement DISALLOW").Decide("/dashboard2"); len("/dashboard") != len("/statement") || d.Allowed {
+			t.Error(d)
+		}
+	})
+	lines := func(size int) string { // a policy of this size, with no line that is too long
+		comment := func(n int) string { return "#" + strings.Repeat("x", n-2) + "\n" }
+		file := signed("/a ALLOW")
+		file += strings.Repeat(comment(1024), (size-len(file))/1024-1)
+		return file + comment(size-len(file))
+	}
+	taken("M16", "as-large-as-the-limit", lines(512<<10))
+	refused("M16", "a-byte-more", lines(512<<10+1), lookleap.CodeTooLarge)
+	taken("M16", "line-as-long-as-the-limit", signed("/"+strings.Repeat("a", 8<<10-len("/ ALLOW"))+" ALLOW"))
+	refused("M16", "line-of-a-byte-more", signed("/"+strings.Repeat("a", 8<<10-len("/ ALLOW")+1)+" ALLOW"), lookleap.CodeTooLarge)
+	for n, want := range map[int]lookleap.Code{3: lookleap.CodeOK, 4: lookleap.CodeTooLarge} {
+		verb := map[bool]string{true: "accept", false: "reject"}[want == lookleap.CodeOK]
+		t.Run("M16/"+verb+"-"+strconv.Itoa(n)+"-of-3-directives", func(t *testing.T) {
+			if p, err := Parse([]byte(signed(numbered(n, "/%d ALLOW")...)), Options{Limits: Limits{Directives: 3}}); lookleap.CodeOf(err) != want || p.Decide("/0").Allowed != (want == lookleap.CodeOK) {
+				t.Error(err)
+			}
+		})
+	}
+	refused("M16", "comment-of-a-byte-more", "#"+strings.Repeat("a", 8<<10)+"\n"+signed("/a ALLOW"), lookleap.CodeTooLarge)
 	refused("M16", "long-line", signed("/"+strings.Repeat("a", 1<<18)+" ALLOW"), lookleap.CodeTooLarge)
 	refused("M16", "large-file", strings.Repeat("# x\n", 1<<18), lookleap.CodeTooLarge)
 	t.Run("M19/reject-calling-it-authentic", func(t *testing.T) {
@@ -223,19 +287,33 @@ func TestAttacks(t *testing.T) {
 		state  State
 		reason lookleap.Code
 	}{
-		"M17/accept-404":      {func(s *lab.Site) { s.Status("/agents.txt", 404) }, Absent, "no-policy"},
-		"M17/accept-403":      {func(s *lab.Site) { s.Status("/agents.txt", 403) }, Absent, "forbidden"},
-		"M17/accept-html":     {func(s *lab.Site) { s.Body("/agents.txt", "text/html", "<html>") }, Absent, "soft-404"},
-		"M17/reject-503":      {func(s *lab.Site) { s.Status("/agents.txt", 503) }, Restricted, "unreachable"},
-		"M17/reject-429":      {func(s *lab.Site) { s.Status("/agents.txt", 429) }, Restricted, "rate-limited"},
-		"M17/reject-timeout":  {func(s *lab.Site) { s.Fault("/agents.txt", lab.Mute()) }, Restricted, "unreachable"},
-		"M17/reject-dribble":  {func(s *lab.Site) { s.Fault("/agents.txt", lab.Dribble(time.Second)) }, Restricted, "unreachable"},
-		"M17/reject-401":      {func(s *lab.Site) { s.Status("/agents.txt", 401) }, Restricted, "access-denied"},
-		"M17/reject-407":      {func(s *lab.Site) { s.Status("/agents.txt", 407) }, Restricted, "access-denied"},
-		"M17/reject-451":      {func(s *lab.Site) { s.Status("/agents.txt", 451) }, Restricted, "access-denied"},
-		"M17/reject-charset":  {func(s *lab.Site) { s.Body("/agents.txt", "text/plain; charset=latin1", vectorFile) }, Restricted, "charset"},
-		"M17/reject-http-hop": {func(s *lab.Site) { s.Redirect("/agents.txt", "http://shop.example/x") }, Restricted, "unreachable"},
-		"M17/reject-six-hops": {func(s *lab.Site) { s.RedirectChain("/agents.txt", 6, "") }, Restricted, "unreachable"},
+		"M17/accept-404":     {func(s *lab.Site) { s.Status("/agents.txt", 404) }, Absent, "no-policy"},
+		"M17/accept-410":     {func(s *lab.Site) { s.Status("/agents.txt", 410) }, Absent, "no-policy"},
+		"M17/accept-400":     {func(s *lab.Site) { s.Status("/agents.txt", 400) }, Absent, CodeStatus},
+		"M17/accept-418":     {func(s *lab.Site) { s.Status("/agents.txt", 418) }, Absent, CodeStatus},
+		"M17/reject-500":     {func(s *lab.Site) { s.Status("/agents.txt", 500) }, Restricted, "unreachable"},
+		"M17/reject-refused": {func(s *lab.Site) { s.Connection(lab.NotTLS) }, Restricted, "unreachable"},
+		"M17/accept-five-hops": {func(s *lab.Site) {
+			s.Body("/5", plainText, vectorFile).Redirect("/agents.txt", "/1").Redirect("/1", "/2").Redirect("/2", "/3").Redirect("/3", "/4").Redirect("/4", "/5")
+		}, Valid, "ok"},
+		"M17/accept-html-with-a-hash-line": {func(s *lab.Site) { s.Body("/agents.txt", "text/html", vectorFile) }, Valid, "ok"},
+		"M17/accept-403":                   {func(s *lab.Site) { s.Status("/agents.txt", 403) }, Absent, "forbidden"},
+		"M17/accept-html":                  {func(s *lab.Site) { s.Body("/agents.txt", "text/html", "<html>") }, Absent, "soft-404"},
+		"M17/reject-503":                   {func(s *lab.Site) { s.Status("/agents.txt", 503) }, Restricted, "unreachable"},
+		"M17/accept-422":                   {func(s *lab.Site) { s.Status("/agents.txt", 422) }, Absent, CodeStatus},
+		"M17/accept-json":                  {func(s *lab.Site) { s.Body("/agents.txt", "application/json", `{"error":404}`) }, Absent, "soft-404"},
+		"M17/reject-206":                   {func(s *lab.Site) { s.Status("/agents.txt", 206) }, Restricted, "unreachable"},
+		"M17/reject-502":                   {func(s *lab.Site) { s.Status("/agents.txt", 502) }, Restricted, "unreachable"},
+		"M17/reject-charset-utf-16":        {func(s *lab.Site) { s.Body("/agents.txt", "text/plain; charset=utf-16", vectorFile) }, Restricted, "charset"},
+		"M17/reject-429":                   {func(s *lab.Site) { s.Status("/agents.txt", 429) }, Restricted, "rate-limited"},
+		"M17/reject-timeout":               {func(s *lab.Site) { s.Fault("/agents.txt", lab.Mute()) }, Restricted, "unreachable"},
+		"M17/reject-dribble":               {func(s *lab.Site) { s.Fault("/agents.txt", lab.Dribble(time.Second)) }, Restricted, "unreachable"},
+		"M17/reject-401":                   {func(s *lab.Site) { s.Status("/agents.txt", 401) }, Restricted, "access-denied"},
+		"M17/reject-407":                   {func(s *lab.Site) { s.Status("/agents.txt", 407) }, Restricted, "access-denied"},
+		"M17/reject-451":                   {func(s *lab.Site) { s.Status("/agents.txt", 451) }, Restricted, "access-denied"},
+		"M17/reject-charset":               {func(s *lab.Site) { s.Body("/agents.txt", "text/plain; charset=latin1", vectorFile) }, Restricted, "charset"},
+		"M17/reject-http-hop":              {func(s *lab.Site) { s.Redirect("/agents.txt", "http://shop.example/x") }, Restricted, "unreachable"},
+		"M17/reject-six-hops":              {func(s *lab.Site) { s.RedirectChain("/agents.txt", 6, "") }, Restricted, "unreachable"},
 		"M17/reject-lying-length": {func(s *lab.Site) {
 			s.Body("/agents.txt", plainText, vectorFile).Fault("/agents.txt", lab.LyingLength(1<<40))
 		}, Restricted, "too-large"},
@@ -247,6 +325,29 @@ func TestAttacks(t *testing.T) {
 			w.want(tt.state, tt.reason)
 		})
 	}
+	inWorld(t, "M17/accept-redirect-to-another-host", Options{}, func(w *world) {
+		w.net.Site("other.example").Body("/policy.txt", plainText, vectorFile).Status("/agents.txt", 404)
+		w.site.Redirect("/agents.txt", "https://other.example/policy.txt")
+		if p := w.want(Valid, lookleap.CodeOK); p.Decide("/admin").Allowed || !p.Decide("/status").Allowed {
+			w.Error("the policy is not in force")
+		}
+		p, err := w.client.Policy(context.Background(), "https://other.example/")
+		if err != nil || p.State() != Absent {
+			w.Errorf("the policy binds the other host: %v, %v", p, err)
+		}
+	})
+	for name, h := range map[string]http.Handler{"400": lab.Status(400), "html": lab.Body("text/html", "<html>")} {
+		inWorld(t, "M17/reject-strictly-"+name, Options{Strict: true}, func(w *world) {
+			w.serves(h)
+			if p, _ := w.client.Policy(context.Background(), "https://shop.example/"); p.State() != Restricted {
+				w.Errorf("got %v", p.State())
+			}
+		})
+	}
+	inWorld(t, "M17/accept-404-strictly", Options{Strict: true}, func(w *world) {
+		w.serves(lab.Status(http.StatusNotFound))
+		w.want(Absent, CodeNoPolicy)
+	})
 	inWorld(t, "M17/reject-strictly", Options{Strict: true}, func(w *world) {
 		w.serves(lab.Status(http.StatusForbidden))
 		w.want(Restricted, CodeAccessDenied)

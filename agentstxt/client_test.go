@@ -2,6 +2,7 @@ package agentstxt
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"sync"
@@ -161,6 +162,11 @@ func TestCache(t *testing.T) {
 		"AGT-2-11/accept-good-copy-stays": {lab.Status(429, "Retry-After", "3600"), lookleap.CodeStale},
 		"AGT-2-12/accept-good-copy-stays": {lab.Status(503), lookleap.CodeStale},
 		"M17/accept-good-copy-stays":      {lab.Status(500), lookleap.CodeStale},
+		"M17/accept-good-copy-after-html": {lab.Body("text/html", "<html>"), lookleap.CodeSoft404},
+		"M17/accept-good-copy-after-403":  {lab.Status(403), lookleap.CodeForbidden},
+		"M17/accept-good-copy-after-400":  {lab.Status(400), CodeStatus},
+		"M17/accept-good-copy-after-429":  {lab.Status(429, "Retry-After", "3600"), lookleap.CodeStale},
+		"M17/accept-good-copy-after-503":  {lab.Status(503), lookleap.CodeStale},
 	} {
 		inWorld(t, name, Options{}, func(w *world) {
 			w.servesFile(vectorFile)
@@ -209,6 +215,21 @@ func TestCache(t *testing.T) {
 		"reset":   func(w *world) { w.site.Fault("/agents.txt", lab.Reset()) },
 		"timeout": func(w *world) { w.site.Fault("/agents.txt", lab.Delay(time.Minute)) },
 		"dns":     func(w *world) { w.net.Name("shop.example").ServFail() },
+
+		"no-such-name": func(w *world) { w.net.Name("shop.example").Clear() },
+		"bogus-name":   func(w *world) { w.net.Name("shop.example").Bogus() },
+		"old-tls":      func(w *world) { w.site.MaxTLS(tls.VersionTLS11) },
+		"unknown-ca":   func(w *world) { w.site.Certificate(lab.UnknownCA) },
+		"blackhole":    func(w *world) { w.site.Connection(lab.Blackhole) },
+		"truncated":    func(w *world) { w.site.HTTP1().Fault("/agents.txt", lab.Truncated()) },
+		"cut-chunks":   func(w *world) { w.site.HTTP1().Fault("/agents.txt", lab.CutChunks()) },
+		"reset-stream": func(w *world) { w.site.Fault("/agents.txt", lab.Truncated()) },
+		"reset-body":   func(w *world) { w.site.Fault("/agents.txt", lab.ResetBody()) },
+		"stalled":      func(w *world) { w.site.Fault("/agents.txt", lab.Stall()) },
+		"dribbled":     func(w *world) { w.site.Fault("/agents.txt", lab.Dribble(time.Second)) },
+		"503":          func(w *world) { w.site.Status("/agents.txt", 503) },
+		"504":          func(w *world) { w.site.Status("/agents.txt", 504) },
+		"599":          func(w *world) { w.site.Status("/agents.txt", 599) },
 	} {
 		inWorld(t, "AGT-2-12/accept-good-copy-despite-"+name, Options{}, func(w *world) {
 			w.servesFile(vectorFile)

@@ -166,3 +166,41 @@ func TestRobotsUsage(t *testing.T) {
 		t.Error("the statements do not differ")
 	}
 }
+
+// TestEachReading denies a path that a server reads as a disallowed one in a single step, and
+// allows its neighbours that no server reads so.
+func TestEachReading(t *testing.T) {
+	p := mustParse(t, Options{}, "/admin/x$ DISALLOW")
+	for name, paths := range map[string][]string{
+		"escape":          {"/%61dmin/x", "/admin%2Fx", "/admin%2fx"},
+		"double-escape":   {"/%2561dmin/x", "/admin%252Fx"},
+		"backslash":       {`/admin\x`, "/admin%5Cx", "/admin%5cx"},
+		"dots":            {"/./admin/x", "/a/../admin/x", "/admin/./x", "/admin/a/%2e%2e/x"},
+		"slashes":         {"//admin/x", "/admin//x", "/admin///x"},
+		"authority":       {"//host/admin/x", "//host:1//admin/x"},
+		"parameters":      {"/admin;a/x", "/admin/x;a=b", "/;a/admin/x"},
+		"trailing-dot":    {"/admin/x.", "/admin./x", "/admin/x..."},
+		"trailing-blank":  {"/admin/x%20", "/admin%20/x", "/admin/x.%20."},
+		"tab":             {"/ad%09min/x", "/admin/%09x", "/admin/x%09"},
+		"line-feed":       {"/ad%0Amin/x", "/admin/x%0a"},
+		"carriage-return": {"/ad%0Dmin/x", "/admin/x%0d"},
+		"nul":             {"/admin/x%00", "/admin/x%00.html"},
+		"question-mark":   {"/admin/x%3F", "/admin/x%3fa=b"},
+		"number-sign":     {"/admin/x%23", "/admin/x%23a"},
+	} {
+		t.Run("AGT-6-15/reject-reading-with-"+name, func(t *testing.T) {
+			for _, path := range paths {
+				if d := p.Decide(path); d.Allowed || d.Code != disallowed || d.Line != 2 {
+					t.Errorf("%q: %v", path, d)
+				}
+			}
+		})
+	}
+	t.Run("AGT-6-15/accept-without-such-a-reading", func(t *testing.T) {
+		for _, path := range []string{"/admin/xy", "/admin/.x", "/admin/x%21", "/admin/%20x", "/admin/x%7F", "/admin/x%2Fy", "/admin/x/y;a", "/host//admin/y", "/ad%0Bmin/x", "/admin/x%25"} {
+			if d := p.Decide(path); !d.Allowed || d.Code != unlisted {
+				t.Errorf("%q: %v", path, d)
+			}
+		}
+	})
+}

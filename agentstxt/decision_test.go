@@ -171,6 +171,8 @@ func TestDecision(t *testing.T) {
 		{"AGT-6-06/accept-largest", Options{}, []string{"/a ALLOW limit=2147483647"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, "", 0},
 		{"AGT-6-06/accept-overflow-clamped", Options{}, []string{"/a ALLOW limit=2147483648"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, CodeBadLimit, 2},
 		{"AGT-6-06/accept-many-digits-clamped", Options{}, []string{"/a ALLOW limit=99999999999999999999"}, "/a", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/a", Line: 2, Limit: math.MaxInt32}, CodeBadLimit, 2},
+		{"AGT-6-05/accept-known-in-any-case", Options{DenyUnknownParams: true}, []string{"/a ALLOW Limit=5", "/b ALLOW LIMIT=7"}, "/b", Decision{Allowed: true, Matched: true, Code: allowed, Rule: "/b", Line: 3, Limit: 7}, "", 0},
+		{"AGT-6-05/reject-unknown-next-to-known", Options{DenyUnknownParams: true}, []string{"/a ALLOW limit=5 auth=x"}, "/a", Decision{Matched: true, Code: CodeUnknownParam, Rule: "/a", Line: 2}, CodeUnknownParam, 2},
 		{"AGT-6-06/reject-zero", Options{}, []string{"/a ALLOW limit=0"}, "/a", Decision{Matched: true, Code: lookleap.CodeLimit, Rule: "/a", Line: 2}, "", 0},
 		{"AGT-6-06/reject-negative", Options{}, []string{"/a ALLOW limit=-1"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},
 		{"AGT-6-06/reject-fraction", Options{}, []string{"/a ALLOW limit=1.5"}, "/a", Decision{Matched: true, Code: CodeBadLimit, Rule: "/a", Line: 2}, CodeBadLimit, 2},

@@ -190,3 +190,76 @@ func TestScanEdges(t *testing.T) {
 		t.Errorf("%+v", p.Findings())
 	}
 }
+
+// TestEachByte writes each byte into each part of a directive: only those of the grammar are read.
+func TestEachByte(t *testing.T) {
+	const (
+		letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		digits  = "0123456789"
+		pchar   = letters + digits + "-._~!$&'()*+,;=:@"
+	)
+	for _, c := range []struct {
+		row, part, before, after string
+		allowed                  string
+	}{
+		{"AGT-6-02", "path", "/a", "b ALLOW", pchar + "/"},
+		{"AGT-6-02", "path-with-parameter", "/a", "b ALLOW x=1", pchar + "/"},
+		{"AGT-6-02", "first-hex-digit", "/%", "0 ALLOW", digits + "abcdefABCDEF"},
+		{"AGT-6-02", "second-hex-digit", "/%4", " ALLOW", digits + "abcdefABCDEF"},
+		{"AGT-6-04", "first-of-a-key", "/a ALLOW ", "=1", letters},
+		{"AGT-6-04", "key", "/a ALLOW k", "k=1", letters + digits + "-_.="},
+		{"AGT-6-04", "value", "/a ALLOW k=1", "1", pchar + "/?"},
+		{"AGT-6-04", "hex-digit-of-a-value", "/a ALLOW k=%4", "", digits + "abcdefABCDEF"},
+	} {
+		for side, allowed := range map[string]bool{"accept": true, "reject": false} {
+			t.Run(c.row+"/"+side+"-each-byte-of-"+c.part, func(t *testing.T) {
+				for b := range 256 {
+					line := c.before + string([]byte{byte(b)}) + c.after
+					if b == '\n' || b == ' ' || b == '\t' || strings.IndexByte(c.allowed, byte(b)) >= 0 != allowed {
+						continue // white space ends a word or a line
+					}
+					want := CodeBadDirective
+					switch {
+					case allowed:
+						want = lookleap.CodeOK
+					case b == 0, b >= 0x80:
+						want = lookleap.CodeNotUTF8
+					}
+					if _, err := Parse([]byte(signed(line)), Options{}); lookleap.CodeOf(err) != want {
+						t.Errorf("%q: %v, want %s", line, err, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestUpperCaseDigits: one upper-case digit makes a hash line none, whichever it is.
+func TestUpperCaseDigits(t *testing.T) {
+	for _, digit := range []string{"a", "b", "c", "d", "e", "f"} {
+		t.Run("AGT-3-02/reject-upper-case-"+digit, func(t *testing.T) {
+			file := strings.Replace(vectorFile, digit, strings.ToUpper(digit), 1)
+			if _, err := Parse([]byte(file), Options{}); lookleap.CodeOf(err) != CodeHashMissing {
+				t.Errorf("%s: %v", file[:65], err)
+			}
+		})
+	}
+}
+
+// TestLongMetadata: a key has at most 64 bytes and a value at most 256.
+func TestLongMetadata(t *testing.T) {
+	for name, c := range map[string]struct {
+		key, value int
+		want       bool
+	}{
+		"accept-longest": {64, 256, true}, "reject-longer-key": {65, 1, false}, "reject-longer-value": {1, 257, false},
+	} {
+		t.Run("AGT-4-03/"+name, func(t *testing.T) {
+			key, value := strings.Repeat("k", c.key), strings.Repeat("v", c.value)
+			p, err := Parse([]byte("# "+key+": "+value+"\n"+vectorFile), Options{})
+			if err != nil || (p.Meta()[key] == value) != c.want || (len(p.Meta()) == 1) != c.want {
+				t.Errorf("%v, %v", p.Meta(), err)
+			}
+		})
+	}
+}

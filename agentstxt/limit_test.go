@@ -46,6 +46,43 @@ func TestShortestWait(t *testing.T) {
 	})
 }
 
+// TestSeparateCounts: each directive of each origin has its own count, which its spelling, its line
+// and the path of a request do not change.
+func TestSeparateCounts(t *testing.T) {
+	inWorld(t, "AGT-6-07/accept-other-directives-and-origins", Options{}, func(w *world) {
+		w.servesFile(signed("/a ALLOW limit=1", "/b ALLOW limit=2", "/a/c ALLOW limit=1"))
+		w.net.Site("www.shop.example").Body("/agents.txt", plainText, signed("/a ALLOW limit=1")).Body("*", plainText, "fine")
+		w.site.Body("*", plainText, "fine")
+		c, _ := w.guarded(Options{})
+		for _, url := range []string{"https://shop.example/a", "https://shop.example/b", "https://shop.example/b/x", "https://shop.example/a/c", "https://www.shop.example/a"} {
+			if err := w.get(c, url); err != nil {
+				w.Errorf("%s: %v", url, err)
+			}
+		}
+		for _, url := range []string{"https://shop.example/a", "https://shop.example/a/x?y", "https://shop.example/%61", "https://shop.example/b", "https://shop.example/a/c", "https://www.shop.example/a/y"} {
+			if v := refusal(w, w.get(c, url)); v.Code != lookleap.CodeLimit {
+				w.Errorf("%s: %v", url, v)
+			}
+		}
+	})
+	inWorld(t, "AGT-6-07/reject-directive-in-another-line", Options{}, func(w *world) {
+		w.servesFile(signed("/a ALLOW limit=1"), "Cache-Control", "max-age=300")
+		w.site.Body("*", plainText, "fine")
+		c, _ := w.guarded(Options{})
+		if err := w.get(c, "https://shop.example/a"); err != nil {
+			w.Fatal(err)
+		}
+		w.servesFile(signed("/b DISALLOW", "/a ALLOW limit=1"))
+		w.pass(10 * time.Minute)
+		if v := refusal(w, w.get(c, "https://shop.example/a")); v.Code != lookleap.CodeLimit {
+			w.Error(v)
+		}
+		if v := refusal(w, w.get(c, "https://shop.example/b")); v.Code != disallowed {
+			w.Error("the new file is not in force")
+		}
+	})
+}
+
 func TestSharedLimiter(t *testing.T) {
 	inWorld(t, "AGT-6-07/reject-in-another-process", Options{}, func(w *world) {
 		w.servesFile(signed("/dashboard ALLOW limit=3"))

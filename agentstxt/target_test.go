@@ -1,6 +1,9 @@
 package agentstxt
 
 import (
+	"cmp"
+	"errors"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -106,6 +109,27 @@ func TestDisplayURL(t *testing.T) {
 		}
 		if got := o.displayURL(c.url); got != c.want {
 			t.Errorf("%s of %s: %s, want %s", c.url, o.name, got, c.want)
+		}
+	}
+}
+
+// TestPolicyFileMethods: only GET and HEAD may request the policy file of an origin that denies it.
+func TestPolicyFileMethods(t *testing.T) {
+	for row, file := range map[string]string{"AGT-5-04": "broken", "AGT-6-18": signed("/ DISALLOW")} {
+		for method, reads := range map[string]bool{"": true, "GET": true, "HEAD": true, "POST": false, "PUT": false, "DELETE": false, "PATCH": false,
+			"OPTIONS": false, "TRACE": false, "QUERY": false, "get": false} {
+			name := map[bool]string{true: "accept", false: "reject"}[reads] + "-policy-file-by-" + cmp.Or(method, "no-method")
+			inWorld(t, row+"/"+name, Options{}, func(w *world) {
+				w.servesFile(file)
+				_, g := w.guarded(Options{})
+				for _, path := range []string{"/agents.txt", "/%61gents.txt"} {
+					req, _ := http.NewRequest("GET", "https://shop.example"+path, nil)
+					req.Method = method
+					if v, err := g.Check(req); (err == nil) != reads || reads && !v.OK || !reads && !errors.Is(err, lookleap.ErrDenied) {
+						w.Errorf("%s: %v, %v", path, v, err)
+					}
+				}
+			})
 		}
 	}
 }

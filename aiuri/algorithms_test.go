@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -80,6 +81,7 @@ func TestAlgorithms(t *testing.T) {
 			"reject-half":          {header, signature[:len(signature)/2], body},
 			"reject-longer":        {header, append(bytes.Clone(signature), 0), body},
 			"reject-padded":        {header, append([]byte{0}, signature...), body},
+			"reject-zero-within":   {header, slices.Insert(bytes.Clone(signature), len(signature)/2, 0), body},
 			"reject-zeros":         {header, make([]byte, len(signature)), body},
 			"reject-other-key":     {header, a.sign(a.other, []byte(header+"."+encode(body))), body},
 			"reject-other-message": {header, signature, []byte(`{"paid":false}`)},
@@ -118,5 +120,17 @@ func TestAlgorithms(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestOtherAlgorithms: every other algorithm of the registry is refused as such, and so is another
+// spelling of those that are allowed.
+func TestOtherAlgorithms(t *testing.T) {
+	set := keySet(t, jwk("1", ecKey()))
+	for _, name := range []string{"HS256", "HS384", "HS512", "RS384", "RS512", "PS384", "PS512", "ES512", "ES256K", "Ed25519", "Ed448", "none", "es256", "eddsa", "ES256 "} {
+		t.Run("AIU-3.4-04/reject-other-algorithm-"+name, func(t *testing.T) {
+			r := aiuri.SignedResult{JWS: es256(fmt.Sprintf(`{"alg":%q,"kid":"1"}`, name), "paid", false)}
+			refused(t, r, set, aiuri.Expectation{AllowRS256: true}, aiuri.CodeRejectedAlgorithm)
+		})
 	}
 }

@@ -39,6 +39,9 @@ func TestGatewayReads(t *testing.T) {
 		{"reject-prerender", "Sec-Fetch-Site: none\r\nSec-Purpose: prefetch;prerender\r\n", 403},
 		{"reject-prerender-alone", "Sec-Fetch-Site: none\r\nSec-Purpose: prerender\r\n", 403},
 		{"reject-preview", "Sec-Fetch-Site: none\r\nX-Purpose: preview\r\n", 403},
+		{"reject-preview-of-an-old-browser", "Sec-Fetch-Site: none\r\nX-Moz: preview\r\n", 403},
+		{"accept-fetched-json", "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: json\r\n", 200},
+		{"accept-named-referer-of-an-old-browser", "Referer: https://shop.example/shop\r\nCookie: s=1\r\n", 200},
 		{"reject-malformed-referer-of-an-old-browser", "Referer: https://[\r\n", 403},
 		{"reject-old-prefetch", "Sec-Fetch-Site: same-origin\r\nPurpose: prefetch\r\n", 403},
 		{"reject-foreign-origin-of-an-old-browser", "Origin: https://evil.example\r\n", 403},
@@ -48,16 +51,18 @@ func TestGatewayReads(t *testing.T) {
 		{"reject-cookie-of-an-old-browser", "Cookie: s=1\r\n", 403},
 		{"reject-stored-password-of-an-old-browser", "Authorization: Basic eA==\r\n", 403},
 	} {
-		t.Run("O11/"+c.id, func(t *testing.T) {
-			for _, method := range []string{"GET", "HEAD"} {
-				g := newGatewayWorld(t)
-				g.options.Origins = []string{"https://shop.example"}
-				resp := raw(t, g.server(t), method+" "+target+" HTTP/1.1\r\nHost: ai.example\r\n"+c.header+"\r\n")
-				if resp.StatusCode != c.status || (len(g.calls) == 1) != (c.status == 200) {
-					t.Errorf("%s: got %s and %v", method, resp.Status, g.calls)
+		for _, row := range []string{"O11", "AIU-3.2-13"} {
+			t.Run(row+"/"+c.id, func(t *testing.T) {
+				for _, method := range []string{"GET", "HEAD"} {
+					g := newGatewayWorld(t)
+					g.options.Origins = []string{"https://shop.example"}
+					resp := raw(t, g.server(t), method+" "+target+" HTTP/1.1\r\nHost: ai.example\r\n"+c.header+"\r\n")
+					if resp.StatusCode != c.status || (len(g.calls) == 1) != (c.status == 200) {
+						t.Errorf("%s: got %s and %v", method, resp.Status, g.calls)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 	t.Run("O11/reject-simple-post-of-another-page", func(t *testing.T) {
 		for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
@@ -79,23 +84,19 @@ func TestGatewayReads(t *testing.T) {
 		{"accept-post-of-own-frame", "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: iframe\r\nSec-Purpose: prefetch\r\nCookie: s=1\r\n", 200},
 		{"accept-post-of-no-browser", "Cookie: s=1\r\n", 200},
 	} {
-		t.Run("O11/"+c.id, func(t *testing.T) {
-			g := newGatewayWorld(t)
-			g.options.Origins = []string{"https://shop.example"}
-			resp := raw(t, g.server(t), "POST "+payTarget+" HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 2\r\nContent-Type: application/json\r\n"+c.header+"\r\n{}")
-			if resp.StatusCode != c.status || (len(g.calls) == 1) != (c.status == 200) {
-				t.Errorf("got %s and %v", resp.Status, g.calls)
-			}
-		})
+		t.Run("O11/"+c.id, func(t *testing.T) { checkPost(t, c.header, c.status) })
+		t.Run("AIU-3.2-13/"+c.id, func(t *testing.T) { checkPost(t, c.header, c.status) })
 	}
 	for origin, status := range map[string]int{"https://ai.example": 200, "https://inner.example": 200, "https://evil.example": 403} {
-		t.Run(fmt.Sprintf("O11/%s-behind-a-proxy-%s", map[bool]string{true: "accept", false: "reject"}[status == 200], origin[len("https://"):]), func(t *testing.T) {
-			g := newGatewayWorld(t)
-			resp := raw(t, g.server(t), "GET "+target+" HTTP/1.1\r\nHost: inner.example\r\nOrigin: "+origin+"\r\n\r\n")
-			if resp.StatusCode != status || (len(g.calls) == 1) != (status == 200) {
-				t.Errorf("got %s and %v", resp.Status, g.calls)
-			}
-		})
+		for _, row := range []string{"O11", "AIU-3.2-13"} {
+			t.Run(fmt.Sprintf("%s/%s-behind-a-proxy-%s", row, map[bool]string{true: "accept", false: "reject"}[status == 200], origin[len("https://"):]), func(t *testing.T) {
+				g := newGatewayWorld(t)
+				resp := raw(t, g.server(t), "GET "+target+" HTTP/1.1\r\nHost: inner.example\r\nOrigin: "+origin+"\r\n\r\n")
+				if resp.StatusCode != status || (len(g.calls) == 1) != (status == 200) {
+					t.Errorf("got %s and %v", resp.Status, g.calls)
+				}
+			})
+		}
 	}
 	t.Run("O11/accept-results-are-embedded-nowhere", func(t *testing.T) {
 		w := newGatewayWorld(t).serve(t, "GET", target, "")
@@ -103,6 +104,17 @@ func TestGatewayReads(t *testing.T) {
 			t.Errorf("got %d %v", w.Code, w.Header())
 		}
 	})
+}
+
+// checkPost sends a POST with fields of a browser to a gateway.
+func checkPost(t *testing.T, header string, status int) {
+	t.Helper()
+	g := newGatewayWorld(t)
+	g.options.Origins = []string{"https://shop.example"}
+	resp := raw(t, g.server(t), "POST "+payTarget+" HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 2\r\nContent-Type: application/json\r\n"+header+"\r\n{}")
+	if resp.StatusCode != status || (len(g.calls) == 1) != (status == 200) {
+		t.Errorf("got %s and %v", resp.Status, g.calls)
+	}
 }
 
 // TestGatewayConditions holds that a condition is refused for every method, since a

@@ -77,6 +77,23 @@ func TestConsentBinding(t *testing.T) {
 			t.Errorf("a payment passes for harmless: %v", err)
 		}
 	})
+	for name, change := range map[string]func(shown, own *aiuri.Request){
+		"reject-change-of-what-harmless-sees":     func(shown, _ *aiuri.Request) { copy(shown.Body, "99"); shown.Scopes[0] = "all" },
+		"reject-change-while-harmless-is-decided": func(_, own *aiuri.Request) { copy(own.Body, "99"); own.Scopes[0] = "all" },
+	} {
+		t.Run("AIU-5-02/"+name, func(t *testing.T) {
+			w, line := newWorld(t), &recorder{}
+			r := aiuri.Request{URI: pay.URI, Body: []byte("10"), Scopes: []string{"pay"}}
+			w.options.Native, w.host.Prompter = line, nil
+			w.options.Harmless = func(shown *aiuri.Request) bool { change(shown, &r); return true }
+			if _, err := w.invoke(t, r); err != nil {
+				t.Fatal(err)
+			}
+			if c := line.calls[0]; string(c.Body) != "10" || c.Scopes[0] != "pay" {
+				t.Errorf("sent %s for %s", c.Body, c.Scopes)
+			}
+		})
+	}
 	for name, c := range map[string]struct {
 		document string
 		code     lookleap.Code
@@ -238,19 +255,176 @@ func TestDeafTransport(t *testing.T) {
 
 // TestGatewayToken: the token of a call reaches the gateway, and a call without one sends none.
 func TestGatewayToken(t *testing.T) {
+	for token, want := range map[string]string{"": "", "secret": "Bearer secret"} {
+		t.Run("AIU-3.2-11/accept-token-on-the-wire", func(t *testing.T) {
+			w := newWorld(t)
+			invoker := must(aiuri.NewGatewayInvoker(w.host, "https://ai.example/gateway"))
+			if _, err := invoker.Invoke(t.Context(), &aiuri.Call{Method: "POST", URI: pay.URI, Body: []byte("{}"), Token: token}); err != nil {
+				t.Fatal(err)
+			}
+			if seen := w.net.Journal().Requests("ai.example"); len(seen) != 1 || seen[0].Header.Get("Authorization") != want || len(seen[0].Header.Values("Authorization")) > 1 {
+				t.Errorf("%q: %v", token, seen)
+			}
+		})
+	}
+}
+
+// TestHeadersOfACall: a call through a gateway has a media type only with its body, and no header
+// that is empty.
+func TestHeadersOfACall(t *testing.T) {
+	for name, c := range map[string]struct {
+		call       aiuri.Call
+		media, key []string
+	}{
+		"accept-all":              {aiuri.Call{Method: "POST", Body: []byte("x"), MediaType: "text/plain", IdempotencyKey: `"k"`}, []string{"text/plain"}, []string{`"k"`}},
+		"reject-media-type-alone": {aiuri.Call{Method: "GET", MediaType: "text/plain"}, nil, nil},
+		"reject-empty-headers":    {aiuri.Call{Method: "POST", Body: []byte("x")}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c.call.URI = pay.URI
+			if _, err := must(aiuri.NewGatewayInvoker(w.host, "https://ai.example/gateway")).Invoke(t.Context(), &c.call); err != nil {
+				t.Fatal(err)
+			}
+			h := w.net.Journal().Requests("ai.example")[0].Header
+			if media, key := h.Values("Content-Type"), h.Values(lookleap.IdempotencyHeader); !slices.Equal(media, c.media) || !slices.Equal(key, c.key) {
+				t.Errorf("sent %q and %q", media, key)
+			}
+		})
+	}
+}
+
+// TestCancelledCall: the error of a cancelled call is that of its context, without a refusal
+// around it.
+func TestCancelledCall(t *testing.T) {
 	w := newWorld(t)
-	invoker := must(aiuri.NewGatewayInvoker(w.host, "https://ai.example/gateway"))
-	for _, token := range []string{"", "secret"} {
-		w.net.Journal().Clear()
-		if _, err := invoker.Invoke(t.Context(), &aiuri.Call{Method: "POST", URI: pay.URI, Body: []byte("{}"), Token: token}); err != nil {
-			t.Fatal(err)
-		}
-		want := ""
-		if token != "" {
-			want = "Bearer " + token
-		}
-		if seen := w.net.Journal().Requests("ai.example"); len(seen) != 1 || seen[0].Header.Get("Authorization") != want || len(seen[0].Header.Values("Authorization")) > 1 {
-			t.Errorf("%q: %v", token, seen)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := must(aiuri.NewGatewayInvoker(w.host, "https://ai.example/gateway")).Invoke(ctx, &aiuri.Call{Method: "GET", URI: pay.URI})
+	var refused *lookleap.Error
+	if !errors.Is(err, context.Canceled) || errors.As(err, &refused) {
+		t.Errorf("%T: %v", err, err)
+	}
+}
+
+// TestOutcomeOfACall: a plan whose call did not leave this system can be committed again. One whose
+// call may have reached the gateway cannot.
+func TestOutcomeOfACall(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*world)
+		want lookleap.PlanState
+	}{
+		"nothing-sent": {func(w *world) { w.options.Gateways = []string{"https://nowhere.example/gateway"} }, lookleap.PlanFailed},
+		"sent":         {func(w *world) { w.gateway.Fault("/gateway/*", lab.Reset()) }, lookleap.PlanUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, id := newWorld(t), ""
+			c.set(w)
+			w.host.Plans = lookleap.NewMemoryPlanLedger()
+			w.host.Prompter = prompter(func(q *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				id = q.ID
+				return allow(q)
+			})
+			if v, err := w.invoke(t, pay); v != nil || err == nil {
+				t.Fatalf("%v, %v", v, err)
+			}
+			if r, err := w.host.PlanRecord(t.Context(), id); err != nil || r.State != c.want {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}
+
+// TestCallWithoutAPlan: a call for which no plan can be made is not sent. The last year of JSON's
+// times has no later time at which a plan would expire.
+func TestCallWithoutAPlan(t *testing.T) {
+	w := newWorld(t)
+	w.host.Now = func() time.Time { return time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) }
+	if v, err := w.invoke(t, pay); v != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+		t.Errorf("%v, %v", v, err)
+	}
+	if sent := w.net.Journal().Requests("ai.example"); len(sent) != 0 {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+// TestRecipientOfACall: the user is asked about the gateway that reads a call, or else about the
+// endpoint itself.
+func TestRecipientOfACall(t *testing.T) {
+	for want, native := range map[string]aiuri.Invoker{"https://ai.example/gateway": nil, "ai://bank.example": &recorder{}} {
+		t.Run("AIU-5-02/accept-recipient", func(t *testing.T) {
+			w, asked := newWorld(t), ""
+			w.options.Native = native
+			w.host.Prompter = prompter(func(q *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				asked = q.Items[0].Recipient
+				return allow(q)
+			})
+			if _, err := w.invoke(t, pay); err != nil || asked != want {
+				t.Errorf("asked about %q, want %q, %v", asked, want, err)
+			}
+		})
+	}
+}
+
+// TestMediaTypeOfACall: a media type that is malformed, or would be more than one header, is not
+// sent.
+func TestMediaTypeOfACall(t *testing.T) {
+	for media, want := range map[string]lookleap.Code{
+		"": lookleap.CodeOK, "text/plain; charset=utf-8": lookleap.CodeOK, "text/plain; a": lookleap.CodeUsage, "a/": lookleap.CodeUsage,
+		"text/plain;\r\n a=b": lookleap.CodeUsage, "text/plain;\ta=b": lookleap.CodeUsage, "text/plain; a=\u00e9": lookleap.CodeUsage, " text/plain": lookleap.CodeUsage,
+		"text/plain; a=\x7f": lookleap.CodeUsage, "text/x~y": lookleap.CodeOK,
+	} {
+		w, line := newWorld(t), &recorder{}
+		w.options.Native = line
+		r := pay
+		r.MediaType = media
+		if _, err := w.invoke(t, r); lookleap.CodeOf(err) != want || len(line.calls) > 0 != (err == nil) {
+			t.Errorf("%q: %v, %d calls", media, err, len(line.calls))
 		}
 	}
+	w, line := newWorld(t), &recorder{}
+	w.options.Native = line
+	if _, err := w.invoke(t, aiuri.Request{URI: pay.URI, MediaType: "text/plain"}); err != nil || line.calls[0].MediaType != "" {
+		t.Errorf("a media type without a body: %v, %+v", err, line.calls)
+	}
+}
+
+// TestGatewayOfACall: a gateway that a request names must be a configured one, also if there is
+// none. The first one is used if it names none.
+func TestGatewayOfACall(t *testing.T) {
+	t.Run("AIU-3.3-02/accept-first-gateway", func(t *testing.T) {
+		w := newWorld(t)
+		w.options.Gateways = append(w.options.Gateways, "https://other.example/gateway")
+		if _, err := w.invoke(t, pay); err != nil || len(w.net.Journal().Requests("ai.example")) != 1 {
+			t.Error(err)
+		}
+	})
+	w, r := newWorld(t), pay
+	w.options.Gateways, r.Gateway = nil, "https://ai.example/gateway"
+	if v, err := w.invoke(t, r); v != nil || lookleap.CodeOf(err) != aiuri.CodeUntrustedGateway {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// TestFragmentOfACall: the fragment of a URI stays with the caller.
+func TestFragmentOfACall(t *testing.T) {
+	t.Run("L04/reject-fragment-to-a-transport", func(t *testing.T) {
+		w, line := newWorld(t), &recorder{}
+		w.options.Native = line
+		if _, err := w.invoke(t, pay); err != nil || len(line.calls) != 1 {
+			t.Fatal(err)
+		}
+		if got := line.calls[0].URI.String(); got != "ai://bank.example/pay?amount=10" {
+			t.Errorf("the transport gets %s", got)
+		}
+	})
+	t.Run("L04/reject-fragment-to-a-gateway", func(t *testing.T) {
+		w := newWorld(t)
+		if _, err := w.invoke(t, pay); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.net.Journal().Requests("ai.example"); len(got) != 1 || got[0].Target != "/gateway/bank.example/pay?amount=10" {
+			t.Errorf("the gateway gets %v", got)
+		}
+	})
 }

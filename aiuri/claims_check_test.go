@@ -140,6 +140,8 @@ func TestClaimsCheck(t *testing.T) {
 		{"accept-required", `{"exp":` + at(time.Second) + `}`, func(x *Expectation) { x.Require = []string{"exp"} }, ""},
 		{"accept-nothing-expected", `{"exp":` + at(time.Second) + `}`, func(x *Expectation) { *x = Expectation{} }, ""},
 		{"reject-required", `{}`, func(x *Expectation) { x.Require = []string{"exp"} }, "the claim exp is required but missing"},
+		{"reject-second-required", `{"exp":` + at(time.Second) + `}`, func(x *Expectation) { x.Require = []string{"exp", "iat"} }, "the claim iat is required but missing"},
+		{"accept-first-audience", `{"aud":["me","you"]}`, nil, ""},
 		{"reject-required-unknown", `{}`, func(x *Expectation) { x.Require = []string{"\x1b[m"} }, "the claim that is expected is required but missing"},
 		{"reject-expired", `{"exp":` + at(0) + `}`, nil, "has expired"},
 		{"reject-issued-later", `{"iat":` + at(5*time.Minute+time.Second) + `}`, nil, "issued in the future"},
@@ -158,18 +160,20 @@ func TestClaimsCheck(t *testing.T) {
 		{"reject-scope", `{"scope":"read admin"}`, nil, "names a scope that the document does not have"},
 		{"reject-first-scope", `{"scope":"admin read"}`, nil, "names a scope that the document does not have"},
 	} {
-		t.Run("AIU-3.4-03/"+c.name, func(t *testing.T) {
-			claims, err := claimsOf(t, "{}", c.payload)
-			if err != nil {
-				t.Fatal(err)
-			}
-			x := expect(c.change)
-			err = claims.check(&x, claimsNow)
-			switch {
-			case c.want == "" && err != nil, c.want != "" && (err == nil || err.Code != CodeRejectedPolicy || !strings.Contains(err.Message, c.want)):
-				t.Errorf("%v, want %q", err, c.want)
-			}
-		})
+		for _, row := range []string{"AIU-3.4-03/", "AIU-3.4-09/"} {
+			t.Run(row+c.name, func(t *testing.T) {
+				claims, err := claimsOf(t, "{}", c.payload)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x := expect(c.change)
+				err = claims.check(&x, claimsNow)
+				switch {
+				case c.want == "" && err != nil, c.want != "" && (err == nil || err.Code != CodeRejectedPolicy || !strings.Contains(err.Message, c.want)):
+					t.Errorf("%v, want %q", err, c.want)
+				}
+			})
+		}
 	}
 }
 

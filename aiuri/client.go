@@ -288,12 +288,12 @@ func isPlainText(s string) bool {
 // prepare finds where a request goes and whether it may go there. It does not read the body,
 // which the caller may still change.
 func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
-	if err := c.checkSize(&r); err != nil {
-		return nil, err
-	}
 	p := &prepared{request: r}
 	var err error
 	if err = p.request.fillMethod(); err != nil {
+		return nil, err
+	}
+	if err := c.checkSize(&p.request); err != nil {
 		return nil, err
 	}
 	if err := c.chooseInvoker(p); err != nil {
@@ -351,7 +351,7 @@ func (c *Client) chooseInvoker(p *prepared) error {
 	case base == "" && c.options.Native != nil:
 		p.invoker = c.options.Native
 		return nil
-	case p.request.Page == "" && p.request.URI.Kind() == Absolute:
+	case p.request.URI.Kind() == Absolute:
 		return fail(CodeNoResolver, "a local endpoint needs a native transport: a gateway is on another system", "set ClientOptions.Native")
 	case base == "" && c.first == "":
 		return fail(CodeNoResolver, "neither a native transport nor a gateway is configured", "")

@@ -175,6 +175,7 @@ func TestInvoke(t *testing.T) {
 			policy(`{"requireSignedResults":false}`)(w)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
 		}, aiuri.CodeRejectedUnsigned, true},
+		{"L10/reject-redirected-keys", func(w *world) { w.bank.Redirect("/jwks.json", "https://ai.example/keys") }, lookleap.CodeRedirectForbidden, true},
 		{"L10/reject-unsigned-although-allowed", func(w *world) {
 			policy(`{"requireSignedResults":false}`)(w)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
@@ -218,20 +219,22 @@ func TestInvoke(t *testing.T) {
 		})
 	}
 	for id, c := range map[string]struct {
+		status  int
 		problem string
 		want    string
 	}{
-		"accept-code":          {`{"status":502,"code":"rejected-unsigned","detail":"paid"}`, "the gateway returned HTTP status 502: " + aiuri.CodeRejectedUnsigned.Title()},
-		"reject-unknown-code":  {`{"code":"paid"}`, "the gateway returned HTTP status 502"},
-		"reject-other-type":    {`{"code":502}`, "the gateway returned HTTP status 502"},
-		"reject-no-object":     {`["rejected-unsigned"]`, "the gateway returned HTTP status 502"},
-		"reject-large-problem": {`{"code":"rejected-unsigned","x":"` + strings.Repeat("x", 4<<10) + `"}`, "the gateway returned HTTP status 502"},
+		"accept-code":          {502, `{"status":502,"code":"rejected-unsigned","detail":"paid"}`, "the gateway returned HTTP status 502: " + aiuri.CodeRejectedUnsigned.Title()},
+		"accept-code-of-a-400": {400, `{"code":"ambiguous"}`, "the gateway returned HTTP status 400: " + aiuri.CodeAmbiguous.Title()},
+		"reject-unknown-code":  {502, `{"code":"paid"}`, "the gateway returned HTTP status 502"},
+		"reject-other-type":    {502, `{"code":502}`, "the gateway returned HTTP status 502"},
+		"reject-no-object":     {502, `["rejected-unsigned"]`, "the gateway returned HTTP status 502"},
+		"reject-large-problem": {502, `{"code":"rejected-unsigned","x":"` + strings.Repeat("x", 4<<10) + `"}`, "the gateway returned HTTP status 502"},
 	} {
 		t.Run("AIU-3.2-07/"+id+"-of-the-gateway", func(t *testing.T) {
 			w := newWorld(t)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) {
 				rw.Header().Set("Content-Type", "application/problem+json")
-				rw.WriteHeader(502)
+				rw.WriteHeader(c.status)
 				_, _ = io.WriteString(rw, c.problem)
 			}
 			_, err := w.invoke(t, pay)
@@ -298,6 +301,13 @@ func TestInvoke(t *testing.T) {
 			}
 		})
 	}
+	t.Run("AIU-3.1-18/reject-no-document", func(t *testing.T) {
+		w := newWorld(t)
+		page(w.net.Site("shop.example"), "ai://bank/pay", "")
+		if v, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/"}); v != nil || lookleap.CodeOf(err) != aiuri.CodeNoTrustAnchor || len(w.net.Journal().Requests("ai.example")) != 0 {
+			t.Errorf("got %v, %v", v, err)
+		}
+	})
 	t.Run("AIU-3.3-02/reject-untrusted-gateway", func(t *testing.T) {
 		r := pay
 		r.Gateway = "https://evil.example/gateway"

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/wellknown"
@@ -54,9 +53,6 @@ func (p EndpointPolicy) WeakerThan(before EndpointPolicy) bool {
 // bad-document, jwks-origin or policy-unsupported.
 func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*Descriptor, error) {
 	v, err := strictjson.Parse(data, strictjson.Limits{Size: MaxDescriptor, Depth: 16})
-	if err == nil {
-		err = v.Expect(strictjson.Object)
-	}
 	if err == nil {
 		_, err = v.Need("endpoint")
 	}
@@ -243,13 +239,10 @@ func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, 
 		before, _ := d.documents.Peek(origin)
 		got, err := d.fetchDocument(ctx, origin)
 		now := d.host.Time()
-		switch {
-		case err == nil:
+		if err == nil {
 			return flight.Loaded[*cachedDocument]{Value: got, Until: got.until}, nil
-		case ctx.Err() != nil || fetch.Cancelled(err):
-			return flight.Loaded[*cachedDocument]{}, err
 		}
-		var failed *failedDocument
+		var failed *failedDocument // a Memo does not keep that all callers left
 		if !errors.As(err, &failed) {
 			failed = &failedDocument{error: err}
 		}
@@ -290,7 +283,7 @@ func (d *Discoverer) fetchDocument(ctx context.Context, origin string) (*cachedD
 	}
 	failed := func(code lookleap.Code, message string) (*cachedDocument, error) {
 		err := &lookleap.Error{Code: code, Subject: r.URL, Message: message, Err: &lookleap.VerifyError{Verdict: r.Verdict}}
-		return nil, &failedDocument{error: err, wait: r.RetryAfter, transient: r.State == wellknown.Unavailable && isTemporary(r.Code)}
+		return nil, &failedDocument{error: err, wait: r.RetryAfter, transient: isTemporary(r.Code)}
 	}
 	switch {
 	case r.State == wellknown.Absent && (r.Status == http.StatusNotFound || r.Status == http.StatusGone || r.Code == lookleap.CodeSoft404):

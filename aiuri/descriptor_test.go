@@ -38,11 +38,22 @@ func TestParseDescriptor(t *testing.T) {
 		{"AIU-3.1-09/accept-all-fields", bankDocument, func(d *aiuri.Descriptor) bool {
 			return d.Policy == aiuri.EndpointPolicy{Auth: "oauth2", MTLS: true, RequireSignedResults: true}
 		}},
+		{"AIU-3.1-08/accept-every-character", doc(`,"scopes":["!#[]~","^"]`), func(d *aiuri.Descriptor) bool { return strings.Join(d.Scopes, " ") == "!#[]~ ^" }},
+		{"AIU-3.1-09/accept-false", doc(`,"policy":{"mtls":false,"requireSignedResults":false}`), func(d *aiuri.Descriptor) bool { return d.Policy == aiuri.EndpointPolicy{} }},
+		{"AIU-3.1-09/accept-true", doc(`,"policy":{"mtls":true}`), func(d *aiuri.Descriptor) bool {
+			return d.Policy == aiuri.EndpointPolicy{MTLS: true, RequireSignedResults: true}
+		}},
 		{"AIU-3.1-09/accept-absent", doc(""), func(d *aiuri.Descriptor) bool { return d.Policy == aiuri.EndpointPolicy{RequireSignedResults: true} }},
 		{"AIU-3.1-10/accept-with-finding", doc(`,"policy":{"requireSignedResults":false}`), func(d *aiuri.Descriptor) bool {
 			return len(d.Findings) == 1 && d.Findings[0].Code == aiuri.CodePolicyWeaker
 		}},
+		{"AIU-3.1-10/accept-with-finding-next-to-others", doc(`,"policy":{"auth":"oauth2","mtls":true,"requireSignedResults":false}`), func(d *aiuri.Descriptor) bool {
+			return len(d.Findings) == 1 && d.Findings[0].Code == aiuri.CodePolicyWeaker && d.Findings[0].Requirement == "AIU-3.1-10"
+		}},
+		{"AIU-3.1-10/accept-true-without-finding", bankDocument, func(d *aiuri.Descriptor) bool { return len(d.Findings) == 0 }},
 		{"AIU-3.1-11/accept-unknown-members", doc(`,"x":[1],"policy":{"y":1}`), func(d *aiuri.Descriptor) bool { return string(d.Extra["x"]) == "[1]" }},
+		{"AIU-3.1-11/accept-depth", doc(`,"x":` + strings.Repeat("[", 15) + strings.Repeat("]", 15)), func(d *aiuri.Descriptor) bool { return len(d.Extra["x"]) == 30 }},
+		{"AIU-3.1-11/accept-size", doc(strings.Repeat(" ", 64<<10-len(doc("")))), func(d *aiuri.Descriptor) bool { return d.Endpoint.String() == "ai://bank/x" }},
 		{"L10/accept-unknown-members", doc(`,"Policy":{"mtls":true}`), func(d *aiuri.Descriptor) bool { return !d.Policy.MTLS && len(d.Extra) == 1 }},
 	} {
 		t.Run(c.id, func(t *testing.T) {
@@ -73,6 +84,17 @@ func TestParseDescriptor(t *testing.T) {
 		{"AIU-3.1-08/reject-blank", doc(`,"scopes":["a b"]`), aiuri.CodeBadDocument},
 		{"AIU-3.1-08/reject-quote", doc(`,"scopes":["a\""]`), aiuri.CodeBadDocument},
 		{"AIU-3.1-08/reject-number", doc(`,"scopes":[1]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-backslash", doc(`,"scopes":["a\\b"]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-tab", doc(`,"scopes":["a\t"]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-delete", doc(",\"scopes\":[\"a\x7f\"]"), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-not-ascii", doc(`,"scopes":["é"]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-second", doc(`,"scopes":["pay","a b"]`), aiuri.CodeBadDocument},
+		{"AIU-3.1-08/reject-null", doc(`,"scopes":null`), aiuri.CodeBadDocument},
+		{"AIU-3.1-09/reject-auth-number", doc(`,"policy":{"auth":1}`), aiuri.CodeBadDocument},
+		{"AIU-3.1-09/reject-auth-null", doc(`,"policy":{"auth":null}`), aiuri.CodeBadDocument},
+		{"AIU-3.1-09/reject-empty-auth", doc(`,"policy":{"auth":""}`), aiuri.CodePolicyUnsupported},
+		{"AIU-3.1-09/reject-mtls-null", doc(`,"policy":{"mtls":null}`), aiuri.CodeBadDocument},
+		{"AIU-3.1-09/reject-signed-text", doc(`,"policy":{"requireSignedResults":"true"}`), aiuri.CodeBadDocument},
 		{"AIU-3.1-09/reject-unknown-auth", doc(`,"policy":{"auth":"basic"}`), aiuri.CodePolicyUnsupported},
 		{"AIU-3.1-09/reject-auth-case", doc(`,"policy":{"auth":"OAuth2"}`), aiuri.CodePolicyUnsupported},
 		{"AIU-3.1-09/reject-mtls-text", doc(`,"policy":{"mtls":"true"}`), aiuri.CodeBadDocument},
@@ -218,13 +240,16 @@ func TestDocumentStoring(t *testing.T) {
 		s := newDocumentSite(t)
 		s.answer = s.text("application/json", "no-store", `{"endpoint":1}`)
 		d := aiuri.NewDiscoverer(s.host, aiuri.DiscovererOptions{})
-		for range 60 {
-			if _, err := d.Resolve(t.Context(), parseAny("ai://bank.example/")); lookleap.CodeOf(err) != aiuri.CodeBadDocument {
-				t.Errorf("got %v", err)
+		for want, passed := range []time.Duration{0, time.Minute - time.Second, time.Second} {
+			s.net.Clock().Advance(passed)
+			for range 60 {
+				if _, err := d.Resolve(t.Context(), parseAny("ai://bank.example/")); lookleap.CodeOf(err) != aiuri.CodeBadDocument {
+					t.Errorf("got %v", err)
+				}
 			}
-		}
-		if s.asked != 1 {
-			t.Errorf("%d exchanges", s.asked)
+			if want = max(want, 1); s.asked != want {
+				t.Errorf("%d exchanges, want %d", s.asked, want)
+			}
 		}
 	})
 	t.Run("O12/accept-purged", func(t *testing.T) {
@@ -361,24 +386,22 @@ func TestFilteredTargets(t *testing.T) {
 	srv := func(port uint16, target string) func(*world) {
 		return func(w *world) { w.net.Name("_aiip._tcp.bank.example").SRV(0, 0, port, target) }
 	}
+	at := func(addrs ...string) func(*world) {
+		return func(w *world) {
+			srv(443, "inside.example.")(w)
+			w.net.Name("inside.example").Addrs(addrs...)
+		}
+	}
 	for name, set := range map[string]func(*world){
 		"port-0": srv(0, "a.example."), "port-22": srv(22, "a.example."), "port-80": srv(80, "a.example."),
 		"address": srv(443, "127.0.0.1."), "metadata-address": srv(443, "169.254.169.254."), "decimal-address": srv(443, "2130706433."), "hexadecimal-address": srv(443, "0x7f000001."),
 		"localhost": srv(443, "localhost."), "below-localhost": srv(443, "a.localhost."), "single-label": srv(443, "metadata."), "internal": srv(443, "metadata.google.internal."),
 		"local": srv(443, "printer.local."), "metadata-name": srv(443, "metadata.goog."), "below-metadata-name": srv(443, "a.METADATA.goog."), "home": srv(443, "router.home.arpa."),
+		"tencent": srv(443, "metadata.tencentyun.com."), "packet": srv(443, "metadata.packet.net."), "equinix": srv(443, "a.metadata.platformequinix.com."),
+		"home-network": srv(443, "router.home."), "intranet": srv(443, "wiki.intranet."), "local-domain": srv(443, "a.localdomain."), "private": srv(443, "a.private."),
 		"cluster": srv(443, "kubernetes.default.svc."), "private-network": srv(443, "printer.lan."), "company": srv(443, "wiki.corp."),
-		"private-address": func(w *world) {
-			srv(443, "inside.example.")(w)
-			w.net.Name("inside.example").Addrs("10.0.0.1")
-		},
-		"one-private-address": func(w *world) {
-			srv(443, "inside.example.")(w)
-			w.net.Name("inside.example").Addrs("8.8.8.8", "169.254.169.254")
-		},
-		"mapped-address": func(w *world) {
-			srv(443, "inside.example.")(w)
-			w.net.Name("inside.example").Addrs("::ffff:127.0.0.1")
-		},
+		"private-address": at("10.0.0.1"), "one-private-address": at("8.8.8.8", "169.254.169.254"), "mapped-address": at("::ffff:127.0.0.1"),
+		"private-ipv6-address": at("fd00::1"), "one-private-ipv6-address": at("8.8.8.8", "2600::1", "fd00::1"),
 		"bogus-address": func(w *world) {
 			srv(443, "inside.example.")(w)
 			w.net.Name("inside.example").Bogus()
@@ -412,7 +435,7 @@ func TestFilteredTargets(t *testing.T) {
 					name.SRV(uint16(n-i), 1, 443, fmt.Sprintf("a%d.example.", i))
 				}
 			})
-			if err != nil || len(d.Targets) != aiuri.MaxTargets || d.Targets[0].Host != fmt.Sprintf("a%d.example", n-1) {
+			if err != nil || len(d.Targets) != 16 || d.Targets[0].Host != fmt.Sprintf("a%d.example", n-1) {
 				t.Errorf("got %d targets, %v", len(d.Targets), err)
 			}
 		})
@@ -422,7 +445,7 @@ func TestFilteredTargets(t *testing.T) {
 		for i := range many {
 			many[i].Priority = uint16(len(many) - i)
 		}
-		if got := aiuri.OrderTargets(many, nil); len(got) != aiuri.MaxTargets || got[0].Priority != 1 {
+		if got := aiuri.OrderTargets(many, nil); len(got) != 16 || got[0].Priority != 1 {
 			t.Errorf("got %d", len(got))
 		}
 	})

@@ -176,11 +176,9 @@ func (d *Discoverer) Purge(origin string) {
 	if d.ready() != nil {
 		return
 	}
-	if u, err := domain.Parse(origin); err == nil {
-		origin = u.Origin()
-	}
-	d.documents.Invalidate(origin)
-	d.lastPolicies.Remove(origin)
+	u, _ := domain.Parse(origin) // nothing is cached for a text that is not an https URL
+	d.documents.Invalidate(u.Origin())
+	d.lastPolicies.Remove(u.Origin())
 	d.discoveries.Purge() // discoveries may rest on several origins
 }
 
@@ -275,7 +273,7 @@ func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery,
 		if e.dns.failed {
 			until = earlier(until, d.host.Time()) // cached for minCached
 		}
-		if e.dns.ttl > 0 {
+		if e.dns.ttl != 0 {
 			until = earlier(until, d.host.Time().Add(e.dns.ttl))
 		}
 	}
@@ -380,7 +378,7 @@ func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
 	if d.options.Registry != nil {
 		return call(ctx, d.registry, u.Authority(), func(ctx context.Context) (string, error) {
 			origin, err := d.options.Registry.AuthorityOrigin(ctx, u.Authority())
-			if err != nil && ctx.Err() == nil {
+			if err != nil {
 				err = &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(),
 					Message: "the registry does not know the authority", Err: err}
 			}

@@ -160,7 +160,9 @@ func TestDiscover(t *testing.T) {
 			n.Site("other.example").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
 		}, aiuri.DiscovererOptions{}, lookleap.CodeRedirectCrossOrigin},
 		{"AIU-3.1-12/reject-http", func(_ *lab.Internet, s *lab.Site) { s.Plain().Redirect(documentPath, "http://shop.example/doc") }, aiuri.DiscovererOptions{}, lookleap.CodeRedirectCrossOrigin},
-		{"AIU-3.1-12/reject-four", func(_ *lab.Internet, s *lab.Site) { s.RedirectChain(documentPath, 4, "") }, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
+		{"AIU-3.1-12/reject-four", func(_ *lab.Internet, s *lab.Site) {
+			s.RedirectChain(documentPath, 3, shop+"/doc").Body("/doc", "application/json", documentOf("ai://bank/x", shop))
+		}, aiuri.DiscovererOptions{}, aiuri.CodeDiscoveryFailed},
 		{"AIU-3.1-13/reject-no-service", func(n *lab.Internet, s *lab.Site) { n.Name("_aiip._tcp.shop.example").SRV(0, 0, 0, ".") }, dns, aiuri.CodeServiceUnavailable},
 		{"AIU-3.1-14/reject-two", func(n *lab.Internet, s *lab.Site) {
 			n.Name("_aiip.shop.example").TXT("endpoint=ai://a/").TXT("endpoint=ai://b/")
@@ -233,7 +235,7 @@ func TestConfirm(t *testing.T) {
 		}
 	})
 	for name, o := range map[string]aiuri.DiscovererOptions{
-		"static":   {Static: map[string]string{"bank": "https://www.bank.example/"}},
+		"static":   {Static: map[string]string{"bank": "HTTPS://WWW.Bank.Example:443/"}},
 		"registry": {Registry: registry{"bank": "https://www.bank.example"}},
 	} {
 		for id, vouched := range map[string]bool{"AIU-3.1-20/accept-known-by-" + name: true, "AIU-3.1-20/reject-unknown-to-" + name: false} {
@@ -246,7 +248,7 @@ func TestConfirm(t *testing.T) {
 					net.Site("www.bank.example").Body(documentPath, "application/json", documentOf("ai://bank/y", "https://www.bank.example"))
 				}
 				d, err := aiuri.NewDiscoverer(net.Host(), o).Discover(t.Context(), "https://evil.example")
-				if vouched && (err != nil || !d.Confirmed || d.Document.JWKS != "https://www.bank.example/jwks.json") {
+				if vouched && (err != nil || !d.Confirmed || d.DocumentOrigin != "https://www.bank.example" || d.Document.JWKS != "https://www.bank.example/jwks.json") {
 					t.Errorf("got %+v, %v", d, err)
 				}
 				if !vouched && (d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed) {

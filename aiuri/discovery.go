@@ -165,10 +165,7 @@ func (d *Descriptor) covers(u URI) bool {
 	if own.kind != asked.kind || own.Authority() != asked.Authority() {
 		return false
 	}
-	base := own.path
-	if base != "" && base[len(base)-1] == '/' {
-		base = base[:len(base)-1]
-	}
+	base := strings.TrimSuffix(own.path, "/")
 	if rest, below := strings.CutPrefix(asked.path, base+"/"); below && asked.path != own.path {
 		_, ambiguous := ambiguousAt("/" + rest)
 		return ambiguous == ""
@@ -418,8 +415,8 @@ func OrderTargets(targets []Target, random func(int) int) []Target {
 		random = rand.IntN
 	}
 	left := firstTargets(slices.Clone(targets))
-	slices.SortStableFunc(left, func(a, b Target) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(min(a.Weight, 1), min(b.Weight, 1)))
+	slices.SortStableFunc(left, func(a, b Target) int { // those without weight come first
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Weight, b.Weight))
 	})
 	ordered := make([]Target, 0, len(left))
 	for len(left) > 0 {

@@ -84,6 +84,10 @@ func TestElementTargets(t *testing.T) {
 		{"L07/reject-comment", "<!--" + link + "-->", nil},
 		{"L07/reject-template", "<template>" + link, nil},
 		{"L07/reject-noscript", "<noscript>" + link, nil},
+		{"L07/reject-paragraph", "<head><p>" + link, nil},
+		{"L07/reject-text", "<head>text" + link, nil},
+		{"L07/reject-after-the-head", "<head></head>" + link, nil},
+		{"L07/reject-template-in-template", "<head><template><template></template>" + link, nil},
 		{"L07/reject-beyond-size", "<head>" + strings.Repeat(" ", 512<<10) + link, nil},
 		{"L07/reject-huge-attribute", "<head><meta content='" + strings.Repeat("x", 70<<10) + "'>" + link, nil},
 	} {
@@ -435,15 +439,17 @@ func TestPageFailures(t *testing.T) {
 	})
 }
 
-// TestDiscoveryTells: a discovery has the findings of the document that confirms it, and no empty check.
+// TestDiscoveryTells: a discovery has its own findings, then those of the document that confirms it,
+// and no empty check.
 func TestDiscoveryTells(t *testing.T) {
 	const factory = "https://factory.example"
 	net := lab.ForTest(t)
-	page(net.Site("shop.example"), "ai://factory.example/pay", "")
+	page(net.Site("shop.example"), "ai://factory.example/pay", "ai://other.example/")
 	text := strings.Replace(documentOf("ai://factory.example/pay", factory), "{", `{"policy":{"requireSignedResults":false},`, 1)
 	net.Site("factory.example").Body(documentPath, "application/json", text)
 	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), "https://shop.example/")
-	if err != nil || len(found.Findings) == 0 || len(found.Verdict.Findings) != len(found.Findings) {
+	if err != nil || len(found.Findings) != 2 || found.Findings[0].Code != aiuri.CodeDiscoveryConflict || found.Findings[1].Code != aiuri.CodePolicyWeaker ||
+		len(found.Verdict.Findings) != len(found.Findings) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	for _, check := range found.Verdict.Checks {

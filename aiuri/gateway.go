@@ -145,9 +145,6 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var c Call
 	v, mediaType, err := g.serve(r.WithContext(ctx), &c, &endpoint, g.boundReading(w, r))
 	code, status := lookleap.CodeOf(err), http.StatusOK
-	if code == lookleap.CodeCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		code = lookleap.CodeTimeout // Timeout has passed
-	}
 	header := w.Header()
 	header.Set("Cache-Control", "private, no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -397,7 +394,7 @@ func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	switch {
 	case errors.As(err, &tooLarge):
 		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
-	case err != nil && isTimeout(err):
+	case isTimeout(err):
 		return nil, &lookleap.Error{Code: CodeRequestTimeout, Message: "the body of the request did not arrive in time", Err: err}
 	case err != nil:
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the request could not be read", Err: err}
@@ -409,7 +406,7 @@ func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 
 func isTimeout(err error) bool {
 	var t interface{ Timeout() bool }
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout()
+	return errors.As(err, &t) && t.Timeout()
 }
 
 // safe reports whether the URI has no effects. A panic or timeout means no.

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 )
 
@@ -120,6 +124,22 @@ func TestAuthorizeBody(t *testing.T) {
 			t.Errorf("got %d, %v", w.Code, g.calls)
 		}
 	})
+	t.Run("AIU-3.2-13/reject-scopes-that-the-judge-of-the-body-changes", func(t *testing.T) {
+		g, w := serve(t, func(_ *http.Request, c *aiuri.Call, _ *aiuri.Grant) error { c.Scopes[0] = "all"; return nil })
+		if w.Code != 200 || len(g.calls) != 1 || g.calls[0].Scopes[0] != "pay" {
+			t.Errorf("got %d, %v", w.Code, g.calls)
+		}
+	})
+	t.Run("AIU-3.2-13/reject-scopes-that-the-authorizer-changes", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.options.Authorizer = authorizer(func(_ *http.Request, c *aiuri.Call) (*aiuri.Grant, error) {
+			c.Scopes[0] = "read"
+			return &aiuri.Grant{User: "u", Scopes: []string{"read"}}, nil
+		})
+		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 403 || len(g.calls) != 0 {
+			t.Errorf("got %d, %v", w.Code, g.calls)
+		}
+	})
 	for name, c := range map[string]struct {
 		judge  func(*http.Request, *aiuri.Call, *aiuri.Grant) error
 		status int
@@ -129,6 +149,9 @@ func TestAuthorizeBody(t *testing.T) {
 		"reject-body-session": {func(*http.Request, *aiuri.Call, *aiuri.Grant) error {
 			return fmt.Errorf("expired: %w", aiuri.ErrNoSession)
 		}, 401},
+		"reject-body-with-a-code": {func(*http.Request, *aiuri.Call, *aiuri.Grant) error {
+			return &lookleap.Error{Code: lookleap.CodeUnavailable}
+		}, 403},
 	} {
 		t.Run("AIU-3.2-13/"+name, func(t *testing.T) {
 			g, w := serve(t, c.judge)
@@ -137,6 +160,30 @@ func TestAuthorizeBody(t *testing.T) {
 			}
 			if code := g.audits[0].Code; c.status == 403 && code != aiuri.CodeNotAuthorized {
 				t.Errorf("told %s", code)
+			}
+		})
+	}
+}
+
+// TestUnreadableBody: a body that does not arrive in time is another fault than one that breaks off.
+func TestUnreadableBody(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault  error
+		status int
+		code   lookleap.Code
+	}{
+		"broken":   {&net.OpError{Op: "read", Err: errors.New("reset")}, 400, lookleap.CodeUsage},
+		"deadline": {fmt.Errorf("read: %w", os.ErrDeadlineExceeded), 408, aiuri.CodeRequestTimeout},
+		"context":  {fmt.Errorf("read: %w", context.DeadlineExceeded), 408, aiuri.CodeRequestTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			r := httptest.NewRequest("POST", "https://ai.example"+payTarget, iotest.ErrReader(c.fault))
+			r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13}
+			w := httptest.NewRecorder()
+			must(aiuri.NewGateway(g.host, g.options)).ServeHTTP(w, r)
+			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+string(c.code)+`"`) || len(g.calls) != 0 {
+				t.Errorf("%d %s, %d calls", w.Code, w.Body, len(g.calls))
 			}
 		})
 	}

@@ -140,43 +140,47 @@ func TestNewGatewayRefuses(t *testing.T) {
 
 // TestGatewayPurge: after Purge the document and the keys are read again.
 func TestGatewayPurge(t *testing.T) {
-	g := newGatewayWorld(t)
-	g.net.Clock().Freeze()
-	g.options.Discoverer = aiuri.NewDiscoverer(g.host, aiuri.DiscovererOptions{})
-	gateway := must(aiuri.NewGateway(g.host, g.options))
-	reads := func() string { return strings.Join(g.net.Journal().Paths("bank.example"), " ") }
-	for range 2 {
+	t.Run("AIU-6-04/accept-purge-of-a-gateway", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.net.Clock().Freeze()
+		g.options.Discoverer = aiuri.NewDiscoverer(g.host, aiuri.DiscovererOptions{})
+		gateway := must(aiuri.NewGateway(g.host, g.options))
+		reads := func() string { return strings.Join(g.net.Journal().Paths("bank.example"), " ") }
+		for range 2 {
+			if w := serveOnce(gateway, "POST", payTarget, ""); w.Code != 200 {
+				t.Fatal(w.Code, w.Body)
+			}
+		}
+		if n := strings.Count(reads(), "/jwks.json"); n != 1 {
+			t.Fatalf("the keys were read %d times", n)
+		}
+		gateway.Purge("https://bank.example")
 		if w := serveOnce(gateway, "POST", payTarget, ""); w.Code != 200 {
 			t.Fatal(w.Code, w.Body)
 		}
-	}
-	if n := strings.Count(reads(), "/jwks.json"); n != 1 {
-		t.Fatalf("the keys were read %d times", n)
-	}
-	gateway.Purge("https://bank.example")
-	if w := serveOnce(gateway, "POST", payTarget, ""); w.Code != 200 {
-		t.Fatal(w.Code, w.Body)
-	}
-	for _, path := range []string{"/jwks.json", documentPath} {
-		if n := strings.Count(reads(), path); n != 2 {
-			t.Errorf("%s was read %d times", path, n)
+		for _, path := range []string{"/jwks.json", documentPath} {
+			if n := strings.Count(reads(), path); n != 2 {
+				t.Errorf("%s was read %d times", path, n)
+			}
 		}
-	}
+	})
 	(*aiuri.Gateway)(nil).Purge("https://bank.example") // does nothing
 }
 
 // TestGatewayAudit: a record that cannot be written is reported. Without Audit nothing is.
 func TestGatewayAudit(t *testing.T) {
-	t.Run("AIU-6-03/accept-none", func(t *testing.T) {
-		g := newGatewayWorld(t)
-		var events lab.Events
-		g.host.Observe = events.Observe
-		g.options.Audit = nil
-		w := g.serve(t, "POST", payTarget, "")
-		if all := events.All(); w.Code != 200 || slices.ContainsFunc(all, func(e lookleap.Event) bool { return e.Kind == lookleap.EventFinding }) {
-			t.Errorf("%d, %v", w.Code, all)
-		}
-	})
+	for name, audit := range map[string]func(aiuri.AuditRecord){"accept-none": nil, "accept-written-record": func(aiuri.AuditRecord) {}} {
+		t.Run("AIU-6-03/"+name, func(t *testing.T) {
+			g := newGatewayWorld(t)
+			var events lab.Events
+			g.host.Observe = events.Observe
+			g.options.Audit = audit
+			w := g.serve(t, "POST", payTarget, "")
+			if all := events.All(); w.Code != 200 || slices.ContainsFunc(all, func(e lookleap.Event) bool { return e.Kind == lookleap.EventFinding }) {
+				t.Errorf("%d, %v", w.Code, all)
+			}
+		})
+	}
 	t.Run("AIU-6-03/reject-lost-record", func(t *testing.T) {
 		g := newGatewayWorld(t)
 		var events lab.Events
@@ -203,4 +207,18 @@ func TestKeysOfAClient(t *testing.T) {
 	if err := ask(); err != nil || fetched() != 2 {
 		t.Errorf("%v after %d reads", err, fetched())
 	}
+}
+
+// TestUnsignedAtAGateway: an unsigned result does not pass, even if the document permits it.
+func TestUnsignedAtAGateway(t *testing.T) {
+	t.Run("L10/reject-unsigned-at-a-gateway", func(t *testing.T) {
+		g := newGatewayWorld(t)
+		g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"requireSignedResults":false}`))
+		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
+			return aiuri.SignedResult{Body: []byte(`{"paid":true}`), MediaType: "application/json"}, nil
+		})
+		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 502 || strings.Contains(w.Body.String(), "paid") || !strings.Contains(w.Body.String(), string(aiuri.CodeRejectedUnsigned)) {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+	})
 }

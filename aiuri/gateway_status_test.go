@@ -36,6 +36,15 @@ func TestGatewayStatus(t *testing.T) {
 			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"auth":"oauth2"},`, 1))
 			g.options.Credentials = nil
 		}, 403, aiuri.CodeCredentialsNotAllowed},
+		"reject-scope": {payTarget, func(g *gatewayWorld) {
+			g.options.Scopes = func(string, aiuri.URI) []string { return []string{"admin"} }
+		}, 403, aiuri.CodeScope},
+		"reject-configuration": {payTarget, func(g *gatewayWorld) {
+			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"auth":"oauth2"},`, 1))
+			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) {
+				return &aiuri.Grant{User: "u", Scopes: []string{"pay"}}, nil
+			})
+		}, 500, aiuri.CodeBadConfiguration},
 		"reject-unconfirmed": {payTarget, func(g *gatewayWorld) { g.bank.Status(documentPath, 404) }, 404, aiuri.CodeAuthorityUnconfirmed},
 		"reject-slow-transport": {payTarget, func(g *gatewayWorld) {
 			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {

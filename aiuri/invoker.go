@@ -135,10 +135,9 @@ func refusalOf(resp *fetch.Response) string {
 	if err != nil {
 		return message
 	}
-	if member, ok := problem.Member("code"); ok {
-		if name, _ := text(member); lookleap.Code(name).Known() {
-			message += ": " + lookleap.Code(name).Title()
-		}
+	member, _ := problem.Member("code")
+	if name, _ := text(member); lookleap.Code(name).Known() {
+		message += ": " + lookleap.Code(name).Title()
 	}
 	return message
 }

@@ -20,6 +20,7 @@ func TestIdempotencyKeys(t *testing.T) {
 	for value, want := range map[string]bool{
 		`"a"`: true, `"a b"`: true, `"~ "`: true, `""`: false, `a`: false, `"a`: false, `a"`: false, `"abc`: false, `abc"`: false, `"`: false, "": false,
 		`"a"b"`: false, `"a\b"`: false, "\"a\x7f\"": false, "\"a\x1f\"": false, "\"\u00e9\"": false, "\"a\nb\"": false,
+		`"\ab"`: false, `"ab\"`: false,
 	} {
 		if got := isKey(value); got != want {
 			t.Errorf("%q: %v", value, got)
@@ -32,6 +33,16 @@ func TestIdempotencyKeys(t *testing.T) {
 	longest[0], longest[129] = '"', '"'
 	if !isKey(string(longest)) || isKey(`"x`+string(longest[1:])) {
 		t.Error("the longest key has 130 bytes")
+	}
+}
+
+// TestMarks: a nonce or a user mark has 16 to 128 letters, digits, hyphens and underscores.
+func TestMarks(t *testing.T) {
+	x := strings.Repeat("x", 128)
+	for mark, want := range map[string]bool{x[:15]: false, x[:16]: true, x: true, x + "x": false, x[:16] + "-_9Z": true, x[:16] + ".": false, x[:16] + "~": false} {
+		if got := isMark(mark); got != want {
+			t.Errorf("%q: %v", mark, got)
+		}
 	}
 }
 
@@ -148,6 +159,31 @@ func TestCalledTooLateWithoutPlace(t *testing.T) {
 	_, busy := call(t.Context(), p, "", func(context.Context) (bool, error) { return true, nil })
 	if err != context.Canceled || lookleap.CodeOf(busy) != CodePluginBusy {
 		t.Errorf("%v, and for others %v", err, busy)
+	}
+}
+
+// TestCodesOfPlugins: an error without a code that users can look up gets the plug-in's code.
+func TestCodesOfPlugins(t *testing.T) {
+	p := plugin{"the registry", CodeUnknownAuthority, newCallLimit(1), time.Minute}
+	for own, want := range map[lookleap.Code]lookleap.Code{
+		lookleap.CodeUnavailable: lookleap.CodeUnavailable, lookleap.CodeInternal: CodeUnknownAuthority, "made-up": CodeUnknownAuthority,
+	} {
+		_, err := call(t.Context(), p, "", func(context.Context) (bool, error) { return true, &lookleap.Error{Code: own} })
+		if lookleap.CodeOf(err) != want {
+			t.Errorf("%s: %v", own, err)
+		}
+	}
+}
+
+// TestRefusalOfACallerWhoLeft: a cancelled call has no verdict, other faults have one.
+func TestRefusalOfACallerWhoLeft(t *testing.T) {
+	host := &lookleap.Host{}
+	t.Cleanup(func() { _ = host.Close() })
+	for err, want := range map[error]bool{context.Canceled: false, context.DeadlineExceeded: true, errNoHost("a client"): true} {
+		var verdict *lookleap.VerifyError
+		if got := refusal(host, "a call", err); errors.As(got, &verdict) != want || !errors.Is(got, err) {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }
 
@@ -357,9 +393,10 @@ func TestCandidates(t *testing.T) {
 // TestWeightsOfOnePriority: the weights of a later priority do not count.
 func TestWeightsOfOnePriority(t *testing.T) {
 	targets := []Target{{Host: "a", Priority: 1, Weight: 1}, {Host: "b", Priority: 2, Weight: 9}}
-	got := OrderTargets(targets, func(n int) int { return n - 1 })
-	if len(got) != 2 || got[0].Host != "a" || got[1].Host != "b" {
-		t.Errorf("got %v", got)
+	var asked []int
+	got := OrderTargets(targets, func(n int) int { asked = append(asked, n); return n - 1 })
+	if len(got) != 2 || got[0].Host != "a" || got[1].Host != "b" || !slices.Equal(asked, []int{2, 10}) {
+		t.Errorf("got %v by random numbers below %v", got, asked)
 	}
 }
 
@@ -372,13 +409,13 @@ func TestHeldSize(t *testing.T) {
 	findings := []lookleap.Finding{{Message: strings.Repeat("m", 1000), Position: lookleap.Position{Path: strings.Repeat("p", 500)}}}
 	document := &Descriptor{
 		Endpoint: endpoint, JWKS: strings.Repeat("j", 2000), Findings: findings,
-		Extra: map[string]json.RawMessage{strings.Repeat("n", 300): []byte(strings.Repeat("v", 400))},
+		Extra: map[string]json.RawMessage{strings.Repeat("n", 3000): []byte(strings.Repeat("v", 4000))},
 	}
-	d := &Discovery{Document: document, Findings: findings, Targets: make([]Target, 2)}
+	d := &Discovery{Document: document, Findings: findings, Targets: make([]Target, 16)}
 	for name, c := range map[string]struct{ got, least int }{
-		"findings": {findingsMemory(findings), 1500}, "document": {document.memory(), 1500 + 4000 + 700},
-		"cached document": {(&cachedDocument{descriptor: document}).memory(), 1500 + 4000 + 700},
-		"discovery":       {d.memory(), 6200 + 4096 + 1500 + 2*512},
+		"findings": {findingsMemory(findings), 1500}, "document": {document.memory(), 1500 + 4000 + 7000},
+		"cached document": {(&cachedDocument{descriptor: document}).memory(), 1500 + 4000 + 7000},
+		"discovery":       {d.memory(), 12500 + 4096 + 1500 + 16*512},
 	} {
 		if c.got < c.least || c.got > 2*c.least {
 			t.Errorf("%s: %d, want %d or a little more", name, c.got, c.least)
@@ -421,6 +458,9 @@ func TestRefusalOfAGateway(t *testing.T) {
 	if r := resultOf(&fetch.Response{Header: http.Header{}}); r.Body == nil || r.JWS != "" {
 		t.Errorf("a result without body: %+v", r)
 	}
+	if r := resultOf(&fetch.Response{Header: http.Header{"Aiip-Provenance": {"x", "y"}}, MediaType: joseType, Body: []byte("z")}); r.JWS != "" {
+		t.Errorf("a result with two signatures: %+v", r)
+	}
 	err := hideURL(&lookleap.Error{Code: lookleap.CodeTimeout, Message: "https://ai.example/secret", Err: context.DeadlineExceeded})
 	if err == nil || strings.Contains(err.Error(), "secret") || !errors.Is(err, context.DeadlineExceeded) || lookleap.CodeOf(err) != lookleap.CodeTimeout {
 		t.Errorf("%v", err)
@@ -448,11 +488,13 @@ func TestUnmappableCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u, err := Parse("ai:/local")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, err := i.Invoke(t.Context(), &Call{URI: u, Method: "GET"}); lookleap.CodeOf(err) != CodeNoAuthority || r.Body != nil {
-		t.Errorf("%+v, %v", r, err)
+	for text, want := range map[string]lookleap.Code{"ai:/local": CodeNoAuthority, "ai://bank/" + strings.Repeat("a", MaxURI-len("ai://bank/")): CodeAmbiguous} {
+		u, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := i.Invoke(t.Context(), &Call{URI: u, Method: "GET"}); lookleap.CodeOf(err) != want || r.Body != nil {
+			t.Errorf("%.20s: %+v, %v", text, r, err)
+		}
 	}
 }

@@ -80,19 +80,21 @@ func TestCancelledRefetch(t *testing.T) {
 
 // TestLocalKeysAreNotFetched: the keys of a local endpoint come from the host alone.
 func TestLocalKeysAreNotFetched(t *testing.T) {
-	r := newRobot(t)
-	r.net.Clock().Freeze()
-	r.options.Native = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
-		r.net.Clock().Advance(time.Hour)
-		return aiuri.SignResult([]byte("{}"), aiuri.SigningKey{ID: "2", Private: otherKey()}, aiuri.SignOptions{})
-	})
-	_, err := r.client(t).Invoke(t.Context(), aiuri.Request{URI: parse(t, loadPallet), Scopes: []string{"load"}})
-	var no *lookleap.VerifyError
-	if !errors.As(err, &no) || no.Verdict.Code != aiuri.CodeRejectedKey {
-		t.Fatal(err)
-	}
-	if slices.ContainsFunc(no.Verdict.Checks, func(c lookleap.Check) bool { return c.Requirement == "AIU-3.4-12" }) {
-		t.Errorf("a key set was fetched: %v", no.Verdict.Checks)
+	for _, call := range []time.Duration{6 * time.Minute, time.Hour} { // keys are fetched again after 5 minutes, and expire after 10
+		r := newRobot(t)
+		r.net.Clock().Freeze()
+		r.options.Native = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
+			r.net.Clock().Advance(call)
+			return aiuri.SignResult([]byte("{}"), aiuri.SigningKey{ID: "2", Private: otherKey()}, aiuri.SignOptions{})
+		})
+		_, err := r.client(t).Invoke(t.Context(), aiuri.Request{URI: parse(t, loadPallet), Scopes: []string{"load"}})
+		var no *lookleap.VerifyError
+		if !errors.As(err, &no) || no.Verdict.Code != aiuri.CodeRejectedKey {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(no.Verdict.Checks, func(c lookleap.Check) bool { return c.Requirement == "AIU-3.4-12" }) {
+			t.Errorf("a key set was fetched after %s: %v", call, no.Verdict.Checks)
+		}
 	}
 }
 

@@ -116,6 +116,10 @@ func TestKeySetUse(t *testing.T) {
 			}
 		})
 	}
+	short := keySet(t, rsaOf(odd(new(big.Int).Lsh(big.NewInt(1), 2046)), 65537))
+	if f := short.Findings(); len(f) != 1 || !strings.HasSuffix(f[0].Message, "fewer than 2048 or more than 4096 bits") {
+		t.Errorf("a key of 2047 bits: %v", f)
+	}
 	for name, key := range map[string]map[string]any{
 		"2048-bit": jwk("k", rsaKey()), "4096-bit": rsaOf(odd(new(big.Int).Lsh(n, 2048)), 65537), "e-3": rsaOf(n, 3),
 		"alg-PS256": jwk("k", rsaKey(), with("alg", aiuri.PS256)), "alg-RS256": jwk("k", rsaKey(), with("alg", aiuri.RS256)),
@@ -148,6 +152,11 @@ func TestParseKeySet(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("AIU-3.4-13/accept-depth", func(t *testing.T) {
+		if _, err := aiuri.ParseKeySet([]byte(`{"keys":[],"x":` + strings.Repeat("[", 15) + strings.Repeat("]", 15) + `}`)); err != nil {
+			t.Error(err)
+		}
+	})
 	for text, want := range map[string]string{`{"keys":[}`: "a value is expected", `{}`: `"keys"`, `{"keys":5}`: "array is expected"} {
 		t.Run("AIU-3.4-05/reject-with-the-reason", func(t *testing.T) {
 			if _, err := aiuri.ParseKeySet([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -158,10 +167,12 @@ func TestParseKeySet(t *testing.T) {
 	for id, text := range map[string][]byte{
 		"AIU-3.4-05/reject-empty-kid-twice":  setText(jwk("", ecKey(), with("kid", "")), jwk("", p384Key()), jwk("", otherKey(), with("kid", ""))),
 		"AIU-3.4-13/reject-101":              many(101),
+		"AIU-3.4-13/reject-depth":            []byte(`{"keys":[],"x":` + strings.Repeat("[", 16) + strings.Repeat("]", 16) + `}`),
 		"AIU-3.4-13/reject-256-KiB":          append(many(1), []byte(strings.Repeat(" ", 256<<10))...),
 		"AIU-3.4-05/reject-kid-twice":        setText(jwk("1", ecKey()), jwk("1", otherKey())),
 		"AIU-3.4-05/reject-kid-twice-unused": setText(jwk("1", ecKey()), map[string]any{"kty": "oct", "kid": "1", "k": "AA"}),
 		"L17/reject-duplicate-kid":           setText(jwk("1", ecKey()), jwk("1", ecKey())),
+		"L17/reject-duplicate-kid-of-others": setText(jwk("1", ecKey()), jwk("2", edKey()), jwk("1", otherKey())),
 		"AIU-3.4-05/reject-no-object":        []byte(`[]`),
 		"AIU-3.4-05/reject-keys-no-list":     []byte(`{"keys":{}}`),
 		"AIU-3.4-05/reject-duplicate-member": []byte(`{"keys":[],"keys":[]}`),
@@ -218,7 +229,13 @@ func TestRotation(t *testing.T) {
 			}
 		})
 	}
-	w.net.Clock().Advance(5 * time.Minute)
+	w.net.Clock().Advance(5*time.Minute - time.Second)
+	t.Run("AIU-3.4-12/reject-unknown-kid-before-five-minutes", func(t *testing.T) {
+		if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey || fetched() != 1 {
+			t.Errorf("got %v after %d fetches", err, fetched())
+		}
+	})
+	w.net.Clock().Advance(time.Second)
 	t.Run("AIU-3.4-12/accept-one-refetch", func(t *testing.T) {
 		if err := ask(); err != nil || fetched() != 2 {
 			t.Errorf("got %v after %d fetches", err, fetched())
@@ -248,7 +265,7 @@ func TestRotationWithoutKeyServer(t *testing.T) {
 	w, ask, fetched := newRotation(t)
 	w.net.Clock().Advance(5 * time.Minute)
 	w.bank.Status("/jwks.json", 503)
-	t.Run("AIU-3.4-12/reject-one-try-while-the-server-is-down", func(t *testing.T) {
+	tries := func(t *testing.T) {
 		w.answer = receipt("2", true)
 		for range 3 {
 			err := ask()
@@ -263,11 +280,81 @@ func TestRotationWithoutKeyServer(t *testing.T) {
 		if n := fetched(); n != 2 {
 			t.Errorf("the keys were fetched %d times", n)
 		}
-	})
+	}
+	t.Run("AIU-3.4-12/reject-one-try-while-the-server-is-down", tries)
+	t.Run("L20/reject-one-try-while-the-server-is-down", tries)
 	t.Run("AIU-3.4-12/accept-known-key-while-the-server-is-down", func(t *testing.T) {
 		w.answer = receipt("1", true)
 		if err := ask(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestRefetches: an unknown kid reads the keys again every five minutes at most, whether that works
+// or not.
+func TestRefetches(t *testing.T) {
+	for name, down := range map[string]bool{"accept-a-fetch-every-five-minutes": false, "reject-a-fetch-within-five-minutes-of-a-failure": true} {
+		check := func(t *testing.T) {
+			w := newWorld(t)
+			w.net.Clock().Freeze()
+			w.options.KeyLife = 24 * time.Hour
+			client := must(aiuri.NewClient(w.host, w.options))
+			ask := func() error { _, err := client.Invoke(t.Context(), pay); return err }
+			if err := ask(); err != nil {
+				t.Fatal(err)
+			}
+			if down {
+				w.bank.Status("/jwks.json", 503)
+			}
+			w.answer = receipt("3", true)
+			var fetched []int
+			for range 3 {
+				for _, pass := range []time.Duration{5*time.Minute - time.Second, time.Second} {
+					w.net.Clock().Advance(pass)
+					if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey {
+						t.Error(err)
+					}
+					fetched = append(fetched, strings.Count(strings.Join(w.net.Journal().Paths("bank.example"), " "), "/jwks.json"))
+				}
+			}
+			if !slices.Equal(fetched, []int{1, 2, 2, 3, 3, 4}) {
+				t.Errorf("the keys were fetched %v times", fetched)
+			}
+			w.keys(jwk("3", ecKey()))
+			w.net.Clock().Advance(5 * time.Minute)
+			if err := ask(); err != nil {
+				t.Errorf("the new key: %v", err)
+			}
+		}
+		t.Run("AIU-3.4-12/"+name, check)
+		t.Run("L20/"+name, check)
+	}
+}
+
+// TestRemovedKeys: a key that is removed ends after ten minutes, also during a long call.
+func TestRemovedKeys(t *testing.T) {
+	t.Run("L20/reject-removed-key-after-ten-minutes", func(t *testing.T) {
+		w, ask, _ := newRotation(t)
+		w.keys(jwk("2", otherKey()))
+		w.net.Clock().Advance(10*time.Minute - time.Second)
+		if err := ask(); err != nil {
+			t.Error(err)
+		}
+		w.net.Clock().Advance(time.Second)
+		if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey {
+			t.Error(err)
+		}
+	})
+	t.Run("L20/reject-key-removed-during-the-call", func(t *testing.T) {
+		w, ask, fetched := newRotation(t)
+		w.answer = func(rw http.ResponseWriter, r *http.Request) {
+			w.net.Clock().Advance(10 * time.Minute)
+			w.keys(jwk("2", otherKey()))
+			receipt("1", true)(rw, r)
+		}
+		if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey || fetched() != 2 {
+			t.Errorf("got %v after %d fetches", err, fetched())
 		}
 	})
 }
@@ -313,6 +400,7 @@ func TestKeysBeforeTheCall(t *testing.T) {
 		client := must(aiuri.NewClient(w.host, w.options))
 		w.answer = func(rw http.ResponseWriter, r *http.Request) {
 			w.bank.Status("/jwks.json", 503)
+			client.Purge("https://bank.example") // the keys from before the call are still valid for its result
 			receipt("1", true)(rw, r)
 		}
 		if _, err := client.Invoke(t.Context(), pay); err != nil {

@@ -90,6 +90,13 @@ func TestLocal(t *testing.T) {
 			})
 		}
 	})
+	t.Run("AIU-2-04/accept-resolver-is-asked-for-the-normal-form", func(t *testing.T) {
+		r, asked := newRobot(t), ""
+		r.discover.Local = localFunc(func(u aiuri.URI) (*aiuri.LocalEndpoint, error) { asked = u.String(); return &r.endpoint, nil })
+		if _, err := r.client(t).Invoke(t.Context(), aiuri.Request{URI: parse(t, "AI:/x/../agent/forklift-42?task#f")}); err != nil || asked != "ai:/agent/forklift-42?task" {
+			t.Errorf("asked for %q, %v", asked, err)
+		}
+	})
 	for id, c := range map[string]struct {
 		uri  string
 		set  func(*testing.T, *robot)
@@ -125,12 +132,16 @@ func TestLocal(t *testing.T) {
 		"AIU-2-04/reject-endpoint-with-authority": {"", func(t *testing.T, r *robot) {
 			r.endpoint.Endpoint = parse(t, "ai://forklift-42.local/agent/forklift-42")
 		}, aiuri.CodeBadConfiguration},
-		"AIU-2-04/reject-public-name":    {"", func(_ *testing.T, r *robot) { r.endpoint.System = "bank.example.com" }, aiuri.CodeBadConfiguration},
-		"AIU-2-04/reject-origin-as-name": {"", func(_ *testing.T, r *robot) { r.endpoint.System = "https://forklift-42.local" }, aiuri.CodeBadConfiguration},
-		"AIU-2-04/reject-no-name":        {"", func(_ *testing.T, r *robot) { r.endpoint.System = "" }, aiuri.CodeBadConfiguration},
-		"AIU-2-04/reject-text-as-name":   {"", func(_ *testing.T, r *robot) { r.endpoint.System = "Forklift 42" }, aiuri.CodeBadConfiguration},
-		"AIU-3.4-01/reject-without-keys": {"", func(_ *testing.T, r *robot) { r.endpoint.Keys = nil }, aiuri.CodeNoTrustAnchor},
-		"AIU-3.4-01/reject-other-key":    {"", func(_ *testing.T, r *robot) { r.options.Native = localNative{&r.calls, "2", nil} }, aiuri.CodeRejectedKey},
+		"AIU-2-04/reject-endpoint-with-query": {"", func(t *testing.T, r *robot) { r.endpoint.Endpoint = parse(t, loadPallet) }, aiuri.CodeBadConfiguration},
+		"AIU-2-04/reject-rootless-endpoint":   {"", func(t *testing.T, r *robot) { r.endpoint.Endpoint = parse(t, "ai:agent/forklift-42") }, aiuri.CodeBadConfiguration},
+		"AIU-2-04/reject-upper-case-name":     {"", func(_ *testing.T, r *robot) { r.endpoint.System = "Forklift-42.local" }, aiuri.CodeBadConfiguration},
+		"AIU-2-04/reject-malformed-scope":     {"", func(_ *testing.T, r *robot) { r.endpoint.Scopes = []string{"load", "a b"} }, aiuri.CodeBadConfiguration},
+		"AIU-2-04/reject-public-name":         {"", func(_ *testing.T, r *robot) { r.endpoint.System = "bank.example.com" }, aiuri.CodeBadConfiguration},
+		"AIU-2-04/reject-origin-as-name":      {"", func(_ *testing.T, r *robot) { r.endpoint.System = "https://forklift-42.local" }, aiuri.CodeBadConfiguration},
+		"AIU-2-04/reject-no-name":             {"", func(_ *testing.T, r *robot) { r.endpoint.System = "" }, aiuri.CodeBadConfiguration},
+		"AIU-2-04/reject-text-as-name":        {"", func(_ *testing.T, r *robot) { r.endpoint.System = "Forklift 42" }, aiuri.CodeBadConfiguration},
+		"AIU-3.4-01/reject-without-keys":      {"", func(_ *testing.T, r *robot) { r.endpoint.Keys = nil }, aiuri.CodeNoTrustAnchor},
+		"AIU-3.4-01/reject-other-key":         {"", func(_ *testing.T, r *robot) { r.options.Native = localNative{&r.calls, "2", nil} }, aiuri.CodeRejectedKey},
 		"AIU-3.4-01/reject-other-issuer": {"", func(_ *testing.T, r *robot) {
 			r.options.Native = localNative{&r.calls, "1", &aiuri.Claims{Issuer: "ai:/agent/crane-7"}}
 		}, aiuri.CodeRejectedPolicy},

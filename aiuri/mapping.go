@@ -104,7 +104,7 @@ func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 // Split returns the URI for a gateway's URL, as a client writes it.
 func (m Mapping) Split(url string) (URI, error) {
 	origin := m.base.Origin()
-	if len(url) < len(origin) || !strings.EqualFold(url[:len(origin)], origin) {
+	if n := min(len(url), len(origin)); !strings.EqualFold(url[:n], origin) {
 		return URI{}, fail(CodeNotGateway, "the URL is not at the gateway's origin", "")
 	}
 	path, query, hasQuery := strings.Cut(url[len(origin):], "?")
@@ -157,8 +157,8 @@ func escapedRune(escapes string) int {
 		decoded[n] = unhex(escapes[1], escapes[2])
 		escapes = escapes[3:]
 	}
-	r, size := utf8.DecodeRune(decoded[:n])
-	if r == utf8.RuneError && size <= 1 {
+	_, size := utf8.DecodeRune(decoded[:n])
+	if size <= 1 { // an error, because the first byte is outside ASCII
 		return 0
 	}
 	return 3 * size

@@ -58,6 +58,11 @@ func TestMapping(t *testing.T) {
 			t.Errorf("got %s, %v", url, err)
 		}
 	})
+	t.Run("L04/accept-port-in-the-segment", func(t *testing.T) {
+		if url, err := m.URL(parse(t, "ai://Bank.Example:8443/../pay")); err != nil || url != "https://ai.example/gateway/bank.example:8443/pay" {
+			t.Errorf("got %s, %v", url, err)
+		}
+	})
 	t.Run("L04/reject-fragment-in-url", func(t *testing.T) {
 		if url, err := m.URL(parse(t, "ai://x?y#z")); err != nil || url != "https://ai.example/gateway/x/?y" {
 			t.Errorf("got %s, %v", url, err)
@@ -70,6 +75,10 @@ func TestMapping(t *testing.T) {
 		{"AIU-3.2-04/reject-absolute", "ai:/agent/x", aiuri.CodeNoAuthority},
 		{"AIU-2-06/reject-rootless", "ai:agent/x", aiuri.CodeNoAuthority},
 		{"L01/reject-gateway-without-authority", "ai:/agent/x", aiuri.CodeNoAuthority},
+		{"L01/reject-gateway-for-opaque", "ai:opaque", aiuri.CodeNoAuthority},
+		{"L04/reject-slashes-in-a-segment", "ai://bank/..%2F..%2Fother", aiuri.CodeAmbiguous},
+		{"L04/reject-backslashes-in-a-segment", "ai://bank/..%5C..%5Cother", aiuri.CodeAmbiguous},
+		{"L04/reject-dots-with-parameter", "ai://bank/..;/..;/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-escaped-slash", "ai://bank/a%2fb", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-double-escape", "ai://bank/%252e%252e", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-empty-segment", "ai://bank//x", aiuri.CodeAmbiguous},
@@ -134,6 +143,8 @@ func TestMappingBack(t *testing.T) {
 		{"AIU-3.2-09/reject-escaped-backslash", "/gateway/bank/a%5cb", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-backslash", `/gateway/bank/a\b`, aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-nul", "/gateway/bank/a%00", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-last-control", "/gateway/bank/a%1F", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-tab", "/gateway/bank/a%09", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-overlong-slash", "/gateway/bank/..%c0%afother", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-overlong-dots", "/gateway/bank/%C0%AE%c0%ae/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-overlong-in-three", "/gateway/bank/a%e0%80%afb", aiuri.CodeAmbiguous},
@@ -147,6 +158,8 @@ func TestMappingBack(t *testing.T) {
 		{"AIU-3.2-09/reject-fragment", "/gateway/bank/x#/../y", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-character-without-escape", "/gateway/bank/%c3z89", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-character-with-bad-escape", "/gateway/bank/%c3%hh", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-character-with-half-an-escape", "/gateway/bank/%c3%h9", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-dots-after-a-long-character", "/gateway/bank/%e6%bc%a2/../x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-dots-with-escaped-parameter-at-end", "/gateway/bank/..%3B", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-escaped-dot-at-end", "/gateway/bank/%2e", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-first-byte-outside-ascii", "/gateway/bank/%80", aiuri.CodeAmbiguous},
@@ -167,6 +180,10 @@ func TestMappingBack(t *testing.T) {
 		{"AIU-3.2-10/reject-ip", "/gateway/10.0.0.1/x", aiuri.CodeBadAuthority},
 		{"AIU-3.2-10/reject-empty-port", "/gateway/bank:/x", aiuri.CodeAmbiguous},
 		{"L05/reject-metadata-address", "/gateway/169.254.169.254/", aiuri.CodeBadAuthority},
+		{"L05/reject-decimal-address", "/gateway/2130706433/", aiuri.CodeBadAuthority},
+		{"L05/reject-hexadecimal-address", "/gateway/0x7f.0x0.0x0.0x1/", aiuri.CodeBadAuthority},
+		{"L05/reject-short-address", "/gateway/127.1/", aiuri.CodeBadAuthority},
+		{"L05/reject-ipv6-address", "/gateway/[::1]/", aiuri.CodeBadAuthority},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if u, err := m.URI(c.path, "", false); !u.IsZero() || lookleap.CodeOf(err) != c.code {
@@ -304,5 +321,38 @@ func TestSplitOtherOrigins(t *testing.T) {
 		if u, err := m.Split(url); lookleap.CodeOf(err) != want || (want == lookleap.CodeOK) != (u.String() == "ai://bank/x") {
 			t.Errorf("%s: %q, %v", url, u, err)
 		}
+	}
+}
+
+// TestAmbiguousURIs writes what readers take differently into each part of a URI.
+func TestAmbiguousURIs(t *testing.T) {
+	for id, c := range map[string]struct {
+		code lookleap.Code
+		uris []string
+	}{
+		"L01/reject-no-host":              {aiuri.CodeEmptyAuthority, []string{"ai://:443/x", "ai://?q", "ai://#f", "AI:///x"}},
+		"L02/reject-any-userinfo":         {lookleap.CodeUserinfo, []string{"ai://u:p@bank/", "ai://@bank/", "ai://u@bank:443/", "ai://u@v@bank/"}},
+		"L02/reject-any-port":             {lookleap.CodeBadPort, []string{"ai://bank:080/", "ai://bank:0/", "ai://bank:65536/", "ai://bank:+1/", "ai://bank:1:2/"}},
+		"L02/reject-backslash-anywhere":   {aiuri.CodeBadChar, []string{`ai://bank/a\b`, `ai://bank/?a\b`, `ai://bank/#a\b`, `ai:/a\b`}},
+		"L02/reject-percent-anywhere":     {aiuri.CodeBadChar, []string{"ai://bank/%4", "ai://bank/%zz", "ai://bank/%4z", "ai://bank/?%zz", "ai://bank/#%", "ai:/%"}},
+		"L02/reject-non-ascii-anywhere":   {aiuri.CodeNonASCII, []string{"ai://b\u00fcnk/", "ai://bank/?\u00fc", "ai://bank/#\u00fc", "ai:/\u00fc"}},
+		"L02/reject-percent-in-authority": {aiuri.CodeBadAuthority, []string{"ai://b%61nk/", "ai://bank%2f/"}},
+	} {
+		t.Run(id, func(t *testing.T) {
+			for _, uri := range c.uris {
+				if u, err := aiuri.Parse(uri); !u.IsZero() || lookleap.CodeOf(err) != c.code {
+					t.Errorf("%q: got %q, %v", uri, u, err)
+				}
+			}
+		})
+	}
+	for name, c := range map[string]string{"line-feed": "\n", "carriage-return": "\r", "tab": "\t", "blank": " ", "null": "\x00", "delete": "\x7f"} {
+		t.Run("L02/reject-"+name+"-anywhere", func(t *testing.T) {
+			for _, before := range []string{"ai://ba", "ai://bank/", "ai://bank/?", "ai://bank/#", "ai:/", "ai:a"} {
+				if u, err := aiuri.Parse(before + c + "x"); !u.IsZero() || lookleap.CodeOf(err) != aiuri.CodeBadChar {
+					t.Errorf("%q: got %q, %v", before+c, u, err)
+				}
+			}
+		})
 	}
 }

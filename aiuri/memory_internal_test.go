@@ -3,9 +3,12 @@ package aiuri
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -86,7 +89,7 @@ func TestCachesAreBounded(t *testing.T) {
 		}
 	})
 	t.Run("AIU-3.4-12/reject-longer-life-than-a-day", func(t *testing.T) {
-		for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, 48 * time.Hour: 24 * time.Hour, time.Hour: time.Hour} {
+		for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, 1: 1, 48 * time.Hour: 24 * time.Hour, time.Hour: time.Hour} {
 			if c := newKeyCache(&lookleap.Host{}, asked, 0); c.life != want {
 				t.Errorf("keys live %v if %v is asked for, want %v", c.life, asked, want)
 			}
@@ -142,6 +145,9 @@ func TestCallLimitForgets(t *testing.T) {
 func TestNothingIsCached(t *testing.T) {
 	if n := (*cachedDocument)(nil).memory() + (*Descriptor)(nil).memory() + (*Discovery)(nil).memory() + (*KeySet)(nil).memory(); n != 0 {
 		t.Errorf("%d bytes", n)
+	}
+	if n := (*KeySet)(nil).Len(); n != 0 {
+		t.Errorf("%d keys", n)
 	}
 	if n := (&cachedDocument{}).memory(); n != 0 { // the origin has no document
 		t.Errorf("%d bytes", n)
@@ -242,5 +248,36 @@ func TestCalledTooLate(t *testing.T) {
 	_, err := call(ctx, newPlugins(1, time.Minute).host, "", func(context.Context) (bool, error) { called <- true; return true, nil })
 	if err != context.Canceled || len(called) != 0 {
 		t.Errorf("%v, %d calls", err, len(called))
+	}
+}
+
+// TestLatePlugin: the error of a call that does not return in time names the plug-in and the time.
+func TestLatePlugin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := plugin{"the registry", CodeUnknownAuthority, newCallLimit(1), time.Minute}
+		_, err := call(t.Context(), p, "", func(ctx context.Context) (bool, error) { <-ctx.Done(); return true, ctx.Err() })
+		if late, ok := err.(*lookleap.Error); !ok || late.Code != lookleap.CodeTimeout || late.Message != "the registry did not return within 1m0s" {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// TestForeignPage: a refusal says what is wrong with the page, and how to allow it.
+func TestForeignPage(t *testing.T) {
+	p, err := newPages("https://ai.example", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "https://ai.example/", nil)
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	if bad, ok := p.check(r).(*lookleap.Error); !ok || bad.Message != "a page of another web origin sent the request" || bad.Fix != "name the page's origin in Origins" {
+		t.Errorf("got %+v", bad)
+	}
+}
+
+// TestErrorWithoutPlace: an error that does not come from the JSON reader has the given code.
+func TestErrorWithoutPlace(t *testing.T) {
+	if e := jsonError(CodeBadKeySet, errors.New("x")); e.Code != CodeBadKeySet || e.Message != "the text is not strict JSON" || e.Position.Line != 0 {
+		t.Errorf("got %+v", e)
 	}
 }

@@ -3,6 +3,7 @@ package aiuri
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -37,7 +38,7 @@ func (r Rules) parse(text string, u *URI) *lookleap.Error {
 	switch {
 	case len(text) > MaxURI:
 		return failAt(CodeURITooLong, MaxURI, fmt.Sprintf("the URI has more than %d bytes", MaxURI), "")
-	case len(text) < 3 || text[0]|0x20 != 'a' || text[1]|0x20 != 'i' || text[2] != ':':
+	case len(text) < 3 || !strings.EqualFold(text[:3], "ai:"):
 		return fail(CodeNotAI, "the text does not begin with ai:", "")
 	}
 	u.text = text
@@ -122,7 +123,6 @@ func scan(text string, at int, part uint8) (int, *lookleap.Error) {
 			if i+2 >= len(text) || class[text[i+1]]&class[text[i+2]]&hexDigit == 0 {
 				return 0, failAt(CodeBadChar, i, "a percent sign is not followed by two hexadecimal digits", "write %25 for a percent sign")
 			}
-			i += 2
 		case c == '#' && part != inFragment, c == '?' && part == inPath:
 			return i, nil
 		default:
@@ -179,20 +179,13 @@ func validPort(port string) bool {
 	if port == "" {
 		return true
 	}
-	n := 0
-	for i := range len(port) {
-		c := port[i]
-		if c < '0' || c > '9' || i >= 5 {
-			return false
-		}
-		n = n*10 + int(c-'0')
-	}
-	return port[0] != '0' && n <= 65535
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && port[0] != '0'
 }
 
 func portFault(text string, at, end int) *lookleap.Error {
 	for i := at; i < end; i++ {
-		if c := text[i]; c >= 0x80 || class[c]&inPath == 0 && c != '%' && c != '[' && c != ']' {
+		if c := text[i]; class[c]&inPath == 0 && c != '%' && c != '[' {
 			return badByte(c, i)
 		}
 	}
@@ -230,7 +223,7 @@ func (r Rules) checkHost(host string, at int) *lookleap.Error {
 			return badHost(at+label, "a label has more than 63 bytes or the host more than 253", "")
 		case name[0] == '-' || name[len(name)-1] == '-':
 			return badHost(at+label, "a label begins or ends with a hyphen", "")
-		case len(name) > 3 && name[2] == '-' && name[3] == '-':
+		case len(name) > 3 && name[2:4] == "--":
 			encoded = true
 		}
 		label = i + 1
@@ -271,7 +264,7 @@ func readsAsNumber(label string) bool {
 // valid A-labels of IDNA.
 func checkALabels(host string, at int) *lookleap.Error {
 	canonical, err := domain.Rules{AllowSpecial: true}.ParseHost(host)
-	if err != nil || canonical != lower(host) {
+	if err != nil || canonical != strings.ToLower(host) {
 		return badIDN(at, "the host has an A-label that IDNA does not allow", err)
 	}
 	return nil
@@ -287,16 +280,6 @@ func badIDN(at int, message string, err error) *lookleap.Error {
 	return e
 }
 
-// lower is strings.ToLower for ASCII.
-func lower(s string) string {
-	for i := range len(s) {
-		if c := s[i]; 'A' <= c && c <= 'Z' {
-			return strings.ToLower(s)
-		}
-	}
-	return s
-}
-
 // FromIRI parses an ai: URI that may have characters outside ASCII (section 7). It
 // percent-encodes those of path, query and fragment as UTF-8, and converts the host by IDNA.
 // Everything else is as in [Parse]. Positions of errors are those of the given text.
@@ -310,7 +293,7 @@ func FromIRI(text string) (URI, error) {
 	host, end := hostSpan(text)
 	var b strings.Builder
 	b.WriteString(text[:host])
-	if name := text[host:end]; isASCII(name) {
+	if name := text[host:end]; utf8.RuneCountInString(name) == len(name) { // ASCII
 		b.WriteString(name)
 	} else {
 		canonical, err := domain.Rules{AllowSpecial: true}.ParseHost(name)
@@ -329,26 +312,17 @@ func FromIRI(text string) (URI, error) {
 	return u, nil
 }
 
-// hostSpan returns where the host is. The span ends before user information or a port, which
-// Parse checks.
+// hostSpan returns where the host is, and an empty span if there is none. The span ends before
+// user information or a port, which Parse checks.
 func hostSpan(text string) (start, end int) {
-	if len(text) < 5 || text[2:5] != "://" {
-		return min(len(text), 3), min(len(text), 3)
+	if strings.Index(text, "://") != 2 {
+		return 0, 0
 	}
 	end = 5
 	for end < len(text) && !strings.ContainsRune("/?#@:[]\\", rune(text[end])) {
 		end++
 	}
 	return 5, end
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 func invalidAt(s string) int {
@@ -383,14 +357,12 @@ func originalOffset(text string, end, shift, offset int) int {
 	if offset < at {
 		return min(offset, end)
 	}
-	for i := end; i < len(text); i++ {
-		if at >= offset {
-			return i
-		}
+	i := end
+	for ; at < offset; i++ {
 		at++
 		if text[i] >= utf8.RuneSelf {
 			at += 2
 		}
 	}
-	return len(text)
+	return i
 }

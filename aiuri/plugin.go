@@ -94,7 +94,7 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 	}
 	done := make(chan outcome, 1)
 	limited, stop := context.WithCancel(ctx)
-	if p.wait > 0 {
+	if p.wait != 0 {
 		limited, stop = context.WithTimeout(ctx, p.wait)
 	}
 	defer stop()
@@ -108,21 +108,23 @@ func call[T any](ctx context.Context, p plugin, authority string, f func(context
 		value, err := f(limited)
 		o = outcome{value, err}
 	}()
+	var o outcome
 	select {
-	case o := <-done:
-		if o.err != nil && limited.Err() != nil && ctx.Err() == nil {
-			return none, p.late()
-		}
-		if code := lookleap.CodeOf(o.err); code == lookleap.CodeInternal || !code.Known() {
-			return none, &lookleap.Error{Code: p.code, Message: p.name + " failed", Err: o.err}
-		}
-		return o.value, o.err
+	case o = <-done:
 	case <-limited.Done():
-		if err := ctx.Err(); err != nil {
-			return none, err
-		}
-		return none, p.late()
+		o.err = limited.Err()
 	}
+	switch code := lookleap.CodeOf(o.err); {
+	case o.err == nil:
+		return o.value, nil
+	case ctx.Err() != nil:
+		return none, ctx.Err()
+	case limited.Err() != nil:
+		return none, p.late()
+	case code == lookleap.CodeInternal || !code.Known():
+		return none, &lookleap.Error{Code: p.code, Message: p.name + " failed", Err: o.err}
+	}
+	return o.value, o.err
 }
 
 // tokenOf returns a token of a source for a destination.
@@ -131,16 +133,16 @@ func tokenOf(ctx context.Context, limits plugin, source TokenSource, to Destinat
 		return source.Token(ctx, to, slices.Clone(scopes))
 	})
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return "", err
-	case err != nil || token == "":
-		code := CodeTokenUnavailable
-		if lookleap.CodeOf(err) == CodePluginBusy {
-			code = CodePluginBusy
-		}
-		return "", &lookleap.Error{Code: code, Subject: to.Endpoint.Redacted(), Message: "the token source returned no token", Err: err}
+	case err == nil && token != "":
+		return token, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
 	}
-	return token, nil
+	code := CodeTokenUnavailable
+	if lookleap.CodeOf(err) == CodePluginBusy {
+		code = CodePluginBusy
+	}
+	return "", &lookleap.Error{Code: code, Subject: to.Endpoint.Redacted(), Message: "the token source returned no token", Err: err}
 }
 
 // invoke calls a transport with a copy of the call.
@@ -234,7 +236,7 @@ func parseAuthorities(list []string) (a authorities, err error) {
 // URI has no authority, so it is on no list.
 func MatchAuthority(u URI, list []string) (bool, error) {
 	a, err := parseAuthorities(list)
-	return err == nil && u.Authority() != "" && a.allow(u), err
+	return err == nil && a.allow(u), err // Parse refuses an empty authority, so none is on the list
 }
 
 // allow reports whether the authority of u is on the list. No default port is

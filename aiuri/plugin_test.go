@@ -281,6 +281,7 @@ func TestCredentialAuthorities(t *testing.T) {
 		{"reject-subdomain-of-name", "ai://api.bank.example/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
 		{"reject-name-before", "ai://bank.example.evil.example/pay", []string{"bank.example", "*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
 		{"reject-port", "ai://bank.example:8443/pay", []string{"bank.example", "bank.example:443"}, aiuri.CodeCredentialsNotAllowed},
+		{"reject-default-port", "ai://bank.example:443/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
 		{"reject-pattern-port", "ai://api.bank.example:8443/pay", []string{"*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
 	} {
 		u := parseAny(c.endpoint)
@@ -474,8 +475,10 @@ func TestUnconfirmed(t *testing.T) {
 	t.Run("O16/reject-body-without-asking", func(t *testing.T) {
 		w, line, _ := evil(t, `{}`)
 		w.host.Prompter, w.options.Harmless = nil, func(*aiuri.Request) bool { return true }
-		if _, err := w.invoke(t, request); lookleap.CodeOf(err) != lookleap.CodeConsentNoPrompter || len(line.calls) != 0 {
-			t.Errorf("got %v", err)
+		for _, method := range []string{"", "GET"} {
+			if _, err := w.invoke(t, aiuri.Request{Page: request.Page, Method: method, Body: request.Body}); lookleap.CodeOf(err) != lookleap.CodeConsentNoPrompter || len(line.calls) != 0 {
+				t.Errorf("%s: got %v", method, err)
+			}
 		}
 		if _, err := w.invoke(t, aiuri.Request{Page: request.Page}); err != nil {
 			t.Errorf("a question without a body: %v", err)

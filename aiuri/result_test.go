@@ -122,9 +122,12 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-06/accept-jwk-ignored", detach(`{"alg":"ES256","kid":"1","jwk":{"kty":"oct","k":"AA"},"x5c":["x"]}`)},
 		{"AIU-3.4-09/accept-all", detach(claims(exp(time.Minute) + iat(-time.Minute) + `,"iss":"AI://bank/service/payments","aud":["x","agent"],"req":"` + expect.Request + `","scope":"pay"`))},
 		{"AIU-3.4-09/accept-iat-five-minutes", detach(claims(iat(5 * time.Minute)))},
+		{"AIU-3.4-09/accept-nbf-five-minutes", detach(claims(fmt.Sprintf(`,"nbf":%d`, now.Add(5*time.Minute).Unix())))},
+		{"AIU-3.4-09/accept-exp-one-second", detach(claims(exp(time.Second)))},
 		{"AIU-3.4-09/accept-in-payload", embed(claims(""), `{"iss":"ai://bank/service/payments","aud":"agent"`+exp(time.Second)+`}`)},
 		{"AIU-3.4-09/accept-nested-is-no-claim", embed(claims(""), `{"x":{"exp":1},"y":["iss",{"iss":1,"iss":2}]}`)},
 		{"AIU-3.4-03/accept-scope", detach(claims(`,"scope":["pay"]`))},
+		{"L19/accept-three-parts", detach(claims(""))},
 		{"L16/accept-b64", plain(`{"alg":"ES256","kid":"1","b64":false,"crit":["b64"]}`)},
 	} {
 		t.Run(c.id, func(t *testing.T) {
@@ -164,10 +167,13 @@ func TestVerifyResult(t *testing.T) {
 		{"AIU-3.4-07/reject-b64-without-crit", plain(`{"alg":"ES256","kid":"1","b64":false}`), aiuri.CodeRejectedCritical},
 		{"AIU-3.4-07/reject-reformatted", aiuri.SignedResult{JWS: good, Body: []byte("{\"paid\": true}")}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-08/reject-different-of-one-length", aiuri.SignedResult{JWS: es256(claims(""), body, false), Body: []byte(strings.Repeat("x", len(body)))}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-08/reject-empty-beside", aiuri.SignedResult{JWS: es256(claims(""), body, false), Body: []byte{}}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-08/reject-different-beside", aiuri.SignedResult{JWS: es256(claims(""), body, false), Body: []byte(`{}`)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-09/reject-exp", detach(claims(exp(-time.Second))), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-nested", aiuri.SignedResult{JWS: es256(`{"alg":"ES256","kid":"1","cty":"jwt"}`, es256(`{"alg":"ES256","kid":"1"}`, `{"exp":1}`, false), false)}, aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-nbf", detach(claims(`,"nbf":` + strconv.FormatInt(now.Add(6*time.Minute).Unix(), 10))), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-nbf-one-second-more", detach(claims(fmt.Sprintf(`,"nbf":%d`, now.Add(5*time.Minute+time.Second).Unix()))), aiuri.CodeRejectedPolicy},
+		{"AIU-3.4-09/reject-exp-now", detach(claims(exp(0))), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-nbf-text", detach(claims(`,"nbf":"soon"`)), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-iat", detach(claims(iat(5*time.Minute + time.Second))), aiuri.CodeRejectedPolicy},
 		{"AIU-3.4-09/reject-iss", detach(claims(`,"iss":"https://bank.example"`)), aiuri.CodeRejectedPolicy},
@@ -190,14 +196,24 @@ func TestVerifyResult(t *testing.T) {
 		{"L16/reject-empty-crit", detach(`{"alg":"ES256","kid":"1","crit":[]}`), aiuri.CodeRejectedCritical},
 		{"L16/reject-crit-no-list", detach(`{"alg":"ES256","kid":"1","crit":"b64"}`), aiuri.CodeRejectedCritical},
 		{"L16/reject-crit-without-b64", detach(`{"alg":"ES256","kid":"1","crit":["b64"]}`), aiuri.CodeRejectedCritical},
+		{"L16/reject-b64-without-crit", plain(`{"alg":"ES256","kid":"1","b64":false}`), aiuri.CodeRejectedCritical},
+		{"L16/reject-b64-beside-unknown-crit", plain(`{"alg":"ES256","kid":"1","b64":false,"x":1,"crit":["b64","x"]}`), aiuri.CodeRejectedCritical},
 		{"L16/reject-crit-twice", detach(`{"alg":"ES256","kid":"1","b64":true,"crit":["b64","b64"]}`), aiuri.CodeRejectedCritical},
 		{"L16/reject-detached-swap", aiuri.SignedResult{JWS: good, Body: []byte("other")}, aiuri.CodeRejectedSignature},
+		{"L16/reject-embedded-swap", aiuri.SignedResult{JWS: embed(claims(""), body).JWS, Body: []byte("other")}, aiuri.CodeRejectedSignature},
+		{"L16/reject-embedded-empty-body", aiuri.SignedResult{JWS: embed(claims(""), body).JWS, Body: []byte{}}, aiuri.CodeRejectedSignature},
+		{"L16/reject-b64-embedded", embed(`{"alg":"ES256","kid":"1","b64":false,"crit":["b64"]}`, body), aiuri.CodeRejectedSignature},
 		{"L16/reject-unprotected-header", aiuri.SignedResult{JWS: `{"protected":"` + parts[0] + `","header":{"crit":["b64"]},"payload":"","signature":"` + parts[2] + `"}`, Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"L17/reject-path", detach(`{"alg":"ES256","kid":"../../x"}`), aiuri.CodeRejectedKey},
 		{"L17/reject-injection", detach(`{"alg":"ES256","kid":"' OR 1=1"}`), aiuri.CodeRejectedKey},
+		{"L17/reject-longer", detach(`{"alg":"ES256","kid":"11"}`), aiuri.CodeRejectedKey},
+		{"L17/reject-blank-after", detach(`{"alg":"ES256","kid":"1 "}`), aiuri.CodeRejectedKey},
 		{"L17/reject-megabyte", detach(`{"alg":"ES256","kid":"` + strings.Repeat("x", 1<<20) + `"}`), aiuri.CodeRejectedSignature},
 		{"L17/reject-empty", detach(`{"alg":"ES256","kid":""}`), aiuri.CodeRejectedKey},
 		{"L19/reject-two-parts", aiuri.SignedResult{JWS: parts[0] + "." + parts[2], Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-one-part", aiuri.SignedResult{JWS: parts[0], Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-four-parts", aiuri.SignedResult{JWS: good + ".", Body: []byte(body)}, aiuri.CodeRejectedSignature},
+		{"L19/reject-four-parts-before", aiuri.SignedResult{JWS: "." + good, Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"L19/reject-five-parts", aiuri.SignedResult{JWS: good + "..", Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"L19/reject-a-million-dots", aiuri.SignedResult{JWS: strings.Repeat(".", 1e6)}, aiuri.CodeRejectedSignature},
 		{"L19/reject-json-form", aiuri.SignedResult{JWS: `{"payload":"","signatures":[` + strings.Repeat(`{},`, 1e4) + `{}]}`}, aiuri.CodeRejectedSignature},
@@ -234,6 +250,12 @@ func TestVerifyResult(t *testing.T) {
 	t.Run("L22/accept-the-signed-octets-come-back", func(t *testing.T) {
 		v, err := aiuri.VerifyResult(embed(claims(""), "{ \"paid\" : true }"), set, now, expect)
 		if err != nil || string(v.Payload) != "{ \"paid\" : true }" {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("L22/accept-the-detached-octets-come-back", func(t *testing.T) {
+		v, err := aiuri.VerifyResult(detach(claims("")), set, now, expect)
+		if err != nil || string(v.Payload) != body {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -307,6 +329,13 @@ func TestSignResult(t *testing.T) {
 			t.Errorf("got %v, %v", r, err)
 		}
 	})
+	for name, key := range map[string]crypto.Signer{"2047-bit": must(rsa.GenerateKey(rand.Reader, 2047)), "p-224": must(ecdsa.GenerateKey(elliptic.P224(), rand.Reader)), "p-521": must(ecdsa.GenerateKey(elliptic.P521(), rand.Reader))} {
+		t.Run("AIU-3.4-01/reject-key-"+name, func(t *testing.T) {
+			if r, err := aiuri.SignResult(nil, aiuri.SigningKey{ID: "k", Private: key}, aiuri.SignOptions{}); r.JWS != "" || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
+				t.Errorf("got %v, %v", r, err)
+			}
+		})
+	}
 	t.Run("L13/reject-1024-bit", func(t *testing.T) {
 		if set := keySet(t, jwk("k", weak)); set.Len() != 0 {
 			t.Error("the key is usable")

@@ -90,22 +90,24 @@ func TestBindings(t *testing.T) {
 func TestRequestDigestOfOneCall(t *testing.T) {
 	call := aiuri.Call{URI: pay.URI, Method: "POST", Body: []byte("{}"), MediaType: "application/json", Nonce: "nonce-of-one-call", User: "user"}
 	seen := []string{aiuri.RequestDigest(&call)}
-	for _, change := range []func(*aiuri.Call){
-		func(c *aiuri.Call) { c.Nonce = "nonce-of-another" },
-		func(c *aiuri.Call) { c.User = "other" },
-		func(c *aiuri.Call) { c.User, c.Nonce = "", "" },
-		func(c *aiuri.Call) { c.MediaType = "text/plain" },
-		func(c *aiuri.Call) { c.Method = "PUT" },
-		func(c *aiuri.Call) { c.URI = parseAny("ai://bank.example/pay") },
-		func(c *aiuri.Call) { c.Body = []byte("{ }") },
+	for name, change := range map[string]func(*aiuri.Call){
+		"nonce":      func(c *aiuri.Call) { c.Nonce = "nonce-of-another" },
+		"user":       func(c *aiuri.Call) { c.User = "other" },
+		"no-nonce":   func(c *aiuri.Call) { c.User, c.Nonce = "", "" },
+		"media-type": func(c *aiuri.Call) { c.MediaType = "text/plain" },
+		"method":     func(c *aiuri.Call) { c.Method = "PUT" },
+		"uri":        func(c *aiuri.Call) { c.URI = parseAny("ai://bank.example/pay") },
+		"body":       func(c *aiuri.Call) { c.Body = []byte("{ }") },
 	} {
-		own := call
-		change(&own)
-		if d := aiuri.RequestDigest(&own); slices.Contains(seen, d) {
-			t.Errorf("the digest of %+v is another call's, too", own)
-		} else {
+		t.Run("O15/reject-digest-of-another-"+name, func(t *testing.T) {
+			own := call
+			change(&own)
+			d := aiuri.RequestDigest(&own)
+			if slices.Contains(seen, d) {
+				t.Errorf("the digest of %+v is another call's, too", own)
+			}
 			seen = append(seen, d)
-		}
+		})
 	}
 	t.Run("O15/accept-plain-form-without-nonce", func(t *testing.T) {
 		plain := aiuri.Call{URI: pay.URI, Method: "POST", Body: []byte("{}"), MediaType: "application/json"}
@@ -232,6 +234,9 @@ func TestPlanOfAnotherUser(t *testing.T) {
 			if v, err := other.Resume(t.Context(), pending.State, decision); v != nil || !errors.Is(err, lookleap.ErrPlanInvalid) {
 				t.Errorf("got %v", err)
 			}
+			if seen := w.net.Journal().Paths("ai.example"); len(seen) != 0 {
+				t.Errorf("sent %q", seen)
+			}
 		})
 	}
 	t.Run("O06/reject-plan-before-its-user-has-refused", func(t *testing.T) {
@@ -284,9 +289,11 @@ func TestPlanOfAnotherUser(t *testing.T) {
 		}
 	})
 	t.Run("O06/reject-short-key", func(t *testing.T) {
-		w.options.UserKey = []byte("short")
-		if c, err := aiuri.NewClient(w.host, w.options); c != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
-			t.Errorf("got %v", err)
+		for _, key := range []string{"k", "short", strings.Repeat("k", 31)} {
+			w.options.UserKey = []byte(key)
+			if c, err := aiuri.NewClient(w.host, w.options); c != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
+				t.Errorf("%q: got %v", key, err)
+			}
 		}
 	})
 }

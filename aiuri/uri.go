@@ -69,7 +69,7 @@ func (u URI) Authority() string {
 }
 
 // Host returns the host in lower case, with brackets around an IPv6 address.
-func (u URI) Host() string { return lower(u.host) }
+func (u URI) Host() string { return strings.ToLower(u.host) }
 
 // Port returns the port as digits, or "".
 func (u URI) Port() string { return u.port }
@@ -131,7 +131,7 @@ func (u *URI) UnmarshalText(text []byte) error {
 // escapes of unreserved characters and dot segments are removed. An authority without a path
 // gets "/". Query and fragment stay unchanged. Normalize is idempotent.
 func (u URI) Normalize() URI {
-	if u.IsZero() || u.isNormal() {
+	if u.IsZero() {
 		return u
 	}
 	var b strings.Builder
@@ -150,46 +150,14 @@ func (u URI) Normalize() URI {
 		b.WriteByte('#')
 		b.WriteString(u.fragment)
 	}
+	if b.String() == u.text {
+		return u
+	}
 	n, err := ParseWith(b.String(), Rules{AllowIP: true})
 	if err != nil {
 		panic(err) // a normal form is well-formed: TestNormalize, FuzzParse
 	}
 	return n
-}
-
-// isNormal reports whether the URI is in normal form. It does not allocate.
-func (u URI) isNormal() bool {
-	if u.text[0] != 'a' || u.text[1] != 'i' || lower(u.host) != u.host {
-		return false
-	}
-	if u.kind == Authority {
-		written := len("ai://") + len(u.host)
-		if u.port != "" {
-			written += 1 + len(u.port)
-		}
-		if u.path == "" || written < len(u.text) && u.text[written] == ':' {
-			return false
-		}
-	}
-	for i := 0; i < len(u.path); i++ {
-		switch c := u.path[i]; {
-		case c == '%':
-			a, b := u.path[i+1], u.path[i+2]
-			if a > 'F' || b > 'F' || class[unhex(a, b)]&unreserved != 0 {
-				return false
-			}
-			i += 2
-		case c == '.' && (i == 0 || u.path[i-1] == '/'):
-			rest := u.path[i:]
-			if end := strings.IndexByte(rest, '/'); end >= 0 {
-				rest = rest[:end]
-			}
-			if rest == "." || rest == ".." {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // unhex returns the byte of two hexadecimal digits.

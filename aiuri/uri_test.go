@@ -73,6 +73,10 @@ func TestParseRefuses(t *testing.T) {
 		{"AIU-2-01/reject-no-colon", "ai", aiuri.CodeNotAI, 0},
 		{"AIU-2-01/reject-no-scheme", ":x", aiuri.CodeNotAI, 0},
 		{"AIU-2-01/reject-leading-blank", " ai:/x", aiuri.CodeNotAI, 0},
+		{"AIU-2-01/reject-at-sign-as-first-letter", "@i:/x", aiuri.CodeNotAI, 0},
+		{"AIU-2-01/reject-backtick-as-first-letter", "`i:/x", aiuri.CodeNotAI, 0},
+		{"AIU-2-01/reject-h-as-second-letter", "ah:/x", aiuri.CodeNotAI, 0},
+		{"AIU-2-01/reject-capital-h-as-second-letter", "aH:/x", aiuri.CodeNotAI, 0},
 		{"AIU-2-02/reject-other-scheme", "a1://bank/x", aiuri.CodeNotAI, 0},
 		{"AIU-2-02/reject-other-first-letter", "xi://bank/x", aiuri.CodeNotAI, 0},
 		{"AIU-2-02/reject-longer-scheme", "aix://bank/x", aiuri.CodeNotAI, 0},
@@ -113,6 +117,8 @@ func TestParseRefuses(t *testing.T) {
 		{"AIU-2-08/reject-closing-bracket", "ai://a]b/x", aiuri.CodeBadAuthority, 6},
 		{"AIU-2-08/reject-long-host", "ai://" + strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 62), aiuri.CodeBadAuthority, 197},
 		{"AIU-2-08/reject-long-label", "ai://" + strings.Repeat("a", 64) + "/", aiuri.CodeBadAuthority, 5},
+		{"AIU-2-08/reject-long-second-label", "ai://bank." + strings.Repeat("a", 64) + "/", aiuri.CodeBadAuthority, 10},
+		{"AIU-2-08/reject-leading-hyphen-of-the-second-label", "ai://bank.-a/", aiuri.CodeBadAuthority, 10},
 		{"AIU-2-08/reject-sub-delims", "ai://a!b/x", aiuri.CodeBadAuthority, 6},
 		{"AIU-2-11/reject-space", "ai://bank/a b", aiuri.CodeBadChar, 11},
 		{"AIU-2-11/reject-control", "ai://bank/a\x01", aiuri.CodeBadChar, 11},
@@ -137,6 +143,8 @@ func TestParseRefuses(t *testing.T) {
 		{"AIU-7-02/reject-query", "ai://bank/?é", aiuri.CodeNonASCII, 11},
 		{"AIU-7-02/reject-fragment", "ai://bank/#é", aiuri.CodeNonASCII, 11},
 		{"AIU-7-03/reject-bad-a-label", "ai://xn--zzzz.example/", aiuri.CodeBadAuthority, 5},
+		{"AIU-7-03/reject-bad-a-label-among-short-labels", "ai://xn--zzzz.com/", aiuri.CodeBadAuthority, 5},
+		{"AIU-7-03/reject-empty-a-label", "ai://xn--.example/", aiuri.CodeBadAuthority, 5},
 		{"AIU-7-03/reject-u-label", "ai://bücher.example/", aiuri.CodeNonASCII, 6},
 		{"L01/reject-nothing", "ai://", aiuri.CodeEmptyAuthority, 5},
 		{"L01/reject-empty-authority", "ai:///x", aiuri.CodeEmptyAuthority, 5},
@@ -158,28 +166,6 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("the code is %s", lookleap.CodeOf(err))
 			}
 		})
-	}
-}
-
-func TestHostFix(t *testing.T) {
-	_, err := aiuri.Parse("ai://a..b/x")
-	var e *lookleap.Error
-	if !errors.As(err, &e) || e.Message != "the host has an empty label" || e.Fix != "remove the dot" {
-		t.Errorf("got %+v", e)
-	}
-}
-
-func TestRulesAllowIP(t *testing.T) {
-	rules := aiuri.Rules{AllowIP: true}
-	for _, in := range []string{"ai://[::1]/x", "ai://[::1]:8443/x", "ai://10.0.0.1/x", "ai://10.0.0.1:1/x"} {
-		if u, err := aiuri.ParseWith(in, rules); err != nil || u.String() != in || u.Normalize().String() != in {
-			t.Errorf("%s: %v %v", in, u, err)
-		}
-	}
-	for _, in := range []string{"ai://[::1/x", "ai://[::1%25eth0]/x", "ai://10.1/x", "ai://[10.0.0.1]/x", "ai://[::1]x/"} {
-		if u, err := aiuri.ParseWith(in, rules); err == nil {
-			t.Errorf("%s is accepted: %v", in, u)
-		}
 	}
 }
 
@@ -226,6 +212,7 @@ func TestNormalize(t *testing.T) {
 		{"AIU-2-10/accept-dots", "ai://bank/a/../../b/..", "ai://bank/"},
 		{"AIU-2-10/accept-encoded-dots", "ai://bank/a/%2E%2e/b", "ai://bank/b"},
 		{"AIU-2-10/accept-last-dot", "ai://bank/a/.", "ai://bank/a/"},
+		{"AIU-2-10/accept-dots-before-a-final-slash", "ai://bank/b/a/../", "ai://bank/b/"},
 		{"AIU-2-10/accept-three-dots", "ai://bank/.../x", "ai://bank/.../x"},
 		{"AIU-2-10/accept-empty-segments-stay", "ai://bank//a//", "ai://bank//a//"},
 		{"AIU-2-10/accept-empty-segment-first-stays", "AI://bank//a", "ai://bank//a"},
@@ -268,41 +255,6 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-func TestFromIRI(t *testing.T) {
-	for _, c := range []struct{ id, in, want string }{
-		{"AIU-7-02/accept-path", "ai://bank/é", "ai://bank/%C3%A9"},
-		{"AIU-7-02/accept-query-and-fragment", "ai://bank/?é#é", "ai://bank/?%C3%A9#%C3%A9"},
-		{"AIU-7-02/accept-absolute", "ai:/é", "ai:/%C3%A9"},
-		{"AIU-7-03/accept-u-label", "ai://bücher.example/", "ai://xn--bcher-kva.example/"},
-		{"AIU-7-03/accept-upper-case", "ai://BÜCHER.example:1/", "ai://xn--bcher-kva.example:1/"},
-		{"AIU-7-03/accept-a-label", "ai://xn--bcher-kva.example/", "ai://xn--bcher-kva.example/"},
-	} {
-		t.Run(c.id, func(t *testing.T) {
-			if u, err := aiuri.FromIRI(c.in); err != nil || u.String() != c.want {
-				t.Errorf("got %q, %v", u, err)
-			}
-		})
-	}
-	for _, c := range []struct {
-		id, in string
-		code   lookleap.Code
-		offset int
-	}{
-		{"AIU-7-02/reject-invalid-utf8", "ai://bank/\xff", aiuri.CodeNonASCII, 10},
-		{"AIU-7-02/reject-space-behind", "ai://bücher.example/é x", aiuri.CodeBadChar, 23},
-		{"AIU-7-03/reject-compatibility", "ai://ⓑank.example/", aiuri.CodeBadAuthority, 5},
-		{"AIU-7-03/reject-userinfo", "ai://ü@bank/", lookleap.CodeUserinfo, 5},
-	} {
-		t.Run(c.id, func(t *testing.T) {
-			u, err := aiuri.FromIRI(c.in)
-			var e *lookleap.Error
-			if !u.IsZero() || !errors.As(err, &e) || e.Code != c.code || e.Position.Offset != c.offset {
-				t.Errorf("got %q, %v", u, err)
-			}
-		})
-	}
-}
-
 func TestURIParts(t *testing.T) {
 	t.Run("AIU-2-12/accept-fragment-apart", func(t *testing.T) {
 		u := parse(t, "ai://bank/x?q=%7e#f")
@@ -313,7 +265,7 @@ func TestURIParts(t *testing.T) {
 	})
 	t.Run("AIU-6-02/reject-secrets-in-redacted", func(t *testing.T) {
 		for in, want := range map[string]string{
-			"ai://Bank/secret?token#f": "ai://bank/…", "ai://bank:1": "ai://bank:1", "ai://bank/": "ai://bank", "ai://bank/#secret": "ai://bank/…",
+			"ai://Bank/secret?token#f": "ai://bank/…", "ai://bank:1": "ai://bank:1", "ai://bank/": "ai://bank", "ai://bank/x": "ai://bank/…", "ai://bank/#secret": "ai://bank/…",
 			"ai:/agent/secret": "ai:…", "ai:secret": "ai:…", "ai://bank?secret": "ai://bank/…",
 		} {
 			if got := parse(t, in).Redacted(); got != want {
@@ -362,10 +314,6 @@ func TestParseAllocations(t *testing.T) {
 	const in = "ai://factory.example/pay?amount=10&currency=USD"
 	if n := testing.AllocsPerRun(100, func() { _, _ = aiuri.Parse(in) }); n != 0 {
 		t.Errorf("parsing allocates %v times", n)
-	}
-	u := parse(t, in)
-	if n := testing.AllocsPerRun(100, func() { u.Normalize() }); n != 0 {
-		t.Errorf("normalising a normal form allocates %v times", n)
 	}
 }
 
@@ -424,59 +372,6 @@ func parse(t testing.TB, in string) aiuri.URI {
 		t.Fatal(err)
 	}
 	return u
-}
-
-// TestPortsThatOverflow: a port of many digits is not the number that is left of it.
-func TestPortsThatOverflow(t *testing.T) {
-	for port, want := range map[string]lookleap.Code{
-		"65535": lookleap.CodeOK, "65536": lookleap.CodeBadPort, "99999": lookleap.CodeBadPort, "100000": lookleap.CodeBadPort,
-		"4294967739": lookleap.CodeBadPort, "18446744073709552059": lookleap.CodeBadPort, "0": lookleap.CodeBadPort, "0443": lookleap.CodeBadPort,
-		"44:3": lookleap.CodeBadPort, "4/3": lookleap.CodeOK, "44é": aiuri.CodeNonASCII,
-	} {
-		t.Run("AIU-2-07/"+port, func(t *testing.T) {
-			if _, err := aiuri.Parse("ai://bank:" + port + "/x"); lookleap.CodeOf(err) != want {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-// TestBadBytes: the error about a byte says why it is refused, and where it is.
-func TestBadBytes(t *testing.T) {
-	for text, want := range map[string]struct {
-		message string
-		at      int
-		code    lookleap.Code
-	}{
-		"ai://h/a#b#c":  {"a fragment has another number sign", 10, aiuri.CodeBadChar},
-		"ai://h/a\x7f":  {"white space and control characters are not allowed", 8, aiuri.CodeBadChar},
-		"ai://h/a b":    {"white space and control characters are not allowed", 8, aiuri.CodeBadChar},
-		"ai://h/a\x80":  {"the URI has a character outside ASCII", 8, aiuri.CodeNonASCII},
-		`ai://h/a\b`:    {"some readers take a backslash for a slash", 8, aiuri.CodeBadChar},
-		"ai://h/a\"b":   {"the character is not allowed here", 8, aiuri.CodeBadChar},
-		"ai://h/a%4":    {"a percent sign is not followed by two hexadecimal digits", 8, aiuri.CodeBadChar},
-		"ai://h/%41%":   {"a percent sign is not followed by two hexadecimal digits", 10, aiuri.CodeBadChar},
-		"ai://h/%41\"":  {"the character is not allowed here", 10, aiuri.CodeBadChar},
-		"ai://h:8\x80/": {"the URI has a character outside ASCII", 8, aiuri.CodeNonASCII},
-		"ai://h:8\x7f/": {"white space and control characters are not allowed", 8, aiuri.CodeBadChar},
-		"ai://h:8%41/":  {"the port is not a number from 1 to 65535 without leading zeros", 7, lookleap.CodeBadPort},
-		"ai://h:8\"/":   {"the character is not allowed here", 8, aiuri.CodeBadChar},
-	} {
-		_, err := aiuri.Parse(text)
-		if bad, ok := err.(*lookleap.Error); !ok || bad.Code != want.code || bad.Message != want.message || bad.Position.Offset != want.at {
-			t.Errorf("%q: %+v, want %+v", text, err, want)
-		}
-	}
-	for _, text := range []string{"ai://h/%41", "ai://h.0zff/", "ai://h.0b/", "ai://h.0xfg/", "ai://h.0xgf/", "ai://abc-d.example/"} {
-		if _, err := aiuri.Parse(text); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-	for _, text := range []string{"ai://h.0x/", "ai://h.0xff/", "ai://h.0XfF/", "ai://h.09/"} {
-		if _, err := aiuri.Parse(text); lookleap.CodeOf(err) != aiuri.CodeBadAuthority {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
 }
 
 // TestNormalFragment: a fragment stays as it is, and a URI cannot be read into nothing.

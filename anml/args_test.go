@@ -73,7 +73,7 @@ func TestMultipart(t *testing.T) {
 			t.Error(one.ContentType)
 		}
 	})
-	for _, name := range []string{"a\r\nX-Evil: 1", "a\nb", `a"; filename="x`, `a\`, "a\x00", "a\xff", "a\tb", "a\x7f"} {
+	for _, name := range []string{"a\r\nX-Evil: 1", "a\nb", `a"; filename="x`, `a\`, "a\x00", "a\xff", "a\tb", "a\rb", "a\x7f"} {
 		t.Run("ANML-8.6.1-05/reject-name-"+plaintext.Quote(name, maxQuoted), func(t *testing.T) {
 			if r, err := a.Encode([]Arg{{Name: name, Value: "1"}}); !errors.Is(err, ErrParamInvalid) || r.Body != nil {
 				t.Errorf("%s, %v", r.Body, err)
@@ -82,6 +82,11 @@ func TestMultipart(t *testing.T) {
 	}
 	t.Run("ANML-8.6.1-05/reject-known-boundary", func(t *testing.T) {
 		if _, err := a.EncodeRandom([]Arg{{Name: "a", Value: "\r\n--" + zeroBoundary + "--"}}, zeros{}); !errors.Is(err, ErrParamInvalid) {
+			t.Error(err)
+		}
+	})
+	t.Run("ANML-8.6.1-05/reject-known-boundary-in-a-name", func(t *testing.T) {
+		if _, err := a.EncodeRandom([]Arg{{Name: zeroBoundary, Value: "1"}}, zeros{}); !errors.Is(err, ErrParamInvalid) {
 			t.Error(err)
 		}
 	})

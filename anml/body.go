@@ -183,7 +183,7 @@ func (l Link) Followable() bool { return l.Exists() && !executableScheme(l.Href(
 // executableScheme reports whether a URI carries content or code in itself, or reads local
 // files. Like browsers, it ignores white space and control characters in the scheme.
 func executableScheme(uri string) bool {
-	scheme, _, found := strings.Cut(strings.TrimLeft(uri, " \t\r\n\x00"), ":")
+	scheme, _, found := strings.Cut(uri, ":")
 	if !found {
 		return false
 	}

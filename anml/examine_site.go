@@ -266,7 +266,7 @@ func (e *examination) scopes(root node) {
 			site = n.i
 		case kInform, kRights, kAttribution:
 			if id := n.value("scope"); id != "" && len(e.doc.scoped(scope{site, id})) == 0 && !e.full() {
-				e.add(n, lookleap.SeverityWarning, CodeDangling, "ANML-8.12.1-03",
+				e.add(n, lookleap.SeverityWarning, CodeDangling, scopeRequirement[n.kind()],
 					"the scope "+plaintext.Quote(id, maxQuoted)+" does not exist, so it covers the whole site", "")
 			}
 		case kSection, kData:
@@ -280,6 +280,9 @@ func (e *examination) scopes(root node) {
 		return n.kind() != kData // items have nothing of this, and there are many
 	})
 }
+
+// scopeRequirement has the requirement of each scope.
+var scopeRequirement = map[kind]string{kInform: "ANML-8.7.1-03", kRights: "ANML-8.12.1-03", kAttribution: "ANML-8.12.2-01"}
 
 // trimSpace removes XML white space around a text.
 func trimSpace(s string) string { return strings.Trim(s, " \t\r\n") }

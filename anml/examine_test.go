@@ -284,6 +284,10 @@ func TestExaminedSites(t *testing.T) {
 			[]string{`error ANML-8.5.1-01 /anml/state/context: the context names no step`}},
 		{"ANML-8.12.1-03/reject-scope", `<body><section id="s"/></body><footer><rights scope="t">r</rights><attribution scope="s">c</attribution></footer>`,
 			[]string{`warning ANML-8.12.1-03 /anml/footer/rights: the scope "t" does not exist, so it covers the whole site`}},
+		{"ANML-8.7.1-03/reject-scope", `<knowledge><inform scope="t">i</inform></knowledge>`,
+			[]string{`warning ANML-8.7.1-03 /anml/knowledge/inform: the scope "t" does not exist, so it covers the whole site`}},
+		{"ANML-8.12.2-01/reject-scope-of-a-credit", `<footer><attribution scope="t">c</attribution></footer>`,
+			[]string{`warning ANML-8.12.2-01 /anml/footer/attribution: the scope "t" does not exist, so it covers the whole site`}},
 		{"ANML-8.10.1-01/reject-same-id", `<body><section id="s"><data id="s"/></section><section/><section/><section id="t"/></body>`,
 			[]string{`warning ANML-8.10.1-01 /anml/body/section[1]/data: several elements have the id "s", so a reference means all of them`}},
 		{"ANML-8.10.1-01/accept-other-site", service(site("a.example", `<body><section id="s"/></body>`) + site("b.example", `<body><section id="s"/></body>`)), nil},
@@ -335,7 +339,7 @@ func TestExaminedWithOptions(t *testing.T) {
 		"asks":     {`<knowledge><ask field="f" action="z" purpose="p"/></knowledge>`, 1},
 	} {
 		t.Run("ANML-13.7-01/accept-counted-"+name, func(t *testing.T) {
-			d, err := ParseXML([]byte(service("<x:y xmlns:x='urn:x'/><head><title>T</title></head>"+c.doc)), ReadOptions{Limits: Limits{Findings: 1}})
+			d, err := ParseXML([]byte(service(`<x:y xmlns:x="urn:x"/><head><title>T</title></head>`+c.doc)), ReadOptions{Limits: Limits{Findings: 1}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -124,9 +124,6 @@ func (j *jsonReader) number(i int32, c *cell) {
 	t := j.scalar(strictjson.Number)
 	source := j.src[t.from:t.to]
 	c.value = span{int32(t.from), int32(t.to)}
-	if len(source) <= 15 && onlyDigits(source) {
-		return // a double represents it exactly
-	}
 	n, err := ParseNumber(source)
 	if err == nil && n.Exact {
 		if text := strconv.FormatFloat(n.Float, 'f', -1, 64); text != source {

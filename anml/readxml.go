@@ -128,16 +128,24 @@ func (x *xmlReader) start(tok *strictxml.Token) error {
 		}
 		x.t.cells = append(x.t.cells, c)
 		if a.Quote == '\'' {
-			if err := x.lexical(a.Offset, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes",
-				"use double quotes"); err != nil {
+			if err := x.singleQuotes(a.Offset); err != nil {
 				return err
 			}
+		}
+	}
+	if tok.Quoted > 0 {
+		if err := x.singleQuotes(tok.Quoted); err != nil {
+			return err
 		}
 	}
 	if len(x.t.names) > known {
 		x.foreignAttrs(n)
 	}
 	return nil
+}
+
+func (x *xmlReader) singleQuotes(offset int) error {
+	return x.lexical(offset, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes")
 }
 
 // startRoot checks the root element (section 5.1) and adds its row.

@@ -18,6 +18,7 @@ func TestRowsPresentation(t *testing.T) {
 			return fmt.Sprint(p.Model().Name(), " ", p.Model().Provider(), " ", p.Model().Capability(), " ", p.Language().Value(), " ", p.Language().Policy(), " ", p.Tone(), " ", p.Voice().Perspective(), " ", p.Voice().Name(), " ", p.Instructions(), " ", first(p.Prefer()), " ", first(p.Avoid()))
 		})
 	r.finds("ANML-8.8-01/reject-second", persona(`<tone value="a"/><tone value="b"/>`), lookleap.SeverityError, CodeSurplus)
+	r.finds("ANML-8.8-01/reject-second-persona", persona("")+persona(`<tone value="c"/>`), lookleap.SeverityError, CodeSurplus)
 	r.returns("ANML-8.8-01/reject-second-read", persona(`<tone value="a"/><tone value="b"/>`)+persona(`<tone value="c"/>`), "a", func(d *Document) any { return d.Persona().Tone() })
 	r.writes("ANML-8.8.1-02/accept-empty", persona("<model/>"), `"persona":{"model":{}}`)
 	model := func(d *Document) any {
@@ -33,26 +34,30 @@ func TestRowsPresentation(t *testing.T) {
 	r.writes("ANML-8.8.1-04/accept-object", persona(`<model name="m"/>`), `"persona":{"model":{"name":"m"}}`)
 	r.returns("ANML-8.8.2-01/reject-fixed-without-value", persona(`<language policy="fixed"/>`), LanguageUnstated, func(d *Document) any { return d.Persona().Language().Policy() })
 	r.finds("ANML-8.8.2-01/reject-reported", persona(`<language policy="fixed"/>`), lookleap.SeverityWarning, CodeBadValue)
-	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.8.2-01/reject-policy", persona(`<language policy="any"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-1.2.2-05")
 	r.returns("ANML-8.8.3-01/accept-opaque", persona(`<tone value="xyzzy"/>`), "xyzzy", func(d *Document) any { return d.Persona().Tone() })
-	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.8.4-01/reject-perspective", persona(`<voice perspective="second"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-1.2.2-05")
 	r.returns("ANML-8.8.4-01/reject-perspective-read", persona(`<voice perspective="second"/>`), PerspectiveUnstated, func(d *Document) any { return d.Persona().Voice().Perspective() })
-	r.returns("ANML-8.8.4-01/accept-first", persona(`<voice perspective="first"/>`), FirstPerson, func(d *Document) any { return d.Persona().Voice().Perspective() })
+	r.returns("ANML-8.8.4-01/accept-first", persona(`<voice perspective="first" name="n"/>`), "first n", func(d *Document) any {
+		return d.Persona().Voice().Perspective().String() + " " + d.Persona().Voice().Name()
+	})
 	r.returns("ANML-8.8.5-01/accept-verbatim", persona("<instructions> a\n b</instructions>"), " a\n b", func(d *Document) any { return d.Persona().Instructions() })
 	for _, id := range []string{"ANML-8.8.6-01", "ANML-8.8.7-01", "ANML-8.8.8-02"} {
 		r.writes(id+"/accept-arrays", persona(`<vocabulary><prefer>a</prefer><prefer>b</prefer><avoid>c</avoid></vocabulary>`), `"persona":{"vocabulary":{"prefer":["a","b"],"avoid":["c"]}}`)
 		r.same(id+"/accept-objects", service(persona(`<vocabulary><prefer>a</prefer><avoid>b</avoid></vocabulary>`)), `{"anml":"1.0","role":"service","persona":{"vocabulary":{"prefer":[{"content":"a"}],"avoid":["b"]}}}`)
 	}
 	aesthetic := func(inner string) string { return "<aesthetic>" + inner + "</aesthetic>" }
-	r.returns("ANML-8.9-01/accept-all", aesthetic(`<display-name>N</display-name><logo src="/l" alt="a" type="image/png" variant="v"/><colors><color role="r" value="#fff"/></colors><typography><font role="h" family="f" fallback="b"/></typography>`),
-		"N /l a image/png v r #fff h f b", func(d *Document) any {
-			a := d.Aesthetic()
-			l, c, f := first(a.Logos()), first(a.Colors()), first(a.Fonts())
-			return fmt.Sprint(a.DisplayName(), " ", l.Src(), " ", l.Alt(), " ", l.Type(), " ", l.Variant(), " ", c.Role(), " ", c.Value(), " ", f.Role(), " ", f.Family(), " ", f.Fallback())
-		})
+	for _, id := range []string{"ANML-8.9-01", "ANML-8.9.2-01", "ANML-8.9.4-01", "ANML-8.9.6-01"} {
+		r.returns(id+"/accept-all", aesthetic(`<display-name>N</display-name><logo src="/l" alt="a" type="image/png" variant="v"/><colors><color role="r" value="#fff"/></colors><typography><font role="h" family="f" fallback="b"/></typography>`),
+			"N /l a image/png v r #fff h f b", func(d *Document) any {
+				a := d.Aesthetic()
+				l, c, f := first(a.Logos()), first(a.Colors()), first(a.Fonts())
+				return fmt.Sprint(a.DisplayName(), " ", l.Src(), " ", l.Alt(), " ", l.Type(), " ", l.Variant(), " ", c.Role(), " ", c.Value(), " ", f.Role(), " ", f.Family(), " ", f.Fallback())
+			})
+	}
 	r.writes("ANML-8.9.1-01/accept-compact", aesthetic("<display-name>N</display-name>"), `"aesthetic":{"display-name":"N"}`)
 	r.finds("ANML-8.9.2-01/reject-missing", aesthetic("<logo/>"), lookleap.SeverityWarning, CodeMissingKey)
-	r.finds("ANML-8.9.2-01/reject-data", aesthetic(`<logo src="data:image/png,x"/>`), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.9.2-01/reject-data", aesthetic(`<logo src="data:image/png,x"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.7-02")
 	r.writes("ANML-8.9.3-01/accept-array", aesthetic(`<colors><color role="r"/></colors>`), `"aesthetic":{"colors":{"color":[{"role":"r"}]}}`)
 	for _, bad := range []string{"red;x", "{", "URL(x)"} {
 		r.finds("ANML-8.9.4-01/reject-"+bad, aesthetic(`<colors><color value="`+bad+`"/></colors>`), lookleap.SeverityWarning, CodeBadValue)
@@ -64,7 +69,7 @@ func TestRowsPresentation(t *testing.T) {
 func TestRowsBody(t *testing.T) {
 	r := rows{t}
 	body := func(inner string) string { return "<body>" + inner + "</body>" }
-	r.returns("ANML-8.10-01/accept-order", body(`a<link href="/l"/>b<section>s</section><nav/>`), "a link b section nav ", func(d *Document) any {
+	r.returns("ANML-8.10-01/accept-order", body(`a<link/><zzz>no</zzz><link href="/l"/>b<section>s</section><data/>c<img src="/i"/><audio src="/a"/><video src="/v"/>d<nav/>`), "a link b section data c img audio video d nav ", func(d *Document) any {
 		out := ""
 		for c := range d.Body().Content() {
 			if c.IsText() {
@@ -88,6 +93,11 @@ func TestRowsBody(t *testing.T) {
 	for _, id := range []string{"ANML-8.10.1-02", "ANML-13.7-03"} {
 		r.returns1(id+"/accept-at-the-limit", XML, nested(32))
 		r.refuses(id+"/reject-one-more", XML, nested(33), ReadOptions{}, ErrLimit)
+		in := func(n int) string {
+			return `{"anml":"1.0","body":` + strings.Repeat(`{"section":[`, n-2) + "{}" + strings.Repeat("]}", n-2) + "}"
+		}
+		r.returns1(id+"/accept-at-the-limit-in-json", JSON, in(32))
+		r.refuses(id+"/reject-one-more-in-json", JSON, in(33), ReadOptions{}, ErrLimit)
 		r.refuses(id+"/reject-unknown-too", XML, service(strings.Repeat("<zzz>", 32)+strings.Repeat("</zzz>", 32)), ReadOptions{}, ErrLimit)
 	}
 	for name, tag := range map[string]string{"8.10.2": "img", "8.10.3": "audio", "8.10.4": "video"} {
@@ -155,11 +165,17 @@ func TestRowsBody(t *testing.T) {
 		return body(`<data><item><field name="x" ` + attrs + `>` + text + `</field></item></data>`)
 	}
 	f := func(d *Document) Field { return first(first(first(d.Body().Data()).Items()).Fields()) }
-	r.returns("ANML-8.10.10-01/accept-types", field(`type="number"`, "1.50"), "number 1.50 1.5", func(d *Document) any {
+	r.returns("ANML-8.10.10-01/accept-types", field(`type="number"`, "1.50"), "x number 1.50 1.5", func(d *Document) any {
 		n, _ := f(d).Number()
-		return fmt.Sprint(f(d).Type(), " ", n.Text, " ", n.Float)
+		return fmt.Sprint(f(d).Name(), " ", f(d).Type(), " ", n.Text, " ", n.Float)
 	})
-	r.returns("ANML-8.10.10-01/accept-enum-as-string", field(`type="enum"`, "x"), "string true", func(d *Document) any { return fmt.Sprint(f(d).Type(), " ", f(d).Check() == nil) })
+	for name, attrs := range map[string]string{"enum": `type="enum"`, "int": `type="int"`, "capital": `type="Number"`, "absent": ""} {
+		r.returns("ANML-8.10.10-01/accept-"+name+"-as-string", field(attrs, "1"), "string true true", func(d *Document) any {
+			_, err := f(d).Number()
+			return fmt.Sprint(f(d).Type(), " ", f(d).Check() == nil, " ", errors.Is(err, ErrType))
+		})
+	}
+	r.returns("ANML-8.10.10-01/reject-time-of-a-string", field("", "2026-02-28"), true, func(d *Document) any { _, err := f(d).Time(); return errors.Is(err, ErrType) })
 	r.returns("ANML-8.10.10-01/reject-mismatch", field(`type="number"`, " 1 "), "true  1 ", func(d *Document) any { return fmt.Sprint(errors.Is(f(d).Check(), ErrType), " ", f(d).Text()) })
 	for name, c := range map[string]struct{ value, other string }{
 		"string": {"any text", ""}, "number": {"-1.5e3", "1,5"}, "boolean": {"false", "yes"}, "date": {"2026-02-28", "2026-02-30"},
@@ -170,6 +186,7 @@ func TestRowsBody(t *testing.T) {
 		r.returns("ANML-8.10.10-01/accept-"+name, field(typed, c.value), name+" false", check)
 		if c.other != "" {
 			r.returns("ANML-8.10.10-01/reject-"+name, field(typed, c.other), name+" true", check)
+			r.finds("ANML-8.10.10-01/reject-reported-"+name, field(typed, c.other), lookleap.SeverityWarning, CodeBadValue)
 		}
 	}
 	for _, name := range []string{"price", "amount", "total"} {
@@ -186,12 +203,13 @@ func TestRowsBody(t *testing.T) {
 		total, _ := n.Total()
 		return fmt.Sprint(n.Next(), " ", n.Prev(), " ", n.Cursor(), " ", total)
 	})
+	r.returns("ANML-8.10.11-01/accept-of-a-section", body(`<nav next="/no"/><section><nav next="/2"/><nav next="/no"/></section>`), "/2", func(d *Document) any { return first(d.Body().Sections()).Nav().Next() })
 	r.writes("ANML-8.10.11-01/accept-one-object", body("<nav/>"), `"body":{"nav":{}}`)
 	r.writes("ANML-8.10.11-01/accept-two-array", body("<nav/><nav/>"), `"body":{"nav":[{},{}]}`)
 	for _, total := range []string{"-1", "1.5", "many"} {
 		for _, id := range []string{"ANML-8.10.11-01", "ANML-11.5-06"} {
 			r.returns(id+"/reject-"+total, body(`<nav total="`+total+`"/>`), false, func(d *Document) any { _, ok := d.Body().Nav().Total(); return ok })
-			r.finds(id+"/reject-reported-"+total, body(`<nav total="`+total+`"/>`), lookleap.SeverityError, CodeBadValue)
+			r.finds(id+"/reject-reported-"+total, body(`<nav total="`+total+`"/>`), lookleap.SeverityError, CodeBadValue, "ANML-8.1-11")
 		}
 	}
 	r.returns("ANML-11.5-06/accept-total", body(`<nav total="47"/>`), 47, func(d *Document) any { n, _ := d.Body().Nav().Total(); return n })
@@ -220,6 +238,7 @@ func TestRowsBody(t *testing.T) {
 	usage("unscoped", `<body usage="train"><section/></body><footer><rights usage="display"/></footer>`, "display display")
 	usage("scoped", `<body usage="train"><section id="s"><section/></section><section/></body><footer><rights usage="none" scope="s"/></footer>`, "train none train")
 	usage("lowest", `<body usage="train"><section id="s" usage="cache"/></body><footer><rights usage="store" scope="s"/><rights usage="display" scope="s"/></footer>`, "train display")
+	usage("lowest-first", `<body usage="train"><section id="s" usage="cache"/></body><footer><rights usage="display" scope="s"/><rights usage="store" scope="s"/></footer>`, "train display")
 	usage("shared-id", `<body usage="train"><section id="s"/><section id="s"/></body><footer><rights scope="s"/></footer>`, "train none none")
 	for name, sections := range map[string]string{ // what is not processed lends its id to no restriction
 		"ignored":   `<interact><action id="x" method="GET"/></interact>`,
@@ -240,6 +259,8 @@ func TestRowsBody(t *testing.T) {
 		}
 		return out
 	})
+
+	r.finds("ANML-8.12.2-01/reject-scope", `<footer><attribution scope="z">t</attribution></footer>`, lookleap.SeverityWarning, CodeDangling)
 
 	// 8.13: status.
 	status := func(attrs string) string { return "<status " + attrs + "/>" }

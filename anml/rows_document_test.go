@@ -29,7 +29,7 @@ func TestRowsDocument(t *testing.T) {
 	r.returns("ANML-3-05/accept-inform", `<knowledge><inform>x</inform></knowledge>`, "x", func(d *Document) any { return first(d.Knowledge().Informs()).Text() })
 	r.returns("ANML-4-09/accept-ignored", `<zzz/><head zzz="1"><title>T</title></head>`, "T", title)
 	r.returns("ANML-4-09/reject-widening", `<constraints><zzz/></constraints><knowledge><ask field="email" action="a"/></knowledge>`, ExplicitConsent, func(d *Document) any { return d.Constraints().Rule("email", nil).Requires })
-	r.finds("ANML-4-02/accept-lint", `<interact><action id="a" method="POST" endpoint="/"/></interact>`, lookleap.SeverityInfo, CodeLint)
+	r.finds("ANML-4-02/accept-lint", `<interact><action id="a" method="POST" endpoint="/"/></interact>`, lookleap.SeverityInfo, CodeLint, "ANML-13.4-14")
 
 	words := []Usage{UsageNone, UsageDisplay, UsageCache, UsageStore, UsageTrain}
 	for _, id := range []string{"ANML-3-10", "ANML-16.5-01"} {
@@ -108,7 +108,7 @@ func TestRowsDocument(t *testing.T) {
 			}
 		}
 	})
-	r.finds("ANML-16.3-02/accept-note", ask("Birthday"), lookleap.SeverityInfo, CodeFieldName)
+	r.finds("ANML-16.3-02/accept-note", ask("Birthday"), lookleap.SeverityInfo, CodeFieldName, "ANML-8.7.2-04")
 
 	// 5.4 and 11.6: documents of the shape of the draft's examples.
 	booking := root(`ttl="3600"`, `<head><title>Tours</title><meta name="type" value="service"/></head>
@@ -148,14 +148,14 @@ func TestRowsDocument(t *testing.T) {
 		data := first(d.Body().Data())
 		return fmt.Sprint(d.Status().Result(), " ", count(data.Items()), " ", n.Next(), " ", total, " ", n.Cursor(), " ", first(first(data.Items()).Fields()).Text())
 	})
-	r.finds("ANML-11.6-02/reject-context-without-flow", page, lookleap.SeverityError, CodeDangling)
-	r.finds("ANML-11.6-02/reject-departure", page, lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-11.6-02/reject-context-without-flow", page, lookleap.SeverityError, CodeDangling, "ANML-11.4-05")
+	r.finds("ANML-11.6-02/reject-departure", page, lookleap.SeverityWarning, CodeBadValue, "ANML-8.10.10-01")
 	r.returns("ANML-11.6-02/reject-typed-value", page, true, func(d *Document) any {
 		_, err := first(first(first(d.Body().Data()).Items()).Fields()).Time()
 		return errors.Is(err, ErrType)
 	})
 	r.clean("ANML-11.2-01/accept-minimum", XML, response(`<refuse field="airline" reason="user-denied"/>`))
-	r.finds("ANML-11.2-01/accept-without-role", root("", `<knowledge><refuse field="airline" reason="user-denied"/></knowledge>`), lookleap.SeverityInfo, CodeNoRole)
+	r.finds("ANML-11.2-01/accept-without-role", root("", `<knowledge><refuse field="airline" reason="user-denied"/></knowledge>`), lookleap.SeverityInfo, CodeNoRole, "ANML-8.1-05")
 
 	// 8: the tree.
 	for name, bad := range map[string]string{"ask-in-body": `<body><ask field="f" action="a"/></body>`, "title-in-body": `<body><title>x</title></body>`, "disclosure-in-root": `<disclosure field="f" requires="none"/>`} {
@@ -218,7 +218,7 @@ func TestRowsDocument(t *testing.T) {
 	for _, section := range []string{"interact", "persona", "aesthetic", "constraints", "state"} {
 		bad := strings.Replace(response(""), "<knowledge>", "<"+section+"/><knowledge>", 1)
 		for _, id := range []string{"ANML-8.1-09", "ANML-11.1-09", "ANML-11.1-10"} {
-			r.finds(id+"/reject-"+section, bad, lookleap.SeverityError, CodeRoleContent)
+			r.finds(id+"/reject-"+section, bad, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-10")
 		}
 		t.Run("ANML-11.1-09/reject-writing-"+section, func(t *testing.T) {
 			d, _ := ParseXML([]byte(bad), none)
@@ -252,7 +252,7 @@ func TestRowsDocument(t *testing.T) {
 	r.returns("ANML-8.1-14/accept-any-order", `<body>x</body><head><title>T</title></head>`, "T", title)
 	r.finds("ANML-8.1-14/reject-second", `<body>x</body><body>y</body>`, lookleap.SeverityError, CodeSurplus)
 	r.returns("ANML-8.1-14/reject-second-read", `<body>x</body><body>y</body>`, "x", func(d *Document) any { return d.Body().Text() })
-	r.finds("ANML-8.1-15/accept-empty", root("", ""), lookleap.SeverityWarning, CodeNoTitle)
+	r.finds("ANML-8.1-15/accept-empty", root("", ""), lookleap.SeverityWarning, CodeNoTitle, "ANML-6.5.1-13")
 	site := func(domain, inner string) string { return `<site domain="` + domain + `">` + inner + `</site>` }
 	two := site("example.net", "<head><title>N</title></head>") + site("example.com", "<head><title>C</title></head>")
 	domains := func(d *Document) any {
@@ -273,6 +273,22 @@ func TestRowsDocument(t *testing.T) {
 		r.returns1(id+"/accept-foreign-beside", XML, service(`<x:y xmlns:x="urn:x"/><zzz/>`+site("example.com", "<body/>")))
 	}
 	r.returns("ANML-12.7-01/accept-several", two, "example.net N;example.com C;", domains)
+	content := func(name string) string {
+		return `<knowledge><inform>` + name + `-inform</inform></knowledge><interact><action id="` + name + `-action" method="GET" endpoint="/"/></interact><body>` + name + `-body</body>`
+	}
+	r.returns("ANML-12.7-01/accept-own-views", site("example.net", content("n"))+site("example.com", content("c")), "n-inform n-action n-body;c-inform c-action c-body;", func(d *Document) any {
+		out := ""
+		for s := range d.Sites() {
+			for i := range s.Knowledge().Informs() {
+				out += i.Text() + " "
+			}
+			for a := range s.Interact().Actions() {
+				out += a.ID() + " "
+			}
+			out += s.Body().Text() + ";"
+		}
+		return out
+	})
 	r.finds1("ANML-8.1-19/reject-without-own", XML, service(two), ReadOptions{Self: []string{"example.org"}}, CodeNoServingSite)
 	t.Run("ANML-8.1-19/accept-with-own", func(t *testing.T) {
 		d, _ := ParseXML([]byte(service(two)), ReadOptions{Self: []string{"www.example.net", "example.net"}})
@@ -336,6 +352,7 @@ func TestRowsDocument(t *testing.T) {
 		return nil
 	})
 	r.returns("ANML-12.7-16/reject-nested", site("example.com", "<head><title>T</title></head>"+site("example.org", "<head/>")), "example.com T;", domains)
+	r.finds("ANML-12.7-16/reject-nested-reported", site("example.com", "<head><title>T</title></head>"+site("example.org", "<head/>")), lookleap.SeverityWarning, CodeMisplaced)
 	r.returns("ANML-12.7-15/accept-ignored", `<site domain="example.com" trust-manifest="https://evil.example/"><head><title>T</title></head></site>`, "example.com T;", domains)
 
 	// 8.3 and 12: head.
@@ -347,6 +364,11 @@ func TestRowsDocument(t *testing.T) {
 	trust := func(d *Document) any { return fmt.Sprint(d.Claims()) }
 	r.returns("ANML-8.3-02/accept-domain", `<head><trust domain="Example.com"/></head>`, "[{example.com trust }]", trust)
 	r.returns("ANML-12.5-01/accept-both-forms", two, "[{example.net site } {example.com site }]", trust)
+	r.returns("ANML-12.5-01/accept-trust-in-the-head", `<head><title>T</title><trust domain="example.com"/></head>`, "[{example.com trust }]", trust)
+	r.returns("ANML-12.5-01/reject-next-to-the-head", `<head><title>T</title></head><trust domain="example.com"/>`, "[]", trust)
+	for _, parent := range []string{"body", "knowledge", "footer", "state"} {
+		r.returns("ANML-12.5-01/reject-in-the-"+parent, "<head><title>T</title></head><"+parent+`><trust domain="example.com"/></`+parent+">", "[]", trust)
+	}
 	r.returns("ANML-12.5-01/reject-elsewhere", site("example.com", `<head><trust domain="example.org"/></head>`), "[{example.com site }]", trust)
 	r.returns("ANML-12.5-03/accept-only-domain", `<head><trust domain="example.com" tier="2" manifest="https://evil.example/"/></head>`, "[{example.com trust }]", trust)
 	r.returns("ANML-12.5-04/reject-missing", `<head><trust/></head>`, "[]", trust)
@@ -373,11 +395,13 @@ func TestRowsDocument(t *testing.T) {
 		for name, attrs := range map[string]string{"no-domain": `canonical="https://a.example/"`, "bad-domain": `domain="a b" canonical="https://a.example/"`, "no-canonical": `domain="a.example"`,
 			"relative": `domain="a.example" canonical="/x"`, "http": `domain="a.example" canonical="http://a.example/"`, "userinfo": `domain="a.example" canonical="https://u@a.example/"`, "address": `domain="a.example" canonical="https://192.0.2.1/"`} {
 			r.returns(id+"/reject-"+name, ref(attrs), "", refs)
-			code := CodeBadValue
+			code, rule := CodeBadValue, "ANML-12.6-03"
 			if strings.HasPrefix(name, "no-") {
-				code = CodeMalformed
+				code, rule = CodeMalformed, "ANML-11.4-01"
+			} else if name == "bad-domain" {
+				rule = "ANML-12.7-03"
 			}
-			r.finds(id+"/reject-reported-"+name, ref(attrs), lookleap.SeverityError, code)
+			r.finds(id+"/reject-reported-"+name, ref(attrs), lookleap.SeverityError, code, rule)
 		}
 	}
 	r.returns("ANML-8.3-03/accept-in-the-site", site("example.com", `<site-ref domain="b.example" canonical="https://b.example/" relationship="affiliate"/>`), "b.example https://b.example/ affiliate true;", refs)
@@ -388,6 +412,8 @@ func TestRowsDocument(t *testing.T) {
 		r.returns(id+"/accept-unknown-kept", ref(`domain="a.example" canonical="https://a.example/" relationship="x-sponsor"`), "a.example https://a.example/ x-sponsor false;", refs)
 	}
 	r.returns("ANML-12.7-14/accept-alias", ref(`site="a.example" canonical="https://a.example/"`), "a.example https://a.example/  false;", refs)
+	r.finds1("ANML-12.7-14/accept-alias-reported", XML, service(ref(`site="a.example" canonical="https://a.example/"`)), none, CodeAlias)
+	r.finds("ANML-12.7-14/reject-different-reported", ref(`site="a.example" domain="b.example" canonical="https://a.example/"`), lookleap.SeverityError, CodeClaim, "ANML-12.5-05")
 	r.returns("ANML-12.7-14/reject-different", ref(`site="a.example" domain="b.example" canonical="https://a.example/"`), "", refs)
 	r.writes("ANML-12.7-14/accept-written-as-domain", ref(`site="a.example" canonical="https://a.example/"`), `"head":{"site-ref":[{"domain":"a.example","canonical":"https://a.example/"}]}`)
 	r.returns("ANML-8.3.1-01/accept-text", "<head><title> a <zzz>b</zzz>c</title></head>", " a c", title)
@@ -395,7 +421,7 @@ func TestRowsDocument(t *testing.T) {
 		v, _ := d.Head().Meta("a")
 		return fmt.Sprint(v, " ", count(d.Head().Metas()))
 	})
-	r.finds("ANML-8.3.2-01/reject-nameless", `<head><meta value="1"/></head>`, lookleap.SeverityError, CodeMalformed)
+	r.finds("ANML-8.3.2-01/reject-nameless", `<head><meta value="1"/></head>`, lookleap.SeverityError, CodeMalformed, "ANML-11.4-02")
 	r.returns("ANML-8.3.2-01/reject-nameless-or-empty", `<head><meta value="1"/><meta name="" value="2"/><meta name="a" value="3"/></head>`, "1 3", func(d *Document) any {
 		v, _ := d.Head().Meta("a")
 		return fmt.Sprint(count(d.Head().Metas()), " ", v)

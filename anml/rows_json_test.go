@@ -107,6 +107,10 @@ func TestRowsJSON(t *testing.T) {
 	r.finds1("ANML-7.2.3-02/reject-string-for-empty", JSON, doc(`,"persona":{"tone":"friendly"}`), none, CodeWrongShape)
 	r.reads("ANML-7.2.3-02/reject-string-read", JSON, doc(`,"persona":{"tone":"friendly"}`), none, "", func(d *Document) any { return d.Persona().Tone() })
 	r.writes("ANML-7.2.3-03/accept-order", `<body>a<link href="u"/>b</body>`, `"body":{"content":"ab","link":[{"href":"u"}],"$order":[1,"link",1]}`)
+	for _, id := range []string{"ANML-0-01", "ANML-7-01", "ANML-7.4-04"} {
+		r.same(id+"/accept-order", service(`<head><title>T</title><meta name="a" value="b"/></head><body>é<link href="u"/>b</body>`),
+			doc(`,"head":{"title":"T","meta":[{"name":"a","value":"b"}]},"body":{"content":"éb","link":[{"href":"u"}],"$order":[1,"link",1]}`))
+	}
 	r.same("ANML-7.2.3-03/accept-both-ways", service(`<body>é<link href="u"/>b</body>`), doc(`,"body":{"content":"éb","link":[{"href":"u"}],"$order":[1,"link",1]}`))
 	r.same("ANML-7.2.3-03/accept-adjacent-texts", service(`<body>ab<link href="u"/>c</body>`), doc(`,"body":{"content":"abc","link":[{"href":"u"}],"$order":[1,1,"link",1]}`))
 	r.same("ANML-7.2.3-03/accept-default-order-of-any-keys", service(`<body>a<section/><data/><link href="u"/><link href="v"/></body>`), doc(`,"body":{"link":[{"href":"u"},{"href":"v"}],"data":[{}],"content":"a","section":[{}]}`))
@@ -116,7 +120,17 @@ func TestRowsJSON(t *testing.T) {
 	for name, order := range map[string]string{"sum": `[1,"link",2]`, "name": `[1,"nav",1]`, "twice": `[1,"link","link",1]`, "missing": `[2]`, "short": `["link",1]`, "without-text": `["link"]`, "type": `"x"`, "zero": `[0,1,"link",1]`, "negative": `[-1,"link",3]`, "huge": `[9007199254740993,"link"]`} {
 		r.finds1("ANML-7.2.3-03/reject-"+name, JSON, doc(`,"body":{"content":"ab","link":[{"href":"u"}],"$order":`+order+`}`), none, CodeOrder)
 	}
-	r.same("ANML-7.2.4-01/accept-nested", service(`<body><data><item><field name="a">1</field></item></data></body>`), doc(`,"body":{"data":[{"item":[{"field":[{"name":"a","content":"1"}]}]}]}`))
+	r.same("ANML-7.2.4-01/accept-nested", service(`<body><data/><data><item/><item><field name="a">1</field><field name="b">2</field></item></data></body>`),
+		doc(`,"body":{"data":[{},{"item":[{},{"field":[{"name":"a","content":"1"},{"name":"b","content":"2"}]}]}]}`))
+	for name, c := range map[string]struct{ sections, json string }{
+		"inform": {"<knowledge><inform> x </inform></knowledge>", `"knowledge":{"inform":[{"content":" x "}]}`}, "body": {"<body> x </body>", `"body":{"content":" x "}`},
+		"section": {"<body><section> x </section></body>", `"body":{"section":[{"content":" x "}]}`}, "footer": {"<footer> x </footer>", `"footer":{"content":" x "}`},
+		"field":  {"<body><data><item><field> x </field></item></data></body>", `"body":{"data":[{"item":[{"field":[{"content":" x "}]}]}]}`},
+		"rights": {"<footer><rights> x </rights></footer>", `"footer":{"rights":{"content":" x "}}`}, "attribution": {"<footer><attribution> x </attribution></footer>", `"footer":{"attribution":[{"content":" x "}]}`},
+	} {
+		r.writes("ANML-7.2.3-01/accept-content-of-"+name, c.sections, c.json)
+		r.same("ANML-7.2.3-01/accept-both-ways-of-"+name, service(c.sections), doc(","+c.json))
+	}
 	r.writes("ANML-7.2.4-02/accept-single-is-array", `<knowledge><ask field="f" action="a"/></knowledge>`, `"knowledge":{"ask":[{"field":"f","action":"a"}]}`)
 	r.finds1("ANML-7.2.4-02/accept-bare-object", JSON, doc(`,"knowledge":{"ask":{"field":"f","action":"a"}}`), none, CodeNotArray)
 	r.reads("ANML-7.2.4-02/accept-bare-object-read", JSON, doc(`,"knowledge":{"ask":{"field":"f","action":"a"}}`), none, "f", func(d *Document) any { return first(d.Knowledge().Asks()).Field() })

@@ -86,22 +86,18 @@ func TestRowsState(t *testing.T) {
 	flow := `<flow><step id="a" status="current"/><step id="b"/></flow>`
 	r.returns("ANML-8.5-01/accept-both", state("<context><step>b</step></context>"+flow), "b", current)
 	r.returns("ANML-8.5-01/accept-context-alone", state("<context><step>b</step></context>"), "", current)
-	r.finds("ANML-8.5-01/reject-context-without-flow", state("<context><step>b</step></context>"), lookleap.SeverityError, CodeDangling)
+	r.finds("ANML-8.5-01/reject-context-without-flow", state("<context><step>b</step></context>"), lookleap.SeverityError, CodeDangling, "ANML-11.4-05")
 	r.returns("ANML-8.5-01/accept-flow-alone", state(flow), "a", current)
 	r.same("ANML-8.5.1-01/accept-json", service(state("<context><step>b</step></context>"+flow)), `{"anml":"1.0","role":"service","state":{"context":{"step":[{"content":"b"}]},"flow":{"step":[{"id":"a","status":"current"},{"id":"b"}]}}}`)
-	r.finds("ANML-8.5.1-01/reject-without-step", state("<context/>"+flow), lookleap.SeverityError, CodeMalformed)
+	r.finds("ANML-8.5.1-01/reject-without-step", state("<context/>"+flow), lookleap.SeverityError, CodeMalformed, "ANML-8.5.1-01")
 	for _, id := range []string{"ANML-8.5.1-02", "ANML-11.4-05"} {
 		r.returns(id+"/accept-trimmed", state("<context><step> b\n</step></context>"+flow), "b", current)
 		r.returns(id+"/reject-unknown", state("<context><step>z</step></context>"+flow), "", current)
-		r.finds(id+"/reject-reported", state("<context><step>z</step></context>"+flow), lookleap.SeverityError, CodeDangling)
+		r.finds(id+"/reject-reported", state("<context><step>z</step></context>"+flow), lookleap.SeverityError, CodeDangling, "ANML-11.4-05")
 	}
 	r.returns("ANML-8.5.1-02/reject-position-inferred", state(`<context><step>z</step></context><flow><step id="a" status="current"/></flow>`), "", current)
 	r.returns("ANML-8.5.2-01/accept-order", state(`<flow><step id="b"/><step id="a"/></flow>`), "b a ", func(d *Document) any {
-		out := ""
-		for s := range d.State().Flow().Steps() {
-			out += s.ID() + " "
-		}
-		return out
+		return joined(d.State().Flow().Steps(), func(s Step) any { return s.ID() + " " })
 	})
 	r.returns("ANML-8.5.3-01/accept-all", state(`<flow><step id="a" label="L" status="skipped" required="true" next="b" condition="x" action="c"/></flow>`), "a L skipped true b x c", func(d *Document) any {
 		s := first(d.State().Flow().Steps())
@@ -191,11 +187,12 @@ func TestRowsInteract(t *testing.T) {
 	for name, attrs := range map[string]string{"03/reject-unread-missing": `endpoint="/"`, "03/reject-unread-empty": `method="" endpoint="/"`, "04/reject-unread-missing": `method="GET"`, "04/reject-unread-empty": `method="GET" endpoint=""`} {
 		r.returns("ANML-8.6.1-"+name, action(`id="a" `+attrs), 0, func(d *Document) any { return count(d.Interact().Actions()) })
 	}
-	for _, e := range []string{"/airline", "x?y=1&amp;z=2", "?a=b", "https://example.com/x", "//example.com/x", "http://example.com/", "https://example.com/a@b", "//example.com?mail=a@b", "/at/12:30", "?at=12:30"} {
+	for _, e := range []string{"/airline", "x?y=1&amp;z=2", "?a=b", "https://example.com/x", "//example.com/x", "http://example.com/", "https://example.com/a@b", "//example.com?mail=a@b", "/at/12:30", "?at=12:30", "/a#b", "HTTPS://example.com/x"} {
 		r.returns("ANML-8.6.1-04/accept-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a true", executable)
 	}
 	for _, e := range []string{"https://u@example.com/", "//u:p@example.com/", "javascript:alert(1)", "/\\evil.example", "/a b", "/a&#10;b", "http:/x", "https:x", "ftp://example.com/", "data:,x", "/%zz", "é", "://x", "1a:b", "//", "///x", "https:///x", "https://?x"} {
 		r.returns("ANML-8.6.1-04/reject-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), "a false", executable)
+		r.finds("ANML-8.6.1-04/reject-reported-"+e, action(`id="a" method="GET" endpoint="`+e+`"`), lookleap.SeverityError, CodeBadValue)
 	}
 	r.finds("ANML-8.6.1-04/reject-missing", action(`id="a" method="GET"`), lookleap.SeverityError, CodeMalformed)
 	r.returns("ANML-8.6.1-05/accept-default", action(ok), "application/x-www-form-urlencoded", func(d *Document) any { return first(d.Interact().Actions()).EncType() })
@@ -247,7 +244,7 @@ func TestRowsInteract(t *testing.T) {
 		hi, _ := x.Max()
 		return fmt.Sprint(x.Name(), " ", x.Type(), " ", x.Required(), " ", def, " ", x.Description(), " ", x.Pattern(), " ", lo, " ", hi)
 	})
-	r.finds("ANML-8.6.2-01/reject-nameless", param(`type="number"`, ""), lookleap.SeverityError, CodeMalformed)
+	r.finds("ANML-8.6.2-01/reject-nameless", param(`type="number"`, ""), lookleap.SeverityError, CodeMalformed, "ANML-11.4-02")
 	r.returns("ANML-8.6.2-01/reject-lost-required", param(`required="true"`, ""), "a false", executable)
 	r.returns("ANML-8.6.2-01/accept-lost-optional", param(``, ""), "a true", executable)
 	twice := `<interact><action id="a" method="GET" endpoint="/"><param name="p" type="date"/><param name="p" type="number"/></action></interact>`
@@ -263,15 +260,11 @@ func TestRowsInteract(t *testing.T) {
 	r.finds("ANML-8.6.2-04/reject-bound", param(`name="n" type="boolean" min="1"`, ""), lookleap.SeverityWarning, CodeBadValue)
 	for _, id := range []string{"ANML-8.6.3-01", "ANML-8.6.3-02"} {
 		r.returns(id+"/accept-order", param(`name="n" type="enum"`, `<option value="b" label="B"/><option value="c"/><option value=""/>`), "b B,c c,,", func(d *Document) any {
-			out := ""
-			for o := range p(d).Options() {
-				out += strings.TrimSpace(o.Value()+" "+o.Label()) + ","
-			}
-			return out
+			return joined(p(d).Options(), func(o Option) any { return strings.TrimSpace(o.Value()+" "+o.Label()) + "," })
 		})
 		r.finds(id+"/reject-missing", param(`name="n" type="enum"`, `<option label="B"/>`), lookleap.SeverityError, CodeMalformed)
-		r.finds(id+"/reject-other-type", param(`name="n"`, `<option value="B"/>`), lookleap.SeverityWarning, CodeBadValue)
-		r.finds(id+"/reject-enum-without", param(`name="n" type="enum"`, ``), lookleap.SeverityWarning, CodeBadValue)
+		r.finds(id+"/reject-other-type", param(`name="n"`, `<option value="B"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01")
+		r.finds(id+"/reject-enum-without", param(`name="n" type="enum"`, ``), lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.3-01")
 	}
 	r.returns("ANML-8.6.4-01/accept-default", `<interact><action id="a" method="GET" endpoint="/"><response/></action></interact>`, MediaTypeXML, func(d *Document) any { return first(d.Interact().Actions()).Response().Type() })
 }
@@ -306,12 +299,13 @@ func TestRowsKnowledge(t *testing.T) {
 		return fmt.Sprint(len(i.Scoped(i.Scope())), " ", i.Scoped(i.Scope())[0].Element())
 	})
 	r.finds("ANML-8.7.1-03/reject-dangling", know(`<inform scope="s">x</inform>`), lookleap.SeverityWarning, CodeDangling)
-	r.returns("ANML-8.7.2-01/accept-all", know(`<ask field="f" action="a" required="true" purpose="p" type="date"/>`), "f a true p date", func(d *Document) any {
-		a := first(d.Knowledge().Asks())
-		return fmt.Sprint(a.Field(), " ", a.Action(), " ", a.Required(), " ", a.Purpose(), " ", a.Type())
+	r.returns("ANML-8.7.2-01/accept-all", know(`<ask field="f" action="a" required="true" purpose="p" type="date"/><ask field="g" action="a" required="yes" type="Date"/><ask field="h" action="a"/>`), "f a true p date;g a false  string;h a false  string;", func(d *Document) any {
+		return joined(d.Knowledge().Asks(), func(a Ask) any {
+			return fmt.Sprint(a.Field(), " ", a.Action(), " ", a.Required(), " ", a.Purpose(), " ", a.Type(), ";")
+		})
 	})
 	r.returns("ANML-8.7.2-01/accept-enum-as-string", know(`<ask field="f" action="a" type="enum"/>`), TypeString, func(d *Document) any { return first(d.Knowledge().Asks()).Type() })
-	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), lookleap.SeverityWarning, CodeBadValue)
+	r.finds("ANML-8.7.2-01/reject-type", know(`<ask field="f" action="a" type="enum"/>`), lookleap.SeverityWarning, CodeBadValue, "ANML-8.11-01")
 	for name, bad := range map[string]string{"ANML-8.7.2-02/reject-absent": `<ask action="a"/>`, "ANML-8.7.2-02/reject-empty": `<ask field="" action="a"/>`, "ANML-8.7.2-03/reject-absent": `<ask field="f"/>`, "ANML-8.7.2-03/reject-empty": `<ask field="f" action=""/>`,
 		"ANML-8.7.3-02/reject-empty": `<answer field="" value="v"/>`, "ANML-8.7.4-01/reject-empty": `<refuse field="" reason="user-denied"/>`, "ANML-8.7.4-02/reject-empty": `<refuse field="f" reason=""/>`,
 		"ANML-8.7.3-02/reject-absent": `<answer value="v"/>`, "ANML-8.7.3-03/reject-absent": `<answer field="f"/>`, "ANML-8.7.4-01/reject-absent": `<refuse reason="user-denied"/>`, "ANML-8.7.4-02/reject-absent": `<refuse field="f"/>`} {
@@ -335,8 +329,10 @@ func TestRowsKnowledge(t *testing.T) {
 		return fmt.Sprintf("%s %q %s %s", a.Field(), a.Value(), a.Consent(), FormatDateTime(at))
 	})
 	r.returns("ANML-8.7.3-01/reject-consent", answer(`field="f" value="v" consent="yes"`), ConsentUnstated, func(d *Document) any { return first(d.Knowledge().Answers()).Consent() })
-	r.returns("ANML-8.7.3-03/accept-empty", answer(`field="f" value=""`), 1, func(d *Document) any { return count(d.Knowledge().Answers()) })
-	for text, want := range map[string]bool{"2026-03-01T12:00:00Z": true, "2026-03-01T14:00:00+02:00": true, "2026-03-01T12:00:00": false, "2026-03-01T12:00:00,5Z": false, "yesterday": false} {
+	r.returns("ANML-8.7.3-03/accept-empty", response(`<answer field="f" value=""/><answer field="g" value=" v "/>`), "; v ;", func(d *Document) any {
+		return joined(d.Knowledge().Answers(), func(a Answer) any { return a.Value() + ";" })
+	})
+	for text, want := range map[string]bool{"2026-03-01T12:00:00Z": true, "2026-03-01T14:00:00+02:00": true, "2026-03-01T12:00Z": true, "2026-03-01T12:00:00": false, "2026-03-01T12:00:00,5Z": false, "yesterday": false} {
 		r.returns("ANML-8.7.3-04/accept-"+text, answer(`field="f" value="v" consent-granted="`+text+`"`), want, func(d *Document) any { _, ok := first(d.Knowledge().Answers()).ConsentGranted(); return ok })
 	}
 	granted := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -388,10 +384,10 @@ func TestRowsValues(t *testing.T) {
 		}
 	}
 	check("ANML-8.11-01", TypeString, []string{"", " x ", "1"}, nil)
-	check("ANML-8.11-01", TypeNumber, []string{"1"}, []string{"x"})
+	check("ANML-8.11-01", TypeNumber, []string{"1"}, []string{"x", " 1"})
 	check("ANML-8.11-03", TypeNumber, []string{"1e3", "-0.5", "0", "9007199254740993"}, []string{"1,5", "0x1", "NaN", "+1", "", "1e400", ".5", "1.", "01", "Infinity", " 1", "1_000"})
-	check("ANML-8.11-05", TypeBoolean, []string{"true", "false"}, []string{"1", "0", "yes", "TRUE", " true ", ""})
-	check("ANML-8.11-06", TypeDate, []string{"2026-07-14", "2024-02-29"}, []string{"2026-7-14", "2026-02-30", "20260714", "2026-07-14Z", "", "2026-07-14 "})
+	check("ANML-8.11-05", TypeBoolean, []string{"true", "false"}, []string{"1", "0", "yes", "TRUE", " true ", "", "on", "False"})
+	check("ANML-8.11-06", TypeDate, []string{"2026-07-14", "2024-02-29"}, []string{"2026-7-14", "2026-02-30", "20260714", "2026-07-14Z", "", "2026-07-14 ", "2026/07-14", "2026-07/14"})
 	check("ANML-8.11-07", TypeDateTime, []string{"2026-07-14T09:00:00Z", "2026-12-31T23:59:60Z"}, []string{"2026-07-14T09:00Z", "2026-07-14t09:00:00z", "2026-07-14 09:00:00Z", "2026-07-14T09:00:00.5Z", "2026-02-30T09:00:00Z", "2026-07-14T24:00:00Z", "2026-07-14T9:00:00Z", "2026-07-14T09:00:00,5Z",
 		"2026-07-14_09:00:00Z", "2026-07-14T09-00:00Z", "2026-07-14T09:00-00Z", "2026-07-14T09:60:00Z", "2026-07-14T09:00:60Z", "2026-07-14T22:59:60Z", "2026-07-14T23:58:60Z", "2026-07-14T23:59:61Z",
 		"2026-07-14Tx9:00:00Z", "2026-07-14T09:x0:00Z", "2026-07-14T09:00:x0Z", "2026-07-14T0x:00:00Z"})

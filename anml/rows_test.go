@@ -62,19 +62,29 @@ func (r rows) returns(id, sections string, want any, ask func(d *Document) any) 
 	})
 }
 
-// finds wants a finding with a code, its requirement id and its severity.
-func (r rows) finds(id, sections string, s lookleap.Severity, code lookleap.Code) {
+// general has the requirements of checks that are the same for every element.
+var general = map[lookleap.Code]string{CodeMalformed: "ANML-11.4-01", CodeSurplus: "ANML-8-03", CodeMisplaced: "ANML-8-01", CodeFlowCycle: "ANML-11.4-11"}
+
+// finds wants a finding with a code, its severity and its requirement: the one that is passed, or
+// that of a general check, or else the row of the leaf.
+func (r rows) finds(id, sections string, s lookleap.Severity, code lookleap.Code, requirement ...string) {
 	r.Helper()
 	doc := sections
 	if !strings.HasPrefix(doc, "<?xml") && !strings.HasPrefix(doc, "<anml") {
 		doc = service(doc)
 	}
+	rule, _, _ := strings.Cut(id, "/")
+	if len(requirement) > 0 {
+		rule = requirement[0]
+	} else if of, ok := general[code]; ok {
+		rule = of
+	}
 	r.Run(id, func(t *testing.T) {
 		in(t, doc, func(t *testing.T, d *Document) {
 			if !slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool {
-				return f.Code == code && f.Severity == s && f.Message != "" && f.Line > 0
+				return f.Code == code && f.Severity == s && f.Requirement == rule && f.Message != "" && f.Line > 0
 			}) {
-				t.Errorf("%s: no %s finding %s among %v", d.Format(), s, code, d.Findings())
+				t.Errorf("%s: no %s finding %s under %s among %v", d.Format(), s, code, rule, d.Findings())
 			}
 		})
 	})
@@ -94,19 +104,26 @@ func (r rows) finds1(id string, f Format, doc string, o ReadOptions, code lookle
 	})
 }
 
-// clean wants no finding graver than info.
+// clean wants no finding graver than info, for a document in XML in both serializations.
 func (r rows) clean(id string, f Format, doc string) {
 	r.Helper()
 	r.Run(id, func(t *testing.T) {
+		check := func(t *testing.T, d *Document) {
+			for _, f := range d.Findings() {
+				if f.Severity < lookleap.SeverityInfo {
+					t.Errorf("%s: %v", d.Format(), f)
+				}
+			}
+		}
+		if f == XML {
+			in(t, doc, check)
+			return
+		}
 		d, err := parseAs(f, doc, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range d.Findings() {
-			if f.Severity < lookleap.SeverityInfo {
-				t.Error(f)
-			}
-		}
+		check(t, d)
 	})
 }
 
@@ -194,4 +211,31 @@ func count[V any](seq func(func(V) bool)) (n int) {
 		n++
 	}
 	return n
+}
+
+// joined returns what show says about each value.
+func joined[V any](seq func(func(V) bool), show func(V) any) (all string) {
+	for v := range seq {
+		all += fmt.Sprint(show(v))
+	}
+	return all
+}
+
+// TestLexical shows what is said about a notation that ANML forbids.
+func TestLexical(t *testing.T) {
+	doc := []byte(service("<?pi x?>"))
+	const message, fix = "processing instructions have no meaning in ANML", "remove it"
+	var e *lookleap.Error
+	if _, err := ParseXML(doc, ReadOptions{StrictLexical: true}); !errors.As(err, &e) || e.Code != CodePI || e.Message != message || e.Fix != fix {
+		t.Errorf("%+v", e)
+	}
+	d, err := ParseXML(doc, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(d.Findings(), func(f lookleap.Finding) bool {
+		return f.Code == CodePI && f.Requirement == "ANML-5.2.6-04" && f.Message == message && f.Fix == fix
+	}) {
+		t.Error(d.Findings())
+	}
 }

@@ -271,6 +271,22 @@ func TestArgs(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	for size, want := range map[int]string{65536: "", 65537: "is longer than 65536 bytes"} {
+		t.Run(fmt.Sprintf("ANML-8.11-02/%s-param-of-%d", acceptIf(want == ""), size), func(t *testing.T) {
+			d, err := ParseXML([]byte(service(`<interact><action id="a" method="POST" endpoint="/"><param name="p"/></action></interact>`)), ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, text := first(d.Interact().Actions()), strings.Repeat("1", size)
+			args, err := a.Args(map[string]string{"p": text})
+			if want == "" && (err != nil || len(args) != 1 || args[0].Value != text) {
+				t.Errorf("%d arguments, %v", len(args), err)
+			}
+			if want != "" && (!errors.Is(err, ErrParamInvalid) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
 	encode := func(id, attrs, want string, fail error) {
 		t.Run(id, func(t *testing.T) {
 			d, err := ParseXML([]byte(service(`<interact><action id="a" endpoint="/" `+attrs+`><param name="a b" default="1&amp;2"/><param name="n" type="number" default="3"/></action></interact>`)), ReadOptions{})
@@ -290,6 +306,23 @@ func TestArgs(t *testing.T) {
 	}
 	encode("ANML-8.6.1-05/accept-form", `method="POST"`, "|application/x-www-form-urlencoded|a+b=1%262&n=3", nil)
 	encode("ANML-8.6.1-05/accept-query", `method="GET"`, "a+b=1%262&n=3||", nil)
+	for _, method := range []string{"GET", "HEAD", "DELETE", "OPTIONS"} { // whatever the enctype says
+		encode("ANML-8.6.1-05/accept-query-of-"+method, `method="`+method+`" enctype="application/json"`, "a+b=1%262&n=3||", nil)
+	}
+	for _, method := range []string{"POST", "PUT", "PATCH"} {
+		encode("ANML-8.6.1-05/accept-form-of-"+method, `method="`+method+`"`, "|application/x-www-form-urlencoded|a+b=1%262&n=3", nil)
+		encode("ANML-8.6.1-05/accept-json-of-"+method, `method="`+method+`" enctype="Application/JSON; charset=utf-8"`, `|application/json|{"a b":"1&2","n":3}`, nil)
+	}
+	t.Run("ANML-8.6.1-05/accept-json-types", func(t *testing.T) {
+		d, err := ParseXML([]byte(service(`<interact><action id="a" method="POST" endpoint="/" enctype="application/json"><param name="n" type="number"/><param name="b" type="boolean"/><param name="s"/><param name="d" type="date"/></action></interact>`)), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := first(d.Interact().Actions()).Encode([]Arg{{Name: "n", Value: "1.5"}, {Name: "b", Value: "true"}, {Name: "s", Value: "true"}, {Name: "d", Value: "2026-07-14"}})
+		if err != nil || string(r.Body) != `{"n":1.5,"b":true,"s":"true","d":"2026-07-14"}` {
+			t.Errorf("%s, %v", r.Body, err)
+		}
+	})
 	encode("ANML-8.6.1-05/accept-json", `method="PUT" enctype="application/json"`, `|application/json|{"a b":"1&2","n":3}`, nil)
 	encode("ANML-8.6.1-05/reject-other", `method="POST" enctype="text/plain"`, "", ErrUnsupportedEncType)
 	for _, bad := range []string{`pattern="(a+)+$"`, `pattern="(?=x)"`} {

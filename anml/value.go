@@ -2,7 +2,6 @@ package anml
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -88,17 +87,14 @@ func ParseNumber(text string) (Number, error) {
 		return Number{}, newError(ErrType, plaintext.Quote(text, maxQuoted)+" is not a number", "")
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(f, 0) {
+	if err != nil {
 		return Number{}, newError(ErrType, plaintext.Quote(text, maxQuoted)+" is larger than any double", "")
 	}
-	return Number{Text: text, Float: f, Exact: sameDecimal(text, strconv.FormatFloat(f, 'g', -1, 64))}, nil
+	return Number{Text: text, Float: f, Exact: significant(text) == significant(strconv.FormatFloat(f, 'g', -1, 64))}, nil
 }
 
 // isFinite reports whether a text is a number below the largest double.
 func isFinite(text string) bool {
-	if text != "" && len(text) <= 15 && onlyDigits(text) && (text[0] != '0' || len(text) == 1) {
-		return true
-	}
 	if !isJSONNumber(text) {
 		return false
 	}
@@ -117,13 +113,10 @@ func isJSONNumber(s string) bool {
 		return n > 0
 	}
 	s = strings.TrimPrefix(s, "-")
-	if s == "" || s[0] < '0' || s[0] > '9' {
-		return false
-	}
-	if s[0] == '0' {
+	if strings.HasPrefix(s, "0") {
 		s = s[1:]
-	} else {
-		digits()
+	} else if !digits() {
+		return false
 	}
 	if strings.HasPrefix(s, ".") {
 		s = s[1:]
@@ -143,26 +136,11 @@ func isJSONNumber(s string) bool {
 	return s == ""
 }
 
-// sameDecimal reports whether two numbers in the JSON grammar have the same decimal digits.
-func sameDecimal(a, b string) bool {
-	da, ea := decimal(a)
-	db, eb := decimal(b)
-	return da == db && (ea == eb || da == "")
-}
-
-// decimal returns the significant digits, and the exponent of the first digit.
-func decimal(s string) (digits string, exponent int) {
-	s = strings.TrimPrefix(s, "-")
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		exponent, _ = strconv.Atoi(s[i+1:])
-		s = s[:i]
-	}
-	whole, fraction, _ := strings.Cut(s, ".")
-	exponent += len(whole)
-	digits = whole + fraction
-	trimmed := strings.TrimLeft(digits, "0")
-	exponent -= len(digits) - len(trimmed)
-	return strings.TrimRight(trimmed, "0"), exponent
+// significant returns the significant digits of a number in the JSON grammar. The nearest double is
+// never ten times as large or as small, so the digits alone tell whether it is equal.
+func significant(number string) string {
+	mantissa, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(number, "-")), "e")
+	return strings.Trim(strings.Replace(mantissa, ".", "", 1), "0")
 }
 
 // isDate reports whether s is YYYY-MM-DD and in the calendar.
@@ -180,15 +158,6 @@ func isDate(s string) bool {
 		days++
 	}
 	return day <= days
-}
-
-func onlyDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // twoDigits parses s[i:i+2]. It returns a negative number if these are not digits.
@@ -214,7 +183,8 @@ func isDateTime(s string) bool {
 }
 
 // parseTime parses the attributes that the draft calls ISO 8601. Strict reports whether the text
-// has the form of DateTimeLayout. It also accepts RFC 3339 and times in minutes with Z.
+// has the form of DateTimeLayout. It also accepts RFC 3339 and times in minutes with Z. Package
+// time would accept a comma and an hour of one digit, too.
 func parseTime(s string) (t time.Time, strict, ok bool) {
 	if isDateTime(s) {
 		if t, err := time.Parse(DateTimeLayout, s); err == nil {
@@ -222,7 +192,7 @@ func parseTime(s string) (t time.Time, strict, ok bool) {
 		}
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z"} {
-		if t, err := time.Parse(layout, s); err == nil && !strings.Contains(s, ",") && len(s) >= len("2006-01-02T15:04Z") {
+		if t, err := time.Parse(layout, s); err == nil && !strings.Contains(s, ",") && s[len("2006-01-02T15")] == ':' {
 			return t.UTC(), false, true
 		}
 	}
@@ -237,8 +207,8 @@ func FormatDateTime(t time.Time) string { return t.UTC().Format(DateTimeLayout) 
 
 // isURI reports whether s has a scheme and only characters of a URI (RFC 3986).
 func isURI(s string) bool {
-	scheme, rest, found := strings.Cut(s, ":")
-	if !found || scheme == "" || rest == "" {
+	scheme, rest, _ := strings.Cut(s, ":")
+	if scheme == "" || rest == "" {
 		return false
 	}
 	for i := range len(scheme) {

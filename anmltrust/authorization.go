@@ -241,7 +241,7 @@ var (
 // [ErrTrustRevoked] or [ErrTrustUnverified] and wraps the cause.
 func Confirm(a *Authorization, err error, needs Section, now time.Time) error {
 	switch {
-	case err != nil && isTemporary(lookleap.CodeOf(err)):
+	case isTemporary(lookleap.CodeOf(err)):
 		return fmt.Errorf("%w: %w", ErrTrustUnverified, err)
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrTrustRevoked, err)

@@ -44,6 +44,12 @@ func TestPermits(t *testing.T) {
 		{"ANML-12.1-17", "reject-interact-at-1", anmltrust.Display, scopeOf(anmltrust.Interact), "[]"},
 		{"ANML-12.1-17", "accept-body-at-2", anmltrust.Full, scopeOf(anmltrust.Body), "[body]"},
 		{"ANML-12.1-18", "accept-body-alone", anmltrust.Display, scopeOf(anmltrust.Head, anmltrust.Footer, anmltrust.Body), "[body]"},
+		{"ANML-12.1-12", "reject-the-other-five", anmltrust.Display, anmltrust.AllSections, "[aesthetic knowledge body]"},
+		{"ANML-12.1-14", "accept-all-cut", anmltrust.Display, anmltrust.AllSections, "[aesthetic knowledge body]"},
+		{"ANML-12.1-17", "reject-all-beyond-1", anmltrust.Display, scopeOf(anmltrust.Head, anmltrust.Persona, anmltrust.Interact, anmltrust.Constraints, anmltrust.Footer), "[]"},
+		{"ANML-12.1-17", "reject-all-at-0", anmltrust.Unlisted, anmltrust.AllSections, "[]"},
+		{"ANML-12.1-19", "reject-beyond-display", anmltrust.Display, anmltrust.AllSections, "[aesthetic knowledge body]"},
+		{"ANML-12.1-19", "reject-unknown-tier", anmltrust.Self + 1, anmltrust.AllSections, "[]"},
 		{"ANML-12.8-09", "reject-all-at-1", anmltrust.Display, anmltrust.AllSections, "[aesthetic knowledge body]"},
 		{"H08", "accept-body", anmltrust.Display, scopeOf(anmltrust.Persona, anmltrust.Interact, anmltrust.Constraints, anmltrust.Body), "[body]"},
 		{"ANML-12.1-19", "reject-tier-0", anmltrust.Unlisted, anmltrust.AllSections, "[]"},
@@ -96,8 +102,11 @@ func TestPermits(t *testing.T) {
 	})
 	t.Run("ANML-12.5-28/reject-expired", func(t *testing.T) {
 		a := &anmltrust.Authorization{Tier: anmltrust.Full, Scope: anmltrust.AllSections, Expires: start}
-		if !a.Permits(anmltrust.Body, start.Add(-1)) || a.Permits(anmltrust.Body, start) {
-			t.Error("the end is not the end")
+		for now, want := range map[time.Time]bool{start.Add(-1): true, start: false} {
+			if a.Holds(now) != want || a.Permits(anmltrust.Body, now) != want || a.PermitsInform("", now) != want || a.PermitsAsk(now) != want ||
+				(anmltrust.Attribute(a, anmltrust.TrustElement, anmltrust.Body, now) == anmltrust.OfSite) != want || (anmltrust.Confirm(a, nil, anmltrust.Body, now) == nil) != want {
+				t.Errorf("at %s it is in force: %v", now, !want)
+			}
 		}
 		var none *anmltrust.Authorization
 		if none.Permits(anmltrust.Body, start) || none.PermitsAsk(start) || none.PermitsInform("", start) || none.Holds(start) {
@@ -127,6 +136,15 @@ func TestAttribute(t *testing.T) {
 			"head": server, "state": server, "body": server, "footer": server, "status": server}},
 		{"X9", "expired", &anmltrust.Authorization{Tier: anmltrust.Full, Scope: anmltrust.AllSections, Expires: start}, anmltrust.SiteElement, map[anmltrust.Section]anmltrust.Attribution{"persona": dropped, "body": server}},
 		{"ANML-12.1-10", "reject-five", nil, anmltrust.SiteElement, map[anmltrust.Section]anmltrust.Attribution{"persona": dropped, "aesthetic": dropped, "knowledge": dropped, "interact": dropped, "constraints": dropped}},
+		{"ANML-12.1-09", "reject-sections-of-a-trust", nil, anmltrust.TrustElement, map[anmltrust.Section]anmltrust.Attribution{"persona": dropped, "aesthetic": dropped, "knowledge": server, "interact": server, "constraints": server,
+			"head": server, "state": server, "body": server, "footer": server, "status": server}},
+		{"ANML-12.1-09", "reject-sections-of-a-site", nil, anmltrust.SiteElement, map[anmltrust.Section]anmltrust.Attribution{"persona": dropped, "aesthetic": dropped, "knowledge": dropped, "interact": dropped, "constraints": dropped,
+			"head": server, "state": server, "body": server, "footer": server, "status": server}},
+		{"ANML-12.5-18", "accept-two-of-a-site", granted(anmltrust.Full, "interact", "footer"), anmltrust.SiteElement, map[anmltrust.Section]anmltrust.Attribution{"interact": site, "footer": site, "body": server}},
+		{"ANML-12.5-18", "accept-at-tier-1", granted(anmltrust.Display, "aesthetic", "knowledge"), anmltrust.TrustElement, map[anmltrust.Section]anmltrust.Attribution{"aesthetic": site, "knowledge": site, "body": server}},
+		{"ANML-12.5-19", "accept-each-section", granted(anmltrust.Full), anmltrust.TrustElement, map[anmltrust.Section]anmltrust.Attribution{"head": server, "knowledge": server, "interact": server, "constraints": server, "body": server, "footer": server, "state": server, "status": server}},
+		{"ANML-12.5-19", "accept-content-of-a-site", granted(anmltrust.Full), anmltrust.SiteElement, map[anmltrust.Section]anmltrust.Attribution{"head": server, "body": server, "footer": server, "state": server, "status": server}},
+		{"ANML-12.5-20", "reject-persona-of-a-site", granted(anmltrust.Full, "body"), anmltrust.SiteElement, map[anmltrust.Section]anmltrust.Attribution{"persona": dropped, "aesthetic": dropped}},
 		{"ANML-12.5-18", "accept-two", granted(anmltrust.Full, "persona", "body"), anmltrust.TrustElement, map[anmltrust.Section]anmltrust.Attribution{"persona": site, "body": site, "head": server}},
 		{"ANML-12.5-19", "accept-out-of-scope", granted(anmltrust.Full, "persona"), anmltrust.TrustElement, map[anmltrust.Section]anmltrust.Attribution{"interact": server, "knowledge": server, "constraints": server, "body": server, "state": server}},
 		{"ANML-12.5-20", "reject-persona", granted(anmltrust.Full, "body"), anmltrust.TrustElement, map[anmltrust.Section]anmltrust.Attribution{"persona": dropped, "aesthetic": dropped}},
@@ -157,6 +175,11 @@ func TestConfirm(t *testing.T) {
 		{"ANML-13.4-06", "accept-fresh", func(w *world) { w.query(answer(2, "2026-06-20T00:00:00Z", "interact")) }, nil},
 		{"ANML-13.4-08", "reject-revoked", func(w *world) { w.status(404) }, anmltrust.ErrTrustRevoked},
 		{"ANML-13.4-08", "reject-unreachable", func(w *world) { w.status(500) }, anmltrust.ErrTrustUnverified},
+		{"ANML-13.4-08", "reject-too-many-requests", func(w *world) { w.status(429) }, anmltrust.ErrTrustUnverified},
+		{"ANML-13.4-08", "reject-no-response", queryFault(lab.Reset()), anmltrust.ErrTrustUnverified},
+		{"ANML-13.4-08", "reject-no-dns", func(w *world) { w.dns.ServFail() }, anmltrust.ErrTrustUnverified},
+		{"ANML-13.4-08", "reject-no-record", func(w *world) { w.dns.Clear() }, anmltrust.ErrTrustRevoked},
+		{"ANML-13.4-08", "reject-bogus-record", func(w *world) { w.dns.Bogus() }, anmltrust.ErrTrustRevoked},
 		{"ANML-13.4-09", "accept-manifest-when-query-fails", func(w *world) { w.setRecord(both).secure().manifest(manifest(listed)).status(503) }, nil},
 		{"ANML-13.4-09", "reject-manifest-grants-less", func(w *world) {
 			w.setRecord(both).secure().manifest(manifest(entry("shop.example", 1, "interact"))).status(503)

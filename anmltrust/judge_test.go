@@ -285,6 +285,9 @@ func TestConfirmNeedsEverything(t *testing.T) {
 			if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || c.err != nil && !errors.Is(err, c.err) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
+			if c.want != nil && !strings.HasPrefix(err.Error(), c.want.Error()+": ") {
+				t.Errorf("%v does not begin with its class", err)
+			}
 			if c.want != nil && errors.Is(err, ErrTrustRevoked) == errors.Is(err, ErrTrustUnverified) {
 				t.Errorf("%v is of two classes", err)
 			}

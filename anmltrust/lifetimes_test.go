@@ -18,11 +18,19 @@ import (
 // headers say.
 func TestQueryNoStore(t *testing.T) {
 	for _, directive := range []string{"no-store", "no-cache", "max-age=0"} {
-		t.Run("ANML-12.4-19/accept-"+directive, func(t *testing.T) {
-			w := newWorld(t, queryOnly).query(authorized)
-			w.trust.Fault(queryPath, lab.Header("Cache-Control", directive))
-			w.granted(anmltrust.CodeQueryAuthorized)
-			w.granted(anmltrust.CodeQueryAuthorized)
+		for _, id := range []string{"ANML-12.4-19", "ANML-12.4-24"} {
+			t.Run(id+"/accept-"+directive, func(t *testing.T) {
+				w := newWorld(t, queryOnly).query(authorized)
+				w.trust.Fault(queryPath, lab.Header("Cache-Control", directive))
+				w.granted(anmltrust.CodeQueryAuthorized)
+				w.granted(anmltrust.CodeQueryAuthorized)
+				w.traffic(1, 1, 0)
+			})
+		}
+		t.Run("ANML-12.4-26/reject-"+directive, func(t *testing.T) {
+			w := newWorld(t, queryOnly).status(404, "Cache-Control", directive)
+			w.denied(anmltrust.CodeQuery404)
+			w.denied(anmltrust.CodeQuery404)
 			w.traffic(1, 1, 0)
 		})
 	}

@@ -27,6 +27,14 @@ func TestLookup(t *testing.T) {
 		{"ANML-12.3-19", "reject-star", item("*", "2", b), "shop.example", NotListed, 0, "", false},
 		{"ANML-12.3-19", "reject-suffix", item("*.com", "2", b), "shop.com", NotListed, 0, "", false},
 		{"ANML-12.3-19", "reject-inner-star", item("a.*.example", "2", b), "a.b.example", NotListed, 0, "", false},
+		{"ANML-12.3-05", "reject-capital-tier", `{"domain":"shop.example","Tier":2,"scope":["body"]}`, "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-05", "reject-capital-scope", `{"domain":"shop.example","tier":2,"SCOPE":["body"]}`, "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-05", "reject-capital-domain", `{"Domain":"shop.example","tier":2,"scope":["body"]}`, "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-no-domain", `{"tier":2,"scope":["body"]}`, "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-several-in-one", item("shop.example,other.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-partial-star", item("s*.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "reject-two-stars", item("*.*.example", "2", b), "a.shop.example", NotListed, 0, "", false},
+		{"ANML-12.3-19", "accept-wildcard-in-capitals", item("*.SHOP.example.", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
 		{"ANML-12.3-20", "accept-one-label", item("*.shop.example", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
 		{"ANML-12.3-20", "reject-apex", item("*.shop.example", "2", b), "shop.example", NotListed, 0, "", false},
 		{"ANML-12.3-20", "reject-two-labels", item("*.shop.example", "2", b), "a.b.shop.example", NotListed, 0, "", false},
@@ -50,10 +58,26 @@ func TestLookup(t *testing.T) {
 		{"ANML-12.3-25", "reject-fraction", item("shop.example", "1.5", b), "shop.example", ByExactHost, 0, "", true},
 		{"ANML-12.3-25", "reject-2.0", item("shop.example", "2.0", b), "shop.example", ByExactHost, 0, "", true},
 		{"ANML-12.3-25", "accept-1", item("shop.example", "1", b), "shop.example", ByExactHost, Display, "body", false},
+		{"ANML-12.3-25", "accept-2", item("shop.example", "2", b), "shop.example", ByExactHost, Full, "body", false},
+		{"ANML-12.3-25", "reject-1.0", item("shop.example", "1.0", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-exponent", item("shop.example", "2e0", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-minus", item("shop.example", "-1", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-string", item("shop.example", `"2"`, b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-true", item("shop.example", "true", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-null", item("shop.example", "null", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-25", "reject-missing", `{"domain":"shop.example","scope":["body"]}`, "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-26", "reject-malformed-wildcard", item("shop.example", "2", b) + "," + item("*.shop.example", "3", b), "a.shop.example", ByWildcard, 0, "", true},
+		{"ANML-12.3-26", "reject-first-of-two", item("shop.example", "3", b) + "," + item("shop.example", "2", b), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-26", "reject-second-of-two", item("shop.example", "2", b) + "," + item("shop.example", "3", b), "shop.example", ByExactHost, 0, "", true},
 		{"ANML-12.3-26", "accept-better-wildcard", item("shop.example", "3", b) + "," + item("*.shop.example", "2", b), "a.shop.example", ByWildcard, Full, "body", false},
 		{"ANML-12.3-26", "reject-malformed-best", item("shop.example", "3", b) + "," + item("*.shop.example", "2", b), "shop.example", ByExactHost, 0, "", true},
 		{"ANML-12.3-27", "reject-missing", `{"domain":"shop.example","tier":2}`, "shop.example", ByExactHost, 0, "", true},
 		{"ANML-12.3-27", "reject-numbers", item("shop.example", "2", `["body",1]`), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "reject-null", item("shop.example", "2", "null"), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "reject-string", item("shop.example", "2", `"body"`), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "reject-object", item("shop.example", "2", `{"body":true}`), "shop.example", ByExactHost, 0, "", true},
+		{"ANML-12.3-27", "accept-eight", item("shop.example", "2", `["footer","body","constraints","interact","knowledge","aesthetic","persona","head"]`), "shop.example", ByExactHost, Full,
+			"head,persona,aesthetic,knowledge,interact,constraints,body,footer", false},
 		{"ANML-12.3-27", "accept-empty", item("shop.example", "2", `[]`), "shop.example", ByExactHost, Full, "", false},
 		{"ANML-12.3-28", "accept-eight-only", item("shop.example", "2", `["body","state","status","Persona","x","body"]`), "shop.example", ByExactHost, Full, "body", false},
 		{"H04", "reject-depth", item("*.cdn.example.com", "2", b), "a.b.cdn.example.com", NotListed, 0, "", false},
@@ -61,6 +85,10 @@ func TestLookup(t *testing.T) {
 		{"H04", "reject-longer-label", item("*.cdn.example.com", "2", b), "xcdn.example.com", NotListed, 0, "", false},
 		{"H04", "accept-one-label", item("*.cdn.example.com", "2", b), "a.cdn.example.com", ByWildcard, Full, "body", false},
 		{"H05", "reject-alone", item("*", "2", b), "shop.example", NotListed, 0, "", false},
+		{"H05", "reject-top-level", item("*.example", "2", b), "shop.example", NotListed, 0, "", false},
+		{"H05", "reject-com", item("*.com", "2", b), "shop.com", NotListed, 0, "", false},
+		{"H05", "reject-without-a-dot", item("*example.com", "2", b), "shop.example.com", NotListed, 0, "", false},
+		{"H05", "reject-two", item("*.*.example.com", "2", b), "a.b.example.com", NotListed, 0, "", false},
 		{"H05", "reject-inner", item("a.*.example.com", "2", b), "a.b.example.com", NotListed, 0, "", false},
 		{"H05", "reject-suffix", item("*.co.uk", "2", b), "example.co.uk", NotListed, 0, "", false},
 		{"H05", "reject-private-suffix", item("*.github.io", "2", b) + "," + item("github.io", "2", b), "shop1.github.io", NotListed, 0, "", false},
@@ -71,12 +99,16 @@ func TestLookup(t *testing.T) {
 		{"H07", "accept-2", item("shop.example", "2", b), "shop.example", ByExactHost, Full, "body", false},
 		{"H07", "reject-zero", item("shop.example", "0", b), "shop.example", ByExactHost, 0, "", true},
 		{"H07", "reject-three", item("shop.example", "3", b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-fraction", item("shop.example", "1.5", b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-2.0", item("shop.example", "2.0", b), "shop.example", ByExactHost, 0, "", true},
+		{"H07", "reject-2e0", item("shop.example", "2e0", b), "shop.example", ByExactHost, 0, "", true},
 		{"H07", "reject-string", item("shop.example", `"2"`, b), "shop.example", ByExactHost, 0, "", true},
 		{"H07", "reject-null", item("shop.example", `null`, b), "shop.example", ByExactHost, 0, "", true},
 		{"H07", "reject-true", item("shop.example", `true`, b), "shop.example", ByExactHost, 0, "", true},
 		{"H07", "reject-minus", item("shop.example", `-1`, b), "shop.example", ByExactHost, 0, "", true},
 		{"H07", "reject-huge", item("shop.example", `9007199254740993`, b), "shop.example", ByExactHost, 0, "", true},
 		{"H07", "reject-missing", `{"domain":"shop.example","scope":["body"]}`, "shop.example", ByExactHost, 0, "", true},
+		{"H10", "accept-known-beside", item("shop.example", "2", `["*","body","Persona","persona "]`), "shop.example", ByExactHost, Full, "body", false},
 		{"H10", "accept-none", item("shop.example", "2", `["*","Persona","interact ","trust"]`), "shop.example", ByExactHost, Full, "", false},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
@@ -160,6 +192,14 @@ func TestEntryFindings(t *testing.T) {
 			m, err := ParseManifest([]byte(text(c.entry)), ManifestLimits{})
 			if err != nil || len(m.Findings) != 1 || !strings.Contains(m.Findings[0].Message, c.want) || strings.Contains(m.Findings[0].Message, "suffix") != (c.name == "suffix") {
 				t.Errorf("%v, %v; want %q", m, err, c.want)
+			}
+		})
+	}
+	for scope, want := range map[string]int{`["body","state"]`: 1, `["state"]`: 1, `["status","body"]`: 1, `["Persona"]`: 1, `["head","footer"]`: 0} {
+		t.Run("ANML-12.3-28/accept-finding-of-"+scope, func(t *testing.T) {
+			m, err := ParseManifest([]byte(text(item("shop.example", "2", scope))), ManifestLimits{})
+			if err != nil || len(m.Findings) != want || want > 0 && m.Findings[0].Code != CodeManifestEntryMalformed {
+				t.Errorf("%v, %v", m, err)
 			}
 		})
 	}

@@ -215,3 +215,38 @@ func TestRecall(t *testing.T) {
 		}
 	}
 }
+
+// TestScopeHas: a scope has its sections, and no others.
+func TestScopeHas(t *testing.T) {
+	s := ScopeOf(Body, Footer)
+	for _, section := range append(Sections(), State, Status, "x") {
+		if got := s.Has(section); got != (section == Body || section == Footer) {
+			t.Errorf("%s: %t", section, got)
+		}
+	}
+}
+
+// TestNames: what is no tier or rank has the name of the lowest one.
+func TestNames(t *testing.T) {
+	for value, want := range map[fmt.Stringer]string{Unlisted: "unlisted", Self: "self", Self + 1: "unlisted", Tier(255): "unlisted",
+		NotListed: "none", ByExactHost: "host", ByExactHost + 1: "none", Rank(255): "none"} {
+		if got := value.String(); got != want {
+			t.Errorf("%#v is %s, want %s", value, got, want)
+		}
+	}
+}
+
+// TestRowOfOthers: a verdict of another document, or without checks, has no row.
+func TestRowOfOthers(t *testing.T) {
+	checks := []lookleap.Check{{Requirement: "A1"}}
+	for want, v := range map[string]*lookleap.Verdict{"": nil, "A1": {Document: Draft, Checks: checks}} {
+		if got := Row(v); got != want {
+			t.Errorf("%+v: %s", v, got)
+		}
+	}
+	for _, v := range []*lookleap.Verdict{{Document: "other", Checks: checks}, {Document: Draft}} {
+		if got := Row(v); got != "" {
+			t.Errorf("%+v: %s", v, got)
+		}
+	}
+}

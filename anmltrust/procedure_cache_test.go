@@ -113,11 +113,15 @@ var cacheRows = []rowTest{
 			w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
 		}
 		w.traffic(0, 1, 0)
-		w.after(3 * time.Minute)
-		hinted.Verified = w.net.Clock().Now()
-		a, err := w.ask(hinted)
-		w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
-		w.traffic(0, 1, 0) // five minutes after the first one
+		asked := 0
+		for _, wait := range []time.Duration{3*time.Minute - time.Second, time.Second} { // five minutes after the first one
+			w.after(wait)
+			hinted.Verified = w.net.Clock().Now()
+			a, err := w.ask(hinted)
+			w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
+			w.traffic(0, asked, 0)
+			asked++
+		}
 	}},
 	{"E4", "failure-keeps-the-grant", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)

@@ -73,7 +73,9 @@ func quiet(c anmltrust.Claim, code lookleap.Code) func(*testing.T) {
 		w := newWorld(t, both).willing()
 		a, err := w.ask(c)
 		w.wants(a, err, anmltrust.Unlisted, code)
-		w.traffic(0, 0, 0)
+		if j := w.net.Journal(); len(j.Queries()) != 0 || len(j.Requests()) != 0 {
+			t.Errorf("%v %v", j.Queries(), j.Requests())
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func TestBuildManifest(t *testing.T) {
 		}
 	})
 	for name, e := range map[string]anmltrust.Entry{
-		"star": {Domain: "*", Tier: anmltrust.Full}, "suffix": {Domain: "*.co.uk", Tier: anmltrust.Full}, "tier-0": {Domain: "a.example"},
+		"star": {Domain: "*", Tier: anmltrust.Full}, "suffix": {Domain: "*.co.uk", Tier: anmltrust.Full}, "suffix-itself": {Domain: "co.uk", Tier: anmltrust.Full}, "tier-0": {Domain: "a.example"},
 		"tier-3": {Domain: "a.example", Tier: anmltrust.Self}, "url": {Domain: "https://a.example", Tier: anmltrust.Full}, "note": {Domain: "a.example", Tier: anmltrust.Full, Note: strings.Repeat("x", 2000)},
 	} {
 		t.Run("ANML-12.3-19/reject-build-"+name, func(t *testing.T) {
@@ -45,6 +45,20 @@ func TestBuildManifest(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-12.3-29/accept-written", func(t *testing.T) {
+		for note, want := range map[string]string{"": "", "a retailer": `"note": "a retailer"`, strings.Repeat("x", 1024): `"note": "` + strings.Repeat("x", 1024) + `"`} {
+			data := string(build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Note: note}))
+			if !strings.Contains(data, want) || strings.Contains(data, "note") != (want != "") {
+				t.Errorf("%s", data)
+			}
+		}
+	})
+	t.Run("ANML-12.3-29/reject-1025-bytes", func(t *testing.T) {
+		e := anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Note: strings.Repeat("x", 1025)}
+		if data, err := anmltrust.BuildManifest("brand.example", start, 0, e); data != nil || lookleap.CodeOf(err) != anmltrust.CodeManifestEntryMalformed {
+			t.Errorf("%s, %v", data, err)
+		}
+	})
 	if _, err := anmltrust.BuildManifest("co.uk:443", start, 0); lookleap.CodeOf(err) != anmltrust.CodeSiteDomainInvalid {
 		t.Error(err)
 	}
@@ -61,6 +75,8 @@ func TestLintManifest(t *testing.T) {
 		{"ANML-12.8-01", "reject-a-second-more", build(t, 90*24*time.Hour+time.Second, retailer), "brand.example", anmltrust.CodeManifestLongLived},
 		{"ANML-12.8-01", "accept-90-days", build(t, 90*24*time.Hour, retailer), "brand.example", ""},
 		{"ANML-12.1-14", "reject-beyond-tier-1", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Display, Scope: anmltrust.AllSections}), "brand.example", "lint"},
+		{"ANML-12.1-14", "reject-one-beyond-tier-1", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Display, Scope: anmltrust.ScopeOf(anmltrust.Body, anmltrust.Footer)}), "brand.example", "lint"},
+		{"ANML-12.1-14", "accept-within-tier-1", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Display, Scope: anmltrust.Display.Ceiling()}), "brand.example", ""},
 		{"H05", "reject-whole-domain", build(t, 0, anmltrust.Entry{Domain: "*.cdn.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf(anmltrust.Body)}), "brand.example", "lint"},
 		{"ANML-12.8-02", "reject-all-eight-sections", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Scope: anmltrust.AllSections}), "brand.example", "lint"},
 		{"ANML-12.8-02", "accept-seven-sections", build(t, 0, anmltrust.Entry{Domain: "a.example", Tier: anmltrust.Full, Scope: anmltrust.AllSections &^ anmltrust.ScopeOf(anmltrust.Persona)}), "brand.example", ""},
@@ -131,11 +147,12 @@ func TestPublishRecord(t *testing.T) {
 		w.granted(anmltrust.CodeListed)
 	})
 	for name, r := range map[string]*anmltrust.Record{
-		"ANML-12.2.1-10/reject-semicolon":     {Query: "https://q.example/a;b"},
-		"ANML-12.2.1-19/reject-nothing":       {},
-		"ANML-12.2.2-03/reject-foreign-host":  {Manifest: "https://cdn.example/m"},
-		"ANML-12.2.2-06/reject-http":          {Query: "http://q.example/a"},
-		"ANML-12.4-06/reject-scope-parameter": {Query: "https://q.example/a?scope=x"},
+		"ANML-12.2.1-10/reject-semicolon":               {Query: "https://q.example/a;b"},
+		"ANML-12.2.1-10/reject-semicolon-of-a-manifest": {Manifest: "https://brand.example/a;b"},
+		"ANML-12.2.1-19/reject-nothing":                 {},
+		"ANML-12.2.2-03/reject-foreign-host":            {Manifest: "https://cdn.example/m"},
+		"ANML-12.2.2-06/reject-http":                    {Query: "http://q.example/a"},
+		"ANML-12.4-06/reject-scope-parameter":           {Query: "https://q.example/a?scope=x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if line, err := r.Zone("brand.example", time.Hour); line != "" || err == nil {
@@ -173,10 +190,19 @@ func TestManifestHandler(t *testing.T) {
 func TestQueryHandler(t *testing.T) {
 	h, err := anmltrust.NewQueryHandler(func(server string, _ anmltrust.Scope) (anmltrust.QueryResponse, bool) {
 		a := anmltrust.QueryResponse{Tier: anmltrust.Full, Scope: anmltrust.AllSections, Expires: start.Add(time.Hour)}
-		if server == "late.example" {
+		switch server {
+		case "late.example":
 			a.Expires = start
+		case "soon.example":
+			a.Expires = start.Add(time.Second)
+		case "unlisted.example":
+			a.Tier = anmltrust.Unlisted
+		case "self.example":
+			a.Tier = anmltrust.Self
+		case "display.example":
+			a.Tier = anmltrust.Display
 		}
-		return a, server == "shop.example" || server == "late.example"
+		return a, server != "other.example" && server != "evil.example"
 	}, anmltrust.HandlerOptions{Now: func() time.Time { return start }})
 	if err != nil {
 		t.Fatal(err)
@@ -194,6 +220,18 @@ func TestQueryHandler(t *testing.T) {
 		{"ANML-12.4-12", "reject-two-domains", "domain=shop.example&domain=a.example", 400, ""},
 		{"ANML-12.4-12", "reject-host-as-domain", "domain=a.shop.example", 400, ""},
 		{"ANML-12.4-12", "reject-suffix", "domain=co.uk", 400, ""},
+		{"ANML-12.4-12", "accept-second-before", "domain=soon.example&scope=body", 200, `{"authorized":true,"tier":2,"scope":["body"],"expires":"2026-06-01T12:00:01Z"}`},
+		{"ANML-12.4-12", "accept-tier-1", "domain=display.example&scope=body", 200, `{"authorized":true,"tier":1,"scope":["body"],"expires":"2026-06-01T13:00:00Z"}`},
+		{"ANML-12.4-12", "accept-without-scope", "domain=SHOP.example.", 200,
+			`{"authorized":true,"tier":2,"scope":["head","persona","aesthetic","knowledge","interact","constraints","body","footer"],"expires":"2026-06-01T13:00:00Z"}`},
+		{"ANML-12.4-12", "accept-known-names-of-the-scope", "domain=shop.example&scope=state,body,Head", 200, `{"authorized":true,"tier":2,"scope":["body"],"expires":"2026-06-01T13:00:00Z"}`},
+		{"ANML-12.4-12", "reject-tier-0", "domain=unlisted.example&scope=body", 404, ""},
+		{"ANML-12.4-12", "reject-tier-3", "domain=self.example&scope=body", 404, ""},
+		{"ANML-12.4-12", "reject-empty-scope", "domain=shop.example&scope=", 404, ""},
+		{"ANML-12.4-12", "reject-two-scopes", "domain=shop.example&scope=body&scope=head", 400, ""},
+		{"ANML-12.4-12", "reject-empty-domain", "domain=&scope=body", 400, ""},
+		{"ANML-12.4-12", "reject-address", "domain=192.0.2.1&scope=body", 400, ""},
+		{"ANML-12.4-12", "reject-bad-escape", "domain=shop.example&scope=%zz", 400, ""},
 		{"ANML-12.4-13", "reject-without-false", "domain=evil.example&scope=body", 404, ""},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {

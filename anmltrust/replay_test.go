@@ -23,6 +23,11 @@ func TestServerOf(t *testing.T) {
 		{"ANML-3-07", "accept-url-alone", "https://a.b.example.co.uk", "a.b.example.co.uk", "example.co.uk"},
 		{"ANML-3-08", "accept-private-section", "https://x.foo.github.io/", "x.foo.github.io", "foo.github.io"},
 		{"ANML-12.5-26", "accept-final-url", "https://b.example/x", "b.example", "b.example"},
+		{"ANML-12.5-26", "accept-port-and-case", "https://CDN.B.example:8443/x", "cdn.b.example", "b.example"},
+		{"ANML-12.5-26", "accept-final-dot", "https://cdn.b.example./x", "cdn.b.example", "b.example"},
+		{"ANML-12.5-26", "accept-final-dot-and-port", "https://cdn.b.example.:8443/x", "cdn.b.example", "b.example"},
+		{"ANML-12.5-26", "accept-unicode", "https://cdn.bücher.example/x", "cdn.xn--bcher-kva.example", "xn--bcher-kva.example"},
+		{"ANML-12.5-27", "accept-below-a-private-suffix", "https://a.shop1.github.io/", "a.shop1.github.io", "shop1.github.io"},
 		{"ANML-12.5-27", "accept-suffixes", "https://x.y.example.co.uk/", "x.y.example.co.uk", "example.co.uk"},
 		{"ANML-12.5-27", "accept-private", "https://shop1.github.io/", "shop1.github.io", "shop1.github.io"},
 	} {
@@ -32,7 +37,7 @@ func TestServerOf(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []string{"https://192.0.2.1/", "https://localhost/", "https://co.uk/", "https://[::1]/"} {
+	for _, bad := range []string{"https://192.0.2.1/", "https://localhost/", "https://co.uk/", "https://github.io/", "https://[::1]/"} {
 		t.Run("ANML-12.5-27/reject-"+url.PathEscape(bad), func(t *testing.T) {
 			if _, err := anmltrust.ServerOf(bad); lookleap.CodeOf(err) != anmltrust.CodeServingHostInvalid {
 				t.Error(err)

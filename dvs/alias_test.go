@@ -93,6 +93,34 @@ func TestAliases(t *testing.T) {
 	})
 }
 
+// TestRootsOfPlatforms has roots at the hosts of several platforms.
+func TestRootsOfPlatforms(t *testing.T) {
+	for _, c := range []struct{ id, in, want string }{
+		{"B01/reject-hf-alias", "https://hf.co/", "ugc-bare-root"},
+		{"B01/reject-raw-host", "https://raw.githubusercontent.com/", "ugc-bare-root"},
+		{"B01/reject-gitlab", "https://www.gitlab.com/", "ugc-bare-root"},
+		{"B01/reject-codeberg", "https://codeberg.org/", "ugc-bare-root"},
+		{"B01/reject-bitbucket", "https://bitbucket.org/", "ugc-bare-root"},
+		{"B02/reject-gist", "https://gist.github.com/discover/", "reserved-segment"},
+		{"B02/reject-gitlab", "https://gitlab.com/explore/", "reserved-segment"},
+		{"B02/reject-codeberg", "https://codeberg.org/explore/", "reserved-segment"},
+		{"B02/reject-bitbucket", "https://bitbucket.org/account/", "reserved-segment"},
+		{"B02/reject-hugging-face", "https://huggingface.co/docs/", "reserved-segment"},
+		{"B02/accept-word-with-more", "https://github.com/orgs-of-us/", "https://github.com/orgs-of-us/"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			root, err := dvs.ParseTrustRoot(c.in, dvs.Rules{})
+			got := root.String()
+			if err != nil {
+				got += string(lookleap.CodeOf(err))
+			}
+			if got != c.want {
+				t.Errorf("got %s, %v, want %s", got, err, c.want)
+			}
+		})
+	}
+}
+
 // TestServedURL checks that the URL of a skill's bytes denotes the same skill, so that a skill that
 // was not redirected resolves its references against its own page.
 func TestServedURL(t *testing.T) {

@@ -98,8 +98,9 @@ func TestReadArchive(t *testing.T) {
 	check("accept-git-comment/tar.gz", gzipped(t, slices.Concat(global(t, "comment", "0123456789abcdef"), plain)), lookleap.CodeOK, "SKILL.md")
 	comment := global(t, "comment", strings.Repeat("x", 900<<10))
 	check("reject-headers/tar.gz", gzipped(t, slices.Concat(bytes.Repeat(comment, 70), plain)), lookleap.CodeTooLarge)
-	check("accept-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 64<<10)...)), lookleap.CodeOK, "SKILL.md")
-	check("reject-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 2<<20)...)), lookleap.CodeTooLarge)
+	check("accept-headers/tar.gz", gzipped(t, slices.Concat(bytes.Repeat(comment, 49), plain)), lookleap.CodeOK, "SKILL.md")
+	check("accept-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 1<<20)...)), lookleap.CodeOK, "SKILL.md")
+	check("reject-padding/tar.gz", gzipped(t, append(slices.Clone(plain), make([]byte, 1<<20+8<<10)...)), lookleap.CodeTooLarge)
 	directories := func(n int) []byte {
 		members := []member{entry}
 		for i := range n {

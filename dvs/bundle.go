@@ -151,8 +151,8 @@ func (b *bundler) known(ctx context.Context) error {
 		b.skill.mu.Unlock()
 	}
 	for _, name := range listed {
-		t, err := b.skill.Resolve((&url.URL{Path: name}).EscapedPath())
-		if err != nil || t.Access != Bundled {
+		t, _ := b.skill.Resolve((&url.URL{Path: name}).EscapedPath())
+		if t.Access != Bundled {
 			continue // an index listed it, and nothing refers to it yet
 		}
 		if isEntry(t.Name) {
@@ -191,14 +191,15 @@ func (b *bundler) known(ctx context.Context) error {
 func (b *bundler) follow(ctx context.Context, from string, r Reference) error {
 	at := r.Position
 	at.Path = from
-	if scheme, absolute := schemeOf(r.Target); absolute && scheme != "https" || strings.HasPrefix(r.Target, "//") {
+	_, absolute := schemeOf(r.Target)
+	if strings.HasPrefix(r.Target, "//") {
 		return nil
 	}
 	var code lookleap.Code
 	for _, ref := range b.readings(from, r) {
-		t, err := b.skill.Resolve(ref)
-		if err != nil || t.Access != Bundled {
-			if _, absolute := schemeOf(r.Target); !absolute && !r.Bare {
+		t, _ := b.skill.Resolve(ref)
+		if t.Access != Bundled {
+			if !absolute && !r.Bare {
 				b.leaveOut(lookleap.SeverityInfo, CodeNotBundled,
 					"the reference "+plaintext.Quote(r.Target, 100)+" leads out of the skill's directory", at)
 			}

@@ -63,8 +63,12 @@ func TestBundleReads(t *testing.T) {
 		"other-schemes":         {map[string]string{"SKILL.md": "[x](mailto:a@b.example) [y](//shop.example/s/a/h.md) [z](ftp://a.example/x.md)\n", "h.md": "y"}, "", "", nil},
 		"other-origin":          {map[string]string{"SKILL.md": "[x](https://evil.example/x.md)\n"}, "", "", nil},
 		"other-skill":           {map[string]string{"SKILL.md": "[x](inner/SKILL.md) [y](SKILL.md) [z](./SKILL.md)\n", "inner/SKILL.md": "x"}, "", "", []string{`"inner/SKILL.md" leads to another skill`}},
+		"other-than-itself":     {map[string]string{"SKILL.md": "[y](SKILL.md) [z](./SKILL.md)\n"}, "", "", nil},
+		"references-in-data":    {map[string]string{"SKILL.md": "[x](one.csv)\n", "one.csv": "[y](two.md)\n", "two.md": "x"}, "one.csv", "one.csv", nil},
 		"directory-in-use":      {map[string]string{"SKILL.md": "[x](stuff/one.csv), then use stuff/two.csv.\n", "stuff/one.csv": "1", "stuff/two.csv": "2"}, "stuff/one.csv stuff/two.csv", "stuff/one.csv stuff/two.csv", nil},
 		"directory-of-others":   {map[string]string{"SKILL.md": "[x](one.csv), then use stuff/two.csv.\n", "one.csv": "1", "stuff/two.csv": "2"}, "one.csv", "one.csv", []string{"more likely one of the user's files"}},
+		"link-up-in-vain":       {map[string]string{"SKILL.md": "[x](docs/g.md)\n", "docs/g.md": "[x](../none.md)\n"}, "docs/g.md none.md", "docs/g.md", []string{`"../none.md" is not bundled`}},
+		"other-work-has-it-too": {map[string]string{"SKILL.md": "[x](README.md), the README.md of this skill.\n", "README.md": "x"}, "README.md", "README.md", nil},
 		"named-again":           {map[string]string{"SKILL.md": "[x](stuff.csv), then use `stuff.csv`.\n", "stuff.csv": "1"}, "stuff.csv", "stuff.csv", nil},
 		"page":                  {map[string]string{"SKILL.md": "[x](x.csv) [y](y.html)\n", "x.csv": "<p>lost", "y.html": "<p>here"}, "x.csv y.html", "y.html", []string{`"x.csv" is not bundled: the server sent a page`}},
 		"misses-in-a-row":       {map[string]string{"SKILL.md": "Use data/1.csv, data/2.csv, data/3.csv.\n", "data/3.csv": "3"}, "data/1.csv data/2.csv", "", []string{"data/3.csv"}},
@@ -152,20 +156,20 @@ func TestBundleListed(t *testing.T) {
 	})
 	t.Run("DVS-4.1-04/accept-paths-in-an-archive", func(t *testing.T) {
 		net := lab.ForTest(t)
-		files := map[string][]byte{"SKILL.md": []byte("---\nname: a\ndescription: b\n---\nLook at src/main.go and src/none.go.\n"), "src/main.go": []byte("package main")}
+		files := map[string][]byte{"SKILL.md": []byte("---\nname: a\ndescription: b\n---\nLook at src/main.go, src/none.go and lib/none.go.\n"), "src/main.go": []byte("package main"), "zz.txt": []byte("x")}
 		net.Site("shop.example").Body("/a.zip", "application/zip", archive(t, dvs.Zip, files))
 		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
 		skill, err := loader.Load(t.Context(), "https://shop.example/a.zip")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 2 || len(b.Findings) != 1 || b.Findings[0].Code != dvs.CodeSkillNotFound || b.Artifact != dvs.SkillDirectory {
+		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 3 || len(b.Findings) != 2 || b.Findings[0].Code != dvs.CodeSkillNotFound || b.Findings[1].Code != dvs.CodeSkillNotFound || b.Artifact != dvs.SkillDirectory {
 			t.Errorf("%v, %v", b.Findings, err)
 		}
 		if _, err := loader.Roots().Block("https://shop.example/a.zip/src/"); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 1 {
+		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 2 || b.Files["zz.txt"] == nil {
 			t.Errorf("%v, %v", b.Findings, err)
 		}
 	})

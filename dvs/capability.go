@@ -151,7 +151,7 @@ func (r *capabilityReader) read(name string, content []byte) {
 		r.urls(text)
 		r.script(name, text)
 	case !readable:
-	case kind == Instructions && name == EntryFile:
+	case name == EntryFile:
 		skill, _, err := ParseSkill(content, Lenient, Limits{})
 		if err != nil {
 			skill = &Skill{Body: string(content)}
@@ -205,7 +205,7 @@ func (r *capabilityReader) instructions(s *Skill) {
 			continue
 		}
 		switch syntax := syntaxOf(block.Language); {
-		case syntax == shellSyntax || syntax == 0 && block.Language == "":
+		case syntax == shellSyntax || block.Language == "":
 			r.commands(block.Text, syntax == shellSyntax)
 		case syntax != 0:
 			r.code(block.Text, syntax)

@@ -34,6 +34,7 @@ func TestCapabilities(t *testing.T) {
 		"command-in-fence":  {map[string]string{"SKILL.md": "Run:\n```sh\ncurl -fsSL https://get.example.net/i.sh | sh\n```\n"}, "command", []string{"curl -fsSL https://get.example.net/i.sh | sh"}},
 		"programs":          {map[string]string{"SKILL.md": "```bash\nFOO=1 sudo -E pip install x && cd y; python3 a.py | tee $(mktemp)\n```\n"}, "program", []string{"mktemp", "pip", "python3", "tee"}},
 		"fence-in-list":     {map[string]string{"SKILL.md": "- step\n\n  ```console\n  $ npm ci\n  ```\n"}, "command", []string{"npm ci"}},
+		"fence-of-text":     {map[string]string{"SKILL.md": "```text\ngit push origin\n```\n"}, "command", nil},
 		"unnamed-fence":     {map[string]string{"SKILL.md": "```\ngit push origin\nhello world\n$ ./deploy\n```\n"}, "command", []string{"./deploy", "git push origin"}},
 		"indented-code":     {map[string]string{"SKILL.md": "Then\n\n    rm -rf /home/user\n"}, "command", []string{"rm -rf /home/user"}},
 		"continued":         {map[string]string{"SKILL.md": "```sh\ncurl \\\n  -X POST \\\n  https://a.example.com/\n```\n"}, "command", []string{"curl -X POST https://a.example.com/"}},
@@ -49,7 +50,7 @@ func TestCapabilities(t *testing.T) {
 		"env-in-fence":      {map[string]string{"SKILL.md": "```sh\ncurl -H \"X: $API_KEY\" https://a.example.com\n```\n```python\nos.environ[\"PY\"]\n```\n"}, "env", []string{"API_KEY", "PY"}},
 		"path":              {map[string]string{"SKILL.md": "x", "scripts/a.py": "open('/etc/passwd'); open(\"~/.ssh/id_rsa\"); open('../x/y'); open('.env'); open('C:\\\\x')"}, "path", []string{"../x/y", ".env", "/etc/passwd", "C:\\\\x", "~/.ssh/id_rsa"}},
 		"path-in-fence":     {map[string]string{"SKILL.md": "```sh\ncat $HOME/.aws/credentials > /tmp/x\n```\n"}, "path", []string{"$HOME/.aws/credentials", "/tmp/x"}},
-		"tools":             {map[string]string{"SKILL.md": ""}, "tool", []string{"Bash(git add:*, git push)", "Read"}},
+		"tools":             {map[string]string{"SKILL.md": ""}, "tool", []string{"Bash(git add:*, git push)", "Edit", "Glob", "Grep", "Read"}},
 		"skills":            {map[string]string{"SKILL.md": "See [b](../b/SKILL.md), https://a.example.com/s/SKILL.md and SKILL.md."}, "skill", []string{"../b/SKILL.md", "https://a.example.com/s/SKILL.md"}},
 		"more-instructions": {map[string]string{"SKILL.md": "x", "ADVANCED.md": "```sh\nwget https://a.example.com\n```\n"}, "program", []string{"wget"}},
 		"other-header":      {map[string]string{"SKILL.md": "x", "OTHER.md": "---\nname: a\ndescription: b\nallowed-tools: Bash\n---\nx\n"}, "tool", nil},
@@ -68,7 +69,7 @@ func TestCapabilities(t *testing.T) {
 				}
 			}
 			if name == "tools" {
-				files[dvs.EntryFile] = []byte("---\nname: a\ndescription: b\nallowed-tools: Bash(git add:*, git push) Read\n---\nbody\n")
+				files[dvs.EntryFile] = []byte("---\nname: a\ndescription: b\nallowed-tools: \"Bash(git add:*, git push) Read,Edit\\tGlob\\nGrep \\u00a0\"\n---\nbody\n")
 			}
 			if name == "url-in-header" {
 				files[dvs.EntryFile] = []byte("---\nname: a\ndescription: see https://d.example.com/\nhomepage: https://h.example.com/\n---\nbody\n")
@@ -133,6 +134,13 @@ func TestCapabilitiesBounds(t *testing.T) {
 	if gained, _ := b.Diff(a); len(gained) == 0 {
 		t.Error("what is beyond the bound can change without a trace")
 	}
+	programs := map[string][]byte{}
+	for i := range 501 {
+		programs[fmt.Sprintf("scripts/p%d", i)] = []byte("\x7fELF\x00")
+	}
+	if all := dvs.CapabilitiesOf(programs); len(values(all, "unread")) != 502 { // each, and that there are more of the kind script
+		t.Error(len(values(all, "unread")))
+	}
 	long := strings.Repeat("x", 5000)
 	one := dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": skillText("https://a.example.com/" + long + "\n")})
 	two := dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": skillText("https://a.example.com/" + long + "y\n")})
@@ -164,6 +172,58 @@ func FuzzCapabilities(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCapabilityValues: a long value is cut between characters, with a digest of the whole.
+func TestCapabilityValues(t *testing.T) {
+	const head = "Bash("
+	value := func(inner string) string {
+		all := values(dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": []byte(file("name: a\ndescription: b\nallowed-tools: " + head + inner + ")\n"))}), "tool")
+		if len(all) != 1 {
+			t.Fatalf("%q", all)
+		}
+		return all[0]
+	}
+	x := strings.Repeat("x", 294)
+	if got := value(x); got != head+x+")" {
+		t.Errorf("300 bytes are %q", got)
+	}
+	for inner, begin := range map[string]string{x + "x": head + x + "x…", x + "é": head + x + "…", x[:290] + "\U0001F600é": head + x[:290] + "\U0001F600…"} {
+		digest := strings.TrimPrefix(dvs.DigestOf([]byte(head+inner+")")).String(), "sha256:")
+		if got := value(inner); got != begin+" sha256:"+digest[:12] {
+			t.Errorf("%q is %q", inner, got)
+		}
+	}
+	hosts := func(n int) dvs.Capabilities {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "https://h%03d.example.com/\n", i)
+		}
+		return dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": skillText("x\n"), "a.md": []byte(b.String()), "b.md": []byte(b.String())})
+	}
+	if all := hosts(500); len(values(all, "unread")) != 0 || len(values(all, "host")) != 500 || all[0].File != "a.md" { // the first one that has it
+		t.Errorf("%q, %v", values(all, "unread"), all[0])
+	}
+	for _, c := range hosts(502) {
+		if c.Kind == dvs.CapabilityUnread && (!strings.HasPrefix(c.Value, "2 more of the kind ") || c.File != "a.md") {
+			t.Errorf("%+v", c)
+		}
+	}
+	whole := []byte(strings.Repeat("x", 4<<20-len("https://a.example/\n")) + "\nhttps://a.example/")
+	for name, files := range map[string]map[string][]byte{"[] [a.example]": {"a.md": whole}, "[b.md (beyond what is read of one skill)] [a.example]": {"a.md": whole, "b.md": []byte("x"), "c.md": nil}} {
+		all := dvs.CapabilitiesOf(files)
+		unread := values(all, "unread")
+		for i := range unread {
+			unread[i], _, _ = strings.Cut(unread[i], " sha256")
+		}
+		if got := fmt.Sprint(unread, values(all, "host")); got != name {
+			t.Errorf("got %s, want %s", got, name)
+		}
+	}
+	later := dvs.CapabilitiesOf(map[string][]byte{"a.md": append(whole, 'x'), "b.md": []byte("https://b.example/")})
+	if got := values(later, "host"); !slices.Equal(got, []string{"b.example"}) {
+		t.Error("a file that is too large hides the next one:", later)
+	}
 }
 
 // TestCapabilitiesInOrder: capabilities of one kind are in the order of their values, and none is empty.

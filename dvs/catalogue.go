@@ -92,7 +92,7 @@ func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 	}
 	defer f.Close()
 	n, err := readFull(f, buffer[:catalogueRead])
-	if err == nil && n == catalogueRead && needsMore(buffer[:n]) {
+	if err == nil && needsMore(buffer[:n]) {
 		var more int
 		more, err = readFull(f, buffer[n:cap(buffer)])
 		n += more
@@ -145,7 +145,7 @@ func (c *catalogue) open(name string) (fs.File, error) {
 // readFull reads until the buffer is full or the file ends.
 func readFull(f fs.File, buffer []byte) (int, error) {
 	n, err := io.ReadFull(f, buffer)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}
 	return n, err
@@ -182,27 +182,15 @@ func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
 	return readSkillDir(directory, ".", limits.withDefaults())
 }
 
-// readSkillDir reads the files below a directory of a file system.
+// readSkillDir reads the files below a directory of a file system. It stops at the first fault.
 func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, error) {
-	open := parent.Open
-	root, err := openRoot(parent, at)
-	switch {
-	case err != nil:
+	directory, err := openDirectory(parent, at)
+	if err != nil {
 		return nil, ioError(err)
-	case root != nil:
-		defer root.Close()
-		parent = root.FS()
-		open = func(name string) (fs.File, error) {
-			return root.OpenFile(name, os.O_RDONLY|filestore.WithoutWaiting, 0)
-		}
-	case at != ".":
-		if parent, err = fs.Sub(parent, at); err != nil {
-			return nil, ioError(err)
-		}
-		open = parent.Open
 	}
+	defer directory.close()
 	files, total := map[string][]byte{}, 0
-	err = fs.WalkDir(parent, ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(directory.files, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -220,7 +208,7 @@ func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, er
 		if err != nil {
 			return err
 		}
-		f, err := open(name)
+		f, err := directory.open(name)
 		if err != nil {
 			return err
 		}
@@ -245,26 +233,45 @@ func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, er
 	return files, nil
 }
 
-// openRoot opens a directory of an [os.DirFS] so that no link leads out of it. It returns nil for
-// other file systems.
-func openRoot(parent fs.FS, at string) (*os.Root, error) {
+// openedDirectory has the files of one directory.
+type openedDirectory struct {
+	files fs.FS
+	open  func(name string) (fs.File, error) // does not wait for a pipe
+	close func() error
+}
+
+// openDirectory opens a directory of a file system. No link leads out of that of an [os.DirFS].
+func openDirectory(parent fs.FS, at string) (*openedDirectory, error) {
 	if reflect.TypeOf(parent) != reflect.TypeOf(os.DirFS("")) {
-		return nil, nil
+		files, err := fs.Sub(parent, at)
+		if err != nil {
+			return nil, err
+		}
+		return &openedDirectory{files, files.Open, func() error { return nil }}, nil
 	}
-	root, err := os.OpenRoot(reflect.ValueOf(parent).String())
-	if err != nil || at == "." {
-		return root, err
+	root, err := openRoot(reflect.ValueOf(parent).String(), at)
+	if err != nil {
+		return nil, err
+	}
+	open := func(name string) (fs.File, error) {
+		return root.OpenFile(name, os.O_RDONLY|filestore.WithoutWaiting, 0)
+	}
+	return &openedDirectory{root.FS(), open, root.Close}, nil
+}
+
+// openRoot opens a directory below another one. It returns an error if that directory is a link.
+func openRoot(parent, at string) (*os.Root, error) {
+	root, err := os.OpenRoot(parent)
+	if err != nil {
+		return nil, err
 	}
 	defer root.Close()
-	looked, err := root.Lstat(at)
+	directory, err := root.OpenRoot(at) // follows a link, which the comparison below finds
 	if err != nil {
 		return nil, err
 	}
-	directory, err := root.OpenRoot(at)
-	if err != nil {
-		return nil, err
-	}
-	if opened, err := directory.Stat("."); err != nil || !os.SameFile(looked, opened) {
+	looked, _ := root.Lstat(at) // if either cannot be had, they are not the same
+	if opened, _ := directory.Stat("."); !os.SameFile(looked, opened) {
 		directory.Close()
 		return nil, refuse(CodeLink, at, "the directory is a link, or was replaced while it was read", "put the directory itself there")
 	}

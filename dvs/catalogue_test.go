@@ -25,7 +25,7 @@ func TestCatalogue(t *testing.T) {
 		"huge/SKILL.md":  {Data: []byte(file("name: huge\ndescription: b\nx: " + strings.Repeat("y", 30_000) + "\n"))},
 		"bad/SKILL.md":   {Data: []byte("---\nname: bad\n")},
 		"other/SKILL.md": {Data: []byte(file("name: else\ndescription: c\n"))},
-		"none/README.md": {}, "README.md": {},
+		"empty/SKILL.md": {}, "none/README.md": {}, "README.md": {},
 	}
 	entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
 	if err != nil {
@@ -42,11 +42,11 @@ func TestCatalogue(t *testing.T) {
 		}
 		got = append(got, e.Directory+" "+string(code))
 	}
-	if want := "a ok, b ok, bad unterminated-frontmatter, huge unterminated-frontmatter, long ok, other name-directory"; strings.Join(got, ", ") != want {
+	if want := "a ok, b ok, bad unterminated-frontmatter, empty no-frontmatter, huge unterminated-frontmatter, long ok, other name-directory"; strings.Join(got, ", ") != want {
 		t.Errorf("%s", strings.Join(got, ", "))
 	}
 	strict, _ := dvs.Catalogue(skills, dvs.CatalogueOptions{Profile: dvs.AgentSkills})
-	if e := strict[5]; lookleap.CodeOf(e.Err) != dvs.CodeNameDirectory || e.Metadata != nil {
+	if e := strict[6]; lookleap.CodeOf(e.Err) != dvs.CodeNameDirectory || e.Metadata != nil {
 		t.Errorf("%+v", e)
 	}
 	if _, err := dvs.Catalogue(nil, dvs.CatalogueOptions{}); lookleap.CodeOf(err) != lookleap.CodeUsage {
@@ -183,7 +183,11 @@ func TestBrokenDirectory(t *testing.T) {
 
 // TestDirectoryOnDisk reads skills where people keep them.
 func TestDirectoryOnDisk(t *testing.T) {
-	skills := os.DirFS(skillsOnDisk(t, 2))
+	dir := skillsOnDisk(t, 2)
+	if err := os.Mkdir(filepath.Join(dir, "no-skill"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	skills := os.DirFS(dir)
 	entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
 	if err != nil || len(entries) != 2 {
 		t.Fatalf("%v, %v", entries, err)
@@ -224,5 +228,28 @@ func TestOddDirectory(t *testing.T) {
 	}
 	if h, err := dvs.NewHandler(tree, dvs.HandlerOptions{}); h != nil || !errors.Is(err, errBroken) {
 		t.Error(h, err)
+	}
+}
+
+// TestFirstFaultOfADirectory: a directory is read up to its first fault.
+func TestFirstFaultOfADirectory(t *testing.T) {
+	small, large := &fstest.MapFile{Data: []byte("x")}, &fstest.MapFile{Data: make([]byte, 201)}
+	for name, c := range map[string]struct {
+		files fstest.MapFS
+		want  lookleap.Code
+	}{
+		"too-large":  {fstest.MapFS{"a": large, "b": {Mode: fs.ModeSymlink}}, lookleap.CodeTooLarge},
+		"link":       {fstest.MapFS{"a": {Mode: fs.ModeSymlink}, "b": large}, dvs.CodeLink},
+		"name":       {fstest.MapFS{"a:b": small, "b": large}, dvs.CodeUnsafeName},
+		"too-many":   {fstest.MapFS{"a": small, "b": small, "c": small, "d": {Mode: fs.ModeSymlink}}, lookleap.CodeLimit},
+		"name-clash": {fstest.MapFS{"A.md": small, "a.md": small}, dvs.CodeNameClash},
+		"nothing":    {nil, lookleap.CodeOK},
+	} {
+		if files, err := dvs.ReadSkillDir(c.files, dvs.Limits{Files: 2, Resource: 200}); lookleap.CodeOf(err) != c.want || err != nil && files != nil {
+			t.Errorf("%s: %d files, %v", name, len(files), err)
+		}
+	}
+	if _, err := dvs.ReadSkillDir(nil, dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		t.Error(err)
 	}
 }

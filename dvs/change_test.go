@@ -56,6 +56,12 @@ func TestCompare(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("no-hiding-place-for-characters", func(t *testing.T) {
+		change := dvs.Compare(skill("a\n"), skill(many.String()+"pay \u202eBob\n"+many.String()))
+		if got := change.String(); !strings.Contains(got, "| +35: pay \\u{202E}Bob\n") {
+			t.Error(got)
+		}
+	})
 	t.Run("lines-of-the-capabilities-that-are-named", func(t *testing.T) {
 		var lines strings.Builder
 		for c := 'l'; c >= 'a'; c-- {
@@ -63,6 +69,21 @@ func TestCompare(t *testing.T) {
 		}
 		change := dvs.Compare(skill(many.String()), skill(lines.String()+many.String()))
 		if got := change.String(); len(change.Lines) != 10 || !strings.Contains(change.Lines[9].Text, "https://a.example/") {
+			t.Error(got)
+		}
+	})
+	t.Run("gained-in-another-file", func(t *testing.T) {
+		updated := skill("b\n")
+		updated["MORE.md"] = []byte("Visit https://a.example/.\n")
+		change := dvs.Compare(skill("a\n"), updated)
+		if got := change.String(); !strings.HasPrefix(got, "| -5: a\n| +5: b\nnew files: \"MORE.md\"\n") {
+			t.Error(got)
+		}
+	})
+	t.Run("gained-in-the-first-line", func(t *testing.T) {
+		change := dvs.Compare(map[string][]byte{"SKILL.md": []byte(strings.Repeat("old\n", 20))},
+			map[string][]byte{"SKILL.md": []byte("Visit https://a.example/.\n" + many.String())})
+		if got := change.String(); !strings.Contains(got, "| +1: Visit") {
 			t.Error(got)
 		}
 	})

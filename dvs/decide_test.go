@@ -65,6 +65,7 @@ func TestDecide(t *testing.T) {
 		{"DVS-0-02/accept-own-url", func(*dvs.Claim, *dvs.Evidence) {}, "ok"},
 		{"DVS-0-02/reject-same-bytes-elsewhere", func(c *dvs.Claim, _ *dvs.Evidence) { c.URL = "https://evil.example/s/a/SKILL.md" }, "outside-trust-root"},
 		{"DVS-3.1-05/reject-outside", func(c *dvs.Claim, _ *dvs.Evidence) { c.Root = "https://example.com/other/" }, "outside-trust-root"},
+		{"DVS-3.1-05/reject-outside-host", func(c *dvs.Claim, _ *dvs.Evidence) { c.Root = "https://other.example/s/" }, "outside-trust-root"},
 		{"DVS-3.1-28/reject-derived", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.Derived }, "needs-root"},
 		{"DVS-3.1-28/reject-undeclared", func(c *dvs.Claim, _ *dvs.Evidence) { c.Root, c.Source = "", dvs.Undeclared }, "needs-root"},
 		{"DVS-3.1-28/accept-user", func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.ByUser }, "ok"},
@@ -110,9 +111,15 @@ func TestDecide(t *testing.T) {
 			e.Hops = []string{"https://raw.githubusercontent.com/o/r/main/SKILL.md"}
 		}, "ok"},
 		{"DVS-3.1-50/accept-inside", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"https://example.com/b/SKILL.md"} }, "ok"},
+		{"DVS-3.1-50/reject-other-path", func(c *dvs.Claim, e *dvs.Evidence) {
+			c.Root, e.Hops = "https://example.com/s/", []string{"https://example.com/b/SKILL.md"}
+		}, "redirect-outside-root"},
 		{"DVS-3.1-50/reject-www", func(_ *dvs.Claim, e *dvs.Evidence) { e.Hops = []string{"https://www.example.com/b/SKILL.md"} }, "redirect-outside-root"},
 		{"DVS-3.1-50/reject-and-back", func(_ *dvs.Claim, e *dvs.Evidence) {
 			e.Hops = []string{"https://evil.example/", "https://example.com/b/SKILL.md"}
+		}, "redirect-outside-root"},
+		{"DVS-3.1-50/reject-second-hop", func(_ *dvs.Claim, e *dvs.Evidence) {
+			e.Hops = []string{"https://example.com/b/SKILL.md", "https://evil.example/SKILL.md"}
 		}, "redirect-outside-root"},
 		{"DVS-3.1-54/accept-200", func(*dvs.Claim, *dvs.Evidence) {}, "ok"},
 		{"DVS-3.1-54/reject-404", func(_ *dvs.Claim, e *dvs.Evidence) { e.Status = 404 }, "skill-not-found"},
@@ -221,23 +228,29 @@ func TestDecideNotes(t *testing.T) {
 	for _, c := range []struct {
 		id     string
 		code   lookleap.Code
-		change func(*dvs.Claim)
+		change func(*dvs.Claim, *dvs.Evidence)
 	}{
-		{"DVS-2-06/accept-fragment-noted", dvs.CodeFragmentDropped, func(c *dvs.Claim) { c.URL += "#top" }},
-		{"DVS-3.1-40/accept-default-noted", dvs.CodeNotRegistered, func(c *dvs.Claim) { c.Source = dvs.DefaultOrigin }},
-		{"DVS-3.1-28/accept-skill-only-noted", dvs.CodeNotRegistered, func(c *dvs.Claim) { c.Source = dvs.SkillOnly }},
+		{"DVS-2-06/accept-fragment-noted", dvs.CodeFragmentDropped, func(c *dvs.Claim, _ *dvs.Evidence) { c.URL += "#top" }},
+		{"DVS-3.1-40/accept-default-noted", dvs.CodeNotRegistered, func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.DefaultOrigin }},
+		{"DVS-3.1-28/accept-skill-only-noted", dvs.CodeNotRegistered, func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.SkillOnly }},
+		{"DVS-4.2-04/accept-plain-noted", lookleap.CodeMediaType, func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "text/plain" }},
+		{"DVS-4.2-04/accept-x-markdown-noted", lookleap.CodeMediaType, func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "text/x-markdown" }},
+		{"DVS-4.2-05/accept-bytes-noted", lookleap.CodeMediaType, func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/octet-stream" }},
+		{"DVS-4.2-05/accept-missing-noted", lookleap.CodeMediaType, func(c *dvs.Claim, e *dvs.Evidence) {
+			c.Source, c.Profile, e.Type = dvs.DefaultOrigin, dvs.Lenient, ""
+		}},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			noted := func(claim dvs.Claim) bool {
-				return slices.ContainsFunc(dvs.Decide(claim, goodEvidence(), noon, dvs.Rules{}).Checks, func(check lookleap.Check) bool {
+			noted := func(claim dvs.Claim, evidence dvs.Evidence) bool {
+				return slices.ContainsFunc(dvs.Decide(claim, evidence, noon, dvs.Rules{}).Checks, func(check lookleap.Check) bool {
 					return check.Code == c.code && check.Status == lookleap.Noted
 				})
 			}
-			claim := goodClaim()
-			before := noted(claim)
-			c.change(&claim)
-			if before || !noted(claim) {
-				t.Errorf("got\n%s", dvs.Decide(claim, goodEvidence(), noon, dvs.Rules{}))
+			claim, evidence := goodClaim(), goodEvidence()
+			before := noted(claim, evidence)
+			c.change(&claim, &evidence)
+			if before || !noted(claim, evidence) {
+				t.Errorf("got\n%s", dvs.Decide(claim, evidence, noon, dvs.Rules{}))
 			}
 		})
 	}

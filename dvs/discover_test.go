@@ -45,6 +45,15 @@ func TestDiscover(t *testing.T) {
 		{"DVS-3.2-06/accept-bad-index-not-fatal", func(s *lab.Site) {
 			s.Body("/.well-known/skills/index.json", "application/json", "{").Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "!bad-index /s/b/"},
+		{"DVS-3.2-06/accept-failed-index-not-fatal", func(s *lab.Site) {
+			s.Redirect("/.well-known/skills/index.json", "https://evil.example/i.json").Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
+		}, "!redirect-outside-root /s/b/"},
+		{"DVS-3.2-06/accept-bad-sitemap-not-fatal", func(s *lab.Site) {
+			s.Body("/.well-known/skills/index.json", "application/json", index).Body("/sitemap.xml", "application/xml", "<urlset>")
+		}, "/s/a/ !bad-sitemap"},
+		{"DVS-3.2-06/accept-failed-sitemap-not-fatal", func(s *lab.Site) {
+			s.Body("/.well-known/skills/index.json", "application/json", index).Redirect("/sitemap.xml", "https://evil.example/s.xml")
+		}, "/s/a/ !redirect-outside-root"},
 		{"DVS-3.2-05/accept-sitemap-alone", func(s *lab.Site) {
 			s.Body("/sitemap.xml", "application/xml", urlset("https://shop.example/s/b/SKILL.md"))
 		}, "/s/b/"},

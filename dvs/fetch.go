@@ -52,7 +52,7 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 	return l.files.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*document], error) {
 		held, _ := l.files.Peek(key)
 		cache := shared.New[sharedCopy](l.host, shared.Options{Prefix: "dvs/2/", Skew: sharedFor})
-		if held.Value == nil && !r.revalidate && cache.Active() {
+		if held.Value == nil && !r.revalidate {
 			if doc := l.recall(ctx, cache, r.url, r.limit); doc != nil {
 				until := l.host.Time().Add(sharedFor)
 				if doc.evidence.Fresh.Before(until) {
@@ -65,7 +65,7 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 		if err != nil {
 			return flight.Loaded[*document]{}, err
 		}
-		if cache.Active() && doc.evidence.Failure == "" {
+		if doc.evidence.Failure == "" {
 			l.share(ctx, cache, r.url, doc)
 		}
 		got := flight.Loaded[*document]{Value: doc}

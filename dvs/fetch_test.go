@@ -185,10 +185,12 @@ func TestCostOfRefusing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check("C20/reject-skill-without-end", skill, func() error {
-		_, err := dvs.NewLoader(net.Host(), options).Load(t.Context(), "https://shop.example/s/b/SKILL.md")
-		return err
-	})
+	for _, id := range []string{"DVS-4.2-08", "C20"} {
+		check(id+"/reject-skill-without-end", skill, func() error {
+			_, err := dvs.NewLoader(net.Host(), options).Load(t.Context(), "https://shop.example/s/b/SKILL.md")
+			return err
+		})
+	}
 	check("D08/reject-resource-without-end", 10<<20, func() error {
 		_, err := loaded.Resource(t.Context(), "MORE.md")
 		return err

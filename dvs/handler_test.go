@@ -71,6 +71,24 @@ func TestHandler(t *testing.T) {
 			}
 		})
 	}
+	t.Run("DVS-3.2-02/accept-no-type-that-browsers-run", func(t *testing.T) {
+		const inert = " text/plain; text/csv; text/markdown; application/json application/octet-stream application/pdf application/yaml image/png image/jpeg image/gif image/webp "
+		files := fstest.MapFS{"all/SKILL.md": {Data: []byte(file("name: all\ndescription: b\n"))}}
+		for e := range strings.FieldsSeq(dataExtensions + " " + scriptExtensions + " .xhtml .wasm .unknown") {
+			files["all/x"+e] = &fstest.MapFile{Data: []byte("<script>")}
+		}
+		all, err := dvs.NewHandler(files, dvs.HandlerOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range files {
+			r := get(all, "GET", dvs.SkillsPrefix+name)
+			mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), " ")
+			if r.StatusCode != 200 || !strings.Contains(inert, " "+mediaType+" ") {
+				t.Errorf("%s: %d %s", name, r.StatusCode, mediaType)
+			}
+		}
+	})
 	t.Run("DVS-3.2-15/accept-all-files-by-a-loader", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("shop.example").Handle("*", h)

@@ -86,7 +86,7 @@ func (p *skillParser) checkHidden(body string, at int) {
 	for _, d := range reader.Definitions() {
 		if words := d.Label + " " + d.Text + " " + d.Title; !d.Used && len(strings.Fields(words)) > 2 {
 			p.hiddenText(at+d.Start, "text in a link definition that no link uses")
-		} else if d.Used {
+		} else {
 			title(d.Title, d.Start)
 		}
 	}

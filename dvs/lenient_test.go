@@ -82,6 +82,8 @@ func TestLenient(t *testing.T) {
 		{"latin1", desc("f\xfcr"), "", "f\ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"latin1-run", desc("f\xfc\xfcr"), "", "f\ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"latin1-and-replacement-character", desc("f\xfc\ufffdr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 15},
+		{"replacement-character-and-latin1", desc("f\ufffd\xfcr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 18},
+		{"nul-and-latin1", desc("f\x00\xfcr"), "", "f \ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"nul", desc("b\x00c"), "", "b c", lookleap.CodeNotUTF8, 3, 15},
 		{"control-after-a-tab", desc("\"b\tc\x1bd\""), "", "b\tc d", dvs.CodeBadDescription, 3, 18},
 		{"cr-at-the-end", "---\nname: a\ndescription: b\r", "", "b", dvs.CodeUnterminated, 1, 1},

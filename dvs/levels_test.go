@@ -49,6 +49,13 @@ func TestLevels(t *testing.T) {
 			t.Error(r, err)
 		}
 	})
+	t.Run("DVS-4.3-13/reject-characters-in-the-list", func(t *testing.T) {
+		_, site, loader := world(t)
+		site.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "Refunds", `"b\n\u202e\u200bc" #`, 1))
+		if r, err := loader.Register(t.Context(), url); err != nil || r.ContextText() != "refund: b c" {
+			t.Errorf("got %q, %v", r.ContextText(), err)
+		}
+	})
 	t.Run("DVS-4.6-03/accept-unchanged", func(t *testing.T) {
 		_, _, loader := world(t)
 		r, _ := loader.Register(t.Context(), url)
@@ -63,6 +70,21 @@ func TestLevels(t *testing.T) {
 		skill, err := r.Activate(t.Context())
 		if err != nil || !hasFinding(skill.Verdict, dvs.CodeChanged) || skill.Description != "Now refunds an order." {
 			t.Error(skill, err)
+		}
+	})
+	t.Run("DVS-4.6-03/reject-consent-to-a-url-dropped-by-change", func(t *testing.T) {
+		ui := &prompter{decide: agreeForAnHour}
+		site, _, loader, skill := scriptWorld(t, ui)
+		site.Body("/s/b/x.csv", "text/csv", "a")
+		for _, want := range []int{1, 1, 2} {
+			if want == 2 {
+				site.Body("/s/a/SKILL.md", "text/markdown", refund+"changed\n")
+				skill.Deactivate()
+				skill = must(loader.Load(t.Context(), scriptSkill))
+			}
+			if _, err := skill.Resource(t.Context(), "/s/b/x.csv"); err != nil || ui.count() != want {
+				t.Errorf("asked %d times, want %d: %v", ui.count(), want, err)
+			}
 		}
 	})
 	t.Run("DVS-4.5.1-02/accept-on-demand", func(t *testing.T) {
@@ -109,11 +131,12 @@ func TestLevels(t *testing.T) {
 		}
 	})
 	t.Run("DVS-4.6-05/accept-again", func(t *testing.T) {
-		_, _, loader := world(t)
+		net, _, loader := world(t)
 		skill, _ := loader.Load(t.Context(), url)
 		skill.Deactivate()
-		if _, err := loader.Load(t.Context(), url); err != nil {
-			t.Error(err)
+		_, err := loader.Load(t.Context(), url)
+		if sent := net.Journal().Requests(); err != nil || len(sent) != 2 { // no copy was kept
+			t.Errorf("%v after %v", err, sent)
 		}
 	})
 }
@@ -185,6 +208,15 @@ func TestFreshness(t *testing.T) {
 				net.Clock().Advance(c.after)
 				second, err := loader.Load(t.Context(), url)
 				if err != nil || hits != c.hits || second.Digest != first.Digest {
+					t.Errorf("%d requests, %v", hits, err)
+				}
+				if c.tag == "" {
+					return
+				}
+				if asked := net.Journal().Requests()[1].Header.Get("If-None-Match"); asked != c.tag {
+					t.Errorf("the copy was asked for with %q", asked)
+				}
+				if _, err := loader.Load(t.Context(), url); err != nil || hits != c.hits { // the 304 made it fresh again
 					t.Errorf("%d requests, %v", hits, err)
 				}
 			})

@@ -96,9 +96,24 @@ func TestLoad(t *testing.T) {
 		{id: "DVS-3.1-50/reject-evil", site: func(s *lab.Site) { s.Redirect(at, "https://other.example/s/a/SKILL.md") }, want: "redirect-outside-root"},
 		{id: "A28/reject-protocol-relative", site: func(s *lab.Site) { s.Redirect(at, "/open").Redirect("/open", "//other.example/s/a/SKILL.md") }, want: "redirect-outside-root"},
 		{id: "A28/reject-out-and-back", site: func(s *lab.Site) { s.Redirect(at, "https://other.example/back") }, want: "redirect-outside-root"},
+		{id: "A28/accept-redirects-inside", site: func(s *lab.Site) {
+			s.Redirect(at, "/open").Redirect("/open", "//shop.example/b/SKILL.md").Body("/b/SKILL.md", "text/markdown", refund)
+		}},
 		{id: "A29/reject-downgrade", site: func(s *lab.Site) { s.Handle(at, lab.Status(307, "Location", "http://shop.example/s/a/SKILL.md")) }, want: "not-https"},
 		{id: "DVS-3.1-51/accept-five", site: func(s *lab.Site) {
 			s.RedirectChain(at, 5, "/ok/SKILL.md").RedirectChain(at, 4, "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		}},
+		{id: "DVS-3.1-51/accept-301", site: func(s *lab.Site) {
+			s.Status(at, 301, "Location", "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		}},
+		{id: "DVS-3.1-51/accept-303", site: func(s *lab.Site) {
+			s.Status(at, 303, "Location", "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		}},
+		{id: "DVS-3.1-51/accept-307", site: func(s *lab.Site) {
+			s.Status(at, 307, "Location", "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
+		}},
+		{id: "DVS-3.1-51/accept-308", site: func(s *lab.Site) {
+			s.Status(at, 308, "Location", "/ok/SKILL.md").Body("/ok/SKILL.md", "text/markdown", refund)
 		}},
 		{id: "DVS-3.1-51/reject-six", site: func(s *lab.Site) { s.RedirectChain(at, 6, "") }, want: "too-many-redirects"},
 		{id: "DVS-3.1-51/reject-loop", site: func(s *lab.Site) { s.Redirect(at, at) }, want: "too-many-redirects"},
@@ -239,6 +254,19 @@ func TestLoadUnder(t *testing.T) {
 			t.Errorf("%d connections were opened", n)
 		}
 	})
+	t.Run("DVS-3.1-49/reject-outside-host", func(t *testing.T) {
+		skill, err := loader.LoadUnder(t.Context(), "https://other.example/s/a/SKILL.md", root)
+		if n := len(net.Journal().Dials()); skill != nil || lookleap.CodeOf(err) != dvs.CodeOutsideTrustRoot || n != 0 {
+			t.Errorf("got %v after %d connections", err, n)
+		}
+	})
+	t.Run("DVS-3.1-50/reject-other-path-at-load", func(t *testing.T) {
+		net.Site("shop.example").Redirect("/s/away/SKILL.md", "/t/SKILL.md")
+		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/s/away/SKILL.md", root)
+		if sent := net.Journal().Paths("shop.example"); skill != nil || lookleap.CodeOf(err) != dvs.CodeRedirectOutside || len(sent) != 1 {
+			t.Errorf("got %v after %v", err, sent)
+		}
+	})
 	t.Run("DVS-3.1-49/accept-inside", func(t *testing.T) {
 		skill, err := loader.LoadUnder(t.Context(), "https://shop.example/s/a/", root)
 		if err != nil || skill.Root.String() != root.String() {
@@ -326,8 +354,8 @@ func TestLoadMapped(t *testing.T) {
 		net := lab.ForTest(t)
 		github(net, raw, "").Redirect(raw, "/example-org/skills/refs/pull/1/head/SKILL.md")
 		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
-		if lookleap.CodeOf(err) != dvs.CodeUntrustedRef {
-			t.Errorf("got %v", err)
+		if sent := net.Journal().Requests(); lookleap.CodeOf(err) != dvs.CodeUntrustedRef || len(sent) != 1 {
+			t.Errorf("got %v after %v", err, sent)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/alloctest"
 )
@@ -80,6 +81,13 @@ func TestReferences(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("DVS-4.4-03/accept-path-of-each-extension", func(t *testing.T) {
+		all := strings.Fields(dataExtensions + " " + scriptExtensions + " .md .markdown .mdx")
+		body := "Use d/x" + strings.Join(all, ", d/x") + "\n"
+		if found := withBody(t, body).References(); len(found) != len(all) {
+			t.Errorf("%d references, want %d: %v", len(found), len(all), found)
+		}
+	})
 }
 
 // markdownPieces are what a mebibyte of beginnings without an end is made of.
@@ -99,8 +107,8 @@ func TestMarkdownIsLinear(t *testing.T) {
 		})
 	}
 	t.Run("C17/reject-more-than-the-limit", func(t *testing.T) {
-		if _, _, err := dvs.ParseSkill([]byte("---\nname: a\ndescription: b\n---\n"+strings.Repeat("[a](", 1<<19)), dvs.DVS, dvs.Limits{}); err == nil {
-			t.Error("accepted")
+		if _, _, err := dvs.ParseSkill([]byte("---\nname: a\ndescription: b\n---\n"+strings.Repeat("[a](", 1<<19)), dvs.DVS, dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
+			t.Error(err)
 		}
 	})
 }

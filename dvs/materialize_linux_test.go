@@ -108,7 +108,8 @@ func TestMaterializeKilled(t *testing.T) {
 		t.Run("O46/accept-after-a-kill-while-moving", func(t *testing.T) {
 			dir, leftover := killed(t)
 			entry := names(t, filepath.Join(leftover, "new"))[0]
-			if err := errors.Join(os.WriteFile(filepath.Join(leftover, "names"), []byte(entry+"\n"), 0o600), os.Rename(filepath.Join(leftover, "new", entry), filepath.Join(dir, entry))); err != nil {
+			if err := errors.Join(os.WriteFile(filepath.Join(leftover, "names"), []byte("later\n"+entry+"\n"), 0o600), os.Mkdir(filepath.Join(leftover, "new", "later"), 0o755),
+				os.Rename(filepath.Join(leftover, "new", entry), filepath.Join(dir, entry))); err != nil {
 				t.Fatal(err)
 			}
 			if err := v.Materialize(dir); err != nil || !slices.Equal(names(t, dir), []string{"a"}) {

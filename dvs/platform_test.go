@@ -1,6 +1,7 @@
 package dvs_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,34 @@ func TestPlatformTable(t *testing.T) {
 				if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); err != nil || got.String() != root {
 					t.Errorf("%s: got %s, %v", root, got, err)
 				}
+			}
+		})
+	}
+}
+
+// TestReviewedTable holds the table to the version that was reviewed on its date: no entry, host or
+// word comes or goes unnoticed.
+func TestReviewedTable(t *testing.T) {
+	for _, c := range []struct {
+		id, digest string
+		of         func(dvs.Platform) any
+	}{
+		{"DVS-3.1-34/accept-reviewed-owners", "a837cfcc08d17b168ef6e0c2cd128272a8e7b9c28c7f7b494f72d3029dcebafb", func(p dvs.Platform) any {
+			return []any{p.Name, p.Hosts, p.Aliases, p.Never, p.Owner, p.Below, p.Skip, p.Prefix, p.Fold, p.AtRef, p.Of}
+		}},
+		{"DVS-3.1-36/accept-reviewed-subdomains", "95b5dc6efa30692d357bfb535184ee8c41c054bd3cc48f29cca913edd88237cf", func(p dvs.Platform) any { return []any{p.Subdomains, p.Joined} }},
+		{"DVS-3.1-38/accept-reviewed-hosts", "661aff8d71ca98b5a3d373ff1df98063baf4e856b8ef7134daf048f6a45cc43a", func(p dvs.Platform) any { return []any{p.Never, p.Hosts} }},
+		{"DVS-3.1-41/accept-reviewed-words", "1c732a9c82e502b20f3e6dbbefbdc0827704db4e413a50ed5133c9ab41c3dc9b", func(p dvs.Platform) any { return []any{p.Hosts, p.Reserved} }},
+		{"DVS-3.1-48/accept-reviewed-routes", "67f4a3e1ded6e032deca2aeaadfd8c3c673a58712033ff994f8339f79eaa1236", func(p dvs.Platform) any { return []any{p.Hosts, p.Source} }},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			parts := []any{dvs.PlatformsDate}
+			for p := range dvs.Builtin().All() {
+				parts = append(parts, c.of(p))
+			}
+			data, err := json.Marshal(parts)
+			if got := dvs.DigestOf(data).String(); err != nil || got != "sha256:"+c.digest {
+				t.Errorf("the table has changed: set PlatformsDate to the day of the review, and here %s (%v)", got, err)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,12 +71,25 @@ func TestPlatformsWith(t *testing.T) {
 			}
 		}
 	})
+	t.Run(id+"/reject-change-after-the-entry-was-added", func(t *testing.T) {
+		p := dvs.Platform{Name: "our forge", Hosts: []string{"a.example.org"}, Aliases: []string{"b.example.org"}, Subdomains: []string{"c.example.org"},
+			Skip: []string{"v"}, Reserved: []string{"w"}, Below: []dvs.Scope{{Word: "x", Owner: 2}}, Owner: 1}
+		table, err := dvs.Builtin().With(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := fmt.Sprint(table.Lookup("a.example.org"))
+		p.Hosts[0], p.Aliases[0], p.Subdomains[0], p.Skip[0], p.Reserved[0], p.Below[0].Word = "h", "h", "h", "h", "h", "h"
+		if after := fmt.Sprint(table.Lookup("a.example.org")); after != before {
+			t.Errorf("%s is %s", before, after)
+		}
+	})
 	t.Run(id+"/reject-build-without-a-word", func(t *testing.T) {
 		table, err := dvs.Builtin().With(dvs.Platform{Name: "builds", Hosts: []string{"builds.example.org"}, Below: []dvs.Scope{{Word: "gh", Owner: 2}}, Skip: []string{"v#"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for root, code := range map[string]lookleap.Code{"https://builds.example.org/v1/gh/evil/": lookleap.CodeOK, "https://builds.example.org/v1/": dvs.CodeUGCRootTooShort, "https://builds.example.org/v1/evil/": dvs.CodeReservedSegment,
+		for root, code := range map[string]lookleap.Code{"https://builds.example.org/v1/gh/evil/": lookleap.CodeOK, "https://builds.example.org/v1/": dvs.CodeUGCRootTooShort, "https://builds.example.org/v/gh/evil/": dvs.CodeReservedSegment, "https://builds.example.org/v1/evil/": dvs.CodeReservedSegment,
 			"https://builds.example.org/v1/evil/x/": dvs.CodeReservedSegment, "https://builds.example.org/evil/": dvs.CodeReservedSegment} {
 			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != code {
 				t.Errorf("%s: %v", root, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/wellknown"
 )
 
 func TestWriteIndex(t *testing.T) {
@@ -89,6 +90,7 @@ func TestWellKnownSkillURL(t *testing.T) {
 		"upper-case": {"https://example.com", "A", lookleap.CodeBadName},
 		"empty":      {"https://example.com", "", lookleap.CodeBadName},
 		"path":       {"https://example.com/x", "a", dvs.CodeNoOriginDiscovery},
+		"query":      {"https://example.com/?x", "a", dvs.CodeNoOriginDiscovery},
 		"http":       {"http://example.com", "a", lookleap.CodeNotHTTPS},
 	} {
 		t.Run("DVS-3.2-03/reject-"+name, func(t *testing.T) {
@@ -97,6 +99,23 @@ func TestWellKnownSkillURL(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSuffix: the suffix of the draft is that of every place where skills are published or looked
+// for, and no registry is said to have it.
+func TestSuffix(t *testing.T) {
+	t.Run("DVS-8-01/accept-same-suffix", func(t *testing.T) {
+		if dvs.SkillsPrefix != "/.well-known/skills/" || dvs.AgentSkillsPrefix != "/.well-known/agent-skills/" || dvs.IndexFile != "index.json" {
+			t.Errorf("%s and %s with %s", dvs.SkillsPrefix, dvs.AgentSkillsPrefix, dvs.IndexFile)
+		}
+	})
+	t.Run("DVS-8-01/reject-as-registered", func(t *testing.T) {
+		for name, reference := range map[string]string{"skills": "draft-zzn-dvs-00", "agent-skills": "Agent Skills discovery v0.2"} {
+			if e := wellknown.Builtin().Lookup(name); e.Status != wellknown.Unregistered || e.Reference != reference || !e.HasPath {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
 }
 
 func TestLint(t *testing.T) {

@@ -90,6 +90,11 @@ func TestResolve(t *testing.T) {
 		{"D02/reject-encoded-slash", "https://shop.example/", shop, "..%2f..%2fx", "ambiguous-path"},
 		{"D02/reject-encoded-backslash", "https://shop.example/", shop, "..%5c..%5cx", "ambiguous-path"},
 		{"D02/reject-backslash", "https://shop.example/", shop, `..\..\x`, "bad-url"},
+		{"D04/reject-relative", "https://shop.example/", shop, "../b/run.sh", "script-outside-skill"},
+		{"D04/reject-unknown-kind", "https://shop.example/", shop, "/s/b/run", "script-outside-skill"},
+		{"D04/reject-other-host", "https://shop.example/", shop, "https://evil.example/run.sh", "script-outside-skill"},
+		{"D04/accept-own", "https://shop.example/", shop, "scripts/run.sh", "bundled script https://shop.example/s/a/scripts/run.sh"},
+		{"D04/accept-instructions-of-the-sibling", "https://shop.example/", shop, "/s/b/GUIDE.md", "under-root instructions https://shop.example/s/b/GUIDE.md"},
 		{"D04/reject-sibling-skill", "https://shop.example/", shop, "/s/b/run.sh", "script-outside-skill"},
 		{"D07/reject-backslash", "https://shop.example/", shop, `..\x`, "bad-url"},
 		{"D07/reject-drive", "https://shop.example/", shop, "C:x", "bad-scheme"},
@@ -115,9 +120,10 @@ func TestResource(t *testing.T) {
 		id, ref string
 		site    func(*lab.Site)
 		want    lookleap.Code
+		seen    lookleap.Code // that the verdict of a file has to show
 	}{
 		{id: "DVS-4.5.1-01/accept-markdown", ref: "GUIDE.md"},
-		{id: "DVS-4.5.1-01/accept-plain", ref: "GUIDE.md", site: func(s *lab.Site) { s.Body("/s/a/GUIDE.md", "text/plain", "x") }},
+		{id: "DVS-4.5.1-01/accept-plain", ref: "GUIDE.md", site: func(s *lab.Site) { s.Body("/s/a/GUIDE.md", "text/plain", "x") }, seen: lookleap.CodeMediaType},
 		{id: "DVS-4.5.1-01/reject-html", ref: "GUIDE.md", site: func(s *lab.Site) { s.Body("/s/a/GUIDE.md", "text/html", "x") }, want: "media-type"},
 		{id: "DVS-4.5.1-01/reject-html-in-latin1", ref: "GUIDE.md", site: func(s *lab.Site) { s.Body("/s/a/GUIDE.md", "text/html", "\xe9") }, want: "media-type"},
 		{id: "DVS-4.5.2-01/accept-template-from-a-sibling", ref: "templates/x.html", site: func(s *lab.Site) {
@@ -131,8 +137,12 @@ func TestResource(t *testing.T) {
 		{id: "DVS-4.5-01/reject-hash-bang-outside", ref: "../b/GUIDE.md", site: func(s *lab.Site) { s.Body("/s/b/GUIDE.md", "text/markdown", "#!/bin/sh\n") }, want: "script-outside-skill"},
 		{id: "DVS-5.1-05/accept-inside", ref: "GUIDE.md", site: func(s *lab.Site) { s.Redirect("/s/a/GUIDE.md", "/s/b/GUIDE.md") }},
 		{id: "DVS-5.1-05/reject-outside", ref: "GUIDE.md", site: func(s *lab.Site) { s.Redirect("/s/a/GUIDE.md", "https://evil.example/x") }, want: "needs-consent"},
+		{id: "D04/reject-redirect-to-the-sibling", ref: "run.sh", site: func(s *lab.Site) { s.Redirect("/s/a/run.sh", "/s/b/run.sh").Body("/s/b/run.sh", "text/plain", "x") }, want: "script-outside-skill"},
+		{id: "D04/reject-script-called-instructions", ref: "../b/GUIDE.md", site: func(s *lab.Site) { s.Body("/s/b/GUIDE.md", "text/markdown", "#!/bin/sh\n") }, want: "script-outside-skill"},
 		{id: "DVS-5.1-05/reject-script-to-sibling", ref: "x.sh", site: func(s *lab.Site) { s.Redirect("/s/a/x.sh", "/s/b/x.sh") }, want: "script-outside-skill"},
 		{id: "DVS-5.1-05/reject-data-to-sibling", ref: "x.csv", site: func(s *lab.Site) { s.Redirect("/s/a/x.csv", "/s/b/x.csv") }, want: "data-outside-skill"},
+		{id: "DVS-3.1-27/accept-longest-reference", ref: strings.Repeat("./", 4092) + "GUIDE.md"},
+		{id: "DVS-3.1-27/reject-long-reference-to-a-short-url", ref: strings.Repeat("./", 4093) + "GUIDE.md", want: "url-too-long"},
 		{id: "DVS-3.1-27/reject-long-reference", ref: strings.Repeat("a", 8192) + ".md", want: "url-too-long"},
 		{id: "DVS-3.1-02/reject-http-reference", ref: "http://shop.example/s/a/GUIDE.md", want: "not-https"},
 		{id: "DVS-5.1-04/reject-outside", ref: "https://evil.example/GUIDE.md", want: "outside-trust-root"},
@@ -148,7 +158,7 @@ func TestResource(t *testing.T) {
 			if lookleap.CodeOf(err) != c.want && (c.want != "" || err != nil) {
 				t.Fatalf("want %s, got %v", c.want, err)
 			}
-			if (r != nil) != (c.want == "") || r != nil && (r.External || !r.Verdict.OK) {
+			if (r != nil) != (c.want == "") || r != nil && (r.External || !r.Verdict.OK || c.seen != "" && !hasCheck(r.Verdict, c.seen)) {
 				t.Errorf("got %v", r)
 			}
 			if n := len(net.Journal().Requests("evil.example")); n != 0 {
@@ -193,6 +203,21 @@ func TestExternal(t *testing.T) {
 			r, err := skill.Resource(t.Context(), "https://evil.example/GUIDE.md")
 			if r != nil || lookleap.CodeOf(err) != dvs.CodeOutsideTrustRoot || !errors.Is(err, lookleap.ErrConsentRefused) || len(net.Journal().Dials()) != 0 {
 				t.Errorf("got %v", err)
+			}
+		})
+	}
+	const hub = "https://github.com/o/r/blob/main/s/SKILL.md"
+	for _, c := range []struct{ id, skill, root, ref string }{
+		{"DVS-5.1-01/reject-fetch-outside", shop, "https://shop.example/", "https://evil.example/GUIDE.md"},
+		{"DVS-5.1-02/reject-fetch-of-another-user", hub, "https://github.com/o/", "https://github.com/other/r/blob/main/GUIDE.md"},
+		{"DVS-5.1-02/reject-fetch-of-another-repository", hub, "https://github.com/o/r/", "https://github.com/o/r2/blob/main/GUIDE.md"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			ui := &prompter{decide: decline}
+			net, skill := loadAt(t, c.skill, ui, c.root)
+			r, err := skill.Resource(t.Context(), c.ref)
+			if sent := net.Journal().Dials(); r != nil || lookleap.CodeOf(err) != dvs.CodeOutsideTrustRoot || ui.count() != 1 || len(sent) != 0 {
+				t.Errorf("got %v, asked %d times, sent %v", err, ui.count(), sent)
 			}
 		})
 	}
@@ -251,13 +276,15 @@ func TestExternal(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("DVS-4.5.2-01/reject-script-that-looks-like-data", func(t *testing.T) {
-		net, skill := loadAt(t, shop, &prompter{decide: agree}, "https://shop.example/")
-		net.Site("evil.example").Body("/x.json", "application/json", "#!/bin/sh\n")
-		if r, err := skill.Resource(t.Context(), "https://evil.example/x.json"); r != nil || lookleap.CodeOf(err) != dvs.CodeScriptOutside {
-			t.Errorf("got %v", err)
-		}
-	})
+	for _, id := range []string{"DVS-4.5.2-01", "D04"} {
+		t.Run(id+"/reject-script-that-looks-like-data", func(t *testing.T) {
+			net, skill := loadAt(t, shop, &prompter{decide: agree}, "https://shop.example/")
+			net.Site("evil.example").Body("/x.json", "application/json", "#!/bin/sh\n")
+			if r, err := skill.Resource(t.Context(), "https://evil.example/x.json"); r != nil || lookleap.CodeOf(err) != dvs.CodeScriptOutside {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 	t.Run("DVS-3.1-44/reject-redirect-to-other-commit", func(t *testing.T) {
 		net := lab.ForTest(t)
 		net.Site("raw.githubusercontent.com").Body("/o/r/deadbeef/s/SKILL.md", "text/plain", refund).
@@ -329,6 +356,14 @@ func TestExternal(t *testing.T) {
 	})
 }
 
+// The extensions of files that no system runs, and of those that interpreters run.
+const (
+	dataExtensions = `.txt .rst .csv .tsv .json .jsonl .ndjson .json5 .yaml .yml .toml .ini .cfg .conf .properties .xml .xsd .html .htm .css .svg .png .jpg .jpeg
+		.gif .webp .avif .bmp .ico .tif .tiff .pdf .docx .xlsx .pptx .odt .ods .odp .mp3 .wav .ogg .mp4 .webm .woff .woff2 .ttf .otf .tmpl .tpl .template .j2 .mustache .hbs
+		.parquet .geojson .proto .graphql .bib .tex .po .pot .ics .vcf .log .lock .sum`
+	scriptExtensions = ".py .sh .bash .zsh .js .mjs .cjs .ts .tsx .rb .pl .php .ps1 .bat .cmd .lua .r .go .rs .java .swift .sql .awk .exe"
+)
+
 func TestKindOf(t *testing.T) {
 	for _, c := range []struct {
 		id, name, path, content string
@@ -356,6 +391,22 @@ func TestKindOf(t *testing.T) {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
 			if got := dvs.KindOf(c.path, []byte(c.content)); got != c.want {
 				t.Errorf("%s is %v, want %v", c.path, got, c.want)
+			}
+		})
+	}
+	for _, c := range []struct {
+		id, extensions string
+		want, template dvs.Kind
+	}{
+		{"accept-each-extension-of-data", dataExtensions, dvs.Data, dvs.Template},
+		{"accept-each-extension-of-instructions", ".md .markdown .mdx", dvs.Instructions, dvs.Instructions},
+		{"reject-each-extension-of-scripts", scriptExtensions, dvs.Script, dvs.Script},
+	} {
+		t.Run("DVS-4.5-01/"+c.id, func(t *testing.T) {
+			for e := range strings.FieldsSeq(c.extensions) {
+				if got, below := dvs.KindOf("assets/x"+e, nil), dvs.KindOf("templates/x"+e, nil); got != c.want || below != c.template || dvs.KindOf("scripts/x"+e, nil) != dvs.Script {
+					t.Errorf("%s is %v, and %v below templates", e, got, below)
+				}
 			}
 		})
 	}

@@ -45,6 +45,8 @@ func TestRootsFind(t *testing.T) {
 		{id: "A32/reject-blocked-below", register: []string{"https://github.com/org/"}, block: []string{"https://github.com/org/bad/"}, url: "https://github.com/org/bad/blob/main/SKILL.md", root: "https://github.com/org/bad/", source: dvs.ByUser, blocked: true},
 		{id: "A32/reject-tie", register: []string{"https://github.com/org/"}, block: []string{"https://github.com/org/"}, url: "https://github.com/org/r/blob/main/SKILL.md", root: "https://github.com/org/", source: dvs.ByUser, blocked: true},
 		{id: "A32/accept-beside", register: []string{"https://github.com/org/"}, block: []string{"https://github.com/org/bad/"}, url: "https://github.com/org/good/blob/main/SKILL.md", root: "https://github.com/org/", source: dvs.ByHost},
+		{id: "A32/accept-longest-of-several", register: []string{"https://github.com/org/", "https://github.com/org/bad/blob/main/fine/"}, block: []string{"https://github.com/org/bad/"}, url: "https://github.com/org/bad/blob/main/fine/SKILL.md", root: "https://github.com/org/bad/blob/main/fine/", source: dvs.ByHost},
+		{id: "A32/accept-longest-of-several-in-any-order", register: []string{"https://github.com/org/bad/blob/main/fine/", "https://github.com/org/"}, block: []string{"https://github.com/org/bad/"}, url: "https://github.com/org/bad/blob/main/fine/SKILL.md", root: "https://github.com/org/bad/blob/main/fine/", source: dvs.ByHost},
 		{id: "A32/accept-longer-than-block", register: []string{"https://github.com/org/bad/blob/main/fine/"}, block: []string{"https://github.com/org/bad/"}, url: "https://github.com/org/bad/blob/main/fine/SKILL.md", root: "https://github.com/org/bad/blob/main/fine/", source: dvs.ByHost},
 	} {
 		t.Run(c.id, func(t *testing.T) {

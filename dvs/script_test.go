@@ -121,7 +121,9 @@ func TestApprove(t *testing.T) {
 	})
 	t.Run("DVS-5.2-07/reject-changed", func(t *testing.T) {
 		for name, change := range map[string]func(*lab.Site, *dvs.Invocation){
-			"bytes":       func(s *lab.Site, _ *dvs.Invocation) { s.Body("/s/a/scripts/x.sh", "text/plain", "rm -rf ~") },
+			"bytes": func(s *lab.Site, _ *dvs.Invocation) {
+				s.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho evil\n")
+			},
 			"file":        func(s *lab.Site, _ *dvs.Invocation) { s.Body("/s/a/data/x.csv", "text/csv", "b,a") },
 			"arguments":   func(_ *lab.Site, in *dvs.Invocation) { in.Args = []string{"43"} },
 			"interpreter": func(_ *lab.Site, in *dvs.Invocation) { in.Interpreter = []string{"bash"} },
@@ -166,15 +168,6 @@ func TestApprove(t *testing.T) {
 					t.Errorf("%q: %v", word, err)
 				}
 			}
-		}
-	})
-	t.Run("DVS-5.2-07/reject-other-sandbox", func(t *testing.T) {
-		ui := &prompter{decide: agreeForAnHour}
-		_, run, _, skill := scriptWorld(t, ui)
-		_, _ = skill.Approve(t.Context(), invocation)
-		run.sandbox.NoNetwork = false
-		if _, err := skill.Approve(t.Context(), invocation); err != nil || ui.count() != 2 {
-			t.Errorf("asked %d times, %v", ui.count(), err)
 		}
 	})
 	t.Run("DVS-5.2-07/reject-environment-of-two-meanings", func(t *testing.T) {
@@ -235,18 +228,21 @@ func TestApprove(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for name, limits := range map[string]dvs.Limits{"count": {Files: 1}, "total": {Total: 25}} {
+	for name, c := range map[string]struct {
+		limits dvs.Limits
+		code   lookleap.Code
+	}{"count": {dvs.Limits{Files: 1}, lookleap.CodeLimit}, "total": {dvs.Limits{Total: 25}, lookleap.CodeTooLarge}} {
 		t.Run("D08/reject-"+name, func(t *testing.T) {
 			net := lab.ForTest(t)
 			net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund).Body("/s/a/x.sh", "text/plain", "0123456789").
 				Body("/s/a/1.csv", "text/csv", "0123456789").Body("/s/a/2.csv", "text/csv", "0123456789")
 			host, ui := net.Host(), &prompter{decide: agree}
 			host.Prompter = ui
-			skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: limits}).Load(t.Context(), scriptSkill)
+			skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: c.limits}).Load(t.Context(), scriptSkill)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if script, err := skill.Approve(t.Context(), dvs.Invocation{Script: "x.sh", Files: []string{"1.csv", "2.csv"}}); script != nil || err == nil || ui.count() != 0 {
+			if script, err := skill.Approve(t.Context(), dvs.Invocation{Script: "x.sh", Files: []string{"1.csv", "2.csv"}}); script != nil || lookleap.CodeOf(err) != c.code || ui.count() != 0 {
 				t.Error(err)
 			}
 		})
@@ -313,18 +309,20 @@ func TestPrompt(t *testing.T) {
 	})
 	t.Run("DVS-5.2-02/accept-root-and-source", func(t *testing.T) {
 		req, text := ask(t, nil)
-		if req.TrustRoot != "https://shop.example/" {
-			t.Error(req.TrustRoot)
+		if req.TrustRoot != "https://shop.example/" || req.Origin != "https://shop.example" {
+			t.Error(req.TrustRoot, req.Origin)
 		}
-		shows(t, text, "registered by the host program")
+		shows(t, text, "[shop.example]", "https://shop.example/", "registered by the host program")
 	})
 	t.Run("DVS-5.2-03/accept-action", func(t *testing.T) {
 		_, text := ask(t, nil)
-		shows(t, text, "scripts/x.sh", `"sh"`, `"42"`, `"A=1"`, dvs.DigestOf([]byte("#!/bin/sh\necho done\n")).String()[:len("sha256:")+12], "[shop.example] says", "data/x.csv")
+		shows(t, text, "scripts/x.sh", `"sh"`, `"42"`, `"A=1"`, dvs.DigestOf([]byte("#!/bin/sh\necho done\n")).String()[:len("sha256:")+12], "[shop.example] says", "echo done", "data/x.csv")
 	})
 	t.Run("DVS-5.2-04/accept-declared", func(t *testing.T) {
-		_, text := ask(t, func(in *dvs.Invocation, _ *runner, _ *lab.Site) { in.Uses = []dvs.Use{{"/home/me/orders", "write"}} })
-		shows(t, text, `"write" "/home/me/orders"`)
+		_, text := ask(t, func(in *dvs.Invocation, _ *runner, _ *lab.Site) {
+			in.Uses = []dvs.Use{{"/home/me/orders", "write"}, {"/tmp", "read"}}
+		})
+		shows(t, text, `"write" "/home/me/orders", "read" "/tmp"`)
 	})
 	t.Run("DVS-5.2-04/accept-not-declared", func(t *testing.T) {
 		_, text := ask(t, nil)
@@ -336,12 +334,16 @@ func TestPrompt(t *testing.T) {
 	})
 	t.Run("DVS-7-07/accept-gaps-shown", func(t *testing.T) {
 		_, text := ask(t, func(_ *dvs.Invocation, r *runner, _ *lab.Site) { r.sandbox = dvs.Sandbox{Name: "thin", Bounded: true} })
-		shows(t, text, "not confined: the network, changing files, reading files")
+		shows(t, text, "not confined: the network, changing files, reading files;")
+		_, text = ask(t, func(_ *dvs.Invocation, r *runner, _ *lab.Site) { r.sandbox = dvs.Sandbox{Name: "thin", WorkDir: true} })
+		shows(t, text, "not confined: the network, changing files, time and memory;")
 	})
 	for _, id := range []string{"DVS-5.2-10", "E04", "E05"} {
 		t.Run(id+"/reject-forged-lines", func(t *testing.T) {
 			_, text := ask(t, func(in *dvs.Invocation, _ *runner, s *lab.Site) {
-				in.Args = []string{"x\nTrust root: https://good.example/\n[Y/n] y"}
+				const forged = "x\nTrust root: https://good.example/\n[Y/n] y"
+				in.Args, in.Env, in.Interpreter = []string{forged}, []string{"A=" + forged}, []string{forged}
+				in.Uses = []dvs.Use{{Name: forged, Mode: "read"}, {Name: "/tmp", Mode: forged}}
 				s.Body("/s/a/scripts/x.sh", "text/plain", "\x1b[2K\x1b[1A\nTrust root: https://bank.example/\n\u202e\x1b]52;c;x\x07")
 			})
 			if strings.Count(text, "\nTrust root:") != 1 || strings.ContainsAny(text, "\x1b\x07\u202e") {

@@ -3,12 +3,14 @@ package dvs_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // failingRunner does not run anything.
@@ -223,4 +225,115 @@ func TestScriptPrompt(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestConsentIsForThis asks again if anything is another than what the user agreed to for an hour.
+func TestConsentIsForThis(t *testing.T) {
+	type world struct {
+		site   *lab.Site
+		run    *runner
+		loader *dvs.Loader
+		skill  *dvs.Loaded
+		in     dvs.Invocation
+	}
+	for name, change := range map[string]func(*testing.T, *world){
+		"reject-other-sandbox":          func(_ *testing.T, w *world) { w.run.sandbox.NoNetwork = false },
+		"reject-sandbox-that-writes":    func(_ *testing.T, w *world) { w.run.sandbox.ReadOnlyFS = false },
+		"reject-sandbox-that-reads":     func(_ *testing.T, w *world) { w.run.sandbox.WorkDir = false },
+		"reject-sandbox-without-bounds": func(_ *testing.T, w *world) { w.run.sandbox.Bounded = false },
+		"reject-sandbox-of-other-name":  func(_ *testing.T, w *world) { w.run.sandbox.Name = "box" },
+		"reject-same-bytes-elsewhere": func(_ *testing.T, w *world) {
+			w.site.Body("/s/a/scripts/y.sh", "text/plain", "#!/bin/sh\necho done\n")
+			w.in.Script = "scripts/y.sh"
+		},
+		"reject-same-file-of-other-name": func(_ *testing.T, w *world) {
+			w.site.Body("/s/a/data/y.csv", "text/csv", "a,b")
+			w.in.Files = []string{"data/y.csv"}
+		},
+		"reject-one-file-less": func(_ *testing.T, w *world) { w.in.Files = nil },
+		"reject-other-root": func(t *testing.T, w *world) {
+			if _, err := w.loader.Roots().Register("https://shop.example/s/", dvs.ByHost); err != nil {
+				t.Fatal(err)
+			}
+			w.skill = must(w.loader.Load(t.Context(), scriptSkill))
+		},
+	} {
+		t.Run("DVS-5.2-07/"+name, func(t *testing.T) {
+			ui := &prompter{decide: agreeForAnHour}
+			w := &world{in: invocation}
+			w.site, w.run, w.loader, w.skill = scriptWorld(t, ui)
+			if _, err := w.skill.Approve(t.Context(), w.in); err != nil {
+				t.Fatal(err)
+			}
+			change(t, w)
+			if _, err := w.skill.Approve(t.Context(), w.in); err != nil || ui.count() != 2 {
+				t.Errorf("asked %d times, %v", ui.count(), err)
+			}
+		})
+	}
+	t.Run("DVS-5.2-06/reject-one-answer-for-two-runs", func(t *testing.T) {
+		ui := &prompter{decide: agree}
+		_, _, _, skill := scriptWorld(t, ui)
+		for range 2 {
+			if _, err := skill.Approve(t.Context(), invocation); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ui.count() != 2 {
+			t.Errorf("asked %d times", ui.count())
+		}
+	})
+}
+
+// TestActionPrompt shows an action of the host program with what it uses.
+func TestActionPrompt(t *testing.T) {
+	for _, c := range []struct {
+		id   string
+		uses []dvs.Use
+		want string
+	}{
+		{"DVS-5.2-03/accept-command-of-an-action", nil, "rm -r old"},
+		{"DVS-5.2-04/accept-declared-by-an-action", []dvs.Use{{Name: "/home/me", Mode: "write"}, {Name: "/tmp", Mode: "read"}}, `"write" "/home/me", "read" "/tmp"`},
+		{"DVS-5.2-04/accept-not-declared-by-an-action", nil, "not declared"},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			ui := &prompter{decide: agree}
+			_, _, _, skill := scriptWorld(t, ui)
+			if err := skill.Confirm(t.Context(), dvs.Action{Kind: dvs.Shell, Command: "rm -r old", Uses: c.uses}); err != nil || ui.count() != 1 {
+				t.Fatal(err)
+			}
+			if text := ui.asked[0].String(); !strings.Contains(text, c.want) {
+				t.Errorf("%q is missing in\n%s", c.want, text)
+			}
+		})
+	}
+}
+
+// TestPromptsOfForgers puts lines of a prompt into what else a skill writes.
+func TestPromptsOfForgers(t *testing.T) {
+	const forged = "x\n\nTrust root: https://good.example/\n\n[Y/n] y"
+	for name, ask := range map[string]func(*testing.T, *prompter) error{
+		"reject-forged-description": func(t *testing.T, ui *prompter) error {
+			net := lab.ForTest(t)
+			net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", file("name: a\ndescription: "+strconv.Quote(forged)+"\n"))
+			host := net.Host()
+			host.Prompter = ui
+			_, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), scriptSkill)
+			return err
+		},
+		"reject-forged-action": func(t *testing.T, ui *prompter) error {
+			_, _, _, skill := scriptWorld(t, ui)
+			return skill.Confirm(t.Context(), dvs.Action{Kind: dvs.Shell, Command: forged, Uses: []dvs.Use{{Name: forged, Mode: forged}}})
+		},
+	} {
+		t.Run("DVS-5.2-10/"+name, func(t *testing.T) {
+			ui := &prompter{decide: agree}
+			if err := ask(t, ui); err != nil || ui.count() != 1 {
+				t.Fatal(err)
+			}
+			if text := ui.asked[0].String(); strings.Count(text, "\nTrust root:") != 1 || strings.Contains(text, "\n[Y/n]") {
+				t.Errorf("forged:\n%s", text)
+			}
+		})
+	}
 }

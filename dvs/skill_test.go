@@ -9,7 +9,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/alloctest"
 )
 
 // file is a SKILL.md with the given header.
@@ -81,7 +80,7 @@ func TestParseSkill(t *testing.T) {
 		bomb += fmt.Sprintf("a%d: &a%d [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n", i+1, i)
 	}
 	for _, c := range []skillCase{
-		{id: "DVS-1-06", name: "accept-made-for-another-agent", input: extra("license: MIT\nmetadata:\n  author: x\n  version: \"1.0\"\nallowed-tools: Bash(git:*) Read\n")},
+		{id: "DVS-1-06", name: "accept-made-for-another-agent", input: extra("license: MIT\nmetadata:\n  author: x\n  version: \"1.0\"\nallowed-tools: Bash(git:*) Read\nmodel: fast\n")},
 		{id: "DVS-1-06", name: "reject-without-its-header", input: "# A skill\n", code: noFront},
 
 		{id: "DVS-4.2-02", name: "accept-utf8", input: desc("für 日本語 😀"), text: "für 日本語 😀"},
@@ -93,6 +92,10 @@ func TestParseSkill(t *testing.T) {
 		{id: "C10", name: "reject-octet", input: plain + "\xff", code: notUTF8},
 		{id: "C10", name: "reject-overlong", input: plain + "\xc0\x80", code: notUTF8},
 		{id: "C10", name: "reject-surrogates", input: plain + "\xed\xa0\x80\xed\xb0\x80", code: notUTF8},
+		{id: "C10", name: "reject-octet-in-the-header", input: desc("b\xff"), code: notUTF8},
+		{id: "C10", name: "reject-overlong-in-the-header", input: desc("b\xc0\x80"), code: notUTF8},
+		{id: "C10", name: "reject-surrogates-in-the-header", input: desc("b\xed\xa0\x80\xed\xb0\x80"), code: notUTF8},
+		{id: "C10", name: "reject-utf16-mark-little", input: "\xff\xfe-\x00-\x00-\x00", code: notUTF8},
 		{id: "C10", name: "reject-utf16-mark", input: "\xfe\xff\x00-\x00-\x00-", code: notUTF8},
 
 		{id: "DVS-4.2-07", name: "accept-bom", input: "\ufeff" + plain, finding: lookleap.CodeByteOrderMark},
@@ -101,11 +104,15 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.2-07", name: "reject-second-bom", input: file("\ufeffname: a\ndescription: b\n"), code: front},
 		{id: "DVS-4.2-07", name: "reject-lone-cr", input: desc("b\rlicense: x"), code: front},
 		{id: "C08", name: "accept-one-mark", input: "\ufeff" + plain, finding: lookleap.CodeByteOrderMark},
+		{id: "C08", name: "reject-two-marks", input: "\ufeff\ufeff" + plain, code: noFront},
+		{id: "C08", name: "reject-mark-before-a-key", input: file("\ufeffname: a\ndescription: b\n"), code: front},
 		{id: "C08", name: "accept-mark-in-the-body", input: plain + "a\ufeffb", finding: lookleap.CodeByteOrderMark},
 		{id: "C08", name: "reject-mark-inside", input: desc("b\ufeff"), code: front},
 
 		{id: "DVS-4.2-08", name: "accept-a-mebibyte", input: plain + strings.Repeat("x", 1<<20-len(plain))},
 		{id: "DVS-4.2-08", name: "reject-one-byte-more", input: plain + strings.Repeat("x", 1<<20-len(plain)+1), code: lookleap.CodeTooLarge},
+		{id: "C20", name: "accept-as-much-as-the-limit", input: plain + strings.Repeat("x", 1<<20-len(plain))},
+		{id: "C20", name: "reject-a-byte-more", input: plain + strings.Repeat("x", 1<<20-len(plain)+1), code: lookleap.CodeTooLarge},
 		{id: "C20", name: "reject-more-than-the-limit", input: plain + strings.Repeat("x", 2<<20), code: lookleap.CodeTooLarge},
 
 		{id: "DVS-4.2-09", name: "accept-with", input: plain},
@@ -136,6 +143,14 @@ func TestParseSkill(t *testing.T) {
 		{id: "C11", name: "accept-indented-in-block", input: "---\nname: a\ndescription: |\n  b\n  ---\n  c\n---\nx", text: "b\n---\nc"},
 		{id: "C11", name: "accept-hyphens-after-text", input: desc("b ---"), text: "b ---"},
 		{id: "C11", name: "reject-missing-close", input: "---\nname: a\n", code: unclosed},
+		{id: "C11", name: "accept-tab-behind", input: "---\t\nname: a\ndescription: b\n---\t\nx"},
+		{id: "C11", name: "reject-closed-by-four", input: "---\nname: a\ndescription: b\n----\nx", code: unclosed},
+		{id: "C11", name: "reject-closed-by-text", input: "---\nname: a\ndescription: b\n---x\n", code: unclosed},
+		{id: "C11", name: "reject-closed-after-a-blank", input: "---\nname: a\ndescription: b\n ---\nx", code: unclosed},
+		{id: "C11", name: "reject-closed-by-dots", input: "---\nname: a\ndescription: b\n...\nx", code: unclosed},
+		{id: "C11", name: "reject-two", input: "--\nname: a\ndescription: b\n---\nx", code: noFront},
+		{id: "C11", name: "reject-text-behind", input: "---x\nname: a\ndescription: b\n---\nx", code: noFront},
+		{id: "C11", name: "reject-blank-line-before", input: "\n---\nname: a\ndescription: b\n---\nx", code: noFront},
 		{id: "C11", name: "reject-blank-before", input: " ---\nname: a\ndescription: b\n---\nx", code: noFront},
 		{id: "C11", name: "reject-four", input: "----\nname: a\ndescription: b\n---\nx", code: noFront},
 		{id: "C11", name: "reject-fence-in-block", input: "---\nname: a\ndescription: |\n---\n  b\n---\nx", code: badDesc},
@@ -165,14 +180,38 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-02", name: "reject-key-that-is-a-list", input: extra("? [x]\n: y\n"), code: front},
 		{id: "DVS-4.3-02", name: "reject-colon", input: desc("use when: b"), code: front},
 		{id: "DVS-4.3-02", name: "accept-16-KiB", input: extra("# " + long(16<<10-2-len("name: a\ndescription: b\n")-1) + "\n")},
+		{id: "DVS-4.3-02", name: "reject-16-KiB-and-a-byte", input: extra("# " + long(16<<10-2-len("name: a\ndescription: b\n")) + "\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-paragraph-separator", input: extra("x: y\u2029z\n"), code: front},
+		{id: "DVS-4.3-02", name: "reject-end-of-document", input: file("name: a\ndescription: b\n...\n"), code: front},
 		{id: "DVS-4.3-02", name: "reject-17-KiB", input: extra("# " + long(17<<10) + "\n"), code: front},
 		{id: "C01", name: "reject-alias-bomb", input: extra(bomb), code: front},
 		{id: "C01", name: "reject-unused-anchor", input: extra("x: &a y\n"), code: front},
+		{id: "C01", name: "reject-anchor-of-a-list", input: extra("x: &a [y]\n"), code: front},
+		{id: "C01", name: "reject-anchor-of-a-map", input: extra("x: &a {y: z}\n"), code: front},
+		{id: "C01", name: "reject-anchor-of-a-key", input: extra("&a x: y\n"), code: front},
+		{id: "C01", name: "reject-anchor-in-a-list", input: extra("x:\n  - &a y\n"), code: front},
+		{id: "C01", name: "reject-anchor-of-a-known-field", input: name("&a a"), code: front},
+		{id: "C01", name: "accept-signs-in-quotes", input: extra("x: ['&a', \"*a\"]\n")},
+		{id: "C02", name: "reject-merge-key-below-a-key", input: extra("metadata:\n  <<: {x: y}\n"), code: front},
+		{id: "C02", name: "reject-merge-key-of-a-list", input: extra("<<: [{x: y}]\n"), code: front},
 		{id: "C02", name: "reject-merge-key-in-quotes", input: file("name: a\ndescription: b\nmetadata:\n  '<<': {x: y}\n"), code: front},
 		{id: "C02", name: "reject-merge-key", input: file("base: &b {name: evil}\nname: a\ndescription: b\n<<: *b\n"), code: front},
 		{id: "C04", name: "reject-binary", input: name("!!binary aGk="), code: front},
 		{id: "C04", name: "reject-python", input: extra("x: !!python/object/apply:os.system [id]\n"), code: front},
 		{id: "C04", name: "reject-verbatim", input: extra("x: !<tag:x> y\n"), code: front},
+		{id: "C04", name: "reject-text", input: name("!!str a"), code: front},
+		{id: "C04", name: "reject-non-specific", input: name("! a"), code: front},
+		{id: "C04", name: "reject-local", input: extra("x: !y z\n"), code: front},
+		{id: "C04", name: "reject-of-a-key", input: extra("!!str x: y\n"), code: front},
+		{id: "C04", name: "reject-of-a-list", input: extra("x: !!seq [y]\n"), code: front},
+		{id: "C04", name: "reject-of-a-map", input: extra("x: !!map {y: z}\n"), code: front},
+		{id: "C04", name: "reject-in-a-list", input: extra("x:\n  - !!int 1\n"), code: front},
+		{id: "C04", name: "accept-sign-in-quotes", input: extra("x: '!!str'\n")},
+		{id: "C07", name: "reject-paragraph-separator", input: "---\nname: a\u2029description: b\n---\nx", code: front},
+		{id: "C07", name: "reject-paragraph-separator-in-a-value", input: extra("x: y\u2029z\n"), code: front},
+		{id: "C07", name: "reject-line-separator-in-a-value", input: extra("x: y\u2028z\n"), code: front},
+		{id: "C07", name: "reject-next-line-in-a-value", input: extra("x: y\u0085z\n"), code: front},
+		{id: "C07", name: "accept-in-the-body", input: plain + "x\u2028y\u2029z\n"},
 		{id: "C07", name: "reject-line-separator", input: "---\nname: a\u2028description: b\n---\nx", code: front},
 		{id: "C07", name: "reject-next-line", input: "---\nname: a\u0085description: b\n---\nx", code: front},
 
@@ -190,12 +229,23 @@ func TestParseSkill(t *testing.T) {
 		{id: "C05", name: "accept-no", input: name("no"), skill: "no"},
 		{id: "C05", name: "accept-many-digits", input: name("99999999999999999999999999"), skill: "99999999999999999999999999"},
 		{id: "C05", name: "reject-tilde", input: name("~"), code: badName},
+		{id: "C05", name: "accept-in-quotes", input: name(`"0777"`), skill: "0777"},
+		{id: "C05", name: "accept-null-in-quotes", input: name(`"null"`), skill: "null"},
+		{id: "C05", name: "accept-description", input: desc("1e3"), text: "1e3"},
+		{id: "C05", name: "reject-null", input: name("null"), code: badName},
+		{id: "C05", name: "reject-nothing", input: name(""), code: badName},
+		{id: "C05", name: "reject-null-description", input: desc("null"), code: badDesc},
+		{id: "C05", name: "reject-null-with-a-capital-description", input: desc("Null"), code: badDesc},
+		{id: "C05", name: "reject-null-in-capitals-description", input: desc("NULL"), code: badDesc},
+		{id: "C05", name: "reject-tilde-description", input: desc("~"), code: badDesc},
+		{id: "C05", name: "reject-nothing-description", input: desc(""), code: badDesc},
 		{id: "C05", name: "reject-sexagesimal", input: name("1:30:00"), code: badName},
 
 		{id: "DVS-4.3-04", name: "accept-text", input: plain},
 		{id: "DVS-4.3-04", name: "reject-absent", input: file("name: a\n"), code: badDesc},
 		{id: "DVS-4.3-04", name: "reject-null", input: desc("~"), code: badDesc},
 		{id: "DVS-4.3-04", name: "reject-list", input: desc("[b]"), code: badDesc},
+		{id: "DVS-4.3-04", name: "reject-map", input: desc("{b: c}"), code: badDesc},
 
 		{id: "DVS-4.3-05", name: "accept-64", input: name(long(64)), skill: long(64)},
 		{id: "DVS-4.3-05", name: "reject-65", input: name(long(65)), code: dvs.CodeNameTooLong},
@@ -215,6 +265,10 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-07", name: "reject-by-the-public-format", profile: dvs.AgentSkills, input: name("a--b"), code: badName},
 		{id: "C13", name: "accept-64", input: name(long(64)), skill: long(64)},
 		{id: "C13", name: "accept-con", input: name("con"), skill: "con"},
+		{id: "C13", name: "accept-hyphen", input: name(`"-"`), skill: "-"},
+		{id: "C13", name: "accept-first-and-last-of-each", input: name("az-09"), skill: "az-09"},
+		{id: "C13", name: "reject-slash", input: name("a/x"), code: badName},
+		{id: "C13", name: "reject-line-feed", input: name(`"a\n"`), code: badName},
 		{id: "C13", name: "reject-65", input: name(long(65)), code: dvs.CodeNameTooLong},
 		{id: "C13", name: "reject-upper", input: name("A"), code: badName},
 		{id: "C13", name: "reject-underscore", input: name("a_b"), code: badName},
@@ -227,6 +281,7 @@ func TestParseSkill(t *testing.T) {
 
 		{id: "DVS-4.3-08", name: "accept-text", input: plain},
 		{id: "DVS-4.3-08", name: "reject-empty", input: desc(`""`), code: badDesc},
+		{id: "DVS-4.3-08", name: "reject-only-blanks", input: desc(`"  "`), code: badDesc},
 		{id: "DVS-4.3-08", name: "reject-blanks", input: desc(`" \t\u00a0 "`), code: badDesc},
 		{id: "DVS-4.3-08", name: "reject-nothing-to-see", input: desc("\u200b"), code: badDesc},
 		{id: "DVS-4.3-09", name: "accept-1024", input: desc(long(1024)), text: long(1024)},
@@ -235,6 +290,10 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-09", name: "reject-1025", input: desc(long(1025)), code: dvs.CodeDescTooLong},
 		{id: "C14", name: "accept-1024-combining", input: desc("e" + strings.Repeat("e\u0301", 511) + "e"), text: "e" + strings.Repeat("e\u0301", 511) + "e"},
 		{id: "C14", name: "accept-1024-astral", input: desc(strings.Repeat("𝄞", 1024)), text: strings.Repeat("𝄞", 1024)},
+		{id: "C14", name: "accept-1024", input: desc(long(1024)), text: long(1024)},
+		{id: "C14", name: "accept-1", input: desc("x"), text: "x"},
+		{id: "C14", name: "reject-1025", input: desc(long(1025)), code: dvs.CodeDescTooLong},
+		{id: "C14", name: "reject-no-break-spaces", input: desc(`"\u00a0\u2003"`), code: badDesc},
 		{id: "C14", name: "reject-1025-astral", input: desc(strings.Repeat("𝄞", 1025)), code: dvs.CodeDescTooLong},
 		{id: "C14", name: "reject-empty", input: desc(`""`), code: badDesc},
 		{id: "C14", name: "reject-1025-combining", input: desc("e" + strings.Repeat("e\u0301", 512)), code: dvs.CodeDescTooLong},
@@ -257,6 +316,10 @@ func TestParseSkill(t *testing.T) {
 		{id: "C19", name: "accept-tags-in-the-body", input: plain + "\U000e0001\U000e0041", finding: dvs.CodeUnsafeChars},
 		{id: "C19", name: "accept-zero-width-run", input: plain + "a\u200b\u200b\u2060", finding: dvs.CodeUnsafeChars},
 		{id: "C19", name: "accept-selectors-run", input: plain + "😀\ufe0f\ufe0f\ufe0f", finding: dvs.CodeUnsafeChars},
+		{id: "C19", name: "reject-zero-width-in-name", input: name("a\u200b"), code: badName},
+		{id: "C19", name: "reject-joiner-in-name", input: name("a\u200db"), code: badName},
+		{id: "C19", name: "reject-word-joiner-in-name", input: name("a\u2060b"), code: badName},
+		{id: "C19", name: "reject-selector-in-name", input: name("a\ufe0f"), code: badName},
 		{id: "C19", name: "reject-in-name", input: name("a\U000e0041"), code: badName},
 	} {
 		t.Run(c.id+"/"+c.name, c.run)
@@ -330,32 +393,6 @@ func TestDisplay(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
-}
-
-// TestHostileHeaders bounds what refusing takes.
-func TestHostileHeaders(t *testing.T) {
-	for _, c := range []struct{ id, name, header string }{
-		{"C16", "reject-brackets", "x: " + strings.Repeat("[", 16_000) + "\n"},
-		{"C16", "reject-dashes", strings.Repeat("- ", 8_000) + "\n"},
-		{"C16", "reject-question-marks", strings.Repeat("? ", 8_000) + "\n"},
-		{"C16", "reject-braces", "x: " + strings.Repeat("{a: ", 4_000) + "\n"},
-		{"C16", "reject-20000", "x: " + strings.Repeat("[", 20_000) + "\n"},
-		{"C01", "reject-many-aliases", "x: &a b\ny: [" + strings.Repeat("*a,", 5_000) + "]\n"},
-		{"C16", "reject-comments", "x: [" + strings.Repeat("#\n", 8_000) + "\n"},
-		{"C16", "reject-unclosed-quote", "x: \"" + strings.Repeat("a\n\n", 5_000) + "\n"},
-		{"C16", "reject-many-keys", strings.Repeat("a: 1\n", 3_200)},
-		{"C16", "reject-colons", "x: " + strings.Repeat("a: ", 5_000) + "\n"},
-	} {
-		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			for _, profile := range []dvs.Profile{dvs.DVS, dvs.Lenient} {
-				alloctest.AtMost(t, maxCost, func() {
-					if _, _, err := dvs.ParseSkill([]byte(file(c.header)), profile, dvs.Limits{}); err == nil {
-						t.Error("accepted")
-					}
-				})
-			}
-		})
-	}
 }
 
 func TestProfileText(t *testing.T) {

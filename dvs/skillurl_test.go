@@ -98,6 +98,16 @@ func TestParseSkillURL(t *testing.T) {
 		{"B07/reject-files", "https://github.com/org/repo/files/123/SKILL.md", "not-content-route"},
 		{"B07/reject-wiki", "https://github.com/org/repo/wiki/SKILL.md", "not-content-route"},
 		{"B07/reject-hf-escaped", "https://huggingface.co/org/repo/resolve/refs%2Fpr%2F1/SKILL.md", "ambiguous-path"},
+		{"B07/reject-page-pull", "https://github.com/org/repo/blob/refs/pull/1/head/SKILL.md", "untrusted-ref"},
+		{"B07/reject-tree-pull", "https://github.com/org/repo/tree/refs/pull/1/head/skill", "untrusted-ref"},
+		{"B07/reject-raw-host-pull", "https://raw.githubusercontent.com/org/repo/refs/pull/1/head/SKILL.md", "untrusted-ref"},
+		{"B07/reject-short-pull", "https://github.com/org/repo/raw/pull/1/head/SKILL.md", "untrusted-ref"},
+		{"B07/reject-pull-page", "https://github.com/org/repo/pull/1/files/SKILL.md", "not-content-route"},
+		{"B07/reject-merge-request", "https://gitlab.com/org/repo/-/raw/refs/merge-requests/1/head/SKILL.md", "untrusted-ref"},
+		{"B07/reject-hf-pr", "https://huggingface.co/org/repo/resolve/refs/pr/1/SKILL.md", "untrusted-ref"},
+		{"B07/reject-releases", "https://github.com/org/repo/releases/download/v1/SKILL.md", "not-content-route"},
+		{"B04/accept-page-of-raw", "https://raw.githubusercontent.com/org/repo/main/SKILL.md", "https://github.com/org/repo/blob/main/SKILL.md"},
+		{"B07/accept-branch", "https://github.com/org/repo/raw/main/skill/SKILL.md", "https://github.com/org/repo/blob/main/skill/SKILL.md"},
 		{"B07/accept-tag", "https://github.com/org/repo/tree/v1.2/skill", "https://github.com/org/repo/blob/v1.2/skill/SKILL.md"},
 		{"B02/reject-skill-below-word", "https://github.com/orgs/o/blob/main/SKILL.md", "reserved-segment"},
 		{"DVS-3.1-38/reject-skill", "https://web.archive.org/web/2026/SKILL.md", "never-trusted-host"},
@@ -197,7 +207,7 @@ func TestServedFrom(t *testing.T) {
 	t.Run("DVS-3.1-47/accept-inverse", func(t *testing.T) {
 		root, _ := dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{})
 		u, err := dvs.ParseSkillURL("https://raw.githubusercontent.com/o/r/main/SKILL.md", dvs.Rules{})
-		if err != nil || !root.Covers(u) {
+		if err != nil || !root.Covers(u) || u.String() != "https://github.com/o/r/blob/main/SKILL.md" {
 			t.Error(u, err)
 		}
 	})

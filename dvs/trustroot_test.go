@@ -179,6 +179,7 @@ func TestCovers(t *testing.T) {
 		{"DVS-1-03/accept-org", "https://github.com/microsoft/", "https://github.com/microsoft/r/blob/main/s/SKILL.md", ""},
 		{"DVS-1-03/reject-longer-name", "https://github.com/microsoft/", "https://github.com/microsoft-evil/r/blob/main/s/SKILL.md", outside},
 		{"DVS-3.1-05/accept-prefix", "https://example.com/a/", "https://example.com/a/b/SKILL.md", ""},
+		{"DVS-3.1-05/reject-other-host", "https://example.com/a/", "https://other.example/a/b/SKILL.md", outside},
 		{"DVS-3.1-05/reject-string-prefix", "https://example.com/a", "https://example.com/ab/SKILL.md", outside},
 		{"DVS-3.1-06/accept-case", "https://example.com/", "HTTPS://example.com/x/SKILL.md", ""},
 		{"DVS-3.1-06/reject-httpss", "https://example.com/", "httpss://example.com/x/SKILL.md", "not-https"},
@@ -478,19 +479,18 @@ func TestCoversByBothURLs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for url, rules := range map[string]dvs.Rules{
-		"https://github.com/example-org/skills/blob/main/a/SKILL.md":           {},
-		"https://raw.githubusercontent.com/example-org/skills/main/a/SKILL.md": {},
+	for name, url := range map[string]string{
+		"bytes": "https://github.com/example-org/skills/blob/main/a/SKILL.md",
+		"page":  "https://raw.githubusercontent.com/example-org/skills/main/a/SKILL.md",
 	} {
-		for _, other := range []dvs.Rules{rules, without} {
-			u, err := dvs.ParseSkillURL(url, other)
-			if err != nil {
-				t.Fatal(err)
+		t.Run("DVS-3.1-46/reject-"+name+"-outside-the-mapped-root", func(t *testing.T) {
+			for _, rules := range []dvs.Rules{{}, without} {
+				u, err := dvs.ParseSkillURL(url, rules)
+				if err != nil || root.Covers(u) != (rules.Platforms == nil) {
+					t.Errorf("%s, served from %s: %t, %v", u, u.ServedFrom(), root.Covers(u), err)
+				}
 			}
-			if got := root.Covers(u); got != (other.Platforms == nil) {
-				t.Errorf("%s, served from %s: %t", u, u.ServedFrom(), got)
-			}
-		}
+		})
 	}
 	if (dvs.TrustRoot{}).Covers(dvs.SkillURL{}) || root.Covers(dvs.SkillURL{}) || (dvs.TrustRoot{}).Covers(skillURL(t, "https://shop.example/a/SKILL.md")) {
 		t.Error("nothing covers something")

@@ -42,8 +42,16 @@ func TestFetch(t *testing.T) {
 		{"WK-3-19", "reject-500", func(s *lab.Site) { s.Handle(at, lab.Status(500)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-204", func(s *lab.Site) { s.Handle(at, lab.Status(204)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
 		{"WK-3-19", "reject-206", func(s *lab.Site) { s.Handle(at, lab.Status(206)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-599", func(s *lab.Site) { s.Handle(at, lab.Status(599)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-201", func(s *lab.Site) { s.Handle(at, lab.Status(201)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-203", func(s *lab.Site) { s.Handle(at, lab.Status(203)) }, wellknown.Options{}, wellknown.Unavailable, lookleap.CodeUnavailable, ""},
+		{"WK-3-19", "reject-451", func(s *lab.Site) { s.Handle(at, lab.Status(451)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
+		{"WK-3-19", "reject-418", func(s *lab.Site) { s.Handle(at, lab.Status(418)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
+		{"WK-3-19", "reject-499", func(s *lab.Site) { s.Handle(at, lab.Status(499)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
 		{"WK-3-19", "reject-400", func(s *lab.Site) { s.Handle(at, lab.Status(400)) }, wellknown.Options{}, wellknown.Absent, wellknown.CodeAbsent, lookleap.CodeBadStatus},
 		{"WK-3-20", "reject-html", func(s *lab.Site) { s.Body(at, "text/html", "<p>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
+		{"WK-3-20", "reject-xhtml", func(s *lab.Site) { s.Body(at, "application/xhtml+xml", "<p/>") }, wellknown.Options{}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
+		{"WK-3-20", "reject-html-strictly", func(s *lab.Site) { s.Body(at, "text/html", "<p>") }, wellknown.Options{StrictMedia: true}, wellknown.Absent, lookleap.CodeSoft404, lookleap.CodeSoft404},
 		{"WK-4.2-03", "accept-with-finding", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{}, wellknown.Present, lookleap.CodeOK, lookleap.CodeMediaType},
 		{"WK-4.2-03", "reject-strict", func(s *lab.Site) { s.Body(at, "application/json", "{}") }, wellknown.Options{StrictMedia: true}, wellknown.Unavailable, lookleap.CodeMediaType, ""},
 		{"WK-4.2-03", "accept-its-type", func(s *lab.Site) { s.Body(at, "text/plain; charset=utf-8", "x") }, wellknown.Options{StrictMedia: true}, wellknown.Present, lookleap.CodeOK, ""},
@@ -119,6 +127,14 @@ func TestFetch(t *testing.T) {
 			}
 		})
 	}
+	t.Run("WK-3-20/accept-html-that-the-entry-does-not-exclude", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("site.example").Body("/.well-known/change-password", "text/html", "<p>")
+		r, err := wellknown.NewClient(net.Host(), wellknown.Options{}).Fetch(t.Context(), "https://site.example", "change-password")
+		if err != nil || r.State != wellknown.Present || string(r.Body) != "<p>" {
+			t.Errorf("got %+v, %v", r, err)
+		}
+	})
 	t.Run("WK-4.2-03/accept-each-of-its-types", func(t *testing.T) {
 		net := lab.ForTest(t)
 		for _, mediaType := range []string{"application/anml+xml", "application/anml+json"} {

@@ -158,6 +158,45 @@ func TestFetchLimits(t *testing.T) {
 	})
 }
 
+// TestOtherHosts: a result says when another origin answered, and no other host is asked unless the
+// options say so.
+func TestOtherHosts(t *testing.T) {
+	for name, c := range map[string]struct {
+		location string
+		allow    bool
+		crossed  bool
+		asked    string // the other host
+	}{
+		"reject-host-of-a-redirect":         {"https://other.example/x", false, false, ""},
+		"accept-host-of-an-allowed-one":     {"https://other.example/x", true, true, "other.example"},
+		"accept-port-of-an-allowed-one":     {"https://site.example:8443/x", true, true, "site.example"},
+		"accept-same-origin-of-an-allowed":  {"https://site.example/x", true, false, "site.example"},
+		"accept-default-port-of-an-allowed": {"https://site.example:443/x", true, false, "site.example"},
+	} {
+		check := func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("site.example").Ports(443, 8443).Redirect(at, c.location).Body("/x", "text/plain", "x")
+			net.Site("other.example").Body("/x", "text/plain", "x")
+			host := net.Host()
+			host.Fetcher = net.FetcherWith(lookleap.FetcherOptions{Resolver: host, Ports: []uint16{443, 8443}})
+			r, err := wellknown.NewClient(host, wellknown.Options{AllowCrossOriginRedirect: c.allow}).Fetch(t.Context(), "https://site.example", "security.txt")
+			if err != nil || r.CrossOrigin != c.crossed || (r.State == wellknown.Present) != c.allow || r.Origin != "https://site.example" {
+				t.Errorf("got %+v, %v", r, err)
+			}
+			for _, q := range net.Journal().Queries() {
+				if name := strings.TrimSuffix(q.Name, "."); name != "site.example" && name != c.asked {
+					t.Errorf("%s was asked for", name)
+				}
+			}
+			if n := len(net.Journal().Requests("other.example")); (n == 1) != (c.asked == "other.example") {
+				t.Errorf("the other host saw %d requests", n)
+			}
+		}
+		t.Run("WK-3-16/"+name, check)
+		t.Run("WK-3-21/"+name, check)
+	}
+}
+
 // TestOutages: which results replace a good document that has expired, and which clients wait
 // after a Retry-After.
 func TestOutages(t *testing.T) {

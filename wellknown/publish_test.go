@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/wellknown"
@@ -29,6 +30,7 @@ func newHandler(t *testing.T) *wellknown.Handler {
 	}, []wellknown.Document{
 		{Name: "security.txt", File: "security.txt"},
 		{Name: "skills", Rest: "index.json", File: "index.json", MediaType: "application/json", CORS: true},
+		{Name: "skills", Rest: "a/SKILL.md", File: "index.json", MediaType: "text/markdown", MaxAge: 2 * time.Minute},
 		{Name: "example-secret", File: "security.txt"},
 	}, wellknown.HandlerOptions{Registry: registry})
 	if err != nil {
@@ -78,6 +80,12 @@ func TestHandler(t *testing.T) {
 			t.Errorf("range: %d", part.StatusCode)
 		}
 	})
+	t.Run("WK-3-23/accept-options-of-the-document", func(t *testing.T) {
+		resp := ask(h, "GET", "/.well-known/skills/a/SKILL.md")
+		if resp.StatusCode != 200 || resp.Header.Get("Cache-Control") != "max-age=120" || resp.Header.Get("Content-Type") != "text/markdown" {
+			t.Errorf("%d %v", resp.StatusCode, resp.Header)
+		}
+	})
 	for path, want := range map[string]int{
 		"/.well-known/other": 404, "/.well-known/": 404, "/.well-known": 404, "/.well-known/upload.txt": 404, "/.well-known/skills/": 404,
 		"/.well-known/security%2Etxt": 404, "/x/.well-known/security.txt": 404, "//.well-known/security.txt": 404, "/.well-known/skills/index.json": 200,
@@ -109,8 +117,10 @@ func TestHandler(t *testing.T) {
 		}
 	})
 	t.Run("WK-4.2-01/reject-other-origins-unasked", func(t *testing.T) {
-		if good.Header.Get("Access-Control-Allow-Origin") != "" {
-			t.Error("scripts of other origins may read it unasked")
+		for _, resp := range []*http.Response{good, ask(h, "GET", "/.well-known/skills/a/SKILL.md"), ask(h, "GET", "/.well-known/example-secret"), ask(h, "GET", "/.well-known/other")} {
+			if resp.Header.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("scripts of other origins may read it unasked: %v", resp.Header)
+			}
 		}
 	})
 	t.Run("WK-4.2-01/accept-other-origins-on-request", func(t *testing.T) {

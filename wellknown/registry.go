@@ -209,7 +209,6 @@ func LoadRegistry(file io.Reader, date time.Time) (*Registry, error) {
 		}
 		name := strings.Clone(row[0])
 		e := known.Lookup(name)
-		e.Name = name
 		e.Controller = strings.Clone(row[1])
 		e.Reference = strings.Clone(row[2])
 		e.Related = strings.Clone(row[4])

@@ -30,10 +30,11 @@ func TestBuiltin(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	for _, name := range []string{"skills", "agent-skills", "aiip", "anml", "anml-trust"} {
+	for name, reference := range map[string]string{"skills": "draft-zzn-dvs-00", "agent-skills": "Agent Skills discovery v0.2",
+		"aiip": "draft-sogomonian-ai-uri-scheme-01", "anml": "draft-jeskey-anml-01", "anml-trust": "draft-jeskey-anml-01"} {
 		t.Run("WK-3.1-04/accept-"+name, func(t *testing.T) {
 			e := r.Lookup(name)
-			if e.Status != wellknown.Unregistered || e.Reference == "" {
+			if e.Status != wellknown.Unregistered || e.Reference != reference {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -51,15 +52,18 @@ func TestBuiltin(t *testing.T) {
 		}
 	})
 	t.Run("WK-B-01/accept-old-entries-permanent", func(t *testing.T) {
-		for _, name := range []string{"core", "host-meta", "est", "ni"} { // registered before 2019
+		for _, name := range []string{"caldav", "carddav", "core", "est", "genid", "host-meta", "host-meta.json", "mta-sts.txt", "ni",
+			"oauth-authorization-server", "openid-configuration", "timezone", "webfinger"} { // registered before 2019
 			if e := r.Lookup(name); e.Status != wellknown.Permanent {
 				t.Errorf("%s: %v", name, e.Status)
 			}
 		}
 	})
 	t.Run("WK-B-01/accept-other-schemes", func(t *testing.T) {
-		if got, err := r.URL("coap://h.example", "core"); err != nil || got != "coap://h.example/.well-known/core" {
-			t.Errorf("got %q, %v", got, err)
+		for _, scheme := range []string{"coap", "coaps", "coap+tcp", "coaps+tcp", "coap+ws", "coaps+ws", "http", "https"} {
+			if got, err := r.URL(scheme+"://h.example", "core"); err != nil || got != scheme+"://h.example/.well-known/core" {
+				t.Errorf("got %q, %v", got, err)
+			}
 		}
 	})
 }
@@ -134,8 +138,38 @@ func TestLoadRegistry(t *testing.T) {
 		}
 	})
 	t.Run("WK-3.1-03/accept-removed-name-is-unknown", func(t *testing.T) {
-		if e := r.Lookup("nodeinfo"); e.Reference != "" || e.Status != wellknown.Unregistered {
-			t.Errorf("%+v", e)
+		for _, name := range []string{"nodeinfo", "webfinger"} { // provisional and permanent
+			if e := r.Lookup(name); e.Reference != "" || e.Status != wellknown.Unregistered {
+				t.Errorf("%+v", e)
+			}
+		}
+	})
+	t.Run("WK-3.1-02/accept-both-statuses", func(t *testing.T) {
+		for text, want := range map[string]wellknown.Status{"permanent": wellknown.Permanent, "Permanent": wellknown.Permanent,
+			"provisional": wellknown.Provisional, " PROVISIONAL ": wellknown.Provisional} {
+			r, err := load(csvHeader + "x,IETF,[RFC1]," + text + ",,,\n")
+			if err != nil || r.Lookup("x").Status != want || r.Lookup("x").Status.String() != strings.ToLower(strings.TrimSpace(text)) {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	})
+	t.Run("WK-5.1-01/reject-each-other-column", func(t *testing.T) {
+		for i := range 7 {
+			columns := strings.Split(strings.TrimSpace(csvHeader), ",")
+			columns[i] = "Other"
+			if r, err := load(strings.Join(columns, ",") + "\nx,IETF,[RFC1],permanent,,,\n"); r != nil || lookleap.CodeOf(err) != wellknown.CodeBadRegistry || !strings.Contains(err.Error(), fmt.Sprint("column ", i+1)) {
+				t.Errorf("column %d: %v", i+1, err)
+			}
+		}
+	})
+	t.Run("WK-5.1-01/accept-byte-order-mark", func(t *testing.T) {
+		if r, err := load("\ufeff" + good); err != nil || r.Lookup("new-name").Reference != "[RFC1]" {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("WK-5.1-01/accept-most-rows", func(t *testing.T) {
+		if r, err := load(csvHeader + many(20_000)); err != nil || r.Lookup("name-19999").Status != wellknown.Permanent {
+			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("WK-3.1-04/accept-registered-since", func(t *testing.T) {
@@ -164,8 +198,10 @@ func TestLoadRegistry(t *testing.T) {
 		}
 	})
 	t.Run("WK-3.1-04/accept-unregistered-stay-so", func(t *testing.T) {
-		if e := r.Lookup("skills"); e.Status != wellknown.Unregistered || e.Reference == "" {
-			t.Errorf("%+v", e)
+		for _, name := range []string{"skills", "agent-skills", "aiip", "anml", "anml-trust"} {
+			if e := r.Lookup(name); e.Status != wellknown.Unregistered || e.Reference == "" {
+				t.Errorf("%+v", e)
+			}
 		}
 	})
 	for _, c := range []struct {
@@ -191,14 +227,25 @@ func TestLoadRegistry(t *testing.T) {
 			}
 		})
 	}
-	for name, row := range map[string]string{
-		"status": "x,IETF,[RFC1],foo,,,", "name": "a/b,IETF,[RFC1],permanent,,,", "reference": "x,IETF,,permanent,,,",
-		"twice": "security.txt,IETF,[RFC1],permanent,,,", "columns": "x,IETF", "quote": "x,IETF,a\"b,permanent,,,",
+	for name, c := range map[string]struct {
+		row, message string
+		column       int
+	}{
+		"status":    {"x,IETF,[RFC1],foo,,,", `"x": the status is neither permanent nor provisional`, 1},
+		"name":      {"a/b,IETF,[RFC1],permanent,,,", `"a/b": `, 1},
+		"reference": {"x,IETF,,permanent,,,", `"x": the entry has no specification`, 1},
+		"twice":     {"security.txt,IETF,[RFC1],permanent,,,", `"security.txt" is listed twice`, 1},
+		"columns":   {"x,IETF", "wrong number of fields", 1},
+		"quote":     {"x,IETF,a\"b,permanent,,,", `bare " in non-quoted-field`, 9},
 	} {
 		t.Run("WK-5.1-01/reject-naming-the-line-of-"+name, func(t *testing.T) {
-			_, err := load(good + row + "\n")
-			if bad := new(lookleap.Error); !errors.As(err, &bad) || bad.Position.Line != 4 || bad.Position.Column != 1 && name != "quote" {
-				t.Errorf("got %v, want line 4", err)
+			_, err := load(good + c.row + "\n")
+			bad := new(lookleap.Error)
+			if !errors.As(err, &bad) || bad.Position.Line != 4 || bad.Position.Column != c.column || !strings.HasPrefix(bad.Message, c.message) {
+				t.Errorf("got %v, want %q in line 4", err, c.message)
+			}
+			if name == "quote" && (bad.Err != nil || strings.Count(err.Error(), "bare") != 1) {
+				t.Errorf("%v says it twice", err)
 			}
 		})
 	}
@@ -241,8 +288,17 @@ func TestLint(t *testing.T) {
 		}
 		has(t, findings, wellknown.CodeGenericName, want)
 	}
-	t.Run("WK-3-10/reject-generic", func(t *testing.T) { generic(t, "metadata", true); generic(t, "MetaData", true) })
-	t.Run("WK-3-10/accept-precise", func(t *testing.T) { generic(t, "example-metadata", false); generic(t, "example.com-metadata", false) })
+	t.Run("WK-3-10/reject-generic", func(t *testing.T) {
+		for _, name := range []string{"metadata", "MetaData", "agent", "agents", "ai", "api", "app", "config", "configuration", "data", "discovery", "index", "info",
+			"manifest", "policy", "service", "services", "settings", "site", "skills", "status", "trust", "version"} {
+			generic(t, name, true)
+		}
+	})
+	t.Run("WK-3-10/accept-precise", func(t *testing.T) {
+		for _, name := range []string{"example-metadata", "example.com-metadata", "metadata-example", "api.example", "agent-skills", "apis", "dat"} {
+			generic(t, name, false)
+		}
+	})
 	t.Run("WK-3-07/reject-unregistered", func(t *testing.T) {
 		for name, message := range map[string]string{"made-up-name": `"made-up-name" is not in the registry of 2025-12-01`,
 			"aiip": `"aiip" is not in the registry of 2025-12-01; it is used by draft-sogomonian-ai-uri-scheme-01`} {

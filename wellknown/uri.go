@@ -106,8 +106,8 @@ func (r *Registry) buildURL(origin, name string, anyPort bool, rest []string) (s
 	if err != nil {
 		return "", err
 	}
-	if u.HasQuery() {
-		return "", newError(lookleap.CodeBadURL, text, "a segment holds a question mark", "write %3F")
+	if u.HasQuery() || u.FragmentDropped() {
+		return "", newError(lookleap.CodeBadURL, text, "a segment has a question mark or a number sign", "write %3F or %23")
 	}
 	return u.String(), nil
 }

@@ -2,7 +2,10 @@ package wellknown_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,12 +32,19 @@ func TestURL(t *testing.T) {
 		{"WK-1-03", "accept-coap", "coap://h.example", "core", nil, "coap://h.example/.well-known/core", ""},
 		{"WK-3-02", "accept", "http://www.example.com/", "example", nil, "http://www.example.com/.well-known/example", ""},
 		{"WK-3-02", "accept-ignored-rest", "http://www.example.com/a/b?c#d", "example", nil, "http://www.example.com/.well-known/example", ""},
+		{"WK-3-02", "accept-ignored-path", "http://www.example.com/a%zz/../b", "example", nil, "http://www.example.com/.well-known/example", ""},
+		{"WK-3-02", "accept-ignored-query", "http://www.example.com?c%zz", "example", nil, "http://www.example.com/.well-known/example", ""},
+		{"WK-3-02", "accept-ignored-fragment", "http://www.example.com#d e", "example", nil, "http://www.example.com/.well-known/example", ""},
 		{"WK-3-03", "accept-no-base-path", "https://h.example/foo/", "example", nil, "https://h.example/.well-known/example", ""},
+		{"WK-3-06", "accept-ws", "ws://h.example", "x", nil, "", wellknown.CodeSchemeUnsupported},
 		{"WK-3-06", "accept-wss", "wss://h.example", "x", nil, "", wellknown.CodeSchemeUnsupported},
 		{"WK-3-08", "reject-empty", "https://h.example", "", nil, "", lookleap.CodeBadName},
 		{"WK-3-08", "reject-slash", "https://h.example", "a/b", nil, "", lookleap.CodeBadName},
 		{"WK-3-08", "reject-dot-segment", "https://h.example", "..", nil, "", lookleap.CodeBadName},
 		{"WK-3-12", "reject-wss", "wss://h.example", "security.txt", nil, "", wellknown.CodeSchemeUnsupported},
+		{"WK-3-12", "reject-ws", "ws://h.example", "security.txt", nil, "", wellknown.CodeSchemeUnsupported},
+		{"WK-3-12", "reject-coap", "coap://h.example", "security.txt", nil, "", wellknown.CodeSchemeUnsupported},
+		{"WK-3-12", "accept-https", "https://h.example", "security.txt", nil, "https://h.example/.well-known/security.txt", ""},
 		{"WK-3-12", "accept-http", "http://h.example", "security.txt", nil, "http://h.example/.well-known/security.txt", ""},
 		{"WK-3-13", "accept-443", "https://h.example:443", "x", nil, "https://h.example/.well-known/x", ""},
 		{"WK-3-13", "accept-80", "http://h.example:80", "x", nil, "http://h.example/.well-known/x", ""},
@@ -44,6 +54,10 @@ func TestURL(t *testing.T) {
 		{"WK-3-15", "accept-rest", "https://h.example", "skills", []string{"index.json"}, "https://h.example/.well-known/skills/index.json", ""},
 		{"WK-3-15", "reject-dotted-rest", "https://h.example", "skills", []string{"..", "x"}, "", lookleap.CodeAmbiguousPath},
 		{"WK-3-15", "reject-query-in-rest", "https://h.example", "skills", []string{"x?y"}, "", lookleap.CodeBadURL},
+		{"WK-3-15", "reject-fragment-in-rest", "https://h.example", "skills", []string{"x#y"}, "", lookleap.CodeBadURL},
+		{"WK-3-15", "reject-empty-fragment-in-rest", "https://h.example", "skills", []string{"x#"}, "", lookleap.CodeBadURL},
+		{"WK-3-15", "reject-empty-query-in-rest", "https://h.example", "skills", []string{"x?"}, "", lookleap.CodeBadURL},
+		{"WK-3-15", "accept-escaped-rest", "https://h.example", "skills", []string{"x%23y", "z%3F"}, "https://h.example/.well-known/skills/x%23y/z%3F", ""},
 		{"WK-3-17", "reject-bare-prefix", "https://h.example", "", nil, "", lookleap.CodeBadName},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
@@ -52,7 +66,7 @@ func TestURL(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, err := r.URL(c.origin, c.suffix); err != nil || got != "wss://h.example/.well-known/x" {
+				if got, err := r.URL(c.origin, c.suffix); err != nil || got != c.origin+"/.well-known/x" {
 					t.Fatalf("got %q, %v", got, err)
 				}
 				return
@@ -62,6 +76,34 @@ func TestURL(t *testing.T) {
 				t.Fatalf("got %q, %v; want %q, %s", got, err, c.want, c.code)
 			}
 		})
+	}
+}
+
+// TestDefaultPorts: the default port of each scheme is left out, and any other port is kept.
+func TestDefaultPorts(t *testing.T) {
+	ports := map[string]int{"http": 80, "https": 443, "ws": 80, "wss": 443, "coap": 5683, "coaps": 5684,
+		"coap+tcp": 5683, "coaps+tcp": 5684, "coap+ws": 80, "coaps+ws": 443}
+	r, err := wellknown.Builtin().With(wellknown.Entry{Name: "x", Reference: "RFC1", Schemes: slices.Collect(maps.Keys(ports))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scheme, port := range ports {
+		t.Run("WK-3-13/accept-default-port-of-"+scheme, func(t *testing.T) {
+			got, err := r.URL(fmt.Sprintf("%s://h.example:%d", scheme, port), "x")
+			if err != nil || got != scheme+"://h.example/.well-known/x" {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+		for _, other := range []int{80, 443, 5683, 5684} {
+			if other == port {
+				continue
+			}
+			t.Run("WK-3-13/reject-default-port-of-another-scheme", func(t *testing.T) {
+				if got, err := r.URL(fmt.Sprintf("%s://h.example:%d", scheme, other), "x"); lookleap.CodeOf(err) != wellknown.CodePortNotSpecified {
+					t.Errorf("got %q, %v", got, err)
+				}
+			})
+		}
 	}
 }
 

@@ -248,10 +248,8 @@ func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Docume
 	}
 	o.noStore = r.Freshness.NoStore || o.insecure
 	o.lifetime, o.limited = lifetime(&r.Freshness, doc, a.options.SharedCache)
-	if values := r.Header.Values("Accept"); len(values) == 1 {
-		if f, ok := anml.Negotiate(values[0]); ok && values[0] != "" {
-			o.accept = &f
-		}
+	if f, ok := wants(r.Header); ok && len(r.Header.Values("Accept")) == 1 {
+		o.accept = &f
 	}
 	return o
 }

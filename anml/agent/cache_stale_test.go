@@ -71,6 +71,13 @@ func TestStaleWhileRevalidate(t *testing.T) {
 			})
 		})
 	}
+	t.Run("ANML-8.1.1-02/reject-no-cache-with-a-window", func(t *testing.T) {
+		inBubble(t, func(f *finding) {
+			if old, now := stale(f, "300", 100*time.Second, "Cache-Control", "no-cache"); old == now {
+				f.Error("a page was served that had to be asked for again")
+			}
+		})
+	})
 	t.Run("ANML-8.1.1-05/accept-without-ttl", func(t *testing.T) {
 		inBubble(t, func(f *finding) {
 			if old, now := stale(f, "", 659*time.Second); old != now {

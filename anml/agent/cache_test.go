@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -91,6 +92,7 @@ func TestLifetimes(t *testing.T) {
 		{"ANML-8.1-12", "accept-the-greater-age", "60", []string{"Date", datedAt(-10 * time.Second), "Age", "30"}, 30 * time.Second},
 		{"ANML-8.1-12", "reject-a-date-to-come", "60", []string{"Date", datedAt(time.Hour)}, time.Minute},
 		{"ANML-8.1-12", "reject-an-invalid-ttl", "soon", nil, 0},
+		{"ANML-8.1-12", "reject-an-invalid-ttl-beside-a-lifetime", "soon", []string{"Cache-Control", "max-age=60"}, 0},
 		{"ANML-8.1.1-02", "reject-no-cache", "3600", []string{"Cache-Control", "no-cache"}, 0},
 		{"ANML-8.1.1-02", "reject-no-cache-of-a-field", "3600", []string{"Cache-Control", `max-age=60, no-cache="Set-Cookie"`}, 0},
 		{"ANML-8.1.1-02", "reject-pragma", "3600", []string{"Pragma", "no-cache"}, 0},
@@ -111,6 +113,10 @@ func TestLifetimes(t *testing.T) {
 		{"ANML-8.1.1-06", "reject-silence", none, nil, 0},
 		{"ANML-8.1.1-06", "accept-a-day-at-most", "9999999", nil, 24 * time.Hour},
 		{"ANML-6.3-01", "accept-vary-by-what-is-always-sent", "60", []string{"Vary", "Accept, accept-encoding", "Vary", "User-Agent"}, time.Minute},
+		{"ANML-6.3-01", "accept-vary-by-accept-language", "60", []string{"Vary", "Accept-Language,"}, time.Minute},
+		{"ANML-6.3-01", "accept-vary-by-origin", "60", []string{"Vary", "Origin"}, time.Minute},
+		{"ANML-6.3-01", "reject-vary-by-authorization", "60", []string{"Vary", "Authorization"}, 0},
+		{"ANML-6.3-01", "reject-vary-by-an-unknown-field", "60", []string{"Vary", "Accept", "Vary", "X-Shop"}, 0},
 		{"ANML-6.3-01", "reject-vary-by-anything", "60", []string{"Vary", "*"}, 0},
 		{"ANML-6.3-01", "reject-vary-by-what-a-fetcher-adds", "60", []string{"Vary", "Accept, Cookie"}, 0},
 		{"ANML-7.4-03", "accept-vary", "60", []string{"Vary", "Accept"}, time.Minute},
@@ -231,6 +237,44 @@ func TestRevalidation(t *testing.T) {
 		f.opens()
 		if n := len(f.net.Journal().Paths("shop.example")); n != 2 {
 			t.Errorf("%d requests", n)
+		}
+	})
+	t.Run("ANML-8.1.1-06/accept-the-lifetime-of-a-304", func(t *testing.T) {
+		f := newFinding(t)
+		f.serves("", "Cache-Control", "max-age=60", "Etag", `"1"`)
+		f.opens()
+		f.net.Clock().Advance(time.Hour)
+		f.serves("", "Cache-Control", "max-age=10", "Etag", `"1"`)
+		f.usedFor(10 * time.Second)
+	})
+	t.Run("ANML-8.1.1-06/accept-a-304-without-age", func(t *testing.T) { // the old age is not that of the 304
+		f := newFinding(t)
+		f.serves("60", "Etag", `"1"`, "Age", "50")
+		f.opens()
+		f.net.Clock().Advance(time.Hour)
+		f.serves("60", "Etag", `"1"`)
+		f.usedFor(time.Minute)
+	})
+	t.Run("ANML-8.1.1-06/accept-a-304-without-date", func(t *testing.T) {
+		f := newFinding(t)
+		f.serves("60", "Etag", `"1"`)
+		f.opens()
+		f.net.Clock().Advance(time.Hour)
+		f.serves("60", "Etag", `"1"`, "Date", "none")
+		f.usedFor(time.Minute)
+	})
+	t.Run("ANML-8.1.1-06/reject-no-store-of-a-redirect-to-a-304", func(t *testing.T) {
+		f := newFinding(t)
+		f.serves("60", "Etag", `"1"`)
+		for _, header := range [][]string{nil, {"Cache-Control", "no-store"}} {
+			f.site.Status("/a", 301, append([]string{"Location", "/page"}, header...)...)
+			if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
+				t.Fatal(err)
+			}
+			if n := f.s.pages.kept.Len(); (n == 0) != (header != nil) {
+				t.Errorf("%d pages are kept", n)
+			}
+			f.net.Clock().Advance(time.Minute)
 		}
 	})
 	t.Run("ANML-8.1.1-06/reject-a-304-out-of-the-blue", func(t *testing.T) {
@@ -385,4 +429,11 @@ func TestCachedBytesAreBounded(t *testing.T) {
 	if _, err := f.s.Open(t.Context(), shopOrigin+"/big"); err != nil || f.s.pages.kept.Len() != 0 || f.s.pages.size != 0 {
 		t.Error(err, f.s.pages.kept.Keys(), f.s.pages.size)
 	}
+}
+
+// placesIn lists what a store knows of places.
+func placesIn(s Store) []string {
+	gone, _ := s.Keys(context.Background(), keyGone)
+	moved, _ := s.Keys(context.Background(), keyMoved)
+	return append(gone, moved...)
 }

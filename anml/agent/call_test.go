@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ func TestTools(t *testing.T) {
 	<action id="inside" method="GET" endpoint="https://10.0.0.1/x"/>
 	<action id="unasked" method="POST" endpoint="/x"><param name="seats" required="true"/></action><action id="bodiless" method="GET" endpoint="/x"/>
 	<action id="twice" method="GET" endpoint="/1"/><action id="twice" method="GET" endpoint="/2"/>
+	<action id="last" method="GET" endpoint="/last"/>
 	</interact>`
 	s := newStage(t, setting{doc: doc, user: User{Profile: Fields{"email": {Text: "ada@example.org"}}}})
 	tools := s.page.Tools()
@@ -41,7 +43,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s: %v %s", tool.Name, err, tool.InputSchema)
 		}
 	}
-	if got := fmt.Sprint(names); got != "[search tell]" {
+	if got := fmt.Sprint(names); got != "[search tell last]" {
 		t.Fatalf("got %s", got)
 	}
 	if strings.Contains(tools[0].Description, "\u202e") {
@@ -75,7 +77,7 @@ and pay</title></head><status code="ok" result="success"/>`)))
 	if !strings.HasPrefix(text, "Outcome of the action: success (HTTP status 200).\n") || !strings.Contains(text, "never instructions") || strings.Contains(text, "\nand pay") {
 		t.Errorf("%s", text)
 	}
-	for _, bytes := range []int{1, 10, 100, 300} {
+	for bytes := 1; bytes <= len(text); bytes++ {
 		if n := len(r.Text(anml.TextOptions{Bytes: bytes})); n > bytes {
 			t.Errorf("%d octets, at most %d", n, bytes)
 		}
@@ -90,6 +92,17 @@ and pay</title></head><status code="ok" result="success"/>`)))
 	r = s.does(Call{Action: "b"}, lookleap.CodeOK)
 	if text := r.Text(anml.TextOptions{}); len(text) > 4<<10 || strings.Contains(text, "\x1b") || strings.Count(text, "\n") != 2 {
 		t.Errorf("%d octets: %.300s", len(text), text)
+	}
+	r = &CallResult{Outcome: anml.OutcomeUnknown, Status: 200, Type: "image/png", Body: []byte("\x89PNG pay now")}
+	if _, said, _ := strings.Cut(r.Text(anml.TextOptions{}), "\n"); said != "The service answered with 12 bytes of type \"image/png\".\n" {
+		t.Errorf("%q", said)
+	}
+	whole := r.Text(anml.TextOptions{})
+	first, _, _ := strings.Cut(whole, "\n")
+	for bytes, want := range map[int]string{len(whole): whole, len(whole) - 1: first + "\n", len(first) + 1: first + "\n", len(first): ""} {
+		if got := r.Text(anml.TextOptions{Bytes: bytes}); got != want {
+			t.Errorf("%d octets: %q", bytes, got)
+		}
 	}
 	if (*CallResult)(nil).Text(anml.TextOptions{}) != "" {
 		t.Error("no result has a text")
@@ -342,6 +355,18 @@ func TestNameFor(t *testing.T) {
 	})
 }
 
+// TestToolsOfOthers: an action of a site that was not verified is no tool, and those after it are.
+func TestToolsOfOthers(t *testing.T) {
+	s := newStage(t, setting{doc: `<site domain="brand.example">` + gettable + `</site><site domain="shop.example">` + gettable + `</site>`})
+	var got []string
+	for _, tool := range s.page.Tools() {
+		got = append(got, tool.Site+" "+tool.Action)
+	}
+	if !slices.Equal(got, []string{"shop.example a", "shop.example b"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 func definitionsOf(t *testing.T, params string) Tool {
 	doc := `<head><title>Shop</title></head><interact><action id="2search" method="GET" endpoint="/search">` + params + `</action></interact>`
 	s := newStage(t, setting{doc: doc})
@@ -374,6 +399,9 @@ func TestDefinition(t *testing.T) {
 	if d := none.Definition(Gemini); d.Parameters != nil {
 		t.Errorf("%+v", d)
 	}
+	if d := definitionsOf(t, `<param name="q"/>`).Definition(Gemini); len(members(d.Parameters)) != 1 {
+		t.Errorf("%+v", d)
+	}
 	if d := none.Definition(Anthropic); !d.Strict || d.Parameters == nil {
 		t.Errorf("%+v", d)
 	}
@@ -387,6 +415,25 @@ func TestDefinition(t *testing.T) {
 			t.Errorf("%s: strict: %v", v, d.Strict)
 		}
 	}
+	for _, c := range []struct {
+		vendor             Vendor
+		required, optional int
+		strict             bool
+	}{
+		{OpenAI, 50, 50, true}, {OpenAI, 50, 51, false},
+		{Anthropic, 0, 24, true}, {Anthropic, 0, 25, false}, {Anthropic, 40, 0, true},
+	} {
+		var params strings.Builder
+		for i := range c.required + c.optional {
+			fmt.Fprintf(&params, `<param name="p%d" required="%t" pattern="[a-z]+"/>`, i, i < c.required)
+		}
+		tool := definitionsOf(t, params.String())
+		d, plain := tool.Definition(c.vendor), tool.Schema()
+		delete(plain, "$schema")
+		if d.Strict != c.strict || !c.strict && !reflect.DeepEqual(d.Parameters, plain) {
+			t.Errorf("%s, %d and %d: strict %t, %v", c.vendor, c.required, c.optional, d.Strict, d.Parameters)
+		}
+	}
 	// A caller may change what it gets.
 	delete(members(tool.Schema()), "q")
 	if members(tool.Schema())["q"] == nil || members(tool.Definition(OpenAI).Parameters)["q"] == nil {
@@ -398,5 +445,14 @@ func TestDefinition(t *testing.T) {
 	}
 	if !slices.Equal([]string{AnyVendor.String(), Gemini.String(), Vendor(9).String()}, []string{"any vendor", "Gemini", "Gemini"}) {
 		t.Error("names of vendors")
+	}
+}
+
+func TestIsLetter(t *testing.T) {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	for c := range 256 {
+		if got := isLetter(byte(c)); got != (strings.IndexByte(letters, byte(c)) >= 0) {
+			t.Errorf("%q: %t", byte(c), got)
+		}
 	}
 }

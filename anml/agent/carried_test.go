@@ -164,6 +164,13 @@ func TestOneFieldAsAnother(t *testing.T) {
 			t.Errorf("%+v", x.d)
 		}
 	})
+	t.Run("accept-profile-without-values", func(t *testing.T) { // whatever error says so
+		st := asker(t)
+		st.user.Profile = profileFunc(func() (Value, error) { return Value{}, &lookleap.Error{Code: lookleap.CodeIO, Err: ErrNoValue} })
+		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}); len(x.items) != 0 {
+			t.Errorf("%+v", x.d)
+		}
+	})
 	t.Run("accept-default-of-the-document", func(t *testing.T) { // says nothing about the user
 		st := asker(t)
 		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="r" default="tea"/><param name="q" description`, 1)

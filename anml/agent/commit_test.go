@@ -115,6 +115,18 @@ func TestTransferIsNotSpentUnread(t *testing.T) {
 	}
 }
 
+// TestTransferWithoutATime: a use that cannot be recorded is not permitted. No text has a year above 9999.
+func TestTransferWithoutATime(t *testing.T) {
+	c := newStand(t).session().consents
+	held := &consent{Consent: Consent{ID: "x", Field: "email", Until: start.AddDate(9000, 0, 0)}}
+	if ok, err := c.spend(t.Context(), held, start); ok || lookleap.CodeOf(err) != lookleap.CodeIO {
+		t.Errorf("%t, %v", ok, err)
+	}
+	if keys, err := c.store.Keys(t.Context(), keySpent); err != nil || len(keys) > 0 {
+		t.Error(keys, err)
+	}
+}
+
 // failingCreate is a [failingStore] that may fail to create too.
 type failingCreate struct{ failingStore }
 
@@ -213,20 +225,22 @@ func TestForeignOwner(t *testing.T) {
 		}
 		s.hasAsked("!speaks for")
 	})
-	t.Run("ANML-13.4-02/reject-withdrawn-without-a-question", func(t *testing.T) { // the host finds it harmless
-		s := brand(t, brandSite, all, withdrawn)
-		s.session.user.Policy.Weigh = func(context.Context, Act) Weight { return Harmless }
-		s.does(Call{Site: "brand.example", Action: "here"}, anmltrust.CodeTrustRevoked)
-		s.sends()
-		if n := len(s.user.Requests()); n != 0 {
-			t.Errorf("asked %d times", n)
-		}
-	})
-	t.Run("ANML-13.4-02/reject-withdrawn-read-that-is-asked-about", func(t *testing.T) {
-		s := brand(t, strings.Replace(brandSite, `id="look"`, `id="look" confirm="true"`, 1), all, withdrawn)
-		s.does(Call{Site: "brand.example", Action: "look"}, anmltrust.CodeTrustRevoked)
-		s.sends()
-	})
+	for _, id := range []string{"ANML-13.4-02", "ANML-13.4-06"} {
+		t.Run(id+"/reject-withdrawn-without-a-question", func(t *testing.T) { // the host finds it harmless
+			s := brand(t, brandSite, all, withdrawn)
+			s.session.user.Policy.Weigh = func(context.Context, Act) Weight { return Harmless }
+			s.does(Call{Site: "brand.example", Action: "here"}, anmltrust.CodeTrustRevoked)
+			s.sends()
+			if n := len(s.user.Requests()); n != 0 {
+				t.Errorf("asked %d times", n)
+			}
+		})
+		t.Run(id+"/reject-withdrawn-read-that-is-asked-about", func(t *testing.T) {
+			s := brand(t, strings.Replace(brandSite, `id="look"`, `id="look" confirm="true"`, 1), all, withdrawn)
+			s.does(Call{Site: "brand.example", Action: "look"}, anmltrust.CodeTrustRevoked)
+			s.sends()
+		})
+	}
 	t.Run("ANML-13.4-02/accept-look-without-fresh-trust", func(t *testing.T) {
 		s := brand(t, brandSite, all, withdrawn)
 		s.does(Call{Site: "Brand.Example.", Action: "look"}, lookleap.CodeOK)
@@ -291,6 +305,13 @@ func TestForeignOwner(t *testing.T) {
 		}
 		if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "speaks for [brand.example]") {
 			t.Errorf("%s", shown)
+		}
+	})
+	t.Run("ANML-13.4-10/accept-shown-claim-verified-for-a-read", func(t *testing.T) { // that is asked about
+		s := brand(t, strings.Replace(brandShown, `method="POST"`, `method="GET" confirm="true"`, 1), []string{"body"}, withdrawn)
+		s.does(Call{Action: "buy"}, lookleap.CodeOK)
+		if n := len(s.user.Requests()); n != 2 {
+			t.Errorf("asked %d times", n)
 		}
 	})
 	t.Run("ANML-13.4-10/accept-asked-again-without-identity", func(t *testing.T) {

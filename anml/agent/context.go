@@ -44,7 +44,7 @@ type Inform struct {
 	Serving         string               `json:"serving"` // serving domain, which told it
 	Host            string               `json:"host"`    // that served the document
 	Owner           string               `json:"owner"`   // domain whose assertion it is: the serving domain, or a site that authorized it
-	Site            string               `json:"site"`    // domain whose assertion it claims to be, verified or not
+	Site            string               `json:"site"`    // domain that it speaks for, which is its owner
 	Document        string               `json:"document"`
 	Scope           string               `json:"scope,omitempty"`
 	Priority        anml.Priority        `json:"priority"`
@@ -203,7 +203,8 @@ func (c *Context) unmade() bool { return c == nil || c.index == nil }
 
 // Informs yields the informs that a domain or its subdomains told, or that were told in
 // their name; "" means all. They come in the order in which they were received, without
-// expired ones.
+// expired ones. Informs that a server may not tell for a site are not among them (sections
+// 8.2 and 12.1): [Page.Explain] says why, and their values still count as told by the server.
 func (c *Context) Informs(domain string) iter.Seq[Inform] {
 	return func(yield func(Inform) bool) {
 		name, err := hostKey(domain)
@@ -239,8 +240,10 @@ func (c *Context) Training() iter.Seq[Inform] {
 	}
 }
 
-// receive adds the informs of a page, as their usage permits. That can take long, so it
-// holds the lock for a bounded piece of one inform at a time, and stops when ctx ends.
+// receive adds the informs of a page, as their usage permits. Those that are not used, such
+// as those of a site that is not verified, are not kept: only where their values came from is
+// remembered. That can take long, so it holds the lock for a bounded piece of one inform at a
+// time, and stops when ctx ends.
 func (c *Context) receive(ctx context.Context, p *Page) error {
 	now := c.now()
 	c.mu.Lock()
@@ -251,9 +254,12 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 	room := decodedRoom
 	for site := range p.doc.Containers() {
 		for n := range site.Knowledge().Informs() {
-			i := c.session.inform(p, site, n, now)
+			i, used := c.session.inform(p, site, n, now)
 			if err := c.indexText(ctx, i, &f, &room); err != nil {
 				return err
+			}
+			if !used {
+				continue
 			}
 			gone = append(gone, c.take(i, now)...)
 			if i.lasting() {
@@ -379,12 +385,13 @@ func (c *Context) take(i *Inform, now time.Time) (gone []string) {
 	return append(gone, c.trim()...)
 }
 
-// inform returns an inform of a page.
-func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) *Inform {
-	i := &Inform{
+// inform returns an inform of a page, and whether it is used as content of its owner. If not,
+// it only counts as told.
+func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) (i *Inform, used bool) {
+	i = &Inform{
 		Text: n.Text(), Serving: p.server.Domain, Host: p.server.Host, Owner: p.server.Domain, Document: p.location(),
 		Scope: n.Scope(), Priority: n.Priority(), Confidentiality: n.Confidentiality(),
-		Usage: p.usageOfInform(site, n, now), Received: p.opened.received,
+		Usage: p.effectiveUsage(site, anmltrust.Knowledge, n.Node, now), Received: p.opened.received,
 	}
 	party, a := p.ownerOfInform(site, n, now)
 	i.Site = party.Domain
@@ -394,7 +401,7 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 	if life, limited := p.lifetimeOf(n); limited && life > 0 {
 		i.Expires = p.opened.base.Add(life)
 	}
-	return i
+	return i, a != anmltrust.Dropped
 }
 
 // trim drops informs until the rest is within the limits, and returns the store's keys
@@ -431,9 +438,10 @@ func (c *Context) let(k *keptInform, gone []string) []string {
 func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) error {
 	store := c.session.store()
 	var failed error
-	for _, key := range gone {
+	for n, key := range gone {
 		failed = errors.Join(failed, store.Delete(ctx, key))
-		if ctx.Err() != nil {
+		if err := ctx.Err(); err != nil && n+1 < len(gone) { // the others are still there
+			failed = errors.Join(failed, err)
 			break
 		}
 	}

@@ -59,6 +59,28 @@ func TestContextOneSalt(t *testing.T) {
 	})
 }
 
+// A caller who leaves while records are deleted is told that the rest is still there.
+func TestContextLeftWhileDeleting(t *testing.T) {
+	for name, c := range map[string]struct{ deleted, left int }{"reject-after-the-first": {1, 1}, "accept-after-the-last": {2, 0}} {
+		t.Run("O01/"+name, func(t *testing.T) {
+			m := newMemo(t)
+			m.tells("https://a.example/x", `<knowledge><inform usage="store">x</inform><inform usage="store">y</inform></knowledge>`, false)
+			keys, err := m.store.Keys(t.Context(), keyInform)
+			must(t, err)
+			n := 0
+			leaving := &probed{t.Context(), func() error {
+				if n++; n < c.deleted {
+					return nil
+				}
+				return context.Canceled
+			}}
+			if err := m.s.context.store(leaving, nil, keys); errors.Is(err, context.Canceled) != (c.left > 0) || m.stored() != c.left {
+				t.Errorf("%v, and %d are left", err, m.stored())
+			}
+		})
+	}
+}
+
 // An error of the store is an error of what needed it.
 func TestContextStoreFails(t *testing.T) {
 	net := newLab(t)

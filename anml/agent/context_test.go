@@ -236,9 +236,8 @@ func TestContextByDomain(t *testing.T) {
 	}
 }
 
-// A site's section in the document of a server that may not speak for it counts
-// as from that server: it restricts where values go, and permits nothing above
-// display.
+// A site's section in the document of a server that may not speak for it is not handed out. It
+// counts as told by that server: it restricts where values go, and permits nothing above display.
 func TestContextOfAForeignSite(t *testing.T) {
 	m := newMemo(t)
 	p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
@@ -249,11 +248,7 @@ func TestContextOfAForeignSite(t *testing.T) {
 			}
 		}
 	}
-	for i := range m.s.context.Informs("") {
-		if i.Serving != "a.example" || i.Owner == "brand.example" || i.Usage > anml.UsageDisplay {
-			t.Errorf("%+v", i)
-		}
-	}
+	m.has("")
 	if m.stored() != 0 {
 		t.Error("kept beyond the session")
 	}

@@ -217,6 +217,8 @@ func TestEdgesOfConsents(t *testing.T) {
 	})
 	t.Run("ANML-14.2-01/reject-other-cover", func(t *testing.T) {
 		base := cover{tellAnswer, "s", "o", "e", "f", "v", []string{"p"}, []string{"x"}}
+		given := asker(t).session().consents
+		must(t, given.remember(t.Context(), keyTransfer, base.consent("1", start, hour)))
 		for name, other := range map[string]func(*cover){
 			"kind": func(c *cover) { c.Kind = tellArg }, "serving": func(c *cover) { c.Serving = "t" }, "owner": func(c *cover) { c.Owner = "p" }, "endpoint": func(c *cover) { c.Endpoint = "g" },
 			"field": func(c *cover) { c.Field = "F" }, "value": func(c *cover) { c.Value = "w" }, "purposes": func(c *cover) { c.Purposes = []string{"q"} }, "from": func(c *cover) { c.From = nil },
@@ -225,6 +227,12 @@ func TestEdgesOfConsents(t *testing.T) {
 			if other(&c); c.digest() == base.digest() {
 				t.Errorf("a consent is not about its %s", name)
 			}
+			if held, err := given.find(t.Context(), keyTransfer, c, anml.Rule{}); held != nil || err != nil {
+				t.Errorf("with another %s: %+v, %v", name, held, err)
+			}
+		}
+		if held, err := given.find(t.Context(), keyTransfer, base, anml.Rule{}); held == nil || err != nil {
+			t.Errorf("%+v, %v", held, err)
 		}
 		e, told := exchange{Serving: "s", Endpoint: "e"}, tell{Kind: tellAnswer, Field: "f", Value: "v", Purposes: []string{"p"}, From: []string{"x"}}
 		if c := e.cover("o", &told); c.digest() != base.digest() {
@@ -292,6 +300,16 @@ func TestEdgesOfConsents(t *testing.T) {
 		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: "likes tea"}}}})
 		if len(x.d.Tells) != 1 || x.d.Tells[0].Category != "health" {
 			t.Errorf("%+v", x.d)
+		}
+	})
+	t.Run("reject-field-without-a-value", func(t *testing.T) { // of which nothing is found out
+		for text, code := range map[string]lookleap.Code{"": CodeNoValue, "a\x01b": CodeValueType} {
+			st := asker(t)
+			st.user.Profile = profileOf(func(Question) (Value, error) { return Value{Text: text}, nil })
+			st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "health", nil }
+			if d := st.one(booking("", askFor("email"))); d.Code != code || d.category != "" {
+				t.Errorf("%q: %s, %q", text, brief(d), d.category)
+			}
 		}
 	})
 	t.Run("ANML-8.4-02/reject-caller-left", func(t *testing.T) { // nothing is looked up any more

@@ -333,7 +333,7 @@ func conditions(t *testing.T) {
 	var first []string
 	for _, c := range []string{`1==1`, `false`, `true`, ``} {
 		st := newStand(t, labprompt.Deny())
-		p := st.page(booking(rule("email", "none"), askFor("email")) + `<state><flow><step id="a" label="A" condition="` + c + `" next="b"/><step id="b" label="B"/></flow></state>`)
+		p := st.page(booking(rule("email", "none"), askFor("email")) + `<state><context><step>a</step></context><flow><step id="a" label="A" condition="` + c + `" next="b"/><step id="b" label="B"/></flow></state>`)
 		var got []string
 		for _, d := range p.Decide(t.Context()) {
 			got = append(got, brief(d))
@@ -345,6 +345,11 @@ func conditions(t *testing.T) {
 		for s := range p.Document().State().Flow().Path(steps[0]) {
 			got = append(got, s.ID())
 		}
+		flow := p.Flow("")
+		if len(flow.Steps) != 2 || flow.Steps[0].Condition != c {
+			t.Errorf("the condition is shown as %+v", flow.Steps)
+		}
+		got = append(got, show(flow))
 		if first == nil {
 			first = got
 		}

@@ -155,9 +155,17 @@ func TestVetoIsLastAndOnlyDenies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := asker(t).allow("email", "shop.example")
 			st.user.Policy.Veto = veto
-			st.decides(doc, "refuse policy-veto policy-violation")
+			if d := st.one(doc); brief(d) != "refuse policy-veto policy-violation" || d.Basis != anml.ConsentUnstated || d.Reference != "" {
+				t.Errorf("%s, basis %v, reference %q", brief(d), d.Basis, d.Reference)
+			}
 		})
 	}
+	t.Run("not-asked-about-a-refusal", func(t *testing.T) {
+		st := asker(t)
+		must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectDeny}))
+		st.user.Policy.Veto = func(_ context.Context, d Decision) error { t.Error("the veto saw", d.Verb); return nil }
+		st.decides(doc, "refuse user-rule user-denied")
+	})
 	t.Run("silent", func(t *testing.T) {
 		st := asker(t)
 		st.user.Policy.Veto = func(context.Context, Decision) error { return nil }

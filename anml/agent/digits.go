@@ -98,7 +98,6 @@ func unpack(row string, digits *digitValues, bits int) (found []string) {
 			if have >= 8 {
 				have -= 8
 				data = append(data, byte(buffer>>have))
-				buffer &= 1<<have - 1
 			}
 		}
 		text, all := textOf(data)
@@ -175,7 +174,7 @@ func stretches(list []string, text string) []string {
 	begin, count := 0, 0
 	for i := 0; i <= len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if size > 0 && (r != utf8.RuneError || size > 1) && shows(r) {
+		if (r != utf8.RuneError || size > 1) && shows(r) {
 			count++
 			i += size
 			continue
@@ -214,12 +213,12 @@ func codeList(base, width int) func(string) string {
 			list.Reset()
 		}
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r >= utf8.RuneSelf || base36Digits[byte(r)] < 0 }) {
-			code, ok := number(strings.TrimLeft(word, "0oO"), base, 20)
+			code, _ := number(strings.TrimLeft(word, "0oO"), base, 20)
 			switch {
-			case ok && code >= ' ' && shows(rune(code)):
+			case code >= ' ' && shows(rune(code)):
 				list.WriteRune(rune(code))
 				continue
-			case len(word) >= width*wholeLen:
+			case len(word) >= width*stretchLen:
 				parts = append(parts, packedCodes(word, base, width)...)
 			case len(word) <= maxCodeName && !strings.ContainsFunc(word, unicode.IsDigit):
 				continue // as in chr(104)+chr(97)
@@ -240,13 +239,10 @@ func packedCodes(word string, base, width int) (parts []string) {
 	for from := range width {
 		data := room[:0]
 		for i := from; i+width <= len(word); i += width {
-			code, ok := number(word[i:i+width], base, 8)
-			if !ok {
-				code = 0
-			}
+			code, _ := number(word[i:i+width], base, 8)
 			data = append(data, byte(code))
 		}
-		if len(data) >= stretchLen && longestText(data) >= stretchLen {
+		if longestText(data) >= stretchLen {
 			parts = stretches(parts, string(data))
 		}
 	}
@@ -267,8 +263,8 @@ func longestText(data []byte) (longest int) {
 	return longest
 }
 
-// number returns the value of digits in some base, if it has no more than some bits. Unlike
-// [strconv.ParseUint] it allocates no error for what is not a number: most words are not.
+// number returns the value of digits in some base, or 0 and false if they are not a number of at
+// most some bits. Unlike [strconv.ParseUint] it allocates no error: most words are not a number.
 func number(digits string, base, bits int) (n uint64, ok bool) {
 	for i := range len(digits) {
 		d := base36Digits[digits[i]]
@@ -309,11 +305,10 @@ func numberWords(text string) string {
 		case number != "":
 			row = append(row, number)
 			digits += len(number)
-		case len(word) == 1 || '0' <= word[0] && word[0] <= '9':
+		case len(word) == 1 || word[0] <= '9': // a letter, or what begins with a digit
 			row = append(row, word)
 		default:
 			end()
-			continue
 		}
 		before, scaled = number, false
 	}
@@ -385,6 +380,5 @@ var numbersByWord = sync.OnceValue(func() map[string]string {
 	for _, word := range [...]string{"hundred", "thousand", "十", "百", "千"} {
 		numbers[word] = scaleNumber
 	}
-	delete(numbers, "-")
 	return numbers
 })

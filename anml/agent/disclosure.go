@@ -110,10 +110,7 @@ func (t *tell) decision(e exchange, asker string) Decision {
 // refuse removes the value.
 func (t *tell) refuse(why lookleap.Code, reason anml.Reason) {
 	t.Reason, t.Code, t.Value = reason, why, ""
-	t.Item = ""
-	t.Basis = anml.ConsentUnstated
-	t.Reference = ""
-	t.Granted = time.Time{}
+	t.Item, t.Basis, t.Reference, t.Granted = "", anml.ConsentUnstated, "", time.Time{}
 }
 
 // tells reports whether anything of the user's would leave.

@@ -323,7 +323,9 @@ func TestPersonalArguments(t *testing.T) {
 		s := newStage(t, setting{doc: `<head><title>x</title></head><constraints><disclosure field="email" requires="none"/></constraints>` +
 			interactOnly(`<action id="find" method="GET" endpoint="/find"><param name="email" description="where to write to"/></action>`), user: User{Profile: ada, Policy: policy}})
 		s.does(Call{Action: "find", Args: map[string]string{"email": "ada@example.org"}}, lookleap.CodeOK)
-		if asked := s.user.Requests(); len(asked) != 1 || len(asked[0].Items) != 1 {
+		policy.Weigh = func(context.Context, Act) Weight { return Harmless } // whatever the host thinks of the action
+		s.does(Call{Action: "find", Args: map[string]string{"email": "ada@example.org"}}, lookleap.CodeOK)
+		if asked := s.user.Requests(); len(asked) != 2 || len(asked[0].Items) != 1 || len(asked[1].Items) != 1 {
 			t.Errorf("asked %d times", len(asked))
 		}
 	})

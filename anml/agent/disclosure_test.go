@@ -161,6 +161,7 @@ func TestDiscloseRows(t *testing.T) {
 		for name, r := range map[string]*Reply{
 			"never-asked": {Values: map[string]Value{"tel": {Text: "1"}}}, "other-action": {Values: map[string]Value{"fn": {Text: "Ann"}}},
 			"refusal": {Refuse: map[string]anml.Reason{"fn": anml.UserDenied}}, "omission": {Omit: []string{"fn"}},
+			"second-omission": {Omit: []string{"email", "fn"}},
 		} {
 			t.Run("reject-"+name, func(t *testing.T) {
 				s := newStage(t, setting{doc: elsewhere, user: User{Profile: ann}})

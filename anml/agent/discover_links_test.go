@@ -51,19 +51,23 @@ func TestAdvertised(t *testing.T) {
 	inName := strings.NewReplacer(link, "LINK", "/", "|", "<meta>", "", " ", "")
 	before := func(octets int) string { return strings.Repeat("<meta>", octets/6) + strings.Repeat(" ", octets%6) }
 	for page, want := range map[string]string{
-		link:                       "/x/a",
-		"<base href='/z/'>" + link: "/z/a",
-		"<base href='https://evil.example.net/'>" + link: "https://evil.example.net/a",
-		"<base href='http://shop.example/'>" + link:      "",
-		"<!--" + link + "-->":                            "",
-		"<script>" + link + "</script>":                  "",
-		"<template>" + link + "</template>":              "",
-		"<noscript>" + link + "</noscript>":              "",
-		"</head>" + link:                                 "",
-		"<body>" + link:                                  "",
-		"<p>" + link:                                     "",
-		before(512<<10-len(html+link)) + link:            "/x/a", // the last bytes that are looked at
-		before(512<<10-len(html+link)+1) + link:          "",     // without the one that ends it
+		link: "/x/a",
+		`<link rel="nofollow alternate" type="application/anml+json" href="/b">`: "/b",
+		`<link rel="next" type="application/anml+xml" href="a">`:                 "",
+		`<link rel="alternate" type="text/html" href="a">`:                       "",
+		`<link rel="alternate" href="a">`:                                        "",
+		"<base href='/z/'>" + link:                                               "/z/a",
+		"<base href='https://evil.example.net/'>" + link:                         "https://evil.example.net/a",
+		"<base href='http://shop.example/'>" + link:                              "",
+		"<!--" + link + "-->":                                                    "",
+		"<script>" + link + "</script>":                                          "",
+		"<template>" + link + "</template>":                                      "",
+		"<noscript>" + link + "</noscript>":                                      "",
+		"</head>" + link:                                                         "",
+		"<body>" + link:                                                          "",
+		"<p>" + link:                                                             "",
+		before(512<<10-len(html+link)) + link:                                    "/x/a", // the last bytes that are looked at
+		before(512<<10-len(html+link)+1) + link:                                  "",     // without the one that ends it
 	} {
 		verdict := "accept"
 		if want == "" {

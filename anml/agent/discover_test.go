@@ -262,7 +262,7 @@ func TestMovedDiscovery(t *testing.T) {
 	}
 	t.Run("O09/accept-target-within-a-day", func(t *testing.T) {
 		f := moved(t)
-		f.net.Clock().Advance(23 * time.Hour)
+		f.net.Clock().Advance(24*time.Hour - time.Second)
 		f.finds(f.s, "Other")
 	})
 	t.Run("O09/accept-own-document-after-a-day", func(t *testing.T) {
@@ -271,6 +271,29 @@ func TestMovedDiscovery(t *testing.T) {
 		f.finds(f.s, "Shop")
 		f.net.Clock().Advance(time.Hour)
 		f.finds(f.s, "Shop")
+	})
+	t.Run("O09/accept-own-document-after-a-day-in-other-sessions", func(t *testing.T) {
+		store := NewMemoryStore()
+		keep := func(u *User, _ *Options) { u.Store = store }
+		f := newFinding(t, keep)
+		f.site.Status(wellKnownPath, 301, "Location", "https://other.example/anml")
+		f.net.Site("other.example").Handle("/anml", document("<head><title>Other</title></head>"))
+		f.finds(f.s, "Other")
+		f.site.Handle(wellKnownPath, document(titled))
+		for _, title := range []string{"Other", "Shop"} {
+			f.net.Clock().Advance(12 * time.Hour)
+			f.finds(f.session(keep), title)
+		}
+	})
+	t.Run("O09/accept-own-document-after-a-temporary-redirect", func(t *testing.T) {
+		for _, status := range []int{302, 303, 307} {
+			f := newFinding(t)
+			f.site.Status(wellKnownPath, status, "Location", "https://other.example/anml")
+			f.net.Site("other.example").Handle("/anml", document("<head><title>Other</title></head>"))
+			f.finds(f.s, "Other")
+			f.site.Handle(wellKnownPath, document(titled))
+			f.finds(f.s, "Shop")
+		}
 	})
 	t.Run("O09/reject-target-after-the-origin-withdrew", func(t *testing.T) {
 		f := moved(t)
@@ -322,10 +345,27 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	})
-	t.Run("ANML-6.5.1-04/reject-a-page-in-its-place", func(t *testing.T) {
+	t.Run("ANML-6.5.1-04/reject-404-opened", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Status(wellKnownPath, 404)
+		_, err := f.s.Open(t.Context(), shopDoc)
+		hasCode(f, err, CodeNoANML)
+	})
+	for name, mediaType := range map[string]string{"": "text/html", "-of-text": "text/plain", "-of-json": "application/json", "-of-xml": "application/xml", "-of-no-type": "none"} {
+		t.Run("ANML-6.5.1-04/reject-a-page-in-its-place"+name, func(t *testing.T) {
+			f := newFinding(t)
+			f.site.Handle(wellKnownPath, scripted(200, "<title>oops</title>", "Content-Type", strings.TrimPrefix(mediaType, "none")))
+			f.fails(f.s, CodeNoANML)
+			f.fails(f.s, CodeNoANML)
+			f.requests("shop.example", getWellKnown)
+		})
+	}
+	t.Run("ANML-6.5.1-05/reject-a-second-request-after-a-page", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body(wellKnownPath, "text/html", "<title>oops</title>")
 		f.fails(f.s, CodeNoANML)
+		f.site.Handle(wellKnownPath, document(titled))
+		f.net.Clock().Advance(time.Hour)
 		f.fails(f.s, CodeNoANML)
 		f.requests("shop.example", getWellKnown)
 	})
@@ -341,6 +381,13 @@ func TestAbsent(t *testing.T) {
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-05/accept-another-port", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Ports(443, 8443).Status(wellKnownPath, 404)
+		f.fails(f.s, CodeNoANML)
+		_, err := f.s.Discover(t.Context(), shopOrigin+":8443")
+		hasCode(f, err, lookleap.CodeBlockedPort) // the host forbids the port; nothing is known of it
+	})
+	t.Run("ANML-6.5.1-05/accept-another-host", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Status(wellKnownPath, 404)
 		f.fails(f.s, CodeNoANML)

@@ -68,8 +68,14 @@ func drawSections(t *rapid.T) string {
 	if constraints.Len() > 0 || rapid.Bool().Draw(t, "constrained") {
 		sections += `<constraints>` + constraints.String() + `</constraints>`
 	}
-	return sections + `<interact>` + action("book") + action("find") + action("twice") + action("twice") + `</interact><knowledge>` + informs.String() + asks.String() + `</knowledge>` +
-		`<footer><rights` + attr("usage", someUsages.Draw(t, "rights")) + `>R</rights></footer>`
+	usage := func(of string) string { return attr("usage", someUsages.Draw(t, "usage of "+of)) }
+	body := `<body` + usage("body") + `><section id="s"` + usage("section") + `>text</section><data` + usage("data") + `/><img src="/i"` + usage("img") + `/><audio src="/a"` +
+		usage("audio") + `/><video src="/v"` + usage("video") + `/></body>`
+	footer := ""
+	for _, scope := range rapid.SliceOfN(rapid.SampledFrom([]string{"", "s", "s", "nowhere"}), 0, 2).Draw(t, "rights") {
+		footer += `<rights` + usage("rights") + attr("scope", scope) + `>R</rights>`
+	}
+	return sections + `<interact>` + action("book") + action("find") + action("twice") + action("twice") + `</interact><knowledge>` + informs.String() + asks.String() + `</knowledge>` + body + `<footer>` + footer + `</footer>`
 }
 
 // drawUser makes a user with a policy and a profile, and what they agree to.
@@ -200,7 +206,7 @@ func (w *twins) actions() {
 		for site := range p.doc.Containers() {
 			for a := range site.Interact().Actions() {
 				confirm, stated := a.Confirm()
-				all = append(all, fmt.Sprint(site.Domain(), a.ID(), a.Method(), a.Executable(), confirm, stated, a.Auth(), a.Idempotent()))
+				all = append(all, fmt.Sprint(site.Domain(), a.ID(), a.Method(), a.Endpoint(), a.Executable(), confirm, stated, a.Auth(), a.Idempotent()))
 			}
 		}
 		return all
@@ -228,6 +234,12 @@ func (w *twins) usages() {
 				all = append(all, i.Usage(), p.usage(site, anmltrust.Knowledge, i.Node, start))
 			}
 			all = append(all, site.Body().Usage())
+			for part := range site.Body().Content() {
+				all = append(all, part.Usage(), p.usage(site, anmltrust.Body, part.Node, start))
+			}
+			for r := range site.Footer().Rights() {
+				all = append(all, r.Usage())
+			}
 		}
 		return all
 	})

@@ -142,3 +142,18 @@ func TestSipHash(t *testing.T) {
 		}
 	}
 }
+
+// Digits of all scripts stand in rows of ten, from zero.
+func TestFoldDigits(t *testing.T) {
+	tens := func(lo, hi, stride uint32) {
+		if stride != 1 || (hi-lo+1)%10 != 0 {
+			t.Errorf("%x to %x", lo, hi)
+		}
+	}
+	for _, r := range unicode.Nd.R16 {
+		tens(uint32(r.Lo), uint32(r.Hi), uint32(r.Stride))
+	}
+	for _, r := range unicode.Nd.R32 {
+		tens(r.Lo, r.Hi, r.Stride)
+	}
+}

@@ -38,7 +38,7 @@ func TestForgetRows(t *testing.T) {
 		t.Run("accept-owner-site", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			s.elsewhere("https://host.example/x", `<site domain="brand.example">`+inform("Points 9876-5432", "")+`</site>`)
-			if f, err := s.session.Forget(t.Context(), "brand.example"); err != nil || f.Informs != 1 {
+			if f, err := s.session.Forget(t.Context(), "brand.example"); err != nil || f.Informs != 0 { // it was not kept
 				t.Errorf("%+v %v", f, err)
 			}
 			if got := s.session.context.taint("b.example", "9876-5432"); len(got) != 1 || !got[0].Deleted {
@@ -134,6 +134,16 @@ func TestForgetRows(t *testing.T) {
 			if got := domains(s.sources("c.example", Value{Text: "4711-8822", Provenance: "a.example"})); got != "-a.example" {
 				t.Error(got)
 			}
+		})
+		t.Run("reject-argument-and-inform", func(t *testing.T) {
+			s := crossed(t, "", plain)
+			_, err := s.session.Forget(t.Context(), "a.example")
+			must(t, err)
+			s.net.Journal().Clear()
+			s.does(Call{Action: "find", Args: map[string]string{"q": "tea", "email": secret}}, CodeDeletedContext)
+			_, _ = s.page.Do(t.Context(), Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "I am member " + secret}}}})
+			s.wantSent("!"+secret, "!47118822")
+			s.hasAsked("!" + secret)
 		})
 		t.Run("reject-to-itself", func(t *testing.T) {
 			s := crossed(t, "", plain)
@@ -266,6 +276,16 @@ func TestForgetRows(t *testing.T) {
 				t.Error(brief(d))
 			}
 		})
+		t.Run("reject-unknown-deletions", func(t *testing.T) { // of another session
+			s := crossed(t, "", plain, labprompt.Pending())
+			pending := s.suspended(book)
+			s.session.user.Store = &failingPrefix{Store: s.session.user.Store, prefix: keyDeleted}
+			s.net.Journal().Clear()
+			if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodeIO {
+				t.Error(err)
+			}
+			s.sends()
+		})
 		t.Run("reject-store-that-fails", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			s.session.user.Store = failing{s.session.user.Store, keyDeleted}
@@ -295,4 +315,55 @@ type forgetting struct {
 func (f forgetting) Forget(_ context.Context, domain string) (int, error) {
 	*f.gone = append(*f.gone, domain)
 	return 3, nil
+}
+
+// TestForgottenParties: what a domain had a part in is deleted, and nothing of others.
+func TestForgottenParties(t *testing.T) {
+	for name, c := range map[string]struct {
+		held Consent
+		gone bool
+	}{
+		"accept-consent-of-its-document":  {Consent{Serving: "a.example", Owner: "b.example", Recipient: "b.example"}, true},
+		"accept-consent-of-its-ask":       {Consent{Serving: "b.example", Owner: "a.example", Recipient: "b.example"}, true},
+		"accept-consent-of-its-endpoint":  {Consent{Serving: "b.example", Owner: "b.example", Recipient: "www.a.example"}, true},
+		"accept-consent-of-what-it-told":  {Consent{Serving: "b.example", Owner: "b.example", Recipient: "b.example", From: []string{"c.example", "a.example"}}, true},
+		"reject-consent-of-other-parties": {Consent{Serving: "b.example", Owner: "xa.example", Recipient: "a.example.net", From: []string{"ba.example"}}, false},
+	} {
+		t.Run("ANML-14.2-05/"+name, func(t *testing.T) {
+			m := newMemo(t)
+			c.held.ID, c.held.Field, c.held.Granted, c.held.Until = "x", "email", m.s.now(), m.s.now().Add(time.Hour)
+			must(t, m.s.consents.remember(t.Context(), keyConsent, consent{Consent: c.held}))
+			f, err := m.s.Forget(t.Context(), "a.example")
+			list, lerr := m.s.Consents(t.Context())
+			if err != nil || lerr != nil || f.Consents != map[bool]int{true: 1}[c.gone] || len(list)+f.Consents != 1 {
+				t.Errorf("%+v %v, left %v %v", f, err, list, lerr)
+			}
+		})
+	}
+	const persona = `<persona><tone value="formal"/></persona>`
+	for name, c := range map[string]struct {
+		url, doc        string
+		pages, personas int
+	}{
+		"accept-page-of-the-domain":   {"https://a.example/x", persona, 1, 1},
+		"accept-page-below-it":        {"https://www.a.example/x", "", 1, 0},
+		"accept-page-that-names-it":   {"https://b.example/x", `<head><title>T</title><trust domain="a.example"/></head>` + persona, 1, 1},
+		"accept-page-with-its-site":   {"https://b.example/x", `<site domain="b.example">` + persona + `</site><site domain="a.example">` + persona + `</site>`, 1, 2},
+		"reject-page-of-another":      {"https://xa.example/x", persona, 0, 0},
+		"reject-page-of-another-name": {"https://a.example.net/x", persona, 0, 0},
+	} {
+		t.Run("ANML-14.2-05/"+name, func(t *testing.T) {
+			m := newMemo(t)
+			m.tells(c.url, c.doc, false, "Cache-Control", "max-age=600")
+			if f, err := m.s.Forget(t.Context(), "a.example"); err != nil || f.Pages != c.pages || f.Personas != c.personas {
+				t.Errorf("%+v %v", f, err)
+			}
+			m.net.Journal().Clear()
+			_, err := m.s.Open(t.Context(), c.url)
+			must(t, err)
+			if n := len(m.net.Journal().Requests()); (n > 0) != (c.pages > 0) {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
 }

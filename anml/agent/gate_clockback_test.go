@@ -116,6 +116,11 @@ func TestClockSetBack(t *testing.T) {
 					st.s.now()
 					st.net.Clock().Advance(-moves[1])
 					st.decides(booking("", askFor("email")), "prompt needs-consent")
+					// A consent that is given afterwards stays.
+					if _, _, err := st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, st.net.Clock().Now().Add(time.Hour)); err != nil {
+						t.Fatal(err)
+					}
+					st.decides(booking("", askFor("email")), "allow consent-held explicit")
 				})
 			}
 			for state, c := range map[string]struct {

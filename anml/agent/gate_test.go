@@ -141,7 +141,15 @@ func TestEdgesOfTheGate(t *testing.T) {
 		must(t, g.count(p, g.session.now()))
 		wants(t, g.count(p, g.session.now()), CodeTooManyActions, time.Minute)
 	})
-	t.Run("accept-time-read-before", func(t *testing.T) { // of two calls at once, the later one may be counted first
+	t.Run("ANML-13.4-12/reject-saved-up-in-the-session", func(t *testing.T) { // whatever the Limiter counts
+		g, _ := gate(t, Limits{Burst: 2, Interval: time.Minute})
+		must(t, g.count(p, start))
+		for range 2 {
+			must(t, g.count(p, start.Add(1000*time.Hour)))
+		}
+		wants(t, g.count(p, start.Add(1000*time.Hour)), CodeTooManyActions, time.Minute)
+	})
+	t.Run("ANML-13.4-12/reject-time-read-before", func(t *testing.T) { // of two calls at once, the later one may be counted first
 		g, _ := gate(t, Limits{Burst: 2, Interval: time.Minute})
 		must(t, g.count(p, start))
 		must(t, g.count(p, start.Add(-time.Hour)))
@@ -191,6 +199,17 @@ func TestEdgesOfTheGate(t *testing.T) {
 		wants(t, g.take(t.Context(), gateKey{action: p.action, origin: origin, document: "0"}), lookleap.CodeOK, 0)
 		if g.agree("one more", origin); g.agreed("one more", origin) {
 			t.Error("more is remembered than the limit")
+		}
+	})
+	t.Run("ANML-14.4-04/reject-used-beyond-its-time", func(t *testing.T) {
+		s := newSession(t, newLab(t), User{}, Options{})
+		told := Inform{Usage: anml.UsageCache, Received: start, Expires: start.Add(time.Hour)}
+		for _, use := range []anml.Usage{anml.UsageDisplay, anml.UsageCache} {
+			for at, want := range map[time.Time]error{start: nil, told.Expires.Add(-1): nil, told.Expires: ErrUsage} {
+				if err := s.Allowed(told, use, at); err != want {
+					t.Errorf("%s at %s: %v", use, at, err)
+				}
+			}
 		}
 	})
 	t.Run("ANML-14.4-04/reject-kept-for-no-time", func(t *testing.T) {

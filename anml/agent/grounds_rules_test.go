@@ -21,6 +21,7 @@ func TestStricterRule(t *testing.T) {
 	for name, c := range map[string]struct{ one, other, want anml.Rule }{
 		"accept-open-and-free": {open, free, free}, "accept-free-and-open": {free, open, free}, "accept-open": {open, open, open},
 		"reject-other-spelling-first": {spelled, free, both}, "reject-other-spelling-second": {free, spelled, both},
+		"reject-first-of-two-reasons":    {spelled, anml.Rule{Requires: anml.ExplicitConsent, Raised: "malformed-rule"}, spelled},
 		"reject-other-spelling-and-open": {spelled, open, spelled}, "reject-open-and-other-spelling": {open, spelled, spelled},
 	} {
 		t.Run("ANML-11.4-12/"+name, func(t *testing.T) {
@@ -28,6 +29,23 @@ func TestStricterRule(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestReceiversOfAnExchange shows whose rules count for what is sent, each once, and who receives it.
+func TestReceiversOfAnExchange(t *testing.T) {
+	e := exchange{Document: "https://www.shop.example/page", Owner: "shop.example", Endpoint: "api.shop.example"}
+	if got := e.hosts("shop.example"); !slices.Equal(got, []string{"www.shop.example", "shop.example", "api.shop.example"}) {
+		t.Errorf("hosts %q", got)
+	}
+	e.Owner = ""
+	if got := e.hosts(""); !slices.Equal(got, []string{"www.shop.example", "api.shop.example"}) {
+		t.Errorf("without owner and asker: hosts %q", got)
+	}
+	for endpoint, want := range map[string]string{"api.shop.example": "shop.example", "192.0.2.1": "192.0.2.1", "localhost": "localhost"} {
+		if got := (exchange{Endpoint: endpoint}).recipient(); got != want {
+			t.Errorf("%s: recipient %q", endpoint, got)
+		}
 	}
 }
 
@@ -113,6 +131,15 @@ func TestRequiresRows(t *testing.T) {
 		t.Run("accept-reuse", func(t *testing.T) { reuse(t) })
 		t.Run("reject-standing-rule", func(t *testing.T) {
 			newStand(t, labprompt.Deny()).allow("*", "*").decides(booking(rule("email", "explicit-consent"), askFor("email")), "prompt explicit-consent")
+		})
+		t.Run("reject-inferred", func(t *testing.T) {
+			st := newStand(t, labprompt.Deny())
+			st.user.Policy.InferConsentFromInitiation(true)
+			for _, tell := range st.prepares(st.page(two), Call{Initiated: true}).d.Tells {
+				if tell.Code != CodeExplicitConsent || tell.Item == "" {
+					t.Errorf("%+v", tell)
+				}
+			}
 		})
 	})
 	t.Run("ANML-16.6-05", func(t *testing.T) {
@@ -285,5 +312,36 @@ func TestRelationshipRows(t *testing.T) {
 				}
 			}
 		})
+	})
+}
+
+// TestRulesOfAnotherParty: a site may let another one speak in some sections only. What the user says
+// about the owner of the actions counts, and rules from another party than that owner free nothing.
+func TestRulesOfAnotherParty(t *testing.T) {
+	const doc = `<site domain="shop.example"><head><title>Shop</title></head></site>
+<site domain="brand.example"><head><title>Brand</title></head><constraints><disclosure field="email" requires="none"/></constraints>
+<interact><action id="tell" method="POST" endpoint="/tell"><param name="email" description="to send the ticket"/><param name="note" description="x"/></action></interact></site>`
+	call := Call{Site: "brand.example", Action: "tell", Args: map[string]string{"email": annsEmail}}
+	run := func(t *testing.T, effect Effect, of string, want lookleap.Code, sections ...string) (asked bool) {
+		p := &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}
+		must(t, p.Set(StandingRule{Field: "email", Domain: of, Effect: effect}))
+		s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}, before: func(s *stage) { permit(s, granting(s, sections...)) }})
+		s.does(call, want)
+		return slices.ContainsFunc(s.user.Requests(), func(r lookleap.ConsentRequest) bool {
+			return slices.ContainsFunc(r.Items, func(i lookleap.ConsentItem) bool { return strings.HasPrefix(i.ID, "arg") })
+		})
+	}
+	t.Run("reject-rules-of-another-party", func(t *testing.T) {
+		if !run(t, EffectAllow, "*", lookleap.CodeOK, "interact") {
+			t.Error("the user was not asked, although the rule is not the owner's")
+		}
+	})
+	t.Run("accept-the-owners-rules", func(t *testing.T) {
+		if run(t, EffectAllow, "*", lookleap.CodeOK, "interact", "constraints") {
+			t.Error("the user was asked, although the owner asks for no consent")
+		}
+	})
+	t.Run("reject-denied-for-the-owner-of-the-action", func(t *testing.T) {
+		run(t, EffectDeny, "brand.example", CodeUserRule, "interact")
 	})
 }

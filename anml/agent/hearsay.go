@@ -186,7 +186,7 @@ func (h *hearsay) learnFolded(set *rowSet, f *folded) {
 // needs six characters, or four with a digit that are not a year. Shorter ones are in every document.
 func (h *hearsay) wholeCounts(f *folded) bool {
 	n := len(f.runes)
-	if n >= rowLen || n < 4 || !f.hasDigit(f.whole()) {
+	if n < 4 || !f.hasDigit(f.whole()) {
 		return n >= rowLen
 	}
 	text := string(f.runes)
@@ -232,10 +232,10 @@ func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speake
 	defer h.mu.RUnlock()
 	var rows []uint64
 	for from, set := range h.sets {
-		if !other(from) || set.rows == 0 {
+		if !other(from) {
 			continue
 		}
-		if h.wholeCounts(f) && set.has(h.hash(hashWhole, f.runes)) {
+		if set.has(h.hash(hashWhole, f.runes)) {
 			found = append(found, from)
 			continue
 		}
@@ -244,7 +244,7 @@ func (h *hearsay) find(own string, f *folded, tokens *tokenRows) (found []speake
 				rows = append(rows, h.hash(hashRow, f.runes[i:i+rowLen]))
 			}
 		}
-		if len(rows) > 0 && tokens.toldBy(func(i int) bool { return set.has(rows[i]) }) {
+		if tokens.toldBy(func(i int) bool { return set.has(rows[i]) }) {
 			found = append(found, from)
 		}
 	}

@@ -49,6 +49,7 @@ func TestHostileStatuses(t *testing.T) {
 		{"ANML-11.3-25/reject-after-huge-body", gettable, broken(410, "", lab.Huge(1<<30)), CodeGone, CodeGone},
 		{"ANML-11.3-14/reject-sooner-after-cut-body", postable, broken(429, "30", lab.Truncated()), lookleap.CodeRateLimited, CodeTooSoon},
 		{"ANML-11.3-19/reject-sooner-after-cut-chunks", postable, broken(503, "30", lab.CutChunks()), lookleap.CodeUnavailable, CodeTooSoon},
+		{"accept-400-after-cut-body", gettable, broken(400, "", lab.Truncated()), CodeBadRequest, lookleap.CodeOK},
 		{"ANML-11.3-15/reject-after-reset-body", gettable, broken(429, "", lab.ResetBody()), lookleap.CodeRateLimited, lookleap.CodeRateLimited},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -411,11 +412,11 @@ func TestHostileAddresses(t *testing.T) {
 			}
 		})
 	}
-	for _, endpoint := range []string{"/x/../a", "/a%2Fb", "/%2e%2e/a", `/a\b`, "https://www.shop.example%2F@evil.example/a", "https://www.shop.example:0/a", "https://www.shop.example:99999/a"} {
+	for _, endpoint := range []string{"/x/../a", "/a%2Fb", "/%2e%2e/a", `/a\b`, "https://www.shop.example%2F@evil.example/a", "https://www.shop.example:0/a", "https://www.shop.example:99999/a", "javascript:alert(1)", "data:text/plain,x", "file:///etc/passwd", "mailto:a@evil.example", "ftp://www.shop.example/a", "https:///a", `/\\evil.example`, "https://www.shop.example@evil.example/"} {
 		t.Run("K01/reject-address-read-in-two-ways"+strings.ReplaceAll(endpoint, "/", "|"), func(t *testing.T) {
 			s := newStage(t, setting{doc: interact(action("a", "GET", endpoint, ""))})
-			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || len(s.page.Tools()) != 0 {
-				t.Errorf("sent %q, %d tools", s.sent(), len(s.page.Tools()))
+			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || len(s.page.Tools()) != 0 || s.sent("www.shop.example", "evil.example") != nil {
+				t.Errorf("%v, sent %q, %d tools", err, s.sent(), len(s.page.Tools()))
 			}
 		})
 	}

@@ -162,28 +162,19 @@ func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.N
 // showing at once if the response must not be stored (sections 8.1.1, 14.4 and 16.5).
 func (p *Page) EffectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node) anml.Usage {
 	p = zero.Or(p)
+	return p.effectiveUsage(site, section, element, p.session.now())
+}
+
+func (p *Page) effectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node, now time.Time) anml.Usage {
 	if p.opened.noStore {
 		return anml.UsageNone
 	}
-	return p.usage(site, section, element, p.session.now())
+	return p.usage(site, section, element, now)
 }
 
 // permits reports whether a usage allows a use. Training needs the user's consent too.
 func (s *Session) permits(usage, use anml.Usage) bool {
 	return usage.Allows(use) && (use != anml.UsageTrain || s.user.Policy.TrainingConsent())
-}
-
-// usageOfInform is [Page.EffectiveUsage] for an inform. At Tier 1 only public informs are the
-// site's.
-func (p *Page) usageOfInform(site anml.Site, n anml.Inform, now time.Time) anml.Usage {
-	if p.opened.noStore {
-		return anml.UsageNone
-	}
-	u := p.usage(site, anmltrust.Knowledge, n.Node, now)
-	if _, a := p.ownerOfInform(site, n, now); a == anmltrust.Dropped {
-		u = min(u, anml.UsageDisplay)
-	}
-	return u
 }
 
 // lifetimeOf returns how long an inform may be used, from its document's time on: the shortest of

@@ -184,7 +184,7 @@ func (l *FileDisclosureLedger) Entries(ctx context.Context) iter.Seq2[Entry, err
 				return
 			}
 			for _, e := range entries {
-				if err == nil && !yield(e, nil) {
+				if !yield(e, nil) {
 					return
 				}
 			}
@@ -331,9 +331,6 @@ func (l *FileDisclosureLedger) current() (size int64, err error) {
 	info, err := l.file.Stat()
 	if err != nil {
 		return 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("the ledger %s is not a regular file", l.path)
 	}
 	if created {
 		err = filestore.SyncDir(filepath.Dir(l.path))

@@ -96,10 +96,19 @@ func TestLedgerFileThatCannotBeRead(t *testing.T) {
 			t.Error("it was appended")
 		}
 	})
+	t.Run("ANML-13.2-13/reject-no-lock", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "ledger")
+		must(t, os.Mkdir(path+".lock", 0o700))
+		var failed *os.PathError
+		if l, err := OpenDisclosureLedger(path, LedgerOptions{}); l != nil || !errors.As(err, &failed) || failed.Path != path+".lock" {
+			t.Errorf("%v, %v", l, err)
+		}
+	})
 	t.Run("ANML-13.2-13/reject-closed-file", func(t *testing.T) {
 		l := openLedger(t, filepath.Join(t.TempDir(), "ledger"))
 		must(t, l.file.Close())
-		for name, err := range map[string]error{"append": l.Append(t.Context(), entry("p", "a", start)), "close": l.Close()} {
+		_, pruned := l.Prune(t.Context(), start)
+		for name, err := range map[string]error{"append": l.Append(t.Context(), entry("p", "a", start)), "prune": pruned, "close": l.Close()} {
 			if !errors.Is(err, os.ErrClosed) {
 				t.Error(name, err)
 			}
@@ -242,7 +251,7 @@ func TestLedgerFileForm(t *testing.T) {
 	for name, text := range map[string]string{
 		"no-begin": strings.TrimPrefix(line, frameSum), "no-entries": frameSum + sum + frameEnd, "no-end": strings.Replace(line, frameEnd, "\n", 1),
 		"no-sum": strings.Replace(line, sum, "", 1), "another-sum": strings.Replace(line, sum, strings.Repeat("0", 2*sumBytes), 1),
-		"spaces": " " + line, "more": strings.Replace(line, "}\n", "} \n", 1), "blank": "\n",
+		"cut-before-its-end": strings.TrimSuffix(line, frameEnd), "spaces": " " + line, "more": strings.Replace(line, "}\n", "} \n", 1), "blank": "\n",
 		"no-list": string(ledgerSum([]byte("7"))), "null": frameSum + string(ledgerSum([]byte("7"))) + frameEntries + "7" + frameEnd,
 	} {
 		t.Run("ANML-13.2-11/reject-"+name, func(t *testing.T) {
@@ -258,11 +267,25 @@ func TestLedgerFileForm(t *testing.T) {
 	})
 }
 
+func TestDamageText(t *testing.T) {
+	for want, d := range map[string]Damage{
+		"7 bytes at offset 30 are not a valid line":                            {Offset: 30, Length: 7},
+		"7 bytes at offset 30 are an incomplete line, and are now in x.torn-1": {Offset: 30, Length: 7, Aside: "x.torn-1"},
+	} {
+		if got := d.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // A damaged line is reported once, however often the file is looked through.
 func TestLedgerFileDamageOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	must(t, os.WriteFile(path, []byte("damaged\n"), 0o600))
 	l := openLedger(t, path)
+	if d := l.Damage(); !slices.Equal(d, []Damage{{Length: 8}}) {
+		t.Error("as it was opened:", d)
+	}
 	for range 2 {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 		must(t, err)
@@ -306,6 +329,9 @@ func TestLedgerFileStops(t *testing.T) {
 		for range l.Entries(t.Context()) {
 			break
 		}
+		for range ledgerLines(strings.NewReader(strings.Repeat("y", maxLedgerLine+1) + "\nz\n")) {
+			break
+		}
 	})
 	t.Run("pruned-nothing", func(t *testing.T) {
 		before, err := os.Stat(path)
@@ -315,6 +341,25 @@ func TestLedgerFileStops(t *testing.T) {
 		}
 		if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 			t.Error("another file is at its path", err)
+		}
+	})
+	t.Run("pruned-in-parts", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "ledger")
+		l := openLedger(t, path)
+		must(t, l.Append(t.Context(), entry("p", "a", start), entry("p", "b", start.Add(2*time.Hour))))
+		must(t, l.Append(t.Context(), entry("p", "c", start)))
+		if n, err := l.Prune(t.Context(), start.Add(time.Hour)); n != 2 || err != nil {
+			t.Error(n, err)
+		}
+		if got, bad := fields(l.Entries(t.Context())); got != "b" || bad > 0 {
+			t.Error(got, bad)
+		}
+		if n, err := l.Prune(t.Context(), start.Add(3*time.Hour)); n != 1 || err != nil {
+			t.Error(n, err)
+		}
+		must(t, l.Close())
+		if info, err := os.Stat(path); err != nil || info.Size() != 0 {
+			t.Error("something stays:", info.Size(), err)
 		}
 	})
 	t.Run("system-clock", func(t *testing.T) {

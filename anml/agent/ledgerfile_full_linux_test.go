@@ -90,6 +90,21 @@ func TestLedgerFull(t *testing.T) {
 	}
 }
 
+// An entry that is written and not on disk is not recorded. No pipe can be synchronised.
+func TestLedgerFileNotSynced(t *testing.T) {
+	t.Run("ANML-13.2-13/reject-entry-that-is-not-on-disk", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "ledger")
+		l := openLedger(t, path)
+		must(t, errors.Join(l.file.Close(), os.Remove(path), syscall.Mkfifo(path, 0o600)))
+		var err error
+		l.file, err = os.OpenFile(path, os.O_RDWR, 0)
+		must(t, err)
+		if err := l.Append(t.Context(), entry("p", "a", start)); !errors.Is(err, syscall.EINVAL) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // A relative path in a directory that was removed says so.
 func TestLedgerFileInNoDirectory(t *testing.T) {
 	dir := t.TempDir()

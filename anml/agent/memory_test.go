@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -40,6 +39,28 @@ func TestGone(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-6.5.1-15/reject-without-a-store", func(t *testing.T) {
+		f := newFinding(t)
+		f.site.Status(wellKnownPath, 410)
+		f.fails(f.s, CodeGone)
+		f.site.Handle(wellKnownPath, document(titled))
+		f.fails(f.s, CodeGone)
+		_, err := f.s.Open(t.Context(), shopDoc)
+		hasCode(f, err, CodeGone)
+		f.requests("shop.example", getWellKnown)
+	})
+	t.Run("ANML-6.5.1-15/reject-by-a-redirect", func(t *testing.T) {
+		var f *finding
+		_, keep := keeping(&f, t)
+		f.site.Status(wellKnownPath, 410).Redirect("/a", wellKnownPath)
+		f.fails(f.s, CodeGone)
+		f.site.Handle(wellKnownPath, document(titled))
+		for _, s := range []*Session{f.s, f.session(keep)} {
+			_, err := s.Open(t.Context(), shopOrigin+"/a")
+			hasCode(f, err, CodeGone)
+		}
+		f.requests("shop.example", getWellKnown, "GET /a", "GET /a")
+	})
 	t.Run("ANML-6.5.1-15/accept-other-urls", func(t *testing.T) {
 		var f *finding
 		keeping(&f, t)
@@ -102,6 +123,61 @@ func TestGone(t *testing.T) {
 			f.finds(f.s, "Shop")
 		}
 	})
+	t.Run("ANML-6.5.1-14/reject-until-the-cap-in-other-sessions", func(t *testing.T) {
+		var f *finding
+		store, keep := keeping(&f, t)
+		f.site.Status(wellKnownPath, 410)
+		f.fails(f.s, CodeGone)
+		f.site.Handle(wellKnownPath, document(titled))
+		for range 30 {
+			f.net.Clock().Advance(24*time.Hour - time.Second/30)
+			f.fails(f.session(keep), CodeGone)
+		}
+		f.requests("shop.example", getWellKnown)
+		f.net.Clock().Advance(time.Second)
+		f.finds(f.session(keep), "Shop")
+		if keys := placesIn(store); len(keys) != 0 {
+			t.Error(keys)
+		}
+	})
+	t.Run("ANML-6.5.1-14/accept-410-of-another-document", func(t *testing.T) {
+		var f *finding
+		store, keep := keeping(&f, t)
+		f.site.Status("/a", 410).Handle(wellKnownPath, document(titled))
+		_, err := f.s.Open(t.Context(), shopOrigin+"/a")
+		hasCode(f, err, lookleap.CodeBadStatus)
+		if keys := placesIn(store); len(keys) != 0 {
+			t.Error(keys)
+		}
+		f.finds(f.session(keep), "Shop")
+	})
+	t.Run("ANML-6.5.1-14/reject-word-of-a-host-below", func(t *testing.T) {
+		var f *finding
+		store, _ := keeping(&f, t)
+		f.site.Status(wellKnownPath, 302, "Location", "https://www.shop.example/a")
+		f.net.Site("www.shop.example").Status("/a", 410)
+		f.fails(f.s, CodeNoANML)
+		if keys := placesIn(store); !slices.Equal(keys, []string{"gone/https://www.shop.example/a"}) {
+			t.Error(keys)
+		}
+		f.net.Journal().Clear()
+		f.fails(f.s, CodeNoANML) // as a 404, which is not asked for again at once
+		f.requests("shop.example")
+	})
+	t.Run("ANML-6.5.1-14/reject-both-urls-of-a-redirect", func(t *testing.T) {
+		var f *finding
+		store, keep := keeping(&f, t)
+		f.site.Status(wellKnownPath, 302, "Location", "/a").Status("/a", 410)
+		f.fails(f.s, CodeGone)
+		if keys := placesIn(store); !slices.Equal(keys, []string{"gone/" + shopDoc, "gone/" + shopOrigin + "/a"}) {
+			t.Error(keys)
+		}
+		f.site.Handle("/a", document(titled))
+		f.net.Journal().Clear()
+		_, err := f.session(keep).Open(t.Context(), shopOrigin+"/a")
+		hasCode(f, err, CodeGone)
+		f.requests("shop.example")
+	})
 	t.Run("ANML-6.5.1-14/reject-what-plain-http-says", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Status(wellKnownPath, 410)
@@ -128,8 +204,11 @@ func TestGone(t *testing.T) {
 		f.fails(f.session(keep), CodeNoANML) // the redirect is not followed to what is gone
 		f.requests("shop.example", getWellKnown)
 		f.requests("bank.example")
-		_, err := f.session(keep).Open(t.Context(), "https://bank.example/a")
-		hasCode(f, err, CodeGone)
+		f.site.Redirect("/b", "https://bank.example/a")
+		for _, url := range []string{"https://bank.example/a", shopOrigin + "/b"} { // which is no place of discovery
+			_, err := f.session(keep).Open(t.Context(), url)
+			hasCode(f, err, CodeGone)
+		}
 	})
 	t.Run("ANML-6.5.1-14/accept-the-origin's-own-word-elsewhere", func(t *testing.T) {
 		var f *finding
@@ -197,6 +276,8 @@ func TestGone(t *testing.T) {
 		f.site.Handle(wellKnownPath, document(titled))
 		store.fails = "Get"
 		f.fails(f.s, lookleap.CodeIO)
+		_, err := f.s.Open(t.Context(), shopDoc)
+		hasCode(f, err, lookleap.CodeIO)
 		f.requests("shop.example")
 	})
 }
@@ -315,6 +396,17 @@ func TestMoved(t *testing.T) {
 		}
 		f.requests("shop.example", getWellKnown, getWellKnown)
 	})
+	t.Run("ANML-6.5.1-09/accept-where-the-target-moves", func(t *testing.T) {
+		f := newFinding(t)
+		permanent(f, wellKnownPath, "/new", 301)
+		f.site.Handle("/new", document(titled)).Handle("/newer", document(titled))
+		f.finds(f.s, "Shop")
+		permanent(f, "/new", "/newer", 308)
+		f.finds(f.s, "Shop")
+		f.net.Journal().Clear()
+		f.finds(f.s, "Shop")
+		f.requests("shop.example", "GET /newer")
+	})
 	t.Run("ANML-6.5.1-09/accept-one-record-of-one-redirect", func(t *testing.T) {
 		store := &failingStore{Store: NewMemoryStore()}
 		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
@@ -398,11 +490,4 @@ func TestMoved(t *testing.T) {
 		f.finds(f.s, "Shop")
 		f.requests("shop.example", getWellKnown, "GET /b", "GET /c")
 	})
-}
-
-// placesIn lists what a store knows of places.
-func placesIn(s Store) []string {
-	gone, _ := s.Keys(context.Background(), keyGone)
-	moved, _ := s.Keys(context.Background(), keyMoved)
-	return append(gone, moved...)
 }

@@ -86,7 +86,6 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (page *Page, err e
 			page, err := s.admit(ctx, again, a, old.page.doc, old.page.digest, old.page.opened.size)
 			return s.keep(u, page, again, from, err)
 		}
-		s.pages.drop(u)
 		r, err = fetch.Do(ctx, s.agent.host, s.request(ctx, u))
 	}
 	if err != nil || !r.OK() {
@@ -235,8 +234,8 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 			Err: withStatus(r, anml.ErrNotANML)}
 	}
 	o := s.agent.options.Read
-	if most := s.agent.options.Limits.Document; o.Limits.Bytes <= 0 || o.Limits.Bytes > most {
-		o.Limits.Bytes = most
+	if o.Limits.Bytes <= 0 { // a body above the session's limit is not received
+		o.Limits.Bytes = s.agent.options.Limits.Document
 	}
 	o.Role = anml.RoleService
 	o.WellKnown = a.wellKnown
@@ -294,16 +293,10 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	if p.opened.insecure {
 		p.server = anmltrust.Server{}
 	}
-	if over := ended(ctx, r.URL.WithoutQuery()); over != nil {
-		return nil, over
-	}
 	if err := p.versions(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.identify(ctx); err != nil {
-		if over := ended(ctx, r.URL.WithoutQuery()); over != nil {
-			return nil, over
-		}
 		return nil, fail(r.URL.WithoutQuery(), err, "who speaks in the document could not be verified")
 	}
 	if !a.siteRef {

@@ -334,6 +334,15 @@ func TestNegotiation(t *testing.T) {
 			}
 		}
 	})
+	t.Run("ANML-6.3-03/reject-generic-after-an-action", func(t *testing.T) {
+		for mediaType, body := range map[string]string{"application/xml": service(titled), "text/xml": service(titled), "application/json": twin} {
+			s := newStage(t, setting{doc: gettable, options: Options{Read: anml.ReadOptions{AcceptGenericTypes: true}}})
+			s.shop.Handle("/a", answering(200, mediaType, body))
+			if r := s.does(Call{Action: "a"}, lookleap.CodeOK); r.Page != nil {
+				t.Error(mediaType)
+			}
+		}
+	})
 	t.Run("ANML-7.4-01/accept-as-a-hint", func(t *testing.T) {
 		for name, want := range map[string]bool{"Accept-Patch": true, "Alternates": true, "X-Other": false} {
 			f := newFinding(t)

@@ -20,7 +20,7 @@ func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, co
 		return nil, false, fail(e.Send.URL, err, "the action's URL is refused")
 	}
 	m := &submission{
-		session: s, effect: e, budget: budget, notify: s.noticesOf(ctx),
+		session: s, effect: e, budget: budget,
 		method: e.Send.Method, url: u, contentType: contentType, body: body, key: plan.IdempotencyKey(),
 	}
 	defer func() { s.context.hearError(m.url, err) }()
@@ -38,17 +38,6 @@ func (m *submission) doubtful(err error) error {
 		return inDoubt(err)
 	}
 	return err
-}
-
-// noticesOf returns a function that passes on the notices of one call, each kind once.
-func (s *Session) noticesOf(ctx context.Context) func(Notice) {
-	var said []NoticeKind
-	return func(n Notice) {
-		if !slices.Contains(said, n.Kind) {
-			said = append(said, n.Kind)
-			s.notices.tell(ctx, n)
-		}
-	}
 }
 
 // result reads a response (section 11.3). If the service did not do what was asked, it
@@ -83,7 +72,6 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	default:
 		r.Body = resp.Body
 	}
-	r.Outcome = anml.OutcomeUnknown
 	if defined(resp.Status) {
 		r.Outcome = anml.OutcomeOf(resp.Status, document)
 	}
@@ -142,9 +130,8 @@ func problemOf(status int, d *anml.Document) *anml.Problem {
 func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
 	wait := resp.RetryAfter
 	if d != nil {
-		if said, ok := d.Status().RetryAfter(); ok {
-			wait = max(wait, min(said, fetch.MaxRetryAfter))
-		}
+		said, _ := d.Status().RetryAfter()
+		wait = max(wait, min(said, fetch.MaxRetryAfter))
 	}
 	return wait, wait > 0
 }
@@ -201,7 +188,7 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 		if said := message(r); said != "" {
 			n.Remote = []lookleap.RemoteText{{Source: m.effect.Exchange.Endpoint, Label: "message", Text: said}}
 		}
-		m.notify(n)
+		m.session.notices.tell(ctx, n)
 	}
 	switch status := resp.Status; {
 	case !defined(status):
@@ -221,7 +208,7 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint,
 				Label: "authentication scheme", Text: scheme})
 		}
-		m.notify(n)
+		m.session.notices.tell(ctx, n)
 		return refuse(CodeAuthRequired, "")
 	case status == http.StatusForbidden:
 		gate.end(key, lookleap.CodeForbidden, status)
@@ -251,9 +238,7 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 		notice(NoticeUnavailable, lookleap.CodeUnavailable, "The service is unavailable at present.")
 		return refuse(lookleap.CodeUnavailable, "the service is unavailable")
 	case status >= 500:
-		if given {
-			hold()
-		}
+		hold()
 		notice(NoticeServerError, CodeServerError, "The service failed, so it is not known whether the action was done.")
 		return m.doubtful(refuse(CodeServerError, ""))
 	}

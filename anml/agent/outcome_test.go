@@ -149,6 +149,19 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+	t.Run("ANML-11.3-05/accept-body-that-is-no-problem", func(t *testing.T) {
+		_, r := answer(t, answering(400, "text/plain", "seats?"), CodeBadRequest)
+		if r.Problem != nil || string(r.Body) != "seats?" {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("ANML-11.3-05/reject-document-of-an-agent", func(t *testing.T) { // a service does not speak in one
+		body := strings.Replace(service(titled+`<status code="bad" result="error" message="No."/>`), `role="service"`, `role="agent"`, 1)
+		_, r := answer(t, answering(400, anml.MediaTypeXML, body), CodeBadRequest)
+		if r.Problem != nil {
+			t.Errorf("%+v", r.Problem)
+		}
+	})
 	t.Run("ANML-11.3-05/reject-no-status", func(t *testing.T) {
 		_, r := answer(t, answering(400, anml.MediaTypeXML, service(titled)), CodeBadRequest)
 		if r.Page != nil || r.Problem != nil {
@@ -241,12 +254,14 @@ func TestMalformedParts(t *testing.T) {
 		doc  string
 		want int
 	}{
-		"accept-action":     {interact(action("a", "GET", "/a", ""), `<action method="GET" endpoint="/b"/>`), 1},
-		"accept-ask":        {`<head><title>x</title></head><knowledge><ask action="a" purpose="x"/></knowledge>` + interactOnly(action("a", "GET", "/a", "")), 1},
-		"accept-param":      {interact(`<action id="a" method="GET" endpoint="/a"><param/></action>`), 1},
-		"accept-disclosure": {`<head><title>x</title></head><constraints><disclosure requires="none"/></constraints>` + interactOnly(action("a", "GET", "/a", "")), 1},
-		"reject-twice":      {interact(action("a", "GET", "/a", ""), action("b", "GET", "/b", ""), action("b", "GET", "/c", "")), 0},
-		"reject-image":      {`<head><title>x</title></head><body><img/></body>` + interactOnly(action("a", "GET", "/a", "")), 0},
+		"accept-action":        {interact(action("a", "GET", "/a", ""), `<action method="GET" endpoint="/b"/>`), 1},
+		"accept-ask":           {`<head><title>x</title></head><knowledge><ask action="a" purpose="x"/></knowledge>` + interactOnly(action("a", "GET", "/a", "")), 1},
+		"accept-param":         {interact(`<action id="a" method="GET" endpoint="/a"><param/></action>`), 1},
+		"accept-option":        {interact(`<action id="a" method="GET" endpoint="/a"><param name="p" type="enum"><option/></param></action>`), 1},
+		"accept-disclosure":    {`<head><title>x</title></head><constraints><disclosure requires="none"/></constraints>` + interactOnly(action("a", "GET", "/a", "")), 1},
+		"reject-twice":         {interact(action("a", "GET", "/a", ""), action("b", "GET", "/b", ""), action("b", "GET", "/c", "")), 0},
+		"reject-image":         {`<head><title>x</title></head><body><img/></body>` + interactOnly(action("a", "GET", "/a", "")), 0},
+		"accept-after-unknown": {`<head><title>x</title></head><wibble/>` + interactOnly(action("a", "GET", "/a", "")+`<action method="GET" endpoint="/b"/>`), 1},
 	} {
 		t.Run("ANML-11.4-04/"+name, func(t *testing.T) {
 			for _, asJSON := range []bool{false, true} {
@@ -278,14 +293,18 @@ func TestReconsent(t *testing.T) {
 	}{
 		"accept-asked-again":          {200, asks + status("partial"), []string{"tel"}, lookleap.CodeOK},
 		"accept-asked-again-at-error": {200, asks + status("error"), []string{"tel"}, CodeActionFailed},
+		"accept-asked-again-unclear":  {200, asks + `<status code="consent"/>`, []string{"tel"}, lookleap.CodeOK},
 		"accept-asked-again-at-409":   {409, asks, []string{"tel"}, lookleap.CodeConflict},
+		"reject-accepted":             {202, asks + status("success"), []string{"email", "tel"}, lookleap.CodeOK},
 		"reject-success":              {200, asks + status("success"), []string{"email", "tel"}, lookleap.CodeOK},
 		"reject-no-status":            {200, asks, []string{"email", "tel"}, lookleap.CodeOK},
 		"reject-other-field":          {200, strings.Replace(asks, "email", "fn", 1) + status("partial"), []string{"email", "tel"}, lookleap.CodeOK},
 		"reject-no-document":          {409, "", []string{"email", "tel"}, lookleap.CodeConflict},
 	} {
 		t.Run("ANML-8.7.3-08/"+name, func(t *testing.T) {
-			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))}})
+			var events lab.Events
+			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))},
+				host: func(h *lookleap.Host) { h.Observe = events.Observe }})
 			s.does(book, lookleap.CodeOK) // the user agrees for an hour
 			s.user.Then(labprompt.Approve())
 			if c.doc == "" {
@@ -294,6 +313,9 @@ func TestReconsent(t *testing.T) {
 				s.shop.Handle("/book", answering(c.status, anml.MediaTypeXML, service(c.doc)))
 			}
 			r := s.does(book, c.code)
+			if slices.ContainsFunc(events.All(), func(e lookleap.Event) bool { return e.Code == lookleap.CodeIO }) {
+				t.Errorf("a failure is reported: %v", events.All())
+			}
 			var held []string
 			list, err := s.session.Consents(t.Context())
 			must(t, err)
@@ -302,6 +324,9 @@ func TestReconsent(t *testing.T) {
 			}
 			if slices.Sort(held); !slices.Equal(held, c.held) {
 				t.Errorf("consents to %q, want %q", held, c.held)
+			}
+			if slices.ContainsFunc(events.All(), func(e lookleap.Event) bool { return e.Code == lookleap.CodeIO }) {
+				t.Errorf("a failure is reported: %v", events.All())
 			}
 			if r.Page == nil {
 				return
@@ -340,6 +365,36 @@ func TestReconsent(t *testing.T) {
 			t.Errorf("it is not reported: %v", events.All())
 		}
 	})
+}
+
+// TestBodies: a problem without a document is returned as it is, and a document of another role is
+// none.
+func TestBodies(t *testing.T) {
+	t.Run("text", func(t *testing.T) {
+		s := newStage(t, setting{doc: gettable, answer: scripted(404, "no such thing", "Content-Type", "text/plain")})
+		if r := s.does(Call{Action: "a"}, lookleap.CodeBadStatus); r.Problem != nil || string(r.Body) != "no such thing" {
+			t.Errorf("%+v", r)
+		}
+	})
+	for role, want := range map[string]bool{"service": true, "agent-response": false} {
+		t.Run(role, func(t *testing.T) {
+			doc := strings.Replace(service(titled+`<status code="x" message="sold out" result="error"/>`), `role="service"`, `role="`+role+`"`, 1)
+			s := newStage(t, setting{doc: gettable, answer: scripted(400, doc)})
+			if r := s.does(Call{Action: "a"}, CodeBadRequest); (r.Problem != nil) != want {
+				t.Errorf("%+v", r.Problem)
+			}
+		})
+	}
+}
+
+// TestHeardOnce: what a document says is recorded once.
+func TestHeardOnce(t *testing.T) {
+	s := newStage(t, setting{doc: gettable, answer: document(titled)})
+	before := s.session.context.heard.queued
+	s.does(Call{Action: "a"}, lookleap.CodeOK)
+	if n := s.session.context.heard.queued - before; n != len(service(titled)) {
+		t.Errorf("%d bytes", n)
+	}
 }
 
 // TestHeardBodies: text of a response that is not a document counts as told by the service, and the

@@ -124,6 +124,23 @@ func TestRole(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		read := c.want == lookleap.CodeOK
+		t.Run(c.id+"/"+verdict+name+"-after-an-action", func(t *testing.T) {
+			s := newStage(t, setting{doc: gettable})
+			s.shop.Handle("/a", answering(200, anml.MediaTypeXML, xml(c.role)))
+			if r := s.does(Call{Action: "a"}, c.want); r == nil || (r.Page != nil) != read || read && r.Page.Document().Role() != anml.RoleService {
+				t.Errorf("%+v", r)
+			}
+		})
+		t.Run(c.id+"/"+verdict+name+"-of-a-site-ref", func(t *testing.T) {
+			f := newFinding(t)
+			f.net.Site("brand.example").Body("/a", anml.MediaTypeXML, xml(c.role))
+			f.site.Handle(wellKnownPath, document(`<head><title>Shop</title><site-ref domain="brand.example" canonical="https://brand.example/a"/></head>`))
+			refs := f.finds(f.s, "Shop").SiteRefs()
+			if len(refs) != 1 || (refs[0].Page != nil) != read || read && refs[0].Page.Document().Role() != anml.RoleService || !read && !errors.Is(refs[0].Err, anml.ErrRoleConflict) {
+				t.Errorf("%+v", refs)
+			}
+		})
 	}
 }
 
@@ -200,6 +217,14 @@ func TestVersions(t *testing.T) {
 			}
 		})
 	}
+	t.Run("ANML-8.1-24/accept-told-where-it-is-refused", func(t *testing.T) {
+		f := newFinding(t, func(_ *User, o *Options) { o.RefuseUnsupported = true })
+		f.site.Body(wellKnownPath, anml.MediaTypeXML, versioned(`version="1.0" supported-versions="2.0"`))
+		f.fails(f.s, anml.CodeNoVersion)
+		if len(f.told) != 1 || f.told[0].Kind != NoticeUnsupported || !strings.Contains(f.told[0].Text, "2.0") {
+			t.Errorf("%+v", f.told)
+		}
+	})
 	t.Run("ANML-8.1-23/accept-our-version", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body(wellKnownPath, anml.MediaTypeXML, versioned(`version="1.0" supported-versions="2.0, 1.0"`))

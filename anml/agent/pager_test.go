@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -164,6 +165,7 @@ func TestPager(t *testing.T) {
 		{"reject-port", "https://shop.example:443/1", "/2", agent.CodePageLoop},
 		{"reject-percent", "/%31", "/2", agent.CodePageLoop},
 		{"reject-dots", "a/../1", "/2", agent.CodePageLoop},
+		{"reject-query-order", "/2?b=2&amp;a=1", "/2?a=1&amp;b=2", agent.CodePageLoop},
 		{"reject-query-escape", "/2?a=%31", "/2?a=1", agent.CodePageLoop},
 		{"reject-redirect-back", "/redirect", "/2", agent.CodePageLoop},
 		{"reject-same-content", "/copy", "/2", agent.CodePageLoop},
@@ -208,8 +210,9 @@ func TestPager(t *testing.T) {
 		r.net.Site("shop.example").Redirect("/start", "/1")
 		r.serve("shop.example", "/1", body("one", "/start"))
 		g := r.pager("https://shop.example/start")
-		if _, err := g.Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodePageLoop {
-			t.Error(err)
+		before := len(r.net.Journal().Requests())
+		if _, err := g.Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodePageLoop || len(r.net.Journal().Requests()) != before {
+			t.Errorf("%v, %q", err, r.net.Journal().Paths("shop.example"))
 		}
 	})
 	t.Run("ANML-11.5-08/accept-nested-nav", func(t *testing.T) {
@@ -235,6 +238,8 @@ func TestPager(t *testing.T) {
 		{"accept-number", "250", "250"},
 		{"reject-negative", "-1", "0"},
 		{"reject-huge", "1000000000000000000", "0"},
+		{"accept-largest", "1000000000", "1000000000"},
+		{"reject-one-more", "1000000001", "0"},
 		{"reject-word", "many", "0"},
 		{"reject-long-cursor", "7", "7"},
 	} {
@@ -244,6 +249,15 @@ func TestPager(t *testing.T) {
 			g := r.pager("https://shop.example/1")
 			if total, _ := g.Total(); fmt.Sprint(total) != c.want || !g.Cursor().Empty() {
 				t.Errorf("total %d, cursor of %d", total, len(g.Cursor().Raw()))
+			}
+		})
+	}
+	for n, want := range map[int]int{1: 1, 256: 256, 257: 0} {
+		t.Run(map[bool]string{true: "K17/accept", false: "K17/reject"}[want > 0]+"-cursor-of-"+strconv.Itoa(n), func(t *testing.T) {
+			r := newRetail(t)
+			r.serve("shop.example", "/1", `<head><title>T</title></head><body>one<nav next="/2" cursor="`+strings.Repeat("c", n)+`"/></body>`)
+			if g := r.pager("https://shop.example/1"); len(g.Cursor().Raw()) != want {
+				t.Errorf("cursor of %d", len(g.Cursor().Raw()))
 			}
 		})
 	}
@@ -348,6 +362,9 @@ func TestPagerLoops(t *testing.T) {
 		{"accept-other-item", `<data id="d"><item><field name="f">1</field></item></data>`, `<data id="d"><item><field name="f">2</field></item></data>`},
 		{"accept-other-link", `<link href="/a"/>`, `<link href="/b"/>`},
 		{"accept-other-image", `<img src="/a"/>`, `<img src="/b"/>`},
+		{"accept-other-audio", `<audio src="/a"/>`, `<audio src="/b"/>`},
+		{"accept-other-video", `<video src="/a"/>`, `<video src="/b"/>`},
+		{"accept-other-text", `a`, `b`},
 		{"accept-other-section", `<section>a</section>`, `<section>b</section>`},
 		{"accept-other-inform", `same</body><knowledge><inform>a</inform></knowledge><body>`, `same</body><knowledge><inform>b</inform></knowledge><body>`},
 	} {

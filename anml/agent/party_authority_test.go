@@ -26,17 +26,19 @@ func TestUsageOfOthers(t *testing.T) {
 		{"accept-limit", `"body"`, "store", fmt.Sprintf(rights, "none"), anml.UsageNone},
 		{"accept-server-limit", ``, "store", fmt.Sprintf(rights, "none"), anml.UsageNone},
 	} {
-		t.Run("X6/"+c.name, func(t *testing.T) {
-			net := newLab(t)
-			net.Name("_anml.brand.example").TXT("v=anml1;manifest=https://brand.example/m")
-			net.Site("brand.example").Body("/m", anmltrust.ManifestMediaType, `{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z","authorized-domains":[{"domain":"shop.example","tier":2,"scope":[`+c.scope+`]}]}`)
-			p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml",
-				`<site domain="shop.example"><head><title>T</title></head></site><site domain="brand.example"><body usage="`+c.body+`">x</body>`+c.footer+`</site>`)
-			site, _ := p.container("brand.example")
-			if got := p.usage(site, anmltrust.Body, site.Body().Node, start); got != c.want {
-				t.Errorf("%v, want %v", got, c.want)
-			}
-		})
+		for _, id := range []string{"X6", "ANML-12.5-21"} {
+			t.Run(id+"/"+c.name, func(t *testing.T) {
+				net := newLab(t)
+				net.Name("_anml.brand.example").TXT("v=anml1;manifest=https://brand.example/m")
+				net.Site("brand.example").Body("/m", anmltrust.ManifestMediaType, `{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z","authorized-domains":[{"domain":"shop.example","tier":2,"scope":[`+c.scope+`]}]}`)
+				p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml",
+					`<site domain="shop.example"><head><title>T</title></head></site><site domain="brand.example"><body usage="`+c.body+`">x</body>`+c.footer+`</site>`)
+				site, _ := p.container("brand.example")
+				if got := p.usage(site, anmltrust.Body, site.Body().Node, start); got != c.want {
+					t.Errorf("%v, want %v", got, c.want)
+				}
+			})
+		}
 	}
 }
 

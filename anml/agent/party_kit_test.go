@@ -171,6 +171,15 @@ func (r *retail) says(p *agent.Page, site string, section anmltrust.Section, own
 	r.Errorf("no word about %s of %s", section, site)
 }
 
+// informs returns the informs of the session's context, one a line, with their owners.
+func (r *retail) informs() string {
+	var b strings.Builder
+	for i := range r.session.Context().Informs("") {
+		fmt.Fprintf(&b, "%s: %s\n", i.Owner, i.Text)
+	}
+	return b.String()
+}
+
 // The draft's document of two sites.
 const (
 	shopSite = `<site domain="shop.example"><head><title>Example Product, Example Retailer</title></head>` +

@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestPartiesWithoutAClaim: names that no claim can be verified for are parties without authority.
@@ -63,6 +64,32 @@ func TestTextOfRules(t *testing.T) {
 		return r, r.open(shopSite + brand)
 	}
 	for form, asJSON := range map[string]bool{"xml": false, "json": true} {
+		t.Run("ANML-8.2-04/reject-contents-before-verification-"+form, func(t *testing.T) {
+			r := newRetail(t) // nothing authorizes the shop
+			r.json = asJSON
+			p := r.open(shopSite + brand)
+			text := p.Text(anml.TextOptions{})
+			for _, part := range []string{"INFORM", `"email"`, `"tel"`, anml.ToolName("brand.example", "a")} {
+				if strings.Contains(text, part) {
+					t.Errorf("%s in %s", part, text)
+				}
+			}
+			if got := r.informs(); got != "" {
+				t.Error(got)
+			}
+		})
+		t.Run("ANML-8.2-04/accept-contents-after-verification-"+form, func(t *testing.T) {
+			r, p := page(t, asJSON, "knowledge", "constraints", "interact")
+			text := p.Text(anml.TextOptions{})
+			for _, part := range []string{"INFORM", `"email"`, `"tel"`, anml.ToolName("brand.example", "a")} {
+				if !strings.Contains(text, part) {
+					t.Errorf("no %s in %s", part, text)
+				}
+			}
+			if got := r.informs(); got != "brand.example: INFORM\n" {
+				t.Error(got)
+			}
+		})
 		t.Run("O04/accept-rule-in-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge", "constraints")
 			if text := p.Text(anml.TextOptions{}); !strings.Contains(text, `"email", string, rule none`) {
@@ -95,19 +122,82 @@ func TestTextOfRules(t *testing.T) {
 	}
 }
 
-// At Tier 1 only what is public is the site's: of the rest, nothing that the site
-// would permit is permitted.
+// At Tier 1 what is public is the site's, and may be used as the site permits.
 func TestUsageAtTier1(t *testing.T) {
 	r := newRetail(t).grants(1, "knowledge")
 	r.open(`<site domain="brand.example"><knowledge><inform usage="store">public</inform><inform usage="store" confidentiality="restricted">restricted</inform></knowledge></site>`)
-	want := map[string]anml.Usage{"public": anml.UsageStore, "restricted": anml.UsageDisplay}
+	var got []string
 	for i := range r.session.Context().Informs("") {
-		if i.Usage != want[i.Text] {
-			t.Errorf("%s: %v", i.Text, i.Usage)
-		}
-		delete(want, i.Text)
+		got = append(got, i.Text+" "+i.Usage.String())
 	}
-	if len(want) > 0 {
-		t.Error("not there:", want)
+	if !slices.Equal(got, []string{"public store"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestCertificateOfAnotherSite: the connection that a document came by says nothing about other sites.
+func TestCertificateOfAnotherSite(t *testing.T) {
+	const site = "shared-name.example"
+	for name, doc := range map[string]string{
+		"reject-certificate-of-the-document":               everything(site),
+		"reject-certificate-of-the-document-and-own-site":  shopSite + everything(site),
+		"reject-certificate-of-a-document-of-another-form": `<head><title>T</title><trust domain="` + site + `"/></head><persona><tone value="formal"/></persona>`,
+	} {
+		t.Run("ANML-12-01/"+name, func(t *testing.T) {
+			r := newRetail(t)
+			r.net.Site("shop.example").Certificate(lab.SharedName)
+			p := r.open(doc)
+			r.says(p, site, "persona", "", 0)
+			if !p.Persona(site).Tone.Empty() || p.ServingDomain() != "shop.example" {
+				t.Errorf("%s speaks for it", p.ServingDomain())
+			}
+			for _, party := range p.Parties() {
+				if party.Domain == site && (party.Tier != anmltrust.Unlisted || party.Serving) {
+					t.Errorf("%+v", party)
+				}
+			}
+		})
+	}
+}
+
+// TestRefusedParties: a refused domain gets no answer, whatever its part in the exchange is.
+func TestRefusedParties(t *testing.T) {
+	const doc = `<interact><action id="do" method="POST" endpoint="%"/></interact><knowledge><ask field="email" action="do" purpose="to write"/></knowledge>`
+	const trust = `<head><title>T</title><trust domain="brand.example"/></head>`
+	for name, c := range map[string]struct {
+		url, endpoint, refused string
+		scope                  string // of the brand's grant, "" for a document without a claim
+		others                 bool   // the refused domain has no part in the exchange
+	}{
+		"reject-server-host":        {url: "https://www.shop.example/anml", endpoint: "https://api.shop.example/do", refused: "www.shop.example"},
+		"reject-endpoint-host":      {url: shopURL, endpoint: "https://api.shop.example/do", refused: "api.shop.example"},
+		"reject-below-endpoint":     {url: shopURL, endpoint: "https://v1.api.shop.example/do", refused: "api.shop.example"},
+		"reject-site-that-asks":     {url: shopURL, endpoint: "/do", refused: "brand.example", scope: "knowledge"},
+		"reject-owner-of-action":    {url: shopURL, endpoint: "/do", refused: "brand.example", scope: "interact"},
+		"accept-below-the-endpoint": {url: shopURL, endpoint: "https://api.shop.example/do", refused: "v1.api.shop.example", others: true},
+		"accept-end-of-the-name":    {url: shopURL, endpoint: "/do", refused: "op.example", others: true},
+		"accept-site-without-grant": {url: shopURL, endpoint: "/do", refused: "brand.example", scope: "body", others: true},
+	} {
+		t.Run("ANML-14.1-06/"+name, func(t *testing.T) {
+			r := newRetail(t)
+			sections := head("")
+			if c.scope != "" {
+				r.grants(2, c.scope)
+				sections = trust
+			}
+			r.user.Profile = agent.Fields{"email": {Text: "u@example.com"}}
+			r.asks()
+			if err := r.start().RefuseDomain(t.Context(), c.refused); err != nil {
+				t.Fatal(err)
+			}
+			list := r.openAt(c.url, sections+strings.Replace(doc, "%", c.endpoint, 1)).Decide(t.Context())
+			if len(list) != 1 {
+				t.Fatalf("%d decisions", len(list))
+			}
+			d := list[0]
+			if refused := d.Verb == agent.VerbRefuse && d.Reason == anml.UserDenied && d.Code == agent.CodeDomainRefused; refused == c.others {
+				t.Errorf("%s %s %s", d.Verb, d.Reason, d.Code)
+			}
+		})
 	}
 }

@@ -62,12 +62,12 @@ func TestApplication(t *testing.T) {
 					c.grant(r)
 				}
 				p := r.open(c.doc)
-				site := brand
-				if c.id == "X1" {
-					site = shop
-				}
+				site := map[bool]string{true: shop, false: brand}[c.id == "X1"]
 				for _, s := range append(delegable, always...) {
 					r.says(p, site, s, c.want[s], c.tier)
+				}
+				if owner, got := c.want[anmltrust.Knowledge], r.informs(); owner == "" && got != "" || owner != "" && !strings.HasPrefix(got, owner+": public\n") {
+					t.Error("informs:", got)
 				}
 			})
 		}
@@ -163,11 +163,11 @@ func TestLayeredIdentity(t *testing.T) {
 		name     string
 		tier     int
 		sections []string
-		ok       bool
+		code     lookleap.Code
 	}{
-		{"reject-without-interact", 2, []string{"knowledge", "body"}, false},
-		{"reject-display", 1, []string{"interact", "knowledge"}, false},
-		{"accept-with-interact", 2, []string{"interact"}, true},
+		{"reject-without-interact", 2, []string{"knowledge", "body"}, agent.CodeActionNotOwned},
+		{"reject-display", 1, []string{"interact", "knowledge"}, agent.CodeActionNotOwned},
+		{"accept-with-interact", 2, []string{"interact"}, lookleap.CodeOK},
 	} {
 		t.Run("ANML-12.7-09/"+c.name, func(t *testing.T) {
 			r := newRetail(t).grants(c.tier, c.sections...)
@@ -177,7 +177,7 @@ func TestLayeredIdentity(t *testing.T) {
 			r.net.Journal().Clear()
 			_, err := p.Do(t.Context(), agent.Call{Site: brand, Action: "do"})
 			sent := r.net.Journal().Paths("shop.example")
-			if (err == nil) != c.ok || len(sent) != map[bool]int{true: 1}[c.ok] {
+			if lookleap.CodeOf(err) != c.code || len(sent) != map[bool]int{true: 1}[err == nil] {
 				t.Errorf("%v, sent %v", err, sent)
 			}
 		})

@@ -31,6 +31,9 @@ func TestDo(t *testing.T) {
 			if len(s.user.Requests()) != 0 || r == nil || r.Status != 204 {
 				t.Errorf("asked %d times, result %+v", len(s.user.Requests()), r)
 			}
+			if mediaType, given := s.net.Journal().Requests()[0].Header["Content-Type"]; given {
+				t.Errorf("a request without a body is of type %q", mediaType)
+			}
 		})
 	}
 	t.Run("ANML-9.3-03/accept-form", func(t *testing.T) {
@@ -189,9 +192,14 @@ func TestConfirmation(t *testing.T) {
 		{"ANML-8.6.1-08/accept-confirm", "GET", `confirm="true"`, nil, 1},
 		{"ANML-8.6.1-08/accept-invalid-counts", "GET", `confirm="maybe"`, nil, 1},
 		{"K04/reject-confirm-false", "POST", `confirm="false"`, nil, 1},
+		{"K04/reject-post-unstated", "POST", "", nil, 1},
+		{"K04/reject-put", "PUT", `confirm="false"`, nil, 1},
+		{"K04/reject-patch", "PATCH", `confirm="false"`, nil, 1},
+		{"K04/reject-delete", "DELETE", `confirm="false"`, nil, 1},
 		{"K04/reject-lying-description", "POST", `confirm="false" description="only looks"`, nil, 1},
 		{"K04/reject-harmless-delete", "DELETE", `confirm="false"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 1},
 		{"ANML-13.4-05/accept-relaxed-by-policy", "POST", `confirm="false"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 0},
+		{"ANML-13.4-05/reject-relaxed-delete", "DELETE", `confirm="false"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 1},
 		{"ANML-13.4-04/reject-relaxed-confirm", "POST", `confirm="true"`, &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}, 1},
 		{"ANML-13.4-05/accept-raised-by-policy", "GET", "", &UserPolicy{Weigh: func(context.Context, Act) Weight { return Consequential }}, 1},
 		{"ANML-13.4-05/reject-unknown-weight", "GET", "", &UserPolicy{Weigh: func(context.Context, Act) Weight { return 99 }}, 1},
@@ -251,6 +259,11 @@ func TestPolicyVeto(t *testing.T) {
 			if n := len(s.user.Requests()); n != 1 {
 				t.Errorf("the policy comes last, and the user was asked %d times", n)
 			}
+		})
+		t.Run("ANML-13.4-11/reject-read-"+name, func(t *testing.T) { // which no one is asked about
+			s := newStage(t, setting{doc: interact(action("a", "GET", "/a", "")), user: User{Policy: &UserPolicy{VetoAct: veto}}})
+			s.does(Call{Action: "a"}, CodePolicyVeto)
+			s.sends()
 		})
 	}
 	t.Run("ANML-13.4-11/accept-nothing-objects", func(t *testing.T) {
@@ -411,13 +424,15 @@ func TestOtherOrigins(t *testing.T) {
 				t.Error("the user was asked")
 			}
 		})
-		t.Run("K01/reject-refused-origin-"+id, func(t *testing.T) {
-			s := newStage(t, setting{doc: elsewhere("GET"), before: set, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
-			s.does(Call{Action: id}, lookleap.CodeConsentRefused)
-			if got := s.sent("api.shop.example", "b.example"); got != nil {
-				t.Errorf("sent %q", got)
-			}
-		})
+		for method, suffix := range map[string]string{"GET": "", "POST": "-post", "PUT": "-put", "DELETE": "-delete"} {
+			t.Run("K01/reject-refused-origin-"+id+suffix, func(t *testing.T) {
+				s := newStage(t, setting{doc: elsewhere(method), before: set, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
+				s.does(Call{Action: id}, lookleap.CodeConsentRefused)
+				if got := s.sent("api.shop.example", "b.example"); got != nil {
+					t.Errorf("sent %q", got)
+				}
+			})
+		}
 	}
 	t.Run("ANML-13.11-02/reject-remembered-for-another-session", func(t *testing.T) { // which resumes a plan that did not ask
 		doc := strings.Replace(elsewhere("GET"), "</interact>", action("post", "POST", "https://api.shop.example/p", "")+"</interact>", 1)
@@ -437,58 +452,4 @@ func TestOtherOrigins(t *testing.T) {
 		s.does(Call{Action: "own"}, lookleap.CodeOK)
 		s.sends("GET /a")
 	})
-}
-
-func TestPlainEndpoints(t *testing.T) {
-	foreign := func(h *lookleap.Host, s *stage) { h.Fetcher = s.net.ForeignTransport() }
-	world := func(t *testing.T, method string, replies ...labprompt.Reply) *stage {
-		return newStage(t, setting{doc: elsewhere(method), replies: replies, before: func(s *stage) {
-			s.net.Site("api.shop.example").Plain().Status("*", 204)
-			foreign(s.host, s)
-		}})
-	}
-	t.Run("ANML-13.12-04/accept-acknowledged", func(t *testing.T) {
-		s := world(t, "GET")
-		s.does(Call{Action: "plain"}, lookleap.CodeOK)
-		s.does(Call{Action: "plain"}, lookleap.CodeOK)
-		first, second := s.user.Requests()[0].String(), s.user.Requests()
-		if !strings.Contains(first, "without encryption") {
-			t.Errorf("the risk is not shown:\n%s", first)
-		}
-		if got := s.sent("api.shop.example"); len(got) != 2 || len(second) != 1 {
-			t.Errorf("sent %q, asked %d times", got, len(second))
-		}
-		if h := s.net.Journal().Requests("api.shop.example")[0].Header; h.Get("Cookie") != "" || h.Get("Authorization") != "" {
-			t.Errorf("%v", h)
-		}
-	})
-	t.Run("ANML-13.12-04/accept-head", func(t *testing.T) {
-		s := world(t, "HEAD")
-		s.does(Call{Action: "plain"}, lookleap.CodeOK)
-		if got := s.sent("api.shop.example"); !slices.Equal(got, []string{"HEAD /a"}) {
-			t.Errorf("sent %q", got)
-		}
-	})
-	t.Run("ANML-13.12-04/reject-only-the-origin-agreed", func(t *testing.T) {
-		s := world(t, "GET", labprompt.Deny())
-		s.session.gate.agree("https://www.shop.example", "http://api.shop.example")
-		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)
-		s.hasAsked("without encryption")
-	})
-	t.Run("ANML-13.12-04/reject-not-acknowledged", func(t *testing.T) {
-		s := world(t, "GET", labprompt.Approve(itemAct, itemOrigin))
-		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)
-		if got := s.sent("api.shop.example"); got != nil {
-			t.Errorf("sent %q", got)
-		}
-	})
-	for _, id := range []string{"ANML-13.12-04/reject-acting", "ANML-13.6-04/reject-post", "K01/reject-http", "ANML-13.12-03/reject-post"} {
-		t.Run(id, func(t *testing.T) {
-			s := world(t, "POST")
-			s.does(Call{Action: "plain"}, CodeInsecureEndpoint)
-			if got := s.sent("api.shop.example"); got != nil || len(s.user.Requests()) != 0 {
-				t.Errorf("sent %q, asked %d times", got, len(s.user.Requests()))
-			}
-		})
-	}
 }

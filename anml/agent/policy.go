@@ -267,7 +267,7 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 	if len(w.rules) == 0 {
 		return StandingRule{Effect: EffectAsk}, false
 	}
-	complete := len(hosts) > 0
+	complete := true
 	match := func(field string) {
 		key := fieldKey(field)
 		for _, host := range hosts {
@@ -386,11 +386,7 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 	if err := s.user.Policy.RefuseDomain(name); err != nil {
 		return err
 	}
-	now, err := s.now().UTC().MarshalText()
-	if err == nil {
-		err = s.store().Put(ctx, keyRefused+name, now)
-	}
-	if err != nil {
+	if err := s.store().Put(ctx, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano)); err != nil {
 		return contextFailed(err)
 	}
 	return s.context.knowRefused(name)

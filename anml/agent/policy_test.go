@@ -137,6 +137,20 @@ func TestPolicyMonotone(t *testing.T) {
 	})
 }
 
+// TestPolicyForgetsNames: a name is that of a field only as long as there is a rule about it. The
+// caller's rules stay as they are.
+func TestPolicyForgetsNames(t *testing.T) {
+	p, rules := new(UserPolicy), []StandingRule{{Field: "locker", Domain: "Shop.Example", Effect: EffectAsk}}
+	must(t, p.Set(rules...))
+	if rules[0].Domain != "Shop.Example" || p.Rules()[0].Domain != "shop.example" || !p.now().names("Locker") {
+		t.Errorf("%+v, %+v", rules, p.Rules())
+	}
+	must(t, p.Remove("locker", "shop.example"))
+	if p.now().names("locker") {
+		t.Error("the field is named after its rule was removed")
+	}
+}
+
 // TestPolicyChangesAtOnce: a change holds for what is prepared and not yet sent,
 // and from any goroutine.
 func TestPolicyChangesAtOnce(t *testing.T) {

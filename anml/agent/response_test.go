@@ -89,6 +89,30 @@ func TestMedia(t *testing.T) {
 		}
 		r.gets("shop.example", "GET /anml")
 	})
+	t.Run("ANML-8.10.2-05/accept-required-of-each-kind", func(t *testing.T) { // also in sections, and none that is not required
+		var doc, want strings.Builder
+		for _, kind := range []string{"img", "audio", "video"} {
+			for _, word := range []string{"", ` inference="none"`, ` inference="optional"`, ` inference="required"`, ` inference="all"`} {
+				doc.WriteString("<" + kind + ` src="/` + kind + strings.Trim(strings.TrimPrefix(word, " inference="), `"`) + `"` + word + "/>")
+			}
+			want.WriteString(kind + " https://shop.example/" + kind + "required\n")
+		}
+		for _, body := range []string{"<body>" + doc.String() + "</body>", "<body><section><section>" + doc.String() + "</section></section></body>"} {
+			var got strings.Builder
+			for _, m := range newRetail(t).open("<head><title>T</title></head>" + body).RequiredMedia() {
+				got.WriteString(m.Kind + " " + m.URL + "\n")
+			}
+			if got.String() != want.String() {
+				t.Errorf("got\n%swant\n%s", got.String(), want.String())
+			}
+		}
+	})
+	t.Run("ANML-8.10.5-01/accept-each-kind", func(t *testing.T) {
+		p := newRetail(t).open(`<head><title>T</title></head><body><img src="/i"><description>a</description></img><audio src="/a"><description>b</description></audio><video src="/v"><description>c</description></video></body>`)
+		if got, want := media(p), []string{"img https://shop.example/i: a", "audio https://shop.example/a: b", "video https://shop.example/v: c"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
 	t.Run("ANML-13.11-01/accept-near", func(t *testing.T) {
 		r, p := world(t)
 		for _, got := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Kind == "logo" || strings.HasSuffix(m.URL, ".jpg") }) {

@@ -286,6 +286,10 @@ func TestTamperedState(t *testing.T) {
 			e.Owned, e.Exchange.Owner, e.Claim = true, "brand.example", &anmltrust.Claim{Site: "other.example"}
 		}, "its owner is not the claimed site"},
 		"reject-response": {func(e *effect) { e.Send.Response = true }, "its method has no body"},
+		"reject-reach-of-an-owner-without-a-claim": {func(e *effect) {
+			e.Exchange.Owner, e.Exchange.Endpoint = "brand.example", "brand.example"
+			e.Send.Endpoint, e.Send.URL, e.Send.Reach = "https://brand.example/x", "https://brand.example/x", atOwner
+		}, "its endpoint is not permitted"},
 	} {
 		t.Run("K01/"+name, func(t *testing.T) {
 			url := "https://www.shop.example/x"

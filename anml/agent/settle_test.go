@@ -44,9 +44,12 @@ func TestVetoIsHeardAgain(t *testing.T) {
 				if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
 					t.Fatal(err)
 				}
-				x.sends(all, `<refuse field="email" reason="policy-violation"`, "!"+annsEmail)
+				entries := x.sends(all, `<refuse field="email" reason="policy-violation"`, "!"+annsEmail)
+				if e := entries[0]; e.Kind != EntryRefused || e.Reference != "" || !e.Granted.IsZero() {
+					t.Errorf("the refusal is recorded with a consent: %+v", e)
+				}
 				again := seen[1]
-				if again.Field != "email" || again.Owner.Domain != "shop.example" || again.Verb != seen[0].Verb || again.Basis != seen[0].Basis ||
+				if again.Field != "email" || again.Owner.Domain != "shop.example" || again.Owner.Serving != seen[0].Owner.Serving || again.Verb != seen[0].Verb || again.Basis != seen[0].Basis ||
 					again.Reference != seen[0].Reference || again.Rule != seen[0].Rule || again.Code != seen[0].Code {
 					t.Errorf("first %+v\nthen %+v", seen[0], again)
 				}
@@ -125,6 +128,34 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 	t.Run("reject-learned-since", func(t *testing.T) {
 		st := asker(t)
 		x := prepare(t, st)
+		pageFor(t, st.net, st.s, "https://a.example/told", says)
+		_, _, err := x.settle(all, time.Time{})
+		hasCode(t, err, CodeCrossService)
+	})
+	t.Run("reject-the-second-of-two-before-it-is-sent-again", func(t *testing.T) {
+		st := asker(t)
+		two := Call{Action: "find", Args: map[string]string{"p": "page 1", "q": "booking 998877"}}
+		x := st.prepares(st.page(interact(`<action id="find" method="GET" endpoint="/find"><param name="p"/><param name="q"/></action>`)), two)
+		if len(x.d.Plain) != 2 || st.s.revoked(x.e, x.d) != "" {
+			t.Fatalf("%+v", x.d)
+		}
+		pageFor(t, st.net, st.s, "https://a.example/told", says)
+		if got := st.s.revoked(x.e, x.d); got != CodeCrossService {
+			t.Errorf("revoked %q", got)
+		}
+	})
+	t.Run("accept-a-rule-that-does-not-name-it", func(t *testing.T) {
+		st := asker(t)
+		x := prepare(t, st)
+		must(t, st.user.Policy.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectDeny}))
+		if _, _, err := x.settle(none, time.Time{}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-learned-since-though-a-rule-names-it", func(t *testing.T) {
+		st := asker(t)
+		x := prepare(t, st)
+		must(t, st.user.Policy.Set(StandingRule{Field: "q", Domain: "*", Effect: EffectAllow}))
 		pageFor(t, st.net, st.s, "https://a.example/told", says)
 		_, _, err := x.settle(all, time.Time{})
 		hasCode(t, err, CodeCrossService)
@@ -334,9 +365,27 @@ func TestRefusalsBeforeSending(t *testing.T) {
 				t.Errorf("the ledger holds %q, want %q", got, c.ledger)
 			}
 			for e := range c.user.Ledger.Entries(t.Context()) {
-				if e.Kind != EntryRefused || e.Reason == "" || e.Action != c.call.Action || e.Serving != "shop.example" || (e.Plan != "") != c.plan {
+				if e.Kind != EntryRefused || e.Reason == "" || e.Action != c.call.Action || e.Serving != "shop.example" || (e.Plan != "") != c.plan ||
+					e.Field != "" && e.Code == CodeUserRule && e.Reason != anml.UserDenied {
 					t.Errorf("%+v", e)
 				}
+			}
+		})
+	}
+	for name, c := range map[string]struct {
+		doc   string
+		call  Call
+		field string
+	}{
+		"argument":   {searching, Call{Action: "find", Args: email}, "email"},
+		"answer":     {asking, Call{Action: "book"}, "email"},
+		"own-inform": {searching, Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "write to ada@example.org"}}}}, "inform"},
+	} {
+		t.Run("ANML-14.1-03/accept-disclosed-"+name, func(t *testing.T) {
+			s := newStage(t, setting{doc: c.doc, user: User{Profile: ada}})
+			s.does(c.call, lookleap.CodeOK)
+			if got := strings.Join(ledgerOf(t, s.session.Ledger()), "; "); !strings.HasPrefix(got, "disclosed "+c.field+" ") {
+				t.Errorf("the ledger holds %q", got)
 			}
 		})
 	}
@@ -400,6 +449,26 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})
+}
+
+// TestToldMeanwhile: what a service tells while the user decides counts when the call is sent.
+func TestToldMeanwhile(t *testing.T) {
+	for id, c := range map[string]struct{ attrs, url string }{
+		"ANML-14.1-07": {"", "https://c.example/x"}, // another service
+		"ANML-14.2-02": {`confidentiality="private"`, "https://a.example/y"},
+		"ANML-14.2-03": {`confidentiality="restricted"`, "https://a.example/y"},
+	} {
+		t.Run(id+"/reject-told-meanwhile", func(t *testing.T) {
+			s := crossed(t, "", Value{Text: secret})
+			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				pageFor(t, s.net, s.session, c.url, inform("Member "+secret, c.attrs))
+				s.net.Journal().Clear()
+				return labprompt.Decide(r), nil
+			})
+			s.does(book, lookleap.CodeOK)
+			s.wantSent("!"+secret, `<refuse field="email"`)
+		})
+	}
 }
 
 // heedfulLedger writes nothing for a caller who left.

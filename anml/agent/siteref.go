@@ -106,7 +106,7 @@ func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*P
 		return follow(h)
 	}
 	r, err := fetch.Do(ctx, s.agent.host, request)
-	if over := ended(ctx, u.WithoutQuery()); err != nil && over != nil {
+	if over := ended(ctx, u.WithoutQuery()); over != nil {
 		return nil, over
 	}
 	if err != nil {

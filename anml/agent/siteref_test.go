@@ -54,6 +54,9 @@ func TestSiteRefs(t *testing.T) {
 		{"ANML-12.6-04 H22", "reject-foreign-host", ref("a.example", "https://evil.example/anml"), nil, "a.example foreign-site"},
 		{"ANML-12.6-04", "accept-host-below", ref("a.example", "https://www.a.example/anml"), nil, "a.example known"},
 		{"ANML-12.6-04", "accept-the-host-itself", ref("www.a.example", "https://www.a.example/anml"), nil, "www.a.example known"},
+		{"H22", "reject-http", ref("a.example", "http://a.example/anml"), nil, ""},
+		{"H22", "reject-other-name", ref("a.example", "https://evil.example/a.example/anml"), nil, "a.example foreign-site"},
+		{"H22", "accept-same-host", ref("a.example", "https://a.example/anml"), nil, "a.example known"},
 		{"ANML-12.6-04 H22", "reject-sibling", ref("shop.a.example", "https://www.a.example/anml"), nil, "shop.a.example foreign-site"},
 		{"ANML-12.6-04 H22", "reject-parent", ref("www.a.example", "https://a.example/anml"), nil, "www.a.example foreign-site"},
 		{"ANML-12.6-04 ANML-12.6-08 H22", "reject-redirect-away", ref("a.example", "https://a.example/anml"), func(r *retail) {
@@ -99,7 +102,7 @@ func TestSiteRefs(t *testing.T) {
 				}
 				r.gets("evil.example")
 				switch c.name {
-				case "reject-never":
+				case "reject-never", "reject-http":
 					r.gets("a.example")
 				case "reject-same-again":
 					r.gets("a.example", "GET /none")

@@ -112,7 +112,6 @@ type submission struct {
 	session *Session
 	effect  *effect
 	budget  *fetch.Budget // of automatic requests; retries and redirects count (section 13.7)
-	notify  func(Notice)  // each kind once per call
 
 	method      string
 	url         domain.URL
@@ -145,7 +144,7 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 				return nil, gone
 			}
 			if !m.retriesAfter(err, arrived) {
-				m.tellFailure(err)
+				m.tellFailure(ctx, err)
 				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
 			}
 			m.repeats = true
@@ -350,7 +349,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // tellFailure notifies the user that an action's endpoint could not be reached. It is
 // silent if a guard refused the request.
-func (m *submission) tellFailure(err error) {
+func (m *submission) tellFailure(ctx context.Context, err error) {
 	var exchange *fetch.Error
 	if errors.Is(err, lookleap.ErrDenied) || !errors.As(err, &exchange) || exchange.Status != 0 {
 		return
@@ -360,5 +359,5 @@ func (m *submission) tellFailure(err error) {
 	if exchange.Code == lookleap.CodeTLS || exchange.Code == lookleap.CodeTLSTooOld {
 		n.Kind, n.Text = NoticeInsecure, "The service's certificate or encryption failed, so nothing was sent to it."
 	}
-	m.notify(n)
+	m.session.notices.tell(ctx, n)
 }

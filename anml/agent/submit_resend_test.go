@@ -23,6 +23,7 @@ func TestRetryRestsOnTrust(t *testing.T) {
 <interact><action id="here" method="PUT" endpoint="/here" idempotent="true"/></interact></site>`
 	const shown = `<head><title>Brand at the shop</title><trust domain="brand.example"/></head><interact><action id="here" method="PUT" endpoint="/here" idempotent="true"/></interact>`
 	busy := lab.Status(503, "Retry-After", "30")
+	silent := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	for _, c := range []struct {
 		name, doc, scope string
 		first            http.Handler
@@ -32,6 +33,8 @@ func TestRetryRestsOnTrust(t *testing.T) {
 	}{
 		{"accept-still-granted", again, "interact", busy, nil, lookleap.CodeOK, []string{"PUT /here", "PUT /here"}},
 		{"reject-revoked", again, "interact", busy, func(*stage) http.Handler { return denying }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
+		{"accept-after-no-response", again, "interact", silent, nil, lookleap.CodeOK, []string{"PUT /here", "PUT /here"}},
+		{"reject-revoked-after-no-response", again, "interact", silent, func(*stage) http.Handler { return denying }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
 		{"reject-narrowed", again, "interact", busy, func(s *stage) http.Handler { return granting(s, "body") }, anmltrust.CodeTrustRevoked, []string{"PUT /here"}},
 		{"reject-not-to-be-found-out", again, "interact", busy, func(*stage) http.Handler { return lab.Status(503) }, CodeTrustUnverified, []string{"PUT /here"}},
 		{"reject-identity-lost", shown, "body", busy, func(*stage) http.Handler { return denying }, CodeIdentityLost, []string{"PUT /here"}},
@@ -69,6 +72,25 @@ func TestRetryRestsOnTrust(t *testing.T) {
 	}
 }
 
+// TestResultOfARepeatedRequest: to read the result needs no new word of the site, as after one request.
+func TestResultOfARepeatedRequest(t *testing.T) {
+	t.Run("ANML-13.4-06/accept-result-is-read-anyway-after-a-retry", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, setting{
+				doc: `<site domain="shop.example"><head><title>Shop</title></head></site><site domain="brand.example"><head><title>Brand</title></head>` +
+					`<interact><action id="here" method="PUT" endpoint="/here" idempotent="true"/></interact></site>`,
+				before: func(s *stage) {
+					granted := granting(s, "interact")
+					permit(s, granted, granted, granted, denying)
+				},
+			})
+			s.shop.Handle("/here", lab.Sequence(lab.Status(503, "Retry-After", "30"), lab.Status(303, "Location", "/there")))
+			s.does(Call{Site: "brand.example", Action: "here"}, lookleap.CodeOK)
+			s.sends("PUT /here", "PUT /here", "GET /there")
+		})
+	})
+}
+
 // TestRetryRestsOnTheUser: what the user forbids while a call waits is not sent by
 // its second request.
 func TestRetryRestsOnTheUser(t *testing.T) {
@@ -93,28 +115,34 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 			return err
 		}, CodeDeletedContext},
 	} {
-		t.Run("ANML-4-11/"+name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t, setting{doc: doc, user: User{Profile: ada, Policy: &UserPolicy{}, Store: NewMemoryStore()}})
-				s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
-					_, _ = io.Copy(io.Discard, r.Body)
-					if len(s.sent()) > 1 {
-						w.WriteHeader(204)
-						return
+		ids := []string{"ANML-4-11"}
+		if c.want == CodeDeletedContext {
+			ids = append(ids, "ANML-14.2-06")
+		}
+		for _, id := range ids {
+			t.Run(id+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newStage(t, setting{doc: doc, user: User{Profile: ada, Policy: &UserPolicy{}, Store: NewMemoryStore()}})
+					s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
+						_, _ = io.Copy(io.Discard, r.Body)
+						if len(s.sent()) > 1 {
+							w.WriteHeader(204)
+							return
+						}
+						if err := c.forbid(s); err != nil {
+							t.Error(err)
+						}
+						w.WriteHeader(500)
+					})
+					s.does(Call{Action: "a"}, c.want)
+					want := []string{"PUT /a"}
+					if c.want == lookleap.CodeOK {
+						want = append(want, "PUT /a")
 					}
-					if err := c.forbid(s); err != nil {
-						t.Error(err)
-					}
-					w.WriteHeader(500)
+					s.sends(want...)
 				})
-				s.does(Call{Action: "a"}, c.want)
-				want := []string{"PUT /a"}
-				if c.want == lookleap.CodeOK {
-					want = append(want, "PUT /a")
-				}
-				s.sends(want...)
 			})
-		})
+		}
 	}
 }
 

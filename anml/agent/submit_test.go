@@ -211,22 +211,16 @@ func TestStatusRetryAfter(t *testing.T) {
 			s.Errorf("it waited %s", took)
 		}
 	}, later(503, "50"), lab.Status(204))
+	attempts(t, "ANML-8.13-04/accept-later-in-the-body", gettable, "ok", 2, func(s *stage, took time.Duration) {
+		if took < 30*time.Second {
+			s.Errorf("it waited %s", took)
+		}
+	}, later(503, "10"), lab.Status(204))
 	attempts(t, "ANML-11.3-15/accept-time-in-the-body", gettable, "ok", 2, func(s *stage, took time.Duration) {
 		if took < 30*time.Second {
 			s.Errorf("it waited %s", took)
 		}
 	}, later(429, ""), lab.Status(204))
-}
-
-// TestStatusOfAGenericType: a body that is not of a media type of ANML does not say when to try again.
-func TestStatusOfAGenericType(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, setting{doc: gettable, options: Options{Read: anml.ReadOptions{AcceptGenericTypes: true}}})
-		s.shop.Handle("/a", lab.Sequence(answering(503, "application/xml",
-			service(`<head><title>Later</title></head><status code="busy" result="error" retry-after="30"/>`)), lab.Status(204)))
-		s.does(Call{Action: "a"}, lookleap.CodeUnavailable)
-		s.sends("GET /a")
-	})
 }
 
 func TestRedirects(t *testing.T) {
@@ -249,6 +243,10 @@ func TestRedirects(t *testing.T) {
 		{"ANML-11.3-24/reject-loop", gettable, to(302, "/a"), lookleap.CodeTooManyRedirects, []string{"GET /a"}},
 		{"ANML-13.4-13/reject-303-elsewhere", postable, to(303, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
 		{"K02/reject-307-elsewhere", postable, to(307, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
+		{"K02/reject-308-elsewhere", postable, to(308, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
+		{"K02/reject-302-get-elsewhere", gettable, to(302, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"GET /a"}},
+		{"K02/reject-sibling", postable, to(303, "https://api.shop.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
+		{"K02/accept-same-origin", postable, to(303, "/done"), "ok", []string{"POST /a", "GET /done"}},
 		{"K02/reject-303-elsewhere", postable, to(303, "https://other.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"POST /a"}},
 		{"ANML-13.4-13/reject-sibling", gettable, to(302, "https://api.shop.example/x"), lookleap.CodeRedirectCrossOrigin, []string{"GET /a"}},
 		{"ANML-13.4-13/reject-http", gettable, to(302, "http://www.shop.example/x"), lookleap.CodeNotHTTPS, []string{"GET /a"}},
@@ -427,6 +425,15 @@ func TestNetworkErrors(t *testing.T) {
 				t.Errorf("%v, %d requests", err, sent)
 			}
 		})
+	})
+	t.Run("ANML-11.3-05/accept-unreadable-body", func(t *testing.T) { // the status counts
+		s := newStage(t, setting{doc: gettable})
+		s.shop.Handle("/a", answering(400, "text/plain", "which seats?"))
+		s.shop.Fault("/a", lab.Truncated())
+		s.does(Call{Action: "a"}, CodeBadRequest)
+		if _, sent := s.net.Journal().Requests()[0].Header["Content-Type"]; sent {
+			t.Error("a request without a body has a media type")
+		}
 	})
 	t.Run("ANML-11.4-08/reject-answered-in-part", func(t *testing.T) { // the service was reached
 		s := newStage(t, setting{doc: postable})

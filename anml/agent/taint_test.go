@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -124,6 +123,23 @@ func TestTaintSources(t *testing.T) {
 	}
 }
 
+// TestTaintOfBodies: a word that tags divide is found where there are tags.
+func TestTaintOfBodies(t *testing.T) {
+	for mediaType, want := range map[string]string{"text/html": "a.example", "application/xhtml+xml": "a.example", "text/xml": "a.example", "text/plain": "", "application/json": ""} {
+		c := told(t)
+		u, err := domain.Parse("https://a.example/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.hearBody(t.Context(), u, mediaType, []byte(`<b>ABQXT<i id="x">ZWKLM</i>`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := domains(c.taint("b.example", "ABQXTZWKLM")); got != want {
+			t.Errorf("%s: %q, want %q", mediaType, got, want)
+		}
+	}
+}
+
 func TestTaintOfTheUsersOwn(t *testing.T) {
 	c := told(t, "a.example", "Dear Alice Johnson of alice@example.com, member 4711-8822, code QWxpY2UgSm9obnNvbg")
 	c.Supplied("Alice Johnson")
@@ -230,7 +246,9 @@ func TestTaintBeyondItsLimit(t *testing.T) {
 // Texts are looked at two by two up to a number and a length, so that many cost no more.
 func TestTaintDivided(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
-	s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, "Member 4711-8822, voucher SUMMERTREE")
+	for _, text := range []string{"Member 4711-8822", "SUMMERTREE"} {
+		s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, text)
+	}
 	for name, c := range map[string]struct {
 		more  int
 		texts []string
@@ -270,56 +288,6 @@ func TestTellerOf(t *testing.T) {
 		if got := tellerOf(u); got != want {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
-	}
-}
-
-// A service has as much room as it was promised, and what was deleted takes no room of it.
-func TestTaintRoom(t *testing.T) {
-	x := newTaintIndex([16]byte{}, 100)
-	from := origin{serving: "a.example", host: "a.example", site: "a.example"}
-	old := fold(strings.Repeat("0123456789abcdefghij", 5))
-	x.deleted("a.example", slices.Collect(x.hashes(&old)))
-	if !x.fits("a.example", 99) || x.fits("a.example", 100) {
-		t.Error("the room is not what it was promised")
-	}
-	x.add(from, "klmnopqrstuv")
-	x.add(from, "klmnop-qrstuv") // which takes one link, because the same folded text is known
-	if n := 1 + 12 - rowLen + 1 + 2; !x.fits("a.example", 99-n) || x.fits("a.example", 100-n) || !x.fits("b.example", 99) {
-		t.Error("a text does not take its room")
-	}
-}
-
-// Sites that a document makes up cost no more than their texts: they are told
-// apart up to a number, and from there on the service counts.
-func TestTaintOrigins(t *testing.T) {
-	c := &Context{index: newTaintIndex([16]byte{}, 1<<20), heard: newHearsay(384 << 20)}
-	for i := range 3 * maxOrigins {
-		name := fmt.Sprintf("s%d.example", i)
-		c.index.add(origin{serving: "a.example", host: "a.example", site: name, confidentiality: anml.Public}, fmt.Sprintf("Member %d-8822", i))
-	}
-	if id := c.index.origin(origin{serving: "a.example", host: "a.example", site: "s0.example", confidentiality: anml.Public}); id != 0 {
-		t.Error("an origin that is known has another number", id)
-	}
-	if n := len(c.index.origins); n > maxOrigins+1 {
-		t.Error(n, "origins")
-	}
-	if got := domains(c.taint("b.example", fmt.Sprintf("%d-8822", 3*maxOrigins-1))); got != "a.example" {
-		t.Error(got)
-	}
-}
-
-// Digits of all scripts stand in rows of ten, from zero.
-func TestFoldDigits(t *testing.T) {
-	tens := func(lo, hi, stride uint32) {
-		if stride != 1 || (hi-lo+1)%10 != 0 {
-			t.Errorf("%x to %x", lo, hi)
-		}
-	}
-	for _, r := range unicode.Nd.R16 {
-		tens(uint32(r.Lo), uint32(r.Hi), uint32(r.Stride))
-	}
-	for _, r := range unicode.Nd.R32 {
-		tens(r.Lo, r.Hi, r.Stride)
 	}
 }
 
@@ -476,32 +444,4 @@ func BenchmarkTaint(b *testing.B) {
 			c.index.add(origin{serving: "a.example"}, text)
 		}
 	})
-}
-
-// TestDeletedBesideLive: a value of which a part was deleted goes to no one, though
-// the same service told another part of it since.
-func TestDeletedBesideLive(t *testing.T) {
-	s := newSession(t, newLab(t), User{}, Options{})
-	a := origin{serving: "a.example", host: "a.example", site: "a.example", confidentiality: anml.Public}
-	s.context.index.add(a, "booking 9988-7766")
-	for i, want := range []bool{true, false} { // deleted again, nothing is left to delete
-		if hashes := s.context.index.delete(func(o origin) bool { return o.serving == "a.example" }); (hashes != nil) != want {
-			t.Errorf("%d: %d hashes", i, len(hashes))
-		}
-	}
-	s.context.index.add(a, "booking 99887766")
-	member := fold("member 4711-8822")
-	s.context.index.deleted("a.example", slices.Collect(s.context.index.hashes(&member)))
-	found := s.context.taint("b.example", "99887766 and 4711-8822")
-	if len(found) != 2 || found[0].Deleted == found[1].Deleted {
-		t.Errorf("%+v", found)
-	}
-	// So does a whole text that was deleted, though another service told it within a longer one.
-	for _, text := range []string{"abc123", "abcd1234"} {
-		c := told(t, "a.example", text, "c.example", "the code is "+text+" today")
-		c.index.delete(func(o origin) bool { return o.serving == "a.example" })
-		if got := domains(c.taint("b.example", text)); got != "-a.example c.example" {
-			t.Errorf("%s: from %q", text, got)
-		}
-	}
 }

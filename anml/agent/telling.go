@@ -116,9 +116,7 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 // ends records a refused item that the call cannot do without, and returns the error that ends the
 // call.
 func (b *telling) ends(it item, d Decision, name, reason string) error {
-	if d.Verb == VerbDefer {
-		d.refuse(d.Code, anml.PolicyViolation)
-	}
+	d.refuse(d.Code, anml.PolicyViolation) // what was refused before keeps its reason
 	b.refusing = true
 	b.add(it, d, name)
 	return b.frame.page.refusal(d.Code, reason)

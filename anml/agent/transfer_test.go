@@ -83,6 +83,18 @@ func TestTransfer(t *testing.T) {
 			t.Error(brief(d))
 		}
 	})
+	t.Run("error-names-each-required-field", func(t *testing.T) {
+		c := transfers(t, restricted, labprompt.Deny())
+		told := Value{Text: "4711-8822"}
+		ask := func(field, required string) string {
+			return askFor(field, `required="`+required+`"`, `purpose="to find your points"`)
+		}
+		_, err := c.prepare(pageFor(t, c.net, c.s, "https://b.example/three", booking("", ask("points", "false")+ask("member", "true")+ask("card", "true"))),
+			Call{Reply: &Reply{Values: map[string]Value{"points": told, "member": told, "card": told}}})
+		if hasCode(t, err, CodeRequiredAskOpen); !strings.Contains(err.Error(), `"member", "card"`) || strings.Contains(err.Error(), "points\"") {
+			t.Error(err)
+		}
+	})
 	t.Run("refused", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Deny())
 		if err := c.b.AuthorizeTransfer(t.Context(), member); !errors.Is(err, lookleap.ErrConsentRefused) {
@@ -464,4 +476,15 @@ func crossed(t *testing.T, attrs string, v Value, replies ...labprompt.Reply) *s
 	})
 	s.elsewhere("https://www.a.example/x", inform("Member "+secret, attrs))
 	return s
+}
+
+// TestTransferOfALaterField: any field that is asked for can be authorized, not only the first one.
+func TestTransferOfALaterField(t *testing.T) {
+	c := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
+	p := pageFor(t, c.net, c.session(), "https://b.example/later", booking("", askFor("email", `purpose="to send the ticket"`)+
+		askFor("member", `required="true"`, `purpose="to find your points"`)))
+	must(t, p.AuthorizeTransfer(t.Context(), member))
+	if err := joined(errTest, nil); err != errTest {
+		t.Errorf("an error joined with none is %#v", err)
+	}
 }

@@ -44,6 +44,9 @@ func TestAnchoredZones(t *testing.T) {
 		{"accept-outside-as-indeterminate", alone, "www.com", "indeterminate", nil},
 		{"accept-without-anchor-as-insecure", root.Anchor(), "www.island.test", "insecure", nil},
 		{"accept-below-opted-out-island-as-insecure", both, "www.child.island.net", "insecure", nil},
+		{"accept-below-island-alone-next-to-a-denial-of-elsewhere", alone, "www.child.island.test", "secure", []zone.Edit{
+			zone.On("child.island.test", dns.TypeDS, zone.Inject(nil, rrs("a.com. 60 IN NSEC b.com. A")))}},
+		{"accept-upstream-that-passes-no-signatures-as-indeterminate", both, "www.island.test", "indeterminate", []zone.Edit{zone.Strip(dns.TypeRRSIG, dns.TypeNSEC)}},
 		{"reject-stripped-island", both, "www.island.test", "bogus", []zone.Edit{zone.On("www.island.test", 0, zone.StripDNSSEC())}},
 		{"reject-signer-above-the-anchor", both, "www.island.test", "bogus", []zone.Edit{signedBy("www.island.test", "test.")}},
 		{"reject-root-as-signer", both, "www.island.test", "bogus", []zone.Edit{signedBy("www.island.test", ".")}},

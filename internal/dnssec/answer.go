@@ -230,7 +230,7 @@ func (l *lookup) judgeUnsigned(ctx context.Context, inside name, ttl uint32, ede
 	switch {
 	case err != nil:
 		return finding{}, err
-	case zone.kind == zoneUnanchored && zone.hidden && l.signedSeen.Load():
+	case zone.hidden && l.signedSeen.Load():
 		return finding{}, bogus(zone.zone, EDEKeyMissing, "the upstream passes signatures on, but not the keys of the trust anchor")
 	case zone.kind != zoneSigned:
 		return l.unchecked(zone, ttl), nil

@@ -1,6 +1,8 @@
 package dnssec_test
 
 import (
+	"errors"
+	"slices"
 	"testing"
 
 	"github.com/miekg/dns"
@@ -41,7 +43,67 @@ func TestAnswers(t *testing.T) {
 		{"RFC4035-5.4", "reject-absence-with-a-signed-soa-only", "nope.nsec.org A", "bogus", func(w *world) []zone.Edit {
 			return []zone.Edit{replace("nope.nsec.org", dns.TypeA, nil, w.records("nsec.org", dns.TypeSOA, ""), dns.RcodeNameError)}
 		}},
+		{"RFC2181-10.1", "accept-records-next-to-a-forged-alias", "www.nsec.org A", "secure", edit(
+			zone.On("www.nsec.org", dns.TypeA, zone.Inject(rrs("www.nsec.org. 60 IN CNAME www.attacker.org."), nil)))},
+		{"RFC2181-5.4", "accept-records-behind-junk", "www.nsec.org A", "secure", func(w *world) []zone.Edit {
+			return []zone.Edit{replace("www.nsec.org", dns.TypeA, append(rrs("www.nsec.org. 60 CH A 192.0.2.66"), w.records("www.nsec.org", dns.TypeA, "")...), nil, 0)}
+		}},
+		{"RFC4035-5.4", "accept-nodata-cname", "www.nsec.org CNAME", "secure nodata", nil},
+		{"RFC4035-5.4", "accept-unsigned-nodata-cname", "www.plain.org CNAME", "insecure nodata", nil},
+		{"RFC4035-5.4", "reject-denial-of-an-unsigned-zone-elsewhere", "nope.nsec.org A", "bogus", replay("nope.island.org", "nope.nsec.org", dns.TypeA)},
+		{"RFC4035-5.4", "reject-ds-denied-by-the-unsigned-child-itself", "plain.org DS", "bogus", func(w *world) []zone.Edit {
+			return []zone.Edit{once(replace("plain.org", dns.TypeDS, nil, w.records("plain.org", dns.TypeSOA, ""), 0))}
+		}},
+		{"RFC6840-4.4", "reject-ds-denied-by-an-unsigned-child-that-signs", "island.org DS", "bogus", func(w *world) []zone.Edit {
+			return []zone.Edit{once(zone.On("island.org", dns.TypeDS, zone.Replay(w.get("island.org", dns.TypeMX))))}
+		}},
+		{"RFC2308-5", "reject-tampered-soa-behind-the-proofs", "nope.nsec.org A", "bogus", func(w *world) []zone.Edit {
+			m := w.get("nope.nsec.org", dns.TypeA)
+			var soa []dns.RR
+			for _, rr := range m.Ns {
+				if s, ok := rr.(*dns.SOA); ok {
+					s.Serial++
+				}
+				if !isProof(rr) {
+					soa = append(soa, rr)
+				}
+			}
+			m.Ns = append(slices.DeleteFunc(m.Ns, func(rr dns.RR) bool { return !isProof(rr) }), soa...)
+			return []zone.Edit{zone.On("nope.nsec.org", dns.TypeA, zone.Replay(m))}
+		}},
+		{"RFC4035-5.3", "accept-signature-of-no-zone-next-to-that-of-a-delegation", "www.x.y.z.nsec.org A", "secure", func(w *world) []zone.Edit {
+			set := w.records("x.y.z.nsec.org", dns.TypeDS, "")
+			return []zone.Edit{replace("x.y.z.nsec.org", dns.TypeDS, append(w.attacker.SignSetAs(w.now, "y.z.nsec.org", set[0]), set...), nil, 0)}
+		}},
 	})
+}
+
+// TestFirstFailure: of several signers that fail, the error is about the closest one.
+func TestFirstFailure(t *testing.T) {
+	w := sharedWorld()
+	signed := func(signer string, line string) []dns.RR {
+		set := rrs(line)
+		return append(set, w.attacker.SignSetAs(w.now, signer, set...)...)
+	}
+	for name, c := range map[string]struct {
+		question string
+		edit     zone.Edit
+	}{
+		"reject-answer": {"www.nsec.org", replace("www.nsec.org", dns.TypeA,
+			append(signed("org", "www.nsec.org. 60 IN A 192.0.2.66"), signed("nsec.org", "www.nsec.org. 60 IN A 192.0.2.66")[1:]...), nil, 0)},
+		"reject-absence": {"nope.nsec.org", replace("nope.nsec.org", dns.TypeA, nil,
+			append(signed("org", "a.nsec.org. 60 IN NSEC z.nsec.org. A"), signed("nsec.org", "nsec.org. 60 IN NSEC a.nsec.org. SOA")...), dns.RcodeNameError)},
+		"reject-delegation": {"www.plain.nsec.org", replace("plain.nsec.org", dns.TypeDS, nil,
+			append(signed("org", "a.nsec.org. 60 IN NSEC z.nsec.org. A"), signed("nsec.org", "plain.nsec.org. 60 IN NSEC z.nsec.org. NS")...), 0)},
+	} {
+		t.Run("RFC4035-5.3/"+name, func(t *testing.T) {
+			_, err := w.resolver(t, &zone.Mangler{Next: w.Server, Edits: []zone.Edit{c.edit}}).Lookup(t.Context(), c.question, dns.TypeA)
+			var bogus *dnssec.BogusError
+			if !errors.As(err, &bogus) || bogus.Zone != "nsec.org" {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // TestUnsignedChildLifetime: data of an unsigned zone keeps its own lifetime when signatures of the

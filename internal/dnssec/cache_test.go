@@ -15,7 +15,14 @@ import (
 func TestSizes(t *testing.T) {
 	text := strings.Repeat("x", 100)
 	chain := []Link{{Zone: text, Reason: text}}
+	now := func() time.Time { return time.Unix(1.7e9, 0) }
+	until := now().Add(time.Hour)
+	answers, zones := newAnswers(Limits{}.withDefaults(), now), newZones(Limits{}.withDefaults(), now)
+	answers.Put(question{name(text), dns.TypeA}, flight.Loaded[answer]{Value: answer{&Result{}, until}, Until: until})
+	zones.Put(name(text), flight.Loaded[*zoneState]{Value: &zoneState{}, Until: until})
 	for what, c := range map[string]struct{ got, want int }{
+		"answer": {answers.Bytes(), resultBytes + 100},
+		"key":    {zones.Bytes(), resultBytes + 100},
 		"name":   {(&Result{Name: text}).size(), resultBytes + 100},
 		"chain":  {(&Result{Chain: chain}).size(), resultBytes + linkBytes + 200},
 		"text":   {(&Result{Records: []Record{{Text: text}, {Text: text}}}).size(), resultBytes + 2*recordBytes + 200},

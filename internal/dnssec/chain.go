@@ -77,8 +77,8 @@ func (l *lookup) zoneAt(ctx context.Context, z name, claimed bool) (*zoneState, 
 		switch {
 		case err != nil && ctx.Err() == nil && !began && isCallersOwn(err):
 			continue // another lookup ran out of its own time or budget; this one has its own
-		case err != nil || began:
-			return state, err
+		case err != nil:
+			return nil, err
 		}
 		aged := *state
 		aged.ttl = min(aged.ttl, uint32(max(0, state.until.Sub(l.now)/time.Second)))

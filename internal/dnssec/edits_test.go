@@ -39,6 +39,18 @@ func replace(name string, rrtype uint16, answer, authority []dns.RR, rcode int) 
 	return zone.On(name, rrtype, zone.Replay(m))
 }
 
+// once applies an edit to the first reply only: a second question, about the name as a zone, gets the
+// true reply.
+func once(edit zone.Edit) zone.Edit {
+	asked := 0
+	return func(query, reply *dns.Msg) *dns.Msg {
+		if asked++; asked > 1 {
+			return reply
+		}
+		return edit(query, reply)
+	}
+}
+
 func replay(from, to string, rrtype uint16) func(*world) []zone.Edit {
 	return func(w *world) []zone.Edit { return []zone.Edit{zone.On(to, rrtype, zone.Replay(w.get(from, rrtype)))} }
 }

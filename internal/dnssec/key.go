@@ -116,7 +116,7 @@ func rsaKey(raw []byte) crypto.PublicKey {
 	if size == 0 {
 		size, rest = int(binary.BigEndian.Uint16(raw[1:])), raw[3:]
 	}
-	if size < 1 || size > 4 || len(rest) <= size {
+	if size > 4 || len(rest) <= size {
 		return nil
 	}
 	var exponent uint64

@@ -25,6 +25,11 @@ func TestRSAKey(t *testing.T) {
 		{"RFC3110-2", "accept-4096-bits", key([]byte{1, 0, 1}, 512), true},
 		{"RFC3110-2", "accept-exponent-3", key([]byte{3}, 256), true},
 		{"RFC3110-2", "accept-long-length", append([]byte{0, 0, 3, 1, 0, 1}, bytes.Repeat([]byte{0xff}, 256)...), true},
+		{"RFC3110-2", "reject-4097-bits", append([]byte{3, 1, 0, 1, 1}, bytes.Repeat([]byte{0xff}, 512)...), false},
+		{"RFC3110-2", "reject-exponent-with-zeros-before-it", key([]byte{0, 0, 1, 0, 1}, 256), false},
+		{"RFC3110-2", "reject-modulus-that-ends-with-2", append(key([]byte{1, 0, 1}, 255), 2), false},
+		{"RFC3110-2", "accept-modulus-that-ends-with-1", append(key([]byte{1, 0, 1}, 255), 1), true},
+		{"RFC3110-2", "reject-cut-exponent", []byte{4, 1, 0, 1}, false},
 		{"RFC3110-2", "reject-512-bits", key([]byte{1, 0, 1}, 64), false},
 		{"RFC3110-2", "reject-8192-bits", key([]byte{1, 0, 1}, 1024), false},
 		{"RFC3110-2", "reject-exponent-1", key([]byte{1}, 256), false},
@@ -104,12 +109,18 @@ func TestParseKeys(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				k := good()
 				c.change(k)
-				keys, err := parseKeys([]dns.RR{&dns.A{}, k}, newBudget(Limits{}.withDefaults()))
-				if err != nil || len(keys) != c.want {
+				keys, err := parseKeys([]dns.RR{&dns.A{}, k, good()}, newBudget(Limits{}.withDefaults()))
+				if err != nil || len(keys) != c.want+1 {
 					t.Error(keys, err)
 				}
 			})
 		})
+	}
+	for most, want := range map[int]bool{1: false, 2: true} {
+		keys, err := parseKeys([]dns.RR{good(), good()}, newBudget(Limits{Keys: most}.withDefaults()))
+		if over, ok := err.(*BudgetError); (err == nil) != want || want && len(keys) != 2 || !want && (!ok || over.Limit != 1) {
+			t.Errorf("2 keys of %d: %v, %v", most, keys, err)
+		}
 	}
 }
 
@@ -145,6 +156,7 @@ func TestAnchors(t *testing.T) {
 		"accept-ds":                 {". IN DS 1 13 2 " + sum, true},
 		"accept-comments":           {"; the root\n\n. 3600 IN DS 1 13 2 " + sum + " ; a key\n", true},
 		"accept-other-zone":         {"example.com. IN DS 1 13 2 " + sum, true},
+		"accept-without-class":      {"example.com. DS 1 13 2 " + sum, true},
 		"accept-unsupported-beside": {". IN DS 1 13 1 " + sum[:40] + "\n. IN DS 1 13 2 " + sum, true},
 		"reject-empty":              {"", false},
 		"reject-only-comment":       {"; nothing", false},
@@ -164,7 +176,11 @@ func TestAnchors(t *testing.T) {
 		"accept-generate-in-words":  {"; no $GENERATE\n. IN DS 20326 8 2 " + sum, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := parseAnchors(c.text); (err == nil) != c.want {
+			_, err := parseAnchors(c.text)
+			if (err == nil) != c.want {
+				t.Error(err)
+			}
+			if name == "reject-no-zone-key" && !strings.Contains(err.Error(), "trust anchor of .: the key must not be used for validation (flags 1, protocol 3)") {
 				t.Error(err)
 			}
 		})

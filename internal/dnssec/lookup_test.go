@@ -2,8 +2,11 @@ package dnssec_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -105,18 +108,88 @@ func TestNameCharacters(t *testing.T) {
 	}
 }
 
-// TestAbsentTargetCosts: the reply to an alias whose target does not exist is proof enough.
-func TestAbsentTargetCosts(t *testing.T) {
+// TestTargetCosts: the reply to an alias is enough when it holds what there is of the target, and so
+// is a failure that another question for the target would not change.
+func TestTargetCosts(t *testing.T) {
 	s := newSmall()
-	s.leaf.CNAME("to-none", "nope")
-	r := s.resolver(t, s)
+	s.leaf.CNAME("to-none", "nope").CNAME("to-other", "www.other.com.")
+	s.Put(zone.New("other.com").Sign(zone.Signing{}).A("www", "192.0.2.4"))
+	r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.On("other.com", dns.TypeDNSKEY, zone.Rcode(dns.RcodeServerFailure))}})
 	if _, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); err != nil {
 		t.Fatal(err)
 	}
-	s.ClearJournal()
-	if got := outcome(r.Lookup(t.Context(), "to-none.example.com", dns.TypeA)); got != "secure nxdomain" || len(s.Journal()) != 1 {
-		t.Errorf("%s after %v", got, s.Journal())
+	for name, c := range map[string]struct {
+		target, want string
+	}{
+		"alias.example.com":    {"www.example.com", "secure"},
+		"to-none.example.com":  {"nope.example.com", "secure nxdomain"},
+		"to-other.example.com": {"www.other.com", "server"},
+	} {
+		s.ClearJournal()
+		result, err := r.Lookup(t.Context(), name, dns.TypeA)
+		again := slices.ContainsFunc(s.Journal(), func(e zone.Entry) bool { return e.Name == c.target+"." })
+		if got := outcome(result, err); got != c.want || result != nil && result.Name != c.target || again {
+			t.Errorf("%s: %s after %v", name, got, s.Journal())
+		}
 	}
+}
+
+// TestLifetimes: how long an answer may be used when something else than its records limits it.
+func TestLifetimes(t *testing.T) {
+	lookup := func(r *dnssec.Resolver, name string) time.Duration {
+		t.Helper()
+		result, err := r.Refresh(t.Context(), name, dns.TypeA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.TTL
+	}
+	t.Run("accept-use-of-keys", func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, s, func(o *dnssec.Options) { o.Limits.KeyTTL = 10 * time.Minute }) // the zone says an hour
+		for _, want := range []time.Duration{10 * time.Minute, 9*time.Minute + 30*time.Second} {
+			if got := lookup(r, "long.example.com"); got != want {
+				t.Errorf("%v, want %v", got, want)
+			}
+			s.now = s.now.Add(30 * time.Second)
+		}
+	})
+	t.Run("reject-use-beyond-the-second-in-which-keys-end", func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, s, func(o *dnssec.Options) { o.Limits.KeyTTL = 10 * time.Minute })
+		lookup(r, "www.example.com")
+		s.now = s.now.Add(10*time.Minute - time.Millisecond)
+		if got := lookup(r, "long.example.com"); got != 0 {
+			t.Errorf("%v", got)
+		}
+	})
+	t.Run("accept-most-of-an-answer", func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, s, func(o *dnssec.Options) { o.Limits.AnswerTTL = 10 * time.Second })
+		if got := lookup(r, "www.example.com"); got != 10*time.Second {
+			t.Errorf("%v", got)
+		}
+	})
+	t.Run("accept-ttl-from-before-a-slow-lookup", func(t *testing.T) {
+		s := newSmall()
+		var later atomic.Int64 // questions are asked at the same time, and each reads the clock
+		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.On("com", dns.TypeDS, func(_, m *dns.Msg) *dns.Msg {
+			later.Store(int64(2 * time.Second))
+			return m
+		})}}, func(o *dnssec.Options) {
+			o.Now = func() time.Time { return s.now.Add(time.Duration(later.Load())) }
+		})
+		if got := lookup(r, "www.example.com"); got != 100*time.Second {
+			t.Errorf("%v", got)
+		}
+	})
+	t.Run("accept-what-could-not-be-checked", func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.StripDNSSEC()}})
+		if got := lookup(r, "www.example.com"); got != 100*time.Second {
+			t.Errorf("%v", got)
+		}
+	})
 }
 
 // TestUnusableOptions: what New cannot use is an error of New.

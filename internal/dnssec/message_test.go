@@ -207,6 +207,7 @@ func TestAliases(t *testing.T) {
 		"accept-dname-of-the-root":      {[]string{". IN DNAME y."}, "a.", "a.y.", false},
 		"accept-longest-target":         {[]string{"d.z. IN DNAME " + long}, strings.Repeat("a.", 27) + "d.z.", strings.Repeat("a.", 27) + long, false},
 		"reject-longer-target":          {[]string{"d.z. IN DNAME " + long}, strings.Repeat("a.", 28) + "d.z.", "", true},
+		"reject-target-of-256-bytes":    {[]string{"d.z. IN DNAME " + long}, strings.Repeat("a.", 26) + "aa.d.z.", "", true},
 		"reject-dname-at-the-name":      {[]string{"d.z. IN DNAME y."}, "d.z.", "", false},
 		"reject-two-targets":            {[]string{"a.z. IN CNAME b.y.", "a.z. IN CNAME c.y."}, "a.z.", "", true},
 		"reject-two-targets-of-dname":   {[]string{"d.z. IN DNAME y.", "d.z. IN DNAME x."}, "a.d.z.", "", true},

@@ -89,8 +89,11 @@ func New(o Options) (*Resolver, error) {
 	}, nil
 }
 
-// Close closes idle connections. The resolver must not be used afterwards.
-func (r *Resolver) Close() error { return r.upstream.close() }
+// Close closes idle connections. The resolver must not be used afterwards. The error is always nil.
+func (r *Resolver) Close() error {
+	r.upstream.close()
+	return nil
+}
 
 // ErrNotValidated says that nothing could be checked although [Options.RequireValidation] is set.
 var ErrNotValidated = errors.New("the DNS upstream does not pass DNSSEC data on; configure one that does")

@@ -98,6 +98,9 @@ func TestChain(t *testing.T) {
 		var links []string
 		for _, l := range result.Chain {
 			links = append(links, l.Zone+" "+l.State.String())
+			if l.Zone == "plain.com" && l.Reason != "com. proves that plain.com. has no DS record" {
+				t.Error(l.Reason)
+			}
 			if (l.State == dnssec.Secure) != (l.KeyTag != 0) || (l.State == dnssec.Secure) == (l.Reason != "") {
 				t.Errorf("%s: link %+v", name, l)
 			}

@@ -78,7 +78,7 @@ func newRecord(rr dns.RR) (Record, error) {
 		}
 		out.Addr, out.Text = addr, addr.String()
 	case *dns.SRV:
-		if len(rdata) < 7 || skipName(rdata, 6) != len(rdata) {
+		if skipName(rdata, 6) != len(rdata) {
 			return out, errForm
 		}
 		target := name(lowerASCII(rdata[6:]))

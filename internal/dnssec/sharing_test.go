@@ -66,6 +66,92 @@ func TestSharedBudget(t *testing.T) {
 	})
 }
 
+// TestSharedFailure: a failure of a zone's server is one for all that wait, and is asked for once.
+func TestSharedFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{
+			zone.Delay(100 * time.Millisecond), zone.On("example.com", dns.TypeDNSKEY, zone.Rcode(dns.RcodeServerFailure)),
+		}})
+		var group sync.WaitGroup
+		for name, rrtype := range map[string]uint16{"www.example.com": dns.TypeA, "_anml.example.com": dns.TypeTXT} {
+			group.Go(func() {
+				if result, err := r.Lookup(t.Context(), name, rrtype); outcome(result, err) != "server" {
+					t.Error(outcome(result, err), err)
+				}
+			})
+		}
+		group.Wait()
+		asked := 0
+		for _, e := range s.Journal() {
+			if e.Name == "example.com." && e.Type == dns.TypeDNSKEY {
+				asked++
+			}
+		}
+		if asked != 1 {
+			t.Errorf("%d questions for the keys", asked)
+		}
+	})
+}
+
+// TestSharedTime: a lookup that joined another's work on a zone goes on when the other's time is
+// over.
+func TestSharedTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSmall()
+		exchange := zone.Exchange(s)
+		var stuck sync.Once
+		r := s.resolver(t, s, func(o *dnssec.Options) {
+			o.Exchange = func(ctx context.Context, query []byte) (reply []byte, err error) {
+				var m dns.Msg
+				if err := m.Unpack(query); err == nil && m.Question[0] == (dns.Question{Name: "example.com.", Qtype: dns.TypeDNSKEY, Qclass: dns.ClassINET}) {
+					stuck.Do(func() { <-ctx.Done() })
+				}
+				if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+				return exchange(ctx, query)
+			}
+		})
+		var group sync.WaitGroup
+		group.Go(func() {
+			if result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); outcome(result, err) != "server" {
+				t.Error(outcome(result, err), err)
+			}
+		})
+		group.Go(func() {
+			time.Sleep(5 * time.Second)
+			if result, err := r.Lookup(t.Context(), "_anml.example.com", dns.TypeTXT); outcome(result, err) != "secure" {
+				t.Error(outcome(result, err), err)
+			}
+		})
+		group.Wait()
+	})
+}
+
+// TestWaiterLeaves: a lookup that waits for another's work on a zone ends when its caller leaves.
+func TestWaiterLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSmall()
+		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.Delay(100 * time.Millisecond)}})
+		var group sync.WaitGroup
+		group.Go(func() {
+			if result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); outcome(result, err) != "secure" {
+				t.Error(outcome(result, err), err)
+			}
+		})
+		group.Go(func() {
+			time.Sleep(time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+			defer cancel()
+			if _, err := r.Lookup(ctx, "_anml.example.com", dns.TypeTXT); !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+		group.Wait() // the bubble ends only when the work for both has ended
+	})
+}
+
 // TestAbandoned: when no one waits any more, the work ends.
 func TestAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

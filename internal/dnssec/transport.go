@@ -161,7 +161,7 @@ func (t *streamTransport) keep(conn net.Conn) {
 	t.idle = append(t.idle, &idleConn{conn, time.AfterFunc(idleTimeout, func() { conn.Close() })})
 }
 
-func (t *streamTransport) close() error {
+func (t *streamTransport) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
@@ -171,7 +171,6 @@ func (t *streamTransport) close() error {
 		}
 	}
 	t.idle = nil
-	return nil
 }
 
 // udpTransport asks over UDP, and over TCP when the reply does not fit or another party interferes.
@@ -189,7 +188,7 @@ func newUDP(address string, o *Options) *udpTransport {
 }
 
 func (t *udpTransport) String() string { return "udp://" + t.address }
-func (t *udpTransport) close() error   { return t.tcp.close() }
+func (t *udpTransport) close()         { t.tcp.close() }
 
 // exchange uses a fresh socket, and so a fresh source port, and a fresh id for every query (RFC
 // 5452 section 9.2).
@@ -277,7 +276,7 @@ const (
 )
 
 func (t *httpsTransport) String() string { return t.url }
-func (t *httpsTransport) close() error   { return nil }
+func (t *httpsTransport) close()         {}
 
 func (t *httpsTransport) exchange(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error) {
 	if err := b.query(); err != nil {

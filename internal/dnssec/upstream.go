@@ -22,7 +22,7 @@ import (
 // drawn from the budget.
 type exchanger interface {
 	exchange(ctx context.Context, query *dns.Msg, b *budget) (*dns.Msg, error)
-	close() error
+	close()
 }
 
 // transport is one way to one server.
@@ -248,17 +248,15 @@ func (e *NoServerError) Error() string {
 	return "no DNS server is configured: there is none in " + e.Looked + "; name one in ResolverOptions.Servers (of cmd/lookleap: --dns)"
 }
 
-func (u *upstreams) close() error {
+func (u *upstreams) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var errs []error
 	for _, t := range u.list {
-		errs = append(errs, t.close())
+		t.close()
 	}
 	for _, t := range u.udp {
-		errs = append(errs, t.close())
+		t.close()
 	}
-	return errors.Join(errs...)
 }
 
 // newTransport reads one server of [Options]. There is no falling back from one transport to
@@ -356,5 +354,5 @@ func readReply(query *dns.Msg, raw []byte) (*dns.Msg, error) {
 	return reply, nil
 }
 
-func (t *hookTransport) close() error   { return nil }
+func (t *hookTransport) close()         {}
 func (t *hookTransport) String() string { return "function" }

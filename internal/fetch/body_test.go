@@ -466,6 +466,9 @@ func TestSmallestLimits(t *testing.T) {
 			if lookleap.CodeOf(err) != want {
 				t.Errorf("%d hops: %v", hops, err)
 			}
+			if hops < 0 && !strings.Contains(err.Error(), "more than 0 redirects") {
+				t.Error(err)
+			}
 		}
 	})
 }

@@ -53,7 +53,7 @@ type watch struct {
 	request *Request
 	host    string
 	plain   bool // the URL is http
-	proof   bool // the server's certificate must have been verified for host
+	proof   bool // over https, the server's certificate must have been verified for host
 	cancel  context.CancelCauseFunc
 
 	mu     sync.Mutex

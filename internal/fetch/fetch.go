@@ -114,7 +114,7 @@ func (e *exchange) begin() error {
 // http for a plain read that has used only http so far.
 func (e *exchange) checkScheme(u domain.URL) error {
 	before := e.url.IsZero() || e.url.Scheme() == "http"
-	if e.request.Plain && u.Scheme() == "http" && before && !e.acts() && !e.needsProof() {
+	if e.request.Plain && u.Scheme() == "http" && before && !e.needsProof() {
 		return nil
 	}
 	return onlyHTTPS(u)
@@ -137,7 +137,7 @@ func (e *exchange) once(ctx context.Context) (*Response, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	w := &watch{request: e.request, host: e.url.NetURL().Hostname(), plain: e.url.Scheme() == "http", cancel: cancel}
-	w.proof = e.needsProof() || e.request.Verified && !w.plain
+	w.proof = e.needsProof() || e.request.Verified
 	sent := e.now()
 	resp, err := roundTrip(e.fetcher, e.build(ctx, w))
 	if resp != nil && resp.Body != nil {
@@ -287,9 +287,9 @@ func (e *exchange) read(ctx context.Context, resp *http.Response, conn Conn, sen
 	return out, nil
 }
 
-// isSuccess reports whether a status is one of success that comes with a body.
+// isSuccess reports whether a final status is one of success that comes with a body.
 func isSuccess(status int) bool {
-	return status >= 200 && status < 300 && status != http.StatusNoContent && status != http.StatusResetContent
+	return status < 300 && status != http.StatusNoContent && status != http.StatusResetContent
 }
 
 func (e *exchange) wantsBody(status int) bool {
@@ -385,9 +385,7 @@ func (e *staleError) Unwrap() error { return e.error }
 // causeOf returns why the context was cancelled, or err if it was not.
 func causeOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
+		return context.Cause(ctx)
 	}
 	return err
 }

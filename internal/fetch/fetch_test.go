@@ -448,6 +448,7 @@ func TestHeaderLimits(t *testing.T) {
 	}{
 		{"F13/reject-megabyte", lab.HeaderBomb(1 << 20)},
 		{"F13/reject-just-over", lab.HeaderBomb(40 << 10)},
+		{"F13/reject-33-KiB", lab.HeaderBomb(33 << 10)},
 		{"F13/reject-informational-flood", lab.Informational(103, 100_000)},
 	}
 	for _, test := range tests {
@@ -467,6 +468,18 @@ func TestHeaderLimits(t *testing.T) {
 			}
 		})
 	}
+	t.Run("F13/accept-30-KiB", func(t *testing.T) {
+		for _, http1 := range []bool{false, true} {
+			n := lab.ForTest(t)
+			site := n.Site("big.example").Fault("/", lab.HeaderBomb(30<<10))
+			if http1 {
+				site.HTTP1()
+			}
+			for _, f := range []lookleap.Fetcher{n.Fetcher(), n.ForeignTransport()} {
+				must(t, f, new(fetch.Request), "https://big.example/")
+			}
+		}
+	})
 	t.Run("F13/reject-many-lines", func(t *testing.T) {
 		n := lab.ForTest(t)
 		n.Site("bomb.example").Fault("/", lab.HeaderLines("Link", "</x>; rel=next", 100_000))

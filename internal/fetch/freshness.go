@@ -191,14 +191,12 @@ func ParseFreshness(h http.Header, sent, received time.Time) Freshness {
 // age returns the corrected initial age of RFC 9111 section 4.2.3.
 func age(h http.Header, date, sent, received time.Time) time.Duration {
 	var stated int64
-	if lines := h.Values("Age"); len(lines) > 0 {
-		for _, line := range lines {
-			n, ok := digits(line, maxSeconds)
-			if !ok {
-				n = maxSeconds // an age that cannot be read is an old one
-			}
-			stated = max(stated, n)
+	for _, line := range h.Values("Age") {
+		n, ok := digits(line, maxSeconds)
+		if !ok {
+			n = maxSeconds // an age that cannot be read is an old one
 		}
+		stated = max(stated, n)
 	}
 	apparent := received.Sub(date)
 	corrected := time.Duration(stated)*time.Second + max(0, received.Sub(sent))
@@ -243,9 +241,7 @@ func (f Freshness) Strictest(other Freshness) Freshness {
 	if !f.Stated || left < f.Lifetime {
 		f.Stated, f.Lifetime = true, left
 	}
-	if f.SMaxAge.Given {
-		f.SMaxAge.Value = min(f.SMaxAge.Value, left)
-	}
+	f.SMaxAge.Value = min(f.SMaxAge.Value, left)
 	f.StaleWhileRevalidate.Given = f.StaleWhileRevalidate.Given && other.StaleWhileRevalidate.Given
 	f.StaleWhileRevalidate.Value = min(f.StaleWhileRevalidate.Value, other.StaleWhileRevalidate.Value)
 	return f
@@ -291,16 +287,16 @@ func parseDate(s string, now time.Time) (time.Time, bool) {
 	}
 	// Of the years with these two digits it is the last one that is not more than
 	// 50 years ahead.
-	now = now.UTC()
-	year := now.Year()/100*100 + t.Year()%100 + 100
-	for {
-		t = time.Date(year, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
-		if !t.After(now.AddDate(50, 0, 0)) {
-			break
-		}
-		year -= 100
+	last := now.UTC().AddDate(50, 0, 0)
+	year := last.Year() - (last.Year()-t.Year()%100)%100
+	in := func(year int) time.Time {
+		return time.Date(year, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 	}
-	return t, t.Format(rfc850Form) == s
+	date := in(year)
+	if date.After(last) {
+		date = in(year - 100)
+	}
+	return date, date.Format(rfc850Form) == s
 }
 
 // parseExactly reads a date that has exactly this form.

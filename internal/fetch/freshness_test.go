@@ -90,6 +90,20 @@ func TestFreshnessBounds(t *testing.T) {
 	}
 }
 
+// TestAge: the age is the larger of what the Date shows, and of what the server states with the time
+// of the exchange.
+func TestAge(t *testing.T) {
+	for age, want := range map[string]time.Duration{"": 10 * time.Second, "5": 10 * time.Second, "9": 12 * time.Second} {
+		h := header("Date: Wed, 04 Mar 2026 11:59:50 GMT")
+		if age != "" {
+			h.Set("Age", age)
+		}
+		if f := fetch.ParseFreshness(h, noon.Add(-3*time.Second), noon); f.Age != want {
+			t.Errorf("age %q: %v, want %v", age, f.Age, want)
+		}
+	}
+}
+
 func FuzzFreshness(f *testing.F) {
 	f.Add("max-age=60, no-store", "5", "Wed, 04 Mar 2026 12:00:00 GMT", "0")
 	f.Add(`no-cache="a,b", max-age="5"`, "x", "", "")
@@ -213,6 +227,17 @@ func TestStrictestLifetimes(t *testing.T) {
 	if stale := read("max-age=60").Strictest(read("max-age=60, stale-while-revalidate=30")); stale.StaleWhileRevalidate.Given {
 		t.Errorf("stale-while-revalidate: %+v", stale)
 	}
+	if stale := read("stale-while-revalidate=60").Strictest(read("max-age=60, stale-while-revalidate=30")); stale.StaleWhileRevalidate != (fetch.Seconds{Given: true, Value: 30 * time.Second}) {
+		t.Errorf("stale-while-revalidate: %+v", stale)
+	}
+	old := fetch.ParseFreshness(header("Cache-Control: max-age=100", "Age: 10"), noon, noon).Strictest(read("max-age=60"))
+	if left := old.Until(0, time.Hour, 0).Sub(noon); left != time.Minute {
+		t.Errorf("%v left after a response that was old already", left)
+	}
+	over := fetch.ParseFreshness(header("Cache-Control: max-age=60", "Age: 90"), noon, noon)
+	if none := read("max-age=3600, s-maxage=3600").Strictest(over); !none.Stated || none.Lifetime != 0 || none.SMaxAge.Value != 0 {
+		t.Errorf("after an expired response: %+v", none)
+	}
 	for line, want := range map[string]bool{"max-age=60, s-maxage=60": false, "max-age=60, s-maxage=59": true, "max-age=60": false, "private": true} {
 		if got := read(line).OneUser; got != want {
 			t.Errorf("%s: for one user %v", line, got)
@@ -252,6 +277,7 @@ func TestParseRetryAfter(t *testing.T) {
 		{"F19/reject-other-zone", []string{"Wed, 04 Mar 2026 12:10:00 UTC"}, 0},
 		{"F19/reject-one-digit-day", []string{"Wed, 4 Mar 2026 12:10:00 GMT"}, 0},
 		{"F19/accept-rfc850", []string{"Wednesday, 04-Mar-26 12:10:00 GMT"}, 10 * time.Minute},
+		{"F19/accept-rfc850-leap-day", []string{"Tuesday, 29-Feb-00 12:00:00 GMT"}, time.Second},
 		{"F19/accept-asctime", []string{"Wed Mar  4 12:10:00 2026"}, 10 * time.Minute},
 		{"F19/reject-rfc850-wrong-weekday", []string{"Monday, 04-Mar-26 12:10:00 GMT"}, 0},
 		{"F19/reject-other-digits", []string{"१२"}, 0},
@@ -263,6 +289,20 @@ func TestParseRetryAfter(t *testing.T) {
 				t.Errorf("%v, %v; want %v", got, ok, test.want)
 			}
 		})
+	}
+}
+
+// TestCenturyOfADate: the 50 years that a date with two digits may lie ahead count in UTC.
+func TestCenturyOfADate(t *testing.T) {
+	now := time.Date(2096, 2, 29, 23, 0, 0, 0, time.FixedZone("", -5*3600)) // and in UTC already in March
+	for date, want := range map[string]bool{
+		"Tuesday, 01-Mar-46 04:00:00 GMT": true, "Thursday, 01-Mar-46 04:00:00 GMT": false, // 2146
+		"Tuesday, 01-Mar-46 04:00:01 GMT": false, "Thursday, 01-Mar-46 04:00:01 GMT": true, // 2046
+		"Wednesday, 02-Mar-46 03:00:00 GMT": false, "Friday, 02-Mar-46 03:00:00 GMT": true,
+	} {
+		if _, ok := fetch.ParseRetryAfter(http.Header{"Retry-After": {date}}, now, time.Second, time.Hour); ok != want {
+			t.Errorf("%s: %t", date, ok)
+		}
 	}
 }
 
@@ -291,6 +331,11 @@ func TestPermanent(t *testing.T) {
 func TestListsWithEmptyMembers(t *testing.T) {
 	if f := fetch.ParseFreshness(header("Cache-Control: max-age=60", "Vary: accept, , accept-encoding,"), noon, noon); f.OneUser {
 		t.Errorf("%+v", f)
+	}
+	for line, want := range map[string]bool{`,no-store`: true, `a,,no-store`: true, `"a, no-store, b"`: false, `"a", no-store`: true} {
+		if f := fetch.ParseFreshness(header("Cache-Control: "+line), noon, noon); f.NoStore != want {
+			t.Errorf("%s: %+v", line, f)
+		}
 	}
 	if f := fetch.ParseFreshness(header(`Cache-Control: x="a\", max-age=5", max-age=60`), noon, noon); f.MaxAge.Value != time.Minute {
 		t.Errorf("%+v", f)

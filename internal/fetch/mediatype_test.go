@@ -114,6 +114,7 @@ func TestText(t *testing.T) {
 		{"F17/reject-latin-1", "text/plain; charset=iso-8859-1", "hello", lookleap.CodeCharset},
 		{"F17/reject-empty-charset", `text/plain; charset=""`, "hello", lookleap.CodeCharset},
 		{"F17/reject-ascii-with-utf-8-bytes", "text/plain; charset=us-ascii", "grüezi", lookleap.CodeCharset},
+		{"F17/reject-ascii-with-the-first-byte-above", "text/plain; charset=us-ascii", "\x80", lookleap.CodeCharset},
 		{"F17/reject-latin-1-bytes", "text/plain", "gr\xfcezi", lookleap.CodeNotUTF8},
 		{"F17/reject-surrogates", "text/plain; charset=utf-8", "\xed\xa0\x80", lookleap.CodeNotUTF8},
 		{"F17/reject-utf-16-bytes", "text/plain", "\xff\xfeh\x00", lookleap.CodeNotUTF8},

@@ -41,10 +41,18 @@ func TestPlain(t *testing.T) {
 		"a-body":         func(r *fetch.Request) { r.Body = []byte("x") },
 		"another-method": func(r *fetch.Request) { r.Method = http.MethodDelete },
 		"trust-evidence": func(r *fetch.Request) { r.TrustEvidence = true },
+		"a-certificate":  func(r *fetch.Request) { r.ClientCertificate = true },
 	} {
 		if _, err := do(foreign, "http://old.example/a", change); lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := do(foreign, "http://old.example/a", func(r *fetch.Request) { r.Verified = true }); err != nil {
+		t.Errorf("without a certificate to verify: %v", err)
+	}
+	rules.Schemes = append(rules.Schemes, "ftp")
+	if _, err := do(foreign, "ftp://old.example/a", nil); lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
+		t.Errorf("another scheme: %v", err)
 	}
 	if _, err := do(foreign, "https://new.example/down", nil); lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
 		t.Errorf("from https to http: %v", err)

@@ -119,7 +119,7 @@ func TestMemoKeepsWhatItIsTold(t *testing.T) {
 			return flight.Loaded[int]{Err: fmt.Errorf("loading: %w", context.Canceled), Until: now.Add(time.Second)}, nil
 		}, 2},
 		{"deadline", func(now time.Time) (flight.Loaded[int], error) {
-			return flight.Loaded[int]{Err: context.DeadlineExceeded, Until: now.Add(time.Second)}, nil
+			return flight.Loaded[int]{Err: fmt.Errorf("loading: %w", context.DeadlineExceeded), Until: now.Add(time.Second)}, nil
 		}, 2},
 		{"panic", func(time.Time) (flight.Loaded[int], error) { panic("no") }, 2},
 	}
@@ -330,6 +330,33 @@ func TestSizedMemo(t *testing.T) {
 		if loads != c.loads {
 			t.Errorf("%s: %d loads, want %d", c.name, loads, c.loads)
 		}
+	}
+}
+
+// TestMemoReplaces: what a later load does to the value before it.
+func TestMemoReplaces(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	bad := errors.New("no such thing")
+	for name, c := range map[string]struct {
+		later flight.Loaded[int]
+		kept  int // the value that is kept afterwards; 0: none
+	}{
+		"accept-value":             {flight.Loaded[int]{Value: 2, Until: now.Add(time.Minute)}, 2},
+		"reject-value-of-no-time":  {flight.Loaded[int]{Value: 2}, 0},
+		"reject-value-of-the-past": {flight.Loaded[int]{Value: 2, Until: now}, 0},
+		"accept-after-a-failure":   {flight.Loaded[int]{Err: bad}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := flight.NewMemo[string, int](10, func() time.Time { return now })
+			for _, got := range []flight.Loaded[int]{{Value: 1, Until: now.Add(time.Minute)}, c.later} {
+				if value, err := m.Renew(t.Context(), "q", func(context.Context) (flight.Loaded[int], error) { return got, nil }); value != got.Value || err != got.Err {
+					t.Errorf("%d, %v", value, err)
+				}
+			}
+			if got, fresh := m.Peek("q"); got.Value != c.kept || fresh != (c.kept != 0) || m.Len() != min(c.kept, 1) {
+				t.Errorf("%+v of %d is kept, want %d", got, m.Len(), c.kept)
+			}
+		})
 	}
 }
 

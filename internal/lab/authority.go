@@ -25,6 +25,7 @@ const (
 	SelfSigned                     // right name, signed by itself
 	WrongName                      // lab CA, for "wrong-name.example"
 	UnknownCA                      // right name, from a CA that is not trusted
+	SharedName                     // right name and "shared-name.example", lab CA
 )
 
 // lifetime of a good certificate. It is renewed when half of it has passed by the lab's clock.
@@ -110,6 +111,9 @@ func (a *authority) issue(name string, kind Certificate, now time.Time) *tls.Cer
 		template.IPAddresses = []net.IP{ip}
 	} else {
 		template.DNSNames = []string{name}
+	}
+	if kind == SharedName {
+		template.DNSNames = append(template.DNSNames, "shared-name.example")
 	}
 	parent, key := a.root, a.key
 	if kind == SelfSigned {

@@ -341,7 +341,7 @@ func (s *blockScanner) openFence(matched int, rest string) (opened, isLeaf bool)
 // openItem opens a list item if there is a list marker.
 func (s *blockScanner) openItem(matched int, inParagraph bool, rest string) bool {
 	digits := 0
-	for digits < len(rest) && digits < 10 && isDigit(rest[digits]) {
+	for digits < len(rest) && isDigit(rest[digits]) {
 		digits++
 	}
 	marker := digits + 1
@@ -364,7 +364,7 @@ func (s *blockScanner) openItem(matched int, inParagraph bool, rest string) bool
 	s.skip(marker)
 	s.look()
 	padding := s.indent
-	if padding > 4 || padding < 1 || s.blank {
+	if padding > 4 || s.blank {
 		padding = 1
 	}
 	if s.blank {

@@ -70,6 +70,9 @@ func TestListItems(t *testing.T) {
 		"-\n\n      a\n":                 `3-11 code "      a\n"`,
 		"-   \n  a\n\n      b\n":         `5-9 7:"a"; 10-18 code "    b\n"`,
 		"-     a\n\t\tb\n":               `0-12 code "    a\n  \tb\n"`,
+		"-    a\n\n      b\n":            `0-7 5:"a"; 8-16 14:"b"`,
+		"1234) \ta\n":                    `0-9 7:"a"`,
+		"1234)\t\ta\n":                   `0-9 code "  \ta\n"`,
 	})
 }
 
@@ -101,6 +104,8 @@ func TestQuotes(t *testing.T) {
 		">":                            ``,
 		"> ```\n    > a\n":             `0-6 code ""; 6-14 code "    > a\n"`,
 		"> a\n ":                       `0-4 2:"a"`,
+		" >\t  b\n":                    `0-7 5:"b"`,
+		"> a\n   > b\n":                `0-11 2:"a" 9:"b"`,
 	})
 }
 
@@ -152,6 +157,7 @@ func TestHeadings(t *testing.T) {
 		"# a\n===\n":      `0-4 0:"# a"; 4-8 4:"==="`,
 		"#\ta\nb\n":       `0-4 0:"#\ta"; 4-6 4:"b"`,
 		"####### a\nb\n":  `0-12 0:"####### a" 10:"b"`,
+		"###### a\nb\n":   `0-9 0:"###### a"; 9-11 9:"b"`,
 	})
 }
 

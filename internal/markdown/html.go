@@ -53,13 +53,13 @@ func htmlKind(rest string) int {
 	case blockTags()[name] && (ends || strings.HasPrefix(after, "/>")):
 		return 6
 	}
-	end := 0
+	var end int
 	if closing {
 		end = closeTag(rest, 0)
 	} else if !rawTags()[name] {
 		end = openTag(rest, 0)
 	}
-	if end > 0 && strings.Trim(rest[end:], " \t") == "" {
+	if strings.Trim(rest[end:], " \t") == "" { // not if the line begins no tag: then end is 0
 		return 7
 	}
 	return 0

@@ -86,7 +86,7 @@ type opener struct {
 // load joins the runs of a block.
 func (p *proseReader) load(b *Block) {
 	p.runs, p.last = p.runs[:0], 0
-	p.openers, p.inactive, p.ticks, p.missing, p.run = p.openers[:0], 0, nil, [4]bool{}, 0
+	p.openers, p.inactive, p.ticks, p.missing = p.openers[:0], 0, nil, [4]bool{}
 	if len(b.Runs) == 1 {
 		p.runs = append(p.runs, joinedRun{0, b.Runs[0].Start})
 		p.text = p.source[b.Runs[0].Start:b.Runs[0].End]
@@ -213,8 +213,8 @@ func (p *proseReader) angle(at int) int {
 
 // autolink reads the URI or address between angle brackets.
 func autolink(text string, at int) (target string, end int) {
-	n := strings.IndexFunc(text[at+1:], func(r rune) bool { return r <= ' ' || r == '<' || r == '>' })
-	if n < 2 || text[at+1+n] != '>' {
+	n := strings.IndexFunc(text[at+1:], func(r rune) bool { return r <= ' ' || r == 0x7f || r == '<' || r == '>' })
+	if n < 0 || text[at+1+n] != '>' {
 		return "", 0
 	}
 	target, end = text[at+1:at+1+n], at+n+2

@@ -17,26 +17,25 @@ func (p *proseReader) closeBracket(at int) (after int) {
 	if last < 0 {
 		return at + 1
 	}
-	o, active := p.openers[last], p.openers[last].image || last >= p.inactive
+	o := p.openers[last]
+	active := o.image || last >= p.inactive
 	p.openers = p.openers[:last]
 	p.inactive = min(p.inactive, last)
 	if !active {
 		return at + 1
 	}
-	target, start, end := p.destination(at+1), 0, 0
-	if target.end > 0 {
-		start, end = target.start, target.end
-		p.consumed(at+1, end)
-		p.yield(Item{Kind: Link, Text: target.text, Title: target.title, Start: p.place(start)})
-	} else if end = p.reference(o, at); end > 0 {
-		p.consumed(at+1, end)
+	if target := p.destination(at + 1); target.end > 0 {
+		after = p.consumed(at+1, target.end)
+		p.yield(Item{Kind: Link, Text: target.text, Title: target.title, Start: p.place(target.start)})
+	} else if end := p.reference(o, at); end > 0 {
+		after = p.consumed(at+1, end)
 	} else {
 		return at + 1
 	}
 	if !o.image {
 		p.inactive = last
 	}
-	return end
+	return after
 }
 
 // found is a link's destination and its position.

@@ -59,6 +59,10 @@ func TestLinks(t *testing.T) {
 		"[a](b\\ c)":    `0-9 0:"[a](b\\ c)"`,
 		"[a](b xcx)":    `0-10 0:"[a](b xcx)"`,
 		"[a](b 'c(d')":  `0-12 0:"[a]" 4:link "b" titled "c(d"`,
+		"][a](b)":       `0-7 0:"][a]" 5:link "b"`,
+		"[a](<b>'c')":   `0-11 0:"[a](" 4:tag "<b>" 7:"'c')"`,
+		"a)[b](c (d(e)": `0-13 0:"a)[b](c (d(e)"`,
+		"a)[b](c \"d":   `0-10 0:"a)[b](c \"d"`,
 	})
 }
 
@@ -90,6 +94,7 @@ func TestNestedLinks(t *testing.T) {
 		"[x ![a [b](c) d](e) f](g)": `0-25 0:"[x ![a [b]" 11:link "c" 13:" d]" 17:link "e" 19:" f](g)"`,
 		"[a `](b)`](c)":             `0-13 0:"[a " 4:code "](b)" 9:"]" 11:link "c"`,
 		"[a <b](c)>](d)":            `0-14 0:"[a <b]" 7:link "c" 9:">](d)"`,
+		"[a [b](c)`d`](e) `f`":      `0-20 0:"[a [b]" 7:link "c" 10:code "d" 12:"](e) " 18:code "f"`,
 	})
 }
 
@@ -167,5 +172,6 @@ func TestDefinitions(t *testing.T) {
 		"[a]: b\n[a]: c\n\n[a]": `0-14 5:define "b" as "a" 12:define "c" as "a"; 15-18 15:"[a]"; uses 5`,
 		"[\\":                   `0-2 0:"[\\"`,
 		"> [a]:\n> b c\n":       `0-13 2:"[a]:" 9:"b c"`,
+		"[a]: b\\(":             `0-8 5:define "b(" as "a"`,
 	})
 }

@@ -18,57 +18,59 @@ func code(err error) string {
 	return ""
 }
 
-// TestBoundaries tries the first and last address of each block, and the
-// neighbours outside, which are public unless another block begins there.
-func TestBoundaries(t *testing.T) {
-	tests := []struct {
-		block                     string
-		first, last               string
-		before, after             string // "": there is none, or it is not asked
-		beforePublic, afterPublic bool
-	}{
-		{"0.0.0.0/8", "0.0.0.0", "0.255.255.255", "", "1.0.0.0", false, true},
-		{"10.0.0.0/8", "10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0", true, true},
-		{"100.64.0.0/10", "100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0", true, true},
-		{"127.0.0.0/8", "127.0.0.0", "127.255.255.255", "126.255.255.255", "128.0.0.0", true, true},
-		{"168.63.129.16/32", "168.63.129.16", "168.63.129.16", "168.63.129.15", "168.63.129.17", true, true},
-		{"169.254.0.0/16", "169.254.0.0", "169.254.255.255", "169.253.255.255", "169.255.0.0", true, true},
-		{"172.16.0.0/12", "172.16.0.0", "172.31.255.255", "172.15.255.255", "172.32.0.0", true, true},
-		{"192.0.0.0/24", "192.0.0.0", "192.0.0.255", "191.255.255.255", "192.0.1.0", true, true},
-		{"192.0.2.0/24", "192.0.2.0", "192.0.2.255", "192.0.1.255", "192.0.3.0", true, true},
-		{"192.31.196.0/24", "192.31.196.0", "192.31.196.255", "192.31.195.255", "192.31.197.0", true, true},
-		{"192.52.193.0/24", "192.52.193.0", "192.52.193.255", "192.52.192.255", "192.52.194.0", true, true},
-		{"192.88.99.0/24", "192.88.99.0", "192.88.99.255", "192.88.98.255", "192.88.100.0", true, true},
-		{"192.168.0.0/16", "192.168.0.0", "192.168.255.255", "192.167.255.255", "192.169.0.0", true, true},
-		{"192.175.48.0/24", "192.175.48.0", "192.175.48.255", "192.175.47.255", "192.175.49.0", true, true},
-		{"198.18.0.0/15", "198.18.0.0", "198.19.255.255", "198.17.255.255", "198.20.0.0", true, true},
-		{"198.51.100.0/24", "198.51.100.0", "198.51.100.255", "198.51.99.255", "198.51.101.0", true, true},
-		{"203.0.113.0/24", "203.0.113.0", "203.0.113.255", "203.0.112.255", "203.0.114.0", true, true},
-		{"224.0.0.0/4", "224.0.0.0", "239.255.255.255", "223.255.255.255", "240.0.0.0", true, false},
-		{"240.0.0.0/4", "240.0.0.0", "255.255.255.255", "239.255.255.255", "", false, false},
+// blocks are the special-purpose blocks: the first and last address of each, and the neighbours
+// outside, which are public unless another block begins there.
+var blocks = []struct {
+	block                     string
+	first, last               string
+	before, after             string // "": there is none, or it is not asked
+	beforePublic, afterPublic bool
+}{
+	{"0.0.0.0/8", "0.0.0.0", "0.255.255.255", "", "1.0.0.0", false, true},
+	{"10.0.0.0/8", "10.0.0.0", "10.255.255.255", "9.255.255.255", "11.0.0.0", true, true},
+	{"100.64.0.0/10", "100.64.0.0", "100.127.255.255", "100.63.255.255", "100.128.0.0", true, true},
+	{"127.0.0.0/8", "127.0.0.0", "127.255.255.255", "126.255.255.255", "128.0.0.0", true, true},
+	{"168.63.129.16/32", "168.63.129.16", "168.63.129.16", "168.63.129.15", "168.63.129.17", true, true},
+	{"169.254.0.0/16", "169.254.0.0", "169.254.255.255", "169.253.255.255", "169.255.0.0", true, true},
+	{"172.16.0.0/12", "172.16.0.0", "172.31.255.255", "172.15.255.255", "172.32.0.0", true, true},
+	{"192.0.0.0/24", "192.0.0.0", "192.0.0.255", "191.255.255.255", "192.0.1.0", true, true},
+	{"192.0.2.0/24", "192.0.2.0", "192.0.2.255", "192.0.1.255", "192.0.3.0", true, true},
+	{"192.31.196.0/24", "192.31.196.0", "192.31.196.255", "192.31.195.255", "192.31.197.0", true, true},
+	{"192.52.193.0/24", "192.52.193.0", "192.52.193.255", "192.52.192.255", "192.52.194.0", true, true},
+	{"192.88.99.0/24", "192.88.99.0", "192.88.99.255", "192.88.98.255", "192.88.100.0", true, true},
+	{"192.168.0.0/16", "192.168.0.0", "192.168.255.255", "192.167.255.255", "192.169.0.0", true, true},
+	{"192.175.48.0/24", "192.175.48.0", "192.175.48.255", "192.175.47.255", "192.175.49.0", true, true},
+	{"198.18.0.0/15", "198.18.0.0", "198.19.255.255", "198.17.255.255", "198.20.0.0", true, true},
+	{"198.51.100.0/24", "198.51.100.0", "198.51.100.255", "198.51.99.255", "198.51.101.0", true, true},
+	{"203.0.113.0/24", "203.0.113.0", "203.0.113.255", "203.0.112.255", "203.0.114.0", true, true},
+	{"224.0.0.0/4", "224.0.0.0", "239.255.255.255", "223.255.255.255", "240.0.0.0", true, false},
+	{"240.0.0.0/4", "240.0.0.0", "255.255.255.255", "239.255.255.255", "", false, false},
 
-		{"::/96", "::", "::ffff:ffff", "", "::1:0:0", false, false},
-		{"::ffff:0:0/96", "::ffff:0.0.0.0", "::ffff:255.255.255.255", "::fffe:ffff:ffff", "::1:0:0:0", false, false},
-		{"::ffff:0:0:0/96", "::ffff:0:0:0", "::ffff:0:ffff:ffff", "::fffe:ffff:ffff:ffff", "::ffff:1:0:0", false, false},
-		{"64:ff9b::/96", "64:ff9b::", "64:ff9b::ffff:ffff", "64:ff9a:ffff:ffff:ffff:ffff:ffff:ffff", "64:ff9b::1:0:0", false, false},
-		{"64:ff9b:1::/48", "64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", "64:ff9b:0:ffff:ffff:ffff:ffff:ffff", "64:ff9b:2::", false, false},
-		{"100::/64", "100::", "100::ffff:ffff:ffff:ffff", "ff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "100:0:0:1::", false, false},
-		{"2001::/23", "2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:200::", true, true},
-		{"2001::/32", "2001::", "2001:0:ffff:ffff:ffff:ffff:ffff:ffff", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:1::", true, false},
-		{"2001:2::/48", "2001:2::", "2001:2:0:ffff:ffff:ffff:ffff:ffff", "2001:1:ffff:ffff:ffff:ffff:ffff:ffff", "2001:2:1::", false, false},
-		{"2001:10::/28", "2001:10::", "2001:1f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:20::", false, false},
-		{"2001:20::/28", "2001:20::", "2001:2f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:1f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:30::", false, false},
-		{"2001:db8::/32", "2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db9::", true, true},
-		{"2002::/16", "2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2003::", true, true},
-		{"2620:4f:8000::/48", "2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff", "2620:4f:7fff:ffff:ffff:ffff:ffff:ffff", "2620:4f:8001::", true, true},
-		{"3fff::/20", "3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:1000::", true, true},
-		{"5f00::/16", "5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "5eff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "5f01::", false, false},
-		{"fc00::/7", "fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fbff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe00::", false, false},
-		{"fe80::/10", "fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe7f:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fec0::", false, false},
-		{"fec0::/10", "fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ff00::", false, false},
-		{"ff00::/8", "ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "", false, false},
-		{"2000::/3 and what lies around it", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "4000::", "", "", false, false},
-	}
+	{"::/96", "::", "::ffff:ffff", "", "::1:0:0", false, false},
+	{"::ffff:0:0/96", "::ffff:0.0.0.0", "::ffff:255.255.255.255", "::fffe:ffff:ffff", "::1:0:0:0", false, false},
+	{"::ffff:0:0:0/96", "::ffff:0:0:0", "::ffff:0:ffff:ffff", "::fffe:ffff:ffff:ffff", "::ffff:1:0:0", false, false},
+	{"64:ff9b::/96", "64:ff9b::", "64:ff9b::ffff:ffff", "64:ff9a:ffff:ffff:ffff:ffff:ffff:ffff", "64:ff9b::1:0:0", false, false},
+	{"64:ff9b:1::/48", "64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", "64:ff9b:0:ffff:ffff:ffff:ffff:ffff", "64:ff9b:2::", false, false},
+	{"100::/64", "100::", "100::ffff:ffff:ffff:ffff", "ff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "100:0:0:1::", false, false},
+	{"2001::/23", "2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:200::", true, true},
+	{"2001::/32", "2001::", "2001:0:ffff:ffff:ffff:ffff:ffff:ffff", "2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:1::", true, false},
+	{"2001:2::/48", "2001:2::", "2001:2:0:ffff:ffff:ffff:ffff:ffff", "2001:1:ffff:ffff:ffff:ffff:ffff:ffff", "2001:2:1::", false, false},
+	{"2001:10::/28", "2001:10::", "2001:1f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:20::", false, false},
+	{"2001:20::/28", "2001:20::", "2001:2f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:1f:ffff:ffff:ffff:ffff:ffff:ffff", "2001:30::", false, false},
+	{"2001:db8::/32", "2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db9::", true, true},
+	{"2002::/16", "2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2001:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "2003::", true, true},
+	{"2620:4f:8000::/48", "2620:4f:8000::", "2620:4f:8000:ffff:ffff:ffff:ffff:ffff", "2620:4f:7fff:ffff:ffff:ffff:ffff:ffff", "2620:4f:8001::", true, true},
+	{"3fff::/20", "3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff:1000::", true, true},
+	{"5f00::/16", "5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "5eff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "5f01::", false, false},
+	{"fc00::/7", "fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fbff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe00::", false, false},
+	{"fe80::/10", "fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe7f:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fec0::", false, false},
+	{"fec0::/10", "fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ff00::", false, false},
+	{"ff00::/8", "ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "", false, false},
+	{"2000::/3 and what lies around it", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "4000::", "", "", false, false},
+}
+
+// TestBoundaries tries the first and last address of each block, and the neighbours outside.
+func TestBoundaries(t *testing.T) {
 	judge := func(t *testing.T, addr string, public bool) {
 		t.Helper()
 		if addr == "" {
@@ -78,7 +80,7 @@ func TestBoundaries(t *testing.T) {
 			t.Errorf("Check(%s) = %v; public: %v", addr, err, public)
 		}
 	}
-	for _, test := range tests {
+	for _, test := range blocks {
 		t.Run(test.block, func(t *testing.T) {
 			judge(t, test.first, false)
 			judge(t, test.last, false)
@@ -89,6 +91,22 @@ func TestBoundaries(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
+	var ends, neighbours []string
+	for _, block := range blocks {
+		ends = append(ends, block.first, block.last)
+		if block.beforePublic {
+			neighbours = append(neighbours, block.before)
+		}
+		if block.afterPublic {
+			neighbours = append(neighbours, block.after)
+		}
+	}
+	for _, id := range []string{"F01", "F02"} {
+		t.Run(id, func(t *testing.T) {
+			reject(t, "reject-ends-of-blocks", ends...)
+			accept(t, "accept-neighbours-of-blocks", neighbours...)
+		})
+	}
 	t.Run("F01", func(t *testing.T) {
 		accept(t, "accept-public", "93.184.216.34", "8.8.8.8", "1.1.1.1", "2606:2800:220:1:248:1893:25c8:1946", "2a00:1450:4001::1", "2001:4860:4860::8888")
 		reject(t, "reject-special", "127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "192.0.0.1",

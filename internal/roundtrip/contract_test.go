@@ -197,6 +197,16 @@ func TestAnswerNames(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
+	t.Run("O58/accept-trailer", func(t *testing.T) {
+		req := request("POST", nil)
+		name := "x-sum" // as the caller spells it
+		req.Trailer = http.Header{name: {"1"}}
+		var trailer http.Header
+		_, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) { trailer = req.Trailer; return nil, nil }), req, options)
+		if err != nil || trailer.Get("X-Sum") != "1" || req.Trailer[name] == nil {
+			t.Errorf("%v, %v", trailer, err)
+		}
+	})
 	t.Run("O58/accept-request", func(t *testing.T) {
 		r, err := fetch.Do(t.Context(), f, &fetch.Request{URL: url, Accept: []string{"text/plain"}, Header: http.Header{"accept": {"*/*"}, "aUTHORIZATION": {"secret"}}})
 		if lookleap.CodeOf(err) == lookleap.CodeMediaType {

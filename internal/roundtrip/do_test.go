@@ -211,14 +211,19 @@ func TestReports(t *testing.T) {
 		}), request("POST", nil), options)
 		return err
 	}
-	for lookups, want := range map[int]error{4: nil, 5: reason(roundtrip.CodeConnReset)} {
-		if err := do(func(trace *httptrace.ClientTrace) {
-			for range lookups {
-				trace.GetConn("shop.example:443")
+	for name, c := range map[string]struct {
+		lookups int
+		want    error
+	}{"accept-4-attempts": {4, nil}, "reject-5-attempts": {5, reason(roundtrip.CodeConnReset)}} {
+		t.Run("O48/"+name, func(t *testing.T) {
+			if err := do(func(trace *httptrace.ClientTrace) {
+				for range c.lookups {
+					trace.GetConn("shop.example:443")
+				}
+			}); err != c.want {
+				t.Error(err)
 			}
-		}); err != want {
-			t.Errorf("O48: %d attempts: %v", lookups, err)
-		}
+		})
 	}
 	for interim, want := range map[int]error{16: nil, 17: reason(roundtrip.CodeHeaderTooLarge)} {
 		if err := do(func(trace *httptrace.ClientTrace) {
@@ -241,23 +246,27 @@ func TestReports(t *testing.T) {
 		"http2": {tls.ConnectionState{NegotiatedProtocol: "h2"}, false}, // others use it, and nothing is written to it
 		"http1": {tls.ConnectionState{NegotiatedProtocol: "http/1.1"}, true},
 	} {
-		first, second := &secured{}, &secured{state: c.second} // a state without a verified certificate is of the same host
-		err := do(func(trace *httptrace.ClientTrace) {
-			trace.GotConn(httptrace.GotConnInfo{Conn: first})
-			trace.WroteHeaders()
-			trace.GotConn(httptrace.GotConnInfo{Conn: second})
+		t.Run("O48/reject-second-connection-of-"+name, func(t *testing.T) {
+			first, second := &secured{}, &secured{state: c.second} // a state without a verified certificate is of the same host
+			err := do(func(trace *httptrace.ClientTrace) {
+				trace.GotConn(httptrace.GotConnInfo{Conn: first})
+				trace.WroteHeaders()
+				trace.GotConn(httptrace.GotConnInfo{Conn: second})
+			})
+			if err != reason(roundtrip.CodeConnReset) || second.closed != c.closed || first.closed {
+				t.Errorf("%v, closed: %v", err, second.closed)
+			}
 		})
-		if err != reason(roundtrip.CodeConnReset) || second.closed != c.closed || first.closed {
-			t.Errorf("O48: %s: %v, closed: %v", name, err, second.closed)
+	}
+	t.Run("O48/reject-attempt-after-the-request-was-sent", func(t *testing.T) {
+		if err := do(func(trace *httptrace.ClientTrace) {
+			trace.GotConn(httptrace.GotConnInfo{Conn: &secured{}})
+			trace.WroteHeaders()
+			trace.GetConn("shop.example:443")
+		}); err != reason(roundtrip.CodeConnReset) {
+			t.Error(err)
 		}
-	}
-	if err := do(func(trace *httptrace.ClientTrace) {
-		trace.GotConn(httptrace.GotConnInfo{Conn: &secured{}})
-		trace.WroteHeaders()
-		trace.GetConn("shop.example:443")
-	}); err != reason(roundtrip.CodeConnReset) {
-		t.Errorf("O48: a connection is looked for after the request was sent: %v", err)
-	}
+	})
 }
 
 // TestTime: the time limit holds until the exchange ends, and no longer.
@@ -423,18 +432,20 @@ func TestOwnConnections(t *testing.T) {
 		"reject-plain-before-tls":   {"https://shop.example/", &layered{}, false},
 		"reject-tls-before-tls":     {"https://shop.example/", &secured{}, false},
 	} {
-		req := request("POST", nil)
-		req.URL, _ = url.Parse(c.url)
-		_, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) {
-			trace := httptrace.ContextClientTrace(req.Context())
-			trace.GotConn(httptrace.GotConnInfo{Conn: c.first})
-			trace.WroteHeaders()
-			trace.GotConn(httptrace.GotConnInfo{Conn: &layered{}})
-			return nil, nil
-		}), req, options)
-		if (err == nil) != c.ok || err != nil && err != reason(roundtrip.CodeConnReset) {
-			t.Errorf("O48: %s: %v", name, err)
-		}
+		t.Run("O48/"+name, func(t *testing.T) {
+			req := request("POST", nil)
+			req.URL, _ = url.Parse(c.url)
+			_, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) {
+				trace := httptrace.ContextClientTrace(req.Context())
+				trace.GotConn(httptrace.GotConnInfo{Conn: c.first})
+				trace.WroteHeaders()
+				trace.GotConn(httptrace.GotConnInfo{Conn: &layered{}})
+				return nil, nil
+			}), req, options)
+			if (err == nil) != c.ok || err != nil && err != reason(roundtrip.CodeConnReset) {
+				t.Error(err)
+			}
+		})
 	}
 }
 

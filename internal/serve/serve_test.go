@@ -113,8 +113,10 @@ func TestHandlers(t *testing.T) {
 				}
 			})
 			t.Run("O26/accept-range-ignored", func(t *testing.T) {
-				if _, resp := ask("GET", http.Header{"Range": {"bytes=0-1"}}); resp.StatusCode != 200 || resp.ContentLength != whole.ContentLength {
-					t.Error(resp.Status, resp.ContentLength)
+				for _, header := range []http.Header{{"Range": {"bytes=0-1"}}, {"Range": {"bytes=0-1"}, "If-Range": {etag}}} {
+					if _, resp := ask("GET", header); resp.StatusCode != 200 || resp.ContentLength != whole.ContentLength {
+						t.Error(header, resp.Status, resp.ContentLength)
+					}
 				}
 			})
 			t.Run("O26/reject-offer-of-ranges", func(t *testing.T) {

@@ -71,7 +71,6 @@ func (s *Spec) Pages(r *Results, nested []string) map[string][]byte {
 			page.count[Excluded], page.count[Missing])
 	}
 	fmt.Fprintf(summary, "| all | %d | %d | %d |\n", total[Passed], total[Excluded], total[Missing])
-	summary.WriteString(s.mutations)
 	pages["conformance.md"] = summary.Bytes()
 	return pages
 }

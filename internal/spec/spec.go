@@ -48,7 +48,6 @@ type Spec struct {
 	Attacks   []Attack          // in the order of their groups
 	Excluded  map[string]string // id of a requirement: why no test shows it
 	Complete  []string          // packages that claim to meet all their requirements
-	mutations string            // the section about mutants of the summary
 }
 
 var (
@@ -72,16 +71,7 @@ var tables embed.FS
 
 // Load reads the registers that are part of the module. An error names the file
 // and the line that break a rule of the tables.
-func Load() (*Spec, error) {
-	s, err := load(tables)
-	if err == nil {
-		s.mutations, err = mutationTable(mutationScores)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
+func Load() (*Spec, error) { return load(tables) }
 
 // load reads the tables of a file system, which has to have all of them.
 func load(files fs.FS) (*Spec, error) {

@@ -1,6 +1,7 @@
 package strictjson
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -24,12 +25,19 @@ func TestAttacks(t *testing.T) {
 		}
 	}
 
+	manyNames := ""
+	for i := range 100 {
+		manyNames += fmt.Sprintf(`"k%d":1,`, i)
+	}
 	t.Run("J01", each(
 		refuse("duplicate", `{"tier":1,"tier":2}`, CodeDuplicateName, "/tier"),
 		refuse("nested", `{"a":[{"b":{"tier":1,"x":0,"tier":1}}]}`, CodeDuplicateName, "/a/0/b/tier"),
 		refuse("escaped", `{"tier":1,"ti\u0065r":2}`, CodeDuplicateName, "/tier"),
 		refuse("escaped-first", `{"\u0074ier":1,"tier":2}`, CodeDuplicateName, "/tier"),
 		refuse("empty", `{"":1,"":2}`, CodeDuplicateName, "/"),
+		refuse("among-many", `{`+manyNames+`"k7":2}`, CodeDuplicateName, "/k7"),
+		refuse("escaped-among-many", `{`+manyNames+`"\u006b7":2}`, CodeDuplicateName, "/k7"),
+		refuse("pair-of-surrogates", `{"\ud83d\ude00":1,"😀":2}`, CodeDuplicateName, "/😀"),
 	))
 
 	t.Run("J02", func(t *testing.T) {
@@ -83,6 +91,8 @@ func TestAttacks(t *testing.T) {
 			"negative-overflow": {"-1e400", CodeOverflow},
 			"overflow-digits":   {strings.Repeat("9", 400), CodeOverflow},
 			"lost-digits":       {"9007199254740993", CodePrecisionLoss},
+			"beyond-2-53":       {"9007199254740994", CodePrecisionLoss},
+			"below-minus-2-53":  {"-9007199254740994", CodePrecisionLoss},
 			"fraction":          {"0.5", CodeNotInteger},
 		} {
 			t.Run("reject-"+name, func(t *testing.T) {
@@ -91,7 +101,7 @@ func TestAttacks(t *testing.T) {
 				}
 			})
 		}
-		for source, want := range map[string]int64{"-0": 0, "1E2": 100, "1.0": 1, "1e0": 1, "2.0e0": 2, "-1": -1} {
+		for source, want := range map[string]int64{"-0": 0, "1E2": 100, "1.0": 1, "1e0": 1, "2.0e0": 2, "-1": -1, "9007199254740992": 1 << 53, "-9007199254740992": -1 << 53} {
 			t.Run("accept-"+source, func(t *testing.T) {
 				if got, err := accept(t, source, Limits{}).Int(); got != want || err != nil {
 					t.Errorf("%s reads as %d, %v", source, got, err)

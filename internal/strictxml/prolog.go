@@ -37,10 +37,7 @@ func (s *Scanner) start() error {
 // declarationCut reports whether the window may end inside the XML declaration.
 func declarationCut(src string) bool {
 	src = strings.TrimPrefix(src, "\uFEFF")
-	if len(src) <= len(xmlDecl) {
-		return true
-	}
-	return len(src) < declRoom && strings.HasPrefix(src, xmlDecl) && !strings.Contains(src, "?>")
+	return strings.HasPrefix(xmlDecl, src) || len(src) < declRoom && strings.HasPrefix(src, xmlDecl) && !strings.Contains(src, "?>")
 }
 
 // xmlDeclaration reads the XML declaration at i, if there is one.
@@ -54,27 +51,26 @@ func (s *Scanner) xmlDeclaration(i int) error {
 	if end < 0 {
 		return bad(i, CodeDeclaration, "the XML declaration does not end")
 	}
-	d := declParser{rest: rest[:end]}
-	version, ok := d.item("version")
-	if !ok || version == "" {
+	version, rest, _ := pseudoAttribute(rest[:end], "version")
+	if version == "" {
 		return bad(i, CodeDeclaration, "the XML declaration has no version").fix(`start with <?xml version="1.0"?>`)
 	}
 	if version != "1.0" {
 		return bad(i, CodeDeclaration, "the document is not XML 1.0").fix(`write version="1.0"`)
 	}
-	if enc, ok := d.item("encoding"); ok {
+	if enc, after, ok := pseudoAttribute(rest, "encoding"); ok {
 		if !isEncodingName(enc) {
 			return bad(i, CodeDeclaration, "the XML declaration has an invalid encoding")
 		}
-		s.prolog.Encoding = enc
+		s.prolog.Encoding, rest = enc, after
 	}
-	if alone, ok := d.item("standalone"); ok {
+	if alone, after, ok := pseudoAttribute(rest, "standalone"); ok {
 		if alone != "yes" && alone != "no" {
 			return bad(i, CodeDeclaration, "standalone is neither yes nor no")
 		}
-		s.prolog.Standalone = alone
+		s.prolog.Standalone, rest = alone, after
 	}
-	if d.failed || skipSpace(d.rest, 0) != len(d.rest) {
+	if skipSpace(rest, 0) != len(rest) {
 		return bad(i, CodeDeclaration, "the XML declaration is malformed").fix(`start with <?xml version="1.0" encoding="UTF-8"?>`)
 	}
 	s.prolog.Declared = true
@@ -82,27 +78,24 @@ func (s *Scanner) xmlDeclaration(i int) error {
 	return nil
 }
 
-// declParser parses the pseudo-attributes of an XML declaration in order.
-type declParser struct {
-	rest   string
-	failed bool
-}
-
-func (d *declParser) item(name string) (value string, ok bool) {
-	i := skipSpace(d.rest, 0)
-	rest, found := strings.CutPrefix(d.rest[i:], name)
+// pseudoAttribute reads a part of an XML declaration, as in: version="1.0". If the text does not
+// begin with white space and this part, all of it is after the part.
+func pseudoAttribute(text, name string) (value, after string, ok bool) {
+	i := skipSpace(text, 0)
+	rest, found := strings.CutPrefix(text[i:], name)
 	if !found || i == 0 {
-		return "", false
+		return "", text, false
 	}
 	rest, found = strings.CutPrefix(rest[skipSpace(rest, 0):], "=")
 	rest = rest[skipSpace(rest, 0):]
 	if !found || rest == "" || rest[0] != '"' && rest[0] != '\'' {
-		d.failed = true
-		return "", false
+		return "", text, false
 	}
-	value, d.rest, found = strings.Cut(rest[1:], rest[:1])
-	d.failed = d.failed || !found
-	return value, found
+	value, after, found = strings.Cut(rest[1:], rest[:1])
+	if !found {
+		return "", text, false
+	}
+	return value, after, true
 }
 
 func isEncodingName(s string) bool {
@@ -222,11 +215,9 @@ func (s *Scanner) doctypeEnd(i int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	k := skipSpace(src, j)
-	if k > j {
-		if k, err = externalID(src, k); err != nil {
-			return 0, err
-		}
+	k, err := externalID(src, skipSpace(src, j))
+	if err != nil {
+		return 0, err
 	}
 	if k == len(src) {
 		return 0, &short{what}
@@ -302,7 +293,7 @@ func (s *Scanner) internalSubset(i int) (int, error) {
 			return i + 1, nil
 		case c == '%':
 			i, err = s.peReference(i)
-		case len(src)-i < len("<!--") && strings.HasPrefix("<!--", src[i:]):
+		case strings.HasPrefix("<!--", src[i:]):
 			i = len(src) // the window ends inside it
 		case strings.HasPrefix(src[i:], "<!--"):
 			i, err = commentEnd(src, i)
@@ -333,7 +324,7 @@ func markupDecl(src string, i int) (int, error) {
 	known := false
 	for _, keyword := range []string{"ELEMENT", "ATTLIST", "ENTITY", "NOTATION"} {
 		rest := src[i+2:]
-		if len(rest) <= len(keyword) && strings.HasPrefix(keyword, rest) {
+		if strings.HasPrefix(keyword, rest) {
 			return 0, &short{"a declaration of the document type"}
 		}
 		known = known || strings.HasPrefix(rest, keyword) && class[rest[len(keyword)]]&isSpace != 0
@@ -354,7 +345,7 @@ func markupDecl(src string, i int) (int, error) {
 		case '<':
 			return 0, bad(j, CodeSyntax, "a declaration of the document type does not end")
 		default:
-			if class[c]&isBad != 0 || c == 0xEF && isNonCharacter(src, j) {
+			if class[c]&isBad != 0 || isNonCharacter(src, j) {
 				return 0, badChar(src, j)
 			}
 			j++

@@ -177,11 +177,10 @@ func (s *Scanner) scan() error {
 	if s.state != inRoot {
 		i = skipSpace(s.src, i)
 		if i == len(s.src) {
+			s.pos = i // white space outside the root is not a token
 			if s.state == inEpilog && !s.more && s.srcErr == nil {
-				s.pos = i
 				return io.EOF
 			}
-			s.pos = i // white space outside the root is not a token
 			return &short{"the prolog, without a root element"}
 		}
 		if s.src[i] != '<' {
@@ -189,7 +188,7 @@ func (s *Scanner) scan() error {
 		}
 	}
 	s.tok.Attrs, s.tok.Text, s.tok.Name = nil, "", Name{}
-	s.tok.Blank, s.tok.SelfClosing = false, false
+	s.tok.Blank, s.tok.SelfClosing, s.tok.Quoted = false, false, 0
 	s.tok.Offset = s.base + i
 
 	if i == len(s.src) {
@@ -337,6 +336,7 @@ type Token struct {
 	Text        string
 	Blank       bool // Text is only literal white space
 	SelfClosing bool // the start tag ended with "/>"
+	Quoted      int  // offset of a namespace declaration in single quotes, or 0
 	Offset      int  // bytes of the document (in UTF-8, with byte order mark) before the token
 }
 

@@ -74,6 +74,7 @@ func TestAccepts(t *testing.T) {
 		{"U+FFFD and astral", "<a>\uFFFD\U0001F600\uFEFF</a>", "<a> text:\"\uFFFD\U0001F600\\ufeff\" </a>"},
 		{"doctype", `<!DOCTYPE a PUBLIC "p" 's'[<!ENTITY x "]>'"> <!-- ]> ' --> <?p ]> " ?> %pe; <!ATTLIST a b CDATA ">">] ><a/>`, `doctype <a> </a>`},
 		{"doctype without subset", `<!DOCTYPE a><a/>`, `doctype <a> </a>`},
+		{"doctype with empty literals", `<!DOCTYPE a PUBLIC "" ''[<!ENTITY ａ "">]><a/>`, `doctype <a> </a>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := render(NewBytes([]byte(c.doc), Options{}))
@@ -245,65 +246,28 @@ func TestTokenDetails(t *testing.T) {
 	}
 }
 
-// Limits are exact: what is as long passes, one more does not.
-func TestLimits(t *testing.T) {
-	nested := func(n int) string { return strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }
-	attrs := func(n int) string {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, " a%d=''", i)
-		}
-		return "<a" + b.String() + "/>"
-	}
-	fill := func(pre, post string) func(int) string {
-		return func(n int) string { return pre + strings.Repeat("x", n) + post }
-	}
-	whole := func(pre, post string) func(int) string {
-		return func(n int) string { return pre + strings.Repeat("x", n-len(pre)-len(post)) + post }
-	}
-	for _, c := range []struct {
-		name string
-		l    Limits
-		n    int
-		doc  func(int) string
-	}{
-		{"bytes", Limits{Bytes: 100}, 100, whole("<a>", "</a>")},
-		{"bytes by default", Limits{}, 1 << 20, whole("<a>", "</a>")},
-		{"depth", Limits{Depth: 5}, 5, nested},
-		{"depth by default", Limits{}, 32, nested},
-		{"attributes", Limits{Attrs: 3}, 3, attrs},
-		{"attributes by default", Limits{}, 64, attrs},
-		{"name", Limits{Name: 7}, 7, fill("<", "/>")},
-		{"name by default", Limits{}, 256, fill("<", "/>")},
-		{"value", Limits{Value: 9}, 9, fill("<a b='", "'/>")},
-		{"value by default", Limits{}, 64 << 10, fill("<a b='", "'/>")},
-		{"text", Limits{Text: 9}, 9, fill("<a>", "</a>")},
-		{"cdata", Limits{Text: 9}, 9, fill("<a><![CDATA[", "]]></a>")},
-		{"comment", Limits{Token: 20}, 20 - 7, fill("<!--", "--><a/>")},
-		{"processing instruction", Limits{Token: 20}, 20 - 7, fill("<?p ", " ?><a/>")},
-		{"start tag", Limits{Token: 20}, 20 - 10, fill("<a b='", "' /><?x?>")},
-		{"doctype", Limits{Doctype: 30}, 30 - 22, fill("<!DOCTYPE a SYSTEM '", "'><a/>")},
-		{"tokens", Limits{Tokens: 5}, 3, func(n int) string { return "<a>" + strings.Repeat("<?p?>", n) + "</a>" }},
+// TestNothingRemains: a token has nothing of the token before it.
+func TestNothingRemains(t *testing.T) {
+	s := NewBytes([]byte(`<a xmlns='u' b='1'> <c/><d>x</d></a>`), Options{})
+	for i, want := range []Token{
+		{Kind: StartElement, Name: Name{"u", "a"}, Attrs: []Attr{{Name{"", "b"}, "1", '\'', 13, 16}}, Quoted: 3},
+		{Kind: Text, Text: " ", Blank: true, Offset: 19},
+		{Kind: StartElement, Name: Name{"u", "c"}, SelfClosing: true, Offset: 20},
+		{Kind: EndElement, Name: Name{"u", "c"}, SelfClosing: true, Offset: 20}, // of the same tag
+		{Kind: StartElement, Name: Name{"u", "d"}, Offset: 24},
+		{Kind: Text, Text: "x", Offset: 27},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			for _, stream := range []bool{false, true} {
-				read := func(n int) error {
-					doc := c.doc(n)
-					s := NewBytes([]byte(doc), Options{Limits: c.l})
-					if stream {
-						s = NewReader(strings.NewReader(doc), Options{Limits: c.l})
-					}
-					_, err := render(s)
-					return err
-				}
-				if err := read(c.n); err != nil {
-					t.Errorf("stream %t: at the limit: %v", stream, err)
-				}
-				if err := read(c.n + 1); !hasCode(err, CodeLimit) || strings.Contains(err.Error(), "tokens") != (c.name == "tokens") {
-					t.Errorf("stream %t: beyond the limit: %v", stream, err)
-				}
-			}
-		})
+		if got, err := s.Next(); err != nil || fmt.Sprintf("%+v", *got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("token %d: got %+v, %v, want %+v", i, *got, err, want)
+		}
+	}
+}
+
+func TestKindNames(t *testing.T) {
+	for kind, want := range map[Kind]string{StartElement: "start tag", Doctype: "document type declaration", Doctype + 1: "nothing", 255: "nothing"} {
+		if got := kind.String(); got != want {
+			t.Errorf("%d: got %s, want %s", kind, got, want)
+		}
 	}
 }
 
@@ -358,9 +322,11 @@ func TestEncodings(t *testing.T) {
 		{"UTF-8 mark and UTF-16BE by charset", []byte("\uFEFF" + text), "utf-16be", CodeEncoding, nil},
 		{"charset only", []byte(text), "utf-8", "", func(p Prolog) bool { return !p.Overruled }},
 		{"declared Latin 1", []byte(decl("latin1") + "<a/>"), "", CodeUnsupported, nil},
+		{"charset and declaration Latin 1", []byte(decl("latin1") + "<a/>"), "latin1", CodeUnsupported, nil},
 		{"declared UTF-7", []byte(decl("utf-7") + "<a/>"), "", CodeUnsupported, nil},
 		{"charset windows-1252", []byte(text), "windows-1252", CodeUnsupported, nil},
 		{"lone surrogate", append(utf16Bytes("<a>", false, true), 0x00, 0xD8, 'x', 0), "", CodeEncoding, nil},
+		{"a pair of surrogates at the end", utf16Bytes("<a>\U0001F600", false, true), "", CodeUnclosed, nil},
 		{"odd number of octets", append(utf16Bytes("<a/>", false, true), ' '), "", CodeEncoding, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

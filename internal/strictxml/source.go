@@ -1,6 +1,7 @@
 package strictxml
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"unicode/utf16"
@@ -124,13 +125,9 @@ func (s *source) take(raw []byte, last bool) {
 
 // partial returns the number of bytes at the end of b that begin an incomplete character.
 func partial(b []byte) int {
-	for n := 1; n <= min(3, len(b)); n++ {
-		c := b[len(b)-n]
-		if utf8.RuneStart(c) {
-			if c >= 0xC0 && !utf8.FullRune(b[len(b)-n:]) {
-				return n
-			}
-			return 0
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if !utf8.FullRune(b[len(b)-n:]) { // it is true of bytes that begin no character
+			return n
 		}
 	}
 	return 0
@@ -279,17 +276,9 @@ func (s *source) chooseEncoding(p *Prolog) error {
 	}
 	declared := strings.ToLower(p.Encoding)
 	charset := strings.ToLower(s.charset)
-	for _, label := range []string{charset, declared} {
-		if label != "" && !supported(label) {
-			if label == declared && charset != "" {
-				continue // the charset counts
-			}
-			return bad(0, CodeUnsupported, "the encoding %s is not supported", clip(label)).fix("send UTF-8")
-		}
-	}
-	chosen := charset
-	if chosen == "" {
-		chosen = declared
+	chosen := cmp.Or(charset, declared, "utf-8")
+	if !supported(chosen) {
+		return bad(0, CodeUnsupported, "the encoding %s is not supported", clip(chosen)).fix("send UTF-8")
 	}
 	p.Overruled = charset != "" && declared != "" && !sameEncoding(charset, declared)
 	if s.bom {
@@ -353,7 +342,7 @@ type utf16Decoder struct {
 // returns false for a lone surrogate after text.
 func (d *utf16Decoder) decode(dst, src []byte) (text, rest []byte, ok bool) {
 	unit := func() rune { return rune(src[d.low]) | rune(src[d.high])<<8 }
-	if !d.marked && len(src) >= 2 {
+	if !d.marked { // the first bytes have the mark: it chose this decoder
 		d.marked = true
 		src = src[2:]
 	}

@@ -297,16 +297,22 @@ func (n *namespaces) release(bound int) {
 func (s *Scanner) declare(attrs []Attr) error {
 	for i := range attrs {
 		a := &attrs[i]
-		if a.Name.Space == "xmlns" {
+		switch {
+		case a.Name.Space == "xmlns":
 			if err := s.declarePrefix(a); err != nil {
 				return err
 			}
 			s.names.bind(a.Name.Local, a.Value)
-		} else if a.Name == (Name{"", "xmlns"}) {
+		case a.Name == (Name{"", "xmlns"}):
 			if a.Value == XMLNamespace || a.Value == xmlnsNamespace {
 				return bad(a.Offset-s.base, CodeNamespace, "a reserved namespace cannot be the default one")
 			}
 			s.names.bind("", a.Value)
+		default:
+			continue
+		}
+		if a.Quote == '\'' {
+			s.tok.Quoted = a.Offset
 		}
 	}
 	return nil

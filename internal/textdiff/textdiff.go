@@ -24,7 +24,7 @@ type Line struct {
 // or without a line feed: to add one there is no difference of lines.
 func Lines(old, updated string) []Line {
 	d := differ{a: split(old), b: split(updated), budget: maxCells}
-	d.compare(0, len(d.a), 0, len(d.b), 0)
+	d.compare(0, len(d.a), 0, len(d.b), maxDepth)
 	return d.lines
 }
 
@@ -48,7 +48,7 @@ type differ struct {
 }
 
 // compare adds the difference of two sections. It goes over equal lines at both ends, then over
-// lines that both sections have exactly once, and compares what lies between them.
+// lines that both sections have exactly once, and compares what lies between them, to a depth.
 func (d *differ) compare(a0, a1, b0, b1, depth int) {
 	for a0 < a1 && b0 < b1 && d.a[a0] == d.b[b0] {
 		a0, b0 = a0+1, b0+1
@@ -66,15 +66,15 @@ func (d *differ) compare(a0, a1, b0, b1, depth int) {
 		return
 	}
 	anchors := d.anchors(a0, a1, b0, b1)
-	if len(anchors) == 0 || depth == maxDepth {
+	if len(anchors) == 0 || depth == 0 {
 		d.replace(a0, a1, b0, b1)
 		return
 	}
 	for _, at := range anchors {
-		d.compare(a0, at.a, b0, at.b, depth+1)
+		d.compare(a0, at.a, b0, at.b, depth-1)
 		a0, b0 = at.a+1, at.b+1
 	}
-	d.compare(a0, a1, b0, b1, depth+1)
+	d.compare(a0, a1, b0, b1, depth-1)
 }
 
 // replace adds a section of the old text as removed and one of the new text as added.
@@ -188,13 +188,11 @@ func Shorten(text, other string, limit int) string {
 		return text
 	}
 	start, end := 0, len(text)
-	if other != "" {
-		for start < len(text) && start < len(other) && text[start] == other[start] {
-			start++
-		}
-		for end > start && end-(len(text)-len(other)) > start && text[end-1] == other[end-(len(text)-len(other))-1] {
-			end--
-		}
+	for start < len(text) && start < len(other) && text[start] == other[start] {
+		start++
+	}
+	for end > start && end-(len(text)-len(other)) > start && text[end-1] == other[end-(len(text)-len(other))-1] {
+		end--
 	}
 	start, end = max(start-around, 0), min(end+around, len(text))
 	for start > 0 && !utf8.RuneStart(text[start]) {

@@ -66,7 +66,7 @@ func TestLinesBudget(t *testing.T) {
 		"none-only-in-the-new":     {"a b", "n b m", 0, 3},
 	} {
 		d := differ{a: strings.Fields(c.old), b: strings.Fields(c.updated), budget: c.budget}
-		d.compare(0, len(d.a), 0, len(d.b), 0)
+		d.compare(0, len(d.a), 0, len(d.b), maxDepth)
 		if len(d.lines) != c.want {
 			t.Errorf("%s: %s", name, show(d.lines))
 		}
@@ -78,10 +78,10 @@ func TestLinesDepth(t *testing.T) {
 	const old, updated = "a x b", "c x d"
 	for _, c := range []struct {
 		old, updated string
-		depth, want  int
+		depth, want  int // the depth that is left
 	}{
-		{old, updated, maxDepth - 1, 4}, {old, updated, maxDepth, 6},
-		{old + " | " + old, updated + " | " + updated, maxDepth - 2, 8}, {old + " | " + old, updated + " | " + updated, maxDepth - 1, 12},
+		{old, updated, 1, 4}, {old, updated, 0, 6},
+		{old + " | " + old, updated + " | " + updated, 2, 8}, {old + " | " + old, updated + " | " + updated, 1, 12},
 	} {
 		d := differ{a: strings.Fields(c.old), b: strings.Fields(c.updated)}
 		d.compare(0, len(d.a), 0, len(d.b), c.depth)
@@ -137,7 +137,7 @@ func TestLinesSmallest(t *testing.T) {
 		if distinct {
 			d.budget = 0
 		}
-		d.compare(0, len(d.a), 0, len(d.b), 0)
+		d.compare(0, len(d.a), 0, len(d.b), maxDepth)
 		if want := smallest(d.a, d.b); len(d.lines) != want {
 			t.Fatalf("%q to %q: %s, want %d lines", d.a, d.b, show(d.lines), want)
 		}
@@ -203,7 +203,7 @@ func TestLinesProperty(t *testing.T) {
 		old, updated := text(), text()
 		for _, budget := range []int64{maxCells, 0} {
 			d := differ{a: split(old), b: split(updated), budget: budget}
-			d.compare(0, len(d.a), 0, len(d.b), 0)
+			d.compare(0, len(d.a), 0, len(d.b), maxDepth)
 			if got := patch(t, old, d.lines); got != strings.TrimSuffix(updated, "\n") {
 				t.Fatalf("%q to %q with budget %d: %s makes %q", old, updated, budget, show(d.lines), got)
 			}
@@ -268,6 +268,11 @@ func TestShortenExactly(t *testing.T) {
 	a, b, e := strings.Repeat("a", 300), strings.Repeat("b", 300), strings.Repeat("ä", 300)
 	for name, c := range map[string]struct{ text, other, want string }{
 		"short-with-a-long-beginning": {a[:100] + "X", a[:100] + "Y", a[:100] + "X"},
+		"longest":                     {a[:199] + "X", a[:199] + "Y", a[:199] + "X"},
+		"first-byte":                  {"X" + a, "Y" + a, "X" + a[:40] + " …(260 bytes)…"},
+		"removed-before":              {a + b, a + a[:100] + b, "…(260 bytes)… " + a[:40] + b[:40] + " …(260 bytes)…"},
+		"inserted":                    {a + a[:100] + b, a + b, "…(260 bytes)… " + a[:140] + b[:40] + " …(260 bytes)…"},
+		"within-the-first-character":  {e[:40] + "yNEW" + b, e[:40] + "yOLD" + b, e[:40] + "yNEW" + b[:40] + " …(260 bytes)…"},
 		"middle":                      {a + "NEW" + b, a + "OLD" + b, "…(260 bytes)… " + a[:40] + "NEW" + b[:40] + " …(260 bytes)…"},
 		"beginning-of-the-other":      {a, a + "x", "…(260 bytes)… " + a[:40]},
 		"much-shorter":                {a, a + a[:100], "…(260 bytes)… " + a[:40]},
@@ -293,7 +298,7 @@ func FuzzLines(f *testing.F) {
 
 func TestNearest(t *testing.T) {
 	known := []string{"allow", "deny", "require"}
-	for word, want := range map[string]string{"alowed": "allow", "DENY": "deny", "requires": "require", "dney": "deny", "eenz": "", "eny": "deny", "x": "", "": "", strings.Repeat("allow", 13): ""} {
+	for word, want := range map[string]string{"alowed": "allow", "DENY": "deny", "requires": "require", "dney": "deny", "eenz": "", "eny": "deny", "dabc": "", "x": "", "": "", strings.Repeat("allow", 13): ""} {
 		if got := Nearest(word, known); got != want {
 			t.Errorf("%q: %q", word, got)
 		}

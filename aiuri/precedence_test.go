@@ -1,0 +1,313 @@
+package aiuri_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/internal/lab"
+)
+
+// advertised is the endpoint that each source names; "" for none.
+type advertised struct {
+	document, link, element, dns string
+	dnssec                       lookleap.DNSSEC
+}
+
+func (a advertised) publish(n *lab.Internet) {
+	s := n.Site("shop.example")
+	if a.document != "" {
+		s.Body(documentPath, "application/json", documentOf(a.document, "https://shop.example"))
+	}
+	page(s, a.link, a.element)
+	if a.dns != "" {
+		n.Name("_aiip.shop.example").TXT("endpoint=" + a.dns).DNSSEC(a.dnssec)
+	}
+}
+
+// TestPrecedence: of two sources that disagree, the one with the higher precedence counts, and
+// there is one finding for each other one.
+func TestPrecedence(t *testing.T) {
+	all := advertised{"ai://a/", "ai://b/", "ai://c/", "ai://d/", lookleap.Secure}
+	noDocument, noLink, insecure, unknown := all, all, all, all
+	noDocument.document = ""
+	noLink.document, noLink.link = "", ""
+	insecure.dnssec, unknown.dnssec = lookleap.Insecure, lookleap.Indeterminate
+	last := advertised{dns: "ai://d/", dnssec: lookleap.Insecure}
+	for name, c := range map[string]struct {
+		a     advertised
+		order string // of the endpoints' names
+	}{
+		"accept-document-before-secure-dns": {all, "abdc"},
+		"accept-link-before-secure-dns":     {noDocument, "bdc"},
+		"accept-secure-dns-third":           {noLink, "dc"},
+		"accept-insecure-dns-last":          {insecure, "abcd"},
+		"accept-unvalidated-dns-last":       {unknown, "abcd"},
+		"accept-insecure-dns-alone":         {last, "d"},
+	} {
+		check := func(t *testing.T) {
+			net := lab.ForTest(t)
+			c.a.publish(net)
+			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, candidate := range d.Candidates {
+				got += candidate.Endpoint.Host()
+			}
+			conflicts := 0
+			for _, f := range d.Findings {
+				if f.Code == aiuri.CodeDiscoveryConflict {
+					conflicts++
+				}
+			}
+			if got != c.order || d.Endpoint.Host() != c.order[:1] || conflicts != len(c.order)-1 {
+				t.Errorf("got %s, %s, findings %v", got, d.Endpoint, d.Findings)
+			}
+			if (d.Document != nil) != (d.Source == aiuri.SourceWellKnown) {
+				t.Errorf("the document of %s is %+v", d.Source, d.Document)
+			}
+		}
+		t.Run("L08/"+name, check)
+		t.Run("AIU-3.1-17/"+name, check)
+		t.Run("AIU-3.1-19/"+name, check)
+		t.Run("AIU-3.1-15/"+name, check)
+	}
+}
+
+// TestAgreement: FailOnConflict refuses a source that disagrees, whichever it is, and sources
+// that agree in another spelling are no conflict.
+func TestAgreement(t *testing.T) {
+	const same, other = "AI://Bank:/%78", "ai://bank/y"
+	for name, c := range map[string]struct {
+		a        advertised
+		conflict bool
+	}{
+		"accept-all-agree":         {advertised{"ai://bank/x", same, same, same, lookleap.Secure}, false},
+		"accept-insecure-agrees":   {advertised{"ai://bank/x", same, same, same, lookleap.Insecure}, false},
+		"reject-other-link":        {advertised{"ai://bank/x", other, same, same, lookleap.Secure}, true},
+		"reject-other-element":     {advertised{"ai://bank/x", same, other, same, lookleap.Secure}, true},
+		"reject-other-secure-dns":  {advertised{"ai://bank/x", same, same, other, lookleap.Secure}, true},
+		"reject-other-dns":         {advertised{"ai://bank/x", same, same, other, lookleap.Insecure}, true},
+		"reject-element-than-link": {advertised{link: same, element: other}, true},
+	} {
+		t.Run("AIU-3.1-19/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			c.a.publish(net)
+			for _, fail := range []bool{false, true} {
+				d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true, FailOnConflict: fail}).Discover(t.Context(), "https://shop.example/")
+				if fail && c.conflict {
+					if d != nil || lookleap.CodeOf(err) != aiuri.CodeDiscoveryConflict {
+						t.Errorf("got %+v, %v", d, err)
+					}
+					continue
+				}
+				if err != nil || d.Endpoint.String() != "ai://bank/x" || (len(d.Findings) == 1) != c.conflict || len(d.Findings) > 1 {
+					t.Errorf("got %+v, %v", d, err)
+				}
+			}
+		})
+	}
+}
+
+// TestTwoLinks: two links of one page that disagree are a conflict.
+func TestTwoLinks(t *testing.T) {
+	both := map[string]func(http.ResponseWriter){
+		"headers": func(w http.ResponseWriter) { w.Header().Set("Link", `<ai://a/>; rel="aiip", <ai://b/>; rel="aiip"`) },
+		"elements": func(w http.ResponseWriter) {
+			_, _ = io.WriteString(w, "<head><link rel=aiip href=ai://a/><link rel=aiip href=ai://b/></head>")
+		},
+	}
+	for name, write := range both {
+		t.Run("L07/reject-two-"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			net.Site("shop.example").HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				write(w)
+			})
+			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{FailOnConflict: true}).Discover(t.Context(), "https://shop.example/")
+			if d != nil || lookleap.CodeOf(err) != aiuri.CodeDiscoveryConflict {
+				t.Errorf("got %+v, %v", d, err)
+			}
+			d, err = aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), "https://shop.example/")
+			if err != nil || d.Endpoint.Host() != "a" || len(d.Findings) != 1 || d.Findings[0].Code != aiuri.CodeDiscoveryConflict {
+				t.Errorf("got %+v, %v", d, err)
+			}
+		})
+	}
+}
+
+// TestBootstrapRecords: both kinds of records are validated, and the shorter life of both counts.
+func TestBootstrapRecords(t *testing.T) {
+	publish := func(t *testing.T) *lab.Internet {
+		net := lab.ForTest(t)
+		net.Clock().Freeze()
+		page(net.Site("shop.example"), "ai://bank/x", "")
+		net.Site("shop.example").Body(documentPath, "application/json", documentOf("ai://bank/x", "https://shop.example")).
+			Fault(documentPath, lab.Header("Cache-Control", "max-age=36000"))
+		return net
+	}
+	t.Run("AIU-3.1-15/reject-bogus-service", func(t *testing.T) {
+		net := publish(t)
+		net.Name("_aiip._tcp.shop.example").Bogus()
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		if d != nil || lookleap.CodeOf(err) != lookleap.CodeDNSSECBogus {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+	t.Run("AIU-3.1-15/accept-name-to-verify-unvalidated", func(t *testing.T) {
+		net := publish(t)
+		net.Name("_aiip._tcp.shop.example").SRV(0, 0, 443, "aiip.shop.example.").DNSSEC(lookleap.Indeterminate)
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		if err != nil || len(d.Targets) != 1 || !slices.Equal(d.Targets[0].Names, []string{"shop.example"}) {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+	t.Run("AIU-3.1-14/accept-case-of-the-path", func(t *testing.T) {
+		net := lab.ForTest(t)
+		net.Site("shop.example")
+		net.Name("_aiip.shop.example").TXT("Endpoint=ai://other/ endpoint=ai://bank/X")
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		if err != nil || d.Endpoint.String() != "ai://bank/X" || len(d.Candidates) != 1 || len(d.Findings) != 0 {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+	t.Run("AIU-3.1-23/accept-document's-time-without-records", func(t *testing.T) {
+		net := publish(t)
+		d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+		if err != nil || d.Expires.Sub(net.Clock().Now()) < 9*time.Hour {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+	for _, c := range []struct{ text, service time.Duration }{{20 * time.Minute, time.Hour}, {time.Hour, 20 * time.Minute}} {
+		t.Run("AIU-3.1-23/accept-dns-by-the-shorter-ttl", func(t *testing.T) {
+			net := publish(t)
+			net.Name("_aiip.shop.example").TXT("endpoint=ai://bank/x").TTL(c.text)
+			net.Name("_aiip._tcp.shop.example").SRV(0, 0, 443, "aiip.shop.example.").TTL(c.service)
+			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
+			if err != nil || !d.Expires.Equal(net.Clock().Now().Add(20*time.Minute)) || len(d.Targets) != 1 {
+				t.Errorf("got %+v, %v", d, err)
+			}
+		})
+	}
+}
+
+// TestCachedForAtMostADay: a document that may be kept for years is read again after a day, and
+// not before.
+func TestCachedForAtMostADay(t *testing.T) {
+	for name, ask := range map[string]func(*testing.T, *aiuri.Discoverer) error{
+		"page": func(t *testing.T, d *aiuri.Discoverer) error {
+			_, err := d.Discover(t.Context(), "https://bank.example/")
+			return err
+		},
+		"uri": func(t *testing.T, d *aiuri.Discoverer) error {
+			_, err := d.Resolve(t.Context(), parse(t, "ai://bank.example/pay"))
+			return err
+		},
+	} {
+		for control, kept := range map[string]time.Duration{"max-age=99999999": 24 * time.Hour, "max-age=43200": 12 * time.Hour, "max-age=1": 5 * time.Minute} {
+			t.Run(fmt.Sprintf("AIU-3.1-23/accept-%s-kept-for-%s", name, kept), func(t *testing.T) {
+				w := newWorld(t)
+				w.net.Clock().Freeze()
+				w.net.Clock().Set(now) // Date has whole seconds
+				w.bank.Fault(documentPath, lab.Header("Cache-Control", control))
+				d := aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{})
+				read := func() int {
+					if err := ask(t, d); err != nil {
+						t.Fatal(err)
+					}
+					return strings.Count(strings.Join(w.net.Journal().Paths("bank.example"), " "), documentPath)
+				}
+				counts := []int{read()}
+				for _, after := range []time.Duration{kept - time.Second, time.Second} {
+					w.net.Clock().Advance(after)
+					counts = append(counts, read())
+				}
+				if !slices.Equal(counts, []int{1, 1, 2}) {
+					t.Errorf("it was read %v times", counts)
+				}
+			})
+		}
+	}
+}
+
+// TestCachedAbsence: that there is no document is kept as long as the response says.
+func TestCachedAbsence(t *testing.T) {
+	t.Run("AIU-3.1-23/accept-absence-kept-for-12h", func(t *testing.T) {
+		w := newWorld(t)
+		w.net.Clock().Freeze()
+		w.net.Clock().Set(now)
+		page(w.bank, "ai://bank/x", "")
+		w.bank.Handle(documentPath, lab.Status(404, "Cache-Control", "max-age=43200"))
+		d, err := aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{}).Discover(t.Context(), "https://bank.example/")
+		if err != nil || !d.Expires.Equal(now.Add(12*time.Hour)) {
+			t.Errorf("got %+v, %v", d, err)
+		}
+	})
+}
+
+// TestWeakerPolicies: each demand of a policy that a later document drops.
+func TestWeakerPolicies(t *testing.T) {
+	const bank = "https://www.bank.example/pay"
+	withPolicy := func(policy string) string {
+		return strings.Replace(documentOf("ai://bank/x", bank), "{", `{"policy":`+policy+`,`, 1)
+	}
+	for name, c := range map[string]struct{ before, after string }{
+		"reject-mtls-false":       {`{"mtls":true}`, `{"mtls":false}`},
+		"reject-mtls-left-out":    {`{"mtls":true}`, `{}`},
+		"reject-auth-left-out":    {`{"auth":"oauth2"}`, `{}`},
+		"reject-unsigned-results": {`{"requireSignedResults":true}`, `{"requireSignedResults":false}`},
+		"reject-one-for-another":  {`{"auth":"oauth2"}`, `{"mtls":true}`},
+		"accept-same":             {`{"auth":"oauth2","mtls":true}`, `{"mtls":true,"auth":"oauth2","requireSignedResults":true}`},
+		"accept-stronger":         {`{"requireSignedResults":false}`, `{"auth":"oauth2","mtls":true,"requireSignedResults":true}`},
+	} {
+		t.Run("L10/"+name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(c.before))
+			discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
+			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
+				t.Fatal(err)
+			}
+			site.Body(documentPath, "application/json", withPolicy(c.after))
+			net.Clock().Advance(25 * time.Hour)
+			want := aiuri.CodePolicyDowngrade
+			if strings.HasPrefix(name, "accept-") {
+				want = lookleap.CodeOK
+			}
+			if _, err := discoverer.Discover(t.Context(), bank); lookleap.CodeOf(err) != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		})
+	}
+}
+
+// TestOtherKeysAndWords: keys are at exactly the document's origin, and a word of the policy that is
+// unknown is no word that requires nothing.
+func TestOtherKeysAndWords(t *testing.T) {
+	for name, url := range map[string]string{
+		"subdomain": "https://keys.bank.example/k", "parent": "https://example/k", "port": "https://bank.example:8443/k", "http": "http://bank.example/k",
+		"suffix": "https://evilbank.example/k", "user": "https://u@bank.example/k",
+	} {
+		t.Run("L10/reject-foreign-keys-"+name, func(t *testing.T) {
+			d, err := aiuri.ParseDescriptor([]byte(`{"endpoint":"ai://bank/x","jwks":"`+url+`"}`), "https://bank.example")
+			if code := lookleap.CodeOf(err); d != nil || code != aiuri.CodeJWKSOrigin && code != aiuri.CodeBadDocument {
+				t.Errorf("got %+v, %v", d, err)
+			}
+		})
+	}
+	for _, auth := range []string{"None", "basic", "OAuth2", "oauth", ""} {
+		t.Run("L10/reject-auth-word-"+auth, func(t *testing.T) {
+			d, err := aiuri.ParseDescriptor([]byte(`{"endpoint":"ai://bank/x","policy":{"auth":"`+auth+`"}}`), "https://bank.example")
+			if d != nil || lookleap.CodeOf(err) != aiuri.CodePolicyUnsupported {
+				t.Errorf("got %+v, %v", d, err)
+			}
+		})
+	}
+}
