@@ -18,4 +18,4 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-
+require github.com/dunglas/httpsfv v1.1.2 // indirect

@@ -5,10 +5,9 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -146,7 +145,8 @@ func NewClient(host *lookleap.Host, options Options) *Client {
 	}
 	robotsSize := func(_ string, e *robotsEntry) int { return e.file.memory() }
 	var unusable error
-	if strings.ContainsFunc(options.Robots.Token, func(r rune) bool { return r >= utf8.RuneSelf || !isTokenLetter(byte(r)) && !isDigit(byte(r)) }) {
+	options.Robots.Tokens = slices.DeleteFunc(slices.Clone(options.Robots.Tokens), func(token string) bool { return token == "" })
+	if slices.ContainsFunc(options.Robots.Tokens, isNoToken) {
 		unusable = usageError("the token of Options.Robots is not a product token",
 			"use letters, digits, - and _, without a version, such as ExampleBot")
 	}

@@ -124,7 +124,7 @@ func TestRobotsDecisions(t *testing.T) {
 		})
 	}
 	for token, ok := range map[string]bool{"": true, "ExampleBot": true, "AI2-Bot_x": true, "Example Bot": false, "ExampleBot/1.0": false, "é": false} {
-		c := NewClient(&lookleap.Host{}, Options{Robots: Robots{Token: token}})
+		c := NewClient(&lookleap.Host{}, Options{Robots: Robots{Tokens: []string{token}}})
 		if _, err := c.Decide(t.Context(), ""); (lookleap.CodeOf(err) != lookleap.CodeUsage) != ok {
 			t.Errorf("%q: %v", token, err)
 		}

@@ -43,8 +43,8 @@ func (c *Client) get(ctx context.Context, o origin, file domain.URL, known fetch
 	switch {
 	case c.options.UserAgent != "":
 		header.Set("User-Agent", c.options.UserAgent)
-	case c.options.Robots.Token != "":
-		header.Set("User-Agent", c.options.Robots.Token+" "+fetch.UserAgent)
+	case len(c.options.Robots.Tokens) > 0:
+		header.Set("User-Agent", c.options.Robots.Tokens[0]+" "+fetch.UserAgent)
 	}
 	known.Ask(header)
 	req.URL, req.Header, req.Redirect = file, header, fetch.Anywhere

@@ -19,8 +19,7 @@ import (
 
 // Foreign says what a file of another format means. A file is of this draft's format if
 // one of its lines looks like a hash line ("*" and 16 or more hex digits) or like a
-// directive (a path and a word of 3 to 12 capitals, or a word almost like ALLOW or
-// DISALLOW), or if "*" and 64 hex digits, or a path and DISALLOW on one line, stand anywhere
+// directive (a path and a word within two edits of ALLOW or DISALLOW, in any letter case), or if "*" and 64 hex digits, or a path and DISALLOW on one line, stand anywhere
 // in it. Any fault in such a file restricts its origin, whatever Foreign says.
 type Foreign uint8
 
@@ -38,7 +37,7 @@ const (
 //
 //	client := &http.Client{Transport: agentstxt.NewClient(host, agentstxt.Web("ExampleBot")).Guard()}
 func Web(token string) Options {
-	return Options{Foreign: ForeignIgnore, Robots: Robots{Token: token}}
+	return Options{Foreign: ForeignIgnore, Robots: Robots{Tokens: []string{token}}}
 }
 
 // fixForeign names the way out of a refusal that only the draft's letter demands.
@@ -237,7 +236,7 @@ func ignoreForeign(data []byte, o Options) *Policy {
 	found := note(CodeForeignFormat, "AGT-3-12", "the file has another format than the draft's ("+seen+"), which counts as no policy", "")
 	found.Position.Line, found.Position.Column = line, min(line, 1)
 	p := absent(CodeForeignFormat, found)
-	if rules := parseRobots(data, robotsOptions{token: o.Robots.Token, foreign: true}); rules.disallow.len() > 0 {
+	if rules := parseRobots(data, robotsOptions{tokens: o.Robots.Tokens, foreign: true}); rules.disallows() {
 		p.foreign = rules
 	}
 	return p
@@ -285,9 +284,10 @@ func isHashLike(line []byte) bool {
 	return digits >= whole
 }
 
-// isDirectiveLike reports whether a line is a path and a word that could be an action: 3
-// to 12 capitals, or almost ALLOW or DISALLOW in any letter case. A later word counts if it
-// is exactly ALLOW or DISALLOW, because a path may wrongly contain a blank.
+// isDirectiveLike reports whether a line is a path and a word that is almost ALLOW or DISALLOW, in
+// any letter case. A later word counts if it is exactly ALLOW or DISALLOW, because a path may
+// wrongly contain a blank. Other words in capitals do not count: documentation of an API has lines
+// of a path and a method.
 func isDirectiveLike(line []byte) bool {
 	if len(line) == 0 || line[0] != '/' {
 		return false
@@ -307,15 +307,8 @@ func isDirectiveLike(line []byte) bool {
 	return false
 }
 
-// isVerbLike reports whether a word could be an action.
+// isVerbLike reports whether a word could be a misspelled action.
 func isVerbLike(word string) bool {
-	capitals := len(word) >= 3 && len(word) <= 12
-	for i := range len(word) {
-		capitals = capitals && 'A' <= word[i] && word[i] <= 'Z'
-	}
-	if capitals {
-		return true
-	}
 	word = strings.ToLower(word)
 	return len(word) <= 12 && (textdiff.Edits(word, "allow") <= 2 || textdiff.Edits(word, "disallow") <= 2)
 }

@@ -185,7 +185,7 @@ func (t *Transport) target(req *http.Request) (target, error) {
 // policy allows it and the options say so. The stricter decision counts.
 func (c *Client) consult(ctx context.Context, x *decided) (err error) {
 	o := x.target.origin
-	both := c.options.Robots.Token != "" && !x.target.isFile()
+	both := len(c.options.Robots.Tokens) > 0 && !x.target.isFile()
 	var robots *robotsEntry
 	if both {
 		robots, _ = c.robots.Fresh(o.name)

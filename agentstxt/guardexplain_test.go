@@ -110,7 +110,7 @@ func TestGuardExplains(t *testing.T) {
 		{"reject-foreign-line", web, rules("Disallow: /a\n", ""), "/a?secret", "foreign-disallowed: " + CodeForeignDisallowed.Title() + " in line 1\n" +
 			"AGT-2-08 noted foreign-format: the origin publishes no policy\n" +
 			"AGT-5-04 failed foreign-disallowed: " + CodeForeignDisallowed.Title() + " in line 1 (line 1: /a)"},
-		{"accept-robots-cut", Options{Robots: Robots{Token: "ExampleBot"}, Limits: Limits{Size: 1 << 10}}, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /b\n"+strings.Repeat("# x\n", 1<<10)), "/a", "ok: a directive allows the path in line 2\n" +
+		{"accept-robots-cut", Options{Robots: Robots{Tokens: []string{"ExampleBot"}}, Limits: Limits{Size: 1 << 10}}, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /b\n"+strings.Repeat("# x\n", 1<<10)), "/a", "ok: a directive allows the path in line 2\n" +
 			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
 			"AGT-1-01 passed ok: no rule of robots.txt disallows the path; it is longer than the limit, and its end was not read"},

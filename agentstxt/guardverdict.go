@@ -107,7 +107,7 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 	v.Expires, v.Findings = x.policy.recheck, p.Findings()
 	v.Checks = append(v.Checks, x.policy.readCheck(), x.pathCheck(v.Summary))
 	if x.robots != nil {
-		v.Checks = append(v.Checks, x.robotsCheck(c.options.Robots.Token))
+		v.Checks = append(v.Checks, x.robotsCheck(strings.Join(c.options.Robots.Tokens, ", ")))
 		v.Expires = earlier(v.Expires, x.robots.until)
 		if !x.byRobots.Allowed {
 			v.Expires = x.robots.until

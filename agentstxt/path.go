@@ -3,6 +3,7 @@ package agentstxt
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // Paths are compared in the normal form of RFC 3986, section 6.2.2:
@@ -330,6 +331,16 @@ func cutEnd(path []byte) []byte {
 		return path[:end]
 	}
 	return path
+}
+
+// hasReadings reports whether a path, as in a URL, may have more than one reading.
+func hasReadings(path string) bool {
+	all, steps := survey(path)
+	if all&(notPath|percent|semicolon) == 0 && steps == 0 && !strings.HasSuffix(path, ".") {
+		return false
+	}
+	spelled, ok := appendSpelled(nil, path)
+	return !ok || isAmbiguous(spelled)
 }
 
 // isAmbiguous reports whether a path with normal encodings may have more than

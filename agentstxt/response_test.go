@@ -135,11 +135,11 @@ func TestJudge(t *testing.T) {
 		{"AGT-3-12/accept-15-digits-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n" + vector[:16] + "\n", Absent, "foreign-format", "foreign-format"},
 		{"AGT-3-12/reject-denial-within-a-line-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\nPath: /admin DISALLOW\n", Restricted, "hash-missing", ""},
 		{"AGT-3-12/reject-nul-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\x00\n", Restricted, "not-utf8", ""},
-		{"AGT-3-12/reject-three-capitals-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin BAN\n", Restricted, "hash-missing", ""},
-		{"AGT-3-12/reject-twelve-capitals-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin NOTPERMITTED\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/accept-three-capitals-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin BAN\n", Absent, "foreign-format", "foreign-format"},
+		{"AGT-3-12/accept-twelve-capitals-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin NOTPERMITTED\n", Absent, "foreign-format", "foreign-format"},
 		{"AGT-3-12/accept-two-capitals-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin IS\n", Absent, "foreign-format", "foreign-format"},
 		{"AGT-3-12/reject-lower-case-action-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin disallow:\n", Restricted, "hash-missing", ""},
-		{"AGT-3-12/reject-other-verb-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin DENY\n", Restricted, "hash-missing", ""},
+		{"AGT-3-12/accept-other-verb-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n/admin DENY\n", Absent, "foreign-format", "foreign-format"},
 		{"AGT-3-12/reject-short-hash-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "hello\n*0123456789abcdef\n", Restricted, "hash-missing", ""},
 		{"AGT-3-12/reject-carriage-returns-on-request", Options{Foreign: ForeignIgnore}, 200, plain, "# x\r/admin DISALLOW\r", Restricted, "hash-missing", ""},
 		{"O62/reject-conflict-marker", Options{Foreign: ForeignIgnore}, 200, plain, "<<<<<<< HEAD\n" + vectorFile, Restricted, "hash-missing", ""},
@@ -182,6 +182,7 @@ func TestJudge(t *testing.T) {
 		{"O62/accept-page-with-checksum", Options{}, 200, "text/html", "<style>/*" + vector[1:] + "*/</style><p>" + vector[1:] + " *a.zip</p>", Absent, "soft-404", "soft-404"},
 		{"O62/accept-error-in-json", Options{}, 200, "application/json", `{"error":"/agents.txt not found","allow":"GET"}`, Absent, "soft-404", "soft-404"},
 		{"O62/accept-page", Options{}, 200, plain, "<!doctype html>\n<a href=\"/admin\">ALLOW</a>\n", Absent, "soft-404", "soft-404"},
+		{"AGT-3-12/accept-methods-of-an-API-with-preset", web, 200, plain, "# API\n/api/tea POST\n/api/tea GET JSON\n/api/cake DELETE\n", Absent, "foreign-format", "foreign-format"},
 		{"AGT-5-03/reject-malformed", Options{}, 200, plain, signed("/a MAYBE"), Restricted, "bad-directive", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

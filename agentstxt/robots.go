@@ -11,11 +11,11 @@ import (
 
 // Robots says how robots.txt is read. The zero value does not read it.
 type Robots struct {
-	// Token is the product token by which robots.txt files address your program, such as
-	// ExampleBot: letters, digits, "-" and "_", without a version (RFC 9309, section
-	// 2.2.1). It should be part of the User-Agent header field that your program sends.
-	// "" does not read robots.txt.
-	Token string
+	// Tokens are the product tokens by which robots.txt files address your program, such as
+	// ExampleBot: letters, digits, "-" and "_", without a version (RFC 9309, section 2.2.1).
+	// The first one should be part of the User-Agent header field that your program sends. If
+	// there are several, a path has to be allowed for each of them. None does not read robots.txt.
+	Tokens []string
 }
 
 // RobotsFile is what the robots.txt file of one origin (RFC 9309) says to one program. It
@@ -30,24 +30,31 @@ type RobotsFile struct {
 	err             error // why the file could not be read; then every path is denied
 	reason          lookleap.Code
 	size            int
-	cut             bool // the file is longer than the limit
+	cut             bool        // the file is longer than the limit
+	also            *RobotsFile // what the file says to the program under its next token, or nil
 }
 
-// ParseRobots parses a robots.txt file for the program with a product token. No file is
+// ParseRobots parses a robots.txt file for the program with these product tokens. No file is
 // malformed: lines that are not understood have no effect (RFC 9309, section 2.2.4). It
 // reads at most 512 KiB and ignores the rest (section 2.5).
-func ParseRobots(data []byte, token string) *RobotsFile {
-	return parseRobots(data, robotsOptions{token: token, size: Limits{}.withDefaults().Size})
+func ParseRobots(data []byte, tokens ...string) *RobotsFile {
+	return parseRobots(data, robotsOptions{tokens: tokens, size: Limits{}.withDefaults().Size})
 }
 
 // memory estimates the memory of the file. Most of it is for the rules, whose values are copies.
 func (f *RobotsFile) memory() int {
-	return 1024 + 2*f.size + 160*(f.allow.len()+f.disallow.len()+len(f.usage))
+	bytes := 1024 + 2*f.size + 160*(f.allow.len()+f.disallow.len()+len(f.usage))
+	if f.also != nil {
+		bytes += f.also.memory()
+	}
+	return bytes
 }
 
 // Decide reports whether the program may request a path, which may have a query. The
-// longest rule that matches decides, and Allow among equals. /robots.txt itself may
-// always be read. The time does not depend on the number of rules without wildcards.
+// longest rule that matches decides, and Allow among equals. If servers are known to read the
+// path in other ways, the path has to be allowed in all of them, as for [Policy.Decide].
+// /robots.txt itself may always be read. The time does not depend on the number of rules
+// without wildcards.
 func (f *RobotsFile) Decide(pathAndQuery string) Decision {
 	path, query, hasQuery := strings.Cut(pathAndQuery, "?")
 	d := f.decide(path, query, hasQuery)
@@ -62,7 +69,7 @@ func (f *RobotsFile) decide(path, query string, hasQuery bool) Decision {
 	case f == nil || f.reason != "" && f.err == nil:
 		d.Code = CodeNoPolicy
 		return d
-	case f.err == nil && f.disallow.len() == 0:
+	case f.err == nil && f.disallow.len() == 0 && f.also == nil:
 		return d
 	}
 	var room [512]byte
@@ -78,30 +85,59 @@ func (f *RobotsFile) decide(path, query string, hasQuery bool) Decision {
 		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
 		return d
 	}
-	has, effort := pairs(normal), maxEffort
-	denied := f.disallow.match(normal, has, 0, &effort)
-	if denied == nil && effort >= 0 {
+	effort := maxEffort
+	d = f.judge(normal, &effort)
+	if d.Allowed && hasReadings(path) {
+		d = f.strictest(d, path, query, hasQuery, &effort)
+	}
+	if d.Allowed && f.also != nil {
+		if next := f.also.decide(path, query, hasQuery); !next.Allowed || !d.Matched {
+			return next
+		}
+	}
+	return d
+}
+
+// strictest returns the first refusal of a reading of a path, or d, the decision about its normal
+// form, if there is none.
+func (f *RobotsFile) strictest(d Decision, path, query string, hasQuery bool, effort *int) Decision {
+	if f.disallow.len() == 0 {
+		return d
+	}
+	all, ok := readingsOf(path, readings{})
+	if !ok {
+		return Decision{Code: lookleap.CodeAmbiguousPath}
+	}
+	var room [512]byte
+	for i := range all.ends {
+		form := appendRobotsForm(room[:0], all.at(i), query, hasQuery)
+		if next := f.judge(form, effort); !next.Allowed {
+			return next
+		}
+	}
+	return d
+}
+
+// judge decides about one path in normal form, with its query.
+func (f *RobotsFile) judge(normal []byte, effort *int) Decision {
+	d := Decision{Allowed: true, Code: CodeUnlisted}
+	has := pairs(normal)
+	denied := f.disallow.match(normal, has, 0, effort)
+	if denied == nil && *effort >= 0 {
 		return d
 	}
 	least := 0
 	if denied != nil {
 		least = denied.priority
 	}
-	allowed := f.allow.match(normal, has, least, &effort)
+	allowed := f.allow.match(normal, has, least, effort)
 	switch {
-	case effort < 0:
+	case *effort < 0:
 		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
 	case allowed != nil:
-		d.Matched = true
-		d.Code = CodeAllowed
-		d.Rule = allowed.raw
-		d.Line = allowed.line
+		d.Matched, d.Code, d.Rule, d.Line = true, CodeAllowed, allowed.raw, allowed.line
 	default:
-		d.Allowed = false
-		d.Matched = true
-		d.Code = CodeRobotsDisallowed
-		d.Rule = denied.raw
-		d.Line = denied.line
+		d.Allowed, d.Matched, d.Code, d.Rule, d.Line = false, true, CodeRobotsDisallowed, denied.raw, denied.line
 	}
 	return d
 }
@@ -114,19 +150,37 @@ const maxRobotsPath = 1 << 16
 // nil if it was read or does not exist.
 func (f *RobotsFile) Err() error { return zero.Or(f).err }
 
-// Named reports whether the file addresses the program by its token. Otherwise, what it
-// says to all programs counts.
-func (f *RobotsFile) Named() bool { return zero.Or(f).named }
+// disallows reports whether a rule disallows any path.
+func (f *RobotsFile) disallows() bool {
+	return f.disallow.len() > 0 || f.also != nil && f.also.disallows()
+}
+
+// Named reports whether the file addresses the program by one of its tokens. Otherwise, what
+// it says to all programs counts.
+func (f *RobotsFile) Named() bool {
+	f = zero.Or(f)
+	return f.named || f.also != nil && f.also.Named()
+}
 
 // Len returns the number of rules that bind the program.
 func (f *RobotsFile) Len() int {
 	f = zero.Or(f)
-	return f.allow.len() + f.disallow.len()
+	n := f.allow.len() + f.disallow.len()
+	if f.also != nil {
+		n += f.also.Len()
+	}
+	return n
 }
 
 // CrawlDelay returns the time that the file asks the program to wait between requests, 0
 // if it asks for none. RFC 9309 does not define it, so the guard does not enforce it.
-func (f *RobotsFile) CrawlDelay() time.Duration { return zero.Or(f).delay }
+func (f *RobotsFile) CrawlDelay() time.Duration {
+	f = zero.Or(f)
+	if f.also != nil {
+		return max(f.delay, f.also.CrawlDelay())
+	}
+	return f.delay
+}
 
 // Sitemaps returns the URLs of the file's Sitemap lines as written. They are untrusted.
 func (f *RobotsFile) Sitemaps() []string { return slices.Clone(zero.Or(f).sitemaps) }
@@ -141,6 +195,9 @@ func (f *RobotsFile) Usage(pathAndQuery string) Usage {
 // statedAt is Usage for a path and a query.
 func (f *RobotsFile) statedAt(path, query string, hasQuery bool) (u Usage) {
 	f = zero.Or(f)
+	if f.also != nil {
+		defer func() { u = u.Strictest(f.also.statedAt(path, query, hasQuery)) }()
+	}
 	if len(f.usage) == 0 {
 		return u
 	}

@@ -145,7 +145,7 @@ func (c *Client) judgeRobots(resp *fetch.Response, body []byte, err error, befor
 func (c *Client) robotsFile(status int, body []byte) *RobotsFile {
 	switch {
 	case status == http.StatusOK:
-		return parseRobots(body, robotsOptions{token: c.options.Robots.Token, size: c.limits.Size})
+		return parseRobots(body, robotsOptions{tokens: c.options.Robots.Tokens, size: c.limits.Size})
 	case status == http.StatusNoContent, status >= 400 && status < 500: // section 2.3.1.3
 		return &RobotsFile{reason: CodeNoPolicy}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // maxRobotsLine is how much of a line of robots.txt is read, in bytes: eight times the
@@ -14,9 +15,9 @@ const maxRobotsLine = 2083*8 - 1
 
 // robotsOptions say how a file is parsed.
 type robotsOptions struct {
-	token   string // the product token that groups are chosen by
-	foreign bool   // the file is named agents.txt: rules before any group bind all agents
-	size    int    // how many bytes are read; 0: all
+	tokens  []string // the product tokens that groups are chosen by
+	foreign bool     // the file is named agents.txt: rules before any group bind all agents
+	size    int      // how many bytes are read; 0: all
 }
 
 // robotsGroups collects the rules of one choice of groups.
@@ -35,7 +36,14 @@ type robotsUsage struct {
 // parseRobots parses a robots.txt file (RFC 9309). Nothing in it is an error: lines that
 // are not understood are skipped (section 2.2.4).
 func parseRobots(data []byte, o robotsOptions) *RobotsFile {
-	f := &RobotsFile{token: o.token, size: len(data)}
+	token := ""
+	if len(o.tokens) > 0 {
+		token = o.tokens[0]
+	}
+	f := &RobotsFile{token: token, size: len(data)}
+	if len(o.tokens) > 1 {
+		f.also = parseRobots(data, robotsOptions{tokens: o.tokens[1:], foreign: o.foreign, size: o.size})
+	}
 	if o.size > 0 && len(data) > o.size {
 		data = data[:o.size]
 		data = data[:bytes.LastIndexAny(data, "\r\n")+1] // without the line that is cut
@@ -55,7 +63,7 @@ func parseRobots(data []byte, o robotsOptions) *RobotsFile {
 			switch {
 			case isGeneralToken(value):
 				isGeneral = true
-			case isToken(value, o.token):
+			case isToken(value, token):
 				isNamed, f.named = true, true
 			}
 			continue
@@ -214,6 +222,11 @@ func isToken(value, token string) bool {
 		more++
 	}
 	return token != "" && (strings.EqualFold(value[:letters], token) || strings.EqualFold(value[:more], token))
+}
+
+// isNoToken reports whether a name cannot be a product token.
+func isNoToken(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf || !isTokenLetter(byte(r)) && !isDigit(byte(r)) })
 }
 
 func isTokenLetter(c byte) bool { return isAlpha(c) || c == '-' || c == '_' }

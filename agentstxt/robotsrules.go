@@ -164,8 +164,17 @@ func robotsPath(dst []byte, path, query string, hasQuery bool) []byte {
 	if bytes.Contains(dst, []byte("/.")) {
 		dst = removeDots(dst)
 	}
-	if hasQuery {
-		dst = appendRobotsText(append(dst, '?'), query, false)
+	return appendRobotsQuery(dst, query, hasQuery)
+}
+
+// appendRobotsForm appends the normal form of one reading of a path, with the query.
+func appendRobotsForm(dst, reading []byte, query string, hasQuery bool) []byte {
+	return appendRobotsQuery(appendRobotsText(dst, reading, false), query, hasQuery)
+}
+
+func appendRobotsQuery(dst []byte, query string, hasQuery bool) []byte {
+	if !hasQuery {
+		return dst
 	}
-	return dst
+	return appendRobotsText(append(dst, '?'), query, false)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dunglas/httpsfv"
+
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
@@ -119,27 +121,48 @@ func (u Usage) String() string {
 }
 
 // ParseContentSignal parses the value of a Content-Signal line of robots.txt, such as
-// "search=yes, ai-train=no". It skips what it does not understand.
+// "search=yes, ai-train=no". Of a value that is not a valid Structured Fields dictionary
+// (RFC 9651), only the objections count.
 func ParseContentSignal(value string) Usage {
-	return parseUsage(value, map[string]Preference{"yes": Yes, "no": No})
+	return parseUsage([]string{value}, "yes", "no").Strictest(objections(value, "no"))
 }
 
 // ParseContentUsage parses the Content-Usage header fields of a response, such as
-// "train-ai=n". It skips what it does not understand.
+// "train-ai=n". It states nothing if they are not a valid Structured Fields dictionary
+// (RFC 9651).
 func ParseContentUsage(header http.Header) Usage {
-	return parseUsage(strings.Join(header.Values("Content-Usage"), ","), map[string]Preference{"y": Yes, "n": No})
+	return parseUsage(header.Values("Content-Usage"), "y", "n")
 }
 
-// parseUsage parses a list of name=word. A later member replaces an earlier one of the
-// same name (RFC 9651, section 3.2).
-func parseUsage(list string, words map[string]Preference) (u Usage) {
-	for member := range strings.SplitSeq(list, ",") {
+// parseUsage parses the lines of a dictionary whose members have the tokens yes and no.
+func parseUsage(lines []string, yes, no string) (u Usage) {
+	members, err := httpsfv.UnmarshalDictionary(lines)
+	if err != nil {
+		return u
+	}
+	for _, name := range members.Names() {
+		member, _ := members.Get(name)
+		item, _ := member.(httpsfv.Item)
+		switch {
+		case !isCategory(name):
+		case item.Value == httpsfv.Token(yes):
+			u.set(name, Yes)
+		case item.Value == httpsfv.Token(no):
+			u.set(name, No)
+		}
+	}
+	return u
+}
+
+// objections returns what a line of robots.txt objects to, although it may not be a valid
+// dictionary: robots.txt is written by hand, and an objection must not get lost by a slip.
+func objections(value, no string) (u Usage) {
+	for member := range strings.SplitSeq(value, ",") {
 		name, word, _ := strings.Cut(member, "=")
 		word, _, _ = strings.Cut(word, ";") // without parameters
 		name = strings.ToLower(strings.Trim(name, " \t"))
-		p := words[strings.ToLower(strings.Trim(word, " \t"))]
-		if p != Unstated && isCategory(name) {
-			u.set(name, p)
+		if strings.EqualFold(strings.Trim(word, " \t=\"'"), no) && isCategory(name) {
+			u.set(name, No)
 		}
 	}
 	return u
@@ -158,17 +181,18 @@ func isCategory(name string) bool {
 // It may begin with a path that limits it.
 func parseUsageLine(key, value string) (stated robotsUsage) {
 	stated.rule, _ = newRobotsRule("/", 0)
-	if path, rest, ok := strings.Cut(value, " "); strings.HasPrefix(path, "/") {
-		if !ok {
+	if strings.HasPrefix(value, "/") {
+		end := strings.IndexAny(value, " \t")
+		if end < 0 {
 			return stated
 		}
-		stated.rule, _ = newRobotsRule(path, 0)
-		value = rest
+		stated.rule, _ = newRobotsRule(value[:end], 0)
+		value = strings.Trim(value[end:], " \t")
 	}
 	if key == "content-signal" {
 		stated.usage = ParseContentSignal(value)
 	} else {
-		stated.usage = ParseContentUsage(http.Header{"Content-Usage": {value}})
+		stated.usage = parseUsage([]string{value}, "y", "n").Strictest(objections(value, "n"))
 	}
 	return stated
 }

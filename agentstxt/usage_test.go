@@ -31,7 +31,7 @@ func TestUsage(t *testing.T) {
 			want  string
 		}{
 			{nil, ""}, {[]string{"train-ai=n"}, "ai-train=no"}, {[]string{"train-ai=y", "search=n"}, "search=no, ai-train=yes"},
-			{[]string{"train-ai=n;q=1, x"}, "ai-train=no"}, {[]string{"train-ai=maybe, =y, a b=y"}, ""}, {[]string{"train-ai=y, train-ai=n"}, "ai-train=no"},
+			{[]string{"train-ai=n;q=1, x"}, "ai-train=no"}, {[]string{"train-ai=maybe, x=y"}, "x=yes"}, {[]string{"train-ai=y, =y, a b=y"}, ""}, {[]string{"train-ai=y, train-ai=n"}, "ai-train=no"},
 		} {
 			if got := ParseContentUsage(http.Header{"Content-Usage": tt.lines}).String(); got != tt.want {
 				t.Errorf("%q: %q, want %q", tt.lines, got, tt.want)

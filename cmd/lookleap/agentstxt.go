@@ -96,7 +96,7 @@ func fetchPolicy(ctx context.Context, s *session, url string, o agentstxt.Option
 		return refuse(err)
 	}
 	r := showPolicy(policy.Report(paths...), policy.Err())
-	if o.Robots.Token == "" || !r.OK {
+	if len(o.Robots.Tokens) == 0 || !r.OK {
 		return r
 	}
 	robots, err := client.Robots(ctx, url)

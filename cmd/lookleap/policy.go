@@ -95,13 +95,17 @@ const webToken = "lookleap"
 func policyFlags(flags *flag.FlagSet) func() agentstxt.Options {
 	var o agentstxt.Options
 	var web, ignore bool
+	var token string
 	flags.BoolVar(&web, "web", false, "the preset for the web as it is: ignore files of other formats and obey robots.txt")
-	flags.StringVar(&o.Robots.Token, "robots", "", "obey robots.txt too, as the program with this `TOKEN`")
+	flags.StringVar(&token, "robots", "", "obey robots.txt too, as the program with this `TOKEN`")
 	flags.BoolVar(&ignore, "foreign-ignore", false, "treat files of other formats with this name as no policy")
 	flags.BoolVar(&o.Strict, "strict", false, "restrict also where an answer is probably no policy")
 	return func() agentstxt.Options {
-		if o.Robots.Token == "" && web {
-			o.Robots = agentstxt.Web(webToken).Robots
+		if token == "" && web {
+			token = webToken
+		}
+		if token != "" {
+			o.Robots.Tokens = []string{token}
 		}
 		if web || ignore {
 			o.Foreign = agentstxt.ForeignIgnore

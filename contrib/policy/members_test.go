@@ -61,7 +61,7 @@ func TestMembers(t *testing.T) {
 		}},
 		"robots": {body: `,"agentsTxt":{"robotsToken":"ExampleBot"}`, says: `robots.txt is obeyed under the name "ExampleBot".`, check: func(p *policy.Policy) bool {
 			o := p.AgentsTxt(agentstxt.Options{Foreign: agentstxt.ForeignIgnore})
-			return o.Robots.Token == "ExampleBot" && o.Foreign == agentstxt.ForeignIgnore && !o.RefuseHTTP
+			return strings.Join(o.Robots.Tokens, " ") == "ExampleBot" && o.Foreign == agentstxt.ForeignIgnore && !o.RefuseHTTP
 		}},
 		"refuse-http": {body: `,"agentsTxt":{"refuseHttp":true}`, says: "Sites without TLS are not visited.", check: func(p *policy.Policy) bool {
 			return p.AgentsTxt(agentstxt.Options{}).RefuseHTTP

@@ -166,7 +166,7 @@ func (p *Policy) AgentsTxt(o agentstxt.Options) agentstxt.Options {
 			o.Foreign = agentstxt.ForeignRestrict
 		}
 		if say.robotsToken != "" {
-			o.Robots.Token = say.robotsToken
+			o.Robots.Tokens = append(slices.Clone(o.Robots.Tokens), say.robotsToken) // the stricter of all counts
 		}
 		o.RefuseHTTP = o.RefuseHTTP || say.refuseHTTP
 	}

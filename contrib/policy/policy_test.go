@@ -240,7 +240,7 @@ func TestStricter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := p.AgentsTxt(agentstxt.Options{Foreign: agentstxt.ForeignIgnore, RefuseHTTP: true}); o.Foreign != agentstxt.ForeignRestrict || !o.RefuseHTTP || o.Robots.Token != "ExampleBot" {
+	if o := p.AgentsTxt(agentstxt.Options{Foreign: agentstxt.ForeignIgnore, RefuseHTTP: true}); o.Foreign != agentstxt.ForeignRestrict || !o.RefuseHTTP || strings.Join(o.Robots.Tokens, " ") != "ExampleBot" {
 		t.Errorf("%+v", o)
 	}
 	if o := p.Endpoints(aiuri.ClientOptions{Credentials: []string{"bank.example", "shop.example"}, Expect: aiuri.Expectation{RequireBinding: true}}); len(o.Credentials) != 1 || !o.Expect.RequireBinding {
@@ -311,7 +311,7 @@ func TestOptionsOfTheCaller(t *testing.T) {
 			t.Errorf("%v, %+v", policies[0], feeds[0])
 		}
 	}
-	if o := p.AgentsTxt(agentstxt.Options{Robots: agentstxt.Robots{Token: "OwnBot"}}); o.Robots.Token != "OwnBot" {
+	if o := p.AgentsTxt(agentstxt.Options{Robots: agentstxt.Robots{Tokens: []string{"OwnBot"}}}); strings.Join(o.Robots.Tokens, " ") != "OwnBot" {
 		t.Errorf("%+v", o)
 	}
 	if !new(policy.Policy).Endpoints(aiuri.ClientOptions{}).Expect.RequireBinding {

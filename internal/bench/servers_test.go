@@ -69,23 +69,25 @@ func TestServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := hostilePaths(5_000)
-	for name, directives := range map[string]string{
-		"disallow":           "/admin DISALLOW",
-		"disallow-directory": "/admin/ DISALLOW",
+	for name, decide := range map[string]func(path string) agentstxt.Decision{
+		"disallow":                   policy(t, "/admin DISALLOW").Decide,
+		"disallow-directory":         policy(t, "/admin/ DISALLOW").Decide,
+		"robots-disallow":            agentstxt.ParseRobots([]byte("User-agent: *\nDisallow: /admin\n"), "ExampleBot").Decide,
+		"robots-disallow-directory":  agentstxt.ParseRobots([]byte("User-agent: *\nDisallow: /admin/\n"), "ExampleBot").Decide,
+		"robots-allow-all-but-admin": agentstxt.ParseRobots([]byte("User-agent: *\nDisallow: /\nAllow: /x\nAllow: /secret.txt\n"), "ExampleBot").Decide,
 	} {
-		sum := sha256.Sum256([]byte(directives))
-		policy, err := agentstxt.Parse([]byte("*"+hex.EncodeToString(sum[:])+"\n"+directives), agentstxt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		var allowed []string
 		for _, path := range paths {
-			if policy.Decide(path).Allowed {
+			if decide(path).Allowed {
 				allowed = append(allowed, path)
 			}
 		}
+		row := "O59/"
+		if strings.HasPrefix(name, "robots-") {
+			row = "P14/"
+		}
 		for _, s := range servers() {
-			t.Run("O59/"+s.name+"/"+name, func(t *testing.T) {
+			t.Run(row+s.name+"/"+name, func(t *testing.T) {
 				addr := s.start(t, root, t.TempDir())
 				c := &client{addr: addr}
 				defer c.close()
@@ -109,6 +111,17 @@ func TestServers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// policy returns the policy with these directives.
+func policy(t *testing.T, directives string) *agentstxt.Policy {
+	t.Helper()
+	sum := sha256.Sum256([]byte(directives))
+	p, err := agentstxt.Parse([]byte("*"+hex.EncodeToString(sum[:])+"\n"+directives), agentstxt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // hostilePaths returns fixed paths of the attack list and many more made of the
