@@ -123,11 +123,33 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
+// TestEd25519: RFC 9864 gave EdDSA with this curve a name of its own, which current libraries write.
+func TestEd25519(t *testing.T) {
+	sign := func(header string) aiuri.SignedResult {
+		body := []byte("paid")
+		signature := must(edKey().Sign(nil, []byte(encode([]byte(header))+"."+encode(body)), crypto.Hash(0)))
+		return aiuri.SignedResult{JWS: encode([]byte(header)) + ".." + encode(signature), Body: body}
+	}
+	for name, alg := range map[string][]func(map[string]any){"no-alg": nil, "EdDSA": {with("alg", "EdDSA")}, "Ed25519": {with("alg", "Ed25519")}} {
+		for _, header := range []string{"EdDSA", "Ed25519"} {
+			t.Run("AIU-3.4-04/accept-"+header+"-with-key-"+name, func(t *testing.T) {
+				v, err := aiuri.VerifyResult(sign(`{"alg":"`+header+`","kid":"1"}`), keySet(t, jwk("1", edKey(), alg...)), now, aiuri.Expectation{})
+				if err != nil || v.Algorithm != aiuri.EdDSA {
+					t.Error(v, err)
+				}
+			})
+		}
+	}
+	t.Run("AIU-3.4-04/reject-Ed25519-with-other-key", func(t *testing.T) {
+		refused(t, sign(`{"alg":"Ed25519","kid":"1"}`), keySet(t, jwk("1", ecKey())), aiuri.Expectation{}, aiuri.CodeRejectedKey)
+	})
+}
+
 // TestOtherAlgorithms: every other algorithm of the registry is refused as such, and so is another
 // spelling of those that are allowed.
 func TestOtherAlgorithms(t *testing.T) {
 	set := keySet(t, jwk("1", ecKey()))
-	for _, name := range []string{"HS256", "HS384", "HS512", "RS384", "RS512", "PS384", "PS512", "ES512", "ES256K", "Ed25519", "Ed448", "none", "es256", "eddsa", "ES256 "} {
+	for _, name := range []string{"HS256", "HS384", "HS512", "RS384", "RS512", "PS384", "PS512", "ES512", "ES256K", "ed25519", "Ed448", "none", "es256", "eddsa", "ES256 "} {
 		t.Run("AIU-3.4-04/reject-other-algorithm-"+name, func(t *testing.T) {
 			r := aiuri.SignedResult{JWS: es256(fmt.Sprintf(`{"alg":%q,"kid":"1"}`, name), "paid", false)}
 			refused(t, r, set, aiuri.Expectation{AllowRS256: true}, aiuri.CodeRejectedAlgorithm)

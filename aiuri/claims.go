@@ -354,6 +354,8 @@ func (c *Claims) bindings(x *Expectation, now time.Time) (checks []lookleap.Chec
 	switch {
 	case c.Has("iat") && now.Sub(c.Issued) > maxAge:
 		add(row, lookleap.Noted, "the result was issued longer ago than allowed")
+	case !c.Has("iat") && c.Has("exp") && c.Expires.Sub(now) > maxAge:
+		add(row, lookleap.Noted, "the result does not say when it was issued, and expires later than the maximum age from now")
 	case c.Has("exp"):
 		add(row, lookleap.Passed, "the result has not expired")
 	case c.Has("iat"):

@@ -52,7 +52,7 @@ type key struct {
 
 // ParseKeySet parses a JWK Set. It returns a [*lookleap.Error] if the set is malformed, over
 // its limits, or has a kid twice. It leaves out keys that must not verify, with a finding:
-// keys for another use, and symmetric, private, unknown or weak keys.
+// keys for another use, and symmetric, private, unknown, malformed or weak keys.
 func ParseKeySet(data []byte) (*KeySet, error) {
 	v, err := strictjson.Parse(data, strictjson.Limits{Size: MaxKeySet, Depth: 16})
 	if err != nil {
@@ -71,9 +71,6 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 	set := &KeySet{}
 	seen := make(map[string]bool)
 	for member := range list.Elements() {
-		if err := member.Expect(strictjson.Object); err != nil {
-			return nil, jsonError(CodeBadKeySet, err)
-		}
 		k, reason := parseKey(member)
 		if k.hasID {
 			if seen[k.id] {
@@ -112,6 +109,9 @@ func (s *KeySet) Findings() []lookleap.Finding {
 
 // parseKey returns a key with its kid, and a reason if it must not verify.
 func parseKey(v strictjson.Value) (k key, reason string) {
+	if v.Kind() != strictjson.Object {
+		return k, "a key is not an object"
+	}
 	member := func(name string) string {
 		m, _ := v.Member(name)
 		text, _ := m.Text()
@@ -126,10 +126,10 @@ func parseKey(v strictjson.Value) (k key, reason string) {
 	}
 	if alg, ok := v.Member("alg"); ok {
 		text, err := alg.Text()
-		if err != nil || !isAllowed(text, true) {
+		k.algorithm = algorithmOf(text)
+		if err != nil || !isAllowed(k.algorithm, true) {
 			return k, "a key is for an algorithm that is not supported"
 		}
-		k.algorithm = strings.Clone(text)
 	}
 	if reason := wrongUse(v); reason != "" {
 		return k, reason

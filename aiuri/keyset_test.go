@@ -2,6 +2,7 @@ package aiuri_test
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -176,7 +177,6 @@ func TestParseKeySet(t *testing.T) {
 		"AIU-3.4-05/reject-no-object":        []byte(`[]`),
 		"AIU-3.4-05/reject-keys-no-list":     []byte(`{"keys":{}}`),
 		"AIU-3.4-05/reject-duplicate-member": []byte(`{"keys":[],"keys":[]}`),
-		"AIU-3.4-05/reject-key-no-object":    []byte(`{"keys":["x"]}`),
 	} {
 		t.Run(id, func(t *testing.T) {
 			if set, err := aiuri.ParseKeySet(text); set != nil || lookleap.CodeOf(err) != aiuri.CodeBadKeySet {
@@ -184,6 +184,30 @@ func TestParseKeySet(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOddKeys: what is not understood of a set leaves the other keys usable.
+func TestOddKeys(t *testing.T) {
+	good := string(must(json.Marshal(jwk("1", ecKey()))))
+	for name, text := range map[string]string{
+		"string": `{"keys":["x",` + good + `]}`, "null": `{"keys":[null,` + good + `]}`, "list": `{"keys":[[],` + good + `]}`,
+		"empty": `{"keys":[{},` + good + `]}`, "number-as-kid": `{"keys":[{"kty":"EC","kid":7},` + good + `]}`,
+		"number-as-kty": `{"keys":[{"kty":7,"kid":"7"},` + good + `]}`, "long-x": `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"` + strings.Repeat("A", 9000) + `"},` + good + `]}`,
+		"unknown-curve": `{"keys":[{"kty":"AKP","alg":"ML-DSA-44","pub":"AAAA","kid":"pq"},` + good + `]}`, "key-ops-as-string": `{"keys":[{"kty":"EC","key_ops":"verify"},` + good + `]}`,
+	} {
+		t.Run("AIU-3.4-05/accept-others-beside-"+name, func(t *testing.T) {
+			set, err := aiuri.ParseKeySet([]byte(text))
+			if err != nil || set.Len() != 1 || len(set.Findings()) != 1 {
+				t.Errorf("%v, %v", set, err)
+			}
+		})
+	}
+	t.Run("AIU-3.4-05/accept-unknown-members", func(t *testing.T) {
+		set, err := aiuri.ParseKeySet([]byte(`{"keys":[` + strings.TrimSuffix(good, "}") + `,"exp":1e400,"x5t#S256":[1]}],"updated":{"at":null}}`))
+		if err != nil || set.Len() != 1 || len(set.Findings()) != 0 {
+			t.Errorf("%v, %v", set, err)
+		}
+	})
 }
 
 func FuzzParseKeySet(f *testing.F) {

@@ -53,7 +53,7 @@ type Expectation struct {
 	// must name its issuer, this request with its nonce, and this caller if Audience is
 	// set, and it must be recent. If it is false, the verdict notes what is missing.
 	RequireBinding bool
-	MaxAge         time.Duration // maximum age by iat; 0: DefaultMaxAge
+	MaxAge         time.Duration // maximum age by iat; without iat, exp is at most this far ahead; 0: DefaultMaxAge
 }
 
 // Verified is a result with a valid signature and valid claims. Only verification returns one.
@@ -263,7 +263,7 @@ func (h *header) parse(data []byte) *lookleap.Error {
 		text, notText := member.Text()
 		switch name {
 		case "alg":
-			h.algorithm = text
+			h.algorithm = algorithmOf(text)
 			if notText != nil || text == "" {
 				return fail(CodeRejectedAlgorithm, "alg is not a string", "")
 			}
@@ -320,9 +320,17 @@ const (
 	ES256 = "ES256"
 	ES384 = "ES384"
 	PS256 = "PS256"
-	EdDSA = "EdDSA" // Ed25519
+	EdDSA = "EdDSA" // with Ed25519; results and keys may also name it Ed25519 (RFC 9864)
 	RS256 = "RS256" // only with Expectation.AllowRS256
 )
+
+// algorithmOf returns the constant for the name of an algorithm, or a copy of another name.
+func algorithmOf(name string) string {
+	if name == "Ed25519" { // its name since RFC 9864
+		return EdDSA
+	}
+	return strings.Clone(name)
+}
 
 // isAllowed reports whether an algorithm may be used.
 func isAllowed(algorithm string, allowRS256 bool) bool {

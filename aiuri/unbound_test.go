@@ -29,15 +29,17 @@ func TestBindings(t *testing.T) {
 		"accept-one-audience":         {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Audience = []string{"me"} }, 0, true},
 		"accept-no-audience-expected": {func(c *aiuri.Claims, x *aiuri.Expectation) { c.Audience, x.Audience = nil, "" }, 0, true},
 		"accept-no-expiry":            {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Expires = time.Time{} }, 0, true},
-		"accept-no-issue":             {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued = time.Time{} }, 0, true},
-		"accept-as-old-as-may-be":     {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued = now.Add(-aiuri.DefaultMaxAge) }, 0, true},
-		"accept-older-by-option":      {func(c *aiuri.Claims, x *aiuri.Expectation) { c.Issued, x.MaxAge = now.Add(-time.Hour), time.Hour }, 0, true},
-		"reject-no-claims":            {func(c *aiuri.Claims, _ *aiuri.Expectation) { *c = aiuri.Claims{} }, 4, false},
-		"reject-no-issuer":            {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issuer = "" }, 1, false},
-		"reject-no-request":           {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "" }, 1, false},
-		"reject-plain-request":        {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "sha256:0" }, 1, false},
-		"reject-no-audience":          {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Audience = nil }, 1, false},
-		"reject-no-times":             {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued, c.Expires = time.Time{}, time.Time{} }, 1, false},
+		"accept-no-issue": {func(c *aiuri.Claims, _ *aiuri.Expectation) {
+			c.Issued, c.Expires = time.Time{}, now.Add(aiuri.DefaultMaxAge)
+		}, 0, true},
+		"accept-as-old-as-may-be": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued = now.Add(-aiuri.DefaultMaxAge) }, 0, true},
+		"accept-older-by-option":  {func(c *aiuri.Claims, x *aiuri.Expectation) { c.Issued, x.MaxAge = now.Add(-time.Hour), time.Hour }, 0, true},
+		"reject-no-claims":        {func(c *aiuri.Claims, _ *aiuri.Expectation) { *c = aiuri.Claims{} }, 4, false},
+		"reject-no-issuer":        {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issuer = "" }, 1, false},
+		"reject-no-request":       {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "" }, 1, false},
+		"reject-plain-request":    {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "sha256:0" }, 1, false},
+		"reject-no-audience":      {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Audience = nil }, 1, false},
+		"reject-no-times":         {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued, c.Expires = time.Time{}, time.Time{} }, 1, false},
 		"reject-old": {func(c *aiuri.Claims, _ *aiuri.Expectation) {
 			c.Issued, c.Expires = now.Add(-aiuri.DefaultMaxAge-time.Second), time.Time{}
 		}, 1, false},
@@ -65,6 +67,28 @@ func TestBindings(t *testing.T) {
 			_, err = aiuri.VerifyResult(r, keys, now, x)
 			if want := aiuri.CodeRejectedPolicy; c.bound != (err == nil) || err != nil && lookleap.CodeOf(err) != want {
 				t.Errorf("with RequireBinding: %v", err)
+			}
+		})
+	}
+	for name, c := range map[string]struct {
+		expires, maxAge time.Duration
+		bound           bool
+	}{
+		"reject-expiry-in-ten-years":   {10 * 365 * 24 * time.Hour, time.Hour, false},
+		"reject-expiry-after-maximum":  {time.Hour + time.Second, time.Hour, false},
+		"reject-expiry-after-default":  {aiuri.DefaultMaxAge + time.Second, 0, false},
+		"accept-expiry-within-maximum": {time.Hour, time.Hour, true},
+	} {
+		t.Run("P33/"+name, func(t *testing.T) {
+			made, x := all()
+			made.Issued, made.Expires, x.MaxAge, x.RequireBinding = time.Time{}, now.Add(c.expires), c.maxAge, true
+			r := must(aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: &made, Detached: true}))
+			if _, err := aiuri.VerifyResult(r, keys, now, x); c.bound != (err == nil) || err != nil && lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
+				t.Error(err)
+			}
+			x.RequireBinding = false
+			if v, err := aiuri.VerifyResult(r, keys, now, x); err != nil || strings.Contains(v.Verdict.Summary, "do not prove") == c.bound {
+				t.Error(v, err)
 			}
 		})
 	}
@@ -120,7 +144,7 @@ func TestRequestDigestOfOneCall(t *testing.T) {
 // TestNonce holds that the result of one call does not answer another one.
 func TestNonce(t *testing.T) {
 	sign := func(c *aiuri.Call) (aiuri.SignedResult, error) {
-		claims := &aiuri.Claims{Issuer: "ai://bank.example/pay", Expires: now.Add(time.Hour), Request: aiuri.RequestDigest(c)}
+		claims := &aiuri.Claims{Issuer: "ai://bank.example/pay", Issued: now, Expires: now.Add(time.Hour), Request: aiuri.RequestDigest(c)}
 		return aiuri.SignResult([]byte(`{"paid":true}`), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: claims, Detached: true})
 	}
 	world := func(t *testing.T, transport endpoint) (*world, *aiuri.Client) {
