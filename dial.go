@@ -42,13 +42,29 @@ func refusal(err error) error {
 type ConnEvidence interface {
 	ClientCertificate() bool // the client presented a certificate in the handshake
 	PrivateAllowed() bool    // the Fetcher does not check addresses
+
+	// Route says how the connection reaches the server if not directly, such as
+	// [RouteDevelopment]; "" if it does. It becomes [Evidence.Route].
+	Route() string
 }
+
+// RouteDevelopment is the route of a connection to a server that is being developed, in the place
+// of the one that the URL names. Nothing of the connection is evidence.
+const RouteDevelopment = "development"
 
 // guardedConn is a connection to an address that was checked.
 type guardedConn struct {
 	net.Conn
 	private    bool
 	clientCert atomic.Bool
+}
+
+// Route returns what the connection below says of itself.
+func (c *guardedConn) Route() string {
+	if below, ok := c.Conn.(interface{ Route() string }); ok {
+		return below.Route()
+	}
+	return ""
 }
 
 func (c *guardedConn) ClientCertificate() bool { return c.clientCert.Load() }

@@ -331,6 +331,7 @@ const (
 	CodeTLSTooOld      Code = "tls-too-old"
 	CodeClientCert     Code = "client-certificate"
 	CodeNoConnection   Code = "no-connection-evidence"
+	CodeDevelopment    Code = "development"
 	CodeBlockedAddress Code = "blocked-address"
 	CodeBlockedPort    Code = "blocked-port"
 	CodeBlockedNetwork Code = "blocked-network"

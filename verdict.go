@@ -90,6 +90,7 @@ type Evidence struct {
 	MediaType string        `json:"mediaType,omitempty"` // as the server declared it
 	Address   string        `json:"address,omitempty"`   // address of the connection
 	TLS       string        `json:"tls,omitempty"`       // protocol version
+	Route     string        `json:"route,omitempty"`     // how the connection reached the server, if not directly
 	DNSName   string        `json:"dnsName,omitempty"`   // question
 	DNSType   string        `json:"dnsType,omitempty"`
 	TTL       time.Duration `json:"ttl,omitempty"` // nanoseconds
@@ -104,9 +105,23 @@ type Evidence struct {
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	type plain Verdict
 	return json.Marshal(struct {
-		Type string `json:"type"`
+		Type        string `json:"type"`
+		Development bool   `json:"development,omitempty"`
 		plain
-	}{VerdictMediaType, plain(v)})
+	}{VerdictMediaType, v.Development(), plain(v)})
+}
+
+// Development reports whether the verdict rests on a server of the development mode, whose
+// connection and names were not checked. Programs in production must not act on it.
+func (v *Verdict) Development() bool {
+	for _, c := range zero.Or(v).Checks {
+		for _, e := range c.Evidence {
+			if e.Route == RouteDevelopment {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // UnmarshalJSON parses the JSON that MarshalJSON returns. It returns an error for another
@@ -156,6 +171,9 @@ func (v *Verdict) String() string {
 			fmt.Fprintf(&b, "%s    %s\n", trunk, e)
 		}
 	}
+	if v.Development() {
+		b.WriteString("made in development mode: nothing of the connection was checked\n")
+	}
 	if v.OK && !v.Expires.IsZero() {
 		fmt.Fprintf(&b, "holds until %s\n", v.Expires.UTC().Format(time.RFC3339))
 	}
@@ -185,6 +203,7 @@ func (e Evidence) String() string {
 	add("type", e.MediaType)
 	add("address", e.Address)
 	add("tls", e.TLS)
+	add("route", e.Route)
 	if e.DNSName != "" {
 		parts = append(parts, strings.TrimSpace("dns="+word(e.DNSName)+" "+line(e.DNSType)))
 	}

@@ -49,6 +49,7 @@ type Evidence struct {
 	Charset  string        `json:"charset,omitempty"`
 	Address  string        `json:"address,omitempty"` // IP address and port of the connection
 	TLS      string        `json:"tls,omitempty"`
+	Route    string        `json:"route,omitempty"` // as in [lookleap.Evidence]
 	Names    []NameState   `json:"names,omitempty"` // every host contacted
 	Received time.Time     `json:"received,omitzero"`
 	Fresh    time.Time     `json:"fresh,omitzero"` // until when the copy may be used
@@ -348,7 +349,7 @@ func (j *judge) dns() lookleap.Check {
 
 func (j *judge) exchange() lookleap.Check {
 	e := j.evidence
-	shown := lookleap.Evidence{URL: j.skill.ServedFrom(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS}
+	shown := lookleap.Evidence{URL: j.skill.ServedFrom(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS, Route: e.Route}
 	if e.Failure != "" {
 		message := e.Failure.Title()
 		shown.Text = e.Detail
@@ -364,6 +365,9 @@ func (j *judge) exchange() lookleap.Check {
 		if err := j.rules.checkHop(j.root, j.claim, hop); err != nil {
 			return failed(lookleap.CodeOf(err), sentence(err), lookleap.Evidence{URL: hop})
 		}
+	}
+	if e.Route == lookleap.RouteDevelopment {
+		return noted(lookleap.CodeDevelopment, "the server is one of the development mode, so nothing of the connection was checked", shown)
 	}
 	if e.TLS == "" || e.Address == "" {
 		return noted(lookleap.CodeNoConnection, "the server answered, and the evidence has no verified connection", shown)

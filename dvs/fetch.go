@@ -3,7 +3,6 @@ package dvs
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -163,9 +162,8 @@ func (d *document) recordResponse(resp *fetch.Response, kept time.Duration) {
 	if e.Type == "" && resp.Header.Get("Content-Type") != "" {
 		e.Type = "malformed"
 	}
-	if resp.Conn.Reported() {
-		e.Address, e.TLS = resp.Conn.Address.String(), tls.VersionName(resp.Conn.TLS)
-	}
+	conn := resp.Conn.Evidence()
+	e.Address, e.TLS, e.Route = conn.Address, conn.TLS, conn.Route
 	e.Received = resp.Received
 	e.Fresh = resp.Freshness.Until(0, kept, defaultFresh)
 	if resp.Freshness.NoStore {
@@ -184,6 +182,7 @@ func (d *document) confirmedBy(confirmed *document) *document {
 	copied.evidence.Names = confirmed.evidence.Names
 	copied.evidence.Address = confirmed.evidence.Address
 	copied.evidence.TLS = confirmed.evidence.TLS
+	copied.evidence.Route = confirmed.evidence.Route
 	return &copied
 }
 

@@ -332,7 +332,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 func resourceExchange(t Target, doc *document) lookleap.Check {
 	e := doc.evidence
 	shown := lookleap.Evidence{URL: t.place.served.String(), Status: e.Status, MediaType: e.Type, Address: e.Address,
-		TLS: e.TLS, Text: e.Detail}
+		TLS: e.TLS, Route: e.Route, Text: e.Detail}
 	switch {
 	case e.Failure != "":
 		return failed(e.Failure, e.Failure.Title(), shown)

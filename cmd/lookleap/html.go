@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,9 @@ func reportOf(r result, now time.Time) htmlreport.Report {
 		if server, site, ok := strings.Cut(v.Subject, " for "); ok && strings.HasPrefix(v.Document, "draft-jeskey-anml") {
 			out.Picture = htmlreport.OfTrust(v, server, site)
 		}
+	}
+	if slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == developed.Code }) {
+		out.Sentence += " (" + developed.Message + ")"
 	}
 	return out
 }

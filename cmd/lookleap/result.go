@@ -62,6 +62,11 @@ func (r result) with(findings ...lookleap.Finding) result {
 	return r
 }
 
+// developed is a finding of each result of the development mode, so that nobody takes one for a result
+// about the site of that name.
+var developed = lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeDevelopment,
+	Message: "made in development mode: nothing of the connection was checked"}
+
 // coded adds a reason code to an error.
 type coded struct {
 	code lookleap.Code

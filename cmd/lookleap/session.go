@@ -84,6 +84,9 @@ func (s *session) judge(ctx context.Context, input string, look func(context.Con
 	r.Input = input
 	s.advise(&r)
 	r.Input = s.options.Shown(input)
+	if s.options.Dev {
+		r = r.with(developed)
+	}
 	if !r.OK {
 		s.refused++
 	}

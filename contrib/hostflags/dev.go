@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // DevName is the name under which the development mode shows a server that has none.
@@ -219,13 +221,19 @@ func (p *devProxy) dial(ctx context.Context, addr netip.AddrPort) (net.Conn, err
 	client, server := net.Pipe()
 	select {
 	case p.conns <- server:
-		return meantConn{client, addr}, nil
+		return devConn{meantConn{client, addr}}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-p.closed:
 		return nil, net.ErrClosed
 	}
 }
+
+// devConn says that its server is one of the development mode.
+type devConn struct{ meantConn }
+
+// Route returns [lookleap.RouteDevelopment].
+func (devConn) Route() string { return lookleap.RouteDevelopment }
 
 // Close ends the proxy and its connections.
 func (p *devProxy) Close() error { return p.server.Close() }

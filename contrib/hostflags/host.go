@@ -142,8 +142,17 @@ func (f *Flags) dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 	if err != nil {
 		return nil, err
 	}
-	return meantConn{conn, addr}, nil
+	return connectConn{meantConn{conn, addr}, f.Connect}, nil
 }
+
+// connectConn says that --connect chose its server.
+type connectConn struct {
+	meantConn
+	server string
+}
+
+// Route names the server.
+func (c connectConn) Route() string { return "connect " + c.server }
 
 func allPorts() []uint16 {
 	ports := make([]uint16, 0, 1<<16)

@@ -72,6 +72,7 @@ func titlesWithoutANML() map[string]string {
 		"tls":                    "the TLS handshake or the server's certificate failed",
 		"tls-too-old":            "the connection uses a TLS version that is too old",
 		"client-certificate":     "a client certificate is required, and the connection has none",
+		"development":            "made in development mode, so nothing of the connection was checked",
 		"no-connection-evidence": "the fetcher does not report its connection, so its response is not evidence of trust",
 		"blocked-address":        "the name resolves to an address that is not public",
 		"blocked-port":           "the port is not one of the allowed ports",

@@ -22,6 +22,7 @@ type Conn struct {
 	Reused            bool           // the connection served a request before
 	ClientCertificate bool           // this side presented a certificate
 	Leaf              *x509.Certificate
+	Route             string // how the connection reached the server, if not directly
 }
 
 // Reported reports whether the Fetcher reported a connection.
@@ -32,18 +33,20 @@ func (c Conn) ValidFor(host string) bool {
 	return c.Leaf != nil && c.Leaf.VerifyHostname(host) == nil
 }
 
-func (c Conn) address() string {
-	if !c.Reported() {
-		return ""
+// Evidence returns what the connection is evidence of: its address, TLS version and route. In
+// development mode it is evidence of nothing.
+func (c Conn) Evidence() lookleap.Evidence {
+	e := lookleap.Evidence{Route: c.Route}
+	if c.Route == lookleap.RouteDevelopment {
+		return e
 	}
-	return c.Address.String()
-}
-
-func (c Conn) version() string {
-	if c.TLS == 0 {
-		return ""
+	if c.Reported() {
+		e.Address = c.Address.String()
 	}
-	return tls.VersionName(c.TLS)
+	if c.TLS != 0 {
+		e.TLS = tls.VersionName(c.TLS)
+	}
+	return e
 }
 
 // watch judges every connection that a Fetcher uses for one request. It does so in
@@ -89,14 +92,14 @@ func (w *watch) gotConn(info httptrace.GotConnInfo) {
 }
 
 // evidence returns what a connection, or the one below its TLS, reports about itself.
-func evidence(conn net.Conn) (clientCert, private bool) {
+func evidence(conn net.Conn) (clientCert, private bool, route string) {
 	for range 4 {
 		if e, ok := conn.(lookleap.ConnEvidence); ok {
-			return e.ClientCertificate(), e.PrivateAllowed()
+			return e.ClientCertificate(), e.PrivateAllowed(), e.Route()
 		}
 		conn = roundtrip.Below(conn)
 	}
-	return false, false
+	return false, false, ""
 }
 
 func (w *watch) judge(info httptrace.GotConnInfo) (Conn, error) {
@@ -105,7 +108,7 @@ func (w *watch) judge(info httptrace.GotConnInfo) (Conn, error) {
 	}
 	c := Conn{Reused: info.Reused}
 	var private bool
-	c.ClientCertificate, private = evidence(info.Conn)
+	c.ClientCertificate, private, c.Route = evidence(info.Conn)
 	remote := info.Conn.RemoteAddr()
 	if remote == nil {
 		return c, denied(lookleap.CodeBlockedNetwork, "the connection has no remote address")

@@ -103,6 +103,7 @@ type testBed struct{ secureConn }
 
 func (testBed) ClientCertificate() bool { return true }
 func (testBed) PrivateAllowed() bool    { return true }
+func (testBed) Route() string           { return "" }
 
 // TestEvidenceBelow: what a connection says about itself counts through three layers above it.
 func TestEvidenceBelow(t *testing.T) {

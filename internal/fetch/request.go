@@ -115,11 +115,7 @@ func (r *Response) OK() bool { return r.Status == http.StatusOK }
 
 // Evidence returns the response as evidence of a check.
 func (r *Response) Evidence() lookleap.Evidence {
-	return lookleap.Evidence{
-		URL:       r.URL.String(),
-		Status:    r.Status,
-		MediaType: r.MediaType,
-		Address:   r.Conn.address(),
-		TLS:       r.Conn.version(),
-	}
+	e := r.Conn.Evidence()
+	e.URL, e.Status, e.MediaType = r.URL.String(), r.Status, r.MediaType
+	return e
 }

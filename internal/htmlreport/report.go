@@ -75,6 +75,7 @@ func factsOf(e lookleap.Evidence) (facts []Fact) {
 	add("media type", e.MediaType)
 	add("address", e.Address)
 	add("TLS", e.TLS)
+	add("route", e.Route)
 	add("DNS question", strings.TrimSpace(e.DNSName+" "+e.DNSType))
 	if e.TTL != 0 {
 		add("TTL", e.TTL.String())
