@@ -199,8 +199,11 @@ func (x *decided) robotsCheck(token string) lookleap.Check {
 	if x.robots.stale {
 		facts = append(facts, "it could not be read again, so an earlier copy is in force")
 	}
-	if f.cut {
-		facts = append(facts, "it is longer than the limit, and its end was not read")
+	for _, found := range f.Findings() {
+		facts = append(facts, found.Message)
+		if check.Status == lookleap.Passed {
+			check.Status, check.Code = lookleap.Noted, found.Code
+		}
 	}
 	if d.Line > 0 {
 		evidence.Text = fmt.Sprintf("line %d: %s", d.Line, d.Rule)

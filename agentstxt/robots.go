@@ -150,6 +150,15 @@ const maxRobotsPath = 1 << 16
 // nil if it was read or does not exist.
 func (f *RobotsFile) Err() error { return zero.Or(f).err }
 
+// Findings returns a finding if the end of the file was not read.
+func (f *RobotsFile) Findings() []lookleap.Finding {
+	if !zero.Or(f).cut {
+		return nil
+	}
+	return []lookleap.Finding{note(lookleap.CodeTooLarge, "AGT-1-01", "robots.txt is longer than the limit, so its last rules were not read",
+		"keep the file below 500 KiB")}
+}
+
 // disallows reports whether a rule disallows any path.
 func (f *RobotsFile) disallows() bool {
 	return f.disallow.len() > 0 || f.also != nil && f.also.disallows()

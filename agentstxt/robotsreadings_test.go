@@ -2,6 +2,7 @@ package agentstxt
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -118,6 +119,29 @@ func TestRobotsTokens(t *testing.T) {
 		p := Judge(Response{Status: 200, ContentType: "text/plain", Body: file}, two)
 		if p.Decide("/own").Allowed || p.Decide("/fleet").Allowed || !p.Decide("/all").Allowed {
 			t.Error(p.Report("/own", "/fleet", "/all").Decisions)
+		}
+	})
+}
+
+// TestRobotsCut: what is not read of a file is said.
+func TestRobotsCut(t *testing.T) {
+	long := strings.Repeat("# filler\n", 1<<20/9) + "User-agent: *\nDisallow: /\n"
+	t.Run("P37/reject-silence-about-rules-beyond-the-limit", func(t *testing.T) {
+		found := ParseRobots([]byte(long), "ExampleBot").Findings()
+		if len(found) != 1 || found[0].Code != lookleap.CodeTooLarge || found[0].Fix == "" {
+			t.Error(found)
+		}
+		if found := ParseRobots([]byte("User-agent: *\n"), "ExampleBot").Findings(); found != nil {
+			t.Error(found)
+		}
+	})
+	inWorld(t, "P37/reject-silence-of-the-guard", Web("ExampleBot"), func(w *world) {
+		w.robots(long)
+		_, g := w.guarded(Web("ExampleBot"))
+		req, _ := http.NewRequest("GET", "https://shop.example/x", nil)
+		v, err := g.Check(req)
+		if err != nil || v.Checks[len(v.Checks)-1].Status != lookleap.Noted || v.Checks[len(v.Checks)-1].Code != lookleap.CodeTooLarge {
+			w.Error(v, err)
 		}
 	})
 }

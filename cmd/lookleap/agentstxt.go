@@ -167,7 +167,7 @@ func showRobots(r result, robots *agentstxt.RobotsFile, paths []string) result {
 	for _, path := range paths {
 		r.rows = append(r.rows, row{"robots.txt", robots.Decide(path).String()})
 	}
-	return r
+	return r.with(robots.Findings()...)
 }
 
 type signedValue struct {

@@ -62,7 +62,7 @@ func (r result) with(findings ...lookleap.Finding) result {
 	return r
 }
 
-// developed is a finding of each result of the development mode, so that nobody takes one for a result
+// developed is a finding of each result of the development mode, so that no one takes it for a result
 // about the site of that name.
 var developed = lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeDevelopment,
 	Message: "made in development mode: nothing of the connection was checked"}

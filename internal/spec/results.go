@@ -15,8 +15,8 @@ import (
 
 var (
 	registerID = regexp.MustCompile(`^(WK|AGT|DVS|AIU|ANML)-([0-9][0-9.]*|[A-Z])-[0-9]{2}$`)
-	likeID     = regexp.MustCompile(`^(WK|AGT|DVS|AIU|ANML)-([0-9]|[A-Z]-)|^[A-O][0-9]{2}$`) // what a misspelt id looks like
-	attackID   = regexp.MustCompile(`^[A-O][0-9]{2}$`)
+	likeID     = regexp.MustCompile(`^(WK|AGT|DVS|AIU|ANML)-([0-9]|[A-Z]-)|^[A-P][0-9]{2}$`) // what a misspelt id looks like
+	attackID   = regexp.MustCompile(`^[A-P][0-9]{2}$`)
 	repetition = regexp.MustCompile(`#[0-9]+$`) // what go test adds to a name that is taken
 )
 
