@@ -82,12 +82,12 @@ func TestServers(t *testing.T) {
 				allowed = append(allowed, path)
 			}
 		}
-		row := "O59/"
-		if strings.HasPrefix(name, "robots-") {
-			row = "P14/"
-		}
 		for _, s := range servers() {
-			t.Run(row+s.name+"/"+name, func(t *testing.T) {
+			leaf := "O59/" + s.name + "/" + name
+			if strings.HasPrefix(name, "robots-") {
+				leaf = "P14/reject-on-" + s.name + "-" + name
+			}
+			t.Run(leaf, func(t *testing.T) {
 				addr := s.start(t, root, t.TempDir())
 				c := &client{addr: addr}
 				defer c.close()
