@@ -87,3 +87,21 @@ func TestAgentsTxtSignWrites(t *testing.T) {
 		t.Errorf("something was left behind: %v", left)
 	}
 }
+
+// TestAgentsTxtReadings: the program refuses a path that one reading of robots.txt disallows.
+func TestAgentsTxtReadings(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/robots.txt", "text/plain", "User-agent: *\nDisallow: /private\n")
+	door := opened(t, n).Args()
+	for name, path := range map[string]string{
+		"two-slashes": "//private/x", "encoded-slash": "/%2fprivate/x", "dots": "/x/..%2fprivate/x", "parameters": "/private;a=b/x",
+	} {
+		t.Run("P14/reject-by-the-program-"+name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			run(context.Background(), append(door, "agentstxt", "--web", "--path", path, "https://shop.example/"), nil, &stdout, &stderr)
+			if !strings.Contains(stdout.String(), "is denied: a rule of robots.txt disallows the path") {
+				t.Errorf("%s%s", &stdout, &stderr)
+			}
+		})
+	}
+}
