@@ -30,6 +30,10 @@ type LockedSkill struct {
 	Directory string       `json:"directory"` // in a VerifiedFS
 	Files     []LockedFile `json:"files"`     // sorted by path
 
+	// Development is set if the files are those of a server of the development mode. A [Loader] refuses
+	// the skill then, and [Lockfile.Verify] accepts only a bundle that was loaded in that mode.
+	Development bool `json:"development,omitempty"`
+
 	// Capabilities is what the skill may do, as far as its text says; nil: the lockfile does not say.
 	// It is for people who read the difference of two lockfiles: only digests are checked.
 	Capabilities Capabilities `json:"capabilities,omitzero"`
@@ -157,13 +161,18 @@ func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
 
 func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 	skill := LockedSkill{URL: r.text(v, "url"), Root: r.text(v, "trustRoot"), Directory: r.text(v, "directory")}
-	r.only(v, "url", "artifact", "trustRoot", "directory", "files", "capabilities")
+	r.only(v, "url", "artifact", "trustRoot", "directory", "files", "capabilities", "development")
 	if _, ok := v.Member("artifact"); ok {
 		if err := skill.Artifact.UnmarshalText([]byte(r.text(v, "artifact"))); err != nil {
 			r.refuse(v, "artifact", "this is not a kind of artifact", "write archive or skill-md")
 		}
 	}
 	skill.Capabilities = r.capabilities(v)
+	if member, ok := v.Member("development"); ok {
+		var err error
+		skill.Development, err = member.Bool()
+		r.fail(err)
+	}
 	files := r.list(v, "files")
 	url, err := ParseArtifactURL(skill.URL, skill.Artifact, Rules{})
 	if err != nil || url.String() != skill.URL {
@@ -269,7 +278,14 @@ func (l *Lockfile) Verify(b Bundle) error {
 		return refuse(CodeNotLocked, b.ID, "the lockfile does not have this skill under this trust root",
 			"add it to the lockfile after looking at it")
 	}
+	if locked.Development && !b.Verdict.Development() {
+		return locked.refuseDevelopment()
+	}
 	return locked.verify(b.Files, func(f *LockedFile, found Digest) bool { return found == f.Digest })
+}
+
+func (s *LockedSkill) refuseDevelopment() error {
+	return refuse(lookleap.CodeDevelopment, s.URL, "the skill was locked in development mode", "lock it again from its publisher")
 }
 
 // VerifyWritten checks the files of one directory of a [VerifiedFS], for example read back from

@@ -182,6 +182,9 @@ func (l *Loader) applyLock(c *candidate) error {
 		return refuse(CodeNotLocked, c.skill.String(), "the lockfile does not have this skill",
 			"add it to the lockfile after looking at it")
 	}
+	if locked.Development {
+		return locked.refuseDevelopment()
+	}
 	for _, f := range locked.Files {
 		if f.Path != EntryFile || c.skill.artifact == SkillArchive { // of an archive, each member is checked
 			continue

@@ -182,7 +182,7 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 				Message: "loaders see the skill as " + plaintext.Quote(directory, 100), Fix: "use different names"})
 	}
 	v.served[p.ID] = p.Files
-	entry := LockedSkill{URL: p.ID, Artifact: p.Artifact, Root: p.Root, Directory: directory}
+	entry := LockedSkill{URL: p.ID, Artifact: p.Artifact, Root: p.Root, Directory: directory, Development: p.Verdict.Development()}
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		content := p.Files[file]
 		locked := LockedFile{Path: file, Digest: DigestOf(content)}

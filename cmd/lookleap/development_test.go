@@ -13,6 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
+	"github.com/lookleap/lookleap/dvs"
 )
 
 // TestDevelopmentIsSaid: nothing that a command prints or writes with --dev claims a connection that
@@ -35,6 +36,36 @@ func TestDevelopmentIsSaid(t *testing.T) {
 		}
 	}))
 	defer server.Close()
+	skill := server.URL + "/skills/tea/SKILL.md"
+	locked := func(args ...string) int {
+		return run(context.Background(), append([]string{"lock", "--root", "https://localhost.example/skills/"}, args...), nil, new(bytes.Buffer), new(bytes.Buffer))
+	}
+	lock := filepath.Join(t.TempDir(), "skills.lock")
+	if exit := locked("--dev", "--out", lock, skill); exit != exitAccepted {
+		t.Fatal(exit)
+	}
+	t.Run("P36/accept-lock-in-the-same-mode", func(t *testing.T) {
+		if exit := locked("--dev", "--check", lock, skill); exit != exitAccepted {
+			t.Error(exit)
+		}
+	})
+	t.Run("P36/reject-lock-elsewhere", func(t *testing.T) {
+		data, err := os.ReadFile(lock)
+		if err != nil || !strings.Contains(string(data), `"development": true`) {
+			t.Errorf("%s, %v", data, err)
+		}
+		if exit := locked("--check", lock, t.TempDir()); exit != exitUsage {
+			t.Error(exit)
+		}
+		l, err := dvs.ParseLockfile(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = dvs.NewLoader(new(lookleap.Host), dvs.Options{Lock: l}).Load(t.Context(), "https://localhost.example/skills/tea/SKILL.md")
+		if lookleap.CodeOf(err) != lookleap.CodeDevelopment {
+			t.Error(err)
+		}
+	})
 	for name, args := range map[string][]string{
 		"skill":     {"skill", "--root", "https://localhost.example/skills/", server.URL + "/skills/tea/SKILL.md"},
 		"lock":      {"lock", "--root", "https://localhost.example/skills/", server.URL + "/skills/tea/SKILL.md"},

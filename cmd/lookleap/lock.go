@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -73,6 +74,9 @@ value: {
 					}
 					if err != nil {
 						return usagef("--check: %v", err)
+					}
+					if !s.options.Dev && slices.ContainsFunc(l.old.Skills, func(s dvs.LockedSkill) bool { return s.Development }) {
+						return usagef("--check: %s was made in development mode: lock the skills again without --dev, or add --dev", check)
 					}
 				}
 				if check == "" && (l.before != "" || report.sarif != "" || report.summary != "" || report.github) {
