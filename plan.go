@@ -181,12 +181,10 @@ func planError(reason string, cause error) error {
 // Approve returns an error, because the decision names the digest that the user saw.
 func ParsePlan(state json.RawMessage) (*Plan, error) {
 	if _, err := strictjson.Parse(state, strictjson.Limits{Size: math.MaxInt32}); err != nil {
-		return nil, planError("", err)
+		return nil, planError("", err) // it names the position
 	}
 	var in planState
-	dec := json.NewDecoder(bytes.NewReader(state))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
+	if err := strictjson.Unmarshal(state, &in); err != nil {
 		return nil, planError("", err)
 	}
 	if in.Type != planStateType {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/filestore"
+	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -350,7 +351,7 @@ func (l fileLedger) read(id string) (r PlanRecord, next int, err error) {
 // claims, stands for an effect that may have happened.
 func parseRecord(id string, data []byte) PlanRecord {
 	var r PlanRecord
-	if err := json.Unmarshal(data, &r); err == nil && (r.ID == id || !utf8.ValidString(id)) && r.State.known() {
+	if err := strictjson.Unmarshal(data, &r); err == nil && (r.ID == id || !utf8.ValidString(id)) && r.State.known() {
 		r.ID = id // JSON has only UTF-8
 		return r
 	}

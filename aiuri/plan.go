@@ -16,6 +16,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/planowner"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Resume continues an invocation that waited for its user. It discovers the endpoint again
@@ -217,7 +218,7 @@ func (e effect) digest() string {
 // unmarshalEffect reads what marshal wrote. The body shares the memory of data.
 func unmarshalEffect(data []byte) (e effect, err error) {
 	line, body, ok := bytes.Cut(data, []byte("\n"))
-	if err := json.Unmarshal(line, &e); err != nil || !ok || e.Request.Body != nil || !e.HasBody && len(body) > 0 {
+	if err := strictjson.Unmarshal(line, &e); err != nil || !ok || e.Request.Body != nil || !e.HasBody && len(body) > 0 {
 		return effect{}, lookleap.ErrPlanInvalid
 	}
 	if e.HasBody {

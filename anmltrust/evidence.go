@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Rules are the choices of a host about decisions. The zero value follows the
@@ -206,7 +207,7 @@ var errNoRecord = errors.New("the verdict has no record to judge again")
 
 func decodeRecord(data []byte) (Claim, *Evidence, error) {
 	var r record
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := strictjson.Unmarshal(data, &r); err != nil {
 		return Claim{}, nil, fmt.Errorf("%w: %w", errNoRecord, err)
 	}
 	if r.Evidence == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Claim is a skill's URL with the trust root and the options by which it is judged. It is plain
@@ -212,7 +213,7 @@ func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict
 	if v == nil || v.Document != Draft {
 		return nil, usageError("the verdict is not one of "+Draft, "give a verdict that this package returned")
 	}
-	if err := json.Unmarshal(v.Record, &in); err != nil {
+	if err := strictjson.Unmarshal(v.Record, &in); err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the record of the verdict cannot be read",
 			Fix: "give a verdict that this package returned", Err: err}
 	}

@@ -3,7 +3,6 @@ package dvs
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // TrustMediaType is the type of a [TrustRecord] in JSON.
@@ -97,9 +97,7 @@ func ParseTrustRecord(data []byte) (*TrustRecord, error) {
 }
 
 func decodeTrust(data []byte, into any, kind func() string) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
+	err := strictjson.Unmarshal(data, into)
 	name, _, _ := strings.Cut(TrustMediaType, ";")
 	if base, version, _ := strings.Cut(kind(), ";"); base == name && ";"+version != TrustMediaType[len(name):] {
 		refused := badTrust("the record was written by a newer version of this module: "+plaintext.Quote(kind(), 100), nil)
@@ -111,8 +109,6 @@ func decodeTrust(data []byte, into any, kind func() string) error {
 		return badTrust("the record cannot be read", err)
 	case kind() != TrustMediaType:
 		return badTrust("the type of the record is "+plaintext.Quote(kind(), 100), nil)
-	case d.More():
-		return badTrust("something follows the record", nil)
 	}
 	return nil
 }

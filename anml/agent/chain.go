@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Head identifies the content of a ledger up to an entry. A reader who keeps a head outside of
@@ -35,7 +36,7 @@ func (h Head) Extend(entries ...Entry) ([]Entry, Head, error) {
 		e.Number, e.Previous = h.Number+1, h.Digest
 		data, err := json.Marshal(e)
 		if err == nil {
-			err = json.Unmarshal(data, &chained[i]) // the digest is that of the entry as it is read again
+			err = strictjson.Unmarshal(data, &chained[i]) // the digest is that of the entry as it is read again
 		}
 		if err != nil {
 			return nil, Head{}, err

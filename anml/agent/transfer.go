@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Transfer names one value that one service told and that another one would receive.
@@ -212,7 +213,7 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*
 
 // parseTransfer parses the effect of an authorization.
 func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
-	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Type != transferType {
+	if err := strictjson.Unmarshal(plan.Effect(), &effect); err != nil || effect.Type != transferType {
 		return effect, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about a transfer", Err: err}
 	}
 	return effect, nil

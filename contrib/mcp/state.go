@@ -7,6 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // waiting is what a call that needs its user leaves with the client. It is
@@ -36,7 +37,7 @@ func unseal(key []byte, call *mcp.CallToolParamsRaw) (w waiting, err error) {
 	if err != nil {
 		return w, err
 	}
-	if err := json.Unmarshal(state, &w); err != nil {
+	if err := strictjson.Unmarshal(state, &w); err != nil {
 		return w, err
 	}
 	if w.Tool != call.Name || w.Args != lookleap.Digest(call.Arguments) {

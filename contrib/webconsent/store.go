@@ -15,6 +15,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/filestore"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Store keeps sealed plans and decisions, as bytes under keys that begin with a word and a
@@ -195,5 +196,5 @@ func (v *vault) get(ctx context.Context, key []byte, name string, record any) er
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(data, record)
+	return strictjson.Unmarshal(data, record)
 }
