@@ -46,7 +46,7 @@ func (l *Listing) Foreign() bool {
 
 // candidate returns the skill of a listing on its way.
 func (l *Listing) candidate(to level) *candidate {
-	c := &candidate{Level: to, Claim: Claim{URL: l.Skill.String(), Pin: Pin{Digest: l.Digest}, Artifact: l.Skill.artifact},
+	c := &candidate{Level: to, Claim: Claim{URL: l.Skill.String(), Listed: l.Digest, Artifact: l.Skill.artifact},
 		Hint: &hint{Name: l.Name, Description: l.Description}, Listed: slices.Clone(l.Files)}
 	if l.Foreign() {
 		c.Hint.Origin = l.Origin()

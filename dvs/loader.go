@@ -211,7 +211,12 @@ func (l *Loader) load(ctx context.Context, c *candidate) (admitted, error) {
 			return admitted{}, err
 		}
 		if !c.Claim.Source.Registered() && !l.agreedBefore(c) {
-			return l.askAdmission(ctx, c)
+			switch approved, err := l.approvedListed(ctx, c); {
+			case err != nil:
+				return admitted{}, err
+			case !approved:
+				return l.askAdmission(ctx, c)
+			}
 		}
 	}
 	if err := l.verify(ctx, c); err != nil {

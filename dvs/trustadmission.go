@@ -25,8 +25,8 @@ const (
 )
 
 // consultTrust returns what the store says about a fetched candidate, and refuses what the user
-// refused. It notes the change for the prompt. A pinned skill is judged by its pin alone, so its
-// change is not a question.
+// refused. It notes the change for the prompt. A pinned skill is judged by its pin, so its change is
+// not a question.
 func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, error) {
 	if err := l.refusedByFeed(c.skill, c.Evidence.Digest); err != nil {
 		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
@@ -46,18 +46,31 @@ func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, erro
 	if r.refused(c.Evidence.Digest) {
 		return unknownSkill, l.refuseTrust(ctx, c.verdict, refusedBefore(c.skill.String(), r))
 	}
-	if !c.Claim.Pin.isZero() {
-		return unknownSkill, nil
-	}
 	is, known := r.standing(c.Evidence.Digest, c.parsed.Header, c.Level, l.host.Time(), l.policies.maxTrust)
-	switch is {
-	case approvedSkill:
+	switch {
+	case is != approvedSkill && !c.Claim.Pin.isZero():
+		return unknownSkill, nil
+	case is == approvedSkill:
 		c.SkillOnly = known.SkillOnly && !l.options.Strict
-	case changedSkill:
+	case is == changedSkill:
 		change := compareVersions(known.comparable(), c.version(known))
 		c.change = &change
 	}
 	return is, nil
+}
+
+// approvedListed reports whether the user approved, in any session, the version whose digest an index
+// states. [Loader.consultTrust] judges it again when the file is there.
+func (l *Loader) approvedListed(ctx context.Context, c *candidate) (bool, error) {
+	if l.trust == nil || c.Claim.Listed.IsZero() {
+		return false, nil
+	}
+	r, err := l.trust.record(ctx, c.skill.String())
+	if err != nil {
+		return false, l.refuseTrust(ctx, c.judge.decide(true), err)
+	}
+	is, _ := r.standing(c.Claim.Listed, Digest{}, activated, l.host.Time(), l.policies.maxTrust)
+	return is == approvedSkill, nil
 }
 
 // standing returns what a record says about a version that the user did not refuse, and the version
