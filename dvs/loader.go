@@ -124,6 +124,9 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
+	if l.trust != nil {
+		l.trust.rules = l.roots.Rules
+	}
 	l.policies = newGovernor(options, l.roots.Rules())
 	l.options.Profile, l.options.RequireSecure = l.policies.profile, l.policies.secure
 	if most := l.policies.maxTrust; most > 0 {

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,10 +21,11 @@ import (
 type trustKeeper struct {
 	store TrustStore
 	bound *plugin.Bound
+	rules func() Rules // by which skills are compared; nil: they are not
 }
 
 func newTrustKeeper(store TrustStore) *trustKeeper {
-	return &trustKeeper{store, &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: func(reason string) error {
+	return &trustKeeper{store: store, bound: &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: func(reason string) error {
 		return &lookleap.Error{Code: CodeTrustStore, Message: "the trust store failed: " + reason}
 	}}}
 }
@@ -106,8 +108,121 @@ func recordOf(data []byte, skill string) (*TrustRecord, error) {
 	return r, err
 }
 
+// skillSpellings lists under which URLs one skill has records, by the key of its party.
+type skillSpellings struct {
+	Type   string   `json:"type"` // TrustMediaType
+	Skills []string `json:"skills"`
+}
+
+// maxSpellings is how many URLs of one skill have records. More would slow down every load.
+const maxSpellings = 256
+
+// spellingsKey returns the party of a skill, and the key of the list of its spellings.
+func (k *trustKeeper) spellingsKey(skill string) (party skillParty, key string, err error) {
+	rules := k.rules()
+	u, err := rules.urls().Parse(skill)
+	if err != nil {
+		return party, "", badURL(skill, err)
+	}
+	party = rules.skillParty(place{page: u})
+	return party, trustSpellings + DigestOf([]byte(party.key())).String(), nil
+}
+
+// noteSpelling adds a skill to the list of its spellings, before its first record is written.
+func (k *trustKeeper) noteSpelling(ctx context.Context, skill string) error {
+	if k.rules == nil {
+		return nil
+	}
+	_, key, err := k.spellingsKey(skill)
+	if err != nil {
+		return err
+	}
+	return k.change(ctx, key, func(old []byte) ([]byte, error) {
+		list, err := spellingsOf(old)
+		if err != nil || slices.Contains(list.Skills, skill) {
+			return nil, err
+		}
+		if len(list.Skills) >= maxSpellings {
+			return nil, badTrust(fmt.Sprintf("the skill is known under more than %d URLs", maxSpellings), nil)
+		}
+		list.Skills = append(list.Skills, skill)
+		return json.Marshal(list)
+	})
+}
+
+func spellingsOf(data []byte) (*skillSpellings, error) {
+	list := &skillSpellings{Type: TrustMediaType}
+	if data == nil {
+		return list, nil
+	}
+	return list, decodeTrust(data, list, func() string { return list.Type })
+}
+
+// others returns the records that the same skill has under other URLs.
+func (k *trustKeeper) others(ctx context.Context, skill string) (all []*TrustRecord, err error) {
+	if k.rules == nil {
+		return nil, nil
+	}
+	party, key, err := k.spellingsKey(skill)
+	if err != nil {
+		return nil, err
+	}
+	data, err := k.get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	list, err := spellingsOf(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range list.Skills {
+		at, _, err := k.spellingsKey(other)
+		if err != nil {
+			return nil, err
+		}
+		if other == skill || !at.same(&party) {
+			continue
+		}
+		r, err := k.record(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// forget deletes what is kept about a skill, under each of its URLs.
+func (k *trustKeeper) forget(ctx context.Context, skill string) error {
+	party, key, err := k.spellingsKey(skill)
+	if err != nil {
+		return err
+	}
+	data, err := k.get(ctx, key)
+	if err != nil {
+		return err
+	}
+	list, err := spellingsOf(data)
+	if err != nil { // the list is damaged: the next call finds none
+		return cmp.Or(k.delete(ctx, key), k.delete(ctx, trustSkill+skill), err)
+	}
+	for _, other := range list.Skills {
+		at, _, err := k.spellingsKey(other)
+		if err == nil && other != skill && at.same(&party) {
+			err = k.delete(ctx, trustSkill+other)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return k.delete(ctx, trustSkill+skill)
+}
+
 // update changes what is kept about a skill.
 func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*TrustRecord) error) error {
+	if err := k.noteSpelling(ctx, skill); err != nil {
+		return err
+	}
 	return k.change(ctx, trustSkill+skill, func(old []byte) ([]byte, error) {
 		r, err := recordOf(old, skill)
 		if err != nil {
@@ -226,15 +341,15 @@ func (l *Loader) Trusted(ctx context.Context, skill string) (*TrustRecord, error
 	return recordOf(data, u.String())
 }
 
-// Forget deletes what the user's [TrustStore] keeps about a skill: approvals, refusals and what the
-// user was asked. The skill is then asked about as a new one.
+// Forget deletes what the user's [TrustStore] keeps about a skill, in each of its spellings:
+// approvals, refusals and what the user was asked. The skill is then asked about as a new one.
 func (l *Loader) Forget(ctx context.Context, skill string) error {
 	u, err := l.kept(skill)
 	if err != nil {
 		return err
 	}
 	l.forgetConsents()
-	return l.trust.delete(ctx, trustSkill+u.String())
+	return l.trust.forget(ctx, u.String())
 }
 
 // kept returns the URL of a skill, or an error if the loader keeps nothing.

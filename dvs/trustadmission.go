@@ -43,10 +43,19 @@ func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, erro
 	if err != nil {
 		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
 	}
-	if r.refused(c.Evidence.Digest) {
-		return unknownSkill, l.refuseTrust(ctx, c.verdict, refusedBefore(c.skill.String(), r))
+	others, err := l.trust.others(ctx, c.skill.String())
+	if err != nil {
+		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
+	}
+	if all := r.negatives(others); all.refused(c.Evidence.Digest) {
+		return unknownSkill, l.refuseTrust(ctx, c.verdict, refusedBefore(c.skill.String(), all))
 	}
 	is, known := r.standing(c.Evidence.Digest, c.parsed.Header, c.Level, l.host.Time(), l.policies.maxTrust)
+	if is == unknownSkill {
+		if known = changedFrom(others, c.Evidence.Digest, c.parsed.Header, c.Level); known != nil {
+			is = changedSkill
+		}
+	}
 	switch {
 	case is != approvedSkill && !c.Claim.Pin.isZero():
 		return unknownSkill, nil
@@ -117,8 +126,12 @@ func (c *candidate) version(last *TrustedVersion) skillVersion {
 // checkNever refuses a skill of which the user refused every version, before a request is sent.
 func (l *Loader) checkNever(ctx context.Context, c *candidate) error {
 	r, err := l.trust.record(ctx, c.skill.String())
-	if err == nil && !r.Never.IsZero() {
-		err = refusedBefore(c.skill.String(), r)
+	var others []*TrustRecord
+	if err == nil {
+		others, err = l.trust.others(ctx, c.skill.String())
+	}
+	if err == nil && !r.negatives(others).Never.IsZero() {
+		err = refusedBefore(c.skill.String(), r.negatives(others))
 	}
 	if err != nil {
 		return l.refuseTrust(ctx, c.judge.decide(true), err)
@@ -153,11 +166,16 @@ func refusedBefore(skill string, r *TrustRecord) error {
 func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 	id, now := c.skill.String(), l.host.Time()
 	var refused error
-	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
+	others, err := l.trust.others(ctx, id)
+	if err != nil {
+		return l.refuseTrust(ctx, c.verdict, err)
+	}
+	err = l.trust.update(ctx, id, func(r *TrustRecord) error {
 		refused = nil
-		switch until := r.askedTooOften(now); {
-		case r.refused(c.Evidence.Digest):
-			refused = refusedBefore(id, r)
+		all := r.negatives(others)
+		switch until := all.askedTooOften(now); {
+		case all.refused(c.Evidence.Digest):
+			refused = refusedBefore(id, all)
 		case !until.IsZero():
 			refused = refuse(CodeAskedRecently, id,
 				fmt.Sprintf("the user was asked about this skill recently; it is asked again after %s",

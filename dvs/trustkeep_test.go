@@ -325,10 +325,10 @@ func TestKeptOnlyIfAgreed(t *testing.T) {
 // TestConflictInOtherWords: a store may wrap the error that another process was faster.
 func TestConflictInOtherWords(t *testing.T) {
 	w := newTrustWorld(t)
-	store := &faultStore{TrustStore: w.store, at: 5, fault: func() ([]byte, error) { return nil, fmt.Errorf("busy: %w", dvs.ErrTrustConflict) }}
+	store := &faultStore{TrustStore: w.store, at: 10, fault: func() ([]byte, error) { return nil, fmt.Errorf("busy: %w", dvs.ErrTrustConflict) }}
 	w.store = store
 	w.load(dvs.Options{}, lookleap.CodeOK, 1)
-	if !strings.HasPrefix(store.calls[4], "put ") || w.events.Has(dvs.CodeTrustNotKept) {
+	if !strings.HasPrefix(store.calls[9], "put skill/") || w.events.Has(dvs.CodeTrustNotKept) {
 		t.Errorf("%q", store.calls)
 	}
 }

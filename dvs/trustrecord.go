@@ -76,6 +76,8 @@ const (
 const (
 	trustSkill = "skill/"
 	trustRoot  = "root/"
+	// trustSpellings is followed by a digest of what the URLs of one skill have in common.
+	trustSpellings = "spellings/"
 )
 
 // ParseTrustRecord reads the record of a skill from a [TrustStore]. A record of a newer version of
@@ -143,6 +145,41 @@ func (r *TrustRecord) last() *TrustedVersion {
 // refused reports whether the user refused a version, or every version.
 func (r *TrustRecord) refused(digest Digest) bool {
 	return !r.Never.IsZero() || slices.ContainsFunc(r.Refused, func(v RefusedVersion) bool { return v.Digest == digest })
+}
+
+// negatives returns the refusals and questions of a skill in all its spellings: those of r, and of
+// the records that it has under other URLs. A refusal under another URL ends with a later approval.
+func (r *TrustRecord) negatives(others []*TrustRecord) *TrustRecord {
+	all := &TrustRecord{Never: r.Never, Refused: slices.Clone(r.Refused), Asked: slices.Clone(r.Asked)}
+	for _, other := range others {
+		if all.Never.IsZero() {
+			all.Never = other.Never
+		}
+		all.Asked = append(all.Asked, other.Asked...)
+		for _, refused := range other.Refused {
+			if v := r.version(refused.Digest); v == nil || !v.Approved.After(refused.At) {
+				all.Refused = append(all.Refused, refused)
+			}
+		}
+	}
+	return all
+}
+
+// changedFrom returns the version that the user approved last under another URL of the skill, if this
+// one is a change of it.
+func changedFrom(others []*TrustRecord, file, header Digest, to level) (last *TrustedVersion) {
+	for _, r := range others {
+		for i := range r.Versions {
+			v := &r.Versions[i]
+			if v.File == file || to == registered && v.Header == header {
+				return nil
+			}
+			if last == nil || v.Approved.After(last.Approved) {
+				last = v
+			}
+		}
+	}
+	return last
 }
 
 // approve notes that the user approved a version, which ends a refusal of it.
