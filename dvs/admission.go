@@ -97,7 +97,11 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 				return nil, err
 			}
 			if l.trust != nil {
-				l.keepTrustedRoot(ctx, c.Claim.Root, false)
+				if l.keepTrustedRoot(ctx, TrustedRoot{Root: c.Claim.Root}) {
+					if err := l.noteTrustedRoot(ctx, c.Claim.Root); err != nil {
+						return nil, err
+					}
+				}
 			}
 		default:
 			c.SkillOnly = true

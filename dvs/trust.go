@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -246,8 +247,21 @@ func (k *trustKeeper) keepRoot(ctx context.Context, root TrustedRoot) error {
 		if before.Revoked && !root.Revoked {
 			return nil, refuse(CodeRevoked, root.Root, "trust in this root was revoked", "")
 		}
+		root.Subdomains = root.Subdomains || before.Subdomains
 		return json.Marshal(root)
 	})
+}
+
+// forgetRoot deletes a root that the user declared. A revocation stays.
+func (k *trustKeeper) forgetRoot(ctx context.Context, root string) error {
+	data, err := k.get(ctx, trustRoot+root)
+	if data == nil || err != nil {
+		return err
+	}
+	if before, err := rootOf(data, root); err != nil || before.Revoked {
+		return err
+	}
+	return k.delete(ctx, trustRoot+root)
 }
 
 // roots returns the stored roots.
@@ -292,8 +306,11 @@ const syncAfter = 30 * time.Second
 // syncTrust takes the roots of the store into the registry, so that what one process was told, all
 // of them follow. A root that was forgotten elsewhere ends here too.
 func (l *Loader) syncTrust(ctx context.Context) error {
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
+	leave, err := l.syncing.Wait(ctx, struct{}{})
+	if err != nil {
+		return err
+	}
+	defer leave()
 	now := l.clock.Now()
 	if age := now.Sub(l.synced); age >= 0 && age < syncAfter {
 		return nil
@@ -304,12 +321,18 @@ func (l *Loader) syncTrust(ctx context.Context) error {
 	}
 	stored := make(map[string]bool, len(roots))
 	for _, r := range roots {
+		if r.Revoked && !strings.Contains(r.Root, "://") {
+			if err := l.roots.revokeDomain(r.Root, r.Subdomains); err != nil {
+				return err
+			}
+			continue
+		}
 		root, err := ParseTrustRoot(r.Root, l.roots.Rules())
 		switch {
 		case err != nil: // the rules became stricter
 			continue
 		case r.Revoked:
-			l.roots.Revoke(root)
+			l.roots.revoke(root)
 			continue
 		}
 		stored[root.String()] = true
@@ -321,10 +344,27 @@ func (l *Loader) syncTrust(ctx context.Context) error {
 	}
 	for before := range l.storedRoots {
 		if root, _ := ParseTrustRoot(before, l.roots.Rules()); !stored[before] { // no one has the zero root
-			l.roots.Unregister(root)
+			l.roots.forget(root)
 		}
 	}
 	l.storedRoots, l.synced = stored, now
+	return nil
+}
+
+// noteTrustedRoot notes that the store has a root that the user declared, so that it ends here when it is
+// forgotten elsewhere.
+func (l *Loader) noteTrustedRoot(ctx context.Context, root string) error {
+	leave, err := l.syncing.Wait(ctx, struct{}{})
+	if err != nil {
+		return err
+	}
+	defer leave()
+	stored := maps.Clone(l.storedRoots)
+	if stored == nil {
+		stored = make(map[string]bool)
+	}
+	stored[root] = true
+	l.storedRoots = stored
 	return nil
 }
 
@@ -363,15 +403,17 @@ func (l *Loader) kept(skill string) (SkillURL, error) {
 	return ParseSkillURL(skill, l.roots.Rules())
 }
 
-// ForgetRoot ends the user's trust in a root and deletes it from the [TrustStore]. Unlike
-// [Loader.Revoke], it can be declared again.
+// ForgetRoot ends the user's trust in a root and deletes it from the [TrustStore]: what the user
+// declared, and neither what the program registered, blocked or revoked nor what the user revoked.
+// Unlike after [Loader.Revoke], it can be declared again.
 func (l *Loader) ForgetRoot(ctx context.Context, root TrustRoot) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	l.roots.Unregister(root)
+	l.roots.forget(root)
+	l.roots.shared().forget(root)
 	if l.trust == nil {
 		return nil
 	}
-	return l.trust.delete(ctx, trustRoot+root.String())
+	return l.trust.forgetRoot(ctx, root.String())
 }

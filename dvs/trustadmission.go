@@ -285,11 +285,15 @@ func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
 // errTrustUnchanged ends an update that has nothing to store.
 var errTrustUnchanged = errors.New("nothing to store")
 
-// keepTrustedRoot stores a root that the user declared, or a revocation.
-func (l *Loader) keepTrustedRoot(ctx context.Context, root string, revoked bool) {
-	if err := l.trust.keepRoot(ctx, TrustedRoot{Root: root, By: ByUser, At: l.host.Time(), Revoked: revoked}); err != nil {
-		l.notKept(ctx, root, nil, err)
+// keepTrustedRoot stores a root that the user declared, or a revocation, and reports whether it is
+// stored.
+func (l *Loader) keepTrustedRoot(ctx context.Context, root TrustedRoot) bool {
+	root.By, root.At = ByUser, l.host.Time()
+	err := l.trust.keepRoot(ctx, root)
+	if err != nil {
+		l.notKept(ctx, root.Root, nil, err)
 	}
+	return err == nil
 }
 
 // keepScript stores which bytes of a script the user approved.

@@ -76,7 +76,10 @@ func TestTrustForget(t *testing.T) {
 		}
 	})
 	t.Run("accept-root-without-a-store", func(t *testing.T) {
-		roots := registry(t, "https://github.com/example-org/")
+		roots := dvs.NewRoots(dvs.Rules{})
+		if _, err := roots.Register("https://github.com/example-org/", dvs.ByUser); err != nil {
+			t.Fatal(err)
+		}
 		l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{Roots: roots})
 		if err := l.ForgetRoot(t.Context(), exampleOrg()); err != nil || roots.Find(skillURL(t, platformSkill)).Source != dvs.Derived {
 			t.Error(err, roots.Find(skillURL(t, platformSkill)))

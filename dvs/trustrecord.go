@@ -54,13 +54,16 @@ type RefusedVersion struct {
 	At     time.Time `json:"at"`
 }
 
-// TrustedRoot is a trust root that the user declared and that is kept.
+// TrustedRoot is a trust root that the user declared, or a root or host in which the user revoked
+// trust, and that is kept.
 type TrustedRoot struct {
 	Type    string     `json:"type"` // TrustMediaType
-	Root    string     `json:"root"`
+	Root    string     `json:"root"` // trust root, or a revoked host without a scheme
 	By      RootSource `json:"by"`
 	At      time.Time  `json:"at"`
 	Revoked bool       `json:"revoked,omitempty"` // trust in it was withdrawn
+
+	Subdomains bool `json:"subdomains,omitempty"` // of a host: trust in its subdomains was withdrawn too
 }
 
 // What one record holds at most; the oldest entries leave first.
