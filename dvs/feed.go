@@ -55,7 +55,7 @@ const (
 // ParseWithdrawals reads a feed. Unknown and duplicate members, an invalid URL, digest or time, and
 // an entry that is there twice are errors with line, column and fix.
 func ParseWithdrawals(data []byte) (*Withdrawals, error) {
-	v, err := strictjson.Parse(data, strictjson.Limits{Size: maxFeed, Values: 6 * maxWithdrawals})
+	v, _, err := strictjson.ParsePublished(data, strictjson.Limits{Size: maxFeed, Values: 6 * maxWithdrawals})
 	if err != nil {
 		return nil, badFeed(err)
 	}

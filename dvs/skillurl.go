@@ -129,6 +129,11 @@ func (r Rules) bareRepository(u domain.URL) []string {
 	if s == nil || s.Marker != "" || len(segments) != role.platform.owner(segments).depth+1 {
 		return nil
 	}
+	segments = slices.Clone(segments)
+	last := &segments[len(segments)-1]
+	if name, ok := strings.CutSuffix(*last, ".git"); ok && name != "" { // as one clones it
+		*last = name
+	}
 	switch {
 	case s.Flat:
 		return append(slices.Clone(segments), s.Page, EntryFile)

@@ -31,6 +31,10 @@ func newTrustKeeper(store TrustStore) *trustKeeper {
 	}}}
 }
 
+// errRecordTooLarge is the error for what cannot be kept. What depends on the record is refused:
+// otherwise a later change would be no question.
+var errRecordTooLarge = badTrust(fmt.Sprintf("the record has more than %d bytes", MaxTrustRecord), nil)
+
 // maxTrustTries bounds how often a change of a record is tried again because another process was
 // faster. Each time one of them succeeds.
 const maxTrustTries = 32
@@ -61,7 +65,7 @@ func (k *trustKeeper) change(ctx context.Context, key string, edit func(old []by
 			return err
 		}
 		if len(updated) > MaxTrustRecord {
-			return badTrust(fmt.Sprintf("the record has more than %d bytes", MaxTrustRecord), nil)
+			return errRecordTooLarge
 		}
 		_, last = plugin.Await(ctx, k.bound, func(ctx context.Context) (struct{}, error) { return struct{}{}, k.store.Put(ctx, key, old, updated) })
 		if !errors.Is(last, ErrTrustConflict) {
@@ -232,7 +236,7 @@ func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*Trust
 		if err := edit(r); err != nil {
 			return nil, err
 		}
-		return json.Marshal(r)
+		return r.encode()
 	})
 }
 

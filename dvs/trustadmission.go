@@ -276,6 +276,8 @@ func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
 	switch {
 	case refused != nil:
 		return l.refuseTrust(ctx, c.verdict, refused)
+	case errors.Is(err, errRecordTooLarge):
+		return l.refuseTrust(ctx, c.verdict, err)
 	case err != nil && !errors.Is(err, errTrustUnchanged):
 		l.notKept(ctx, id, c.verdict, err)
 	}
