@@ -120,13 +120,25 @@ func (d *discovery) usableDocument(file listFile) (doc *document, goOn bool) {
 			Position: lookleap.Position{Path: at}})
 	case doc.evidence.Failure != "":
 		return nil, d.warn(doc.evidence.Failure, "DVS-3.2-06", at, doc.evidence.Failure.Title())
-	case doc.evidence.Status != http.StatusOK && doc.evidence.Status != http.StatusNotFound && doc.evidence.Status != http.StatusGone:
+	case !file.isAnswered():
 		return nil, d.warn(lookleap.CodeBadStatus, "DVS-3.2-06", at,
 			fmt.Sprintf("the HTTP status is %d, so it is not known what the origin lists", doc.evidence.Status))
 	case doc.evidence.Status != http.StatusOK, isHTML(doc.evidence.Type):
 		return nil, true
 	}
 	return doc, true
+}
+
+// isAnswered reports whether the status says that there is such a file, or that there is none. An
+// origin may keep its sitemap from agents, which is the same as none (DVS-3.2-13).
+func (f *listFile) isAnswered() bool {
+	switch f.doc.evidence.Status {
+	case http.StatusOK, http.StatusNotFound, http.StatusGone:
+		return true
+	case http.StatusForbidden, http.StatusUnauthorized:
+		return !strings.HasSuffix(f.at, "/"+IndexFile)
+	}
+	return false
 }
 
 func isHTML(mediaType string) bool {

@@ -48,7 +48,7 @@ type Published struct {
 func isLeftover(file string) bool {
 	for segment := range strings.SplitSeq(file, "/") {
 		switch strings.ToLower(segment) {
-		case ".ds_store", "thumbs.db", "ehthumbs.db", "desktop.ini", "__macosx", ".git", ".svn", ".hg", ".spotlight-v100", ".trashes", ".fseventsd", ".directory":
+		case ".ds_store", "thumbs.db", "ehthumbs.db", "desktop.ini", "__macosx", ".svn", ".spotlight-v100", ".trashes", ".fseventsd", ".directory":
 			return true
 		}
 		if strings.HasPrefix(segment, "._") {
