@@ -122,6 +122,10 @@ type ConsentValue struct {
 // item with Command may have together.
 const MaxShown = 4 << 10
 
+// MaxShownLines is the number of lines of a [ConsentValue] without Command that a rendering shows.
+// Equal lines that follow each other count as one, and are shown with their number.
+const MaxShownLines = 256
+
 // value returns the bytes of a value.
 func (v *ConsentValue) value() string {
 	if v.Text == "" {

@@ -189,7 +189,9 @@ func (r *ConsentRequest) Complete() string { return sectionText(r.Sections(true)
 // dialogue then has to offer [ConsentRequest.Complete].
 func (r *ConsentRequest) Abridged() bool {
 	return slices.ContainsFunc(zero.Or(r).Items, func(i ConsentItem) bool {
-		return slices.ContainsFunc(i.Values, func(v ConsentValue) bool { return max(v.Size, len(v.value())) > MaxShown })
+		return slices.ContainsFunc(i.Values, func(v ConsentValue) bool {
+			return max(v.Size, len(v.value())) > MaxShown || !v.Command && len(foldedRows(v.value())) > MaxShownLines
+		})
 	})
 }
 
@@ -317,10 +319,9 @@ func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
 		more(append([]ConsentPart{ours("%s: ", item.verb())}, v.recipient(item)...)...)
 	}
 	for i := range item.Values {
-		if value := &item.Values[i]; value.Name != "" || value.Source != "" ||
-			!strings.Contains(item.Summary, quote(value.value(), MaxShown)) {
+		if value := &item.Values[i]; !item.summarizes(value) {
 			lines = append(lines, v.value(value)...)
-		} // else the summary shows it whole
+		}
 	}
 	for _, said := range item.Remote {
 		if item.repeats(said) {
@@ -336,6 +337,32 @@ func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
 		lines[i].Item = item.ID
 	}
 	return lines
+}
+
+// summarizes reports whether the summary shows a value whole. It never does for a part of a command:
+// free text may name the same words.
+func (i *ConsentItem) summarizes(value *ConsentValue) bool {
+	return !value.Command && value.Name == "" && value.Source == "" &&
+		slices.Contains(quotations(i.Summary), quote(value.value(), MaxShown))
+}
+
+// quotations returns the quotations in a sentence, with their quotation marks.
+func quotations(sentence string) (all []string) {
+	start, escaped := -1, false
+	for i, c := range sentence {
+		switch {
+		case escaped:
+			escaped = false
+		case start >= 0 && c == '\\':
+			escaped = true
+		case c == '"' && start < 0:
+			start = i
+		case c == '"':
+			all = append(all, sentence[start:i+1])
+			start = -1
+		}
+	}
+	return all
 }
 
 // repeats reports whether a remote text is among the values that are shown. A value that is not
@@ -389,10 +416,14 @@ func (v *view) value(value *ConsentValue) []ConsentLine {
 		}
 		return []ConsentLine{{Indent: 1, Parts: parts}}
 	}
-	lines := append([]ConsentLine{{Indent: 1, Parts: parts}}, block(head)...)
+	most := MaxShownLines
+	if v.complete || value.Command {
+		most = len(text) + 1
+	}
+	lines := append([]ConsentLine{{Indent: 1, Parts: parts}}, block(head, most)...)
 	if tail != "" {
 		lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{leftOut(text, head, tail)}})
-		lines = append(lines, block(tail)...)
+		lines = append(lines, block(tail, most)...)
 	}
 	return lines
 }
@@ -401,13 +432,43 @@ func leftOut(text, head, tail string) ConsentPart {
 	return ours(" ... %d bytes are left out here; the complete request shows them ... ", len(text)-len(head)-len(tail))
 }
 
-// block shows a text of several lines.
-func block(text string) (lines []ConsentLine) {
-	rows := plaintext.Block(text, 10*len(text))
-	for row := range strings.SplitSeq(strings.TrimSuffix(rows, "\n"), "\n") {
-		lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{{Kind: PartQuote, Text: plaintext.IsolateRow(row)}}})
+// block shows a text of several lines, at most a number of them: both ends of a longer one.
+func block(text string, most int) (lines []ConsentLine) {
+	rows := foldedRows(text)
+	for i, row := range rows {
+		if n := len(rows) - most; n > 0 && i >= most*3/4 && i < most*3/4+n {
+			if i == most*3/4 {
+				lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{
+					ours(" ... %d lines are left out here; the complete request shows them ... ", n)}})
+			}
+			continue
+		}
+		lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{{Kind: PartQuote, Text: plaintext.IsolateRow(row.text)}}})
+		if row.again > 0 {
+			lines = append(lines, ConsentLine{Indent: 2, Parts: []ConsentPart{
+				ours(" ... the same line again, %s ... ", plaintext.Plural(row.again, "time", "times"))}})
+		}
 	}
 	return lines
+}
+
+// row is a line of a text, with the number of equal lines that follow it.
+type row struct {
+	text  string
+	again int
+}
+
+// foldedRows returns the lines of a text as they are shown. Equal ones that follow each other are one.
+func foldedRows(text string) (rows []row) {
+	shown := plaintext.Block(text, 10*len(text))
+	for line := range strings.SplitSeq(strings.TrimSuffix(shown, "\n"), "\n") {
+		if n := len(rows); n > 0 && rows[n-1].text == line {
+			rows[n-1].again++
+			continue
+		}
+		rows = append(rows, row{text: line})
+	}
+	return rows
 }
 
 // cutAt returns the first n bytes of a text that is longer, or up to three fewer so that no

@@ -36,7 +36,7 @@ func (l *Loader) admit(ctx context.Context, c *candidate) (admitted, error) {
 func (c *candidate) key(root TrustRoot) consentKey {
 	digest := c.Evidence.Digest
 	if c.notFetched() {
-		digest = c.Claim.Pin.Digest
+		digest = c.Claim.Listed
 	}
 	return consentKey{effectAdmit, c.skill.String(), root.String() + "\n" + digest.String()}
 }
@@ -97,7 +97,11 @@ func (l *Loader) commitAdmission(ctx context.Context, approval *lookleap.Approva
 				return nil, err
 			}
 			if l.trust != nil {
-				l.keepTrustedRoot(ctx, c.Claim.Root, false)
+				if l.keepTrustedRoot(ctx, TrustedRoot{Root: c.Claim.Root}) {
+					if err := l.noteTrustedRoot(ctx, c.Claim.Root); err != nil {
+						return nil, err
+					}
+				}
 			}
 		default:
 			c.SkillOnly = true
@@ -179,7 +183,7 @@ func (c *candidate) readArtifact(limits Limits) {
 	var err error
 	c.entry = c.File.Bytes
 	if c.skill.artifact == SkillArchive {
-		if pin := c.Claim.Pin.Digest; !pin.IsZero() && pin != digest {
+		if _, ok := c.Claim.expects(digest); !ok {
 			return
 		}
 		if c.members, err = unpackArchive(c.File.Bytes, limits); err == nil {
@@ -247,7 +251,7 @@ func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, e
 	if c.Level == registered {
 		return admitted{registration: &Registration{Metadata: c.parsed.Metadata, ID: c.skill, Root: c.root,
 			Source: c.Claim.Source, Digest: c.Evidence.Digest,
-			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, under: c.Under, hint: c.Hint, listed: c.Listed}}, nil
+			Verdict: c.verdict, loader: l, pin: c.Claim.Pin, promised: c.Claim.Listed, under: c.Under, hint: c.Hint, listed: c.Listed}}, nil
 	}
 	base := c.skill.page
 	if c.Final != c.skill.ServedFrom() { // after redirects
@@ -289,11 +293,12 @@ type Registration struct {
 	Digest  Digest     // of the SKILL.md or archive at registration; zero: the metadata came from an index without a digest
 	Verdict *lookleap.Verdict
 
-	loader *Loader
-	pin    Pin
-	under  string   // root that a lockfile or the pin of a policy names
-	hint   *hint    // what an index said
-	listed []string // files that an index of v0.1 names
+	loader   *Loader
+	pin      Pin
+	promised Digest   // by an index
+	under    string   // root that a lockfile or the pin of a policy names
+	hint     *hint    // what an index said
+	listed   []string // files that an index of v0.1 names
 }
 
 // Register verifies a skill and keeps its metadata and digests but not its body (level 1).
@@ -324,7 +329,7 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 		return got.registration, err
 	}
 	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest,
-		Verdict: c.judge.decide(true), loader: l, pin: c.Claim.Pin, under: c.Under, hint: c.Hint, listed: c.Listed}, nil
+		Verdict: c.judge.decide(true), loader: l, pin: c.Claim.Pin, promised: c.Claim.Listed, under: c.Under, hint: c.Hint, listed: c.Listed}, nil
 }
 
 // metadata reads what an index says by the rules for the file itself.
@@ -365,7 +370,7 @@ func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 		Source: r.Source, Under: r.under, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}
-	got, err := r.loader.load(ctx, &candidate{Level: activated, Claim: Claim{URL: r.ID.String(), Pin: r.pin, Artifact: r.ID.artifact},
+	got, err := r.loader.load(ctx, &candidate{Level: activated, Claim: Claim{URL: r.ID.String(), Pin: r.pin, Listed: r.promised, Artifact: r.ID.artifact},
 		Hint: r.hint, Listed: r.listed, revalidate: true})
 	return got.loaded, err
 }

@@ -166,7 +166,7 @@ func (u *unpacker) directory(written string) error {
 			fmt.Sprintf("the archive has more than %d directories", maxArchiveDirectories), "split the skill")
 	}
 	if name := memberName(written); name != "." {
-		return checkFilePath(name)
+		return u.names.directory(name)
 	}
 	return nil
 }
@@ -239,8 +239,8 @@ func badArchive(member, reason string, cause error) error {
 }
 
 // WriteArchive writes the files of a skill as an archive that [ReadArchive] reads: SKILL.md first,
-// the others by name. The same files result in the same bytes: all members have the same time and
-// permissions. It returns an error for files that ReadArchive refuses, and for names that a format
+// the others by name. The same files result in the same bytes on every system and with every version
+// of Go: all members have the same time and permissions, and are stored without compression. It returns an error for files that ReadArchive refuses, and for names that a format
 // does not hold: use [Zip] for names that are not ASCII or have more than 100 bytes.
 func WriteArchive(w io.Writer, format ArchiveFormat, files map[string][]byte) error {
 	if w == nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"reflect"
 	"runtime"
 	"slices"
@@ -36,8 +37,9 @@ const catalogueRead = 4 << 10
 
 // Catalogue reads the metadata of all skills in a directory, sorted by directory name: level 1 for
 // local files. It reads only the header of each SKILL.md, and at most 4 KiB more; problems of a
-// body are reported when the skill is used. A directory without SKILL.md is left out. A skill that
-// cannot be read has an entry with the error. Links are not followed. Catalogue itself returns an
+// body are reported when the skill is used. A directory without SKILL.md is left out. What seems to be a
+// skill and cannot be read has an entry with the error: a linked directory, a skill.md, a SKILL.md one
+// directory deeper. Links are not followed. Catalogue itself returns an
 // error only if the directory cannot be listed.
 //
 // Local files have no URL, so the skills of a catalogue are not verified.
@@ -62,14 +64,57 @@ func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error)
 				if i >= len(list) {
 					return
 				}
-				if list[i].IsDir() {
-					entries[i] = c.entry(list[i].Name(), buffer)
+				switch name := list[i].Name(); {
+				case list[i].IsDir():
+					entries[i] = c.entry(name, buffer)
+				case linkedDirectory(skills, list[i]):
+					entries[i] = CatalogueEntry{Directory: name, Err: linkRefused(name)}
 				}
 			}
 		})
 	}
 	workers.Wait()
 	return slices.DeleteFunc(entries, func(e CatalogueEntry) bool { return e.Directory == "" }), nil
+}
+
+// linkedDirectory reports whether an entry is a link to a directory, or to nothing that can be read.
+func linkedDirectory(files fs.FS, entry fs.DirEntry) bool {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	info, err := fs.Stat(files, entry.Name())
+	return err != nil || info.IsDir()
+}
+
+func linkRefused(name string) error {
+	return refuse(CodeLink, name, "the directory of a skill is a link", "put the directory itself there")
+}
+
+// maxLookedAt is how many directories below one without SKILL.md are searched for it.
+const maxLookedAt = 64
+
+// misplacedEntry returns an error for a directory without SKILL.md that seems to be meant for skills: it
+// has a file of that name in another spelling, or a SKILL.md one level deeper.
+func misplacedEntry(files fs.FS, directory string) error {
+	list, err := fs.ReadDir(files, directory)
+	if err != nil {
+		return ioError(err)
+	}
+	looked := 0
+	for _, entry := range list {
+		at := path.Join(directory, entry.Name())
+		switch {
+		case !entry.IsDir() && isEntry(entry.Name()):
+			return refuse(CodeMissingSkillMD, at, "the entry file of a skill is named SKILL.md, in this spelling", "rename it")
+		case entry.IsDir() && looked < maxLookedAt:
+			looked++
+			if _, err := fs.Lstat(files, at+"/"+EntryFile); err == nil {
+				return refuse(CodeMissingSkillMD, at+"/"+EntryFile, "the skill lies one directory deeper than skills are looked for",
+					"move the directory of the skill up")
+			}
+		}
+	}
+	return nil
 }
 
 // catalogue is what its readers share.
@@ -83,6 +128,9 @@ type catalogue struct {
 func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 	f, err := c.open(directory + "/" + EntryFile)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := misplacedEntry(c.files, directory); err != nil {
+			return CatalogueEntry{Directory: directory, Err: err}
+		}
 		return CatalogueEntry{}
 	}
 	e.Directory = directory

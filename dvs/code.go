@@ -100,6 +100,7 @@ const (
 	CodeLockMissing    lookleap.Code = "lock-missing-file"
 	CodeBadLock        lookleap.Code = "bad-lockfile"
 	CodeBadArchive     lookleap.Code = "bad-archive"
+	CodeNotPublished   lookleap.Code = "not-published"
 )
 
 // Codes of trust that is kept.

@@ -70,8 +70,8 @@ func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
 		item.Summary = "ask for " + plaintext.Quote(url, len(url)+1) + ", and use its instructions, which were not read yet"
 		if c.Hint.foreign() {
 			item.Summary += "; " + plaintext.Quote(c.Hint.Origin, 300) + " lists it"
-			if pin := c.Claim.Pin.Digest; !pin.IsZero() {
-				item.Summary += " with the digest " + pin.String()
+			if listed := c.Claim.Listed; !listed.IsZero() {
+				item.Summary += " with the digest " + listed.String()
 			}
 		}
 	} else {

@@ -27,13 +27,17 @@ type Claim struct {
 	Strict        bool    `json:"strict,omitempty"`        // only registered roots and text/markdown
 	RequireSecure bool    `json:"requireSecure,omitempty"` // every contacted name has to be signed
 	Pin           Pin     `json:"pin,omitzero"`
+	// Listed is the digest that an index states for the file. The file has to have it. It is the word
+	// of the publisher and not a Pin: it replaces no question.
+	Listed Digest `json:"listed,omitzero"`
 
 	// Artifact is set if the URL does not tell what it denotes; see [ParseArtifactURL].
 	Artifact Artifact `json:"artifact,omitzero"`
 }
 
-// Pin is what the caller already knows about the content. A URL with a commit is accepted only
-// with a Pin (DVS-3.1-42 to DVS-3.1-44).
+// Pin is what the caller, a policy or a lockfile already knows about the content. A pinned skill is
+// judged by its pin: its change is refused, and the user is not asked about it. A URL with a commit
+// is accepted only with a Pin (DVS-3.1-42 to DVS-3.1-44).
 type Pin struct {
 	Commit string `json:"commit,omitempty"` // whole commit id of the URL's revision
 	Digest Digest `json:"digest,omitzero"`  // of SKILL.md, or of the archive
@@ -403,15 +407,25 @@ func (j *judge) media() lookleap.Check {
 
 func (j *judge) digest() lookleap.Check {
 	shown := lookleap.Evidence{Digest: j.evidence.Digest.String()}
-	switch pin := j.claim.Pin.Digest; pin {
-	case Digest{}:
-		return unneeded("no digest was expected, and this one is recorded", shown)
-	case j.evidence.Digest:
-		return passed("the digest is the one that was expected", shown)
-	default:
+	if wrong, ok := j.claim.expects(j.evidence.Digest); !ok {
 		return failed(CodeDigestMismatch, "the file has another digest than the one expected", shown,
-			lookleap.Evidence{Digest: pin.String()})
+			lookleap.Evidence{Digest: wrong.String()})
 	}
+	if j.claim.Pin.Digest.IsZero() && j.claim.Listed.IsZero() {
+		return unneeded("no digest was expected, and this one is recorded", shown)
+	}
+	return passed("the digest is the one that was expected", shown)
+}
+
+// expects reports whether a file with this digest is the one that the pin and the index name. If not,
+// it returns the digest that was expected.
+func (c *Claim) expects(found Digest) (expected Digest, ok bool) {
+	for _, expected := range []Digest{c.Pin.Digest, c.Listed} {
+		if !expected.IsZero() && expected != found {
+			return expected, false
+		}
+	}
+	return Digest{}, true
 }
 
 func (j *judge) content() lookleap.Check {

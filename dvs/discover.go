@@ -43,7 +43,8 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 		d := &discovery{loader: l, seen: make(map[string]bool), names: make(map[string]string), yield: yield}
 		if !parsed.OriginWide() {
 			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04",
-				Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()}})
+				Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()},
+				Fix: "load each skill by the URL of its directory; the address of a repository stands for a SKILL.md at its top"})
 			return
 		}
 		origin := parsed.url.Origin()
@@ -75,9 +76,10 @@ func (d *discovery) warn(code lookleap.Code, requirement, at, message string) bo
 
 // listFile is a file of the origin that lists skills, or why there is none.
 type listFile struct {
-	at  string
-	doc *document
-	err error
+	at        string
+	doc       *document
+	err       error
+	elsewhere string // origin that the file's origin redirects to
 }
 
 // ask asks for a file of the origin.
@@ -86,8 +88,10 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	if err != nil {
 		return listFile{at: at, err: badURL(at, err)}
 	}
+	elsewhere := ""
 	doc, err := d.loader.fetch(ctx, fileRequest{url: u, limit: limit, stream: stream, redirect: func(to domain.URL) error {
 		if to.Origin() != u.Origin() {
+			elsewhere = to.Origin()
 			return refuse(CodeRedirectOutside, to.String(), "the redirect leaves the origin", "")
 		}
 		return nil
@@ -95,7 +99,7 @@ func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*
 	if err != nil {
 		err = &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(at), Message: "the list of skills was not read", Err: err}
 	}
-	return listFile{at, doc, err}
+	return listFile{at, doc, err, elsewhere}
 }
 
 // usableDocument returns the document of a file, or nil if the file is missing; it yields the
@@ -109,12 +113,32 @@ func (d *discovery) usableDocument(file listFile) (doc *document, goOn bool) {
 	case doc.evidence.Failure == CodeBlockedByPolicy, doc.evidence.Failure == lookleap.CodeDNSSECBogus:
 		d.warn(doc.evidence.Failure, "DVS-3.1-57", at, doc.evidence.Failure.Title())
 		return nil, false
+	case doc.evidence.Failure == CodeRedirectOutside && file.elsewhere != "":
+		return nil, d.report(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRedirectOutside, Requirement: "DVS-3.2-06",
+			Message:  "the origin redirects its list to " + plaintext.Quote(file.elsewhere, 300) + ", for whose skills it does not speak",
+			Fix:      "ask for the skills of " + plaintext.Line(file.elsewhere) + "/; as the publisher, serve the list without a redirect at each origin that has skills",
+			Position: lookleap.Position{Path: at}})
 	case doc.evidence.Failure != "":
 		return nil, d.warn(doc.evidence.Failure, "DVS-3.2-06", at, doc.evidence.Failure.Title())
+	case !file.isAnswered():
+		return nil, d.warn(lookleap.CodeBadStatus, "DVS-3.2-06", at,
+			fmt.Sprintf("the HTTP status is %d, so it is not known what the origin lists", doc.evidence.Status))
 	case doc.evidence.Status != http.StatusOK, isHTML(doc.evidence.Type):
 		return nil, true
 	}
 	return doc, true
+}
+
+// isAnswered reports whether the status says that there is such a file, or that there is none. An
+// origin may keep its sitemap from agents, which is the same as none (DVS-3.2-13).
+func (f *listFile) isAnswered() bool {
+	switch f.doc.evidence.Status {
+	case http.StatusOK, http.StatusNotFound, http.StatusGone:
+		return true
+	case http.StatusForbidden, http.StatusUnauthorized:
+		return !strings.HasSuffix(f.at, "/"+IndexFile)
+	}
+	return false
 }
 
 func isHTML(mediaType string) bool {

@@ -55,7 +55,7 @@ const (
 // ParseWithdrawals reads a feed. Unknown and duplicate members, an invalid URL, digest or time, and
 // an entry that is there twice are errors with line, column and fix.
 func ParseWithdrawals(data []byte) (*Withdrawals, error) {
-	v, err := strictjson.Parse(data, strictjson.Limits{Size: maxFeed, Values: 6 * maxWithdrawals})
+	v, _, err := strictjson.ParsePublished(data, strictjson.Limits{Size: maxFeed, Values: 6 * maxWithdrawals})
 	if err != nil {
 		return nil, badFeed(err)
 	}
@@ -217,13 +217,13 @@ func ParseFeedURL(raw string) (string, error) {
 // withdrawals is what all feeds of a loader withdrew, ready to be looked up. It is immutable.
 type withdrawals struct {
 	roots   *Roots
-	skills  map[string]*Withdrawal
+	skills  *skillTable[*Withdrawal]
 	digests map[Digest]*Withdrawal
 	keys    map[string]bool
 }
 
 func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
-	w := &withdrawals{skills: map[string]*Withdrawal{}, digests: map[Digest]*Withdrawal{}, keys: map[string]bool{}}
+	w := &withdrawals{skills: newSkillTable[*Withdrawal](rules), digests: map[Digest]*Withdrawal{}, keys: map[string]bool{}}
 	revoked := newRevocations(rules)
 	for _, f := range feeds {
 		for i := range f.state.Entries {
@@ -236,7 +236,7 @@ func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
 				}
 			case WithdrawnSkill:
 				if u, err := ParseSkillURL(e.Value, rules); err == nil {
-					w.skills[u.String()] = e
+					w.skills.add(u.place, e)
 				}
 			case WithdrawnDigest:
 				if d, err := ParseDigest(e.Value); err == nil {
@@ -256,7 +256,7 @@ func (w *withdrawals) at(p place, subject string) error {
 	if w == nil {
 		return nil
 	}
-	if e := w.skills[p.page.String()]; e != nil {
+	if e, ok := w.skills.find(p); ok {
 		return e.refusal(subject)
 	}
 	if revoked, _ := w.roots.load().denial(p); revoked {

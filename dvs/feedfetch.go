@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/flight"
 )
 
 // How often feeds are read.
@@ -33,6 +34,7 @@ type feedState struct {
 	Fetched   time.Time       `json:"fetched,omitzero"`
 	Tried     time.Time       `json:"tried,omitzero"`
 	Validator fetch.Validator `json:"validator"`
+	Full      bool            `json:"full,omitempty"` // there were more entries than can be kept, so the feed cannot be used
 }
 
 // feed is one feed of a loader.
@@ -41,14 +43,55 @@ type feed struct {
 	url     domain.URL
 	state   feedState
 	raw     []byte // the state as it is stored; nil: it is not stored
+	bytes   int    // of the entries in JSON
+	known   map[withdrawalKey]bool
 }
+
+// withdrawalKey is what makes two entries one.
+type withdrawalKey struct {
+	kind  WithdrawalKind
+	value string
+}
+
+func (w *Withdrawal) key() withdrawalKey { return withdrawalKey{w.Kind, w.Value} }
 
 // feedReader keeps the feeds of a loader current.
 type feedReader struct {
-	mu     sync.Mutex // held while feeds are read
+	turns  flight.Turns[struct{}] // to read feeds; who has the turn uses the next two fields
 	feeds  []*feed
 	stored time.Time // when the store was read last
-	broken error     // a feed cannot be used, so nothing is allowed
+
+	current atomic.Pointer[feedStatus] // for those who have no turn; nil: no feed was read
+	reading atomic.Bool                // a caller reads the feeds
+	broken  error                      // a feed cannot be used, so nothing is allowed
+}
+
+// feedStatus is what loads need to know of the feeds.
+type feedStatus struct {
+	stored time.Time
+	feeds  []feed // without entries
+}
+
+// due reports whether there is something to read.
+func (s *feedStatus) due(now time.Time) bool {
+	return s == nil || now.Sub(s.stored).Abs() >= feedStoreInterval || slices.ContainsFunc(s.feeds, func(f feed) bool { return f.due(now) })
+}
+
+// refusal returns an error if a feed cannot be used.
+func (s *feedStatus) refusal(now time.Time) error {
+	for _, f := range s.feeds {
+		switch {
+		case f.state.Full:
+			return &lookleap.Error{Code: CodeFeedStale, Subject: f.url.String(),
+				Message: "the revocation feed withdrew more than a loader can keep, so nothing is allowed",
+				Fix:     "publish a new feed at another URL that withdraws whole roots"}
+		case f.stale(now):
+			return &lookleap.Error{Code: CodeFeedStale, Subject: f.url.String(),
+				Message: "the revocation feed could not be read for too long, so nothing is allowed",
+				Fix:     "make the feed available, or let the policy accept an older copy"}
+		}
+	}
+	return nil
 }
 
 func newFeedReader(options []FeedOptions) *feedReader {
@@ -70,28 +113,57 @@ func (l *Loader) checkFeeds(ctx context.Context) error {
 	if r.broken != nil {
 		return r.broken
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	now := l.host.Time()
-	update := func() { l.withdrawn.Store(newWithdrawals(r.feeds, l.roots.Rules())) }
+	s := r.current.Load()
+	switch {
+	case s.due(now) && s != nil && s.refusal(now) == nil:
+		// What was read is fresh enough, so only one caller reads more and no one waits for it.
+		if !r.reading.CompareAndSwap(false, true) {
+			return nil
+		}
+		defer r.reading.Store(false)
+	case !s.due(now):
+		return s.refusal(now)
+	}
+	leave, err := r.turns.Wait(ctx, struct{}{})
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := l.readFeeds(ctx, now); err != nil {
+		return err
+	}
+	return r.current.Load().refusal(now)
+}
+
+// readFeeds reads what is due, and publishes the result.
+func (l *Loader) readFeeds(ctx context.Context, now time.Time) error {
+	r := l.feeds
+	publish := func(changed bool) {
+		if changed || l.withdrawn.Load() == nil {
+			l.withdrawn.Store(newWithdrawals(r.feeds, l.roots.Rules()))
+		}
+		s := &feedStatus{stored: r.stored}
+		for _, f := range r.feeds {
+			status := *f
+			status.state.Entries, status.raw, status.known = nil, nil, nil
+			s.feeds = append(s.feeds, status)
+		}
+		r.current.Store(s)
+	}
 	if now.Sub(r.stored).Abs() >= feedStoreInterval {
-		if err := l.readStoredFeeds(ctx, now); err != nil {
+		changed, err := l.readStoredFeeds(ctx, now)
+		if err != nil {
 			return err
 		}
-		update() // before a fetch, since a withdrawn key must not verify a feed
 		r.stored = now
+		publish(changed) // before a fetch, since a withdrawn key must not verify a feed
 	}
 	for _, f := range r.feeds {
 		if f.due(now) {
+			n := len(f.state.Entries)
 			l.fetchFeed(ctx, f, now)
-			update()
-		}
-	}
-	for _, f := range r.feeds {
-		if f.stale(now) {
-			return &lookleap.Error{Code: CodeFeedStale, Subject: f.url.String(),
-				Message: "the revocation feed could not be read for too long, so nothing is allowed",
-				Fix:     "make the feed available, or let the policy accept an older copy"}
+			publish(len(f.state.Entries) != n)
 		}
 	}
 	return nil
@@ -113,40 +185,61 @@ func (f *feed) stale(now time.Time) bool {
 	return f.state.Fetched.IsZero() || age < -time.Minute || age > max(f.options.Stale, 2*feedInterval)
 }
 
-// readStoredFeeds adds what other processes stored.
-func (l *Loader) readStoredFeeds(ctx context.Context, now time.Time) error {
+// readStoredFeeds adds what other processes stored, and reports whether there was something new.
+func (l *Loader) readStoredFeeds(ctx context.Context, now time.Time) (changed bool, err error) {
 	if l.feedStore == nil {
-		return nil
+		return false, nil
 	}
 	for _, f := range l.feeds.feeds {
 		data, err := l.feedStore.get(ctx, trustFeed+f.url.String())
 		if err != nil {
-			return err
+			return changed, err
 		}
-		if data == nil {
+		if data == nil || bytes.Equal(data, f.raw) {
 			continue
 		}
 		var stored feedState
 		if err := decodeTrust(data, &stored, func() string { return stored.Type }); err != nil {
-			return err
+			return changed, err
 		}
 		l.mergeFeed(ctx, f, stored, now)
-		f.raw = data
+		f.raw, changed = data, true
 	}
-	return nil
+	return changed, nil
 }
 
-// mergeFeed adds what a newer state has. It never removes entries.
+// What is kept of a feed: entries, and their bytes in JSON, which fit into a record of a TrustStore.
+const (
+	maxFeedEntries = 4 * maxWithdrawals
+	maxFeedBytes   = MaxTrustRecord - 64<<10
+)
+
+// mergeFeed adds what a newer state has. It never removes entries: a feed with more of them than can
+// be kept cannot be used any longer.
 func (l *Loader) mergeFeed(ctx context.Context, f *feed, newer feedState, now time.Time) {
-	known := Withdrawals{Entries: f.state.Entries}
+	if f.known == nil {
+		f.known = make(map[withdrawalKey]bool, len(f.state.Entries))
+		for i := range f.state.Entries {
+			f.known[f.state.Entries[i].key()] = true
+		}
+	}
+	entries := f.state.Entries
+	newer.Full = newer.Full || f.state.Full
 	for _, e := range newer.Entries {
-		if known.has(e) || e.check() != nil || len(known.Entries) >= 4*maxWithdrawals {
+		if f.known[e.key()] || e.check() != nil {
 			continue
 		}
-		known.Entries = append(known.Entries, e)
+		data, err := json.Marshal(e)
+		if err != nil || len(entries) >= maxFeedEntries || f.bytes+len(data) >= maxFeedBytes {
+			newer.Full = true
+			continue
+		}
+		f.bytes += len(data) + 1
+		f.known[e.key()] = true
+		entries = append(entries, e)
 		l.reportFeed(ctx, f, CodeWithdrawn, "withdrawn: "+string(e.Kind)+" "+domain.Redact(e.Value), nil)
 	}
-	newer.Entries = known.Entries
+	newer.Entries = entries
 	newer.Sequence = max(newer.Sequence, f.state.Sequence)
 	if later(f.state.Fetched, newer.Fetched, now) {
 		newer.Fetched, newer.Validator = f.state.Fetched, f.state.Validator
@@ -226,8 +319,18 @@ func (l *Loader) followFeed(ctx context.Context, f *feed, list *Withdrawals) err
 		return refuse(CodeFeedBackwards, f.url.String(), fmt.Sprintf("the feed has the sequence %d, and %d was seen before",
 			list.Sequence, f.state.Sequence), "publish the current feed")
 	}
-	if lost := slices.DeleteFunc(slices.Clone(f.state.Entries), list.has); len(lost) > 0 {
-		l.reportFeed(ctx, f, CodeFeedBackwards, fmt.Sprintf("the feed lost %d entries, which stay withdrawn", len(lost)), nil)
+	listed := make(map[withdrawalKey]bool, len(list.Entries))
+	for i := range list.Entries {
+		listed[list.Entries[i].key()] = true
+	}
+	lost := 0
+	for i := range f.state.Entries {
+		if !listed[f.state.Entries[i].key()] {
+			lost++
+		}
+	}
+	if lost > 0 {
+		l.reportFeed(ctx, f, CodeFeedBackwards, fmt.Sprintf("the feed lost %d entries, which stay withdrawn", lost), nil)
 	}
 	return nil
 }

@@ -121,6 +121,20 @@ func (t nameTable) accept(file string) error {
 	return nil
 }
 
+// directory records the path of a directory. It refuses one that clashes with a file.
+func (t nameTable) directory(name string) error {
+	names, err := foldFilePath(name)
+	if err != nil {
+		return err
+	}
+	key, entry := strings.Join(names, "/"), tableEntry{name, true}
+	if other, taken := t[key]; taken && other != entry {
+		return refuse(CodeNameClash, name, "on some systems the directory is the same as another one, or as a file", "rename one of them")
+	}
+	t[key] = entry
+	return nil
+}
+
 // CheckFileNames returns an error unless the paths below a skill's directory are those of different
 // files inside the directory on every operating system. The loader checks the files that it loads;
 // use it for lists of files from elsewhere.

@@ -109,7 +109,11 @@ func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 	}
 	meta = &Metadata{Header: DigestOf(header.of(p.text)), Extra: fields[:0]} // in place: find reads them first
 	meta.Name, meta.nameAt = p.name(find(fields, "name"), header)
-	meta.Description = p.description(find(fields, "description"), header)
+	description := find(fields, "description")
+	meta.Description = p.description(description, header)
+	if description != nil {
+		p.comment(description)
+	}
 	for i := range fields {
 		if key := fields[i].Key; key != "name" && key != "description" {
 			meta.Extra = append(meta.Extra, fields[i])
@@ -290,4 +294,29 @@ func (r *report) err() error {
 		}
 	}
 	return nil
+}
+
+// comment reports a comment that ends an unquoted value: YAML leaves out the rest of the line, which
+// an author may have meant as a part of it.
+func (p *skillParser) comment(v *Value) {
+	at := v.Offset
+	if at >= len(p.text) || strings.IndexByte("\"'|>", p.text[at]) >= 0 {
+		return
+	}
+	for first := true; at < len(p.text); first = false {
+		line, next := lineAt(p.text, at)
+		text := line.of(p.text)
+		if !first && (len(text) == 0 || text[0] != ' ' && text[0] != '\t') {
+			return
+		}
+		for i := 1; i < len(text); i++ {
+			if text[i] == '#' && (text[i-1] == ' ' || text[i-1] == '\t') {
+				p.add(lookleap.SeverityWarning, &fault{code: CodeBadDescription, requirement: "DVS-4.3-05", at: at + i,
+					message: "a blank and # begin a comment, so the rest of the line is not a part of the description",
+					fix:     "put the description in quotes"})
+				return
+			}
+		}
+		at = next
+	}
 }

@@ -42,7 +42,8 @@ type Handler struct {
 
 // NewHandler reads the skills of a directory once and returns a handler for them. Each
 // skill is a directory with the skill's name. It returns an error for a skill that
-// agents would refuse, for links and for unsafe names. To publish a change, call it
+// agents would refuse, for links, unsafe names, a skill.md and skills in deeper directories. Files of
+// file managers and of version control are left out with a finding. To publish a change, call it
 // again.
 func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 	if skills == nil {
@@ -57,6 +58,9 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 	}
 	h := &Handler{documents: serve.Documents{}}
 	for _, entry := range list {
+		if linkedDirectory(skills, entry) {
+			return nil, linkRefused(entry.Name())
+		}
 		if !entry.IsDir() {
 			continue
 		}
@@ -74,7 +78,7 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		return err
 	}
 	if _, ok := files[EntryFile]; !ok {
-		return nil // no skill
+		return misplacedEntry(skills, name)
 	}
 	published, err := NewPublished(files, options.Limits)
 	if err != nil {
@@ -88,7 +92,12 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		f.Path = path.Join(name, f.Path)
 		h.findings = append(h.findings, f)
 	}
+	for _, file := range published.LeftOut {
+		h.findings = append(h.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNotPublished, Requirement: "DVS-4.1-03",
+			Message: CodeNotPublished.Title(), Fix: "delete it", Position: lookleap.Position{Path: path.Join(name, file)}})
+	}
 	h.skills = append(h.skills, published)
+	files = published.Files
 	for file, content := range files {
 		p := newServedPage(file, content, options)
 		escaped := (&url.URL{Path: name + "/" + file}).EscapedPath()

@@ -46,7 +46,7 @@ func (l *Listing) Foreign() bool {
 
 // candidate returns the skill of a listing on its way.
 func (l *Listing) candidate(to level) *candidate {
-	c := &candidate{Level: to, Claim: Claim{URL: l.Skill.String(), Pin: Pin{Digest: l.Digest}, Artifact: l.Skill.artifact},
+	c := &candidate{Level: to, Claim: Claim{URL: l.Skill.String(), Listed: l.Digest, Artifact: l.Skill.artifact},
 		Hint: &hint{Name: l.Name, Description: l.Description}, Listed: slices.Clone(l.Files)}
 	if l.Foreign() {
 		c.Hint.Origin = l.Origin()
@@ -166,7 +166,7 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 	if err != nil {
 		return nil, badURL(at, err)
 	}
-	root, err := strictjson.Parse(data, strictjson.Limits{Size: limits.Index, Depth: indexDepth})
+	root, marked, err := strictjson.ParsePublished(data, strictjson.Limits{Size: limits.Index, Depth: indexDepth})
 	if err != nil {
 		return nil, badJSON(CodeBadIndex, at, err)
 	}
@@ -175,6 +175,9 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 		return nil, refused
 	}
 	list := newListings(at)
+	if marked {
+		list.find(lookleap.SeverityInfo, lookleap.CodeByteOrderMark, "DVS-3.2-23", "the index begins with a byte order mark; save it without", lookleap.Position{Path: at})
+	}
 	if form == formUnknown {
 		schema, _ := root.Member("$schema")
 		list.find(lookleap.SeverityWarning, CodeUnknownSchema, "DVS-3.2-17", "the index names the schema "+
@@ -260,6 +263,10 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 	artifact, ok := form.artifact(fields.kind, fields.url)
 	if !ok {
 		return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the types skill-md and archive are read here", "")
+	}
+	if _, ok := v.Member("sha256"); ok && fields.digest == "" {
+		list.find(lookleap.SeverityWarning, CodeBadIndexEntry, "DVS-3.2-17",
+			"the entry has a member sha256, which is not read; a digest is written as \"digest\": \"sha256:…\" under the schema of v0.2", at)
 	}
 	digests := form == formDigests
 	if digests || fields.digest != "" || !artifact.namesItself(fields.url) {

@@ -20,7 +20,9 @@ import (
 
 // Options configure [NewLoader]. The zero value is the safe one.
 type Options struct {
-	Roots   *Roots // registry of trust roots; nil: an empty one
+	// Roots is the program's registry of trust roots, which loaders of several users may share: what a
+	// user confirms holds for that user's loaders. Nil: an empty one.
+	Roots   *Roots
 	Profile Profile
 	Limits  Limits
 
@@ -90,9 +92,9 @@ type Loader struct {
 	feedStore *trustKeeper                // nil: feeds are not shared
 	withdrawn atomic.Pointer[withdrawals] // by all feeds
 
-	trust       *trustKeeper // nil: nothing is kept
-	syncing     sync.Mutex   // held while the roots of the store are read
-	synced      time.Time    // when that was done last
+	trust       *trustKeeper           // nil: nothing is kept
+	syncing     flight.Turns[struct{}] // to read the roots of the store
+	synced      time.Time              // when that was done last
 	storedRoots map[string]bool
 
 	mu       sync.Mutex
@@ -124,6 +126,10 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 	if l.roots == nil {
 		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
 	}
+	l.roots = l.roots.forUser()
+	if l.trust != nil {
+		l.trust.rules = l.roots.Rules
+	}
 	l.policies = newGovernor(options, l.roots.Rules())
 	l.options.Profile, l.options.RequireSecure = l.policies.profile, l.policies.secure
 	if most := l.policies.maxTrust; most > 0 {
@@ -144,7 +150,9 @@ func (l *Loader) ready() error {
 	return nil
 }
 
-// Roots returns the registry of the loader.
+// Roots returns the registry of the loader: that of [Options].Roots, with what the user of this loader
+// declared. What is registered there [ByUser] holds for this loader; anything else changes
+// Options.Roots.
 func (l *Loader) Roots() *Roots {
 	if l == nil {
 		return nil
@@ -211,7 +219,12 @@ func (l *Loader) load(ctx context.Context, c *candidate) (admitted, error) {
 			return admitted{}, err
 		}
 		if !c.Claim.Source.Registered() && !l.agreedBefore(c) {
-			return l.askAdmission(ctx, c)
+			switch approved, err := l.approvedListed(ctx, c); {
+			case err != nil:
+				return admitted{}, err
+			case !approved:
+				return l.askAdmission(ctx, c)
+			}
 		}
 	}
 	if err := l.verify(ctx, c); err != nil {
@@ -410,9 +423,9 @@ func (l *Loader) Revoke(root TrustRoot) {
 	if l.ready() != nil {
 		return
 	}
-	l.roots.Revoke(root)
-	if l.trust != nil {
-		l.keepTrustedRoot(context.Background(), root.String(), true)
+	l.roots.revoke(root)
+	if l.trust != nil && !root.IsZero() {
+		l.keepTrustedRoot(context.Background(), TrustedRoot{Root: root.String(), Revoked: true})
 	}
 	l.forgetAll(root.String())
 }
@@ -422,8 +435,15 @@ func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	if err := l.roots.RevokeDomain(host, includeSubdomains); err != nil {
+	canonical, err := l.roots.Rules().urls().ParseHost(host)
+	if err != nil {
+		return badURL(host, err)
+	}
+	if err := l.roots.revokeDomain(canonical, includeSubdomains); err != nil {
 		return err
+	}
+	if l.trust != nil {
+		l.keepTrustedRoot(context.Background(), TrustedRoot{Root: canonical, Subdomains: includeSubdomains, Revoked: true})
 	}
 	l.forgetAll(host)
 	return nil

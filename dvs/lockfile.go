@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -331,7 +332,10 @@ func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, D
 		locked[f.Path] = true
 		if content, ok := files[f.Path]; !ok {
 			find(CodeLockMissing, f.Path, "a file of the lockfile is not there", "load the skill completely, or lock it again")
-		} else if found := DigestOf(content); !holds(f, found) {
+		} else if found := DigestOf(content); !holds(f, found) && onlyLineEnds(content, func(d Digest) bool { return holds(f, d) }) {
+			find(CodeDigestMismatch, f.Path, fmt.Sprintf("only line ends differ: the file has the digest %s, the lockfile says %s", found, f.Digest),
+				"restore the file without converting line ends; for Git, write the line \"* -text\" into .gitattributes")
+		} else if !holds(f, found) {
 			find(CodeDigestMismatch, f.Path, fmt.Sprintf("the file has the digest %s, the lockfile says %s", found, f.Digest),
 				"look at what changed, then lock it again")
 		}
@@ -343,6 +347,12 @@ func (s *LockedSkill) changes(files map[string][]byte, holds func(*LockedFile, D
 	}
 	slices.SortFunc(changes, func(a, b lookleap.Finding) int { return strings.Compare(a.Path, b.Path) })
 	return changes
+}
+
+// onlyLineEnds reports whether a file has an accepted digest with the line ends of another system.
+func onlyLineEnds(content []byte, holds func(Digest) bool) bool {
+	lf := bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
+	return holds(DigestOf(lf)) || holds(DigestOf(bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n"))))
 }
 
 // verify returns the first change as an error, or nil.

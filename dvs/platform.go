@@ -27,6 +27,8 @@ type Platform struct {
 	Reserved []string // first segments that belong to the platform itself, not to a publisher
 	Fold     int      // leading segments whose ASCII letter case is ignored
 	AtRef    bool     // a revision may follow "@" in a segment: /gh/owner/repo@ref/
+	Forge    bool     // a host of repositories without a Source: no part of a path may be a commit, or a revision that strangers can create
+	Files    string   // word between the release of a package and its files: /name/1.2.0/files/SKILL.md
 	Source   *Source  // routes to a repository's content; nil if none is known
 
 	// Subdomains are the domains below which each publisher has a host of its own:
@@ -238,6 +240,8 @@ func (e *Platform) tighten(old *Platform) bool {
 	}
 	e.Reserved = append(e.Reserved, old.Reserved...)
 	e.AtRef = e.AtRef || old.AtRef
+	e.Files = cmp.Or(e.Files, old.Files)
+	e.Forge = e.Forge || old.Forge
 	e.Of = cmp.Or(e.Of, old.Of, old.Hosts[0])
 	return true
 }

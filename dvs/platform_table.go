@@ -8,7 +8,7 @@ import (
 )
 
 // PlatformsDate is the day of the last review of the built-in table.
-const PlatformsDate = "2026-11-22"
+const PlatformsDate = "2026-11-28"
 
 // PublicSuffixDate is the day of the built-in list of public suffixes. A
 // [Platform] with Subdomains adds a suffix that is newer.
@@ -96,24 +96,24 @@ var codeHosts = []Platform{
 	{Name: "Forgejo", Hosts: []string{"code.forgejo.org"}, Owner: 1, Reserved: giteaReserved, Source: gitea},
 	{Name: "Gitea", Hosts: []string{"gitea.com", "www.gitea.com"}, Owner: 1, Reserved: giteaReserved, Source: gitea},
 	{Name: "OpenDev", Hosts: []string{"opendev.org", "www.opendev.org"}, Owner: 1, Reserved: giteaReserved, Source: gitea},
-	{Name: "NotABug", Hosts: []string{"notabug.org", "www.notabug.org"}, Owner: 1, Reserved: giteaReserved},
-	{Name: "GitFlic", Hosts: []string{"gitflic.ru", "www.gitflic.ru"}, Below: []Scope{{"project", 2, ""}, {"company", 2, ""}, {"user", 2, ""}}},
-	{Name: "GitVerse", Hosts: []string{"gitverse.ru", "www.gitverse.ru"}, Owner: 1, Reserved: []string{"api", "explore", "login", "search", "settings"}},
-	{Name: "Launchpad", Hosts: []string{"launchpad.net", "www.launchpad.net", "git.launchpad.net", "code.launchpad.net", "bazaar.launchpad.net"}, Owner: 1, Prefix: "~"},
+	{Name: "NotABug", Forge: true, Hosts: []string{"notabug.org", "www.notabug.org"}, Owner: 1, Reserved: giteaReserved},
+	{Name: "GitFlic", Forge: true, Hosts: []string{"gitflic.ru", "www.gitflic.ru"}, Below: []Scope{{"project", 2, ""}, {"company", 2, ""}, {"user", 2, ""}}},
+	{Name: "GitVerse", Forge: true, Hosts: []string{"gitverse.ru", "www.gitverse.ru"}, Owner: 1, Reserved: []string{"api", "explore", "login", "search", "settings"}},
+	{Name: "Launchpad", Forge: true, Hosts: []string{"launchpad.net", "www.launchpad.net", "git.launchpad.net", "code.launchpad.net", "bazaar.launchpad.net"}, Owner: 1, Prefix: "~"},
 	{Name: "Launchpad's files of all users", Hosts: []string{"*.launchpadlibrarian.net", "launchpadlibrarian.net", "*.launchpadcontent.net"}, Never: true},
-	{Name: "Pagure", Hosts: []string{"pagure.io", "www.pagure.io"}, Owner: 1, Below: []Scope{{"fork", 2, ""}, {"group", 2, ""}, {"user", 2, ""}},
+	{Name: "Pagure", Forge: true, Hosts: []string{"pagure.io", "www.pagure.io"}, Owner: 1, Below: []Scope{{"fork", 2, ""}, {"group", 2, ""}, {"user", 2, ""}},
 		Reserved: []string{"about", "api", "dashboard", "groups", "login", "my", "new", "search", "settings", "static", "ui", "users"}},
-	{Name: "Tangled", Hosts: []string{"tangled.org", "www.tangled.org", "tangled.sh", "www.tangled.sh"}, Owner: 1, Reserved: []string{"explore", "login", "search", "settings", "signup", "timeline"}},
-	{Name: "CNB", Hosts: []string{"cnb.cool", "www.cnb.cool"}, Owner: 1, Reserved: []string{"explore", "login", "search", "settings", "u", "-"}},
-	{Name: "GitCode", Hosts: []string{"gitcode.com", "www.gitcode.com", "raw.gitcode.com", "gitcode.net", "www.gitcode.net"}, Owner: 1,
+	{Name: "Tangled", Forge: true, Hosts: []string{"tangled.org", "www.tangled.org", "tangled.sh", "www.tangled.sh"}, Owner: 1, Reserved: []string{"explore", "login", "search", "settings", "signup", "timeline"}},
+	{Name: "CNB", Forge: true, Hosts: []string{"cnb.cool", "www.cnb.cool"}, Owner: 1, Reserved: []string{"explore", "login", "search", "settings", "u", "-"}},
+	{Name: "GitCode", Forge: true, Hosts: []string{"gitcode.com", "www.gitcode.com", "raw.gitcode.com", "gitcode.net", "www.gitcode.net"}, Owner: 1,
 		Reserved: []string{"api", "dashboard", "explore", "groups", "help", "login", "org", "search", "setting", "topics", "users", "-"}},
-	{Name: "AtomGit", Hosts: []string{"atomgit.com", "www.atomgit.com", "raw.atomgit.com"}, Owner: 1, Reserved: []string{"api", "dashboard", "explore", "login", "org", "search", "setting"}},
-	{Name: "Azure DevOps", Hosts: []string{"dev.azure.com"}, Owner: 1, Fold: 2, Subdomains: []string{"visualstudio.com"},
+	{Name: "AtomGit", Forge: true, Hosts: []string{"atomgit.com", "www.atomgit.com", "raw.atomgit.com"}, Owner: 1, Reserved: []string{"api", "dashboard", "explore", "login", "org", "search", "setting"}},
+	{Name: "Azure DevOps", Forge: true, Hosts: []string{"dev.azure.com"}, Owner: 1, Fold: 2, Subdomains: []string{"visualstudio.com"},
 		Reserved: []string{"_apis", "_signin", "_signout", "_static"}},
 	{Name: "Azure DevOps's interface to everything", Hosts: []string{"*.dev.azure.com", "*.vsassets.io", "marketplace.visualstudio.com"}, Never: true},
-	{Name: "googlesource.com", Subdomains: []string{"googlesource.com"}},
-	{Name: "repo.or.cz", Hosts: []string{"repo.or.cz", "www.repo.or.cz"}, Owner: 1, Below: []Scope{{"r", 2, ""}, {"w", 2, ""}, {"h", 2, ""}}, Reserved: []string{"m", "c", "gitweb.cgi"}},
-	{Name: "GNU Savannah", Hosts: []string{"git.savannah.gnu.org", "git.savannah.nongnu.org", "cgit.git.savannah.gnu.org"}, Below: []Scope{{"cgit", 2, ""}, {"gitweb", 2, ""}, {"git", 2, ""}, {"r", 2, ""}}},
+	{Name: "googlesource.com", Forge: true, Subdomains: []string{"googlesource.com"}},
+	{Name: "repo.or.cz", Forge: true, Hosts: []string{"repo.or.cz", "www.repo.or.cz"}, Owner: 1, Below: []Scope{{"r", 2, ""}, {"w", 2, ""}, {"h", 2, ""}}, Reserved: []string{"m", "c", "gitweb.cgi"}},
+	{Name: "GNU Savannah", Forge: true, Hosts: []string{"git.savannah.gnu.org", "git.savannah.nongnu.org", "cgit.git.savannah.gnu.org"}, Below: []Scope{{"cgit", 2, ""}, {"gitweb", 2, ""}, {"git", 2, ""}, {"r", 2, ""}}},
 	{
 		Name: "Bitbucket", Hosts: []string{"bitbucket.org", "www.bitbucket.org"}, Owner: 1,
 		Reserved: []string{"account", "api", "blog", "dashboard", "product", "repo", "search", "site", "snippets", "socialauth", "xhr", "!api"},
@@ -129,7 +129,7 @@ var codeHosts = []Platform{
 		Name: "SourceHut", Hosts: []string{"git.sr.ht"}, Owner: 1, Prefix: "~",
 		Source: &Source{Page: "tree", Raw: []string{"blob"}, After: "item"},
 	},
-	{Name: "SourceHut Mercurial", Hosts: []string{"hg.sr.ht"}, Owner: 1, Prefix: "~", Of: "git.sr.ht#hg"},
+	{Name: "SourceHut Mercurial", Forge: true, Hosts: []string{"hg.sr.ht"}, Owner: 1, Prefix: "~", Of: "git.sr.ht#hg"},
 	{Name: "SourceHut's lists, tickets and pastes", Hosts: []string{"*.sr.ht"}, Never: true},
 	{
 		Name: "Hugging Face", Hosts: []string{"huggingface.co", "www.huggingface.co"}, Aliases: []string{"hf.co", "www.hf.co"}, Owner: 1,
@@ -242,7 +242,8 @@ var packageHosts = []Platform{
 		Below: []Scope{{"gh", 2, "github.com"}, {"npm", 2, "npmjs.com"}}, AtRef: true},
 	{Name: "mirrors of jsDelivr", Hosts: []string{"cdn.jsdmirror.com", "cdn.jsdmirror.cn", "*.jsdmirror.com", "*.jsdmirror.cn", "jsd.onmicrosoft.cn", "jsd.cdn.zzko.cn", "jsdelivr.b-cdn.net", "jsd.proxy.aks.moe", "cdn.jsdelivr.ren"},
 		Below: []Scope{{"gh", 2, "github.com"}, {"npm", 2, "npmjs.com"}}, AtRef: true},
-	{Name: "unpkg", Hosts: []string{"unpkg.com", "*.unpkg.com"}, Owner: 1, AtRef: true, Of: "npmjs.com"},
+	{Name: "unpkg", Hosts: []string{"unpkg.com", "www.unpkg.com"}, Owner: 1, AtRef: true, Of: "npmjs.com", Reserved: []string{"browse"}},
+	{Name: "unpkg's pages", Hosts: []string{"app.unpkg.com", "*.unpkg.com"}, Owner: 1, AtRef: true, Of: "npmjs.com", Reserved: []string{"browse"}, Files: "files"},
 	{Name: "esm.sh", Hosts: []string{"esm.sh", "www.esm.sh", "cdn.esm.sh", "*.esm.sh"}, Owner: 1, AtRef: true, Of: "npmjs.com",
 		Below: []Scope{{"gh", 2, "github.com"}, {"jsr", 2, "jsr.io"}}, Skip: []string{"v#", "stable"},
 		Reserved: []string{"pr", "x", "node", "run", "tsx", "uno", "transform", "status.json", "https:", "http:"}},
@@ -252,7 +253,7 @@ var packageHosts = []Platform{
 	{Name: "Skypack", Hosts: []string{"cdn.skypack.dev", "www.skypack.dev", "*.skypack.dev"}, Owner: 1, AtRef: true, Of: "npmjs.com", Skip: []string{"pin", "new"}, Reserved: []string{"-", "error"}},
 	{Name: "JSPM", Hosts: []string{"ga.jspm.io", "*.jspm.io", "jspm.dev", "*.jspm.dev"}, Owner: 1, AtRef: true, Of: "npmjs.com",
 		Below: []Scope{{"npm:", 1, "npmjs.com"}, {"github:", 1, "github.com"}, {"jsr:", 1, "jsr.io"}, {"deno:", 1, ""}, {"denoland:", 1, ""}, {"app:", 1, ""}}},
-	{Name: "npm", Hosts: []string{"registry.npmjs.org", "registry.npmjs.com", "registry.yarnpkg.com", "registry.npmmirror.com", "cdn.npmmirror.com", "registry.cnpmjs.org", "r.cnpmjs.org", "registry.npm.taobao.org"}, Owner: 1, Below: []Scope{{"packages", 2, "npmjs.com"}}, AtRef: true, Of: "npmjs.com", Reserved: []string{"-"}},
+	{Name: "npm", Hosts: []string{"registry.npmjs.org", "registry.npmjs.com", "registry.yarnpkg.com", "registry.npmmirror.com", "cdn.npmmirror.com", "registry.cnpmjs.org", "r.cnpmjs.org", "registry.npm.taobao.org"}, Owner: 1, Below: []Scope{{"packages", 2, "npmjs.com"}}, AtRef: true, Files: "files", Of: "npmjs.com", Reserved: []string{"-"}},
 	{Name: "npm's pages", Hosts: []string{"npmjs.com", "www.npmjs.com", "npmjs.org", "www.npmjs.org", "npmmirror.com", "www.npmmirror.com"}, Below: []Scope{{"package", 2, "npmjs.com"}}, AtRef: true},
 	{Name: "JSR", Hosts: []string{"jsr.io", "www.jsr.io", "npm.jsr.io"}, Owner: 1, Prefix: "@", AtRef: true},
 	{Name: "Deno Land", Hosts: []string{"deno.land", "www.deno.land"}, Below: []Scope{{"x", 2, ""}}, AtRef: true},

@@ -140,13 +140,13 @@ func TestReviewedTable(t *testing.T) {
 		id, digest string
 		of         func(dvs.Platform) any
 	}{
-		{"DVS-3.1-34/accept-reviewed-owners", "a837cfcc08d17b168ef6e0c2cd128272a8e7b9c28c7f7b494f72d3029dcebafb", func(p dvs.Platform) any {
-			return []any{p.Name, p.Hosts, p.Aliases, p.Never, p.Owner, p.Below, p.Skip, p.Prefix, p.Fold, p.AtRef, p.Of}
+		{"DVS-3.1-34/accept-reviewed-owners", "71efa4da20b62ad82928c0664c0e9398930f271a449b53dd0cbfa3d9050ad70d", func(p dvs.Platform) any {
+			return []any{p.Name, p.Hosts, p.Aliases, p.Never, p.Owner, p.Below, p.Skip, p.Prefix, p.Fold, p.AtRef, p.Files, p.Forge, p.Of}
 		}},
-		{"DVS-3.1-36/accept-reviewed-subdomains", "95b5dc6efa30692d357bfb535184ee8c41c054bd3cc48f29cca913edd88237cf", func(p dvs.Platform) any { return []any{p.Subdomains, p.Joined} }},
-		{"DVS-3.1-38/accept-reviewed-hosts", "661aff8d71ca98b5a3d373ff1df98063baf4e856b8ef7134daf048f6a45cc43a", func(p dvs.Platform) any { return []any{p.Never, p.Hosts} }},
-		{"DVS-3.1-41/accept-reviewed-words", "1c732a9c82e502b20f3e6dbbefbdc0827704db4e413a50ed5133c9ab41c3dc9b", func(p dvs.Platform) any { return []any{p.Hosts, p.Reserved} }},
-		{"DVS-3.1-48/accept-reviewed-routes", "67f4a3e1ded6e032deca2aeaadfd8c3c673a58712033ff994f8339f79eaa1236", func(p dvs.Platform) any { return []any{p.Hosts, p.Source} }},
+		{"DVS-3.1-36/accept-reviewed-subdomains", "c359790bd8d77f9c0438b154ff1de7ca890b2a3cf26d873dc2eacc43b65ce1a8", func(p dvs.Platform) any { return []any{p.Subdomains, p.Joined} }},
+		{"DVS-3.1-38/accept-reviewed-hosts", "b085150c659a87255a46df1ace8cc6239ca1ce1bd618dbc9941d69d18cbb39e2", func(p dvs.Platform) any { return []any{p.Never, p.Hosts} }},
+		{"DVS-3.1-41/accept-reviewed-words", "585fb69157c2ce9957e4694427edc796d5011676796c94308411716c128e389b", func(p dvs.Platform) any { return []any{p.Hosts, p.Reserved} }},
+		{"DVS-3.1-48/accept-reviewed-routes", "b5f6e00d45452b747644d905c6c6c724b17bf2b03d539e261af1514762d04cea", func(p dvs.Platform) any { return []any{p.Hosts, p.Source} }},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			parts := []any{dvs.PlatformsDate}
@@ -341,4 +341,52 @@ func TestDefaultRootOfOneSegment(t *testing.T) {
 			t.Errorf("%s: %s, %s, %v", file, root, source, err)
 		}
 	}
+}
+
+// TestForges has code hosts whose routes are not known, and hosts where a path leads to what anyone
+// published.
+func TestForges(t *testing.T) {
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	claim := func(url string) lookleap.Code {
+		u, err := dvs.ParseSkillURL(url, dvs.Rules{})
+		if err != nil {
+			return lookleap.CodeOf(err)
+		}
+		root, _, err := dvs.DefaultRoot(u, dvs.Rules{})
+		if err != nil {
+			return lookleap.CodeOf(err)
+		}
+		return dvs.Decide(dvs.Claim{URL: url, Root: root.String(), Source: dvs.ByHost}, dvs.Evidence{}, noon, dvs.Rules{}).Code
+	}
+	t.Run("P18", func(t *testing.T) {
+		for name, c := range map[string]struct {
+			url  string
+			code lookleap.Code
+		}{
+			"reject-unpkg-browse":          {"https://unpkg.com/browse/pkg@1/SKILL.md", dvs.CodeReservedSegment},
+			"reject-unpkg-pages-browse":    {"https://app.unpkg.com/browse/pkg@1/SKILL.md", dvs.CodeReservedSegment},
+			"reject-gitcode-commit":        {"https://gitcode.com/o/r/blob/" + commit + "/SKILL.md", dvs.CodeCommitRef},
+			"reject-gitcode-raw-commit":    {"https://raw.gitcode.com/o/r/raw/" + commit + "/SKILL.md", dvs.CodeCommitRef},
+			"reject-gitcode-short-commit":  {"https://gitcode.com/o/r/blob/0123456/SKILL.md", dvs.CodeCommitRef},
+			"reject-gitcode-merge-request": {"https://gitcode.com/o/r/blob/refs/merge-requests/7/head/SKILL.md", dvs.CodeUntrustedRef},
+			"reject-gitcode-short-merge":   {"https://raw.gitcode.com/o/r/raw/merge_requests/7/SKILL.md", dvs.CodeUntrustedRef},
+			"reject-atomgit-commit":        {"https://atomgit.com/o/r/blob/" + commit + "/SKILL.md", dvs.CodeCommitRef},
+			"reject-cnb-pull":              {"https://cnb.cool/o/r/-/git/raw/refs/pull/7/SKILL.md", dvs.CodeUntrustedRef},
+			"reject-gerrit-change":         {"https://chromium.googlesource.com/r/+/refs/changes/12/3412/1/SKILL.md", dvs.CodeUntrustedRef},
+			"reject-gerrit-commit":         {"https://chromium.googlesource.com/r/+/" + commit + "/SKILL.md", dvs.CodeCommitRef},
+			"reject-pagure-pull":           {"https://pagure.io/project/raw/refs/pull/7/head/SKILL.md", dvs.CodeUntrustedRef},
+			"reject-notabug-commit":        {"https://notabug.org/o/r/raw/" + commit + "/SKILL.md", dvs.CodeCommitRef},
+			"reject-gitverse-expression":   {"https://gitverse.ru/o/r/raw/main%5E2/SKILL.md", dvs.CodeCommitRef},
+			"accept-gitcode-branch":        {"https://gitcode.com/o/r/blob/main/SKILL.md", lookleap.CodeUnreachable},
+			"accept-gitcode-qualified":     {"https://gitcode.com/o/r/blob/refs/heads/main/SKILL.md", lookleap.CodeUnreachable},
+			"accept-gerrit-branch":         {"https://chromium.googlesource.com/r/+/refs/heads/main/SKILL.md", lookleap.CodeUnreachable},
+			"accept-unpkg-package":         {"https://unpkg.com/pkg@1.2.0/SKILL.md", lookleap.CodeUnreachable},
+		} {
+			t.Run(name, func(t *testing.T) {
+				if got := claim(c.url); got != c.code {
+					t.Errorf("got %s, want %s", got, c.code)
+				}
+			})
+		}
+	})
 }

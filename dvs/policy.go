@@ -105,7 +105,10 @@ func (p *Policy) Check(skill SkillURL, rules Rules) error {
 	if err := compiled.at(skill.place, skill.String()); err != nil {
 		return err
 	}
-	return compiled.checkPinned(skill.String())
+	if _, ok := compiled.pins[skill.String()]; ok {
+		return nil
+	}
+	return compiled.notPinned(skill)
 }
 
 // compiledPolicy is a policy that was read by the rules of a loader.
@@ -114,11 +117,12 @@ type compiledPolicy struct {
 	allow  []TrustRoot
 	denied *Roots
 	pins   map[string]PolicyPin // by URL of the skill
+	pinned *skillTable[string]  // the same URLs, to find them in another spelling
 }
 
 // compilePolicy reads the URLs of a policy.
 func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
-	c := &compiledPolicy{Policy: p, pins: make(map[string]PolicyPin)}
+	c := &compiledPolicy{Policy: p, pins: make(map[string]PolicyPin), pinned: newSkillTable[string](rules)}
 	if p.unreadable != nil {
 		return nil, &lookleap.Error{Code: CodePolicyUnreadable, Subject: p.Name,
 			Message: "the policy could not be read, so nothing is allowed", Err: p.unreadable}
@@ -163,6 +167,7 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 			}
 		}
 		c.pins[u.String()] = pin
+		c.pinned.add(u.place, u.String())
 	}
 	return c, nil
 }
@@ -194,10 +199,15 @@ func (c *compiledPolicy) at(p place, subject string) error {
 	return nil
 }
 
-// checkPinned refuses a skill without a pin, if the policy requires one.
-func (c *compiledPolicy) checkPinned(skill string) error {
-	if _, ok := c.pins[skill]; c.PinnedOnly && !ok {
-		return c.refused(skill, "the policy has no pin for this skill, and allows only pinned skills")
+// notPinned refuses a skill without a pin, if the policy requires one, or if it pins another spelling
+// of the skill.
+func (c *compiledPolicy) notPinned(skill SkillURL) error {
+	if c.PinnedOnly {
+		return c.refused(skill.String(), "the policy has no pin for this skill, and allows only pinned skills")
+	}
+	if pinned, ok := c.pinned.find(skill.place); ok {
+		return refuse(CodePolicyDenied, skill.String(), "the policy "+plaintext.Quote(c.Name, 200)+" pins this skill under another URL",
+			"load it as "+pinned)
 	}
 	return nil
 }
@@ -300,7 +310,7 @@ func (p *compiledPolicy) pin(c *candidate, rules Rules) error {
 	id := c.skill.String()
 	pin, ok := p.pins[id]
 	if !ok {
-		return p.checkPinned(id)
+		return p.notPinned(c.skill)
 	}
 	if !c.Claim.Pin.Digest.IsZero() && !pin.Pin.Digest.IsZero() && c.Claim.Pin.Digest != pin.Pin.Digest ||
 		c.Claim.Pin.Commit != "" && pin.Pin.Commit != "" && !strings.EqualFold(c.Claim.Pin.Commit, pin.Pin.Commit) {

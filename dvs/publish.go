@@ -40,6 +40,23 @@ type Published struct {
 	Name        string
 	Description string
 	Files       map[string][]byte // by path below its directory
+	LeftOut     []string          // files of file managers, editors and version control, which are not published
+}
+
+// isLeftover reports whether a file was put into the directory by a program and does not belong to the
+// skill.
+func isLeftover(file string) bool {
+	for segment := range strings.SplitSeq(file, "/") {
+		switch strings.ToLower(segment) {
+		case ".ds_store", "thumbs.db", "ehthumbs.db", "desktop.ini", "__macosx", ".svn", ".spotlight-v100", ".trashes", ".fseventsd", ".directory":
+			return true
+		}
+		if strings.HasPrefix(segment, "._") {
+			return true
+		}
+	}
+	base := path.Base(file)
+	return strings.HasSuffix(base, "~") || strings.HasPrefix(base, ".") && strings.HasSuffix(base, ".swp")
 }
 
 // NewPublished returns the skill of a directory's files. It returns an error for what agents would
@@ -56,7 +73,16 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Published{Name: skill.Name, Description: skill.Description, Files: maps.Clone(files)}, nil
+	p := &Published{Name: skill.Name, Description: skill.Description, Files: maps.Clone(files)}
+	maps.DeleteFunc(p.Files, func(file string, _ []byte) bool {
+		if isLeftover(file) {
+			p.LeftOut = append(p.LeftOut, file)
+			return true
+		}
+		return false
+	})
+	slices.Sort(p.LeftOut)
+	return p, nil
 }
 
 // Lock returns the lockfile of an agent that loads the skill from this URL under

@@ -66,9 +66,31 @@ func (s RootSource) Registered() bool { return s == ByHost || s == ByUser }
 // revocation applies to every spelling: letter case, escapes, revisions, and all hosts and mirrors
 // of a platform. The zero Roots is ready to use, with the built-in platforms. It is safe for
 // concurrent use, and reads take no lock.
+//
+// What the program declares is shared by all loaders of a registry. The registry of a loader, see
+// [Loader.Roots], adds what its user declared.
 type Roots struct {
-	mu    sync.Mutex // held by writers
-	state atomic.Pointer[rootState]
+	mu      sync.Mutex // held by writers
+	state   atomic.Pointer[rootState]
+	program *Roots // registry of the program; r then has only what one user declared. nil: r is that
+	view    atomic.Pointer[rootView]
+}
+
+// rootView is a state of the program and one of the user as one.
+type rootView struct{ own, program, merged *rootState }
+
+// noRoots is the state of a registry without entries.
+var noRoots = new(rootState)
+
+// forUser returns a registry that adds to r what one user declares.
+func (r *Roots) forUser() *Roots { return &Roots{program: r} }
+
+// shared returns the registry that has what the program declares.
+func (r *Roots) shared() *Roots {
+	if r != nil && r.program != nil {
+		return r.program
+	}
+	return r
 }
 
 type rootState struct {
@@ -103,13 +125,57 @@ func NewRoots(rules Rules) *Roots {
 }
 
 func (r *Roots) load() *rootState {
+	own := r.own()
+	if r == nil || r.program == nil {
+		return own
+	}
+	program := r.program.load()
+	if len(own.byHost)+len(own.denied)+len(own.domains) == 0 {
+		return program
+	}
+	if v := r.view.Load(); v != nil && v.own == own && v.program == program {
+		return v.merged
+	}
+	merged := program.clone()
+	for _, d := range own.allRoots() {
+		if root, refused := ParseTrustRoot(d.String(), merged.rules); refused == nil { // else the table has changed
+			merged.register(declaredRoot{root, d.source})
+		}
+	}
+	for _, list := range own.denied {
+		for _, d := range list {
+			merged.deny(d)
+		}
+	}
+	merged.domains = append(merged.domains, own.domains...)
+	r.view.Store(&rootView{own, program, merged})
+	return merged
+}
+
+// own returns the state without that of the program below it.
+func (r *Roots) own() *rootState {
 	if r == nil {
-		return &rootState{}
+		return noRoots
 	}
 	if s := r.state.Load(); s != nil {
 		return s
 	}
-	return &rootState{}
+	return noRoots
+}
+
+func (s *rootState) clone() *rootState {
+	next := &rootState{rules: s.rules, byHost: maps.Clone(s.byHost), denied: maps.Clone(s.denied), domains: slices.Clone(s.domains)}
+	if next.byHost == nil {
+		next.byHost = make(map[string][]declaredRoot)
+	}
+	if next.denied == nil {
+		next.denied = make(map[string][]denial)
+	}
+	return next
+}
+
+func (s *rootState) allRoots() []declaredRoot {
+	return slices.Concat(slices.Collect(maps.Values(s.byHost))...)
 }
 
 // change replaces the state by a changed copy, unless edit returns an error.
@@ -120,13 +186,9 @@ func (r *Roots) change(edit func(*rootState) error) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	old := r.load()
-	next := &rootState{rules: old.rules, byHost: maps.Clone(old.byHost), denied: maps.Clone(old.denied), domains: slices.Clone(old.domains)}
-	if next.byHost == nil {
-		next.byHost = make(map[string][]declaredRoot)
-	}
-	if next.denied == nil {
-		next.denied = make(map[string][]denial)
+	next := r.own().clone()
+	if r.program != nil {
+		next.rules = r.program.Rules()
 	}
 	if err := edit(next); err != nil {
 		return err
@@ -145,6 +207,9 @@ func (r *Roots) Register(raw string, by RootSource) (TrustRoot, error) {
 		return TrustRoot{}, refuse(lookleap.CodeUsage, raw, fmt.Sprintf("a root cannot be registered as %s", by), "use ByHost or ByUser")
 	}
 	var root TrustRoot
+	if by == ByHost {
+		r = r.shared()
+	}
 	err := r.change(func(s *rootState) error {
 		parsed, refused := ParseTrustRoot(raw, s.rules)
 		if refused != nil {
@@ -157,20 +222,44 @@ func (r *Roots) Register(raw string, by RootSource) (TrustRoot, error) {
 	return root, err
 }
 
-// register adds a root and replaces one with the same spelling.
+// register adds a root: one entry for each source. Of two sources, that of the program counts.
 func (s *rootState) register(d declaredRoot) {
 	host := d.HostingDomain()
-	list := slices.DeleteFunc(slices.Clone(s.byHost[host]), func(other declaredRoot) bool { return other.String() == d.String() })
+	list := slices.DeleteFunc(slices.Clone(s.byHost[host]), func(other declaredRoot) bool {
+		return other.String() == d.String() && other.source == d.source
+	})
 	list = append(list, d)
-	slices.SortStableFunc(list, func(a, b declaredRoot) int { return cmp.Compare(len(b.String()), len(a.String())) })
+	slices.SortStableFunc(list, func(a, b declaredRoot) int {
+		return cmp.Or(cmp.Compare(len(b.String()), len(a.String())), cmp.Compare(a.source, b.source))
+	})
 	s.byHost[host] = list
+}
+
+// unregister removes the registrations of a root by one source.
+func (s *rootState) unregister(root TrustRoot, by RootSource) {
+	host := root.HostingDomain()
+	s.byHost[host] = slices.DeleteFunc(slices.Clone(s.byHost[host]), func(d declaredRoot) bool {
+		return d.source == by && d.String() == root.String()
+	})
+}
+
+// forget removes what the user of a registry declared about a root, in this registry alone.
+func (r *Roots) forget(root TrustRoot) {
+	_ = r.change(func(s *rootState) error { s.unregister(root, ByUser); return nil })
+}
+
+// revoke is [Roots.Revoke] for the user of a registry.
+func (r *Roots) revoke(root TrustRoot) {
+	if !root.IsZero() {
+		_ = r.change(func(s *rootState) error { s.deny(denial{root: root, revoked: true}); return nil })
+	}
 }
 
 // Block refuses everything under a root, in every spelling, except what lies under a longer
 // registered root.
 func (r *Roots) Block(raw string) (TrustRoot, error) {
 	var root TrustRoot
-	err := r.change(func(s *rootState) error {
+	err := r.shared().change(func(s *rootState) error {
 		parsed, refused := ParseTrustRoot(raw, s.rules)
 		if refused != nil {
 			return refused
@@ -192,11 +281,15 @@ func (s *rootState) deny(d denial) {
 	s.denied[d.party.namespace] = append(slices.Clip(list), d)
 }
 
-// Unregister removes a registration or a block of exactly this root.
+// Unregister removes the registrations, by the program and the user, and a block of exactly this
+// root. A revocation stays. For what the user undoes, see [Loader.ForgetRoot].
 func (r *Roots) Unregister(root TrustRoot) {
-	_ = r.change(func(s *rootState) error {
-		host := root.HostingDomain()
-		s.byHost[host] = slices.DeleteFunc(slices.Clone(s.byHost[host]), func(d declaredRoot) bool { return d.String() == root.String() })
+	if r != nil && r.program != nil {
+		r.forget(root)
+	}
+	_ = r.shared().change(func(s *rootState) error {
+		s.unregister(root, ByHost)
+		s.unregister(root, ByUser)
 		for namespace, list := range s.denied {
 			s.denied[namespace] = slices.DeleteFunc(slices.Clone(list),
 				func(d denial) bool { return !d.revoked && d.root.String() == root.String() })
@@ -209,7 +302,7 @@ func (r *Roots) Unregister(root TrustRoot) {
 // the roots that the new table refuses. Call it before NewLoader: a loader reads its policies and
 // feeds by the table of that time, and their entries for the new platform in one spelling only.
 func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
-	err = r.change(func(s *rootState) error {
+	err = r.shared().change(func(s *rootState) error {
 		table, err := s.rules.platforms().With(p)
 		if err != nil {
 			return err
@@ -241,15 +334,21 @@ func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
 // Revoke ends trust in a root and everything below it, in every spelling and including longer
 // registered roots (section 7). It cannot be undone.
 func (r *Roots) Revoke(root TrustRoot) {
-	if !root.IsZero() {
-		_ = r.change(func(s *rootState) error { s.deny(denial{root: root, revoked: true}); return nil })
-	}
+	r.shared().revoke(root)
 }
 
 // RevokeDomain ends trust in a host on all ports and under all its names in the table, and in its
 // subdomains if includeSubdomains is set.
 func (r *Roots) RevokeDomain(host string, includeSubdomains bool) error {
+	return r.shared().revokeDomain(host, includeSubdomains)
+}
+
+// revokeDomain is [Roots.RevokeDomain] for the user of a registry.
+func (r *Roots) revokeDomain(host string, includeSubdomains bool) error {
 	return r.change(func(s *rootState) error {
+		if slices.Contains(s.domains, revokedDomain{host, includeSubdomains}) {
+			return nil
+		}
 		return s.revokeDomain(host, includeSubdomains)
 	})
 }

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -111,7 +112,7 @@ func (r *route) paths(s *Source) (page, bytes []string) {
 func isStrangersRef(ref string) bool {
 	space, name, slash := strings.Cut(ref, "/")
 	switch space {
-	case "pull", "pr", "merge-requests", "pipelines", "changes":
+	case "pull", "pulls", "pr", "prs", "merge-requests", "merge_requests", "mr", "pipelines", "changes":
 		return name != "" && name[0] >= '0' && name[0] <= '9'
 	case "keep-around", "environments":
 		return slash
@@ -177,6 +178,24 @@ func (e *Platform) checkAtRef(input string, segments []string) (commit string, e
 		}
 	}
 	return "", nil
+}
+
+// checkForge checks the path of a code host whose routes are not known, below the publisher: any
+// segment may be the revision. It returns one that the host may read as a commit.
+func checkForge(input string, segments []string) (commit string, err error) {
+	for i, segment := range segments {
+		r := route{rest: segments[i:]}
+		s := unescape(segment)
+		switch {
+		case s == "refs" && i+1 < len(segments), isStrangersRef(unescape(strings.Join(r.rest, "/"))):
+			if err := r.checkRevision(input); err != nil {
+				return "", err
+			}
+		case len(s) >= 7 && isHex(s), strings.ContainsAny(s, "~^:"), strings.Contains(s, "@{"):
+			commit = cmp.Or(commit, s)
+		}
+	}
+	return commit, nil
 }
 
 func isHex(s string) bool {

@@ -108,7 +108,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	if s.loader.options.Runner != nil {
 		p.Sandbox = s.loader.options.Runner.Sandbox()
 	}
-	if err := errors.Join(checkWords(slices.Concat(in.Interpreter, in.Args, in.Env)...), checkUses(in.Uses), checkEnv(in.Env)); err != nil {
+	if err := errors.Join(checkShown(slices.Concat(in.Interpreter, in.Args, in.Env)...), checkUses(in.Uses), checkEnv(in.Env)); err != nil {
 		return nil, s.loader.refuseTarget(ctx, in.Script, err)
 	}
 	limits, names := s.loader.limits, nameTable{}
@@ -144,6 +144,16 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		files = append(files, plannedFile{Name: r.Name, Digest: r.Digest, content: content{r.data, len(r.data)}})
 	}
 	p.Script, p.Files = files[0], files[1:]
+	code := 0
+	for _, f := range p.Files {
+		if f.isCode() {
+			code++
+		}
+	}
+	if code > maxShownFiles {
+		return nil, s.loader.refuseTarget(ctx, in.Script, refuse(lookleap.CodeConsentTooLong, in.Script,
+			fmt.Sprintf("the script is given %d files with code, and a user is shown at most %d", code, maxShownFiles), "bundle fewer files"))
+	}
 	return p, nil
 }
 
@@ -165,7 +175,10 @@ func checkUses(uses []Use) error {
 		if err := checkWords(u.Name, u.Mode); err != nil {
 			return err
 		}
-		size += len(u.Name) + len(u.Mode)
+		if u.Name == "" || u.Mode == "" {
+			return refuse(lookleap.CodeUsage, "uses", "a use has no name or no mode", "name what is used, and how")
+		}
+		size += len(u.Name) + len(u.Mode) + len(", ")
 	}
 	if size > lookleap.MaxShown {
 		return refuse(lookleap.CodeConsentTooLong, "uses", fmt.Sprintf("the uses have %d bytes, and a user is shown at most %d",
@@ -173,6 +186,25 @@ func checkUses(uses []Use) error {
 	}
 	return nil
 }
+
+// maxShownWords bounds the words of a command, which a prompt shows one a line, and the lines in them.
+const maxShownWords = lookleap.MaxShownLines
+
+// checkShown refuses a command that a prompt cannot show whole.
+func checkShown(words ...string) error {
+	lines := len(words)
+	for _, w := range words {
+		lines += strings.Count(w, "\n")
+	}
+	if lines > maxShownWords {
+		return refuse(lookleap.CodeConsentTooLong, "command", fmt.Sprintf("the command has %d lines and arguments, and a user is shown at most %d",
+			lines, maxShownWords), "pass the rest in a file")
+	}
+	return checkWords(words...)
+}
+
+// maxShownFiles bounds the files with code that a script is given, each of which a prompt shows.
+const maxShownFiles = 32
 
 // checkEnv refuses an environment that systems interpret in different ways.
 func checkEnv(env []string) error {
@@ -410,8 +442,17 @@ func (s *Loaded) scriptRequest(p *plannedScript, before *TrustedScript) lookleap
 	default:
 		run.Summary += "; no interpreter is named, so the runner or the system chooses one"
 	}
-	for i, word := range p.Args {
-		command(fmt.Sprintf("argument %d", i+1), word, "")
+	for i := 0; i < len(p.Args); {
+		same := 1
+		for i+same < len(p.Args) && p.Args[i+same] == p.Args[i] {
+			same++
+		}
+		label := fmt.Sprintf("argument %d", i+1)
+		if same > 1 {
+			label = fmt.Sprintf("each of the arguments %d to %d", i+1, i+same)
+		}
+		command(label, p.Args[i], "")
+		i += same
 	}
 	for _, variable := range p.Env {
 		label := "environment"
@@ -428,11 +469,20 @@ func (s *Loaded) scriptRequest(p *plannedScript, before *TrustedScript) lookleap
 		Text: string(p.Script.Bytes), Source: s.ServingHost()})
 	req.Items = append(req.Items, run)
 	for i, f := range p.Files {
-		req.Items = append(req.Items, lookleap.ConsentItem{ID: fmt.Sprintf("file-%d", i+1), Recipient: recipient, Digest: f.Digest.String(),
-			Summary: describeFile("give it the file "+quoteName(f.Name), f)})
+		item := lookleap.ConsentItem{ID: fmt.Sprintf("file-%d", i+1), Recipient: recipient, Digest: f.Digest.String(),
+			Summary: describeFile("give it the file "+quoteName(f.Name), f)}
+		if f.isCode() {
+			item.Class = lookleap.ItemCode
+			item.Summary += ", which it can run"
+			item.Values = []lookleap.ConsentValue{{Label: describeFile("file", f), Text: string(f.Bytes), Source: s.ServingHost()}}
+		}
+		req.Items = append(req.Items, item)
 	}
 	return req
 }
+
+// isCode reports whether a file can run, as the script that it is given to can.
+func (f *plannedFile) isCode() bool { return KindOf(f.Name, f.Bytes) == Script }
 
 // quoteName quotes the path of a file or the identity of a skill, of which nothing is cut.
 func quoteName(name string) string { return plaintext.Quote(name, len(name)+1) }

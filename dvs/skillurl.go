@@ -129,6 +129,11 @@ func (r Rules) bareRepository(u domain.URL) []string {
 	if s == nil || s.Marker != "" || len(segments) != role.platform.owner(segments).depth+1 {
 		return nil
 	}
+	segments = slices.Clone(segments)
+	last := &segments[len(segments)-1]
+	if name, ok := strings.CutSuffix(*last, ".git"); ok && name != "" { // as one clones it
+		*last = name
+	}
 	switch {
 	case s.Flat:
 		return append(slices.Clone(segments), s.Page, EntryFile)
@@ -248,7 +253,7 @@ type place struct {
 // locate checks the host and path of a canonical URL: first the hosts that are never trusted, then
 // the platforms, then the public suffixes (DVS-3.1-34 to DVS-3.1-40). Only this function decides
 // whether two URLs are the same file.
-func (r Rules) locate(u domain.URL) (place, error) {
+func (r Rules) locate(u domain.URL) (_ place, err error) {
 	input := u.String()
 	role, ok := r.platforms().find(u.Host())
 	switch {
@@ -259,7 +264,11 @@ func (r Rules) locate(u domain.URL) (place, error) {
 		if is, icann := r.isSuffix(u.Host()); is && (icann || u.Path() == "/") {
 			return place{}, refuse(CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
 		}
-		return place{page: u, served: u, file: true}, nil
+		p := place{page: u, served: u, file: true}
+		if e, owner, _ := r.platforms().tenant(u.Host()); owner != "" && e.Forge {
+			p.commit, err = checkForge(input, u.Segments())
+		}
+		return p, err
 	}
 	e := role.platform
 	if role.alias {
@@ -314,6 +323,9 @@ func (e *Platform) plainPlace(u domain.URL, segments []string) (place, error) {
 	p := place{page: page, served: page, file: true}
 	if err == nil && e.AtRef {
 		p.commit, err = e.checkAtRef(u.String(), segments)
+	}
+	if err == nil && e.Forge {
+		p.commit, err = checkForge(u.String(), segments[min(e.owner(segments).depth, len(segments)):])
 	}
 	if err == nil && e.Source != nil { // another name of a platform whose routes are known
 		var where route

@@ -1,11 +1,13 @@
 package dvs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,13 +22,18 @@ import (
 type trustKeeper struct {
 	store TrustStore
 	bound *plugin.Bound
+	rules func() Rules // by which skills are compared; nil: they are not
 }
 
 func newTrustKeeper(store TrustStore) *trustKeeper {
-	return &trustKeeper{store, &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: func(reason string) error {
+	return &trustKeeper{store: store, bound: &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: func(reason string) error {
 		return &lookleap.Error{Code: CodeTrustStore, Message: "the trust store failed: " + reason}
 	}}}
 }
+
+// errRecordTooLarge is the error for what cannot be kept. What depends on the record is refused:
+// otherwise a later change would be no question.
+var errRecordTooLarge = badTrust(fmt.Sprintf("the record has more than %d bytes", MaxTrustRecord), nil)
 
 // maxTrustTries bounds how often a change of a record is tried again because another process was
 // faster. Each time one of them succeeds.
@@ -58,7 +65,7 @@ func (k *trustKeeper) change(ctx context.Context, key string, edit func(old []by
 			return err
 		}
 		if len(updated) > MaxTrustRecord {
-			return badTrust(fmt.Sprintf("the record has more than %d bytes", MaxTrustRecord), nil)
+			return errRecordTooLarge
 		}
 		_, last = plugin.Await(ctx, k.bound, func(ctx context.Context) (struct{}, error) { return struct{}{}, k.store.Put(ctx, key, old, updated) })
 		if !errors.Is(last, ErrTrustConflict) {
@@ -106,8 +113,121 @@ func recordOf(data []byte, skill string) (*TrustRecord, error) {
 	return r, err
 }
 
+// skillSpellings lists under which URLs one skill has records, by the key of its party.
+type skillSpellings struct {
+	Type   string   `json:"type"` // TrustMediaType
+	Skills []string `json:"skills"`
+}
+
+// maxSpellings is how many URLs of one skill have records. More would slow down every load.
+const maxSpellings = 256
+
+// spellingsKey returns the party of a skill, and the key of the list of its spellings.
+func (k *trustKeeper) spellingsKey(skill string) (party skillParty, key string, err error) {
+	rules := k.rules()
+	u, err := rules.urls().Parse(skill)
+	if err != nil {
+		return party, "", badURL(skill, err)
+	}
+	party = rules.skillParty(place{page: u})
+	return party, trustSpellings + DigestOf([]byte(party.key())).String(), nil
+}
+
+// noteSpelling adds a skill to the list of its spellings, before its first record is written.
+func (k *trustKeeper) noteSpelling(ctx context.Context, skill string) error {
+	if k.rules == nil {
+		return nil
+	}
+	_, key, err := k.spellingsKey(skill)
+	if err != nil {
+		return err
+	}
+	return k.change(ctx, key, func(old []byte) ([]byte, error) {
+		list, err := spellingsOf(old)
+		if err != nil || slices.Contains(list.Skills, skill) {
+			return nil, err
+		}
+		if len(list.Skills) >= maxSpellings {
+			return nil, badTrust(fmt.Sprintf("the skill is known under more than %d URLs", maxSpellings), nil)
+		}
+		list.Skills = append(list.Skills, skill)
+		return json.Marshal(list)
+	})
+}
+
+func spellingsOf(data []byte) (*skillSpellings, error) {
+	list := &skillSpellings{Type: TrustMediaType}
+	if data == nil {
+		return list, nil
+	}
+	return list, decodeTrust(data, list, func() string { return list.Type })
+}
+
+// others returns the records that the same skill has under other URLs.
+func (k *trustKeeper) others(ctx context.Context, skill string) (all []*TrustRecord, err error) {
+	if k.rules == nil {
+		return nil, nil
+	}
+	party, key, err := k.spellingsKey(skill)
+	if err != nil {
+		return nil, err
+	}
+	data, err := k.get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	list, err := spellingsOf(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range list.Skills {
+		at, _, err := k.spellingsKey(other)
+		if err != nil {
+			return nil, err
+		}
+		if other == skill || !at.same(&party) {
+			continue
+		}
+		r, err := k.record(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// forget deletes what is kept about a skill, under each of its URLs.
+func (k *trustKeeper) forget(ctx context.Context, skill string) error {
+	party, key, err := k.spellingsKey(skill)
+	if err != nil {
+		return err
+	}
+	data, err := k.get(ctx, key)
+	if err != nil {
+		return err
+	}
+	list, err := spellingsOf(data)
+	if err != nil { // the list is damaged: the next call finds none
+		return cmp.Or(k.delete(ctx, key), k.delete(ctx, trustSkill+skill), err)
+	}
+	for _, other := range list.Skills {
+		at, _, err := k.spellingsKey(other)
+		if err == nil && other != skill && at.same(&party) {
+			err = k.delete(ctx, trustSkill+other)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return k.delete(ctx, trustSkill+skill)
+}
+
 // update changes what is kept about a skill.
 func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*TrustRecord) error) error {
+	if err := k.noteSpelling(ctx, skill); err != nil {
+		return err
+	}
 	return k.change(ctx, trustSkill+skill, func(old []byte) ([]byte, error) {
 		r, err := recordOf(old, skill)
 		if err != nil {
@@ -116,7 +236,7 @@ func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*Trust
 		if err := edit(r); err != nil {
 			return nil, err
 		}
-		return json.Marshal(r)
+		return r.encode()
 	})
 }
 
@@ -131,8 +251,21 @@ func (k *trustKeeper) keepRoot(ctx context.Context, root TrustedRoot) error {
 		if before.Revoked && !root.Revoked {
 			return nil, refuse(CodeRevoked, root.Root, "trust in this root was revoked", "")
 		}
+		root.Subdomains = root.Subdomains || before.Subdomains
 		return json.Marshal(root)
 	})
+}
+
+// forgetRoot deletes a root that the user declared. A revocation stays.
+func (k *trustKeeper) forgetRoot(ctx context.Context, root string) error {
+	data, err := k.get(ctx, trustRoot+root)
+	if data == nil || err != nil {
+		return err
+	}
+	if before, err := rootOf(data, root); err != nil || before.Revoked {
+		return err
+	}
+	return k.delete(ctx, trustRoot+root)
 }
 
 // roots returns the stored roots.
@@ -177,8 +310,11 @@ const syncAfter = 30 * time.Second
 // syncTrust takes the roots of the store into the registry, so that what one process was told, all
 // of them follow. A root that was forgotten elsewhere ends here too.
 func (l *Loader) syncTrust(ctx context.Context) error {
-	l.syncing.Lock()
-	defer l.syncing.Unlock()
+	leave, err := l.syncing.Wait(ctx, struct{}{})
+	if err != nil {
+		return err
+	}
+	defer leave()
 	now := l.clock.Now()
 	if age := now.Sub(l.synced); age >= 0 && age < syncAfter {
 		return nil
@@ -189,12 +325,18 @@ func (l *Loader) syncTrust(ctx context.Context) error {
 	}
 	stored := make(map[string]bool, len(roots))
 	for _, r := range roots {
+		if r.Revoked && !strings.Contains(r.Root, "://") {
+			if err := l.roots.revokeDomain(r.Root, r.Subdomains); err != nil {
+				return err
+			}
+			continue
+		}
 		root, err := ParseTrustRoot(r.Root, l.roots.Rules())
 		switch {
 		case err != nil: // the rules became stricter
 			continue
 		case r.Revoked:
-			l.roots.Revoke(root)
+			l.roots.revoke(root)
 			continue
 		}
 		stored[root.String()] = true
@@ -206,10 +348,27 @@ func (l *Loader) syncTrust(ctx context.Context) error {
 	}
 	for before := range l.storedRoots {
 		if root, _ := ParseTrustRoot(before, l.roots.Rules()); !stored[before] { // no one has the zero root
-			l.roots.Unregister(root)
+			l.roots.forget(root)
 		}
 	}
 	l.storedRoots, l.synced = stored, now
+	return nil
+}
+
+// noteTrustedRoot notes that the store has a root that the user declared, so that it ends here when it is
+// forgotten elsewhere.
+func (l *Loader) noteTrustedRoot(ctx context.Context, root string) error {
+	leave, err := l.syncing.Wait(ctx, struct{}{})
+	if err != nil {
+		return err
+	}
+	defer leave()
+	stored := maps.Clone(l.storedRoots)
+	if stored == nil {
+		stored = make(map[string]bool)
+	}
+	stored[root] = true
+	l.storedRoots = stored
 	return nil
 }
 
@@ -226,15 +385,15 @@ func (l *Loader) Trusted(ctx context.Context, skill string) (*TrustRecord, error
 	return recordOf(data, u.String())
 }
 
-// Forget deletes what the user's [TrustStore] keeps about a skill: approvals, refusals and what the
-// user was asked. The skill is then asked about as a new one.
+// Forget deletes what the user's [TrustStore] keeps about a skill, in each of its spellings:
+// approvals, refusals and what the user was asked. The skill is then asked about as a new one.
 func (l *Loader) Forget(ctx context.Context, skill string) error {
 	u, err := l.kept(skill)
 	if err != nil {
 		return err
 	}
 	l.forgetConsents()
-	return l.trust.delete(ctx, trustSkill+u.String())
+	return l.trust.forget(ctx, u.String())
 }
 
 // kept returns the URL of a skill, or an error if the loader keeps nothing.
@@ -248,15 +407,17 @@ func (l *Loader) kept(skill string) (SkillURL, error) {
 	return ParseSkillURL(skill, l.roots.Rules())
 }
 
-// ForgetRoot ends the user's trust in a root and deletes it from the [TrustStore]. Unlike
-// [Loader.Revoke], it can be declared again.
+// ForgetRoot ends the user's trust in a root and deletes it from the [TrustStore]: what the user
+// declared, and neither what the program registered, blocked or revoked nor what the user revoked.
+// Unlike after [Loader.Revoke], it can be declared again.
 func (l *Loader) ForgetRoot(ctx context.Context, root TrustRoot) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
-	l.roots.Unregister(root)
+	l.roots.forget(root)
+	l.roots.shared().forget(root)
 	if l.trust == nil {
 		return nil
 	}
-	return l.trust.delete(ctx, trustRoot+root.String())
+	return l.trust.forgetRoot(ctx, root.String())
 }

@@ -25,8 +25,8 @@ const (
 )
 
 // consultTrust returns what the store says about a fetched candidate, and refuses what the user
-// refused. It notes the change for the prompt. A pinned skill is judged by its pin alone, so its
-// change is not a question.
+// refused. It notes the change for the prompt. A pinned skill is judged by its pin, so its change is
+// not a question.
 func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, error) {
 	if err := l.refusedByFeed(c.skill, c.Evidence.Digest); err != nil {
 		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
@@ -43,21 +43,43 @@ func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, erro
 	if err != nil {
 		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
 	}
-	if r.refused(c.Evidence.Digest) {
-		return unknownSkill, l.refuseTrust(ctx, c.verdict, refusedBefore(c.skill.String(), r))
+	others, err := l.trust.others(ctx, c.skill.String())
+	if err != nil {
+		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
 	}
-	if !c.Claim.Pin.isZero() {
-		return unknownSkill, nil
+	if all := r.negatives(others); all.refused(c.Evidence.Digest) {
+		return unknownSkill, l.refuseTrust(ctx, c.verdict, refusedBefore(c.skill.String(), all))
 	}
 	is, known := r.standing(c.Evidence.Digest, c.parsed.Header, c.Level, l.host.Time(), l.policies.maxTrust)
-	switch is {
-	case approvedSkill:
+	if is == unknownSkill {
+		if known = changedFrom(others, c.Evidence.Digest, c.parsed.Header, c.Level); known != nil {
+			is = changedSkill
+		}
+	}
+	switch {
+	case is != approvedSkill && !c.Claim.Pin.isZero():
+		return unknownSkill, nil
+	case is == approvedSkill:
 		c.SkillOnly = known.SkillOnly && !l.options.Strict
-	case changedSkill:
+	case is == changedSkill:
 		change := compareVersions(known.comparable(), c.version(known))
 		c.change = &change
 	}
 	return is, nil
+}
+
+// approvedListed reports whether the user approved, in any session, the version whose digest an index
+// states. [Loader.consultTrust] judges it again when the file is there.
+func (l *Loader) approvedListed(ctx context.Context, c *candidate) (bool, error) {
+	if l.trust == nil || c.Claim.Listed.IsZero() {
+		return false, nil
+	}
+	r, err := l.trust.record(ctx, c.skill.String())
+	if err != nil {
+		return false, l.refuseTrust(ctx, c.judge.decide(true), err)
+	}
+	is, _ := r.standing(c.Claim.Listed, Digest{}, activated, l.host.Time(), l.policies.maxTrust)
+	return is == approvedSkill, nil
 }
 
 // standing returns what a record says about a version that the user did not refuse, and the version
@@ -104,8 +126,12 @@ func (c *candidate) version(last *TrustedVersion) skillVersion {
 // checkNever refuses a skill of which the user refused every version, before a request is sent.
 func (l *Loader) checkNever(ctx context.Context, c *candidate) error {
 	r, err := l.trust.record(ctx, c.skill.String())
-	if err == nil && !r.Never.IsZero() {
-		err = refusedBefore(c.skill.String(), r)
+	var others []*TrustRecord
+	if err == nil {
+		others, err = l.trust.others(ctx, c.skill.String())
+	}
+	if err == nil && !r.negatives(others).Never.IsZero() {
+		err = refusedBefore(c.skill.String(), r.negatives(others))
 	}
 	if err != nil {
 		return l.refuseTrust(ctx, c.judge.decide(true), err)
@@ -140,11 +166,16 @@ func refusedBefore(skill string, r *TrustRecord) error {
 func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 	id, now := c.skill.String(), l.host.Time()
 	var refused error
-	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
+	others, err := l.trust.others(ctx, id)
+	if err != nil {
+		return l.refuseTrust(ctx, c.verdict, err)
+	}
+	err = l.trust.update(ctx, id, func(r *TrustRecord) error {
 		refused = nil
-		switch until := r.askedTooOften(now); {
-		case r.refused(c.Evidence.Digest):
-			refused = refusedBefore(id, r)
+		all := r.negatives(others)
+		switch until := all.askedTooOften(now); {
+		case all.refused(c.Evidence.Digest):
+			refused = refusedBefore(id, all)
 		case !until.IsZero():
 			refused = refuse(CodeAskedRecently, id,
 				fmt.Sprintf("the user was asked about this skill recently; it is asked again after %s",
@@ -245,6 +276,8 @@ func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
 	switch {
 	case refused != nil:
 		return l.refuseTrust(ctx, c.verdict, refused)
+	case errors.Is(err, errRecordTooLarge):
+		return l.refuseTrust(ctx, c.verdict, err)
 	case err != nil && !errors.Is(err, errTrustUnchanged):
 		l.notKept(ctx, id, c.verdict, err)
 	}
@@ -254,11 +287,15 @@ func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
 // errTrustUnchanged ends an update that has nothing to store.
 var errTrustUnchanged = errors.New("nothing to store")
 
-// keepTrustedRoot stores a root that the user declared, or a revocation.
-func (l *Loader) keepTrustedRoot(ctx context.Context, root string, revoked bool) {
-	if err := l.trust.keepRoot(ctx, TrustedRoot{Root: root, By: ByUser, At: l.host.Time(), Revoked: revoked}); err != nil {
-		l.notKept(ctx, root, nil, err)
+// keepTrustedRoot stores a root that the user declared, or a revocation, and reports whether it is
+// stored.
+func (l *Loader) keepTrustedRoot(ctx context.Context, root TrustedRoot) bool {
+	root.By, root.At = ByUser, l.host.Time()
+	err := l.trust.keepRoot(ctx, root)
+	if err != nil {
+		l.notKept(ctx, root.Root, nil, err)
 	}
+	return err == nil
 }
 
 // keepScript stores which bytes of a script the user approved.

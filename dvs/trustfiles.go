@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,7 +51,11 @@ func (s *Loaded) checkFiles(ctx context.Context, files map[string][]byte, comple
 	change := known.changedFiles(files, digests, p)
 	switch {
 	case change.IsZero():
-		if err := l.trust.update(ctx, s.ID.String(), p.keep); err != nil {
+		err := l.trust.update(ctx, s.ID.String(), p.keep)
+		if errors.Is(err, errRecordTooLarge) {
+			return l.refuseTrust(ctx, s.Verdict, err)
+		}
+		if err != nil {
 			l.notKept(ctx, s.ID.String(), s.Verdict, err)
 		}
 		return nil
@@ -65,6 +70,9 @@ func (s *Loaded) checkFiles(ctx context.Context, files map[string][]byte, comple
 func (v *TrustedVersion) changedFiles(files map[string][]byte, digests map[string]Digest, p *plannedFiles) (c Change) {
 	before := v.comparable().files
 	wasComplete := !v.Bundle.IsZero()
+	if v.Files == nil && wasComplete && (p.Bundle == v.Bundle || !p.Complete) { // see TrustRecord.shrink
+		return c
+	}
 	for _, name := range slices.Sorted(maps.Keys(digests)) {
 		switch was, known := before[name]; {
 		case known && was != digests[name]:
@@ -142,7 +150,11 @@ func (l *Loader) commitFiles(ctx context.Context, approval *lookleap.Approval, p
 		if err := l.checkTerms(ctx, p.loadTerms); err != nil || l.trust == nil {
 			return nil, lookleap.NothingSent(err)
 		}
-		if err := l.trust.update(ctx, p.Skill, p.keep); err != nil {
+		err := l.trust.update(ctx, p.Skill, p.keep)
+		if errors.Is(err, errRecordTooLarge) {
+			return nil, lookleap.NothingSent(l.refuseTarget(ctx, p.Skill, err))
+		}
+		if err != nil {
 			l.notKept(ctx, p.Skill, nil, err)
 		}
 		return nil, nil

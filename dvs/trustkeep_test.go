@@ -76,7 +76,10 @@ func TestTrustForget(t *testing.T) {
 		}
 	})
 	t.Run("accept-root-without-a-store", func(t *testing.T) {
-		roots := registry(t, "https://github.com/example-org/")
+		roots := dvs.NewRoots(dvs.Rules{})
+		if _, err := roots.Register("https://github.com/example-org/", dvs.ByUser); err != nil {
+			t.Fatal(err)
+		}
 		l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{Roots: roots})
 		if err := l.ForgetRoot(t.Context(), exampleOrg()); err != nil || roots.Find(skillURL(t, platformSkill)).Source != dvs.Derived {
 			t.Error(err, roots.Find(skillURL(t, platformSkill)))
@@ -325,10 +328,10 @@ func TestKeptOnlyIfAgreed(t *testing.T) {
 // TestConflictInOtherWords: a store may wrap the error that another process was faster.
 func TestConflictInOtherWords(t *testing.T) {
 	w := newTrustWorld(t)
-	store := &faultStore{TrustStore: w.store, at: 5, fault: func() ([]byte, error) { return nil, fmt.Errorf("busy: %w", dvs.ErrTrustConflict) }}
+	store := &faultStore{TrustStore: w.store, at: 10, fault: func() ([]byte, error) { return nil, fmt.Errorf("busy: %w", dvs.ErrTrustConflict) }}
 	w.store = store
 	w.load(dvs.Options{}, lookleap.CodeOK, 1)
-	if !strings.HasPrefix(store.calls[4], "put ") || w.events.Has(dvs.CodeTrustNotKept) {
+	if !strings.HasPrefix(store.calls[9], "put skill/") || w.events.Has(dvs.CodeTrustNotKept) {
 		t.Errorf("%q", store.calls)
 	}
 }

@@ -54,13 +54,16 @@ type RefusedVersion struct {
 	At     time.Time `json:"at"`
 }
 
-// TrustedRoot is a trust root that the user declared and that is kept.
+// TrustedRoot is a trust root that the user declared, or a root or host in which the user revoked
+// trust, and that is kept.
 type TrustedRoot struct {
 	Type    string     `json:"type"` // TrustMediaType
-	Root    string     `json:"root"`
+	Root    string     `json:"root"` // trust root, or a revoked host without a scheme
 	By      RootSource `json:"by"`
 	At      time.Time  `json:"at"`
 	Revoked bool       `json:"revoked,omitempty"` // trust in it was withdrawn
+
+	Subdomains bool `json:"subdomains,omitempty"` // of a host: trust in its subdomains was withdrawn too
 }
 
 // What one record holds at most; the oldest entries leave first.
@@ -76,6 +79,8 @@ const (
 const (
 	trustSkill = "skill/"
 	trustRoot  = "root/"
+	// trustSpellings is followed by a digest of what the URLs of one skill have in common.
+	trustSpellings = "spellings/"
 )
 
 // ParseTrustRecord reads the record of a skill from a [TrustStore]. A record of a newer version of
@@ -141,6 +146,41 @@ func (r *TrustRecord) refused(digest Digest) bool {
 	return !r.Never.IsZero() || slices.ContainsFunc(r.Refused, func(v RefusedVersion) bool { return v.Digest == digest })
 }
 
+// negatives returns the refusals and questions of a skill in all its spellings: those of r, and of
+// the records that it has under other URLs. A refusal under another URL ends with a later approval.
+func (r *TrustRecord) negatives(others []*TrustRecord) *TrustRecord {
+	all := &TrustRecord{Never: r.Never, Refused: slices.Clone(r.Refused), Asked: slices.Clone(r.Asked)}
+	for _, other := range others {
+		if all.Never.IsZero() {
+			all.Never = other.Never
+		}
+		all.Asked = append(all.Asked, other.Asked...)
+		for _, refused := range other.Refused {
+			if v := r.version(refused.Digest); v == nil || !v.Approved.After(refused.At) {
+				all.Refused = append(all.Refused, refused)
+			}
+		}
+	}
+	return all
+}
+
+// changedFrom returns the version that the user approved last under another URL of the skill, if this
+// one is a change of it.
+func changedFrom(others []*TrustRecord, file, header Digest, to level) (last *TrustedVersion) {
+	for _, r := range others {
+		for i := range r.Versions {
+			v := &r.Versions[i]
+			if v.File == file || to == registered && v.Header == header {
+				return nil
+			}
+			if last == nil || v.Approved.After(last.Approved) {
+				last = v
+			}
+		}
+	}
+	return last
+}
+
 // approve notes that the user approved a version, which ends a refusal of it.
 func (r *TrustRecord) approve(v TrustedVersion) {
 	for i := range r.Versions {
@@ -163,6 +203,55 @@ func (r *TrustRecord) refuse(digest Digest, all bool, now time.Time) {
 	r.Refused = slices.DeleteFunc(r.Refused, func(o RefusedVersion) bool { return o.Digest == digest })
 	r.Refused = lastOf(append(r.Refused, RefusedVersion{digest, now}), maxRefusedVersions)
 	r.Versions = slices.DeleteFunc(r.Versions, func(o TrustedVersion) bool { return o.File == digest })
+}
+
+// encode writes the record in JSON. Of one that is too large it leaves out what only serves to show a
+// change, and old approvals, after which the user is asked again.
+func (r *TrustRecord) encode() ([]byte, error) {
+	for {
+		data, err := json.Marshal(r)
+		if err != nil || len(data) <= MaxTrustRecord || !r.shrink() {
+			return data, err
+		}
+	}
+}
+
+// shrink leaves out a part of a record, and reports whether there was one.
+func (r *TrustRecord) shrink() bool {
+	last := r.last()
+	for i := range r.Versions {
+		if v := &r.Versions[i]; v != last && v.ofArchive() {
+			v.Files, v.Capabilities = nil, nil
+			return true
+		}
+	}
+	for i := range r.Scripts {
+		if r.Scripts[i].Text != nil {
+			r.Scripts[i].Text = nil
+			return true
+		}
+	}
+	switch {
+	case len(r.Versions) > 1:
+		r.Versions = r.Versions[1:]
+	case last == nil:
+		return false
+	case last.ofArchive():
+		last.Files = nil
+	case last.Capabilities != nil:
+		last.Capabilities = nil
+	case last.Text != nil:
+		last.Text = nil
+	default:
+		return false
+	}
+	return true
+}
+
+// ofArchive reports whether the files of a version are members of an archive, whose digest covers
+// them. Other files have no digest but their own.
+func (v *TrustedVersion) ofArchive() bool {
+	return slices.ContainsFunc(v.Files, func(f LockedFile) bool { return f.Path == EntryFile && f.Digest != v.File })
 }
 
 // approveScript notes that the user approved a script.

@@ -211,18 +211,80 @@ func (p *Platforms) party(u domain.URL) party {
 	if at.start > 0 {
 		own[0] = own[0][at.start:]
 	}
+	namespace, _, _ := strings.Cut(at.of, "#")
+	mirrored, ok := p.exact[namespace]
+	repository := ok && mirrored.platform.Source != nil
+	if e.AtRef && !repository {
+		return e.packageParty(at.of, slices.Concat(own, rest))
+	}
 	if e.AtRef {
 		own, rest, atRef = splitAtRef(own, rest)
 	}
 	out := newParty(at.of, own, rest)
-	if mirrored, ok := p.exact[out.namespace]; ok && mirrored.platform.Source != nil && len(rest) > 0 && (e.AtRef || e.Never) {
+	if repository && len(rest) > 0 && (e.AtRef || e.Never) {
 		revision := len(out.path) - len(rest) + 1
 		if e.AtRef && !atRef {
 			out.path = slices.Insert(out.path, revision, headRevision)
 		}
 		out.setRevision(revision)
+		if e.AtRef && out.revision > 0 && isRange(out.path[revision]) {
+			out.path[revision] = headRevision
+		}
 	}
 	return out
+}
+
+// packageParty builds the party of a path that begins with the name of a package, whose release is
+// its revision. A release that is not exact, such as 1 or latest, can be any release.
+func (e *Platform) packageParty(of string, segments []string) party {
+	name := 1
+	if len(segments) > 0 && strings.HasPrefix(segments[0], "@") {
+		name = 2
+	}
+	if len(segments) < name {
+		return newParty(of, segments, nil)
+	}
+	own, rest, release := slices.Clone(segments[:name]), segments[name:], ""
+	last := own[name-1]
+	switch at := strings.LastIndexByte(last, '@'); {
+	case at > 0:
+		own[name-1], release = last[:at], last[at+1:]
+		if e.Files != "" && len(rest) > 0 && rest[0] == e.Files {
+			rest = rest[1:]
+		}
+	case e.Files != "" && (len(rest) == 1 || len(rest) > 1 && rest[1] == e.Files):
+		release, rest = rest[0], rest[min(len(rest), 2):]
+	case len(rest) == 0: // every release
+		return newParty(of, own, nil)
+	}
+	release = strings.TrimLeft(release, "vV=")
+	if strings.Count(release, ".") < 2 || isRange(release) {
+		release = headRevision
+	}
+	out := newParty(of, own, slices.Concat([]string{release}, rest))
+	out.revision = name
+	return out
+}
+
+// isRange reports whether a mirror reads a revision as a range of releases, such as 1, ^1.2 and
+// latest.
+func isRange(release string) bool {
+	if release == "" || release == "latest" || strings.ContainsAny(release, "^~<>=*| ") {
+		return true
+	}
+	parts := strings.Split(release, ".")
+	for i, part := range parts {
+		if part == "x" || part == "X" {
+			return true
+		}
+		if part == "" || strings.Trim(part, "0123456789") != "" {
+			return false
+		}
+		if i > 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // newParty builds a party of a namespace as in [Platform.Of].
@@ -275,6 +337,11 @@ func splitAtRef(own, rest []string) (splitOwn, splitRest []string, found bool) {
 		return own, slices.Concat(rest[:i], []string{name, ref}, rest[i+1:]), true
 	}
 	return own, rest, false
+}
+
+// same reports whether a skill of one party may be the skill of the other.
+func (p *party) same(other *party) bool {
+	return len(p.path) == len(other.path) && p.covers(other) && other.covers(p)
 }
 
 // covers reports whether other is the party p, or lies below it.

@@ -12,7 +12,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Parts of a zip archive (PKWARE APPNOTE).
@@ -231,21 +230,16 @@ func descriptorSize(data []byte, f *zip.File) int64 {
 	return 0
 }
 
-// leastDeflated is the size in bytes of the smallest file that is compressed. Compressing a smaller
-// one saves little, and starting the compressor takes longer than the compression.
-const leastDeflated = 512
-
-// writeZip writes files with one time and one set of permissions.
+// writeZip writes files with one time and one set of permissions. They are stored and not compressed,
+// so that the same files have the same digest with every version of a compressor.
 func writeZip(w io.Writer, names []string, files map[string][]byte) error {
 	z := zip.NewWriter(w)
 	for _, name := range names {
 		content := files[name]
-		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)} // the first that a zip holds
-		if len(content) < leastDeflated {
-			h.Method = zip.Store
-		}
-		h.SetMode(0o644)
-		member, err := z.CreateHeader(h)
+		h := &zip.FileHeader{Name: name, Method: zip.Store, Flags: zipUTF8, CreatorVersion: zipUnix | zipVersion, ReaderVersion: zipVersion,
+			ModifiedDate: zipFirstDay, ExternalAttrs: (unixRegular | 0o644) << 16, CRC32: crc32.ChecksumIEEE(content),
+			CompressedSize64: uint64(len(content)), UncompressedSize64: uint64(len(content))}
+		member, err := z.CreateRaw(h)
 		if err == nil {
 			_, err = member.Write(content)
 		}
@@ -255,3 +249,11 @@ func writeZip(w io.Writer, names []string, files map[string][]byte) error {
 	}
 	return ioError(z.Close())
 }
+
+// The fields of members that writeZip writes.
+const (
+	zipUTF8     = 1 << 11
+	zipUnix     = 3 << 8
+	zipVersion  = 20
+	zipFirstDay = 1<<5 | 1 // 1980-01-01, the first that a zip holds
+)

@@ -95,7 +95,7 @@ func listSkills(ctx context.Context, loader *dvs.Loader, origin string) result {
 	}
 	r.Value = value
 	for _, f := range r.Findings {
-		if f.Severity != lookleap.SeverityInfo && r.OK && len(value.Skills) == 0 { // it is unknown what is listed there
+		if (f.Severity != lookleap.SeverityInfo || f.Code == dvs.CodeNoOriginDiscovery) && r.OK && len(value.Skills) == 0 { // it is unknown what is listed there
 			r.OK, r.Code, r.Message = false, f.Code, f.Message
 		}
 	}

@@ -276,6 +276,7 @@ func titlesWithoutANML() map[string]string {
 		"name-clash":               "two names mean the same file on some operating systems",
 		"link":                     "the file is a link, and links are not followed",
 		"not-locked":               "the skill or file is not in the lockfile",
+		"not-published":            "the file belongs to a file manager, an editor or version control, so it is not published",
 		"lock-missing-file":        "the lockfile lists a file that does not exist",
 		"bad-lockfile":             "the lockfile does not have a supported form",
 		"bad-archive":              "the archive is damaged, or programs could read it in different ways",

@@ -39,6 +39,14 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// ParsePublished is [Parse] for a document that a site publishes: editors write a byte order mark, and
+// browsers read such documents. It skips the mark, and reports it so that the publisher learns of it.
+func ParsePublished(data []byte, limits Limits) (v Value, marked bool, err error) {
+	limits.SkipBOM = true
+	v, err = Parse(data, limits)
+	return v, bytes.HasPrefix(data, []byte(bom)), err
+}
+
 // Parse parses one JSON text (RFC 8259). It returns an [*Error] for the first fault. It copies
 // data, so the caller may reuse it.
 func Parse(data []byte, limits Limits) (Value, error) {
