@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -117,8 +118,8 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 		Type string `json:"type"`
 		plain
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
-		return err
+	if err := strictjson.Decode(data, &in); err != nil {
+		return usageError("the verdict cannot be read: " + err.Error())
 	}
 	if in.Type != VerdictMediaType {
 		return usageError("a verdict of type " + quote(in.Type, 80) + " cannot be read as " + VerdictMediaType)
