@@ -3,6 +3,7 @@ package lookleap
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,8 +66,14 @@ type asking struct {
 	dialogues flight.Turns[string] // a user has one open dialogue at a time
 
 	mu      sync.Mutex
-	refused map[question]time.Time // "no", until when it applies to identical requests
+	refused map[question]refusedQuestion
 	asked   map[asker][]*prompt
+}
+
+// refusedQuestion is a "no", which also applies to identical requests for a time.
+type refusedQuestion struct {
+	until  time.Time
+	reason string // the end of an error's message
 }
 
 // question identifies a request that a user was asked or refused.
@@ -101,7 +108,7 @@ const maxRemembered = 10_000
 // items. Two plans with the same effect have the same question.
 func questionOf(user string, r *ConsentRequest) question {
 	shown := *r
-	shown.ID = ""
+	shown.ID, shown.Again = "", ""
 	shown.Digest = ""
 	shown.Effect = ""
 	shown.Expires = time.Time{}
@@ -133,10 +140,10 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := questionOf(user, r)
-	until := a.refused[q]
-	if left := until.Sub(now); left > 0 && left <= limits.Refusal {
-		return consentError(CodeConsentRefused, fmt.Sprintf("the user refused the same request; it is asked again after %s",
-			until.UTC().Format(time.TimeOnly+" UTC")), nil)
+	no := a.refused[q]
+	if left := no.until.Sub(now); left > 0 && left <= limits.Refusal {
+		return consentError(CodeConsentRefused, fmt.Sprintf("the user refused the same request; it is asked again after %s%s",
+			no.until.UTC().Format(time.TimeOnly+" UTC"), no.reason), nil)
 	}
 	if limits.Prompts < 0 {
 		return nil
@@ -181,11 +188,11 @@ func (a *asking) approve(r *ConsentRequest, user string) {
 }
 
 // refuse records a "no".
-func (a *asking) refuse(r *ConsentRequest, user string, limits AskLimits, now time.Time) {
+func (a *asking) refuse(r *ConsentRequest, user, reason string, limits AskLimits, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.refused = room(a.refused, func(until time.Time) bool { return !now.Before(until) })
-	a.refused[questionOf(user, r)] = now.Add(limits.Refusal)
+	a.refused = room(a.refused, func(no refusedQuestion) bool { return !now.Before(no.until) })
+	a.refused[questionOf(user, r)] = refusedQuestion{now.Add(limits.Refusal), reason}
 }
 
 // room returns a map with room for one more entry. It removes old entries from a full
@@ -282,7 +289,7 @@ func (h *Host) remember(ctx context.Context, r *ConsentRequest, d ConsentDecisio
 	case CodeOK:
 		h.asking.approve(r, userOf(ctx))
 	case CodeConsentRefused:
-		h.asking.refuse(r, userOf(ctx), h.Asking.withDefaults(), now)
+		h.asking.refuse(r, userOf(ctx), d.reason(), h.Asking.withDefaults(), now)
 	}
 }
 
@@ -313,16 +320,15 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Durati
 		defer timer.Stop()
 	}
 	go func() {
-		var o outcome
-		func() {
-			defer partPrompter.guard(&o.err)
-			o.decision, o.err = h.Prompter.PromptConsent(context.WithValue(ctx, dialogueKey{}, h), shown)
+		o := outcome{err: partPrompter.failed("it ended its goroutine")}
+		defer func() {
+			leave()
+			done <- o
 		}()
+		o.decision, o.err = h.callPrompter(ctx, shown)
 		if o.err == nil {
 			h.remember(ctx, kept, o.decision)
 		}
-		leave()
-		done <- o
 	}()
 	select {
 	case o := <-done:
@@ -331,6 +337,12 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Durati
 		leave()
 		return ConsentDecision{}, ctx.Err()
 	}
+}
+
+// callPrompter calls the prompter. A panic is an error.
+func (h *Host) callPrompter(ctx context.Context, req *ConsentRequest) (d ConsentDecision, err error) {
+	defer partPrompter.guard(&err)
+	return h.Prompter.PromptConsent(context.WithValue(ctx, dialogueKey{}, h), req)
 }
 
 // Ask asks the user to approve a plan. It returns a [*PendingError] with the plan's state
@@ -355,14 +367,46 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 
 // Decide is [Plan.Approve] with the Host's clock, for a plan that was suspended and parsed
 // again. Like Ask, it records a "no", so that an identical request is not shown again
-// immediately.
+// immediately. A "no" also spends the plan: its record in the [PlanLedger] becomes
+// [PlanRefused], and no process commits it later. If the plan was committed before, Decide
+// returns an [*AlreadyDoneError] for a "no", because the "no" came too late.
 func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approval, error) {
 	if h == nil {
 		return nil, errNoHost
+	}
+	if p == nil {
+		return nil, errNoPlan
 	}
 	if _, err := h.clock(); err != nil {
 		return nil, clockFailed(err)
 	}
 	h.remember(ctx, p.Request(), d)
-	return p.Approve(d, h.Time())
+	a, err := p.Approve(d, h.Time())
+	if CodeOf(err) != CodeConsentRefused {
+		return a, err
+	}
+	if late := h.refuse(context.WithoutCancel(ctx), p); late != nil {
+		return nil, late
+	}
+	return nil, err
+}
+
+// refuse spends a plan that the user refused. It returns an error if the plan may have had its
+// effect before. If the ledger fails, the plan stays as it is, and the failure is reported.
+func (h *Host) refuse(ctx context.Context, p *Plan) error {
+	ctx = h.enter(ctx)
+	owner := rand.Text()
+	record, err := h.claim(ctx, p, owner)
+	if err == nil {
+		h.settle(ctx, p, owner, PlanOutcome{State: PlanRefused})
+		return nil
+	}
+	if !errors.Is(err, ErrAlreadyDone) {
+		h.Report(ctx, Event{Kind: EventFinding, Code: CodeOf(err), Subject: p.ID(), Err: err})
+		return nil
+	}
+	if record.State == PlanRefused {
+		return nil
+	}
+	return notCommitted(p, err)
 }

@@ -39,17 +39,17 @@ func TestRoom(t *testing.T) {
 // TestRefusalsAreKept: when there are too many refusals, those that have ended make room.
 func TestRefusalsAreKept(t *testing.T) {
 	now := time.Now()
-	a := &asking{refused: make(map[question]time.Time)}
+	a := &asking{refused: make(map[question]refusedQuestion)}
 	for i := range maxRemembered {
 		until := now // which is over
 		if i%2 == 0 {
 			until = now.Add(1)
 		}
-		a.refused[question{"ann", fmt.Sprint(i)}] = until
+		a.refused[question{"ann", fmt.Sprint(i)}] = refusedQuestion{until: until}
 	}
-	a.refuse(new(ConsentRequest), "ann", AskLimits{Refusal: time.Minute}, now)
-	for q, until := range a.refused {
-		if !until.After(now) {
+	a.refuse(new(ConsentRequest), "ann", "", AskLimits{Refusal: time.Minute}, now)
+	for q, no := range a.refused {
+		if !no.until.After(now) {
 			t.Errorf("%s is remembered", q.shown)
 		}
 	}

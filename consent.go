@@ -13,6 +13,8 @@ import (
 
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -65,6 +67,7 @@ type ConsentRequest struct {
 	Effect    string        `json:"effect"`              // digest of the exact bytes that will be sent or run
 	Expires   time.Time     `json:"expires"`             // a decision after this is too late
 	Verdict   *Verdict      `json:"verdict,omitempty"`   // why the origin may ask at all
+	Again     string        `json:"again,omitempty"`     // id of the first plan with this effect, which may have happened; see [Host.Again]
 }
 
 // ConsentItem is one thing to agree to: a field, a script, a request.
@@ -151,7 +154,51 @@ type ConsentDecision struct {
 	// AllVersions is for a refusal: it also holds for every later version of what asks, where the
 	// caller keeps refusals (dvs.TrustStore). Without it, a refusal holds for what was shown.
 	AllVersions bool `json:"allVersions,omitempty"`
+
+	// Reason is for a refusal: what the user says to the agent, such as "too expensive, look for
+	// another day". The error of the refusal quotes up to [MaxReason] bytes of it.
+	Reason string `json:"reason,omitempty"`
 }
+
+// MaxReason is the number of bytes of a [ConsentDecision]'s Reason that errors quote.
+const MaxReason = 500
+
+// Decision returns the decision that an answer to this request makes. The answer is a
+// [ConsentDecision] as JSON, as a page, a queue or an agent framework brings it back. Everything
+// but a well-formed yes is a no: other JSON, null or another type for a member, unknown or
+// duplicate members, ids that are unknown or named twice, and an answer that does not name the
+// digest of the request that was shown. The error says what is malformed, and comes with the no.
+// The decision of a well-formed answer that names another digest keeps it, so it decides nothing.
+func (r *ConsentRequest) Decision(answer []byte) (ConsentDecision, error) {
+	no := ConsentDecision{Digest: zero.Or(r).Digest}
+	malformed := func(reason string) (ConsentDecision, error) {
+		return no, consentError(CodeConsentRefused, "the answer is not a decision, so it counts as a no: "+reason, nil)
+	}
+	var d ConsentDecision
+	if len(answer) > maxAnswer {
+		return malformed(fmt.Sprintf("it has %d bytes", len(answer)))
+	}
+	if err := strictjson.Decode(answer, &d); err != nil {
+		return malformed(err.Error())
+	}
+	if d.Digest == "" || r == nil {
+		return malformed("it does not name the digest of what was shown")
+	}
+	if d.Digest != r.Digest {
+		return ConsentDecision{Digest: d.Digest}, nil
+	}
+	approved := make(map[string]bool, len(d.Approved))
+	for _, id := range d.Approved {
+		if approved[id] || !slices.ContainsFunc(r.Items, func(item ConsentItem) bool { return item.ID == id }) {
+			return malformed("it approves " + quote(id, 100) + ", which was not asked or is approved twice")
+		}
+		approved[id] = true
+	}
+	return d, nil
+}
+
+// maxAnswer is the largest answer in bytes that [ConsentRequest.Decision] reads.
+const maxAnswer = 1 << 20
 
 // ErrConsentPending is the error that a prompter returns if the user has not decided yet
 // and the operation should be suspended.
@@ -228,7 +275,7 @@ func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, erro
 		return nil, consentError(CodePlanExpired, "the decision came after the plan expired", nil)
 	}
 	if len(d.Approved) == 0 {
-		return nil, consentError(CodeConsentRefused, "the user did not agree", nil)
+		return nil, consentError(CodeConsentRefused, "the user did not agree"+d.reason(), nil)
 	}
 	approved := make(map[string]bool, len(d.Approved))
 	for _, id := range d.Approved {
@@ -241,13 +288,21 @@ func (r *ConsentRequest) check(d ConsentDecision, now time.Time) ([]string, erro
 			ids = append(ids, item.ID)
 			delete(approved, item.ID)
 		case !item.Optional:
-			return nil, consentError(CodeConsentRefused, "the user did not agree to "+quote(item.ID, 100)+", which is required", nil)
+			return nil, consentError(CodeConsentRefused, "the user did not agree to "+quote(item.ID, 100)+", which is required"+d.reason(), nil)
 		}
 	}
 	if len(approved) > 0 {
 		return nil, consentError(CodeConsentMismatch, "the decision approves something that was not asked", nil)
 	}
 	return ids, nil
+}
+
+// reason returns the user's reason as the end of an error's message.
+func (d *ConsentDecision) reason() string {
+	if strings.TrimSpace(d.Reason) == "" {
+		return ""
+	}
+	return "; the user says " + quote(plaintext.Clip(d.Reason, MaxReason), MaxReason)
 }
 
 // originRules are those of the origins that may ask for consent.

@@ -11,7 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -127,13 +127,14 @@ func (p *Plan) ID() string { return zero.Or(p).request.ID }
 const IdempotencyHeader = "Idempotency-Key"
 
 // IdempotencyKey returns the value of the [IdempotencyHeader] for this plan: a string of
-// RFC 9651 that is derived from the plan's id. It is the same in each process, so a server
-// can refuse to do a plan twice. The id cannot be computed from it.
+// RFC 9651 that is derived from the plan's id. It is the same in each process, and that of the
+// first plan for a plan of [Host.Again], so a server can refuse to do an effect twice. The id
+// cannot be computed from it.
 func (p *Plan) IdempotencyKey() string {
 	if p == nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte("lookleap idempotency key\n" + p.request.ID))
+	sum := sha256.Sum256([]byte("lookleap idempotency key\n" + cmp.Or(p.request.Again, p.request.ID)))
 	return `"` + hex.EncodeToString(sum[:16]) + `"`
 }
 
@@ -180,11 +181,8 @@ func planError(reason string, cause error) error {
 // bytes do not match their digests. If an attacker changed bytes and digests together,
 // Approve returns an error, because the decision names the digest that the user saw.
 func ParsePlan(state json.RawMessage) (*Plan, error) {
-	if _, err := strictjson.Parse(state, strictjson.Limits{Size: math.MaxInt32}); err != nil {
-		return nil, planError("", err) // it names the position
-	}
 	var in planState
-	if err := strictjson.Unmarshal(state, &in); err != nil {
+	if err := strictjson.Decode(state, &in); err != nil {
 		return nil, planError("", err)
 	}
 	if in.Type != planStateType {
@@ -433,6 +431,38 @@ func (h *Host) PlanRecord(ctx context.Context, id string) (PlanRecord, error) {
 	}
 	return ledgerCall(h.enter(ctx), h, func(ctx context.Context, l PlanLedger) (PlanRecord, error) { return l.Plan(ctx, id) })
 }
+
+// Again returns a plan that has the effect of p once more. It asks the user whether to send the
+// same bytes again although the first time may have worked, and it has the same
+// [Plan.IdempotencyKey], so a server that saw the first request can refuse the second one.
+//
+// Again returns an [*Error] with [CodeUsage] unless the [PlanLedger] says that the outcome of p is
+// unknown: its effect failed in part, or the worker that sent it did not return within
+// [PlanLease].
+func (h *Host) Again(ctx context.Context, p *Plan) (*Plan, error) {
+	if p == nil {
+		return nil, errNoPlan
+	}
+	record, err := h.PlanRecord(ctx, p.ID())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	now, clock := h.clock()
+	if clock != nil {
+		return nil, clockFailed(clock)
+	}
+	if record.State != PlanUnknown && (record.State != PlanSent || !record.leaseOver(time.Now())) {
+		return nil, usageError("the outcome of the plan " + p.ID() + " is not unknown, so it is not sent again")
+	}
+	r := p.Request()
+	if r.Again == "" {
+		r.Again, r.Summary = r.ID, againWords+r.Summary
+	}
+	return NewPlan(*r, p.effect, now)
+}
+
+// againWords begin the summary of a plan of [Host.Again].
+const againWords = "once more, although the first time may have worked: "
 
 // ledgerCall calls the ledger of a Host. The record next to an error is kept.
 func ledgerCall[T any](ctx context.Context, h *Host, call func(context.Context, PlanLedger) (T, error)) (T, error) {

@@ -30,7 +30,8 @@ import (
 //	sent     the effect may have begun                  refused: no one can know
 //	done     the effect happened; there is a receipt    refused, with the receipt
 //	failed   the effect did not begin                   runs, without another question
-//	unknown  the effect may have happened in part       refused: ask the user about a new plan
+//	unknown  the effect may have happened in part       refused: ask the user about [Host.Again]
+//	refused  the user refused the plan                  refused
 //
 // The default is one ledger in memory for all Hosts of a process, which is lost when the
 // process ends. Processes that resume plans of each other, or their own after a restart,
@@ -63,6 +64,7 @@ const (
 	PlanDone    PlanState = "done"
 	PlanFailed  PlanState = "failed"  // nothing was sent
 	PlanUnknown PlanState = "unknown" // the effect failed, and may have happened in part
+	PlanRefused PlanState = "refused" // by the user; nothing was sent
 )
 
 // PlanLease is how long a plan stays claimed by a worker that sends nothing. After it,
@@ -127,6 +129,8 @@ func (r PlanRecord) Record(owner string, o PlanOutcome, now time.Time) (PlanReco
 		next = r.State == PlanSent
 	case PlanFailed:
 		next = open
+	case PlanRefused:
+		next = r.State == PlanClaimed
 	}
 	switch {
 	case r.Owner == "" || r.Owner != owner:
@@ -160,6 +164,8 @@ func (e *AlreadyDoneError) Error() string {
 		return "another worker has begun the effect of the plan, and no outcome is known"
 	case PlanUnknown:
 		return "the effect of the plan failed, and may have happened in part"
+	case PlanRefused:
+		return "the user refused the plan"
 	}
 	return ErrAlreadyDone.Error()
 }
@@ -167,8 +173,14 @@ func (e *AlreadyDoneError) Error() string {
 // Is reports whether target is [ErrAlreadyDone].
 func (e *AlreadyDoneError) Is(target error) bool { return target == ErrAlreadyDone }
 
-// ReasonCode returns [CodePlanDone].
-func (e *AlreadyDoneError) ReasonCode() Code { return CodePlanDone }
+// ReasonCode returns [CodeConsentRefused] for a plan that the user refused, otherwise
+// [CodePlanDone].
+func (e *AlreadyDoneError) ReasonCode() Code {
+	if zero.Or(e).Record.State == PlanRefused {
+		return CodeConsentRefused
+	}
+	return CodePlanDone
+}
 
 // processLedger is the default ledger of every Host.
 var processLedger = newMemoryLedger(time.Now)
@@ -351,7 +363,7 @@ func (l fileLedger) read(id string) (r PlanRecord, next int, err error) {
 // claims, stands for an effect that may have happened.
 func parseRecord(id string, data []byte) PlanRecord {
 	var r PlanRecord
-	if err := strictjson.Unmarshal(data, &r); err == nil && (r.ID == id || !utf8.ValidString(id)) && r.State.known() {
+	if err := strictjson.Decode(data, &r); err == nil && (r.ID == id || !utf8.ValidString(id)) && r.State.known() {
 		r.ID = id // JSON has only UTF-8
 		return r
 	}
@@ -360,7 +372,7 @@ func parseRecord(id string, data []byte) PlanRecord {
 
 func (s PlanState) known() bool {
 	switch s {
-	case PlanClaimed, PlanSent, PlanDone, PlanFailed, PlanUnknown:
+	case PlanClaimed, PlanSent, PlanDone, PlanFailed, PlanUnknown, PlanRefused:
 		return true
 	}
 	return false

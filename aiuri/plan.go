@@ -218,7 +218,7 @@ func (e effect) digest() string {
 // unmarshalEffect reads what marshal wrote. The body shares the memory of data.
 func unmarshalEffect(data []byte) (e effect, err error) {
 	line, body, ok := bytes.Cut(data, []byte("\n"))
-	if err := strictjson.Unmarshal(line, &e); err != nil || !ok || e.Request.Body != nil || !e.HasBody && len(body) > 0 {
+	if err := strictjson.Decode(line, &e); err != nil || !ok || e.Request.Body != nil || !e.HasBody && len(body) > 0 {
 		return effect{}, lookleap.ErrPlanInvalid
 	}
 	if e.HasBody {

@@ -32,8 +32,8 @@ func (a Action) Args(values map[string]string) ([]Arg, error) {
 	for p := range a.Params() {
 		known[p.Name()] = true
 		value, given := values[p.Name()]
-		def, hasDefault := p.Default()
 		if !given {
+			def, hasDefault := p.usableDefault()
 			if !hasDefault {
 				if p.Required() {
 					return nil, newError(ErrParamMissing,
@@ -57,7 +57,7 @@ func (a Action) Args(values map[string]string) ([]Arg, error) {
 }
 
 // ArgsJSON is Args for the arguments of a tool call: a JSON object that fits a schema of
-// [Action.InputSchema]. A null counts as absent.
+// [Action.InputSchema]. A null counts as absent. A parameter may be given by its name, too.
 func (a Action) ArgsJSON(data []byte) ([]Arg, error) {
 	v, err := strictjson.Parse(data, strictjson.Limits{Depth: 4})
 	if err != nil {
@@ -66,8 +66,15 @@ func (a Action) ArgsJSON(data []byte) ([]Arg, error) {
 	if err := v.Expect(strictjson.Object); err != nil {
 		return nil, argumentError(err)
 	}
-	values := map[string]string{}
-	for name, value := range v.Members() {
+	values, names := map[string]string{}, map[string]string{}
+	for _, p := range a.properties() {
+		names[p.key] = p.Name()
+	}
+	for key, value := range v.Members() {
+		name := cmp.Or(names[key], key)
+		if _, twice := values[name]; twice {
+			return nil, newError(ErrParamInvalid, "the argument "+plaintext.Quote(name, maxQuoted)+" is given twice", "")
+		}
 		switch value.Kind() {
 		case strictjson.Null:
 		case strictjson.String:
@@ -88,6 +95,16 @@ func (a Action) ArgsJSON(data []byte) ([]Arg, error) {
 		}
 	}
 	return a.Args(values)
+}
+
+// usableDefault returns the document's default value if it fits the parameter. Otherwise there is
+// none, so that a fault of the author does not end the call.
+func (p Param) usableDefault() (string, bool) {
+	def, ok := p.Default()
+	if !ok || p.Check(def) != nil {
+		return "", false
+	}
+	return def, true
 }
 
 // argumentError returns an [ErrParamInvalid] with the position in the JSON arguments.

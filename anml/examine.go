@@ -355,6 +355,27 @@ func (e *examination) param(n node) {
 				bound+"="+plaintext.Quote(text, maxQuoted)+" has no meaning for the type "+p.Type().String(), "")
 		}
 	}
+	lo, _ := p.Min()
+	hi, _ := p.Max()
+	t := p.Type()
+	if isBound(t, lo) && isBound(t, hi) && above(t, lo, hi) {
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04",
+			"no value is at least "+plaintext.Quote(lo, maxQuoted)+" and at most "+plaintext.Quote(hi, maxQuoted), "exchange min and max")
+	}
+	if def, ok := p.Default(); ok && !p.hasDefault() {
+		e.add(n, lookleap.SeverityWarning, CodeBadValue, "ANML-8.6.2-04",
+			"the default "+plaintext.Quote(def, maxQuoted)+" is not used, since the parameter does not accept it", "write a default that fits type, pattern, options and bounds")
+	}
+}
+
+// above reports whether one bound is greater than another.
+func above(t Type, lo, hi string) bool {
+	if t != TypeString {
+		return compare(t, lo, hi) > 0
+	}
+	least, _ := seconds(lo)
+	most, _ := seconds(hi)
+	return least > most
 }
 
 // isBound reports whether a text is a bound for values of a type.

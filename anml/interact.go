@@ -215,7 +215,7 @@ func (p Param) Description() string { return p.n.value("description") }
 func (p Param) Pattern() string { return p.n.value("pattern") }
 
 // Default returns the document's default value, and false if it has no default. It is used
-// only if the caller provides no value.
+// only if the caller provides no value, and only if [Param.Check] accepts it.
 func (p Param) Default() (string, bool) { return p.Attr("default") }
 
 // Min returns the least value, for strings the least number of characters, and false if there

@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -121,8 +122,9 @@ func (p Param) matches(value string) bool {
 const longestECMAPattern = 4000
 
 // ecmaPattern translates the RE2 pattern of a parameter into an ECMA-262 regular expression with
-// the flag u, as JSON Schema uses it. It returns false if that is not possible or too long. It
-// ignores greediness, since the whole value has to match.
+// the flag u, as JSON Schema uses it. RE2 reads the result in the same way, because libraries in Go
+// compile patterns of schemas with package regexp. It returns false if that is not possible or too
+// long. It ignores greediness, since the whole value has to match.
 func ecmaPattern(text string) (string, bool) {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
@@ -257,13 +259,14 @@ func (w *ecmaWriter) class(bounds []rune) {
 	w.WriteByte(']')
 }
 
-// char writes a character, with a backslash if it is in special.
+// char writes a character, with a backslash if it is in special. Both ECMA-262 and RE2 read \xHH,
+// and neither reads the other's form for larger numbers.
 func (w *ecmaWriter) char(r rune, special string) {
 	switch {
-	case r < ' ' || 0x7f <= r && r < 0xa0:
-		fmt.Fprintf(w, `\u%04x`, r)
-	case r > 0xffff || unicode.Is(unicode.Z, r) && r != ' ' || unicode.Is(unicode.C, r):
-		fmt.Fprintf(w, `\u{%x}`, r)
+	case r < ' ' || 0x7f <= r && r <= 0xa0:
+		fmt.Fprintf(w, `\x%02x`, r)
+	case !utf8.ValidRune(r): // half of a surrogate pair
+		w.ok = false
 	default:
 		if strings.ContainsRune(special, r) {
 			w.WriteByte('\\')

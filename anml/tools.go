@@ -138,7 +138,44 @@ func ParseToolName(name string) (domain, id string, ok bool) {
 	return domain, id, ToolName(domain, id) == name
 }
 
-// InputSchema returns the JSON Schema of the arguments of the action.
+// property is a parameter under the key that it has in schemas.
+type property struct {
+	Param
+	key string
+}
+
+// properties returns the parameters of the action that accept a value. A key has 1 to 64 characters
+// A-Z a-z 0-9 _ . -, because the APIs of models refuse others. It is the name of the parameter if
+// that is such a key, and otherwise its [ToolName].
+func (a Action) properties() []property {
+	var all []property
+	taken := make(map[string]bool)
+	for p := range a.Params() {
+		if isKey(p.Name()) {
+			taken[p.Name()] = true
+		}
+	}
+	for p := range a.Params() {
+		key := p.Name()
+		for spelled := key; !isKey(key) || key != p.Name() && taken[key]; spelled += " " {
+			key = ToolName("", spelled)
+		}
+		taken[key] = true
+		if !p.acceptsNothing() { // without a property, additionalProperties forbids it
+			all = append(all, property{p, key})
+		}
+	}
+	return all
+}
+
+func isKey(name string) bool {
+	return name != "" && len(name) <= longestToolName && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '_' && r != '.' && r != '-'
+	})
+}
+
+// InputSchema returns the JSON Schema of the arguments of the action. A parameter whose name the
+// APIs of models do not accept has another key in it; [Action.ArgsJSON] knows both.
 func (a Action) InputSchema(dialect Dialect) []byte {
 	w := &jsonWriter{strict: dialect == StrictSchema}
 	w.open('{')
@@ -148,11 +185,9 @@ func (a Action) InputSchema(dialect Dialect) []byte {
 	w.member("type", "object")
 	w.key("properties")
 	w.open('{')
-	for p := range a.Params() {
-		if p.acceptsNothing() {
-			continue // without a property, additionalProperties forbids it
-		}
-		w.key(p.Name())
+	properties := a.properties()
+	for _, p := range properties {
+		w.key(p.key)
 		if dialect == StrictSchema {
 			p.strictSchema(w)
 		} else {
@@ -162,11 +197,10 @@ func (a Action) InputSchema(dialect Dialect) []byte {
 	w.close('}')
 	w.key("required")
 	w.open('[')
-	for p := range a.Params() {
-		_, hasDefault := p.Default()
-		if !p.acceptsNothing() && (dialect == StrictSchema || p.Required() && !hasDefault) {
+	for _, p := range properties {
+		if dialect == StrictSchema || p.Required() && !p.hasDefault() {
 			w.next()
-			w.string(p.Name())
+			w.string(p.key)
 		}
 	}
 	w.close(']')
@@ -174,6 +208,12 @@ func (a Action) InputSchema(dialect Dialect) []byte {
 	w.out = append(w.out, "false"...)
 	w.close('}')
 	return w.out
+}
+
+// hasDefault reports whether the document's default can be used.
+func (p Param) hasDefault() bool {
+	_, ok := p.usableDefault()
+	return ok
 }
 
 func (w *jsonWriter) member(key, value string) {
@@ -198,7 +238,7 @@ func (t Type) jsonType() (name, format string) {
 	return "string", ""
 }
 
-func (p Param) schema(w *jsonWriter) {
+func (p property) schema(w *jsonWriter) {
 	name, format := p.Type().jsonType()
 	w.open('{')
 	w.member("type", name)
@@ -210,8 +250,10 @@ func (p Param) schema(w *jsonWriter) {
 	}
 	p.options(w)
 	if text := p.Pattern(); text != "" && p.Type() != TypeDateTime && p.Type() != TypeEnum && name == "string" {
-		if pattern, ok := ecmaPattern(text); ok && p.n.flags()&unchecked == 0 {
-			w.member("pattern", pattern)
+		if p.n.flags()&unchecked == 0 { // a pattern that costs too much is not even parsed
+			if pattern, ok := ecmaPattern(text); ok {
+				w.member("pattern", pattern)
+			}
 		}
 	}
 	for _, bound := range [2][3]string{{"min", "minimum", "minLength"}, {"max", "maximum", "maxLength"}} {
@@ -228,7 +270,7 @@ func (p Param) schema(w *jsonWriter) {
 			w.out = append(w.out, text...)
 		}
 	}
-	if def, ok := p.Default(); ok && p.Check(def) == nil {
+	if def, ok := p.usableDefault(); ok {
 		w.key("default")
 		if name == "string" {
 			w.string(def)
@@ -240,7 +282,7 @@ func (p Param) schema(w *jsonWriter) {
 	w.close('}')
 }
 
-func (p Param) strictSchema(w *jsonWriter) {
+func (p property) strictSchema(w *jsonWriter) {
 	name, _ := p.Type().jsonType()
 	w.open('{')
 	if p.Required() {
@@ -281,8 +323,11 @@ func (p Param) options(w *jsonWriter) {
 }
 
 // describe writes the description. With rules, it includes what a strict schema cannot express.
-func (p Param) describe(w *jsonWriter, rules bool) {
+func (p property) describe(w *jsonWriter, rules bool) {
 	var parts []string
+	if p.key != p.Name() {
+		parts = append(parts, "The service calls it "+plaintext.Quote(p.Name(), 100)+".")
+	}
 	if text := p.Description(); text != "" {
 		parts = append(parts, "The service describes it as "+plaintext.Quote(text, 200)+".")
 	}
@@ -291,7 +336,7 @@ func (p Param) describe(w *jsonWriter, rules bool) {
 			parts = append(parts, "A "+t.String()+".")
 		}
 		for _, rule := range []string{"pattern", "default"} {
-			if text, ok := p.Attr(rule); ok && text != "" {
+			if text, ok := p.Attr(rule); ok && text != "" && (rule != "default" || p.hasDefault()) {
 				parts = append(parts, "Its "+rule+" is "+plaintext.Quote(text, 100)+".")
 			}
 		}

@@ -207,7 +207,7 @@ var errNoRecord = errors.New("the verdict has no record to judge again")
 
 func decodeRecord(data []byte) (Claim, *Evidence, error) {
 	var r record
-	if err := strictjson.Unmarshal(data, &r); err != nil {
+	if err := strictjson.Decode(data, &r); err != nil {
 		return Claim{}, nil, fmt.Errorf("%w: %w", errNoRecord, err)
 	}
 	if r.Evidence == nil {

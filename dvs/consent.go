@@ -427,7 +427,7 @@ var errContents = errors.New("the files are not those that it speaks of")
 // decodeContents reads what encodeContents wrote; the files are parts of data.
 func decodeContents(data []byte, h fileContainer) error {
 	header, rest, _ := bytes.Cut(data, []byte{'\n'})
-	if err := strictjson.Unmarshal(header, h); err != nil {
+	if err := strictjson.Decode(header, h); err != nil {
 		return err
 	}
 	for _, c := range h.contents() {

@@ -217,7 +217,7 @@ func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict
 	if v == nil || v.Document != Draft {
 		return nil, usageError("the verdict is not one of "+Draft, "give a verdict that this package returned")
 	}
-	if err := strictjson.Unmarshal(v.Record, &in); err != nil {
+	if err := strictjson.Decode(v.Record, &in); err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the record of the verdict cannot be read",
 			Fix: "give a verdict that this package returned", Err: err}
 	}

@@ -3,6 +3,7 @@ package dvs
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func ParseTrustRecord(data []byte) (*TrustRecord, error) {
 }
 
 func decodeTrust(data []byte, into any, kind func() string) error {
-	err := strictjson.Unmarshal(data, into)
+	err := strictjson.Decode(data, into)
 	name, _, _ := strings.Cut(TrustMediaType, ";")
 	if base, version, _ := strings.Cut(kind(), ";"); base == name && ";"+version != TrustMediaType[len(name):] {
 		refused := badTrust("the record was written by a newer version of this module: "+plaintext.Quote(kind(), 100), nil)

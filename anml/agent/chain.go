@@ -36,7 +36,7 @@ func (h Head) Extend(entries ...Entry) ([]Entry, Head, error) {
 		e.Number, e.Previous = h.Number+1, h.Digest
 		data, err := json.Marshal(e)
 		if err == nil {
-			err = strictjson.Unmarshal(data, &chained[i]) // the digest is that of the entry as it is read again
+			err = strictjson.Decode(data, &chained[i]) // the digest is that of the entry as it is read again
 		}
 		if err != nil {
 			return nil, Head{}, err

@@ -131,7 +131,7 @@ func (c *Context) load(ctx context.Context) error {
 			return err
 		}
 		i := new(Inform)
-		if strictjson.Unmarshal(data, i) != nil || i.key() != key || !i.lasting() || i.over(now) || c.isDeleted(i) {
+		if strictjson.Decode(data, i) != nil || i.key() != key || !i.lasting() || i.over(now) || c.isDeleted(i) {
 			if err := store.Delete(ctx, key); err != nil {
 				return err
 			}

@@ -33,6 +33,7 @@ func (v Verb) String() string {
 // stricter (section 9.2).
 type Decision struct {
 	Ask       anml.Ask
+	Site      string // for a [Call]: the domain of the site whose ask it is, "" in a single-site document
 	Field     string
 	Owner     Party // whose ask it is
 	Verb      Verb

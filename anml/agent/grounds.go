@@ -426,7 +426,7 @@ func (p *Page) decide(ctx context.Context) []Decision {
 			d := f.decide(ctx, to, item{
 				kind: tellAnswer, field: a.Field(), purposes: []string{a.Purpose()}, types: []anml.Type{a.Type()}, required: a.Required(),
 			})
-			d.Ask = a
+			d.Ask, d.Site = a, site.Domain()
 			all = append(all, d)
 		}
 	}

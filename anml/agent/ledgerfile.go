@@ -424,7 +424,7 @@ func parseLedgerLine(line []byte) ([]Entry, error) {
 		return nil, errLine
 	}
 	var entries []Entry
-	if strictjson.Unmarshal(body, &entries) != nil {
+	if strictjson.Decode(body, &entries) != nil {
 		return nil, errLine
 	}
 	return entries, nil

@@ -275,7 +275,7 @@ func (m *documentMemory) stored(ctx context.Context, key string) (p rememberedUR
 		return rememberedURL{}, false, err
 	}
 	now := m.session.now()
-	if err := strictjson.Unmarshal(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
+	if err := strictjson.Decode(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
 		p.At = now
 		m.report(ctx, key, m.put(ctx, key, p)) // otherwise it would never expire
 	}

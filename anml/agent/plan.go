@@ -259,7 +259,7 @@ type effect struct {
 // checks that it is a call of this package and that its parts agree.
 func parseEffect(data []byte) (*effect, error) {
 	var e effect
-	if err := strictjson.Unmarshal(data, &e); err != nil {
+	if err := strictjson.Decode(data, &e); err != nil {
 		return nil, badState("its effect is not a call: " + err.Error())
 	}
 	if e.Type != effectType {

@@ -213,7 +213,7 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*
 
 // parseTransfer parses the effect of an authorization.
 func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
-	if err := strictjson.Unmarshal(plan.Effect(), &effect); err != nil || effect.Type != transferType {
+	if err := strictjson.Decode(plan.Effect(), &effect); err != nil || effect.Type != transferType {
 		return effect, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about a transfer", Err: err}
 	}
 	return effect, nil

@@ -2,33 +2,39 @@
 // Kit (google.golang.org/adk).
 //
 //	page, err := lookleapadk.Open(ctx, "https://shop.example", nil)
-//	tools := lookleapadk.New(page)
+//	tools := lookleapadk.New("kim", page) // for the user "kim" of the runner
 //	agent, err := llmagent.New(llmagent.Config{Name: "assistant", Model: model, Toolsets: []tool.Toolset{tools}})
 //
 // The tools are those of the page that the last action returned. A call that needs the user
-// requests a tool confirmation, whose hint is all that the user has to see. Respond to it as
-// ADK does, with {"confirmed": true}: the user agrees to everything that was shown. To agree
-// to some items only, add {"payload": {"approved": ["id", …]}}.
+// requests a tool confirmation. Its hint is all that the user has to see, and its payload is the
+// answer of a user who agrees to everything: {"digest": …, "approved": ["id", …]}. To agree,
+// respond with {"confirmed": true, "payload": …}, whose payload has the same digest and the ids of
+// the items that the user agrees to. Everything else is a no. To refuse with a reason for the
+// agent, respond with {"confirmed": false, "payload": {"reason": …}}.
 //
 // The pending plan is in the state of the ADK session, where no model or client writes. The
-// Host of the page's session needs a prompter that suspends: see [Prompter].
+// digest is not in the model's context, so a model that asks its own confirmation for the call
+// cannot answer it. The Host of the page's session needs a prompter that suspends: see [Prompter].
 package lookleapadk
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	adkagent "google.golang.org/adk/agent"
+	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/functiontool"
+	"google.golang.org/genai"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/adapter"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
@@ -45,12 +51,15 @@ func Open(ctx context.Context, site string, profile map[string]string) (*agent.P
 
 // Toolset is the actions of one user's session with a site.
 type Toolset struct {
+	user string
 	mu   sync.Mutex
 	page *agent.Page
 }
 
-// New returns the actions of a page, and of the pages that they return.
-func New(page *agent.Page) *Toolset { return &Toolset{page: page} }
+// New returns the actions of a page, and of the pages that they return, for the user with this id
+// in the ADK. For any other user the toolset returns an error, because the session of the page
+// holds one user's data. A program with several users has a toolset, and an agent, for each.
+func New(user string, page *agent.Page) *Toolset { return &Toolset{user: user, page: page} }
 
 // Name returns the name of the toolset.
 func (t *Toolset) Name() string { return "lookleap" }
@@ -62,17 +71,45 @@ func (t *Toolset) Page() *agent.Page {
 	return t.page
 }
 
-// Tools returns the actions of the current page.
-func (t *Toolset) Tools(adkagent.ReadonlyContext) ([]tool.Tool, error) {
+// owns returns an error for another user than that of the toolset.
+func (t *Toolset) owns(user string) error {
+	if user == t.user {
+		return nil
+	}
+	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the tools belong to another user",
+		Fix: "make a toolset with New for each user of the runner"}
+}
+
+// Tools returns the actions of the current page, and those of earlier pages that wait for the user.
+func (t *Toolset) Tools(ctx adkagent.ReadonlyContext) ([]tool.Tool, error) {
+	if err := t.owns(ctx.UserID()); err != nil {
+		return nil, err
+	}
+	actions, err := adapter.Tools(agent.Gemini, t.Page())
+	if err != nil {
+		return nil, err
+	}
 	var out []tool.Tool
-	for _, action := range t.Page().Tools() {
-		d := action.Definition(agent.Gemini)
+	offered := make(map[string]bool)
+	for _, a := range actions {
 		schema := new(jsonschema.Schema)
-		if err := json.Unmarshal(action.InputSchema, schema); err != nil {
+		if err := json.Unmarshal(a.InputSchema, schema); err != nil {
 			return nil, err
 		}
-		made, err := functiontool.New(functiontool.Config{Name: d.Name, Description: d.Description, InputSchema: schema},
-			func(ctx tool.Context, args map[string]any) (map[string]any, error) { return t.run(ctx, action, args) })
+		made, err := t.make(functiontool.Config{Name: a.Definition.Name, Description: a.Definition.Description, InputSchema: schema}, a.Call)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, made)
+		offered[a.Definition.Name] = true
+	}
+	for key, value := range ctx.ReadonlyState().All() {
+		name := suspendedIn(key, value).Tool
+		if name == "" || offered[name] {
+			continue
+		}
+		offered[name] = true
+		made, err := t.make(functiontool.Config{Name: name, Description: "An action of an earlier page, which waits for the user. Do not call it."}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -81,69 +118,134 @@ func (t *Toolset) Tools(adkagent.ReadonlyContext) ([]tool.Tool, error) {
 	return out, nil
 }
 
-// stateKey is the key of a pending plan in the state of the ADK session.
-func stateKey(call string) string { return "lookleap_plan_" + call }
-
-// run runs the action, or goes on with what the user decided. An error is data for the
-// model: what failed, and what it can do.
-func (t *Toolset) run(ctx tool.Context, action agent.Tool, args map[string]any) (map[string]any, error) {
-	var result *agent.CallResult
-	text, err := json.Marshal(args)
-	if err != nil {
-		return nil, err
-	}
-	if confirmation := ctx.ToolConfirmation(); confirmation != nil {
-		result, err = t.resume(ctx, confirmation.Payload)
-	} else {
-		result, err = action.Call(ctx, text)
-	}
-	var pending *lookleap.PendingError
-	switch {
-	case errors.As(err, &pending):
-		if err := ctx.State().Set(stateKey(ctx.FunctionCallID()), string(pending.State)); err != nil {
-			return nil, err
-		}
-		if err := ctx.RequestConfirmation(pending.Request.Complete(), map[string]any{"plan": pending.Request.ID}); err != nil {
-			return nil, err
-		}
-		return agent.Advise(err).Data(), nil
-	case err != nil:
-		return agent.Advise(err).Data(), nil
-	}
-	if result.Page != nil {
-		t.mu.Lock()
-		t.page = result.Page
-		t.mu.Unlock()
-	}
-	return result.Data(anml.TextOptions{}), nil
+// action is an action as a tool of ADK.
+type action struct {
+	functionTool
+	toolset *Toolset
 }
 
-// resume commits the plan of a call that the user confirmed. ADK does not call the tool if
-// the user declined.
-func (t *Toolset) resume(ctx tool.Context, payload any) (*agent.CallResult, error) {
-	value, err := ctx.State().Get(stateKey(ctx.FunctionCallID()))
-	state, ok := value.(string)
-	if err != nil || !ok {
-		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the confirmed call has no pending plan",
-			Err: lookleap.ErrPlanInvalid}
-	}
-	plan, err := lookleap.ParsePlan(json.RawMessage(state))
+// functionTool is what ADK needs of a tool that it calls.
+type functionTool interface {
+	tool.Tool
+	Declaration() *genai.FunctionDeclaration
+	ProcessRequest(ctx tool.Context, req *model.LLMRequest) error
+	Run(ctx tool.Context, args any) (map[string]any, error)
+}
+
+// make makes a tool. The call is nil for an action of an earlier page, which can only be resumed.
+func (t *Toolset) make(c functiontool.Config, call func(context.Context, json.RawMessage) (*agent.CallResult, error)) (tool.Tool, error) {
+	made, err := functiontool.New(c, func(ctx tool.Context, args map[string]any) (map[string]any, error) {
+		if call == nil {
+			return adapter.Data(nil, noPlan), nil
+		}
+		text, err := json.Marshal(args)
+		if err != nil {
+			return nil, err
+		}
+		return t.end(ctx, c.Name)(call(ctx, text))
+	})
 	if err != nil {
 		return nil, err
 	}
-	request := plan.Request()
-	decision := lookleap.ConsentDecision{Digest: request.Digest}
-	fields, _ := payload.(map[string]any)
-	if chosen, some := fields["approved"].([]any); some {
-		for _, id := range chosen {
-			if text, ok := id.(string); ok {
-				decision.Approved = append(decision.Approved, text)
-			}
-		}
-	} else {
-		for _, item := range request.Items {
-			decision.Approved = append(decision.Approved, item.ID)
-		}
+	return &action{made.(functionTool), t}, nil
+}
+
+// Run runs the action, or goes on with what the user decided. The function tool of ADK would not
+// call anything if the user declined, and check the arguments of a confirmed call again.
+func (a *action) Run(ctx tool.Context, args any) (map[string]any, error) {
+	if err := a.toolset.owns(ctx.UserID()); err != nil {
+		return adapter.Data(nil, err), nil
 	}
-	return t.Page().Session().Resume(ctx, json.RawMessage(state), decision)
+	confirmation := ctx.ToolConfirmation()
+	if confirmation == nil {
+		return a.functionTool.Run(ctx, args)
+	}
+	key := stateKey(ctx.FunctionCallID())
+	value, _ := ctx.State().Get(key)
+	pending := suspendedIn(key, value)
+	if pending.Tool != a.Name() {
+		return adapter.Data(nil, noPlan), nil
+	}
+	answer := confirmation.Payload
+	if !confirmation.Confirmed {
+		payload, _ := confirmation.Payload.(map[string]any)
+		reason, _ := payload["reason"].(string)
+		answer = adapter.Decline{Reason: reason}
+	}
+	return a.toolset.end(ctx, a.Name())(adapter.Resume(ctx, a.toolset.Page().Session(), pending.Plan, answer))
+}
+
+// ProcessRequest adds the tool to a request of the model.
+func (a *action) ProcessRequest(ctx tool.Context, req *model.LLMRequest) error {
+	if err := a.functionTool.ProcessRequest(ctx, req); err != nil {
+		return err
+	}
+	req.Tools[a.Name()] = a
+	return nil
+}
+
+// suspended is what the state of the ADK session holds of a call that waits for its user.
+type suspended struct {
+	Tool string          `json:"tool"`
+	Plan json.RawMessage `json:"plan"`
+}
+
+const statePrefix = "lookleap_plan_"
+
+// stateKey is the key of a pending plan in the state of the ADK session.
+func stateKey(call string) string { return statePrefix + call }
+
+// suspendedIn returns the call that waits under a key of the state; the zero value if there is none.
+func suspendedIn(key string, value any) (s suspended) {
+	text, _ := value.(string)
+	if !strings.HasPrefix(key, statePrefix) || strictjson.Decode([]byte(text), &s) != nil {
+		return suspended{}
+	}
+	return s
+}
+
+// noPlan is the error of a confirmation or a call of an action that has neither a plan nor a page.
+var noPlan = &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "no plan of this call waits for the user",
+	Err: lookleap.ErrPlanInvalid}
+
+// end returns a function that ends a call: it asks the user, or tells the model what became of it.
+func (t *Toolset) end(ctx tool.Context, name string) func(*agent.CallResult, error) (map[string]any, error) {
+	return func(result *agent.CallResult, err error) (map[string]any, error) {
+		key := stateKey(ctx.FunctionCallID())
+		var pending *lookleap.PendingError
+		if !errors.As(err, &pending) {
+			if _, missing := ctx.State().Get(key); missing == nil {
+				if err := ctx.State().Set(key, ""); err != nil {
+					return nil, err
+				}
+			}
+			t.show(result)
+			return adapter.Data(result, err), nil
+		}
+		request, failed := adapter.Request(pending.State)
+		if failed != nil {
+			return nil, failed
+		}
+		state, failed := json.Marshal(suspended{name, pending.State})
+		if failed != nil {
+			return nil, failed
+		}
+		if err := ctx.State().Set(key, string(state)); err != nil {
+			return nil, err
+		}
+		if err := ctx.RequestConfirmation(request.Complete(), adapter.Yes(request)); err != nil {
+			return nil, err
+		}
+		return adapter.Data(nil, err), nil
+	}
+}
+
+// show makes the page of a result the current one.
+func (t *Toolset) show(result *agent.CallResult) {
+	if result == nil || result.Page == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.page = result.Page
 }

@@ -1,9 +1,10 @@
 // Package lookleapeino offers the ANML actions of a page as tools of Eino.
 //
 //	page, err := lookleapeino.Open(ctx, "https://shop.example", nil)
+//	tools, err := lookleapeino.Tools(nil, page)
 //	agent, err := react.NewAgent(ctx, &react.AgentConfig{
 //		ToolCallingModel: model,
-//		ToolsConfig:      compose.ToolsNodeConfig{Tools: lookleapeino.Tools(page, nil)},
+//		ToolsConfig:      compose.ToolsNodeConfig{Tools: tools},
 //	})
 //
 // A call that needs the user interrupts the run. [Requests] returns what to show. Resume the
@@ -12,6 +13,8 @@
 //	for id, request := range lookleapeino.Requests(err) {
 //		ctx = compose.ResumeWithData(ctx, id, decide(request)) // a *lookleap.ConsentDecision
 //	}
+//
+// Data of another type is a no. Without data, the call asks again.
 //
 // The run needs a checkpoint store, and the Host of the page's session a prompter that suspends: see
 // [Prompter].
@@ -28,9 +31,9 @@ import (
 	"github.com/eino-contrib/jsonschema"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/adapter"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Prompter is the [lookleap.ConsentPrompter] for the Host: it suspends the operation.
@@ -45,38 +48,38 @@ func Open(ctx context.Context, site string, profile map[string]string) (*agent.P
 	return adapter.Open(ctx, &lookleap.Host{Prompter: Prompter{}}, site, profile)
 }
 
-// Tools returns the actions of a page as tools. The page that an action returns has tools of
-// its own: onPage receives it, and may be nil. Use its tools in the next run.
-func Tools(page *agent.Page, onPage func(*agent.Page)) []tool.BaseTool {
-	var out []tool.BaseTool
-	for _, t := range page.Tools() {
-		out = append(out, &action{session: page.Session(), tool: t, onPage: onPage})
+// Tools returns the actions of pages of one session as tools. It returns an error if two actions
+// have the same name in any letter case. The page that an action returns has tools of its own:
+// onPage receives it, and may be nil. Use its tools in the next run.
+func Tools(onPage func(*agent.Page), pages ...*agent.Page) ([]tool.BaseTool, error) {
+	actions, err := adapter.Tools(agent.AnyVendor, pages...)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	var out []tool.BaseTool
+	for _, a := range actions {
+		out = append(out, &action{Tool: a, onPage: onPage})
+	}
+	return out, nil
 }
 
 // action is one action as a tool.
 type action struct {
-	session *agent.Session
-	tool    agent.Tool
-	onPage  func(*agent.Page)
+	adapter.Tool
+	onPage func(*agent.Page)
 }
 
 // Info describes the tool.
 func (a *action) Info(context.Context) (*schema.ToolInfo, error) {
-	d := a.tool.Definition(agent.AnyVendor)
 	params := new(jsonschema.Schema)
-	if err := json.Unmarshal(a.tool.InputSchema, params); err != nil {
+	if err := json.Unmarshal(a.InputSchema, params); err != nil {
 		return nil, err
 	}
-	return &schema.ToolInfo{Name: d.Name, Desc: d.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(params)}, nil
+	return &schema.ToolInfo{Name: a.Definition.Name, Desc: a.Definition.Description, ParamsOneOf: schema.NewParamsOneOfByJSONSchema(params)}, nil
 }
 
 // suspended is what a checkpoint holds of a call that waits for its user.
-type suspended struct {
-	State   []byte // of the plan
-	Request []byte // the consent request as JSON
-}
+type suspended struct{ State []byte } // of the plan
 
 func init() { schema.RegisterName[suspended]("lookleap_suspended") }
 
@@ -86,29 +89,35 @@ func (a *action) InvokableRun(ctx context.Context, args string, _ ...tool.Option
 	var result *agent.CallResult
 	var err error
 	if interrupted, known, state := tool.GetInterruptState[suspended](ctx); interrupted && known {
-		target, decided, decision := tool.GetResumeContext[*lookleap.ConsentDecision](ctx)
-		if !target || !decided || decision == nil {
-			return "", tool.StatefulInterrupt(ctx, string(state.Request), state)
+		target, decided, answer := tool.GetResumeContext[any](ctx)
+		if !target || !decided {
+			return "", interrupt(ctx, state.State)
 		}
-		result, err = a.session.Resume(ctx, state.State, *decision)
+		result, err = adapter.Resume(ctx, a.Session, state.State, answer)
 	} else {
-		result, err = a.tool.Call(ctx, json.RawMessage(args))
+		result, err = a.Call(ctx, json.RawMessage(args))
 	}
 	var pending *lookleap.PendingError
-	switch {
-	case errors.As(err, &pending):
-		request, err := json.Marshal(pending.Request)
-		if err != nil {
-			return "", err
-		}
-		return "", tool.StatefulInterrupt(ctx, string(request), suspended{State: pending.State, Request: request})
-	case err != nil:
-		return agent.Advise(err).Text, nil
+	if errors.As(err, &pending) {
+		return "", interrupt(ctx, pending.State)
 	}
-	if result.Page != nil && a.onPage != nil {
+	if result != nil && result.Page != nil && a.onPage != nil {
 		a.onPage(result.Page)
 	}
-	return result.Text(anml.TextOptions{}), nil
+	return adapter.Text(result, err), nil
+}
+
+// interrupt suspends the run. What is shown is derived from the plan.
+func interrupt(ctx context.Context, state []byte) error {
+	request, err := adapter.Request(state)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	return tool.StatefulInterrupt(ctx, string(text), suspended{state})
 }
 
 // Requests returns what the users of an interrupted run are asked, by the ids with which
@@ -122,7 +131,7 @@ func Requests(err error) map[string]*lookleap.ConsentRequest {
 	for _, c := range info.InterruptContexts {
 		text, _ := c.Info.(string)
 		request := new(lookleap.ConsentRequest)
-		if c.IsRootCause && json.Unmarshal([]byte(text), request) == nil && request.Digest != "" {
+		if c.IsRootCause && strictjson.Decode([]byte(text), request) == nil && request.Digest != "" {
 			out[c.ID] = request
 		}
 	}

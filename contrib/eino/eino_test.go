@@ -2,6 +2,7 @@ package lookleapeino
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,17 +13,16 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/adaptertest"
-	"github.com/lookleap/lookleap/lookleaptest"
 )
 
-// scripted is a model that calls reserve once and then repeats what it was told.
-type scripted struct{ tool string }
+// scripted makes one call of the tool that ends with its action, and repeats what it is told.
+type scripted struct{ action, id, args, tool string }
 
 func (m *scripted) Generate(_ context.Context, in []*schema.Message, _ ...model.Option) (*schema.Message, error) {
 	if last := in[len(in)-1]; last.Role == schema.Tool {
 		return schema.AssistantMessage("told: "+last.Content, nil), nil
 	}
-	return schema.AssistantMessage("", []schema.ToolCall{{ID: "1", Function: schema.FunctionCall{Name: m.tool, Arguments: `{"trip":"t2","seats":2}`}}}), nil
+	return schema.AssistantMessage("", []schema.ToolCall{{ID: m.id, Function: schema.FunctionCall{Name: m.tool, Arguments: m.args}}}), nil
 }
 
 func (m *scripted) Stream(ctx context.Context, in []*schema.Message, o ...model.Option) (*schema.StreamReader[*schema.Message], error) {
@@ -32,7 +32,7 @@ func (m *scripted) Stream(ctx context.Context, in []*schema.Message, o ...model.
 
 func (m *scripted) WithTools(tools []*schema.ToolInfo) (model.ToolCallingChatModel, error) {
 	for _, t := range tools {
-		if strings.HasSuffix(t.Name, "reserve") {
+		if strings.HasSuffix(t.Name, m.action) {
 			m.tool = t.Name
 		}
 	}
@@ -48,10 +48,14 @@ func (s store) Get(_ context.Context, id string) ([]byte, bool, error) {
 }
 func (s store) Set(_ context.Context, id string, b []byte) error { s[id] = b; return nil }
 
-// run builds the graph of a tool-calling agent: model, tools, model.
-func run(t *testing.T, m *scripted, page *agent.Page, kept store) compose.Runnable[[]*schema.Message, *schema.Message] {
+// graph builds the graph of a tool-calling agent: model, tools, model.
+func graph(t testing.TB, m *scripted, page *agent.Page, kept store) compose.Runnable[[]*schema.Message, *schema.Message] {
+	t.Helper()
 	ctx := t.Context()
-	tools := Tools(page, nil)
+	tools, err := Tools(nil, page)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var infos []*schema.ToolInfo
 	for _, tool := range tools {
 		info, err := tool.Info(ctx)
@@ -68,44 +72,55 @@ func run(t *testing.T, m *scripted, page *agent.Page, kept store) compose.Runnab
 		t.Fatal(err)
 	}
 	chain := compose.NewChain[[]*schema.Message, *schema.Message]().AppendChatModel(m).AppendToolsNode(node).AppendChatModel(m)
-	graph, err := chain.Compile(ctx, compose.WithCheckPointStore(kept))
+	g, err := chain.Compile(ctx, compose.WithCheckPointStore(kept))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return graph
+	return g
 }
 
-func TestInterrupt(t *testing.T) {
-	for name, agrees := range map[string]bool{"agrees": true, "refuses": false} {
-		t.Run(name, func(t *testing.T) {
-			service, page := adaptertest.Ferries(t, Prompter{})
-			kept := store{}
-			graph := run(t, &scripted{}, page, kept)
-			in := []*schema.Message{schema.UserMessage("book two seats")}
-			_, err := graph.Invoke(t.Context(), in, compose.WithCheckPointID("run"))
-			requests := Requests(err)
-			if len(requests) != 1 || len(service.Bookings()) != 0 || len(kept) != 1 {
-				t.Fatalf("%v, %d requests, %d bookings", err, len(requests), len(service.Bookings()))
-			}
-			// Another process would build the graph again from the same checkpoint.
-			graph = run(t, &scripted{}, page, kept)
-			ctx := t.Context()
-			for id, request := range requests {
-				decision := lookleap.ConsentDecision{Digest: request.Digest}
-				if agrees {
-					decision = lookleaptest.Decide(request)
-				}
-				ctx = compose.ResumeWithData(ctx, id, &decision)
-			}
-			out, err := graph.Invoke(ctx, in, compose.WithCheckPointID("run"))
-			if err != nil || len(service.Bookings()) != map[bool]int{true: 1}[agrees] {
-				t.Fatalf("%v, %d bookings", err, len(service.Bookings()))
-			}
-			if agrees != strings.Contains(out.Content, "Outcome of the action: success") || agrees == strings.Contains(out.Content, "not done") {
-				t.Errorf("the model is told %q", out.Content)
-			}
-		})
+// framework is the graph of a page with its checkpoints. Each run builds the graph again, as another
+// process would.
+type framework struct {
+	page  *agent.Page
+	kept  store
+	calls int
+}
+
+func (f *framework) Call(t testing.TB, action, args string) (string, *adaptertest.Question) {
+	t.Helper()
+	f.calls++
+	run := fmt.Sprint("run-", f.calls)
+	m := func() *scripted { return &scripted{action: action, id: run, args: args} }
+	in := []*schema.Message{schema.UserMessage("do it")}
+	out, err := graph(t, m(), f.page, f.kept).Invoke(t.Context(), in, compose.WithCheckPointID(run))
+	if err == nil {
+		return out.Content, nil
 	}
+	requests := Requests(err)
+	if len(requests) != 1 {
+		t.Fatalf("%v, %d requests", err, len(requests))
+	}
+	q := new(adaptertest.Question)
+	for id, request := range requests {
+		q.Request = request
+		q.Answer = func(t testing.TB, answer any) (string, bool) {
+			ctx := compose.ResumeWithData(t.Context(), id, answer)
+			out, err := graph(t, m(), f.page, f.kept).Invoke(ctx, in, compose.WithCheckPointID(run))
+			if err != nil {
+				return err.Error(), true
+			}
+			return out.Content, true
+		}
+		q.Decline = func(t testing.TB, reason string) (string, bool) {
+			return q.Answer(t, &lookleap.ConsentDecision{Digest: request.Digest, Reason: reason})
+		}
+	}
+	return "", q
+}
+
+func TestCases(t *testing.T) {
+	adaptertest.Cases(t, func(_ testing.TB, page *agent.Page) adaptertest.Adapter { return &framework{page: page, kept: store{}} })
 }
 
 // TestOpen: a name of the local network is refused before it is looked up.

@@ -2,7 +2,8 @@
 //
 //	page, err := lookleapgenkit.Open(ctx, "https://shop.example", nil)
 //	tools := lookleapgenkit.New(page.Session())
-//	resp, err := genkit.Generate(ctx, g, ai.WithTools(tools.Of(page)...), ai.WithPrompt("book two seats"))
+//	offered, err := tools.Of(page)
+//	resp, err := genkit.Generate(ctx, g, ai.WithTools(offered...), ai.WithPrompt("book two seats"))
 //
 // A call that needs the user interrupts the generation. [Tools.Request] returns what to show,
 // and [Tools.Restart] goes on with the decision:
@@ -11,7 +12,7 @@
 //		request, err := tools.Request(part)
 //		restart, err := tools.Restart(part, decide(request))
 //		resp, err = genkit.Generate(ctx, g, ai.WithMessages(resp.History()...),
-//			ai.WithTools(tools.Of(page)...), ai.WithToolRestarts(restart))
+//			ai.WithTools(offered...), ai.WithToolRestarts(restart))
 //	}
 //
 // The Host of the session needs a prompter that suspends: see [Prompter].
@@ -26,7 +27,6 @@ import (
 	"github.com/firebase/genkit/go/ai"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/adapter"
 )
@@ -63,27 +63,31 @@ func New(session *agent.Session) *Tools {
 
 // The members of the metadata of an interrupted call and of its restart.
 const (
-	keyState    = "lookleapState"
-	keyRequest  = "lookleapRequest"
+	keyState    = "lookleapState" // sealed
 	keyDecision = "lookleapDecision"
 )
 
-// Of returns the actions of a page as tools.
-func (t *Tools) Of(page *agent.Page) []ai.ToolRef {
+// Of returns the actions of pages of the session as tools. It returns an error if two actions have
+// the same name in any letter case.
+func (t *Tools) Of(pages ...*agent.Page) ([]ai.ToolRef, error) {
+	actions, err := adapter.Tools(agent.AnyVendor, pages...)
+	if err != nil {
+		return nil, err
+	}
 	var out []ai.ToolRef
-	for _, tool := range page.Tools() {
-		d := tool.Definition(agent.AnyVendor)
+	for _, a := range actions {
+		d := a.Definition
 		delete(d.Parameters, "$schema") // Genkit supports no other version than its own
 		out = append(out, ai.NewTool(d.Name, d.Description, func(ctx *ai.ToolContext, in any) (map[string]any, error) {
-			return t.run(ctx, tool, in)
+			return t.run(ctx, a, in)
 		}, ai.WithInputSchema(d.Parameters)))
 	}
-	return out
+	return out, nil
 }
 
 // run runs the action, or goes on with what the user decided. An error is data for the
 // model: what failed, and what it can do.
-func (t *Tools) run(ctx *ai.ToolContext, tool agent.Tool, in any) (map[string]any, error) {
+func (t *Tools) run(ctx *ai.ToolContext, tool adapter.Tool, in any) (map[string]any, error) {
 	var result *agent.CallResult
 	args, err := json.Marshal(in)
 	if err != nil {
@@ -95,24 +99,17 @@ func (t *Tools) run(ctx *ai.ToolContext, tool agent.Tool, in any) (map[string]an
 		result, err = tool.Call(ctx, args)
 	}
 	var pending *lookleap.PendingError
-	switch {
-	case errors.As(err, &pending):
+	if errors.As(err, &pending) {
 		state, err := lookleap.Seal(t.Key, pending.State)
 		if err != nil {
 			return nil, err
 		}
-		request, err := json.Marshal(pending.Request)
-		if err != nil {
-			return nil, err
-		}
-		return nil, ctx.Interrupt(&ai.InterruptOptions{Metadata: map[string]any{keyState: state, keyRequest: string(request)}})
-	case err != nil:
-		return agent.Advise(err).Data(), nil
+		return nil, ctx.Interrupt(&ai.InterruptOptions{Metadata: map[string]any{keyState: state}})
 	}
-	if result.Page != nil && t.OnPage != nil {
+	if result != nil && result.Page != nil && t.OnPage != nil {
 		t.OnPage(result.Page)
 	}
-	return result.Data(anml.TextOptions{}), nil
+	return adapter.Data(result, err), nil
 }
 
 func (t *Tools) resume(ctx context.Context, meta map[string]any) (*agent.CallResult, error) {
@@ -122,23 +119,26 @@ func (t *Tools) resume(ctx context.Context, meta map[string]any) (*agent.CallRes
 	if err != nil {
 		return nil, err
 	}
-	var decision lookleap.ConsentDecision
-	if err := json.Unmarshal([]byte(text), &decision); err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Message: "the restart has no decision of the user",
-			Err: lookleap.ErrConsentRefused}
-	}
-	return t.session.Resume(ctx, state, decision)
+	return adapter.Resume(ctx, t.session, state, json.RawMessage(text))
 }
 
-// Request returns what the user is asked by an interrupted call.
+// Request returns what the user is asked by an interrupted call. It is derived from the sealed
+// plan, not from what the message history says next to it.
 func (t *Tools) Request(part *ai.Part) (*lookleap.ConsentRequest, error) {
-	meta, _ := interrupt(part)
-	text, _ := meta[keyRequest].(string)
-	request := new(lookleap.ConsentRequest)
-	if err := json.Unmarshal([]byte(text), request); err != nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the call does not wait for a consent", Err: err}
+	meta, ok := interrupt(part)
+	if !ok {
+		return nil, notWaiting(nil)
 	}
-	return request, nil
+	sealed, _ := meta[keyState].(string)
+	state, err := lookleap.Unseal(t.Key, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return adapter.Request(state)
+}
+
+func notWaiting(cause error) error {
+	return &lookleap.Error{Code: lookleap.CodeUsage, Message: "the call does not wait for a consent", Err: cause}
 }
 
 // Restart returns the part for ai.WithToolRestarts that goes on with the user's decision.
@@ -146,7 +146,7 @@ func (t *Tools) Restart(part *ai.Part, decision lookleap.ConsentDecision) (*ai.P
 	meta, ok := interrupt(part)
 	text, err := json.Marshal(decision)
 	if err != nil || !ok {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the call does not wait for a consent", Err: err}
+		return nil, notWaiting(err)
 	}
 	restart := ai.NewToolRequestPart(part.ToolRequest)
 	restart.Metadata = map[string]any{"resumed": map[string]any{keyState: meta[keyState], keyDecision: string(text)}}

@@ -10,12 +10,28 @@ import (
 	"github.com/firebase/genkit/go/genkit"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/adaptertest"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
-// scripted calls reserve once and then repeats what it was told.
-func scripted(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
+// framework is Genkit with a model that makes one call of the tool that ends with an action, and
+// repeats what it is told.
+type framework struct {
+	g            *genkit.Genkit
+	model        ai.Model
+	tools        *Tools
+	page         *agent.Page
+	action, args string
+}
+
+func newFramework(t testing.TB, page *agent.Page) *framework {
+	f := &framework{g: genkit.Init(t.Context()), tools: New(page.Session()), page: page}
+	f.model = genkit.DefineModel(f.g, "test/scripted", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, f.generate)
+	return f
+}
+
+func (f *framework) generate(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
 	for _, part := range req.Messages[len(req.Messages)-1].Content {
 		if part.IsToolResponse() {
 			told, err := json.Marshal(part.ToolResponse.Output)
@@ -23,50 +39,99 @@ func scripted(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback)
 		}
 	}
 	for _, tool := range req.Tools {
-		if strings.HasSuffix(tool.Name, "reserve") {
-			call := ai.NewToolRequestPart(&ai.ToolRequest{Name: tool.Name, Ref: "1", Input: map[string]any{"trip": "t2", "seats": 2}})
-			return &ai.ModelResponse{Request: req, Message: ai.NewMessage(ai.RoleModel, nil, call)}, nil
+		if strings.HasSuffix(tool.Name, f.action) {
+			var in any
+			err := json.Unmarshal([]byte(f.args), &in)
+			call := ai.NewToolRequestPart(&ai.ToolRequest{Name: tool.Name, Ref: "1", Input: in})
+			return &ai.ModelResponse{Request: req, Message: ai.NewMessage(ai.RoleModel, nil, call)}, err
 		}
 	}
 	return &ai.ModelResponse{Request: req, Message: ai.NewModelTextMessage("no tool")}, nil
 }
 
-func TestInterrupt(t *testing.T) {
-	for _, name := range []string{"agrees", "refuses", "forged"} {
-		t.Run(name, func(t *testing.T) {
-			service, page := adaptertest.Ferries(t, Prompter{})
-			g := genkit.Init(t.Context())
-			model := genkit.DefineModel(g, "test/scripted", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, scripted)
-			tools := New(page.Session())
-			resp, err := genkit.Generate(t.Context(), g, ai.WithModel(model), ai.WithTools(tools.Of(page)...), ai.WithPrompt("book two seats"))
-			if err != nil || len(resp.Interrupts()) != 1 || len(service.Bookings()) != 0 {
-				t.Fatalf("%+v, %v, %d bookings", resp, err, len(service.Bookings()))
+// run generates with the tools of the page.
+func (f *framework) run(t testing.TB, options ...ai.GenerateOption) *ai.ModelResponse {
+	t.Helper()
+	offered, err := f.tools.Of(f.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := genkit.Generate(t.Context(), f.g, append(options, ai.WithModel(f.model), ai.WithTools(offered...))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+func (f *framework) Call(t testing.TB, action, args string) (string, *adaptertest.Question) {
+	t.Helper()
+	f.action, f.args = action, args
+	resp := f.run(t, ai.WithPrompt("do it"))
+	if len(resp.Interrupts()) == 0 {
+		return resp.Text(), nil
+	}
+	part := resp.Interrupts()[0]
+	request, err := f.tools.Request(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	restart := func(t testing.TB, d lookleap.ConsentDecision) *ai.Part {
+		t.Helper()
+		restart, err := f.tools.Restart(part, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return restart
+	}
+	return "", &adaptertest.Question{
+		Request: request,
+		Answer: func(t testing.TB, answer any) (string, bool) {
+			d, _ := answer.(lookleap.ConsentDecision)
+			restart := restart(t, d)
+			if text, err := json.Marshal(answer); err == nil { // what a client puts there
+				restart.Metadata["resumed"].(map[string]any)[keyDecision] = string(text)
 			}
-			part := resp.Interrupts()[0]
-			request, err := tools.Request(part)
+			return f.run(t, ai.WithMessages(resp.History()...), ai.WithToolRestarts(restart)).Text(), true
+		},
+		Decline: func(t testing.TB, reason string) (string, bool) {
+			no := restart(t, lookleap.ConsentDecision{Digest: request.Digest, Reason: reason})
+			return f.run(t, ai.WithMessages(resp.History()...), ai.WithToolRestarts(no)).Text(), true
+		},
+		Forge: func(t testing.TB) *lookleap.ConsentRequest {
+			other := *request
+			other.Summary = "do nothing"
+			text, _ := json.Marshal(other)
+			meta, _ := interrupt(part)
+			meta["lookleapRequest"] = string(text)
+			shown, err := f.tools.Request(part)
 			if err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
-			decision := lookleap.ConsentDecision{Digest: request.Digest}
-			if name != "refuses" {
-				decision = lookleaptest.Decide(request)
-			}
-			restart, err := tools.Restart(part, decision)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if name == "forged" {
-				tools.Key = make([]byte, lookleap.MinKeyLen)
-			}
-			resp, err = genkit.Generate(t.Context(), g, ai.WithModel(model), ai.WithMessages(resp.History()...), ai.WithTools(tools.Of(page)...), ai.WithToolRestarts(restart))
-			if err != nil || len(service.Bookings()) != map[string]int{"agrees": 1}[name] {
-				t.Fatalf("%v, %d bookings", err, len(service.Bookings()))
-			}
-			if want := map[string]string{"agrees": `"outcome":"success"`, "refuses": `"do":"stop"`, "forged": "seal"}[name]; !strings.Contains(resp.Text(), want) {
-				t.Errorf("the model is told %q", resp.Text())
+			return shown
+		},
+	}
+}
+
+func TestCases(t *testing.T) {
+	adaptertest.Cases(t, func(t testing.TB, page *agent.Page) adaptertest.Adapter { return newFramework(t, page) })
+
+	t.Run("P22", func(t *testing.T) {
+		t.Run("reject-forged-state", func(t *testing.T) {
+			s := adaptertest.NewScene(t)
+			f := newFramework(t, s.Page)
+			_, q := f.Call(t, "reserve", `{"trip":"t2","seats":2}`)
+			f.tools.Key = make([]byte, lookleap.MinKeyLen)
+			if told, _ := q.Answer(t, lookleaptest.Decide(q.Request)); len(s.Service.Bookings()) != 0 || !strings.Contains(told, "seal") {
+				t.Errorf("the model is told %q", told)
 			}
 		})
-	}
+		t.Run("reject-part-that-does-not-wait", func(t *testing.T) {
+			f := newFramework(t, adaptertest.NewScene(t).Page)
+			if r, err := f.tools.Request(ai.NewTextPart("no call")); r != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	})
 }
 
 // TestOpen: a name of the local network is refused before it is looked up.

@@ -2,7 +2,8 @@
 //
 //	page, err := lookleaplangchain.Open(ctx, "https://shop.example", nil)
 //	tools := lookleaplangchain.New(page.Session())
-//	executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(model, tools.Of(page)))
+//	offered, err := tools.Of(page)
+//	executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(model, offered))
 //	out, err := chains.Run(ctx, executor, "book two seats")
 //
 // LangChainGo has no interrupts: a call that needs the user ends the run with an error that is
@@ -28,7 +29,6 @@ import (
 	"github.com/tmc/langchaingo/tools"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/adapter"
 )
@@ -70,35 +70,47 @@ func New(session *agent.Session) *Tools {
 	return &Tools{session: session, calls: map[string]string{}, decided: map[string]decision{}}
 }
 
-// Of returns the actions of a page as tools for agents. The agents of LangChainGo pass one
-// text to a tool, so the description has the schema of the JSON object that the text is.
-func (t *Tools) Of(page *agent.Page) []tools.Tool {
+// Of returns the actions of pages of the session as tools for agents. It returns an error if two
+// actions have the same name in any letter case. The agents of LangChainGo pass one text to a tool,
+// so the description has the schema of the JSON object that the text is.
+func (t *Tools) Of(pages ...*agent.Page) ([]tools.Tool, error) {
+	actions, err := adapter.Tools(agent.OpenAI, pages...)
+	if err != nil {
+		return nil, err
+	}
 	var out []tools.Tool
-	for _, a := range page.Tools() {
+	for _, a := range actions {
 		out = append(out, &action{tools: t, tool: a})
 	}
-	return out
+	return out, nil
 }
 
-// LLMTools returns the actions of a page for llms.WithTools. Pass the arguments of a
+// LLMTools returns the actions of pages for llms.WithTools. Pass the arguments of a
 // llms.ToolCall to Call of the tool with the same name.
-func LLMTools(page *agent.Page) []llms.Tool {
+func LLMTools(pages ...*agent.Page) ([]llms.Tool, error) {
+	actions, err := adapter.Tools(agent.OpenAI, pages...)
+	if err != nil {
+		return nil, err
+	}
 	var out []llms.Tool
-	for _, a := range page.Tools() {
-		d := a.Definition(agent.OpenAI)
+	for _, a := range actions {
 		out = append(out, llms.Tool{Type: "function", Function: &llms.FunctionDefinition{
-			Name: d.Name, Description: d.Description, Parameters: d.Parameters, Strict: d.Strict,
+			Name: a.Definition.Name, Description: a.Definition.Description, Parameters: a.Definition.Parameters, Strict: a.Definition.Strict,
 		}})
 	}
-	return out
+	return out, nil
 }
 
 // Decide keeps the user's decision for the next run. It is used once.
 func (t *Tools) Decide(pending *lookleap.PendingError, d lookleap.ConsentDecision) {
+	request, err := adapter.Request(pending.State)
+	if err != nil {
+		return // no call waits for it
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if call, ok := t.calls[pending.Request.ID]; ok {
-		delete(t.calls, pending.Request.ID)
+	if call, ok := t.calls[request.ID]; ok {
+		delete(t.calls, request.ID)
 		t.decided[call] = decision{pending.State, d}
 	}
 }
@@ -106,22 +118,22 @@ func (t *Tools) Decide(pending *lookleap.PendingError, d lookleap.ConsentDecisio
 // action is one action as a tool.
 type action struct {
 	tools *Tools
-	tool  agent.Tool
+	tool  adapter.Tool
 }
 
 // Name returns the name of the tool.
-func (a *action) Name() string { return a.tool.NameFor(agent.OpenAI) }
+func (a *action) Name() string { return a.tool.Definition.Name }
 
 // Description describes the tool and its input.
 func (a *action) Description() string {
-	schema, _ := json.Marshal(a.tool.Definition(agent.OpenAI).Parameters) // decoded from JSON
-	return a.tool.Description + ". The input is a JSON object with this schema: " + string(schema)
+	schema, _ := json.Marshal(a.tool.Definition.Parameters) // decoded from JSON
+	return a.tool.Definition.Description + ". The input is a JSON object with this schema: " + string(schema)
 }
 
 // Call runs the action, or goes on with what the user decided about the same call. An error
 // of the action is text for the model; a *lookleap.PendingError ends the run.
 func (a *action) Call(ctx context.Context, input string) (string, error) {
-	t, call := a.tools, a.tool.Name+"\x00"+input
+	t, call := a.tools, a.tool.Definition.Name+"\x00"+input
 	t.mu.Lock()
 	d, decided := t.decided[call]
 	delete(t.decided, call)
@@ -129,13 +141,12 @@ func (a *action) Call(ctx context.Context, input string) (string, error) {
 	var result *agent.CallResult
 	var err error
 	if decided {
-		result, err = t.session.Resume(ctx, d.state, d.ConsentDecision)
+		result, err = adapter.Resume(ctx, t.session, d.state, d.ConsentDecision)
 	} else {
 		result, err = a.tool.Call(ctx, json.RawMessage(input))
 	}
 	var pending *lookleap.PendingError
-	switch {
-	case errors.As(err, &pending):
+	if errors.As(err, &pending) {
 		t.mu.Lock()
 		if len(t.calls) >= maxWaiting {
 			clear(t.calls)
@@ -143,11 +154,9 @@ func (a *action) Call(ctx context.Context, input string) (string, error) {
 		t.calls[pending.Request.ID] = call
 		t.mu.Unlock()
 		return "", pending
-	case err != nil:
-		return agent.Advise(err).Text, nil
 	}
-	if result.Page != nil && t.OnPage != nil {
+	if result != nil && result.Page != nil && t.OnPage != nil {
 		t.OnPage(result.Page)
 	}
-	return result.Text(anml.TextOptions{}), nil
+	return adapter.Text(result, err), nil
 }

@@ -4,29 +4,44 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/adapter"
 )
 
 // consentQuestion is the name of the input request for the user's agreement.
 const consentQuestion = "consent"
 
 // askConsent turns a pending plan into a question: one checkbox for each thing to
-// agree to, none of them ticked.
+// agree to, none of them ticked. What is shown is derived from the plan.
 func askConsent(key []byte, call *mcp.CallToolParamsRaw, p *lookleap.PendingError) (*mcp.CallToolResult, error) {
-	form, err := boxes(p.Request)
+	request, err := adapter.Request(p.State)
 	if err != nil {
 		return nil, err
 	}
-	state, err := waiting{Plan: p.State, Request: p.Request}.seal(key, call)
+	form, err := boxes(request)
+	if err != nil {
+		return nil, err
+	}
+	state, err := waiting{Plan: p.State}.seal(key, call)
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{consentQuestion: &mcp.ElicitParams{
-			Message: p.Request.Complete(), RequestedSchema: form,
+			Message: request.Complete(), RequestedSchema: form,
 		}},
 		RequestState: state,
 	}, err
+}
+
+// reasonOf returns the name of the input for the reason of a refusal, which is no item's.
+func reasonOf(r *lookleap.ConsentRequest) string {
+	name := "reason"
+	for slices.ContainsFunc(r.Items, func(item lookleap.ConsentItem) bool { return item.ID == name }) {
+		name += "_"
+	}
+	return name
 }
 
 // boxes is the schema of a form with a box for each item, in the order in which
@@ -52,21 +67,34 @@ func boxes(r *lookleap.ConsentRequest) (json.RawMessage, error) {
 			fmt.Fprintf(&b, "%s:%s", name, box)
 		}
 	}
-	b.WriteString(`}}`)
+	name, _ := json.Marshal(reasonOf(r)) // a string
+	fmt.Fprintf(&b, `,%s:{"type":"string","title":"If you do not agree: why, in words for the agent","maxLength":%d}}}`, name, lookleap.MaxReason)
 	return b.Bytes(), nil
 }
 
-// consent reads what the user agreed to.
-func (w waiting) consent(call *mcp.CallToolParamsRaw) (lookleap.ConsentDecision, error) {
-	ticked, err := reply(call, consentQuestion)
-	if err != nil {
-		return lookleap.ConsentDecision{}, err
+// consent returns what the user answered, for [adapter.Resume]. The digest is that of the sealed
+// plan, which belongs to the question.
+func (w waiting) consent(call *mcp.CallToolParamsRaw) any {
+	content, accepted := reply(call, consentQuestion)
+	if !accepted {
+		return adapter.Decline{}
 	}
-	d := lookleap.ConsentDecision{Digest: w.Request.Digest}
-	for _, item := range w.Request.Items {
-		if yes, _ := ticked[item.ID].(bool); yes {
-			d.Approved = append(d.Approved, item.ID)
+	request, err := adapter.Request(w.Plan)
+	if err != nil {
+		return err.Error() // as Resume reports
+	}
+	d := lookleap.ConsentDecision{Digest: request.Digest}
+	for name, value := range content {
+		ticked, isBox := value.(bool)
+		text, isText := value.(string)
+		switch {
+		case isText && name == reasonOf(request):
+			d.Reason = text
+		case !isBox:
+			return content // which is no decision
+		case ticked:
+			d.Approved = append(d.Approved, name)
 		}
 	}
-	return d, nil
+	return d
 }

@@ -8,15 +8,20 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adapter"
 )
 
-// answer shows a model what became of a call.
-func answer(r *agent.CallResult) *mcp.CallToolResult {
-	return &mcp.CallToolResult{
-		Meta:    mcp.Meta{"lookleap/plan": r.Plan, "lookleap/outcome": r.Outcome.String(), "lookleap/status": r.Status},
-		Content: []mcp.Content{&mcp.TextContent{Text: r.Text(anml.TextOptions{})}},
-		IsError: r.Outcome == anml.OutcomeError || r.Outcome == anml.OutcomeUnknown,
+// answer shows a model what became of a call: the result, the error, or both.
+func answer(r *agent.CallResult, err error) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{Meta: mcp.Meta{}, Content: []mcp.Content{&mcp.TextContent{Text: adapter.Text(r, err)}}, IsError: err != nil}
+	if err != nil {
+		out.Meta["lookleap/code"] = lookleap.CodeOf(err)
 	}
+	if r != nil {
+		out.Meta["lookleap/plan"], out.Meta["lookleap/outcome"], out.Meta["lookleap/status"] = r.Plan, r.Outcome.String(), r.Status
+		out.IsError = out.IsError || r.Outcome == anml.OutcomeError || r.Outcome == anml.OutcomeUnknown
+	}
+	return out
 }
 
 // refusal shows a model why nothing was done: the sentence as text, code and

@@ -204,7 +204,10 @@ func (s *Server) open(ctx context.Context, id string) (*user, error) {
 			_ = session.Close()
 			return nil, err
 		}
-		u.show(page)
+		if err := u.show(page); err != nil {
+			_ = session.Close()
+			return nil, err
+		}
 	}
 	return u, nil
 }

@@ -130,7 +130,7 @@ func (c *SkillClient) ResumeScript(ctx context.Context, state json.RawMessage, d
 		return nil, err
 	}
 	var effect scriptEffect
-	if err := strictjson.Unmarshal(plan.Effect(), &effect); err != nil || effect.Kind != kindScript ||
+	if err := strictjson.Decode(plan.Effect(), &effect); err != nil || effect.Kind != kindScript ||
 		effect.Server != c.options.Server || effect.Command == nil {
 		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid,
 			Message: "the plan runs no script of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}

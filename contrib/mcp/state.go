@@ -13,11 +13,10 @@ import (
 // waiting is what a call that needs its user leaves with the client. It is
 // sealed: the client, and the model behind it, can neither read nor change it.
 type waiting struct {
-	Tool    string                   `json:"tool"`              // the call that it belongs to,
-	Args    string                   `json:"args"`              // and the digest of its arguments
-	Fields  []string                 `json:"fields,omitempty"`  // whose values were asked for,
-	Plan    json.RawMessage          `json:"plan,omitempty"`    // or the plan that waits for
-	Request *lookleap.ConsentRequest `json:"request,omitempty"` // the user's word about this
+	Tool   string          `json:"tool"`             // the call that it belongs to,
+	Args   string          `json:"args"`             // and the digest of its arguments
+	Fields []string        `json:"fields,omitempty"` // whose values were asked for,
+	Plan   json.RawMessage `json:"plan,omitempty"`   // or the plan that waits for the user's word
 }
 
 // seal makes the state of a call.
@@ -37,7 +36,7 @@ func unseal(key []byte, call *mcp.CallToolParamsRaw) (w waiting, err error) {
 	if err != nil {
 		return w, err
 	}
-	if err := strictjson.Unmarshal(state, &w); err != nil {
+	if err := strictjson.Decode(state, &w); err != nil {
 		return w, err
 	}
 	if w.Tool != call.Name || w.Args != lookleap.Digest(call.Arguments) {
@@ -46,12 +45,11 @@ func unseal(key []byte, call *mcp.CallToolParamsRaw) (w waiting, err error) {
 	return w, nil
 }
 
-// reply is the form that the user filled in. Any answer but "accept" is a no.
-func reply(call *mcp.CallToolParamsRaw, question string) (map[string]any, error) {
+// reply returns the form that the user filled in. Any answer but "accept" is a no.
+func reply(call *mcp.CallToolParamsRaw, question string) (content map[string]any, accepted bool) {
 	r, ok := call.InputResponses[question].(*mcp.ElicitResult)
 	if !ok || r == nil || r.Action != "accept" {
-		return nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Message: "the user did not agree: nothing was done",
-			Err: lookleap.ErrConsentRefused}
+		return nil, false
 	}
-	return r.Content, nil
+	return r.Content, true
 }

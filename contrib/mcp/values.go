@@ -8,16 +8,18 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/internal/adapter"
 )
 
 // valuesQuestion is the name of the input request for data that the profile lacks.
 const valuesQuestion = "values"
 
 // lacking lists the fields that an action asks for and the profile does not hold.
-func lacking(ctx context.Context, page *agent.Page, tool agent.Tool) (asks []agent.Decision) {
+func lacking(ctx context.Context, page *agent.Page, tool adapter.Tool) (asks []agent.Decision) {
 	for _, d := range page.Decide(ctx) {
-		if d.Ask.Action() == tool.Action && d.Code == agent.CodeNoValue {
+		if d.Site == tool.Site && d.Ask.Action() == tool.Action && d.Code == agent.CodeNoValue {
 			asks = append(asks, d)
 		}
 	}
@@ -47,9 +49,10 @@ func askValues(key []byte, call *mcp.CallToolParamsRaw, asks []agent.Decision) (
 
 // values reads what the user gave, for the fields that were asked and no others.
 func (w waiting) values(call *mcp.CallToolParamsRaw) (*agent.Reply, error) {
-	given, err := reply(call, valuesQuestion)
-	if err != nil {
-		return nil, err
+	given, accepted := reply(call, valuesQuestion)
+	if !accepted {
+		return nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Message: "the user gave no values: nothing was done",
+			Err: lookleap.ErrConsentRefused}
 	}
 	r := &agent.Reply{Values: make(map[string]agent.Value)}
 	for _, field := range w.Fields {

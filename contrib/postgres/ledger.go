@@ -58,7 +58,7 @@ func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 			for _, r := range rows {
 				last = r.Last
 				var entries []agent.Entry
-				if strictjson.Unmarshal(r.Entries, &entries) != nil {
+				if strictjson.Decode(r.Entries, &entries) != nil {
 					if !yield(agent.Entry{}, fmt.Errorf("the entries up to number %d are damaged", r.Last)) {
 						return
 					}

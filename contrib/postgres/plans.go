@@ -40,7 +40,7 @@ const recordPlan = `
 UPDATE lookleap.plans SET state = $3, receipt = $4, at = clock_timestamp()
 WHERE id = $1 AND owner = $2 AND owner <> '' AND (
 	state = $3 AND coalesce(receipt, '') = coalesce($4, ''::bytea)
-	OR $3 = 'sent' AND state = 'claimed'
+	OR $3 IN ('sent', 'refused') AND state = 'claimed'
 	OR $3 IN ('done', 'unknown') AND state = 'sent'
 	OR $3 = 'failed' AND state IN ('claimed', 'sent'))`
 
@@ -66,7 +66,7 @@ func (p plans) Plan(ctx context.Context, id string) (lookleap.PlanRecord, error)
 	}
 	r.Owner, r.Expires, r.At = string(owner), expires.UTC(), at.UTC()
 	switch r.State {
-	case lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown:
+	case lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown, lookleap.PlanRefused:
 	default:
 		r.State = lookleap.PlanUnknown // damaged: the effect may have happened
 	}

@@ -68,7 +68,7 @@ func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 			for i, element := range elements {
 				var entries []agent.Entry
 				_, data, _ := strings.Cut(element, "\n")
-				if strictjson.Unmarshal([]byte(data), &entries) != nil {
+				if strictjson.Decode([]byte(data), &entries) != nil {
 					if !yield(agent.Entry{}, fmt.Errorf("element %d of the ledger is damaged", from+int64(i))) {
 						return
 					}

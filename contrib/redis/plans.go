@@ -42,7 +42,7 @@ local r = redis.call('HMGET', KEYS[1], 'state', 'owner', 'receipt')
 local state, owner, receipt, new = r[1], r[2], r[3] or '', ARGV[2]
 if not owner or owner == '' or owner ~= ARGV[1] then return 0 end
 if state == new and receipt == ARGV[3] then return 1 end
-local next = new == 'sent' and state == 'claimed'
+local next = (new == 'sent' or new == 'refused') and state == 'claimed'
   or (new == 'done' or new == 'unknown') and state == 'sent'
   or new == 'failed' and (state == 'claimed' or state == 'sent')
 if not next then return 0 end
@@ -77,7 +77,7 @@ func clamp(t time.Time) int64 {
 
 func (p plans) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
 	switch o.State {
-	case lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown, lookleap.PlanClaimed:
+	case lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown, lookleap.PlanClaimed, lookleap.PlanRefused:
 	default:
 		return lookleap.ErrClaimLost
 	}
@@ -102,7 +102,7 @@ func (p plans) Plan(ctx context.Context, id string) (lookleap.PlanRecord, error)
 	expires, err := time.Parse(time.RFC3339Nano, fields["expires"])
 	state := lookleap.PlanState(fields["state"])
 	switch state {
-	case lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown:
+	case lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed, lookleap.PlanUnknown, lookleap.PlanRefused:
 	default:
 		state = lookleap.PlanUnknown
 	}

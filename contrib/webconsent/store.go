@@ -196,5 +196,5 @@ func (v *vault) get(ctx context.Context, key []byte, name string, record any) er
 	if err != nil {
 		return err
 	}
-	return strictjson.Unmarshal(data, record)
+	return strictjson.Decode(data, record)
 }

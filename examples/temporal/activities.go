@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,7 +65,7 @@ func (a *Activities) Judge(_ context.Context, p Prepared, decision string) (bool
 	if err != nil {
 		return false, final(err)
 	}
-	d, err := openDecision(a.Key, decision)
+	d, err := openDecision(a.Key, plan, decision)
 	return err == nil && d.Digest == plan.Request().Digest, nil
 }
 
@@ -77,7 +76,7 @@ func (a *Activities) Commit(ctx context.Context, p Prepared, decision string) (O
 	if err != nil {
 		return Outcome{}, err // a worker with the right key can open it
 	}
-	d, err := openDecision(a.Key, decision)
+	d, err := openDecision(a.Key, plan, decision)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -172,12 +171,10 @@ func openPlan(key []byte, p Prepared) (*lookleap.Plan, error) {
 	return lookleap.ParsePlan(state)
 }
 
-func openDecision(key []byte, sealed string) (d lookleap.ConsentDecision, err error) {
+func openDecision(key []byte, plan *lookleap.Plan, sealed string) (d lookleap.ConsentDecision, err error) {
 	data, err := lookleap.Unseal(key, sealed)
 	if err != nil {
 		return d, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	return d, dec.Decode(&d)
+	return plan.Request().Decision(data)
 }

@@ -137,7 +137,8 @@ func decide(ctx context.Context, engine client.Client, key []byte, id string, in
 	return json.NewEncoder(out).Encode(outcome)
 }
 
-// ask shows a plan, and returns the sealed decision about it. Only "y" and "yes" agree.
+// ask shows a plan, and returns the sealed decision about it. Only "y" and "yes" agree. What follows a
+// "n" is the user's reason.
 func ask(key []byte, p Prepared, in io.Reader, out io.Writer) (string, error) {
 	plan, err := openPlan(key, p)
 	if err != nil {
@@ -151,11 +152,14 @@ func ask(key []byte, p Prepared, in io.Reader, out io.Writer) (string, error) {
 	}
 	fmt.Fprintln(out)
 	d := lookleap.ConsentDecision{Digest: request.Digest}
-	line = strings.ToLower(strings.TrimSpace(line))
-	if line == "y" || line == "yes" {
+	word, reason, _ := strings.Cut(strings.TrimSpace(line), " ")
+	switch word = strings.ToLower(word); {
+	case reason == "" && (word == "y" || word == "yes"):
 		for _, item := range request.Items {
 			d.Approved = append(d.Approved, item.ID)
 		}
+	case word == "n" || word == "no":
+		d.Reason = reason
 	}
 	data, err := json.Marshal(d)
 	if err != nil {

@@ -16,7 +16,7 @@ var Later = time.Date(2091, 5, 1, 9, 0, 0, 0, time.UTC)
 func Rules(t *testing.T, p lookleap.PlanLedger, set func(lookleap.PlanRecord)) {
 	ctx, lease := t.Context(), lookleap.PlanLease
 	states := []lookleap.PlanState{"", lookleap.PlanClaimed, lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanFailed,
-		lookleap.PlanUnknown}
+		lookleap.PlanUnknown, lookleap.PlanRefused}
 	for _, from := range states {
 		for _, age := range []time.Duration{0, lease - 10*time.Second, lease + time.Second, -lease + 10*time.Second,
 			-lease - 10*time.Second} {

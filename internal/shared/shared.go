@@ -114,7 +114,7 @@ func isMissing(err error) bool {
 func (c *Cache[V]) decode(key string, stored []byte) (*Entry[V], error) {
 	first, value, _ := bytes.Cut(stored, []byte{'\n'})
 	var h header
-	if err := strictjson.Unmarshal(first, &h); err != nil {
+	if err := strictjson.Decode(first, &h); err != nil {
 		return nil, coded.Classify(ErrForged, err)
 	}
 	if h.Key != c.o.Prefix+key || h.Found.After(c.host.Time().Add(c.o.Skew)) {
@@ -238,5 +238,5 @@ func unmarshal(data []byte, v any) error {
 	if u, ok := v.(encoding.BinaryUnmarshaler); ok {
 		return u.UnmarshalBinary(data)
 	}
-	return strictjson.Unmarshal(data, v)
+	return strictjson.Decode(data, v)
 }

@@ -1,0 +1,77 @@
+package adapter
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
+)
+
+// Request returns what the user is asked about a suspended plan. An adapter shows nothing else: a
+// request next to the state could have been changed.
+func Request(state json.RawMessage) (*lookleap.ConsentRequest, error) {
+	plan, err := lookleap.ParsePlan(state)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Request(), nil
+}
+
+// Yes returns the answer that agrees to everything in a request, for frameworks whose dialogue
+// sends back what it was given.
+func Yes(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
+	d := lookleap.ConsentDecision{Digest: r.Digest}
+	for _, item := range r.Items {
+		d.Approved = append(d.Approved, item.ID)
+	}
+	return d
+}
+
+// Decline is the answer of a user who refuses, with or without a reason for the agent.
+type Decline struct{ Reason string }
+
+// Resume goes on with a suspended plan. The answer is what the framework brings back: a [Decline],
+// or a [lookleap.ConsentDecision] as a Go value, as the values of its JSON, or as JSON. Everything
+// else is a no; see [lookleap.ConsentRequest.Decision].
+func Resume(ctx context.Context, s *agent.Session, state json.RawMessage, answer any) (*agent.CallResult, error) {
+	request, err := Request(state)
+	if err != nil {
+		return nil, err
+	}
+	if no, declined := answer.(Decline); declined {
+		return s.Resume(ctx, state, lookleap.ConsentDecision{Digest: request.Digest, Reason: no.Reason})
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		text = nil // such as a channel: it is no decision
+	}
+	decision, malformed := request.Decision(text)
+	result, err := s.Resume(ctx, state, decision)
+	if malformed != nil && lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
+		err = malformed // the same no, with what is wrong
+	}
+	return result, err
+}
+
+// Text returns what a model reads about a call: the error, the result, or both.
+func Text(r *agent.CallResult, err error) string {
+	if err == nil {
+		return r.Text(anml.TextOptions{})
+	}
+	return agent.Advise(err).Text + r.Text(anml.TextOptions{})
+}
+
+// Data returns what a model reads about a call as JSON values: the error, the result, or both.
+func Data(r *agent.CallResult, err error) map[string]any {
+	data := r.Data(anml.TextOptions{})
+	if err == nil {
+		return data
+	}
+	out := agent.Advise(err).Data()
+	for name, value := range data {
+		out[name] = value
+	}
+	return out
+}
