@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // IDs of consent items: of the action itself, of an endpoint at another origin, and of
@@ -260,9 +259,7 @@ type effect struct {
 // checks that it is a call of this package and that its parts agree.
 func parseEffect(data []byte) (*effect, error) {
 	var e effect
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&e); err != nil {
+	if err := strictjson.Decode(data, &e); err != nil {
 		return nil, badState("its effect is not a call: " + err.Error())
 	}
 	if e.Type != effectType {
