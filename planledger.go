@@ -345,18 +345,56 @@ func (l fileLedger) change(ctx context.Context, id string, to func(PlanRecord) (
 	}
 }
 
-// read returns the last version of a record, and the number of the next one.
+// read returns the last version of a record, and the number of the next one. It reads one file,
+// however often the plan was tried.
 func (l fileLedger) read(id string) (r PlanRecord, next int, err error) {
-	for ; ; next++ {
-		data, err := filestore.ReadFile(l.path(id, next), filestore.MaxRecord)
+	next, err = countVersions(func(version int) (bool, error) {
+		_, err := os.Lstat(l.path(id, version)) // a link that leads nowhere is damage, and exists
 		if errors.Is(err, fs.ErrNotExist) {
-			return r, next, nil
+			return false, nil
 		}
-		if err != nil {
-			return PlanRecord{}, 0, l.failed(err)
-		}
-		r = parseRecord(id, data)
+		return err == nil, err
+	})
+	if err != nil {
+		return PlanRecord{}, 0, l.failed(err)
 	}
+	if next == 0 {
+		return PlanRecord{}, 0, nil
+	}
+	data, err := filestore.ReadFile(l.path(id, next-1), filestore.MaxRecord)
+	if err != nil {
+		return PlanRecord{}, 0, l.failed(err)
+	}
+	return parseRecord(id, data), next, nil
+}
+
+// countVersions returns the number of versions of a record, which are numbered from 0 without gaps.
+// The number of its questions grows with the logarithm of the result.
+func countVersions(exists func(version int) (bool, error)) (int, error) {
+	known, missing := 0, 1 // versions below known exist
+	for {
+		ok, err := exists(missing - 1)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			break
+		}
+		known, missing = missing, 2*missing
+	}
+	for known < missing-1 {
+		middle := (known + missing) / 2
+		ok, err := exists(middle - 1)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			known = middle
+		} else {
+			missing = middle
+		}
+	}
+	return known, nil
 }
 
 // parseRecord reads a version. A damaged one, and one of a release that recorded only

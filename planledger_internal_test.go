@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -171,4 +175,90 @@ func TestOriginsOfParsedPlans(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFileLedgerRetries: a retry costs the same, however many there were, and what is no record of the
+// ledger is an error at once.
+func TestFileLedgerRetries(t *testing.T) {
+	t.Run("P17", func(t *testing.T) {
+		t.Run("accept-many-versions", func(t *testing.T) {
+			for n := range 5000 {
+				asked := 0
+				got, err := countVersions(func(version int) (bool, error) {
+					asked++
+					return version < n, nil
+				})
+				if got != n || err != nil || asked > 30 {
+					t.Fatalf("%d versions: %d after %d questions, %v", n, got, asked, err)
+				}
+			}
+		})
+		t.Run("reject-version-that-cannot-be-seen", func(t *testing.T) {
+			for bad := range 9 {
+				_, err := countVersions(func(version int) (bool, error) {
+					if version == bad {
+						return false, errNoPlan
+					}
+					return version < 8, nil
+				})
+				if seen := bad == 0 || bad == 1 || bad == 3 || bad == 7; seen && err == nil {
+					t.Errorf("version %d", bad)
+				}
+			}
+		})
+		t.Run("accept-retries", func(t *testing.T) {
+			l := FilePlanLedger(t.TempDir())
+			for i := range 40 {
+				owner := strconv.Itoa(i)
+				if _, err := l.Claim(t.Context(), PlanClaim{ID: "p", Owner: owner, Expires: time.Now().Add(time.Hour)}); err != nil {
+					t.Fatal(err)
+				}
+				if err := l.Record(t.Context(), "p", owner, PlanOutcome{State: PlanFailed}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r, err := l.Plan(t.Context(), "p"); err != nil || r.Owner != "39" || r.State != PlanFailed {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+		for name, version := range map[string]int{"first": 0, "next": 1} {
+			t.Run("reject-dangling-link-as-"+name, func(t *testing.T) {
+				dir := t.TempDir()
+				l := FilePlanLedger(dir).(fileLedger)
+				if version > 0 {
+					if _, err := l.Claim(t.Context(), PlanClaim{ID: "p", Owner: "a", Expires: time.Now().Add(time.Hour)}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := os.Symlink(filepath.Join(dir, "nowhere"), l.path("p", version)); err != nil {
+					t.Skip("the system has no symbolic links")
+				}
+				if _, err := l.Claim(t.Context(), PlanClaim{ID: "p", Owner: "b", Expires: time.Now().Add(time.Hour)}); CodeOf(err) != CodeLedgerFailed {
+					t.Errorf("claim: %v", err)
+				}
+				if r, err := l.Plan(t.Context(), "p"); CodeOf(err) != CodeLedgerFailed {
+					t.Errorf("%+v, %v", r, err)
+				}
+			})
+		}
+	})
+	t.Run("P08", func(t *testing.T) {
+		good := `{"id":"p","owner":"a","state":"failed","expires":"2026-05-01T09:00:00Z","at":"2026-05-01T09:00:00Z"}`
+		for name, text := range map[string]string{
+			"state-in-capital": strings.Replace(good, `"state":"failed"`, `"state":"done","State":"failed"`, 1),
+			"duplicate-state":  strings.Replace(good, `"state":"failed"`, `"state":"done","state":"failed"`, 1),
+			"unknown-member":   strings.Replace(good, `"state"`, `"more":1,"state"`, 1),
+		} {
+			t.Run("reject-record-with-"+name, func(t *testing.T) {
+				if r := parseRecord("p", []byte(text)); r.State != PlanUnknown {
+					t.Errorf("%+v", r)
+				}
+			})
+		}
+		t.Run("accept-record", func(t *testing.T) {
+			if r := parseRecord("p", []byte(good)); r.State != PlanFailed {
+				t.Errorf("%+v", r)
+			}
+		})
+	})
 }

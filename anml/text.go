@@ -19,6 +19,9 @@ type TextOptions struct {
 	// is shown. It is also called for [Constraints]: where they are not shown, or have another
 	// owner than the ask, a rule that permits is shown as explicit consent.
 	Part func(site Site, part Part) (owner string, shown bool)
+
+	// Tool returns the name under which an action is offered; nil: [ToolName].
+	Tool func(site Site, action Action) string
 }
 
 // Part is an element that a rendering shows or omits.
@@ -177,7 +180,11 @@ func (w *textWriter) action(s Site, a Action) {
 		w.line(line + " cannot be used: " + reason(err))
 		return
 	}
-	line += ", tool " + ToolName(s.Domain(), a.ID()) + ", " + a.Method()
+	tool := ToolName(s.Domain(), a.ID())
+	if w.o.Tool != nil {
+		tool = w.o.Tool(s, a)
+	}
+	line += ", tool " + tool + ", " + a.Method()
 	if confirm, stated := a.Confirm(); confirm {
 		line += ", to be confirmed"
 	} else if !stated {

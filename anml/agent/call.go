@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -107,87 +106,6 @@ func (p *Page) Do(ctx context.Context, c Call) (*CallResult, error) {
 	return p.session.run(ctx, in, p.budget)
 }
 
-// Tool describes an action for a tool-calling runtime (sections 9.3 and 11.1).
-type Tool struct {
-	Name        string          // 1 to 64 of A-Z a-z 0-9 _ -
-	Description string          // our words, with the service's in quotes
-	InputSchema json.RawMessage // a JSON Schema
-	Site        string          // for a [Call] of the action by other means: the domain of its site
-	Action      string          // and its id
-	strict      json.RawMessage // the schema for strict function calling
-	call        func(ctx context.Context, args json.RawMessage) (*CallResult, error)
-}
-
-// Call runs the tool through [Page.Do] with the arguments of a model. Render the result
-// with [CallResult.Text] or [CallResult.Data], and the error with [ErrorText] or [Advise],
-// before a model reads them.
-func (t Tool) Call(ctx context.Context, args json.RawMessage) (*CallResult, error) {
-	if t.call == nil {
-		return nil, missing("the tool belongs to no page", "take it from Page.Tools")
-	}
-	return t.call(ctx, args)
-}
-
-// noArguments is the schema of a tool whose action answers asks: the values come from
-// the user's profile, never from a model.
-const noArguments = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{},"required":[],"additionalProperties":false}`
-
-// emptyArgs reports whether a model passed no arguments: nothing, null or {}.
-func emptyArgs(args json.RawMessage) bool {
-	var text bytes.Buffer
-	if json.Compact(&text, args) != nil {
-		return len(bytes.TrimSpace(args)) == 0
-	}
-	return text.String() == "{}" || text.String() == "null"
-}
-
-// Tools returns the actions of the document as tools for any tool-calling runtime.
-// Offering a tool permits nothing: Call goes through [Page.Do].
-//
-// It leaves out actions whose calls could never be sent: of a document with an
-// unsupported version, of a site that the server may not act for, with a forbidden
-// endpoint, or with asks that cannot be answered. Page.Do returns the reason.
-func (p *Page) Tools() []Tool {
-	if p.executable() != nil {
-		return nil
-	}
-	var out []Tool
-	now := p.session.now()
-	asksOf := make(map[anml.Site]map[string][]anml.Ask)
-	for tool := range p.doc.Tools(anml.JSONSchema) {
-		owner, whose := p.owner(tool.Site, anmltrust.Interact, now)
-		if whose == anmltrust.Dropped {
-			continue
-		}
-		if _, err := p.endpoint(tool.Action, owner); err != nil {
-			continue
-		}
-		call := Call{Site: tool.Site.Domain(), Action: tool.Action.ID()}
-		t := Tool{Name: tool.Name, Description: tool.Description, InputSchema: tool.InputSchema, Site: call.Site,
-			Action: call.Action, strict: tool.Action.InputSchema(anml.StrictSchema)}
-		if asksOf[tool.Site] == nil {
-			asksOf[tool.Site] = asksByAction(tool.Site)
-		}
-		if asks := asksOf[tool.Site][call.Action]; answers(tool.Action, asks, call) {
-			if unanswerable(tool.Action, asks, call) != nil {
-				continue
-			}
-			t.InputSchema, t.strict = json.RawMessage(noArguments), nil
-		} else if _, err := silent(asks, call); err != nil {
-			continue
-		}
-		t.call = func(ctx context.Context, args json.RawMessage) (*CallResult, error) {
-			call := call
-			if !emptyArgs(args) {
-				call.ArgsJSON = args
-			}
-			return p.Do(ctx, call)
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
 // Bounds of what one result shows to a model.
 const (
 	resultBytes = 16 << 10
@@ -253,6 +171,7 @@ func (p *Page) Text(o anml.TextOptions) string {
 		owner, whose := p.ownerOfPart(site, part, now)
 		return plaintext.Host(owner.Domain) + " (" + owner.Tier.String() + ")", whose != anmltrust.Dropped
 	}
+	o.Tool = p.toolName
 	return p.doc.Text(o)
 }
 

@@ -43,7 +43,7 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s: %v %s", tool.Name, err, tool.InputSchema)
 		}
 	}
-	if got := fmt.Sprint(names); got != "[search tell last]" {
+	if got := fmt.Sprint(names); got != "[shop_2eexample_00search shop_2eexample_00tell shop_2eexample_00last]" {
 		t.Fatalf("got %s", got)
 	}
 	if strings.Contains(tools[0].Description, "\u202e") {
@@ -375,10 +375,10 @@ func definitionsOf(t *testing.T, params string) Tool {
 
 func TestDefinition(t *testing.T) {
 	tool := definitionsOf(t, `<param name="q" required="true" pattern="[a-z]+" min="2"/><param name="class" type="enum"><option value="a"/><option value="b"/></param><param name="on" type="date"/>`)
-	if d := tool.Definition(AnyVendor); d.Strict || d.Name != "t_x2search" || d.Parameters["$schema"] == nil {
+	if d := tool.Definition(AnyVendor); d.Strict || d.Name != "shop_2eexample_002search" || d.Parameters["$schema"] == nil {
 		t.Errorf("%+v", d)
 	}
-	if d := tool.Definition(OpenAI); !d.Strict || d.Name != "2search" || fmt.Sprint(d.Parameters["required"]) != "[q class on]" ||
+	if d := tool.Definition(OpenAI); !d.Strict || d.Name != "shop_2eexample_002search" || fmt.Sprint(d.Parameters["required"]) != "[q class on]" ||
 		fmt.Sprint(members(d.Parameters)["class"].(map[string]any)["type"]) != "[string null]" || d.Parameters["additionalProperties"] != false || d.Parameters["$schema"] != nil {
 		t.Errorf("%+v", d)
 	}

@@ -110,6 +110,7 @@ func (x *execution) send(ctx context.Context, a *lookleap.Approval) ([]byte, err
 	var err error
 	x.result, sent, err = x.session.submit(ctx, &x.settled, a.Plan(), x.contentType, x.body, x.budget)
 	x.session.recordOutcome(ctx, x.effect, plan, err)
+	x.session.doubts.note(x.effect, a.Plan(), err)
 	switch {
 	case !sent:
 		return nil, lookleap.NothingSent(err)
@@ -241,7 +242,10 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 	if err != nil {
 		return nil, nil, &lookleap.Error{Code: lookleap.CodeInternal, Subject: in.effect.Send.place(), Err: err}
 	}
-	plan, err := lookleap.NewPlan(in.request(), bytes, host.Time())
+	plan, err := s.again(ctx, in)
+	if plan == nil && err == nil {
+		plan, err = lookleap.NewPlan(in.request(), bytes, host.Time())
+	}
 	if err != nil {
 		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(),
 			Message: "the call cannot be made a plan", Err: err}

@@ -48,9 +48,9 @@ func Example_toolCalling() {
 	}
 
 	next := scripted(
-		&toolUse{"1", "search", json.RawMessage(`{"from": "harbour", "to": "moon"}`)}, // models make mistakes
-		&toolUse{"2", "search", json.RawMessage(`{"from": "harbour", "to": "island"}`)},
-		&toolUse{"3", "reserve", json.RawMessage(`{"trip": "t2", "seats": 1}`)},
+		&toolUse{"1", "ferries_2eexample_00search", json.RawMessage(`{"from": "harbour", "to": "moon"}`)}, // models make mistakes
+		&toolUse{"2", "ferries_2eexample_00search", json.RawMessage(`{"from": "harbour", "to": "island"}`)},
+		&toolUse{"3", "ferries_2eexample_00reserve", json.RawMessage(`{"trip": "t2", "seats": 1}`)},
 	)
 	result := ""
 	for {
@@ -62,10 +62,10 @@ func Example_toolCalling() {
 		page, result = use(ctx, page, call)
 	}
 	// Output:
-	// search {"from": "harbour", "to": "moon"}: param-invalid
-	// search {"from": "harbour", "to": "island"}: success
+	// ferries_2eexample_00search {"from": "harbour", "to": "moon"}: param-invalid
+	// ferries_2eexample_00search {"from": "harbour", "to": "island"}: success
 	// the user agrees to: send a POST request to [ferries.example] for an action of [ferries.example]
-	// reserve {"trip": "t2", "seats": 1}: success
+	// ferries_2eexample_00reserve {"trip": "t2", "seats": 1}: success
 	// model: Your seat is reserved. Who travels?
 }
 
@@ -149,12 +149,12 @@ func Example_functionCalling() {
 		ID       string
 		Function struct{ Name, Arguments string }
 	}
-	_ = json.Unmarshal([]byte(`{"id":"call_1","type":"function","function":{"name":"search","arguments":"{\"from\":\"harbour\",\"to\":\"island\"}"}}`), &a)
+	_ = json.Unmarshal([]byte(`{"id":"call_1","type":"function","function":{"name":"ferries_2eexample_00search","arguments":"{\"from\":\"harbour\",\"to\":\"island\"}"}}`), &a)
 	var b struct {
 		ID, Name string
 		Input    json.RawMessage
 	}
-	_ = json.Unmarshal([]byte(`{"type":"tool_use","id":"toolu_1","name":"search","input":{"from":"harbour","to":"island"}}`), &b)
+	_ = json.Unmarshal([]byte(`{"type":"tool_use","id":"toolu_1","name":"ferries_2eexample_00search","input":{"from":"harbour","to":"island"}}`), &b)
 	for _, call := range []toolUse{{a.ID, a.Function.Name, json.RawMessage(a.Function.Arguments)}, {b.ID, b.Name, b.Input}} {
 		_, result := use(context.Background(), page, &call)
 		var reply any = map[string]any{"role": "tool", "tool_call_id": call.ID, "content": result}
@@ -164,8 +164,8 @@ func Example_functionCalling() {
 		_ = reply // goes back to the model
 	}
 	// Output:
-	// {"function":{"description":"GET request to the service. The service describes it as \"find trips\"","name":"search","parameters":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"from":{"type":"string","enum":["harbour","island"]},"to":{"type":"string","enum":["harbour","island"]}},"required":["from","to"],"additionalProperties":false}},"type":"function"}
-	// {"description":"GET request to the service. The service describes it as \"find trips\"","input_schema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"from":{"type":"string","enum":["harbour","island"]},"to":{"type":"string","enum":["harbour","island"]}},"required":["from","to"],"additionalProperties":false},"name":"search"}
-	// search {"from":"harbour","to":"island"}: success
-	// search {"from":"harbour","to":"island"}: success
+	// {"function":{"description":"GET request to the service. The service describes it as \"find trips\"","name":"ferries_2eexample_00search","parameters":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"from":{"type":"string","enum":["harbour","island"]},"to":{"type":"string","enum":["harbour","island"]}},"required":["from","to"],"additionalProperties":false}},"type":"function"}
+	// {"description":"GET request to the service. The service describes it as \"find trips\"","input_schema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"from":{"type":"string","enum":["harbour","island"]},"to":{"type":"string","enum":["harbour","island"]}},"required":["from","to"],"additionalProperties":false},"name":"ferries_2eexample_00search"}
+	// ferries_2eexample_00search {"from":"harbour","to":"island"}: success
+	// ferries_2eexample_00search {"from":"harbour","to":"island"}: success
 }

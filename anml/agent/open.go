@@ -286,6 +286,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 		budget: a.budget, bySite: new(sync.Map),
 	}
 	p.opened.size = size
+	p.offers = sync.OnceValue(func() *offers { return newOffers(p) })
 	if p.budget == nil {
 		p.budget = fetch.NewBudget(s.agent.options.Limits.Requests)
 	}

@@ -27,10 +27,11 @@ type Page struct {
 	opened  opened
 	parties []Party
 	refs    []SiteRef
-	who     identity      // findings and personas of those who speak
-	budget  *fetch.Budget // automatic requests that the document may still cause
-	bySite  *sync.Map     // *siteRules of the sites that were decided about
-	result  *result       // progress of the Pager that read the page, if any
+	who     identity       // findings and personas of those who speak
+	budget  *fetch.Budget  // automatic requests that the document may still cause
+	bySite  *sync.Map      // *siteRules of the sites that were decided about
+	offers  func() *offers // what could be tools; computed once
+	result  *result        // progress of the Pager that read the page, if any
 }
 
 // opened describes how a document was received, as far as rules depend on it.

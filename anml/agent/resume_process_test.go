@@ -91,8 +91,12 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	s.page = page
 	s.net.Journal().Clear()
-	pending := s.suspended(Call{Action: "book"})
+	pending, declined := s.suspended(Call{Action: "book"}), s.suspended(Call{Action: "book"})
 	token, err := lookleap.Seal(resumeKey, pending.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declinedToken, err := lookleap.Seal(resumeKey, declined.State)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +131,8 @@ func TestTwoProcesses(t *testing.T) {
 		want                lookleap.Code
 		sent                int
 	}{
-		{"ANML-13.4-04/reject-nothing-approved", token, pending.Request.Digest, nil, lookleap.CodeConsentRefused, 0},
+		{"ANML-13.4-04/reject-nothing-approved", declinedToken, declined.Request.Digest, nil, lookleap.CodeConsentRefused, 0},
+		{"ANML-13.4-04/reject-approved-after-no", declinedToken, declined.Request.Digest, all, lookleap.CodeConsentRefused, 0},
 		{"ANML-13.4-04/reject-other-digest", token, "sha256:00", all, lookleap.CodeConsentMismatch, 0},
 		{"ANML-13.4-04/reject-broken-seal", string(flipped), pending.Request.Digest, all, lookleap.CodeSealBroken, 0},
 		{"ANML-9.2-01/accept-in-another-process", token, pending.Request.Digest, all, lookleap.CodeOK, 1},

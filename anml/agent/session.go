@@ -37,6 +37,7 @@ type Session struct {
 	context  *Context        // what services told
 	consents *consents       // what the user agreed to for longer
 	gate     *gate           // when which action may be sent
+	doubts   doubts          // what was sent with an unknown outcome
 }
 
 // User is the user of a session, as the host knows them. The zero User has no data

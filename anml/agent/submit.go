@@ -96,7 +96,7 @@ const maxActionTime = 10 * time.Second
 // the user must confirm a new call (section 13.4).
 type RedirectError struct {
 	Status int
-	Target string // canonical URL
+	Target string // canonical URL without query, which may hold data of the user
 }
 
 func (e *RedirectError) Error() string {
@@ -292,7 +292,7 @@ func (m *submission) follow(resp *fetch.Response) error {
 	}
 	if to.Origin() != m.url.Origin() {
 		m.session.context.hearRemark(m.url, to.String())
-		away := &RedirectError{Status: resp.Status, Target: to.String()}
+		away := &RedirectError{Status: resp.Status, Target: to.WithoutQuery()}
 		return refuse(lookleap.CodeRedirectCrossOrigin, "the action's redirect leaves its origin", away)
 	}
 	reads := m.method == http.MethodGet || m.method == http.MethodHead

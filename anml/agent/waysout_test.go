@@ -348,7 +348,7 @@ var staysInside = strings.Fields(`Context.Delete Context.Informs Context.Supplie
 	Fields.FieldNames Fields.Value FileDisclosureLedger.Append FileDisclosureLedger.Entries FileDisclosureLedger.Prune Filter.Entries Interaction
 	JudgePurpose NewReceipt NoProfile.FieldNames NoProfile.Value VerifyLedger Page.Aesthetic Page.Allowed Page.Decide Page.Document
 	Page.EffectiveUsage Page.Explain Page.Findings Page.Flow Page.Media Page.OffersJSON Page.Owner Page.Pager Page.Parties Page.Persona
-	Page.RequiredMedia Page.ServingDomain Page.Session Page.SiteRefs Page.Text Page.Tools Page.Trace Page.URL Pager.Cursor Pager.More Pager.Pages
+	Page.RequiredMedia Page.ServingDomain Page.Session Page.SiteRefs Page.Text Page.ToolFindings Page.Tools Page.Trace Page.URL Pager.Cursor Pager.More Pager.Pages
 	Pager.Total Session.AllowDomain Session.Allowed Session.Close Session.Consents Session.Context Session.Forget Session.ForgetDiscovery
 	Session.Ledger Session.Notices Session.RefuseDomain Session.RefusedDomains Session.ResetActions Session.Withdraw
 	Page.AuthorizeTransfer Session.ResumeTransfer CallResult.Data Tool.Definition Tool.NameFor Tool.Schema`)

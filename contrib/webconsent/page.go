@@ -233,9 +233,10 @@ func decisionOf(req *lookleap.ConsentRequest, form url.Values) (d lookleap.Conse
 	d.Digest = req.Digest
 	switch do := form.Get("do"); {
 	case do == "refuse":
+		d.Reason = form.Get("reason")
 		return d, ""
 	case do == "refuse-all" && hasVersions(req):
-		d.AllVersions = true
+		d.AllVersions, d.Reason = true, form.Get("reason")
 		return d, ""
 	case do != "approve":
 		return d, "Choose one of the buttons."

@@ -28,7 +28,7 @@ type Options struct {
 	// Empty: the loopback interface only. It must be https unless it is on this machine.
 	BaseURL string
 	// MaxPending is how many requests may wait at once, live ones and stored ones each;
-	// default: 100.
+	// default: 100. Requests that expired or were decided do not count.
 	MaxPending int
 	// MaxState is the largest state of a suspended plan in bytes; default: 16 MiB.
 	MaxState int
@@ -117,7 +117,13 @@ func (p *Prompter) PromptConsent(ctx context.Context, req *lookleap.ConsentReque
 func (p *Prompter) add(l *livePrompt) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.live) >= p.options.MaxPending {
+	open := 0
+	for _, other := range p.live {
+		if other.decision == nil && l.since.Before(other.request.Expires) {
+			open++
+		}
+	}
+	if open >= p.options.MaxPending {
 		return tooMany(p.options.MaxPending)
 	}
 	p.live = append(p.live, l)

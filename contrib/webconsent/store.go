@@ -97,7 +97,7 @@ func (v *vault) put(ctx context.Context, state json.RawMessage, now time.Time) (
 	switch {
 	case err != nil:
 		return nil, err
-	case len(ids) >= v.maxPlans && !slices.Contains(ids, plan.ID()):
+	case len(ids) >= v.maxPlans && !slices.Contains(ids, plan.ID()) && v.waiting(ctx, ids, now) >= v.maxPlans:
 		return nil, tooMany(v.maxPlans)
 	}
 	err = v.create(ctx, v.plans, planPrefix+plan.ID(), storedPlan{ID: plan.ID(), Since: now.UTC(), State: state})
@@ -105,6 +105,21 @@ func (v *vault) put(ctx context.Context, state json.RawMessage, now time.Time) (
 		return nil, storeError("the plan could not be stored", err)
 	}
 	return plan.Request(), nil
+}
+
+// waiting returns how many of the plans wait for the user: those that have neither expired nor a
+// decision. What cannot be read counts as waiting.
+func (v *vault) waiting(ctx context.Context, ids []string, now time.Time) (n int) {
+	for _, id := range ids {
+		if _, err := v.decision(ctx, id); err == nil {
+			continue
+		}
+		if p, err := v.plan(ctx, id); err == nil && !now.Before(p.request.Expires) {
+			continue
+		}
+		n++
+	}
+	return n
 }
 
 func tooMany(n int) error {

@@ -20,6 +20,7 @@ type planView struct {
 	Abridged, Complete       bool
 	TickAll                  string // query that ticks every item; "" for a few items
 	Versions                 bool   // a refusal can hold for every version
+	MaxReason                int    // characters of the reason of a refusal
 	Expires                  clockView
 }
 
@@ -54,6 +55,7 @@ func viewOf(req *lookleap.ConsentRequest, complete, all bool, ticked []string) p
 	v := planView{
 		ID: req.ID, Digest: req.Digest, Abridged: req.Abridged(), Complete: complete,
 		From: lineOf(head.Lines[0], false), Head: linesOf(head.Lines[1:]), Foot: linesOf(foot.Lines), Versions: hasVersions(req),
+		MaxReason: lookleap.MaxReason,
 	}
 	if req.Verdict != nil {
 		v.Verdict = req.Verdict.String()

@@ -16,8 +16,8 @@ func TestScripted(t *testing.T) {
 	}{
 		"accept-all":     {strings.Repeat("y\n", 6), []string{"Two seats to the island are booked", "disclosed email", "disclosed tel", "for confirm"}, []string{"refused "}},
 		"accept-no-tel":  {"y\ny\nn\ny\ny\ny\n", []string{"Two seats to the island are booked", "disclosed email", "refused   tel"}, []string{"disclosed tel"}},
-		"reject-reserve": {"n\n", []string{`The step "reserve" failed`, "did not agree"}, []string{"booked", "disclosed", "tool: pay"}},
-		"reject-pay":     {"y\nn\nn\nn\nn\ny\n", []string{"I gave the seats back", `The step "pay" failed`}, []string{"booked", "disclosed", "tool: confirm"}},
+		"reject-reserve": {"n\n", []string{`The step "reserve" failed`, "did not agree"}, []string{"booked", "disclosed", "00pay"}},
+		"reject-pay":     {"y\nn\nn\nn\nn\ny\n", []string{"I gave the seats back", `The step "pay" failed`}, []string{"booked", "disclosed", "00confirm"}},
 		"reject-away":    {"", []string{"did not agree"}, []string{"booked", "disclosed"}},
 	} {
 		t.Run(name, func(t *testing.T) {

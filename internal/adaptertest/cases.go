@@ -3,6 +3,8 @@ package adaptertest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -149,6 +151,73 @@ func Cases(t *testing.T, make func(t testing.TB, page *agent.Page) Adapter) {
 			}
 			if n := len(s.Service.Bookings()); n != 0 {
 				t.Errorf("%d bookings", n)
+			}
+		})
+	})
+
+	t.Run("P21", func(t *testing.T) {
+		t.Run("accept-site-in-the-name", func(t *testing.T) {
+			for _, tool := range NewScene(t).Page.Tools() {
+				if !strings.HasPrefix(tool.Name, "ferries_2eexample_00") {
+					t.Errorf("the name is %q", tool.Name)
+				}
+			}
+		})
+	})
+
+	t.Run("P29", func(t *testing.T) {
+		t.Run("accept-result-with-its-error", func(t *testing.T) {
+			s, _, q := begin(t)
+			s.Service.SellOut("t2")
+			told, ok := q.Answer(t, yes(q))
+			// The code is the error's, and the text is that of the page with the present state.
+			if n := len(s.Service.Bookings()); !ok || n != 0 || !strings.Contains(told, "conflict") || !strings.Contains(told, "409") ||
+				!strings.Contains(told, "The document was delivered by") {
+				t.Errorf("%d bookings, the model is told %q", n, told)
+			}
+		})
+	})
+
+	t.Run("P30", func(t *testing.T) {
+		// The framework accepts the schema of each tool, and calls it.
+		const odd = `<head><title>Odd</title></head><interact><action id="odd" method="GET" endpoint="/odd">
+<param name="space" pattern="\s*"/><param name="tab" pattern="\t?"/><param name="others" pattern="[^\t]*"/><param name="line" pattern="\x{2028}?"/>
+<param name="filter[id]"/><param name="from city"/><param name="größe"/><param name="day" type="date" default="today"/>
+<param name="count" type="number" min="3" max="1"/></action></interact>`
+		t.Run("accept-odd-patterns-and-names", func(t *testing.T) {
+			s := NewScene(t)
+			var got []string
+			s.Net.Site("odd.example").HandleFunc("/odd", func(w http.ResponseWriter, r *http.Request) {
+				got = append(got, r.URL.RawQuery)
+				w.WriteHeader(http.StatusNoContent)
+			})
+			a := make(t, s.Serve(t, "odd.example", odd))
+			told, q := a.Call(t, "odd", `{"space":" ","others":"a","filter_5bid_5d":"7","from_20city":"x","gr_c3_b6_c3_9fe":"y"}`)
+			if q != nil { // the names could carry the user's data
+				told, _ = q.Answer(t, yes(q))
+			}
+			if len(got) != 1 || got[0] != "space=+&others=a&filter%5Bid%5D=7&from+city=x&gr%C3%B6%C3%9Fe=y" {
+				t.Errorf("sent %q, the model is told %q", got, told)
+			}
+		})
+		t.Run("accept-page-with-too-many-tools", func(t *testing.T) {
+			s := NewScene(t)
+			var b strings.Builder
+			b.WriteString(`<head><title>Wide</title></head><interact><action id="first" method="GET" endpoint="/first"/>`)
+			for i := range 40 {
+				fmt.Fprintf(&b, `<action id="a%d" method="GET" endpoint="/a">`, i)
+				for j := range 100 {
+					fmt.Fprintf(&b, `<param name="p%d" description="%s"/>`, j, strings.Repeat("word ", 40))
+				}
+				b.WriteString(`</action>`)
+			}
+			s.Net.Site("wide.example").HandleFunc("/first", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+			page := s.Serve(t, "wide.example", b.String()+`</interact>`)
+			if len(page.ToolFindings()) == 0 {
+				t.Fatal("everything is offered")
+			}
+			if told, _ := make(t, page).Call(t, "first", `{}`); !strings.Contains(told, "success") {
+				t.Errorf("the model is told %q", told)
 			}
 		})
 	})

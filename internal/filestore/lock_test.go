@@ -243,7 +243,7 @@ func TestReplaceFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = f.Close()
-	if again, err := regular(f, nil); again != nil || !errors.Is(err, os.ErrClosed) {
+	if again, err := regular("", f, nil); again != nil || !errors.Is(err, os.ErrClosed) {
 		t.Error("a closed file is regular:", err)
 	}
 }

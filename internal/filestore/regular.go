@@ -17,7 +17,8 @@ var (
 // OpenRegular opens a regular file for reading. A pipe would block the program until another one writes to
 // it, and a device can be endless, so the error for them wraps [ErrNotRegular].
 func OpenRegular(path string) (*os.File, error) {
-	return regular(os.OpenFile(path, os.O_RDONLY|WithoutWaiting, 0))
+	f, err := os.OpenFile(path, os.O_RDONLY|WithoutWaiting, 0)
+	return regular(path, f, err)
 }
 
 // ReadFile returns the content of a regular file. The error for a file with more than limit bytes
@@ -38,8 +39,14 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// regular closes a file that is not a regular one, and returns an error for it.
-func regular(f *os.File, err error) (*os.File, error) {
+// regular closes a file that is not a regular one, and returns an error for it. A link to a file that
+// does not exist is not a regular file: it never counts as a missing one.
+func regular(path string, f *os.File, err error) (*os.File, error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		if info, exists := os.Lstat(path); exists == nil && !info.Mode().IsRegular() {
+			err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

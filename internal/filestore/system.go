@@ -27,7 +27,8 @@ func (native) sync(f *os.File) error { return f.Sync() }
 // OpenFile opens a regular file as os.OpenFile does, so that other processes can replace and remove
 // it. The error for a pipe, a device and a directory wraps [ErrNotRegular].
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	return regular(current.open(path, flag, perm))
+	f, err := current.open(path, flag, perm)
+	return regular(path, f, err)
 }
 
 // Remove removes a file. On Windows, it fails if this process or another one has the file open
