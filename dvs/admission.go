@@ -343,7 +343,9 @@ func (h *hint) header() string {
 }
 
 // complete reports whether an index says what a header has to say.
-func (h *hint) complete() bool { return h != nil && h.Name != "" && strings.TrimSpace(h.Description) != "" }
+func (h *hint) complete() bool {
+	return h != nil && h.Name != "" && strings.TrimSpace(h.Description) != ""
+}
 
 // parseUnder reads a SKILL.md without a header, whose digest an index states, with the name and
 // description of that index.
