@@ -193,7 +193,11 @@ func (c *candidate) readArtifact(limits Limits) {
 	}
 	if err == nil {
 		directory := c.skill.directoryName()
-		if c.parsed, c.findings, err = parseSkill(directory, c.entry, digest, c.Claim.Profile, limits); err != nil {
+		c.parsed, c.findings, err = parseSkill(directory, c.entry, digest, c.Claim.Profile, limits)
+		if lookleap.CodeOf(err) == CodeNoFrontmatter && c.Claim.Profile == Lenient && c.Claim.Listed == e.Digest && c.Hint.complete() {
+			c.parsed, c.findings, err = parseUnder(c.Hint, directory, c.entry, digest, limits)
+		}
+		if err != nil {
 			err = tryLenient(directory, c.entry, c.Claim.Profile, limits, c.findings, err)
 		}
 	}
@@ -332,11 +336,36 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 		Verdict: c.judge.decide(true), loader: l, pin: c.Claim.Pin, promised: c.Claim.Listed, under: c.Under, hint: c.Hint, listed: c.Listed}, nil
 }
 
+// header returns what an index says of a skill as the header of a SKILL.md.
+func (h *hint) header() string {
+	return "---\nname: " + quoteYAML(h.Name) + "\ndescription: " +
+		quoteYAML(strings.Join(strings.Fields(h.Description), " ")) + "\n---\n"
+}
+
+// complete reports whether an index says what a header has to say.
+func (h *hint) complete() bool {
+	return h != nil && h.Name != "" && strings.TrimSpace(h.Description) != ""
+}
+
+// parseUnder reads a SKILL.md without a header, whose digest an index states, with the name and
+// description of that index.
+func parseUnder(h *hint, directory string, entry []byte, digest Digest, limits Limits) (*Skill, []lookleap.Finding, error) {
+	header := h.header()
+	skill, findings, err := parseSkill(directory, append([]byte(header), entry...), digest, Lenient, limits)
+	for i := range findings {
+		if at := &findings[i].Position; at.Offset >= len(header) {
+			at.Offset, at.Line = at.Offset-len(header), at.Line-strings.Count(header, "\n")
+		}
+	}
+	return skill, append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNoFrontmatter, Requirement: "DVS-4.3-01",
+		Message: "the file has no metadata, so its name and description are those of the index", Fix: "add a header with name and description",
+		Position: lookleap.Position{Path: EntryFile}}), err
+}
+
 // metadata reads what an index says by the rules for the file itself.
 func (e *Listing) metadata(profile Profile, limits Limits) (*Metadata, bool) {
-	header := "---\nname: " + quoteYAML(e.Name) + "\ndescription: " +
-		quoteYAML(strings.Join(strings.Fields(e.Description), " ")) + "\n---\n"
-	meta, _, err := ParseMetadata([]byte(header), profile, limits)
+	h := hint{Name: e.Name, Description: e.Description}
+	meta, _, err := ParseMetadata([]byte(h.header()), profile, limits)
 	if err != nil {
 		return nil, false
 	}

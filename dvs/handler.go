@@ -92,10 +92,6 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		f.Path = path.Join(name, f.Path)
 		h.findings = append(h.findings, f)
 	}
-	for _, file := range published.LeftOut {
-		h.findings = append(h.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNotPublished, Requirement: "DVS-4.1-03",
-			Message: CodeNotPublished.Title(), Fix: "delete it", Position: lookleap.Position{Path: path.Join(name, file)}})
-	}
 	h.skills = append(h.skills, published)
 	files = published.Files
 	for file, content := range files {

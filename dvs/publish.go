@@ -40,7 +40,6 @@ type Published struct {
 	Name        string
 	Description string
 	Files       map[string][]byte // by path below its directory
-	LeftOut     []string          // files of file managers, editors and version control, which are not published
 }
 
 // isLeftover reports whether a file was put into the directory by a program and does not belong to the
@@ -59,7 +58,8 @@ func isLeftover(file string) bool {
 	return strings.HasSuffix(base, "~") || strings.HasPrefix(base, ".") && strings.HasSuffix(base, ".swp")
 }
 
-// NewPublished returns the skill of a directory's files. It returns an error for what agents would
+// NewPublished returns the skill of a directory's files. Files of file managers, editors and version
+// control are left out, which [Lint] reports. It returns an error for what agents would
 // refuse: an invalid SKILL.md, or unsafe file names.
 func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	if err := checkFiles(files, limits.withDefaults()); err != nil {
@@ -74,14 +74,7 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 		return nil, err
 	}
 	p := &Published{Name: skill.Name, Description: skill.Description, Files: maps.Clone(files)}
-	maps.DeleteFunc(p.Files, func(file string, _ []byte) bool {
-		if isLeftover(file) {
-			p.LeftOut = append(p.LeftOut, file)
-			return true
-		}
-		return false
-	})
-	slices.Sort(p.LeftOut)
+	maps.DeleteFunc(p.Files, func(file string, _ []byte) bool { return isLeftover(file) })
 	return p, nil
 }
 
@@ -262,6 +255,11 @@ func lintFiles(files map[string][]byte, options LintOptions) []lookleap.Finding 
 	l := &linter{options: options}
 	l.place()
 	l.files(files)
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if isLeftover(file) {
+			l.file(lookleap.SeverityWarning, CodeNotPublished, "DVS-4.1-03", file, CodeNotPublished.Title(), "delete it")
+		}
+	}
 	content, ok := files[EntryFile]
 	if !ok {
 		return l.findings

@@ -199,6 +199,35 @@ func TestSilence(t *testing.T) {
 				t.Error(findings)
 			}
 		})
+		for name, c := range map[string]struct {
+			profile     dvs.Profile
+			digest      bool
+			description string
+			code        lookleap.Code
+		}{
+			"accept-header-of-the-index":    {dvs.Lenient, true, "Makes tea.", lookleap.CodeOK},
+			"reject-index-without-a-digest": {dvs.Lenient, false, "Makes tea.", dvs.CodeNoFrontmatter},
+			"reject-index-says-nothing":     {dvs.Lenient, true, "", dvs.CodeNoFrontmatter},
+			"reject-header-missing-for-dvs": {dvs.DVS, true, "Makes tea.", dvs.CodeNoFrontmatter},
+		} {
+			t.Run(name, func(t *testing.T) {
+				const body = "# Tea\n\nBoil the water.\n"
+				net := lab.ForTest(t)
+				net.Site("shop.example").Body("/s/tea/SKILL.md", "text/markdown", body)
+				l := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: c.profile})
+				entry := dvs.Listing{Skill: skillURL(t, "https://shop.example/s/tea/"), Name: "tea", Description: c.description, Source: "https://shop.example" + index}
+				if c.digest {
+					entry.Digest = dvs.DigestOf([]byte(body))
+				}
+				skill, err := l.LoadListing(t.Context(), entry)
+				if lookleap.CodeOf(err) != c.code {
+					t.Fatal(err)
+				}
+				if err == nil && (skill.Name != "tea" || skill.Description != "Makes tea." || !severe(skill.Verdict.Findings, dvs.CodeNoFrontmatter)) {
+					t.Errorf("%+v", skill.Metadata)
+				}
+			})
+		}
 		t.Run("reject-other-line-ends-of-a-locked-file", func(t *testing.T) {
 			lf := "---\nname: tea\n---\n# Tea\n"
 			crlf := strings.ReplaceAll(lf, "\n", "\r\n")

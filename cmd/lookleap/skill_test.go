@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap/internal/lab"
@@ -60,6 +61,15 @@ func TestSkillURLs(t *testing.T) {
 		if exit := run(context.Background(), append(door, "skill", page, "--root", "https://github.com/"), nil, &stdout, &stderr); exit != 2 {
 			t.Errorf("exit %d: %s", exit, &stderr)
 		}
+	})
+	t.Run("P37", func(t *testing.T) {
+		t.Run("reject-repository-as-an-origin", func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			exit := run(context.Background(), append(door, "skills", "https://github.com/o/r"), nil, &stdout, &stderr)
+			if exit == 0 || !strings.Contains(stdout.String(), "URL of its directory") || strings.Contains(stdout.String(), "0 skills") {
+				t.Errorf("exit %d: %s%s", exit, &stdout, &stderr)
+			}
+		})
 	})
 	t.Run("listed", func(t *testing.T) {
 		var stdout, stderr bytes.Buffer
