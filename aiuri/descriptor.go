@@ -52,7 +52,7 @@ func (p EndpointPolicy) WeakerThan(before EndpointPolicy) bool {
 // origin or at one of allowedKeyOrigins. Errors are a [*lookleap.Error] with the code
 // bad-document, jwks-origin or policy-unsupported.
 func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*Descriptor, error) {
-	v, err := strictjson.Parse(data, strictjson.Limits{Size: MaxDescriptor, Depth: 16})
+	v, marked, err := strictjson.ParsePublished(data, strictjson.Limits{Size: MaxDescriptor, Depth: 16})
 	if err == nil {
 		_, err = v.Need("endpoint")
 	}
@@ -60,6 +60,9 @@ func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*
 		return nil, jsonError(CodeBadDocument, err)
 	}
 	d := &Descriptor{Policy: EndpointPolicy{RequireSignedResults: true}}
+	if marked {
+		d.Findings = append(d.Findings, markFinding("AIU-3.1-11"))
+	}
 	for name, member := range v.Members() {
 		var bad *lookleap.Error
 		switch name {

@@ -54,7 +54,7 @@ type key struct {
 // its limits, or has a kid twice. It leaves out keys that must not verify, with a finding:
 // keys for another use, and symmetric, private, unknown, malformed or weak keys.
 func ParseKeySet(data []byte) (*KeySet, error) {
-	v, err := strictjson.Parse(data, strictjson.Limits{Size: MaxKeySet, Depth: 16})
+	v, marked, err := strictjson.ParsePublished(data, strictjson.Limits{Size: MaxKeySet, Depth: 16})
 	if err != nil {
 		return nil, jsonError(CodeBadKeySet, err)
 	}
@@ -69,6 +69,9 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 		return nil, fail(CodeBadKeySet, fmt.Sprintf("the set has more than %d keys", MaxKeys), "")
 	}
 	set := &KeySet{}
+	if marked {
+		set.findings = append(set.findings, markFinding("AIU-3.4-05"))
+	}
 	seen := make(map[string]bool)
 	for member := range list.Elements() {
 		k, reason := parseKey(member)
@@ -91,6 +94,12 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 	return set, nil
 }
 
+// markFinding is the finding for a document that begins with a byte order mark.
+func markFinding(requirement string) lookleap.Finding {
+	return lookleap.Finding{Severity: lookleap.SeverityInfo, Code: strictjson.CodeBOM, Requirement: requirement,
+		Message: "the document begins with a byte order mark", Fix: "save it as UTF-8 without a byte order mark"}
+}
+
 // Len returns the number of usable keys.
 func (s *KeySet) Len() int {
 	if s == nil {
@@ -99,7 +108,7 @@ func (s *KeySet) Len() int {
 	return len(s.keys)
 }
 
-// Findings returns a finding for each key that was left out.
+// Findings returns a finding for each key that was left out, and for a byte order mark.
 func (s *KeySet) Findings() []lookleap.Finding {
 	if s == nil {
 		return nil

@@ -202,6 +202,16 @@ func TestOddKeys(t *testing.T) {
 			}
 		})
 	}
+	t.Run("P37/accept-byte-order-mark-with-finding", func(t *testing.T) {
+		set, err := aiuri.ParseKeySet([]byte("\xef\xbb\xbf" + `{"keys":[` + good + `]}`))
+		if err != nil || set.Len() != 1 || len(set.Findings()) != 1 {
+			t.Errorf("%v, %v", set, err)
+		}
+		d, err := aiuri.ParseDescriptor([]byte("\xef\xbb\xbf"+`{"endpoint":"ai://shop.example/ai"}`), "https://shop.example")
+		if err != nil || len(d.Findings) != 1 {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
 	t.Run("AIU-3.4-05/accept-unknown-members", func(t *testing.T) {
 		set, err := aiuri.ParseKeySet([]byte(`{"keys":[` + strings.TrimSuffix(good, "}") + `,"exp":1e400,"x5t#S256":[1]}],"updated":{"at":null}}`))
 		if err != nil || set.Len() != 1 || len(set.Findings()) != 0 {

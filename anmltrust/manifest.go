@@ -220,7 +220,7 @@ type QueryResponse struct {
 // endpoint that says no with status 200. It does not check whether the response
 // has expired.
 func ParseQueryResponse(body []byte) (*QueryResponse, error) {
-	root, err := strictjson.Parse(body, strictjson.Limits{Size: MaxQueryResponse, Depth: manifestDepth, Values: MaxQueryResponse / 8})
+	root, _, err := strictjson.ParsePublished(body, strictjson.Limits{Size: MaxQueryResponse, Depth: manifestDepth, Values: MaxQueryResponse / 8})
 	if err != nil {
 		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
