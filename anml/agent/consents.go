@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/flight"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Consent is an explicit consent of the user that lasts, or that is for one future transfer. It
@@ -146,7 +147,7 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 		return nil, storeFailed(err)
 	}
 	var held consent
-	if json.Unmarshal(data, &held) != nil || !now.Before(held.Until) {
+	if strictjson.Decode(data, &held) != nil || !now.Before(held.Until) {
 		return nil, deleteFrom(ctx, c.store, key)
 	}
 	switch {
@@ -314,7 +315,7 @@ func (c *consents) each(ctx context.Context, visit func(key string, held Consent
 				return storeFailed(err)
 			}
 			var held consent
-			if json.Unmarshal(data, &held) != nil {
+			if strictjson.Decode(data, &held) != nil {
 				err = deleteFrom(ctx, c.store, key)
 			} else {
 				err = visit(key, held.Consent)

@@ -17,6 +17,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 
 	"github.com/lookleap/lookleap/internal/filestore"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Context holds what services told the agent, as far and as long as they permit (sections
@@ -130,7 +131,7 @@ func (c *Context) load(ctx context.Context) error {
 			return err
 		}
 		i := new(Inform)
-		if json.Unmarshal(data, i) != nil || i.key() != key || !i.lasting() || i.over(now) || c.isDeleted(i) {
+		if strictjson.Decode(data, i) != nil || i.key() != key || !i.lasting() || i.over(now) || c.isDeleted(i) {
 			if err := store.Delete(ctx, key); err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plugin"
+	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -181,7 +182,7 @@ func (c *Context) storedOf(ctx context.Context, name string) (list []*Inform, er
 			err = errors.Join(err, failed)
 		}
 		i := new(Inform)
-		if failed == nil && json.Unmarshal(data, i) == nil && i.key() == key && i.origin().tells(name) {
+		if failed == nil && strictjson.Decode(data, i) == nil && i.key() == key && i.origin().tells(name) {
 			list = append(list, i)
 		}
 	}
@@ -256,7 +257,7 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 			return nil, err
 		}
 		d := deletion{id: key}
-		if err := json.Unmarshal(data, &d); err != nil {
+		if err := strictjson.Decode(data, &d); err != nil {
 			return nil, err
 		}
 		if !strings.HasPrefix(key, keyDeleted+d.Domain+"/") || d.Domain == "" || d.Time.IsZero() || len(d.Hashes)%8 != 0 {

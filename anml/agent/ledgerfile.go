@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/filestore"
+	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -423,7 +424,7 @@ func parseLedgerLine(line []byte) ([]Entry, error) {
 		return nil, errLine
 	}
 	var entries []Entry
-	if json.Unmarshal(body, &entries) != nil {
+	if strictjson.Decode(body, &entries) != nil {
 		return nil, errLine
 	}
 	return entries, nil

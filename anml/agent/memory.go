@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // How long a 404 at a place of discovery counts. Its own lifetime is clamped to these
@@ -274,7 +275,7 @@ func (m *documentMemory) stored(ctx context.Context, key string) (p rememberedUR
 		return rememberedURL{}, false, err
 	}
 	now := m.session.now()
-	if err := json.Unmarshal(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
+	if err := strictjson.Decode(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
 		p.At = now
 		m.report(ctx, key, m.put(ctx, key, p)) // otherwise it would never expire
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -343,7 +344,7 @@ func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
 // allowPages commits the user's approval.
 func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at result, err error) {
 	_, err = s.agent.host.Commit(ctx, a, func(_ context.Context, effect []byte) ([]byte, error) {
-		return nil, json.Unmarshal(effect, &at)
+		return nil, strictjson.Decode(effect, &at)
 	})
 	return at, err
 }
@@ -351,7 +352,7 @@ func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at resu
 // ownsPages returns an error unless a plan is about pages and of this session's user.
 func (s *Session) ownsPages(plan *lookleap.Plan) error {
 	var at result
-	if err := json.Unmarshal(plan.Effect(), &at); err != nil || at.Type != resultType {
+	if err := strictjson.Decode(plan.Effect(), &at); err != nil || at.Type != resultType {
 		return &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about pages", Err: err}
 	}
 	return s.owns(at.User)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Transfer names one value that one service told and that another one would receive.
@@ -185,7 +186,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 		}
 		it.given = t.Value
 		if it.given != nil {
-			it.also = b.holds(ctx).otherFields(it.field, it.given.Text)
+			it.also = b.holds(ctx).otherFields(ctx, it.field, it.given.Text)
 		}
 		return it, nil
 	}
@@ -212,7 +213,7 @@ func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*
 
 // parseTransfer parses the effect of an authorization.
 func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
-	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Type != transferType {
+	if err := strictjson.Decode(plan.Effect(), &effect); err != nil || effect.Type != transferType {
 		return effect, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about a transfer", Err: err}
 	}
 	return effect, nil

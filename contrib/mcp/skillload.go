@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/planowner"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // MCPSkill is a skill of an MCP server in use.
@@ -105,7 +106,7 @@ func (c *SkillClient) ResumeLoad(ctx context.Context, state json.RawMessage, dec
 		return nil, err
 	}
 	var effect loadEffect
-	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Kind != kindLoad || effect.Server != c.options.Server {
+	if err := strictjson.Decode(plan.Effect(), &effect); err != nil || effect.Kind != kindLoad || effect.Server != c.options.Server {
 		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid,
 			Message: "the plan does not load a skill of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}
 	}
@@ -169,7 +170,7 @@ func (c *SkillClient) approved(ctx context.Context, uri string) (*approval, erro
 	}
 	var a approval
 	if err == nil {
-		err = json.Unmarshal(record, &a)
+		err = strictjson.Decode(record, &a)
 	}
 	if err == nil && (a.Server != c.options.Server || a.Entry.URI != uri) {
 		err = errors.New("the record is about another skill")

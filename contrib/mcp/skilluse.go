@@ -14,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/planowner"
 	"github.com/lookleap/lookleap/internal/plugin"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // ContextText returns the instructions for the model's context. The first line says which
@@ -129,7 +130,7 @@ func (c *SkillClient) ResumeScript(ctx context.Context, state json.RawMessage, d
 		return nil, err
 	}
 	var effect scriptEffect
-	if err := json.Unmarshal(plan.Effect(), &effect); err != nil || effect.Kind != kindScript ||
+	if err := strictjson.Decode(plan.Effect(), &effect); err != nil || effect.Kind != kindScript ||
 		effect.Server != c.options.Server || effect.Command == nil {
 		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid,
 			Message: "the plan runs no script of the MCP server " + c.options.Server, Err: lookleap.ErrPlanInvalid}

@@ -2,7 +2,6 @@ package pgengine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/ledgerhead"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Ledger returns the disclosure ledger of a user: one row for each Append.
@@ -58,7 +58,7 @@ func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 			for _, r := range rows {
 				last = r.Last
 				var entries []agent.Entry
-				if json.Unmarshal(r.Entries, &entries) != nil {
+				if strictjson.Decode(r.Entries, &entries) != nil {
 					if !yield(agent.Entry{}, fmt.Errorf("the entries up to number %d are damaged", r.Last)) {
 						return
 					}

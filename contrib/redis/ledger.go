@@ -2,7 +2,6 @@ package redisengine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/ledgerhead"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Ledger returns the disclosure ledger of a user: a list with one element for each Append. An
@@ -68,7 +68,7 @@ func (l *ledger) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 			for i, element := range elements {
 				var entries []agent.Entry
 				_, data, _ := strings.Cut(element, "\n")
-				if json.Unmarshal([]byte(data), &entries) != nil {
+				if strictjson.Decode([]byte(data), &entries) != nil {
 					if !yield(agent.Entry{}, fmt.Errorf("element %d of the ledger is damaged", from+int64(i))) {
 						return
 					}
