@@ -83,11 +83,15 @@ func (p *Page) askedFields() (names []string) {
 }
 
 // find returns the fields whose value a text is, or else those whose value it contains, the longest
-// first.
-func (c *carried) find(p *searchText) []string {
+// first. The texts are long and the values many, so it ends with ctx, as otherFields and divided do: the
+// caller must then end too, because what is missing from their results was not looked for.
+func (c *carried) find(ctx context.Context, p *searchText) []string {
 	var whole, part []string
 	text, last := p.rest(), ""
 	for _, v := range c.values {
+		if ctx.Err() != nil {
+			return nil
+		}
 		value := v.in(p)
 		switch {
 		case value == text && distinct(text) && (!p.alike || len(text) >= 4):
@@ -122,18 +126,21 @@ func distinct(text string) bool {
 
 // otherFields returns the fields that a text contains in any spelling or encoding, without the
 // field that it is sent as ("" if it is sent as no field).
-func (c *carried) otherFields(field, text string) (found []string) {
+func (c *carried) otherFields(ctx context.Context, field, text string) (found []string) {
 	if len(c.values) == 0 {
 		return nil
 	}
 	for _, reading := range readingsSent(text) {
 		for p := range searchTexts(reading) {
+			if ctx.Err() != nil {
+				return found
+			}
 			for _, v := range c.values {
 				if v.field == field {
 					p.cut(v.wanted)
 				}
 			}
-			for _, other := range c.find(p) {
+			for _, other := range c.find(ctx, p) {
 				if other != field && !slices.Contains(found, other) {
 					found = append(found, other)
 				}
@@ -309,10 +316,13 @@ var months = sync.OnceValue(func() map[string]string {
 // divided returns, for each of some texts that are sent together, the fields whose value only
 // several parts of them make, in any order. A field is listed for each form of its value. A
 // part is the end of one text and the beginning of another, or a whole piece of a text.
-func (c *carried) divided(texts []string) [][]string {
+func (c *carried) divided(ctx context.Context, texts []string) [][]string {
 	found := make([][]string, len(texts))
 	folded, parts, count := make([]string, len(texts)), make([][]string, len(texts)), 0
 	for i, text := range texts {
+		if ctx.Err() != nil {
+			return found
+		}
 		folded[i], parts[i] = spelled(text), pieces(text)
 		count += len(parts[i])
 	}
@@ -326,6 +336,9 @@ func (c *carried) divided(texts []string) [][]string {
 		covered, marked := make([]bool, len(v.text)), 0
 		var holders []int
 		for i := range texts {
+			if ctx.Err() != nil {
+				return found
+			}
 			if strings.Contains(folded[i], v.text) {
 				continue // found by itself
 			}

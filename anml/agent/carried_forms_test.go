@@ -150,7 +150,7 @@ func TestDivided(t *testing.T) {
 	} {
 		data := &carried{values: []carriedValue{{"short", newWanted("жжжж")}, {"f", newWanted(c.value)}}}
 		var got []int
-		for i, fields := range data.divided(c.texts) {
+		for i, fields := range data.divided(t.Context(), c.texts) {
 			if slices.Equal(fields, []string{"f"}) {
 				got = append(got, i)
 			} else if fields != nil {
@@ -180,7 +180,7 @@ func TestOtherFields(t *testing.T) {
 		{"", "hijklmn, abcdefg", []string{"fn", "nick", "key"}}, {"key", "hijklmn, abcdefg", []string{"fn", "nick"}},
 		{"id", "5bcdef1", nil}, {"id", "5bcdef15bcdef1", nil}, {"", "5bcdef1", []string{"id"}},
 	} {
-		if got := data.otherFields(c.field, c.text); !slices.Equal(got, c.want) {
+		if got := data.otherFields(t.Context(), c.field, c.text); !slices.Equal(got, c.want) {
 			t.Errorf("%q, sent as %q: %q, want %q", c.text, c.field, got, c.want)
 		}
 	}

@@ -203,7 +203,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 		for text, want := range map[string]string{
 			"to Springfield Avenue 12, please": "street", "to Springfield, please": "city", "call +49 30 123456 now": "mobile tel", "4711": "code", "at dot at dot": "",
 		} {
-			found := data.otherFields("", text)
+			found := data.otherFields(t.Context(), "", text)
 			slices.Sort(found)
 			if got := strings.Join(found, " "); got != want {
 				t.Errorf("%s: %q, want %q", text, got, want)

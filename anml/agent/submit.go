@@ -96,12 +96,13 @@ const maxActionTime = 10 * time.Second
 // the user must confirm a new call (section 13.4).
 type RedirectError struct {
 	Status int
-	Target string // canonical URL without query, which may hold data of the user
+	Target string // canonical URL, for a new call; Error leaves out its query, which may hold data of the user
 }
 
 func (e *RedirectError) Error() string {
 	e = zero.Or(e)
-	return "the redirect leads to " + quote(e.Target)
+	target, _, _ := strings.Cut(e.Target, "?")
+	return "the redirect leads to " + quote(target)
 }
 
 // ReasonCode returns [lookleap.CodeRedirectCrossOrigin].
@@ -292,7 +293,7 @@ func (m *submission) follow(resp *fetch.Response) error {
 	}
 	if to.Origin() != m.url.Origin() {
 		m.session.context.hearRemark(m.url, to.String())
-		away := &RedirectError{Status: resp.Status, Target: to.WithoutQuery()}
+		away := &RedirectError{Status: resp.Status, Target: to.String()}
 		return refuse(lookleap.CodeRedirectCrossOrigin, "the action's redirect leaves its origin", away)
 	}
 	reads := m.method == http.MethodGet || m.method == http.MethodHead

@@ -95,6 +95,9 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 		if a.Default || a.Value == "" {
 			continue
 		}
+		if over := ended(ctx, b.frame.page.location()); over != nil {
+			return over
+		}
 		v := Value{Text: a.Value, Provenance: c.Provenance[a.Name]}
 		if v.Provenance == ProvenanceUser {
 			b.frame.page.session.context.Supplied(v.Text)
@@ -146,7 +149,7 @@ func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value
 
 // otherFields returns the fields, other than the given one, that a text contains or is a part of.
 func (b *telling) otherFields(ctx context.Context, field, text string) []string {
-	also := b.holds(ctx).otherFields(field, text)
+	also := b.holds(ctx).otherFields(ctx, field, text)
 	for _, part := range b.parts[text] {
 		if part != field && !slices.Contains(also, part) {
 			also = append(also, part)
@@ -177,7 +180,7 @@ func (b *telling) together(ctx context.Context, args []anml.Arg, r *Reply) {
 		return
 	}
 	b.parts = make(map[string][]string)
-	for i, fields := range b.holds(ctx).divided(texts) {
+	for i, fields := range b.holds(ctx).divided(ctx, texts) {
 		b.parts[texts[i]] = append(b.parts[texts[i]], fields...)
 	}
 	b.from = b.frame.page.session.dividedSources(b.to.recipient, texts)

@@ -186,7 +186,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 		}
 		it.given = t.Value
 		if it.given != nil {
-			it.also = b.holds(ctx).otherFields(it.field, it.given.Text)
+			it.also = b.holds(ctx).otherFields(ctx, it.field, it.given.Text)
 		}
 		return it, nil
 	}
