@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// VerdictMediaType is the media type of a [Verdict] in JSON. The version rises
-// when a member changes its meaning; members may be added within a version.
+// VerdictMediaType is the media type of a [Verdict] in JSON. The version rises when a member changes
+// its meaning. Members may be added within a version, so an older release may not read a newer verdict.
 const VerdictMediaType = "application/vnd.lookleap.verdict+json;version=1"
 
 // Status is the result of one [Check]. The zero value is Failed.
@@ -129,11 +130,12 @@ func (v *Verdict) Development() bool {
 func (v *Verdict) UnmarshalJSON(data []byte) error {
 	type plain Verdict
 	var in struct {
-		Type string `json:"type"`
+		Type        string `json:"type"`
+		Development bool   `json:"development"` // as its evidence says
 		plain
 	}
-	if err := json.Unmarshal(data, &in); err != nil {
-		return err
+	if err := strictjson.Decode(data, &in); err != nil {
+		return usageError("the verdict cannot be read: " + err.Error())
 	}
 	if in.Type != VerdictMediaType {
 		return usageError("a verdict of type " + quote(in.Type, 80) + " cannot be read as " + VerdictMediaType)

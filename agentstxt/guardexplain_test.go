@@ -113,7 +113,7 @@ func TestGuardExplains(t *testing.T) {
 		{"accept-robots-cut", Options{Robots: Robots{Tokens: []string{"ExampleBot"}}, Limits: Limits{Size: 1 << 10}}, rules(signed("/a ALLOW"), "User-agent: *\nDisallow: /b\n"+strings.Repeat("# x\n", 1<<10)), "/a", "ok: a directive allows the path in line 2\n" +
 			"AGT-7-01 passed ok: the policy is whole, with 1 directive\n" +
 			"AGT-6-11 passed ok: a directive allows the path in line 2 (line 2: /a)\n" +
-			"AGT-1-01 passed ok: no rule of robots.txt disallows the path; it is longer than the limit, and its end was not read"},
+			"AGT-1-01 noted too-large: no rule of robots.txt disallows the path; robots.txt is longer than the limit, so its last rules were not read"},
 		{"reject-clear-text", Options{RefuseHTTP: true}, missing, "http", "insecure-transport: the whole origin is restricted: policies over plain http are not accepted\n" +
 			"AGT-5-01 failed insecure-transport: agents.txt: policies over plain http are not accepted (insecure-transport)\n" +
 			"AGT-5-04 failed restricted: the whole origin is restricted: policies over plain http are not accepted"},

@@ -165,11 +165,12 @@ func TestRowsOfSources(t *testing.T) {
 			}
 		}},
 		{"ANML-12.4-11", "accept-64-KiB", approval(queryOnly, anmltrust.CodeQueryAuthorized, body(authorized+strings.Repeat(" ", 64<<10-len(authorized))))},
+		{"ANML-12.4-11", "accept-byte-order-mark", approval(queryOnly, anmltrust.CodeQueryAuthorized, body("\uFEFF"+authorized))},
 		{"ANML-12.4-11", "reject-one-byte-more", denial(queryOnly, anmltrust.CodeQueryMalformed, body(authorized+strings.Repeat(" ", 64<<10-len(authorized)+1)))},
 		{"ANML-12.4-11", "accept-depth-16", approval(queryOnly, anmltrust.CodeQueryAuthorized, body(`{"x":`+strings.Repeat("[", 15)+strings.Repeat("]", 15)+","+authorized[1:]))},
 		{"ANML-12.4-11", "reject-each-fault", func(t *testing.T) {
 			for _, text := range []string{`{"x":` + strings.Repeat("[", 16) + strings.Repeat("]", 16) + "," + authorized[1:], authorized + "{}", authorized + "x", "{\"\xff\":1," + authorized[1:],
-				strings.Replace(authorized, `"tier"`, `"Tier"`, 1), strings.Replace(authorized, "{", `{"ti\u0065r":2,`, 1), "\uFEFF" + authorized, "[" + authorized + "]", "null", ""} {
+				strings.Replace(authorized, `"tier"`, `"Tier"`, 1), strings.Replace(authorized, "{", `{"ti\u0065r":2,`, 1), "\uFEFF\uFEFF" + authorized, "[" + authorized + "]", "null", ""} {
 				denial(queryOnly, anmltrust.CodeQueryMalformed, body(text))(t)
 			}
 		}},

@@ -199,7 +199,7 @@ func (l *Loader) readStoredFeeds(ctx context.Context, now time.Time) (changed bo
 			continue
 		}
 		var stored feedState
-		if err := decodeTrust(data, &stored, func() string { return stored.Type }); err != nil {
+		if err := decodeTrust(data, &stored); err != nil {
 			return changed, err
 		}
 		l.mergeFeed(ctx, f, stored, now)
@@ -343,7 +343,7 @@ func (l *Loader) shareFeed(ctx context.Context, f *feed, now time.Time) {
 	err := l.feedStore.change(ctx, trustFeed+f.url.String(), func(old []byte) ([]byte, error) {
 		if old != nil && !bytes.Equal(old, f.raw) {
 			var stored feedState
-			if err := decodeTrust(old, &stored, func() string { return stored.Type }); err != nil {
+			if err := decodeTrust(old, &stored); err != nil {
 				return nil, err
 			}
 			l.mergeFeed(ctx, f, stored, now)

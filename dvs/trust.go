@@ -160,7 +160,7 @@ func spellingsOf(data []byte) (*skillSpellings, error) {
 	if data == nil {
 		return list, nil
 	}
-	return list, decodeTrust(data, list, func() string { return list.Type })
+	return list, decodeTrust(data, list)
 }
 
 // others returns the records that the same skill has under other URLs.
@@ -297,7 +297,7 @@ func rootOf(data []byte, root string) (stored TrustedRoot, err error) {
 	if data == nil {
 		return stored, nil
 	}
-	err = decodeTrust(data, &stored, func() string { return stored.Type })
+	err = decodeTrust(data, &stored)
 	if err == nil && stored.Root != root {
 		err = badTrust("the record is that of another root: "+plaintext.Quote(stored.Root, 200), nil)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +89,7 @@ const (
 // this module and a record that is not complete are errors with the code trust-store.
 func ParseTrustRecord(data []byte) (*TrustRecord, error) {
 	r := new(TrustRecord)
-	if err := decodeTrust(data, r, func() string { return r.Type }); err != nil {
+	if err := decodeTrust(data, r); err != nil {
 		return nil, err
 	}
 	if r.Skill == "" {
@@ -102,19 +103,25 @@ func ParseTrustRecord(data []byte) (*TrustRecord, error) {
 	return r, nil
 }
 
-func decodeTrust(data []byte, into any, kind func() string) error {
-	err := strictjson.Decode(data, into)
+func decodeTrust(data []byte, into any) error {
+	v, err := strictjson.Parse(data, strictjson.Limits{Size: math.MaxInt32})
+	if err != nil {
+		return badTrust("the record cannot be read", err)
+	}
+	member, _ := v.Member("type")
+	kind, _ := member.Text()
 	name, _, _ := strings.Cut(TrustMediaType, ";")
-	if base, version, _ := strings.Cut(kind(), ";"); base == name && ";"+version != TrustMediaType[len(name):] {
-		refused := badTrust("the record was written by a newer version of this module: "+plaintext.Quote(kind(), 100), nil)
+	base, version, _ := strings.Cut(kind, ";")
+	switch {
+	case base == name && ";"+version != TrustMediaType[len(name):]:
+		refused := badTrust("the record was written by a newer version of this module: "+plaintext.Quote(kind, 100), nil)
 		refused.Fix = "update this program"
 		return refused
+	case kind != TrustMediaType:
+		return badTrust("the type of the record is "+plaintext.Quote(kind, 100), nil)
 	}
-	switch {
-	case err != nil:
+	if err := strictjson.Decode(data, into); err != nil {
 		return badTrust("the record cannot be read", err)
-	case kind() != TrustMediaType:
-		return badTrust("the type of the record is "+plaintext.Quote(kind(), 100), nil)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestParseTrustRecord(t *testing.T) {
 		"reject-newer":           {strings.Replace(head, "version=1", "version=2", 1) + `,"more":1}`, "newer version of this module"},
 		"reject-other-parameter": {strings.Replace(head, "version=1", "v=1", 1) + "}", "newer version of this module"},
 		"reject-unknown-member":  {head + `,"more":1}`, "cannot be read"},
-		"reject-two-records":     {head + "}" + head + "}", "after top-level value"},
+		"reject-two-records":     {head + "}" + head + "}", "something follows"},
 		"reject-no-digest":       {head + version("", "2026-01-01T00:00:00Z"), "no digest or time"},
 		"reject-no-time":         {head + version(one.String(), "0001-01-01T00:00:00Z"), "no digest or time"},
 	} {

@@ -30,6 +30,7 @@ const (
 	done
 	failed
 	unknown
+	refused
 )
 
 // noOwner is the owner of a claim whose worker has crashed or given up.

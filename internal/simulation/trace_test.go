@@ -37,7 +37,7 @@ type follower struct {
 
 var marks = map[lookleap.PlanState]mark{
 	lookleap.PlanClaimed: claimed, lookleap.PlanSent: sent, lookleap.PlanDone: done,
-	lookleap.PlanFailed: failed, lookleap.PlanUnknown: unknown,
+	lookleap.PlanFailed: failed, lookleap.PlanUnknown: unknown, lookleap.PlanRefused: refused,
 }
 
 // step takes one event, and returns why the model does not permit it.
@@ -57,7 +57,7 @@ func (f *follower) step(e planEvent) string {
 	case f.owner != e.owner:
 	case to == f.mark:
 		permitted = true // repeated
-	case to == sent:
+	case to == sent, to == refused:
 		permitted = f.mark == claimed
 	case to == failed:
 		permitted = f.mark == claimed || f.mark == sent
