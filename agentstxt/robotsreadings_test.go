@@ -1,6 +1,7 @@
 package agentstxt
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"testing"
@@ -91,7 +92,7 @@ func TestRobotsTokens(t *testing.T) {
 		"Content-Signal: search=no\n\nUser-agent: *\nDisallow: /all\n")
 	f := ParseRobots(file, "OwnBot", "FleetBot")
 	for path, want := range map[string]bool{"/own": false, "/fleet": false, "/all": true, "/": true} {
-		t.Run("P13/"+map[bool]string{true: "accept", false: "reject"}[want]+"-"+path[1:]+"-by-two-tokens", func(t *testing.T) {
+		t.Run("P13/"+map[bool]string{true: "accept", false: "reject"}[want]+"-"+cmp.Or(path[1:], "root")+"-by-two-tokens", func(t *testing.T) {
 			if d := f.Decide(path); d.Allowed != want || d.Path != path {
 				t.Errorf("%+v", d)
 			}

@@ -124,12 +124,11 @@ func TestToolRows(t *testing.T) {
 			if err := json.Unmarshal(tool.InputSchema, &schema); err != nil || len(schema.Properties) != 3 {
 				t.Fatalf("%s, %v", tool.InputSchema, err)
 			}
-			text := []byte(`{}`)
 			values := map[string]string{}
 			for key := range schema.Properties {
 				values[key] = key
 			}
-			text, _ = json.Marshal(values)
+			text, _ := json.Marshal(values)
 			args, err := tool.Action.ArgsJSON(text)
 			if err != nil || len(args) != 3 || args[1].Name != "a_20b" || args[1].Value != "a_20b" {
 				t.Errorf("%+v, %v", args, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +71,7 @@ func TestSilence(t *testing.T) {
 			"one-level-deeper": {func(*testing.T) map[string]string { return map[string]string{"drinks/tea/SKILL.md": string(text)} }, dvs.CodeMissingSkillMD},
 		} {
 			t.Run("reject-"+name, func(t *testing.T) {
-				fsys := os.DirFS(".")
+				var fsys fs.FS
 				if c.files == nil {
 					fsys = os.DirFS(link(t))
 				} else {

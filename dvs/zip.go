@@ -237,8 +237,10 @@ func writeZip(w io.Writer, names []string, files map[string][]byte) error {
 	for _, name := range names {
 		content := files[name]
 		h := &zip.FileHeader{Name: name, Method: zip.Store, Flags: zipUTF8, CreatorVersion: zipUnix | zipVersion, ReaderVersion: zipVersion,
-			ModifiedDate: zipFirstDay, ExternalAttrs: (unixRegular | 0o644) << 16, CRC32: crc32.ChecksumIEEE(content),
+			ExternalAttrs: (unixRegular | 0o644) << 16, CRC32: crc32.ChecksumIEEE(content),
 			CompressedSize64: uint64(len(content)), UncompressedSize64: uint64(len(content))}
+		//lint:ignore SA1019 CreateRaw writes this field, and not Modified
+		h.ModifiedDate = zipFirstDay
 		member, err := z.CreateRaw(h)
 		if err == nil {
 			_, err = member.Write(content)
