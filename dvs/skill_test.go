@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/alloctest"
 )
 
 // file is a SKILL.md with the given header.
@@ -393,6 +394,34 @@ func TestDisplay(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// TestHostileHeaders bounds what refusing takes.
+func TestHostileHeaders(t *testing.T) {
+	for _, c := range []struct{ id, name, header string }{
+		{"C16", "reject-brackets", "x: " + strings.Repeat("[", 16_000) + "\n"},
+		{"C16", "reject-dashes", strings.Repeat("- ", 8_000) + "\n"},
+		{"C16", "reject-question-marks", strings.Repeat("? ", 8_000) + "\n"},
+		{"C16", "reject-braces", "x: " + strings.Repeat("{a: ", 4_000) + "\n"},
+		{"C16", "reject-20000", "x: " + strings.Repeat("[", 20_000) + "\n"},
+		{"C01", "reject-many-aliases", "x: &a b\ny: [" + strings.Repeat("*a,", 5_000) + "]\n"},
+		{"C16", "reject-comments", "x: [" + strings.Repeat("#\n", 8_000) + "\n"},
+		{"C16", "reject-unclosed-quote", "x: \"" + strings.Repeat("a\n\n", 5_000) + "\n"},
+		{"C16", "reject-many-keys", strings.Repeat("a: 1\n", 3_200)},
+		{"C16", "reject-17-lists", "x: " + strings.Repeat("[", 17) + strings.Repeat("]", 17) + "\n"},
+		{"C16", "reject-17-maps", "x: " + strings.Repeat("{a: ", 17) + "1" + strings.Repeat("}", 17) + "\n"},
+		{"C16", "reject-colons", "x: " + strings.Repeat("a: ", 5_000) + "\n"},
+	} {
+		t.Run(c.id+"/"+c.name, func(t *testing.T) {
+			for _, profile := range []dvs.Profile{dvs.DVS, dvs.Lenient} {
+				alloctest.AtMost(t, maxCost, func() {
+					if _, _, err := dvs.ParseSkill([]byte(file(c.header)), profile, dvs.Limits{}); err == nil {
+						t.Error("accepted")
+					}
+				})
+			}
+		})
+	}
 }
 
 func TestProfileText(t *testing.T) {

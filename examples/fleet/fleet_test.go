@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 // TestKill kills workers and the engine at random moments. The report of the fleet is an error if
 // an order arrived twice, or a ledger does not fit to what the site received.
 func TestKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills workers and an engine for minutes")
+	}
 	for name, start := range engines {
 		t.Run(name, func(t *testing.T) { killFleet(t, start(t)) })
 	}

@@ -23,7 +23,7 @@ func TestLoad(t *testing.T) {
 			}
 		}
 	}
-	if len(s.Registers) != len(rows) || len(s.Attacks) != 243 {
+	if len(s.Registers) != len(rows) || len(s.Attacks) != 281 {
 		t.Errorf("there are %d registers and %d attack cases", len(s.Registers), len(s.Attacks))
 	}
 }
