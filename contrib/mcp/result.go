@@ -1,8 +1,6 @@
 package lookleapmcp
 
 import (
-	"errors"
-
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
@@ -22,17 +20,4 @@ func answer(r *agent.CallResult, err error) *mcp.CallToolResult {
 		out.IsError = out.IsError || r.Outcome == anml.OutcomeError || r.Outcome == anml.OutcomeUnknown
 	}
 	return out
-}
-
-// refusal shows a model why nothing was done: the sentence as text, code and
-// verdict as data.
-func refusal(err error) *mcp.CallToolResult {
-	meta := mcp.Meta{"lookleap/code": lookleap.CodeOf(err)}
-	text := err.Error()
-	var no *lookleap.VerifyError
-	if errors.As(err, &no) && no.Verdict != nil {
-		meta["lookleap/verdict"] = no.Verdict
-		text = no.Verdict.String()
-	}
-	return &mcp.CallToolResult{Meta: meta, Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: true}
 }
