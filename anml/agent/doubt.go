@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/lookleap/lookleap"
@@ -15,7 +16,8 @@ type doubts struct {
 	plans map[string]*lookleap.Plan // by what they send
 }
 
-// maxDoubts is how many plans a session remembers.
+// maxDoubts is how many plans a session remembers. With that many it sends nothing new: a plan that
+// it forgot could be sent twice.
 const maxDoubts = 1000
 
 // sends identifies a call by what it sends, without what differs each time it is prepared.
@@ -41,25 +43,32 @@ func (d *doubts) note(e *effect, p *lookleap.Plan, err error) {
 		delete(d.plans, e.sends())
 		return
 	}
-	if d.plans == nil || len(d.plans) >= maxDoubts {
+	if d.plans == nil {
 		d.plans = make(map[string]*lookleap.Plan)
 	}
 	d.plans[e.sends()] = p
 }
 
-// of returns the plan of a call whose outcome is unknown, or nil.
-func (d *doubts) of(e *effect) *lookleap.Plan {
+// of returns the plan of a call whose outcome is unknown, or nil. It returns an error if another
+// unknown outcome could not be remembered.
+func (d *doubts) of(e *effect) (*lookleap.Plan, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.plans[e.sends()]
+	first := d.plans[e.sends()]
+	if first == nil && len(d.plans) >= maxDoubts {
+		return nil, &lookleap.Error{Code: lookleap.CodeLimit,
+			Message: fmt.Sprintf("the session does not know the outcome of %d requests", len(d.plans)),
+			Fix:     "repeat one of these requests, or find out what happened and start a new session"}
+	}
+	return first, nil
 }
 
 // again returns the plan for a call that repeats one whose outcome is unknown, nil for any other call.
 // The call becomes that of the first plan, and the user is asked in any case.
 func (s *Session) again(ctx context.Context, in *preparedCall) (*lookleap.Plan, error) {
-	first := s.doubts.of(in.effect)
-	if first == nil {
-		return nil, nil
+	first, err := s.doubts.of(in.effect)
+	if first == nil || err != nil {
+		return nil, err
 	}
 	plan, err := s.agent.host.Again(ctx, first)
 	if lookleap.CodeOf(err) == lookleap.CodeUsage {

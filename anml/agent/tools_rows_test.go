@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -142,6 +143,21 @@ func TestSendAgain(t *testing.T) {
 			}
 			if _, err := s.page.Do(t.Context(), call("pot")); lookleap.CodeOf(err) != lookleap.CodeConsentRefused || len(*keys) != 1 {
 				t.Errorf("%v, sent %d times", err, len(*keys))
+			}
+		})
+		t.Run("reject-more-than-are-remembered", func(t *testing.T) {
+			s, keys, _ := begin(t, labprompt.Approve(), labprompt.Approve())
+			if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, ErrInDoubt) {
+				t.Fatal(err)
+			}
+			for i := range maxDoubts {
+				s.session.doubts.plans[strconv.Itoa(i)] = new(lookleap.Plan)
+			}
+			if _, err := s.page.Do(t.Context(), call("pan")); lookleap.CodeOf(err) != lookleap.CodeLimit || len(*keys) != 1 {
+				t.Errorf("%v, sent %d times", err, len(*keys))
+			}
+			if _, err := s.page.Do(t.Context(), call("pot")); !errors.Is(err, ErrInDoubt) || len(*keys) != 2 || (*keys)[1] != (*keys)[0] {
+				t.Errorf("%v, the keys are %q", err, *keys)
 			}
 		})
 		t.Run("accept-new-key-for-another-call", func(t *testing.T) {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 func replayCommand() command {
@@ -35,14 +35,16 @@ value: as that of lookleap trust`,
 }
 
 func replayVerdict(content []byte, when time.Time) result {
-	var wrapped struct {
-		Verdict *lookleap.Verdict `json:"verdict"`
+	document, err := strictjson.Parse(content, strictjson.Limits{Size: len(content)})
+	if err != nil {
+		return refuse(coded{lookleap.CodeUsage, fmt.Errorf("it is not a verdict: %w", err)})
+	}
+	if wrapped, ok := document.Member("verdict"); ok {
+		document = wrapped
 	}
 	verdict := new(lookleap.Verdict)
-	if err := json.Unmarshal(content, &wrapped); err == nil && wrapped.Verdict != nil {
-		verdict = wrapped.Verdict
-	} else if err := json.Unmarshal(content, verdict); err != nil {
-		return refuse(coded{lookleap.CodeUsage, fmt.Errorf("it is not a verdict: %w", err)})
+	if err := verdict.UnmarshalJSON([]byte(document.Source())); err != nil {
+		return refuse(coded{lookleap.CodeUsage, err})
 	}
 	if when.IsZero() {
 		when = verdict.CheckedAt

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,4 +95,38 @@ func TestTrust(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReplayReadsOnce replays texts that two readers could read as two verdicts.
+func TestReplayReadsOnce(t *testing.T) {
+	forger, err := os.ReadFile("testdata/trust-forger.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	retailer, err := os.ReadFile("testdata/trust-retailer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("P08", func(t *testing.T) {
+		for name, text := range map[string]string{
+			"reject-replay-of-two-verdicts":        fmt.Sprintf(`{"verdict":%s,"verdict":%s}`, forger, retailer),
+			"reject-replay-of-verdict-in-capitals": fmt.Sprintf(`{"VERDICT":%s}`, retailer),
+			"reject-replay-of-capital-member":      strings.Replace(string(retailer), `"ok"`, `"OK"`, 1),
+		} {
+			t.Run(name, func(t *testing.T) {
+				var stdout, stderr bytes.Buffer
+				exit := run(t.Context(), []string{"--json", "replay", "-"}, strings.NewReader(text), &stdout, &stderr)
+				if exit == 0 || !strings.Contains(stdout.String(), `"code":"usage"`) {
+					t.Errorf("exit %d: %s%s", exit, &stdout, &stderr)
+				}
+			})
+		}
+		t.Run("accept-replay-of-a-result", func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			text := fmt.Sprintf(`{"input":"x","verdict":%s}`, retailer)
+			if exit := run(t.Context(), []string{"replay", "-"}, strings.NewReader(text), &stdout, &stderr); exit != 0 {
+				t.Errorf("exit %d: %s%s", exit, &stdout, &stderr)
+			}
+		})
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -163,6 +164,24 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	valid(t, schema(t, "plan.json"), pending.State)
+
+	approved, err := plan.Approve(lookleap.ConsentDecision{Digest: plan.Request().Digest, Approved: []string{"order"}}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = host.Commit(t.Context(), approved, func(context.Context, []byte) ([]byte, error) { return nil, io.ErrUnexpectedEOF })
+	if err == nil {
+		t.Fatal("the effect failed")
+	}
+	again, err := host.Again(t.Context(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := again.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid(t, schema(t, "plan.json"), state)
 }
 
 // TestOutput validates what each command prints with --json in the scripts of cmd/lookleap.

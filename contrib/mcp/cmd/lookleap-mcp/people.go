@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -80,12 +78,7 @@ func readJSON(path string, into any) error {
 	if err != nil {
 		return err
 	}
-	if _, err := strictjson.Parse(text, strictjson.Limits{Size: maxFile}); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := strictjson.Decode(text, into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
