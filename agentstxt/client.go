@@ -239,6 +239,7 @@ type cachedPolicy struct {
 // goodCopy is a whole file with the last time at which the server served it.
 type goodCopy struct {
 	policy      *Policy
+	body        []byte // the file
 	contentType string
 	insecure    bool
 	private     bool
@@ -352,7 +353,7 @@ func (c *Client) after(before *cachedPolicy, result *readResult) *cachedPolicy {
 	switch {
 	case e.policy.state == Valid:
 		e.good = &goodCopy{
-			policy: e.policy, contentType: result.response.ContentType, insecure: result.response.Insecure,
+			policy: e.policy, body: result.response.Body, contentType: result.response.ContentType, insecure: result.response.Insecure,
 			private: result.private, validator: result.validator, asked: result.asked, checked: now,
 		}
 		e.fresh = result.fresh

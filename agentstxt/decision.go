@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -65,8 +64,7 @@ const policyPath = "/agents.txt"
 // Decide normalises the path (RFC 3986, section 6.2.2). If servers are known to read
 // the path in other ways (several slashes, encoded slashes, backslashes, segment
 // parameters, double encodings), the strictest decision of all readings counts. A path
-// with too many readings is denied by every policy that denies anything. Decide does
-// not allocate for paths of ordinary length.
+// with too many readings is denied by every policy that denies anything.
 func (p *Policy) Decide(path string) Decision { return p.decide(path, true) }
 
 // decide is Decide for any method. Only methods that read (GET and HEAD) may always
@@ -83,161 +81,121 @@ func (p *Policy) decide(path string, reads bool) Decision {
 		}
 		return d
 	}
-	all, steps := survey(path)
-	if all&notPath != 0 {
-		if end := strings.IndexAny(path, "?#"); end >= 0 {
-			path = path[:end]
-			all, steps = survey(path)
-		}
+	if end := strings.IndexAny(path, "?#"); end >= 0 {
+		path = path[:end]
 	}
 	if path == "" {
 		path = "/"
 	}
-	const special = notPath | percent | highBit | semicolon
-	if all&special != 0 || steps != 0 || strings.HasSuffix(path, ".") || state != Valid || len(p.patterns) > 0 ||
-		path[0] != '/' || len(path) > p.longest {
-		p.decideWithCare(&d, path, reads)
-		return d
-	}
-	if reads && path == policyPath {
-		d.Allowed, d.Code = true, CodePolicyFile
-		return d
-	}
-	p.apply(&d, longest(&p.index, p.text, p.rules, path))
-	return d
-}
-
-// decideWithCare decides about paths that have more than one reading, and for policies
-// with patterns and restricted policies.
-func (p *Policy) decideWithCare(d *Decision, path string, reads bool) {
-	if path[0] != '/' {
-		d.Code = lookleap.CodeBadURL
-		if p.State() != Valid {
-			d.Code = CodeRestricted
-		}
-		return
+	most := math.MaxUint16
+	if state == Valid {
+		most = p.longest
 	}
 	var room [2][512]byte
-	var spelled, normal []byte
-	ok := false
-	if p.State() != Valid || len(path) <= p.longest {
-		spelled, ok = appendSpelled(room[0][:0], path[:min(len(path), math.MaxUint16)])
-		normal = append(room[1][:0], spelled...)
-		if ok {
-			normal = removeDots(normal)
-		}
+	spelled, ok := appendSpelled(room[0][:0], path[:min(len(path), most)])
+	ok = ok && len(path) <= most && path[0] == '/'
+	normal := append(room[1][:0], spelled...)
+	if ok {
+		normal = removeDots(normal)
 	}
 	switch {
 	case ok && reads && string(normal) == policyPath:
 		d.Allowed, d.Code = true, CodePolicyFile
-	case p.State() != Valid:
+	case state != Valid:
 		d.Code = CodeRestricted
-	case len(path) > p.longest:
+	case len(path) > most:
 		d.Code = lookleap.CodeURLTooLong
 	case !ok:
 		d.Code = lookleap.CodeBadURL
 	default:
-		rule, unclear := p.strictest(path, spelled, normal)
+		r, unclear := p.strictest(path, spelled, normal)
 		d.Code = unclear
 		if unclear == "" {
-			p.apply(d, rule)
+			p.apply(&d, r)
 		}
 	}
+	return d
 }
 
-// apply fills in the decision of the rule at position i, or of noRule.
-func (p *Policy) apply(d *Decision, i int) {
-	if i == noRule {
+// apply fills in the decision of a rule, or of nil if no directive matches.
+func (p *Policy) apply(d *Decision, r *rule) {
+	if r == nil {
 		d.Allowed, d.Code = p.unlisted, CodeUnlisted
 		return
 	}
-	r := p.rules[i]
-	directive := i
-	if i >= p.own { // another spelling of a directive
-		directive, _ = slices.BinarySearchFunc(p.rules[:p.own], r.line, func(r rule, line uint32) int { return int(r.line) - int(line) })
-	}
-	d.Matched, d.Line, d.Rule = true, int(r.line), p.rules[directive].path(p.text)
-	if !r.allows() {
+	d.Matched, d.Line, d.Rule = true, r.line, r.raw
+	if !r.allow {
 		d.Code = CodeDisallowed
 		return
 	}
-	condition := p.condition(i)
-	d.Code = unmetCodes[condition.unmet]
-	if condition.unmet == satisfiable {
-		d.Allowed, d.Code, d.Limit = true, CodeAllowed, int(condition.limit)
+	d.Code = unmetCodes[r.condition.unmet]
+	if r.condition.unmet == satisfiable {
+		d.Allowed, d.Code, d.Limit = true, CodeAllowed, int(r.condition.limit)
 	}
 }
 
-// noRule stands for the position of a rule if no directive matches the path.
-const noRule = -1
-
-// permits returns how much the rule at position i permits, for comparisons: less is
-// stricter, and 0 is DISALLOW.
-func (p *Policy) permits(i int) int {
+// permits returns how much a rule permits, for comparisons: less is stricter, and 0 is DISALLOW.
+// A nil rule stands for a path that no directive matches.
+func (p *Policy) permits(r *rule) int {
 	const (
 		disallowed = iota
 		unmet
 		unlisted
 		limited
 	)
-	if i == noRule {
-		if p.unlisted {
-			return math.MaxInt
-		}
+	switch {
+	case r == nil && p.unlisted:
+		return math.MaxInt
+	case r == nil:
 		return unlisted
-	}
-	switch condition := p.condition(i); {
-	case !p.rules[i].allows():
+	case !r.allow:
 		return disallowed
-	case condition.unmet != satisfiable:
+	case r.condition.unmet != satisfiable:
 		return unmet
-	case condition.limit > 0:
-		return limited + int(condition.limit)
+	case r.condition.limit > 0:
+		return limited + int(r.condition.limit)
 	}
 	return math.MaxInt
 }
 
-// strictest returns the position of the rule that decides a path over all its
-// readings, or a code if they are too many or too long to check. The path is given as
-// in the URL, with normal encodings, and in normal form.
-func (p *Policy) strictest(path string, spelled, normal []byte) (rule int, unclear lookleap.Code) {
+// strictest returns the rule that decides a path over all its readings, nil if no directive does,
+// or a code if the readings are too many or too long to check. The path is given as in the URL,
+// with normal encodings, and in normal form.
+func (p *Policy) strictest(path string, spelled, normal []byte) (r *rule, unclear lookleap.Code) {
 	effort := maxEffort
-	rule = p.lookup(normal, &effort)
+	r = p.rules.match(normal, 0, &effort)
 	if isAmbiguous(spelled) {
-		covered := len(spelled) == len(normal) && p.covers(rule, normal)
-		rule, unclear = p.strictestReading(path, rule, covered, &effort)
+		covered := len(spelled) == len(normal) && covers(r, normal)
+		r, unclear = p.strictestReading(path, r, covered, &effort)
 	}
 	if effort < 0 {
 		unclear = lookleap.CodeURLTooLong
 	}
 	if unclear != "" && !p.denies {
-		return noRule, ""
+		return nil, ""
 	}
-	return rule, unclear
+	return r, unclear
 }
 
 // strictestReading returns the strictest rule of all readings of a path, beginning with
 // the one of its normal form.
-func (p *Policy) strictestReading(path string, strictest int, covered bool, effort *int) (rule int, unclear lookleap.Code) {
-	var text [2048]byte
-	var ends [maxReadings]int
-	var room [512]byte
-	all, ok := readingsOf(path, readings{text[:0], ends[:0]})
+func (p *Policy) strictestReading(path string, strictest *rule, covered bool, effort *int) (r *rule, unclear lookleap.Code) {
+	all, ok := readingsOf(path)
 	if !ok {
-		return noRule, lookleap.CodeAmbiguousPath
+		return nil, lookleap.CodeAmbiguousPath
 	}
-	for i := range all.ends {
-		key := appendKey(room[:0], all.at(i))
-		rule := p.lookup(key, effort)
-		switch permits := p.permits(rule); {
+	for _, reading := range all {
+		key := appendKey(nil, reading)
+		r := p.rules.match(key, 0, effort)
+		switch permits := p.permits(r); {
 		case permits >= p.permits(strictest):
-		case rule == noRule && covered:
+		case r == nil && covered:
 			// An ALLOW line spells the path out, so an unlisted reading denies nothing.
 		case permits > 0 && hasDots(key):
 			// A path that keeps its dot segments counts only where a directive disallows
 			// it. Otherwise a list of what is allowed would deny ordinary references.
 		default:
-			strictest = rule
+			strictest = r
 		}
 	}
 	return strictest, ""
@@ -246,9 +204,6 @@ func (p *Policy) strictestReading(path string, strictest int, covered bool, effo
 // covers reports whether the rule is an ALLOW line whose path contains everything that
 // is ambiguous in the given path. The publisher then chose this spelling, so that an
 // unlisted reading of it does not deny the path.
-func (p *Policy) covers(i int, path []byte) bool {
-	if i < 0 || !p.rules[i].allows() {
-		return false
-	}
-	return !isAmbiguous(path[min(int(p.rules[i].length), len(path))-1:])
+func covers(r *rule, path []byte) bool {
+	return r != nil && r.allow && !isAmbiguous(path[min(r.rank, len(path))-1:])
 }

@@ -353,13 +353,13 @@ func TestMemoryKeepsTheLaterAttempt(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	host := &lookleap.Host{}
-	c := NewClient(host, Options{Limits: Limits{Memory: 100_000}})
+	c := NewClient(host, Options{Limits: Limits{Memory: 1_000_000}})
 	p := mustParse(t, Options{}, numbered(500, "/%d ALLOW")...)
 	for i := range 200 {
 		entry := &cachedPolicy{policy: p, good: &goodCopy{policy: p}}
 		c.policies.Put(strings.Repeat("x", i/2), flight.Loaded[*cachedPolicy]{Value: entry, Until: host.Time().Add(time.Hour)})
 	}
-	if n, size := c.policies.Len(), c.policies.Bytes(); size > 100_000 || n < 2 || size/n < len(p.text) {
+	if n, size := c.policies.Len(), c.policies.Bytes(); size > 1_000_000 || n < 2 || size/n < p.memory() {
 		t.Errorf("%d bytes in %d entries", size, n)
 	}
 }

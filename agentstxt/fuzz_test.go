@@ -115,9 +115,9 @@ func FuzzDecide(f *testing.F) {
 		}
 		want := slowly(p, normal)
 		effort := maxEffort
-		got := p.lookup(normal, &effort)
-		if got != want && (got < 0 || want < 0 || p.rules[got].length != p.rules[want].length || p.rules[got].allows() != p.rules[want].allows()) {
-			t.Fatalf("the index finds rule %d for %q, a search finds %d", got, normal, want)
+		got := p.rules.match(normal, 0, &effort)
+		if (got == nil) != (want == nil) || got != nil && (got.rank != want.rank || got.allow != want.allow) {
+			t.Fatalf("the index finds %+v for %q, a search finds %+v", got, normal, want)
 		}
 		// A reading of a path never is permitted more than the path itself.
 		if literal := p.permits(got); p.State() == Valid && d.Allowed && d.Code != CodePolicyFile && literal < 3 {
@@ -134,40 +134,20 @@ func orRoot(path string) string {
 }
 
 // slowly finds the rule that decides by trying all of them.
-func slowly(p *Policy, path []byte) int {
-	best, length := -1, -1
-	better := func(i, n int) {
-		disallow := !p.rules[i].allows()
-		if n > length || n == length && disallow && (best < 0 || p.rules[best].allows()) {
-			best, length = i, n
+func slowly(p *Policy, path []byte) (best *rule) {
+	better := func(r *rule) {
+		if best == nil || r.rank > best.rank || r.rank == best.rank && !r.allow {
+			best = r
 		}
 	}
-	for i, r := range p.rules {
-		if i < p.own && r.flags&isNormal == 0 {
-			continue
-		}
-		rule := r.path(p.text)
-		if !bytes.HasPrefix(path, []byte(rule)) || r.allows() && !atBoundary(path, len(rule)) {
-			continue
-		}
-		better(i, len(rule))
-	}
-	for i := range p.patterns {
-		if matchSlowly(string(p.patterns[i].text), p.patterns[i].ends, string(path)) {
-			if n := p.patterns[i].length; n > length || n == length && p.rules[best].allows() {
-				return slowlyPattern(p, path, n)
-			}
+	for text, r := range p.rules.prefixes {
+		if bytes.HasPrefix(path, []byte(text)) && (!r.allow || endsSegment(path, len(text))) {
+			better(r)
 		}
 	}
-	return best
-}
-
-// slowlyPattern returns the rule of the longest pattern that matches.
-func slowlyPattern(p *Policy, path []byte, length int) int {
-	best := -1
-	for i := range p.patterns {
-		if matchSlowly(string(p.patterns[i].text), p.patterns[i].ends, string(path)) && p.patterns[i].length >= length {
-			best, length = p.patterns[i].rule, p.patterns[i].length+1
+	for _, r := range p.rules.patterns {
+		if matchSlowly(r.text, r.ends, string(path)) {
+			better(r)
 		}
 	}
 	return best
@@ -206,7 +186,7 @@ func TestPatternsMatchByTheLetter(t *testing.T) {
 	}
 	check := func(a, b []byte, ends bool) bool {
 		text, path := "/"+letters(a, "ab*"), "/"+letters(b, "ab")
-		p := pattern{text: []byte(text), ends: ends}
+		p := pattern{text: text, ends: ends}
 		return p.match([]byte(path)) == matchSlowly(text, ends, path)
 	}
 	if err := quick.Check(check, &quick.Config{MaxCount: 20_000}); err != nil {

@@ -38,7 +38,7 @@ func TestDirectiveMessages(t *testing.T) {
 		{"/a%2 ALLOW", 2, `"%" in the path is not followed by two hex digits`, percents},
 		{"/a%g1 ALLOW", 2, `"%" in the path is not followed by two hex digits`, percents},
 		{"/a%1g ALLOW", 2, `"%" in the path is not followed by two hex digits`, percents},
-		{"/%41%", 5, "the path is not followed by an action", noAction},
+		{"/%41%", 4, `"%" in the path is not followed by two hex digits`, percents},
 		{"/%41% ALLOW", 4, `"%" in the path is not followed by two hex digits`, percents},
 		{"/a ALLOW #x", 9, "a comment must not follow a directive", own},
 		{"/a ALLOW #x=1", 9, "a comment must not follow a directive", own},
@@ -52,51 +52,14 @@ func TestDirectiveMessages(t *testing.T) {
 		{"/a ALLOW k=1 x=2 K=3", 17, `the parameter "k" is given twice`, "keep one of them"},
 		{"/a ALLOW a=1 b=2 c=3 d=4", 0, "the directive has more than 3 parameters", "use fewer parameters"},
 	} {
-		length, flags, bad := directiveLine([]byte(c.line), 3)
-		if bad == nil || length != 0 || flags != 0 {
-			t.Errorf("%q is read: %d, %b, %v", c.line, length, flags, bad)
+		d, bad := parseDirective(c.line, 3, nil)
+		if bad == nil {
+			t.Errorf("%q is read: %+v", c.line, d)
 			continue
-		}
-		if length, flags, bad := directiveWithParams([]byte(c.line), 3); bad != nil && (length != 0 || flags != 0) {
-			t.Errorf("%q: %d, %b", c.line, length, flags)
 		}
 		tooMany := strings.HasPrefix(c.message, "the directive has more")
 		if !tooMany && bad.at != c.at || bad.message != c.message || bad.fix != c.fix || bad.tooMany != tooMany {
 			t.Errorf("%q: at %d %s; %s, want at %d %s; %s", c.line, bad.at, bad.message, bad.fix, c.at, c.message, c.fix)
-		}
-	}
-}
-
-// TestDirectiveLines: what a line says, whichever way it is read.
-func TestDirectiveLines(t *testing.T) {
-	for line, want := range map[string]string{
-		"/ ALLOW":               "1 allow normal",
-		"/ DISALLOW":            "1 normal",
-		"/a\tALLOW":             "2 allow normal",
-		"/a\tDISALLOW  ":        "2 normal",
-		"/a ALLOW a=1":          "2 allow params normal",
-		"/a DISALLOW a=1 b=%41": "2 params normal",
-		"/a ALLOW k-._9=?/%41":  "2 allow params normal",
-		"/a* DISALLOW":          "3 wild normal",
-		"/a$ ALLOW":             "3 allow wild normal",
-		"/a$b ALLOW":            "4 allow normal",
-		"/$/*$ DISALLOW":        "5 wild normal",
-		"/%41 ALLOW":            "4 allow",
-		"/é DISALLOW":           "3",
-		"/./a ALLOW":            "4 allow",
-		"/a//b DISALLOW":        "5",
-		"/a.b/c. ALLOW":         "7 allow normal",
-		"/a..bcdef ALLOW":       "9 allow normal",
-	} {
-		length, flags, bad := directiveLine([]byte(line), 3)
-		got := fmt.Sprint(length)
-		for flag, name := range []string{"allow", "params", "wild", "normal"} {
-			if flags&(1<<flag) != 0 {
-				got += " " + name
-			}
-		}
-		if bad != nil || got != want {
-			t.Errorf("%q: %s, %v, want %s", line, got, bad, want)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (e *cachedPolicy) readCheck() lookleap.Check {
 		read.Status, read.Code, read.Requirement = lookleap.Noted, lookleap.CodeStale, "AGT-2-12"
 		read.Message = "the policy could not be read again, so an earlier copy is in force"
 	case p.state == Valid:
-		read.Message = "the policy is whole, with " + plaintext.Plural(p.own, "directive", "directives")
+		read.Message = "the policy is whole, with " + plaintext.Plural(p.Len(), "directive", "directives")
 	case p.state == Absent:
 		read.Status, read.Code, read.Requirement = lookleap.Noted, p.reason, "AGT-2-08"
 		read.Message = "the origin publishes no policy"

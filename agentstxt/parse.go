@@ -2,10 +2,8 @@ package agentstxt
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -27,18 +25,24 @@ func Parse(data []byte, options Options) (*Policy, error) {
 		return nil, first
 	}
 	b := builder{options: options, limits: limits, Policy: &Policy{
-		state: Valid, reason: lookleap.CodeOK,
-		rules: s.rules, own: len(s.rules), digest: s.digest, meta: s.meta, longest: limits.Line, size: len(data),
+		state: Valid, reason: lookleap.CodeOK, directives: make([]Directive, 0, s.directives), digest: s.digest, meta: s.meta, longest: limits.Line, size: len(data),
 	}}
 	if s.bom {
 		b.find(lookleap.SeverityInfo, lookleap.CodeByteOrderMark, "AGT-3-07", 1, "the file begins with a byte order mark",
 			"save it without one")
 	}
 	if version, ok := s.meta["version"]; ok && version != "1" && version != "1.0" {
-		b.find(lookleap.SeverityWarning, CodeUnknownVersion, "AGT-4-05", uint32(s.versionAt.Line),
+		b.find(lookleap.SeverityWarning, CodeUnknownVersion, "AGT-4-05", s.versionAt.Line,
 			fmt.Sprintf("version %s is unknown, so the file is read as version 1.0", plaintext.Quote(version, maxQuoted)), "")
 	}
-	b.build(data)
+	for l := newLines(data); l.next(); {
+		if kindOf(l.text) == slashLine {
+			d, _ := parseDirective(s.text[l.at:l.end], limits.Params, nil)
+			d.Line = l.num
+			b.directives = append(b.directives, d)
+		}
+	}
+	b.build()
 	return b.Policy, nil
 }
 
@@ -77,118 +81,75 @@ func (c condition) stricterThan(other condition) bool {
 	return c.limit > 0 && (other.limit == 0 || c.limit < other.limit)
 }
 
-func (b *builder) find(severity lookleap.Severity, code lookleap.Code, requirement string, line uint32, message, fix string) {
+func (b *builder) find(severity lookleap.Severity, code lookleap.Code, requirement string, line int, message, fix string) {
 	if len(b.findings) >= b.limits.Findings {
 		b.dropped++
 		return
 	}
 	b.findings = append(b.findings, lookleap.Finding{
 		Severity: severity, Code: code, Requirement: requirement, Message: message, Fix: fix,
-		Position: lookleap.Position{Line: int(line), Column: min(int(line), 1)},
+		Position: lookleap.Position{Line: line, Column: min(line, 1)},
 	})
 }
 
-func (b *builder) build(data []byte) {
-	var text strings.Builder
-	text.Grow(len(data) + 8)
-	text.Write(data)
-	text.WriteByte('\n') // ends the last line before other spellings begin
-	longest, allows := 0, false
-	for i := range b.own {
-		r := b.rules[i]
-		allows = allows || r.allows()
-		b.denies = b.denies || !r.allows() || r.flags&hasParams != 0
-		if r.flags&(hasParams|isWild|isNormal) != isNormal {
-			b.text = text.String()
-			b.special(i, &text)
-		}
-		longest = max(longest, int(r.length))
+func (b *builder) build() {
+	allows := false
+	for _, d := range b.directives {
+		allows = allows || d.Action == Allow
+		b.denies = b.denies || d.Action == Disallow || len(d.Params) > 0
+		b.add(d)
 	}
-	for _, r := range b.rules[b.own:] {
-		longest = max(longest, int(r.length))
-	}
-	b.text = text.String()
 	b.unlisted = b.options.Unlisted == UnlistedAllow || b.options.Unlisted == UnlistedByFile && !allows
 	b.denies = b.denies || !b.unlisted
-	b.index = newIndex(len(b.rules), longest)
-	for i, r := range b.rules {
-		if r.flags&isNormal == 0 {
-			continue // it is there in normal form
-		}
-		if taken := b.index.insert(b.text, b.rules, i); taken != nil {
-			b.merge(taken, i)
-		}
-	}
-	// Long patterns come first, so that the first match is the longest.
-	slices.SortStableFunc(b.patterns, func(a, b pattern) int { return cmp.Compare(b.length, a.length) })
+	b.rules.sort()
 	if b.dropped > 0 {
 		b.findings = append(b.findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: lookleap.CodeTooLarge,
 			Message: fmt.Sprintf("%d more findings", b.dropped)})
 	}
 }
 
-// special adds what a directive has in addition to a plain path and an action.
-func (b *builder) special(i int, text *strings.Builder) {
-	r := b.rules[i]
-	if r.flags&hasParams != 0 {
-		b.setCondition(i, b.readConditions(r))
+// add adds the rules of a directive: one for the normal form of its path and, since DISALLOW also
+// denies the path in the form in which it is read by a server that decodes it again and merges
+// slashes, one for that form.
+func (b *builder) add(d Directive) {
+	r := rule{raw: d.Path, line: d.Line, allow: d.Action == Allow, segments: d.Action == Allow, condition: b.readConditions(d)}
+	spelled, _ := appendSpelled(nil, d.Path) // the scan has checked the path
+	forms := [][]byte{removeDots(bytes.Clone(spelled))}
+	if !r.allow {
+		if merged := removeDots(mergeSlashes(decodeMore(spelled))); !bytes.Equal(merged, forms[0]) {
+			forms = append(forms, merged)
+		}
 	}
-	switch {
-	case r.flags&isWild != 0 && !r.allows():
-		b.addPatterns(i)
-	case r.flags&isWild != 0:
+	wild := hasWildcard(d.Path)
+	if wild && r.allow {
 		b.find(lookleap.SeverityWarning, CodeWildcardLiteral, "AGT-6-10", r.line,
 			"a wildcard in the path of an ALLOW line is read literally", "write the path without it")
 	}
-	if r.flags&isNormal != 0 {
-		return
+	for _, form := range forms {
+		r.pattern, r.rank = pattern{text: string(form)}, len(form)
+		added := r
+		if taken := b.rules.addPrefix(form, &added); taken != nil {
+			b.merge(taken, &added)
+		}
+		if wild && !r.allow {
+			added.pattern = newPattern(form)
+			b.rules.patterns = append(b.rules.patterns, &added)
+		}
 	}
-	spelled, _ := appendSpelled(nil, r.path(b.text))
-	normal := removeDots(bytes.Clone(spelled))
-	b.addSpelling(i, normal, text)
-	if r.allows() {
-		return
-	}
-	if merged := removeDots(mergeSlashes(decodeMore(spelled))); !bytes.Equal(merged, normal) {
-		b.addSpelling(i, merged, text)
-	}
-}
-
-// addSpelling adds the directive i under another spelling of its path.
-func (b *builder) addSpelling(i int, path []byte, text *strings.Builder) {
-	r := b.rules[i]
-	r.at, r.length, r.flags = uint32(text.Len()), uint16(len(path)), r.flags|isNormal
-	text.Write(path)
-	b.rules = append(b.rules, r)
-	if c := b.condition(i); c != (condition{}) {
-		b.setCondition(len(b.rules)-1, c)
-	}
-}
-
-func (b *builder) setCondition(i int, c condition) {
-	for len(b.conditions) <= i {
-		b.conditions = append(b.conditions, condition{})
-	}
-	b.conditions[i] = c
-}
-
-// parameters are the known parameters of ALLOW lines, in lower case, each with the function that
-// reads its value.
-var parameters = map[string]func(b *builder, r rule, value string) condition{
-	"limit": (*builder).readLimit,
 }
 
 // readConditions reads the parameters of a directive.
-func (b *builder) readConditions(r rule) (strictest condition) {
-	if !r.allows() {
+func (b *builder) readConditions(d Directive) (strictest condition) {
+	if d.Action != Allow {
 		return strictest // parameters have no effect there (AGT-6-08)
 	}
-	for _, param := range params(b.line(r), int(r.length)) {
+	for _, param := range d.Params {
 		var c condition
-		if read, known := parameters[strings.ToLower(param.Key)]; known {
-			c = read(b, r, param.Value)
-		} else {
-			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", r.line,
+		switch {
+		case strings.EqualFold(param.Key, "limit"):
+			c = b.readLimit(d.Line, param.Value)
+		default:
+			b.find(lookleap.SeverityWarning, CodeUnknownParam, "AGT-6-05", d.Line,
 				fmt.Sprintf("the parameter %s is unknown", plaintext.Quote(param.Key, maxQuoted)), "")
 			if b.options.DenyUnknownParams {
 				c.unmet = unknownParam
@@ -201,20 +162,20 @@ func (b *builder) readConditions(r rule) (strictest condition) {
 	return strictest
 }
 
-func (b *builder) readLimit(r rule, value string) condition {
+func (b *builder) readLimit(line int, value string) condition {
 	digits := len(value) > 0
 	for i := range len(value) {
 		digits = digits && isDigit(value[i])
 	}
 	if !digits {
-		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", r.line,
+		b.find(lookleap.SeverityWarning, CodeBadLimit, "AGT-6-06", line,
 			fmt.Sprintf("the limit %s is not a number, so its paths are denied", plaintext.Quote(value, maxQuoted)), "write digits only")
 		return condition{unmet: badLimit}
 	}
 	n, err := strconv.ParseInt(value, 10, 32)
 	switch {
 	case err != nil:
-		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", r.line,
+		b.find(lookleap.SeverityInfo, CodeBadLimit, "AGT-6-06", line,
 			fmt.Sprintf("the limit %s is read as %d", plaintext.Quote(value, maxQuoted), math.MaxInt32), "")
 		return condition{limit: math.MaxInt32}
 	case n == 0:
@@ -225,30 +186,18 @@ func (b *builder) readLimit(r rule, value string) condition {
 
 // merge keeps the stricter one of two rules with the same path: DISALLOW before ALLOW,
 // then the stricter condition.
-func (b *builder) merge(taken *slot, i int) {
-	other := b.index.rule(*taken)
-	old, r := b.rules[other], b.rules[i]
-	if old.allows() != r.allows() {
+func (b *builder) merge(old, r *rule) {
+	if old.line == r.line {
+		return
+	}
+	if old.allow != r.allow {
 		b.find(lookleap.SeverityWarning, lookleap.CodeConflict, "AGT-6-11", r.line,
 			fmt.Sprintf("the directive contradicts the one in line %d, and DISALLOW counts", old.line), "remove one of them")
 	} else {
 		b.find(lookleap.SeverityInfo, CodeDuplicate, "AGT-6-12", r.line,
 			fmt.Sprintf("the directive repeats the one in line %d, and the stricter one counts", old.line), "remove one of them")
 	}
-	if old.allows() && (!r.allows() || b.condition(i).stricterThan(b.condition(other))) {
-		b.index.put(taken, b.rules, i)
+	if old.allow && (!r.allow || r.condition.stricterThan(old.condition)) {
+		*old = *r
 	}
-}
-
-// line returns the line of a directive without its line end.
-func (p *Policy) line(r rule) string {
-	line, _, _ := strings.Cut(p.text[r.at:], "\n")
-	return strings.TrimSuffix(line, "\r")
-}
-
-func (p *Policy) condition(rule int) condition {
-	if rule < len(p.conditions) {
-		return p.conditions[rule]
-	}
-	return condition{}
 }

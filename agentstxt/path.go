@@ -3,7 +3,6 @@ package agentstxt
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // Paths are compared in the normal form of RFC 3986, section 6.2.2:
@@ -25,16 +24,16 @@ func appendNormal[S []byte | string](dst []byte, path S) (normal []byte, ok bool
 func appendSpelled[S []byte | string](dst []byte, path S) (spelled []byte, ok bool) {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
-		switch bits := octets[c]; {
+		switch {
 		case c <= ' ' || c == 0x7f:
 			return dst, false
-		case bits&percent != 0:
+		case c == '%':
 			if i+2 >= len(path) || unhex(path[i+1]) < 0 || unhex(path[i+2]) < 0 {
 				return dst, false
 			}
 			dst = appendEscape(dst, path[i+1], path[i+2])
 			i += 2
-		case bits&(notPath|highBit) != 0:
+		case octets[c] != 0:
 			dst = appendEncoded(dst, c)
 		default:
 			dst = append(dst, c)
@@ -121,7 +120,7 @@ func decodeMore(path []byte) []byte {
 			if i+2 < len(path) && unhex(path[i+1]) >= 0 && unhex(path[i+2]) >= 0 {
 				out = append(out[:n], '%')
 			}
-		case c != '/' && octets[c]&(notPath|highBit) == 0:
+		case c != '/' && octets[c] == 0:
 			out = append(out[:n], c)
 		default:
 			out = appendEncoded(out[:n], c)
@@ -137,31 +136,10 @@ func decodeMore(path []byte) []byte {
 // steps in some order. So the readings of a path are the results of these steps in any
 // order.
 //
-// takeStep does one of the steps in place. No step makes the path longer. It is a switch
-// and not a table of functions, so that the path can stay on the stack.
-func takeStep(step int, path []byte) []byte {
-	switch step {
-	case 0:
-		return decodeOnce(path)
-	case 1:
-		return turnBackslashes(path)
-	case 2:
-		return removeDots(path)
-	case 3:
-		return mergeSlashes(path)
-	case 4:
-		return dropAuthority(path)
-	case 5:
-		return dropParams(path)
-	case 6:
-		return dropTrailing(path)
-	case 7:
-		return dropBreaks(path)
-	}
-	return cutEnd(path)
+// Each step works in place. No step makes the path longer.
+var readingSteps = []func([]byte) []byte{
+	decodeOnce, turnBackslashes, removeDots, mergeSlashes, dropAuthority, dropParams, dropTrailing, dropBreaks, cutEnd,
 }
-
-const readingSteps = 9
 
 // A path with more readings than these limits is denied by every policy that
 // denies anything: only an attacker writes such a path.
@@ -170,75 +148,40 @@ const (
 	maxReadingText = 256 << 10 // bytes that the steps may produce for one path
 )
 
-// readings is the set of the readings of one path. Each one is the path at some point
-// in a server, so "%" may begin an encoding or be literal.
-type readings struct {
-	text []byte // all readings, joined
-	ends []int  // end of each reading in text
-}
-
-func (r readings) at(i int) []byte {
-	if i == 0 {
-		return r.text[:r.ends[0]]
-	}
-	return r.text[r.ends[i-1]:r.ends[i]]
-}
-
-// readingsOf returns all readings of a path, in the memory of room. The first one is the
-// path itself. ok is false if there are too many.
-func readingsOf(path string, room readings) (r readings, ok bool) {
-	r.text = append(room.text[:0], path...)
-	r.ends = append(room.ends[:0], len(r.text))
+// readingsOf returns all readings of a path. The first one is the path itself. Each one is the
+// path at some point in a server, so "%" may begin an encoding or be literal. ok is false if there
+// are too many.
+func readingsOf(path string) (all [][]byte, ok bool) {
+	all = [][]byte{[]byte(path)}
+	known := map[string]bool{path: true}
 	produced := 0
-	for i := 0; i < len(r.ends); i++ {
-		for step := range readingSteps {
-			from := r.ends[len(r.ends)-1]
-			r.text = append(r.text[:from], r.at(i)...)
-			produced += len(r.text) - from
-			next := takeStep(step, r.text[from:])
-			if r.has(next) {
+	for i := 0; i < len(all); i++ {
+		for _, step := range readingSteps {
+			next := step(bytes.Clone(all[i]))
+			produced += len(all[i])
+			if known[string(next)] {
 				continue
 			}
-			if len(r.ends) == maxReadings || produced > maxReadingText {
-				return r, false
+			if len(all) == maxReadings || produced > maxReadingText {
+				return all, false
 			}
-			r.text = r.text[:from+len(next)]
-			r.ends = append(r.ends, len(r.text))
+			known[string(next)] = true
+			all = append(all, next)
 		}
 	}
-	return r, true
-}
-
-func (r readings) has(path []byte) bool {
-	for i := range r.ends {
-		if bytes.Equal(r.at(i), path) {
-			return true
-		}
-	}
-	return false
+	return all, true
 }
 
 // appendKey appends a reading in the form in which rules are looked up.
 func appendKey(dst, reading []byte) []byte {
 	for i := 0; i < len(reading); i++ {
-		c := reading[i]
-		if c == '%' {
-			if i+2 >= len(reading) || unhex(reading[i+1]) < 0 || unhex(reading[i+2]) < 0 {
-				dst = appendEncoded(dst, c)
-				continue
-			}
-			c = byte(unhex(reading[i+1])<<4 | unhex(reading[i+2]))
+		switch c := reading[i]; {
+		case c == '%' && i+2 < len(reading) && unhex(reading[i+1]) >= 0 && unhex(reading[i+2]) >= 0:
+			dst = appendEscape(dst, reading[i+1], reading[i+2])
 			i += 2
-			if isUnreserved(c) {
-				dst = append(dst, c)
-			} else {
-				dst = appendEncoded(dst, c)
-			}
-			continue
-		}
-		if octets[c]&(notPath|highBit) != 0 {
+		case c == '%', octets[c] != 0:
 			dst = appendEncoded(dst, c)
-		} else {
+		default:
 			dst = append(dst, c)
 		}
 	}
@@ -335,10 +278,6 @@ func cutEnd(path []byte) []byte {
 
 // hasReadings reports whether a path, as in a URL, may have more than one reading.
 func hasReadings(path string) bool {
-	all, steps := survey(path)
-	if all&(notPath|percent|semicolon) == 0 && steps == 0 && !strings.HasSuffix(path, ".") {
-		return false
-	}
 	spelled, ok := appendSpelled(nil, path)
 	return !ok || isAmbiguous(spelled)
 }
@@ -361,7 +300,7 @@ func isAmbiguous(path []byte) bool {
 			}
 		case '%':
 			c := byte(unhex(path[i+1])<<4 | unhex(path[i+2]))
-			if octets[c]&(notPath|highBit) == 0 {
+			if octets[c] == 0 {
 				return true
 			}
 			switch c {

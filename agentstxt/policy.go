@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -18,14 +19,10 @@ type Policy struct {
 	state      State
 	reason     lookleap.Code
 	err        error
-	text       string      // the file, and after it other spellings of its paths
-	size       int         // of the file
-	rules      []rule      // the directives in order, and after them other spellings
-	own        int         // how many of the rules are directives
-	conditions []condition // of the rules, up to the last one that has any
-	index      index
-	patterns   []pattern
-	unlisted   bool // whether paths that no directive matches are allowed
+	directives []Directive // in the order of the file
+	rules      ruleSet     // of the directives
+	size       int         // of the file, in bytes
+	unlisted   bool        // whether paths that no directive matches are allowed
 	denies     bool // whether any path is denied, or allowed with a condition
 	longest    int  // length in bytes of the longest path that is checked
 	digest     [32]byte
@@ -36,7 +33,7 @@ type Policy struct {
 
 // memory estimates the memory of the policy.
 func (p *Policy) memory() int {
-	bytes := 512 + len(p.text) + 12*len(p.rules) + 8*len(p.conditions) + 4*len(p.index.slots)
+	bytes := 512 + 2*p.size + 64*len(p.directives) + 200*p.rules.len()
 	if p.foreign != nil {
 		bytes += p.foreign.memory()
 	}
@@ -91,14 +88,8 @@ func (p *Policy) Directives() iter.Seq[Directive] {
 		if p == nil {
 			return
 		}
-		for _, r := range p.rules[:p.own] {
-			d := Directive{Path: r.path(p.text), Line: int(r.line)}
-			if r.allows() {
-				d.Action = Allow
-			}
-			if r.flags&hasParams != 0 {
-				d.Params = params(p.line(r), int(r.length))
-			}
+		for _, d := range p.directives {
+			d.Params = slices.Clone(d.Params)
 			if !yield(d) {
 				return
 			}
@@ -111,7 +102,7 @@ func (p *Policy) Len() int {
 	if p == nil {
 		return 0
 	}
-	return p.own
+	return len(p.directives)
 }
 
 // Meta returns the "# key: value" comments with keys in lower case and the first value

@@ -48,11 +48,11 @@ func cannotWrite(d Directive, line string) *syntaxError {
 	if !strings.HasPrefix(d.Path, "/") {
 		return syntax(0, `the path does not begin with "/"`, "write the whole path")
 	}
-	length, flags, bad := directiveLine([]byte(line), Limits{}.withDefaults().Params)
+	read, bad := parseDirective(line, Limits{}.withDefaults().Params, nil)
 	switch {
 	case bad != nil:
 		return bad
-	case length != len(d.Path), flags&isAllow != uint16(d.Action), !slices.Equal(params(line, length), d.Params):
+	case read.Path != d.Path, read.Action != d.Action, !slices.Equal(read.Params, d.Params):
 		return syntax(0, "the directive would be read as another one", "percent-encode blanks")
 	case !utf8.ValidString(line):
 		return syntax(0, "the directive is not UTF-8", "percent-encode the path")

@@ -21,17 +21,18 @@ type Robots struct {
 // RobotsFile is what the robots.txt file of one origin (RFC 9309) says to one program. It
 // never changes and may be shared. The nil *RobotsFile says nothing and allows every path.
 type RobotsFile struct {
-	token           string
-	named           bool // a group names the token, so that the groups for "*" do not count
-	allow, disallow robotsRules
-	delay           time.Duration
-	sitemaps        []string
-	usage           []robotsUsage
-	err             error // why the file could not be read; then every path is denied
-	reason          lookleap.Code
-	size            int
-	cut             bool        // the file is longer than the limit
-	also            *RobotsFile // what the file says to the program under its next token, or nil
+	programs []robotsProgram // what the file says to the program under each of its tokens
+	sitemaps []string
+	err      error // why the file could not be read; then every path is denied
+	reason   lookleap.Code
+	size     int
+	cut      bool // the file is longer than the limit
+}
+
+// robotsProgram is what a file says to a program under one token.
+type robotsProgram struct {
+	named bool // a group names the token, so that the groups for "*" do not count
+	robotsGroup
 }
 
 // ParseRobots parses a robots.txt file for the program with these product tokens. No file is
@@ -43,9 +44,9 @@ func ParseRobots(data []byte, tokens ...string) *RobotsFile {
 
 // memory estimates the memory of the file. Most of it is for the rules, whose values are copies.
 func (f *RobotsFile) memory() int {
-	bytes := 1024 + 2*f.size + 160*(f.allow.len()+f.disallow.len()+len(f.usage))
-	if f.also != nil {
-		bytes += f.also.memory()
+	bytes := 1024 + 2*f.size
+	for _, p := range f.programs {
+		bytes += 200 * (p.allow.len() + p.disallow.len() + len(p.usage))
 	}
 	return bytes
 }
@@ -69,7 +70,7 @@ func (f *RobotsFile) decide(path, query string, hasQuery bool) Decision {
 	case f == nil || f.reason != "" && f.err == nil:
 		d.Code = CodeNoPolicy
 		return d
-	case f.err == nil && f.disallow.len() == 0 && f.also == nil:
+	case f.err == nil && !f.disallows():
 		return d
 	}
 	var room [512]byte
@@ -85,33 +86,39 @@ func (f *RobotsFile) decide(path, query string, hasQuery bool) Decision {
 		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
 		return d
 	}
-	effort := maxEffort
-	d = f.judge(normal, &effort)
-	if d.Allowed && hasReadings(path) {
-		d = f.strictest(d, path, query, hasQuery, &effort)
+	forms := [][]byte{normal}
+	if hasReadings(path) {
+		all, ok := readingsOf(path)
+		if !ok {
+			d.Allowed, d.Code = false, lookleap.CodeAmbiguousPath
+			return d
+		}
+		for _, reading := range all {
+			forms = append(forms, appendRobotsQuery(appendRobotsText(nil, reading, false), query, hasQuery))
+		}
 	}
-	if d.Allowed && f.also != nil {
-		if next := f.also.decide(path, query, hasQuery); !next.Allowed || !d.Matched {
+	for i := range f.programs {
+		next := f.programs[i].strictest(forms)
+		if !next.Allowed {
 			return next
+		}
+		if !d.Matched {
+			d = next
 		}
 	}
 	return d
 }
 
-// strictest returns the first refusal of a reading of a path, or d, the decision about its normal
-// form, if there is none.
-func (f *RobotsFile) strictest(d Decision, path, query string, hasQuery bool, effort *int) Decision {
-	if f.disallow.len() == 0 {
-		return d
-	}
-	all, ok := readingsOf(path, readings{})
-	if !ok {
-		return Decision{Code: lookleap.CodeAmbiguousPath}
-	}
-	var room [512]byte
-	for i := range all.ends {
-		form := appendRobotsForm(room[:0], all.at(i), query, hasQuery)
-		if next := f.judge(form, effort); !next.Allowed {
+// strictest returns the decision about the first form of a path, or the first refusal of another
+// one.
+func (p *robotsProgram) strictest(forms [][]byte) Decision {
+	effort := maxRobotsEffort
+	d := p.judge(forms[0], &effort)
+	for _, form := range forms[1:] {
+		if !d.Allowed {
+			break
+		}
+		if next := p.judge(form, &effort); !next.Allowed {
 			return next
 		}
 	}
@@ -119,18 +126,17 @@ func (f *RobotsFile) strictest(d Decision, path, query string, hasQuery bool, ef
 }
 
 // judge decides about one path in normal form, with its query.
-func (f *RobotsFile) judge(normal []byte, effort *int) Decision {
+func (p *robotsProgram) judge(form []byte, effort *int) Decision {
 	d := Decision{Allowed: true, Code: CodeUnlisted}
-	has := pairs(normal)
-	denied := f.disallow.match(normal, has, 0, effort)
+	denied := p.disallow.match(form, 0, effort)
 	if denied == nil && *effort >= 0 {
 		return d
 	}
 	least := 0
 	if denied != nil {
-		least = denied.priority
+		least = denied.rank
 	}
-	allowed := f.allow.match(normal, has, least, effort)
+	allowed := p.allow.match(form, least, effort)
 	switch {
 	case *effort < 0:
 		d.Allowed, d.Code = false, lookleap.CodeURLTooLong
@@ -161,34 +167,30 @@ func (f *RobotsFile) Findings() []lookleap.Finding {
 
 // disallows reports whether a rule disallows any path.
 func (f *RobotsFile) disallows() bool {
-	return f.disallow.len() > 0 || f.also != nil && f.also.disallows()
+	return slices.ContainsFunc(f.programs, func(p robotsProgram) bool { return p.disallow.len() > 0 })
 }
 
 // Named reports whether the file addresses the program by one of its tokens. Otherwise, what
 // it says to all programs counts.
 func (f *RobotsFile) Named() bool {
-	f = zero.Or(f)
-	return f.named || f.also != nil && f.also.Named()
+	return slices.ContainsFunc(zero.Or(f).programs, func(p robotsProgram) bool { return p.named })
 }
 
 // Len returns the number of rules that bind the program.
-func (f *RobotsFile) Len() int {
-	f = zero.Or(f)
-	n := f.allow.len() + f.disallow.len()
-	if f.also != nil {
-		n += f.also.Len()
+func (f *RobotsFile) Len() (n int) {
+	for _, p := range zero.Or(f).programs {
+		n += p.allow.len() + p.disallow.len()
 	}
 	return n
 }
 
 // CrawlDelay returns the time that the file asks the program to wait between requests, 0
 // if it asks for none. RFC 9309 does not define it, so the guard does not enforce it.
-func (f *RobotsFile) CrawlDelay() time.Duration {
-	f = zero.Or(f)
-	if f.also != nil {
-		return max(f.delay, f.also.CrawlDelay())
+func (f *RobotsFile) CrawlDelay() (longest time.Duration) {
+	for _, p := range zero.Or(f).programs {
+		longest = max(longest, p.delay)
 	}
-	return f.delay
+	return longest
 }
 
 // Sitemaps returns the URLs of the file's Sitemap lines as written. They are untrusted.
@@ -203,23 +205,24 @@ func (f *RobotsFile) Usage(pathAndQuery string) Usage {
 
 // statedAt is Usage for a path and a query.
 func (f *RobotsFile) statedAt(path, query string, hasQuery bool) (u Usage) {
-	f = zero.Or(f)
-	if f.also != nil {
-		defer func() { u = u.Strictest(f.also.statedAt(path, query, hasQuery)) }()
+	for _, p := range zero.Or(f).programs {
+		u = u.Strictest(p.statedAt(path, query, hasQuery))
 	}
-	if len(f.usage) == 0 {
+	return u
+}
+
+func (p *robotsProgram) statedAt(path, query string, hasQuery bool) (u Usage) {
+	if len(p.usage) == 0 {
 		return u
 	}
 	normal := robotsPath(nil, path, query, hasQuery)
-	has, best := pairs(normal), -1
-	for _, stated := range f.usage {
-		if stated.rule.letters&^has != 0 || !stated.rule.pattern.match(normal) {
-			continue
-		}
+	best := -1
+	for _, stated := range p.usage {
 		switch {
-		case stated.rule.priority > best:
-			u, best = stated.usage, stated.rule.priority
-		case stated.rule.priority == best:
+		case !stated.rule.match(normal):
+		case stated.rule.rank > best:
+			u, best = stated.usage, stated.rule.rank
+		case stated.rule.rank == best:
 			u = u.Strictest(stated.usage)
 		}
 	}

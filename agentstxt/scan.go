@@ -84,9 +84,11 @@ func kindOf(text []byte) lineKind {
 // scan checks a file in one pass and stores little, so that a hostile file is refused
 // before a policy is built from it.
 type scan struct {
-	limits    Limits
-	rules     []rule
-	wildcards int
+	limits     Limits
+	text       string // the file
+	directives int
+	wildcards  int
+	params     []Param // of the last directive
 	declared  *[32]byte // the digest of the hash line
 	hashAt    lookleap.Position
 	digest    [32]byte // of the directives
@@ -106,6 +108,7 @@ func (s *scan) run(data []byte) {
 			"merge directives or drop comments"))
 		return
 	}
+	s.text = string(data)
 	// An error may come from an encoding that is not UTF-8. Checking that first would
 	// cost every good file a pass of its own.
 	report := s.fail
@@ -217,7 +220,7 @@ func (s *scan) directive(l *lines, kind lineKind) *lookleap.Error {
 	if kind != slashLine {
 		return s.notDirective(l, kind)
 	}
-	length, flags, bad := directiveLine(text, s.limits.Params)
+	d, bad := parseDirective(s.text[l.at:l.end], s.limits.Params, s.params)
 	if bad != nil {
 		code := CodeBadDirective
 		if bad.tooMany {
@@ -225,24 +228,20 @@ func (s *scan) directive(l *lines, kind lineKind) *lookleap.Error {
 		}
 		return malformed(code, l.position(bad.at), bad.message, bad.fix)
 	}
-	if flags&isNormal == 0 && !utf8.Valid(text) {
+	if !utf8.Valid(text) {
 		return badEncoding(l.data)
 	}
-	if flags&(isWild|isAllow) == isWild {
+	if d.Action == Disallow && hasWildcard(d.Path) {
 		s.wildcards++
 	}
+	s.directives++
+	s.params = d.Params
 	switch {
-	case len(s.rules) == s.limits.Directives:
+	case s.directives > s.limits.Directives:
 		return s.tooLarge(l, fmt.Sprintf("the file has more than %d directives", s.limits.Directives))
 	case s.wildcards > s.limits.Wildcards:
 		return s.tooLarge(l, fmt.Sprintf("the file has more than %d directives with wildcards", s.limits.Wildcards))
 	}
-	if s.rules == nil {
-		const shortest = len("/ ALLOW\n")
-		most := min(bytes.Count(l.data[l.at:], []byte("\n"))+1, (len(l.data)-l.at)/shortest+1, s.limits.Directives)
-		s.rules = make([]rule, 0, most)
-	}
-	s.rules = append(s.rules, rule{at: uint32(l.at), line: uint32(l.num), length: uint16(length), flags: flags})
 	return nil
 }
 

@@ -129,7 +129,7 @@ func (c *Client) adopt(e *sharedRecord) *cachedPolicy {
 	}
 	entry.policy = Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}, c.options)
 	if entry.policy.state == Valid {
-		entry.good = &goodCopy{policy: entry.policy, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator,
+		entry.good = &goodCopy{policy: entry.policy, body: r.Body, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator,
 			asked: e.Asked, checked: e.Found}
 	}
 	return c.setRecheck(entry)
@@ -161,7 +161,7 @@ func (c *Client) share(ctx context.Context, o origin, entry *cachedPolicy, resul
 		expires := entry.fresh
 		if good := entry.good; good != nil {
 			r.Status, r.ContentType, r.Insecure = http.StatusOK, good.contentType, good.insecure
-			r.Body, r.Validator = []byte(good.policy.text[:good.policy.size]), good.validator
+			r.Body, r.Validator = good.body, good.validator
 			expires = entry.checked.Add(staleFor)
 		}
 		if !cache.Put(ctx, o.name, e, expires) {

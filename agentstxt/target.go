@@ -129,56 +129,10 @@ func (t *target) isFile() bool {
 
 // targetOf returns what a GET request for a URL asks for.
 func (c *Client) targetOf(rawURL string) (target, error) {
-	if scheme, host, t, ok := splitURL(rawURL); ok {
-		var err error
-		t.origin, err = c.cachedOriginAt(scheme, host)
-		return t, err
-	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return target{path: rawURL}, badURL(err)
 	}
 	o, err := c.originOf(u)
 	return newTarget(o, u, http.MethodGet), err
-}
-
-// splitURL splits a URL of the most frequent form, for which [url.Parse] would allocate: a
-// lower-case host without user information and port, and a path in which nothing is
-// encoded. It is not ok for any other URL.
-func splitURL(rawURL string) (scheme, host string, t target, ok bool) {
-	scheme, rest, _ := strings.Cut(rawURL, "://")
-	if scheme != "https" && scheme != "http" {
-		return "", "", t, false
-	}
-	end := 0
-	for end < len(rest) && isPlainHostByte(rest[end]) {
-		end++
-	}
-	host, rest = rest[:end], rest[end:]
-	end = 0
-	for end < len(rest) && isPlainPathByte(rest[end]) {
-		end++
-	}
-	t = target{path: rest[:end], reads: true}
-	rest = rest[end:]
-	if rest != "" {
-		if rest[0] != '?' {
-			return "", "", t, false
-		}
-		t.query, t.hasQuery = rest[1:], true
-	}
-	for i := range len(t.query) {
-		if b := t.query[i]; b < ' ' || b == 0x7f || b == '#' {
-			return "", "", t, false
-		}
-	}
-	return scheme, host, t, host != "" && (t.path == "" || t.path[0] == '/')
-}
-
-func isPlainHostByte(b byte) bool {
-	return 'a' <= b && b <= 'z' || isDigit(b) || b == '-' || b == '.'
-}
-
-func isPlainPathByte(b byte) bool {
-	return isAlnum(b) || strings.IndexByte("/-._~$&+,;=:@", b) >= 0
 }

@@ -11,29 +11,6 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// TestSplitURLOfAnyByte: the fast path reads no URL in another way than package url.
-func TestSplitURLOfAnyByte(t *testing.T) {
-	texts := []string{"https://shop.example", "http://shop.example/", "https://a-1.example/x/y?", "https://shop.example/x?a=b?c", "https://shop.example?x",
-		"https:///x", "https://", "ftp://shop.example/x", "HTTPS://shop.example/", "https:shop.example", "https://shop.example:443/", "https://u@shop.example/", "://x", ""}
-	for c := range 256 {
-		b := string([]byte{byte(c)})
-		texts = append(texts, "https://shop"+b+".example/", "https://shop.example/a"+b+"b", "https://shop.example/a?b"+b+"c", "https://shop.example"+b)
-	}
-	for _, text := range texts {
-		checkSplitURL(t, text)
-	}
-	for _, text := range []string{"https://shop-1.example", "http://a0.example/x?y=%20"} {
-		if _, _, _, ok := splitURL(text); !ok {
-			t.Errorf("%q is not read fast", text)
-		}
-	}
-	for _, text := range []string{"ftp://shop.example/x", "https:///x"} {
-		if _, _, _, ok := splitURL(text); ok {
-			t.Errorf("%q is read fast", text)
-		}
-	}
-}
-
 // TestTargets: what a request asks for, and which files always may be read.
 func TestTargets(t *testing.T) {
 	for _, c := range []struct {
