@@ -392,7 +392,7 @@ func TestOneBadMinute(t *testing.T) {
 	now := time.Unix(1.7e9, 0)
 	failed := &readResult{response: Response{Status: 503}, received: now, retryAfter: 24 * time.Hour}
 	t.Run("O14/accept-after-the-longest-wait", func(t *testing.T) {
-		if h := c.after(&cachedPolicy{}, failed); h.recheck.After(now.Add(maxRetryAfter)) {
+		if h := c.policies.after(&knownFile[*Policy]{}, failed); h.recheck.After(now.Add(maxRetryAfter)) {
 			t.Errorf("held until %v", h.recheck.Sub(now))
 		}
 	})

@@ -1,8 +1,10 @@
 package agentstxt
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -22,7 +24,7 @@ func Fetch(ctx context.Context, host *lookleap.Host, rawURL string) (*Policy, er
 	return NewClient(host, Options{}).Policy(ctx, rawURL)
 }
 
-// readResult is the result of one attempt to read a policy.
+// readResult is the result of one attempt to read a file.
 type readResult struct {
 	response   Response // complete unless err is not nil
 	err        error    // why there is no response
@@ -74,61 +76,66 @@ func (c *Client) get(ctx context.Context, o origin, file domain.URL, known fetch
 	return resp, err
 }
 
-// read reads a policy once, within limits. It returns an error only if ctx ended or the
+// read reads a file once, within limits. It returns an error only if ctx ended or the
 // host is closed.
-func (c *Client) read(ctx context.Context, o origin, known fetch.Validator) (*readResult, error) {
+func (c *Client) read(ctx context.Context, o origin, from source, known fetch.Validator) (*readResult, error) {
 	asked := c.host.Time()
+	result := &readResult{asked: asked, received: asked, evidence: lookleap.Evidence{URL: o.name + from.path}, response: Response{Insecure: o.plain}}
 	if o.plain && c.options.RefuseHTTP {
-		return &readResult{response: Response{Insecure: true}, asked: asked, received: asked,
-			evidence: lookleap.Evidence{URL: o.name + policyPath}}, nil
+		return result, nil
 	}
 	// Another process may have been asked to come back later.
-	if wait, err := c.host.Wait(ctx, retryKey(o), lookleap.Rate{}); err == nil && wait > 0 {
-		return &readResult{
-			response: Response{Status: http.StatusTooManyRequests}, retryAfter: wait, asked: asked, received: asked,
-			evidence: lookleap.Evidence{URL: o.name + policyPath},
-		}, nil
+	if wait, err := c.host.Wait(ctx, from.retry+o.name, lookleap.Rate{}); err == nil && wait > 0 {
+		result.response.Status, result.retryAfter = from.wait, wait
+		return result, nil
 	}
-	resp, err := c.get(ctx, o, o.policy, known, &fetch.Request{
+	file, err := o.file(from.path)
+	if err != nil {
+		return nil, badURL(err)
+	}
+	req := &fetch.Request{
 		ReadBody: func(status int) bool { return status == http.StatusOK },
 		Limits:   fetch.Limits{Body: c.limits.Size, Time: c.limits.Timeout, Hops: c.limits.Redirects},
-	})
+	}
+	var begin []byte
+	if from.cut {
+		req.Limits.Body += 1 << 20
+		req.Stream = func(_ *fetch.Response, r io.Reader) (err error) {
+			// One byte more shows that the file is longer. The rest is not read.
+			begin, err = io.ReadAll(io.LimitReader(r, int64(c.limits.Size)+1))
+			return err
+		}
+	}
+	resp, err := c.get(ctx, o, file, known, req)
 	switch {
 	case fetch.Cancelled(err), errors.Is(err, lookleap.ErrClosed):
 		return nil, err
 	case err != nil:
-		result := &readResult{err: err, asked: asked, received: c.host.Time(), evidence: lookleap.Evidence{URL: o.name + policyPath}}
+		result.err, result.received = err, c.host.Time()
 		var failed *fetch.Error
 		if errors.As(err, &failed) {
-			result.evidence.URL = failed.URL
-			result.evidence.Status = failed.Status
-			result.evidence.MediaType = failed.MediaType
+			result.evidence.URL = cmp.Or(failed.URL, result.evidence.URL)
+			result.evidence.Status, result.evidence.MediaType = failed.Status, failed.MediaType
+			result.retryAfter = failed.RetryAfter
 		}
 		return result, nil
 	}
-	result := &readResult{
-		response: Response{
-			Status:      resp.Status,
-			ContentType: strings.Join(resp.Header.Values("Content-Type"), ", "),
-			Body:        resp.Body,
-			Insecure:    o.plain,
-		},
-		confirmed:  known.Confirms(resp),
-		validator:  resp.Validator(),
-		evidence:   resp.Evidence(),
-		asked:      asked,
-		received:   resp.Received,
-		fresh:      freshUntil(resp),
-		retryAfter: resp.RetryAfter,
-		private:    resp.Freshness.OneUser,
+	body := resp.Body
+	if from.cut {
+		body = begin
 	}
-	if (resp.Status == http.StatusTooManyRequests || resp.Status >= 500) && resp.RetryAfter > 0 {
-		if err := c.host.Hold(ctx, retryKey(o), min(resp.RetryAfter, maxRetryAfter)); err != nil {
-			c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err),
-				Subject: o.name + policyPath, Err: err})
+	result.response = Response{
+		Status: resp.Status, ContentType: strings.Join(resp.Header.Values("Content-Type"), ", "), Body: body, Insecure: o.plain,
+	}
+	result.confirmed, result.validator = known.Confirms(resp), resp.Validator()
+	result.received, result.fresh, result.retryAfter, result.private = resp.Received, freshUntil(resp), resp.RetryAfter, resp.Freshness.OneUser
+	result.evidence = resp.Evidence()
+	result.evidence.URL = o.displayURL(result.evidence.URL)
+	if (resp.Status == from.wait || resp.Status >= 500) && resp.RetryAfter > 0 {
+		if err := c.host.Hold(ctx, from.retry+o.name, min(resp.RetryAfter, maxRetryAfter)); err != nil {
+			c.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: o.name + from.path, Err: err})
 		}
 	}
-	result.evidence.URL = o.displayURL(result.evidence.URL)
 	return result, nil
 }
 
@@ -139,9 +146,6 @@ func freshUntil(resp *fetch.Response) time.Time {
 	}
 	return resp.Freshness.Until(minFresh, maxFresh, defaultFresh)
 }
-
-// retryKey is the key of the time after which a policy may be requested again.
-func retryKey(o origin) string { return "agentstxt retry " + o.name }
 
 // plainFetcher sends requests to an http origin. Package fetch supports only https, so
 // their URLs have that scheme until here. The connections are no evidence, so they are

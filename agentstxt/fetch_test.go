@@ -356,10 +356,10 @@ func TestMemoryIsBounded(t *testing.T) {
 	c := NewClient(host, Options{Limits: Limits{Memory: 1_000_000}})
 	p := mustParse(t, Options{}, numbered(500, "/%d ALLOW")...)
 	for i := range 200 {
-		entry := &cachedPolicy{policy: p, good: &goodCopy{policy: p}}
-		c.policies.Put(strings.Repeat("x", i/2), flight.Loaded[*cachedPolicy]{Value: entry, Until: host.Time().Add(time.Hour)})
+		entry := &knownFile[*Policy]{value: p, good: &goodCopy[*Policy]{value: p}}
+		c.policies.known.Put(strings.Repeat("x", i/2), flight.Loaded[*knownFile[*Policy]]{Value: entry, Until: host.Time().Add(time.Hour)})
 	}
-	if n, size := c.policies.Len(), c.policies.Bytes(); size > 1_000_000 || n < 2 || size/n < p.memory() {
+	if n, size := c.policies.known.Len(), c.policies.known.Bytes(); size > 1_000_000 || n < 2 || size/n < p.memory() {
 		t.Errorf("%d bytes in %d entries", size, n)
 	}
 }

@@ -86,7 +86,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	usage := ParseContentUsage(resp.Header)
 	if x.robots != nil {
-		usage = usage.Strictest(x.robots.file.statedAt(x.target.path, x.target.query, x.target.hasQuery))
+		usage = usage.Strictest(x.robots.value.statedAt(x.target.path, x.target.query, x.target.hasQuery))
 	}
 	stateUsage(req, resp, usage)
 	return resp, nil
@@ -107,9 +107,9 @@ func (t *Transport) Check(req *http.Request) (*lookleap.Verdict, error) {
 // decided is a decision about one request and what it rests on.
 type decided struct {
 	target   target
-	policy   *cachedPolicy // nil if the request has no origin
-	decision Decision      // of both files
-	robots   *robotsEntry  // nil if robots.txt was not asked
+	policy   *knownFile[*Policy]     // nil if the request has no origin
+	decision Decision                // of both files
+	robots   *knownFile[*RobotsFile] // nil if robots.txt was not asked
 	byRobots Decision
 	summary  string    // "" if the decision says it
 	until    time.Time // when a refusal ends; zero: with what it rests on
@@ -139,9 +139,9 @@ func (t *Transport) decide(req *http.Request) (x decided, err error) {
 	}
 	switch {
 	case x.robots != nil && !x.byRobots.Allowed:
-		return x, t.refuse(ctx, &x, x.robots.file.err)
+		return x, t.refuse(ctx, &x, x.robots.value.err)
 	case !x.decision.Allowed:
-		return x, t.refuse(ctx, &x, x.policy.policy.err)
+		return x, t.refuse(ctx, &x, x.policy.value.err)
 	case x.decision.Limit <= 0:
 		return x, nil
 	}
@@ -186,34 +186,29 @@ func (t *Transport) target(req *http.Request) (target, error) {
 func (c *Client) consult(ctx context.Context, x *decided) (err error) {
 	o := x.target.origin
 	both := len(c.options.Robots.Tokens) > 0 && !x.target.isFile()
-	var robots *robotsEntry
-	if both {
-		robots, _ = c.robots.Fresh(o.name)
-		if _, known := c.policies.Fresh(o.name); robots == nil && !known {
-			early, cancel := context.WithCancel(ctx)
-			defer cancel() // after a policy that denies, robots.txt does not matter
-			// The call below shares this one, so that the caller waits once.
-			go func() { _, _ = c.robotsOf(early, o) }()
-		}
+	_, policyKnown := c.policies.known.Fresh(o.name)
+	if _, robotsKnown := c.robots.known.Fresh(o.name); both && !policyKnown && !robotsKnown {
+		early, cancel := context.WithCancel(ctx)
+		defer cancel() // after a policy that denies, robots.txt does not matter
+		// The call below shares this one, so that the caller waits once.
+		go func() { _, _ = c.robots.get(early, o) }()
 	}
-	if x.policy, err = c.current(ctx, o); err != nil {
+	if x.policy, err = c.policies.get(ctx, o); err != nil {
 		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: o.name, Message: "the policy could not be read", Err: err}
 	}
 	path := x.target.path
-	if x.policy.policy.foreign != nil { // whose rules may be about queries
+	if x.policy.value.foreign != nil { // whose rules may be about queries
 		path = x.target.pathAndQuery()
 	}
-	x.decision = x.policy.policy.decide(path, x.target.reads)
+	x.decision = x.policy.value.decide(path, x.target.reads)
 	x.decision.Path, x.decision.Generation = x.target.path, x.policy.generation
 	if !both || !x.decision.Allowed {
 		return nil
 	}
-	if robots == nil {
-		if robots, err = c.robotsOf(ctx, o); err != nil {
-			return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: o.name, Message: "robots.txt could not be read", Err: err}
-		}
+	if x.robots, err = c.robots.get(ctx, o); err != nil {
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: o.name, Message: "robots.txt could not be read", Err: err}
 	}
-	x.robots, x.byRobots = robots, robots.file.decide(x.target.path, x.target.query, x.target.hasQuery)
+	x.byRobots = x.robots.value.decide(x.target.path, x.target.query, x.target.hasQuery)
 	if !x.byRobots.Allowed {
 		x.decision.Allowed, x.decision.Code = false, x.byRobots.Code
 	}

@@ -243,7 +243,7 @@ func TestRefusalCodes(t *testing.T) {
 			t.Errorf("%v: %s, %s, want %s, %s", c.err, code, reason, c.code, c.reason)
 		}
 	}
-	x := decided{robots: &robotsEntry{file: &RobotsFile{}}, byRobots: Decision{Code: lookleap.CodeURLTooLong}}
+	x := decided{robots: &knownFile[*RobotsFile]{value: &RobotsFile{}}, byRobots: Decision{Code: lookleap.CodeURLTooLong}}
 	if got := x.explainRobots(); got != lookleap.CodeURLTooLong.Title() {
 		t.Errorf("a denial without a line: %s", got)
 	}

@@ -97,7 +97,7 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 		}
 		return v
 	}
-	p := x.policy.policy
+	p := x.policy.value
 	if v.Summary == "" {
 		v.Summary = x.explain()
 	}
@@ -105,17 +105,17 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 		v.Code = refusalCode(p.Err())
 	}
 	v.Expires, v.Findings = x.policy.recheck, p.Findings()
-	v.Checks = append(v.Checks, x.policy.readCheck(), x.pathCheck(v.Summary))
+	v.Checks = append(v.Checks, readCheck(x.policy), x.pathCheck(v.Summary))
 	if x.robots != nil {
 		v.Checks = append(v.Checks, x.robotsCheck(strings.Join(c.options.Robots.Tokens, ", ")))
-		v.Expires = earlier(v.Expires, x.robots.until)
+		v.Expires = earlier(v.Expires, x.robots.recheck)
 		if !x.byRobots.Allowed {
-			v.Expires = x.robots.until
+			v.Expires = x.robots.recheck
 		}
-		if usage := x.robots.file.statedAt(x.target.path, x.target.query, x.target.hasQuery); !usage.IsZero() {
+		if usage := x.robots.value.statedAt(x.target.path, x.target.query, x.target.hasQuery); !usage.IsZero() {
 			v.Checks = append(v.Checks, lookleap.Check{
 				Code: CodeUsage, Status: lookleap.Noted,
-				Message: "the site states about the use of its content: " + usage.String(), Until: x.robots.until,
+				Message: "the site states about the use of its content: " + usage.String(), Until: x.robots.recheck,
 				Evidence: []lookleap.Evidence{{URL: x.robots.evidence.URL, Text: usage.String()}},
 			})
 		}
@@ -127,8 +127,8 @@ func (c *Client) verdict(x *decided) *lookleap.Verdict {
 }
 
 // readCheck says how the policy was read.
-func (e *cachedPolicy) readCheck() lookleap.Check {
-	p, evidence := e.policy, e.evidence
+func readCheck(e *knownFile[*Policy]) lookleap.Check {
+	p, evidence := e.value, e.evidence
 	evidence.Digest = p.Integrity()
 	read := lookleap.Check{Requirement: "AGT-7-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: e.recheck,
 		Evidence: []lookleap.Evidence{evidence}}
@@ -150,7 +150,7 @@ func (e *cachedPolicy) readCheck() lookleap.Check {
 
 // pathCheck says what the policy decides about the path.
 func (x *decided) pathCheck(summary string) lookleap.Check {
-	d, p := x.decision, x.policy.policy
+	d, p := x.decision, x.policy.value
 	check := lookleap.Check{Requirement: "AGT-6-11", Code: d.Code, Status: lookleap.Failed, Message: summary, Until: x.policy.recheck}
 	allowed := d.Allowed || x.robots != nil && !x.byRobots.Allowed
 	if allowed {
@@ -175,9 +175,9 @@ func (x *decided) pathCheck(summary string) lookleap.Check {
 
 // robotsCheck says what robots.txt decides about the path.
 func (x *decided) robotsCheck(token string) lookleap.Check {
-	d, f := x.byRobots, x.robots.file
+	d, f := x.byRobots, x.robots.value
 	evidence := x.robots.evidence
-	check := lookleap.Check{Requirement: "AGT-1-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: x.robots.until}
+	check := lookleap.Check{Requirement: "AGT-1-01", Code: lookleap.CodeOK, Status: lookleap.Passed, Until: x.robots.recheck}
 	var facts []string
 	switch {
 	case !d.Allowed:
@@ -219,7 +219,7 @@ func (x *decided) explain() string {
 	case x.robots != nil && !x.byRobots.Allowed:
 		return x.explainRobots()
 	case d.Code == CodeRestricted:
-		return "the whole origin is restricted: " + x.policy.policy.restrictedBecause()
+		return "the whole origin is restricted: " + x.policy.value.restrictedBecause()
 	case d.Limit > 0:
 		return fmt.Sprintf("%s in line %d, at most %d requests in the window", d.Code.Title(), d.Line, d.Limit)
 	case d.Line > 0:
@@ -231,7 +231,7 @@ func (x *decided) explain() string {
 // explainRobots returns why robots.txt denies the path, as one sentence.
 func (x *decided) explainRobots() string {
 	d := x.byRobots
-	if err := x.robots.file.err; err != nil {
+	if err := x.robots.value.err; err != nil {
 		return fmt.Sprintf("robots.txt could not be read, so every path counts as disallowed: %s", because(err))
 	}
 	if d.Line > 0 {

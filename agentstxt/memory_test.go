@@ -63,13 +63,13 @@ func TestMemory(t *testing.T) {
 		until := time.Now().Add(time.Hour)
 		for i := range 100 {
 			origin := fmt.Sprintf("https://%d.example", i)
-			c.policies.Put(origin, flight.Loaded[*cachedPolicy]{Value: &cachedPolicy{policy: p}, Until: until})
-			c.robots.Put(origin, flight.Loaded[*robotsEntry]{Value: &robotsEntry{file: f}, Until: until})
+			c.policies.known.Put(origin, flight.Loaded[*knownFile[*Policy]]{Value: &knownFile[*Policy]{value: p}, Until: until})
+			c.robots.known.Put(origin, flight.Loaded[*knownFile[*RobotsFile]]{Value: &knownFile[*RobotsFile]{value: f}, Until: until})
 		}
-		if n := c.policies.Bytes(); n < 1<<19 || n > 1<<20 {
+		if n := c.policies.known.Bytes(); n < 1<<19 || n > 1<<20 {
 			t.Errorf("%d bytes of policies are cached", n)
 		}
-		if n := c.robots.Bytes(); n < 1<<19 || n > 1<<20 {
+		if n := c.robots.known.Bytes(); n < 1<<19 || n > 1<<20 {
 			t.Errorf("%d bytes of robots.txt are cached", n)
 		}
 	})

@@ -23,8 +23,8 @@ type Policy struct {
 	rules      ruleSet     // of the directives
 	size       int         // of the file, in bytes
 	unlisted   bool        // whether paths that no directive matches are allowed
-	denies     bool // whether any path is denied, or allowed with a condition
-	longest    int  // length in bytes of the longest path that is checked
+	denies     bool        // whether any path is denied, or allowed with a condition
+	longest    int         // length in bytes of the longest path that is checked
 	digest     [32]byte
 	meta       map[string]string
 	findings   []lookleap.Finding

@@ -2,6 +2,7 @@ package agentstxt
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"mime"
@@ -12,6 +13,64 @@ import (
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
+
+// policyFile says how /agents.txt is read.
+var policyFile = fileKind[*Policy]{
+	source:    source{path: policyPath, retry: "agentstxt retry ", wait: http.StatusTooManyRequests},
+	prefix:    "agentstxt/4/",
+	judge:     judgePolicy,
+	stale:     (*Policy).with,
+	malformed: malformedPolicy,
+	restrict:  func(err *lookleap.Error) *Policy { return restricted(err) },
+	findings:  (*Policy).Findings,
+	memory:    (*Policy).memory,
+}
+
+// malformedPolicy returns why a policy's file is malformed, or nil. An earlier copy may not replace
+// such a file (section 5).
+func malformedPolicy(p *Policy) *lookleap.Error {
+	var bad *lookleap.Error
+	if !errors.Is(p.Err(), ErrMalformed) || !errors.As(p.Err(), &bad) {
+		return nil
+	}
+	return bad
+}
+
+// judgePolicy returns what an attempt to read /agents.txt means.
+func judgePolicy(c *Client, r *readResult) judgement[*Policy] {
+	j := judgement[*Policy]{}
+	switch {
+	case r.err == nil:
+		j.value = Judge(r.response, c.options)
+	case lookleap.CodeOf(r.err) == lookleap.CodeTooLarge:
+		j.value = restricted(malformed(lookleap.CodeTooLarge, lookleap.Position{}, "the file is larger than its limit", "merge directives or drop comments"))
+	default:
+		j.value = restricted(unavailable(lookleap.CodeUnreachable, "the policy could not be read", r.err))
+	}
+	stale := func(why string) *lookleap.Finding {
+		f := note(lookleap.CodeStale, "AGT-2-12", why+", so the copy read earlier stays in force", "")
+		return &f
+	}
+	switch p := j.value; {
+	case p.state == Valid:
+		j.whole = true
+	case malformedPolicy(p) != nil:
+	case p.state == Absent:
+		if p.reason != CodeNoPolicy && p.reason != CodeForeignFormat {
+			j.keep = &p.findings[0] // challenge pages look like that (AGT-2-04 to AGT-2-11)
+		}
+	case p.reason == lookleap.CodeRateLimited:
+		j.wait, j.keep = cmp.Or(r.retryAfter, rateLimitedFor), stale("the server answered 429")
+	case p.reason == CodeAccessDenied:
+		j.wait = deniedFor
+	default:
+		j.failed = true
+		if r.isTemporary() {
+			j.keep = stale("the policy could not be read again")
+		}
+	}
+	return j
+}
 
 // Response is a server's response to a request for /agents.txt, after redirects and
 // content decoding.
@@ -126,10 +185,4 @@ func isPage(mediaType string, body []byte) bool {
 func startsWithTag(body []byte) bool {
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
 	return bytes.HasPrefix(body, []byte("<"))
-}
-
-// isMalformed reports whether a policy is restricted because its file is malformed. An
-// earlier copy may not replace it (section 5).
-func isMalformed(p *Policy) bool {
-	return errors.Is(p.Err(), ErrMalformed)
 }

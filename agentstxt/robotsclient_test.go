@@ -111,7 +111,7 @@ func TestSharedRobots(t *testing.T) {
 		w.robots("User-agent: *\nDisallow: /c\n", "Cache-Control", "max-age=86400")
 		decide(w, other, "/a", CodeUnlisted)
 		w.robots("User-agent: *\nDisallow: /a\n", "Cache-Control", "max-age=86400")
-		w.host.Cache.Delete(w.Context(), shareRobotsPrefix+"https://shop.example")
+		w.host.Cache.Delete(w.Context(), robotsFile.prefix+"https://shop.example")
 		w.pass(time.Second)
 		decide(w, w.client, "/a", CodeRobotsDisallowed) // it knew nothing, so it asked the server
 		w.pass(time.Minute)
@@ -171,7 +171,7 @@ func TestSharedRobots(t *testing.T) {
 		w.servesFile(signed("/b DISALLOW"))
 		w.robots("User-agent: *\nDisallow: /a\n")
 		decide(w, w.client, "/a", CodeRobotsDisallowed)
-		key := shareRobotsPrefix + "https://shop.example"
+		key := robotsFile.prefix + "https://shop.example"
 		stored, until, err := w.host.Cache.Get(w.Context(), key)
 		if err != nil {
 			w.Fatal(err)

@@ -88,14 +88,14 @@ type scan struct {
 	text       string // the file
 	directives int
 	wildcards  int
-	params     []Param // of the last directive
-	declared  *[32]byte // the digest of the hash line
-	hashAt    lookleap.Position
-	digest    [32]byte // of the directives
-	meta      map[string]string
-	versionAt lookleap.Position
-	bom       bool
-	hashBad   bool // the hash line was refused
+	params     []Param   // of the last directive
+	declared   *[32]byte // the digest of the hash line
+	hashAt     lookleap.Position
+	digest     [32]byte // of the directives
+	meta       map[string]string
+	versionAt  lookleap.Position
+	bom        bool
+	hashBad    bool // the hash line was refused
 
 	// fail receives each error and reports whether to look for more.
 	fail func(*lookleap.Error) bool

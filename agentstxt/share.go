@@ -16,12 +16,13 @@ import (
 // cache again.
 const sharedFor = shared.LookAgain
 
-// record is what processes tell one another about an origin: what the server
-// answered, or that its file was malformed. Attempts without an answer are not
+// record is what processes tell one another about a file of an origin: what the server
+// answered, or that the file was malformed. Attempts without an answer are not
 // shared, since they may be about the process that made them.
 type record struct {
 	Fresh       time.Time       `json:"fresh"` // until when the server need not be asked again
 	Status      int             `json:"status"`
+	URL         string          `json:"url"` // after redirects
 	ContentType string          `json:"contentType"`
 	Insecure    bool            `json:"insecure,omitempty"`
 	Body        []byte          `json:"body,omitempty"`
@@ -37,10 +38,8 @@ type record struct {
 // sharedRecord is a record with the times at which it was asked for and found.
 type sharedRecord = shared.Entry[record]
 
-const sharePrefix = "agentstxt/3/"
-
-func (c *Client) sharing() *shared.Cache[record] {
-	return shared.New[record](c.host, shared.Options{Prefix: sharePrefix, Skew: sharedFor})
+func (s *siteFiles[T]) shared() *shared.Cache[record] {
+	return shared.New[record](s.client.host, shared.Options{Prefix: s.kind.prefix, Skew: sharedFor})
 }
 
 // tombstoneKey is where a malformed file of an origin is recorded: a process that
@@ -54,17 +53,17 @@ const tombstoneFor = staleFor + sharedFor
 
 // recall returns what the shared cache knows, if that is newer than before. usable
 // reports whether the server need not be asked.
-func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (entry *cachedPolicy, usable bool) {
-	now := c.host.Time()
-	keep := func() (*cachedPolicy, bool) {
+func (s *siteFiles[T]) recall(ctx context.Context, o origin, before *knownFile[T]) (e *knownFile[T], usable bool) {
+	now := s.client.host.Time()
+	keep := func() (*knownFile[T], bool) {
 		if before == nil || !now.Before(before.fresh) {
 			return before, false
 		}
 		kept := *before
-		c.setRecheck(&kept)
+		s.setRecheck(&kept)
 		return &kept, now.Before(kept.recheck)
 	}
-	r, err := c.recorded(ctx, o)
+	r, err := s.recorded(ctx, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && before != nil && before.good != nil && !before.private:
 		withdrawn := *before // another process deleted the copy
@@ -77,33 +76,33 @@ func (c *Client) recall(ctx context.Context, o origin, before *cachedPolicy) (en
 			return keep()
 		}
 		return before, false
-	case !c.isNews(r, before):
+	case !s.isNews(r, before):
 		return keep()
 	}
-	entry = c.adopt(r)
-	return entry, now.Before(entry.recheck) && now.Before(r.Value.Fresh)
+	e = s.adopt(r)
+	return e, now.Before(e.recheck) && now.Before(r.Value.Fresh)
 }
 
 // isNews reports whether a record tells more than memory does. A malformed file
 // counts unless memory comes from an exchange that began after it was seen.
-func (c *Client) isNews(r *sharedRecord, entry *cachedPolicy) bool {
-	if entry == nil || entry.failures > 0 && !entry.stale {
+func (s *siteFiles[T]) isNews(r *sharedRecord, e *knownFile[T]) bool {
+	if e == nil || e.failures > 0 && !e.stale {
 		return true
 	}
-	asked, checked := entry.asked, entry.checked
-	if entry.stale {
-		asked, checked = entry.good.asked, entry.good.checked
+	asked, checked := e.asked, e.checked
+	if e.stale {
+		asked, checked = e.good.asked, e.good.checked
 	}
-	if r.Value.Malformed != "" && !isMalformed(entry.policy) {
-		return c.sharing().Ends(r, asked)
+	if r.Value.Malformed != "" && s.kind.malformed(e.value) == nil {
+		return s.shared().Ends(r, asked)
 	}
 	return r.Found.After(checked)
 }
 
 // recorded returns what other processes know: the malformed file, unless a whole
 // one was asked for after it was seen.
-func (c *Client) recorded(ctx context.Context, o origin) (*sharedRecord, error) {
-	cache := c.sharing()
+func (s *siteFiles[T]) recorded(ctx context.Context, o origin) (*sharedRecord, error) {
+	cache := s.shared()
 	whole, err := cache.Get(ctx, o.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -119,58 +118,57 @@ func (c *Client) recorded(ctx context.Context, o origin) (*sharedRecord, error) 
 }
 
 // adopt judges a record of another process by this one's options.
-func (c *Client) adopt(e *sharedRecord) *cachedPolicy {
-	r := &e.Value
-	entry := &cachedPolicy{asked: e.Asked, checked: e.Found, fresh: earlier(r.Fresh, e.Found.Add(maxFresh)),
-		evidence: lookleap.Evidence{Status: r.Status, MediaType: r.ContentType}}
+func (s *siteFiles[T]) adopt(found *sharedRecord) *knownFile[T] {
+	r := &found.Value
+	e := &knownFile[T]{asked: found.Asked, checked: found.Found, fresh: earlier(r.Fresh, found.Found.Add(maxFresh)),
+		evidence: lookleap.Evidence{URL: r.URL, Status: r.Status, MediaType: r.ContentType}}
 	if r.Malformed != "" {
-		entry.policy = restricted(malformed(r.Malformed, r.Position, r.Message, r.Fix))
-		return c.setRecheck(entry)
+		e.value = s.kind.restrict(malformed(r.Malformed, r.Position, r.Message, r.Fix))
+		return s.setRecheck(e)
 	}
-	entry.policy = Judge(Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}, c.options)
-	if entry.policy.state == Valid {
-		entry.good = &goodCopy{policy: entry.policy, body: r.Body, contentType: r.ContentType, insecure: r.Insecure, validator: r.Validator,
-			asked: e.Asked, checked: e.Found}
+	response := Response{Status: r.Status, ContentType: r.ContentType, Body: r.Body, Insecure: r.Insecure}
+	j := s.kind.judge(s.client, &readResult{response: response})
+	e.value = j.value
+	if j.whole {
+		e.good = &goodCopy[T]{value: j.value, response: response, url: r.URL, validator: r.Validator, asked: found.Asked, checked: found.Found}
 	}
-	return c.setRecheck(entry)
+	return s.setRecheck(e)
 }
 
 // share tells other processes. If one of them saw a malformed file after this one
 // asked, share returns that file.
-func (c *Client) share(ctx context.Context, o origin, entry *cachedPolicy, result *readResult) (instead *cachedPolicy) {
-	cache := c.sharing()
-	e := sharedRecord{Asked: entry.asked, Found: entry.checked, Value: record{Fresh: entry.fresh}}
-	r := &e.Value
+func (s *siteFiles[T]) share(ctx context.Context, o origin, e *knownFile[T], result *readResult) (instead *knownFile[T]) {
+	cache := s.shared()
+	found := sharedRecord{Asked: e.asked, Found: e.checked, Value: record{Fresh: e.fresh}}
+	r := &found.Value
+	bad := s.kind.malformed(e.value)
 	switch {
-	case isMalformed(entry.policy):
-		r.Malformed = entry.policy.reason
-		if bad := new(lookleap.Error); errors.As(entry.policy.err, &bad) {
-			r.Position, r.Message, r.Fix = bad.Position, bad.Message, bad.Fix
-		}
+	case bad != nil:
+		r.Malformed, r.Position, r.Message, r.Fix = bad.Code, bad.Position, bad.Message, bad.Fix
 		cache.Delete(ctx, o.name)
-		cache.PutNewest(ctx, tombstoneKey(o), e, entry.checked.Add(tombstoneFor))
+		cache.PutNewest(ctx, tombstoneKey(o), found, e.checked.Add(tombstoneFor))
 		return nil
-	case entry.stale || entry.failures > 0:
+	case e.stale, e.failures > 0, result.err != nil:
 		return nil // it says nothing new about the origin
-	case entry.private:
+	case e.private:
 		cache.Delete(ctx, o.name)
 	default:
-		r.Status = result.response.Status
-		r.ContentType = result.response.ContentType
-		r.Insecure = result.response.Insecure
-		expires := entry.fresh
-		if good := entry.good; good != nil {
-			r.Status, r.ContentType, r.Insecure = http.StatusOK, good.contentType, good.insecure
-			r.Body, r.Validator = good.body, good.validator
-			expires = entry.checked.Add(staleFor)
+		response, url, expires := result.response, e.evidence.URL, e.fresh
+		if e.good != nil {
+			response, url, expires = e.good.response, e.good.url, e.checked.Add(staleFor)
+			r.Validator = e.good.validator
 		}
-		if !cache.Put(ctx, o.name, e, expires) {
+		r.Status, r.ContentType, r.Insecure, r.URL = response.Status, response.ContentType, response.Insecure, url
+		if response.Status == http.StatusOK && e.good != nil {
+			r.Body = response.Body
+		}
+		if !cache.Put(ctx, o.name, found, expires) {
 			cache.Delete(ctx, o.name)
 		}
 	}
 	// Another process may have seen a malformed file since the exchange began.
-	if e, err := cache.Get(context.WithoutCancel(ctx), tombstoneKey(o)); err == nil && e.Value.Malformed != "" && c.isNews(e, entry) {
-		return c.adopt(e)
+	if other, err := cache.Get(context.WithoutCancel(ctx), tombstoneKey(o)); err == nil && other.Value.Malformed != "" && s.isNews(other, e) {
+		return s.adopt(other)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func TestSharedCache(t *testing.T) {
 		before := other.Generation("https://shop.example/")
 		w.servesFile("*broken\n/status ALLOW\n")
 		// A third process that knows nothing reads the file again.
-		w.host.Cache.Delete(context.Background(), sharePrefix+"https://shop.example")
+		w.host.Cache.Delete(context.Background(), policyFile.prefix+"https://shop.example")
 		w.want(Restricted, CodeHashMissing)
 		w.serves(lab.Status(503))
 		w.pass(time.Minute)
@@ -86,7 +86,7 @@ func TestSharedCache(t *testing.T) {
 		w.servesFile(vectorFile, "Cache-Control", "max-age=86400")
 		w.want(Valid, lookleap.CodeOK)
 		w.wantOf(other, Valid, lookleap.CodeOK)
-		w.host.Cache.Delete(context.Background(), sharePrefix+"https://shop.example")
+		w.host.Cache.Delete(context.Background(), policyFile.prefix+"https://shop.example")
 		w.serves(lab.Status(503))
 		w.pass(time.Minute)
 		w.wantOf(other, Restricted, lookleap.CodeUnreachable)
@@ -156,7 +156,7 @@ func TestSharedCache(t *testing.T) {
 		w.two(cache, Options{})
 		w.servesFile(vectorFile, "Cache-Control", "no-store")
 		w.want(Valid, lookleap.CodeOK)
-		if _, _, err := cache.Get(context.Background(), sharePrefix+"https://shop.example"); !errors.Is(err, fs.ErrNotExist) {
+		if _, _, err := cache.Get(context.Background(), policyFile.prefix+"https://shop.example"); !errors.Is(err, fs.ErrNotExist) {
 			w.Error("stored outside memory")
 		}
 		w.pass(5*time.Minute - time.Second)
@@ -209,7 +209,7 @@ func TestSharedCache(t *testing.T) {
 	inWorld(t, "garbage-in-the-cache-is-no-grant", Options{}, func(w *world) {
 		cache := memory()
 		w.two(cache, Options{})
-		cache.Put(context.Background(), sharePrefix+"https://shop.example", []byte("garbage"), w.host.Time().Add(time.Hour))
+		cache.Put(context.Background(), policyFile.prefix+"https://shop.example", []byte("garbage"), w.host.Time().Add(time.Hour))
 		w.servesFile("*broken\n/a ALLOW\n")
 		w.want(Restricted, CodeHashMissing)
 	})
@@ -222,10 +222,10 @@ func TestOlderTombstone(t *testing.T) {
 		w.two(lookleap.NewMemoryCache(100), Options{})
 		at, o := w.host.Time().Add(-10*time.Minute), origin{name: "https://shop.example"}
 		whole := sharedRecord{Asked: at.Add(2 * time.Minute), Found: at.Add(2 * time.Minute), Value: record{Status: 200, ContentType: plainText, Body: []byte(vectorFile), Fresh: at.Add(time.Hour)}}
-		w.client.sharing().Put(w.Context(), o.name, whole, at.Add(time.Hour))
+		w.client.policies.shared().Put(w.Context(), o.name, whole, at.Add(time.Hour))
 		w.client.putMalformed(w, at.Add(4*time.Minute))
 		w.client.putMalformed(w, at) // the slow process
-		r, err := w.client.recorded(w.Context(), o)
+		r, err := w.client.policies.recorded(w.Context(), o)
 		if err != nil || r.Value.Malformed == "" || !r.Found.Equal(at.Add(4*time.Minute)) {
 			w.Errorf("%+v, %v", r, err)
 		}
@@ -235,7 +235,7 @@ func TestOlderTombstone(t *testing.T) {
 func (c *Client) putMalformed(w *world, at time.Time) {
 	w.Helper()
 	e := sharedRecord{Asked: at, Found: at, Value: record{Malformed: CodeHashMissing, Fresh: at.Add(malformedFor)}}
-	c.sharing().PutNewest(context.Background(), tombstoneKey(origin{name: "https://shop.example"}), e, at.Add(tombstoneFor))
+	c.policies.shared().PutNewest(context.Background(), tombstoneKey(origin{name: "https://shop.example"}), e, at.Add(tombstoneFor))
 }
 
 // hookedCache runs a function once, around the first Put.

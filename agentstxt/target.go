@@ -53,9 +53,12 @@ func originAt(scheme, host string) (origin, error) {
 	return o, nil
 }
 
-// robots returns the URL of the origin's robots.txt, with the scheme of o.policy.
-func (o origin) robots() (domain.URL, error) {
-	return originRules.Parse(strings.TrimSuffix(o.policy.String(), policyPath) + robotsPathName)
+// file returns the URL of a file at the root of the origin, with the scheme of o.policy.
+func (o origin) file(path string) (domain.URL, error) {
+	if path == policyPath {
+		return o.policy, nil
+	}
+	return originRules.Parse(strings.TrimSuffix(o.policy.String(), policyPath) + path)
 }
 
 // displayURL returns a URL for messages: a URL of the origin with its own scheme.
