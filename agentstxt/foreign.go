@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -52,115 +52,35 @@ func isForeign(data []byte) bool {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return false // probably UTF-16, which may hide anything
 	}
-	for line := range bytes.FieldsFuncSeq(data, isLineBreak) {
+	page := data
+	if bytes.IndexByte(page, '&') >= 0 {
+		page = []byte(html.UnescapeString(string(page)))
+	}
+	if bytes.IndexByte(page, '<') >= 0 {
+		page = regexp.MustCompile(`</?[A-Za-z][^<>]*>`).ReplaceAll(page, []byte(" ")) // tags
+	}
+	for line := range bytes.FieldsFuncSeq(page, isLineBreak) {
 		line = trimInvisible(line)
-		if isHashLike(line) || isDirectiveLike(line) {
+		if isHashLike(line) || isDirectiveLike(line) || hasDirective(line) {
 			return false
 		}
 	}
-	return !hasHash(data) && !isPolicyInMarkup(data) && !hasDenial(data)
+	return !hasHash(data)
 }
 
-// endsWithPath reports whether a text ends with a path and with what an editor, a converter or
-// another format may put around it: signs of a list, a table, a quotation or a diff, tags, colors,
-// escapes. There must be something behind the path.
-func endsWithPath(text []byte) bool {
-	path := text
-	for n := 1; n > 0; path = path[:len(path)-n] {
-		n = decorationAtEnd(path)
-	}
-	if len(path) == len(text) {
+// hasDirective reports whether a path and behind it ALLOW or DISALLOW stand anywhere in a line that
+// is no comment: in a list, a table, a quotation, a string, a diff or between tags.
+func hasDirective(line []byte) bool {
+	if bytes.HasPrefix(line, []byte("#")) {
 		return false
 	}
-	const ends = " \t\n\f\r\"'`|,<>"
-	for at := bytes.LastIndexAny(path, ends) + 1; at < len(path); at++ {
-		before := path[:at]
-		if !beginsWithSlash(path[at:]) {
-			continue
-		}
-		if at == 0 || at == 1 && before[0] == '-' || colorAtEnd(before) > 0 {
+	var before []byte
+	for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return isInvisible(r) || strings.ContainsRune("|<>\"'`,[]", r) }) {
+		if isPath := bytes.HasPrefix(before, []byte("/")); isPath && (string(word) == "ALLOW" || string(word) == "DISALLOW") {
 			return true
 		}
-		if c := before[at-1]; !isAlnum(c) && strings.IndexByte("_.:/%=-", c) < 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// beginsWithSlash reports whether a text begins with a slash, or with what stands for one.
-func beginsWithSlash(text []byte) bool {
-	for _, slash := range []string{"/", `\/`, "%2F", "%2f", "=2F", "=2f", `\u002F`, `\u002f`, "\uFF0F"} {
-		if bytes.HasPrefix(text, []byte(slash)) {
-			return true
-		}
-	}
-	return false
-}
-
-// decorationAtEnd returns the length of the last sign of a text that is no part of a path, 0 if
-// there is none.
-func decorationAtEnd(text []byte) int {
-	last, size := utf8.DecodeLastRune(text)
-	switch {
-	case strings.ContainsRune(" \t\n\f\r\"'`|,:*_[]", last), unicode.In(last, unicode.Z, unicode.Cf):
-		return size
-	case bytes.HasSuffix(text, []byte("%20")), bytes.HasSuffix(text, []byte("=20")):
-		return len("%20")
-	case last == '>':
-		if begin := bytes.LastIndexAny(text[:len(text)-1], "<>"); begin >= 0 && text[begin] == '<' {
-			return len(text) - begin
-		}
-	}
-	return colorAtEnd(text)
-}
-
-// colorAtEnd returns the length of the color of a terminal at the end of a text, 0 if there is none.
-func colorAtEnd(text []byte) int {
-	digits, found := bytes.CutSuffix(text, []byte("m"))
-	if !found {
-		return 0
-	}
-	rest := bytes.TrimRight(digits, "0123456789;")
-	if !bytes.HasSuffix(rest, []byte("\x1b[")) {
-		return 0
-	}
-	return len(text) - len(rest) + len("\x1b[")
-}
-
-const (
-	maxDenials  = 64      // of a file that are looked at: damage is rarely to later lines only
-	denialReach = 2 << 10 // bytes between the beginning of a path and its action
-)
-
-// hasDenial reports whether a line has a path and behind it the action DISALLOW, whatever stands
-// around them. Comments do not count.
-func hasDenial(data []byte) bool {
-	const action = "DISALLOW"
-	looked := 0
-	for at := 0; looked < maxDenials; {
-		found := bytes.Index(data[at:], []byte(action))
-		if found < 0 {
-			return false
-		}
-		end := at + found
-		at = end + len(action)
-		line := data[max(0, end-denialReach):end]
-		if i := bytes.LastIndexFunc(line, isLineBreak); i >= 0 {
-			line = line[i:]
-		}
-		line = trimInvisible(line)
-		if bytes.HasPrefix(line, []byte("#")) {
-			rest := bytes.IndexFunc(data[at:], isLineBreak)
-			if rest < 0 {
-				return false
-			}
-			at += rest
-			continue
-		}
-		looked++
-		if endsWithPath(line) {
-			return true
+		if word = bytes.TrimLeft(word, `+-*:=\\`); len(word) > 0 { // signs of lists and diffs, and between a name and its value
+			before = word
 		}
 	}
 	return false
@@ -189,36 +109,10 @@ func hasHash(data []byte) bool {
 
 // trimInvisible removes blanks and characters without a glyph from the start of a line.
 func trimInvisible(line []byte) []byte {
-	return bytes.TrimLeftFunc(line, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
+	return bytes.TrimLeftFunc(line, isInvisible)
 }
 
-// isPolicyInMarkup reports whether the text between the tags of a page has a hash line or
-// a directive, as if an editor had made a page of a policy. Character references are
-// decoded, and CDATA sections and comments count as text. Scripts contain much that
-// looks like a path and a word, so only ALLOW and DISALLOW count here.
-func isPolicyInMarkup(page []byte) bool {
-	if bytes.IndexByte(page, '&') >= 0 {
-		page = []byte(html.UnescapeString(string(page)))
-	}
-	for text := range bytes.FieldsFuncSeq(page, func(r rune) bool { return r == '<' || r == '>' || isLineBreak(r) }) {
-		text = bytes.TrimPrefix(bytes.TrimPrefix(text, []byte("![CDATA[")), []byte("!--"))
-		text = trimInvisible(text)
-		if isHashLike(text) {
-			return true
-		}
-		if len(text) > 0 && text[0] == '/' {
-			fields := bytes.Fields(text[:min(len(text), 64<<10)])
-			if len(fields) > 1 && isAction(bytes.TrimSuffix(fields[1], []byte("]]"))) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func isAction(word []byte) bool {
-	return bytes.EqualFold(word, []byte("ALLOW")) || bytes.EqualFold(word, []byte("DISALLOW"))
-}
+func isInvisible(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
 func isLineBreak(r rune) bool {
 	return '\n' <= r && r <= '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'

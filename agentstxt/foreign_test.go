@@ -2,50 +2,13 @@ package agentstxt
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 )
 
-// decoratedPath says as a pattern what endsWithPath looks for.
-var decoratedPath = regexp.MustCompile(`(?:^|[^0-9A-Za-z_.:/%=-]|^[-+]|\x1b\[[0-9;]*m)(?:\\?/|%2[Ff]|=2[Ff]|\\u002[Ff]|\x{FF0F})[^\s"'` + "`" + `|,<>]*?` +
-	`(?:[\s"'` + "`" + `|,:*_\[\]]|\pZ|\p{Cf}|\x1b\[[0-9;]*m|<[^<>]*>|%20|=20)+$`)
-
-func checkEndsWithPath(t *testing.T, text string) {
-	if got, want := endsWithPath([]byte(text)), decoratedPath.MatchString(text); got != want {
-		t.Errorf("%q: %v, want %v", text, got, want)
-	}
-}
-
-func TestEndsWithPath(t *testing.T) {
-	pieces := []string{
-		"/", "a", "-", "+", "admin", `\/`, `\`, "%2F", "%2f", "=2F", `\u002F`, "\uff0f", " ", "\t", "\v", `"`, "'", "`", "|", ",", ":", "*", "_", "[", "]",
-		"\u00a0", "\u200b", "\u2028", "\x1b[1;31m", "\x1b[m", "\x1b[", "m", "1;", "<b>", "</b>", "<", ">", "%20", "=20", "%2", "0", ".", "http:", "\xff", "é",
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 200_000 {
-		var text strings.Builder
-		for range random.IntN(8) {
-			text.WriteString(pieces[random.IntN(len(pieces))])
-		}
-		if checkEndsWithPath(t, text.String()); t.Failed() {
-			return
-		}
-	}
-}
-
-func FuzzEndsWithPath(f *testing.F) {
-	f.Add("- `/admin` ")
-	f.Add("\x1b[31m/admin\x1b[0m ")
-	f.Add("<td>/admin</td><td>")
-	f.Fuzz(checkEndsWithPath)
-}
-
 // TestForeignFiles: which files are of another format, with one more or one less of what counts.
 func TestForeignFiles(t *testing.T) {
 	hex := func(n int) string { return strings.Repeat("5e", n)[:n] }
-	words := func(n int) string { return strings.Repeat("WE DISALLOW\n", n) }
 	for _, c := range []struct {
 		name, file string
 		foreign    bool
@@ -54,7 +17,6 @@ func TestForeignFiles(t *testing.T) {
 		{"nul", "hello\x00\n", false},
 		{"nul-first", "\x00hello\n", false},
 		{"denial-behind-word", "DISALLOW\n- /a DISALLOW", false},
-		{"long-comment-with-end", "# DISALLOW " + strings.Repeat("x ", denialReach) + "- /a DISALLOW\n", true},
 		{"short-hash", "*" + hex(15), true},
 		{"hash", "*" + hex(16), false},
 		{"hash-and-more", "*" + hex(16) + "z", false},
@@ -87,24 +49,24 @@ func TestForeignFiles(t *testing.T) {
 		{"comment-without-end", "# see /a DISALLOW", true},
 		{"comment-before", "# agents\n- /a DISALLOW\n", false},
 		{"comment-before-with-action", "# DISALLOW\r- /a DISALLOW\n", false},
-		{"long-comment", "# DISALLOW " + strings.Repeat("x ", denialReach) + "- /a DISALLOW", true},
-		{"long-comment-before", "# DISALLOW " + strings.Repeat("x ", denialReach) + "\n- /a DISALLOW", false},
-		{"path-at-reach", "- /" + strings.Repeat("a", 2<<10-2) + " DISALLOW", false},
-		{"path-out-of-reach", "- /" + strings.Repeat("a", 2<<10-1) + " DISALLOW", true},
-		{"denial-after-63-words", words(63) + "- /a DISALLOW", false},
-		{"denial-after-64-words", words(64) + "- /a DISALLOW", true},
 		{"denial-after-comments", strings.Repeat("# DISALLOW\n", 100) + "- /a DISALLOW", false},
 		{"tag", "<p>/a b</p>", true},
-		{"tag-with-action", "<p>/a allow b</p>", false},
-		{"tag-with-escaped-line", "<p>x&#10;/a allow</p>", false},
-		{"tag-with-blank", "<p> \u200b/a allow</p>", false},
+		{"tag-with-action", "<p>/a ALLOW b</p>", false},
+		{"tag-with-escaped-line", "<p>x&#10;/a ALLOW</p>", false},
+		{"table", "| /a | DISALLOW |", false},
+		{"cells", "<td>/a</td><td>ALLOW</td>", false},
+		{"quotation", "> `/a` DISALLOW", false},
+		{"string", `"/a": "DISALLOW"`, false},
+		{"added-line", "+/a DISALLOW", false},
+		{"end-tag-before-the-word", "<b>x</b> ALLOW", true},
+		{"url-before-the-word", "see https://shop.example/a ALLOW", true},
+		{"word-between", "/a and ALLOWED", true},
 		{"escaped-first", "&sol;a allow", false},
 		{"last-capital", "/a XYZ", true},
 		{"mixed-case", "/a DiSaLlOx", false},
 		{"tag-with-other-word", "<p>/a DENY</p>", true},
-		{"tag-with-path-behind", "<p>b /a allow</p>", true},
-		{"cdata", "<![CDATA[/a Allow]]>", false},
-		{"tag-with-hash", "<p>*" + hex(16) + "</p>", false},
+		{"tag-with-path-behind", "<p>b /a ALLOW</p>", false},
+		{"cdata", "<![CDATA[/a ALLOW]]>", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := isForeign([]byte(c.file)); got != c.foreign {
