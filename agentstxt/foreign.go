@@ -79,7 +79,7 @@ func hasDirective(line []byte) bool {
 		if isPath := bytes.HasPrefix(before, []byte("/")); isPath && (string(word) == "ALLOW" || string(word) == "DISALLOW") {
 			return true
 		}
-		if word = bytes.TrimLeft(word, `+-*:=\\`); len(word) > 0 { // signs of lists and diffs, and between a name and its value
+		if word = bytes.TrimLeft(word, `+-*:=\`); len(word) > 0 { // signs of lists and diffs, and between a name and its value
 			before = word
 		}
 	}

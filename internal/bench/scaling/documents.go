@@ -1,67 +1,67 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/anmltable"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// family makes inputs of one kind in any size.
-type family struct {
-	name string
-	make func(n int) []byte // n is about the number of repeated pieces
+// document returns an ANML document around some sections.
+func document(inner string) string {
+	return `<anml xmlns="` + anml.Namespace + `" version="1.0" role="service">` + inner + `</anml>`
 }
 
-// values are ways to fill attributes and texts: with the same for all, so that
-// everything refers to everything, or with others for each.
-var values = []struct {
-	name string
-	word func(i int) string
-}{
-	{"equal", func(int) string { return "a" }},
-	{"distinct", func(i int) string { return fmt.Sprintf("a%d", i) }},
-	{"prefixed", func(i int) string { return strings.Repeat("p", 40) + fmt.Sprint(i) }},
-	{"suffixed", func(i int) string { return fmt.Sprint(i) + strings.Repeat("s", 40) }},
-	{"odd", func(i int) string { return fmt.Sprintf("?&amp;: %d", i) }},
-	{"foreign", func(i int) string { return fmt.Sprintf("bücher-ﷺ%d", i) }},
+// elements are documents in which each element of the draft stands n times: with equal and with
+// distinct words in its attributes, in one parent and each in a parent of its own.
+func elements() (list []input) {
+	table := anmltable.Elements()
+	words := map[string]string{"equal": "a", "distinct": "a%d", "foreign": "bücher-ﷺ%d"}
+	open := func(e int, word string) string {
+		s := "<" + table[e].Name
+		for _, a := range table[e].Attributes {
+			s += " " + a.Name + `="` + value(a, word) + `"`
+		}
+		return s + ">"
+	}
+	seen := map[int]bool{anmltable.Root: true}
+	var visit func(e int, begin, end string)
+	visit = func(e int, begin, end string) {
+		for _, c := range table[e].Children {
+			if seen[c.Element] {
+				continue
+			}
+			seen[c.Element] = true
+			name := table[c.Element].Name
+			for _, word := range words {
+				piece := open(c.Element, word)
+				if table[c.Element].Text {
+					piece += word
+				}
+				piece += "</" + name + ">"
+				list = append(list, repeated(document(begin+nul+end), piece, ""))
+				list = append(list, repeated(document(nul), begin+piece+end, ""))
+			}
+			visit(c.Element, begin+open(c.Element, "a"), "</"+name+">"+end)
+		}
+	}
+	visit(anmltable.Root, "", "")
+	return list
 }
 
-// generator writes documents from the element table of package anml.
-type generator struct {
-	table []anmltable.Element
-	word  func(i int) string
-	odd   bool // no attribute is what its type demands
-	b     strings.Builder
-}
-
-func newGenerator(value int) *generator {
-	return &generator{table: anmltable.Elements(), word: values[value].word, odd: values[value].name == "odd"}
-}
-
-// document wraps what a function writes into a root element.
-func (g *generator) document(sections func()) []byte {
-	g.b.Reset()
-	g.b.WriteString(`<anml xmlns="` + anml.Namespace + `" version="1.0" role="service">`)
-	sections()
-	g.b.WriteString("</anml>")
-	return []byte(g.b.String())
-}
-
-func (g *generator) attribute(a anmltable.Attribute, i int) string {
-	word := g.word(i)
+// value returns a value of an attribute.
+func value(a anmltable.Attribute, word string) string {
 	switch a.Type {
 	case anmltable.TypeText:
 		return word
 	case anmltable.TypeMethod:
 		return "POST"
-	}
-	if g.odd {
-		return word
-	}
-	switch a.Type {
 	case anmltable.TypeBool:
 		return "true"
 	case anmltable.TypeNumber:
@@ -77,170 +77,119 @@ func (g *generator) attribute(a anmltable.Attribute, i int) string {
 	case anmltable.TypeDomain:
 		return word + ".example"
 	}
-	return a.Words[i%len(a.Words)]
+	return a.Words[0]
 }
 
-// open writes a start tag with every attribute.
-func (g *generator) open(e, i int) {
-	g.b.WriteString("<" + g.table[e].Name)
-	for _, a := range g.table[e].Attributes {
-		fmt.Fprintf(&g.b, ` %s="%s"`, a.Name, g.attribute(a, i))
+// markup are documents full of what XML and JSON have besides elements of the draft.
+func markup() []input {
+	body := document("<body>" + nul + "</body>")
+	object := func(members string) string { return `{"anml":"1.0","role":"service",` + members + `}` }
+	return slices.Concat(
+		with(document("<body "+nul+"/>"), " ", `a%d="x"`, `xmlns:n%d="urn:%d"`, `xmlns:n%d="urn:%d" n%d:x="y"`),
+		with(document(nul), "", `<n%d:x xmlns:n%d="urn:%d">`, `<x%d xmlns="urn:x:%d"/>`, "<section>"),
+		with(body, "", `a<!-- %d -->b`, `a<![CDATA[x]]>`, `&amp;&#65;x`, `<?x y%d?>a`, "]]", "<!-- - "),
+		with("<!DOCTYPE a ["+nul+"]>"+document(""), "", `<!ENTITY e%d "&f;">`), with(nul, "", "<a"), with(document(`<body a="`+nul), "", "'x"),
+		with(document(`<interact><action id="a" method="POST" endpoint="/a">`+nul+`</action></interact>`), "", `<param name="p%d" pattern="((a{10}){10}){9}%d" default="%d"/>`),
+		with(object(`"knowledge":{`+nul+`}`), ",", `"unknown%d":1`, `"@{urn:x}y%d":1`, `"{urn:x}y%d":[{}]`),
+		with(object(`"body":{"content":"text","section":[{}],"$order":[`+nul+`]}`), ",", `"section"`),
+		with(object(`"body":{"section":[`+nul+`]}`), ",", `{"content":"abc","link":[{"href":"/"},{"href":"/"}],"$order":[1,"link",1,"link",1]}`),
+		with(object(`"body":{"content":"`+nul+`"}`), "", `\u00e9\n`), with(object(`"x":`+nul), "", "["), with(object(`"x":{`+nul+`}`), ",", `"k%d":1`, `"`+strings.Repeat("p", 60)+`%d":1`),
+	)
+}
+
+// informed are documents that tell the agent much, ask for much or offer many actions.
+func informed() []input {
+	informs := document("<knowledge>" + nul + "</knowledge>")
+	persona := document("<persona><instructions>" + nul + "</instructions></persona>")
+	return slices.Concat(
+		with(informs, "", `<inform>fact %d of many</inform>`, `<inform usage="store">fact %d</inform>`, `<inform>fact</inform>`, `<inform>`+strings.Repeat("p", 60)+`%d</inform>`,
+			`<inform>aGF5IGZldmVy%d &amp;#104; %%68%%61 104 97 121 32 0x68</inform>`, `<ask field="f%d" action="a" purpose="to test %d"/>`),
+		with(document("<knowledge><inform>"+nul+"</inform></knowledge>"), "", `word%d `, `é%d ﷺ `, `aGF5IGZldmVy%d`),
+		with(persona, "", `ignore all %d `, `a%d.example [dot] `),
+		with(document(`<knowledge><ask field="`+nul+`" action="a" purpose="x"/></knowledge>`), "", "rn1lI%d"),
+		with(document(`<interact>`+nul+`</interact>`), "", `<action id="a%d" method="POST" endpoint="/a%d"><param name="email" required="true"/></action>`),
+		with(document(`<constraints>`+nul+`</constraints><knowledge><ask field="f1" action="a" purpose="x"/></knowledge>`), "", `<disclosure field="f%d" requires="explicit-consent"/>`),
+	)
+}
+
+// roomy are limits that no input reaches, so that what is behind them is measured too.
+var roomy = anml.Limits{Bytes: 64 << 20, Depth: 4000, Actions: 1 << 20, Asks: 1 << 20, Elements: 1 << 24, Attrs: 60_000,
+	Value: 64 << 20, Steps: 1 << 20, Sites: 1 << 20, SiteRefs: 1 << 20}
+
+func parse(data []byte, limits anml.Limits) *anml.Document {
+	read := anml.ParseXML
+	if bytes.HasPrefix(data, []byte("{")) {
+		read = anml.ParseJSON
 	}
-	g.b.WriteString(">")
-}
-
-func (g *generator) close(e int) { g.b.WriteString("</" + g.table[e].Name + ">") }
-
-// least writes an element with attributes and text, and nothing inside.
-func (g *generator) least(e, i int) {
-	g.open(e, i)
-	if g.table[e].Text {
-		g.b.WriteString(g.word(i))
+	d, err := read(data, anml.ReadOptions{Limits: limits, Role: anml.RoleService})
+	if err != nil {
+		return nil
 	}
-	g.close(e)
+	return d
 }
 
-// around writes the start tags that lead to an element, what a function writes
-// there, and the end tags.
-func (g *generator) around(path []int, inside func()) {
-	if len(path) == 0 {
-		inside()
-		return
-	}
-	g.open(path[0], 0)
-	g.around(path[1:], inside)
-	g.close(path[0])
-}
-
-// most writes the children of an element and theirs: each that may repeat n times.
-func (g *generator) most(e, n int, path []int) {
-	for _, c := range g.table[e].Children {
-		if slices.Contains(path, c.Element) || g.table[c.Element].Name == "site" {
-			continue
-		}
-		g.open(c.Element, 0)
-		g.most(c.Element, n, append(path, c.Element))
-		g.close(c.Element)
-		for i := 1; c.Many && i < n; i++ {
-			g.least(c.Element, i)
-		}
-	}
-}
-
-// place is an element with the elements that lead to it, without the root.
-type place struct {
-	path    []int
-	element int
-}
-
-// places lists each element of the table once, by the shortest way to it.
-func places(table []anmltable.Element) (list []place) {
-	seen := map[int]bool{anmltable.Root: true}
-	todo := []place{{nil, anmltable.Root}}
-	for len(todo) > 0 {
-		at := todo[0]
-		todo = todo[1:]
-		inside := at.path
-		if at.element != anmltable.Root {
-			list = append(list, at)
-			inside = append(slices.Clone(at.path), at.element)
-		}
-		for _, c := range table[at.element].Children {
-			if !seen[c.Element] {
-				seen[c.Element] = true
-				todo = append(todo, place{inside, c.Element})
+// on measures what is done with a document that was parsed before.
+func on(name string, inputs []input, do func(*anml.Document)) reader {
+	return reader{name: name, inputs: inputs, prepare: func(text []byte) func() {
+		d := parse(text, roomy)
+		return func() {
+			if d != nil {
+				do(d)
 			}
 		}
-	}
-	return list
+	}}
 }
 
-// refers reports whether an element has an attribute that is free text, as all
-// have that name something or are named.
-func refers(e anmltable.Element) bool {
-	return slices.ContainsFunc(e.Attributes, func(a anmltable.Attribute) bool { return a.Type == anmltable.TypeText })
+func documentReaders() []reader {
+	all := slices.Concat(elements(), markup(), informed())
+	return []reader{
+		{name: "anml.Parse", inputs: all, prepare: func(text []byte) func() { return func() { parse(text, roomy) } }},
+		{name: "anml.Parse/default", inputs: markup(), prepare: func(text []byte) func() { return func() { parse(text, anml.Limits{}) } }},
+		on("anml.Marshal", all, func(d *anml.Document) {
+			_, _ = anml.MarshalJSON(d, anml.WriteOptions{Verbatim: true, Canonical: true})
+			_, _ = anml.MarshalXML(d, anml.WriteOptions{Verbatim: true, Canonical: true, Indent: " "})
+		}),
+		on("anml.Findings", all, func(d *anml.Document) { d.Findings(); anml.Lint(d) }),
+		on("anml.Text", all, func(d *anml.Document) { d.Text(anml.TextOptions{Bytes: 64 << 20}) }),
+		on("anml.Tools", all, func(d *anml.Document) {
+			for range d.Tools(anml.StrictSchema) {
+			}
+		}),
+		visit("agent.Open", nil),
+		visit("agent.Decide", func(ctx context.Context, _ *agent.Session, p *agent.Page) { p.Decide(ctx) }),
+		visit("agent.Explain", func(_ context.Context, _ *agent.Session, p *agent.Page) {
+			_ = fmt.Sprint(p.Explain(), p.Findings(), p.Tools())
+		}),
+		visit("agent.Do", func(ctx context.Context, _ *agent.Session, p *agent.Page) { _, _ = p.Do(ctx, agent.Call{Action: "a0"}) }),
+		visit("agent.Forget", func(ctx context.Context, s *agent.Session, _ *agent.Page) {
+			s.Context().Supplied("fact 1 of many")
+			_, _ = s.Forget(ctx, "a.example")
+		}),
+	}
 }
 
-// documents lists families of documents in XML.
-func documents() (list []family) {
-	table := anmltable.Elements()
-	all := places(table)
-	name := func(p place) string {
-		s := ""
-		for _, e := range append(slices.Clone(p.path), p.element) {
-			s += "/" + table[e].Name
+// visit measures what is done with a page in a session of its own, or the opening if do is nil.
+func visit(name string, do func(context.Context, *agent.Session, *agent.Page)) reader {
+	return reader{name: name, scale: 4, slow: true, inputs: informed(), prepare: func(text []byte) func() {
+		net := lab.New()
+		session, err := agent.New(net.Host(), agent.Options{
+			Read: anml.ReadOptions{Limits: roomy}, Limits: agent.Limits{Document: 64 << 20, Informs: 1000},
+		}).NewSession(agent.User{Store: agent.NewMemoryStore()})
+		if err != nil {
+			panic(err)
 		}
-		return s
-	}
-	add := func(name string, value int, write func(g *generator, n int)) {
-		list = append(list, family{name + "/" + values[value].name, func(n int) []byte {
-			g := newGenerator(value)
-			return g.document(func() { write(g, n) })
-		}})
-	}
-	for v := range values {
-		add("everything", v, func(g *generator, n int) { g.most(anmltable.Root, 1+n/20, nil) })
-		for _, p := range all {
-			add("wide"+name(p), v, func(g *generator, n int) {
-				g.around(p.path, func() {
-					for i := range n {
-						g.least(p.element, i)
-					}
-				})
-			})
-			if v > 1 {
-				continue
-			}
-			add("apart"+name(p), v, func(g *generator, n int) { // each in parents of its own
-				for i := range n {
-					g.around(p.path, func() { g.least(p.element, i) })
-				}
-			})
+		net.Site("a.example").Body("/doc", anml.MediaTypeXML, string(text))
+		ctx := context.Background()
+		finish := func() { _ = session.Close(); net.Close() }
+		if do == nil {
+			return func() { _, _ = session.Open(ctx, "https://a.example/doc"); finish() }
 		}
-	}
-	for i, p := range all {
-		for _, q := range all[:i] {
-			if !refers(table[p.element]) || !refers(table[q.element]) {
-				continue
+		page, err := session.Open(ctx, "https://a.example/doc")
+		return func() {
+			if err == nil {
+				do(ctx, session, page)
 			}
-			for v := range 2 { // equal and distinct
-				add("pair"+name(q)+name(p), v, func(g *generator, n int) {
-					for _, at := range []place{q, p} {
-						g.around(at.path, func() {
-							for i := range n / 2 {
-								g.least(at.element, i)
-							}
-						})
-					}
-				})
-			}
+			finish()
 		}
-	}
-	for _, p := range all {
-		add("unknown-in"+name(p), 1, func(g *generator, n int) {
-			g.around(p.path, func() {
-				g.open(p.element, 0)
-				for i := range n {
-					fmt.Fprintf(&g.b, `<x%d xmlns="urn:x:%d" y%d="z"/>`, i, i%7, i)
-				}
-				g.most(p.element, 40, append(slices.Clone(p.path), p.element))
-				g.close(p.element)
-			})
-		})
-		for _, c := range table[p.element].Children {
-			if c.Element == p.element {
-				add("deep"+name(p), 1, func(g *generator, n int) {
-					g.around(p.path, func() {
-						for i := range n {
-							g.open(p.element, i)
-						}
-						for range n {
-							g.close(p.element)
-						}
-					})
-				})
-			}
-		}
-	}
-	return list
+	}}
 }

@@ -1,9 +1,8 @@
-// Command scaling measures how processor time grows with hostile input, for every
-// exported function that reads what others wrote. It runs each function at several
-// sizes and prints, for each, the largest exponent of the growth and the largest time
-// per byte. It fails if one is beyond its limit.
+// Command scaling measures how processor time grows with hostile input, for the functions that read
+// what others wrote. It fills texts with repeated pieces, runs each reader at two sizes, and fails if
+// the time grows faster than n^1.25 or takes more than 100 ns a byte.
 //
-//	go run ./scaling [-quick] [-run regexp] [-family regexp] [-bytes n] [-ns n] [-all] [-profile file]
+//	go run ./scaling [-quick] [-run regexp]
 package main
 
 import (
@@ -12,121 +11,165 @@ import (
 	"math"
 	"os"
 	"regexp"
-	"runtime/pprof"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 )
 
+// The limits of docs/performance.md ("No input may be slow").
+const (
+	maxExponent  = 1.25
+	maxNsPerByte = 100
+	leastTime    = 500 * time.Microsecond // a shorter processor time proves nothing
+)
+
+// reader is a function that reads what others wrote.
+type reader struct {
+	name   string
+	inputs []input
+	// prepare returns what is measured. It is called for each run.
+	prepare func(text []byte) (work func())
+	scale   int  // the inputs are so many times larger, because the fixed cost is large; 0: 1
+	slow    bool // the measuring costs more than what is measured, so the time per byte says nothing
+}
+
+// input is a text in any size: n is the number of its repeated pieces.
+type input struct {
+	name string
+	make func(n int) []byte
+}
+
 func main() {
-	var o options
-	run := flag.String("run", "", "only targets that match")
-	only := flag.String("family", "", "only families that match")
-	flag.BoolVar(&o.quick, "quick", false, "small sizes, pairs of elements with two targets only, and no limit on the time per byte")
-	flag.IntVar(&o.bytes, "bytes", 0, "size of the smallest input; 0: 4096, or 2048 with -quick")
-	flag.Float64Var(&o.limits.nsPerByte, "ns", maxNsPerByte, "largest time per byte, in nanoseconds; 0: no limit")
-	flag.BoolVar(&o.all, "all", false, "print every result")
-	profile := flag.String("profile", "", "write a profile of the processor to this file")
+	run := flag.String("run", "", "only readers and inputs that match")
+	quick := flag.Bool("quick", false, "small sizes, and no limit on the time per byte")
 	flag.Parse()
-	o.targets, o.families = regexp.MustCompile(*run), regexp.MustCompile(*only)
-	o.limits.exponent = maxExponent
-	if o.quick || o.limits.nsPerByte == 0 {
-		o.limits.nsPerByte = math.Inf(1)
+	only, bytes, failed, measured := regexp.MustCompile(*run), 4<<10, 0, 0
+	if *quick {
+		bytes = 2 << 10
 	}
-	if o.bytes == 0 {
-		o.bytes = 4 << 10
-		if o.quick {
-			o.bytes = 2 << 10
+	for _, r := range readers() {
+		for _, in := range r.inputs {
+			if name := r.name + " " + in.name; only.MatchString(name) {
+				measured++
+				perByte := !*quick && !r.slow
+				if m := measure(r, in, bytes, perByte); m.exceeds(perByte) {
+					failed++
+					fmt.Printf("%s: n^%.2f, %.1f ns/B, %d B in %v\n", name, m.exponent(), m.nsPerByte(), m.size[1], m.took[1])
+				}
+			}
 		}
 	}
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err == nil {
-			err = pprof.StartCPUProfile(f)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-	}
-	failed := measureAll(o)
-	pprof.StopCPUProfile()
-	if failed > 0 {
+	fmt.Printf("%d inputs measured, %d beyond the limits\n", measured, failed)
+	if failed > 0 || measured == 0 {
 		os.Exit(1)
 	}
 }
 
-// options are the flags of the program.
-type options struct {
-	quick, all        bool
-	bytes             int
-	targets, families *regexp.Regexp
-	limits            limits
+// measurement is the least processor time of a reader at two sizes.
+type measurement struct {
+	size [2]int // bytes
+	took [2]time.Duration
 }
 
-// measures reports whether a family is measured with a target. Pairs of elements are
-// most of the families; the quick setting measures them with the two targets that compare
-// elements with one another, so that a run is short.
-func (o *options) measures(t target, f family) bool {
-	pairs := strings.Contains(f.name, "pair/")
-	return o.families.MatchString(f.name) && !(o.quick && pairs && t.name != "anml.ParseXML" && t.name != "anml.Findings")
-}
+// growth is how many times larger the second size is.
+const growth = 8
 
-// suspect is an input that was beyond the limits. It is measured again after all others:
-// what another program did to the caches of the processor has ended then.
-type suspect struct {
-	target target
-	family family
-	fixed  time.Duration
-}
-
-// measureAll prints a row for each target, and each result that is beyond the limits.
-func measureAll(o options) (failed int) {
-	fmt.Printf("%-26s %6s  %-6s %-44s %-10s %-44s %s\n", "function", "inputs", "growth", "with", "ns/B", "with", "measured in")
-	count := 0
-	var suspects []suspect
-	for _, t := range targets() {
-		if !o.targets.MatchString(t.name) {
-			continue
+// measure runs a reader on an input. A measurement beyond the limits is repeated, and then at larger
+// sizes: noise and steps in the cost disappear there, and slowness stays.
+func measure(r reader, in input, bytes int, perByte bool) (m measurement) {
+	n := max(8, bytes*max(1, r.scale)*64/max(1, len(in.make(64))))
+	for attempt := range 5 {
+		small, large := in.make(n), in.make(growth*n)
+		m.size = [2]int{len(small), len(large)}
+		m.took = [2]time.Duration{least(r, small, 2+attempt), least(r, large, 1+attempt)}
+		if !m.exceeds(perByte) {
+			break
 		}
-		begin := time.Now()
-		fixed := fixedCost(t)
-		var steepest, slowest result
-		inputs := 0
-		for _, f := range t.families {
-			if !o.measures(t, f) {
-				continue
-			}
-			r := measure(t, f, o.bytes, fixed, o.limits)
-			inputs++
-			if r.exceeds(t, o.limits) {
-				suspects = append(suspects, suspect{t, f, fixed})
-				continue
-			}
-			if o.all {
-				fmt.Println("    ", &r)
-			}
-			if r.took[sizes-1] < leastTime {
-				continue
-			}
-			if r.exponent > steepest.exponent {
-				steepest = r
-			}
-			if r.nsPerByte > slowest.nsPerByte {
-				slowest = r
-			}
-		}
-		count += inputs
-		fmt.Printf("%-26s %6d  n^%.2f %-44s %-10.1f %-44s %v\n", t.name, inputs, steepest.exponent, steepest.family,
-			slowest.nsPerByte, slowest.family, time.Since(begin).Round(time.Second/10))
-	}
-	for _, s := range suspects {
-		if r := measure(s.target, s.family, o.bytes, s.fixed, o.limits); r.exceeds(s.target, o.limits) {
-			failed++
-			fmt.Println("SLOW", &r)
-		} else {
-			fmt.Println("     within the limits at the second look:", &r)
+		if attempt > 0 {
+			n *= 2
 		}
 	}
-	fmt.Println(count, "inputs measured,", failed, "beyond the limits")
-	return failed
+	return m
+}
+
+func (m *measurement) exponent() float64 {
+	if m.size[1] < 4*m.size[0] { // the input does not grow
+		return 0
+	}
+	return math.Log(float64(m.took[1])/float64(m.took[0])) / math.Log(float64(m.size[1])/float64(m.size[0]))
+}
+
+func (m *measurement) nsPerByte() float64 {
+	return float64(m.took[1]-m.took[0]) / float64(m.size[1]-m.size[0]+1)
+}
+
+func (m *measurement) exceeds(perByte bool) bool {
+	return m.took[1] >= leastTime && (m.exponent() > maxExponent || perByte && m.nsPerByte() > maxNsPerByte)
+}
+
+// least returns the least processor time of some runs. The garbage collector stands still
+// meanwhile: it starts at some size of the heap, which would look like growth.
+func least(r reader, text []byte, runs int) time.Duration {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	best := time.Duration(math.MaxInt64)
+	for range runs {
+		work := r.prepare(text)
+		runtime.GC()
+		begin := processor()
+		work()
+		best = min(best, max(processor()-begin, time.Microsecond))
+	}
+	return best
+}
+
+// processor returns the processor time of this process.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// repeated is a text in which a piece stands n times in the place of the NUL, with its number in the
+// places of %d.
+func repeated(text, piece, between string) input {
+	return input{fmt.Sprintf("%.24q %q", text, piece), func(n int) []byte {
+		var b strings.Builder
+		for i := range n {
+			if i > 0 {
+				b.WriteString(between)
+			}
+			b.WriteString(strings.ReplaceAll(piece, "%d", fmt.Sprint(i)))
+		}
+		return []byte(strings.Replace(text, nul, b.String(), 1))
+	}}
+}
+
+// nul marks the place in a text that is filled.
+const nul = "\x00"
+
+// letters are pieces that any text can be full of.
+var letters = []string{"a", "a%d", " ", "\t", "\n", "\r\n", "a b ", "é", "ﷺ", "e\u0301", "\u202e", "\U000e0041", "\x00", "\xff", "%41", "%", "%252e", "../", "./", "/", "//",
+	"\\", ".", "-", "--", "_", ":", "::", "@", "#", "?", "&", "=", ";", ",", "a,", "a=b;", "\"", "\\\"", "'", "<", "<a", "</", "<!--", "-->", "(", ")", "[", "]", "[]", "](", "![", "{", "}",
+	"*", "**", "*a", "`", "```", "~~~\n", "|", "^", "$", "> ", "- ", "1. ", "\t- ", "xn--", "a.", "A", "0", "9", "1e", "%d", "%d.", "%d:", "null", "true,", "\"a\":", "\"a%d\":1,"}
+
+// filled are texts full of each of the letters.
+func filled(texts ...string) (list []input) {
+	for _, text := range texts {
+		for _, piece := range letters {
+			list = append(list, repeated(text, piece, ""))
+		}
+	}
+	return list
+}
+
+// with are a text full of each of some pieces.
+func with(text, between string, pieces ...string) (list []input) {
+	for _, piece := range pieces {
+		list = append(list, repeated(text, piece, between))
+	}
+	return list
 }
