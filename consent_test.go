@@ -138,29 +138,6 @@ func TestConsentErrors(t *testing.T) {
 	}
 }
 
-// TestUntil: an approval says until when the user approved identical requests.
-func TestUntil(t *testing.T) {
-	p := newPlan(t, "x")
-	until := planTime.Add(time.Hour)
-	a, err := p.Approve(lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"address"}, Until: until}, planTime)
-	if err != nil || !a.Until().Equal(until) {
-		t.Errorf("%v, %v", a, err)
-	}
-}
-
-// TestRecipientOfAnAddress: an address in a URL is the site of its recipient.
-func TestRecipientOfAnAddress(t *testing.T) {
-	const origin = "https://[2606:2800:220:1::1]"
-	for recipient, want := range map[string]lookleap.ItemClass{
-		origin: lookleap.ItemOrdinary, origin + "/orders": lookleap.ItemOrdinary, "https://[2606:2800:220:1::2]/orders": lookleap.ItemOtherRecipient,
-	} {
-		p, err := lookleap.NewPlan(request(lookleap.ConsentAct, origin, "do it", item("a", "x", recipient)), nil, planTime)
-		if err != nil || p.Request().Items[0].Class != want {
-			t.Errorf("%s: %+v, %v", recipient, p.Request(), err)
-		}
-	}
-}
-
 // TestQuotesAreCut: of a long text of others, a message shows the beginning.
 func TestQuotesAreCut(t *testing.T) {
 	long := strings.Repeat("z", 1000)

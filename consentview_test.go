@@ -2,18 +2,13 @@ package lookleap_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 // shown is a request as a person sees it, and what it shows.
 type shown struct {
@@ -100,34 +95,6 @@ func shownRequests() []shown {
 		{"read", request(lookleap.ConsentRead, "https://[2001:db8::1]:8443", "read pages 11 to 20 of a result", item("pages", "read pages 11 to 20", "https://[2001:db8::1]:8443"))},
 		{"invocation", request(lookleap.ConsentInvoke, shop, "invoke the endpoint ai://bank.example/\u2026",
 			item("call", "POST to the AI endpoint", "https://bank.example/gateway", value(lookleap.ConsentValue{Label: "body", Text: `{"amount":"10.00"}`})))},
-	}
-}
-
-// TestShownRequests compares the text of every kind of request with the golden
-// file, which is meant to be read.
-func TestShownRequests(t *testing.T) {
-	var b strings.Builder
-	for _, s := range shownRequests() {
-		p, err := lookleap.NewPlan(s.req, nil, planTime)
-		if err != nil {
-			t.Fatal(s.name, err)
-		}
-		text, _, _ := strings.Cut(p.Request().String(), "Digest:     ")
-		lines := strings.Split(text, "\n")
-		if n := len(lines); n > 80 {
-			lines = append(append(lines[:30:30], fmt.Sprintf("   (%d lines of the same kind)", n-40)), lines[n-10:]...)
-		}
-		fmt.Fprintf(&b, "=== %s (%s) ===\n\n%s\n", s.name, s.req.Kind, strings.Join(lines, "\n"))
-	}
-	golden := filepath.Join("testdata", "consent.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil || b.String() != string(want) {
-		t.Errorf("%v; the prompts are not those of %s: go test . -run TestShownRequests -update", err, golden)
 	}
 }
 

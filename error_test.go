@@ -314,16 +314,3 @@ func TestRetryable(t *testing.T) {
 		})
 	}
 }
-
-// TestErrorParts: the cause of an error stays below it, and a finding without a code is a fault of
-// its caller.
-func TestErrorParts(t *testing.T) {
-	if err := (&lookleap.ResponseError{Err: fs.ErrClosed}); !errors.Is(err, fs.ErrClosed) {
-		t.Error(err)
-	}
-	for code, f := range map[lookleap.Code]lookleap.Finding{lookleap.CodeTLS: {Code: lookleap.CodeTLS}, lookleap.CodeUsage: {}} {
-		if err := f.AsError("a"); err.Code != code || err.Subject != "a" {
-			t.Errorf("%s: %v", code, err)
-		}
-	}
-}

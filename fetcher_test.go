@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -441,34 +440,4 @@ func TestFetcherShowsItsCertificate(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 	}
-}
-
-// TestFetcherHoldsLittle: what a server sends before it is read takes memory of the client.
-func TestFetcherHoldsLittle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := lab.ForTest(t)
-		var sent atomic.Int64
-		n.Site("shop.example").HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-			for part := make([]byte, 32<<10); r.Context().Err() == nil; sent.Add(int64(len(part))) {
-				if _, err := w.Write(part); err != nil {
-					return
-				}
-			}
-		})
-		resp, err := guarded(t, n, lookleap.FetcherOptions{}).RoundTrip(mustRequest(t, "https://shop.example/"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		const window, part = 1 << 20, 64 << 10
-		for _, read := range []int64{0, 4 << 20} {
-			if _, err := io.CopyN(io.Discard, resp.Body, read); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-			if got := sent.Load() - read; resp.ProtoMajor != 2 || got < window-part || got > window+part {
-				t.Errorf("%s: the server sent %d KiB more than was read", resp.Proto, got>>10)
-			}
-		}
-	})
 }

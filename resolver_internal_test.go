@@ -2,10 +2,7 @@ package lookleap
 
 import (
 	"errors"
-	"strings"
 	"testing"
-
-	"github.com/lookleap/lookleap/internal/dnssec"
 )
 
 // TestResolverClose: the resolver closes the fetcher that it built, and says if that fails.
@@ -30,30 +27,5 @@ func TestResolverClose(t *testing.T) {
 	own = r.(*validatingResolver)
 	if err := own.Close(); err != nil || own.fetcher != nil || broken.asked != 1 {
 		t.Errorf("the Fetcher of the caller: %v after %d calls", err, broken.asked)
-	}
-}
-
-// TestAnswerOfLimits: records that exhaust validators are told apart from a lookup that takes too many
-// steps, which may be the server's fault.
-func TestAnswerOfLimits(t *testing.T) {
-	for code, err := range map[Code]error{
-		CodeDNSSECLimit: &dnssec.BudgetError{Name: "a.example", Zone: "example", What: "signatures", Limit: 8},
-		CodeDNSError:    &dnssec.BudgetError{Name: "a.example", What: "queries", Limit: 64},
-	} {
-		if a, err := answerOf("a.example", TypeTXT)(nil, err); a != nil || CodeOf(err) != code {
-			t.Errorf("%s: %v, %v", code, a, err)
-		}
-	}
-}
-
-func TestTextBytes(t *testing.T) {
-	half := strings.Repeat("x", maxTXTBytes/2)
-	for _, c := range []struct {
-		texts []string
-		ok    bool
-	}{{[]string{half, half}, true}, {[]string{half, half, "x"}, false}} {
-		if records, err := textRecords(c.texts); (err == nil) != c.ok || c.ok && len(records) != len(c.texts) {
-			t.Errorf("%d texts: %d records, %v", len(c.texts), len(records), err)
-		}
 	}
 }

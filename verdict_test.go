@@ -157,39 +157,6 @@ func TestVerifyError(t *testing.T) {
 	}
 }
 
-// TestEvidenceString: each member that is known is shown, in a fixed order.
-func TestEvidenceString(t *testing.T) {
-	secure := lookleap.Secure
-	full := lookleap.Evidence{
-		URL: "https://example.com/a", Status: 200, MediaType: "text/plain", Address: "93.184.216.34:443", TLS: "TLS 1.3",
-		DNSName: "example.com", DNSType: "TXT", TTL: time.Minute, DNSSEC: &secure, Digest: "sha256:00", KeyID: "k1", Text: "v=1",
-	}
-	want := `url=https://example.com/a status=200 type=text/plain address=93.184.216.34:443 tls="TLS 1.3" dns=example.com TXT ttl=1m0s dnssec=secure digest=sha256:00 key=k1 text="v=1"`
-	if got := full.String(); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if got := (lookleap.Evidence{}).String(); got != "" {
-		t.Errorf("evidence of nothing: %q", got)
-	}
-}
-
-// TestVerdictStringParts: a "no" holds until no time, and a code that says nothing is left out.
-func TestVerdictStringParts(t *testing.T) {
-	checks := []lookleap.Check{{Code: lookleap.CodeOK, Message: "first"}, {Message: "second"}}
-	for name, v := range map[string]*lookleap.Verdict{
-		"no": {Expires: planTime, Checks: checks}, "yes-without-end": {OK: true, Checks: checks},
-	} {
-		if got := v.String(); strings.Contains(got, "holds until") || strings.Contains(got, "(ok)\n") || strings.Contains(got, "()\n") {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-	for value, want := range map[string]string{`a"b`: `address="a\"b"`, "b\u00fc": "address=\"b\u00fc\"", "a b": `address="a b"`, "a~b": "address=a~b"} {
-		if got := (lookleap.Evidence{Address: value}).String(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
 // TestFindingString: a finding is shown with its place and fix, as far as they are known.
 func TestFindingString(t *testing.T) {
 	for want, f := range map[string]lookleap.Finding{

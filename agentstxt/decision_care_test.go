@@ -73,21 +73,6 @@ func TestForeignPolicy(t *testing.T) {
 	}
 }
 
-// TestDecisionText: the sentence has the line and the limit if there are any.
-func TestDecisionText(t *testing.T) {
-	for want, d := range map[string]Decision{
-		`"/a" is allowed: `:                  {Path: "/a", Allowed: true, Code: CodeAllowed},
-		", line 1":                           {Path: "/a", Allowed: true, Code: CodeAllowed, Line: 1},
-		", at most 1 requests in the window": {Path: "/a", Allowed: true, Code: CodeAllowed, Limit: 1},
-		`"/a" is denied: `:                   {Path: "/a", Code: CodeDisallowed, Limit: 5},
-	} {
-		s := d.String()
-		if !strings.Contains(s, want) || strings.Contains(s, "line") != (d.Line > 0) || strings.Contains(s, "at most") != (d.Allowed && d.Limit > 0) {
-			t.Errorf("%s; want %s", s, want)
-		}
-	}
-}
-
 // TestRobotsDecisions: the reason of each kind of decision by a robots.txt file.
 func TestRobotsDecisions(t *testing.T) {
 	rules := "User-agent: *\nDisallow: /x\nAllow: /x/y\nDisallow: /z*w\nDisallow: /dir/*$\n"

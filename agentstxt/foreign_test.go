@@ -1,7 +1,6 @@
 package agentstxt
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -73,46 +72,5 @@ func TestForeignFiles(t *testing.T) {
 				t.Errorf("%.80q: %v", c.file, got)
 			}
 		})
-	}
-}
-
-// TestFirstLine: what a finding says about a file of another format.
-func TestFirstLine(t *testing.T) {
-	for file, want := range map[string]string{
-		"":                            "0: it is empty",
-		"\n \t\n":                     "0: it is empty",
-		"\n \n# a\n\n#b\n":            `3: it has only comments, such as "# a"`,
-		"#a\n\n  x y \r\n# b\nz\n":    `3: its first line is "x y"`,
-		"\ufeff[x]\n":                 `1: its first line is "[x]"`,
-		strings.Repeat("\n", 9) + "x": `10: its first line is "x"`,
-	} {
-		seen, line := firstLine([]byte(file))
-		if got := fmt.Sprint(line, ": ", seen); got != want {
-			t.Errorf("%q: %s, want %s", file, got, want)
-		}
-	}
-	if seen, _ := firstLine([]byte(strings.Repeat("ab", 4*maxQuoted))); !strings.HasSuffix(seen, "… (120 more characters)") {
-		t.Error(seen)
-	}
-	for _, c := range []struct {
-		file         string
-		line, column int
-	}{{"\nhello\n", 2, 1}, {"", 0, 0}} {
-		p := ignoreForeign([]byte(c.file), Options{})
-		if f := p.Findings()[0]; f.Position.Line != c.line || f.Position.Column != c.column || p.State() != Absent || p.foreign != nil {
-			t.Errorf("%q: %+v", c.file, f)
-		}
-	}
-	if p := ignoreForeign([]byte("Disallow: /x\n"), Options{}); p.Decide("/x").Allowed || !p.Decide("/y").Allowed {
-		t.Error("a rule in the form of robots.txt does not count")
-	}
-}
-
-// TestLineBreaks: only these characters end a line of a file of another format.
-func TestLineBreaks(t *testing.T) {
-	for r := range rune(0x3000) {
-		if got, want := isLineBreak(r), strings.ContainsRune("\n\v\f\r\u0085\u2028\u2029", r); got != want {
-			t.Errorf("%U: %v", r, got)
-		}
 	}
 }

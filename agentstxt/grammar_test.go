@@ -64,45 +64,6 @@ func TestDirectiveMessages(t *testing.T) {
 	}
 }
 
-// TestPathBytes: each byte is allowed in a path or not, and each digit has its value.
-func TestPathBytes(t *testing.T) {
-	const allowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/%"
-	for c := range 256 {
-		if got, want := octets[c]&notPath == 0, c >= 0x80 || strings.IndexByte(allowed, byte(c)) >= 0; got != want {
-			t.Errorf("%q in a path: %v", rune(c), got)
-		}
-		want := strings.IndexByte("0123456789abcdef", byte(c))
-		if want < 0 {
-			if want = strings.IndexByte("ABCDEF", byte(c)); want >= 0 {
-				want += 10
-			}
-		}
-		if got := unhex(byte(c)); got != want {
-			t.Errorf("digit %q: %d, want %d", rune(c), got, want)
-		}
-	}
-}
-
-// TestMetaComments: which comments are metadata.
-func TestMetaComments(t *testing.T) {
-	key, long := strings.Repeat("k", 64), strings.Repeat("v", 256)
-	for line, want := range map[string]string{
-		"#a:b": "a=b", "# \tA-b_c.9 : x": "", "# A-b_c.9: \tx y\t ": "a-b_c.9=x y", "##a:b:c": "a=b:c", "# a:": "a=",
-		"# see://x": "", "# see: //x": "", "# see: /x": "see=/x", "# :x": "", "#": "", "# a": "", "# 9a: x": "", "# a b: x": "", "# a*: x": "",
-		"#" + key + ":" + long: key + "=" + long, "#k" + key + ":x": "", "#a:v" + long: "",
-	} {
-		got := ""
-		if k, v, ok := metaComment([]byte(line)); ok {
-			got = k + "=" + v
-		} else if k+v != "" {
-			t.Errorf("%q is no metadata and has %q=%q", line, k, v)
-		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
-	}
-}
-
 // TestFileMessages: what is wrong with a line that is no directive, and how to fix it.
 func TestFileMessages(t *testing.T) {
 	digits := strings.Repeat("5e", 32)
@@ -134,23 +95,6 @@ func TestFileMessages(t *testing.T) {
 		if got := fmt.Sprintf("%d: %s; %s", bad.Position.Column, bad.Message, bad.Fix); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s, want %s", file, got, want)
 		}
-	}
-}
-
-// TestScanEdges: the first byte and the last line of a file count as all others do.
-func TestScanEdges(t *testing.T) {
-	if _, err := Parse([]byte("\x00\n"), Options{}); lookleap.CodeOf(err) != lookleap.CodeNotUTF8 {
-		t.Error(err)
-	}
-	if p, err := Parse([]byte(strings.TrimSuffix(signed("/ ALLOW"), "\n")), Options{}); err != nil || p.Len() != 1 {
-		t.Error(err)
-	}
-	p, err := Parse([]byte("# version: 9\n# other: x\n"+vectorFile), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f, ok := hasFinding(p, CodeUnknownVersion); !ok || f.Line != 1 {
-		t.Errorf("%+v", p.Findings())
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,25 +63,6 @@ func hasFinding(p *Policy, code lookleap.Code) (lookleap.Finding, bool) {
 		}
 	}
 	return lookleap.Finding{}, false
-}
-
-// testdata returns the files below testdata that match.
-func testdata(t testing.TB, pattern string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", filepath.FromSlash(pattern)))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no file matches %s: %v", pattern, err)
-	}
-	return files
-}
-
-func mustRead(t testing.TB, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 const plainText = "text/plain; charset=utf-8"

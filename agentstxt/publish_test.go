@@ -147,14 +147,6 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestSignLargeFile: an error without a position gets none.
-func TestSignLargeFile(t *testing.T) {
-	var bad *lookleap.Error
-	if got, err := Sign([]byte(strings.Repeat("/a ALLOW\n", 512<<10/9+1))); got != nil || !errors.As(err, &bad) || bad.Code != lookleap.CodeTooLarge || bad.Position != (lookleap.Position{}) {
-		t.Errorf("%d bytes, %+v", len(got), bad)
-	}
-}
-
 func TestLint(t *testing.T) {
 	for _, tt := range []struct {
 		name, file, contentType string

@@ -4,35 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
 )
-
-// TestTargets: what a request asks for, and which files always may be read.
-func TestTargets(t *testing.T) {
-	for _, c := range []struct {
-		method, url string
-		file, reads bool
-		text        string
-	}{
-		{"GET", "https://a.example/agents.txt", true, true, "/agents.txt"}, {"", "https://a.example/agents.txt", true, true, "/agents.txt"},
-		{"HEAD", "https://a.example/robots.txt?x", true, true, "/robots.txt?x"}, {"POST", "https://a.example/agents.txt", false, false, "/agents.txt"},
-		{"PUT", "https://a.example/robots.txt", false, false, "/robots.txt"}, {"get", "https://a.example/agents.txt", false, false, "/agents.txt"},
-		{"GET", "https://a.example/x?", false, true, "/x?"}, {"GET", "https://a.example/agents.txt/", false, true, "/agents.txt/"},
-	} {
-		u, err := url.Parse(c.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := newTarget(origin{}, u, c.method)
-		if got.isFile() != c.file || got.reads != c.reads || got.pathAndQuery() != c.text {
-			t.Errorf("%s %s: %+v", c.method, c.url, got)
-		}
-	}
-}
 
 // TestOrigins: a URL without a usable origin is an error, each time.
 func TestOrigins(t *testing.T) {
@@ -66,26 +42,6 @@ func TestOrigins(t *testing.T) {
 		n := c.origins.Len()
 		if o, err := c.cachedOriginAt("https", host); err != nil || !strings.HasPrefix(o.name, "https://xn--") || c.origins.Len() != n+cached-3 {
 			t.Errorf("%d bytes: %s, %v: %d origins are cached", len(host), o.name, err, c.origins.Len())
-		}
-	}
-}
-
-// TestDisplayURL: messages about an origin with the scheme http have its own URLs.
-func TestDisplayURL(t *testing.T) {
-	for _, c := range []struct{ scheme, host, url, want string }{
-		{"https", "a.example", "https://a.example:80/x", "https://a.example:80/x"},
-		{"http", "a.example", "https://a.example:80/agents.txt", "http://a.example/agents.txt"},
-		{"http", "a.example", "https://a.example:8080/agents.txt", "https://a.example:8080/agents.txt"},
-		{"http", "a.example", "https://a.example:80", "https://a.example:80"},
-		{"http", "a.example", "/x", "/x"},
-		{"http", "a.example:8080", "https://a.example:8080/x", "http://a.example:8080/x"},
-	} {
-		o, err := originAt(c.scheme, c.host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := o.displayURL(c.url); got != c.want {
-			t.Errorf("%s of %s: %s, want %s", c.url, o.name, got, c.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package agentstxt
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -98,23 +97,5 @@ func TestVectorAnswers(t *testing.T) {
 				t.Errorf("%v, %v: %v", p.State(), p.Reason(), p.Err())
 			}
 		})
-	}
-}
-
-// TestVectorsAreReadable: other implementations have to read them too.
-func TestVectorsAreReadable(t *testing.T) {
-	for _, name := range testdata(t, "vectors/*.json") {
-		for i, c := range mustRead(t, name) {
-			if c >= 0x80 {
-				t.Errorf("%s: octet %d is not ASCII", name, i)
-				break
-			}
-		}
-	}
-	readme := string(mustRead(t, "testdata/vectors/README.md"))
-	for _, name := range testdata(t, "vectors/*.json") {
-		if base := name[strings.LastIndexAny(name, `/\`)+1:]; !strings.Contains(readme, "`"+base+"`") {
-			t.Errorf("the README does not mention %s", base)
-		}
 	}
 }

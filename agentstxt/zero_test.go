@@ -28,13 +28,6 @@ func TestZeroValues(t *testing.T) {
 	})
 }
 
-// TestNoHost uses clients and guards that have no host.
-func TestGuardOfNoClient(t *testing.T) {
-	if g := (*agentstxt.Client)(nil).Guard(); g.Client() == nil {
-		t.Error("the guard has no client")
-	}
-}
-
 func TestNoHost(t *testing.T) {
 	const page = "https://example.com/"
 	request, _ := http.NewRequest(http.MethodGet, page, nil)

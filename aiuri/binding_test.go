@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -225,34 +224,6 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 	}
 }
 
-// deaf is a transport that does not listen to its context.
-type deaf chan struct{}
-
-func (d deaf) Invoke(context.Context, *aiuri.Call) (aiuri.SignedResult, error) {
-	<-d
-	return aiuri.SignedResult{}, nil
-}
-
-func TestDeafTransport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		line := make(deaf)
-		g := newGatewayWorld(t)
-		g.options.Invoker = line
-		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != http.StatusGatewayTimeout {
-			t.Errorf("the gateway answers %d", w.Code)
-		}
-		w := newWorld(t)
-		w.options.Native = line
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		client := must(aiuri.NewClient(w.host, w.options))
-		if v, err := client.Invoke(ctx, pay); v != nil || !slices.Contains([]lookleap.Code{lookleap.CodeTimeout, lookleap.CodeCancelled}, lookleap.CodeOf(err)) {
-			t.Errorf("the client returns %v, %v", v, err)
-		}
-		close(line)
-	})
-}
-
 // TestGatewayToken: the token of a call reaches the gateway, and a call without one sends none.
 func TestGatewayToken(t *testing.T) {
 	for token, want := range map[string]string{"": "", "secret": "Bearer secret"} {
@@ -264,72 +235,6 @@ func TestGatewayToken(t *testing.T) {
 			}
 			if seen := w.net.Journal().Requests("ai.example"); len(seen) != 1 || seen[0].Header.Get("Authorization") != want || len(seen[0].Header.Values("Authorization")) > 1 {
 				t.Errorf("%q: %v", token, seen)
-			}
-		})
-	}
-}
-
-// TestHeadersOfACall: a call through a gateway has a media type only with its body, and no header
-// that is empty.
-func TestHeadersOfACall(t *testing.T) {
-	for name, c := range map[string]struct {
-		call       aiuri.Call
-		media, key []string
-	}{
-		"accept-all":              {aiuri.Call{Method: "POST", Body: []byte("x"), MediaType: "text/plain", IdempotencyKey: `"k"`}, []string{"text/plain"}, []string{`"k"`}},
-		"reject-media-type-alone": {aiuri.Call{Method: "GET", MediaType: "text/plain"}, nil, nil},
-		"reject-empty-headers":    {aiuri.Call{Method: "POST", Body: []byte("x")}, nil, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			c.call.URI = pay.URI
-			if _, err := must(aiuri.NewGatewayInvoker(w.host, "https://ai.example/gateway")).Invoke(t.Context(), &c.call); err != nil {
-				t.Fatal(err)
-			}
-			h := w.net.Journal().Requests("ai.example")[0].Header
-			if media, key := h.Values("Content-Type"), h.Values(lookleap.IdempotencyHeader); !slices.Equal(media, c.media) || !slices.Equal(key, c.key) {
-				t.Errorf("sent %q and %q", media, key)
-			}
-		})
-	}
-}
-
-// TestCancelledCall: the error of a cancelled call is that of its context, without a refusal
-// around it.
-func TestCancelledCall(t *testing.T) {
-	w := newWorld(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := must(aiuri.NewGatewayInvoker(w.host, "https://ai.example/gateway")).Invoke(ctx, &aiuri.Call{Method: "GET", URI: pay.URI})
-	var refused *lookleap.Error
-	if !errors.Is(err, context.Canceled) || errors.As(err, &refused) {
-		t.Errorf("%T: %v", err, err)
-	}
-}
-
-// TestOutcomeOfACall: a plan whose call did not leave this system can be committed again. One whose
-// call may have reached the gateway cannot.
-func TestOutcomeOfACall(t *testing.T) {
-	for name, c := range map[string]struct {
-		set  func(*world)
-		want lookleap.PlanState
-	}{
-		"nothing-sent": {func(w *world) { w.options.Gateways = []string{"https://nowhere.example/gateway"} }, lookleap.PlanFailed},
-		"sent":         {func(w *world) { w.gateway.Fault("/gateway/*", lab.Reset()) }, lookleap.PlanUnknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, id := newWorld(t), ""
-			c.set(w)
-			w.host.Plans = lookleap.NewMemoryPlanLedger()
-			w.host.Prompter = prompter(func(q *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-				id = q.ID
-				return allow(q)
-			})
-			if v, err := w.invoke(t, pay); v != nil || err == nil {
-				t.Fatalf("%v, %v", v, err)
-			}
-			if r, err := w.host.PlanRecord(t.Context(), id); err != nil || r.State != c.want {
-				t.Errorf("%+v, %v", r, err)
 			}
 		})
 	}
@@ -363,29 +268,6 @@ func TestRecipientOfACall(t *testing.T) {
 				t.Errorf("asked about %q, want %q, %v", asked, want, err)
 			}
 		})
-	}
-}
-
-// TestMediaTypeOfACall: a media type that is malformed, or would be more than one header, is not
-// sent.
-func TestMediaTypeOfACall(t *testing.T) {
-	for media, want := range map[string]lookleap.Code{
-		"": lookleap.CodeOK, "text/plain; charset=utf-8": lookleap.CodeOK, "text/plain; a": lookleap.CodeUsage, "a/": lookleap.CodeUsage,
-		"text/plain;\r\n a=b": lookleap.CodeUsage, "text/plain;\ta=b": lookleap.CodeUsage, "text/plain; a=\u00e9": lookleap.CodeUsage, " text/plain": lookleap.CodeUsage,
-		"text/plain; a=\x7f": lookleap.CodeUsage, "text/x~y": lookleap.CodeOK,
-	} {
-		w, line := newWorld(t), &recorder{}
-		w.options.Native = line
-		r := pay
-		r.MediaType = media
-		if _, err := w.invoke(t, r); lookleap.CodeOf(err) != want || len(line.calls) > 0 != (err == nil) {
-			t.Errorf("%q: %v, %d calls", media, err, len(line.calls))
-		}
-	}
-	w, line := newWorld(t), &recorder{}
-	w.options.Native = line
-	if _, err := w.invoke(t, aiuri.Request{URI: pay.URI, MediaType: "text/plain"}); err != nil || line.calls[0].MediaType != "" {
-		t.Errorf("a media type without a body: %v, %+v", err, line.calls)
 	}
 }
 

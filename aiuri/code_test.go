@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
@@ -108,82 +107,6 @@ func TestCodes(t *testing.T) {
 func invokeNative(t *testing.T, host *lookleap.Host, r aiuri.Request) error {
 	_, err := must(aiuri.NewClient(host, aiuri.ClientOptions{Native: native{}})).Invoke(t.Context(), r)
 	return err
-}
-
-// TestDescriptorMessages: what is wrong with a document, and how to fix it.
-func TestDescriptorMessages(t *testing.T) {
-	for text, want := range map[string]string{
-		`[]`:                   "1:1: an object is expected, found an array (bad-document)",
-		`{}`:                   `1:1: the object has no member "endpoint" (bad-document); add the member`,
-		`{"endpoint":"ai:/x"}`: "1:13 /endpoint: the endpoint is not an ai: URI with an authority (bad-document); write ai://authority/path",
-		`{"endpoint":"ai://b/","policy":{"auth":1}}`:    "1:40 /policy/auth: auth is not a string (bad-document)",
-		`{"endpoint":"ai://b/","policy":{"auth":"x"}}`:  "1:40 /policy/auth: auth has a value that this package does not support (policy-unsupported)",
-		`{"endpoint":"ai://b/","policy":{"mtls":1}}`:    "1:40 /policy/mtls: mtls is not true or false (bad-document)",
-		`{"endpoint":"ai://b/","policy":1}`:             "1:32 /policy: policy is not an object (bad-document)",
-		`{"endpoint":"ai://b/","scopes":{}}`:            "1:32 /scopes: scopes is not an array (bad-document)",
-		`{"endpoint":"ai://b/","jwks":1}`:               "1:30 /jwks: jwks is not an https URL without user information and fragment (bad-document)",
-		`{"endpoint":"ai://b/","jwks":"https://c/"}`:    "1:30 /jwks: jwks is not an https URL without user information and fragment (bad-document)",
-		`{"endpoint":"ai://b/","jwks":"https://c.d/x"}`: "1:30 /jwks: the keys are at another origin than the document (jwks-origin); publish them at the document's origin",
-	} {
-		d, err := aiuri.ParseDescriptor([]byte(text), bankOrigin)
-		if d != nil || err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
-	}
-}
-
-// TestDocumentFailures: what a refusal says about a document that cannot be used.
-func TestDocumentFailures(t *testing.T) {
-	for name, c := range map[string]struct {
-		set     func(*lab.Site)
-		code    lookleap.Code
-		summary string
-	}{
-		"status":     {func(s *lab.Site) { s.Status(documentPath, 500) }, aiuri.CodeDiscoveryFailed, "the document could not be fetched"},
-		"media-type": {func(s *lab.Site) { s.Body(documentPath, "text/plain", "{}") }, aiuri.CodeDiscoveryFailed, "the document is not JSON"},
-		"size": {func(s *lab.Site) {
-			s.Body(documentPath, "application/json", strings.Repeat(" ", aiuri.MaxDescriptor+1))
-		}, aiuri.CodeBadDocument, "the document is larger than its limit"},
-		"redirect":  {func(s *lab.Site) { s.Redirect(documentPath, "https://evil.example/") }, lookleap.CodeRedirectCrossOrigin, "the document redirects to another origin"},
-		"no-object": {func(s *lab.Site) { s.Body(documentPath, "application/json", "[]") }, aiuri.CodeBadDocument, "an object is expected, found an array"},
-	} {
-		net := lab.ForTest(t)
-		c.set(net.Site("bank.example"))
-		found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Resolve(t.Context(), parseAny("ai://bank.example/"))
-		var no *lookleap.VerifyError
-		var own *lookleap.Error
-		if found != nil || !errors.As(err, &no) || no.Verdict.Code != c.code || no.Verdict.Summary != c.summary ||
-			!errors.As(err, &own) || own.Subject != "https://bank.example"+documentPath {
-			t.Errorf("%s: %v, %+v", name, err, own)
-		}
-	}
-	if _, err := aiuri.NewDiscoverer(lab.ForTest(t).Host(), aiuri.DiscovererOptions{}).Resolve(t.Context(), aiuri.URI{}); lookleap.CodeOf(err) != aiuri.CodeURIEmpty {
-		t.Error(err)
-	}
-}
-
-// TestForgedOutage: an expired document is not used if the server's name or certificate is forged.
-func TestForgedOutage(t *testing.T) {
-	for name, c := range map[string]struct {
-		set  func(*documentSite)
-		code lookleap.Code
-	}{
-		"bogus": {func(s *documentSite) { s.net.Name("bank.example").Bogus() }, lookleap.CodeDNSSECBogus},
-		"reset": {func(s *documentSite) { s.bank.Fault(documentPath, lab.Reset()) }, lookleap.CodeOK},
-	} {
-		s := newDocumentSite(t)
-		s.answer = s.good("max-age=600")
-		s.bank.Fault(documentPath, lab.Header("Connection", "close"))
-		d := aiuri.NewDiscoverer(s.host, aiuri.DiscovererOptions{})
-		if _, err := d.Resolve(t.Context(), pay.URI); err != nil {
-			t.Fatal(err)
-		}
-		s.net.Clock().Advance(11 * time.Minute)
-		c.set(s)
-		if _, err := d.Resolve(t.Context(), pay.URI); lookleap.CodeOf(err) != c.code {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
 // TestUnreadablePages: what a refusal says about a page that cannot be read, if its origin has no document.

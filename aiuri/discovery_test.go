@@ -439,37 +439,6 @@ func TestPageFailures(t *testing.T) {
 	})
 }
 
-// TestDiscoveryTells: a discovery has its own findings, then those of the document that confirms it,
-// and no empty check.
-func TestDiscoveryTells(t *testing.T) {
-	const factory = "https://factory.example"
-	net := lab.ForTest(t)
-	page(net.Site("shop.example"), "ai://factory.example/pay", "ai://other.example/")
-	text := strings.Replace(documentOf("ai://factory.example/pay", factory), "{", `{"policy":{"requireSignedResults":false},`, 1)
-	net.Site("factory.example").Body(documentPath, "application/json", text)
-	found, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), "https://shop.example/")
-	if err != nil || len(found.Findings) != 2 || found.Findings[0].Code != aiuri.CodeDiscoveryConflict || found.Findings[1].Code != aiuri.CodePolicyWeaker ||
-		len(found.Verdict.Findings) != len(found.Findings) {
-		t.Fatalf("%+v, %v", found, err)
-	}
-	for _, check := range found.Verdict.Checks {
-		if check.Requirement == "" || check.Message == "" {
-			t.Errorf("%+v", check)
-		}
-	}
-	unknown := errors.New("no such name")
-	refuses := aiuri.DiscovererOptions{Registry: registryFunc(func(string) (string, error) { return "", unknown })}
-	_, err = aiuri.NewDiscoverer(net.Host(), refuses).Resolve(t.Context(), parse(t, "ai://bank/x"))
-	var no *lookleap.VerifyError
-	if !errors.As(err, &no) || no.Verdict.Summary != "the registry does not know the authority" || !errors.Is(err, unknown) {
-		t.Errorf("%v", err)
-	}
-	page(net.Site("market.example"), "ai://bank/x", "")
-	if _, err = aiuri.NewDiscoverer(net.Host(), refuses).Discover(t.Context(), "https://market.example/"); !errors.As(err, &no) || !errors.Is(err, unknown) {
-		t.Errorf("%v", err)
-	}
-}
-
 // TestDocumentAnswers shows which answers mean that there is no document, so that a link counts.
 func TestDocumentAnswers(t *testing.T) {
 	check := func(name string, set func(*lab.Site), want lookleap.Code) {

@@ -6,13 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
@@ -160,30 +157,6 @@ func TestAuthorizeBody(t *testing.T) {
 			}
 			if code := g.audits[0].Code; c.status == 403 && code != aiuri.CodeNotAuthorized {
 				t.Errorf("told %s", code)
-			}
-		})
-	}
-}
-
-// TestUnreadableBody: a body that does not arrive in time is another fault than one that breaks off.
-func TestUnreadableBody(t *testing.T) {
-	for name, c := range map[string]struct {
-		fault  error
-		status int
-		code   lookleap.Code
-	}{
-		"broken":   {&net.OpError{Op: "read", Err: errors.New("reset")}, 400, lookleap.CodeUsage},
-		"deadline": {fmt.Errorf("read: %w", os.ErrDeadlineExceeded), 408, aiuri.CodeRequestTimeout},
-		"context":  {fmt.Errorf("read: %w", context.DeadlineExceeded), 408, aiuri.CodeRequestTimeout},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := newGatewayWorld(t)
-			r := httptest.NewRequest("POST", "https://ai.example"+payTarget, iotest.ErrReader(c.fault))
-			r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13}
-			w := httptest.NewRecorder()
-			must(aiuri.NewGateway(g.host, g.options)).ServeHTTP(w, r)
-			if w.Code != c.status || !strings.Contains(w.Body.String(), `"code":"`+string(c.code)+`"`) || len(g.calls) != 0 {
-				t.Errorf("%d %s, %d calls", w.Code, w.Body, len(g.calls))
 			}
 		})
 	}

@@ -9,9 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -238,25 +236,6 @@ func TestGatewayOtherPages(t *testing.T) {
 		g.options.Origins = []string{"shop.example"}
 		if h, err := aiuri.NewGateway(g.host, g.options); h != nil || lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
 			t.Errorf("got %v", err)
-		}
-	})
-}
-
-// TestGatewayOfGateways holds that a gateway behind a gateway is told apart when it
-// hangs: our own limit is a timeout, no matter who noticed it.
-func TestGatewayOfGateways(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGatewayWorld(t)
-		g.options.Timeout = time.Second
-		g.options.Invoker = must(aiuri.NewGatewayInvoker(g.host, "https://ai.example/gateway"))
-		var asked atomic.Bool
-		g.answer = func(_ http.ResponseWriter, r *http.Request) {
-			asked.Store(true)
-			<-r.Context().Done()
-		}
-		w := g.serve(t, "POST", payTarget, "{}")
-		if !asked.Load() || w.Code != 504 || !strings.Contains(w.Body.String(), string(lookleap.CodeTimeout)) {
-			t.Errorf("asked: %t, got %d %s", asked.Load(), w.Code, w.Body)
 		}
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
@@ -192,21 +191,6 @@ func TestGatewayAudit(t *testing.T) {
 			t.Errorf("%d, %v", w.Code, lost)
 		}
 	})
-}
-
-// TestKeysOfAClient: keys that have expired since they were read are read again before they
-// verify, and not before that.
-func TestKeysOfAClient(t *testing.T) {
-	w, ask, fetched := newRotation(t)
-	life := aiuri.MaxKeyLife
-	w.net.Clock().Advance(time.Second)
-	if err := ask(); err != nil || fetched() != 1 {
-		t.Fatalf("%v after %d reads", err, fetched())
-	}
-	w.net.Clock().Advance(life)
-	if err := ask(); err != nil || fetched() != 2 {
-		t.Errorf("%v after %d reads", err, fetched())
-	}
 }
 
 // TestUnsignedAtAGateway: an unsigned result does not pass, even if the document permits it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,40 +75,4 @@ func TestCancelledRefetch(t *testing.T) {
 			t.Errorf("the next call: %v", err)
 		}
 	})
-}
-
-// TestLocalKeysAreNotFetched: the keys of a local endpoint come from the host alone.
-func TestLocalKeysAreNotFetched(t *testing.T) {
-	for _, call := range []time.Duration{6 * time.Minute, time.Hour} { // keys are fetched again after 5 minutes, and expire after 10
-		r := newRobot(t)
-		r.net.Clock().Freeze()
-		r.options.Native = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
-			r.net.Clock().Advance(call)
-			return aiuri.SignResult([]byte("{}"), aiuri.SigningKey{ID: "2", Private: otherKey()}, aiuri.SignOptions{})
-		})
-		_, err := r.client(t).Invoke(t.Context(), aiuri.Request{URI: parse(t, loadPallet), Scopes: []string{"load"}})
-		var no *lookleap.VerifyError
-		if !errors.As(err, &no) || no.Verdict.Code != aiuri.CodeRejectedKey {
-			t.Fatal(err)
-		}
-		if slices.ContainsFunc(no.Verdict.Checks, func(c lookleap.Check) bool { return c.Requirement == "AIU-3.4-12" }) {
-			t.Errorf("a key set was fetched after %s: %v", call, no.Verdict.Checks)
-		}
-	}
-}
-
-// TestVerdictOrder: the checks of a result are told in the order in which they were made.
-func TestVerdictOrder(t *testing.T) {
-	u := parseAny("ai://bank.example/pay")
-	v, err := aiuri.VerifyResult(aiuri.SignedResult{JWS: es256(claims(`,"iss":"ai://bank.example/pay"`), "{}", false)}, keySet(t, jwk("1", ecKey())), now, aiuri.Expectation{Endpoint: u})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, c := range v.Verdict.Checks {
-		got = append(got, c.Requirement)
-	}
-	if want := []string{"AIU-3.4-04", "AIU-3.4-05", "AIU-3.4-02", "AIU-3.4-09", "AIU-3.4-09", "AIU-3.4-09", "AIU-3.4-09", "AIU-3.4-03"}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
 }

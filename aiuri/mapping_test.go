@@ -6,8 +6,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"errors"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 )
@@ -267,61 +265,6 @@ func FuzzMappingBack(f *testing.F) {
 			t.Fatalf("%q: %q, then %q, %v", path, u, again, err)
 		}
 	})
-}
-
-// TestWhereAPathIsAmbiguous: the position is that of the escape in the normal form.
-func TestWhereAPathIsAmbiguous(t *testing.T) {
-	m := mapping(t, "https://gateway.example/ai/")
-	for raw, want := range map[string]int{"ai://bank/a%2Fb": len("ai://bank/a"), "ai://bank:8443/abc/%5Cd": len("ai://bank:8443/abc/"), "ai://bank//x": len("ai://bank/")} {
-		u, err := aiuri.Parse(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = m.URL(u)
-		var refused *lookleap.Error
-		if !errors.As(err, &refused) || refused.Code != aiuri.CodeAmbiguous || refused.Position.Offset != want {
-			t.Errorf("%s: %+v, want %d", raw, err, want)
-		}
-	}
-}
-
-// TestWhereAURLIsAmbiguous: the error has the place in the path of the gateway's URL.
-func TestWhereAURLIsAmbiguous(t *testing.T) {
-	m := mapping(t, "https://gateway.example/ai/")
-	for path, want := range map[string]int{
-		"/ai/bank/a#b": len("/ai/bank/a"), "/ai/bank/a?b": len("/ai/bank/a"), "/ai/bank/a/../b": len("/ai/bank/a/"),
-		"/ai/bank/%5Cd": len("/ai/bank/"), "/ai/bank:/x": len("/ai/"),
-	} {
-		u, err := m.URI(path, "", false)
-		var refused *lookleap.Error
-		if !u.IsZero() || !errors.As(err, &refused) || refused.Code != aiuri.CodeAmbiguous || refused.Position.Offset != want {
-			t.Errorf("%s: %q, %+v, want %d", path, u, refused, want)
-		}
-	}
-	const words = "/bank/%C3%A9%C3%A9%C3%A9%F0%9F%98%80"
-	if u, err := m.URI("/ai"+words, "", false); err != nil || u.String() != "ai:/"+words {
-		t.Errorf("several characters outside ASCII: %q, %v", u, err)
-	}
-}
-
-// TestSplitOtherOrigins: a URL at another origin is not the gateway's, whatever its length.
-func TestSplitOtherOrigins(t *testing.T) {
-	m := mapping(t, "https://ai.example/gateway")
-	for url, want := range map[string]lookleap.Code{
-		"https://ai.example/gateway/bank/x":  lookleap.CodeOK,
-		"HTTPS://AI.example/gateway/bank/x":  lookleap.CodeOK,
-		"https://io.example/gateway/bank/x":  aiuri.CodeNotGateway,
-		"http://aii.example/gateway/bank/x":  aiuri.CodeNotGateway,
-		"https://ai.example.evil/gateway/x":  aiuri.CodeNotGateway,
-		"https://ai.example:8443/gateway/x":  aiuri.CodeNotGateway,
-		"https://ai.exampl":                  aiuri.CodeNotGateway,
-		"":                                   aiuri.CodeNotGateway,
-		"https://ai.example/gateways/bank/x": aiuri.CodeNotGateway,
-	} {
-		if u, err := m.Split(url); lookleap.CodeOf(err) != want || (want == lookleap.CodeOK) != (u.String() == "ai://bank/x") {
-			t.Errorf("%s: %q, %v", url, u, err)
-		}
-	}
 }
 
 // TestAmbiguousURIs writes what readers take differently into each part of a URI.

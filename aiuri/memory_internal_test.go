@@ -2,13 +2,9 @@ package aiuri
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -119,28 +115,6 @@ func TestCachesAreBounded(t *testing.T) {
 	})
 }
 
-// TestCallLimitForgets: what is counted by authority is forgotten with its last call.
-func TestCallLimitForgets(t *testing.T) {
-	l := newCallLimit(8)
-	for range 2 {
-		if !l.enter("a") {
-			t.Fatal("a place was refused")
-		}
-	}
-	if l.enter("a") {
-		t.Error("one authority gets more than a quarter")
-	}
-	l.leave("a")
-	if l.of["a"] != 1 || !l.enter("a") {
-		t.Error("a place was not returned")
-	}
-	l.leave("a")
-	l.leave("a")
-	if len(l.of) != 0 || l.all != 0 {
-		t.Errorf("%v is kept", l.of)
-	}
-}
-
 // TestNothingIsCached: a failure takes no memory of its own.
 func TestNothingIsCached(t *testing.T) {
 	if n := (*cachedDocument)(nil).memory() + (*Descriptor)(nil).memory() + (*Discovery)(nil).memory() + (*KeySet)(nil).memory(); n != 0 {
@@ -167,69 +141,6 @@ func TestStaleDocument(t *testing.T) {
 	}
 }
 
-// TestScopes: only the characters of RFC 6749 make a scope.
-func TestScopes(t *testing.T) {
-	for c := range 256 {
-		want := c > ' ' && c < 0x7f && c != '"' && c != '\\'
-		if got := isScope("a" + string([]byte{byte(c)}) + "b"); got != want {
-			t.Errorf("%q: %v", rune(c), got)
-		}
-	}
-	if isScope("") {
-		t.Error("the empty text is a scope")
-	}
-}
-
-// TestTemporaryFailures: after these only, an expired document is used.
-func TestTemporaryFailures(t *testing.T) {
-	for code, want := range map[lookleap.Code]bool{
-		lookleap.CodeUnavailable: true, lookleap.CodeRateLimited: true, lookleap.CodeTimeout: true, lookleap.CodeTooSlow: true, lookleap.CodeUnreachable: true,
-		lookleap.CodeConnRefused: true, lookleap.CodeConnReset: true, lookleap.CodeTruncated: true, lookleap.CodeDNSError: true,
-		lookleap.CodeTLS: false, lookleap.CodeTLSTooOld: false, lookleap.CodeDNSSECBogus: false, lookleap.CodeBlockedAddress: false, lookleap.CodeForbidden: false,
-		lookleap.CodeTooLarge: false, lookleap.CodeNoAddress: false, lookleap.CodeNotHTTPS: false, CodeBadDocument: false, CodePolicyDowngrade: false, "": false,
-	} {
-		if got := isTemporary(code); got != want {
-			t.Errorf("%s: %v", code, got)
-		}
-	}
-}
-
-// TestDiscoveryVerdict: what a discovery tells about where its endpoint and its keys come from.
-func TestDiscoveryVerdict(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	u, err := Parse("ai://bank/pay")
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys := &Descriptor{Endpoint: u, JWKS: "https://bank.example/jwks.json"}
-	for name, c := range map[string]struct {
-		found Discovery
-		want  string
-	}{
-		"confirmed": {Discovery{Source: SourceLink, Confirmed: true, Document: keys, DocumentOrigin: "https://bank.example"}, "the endpoint was found\n" +
-			"AIU-3.1-17 passed ok: the endpoint is advertised by link-header\n" +
-			"AIU-3.1-21 passed ok: the authority's own document confirms it\n" +
-			"AIU-3.1-18 passed ok: results can be verified with the keys of https://bank.example"},
-		"unconfirmed": {Discovery{Source: SourceDNS}, "the endpoint was found, but its results cannot be verified\n" +
-			"AIU-3.1-17 passed ok: the endpoint is advertised by dns\n" +
-			"AIU-3.1-21 noted no-trust-anchor: only the origin names it, not its own authority\n" +
-			"AIU-3.1-18 noted no-trust-anchor: no document names keys to verify results with"},
-		"local": {Discovery{System: "forklift-42.local", keys: &KeySet{}, Document: &Descriptor{}, DocumentOrigin: "https://forklift-42.local"}, "the endpoint was found\n" +
-			"AIU-2-04 passed ok: the host's local resolver names the endpoint, at forklift-42.local\n" +
-			"AIU-3.1-18 passed ok: results can be verified with the keys of https://forklift-42.local"},
-	} {
-		c.found.Origin, c.found.Endpoint = "https://shop.example", u
-		v := c.found.conclude(now, now.Add(time.Hour)).Verdict
-		got := v.Summary
-		for _, check := range v.Checks {
-			got += fmt.Sprintf("\n%s %s %s: %s", check.Requirement, check.Status, check.Code, check.Message)
-		}
-		if got != c.want || !v.OK || v.Code != lookleap.CodeOK || v.Subject != "https://shop.example for ai://bank/\u2026" || !v.CheckedAt.Equal(now) || !v.Expires.Equal(now.Add(time.Hour)) {
-			t.Errorf("%s: %+v: %s", name, v, got)
-		}
-	}
-}
-
 // TestKeySetURL: no key set is requested over anything but https.
 func TestKeySetURL(t *testing.T) {
 	c := newKeyCache(&lookleap.Host{}, 0, 0)
@@ -237,47 +148,5 @@ func TestKeySetURL(t *testing.T) {
 		if set, err := c.fetch(t.Context(), url); set != nil || lookleap.CodeOf(err) == lookleap.CodeOK || !strings.HasPrefix(err.Error(), "the URL of the key set is invalid") {
 			t.Errorf("%s: %v, %v", url, set, err)
 		}
-	}
-}
-
-// TestCalledTooLate: a plug-in is not called for a caller who has left.
-func TestCalledTooLate(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	called := make(chan bool, 1)
-	_, err := call(ctx, newPlugins(1, time.Minute).host, "", func(context.Context) (bool, error) { called <- true; return true, nil })
-	if err != context.Canceled || len(called) != 0 {
-		t.Errorf("%v, %d calls", err, len(called))
-	}
-}
-
-// TestLatePlugin: the error of a call that does not return in time names the plug-in and the time.
-func TestLatePlugin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := plugin{"the registry", CodeUnknownAuthority, newCallLimit(1), time.Minute}
-		_, err := call(t.Context(), p, "", func(ctx context.Context) (bool, error) { <-ctx.Done(); return true, ctx.Err() })
-		if late, ok := err.(*lookleap.Error); !ok || late.Code != lookleap.CodeTimeout || late.Message != "the registry did not return within 1m0s" {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-// TestForeignPage: a refusal says what is wrong with the page, and how to allow it.
-func TestForeignPage(t *testing.T) {
-	p, err := newPages("https://ai.example", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := httptest.NewRequest("POST", "https://ai.example/", nil)
-	r.Header.Set("Sec-Fetch-Site", "cross-site")
-	if bad, ok := p.check(r).(*lookleap.Error); !ok || bad.Message != "a page of another web origin sent the request" || bad.Fix != "name the page's origin in Origins" {
-		t.Errorf("got %+v", bad)
-	}
-}
-
-// TestErrorWithoutPlace: an error that does not come from the JSON reader has the given code.
-func TestErrorWithoutPlace(t *testing.T) {
-	if e := jsonError(CodeBadKeySet, errors.New("x")); e.Code != CodeBadKeySet || e.Message != "the text is not strict JSON" || e.Position.Line != 0 {
-		t.Errorf("got %+v", e)
 	}
 }

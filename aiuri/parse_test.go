@@ -76,14 +76,6 @@ func TestRulesAllowIP(t *testing.T) {
 	}
 }
 
-func TestHostFix(t *testing.T) {
-	_, err := aiuri.Parse("ai://a..b/x")
-	var e *lookleap.Error
-	if !errors.As(err, &e) || e.Message != "the host has an empty label" || e.Fix != "remove the dot" {
-		t.Errorf("got %+v", e)
-	}
-}
-
 // TestBadBytes: the error about a byte says why it is refused, and where it is.
 func TestBadBytes(t *testing.T) {
 	for text, want := range map[string]struct {

@@ -1,7 +1,6 @@
 package aiuri_test
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -294,29 +293,6 @@ func TestURIParts(t *testing.T) {
 	})
 }
 
-func TestURIText(t *testing.T) {
-	if got := (aiuri.URI{}).Redacted(); got != "" {
-		t.Errorf("the zero URI is logged as %q", got)
-	}
-	var doc struct{ Endpoint aiuri.URI }
-	if err := json.Unmarshal([]byte(`{"Endpoint":"AI://bank/x"}`), &doc); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := json.Marshal(doc); err != nil || string(out) != `{"Endpoint":"AI://bank/x"}` {
-		t.Errorf("got %s, %v", out, err)
-	}
-	if err := json.Unmarshal([]byte(`{"Endpoint":"ai:"}`), &doc); lookleap.CodeOf(err) != aiuri.CodeURIEmpty {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestParseAllocations(t *testing.T) {
-	const in = "ai://factory.example/pay?amount=10&currency=USD"
-	if n := testing.AllocsPerRun(100, func() { _, _ = aiuri.Parse(in) }); n != 0 {
-		t.Errorf("parsing allocates %v times", n)
-	}
-}
-
 // TestURIProperties draws URIs of the grammar.
 func TestURIProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -372,19 +348,4 @@ func parse(t testing.TB, in string) aiuri.URI {
 		t.Fatal(err)
 	}
 	return u
-}
-
-// TestNormalFragment: a fragment stays as it is, and a URI cannot be read into nothing.
-func TestNormalFragment(t *testing.T) {
-	for text, want := range map[string]string{"AI://Bank/x?Q#%7eF": "ai://bank/x?Q#%7eF", "ai://Bank:80/#": "ai://bank:80/#", "ai:/%7e#f": "ai:/~#f", "ai://bank:80/x": "ai://bank:80/x"} {
-		if got := parse(t, text).Normalize().String(); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
-	if _, err := aiuri.FromIRI("ai://b/" + strings.Repeat("\xff", aiuri.MaxURI)); lookleap.CodeOf(err) != aiuri.CodeURITooLong {
-		t.Error(err)
-	}
-	if err := (*aiuri.URI)(nil).UnmarshalText([]byte("ai://bank/x")); lookleap.CodeOf(err) != lookleap.CodeUsage {
-		t.Error(err)
-	}
 }

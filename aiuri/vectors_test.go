@@ -2,10 +2,7 @@ package aiuri_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,8 +10,6 @@ import (
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/internal/vectors"
 )
-
-const vectorDir = "testdata/vectors"
 
 // side names a subtest for the register.
 func side(requirement string, reason lookleap.Code, name string) string {
@@ -162,42 +157,5 @@ func TestVectorResults(t *testing.T) {
 				t.Errorf("got %q by %q", v.Payload, v.KeyID)
 			}
 		})
-	}
-}
-
-// TestVectorsAreReadable: other implementations have to read them too.
-func TestVectorsAreReadable(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(vectorDir, "*.json"))
-	if err != nil || len(files) != 5 {
-		t.Fatal(files, err)
-	}
-	readme, err := os.ReadFile(filepath.Join(vectorDir, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i := slices.IndexFunc(data, func(c byte) bool { return c >= 0x80 }); i >= 0 {
-			t.Errorf("%s: octet %d is not ASCII", name, i)
-		}
-		if !strings.Contains(string(readme), "`"+filepath.Base(name)+"`") {
-			t.Errorf("the README does not mention %s", name)
-		}
-		var file struct {
-			Cases []struct{ Name, Reason string }
-		}
-		readJSON(t, name, &file)
-		seen := make(map[string]bool)
-		for _, c := range file.Cases {
-			if seen[c.Name] {
-				t.Errorf("%s: %s stands twice", name, c.Name)
-			}
-			if seen[c.Name] = true; c.Reason != "" && !strings.Contains(string(readme), "`"+c.Reason+"`") {
-				t.Errorf("the README does not explain %s", c.Reason)
-			}
-		}
 	}
 }

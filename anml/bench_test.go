@@ -188,17 +188,3 @@ func BenchmarkLinear(b *testing.B) {
 		}
 	}
 }
-
-// TestAllocations holds that reading a large document takes few allocations.
-func TestAllocations(t *testing.T) {
-	x := benchDocument(1<<20 - 2048)
-	j := must(MarshalJSON(must(ParseXML(x, ReadOptions{})), WriteOptions{}))
-	for name, read := range map[string]func(){
-		"XML":  func() { _, _ = ParseXML(x, ReadOptions{}) },
-		"JSON": func() { _, _ = ParseJSON(j, ReadOptions{}) },
-	} {
-		if n := testing.AllocsPerRun(3, read); n > 100 {
-			t.Errorf("%s: %.0f allocations", name, n)
-		}
-	}
-}

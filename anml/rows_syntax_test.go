@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -418,69 +417,4 @@ func TestRowsSyntax(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestFirstError shows which error is returned of several: in a small document the first one. A
-// large document is read to its end before it may take more memory, so that an error of its syntax
-// comes first.
-func TestFirstError(t *testing.T) {
-	open := `<anml xmlns="` + Namespace + `"><body>`
-	many := func(n int, format string) string {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, format, i)
-		}
-		return b.String()
-	}
-	tooMany := "<section" + many(65, ` a%d=""`) + "/>"
-	text := func(piece string, pieces, size int) string { // a document of that size
-		doc := open + strings.Repeat(piece, pieces) + "<section/>" + tooMany + "<section>"
-		return doc + strings.Repeat(" ", max(0, size-len(doc)))
-	}
-	repeated := func(element string, n int) string { return open + strings.Repeat(element, n) + tooMany + "<section>" }
-	for name, c := range map[string]struct {
-		doc   string
-		class error
-	}{
-		"small":              {open + tooMany + "<section>", ErrLimit},
-		"elements":           {repeated("<section/>", 20_476), ErrLimit},
-		"more-elements":      {repeated("<section/>", 20_477), ErrNotWellFormed},
-		"attributes":         {repeated(`<section id="" label="" usage="" lang=""/>`, 12_288), ErrLimit},
-		"more-attributes":    {repeated(`<section id="" label="" usage="" lang=""/>`, 12_289), ErrNotWellFormed},
-		"foreign":            {repeated(`<section a=""/>`, 8_190), ErrLimit},
-		"more-foreign":       {repeated(`<section a=""/>`, 8_191), ErrNotWellFormed},
-		"unknown":            {repeated(`<zzz/>`, 4_096), ErrLimit},
-		"more-unknown":       {repeated(`<zzz/>`, 4_097), ErrNotWellFormed},
-		"decoded":            {text("&amp;", 200, 1607), ErrLimit},
-		"more-decoded":       {text("&amp;", 400, 0), ErrNotWellFormed},
-		"as-much-decoded":    {text("&amp;", 200, 1600+len(tooMany)), ErrLimit},
-		"not-decoded":        {text("plain text", 200, 0), ErrLimit},
-		"divided":            {text("&amp;<!-- c -->", 60, 0), ErrLimit},
-		"divided-as-written": {text("plain<!-- c -->", 10, 0), ErrLimit},
-	} {
-		if d, err := ParseXML([]byte(c.doc), ReadOptions{}); !errors.Is(err, c.class) || d != nil {
-			t.Errorf("%s: got %v, want %v", name, err, c.class)
-		}
-	}
-	for n, want := range map[int]string{20_999 - 2: "attributes on one element", 20_999 - 1: "more than 21000 elements"} {
-		doc := open + strings.Repeat("<section/>", 20_477) + tooMany + strings.Repeat("<section/>", n-20_477) + "</body></anml>"
-		if _, err := ParseXML([]byte(doc), ReadOptions{Limits: Limits{Elements: 21_000}}); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%d elements: got %v, want %s", n, err, want)
-		}
-	}
-	for doc, want := range map[string]string{
-		"<foo/>": "the root element is not anml", `<anml xmlns="urn:x"/>`: "the root element is not anml", "<anml/>": "the root element has no namespace",
-	} {
-		if _, err := ParseXML([]byte(doc), ReadOptions{}); !errors.Is(err, ErrNotANML) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %s", doc, err, want)
-		}
-	}
-	for n, class := range map[int]error{128: nil, 129: ErrLimit} { // namespaces are no attributes, but they are limited too
-		if _, err := ParseXML([]byte(service("<body"+many(n, ` xmlns:a%d="urn:x"`)+"/>")), ReadOptions{}); !errors.Is(err, class) {
-			t.Errorf("%d namespaces: %v", n, err)
-		}
-	}
-	if err := xmlError(io.ErrClosedPipe); err != io.ErrClosedPipe {
-		t.Errorf("another error becomes %v", err)
-	}
 }

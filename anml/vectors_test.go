@@ -2,8 +2,6 @@ package anml_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -110,34 +108,5 @@ func TestVectorValues(t *testing.T) {
 				t.Errorf("%s %q: %v", c.Type, c.Text, err)
 			}
 		})
-	}
-}
-
-// TestVectorsAreReadable: other implementations have to read them too.
-func TestVectorsAreReadable(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "vectors", "*.json"))
-	if err != nil || len(files) != 3 {
-		t.Fatal(files, err)
-	}
-	readme, err := os.ReadFile(filepath.Join("testdata", "vectors", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if i := slices.IndexFunc(data, func(c byte) bool { return c >= 0x80 || c == '\r' }); i >= 0 {
-			t.Errorf("%s: octet %d is not plain ASCII", name, i)
-		}
-		if !strings.Contains(string(readme), "`"+filepath.Base(name)+"`") {
-			t.Errorf("the README does not mention %s", name)
-		}
-	}
-	for class := range kit.RefusalClasses {
-		if !strings.Contains(string(readme), "`"+class+"`") {
-			t.Errorf("the README does not mention the class %s", class)
-		}
 	}
 }

@@ -58,20 +58,6 @@ func TestNameLength(t *testing.T) {
 	}
 }
 
-// TestServerPort: the port decides nothing, and a URL without a usable host says so.
-func TestServerPort(t *testing.T) {
-	for _, u := range []string{"https://cdn.shop.example:8443/x", "https://cdn.shop.example.:8443/x", "https://cdn.shop.example./x"} {
-		if s, err := anmltrust.ServerOf(u); err != nil || s.Host != "cdn.shop.example" || s.Domain != "shop.example" {
-			t.Errorf("%s: %+v, %v", u, s, err)
-		}
-	}
-	for u, want := range map[string]string{"https://192.0.2.1/": "no usable host", "https://a b/": "no usable host", "https://shop.example.:99999/": "no usable host", "https://co.uk/": "has no registrable domain"} {
-		if _, err := anmltrust.ServerOf(u); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", u, err, want)
-		}
-	}
-}
-
 // TestOrderOfRecords: the order of an answer decides nothing, and one URI in two spellings is one.
 func TestOrderOfRecords(t *testing.T) {
 	t.Run("ANML-12.2.1-12/accept-any-order", func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,94 +70,6 @@ func TestUnnarrowedUntil(t *testing.T) {
 	ask(anmltrust.Self, anmltrust.CodeSelf)
 	w.after(time.Second)
 	ask(anmltrust.Display, anmltrust.CodeSelfNarrowed)
-}
-
-// TestUnnarrowedStands: that a site does not narrow a host is found again without reading it again,
-// but not if the source may not be stored.
-func TestUnnarrowedStands(t *testing.T) {
-	api := claimFrom("https://api.brand.example/x")
-	for name, c := range map[string]struct {
-		record  string
-		control string
-		stands  bool
-	}{
-		"manifest":          {manifestOnly, "max-age=90", true},
-		"no-record":         {"", "", true},
-		"no-store-manifest": {manifestOnly, "no-store", false},
-	} {
-		w := newWorld(t, c.record).manifest(manifest(""))
-		w.brand.Fault(manifestPath, lab.Header("Cache-Control", c.control))
-		for i := range 3 {
-			a, err := w.after(time.Duration(i) * 40 * time.Second).ask(api)
-			if w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf); a.Cached != (c.stands && i == 1 || c.record == "" && i == 2) { // two minutes are longer than max-age
-				t.Errorf("%s: answer %d is cached: %v", name, i, a.Cached)
-			}
-		}
-	}
-}
-
-// TestUnnarrowedRateLimited: a site that answers 429 about its own host is not asked again in the
-// interaction (row E0), although the host keeps its tier.
-func TestUnnarrowedRateLimited(t *testing.T) {
-	api := claimFrom("https://api.brand.example/x")
-	w := newWorld(t, manifestOnly)
-	w.brand.Status(manifestPath, 429, "Retry-After", "5")
-	w.in = w.v.Begin()
-	ask := func(tier anmltrust.Tier, code lookleap.Code, requests int) {
-		t.Helper()
-		w.net.Journal().Clear()
-		a, err := w.ask(api)
-		w.wants(a, err, tier, code)
-		if n := len(w.net.Journal().Requests()); n != requests {
-			t.Errorf("%d requests, want %d", n, requests)
-		}
-	}
-	ask(anmltrust.Self, anmltrust.CodeSelf, 1)
-	w.manifest(manifest(entry("api.brand.example", 1, "body"))).after(time.Hour)
-	w.dns.TTL(24 * time.Hour)
-	ask(anmltrust.Self, anmltrust.CodeSelf, 0)
-	w.in = w.v.Begin()
-	ask(anmltrust.Display, anmltrust.CodeSelfNarrowed, 1)
-}
-
-// TestSelfStands: an answer about the site itself stands for an hour. One about an invalid claim
-// does not stand, so that each is reported.
-func TestSelfStands(t *testing.T) {
-	w := newWorld(t, "")
-	reports := func() (n int) {
-		for _, e := range w.events.Take() {
-			if e.Kind == lookleap.EventVerdict {
-				n++
-			}
-		}
-		return n
-	}
-	for i, c := range []struct {
-		after  time.Duration
-		cached bool
-	}{{0, false}, {0, true}, {time.Hour - time.Second, true}, {time.Second, false}} {
-		a, err := w.after(c.after).ask(claimFrom(fmt.Sprintf("https://brand.example/%d", i)))
-		w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
-		if n := reports(); a.Cached != c.cached || (n == 0) != c.cached {
-			t.Errorf("answer %d is cached: %v, reported %d times", i, a.Cached, n)
-		}
-	}
-	w = newWorld(t, "")
-	own := claimFrom("https://brand.example/x")
-	refused := own
-	refused.Refused = anmltrust.CodeClaimDuplicate
-	a, err := w.ask(refused)
-	w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeClaimDuplicate)
-	a, err = w.ask(own) // what was said about the refused claim does not stand
-	w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
-	reports()
-	for range 2 {
-		a, err := w.ask(anmltrust.Claim{URL: shopClaim.URL, Site: "co.uk"})
-		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeSiteDomainInvalid)
-		if n := reports(); n != 1 {
-			t.Errorf("reported %d times", n)
-		}
-	}
 }
 
 // serveManifest answers with a manifest, and with 304 to a request that has its validator.
@@ -362,73 +273,6 @@ func TestDNSFailureStands(t *testing.T) {
 		a, err = w.ask(api)
 		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
 	})
-}
-
-// TestCharsets: ASCII is UTF-8, in any spelling of its name.
-func TestCharsets(t *testing.T) {
-	for _, charset := range []string{"utf-8", "UTF-8", "us-ascii", "US-ASCII"} {
-		w := newWorld(t, manifestOnly)
-		w.brand.Body(manifestPath, anmltrust.ManifestMediaType+"; charset="+charset, manifest(listed))
-		w.granted(anmltrust.CodeListed)
-	}
-}
-
-// TestStatusOfUnreadableAnswers: a verdict has the status of an answer whose body was refused.
-func TestStatusOfUnreadableAnswers(t *testing.T) {
-	w := newWorld(t, manifestOnly).manifest("").willing()
-	w.brand.Fault(manifestPath, lab.Huge(2<<20))
-	a, err := w.ask(shopClaim)
-	w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestMalformed)
-	for _, check := range verdictOf(t, a, err).Checks {
-		if len(check.Evidence) > 0 && check.Evidence[0].URL != "" {
-			if check.Evidence[0].Status != 200 {
-				t.Errorf("%+v", check)
-			}
-			return
-		}
-	}
-	t.Error("no check has the answer")
-}
-
-// TestHintedAnswerDoesNotStand: the record of an answer has the time that its own document states.
-func TestHintedAnswerDoesNotStand(t *testing.T) {
-	w := newWorld(t, manifestOnly).willing()
-	hinted := shopClaim
-	hinted.Verified = start.Add(-time.Hour)
-	a, err := w.ask(hinted)
-	w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
-	if text := string(w.granted(anmltrust.CodeListed).Verdict.Record); strings.Contains(text, `"verified"`) {
-		t.Errorf("%s", text)
-	}
-}
-
-// TestVerifierLimits: the limits of a verifier count, and the defaults where none is set.
-func TestVerifierLimits(t *testing.T) {
-	for name, c := range map[string]struct {
-		limits anmltrust.Limits
-		want   time.Duration // until a silent endpoint is given up
-	}{
-		"default":  {anmltrust.Limits{}, 10 * time.Second},
-		"exchange": {anmltrust.Limits{Exchange: 2 * time.Second}, 2 * time.Second},
-		"whole":    {anmltrust.Limits{Time: 3 * time.Second}, 3 * time.Second},
-		"negative": {anmltrust.Limits{Exchange: -1, Time: -1}, 10 * time.Second},
-	} {
-		t.Run("reject-silence-"+name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				net := lab.ForTest(t)
-				net.Clock().Set(start)
-				w := newWorldOn(t, net, queryOnly, anmltrust.Options{Limits: c.limits}).query(authorized)
-				w.trust.Fault(queryPath, lab.Mute())
-				begin := time.Now()
-				if a, err := w.ask(shopClaim); a != nil || err == nil {
-					t.Error(a, err)
-				}
-				if took := time.Since(begin); took < c.want || took > c.want+time.Second {
-					t.Errorf("given up after %s, want %s", took, c.want)
-				}
-			})
-		})
-	}
 }
 
 // TestTimes shows what past, odd and far times come to (attack H14).

@@ -1,12 +1,9 @@
 package anmltrust
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // TestLookup finds entries about a server.
@@ -131,50 +128,6 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestIndexIsTheList: the index says what reading the list would.
-func TestIndexIsTheList(t *testing.T) {
-	names := []string{"shop.example", "a.shop.example", "*.shop.example", "b.a.shop.example", "other.example", "*.a.shop.example"}
-	rapid.Check(t, func(t *rapid.T) {
-		var items []string
-		want := map[string]grant{}
-		for range rapid.IntRange(0, 8).Draw(t, "n") {
-			name, tier := rapid.SampledFrom(names).Draw(t, "name"), rapid.IntRange(0, 3).Draw(t, "tier")
-			scope := Scope(rapid.Uint8().Draw(t, "scope"))
-			data, _ := scope.MarshalJSON()
-			items = append(items, item(name, fmt.Sprint(tier), string(data)))
-			g := grant{Tier(tier), scope, tier < 1 || tier > 2}
-			if before, ok := want[name]; ok {
-				g = g.merge(before)
-			}
-			want[name] = g
-		}
-		m, err := ParseManifest([]byte(text(strings.Join(items, ","))), ManifestLimits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := Server{rapid.SampledFrom([]string{"shop.example", "a.shop.example", "b.a.shop.example", "c.shop.example"}).Draw(t, "host"), "shop.example"}
-		_, parent, _ := strings.Cut(s.Host, ".")
-		got := m.Lookup(s)
-		for _, name := range []string{s.Host, "*." + parent, s.Domain} {
-			g, ok := want[name]
-			if !ok {
-				continue
-			}
-			if got.Malformed != g.malformed || !g.malformed && (got.Tier != g.tier || got.Scope != g.scope) {
-				t.Fatalf("%+v, want %+v of %s", got, g, name)
-			}
-			again, err := ParseManifest(m.extract(s), ManifestLimits{})
-			if err != nil || again.Lookup(s).Rank != got.Rank || again.Lookup(s).Malformed != got.Malformed {
-				t.Fatalf("the extract says %+v, %v", again.Lookup(s), err)
-			}
-			return
-		}
-		if got.Rank != NotListed {
-			t.Fatalf("%+v", got)
-		}
-	})
-}
-
 // TestEntryFindings: each malformed entry has a finding with its reason, up to a number of them.
 func TestEntryFindings(t *testing.T) {
 	for _, c := range []struct{ name, entry, want string }{
@@ -210,41 +163,6 @@ func TestEntryFindings(t *testing.T) {
 		}
 		if last := m.Findings[want-1].Message; n > maxFindings && !strings.HasPrefix(last, fmt.Sprint(n-maxFindings, " more")) {
 			t.Errorf("%d faults: %s", n, last)
-		}
-	}
-}
-
-// TestExtract: a stored verdict keeps what a manifest says about one server, in every rank.
-func TestExtract(t *testing.T) {
-	m, err := ParseManifest(manifestOf("", strings.Join([]string{
-		listed("www.shop.example", "1", `"body"`), listed("*.shop.example", "2", `"body"`), listed("shop.example", "2", `"state"`), listed("other.example", "1", `"body"`),
-	}, ",")).Body, ManifestLimits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for host, want := range map[string][]string{
-		"www.shop.example":  {"www.shop.example", "*.shop.example", "shop.example"},
-		"shop.example":      {"shop.example"},
-		"a.b.shop.example":  {"shop.example"},
-		"elsewhere.example": {"other.example"}, // an entry about another server, so that the list is not empty
-	} {
-		s := Server{Host: host, Domain: strings.TrimPrefix(strings.TrimPrefix(host, "www."), "a.b.")}
-		var kept struct {
-			Entries []struct{ Domain string } `json:"authorized-domains"`
-		}
-		if err := json.Unmarshal(m.extract(s), &kept); err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, e := range kept.Entries {
-			got = append(got, e.Domain)
-		}
-		if strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%s: %v, want %v", host, got, want)
-		}
-		again, err := ParseManifest(m.extract(s), ManifestLimits{})
-		if err != nil || again.Lookup(s) != m.Lookup(s) {
-			t.Errorf("%s: %v, %v", host, again, err)
 		}
 	}
 }

@@ -323,33 +323,3 @@ func TestReasons(t *testing.T) {
 		})
 	}
 }
-
-// filledManifest has a number of JSON values, itself included.
-func filledManifest(values int) []byte {
-	return []byte(text("", `"version"`, `"x":[`+strings.Repeat("1,", values-8)+`1],"version"`))
-}
-
-// TestSmallestManifestLimits: 1 is a limit, and 0 is none.
-func TestSmallestManifestLimits(t *testing.T) {
-	one := manifestOf("", listed("a.example", "1", `"body"`)).Body
-	two := manifestOf("", listed("a.example", "1", `"body"`)+","+listed("b.example", "1", `"body"`)).Body
-	for _, c := range []struct {
-		data   []byte
-		limits ManifestLimits
-		ok     bool
-	}{
-		{two, ManifestLimits{}, true},
-		{one, ManifestLimits{Entries: 1}, true},
-		{two, ManifestLimits{Entries: 1}, false},
-		{two, ManifestLimits{Entries: -1, Size: -1}, true},
-		{one, ManifestLimits{Size: 1}, false},
-		{one, ManifestLimits{Size: len(one)}, true},
-		{one, ManifestLimits{Size: len(one) - 1}, false},
-		{filledManifest(64), ManifestLimits{Size: 500}, true},
-		{filledManifest(65), ManifestLimits{Size: 500}, false},
-	} {
-		if m, err := ParseManifest(c.data, c.limits); (err == nil) != c.ok || (m != nil) != c.ok {
-			t.Errorf("%+v: %v", c.limits, err)
-		}
-	}
-}

@@ -93,30 +93,3 @@ func TestWithdrawal(t *testing.T) {
 		}
 	}
 }
-
-func TestSizedLRU(t *testing.T) {
-	c := newSizedLRU[string](3, 10, func(s string) int { return len(s) })
-	put := func(k, v string) { c.change(k, func(string) string { return v }) }
-	want := func(bytes int, keys ...string) {
-		t.Helper()
-		if got := fmt.Sprint(c.keys()); got != fmt.Sprint(keys) || c.bytes != bytes {
-			t.Errorf("%s of %d bytes, want %s of %d", got, c.bytes, keys, bytes)
-		}
-	}
-	put("a", "1")
-	put("b", "22")
-	put("c", "333")
-	want(6, "a", "b", "c")
-	c.get("a")
-	put("d", "4444")
-	want(8, "c", "a", "d") // by number
-	put("a", "55555")
-	want(9, "d", "a") // by bytes
-	put("a", "1")
-	put("d", "")
-	want(1, "a") // an empty one is not kept
-	put("e", "larger than 10")
-	want(1, "a")
-	c.purge()
-	want(0)
-}

@@ -48,25 +48,6 @@ func TestBudgetThatPanics(t *testing.T) {
 	}
 }
 
-// TestClosedHost: a verification that the host ended says so.
-func TestClosedHost(t *testing.T) {
-	w := newWorld(t, manifestOnly).willing()
-	w.host.Close()
-	a, err := w.ask(shopClaim)
-	if w.wants(a, err, anmltrust.Unlisted, lookleap.CodeClosed); !errors.Is(err, lookleap.ErrClosed) {
-		t.Errorf("%v", err)
-	}
-}
-
-// TestBudgetOfAnyKind: a budget need not be a pointer.
-func TestBudgetOfAnyKind(t *testing.T) {
-	w, taken := newWorld(t, manifestOnly).willing(), 0
-	a, err := w.v.Begin().Verify(t.Context(), shopClaim, allowance(func() bool { taken++; return true }))
-	if w.wants(a, err, anmltrust.Full, anmltrust.CodeListed); taken != 1 {
-		t.Errorf("%d requests were counted", taken)
-	}
-}
-
 // quiet asks about a claim that must cause no traffic.
 func quiet(c anmltrust.Claim, code lookleap.Code) func(*testing.T) {
 	return func(t *testing.T) {

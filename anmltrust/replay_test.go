@@ -235,21 +235,3 @@ func TestVerdictRecords(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
-
-// TestFindings: what is reported as a finding next to the verdict.
-func TestFindings(t *testing.T) {
-	w := newWorld(t, queryOnly).query(authorized)
-	w.granted(anmltrust.CodeQueryAuthorized)
-	for i, back := range []time.Duration{5 * time.Minute, 5*time.Minute + time.Millisecond} {
-		w.after(-back).granted(anmltrust.CodeQueryAuthorized)
-		n := 0
-		for _, e := range w.events.Take() {
-			if e.Kind == lookleap.EventFinding {
-				n++
-			}
-		}
-		if n != i {
-			t.Errorf("set back by %s: %d findings", back, n)
-		}
-	}
-}

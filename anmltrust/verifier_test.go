@@ -398,36 +398,6 @@ func TestLookupThatSaysNothing(t *testing.T) {
 	})
 }
 
-// TestClosedMeanwhile: a host that was closed after the lookup is no failure of the site.
-func TestClosedMeanwhile(t *testing.T) {
-	w := newWorld(t, manifestOnly).manifest(manifest(listed))
-	w.host.Resolver = resolverFunc(func(ctx context.Context, name string, rr lookleap.RRType) (*lookleap.DNSAnswer, error) {
-		answer, err := w.net.Host().Resolver.Lookup(ctx, name, rr)
-		w.host.Close()
-		return answer, err
-	})
-	w.denied(lookleap.CodeClosed)
-	w.traffic(1, 0, 0)
-}
-
-// TestSharedReading: questions about several servers share one reading of the manifest.
-func TestSharedReading(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newRunningWorld(t, manifestOnly).manifest(manifest(listed + "," + entry("other.example", 2, "body")))
-		w.brand.Fault(manifestPath, lab.Delay(time.Second))
-		var wg sync.WaitGroup
-		for _, claim := range []anmltrust.Claim{shopClaim, claimFrom("https://other.example/x")} {
-			wg.Go(func() {
-				if a, err := w.v.Verify(t.Context(), claim); err != nil || a.Tier != anmltrust.Full {
-					t.Errorf("%+v, %v", a, err)
-				}
-			})
-		}
-		wg.Wait()
-		w.traffic(1, 0, 1)
-	})
-}
-
 // TestLeftInTheQueue: a question whose callers left before its turn is not answered from memory.
 func TestLeftInTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -453,44 +423,4 @@ func TestLeftInTheQueue(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 	})
-}
-
-// TestSharedBudget: callers with one budget share one verification.
-func TestSharedBudget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newRunningWorld(t, queryOnly).query(authorized)
-		w.trust.Fault(queryPath, lab.Delay(time.Second))
-		in, budget := w.v.Begin(), new(endless)
-		var got [2]*anmltrust.Authorization
-		var wg sync.WaitGroup
-		for i := range got {
-			wg.Go(func() { got[i], _ = in.Verify(t.Context(), shopClaim, budget) })
-		}
-		wg.Wait()
-		if got[0] == nil || got[0] != got[1] {
-			t.Errorf("%+v and %+v", got[0], got[1])
-		}
-		w.traffic(1, 1, 0)
-	})
-}
-
-// endless is a budget that does not end.
-type endless struct{ _ int }
-
-func (*endless) Take() bool { return true }
-
-// TestEndedContext: what the claim alone decides needs no time.
-func TestEndedContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	w := newWorld(t, queryOnly, anmltrust.Options{Rules: anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}})
-	a, err := w.v.Verify(ctx, claimFrom("https://api.brand.example/x"))
-	w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf)
-	a, err = w.v.Verify(ctx, anmltrust.Claim{URL: shopClaim.URL, Site: "co.uk"})
-	w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeSiteDomainInvalid)
-	a, err = w.v.Verify(ctx, shopClaim)
-	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
-	w = newWorld(t, manifestOnly) // whose site may narrow its hosts
-	a, err = w.v.Verify(ctx, claimFrom("https://api.brand.example/x"))
-	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
 }

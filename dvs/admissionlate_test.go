@@ -97,19 +97,6 @@ func TestAskedBeforeFetched(t *testing.T) {
 	})
 }
 
-// TestRegisterListingLenient fetches what an index describes only in part, also by the profile that
-// needs no name and description.
-func TestRegisterListingLenient(t *testing.T) {
-	for _, l := range []dvs.Listing{{Name: "refund"}, {Description: "Refunds an order."}, {}} {
-		w := newTrustWorld(t)
-		l.Skill = skillURL(t, trustedAt)
-		r, err := w.process(dvs.Options{Roots: registry(t, "https://shop.example/"), Profile: dvs.Lenient}).RegisterListing(t.Context(), l)
-		if err != nil || r.ContextText() != "refund: Refunds an order." || !r.Verdict.OK || hasFinding(r.Verdict, dvs.CodeIndexMismatch) {
-			t.Errorf("%+v: %v, %v", l, r, err)
-		}
-	}
-}
-
 // TestConsentIsForTheListedDigest asks again for a listing with another digest: the user agreed to the
 // one that was shown.
 func TestConsentIsForTheListedDigest(t *testing.T) {
@@ -199,25 +186,6 @@ func TestRegisteredAgain(t *testing.T) {
 		if err != nil || hasFinding(r.Verdict, dvs.CodeChanged) != step.changed {
 			t.Errorf("step %d: %+v, %v", i, r, err)
 		}
-	}
-}
-
-// TestRecordOfRefused: what is not a skill by its status or digest is not read as one.
-func TestRecordOfRefused(t *testing.T) {
-	w := newTrustWorld(t)
-	w.archived("{}")
-	w.site.Handle("/s/gone/SKILL.md", lab.Status(410))
-	l := w.process(dvs.Options{Roots: registry(t, "https://shop.example/")})
-	for url, code := range map[string]lookleap.Code{refundArchive: dvs.CodeDigestMismatch, "https://shop.example/s/gone/SKILL.md": dvs.CodeSkillNotFound} {
-		_, err := l.LoadPinned(t.Context(), url, dvs.Pin{Digest: dvs.DigestOf(nil)})
-		var no *lookleap.VerifyError
-		if !errors.As(err, &no) || no.Verdict.Code != code || strings.Contains(string(no.Verdict.Record), `"content"`) {
-			t.Errorf("%s: %v", url, err)
-		}
-	}
-	w.site.Body("/s/refund.zip", "application/zip", string(zipOf(t, nil, entry, member{name: "a/../x"})))
-	if _, err := w.process(dvs.Options{}).Load(t.Context(), refundArchive); lookleap.CodeOf(err) != dvs.CodeUnsafeName || !strings.Contains(err.Error(), `"a/../x"`) {
-		t.Error(err)
 	}
 }
 
@@ -323,39 +291,6 @@ func TestRootDeclaredWhileAsked(t *testing.T) {
 	}
 }
 
-// TestReferencesInOtherSpellings: another name of the page, and the bytes at the same host, are not what
-// a document may not name.
-func TestReferencesInOtherSpellings(t *testing.T) {
-	w := newAdmissionWorld(t)
-	w.net.Site("gitlab.com").Body("*", "text/plain", refund)
-	w.raw.Body("/o/r/main/b/SKILL.md", "text/plain", refund)
-	l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://github.com/o/", "https://gitlab.com/o/p/")})
-	parent, err := l.Load(t.Context(), hubSkill)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ref, asked := range map[string]int{"https://www.github.com/o/r/blob/main/b/SKILL.md": 0, "https://gitlab.com/o/p/-/raw/main/SKILL.md": 0,
-		"https://raw.githubusercontent.com/o/r/main/b/SKILL.md": 1} {
-		before := w.user.count()
-		if _, err := parent.LoadRef(t.Context(), ref); err != nil || w.user.count()-before != asked {
-			t.Errorf("%s: %v, asked %d times", ref, err, w.user.count()-before)
-		}
-	}
-}
-
-// TestReferenceBelowTheRoot is fetched before the user is asked, since it tells its own publisher
-// nothing.
-func TestReferenceBelowTheRoot(t *testing.T) {
-	w := newAdmissionWorld(t)
-	parent, err := dvs.NewLoader(w.host, dvs.Options{}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := parent.LoadRef(t.Context(), "../b/SKILL.md"); err != nil || w.user.count() != 2 || strings.Contains(w.user.asked[1].String(), "were not read yet") {
-		t.Errorf("%v, asked %d times:\n%s", err, w.user.count(), w.user.asked[len(w.user.asked)-1])
-	}
-}
-
 // TestLockedLevels registers and activates a locked skill, and reads a locked archive.
 func TestLockedLevels(t *testing.T) {
 	w := newTrustWorld(t)
@@ -450,41 +385,5 @@ func TestDirectoryThatWasAnotherOne(t *testing.T) {
 		if want := []lookleap.Code{lookleap.CodeOK, dvs.CodeNeedsRoot}[fold]; lookleap.CodeOf(err) != want || (skill == nil) != (fold == 1) {
 			t.Errorf("%d: %v", fold, err)
 		}
-	}
-}
-
-// TestResumeWhereTheURLIsNone: a plan whose URL the resuming process refuses is not used up.
-func TestResumeWhereTheURLIsNone(t *testing.T) {
-	w := newTrustWorld(t)
-	host := w.net.Host()
-	host.Prompter = &prompter{decide: suspend}
-	lax := dvs.NewLoader(host, dvs.Options{Roots: dvs.NewRoots(dvs.Rules{AllowQuery: true})})
-	_, err := lax.Load(t.Context(), trustedAt+"?v=1")
-	p := pendingOf(t, err)
-	decision, _ := agree(p.Request)
-	if got, err := dvs.NewLoader(host, dvs.Options{}).Resume(t.Context(), p.State, decision); got != nil || lookleap.CodeOf(err) != dvs.CodeQueryInSkillURL {
-		t.Errorf("%v, %v", got, err)
-	}
-	if got, err := lax.Resume(t.Context(), p.State, decision); err != nil || got.Loaded.ID.String() != trustedAt+"?v=1" {
-		t.Errorf("%v, %v", got, err)
-	}
-}
-
-// TestVerdictThatWasShown: a skill has the verdict that the user saw, however long they took.
-func TestVerdictThatWasShown(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-	host, user := net.Host(), new(prompter)
-	host.Prompter = user
-	user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		net.Clock().Advance(time.Minute)
-		return agree(req)
-	}
-	skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-	if err != nil || user.count() != 1 {
-		t.Fatal(err)
-	}
-	if shown := user.asked[0].Verdict; !skill.Verdict.CheckedAt.Equal(shown.CheckedAt) || skill.Verdict.String() != shown.String() {
-		t.Errorf("loaded with\n%s\nshown with\n%s", skill.Verdict, shown)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -171,55 +170,6 @@ func noise(size int) string {
 	return string(b)
 }
 
-// TestReadArchiveMemory measures what is in memory while an archive of the largest allowed size is
-// read, and one that would be far larger.
-func TestReadArchiveMemory(t *testing.T) {
-	const limit = 4 << 20
-	limits := dvs.Limits{Total: limit, Resource: limit, Archive: limit}
-	for name, members := range map[string][]member{
-		"accept-limit": {entry, {name: "a.bin", content: noise(limit - 1<<20)}},
-		"reject-large": {entry, {name: "a.bin", content: noise(limit - 1<<20)}, {name: "b.bin", content: strings.Repeat(noise(64<<10), 64)}},
-	} {
-		for format, data := range map[string][]byte{"tar.gz": tarGzip(t, members...), "zip": zipOf(t, nil, members...)} {
-			t.Run(name+"/"+format, func(t *testing.T) {
-				r := &watched{reader: bytes.NewReader(data)}
-				r.measure()
-				base := r.most
-				_, err := dvs.ReadArchive(r, limits)
-				if (err == nil) != strings.HasPrefix(name, "accept") {
-					t.Error(err)
-				}
-				if used := r.most - base; used > 3*limit {
-					t.Errorf("%d MiB were in memory", used>>20)
-				}
-			})
-		}
-	}
-}
-
-// watched measures the heap after each 256 KiB that is read from it.
-type watched struct {
-	reader io.Reader
-	read   int
-	most   uint64
-}
-
-func (w *watched) measure() {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	w.most = max(w.most, m.HeapAlloc)
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.reader.Read(p)
-	if before := w.read >> 18; (w.read+n)>>18 != before || err != nil {
-		w.measure()
-	}
-	w.read += n
-	return n, err
-}
-
 func TestWriteArchive(t *testing.T) {
 	files := map[string][]byte{"SKILL.md": []byte(refund), "scripts/a.py": []byte("print()"), "data/empty": {}, "data/" + strings.Repeat("x", 90) + ".csv": []byte("1")}
 	for _, format := range []dvs.ArchiveFormat{dvs.TarGzip, dvs.Zip} {
@@ -333,24 +283,6 @@ func holdsRules(t *testing.T, data []byte) {
 	again, err := dvs.ReadArchive(&b, limits)
 	if err != nil || !maps.EqualFunc(again, files, bytes.Equal) {
 		t.Error("written and read again, the files differ:", err)
-	}
-}
-
-// TestArchiveFormats: a format has the names that servers and programs use.
-func TestArchiveFormats(t *testing.T) {
-	for format, want := range map[dvs.ArchiveFormat][2]string{dvs.TarGzip: {".tar.gz", "application/gzip"}, dvs.Zip: {".zip", "application/zip"}} {
-		if got := [2]string{format.Extension(), format.MediaType()}; got != want {
-			t.Errorf("%q", got)
-		}
-	}
-}
-
-// TestArtifactNames: every kind has its name, and other numbers have the last one.
-func TestArtifactNames(t *testing.T) {
-	for a, want := range map[dvs.Artifact]string{dvs.SkillDirectory: "directory", dvs.SkillArchive: "archive", dvs.SingleFile: "skill-md", dvs.SingleFile + 1: "skill-md", 255: "skill-md"} {
-		if got := a.String(); got != want {
-			t.Errorf("%d: %s", a, got)
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,47 +20,6 @@ func TestTrustRecordBound(t *testing.T) {
 		if lookleap.CodeOf(err) != code || errors.Is(missing, fs.ErrNotExist) != (code != lookleap.CodeOK) {
 			t.Errorf("%d bytes: %v, %v", size, err, missing)
 		}
-	}
-}
-
-// TestTrustKeeperErrors holds which errors of a store get its code. A caller who stops waiting is
-// told that, and not that the store is damaged.
-func TestTrustKeeperErrors(t *testing.T) {
-	k := newTrustKeeper(NewMemoryTrustStore())
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := k.get(ctx, "skill/x"); !errors.Is(err, context.Canceled) || lookleap.CodeOf(err) == CodeTrustStore {
-		t.Error(err)
-	}
-	late, end := context.WithDeadline(t.Context(), time.Unix(0, 0))
-	defer end()
-	if _, err := k.list(late, "skill/"); !errors.Is(err, context.DeadlineExceeded) || lookleap.CodeOf(err) == CodeTrustStore {
-		t.Error(err)
-	}
-	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
-		if err := fmt.Errorf("a store: %w", ended); storeError(err) != err {
-			t.Errorf("%v counts as a damaged store", err)
-		}
-	}
-	refused := badTrust("the record cannot be read", nil)
-	if err := storeError(refused); err != error(refused) {
-		t.Error("the code of the store is added twice:", err)
-	}
-	if err := storeError(fs.ErrPermission); lookleap.CodeOf(err) != CodeTrustStore || !errors.Is(err, fs.ErrPermission) {
-		t.Error(err)
-	}
-	want := errors.New("nothing")
-	if err := k.change(t.Context(), "skill/x", func([]byte) ([]byte, error) { return []byte("x"), want }); !errors.Is(err, want) {
-		t.Error(err)
-	}
-	if data, err := k.get(t.Context(), "skill/x"); data != nil || err != nil {
-		t.Errorf("a change that failed is stored: %q, %v", data, err)
-	}
-	if err := k.change(t.Context(), "skill/x", func([]byte) ([]byte, error) { return nil, nil }); err != nil {
-		t.Error(err)
-	}
-	if data, err := k.get(t.Context(), "skill/x"); data != nil || err != nil {
-		t.Errorf("a change to nothing is stored: %q, %v", data, err)
 	}
 }
 

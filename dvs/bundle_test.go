@@ -290,21 +290,3 @@ func TestUnreadFile(t *testing.T) {
 		t.Error(dvs.CapabilitiesOf(files))
 	}
 }
-
-// TestBundleUpToTheTotal: files that together have as many bytes as allowed are bundled, and no more.
-func TestBundleUpToTheTotal(t *testing.T) {
-	text := file("name: a\ndescription: b\n") + "See [x](MORE.md).\n"
-	for less, want := range []lookleap.Code{lookleap.CodeOK, lookleap.CodeTooLarge} {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", text).Body("/s/a/MORE.md", "text/markdown", "more")
-		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Total: len(text) + len("more") - less}}).
-			Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := skill.Bundle(t.Context())
-		if lookleap.CodeOf(err) != want || err == nil && len(b.Files) != 2 || len(b.Findings) != 0 {
-			t.Errorf("%d bytes less: %d files, %v, %v", less, len(b.Files), b.Findings, err)
-		}
-	}
-}

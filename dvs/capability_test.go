@@ -82,28 +82,6 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// TestCapabilitiesDiff compares two versions.
-func TestCapabilitiesDiff(t *testing.T) {
-	before := dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": skillText("https://a.example.com/ and https://b.example.com/\n")})
-	after := dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": skillText("x\n"), "ADVANCED.md": []byte("https://a.example.com/ and https://c.example.com/")})
-	gained, lost := after.Diff(before)
-	if got := fmt.Sprint(values(gained, "host"), values(lost, "host")); got != "[c.example.com] [b.example.com]" {
-		t.Error(got)
-	}
-	if got := fmt.Sprint(gained.Sentences()); got != `[contact the hosts "c.example.com" use the URLs "https://c.example.com/"]` {
-		t.Error(got)
-	}
-	if gained, lost := after.Diff(after); gained != nil || lost != nil {
-		t.Error(gained, lost)
-	}
-	unread := func(content string) dvs.Capabilities {
-		return dvs.CapabilitiesOf(map[string][]byte{"scripts/tool": []byte("\x7fELF\x00" + content)})
-	}
-	if gained, _ := unread("a").Diff(unread("b")); len(gained) != 1 {
-		t.Error("a program that cannot be read changed, and nothing is gained:", gained)
-	}
-}
-
 // TestCapabilitySentences: a sentence names eight values and counts the others.
 func TestCapabilitySentences(t *testing.T) {
 	const eight = `contact the hosts "h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"`
@@ -223,22 +201,5 @@ func TestCapabilityValues(t *testing.T) {
 	later := dvs.CapabilitiesOf(map[string][]byte{"a.md": append(whole, 'x'), "b.md": []byte("https://b.example/")})
 	if got := values(later, "host"); !slices.Equal(got, []string{"b.example"}) {
 		t.Error("a file that is too large hides the next one:", later)
-	}
-}
-
-// TestCapabilitiesInOrder: capabilities of one kind are in the order of their values, and none is empty.
-func TestCapabilitiesInOrder(t *testing.T) {
-	all := dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": []byte(file("name: a\ndescription: b\nallowed-tools: ''\n") + "Ask https://b.example/ and https://a.example/ and https://c.example/.\n")})
-	var urls []string
-	for _, c := range all {
-		if c.Value == "" {
-			t.Errorf("%+v", c)
-		}
-		if c.Kind == dvs.CapabilityURL {
-			urls = append(urls, c.Value)
-		}
-	}
-	if len(urls) != 3 || !slices.IsSorted(urls) {
-		t.Errorf("%q of %+v", urls, all)
 	}
 }

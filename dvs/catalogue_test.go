@@ -181,27 +181,6 @@ func TestBrokenDirectory(t *testing.T) {
 	}
 }
 
-// TestDirectoryOnDisk reads skills where people keep them.
-func TestDirectoryOnDisk(t *testing.T) {
-	dir := skillsOnDisk(t, 2)
-	if err := os.Mkdir(filepath.Join(dir, "no-skill"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	skills := os.DirFS(dir)
-	entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
-	if err != nil || len(entries) != 2 {
-		t.Fatalf("%v, %v", entries, err)
-	}
-	for i, e := range entries {
-		if e.Err != nil || e.Metadata == nil || e.Metadata.Name != fmt.Sprintf("skill-%d", i) {
-			t.Errorf("%+v", e)
-		}
-	}
-	if h, err := dvs.NewHandler(skills, dvs.HandlerOptions{}); err != nil || len(h.Skills()) != 2 {
-		t.Error(err)
-	}
-}
-
 // oddFS is a file system that says nothing of its files, and has no directories of its own.
 type oddFS struct{ fs.FS }
 
@@ -228,28 +207,5 @@ func TestOddDirectory(t *testing.T) {
 	}
 	if h, err := dvs.NewHandler(tree, dvs.HandlerOptions{}); h != nil || !errors.Is(err, errBroken) {
 		t.Error(h, err)
-	}
-}
-
-// TestFirstFaultOfADirectory: a directory is read up to its first fault.
-func TestFirstFaultOfADirectory(t *testing.T) {
-	small, large := &fstest.MapFile{Data: []byte("x")}, &fstest.MapFile{Data: make([]byte, 201)}
-	for name, c := range map[string]struct {
-		files fstest.MapFS
-		want  lookleap.Code
-	}{
-		"too-large":  {fstest.MapFS{"a": large, "b": {Mode: fs.ModeSymlink}}, lookleap.CodeTooLarge},
-		"link":       {fstest.MapFS{"a": {Mode: fs.ModeSymlink}, "b": large}, dvs.CodeLink},
-		"name":       {fstest.MapFS{"a:b": small, "b": large}, dvs.CodeUnsafeName},
-		"too-many":   {fstest.MapFS{"a": small, "b": small, "c": small, "d": {Mode: fs.ModeSymlink}}, lookleap.CodeLimit},
-		"name-clash": {fstest.MapFS{"A.md": small, "a.md": small}, dvs.CodeNameClash},
-		"nothing":    {nil, lookleap.CodeOK},
-	} {
-		if files, err := dvs.ReadSkillDir(c.files, dvs.Limits{Files: 2, Resource: 200}); lookleap.CodeOf(err) != c.want || err != nil && files != nil {
-			t.Errorf("%s: %d files, %v", name, len(files), err)
-		}
-	}
-	if _, err := dvs.ReadSkillDir(nil, dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeUsage {
-		t.Error(err)
 	}
 }

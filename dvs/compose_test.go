@@ -225,33 +225,6 @@ func TestLoadRef(t *testing.T) {
 	})
 }
 
-// TestNotifyIsQuiet: without a function of the host, or with one that returns, nothing but the
-// crossing is reported.
-func TestNotifyIsQuiet(t *testing.T) {
-	for name, notify := range map[string]func(context.Context, dvs.Crossing){"accept-none": nil, "accept-returns": func(context.Context, dvs.Crossing) {}} {
-		t.Run(name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("a.example").Body("*", "text/markdown", refund)
-			net.Site("b.example").Body("*", "text/markdown", refund)
-			host := net.Host()
-			var events lab.Events
-			host.Observe = events.Observe
-			parent, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://a.example/", "https://b.example/"), Notify: notify}).Load(t.Context(), "https://a.example/s/p/SKILL.md")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := parent.LoadRef(t.Context(), "https://b.example/c/SKILL.md"); err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range events.All() {
-				if e.Kind == lookleap.EventFinding && e.Code != dvs.CodeCrossing {
-					t.Errorf("%+v", e)
-				}
-			}
-		})
-	}
-}
-
 // TestNotifyThatFails: a function of the host that does not return, or panics, holds up no skill.
 func TestNotifyThatFails(t *testing.T) {
 	for name, fails := range map[string]func(until chan struct{}){

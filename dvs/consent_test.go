@@ -13,7 +13,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/alloctest"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -63,30 +62,6 @@ func TestResumeHoldsFiles(t *testing.T) {
 				t.Errorf("the reason is missing: %v", err)
 			}
 		})
-	}
-}
-
-// TestCostOfConsent loads as large a skill as there may be, which waits for its
-// user: the plan has the file once.
-func TestCostOfConsent(t *testing.T) {
-	const size, at = 1 << 20, "https://shop.example/s/a/SKILL.md"
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", string(filled(size, "---\nname: a\ndescription: b\n---\n", "Do this.\n", "")))
-	host := net.Host()
-	asked := 0
-	host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		asked++
-		return agree(req)
-	}}
-	loads := 0
-	alloctest.AtMost(t, 8*size, func() {
-		loads++
-		if _, err := dvs.NewLoader(host, dvs.Options{}).Load(context.Background(), at); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if asked != loads {
-		t.Errorf("asked %d times for %d loads", asked, loads)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -223,16 +222,6 @@ func TestRootIsOptional(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestFreshWhileAsked admits a skill whose copy became stale while the user decided.
-func TestFreshWhileAsked(t *testing.T) {
-	w := newTrustWorld(t)
-	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		w.net.Clock().Advance(20 * time.Minute)
-		return agree(req)
-	}
-	w.load(dvs.Options{}, lookleap.CodeOK, 1)
 }
 
 // TestForgottenConsents changes one of two skills: the consent for its URL ends, that of the other skill

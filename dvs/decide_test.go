@@ -265,46 +265,6 @@ func TestRejudgeRefuses(t *testing.T) {
 	}
 }
 
-// TestNothingToCheck holds that a check which had nothing to check does not pass.
-func TestNothingToCheck(t *testing.T) {
-	status := func(v *lookleap.Verdict, requirement string) lookleap.Status {
-		for _, c := range v.Checks {
-			if c.Requirement == requirement {
-				return c.Status
-			}
-		}
-		return lookleap.Failed
-	}
-	bare := dvs.Decide(goodClaim(), goodEvidence(), noon, dvs.Rules{})
-	claim, evidence := goodClaim(), goodEvidence()
-	claim.Pin.Digest, evidence.Address, evidence.TLS = evidence.Digest, "192.0.2.1", "TLS 1.3"
-	full := dvs.Decide(claim, evidence, noon, dvs.Rules{})
-	for name, change := range map[string]func(*dvs.Evidence){
-		"address": func(e *dvs.Evidence) { e.TLS = "TLS 1.3" },
-		"TLS":     func(e *dvs.Evidence) { e.Address = "192.0.2.1" },
-	} {
-		t.Run("reject-connection-without-"+name, func(t *testing.T) {
-			half := goodEvidence()
-			change(&half)
-			if v := dvs.Decide(goodClaim(), half, noon, dvs.Rules{}); !v.OK || status(v, "DVS-3.1-50") != lookleap.Noted {
-				t.Errorf("got\n%s", v)
-			}
-		})
-	}
-	for requirement, want := range map[string][2]lookleap.Status{
-		"DVS-3.1-44": {lookleap.Skipped, lookleap.Skipped}, // the URL names no commit
-		"DVS-3-01":   {lookleap.Skipped, lookleap.Passed},  // digest
-		"DVS-3.1-50": {lookleap.Noted, lookleap.Passed},    // connection
-		"DVS-3.1-30": {lookleap.Skipped, lookleap.Skipped}, // root of its own
-	} {
-		t.Run("reject-pass-without-evidence", func(t *testing.T) {
-			if got := [2]lookleap.Status{status(bare, requirement), status(full, requirement)}; got != want || !bare.OK || !full.OK {
-				t.Errorf("%s: got %v, want %v", requirement, got, want)
-			}
-		})
-	}
-}
-
 // TestDecideExplains holds what a verdict says for people, and the evidence of its checks.
 func TestDecideExplains(t *testing.T) {
 	const hub, raw = "https://github.com/o/r/blob/main/a/SKILL.md", "https://raw.githubusercontent.com/o/r/main/a/SKILL.md"
@@ -349,74 +309,5 @@ func TestDecideExplains(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestHopWithQuery: a query at a platform can select another file, unless queries are a part of what is
-// named.
-func TestHopWithQuery(t *testing.T) {
-	for allow, code := range map[bool]lookleap.Code{false: dvs.CodeQueryInSkillURL, true: lookleap.CodeOK} {
-		c, e := goodClaim(), goodEvidence()
-		c.URL, c.Root = "https://github.com/o/r/blob/main/SKILL.md", "https://github.com/o/"
-		e.Hops = []string{"https://raw.githubusercontent.com/o/r/main/SKILL.md?v=1"}
-		if v := dvs.Decide(c, e, noon, dvs.Rules{AllowQuery: allow}); v.Code != code {
-			t.Errorf("%t: %s: %s", allow, v.Code, v.Summary)
-		}
-	}
-}
-
-// TestFailureSays: what a policy of the site says is quoted, and other details are evidence.
-func TestFailureSays(t *testing.T) {
-	for name, c := range map[string]struct {
-		code         lookleap.Code
-		detail, want string
-	}{
-		"policy":                {dvs.CodeBlockedByPolicy, "agents.txt: no", dvs.CodeBlockedByPolicy.Title() + ": agents.txt: no"},
-		"policy-without-reason": {dvs.CodeBlockedByPolicy, "", dvs.CodeBlockedByPolicy.Title()},
-		"unreachable":           {lookleap.CodeUnreachable, "refused", lookleap.CodeUnreachable.Title()},
-	} {
-		e := goodEvidence()
-		e.Status, e.Failure, e.Detail = 0, c.code, c.detail
-		if v := dvs.Decide(goodClaim(), e, noon, dvs.Rules{}); v.OK || v.Code != c.code || v.Summary != c.want {
-			t.Errorf("%s: %s, %q", name, v.Code, v.Summary)
-		}
-	}
-}
-
-// TestMediaTypeSays: only what the profile Lenient accepts is said to be accepted by it.
-func TestMediaTypeSays(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*dvs.Claim, *dvs.Evidence)
-		says   bool
-	}{
-		"generic": {func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "application/octet-stream" }, true},
-		"generic-strict": {func(c *dvs.Claim, e *dvs.Evidence) {
-			c.Strict, c.Source, e.Type = true, dvs.ByHost, "application/octet-stream"
-		}, false},
-		"image": {func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "image/png" }, false},
-	} {
-		claim, evidence := goodClaim(), goodEvidence()
-		claim.Source = dvs.DefaultOrigin
-		c.change(&claim, &evidence)
-		if v := dvs.Decide(claim, evidence, noon, dvs.Rules{}); v.Code != lookleap.CodeMediaType || strings.Contains(v.Summary, "; the profile Lenient accepts it") != c.says {
-			t.Errorf("%s: %s", name, v.Summary)
-		}
-	}
-}
-
-// TestArchiveMediaType: the types of archives pass, others are noted, and a strict loader refuses them.
-func TestArchiveMediaType(t *testing.T) {
-	for mediaType, want := range map[string]lookleap.Status{"application/gzip": lookleap.Passed, "application/zip": lookleap.Passed, "application/octet-stream": lookleap.Noted, "text/html": lookleap.Failed} {
-		claim, evidence := goodClaim(), goodEvidence()
-		claim.URL, evidence.Type = "https://example.com/s/a.zip", mediaType
-		for _, strict := range []bool{false, true} {
-			claim.Strict = strict
-			if strict && want != lookleap.Passed {
-				want = lookleap.Failed
-			}
-			if check := dvs.Decide(claim, evidence, noon, dvs.Rules{}).Checks[8]; check.Requirement != "DVS-4.2-04" || check.Status != want {
-				t.Errorf("%s, strict %t: %+v", mediaType, strict, check)
-			}
-		}
 	}
 }

@@ -136,18 +136,6 @@ func TestFeedMerged(t *testing.T) {
 	}
 }
 
-// TestFeedEntriesAreBounded: four feeds' worth of entries are kept, and the oldest stay.
-func TestFeedEntriesAreBounded(t *testing.T) {
-	l := NewLoader(&lookleap.Host{}, Options{Feeds: []FeedOptions{{URL: "https://feed.example/w.json"}}})
-	f := l.feeds.feeds[0]
-	f.state.Entries = make([]Withdrawal, 4*maxWithdrawals-1)
-	more := []Withdrawal{{Kind: WithdrawnKey, Value: "a"}, {Kind: WithdrawnKey, Value: "b"}}
-	l.mergeFeed(t.Context(), f, feedState{Entries: more}, feedNow)
-	if n := len(f.state.Entries); n != 4*maxWithdrawals || f.state.Entries[n-1].Value != "a" {
-		t.Errorf("%d entries, the last one is %+v", n, f.state.Entries[n-1])
-	}
-}
-
 // TestSandboxConfines compares the sandbox that runs a script with the one that the user was shown.
 func TestSandboxConfines(t *testing.T) {
 	full := Sandbox{Name: "cage", NoNetwork: true, ReadOnlyFS: true, WorkDir: true, Bounded: true}

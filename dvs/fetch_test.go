@@ -1,9 +1,7 @@
 package dvs_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -274,25 +272,6 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// TestMemoryOfCopy: a copy counts its text, its URL twice and 2 KiB.
-func TestMemoryOfCopy(t *testing.T) {
-	url := "https://shop.example/" + strings.Repeat("s", 4000) + "/SKILL.md"
-	size := 2<<10 + 2*len(url) + len(refund)
-	for memory, requests := range map[int]int{size: 1, size - 1: 2} {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("*", "text/markdown", refund)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Memory: memory}})
-		for range 2 {
-			if _, err := loader.Load(t.Context(), url); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := len(net.Journal().Paths("shop.example")); got != requests {
-			t.Errorf("%d bytes: %d requests, want %d", memory, got, requests)
-		}
-	}
-}
-
 // TestMemory loads skills of 512 KiB in turn, and loads the first one again.
 func TestMemory(t *testing.T) {
 	for name, c := range map[string]struct{ memory, requests int }{"reject-more-than-the-limit": {2 << 20, 2}, "accept-by-default": {0, 1}} {
@@ -319,57 +298,6 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%d requests for the first skill, want %d", got, c.requests)
 			}
 		})
-	}
-}
-
-// halfResolver fails for one type of record.
-type halfResolver struct {
-	lookleap.Resolver
-	fails lookleap.RRType
-}
-
-func (r halfResolver) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-	if t == r.fails {
-		return nil, errors.New("no answer")
-	}
-	answer, err := r.Resolver.Lookup(ctx, name, t)
-	if err == nil && t == lookleap.TypeAAAA {
-		short := *answer
-		short.TTL = 20 * time.Second
-		return &short, nil
-	}
-	return answer, err
-}
-
-// TestNamesOfEvidence: a name is as secure as the weakest of its answers, and counts for the shortest
-// of their times.
-func TestNamesOfEvidence(t *testing.T) {
-	for fails, c := range map[lookleap.RRType]struct {
-		state lookleap.DNSSEC
-		ttl   time.Duration
-		code  lookleap.Code
-	}{
-		0:                 {lookleap.Secure, 20 * time.Second, lookleap.CodeOK},
-		lookleap.TypeAAAA: {lookleap.Indeterminate, 50 * time.Second, dvs.CodeDNSSECInsecure},
-	} {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-		net.Name("shop.example").DNSSEC(lookleap.Secure).TTL(50 * time.Second)
-		host := net.Host()
-		host.Resolver = halfResolver{host.Resolver, fails}
-		for secure, want := range map[bool]lookleap.Code{false: lookleap.CodeOK, true: c.code} {
-			skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), RequireSecure: secure}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-			if lookleap.CodeOf(err) != want {
-				t.Errorf("%d: %v", fails, err)
-			}
-			if err != nil {
-				continue
-			}
-			var e struct{ Evidence dvs.Evidence }
-			if err := json.Unmarshal(skill.Verdict.Record, &e); err != nil || len(e.Evidence.Names) != 1 || e.Evidence.Names[0].DNSSEC != c.state || e.Evidence.Names[0].TTL != c.ttl {
-				t.Errorf("%+v, %v", e.Evidence.Names, err)
-			}
-		}
 	}
 }
 
@@ -405,31 +333,5 @@ func TestConfirmedEvidence(t *testing.T) {
 	if again.Status != 200 || again.Digest != first.Digest ||
 		first.Names[0].DNSSEC != lookleap.Secure || again.Names[0].DNSSEC != lookleap.Insecure || !again.Received.After(first.Received) {
 		t.Errorf("first %+v\nthen %+v", first, again)
-	}
-}
-
-// refusingGuard is a guard that returns one error.
-type refusingGuard struct{ err error }
-
-func (g refusingGuard) RoundTrip(*http.Request) (*http.Response, error) { return nil, g.err }
-
-// TestGuardSays: only a verdict by which a guard denies a request is the policy's word.
-func TestGuardSays(t *testing.T) {
-	verdict := &lookleap.Verdict{Subject: "https://shop.example/", Code: dvs.CodeRevoked, Summary: "the site says no"}
-	for name, c := range map[string]struct {
-		err  error
-		code lookleap.Code
-		says string
-	}{
-		"denied":           {errors.Join(lookleap.ErrDenied, &lookleap.VerifyError{Verdict: verdict}), dvs.CodeBlockedByPolicy, "the site says no"},
-		"denied-by-no-one": {errors.Join(lookleap.ErrDenied, &lookleap.VerifyError{}), "", ""},
-		"not-denied":       {&lookleap.VerifyError{Verdict: verdict}, "", ""},
-	} {
-		net := lab.ForTest(t)
-		l := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Guard: refusingGuard{c.err}})
-		skill, err := l.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-		if code := lookleap.CodeOf(err); skill != nil || err == nil || c.code != "" && code != c.code || c.code == "" && code == dvs.CodeBlockedByPolicy || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v (%s)", name, err, code)
-		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 )
 
@@ -108,55 +107,6 @@ func TestVerifiedFSOperations(t *testing.T) {
 		}
 		if lock := (*dvs.VerifiedFS)(nil).Lock(); lock == nil || len(lock.Skills) != 0 {
 			t.Error(lock)
-		}
-	})
-}
-
-// TestFileTrustStoreUnopened uses a store that OpenTrustStore did not open.
-func TestFileTrustStoreUnopened(t *testing.T) {
-	ctx := t.Context()
-	for name, s := range map[string]*dvs.FileTrustStore{"nil": nil, "zero": {}} {
-		for call, do := range map[string]func() error{
-			"get":    func() error { _, err := s.Get(ctx, "a"); return err },
-			"put":    func() error { return s.Put(ctx, "a", nil, []byte("b")) },
-			"list":   func() error { _, err := s.List(ctx, ""); return err },
-			"delete": func() error { return s.Delete(ctx, "a") },
-			"close":  s.Close,
-		} {
-			t.Run("reject-"+name+"-"+call, func(t *testing.T) {
-				if err := do(); lookleap.CodeOf(err) != lookleap.CodeUsage {
-					t.Error(err)
-				}
-			})
-		}
-	}
-	t.Run("reject-no-path", func(t *testing.T) {
-		if s, err := dvs.OpenTrustStore(""); s != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(s, err)
-		}
-	})
-	t.Run("reject-after-close", func(t *testing.T) {
-		s, err := dvs.OpenTrustStore(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(s.Put(ctx, "root/b", nil, []byte("1")), s.Put(ctx, "root/a", nil, []byte("1"))); err != nil {
-			t.Fatal(err)
-		}
-		if keys, err := s.List(ctx, "root/"); err != nil || !slices.Equal(keys, []string{"root/a", "root/b"}) {
-			t.Error(keys, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Put(ctx, "root/c", nil, []byte("1")); err == nil {
-			t.Error("a closed store writes")
-		}
-		if err := s.Delete(ctx, "root/a"); err == nil {
-			t.Error("a closed store deletes")
-		}
-		if err := s.Close(); err == nil {
-			t.Error("a closed store closes again")
 		}
 	})
 }

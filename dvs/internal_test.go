@@ -7,10 +7,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/limitdoc"
 )
-
-func TestDocumentedDefaults(t *testing.T) { limitdoc.Check(t, "loader.go", Limits.withDefaults) }
 
 // TestDefaultsOfRows holds the limits that a row states in numbers.
 func TestDefaultsOfRows(t *testing.T) {
@@ -56,38 +53,6 @@ func TestResourceLocation(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
-	}
-}
-
-// TestVersionsWithoutFiles: the files of a version of which only the SKILL.md is known are not compared.
-func TestVersionsWithoutFiles(t *testing.T) {
-	known := versionOf(map[string][]byte{EntryFile: []byte("a"), "b.md": nil})
-	for _, c := range [][2]skillVersion{{{text: []byte("x")}, known}, {known, {text: []byte("x")}}} {
-		if got := compareVersions(c[0], c[1]); got.Added != nil || got.Removed != nil || len(got.Changed) != 1 || got.Changed[0] != EntryFile {
-			t.Errorf("%+v", got)
-		}
-	}
-	if got := compareVersions(skillVersion{text: []byte("a")}, known); !got.IsZero() {
-		t.Errorf("the same text: %+v", got)
-	}
-}
-
-// TestChangeValues: a consent item has a part for each kind of change, and none for a kind without one.
-func TestChangeValues(t *testing.T) {
-	for _, c := range []struct {
-		change Change
-		label  string
-		text   string
-	}{
-		{Change{Added: []string{"a"}}, "new files", "a"},
-		{Change{Removed: []string{"a"}}, "removed files", "a"},
-		{Change{Changed: []string{"a"}}, "changed files", "a"},
-		{Change{Lines: []ChangedLine{{Added: true, Line: 2, Text: "x"}}}, "lines (- before, + now)", "+2: x\n"},
-		{Change{More: 1}, "lines (- before, + now)", "and 1 more\n"},
-	} {
-		if got := c.change.values("lines", "source"); len(got) != 1 || got[0].Label != c.label || got[0].Text != c.text {
-			t.Errorf("%+v: %+v", c.change, got)
-		}
 	}
 }
 

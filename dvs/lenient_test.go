@@ -5,13 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"unicode/utf16"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/alloctest"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestLenient shows what people publish, and what is read of it.
@@ -193,17 +190,6 @@ func TestLenient(t *testing.T) {
 	}
 }
 
-// TestLenientSize: the limit holds for the file as it is read, too.
-func TestLenientSize(t *testing.T) {
-	for n, want := range map[int]lookleap.Code{20: lookleap.CodeOK, 21: lookleap.CodeTooLarge} {
-		data := headed("name: a", "description: "+strings.Repeat("\xffa", n)) // U+FFFD takes two bytes more
-		_, _, err := dvs.ParseSkill([]byte(data), dvs.Lenient, dvs.Limits{Skill: len(data) + 40})
-		if lookleap.CodeOf(err) != want || err != nil && !strings.Contains(err.Error(), "in UTF-8 the file is larger than") {
-			t.Errorf("%d: %v", n, err)
-		}
-	}
-}
-
 func utf16le(text string) string {
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune(text)) {
@@ -222,134 +208,6 @@ var lenientPieces = map[string]string{
 // lenientFile makes a file of a size from a piece.
 func lenientFile(head, piece string, size int) []byte {
 	return []byte(head + strings.Repeat(piece, (size-len(head)-100)/len(piece)) + "\ndescription: b\n---\nx")
-}
-
-// TestLenientIsLinear bounds what reading a mebibyte that is nothing but repairs
-// takes.
-func TestLenientIsLinear(t *testing.T) {
-	for name, piece := range lenientPieces {
-		for _, head := range []string{"", "---\nname: a\ndescription: x: b\n", "name: a\n"} {
-			t.Run(name, func(t *testing.T) {
-				data := lenientFile(head, piece, 1<<20)
-				alloctest.AtMost(t, maxCost, func() { _, _, _ = dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{}) })
-			})
-		}
-	}
-}
-
-// TestLenientIsNamed shows that a refusal says whether Lenient reads the file.
-func TestLenientIsNamed(t *testing.T) {
-	const hint = "the profile Lenient reads the skill"
-	for name, c := range map[string]struct {
-		input string
-		code  lookleap.Code
-		named bool
-	}{
-		"accept-colon":          {"---\nname: a\ndescription: Use when: b\n---\nDo it.\n", dvs.CodeBadFrontmatter, true},
-		"accept-capital":        {"---\nname: My Skill\ndescription: b\n---\nDo it.\n", lookleap.CodeBadName, true},
-		"accept-empty-body":     {"---\nname: a\ndescription: b\n---\n", dvs.CodeEmptyBody, true},
-		"reject-no-header":      {"# Title\n\nDo it.\n", dvs.CodeNoFrontmatter, false},
-		"reject-no-description": {"---\nname: a\n---\nDo it.\n", dvs.CodeBadDescription, false},
-	} {
-		for _, profile := range []dvs.Profile{dvs.DVS, dvs.AgentSkills} {
-			t.Run(name+"/"+profile.String(), func(t *testing.T) {
-				_, findings, err := dvs.ParseSkill([]byte(c.input), profile, dvs.Limits{})
-				if lookleap.CodeOf(err) != c.code || strings.Contains(err.Error(), hint) != c.named {
-					t.Error(err)
-				}
-				_, _, lenient := dvs.ParseSkill([]byte(c.input), dvs.Lenient, dvs.Limits{})
-				if (lenient == nil) != c.named {
-					t.Errorf("Lenient: %v", lenient)
-				}
-				if n := len(slices.DeleteFunc(slices.Clone(findings), func(f lookleap.Finding) bool { return !strings.Contains(f.Message, hint) })); n != 0 && !c.named || n != 1 && c.named {
-					t.Errorf("%d findings say so", n)
-				}
-			})
-		}
-	}
-	t.Run("reject-large", func(t *testing.T) {
-		input := []byte(headed("name: a", "description: x: b"))
-		for limit, named := range map[int]bool{4 * len(input): true, 4*len(input) - 1: false} {
-			if _, _, err := dvs.ParseSkill(input, dvs.DVS, dvs.Limits{Skill: limit}); err == nil || strings.Contains(err.Error(), hint) != named {
-				t.Errorf("%d: %v", limit, err)
-			}
-		}
-	})
-	t.Run("accept-by-a-loader", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/s/SKILL.md", "text/markdown", "---\nname: My Skill\ndescription: b\n---\nDo it.\n").
-			Body("/t/SKILL.md", "application/octet-stream", refund)
-		host := net.Host()
-		host.Prompter = &prompter{decide: agree}
-		loader := dvs.NewLoader(host, dvs.Options{})
-		for at, part := range map[string]string{"/s/": hint, "/t/": "the profile Lenient accepts it"} {
-			if _, err := loader.Load(t.Context(), "https://shop.example"+at); err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("%s: %v", at, err)
-			}
-			if _, err := dvs.NewLoader(host, dvs.Options{Profile: dvs.Lenient}).Load(t.Context(), "https://shop.example"+at); err != nil {
-				t.Errorf("%s: %v", at, err)
-			}
-		}
-	})
-}
-
-// TestNameOfDirectory reads files without a name.
-func TestNameOfDirectory(t *testing.T) {
-	for name, header := range map[string]string{"none": "", "null": "name: ~\n", "empty": "name: \"\"\n", "invisible": "name: \"\u200b\"\n"} {
-		input := []byte("---\n" + header + "description: b\n---\nDo it.\n")
-		t.Run("accept-"+name, func(t *testing.T) {
-			skill, findings, err := dvs.ParseSkillIn("my-skill", input, dvs.Lenient, dvs.Limits{})
-			if err != nil || skill.Name != "my-skill" || !slices.ContainsFunc(findings, func(f lookleap.Finding) bool {
-				return f.Code == lookleap.CodeBadName && f.Severity == lookleap.SeverityWarning && strings.Contains(f.Message, `"my-skill"`)
-			}) {
-				t.Errorf("%v %v", findings, err)
-			}
-		})
-		t.Run("reject-"+name, func(t *testing.T) {
-			if _, _, err := dvs.ParseSkillIn("my-skill", input, dvs.DVS, dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeBadName || !strings.Contains(err.Error(), "Lenient") {
-				t.Error(err)
-			}
-			if _, _, err := dvs.ParseSkill(input, dvs.Lenient, dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeBadName {
-				t.Error(err)
-			}
-		})
-	}
-	t.Run("accept-a-list", func(t *testing.T) {
-		skill, _, err := dvs.ParseSkillIn("my-skill", []byte(headed("name: [x]", "description: b")), dvs.Lenient, dvs.Limits{})
-		if err != nil || skill.Name != "x" {
-			t.Errorf("%+v, %v", skill, err)
-		}
-	})
-	const nameless = "---\ndescription: b\n---\nDo it.\n"
-	t.Run("accept-by-a-loader", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("/my-skill/SKILL.md", "text/markdown", nameless).
-			Body("/packed.tar.gz", "application/gzip", archive(t, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(nameless)})).
-			Body("/SKILL.md", "text/markdown", nameless)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Profile: dvs.Lenient, Roots: registry(t, "https://shop.example/")})
-		for at, want := range map[string]string{"/my-skill/": "my-skill", "/packed.tar.gz": "packed"} {
-			skill, err := loader.Load(t.Context(), "https://shop.example"+at)
-			if err != nil || skill.Name != want || !hasFinding(skill.Verdict, lookleap.CodeBadName) {
-				t.Fatalf("%s: %v", at, err)
-			}
-			b, err := skill.Bundle(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := skillsFS(t, dvs.Lenient, b).ReadFile(want + "/SKILL.md"); err != nil {
-				t.Error(err)
-			}
-		}
-		if _, err := loader.Load(t.Context(), "https://shop.example/SKILL.md"); lookleap.CodeOf(err) != lookleap.CodeBadName {
-			t.Error(err)
-		}
-	})
-	t.Run("accept-in-a-catalogue", func(t *testing.T) {
-		list, err := dvs.Catalogue(fstest.MapFS{"my-skill/SKILL.md": {Data: []byte(nameless)}}, dvs.CatalogueOptions{Profile: dvs.Lenient})
-		if err != nil || len(list) != 1 || list[0].Metadata == nil || list[0].Metadata.Name != "my-skill" {
-			t.Errorf("%v %v", list, err)
-		}
-	})
 }
 
 // TestServedLink reads what git hosts send for a symbolic link.
@@ -447,23 +305,6 @@ func TestLenientDetails(t *testing.T) {
 				t.Errorf("%q", messages)
 			}
 		})
-	}
-}
-
-// TestLenientKeepsItsInput: repairs are made in a copy.
-func TestLenientKeepsItsInput(t *testing.T) {
-	for name, input := range map[string]string{
-		"control": headed("name: a", "description: b\x1bc"), "cr": strings.ReplaceAll(headed("name: a", "description: b"), "\n", "\r"),
-		"nul": headed("name: a", "description: b\x00c"), "invalid": headed("name: a", "description: b\xffc"), "separator": headed("name: a", "description: b\u2028c"),
-		"utf16": "\xff\xfe" + utf16le(headed("name: a", "description: b")), "colon": headed("name: a", "description: x: b"),
-	} {
-		data := []byte(input)
-		if _, _, err := dvs.ParseSkill(data, dvs.Lenient, dvs.Limits{}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if string(data) != input {
-			t.Errorf("%s: the input was changed", name)
-		}
 	}
 }
 

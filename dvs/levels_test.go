@@ -366,29 +366,3 @@ func TestChangeDuringLoad(t *testing.T) {
 		}
 	}
 }
-
-// TestNotReady: what no loader made, or what is not in use any more, is not agreed to.
-func TestNotReady(t *testing.T) {
-	action := dvs.Action{Kind: dvs.FileOp, Command: "x"}
-	if err := (*dvs.Loaded)(nil).Confirm(t.Context(), action); lookleap.CodeOf(err) != lookleap.CodeUsage {
-		t.Error(err)
-	}
-	for _, l := range []*dvs.Loader{nil, new(dvs.Loader), dvs.NewLoader(nil, dvs.Options{})} {
-		if skill, err := l.Load(t.Context(), trustedAt); skill != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(err)
-		}
-		if err := l.RevokeDomain("shop.example", true); lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(err)
-		}
-	}
-	ui := &prompter{decide: agree}
-	_, skill := loadAt(t, trustedAt, ui, "https://shop.example/")
-	skill.Deactivate()
-	if err := skill.Confirm(t.Context(), action); lookleap.CodeOf(err) != dvs.CodeNotActivated || ui.count() != 0 {
-		t.Errorf("%v, asked %d times", err, ui.count())
-	}
-	l := dvs.NewLoader(&lookleap.Host{}, dvs.Options{})
-	if err := l.RevokeDomain("a b", true); lookleap.CodeOf(err) != lookleap.CodeBadHost {
-		t.Error(err)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -63,19 +62,6 @@ var usesOfLoaded = map[string]func(context.Context, *dvs.Loaded) error{
 	"ContextText": func(_ context.Context, s *dvs.Loaded) error { _, err := s.ContextText(); return err },
 	"File":        func(_ context.Context, s *dvs.Loaded) error { _, err := s.File(); return err },
 	"Skill":       func(_ context.Context, s *dvs.Loaded) error { _, err := s.Skill(); return err },
-}
-
-// TestUsesOfLoaded finds methods of a loaded skill that usesOfLoaded does not have.
-func TestUsesOfLoaded(t *testing.T) {
-	free := []string{"Deactivate", "Resolve", "ServingHost"} // they neither return nor do anything of the skill
-	skill, metadata := reflect.TypeFor[*dvs.Loaded](), reflect.TypeFor[*dvs.Metadata]()
-	for i := range skill.NumMethod() {
-		name := skill.Method(i).Name
-		_, promoted := metadata.MethodByName(name)
-		if usesOfLoaded[name] == nil && !promoted && !slices.Contains(free, name) {
-			t.Errorf("withdrawn trust is not tested with Loaded.%s", name)
-		}
-	}
 }
 
 // TestWithdrawn ends trust in a root while a skill is in use, on a host of its

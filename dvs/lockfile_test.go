@@ -86,35 +86,6 @@ func TestLockfile(t *testing.T) {
 	}
 }
 
-func TestLockChanges(t *testing.T) {
-	a := bundle("a", "name: a\ndescription: b\nallowed-tools: Bash\n", "x.json", "{}", "y.md", "y")
-	v := skillsFS(t, dvs.DVS, a)
-	locked := v.Lock().Find(a.ID)
-	shown, err := dvs.ReadSkillDir(must(fs.Sub(v, "a")), dvs.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, files := range map[string]map[string][]byte{"accept-as-served": a.Files, "accept-as-shown": shown} {
-		t.Run(name, func(t *testing.T) {
-			if changes := locked.Changes(files); len(changes) > 0 {
-				t.Errorf("%v", changes)
-			}
-		})
-	}
-	t.Run("reject-every-change", func(t *testing.T) {
-		changed := maps.Clone(shown)
-		changed["x.json"], changed["a.sh"] = []byte("[]"), nil
-		delete(changed, "y.md")
-		var got []string
-		for _, f := range locked.Changes(changed) {
-			got = append(got, f.Path+" "+string(f.Code))
-		}
-		if want := "a.sh not-locked, x.json digest-mismatch, y.md lock-missing-file"; strings.Join(got, ", ") != want {
-			t.Errorf("%q", got)
-		}
-	})
-}
-
 func TestPublishedLock(t *testing.T) {
 	b := bundle("a", "name: a\ndescription: b\nallowed-tools: Bash\n", "x.json", "{}")
 	p, err := dvs.NewPublished(b.Files, dvs.Limits{})
@@ -241,37 +212,6 @@ func TestLockfileFormat(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestLockfileSays holds what people read when a lockfile is refused or differs.
-func TestLockfileSays(t *testing.T) {
-	lock := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n", "x.json", "{}")).Lock()
-	good := string(must(lock.MarshalJSON()))
-	for name, c := range map[string]struct{ before, after, message, fix string }{
-		"unsafe-path":   {`"path":"x.json"`, `"path":"/x"`, "the path does not lead", "write a relative path with slashes, without . and .."},
-		"no-url":        {`"url":"https://example.com/s/a/SKILL.md",`, ``, "url", ""},
-		"no-skills":     {good[strings.Index(good, `,"skills"`):], "}", "skills", ""},
-		"not-canonical": {`"url":"https://example.com/s/a/`, `"url":"https://EXAMPLE.com/s/a/`, "not the canonical URL", "write https://example.com/s/a/SKILL.md"},
-		"no-root":       {`"trustRoot":"https://example.com/"`, `"trustRoot":""`, "not a canonical trust root", "write a canonical https URL"},
-	} {
-		_, err := dvs.ParseLockfile([]byte(strings.Replace(good, c.before, c.after, 1)))
-		var e *lookleap.Error
-		if !errors.As(err, &e) || !strings.Contains(e.Message, c.message) || c.fix != "" && e.Fix != c.fix {
-			t.Errorf("%s: %q, %q", name, e.Message, e.Fix)
-		}
-	}
-	files := map[string][]byte{"SKILL.md": nil, "x.json": []byte("[]")}
-	found, locked := dvs.DigestOf(files["x.json"]).String(), dvs.DigestOf([]byte("{}")).String()
-	files["SKILL.md"] = bundle("a", "name: a\ndescription: b\n").Files["SKILL.md"]
-	changes := lock.Skills[0].Changes(files)
-	if want := "the file has the digest " + found + ", the lockfile says " + locked; len(changes) != 1 || changes[0].Message != want {
-		t.Errorf("%+v", changes)
-	}
-	delete(files, "x.json")
-	var e *lookleap.Error
-	if err := lock.Skills[0].VerifyWritten(map[string][]byte{}); !errors.As(err, &e) || e.Message != "a file of the lockfile is not there" || e.Fix == e.Message {
-		t.Error(err)
-	}
 }
 
 // TestLockfileOrder holds the order of a lockfile, and the bounds of one skill.
@@ -409,24 +349,6 @@ func TestLockVerifies(t *testing.T) {
 	}
 }
 
-// TestDigestJSON writes digests to JSON and reads them.
-func TestDigestJSON(t *testing.T) {
-	known := dvs.DigestOf([]byte("a"))
-	for text, d := range map[string]dvs.Digest{`""`: {}, `"` + known.String() + `"`: known} {
-		back := dvs.DigestOf(nil)
-		if got := must(json.Marshal(d)); string(got) != text {
-			t.Errorf("got %s, want %s", got, text)
-		}
-		if err := json.Unmarshal([]byte(text), &back); err != nil || back != d {
-			t.Errorf("%s reads as %s, %v", text, back, err)
-		}
-	}
-	var d dvs.Digest
-	if err := json.Unmarshal([]byte(`"sha256:1"`), &d); err == nil || !d.IsZero() {
-		t.Error(d, err)
-	}
-}
-
 func TestParseDigest(t *testing.T) {
 	want := dvs.DigestOf([]byte("a"))
 	if got, err := dvs.ParseDigest(want.String()); err != nil || got != want {
@@ -448,30 +370,6 @@ func TestParseDigest(t *testing.T) {
 				t.Errorf("%s, %v", got, err)
 			}
 		})
-	}
-}
-
-// TestLockedDigestsInOrder: the message says which digest the file has and which the lockfile.
-func TestLockedDigestsInOrder(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-	other := dvs.DigestOf([]byte("other"))
-	lock := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: other})
-	_, err := dvs.NewLoader(net.Host(), dvs.Options{Lock: lock}).Load(t.Context(), trustedAt)
-	if err == nil || strings.Contains(err.Error(), "the file has the digest "+other.String()) {
-		t.Error(err)
-	}
-}
-
-// TestLockUnderARoot: the root that the caller names is in force, within that of the lockfile.
-func TestLockUnderARoot(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-	lock := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf([]byte(refund))})
-	root := must(dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{}))
-	skill, err := dvs.NewLoader(net.Host(), dvs.Options{Lock: lock}).LoadUnder(t.Context(), trustedAt, root)
-	if err != nil || skill.Root.String() != root.String() {
-		t.Errorf("%v, %v", skill, err)
 	}
 }
 

@@ -122,23 +122,3 @@ func TestHeaderFaults(t *testing.T) {
 		})
 	}
 }
-
-// TestMetadataOfNothing: what is not there has no values.
-func TestMetadataOfNothing(t *testing.T) {
-	skill, _, err := dvs.ParseSkill([]byte(file("name: a\ndescription: b\nx: {y: z}\n")), dvs.DVS, dvs.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, _ := skill.Value("x")
-	if v, ok := x.Field("y"); !ok || v.Text != "z" {
-		t.Error(v, ok)
-	}
-	for _, v := range []*dvs.Value{x, nil} {
-		if v, ok := v.Field("none"); ok || v != nil {
-			t.Error(v, ok)
-		}
-	}
-	if (*dvs.Metadata)(nil).Annotations() != nil || skill.Annotations() == nil {
-		t.Error("annotations of nothing")
-	}
-}

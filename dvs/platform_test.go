@@ -327,22 +327,6 @@ func TestTenants(t *testing.T) {
 	})
 }
 
-// TestDefaultRootOfOneSegment: a file at the root of a site belongs to the site, whatever its name
-// begins with.
-func TestDefaultRootOfOneSegment(t *testing.T) {
-	for file, want := range map[string]string{"": "https://shop.example/", "~a.md": "https://shop.example/", "@a.md": "https://shop.example/", "~a/b.md": "https://shop.example/~a/",
-		"@a/b.md": "https://shop.example/@a/", "~/b.md": "https://shop.example/", "a/b.md": "https://shop.example/"} {
-		u, err := dvs.ParseArtifactURL("https://shop.example/"+file, dvs.SingleFile, dvs.Rules{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		root, source, err := dvs.DefaultRoot(u, dvs.Rules{})
-		if err != nil || root.String() != want || source != dvs.DefaultOrigin {
-			t.Errorf("%s: %s, %s, %v", file, root, source, err)
-		}
-	}
-}
-
 // TestForges has code hosts whose routes are not known, and hosts where a path leads to what anyone
 // published.
 func TestForges(t *testing.T) {

@@ -2,7 +2,6 @@ package dvs_test
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -179,30 +178,6 @@ func TestPolicySentences(t *testing.T) {
 			t.Error(r, err)
 		}
 	})
-}
-
-// TestRegistrarText writes and reads who may register roots.
-func TestRegistrarText(t *testing.T) {
-	for i, name := range []string{"user", "program", "policy"} {
-		var r dvs.Registrar
-		if err := r.UnmarshalText([]byte(name)); err != nil || r != dvs.Registrar(i) || r.String() != name {
-			t.Errorf("%s: %s, %v", name, r, err)
-		}
-	}
-	r := dvs.RegisterProgram
-	if err := r.UnmarshalText([]byte("moon")); lookleap.CodeOf(err) != lookleap.CodeUsage || r != dvs.RegisterProgram {
-		t.Errorf("%s, %v", r, err)
-	}
-	if s := dvs.Registrar(3).String(); s != "policy" {
-		t.Error(s) // the strictest one
-	}
-	if s := (&dvs.Policy{MaxTrust: 1}).Sentences(); !slices.Contains(s, "The user is asked again 1ns after an approval.") {
-		t.Errorf("%q", s)
-	}
-	cause := errors.New("the disk is gone")
-	if err := dvs.UnreadablePolicy("x", cause).Check(skillURL(t, trustedAt), dvs.Rules{}); !errors.Is(err, cause) {
-		t.Error(err)
-	}
 }
 
 // TestPinOfCaller: where a policy pins a digest, the commit that the caller knows counts as well.

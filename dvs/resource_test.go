@@ -168,30 +168,6 @@ func TestResource(t *testing.T) {
 	}
 }
 
-// TestResourceOfNothing: the zero values have no files.
-func TestResourceOfNothing(t *testing.T) {
-	if target, err := (*dvs.Loaded)(nil).Resolve("GUIDE.md"); lookleap.CodeOf(err) != lookleap.CodeUsage || target.Access != dvs.Refused {
-		t.Errorf("got %v, %v", target, err)
-	}
-	if text, err := (*dvs.Resource)(nil).ContextText(); lookleap.CodeOf(err) != lookleap.CodeUsage || text != "" {
-		t.Errorf("got %q, %v", text, err)
-	}
-}
-
-// TestResourceVerdict: the verdict of a file has the connection that it came over.
-func TestResourceVerdict(t *testing.T) {
-	_, skill := loadAt(t, "https://shop.example/s/a/SKILL.md", nil, "https://shop.example/")
-	r, err := skill.Resource(t.Context(), "GUIDE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range r.Verdict.Checks {
-		if c.Requirement == "DVS-5.1-05" && (c.Evidence[0].Address == "" || c.Evidence[0].TLS != "TLS 1.3" || c.Evidence[0].Status != 200) {
-			t.Errorf("got %+v", c)
-		}
-	}
-}
-
 func TestExternal(t *testing.T) {
 	const shop = "https://shop.example/s/a/SKILL.md"
 	for name, p := range map[string]lookleap.ConsentPrompter{"nil": nil, "decline": &prompter{decide: decline},

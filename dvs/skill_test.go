@@ -437,22 +437,6 @@ func TestProfileText(t *testing.T) {
 	}
 }
 
-// TestStrictCharacters: characters that no header may have.
-func TestStrictCharacters(t *testing.T) {
-	for _, c := range []string{"\x7f", "\x01", "\x1f", "\u0080", "\u009f", "\u2028"} {
-		for _, in := range []string{"b" + c + "c", c + "b"} {
-			if _, _, err := dvs.ParseSkill([]byte(headed("name: a", "description: "+in)), dvs.DVS, dvs.Limits{}); err == nil {
-				t.Errorf("%q is in a description", in)
-			}
-		}
-	}
-	for _, c := range []string{"~", "\u00a0", "é"} {
-		if _, _, err := dvs.ParseSkill([]byte(headed("name: a", "description: b"+c+"c")), dvs.DVS, dvs.Limits{}); err != nil {
-			t.Errorf("%q: %v", c, err)
-		}
-	}
-}
-
 // TestRefusalSaysWhere: the first line, and the place of a common mistake in a header that is not
 // YAML. Lines that are only blank, comments and nested lines are not taken for the mistake.
 func TestRefusalSaysWhere(t *testing.T) {
@@ -484,29 +468,5 @@ func TestRefusalSaysWhere(t *testing.T) {
 				t.Errorf("got %v, want %q at %d:%d", err, c.says, c.line, c.column)
 			}
 		})
-	}
-}
-
-// TestRefusedHeader: a file whose header is refused has no findings about its instructions.
-func TestRefusedHeader(t *testing.T) {
-	_, findings, err := dvs.ParseSkill([]byte(headed("name: a", "description: x: b")+"<!-- x -->\n"), dvs.DVS, dvs.Limits{})
-	if lookleap.CodeOf(err) != dvs.CodeBadFrontmatter || len(findings) != 1 {
-		t.Errorf("%v, %v", findings, err)
-	}
-}
-
-// TestFindingsAreBounded: 200 findings, and one that says that there are more. What refuses the
-// file is never left out.
-func TestFindingsAreBounded(t *testing.T) {
-	for n, want := range map[int]int{200: 200, 201: 201, 400: 201} {
-		_, findings, err := dvs.ParseSkill([]byte(headed("name: a", "description: b")+strings.Repeat("<!-- x -->\n\n", n)), dvs.DVS, dvs.Limits{})
-		last := findings[len(findings)-1]
-		if err != nil || len(findings) != want || (last.Code == lookleap.CodeLimit) != (n > 200) {
-			t.Errorf("%d: %d findings, the last one is %v, %v", n, len(findings), last, err)
-		}
-	}
-	_, findings, err := dvs.ParseSkill([]byte(headed("name: a", strings.Repeat("license: x\n", 300))), dvs.Lenient, dvs.Limits{})
-	if lookleap.CodeOf(err) != dvs.CodeBadDescription || len(findings) < 200 {
-		t.Errorf("%d findings, %v", len(findings), err)
 	}
 }

@@ -74,31 +74,6 @@ func TestStillAllowed(t *testing.T) {
 	}
 }
 
-// TestLimitsDefaults compares the limits of a loader with those that the documentation states.
-func TestLimitsDefaults(t *testing.T) {
-	documented := Limits{
-		Skill: 1 << 20, Frontmatter: 16 << 10, Depth: 16,
-		URL: 8192, Resource: 10 << 20, Time: 10 * time.Second, Redirects: 5, Kept: 24 * time.Hour, Entries: 128, Memory: 64 << 20,
-		Index: 1 << 20, IndexEntries: 1000, Sitemap: 52_428_800, SitemapURLs: 50_000, SitemapChildren: 10, Candidates: 10_000,
-		Files: 1000, Total: 64 << 20, Archive: 32 << 20, ChainDepth: 4, ChainTotal: 32,
-	}
-	one := Limits{Skill: 1, Frontmatter: 1, Depth: 1, URL: 1, Resource: 1, Time: 1, Redirects: 1, Kept: 1, Entries: 1, Memory: 1,
-		Index: 1, IndexEntries: 1, Sitemap: 1, SitemapURLs: 1, SitemapChildren: 1, Candidates: 1, Files: 1, Total: 1, Archive: 1, ChainDepth: 1, ChainTotal: 1}
-	for name, c := range map[string]struct{ in, want Limits }{
-		"accept-zero":             {Limits{}, documented},
-		"accept-negative":         {Limits{Skill: -1, Depth: -1, Time: -1, Kept: -1, ChainTotal: -1}, documented},
-		"accept-kept-a-day":       {Limits{Kept: 24 * time.Hour}, documented},
-		"reject-kept-over-a-day":  {Limits{Kept: 24*time.Hour + 1}, documented},
-		"accept-smallest-of-each": {one, one},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := c.in.withDefaults(); got != c.want {
-				t.Errorf("got %+v, want %+v", got, c.want)
-			}
-		})
-	}
-}
-
 // TestRememberUntil shows for how long a session remembers what the user agreed to.
 func TestRememberUntil(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -125,28 +100,6 @@ func TestRememberUntil(t *testing.T) {
 				t.Errorf("remembered: %v", !c.want)
 			}
 		})
-	}
-}
-
-// TestStandingAsks: who is asked about a skill, by what is known of it, its root and its level.
-func TestStandingAsks(t *testing.T) {
-	for _, c := range []struct {
-		is        standing
-		source    RootSource
-		to        level
-		skillOnly bool
-		want      bool
-	}{
-		{unknownSkill, ByHost, activated, false, false}, {unknownSkill, ByUser, registered, false, false},
-		{unknownSkill, DefaultOrigin, activated, false, true}, {unknownSkill, DefaultOrigin, registered, false, false},
-		{unknownSkill, Derived, activated, false, true}, {unknownSkill, Derived, registered, false, true},
-		{approvedSkill, ByHost, activated, false, false}, {approvedSkill, DefaultOrigin, activated, false, false},
-		{approvedSkill, Derived, activated, false, true}, {approvedSkill, Derived, activated, true, false}, {approvedSkill, DefaultOrigin, activated, true, false},
-		{changedSkill, ByHost, activated, false, true}, {changedSkill, ByHost, registered, true, true}, {expiredSkill, ByHost, activated, false, true},
-	} {
-		if got := c.is.asks(c.source, c.to, c.skillOnly); got != c.want {
-			t.Errorf("%d, %s, level %d, skill only %t: %t", c.is, c.source, c.to, c.skillOnly, got)
-		}
 	}
 }
 
@@ -177,22 +130,5 @@ func TestStandingOfVersions(t *testing.T) {
 	}
 	if is, known := (&TrustRecord{}).standing(digest("a"), digest("b"), registered, feedNow, 0); is != unknownSkill || known != nil {
 		t.Errorf("%d, %+v", is, known)
-	}
-}
-
-// TestVerifiedAs reads the root and the digest of a verdict, and nothing else that it has evidence of.
-func TestVerifiedAs(t *testing.T) {
-	v := &lookleap.Verdict{Checks: []lookleap.Check{
-		{Requirement: "x", Evidence: []lookleap.Evidence{{URL: "https://x.example/", Digest: "other"}}},
-		{Requirement: rootCheck, Evidence: []lookleap.Evidence{{URL: "https://a.example/"}}},
-		{Requirement: digestCheck, Evidence: []lookleap.Evidence{{Digest: "first"}, {Digest: "pin"}}},
-		{Requirement: narrowCheck, Evidence: []lookleap.Evidence{{Text: "https://b.example/"}}},
-	}}
-	if root, digest := verifiedAs(v); root != "https://a.example/" || digest != "first" {
-		t.Errorf("%q, %q", root, digest)
-	}
-	v.Checks[3].Evidence[0] = lookleap.Evidence{URL: "https://a.example/s/"}
-	if root, _ := verifiedAs(v); root != "https://a.example/s/" {
-		t.Error(root)
 	}
 }

@@ -171,31 +171,6 @@ func TestTrustFiles(t *testing.T) {
 	})
 }
 
-// TestTrustScript runs a script that changed since the user approved it, in another process.
-func TestTrustScript(t *testing.T) {
-	w := newFilesWorld(t)
-	w.load(dvs.Options{}, lookleap.CodeOK, 1)
-	approve := func() {
-		t.Helper()
-		run := &runner{sandbox: dvs.Sandbox{Name: "cage"}}
-		if _, err := w.load(dvs.Options{Runner: run}, lookleap.CodeOK, 0).Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	approve()
-	approve()
-	if p := w.prompt(); strings.Contains(p, "changed lines") || strings.Contains(p, "another one than you agreed to") || w.user.count() != 3 {
-		t.Error(p)
-	}
-	w.site.Body("/s/a/scripts/x.sh", "text/plain", "#!/bin/sh\necho done\ncat ~/.ssh/id_rsa\n")
-	approve()
-	for _, line := range []string{"another one than you agreed to before", "| +3: cat ~/.ssh/id_rsa", `may newly use the files: "~/.ssh/id_rsa"`} {
-		if !strings.Contains(w.prompt(), line) {
-			t.Errorf("%q is not in\n%s", line, w.prompt())
-		}
-	}
-}
-
 // TestLocked loads by a lockfile: it never asks.
 func TestLocked(t *testing.T) {
 	w := newFilesWorld(t)

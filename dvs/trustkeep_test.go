@@ -3,7 +3,6 @@ package dvs_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -259,15 +258,6 @@ func TestForgottenRootAsks(t *testing.T) {
 	load(l, 3)
 }
 
-// TestTrustedWithAnError: bytes next to an error are not a record.
-func TestTrustedWithAnError(t *testing.T) {
-	w := newTrustWorld(t)
-	w.store = &faultStore{TrustStore: w.store, at: 1, fault: func() ([]byte, error) { return []byte("{}"), errors.New("the disk is gone") }}
-	if r, err := w.process(dvs.Options{}).Trusted(t.Context(), trustedAt); r != nil || lookleap.CodeOf(err) != dvs.CodeTrustStore || !strings.Contains(err.Error(), "the disk is gone") {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
 // TestSkillAlone keeps an approval of one skill without the publisher's root: it is not asked about
 // again, a strict loader asks for the root, and so does a loader for an approval with a root that was
 // forgotten.
@@ -322,17 +312,6 @@ func TestKeptOnlyIfAgreed(t *testing.T) {
 				t.Errorf("%+v, %v", r, err)
 			}
 		})
-	}
-}
-
-// TestConflictInOtherWords: a store may wrap the error that another process was faster.
-func TestConflictInOtherWords(t *testing.T) {
-	w := newTrustWorld(t)
-	store := &faultStore{TrustStore: w.store, at: 10, fault: func() ([]byte, error) { return nil, fmt.Errorf("busy: %w", dvs.ErrTrustConflict) }}
-	w.store = store
-	w.load(dvs.Options{}, lookleap.CodeOK, 1)
-	if !strings.HasPrefix(store.calls[9], "put skill/") || w.events.Has(dvs.CodeTrustNotKept) {
-		t.Errorf("%q", store.calls)
 	}
 }
 

@@ -1,10 +1,7 @@
 package dvs_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -126,33 +123,5 @@ func TestVectorIndexes(t *testing.T) {
 			}
 			return nil
 		})
-	}
-}
-
-// TestVectorsAreReadable: other implementations have to read them too.
-func TestVectorsAreReadable(t *testing.T) {
-	readme, err := os.ReadFile("testdata/vectors/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, _ := filepath.Glob("testdata/vectors/*.json")
-	for _, name := range files {
-		data, _ := os.ReadFile(name)
-		if i := slices.IndexFunc(data, func(c byte) bool { return c >= 0x80 }); i >= 0 {
-			t.Errorf("%s: byte %d is not ASCII", name, i)
-		}
-		if !strings.Contains(string(readme), "`"+filepath.Base(name)+"`") {
-			t.Errorf("the README does not mention %s", name)
-		}
-		seen := map[string]bool{}
-		for _, c := range vectors.Read[vectorCase](t, filepath.Base(name), dvs.Draft) {
-			if seen[c.Name] || c.Requirement == "" || c.Reason == "" {
-				t.Errorf("%s: %+v is there twice, or lacks something", name, c)
-			}
-			seen[c.Name] = true
-			if !strings.Contains(string(readme), "`"+string(c.Reason)+"`") {
-				t.Errorf("the README does not explain %s", c.Reason)
-			}
-		}
 	}
 }

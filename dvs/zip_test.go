@@ -173,20 +173,6 @@ func TestReadZip(t *testing.T) {
 	check("reject-archive-size", zipOf(t, nil, entry, member{name: "a", content: noise(2 << 20)}), lookleap.CodeTooLarge)
 }
 
-// TestZipPermissions: members of a written archive can be read by every user, and not run.
-func TestZipPermissions(t *testing.T) {
-	data := archive(t, dvs.Zip, packed)
-	r, err := zip.NewReader(strings.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range r.File {
-		if f.Mode() != 0o644 || f.Modified.Year() != 1980 {
-			t.Errorf("%s: %s, %s", f.Name, f.Mode(), f.Modified)
-		}
-	}
-}
-
 func FuzzReadZip(f *testing.F) {
 	f.Add(zipOf(f, nil, entry, member{name: "scripts/a.py", content: "print()"}))
 	f.Add(zipOf(f, nil, entry, member{name: "x", kind: tar.TypeSymlink, content: "/etc/passwd"}))

@@ -111,24 +111,6 @@ func TestStaleAfterRedirect(t *testing.T) {
 	}
 }
 
-// TestSizeOf: a result counts with all that the server sent.
-func TestSizeOf(t *testing.T) {
-	of := func(url string, body int, header http.Header) int {
-		return sizeOf(url, &Resource{Body: make([]byte, body), Header: header})
-	}
-	empty := of("", 0, nil)
-	for name, c := range map[string]struct{ got, want int }{
-		"empty":  {empty, 1 << 10},
-		"URL":    {of("12345", 0, nil), empty + 10},
-		"body":   {of("", 5, nil), empty + 5},
-		"header": {of("", 0, http.Header{"A": {"12", "345"}, "Name": nil}), empty + 1 + 5 + 4},
-	} {
-		if c.got != c.want {
-			t.Errorf("%s: %d, want %d", name, c.got, c.want)
-		}
-	}
-}
-
 // TestClientMemory: many large documents leave room for others.
 func TestClientMemory(t *testing.T) {
 	t.Run("O61", func(t *testing.T) {

@@ -3,7 +3,6 @@ package wellknown_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"slices"
@@ -41,25 +40,6 @@ func TestNameCharacters(t *testing.T) {
 				t.Errorf("%+v", err)
 			}
 		})
-	}
-}
-
-// TestParsedNames: no spelling of a URL leads to a name that CheckName refuses.
-func TestParsedNames(t *testing.T) {
-	accepted := 0
-	for c := range 256 {
-		one := string([]byte{byte(c)})
-		for _, name := range []string{one, "a" + one, fmt.Sprintf("%%%02x", c), fmt.Sprintf("a%%%02Xb", c), fmt.Sprintf("%%25%02x", c)} {
-			if u, err := wellknown.Parse("https://h.example/.well-known/" + name); err == nil {
-				accepted++
-				if err := wellknown.CheckName(u.Name); err != nil {
-					t.Errorf("%q: %v", name, err)
-				}
-			}
-		}
-	}
-	if accepted < 256 {
-		t.Errorf("only %d names were accepted", accepted)
 	}
 }
 
@@ -416,30 +396,3 @@ func (u unlistable) ReadDir(name string) ([]fs.DirEntry, error) {
 type unreadable struct{}
 
 func (unreadable) Open(string) (fs.File, error) { return nil, fs.ErrPermission }
-
-// TestAppliesToNothing: no malformed origin is that of a result without one.
-func TestAppliesToNothing(t *testing.T) {
-	for _, origin := range []string{"", "/", "x", "https://", "https://[/"} {
-		if new(wellknown.Resource).AppliesTo(origin) || (*wellknown.Resource)(nil).AppliesTo(origin) {
-			t.Errorf("it applies to %q", origin)
-		}
-	}
-	for _, state := range []wellknown.State{wellknown.Absent, wellknown.Forbidden, wellknown.Unavailable} {
-		if got := (&wellknown.Resource{State: state}).StaleUse(time.Hour, time.Hour); got != 0 {
-			t.Errorf("%s may be used for %s", state, got)
-		}
-	}
-	for control, want := range map[string]time.Duration{"": time.Minute, "max-age=0": time.Minute, "max-age=0, stale-if-error=1800": 30 * time.Minute,
-		"max-age=0, stale-if-error=7200": time.Hour} {
-		net := lab.ForTest(t)
-		net.Clock().Freeze()
-		net.Site("site.example").Handle(at, lab.Status(200, "Content-Type", "text/plain", "Cache-Control", control))
-		r, err := wellknown.NewClient(net.Host(), wellknown.Options{}).Fetch(t.Context(), "https://site.example", "security.txt")
-		if err != nil || r.StaleUse(time.Minute, time.Hour) != want {
-			t.Errorf("a document with %q may be used for %s, %v; want %s", control, r.StaleUse(time.Minute, time.Hour), err, want)
-		}
-		if control != "" && !r.Expires.Equal(r.Fetched) {
-			t.Errorf("a document with %q is kept for %s", control, r.Expires.Sub(r.Fetched))
-		}
-	}
-}

@@ -162,27 +162,6 @@ func TestHandler(t *testing.T) {
 	})
 }
 
-func TestHandlerOfTheBuiltinTable(t *testing.T) {
-	h, err := wellknown.NewHandler(fstest.MapFS{"s": {}}, []wellknown.Document{{Name: "security.txt", File: "s"}}, wellknown.HandlerOptions{})
-	if err != nil || h.Findings() != nil {
-		t.Fatalf("%v, %v", h, err)
-	}
-	if resp := ask(h, "GET", "/.well-known/security.txt"); resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/plain" {
-		t.Errorf("%d %v", resp.StatusCode, resp.Header)
-	}
-}
-
-// What stands before the handler may still want to log the request.
-func TestHandlerLeavesTheRequestAlone(t *testing.T) {
-	r := httptest.NewRequest("GET", "https://h.example/.well-known/security.txt", nil)
-	r.Header.Set("Range", "bytes=0-3")
-	w := httptest.NewRecorder()
-	newHandler(t).ServeHTTP(w, r)
-	if w.Code != http.StatusOK || r.Header.Get("Range") == "" {
-		t.Errorf("status %d, request %v", w.Code, r.Header)
-	}
-}
-
 func TestHandlerRefuses(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(t.TempDir(), "secret")

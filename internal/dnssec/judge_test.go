@@ -15,40 +15,6 @@ import (
 	"github.com/lookleap/lookleap/internal/flight"
 )
 
-// TestConclude: a proof that failed or is missing is an error, and an opt-out is never secure.
-func TestConclude(t *testing.T) {
-	failed := errors.New("failed")
-	zone := &zoneState{zone: wire(t, "z.")}
-	chain := make([]Link, 1, 4)
-	for name, c := range map[string]struct {
-		p     proof
-		err   error
-		ede   uint16
-		state State
-		links int
-	}{
-		"accept-proven":    {proven, nil, 0, Secure, 1},
-		"accept-opted-out": {optedOut, nil, 0, Insecure, 2},
-		"reject-unproven":  {unproven, nil, EDEDenialMissing, 0, 0},
-		"reject-failed":    {proven, failed, 0, 0, 0},
-	} {
-		f, err := conclude(finding{state: Secure, ttl: 10, chain: chain}, c.p, c.err, 5, zone, "no proof for %s", wire(t, "a.z."))
-		var bogus *BogusError
-		switch {
-		case c.err != nil && err != c.err, c.ede != 0 && (!errors.As(err, &bogus) || bogus.EDE != c.ede || bogus.Reason != "no proof for a.z."):
-			t.Errorf("%s: %v", name, err)
-		case c.err == nil && c.ede == 0 && (err != nil || f.state != c.state || f.ttl != 5 || len(f.chain) != c.links):
-			t.Errorf("%s: %+v, %v", name, f, err)
-		}
-		if chain[:2][1] != (Link{}) {
-			t.Errorf("%s: a chain that others share was changed", name)
-		}
-	}
-	if f, err := conclude(finding{ttl: 5}, proven, nil, 10, zone, "", ""); err != nil || f.ttl != 5 {
-		t.Errorf("%+v, %v, want 5 seconds", f, err)
-	}
-}
-
 // TestMixedDenial: what NSEC records prove does not count when the budget ends at NSEC3 records next
 // to them, and nothing is hashed for an absence that they prove.
 func TestMixedDenial(t *testing.T) {
@@ -106,51 +72,6 @@ func TestNegativeTTL(t *testing.T) {
 	}
 }
 
-// TestBelow: what lies below an unsigned zone is unsigned in the same way, and has no keys.
-func TestBelow(t *testing.T) {
-	parent := &zoneState{zone: wire(t, "z."), kind: zoneUnsigned, keys: make([]zoneKey, 1), ttl: 5, optedOut: true}
-	got := below(parent, wire(t, "a.z."))
-	if got.zone != wire(t, "a.z.") || got.keys != nil || got.kind != zoneUnsigned || got.ttl != 5 || !got.optedOut || parent.zone != wire(t, "z.") {
-		t.Errorf("%+v of %+v", got, parent)
-	}
-}
-
-// TestDecide: the chain gets longer only where a zone begins, and no decision outlives the parent.
-func TestDecide(t *testing.T) {
-	parent := &zoneState{zone: wire(t, "z."), kind: zoneSigned, ttl: 10, chain: []Link{{Zone: "z"}}}
-	for kind, links := range map[zoneKind]int{zoneNone: 1, zoneUnsigned: 2} {
-		for ttl, want := range map[uint32]uint32{5: 5, 20: 10} {
-			got := decide(parent, wire(t, "a.z."), kind, ttl, "a reason").decided
-			if got.kind != kind || got.zone != wire(t, "a.z.") || got.ttl != want || len(got.chain) != links || got.chain[links-1].Reason == "" == (links == 2) {
-				t.Errorf("%+v", got)
-			}
-		}
-	}
-}
-
-// TestManyDelegations: a zone has as many DS records as it may have keys.
-func TestManyDelegations(t *testing.T) {
-	s := newSigner(t, "z.")
-	set := s.set(t, []string{"a.z. DS 1 15 2 " + strings.Repeat("00", 32), "a.z. DS 2 15 2 " + strings.Repeat("00", 32)}, func(*dns.RRSIG) {})
-	for most, want := range map[int]bool{1: false, 2: true} {
-		l := &lookup{now: time.Unix(1500, 0), b: newBudget(Limits{Keys: most}.withDefaults())}
-		got, err := l.readDS(set, &zoneState{zone: s.zone, kind: zoneSigned, keys: s.keys, ttl: 7})
-		over, ok := err.(*BudgetError)
-		if (err == nil) != want || want && (len(got.anchors) != 2 || got.ttl != 7) || !want && (!ok || over.Zone != "a.z") {
-			t.Errorf("2 records of %d: %+v, %v", most, got, err)
-		}
-	}
-}
-
-// TestRecordTexts: the data of types that are not read further is that of a zone file.
-func TestRecordTexts(t *testing.T) {
-	for line, want := range map[string]string{"z. MX 10 a.": "10 a.", "z. SRV 1 2 3 a.": "1 2 3 a.", "z. AAAA 2001:DB8::1": "2001:db8::1"} {
-		if got, err := newRecord(parsed(t, line)[0]); err != nil || got.Text != want {
-			t.Errorf("%s: %+v, %v", line, got, err)
-		}
-	}
-}
-
 // TestSignersOf: each zone that may have signed is tried once, the closest to the leaves first, and
 // none above the closest trust anchor.
 func TestSignersOf(t *testing.T) {
@@ -204,26 +125,6 @@ func TestExplain(t *testing.T) {
 		if c.same != nil && got != c.same || c.same == nil && !strings.Contains(got.Error(), c.words) || c.err.Error() != text {
 			t.Errorf("%s: %v", name, got)
 		}
-	}
-}
-
-// TestCallersOwnErrors: only what is about another lookup's time and budget is no result for those
-// that share its work.
-func TestCallersOwnErrors(t *testing.T) {
-	for err, want := range map[error]bool{
-		fmt.Errorf("asking: %w", &BudgetError{}):           true,
-		fmt.Errorf("asking: %w", context.Canceled):         true,
-		fmt.Errorf("asking: %w", context.DeadlineExceeded): true,
-		&BogusError{}:  false,
-		&ServerError{}: false,
-	} {
-		if got := isCallersOwn(err); got != want {
-			t.Errorf("%v: %t", err, got)
-		}
-	}
-	other := errors.New("failed")
-	if got := inZone(wire(t, "z."), other); got != other {
-		t.Errorf("an error of another kind became %v", got)
 	}
 }
 

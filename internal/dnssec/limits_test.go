@@ -3,11 +3,7 @@ package dnssec
 import (
 	"testing"
 	"time"
-
-	"github.com/lookleap/lookleap/internal/limitdoc"
 )
-
-func TestDocumentedDefaults(t *testing.T) { limitdoc.Check(t, "limits.go", Limits.withDefaults) }
 
 // TestBudgetEnds spends what a lookup has, to the last unit.
 func TestBudgetEnds(t *testing.T) {

@@ -1,8 +1,6 @@
 package dnssec_test
 
 import (
-	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -75,63 +73,6 @@ func TestOptOutIsExplained(t *testing.T) {
 			t.Errorf("%+v", last)
 		}
 	})
-}
-
-// TestNameCharacters: each character alone makes a name unusable.
-func TestNameCharacters(t *testing.T) {
-	s := newSmall()
-	r := s.resolver(t, s)
-	for _, c := range "\x00\x1f \\\"();@\x7f\x80" {
-		var bad *dnssec.NameError
-		if _, err := r.Lookup(t.Context(), "a"+string(c)+"b.example.com", dns.TypeA); !errors.As(err, &bad) {
-			t.Errorf("%q: %v", c, err)
-		}
-	}
-	for _, c := range "!~*_-/" {
-		if _, err := r.Lookup(t.Context(), "a"+string(c)+"b.example.com", dns.TypeA); err != nil {
-			t.Errorf("%q: %v", c, err)
-		}
-	}
-	label := strings.Repeat("a", 62) // a name has at most 255 bytes with the lengths of its labels
-	long := strings.Repeat(label+".", 4)
-	for name, ok := range map[string]bool{long + "a": true, long + "aa": false} {
-		var bad *dnssec.NameError
-		if _, err := r.Lookup(t.Context(), name, dns.TypeA); errors.As(err, &bad) == ok {
-			t.Errorf("%d characters: %v", len(name), err)
-		}
-	}
-	for _, rrtype := range []uint16{dns.TypeANY, dns.TypeAXFR, dns.TypeIXFR, dns.TypeOPT, dns.TypeRRSIG, dns.TypeNone} {
-		var bad *dnssec.NameError
-		if _, err := r.Lookup(t.Context(), "example.com", rrtype); !errors.As(err, &bad) {
-			t.Errorf("%d: %v", rrtype, err)
-		}
-	}
-}
-
-// TestTargetCosts: the reply to an alias is enough when it holds what there is of the target, and so
-// is a failure that another question for the target would not change.
-func TestTargetCosts(t *testing.T) {
-	s := newSmall()
-	s.leaf.CNAME("to-none", "nope").CNAME("to-other", "www.other.com.")
-	s.Put(zone.New("other.com").Sign(zone.Signing{}).A("www", "192.0.2.4"))
-	r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.On("other.com", dns.TypeDNSKEY, zone.Rcode(dns.RcodeServerFailure))}})
-	if _, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		target, want string
-	}{
-		"alias.example.com":    {"www.example.com", "secure"},
-		"to-none.example.com":  {"nope.example.com", "secure nxdomain"},
-		"to-other.example.com": {"www.other.com", "server"},
-	} {
-		s.ClearJournal()
-		result, err := r.Lookup(t.Context(), name, dns.TypeA)
-		again := slices.ContainsFunc(s.Journal(), func(e zone.Entry) bool { return e.Name == c.target+"." })
-		if got := outcome(result, err); got != c.want || result != nil && result.Name != c.target || again {
-			t.Errorf("%s: %s after %v", name, got, s.Journal())
-		}
-	}
 }
 
 // TestLifetimes: how long an answer may be used when something else than its records limits it.

@@ -53,37 +53,6 @@ func (s *small) resolver(t testing.TB, h zone.Handler, change ...func(*dnssec.Op
 	return r
 }
 
-func TestRecords(t *testing.T) {
-	s := newSmall()
-	r := s.resolver(t, s)
-	for question, want := range map[string]string{
-		"_anml.example.com TXT":      "v=anml1; manifest=\"x\\y\"\x00\xff|second",
-		"www.example.com A":          "192.0.2.1|192.0.2.2",
-		"_s._tcp.example.com SRV":    "10 20 443 host.example.com",
-		"_none._tcp.example.com SRV": "0 0 0 ",
-	} {
-		name, rrtype, _ := strings.Cut(question, " ")
-		result, err := r.Lookup(t.Context(), name, typeOf(t, rrtype))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, record := range result.Records {
-			switch {
-			case record.SRV != nil:
-				got = append(got, fmt.Sprintf("%d %d %d %s", record.SRV.Priority, record.SRV.Weight, record.SRV.Port, record.SRV.Target))
-			case record.Addr.IsValid():
-				got = append(got, record.Addr.String())
-			default:
-				got = append(got, record.Text)
-			}
-		}
-		if strings.Join(got, "|") != want {
-			t.Errorf("%s: %q, want %q", question, got, want)
-		}
-	}
-}
-
 func TestChain(t *testing.T) {
 	s := newSmall()
 	r := s.resolver(t, s)
@@ -109,49 +78,6 @@ func TestChain(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-}
-
-func TestQueryCounts(t *testing.T) {
-	s := newSmall()
-	r := s.resolver(t, s)
-	for _, c := range []struct {
-		name string
-		most int
-	}{
-		{"www.example.com", 6},
-		{"_anml.example.com", 1},
-		{"nope.example.com", 1},
-		{"www.example.com", 0},
-		{"www.plain.com", 2},
-	} {
-		s.ClearJournal()
-		if _, err := r.Lookup(t.Context(), c.name, dns.TypeA); err != nil {
-			t.Fatal(err)
-		}
-		if got := len(s.Journal()); got > c.most {
-			t.Errorf("%s took %d queries, want at most %d: %v", c.name, got, c.most, s.Journal())
-		}
-	}
-	for _, e := range s.Journal() {
-		if !e.DO || !e.CD {
-			t.Errorf("a query without DO or CD: %+v", e)
-		}
-	}
-}
-
-// TestParallel: DS and DNSKEY of a cut are asked for at the same time.
-func TestParallel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSmall()
-		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.Delay(100 * time.Millisecond)}})
-		begin := time.Now()
-		if _, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(begin); took > 400*time.Millisecond {
-			t.Errorf("six queries of 100 ms took %v, want four rounds", took)
-		}
-	})
 }
 
 func TestSingleFlight(t *testing.T) {
@@ -344,20 +270,6 @@ func TestRequireValidation(t *testing.T) {
 	r = s.resolver(t, s, func(o *dnssec.Options) { o.RequireValidation = true })
 	if result, err := r.Lookup(t.Context(), "www.plain.com", dns.TypeA); outcome(result, err) != "insecure" {
 		t.Error(err)
-	}
-}
-
-// TestIndeterminateIsNotKept: a captive network must not be remembered on the next one.
-func TestIndeterminateIsNotKept(t *testing.T) {
-	s := newSmall()
-	attack := &zone.Mangler{Next: s, Edits: []zone.Edit{zone.StripDNSSEC()}}
-	r := s.resolver(t, attack)
-	if result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); outcome(result, err) != "indeterminate" {
-		t.Fatal(err)
-	}
-	attack.Edits = nil
-	if result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA); outcome(result, err) != "secure" {
-		t.Error(outcome(result, err), err)
 	}
 }
 

@@ -222,16 +222,6 @@ func TestVerifySetWithoutCanonicalForm(t *testing.T) {
 	})
 }
 
-// TestDuplicates: what was signed once and arrives twice still verifies (RFC 4034 section 6.3).
-func TestDuplicates(t *testing.T) {
-	s := newSigner(t, "z.")
-	set := s.set(t, []string{"a.z. TXT \"x\""}, func(*dns.RRSIG) {})
-	set.rrs = append(set.rrs, dns.Copy(set.rrs[0]))
-	if _, err := verifySet(set, s.zone, s.keys, time.Unix(1500, 0), newBudget(Limits{}.withDefaults())); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestSigners: who may have signed a set.
 func TestSigners(t *testing.T) {
 	sigs := func(names ...string) []*dns.RRSIG {

@@ -62,21 +62,6 @@ func (d *dialLog) count(prefix string) int {
 	return n
 }
 
-func TestTransports(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSmall()
-		for _, server := range []string{"192.0.2.53", "192.0.2.53:53", "udp://192.0.2.53", "tcp://192.0.2.53", "[2001:db8::53]:53", "udp://[2001:db8::53]", "2001:db8::53"} {
-			var dials dialLog
-			r := s.over(t, []string{server}, map[string]zone.Handler{"192.0.2.53:53": s, "[2001:db8::53]:53": s}, &dials)
-			result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA)
-			if outcome(result, err) != "secure" {
-				t.Errorf("%s: %s %v %v", server, outcome(result, err), err, dials.dials)
-			}
-			r.Close()
-		}
-	})
-}
-
 // TestReuse: queries that follow one another share a connection.
 func TestReuse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

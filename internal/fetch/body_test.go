@@ -6,12 +6,9 @@ import (
 	"crypto/tls"
 	"io"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/alloctest"
@@ -140,59 +137,6 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-func TestBodyLimit(t *testing.T) {
-	n := lab.ForTest(t)
-	site := n.Site("shop.example")
-	const limit = 10_000
-	for _, size := range []int{0, 1, 4095, 4096, 4097, limit - 1, limit, limit + 1, 2 * limit} {
-		for _, framed := range []bool{true, false} {
-			site.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-				if framed {
-					w.Header().Set("Content-Length", strconv.Itoa(size))
-				} else {
-					w.(http.Flusher).Flush()
-				}
-				w.Write(bytes.Repeat([]byte("x"), size))
-			})
-			resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Body: limit}}, "https://shop.example/")
-			if size > limit {
-				failure(t, resp, err, lookleap.CodeTooLarge)
-			} else if err != nil || len(resp.Body) != size {
-				t.Errorf("size %d, framed %v: %v", size, framed, err)
-			}
-		}
-	}
-	t.Run("endless", func(t *testing.T) {
-		site.Fault("/endless", lab.Endless())
-		resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://shop.example/endless")
-		failure(t, resp, err, lookleap.CodeTooLarge)
-	})
-	t.Run("bodies-that-are-not-read", func(t *testing.T) {
-		site.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(http.StatusNotFound)
-			for r.Context().Err() == nil {
-				w.Write(make([]byte, 1<<10))
-			}
-		})
-		if resp := must(t, n.Fetcher(), new(fetch.Request), "https://shop.example/"); resp.Status != 404 || resp.Body != nil {
-			t.Errorf("%+v", resp)
-		}
-	})
-	t.Run("bodies-that-are-read", func(t *testing.T) {
-		site.Status("/", http.StatusConflict)
-		r := &fetch.Request{ReadBody: func(status int) bool { return status == http.StatusConflict }, Accept: []string{"application/json"}}
-		if resp := must(t, n.Fetcher(), r, "https://shop.example/"); len(resp.Body) == 0 || resp.MediaType != "text/plain" {
-			t.Errorf("%+v", resp)
-		}
-	})
-	t.Run("head", func(t *testing.T) {
-		site.Body("/", "text/plain", "hello")
-		if resp := must(t, n.Fetcher(), &fetch.Request{Method: "HEAD"}, "https://shop.example/"); resp.Body != nil || resp.Header.Get("Content-Length") != "5" {
-			t.Errorf("%+v", resp)
-		}
-	})
-}
-
 // TestMemoryWhileRefusing counts all that is ever allocated, which is more than
 // what is in use at any time.
 func TestMemoryWhileRefusing(t *testing.T) {
@@ -274,36 +218,6 @@ func TestBrokenBodies(t *testing.T) {
 	}
 }
 
-// TestBodyIsClosedOnce has the exchange's time end while a body is read, so that
-// two want to close it: it is closed once, and before Do returns.
-func TestBodyIsClosedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begun, ended := 0, make(chan struct{})
-		done := false
-		body := brokenBody{
-			read: func([]byte) (int, error) { <-ended; return 0, io.ErrClosedPipe },
-			close: func() error {
-				if begun++; begun == 1 {
-					close(ended)
-				}
-				for range 100 { // for the reader to go on meanwhile
-					runtime.Gosched()
-				}
-				done = true
-				return nil
-			},
-		}
-		f := fetcherFunc(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body, ContentLength: -1}, nil
-		})
-		resp, err := do(t, f, &fetch.Request{Limits: fetch.Limits{Time: time.Second}}, "https://shop.example/")
-		failure(t, resp, err, lookleap.CodeTimeout)
-		if begun != 1 || !done {
-			t.Errorf("closed %d times, to its end: %t", begun, done)
-		}
-	})
-}
-
 // TestEmptyBody: a body of no bytes is sent as one, with its length.
 func TestEmptyBody(t *testing.T) {
 	n := lab.ForTest(t)
@@ -313,21 +227,6 @@ func TestEmptyBody(t *testing.T) {
 	must(t, n.Fetcher(), &fetch.Request{Method: "POST", Body: []byte{}}, "https://shop.example/")
 	if length != 0 || len(encoding) != 0 {
 		t.Errorf("length %d, encoding %v", length, encoding)
-	}
-}
-
-// TestBodyOfRedirect: the body of a redirect that is followed is not read.
-func TestBodyOfRedirect(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/b", "text/plain", "b").HandleFunc("/a", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", "/b")
-		w.Header().Set("Content-Encoding", "unknown")
-		w.WriteHeader(http.StatusFound)
-		w.Write([]byte("x"))
-	})
-	all := func(int) bool { return true }
-	if resp := must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere, ReadBody: all}, "https://shop.example/a"); string(resp.Body) != "b" {
-		t.Errorf("%q", resp.Body)
 	}
 }
 
@@ -414,61 +313,4 @@ func TestGzipLimit(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestSmallestLimits: 1 is a limit, and 0 is none.
-func TestSmallestLimits(t *testing.T) {
-	t.Run("reject-two-bytes", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "ab").Body("/one", "text/plain", "a")
-		resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Body: 1}}, "https://shop.example/")
-		failure(t, resp, err, lookleap.CodeTooLarge)
-		if resp := must(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Body: 1}}, "https://shop.example/one"); string(resp.Body) != "a" {
-			t.Errorf("%q", resp.Body)
-		}
-	})
-	t.Run("reject-any-header", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "a")
-		if resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Header: 1}}, "https://shop.example/"); err == nil {
-			t.Errorf("%+v", resp)
-		}
-	})
-	t.Run("reject-any-time", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Body("/", "text/plain", "a")
-		resp, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Time: 1}}, "https://shop.example/")
-		failure(t, resp, err, lookleap.CodeTimeout)
-	})
-	t.Run("accept-the-slowest-rate", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			drip := fetcherFunc(func(r *http.Request) (*http.Response, error) {
-				reader, writer := io.Pipe()
-				go func() {
-					for range 16 {
-						time.Sleep(500 * time.Millisecond)
-						writer.Write([]byte("x"))
-					}
-					writer.Close()
-				}()
-				return &http.Response{StatusCode: 200, ProtoMajor: 2, ContentLength: 16, Header: http.Header{}, Body: reader, Request: r}, nil
-			})
-			if resp := must(t, drip, &fetch.Request{Limits: fetch.Limits{Rate: 1}}, "https://slow.example/"); len(resp.Body) != 16 {
-				t.Errorf("%q", resp.Body)
-			}
-		})
-	})
-	t.Run("reject-any-redirect", func(t *testing.T) {
-		n := lab.ForTest(t)
-		n.Site("shop.example").Redirect("/", "/a").Redirect("/a", "/b").Body("/b", "text/plain", "b")
-		for hops, want := range map[int]lookleap.Code{-1: lookleap.CodeTooManyRedirects, 1: lookleap.CodeTooManyRedirects, 2: lookleap.CodeOK, 0: lookleap.CodeOK} {
-			_, err := do(t, n.Fetcher(), &fetch.Request{Limits: fetch.Limits{Hops: hops}, Redirect: fetch.SameOrigin}, "https://shop.example/")
-			if lookleap.CodeOf(err) != want {
-				t.Errorf("%d hops: %v", hops, err)
-			}
-			if hops < 0 && !strings.Contains(err.Error(), "more than 0 redirects") {
-				t.Error(err)
-			}
-		}
-	})
 }

@@ -14,8 +14,6 @@ import (
 	"net/http/httptrace"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -120,27 +118,6 @@ func TestForeignTransportSendsNothingToAPrivateAddress(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestTapSeesRequests shows that the tap would notice.
-func TestTapSeesRequests(t *testing.T) {
-	for _, protocol := range []string{"http/1.1", "h2"} {
-		synctest.Test(t, func(t *testing.T) {
-			n := lab.ForTest(t)
-			n.Name("public.example", "93.184.216.99")
-			p := newTap(t, n, "93.184.216.99:443", protocol)
-			f := careless(n)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			resp, err := fetch.Do(ctx, f, &fetch.Request{URL: parse(t, "https://public.example/")})
-			failure(t, resp, err, lookleap.CodeCancelled)
-			f.CloseIdleConnections()
-			n.Close()
-			if sent := p.sent(); len(sent) == 0 || protocol == "h2" && requestFrames(t, sent) == 0 {
-				t.Errorf("%s: the tap saw %q", protocol, sent)
-			}
-		})
 	}
 }
 
@@ -269,38 +246,6 @@ func TestFetchersThatReportNoConnection(t *testing.T) {
 		resp, err := do(t, piped, new(fetch.Request), "https://shop.example/")
 		failure(t, resp, err, lookleap.CodeBlockedNetwork)
 	})
-}
-
-// TestNestedFetches holds the reports of two exchanges apart of which one is
-// made while the other is being served, as a guard does that reads a policy.
-func TestNestedFetches(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "")
-	policy := n.Site("policy.example").Body("/", "text/plain", "").MaxTLS(tls.VersionTLS12)
-	inner := n.Fetcher()
-	var policyConn fetch.Conn
-	guard := fetcherFunc(func(req *http.Request) (*http.Response, error) {
-		between := httptrace.WithClientTrace(req.Context(), new(httptrace.ClientTrace)) // by an attacker who watches the guard
-		resp, err := fetch.Do(between, inner, &fetch.Request{URL: parse(t, "https://policy.example/"), TrustEvidence: true})
-		if err != nil {
-			return nil, err
-		}
-		policyConn = resp.Conn
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
-	})
-	var host []string
-	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { host = append(host, info.Conn.RemoteAddr().String()) }}
-	ctx := httptrace.WithClientTrace(t.Context(), trace)
-
-	// The outer request demands TLS 1.3; the policy's connection, with less, is not its business.
-	resp, err := fetch.Do(ctx, guard, &fetch.Request{URL: parse(t, "https://shop.example/"), MinTLS: tls.VersionTLS13})
-	if err != nil || resp.Conn.Reported() || policyConn.TLS != tls.VersionTLS12 {
-		t.Errorf("%+v, %v, policy %+v", resp, err, policyConn)
-	}
-	// And what the caller traces goes on.
-	if len(host) != 1 || host[0] != policy.Addr().String()+":443" {
-		t.Errorf("the caller's trace saw %v", host)
-	}
 }
 
 // toldConn is a connection that tells about itself what a test wants.
@@ -453,21 +398,6 @@ func TestReadOnIdleConnection(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestSecondConnection: each connection of a request is judged.
-func TestSecondConnection(t *testing.T) {
-	at := func(ip net.IP) net.Conn {
-		return secureConn{toldConn{remote: &net.TCPAddr{IP: ip, Port: 443}}, tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true}}
-	}
-	f := fetcherFunc(func(req *http.Request) (*http.Response, error) {
-		for _, ip := range []net.IP{net.IPv4(93, 184, 216, 34), net.IPv4(10, 0, 0, 1), net.IPv4(93, 184, 216, 34)} {
-			httptrace.ContextClientTrace(req.Context()).GotConn(httptrace.GotConnInfo{Conn: at(ip)})
-		}
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}, nil
-	})
-	resp, err := do(t, f, new(fetch.Request), "https://shop.example/")
-	failure(t, resp, err, lookleap.CodeBlockedAddress)
 }
 
 // askAgain is a Fetcher that tries again by itself.

@@ -26,33 +26,6 @@ func answering(resp http.Response, body string) fetcherFunc {
 	}
 }
 
-// TestFinalStatuses: only the statuses of RFC 9110 section 15 are those of a response.
-func TestFinalStatuses(t *testing.T) {
-	for status, want := range map[int]lookleap.Code{
-		199: lookleap.CodeBadStatus, 200: lookleap.CodeOK, 299: lookleap.CodeOK, 300: lookleap.CodeOK, 599: lookleap.CodeOK, 600: lookleap.CodeBadStatus,
-	} {
-		resp, err := do(t, answering(http.Response{StatusCode: status, ContentLength: -1}, "text"), new(fetch.Request), "https://shop.example/")
-		if lookleap.CodeOf(err) != want {
-			t.Errorf("%d: %v", status, err)
-		}
-		if want == lookleap.CodeOK && (string(resp.Body) == "text") != (status < 300) {
-			t.Errorf("%d: body %q", status, resp.Body)
-		}
-	}
-}
-
-// TestTypeOfStatuses: a media type is demanded of a response of success that has a body.
-func TestTypeOfStatuses(t *testing.T) {
-	for status, want := range map[int]lookleap.Code{
-		200: lookleap.CodeMediaType, 201: lookleap.CodeMediaType, 204: lookleap.CodeOK, 205: lookleap.CodeOK, 300: lookleap.CodeOK, 404: lookleap.CodeOK,
-	} {
-		_, err := do(t, answering(http.Response{StatusCode: status}, ""), &fetch.Request{Accept: []string{"text/plain"}}, "https://shop.example/")
-		if lookleap.CodeOf(err) != want {
-			t.Errorf("%d: %v", status, err)
-		}
-	}
-}
-
 // TestHeaderSize: the size of a header is that of its lines, with what separates name and value.
 func TestHeaderSize(t *testing.T) {
 	f := answering(http.Response{StatusCode: 200, Header: http.Header{"A": {"12", "345"}, "Bcd": {""}}}, "")
@@ -192,16 +165,6 @@ func TestFreshnessOfHops(t *testing.T) {
 		if resp := must(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example"+path); resp.Freshness.NoStore != want {
 			t.Errorf("%s: %+v", path, resp.Freshness)
 		}
-	}
-}
-
-// TestHeadAfterSeeOther: a request for the header alone stays one.
-func TestHeadAfterSeeOther(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/b", "text/plain", "b").Status("/a", http.StatusSeeOther, "Location", "/b")
-	resp := must(t, n.Fetcher(), &fetch.Request{Method: http.MethodHead, Redirect: fetch.Anywhere}, "https://shop.example/a")
-	if requests := n.Journal().Requests(); len(requests) != 2 || requests[1].Method != http.MethodHead || resp.Body != nil {
-		t.Errorf("%v", requests)
 	}
 }
 

@@ -53,43 +53,6 @@ func must(t testing.TB, f lookleap.Fetcher, r *fetch.Request, url string) *fetch
 	return resp
 }
 
-func TestDo(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/a?q", "text/plain", "nothing").Body("/a", "text/plain; charset=utf-8", "hello")
-	resp := must(t, n.Host(), &fetch.Request{TrustEvidence: true}, "https://shop.example/a?q=1#part")
-	if string(resp.Body) != "hello" || resp.Status != 200 || !resp.OK() || resp.MediaType != "text/plain" || resp.Params["charset"] != "utf-8" {
-		t.Errorf("answer %+v", resp)
-	}
-	if resp.URL.String() != "https://shop.example/a?q=1" || len(resp.Hops) != 0 {
-		t.Errorf("URL %s, hops %v", resp.URL, resp.Hops)
-	}
-	if !resp.Conn.Reported() || !resp.Conn.ValidFor("shop.example") || resp.Conn.ValidFor("other.example") {
-		t.Errorf("connection %+v", resp.Conn)
-	}
-	if e := resp.Evidence(); e.Address != n.Site("shop.example").Addr().String()+":443" || e.TLS != "TLS 1.3" || e.Status != 200 || e.URL == "" {
-		t.Errorf("evidence %v", e)
-	}
-	got := n.Journal().Requests("shop.example")[0]
-	if got.Method != "GET" || got.Target != "/a?q=1" || got.Header.Get("Accept-Encoding") != "gzip" || got.Header.Get("User-Agent") != fetch.UserAgent || got.Header.Get("Referer") != "" {
-		t.Errorf("request %+v", got)
-	}
-}
-
-func TestDoKeepsItsRequest(t *testing.T) {
-	n := lab.ForTest(t)
-	n.Site("a.example").Redirect("/", "https://b.example/")
-	n.Site("b.example").Body("/", "text/plain", "b")
-	r := &fetch.Request{Header: http.Header{"Authorization": {"Bearer x"}}, Redirect: fetch.Anywhere}
-	for range 2 {
-		must(t, n.Fetcher(), r, "https://a.example/")
-	}
-	for _, got := range n.Journal().Requests("a.example") {
-		if got.Header.Get("Authorization") == "" {
-			t.Error("the second use lost a header")
-		}
-	}
-}
-
 func TestDoRefusesMisuse(t *testing.T) {
 	n := lab.ForTest(t)
 	n.Site("shop.example").Body("/", "text/plain", "")
@@ -114,67 +77,6 @@ func TestDoRefusesMisuse(t *testing.T) {
 	if requests := n.Journal().Requests(); len(requests) != 0 {
 		t.Errorf("requests %v", requests)
 	}
-}
-
-func TestTimeLimits(t *testing.T) {
-	tests := []struct {
-		name  string
-		size  int
-		fault lab.Fault
-		code  lookleap.Code
-		most  time.Duration
-	}{
-		{"silence", 1000, lab.Mute(), lookleap.CodeTimeout, 10 * time.Second},
-		{"stalled-body", 1000, lab.Stall(), lookleap.CodeTooSlow, 6 * time.Second},
-		{"a-byte-a-second", 1000, lab.Dribble(time.Second), lookleap.CodeTooSlow, 6 * time.Second},
-		{"a-byte-at-a-time", 5000, lab.Dribble(5 * time.Millisecond), lookleap.CodeTooSlow, 6 * time.Second},
-	}
-	for _, test := range tests {
-		for _, version := range []string{"http1", "http2"} {
-			t.Run(test.name+"-"+version, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					n := lab.ForTest(t)
-					site := n.Site("slow.example").Body("/", "text/plain", strings.Repeat("x", test.size)).Fault("/", test.fault)
-					if version == "http1" {
-						site.HTTP1()
-					}
-					start := time.Now()
-					resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://slow.example/")
-					e := failure(t, resp, err, test.code)
-					if took := time.Since(start); took > test.most || !e.Transient {
-						t.Errorf("after %v: %+v", took, e)
-					}
-				})
-			})
-		}
-	}
-	t.Run("fast-enough-but-too-long", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			n := lab.ForTest(t)
-			n.Site("slow.example").HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-				for r.Context().Err() == nil {
-					w.Write(make([]byte, 1000))
-					w.(http.Flusher).Flush()
-					time.Sleep(time.Second)
-				}
-			})
-			start := time.Now()
-			resp, err := do(t, n.Fetcher(), new(fetch.Request), "https://slow.example/")
-			failure(t, resp, err, lookleap.CodeTimeout)
-			if took := time.Since(start); took != 10*time.Second {
-				t.Errorf("after %v", took)
-			}
-		})
-	})
-	t.Run("slow-but-in-time", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			n := lab.ForTest(t)
-			n.Site("slow.example").Body("/", "text/plain", strings.Repeat("x", 10_000)).Fault("/", lab.Slow(8*time.Second))
-			if resp := must(t, n.Fetcher(), new(fetch.Request), "https://slow.example/"); len(resp.Body) != 10_000 {
-				t.Errorf("%d octets", len(resp.Body))
-			}
-		})
-	})
 }
 
 func TestCallersEndIsNotATimeout(t *testing.T) {
@@ -373,17 +275,6 @@ func TestFetcherThatPanics(t *testing.T) {
 	resp, err := do(t, fetcherFunc(func(*http.Request) (*http.Response, error) { panic("broken plug-in") }), new(fetch.Request), "https://shop.example/")
 	if e := failure(t, resp, err, lookleap.CodeInternal); !strings.Contains(e.Error(), "broken plug-in") {
 		t.Error(e)
-	}
-}
-
-// TestTimeOfTheFetcher: an answer has the time of the Fetcher's clock.
-func TestTimeOfTheFetcher(t *testing.T) {
-	at := time.Date(2040, time.May, 6, 7, 8, 9, 0, time.UTC)
-	n := lab.ForTest(t)
-	n.Site("shop.example").Body("/", "text/plain", "")
-	h := &lookleap.Host{Fetcher: n.Fetcher(), Now: func() time.Time { return at }}
-	if resp := must(t, h, new(fetch.Request), "https://shop.example/"); !resp.Received.Equal(at) {
-		t.Errorf("received %v", resp.Received)
 	}
 }
 

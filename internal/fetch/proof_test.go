@@ -62,17 +62,6 @@ func TestProofOfTheHost(t *testing.T) {
 	}
 }
 
-// TestFirstRefusal: of two connections that are refused, the first one is the reason.
-func TestFirstRefusal(t *testing.T) {
-	modern := tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true}
-	private := secureConn{toldConn{remote: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 443}}, modern}
-	unknown := secureConn{toldConn{}, modern}
-	resp, err := do(t, reporting(private, unknown), new(fetch.Request), "https://shop.example/")
-	failure(t, resp, err, lookleap.CodeBlockedAddress)
-	resp, err = do(t, reporting(unknown, private), new(fetch.Request), "https://shop.example/")
-	failure(t, resp, err, lookleap.CodeBlockedNetwork)
-}
-
 // TestPlainAddress: the address of a plain connection is evidence, too.
 func TestPlainAddress(t *testing.T) {
 	rules := domain.Rules{Schemes: []string{"https", "http"}}
@@ -87,39 +76,6 @@ func TestPlainAddress(t *testing.T) {
 	}
 	if resp, err := fetch.Do(t.Context(), reporting(), &fetch.Request{}); lookleap.CodeOf(err) != lookleap.CodeBadURL {
 		t.Errorf("no URL: %+v, %v", resp, err)
-	}
-}
-
-// layer is a connection above another one.
-type layer struct {
-	secureConn
-	below net.Conn
-}
-
-func (l layer) NetConn() net.Conn { return l.below }
-
-// testBed is a connection that may lead to a private address.
-type testBed struct{ secureConn }
-
-func (testBed) ClientCertificate() bool { return true }
-func (testBed) PrivateAllowed() bool    { return true }
-func (testBed) Route() string           { return "" }
-
-// TestEvidenceBelow: what a connection says about itself counts through three layers above it.
-func TestEvidenceBelow(t *testing.T) {
-	private := secureConn{toldConn{remote: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 443}},
-		tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true}}
-	var conn net.Conn = testBed{private}
-	for layers := range 6 {
-		resp, err := do(t, reporting(conn), new(fetch.Request), "https://bed.example/")
-		if layers <= 3 {
-			if err != nil || !resp.Conn.ClientCertificate {
-				t.Errorf("%d layers: %+v, %v", layers, resp, err)
-			}
-		} else {
-			failure(t, resp, err, lookleap.CodeBlockedAddress)
-		}
-		conn = layer{private, conn}
 	}
 }
 

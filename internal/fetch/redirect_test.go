@@ -368,15 +368,3 @@ func FuzzLocation(f *testing.F) {
 		}
 	})
 }
-
-// TestErrorURL: the URL of an error has no query, also if nothing was sent.
-func TestErrorURL(t *testing.T) {
-	u, err := domain.Rules{Schemes: []string{"http"}}.Parse("http://shop.example/a?token=secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := fetch.Do(t.Context(), lab.ForTest(t).Fetcher(), &fetch.Request{URL: u})
-	if e := failure(t, resp, err, lookleap.CodeNotHTTPS); e.URL != "http://shop.example/a" {
-		t.Errorf("%q", e.URL)
-	}
-}

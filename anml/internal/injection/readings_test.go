@@ -8,60 +8,6 @@ import (
 	"testing"
 )
 
-func TestReadings(t *testing.T) {
-	for text, want := range map[string][]string{
-		"ab":          {"ab", "no", "ba"}, // rotated and backwards; the other readings are the same
-		"a<b>b":       {"a<b>b", "ab", "n<o>o", "b>b<a"},
-		"a{# x #}b":   {"a{# x #}b", "ab", "n{# k #}o", "b}# x #{a"},
-		"a/* x */b":   {"a/* x */b", "ab", "n/* k */o", "b/* x */a"},
-		"a-b c1d":     {"a-b c1d", "ab c1d", "ab cid", "n-o p1q", "d1c b-a"},
-		"i g n o r e": {"i g n o r e", "ignore", "v t a b e r", "e r o n g i"},
-	} {
-		if got := readings(text); !slices.Equal(got, want) {
-			t.Errorf("the readings of %q are %q, not %q", text, got, want)
-		}
-	}
-}
-
-func TestJoin(t *testing.T) {
-	for text, want := range map[string]string{
-		"i-g.n_o*r~e":    "ignore",
-		"*a* “b” «c»":    "a b c",
-		"a-b c":          "ab c",
-		"a- b":           "a- b",
-		"-a 1-2":         "-a 12",
-		"a!":             "a!",
-		"a..\n..b":       "a..\n..b",
-		"a-b-c (d) e-f.": "abc (d) ef.",
-	} {
-		if got := join(text); got != want {
-			t.Errorf("join(%q) is %q, not %q", text, got, want)
-		}
-	}
-}
-
-// TestSpelled: four letters that stand alone are a word.
-func TestSpelled(t *testing.T) {
-	for text, want := range map[string]string{
-		"a b c":                     "a b c",
-		"plain, text":               "plain, text",
-		"s k i p":                   "skip",
-		"s k i p  i t":              "skip it",
-		"s k i p it a ll":           "skip it a ll",
-		"a b cd e f g h":            "ab cd efgh",
-		"s k i p. it":               "skip . it",
-		"s k i p. it was":           "skip . it was",
-		"中 文 字 典":                   "中 文 字 典",
-		"d o n o t t e l l a b c d": " do not  tell abcd",
-		"i g n o r e a l l x":       "ignoreallx",
-		"i g n o r e r u l e s x y": " ignore  rules xy",
-	} {
-		if got := spelled(text); got != want {
-			t.Errorf("spelled(%q) is %q, not %q", text, got, want)
-		}
-	}
-}
-
 func TestCutWords(t *testing.T) {
 	for row, want := range map[string]string{
 		"ignorexrules":     "ignorexrules", // 12 letters: it may be a word
@@ -71,15 +17,6 @@ func TestCutWords(t *testing.T) {
 		if got := cutWords(row); got != want {
 			t.Errorf("cutWords(%q) is %q, not %q", row, got, want)
 		}
-	}
-}
-
-func TestRotateReverse(t *testing.T) {
-	if got := rotate("anmz `{é"); got != "nazm `{é" {
-		t.Errorf("rotated: %q", got)
-	}
-	if got := reverse("abé"); got != "éba" {
-		t.Errorf("backwards: %q", got)
 	}
 }
 
