@@ -13,17 +13,12 @@ import (
 // origin is where a header begins in its file: line and offset.
 type origin = lookleap.Position
 
-// readFrontmatter reads the header of a text strictly: the plain reader where it
-// is sure, the YAML parser elsewhere. line is that of the header's first byte.
+// readFrontmatter reads the header of a text strictly. line is that of the header's first byte.
 func readFrontmatter(text []byte, header span, line, depth int) ([]Field, *fault) {
 	if f := checkCharacters(text, header); f != nil {
 		return nil, f
 	}
-	start := origin{Line: line, Offset: header.start}
-	if fields, ok := readPlain(string(header.of(text)), start); ok {
-		return fields, nil
-	}
-	fields, f := readYAML(header.of(text), start, depth)
+	fields, f := readYAML(header.of(text), origin{Line: line, Offset: header.start}, depth)
 	if f != nil {
 		f.at += header.start
 		return nil, f

@@ -240,7 +240,7 @@ func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
 		rest = rest[1:]
 	}
 	n := 0
-	for n < len(rest) && n < maxName && (plainStart[rest[n]] == plainWord || rest[n] == '-' && n > 0 || rest[n] == '.' && n > 0) {
+	for n < len(rest) && n < maxName && (isWord(rest[n]) || n > 0 && (rest[n] == '-' || rest[n] == '.')) {
 		n++
 	}
 	if n == 0 {
@@ -261,6 +261,11 @@ func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
 		return "", 0, false
 	}
 	return key, line.end - len(rest) + size, true
+}
+
+// isWord reports whether a byte may begin a key.
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
 // looseText reads a value as the text that a person sees: a block below "|" or

@@ -235,7 +235,7 @@ func urlLength(text string) int {
 }
 
 func isPathByte(c byte) bool {
-	return plainStart[c] == plainWord || c == '-' || c == '.' || c == '/' || c == '~' || c == '%'
+	return isWord(c) || c == '-' || c == '.' || c == '/' || c == '~' || c == '%'
 }
 
 // isFilePath reports whether a word reads as the relative path of a bundled file:

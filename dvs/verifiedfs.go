@@ -235,7 +235,7 @@ func sanitized(p *preparedBundle, name string) []byte {
 	annotations, most := p.skill.Annotations(), b.Len()+maxAnnotations
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		before := b.Len()
-		if !isReserved(key) && !isNull(key) && plainKey(key+":") == len(key) {
+		if !isReserved(key) && !isNull(key) && isPlainKey(key) {
 			line("  ", key, truncate(oneLine(annotations[key]), maxDescription))
 		}
 		if b.Len() > most {
@@ -270,6 +270,16 @@ func isReserved(key string) bool {
 		}
 	}
 	return reservedWords.has(letters)
+}
+
+// isPlainKey reports whether every reader of YAML takes a key without quotation marks as this text.
+func isPlainKey(key string) bool {
+	for i := range len(key) {
+		if !isWord(key[i]) && (i == 0 || key[i] != '-' && key[i] != '.') {
+			return false
+		}
+	}
+	return key != "" && len(key) <= maxName
 }
 
 // truncate shortens a text to a number of characters.

@@ -112,10 +112,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (v Value) {
 
 func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 	fields := make([]Field, 0, len(content)/2)
-	var seen map[string]bool
-	if len(content) > 2*maxPlainKeys {
-		seen = make(map[string]bool, len(content)/2)
-	}
+	seen := make(map[string]bool, len(content)/2)
 	for i := 0; i+1 < len(content); i += 2 {
 		key := r.value(content[i], depth+1)
 		at := key.Offset - r.origin.Offset
@@ -126,7 +123,7 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 			r.fault = badFrontmatter(at, "a key is "+key.Kind.String(), "write keys as plain words")
 		case key.Text == "<<": // in quotes too, where readers differ
 			r.fault = badFrontmatter(at, "the key << merges another mapping into this one", "write the keys out")
-		case seen[key.Text], seen == nil && find(fields, key.Text) != nil:
+		case seen[key.Text]:
 			r.fault = badFrontmatter(at, fmt.Sprintf("the key %s is repeated", plaintext.Quote(key.Text, 64)), "keep one of them")
 		}
 		value := r.value(content[i+1], depth+1)
@@ -134,11 +131,18 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 			value.Position = key.Position
 		}
 		fields = append(fields, Field{Key: key.Text, Value: value, Position: key.Position})
-		if seen != nil {
-			seen[key.Text] = true
-		}
+		seen[key.Text] = true
 	}
 	return fields
+}
+
+// isNull reports whether YAML reads a scalar without quotation marks as nothing.
+func isNull(text string) bool {
+	switch text {
+	case "", "~", "null", "Null", "NULL":
+		return true
+	}
+	return false
 }
 
 // check refuses a node for what it is or where it stands.
