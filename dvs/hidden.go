@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -136,7 +135,7 @@ func (p *htmlPart) hidden() string {
 		case "width", "height":
 			hides = isTiny(value, 1)
 		case "color":
-			hides = isPale(value)
+			hides = !slices.Contains(visibleColors, value)
 		case "title", "aria-label", "aria-description", "aria-placeholder", "aria-roledescription", "summary", "abbr":
 			if len(strings.Fields(value)) >= hidingWords {
 				return fmt.Sprintf("many words in the attribute %s: %s", a.name, plaintext.Quote(a.value, 60))
@@ -155,7 +154,7 @@ func (p *htmlPart) hidden() string {
 			}
 		}
 		if hides {
-			return fmt.Sprintf("an element <%s> that is hidden by %s", plaintext.Line(shorten(p.name)), a.name)
+			return fmt.Sprintf("an element <%s> that may be hidden by %s", plaintext.Line(shorten(p.name)), a.name)
 		}
 	}
 	return ""
@@ -164,67 +163,37 @@ func (p *htmlPart) hidden() string {
 // hidingClasses are the class names that common style sheets use for text for screen readers.
 var hidingClasses = []string{"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "hidden", "d-none", "invisible"}
 
-// hidingStyle reports whether a style, in lower case, makes text vanish: not shown, transparent,
-// tiny, moved or cut off, or in the color of the page. Escapes and comments have no other use in
-// such a place.
+// harmlessStyles are properties of a style that cannot make text vanish.
+var harmlessStyles = []string{"text-align", "vertical-align", "float", "clear", "border", "border-collapse", "border-radius", "font-family",
+	"font-style", "font-weight", "list-style", "list-style-type", "text-decoration", "white-space"}
+
+// visibleColors are colors that are visible on most pages, light or dark.
+var visibleColors = []string{"red", "green", "blue", "orange", "gray", "grey", "purple", "brown", "teal", "crimson", "tomato", "steelblue"}
+
+// hidingStyle reports whether a style, in lower case, could make text vanish. There are too many
+// ways to tell: transparent, tiny, moved, cut off, in the color of the page, or behind an escape. So
+// it returns false only if each property is known to be harmless.
 func hidingStyle(style string) bool {
-	if strings.ContainsAny(style, `\`) || strings.Contains(style, "/*") {
-		return true
-	}
-	declarations := map[string]string{}
-	for declaration := range strings.SplitSeq(style, ";") {
-		name, value, _ := strings.Cut(strings.ReplaceAll(declaration, "!important", ""), ":")
-		declarations[strings.TrimSpace(name)] = strings.TrimSpace(value)
-	}
-	for name, value := range declarations {
-		hides := false
+	for declaration := range strings.SplitSeq(strings.TrimSpace(style), ";") {
+		name, value, _ := strings.Cut(declaration, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch name {
-		case "display":
-			hides = value == "none"
-		case "visibility", "content-visibility":
-			hides = value == "hidden" || value == "collapse"
-		case "opacity", "zoom", "scale":
-			hides = isTiny(value, 0.2)
-		case "font-size", "width", "height", "max-width", "max-height", "inline-size", "block-size", "max-inline-size", "max-block-size":
-			hides = isTiny(value, 2)
-		case "font":
-			hides = slices.ContainsFunc(strings.Fields(value), func(w string) bool { return isTiny(w, 2) })
-		case "color", "-webkit-text-fill-color":
-			background := cmp.Or(declarations["background-color"], declarations["background"])
-			hides = value == background && value != "" || isPale(value) && (background == "" || isPale(background))
-		case "line-height":
-			hides = isTiny(value, 0.2)
-		case "left", "right", "top", "bottom", "text-indent", "margin", "margin-left", "margin-right", "margin-top", "margin-bottom",
-			"inset", "inset-inline-start", "inset-inline-end", "inset-block-start", "inset-block-end", "translate", "padding-left", "padding-top":
-			hides = slices.ContainsFunc(strings.Fields(value), isFarAway)
-		case "letter-spacing", "word-spacing":
-			hides = strings.HasPrefix(value, "-") && !isTiny(value[1:], 4)
-		case "-webkit-text-security":
-			hides = value != "none"
-		case "clip", "clip-path", "mask":
-			hides = value != "none" && value != "auto"
-		case "transform", "filter":
-			hides = strings.Contains(value, "scale(0") || strings.Contains(value, "opacity(0") || strings.Contains(value, "translate")
-		}
-		if hides {
-			return true
+		case "":
+		case "font-size", "width", "height", "max-width", "max-height":
+			if isTiny(value, 2) {
+				return true
+			}
+		case "color":
+			if !slices.Contains(visibleColors, value) {
+				return true
+			}
+		default:
+			if !slices.Contains(harmlessStyles, name) {
+				return true
+			}
 		}
 	}
 	return false
-}
-
-// isFarAway reports whether a length moves text off a screen: at least 100 pixels back, or 2,000
-// forward.
-func isFarAway(length string) bool {
-	distance, back := strings.CutPrefix(length, "-")
-	number := strings.TrimRight(distance, "abcdefghijklmnopqrstuvwxyz%")
-	if _, err := strconv.ParseFloat(number, 64); err != nil {
-		return false
-	}
-	if back {
-		return !isTiny(distance, 99)
-	}
-	return !isTiny(distance, 1999)
 }
 
 // isTiny reports whether a value begins with a number of at most so much. Percentages and lengths
@@ -245,55 +214,6 @@ func isTiny(value string, most float64) bool {
 		}
 	}
 	return n <= most
-}
-
-// isPale reports whether a color is that of most pages, or transparent.
-func isPale(value string) bool {
-	switch value {
-	case "white", "transparent", "snow", "ivory", "ghostwhite", "whitesmoke", "floralwhite", "mintcream", "azure", "aliceblue", "canvas":
-		return true
-	}
-	if digits, ok := strings.CutPrefix(value, "#"); ok {
-		switch len(digits) {
-		case 3, 4, 6, 8:
-		default:
-			return false
-		}
-		per := 1
-		if len(digits) >= 6 {
-			per = 2
-		}
-		if alpha := digits[min(3*per, len(digits)):]; alpha != "" && strings.Trim(alpha[:1], "0") == "" {
-			return true
-		}
-		for i := 0; i < 3*per; i += per {
-			if digits[i] != 'f' {
-				return false
-			}
-		}
-		return true
-	}
-	kind, arguments, _ := strings.Cut(strings.TrimSuffix(value, ")"), "(")
-	numbers := strings.FieldsFunc(arguments, func(r rune) bool { return r == ',' || r == '/' || r == ' ' })
-	if len(numbers) == 4 && isTiny(numbers[3], 0.2) {
-		return true
-	}
-	if len(numbers) < 3 {
-		return false
-	}
-	switch strings.TrimSuffix(kind, "a") {
-	case "rgb":
-		for _, n := range numbers[:3] {
-			if v, _ := strconv.ParseFloat(strings.TrimSuffix(n, "%"), 64); v < 240 && !(strings.HasSuffix(n, "%") && v >= 94) {
-				return false
-			}
-		}
-		return true
-	case "hsl":
-		lightness, _ := strconv.ParseFloat(strings.TrimSuffix(numbers[2], "%"), 64)
-		return lightness >= 94
-	}
-	return false
 }
 
 // invalidText returns the offset of the first byte that is not UTF-8 text, or -1.

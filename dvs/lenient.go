@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"unicode"
@@ -37,63 +38,33 @@ func (p *skillParser) recode(data []byte) []byte {
 	return data
 }
 
-// fromUTF16 decodes a text that begins with the mark of UTF-16; nil if it does
-// not. It stops behind a limit.
+// fromUTF16 decodes a text that begins with the mark of UTF-16, up to a little more than a limit.
+// It returns nil for any other text.
 func fromUTF16(data []byte, limit int) []byte {
-	low, high := 0, 1
+	var order binary.ByteOrder = binary.LittleEndian
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
 	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		low, high = 1, 0
+		order = binary.BigEndian
 	default:
 		return nil
 	}
-	unit := func(i int) rune {
-		if i+1 >= len(data) {
-			return utf8.RuneError
-		}
-		return rune(data[i+low]) | rune(data[i+high])<<8
+	var units []uint16
+	for i := 2; i+1 < len(data) && len(units) <= limit; i += 2 {
+		units = append(units, order.Uint16(data[i:]))
 	}
-	text := make([]byte, 0, min(len(data)/2*3, limit)+utf8.UTFMax)
-	for i := 2; i+1 < len(data) && len(text) <= limit; i += 2 {
-		r := unit(i)
-		if utf16.IsSurrogate(r) {
-			r = utf16.DecodeRune(r, unit(i+2))
-			if r != utf8.RuneError {
-				i += 2
-			}
-		}
-		text = utf8.AppendRune(text, replaceNUL(r))
-	}
-	return text
+	return withoutNUL([]byte(string(utf16.Decode(units))), limit)
 }
 
-// toUTF8 returns a text with one U+FFFD for each run of invalid bytes. It
-// stops behind a limit.
+// toUTF8 returns a text with one U+FFFD for each run of invalid bytes, up to a little more than a
+// limit.
 func toUTF8(data []byte, limit int) []byte {
-	text := make([]byte, 0, min(2*len(data), limit)+utf8.UTFMax)
-	broken := false
-	for i := 0; i < len(data) && len(text) <= limit; {
-		r, size := utf8.DecodeRune(data[i:])
-		i += size
-		if r == utf8.RuneError && size == 1 {
-			if broken {
-				continue
-			}
-			broken = true
-		} else {
-			broken = false
-		}
-		text = utf8.AppendRune(text, replaceNUL(r))
-	}
-	return text
+	return withoutNUL(bytes.ToValidUTF8(data, []byte("\ufffd")), limit)
 }
 
-func replaceNUL(r rune) rune {
-	if r == 0 {
-		return ' '
-	}
-	return r
+// withoutNUL returns the beginning of a text, with a blank for each NUL.
+func withoutNUL(text []byte, limit int) []byte {
+	return bytes.ReplaceAll(text[:min(len(text), limit+utf8.UTFMax)], []byte{0}, []byte{' '})
 }
 
 // repairHeader reads a header that this draft refuses for f: it looks for the fences
