@@ -49,22 +49,44 @@ func fromUTF16(data []byte, limit int) []byte {
 	default:
 		return nil
 	}
-	var units []uint16
-	for i := 2; i+1 < len(data) && len(units) <= limit; i += 2 {
-		units = append(units, order.Uint16(data[i:]))
+	text := make([]byte, 0, min(len(data)/2*3, limit)+utf8.UTFMax)
+	for i := 2; i+1 < len(data) && len(text) <= limit; i += 2 {
+		r := rune(order.Uint16(data[i:]))
+		if utf16.IsSurrogate(r) && i+3 < len(data) {
+			r = utf16.DecodeRune(r, rune(order.Uint16(data[i+2:])))
+			if r != utf8.RuneError {
+				i += 2
+			}
+		}
+		text = utf8.AppendRune(text, r)
 	}
-	return withoutNUL([]byte(string(utf16.Decode(units))), limit)
+	return withoutNUL(text)
 }
 
 // toUTF8 returns a text with one U+FFFD for each run of invalid bytes, up to a little more than a
 // limit.
 func toUTF8(data []byte, limit int) []byte {
-	return withoutNUL(bytes.ToValidUTF8(data, []byte("\ufffd")), limit)
+	text := make([]byte, 0, min(2*len(data), limit)+utf8.UTFMax)
+	broken := false
+	for i := 0; i < len(data) && len(text) <= limit; {
+		r, size := utf8.DecodeRune(data[i:])
+		i += size
+		was := broken
+		if broken = r == utf8.RuneError && size == 1; !broken || !was {
+			text = utf8.AppendRune(text, r)
+		}
+	}
+	return withoutNUL(text)
 }
 
-// withoutNUL returns the beginning of a text, with a blank for each NUL.
-func withoutNUL(text []byte, limit int) []byte {
-	return bytes.ReplaceAll(text[:min(len(text), limit+utf8.UTFMax)], []byte{0}, []byte{' '})
+// withoutNUL puts a blank in the place of each NUL.
+func withoutNUL(text []byte) []byte {
+	for i, c := range text {
+		if c == 0 {
+			text[i] = ' '
+		}
+	}
+	return text
 }
 
 // repairHeader reads a header that this draft refuses for f: it looks for the fences

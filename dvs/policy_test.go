@@ -375,3 +375,67 @@ func TestPolicyProfileOnlyTightens(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPolicySpelling writes the URL of a denied place in other ways. What is no other spelling of the
+// place is invalid, so nothing is asked of any site.
+func TestPolicySpelling(t *testing.T) {
+	deny := &dvs.Policy{Name: "company.json", Deny: []string{"evil.example", "bücher.example", "https://github.com/evil-org/", "https://shop.example/bad/"}}
+	for name, c := range map[string]struct {
+		url  string
+		code lookleap.Code // "": policy-denied
+	}{
+		"letter-case":         {"https://EVIL.example/s/a/SKILL.md", ""},
+		"scheme-case":         {"HTTPS://evil.example/s/a/SKILL.md", ""},
+		"default-port":        {"https://evil.example:443/s/a/SKILL.md", ""},
+		"other-port":          {"https://evil.example:8443/s/a/SKILL.md", ""},
+		"fragment":            {deniedAt + "#x", ""},
+		"subdomain":           {"https://sub.evil.example/s/a/SKILL.md", ""},
+		"directory":           {"https://evil.example/s/a/", ""},
+		"trailing-dot":        {"https://evil.example./s/a/SKILL.md", "host-trailing-dot"},
+		"userinfo":            {"https://shop.example@evil.example/s/a/SKILL.md", lookleap.CodeUserinfo},
+		"clear-text":          {"http://evil.example/s/a/SKILL.md", lookleap.CodeNotHTTPS},
+		"query":               {deniedAt + "?x", "query-in-skill-url"},
+		"no-slashes":          {"https:evil.example/s/a/SKILL.md", lookleap.CodeBadURL},
+		"backslashes":         {`https:\\evil.example\s\a\SKILL.md`, lookleap.CodeBadURL},
+		"encoded-host":        {"https://%65vil.example/s/a/SKILL.md", lookleap.CodeBadHost},
+		"full-width-letter":   {"https://ｅvil.example/s/a/SKILL.md", lookleap.CodeBadHost},
+		"ideographic-dot":     {"https://evil。example/s/a/SKILL.md", lookleap.CodeBadHost},
+		"soft-hyphen":         {"https://ev\u00ADil.example/s/a/SKILL.md", lookleap.CodeBadHost},
+		"idn-a-label":         {"https://xn--bcher-kva.example/SKILL.md", ""},
+		"idn-u-label":         {"https://bücher.example/SKILL.md", ""},
+		"idn-capitals":        {"https://BÜCHER.example/SKILL.md", ""},
+		"idn-decomposed":      {"https://bu\u0308cher.example/SKILL.md", ""},
+		"path-encoded":        {"https://shop.example/%62ad/SKILL.md", ""},
+		"path-case":           {"https://shop.example/BAD/SKILL.md", ""},
+		"path-parameter":      {"https://shop.example/bad;x/SKILL.md", ""},
+		"path-dots":           {"https://shop.example/good/../bad/SKILL.md", "dot-segment"},
+		"path-encoded-dots":   {"https://shop.example/good/%2e%2e/bad/SKILL.md", "dot-segment"},
+		"path-empty-segment":  {"https://shop.example//bad/SKILL.md", "empty-segment"},
+		"path-encoded-slash":  {"https://shop.example/bad%2FSKILL.md", "ambiguous-path"},
+		"platform-page":       {"https://github.com/evil-org/skills/blob/main/a/SKILL.md", ""},
+		"platform-page-case":  {"https://github.com/EVIL-org/skills/blob/main/a/SKILL.md", ""},
+		"platform-www":        {"https://www.github.com/evil-org/skills/blob/main/a/SKILL.md", ""},
+		"platform-raw-path":   {"https://github.com/evil-org/skills/raw/main/a/SKILL.md", ""},
+		"platform-raw-host":   {"https://raw.githubusercontent.com/evil-org/skills/main/a/SKILL.md", ""},
+		"platform-own-host":   {"https://evil-org.github.io/skills/a/SKILL.md", ""},
+		"platform-mirror":     {"https://cdn.jsdelivr.net/gh/evil-org/skills@main/a/SKILL.md", ""},
+		"platform-mirror-two": {"https://fastly.jsdelivr.net/gh/evil-org/skills@main/a/SKILL.md", ""},
+		"platform-archives":   {"https://codeload.github.com/evil-org/skills/tar.gz/refs/heads/main", dvs.CodeNeverTrusted},
+		"platform-api":        {"https://api.github.com/repos/evil-org/skills/contents/a/SKILL.md", dvs.CodeNeverTrusted},
+		"platform-proxy":      {"https://raw.githack.com/evil-org/skills/main/a/SKILL.md", dvs.CodeNeverTrusted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net, host, _ := policyWorld(t)
+			if c.code == "" {
+				c.code = dvs.CodePolicyDenied
+			}
+			_, err := dvs.NewLoader(host, dvs.Options{Policies: []*dvs.Policy{deny}}).Load(t.Context(), c.url)
+			if lookleap.CodeOf(err) != c.code {
+				t.Errorf("want %s: %v", c.code, err)
+			}
+			if sent := net.Journal().Requests(); len(sent) > 0 {
+				t.Errorf("%d requests were sent", len(sent))
+			}
+		})
+	}
+}
