@@ -136,25 +136,3 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	group.Wait()
 }
-
-func TestAllocations(t *testing.T) {
-	data := []byte(sample)
-	if got := testing.AllocsPerRun(100, func() { accept(t, sample, Limits{}) }); got > 9 {
-		t.Errorf("parsing allocates %v times", got)
-	}
-	root, err := Parse(data, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := testing.AllocsPerRun(100, func() {
-		for name, v := range root.Members() {
-			if name == "site" {
-				if _, err := v.Text(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}); got != 0 {
-		t.Errorf("reading allocates %v times", got)
-	}
-}
