@@ -22,7 +22,9 @@ func Decode(data []byte, into any) error {
 		return err
 	}
 	err = json.UnmarshalDecode(p.decoder, into,
-		jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false), json.MatchCaseInsensitiveNames(false), json.RejectUnknownMembers(true),
+		jsonv1.DefaultOptionsV1(), jsonv1.ReportErrorsWithLegacySemantics(false),
+		jsonv1.ParseTimeWithLooseRFC3339(false), jsonv1.ParseBytesWithLooseRFC4648(false),
+		json.MatchCaseInsensitiveNames(false), json.RejectUnknownMembers(true),
 		jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
 		json.WithUnmarshalers(json.UnmarshalFromFunc(refuseNull)))
 	if err == nil {
@@ -59,13 +61,15 @@ var (
 // refuseNull returns an error for null where the Go type has no nil, and for deep nesting. It
 // leaves all other values to the json package.
 func refuseNull(d *jsontext.Decoder, into any) error {
-	if d.StackDepth() > DefaultDepth {
-		return errDeep
-	}
-	switch reflect.TypeOf(into).Elem().Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
-	default:
-		if d.PeekKind() == jsontext.KindNull {
+	switch d.PeekKind() {
+	case jsontext.KindBeginObject, jsontext.KindBeginArray:
+		if d.StackDepth() >= DefaultDepth {
+			return errDeep
+		}
+	case jsontext.KindNull:
+		switch reflect.TypeOf(into).Elem().Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		default:
 			return errNull
 		}
 	}
