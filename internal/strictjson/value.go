@@ -183,14 +183,6 @@ func (v Value) Source() string {
 	return v.doc.text[n.start:n.end]
 }
 
-// Input returns the whole text that the value is part of, "" for the zero Value.
-func (v Value) Input() string {
-	if v.doc == nil {
-		return ""
-	}
-	return v.doc.text
-}
-
 // Offset returns the number of bytes of the text before the value.
 func (v Value) Offset() int {
 	if v.doc == nil {
