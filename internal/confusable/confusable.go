@@ -64,9 +64,9 @@ func isASCII(s string) bool {
 // Version is the version of Unicode that the table is of.
 const Version = "15.0.0"
 
-// table is Unicode's data (confusables.txt of UTS 39, https://www.unicode.org/license.txt) and, after
-// an empty line, the letters that gen.go finds by names of characters. Each line is a quoted Go
-// string: a text, a tab and the characters that look like it.
+// table is Unicode's data (confusables.txt of UTS 39, https://www.unicode.org/license.txt) and,
+// after an empty line, the letters that gen.go finds by names of characters. Each line is a quoted
+// Go string: a text, a tab and the characters that look like it.
 //
 //go:embed table.txt
 var table string

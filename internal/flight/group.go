@@ -75,7 +75,9 @@ type memory[V any] struct {
 	keep func(V) // not called if the key was forgotten or renewed, or if no caller waits any more
 }
 
-func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V, error), m *memory[V], renew bool) (V, error) {
+func (g *Group[K, V]) do(
+	ctx context.Context, key K, fn func(context.Context) (V, error), m *memory[V], renew bool,
+) (V, error) {
 	var none V
 	if err := ctx.Err(); err != nil {
 		return none, err
@@ -95,7 +97,9 @@ func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V
 
 // join adds the caller to the running call of a key. It starts the function if it does not run,
 // or if renew is set.
-func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) (V, error), m *memory[V], renew bool) *call[V] {
+func (g *Group[K, V]) join(
+	ctx context.Context, key K, fn func(context.Context) (V, error), m *memory[V], renew bool,
+) *call[V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := &call[V]{done: make(chan struct{}), callers: 1}

@@ -37,7 +37,8 @@ type entry[V any] struct {
 // NewMemo returns a Memo that keeps at most entries values. Now returns the time.
 func NewMemo[K comparable, V any](entries int, now func() time.Time) *Memo[K, V] {
 	m := &Memo[K, V]{clock: NewClock(now, nil)}
-	m.kept, _ = simplelru.NewLRU(max(entries, 1), func(_ K, e *entry[V]) { m.bytes -= e.bytes }) // only a size below 1 is an error
+	// Only a size below 1 is an error.
+	m.kept, _ = simplelru.NewLRU(max(entries, 1), func(_ K, e *entry[V]) { m.bytes -= e.bytes })
 	return m
 }
 

@@ -160,7 +160,8 @@ func (p *parser) begin() error {
 		return err
 	}
 	if len(p.open) == p.limits.Depth {
-		return p.fail(CodeTooDeep, int(end)-1, p.decoder.StackPointer(), errDeep.Error(), "make the text flatter, or raise the limit")
+		return p.fail(CodeTooDeep, int(end)-1, p.decoder.StackPointer(),
+			errDeep.Error(), "make the text flatter, or raise the limit")
 	}
 	p.open = append(p.open, this)
 	return nil

@@ -74,8 +74,8 @@ func compare(a, b []string, steps int) []Line {
 // pair is a line that both texts have.
 type pair struct{ a, b int }
 
-// common returns the lines that a smallest difference leaves as they are, in order, by the algorithm
-// of Myers ("An O(ND) Difference Algorithm", 1986). It returns none if that takes too many steps.
+// common returns the lines that a smallest difference leaves as they are, in order, by the
+// algorithm of Myers ("An O(ND) Difference Algorithm", 1986). It returns none if that takes too many steps.
 func common(x, y []int32, steps int) (same []pair) {
 	n, m := len(x), len(y)
 	most := min(n+m, maxEdits, steps/(n+m+1))

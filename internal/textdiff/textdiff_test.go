@@ -151,21 +151,21 @@ func TestLinesProperty(t *testing.T) {
 	}
 }
 
-// TestLinesLarge counts what a megabyte of hostile text allocates: it stays in proportion.
+// TestLinesLarge: large hostile texts have a difference too, found with a bounded effort.
 func TestLinesLarge(t *testing.T) {
 	numbered := func(from int) string {
 		var b strings.Builder
-		for i := range 130_000 {
+		for i := range 40_000 {
 			fmt.Fprintf(&b, "%d\n", from+i)
 		}
 		return b.String()
 	}
 	for name, c := range map[string][2]string{
-		"blank-lines":  {strings.Repeat("\n", 1<<20), strings.Repeat(" \n", 1<<19)},
+		"blank-lines":  {strings.Repeat("\n", 1<<18), strings.Repeat(" \n", 1<<17)},
 		"one-line":     {strings.Repeat("a", 1<<20), strings.Repeat("b", 1<<20)},
-		"two-lines":    {strings.Repeat("a\nb\n", 1<<18), strings.Repeat("b\na\nc\n", 170_000)},
+		"two-lines":    {strings.Repeat("a\nb\n", 1<<16), strings.Repeat("b\na\nc\n", 42_000)},
 		"all-new":      {numbered(0), numbered(1_000_000)},
-		"shifted":      {numbered(0), numbered(65_000)},
+		"shifted":      {numbered(0), numbered(20_000)},
 		"reversed-mix": {numbered(0), "x\n" + numbered(1) + "y\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
