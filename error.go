@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap/internal/coded"
-	"github.com/lookleap/lookleap/internal/codes"
 	"github.com/lookleap/lookleap/internal/roundtrip"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -227,7 +227,7 @@ type Code string
 // Title returns what the code means, in one sentence without a final stop. The title
 // of an unknown code is the code itself.
 func (c Code) Title() string {
-	if title, ok := codes.Title(string(c)); ok {
+	if title, ok := coded.Titles()[string(c)]; ok {
 		return title
 	}
 	return string(c)
@@ -235,15 +235,16 @@ func (c Code) Title() string {
 
 // Known reports whether a package of this module uses the code.
 func (c Code) Known() bool {
-	_, ok := codes.Title(string(c))
+	_, ok := coded.Titles()[string(c)]
 	return ok
 }
 
 // Codes returns all codes of the module with their titles, in alphabetical order.
 func Codes() iter.Seq2[Code, string] {
 	return func(yield func(Code, string) bool) {
-		for code, title := range codes.All() {
-			if !yield(Code(code), title) {
+		titles := coded.Titles()
+		for _, code := range slices.Sorted(maps.Keys(titles)) {
+			if !yield(Code(code), titles[code]) {
 				return
 			}
 		}

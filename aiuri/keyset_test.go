@@ -158,7 +158,7 @@ func TestParseKeySet(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for text, want := range map[string]string{`{"keys":[}`: "a value is expected", `{}`: `"keys"`, `{"keys":5}`: "array is expected"} {
+	for text, want := range map[string]string{`{"keys":[}`: "at start of value", `{}`: `"keys"`, `{"keys":5}`: "array is expected"} {
 		t.Run("AIU-3.4-05/reject-with-the-reason", func(t *testing.T) {
 			if _, err := aiuri.ParseKeySet([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", text, err, want)

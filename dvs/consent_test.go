@@ -58,7 +58,7 @@ func TestResumeHoldsFiles(t *testing.T) {
 			if !errors.Is(err, c.want) || c.want == nil && string(got.Script.Command().Script) != "abc" {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if name == "reject-no-json" && !strings.Contains(err.Error(), "found 'a'") {
+			if name == "reject-no-json" && !strings.Contains(err.Error(), "character 'a'") {
 				t.Errorf("the reason is missing: %v", err)
 			}
 		})

@@ -1,10 +1,34 @@
-// Package coded makes sentinel errors with a reason code, and classes of errors.
+// Package coded has what reason codes share: their titles, sentinel errors with a code, and classes
+// of errors. The constants are in the package that each code belongs to; a test keeps the titles in
+// step with them.
 package coded
+
+import (
+	_ "embed" // of the titles
+	"strings"
+	"sync"
+)
+
+// titleTable has a line for each code: the code, a tab and the title.
+//
+//go:embed titles.tsv
+var titleTable string
+
+// Titles returns the titles of all codes of the module. Do not change the map. It is read on first
+// use, so that importing the module costs nothing for it.
+var Titles = sync.OnceValue(func() map[string]string {
+	titles := make(map[string]string, 512)
+	for line := range strings.Lines(titleTable) {
+		if code, title, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
+			titles[code] = title
+		}
+	}
+	return titles
+})
 
 type sentinel struct{ code, text string }
 
-// New returns a sentinel error with a reason code of the table of package
-// [github.com/lookleap/lookleap/internal/codes]. Each call returns another error.
+// New returns a sentinel error with a reason code of [Titles]. Each call returns another error.
 func New(code, text string) error { return &sentinel{code, text} }
 
 func (e *sentinel) Error() string { return e.text }

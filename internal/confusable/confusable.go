@@ -3,9 +3,11 @@
 // warnings, and never for permissions.
 package confusable
 
-//go:generate go run gen.go -data confusables.txt -version 15.0.0
+//go:generate go run gen.go confusables.txt
 
 import (
+	_ "embed" // of the table
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -59,25 +61,37 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// lookup is the generated table, read.
+// Version is the version of Unicode that the table is of.
+const Version = "15.0.0"
+
+// table is Unicode's data (confusables.txt of UTS 39, https://www.unicode.org/license.txt) and,
+// after an empty line, the letters that gen.go finds by names of characters. Each line is a quoted
+// Go string: a text, a tab and the characters that look like it.
+//
+//go:embed table.txt
+var table string
+
+// lookup is the table, read.
 type lookup struct {
 	skeletons map[rune]string
 	letters   map[rune]rune
 }
 
-// tables reads the generated table when it is first needed: most processes never see
-// a text that is not ASCII.
+// tables reads the table when it is first needed: most processes never see a text that is not
+// ASCII.
 var tables = sync.OnceValue(func() lookup {
-	t := lookup{make(map[rune]string, skeletonCount), make(map[rune]rune, letterCount)}
-	each(skeletonTable, func(from rune, to string) { t.skeletons[from] = to })
-	each(letterTable, func(from rune, to string) { t.letters[from] = rune(to[0]) })
+	t := lookup{make(map[rune]string, 6300), make(map[rune]rune, 510)}
+	skeletons, letters, _ := strings.Cut(table, "\n\n")
+	each(skeletons, func(from rune, to string) { t.skeletons[from] = to })
+	each(letters, func(from rune, to string) { t.letters[from] = rune(to[0]) })
 	return t
 })
 
-// each visits a table: lines of a text, a tab and the characters that look like it.
-func each(table string, visit func(from rune, to string)) {
-	for line := range strings.Lines(table) {
-		to, sources, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+// each visits the lines of a part of the table.
+func each(part string, visit func(from rune, to string)) {
+	for line := range strings.Lines(part) {
+		text, _ := strconv.Unquote(strings.TrimSuffix(line, "\n"))
+		to, sources, _ := strings.Cut(text, "\t")
 		for _, from := range sources {
 			visit(from, to)
 		}

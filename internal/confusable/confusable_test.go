@@ -36,7 +36,7 @@ func TestLetters(t *testing.T) {
 // whose parts form a new character.
 func TestTables(t *testing.T) {
 	all := tables()
-	if len(all.skeletons) != skeletonCount || len(all.letters) != letterCount {
+	if len(all.skeletons) != 6263 || len(all.letters) != 503 {
 		t.Fatal(len(all.skeletons), len(all.letters))
 	}
 	for from, to := range all.skeletons {

@@ -2,6 +2,8 @@ package domain
 
 import (
 	"bytes"
+	"encoding/hex"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -215,7 +217,7 @@ func appendEscape(out []byte, s string) []byte {
 	if isUnreserved(octet) {
 		return append(out, octet)
 	}
-	return append(out, '%', hexDigits[octet>>4], hexDigits[octet&15])
+	return fmt.Appendf(out, "%%%02X", octet)
 }
 
 // appendRaw appends s with its non-ASCII bytes escaped.
@@ -224,33 +226,20 @@ func appendRaw(out []byte, s string) []byte {
 		if s[i] < utf8.RuneSelf {
 			out = append(out, s[i])
 		} else {
-			out = append(out, '%', hexDigits[s[i]>>4], hexDigits[s[i]&15])
+			out = fmt.Appendf(out, "%%%02X", s[i])
 		}
 	}
 	return out
 }
-
-const hexDigits = "0123456789ABCDEF"
 
 // hexOctet reads two hex digits at s[i:].
 func hexOctet(s string, i int) (octet byte, ok bool) {
 	if i+2 > len(s) {
 		return 0, false
 	}
-	for _, c := range []byte(s[i : i+2]) {
-		switch {
-		case isDigit(c):
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		octet = octet<<4 | c
-	}
-	return octet, true
+	var decoded [1]byte
+	_, err := hex.Decode(decoded[:], []byte(s[i:i+2]))
+	return decoded[0], err == nil
 }
 
 func isHexDigit(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
@@ -272,18 +261,14 @@ const (
 
 const low = 1<<64 - 1
 
-func isUnreserved(c byte) bool {
-	return uint64(1)<<c&(unreserved&low)|uint64(1)<<(c-64)&(unreserved>>64) != 0
+func inSet(c byte, first, second uint64) bool {
+	return uint64(1)<<c&first|uint64(1)<<(c-64)&second != 0
 }
 
-func isPathChar(c byte) bool {
-	return uint64(1)<<c&(pathChars&low)|uint64(1)<<(c-64)&(pathChars>>64) != 0
-}
+func isUnreserved(c byte) bool { return inSet(c, unreserved&low, unreserved>>64) }
 
-func isQueryChar(c byte) bool {
-	return uint64(1)<<c&(queryChars&low)|uint64(1)<<(c-64)&(queryChars>>64) != 0
-}
+func isPathChar(c byte) bool { return inSet(c, pathChars&low, pathChars>>64) }
 
-func isNameChar(c byte) bool {
-	return uint64(1)<<c&(nameChars&low)|uint64(1)<<(c-64)&(nameChars>>64) != 0
-}
+func isQueryChar(c byte) bool { return inSet(c, queryChars&low, queryChars>>64) }
+
+func isNameChar(c byte) bool { return inSet(c, nameChars&low, nameChars>>64) }

@@ -1,10 +1,30 @@
 package domain
 
 import (
+	_ "embed" // of the names that the list lacks
 	"strings"
+	"sync"
 
 	"golang.org/x/net/publicsuffix"
 )
+
+// SuffixDate is the day of the Public Suffix List whose private section [PublicSuffix] knows: the
+// list in golang.org/x/net/publicsuffix, and the names in suffixes.txt.
+const SuffixDate = "2026-11-15"
+
+//go:embed suffixes.txt
+var extraNames string
+
+// extraSuffixes has the names of suffixes.txt. They are read on first use.
+var extraSuffixes = sync.OnceValue(func() *SuffixList {
+	l := &SuffixList{rules: make(map[string]bool)}
+	for line := range strings.Lines(extraNames) {
+		if rule := strings.TrimSpace(line); rule != "" && !strings.HasPrefix(rule, "//") {
+			l.rules[rule] = false
+		}
+	}
+	return l
+})
 
 // Registrable returns the registrable domain of a canonical host: its public suffix and one
 // more label. The private section of the Public Suffix List counts, so alice.github.io is a
@@ -33,7 +53,7 @@ func PublicSuffixWith(host string, list SuffixSource) (suffix string, icann bool
 		return "", false // the list knows lower-case A-labels: EXAMPLE.CO.UK would yield CO.UK
 	}
 	suffix, icann = publicsuffix.PublicSuffix(host)
-	if extra := extraSuffix(host); len(extra) > len(suffix) {
+	if extra := extraSuffixes().PublicSuffix(host); len(extra) > len(suffix) {
 		suffix, icann = extra, false
 	}
 	for _, more := range []SuffixSource{addedSource(), list} {

@@ -12,11 +12,8 @@ import (
 // SuffixList is a Public Suffix List in the form of publicsuffix.org. It is immutable.
 type SuffixList struct {
 	version string
-	rules   map[string]suffixRule // by the rule without "!" and "*."
+	rules   map[string]bool // by the rule, such as co.uk, *.ck or !www.ck: whether a registry made it
 }
-
-// suffixRule has the rules of one name.
-type suffixRule struct{ name, wildcard, exception, icann, icannWildcard bool }
 
 // Limits of a list.
 const (
@@ -30,7 +27,7 @@ var ErrSuffixList = errors.New("this is not a Public Suffix List")
 // ParseSuffixList reads a list. It refuses a file that ends before the private section does,
 // since names would be missing.
 func ParseSuffixList(r io.Reader) (*SuffixList, error) {
-	l := &SuffixList{rules: make(map[string]suffixRule)}
+	l := &SuffixList{rules: make(map[string]bool)}
 	limited := &io.LimitedReader{R: r, N: maxSuffixList + 1}
 	lines := bufio.NewScanner(limited)
 	icann, private, ended := false, false, false
@@ -77,22 +74,12 @@ func ParseSuffixList(r io.Reader) (*SuffixList, error) {
 
 // add adds a rule.
 func (l *SuffixList) add(rule string, icann bool) error {
-	exception, wildcard := strings.HasPrefix(rule, "!"), strings.HasPrefix(rule, "*.")
 	name := strings.TrimPrefix(strings.TrimPrefix(rule, "!"), "*.")
 	canonical, err := Rules{AllowSpecial: true}.ParseHost(name)
 	if err != nil {
 		return err
 	}
-	r := l.rules[canonical]
-	switch {
-	case exception:
-		r.exception = true
-	case wildcard:
-		r.wildcard, r.icannWildcard = true, icann
-	default:
-		r.name, r.icann = true, icann
-	}
-	l.rules[canonical] = r
+	l.rules[strings.TrimSuffix(rule, name)+canonical] = icann
 	return nil
 }
 
@@ -109,7 +96,7 @@ func (l *SuffixList) ICANN(suffix string) bool {
 		return false
 	}
 	_, icann := l.find(suffix)
-	return icann || l.rules[suffix].icannWildcard // the suffix of an exception
+	return icann || l.rules["*."+suffix] // the suffix of an exception
 }
 
 // String returns the version of the list, as the file states it.
@@ -127,15 +114,14 @@ func (l *SuffixList) find(host string) (suffix string, icann bool) {
 	}
 	for rest := host; rest != ""; {
 		_, parent, _ := strings.Cut(rest, ".")
-		r := l.rules[rest]
-		above := l.rules[parent]
-		switch {
-		case r.exception:
-			return parent, above.icannWildcard
-		case r.name:
-			return rest, r.icann
-		case above.wildcard:
-			return rest, above.icannWildcard
+		if _, ok := l.rules["!"+rest]; ok {
+			return parent, l.rules["*."+parent]
+		}
+		if icann, ok := l.rules[rest]; ok {
+			return rest, icann
+		}
+		if icann, ok := l.rules["*."+parent]; ok {
+			return rest, icann
 		}
 		rest = parent
 	}

@@ -122,7 +122,7 @@ func TestSuffixAge(t *testing.T) {
 		t.Fatal(err)
 	}
 	if age := time.Since(date); age > 366*24*time.Hour {
-		t.Errorf("the built-in Public Suffix List is of %s: update golang.org/x/net, newSuffixes and SuffixDate", SuffixDate)
+		t.Errorf("the built-in Public Suffix List is of %s: update golang.org/x/net, suffixes.txt and SuffixDate", SuffixDate)
 	}
 }
 

@@ -68,14 +68,16 @@ func (g *Group[K, V]) Renew(ctx context.Context, key K, fn func(context.Context)
 	return g.do(ctx, key, fn, nil, true)
 }
 
-// store keeps results. The Group's lock is held during both methods, so that a caller finds
-// either a kept result or a running function.
-type store[K comparable, V any] interface {
-	held(key K) (V, bool)
-	keep(key K, value V) // not called if the key was forgotten or renewed, or if no caller waits any more
+// memory is where results are kept. The Group's lock is held during both functions, so that a caller
+// finds either a kept result or a running function.
+type memory[V any] struct {
+	held func() (V, bool)
+	keep func(V) // not called if the key was forgotten or renewed, or if no caller waits any more
 }
 
-func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V], renew bool) (V, error) {
+func (g *Group[K, V]) do(
+	ctx context.Context, key K, fn func(context.Context) (V, error), m *memory[V], renew bool,
+) (V, error) {
 	var none V
 	if err := ctx.Err(); err != nil {
 		return none, err
@@ -83,7 +85,7 @@ func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V
 	if ctx.Value(working[K, V]{g, key}) != nil {
 		return none, ErrRecursive
 	}
-	c := g.join(ctx, key, fn, s, renew)
+	c := g.join(ctx, key, fn, m, renew)
 	select {
 	case <-c.done:
 		return c.value, c.err
@@ -95,59 +97,52 @@ func (g *Group[K, V]) do(ctx context.Context, key K, fn func(context.Context) (V
 
 // join adds the caller to the running call of a key. It starts the function if it does not run,
 // or if renew is set.
-func (g *Group[K, V]) join(ctx context.Context, key K, fn func(context.Context) (V, error), s store[K, V], renew bool) *call[V] {
+func (g *Group[K, V]) join(
+	ctx context.Context, key K, fn func(context.Context) (V, error), m *memory[V], renew bool,
+) *call[V] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if c := g.calls[key]; c != nil && !renew {
-		c.callers++
-		return c
+	c := &call[V]{done: make(chan struct{}), callers: 1}
+	if running := g.calls[key]; running != nil && !renew {
+		running.callers++
+		return running
 	}
-	if s != nil && !renew {
-		if value, ok := s.held(key); ok {
-			return finished(value)
+	if m != nil && !renew {
+		if value, ok := m.held(); ok {
+			c.value = value
+			close(c.done)
+			return c
 		}
 	}
-	c := &call[V]{done: make(chan struct{}), callers: 1}
 	detached := context.WithValue(context.WithoutCancel(ctx), working[K, V]{g, key}, true)
 	detached, c.cancel = context.WithCancelCause(detached)
 	if g.calls == nil {
 		g.calls = make(map[K]*call[V])
 	}
 	g.calls[key] = c
-	go g.run(detached, key, c, fn, s)
-	return c
-}
-
-// finished returns a call that has ended with this value.
-func finished[V any](value V) *call[V] {
-	c := &call[V]{done: make(chan struct{}), value: value, callers: 1, cancel: func(error) {}}
-	close(c.done)
+	go g.run(detached, key, c, fn, m)
 	return c
 }
 
 // run runs fn and ends the call, also if fn panics or ends its goroutine.
-func (g *Group[K, V]) run(ctx context.Context, key K, c *call[V], fn func(context.Context) (V, error), s store[K, V]) {
+func (g *Group[K, V]) run(ctx context.Context, key K, c *call[V], fn func(context.Context) (V, error), m *memory[V]) {
 	c.err = &PanicError{Value: "the function ended its goroutine"}
 	defer func() {
 		if p := recover(); p != nil {
 			c.err = &PanicError{p, debug.Stack()}
 		}
-		g.finish(key, c, s)
+		g.mu.Lock()
+		if g.calls[key] == c {
+			delete(g.calls, key)
+			if m != nil && c.err == nil {
+				m.keep(c.value)
+			}
+		}
+		g.mu.Unlock()
+		close(c.done)
+		c.cancel(nil)
 	}()
 	c.value, c.err = fn(ctx)
-}
-
-func (g *Group[K, V]) finish(key K, c *call[V], s store[K, V]) {
-	g.mu.Lock()
-	if g.calls[key] == c {
-		delete(g.calls, key)
-		if s != nil && c.err == nil {
-			s.keep(key, c.value)
-		}
-	}
-	g.mu.Unlock()
-	close(c.done)
-	c.cancel(nil)
 }
 
 // leave removes a caller. After the last one, it cancels the function and forgets the key, so that
@@ -156,7 +151,7 @@ func (g *Group[K, V]) leave(key K, c *call[V]) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c.callers--
-	if c.callers == 0 {
+	if c.callers == 0 && c.cancel != nil { // nil: a kept result
 		c.cancel(ErrAbandoned)
 		if g.calls[key] == c {
 			delete(g.calls, key)

@@ -3,8 +3,6 @@ package flight
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -12,18 +10,13 @@ import (
 
 // Memo keeps values until they expire, and loads a missing value once for all callers. If it is
 // full, it drops the least recently used value. Values from before the clock was set back count as
-// missing (see [Clock]). A Memo is safe for concurrent use. To read a kept value takes no lock.
+// missing (see [Clock]). A Memo is safe for concurrent use.
 type Memo[K comparable, V any] struct {
 	clock *Clock
-	group Group[K, Loaded[V]]
-	size  func(K, V) int // nil: bytes are not counted
-	most  int            // bytes
-
-	entries sync.Map // K to *entry[V]: what readers see
-	added   atomic.Uint64
-
-	mu    sync.Mutex
-	lru   *simplelru.LRU[K, *entry[V]] // which value to drop first
+	group Group[K, Loaded[V]] // its lock guards the fields below
+	size  func(K, V) int      // nil: bytes are not counted
+	most  int                 // bytes
+	kept  *simplelru.LRU[K, *entry[V]]
 	bytes int
 }
 
@@ -39,20 +32,13 @@ type Loaded[V any] struct {
 type entry[V any] struct {
 	Loaded[V]
 	bytes int
-	seen  atomic.Uint64 // Memo.added when the entry was last moved to the front
 }
 
 // NewMemo returns a Memo that keeps at most entries values. Now returns the time.
 func NewMemo[K comparable, V any](entries int, now func() time.Time) *Memo[K, V] {
 	m := &Memo[K, V]{clock: NewClock(now, nil)}
-	lru, err := simplelru.NewLRU(max(entries, 1), func(key K, e *entry[V]) {
-		m.bytes -= e.bytes
-		m.entries.Delete(key)
-	})
-	if err != nil {
-		panic(err) // only a size below 1 is an error
-	}
-	m.lru = lru
+	// Only a size below 1 is an error.
+	m.kept, _ = simplelru.NewLRU(max(entries, 1), func(_ K, e *entry[V]) { m.bytes -= e.bytes })
 	return m
 }
 
@@ -71,8 +57,8 @@ func NewSizedMemo[K comparable, V any](entries, bytes int, size func(K, V) int, 
 // kept until [Loaded.Until], unless it says that a context ended: that is about a caller and not
 // about the key.
 func (m *Memo[K, V]) Get(ctx context.Context, key K, load func(context.Context) (Loaded[V], error)) (V, error) {
-	if e := m.fresh(key); e != nil {
-		return e.Value, e.Err
+	if got, fresh := m.look(key, true); fresh {
+		return got.Value, got.Err
 	}
 	return m.load(ctx, key, load, false)
 }
@@ -91,7 +77,10 @@ func (m *Memo[K, V]) load(ctx context.Context, key K, load func(context.Context)
 		got, err := load(ctx)
 		got.steps = steps
 		return got, err
-	}, (*memoStore[K, V])(m), renew)
+	}, &memory[Loaded[V]]{
+		held: func() (Loaded[V], bool) { return m.find(key, m.clock.Now(), true) },
+		keep: func(got Loaded[V]) { m.keep(key, got) },
+	}, renew)
 	if err != nil {
 		var none V
 		return none, err
@@ -99,50 +88,30 @@ func (m *Memo[K, V]) load(ctx context.Context, key K, load func(context.Context)
 	return got.Value, got.Err
 }
 
-// fresh returns an entry that has not expired.
-func (m *Memo[K, V]) fresh(key K) *entry[V] {
-	e := m.entry(key)
-	if e == nil || !m.holds(&e.Loaded) {
-		return nil
+// look returns a kept value and whether it has not expired.
+func (m *Memo[K, V]) look(key K, use bool) (got Loaded[V], fresh bool) {
+	now := m.clock.Now()
+	m.group.mu.Lock()
+	defer m.group.mu.Unlock()
+	return m.find(key, now, use)
+}
+
+// find is look at a time. The caller holds the lock.
+func (m *Memo[K, V]) find(key K, now time.Time, use bool) (got Loaded[V], fresh bool) {
+	e, ok := m.kept.Peek(key)
+	if !ok || e.steps != m.clock.Steps() {
+		return got, false
 	}
-	// The order only decides which value the next addition drops. So an entry moves to the front
-	// once after each addition, and other readers take no lock.
-	if added := m.added.Load(); e.seen.Load() != added {
-		e.seen.Store(added)
-		m.mu.Lock()
-		m.lru.Get(key)
-		m.mu.Unlock()
+	if fresh = now.Before(e.Until); fresh && use {
+		m.kept.Get(key) // moves it to the front
 	}
-	return e
+	return e.Loaded, fresh
 }
 
-// holds reports whether a value has not expired and the clock was not set back since its load.
-func (m *Memo[K, V]) holds(got *Loaded[V]) bool {
-	return m.clock.Now().Before(got.Until) && m.clock.Steps() == got.steps
-}
-
-func (m *Memo[K, V]) entry(key K) *entry[V] {
-	found, ok := m.entries.Load(key)
-	if !ok {
-		return nil
-	}
-	return found.(*entry[V])
-}
-
-// memoStore is the Memo as the store of its Group.
-type memoStore[K comparable, V any] Memo[K, V]
-
-func (s *memoStore[K, V]) held(key K) (Loaded[V], bool) {
-	got, fresh := (*Memo[K, V])(s).Peek(key)
-	return got, fresh
-}
-
-func (s *memoStore[K, V]) keep(key K, got Loaded[V]) { (*Memo[K, V])(s).keep(key, got) }
-
-// keep keeps the result of a load. A value that expires at once removes the previous one; a
+// keep keeps the result of a load; the caller holds the lock. A value that expires at once removes the previous one; a
 // failure does not.
 func (m *Memo[K, V]) keep(key K, got Loaded[V]) {
-	holds := m.holds(&got)
+	holds := m.clock.Now().Before(got.Until) && m.clock.Steps() == got.steps
 	if errors.Is(got.Err, context.Canceled) || errors.Is(got.Err, context.DeadlineExceeded) || got.Err != nil && !holds {
 		return
 	}
@@ -150,41 +119,27 @@ func (m *Memo[K, V]) keep(key K, got Loaded[V]) {
 	if m.size != nil && got.Err == nil { // a failure has no value to measure
 		e.bytes = m.size(key, got.Value)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lru.Remove(key)
+	m.kept.Remove(key)
 	if !holds || m.size != nil && e.bytes > m.most {
 		return
 	}
 	m.bytes += e.bytes
-	e.seen.Store(m.added.Add(1))
-	m.lru.Add(key, e)
-	m.entries.Store(key, e)
+	m.kept.Add(key, e)
 	for m.size != nil && m.bytes > m.most {
-		m.lru.RemoveOldest()
+		m.kept.RemoveOldest()
 	}
 }
 
 // Peek returns the kept value of a key without loading it, and reports whether it has not expired.
 // It also returns expired values, so that a load can revalidate them, but no values from before
 // the clock was set back.
-func (m *Memo[K, V]) Peek(key K) (got Loaded[V], fresh bool) {
-	e := m.entry(key)
-	if e == nil {
-		return got, false
-	}
-	fresh = m.holds(&e.Loaded)
-	if m.clock.Steps() != e.steps {
-		return got, false
-	}
-	return e.Loaded, fresh
-}
+func (m *Memo[K, V]) Peek(key K) (got Loaded[V], fresh bool) { return m.look(key, false) }
 
 // Fresh returns the kept value of a key without loading it. It returns false for a value that is
 // missing, expired or a negative result. Unlike [Memo.Peek], it counts as a use of the key.
 func (m *Memo[K, V]) Fresh(key K) (value V, ok bool) {
-	if e := m.fresh(key); e != nil && e.Err == nil {
-		return e.Value, true
+	if got, fresh := m.look(key, true); fresh && got.Err == nil {
+		return got.Value, true
 	}
 	return value, false
 }
@@ -205,9 +160,7 @@ func (m *Memo[K, V]) Invalidate(key K) {
 	m.group.mu.Lock()
 	defer m.group.mu.Unlock()
 	delete(m.group.calls, key)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lru.Remove(key)
+	m.kept.Remove(key)
 }
 
 // Purge drops every key, as Invalidate does.
@@ -215,22 +168,20 @@ func (m *Memo[K, V]) Purge() {
 	m.group.mu.Lock()
 	defer m.group.mu.Unlock()
 	clear(m.group.calls)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lru.Purge()
+	m.kept.Purge()
 }
 
 // Len returns the number of kept values, including expired ones.
 func (m *Memo[K, V]) Len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.lru.Len()
+	m.group.mu.Lock()
+	defer m.group.mu.Unlock()
+	return m.kept.Len()
 }
 
 // Bytes returns the size of the kept values, including expired ones. It is 0 for a Memo that
 // [NewMemo] made.
 func (m *Memo[K, V]) Bytes() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.group.mu.Lock()
+	defer m.group.mu.Unlock()
 	return m.bytes
 }

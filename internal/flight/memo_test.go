@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/lookleap/lookleap/internal/flight"
 )
@@ -248,48 +245,6 @@ func TestMemoStaysSmall(t *testing.T) {
 	}
 	if held > 100 || held != m.Len() {
 		t.Errorf("readers see %d, %d are held", held, m.Len())
-	}
-}
-
-func BenchmarkHit(b *testing.B) {
-	const keys = 4096
-	names := make([]string, keys)
-	for i := range names {
-		names[i] = "https://site-" + strconv.Itoa(i) + ".example"
-	}
-	for _, spread := range []int{1, keys} {
-		suffix := "one-key"
-		if spread > 1 {
-			suffix = strconv.Itoa(spread) + "-keys"
-		}
-		b.Run("memo/"+suffix, func(b *testing.B) {
-			m := flight.NewMemo[string, int](keys, time.Now)
-			for _, name := range names {
-				m.Put(name, flight.Loaded[int]{Value: 1, Until: time.Now().Add(time.Hour)})
-			}
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for i := 0; pb.Next(); i++ {
-					if _, err := m.Get(context.Background(), names[i%spread], nil); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		})
-		b.Run("golang-lru/"+suffix, func(b *testing.B) {
-			c, _ := lru.New[string, int](keys)
-			for _, name := range names {
-				c.Add(name, 1)
-			}
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for i := 0; pb.Next(); i++ {
-					if _, ok := c.Get(names[i%spread]); !ok {
-						b.Error("miss")
-					}
-				}
-			})
-		})
 	}
 }
 

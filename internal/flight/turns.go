@@ -21,7 +21,17 @@ type turn struct {
 // Wait waits until no other caller works on the key. The caller calls leave when it is done; a
 // second call of leave does nothing. The error is that of a ctx that ended before.
 func (t *Turns[K]) Wait(ctx context.Context, key K) (leave func(), err error) {
-	at := t.enter(key)
+	t.mu.Lock()
+	if t.keys == nil {
+		t.keys = make(map[K]*turn)
+	}
+	at := t.keys[key]
+	if at == nil {
+		at = &turn{taken: make(chan struct{}, 1)}
+		t.keys[key] = at
+	}
+	at.callers++
+	t.mu.Unlock()
 	select {
 	case at.taken <- struct{}{}:
 		return sync.OnceFunc(func() {
@@ -32,21 +42,6 @@ func (t *Turns[K]) Wait(ctx context.Context, key K) (leave func(), err error) {
 		t.forget(key, at)
 		return nil, ctx.Err()
 	}
-}
-
-func (t *Turns[K]) enter(key K) *turn {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.keys == nil {
-		t.keys = make(map[K]*turn)
-	}
-	at := t.keys[key]
-	if at == nil {
-		at = &turn{taken: make(chan struct{}, 1)}
-		t.keys[key] = at
-	}
-	at.callers++
-	return at
 }
 
 func (t *Turns[K]) forget(key K, at *turn) {

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -53,13 +54,10 @@ func htmlKind(rest string) int {
 	case blockTags()[name] && (ends || strings.HasPrefix(after, "/>")):
 		return 6
 	}
-	var end int
-	if closing {
-		end = closeTag(rest, 0)
-	} else if !rawTags()[name] {
-		end = openTag(rest, 0)
+	if rawTags()[name] && !closing {
+		return 0
 	}
-	if strings.Trim(rest[end:], " \t") == "" { // not if the line begins no tag: then end is 0
+	if end := tagEnd(rest); end > 0 && strings.Trim(rest[end:], " \t") == "" {
 		return 7
 	}
 	return 0
@@ -111,74 +109,15 @@ func skipSpace(text string, at int) int {
 	return at
 }
 
-// closeTag returns where the end tag ends that begins at an offset, or 0.
-func closeTag(text string, at int) int {
-	size := tagName(text[min(at+2, len(text)):])
-	end := skipSpace(text, at+2+size)
-	if size == 0 || end >= len(text) || text[end] != '>' {
-		return 0
-	}
-	return end + 1
+// tagPattern is a start tag or an end tag.
+var tagPattern = pattern(`^<(?:[A-Za-z][A-Za-z0-9-]*` +
+	`(?:[\t-\r ]+[A-Za-z_:][A-Za-z0-9_.:-]*(?:[\t-\r ]*=[\t-\r ]*(?:[^\t-\r "'=<>\x60]+|'[^']*'|"[^"]*"))?)*` +
+	`[\t-\r ]*/?>|/[A-Za-z][A-Za-z0-9-]*[\t-\r ]*>)`)
+
+// pattern compiles an expression at its first use and not before main.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// openTag returns where the start tag ends that begins at an offset, or 0.
-func openTag(text string, at int) int {
-	size := tagName(text[at+1:])
-	if size == 0 {
-		return 0
-	}
-	for at += 1 + size; ; {
-		next := skipSpace(text, at)
-		if next < len(text) && text[next] == '/' {
-			if strings.HasPrefix(text[next:], "/>") {
-				return next + 2
-			}
-			return 0
-		}
-		if next < len(text) && text[next] == '>' {
-			return next + 1
-		}
-		if next == at {
-			return 0
-		}
-		at = attribute(text, next)
-		if at == 0 {
-			return 0
-		}
-	}
-}
-
-// attribute returns where the attribute ends that begins at an offset, or 0.
-func attribute(text string, at int) int {
-	start := at
-	for at < len(text) && (isLetter(text[at]) || text[at] == '_' || text[at] == ':' || at > start &&
-		(isDigit(text[at]) || text[at] == '.' || text[at] == '-')) {
-		at++
-	}
-	if at == start {
-		return 0
-	}
-	value := skipSpace(text, at)
-	if value >= len(text) || text[value] != '=' {
-		return at
-	}
-	value = skipSpace(text, value+1)
-	if value >= len(text) {
-		return 0
-	}
-	if quote := text[value]; quote == '"' || quote == '\'' {
-		n := strings.IndexByte(text[value+1:], quote)
-		if n < 0 {
-			return 0
-		}
-		return value + 1 + n + 1
-	}
-	end := value
-	for end < len(text) && !isSpace(text[end]) && !strings.Contains("\"'=<>`", text[end:end+1]) {
-		end++
-	}
-	if end == value {
-		return 0
-	}
-	return end
-}
+// tagEnd returns where the tag ends that a text begins with, or 0.
+func tagEnd(text string) int { return len(tagPattern().FindString(text)) }

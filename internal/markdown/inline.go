@@ -211,40 +211,22 @@ func (p *proseReader) angle(at int) int {
 	return at + 1
 }
 
+// autolinkPattern is a URI or an address between angle brackets, as the specification has them.
+var autolinkPattern = pattern(`^<(?:([A-Za-z][A-Za-z0-9+.-]{1,31}:[^\x00-\x20\x7f<>]*)|` +
+	"([A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@" + domainLabel + `(?:\.` + domainLabel + `)*))>`)
+
+const domainLabel = `[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`
+
 // autolink reads the URI or address between angle brackets.
 func autolink(text string, at int) (target string, end int) {
-	n := strings.IndexFunc(text[at+1:], func(r rune) bool { return r <= ' ' || r == 0x7f || r == '<' || r == '>' })
-	if n < 0 || text[at+1+n] != '>' {
+	m := autolinkPattern().FindStringSubmatch(text[at:])
+	switch {
+	case m == nil:
 		return "", 0
+	case m[2] != "":
+		return "mailto:" + m[2], at + len(m[0])
 	}
-	target, end = text[at+1:at+1+n], at+n+2
-	scheme, _, isURI := strings.Cut(target, ":")
-	if isURI && len(scheme) >= 2 && len(scheme) <= 32 && isLetter(scheme[0]) &&
-		strings.IndexFunc(scheme, func(r rune) bool {
-			return r >= 0x80 || !isLetter(byte(r)) && !isDigit(byte(r)) && !strings.ContainsRune("+.-", r)
-		}) < 0 {
-		return target, end
-	}
-	if isAddress(target) {
-		return "mailto:" + target, end
-	}
-	return "", 0
-}
-
-func isAddress(text string) bool {
-	local, domain, ok := strings.Cut(text, "@")
-	if !ok || local == "" || strings.IndexFunc(local, func(r rune) bool {
-		return r >= 0x80 || !isLetter(byte(r)) && !isDigit(byte(r)) && !strings.ContainsRune(".!#$%&'*+/=?^_`{|}~-", r)
-	}) >= 0 {
-		return false
-	}
-	for label := range strings.SplitSeq(domain, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' ||
-			strings.IndexFunc(label, func(r rune) bool { return r >= 0x80 || !isLetter(byte(r)) && !isDigit(byte(r)) && r != '-' }) >= 0 {
-			return false
-		}
-	}
-	return true
+	return m[1], at + len(m[0])
 }
 
 // tag returns where the HTML construct ends that begins at an offset, or 0.
@@ -263,10 +245,11 @@ func (p *proseReader) tag(at int) int {
 		return p.until(2, at+len("<![CDATA["), "]]>")
 	case len(rest) > 2 && rest[1] == '!' && isLetter(rest[2]):
 		return p.until(3, at+2, ">")
-	case strings.HasPrefix(rest, "</"):
-		return closeTag(p.text, at)
 	}
-	return openTag(p.text, at)
+	if n := tagEnd(rest); n > 0 {
+		return at + n
+	}
+	return 0
 }
 
 // until finds an end, and remembers that the text has none any more.

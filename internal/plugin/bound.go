@@ -35,7 +35,8 @@ func Await[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 	}
 	<-ended.Done()
 	if context.Cause(ended) == errLate {
-		return none, b.late()
+		b.paused.Store(time.Now().Add(restTime).UnixNano())
+		return none, b.Fail(fmt.Sprintf("no answer within %v", b.Limit))
 	}
 	select {
 	case o := <-done:
@@ -71,11 +72,10 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 	ctx, stop := context.WithTimeoutCause(ctx, limit, errLate)
 	done := make(chan Outcome[T], 1)
 	go func() {
-		var o Outcome[T]
-		returned := false
+		o := Outcome[T]{err: errEnded}
 		defer func() {
-			if !returned && o.err == nil {
-				o.err = b.Fail("it ended its goroutine")
+			if o.err == errEnded {
+				o.err = b.Fail(errEnded.Error())
 			}
 			if o.err == nil {
 				b.paused.Store(0)
@@ -90,22 +90,18 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 		}
 		defer guard(&o.err)
 		o.value, o.err = call(ctx)
-		returned = true
 	}()
 	return done, ctx, nil
 }
+
+// errEnded is the error of a call that neither returned nor panicked.
+var errEnded = errors.New("it ended its goroutine")
 
 // recovered turns a panic into an error.
 func (b *Bound) recovered(err *error) {
 	if cause := recover(); cause != nil {
 		*err = b.Fail(fmt.Sprintf("it panics: %v", cause))
 	}
-}
-
-// late returns the error of a call that took too long, after which the plug-in rests.
-func (b *Bound) late() error {
-	b.paused.Store(time.Now().Add(restTime).UnixNano())
-	return b.Fail(fmt.Sprintf("no answer within %v", b.Limit))
 }
 
 // restTime is how long a plug-in rests after a call that took too long.

@@ -18,54 +18,36 @@ var ErrUnsound = errors.New("its error cannot be used")
 // an error with a method that panics and for a tree without an end it returns an error that
 // wraps [ErrUnsound] instead.
 func Sound(err error) (sound error) {
-	if err == nil {
-		return nil
-	}
 	defer func() {
 		if p := recover(); p != nil {
 			sound = fmt.Errorf("%w: a method of %T panics", ErrUnsound, err)
 		}
 	}()
-	room := maxErrors
-	if reason := check(err, &room); reason != "" {
-		return fmt.Errorf("%w: %s", ErrUnsound, reason)
+	tree := []error{err}
+	for n := 0; n < len(tree); n++ {
+		e := tree[n]
+		if e == nil {
+			continue
+		}
+		if n == maxErrors {
+			return fmt.Errorf("%w: it unwraps without an end", ErrUnsound)
+		}
+		if v := reflect.ValueOf(e); v.Kind() == reflect.Pointer && v.IsNil() {
+			return fmt.Errorf("%w: it is a nil %T", ErrUnsound, e)
+		}
+		_ = e.Error()
+		if is, ok := e.(interface{ Is(error) bool }); ok {
+			is.Is(ErrUnsound)
+		}
+		if as, ok := e.(interface{ As(any) bool }); ok {
+			as.As(new(interface{ isUnsoundTarget() }))
+		}
+		switch u := e.(type) {
+		case interface{ Unwrap() error }:
+			tree = append(tree, u.Unwrap())
+		case interface{ Unwrap() []error }:
+			tree = append(tree, u.Unwrap()...)
+		}
 	}
 	return err
 }
-
-// check visits the tree of an error as the functions of package errors do.
-func check(err error, room *int) (reason string) {
-	for err != nil {
-		*room--
-		if *room < 0 {
-			return "it unwraps without an end"
-		}
-		if v := reflect.ValueOf(err); v.Kind() == reflect.Pointer && v.IsNil() {
-			return fmt.Sprintf("it is a nil %T", err)
-		}
-		_ = err.Error()
-		if is, ok := err.(interface{ Is(error) bool }); ok {
-			is.Is(ErrUnsound)
-		}
-		if as, ok := err.(interface{ As(any) bool }); ok {
-			as.As(new(unsoundTarget))
-		}
-		switch u := err.(type) {
-		case interface{ Unwrap() error }:
-			err = u.Unwrap()
-		case interface{ Unwrap() []error }:
-			for _, e := range u.Unwrap() {
-				if reason := check(e, room); reason != "" {
-					return reason
-				}
-			}
-			return ""
-		default:
-			return ""
-		}
-	}
-	return ""
-}
-
-// unsoundTarget is a target of errors.As that no error knows.
-type unsoundTarget interface{ isUnsoundTarget() }

@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 )
@@ -42,6 +43,13 @@ func TestDecode(t *testing.T) {
 			"null-time":       {`{"at":null}`, CodeType},
 			"null":            {`null`, CodeType},
 			"trailing":        {`{"id":"a"}{}`, CodeTrailing},
+			"empty":           {` `, CodeSyntax},
+			"mark":            {"\xEF\xBB\xBF{}", CodeBOM},
+			"not-utf-8":       {"{\"id\":\"\xff\"}", CodeNotUTF8},
+			"surrogate":       {`{"any":["\ud800"]}`, CodeSurrogate},
+			"deep":            {`{"any":` + strings.Repeat("[", DefaultDepth) + strings.Repeat("]", DefaultDepth) + `}`, CodeTooDeep},
+			"time":            {`{"at":"2026-05-01T09:00:00,5Z"}`, CodeType},
+			"number":          {`{"Plain":1.5}`, CodeType},
 		} {
 			t.Run("reject-"+name, func(t *testing.T) {
 				var e *Error

@@ -2,10 +2,16 @@ package strictjson
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
-	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Reason codes of this package.
@@ -35,10 +41,11 @@ type Error struct {
 
 	place Place  // of a refused text
 	value *Value // a refused value, whose place is computed on demand
+	cause error  // the error of a method UnmarshalJSON
 }
 
 // Place returns line, column and JSON pointer. For a refused value it takes time in proportion to
-// the values before it.
+// the text before it.
 func (e *Error) Place() Place {
 	if e.value == nil {
 		return e.place
@@ -48,108 +55,15 @@ func (e *Error) Place() Place {
 
 // Error returns place, message, code and fix in one line.
 func (e *Error) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%s)", e.Place(), e.Message, e.Code)
+	text := fmt.Sprintf("%s: %s (%s)", e.Place(), e.Message, e.Code)
 	if e.Fix != "" {
-		b.WriteString("; " + e.Fix)
+		text += "; " + e.Fix
 	}
-	return b.String()
+	return text
 }
 
-// fail returns the error for an offset. The pointer is that of the value that is being scanned, or
-// of its container.
-func (p *parser) fail(code string, at int, message, fix string) *Error {
-	if last := len(p.nodes) - 1; last >= 0 && p.nodes[last].next == 0 {
-		return p.failNode(code, at, uint32(last), message, fix)
-	}
-	if len(p.open) > 0 {
-		return p.failNode(code, at, p.open[len(p.open)-1], message, fix)
-	}
-	return p.failNode(code, at, 0, message, fix)
-}
-
-// failNode returns the error for an offset in a value.
-func (p *parser) failNode(code string, at int, target uint32, message, fix string) *Error {
-	place := Place{Offset: at, Pointer: pointerTo(p.data, p.nodes, target)}
-	place.Line, place.Column = position(p.data, at)
-	return &Error{Code: code, Message: message, Fix: fix, Offset: at, place: place}
-}
-
-// failSyntax returns the error for unexpected text at an offset.
-func (p *parser) failSyntax(at int, expected, fix string) *Error {
-	switch {
-	case at == len(p.data) && p.started():
-		return p.fail(CodeSyntax, at, "the text ends where "+expected+" is expected", "check that the text is complete")
-	case at == len(p.data):
-		return p.fail(CodeSyntax, at, "the text has no value", "write one value")
-	case !p.isText(at):
-		return p.failUTF8(at)
-	}
-	return p.fail(CodeSyntax, at, expected+" is expected, found "+p.found(at), fix)
-}
-
-// started reports whether the text is more than white space.
-func (p *parser) started() bool { return p.space(0) < len(p.data) }
-
-// failValue returns the error for text that is not a value.
-func (p *parser) failValue(at int) *Error {
-	fix := ""
-	switch p.byteAt(at) {
-	case ']', '}', ',':
-		fix = "remove the trailing comma"
-	case '\'':
-		fix = "write strings in double quotes"
-	case '/', '#':
-		fix = "remove comments, which JSON does not have"
-	case '+', '.':
-		fix = "begin numbers with a digit or a minus sign"
-	case 'N', 'I':
-		fix = "omit numbers that are not finite"
-	case 'T', 'F', 't', 'f', 'n':
-		fix = "write true, false and null in lower case and in full"
-	}
-	return p.failSyntax(at, "a value", fix)
-}
-
-// failName returns the error for text that is not a member's name.
-func (p *parser) failName(at int) *Error {
-	fix := "write names in double quotes"
-	if c := p.byteAt(at); c == '}' || c == ',' {
-		fix = "remove the trailing comma"
-	}
-	return p.failSyntax(at, "a member's name", fix)
-}
-
-// isText reports whether valid UTF-8 is at an offset. NUL does not count, since it is a sign of
-// UTF-16.
-func (p *parser) isText(at int) bool {
-	r, n := utf8.DecodeRune(p.data[at:])
-	return r != 0 && (r != utf8.RuneError || n > 1)
-}
-
-func (p *parser) failUTF8(at int) *Error {
-	return p.fail(CodeNotUTF8, at, "the text is not UTF-8, found "+p.found(at), "save the text as UTF-8")
-}
-
-// found describes the character at an offset for a message.
-func (p *parser) found(at int) string {
-	r, n := utf8.DecodeRune(p.data[at:])
-	if r == 0 || r == utf8.RuneError && n <= 1 {
-		return "byte 0x" + strconv.FormatUint(uint64(p.data[at]), 16)
-	}
-	return strconv.QuoteRune(r)
-}
-
-// maxQuote is the size limit of remote text in a message, in bytes.
-const maxQuote = 64
-
-// quote returns remote text for a message.
-func quote(s string) string {
-	if len(s) > maxQuote {
-		return strconv.Quote(s[:maxQuote]) + "…"
-	}
-	return strconv.Quote(s)
-}
+// Unwrap returns the error of a method UnmarshalJSON that [Decode] called, or nil.
+func (e *Error) Unwrap() error { return e.cause }
 
 // Place is a position in a text.
 type Place struct {
@@ -167,87 +81,106 @@ func (p Place) String() string {
 	return fmt.Sprintf("%d:%d %s", p.Line, p.Column, strconv.Quote(p.Pointer))
 }
 
-// position returns line and column of an offset. It reads all text before it.
-func position(text []byte, offset int) (line, column int) {
-	before := text[:offset]
-	return 1 + bytes.Count(before, []byte{'\n'}), offset - bytes.LastIndexByte(before, '\n')
-}
-
-// lineIndex finds line and column of offsets without reading all text before each. An attacker's
-// text can have many invalid values.
-type lineIndex []lineMark
-
-// lineMark is line and line start at the start of a block.
-type lineMark struct{ line, lineStart int }
-
-const lineBlock = 1 << 10 // bytes between marks
-
-func newLineIndex(text string) lineIndex {
-	index := make(lineIndex, 0, len(text)/lineBlock+1)
-	mark := lineMark{line: 1}
-	for start := 0; start <= len(text); start += lineBlock {
-		index = append(index, mark)
-		mark = mark.advance(text, start, min(start+lineBlock, len(text)))
-	}
-	return index
-}
-
-// advance counts the lines that begin between start and end.
-func (m lineMark) advance(text string, start, end int) lineMark {
-	m.line += strings.Count(text[start:end], "\n")
-	if last := strings.LastIndexByte(text[start:end], '\n'); last >= 0 {
-		m.lineStart = start + last + 1
-	}
-	return m
-}
-
-func (x lineIndex) position(text string, offset int) (line, column int) {
-	block := offset / lineBlock
-	mark := x[block].advance(text, block*lineBlock, offset)
-	return mark.line, offset - mark.lineStart + 1
-}
-
 // maxPointer is the size limit of a pointer in bytes, since names can be long.
 const maxPointer = 512
 
-// pointerTo returns the pointer of a value. It works on a finished table and on one that is being
-// built, in which the containers of the value have no next yet.
-func pointerTo[T text](s T, nodes []node, target uint32) string {
-	var pointer []byte
-	for at := uint32(0); at != target; {
-		child, index := at+1, 0
-		for nodes[child].next != 0 && nodes[child].next <= target {
-			child = nodes[child].next
-			index++
-		}
-		if nodes[child].name != 0 {
-			pointer = appendStep(pointer, nameText(s, nodes[child]))
-		} else {
-			pointer = appendStep(pointer, strconv.Itoa(index))
-		}
-		at = child
+func placeOf(text []byte, offset int, pointer jsontext.Pointer) Place {
+	before := text[:offset]
+	return Place{
+		Line:    1 + bytes.Count(before, []byte{'\n'}),
+		Column:  offset - bytes.LastIndexByte(before, '\n'),
+		Offset:  offset,
+		Pointer: plaintext.Clip(string(pointer), maxPointer),
 	}
-	if len(pointer) > maxPointer {
-		return strings.ToValidUTF8(string(pointer[:maxPointer]), "") + "…"
-	}
-	return string(pointer)
 }
 
-// appendStep appends one reference token, up to maxPointer.
-func appendStep(pointer []byte, token string) []byte {
-	if len(pointer) > maxPointer {
-		return pointer
+// quote returns remote text for a message.
+func quote(s string) string { return strconv.Quote(plaintext.Clip(s, 64)) }
+
+func (p *parser) fail(code string, at int, pointer jsontext.Pointer, message, fix string) *Error {
+	return &Error{Code: code, Message: message, Fix: fix, Offset: at, place: placeOf(p.data, at, pointer)}
+}
+
+// refuse returns the error for what jsontext refuses.
+func (p *parser) refuse(err error) *Error {
+	var e *jsontext.SyntacticError
+	if !errors.As(err, &e) {
+		return p.fail(CodeSyntax, len(p.data), "", "the text has no value", "write one value")
 	}
-	pointer = append(pointer, '/')
-	for i := 0; i < len(token) && len(pointer) <= maxPointer; i++ {
-		switch c := token[i]; c {
-		case '~':
-			pointer = append(pointer, "~0"...)
-		case '/':
-			pointer = append(pointer, "~1"...)
-		default:
-			pointer = append(pointer, c)
-		}
+	at := p.start + int(e.ByteOffset)
+	code, message, fix := CodeSyntax, e.Err.Error(), ""
+	switch rest := p.data[at:]; {
+	case e.Err == jsontext.ErrDuplicateName:
+		code, fix = CodeDuplicateName, "keep one of the members"
+		message = "the object has two members with the name " + quote(e.JSONPointer.LastToken())
+	case len(rest) > 0 && !isText(rest):
+		code, message, fix = CodeNotUTF8, "the text is not UTF-8, found "+p.found(at), "save the text as UTF-8"
+	case isSurrogate(rest):
+		code, fix = CodeSurrogate, "write both surrogates, the high one first, or the character itself"
+		message = "the escape " + quote(string(rest[:6])) + " is half a character"
+	case errors.Is(err, io.ErrUnexpectedEOF) && bytes.HasPrefix(p.unread(), []byte{'"'}):
+		at = len(p.data) - len(p.unread())
+		message, fix = "the string is not closed", "end the string with a double quote"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		message, fix = "the text ends before its value does", "check that the text is complete"
+	case rest[0] == '\\':
+		message = "the string contains an unknown escape"
+		fix = `escape with \" \\ \/ \b \f \n \r \t or \u and four hexadecimal digits`
+	default:
+		fix = p.fixFor(at)
 	}
-	return pointer
+	return p.fail(code, at, e.JSONPointer, message, fix)
+}
+
+// unread returns the token after the last one that was read.
+func (p *parser) unread() []byte { return bytes.TrimLeft(p.data[p.offset():], " \t\r\n,:") }
+
+// fixFor returns the fix for a character that the grammar does not allow, or "".
+func (p *parser) fixFor(at int) string {
+	c := p.data[at]
+	before := bytes.TrimRight(p.data[:at], " \t\r\n")
+	switch starts := len(before) == 0 || bytes.ContainsAny(before[len(before)-1:], "[{,:"); {
+	case c == ',':
+		return "remove the comma"
+	case c < ' ':
+		return `write control characters as escapes such as \n`
+	case '0' <= c && c <= '9' && at > 0 && p.data[at-1] == '0':
+		return "remove leading zeros"
+	case !starts:
+		return ""
+	case c == '+', c == '.':
+		return "begin numbers with a digit or a minus sign"
+	case c == '/', c == '#':
+		return "remove comments, which JSON does not have"
+	case c == 'N', c == 'I':
+		return "omit numbers that are not finite"
+	case c == '\'', c|0x20 >= 'a' && c|0x20 <= 'z':
+		return "write names and strings in double quotes, and true, false and null in lower case"
+	}
+	return ""
+}
+
+// isText reports whether a text begins with valid UTF-8. NUL does not count, since it is a sign of
+// UTF-16.
+func isText(text []byte) bool {
+	r, n := utf8.DecodeRune(text)
+	return r != 0 && (r != utf8.RuneError || n > 1)
+}
+
+// isSurrogate reports whether a text begins with an escape that is half a character.
+func isSurrogate(text []byte) bool {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return false
+	}
+	r, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return err == nil && utf16.IsSurrogate(rune(r))
+}
+
+// found describes the character at an offset for a message.
+func (p *parser) found(at int) string {
+	if !isText(p.data[at:]) {
+		return "byte 0x" + strconv.FormatUint(uint64(p.data[at]), 16)
+	}
+	r, _ := utf8.DecodeRune(p.data[at:])
+	return strconv.QuoteRune(r)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestDuplicateNames(t *testing.T) {
-	for _, count := range []int{2, fewNames, fewNames + 1, fewNames + 2, 100, 1000} {
+	for _, count := range []int{2, 12, 13, 100, 1000} {
 		var members []string
 		for i := range count {
 			members = append(members, fmt.Sprintf(`"n%d" : %d`, i, i))
@@ -26,18 +26,6 @@ func TestDuplicateNames(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestTableIsUsedAgain has an object after a larger one, in whose table nothing may be left.
-func TestTableIsUsedAgain(t *testing.T) {
-	object := func(count int) string {
-		var b strings.Builder
-		for i := range count {
-			fmt.Fprintf(&b, `,"n%d":0`, i)
-		}
-		return "{" + b.String()[1:] + "}"
-	}
-	accept(t, "["+object(200)+","+object(50)+","+object(300)+"]", Limits{Values: 1000})
 }
 
 // TestManyEscapedNames has so many names with escapes that some of them meet in the table.

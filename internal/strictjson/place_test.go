@@ -3,8 +3,6 @@ package strictjson
 import (
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func TestPlaces(t *testing.T) {
@@ -27,25 +25,6 @@ func all(v Value) []Value {
 		values = append(values, all(inner)...)
 	}
 	return values
-}
-
-// TestLineIndex compares the index with reading everything before the offset.
-func TestLineIndex(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOfN(rapid.IntRange(0, 3*lineBlock), 0, 8).Draw(t, "lengths")
-		var b strings.Builder
-		for _, n := range lines {
-			b.WriteString(strings.Repeat("a", n) + "\n")
-		}
-		text := b.String()
-		index := newLineIndex(text)
-		for _, offset := range []int{0, len(text), rapid.IntRange(0, len(text)).Draw(t, "offset"), min(lineBlock, len(text)), min(lineBlock-1, len(text))} {
-			line, column := position([]byte(text), offset)
-			if gotLine, gotColumn := index.position(text, offset); gotLine != line || gotColumn != column {
-				t.Fatalf("offset %d: %d:%d, want %d:%d", offset, gotLine, gotColumn, line, column)
-			}
-		}
-	})
 }
 
 func TestLongPointersAreCut(t *testing.T) {

@@ -1,11 +1,9 @@
 package strictjson
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"pgregory.net/rapid"
 )
 
 func TestStrings(t *testing.T) {
@@ -83,18 +81,4 @@ func TestTextsOfPieces(t *testing.T) {
 	for _, text := range []string{"{} ", "[]\n", `"" `, "1\t", "null\r\n", " {} []", "[] 1"} {
 		check(text)
 	}
-}
-
-func TestSkipPlain(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		octet := rapid.OneOf(rapid.ByteRange('a', 'z'), rapid.SampledFrom([]byte{0x1f, ' ', '!', '"', '#', '[', '\\', ']', 0x7f, 0x80, 0xff}))
-		data := append(bytes.Repeat([]byte{'.'}, rapid.IntRange(0, 9).Draw(t, "prefix")), rapid.SliceOfN(octet, 0, 20).Draw(t, "data")...)
-		want := 0
-		for want < len(data) && data[want] >= ' ' && data[want] < 0x80 && data[want] != '"' && data[want] != '\\' {
-			want++
-		}
-		if got := skipPlain(data, 0); got != want {
-			t.Fatalf("%q: stops at %d, want %d", data, got, want)
-		}
-	})
 }

@@ -1,13 +1,13 @@
 package strictjson
 
 import (
-	"bytes"
 	"errors"
 	"iter"
 	"math"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Kind is the kind of a JSON value. The zero value, None, is the kind of the zero [Value].
@@ -45,11 +45,21 @@ type Value struct {
 type document struct {
 	text  string
 	nodes []node
-	lines func() lineIndex
 }
 
-func newDocument(text string, nodes []node) *document {
-	return &document{text: text, nodes: nodes, lines: sync.OnceValue(func() lineIndex { return newLineIndex(text) })}
+// unquote returns the decoded text of a string that was parsed before. Without escapes, it is a
+// substring of the source.
+func unquote(source string) string {
+	if strings.IndexByte(source, '\\') < 0 {
+		return source[1 : len(source)-1]
+	}
+	plain, _ := jsontext.AppendUnquote(nil, source) // parsed before: cannot fail
+	return string(plain)
+}
+
+// name returns the name of a member.
+func (d *document) name(index uint32) string {
+	return unquote(d.text[d.nodes[index].name:d.nodes[index].nameEnd])
 }
 
 func (v Value) node() node { return v.doc.nodes[v.index] }
@@ -87,8 +97,7 @@ func (v Value) Text() (string, error) {
 	if err := v.Expect(String); err != nil {
 		return "", err
 	}
-	n := v.node()
-	return unquote(v.doc.text[n.start:n.end&^flagEscaped], n.end&flagEscaped != 0), nil
+	return unquote(v.Source()), nil
 }
 
 // Bool returns a boolean, and an error with [CodeType] for any other kind.
@@ -122,7 +131,7 @@ func (v Value) Members() iter.Seq2[string, Value] {
 			return
 		}
 		for at, end := v.index+1, v.node().next; at < end; at = v.doc.nodes[at].next {
-			if !yield(nameText(v.doc.text, v.doc.nodes[at]), Value{v.doc, at}) {
+			if !yield(v.doc.name(at), Value{v.doc, at}) {
 				return
 			}
 		}
@@ -171,15 +180,7 @@ func (v Value) Source() string {
 		return ""
 	}
 	n := v.node()
-	return v.doc.text[n.start : n.end&^flagEscaped]
-}
-
-// Input returns the whole text that the value is part of, "" for the zero Value.
-func (v Value) Input() string {
-	if v.doc == nil {
-		return ""
-	}
-	return v.doc.text
+	return v.doc.text[n.start:n.end]
 }
 
 // Offset returns the number of bytes of the text before the value.
@@ -190,15 +191,26 @@ func (v Value) Offset() int {
 	return int(v.node().start)
 }
 
-// Place returns line, column and JSON pointer. It takes time in proportion to the values before
-// this one, so limit the number of positions that you report for one text.
+// Place returns line, column and JSON pointer. It takes time in proportion to the text before
+// this value, so limit the number of positions that you report for one text.
 func (v Value) Place() Place {
 	if v.doc == nil {
 		return Place{}
 	}
-	place := Place{Offset: v.Offset(), Pointer: pointerTo(v.doc.text, v.doc.nodes, v.index)}
-	place.Line, place.Column = v.doc.lines().position(v.doc.text, place.Offset)
-	return place
+	var pointer jsontext.Pointer
+	for at := uint32(0); at != v.index && len(pointer) <= maxPointer; {
+		child, index := at+1, 0
+		for v.doc.nodes[child].next <= v.index {
+			child = v.doc.nodes[child].next
+			index++
+		}
+		step := strconv.Itoa(index)
+		if v.doc.nodes[child].name != 0 {
+			step = v.doc.name(child)
+		}
+		pointer, at = pointer.AppendToken(step), child
+	}
+	return placeOf([]byte(v.doc.text), v.Offset(), pointer)
 }
 
 // Refuse returns an error of the caller's own rules for this value.
@@ -241,50 +253,26 @@ func (v Value) Int() (int64, error) {
 			"write an integer up to 9007199254740992, or a string")
 	}
 	if f != math.Trunc(f) {
-		return 0, v.Refuse(CodeNotInteger, "an integer is expected, found a fraction", "write the number without a fraction")
+		return 0, v.Refuse(CodeNotInteger, "an integer is expected, found a fraction",
+			"write the number without a fraction")
 	}
 	return int64(f), nil
 }
 
-// safeDigits is the number of decimal digits that a double always keeps.
-const safeDigits = 15
-
 // keepsDigits reports whether the shortest text of the double has the digits of the source. Their
 // powers of ten are then the same, because f is the double next to the source.
 func keepsDigits(source string, f float64) bool {
-	if len(source) <= safeDigits && !strings.ContainsAny(source, "eE") {
+	const alwaysKept = 15 // decimal digits
+	if len(source) <= alwaysKept && !strings.ContainsAny(source, "eE") {
 		return true
 	}
-	var wroteBuf, keptBuf, shortest [2 * maxDigits]byte
-	wrote := significant(wroteBuf[:0], source)
-	kept := significant(keptBuf[:0], strconv.AppendFloat(shortest[:0], f, 'e', -1, 64))
-	return bytes.Equal(wrote, kept)
+	return significant(source) == significant(strconv.FormatFloat(f, 'e', -1, 64))
 }
 
-// maxDigits is more than the digits of the shortest text of any double.
-const maxDigits = 18
-
-// significant returns the digits of a number without zeros around them, at most maxDigits.
-func significant[T text](dst []byte, source T) []byte {
-	zeros := 0 // since the last other digit
-	for i := range len(source) {
-		switch c := source[i]; c {
-		case '-', '.':
-		case 'e', 'E':
-			return dst
-		case '0':
-			if len(dst) > 0 {
-				zeros++
-			}
-		default:
-			for ; zeros > 0 && len(dst) < maxDigits; zeros-- {
-				dst = append(dst, '0')
-			}
-			if len(dst) < maxDigits {
-				dst = append(dst, c)
-			}
-			zeros = 0
-		}
+// significant returns the digits of a number without zeros around them.
+func significant(number string) string {
+	if i := strings.IndexAny(number, "eE"); i >= 0 {
+		number = number[:i]
 	}
-	return dst
+	return strings.Trim(strings.ReplaceAll(strings.TrimPrefix(number, "-"), ".", ""), "0")
 }

@@ -42,9 +42,6 @@ func TestAccessors(t *testing.T) {
 	if got := items[0].Source(); got != `{"tier": 2}` {
 		t.Errorf("the source is %s", got)
 	}
-	if got := items[0].Input(); got != sample {
-		t.Errorf("the input is %s", got)
-	}
 	if got := items[2].Source(); got != `"a\nb"` {
 		t.Errorf("the source is %s", got)
 	}
@@ -111,7 +108,7 @@ func TestWrongKind(t *testing.T) {
 
 func TestNoValue(t *testing.T) {
 	var v Value
-	if v.Kind() != None || v.Len() != 0 || v.Source() != "" || v.Input() != "" || v.Offset() != 0 || v.Place() != (Place{}) {
+	if v.Kind() != None || v.Len() != 0 || v.Source() != "" || v.Offset() != 0 || v.Place() != (Place{}) {
 		t.Error("the zero Value is something")
 	}
 	if got := Kind(99).String(); got != "no value" {
@@ -135,26 +132,4 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-func TestAllocations(t *testing.T) {
-	data := []byte(sample)
-	if got := testing.AllocsPerRun(100, func() { accept(t, sample, Limits{}) }); got > 9 {
-		t.Errorf("parsing allocates %v times", got)
-	}
-	root, err := Parse(data, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := testing.AllocsPerRun(100, func() {
-		for name, v := range root.Members() {
-			if name == "site" {
-				if _, err := v.Text(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}); got != 0 {
-		t.Errorf("reading allocates %v times", got)
-	}
 }

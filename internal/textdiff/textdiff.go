@@ -1,12 +1,11 @@
 // Package textdiff finds the lines in which two texts differ, for people to judge. It reads text
-// that attackers write: its time grows with n log n of the input, whatever the input is. So it does
-// not always find the smallest difference, but it never leaves a difference out.
+// that attackers write: its time and memory are bounded, whatever the input is. So it does not
+// always find the smallest difference, but it never leaves a difference out.
 package textdiff
 
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,11 +21,7 @@ type Line struct {
 // Lines returns the lines of old that are not in updated and the lines of updated that are not in
 // old, in the order in which a unified difference shows them. A text ends with its last line, with
 // or without a line feed: to add one there is no difference of lines.
-func Lines(old, updated string) []Line {
-	d := differ{a: split(old), b: split(updated), budget: maxCells}
-	d.compare(0, len(d.a), 0, len(d.b), maxDepth)
-	return d.lines
-}
+func Lines(old, updated string) []Line { return compare(split(old), split(updated), maxSteps) }
 
 // split returns the lines of a text without their ends.
 func split(text string) []string {
@@ -37,44 +32,100 @@ func split(text string) []string {
 }
 
 const (
-	maxDepth = 16      // of sections within sections between lines that both texts have once
-	maxCells = 4 << 20 // comparisons for the exact difference of small sections, in all
+	maxSteps = 16 << 20 // comparisons of lines
+	maxEdits = 2000     // lines of a smallest difference; its memory is the square of them
 )
 
-type differ struct {
-	a, b   []string
-	lines  []Line
-	budget int64
+// compare returns the difference of two lists of lines: the smallest one if it is found within a
+// number of steps, and otherwise everything between what they have in common at both ends.
+func compare(a, b []string, steps int) []Line {
+	d := differ{a: a, b: b}
+	ids := make(map[string]int32) // equal lines are compared once
+	number := func(lines []string) []int32 {
+		numbers := make([]int32, len(lines))
+		for i, line := range lines {
+			id, known := ids[line]
+			if !known {
+				id = int32(len(ids))
+				ids[line] = id
+			}
+			numbers[i] = id
+		}
+		return numbers
+	}
+	x, y := number(a), number(b)
+	start := 0
+	for start < min(len(x), len(y)) && x[start] == y[start] {
+		start++
+	}
+	x, y = x[start:], y[start:]
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	fromA, fromB := start, start
+	for _, at := range common(x, y, steps) {
+		d.replace(fromA, start+at.a, fromB, start+at.b)
+		fromA, fromB = start+at.a+1, start+at.b+1
+	}
+	d.replace(fromA, start+len(x), fromB, start+len(y))
+	return d.lines
 }
 
-// compare adds the difference of two sections. It goes over equal lines at both ends, then over
-// lines that both sections have exactly once, and compares what lies between them, to a depth.
-func (d *differ) compare(a0, a1, b0, b1, depth int) {
-	for a0 < a1 && b0 < b1 && d.a[a0] == d.b[b0] {
-		a0, b0 = a0+1, b0+1
+// pair is a line that both texts have.
+type pair struct{ a, b int }
+
+// common returns the lines that a smallest difference leaves as they are, in order, by the
+// algorithm of Myers ("An O(ND) Difference Algorithm", 1986). It returns none if that takes too many steps.
+func common(x, y []int32, steps int) (same []pair) {
+	n, m := len(x), len(y)
+	most := min(n+m, maxEdits, steps/(n+m+1))
+	reached := make([]int32, 2*most+3) // by diagonal: the line of x that so many edits reach
+	at := func(k int) *int32 { return &reached[most+1+k] }
+	var before [][]int32 // reached, for each number of edits
+	for edits := 0; edits <= most; edits++ {
+		before = append(before, slices.Clone(reached[most-edits:most+edits+3]))
+		for k := -edits; k <= edits; k += 2 {
+			i := int(*at(k - 1)) + 1
+			if k == -edits || k != edits && *at(k - 1) < *at(k + 1) {
+				i = int(*at(k + 1))
+			}
+			for i < n && i-k < m && x[i] == y[i-k] {
+				i++
+			}
+			*at(k) = int32(i)
+			if i >= n && i-k >= m {
+				return retrace(before, n, m)
+			}
+		}
 	}
-	for a0 < a1 && b0 < b1 && d.a[a1-1] == d.b[b1-1] {
-		a1, b1 = a1-1, b1-1
+	return nil
+}
+
+// retrace goes back from the end of both texts.
+func retrace(before [][]int32, i, j int) (same []pair) {
+	for edits := len(before) - 1; edits >= 0; edits-- {
+		reached, k := before[edits], i-j
+		at := func(k int) int { return int(reached[edits+1+k]) }
+		fromI, fromK := at(k-1)+1, k-1
+		if k == -edits || k != edits && at(k-1) < at(k+1) {
+			fromI, fromK = at(k+1), k+1
+		}
+		for i > max(fromI, 0) && j > max(fromI-k, 0) {
+			i, j = i-1, j-1
+			same = append(same, pair{i, j})
+		}
+		if fromK < k {
+			fromI--
+		}
+		i, j = fromI, fromI-fromK
 	}
-	if a0 == a1 || b0 == b1 {
-		d.replace(a0, a1, b0, b1)
-		return
-	}
-	if cells := int64(a1-a0) * int64(b1-b0); cells <= d.budget { // of 64 bits: it overflows others
-		d.budget -= cells
-		d.exact(a0, a1, b0, b1)
-		return
-	}
-	anchors := d.anchors(a0, a1, b0, b1)
-	if len(anchors) == 0 || depth == 0 {
-		d.replace(a0, a1, b0, b1)
-		return
-	}
-	for _, at := range anchors {
-		d.compare(a0, at.a, b0, at.b, depth-1)
-		a0, b0 = at.a+1, at.b+1
-	}
-	d.compare(a0, a1, b0, b1, depth-1)
+	slices.Reverse(same)
+	return same
+}
+
+type differ struct {
+	a, b  []string
+	lines []Line
 }
 
 // replace adds a section of the old text as removed and one of the new text as added.
@@ -92,90 +143,6 @@ func (d *differ) replace(a0, a1, b0, b1 int) {
 	for i := range b1 - b0 {
 		d.lines = append(d.lines, Line{true, b0 + i + 1, d.b[b0+i], pair(i, 0)})
 	}
-}
-
-// exact adds the smallest difference of two small sections.
-func (d *differ) exact(a0, a1, b0, b1 int) {
-	n, m := a1-a0, b1-b0
-	common := make([]int32, (n+1)*(m+1)) // length of the longest common sequence from there on
-	at := func(i, j int) *int32 { return &common[i*(m+1)+j] }
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			if d.a[a0+i] == d.b[b0+j] {
-				*at(i, j) = *at(i+1, j+1) + 1
-			} else {
-				*at(i, j) = max(*at(i+1, j), *at(i, j+1))
-			}
-		}
-	}
-	i, j, fromA, fromB := 0, 0, 0, 0
-	for i < n && j < m {
-		switch {
-		case d.a[a0+i] == d.b[b0+j]:
-			d.replace(a0+fromA, a0+i, b0+fromB, b0+j)
-			i, j = i+1, j+1
-			fromA, fromB = i, j
-		case *at(i+1, j) >= *at(i, j+1):
-			i++
-		default:
-			j++
-		}
-	}
-	d.replace(a0+fromA, a1, b0+fromB, b1)
-}
-
-type anchor struct{ a, b int }
-
-// anchors returns lines that both sections have exactly once, the longest list that is in the same
-// order in both.
-func (d *differ) anchors(a0, a1, b0, b1 int) []anchor {
-	type count struct{ inA, inB, at int }
-	counts := make(map[string]count, a1-a0)
-	for _, line := range d.a[a0:a1] {
-		c := counts[line]
-		c.inA++
-		counts[line] = c
-	}
-	for j, line := range d.b[b0:b1] {
-		if c, ok := counts[line]; ok {
-			c.inB, c.at = c.inB+1, b0+j
-			counts[line] = c
-		}
-	}
-	var unique []anchor
-	for i, line := range d.a[a0:a1] {
-		if c := counts[line]; c.inA == 1 && c.inB == 1 {
-			unique = append(unique, anchor{a0 + i, c.at})
-		}
-	}
-	return increasing(unique)
-}
-
-// increasing returns the longest part of a list that increases in both texts.
-func increasing(list []anchor) []anchor {
-	var ends []int // ends[k] is the index of the smallest end of an increasing part of length k+1
-	before := make([]int, len(list))
-	for i, at := range list {
-		k := sort.Search(len(ends), func(k int) bool { return list[ends[k]].b >= at.b })
-		before[i] = -1
-		if k > 0 {
-			before[i] = ends[k-1]
-		}
-		if k == len(ends) {
-			ends = append(ends, i)
-		} else {
-			ends[k] = i
-		}
-	}
-	if len(ends) == 0 {
-		return nil
-	}
-	var found []anchor
-	for i := ends[len(ends)-1]; i >= 0; i = before[i] {
-		found = append(found, list[i])
-	}
-	slices.Reverse(found)
-	return found
 }
 
 // around is how much of equal text is kept on each side of a change within a line, in bytes.
