@@ -163,13 +163,8 @@ func (d *Decision) refuseUnsendable(g *grounds) {
 	} else if g.missing != "" {
 		d.refuse(g.missing, anml.PolicyViolation)
 	}
-	for _, s := range g.sources {
-		switch {
-		case s.Deleted:
-			d.refuse(CodeDeletedContext, anml.UserDenied)
-		case s.Confidentiality == anml.Private:
-			d.refuse(CodePrivateContext, anml.PolicyViolation)
-		}
+	if f := flowFrom(g.sources); f.verb == VerbRefuse {
+		d.refuse(f.code, f.reason)
 	}
 	if g.rule.Requires == anml.Authentication && !g.authentic {
 		d.refuse(CodeAuthentication, anml.ConstraintViolation)
@@ -178,14 +173,8 @@ func (d *Decision) refuseUnsendable(g *grounds) {
 
 // askEachTime asks about what needs the user's consent to this value each time.
 func (d *Decision) askEachTime(g *grounds) {
-	for _, s := range g.sources {
-		if s.Confidentiality == anml.Restricted {
-			d.limit(VerbDefer, CodeRestrictedContext, "")
-		}
-	}
-	if len(g.sources) > 0 {
-		d.prompt(CodeCrossService)
-	}
+	f := flowFrom(g.sources)
+	d.limit(f.verb, f.code, f.reason)
 	if g.category != "" {
 		d.prompt(CodeSensitive)
 	}

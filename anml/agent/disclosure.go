@@ -133,8 +133,8 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site
 		return nil, nil, err
 	}
 	f := p.frame(site, p.session.now(), c.Initiated)
-	b := &telling{frame: f, to: f.along(e, nil), d: &disclosure{Asker: f.asker.Domain}}
-	b.together(ctx, args, r)
+	b := &disclosureBuilder{frame: f, to: f.along(e, nil), d: &disclosure{Asker: f.asker.Domain}}
+	b.join(ctx, args, c, r)
 	if err := b.answers(ctx, asked, r); err != nil {
 		return nil, nil, err
 	}

@@ -93,7 +93,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (page *Page, err e
 		return nil, s.refused(ctx, u, r, err)
 	}
 	s.notices.reached(u)
-	s.context.hearPlace(u, u.String(), r.URL)
+	s.context.hearLocation(u, u.String(), r.URL)
 	page, err = s.newPage(ctx, r, a)
 	if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a web page there counts as a 404
 		e := &lookleap.Error{Code: CodeNoANML, Subject: r.URL.WithoutQuery(), Err: withStatus(r, err)}

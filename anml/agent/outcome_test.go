@@ -390,9 +390,9 @@ func TestBodies(t *testing.T) {
 // TestHeardOnce: what a document says is recorded once.
 func TestHeardOnce(t *testing.T) {
 	s := newStage(t, setting{doc: gettable, answer: document(titled)})
-	before := s.session.context.heard.queued
+	before := s.session.context.index.queued
 	s.does(Call{Action: "a"}, lookleap.CodeOK)
-	if n := s.session.context.heard.queued - before; n != len(service(titled)) {
+	if n := s.session.context.index.queued - before; n != len(service(titled)) {
 		t.Errorf("%d bytes", n)
 	}
 }
@@ -408,7 +408,7 @@ func TestHeardBodies(t *testing.T) {
 		t.Run(kind+strings.ReplaceAll(mediaType, "/", "-"), func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable, answer: scripted(200, "\xff\xd8 Member "+secret, "Content-Type", mediaType)})
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
-			if got := domains(s.session.context.taint("b.example", secret)); got != want {
+			if got := domains(sourcesOf(s.session, "b.example", secret)); got != want {
 				t.Errorf("told by %q, want %q", got, want)
 			}
 		})
@@ -444,7 +444,7 @@ func TestHeardHeaders(t *testing.T) {
 				})
 			}})
 			s.does(Call{Action: "a"}, c.code)
-			if got := domains(s.session.context.taint("b.example", secret)); got != "shop.example" {
+			if got := domains(sourcesOf(s.session, "b.example", secret)); got != "shop.example" {
 				t.Errorf("told by %q", got)
 			}
 		})

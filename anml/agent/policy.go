@@ -43,6 +43,9 @@ type UserPolicy struct {
 	// VetoAct is called last for each action, right before it is sent, and stops it with an error
 	// or a panic. If nil, nothing is stopped here.
 	VetoAct func(ctx context.Context, a Act) error
+	// CrossService says when the user is asked before a value may go to another service than the
+	// one that may have told it. Set it before first use.
+	CrossService CrossService
 
 	mu   sync.Mutex // held by writers
 	will atomic.Pointer[will]

@@ -117,7 +117,7 @@ func latin(text string) string {
 		case letters != "":
 			b.WriteString(letters)
 		case r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.N, unicode.M) && !unseen(r):
-			b.WriteString(spelled(string(r)))
+			b.WriteString(fold(string(r)).text)
 		}
 	}
 	return b.String()

@@ -110,7 +110,7 @@ func shownValue(text, label, name string) (quoted string, values []lookleap.Cons
 
 // authenticate shows that the user is there, where a rule of what is told demands
 // that; what cannot be told without is refused.
-func (b *telling) authenticate(ctx context.Context) error {
+func (b *disclosureBuilder) authenticate(ctx context.Context) error {
 	needs := func(t tell) bool { return t.authentic() && !t.refused() }
 	if !slices.ContainsFunc(b.d.Tells, needs) {
 		return nil

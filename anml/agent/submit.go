@@ -297,7 +297,7 @@ func (m *submission) follow(resp *fetch.Response) error {
 		return refuse(lookleap.CodeRedirectCrossOrigin, "the action's redirect leaves its origin", away)
 	}
 	reads := m.method == http.MethodGet || m.method == http.MethodHead
-	m.session.context.hearPlace(m.url, "", to)
+	m.session.context.hearLocation(m.url, "", to)
 	m.repeats = false
 	switch {
 	case resp.Status == http.StatusSeeOther:

@@ -435,7 +435,7 @@ func TestTransferRows(t *testing.T) {
 		for _, alias := range []string{"a.example", "A.Example.", "a.example:443", "https://www.a.example/x", "WWW.a.example"} {
 			t.Run("accept-same-service-"+strings.NewReplacer("/", "_", ":", "_").Replace(alias), func(t *testing.T) {
 				s := crossed(t, `confidentiality="private"`, plain)
-				if got := s.session.context.taint(alias, secret); got != nil {
+				if got := sourcesOf(s.session, alias, secret); got != nil {
 					t.Error(got)
 				}
 				own := s.elsewhere("https://shop.a.example/x", booking(rule("email", "none"), askFor("email")))
