@@ -124,9 +124,17 @@ func (b *disclosureBuilder) ends(it item, d Decision, name, reason string) error
 }
 
 // argument returns the item of an argument. It returns false if the argument says nothing about the
-// user and no service told it.
+// user and no service told it. The field that it stands for is that of its name, or else that of its
+// value. If the profile cannot be read, every argument counts as a field.
 func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name string, v Value) (it item, personal bool) {
-	field, also := b.means(ctx, name, v.Text)
+	field := b.called(ctx, name)
+	also := b.otherFields(ctx, field, v.Text)
+	switch {
+	case field == "" && len(also) > 0:
+		field, also = also[0], also[1:]
+	case field == "" && b.values(ctx).failed:
+		field = name
+	}
 	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
 		return item{}, false
 	}
@@ -185,27 +193,8 @@ func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r
 	if len(texts) < 2 {
 		return
 	}
-	b.parts = make(map[string][]string)
-	for i, fields := range b.values(ctx).divided(ctx, texts) {
-		b.parts[texts[i]] = append(b.parts[texts[i]], fields...)
-	}
-	b.from = b.frame.page.session.joinedSources(b.to.recipient, foreign)
-}
-
-// means returns the field that an argument stands for, or "", and the other fields that it
-// contains. The field is that of its name, or else that of its value. If the profile cannot be
-// read, every argument counts as a field.
-func (b *disclosureBuilder) means(ctx context.Context, arg, value string) (field string, also []string) {
-	if name := b.called(ctx, arg); name != "" {
-		return name, b.otherFields(ctx, name, value)
-	}
-	if fields := b.otherFields(ctx, "", value); len(fields) > 0 {
-		return fields[0], fields[1:]
-	}
-	if b.values(ctx).failed {
-		return arg, nil
-	}
-	return "", nil
+	b.parts = b.values(ctx).divided(ctx, texts)
+	b.from = b.frame.page.session.context.index.matchJoined(serviceKey(b.to.recipient), foreign)
 }
 
 // called returns the field that an argument is named after, in any spelling, or "". That is a field
@@ -271,7 +260,7 @@ func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 func (b *disclosureBuilder) add(it item, d Decision, name string) {
 	t := tell{
 		Kind: it.kind, Field: name, Also: it.also, Purposes: it.purposes, Required: it.required, Code: d.Code,
-		Category: d.category, From: d.From, Provenance: d.value.Provenance, Lasting: d.lasting, Rule: d.Rule,
+		Category: d.category, From: d.From, Unsure: d.unsure, Provenance: d.value.Provenance, Lasting: d.lasting, Rule: d.Rule,
 	}
 	if it.field != name {
 		t.Means = it.field

@@ -31,7 +31,7 @@ func TestWorkEndsWithTheCaller(t *testing.T) {
 		data := new(profileValues)
 		for i := range 200 {
 			value := fmt.Sprintf("value number %d of the profile", i)
-			data.values = append(data.values, profileValue{fmt.Sprint("field", i), fold(value).text, value})
+			data.values = append(data.values, profileValue{fmt.Sprint("field", i), fold(value).text})
 		}
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("nothing of it 12 ", 1000)))
 		work := map[string]func(context.Context){

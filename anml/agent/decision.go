@@ -52,6 +52,7 @@ type Decision struct {
 	purposes  []string // of all asks for the field that the action has
 	category  string   // sensitive category, or ""
 	lasting   bool     // a consent may be remembered
+	unsure    bool     // a service of From is one that the session has read, and no more is known
 }
 
 // limit makes a decision stricter, never looser. Of several reasons for the same verb the first one
@@ -122,6 +123,7 @@ func (g *grounds) implicit() bool {
 func weigh(g *grounds) Decision {
 	d := Decision{Field: g.field, Owner: g.owner, Rule: g.rule, Sensitive: g.category != "", standing: g.standing, category: g.category}
 	d.Verb, d.From = VerbAllow, from(g.sources)
+	d.unsure = slices.ContainsFunc(g.sources, func(s source) bool { return s.unsure })
 
 	d.refuseUnsendable(g)
 	if g.transfer == nil { // an authorization of this transfer is the consent to this value

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"html"
 	"iter"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,58 +17,75 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// hear records what a service sent: everything that the host or a model can read passes here. It
-// returns an error if more cannot be recorded, or if ctx ended. The caller must not use what the
-// service sent then.
-func (c *Context) hear(ctx context.Context, r delivery) error {
-	if err := c.index.add(r); err != nil {
-		return err
-	}
-	return c.index.relieve(ctx)
+// delivery is what one service sent in one response.
+type delivery struct {
+	service string
+	size    int              // bytes, about
+	texts   iter.Seq[string] // public ones
+	informs []*Inform
+	sources []source // of the informs
+	remark  bool     // a short text, which no limit refuses
 }
 
-// hearPage records a page. Its informs have sources of their own.
-func (c *Context) hearPage(ctx context.Context, p *Page, informs map[anml.Node]*Inform) error {
-	page := source{serving: serviceOf(p.url), confidentiality: anml.Public}
-	sources := make(map[anml.Node]source, len(informs))
-	c.mu.RLock() // so that a deletion finds what is received meanwhile in the index, or marks it here
-	for n, i := range informs {
-		s := i.source()
-		s.deleted = c.outdated(i)
-		sources[n] = s
-	}
-	err := c.index.add(delivery{page.serving, p.opened.size, func(yield func(source, string) bool) {
-		for n, from := range sources {
-			if !yield(from, informs[n].Text) {
+// all yields the texts with their sources.
+func (d delivery) all() iter.Seq2[source, string] {
+	return func(yield func(source, string) bool) {
+		for i, inform := range d.informs {
+			if !yield(d.sources[i], inform.Text) {
 				return
 			}
 		}
+		for text := range d.texts {
+			if !yield(source{serving: d.service, confidentiality: anml.Public}, text) {
+				return
+			}
+		}
+	}
+}
+
+// hear records what a service sent: everything that the host or a model can read passes here. It
+// returns an error if more cannot be recorded, or if ctx ended. The caller must not use what the
+// service sent then.
+func (c *Context) hear(ctx context.Context, d delivery) error {
+	if err := c.index.full(d.service); err != nil && !d.remark {
+		return err
+	}
+	c.mu.RLock() // a deletion finds the informs in the index, or they are marked here
+	for _, i := range d.informs {
+		from := i.source()
+		from.deleted = c.outdated(i)
+		d.sources = append(d.sources, from)
+	}
+	c.index.add(d)
+	c.mu.RUnlock()
+	return c.index.hashWaiting(ctx, maxWaiting)
+}
+
+// hearPage records a page with its informs.
+func (c *Context) hearPage(ctx context.Context, p *Page, informs map[anml.Node]*Inform) error {
+	texts := func(yield func(string) bool) {
 		for n, text := range p.doc.Texts() {
-			if _, ok := sources[n]; !ok && !yield(page, text) {
+			if informs[n] == nil && !yield(text) {
 				return
 			}
 		}
 		for _, f := range p.doc.Findings() { // names of unknown elements and attributes are only there
-			if !yield(page, f.Path) || !yield(page, quotedIn(f.Message)) {
+			if !yield(f.Path) || !yield(quotedIn(f.Message)) {
 				return
 			}
 		}
-	}})
-	c.mu.RUnlock()
-	if err != nil {
-		return err
 	}
-	return c.index.relieve(ctx)
+	return c.hear(ctx, delivery{service: serviceOf(p.url), size: p.opened.size, texts: texts, informs: slices.Collect(maps.Values(informs))})
 }
 
 // hearBody records a response body that is not a document, or a medium, and its media type.
 func (c *Context) hearBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
-	return c.hear(ctx, plainly(u, len(body), bodyTexts(mediaType, body)...))
+	return c.hear(ctx, delivery{service: serviceOf(u), size: len(body), texts: slices.Values(bodyTexts(mediaType, body))})
 }
 
-// hearRemark records text of a server outside any content. It is short, so no limit refuses it.
+// hearRemark records text of a server outside any content.
 func (c *Context) hearRemark(u domain.URL, text string) {
-	c.index.addAlways(plainly(u, len(text), text))
+	_ = c.hear(context.Background(), delivery{service: serviceOf(u), size: len(text), texts: slices.Values([]string{text}), remark: true})
 }
 
 // hearError records what the error of an exchange quotes of the server. The URL of the request is
@@ -87,20 +106,8 @@ func (c *Context) hearLocation(from domain.URL, requested string, to domain.URL)
 // hearInforms records informs that were received before.
 func (c *Context) hearInforms(list []*Inform) {
 	for _, i := range list {
-		c.index.addAlways(delivery{i.Serving, i.size(), func(yield func(source, string) bool) { yield(i.source(), i.Text) }})
+		_ = c.hear(context.Background(), delivery{service: i.Serving, size: i.size(), texts: slices.Values[[]string](nil), informs: []*Inform{i}, remark: true})
 	}
-}
-
-// plainly returns public texts that a server sent.
-func plainly(u domain.URL, size int, texts ...string) delivery {
-	from := source{serving: serviceOf(u), confidentiality: anml.Public}
-	return delivery{from.serving, size, func(yield func(source, string) bool) {
-		for _, text := range texts {
-			if !yield(from, text) {
-				return
-			}
-		}
-	}}
 }
 
 // serviceOf returns the domain of the service that sends what a URL delivers.
@@ -111,14 +118,15 @@ func serviceOf(u domain.URL) string {
 
 // quotedIn returns what stands in quotation marks in a text.
 func quotedIn(text string) string {
-	var quoted []string
-	for i, part := range strings.Split(text, `"`) {
-		if i%2 == 1 {
-			quoted = append(quoted, part)
-		}
+	parts := strings.Split(text, `"`)
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = ""
 	}
-	return strings.Join(quoted, " ")
+	return strings.Join(parts, " ")
 }
+
+// tag is a tag of HTML or XML, or the begin of one that does not end.
+var tag = regexp.MustCompile("<[^>]*>|<")
 
 // bodyTexts returns the media type and the texts of a body: the body itself, and for HTML, XML and
 // JSON also what it says without tags and escapes. Images, audio, video and fonts have no text.
@@ -131,23 +139,16 @@ func bodyTexts(mediaType string, body []byte) []string {
 	texts = append(texts, text)
 	switch {
 	case strings.Contains(mediaType, "html"), strings.Contains(mediaType, "xml"):
-		texts = append(texts, html.UnescapeString(withoutTags(text)))
+		texts = append(texts, html.UnescapeString(tag.ReplaceAllString(text, "")))
 	case strings.Contains(mediaType, "json"):
-		texts = slices.AppendSeq(texts, jsonTexts(text))
-	}
-	return texts
-}
-
-// jsonTexts yields the names and strings of a JSON text, up to its first error.
-func jsonTexts(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
 		d := json.NewDecoder(strings.NewReader(text))
 		for t, err := d.Token(); err == nil; t, err = d.Token() {
-			if s, ok := t.(string); ok && !yield(s) {
-				return
+			if s, ok := t.(string); ok {
+				texts = append(texts, s)
 			}
 		}
 	}
+	return texts
 }
 
 // wordless are the kinds of media types without text.
@@ -158,18 +159,4 @@ var wordless = [...]string{"image", "audio", "video", "font"}
 func isWordless(mediaType string, body []byte) bool {
 	kind, _, _ := strings.Cut(mediaType, "/")
 	return slices.Contains(wordless[:], kind) && mediaType != "image/svg+xml" && !utf8.Valid(body)
-}
-
-// withoutTags returns a text without what stands in angle brackets.
-func withoutTags(text string) string {
-	var b strings.Builder
-	for {
-		before, rest, _ := strings.Cut(text, "<")
-		b.WriteString(before)
-		var ok bool
-		if _, text, ok = strings.Cut(rest, ">"); !ok {
-			b.WriteString(rest)
-			return b.String()
-		}
-	}
 }

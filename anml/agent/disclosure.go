@@ -58,6 +58,7 @@ type tell struct {
 	Code       lookleap.Code    `json:"code,omitempty"`
 	Required   bool             `json:"required,omitempty"`
 	From       []string         `json:"from,omitempty"`       // other domains that it came from
+	Unsure     bool             `json:"unsure,omitempty"`     // of From it is only known that the session has read them
 	Provenance string           `json:"provenance,omitempty"` // as [Value.Provenance]
 	Category   string           `json:"category,omitempty"`   // sensitive category
 	Granted    time.Time        `json:"granted,omitzero"`

@@ -5,20 +5,6 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// CrossService says when the user is asked before a value may go to a service although another
-// service may have told it (section 14.1).
-type CrossService uint8
-
-const (
-	// CrossServiceMatch asks if another service told the value or a part of it, in the same words.
-	// A paraphrase is not recognised. It is the zero value.
-	CrossServiceMatch CrossService = iota
-	// CrossServiceStrict also asks about every argument and answer whose provenance is not stated,
-	// once the session has read another service than the one that would receive it. Nothing is
-	// compared for that. Defaults of the document and what the user supplied are not asked about.
-	CrossServiceStrict
-)
-
 // flow is whether a value may go to a service.
 type flow struct {
 	verb   Verb

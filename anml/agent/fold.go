@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -116,7 +117,10 @@ func (f *folder) flush() {
 func readings(text string) []string {
 	list := []string{text}
 	for _, decoded := range [...]string{
-		unescaped(text),
+		strings.ToValidUTF8(escape.ReplaceAllStringFunc(text, func(s string) string {
+			data, _ := hex.DecodeString(s[1:])
+			return string(data)
+		}), " "),
 		decodedParts(text, "+/", base64.RawStdEncoding.DecodeString),
 		decodedParts(text, "-_", base64.RawURLEncoding.DecodeString),
 		decodedParts(text, "", hex.DecodeString),
@@ -128,24 +132,7 @@ func readings(text string) []string {
 	return list
 }
 
-// unescaped undoes percent encoding. It returns "" if there is none.
-func unescaped(text string) string {
-	if !strings.Contains(text, "%") {
-		return ""
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '%' && i+2 < len(text) {
-			if c, err := hex.DecodeString(text[i+1 : i+3]); err == nil {
-				b.WriteByte(c[0])
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(text[i])
-	}
-	return strings.ToValidUTF8(b.String(), " ")
-}
+var escape = regexp.MustCompile("%[[:xdigit:]]{2}")
 
 // encodedLen is the smallest number of characters that are decoded.
 const encodedLen = 6
@@ -154,17 +141,15 @@ const encodedLen = 6
 // text. It returns their meanings, divided by blanks.
 func decodedParts(text, others string, decode func(string) ([]byte, error)) string {
 	var parts []string
-	begin := 0
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && (isLetter(text[i]) || '0' <= text[i] && text[i] <= '9' || strings.IndexByte(others, text[i]) >= 0) {
+	for run := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return r >= utf8.RuneSelf || !isLetter(byte(r)) && (r < '0' || r > '9') && strings.IndexByte(others, byte(r)) < 0
+	}) {
+		if len(run) < encodedLen {
 			continue
 		}
-		if i-begin >= encodedLen {
-			if data, err := decode(text[begin:i]); err == nil && isText(data) {
-				parts = append(parts, string(data))
-			}
+		if data, err := decode(run); err == nil && isText(data) {
+			parts = append(parts, string(data))
 		}
-		begin = i + 1
 	}
 	return strings.Join(parts, " ")
 }
@@ -177,24 +162,18 @@ func isText(data []byte) bool {
 }
 
 // unadorned maps digits to ASCII digits, and removes accents, which can follow any letter or digit.
-// It keeps other characters.
+// It keeps other characters. Digits stand in rows of ten in Unicode.
 func unadorned(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
-		return r
 	case unicode.Is(unicode.Inherited, r) && unicode.Is(unicode.M, r):
 		return -1
 	case unicode.Is(unicode.Nd, r):
-		for _, tens := range unicode.Nd.R16 {
-			if rune(tens.Lo) <= r && r <= rune(tens.Hi) { // of whole tens
-				return '0' + (r-rune(tens.Lo))%10
-			}
+		digit := '0'
+		for digit < '9' && unicode.Is(unicode.Nd, r-1) {
+			r, digit = r-1, digit+1
 		}
-		for _, tens := range unicode.Nd.R32 {
-			if rune(tens.Lo) <= r && r <= rune(tens.Hi) {
-				return '0' + (r-rune(tens.Lo))%10
-			}
-		}
+		return digit
 	}
 	return r
 }

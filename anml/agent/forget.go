@@ -129,9 +129,9 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	for _, i := range stored {
 		gone[i.key()] = true
 	}
-	_ = c.index.hashWaiting(context.WithoutCancel(ctx), "")
+	_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0)
 	c.mu.Lock()
-	_ = c.index.hashWaiting(context.WithoutCancel(ctx), "") // what came meanwhile
+	_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0) // what came meanwhile
 	c.drop(func(i *Inform) bool {
 		if !i.source().tells(name) {
 			return false
@@ -208,16 +208,17 @@ func (c *Context) isDeleted(i *Inform) bool {
 // refresh applies what other sessions of the user, in any process, have deleted and
 // refused since the last call. It runs before a plan that waited for the user is sent.
 func (c *Context) refresh(ctx context.Context) error {
+	var again []*Inform
 	deleted, err := c.newDeletions(ctx)
 	if err != nil {
 		return contextFailed(err)
 	}
 	if len(deleted) > 0 {
-		_ = c.index.hashWaiting(context.WithoutCancel(ctx), "")
+		_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0)
 	}
 	c.mu.Lock()
 	if len(deleted) > 0 {
-		_ = c.index.hashWaiting(context.WithoutCancel(ctx), "") // what came meanwhile
+		_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0) // what came meanwhile
 	}
 	for _, d := range deleted {
 		if c.knows(d.id) { // a concurrent refresh applied it
@@ -232,12 +233,13 @@ func (c *Context) refresh(ctx context.Context) error {
 		c.index.restore(d.Domain, list)
 		for i := range c.informs.each() { // told again since
 			if i.source().tells(d.Domain) {
-				c.hearInforms([]*Inform{i.Inform})
+				again = append(again, i.Inform)
 			}
 		}
 		c.deleted = append(c.deleted, d)
 	}
 	c.mu.Unlock()
+	c.hearInforms(again)
 	return c.refreshRefused(ctx)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"iter"
 	"maps"
 	"math/bits"
 	"slices"
@@ -38,31 +37,28 @@ type index struct {
 	deleted  bool              // something was deleted
 }
 
-// delivery is what one service sent in one response: its texts, with their sources.
-type delivery struct {
-	service string
-	size    int // bytes, about
-	texts   iter.Seq2[source, string]
+// link is one source of a whole text or token.
+type link struct {
+	hashed
+	source uint32
+	next   uint32 // link of the same hash, 0 for none
 }
 
-// link is one source of a hash.
-type link struct {
-	begin  uint64 // hash of the begin of the token, with its length in the last bits; 0 for a whole text
-	source uint32
-	next   uint32 // 0 for the last one
-}
+// hashed are the salted hashes of a whole text or token: of all of it, and of its begin, with its
+// length in the last bits. The second one is 0 for a whole text.
+type hashed struct{ hash, begin uint64 }
 
 const (
-	wholeLen    = 4         // characters of a whole text, at least: shorter ones are in every document
-	beginLen    = tokenLen  // bytes of a token by which it is found
-	lengthBits  = 63        // of a begin
-	mostToken   = 6 + 63    // bytes of a token that are compared
-	linkSize    = 96        // bytes that a link takes with its entries in the maps, about
-	maxWaiting  = 2 << 20   // bytes of texts that wait: their documents stay in memory
-	maxSupplied = 4096      // hashes of what the user supplied
-	maxSources  = 256       // that are told apart by their hosts and sites
-	piece       = 1024      // links that are added under one lock
-	theUser     = uint32(0) // number of the user in sources
+	wholeLen     = 4         // characters of a whole text, at least: shorter ones are in every document
+	beginLen     = tokenLen  // bytes of a token by which it is found
+	lengthBits   = 63        // of a begin
+	mostToken    = 6 + 63    // bytes of a token that are compared
+	linkSize     = 96        // bytes that a link takes with its entries in the maps, about
+	maxWaiting   = 2 << 20   // bytes of texts that wait: their documents stay in memory
+	deliverySize = 1 << 10   // bytes of a delivery beside its texts, about
+	maxSupplied  = 4096      // hashes of what the user supplied
+	maxSources   = 256       // that are told apart by their hosts and sites
+	theUser      = uint32(0) // number of the user in sources
 )
 
 func newIndex(salt [16]byte, room int) *index {
@@ -70,69 +66,49 @@ func newIndex(salt [16]byte, room int) *index {
 		heads: make(map[uint64]uint32), lengths: make(map[uint64]uint64)}
 }
 
-// add adds what a service sent. It returns an error, and adds nothing, if that service or all
-// together sent more than the index holds: the caller must not use it then.
-func (x *index) add(r delivery) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.services[r.service]*linkSize >= x.room/4 || len(x.links)*linkSize >= x.room {
-		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: r.service,
-			Message: "services told more than can be kept apart from one another",
-			Fix:     "begin a new session to read on, or raise Limits.Told"}
-	}
-	x.enqueue(r)
-	return nil
-}
-
-// addAlways is add without a limit, for what is short or was read before.
-func (x *index) addAlways(r delivery) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.enqueue(r)
-}
-
-func (x *index) enqueue(r delivery) {
-	x.services[r.service] += 0 // which is read from now on
-	x.waiting = append(x.waiting, r)
-	x.queued += r.size
-}
-
-// relieve hashes the waiting texts if they are too long, until ctx ends.
-func (x *index) relieve(ctx context.Context) error {
+// full returns an error if a service, or all together, sent more than the index holds: what it sends
+// could no longer be recognised.
+func (x *index) full(service string) error {
 	x.mu.RLock()
-	tooMany := x.queued > maxWaiting
-	x.mu.RUnlock()
-	if !tooMany {
+	defer x.mu.RUnlock()
+	if x.services[service]*linkSize < x.room/4 && len(x.links)*linkSize < x.room {
 		return nil
 	}
-	return x.hashWaiting(ctx, "")
+	return &lookleap.Error{Code: lookleap.CodeLimit, Subject: service,
+		Message: "services told more than can be kept apart from one another",
+		Fix:     "begin a new session to read on, or raise Limits.Told"}
 }
 
-// hashWaiting hashes the texts that wait, except those of one service, until ctx ends. A text that
-// is not hashed to its end waits again: hashing a part twice changes nothing.
-func (x *index) hashWaiting(ctx context.Context, except string) error {
+// add adds what a service sent.
+func (x *index) add(d delivery) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.services[d.service] += 0 // which is read from now on
+	x.waiting = append(x.waiting, d)
+	x.queued += d.size + deliverySize
+}
+
+// hashWaiting hashes the texts that wait, until no more than some bytes wait or ctx ends. A delivery
+// that is not hashed to its end waits on: hashing a part twice changes nothing.
+func (x *index) hashWaiting(ctx context.Context, most int) error {
 	x.hashing.Lock()
 	defer x.hashing.Unlock()
 	for {
 		x.mu.RLock()
-		at := slices.IndexFunc(x.waiting, func(r delivery) bool { return except == "" || r.service != except })
-		var next delivery
-		if at >= 0 {
-			next = x.waiting[at]
-		}
+		list, queued := x.waiting, x.queued
 		x.mu.RUnlock()
-		if at < 0 {
+		if queued <= most {
 			return nil
 		}
-		for from, text := range next.texts {
+		for from, text := range list[0].all() {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			x.learn(from, text)
 		}
 		x.mu.Lock()
-		x.waiting = slices.Delete(x.waiting, at, at+1)
-		x.queued -= next.size
+		x.queued -= list[0].size + deliverySize
+		x.waiting = slices.Delete(x.waiting, 0, 1)
 		x.mu.Unlock()
 	}
 }
@@ -141,23 +117,19 @@ func (x *index) hashWaiting(ctx context.Context, except string) error {
 func (x *index) learn(from source, text string) {
 	for _, reading := range readings(text) {
 		list := x.hashes(reading)
-		for part := range slices.Chunk(list, piece) {
-			x.mu.Lock()
-			x.link(from, part)
-			x.mu.Unlock()
-		}
+		x.mu.Lock()
+		x.link(from, list)
+		x.mu.Unlock()
 	}
 }
 
-// hashed is the hash of a whole text or token. The begin is that of a link.
-type hashed struct{ hash, begin uint64 }
-
-// hashes returns the hashes of a text: of the whole text, if it is long enough, and of its tokens.
+// hashes returns the hashes of a text: of the whole text, and of its tokens.
 func (x *index) hashes(text string) (list []hashed) {
 	f := fold(text)
-	if utf8.RuneCountInString(f.text) >= wholeLen {
-		list = append(list, hashed{x.hash(hashWhole, f.text), 0})
+	if f.text == "" {
+		return nil
 	}
+	list = append(list, hashed{x.hash(hashWhole, f.text), 0})
 	for _, t := range f.tokens {
 		token := f.text[t.from:min(t.to, t.from+mostToken)]
 		begin := x.hash(hashBegin, token[:beginLen])&^lengthBits | uint64(len(token)-beginLen)
@@ -192,7 +164,7 @@ func (x *index) link(from source, list []hashed) {
 		if !from.deleted {
 			x.services[from.serving]++
 		}
-		x.links = append(x.links, link{h.begin, n, x.heads[h.hash]})
+		x.links = append(x.links, link{h, n, x.heads[h.hash]})
 		x.heads[h.hash] = uint32(len(x.links))
 		if h.begin != 0 {
 			x.lengths[h.begin&^lengthBits] |= 1 << (h.begin & lengthBits)
@@ -228,24 +200,16 @@ func (x *index) has(hash uint64, n uint32) bool {
 // supply records a value and its tokens as the user's own.
 func (x *index) supply(value string) {
 	list := x.hashes(value)
-	if text := fold(value).text; text != "" && utf8.RuneCountInString(text) < wholeLen {
-		list = append(list, hashed{x.hash(hashWhole, text), 0})
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.link(source{}, list)
 }
 
 // others returns the services that the session has read, except one, in alphabetical order.
-func (x *index) others(own string) (names []string) {
+func (x *index) others(own string) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for _, name := range slices.Sorted(maps.Keys(x.services)) {
-		if name != own && name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(x.services)), func(name string) bool { return name == own || name == "" })
 }
 
 // match returns the sources of a value, except a service's own, and whether the user supplied the
@@ -274,8 +238,8 @@ func (x *index) matchJoined(own string, texts []string) map[string][]source {
 	found := make(map[string][]source)
 	for _, j := range joinTexts(texts) {
 		x.find(own, j.text, func(part span, from []source) {
-			for _, i := range j.touched(part) {
-				found[texts[i]] = merged(found[texts[i]], from)
+			for _, text := range j.touched(part) {
+				found[text] = merged(found[text], from)
 			}
 		})
 	}
@@ -288,14 +252,10 @@ func (x *index) prepare(own string) bool {
 	x.mu.RLock()
 	deleted := x.deleted
 	x.mu.RUnlock()
-	if !deleted && x.others(own) == nil {
+	if !deleted && len(x.others(own)) == 0 {
 		return false
 	}
-	except := own
-	if deleted {
-		except = "" // what the service told again is not deleted
-	}
-	_ = x.hashWaiting(context.Background(), except) // what waits is bounded, and has to be known
+	_ = x.hashWaiting(context.Background(), 0) // what waits is bounded, and has to be known
 	return true
 }
 
@@ -317,7 +277,9 @@ func (x *index) find(own, text string, visit func(part span, from []source)) {
 			visit(part, from)
 		}
 	}
-	look(hashWhole, span{0, len(text)})
+	if utf8.RuneCountInString(text) >= wholeLen {
+		look(hashWhole, span{0, len(text)})
+	}
 	for i := 0; i+beginLen <= len(text); i++ {
 		lengths := x.lengths[x.hash(hashBegin, text[i:i+beginLen])&^lengthBits]
 		for ; lengths != 0; lengths &= lengths - 1 {
@@ -368,15 +330,9 @@ func (x *index) delete(which func(source) bool) (list []hashed) {
 		s.deleted = true
 	}
 	x.deleted = x.deleted || len(gone) > 0
-	if len(gone) == 0 {
-		return nil
-	}
-	for hash, head := range x.heads {
-		for at := head; at != 0; at = x.links[at-1].next {
-			if gone[x.links[at-1].source] {
-				list = append(list, hashed{hash, x.links[at-1].begin})
-				break
-			}
+	for _, l := range x.links {
+		if gone[l.source] {
+			list = append(list, l.hashed)
 		}
 	}
 	return list
@@ -388,15 +344,4 @@ func (x *index) restore(domain string, list []hashed) {
 	defer x.mu.Unlock()
 	x.deleted = true
 	x.link(source{serving: domain, host: domain, site: domain, inform: true, deleted: true}, list)
-}
-
-// tells reports whether a value was told, and not deleted since, by one of the sources that a
-// function selects.
-func (x *index) tells(value string, which func(source) bool) bool {
-	_ = x.hashWaiting(context.Background(), "")
-	found := false
-	x.find("", fold(value).text, func(_ span, from []source) {
-		found = found || slices.ContainsFunc(from, func(s source) bool { return !s.deleted && which(s) })
-	})
-	return found
 }

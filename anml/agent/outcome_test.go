@@ -392,7 +392,7 @@ func TestHeardOnce(t *testing.T) {
 	s := newStage(t, setting{doc: gettable, answer: document(titled)})
 	before := s.session.context.index.queued
 	s.does(Call{Action: "a"}, lookleap.CodeOK)
-	if n := s.session.context.index.queued - before; n != len(service(titled)) {
+	if n := s.session.context.index.queued - before; n != len(service(titled))+deliverySize {
 		t.Errorf("%d bytes", n)
 	}
 }

@@ -25,7 +25,6 @@ func TestArgumentsThatCarryFields(t *testing.T) {
 		"full-width":        {"q", "ａｎｎ＠ｅｘａｍｐｌｅ．ｏｒｇ", "email"},
 		"hidden-characters": {"q", "ann@exa\u200bmple.org", "email"},
 		"case":              {"q", "ANN@EXAMPLE.ORG", "email"},
-		"short-and-whole":   {"q", " DE ", "lang"},
 	} {
 		t.Run("reject-"+name, func(t *testing.T) {
 			st := asker(t)

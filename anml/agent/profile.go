@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/confusable"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Profile is the user's data, held by the host. Value is called for one field at a time, after a
@@ -88,6 +89,19 @@ func (f Fields) Value(_ context.Context, q Question) (Value, error) {
 // FieldNames returns the names of the fields in alphabetical order.
 func (f Fields) FieldNames(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(f)), nil
+}
+
+// fieldNames returns the fields of a profile that lists them.
+func (s *Session) fieldNames(ctx context.Context) ([]string, error) {
+	switch p := s.user.Profile.(type) {
+	case NoProfile:
+		return nil, nil
+	case Fields:
+		return p.FieldNames(ctx)
+	case FieldLister:
+		return plugin.Await(ctx, s.agent.plugins.profile, p.FieldNames)
+	}
+	return nil, nil
 }
 
 // fieldKey returns the form of a field's name in which denials are compared: without case, accents,

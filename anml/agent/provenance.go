@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/lookleap/lookleap/anml"
@@ -15,6 +16,7 @@ type source struct {
 	confidentiality anml.Confidentiality // of an inform; everything else is public
 	inform          bool                 // it can be deleted
 	deleted         bool                 // the user had it deleted: it goes to no service
+	unsure          bool                 // the session has read the service, which may have told the value
 }
 
 // tells reports whether a source's texts count as told by a domain: by its serving domain, its host
@@ -24,13 +26,14 @@ func (s source) tells(domain string) bool { return under(domain, s.serving, s.ho
 // merged adds sources to a list, one for each service. The strictest confidentiality counts.
 func merged(list, more []source) []source {
 	for _, s := range more {
-		s = source{serving: s.serving, confidentiality: s.confidentiality, deleted: s.deleted}
+		s = source{serving: s.serving, confidentiality: s.confidentiality, deleted: s.deleted, unsure: s.unsure}
 		at := slices.IndexFunc(list, func(known source) bool { return known.serving == s.serving && known.deleted == s.deleted })
 		if at < 0 {
 			list = append(list, s)
 			continue
 		}
 		list[at].confidentiality = min(list[at].confidentiality, s.confidentiality)
+		list[at].unsure = list[at].unsure && s.unsure
 	}
 	slices.SortStableFunc(list, func(a, b source) int { return cmp.Compare(a.serving, b.serving) })
 	return list
@@ -52,7 +55,7 @@ func (s *Session) sources(to string, v Value) []source {
 	if v.Provenance == "" {
 		if !supplied && s.user.Policy.CrossService == CrossServiceStrict {
 			for _, name := range s.context.index.others(to) {
-				found = merged(found, []source{{serving: name, confidentiality: anml.Public}})
+				found = merged(found, []source{{serving: name, confidentiality: anml.Public, unsure: true}})
 			}
 		}
 		return found
@@ -67,11 +70,6 @@ func (s *Session) sources(to string, v Value) []source {
 		found = append(found, source{serving: server.Domain, confidentiality: anml.Public})
 	}
 	return found
-}
-
-// joinedSources returns the sources of what texts of one call contain only together, for each text.
-func (s *Session) joinedSources(to string, texts []string) map[string][]source {
-	return s.context.index.matchJoined(serviceKey(to), texts)
 }
 
 // serviceKey returns the serving domain of a recipient, or its name if it has none.
@@ -109,5 +107,13 @@ func (c *Context) forgotten(from, value string) bool {
 	c.mu.RLock()
 	deleted := slices.ContainsFunc(c.deleted, func(d deletion) bool { return under(d.Domain, from) })
 	c.mu.RUnlock()
-	return deleted && !c.index.tells(value, func(s source) bool { return s.inform && (s.tells(from) || under(s.serving, from)) })
+	if !deleted {
+		return false
+	}
+	_ = c.index.hashWaiting(context.Background(), 0)
+	again := false
+	c.index.find("", fold(value).text, func(_ span, told []source) {
+		again = again || slices.ContainsFunc(told, func(s source) bool { return !s.deleted && s.inform && (s.tells(from) || under(s.serving, from)) })
+	})
+	return !again
 }

@@ -17,7 +17,7 @@ import (
 // hears lets a session receive informs of a service.
 func hears(s *Session, service string, texts ...string) {
 	for _, text := range texts {
-		s.context.hearInforms([]*Inform{{Text: text, Serving: service, Host: service, Owner: service, Site: service, Confidentiality: anml.Public}})
+		s.context.hearInforms([]*Inform{{Text: text, Serving: service, Host: service, Owner: service, Site: service, Confidentiality: anml.Public, Received: s.now()}})
 	}
 }
 

@@ -72,7 +72,11 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 		}
 	}
 	if len(t.From) > 0 {
-		summary += "; " + strings.Join(t.From, " and ") + " told this, and " + e.recipient() + " would learn it"
+		told := " told this, and "
+		if t.Unsure {
+			told = " may have told this, and "
+		}
+		summary += "; " + strings.Join(t.From, " and ") + told + e.recipient() + " would learn it"
 	}
 	for _, w := range warnings {
 		summary += "; " + w

@@ -131,9 +131,9 @@ func TestDeadline(t *testing.T) {
 				return context.DeadlineExceeded
 			}}
 			s := newSession(t, newLab(t), User{}, Options{})
-			err := s.context.hear(ctx, delivery{"a.example", maxWaiting + 1, func(yield func(source, string) bool) {
+			err := s.context.hear(ctx, delivery{service: "a.example", size: maxWaiting + 1, texts: func(yield func(string) bool) {
 				for i := range 1000 {
-					if read++; !yield(source{serving: "a.example", confidentiality: anml.Public}, fmt.Sprintf("account 4711-%06d", i)) {
+					if read++; !yield(fmt.Sprintf("account 4711-%06d", i)) {
 						return
 					}
 				}

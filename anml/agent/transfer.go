@@ -195,7 +195,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 
 // ask returns the plan that asks about one transfer.
 func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*lookleap.Plan, error) {
-	told := &tell{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Item: "transfer"}
+	told := &tell{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Unsure: d.unsure, Item: "transfer"}
 	if t.Param != "" && t.Param != it.field {
 		told.Field, told.Means = t.Param, it.field
 	}
