@@ -53,6 +53,7 @@ func (c *Context) hear(ctx context.Context, d delivery) error {
 	c.mu.RLock() // a deletion finds the informs in the index, or they are marked here
 	for _, i := range d.informs {
 		from := i.source()
+		from.serving = cmp.Or(from.serving, d.service) // a page over http has no serving domain
 		from.deleted = c.outdated(i)
 		d.sources = append(d.sources, from)
 	}

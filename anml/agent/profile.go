@@ -52,7 +52,7 @@ type Value struct {
 	// Provenance is where the value comes from: [ProvenanceUser] where the host
 	// knows that the user gave it, the domain of the service that told it, or "".
 	// Whatever is not known to be the user's is compared with what services told
-	// (section 14.1).
+	// (section 14.1), see [CrossService].
 	Provenance string
 	// Category is the host's own category, or "". The categories "health", "finance" and "location"
 	// are sensitive (section 14.2).
