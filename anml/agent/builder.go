@@ -124,8 +124,8 @@ func (b *disclosureBuilder) ends(it item, d Decision, name, reason string) error
 }
 
 // argument returns the item of an argument. It returns false if the argument says nothing about the
-// user and no service told it. The field that it stands for is that of its name, or else that of its
-// value. If the profile cannot be read, every argument counts as a field.
+// user and no service told it. The field that it stands for is that of its name, or else that of
+// its value. If the profile cannot be read, every argument counts as a field.
 func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name string, v Value) (it item, personal bool) {
 	field := b.called(ctx, name)
 	also := b.otherFields(ctx, field, v.Text)
@@ -164,9 +164,9 @@ func (b *disclosureBuilder) otherFields(ctx context.Context, field, text string)
 	return also
 }
 
-// join finds what the texts of the host make only together: values of the profile, and what services
-// told. It ignores defaults of the document, and compares what the user entered with the profile
-// only.
+// join finds what the texts of the host make only together: values of the profile, and what
+// services told. It ignores defaults of the document, and compares what the user entered with the
+// profile only.
 func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r *Reply) {
 	var texts, foreign []string
 	add := func(v Value) {

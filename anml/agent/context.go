@@ -142,7 +142,7 @@ func (c *Context) load(ctx context.Context) error {
 	for _, i := range list {
 		c.informs.add(i).stored = true
 	}
-	c.hearInforms(list)
+	c.recordInforms(list)
 	return c.store(ctx, nil, c.trim())
 }
 
@@ -259,7 +259,7 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 			}
 		}
 	}
-	if err := c.hearPage(ctx, p, informs); err != nil {
+	if err := c.recordPage(ctx, p, informs); err != nil {
 		return err
 	}
 	c.mu.Lock()

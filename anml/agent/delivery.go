@@ -43,10 +43,10 @@ func (d delivery) all() iter.Seq2[source, string] {
 	}
 }
 
-// hear records what a service sent: everything that the host or a model can read passes here. It
+// record records what a service sent: everything that the host or a model can read passes here. It
 // returns an error if more cannot be recorded, or if ctx ended. The caller must not use what the
 // service sent then.
-func (c *Context) hear(ctx context.Context, d delivery) error {
+func (c *Context) record(ctx context.Context, d delivery) error {
 	if err := c.index.full(d.service); err != nil && !d.remark {
 		return err
 	}
@@ -62,8 +62,8 @@ func (c *Context) hear(ctx context.Context, d delivery) error {
 	return c.index.hashWaiting(ctx, maxWaiting)
 }
 
-// hearPage records a page with its informs.
-func (c *Context) hearPage(ctx context.Context, p *Page, informs map[anml.Node]*Inform) error {
+// recordPage records a page with its informs.
+func (c *Context) recordPage(ctx context.Context, p *Page, informs map[anml.Node]*Inform) error {
 	texts := func(yield func(string) bool) {
 		for n, text := range p.doc.Texts() {
 			if informs[n] == nil && !yield(text) {
@@ -76,38 +76,38 @@ func (c *Context) hearPage(ctx context.Context, p *Page, informs map[anml.Node]*
 			}
 		}
 	}
-	return c.hear(ctx, delivery{service: serviceOf(p.url), size: p.opened.size, texts: texts, informs: slices.Collect(maps.Values(informs))})
+	return c.record(ctx, delivery{service: serviceOf(p.url), size: p.opened.size, texts: texts, informs: slices.Collect(maps.Values(informs))})
 }
 
-// hearBody records a response body that is not a document, or a medium, and its media type.
-func (c *Context) hearBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
-	return c.hear(ctx, delivery{service: serviceOf(u), size: len(body), texts: slices.Values(bodyTexts(mediaType, body))})
+// recordBody records a response body that is not a document, or a medium, and its media type.
+func (c *Context) recordBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
+	return c.record(ctx, delivery{service: serviceOf(u), size: len(body), texts: slices.Values(bodyTexts(mediaType, body))})
 }
 
-// hearRemark records text of a server outside any content.
-func (c *Context) hearRemark(u domain.URL, text string) {
-	_ = c.hear(context.Background(), delivery{service: serviceOf(u), size: len(text), texts: slices.Values([]string{text}), remark: true})
+// recordText records text of a server outside any content.
+func (c *Context) recordText(u domain.URL, text string) {
+	_ = c.record(context.Background(), delivery{service: serviceOf(u), size: len(text), texts: slices.Values([]string{text}), remark: true})
 }
 
-// hearError records what the error of an exchange quotes of the server. The URL of the request is
+// recordError records what the error of an exchange quotes of the server. The URL of the request is
 // the caller's.
-func (c *Context) hearError(u domain.URL, err error) {
+func (c *Context) recordError(u domain.URL, err error) {
 	if err != nil {
-		c.hearRemark(u, strings.ReplaceAll(err.Error(), u.WithoutQuery(), " "))
+		c.recordText(u, strings.ReplaceAll(err.Error(), u.WithoutQuery(), " "))
 	}
 }
 
-// hearLocation records where a server has the caller go instead of the requested URL.
-func (c *Context) hearLocation(from domain.URL, requested string, to domain.URL) {
+// recordLocation records where a server has the caller go instead of the requested URL.
+func (c *Context) recordLocation(from domain.URL, requested string, to domain.URL) {
 	if location := to.String(); location != requested {
-		c.hearRemark(from, strings.TrimPrefix(location, from.Origin()))
+		c.recordText(from, strings.TrimPrefix(location, from.Origin()))
 	}
 }
 
-// hearInforms records informs that were received before.
-func (c *Context) hearInforms(list []*Inform) {
+// recordInforms records informs that were received before.
+func (c *Context) recordInforms(list []*Inform) {
 	for _, i := range list {
-		_ = c.hear(context.Background(), delivery{service: i.Serving, size: i.size(), texts: slices.Values[[]string](nil), informs: []*Inform{i}, remark: true})
+		_ = c.record(context.Background(), delivery{service: i.Serving, size: i.size(), texts: slices.Values[[]string](nil), informs: []*Inform{i}, remark: true})
 	}
 }
 
@@ -152,12 +152,9 @@ func bodyTexts(mediaType string, body []byte) []string {
 	return texts
 }
 
-// wordless are the kinds of media types without text.
-var wordless = [...]string{"image", "audio", "video", "font"}
-
 // isWordless reports whether a body is an image, sound, video or font. A text that only claims to
 // be one is not.
 func isWordless(mediaType string, body []byte) bool {
 	kind, _, _ := strings.Cut(mediaType, "/")
-	return slices.Contains(wordless[:], kind) && mediaType != "image/svg+xml" && !utf8.Valid(body)
+	return slices.Contains([]string{"image", "audio", "video", "font"}, kind) && mediaType != "image/svg+xml" && !utf8.Valid(body)
 }

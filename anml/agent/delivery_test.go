@@ -322,8 +322,8 @@ func TestFlood(t *testing.T) {
 	})
 }
 
-// TestHeardTooMuch: a service that told more than can be recorded is not read any further.
-func TestHeardTooMuch(t *testing.T) {
+// TestRecordedTooMuch: a service that told more than can be recorded is not read any further.
+func TestRecordedTooMuch(t *testing.T) {
 	full := func(t *testing.T) (*stand, *Page) {
 		st := asker(t)
 		p := st.page(interact(action("go", "GET", "/go", ""), action("do", "POST", "/go", "")) + `<body><img src="/a.svg"/></body>`)
@@ -375,7 +375,7 @@ func TestHeardTooMuch(t *testing.T) {
 		st := asker(t)
 		p := st.page(titled + `<body><x-one y="number 4711-8822"/><p>two</p><p>three</p></body>`)
 		for ends, left := 0, -1; left < 0; ends++ {
-			must(t, st.s.context.hearPage(t.Context(), p, nil))
+			must(t, st.s.context.recordPage(t.Context(), p, nil))
 			left = ends
 			if err := st.s.context.index.hashWaiting(&probed{t.Context(), func() error {
 				if left--; left < 0 {
@@ -394,7 +394,7 @@ func TestWaitingTexts(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
 	for i := range 300 {
 		name := fmt.Sprintf("h%d.example", i)
-		must(t, s.context.hear(t.Context(), delivery{service: name, size: maxWaiting / 10, texts: slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})}))
+		must(t, s.context.record(t.Context(), delivery{service: name, size: maxWaiting / 10, texts: slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})}))
 		if s.context.index.queued > maxWaiting { // with the document that comes last
 			t.Fatalf("%d bytes wait", s.context.index.queued)
 		}

@@ -29,8 +29,8 @@ type span struct{ from, to int }
 const tokenLen = 6
 
 // fold folds a text and finds its tokens. A token has six characters or more, and is one of these:
-//   - what stands between white space, quotation marks, brackets and the like: a word, a code, or an
-//     address. The characters - _ . @ + and ' do not divide it;
+//   - what stands between white space, quotation marks, brackets and the like: a word, a code, or
+//     an address. The characters - _ . @ + and ' do not divide it;
 //   - a number, also in groups that blanks or - _ . @ + ' divide.
 func fold(text string) folded {
 	if !isASCII(text) {

@@ -125,7 +125,7 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	stored, err := c.storedOf(ctx, name)
 	d := deletion{Domain: name, Time: c.now(), id: keyDeleted + name + "/" + rand.Text()}
 	gone := make(map[string]bool)
-	c.hearInforms(stored) // by other sessions too
+	c.recordInforms(stored) // by other sessions too
 	for _, i := range stored {
 		gone[i.key()] = true
 	}
@@ -239,7 +239,7 @@ func (c *Context) refresh(ctx context.Context) error {
 		c.deleted = append(c.deleted, d)
 	}
 	c.mu.Unlock()
-	c.hearInforms(again)
+	c.recordInforms(again)
 	return c.refreshRefused(ctx)
 }
 

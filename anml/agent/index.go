@@ -66,8 +66,8 @@ func newIndex(salt [16]byte, room int) *index {
 		heads: make(map[uint64]uint32), lengths: make(map[uint64]uint64)}
 }
 
-// full returns an error if a service, or all together, sent more than the index holds: what it sends
-// could no longer be recognised.
+// full returns an error if a service, or all together, sent more than the index holds: what it
+// sends could no longer be recognised.
 func (x *index) full(service string) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -88,8 +88,8 @@ func (x *index) add(d delivery) {
 	x.queued += d.size + deliverySize
 }
 
-// hashWaiting hashes the texts that wait, until no more than some bytes wait or ctx ends. A delivery
-// that is not hashed to its end waits on: hashing a part twice changes nothing.
+// hashWaiting hashes the texts that wait, until no more than some bytes wait or ctx ends. A
+// delivery that is not hashed to its end waits on: hashing a part twice changes nothing.
 func (x *index) hashWaiting(ctx context.Context, most int) error {
 	x.hashing.Lock()
 	defer x.hashing.Unlock()
@@ -219,13 +219,12 @@ func (x *index) match(own, value string) (found []source, supplied bool) {
 		return nil, x.supplied(value)
 	}
 	for i, reading := range readings(value) {
-		if x.supplied(reading) {
-			if i == 0 {
-				return nil, true
-			}
-			continue
+		switch supplied := x.supplied(reading); {
+		case supplied && i == 0:
+			return nil, true
+		case !supplied:
+			x.find(own, fold(reading).text, func(_ span, from []source) { found = merged(found, from) })
 		}
-		x.find(own, fold(reading).text, func(_ span, from []source) { found = merged(found, from) })
 	}
 	return found, false
 }
@@ -294,7 +293,7 @@ func (x *index) find(own, text string, visit func(part span, from []source)) {
 // one of them. Deleted ones count only if no other source has told the same.
 func (x *index) sourcesOf(own string, hash uint64) []source {
 	var live, deleted []source
-	told := false
+	isOwn := false
 	for at := x.heads[hash]; at != 0; at = x.links[at-1].next {
 		s := x.sources[x.links[at-1].source]
 		switch {
@@ -303,12 +302,12 @@ func (x *index) sourcesOf(own string, hash uint64) []source {
 		case s.deleted:
 			deleted = append(deleted, s)
 		case s.serving == own:
-			told = true
+			isOwn = true
 		default:
 			live = append(live, s)
 		}
 	}
-	if live != nil || told {
+	if live != nil || isOwn {
 		return live
 	}
 	return deleted

@@ -92,9 +92,9 @@ func TestLeftWhileReading(t *testing.T) {
 	})
 }
 
-// TestPlacesAndErrorsAreHeard: where a page was found, and what the error of a request quotes, is
+// TestPlacesAndErrorsAreRecorded: where a page was found, and what the error of a request quotes, is
 // told by the service too.
-func TestPlacesAndErrorsAreHeard(t *testing.T) {
+func TestPlacesAndErrorsAreRecorded(t *testing.T) {
 	told := func(t *testing.T, s *Session) {
 		t.Helper()
 		if got := domains(sourcesOf(s, "b.example", secret)); got != "shop.example" {

@@ -387,8 +387,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestHeardOnce: what a document says is recorded once.
-func TestHeardOnce(t *testing.T) {
+// TestRecordedOnce: what a document says is recorded once.
+func TestRecordedOnce(t *testing.T) {
 	s := newStage(t, setting{doc: gettable, answer: document(titled)})
 	before := s.session.context.index.queued
 	s.does(Call{Action: "a"}, lookleap.CodeOK)
@@ -397,9 +397,9 @@ func TestHeardOnce(t *testing.T) {
 	}
 }
 
-// TestHeardBodies: text of a response that is not a document counts as told by the service, and the
+// TestRecordedBodies: text of a response that is not a document counts as told by the service, and the
 // bytes of a picture do not.
-func TestHeardBodies(t *testing.T) {
+func TestRecordedBodies(t *testing.T) {
 	for mediaType, want := range map[string]string{ // the body is no UTF-8
 		"text/plain": "shop.example", "application/json": "shop.example", "image/svg+xml": "shop.example",
 		"image/png": "", "video/mp4": "", "audio/mpeg": "", "font/woff2": "",
@@ -415,8 +415,8 @@ func TestHeardBodies(t *testing.T) {
 	}
 }
 
-// TestHeardHeaders: what a response says outside of its body counts as told by the service, too.
-func TestHeardHeaders(t *testing.T) {
+// TestRecordedHeaders: what a response says outside of its body counts as told by the service, too.
+func TestRecordedHeaders(t *testing.T) {
 	answers := func(status int, name, value string) func(*http.Request) (*http.Response, error) {
 		return func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: status, Header: http.Header{name: {value}}, Body: http.NoBody, Request: r}, nil

@@ -57,9 +57,9 @@ func (f *frame) profileValues(ctx context.Context, recipient string, args ...str
 const gap = "\x00"
 
 // fieldsIn returns the fields whose value a text is, or else those whose value it contains, in any
-// reading, without the field that it is sent as ("" if it is sent as no field). A value that is only
-// within a longer one, as a name in an address, is not contained. The texts are long and the values
-// many, so it ends with ctx, as divided does: the caller must then end too.
+// reading, without the field that it is sent as ("" if it is sent as no field). A value that is
+// only within a longer one, as a name in an address, is not contained. The texts are long and the
+// values many, so it ends with ctx, as divided does: the caller must then end too.
 func (p *profileValues) fieldsIn(ctx context.Context, field, text string) (found []string) {
 	if len(p.values) == 0 {
 		return nil
@@ -128,8 +128,8 @@ type joinedTexts struct {
 	ends  []int    // and where it ends in the text
 }
 
-// joinTexts joins texts in their order, and in reverse: a value may be divided between the arguments of
-// one call.
+// joinTexts joins texts in their order, and in reverse: a value may be divided between the
+// arguments of one call.
 func joinTexts(texts []string) (list [2]joinedTexts) {
 	for k := range list {
 		j, b := &list[k], new(strings.Builder)
@@ -146,7 +146,8 @@ func joinTexts(texts []string) (list [2]joinedTexts) {
 	return list
 }
 
-// touched returns the texts that a part of the joined text touches, or nothing if it touches only one.
+// touched returns the texts that a part of the joined text touches, or nothing if it touches only
+// one.
 func (j *joinedTexts) touched(part span) []string {
 	first, _ := slices.BinarySearch(j.ends, part.from+1)
 	last, _ := slices.BinarySearch(j.ends, part.to)

@@ -39,7 +39,8 @@ func merged(list, more []source) []source {
 	return list
 }
 
-// sources returns the services that a value comes from, other than its recipient, by its provenance:
+// sources returns the services that a value comes from, other than its recipient, by its
+// provenance:
 //   - a value of the user's has none, and neither has one that the user supplied before;
 //   - a value of a service has that service;
 //   - all others, of a profile, a model or the host, have each service that told them. With
@@ -112,8 +113,8 @@ func (c *Context) forgotten(from, value string) bool {
 	}
 	_ = c.index.hashWaiting(context.Background(), 0)
 	again := false
-	c.index.find("", fold(value).text, func(_ span, told []source) {
-		again = again || slices.ContainsFunc(told, func(s source) bool { return !s.deleted && s.inform && (s.tells(from) || under(s.serving, from)) })
+	c.index.find("", fold(value).text, func(_ span, sent []source) {
+		again = again || slices.ContainsFunc(sent, func(s source) bool { return !s.deleted && s.inform && (s.tells(from) || under(s.serving, from)) })
 	})
 	return !again
 }

@@ -17,7 +17,7 @@ import (
 // hears lets a session receive informs of a service.
 func hears(s *Session, service string, texts ...string) {
 	for _, text := range texts {
-		s.context.hearInforms([]*Inform{{Text: text, Serving: service, Host: service, Owner: service, Site: service, Confidentiality: anml.Public, Received: s.now()}})
+		s.context.recordInforms([]*Inform{{Text: text, Serving: service, Host: service, Owner: service, Site: service, Confidentiality: anml.Public, Received: s.now()}})
 	}
 }
 
@@ -87,7 +87,7 @@ func TestSources(t *testing.T) {
 	if got := domains(sourcesOf(s, "b.example", "4711-8822")); got != "a.example c.example" {
 		t.Error(got)
 	}
-	s.context.hearInforms([]*Inform{{Text: "4711-8822!", Serving: "a.example", Host: "x.a.example", Confidentiality: anml.Private}})
+	s.context.recordInforms([]*Inform{{Text: "4711-8822!", Serving: "a.example", Host: "x.a.example", Confidentiality: anml.Private}})
 	for _, value := range []string{"4711-8822", "4711-8822 elsewhere"} {
 		if got := sourcesOf(s, "www.b.example", value); len(got) != 2 || got[0].confidentiality != anml.Private || got[1].confidentiality != anml.Public {
 			t.Error(got)

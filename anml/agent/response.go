@@ -72,11 +72,11 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 		}
 	}
 	if len(t.From) > 0 {
-		told := " told this, and "
+		origin := " told this, and "
 		if t.Unsure {
-			told = " may have told this, and "
+			origin = " may have told this, and "
 		}
-		summary += "; " + strings.Join(t.From, " and ") + told + e.recipient() + " would learn it"
+		summary += "; " + strings.Join(t.From, " and ") + origin + e.recipient() + " would learn it"
 	}
 	for _, w := range warnings {
 		summary += "; " + w
@@ -313,7 +313,7 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(),
 			Message: "the server returned no medium", Err: withStatus(r, nil)}
 	}
-	if err := p.session.context.hearBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
+	if err := p.session.context.recordBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
 		return nil, err
 	}
 	return &MediaContent{Type: r.MediaType, Body: r.Body, URL: r.URL.String()}, nil
