@@ -43,10 +43,10 @@ func (d delivery) all() iter.Seq2[source, string] {
 	}
 }
 
-// record records what a service sent: everything that the host or a model can read passes here. It
+// deliver records what a service sent: everything that the host or a model can read passes here. It
 // returns an error if more cannot be recorded, or if ctx ended. The caller must not use what the
 // service sent then.
-func (c *Context) record(ctx context.Context, d delivery) error {
+func (c *Context) deliver(ctx context.Context, d delivery) error {
 	if err := c.index.full(d.service); err != nil && !d.remark {
 		return err
 	}
@@ -76,17 +76,17 @@ func (c *Context) recordPage(ctx context.Context, p *Page, informs map[anml.Node
 			}
 		}
 	}
-	return c.record(ctx, delivery{service: serviceOf(p.url), size: p.opened.size, texts: texts, informs: slices.Collect(maps.Values(informs))})
+	return c.deliver(ctx, delivery{service: serviceOf(p.url), size: p.opened.size, texts: texts, informs: slices.Collect(maps.Values(informs))})
 }
 
 // recordBody records a response body that is not a document, or a medium, and its media type.
 func (c *Context) recordBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
-	return c.record(ctx, delivery{service: serviceOf(u), size: len(body), texts: slices.Values(bodyTexts(mediaType, body))})
+	return c.deliver(ctx, delivery{service: serviceOf(u), size: len(body), texts: slices.Values(bodyTexts(mediaType, body))})
 }
 
 // recordText records text of a server outside any content.
 func (c *Context) recordText(u domain.URL, text string) {
-	_ = c.record(context.Background(), delivery{service: serviceOf(u), size: len(text), texts: slices.Values([]string{text}), remark: true})
+	_ = c.deliver(context.Background(), delivery{service: serviceOf(u), size: len(text), texts: slices.Values([]string{text}), remark: true})
 }
 
 // recordError records what the error of an exchange quotes of the server. The URL of the request is
@@ -107,7 +107,7 @@ func (c *Context) recordLocation(from domain.URL, requested string, to domain.UR
 // recordInforms records informs that were received before.
 func (c *Context) recordInforms(list []*Inform) {
 	for _, i := range list {
-		_ = c.record(context.Background(), delivery{service: i.Serving, size: i.size(), texts: slices.Values[[]string](nil), informs: []*Inform{i}, remark: true})
+		_ = c.deliver(context.Background(), delivery{service: i.Serving, size: i.size(), texts: slices.Values[[]string](nil), informs: []*Inform{i}, remark: true})
 	}
 }
 

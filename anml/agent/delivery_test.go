@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -126,6 +127,13 @@ func TestToldAnywhere(t *testing.T) {
 				serve(t, st.net.Site("a.example"), "/orders/4711-8822", titled, false)
 				st.net.Site("a.example").Handle("/a", answer)
 				_, _ = st.session().Open(t.Context(), "https://a.example/a")
+				asked(t, st)
+			})
+		}
+		for kind, doc := range map[string]string{"inform": "<knowledge><inform>%s</inform></knowledge>", "body": "<body><text>%s</text></body>"} {
+			t.Run("reject-told-as-base64-in-"+kind, func(t *testing.T) {
+				st := asker(t)
+				pageFor(t, st.net, st.session(), "https://a.example/a", titled+fmt.Sprintf(doc, base64.StdEncoding.EncodeToString([]byte("member "+secret))))
 				asked(t, st)
 			})
 		}
@@ -394,7 +402,7 @@ func TestWaitingTexts(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
 	for i := range 300 {
 		name := fmt.Sprintf("h%d.example", i)
-		must(t, s.context.record(t.Context(), delivery{service: name, size: maxWaiting / 10, texts: slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})}))
+		must(t, s.context.deliver(t.Context(), delivery{service: name, size: maxWaiting / 10, texts: slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})}))
 		if s.context.index.queued > maxWaiting { // with the document that comes last
 			t.Fatalf("%d bytes wait", s.context.index.queued)
 		}

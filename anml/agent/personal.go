@@ -146,8 +146,7 @@ func joinTexts(texts []string) (list [2]joinedTexts) {
 	return list
 }
 
-// touched returns the texts that a part of the joined text touches, or nothing if it touches only
-// one.
+// touched returns the texts that a part of the joined text touches, if they are several.
 func (j *joinedTexts) touched(part span) []string {
 	first, _ := slices.BinarySearch(j.ends, part.from+1)
 	last, _ := slices.BinarySearch(j.ends, part.to)

@@ -131,7 +131,7 @@ func TestDeadline(t *testing.T) {
 				return context.DeadlineExceeded
 			}}
 			s := newSession(t, newLab(t), User{}, Options{})
-			err := s.context.record(ctx, delivery{service: "a.example", size: maxWaiting + 1, texts: func(yield func(string) bool) {
+			err := s.context.deliver(ctx, delivery{service: "a.example", size: maxWaiting + 1, texts: func(yield func(string) bool) {
 				for i := range 1000 {
 					if read++; !yield(fmt.Sprintf("account 4711-%06d", i)) {
 						return
