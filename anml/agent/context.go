@@ -24,16 +24,15 @@ import (
 // 14.1, 14.2 and 14.4). It belongs to one session. What may outlive the session is in
 // the user's [Store]. The agent never discloses it by itself.
 //
-// It also remembers salted hashes of everything that each service told in the session:
+// It also keeps salted hashes of everything that each service told in the session:
 // a value from one service is disclosed to another one only if the user agrees.
 type Context struct {
 	session *Session
 
 	mu      sync.RWMutex
 	informs *informs
-	index   *taintIndex // of informs
-	heard   *hearsay    // of everything else that was told
-	latest  time.Time   // that the clock ever showed
+	index   *index    // of everything that services told
+	latest  time.Time // that the clock ever showed
 	deleted []deletion
 	unsaved []deletion // those that the store did not take yet
 	refused refusals
@@ -69,13 +68,13 @@ const (
 const informSize = 1280
 
 func newContext(s *Session) (*Context, error) {
-	c := &Context{session: s, informs: newInforms(), refused: refusals{known: make(map[string]int)}, heard: newHearsay(s.agent.options.Limits.Told)}
+	c := &Context{session: s, informs: newInforms(), refused: refusals{known: make(map[string]int)}}
 	ctx := context.Background()
 	salt, err := c.salt(ctx)
 	if err != nil {
 		return nil, contextFailed(err)
 	}
-	c.index = newTaintIndex(salt, s.agent.options.Limits.Informs*informSize)
+	c.index = newIndex(salt, s.agent.options.Limits.Told)
 	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}
@@ -142,8 +141,8 @@ func (c *Context) load(ctx context.Context) error {
 	slices.SortStableFunc(list, func(a, b *Inform) int { return a.Received.Compare(b.Received) })
 	for _, i := range list {
 		c.informs.add(i).stored = true
-		c.index.add(i.origin(), i.Text)
 	}
+	c.recordInforms(list)
 	return c.store(ctx, nil, c.trim())
 }
 
@@ -160,9 +159,9 @@ func (c *Context) now() time.Time {
 	return now
 }
 
-// origin returns who told an inform.
-func (i *Inform) origin() origin {
-	return origin{serving: i.Serving, host: i.Host, site: i.Site, confidentiality: i.Confidentiality}
+// source returns where an inform comes from.
+func (i *Inform) source() source {
+	return source{serving: i.Serving, host: i.Host, site: i.Site, confidentiality: i.Confidentiality, inform: true}
 }
 
 // informID identifies an inform: a service that tells a text again replaces it.
@@ -217,7 +216,7 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 		all := slices.Collect(c.informs.each())
 		c.mu.RUnlock()
 		for _, i := range all {
-			if i.over(now) || domain != "" && !i.origin().tells(name) {
+			if i.over(now) || domain != "" && !i.source().tells(name) {
 				continue
 			}
 			shown := *i.Inform
@@ -241,131 +240,42 @@ func (c *Context) Training() iter.Seq[Inform] {
 	}
 }
 
-// receive adds the informs of a page, as their usage permits. Those that are not used, such
-// as those of a site that is not verified, are not kept: only where their values came from is
-// remembered. That can take long, so it holds the lock for a bounded piece of one inform at a
-// time, and stops when ctx ends.
+// receive records a page, and keeps its informs as their usage permits. Those that are not used,
+// such as those of a site that is not verified, are not kept: only where their values came from is
+// remembered. It stops when ctx ends.
 func (c *Context) receive(ctx context.Context, p *Page) error {
 	now := c.now()
+	informs := make(map[anml.Node]*Inform)
+	var used []*Inform
+	for site := range p.doc.Containers() {
+		for n := range site.Knowledge().Informs() {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			i, isUsed := c.session.inform(p, site, n, now)
+			informs[n.Node] = i
+			if isUsed {
+				used = append(used, i)
+			}
+		}
+	}
+	if err := c.recordPage(ctx, p, informs); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	gone := c.drop(func(i *Inform) bool { return i.over(now) })
 	c.mu.Unlock()
 	var lasting []*Inform
-	var f folder
-	room := decodedRoom
-	for site := range p.doc.Containers() {
-		for n := range site.Knowledge().Informs() {
-			i, used := c.session.inform(p, site, n, now)
-			if err := c.indexText(ctx, i, &f, &room); err != nil {
-				return err
-			}
-			if !used {
-				continue
-			}
-			gone = append(gone, c.take(i, now)...)
-			if i.lasting() {
-				lasting = append(lasting, i)
-			}
+	for _, i := range used {
+		gone = append(gone, c.take(i, now)...)
+		if i.lasting() {
+			lasting = append(lasting, i)
 		}
-	}
-	if err := c.hearPage(ctx, p); err != nil {
-		return err
 	}
 	if !c.session.keeps() {
 		return nil
 	}
 	return contextFailed(c.store(ctx, lasting, gone))
-}
-
-// decodedRoom is how many bytes the texts of a document may mean after decoding before the
-// rest is hearsay: hashing all readings of every text at once takes long.
-const decodedRoom = 64 << 10
-
-// indexPiece is how many hashes are added under one lock, which takes well below a
-// millisecond.
-const indexPiece = 1024
-
-// indexText adds the text of an inform to the index. An inform that was on its way
-// when its domain's context was deleted is added to what was deleted.
-//
-// Where the index has no room for a service any more, the rest is hearsay, and so is what
-// texts can mean once a document used up its room for that. The folder is used again for
-// each inform of a document.
-func (c *Context) indexText(ctx context.Context, i *Inform, f *folder, room *int) error {
-	c.mu.Lock()
-	known := c.index.knows(i.origin(), i.Text)
-	c.mu.Unlock()
-	if known {
-		return nil
-	}
-	first := true
-	for reading := range readingsTold(i.Text) {
-		if !first {
-			if *room -= len(reading); *room < 0 {
-				return c.hearReadings(ctx, i)
-			}
-		}
-		c.mu.RLock()
-		fits := c.index.fits(i.Serving, len(reading))
-		c.mu.RUnlock()
-		if !fits {
-			return c.heard.hear(ctx, speaker{i.Serving, i.Confidentiality}, len(i.Text), slices.Values([]string{i.Text}))
-		}
-		if err := f.fold(ctx, reading); err != nil {
-			return err
-		}
-		if err := c.indexReading(ctx, i, &f.folded); err != nil {
-			return err
-		}
-		if *room < 0 { // before it is decoded
-			return c.hearReadings(ctx, i)
-		}
-		first = false
-	}
-	c.indexed(i)
-	return nil
-}
-
-// indexed marks the text of an inform as known, so that it is not read again.
-func (c *Context) indexed(i *Inform) { c.indexHashes(i, c.index.keyed.text(hashText, i.Text)) }
-
-// hearReadings makes what an inform can mean hearsay. Its text waits with its document, so it
-// has no size of its own.
-func (c *Context) hearReadings(ctx context.Context, i *Inform) error {
-	if err := c.heard.hear(ctx, speaker{i.Serving, i.Confidentiality}, 0, slices.Values([]string{i.Text})); err != nil {
-		return err
-	}
-	c.indexed(i)
-	return nil
-}
-
-// indexReading adds one reading of an inform.
-func (c *Context) indexReading(ctx context.Context, i *Inform, f *folded) error {
-	piece := make([]uint64, 0, min(indexPiece, len(f.runes)+1))
-	for hash := range c.index.hashes(f) {
-		piece = append(piece, hash)
-		if len(piece) < cap(piece) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		c.indexHashes(i, piece...)
-		piece = piece[:0]
-	}
-	c.indexHashes(i, piece...)
-	return ctx.Err()
-}
-
-// indexHashes adds some hashes of an inform.
-func (c *Context) indexHashes(i *Inform, hashes ...uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.outdated(i) {
-		c.index.deleted(i.Serving, hashes)
-		return
-	}
-	c.index.addHashes(i.origin(), hashes...)
 }
 
 // take keeps one inform if it may be kept, and returns the store's keys of those that it

@@ -53,7 +53,7 @@ func TestContextOneSalt(t *testing.T) {
 		_, err := a.Forget(t.Context(), "a.example")
 		must(t, err)
 		must(t, b.context.refresh(t.Context()))
-		if got := domains(b.context.taint("b.example", "4711-8822")); got != "-a.example" {
+		if got := domains(sourcesOf(b, "b.example", "4711-8822")); got != "-a.example" {
 			t.Error(got)
 		}
 	})

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -252,10 +250,10 @@ func TestContextOfAForeignSite(t *testing.T) {
 	if m.stored() != 0 {
 		t.Error("kept beyond the session")
 	}
-	if got := domains(m.s.context.taint("brand.example", "4711-8822")); got != "a.example" {
+	if got := domains(sourcesOf(m.s, "brand.example", "4711-8822")); got != "a.example" {
 		t.Error("from", got)
 	}
-	if got := domains(m.s.context.taint("a.example", "4711-8822")); got != "" {
+	if got := domains(sourcesOf(m.s, "a.example", "4711-8822")); got != "" {
 		t.Error("from", got)
 	}
 }
@@ -284,14 +282,14 @@ func TestContextLimits(t *testing.T) {
 	if keys, _ := store.Keys(t.Context(), keyInform); len(keys) != 10 {
 		t.Error(len(keys), "in the store")
 	}
-	if got := domains(s.context.taint("b.example", "000003")); got != "loud.example" {
+	if got := domains(sourcesOf(s, "b.example", "000003")); got != "loud.example" {
 		t.Error("what was evicted still has a source:", got)
 	}
 	tell("huge.example", strings.Repeat("x", 11*informSize))
 	if got := texts(s.context, "huge.example"); got != "" {
 		t.Error("beyond all limits")
 	}
-	if got := domains(s.context.taint("b.example", "anything")); got != "" {
+	if got := domains(sourcesOf(s, "b.example", "anything")); got != "" {
 		t.Error(got)
 	}
 }
@@ -433,26 +431,5 @@ func BenchmarkContextReceive(b *testing.B) {
 		if err := s.context.receive(b.Context(), p); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// TestIndexingThatEnds: a text that is indexed in part is indexed again when it comes again.
-func TestIndexingThatEnds(t *testing.T) {
-	c := &Context{index: newTaintIndex([16]byte{}, 1<<20), heard: newHearsay(64 << 20)}
-	i := &Inform{Serving: "a.example", Host: "a.example", Text: strings.Repeat("x", 3*indexPiece) + " member 4711-8822"}
-	for ends, left := 0, -1; left < 0; ends++ {
-		left = ends
-		err := c.indexText(&probed{t.Context(), func() error {
-			if left--; left < 0 {
-				return context.DeadlineExceeded
-			}
-			return nil
-		}}, i, new(folder), new(int))
-		if (left < 0) != errors.Is(err, context.DeadlineExceeded) || err == nil && ends < 4 {
-			t.Errorf("%v after %d looks", err, ends)
-		}
-	}
-	if got := domains(c.taint("b.example", "4711-8822")); got != "a.example" {
-		t.Errorf("told by %q", got)
 	}
 }

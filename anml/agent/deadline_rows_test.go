@@ -28,15 +28,14 @@ func (c *countdown) Err() error {
 // TestWorkEndsWithTheCaller: comparing arguments with the profile ends when the caller's time is over.
 func TestWorkEndsWithTheCaller(t *testing.T) {
 	t.Run("P27", func(t *testing.T) {
-		data := new(carried)
+		data := new(profileValues)
 		for i := range 200 {
-			for _, form := range forms(fmt.Sprintf("value number %d of the profile", i)) {
-				data.values = append(data.values, carriedValue{fmt.Sprint("field", i), form})
-			}
+			value := fmt.Sprintf("value number %d of the profile", i)
+			data.values = append(data.values, profileValue{fmt.Sprint("field", i), fold(value).text})
 		}
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("nothing of it 12 ", 1000)))
 		work := map[string]func(context.Context){
-			"whole":   func(ctx context.Context) { data.otherFields(ctx, "", text) },
+			"whole":   func(ctx context.Context) { data.fieldsIn(ctx, "", text) },
 			"divided": func(ctx context.Context) { data.divided(ctx, []string{text, text + "1", "2"}) },
 		}
 		for name, run := range work {

@@ -52,6 +52,7 @@ type Decision struct {
 	purposes  []string // of all asks for the field that the action has
 	category  string   // sensitive category, or ""
 	lasting   bool     // a consent may be remembered
+	unsure    bool     // a service of From is one that the session has read, and no more is known
 }
 
 // limit makes a decision stricter, never looser. Of several reasons for the same verb the first one
@@ -122,6 +123,7 @@ func (g *grounds) implicit() bool {
 func weigh(g *grounds) Decision {
 	d := Decision{Field: g.field, Owner: g.owner, Rule: g.rule, Sensitive: g.category != "", standing: g.standing, category: g.category}
 	d.Verb, d.From = VerbAllow, from(g.sources)
+	d.unsure = slices.ContainsFunc(g.sources, func(s source) bool { return s.unsure })
 
 	d.refuseUnsendable(g)
 	if g.transfer == nil { // an authorization of this transfer is the consent to this value
@@ -163,13 +165,8 @@ func (d *Decision) refuseUnsendable(g *grounds) {
 	} else if g.missing != "" {
 		d.refuse(g.missing, anml.PolicyViolation)
 	}
-	for _, s := range g.sources {
-		switch {
-		case s.Deleted:
-			d.refuse(CodeDeletedContext, anml.UserDenied)
-		case s.Confidentiality == anml.Private:
-			d.refuse(CodePrivateContext, anml.PolicyViolation)
-		}
+	if f := flowFrom(g.sources); f.verb == VerbRefuse {
+		d.refuse(f.code, f.reason)
 	}
 	if g.rule.Requires == anml.Authentication && !g.authentic {
 		d.refuse(CodeAuthentication, anml.ConstraintViolation)
@@ -178,14 +175,8 @@ func (d *Decision) refuseUnsendable(g *grounds) {
 
 // askEachTime asks about what needs the user's consent to this value each time.
 func (d *Decision) askEachTime(g *grounds) {
-	for _, s := range g.sources {
-		if s.Confidentiality == anml.Restricted {
-			d.limit(VerbDefer, CodeRestrictedContext, "")
-		}
-	}
-	if len(g.sources) > 0 {
-		d.prompt(CodeCrossService)
-	}
+	f := flowFrom(g.sources)
+	d.limit(f.verb, f.code, f.reason)
 	if g.category != "" {
 		d.prompt(CodeSensitive)
 	}

@@ -63,18 +63,26 @@ func TestWeigh(t *testing.T) {
 		"foreign-rules":         {func(g *grounds) { g.foreign = true }, "prompt explicit-consent"},
 		"other-version":         {func(g *grounds) { g.version = true }, "prompt other-version"},
 		"sensitive":             {func(g *grounds) { g.category, g.held = "health", held }, "prompt sensitive"},
-		"cross-service":         {func(g *grounds) { g.sources = []source{{"a.test", anml.Public, false}} }, "prompt cross-service"},
-		"restricted":            {func(g *grounds) { g.sources = []source{{"a.test", anml.Restricted, false}} }, "defer restricted-context"},
-		"restricted-authorized": {func(g *grounds) { g.sources, g.transfer = []source{{"a.test", anml.Restricted, false}}, held }, "allow consent-held explicit"},
-		"private-authorized":    {func(g *grounds) { g.sources, g.transfer = []source{{"a.test", anml.Private, false}}, held }, "refuse private-context policy-violation"},
-		"private": {func(g *grounds) {
-			g.sources = []source{{"b.test", anml.Public, false}, {"a.test", anml.Private, false}}
+		"cross-service":         {func(g *grounds) { g.sources = []source{{serving: "a.test", confidentiality: anml.Public}} }, "prompt cross-service"},
+		"restricted":            {func(g *grounds) { g.sources = []source{{serving: "a.test", confidentiality: anml.Restricted}} }, "defer restricted-context"},
+		"restricted-authorized": {func(g *grounds) {
+			g.sources, g.transfer = []source{{serving: "a.test", confidentiality: anml.Restricted}}, held
+		}, "allow consent-held explicit"},
+		"private-authorized": {func(g *grounds) {
+			g.sources, g.transfer = []source{{serving: "a.test", confidentiality: anml.Private}}, held
 		}, "refuse private-context policy-violation"},
-		"deleted":          {func(g *grounds) { g.sources = []source{{"shop.example", anml.Public, true}} }, "refuse deleted-context user-denied"},
+		"private": {func(g *grounds) {
+			g.sources = []source{{serving: "b.test", confidentiality: anml.Public}, {serving: "a.test", confidentiality: anml.Private}}
+		}, "refuse private-context policy-violation"},
+		"deleted": {func(g *grounds) {
+			g.sources = []source{{serving: "shop.example", confidentiality: anml.Public, deleted: true}}
+		}, "refuse deleted-context user-denied"},
 		"without-prompter": {func(g *grounds) { g.ruled, g.prompter = false, false }, "refuse consent-no-prompter policy-violation"},
 		"without-prompter-though-demanded": {func(g *grounds) { g.rule.Requires, g.prompter = anml.ExplicitConsent, false },
 			"refuse consent-no-prompter constraint-violation"},
-		"without-prompter-about-restricted": {func(g *grounds) { g.sources, g.prompter = []source{{"a.test", anml.Restricted, false}}, false },
+		"without-prompter-about-restricted": {func(g *grounds) {
+			g.sources, g.prompter = []source{{serving: "a.test", confidentiality: anml.Restricted}}, false
+		},
 			"refuse consent-no-prompter policy-violation"},
 		"inferred": {func(g *grounds) { g.rule.Requires, g.ruled, g.inferred = anml.ImplicitConsent, false, true }, "allow consent-inferred implicit"},
 		"inferred-sensitive": {func(g *grounds) {
@@ -119,10 +127,18 @@ func TestWeighMonotone(t *testing.T) {
 		func(g *grounds) { g.judged = min(g.judged, PurposeVague) }, func(g *grounds) { g.stated = false },
 		func(g *grounds) { g.missing = CodeNoValue }, func(g *grounds) { g.recognised = false },
 		func(g *grounds) { g.foreign = true }, func(g *grounds) { g.version = true }, func(g *grounds) { g.category = "health" },
-		func(g *grounds) { g.sources = append(g.sources, source{"a.test", anml.Public, false}) },
-		func(g *grounds) { g.sources = append(g.sources, source{"b.test", anml.Restricted, false}) },
-		func(g *grounds) { g.sources = append(g.sources, source{"c.test", anml.Private, false}) },
-		func(g *grounds) { g.sources = append(g.sources, source{"d.test", anml.Public, true}) },
+		func(g *grounds) {
+			g.sources = append(g.sources, source{serving: "a.test", confidentiality: anml.Public})
+		},
+		func(g *grounds) {
+			g.sources = append(g.sources, source{serving: "b.test", confidentiality: anml.Restricted})
+		},
+		func(g *grounds) {
+			g.sources = append(g.sources, source{serving: "c.test", confidentiality: anml.Private})
+		},
+		func(g *grounds) {
+			g.sources = append(g.sources, source{serving: "d.test", confidentiality: anml.Public, deleted: true})
+		},
 		func(g *grounds) { g.prompter = false },
 	}
 	verb := func(changes ...func(*grounds)) Verb {

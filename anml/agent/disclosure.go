@@ -58,6 +58,7 @@ type tell struct {
 	Code       lookleap.Code    `json:"code,omitempty"`
 	Required   bool             `json:"required,omitempty"`
 	From       []string         `json:"from,omitempty"`       // other domains that it came from
+	Unsure     bool             `json:"unsure,omitempty"`     // of From it is only known that the session has read them
 	Provenance string           `json:"provenance,omitempty"` // as [Value.Provenance]
 	Category   string           `json:"category,omitempty"`   // sensitive category
 	Granted    time.Time        `json:"granted,omitzero"`
@@ -133,8 +134,8 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site
 		return nil, nil, err
 	}
 	f := p.frame(site, p.session.now(), c.Initiated)
-	b := &telling{frame: f, to: f.along(e, nil), d: &disclosure{Asker: f.asker.Domain}}
-	b.together(ctx, args, r)
+	b := &disclosureBuilder{frame: f, to: f.along(e, nil), d: &disclosure{Asker: f.asker.Domain}}
+	b.join(ctx, args, c, r)
 	if err := b.answers(ctx, asked, r); err != nil {
 		return nil, nil, err
 	}

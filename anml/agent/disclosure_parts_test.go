@@ -87,8 +87,10 @@ func TestSilentCall(t *testing.T) {
 func TestBasis(t *testing.T) {
 	held := &consent{Consent: Consent{ID: "plan#answer-1"}}
 	for name, change := range map[string]func(*grounds){
-		"held":     func(g *grounds) { g.rule.Requires, g.held = anml.ExplicitConsent, held },
-		"transfer": func(g *grounds) { g.sources, g.transfer = []source{{"a.test", anml.Restricted, false}}, held },
+		"held": func(g *grounds) { g.rule.Requires, g.held = anml.ExplicitConsent, held },
+		"transfer": func(g *grounds) {
+			g.sources, g.transfer = []source{{serving: "a.test", confidentiality: anml.Restricted}}, held
+		},
 	} {
 		g := best()
 		change(&g)
@@ -129,7 +131,7 @@ func TestGroundsOfAValue(t *testing.T) {
 	t.Run("sources", func(t *testing.T) { // each once
 		st := asker(t)
 		pageFor(t, st.net, st.session(), "https://a.example/a", titled+`<knowledge><inform>You are `+annsEmail+`</inform></knowledge>`)
-		if found := st.s.sources("shop.example", Value{Text: annsEmail, Provenance: "a.example"}); len(found) != 1 || found[0].Domain != "a.example" {
+		if found := st.s.sources("shop.example", Value{Text: annsEmail, Provenance: "a.example"}); len(found) != 1 || found[0].serving != "a.example" {
 			t.Errorf("%+v", found)
 		}
 	})
@@ -175,7 +177,7 @@ func TestProfileThatCannotBeRead(t *testing.T) {
 		st := asker(t)
 		st.user.Profile = profile
 		p := st.page(booking("", ""))
-		c := p.frame(p.doc.Site, start.Add(time.Second), false).carried(t.Context(), "shop.example")
+		c := p.frame(p.doc.Site, start.Add(time.Second), false).profileValues(t.Context(), "shop.example")
 		if !c.failed || len(c.values) != 0 || len(c.names) != 0 {
 			t.Errorf("%s: %+v", name, c)
 		}

@@ -196,7 +196,7 @@ func (d *discovery) first(candidates []candidate, before error) (*Page, error) {
 			continue
 		}
 		if from, unknown := domain.Parse(d.origin); unknown == nil {
-			d.session.context.hearPlace(from, from.String(), c.url)
+			d.session.context.recordLocation(from, from.String(), c.url)
 		}
 		page, failed := d.try(c)
 		if page != nil {

@@ -78,7 +78,7 @@ type Forgetter interface {
 type deletion struct {
 	Domain string    `json:"domain"`
 	Time   time.Time `json:"time"`
-	Hashes []byte    `json:"hashes,omitempty"` // 8 bytes each
+	Hashes []byte    `json:"hashes,omitempty"` // 16 bytes each, see [hashed]
 	id     string
 }
 
@@ -125,13 +125,15 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	stored, err := c.storedOf(ctx, name)
 	d := deletion{Domain: name, Time: c.now(), id: keyDeleted + name + "/" + rand.Text()}
 	gone := make(map[string]bool)
-	c.mu.Lock()
-	for _, i := range stored { // by other sessions too
-		c.index.add(i.origin(), i.Text)
+	c.recordInforms(stored) // by other sessions too
+	for _, i := range stored {
 		gone[i.key()] = true
 	}
+	_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0)
+	c.mu.Lock()
+	_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0) // what came meanwhile
 	c.drop(func(i *Inform) bool {
-		if !i.origin().tells(name) {
+		if !i.source().tells(name) {
 			return false
 		}
 		gone[i.key()] = true
@@ -141,9 +143,8 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 		return true
 	})
 	f.Informs = len(gone)
-	hashes := c.index.delete(func(o origin) bool { return o.tells(name) })
-	for _, hash := range hashes {
-		d.Hashes = binary.LittleEndian.AppendUint64(d.Hashes, hash)
+	for _, h := range c.index.delete(func(s source) bool { return s.inform && s.tells(name) }) {
+		d.Hashes = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(d.Hashes, h.hash), h.begin)
 	}
 	c.deleted = append(c.deleted, d)
 	c.unsaved = append(c.unsaved, d)
@@ -182,7 +183,7 @@ func (c *Context) storedOf(ctx context.Context, name string) (list []*Inform, er
 			err = errors.Join(err, failed)
 		}
 		i := new(Inform)
-		if failed == nil && strictjson.Decode(data, i) == nil && i.key() == key && i.origin().tells(name) {
+		if failed == nil && strictjson.Decode(data, i) == nil && i.key() == key && i.source().tells(name) {
 			list = append(list, i)
 		}
 	}
@@ -193,44 +194,52 @@ func (c *Context) storedOf(ctx context.Context, name string) (list []*Inform, er
 // deleted.
 func (c *Context) outdated(i *Inform) bool {
 	return slices.ContainsFunc(c.deleted, func(d deletion) bool {
-		return i.origin().tells(d.Domain) && i.Received.Before(d.Time)
+		return i.source().tells(d.Domain) && i.Received.Before(d.Time)
 	})
 }
 
 // isDeleted reports whether an inform came before its domain's context was deleted.
 func (c *Context) isDeleted(i *Inform) bool {
 	return slices.ContainsFunc(c.deleted, func(d deletion) bool {
-		return i.origin().tells(d.Domain) && !i.Received.After(d.Time)
+		return i.source().tells(d.Domain) && !i.Received.After(d.Time)
 	})
 }
 
 // refresh applies what other sessions of the user, in any process, have deleted and
 // refused since the last call. It runs before a plan that waited for the user is sent.
 func (c *Context) refresh(ctx context.Context) error {
+	var again []*Inform
 	deleted, err := c.newDeletions(ctx)
 	if err != nil {
 		return contextFailed(err)
 	}
+	if len(deleted) > 0 {
+		_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0)
+	}
 	c.mu.Lock()
+	if len(deleted) > 0 {
+		_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0) // what came meanwhile
+	}
 	for _, d := range deleted {
 		if c.knows(d.id) { // a concurrent refresh applied it
 			continue
 		}
-		c.index.delete(func(o origin) bool { return o.tells(d.Domain) })
-		c.drop(func(i *Inform) bool { return i.origin().tells(d.Domain) && !i.Received.After(d.Time) })
-		hashes := make([]uint64, len(d.Hashes)/8)
-		for i := range hashes {
-			hashes[i] = binary.LittleEndian.Uint64(d.Hashes[8*i:])
+		c.index.delete(func(s source) bool { return s.inform && s.tells(d.Domain) })
+		c.drop(func(i *Inform) bool { return i.source().tells(d.Domain) && !i.Received.After(d.Time) })
+		var list []hashed
+		for h := range slices.Chunk(d.Hashes, 16) {
+			list = append(list, hashed{binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])})
 		}
-		c.index.deleted(d.Domain, hashes)
+		c.index.restore(d.Domain, list)
 		for i := range c.informs.each() { // told again since
-			if i.origin().tells(d.Domain) {
-				c.index.add(i.origin(), i.Text)
+			if i.source().tells(d.Domain) {
+				again = append(again, i.Inform)
 			}
 		}
 		c.deleted = append(c.deleted, d)
 	}
 	c.mu.Unlock()
+	c.recordInforms(again)
 	return c.refreshRefused(ctx)
 }
 
@@ -260,7 +269,7 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 		if err := strictjson.Decode(data, &d); err != nil {
 			return nil, err
 		}
-		if !strings.HasPrefix(key, keyDeleted+d.Domain+"/") || d.Domain == "" || d.Time.IsZero() || len(d.Hashes)%8 != 0 {
+		if !strings.HasPrefix(key, keyDeleted+d.Domain+"/") || d.Domain == "" || d.Time.IsZero() || len(d.Hashes)%16 != 0 {
 			return nil, filestore.ErrDamaged
 		}
 		list = append(list, d)

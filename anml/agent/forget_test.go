@@ -41,7 +41,7 @@ func TestForgetRows(t *testing.T) {
 			if f, err := s.session.Forget(t.Context(), "brand.example"); err != nil || f.Informs != 0 { // it was not kept
 				t.Errorf("%+v %v", f, err)
 			}
-			if got := s.session.context.taint("b.example", "9876-5432"); len(got) != 1 || !got[0].Deleted {
+			if got := sourcesOf(s.session, "b.example", "9876-5432"); len(got) != 1 || !got[0].deleted {
 				t.Error(got)
 			}
 		})
@@ -63,7 +63,7 @@ func TestForgetRows(t *testing.T) {
 			if f, err := m.s.Forget(t.Context(), "a.example"); err != nil || f.Informs != 1 || m.stored() != 0 {
 				t.Errorf("%+v %v, in the store: %d", f, err, m.stored())
 			}
-			if got := m.s.context.taint("b.example", secret); len(got) != 1 || !got[0].Deleted {
+			if got := sourcesOf(m.s, "b.example", secret); len(got) != 1 || !got[0].deleted {
 				t.Error(got)
 			}
 		})
@@ -117,8 +117,8 @@ func TestForgetRows(t *testing.T) {
 					}
 				}
 			}
-			s.context.index.add(origin{serving: "c.example", host: "c.example", site: "c.example"}, "4711-8822 told by another one")
-			s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, "---")
+			hears(s, "c.example", "4711-8822 told by another one")
+			hears(s, "a.example", "---")
 			for _, text := range []string{"4711-8822", "?!"} {
 				if got := domains(s.sources("c.example", Value{Text: text, Provenance: "a.example"})); got != "-a.example" {
 					t.Errorf("%q: %s", text, got)
@@ -127,7 +127,7 @@ func TestForgetRows(t *testing.T) {
 		})
 		t.Run("reject-provenance-of-what-the-user-said", func(t *testing.T) {
 			s := newSession(t, newLab(t), User{}, Options{})
-			s.context.index.add(origin{serving: "a.example", host: "a.example", site: "a.example"}, "4711-8822")
+			hears(s, "a.example", "4711-8822")
 			_, err := s.Forget(t.Context(), "a.example")
 			must(t, err)
 			s.Context().Supplied("4711-8822")
@@ -216,7 +216,7 @@ func TestForgetRows(t *testing.T) {
 			must(t, err)
 			must(t, m.s.context.receive(t.Context(), p))
 			m.has("")
-			if got := m.s.context.taint("b.example", secret); len(got) != 1 || !got[0].Deleted || m.stored() != 0 {
+			if got := sourcesOf(m.s, "b.example", secret); len(got) != 1 || !got[0].deleted || m.stored() != 0 {
 				t.Error(got, m.stored())
 			}
 		})
@@ -299,7 +299,7 @@ func TestForgetRows(t *testing.T) {
 			s.session.user.Store = s.session.user.Store.(failing).Store
 			must(t, s.session.Close())
 			s.session = s.open(Options{}, s.session.user)
-			if got := domains(s.session.context.taint("b.example", secret)); got != "-a.example" {
+			if got := domains(sourcesOf(s.session, "b.example", secret)); got != "-a.example" {
 				t.Error(got)
 			}
 		})

@@ -187,7 +187,7 @@ type item struct {
 	required bool
 	given    *Value      // the host's own value, in place of the profile's
 	refuse   anml.Reason // of the host, for this call
-	sources  []source    // of a value that it is a part of, see [telling.together]
+	sources  []source    // of a value that it is a part of, see [disclosureBuilder.join]
 }
 
 // decide decides about one item. It fetches the value only if the field is not refused without it.
@@ -223,7 +223,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 		value, g.missing = f.value(ctx, g, to, it)
 		if g.missing == "" {
 			g.category = cmp.Or(g.category, f.category(ctx, subject, it, value))
-			g.sources = append(s.sources(to.recipient, value), it.sources...)
+			g.sources = merged(s.sources(to.recipient, value), it.sources)
 			f.consents(ctx, g, to, it, value)
 		}
 	}
@@ -364,41 +364,6 @@ func (f *frame) veto(ctx context.Context, d *Decision) {
 	if err := s.user.Policy.veto(ctx, s.agent.plugins.policy, *d); err != nil {
 		d.refuse(CodePolicyVeto, anml.PolicyViolation)
 	}
-}
-
-// sources returns the services that a value came from, except its recipient: those that told it,
-// and the one that its provenance names. A value that the user entered has no sources.
-func (s *Session) sources(to string, v Value) []source {
-	if v.Provenance == ProvenanceUser {
-		return nil
-	}
-	found := s.context.taint(to, v.Text)
-	if v.Provenance == "" {
-		return found
-	}
-	server, err := serverOf(v.Provenance)
-	name := server.Domain
-	switch {
-	case err != nil: // it is unknown who told it, so it goes to no service
-		return append(found, source{Domain: v.Provenance, Confidentiality: anml.Private})
-	case s.context.forgotten(server.Host, v.Text):
-		return append(found, source{Domain: name, Deleted: true})
-	case name != to && !slices.ContainsFunc(found, func(s source) bool { return s.Domain == name }):
-		found = append(found, source{Domain: name, Confidentiality: anml.Public})
-	}
-	return found
-}
-
-// from returns the domains of sources in alphabetical order, without those of deleted context.
-func from(sources []source) []string {
-	var names []string
-	for _, s := range sources {
-		if !s.Deleted {
-			names = append(names, s.Domain)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // decide weighs each ask of the document by itself.

@@ -17,8 +17,8 @@ import (
 type informs struct {
 	all      list.List // of *keptInform
 	known    map[informID]*keptInform
-	byDomain map[string]*teller // by serving domain
-	most     tellers
+	byDomain map[string]*serviceInforms // by serving domain
+	most     informHeap
 	bytes    int
 }
 
@@ -26,35 +26,35 @@ type informs struct {
 type keptInform struct {
 	*Inform
 	stored     bool // a record of it is in the store, or on its way there
-	teller     *teller
+	of         *serviceInforms
 	all, ofOne *list.Element
 }
 
-// teller is a service with the informs that it told.
-type teller struct {
+// serviceInforms are the informs of one service.
+type serviceInforms struct {
 	domain string
 	bytes  int
-	told   list.List // of *keptInform, the oldest first
+	all    list.List // of *keptInform, the oldest first
 	place  int       // in the heap
 }
 
-// tellers is a heap: the service that told most is first.
-type tellers []*teller
+// informHeap is a heap: the service that told most is first.
+type informHeap []*serviceInforms
 
-func (h tellers) Len() int { return len(h) }
-func (h tellers) Less(i, j int) bool {
+func (h informHeap) Len() int { return len(h) }
+func (h informHeap) Less(i, j int) bool {
 	return h[i].bytes > h[j].bytes || h[i].bytes == h[j].bytes && h[i].domain < h[j].domain
 }
-func (h tellers) Swap(i, j int) {
+func (h informHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].place, h[j].place = i, j
 }
-func (h *tellers) Push(x any) {
-	t := x.(*teller)
+func (h *informHeap) Push(x any) {
+	t := x.(*serviceInforms)
 	t.place = len(*h)
 	*h = append(*h, t)
 }
-func (h *tellers) Pop() any {
+func (h *informHeap) Pop() any {
 	last := len(*h) - 1
 	t := (*h)[last]
 	*h = (*h)[:last]
@@ -62,7 +62,7 @@ func (h *tellers) Pop() any {
 }
 
 func newInforms() *informs {
-	return &informs{known: make(map[informID]*keptInform), byDomain: make(map[string]*teller)}
+	return &informs{known: make(map[informID]*keptInform), byDomain: make(map[string]*serviceInforms)}
 }
 
 func (s *informs) len() int { return s.all.Len() }
@@ -74,12 +74,12 @@ func (s *informs) get(i *Inform) *keptInform { return s.known[i.id()] }
 func (s *informs) add(i *Inform) *keptInform {
 	t := s.byDomain[i.Serving]
 	if t == nil {
-		t = &teller{domain: i.Serving}
+		t = &serviceInforms{domain: i.Serving}
 		s.byDomain[i.Serving] = t
 		heap.Push(&s.most, t)
 	}
-	k := &keptInform{Inform: i, teller: t}
-	k.all, k.ofOne = s.all.PushBack(k), t.told.PushBack(k)
+	k := &keptInform{Inform: i, of: t}
+	k.all, k.ofOne = s.all.PushBack(k), t.all.PushBack(k)
 	s.known[i.id()] = k
 	s.count(t, i.size())
 	return k
@@ -88,16 +88,16 @@ func (s *informs) add(i *Inform) *keptInform {
 // remove removes an inform.
 func (s *informs) remove(k *keptInform) {
 	s.all.Remove(k.all)
-	k.teller.told.Remove(k.ofOne)
+	k.of.all.Remove(k.ofOne)
 	delete(s.known, k.id())
-	s.count(k.teller, -k.size())
-	if k.teller.told.Len() == 0 {
-		heap.Remove(&s.most, k.teller.place)
-		delete(s.byDomain, k.teller.domain)
+	s.count(k.of, -k.size())
+	if k.of.all.Len() == 0 {
+		heap.Remove(&s.most, k.of.place)
+		delete(s.byDomain, k.of.domain)
 	}
 }
 
-func (s *informs) count(t *teller, bytes int) {
+func (s *informs) count(t *serviceInforms, bytes int) {
 	s.bytes += bytes
 	t.bytes += bytes
 	heap.Fix(&s.most, t.place)
@@ -106,7 +106,7 @@ func (s *informs) count(t *teller, bytes int) {
 // oldest returns the oldest inform of the service that told most. So a service that tells a lot
 // does not displace what others told.
 func (s *informs) oldest() *keptInform {
-	return s.most[0].told.Front().Value.(*keptInform)
+	return s.most[0].all.Front().Value.(*keptInform)
 }
 
 // each yields the informs in their order. The one that is yielded may be removed.

@@ -31,8 +31,7 @@ var floods = map[string]struct {
 	doc    string
 	probes int
 }{
-	"many-informs":    {"<knowledge>" + numbered(2000, "<inform>fact %d of many</inform>") + "</knowledge>", 2000},
-	"one-long-inform": {"<knowledge><inform>" + numbered(20_000, "word%d ") + "</inform></knowledge>", 100},
+	"many-informs": {"<knowledge>" + numbered(2000, "<inform>fact %d of many</inform>") + "</knowledge>", 2000},
 	"covered-by-all": {"<knowledge>" + numbered(2000, `<inform usage="store">fact %d</inform>`) + "</knowledge><body>" +
 		numbered(5000, `<section id="a"/>`) + "</body><footer>" + numbered(5000, `<rights scope="a" usage="store"/>`) + "</footer>", 2000},
 }
@@ -78,28 +77,11 @@ func TestCostOfReceiving(t *testing.T) {
 					}
 					return context.DeadlineExceeded
 				})
-				if !errors.Is(err, context.DeadlineExceeded) || probes > 12 || c.informs.len() > 10 || len(c.index.links) > 10*indexPiece {
-					t.Errorf("%v, %d probes, %d informs, %d hashes", err, probes, c.informs.len(), len(c.index.links))
+				if !errors.Is(err, context.DeadlineExceeded) || probes > 12 || c.informs.len() > 10 {
+					t.Errorf("%v, %d probes, %d informs", err, probes, c.informs.len())
 				}
 			})
 		}
-		t.Run("accept-the-rest-after-a-deadline", func(t *testing.T) { // if it is told again
-			c, probes := told(t), 0
-			i := &Inform{Serving: "a.example", Host: "a.example", Text: numbered(1000, "word%d ")}
-			hasty := &probed{t.Context(), func() error {
-				if probes++; probes < 3 {
-					return nil
-				}
-				return context.DeadlineExceeded
-			}}
-			if err := c.indexText(hasty, i, new(folder), new(int)); !errors.Is(err, context.DeadlineExceeded) || len(c.index.links) == 0 {
-				t.Fatalf("%v, %d hashes", err, len(c.index.links))
-			}
-			must(t, c.indexText(t.Context(), i, new(folder), new(int)))
-			if got := domains(c.taint("b.example", "word999")); got != "a.example" {
-				t.Errorf("from %q", got)
-			}
-		})
 		t.Run("reject-open-after-cancel", func(t *testing.T) {
 			net := newLab(t)
 			host := net.Host()
@@ -394,7 +376,7 @@ func TestUsageRows(t *testing.T) {
 			if n := m.stored(); n > 0 {
 				t.Error(n, "kept beyond the session")
 			}
-			if len(m.s.context.taint("b.example", secret)) != 1 {
+			if len(sourcesOf(m.s, "b.example", secret)) != 1 {
 				t.Error("an attacker on the path told something that goes anywhere")
 			}
 		})

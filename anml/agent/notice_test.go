@@ -229,3 +229,14 @@ func TestNoticesOfMany(t *testing.T) {
 		}
 	})
 }
+
+func TestDomainsIn(t *testing.T) {
+	for text, want := range map[string]string{
+		"see brand.example, brand.example": "brand.example", "a-b.example": "a-b.example", "cafe\u0301.example": "xn--caf-dma.example",
+		"shop1.example": "shop1.example", "plain words ...": "", "brand [dot] example": "brand.example", "-brand.example.": "brand.example", "10.0.0.1": "",
+	} {
+		if got := strings.Join(domainsIn(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -69,7 +69,7 @@ func (a *Agent) rules() domain.Rules {
 // retrieve requests a document and reads the response. It sends nothing if an earlier
 // response forbids the request.
 func (s *Session) retrieve(ctx context.Context, u domain.URL) (page *Page, err error) {
-	defer func() { s.context.hearError(u, err) }()
+	defer func() { s.context.recordError(u, err) }()
 	ctx, cancel := s.limited(ctx, u)
 	defer cancel()
 	if err := s.memory.refuses(ctx, u); err != nil {
@@ -93,7 +93,7 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (page *Page, err e
 		return nil, s.refused(ctx, u, r, err)
 	}
 	s.notices.reached(u)
-	s.context.hearPlace(u, u.String(), r.URL)
+	s.context.recordLocation(u, u.String(), r.URL)
 	page, err = s.newPage(ctx, r, a)
 	if a.wellKnown && lookleap.CodeOf(err) == lookleap.CodeMediaType { // a web page there counts as a 404
 		e := &lookleap.Error{Code: CodeNoANML, Subject: r.URL.WithoutQuery(), Err: withStatus(r, err)}

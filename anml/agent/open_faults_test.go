@@ -74,46 +74,30 @@ func TestLeftWhileReading(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	// A response of which nothing is left to record is complete: it is returned.
-	for name, before := range map[string]bool{"informs-of-a-response": false, "informs-that-were-told-before": true} {
-		t.Run(name, func(t *testing.T) {
-			const api = "xn--80ak6aa92e.shop.example" // looks like Latin letters, which is found out last before informs are recorded
-			c, stays := begin(t), before
-			s := newStage(t, setting{doc: strings.Replace(gettable, `"/a"`, `"https://`+api+`/a"`, 1), host: func(h *lookleap.Host) {
-				h.Observe = func(_ context.Context, e lookleap.Event) {
-					if e.Code == CodeImpersonation && !stays {
-						c.leave()
-					}
+	t.Run("informs-of-a-response", func(t *testing.T) {
+		const api = "xn--80ak6aa92e.shop.example" // looks like Latin letters, which is found out last before informs are recorded
+		c := begin(t)
+		s := newStage(t, setting{doc: strings.Replace(gettable, `"/a"`, `"https://`+api+`/a"`, 1), host: func(h *lookleap.Host) {
+			h.Observe = func(_ context.Context, e lookleap.Event) {
+				if e.Code == CodeImpersonation {
+					c.leave()
 				}
-			}})
-			s.net.Site(api).Handle("/a", document(floods["many-informs"].doc))
-			if before {
-				s.does(Call{Action: "a"}, lookleap.CodeOK)
-				stays = false
 			}
-			r, err := s.page.Do(c.ctx, Call{Action: "a"})
-			if !before {
-				if left(t, err, "https://"+api+"/a"); r == nil || r.Page != nil {
-					t.Errorf("%+v", r)
-				}
-				return
-			}
-			if must(t, err); c.ctx.Err() == nil || r.Page == nil {
-				t.Errorf("%v, %+v", c.ctx.Err(), r)
-			}
-			if got := domains(s.session.context.taint("b.example", "fact 1999 of many")); got != "shop.example" {
-				t.Errorf("told by %q", got)
-			}
-		})
-	}
+		}})
+		s.net.Site(api).Handle("/a", document(floods["many-informs"].doc))
+		r, err := s.page.Do(c.ctx, Call{Action: "a"})
+		if left(t, err, "https://"+api+"/a"); r == nil || r.Page != nil {
+			t.Errorf("%+v", r)
+		}
+	})
 }
 
-// TestPlacesAndErrorsAreHeard: where a page was found, and what the error of a request quotes, is
+// TestPlacesAndErrorsAreRecorded: where a page was found, and what the error of a request quotes, is
 // told by the service too.
-func TestPlacesAndErrorsAreHeard(t *testing.T) {
+func TestPlacesAndErrorsAreRecorded(t *testing.T) {
 	told := func(t *testing.T, s *Session) {
 		t.Helper()
-		if got := domains(s.context.taint("b.example", secret)); got != "shop.example" {
+		if got := domains(sourcesOf(s, "b.example", secret)); got != "shop.example" {
 			t.Errorf("told by %q", got)
 		}
 	}

@@ -23,7 +23,7 @@ func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, co
 		session: s, effect: e, budget: budget,
 		method: e.Send.Method, url: u, contentType: contentType, body: body, key: plan.IdempotencyKey(),
 	}
-	defer func() { s.context.hearError(m.url, err) }()
+	defer func() { s.context.recordError(m.url, err) }()
 	resp, err := m.run(ctx)
 	if err != nil {
 		return nil, m.sent, m.doubtful(err)
@@ -51,8 +51,8 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	if isDocument && readable && advances(resp.Status) {
 		r.Page, unread = m.session.newPage(ctx, resp, requestOrigin{requested: m.effect.Send.URL, action: true})
 	}
-	if r.Page == nil { // a page hears its own texts
-		if err := m.session.context.hearBody(ctx, resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
+	if r.Page == nil { // a page is recorded with its texts
+		if err := m.session.context.recordBody(ctx, resp.URL, resp.MediaType, resp.Body); err != nil && !isDocument {
 			return r, m.doubtful(err) // the body is withheld
 		}
 	}
@@ -204,7 +204,7 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 		n := Notice{Kind: NoticeAuthRequired, Code: CodeAuthRequired, Origin: origin,
 			Text: "The service requires that you sign in. Stored credentials are not used to try again."}
 		for _, scheme := range schemes(resp.Header) {
-			m.session.context.hearRemark(resp.URL, scheme)
+			m.session.context.recordText(resp.URL, scheme)
 			n.Remote = append(n.Remote, lookleap.RemoteText{Source: m.effect.Exchange.Endpoint,
 				Label: "authentication scheme", Text: scheme})
 		}

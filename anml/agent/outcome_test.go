@@ -387,19 +387,19 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestHeardOnce: what a document says is recorded once.
-func TestHeardOnce(t *testing.T) {
+// TestRecordedOnce: what a document says is recorded once.
+func TestRecordedOnce(t *testing.T) {
 	s := newStage(t, setting{doc: gettable, answer: document(titled)})
-	before := s.session.context.heard.queued
+	before := s.session.context.index.queued
 	s.does(Call{Action: "a"}, lookleap.CodeOK)
-	if n := s.session.context.heard.queued - before; n != len(service(titled)) {
+	if n := s.session.context.index.queued - before; n != len(service(titled))+deliverySize {
 		t.Errorf("%d bytes", n)
 	}
 }
 
-// TestHeardBodies: text of a response that is not a document counts as told by the service, and the
+// TestRecordedBodies: text of a response that is not a document counts as told by the service, and the
 // bytes of a picture do not.
-func TestHeardBodies(t *testing.T) {
+func TestRecordedBodies(t *testing.T) {
 	for mediaType, want := range map[string]string{ // the body is no UTF-8
 		"text/plain": "shop.example", "application/json": "shop.example", "image/svg+xml": "shop.example",
 		"image/png": "", "video/mp4": "", "audio/mpeg": "", "font/woff2": "",
@@ -408,15 +408,15 @@ func TestHeardBodies(t *testing.T) {
 		t.Run(kind+strings.ReplaceAll(mediaType, "/", "-"), func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable, answer: scripted(200, "\xff\xd8 Member "+secret, "Content-Type", mediaType)})
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
-			if got := domains(s.session.context.taint("b.example", secret)); got != want {
+			if got := domains(sourcesOf(s.session, "b.example", secret)); got != want {
 				t.Errorf("told by %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-// TestHeardHeaders: what a response says outside of its body counts as told by the service, too.
-func TestHeardHeaders(t *testing.T) {
+// TestRecordedHeaders: what a response says outside of its body counts as told by the service, too.
+func TestRecordedHeaders(t *testing.T) {
 	answers := func(status int, name, value string) func(*http.Request) (*http.Response, error) {
 		return func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: status, Header: http.Header{name: {value}}, Body: http.NoBody, Request: r}, nil
@@ -444,7 +444,7 @@ func TestHeardHeaders(t *testing.T) {
 				})
 			}})
 			s.does(Call{Action: "a"}, c.code)
-			if got := domains(s.session.context.taint("b.example", secret)); got != "shop.example" {
+			if got := domains(sourcesOf(s.session, "b.example", secret)); got != "shop.example" {
 				t.Errorf("told by %q", got)
 			}
 		})

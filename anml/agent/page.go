@@ -256,3 +256,13 @@ func compareNumbers(a, b string) int {
 func sentence(reason string) string {
 	return strings.ToUpper(reason[:1]) + reason[1:] + "."
 }
+
+// askedFields returns the fields that the page asks for.
+func (p *Page) askedFields() (names []string) {
+	for site := range p.doc.Containers() {
+		for ask := range site.Knowledge().Asks() {
+			names = append(names, ask.Field())
+		}
+	}
+	return names
+}

@@ -43,6 +43,9 @@ type UserPolicy struct {
 	// VetoAct is called last for each action, right before it is sent, and stops it with an error
 	// or a panic. If nil, nothing is stopped here.
 	VetoAct func(ctx context.Context, a Act) error
+	// CrossService says when the user is asked before a value may go to another service than the
+	// one that may have told it. Set it before first use.
+	CrossService CrossService
 
 	mu   sync.Mutex // held by writers
 	will atomic.Pointer[will]
@@ -72,6 +75,20 @@ const (
 
 // String returns "deny", "ask" or "allow".
 func (e Effect) String() string { return [...]string{"deny", "ask", "allow"}[min(e, EffectAllow)] }
+
+// CrossService says when the user is asked before a value may go to a service although another
+// service may have told it (section 14.1).
+type CrossService uint8
+
+const (
+	// CrossServiceMatch asks if another service told the value or a part of it, in the same words.
+	// A paraphrase is not recognised. It is the zero value.
+	CrossServiceMatch CrossService = iota
+	// CrossServiceStrict also asks about every argument and answer whose provenance is not stated,
+	// once the session has read another service than the one that would receive it. Nothing is
+	// compared for that. Defaults of the document and what the user supplied are not asked about.
+	CrossServiceStrict
+)
 
 // will is one state of a policy. It is immutable.
 type will struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/confusable"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Profile is the user's data, held by the host. Value is called for one field at a time, after a
@@ -51,7 +52,7 @@ type Value struct {
 	// Provenance is where the value comes from: [ProvenanceUser] where the host
 	// knows that the user gave it, the domain of the service that told it, or "".
 	// Whatever is not known to be the user's is compared with what services told
-	// (section 14.1).
+	// (section 14.1), see [CrossService].
 	Provenance string
 	// Category is the host's own category, or "". The categories "health", "finance" and "location"
 	// are sensitive (section 14.2).
@@ -90,6 +91,19 @@ func (f Fields) FieldNames(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(f)), nil
 }
 
+// fieldNames returns the fields of a profile that lists them.
+func (s *Session) fieldNames(ctx context.Context) ([]string, error) {
+	switch p := s.user.Profile.(type) {
+	case NoProfile:
+		return nil, nil
+	case Fields:
+		return p.FieldNames(ctx)
+	case FieldLister:
+		return plugin.Await(ctx, s.agent.plugins.profile, p.FieldNames)
+	}
+	return nil, nil
+}
+
 // fieldKey returns the form of a field's name in which denials are compared: without case, accents,
 // separators and invisible characters, and with one letter for all that look like it. So a denial
 // applies to every name that the user would take for the same field. Rules that allow compare names
@@ -117,7 +131,7 @@ func latin(text string) string {
 		case letters != "":
 			b.WriteString(letters)
 		case r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.N, unicode.M) && !unseen(r):
-			b.WriteString(spelled(string(r)))
+			b.WriteString(fold(string(r)).text)
 		}
 	}
 	return b.String()

@@ -72,7 +72,11 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 		}
 	}
 	if len(t.From) > 0 {
-		summary += "; " + strings.Join(t.From, " and ") + " told this, and " + e.recipient() + " would learn it"
+		origin := " told this, and "
+		if t.Unsure {
+			origin = " may have told this, and "
+		}
+		summary += "; " + strings.Join(t.From, " and ") + origin + e.recipient() + " would learn it"
 	}
 	for _, w := range warnings {
 		summary += "; " + w
@@ -110,7 +114,7 @@ func shownValue(text, label, name string) (quoted string, values []lookleap.Cons
 
 // authenticate shows that the user is there, where a rule of what is told demands
 // that; what cannot be told without is refused.
-func (b *telling) authenticate(ctx context.Context) error {
+func (b *disclosureBuilder) authenticate(ctx context.Context) error {
 	needs := func(t tell) bool { return t.authentic() && !t.refused() }
 	if !slices.ContainsFunc(b.d.Tells, needs) {
 		return nil
@@ -309,7 +313,7 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(),
 			Message: "the server returned no medium", Err: withStatus(r, nil)}
 	}
-	if err := p.session.context.hearBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
+	if err := p.session.context.recordBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
 		return nil, err
 	}
 	return &MediaContent{Type: r.MediaType, Body: r.Body, URL: r.URL.String()}, nil

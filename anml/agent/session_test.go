@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -124,28 +123,26 @@ func TestDeadline(t *testing.T) {
 			}
 		})
 		t.Run("reject-remembering", func(t *testing.T) {
-			from, probes, read := speaker{serving: "a.example"}, 0, 0
+			probes, read := 0, 0
 			ctx := &probed{t.Context(), func() error {
 				if probes++; probes < 10 {
 					return nil
 				}
 				return context.DeadlineExceeded
 			}}
-			h := newHearsay(384 << 20)
-			err := h.hear(ctx, from, heardWaiting+1, func(yield func(string) bool) {
+			s := newSession(t, newLab(t), User{}, Options{})
+			err := s.context.deliver(ctx, delivery{service: "a.example", size: maxWaiting + 1, texts: func(yield func(string) bool) {
 				for i := range 1000 {
 					if read++; !yield(fmt.Sprintf("account 4711-%06d", i)) {
 						return
 					}
 				}
-			})
+			}})
 			if !errors.Is(err, context.DeadlineExceeded) || read != 10 {
 				t.Errorf("%v after %d texts", err, read)
 			}
-			var x taintIndex
-			f := fold("account 4711-000999")
-			if got := h.find("b.example", &f, x.tokenRows(&f)); !slices.Contains(got, from) {
-				t.Error("what was not remembered in time is forgotten")
+			if got := domains(sourcesOf(s, "b.example", "account 4711-000999")); got != "a.example" {
+				t.Error("what was not remembered in time is forgotten", got)
 			}
 		})
 	})

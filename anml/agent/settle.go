@@ -79,7 +79,7 @@ func (s *Session) revoked(e exchange, d *disclosure) lookleap.Code {
 		if code, _, _ := w.forbidden(&t); code != "" {
 			return code
 		}
-		if code, _ := w.tainted(&t); code != "" {
+		if code, _ := w.flows(&t); code != "" {
 			return code
 		}
 	}
@@ -125,7 +125,7 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 		t.refuse(code, anml.UserDenied)
 		return nil
 	}
-	if code, reason := w.tainted(t); code != "" {
+	if code, reason := w.flows(t); code != "" {
 		t.refuse(code, reason)
 		return nil
 	}
@@ -149,7 +149,7 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 	} else if err := w.grant(ctx, t); err != nil {
 		return err
 	}
-	if t.Provenance == "" && len(w.s.context.taint("", t.Value)) == 0 {
+	if t.Provenance == "" && len(w.s.sources("", Value{Text: t.Value})) == 0 {
 		w.s.context.Supplied(t.Value) // no service told it yet, so one that quotes it from now on is not where it is from
 	}
 	if t.Category == "" {
@@ -183,23 +183,23 @@ func (w *settling) unplain(t *tell) (lookleap.Code, anml.Reason) {
 			return code, anml.UserDenied
 		}
 	}
-	return w.tainted(t)
+	return w.flows(t)
 }
 
-// tainted checks again where a value came from. It looks for context that was deleted since, and
-// for services that told the value since or with more confidentiality, which the user was not asked
-// about.
-func (w *settling) tainted(t *tell) (lookleap.Code, anml.Reason) {
+// flows checks again where a value comes from, and returns why it may not be sent, or "". It looks
+// for context that was deleted since, and for services that told the value since or with more
+// confidentiality, which the user was not asked about.
+func (w *settling) flows(t *tell) (lookleap.Code, anml.Reason) {
 	for _, s := range w.s.sources(w.e.recipient(), Value{Text: t.Value, Provenance: t.Provenance}) {
+		f := flowFrom([]source{s})
+		asked := slices.Contains(t.From, s.serving)
 		switch {
-		case s.Deleted:
-			return CodeDeletedContext, anml.UserDenied
-		case s.Confidentiality == anml.Private:
-			return CodePrivateContext, anml.PolicyViolation
-		case !slices.Contains(t.From, s.Domain):
+		case f.verb == VerbRefuse:
+			return f.code, f.reason
+		case !asked:
 			return CodeCrossService, anml.UserDenied
-		case s.Confidentiality == anml.Restricted && t.Code != CodeConsentHeld:
-			return CodeRestrictedContext, anml.UserDenied
+		case f.verb == VerbDefer && t.Code != CodeConsentHeld:
+			return f.code, anml.UserDenied
 		}
 	}
 	return "", ""

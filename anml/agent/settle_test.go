@@ -121,7 +121,7 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		x := st.prepares(st.page(booking("", askFor("acme:tier"))), Call{Reply: &Reply{Values: map[string]Value{"acme:tier": {Text: "9876-5432", Provenance: "a.example"}}}})
 		x.sends(all, `value="9876-5432"`)
 		pageFor(t, st.net, st.s, "https://a.example/told", inform("Member 9876-5432", ""))
-		if got := domains(st.s.context.taint("shop.example", "9876-5432")); got != "a.example" {
+		if got := domains(sourcesOf(st.s, "shop.example", "9876-5432")); got != "a.example" {
 			t.Errorf("told by %q", got)
 		}
 	})
@@ -169,7 +169,7 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		if _, _, err := x.settle(all, time.Time{}); err != nil {
 			t.Error(err)
 		}
-		if got := st.s.context.taint("b.example", "998877"); len(got) != 0 {
+		if got := sourcesOf(st.s, "b.example", "998877"); len(got) != 0 {
 			t.Errorf("what the user said counts as told: %v", got)
 		}
 	})

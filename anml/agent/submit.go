@@ -292,12 +292,12 @@ func (m *submission) follow(resp *fetch.Response) error {
 		return refuse(lookleap.CodeOf(err), "the action's redirect is not followed", err)
 	}
 	if to.Origin() != m.url.Origin() {
-		m.session.context.hearRemark(m.url, to.String())
+		m.session.context.recordText(m.url, to.String())
 		away := &RedirectError{Status: resp.Status, Target: to.String()}
 		return refuse(lookleap.CodeRedirectCrossOrigin, "the action's redirect leaves its origin", away)
 	}
 	reads := m.method == http.MethodGet || m.method == http.MethodHead
-	m.session.context.hearPlace(m.url, "", to)
+	m.session.context.recordLocation(m.url, "", to)
 	m.repeats = false
 	switch {
 	case resp.Status == http.StatusSeeOther:

@@ -161,7 +161,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 
 // transferred returns the item that a transfer would disclose.
 func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.Site, act anml.Action, t Transfer) (item, error) {
-	b := &telling{frame: f, to: *to, named: []string{t.Param}}
+	b := &disclosureBuilder{frame: f, to: *to, named: []string{t.Param}}
 	switch {
 	case (t.Param != "" || t.Inform) && (t.Value == nil || t.Field != "" || t.Param != "" && t.Inform):
 		return item{}, p.refusal(lookleap.CodeUsage, "a transfer names one field, argument or inform; arguments and informs need a value")
@@ -186,7 +186,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 		}
 		it.given = t.Value
 		if it.given != nil {
-			it.also = b.holds(ctx).otherFields(ctx, it.field, it.given.Text)
+			it.also = b.values(ctx).fieldsIn(ctx, it.field, it.given.Text)
 		}
 		return it, nil
 	}
@@ -195,7 +195,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 
 // ask returns the plan that asks about one transfer.
 func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*lookleap.Plan, error) {
-	told := &tell{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Item: "transfer"}
+	told := &tell{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Unsure: d.unsure, Item: "transfer"}
 	if t.Param != "" && t.Param != it.field {
 		told.Field, told.Means = t.Param, it.field
 	}

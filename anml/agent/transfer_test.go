@@ -279,32 +279,7 @@ func TestTransferOfAnotherPlan(t *testing.T) {
 // TestTransferRows shows that what one service told reaches no other one unless
 // the user says so.
 func TestTransferRows(t *testing.T) {
-	plain, tagged := Value{Text: secret}, Value{Text: "another spelling", Provenance: "a.example"}
-
-	for id, v := range map[string]Value{"ANML-14.1-07": tagged, "ANML-14.1-08": plain} {
-		t.Run(id, func(t *testing.T) {
-			t.Run("accept-authorized", func(t *testing.T) {
-				s := crossed(t, "", v)
-				s.does(book, lookleap.CodeOK)
-				s.wantSent(v.Text)
-				s.hasAsked("a.example", "shop.example", "email", v.Text)
-				if e := entries(t, s.session.Ledger(), EntryDisclosed); len(e) != 1 || e[0].From != "a.example" || e[0].Basis != "explicit" {
-					t.Errorf("%+v", e)
-				}
-			})
-			t.Run("reject-denied", func(t *testing.T) {
-				s := crossed(t, "", v, labprompt.Deny())
-				s.does(book, lookleap.CodeConsentRefused)
-				s.wantSent("!" + v.Text)
-			})
-			t.Run("reject-standing-rule", func(t *testing.T) {
-				s := crossed(t, "", v)
-				if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != CodeCrossService || !slices.Equal(d.From, []string{"a.example"}) {
-					t.Error(brief(d), d.From)
-				}
-			})
-		})
-	}
+	plain := Value{Text: secret}
 	t.Run("ANML-14.1-08", func(t *testing.T) {
 		t.Run("accept-user-said-so", func(t *testing.T) {
 			s := crossed(t, "", Value{Text: secret, Provenance: ProvenanceUser})
@@ -435,7 +410,7 @@ func TestTransferRows(t *testing.T) {
 		for _, alias := range []string{"a.example", "A.Example.", "a.example:443", "https://www.a.example/x", "WWW.a.example"} {
 			t.Run("accept-same-service-"+strings.NewReplacer("/", "_", ":", "_").Replace(alias), func(t *testing.T) {
 				s := crossed(t, `confidentiality="private"`, plain)
-				if got := s.session.context.taint(alias, secret); got != nil {
+				if got := sourcesOf(s.session, alias, secret); got != nil {
 					t.Error(got)
 				}
 				own := s.elsewhere("https://shop.a.example/x", booking(rule("email", "none"), askFor("email")))
@@ -468,7 +443,13 @@ const secret = "4711-8822"
 // crossed is a stage where a.example told a member number, and the shop asks for it.
 func crossed(t *testing.T, attrs string, v Value, replies ...labprompt.Reply) *stage {
 	t.Helper()
-	p := &UserPolicy{}
+	return crossedIn(t, CrossServiceMatch, attrs, v, replies...)
+}
+
+// crossedIn is crossed with a user who wants the mode.
+func crossedIn(t *testing.T, mode CrossService, attrs string, v Value, replies ...labprompt.Reply) *stage {
+	t.Helper()
+	p := &UserPolicy{CrossService: mode}
 	must(t, p.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAllow}))
 	s := newStage(t, setting{
 		doc:  booking(rule("email", "none"), askFor("email", `required="true"`)),

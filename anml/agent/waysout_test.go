@@ -180,7 +180,7 @@ func others(field string) (list []string) {
 func carriesNothing(text string, err error) error {
 	for _, reading := range readings(text) {
 		for _, secret := range outTexts {
-			if strings.Contains(spelled(reading), secret) {
+			if strings.Contains(fold(reading).text, fold(secret).text) {
 				return fmt.Errorf("it holds %q: %s", secret, text)
 			}
 		}
@@ -259,10 +259,10 @@ func leave(t *testing.T, way wayOut, v outValue, agrees bool) (outcome string) {
 	}
 	asked := slices.ContainsFunc(st.ask.Requests(), func(r lookleap.ConsentRequest) bool {
 		return slices.ContainsFunc(r.Items, func(item lookleap.ConsentItem) bool {
-			return item.ID != itemAct && slices.ContainsFunc(readings(item.Summary), func(s string) bool { return strings.Contains(spelled(s), spelled(v.text)) })
+			return item.ID != itemAct && slices.ContainsFunc(readings(item.Summary), func(s string) bool { return strings.Contains(fold(s).text, fold(v.text).text) })
 		})
 	})
-	left := slices.ContainsFunc(readings(sent.String()), func(s string) bool { return strings.Contains(spelled(s), spelled(v.text)) })
+	left := slices.ContainsFunc(readings(strings.ReplaceAll(sent.String(), "%25", "%")), func(s string) bool { return strings.Contains(fold(s).text, fold(v.text).text) })
 	if left && err == nil || left && way.answers != nil {
 		entries := ledgerOf(t, st.user.Ledger)
 		if asked && !slices.ContainsFunc(entries, func(e string) bool { return strings.HasPrefix(e, "disclosed ") }) {

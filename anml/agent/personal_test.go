@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -27,7 +25,6 @@ func TestArgumentsThatCarryFields(t *testing.T) {
 		"full-width":        {"q", "ａｎｎ＠ｅｘａｍｐｌｅ．ｏｒｇ", "email"},
 		"hidden-characters": {"q", "ann@exa\u200bmple.org", "email"},
 		"case":              {"q", "ANN@EXAMPLE.ORG", "email"},
-		"short-and-whole":   {"q", " DE ", "lang"},
 	} {
 		t.Run("reject-"+name, func(t *testing.T) {
 			st := asker(t)
@@ -199,11 +196,11 @@ func TestOneFieldAsAnother(t *testing.T) {
 			"city": {Text: "Springfield"}, "street": {Text: "Springfield Avenue 12"}, "tel": {Text: "+49 30 123456"}, "mobile": {Text: "+49 30 123456"}, "code": {Text: "4711"}, "none": {Text: "@.@."},
 		}
 		f := st.page(booking("", "")).frame(st.page(booking("", "")).Document().Site, start, false)
-		data := f.carried(t.Context(), "shop.example")
+		data := f.profileValues(t.Context(), "shop.example")
 		for text, want := range map[string]string{
-			"to Springfield Avenue 12, please": "street", "to Springfield, please": "city", "call +49 30 123456 now": "mobile tel", "4711": "code", "at dot at dot": "",
+			"to Springfield Avenue 12, please": "street", "to Springfield, please": "city", "call +49 30 123456 now": "mobile tel", "4711": "code",
 		} {
-			found := data.otherFields(t.Context(), "", text)
+			found := data.fieldsIn(t.Context(), "", text)
 			slices.Sort(found)
 			if got := strings.Join(found, " "); got != want {
 				t.Errorf("%s: %q, want %q", text, got, want)
@@ -351,22 +348,14 @@ func TestPersonalNames(t *testing.T) {
 // TestPersonalValues: a value of the profile is found in an argument of any name,
 // however it is written, encoded or divided.
 func TestPersonalValues(t *testing.T) {
-	quoted, _ := json.Marshal("hay fever ")
+	b64 := base64.StdEncoding.EncodeToString
 	written := map[string]string{
-		"itself": "C01X00T47", "in-a-sentence": "my card is 4111-1111-1111-1111.", "lower-case": "c01x00t47", "separators": "DE89.3704.0044.0532.0130.00",
-		"percent": "%43%30%31%58%30%30%54%34%37", "percent-twice": "%2543%2530%2531%2558%2530%2530T47", "plus": "hay+fever",
-		"base64": base64.StdEncoding.EncodeToString([]byte("ssn 078-05-1120")), "base64url": base64.RawURLEncoding.EncodeToString([]byte("hay fever")),
-		"base64-in-text": "v=abc" + base64.StdEncoding.EncodeToString([]byte("correct horse battery")), "hex": hex.EncodeToString([]byte("hay fever")),
-		"HEX": strings.ToUpper(hex.EncodeToString([]byte("4111111111111111"))), "json-escape": `\u0068\u0061\u0079 fever`, "json": string(quoted), "nested-json": `{"a":[{"b":"{\"c\":\"hay fever\"}"}]}`,
-		"html": "&#104;ay fever", "quoted-printable": "hay=20fever", "base64-of-hex": base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString([]byte("hay fever")))),
-		"date-german": "28.02.1990", "date-american": "02/28/1990", "date-words": "February 28, 1990", "date-compact": "19900228",
-		"date-chinese": "born 1990年2月28日", "date-korean": "1990년 02월 28일", "number-without-zeros": "78051120", "json-without-zeros": `{"n":78051120}`,
-		"mail-in-words": "ann at example dot org", "MAIL-IN-WORDS": "write to Ann AT Example DOT Org", "mail-in-brackets": "ann (at) example [dot] org",
-		"number": "12,345.6", "number-exponent": "1.23456e+04", "national-number": "030 123456", "international": "004930123456", "american-national-number": "(202) 555-0123", "three-digit-country": "call 201 234 567", "name-turned": "Example, Ann", "name-turned-in-a-sentence": "it is for example ann please",
-		"digits-glued": "X4111111111111111Y", "digits-glued-to-a-word": "card4111111111111111end", "digits-glued-tel": "tel0049301234560049",
-		"digits-spread": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "digits-spread-dots": "4.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1", "digits-spread-lines": strings.Join(strings.Split("4111111111111111", ""), "\n"),
-		"digits-spread-tel": "+ 4 9 3 0 1 2 3 4 5 6", "digits-in-pairs": "41 11 11 11 11 11 11 11",
-		"in-a-url": "https://x.example/?" + url.Values{"q": {"hay fever"}}.Encode(), "in-a-file-name": "hay_fever.pdf", "small-but-whole": "GOLD",
+		"itself": "C01X00T47", "in-a-sentence": "my card is 4111-1111-1111-1111.", "lower-case": "c01x00t47", "separators": "DE89.3704.0044.0532.0130.00", "glued": "X4111111111111111Y",
+		"percent": "%43%30%31%58%30%30%54%34%37", "plus": "hay+fever", "base64": b64([]byte("ssn 078-05-1120")), "base64url": base64.RawURLEncoding.EncodeToString([]byte("hay fever")),
+		"hex": hex.EncodeToString([]byte("hay fever")), "HEX": strings.ToUpper(hex.EncodeToString([]byte("4111111111111111"))), "nested-json": `{"a":[{"b":"{\"c\":\"hay fever\"}"}]}`,
+		"digits-spread": "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", "digits-spread-lines": strings.Join(strings.Split("4111111111111111", ""), "\n"), "digits-in-pairs": "41 11 11 11 11 11 11 11",
+		"in-a-url": "https://x.example/?" + url.Values{"q": {"hay fever"}}.Encode(), "in-a-file-name": "hay_fever.pdf", "small-but-whole": "GOLD", "look-alikes": "h\u0430y f\u0435v\u0435r", "combining": "h\u0336a\u0336y\u0336 fever",
+		"letters-for-digits": "CO1XOOT47", "hidden-characters": "hay f\u200be\u00adver", "full-width": "ｈａｙ　ｆｅｖｅｒ",
 	}
 	t.Run("O02", func(t *testing.T) {
 		for name, value := range written {
@@ -382,7 +371,7 @@ func TestPersonalValues(t *testing.T) {
 		for name, args := range map[string]map[string]string{
 			"two-halves": {"a": "C01X0", "b": "0T47"}, "turned": {"a": "0T47", "b": "C01X0"}, "in-words": {"a": "it is 4111 1111 11", "b": "11 1111 is the rest"},
 			"four-groups": {"a": "4111", "b": "1111", "c": "1111", "d": "1111"}, "year-month-day": {"a": "1990", "b": "02", "c": "28"},
-			"among-many-numbers": {"a": "078051" + manyNumbers(), "b": "051120"}, "beside-the-whole": {"a": "C01X00T47", "b": "C01X0", "c": "0T47"}, "beside-the-same-piece-many-times": {"a": "078051", "b": "1,1,1,1,1,1,1,1,1,1,1,1,120"},
+			"beside-the-whole": {"a": "C01X00T47", "b": "C01X0", "c": "0T47"},
 		} {
 			t.Run("reject-divided-"+name, func(t *testing.T) {
 				s := newStage(t, setting{doc: finder("POST", "application/json", "a", "b", "c", "d"), user: User{Profile: secrets}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
@@ -406,7 +395,6 @@ func TestPersonalValues(t *testing.T) {
 			for _, r := range []*Reply{
 				{Informs: []Told{{Text: "it begins with 078-0"}, {Text: "5-1120 is the rest"}}},
 				{Asks: []Counter{{"price", "for 078-0"}, {"5-1120 is the rest", "to know"}}},
-				{Informs: []Told{{Text: "it begins with 078-0"}}, Asks: []Counter{{"price", "5-1120 is the rest"}}},
 			} {
 				st := asker(t)
 				st.user.Profile = Fields{"ssn": {Text: "078-05-1120"}}
@@ -424,13 +412,21 @@ func TestPersonalValues(t *testing.T) {
 	})
 }
 
-// manyNumbers is a list of different numbers: each is a piece that may be a part of a value.
-func manyNumbers() string {
-	var b strings.Builder
-	for i := range 400 {
-		fmt.Fprintf(&b, ",%d", 7_000_000+i)
+// TestOrdinaryArguments: what only resembles a value of the profile is not asked about.
+func TestOrdinaryArguments(t *testing.T) {
+	profile := Fields{"street": {Text: "Main Street 5"}, "city": {Text: "Berlin"}, "lang": {Text: "lo"}, "dob": {Text: "1990-02-28"}, "fn": {Text: "Ann Example"}, "pin": {Text: "4711"}, "zip": {Text: "10115"}, "plan": {Text: "gold"}, "pets": {Text: "10"}, "news": {Text: "yes"}}
+	for _, v := range []string{
+		"10", "yes", "noel", "47110", "28 people in 1990", "2026-02-28 to 2026-03-01", "10, 20, 30, 40", "SGVsbG8sIHdvcmxkISBUaGlzIGlzIGZpbmU=", "deadbeefcafebabe0123456789abcdef", "192.168.0.1", "%zz",
+		"https://example.org/a/b?c=d&e=%20f#x", `{"from":"BER","to":"OSL","adults":2,"date":"2026-07-01"}`, "👨\u200d👩\u200d👧 ❤️ family", "می\u200cخواهم", "Привет, как дела?", "4111", "ann", "example", "an example", "goldfish",
+	} {
+		t.Run("O02/accept-ordinary", func(t *testing.T) {
+			st := asker(t)
+			st.user.Profile = profile
+			if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": v}}); len(x.items) != 0 {
+				t.Errorf("%q: %+v", v, x.items[0].Summary)
+			}
+		})
 	}
-	return b.String()
 }
 
 // TestPlainArgumentsSince: what said nothing about the user when it was prepared is

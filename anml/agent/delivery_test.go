@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -129,6 +130,13 @@ func TestToldAnywhere(t *testing.T) {
 				asked(t, st)
 			})
 		}
+		for kind, doc := range map[string]string{"inform": "<knowledge><inform>%s</inform></knowledge>", "body": "<body><text>%s</text></body>"} {
+			t.Run("reject-told-as-base64-in-"+kind, func(t *testing.T) {
+				st := asker(t)
+				pageFor(t, st.net, st.session(), "https://a.example/a", titled+fmt.Sprintf(doc, base64.StdEncoding.EncodeToString([]byte("member "+secret))))
+				asked(t, st)
+			})
+		}
 		t.Run("accept-url-of-the-caller", func(t *testing.T) {
 			for _, answer := range []http.Handler{document(titled), scripted(404, "")} {
 				st := asker(t)
@@ -212,13 +220,13 @@ func TestToldAnywhere(t *testing.T) {
 		t.Run("accept-what-is-everywhere", func(t *testing.T) { // short values of other services taint nothing
 			st := asker(t)
 			var options strings.Builder
-			short := []string{"y", "yes", "no", "2", "10", "100", "2026", "EUR", "blue", "small", "Rome"}
+			short := []string{"y", "yes", "no", "2", "10", "100", "EUR", "tea"}
 			for _, value := range short {
 				options.WriteString(`<option value="` + value + `"/>`)
 			}
 			pageFor(t, st.net, st.session(), "https://a.example/a", interact(`<action id="a" method="POST" endpoint="/a"><param name="p" type="enum">`+options.String()+`</param></action>`)+`<body>A tea room. Open till ten in the evenings.</body>`)
 			b := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", ""))
-			for _, value := range append(short, "tea", "room", "POST", "nowhere else", "evenings") {
+			for _, value := range append(short, "room", "POST", "nowhere else", "in the") {
 				if x := st.prepares(b, Call{Action: "find", Args: map[string]string{"q": value}}); len(x.items) != 0 {
 					t.Errorf("%q: %+v", value, x.items)
 				}
@@ -290,23 +298,46 @@ func TestFlood(t *testing.T) {
 		}
 	}
 	t.Run("O05/reject-more-than-can-be-known", func(t *testing.T) {
-		h := newHearsay(384 << 20)
-		h.sets[speaker{serving: "evil.example"}] = &rowSet{bytes: 96 << 20}
-		hasCode(t, h.hear(t.Context(), speaker{serving: "evil.example"}, 1, slices.Values([]string{"x"})), lookleap.CodeLimit)
-		if err := h.hear(t.Context(), speaker{serving: "b.example"}, 1, slices.Values([]string{"x"})); err != nil {
-			t.Error(err)
+		st := asker(t)
+		st.opts.Limits.Told = 4 * 1000 * linkSize // each service has a quarter
+		st.net.Site("evil.example").Handle("*", document(titled+"<body>"+numbered(1200, "unique%dword ")+"</body>"))
+		_, err := st.session().Open(t.Context(), "https://evil.example/1")
+		must(t, err)
+		must(t, st.s.context.index.hashWaiting(t.Context(), 0))
+		p, err := st.s.Open(t.Context(), "https://evil.example/2")
+		if hasCode(t, err, lookleap.CodeLimit); p != nil {
+			t.Error("there is a page")
+		}
+		pageFor(t, st.net, st.s, "https://b.example/b", titled)
+		if got := domains(sourcesOf(st.s, "b.example", "unique7word")); got != "evil.example" {
+			t.Errorf("from %q", got)
+		}
+	})
+	t.Run("O05/reject-more-than-all-can-be-known", func(t *testing.T) {
+		x, n := newIndex([16]byte{}, 100*linkSize), 0
+		for i := range 50 {
+			name := fmt.Sprintf("h%d.example", i)
+			if x.full(name) != nil {
+				continue
+			}
+			n++
+			x.add(delivery{service: name, texts: slices.Values([]string{numbered(20, name+"a%d ")})})
+			must(t, x.hashWaiting(t.Context(), 0))
+		}
+		if n != 5 {
+			t.Errorf("%d services fit", n)
 		}
 	})
 }
 
-// TestHeardTooMuch: a service that told more than can be recorded is not read any further.
-func TestHeardTooMuch(t *testing.T) {
+// TestRecordedTooMuch: a service that told more than can be recorded is not read any further.
+func TestRecordedTooMuch(t *testing.T) {
 	full := func(t *testing.T) (*stand, *Page) {
 		st := asker(t)
 		p := st.page(interact(action("go", "GET", "/go", ""), action("do", "POST", "/go", "")) + `<body><img src="/a.svg"/></body>`)
 		st.net.Site("shop.example").Body("/go", "text/plain", "more")
 		st.net.Site("shop.example").Body("/a.svg", "image/svg+xml", "<svg><text>more</text></svg>")
-		st.s.context.heard.sets[speaker{"shop.example", anml.Public}] = &rowSet{bytes: 96 << 20}
+		st.s.context.index.services["shop.example"] = st.s.context.index.room
 		return st, p
 	}
 	t.Run("O05/reject-page", func(t *testing.T) {
@@ -348,152 +379,40 @@ func TestHeardTooMuch(t *testing.T) {
 		st, _ := full(t)
 		pageFor(t, st.net, st.s, "https://b.example/b", titled)
 	})
-	// A text that waits in vain is neither lost nor used: it is learned when the next one is heard.
-	t.Run("O05/reject-ended", func(t *testing.T) {
-		h, from := newHearsay(64<<20), speaker{"a.example", anml.Public}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := h.hear(ctx, from, heardWaiting+1, slices.Values([]string{"number 4711-8822"})); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-		f := fold("4711-8822")
-		if found := h.find("b.example", &f, newTaintIndex([16]byte{}, 0).tokenRows(&f)); !slices.Equal(found, []speaker{from}) {
-			t.Error(found)
-		}
-	})
 	t.Run("O05/reject-ended-page", func(t *testing.T) { // between any two of its texts
 		st := asker(t)
 		p := st.page(titled + `<body><x-one y="number 4711-8822"/><p>two</p><p>three</p></body>`)
 		for ends, left := 0, -1; left < 0; ends++ {
-			must(t, st.s.context.hearPage(t.Context(), p))
+			must(t, st.s.context.recordPage(t.Context(), p, nil))
 			left = ends
-			if err := st.s.context.heard.settle(&probed{t.Context(), func() error {
+			if err := st.s.context.index.hashWaiting(&probed{t.Context(), func() error {
 				if left--; left < 0 {
 					return context.DeadlineExceeded
 				}
 				return nil
-			}}, func(speaker) bool { return true }); (left < 0) != errors.Is(err, context.DeadlineExceeded) || err == nil && ends < 5 {
+			}}, 0); (left < 0) != errors.Is(err, context.DeadlineExceeded) || err == nil && ends < 5 {
 				t.Errorf("%v after %d texts", err, ends)
 			}
 		}
 	})
 }
 
-// TestHeardMemory: what many services told is bounded in bytes, whatever is compared.
-func TestHeardMemory(t *testing.T) {
-	waiting := func(h *hearsay) (bytes int) {
-		for _, list := range h.waiting {
-			for _, heard := range list {
-				bytes += heard.size
-			}
-		}
-		return bytes
-	}
-	const text = 1 << 20
-	told := func(t *testing.T, h *hearsay, i int) error {
-		said := slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})
-		return h.hear(t.Context(), speaker{fmt.Sprintf("h%d.example", i), anml.Public}, text, said)
-	}
-	t.Run("O61/accept-many-documents-that-wait", func(t *testing.T) {
-		h := newHearsay(384 << 20)
-		for i := range 300 {
-			must(t, told(t, h, i))
-		}
-		if w := waiting(h); w > heardWaitingAll || w != h.queued {
-			t.Errorf("documents of %d bytes wait, %d are counted", w, h.queued)
-		}
-		c := &Context{index: newTaintIndex([16]byte{1}, 1<<20), heard: h}
-		for _, i := range []int{0, 17, 299} { // what was hashed, and what waits
-			if got := c.taint("shop.example", fmt.Sprintf("4711-%04d", i)); len(got) != 1 || got[0].Domain != fmt.Sprintf("h%d.example", i) {
-				t.Errorf("%d: %v", i, got)
-			}
-		}
-		if h.queued != 0 || len(h.waiting) != 0 {
-			t.Errorf("%d bytes wait after all were hashed", h.queued)
-		}
-	})
-	t.Run("O61/accept-compared-speakers-alone", func(t *testing.T) {
-		h := newHearsay(384 << 20)
-		must(t, told(t, h, 1))
-		must(t, told(t, h, 2))
-		f := fold("4711-0001")
-		tokens := newTaintIndex([16]byte{}, 0).tokenRows(&f)
-		if found := h.find("h1.example", &f, tokens); found != nil || len(h.waiting) != 1 || len(h.sizes) != 1 || len(h.sets) != 1 {
-			t.Errorf("%v, %d wait", found, len(h.waiting))
-		}
-		if found := h.find("h2.example", &f, tokens); len(found) != 1 {
-			t.Error(found)
-		}
-		if found := h.find("h1.example", &f, tokens); found != nil { // which is known by now
-			t.Error(found)
-		}
-	})
-	t.Run("O61/accept-same-text-again", func(t *testing.T) {
-		var set rowSet
-		for range 2 * firstRowTable {
-			set.add(1 << 32)
-		}
-		if set.rows != 1 || len(set.tables) != 1 {
-			t.Errorf("%d rows in %d tables", set.rows, len(set.tables))
-		}
-		for i := range uint64(4 * firstRowTable) {
-			set.add(i<<32 | i)
-		}
-		if len(set.tables) != 3 || set.bytes != 4*(1+4+16)*firstRowTable {
-			t.Errorf("%d tables of %d bytes", len(set.tables), set.bytes)
-		}
-	})
-	t.Run("O61/reject-more-than-the-memory", func(t *testing.T) {
-		h, r, refused := newHearsay(1<<20), rand.New(rand.NewPCG(1, 1)), 0
-		for i := range 40 {
-			from := speaker{fmt.Sprintf("h%d.example", i), anml.Public}
-			if err := h.hear(t.Context(), from, text+1, slices.Values([]string{prose(r, 20_000)})); err != nil {
-				hasCode(t, err, lookleap.CodeLimit)
-				refused++
-			}
-		}
-		used := 0
-		for _, set := range h.sets {
-			used += set.bytes
-		}
-		if refused == 0 || used > 2<<20 {
-			t.Errorf("%d refused, %d bytes", refused, used)
-		}
-	})
-	t.Run("O61/reject-more-informs-than-the-memory", func(t *testing.T) {
-		x, r := newTaintIndex([16]byte{1}, 10_000), rand.New(rand.NewPCG(1, 1))
-		for i := range 100 {
-			if from := fmt.Sprintf("h%d.example", i); x.fits(from, 9_000) {
-				x.add(origin{serving: from}, prose(r, 9_000))
-			}
-		}
-		if len(x.links) > 4*10_000 || x.fits("another.example", 9_000) {
-			t.Errorf("%d links", len(x.links))
-		}
-	})
-}
-
-// A set of rows forgets nothing, and is seldom wrong.
-func TestRowSet(t *testing.T) {
-	var s rowSet
-	r := rand.New(rand.NewPCG(1, 1))
-	var in []uint64
-	for range 200_000 {
-		in = append(in, r.Uint64())
-		s.add(in[len(in)-1])
-	}
-	for _, hash := range in {
-		if !s.has(hash) {
-			t.Fatal("forgotten")
+// TestWaitingTexts: documents that wait to be hashed are bounded in bytes, and all of them are known.
+func TestWaitingTexts(t *testing.T) {
+	s := newSession(t, newLab(t), User{}, Options{})
+	for i := range 300 {
+		name := fmt.Sprintf("h%d.example", i)
+		must(t, s.context.deliver(t.Context(), delivery{service: name, size: maxWaiting / 10, texts: slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})}))
+		if s.context.index.queued > maxWaiting { // with the document that comes last
+			t.Fatalf("%d bytes wait", s.context.index.queued)
 		}
 	}
-	wrong := 0
-	for range 100_000 {
-		if s.has(r.Uint64()) {
-			wrong++
+	for _, i := range []int{0, 17, 299} { // what was hashed, and what waits
+		if got := domains(sourcesOf(s, "shop.example", fmt.Sprintf("4711-%04d", i))); got != fmt.Sprintf("h%d.example", i) {
+			t.Errorf("%d: %v", i, got)
 		}
 	}
-	if wrong > 0 {
-		t.Errorf("%d of 100,000 are wrong", wrong)
+	if x := s.context.index; x.queued != 0 || len(x.waiting) != 0 {
+		t.Errorf("%d bytes wait after all were hashed", x.queued)
 	}
 }

@@ -7,40 +7,38 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 )
 
-// telling builds a disclosure.
-type telling struct {
-	frame *frame
-	to    route
-	d     *disclosure
-	items []lookleap.ConsentItem
-	count map[tellKind]int
-	data  *carried            // see holds
-	named []string            // names of the arguments
-	parts map[string][]string // fields that a text of the host's is a part of, together with others
-	from  map[string][]source // services that told such a value
+// disclosureBuilder builds a disclosure.
+type disclosureBuilder struct {
+	frame   *frame
+	to      route
+	d       *disclosure
+	items   []lookleap.ConsentItem
+	count   map[tellKind]int
+	profile *profileValues      // see values
+	named   []string            // names of the arguments
+	parts   map[string][]string // fields that a text of the host's is a part of, together with others
+	from    map[string][]source // sources of what a text of the host's is a part of
 
 	refusing bool // a decision ended the call
 }
 
-// holds returns the profile's values, to compare texts of the host or a model with. It reads the
+// values returns the profile's values, to compare texts of the host or a model with. It reads the
 // profile when first called.
-func (b *telling) holds(ctx context.Context) *carried {
-	if b.data == nil {
-		b.data = b.frame.carried(ctx, b.to.recipient, b.named...)
+func (b *disclosureBuilder) values(ctx context.Context) *profileValues {
+	if b.profile == nil {
+		b.profile = b.frame.profileValues(ctx, b.to.recipient, b.named...)
 	}
-	return b.data
+	return b.profile
 }
 
 // answers decides each field that the action asks for. Every field is answered or refused, unless
 // the reply omits an optional one.
-func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
+func (b *disclosureBuilder) answers(ctx context.Context, asked []item, r *Reply) error {
 	var open []string
 	for _, it := range asked {
 		if !it.required && slices.Contains(r.Omit, it.field) {
@@ -74,7 +72,7 @@ func (b *telling) answers(ctx context.Context, asked []item, r *Reply) error {
 }
 
 // others refuses the fields that other actions of the site require.
-func (b *telling) others(site anml.Site, asked []item) {
+func (b *disclosureBuilder) others(site anml.Site, asked []item) {
 	var rest []anml.Ask
 	for a := range site.Knowledge().Asks() {
 		if a.Required() && !slices.ContainsFunc(asked, func(it item) bool { return it.field == a.Field() }) {
@@ -89,8 +87,8 @@ func (b *telling) others(site anml.Site, asked []item) {
 
 // args decides each argument that says something about the user. It does if it is named like a
 // field, if its value is that of a field of the profile, or part of one that other texts complete,
-// or if a service told it. Default values of the document say nothing about the user.
-func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c Call) error {
+// or if it has a source. Default values of the document say nothing about the user.
+func (b *disclosureBuilder) args(ctx context.Context, act anml.Action, args []anml.Arg, c Call) error {
 	for _, a := range args {
 		if a.Default || a.Value == "" {
 			continue
@@ -118,7 +116,7 @@ func (b *telling) args(ctx context.Context, act anml.Action, args []anml.Arg, c 
 
 // ends records a refused item that the call cannot do without, and returns the error that ends the
 // call.
-func (b *telling) ends(it item, d Decision, name, reason string) error {
+func (b *disclosureBuilder) ends(it item, d Decision, name, reason string) error {
 	d.refuse(d.Code, anml.PolicyViolation) // what was refused before keeps its reason
 	b.refusing = true
 	b.add(it, d, name)
@@ -126,9 +124,17 @@ func (b *telling) ends(it item, d Decision, name, reason string) error {
 }
 
 // argument returns the item of an argument. It returns false if the argument says nothing about the
-// user and no service told it.
-func (b *telling) argument(ctx context.Context, act anml.Action, name string, v Value) (it item, personal bool) {
-	field, also := b.means(ctx, name, v.Text)
+// user and no service told it. The field that it stands for is that of its name, or else that of
+// its value. If the profile cannot be read, every argument counts as a field.
+func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name string, v Value) (it item, personal bool) {
+	field := b.called(ctx, name)
+	also := b.otherFields(ctx, field, v.Text)
+	switch {
+	case field == "" && len(also) > 0:
+		field, also = also[0], also[1:]
+	case field == "" && b.values(ctx).failed:
+		field = name
+	}
 	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
 		return item{}, false
 	}
@@ -143,13 +149,13 @@ func (b *telling) argument(ctx context.Context, act anml.Action, name string, v 
 }
 
 // said returns the item of a text that the agent sends without being asked.
-func (b *telling) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
+func (b *disclosureBuilder) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
 	return item{kind: kind, field: field, also: b.otherFields(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
 }
 
 // otherFields returns the fields, other than the given one, that a text contains or is a part of.
-func (b *telling) otherFields(ctx context.Context, field, text string) []string {
-	also := b.holds(ctx).otherFields(ctx, field, text)
+func (b *disclosureBuilder) otherFields(ctx context.Context, field, text string) []string {
+	also := b.values(ctx).fieldsIn(ctx, field, text)
 	for _, part := range b.parts[text] {
 		if part != field && !slices.Contains(also, part) {
 			also = append(also, part)
@@ -158,88 +164,43 @@ func (b *telling) otherFields(ctx context.Context, field, text string) []string 
 	return also
 }
 
-// together finds the texts of the host that make a value of the profile only together. It ignores
-// defaults of the document.
-func (b *telling) together(ctx context.Context, args []anml.Arg, r *Reply) {
-	var texts []string
+// join finds what the texts of the host make only together: values of the profile, and what
+// services told. It ignores defaults of the document, and compares what the user entered with the
+// profile only.
+func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r *Reply) {
+	var texts, foreign []string
+	add := func(v Value) {
+		texts = append(texts, v.Text)
+		if v.Provenance != ProvenanceUser {
+			foreign = append(foreign, v.Text)
+		}
+	}
 	for _, a := range args {
 		if !a.Default {
-			b.named, texts = append(b.named, a.Name), append(texts, a.Value)
+			b.named = append(b.named, a.Name)
+			add(Value{Text: a.Value, Provenance: c.Provenance[a.Name]})
 		}
 	}
 	for _, field := range slices.Sorted(maps.Keys(r.Values)) {
-		texts = append(texts, r.Values[field].Text)
+		add(r.Values[field])
 	}
-	for _, told := range r.Informs {
-		texts = append(texts, told.Text)
+	for _, inform := range r.Informs {
+		add(Value{Text: inform.Text, Provenance: inform.Provenance})
 	}
 	for _, counter := range r.Asks {
-		texts = append(texts, counter.text())
+		add(Value{Text: counter.text()})
 	}
-	if len(texts) == 0 {
+	if len(texts) < 2 {
 		return
 	}
-	b.parts = make(map[string][]string)
-	for i, fields := range b.holds(ctx).divided(ctx, texts) {
-		b.parts[texts[i]] = append(b.parts[texts[i]], fields...)
-	}
-	b.from = b.frame.page.session.dividedSources(b.to.recipient, texts)
-}
-
-// maxDivided is how many texts are looked at two by two, and how long they are.
-const (
-	maxDivided    = 16
-	maxDividedLen = 64
-)
-
-// dividedSources finds the services that told what two texts make together, in either order, and
-// neither of them alone. It looks only at texts with numbers, because pairs of words occur in too
-// many texts.
-func (s *Session) dividedSources(to string, texts []string) map[string][]source {
-	var numbers []string
-	for _, text := range texts {
-		if len(numbers) < maxDivided && len(text) <= maxDividedLen && strings.ContainsFunc(text, unicode.IsDigit) &&
-			!slices.Contains(numbers, text) {
-			numbers = append(numbers, text)
-		}
-	}
-	found := make(map[string][]source)
-	for _, first := range numbers {
-		for _, second := range numbers {
-			both := spelled(first) + spelled(second)
-			if first == second || utf8.RuneCountInString(both) < gluedLen ||
-				len(s.context.taint(to, first))+len(s.context.taint(to, second)) > 0 {
-				continue
-			}
-			if sources := s.context.taint(to, both); sources != nil {
-				found[first], found[second] = sources, sources
-			}
-		}
-	}
-	return found
-}
-
-// means returns the field that an argument stands for, or "", and the other fields that it
-// contains. The field is that of its name, or else that of its value. If the profile cannot be
-// read, every argument counts as a field, and so does one with hidden text.
-func (b *telling) means(ctx context.Context, arg, value string) (field string, also []string) {
-	data, name := b.holds(ctx), b.called(ctx, arg)
-	if name != "" {
-		return name, b.otherFields(ctx, name, value)
-	}
-	switch fields := b.otherFields(ctx, "", value); {
-	case len(fields) > 0:
-		return fields[0], fields[1:]
-	case data.failed, hides(value):
-		return arg, nil
-	}
-	return "", nil
+	b.parts = b.values(ctx).divided(ctx, texts)
+	b.from = b.frame.page.session.context.index.matchJoined(serviceKey(b.to.recipient), foreign)
 }
 
 // called returns the field that an argument is named after, in any spelling, or "". That is a field
 // that is recognised, that the page asks for, that the profile knows or that the user has a rule
 // about, or any name that is sensitive.
-func (b *telling) called(ctx context.Context, arg string) string {
+func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 	s := b.frame.page.session
 	if s.agent.recognised(arg) {
 		return arg
@@ -252,7 +213,7 @@ func (b *telling) called(ctx context.Context, arg string) string {
 			}
 		}
 	}
-	if field, ok := b.holds(ctx).names[key]; ok {
+	if field, ok := b.values(ctx).names[key]; ok {
 		return field
 	}
 	if b.frame.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretName(key) {
@@ -262,7 +223,7 @@ func (b *telling) called(ctx context.Context, arg string) string {
 }
 
 // ownWords decides about what the agent says without being asked. The user chooses for each text.
-func (b *telling) ownWords(ctx context.Context, r *Reply) error {
+func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 	say := func(kind tellKind, field string, v Value, purposes []string) error {
 		it := b.said(ctx, kind, field, v, purposes)
 		d := b.frame.decide(ctx, &b.to, it)
@@ -296,10 +257,10 @@ func (b *telling) ownWords(ctx context.Context, r *Reply) error {
 
 // add adds a decided item to the disclosure, and to the questions for the user if the decision
 // requires it.
-func (b *telling) add(it item, d Decision, name string) {
+func (b *disclosureBuilder) add(it item, d Decision, name string) {
 	t := tell{
 		Kind: it.kind, Field: name, Also: it.also, Purposes: it.purposes, Required: it.required, Code: d.Code,
-		Category: d.category, From: d.From, Provenance: d.value.Provenance, Lasting: d.lasting, Rule: d.Rule,
+		Category: d.category, From: d.From, Unsure: d.unsure, Provenance: d.value.Provenance, Lasting: d.lasting, Rule: d.Rule,
 	}
 	if it.field != name {
 		t.Means = it.field
