@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/anml"
@@ -127,7 +128,7 @@ func quotedIn(text string) string {
 }
 
 // tag is a tag of HTML or XML, or the begin of one that does not end.
-var tag = regexp.MustCompile("<[^>]*>|<")
+var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("<[^>]*>|<") })
 
 // bodyTexts returns the media type and the texts of a body: the body itself, and for HTML, XML and
 // JSON also what it says without tags and escapes. Images, audio, video and fonts have no text.
@@ -140,7 +141,7 @@ func bodyTexts(mediaType string, body []byte) []string {
 	texts = append(texts, text)
 	switch {
 	case strings.Contains(mediaType, "html"), strings.Contains(mediaType, "xml"):
-		texts = append(texts, html.UnescapeString(tag.ReplaceAllString(text, "")))
+		texts = append(texts, html.UnescapeString(tag().ReplaceAllString(text, "")))
 	case strings.Contains(mediaType, "json"):
 		d := json.NewDecoder(strings.NewReader(text))
 		for t, err := d.Token(); err == nil; t, err = d.Token() {

@@ -12,8 +12,7 @@ type flow struct {
 	reason anml.Reason // of a refusal
 }
 
-// flowFrom decides whether a value with these sources may go to a service that is none of them
-// (section 14.2). Deleted and private content goes to no service. Restricted content needs an
+// flowFrom decides whether a value with these sources may go to another service (section 14.2). Deleted and private content goes to no service. Restricted content needs an
 // authorization of its own, and public content the user's consent to this disclosure.
 func flowFrom(sources []source) flow {
 	f := flow{verb: VerbAllow}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -117,7 +118,7 @@ func (f *folder) flush() {
 func readings(text string) []string {
 	list := []string{text}
 	for _, decoded := range [...]string{
-		strings.ToValidUTF8(escape.ReplaceAllStringFunc(text, func(s string) string {
+		strings.ToValidUTF8(escape().ReplaceAllStringFunc(text, func(s string) string {
 			data, _ := hex.DecodeString(s[1:])
 			return string(data)
 		}), " "),
@@ -132,7 +133,7 @@ func readings(text string) []string {
 	return list
 }
 
-var escape = regexp.MustCompile("%[[:xdigit:]]{2}")
+var escape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("%[[:xdigit:]]{2}") })
 
 // encodedLen is the smallest number of characters that are decoded.
 const encodedLen = 6

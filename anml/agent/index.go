@@ -55,7 +55,7 @@ const (
 	mostToken    = 6 + 63    // bytes of a token that are compared
 	linkSize     = 96        // bytes that a link takes with its entries in the maps, about
 	maxWaiting   = 2 << 20   // bytes of texts that wait: their documents stay in memory
-	deliverySize = 1 << 10   // bytes of a delivery beside its texts, about
+	deliverySize = 1 << 10   // bytes of a delivery besides its texts, about
 	maxSupplied  = 4096      // hashes of what the user supplied
 	maxSources   = 256       // that are told apart by their hosts and sites
 	theUser      = uint32(0) // number of the user in sources

@@ -58,7 +58,7 @@ func TestMatch(t *testing.T) {
 
 		"token-of-five": {"Code 12345 ok", "12345", false}, "text-of-three": {"EUR", "EUR", false}, "another-end": {code, "4711-8823", false}, "part-of-a-token": {"stationary", "station", false}, "nothing": {code, "", false},
 		"separators": {"--- ---", "- - -", false}, "unrelated": {code, "window seat", false}, "broken-percent": {code, "%3", false}, "broken-base64": {code, "NDcxMS04O", false}, "control-characters": {"\u0101", base64.StdEncoding.EncodeToString([]byte("4711-88\x0022")), false},
-		// What this mode gives up, see docs/rough-edges.md.
+		// What this mode does not recognise, see docs/rough-edges.md.
 		"paraphrase": {"Allergic to nuts", "cannot eat nuts", false}, "words-of-a-number": {code, "four seven one one eight eight two two", false}, "encoded-twice": {code, base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte("4711-8822")))), false},
 		"reversed": {code, "2288-1174", false}, "short-words": {"the tea is at ten", "is at ten", false},
 	} {
