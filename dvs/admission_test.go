@@ -123,44 +123,45 @@ func TestActivation(t *testing.T) {
 
 func TestResumeActivation(t *testing.T) {
 	const hub = "https://github.com/example-org/skills/blob/main/refund/SKILL.md"
-	net := lab.ForTest(t)
-	github(net, "/example-org/skills/main/refund/SKILL.md", refund)
-	host := net.Host()
-	host.Prompter = &prompter{decide: func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-		return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-	}}
-	skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), hub)
-	var pending *lookleap.PendingError
-	if skill != nil || !errors.As(err, &pending) {
-		t.Fatal(err)
+	pending := func(t *testing.T) (*lab.Internet, *lookleap.Host, *lookleap.PendingError) {
+		net := lab.ForTest(t)
+		github(net, "/example-org/skills/main/refund/SKILL.md", refund)
+		host := net.Host()
+		host.Prompter = &prompter{decide: func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+		}}
+		skill, err := dvs.NewLoader(host, dvs.Options{}).Load(t.Context(), hub)
+		var asked *lookleap.PendingError
+		if skill != nil || !errors.As(err, &asked) {
+			t.Fatal(err)
+		}
+		return net, host, asked
 	}
-	asked := len(net.Journal().Requests())
-	decision, _ := agree(pending.Request)
 	t.Run("DVS-5.2-09/accept-resumed-elsewhere", func(t *testing.T) {
+		net, host, asked := pending(t)
+		requests := len(net.Journal().Requests())
+		yes, _ := agree(asked.Request)
 		other := dvs.NewLoader(host, dvs.Options{})
-		got, err := other.Resume(t.Context(), pending.State, decision)
+		got, err := other.Resume(t.Context(), asked.State, yes)
 		if err != nil || got.Loaded.Source != dvs.ByUser || got.Loaded.Name != "refund" {
 			t.Fatal(got, err)
 		}
-		if n := len(net.Journal().Requests()); n != asked {
-			t.Errorf("%d requests were sent again", n-asked)
+		if n := len(net.Journal().Requests()) - requests; n != 0 {
+			t.Errorf("%d requests were sent again", n)
 		}
-		if _, err := other.Resume(t.Context(), pending.State, decision); !errors.Is(err, lookleap.ErrAlreadyDone) {
+		if _, err := other.Resume(t.Context(), asked.State, yes); !errors.Is(err, lookleap.ErrAlreadyDone) {
 			t.Errorf("a second time: %v", err)
+		}
+		no := lookleap.ConsentDecision{Digest: asked.Request.Digest}
+		if got, err := dvs.NewLoader(host, dvs.Options{}).Resume(t.Context(), asked.State, no); got != nil || !errors.Is(err, lookleap.ErrAlreadyDone) {
+			t.Errorf("a no that comes too late: %v, %v", got, err)
 		}
 	})
 	t.Run("DVS-5.2-08/reject-resumed-no", func(t *testing.T) {
-		no := lookleap.ConsentDecision{Digest: decision.Digest}
-		loader := dvs.NewLoader(host, dvs.Options{})
-		var asked *lookleap.PendingError
-		if _, err := loader.Load(t.Context(), hub); !errors.As(err, &asked) {
-			t.Fatal(err)
-		}
-		if got, err := loader.Resume(t.Context(), asked.State, lookleap.ConsentDecision{Digest: asked.Request.Digest}); got != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
+		_, host, asked := pending(t)
+		no := lookleap.ConsentDecision{Digest: asked.Request.Digest}
+		if got, err := dvs.NewLoader(host, dvs.Options{}).Resume(t.Context(), asked.State, no); got != nil || !errors.Is(err, lookleap.ErrConsentRefused) {
 			t.Error(got, err)
-		}
-		if got, err := dvs.NewLoader(host, dvs.Options{}).Resume(t.Context(), pending.State, no); got != nil || !errors.Is(err, lookleap.ErrAlreadyDone) {
-			t.Errorf("a no that comes too late: %v, %v", got, err)
 		}
 	})
 }

@@ -79,7 +79,7 @@ func escape(encoded []byte) []byte {
 	out := make([]byte, 0, len(encoded))
 	for _, r := range string(encoded) {
 		switch {
-		case unicode.IsPrint(r):
+		case unicode.IsPrint(r) && r != unicode.ReplacementChar: // which json escapes in some versions of Go
 			out = append(out, string(r)...)
 		case r > 0xFFFF:
 			hi, lo := utf16.EncodeRune(r)
