@@ -226,9 +226,14 @@ func TestFetch(t *testing.T) {
 	})
 	inWorld(t, "AGT-8-03/reject-http-on-request", Options{}, func(w *world) {
 		w.site.Plain().Body("/agents.txt", plainText, vectorFile)
-		p, err := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport()}, Options{RefuseHTTP: true}).Policy(context.Background(), "http://shop.example/")
+		client := NewClient(&lookleap.Host{Fetcher: w.net.ForeignTransport()}, Options{RefuseHTTP: true})
+		p, err := client.Policy(context.Background(), "http://shop.example/")
 		if err != nil || p.State() != Restricted || p.Reason() != lookleap.CodeInsecureTransport {
 			w.Fatal(err, p.Reason())
+		}
+		robots, err := client.Robots(context.Background(), "http://shop.example/")
+		if d := robots.Decide("/"); err != nil || d.Allowed || d.Code != lookleap.CodeInsecureTransport {
+			w.Error(err, d)
 		}
 		w.asked(0)
 	})

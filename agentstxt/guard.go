@@ -186,8 +186,7 @@ func (t *Transport) target(req *http.Request) (target, error) {
 func (c *Client) consult(ctx context.Context, x *decided) (err error) {
 	o := x.target.origin
 	both := len(c.options.Robots.Tokens) > 0 && !x.target.isFile()
-	_, policyKnown := c.policies.known.Fresh(o.name)
-	if _, robotsKnown := c.robots.known.Fresh(o.name); both && !policyKnown && !robotsKnown {
+	if both && !c.policies.knows(o) && !c.robots.knows(o) {
 		early, cancel := context.WithCancel(ctx)
 		defer cancel() // after a policy that denies, robots.txt does not matter
 		// The call below shares this one, so that the caller waits once.

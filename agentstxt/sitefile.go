@@ -87,6 +87,12 @@ func newSiteFiles[T comparable](c *Client, kind fileKind[T]) *siteFiles[T] {
 	return &siteFiles[T]{client: c, kind: kind, known: flight.NewSizedMemo(c.limits.Origins, c.limits.Memory, size, c.host.Time)}
 }
 
+// knows reports whether get needs no request.
+func (s *siteFiles[T]) knows(o origin) bool {
+	_, fresh := s.known.Fresh(o.name)
+	return fresh
+}
+
 // get returns what is known about the file of an origin. It asks again if that is outdated.
 func (s *siteFiles[T]) get(ctx context.Context, o origin) (*knownFile[T], error) {
 	if e, fresh := s.known.Fresh(o.name); fresh {
