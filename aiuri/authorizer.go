@@ -48,7 +48,7 @@ type BodyAuthorizer interface {
 // authorize returns what the session permits, if that covers the scopes that the call needs.
 func (g *Gateway) authorize(r *http.Request, c *Call) (*Grant, error) {
 	if g.options.Scopes != nil {
-		scopes, err := call(r.Context(), g.plugins.host, "", func(context.Context) ([]string, error) {
+		scopes, err := call(r.Context(), g.parts.host, "", func(context.Context) ([]string, error) {
 			return slices.Clone(g.options.Scopes(c.Method, c.URI)), nil
 		})
 		if err != nil {
@@ -58,7 +58,7 @@ func (g *Gateway) authorize(r *http.Request, c *Call) (*Grant, error) {
 	}
 	shown := *c
 	shown.Scopes = slices.Clone(c.Scopes)
-	grant, err := call(r.Context(), g.plugins.host, "", func(ctx context.Context) (*Grant, error) {
+	grant, err := call(r.Context(), g.parts.host, "", func(ctx context.Context) (*Grant, error) {
 		grant, err := g.options.Authorizer.Authorize(ctx, withoutBody(r), &shown)
 		if err == nil && grant == nil {
 			err = fail(CodeNotAuthorized, "the authorizer returned no grant", "")
@@ -87,7 +87,7 @@ func (g *Gateway) authorizeBody(r *http.Request, c *Call, grant *Grant) error {
 	}
 	shown := *c
 	shown.Scopes = slices.Clone(c.Scopes)
-	_, err := call(r.Context(), g.plugins.host, "", func(ctx context.Context) (struct{}, error) {
+	_, err := call(r.Context(), g.parts.host, "", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, authorizer.AuthorizeBody(ctx, withoutBody(r), &shown, grant)
 	})
 	if err == nil || errors.Is(err, ErrNoSession) || isGatewayLimit(r.Context(), err) {
@@ -112,15 +112,14 @@ func withoutBody(r *http.Request) *http.Request {
 // pages decides which web pages may call a gateway. A browser sends cookies and other stored
 // credentials with a request, whichever page caused it.
 type pages struct {
-	own     string // origin of the gateway's base
-	trusted map[string]bool
+	browsers *http.CrossOriginProtection
+	trusted  map[string]bool // origins in lower case
 }
 
 func newPages(own string, origins []string) (*pages, error) {
-	p := &pages{own: own, trusted: make(map[string]bool, len(origins))}
-	syntax := http.NewCrossOriginProtection()
-	for _, origin := range origins {
-		if err := syntax.AddTrustedOrigin(origin); err != nil {
+	p := &pages{http.NewCrossOriginProtection(), make(map[string]bool)}
+	for _, origin := range append([]string{own}, origins...) {
+		if err := p.browsers.AddTrustedOrigin(origin); err != nil {
 			return nil, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of Origins is not a web origin",
 				Fix: "write https://host", Err: err}
 		}
@@ -135,9 +134,10 @@ func newPages(own string, origins []string) (*pages, error) {
 // browser would have added by itself.
 func (p *pages) check(r *http.Request) error {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	site, origin := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Origin")
 	refuse := func(message, fix string) error { return fail(CodeNotAuthorized, message, fix) }
-	const foreign = "a page of another web origin sent the request"
+	site, origin := r.Header.Values("Sec-Fetch-Site"), r.Header.Values("Origin")
+	asWrite := *r // reads are refused like writes
+	asWrite.Method = http.MethodPost
 	switch {
 	case len(site) > 1 || len(origin) > 1:
 		return refuse("the request names several web origins", "")
@@ -145,34 +145,29 @@ func (p *pages) check(r *http.Request) error {
 		return refuse("a browser prefetched the request without an action of its user", "")
 	case reads && !readable(r.Header.Get("Sec-Fetch-Dest")):
 		return refuse("a page embeds the response as an image, a script or the like", "read it with fetch()")
-	case len(origin) == 1 && p.trusted[strings.ToLower(origin[0])]:
+	case p.browsers.Check(&asWrite) != nil || !p.knows(r):
+		return refuse("a page of another web origin sent the request", "name the page's origin in Origins")
+	case len(site)+len(origin) > 0 || r.Header.Get("Referer") != "" || addedByScript(r.Header):
 		return nil
-	case len(site) == 1 && (site[0] == "same-origin" || site[0] == "none"):
-		return nil
-	case len(site) == 1:
-		return refuse(foreign, "name the page's origin in Origins")
-	case len(origin) == 1 && !p.isOwn(r, origin[0]):
-		return refuse(foreign, "name the page's origin in Origins")
-	case len(origin) == 1, addedByScript(r.Header):
-		return nil
-	}
-	if referer := r.Header.Get("Referer"); referer != "" {
-		u, err := url.Parse(referer)
-		if err != nil || !p.isOwn(r, u.Scheme+"://"+u.Host) && !p.trusted[strings.ToLower(u.Scheme+"://"+u.Host)] {
-			return refuse(foreign, "name the page's origin in Origins")
-		}
-		return nil
-	}
-	if reads && (len(r.Header.Values("Cookie")) > 0 || len(r.Header.Values("Authorization")) > 0) {
+	case reads && (len(r.Header.Values("Cookie")) > 0 || len(r.Header.Values("Authorization")) > 0):
 		return refuse("a browser may have added the credentials by itself, and no header names the page",
 			"send Sec-Fetch-Site or Origin, or a bearer token")
 	}
 	return nil
 }
 
-// isOwn reports whether an origin is the gateway's own, by its base or by the Host header.
-func (p *pages) isOwn(r *http.Request, origin string) bool {
-	return strings.EqualFold(origin, p.own) || strings.EqualFold(origin, "https://"+r.Host)
+// knows reports whether the page that an old browser names, in Origin or else in Referer, is of the
+// gateway's own https origin or of a trusted one.
+func (p *pages) knows(r *http.Request) bool {
+	page := r.Header.Get("Origin")
+	if page == "" && !addedByScript(r.Header) {
+		page = r.Header.Get("Referer")
+	}
+	if page == "" || r.Header.Get("Sec-Fetch-Site") != "" {
+		return true
+	}
+	u, err := url.Parse(page)
+	return err == nil && (u.Scheme == "https" && strings.EqualFold(u.Host, r.Host) || p.trusted[strings.ToLower(u.Scheme+"://"+u.Host)])
 }
 
 // prefetched reports whether a browser fetches something that its user may never open.

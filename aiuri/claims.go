@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -52,16 +53,8 @@ func readClaims(h *header, payload []byte) (*Claims, *lookleap.Error) {
 	if h.nested {
 		return nil, rejectPolicy("the payload is another signed result, whose claims are not checked")
 	}
-	own, err := payloadClaims(payload)
-	if err != nil {
+	if err := c.readPayload(payload); err != nil {
 		return nil, err
-	}
-	for _, name := range own.present {
-		if !c.Has(name) {
-			c.take(&own, name)
-		} else if !c.agrees(&own, name) {
-			return nil, rejectPolicy("a claim differs between header and payload")
-		}
 	}
 	return c, nil
 }
@@ -72,31 +65,33 @@ const (
 	byteOrderMark = "\xef\xbb\xbf"
 )
 
-// payloadClaims reads the claims of a payload that is a JSON object. Other payloads have no
-// claims. If less strict readers could see claims in a payload that is not strict JSON, that
-// is an error.
-func payloadClaims(payload []byte) (own Claims, err *lookleap.Error) {
+// readPayload adds the claims of a payload that is a JSON object. Other payloads have no claims. If
+// less strict readers could see claims in a payload that is not strict JSON, that is an error.
+func (c *Claims) readPayload(payload []byte) (err *lookleap.Error) {
 	object := bytes.TrimLeft(bytes.TrimPrefix(payload, []byte(byteOrderMark)), " \t\r\n")
 	if len(object) == 0 || object[0] != '{' {
-		return own, nil
+		return nil
 	}
+	both := *c
+	var own []string
 	strict := claimMembers(payload, func(name string, value []byte) bool {
 		v, bad := strictjson.Parse(value, strictjson.Limits{Size: maxClaim})
-		if bad != nil || own.Has(name) {
+		if bad != nil || slices.Contains(own, name) {
 			return false
 		}
-		err = own.set(name, v)
+		own = append(own, name)
+		err = both.set(name, v)
 		return err == nil
 	})
 	switch {
 	case err != nil:
-		return own, err
-	case !strict && seemsToClaim(payload):
-		return own, rejectPolicy("the payload seems to have claims but is not strict JSON")
-	case !strict:
-		return Claims{}, nil
+		return err
+	case strict:
+		*c = both
+	case seemsToClaim(payload):
+		return rejectPolicy("the payload seems to have claims but is not strict JSON")
 	}
-	return own, nil
+	return nil
 }
 
 // claimMembers calls claim with the members of a JSON object that have the name of a claim.
@@ -144,8 +139,10 @@ func seemsToClaim(payload []byte) bool {
 	return false
 }
 
+// set reads a claim. A claim that was read before must have the same value.
 func (c *Claims) set(name string, v strictjson.Value) *lookleap.Error {
 	var ok bool
+	before := *c
 	switch name {
 	case "iss":
 		c.Issuer, ok = text(v)
@@ -160,56 +157,20 @@ func (c *Claims) set(name string, v strictjson.Value) *lookleap.Error {
 	case "aud":
 		c.Audience, ok = texts(v)
 	case "scope":
+		c.Scopes, ok = texts(v)
 		if s, isText := text(v); isText {
-			c.Scopes, ok = strings.Fields(s), true
-		} else {
-			c.Scopes, ok = texts(v)
+			c.Scopes = strings.Fields(s)
 		}
 	}
-	if !ok {
+	switch {
+	case !ok:
 		return rejectPolicy("the claim " + name + " has the wrong type")
+	case !c.Has(name):
+		c.present = append(c.present, name)
+	case !reflect.DeepEqual(*c, before):
+		return rejectPolicy("a claim differs between header and payload")
 	}
-	c.present = append(c.present, name)
 	return nil
-}
-
-// take copies a claim of o.
-func (c *Claims) take(o *Claims, name string) {
-	switch name {
-	case "iss":
-		c.Issuer = o.Issuer
-	case "req":
-		c.Request = o.Request
-	case "exp":
-		c.Expires = o.Expires
-	case "iat":
-		c.Issued = o.Issued
-	case "nbf":
-		c.Begins = o.Begins
-	case "aud":
-		c.Audience = o.Audience
-	case "scope":
-		c.Scopes = o.Scopes
-	}
-	c.present = append(c.present, name)
-}
-
-func (c *Claims) agrees(o *Claims, name string) bool {
-	switch name {
-	case "iss":
-		return c.Issuer == o.Issuer
-	case "req":
-		return c.Request == o.Request
-	case "exp":
-		return c.Expires.Equal(o.Expires)
-	case "iat":
-		return c.Issued.Equal(o.Issued)
-	case "nbf":
-		return c.Begins.Equal(o.Begins)
-	case "aud":
-		return slices.Equal(c.Audience, o.Audience)
-	}
-	return slices.Equal(c.Scopes, o.Scopes)
 }
 
 func text(v strictjson.Value) (string, bool) {

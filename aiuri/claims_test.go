@@ -10,13 +10,15 @@ import (
 func TestPayloadClaims(t *testing.T) {
 	claimed := func(t *testing.T, payload string, want int) {
 		t.Helper()
-		if c, err := payloadClaims([]byte(payload)); err != nil || len(c.present) != want {
+		var c Claims
+		if err := c.readPayload([]byte(payload)); err != nil || len(c.present) != want {
 			t.Errorf("%q: %v %v", payload, c.present, err)
 		}
 	}
 	refused := func(t *testing.T, payload string) {
 		t.Helper()
-		if c, err := payloadClaims([]byte(payload)); err == nil || err.Code != CodeRejectedPolicy {
+		var c Claims
+		if err := c.readPayload([]byte(payload)); err == nil || err.Code != CodeRejectedPolicy {
 			t.Errorf("%q: %v %v", payload, c.present, err)
 		}
 	}

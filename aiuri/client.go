@@ -42,9 +42,6 @@ type ClientOptions struct {
 	// [Client.ForUser]: 32 random bytes, equal in all processes that resume each other's
 	// plans. Nil: a random key for this client.
 	UserKey []byte
-	// InFlight is the number of concurrent calls of each plug-in; 0: DefaultInFlight. One
-	// authority gets at most a quarter of them. Further calls are refused.
-	InFlight int
 	// Timeout is the longest wait for one call of the transport, of the token source or of a
 	// function of the options; 0: 5 min. The caller's context can end it earlier.
 	Timeout time.Duration
@@ -59,8 +56,7 @@ type ClientOptions struct {
 	// fills in the other fields for each call.
 	Expect Expectation
 	// KeyLife is how long key sets are cached; 0: DefaultKeyLife, at most MaxKeyLife.
-	KeyLife   time.Duration
-	KeyMemory int // bytes of key sets that are cached; 0: DefaultKeyMemory
+	KeyLife time.Duration
 	// MaxBody is the number of bytes that the body of a request may have; 0:
 	// DefaultMaxBody. Larger requests are refused before anything is sent.
 	MaxBody int64
@@ -91,7 +87,7 @@ type Client struct {
 	gateways   map[string]Invoker
 	first      string
 	allowed    authorities
-	plugins    plugins
+	parts      parts
 	user       string // of ForUser; may be empty
 }
 
@@ -100,8 +96,8 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	if host == nil {
 		return nil, errNoHost("a client")
 	}
-	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeyCache(host, o.KeyLife, o.KeyMemory),
-		gateways: make(map[string]Invoker), plugins: newPlugins(o.InFlight, cmp.Or(max(o.Timeout, 0), defaultWait))}
+	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeyCache(host, o.KeyLife),
+		gateways: make(map[string]Invoker), parts: newParts(cmp.Or(max(o.Timeout, 0), defaultWait))}
 	if c.options.MaxBody <= 0 {
 		c.options.MaxBody = DefaultMaxBody
 	}
@@ -154,15 +150,6 @@ func (c *Client) ForUser(id string) *Client {
 	forUser := *c
 	forUser.user = id
 	return &forUser
-}
-
-// Purge removes an https origin from the discovery cache, and all cached key sets.
-func (c *Client) Purge(origin string) {
-	if c.ready() != nil {
-		return
-	}
-	c.discoverer.Purge(origin)
-	c.keys.purge()
 }
 
 // prepared is a request with its endpoint, keys and transport.
@@ -224,7 +211,7 @@ func (c *Client) permit(ctx context.Context, u URI) error {
 	if c.options.Permit == nil {
 		return nil
 	}
-	_, err := call(ctx, c.plugins.host, "", func(context.Context) (struct{}, error) { return struct{}{}, c.options.Permit(u) })
+	_, err := call(ctx, c.parts.host, "", func(context.Context) (struct{}, error) { return struct{}{}, c.options.Permit(u) })
 	if err != nil {
 		return &lookleap.Error{Code: CodeAuthorityNotAllowed, Subject: u.Redacted(), Message: "the endpoint may not be called", Err: err}
 	}
@@ -237,8 +224,7 @@ func (c *Client) harmless(ctx context.Context, p *prepared) bool {
 	shown.URI = p.call.URI
 	shown.Body = bytes.Clone(p.call.Body)
 	shown.Scopes = slices.Clone(p.call.Scopes)
-	ok, err := call(ctx, c.plugins.host, "", func(context.Context) (bool, error) { return c.options.Harmless(&shown), nil })
-	return ok && err == nil
+	return ask(ctx, c.parts.host, func() bool { return c.options.Harmless(&shown) })
 }
 
 // fillMethod sets the default method, so that a resumed request has the same one.
@@ -311,20 +297,7 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	if err := c.permit(ctx, p.call.URI); err != nil {
 		return nil, err
 	}
-	switch {
-	case !d.Verifiable():
-		return nil, errNoKeys(d)
-	case d.Document.Policy.Auth != "" && c.options.Tokens == nil:
-		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(),
-			Message: "the policy requires a token, but no token source is configured"}
-	case d.Document.Policy.MTLS && !c.options.ClientCertificate:
-		return nil, &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(),
-			Message: "the policy requires a client certificate, but none is configured"}
-	}
-	if err := c.allowed.check(d); err != nil {
-		return nil, err
-	}
-	if err := d.Document.permits(r.Scopes); err != nil {
+	if err := c.allowed.check(d, r.Scopes, c.options.Tokens != nil, c.options.ClientCertificate); err != nil {
 		return nil, err
 	}
 	// Now, because a key server that fails after the call would cost its result.
@@ -403,7 +376,7 @@ func (c *Client) authorize(ctx context.Context, p *prepared) error {
 	if p.discovery.Document.Policy.Auth == "" {
 		return nil
 	}
-	token, err := tokenOf(ctx, c.plugins.tokens, c.options.Tokens, p.call.To, p.call.Scopes)
+	token, err := tokenOf(ctx, c.parts.tokens, c.options.Tokens, p.call.To, p.call.Scopes)
 	if err != nil {
 		return refusal(c.host, p.call.URI.Redacted(), err)
 	}
@@ -415,7 +388,7 @@ func (c *Client) authorize(ctx context.Context, p *prepared) error {
 func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 	subject := p.call.URI.Redacted()
 	p.call.Nonce = rand.Text()
-	r, err := invoke(ctx, c.plugins.transport, p.invoker, &p.call)
+	r, err := invoke(ctx, c.parts.transport, p.invoker, &p.call)
 	if err != nil {
 		return nil, refusal(c.host, subject, err)
 	}

@@ -473,19 +473,3 @@ func TestExchanges(t *testing.T) {
 		})
 	}
 }
-
-func TestClientPurge(t *testing.T) {
-	t.Run("AIU-6-04/accept-keys-too", func(t *testing.T) {
-		w := newWorld(t)
-		client := must(aiuri.NewClient(w.host, w.options))
-		for range 2 {
-			if _, err := client.Invoke(t.Context(), pay); err != nil {
-				t.Fatal(err)
-			}
-			client.Purge("https://bank.example")
-		}
-		if n := len(w.net.Journal().Requests("bank.example")); n != 4 {
-			t.Errorf("%d exchanges", n)
-		}
-	})
-}

@@ -32,6 +32,8 @@ type Descriptor struct {
 	Policy   EndpointPolicy             // RequireSignedResults is true if the document does not set it
 	Extra    map[string]json.RawMessage // members that the draft does not define
 	Findings []lookleap.Finding         // deviations from the draft that are not errors
+
+	memory int // about how many bytes it takes
 }
 
 // EndpointPolicy is what the endpoint requires. Results must always be signed (section 3.4),
@@ -59,7 +61,7 @@ func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*
 	if err != nil {
 		return nil, jsonError(CodeBadDocument, err)
 	}
-	d := &Descriptor{Policy: EndpointPolicy{RequireSignedResults: true}}
+	d := &Descriptor{Policy: EndpointPolicy{RequireSignedResults: true}, memory: parsedMemory(data)}
 	if marked {
 		d.Findings = append(d.Findings, markFinding("AIU-3.1-11"))
 	}
@@ -187,27 +189,12 @@ func (d *Descriptor) policy(v strictjson.Value) *lookleap.Error {
 	return nil
 }
 
-// memory returns about how many bytes the descriptor takes.
-func (d *Descriptor) memory() int {
-	if d == nil {
-		return 0
-	}
-	total := 1<<10 + len(d.Endpoint.text) + len(d.JWKS) + findingsMemory(d.Findings)
-	for _, scope := range d.Scopes {
-		total += 32 + len(scope)
-	}
-	for name, value := range d.Extra {
-		total += 128 + len(name) + len(value)
-	}
-	return total
-}
-
 // memory returns about how many bytes the document takes; a failure is cached as nil.
 func (c *cachedDocument) memory() int {
-	if c == nil {
+	if c == nil || c.descriptor == nil {
 		return 0
 	}
-	return c.descriptor.memory()
+	return c.descriptor.memory
 }
 
 // permits returns an error if a scope is not in the document.
@@ -342,7 +329,7 @@ func (d *Discoverer) compareWithLastPolicy(ctx context.Context, origin string, d
 	before, seen := d.lastPolicies.Get(origin)
 	accept := d.options.AcceptWeaker
 	if seen && doc.Policy.WeakerThan(before) && (accept == nil ||
-		!d.accepts(ctx, func() bool { return accept(origin, before, doc.Policy) })) {
+		!ask(ctx, d.functions, func() bool { return accept(origin, before, doc.Policy) })) {
 		e := &lookleap.Error{Code: CodePolicyDowngrade, Subject: origin, Message: "the policy requires less than before"}
 		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
 			Finding: &lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Message}})

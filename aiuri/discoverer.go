@@ -63,15 +63,14 @@ type DiscovererOptions struct {
 	// AcceptWeaker reports whether to accept a policy that requires less than the last
 	// one of the same origin. Nil: refused.
 	AcceptWeaker func(origin string, before, after EndpointPolicy) bool
-
-	// Entries is the number of discoveries, documents and policies that are cached; 0:
-	// 1024. A weaker policy is not noticed if the last one was evicted.
-	Entries int
-	Memory  int // bytes of discoveries and documents that are cached; 0: DefaultDiscoveryMemory
 }
 
-// DefaultDiscoveryMemory is the number of bytes that a [Discoverer] caches.
-const DefaultDiscoveryMemory = 32 << 20
+// What a Discoverer caches: discoveries, documents and policies. A weaker policy is not noticed if
+// the last one was evicted.
+const (
+	maxEntries      = 1024
+	discoveryMemory = 32 << 20 // bytes
+)
 
 // Discoverer finds endpoints and caches what it found. It is safe for concurrent use.
 // Concurrent callers with the same question share one exchange.
@@ -82,9 +81,9 @@ type Discoverer struct {
 	documents    *flight.Memo[string, *cachedDocument] // by origin
 	discoveries  *flight.Memo[string, *Discovery]      // by page
 	lastPolicies *lru.Cache[string, EndpointPolicy]    // the last one of each origin; never expires
-	registry     plugin
-	local        plugin
-	callbacks    plugin
+	registry     *part
+	local        *part
+	functions    *part // of the options
 }
 
 // NewDiscoverer returns a Discoverer that fetches through host. If host is nil, every
@@ -93,25 +92,19 @@ func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 	if host == nil {
 		return &Discoverer{}
 	}
-	if o.Entries <= 0 {
-		o.Entries = 1024
-	}
-	if o.Memory <= 0 {
-		o.Memory = DefaultDiscoveryMemory
-	}
-	policies, _ := lru.New[string, EndpointPolicy](o.Entries) // only a size below 1 is an error
+	policies, _ := lru.New[string, EndpointPolicy](maxEntries) // only a size below 1 is an error
 	return &Discoverer{
 		host: host, options: o,
 		wellKnown: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor,
-			Redirects: 3, Entries: o.Entries, Memory: o.Memory / 4}}),
-		documents: flight.NewSizedMemo(o.Entries, o.Memory/4,
+			Redirects: 3, Entries: maxEntries, Memory: discoveryMemory / 4}}),
+		documents: flight.NewSizedMemo(maxEntries, discoveryMemory/4,
 			func(origin string, c *cachedDocument) int { return len(origin) + c.memory() }, host.Time),
-		discoveries: flight.NewSizedMemo(o.Entries, o.Memory/2,
+		discoveries: flight.NewSizedMemo(maxEntries, discoveryMemory/2,
 			func(page string, f *Discovery) int { return len(page) + f.memory() }, host.Time),
 		lastPolicies: policies,
-		registry:     plugin{"the registry", CodeUnknownAuthority, newCallLimit(0), lookupWait},
-		local:        plugin{"the local resolver", CodeUnknownLocal, newCallLimit(0), lookupWait},
-		callbacks:    plugin{"a function of the options", CodeNotAuthorized, newCallLimit(0), lookupWait},
+		registry:     newPart("the registry", CodeUnknownAuthority, lookupWait),
+		local:        newPart("the local resolver", CodeUnknownLocal, lookupWait),
+		functions:    newPart("a function of the options", CodeNotAuthorized, lookupWait),
 	}
 }
 
@@ -353,7 +346,7 @@ func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, erro
 		f.Targets = nil
 		f.Findings = append(f.Findings, doc.Findings...)
 		return until, nil
-	case doc == nil && d.options.AllowThirdParty != nil && d.accepts(ctx,
+	case doc == nil && d.options.AllowThirdParty != nil && ask(ctx, d.functions,
 		func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):
 		return until, nil
 	}
@@ -387,12 +380,6 @@ func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
 	}
 	return "", &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(),
 		Message: "the authority is a registry name, but no registry is configured"}
-}
-
-// accepts calls a function of the options. A panic or timeout means no.
-func (d *Discoverer) accepts(ctx context.Context, f func() bool) bool {
-	ok, err := call(ctx, d.callbacks, "", func(context.Context) (bool, error) { return f(), nil })
-	return ok && err == nil
 }
 
 // resolve returns the discovery of a URI by the document of its authority's origin.

@@ -73,16 +73,12 @@ func (d *Discovery) memory() int {
 	if d == nil {
 		return 0
 	}
-	total := 4<<10 + d.Document.memory() + findingsMemory(d.Findings)
+	total := 4<<10 + 512*(len(d.Findings)+2*len(d.Targets)) // two names each
+	if d.Document != nil {
+		total += d.Document.memory
+	}
 	for _, c := range d.Candidates {
 		total += 256 + len(c.Endpoint.text)
-	}
-	return total + len(d.Targets)*(256+2*256) // two names each
-}
-
-func findingsMemory(findings []lookleap.Finding) (total int) {
-	for _, f := range findings {
-		total += 256 + len(f.Message) + len(f.Path)
 	}
 	return total
 }

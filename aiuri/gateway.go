@@ -64,16 +64,12 @@ type GatewayOptions struct {
 	// fills in the other fields for each call.
 	Expect Expectation
 	// KeyLife is how long key sets are cached; 0: DefaultKeyLife, at most MaxKeyLife.
-	KeyLife   time.Duration
-	KeyMemory int   // bytes of key sets that are cached; 0: DefaultKeyMemory
-	MaxBody   int64 // bytes of the body of a request; 0: DefaultMaxBody
+	KeyLife time.Duration
+	MaxBody int64 // bytes of the body of a request; 0: DefaultMaxBody
 
 	// Timeout is the time for a call, until its result is verified; 0: 30 s. The body must
 	// arrive within it too, or within the server's ReadTimeout if that is shorter.
 	Timeout time.Duration
-	// InFlight is the number of concurrent calls of each plug-in; 0: DefaultInFlight. One
-	// authority gets at most a quarter of them. Further calls are refused.
-	InFlight int
 
 	Audit     func(AuditRecord) // gets a record of each request; may be nil
 	Retention time.Duration     // until an audit record expires; 0: at once
@@ -90,7 +86,7 @@ type Gateway struct {
 	keys    *keyCache
 	pages   *pages
 	allowed authorities
-	plugins plugins
+	parts   parts
 }
 
 // NewGateway returns a gateway that fetches through host. It returns an error without a host,
@@ -128,8 +124,8 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
 	}
-	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife, o.KeyMemory),
-		pages: pages, allowed: allowed, plugins: newPlugins(o.InFlight, 0)}, nil
+	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife),
+		pages: pages, allowed: allowed, parts: newParts(0)}, nil
 }
 
 // ServeHTTP serves one call. A refusal is a problem document (RFC 9457) with a reason code. It
@@ -214,15 +210,6 @@ func statusOf(code lookleap.Code) int {
 	return http.StatusBadGateway
 }
 
-// Purge removes an https origin from the discovery cache, and all cached key sets.
-func (g *Gateway) Purge(origin string) {
-	if g == nil || g.host == nil {
-		return
-	}
-	g.options.Discoverer.Purge(origin)
-	g.keys.purge()
-}
-
 // audit calls the audit function. It waits for it at most Timeout, and not at all if too many
 // calls of it have not returned.
 func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code, status int) {
@@ -232,7 +219,7 @@ func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.Timeout)
 	defer cancel()
 	now := g.host.Time()
-	_, err := call(ctx, g.plugins.audit, "", func(context.Context) (struct{}, error) {
+	_, err := call(ctx, g.parts.audit, "", func(context.Context) (struct{}, error) {
 		g.options.Audit(AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status})
 		return struct{}{}, nil
 	})
@@ -293,11 +280,11 @@ func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete fun
 		}
 	}
 	if d.Document.Policy.Auth != "" {
-		if c.Token, err = tokenOf(r.Context(), g.plugins.tokens, grant.Tokens, c.To, c.Scopes); err != nil {
+		if c.Token, err = tokenOf(r.Context(), g.parts.tokens, grant.Tokens, c.To, c.Scopes); err != nil {
 			return nil, "", err
 		}
 	}
-	result, err := invoke(r.Context(), g.plugins.transport, g.options.Invoker, c)
+	result, err := invoke(r.Context(), g.parts.transport, g.options.Invoker, c)
 	if err != nil {
 		return nil, "", err
 	}
@@ -414,29 +401,18 @@ func (g *Gateway) safe(ctx context.Context, u URI) bool {
 	if g.options.Safe == nil {
 		return false
 	}
-	ok, err := call(ctx, g.plugins.host, "", func(context.Context) (bool, error) { return g.options.Safe(u), nil })
-	return ok && err == nil
+	return ask(ctx, g.parts.host, func() bool { return g.options.Safe(u) })
 }
 
 // applyPolicy prepares a call as the endpoint's policy requires, or returns an error.
 func (g *Gateway) applyPolicy(call *Call, grant *Grant, d *Discovery) error {
-	if !d.Verifiable() {
-		return errNoKeys(d)
-	}
-	if err := d.Document.permits(call.Scopes); err != nil {
+	if err := g.allowed.check(d, call.Scopes, true, g.options.ClientCertificate); err != nil {
 		return err
 	}
-	policy := d.Document.Policy
-	switch {
-	case policy.Auth != "" && (grant.User == "" || grant.Tokens == nil):
+	if d.Document.Policy.Auth != "" && (grant.User == "" || grant.Tokens == nil) {
 		return fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
-	case policy.MTLS && !g.options.ClientCertificate:
-		return fail(CodePolicyUnsupported, "the policy requires a client certificate, but none is configured", "")
 	}
-	if err := g.allowed.check(d); err != nil {
-		return err
-	}
-	call.MTLS, call.To, call.Targets = policy.MTLS, d.destination(""), d.Targets
+	call.MTLS, call.To, call.Targets = d.Document.Policy.MTLS, d.destination(""), d.Targets
 	if call.Nonce == "" { // otherwise the client computes the digest with its own nonce and mark
 		call.Nonce, call.User = rand.Text(), userMark(g.options.UserKey, grant.User, call.URI.Authority())
 	}

@@ -137,35 +137,6 @@ func TestNewGatewayRefuses(t *testing.T) {
 	}
 }
 
-// TestGatewayPurge: after Purge the document and the keys are read again.
-func TestGatewayPurge(t *testing.T) {
-	t.Run("AIU-6-04/accept-purge-of-a-gateway", func(t *testing.T) {
-		g := newGatewayWorld(t)
-		g.net.Clock().Freeze()
-		g.options.Discoverer = aiuri.NewDiscoverer(g.host, aiuri.DiscovererOptions{})
-		gateway := must(aiuri.NewGateway(g.host, g.options))
-		reads := func() string { return strings.Join(g.net.Journal().Paths("bank.example"), " ") }
-		for range 2 {
-			if w := serveOnce(gateway, "POST", payTarget, ""); w.Code != 200 {
-				t.Fatal(w.Code, w.Body)
-			}
-		}
-		if n := strings.Count(reads(), "/jwks.json"); n != 1 {
-			t.Fatalf("the keys were read %d times", n)
-		}
-		gateway.Purge("https://bank.example")
-		if w := serveOnce(gateway, "POST", payTarget, ""); w.Code != 200 {
-			t.Fatal(w.Code, w.Body)
-		}
-		for _, path := range []string{"/jwks.json", documentPath} {
-			if n := strings.Count(reads(), path); n != 2 {
-				t.Errorf("%s was read %d times", path, n)
-			}
-		}
-	})
-	(*aiuri.Gateway)(nil).Purge("https://bank.example") // does nothing
-}
-
 // TestGatewayAudit: a record that cannot be written is reported. Without Audit nothing is.
 func TestGatewayAudit(t *testing.T) {
 	for name, audit := range map[string]func(aiuri.AuditRecord){"accept-none": nil, "accept-written-record": func(aiuri.AuditRecord) {}} {

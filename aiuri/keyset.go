@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -40,6 +41,7 @@ const (
 type KeySet struct {
 	keys     []key
 	findings []lookleap.Finding
+	memory   int // about how many bytes it takes
 }
 
 // key is a public key that may verify results.
@@ -68,7 +70,7 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 	if list.Len() > MaxKeys {
 		return nil, fail(CodeBadKeySet, fmt.Sprintf("the set has more than %d keys", MaxKeys), "")
 	}
-	set := &KeySet{}
+	set := &KeySet{memory: parsedMemory(data)}
 	if marked {
 		set.findings = append(set.findings, markFinding("AIU-3.4-05"))
 	}
@@ -261,11 +263,11 @@ const (
 	refetchAfter   = 5 * time.Minute
 )
 
-// DefaultKeyMemory is the number of bytes of key sets that a [Client] or [Gateway] caches.
-const DefaultKeyMemory = 8 << 20
-
-// maxKeySets is the number of key sets that a Client or Gateway caches.
-const maxKeySets = 256
+// What a Client or Gateway caches of key sets.
+const (
+	maxKeySets = 256
+	keyMemory  = 8 << 20 // bytes
+)
 
 // keyCache fetches and caches key sets.
 type keyCache struct {
@@ -276,41 +278,32 @@ type keyCache struct {
 }
 
 type fetchedKeys struct {
-	set *KeySet
+	set *KeySet // nil: they could not be fetched
 	at  time.Time
 }
 
-func newKeyCache(host *lookleap.Host, life time.Duration, memory int) *keyCache {
+func (k fetchedKeys) memory() int {
+	if k.set == nil {
+		return 0
+	}
+	return k.set.memory
+}
+
+func newKeyCache(host *lookleap.Host, life time.Duration) *keyCache {
 	if life <= 0 {
 		life = DefaultKeyLife
 	}
-	if memory <= 0 {
-		memory = DefaultKeyMemory
-	}
-	size := func(url string, keys fetchedKeys) int { return len(url) + keys.set.memory() }
+	size := func(url string, keys fetchedKeys) int { return len(url) + keys.memory() }
 	return &keyCache{
 		host: host, life: min(life, MaxKeyLife),
-		sets:     flight.NewSizedMemo(maxKeySets, memory/2, size, host.Time),
-		renewals: flight.NewSizedMemo(maxKeySets, memory/2, size, host.Time),
+		sets:     flight.NewSizedMemo(maxKeySets, keyMemory/2, size, host.Time),
+		renewals: flight.NewSizedMemo(maxKeySets, keyMemory/2, size, host.Time),
 	}
 }
 
-// memory returns about how many bytes the set takes.
-func (s *KeySet) memory() int {
-	if s == nil {
-		return 0
-	}
-	total := 512 + 512*len(s.findings)
-	for _, k := range s.keys {
-		total += 512 + len(k.id)
-	}
-	return total
-}
-
-func (s *keyCache) purge() {
-	s.sets.Purge()
-	s.renewals.Purge()
-}
+// parsedMemory returns about how many bytes the parsed form of a JSON text takes, however many
+// members and elements it has.
+func parsedMemory(text []byte) int { return 2<<10 + 2*len(text) + 512*bytes.Count(text, []byte(",")) }
 
 // keysOf returns the key set of a discovered endpoint that is verifiable, from the cache if it is there.
 func (s *keyCache) keysOf(ctx context.Context, d *Discovery) (fetchedKeys, error) {

@@ -419,7 +419,7 @@ func TestKeysBeforeTheCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		state, decision := pending.State, must(allow(pending.Request))
-		client.Purge("https://bank.example")
+		w.net.Clock().Advance(aiuri.DefaultKeyLife)
 		w.bank.Status("/jwks.json", 503)
 		if _, err := client.Resume(t.Context(), state, decision); lookleap.CodeOf(err) != lookleap.CodeBadStatus {
 			t.Errorf("without keys: %v", err)
@@ -434,7 +434,6 @@ func TestKeysBeforeTheCall(t *testing.T) {
 		client := must(aiuri.NewClient(w.host, w.options))
 		w.answer = func(rw http.ResponseWriter, r *http.Request) {
 			w.bank.Status("/jwks.json", 503)
-			client.Purge("https://bank.example") // the keys from before the call are still valid for its result
 			receipt("1", true)(rw, r)
 		}
 		if _, err := client.Invoke(t.Context(), pay); err != nil {

@@ -26,7 +26,7 @@ func TestCachesAreBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return set, set.memory()
+			return set, set.memory
 		}
 	}
 	document := func(text string) func() (any, int) {
@@ -35,7 +35,7 @@ func TestCachesAreBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return d, d.memory()
+			return d, d.memory
 		}
 	}
 	many := func(piece string, n int) string { return strings.Repeat(piece+",", n-1) + piece }
@@ -73,26 +73,26 @@ func TestCachesAreBounded(t *testing.T) {
 		})
 	}
 	t.Run("O61/reject-key-sets-beyond-the-memory", func(t *testing.T) {
-		c := newKeyCache(&lookleap.Host{}, 0, 1<<20)
-		set := &KeySet{keys: []key{{id: strings.Repeat("x", 200<<10)}}}
+		c := newKeyCache(&lookleap.Host{}, 0)
+		set := &KeySet{memory: 200 << 10}
 		for i := range maxKeySets {
 			loaded := flight.Loaded[fetchedKeys]{Value: fetchedKeys{set, time.Now()}, Until: time.Now().Add(time.Hour)}
 			c.sets.Put(fmt.Sprint("https://bank.example/", i), loaded)
 			c.renewals.Put(fmt.Sprint("https://bank.example/", i), loaded)
 		}
-		if n := c.sets.Bytes() + c.renewals.Bytes(); n <= 0 || n > 1<<20 {
+		if n := c.sets.Bytes() + c.renewals.Bytes(); n <= 0 || n > keyMemory {
 			t.Errorf("%d bytes are cached", n)
 		}
 	})
 	t.Run("AIU-3.4-12/reject-longer-life-than-a-day", func(t *testing.T) {
 		for asked, want := range map[time.Duration]time.Duration{0: 10 * time.Minute, 1: 1, 48 * time.Hour: 24 * time.Hour, time.Hour: time.Hour} {
-			if c := newKeyCache(&lookleap.Host{}, asked, 0); c.life != want {
+			if c := newKeyCache(&lookleap.Host{}, asked); c.life != want {
 				t.Errorf("keys live %v if %v is asked for, want %v", c.life, asked, want)
 			}
 		}
 	})
 	t.Run("AIU-6-04/reject-entries-beyond-the-memory", func(t *testing.T) {
-		c := newKeyCache(&lookleap.Host{}, 0, 1<<20)
+		c := newKeyCache(&lookleap.Host{}, 0)
 		for i := range maxKeySets + 100 {
 			loaded := flight.Loaded[fetchedKeys]{Value: fetchedKeys{&KeySet{}, time.Now()}, Until: time.Now().Add(time.Hour)}
 			c.sets.Put(fmt.Sprint("https://bank.example/", i), loaded)
@@ -102,30 +102,17 @@ func TestCachesAreBounded(t *testing.T) {
 		}
 	})
 	t.Run("O61/reject-discoveries-beyond-the-memory", func(t *testing.T) {
-		d := NewDiscoverer(&lookleap.Host{}, DiscovererOptions{Memory: 1 << 20})
-		descriptor := &Descriptor{Scopes: []string{strings.Repeat("x", 50<<10)}}
-		for i := range 100 {
+		d := NewDiscoverer(&lookleap.Host{}, DiscovererOptions{})
+		descriptor := &Descriptor{memory: 100 << 10}
+		for i := range 1000 {
 			until := time.Now().Add(time.Hour)
 			d.documents.Put(fmt.Sprintf("https://%d.example", i), flight.Loaded[*cachedDocument]{Value: &cachedDocument{descriptor: descriptor}, Until: until})
 			d.discoveries.Put(fmt.Sprintf("https://%d.example/", i), flight.Loaded[*Discovery]{Value: &Discovery{Document: descriptor}, Until: until})
 		}
-		if n := d.documents.Bytes() + d.discoveries.Bytes(); n <= 0 || n > 1<<20 {
+		if n := d.documents.Bytes() + d.discoveries.Bytes(); n <= 0 || n > discoveryMemory {
 			t.Errorf("%d bytes are cached", n)
 		}
 	})
-}
-
-// TestNothingIsCached: a failure takes no memory of its own.
-func TestNothingIsCached(t *testing.T) {
-	if n := (*cachedDocument)(nil).memory() + (*Descriptor)(nil).memory() + (*Discovery)(nil).memory() + (*KeySet)(nil).memory(); n != 0 {
-		t.Errorf("%d bytes", n)
-	}
-	if n := (*KeySet)(nil).Len(); n != 0 {
-		t.Errorf("%d keys", n)
-	}
-	if n := (&cachedDocument{}).memory(); n != 0 { // the origin has no document
-		t.Errorf("%d bytes", n)
-	}
 }
 
 // TestStaleDocument: a document that is used again and again after its time has one finding about it.
@@ -143,7 +130,7 @@ func TestStaleDocument(t *testing.T) {
 
 // TestKeySetURL: no key set is requested over anything but https.
 func TestKeySetURL(t *testing.T) {
-	c := newKeyCache(&lookleap.Host{}, 0, 0)
+	c := newKeyCache(&lookleap.Host{}, 0)
 	for _, url := range []string{"", "http://bank.example/jwks.json", "https://bank example/"} {
 		if set, err := c.fetch(t.Context(), url); set != nil || lookleap.CodeOf(err) == lookleap.CodeOK || !strings.HasPrefix(err.Error(), "the URL of the key set is invalid") {
 			t.Errorf("%s: %v, %v", url, set, err)

@@ -11,8 +11,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"hash"
-	"io"
 	"math/big"
 	"slices"
 	"strings"
@@ -233,19 +231,10 @@ func parseJWS(text string) (*jws, *lookleap.Error) {
 
 var base64url = base64.RawURLEncoding.Strict()
 
-// decode decodes base64url piece by piece, because a part may be large and the decoder reads
-// from a byte slice.
 func decode(part string) ([]byte, *lookleap.Error) {
-	out := make([]byte, 0, base64url.DecodedLen(len(part)))
-	var piece [1024]byte // whole groups of four, except for the last
-	for rest := part; rest != ""; {
-		n := copy(piece[:], rest)
-		rest = rest[n:]
-		var err error
-		out, err = base64url.AppendDecode(out, piece[:n])
-		if err != nil || bytes.ContainsAny(piece[:n], "\r\n") { // which the decoder skips
-			return nil, fail(CodeRejectedSignature, "a part is not base64url without padding", "")
-		}
+	out, err := base64url.DecodeString(part)
+	if err != nil || strings.ContainsAny(part, "\r\n") { // which the decoder skips
+		return nil, fail(CodeRejectedSignature, "a part is not base64url without padding", "")
 	}
 	return out, nil
 }
@@ -343,9 +332,11 @@ func isAllowed(algorithm string, allowRS256 bool) bool {
 	return false
 }
 
-// verify reports whether a signature over header and payload is valid. It hashes the payload
-// without an encoded copy of it. [KeySet.find] has matched the algorithm to the key.
+// verify reports whether a signature over header and payload is valid. [KeySet.find] has matched
+// the algorithm to the key.
 func verify(key crypto.PublicKey, j *jws, payload []byte) bool {
+	message := j.message(payload)
+	digest := sha256.Sum256(message)
 	switch k := key.(type) {
 	case *ecdsa.PublicKey:
 		size := (k.Curve.Params().BitSize + 7) / 8
@@ -354,75 +345,33 @@ func verify(key crypto.PublicKey, j *jws, payload []byte) bool {
 		}
 		r, s := new(big.Int).SetBytes(j.signature[:size]), new(big.Int).SetBytes(j.signature[size:])
 		if j.header.algorithm == ES384 {
-			return ecdsa.Verify(k, j.sum(sha512.New384(), payload), r, s)
+			digest := sha512.Sum384(message)
+			return ecdsa.Verify(k, digest[:], r, s)
 		}
-		return ecdsa.Verify(k, j.sum(sha256.New(), payload), r, s)
+		return ecdsa.Verify(k, digest[:], r, s)
 	case *rsa.PublicKey:
 		if len(j.signature) != k.Size() {
 			return false
 		}
-		digest := j.sum(sha256.New(), payload)
 		if j.header.algorithm == RS256 {
-			return rsa.VerifyPKCS1v15(k, crypto.SHA256, digest, j.signature) == nil
+			return rsa.VerifyPKCS1v15(k, crypto.SHA256, digest[:], j.signature) == nil
 		}
-		return rsa.VerifyPSS(k, crypto.SHA256, digest, j.signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
+		return rsa.VerifyPSS(k, crypto.SHA256, digest[:], j.signature, &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}) == nil
 	case ed25519.PublicKey:
-		return len(k) == ed25519.PublicKeySize && ed25519.Verify(k, j.message(payload), j.signature)
+		return len(k) == ed25519.PublicKeySize && ed25519.Verify(k, message, j.signature)
 	}
 	return false
 }
 
-// sum hashes the signing input (RFC 7515 section 5.1).
-func (j *jws) sum(h hash.Hash, payload []byte) []byte {
-	j.write(h, payload)
-	return h.Sum(nil)
-}
-
-func (j *jws) write(w io.Writer, payload []byte) {
-	_, _ = io.WriteString(w, j.protected)
-	_, _ = io.WriteString(w, ".")
+// message returns the signing input (RFC 7515 section 5.1).
+func (j *jws) message(payload []byte) []byte {
+	m := make([]byte, 0, len(j.protected)+1+base64url.EncodedLen(len(payload)))
+	m = append(append(m, j.protected...), '.')
 	switch {
 	case j.payload != "":
-		writeText(w, j.payload)
+		return append(m, j.payload...)
 	case j.header.plain:
-		_, _ = w.Write(payload)
-	default:
-		writeEncoded(w, payload)
+		return append(m, payload...)
 	}
-}
-
-// writeEncoded writes base64url piece by piece, in whole groups of three except for the last.
-func writeEncoded(w io.Writer, payload []byte) {
-	const piece = 3 << 10
-	text := make([]byte, 0, base64.RawURLEncoding.EncodedLen(min(len(payload), piece)))
-	for len(payload) > 0 {
-		n := min(len(payload), piece)
-		text = base64.RawURLEncoding.AppendEncode(text[:0], payload[:n])
-		_, _ = w.Write(text)
-		payload = payload[n:]
-	}
-}
-
-// writeText writes piece by piece, because a payload may be large and hashes do not take
-// strings.
-func writeText(w io.Writer, text string) {
-	for piece := make([]byte, min(len(text), 4<<10)); text != ""; {
-		n := copy(piece, text)
-		text = text[n:]
-		_, _ = w.Write(piece[:n])
-	}
-}
-
-// message returns the signing input as one slice, because Ed25519 reads it twice.
-func (j *jws) message(payload []byte) []byte {
-	m := make(appender, 0, len(j.protected)+1+base64.RawURLEncoding.EncodedLen(len(payload)))
-	j.write(&m, payload)
-	return m
-}
-
-type appender []byte
-
-func (a *appender) Write(p []byte) (int, error) {
-	*a = append(*a, p...)
-	return len(p), nil
+	return base64url.AppendEncode(m, payload)
 }

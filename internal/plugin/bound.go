@@ -16,6 +16,7 @@ type Bound struct {
 	Limit time.Duration             // for one call; 0: until the caller's context ends
 	Most  int64                     // calls that run at the same time
 	Fail  func(reason string) error // returns the error of a call without a result
+	Busy  error                     // of a call beyond Most; nil: as Fail says
 	Guard func(*error)              // is deferred around each call and recovers panics; nil: a panic is an error of Fail
 
 	open   atomic.Int64
@@ -63,6 +64,9 @@ func Start[T any](ctx context.Context, b *Bound, call func(context.Context) (T, 
 	}
 	if b.open.Add(1) > b.Most {
 		b.open.Add(-1)
+		if b.Busy != nil {
+			return nil, nil, b.Busy
+		}
 		return nil, nil, b.Fail(fmt.Sprintf("%d calls have not returned", b.Most))
 	}
 	limit := b.Limit
