@@ -163,8 +163,8 @@ func (d *Descriptor) covers(u URI) bool {
 	}
 	base := strings.TrimSuffix(own.path, "/")
 	if rest, below := strings.CutPrefix(asked.path, base+"/"); below && asked.path != own.path {
-		_, ambiguous := ambiguousAt("/" + rest)
-		return ambiguous == ""
+		_, reason := ambiguous("/" + rest)
+		return reason == ""
 	}
 	return asked.path == own.path
 }
@@ -234,20 +234,20 @@ type bootstrap struct {
 
 // lookupBootstrap looks up _aiip TXT and _aiip._tcp SRV. It returns an error if an answer
 // fails validation. A lookup that fails is only a finding, because DNS records are only hints.
-func lookupBootstrap(ctx context.Context, r lookleap.Resolver, domain string, ports []uint16) (*bootstrap, error) {
+func lookupBootstrap(ctx context.Context, r lookleap.Resolver, name string, ports []uint16) (*bootstrap, error) {
 	b := &bootstrap{}
-	txt, err := b.ask(ctx, r, "_aiip."+domain, lookleap.TypeTXT)
+	txt, err := b.ask(ctx, r, "_aiip."+name, lookleap.TypeTXT)
 	if err != nil {
 		return nil, err
 	}
 	if err := b.text(txt); err != nil {
 		return nil, err
 	}
-	srv, err := b.ask(ctx, r, "_aiip._tcp."+domain, lookleap.TypeSRV)
+	srv, err := b.ask(ctx, r, "_aiip._tcp."+name, lookleap.TypeSRV)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.service(srv, domain, ports); err != nil {
+	if err := b.service(srv, name, ports); err != nil {
 		return nil, err
 	}
 	b.checkAddresses(ctx, r)
@@ -304,7 +304,7 @@ func (b *bootstrap) text(a *lookleap.DNSAnswer) error {
 }
 
 // service reads the targets of the SRV records whose name and port may be used.
-func (b *bootstrap) service(a *lookleap.DNSAnswer, domain string, ports []uint16) error {
+func (b *bootstrap) service(a *lookleap.DNSAnswer, name string, ports []uint16) error {
 	for _, record := range a.Records {
 		srv := record.SRV
 		if srv == nil {
@@ -313,7 +313,7 @@ func (b *bootstrap) service(a *lookleap.DNSAnswer, domain string, ports []uint16
 		if srv.Target == "" {
 			return fail(CodeServiceUnavailable, "the SRV record says that the service does not exist", "")
 		}
-		host, err := publicName(srv.Target)
+		host, err := targetHost(srv.Target)
 		if err == nil {
 			err = (&netguard.Guard{Ports: ports}).CheckPort(srv.Port)
 		}
@@ -321,7 +321,7 @@ func (b *bootstrap) service(a *lookleap.DNSAnswer, domain string, ports []uint16
 			b.refuseTarget("an SRV record names a port or a host that is not allowed")
 			continue
 		}
-		t := Target{Host: host, Port: srv.Port, Priority: srv.Priority, Weight: srv.Weight, Names: []string{domain}}
+		t := Target{Host: host, Port: srv.Port, Priority: srv.Priority, Weight: srv.Weight, Names: []string{name}}
 		if a.DNSSEC == lookleap.Secure {
 			t.Names = append(t.Names, host)
 		}
@@ -339,29 +339,18 @@ func (b *bootstrap) refuseTarget(message string) {
 	}
 }
 
-// metadataNames look like public names but resolve to the metadata service of a cloud.
-var metadataNames = []string{"metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"}
-
-// privateSuffixes are top-level names that only private networks and clusters use.
-var privateSuffixes = []string{".corp", ".home", ".intranet", ".lan", ".localdomain", ".private", ".svc"}
-
-// publicName returns the canonical form of a host's name. It returns an error for single
-// labels, special-use names, IP addresses, and names of metadata services and private
+// insideNames look like public names, but belong to the metadata services of clouds and to private
 // networks.
-func publicName(name string) (string, error) {
+var insideNames = []string{"metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com",
+	"corp", "home", "intranet", "lan", "localdomain", "private", "svc"}
+
+// targetHost returns the canonical form of a target's name. Its addresses are checked later.
+func targetHost(name string) (string, error) {
 	host, err := domain.ParseHost(name)
-	if err != nil {
-		return "", err
+	if err == nil && slices.ContainsFunc(insideNames, func(inside string) bool { return strings.HasSuffix("."+host, "."+inside) }) {
+		err = fail(lookleap.CodeBlockedAddress, "the name belongs to a private network or a metadata service", "")
 	}
-	if slices.ContainsFunc(privateSuffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) }) {
-		return "", fail(lookleap.CodeBlockedAddress, "the name belongs to a private network", "")
-	}
-	for _, blocked := range metadataNames {
-		if host == blocked || strings.HasSuffix(host, "."+blocked) {
-			return "", fail(lookleap.CodeBlockedAddress, "the name belongs to a metadata service", "")
-		}
-	}
-	return host, nil
+	return host, err
 }
 
 // firstTargets returns the first MaxTargets by priority.

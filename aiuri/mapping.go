@@ -1,8 +1,8 @@
 package aiuri
 
 import (
+	"errors"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -64,7 +64,7 @@ func mappable(u URI) (URI, error) {
 			Message: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
 	}
 	n := u.Normalize().WithoutFragment()
-	if at, reason := ambiguousAt(n.path); reason != "" {
+	if at, reason := ambiguous(n.path); reason != "" {
 		return URI{}, &lookleap.Error{Code: CodeAmbiguous, Subject: n.Redacted(), Message: reason,
 			Position: positionOf(strings.Index(n.text, n.path) + at)}
 	}
@@ -83,7 +83,7 @@ func (m Mapping) URI(escapedPath, query string, hasQuery bool) (URI, error) {
 	if !ok || m.base.IsZero() {
 		return URI{}, fail(CodeNotGateway, "the path is not below the gateway's base", "")
 	}
-	if at, reason := ambiguousAt("/" + rest); reason != "" {
+	if at, reason := ambiguous("/" + rest); reason != "" {
 		return URI{}, failAt(CodeAmbiguous, len(m.path)+at, reason, "")
 	}
 	text := "ai://" + rest
@@ -111,73 +111,18 @@ func (m Mapping) Split(url string) (URI, error) {
 	return m.URI(path, query, hasQuery)
 }
 
-// ambiguousAt returns where and why servers read an escaped path in different ways. The path
-// begins with a slash.
-func ambiguousAt(path string) (at int, reason string) {
-	for i := 0; i < len(path); i++ {
-		switch c := path[i]; {
-		case c == '/':
-			if i > 0 && path[i-1] == '/' {
-				return i, "the path has an empty segment"
-			}
-			if isDotSegment(path[i+1:]) {
-				return i + 1, "the path has a dot segment"
-			}
-		case c == '\\':
-			return i, "some readers take a backslash for a slash"
-		case c == '?', c == '#':
-			return i, "the path ends here"
-		case c == '%' && i+2 < len(path):
-			switch c := unhex(path[i+1], path[i+2]); {
-			case class[path[i+1]]&class[path[i+2]]&hexDigit == 0: // not an escape: the parser refuses it
-			case c == '/' || c == '\\':
-				return i, "the path has an escaped slash or backslash"
-			case c < ' ' || c == 0x7f:
-				return i, "the path has an escaped control character, at which some readers stop or begin a line"
-			case c == '%':
-				return i, "the path has an escaped percent sign, which some readers decode twice"
-			case c >= utf8.RuneSelf:
-				n := escapedRune(path[i:])
-				if n == 0 {
-					return i, "the path has escapes that are not UTF-8, which some readers decode to slashes and dots"
-				}
-				i += n - 3
-			}
-		}
+// ambiguous returns where and why servers read an escaped path, which begins with a slash, in
+// different ways: what package domain refuses, and each escape of a percent sign.
+func ambiguous(path string) (at int, reason string) {
+	if i := strings.IndexAny(path, "\\?#"); i >= 0 {
+		return i, "the path ends here, or some readers take a backslash for a slash"
+	}
+	if i := strings.Index(path, "%25"); i >= 0 {
+		return i, "the path has an escaped percent sign, which some readers decode twice"
+	}
+	var bad *domain.Error
+	if err := domain.CheckPath(path); errors.As(err, &bad) && bad.Code != domain.CodeBadURL { // which the parser refuses
+		return bad.Offset, bad.Message
 	}
 	return 0, ""
-}
-
-// escapedRune returns the length of the escapes of one character outside ASCII, or 0 if they
-// are not UTF-8.
-func escapedRune(escapes string) int {
-	var decoded [utf8.UTFMax]byte
-	n := 0
-	for ; n < len(decoded) && len(escapes) >= 3 && escapes[0] == '%' && class[escapes[1]]&class[escapes[2]]&hexDigit != 0; n++ {
-		decoded[n] = unhex(escapes[1], escapes[2])
-		escapes = escapes[3:]
-	}
-	_, size := utf8.DecodeRune(decoded[:n])
-	if size <= 1 { // an error, because the first byte is outside ASCII
-		return 0
-	}
-	return 3 * size
-}
-
-// isDotSegment reports whether the next segment is "." or "..", escaped or not, or one of
-// these with parameters, which some servers cut off.
-func isDotSegment(rest string) bool {
-	dots := 0
-	for rest != "" && dots < 3 {
-		switch {
-		case rest[0] == '.':
-			rest = rest[1:]
-		case len(rest) >= 3 && strings.EqualFold(rest[:3], "%2e"):
-			rest = rest[3:]
-		default:
-			return dots > 0 && (rest[0] == '/' || rest[0] == ';' || len(rest) >= 3 && strings.EqualFold(rest[:3], "%3b"))
-		}
-		dots++
-	}
-	return rest == "" && dots > 0 && dots < 3
 }

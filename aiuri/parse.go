@@ -282,34 +282,24 @@ func badIDN(at int, message string, err error) *lookleap.Error {
 
 // FromIRI parses an ai: URI that may have characters outside ASCII (section 7). It
 // percent-encodes those of path, query and fragment as UTF-8, and converts the host by IDNA.
-// Everything else is as in [Parse]. Positions of errors are those of the given text.
+// Everything else is as in [Parse]. Positions of errors are those of the converted text.
 func FromIRI(text string) (URI, error) {
 	if len(text) > MaxURI {
 		return Parse(text)
 	}
 	if !utf8.ValidString(text) {
-		return URI{}, failAt(CodeNonASCII, invalidAt(text), "the text is not UTF-8", "")
+		return URI{}, fail(CodeNonASCII, "the text is not UTF-8", "")
 	}
-	host, end := hostSpan(text)
-	var b strings.Builder
-	b.WriteString(text[:host])
-	if name := text[host:end]; utf8.RuneCountInString(name) == len(name) { // ASCII
-		b.WriteString(name)
-	} else {
-		canonical, err := domain.Rules{AllowSpecial: true}.ParseHost(name)
+	start, end := hostSpan(text)
+	host := text[start:end]
+	if utf8.RuneCountInString(host) < len(host) {
+		canonical, err := domain.Rules{AllowSpecial: true}.ParseHost(host)
 		if err != nil {
-			return URI{}, badIDN(host, "the host is not an internationalized domain name", err)
+			return URI{}, badIDN(start, "the host is not an internationalized domain name", err)
 		}
-		b.WriteString(canonical)
+		host = canonical
 	}
-	shift := b.Len() - end
-	writeEscaped(&b, text[end:])
-	var u URI
-	if err := (Rules{}).parse(b.String(), &u); err != nil {
-		err.Position = positionOf(originalOffset(text, end, shift, err.Position.Offset))
-		return URI{}, err
-	}
-	return u, nil
+	return Parse(text[:start] + host + domain.EscapeText(text[end:]))
 }
 
 // hostSpan returns where the host is, and an empty span if there is none. The span ends before
@@ -318,51 +308,8 @@ func hostSpan(text string) (start, end int) {
 	if strings.Index(text, "://") != 2 {
 		return 0, 0
 	}
-	end = 5
-	for end < len(text) && !strings.ContainsRune("/?#@:[]\\", rune(text[end])) {
-		end++
+	if end = strings.IndexAny(text[5:], "/?#@:[]\\"); end < 0 {
+		return 5, len(text)
 	}
-	return 5, end
-}
-
-func invalidAt(s string) int {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				return i
-			}
-		}
-	}
-	return len(s)
-}
-
-func writeEscaped(b *strings.Builder, s string) {
-	const digits = "0123456789ABCDEF"
-	for i := range len(s) {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			b.WriteByte(c)
-			continue
-		}
-		b.WriteByte('%')
-		b.WriteByte(digits[c>>4])
-		b.WriteByte(digits[c&15])
-	}
-}
-
-// originalOffset returns the offset in the given text for one in the converted text. The host,
-// which ends at end, became longer by shift.
-func originalOffset(text string, end, shift, offset int) int {
-	at := end + shift
-	if offset < at {
-		return min(offset, end)
-	}
-	i := end
-	for ; at < offset; i++ {
-		at++
-		if text[i] >= utf8.RuneSelf {
-			at += 2
-		}
-	}
-	return i
+	return 5, 5 + end
 }

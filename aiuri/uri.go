@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // Kind is the form of the part after "ai:" (RFC 3986 section 3).
@@ -160,18 +161,8 @@ func (u URI) Normalize() URI {
 	return n
 }
 
-// unhex returns the byte of two hexadecimal digits.
-func unhex(a, b byte) byte { return nibble(a)<<4 | nibble(b) }
-
-func nibble(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c&7 + 9
-}
-
 func normalPath(path string, kind Kind) string {
-	path = normalEscapes(path)
+	path = domain.NormalEscapes(path)
 	if kind == Rootless {
 		return path // there is no base for dot segments
 	}
@@ -183,29 +174,6 @@ func normalPath(path string, kind Kind) string {
 		return "/." + path // otherwise the path would be read as an authority
 	}
 	return path
-}
-
-// normalEscapes writes escapes in upper case and decodes unreserved characters.
-func normalEscapes(path string) string {
-	if strings.IndexByte(path, '%') < 0 {
-		return path
-	}
-	const digits = "0123456789ABCDEF"
-	out := make([]byte, 0, len(path))
-	for i := 0; i < len(path); i++ {
-		if path[i] != '%' {
-			out = append(out, path[i])
-			continue
-		}
-		c := unhex(path[i+1], path[i+2])
-		if class[c]&unreserved != 0 {
-			out = append(out, c)
-		} else {
-			out = append(out, '%', digits[c>>4], digits[c&15])
-		}
-		i += 2
-	}
-	return string(out)
 }
 
 // removeDotSegments removes the dot segments of a path that is empty or begins with a slash

@@ -74,6 +74,31 @@ func trimAll(path []byte, suffix string) []byte {
 	return path
 }
 
+// CheckPath returns an [*Error] for an escaped path that servers read in different ways, or that has
+// characters which a path of a URL has not. Offsets are those of the path.
+func CheckPath(path string) error {
+	_, err := canonicalPath(path, 0, false)
+	return err
+}
+
+// EscapeText returns a text with its non-ASCII bytes percent-encoded.
+func EscapeText(text string) string { return string(appendRaw(nil, text)) }
+
+// NormalEscapes returns a text of well-formed escapes with those in upper case, and without those of
+// unreserved characters (RFC 3986, section 6.2.2).
+func NormalEscapes(text string) string {
+	var out []byte
+	for rest := text; rest != ""; {
+		plain, _, _ := strings.Cut(rest, "%")
+		out = append(out, plain...)
+		if rest = rest[len(plain):]; rest != "" {
+			out = appendEscape(out, rest)
+			rest = rest[len("%XX"):]
+		}
+	}
+	return string(out)
+}
+
 // checkSegments refuses empty inner segments and dot segments.
 func checkSegments(path string, at int, dots bool) error {
 	for i := 0; i < len(path); {
