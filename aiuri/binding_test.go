@@ -224,22 +224,6 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 	}
 }
 
-// TestGatewayToken: the token of a call reaches the gateway, and a call without one sends none.
-func TestGatewayToken(t *testing.T) {
-	for token, want := range map[string]string{"": "", "secret": "Bearer secret"} {
-		t.Run("AIU-3.2-11/accept-token-on-the-wire", func(t *testing.T) {
-			w := newWorld(t)
-			invoker := must(aiuri.NewGatewayInvoker(w.host, "https://ai.example/gateway"))
-			if _, err := invoker.Invoke(t.Context(), &aiuri.Call{Method: "POST", URI: pay.URI, Body: []byte("{}"), Token: token}); err != nil {
-				t.Fatal(err)
-			}
-			if seen := w.net.Journal().Requests("ai.example"); len(seen) != 1 || seen[0].Header.Get("Authorization") != want || len(seen[0].Header.Values("Authorization")) > 1 {
-				t.Errorf("%q: %v", token, seen)
-			}
-		})
-	}
-}
-
 // TestCallWithoutAPlan: a call for which no plan can be made is not sent. The last year of JSON's
 // times has no later time at which a plan would expire.
 func TestCallWithoutAPlan(t *testing.T) {
@@ -251,62 +235,4 @@ func TestCallWithoutAPlan(t *testing.T) {
 	if sent := w.net.Journal().Requests("ai.example"); len(sent) != 0 {
 		t.Errorf("sent %v", sent)
 	}
-}
-
-// TestRecipientOfACall: the user is asked about the gateway that reads a call, or else about the
-// endpoint itself.
-func TestRecipientOfACall(t *testing.T) {
-	for want, native := range map[string]aiuri.Invoker{"https://ai.example/gateway": nil, "ai://bank.example": &recorder{}} {
-		t.Run("AIU-5-02/accept-recipient", func(t *testing.T) {
-			w, asked := newWorld(t), ""
-			w.options.Native = native
-			w.host.Prompter = prompter(func(q *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-				asked = q.Items[0].Recipient
-				return allow(q)
-			})
-			if _, err := w.invoke(t, pay); err != nil || asked != want {
-				t.Errorf("asked about %q, want %q, %v", asked, want, err)
-			}
-		})
-	}
-}
-
-// TestGatewayOfACall: a gateway that a request names must be a configured one, also if there is
-// none. The first one is used if it names none.
-func TestGatewayOfACall(t *testing.T) {
-	t.Run("AIU-3.3-02/accept-first-gateway", func(t *testing.T) {
-		w := newWorld(t)
-		w.options.Gateways = append(w.options.Gateways, "https://other.example/gateway")
-		if _, err := w.invoke(t, pay); err != nil || len(w.net.Journal().Requests("ai.example")) != 1 {
-			t.Error(err)
-		}
-	})
-	w, r := newWorld(t), pay
-	w.options.Gateways, r.Gateway = nil, "https://ai.example/gateway"
-	if v, err := w.invoke(t, r); v != nil || lookleap.CodeOf(err) != aiuri.CodeUntrustedGateway {
-		t.Errorf("%v, %v", v, err)
-	}
-}
-
-// TestFragmentOfACall: the fragment of a URI stays with the caller.
-func TestFragmentOfACall(t *testing.T) {
-	t.Run("L04/reject-fragment-to-a-transport", func(t *testing.T) {
-		w, line := newWorld(t), &recorder{}
-		w.options.Native = line
-		if _, err := w.invoke(t, pay); err != nil || len(line.calls) != 1 {
-			t.Fatal(err)
-		}
-		if got := line.calls[0].URI.String(); got != "ai://bank.example/pay?amount=10" {
-			t.Errorf("the transport gets %s", got)
-		}
-	})
-	t.Run("L04/reject-fragment-to-a-gateway", func(t *testing.T) {
-		w := newWorld(t)
-		if _, err := w.invoke(t, pay); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.net.Journal().Requests("ai.example"); len(got) != 1 || got[0].Target != "/gateway/bank.example/pay?amount=10" {
-			t.Errorf("the gateway gets %v", got)
-		}
-	})
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 const bankOrigin = "https://www.bank.example"
@@ -114,22 +113,6 @@ func TestParseDescriptor(t *testing.T) {
 			var e *lookleap.Error
 			if d != nil || !errors.As(err, &e) || e.Code != c.code || e.Position.Line == 0 {
 				t.Errorf("got %+v, %v", d, err)
-			}
-		})
-	}
-}
-
-func TestKeyOrigins(t *testing.T) {
-	document := []byte(`{"endpoint":"ai://bank/x","jwks":"https://keys.example/set"}`)
-	for origin, ok := range map[string]bool{
-		"https://keys.example": true, "https://keys.example/": true, "HTTPS://Keys.Example:443": true,
-		"https://keys.example/set": false, "https://keys.example:8443": false, "http://keys.example": false, "keys.example": false, "https://x.keys.example": false, "": false,
-	} {
-		side := map[bool]string{true: "accept", false: "reject"}[ok]
-		t.Run("AIU-3.1-07/"+side+"-allowed-origin", func(t *testing.T) {
-			d, err := aiuri.ParseDescriptor(document, "https://bank.example/", origin)
-			if (d != nil) != ok || !ok && lookleap.CodeOf(err) != aiuri.CodeJWKSOrigin {
-				t.Errorf("%q: %v, %v", origin, d, err)
 			}
 		})
 	}
@@ -449,46 +432,4 @@ func TestFilteredTargets(t *testing.T) {
 			t.Errorf("got %d", len(got))
 		}
 	})
-}
-
-// TestWeakerPolicyIsTheProgramsChoice: a weaker policy is used only if the program's function says
-// yes.
-func TestWeakerPolicyIsTheProgramsChoice(t *testing.T) {
-	const bank = "https://www.bank.example"
-	withPolicy := func(mtls string) string {
-		return `{"endpoint":"ai://bank/x","jwks":"` + bank + `/jwks.json","scopes":["pay"],"policy":{"mtls":` + mtls + `}}`
-	}
-	for name, c := range map[string]struct {
-		accept func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool
-		code   lookleap.Code
-	}{
-		"accept-yes": {func(origin string, before, after aiuri.EndpointPolicy) bool {
-			return origin == bank && after.WeakerThan(before) && !before.WeakerThan(after)
-		}, lookleap.CodeOK},
-		"reject-no":    {func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { return false }, aiuri.CodePolicyDowngrade},
-		"reject-panic": {func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { panic("broken") }, aiuri.CodePolicyDowngrade},
-	} {
-		t.Run("AIU-3.1-23/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy("true"))
-			var events lab.Events
-			host := net.Host()
-			host.Observe = events.Observe
-			d := aiuri.NewDiscoverer(host, aiuri.DiscovererOptions{AcceptWeaker: c.accept})
-			if _, err := d.Discover(t.Context(), bank); err != nil {
-				t.Fatal(err)
-			}
-			site.Body(documentPath, "application/json", withPolicy("false"))
-			net.Clock().Advance(25 * time.Hour)
-			if _, err := d.Discover(t.Context(), bank); lookleap.CodeOf(err) != c.code {
-				t.Error(err)
-			}
-			told := slices.ContainsFunc(events.All(), func(e lookleap.Event) bool {
-				return e.Kind == lookleap.EventFinding && e.Code == aiuri.CodePolicyDowngrade && e.Subject == bank && e.Finding.Requirement == "AIU-3.1-23"
-			})
-			if told != (c.code != lookleap.CodeOK) {
-				t.Errorf("the host was told: %v", told)
-			}
-		})
-	}
 }

@@ -1,10 +1,7 @@
 package aiuri_test
 
 import (
-	"crypto/tls"
 	"errors"
-	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -217,41 +214,6 @@ func TestLinkSuites(t *testing.T) {
 	}
 }
 
-// TestLinkAnchor is about links whose context is written out (RFC 8288 section
-// 3.2): only what is about the page itself advertises for it.
-func TestLinkAnchor(t *testing.T) {
-	for name, c := range map[string]struct {
-		anchor string
-		found  bool
-	}{
-		"accept-empty":           {``, true},
-		"accept-same-path":       {`/shop`, true},
-		"accept-same-segment":    {`shop`, true},
-		"accept-same-url":        {`https://shop.example/shop`, true},
-		"accept-first-of-two":    {`/shop"; anchor="/other`, true},
-		"reject-part-of-page":    {`#foo`, false},
-		"reject-other-path":      {`/other`, false},
-		"reject-other-query":     {`?x`, false},
-		"reject-other-origin":    {`https://bank.example/shop`, false},
-		"reject-other-scheme":    {`http://shop.example/shop`, false},
-		"reject-no-url":          {`https://[`, false},
-		"reject-second-of-two":   {`/other"; anchor="/shop`, false},
-		"reject-credentials":     {`https://u@shop.example/shop`, false},
-		"reject-what-looks-same": {`/x/../shop/%2e`, false},
-	} {
-		t.Run("AIU-3.1-02/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").HandleFunc("/shop", func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Link", `<ai://bank/x>; rel=aiip; anchor="`+c.anchor+`"`)
-			})
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), "https://shop.example/shop")
-			if (err == nil) != c.found || c.found && d.Source != aiuri.SourceLink {
-				t.Errorf("got %+v, %v", d, err)
-			}
-		})
-	}
-}
-
 // TestElementSuites holds how the HTML standard and its tests read a page's head,
 // as far as link elements go.
 func TestElementSuites(t *testing.T) {
@@ -333,73 +295,6 @@ func TestOrderTargets(t *testing.T) {
 	}
 }
 
-// TestAuthorityThatCannotBeAsked: an endpoint of another authority is used only if that authority
-// could be asked about it.
-func TestAuthorityThatCannotBeAsked(t *testing.T) {
-	const bank = "https://www.bank.example"
-	for name, c := range map[string]struct {
-		prepare func(*lab.Internet, *lab.Site)
-		code    lookleap.Code
-	}{
-		"accept-document-that-confirms": {func(_ *lab.Internet, s *lab.Site) {
-			s.Body(documentPath, "application/json", documentOf("ai://bank/x", bank))
-		}, lookleap.CodeOK},
-		"reject-500":       {func(_ *lab.Internet, s *lab.Site) { s.Status(documentPath, http.StatusInternalServerError) }, aiuri.CodeDiscoveryFailed},
-		"reject-broken":    {func(_ *lab.Internet, s *lab.Site) { s.Body(documentPath, "application/json", "{") }, aiuri.CodeBadDocument},
-		"reject-html-type": {func(_ *lab.Internet, s *lab.Site) { s.Body(documentPath, "text/plain", "{}") }, aiuri.CodeDiscoveryFailed},
-		"reject-bogus":     {func(n *lab.Internet, _ *lab.Site) { n.Name("www.bank.example").Bogus() }, lookleap.CodeDNSSECBogus},
-		"reject-expired":   {func(_ *lab.Internet, s *lab.Site) { s.Certificate(lab.Expired) }, lookleap.CodeTLS},
-		"reject-old-tls":   {func(_ *lab.Internet, s *lab.Site) { s.MaxTLS(0x0302) }, lookleap.CodeTLSTooOld},
-		"reject-redirect": {func(_ *lab.Internet, s *lab.Site) { s.Redirect(documentPath, "https://shop.example/doc") },
-			lookleap.CodeRedirectCrossOrigin},
-	} {
-		for _, third := range []bool{false, true} {
-			t.Run("AIU-3.1-22/"+name, func(t *testing.T) {
-				net := lab.ForTest(t)
-				page(net.Site("shop.example"), "ai://bank/x", "")
-				c.prepare(net, net.Site("www.bank.example"))
-				o := aiuri.DiscovererOptions{Registry: registry{"bank": bank}}
-				if third {
-					o.AllowThirdParty = func(string, aiuri.URI) bool { return true }
-				}
-				d, err := aiuri.NewDiscoverer(net.Host(), o).Discover(t.Context(), "https://shop.example/")
-				if lookleap.CodeOf(err) != c.code || (d != nil) != (c.code == lookleap.CodeOK) {
-					t.Errorf("third parties allowed: %t: %+v, %v", third, d, err)
-				}
-			})
-		}
-	}
-}
-
-// TestDiscoveryStates: who confirms an endpoint, where it is found, and what that is worth.
-func TestDiscoveryStates(t *testing.T) {
-	const shop = "https://shop.example"
-	xhtml := func(s *lab.Site) {
-		s.Body("/", "application/xhtml+xml", `<html xmlns="http://www.w3.org/1999/xhtml"><head><link rel="aiip" href="ai://bank/x"/></head></html>`)
-	}
-	for name, c := range map[string]struct {
-		prepare    func(*lab.Site)
-		confirmed  bool
-		verifiable bool
-	}{
-		"accept-own-authority":                  {func(s *lab.Site) { s.Body(documentPath, "application/json", documentOf("ai://shop.example/x", shop)) }, true, true},
-		"accept-no-authority-that-can-be-asked": {func(s *lab.Site) { s.Body(documentPath, "application/json", documentOf("ai://bank/x", shop)) }, false, true},
-		"accept-xhtml-page":                     {xhtml, false, false},
-	} {
-		t.Run("AIU-3.1-21/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			c.prepare(net.Site("shop.example"))
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), shop+"/")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d.Confirmed != c.confirmed || d.Verifiable() != c.verifiable || strings.Contains(d.Verdict.Summary, "cannot be verified") == c.verifiable {
-				t.Errorf("confirmed %t, verifiable %t: %s", d.Confirmed, d.Verifiable(), d.Verdict.Summary)
-			}
-		})
-	}
-}
-
 // TestPageFailures: a page that fails is no matter next to a document, unless its name is forged.
 func TestPageFailures(t *testing.T) {
 	const shop = "https://shop.example"
@@ -437,33 +332,4 @@ func TestPageFailures(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestDocumentAnswers shows which answers mean that there is no document, so that a link counts.
-func TestDocumentAnswers(t *testing.T) {
-	check := func(name string, set func(*lab.Site), want lookleap.Code) {
-		t.Run("AIU-3.1-05/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			shop := net.Site("shop.example")
-			page(shop, "ai://bank/x", "")
-			set(shop)
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), "https://shop.example/")
-			if lookleap.CodeOf(err) != want || (d == nil) != (err != nil) || d != nil && (d.Source != aiuri.SourceLink || d.Document != nil) {
-				t.Errorf("got %+v, %v", d, err)
-			}
-		})
-	}
-	for _, status := range []int{404, 410} {
-		check(fmt.Sprint("accept-absent-by-", status), func(s *lab.Site) { s.Status(documentPath, status) }, lookleap.CodeOK)
-	}
-	for _, status := range []int{204, 400, 401, 403, 405, 429, 451, 500, 502, 503} {
-		check(fmt.Sprint("reject-status-", status), func(s *lab.Site) { s.Status(documentPath, status) }, aiuri.CodeDiscoveryFailed)
-	}
-	document := documentOf("ai://bank/x", "https://shop.example")
-	for _, mediaType := range []string{"text/plain", "application/xml", "application/jsonx"} {
-		check("reject-"+strings.ReplaceAll(mediaType, "/", "-"), func(s *lab.Site) { s.Body(documentPath, mediaType, document) }, aiuri.CodeDiscoveryFailed)
-	}
-	for version, code := range map[uint16]lookleap.Code{tls.VersionTLS11: lookleap.CodeTLSTooOld, tls.VersionTLS12: aiuri.CodeUnauthenticated} {
-		check(fmt.Sprintf("reject-tls-%x", version), func(s *lab.Site) { s.MaxTLS(version).Body(documentPath, "application/json", document) }, code)
-	}
 }

@@ -163,17 +163,3 @@ func TestGatewayAudit(t *testing.T) {
 		}
 	})
 }
-
-// TestUnsignedAtAGateway: an unsigned result does not pass, even if the document permits it.
-func TestUnsignedAtAGateway(t *testing.T) {
-	t.Run("L10/reject-unsigned-at-a-gateway", func(t *testing.T) {
-		g := newGatewayWorld(t)
-		g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"requireSignedResults":false}`))
-		g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
-			return aiuri.SignedResult{Body: []byte(`{"paid":true}`), MediaType: "application/json"}, nil
-		})
-		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 502 || strings.Contains(w.Body.String(), "paid") || !strings.Contains(w.Body.String(), string(aiuri.CodeRejectedUnsigned)) {
-			t.Errorf("got %d %s", w.Code, w.Body)
-		}
-	})
-}

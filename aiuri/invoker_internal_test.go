@@ -12,27 +12,6 @@ import (
 	"github.com/lookleap/lookleap/internal/fetch"
 )
 
-// TestIdempotencyKeys: a key that is passed on is a short quoted string without escapes.
-func TestIdempotencyKeys(t *testing.T) {
-	for value, want := range map[string]bool{
-		`"a"`: true, `"a b"`: true, `"~ "`: true, `""`: false, `a`: false, `"a`: false, `a"`: false, `"abc`: false, `abc"`: false, `"`: false, "": false,
-		`"a"b"`: false, `"a\b"`: false, "\"a\x7f\"": false, "\"a\x1f\"": false, "\"\u00e9\"": false, "\"a\nb\"": false,
-		`"\ab"`: false, `"ab\"`: false,
-	} {
-		if got := isKey(value); got != want {
-			t.Errorf("%q: %v", value, got)
-		}
-	}
-	longest := make([]byte, 130)
-	for i := range longest {
-		longest[i] = 'x'
-	}
-	longest[0], longest[129] = '"', '"'
-	if !isKey(string(longest)) || isKey(`"x`+string(longest[1:])) {
-		t.Error("the longest key has 130 bytes")
-	}
-}
-
 // lookups answers by name; a function may also change something.
 type lookups map[string]func() (*lookleap.DNSAnswer, error)
 
@@ -84,21 +63,6 @@ func TestBootstrap(t *testing.T) {
 		b, err := lookupBootstrap(c.ctx, c.lookups, "shop.example", nil)
 		if lookleap.CodeOf(err) != c.code || err == nil && (b.endpoint.String() != c.endpoint || len(b.findings) != c.findings) {
 			t.Errorf("%s: %+v, %v", c.name, b, err)
-		}
-	}
-}
-
-// TestBootstrapTime: the records are used as long as the one that expires first, and the finding
-// is about the first fault.
-func TestBootstrapTime(t *testing.T) {
-	for _, c := range [][2]time.Duration{{time.Hour, time.Minute}, {time.Minute, time.Hour}} {
-		answer := func(n int) func() (*lookleap.DNSAnswer, error) {
-			a := &lookleap.DNSAnswer{TTL: c[n], Records: []lookleap.Record{{Text: "endpoint=x endpoint=ai:/y"}}}
-			return func() (*lookleap.DNSAnswer, error) { return a, nil }
-		}
-		b, err := lookupBootstrap(t.Context(), lookups{"_aiip.shop.example": answer(0), "_aiip._tcp.shop.example": answer(1)}, "shop.example", nil)
-		if err != nil || b.ttl != time.Minute || len(b.findings) != 1 || b.findings[0].Code != CodeNotAI {
-			t.Errorf("%v: %+v, %v", c, b, err)
 		}
 	}
 }

@@ -325,47 +325,6 @@ func TestRotationWithoutKeyServer(t *testing.T) {
 	})
 }
 
-// TestRefetches: an unknown kid reads the keys again every five minutes at most, whether that works
-// or not.
-func TestRefetches(t *testing.T) {
-	for name, down := range map[string]bool{"accept-a-fetch-every-five-minutes": false, "reject-a-fetch-within-five-minutes-of-a-failure": true} {
-		check := func(t *testing.T) {
-			w := newWorld(t)
-			w.net.Clock().Freeze()
-			w.options.KeyLife = 24 * time.Hour
-			client := must(aiuri.NewClient(w.host, w.options))
-			ask := func() error { _, err := client.Invoke(t.Context(), pay); return err }
-			if err := ask(); err != nil {
-				t.Fatal(err)
-			}
-			if down {
-				w.bank.Status("/jwks.json", 503)
-			}
-			w.answer = receipt("3", true)
-			var fetched []int
-			for range 3 {
-				for _, pass := range []time.Duration{5*time.Minute - time.Second, time.Second} {
-					w.net.Clock().Advance(pass)
-					if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey {
-						t.Error(err)
-					}
-					fetched = append(fetched, strings.Count(strings.Join(w.net.Journal().Paths("bank.example"), " "), "/jwks.json"))
-				}
-			}
-			if !slices.Equal(fetched, []int{1, 2, 2, 3, 3, 4}) {
-				t.Errorf("the keys were fetched %v times", fetched)
-			}
-			w.keys(jwk("3", ecKey()))
-			w.net.Clock().Advance(5 * time.Minute)
-			if err := ask(); err != nil {
-				t.Errorf("the new key: %v", err)
-			}
-		}
-		t.Run("AIU-3.4-12/"+name, check)
-		t.Run("L20/"+name, check)
-	}
-}
-
 // TestRemovedKeys: a key that is removed ends after ten minutes, also during a long call.
 func TestRemovedKeys(t *testing.T) {
 	t.Run("L20/reject-removed-key-after-ten-minutes", func(t *testing.T) {
@@ -389,62 +348,6 @@ func TestRemovedKeys(t *testing.T) {
 		}
 		if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey || fetched() != 2 {
 			t.Errorf("got %v after %d fetches", err, fetched())
-		}
-	})
-}
-
-// TestKeysBeforeTheCall checks that a key server that fails for a minute costs no result:
-// nothing is sent before the keys are known, and the approved plan can still be used.
-func TestKeysBeforeTheCall(t *testing.T) {
-	t.Run("O14/reject-client-without-keys", func(t *testing.T) {
-		w := newWorld(t)
-		asked := 0
-		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) { asked++; return allow(r) })
-		w.bank.Status("/jwks.json", 503)
-		client := must(aiuri.NewClient(w.host, w.options))
-		if _, err := client.Invoke(t.Context(), pay); lookleap.CodeOf(err) != lookleap.CodeBadStatus || asked > 0 || len(w.net.Journal().Paths("ai.example")) > 0 {
-			t.Errorf("got %v, %d questions, %v", err, asked, w.net.Journal().Paths("ai.example"))
-		}
-	})
-	t.Run("O14/accept-plan-after-the-bad-minute", func(t *testing.T) {
-		w := newWorld(t)
-		w.net.Clock().Freeze()
-		w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-		})
-		client := must(aiuri.NewClient(w.host, w.options))
-		_, err := client.Invoke(t.Context(), pay)
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
-		state, decision := pending.State, must(allow(pending.Request))
-		w.net.Clock().Advance(aiuri.DefaultKeyLife)
-		w.bank.Status("/jwks.json", 503)
-		if _, err := client.Resume(t.Context(), state, decision); lookleap.CodeOf(err) != lookleap.CodeBadStatus {
-			t.Errorf("without keys: %v", err)
-		}
-		w.keys(jwk("1", ecKey()))
-		if _, err := client.Resume(t.Context(), state, decision); err != nil {
-			t.Errorf("with keys: %v", err)
-		}
-	})
-	t.Run("O14/accept-result-while-the-server-is-down", func(t *testing.T) {
-		w := newWorld(t)
-		client := must(aiuri.NewClient(w.host, w.options))
-		w.answer = func(rw http.ResponseWriter, r *http.Request) {
-			w.bank.Status("/jwks.json", 503)
-			receipt("1", true)(rw, r)
-		}
-		if _, err := client.Invoke(t.Context(), pay); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("O14/reject-gateway-without-keys", func(t *testing.T) {
-		g := newGatewayWorld(t)
-		g.bank.Status("/jwks.json", 503)
-		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 502 || len(g.calls) > 0 {
-			t.Errorf("got %d and %d calls", w.Code, len(g.calls))
 		}
 	})
 }

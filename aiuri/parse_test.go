@@ -113,18 +113,3 @@ func TestBadBytes(t *testing.T) {
 		}
 	}
 }
-
-// TestPortsThatOverflow: a port of many digits is not the number that is left of it.
-func TestPortsThatOverflow(t *testing.T) {
-	for port, want := range map[string]lookleap.Code{
-		"65535": lookleap.CodeOK, "65536": lookleap.CodeBadPort, "99999": lookleap.CodeBadPort, "100000": lookleap.CodeBadPort,
-		"4294967739": lookleap.CodeBadPort, "18446744073709552059": lookleap.CodeBadPort, "0": lookleap.CodeBadPort, "0443": lookleap.CodeBadPort,
-		"44:3": lookleap.CodeBadPort, "4/3": lookleap.CodeOK, "44é": aiuri.CodeNonASCII,
-	} {
-		t.Run("AIU-2-07/"+port, func(t *testing.T) {
-			if _, err := aiuri.Parse("ai://bank:" + port + "/x"); lookleap.CodeOf(err) != want {
-				t.Error(err)
-			}
-		})
-	}
-}

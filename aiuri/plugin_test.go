@@ -1,7 +1,6 @@
 package aiuri_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // deafTransport never returns for one authority and counts how often it was called.
@@ -147,59 +145,6 @@ func TestDeafPlugins(t *testing.T) {
 			close(until)
 		})
 	})
-}
-
-// TestDeafPluginsWithoutDeadline: a caller without a deadline does not wait for a plug-in forever.
-func TestDeafPluginsWithoutDeadline(t *testing.T) {
-	for name, c := range map[string]struct {
-		set  func(*world, func())
-		code lookleap.Code
-	}{
-		"transport": {func(w *world, wait func()) {
-			w.options.Native = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { wait(); return aiuri.SignedResult{}, nil })
-		}, lookleap.CodeTimeout},
-		"tokens": {func(w *world, wait func()) {
-			w.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
-			w.options.Tokens = aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { wait(); return "t", nil })
-		}, aiuri.CodeTokenUnavailable},
-		"permit": {func(w *world, wait func()) {
-			w.options.Permit = func(aiuri.URI) error { wait(); return nil }
-		}, aiuri.CodeAuthorityNotAllowed},
-		"harmless": {func(w *world, wait func()) { // counts as not harmless
-			w.options.Harmless = func(*aiuri.Request) bool { wait(); return true }
-			w.host.Prompter = nil
-		}, lookleap.CodeConsentNoPrompter},
-		"registry": {func(w *world, wait func()) {
-			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{Registry: registryFunc(func(string) (string, error) { wait(); return "", nil })})
-		}, lookleap.CodeTimeout},
-		"local": {func(w *world, wait func()) {
-			w.options.Native = native{}
-			w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{Local: localFunc(func(aiuri.URI) (*aiuri.LocalEndpoint, error) { wait(); return nil, nil })})
-		}, aiuri.CodeUnknownLocal},
-	} {
-		for how, heeds := range map[string]bool{"deaf": false, "slow": true} {
-			t.Run("O28/reject-"+how+"-"+name+"-without-a-deadline", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					w, until := newWorld(t), make(chan struct{})
-					c.set(w, func() {
-						if heeds {
-							time.Sleep(time.Hour)
-						} else {
-							<-until
-						}
-					})
-					client := must(aiuri.NewClient(w.host, w.options))
-					u := map[string]string{"registry": "ai://bank/pay", "local": "ai:/pay"}[name]
-					_, err := client.Invoke(context.Background(), aiuri.Request{URI: parseAny(cmp.Or(u, "ai://bank.example/pay"))})
-					if lookleap.CodeOf(err) != c.code {
-						t.Errorf("got %v", err)
-					}
-					close(until)
-					time.Sleep(2 * time.Hour) // the calls end
-				})
-			})
-		}
-	}
 }
 
 // registryFunc answers by a function.
@@ -484,16 +429,4 @@ func TestUnconfirmed(t *testing.T) {
 			t.Errorf("a question without a body: %v", err)
 		}
 	})
-}
-
-// TestThirdPartyAgainstTheDocument: AllowThirdParty does not outweigh the authority's own document.
-func TestThirdPartyAgainstTheDocument(t *testing.T) {
-	net, asked := lab.ForTest(t), false
-	page(net.Site("shop.example"), "ai://factory.example/pay", "")
-	net.Site("factory.example").Body(documentPath, "application/json", documentOf("ai://factory.example/other", "https://factory.example"))
-	o := aiuri.DiscovererOptions{AllowThirdParty: func(string, aiuri.URI) bool { asked = true; return true }}
-	d, err := aiuri.NewDiscoverer(net.Host(), o).Discover(t.Context(), "https://shop.example")
-	if d != nil || lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed || asked {
-		t.Errorf("got %+v, %v, asked %v", d, err, asked)
-	}
 }

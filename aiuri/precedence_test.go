@@ -1,11 +1,7 @@
 package aiuri_test
 
 import (
-	"fmt"
-	"io"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -117,33 +113,6 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// TestTwoLinks: two links of one page that disagree are a conflict.
-func TestTwoLinks(t *testing.T) {
-	both := map[string]func(http.ResponseWriter){
-		"headers": func(w http.ResponseWriter) { w.Header().Set("Link", `<ai://a/>; rel="aiip", <ai://b/>; rel="aiip"`) },
-		"elements": func(w http.ResponseWriter) {
-			_, _ = io.WriteString(w, "<head><link rel=aiip href=ai://a/><link rel=aiip href=ai://b/></head>")
-		},
-	}
-	for name, write := range both {
-		t.Run("L07/reject-two-"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", "text/html")
-				write(w)
-			})
-			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{FailOnConflict: true}).Discover(t.Context(), "https://shop.example/")
-			if d != nil || lookleap.CodeOf(err) != aiuri.CodeDiscoveryConflict {
-				t.Errorf("got %+v, %v", d, err)
-			}
-			d, err = aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{}).Discover(t.Context(), "https://shop.example/")
-			if err != nil || d.Endpoint.Host() != "a" || len(d.Findings) != 1 || d.Findings[0].Code != aiuri.CodeDiscoveryConflict {
-				t.Errorf("got %+v, %v", d, err)
-			}
-		})
-	}
-}
-
 // TestBootstrapRecords: both kinds of records are validated, and the shorter life of both counts.
 func TestBootstrapRecords(t *testing.T) {
 	publish := func(t *testing.T) *lab.Internet {
@@ -193,119 +162,6 @@ func TestBootstrapRecords(t *testing.T) {
 			net.Name("_aiip._tcp.shop.example").SRV(0, 0, 443, "aiip.shop.example.").TTL(c.service)
 			d, err := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{DNS: true}).Discover(t.Context(), "https://shop.example/")
 			if err != nil || !d.Expires.Equal(net.Clock().Now().Add(20*time.Minute)) || len(d.Targets) != 1 {
-				t.Errorf("got %+v, %v", d, err)
-			}
-		})
-	}
-}
-
-// TestCachedForAtMostADay: a document that may be kept for years is read again after a day, and
-// not before.
-func TestCachedForAtMostADay(t *testing.T) {
-	for name, ask := range map[string]func(*testing.T, *aiuri.Discoverer) error{
-		"page": func(t *testing.T, d *aiuri.Discoverer) error {
-			_, err := d.Discover(t.Context(), "https://bank.example/")
-			return err
-		},
-		"uri": func(t *testing.T, d *aiuri.Discoverer) error {
-			_, err := d.Resolve(t.Context(), parse(t, "ai://bank.example/pay"))
-			return err
-		},
-	} {
-		for control, kept := range map[string]time.Duration{"max-age=99999999": 24 * time.Hour, "max-age=43200": 12 * time.Hour, "max-age=1": 5 * time.Minute} {
-			t.Run(fmt.Sprintf("AIU-3.1-23/accept-%s-kept-for-%s", name, kept), func(t *testing.T) {
-				w := newWorld(t)
-				w.net.Clock().Freeze()
-				w.net.Clock().Set(now) // Date has whole seconds
-				w.bank.Fault(documentPath, lab.Header("Cache-Control", control))
-				d := aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{})
-				read := func() int {
-					if err := ask(t, d); err != nil {
-						t.Fatal(err)
-					}
-					return strings.Count(strings.Join(w.net.Journal().Paths("bank.example"), " "), documentPath)
-				}
-				counts := []int{read()}
-				for _, after := range []time.Duration{kept - time.Second, time.Second} {
-					w.net.Clock().Advance(after)
-					counts = append(counts, read())
-				}
-				if !slices.Equal(counts, []int{1, 1, 2}) {
-					t.Errorf("it was read %v times", counts)
-				}
-			})
-		}
-	}
-}
-
-// TestCachedAbsence: that there is no document is kept as long as the response says.
-func TestCachedAbsence(t *testing.T) {
-	t.Run("AIU-3.1-23/accept-absence-kept-for-12h", func(t *testing.T) {
-		w := newWorld(t)
-		w.net.Clock().Freeze()
-		w.net.Clock().Set(now)
-		page(w.bank, "ai://bank/x", "")
-		w.bank.Handle(documentPath, lab.Status(404, "Cache-Control", "max-age=43200"))
-		d, err := aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{}).Discover(t.Context(), "https://bank.example/")
-		if err != nil || !d.Expires.Equal(now.Add(12*time.Hour)) {
-			t.Errorf("got %+v, %v", d, err)
-		}
-	})
-}
-
-// TestWeakerPolicies: each demand of a policy that a later document drops.
-func TestWeakerPolicies(t *testing.T) {
-	const bank = "https://www.bank.example/pay"
-	withPolicy := func(policy string) string {
-		return strings.Replace(documentOf("ai://bank/x", bank), "{", `{"policy":`+policy+`,`, 1)
-	}
-	for name, c := range map[string]struct{ before, after string }{
-		"reject-mtls-false":       {`{"mtls":true}`, `{"mtls":false}`},
-		"reject-mtls-left-out":    {`{"mtls":true}`, `{}`},
-		"reject-auth-left-out":    {`{"auth":"oauth2"}`, `{}`},
-		"reject-unsigned-results": {`{"requireSignedResults":true}`, `{"requireSignedResults":false}`},
-		"reject-one-for-another":  {`{"auth":"oauth2"}`, `{"mtls":true}`},
-		"accept-same":             {`{"auth":"oauth2","mtls":true}`, `{"mtls":true,"auth":"oauth2","requireSignedResults":true}`},
-		"accept-stronger":         {`{"requireSignedResults":false}`, `{"auth":"oauth2","mtls":true,"requireSignedResults":true}`},
-	} {
-		t.Run("L10/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(c.before))
-			discoverer := aiuri.NewDiscoverer(net.Host(), aiuri.DiscovererOptions{})
-			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
-				t.Fatal(err)
-			}
-			site.Body(documentPath, "application/json", withPolicy(c.after))
-			net.Clock().Advance(25 * time.Hour)
-			want := aiuri.CodePolicyDowngrade
-			if strings.HasPrefix(name, "accept-") {
-				want = lookleap.CodeOK
-			}
-			if _, err := discoverer.Discover(t.Context(), bank); lookleap.CodeOf(err) != want {
-				t.Errorf("got %v, want %s", err, want)
-			}
-		})
-	}
-}
-
-// TestOtherKeysAndWords: keys are at exactly the document's origin, and a word of the policy that is
-// unknown is no word that requires nothing.
-func TestOtherKeysAndWords(t *testing.T) {
-	for name, url := range map[string]string{
-		"subdomain": "https://keys.bank.example/k", "parent": "https://example/k", "port": "https://bank.example:8443/k", "http": "http://bank.example/k",
-		"suffix": "https://evilbank.example/k", "user": "https://u@bank.example/k",
-	} {
-		t.Run("L10/reject-foreign-keys-"+name, func(t *testing.T) {
-			d, err := aiuri.ParseDescriptor([]byte(`{"endpoint":"ai://bank/x","jwks":"`+url+`"}`), "https://bank.example")
-			if code := lookleap.CodeOf(err); d != nil || code != aiuri.CodeJWKSOrigin && code != aiuri.CodeBadDocument {
-				t.Errorf("got %+v, %v", d, err)
-			}
-		})
-	}
-	for _, auth := range []string{"None", "basic", "OAuth2", "oauth", ""} {
-		t.Run("L10/reject-auth-word-"+auth, func(t *testing.T) {
-			d, err := aiuri.ParseDescriptor([]byte(`{"endpoint":"ai://bank/x","policy":{"auth":"`+auth+`"}}`), "https://bank.example")
-			if d != nil || lookleap.CodeOf(err) != aiuri.CodePolicyUnsupported {
 				t.Errorf("got %+v, %v", d, err)
 			}
 		})
