@@ -16,33 +16,6 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-func TestMemoryCache(t *testing.T) {
-	ctx := t.Context()
-	c := lookleap.NewMemoryCache(2)
-	value := []byte("value")
-	if err := c.Put(ctx, "a", value, planTime); err != nil {
-		t.Fatal(err)
-	}
-	value[0] = 'X'
-	got, expires, err := c.Get(ctx, "a")
-	if err != nil || string(got) != "value" || !expires.Equal(planTime) {
-		t.Fatalf("got %q, %v, %v", got, expires, err)
-	}
-	got[0] = 'Y'
-	if again, _, _ := c.Get(ctx, "a"); string(again) != "value" {
-		t.Error("a caller changed the entry")
-	}
-	_ = c.Put(ctx, "b", nil, planTime)
-	_ = c.Put(ctx, "c", nil, planTime)
-	if _, _, err := c.Get(ctx, "a"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the cache is not bounded: %v", err)
-	}
-	_ = c.Delete(ctx, "b")
-	if _, _, err := c.Get(ctx, "b"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("deleted and still there: %v", err)
-	}
-}
-
 // TestMemoryCacheBytes fills a cache with fewer entries than it may have, and with more bytes.
 func TestMemoryCacheBytes(t *testing.T) {
 	ctx := t.Context()

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 )
@@ -127,39 +126,6 @@ func TestShownOnce(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestHead: the first lines say who asks, under what trust root, and how much there is.
-func TestHead(t *testing.T) {
-	r := request(lookleap.ConsentSkill, "https://code.example", "use a skill", item("a", "use it", lookleap.RecipientAgent, class(lookleap.ItemCode)),
-		item("b", "read it", lookleap.RecipientAgent), item("c", "read on", lookleap.RecipientAgent))
-	r.TrustRoot, r.Expires = "https://code.example/alice/", time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	const want = `From:       [code.example]
-Trust root: [code.example] "/alice/"
-Asks to:    use a skill
-In all:     3 things to agree to: 1 program, 2 ordinary
-`
-	if s := r.String(); !strings.HasPrefix(s, want+"\n") {
-		t.Error(s)
-	}
-	t.Run("O56/accept-lines-name-their-item", func(t *testing.T) {
-		for _, s := range r.Sections(false)[1:3] {
-			for _, l := range s.Lines {
-				if l.Item == "" || !strings.Contains(strings.Join(s.Items, " "), l.Item) {
-					t.Errorf("%q is about %q, of %q", l, l.Item, s.Items)
-				}
-			}
-		}
-	})
-	t.Run("O67/reject-origin", func(t *testing.T) {
-		s := layout("bank.example", item("a", "x", "https://shop.example"))
-		if !strings.HasPrefix(s, "From:       \"bank.example\" (not an origin)\n") {
-			t.Error(s)
-		}
-		if s := layout("no origin", item("a", "x", "https://shop.example")); strings.Contains(s, "belong") {
-			t.Errorf("a recipient is compared with a text that is no origin\n%s", s)
-		}
-	})
 }
 
 // TestLeftOut: of a long value both ends are shown, and the number of bytes between them.

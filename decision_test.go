@@ -231,61 +231,6 @@ func TestRefusalReason(t *testing.T) {
 	})
 }
 
-// TestStateReader: a plan state has one reading.
-func TestStateReader(t *testing.T) {
-	p := twoItems(t)
-	state, err := p.State()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(state)
-	t.Run("P08", func(t *testing.T) {
-		for name, change := range map[string][2]string{
-			"summary-in-capital":  {`"summary":"buy"`, `"summary":"buy","Summary":"read"`},
-			"capital-only":        {`"summary":"buy"`, `"Summary":"buy"`},
-			"item-in-capital":     {`"recipient":"a.example"`, `"recipient":"a.example","Recipient":"b.example"`},
-			"duplicate":           {`"summary":"buy"`, `"summary":"buy","summary":"buy"`},
-			"duplicate-by-escape": {`"summary":"buy"`, `"summary":"buy","s\u0075mmary":"buy"`},
-			"unknown":             {`"summary":"buy"`, `"summary":"buy","more":1}`[:len(`"summary":"buy","more":1`)]},
-			"effect-in-capital":   {`"effect":"` + lookleap.Digest(p.Effect()), `"Effect":"","effect":"` + lookleap.Digest(p.Effect())},
-			"null-summary":        {`"summary":"the phone"`, `"summary":null`},
-			"null-optional":       {`"optional":true`, `"optional":true,"required":null`},
-		} {
-			t.Run("reject-"+name, func(t *testing.T) {
-				changed := strings.Replace(text, change[0], change[1], 1)
-				if changed == text {
-					t.Fatal("the state has no such text")
-				}
-				if _, err := lookleap.ParsePlan([]byte(changed)); !errors.Is(err, lookleap.ErrPlanInvalid) {
-					t.Errorf("%s: %v", changed, err)
-				}
-			})
-		}
-		t.Run("accept-state", func(t *testing.T) {
-			if got, err := lookleap.ParsePlan(state); err != nil || got.ID() != p.ID() {
-				t.Error(err)
-			}
-		})
-		verdict, _ := json.Marshal(lookleap.Verdict{Code: lookleap.CodeOK, OK: true})
-		for name, change := range map[string][2]string{
-			"verdict-in-capital": {`"ok":true`, `"ok":false,"OK":true`},
-			"verdict-unknown":    {`"ok":true`, `"ok":true,"more":1`},
-			"verdict-duplicate":  {`"ok":true`, `"ok":false,"ok":true`},
-		} {
-			t.Run("reject-"+name, func(t *testing.T) {
-				if err := json.Unmarshal([]byte(strings.Replace(string(verdict), change[0], change[1], 1)), new(lookleap.Verdict)); err == nil {
-					t.Error("read")
-				}
-			})
-		}
-		t.Run("accept-verdict", func(t *testing.T) {
-			if err := json.Unmarshal(verdict, new(lookleap.Verdict)); err != nil {
-				t.Error(err)
-			}
-		})
-	})
-}
-
 // TestAgain: after an unknown outcome the user may send the same bytes again, under the same key.
 func TestAgain(t *testing.T) {
 	yes := func(t *testing.T, p *lookleap.Plan) *lookleap.Approval {

@@ -2,18 +2,11 @@ package lookleap
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
-	"math/big"
 	"net"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,79 +190,7 @@ func TestDialTCP(t *testing.T) {
 	}
 }
 
-// TestClientCertificate: a certificate is presented to a server that asks for one of its issuer.
-func TestClientCertificate(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	issue := func(name string) tls.Certificate {
-		template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour)}
-		der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		leaf, err := x509.ParseCertificate(der)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
-	}
-	own, other := issue("own"), issue("other")
-	for name, c := range map[string]struct {
-		asks tls.ClientAuthType
-		of   tls.Certificate
-		sent bool
-	}{
-		"accept-issuer":       {tls.RequestClientCert, own, true},
-		"reject-other-issuer": {tls.RequestClientCert, other, false},
-		"reject-unasked":      {tls.NoClientCert, own, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			client, server := net.Pipe()
-			defer server.Close()
-			issuers := x509.NewCertPool()
-			issuers.AddCert(c.of.Leaf)
-			seen := make(chan int, 1)
-			go func() {
-				conn := tls.Server(server, &tls.Config{Certificates: []tls.Certificate{other}, ClientAuth: c.asks, ClientCAs: issuers})
-				_ = conn.Handshake()
-				seen <- len(conn.ConnectionState().PeerCertificates)
-			}()
-			conn := &guardedConn{Conn: client}
-			secured, err := conn.handshake(t.Context(), "shop.example", &tls.Config{Certificates: []tls.Certificate{own}, InsecureSkipVerify: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := <-seen; (got > 0) != c.sent || conn.ClientCertificate() != c.sent {
-				t.Errorf("%d certificates at the server, noted: %t", got, conn.ClientCertificate())
-			}
-			_ = secured.(*tls.Conn).NetConn().Close()
-		})
-	}
-}
-
 // nothingResolver breaks its contract.
 type nothingResolver struct{}
 
 func (nothingResolver) Lookup(context.Context, string, RRType) (*DNSAnswer, error) { return nil, nil }
-
-// manyResolver returns more addresses than are tried, between records that have none.
-type manyResolver struct{}
-
-func (manyResolver) Lookup(context.Context, string, RRType) (*DNSAnswer, error) {
-	answer := new(DNSAnswer)
-	for i := range byte(40) {
-		answer.Records = append(answer.Records, Record{Text: "no address"}, Record{Addr: netip.AddrFrom4([4]byte{93, 184, 216, i})})
-	}
-	return answer, nil
-}
-
-// TestLookupIsBounded: of many records only so many addresses are tried.
-func TestLookupIsBounded(t *testing.T) {
-	d := guardedDialer{resolver: manyResolver{}}
-	addrs, err := d.lookup(t.Context(), "shop.example", TypeA)
-	if err != nil || len(addrs) != maxAddresses || slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !a.IsValid() }) {
-		t.Errorf("%v, %v", addrs, err)
-	}
-}

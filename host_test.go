@@ -216,48 +216,6 @@ func TestHostClose(t *testing.T) {
 	}
 }
 
-// closing is a Fetcher and a Resolver that can be closed.
-type closing struct {
-	fetcherFunc
-	resolverFunc
-	closed int
-}
-
-func (c *closing) Close() error { c.closed++; return nil }
-
-// TestHostCloseLeavesPlugins: what was plugged in belongs to its owner.
-func TestHostCloseLeavesPlugins(t *testing.T) {
-	var plugged closing
-	for _, h := range []*lookleap.Host{{Fetcher: &plugged}, {Resolver: &plugged}, {Fetcher: &plugged, Resolver: &plugged}} {
-		if err := h.Close(); err != nil || plugged.closed != 0 {
-			t.Errorf("%v, closed %d times", err, plugged.closed)
-		}
-	}
-}
-
-// TestHostDefaults: a Host without plug-ins checks URLs and names, and sends nothing for bad ones.
-func TestHostDefaults(t *testing.T) {
-	h := new(lookleap.Host)
-	defer h.Close()
-	if resp, err := h.RoundTrip(mustRequest(t, "http://shop.example/")); resp != nil || lookleap.CodeOf(err) != lookleap.CodeNotHTTPS {
-		t.Errorf("%v, %v", resp, err)
-	}
-	if a, err := h.Lookup(t.Context(), "not a name", lookleap.TypeA); a != nil || lookleap.CodeOf(err) != lookleap.CodeBadHost {
-		t.Errorf("%v, %v", a, err)
-	}
-}
-
-func TestHostClock(t *testing.T) {
-	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	h := &lookleap.Host{Now: func() time.Time { return then }}
-	if !h.Time().Equal(then) {
-		t.Error("the Host's clock is not used")
-	}
-	if (&lookleap.Host{}).Time().IsZero() {
-		t.Error("without a clock there is no time")
-	}
-}
-
 func mustRequest(t *testing.T, url string) *http.Request {
 	t.Helper()
 	req, err := http.NewRequest("GET", url, nil)
@@ -452,44 +410,6 @@ func TestObserveThatHangs(t *testing.T) {
 		h.Report(t.Context(), lookleap.Event{Kind: lookleap.EventFinding})
 		if calls.Load() != 2 {
 			t.Errorf("%d calls", calls.Load())
-		}
-	})
-}
-
-// closeCounter is a body that notes that it was closed.
-type closeCounter struct {
-	io.Reader
-	closed int
-}
-
-func (c *closeCounter) Close() error { c.closed++; return nil }
-
-// TestBodiesAreClosed: the body of a request that is not sent is closed, and so is a response next
-// to an error.
-func TestBodiesAreClosed(t *testing.T) {
-	closed := new(lookleap.Host)
-	_ = closed.Close()
-	for name, f := range map[string]lookleap.Fetcher{
-		"nil-host": (*lookleap.Host)(nil), "closed-host": closed,
-		"panic":     &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) { panic("broken") })},
-		"not-https": lookleap.NewFetcher(lookleap.FetcherOptions{}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			body := &closeCounter{Reader: strings.NewReader("x")}
-			req := mustRequest(t, "http://shop.example/")
-			req.Body = body
-			if resp, err := f.RoundTrip(req); resp != nil || err == nil || body.closed == 0 {
-				t.Errorf("%v, %v, closed %d times", resp, err, body.closed)
-			}
-		})
-	}
-	t.Run("response-next-to-an-error", func(t *testing.T) {
-		body := &closeCounter{Reader: strings.NewReader("x")}
-		h := &lookleap.Host{Fetcher: fetcherFunc(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: body}, errors.New("and yet")
-		})}
-		if resp, err := h.RoundTrip(mustRequest(t, "https://shop.example/")); resp != nil || err == nil || body.closed == 0 {
-			t.Errorf("%v, %v, closed %d times", resp, err, body.closed)
 		}
 	})
 }

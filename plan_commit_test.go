@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -364,27 +363,4 @@ func TestLedgerThatForgets(t *testing.T) {
 			})
 		})
 	})
-}
-
-func TestPluginCodes(t *testing.T) {
-	h := &lookleap.Host{
-		Now: func() time.Time { return planTime }, Plans: ledgerFunc(func(context.Context) error { return errors.New("disk full") }),
-	}
-	a := approved(t, newPlan(t, "x"), planTime)
-	err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil })
-	if err == nil || err.Error() != "plan "+a.Plan().ID()+": nothing was committed: the PlanLedger failed: disk full (ledger-failed)" {
-		t.Error(err)
-	}
-	h = &lookleap.Host{
-		Now: func() time.Time { return planTime }, Plans: ledgerFunc(func(context.Context) error { return fmt.Errorf("redis: %w", lookleap.ErrAlreadyDone) }),
-	}
-	var done *lookleap.AlreadyDoneError
-	err = commitTo(h, t.Context(), approved(t, newPlan(t, "x"), planTime), func(context.Context, []byte) error { t.Error("it ran"); return nil })
-	if !errors.As(err, &done) || lookleap.CodeOf(err) != lookleap.CodePlanDone {
-		t.Error(err)
-	}
-	h = &lookleap.Host{Now: func() time.Time { panic("no clock") }, Prompter: prompterFunc(approveAll)}
-	if _, err := h.Ask(t.Context(), newPlan(t, "x")); lookleap.CodeOf(err) != lookleap.CodePlanExpired || !strings.Contains(err.Error(), "clock") {
-		t.Error(err)
-	}
 }

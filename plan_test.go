@@ -154,40 +154,6 @@ func TestPrompt(t *testing.T) {
 	})
 }
 
-func TestUnknownKind(t *testing.T) {
-	_, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: "anything", Origin: "https://a.example", Summary: "do it", Items: []lookleap.ConsentItem{{ID: "x"}}}, nil, planTime)
-	if lookleap.CodeOf(err) != lookleap.CodeConsentUnknown {
-		t.Errorf("a plan of unknown kind: %v", err)
-	}
-	h := &lookleap.Host{Prompter: prompterFunc(approveAll)}
-	if _, err := h.PromptConsent(t.Context(), &lookleap.ConsentRequest{Kind: "anything"}); lookleap.CodeOf(err) != lookleap.CodeConsentUnknown {
-		t.Errorf("a prompt of unknown kind: %v", err)
-	}
-}
-
-func TestPlanNeedsItsParts(t *testing.T) {
-	good := lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: "https://a.example", Summary: "do it", Items: []lookleap.ConsentItem{{ID: "x"}}}
-	for name, spoil := range map[string]func(*lookleap.ConsentRequest){
-		"no-origin":     func(r *lookleap.ConsentRequest) { r.Origin = "" },
-		"http-origin":   func(r *lookleap.ConsentRequest) { r.Origin = "http://a.example" },
-		"no-summary":    func(r *lookleap.ConsentRequest) { r.Summary = "" },
-		"no-items":      func(r *lookleap.ConsentRequest) { r.Items = nil },
-		"no-item-id":    func(r *lookleap.ConsentRequest) { r.Items = []lookleap.ConsentItem{{}} },
-		"item-id-twice": func(r *lookleap.ConsentRequest) { r.Items = []lookleap.ConsentItem{{ID: "x"}, {ID: "x"}} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			req := good
-			spoil(&req)
-			if p, err := lookleap.NewPlan(req, nil, planTime); p != nil || err == nil {
-				t.Fatalf("got %v, %v", p, err)
-			}
-		})
-	}
-	if _, err := lookleap.NewPlan(good, nil, planTime); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestPlanKeepsWhatWasAsked changes everything that the plan took or gave away.
 func TestPlanKeepsWhatWasAsked(t *testing.T) {
 	spoil := func(r *lookleap.ConsentRequest) {
@@ -249,21 +215,6 @@ func TestNoApprovalPermitsNothing(t *testing.T) {
 	}
 }
 
-func TestPlanStateRoundTrip(t *testing.T) {
-	p := newPlan(t, "POST /deliver\x00\xff")
-	state, err := p.State()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := lookleap.ParsePlan(state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back.Request().Digest != p.Request().Digest || !bytes.Equal(back.Effect(), p.Effect()) {
-		t.Fatalf("changed on the way: %+v", back)
-	}
-}
-
 // TestPlanStateTampered changes one thing of the state at a time.
 func TestPlanStateTampered(t *testing.T) {
 	p := newPlan(t, "POST /deliver")
@@ -316,25 +267,6 @@ func TestPlanStateTampered(t *testing.T) {
 			t.Fatalf("the user's word for one plan served another: %v", err)
 		}
 	})
-}
-
-func TestAskPending(t *testing.T) {
-	h := &lookleap.Host{
-		Now: func() time.Time { return planTime },
-		Prompter: prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-		}),
-	}
-	p := newPlan(t, "POST /deliver")
-	_, err := h.Ask(t.Context(), p)
-	var pending *lookleap.PendingError
-	if !errors.As(err, &pending) || !errors.Is(err, lookleap.ErrConsentPending) || errors.Is(err, lookleap.ErrConsentRefused) {
-		t.Fatalf("got %v", err)
-	}
-	back, err := lookleap.ParsePlan(pending.State)
-	if err != nil || back.ID() != p.ID() || pending.Request.Digest != p.Request().Digest {
-		t.Fatalf("the plan was lost: %v, %v", back, err)
-	}
 }
 
 func TestCommitOnce(t *testing.T) {
@@ -412,24 +344,6 @@ func (f ledgerFunc) Record(context.Context, string, string, lookleap.PlanOutcome
 
 func (f ledgerFunc) Plan(context.Context, string) (lookleap.PlanRecord, error) {
 	return lookleap.PlanRecord{}, fs.ErrNotExist
-}
-
-func TestCommitNeedsItsLedger(t *testing.T) {
-	for name, ledger := range map[string]ledgerFunc{
-		"error": func(context.Context) error { return errors.New("disk full") },
-		"panic": func(context.Context) error { panic("boom") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := &lookleap.Host{Now: func() time.Time { return planTime }, Prompter: prompterFunc(approveAll), Plans: ledger}
-			a, err := h.Ask(t.Context(), newPlan(t, "x"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil }); err == nil {
-				t.Fatal("committed without a ledger")
-			}
-		})
-	}
 }
 
 func TestFileLedger(t *testing.T) {

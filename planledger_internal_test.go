@@ -141,42 +141,6 @@ func TestFileLedgerRace(t *testing.T) {
 	}
 }
 
-// TestPlanWithoutID: a state whose digests are right, and that names no plan, is none.
-func TestPlanWithoutID(t *testing.T) {
-	for _, id := range []string{"", "x"} {
-		r := ConsentRequest{ID: id, Kind: ConsentAct, Origin: "https://a.example", Summary: "do it", Items: []ConsentItem{{ID: "x"}}, Effect: Digest(nil)}
-		r.Digest, _ = r.digest()
-		state, err := (&Plan{request: r}).State()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p, err := ParsePlan(state); (p != nil) != (id != "") || (err == nil) != (id != "") {
-			t.Errorf("%q: %v, %v", id, p, err)
-		}
-	}
-}
-
-// TestOriginsOfParsedPlans: a state whose digests are right is refused for its origin.
-func TestOriginsOfParsedPlans(t *testing.T) {
-	for origin, name := range map[string]string{
-		"https://bank.example": "accept-parsed", "https://bank.example:443@evil.example": "reject-parsed-user", "https://bank.example:443": "reject-parsed-default-port",
-		"https://bank.example/": "reject-parsed-path", "http://bank.example": "reject-parsed-http", "https://bank.example:8443 (verified)": "reject-parsed-text-after-the-port",
-		"https://[0:0::1]": "reject-parsed-address", "https://BANK.example": "reject-parsed-letter-case",
-	} {
-		t.Run("O67/"+name, func(t *testing.T) {
-			r := ConsentRequest{ID: "x", Kind: ConsentAct, Origin: origin, Summary: "do it", Items: []ConsentItem{{ID: "x"}}, Effect: Digest(nil)}
-			r.Digest, _ = r.digest()
-			state, err := (&Plan{request: r}).State()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p, err := ParsePlan(state); name == "accept-parsed" != (err == nil) || err != nil && (p != nil || !errors.Is(err, ErrPlanInvalid)) {
-				t.Errorf("%v, %v", p, err)
-			}
-		})
-	}
-}
-
 // TestFileLedgerRetries: a retry costs the same, however many there were, and what is no record of the
 // ledger is an error at once.
 func TestFileLedgerRetries(t *testing.T) {

@@ -128,27 +128,6 @@ func TestNewResolver(t *testing.T) {
 	})
 }
 
-// TestResolverServerFailure: that a server is out of order says nothing about the name.
-func TestResolverServerFailure(t *testing.T) {
-	r, err := lookleap.NewResolver(lookleap.ResolverOptions{Servers: []string{"192.0.2.53"}, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		return nil, errors.New("no network")
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := r.Lookup(t.Context(), "example.com", lookleap.TypeA)
-	if a != nil || errors.Is(err, lookleap.ErrBogus) || lookleap.CodeOf(err) != lookleap.CodeDNSError {
-		t.Errorf("got %+v, %v", a, err)
-	}
-	longest := strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("b", 61)
-	for name, cut := range map[string]bool{longest: false, longest + ".": true} { // 253 and 254 bytes
-		var failed *lookleap.Error
-		if _, err := r.Lookup(t.Context(), name, lookleap.TypeA); !errors.As(err, &failed) || strings.Contains(failed.Subject, "(1 more character)") != cut {
-			t.Errorf("%d bytes: %v", len(name), err)
-		}
-	}
-}
-
 // TestResolverErrorsNameWhatFailed: a server that fails and a zone that exhausts validators are
 // told apart.
 func TestResolverErrorsNameWhatFailed(t *testing.T) {
@@ -222,18 +201,6 @@ func TestResolverOwnFetcher(t *testing.T) {
 	}
 }
 
-// TestResolverTimeout: a plug-in that stops waiting returns the error of a context.
-func TestResolverTimeout(t *testing.T) {
-	for code, cause := range map[lookleap.Code]error{lookleap.CodeTimeout: context.DeadlineExceeded, lookleap.CodeCancelled: context.Canceled} {
-		h := &lookleap.Host{Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
-			return nil, fmt.Errorf("asking: %w", cause)
-		})}
-		if a, err := h.Lookup(t.Context(), "a.example", lookleap.TypeA); a != nil || lookleap.CodeOf(err) != code {
-			t.Errorf("%s: %v, %v", code, a, err)
-		}
-	}
-}
-
 // TestLintAnswer: only a zone that is proven to have no signatures is reported.
 func TestLintAnswer(t *testing.T) {
 	for state, want := range map[lookleap.DNSSEC]int{lookleap.Indeterminate: 0, lookleap.Insecure: 1, lookleap.Secure: 0} {
@@ -245,26 +212,6 @@ func TestLintAnswer(t *testing.T) {
 		got := (&lookleap.DNSAnswer{Name: strings.Repeat("a", length), DNSSEC: lookleap.Insecure}).Lint()
 		if len(got) != 1 || strings.Contains(got[0].Message, "(1 more character)") != cut {
 			t.Errorf("a name of %d bytes: %v", length, got)
-		}
-	}
-}
-
-// TestHostAddsNothing: the error of the default kind of fetcher passes a Host as it is.
-func TestHostAddsNothing(t *testing.T) {
-	for name, dial := range map[string]func(context.Context, netip.AddrPort) (net.Conn, error){
-		"failing":   func(context.Context, netip.AddrPort) (net.Conn, error) { return nil, errors.New("the hook failed") },
-		"panicking": func(context.Context, netip.AddrPort) (net.Conn, error) { panic("the hook panicked") },
-	} {
-		f := lookleap.NewFetcher(lookleap.FetcherOptions{
-			Resolver: resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
-				return &lookleap.DNSAnswer{Exists: true, Records: []lookleap.Record{{Addr: netip.MustParseAddr("93.184.216.34")}}}, nil
-			}),
-			Dial: dial,
-		})
-		_, alone := f.RoundTrip(mustRequest(t, "https://shop.example/"))
-		_, below := (&lookleap.Host{Fetcher: f}).RoundTrip(mustRequest(t, "https://shop.example/"))
-		if alone == nil || below == nil || alone.Error() != below.Error() || lookleap.CodeOf(alone) != lookleap.CodeOf(below) {
-			t.Errorf("%s:\n%v\n%v", name, alone, below)
 		}
 	}
 }

@@ -148,15 +148,6 @@ func TestEnumsRoundTrip(t *testing.T) {
 	}
 }
 
-func TestVerifyError(t *testing.T) {
-	v := sampleVerdict()
-	v.OK, v.Code, v.Summary = false, lookleap.CodeDNSSECBogus, "the zone \x07 is forged"
-	var err error = &lookleap.VerifyError{Verdict: v, Err: &lookleap.BogusError{Zone: "example.com"}}
-	if !errors.Is(err, lookleap.ErrBogus) || strings.Contains(err.Error(), "\x07") || !strings.Contains(err.Error(), "(dnssec-bogus)") {
-		t.Errorf("%v", err)
-	}
-}
-
 // TestFindingString: a finding is shown with its place and fix, as far as they are known.
 func TestFindingString(t *testing.T) {
 	for want, f := range map[string]lookleap.Finding{
@@ -187,22 +178,6 @@ func TestVerifyErrorFix(t *testing.T) {
 	err := &lookleap.VerifyError{Verdict: &lookleap.Verdict{Subject: "a", Code: lookleap.CodeTLS, Summary: "no"}, Err: (*lookleap.Error)(nil)}
 	if err.Error() != "a: no (tls)" {
 		t.Errorf("got %s without a cause", err)
-	}
-}
-
-// TestVerdictLog: a log has the end of the verdict's life, and the checks that failed or were noted.
-func TestVerdictLog(t *testing.T) {
-	v := &lookleap.Verdict{Subject: "a", Expires: planTime, Checks: []lookleap.Check{
-		{Status: lookleap.Passed, Code: "p"}, {Status: lookleap.Failed, Code: "f"}, {Status: lookleap.Noted, Code: "n"}, {Status: lookleap.Skipped, Code: "s"},
-	}}
-	if got := (&lookleap.Verdict{Subject: "a"}).LogValue().String(); strings.Contains(got, "expires") {
-		t.Errorf("a verdict without an end: %s", got)
-	}
-	got := v.LogValue().String()
-	for text, want := range map[string]bool{"expires=2026-03-01": true, "code=f": true, "code=n": true, "code=p": false, "code=s": false} {
-		if strings.Contains(got, text) != want {
-			t.Errorf("%s in %s: want %t", text, got, want)
-		}
 	}
 }
 

@@ -1,77 +1,11 @@
 package agentstxt
 
 import (
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
 )
-
-// TestRestrictedPaths: a restricted policy allows the path of the policy and nothing that only
-// begins like it.
-func TestRestrictedPaths(t *testing.T) {
-	for name, p := range map[string]*Policy{"malformed": restricted(&lookleap.Error{Code: CodeBadDirective, Err: ErrMalformed}), "zero": {}, "nil": nil} {
-		for _, path := range []string{"/agents.txt%zz", "/agents.txt%", "/agents.txt%4", "/agents.txt x", "/agents.txt\x00", "/agents.txt\n", "/agents.txt.", "agents.txt", "x", "*"} {
-			if d := p.Decide(path); d.Allowed || d.Code != CodeRestricted {
-				t.Errorf("AGT-5-04 %s: %q: %v", name, path, d)
-			}
-		}
-	}
-	t.Run("AGT-5-04/reject-policy-file-with-more", func(t *testing.T) {
-		if d := new(Policy).Decide("/agents.txt%zz"); d.Allowed || d.Code != CodeRestricted {
-			t.Error(d)
-		}
-	})
-	t.Run("AGT-6-18/reject-writing-the-policy-file", func(t *testing.T) {
-		p := mustParse(t, Options{}, "/ DISALLOW")
-		for path, code := range map[string]lookleap.Code{"/agents.txt": CodeDisallowed, "/%61gents.txt": CodeDisallowed} {
-			if d := p.decide(path, false); d.Allowed || d.Code != code {
-				t.Errorf("%s: %v", path, d)
-			}
-			if d := p.decide(path, true); !d.Allowed || d.Code != CodePolicyFile {
-				t.Errorf("%s: %v", path, d)
-			}
-		}
-		if d := new(Policy).decide("/agents.txt", false); d.Allowed || d.Code != CodeRestricted {
-			t.Error(d)
-		}
-	})
-	t.Run("AGT-6-15/reject-path-that-is-too-long", func(t *testing.T) {
-		p := mustParse(t, Options{}, "/a DISALLOW")
-		for n, code := range map[int]lookleap.Code{p.longest - 1: CodeUnlisted, p.longest: CodeUnlisted, p.longest + 1: lookleap.CodeURLTooLong} {
-			for _, end := range []string{"b", ";"} { // decided at once, and with care
-				path := "/" + strings.Repeat("b", n-2) + end
-				if d := p.Decide(path); d.Code != code || d.Allowed != (code == CodeUnlisted) {
-					t.Errorf("%d bytes: %s", len(path), d.Code)
-				}
-			}
-		}
-		if d := new(Policy).Decide("/" + strings.Repeat("b", math.MaxUint16+10)); d.Code != CodeRestricted {
-			t.Error(d.Code)
-		}
-	})
-}
-
-// TestForeignPolicy: without an agents.txt, what a robots.txt disallows counts, if it is read.
-func TestForeignPolicy(t *testing.T) {
-	p := absent(CodeNoPolicy)
-	if d := p.Decide("/x"); !d.Allowed || d.Code != CodeNoPolicy {
-		t.Error(d)
-	}
-	p.foreign = ParseRobots([]byte("User-agent: *\nDisallow: /x\nDisallow: /agents.txt\n"), "ExampleBot")
-	for path, allowed := range map[string]bool{"/x": false, "/x/y": false, "/y": true, "/agents.txt": true} {
-		t.Run("AGT-5-08/"+map[bool]string{true: "accept", false: "reject"}[allowed]+strings.ReplaceAll(path, "/", "-"), func(t *testing.T) {
-			d := p.Decide(path)
-			if code := map[bool]lookleap.Code{true: CodeNoPolicy, false: CodeForeignDisallowed}[allowed]; d.Allowed != allowed || d.Code != code {
-				t.Errorf("%s: %v", path, d)
-			}
-			if !allowed && (d.Rule != "/x" || d.Line != 2) {
-				t.Errorf("%s: %+v", path, d)
-			}
-		})
-	}
-}
 
 // TestRobotsDecisions: the reason of each kind of decision by a robots.txt file.
 func TestRobotsDecisions(t *testing.T) {

@@ -1,7 +1,6 @@
 package agentstxt
 
 import (
-	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -214,41 +213,6 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// TestSpellings: a directive is kept in normal form, and as servers read several slashes if it
-// disallows. A plain path is kept once.
-func TestSpellings(t *testing.T) {
-	for _, c := range []struct {
-		rules                     []string
-		spellings, patterns, told int
-	}{
-		{[]string{"/a DISALLOW", "/b ALLOW limit=1", "/c* DISALLOW", "/d ALLOW"}, 4, 1, 0},
-		{[]string{"/%61 DISALLOW", "/é ALLOW"}, 2, 0, 0},
-		{[]string{"//a DISALLOW"}, 2, 0, 0},
-		{[]string{"//a ALLOW"}, 1, 0, 0},
-		{[]string{"/%61 ALLOW", "/%61 ALLOW"}, 1, 0, 1},
-		{[]string{"/" + strings.Repeat("é", 30) + " DISALLOW"}, 1, 0, 0}, // longer in normal form
-	} {
-		p := mustParse(t, Options{}, c.rules...)
-		if n := len(p.rules.prefixes); n != c.spellings || len(p.rules.patterns) != c.patterns || len(p.Findings()) != c.told {
-			t.Errorf("%q: %d spellings, %d patterns, findings %v", c.rules, n, len(p.rules.patterns), p.Findings())
-		}
-	}
-	t.Run("accept-parameter-at-end-of-file", func(t *testing.T) { // other spellings do not continue it
-		p, err := Parse([]byte(strings.TrimSuffix(signed("/%62 DISALLOW", "/a ALLOW limit=5"), "\n")), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := p.Decide("/a"); d.Limit != 5 || len(p.Findings()) != 0 {
-			t.Error(d, p.Findings())
-		}
-		for d := range p.Directives() {
-			if d.Path == "/a" && d.String() != "/a ALLOW limit=5" {
-				t.Error(d)
-			}
-		}
-	})
-}
-
 // TestRestricted: section 5.
 func TestRestricted(t *testing.T) {
 	_, malformed := Parse([]byte("/a ALLOW\n"), Options{})
@@ -308,20 +272,4 @@ func TestRestricted(t *testing.T) {
 			t.Error(s)
 		}
 	})
-}
-
-// Programs read decisions without asking which members are there.
-func TestDecisionJSON(t *testing.T) {
-	for _, test := range []struct{ name, path, want string }{
-		{"unlisted", "/x", `{"path":"/x","allowed":false,"reason":"unlisted","line":0,"limit":0}`},
-		{"limited", "/a", `{"path":"/a","allowed":true,"reason":"allowed","line":2,"rule":"/a","limit":5}`},
-		{"disallowed", "/b/c", `{"path":"/b/c","allowed":false,"reason":"disallowed","line":3,"rule":"/b","limit":0}`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := json.Marshal(mustParse(t, Options{}, "/a ALLOW limit=5", "/b DISALLOW").Decide(test.path))
-			if err != nil || string(got) != test.want {
-				t.Errorf("%s, %v; want %s", got, err, test.want)
-			}
-		})
-	}
 }

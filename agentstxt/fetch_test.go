@@ -338,24 +338,6 @@ func TestMalformedRefetch(t *testing.T) {
 	})
 }
 
-// TestMemoryKeepsTheLaterAttempt: what comes to a read that every caller left does not replace
-// what a later read found.
-func TestMemoryKeepsTheLaterAttempt(t *testing.T) {
-	inWorld(t, "AGT-5-06/reject-whole-file-after-a-malformed-one", Options{}, func(w *world) {
-		w.servesFile(vectorFile)
-		w.site.Fault("/agents.txt", lab.Delay(time.Second))
-		ctx, cancel := context.WithTimeout(w.Context(), time.Millisecond)
-		defer cancel()
-		if _, err := w.client.Policy(ctx, "https://shop.example/"); !errors.Is(err, context.DeadlineExceeded) {
-			w.Error(err)
-		}
-		w.servesFile("*0000\n/status ALLOW\n")
-		w.want(Restricted, CodeHashMissing)
-		w.pass(2 * time.Second)
-		w.want(Restricted, CodeHashMissing)
-	})
-}
-
 func TestMemoryIsBounded(t *testing.T) {
 	host := &lookleap.Host{}
 	c := NewClient(host, Options{Limits: Limits{Memory: 1_000_000}})
@@ -367,16 +349,6 @@ func TestMemoryIsBounded(t *testing.T) {
 	if n, size := c.policies.known.Len(), c.policies.known.Bytes(); size > 1_000_000 || n < 2 || size/n < p.memory() {
 		t.Errorf("%d bytes in %d entries", size, n)
 	}
-}
-
-// TestLargePolicy: a file that needs more than the memory for all files is read once.
-func TestLargePolicy(t *testing.T) {
-	inWorld(t, "AGT-10-02/accept-file-larger-than-the-memory", Options{Limits: Limits{Memory: 100}}, func(w *world) {
-		w.servesFile(vectorFile)
-		w.want(Valid, lookleap.CodeOK)
-		w.want(Valid, lookleap.CodeOK)
-		w.asked(1)
-	})
 }
 
 // TestRedirectedPolicy: what a redirect on the way to a policy says about caches.

@@ -377,25 +377,6 @@ func TestTransparentCompression(t *testing.T) {
 	})
 }
 
-// unclosable is a body that cannot be closed.
-type unclosable struct{ io.Reader }
-
-func (unclosable) Close() error { return io.ErrUnexpectedEOF }
-
-func TestDecodedBody(t *testing.T) {
-	resp := &http.Response{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: unclosable{strings.NewReader("")}}
-	if decode(resp); resp.Body.Close() != io.ErrUnexpectedEOF {
-		t.Error("an error is lost")
-	}
-	resp = &http.Response{Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(strings.NewReader("this is not gzip"))}
-	decode(resp)
-	for range 3 {
-		if n, err := resp.Body.Read(make([]byte, 8)); n != 0 || err != gzip.ErrHeader {
-			t.Errorf("%d bytes, %v", n, err)
-		}
-	}
-}
-
 // TestGuardedRequests: what is sent is what was asked for, and what cannot be judged is not sent.
 func TestGuardedRequests(t *testing.T) {
 	inWorld(t, "AGT-5-04/accept-headers", Options{}, func(w *world) {

@@ -146,56 +146,6 @@ func TestGuardExplains(t *testing.T) {
 	}
 }
 
-// TestGuardExpiry: a verdict ends with the first of the files that it rests on.
-func TestGuardExpiry(t *testing.T) {
-	web := Web("ExampleBot")
-	hours := func(n int) string { return fmt.Sprint("max-age=", n*3600) }
-	for _, c := range []struct {
-		name           string
-		policy, robots int // hours
-		rule           string
-		want           int
-	}{
-		{"accept-policy-first", 2, 5, "Disallow: /b", 2},
-		{"accept-robots-first", 5, 2, "Disallow: /b", 2},
-		{"reject-robots-decides", 2, 5, "Disallow: /a", 5},
-	} {
-		inWorld(t, "AGT-2-12/"+c.name, web, func(w *world) {
-			w.servesFile(signed("/a ALLOW"), "Cache-Control", hours(c.policy))
-			w.robots("User-agent: *\n"+c.rule+"\n", "Cache-Control", hours(c.robots))
-			_, g := w.guarded(web)
-			req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
-			begun := w.host.Time()
-			v, err := g.Check(req)
-			if err != nil {
-				v = refusal(w, err)
-			}
-			if got := v.Expires.Sub(begun).Round(time.Hour); got != time.Duration(c.want)*time.Hour {
-				w.Errorf("it ends after %s, want %d h", got, c.want)
-			}
-		})
-	}
-	limited := Options{Window: time.Minute, Robots: web.Robots}
-	inWorld(t, "AGT-2-12/reject-limit-until-its-window-ends", limited, func(w *world) {
-		w.servesFile(signed("/a ALLOW limit=1"))
-		w.robots("User-agent: *\nDisallow: /b\n")
-		_, g := w.guarded(limited)
-		req, _ := http.NewRequest("GET", "https://shop.example/a", nil)
-		begun := w.host.Time()
-		if v, err := g.Check(req); err != nil || v.Expires.Sub(begun) <= time.Minute || !strings.HasSuffix(v.Summary, "at most 1 requests in the window") {
-			w.Fatal(v, err)
-		}
-		_, err := g.Check(req)
-		v := refusal(w, err)
-		if v.Code != lookleap.CodeLimit || v.Expires.Sub(begun).Round(time.Second) != time.Minute || !strings.Contains(v.Summary, v.Expires.UTC().Format(time.RFC3339)) {
-			w.Error(v, v.Expires.Sub(begun))
-		}
-		if c := v.Checks[1]; c.Requirement != "AGT-6-11" || c.Status != lookleap.Failed || c.Code != lookleap.CodeLimit {
-			w.Errorf("%+v", c)
-		}
-	})
-}
-
 // TestGuardExplainsStaleFiles: a verdict says that it rests on earlier copies.
 func TestGuardExplainsStaleFiles(t *testing.T) {
 	web := Web("ExampleBot")
@@ -271,44 +221,5 @@ func TestFixes(t *testing.T) {
 				t.Errorf("%s, temporary %v: %q, want %q", code, temporary, got, want[i])
 			}
 		}
-	}
-}
-
-// TestRestrictedSummary: a refusal by a restricted policy says in its summary what is wrong with
-// the policy, has the code of that reason, and names the fix in the text that an http.Client
-// returns.
-func TestRestrictedSummary(t *testing.T) {
-	const whole = "the whole origin is restricted: "
-	for _, test := range []struct {
-		name   string
-		answer func(w *world)
-		want   string
-		code   lookleap.Code
-		fix    string
-	}{
-		{"hash-mismatch", func(w *world) { w.servesFile(vector + "\n/status ALLOW\n") },
-			"the hash line does not match the directives, in line 1 of its policy", CodeHashMismatch, `put *`},
-		{"bad-directive", func(w *world) { w.servesFile(signed("/a ALLOW", "/b MAYBE")) },
-			`the action is "MAYBE", neither ALLOW nor DISALLOW, in line 3 of its policy`, CodeBadDirective, `write ALLOW or DISALLOW`},
-		{"empty", func(w *world) { w.servesFile("") }, "the file has no hash line", CodeHashMissing, `agentstxt.Web(`},
-		{"foreign-format", func(w *world) { w.servesFile("Protocols: x402\n") },
-			"the file has neither hash line nor directive, so it has another format, in line 1 of its policy", CodeForeignFormat, `agentstxt.Web(`},
-		{"status", func(w *world) { w.site.Status("/agents.txt", http.StatusServiceUnavailable) },
-			"the server answered 503", lookleap.CodeUnavailable, `lookleap.Retryable`},
-		{"unreachable", func(w *world) { w.site.Redirect("/agents.txt", "http://shop.example/agents.txt") },
-			"the policy could not be read: the URL is not https", lookleap.CodeNotHTTPS, `use https`},
-	} {
-		inWorld(t, test.name, Options{}, func(w *world) {
-			test.answer(w)
-			c, _ := w.guarded(Options{})
-			err := w.get(c, "https://shop.example/status")
-			v := refusal(w, err)
-			if v.Summary != whole+test.want || v.Code != test.code || lookleap.CodeOf(err) != test.code {
-				w.Errorf("%s: %q\nwant      %q", v.Code, v.Summary, whole+test.want)
-			}
-			if !strings.Contains(err.Error(), test.fix) {
-				w.Errorf("%q does not name the fix %q", err, test.fix)
-			}
-		})
 	}
 }

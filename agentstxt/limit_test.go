@@ -28,24 +28,6 @@ func (brokenLimiter) Wait(context.Context, string, lookleap.Rate) (time.Duration
 	return 0, errors.New("no connection")
 }
 
-// slowLimiter lets each request wait for the shortest time.
-type slowLimiter struct{ lookleap.Limiter }
-
-func (slowLimiter) Take(context.Context, string, lookleap.Rate) (time.Duration, error) {
-	return time.Nanosecond, nil
-}
-
-func TestShortestWait(t *testing.T) {
-	inWorld(t, "AGT-6-07/reject-for-a-nanosecond", Options{}, func(w *world) {
-		w.servesFile(signed("/dashboard ALLOW limit=3"))
-		w.host.Limiter = slowLimiter{}
-		c, _ := w.guarded(Options{})
-		if v := refusal(w, w.get(c, "https://shop.example/dashboard")); v.Code != lookleap.CodeLimit {
-			w.Error(v)
-		}
-	})
-}
-
 // TestSeparateCounts: each directive of each origin has its own count, which its spelling, its line
 // and the path of a request do not change.
 func TestSeparateCounts(t *testing.T) {

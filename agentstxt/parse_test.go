@@ -366,25 +366,6 @@ func TestDirectives(t *testing.T) {
 	})
 }
 
-// TestVersionFinding: only another version than 1.0 has a finding.
-func TestVersionFinding(t *testing.T) {
-	for version, want := range map[string]bool{"1": false, "1.0": false, "1.1": true, "2": true, "": true} {
-		t.Run("AGT-4-05/accept-version-"+version, func(t *testing.T) {
-			p, err := Parse([]byte("# version: "+version+"\n"+vectorFile), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			found := false
-			for _, f := range p.Findings() {
-				found = found || f.Code == CodeUnknownVersion
-			}
-			if _, stated := p.Meta()["version"]; found != (want && stated) {
-				t.Errorf("finding: %t", found)
-			}
-		})
-	}
-}
-
 func TestMeta(t *testing.T) {
 	t.Run("AGT-4-03/accept-metadata", func(t *testing.T) {
 		p, err := Parse([]byte("# version: 1.0\n#Generated-By:\ttool 2 \n# version: 2.0\n# see https://shop.example/docs\n#https://x.example\n# no metadata\n"+vectorFile+"# grace-period: 30d\n"), Options{})
@@ -458,25 +439,4 @@ func TestMeta(t *testing.T) {
 			t.Error(len(p.Meta()), err)
 		}
 	})
-}
-
-func TestFindingsAreBounded(t *testing.T) {
-	p := mustParse(t, Options{Limits: Limits{Findings: 10}}, numbered(1000, "/%d ALLOW auth=x")...)
-	if n := len(p.Findings()); n != 11 || !strings.Contains(p.Findings()[10].Message, "990 more") {
-		t.Errorf("%d findings, the last one: %v", n, p.Findings()[n-1])
-	}
-}
-
-func TestParseKeepsNothingOfItsInput(t *testing.T) {
-	data := []byte("# a: b\n" + vectorFile)
-	p, err := Parse(data, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range data {
-		data[i] = 'x'
-	}
-	if d := p.Decide("/dashboard"); !d.Allowed || d.Rule != "/dashboard" || p.Meta()["a"] != "b" {
-		t.Error(d, p.Meta())
-	}
 }

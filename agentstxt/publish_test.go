@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lookleap/lookleap"
 )
 
@@ -264,51 +262,5 @@ func TestHandler(t *testing.T) {
 				w.Error(p.Findings())
 			}
 		})
-	})
-}
-
-// anyDirective draws directives that can be written.
-func anyDirective() *rapid.Generator[Directive] {
-	return rapid.Custom(func(t *rapid.T) Directive {
-		d := Directive{
-			Path:   "/" + rapid.StringMatching(`[a-zA-Z0-9/._~;:@!$&'()*+,=éß-]{0,20}(%[0-9a-fA-F]{2})?[a-z/]{0,5}`).Draw(t, "path"),
-			Action: Action(rapid.IntRange(0, 1).Draw(t, "action")),
-		}
-		for i := range rapid.IntRange(0, 3).Draw(t, "params") {
-			d.Params = append(d.Params, Param{
-				rapid.StringMatching(`[a-zA-Z][a-zA-Z0-9._-]{0,5}`).Draw(t, "key") + string(rune('a'+i)),
-				rapid.StringMatching(`[a-zA-Z0-9/?:@=!$&'()*+,;._~-]{0,8}`).Draw(t, "value"),
-			})
-		}
-		return d
-	})
-}
-
-func TestFormatThenParseIsIdentity(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		directives := rapid.SliceOfN(anyDirective(), 0, 20).Draw(t, "directives")
-		meta := rapid.MapOf(rapid.StringMatching(`[a-z][a-z0-9._-]{0,8}`), rapid.StringMatching(`[A-Za-z0-9. -]{1,10}x`)).Draw(t, "meta")
-		for key, value := range meta {
-			meta[key] = strings.Trim(value, " \t")
-		}
-		file, err := Format(directives, meta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := Parse(file, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := 0
-		for d := range p.Directives() {
-			d.Line = 0
-			if d.String() != directives[i].String() || d.Action != directives[i].Action {
-				t.Fatalf("%v became %v", directives[i], d)
-			}
-			i++
-		}
-		if i != len(directives) || len(p.Meta()) != min(len(meta), 64) {
-			t.Fatalf("%d directives and %d entries of metadata", i, len(p.Meta()))
-		}
 	})
 }

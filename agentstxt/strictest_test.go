@@ -1,11 +1,8 @@
 package agentstxt
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -171,66 +168,5 @@ func TestTexts(t *testing.T) {
 	}
 	if r := restricted(&lookleap.Error{Code: CodeBadDirective, Err: ErrMalformed}).Report(); r.Error == "" || r.Reason != CodeBadDirective {
 		t.Errorf("the report of a malformed file says nothing: %+v", r)
-	}
-}
-
-// TestGuardRequests: requests that are not requests are refused, and nothing is sent for them.
-func TestGuardRequests(t *testing.T) {
-	page := func(change func(*http.Request)) *http.Request {
-		req := &http.Request{Method: "GET", URL: &url.URL{Scheme: "https", Host: "shop.example", Path: "/a"}}
-		change(req)
-		return req
-	}
-	cancelled, cancel := context.WithCancel(context.Background())
-	cancel()
-	for _, c := range []struct {
-		name string
-		req  *http.Request
-		code lookleap.Code
-	}{
-		{"accept-without-header", page(func(*http.Request) {}), lookleap.CodeOK},
-		{"accept-host-in-other-case", page(func(r *http.Request) { r.Host = "SHOP.example" }), lookleap.CodeOK},
-		{"reject-other-host", page(func(r *http.Request) { r.Host = "other.example" }), lookleap.CodeBadHost},
-		{"reject-malformed-host", page(func(r *http.Request) { r.Host = "shop example" }), lookleap.CodeBadHost},
-		{"reject-no-url", page(func(r *http.Request) { r.URL = nil }), lookleap.CodeBadURL},
-		{"reject-cancelled", page(func(*http.Request) {}).WithContext(cancelled), lookleap.CodeCancelled},
-	} {
-		inWorld(t, "AGT-2-02/"+c.name, Options{}, func(w *world) {
-			w.servesFile(signed("/a ALLOW"))
-			w.site.Body("/a", plainText, "fine")
-			_, g := w.guarded(Options{})
-			resp, err := g.RoundTrip(c.req)
-			if c.code == lookleap.CodeOK {
-				if err != nil {
-					w.Fatal(err)
-				}
-				resp.Body.Close()
-				return
-			}
-			if lookleap.CodeOf(err) != c.code || len(w.net.Journal().Paths("shop.example")) != 0 {
-				w.Errorf("%v, want %s; sent %v", err, c.code, w.net.Journal().Paths("shop.example"))
-			}
-		})
-	}
-	inWorld(t, "AGT-1-01/reject-with-the-cause", Web("ExampleBot"), func(w *world) {
-		w.servesFile(signed("/a ALLOW"))
-		w.site.Status("/robots.txt", 503)
-		c, _ := w.guarded(Web("ExampleBot"))
-		var status *lookleap.ResponseError
-		if err := w.get(c, "https://shop.example/a"); !errors.As(err, &status) || status.Status != 503 {
-			w.Error(err)
-		}
-	})
-	for lines, fix := range map[string]string{"/a ALLOW limit=1": "wait, or set Options.Window", "/a ALLOW limit=0": "the site's limit is zero"} {
-		inWorld(t, "AGT-6-06/reject-limit-with-its-fix", Options{}, func(w *world) {
-			w.servesFile(signed(lines))
-			w.site.Body("/a", plainText, "fine")
-			c, _ := w.guarded(Options{})
-			_ = w.get(c, "https://shop.example/a")
-			err := w.get(c, "https://shop.example/a")
-			if v := refusal(w, err); v.Code != lookleap.CodeLimit || !strings.Contains(err.Error(), fix) {
-				w.Errorf("%v, want %q", err, fix)
-			}
-		})
 	}
 }

@@ -1,7 +1,6 @@
 package anmltrust_test
 
 import (
-	"crypto/tls"
 	"net/http"
 	"strconv"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // authorizing answers the query with this status and a body that authorizes.
@@ -122,44 +120,6 @@ func TestManifestRedirects(t *testing.T) {
 			})
 		}
 	}
-}
-
-// unusedOfAnotherSite shows that a manifest that names another site grants nothing.
-func unusedOfAnotherSite(t *testing.T) {
-	for _, site := range []string{"other.example", "www.brand.example", "a.brand.example", "mybrand.example", "example", "brand.example.other.example"} {
-		denial(both, anmltrust.CodeManifestSiteMismatch, manifestBody(manifest(listed, "site", `"`+site+`"`)))(t)
-	}
-}
-
-// TestRowsOfManifests shows rows of section 12.3 by what a manifest grants.
-func TestRowsOfManifests(t *testing.T) {
-	runRows(t, []rowTest{
-		{"ANML-12.3-03", "reject-each-certificate", func(t *testing.T) {
-			for _, c := range []lab.Certificate{lab.SelfSigned, lab.WrongName, lab.Expired} {
-				denial(both, anmltrust.CodeManifestTLS, func(w *world) { w.brand.Certificate(c) })(t)
-			}
-			denial(both, anmltrust.CodeManifestTLS, func(w *world) { w.brand.MaxTLS(tls.VersionTLS11) })(t)
-		}},
-		{"ANML-12.3-03", "reject-certificate-of-www", sourceRow("M5", "www-for-itself-only")},
-		{"ANML-12.3-08", "reject-unused", unusedOfAnotherSite},
-		{"ANML-16.1-07", "reject-unused", unusedOfAnotherSite},
-		{"ANML-12.3-12", "reject-unused", denial(both, anmltrust.CodeManifestNotYetValid, manifestBody(manifest(listed, "issued", `"2026-06-01T12:05:01Z"`)))},
-		{"ANML-12.3-12", "accept-used-within-the-skew", sourceRow("M15", "within-skew")},
-		{"ANML-12.3-15", "reject-unused", denial(both, anmltrust.CodeManifestExpired, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
-		{"ANML-12.3-15", "accept-used-before-it", sourceRow("M16", "expires-in-memory")},
-		{"ANML-12.3-24", "accept-narrowed-scope", func(t *testing.T) {
-			w := newWorld(t, manifestOnly).manifest(manifest(entry("edge.brand.example", 2, "body") + "," + entry("*.cdn.brand.example", 1, "body", "head")))
-			for host, tier := range map[string]anmltrust.Tier{"edge": anmltrust.Full, "a.cdn": anmltrust.Display} {
-				a, err := w.ask(claimFrom("https://" + host + ".brand.example/x"))
-				w.wants(a, err, tier, anmltrust.CodeSelfNarrowed)
-				if a.Scope.String() != "body" || a.Permits(anmltrust.State, start) || a.Permits(anmltrust.Persona, start) {
-					t.Errorf("%s: scope %s", host, a.Scope)
-				}
-			}
-		}},
-		{"ANML-12.3-26", "reject-server", listing(listed+`,{"domain":"cdn.shop.example","tier":3,"scope":["body"]}`, anmltrust.Unlisted, anmltrust.CodeManifestEntryMalformed, "")},
-		{"ANML-12.3-26", "accept-server", listing(listed+`,{"domain":"www.shop.example","tier":3,"scope":["body"]},{"domain":"*.a.shop.example"}`, anmltrust.Full, anmltrust.CodeListed, "persona,interact,body")},
-	})
 }
 
 // records returns n records of one site that name different URIs.

@@ -1,7 +1,6 @@
 package anmltrust_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -58,59 +57,6 @@ func TestNameLength(t *testing.T) {
 	}
 }
 
-// TestOrderOfRecords: the order of an answer decides nothing, and one URI in two spellings is one.
-func TestOrderOfRecords(t *testing.T) {
-	t.Run("ANML-12.2.1-12/accept-any-order", func(t *testing.T) {
-		const a, b = "v=anml1;query=https://trust.example/a", "v=anml1;query=https://trust.example/b"
-		for _, texts := range [][]string{{a, b}, {b, a}} {
-			w := newWorld(t, "").setRecord(texts...)
-			w.trust.Body("/a", "application/json", authorized).Body("/b", "application/json", authorized)
-			got := strings.Join(w.granted(anmltrust.CodeQueryAuthorized).Sources, " ")
-			if want := "https://trust.example/a https://trust.example/b"; got != want {
-				t.Errorf("%s, want %s", got, want)
-			}
-		}
-		const c, d = "v=anml1;manifest=https://brand.example/c", "v=anml1;manifest=https://brand.example/d"
-		for _, texts := range [][]string{{c, d}, {d, c}} {
-			w := newWorld(t, "").setRecord(texts...)
-			w.brand.Body("/c", anmltrust.ManifestMediaType, manifest(listed)).Body("/d", anmltrust.ManifestMediaType, manifest(listed))
-			got := strings.Join(w.granted(anmltrust.CodeListed).Sources, " ")
-			if want := "https://brand.example/c https://brand.example/d"; got != want {
-				t.Errorf("%s, want %s", got, want)
-			}
-		}
-	})
-	t.Run("ANML-12.2.1-12/accept-two-spellings", func(t *testing.T) {
-		w := newWorld(t, "").setRecord(manifestOnly, "v=anml1;manifest=https://BRAND.example:443"+manifestPath).willing()
-		if a := w.granted(anmltrust.CodeListed); len(a.Sources) != 1 {
-			t.Errorf("%v", a.Sources)
-		}
-		w.traffic(1, 0, 1)
-	})
-}
-
-// TestReplayOfUnlisted: a stored verdict tells an empty manifest from one about others.
-func TestReplayOfUnlisted(t *testing.T) {
-	for name, c := range map[string]struct{ entries, row string }{
-		"empty":    {"", "L1"},
-		"other":    {entry("other.example", 2, "body"), "L2"},
-		"wildcard": {entry("*.other.example", 2, "body"), "L2"},
-	} {
-		t.Run("X12/accept-"+name, func(t *testing.T) {
-			w := newWorld(t, manifestOnly).manifest(manifest(c.entries))
-			a, err := w.ask(shopClaim)
-			v := verdictOf(t, a, err)
-			again, replayed := anmltrust.Replay(v, start)
-			if got := anmltrust.Row(v); got != c.row {
-				t.Errorf("row %s, want %s", got, c.row)
-			}
-			if got := anmltrust.Row(verdictOf(t, again, replayed)); got != c.row {
-				t.Errorf("replayed as row %s, want %s", got, c.row)
-			}
-		})
-	}
-}
-
 // TestRecordSize: what a verdict stores of a padded answer or a malformed manifest is bounded.
 func TestRecordSize(t *testing.T) {
 	t.Run("X12/accept-padded-answer", func(t *testing.T) {
@@ -163,30 +109,4 @@ func TestWhoIsTheSite(t *testing.T) {
 			t.Errorf("%q is of %+v", u, s)
 		}
 	}
-}
-
-// TestStandingAnswerIsOfPlainClaims: a grant that stands does not answer a claim that is invalid by
-// itself, or a caller who left.
-func TestStandingAnswerIsOfPlainClaims(t *testing.T) {
-	w := newWorld(t, queryOnly).query(authorized)
-	w.granted(anmltrust.CodeQueryAuthorized)
-	for _, c := range []struct {
-		change func(*anmltrust.Claim)
-		code   lookleap.Code
-	}{
-		{func(c *anmltrust.Claim) { c.Response = true }, anmltrust.CodeNotServed},
-		{func(c *anmltrust.Claim) { c.Refused = anmltrust.CodeClaimDuplicate }, anmltrust.CodeClaimDuplicate},
-		{func(c *anmltrust.Claim) { c.Refused = anmltrust.CodeClaimInvalid }, anmltrust.CodeClaimInvalid},
-	} {
-		claim := shopClaim
-		c.change(&claim)
-		a, err := w.ask(claim)
-		w.wants(a, err, anmltrust.Unlisted, c.code)
-	}
-	left, cancel := context.WithCancel(t.Context())
-	cancel()
-	if a, err := w.v.Verify(left, shopClaim); a != nil || err == nil {
-		t.Errorf("%+v, %v", a, err)
-	}
-	w.granted(anmltrust.CodeQueryAuthorized)
 }

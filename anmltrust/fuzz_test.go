@@ -24,17 +24,6 @@ var storedVerdicts = [...]string{
 	`{}`,
 }
 
-// TestStoredVerdictIsGranted checks that the fuzz targets begin with a grant.
-func TestStoredVerdictIsGranted(t *testing.T) {
-	a, err := anmltrust.Replay(&lookleap.Verdict{Document: anmltrust.Draft, Record: []byte(grantedVerdict)}, start)
-	if err != nil || a.Tier != anmltrust.Full {
-		t.Errorf("%+v, %v", a, err)
-	}
-	if a, err = verifyShared(t, []byte(grantedVerdict)); err != nil || a.Tier != anmltrust.Full || !a.Cached {
-		t.Errorf("%+v, %v", a, err)
-	}
-}
-
 // advertising answers each question for a record with one text.
 type advertising string
 

@@ -1,8 +1,6 @@
 package anmltrust
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 )
 
@@ -125,44 +123,5 @@ func TestLookup(t *testing.T) {
 				t.Errorf("%+v %s", l, l.Scope)
 			}
 		})
-	}
-}
-
-// TestEntryFindings: each malformed entry has a finding with its reason, up to a number of them.
-func TestEntryFindings(t *testing.T) {
-	for _, c := range []struct{ name, entry, want string }{
-		{"no-object", `5`, "not an object"},
-		{"no-domain", `{"tier":2,"scope":[]}`, "has no domain"},
-		{"tier", item("shop.example", "3", "[]"), "tier is not the integer"},
-		{"tier-first", item("shop.example", "3", `["nobody"]`), "tier is not the integer"},
-		{"scope", item("shop.example", "2", "5"), "scope is not an array"},
-		{"scope-of-numbers", item("shop.example", "2", "[5]"), "scope is not an array"},
-		{"names-outside", item("shop.example", "2", `["body","nobody"]`), "cannot be delegated"},
-		{"no-name", item("a b", "2", "[]"), "matches nothing"},
-		{"suffix", item("*.co.uk", "2", "[]"), "public suffix"},
-	} {
-		t.Run("ANML-12.3-29/accept-"+c.name, func(t *testing.T) {
-			m, err := ParseManifest([]byte(text(c.entry)), ManifestLimits{})
-			if err != nil || len(m.Findings) != 1 || !strings.Contains(m.Findings[0].Message, c.want) || strings.Contains(m.Findings[0].Message, "suffix") != (c.name == "suffix") {
-				t.Errorf("%v, %v; want %q", m, err, c.want)
-			}
-		})
-	}
-	for scope, want := range map[string]int{`["body","state"]`: 1, `["state"]`: 1, `["status","body"]`: 1, `["Persona"]`: 1, `["head","footer"]`: 0} {
-		t.Run("ANML-12.3-28/accept-finding-of-"+scope, func(t *testing.T) {
-			m, err := ParseManifest([]byte(text(item("shop.example", "2", scope))), ManifestLimits{})
-			if err != nil || len(m.Findings) != want || want > 0 && m.Findings[0].Code != CodeManifestEntryMalformed {
-				t.Errorf("%v, %v", m, err)
-			}
-		})
-	}
-	for n, want := range map[int]int{maxFindings: maxFindings, maxFindings + 1: maxFindings + 1, maxFindings + 8: maxFindings + 1} {
-		m, err := ParseManifest([]byte(text(strings.Repeat("1,", n-1)+"1")), ManifestLimits{})
-		if err != nil || len(m.Findings) != want {
-			t.Fatalf("%d faults: %d findings, %v", n, len(m.Findings), err)
-		}
-		if last := m.Findings[want-1].Message; n > maxFindings && !strings.HasPrefix(last, fmt.Sprint(n-maxFindings, " more")) {
-			t.Errorf("%d faults: %s", n, last)
-		}
 	}
 }

@@ -1,7 +1,6 @@
 package anmltrust_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -447,26 +446,6 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("%s is not after %s", a.Expires, old.Expires)
 		}
 	})
-}
-
-// TestManifestThatMoved: an older manifest is refused at another URI, too, and a fresh question asks
-// past every cache.
-func TestManifestThatMoved(t *testing.T) {
-	w := newWorld(t, manifestOnly).manifest(manifest(listed, "issued", `"2026-05-10T00:00:00Z"`))
-	w.granted(anmltrust.CodeListed)
-	w.setRecord("v=anml1;manifest=https://brand.example/moved").brand.Body("/moved", anmltrust.ManifestMediaType, manifest(listed))
-	a, err := w.after(time.Hour).ask(shopClaim)
-	w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestRollback)
-	w = newWorld(t, queryOnly).query(authorized)
-	for mode, ask := range map[string]func(context.Context, anmltrust.Claim) (*anmltrust.Authorization, error){"": w.v.Verify, "no-cache": w.v.VerifyFresh} {
-		w.net.Journal().Clear()
-		if _, err := ask(t.Context(), claimFrom("https://"+"x"+mode+".example/")); err != nil {
-			t.Fatal(err)
-		}
-		if seen := w.net.Journal().Requests("trust.example"); len(seen) != 1 || seen[0].Header.Get("Cache-Control") != mode {
-			t.Errorf("%q: %v", mode, seen)
-		}
-	}
 }
 
 // TestConfirmedManifest: what a 304 is about.

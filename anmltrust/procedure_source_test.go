@@ -151,37 +151,6 @@ var queryRows = []rowTest{
 	}},
 }
 
-func malformedAnswers() []rowTest {
-	var rows []rowTest
-	for name, text := range map[string]string{
-		"authorized-missing": `{"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"authorized-string":  `{"authorized":"true","tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"authorized-null":    `{"authorized":null,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"authorized-one":     `{"authorized":1,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"tier-zero":          `{"authorized":true,"tier":0,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"tier-three":         `{"authorized":true,"tier":3,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"tier-string":        `{"authorized":true,"tier":"2","scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"tier-fraction":      `{"authorized":true,"tier":2.0,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"tier-missing":       `{"authorized":true,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"scope-missing":      `{"authorized":true,"tier":2,"expires":"2026-06-20T00:00:00Z"}`,
-		"scope-string":       `{"authorized":true,"tier":2,"scope":"body","expires":"2026-06-20T00:00:00Z"}`,
-		"scope-numbers":      `{"authorized":true,"tier":2,"scope":[1],"expires":"2026-06-20T00:00:00Z"}`,
-		"expires-missing":    `{"authorized":true,"tier":2,"scope":["body"]}`,
-		"expires-offset":     `{"authorized":true,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00+00:00"}`,
-		"expires-number":     `{"authorized":true,"tier":2,"scope":["body"],"expires":1782000000}`,
-		"duplicate":          `{"authorized":true,"tier":1,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"folded-case":        `{"Authorized":true,"tier":2,"scope":["body"],"expires":"2026-06-20T00:00:00Z"}`,
-		"trailing":           authorized + "{}",
-		"array":              "[" + authorized + "]",
-		"empty":              "",
-	} {
-		rows = append(rows, rowTest{"Q3", name, queryRefused(anmltrust.CodeQueryMalformed, 5*time.Minute, body(text))})
-	}
-	return rows
-}
-
-func TestProcedureMalformedAnswers(t *testing.T) { runRows(t, malformedAnswers()) }
-
 // manifestRefused shows a refusal that stands for a time, and that the query
 // endpoint, though advertised, was not asked.
 func manifestRefused(code lookleap.Code, stands time.Duration, prepare func(*world)) func(*testing.T) {

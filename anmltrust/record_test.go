@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lookleap/lookleap"
 )
 
@@ -198,26 +196,6 @@ func TestFixOfOtherRecords(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", text, err, want)
 		}
 	}
-}
-
-// TestRecordRoundTrip: what is written is read as the same record.
-func TestRecordRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := &Record{Query: "https://q.example/" + rapid.StringMatching(`[a-z0-9]{0,600}`).Draw(t, "path")}
-		if rapid.Bool().Draw(t, "manifest") {
-			r.Manifest = m1
-		}
-		text := strings.Join(r.Strings(), "")
-		again, err := ParseRecord(text)
-		if err != nil || again.String() != r.String() {
-			t.Fatalf("%v, %v", again, err)
-		}
-		for _, s := range r.Strings() {
-			if len(s) > 255 {
-				t.Fatalf("a string of %d bytes", len(s))
-			}
-		}
-	})
 }
 
 func FuzzParseRecord(f *testing.F) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -354,40 +353,4 @@ func (c *countedCache) Get(ctx context.Context, key string) ([]byte, time.Time, 
 	c.gets[key]++
 	c.mu.Unlock()
 	return c.Cache.Get(ctx, key)
-}
-
-// TestSharedAfterConfirmation: a 304 makes no document of one user a document for all.
-func TestSharedAfterConfirmation(t *testing.T) {
-	for name, c := range map[string]struct {
-		first, confirmed string // Cache-Control
-		cached           bool
-	}{
-		"accept-for-all":         {"max-age=60", "max-age=3600", true},
-		"reject-private-before":  {"private, max-age=60", "max-age=3600", false},
-		"reject-private-in-304":  {"max-age=60", "private, max-age=3600", false},
-		"reject-private-in-both": {"private, max-age=60", "private, max-age=3600", false},
-	} {
-		t.Run("O34/"+name, func(t *testing.T) {
-			w := newWorld(t, manifestOnly)
-			cache := &mapCache{}
-			w.host.Cache = cache
-			w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, r *http.Request) {
-				rw.Header().Set("ETag", `"1"`)
-				rw.Header().Set("Cache-Control", c.first)
-				if r.Header.Get("If-None-Match") == `"1"` {
-					rw.Header().Set("Cache-Control", c.confirmed)
-					rw.WriteHeader(304)
-					return
-				}
-				rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
-				rw.Write([]byte(manifest(listed)))
-			}))
-			w.granted(anmltrust.CodeListed)
-			clear(cache.entries)
-			w.after(2 * time.Minute).granted(anmltrust.CodeListed)
-			if a := another(w, cache).granted(anmltrust.CodeListed); a.Cached != c.cached {
-				t.Errorf("cached: %v", a.Cached)
-			}
-		})
-	}
 }

@@ -16,17 +16,6 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// TestManifestOverHTTP: no redirect leads a manifest to plain http.
-func TestManifestOverHTTP(t *testing.T) {
-	for _, status := range []int{301, 302, 303, 307, 308} {
-		t.Run(fmt.Sprint("ANML-12.8-06/reject-redirect-to-http-by-", status), func(t *testing.T) {
-			w := newWorld(t, manifestOnly).willing()
-			w.brand.Status(manifestPath, status, "Location", "http://brand.example/m").Plain().Body("/m", anmltrust.ManifestMediaType, manifest(listed))
-			w.denied(anmltrust.CodeManifestRedirect)
-		})
-	}
-}
-
 // concurrent asks one cold question many times at once.
 func concurrent(t *testing.T, callers int) {
 	for _, mechanism := range []string{manifestOnly, queryOnly} {
@@ -284,40 +273,6 @@ func TestWithdrawnDuringTheLookup(t *testing.T) {
 	})
 }
 
-// TestOlderAnswerDoesNotStand: what a slow fresh question found out about a host of the site itself
-// does not replace what was found out meanwhile.
-func TestOlderAnswerDoesNotStand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newRunningWorld(t, manifestOnly)
-		api := claimFrom("https://api.brand.example/x")
-		release := make(chan struct{})
-		var asked atomic.Int32
-		w.brand.Handle(manifestPath, handle(func(rw http.ResponseWriter, _ *http.Request) {
-			body := manifest(entry("api.brand.example", 1, "body"))
-			if asked.Add(1) == 1 {
-				body = manifest("")
-				<-release
-			}
-			rw.Header().Set("Content-Type", anmltrust.ManifestMediaType)
-			fmt.Fprint(rw, body)
-		}))
-		early := make(chan *anmltrust.Authorization)
-		go func() {
-			a, _ := w.v.VerifyFresh(t.Context(), api)
-			early <- a
-		}()
-		synctest.Wait()
-		a, err := w.ask(api)
-		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
-		close(release)
-		if a := <-early; a == nil || a.Tier != anmltrust.Self {
-			t.Errorf("the early answer is %+v", a)
-		}
-		a, err = w.ask(api)
-		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
-	})
-}
-
 // TestClockSetBackMeanwhile: what was asked before the clock was set back is asked again.
 func TestClockSetBackMeanwhile(t *testing.T) {
 	t.Run("lookup", func(t *testing.T) {
@@ -357,45 +312,6 @@ type resolverFunc func(context.Context, string, lookleap.RRType) (*lookleap.DNSA
 
 func (f resolverFunc) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	return f(ctx, name, t)
-}
-
-// TestLookupThatSaysNothing: a lookup that ended for another reason than the DNS is not remembered
-// as a failure of the DNS.
-func TestLookupThatSaysNothing(t *testing.T) {
-	for name, c := range map[string]struct {
-		err  error
-		code lookleap.Code
-	}{
-		"closed":    {fmt.Errorf("the resolver: %w", lookleap.ErrClosed), lookleap.CodeClosed},
-		"cancelled": {fmt.Errorf("the resolver: %w", context.Canceled), lookleap.CodeTimeout},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, queryOnly).query(authorized)
-			lookups := 0
-			w.host.Resolver = resolverFunc(func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error) {
-				lookups++
-				return nil, c.err
-			})
-			for range 2 {
-				w.denied(c.code)
-			}
-			if lookups != 2 {
-				t.Errorf("%d lookups", lookups)
-			}
-		})
-	}
-	t.Run("caller-left", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newRunningWorld(t, queryOnly).query(authorized)
-			w.dns.Drop()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			a, err := w.v.VerifyFresh(ctx, shopClaim)
-			w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
-			w.dns.Heal()
-			w.granted(anmltrust.CodeQueryAuthorized)
-		})
-	})
 }
 
 // TestLeftInTheQueue: a question whose callers left before its turn is not answered from memory.

@@ -3,7 +3,6 @@ package wellknown_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -431,23 +430,6 @@ func TestFetchBelowTheName(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestFetchCancelled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		net := lab.New()
-		defer net.Close()
-		net.Site("site.example").Body(at, "text/plain", "x").Fault(at, lab.Delay(5*time.Second))
-		client := wellknown.NewClient(net.Host(), wellknown.Options{})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if r, err := client.Fetch(ctx, "https://site.example", "security.txt"); r != nil || !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("got %v, %v", r, err)
-		}
-		if r, err := client.Fetch(t.Context(), "https://site.example", "security.txt"); err != nil || r.State != wellknown.Present {
-			t.Fatalf("got %v, %v", r, err)
-		}
-	})
 }
 
 // answers returns the same response to every request, without a network, whose buffers

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/vectors"
 	"github.com/lookleap/lookleap/wellknown"
@@ -229,31 +227,6 @@ func TestSchemeSupported(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestURLParse: whatever URL builds, Parse takes apart again.
-func TestURLParse(t *testing.T) {
-	names := rapid.StringMatching(`[a-zA-Z0-9._~!$&'()*+,;=:@-]{1,20}`)
-	rapid.Check(t, func(t *rapid.T) {
-		name := names.Draw(t, "name")
-		text, err := wellknown.URL("https://h.example/x?y", name)
-		if wellknown.CheckName(name) != nil {
-			if err == nil {
-				t.Fatalf("a bad name made %q", text)
-			}
-			return
-		}
-		if err != nil {
-			if lookleap.CodeOf(err) == lookleap.CodeAmbiguousPath || lookleap.CodeOf(err) == wellknown.CodeSchemeUnsupported {
-				return // "..;x" is read as dots by some servers
-			}
-			t.Fatal(err)
-		}
-		u, err := wellknown.Parse(text)
-		if err != nil || u.Name != name || u.Origin != "https://h.example" || u.Rest != "" {
-			t.Fatalf("%q: %+v, %v", text, u, err)
-		}
-	})
 }
 
 func FuzzParse(f *testing.F) {

@@ -1,7 +1,6 @@
 package dnssec_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
@@ -76,34 +75,6 @@ func TestAnswers(t *testing.T) {
 			return []zone.Edit{replace("x.y.z.nsec.org", dns.TypeDS, append(w.attacker.SignSetAs(w.now, "y.z.nsec.org", set[0]), set...), nil, 0)}
 		}},
 	})
-}
-
-// TestFirstFailure: of several signers that fail, the error is about the closest one.
-func TestFirstFailure(t *testing.T) {
-	w := sharedWorld()
-	signed := func(signer string, line string) []dns.RR {
-		set := rrs(line)
-		return append(set, w.attacker.SignSetAs(w.now, signer, set...)...)
-	}
-	for name, c := range map[string]struct {
-		question string
-		edit     zone.Edit
-	}{
-		"reject-answer": {"www.nsec.org", replace("www.nsec.org", dns.TypeA,
-			append(signed("org", "www.nsec.org. 60 IN A 192.0.2.66"), signed("nsec.org", "www.nsec.org. 60 IN A 192.0.2.66")[1:]...), nil, 0)},
-		"reject-absence": {"nope.nsec.org", replace("nope.nsec.org", dns.TypeA, nil,
-			append(signed("org", "a.nsec.org. 60 IN NSEC z.nsec.org. A"), signed("nsec.org", "nsec.org. 60 IN NSEC a.nsec.org. SOA")...), dns.RcodeNameError)},
-		"reject-delegation": {"www.plain.nsec.org", replace("plain.nsec.org", dns.TypeDS, nil,
-			append(signed("org", "a.nsec.org. 60 IN NSEC z.nsec.org. A"), signed("nsec.org", "plain.nsec.org. 60 IN NSEC z.nsec.org. NS")...), 0)},
-	} {
-		t.Run("RFC4035-5.3/"+name, func(t *testing.T) {
-			_, err := w.resolver(t, &zone.Mangler{Next: w.Server, Edits: []zone.Edit{c.edit}}).Lookup(t.Context(), c.question, dns.TypeA)
-			var bogus *dnssec.BogusError
-			if !errors.As(err, &bogus) || bogus.Zone != "nsec.org" {
-				t.Error(err)
-			}
-		})
-	}
 }
 
 // TestUnsignedChildLifetime: data of an unsigned zone keeps its own lifetime when signatures of the

@@ -178,19 +178,3 @@ func TestBudgets(t *testing.T) {
 		})
 	}
 }
-
-// TestOversized: a reply that is mostly junk costs little and is either read right or refused.
-func TestOversized(t *testing.T) {
-	s := newSmall()
-	for _, n := range []int{10, 200, 300} {
-		r := s.resolver(t, &zone.Mangler{Next: s, Edits: []zone.Edit{zone.On("www.example.com", 0, zone.Inflate(n))}})
-		result, err := r.Lookup(t.Context(), "www.example.com", dns.TypeA)
-		want := "secure"
-		if n >= 256 {
-			want = "server"
-		}
-		if outcome(result, err) != want {
-			t.Errorf("%d: %s %v", n, outcome(result, err), err)
-		}
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,31 +68,6 @@ func TestNegativeTTL(t *testing.T) {
 		if got := negativeTTL(c.set); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
-	}
-}
-
-// TestSignersOf: each zone that may have signed is tried once, the closest to the leaves first, and
-// none above the closest trust anchor.
-func TestSignersOf(t *testing.T) {
-	sigs := func(names ...string) (out []*dns.RRSIG) {
-		for _, n := range names {
-			out = append(out, &dns.RRSIG{SignerName: n})
-		}
-		return out
-	}
-	l := &lookup{r: &Resolver{anchors: map[name][]delegation{wire(t, "z."): {{}}, wire(t, "c.z."): {{}}}}}
-	sets := []*recordSet{
-		{owner: wire(t, "a.y."), rrtype: dns.TypeNSEC, sigs: sigs("y.", ".")}, // no anchor
-		{owner: wire(t, "a.b.z."), rrtype: dns.TypeNSEC, sigs: sigs("z.", ".")},
-		{owner: wire(t, "b.b.z."), rrtype: dns.TypeNSEC, sigs: sigs("z.", "b.z.", "b.b.z.")},
-		{owner: wire(t, "a.c.z."), rrtype: dns.TypeNSEC, sigs: sigs("c.z.", "z.")},
-	}
-	var got []string
-	for _, n := range l.signersOf(sets, func(n name) bool { return n != wire(t, "b.b.z.") }) {
-		got = append(got, n.String())
-	}
-	if want := []string{"b.z.", "c.z.", "z."}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -5,25 +5,6 @@ import (
 	"time"
 )
 
-// TestBudgetEnds spends what a lookup has, to the last unit.
-func TestBudgetEnds(t *testing.T) {
-	b := newBudget(Limits{Queries: 2, Signatures: 3, Failures: 1, Hashes: 4}.withDefaults())
-	for what, c := range map[string]struct {
-		spend func() error
-		units int
-	}{"queries": {b.query, 2}, "signature checks": {b.signature, 3}, "failed signature checks": {b.failure, 1}, "hashed names": {b.hash, 4}} {
-		for range c.units {
-			if err := c.spend(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		over, ok := c.spend().(*BudgetError)
-		if !ok || over.What != what || over.Limit != c.units || over.Hostile() {
-			t.Errorf("%s: %+v", what, over)
-		}
-	}
-}
-
 // TestLeft: an answer that is kept grows older, by whole seconds.
 func TestLeft(t *testing.T) {
 	now := time.Unix(1.7e9, 0)

@@ -60,21 +60,6 @@ func TestEdges(t *testing.T) {
 	})
 }
 
-// TestOptOutIsExplained: the chain of a name that an opt-out leaves unproven ends with the reason.
-func TestOptOutIsExplained(t *testing.T) {
-	t.Run("RFC5155-6", func(t *testing.T) {
-		w := sharedWorld()
-		result, err := w.resolver(t, w).Lookup(t.Context(), "nope.signed.net", dns.TypeA)
-		if err != nil || result.State != dnssec.Insecure {
-			t.Fatal(result, err)
-		}
-		last := result.Chain[len(result.Chain)-1]
-		if last.Zone != "signed.net" || last.State != dnssec.Insecure || !strings.Contains(last.Reason, "opt-out") {
-			t.Errorf("%+v", last)
-		}
-	})
-}
-
 // TestLifetimes: how long an answer may be used when something else than its records limits it.
 func TestLifetimes(t *testing.T) {
 	lookup := func(r *dnssec.Resolver, name string) time.Duration {

@@ -7,37 +7,6 @@ import (
 	"github.com/miekg/dns"
 )
 
-// TestBrokenOff: a message that ends between two records is refused, not read as a smaller set.
-func TestBrokenOff(t *testing.T) {
-	t.Run("G19", func(t *testing.T) {
-		m := new(dns.Msg).SetQuestion("www.example.com.", dns.TypeA)
-		m.Response = true
-		for _, line := range []string{"www.example.com. 60 IN A 192.0.2.1", "www.example.com. 60 IN A 192.0.2.2"} {
-			rr, err := dns.NewRR(line)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.Answer = append(m.Answer, rr)
-		}
-		wire, err := m.Pack()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run("accept-whole", func(t *testing.T) {
-			if m, err := unpack(wire); err != nil || len(m.Answer) != 2 {
-				t.Error(m, err)
-			}
-		})
-		t.Run("reject-part", func(t *testing.T) {
-			for end := range len(wire) {
-				if m, err := unpack(wire[:end]); err == nil || m != nil {
-					t.Errorf("%d of %d bytes were read", end, len(wire))
-				}
-			}
-		})
-	})
-}
-
 // parsed returns records of a zone file.
 func parsed(t *testing.T, lines ...string) (rrs []dns.RR) {
 	t.Helper()

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 var seeds = []string{
@@ -145,45 +142,6 @@ func FuzzParseHost(f *testing.F) {
 			if again, err := ParseHost(display); err != nil || again != host {
 				t.Fatalf("%q is shown as %q, which is %q, %v", host, display, again, err)
 			}
-		}
-	})
-}
-
-func drawURL(t *rapid.T, label string) (origin string, segments []string) {
-	origin = rapid.SampledFrom([]string{"https://h.example", "https://h.example:8443", "https://x.h.example", "https://h.example.net", "https://xn--bcher-kva.example"}).Draw(t, label+" origin")
-	segments = rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,2}|[A-Za-z0-9~_@:;=+-]{1,8}|%[A-F][0-9]|%C3%A9`), 0, 4).Draw(t, label+" segments")
-	return origin, slices.DeleteFunc(segments, func(s string) bool { _, err := canonicalPath(s, 0, false); return err != nil })
-}
-
-// Under agrees with what it says: the same origin, and the root's segments first.
-func TestUnderProperty(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		parse := func(origin string, segments []string, label string) URL {
-			slash := rapid.SampledFrom([]string{"", "/"}).Draw(rt, label+" slash")
-			if len(segments) == 0 {
-				slash = "/"
-			}
-			u, err := Parse(origin + strings.Join(append([]string{""}, segments...), "/") + slash)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			return u
-		}
-		rootOrigin, rootSegments := drawURL(rt, "root")
-		root := parse(rootOrigin, rootSegments, "root")
-		if !root.Under(root) {
-			rt.Fatalf("%s is not under itself", root)
-		}
-
-		origin, segments := drawURL(rt, "url")
-		if rapid.Bool().Draw(rt, "below") {
-			segments = append(slices.Clone(rootSegments), segments...)
-		}
-		u := parse(origin, segments, "url")
-		first := min(len(root.Segments()), len(u.Segments()))
-		want := origin == rootOrigin && slices.Equal(u.Segments()[:first], root.Segments())
-		if got := u.Under(root); got != want {
-			rt.Fatalf("%s under %s: %t", u, root, got)
 		}
 	})
 }

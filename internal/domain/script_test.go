@@ -49,28 +49,3 @@ func TestLabels(t *testing.T) {
 		})
 	}
 }
-
-func TestLabelsRows(t *testing.T) {
-	t.Run("DVS-3.1-09", func(t *testing.T) {
-		t.Run("accept-flag-on-mixed-scripts", func(t *testing.T) {
-			label := Labels("xn--pple-43d.com")[0]
-			if label.ASCII != "xn--pple-43d" || label.Unicode != "\u0430pple" || !label.Mixed {
-				t.Errorf("%+v", label)
-			}
-		})
-		t.Run("reject-unicode-form", func(t *testing.T) {
-			if display, ok := Unicode("xn--pple-43d.com"); ok || display != "" {
-				t.Errorf("%q may be shown", display)
-			}
-		})
-	})
-}
-
-// What is not a valid A-label is shown as it is.
-func TestLabelsOfAnything(t *testing.T) {
-	for _, host := range []string{"", ".", "xn--", "xn--zzzz.example", "127.0.0.1", "[::1]"} {
-		if display, ok := Unicode(host); ok {
-			t.Errorf("%q is shown as %q", host, display)
-		}
-	}
-}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"golang.org/x/net/publicsuffix"
 )
@@ -112,17 +111,6 @@ func TestUseSuffixes(t *testing.T) {
 	check("a.pages.example", "pages.example")
 	if version := SuffixVersion(); version != SuffixDate {
 		t.Error(version)
-	}
-}
-
-// TestSuffixAge fails when the built-in list is too old for what people publish.
-func TestSuffixAge(t *testing.T) {
-	date, err := time.Parse(time.DateOnly, SuffixDate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if age := time.Since(date); age > 366*24*time.Hour {
-		t.Errorf("the built-in Public Suffix List is of %s: update golang.org/x/net, suffixes.txt and SuffixDate", SuffixDate)
 	}
 }
 
@@ -241,38 +229,5 @@ func TestNoSuffixList(t *testing.T) {
 	}
 	if !list.ICANN("ck") || list.ICANN("sites.example") {
 		t.Error("the suffix of an exception belongs to who made the rule")
-	}
-}
-
-// lateList panics after it named a suffix.
-type lateList struct{ fixedList }
-
-func (lateList) ICANN(string) bool { panic("the list is broken") }
-
-// TestSuffixListThatPanicsLate: nothing of a list that panics counts.
-func TestSuffixListThatPanicsLate(t *testing.T) {
-	if suffix, icann := PublicSuffixWith("www.example.com", lateList{"www.example.com"}); suffix != "com" || !icann {
-		t.Errorf("%q, %t", suffix, icann)
-	}
-}
-
-// TestSuffixesOfOneLength: another list counts only where its suffix is longer, and says itself who
-// runs it.
-func TestSuffixesOfOneLength(t *testing.T) {
-	list, err := ParseSuffixList(strings.NewReader("// ===BEGIN ICANN DOMAINS===\nzz.example\n// ===END ICANN DOMAINS===\n" +
-		"// ===BEGIN PRIVATE DOMAINS===\ncom\npages.example\n// ===END PRIVATE DOMAINS===\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for host, want := range map[string]string{"a.com": "com true", "a.zz.example": "zz.example true", "a.pages.example": "pages.example false", "a.other.example": "example false"} {
-		if suffix, icann := PublicSuffixWith(host, list); fmt.Sprint(suffix, " ", icann) != want {
-			t.Errorf("%s: %s %t, want %s", host, suffix, icann, want)
-		}
-	}
-	if suffix, icann := PublicSuffixWith("a.pages.example", fixedList("pages.example")); suffix != "pages.example" || icann { // which does not say who runs it
-		t.Error(suffix, icann)
-	}
-	if suffix, icann := PublicSuffixWith("a.com", fixedList("com")); suffix != "com" || !icann {
-		t.Error(suffix, icann)
 	}
 }

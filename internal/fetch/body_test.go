@@ -95,27 +95,6 @@ func flip(b []byte, at int) []byte {
 	return b
 }
 
-// TestTransportsThatDecompress holds what a transport undid by itself to the
-// same limits.
-func TestTransportsThatDecompress(t *testing.T) {
-	answer := func(body io.Reader, encoding string) fetcherFunc {
-		return func(*http.Request) (*http.Response, error) {
-			h := make(http.Header)
-			if encoding != "" {
-				h.Set("Content-Encoding", encoding)
-			}
-			return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(body), ContentLength: -1, Uncompressed: true, ProtoMajor: 1}, nil
-		}
-	}
-	if resp := must(t, answer(strings.NewReader("hello"), ""), new(fetch.Request), "https://shop.example/"); string(resp.Body) != "hello" {
-		t.Errorf("%q", resp.Body)
-	}
-	resp, err := do(t, answer(io.LimitReader(zeros{}, 64<<20), ""), new(fetch.Request), "https://shop.example/")
-	failure(t, resp, err, lookleap.CodeTooLarge)
-	resp, err = do(t, answer(bytes.NewReader(zip([]byte("hello"))), "gzip"), new(fetch.Request), "https://shop.example/")
-	failure(t, resp, err, lookleap.CodeEncoding)
-}
-
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

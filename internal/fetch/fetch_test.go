@@ -79,36 +79,6 @@ func TestDoRefusesMisuse(t *testing.T) {
 	}
 }
 
-func TestCallersEndIsNotATimeout(t *testing.T) {
-	ends := map[string]func(context.Context) (context.Context, context.CancelFunc){
-		"deadline": func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, time.Second)
-		},
-		"cancel": func(ctx context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancel(ctx)
-			time.AfterFunc(time.Second, cancel)
-			return ctx, cancel
-		},
-	}
-	for name, end := range ends {
-		for _, fault := range []lab.Fault{lab.Mute(), lab.Stall()} {
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					n := lab.ForTest(t)
-					n.Site("slow.example").Body("/", "text/plain", "hello").Fault("/", fault)
-					ctx, cancel := end(t.Context())
-					defer cancel()
-					resp, err := fetch.Do(ctx, n.Fetcher(), &fetch.Request{URL: parse(t, "https://slow.example/")})
-					e := failure(t, resp, err, lookleap.CodeCancelled)
-					if e.Transient || !fetch.Cancelled(err) || !errors.Is(err, ctx.Err()) {
-						t.Errorf("%+v", e)
-					}
-				})
-			})
-		}
-	}
-}
-
 // deaf is a Fetcher that does not look at the context of what it sends.
 type deaf struct{ asked int }
 

@@ -217,12 +217,3 @@ func FuzzParseRetryAfter(f *testing.F) {
 		}
 	})
 }
-
-// TestPermanent: which redirects also apply to later requests.
-func TestPermanent(t *testing.T) {
-	for status, want := range map[int]bool{301: true, 308: true, 302: false, 303: false, 307: false} {
-		if got := (fetch.Hop{Status: status}).Permanent(); got != want {
-			t.Errorf("%d: %t", status, got)
-		}
-	}
-}

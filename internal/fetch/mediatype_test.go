@@ -80,27 +80,6 @@ func TestMediaType(t *testing.T) {
 	})
 }
 
-// TestParseMediaType: a header that leaves the type open is an error, and no type comes with it.
-func TestParseMediaType(t *testing.T) {
-	for name, c := range map[string]struct {
-		values []string
-		want   string
-	}{
-		"F16/accept":               {[]string{"Text/Plain; charset=utf-8"}, "text/plain"},
-		"F16/reject-missing":       {nil, ""},
-		"F16/reject-malformed":     {[]string{"text/"}, ""},
-		"F16/reject-bad-parameter": {[]string{"text/plain; charset"}, ""},
-		"F16/reject-two":           {[]string{"text/plain", "text/plain"}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, _, err := fetch.ParseMediaType(http.Header{"Content-Type": c.values})
-			if got != c.want || (err == nil) != (c.want != "") {
-				t.Errorf("%q, %v", got, err)
-			}
-		})
-	}
-}
-
 func TestText(t *testing.T) {
 	tests := []struct {
 		name, contentType, body string

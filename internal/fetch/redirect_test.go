@@ -78,50 +78,6 @@ func TestRedirects(t *testing.T) {
 	})
 }
 
-func TestLocations(t *testing.T) {
-	tests := []struct {
-		name      string
-		locations []string
-		code      lookleap.Code // "": followed
-	}{
-		{"relative", []string{"b"}, ""},
-		{"fragment", []string{"/b#part"}, ""},
-		{"http", []string{"http://shop.example/b"}, lookleap.CodeNotHTTPS},
-		{"file", []string{"file:///etc/passwd"}, lookleap.CodeNotHTTPS},
-		{"userinfo", []string{"https://user:pass@shop.example/b"}, lookleap.CodeUserinfo},
-		{"missing", nil, lookleap.CodeBadRedirect},
-		{"empty", []string{""}, lookleap.CodeBadRedirect},
-		{"two", []string{"/b", "/c"}, lookleap.CodeBadRedirect},
-		{"two-equal", []string{"/b", "/b"}, lookleap.CodeBadRedirect},
-		{"port-out-of-range", []string{"https://shop.example:99999/b"}, lookleap.CodeBadPort},
-		{"encoded-dots", []string{"/x/%2e%2e/b"}, lookleap.CodeDotSegment},
-		{"backslash", []string{`\\evil.example/b`}, lookleap.CodeBadURL},
-		{"single-label", []string{"https://localhost/b"}, lookleap.CodeSpecialHost},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			n := lab.ForTest(t)
-			n.Site("shop.example").Body("/b", "text/plain", "b").HandleFunc("/a", func(w http.ResponseWriter, _ *http.Request) {
-				w.Header()["Location"] = test.locations
-				w.WriteHeader(http.StatusFound)
-			})
-			resp, err := do(t, n.Fetcher(), &fetch.Request{Redirect: fetch.Anywhere}, "https://shop.example/a")
-			if test.code == "" {
-				if err != nil || string(resp.Body) != "b" || resp.URL.String() != "https://shop.example/b" {
-					t.Errorf("%+v, %v", resp, err)
-				}
-				return
-			}
-			if e := failure(t, resp, err, test.code); e.Status != http.StatusFound {
-				t.Errorf("%+v", e)
-			}
-			if got := len(n.Journal().Requests()); got != 1 {
-				t.Errorf("%d requests", got)
-			}
-		})
-	}
-}
-
 // TestLocation: the target of a redirect that the caller follows by itself is https, whatever the
 // rules allow.
 func TestLocation(t *testing.T) {

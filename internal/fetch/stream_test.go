@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"net/http"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
@@ -66,23 +64,6 @@ func TestStream(t *testing.T) {
 			}
 			if c.want == lookleap.CodeDenied && !errors.Is(err, lookleap.ErrDenied) {
 				t.Error("the sink's error is lost")
-			}
-		})
-	}
-}
-
-// TestClosedConnection: a length makes the end of a connection no part of the message.
-func TestClosedConnection(t *testing.T) {
-	for name, c := range map[string]struct {
-		length int64
-		want   lookleap.Code
-	}{"accept-length-zero": {0, lookleap.CodeOK}, "reject-no-length": {-1, lookleap.CodeTruncated}} {
-		t.Run(name, func(t *testing.T) {
-			_, err := do(t, fetcherFunc(func(r *http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Close: true, ContentLength: c.length, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
-			}), new(fetch.Request), "https://shop.example/")
-			if lookleap.CodeOf(err) != c.want {
-				t.Error(err)
 			}
 		})
 	}

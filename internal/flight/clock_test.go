@@ -50,32 +50,6 @@ func TestClock(t *testing.T) {
 	})
 }
 
-func TestTolerantClock(t *testing.T) {
-	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for name, c := range map[string]struct {
-		moves []time.Duration // since start, one after another
-		want  time.Duration
-		steps uint64
-	}{
-		"accept-correction":              {[]time.Duration{time.Hour, time.Hour - 59*time.Second}, time.Hour, 0},
-		"reject-step-back":               {[]time.Duration{time.Hour, time.Hour - time.Minute}, time.Hour - time.Minute, 1},
-		"reject-many-corrections-as-one": {[]time.Duration{time.Hour, time.Hour - 40*time.Second, time.Hour - 80*time.Second}, time.Hour - 80*time.Second, 1},
-		"accept-forward-again":           {[]time.Duration{time.Hour, time.Hour - 59*time.Second, 2 * time.Hour}, 2 * time.Hour, 0},
-	} {
-		t.Run("O10/"+name, func(t *testing.T) {
-			at := start
-			clock := flight.NewTolerantClock(flight.CorrectionTolerance, func() time.Time { return at }, nil)
-			for _, move := range c.moves {
-				at = start.Add(move)
-				clock.Now()
-			}
-			if got := clock.Now(); !got.Equal(start.Add(c.want)) || clock.Steps() != c.steps {
-				t.Errorf("%v after %d steps", got.Sub(start), clock.Steps())
-			}
-		})
-	}
-}
-
 func TestMemoAfterAStepBack(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -316,13 +290,4 @@ func checkMemo(t *rapid.T) {
 			}
 		},
 	})
-}
-
-// TestClockBeforeTheEpoch: any first time is no step back.
-func TestClockBeforeTheEpoch(t *testing.T) {
-	at := time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)
-	c := flight.NewClock(func() time.Time { return at }, func(back time.Duration) { t.Errorf("a step of %s", back) })
-	if got := c.Now(); !got.Equal(at) || c.Steps() != 0 {
-		t.Errorf("%s after %d steps", got, c.Steps())
-	}
 }

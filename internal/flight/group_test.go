@@ -5,68 +5,12 @@ import (
 	"errors"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap/internal/flight"
 )
-
-func TestGroupOneFunctionForAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var g flight.Group[string, int]
-		var runs atomic.Int32
-		var wg sync.WaitGroup
-		for range 1000 {
-			wg.Go(func() {
-				got, err := g.Do(t.Context(), "q", func(context.Context) (int, error) {
-					runs.Add(1)
-					time.Sleep(time.Second)
-					return 7, nil
-				})
-				if got != 7 || err != nil {
-					t.Errorf("%d, %v", got, err)
-				}
-			})
-		}
-		wg.Wait()
-		if runs.Load() != 1 {
-			t.Errorf("%d runs", runs.Load())
-		}
-	})
-}
-
-func TestGroupCancelOfOneFailsNobodyElse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var g flight.Group[string, int]
-		fn := func(ctx context.Context) (int, error) {
-			select {
-			case <-time.After(time.Minute):
-				return 7, nil
-			case <-ctx.Done():
-				return 0, ctx.Err()
-			}
-		}
-		first, leave := context.WithCancel(t.Context())
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			start := time.Now()
-			if _, err := g.Do(first, "q", fn); !errors.Is(err, context.Canceled) || time.Since(start) != time.Second {
-				t.Errorf("the caller that left: %v after %v", err, time.Since(start))
-			}
-		})
-		synctest.Wait()
-		wg.Go(func() {
-			if got, err := g.Do(t.Context(), "q", fn); got != 7 || err != nil {
-				t.Errorf("the caller that stayed: %d, %v", got, err)
-			}
-		})
-		time.Sleep(time.Second)
-		leave()
-		wg.Wait()
-	})
-}
 
 func TestGroupCancelsWhenAllLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -102,25 +46,6 @@ func TestGroupCancelsWhenAllLeft(t *testing.T) {
 		if got != 8 || err != nil {
 			t.Errorf("the next caller: %d, %v", got, err)
 		}
-	})
-}
-
-func TestGroupDoesNotWaitForACancelledFunction(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var g flight.Group[string, int]
-		ctx, cancel := context.WithCancel(t.Context())
-		deaf := make(chan struct{})
-		go func() {
-			time.Sleep(time.Second)
-			cancel()
-		}()
-		if _, err := g.Do(ctx, "q", func(context.Context) (int, error) { <-deaf; return 7, nil }); !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v", err)
-		}
-		if got, err := g.Do(t.Context(), "q", func(context.Context) (int, error) { return 8, nil }); got != 8 || err != nil {
-			t.Errorf("the next caller: %d, %v", got, err)
-		}
-		close(deaf)
 	})
 }
 
@@ -172,23 +97,6 @@ func TestGroupRecursion(t *testing.T) {
 	}
 }
 
-func TestGroupKeepsValuesAndDropsDeadlines(t *testing.T) {
-	type key struct{}
-	var g flight.Group[string, string]
-	ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "value"), time.Hour)
-	defer cancel()
-	got, err := g.Do(ctx, "q", func(ctx context.Context) (string, error) {
-		if _, ok := ctx.Deadline(); ok {
-			t.Error("the function has a caller's deadline")
-		}
-		s, _ := ctx.Value(key{}).(string)
-		return s, nil
-	})
-	if got != "value" || err != nil {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
 func TestGroupForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g flight.Group[string, int]
@@ -205,20 +113,5 @@ func TestGroupForget(t *testing.T) {
 			t.Errorf("the caller after: %d", got)
 		}
 		wg.Wait()
-	})
-}
-
-// TestContextEndsWithTheFunction: what a function started with its context ends with it.
-func TestContextEndsWithTheFunction(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var g flight.Group[string, int]
-		var of context.Context
-		if got, err := g.Do(t.Context(), "q", func(ctx context.Context) (int, error) { of = ctx; return 1, ctx.Err() }); got != 1 || err != nil {
-			t.Errorf("%d, %v", got, err)
-		}
-		synctest.Wait()
-		if of.Err() == nil {
-			t.Error("the context goes on")
-		}
 	})
 }

@@ -2,7 +2,6 @@ package lab_test
 
 import (
 	"compress/gzip"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -27,18 +26,6 @@ func raw(t *testing.T, net *lab.Internet, url string) *http.Response {
 	return resp
 }
 
-func TestHuge(t *testing.T) {
-	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
-		const size = 5<<20 + 3
-		site.Fault("/page", lab.Huge(size))
-		resp := raw(t, net, site.URL("/page"))
-		n, err := io.Copy(io.Discard, resp.Body)
-		if n != size || resp.ContentLength != size || err != nil || resp.Header.Get("Content-Type") != "text/plain" {
-			t.Error(n, resp, err)
-		}
-	})
-}
-
 // Neither is a terabyte stored, nor is more of it made than the client reads.
 func TestHugeIsNotStored(t *testing.T) {
 	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
@@ -51,23 +38,6 @@ func TestHugeIsNotStored(t *testing.T) {
 				t.Errorf("%d bytes are announced", resp.ContentLength)
 			}
 		})
-	})
-}
-
-func TestEndless(t *testing.T) {
-	both(t, func(t *testing.T, net *lab.Internet, site *lab.Site) {
-		site.Fault("/page", lab.Endless())
-		ctx, cancel := context.WithCancel(t.Context())
-		req, _ := http.NewRequestWithContext(ctx, "GET", site.URL("/page"), nil)
-		resp, err := net.ForeignTransport().RoundTrip(req)
-		if err != nil || resp.ContentLength != -1 {
-			t.Fatal(resp, err)
-		}
-		if n, err := io.CopyN(io.Discard, resp.Body, 5<<20); n != 5<<20 || err != nil {
-			t.Error(n, err)
-		}
-		cancel()
-		resp.Body.Close()
 	})
 }
 

@@ -1,8 +1,6 @@
 package lab_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,36 +34,6 @@ func TestClock(t *testing.T) {
 		clock.Advance(time.Minute)
 		if got := clock.Now(); !got.Equal(to.Add(time.Minute)) {
 			t.Error(got)
-		}
-	})
-}
-
-func TestClockSleep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		clock := lab.ForTest(t).Clock()
-		begin := time.Now()
-		if err := clock.Sleep(t.Context(), time.Minute); err != nil || time.Since(begin) != time.Minute {
-			t.Error(err, time.Since(begin))
-		}
-
-		clock.Freeze()
-		woken := make(chan error, 1)
-		go func() { woken <- clock.Sleep(t.Context(), time.Hour) }()
-		time.Sleep(24 * time.Hour)
-		select {
-		case err := <-woken:
-			t.Error("slept through by real time:", err)
-		default:
-		}
-		clock.Advance(time.Hour)
-		if err := <-woken; err != nil {
-			t.Error(err)
-		}
-
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := clock.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
 		}
 	})
 }

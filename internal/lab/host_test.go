@@ -61,21 +61,6 @@ func TestRebinding(t *testing.T) {
 	})
 }
 
-func TestHostFollowsTheClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		net := lab.ForTest(t)
-		host := net.Host()
-		net.Clock().Set(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC))
-		if got := host.Time(); !got.Equal(net.Clock().Now()) || got.Year() != 2031 {
-			t.Error(got)
-		}
-		net.Site("shop.example").Body("/", "text/plain", "hi")
-		if _, _, err := get(t.Context(), host, "https://shop.example/"); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 func TestHostTimesOut(t *testing.T) {
 	for name, fate := range map[string]lab.Connection{"Blackhole": lab.Blackhole, "Silent": lab.Silent} {
 		t.Run(name, func(t *testing.T) {
@@ -91,18 +76,5 @@ func TestHostTimesOut(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestHostIsClosedWithTheLab(t *testing.T) {
-	net := lab.New()
-	host := net.Host()
-	net.Site("shop.example").Body("/", "text/plain", "hi")
-	if _, _, err := get(t.Context(), host, "https://shop.example/"); err != nil {
-		t.Error(err)
-	}
-	net.Close()
-	if _, _, err := get(t.Context(), host, "https://shop.example/"); !errors.Is(err, lookleap.ErrClosed) {
-		t.Error(err)
 	}
 }

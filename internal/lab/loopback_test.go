@@ -11,13 +11,8 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/miekg/dns"
-
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -101,18 +96,6 @@ func TestDoorByAddress(t *testing.T) {
 	}
 }
 
-func TestLoopbackDNS(t *testing.T) {
-	net := lab.ForTest(t)
-	site := net.Site("shop.example")
-	l := open(t, net)
-	for _, network := range []string{"udp", "tcp"} {
-		reply, _, err := (&dns.Client{Net: network, Timeout: time.Hour}).Exchange(new(dns.Msg).SetQuestion("shop.example.", dns.TypeA), l.DNS)
-		if err != nil || len(reply.Answer) != 1 || reply.Answer[0].(*dns.A).A.String() != site.Addr().String() {
-			t.Error(reply, err)
-		}
-	}
-}
-
 func TestDoorCloses(t *testing.T) {
 	net := lab.New()
 	arrived := make(chan struct{})
@@ -142,49 +125,6 @@ func TestDoorCloses(t *testing.T) {
 	if _, err := net.Loopback(); err == nil {
 		t.Error("a closed lab was opened")
 	}
-}
-
-// Another process, this test once more, goes through the door with the real guarded fetcher.
-func TestOtherProcess(t *testing.T) {
-	if door := os.Getenv("LOOKLEAP_LAB_TEST_DOOR"); door != "" {
-		visit(t, door, os.Getenv("LOOKLEAP_LAB_TEST_DNS"), os.Getenv("LOOKLEAP_LAB_TEST_CA"))
-		return
-	}
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/", "text/plain", "hello, neighbour")
-	net.Site("intranet.example").At("10.0.0.1").Body("/", "text/plain", "secret")
-	l := open(t, net)
-	cmd := exec.Command(os.Args[0], "-test.run=^TestOtherProcess$", "-test.v")
-	cmd.Env = append(os.Environ(), "LOOKLEAP_LAB_TEST_DOOR="+l.Door, "LOOKLEAP_LAB_TEST_DNS="+l.DNS, "LOOKLEAP_LAB_TEST_CA="+l.CAFile)
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "visited") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	if got := net.Journal().Paths("shop.example"); len(got) != 1 {
-		t.Error(got)
-	}
-	if d := net.Journal().Dials("10.0.0.1"); len(d) != 0 {
-		t.Error(d)
-	}
-}
-
-func visit(t *testing.T, door, server, ca string) {
-	pem, err := os.ReadFile(ca)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
-	resolver := lookleap.NetResolver(&stdnet.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (stdnet.Conn, error) {
-		return new(stdnet.Dialer).DialContext(ctx, network, server)
-	}})
-	fetcher := lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(door)})
-	if _, body, err := get(t.Context(), fetcher, "https://shop.example/"); err != nil || body != "hello, neighbour" {
-		t.Fatal(body, err)
-	}
-	if _, _, err := get(t.Context(), fetcher, "https://intranet.example/"); !errors.Is(err, lookleap.ErrDenied) {
-		t.Fatal(err)
-	}
-	t.Log("visited")
 }
 
 func TestCurl(t *testing.T) {

@@ -15,10 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/miekg/dns"
-
 	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/internal/lab/zone"
 )
 
 func TestConnectionFates(t *testing.T) {
@@ -61,22 +58,6 @@ func TestConnectionFates(t *testing.T) {
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Name("nowhere.example", "10.0.0.1")
-	for _, url := range []string{"https://nowhere.example/", "https://192.168.0.1/", "https://nowhere.example:8443/"} {
-		if _, _, err := get(t.Context(), net.ForeignTransport(), url); !errors.Is(err, lab.ErrRefused) {
-			t.Error(url, err)
-		}
-	}
-	if d := net.Journal().Dials("10.0.0.1:8443"); len(d) != 1 || d[0].By != "foreign" || d[0].Err == nil {
-		t.Error(d)
-	}
-	if d := net.Journal().Dials("10.0.0.1"); len(d) != 2 {
-		t.Error(d)
-	}
-}
-
 func TestCertificates(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind lab.Certificate
@@ -113,22 +94,6 @@ func invalid(reason x509.InvalidReason) func(error) bool {
 	return func(err error) bool {
 		var e x509.CertificateInvalidError
 		return errors.As(err, &e) && e.Reason == reason
-	}
-}
-
-func TestCertificatesFollowTheClock(t *testing.T) {
-	net := lab.ForTest(t)
-	site := net.Site("shop.example").Body("/", "text/plain", "hi")
-	for _, year := range []int{2000, 2050, 2020, 2100} {
-		net.Clock().Set(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
-		transport := net.ForeignTransport()
-		resp, _, err := get(t.Context(), transport, site.URL("/"))
-		if err != nil {
-			t.Fatal(year, err)
-		}
-		if till := resp.TLS.PeerCertificates[0].NotAfter; till.Before(net.Clock().Now()) || till.After(net.Clock().Now().Add(91*24*time.Hour)) {
-			t.Error(year, till)
-		}
 	}
 }
 
@@ -201,47 +166,6 @@ func TestPlaces(t *testing.T) {
 	if d := net.Journal().Dials("93.184.216.200:443"); len(d) != 1 {
 		t.Error(d)
 	}
-}
-
-func TestRawListener(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		net := lab.ForTest(t)
-		l := net.Listen("93.184.216.99:853")
-		done := make(chan error)
-		go func() {
-			_, err := l.Accept()
-			done <- err
-		}()
-		l.Close()
-		if err := <-done; err == nil {
-			t.Error("accepted")
-		}
-		if _, err := net.Dialer("x")(t.Context(), netip.MustParseAddrPort("93.184.216.99:853")); !errors.Is(err, lab.ErrRefused) {
-			t.Error(err)
-		}
-	})
-}
-
-// Other protocols are served too: DNS over TLS, for one.
-func TestDNSOverTLS(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		net := lab.ForTest(t)
-		site := net.Site("dns.example")
-		l := net.Listen(site.Addr().String() + ":853")
-		go zone.ServeTCP(tls.NewListener(l, site.TLSConfig()), net.DNS())
-		conn, err := net.Dialer("stub")(t.Context(), netip.MustParseAddrPort(site.Addr().String()+":853"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		stub := &dns.Conn{Conn: tls.Client(conn, &tls.Config{RootCAs: net.RootCAs(), ServerName: "dns.example", Time: net.Clock().Now})}
-		defer stub.Close()
-		if err := stub.WriteMsg(new(dns.Msg).SetQuestion("dns.example.", dns.TypeA)); err != nil {
-			t.Fatal(err)
-		}
-		if reply, err := stub.ReadMsg(); err != nil || len(reply.Answer) != 1 {
-			t.Error(reply, err)
-		}
-	})
 }
 
 func TestAfterClose(t *testing.T) {

@@ -2,22 +2,6 @@ package markdown_test
 
 import "testing"
 
-func TestIndentedCode(t *testing.T) {
-	check(t, map[string]string{
-		"    a\n\n\n    b\n":       `0-14 code "    a\n\n\n    b\n"`,
-		"   a\n":                   `0-5 3:"a"`,
-		"a\n    b\n":               `0-8 0:"a" 6:"b"`,
-		"\ta\n":                    `0-3 code "\ta\n"`,
-		" \ta\n":                   `0-4 code " \ta\n"`,
-		"  \t b\n":                 `0-6 code "  \t b\n"`,
-		"    a\n   b\n":            `0-6 code "    a\n"; 6-11 9:"b"`,
-		"    a\n\n\n":              `0-8 code "    a\n\n\n"`,
-		"     a\n      b":          `0-14 code "     a\n      b"`,
-		"a\n\n    b\n\nc\n":        `0-2 0:"a"; 3-10 code "    b\n\n"; 10-12 10:"c"`,
-		"\n\n    a\n    \n    b\n": `2-19 code "    a\n    \n    b\n"`,
-	})
-}
-
 func TestListItems(t *testing.T) {
 	check(t, map[string]string{
 		"- a\n\n  b\n":                   `0-4 2:"a"; 5-9 7:"b"`,
@@ -76,39 +60,6 @@ func TestListItems(t *testing.T) {
 	})
 }
 
-func TestQuotes(t *testing.T) {
-	check(t, map[string]string{
-		"> a\n> b\n":                   `0-8 2:"a" 6:"b"`,
-		">a\n":                         `0-3 1:"a"`,
-		">\ta\n":                       `0-4 2:"a"`,
-		">\t\ta\n":                     `0-5 code "  \ta\n"`,
-		"> > a\nb\n":                   `0-8 4:"a" 6:"b"`,
-		"> - a\n>   b\n>\n>       c\n": `0-12 4:"a" 10:"b"; 14-24 code "    c\n"`,
-		"> a\n\nb\n":                   `0-4 2:"a"; 5-7 5:"b"`,
-		">     c\n":                    `0-8 code "    c\n"`,
-		"    > a\n":                    `0-8 code "    > a\n"`,
-		"   > a\n":                     `0-7 5:"a"`,
-		"> ```\na\n":                   `0-6 code ""; 6-8 6:"a"`,
-		"> a\n- b\n":                   `0-4 2:"a"; 4-8 6:"b"`,
-		"> a\n---\n":                   `0-4 2:"a"`,
-		">\n> a\n":                     `2-6 4:"a"`,
-		">>     a\n>     b\n":          `0-9 code "    a\n"; 9-17 code "    b\n"`,
-		">      a\n":                   `0-9 code "     a\n"`,
-		">  \tb\n":                     `0-6 4:"b"`,
-		"> a\n    - b\n":               `0-12 2:"a" 8:"- b"`,
-		"> a\n>\nb\n":                  `0-4 2:"a"; 6-8 6:"b"`,
-		"- > a\n  > b\n> c\n":          `0-12 4:"a" 10:"b"; 12-16 14:"c"`,
-		"a\n> b\n":                     `0-2 0:"a"; 2-6 4:"b"`,
-		"> \t\tb\n":                    `0-6 code "\t\tb\n"`,
-		"   > ```\n> a\n":              `0-13 code "a\n"`,
-		">":                            ``,
-		"> ```\n    > a\n":             `0-6 code ""; 6-14 code "    > a\n"`,
-		"> a\n ":                       `0-4 2:"a"`,
-		" >\t  b\n":                    `0-7 5:"b"`,
-		"> a\n   > b\n":                `0-11 2:"a" 9:"b"`,
-	})
-}
-
 func TestFences(t *testing.T) {
 	check(t, map[string]string{
 		"```\na\n```\n":                   `0-10 code "a\n"`,
@@ -161,32 +112,6 @@ func TestHeadings(t *testing.T) {
 	})
 }
 
-func TestUnderlines(t *testing.T) {
-	check(t, map[string]string{
-		"a\n===\nb\n":         `0-6 0:"a"; 6-8 6:"b"`,
-		"a\n---\nb\n":         `0-6 0:"a"; 6-8 6:"b"`,
-		"a\nb\n=\nc\n":        `0-6 0:"a" 2:"b"; 6-8 6:"c"`,
-		"===\na\n":            `0-6 0:"===" 4:"a"`,
-		"a\n= =\nb\n":         `0-8 0:"a" 2:"= =" 6:"b"`,
-		"a\n   ---   \nb\n":   `0-12 0:"a"; 12-14 12:"b"`,
-		"a\n    ---\nb\n":     `0-12 0:"a" 6:"---" 10:"b"`,
-		"> a\n===\nb\n":       `0-10 2:"a" 4:"===" 8:"b"`,
-		"- a\n---\nb\n":       `0-4 2:"a"; 8-10 8:"b"`,
-		"[a]: b\n===\nc\n":    `0-13 5:define "b" as "a" 7:"===" 11:"c"`,
-		"[a]: b\nc\n===\nd\n": `0-13 5:define "b" as "a" 7:"c"; 13-15 13:"d"`,
-		"[a] b\n===\nc\n":     `0-10 0:"[a] b"; 10-12 10:"c"`,
-		"a\n--- -\nb\n":       `0-2 0:"a"; 8-10 8:"b"`,
-		"a\n***\nb\n":         `0-2 0:"a"; 6-8 6:"b"`,
-		"a\n___\nb\n":         `0-2 0:"a"; 6-8 6:"b"`,
-		"a\n+++\nb\n":         `0-8 0:"a" 2:"+++" 6:"b"`,
-		"a\n==*\nb\n":         `0-8 0:"a" 2:"==*" 6:"b"`,
-		"a\n---\t\nb\n":       `0-7 0:"a"; 7-9 7:"b"`,
-		"a\n-=-\nb\n":         `0-8 0:"a" 2:"-=-" 6:"b"`,
-		"> a\n> ---\n> b\n":   `0-10 2:"a"; 10-14 12:"b"`,
-		"a\n   \n===\n":       `0-2 0:"a"; 6-10 6:"==="`,
-	})
-}
-
 func TestBreaks(t *testing.T) {
 	check(t, map[string]string{
 		"***\na\n":           `4-6 4:"a"`,
@@ -205,20 +130,5 @@ func TestBreaks(t *testing.T) {
 		"- ---\n  a\n":       `6-10 8:"a"`,
 		"-\t-\t-\na\n":       `6-8 6:"a"`,
 		"- ***\n\n      a\n": `7-15 code "    a\n"`,
-	})
-}
-
-func TestLineEnds(t *testing.T) {
-	check(t, map[string]string{
-		"a\r\nb\r\n":           `0-6 0:"a" 3:"b"`,
-		"a\rb\r":               `0-4 0:"a" 2:"b"`,
-		"a\r\n\r\n    b\r\n":   `0-3 0:"a"; 5-12 code "    b\r\n"`,
-		"```\r\na\r\n```\r\nb": `0-13 code "a\r\n"; 13-14 13:"b"`,
-		"> a\r> b":             `0-7 2:"a" 6:"b"`,
-		"a":                    `0-1 0:"a"`,
-		"":                     "",
-		"\n":                   "",
-		"\r\n \t\n":            "",
-		"    a\rb":             `0-6 code "    a\r"; 6-7 6:"b"`,
 	})
 }

@@ -2,39 +2,6 @@ package markdown_test
 
 import "testing"
 
-func TestCodeSpans(t *testing.T) {
-	check(t, map[string]string{
-		"a `b` c":              `0-7 0:"a " 3:code "b" 5:" c"`,
-		"``a`b``":              "0-7 2:code \"a`b\"",
-		"`a":                   "0-2 0:\"`a\"",
-		"`a``b`":               "0-6 1:code \"a``b\"",
-		"`a\nb`":               `0-5 1:code "a" 3:code "b"`,
-		"\\`a`":                "0-4 0:\"\\\\`a`\"",
-		"`\\`":                 `0-3 1:code "\\"`,
-		"`` ` ``":              "0-7 2:code \" ` \"",
-		"a`":                   "0-2 0:\"a`\"",
-		"`a` ``b`` `c`":        `0-13 1:code "a" 3:" " 6:code "b" 9:" " 11:code "c"`,
-		"`` `a``":              "0-7 2:code \" `a\"",
-		"``a` `b":              "0-7 0:\"``a\" 4:code \" \" 6:\"b\"",
-		"`a``b``c`":            "0-9 1:code \"a``b``c\"",
-		"x `a ``b` ``c`` d`e`": "0-20 0:\"x \" 3:code \"a ``b\" 9:\" \" 12:code \"c\" 15:\" d\" 18:code \"e\"",
-		"```a``b```":           "0-10 3:code \"a``b\"",
-	})
-}
-
-func TestEscapes(t *testing.T) {
-	check(t, map[string]string{
-		"\\[a](b)":    `0-7 0:"\\[a](b)"`,
-		"a\\":         `0-2 0:"a\\"`,
-		"\\a[b](c)":   `0-8 0:"\\a[b]" 6:link "c"`,
-		"\\<b>":       `0-4 0:"\\<b>"`,
-		"\\\\<b>":     `0-5 0:"\\\\" 2:tag "<b>"`,
-		"\\!\\[a](b)": `0-9 0:"\\!\\[a](b)"`,
-		"[a\\](b)":    `0-7 0:"[a\\](b)"`,
-		"\\é<b>":      `0-6 0:"\\é" 3:tag "<b>"`,
-	})
-}
-
 func TestAutolinks(t *testing.T) {
 	check(t, map[string]string{
 		"<http://a>":    `0-10 1:link "http://a"`,

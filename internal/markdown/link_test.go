@@ -66,21 +66,6 @@ func TestLinks(t *testing.T) {
 	})
 }
 
-func TestImages(t *testing.T) {
-	check(t, map[string]string{
-		"![a](b)":        `0-7 0:"![a]" 5:link "b"`,
-		"!a":             `0-2 0:"!a"`,
-		"!":              `0-1 0:"!"`,
-		"![a":            `0-3 0:"![a"`,
-		"[![a](b)](c)":   `0-12 0:"[![a]" 6:link "b" 8:"]" 10:link "c"`,
-		"![a [b](c)](d)": `0-14 0:"![a [b]" 8:link "c" 10:"]" 12:link "d"`,
-		"![![a](b)](c)":  `0-13 0:"![![a]" 7:link "b" 9:"]" 11:link "c"`,
-		"\\![a](b)":      `0-8 0:"\\![a]" 6:link "b"`,
-		"!\\[a](b)":      `0-8 0:"!\\[a](b)"`,
-		"!!([a](b)":      `0-9 0:"!!([a]" 7:link "b"`,
-	})
-}
-
 func TestNestedLinks(t *testing.T) {
 	check(t, map[string]string{
 		"[a [b](c) d](e)":           `0-15 0:"[a [b]" 7:link "c" 9:" d](e)"`,
@@ -95,40 +80,6 @@ func TestNestedLinks(t *testing.T) {
 		"[a `](b)`](c)":             `0-13 0:"[a " 4:code "](b)" 9:"]" 11:link "c"`,
 		"[a <b](c)>](d)":            `0-14 0:"[a <b]" 7:link "c" 9:">](d)"`,
 		"[a [b](c)`d`](e) `f`":      `0-20 0:"[a [b]" 7:link "c" 10:code "d" 12:"](e) " 18:code "f"`,
-	})
-}
-
-func TestReferences(t *testing.T) {
-	check(t, map[string]string{
-		"[a]: b\n\n[a]":               `0-7 5:define "b" as "a"; 8-11 8:"[a]"; uses 5`,
-		"[a]: b\n\n[A]":               `0-7 5:define "b" as "a"; 8-11 8:"[A]"; uses 5`,
-		"[a]: b\n\n[a][]":             `0-7 5:define "b" as "a"; 8-13 8:"[a]"; uses 5`,
-		"[a]: b\n\n[x][a]":            `0-7 5:define "b" as "a"; 8-14 8:"[x]"; uses 5`,
-		"[a]: b\n\n[x][y]":            `0-7 5:define "b" as "a"; 8-14 8:"[x][y]"`,
-		"[a]: b\n\n[a][y]":            `0-7 5:define "b" as "a"; 8-14 8:"[a][y]"`,
-		"[a]: b\n\n[a](x y)":          `0-7 5:define "b" as "a"; 8-16 8:"[a]" 11:"(x y)"; uses 5`,
-		"[a]: b\n\n[a](x)":            `0-7 5:define "b" as "a"; 8-14 8:"[a]" 12:link "x"`,
-		"[a]: b\n\n![a]":              `0-7 5:define "b" as "a"; 8-12 8:"![a]"; uses 5`,
-		"[a]: b\n\n[x]":               `0-7 5:define "b" as "a"; 8-11 8:"[x]"`,
-		"[a]: b\n\n[[a]]":             `0-7 5:define "b" as "a"; 8-13 8:"[[a]" 12:"]"; uses 5`,
-		"[a]: b\n\n[x [y]][a]":        `0-7 5:define "b" as "a"; 8-18 8:"[x [y]]"; uses 5`,
-		"[a]: b\n\n[x [y](z)][a]":     `0-7 5:define "b" as "a"; 8-21 8:"[x [y]" 15:link "z" 17:"][a]"; uses 5`,
-		"[a]: b\n\n[x [a] y](z)":      `0-7 5:define "b" as "a"; 8-20 8:"[x [a]" 14:" y](z)"; uses 5`,
-		"[a]: b\n\n[a]\n[]":           `0-7 5:define "b" as "a"; 8-14 8:"[a]" 12:"[]"; uses 5`,
-		"[a]: b\n\n[a] [a]":           `0-7 5:define "b" as "a"; 8-15 8:"[a]" 11:" [a]"; uses 5`,
-		"[a]: b\n\n[x][a][a]":         `0-7 5:define "b" as "a"; 8-17 8:"[x]" 14:"[a]"; uses 5`,
-		"[b]: c\n[a b]: d\n\n[a [b]]": `0-16 5:define "c" as "b" 14:define "d" as "a b"; 17-24 17:"[a [b]" 23:"]"; uses 5`,
-		"[a\\]]: b\n\n[a\\]]":         `0-9 7:define "b" as "a\\]"; 10-15 10:"[a\\]]"; uses 7`,
-		"[a\n b]: c\n\n[a b]":         `0-10 8:define "c" as "a\nb"; 11-16 11:"[a b]"; uses 8`,
-		"[a]\n\n[a]: b":               `0-4 0:"[a]"; 5-11 10:define "b" as "a"; uses 10`,
-		"[é]: b\n\n[É]":               `0-8 6:define "b" as "é"; 9-13 9:"[É]"; uses 6`,
-		"[a]: b\n\n[x][a":             `0-7 5:define "b" as "a"; 8-13 8:"[x][a"`,
-		"[a]: b\n\n[x][a[]":           `0-7 5:define "b" as "a"; 8-15 8:"[x][a[]"`,
-		"[a]: b\n\na]":                `0-7 5:define "b" as "a"; 8-10 8:"a]"`,
-		"[a  b]: c\n\n[a b]":          `0-10 8:define "c" as "a  b"; 11-16 11:"[a b]"; uses 8`,
-		"[Z]: b\n\n[z]":               `0-7 5:define "b" as "Z"; 8-11 8:"[z]"; uses 5`,
-		"    [a]: b\n\n[a]":           `0-12 code "    [a]: b\n\n"; 12-15 12:"[a]"`,
-		"```\n[a]: b\n```\n[a]":       `0-15 code "[a]: b\n"; 15-18 15:"[a]"`,
 	})
 }
 

@@ -2,7 +2,6 @@ package markdown_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -84,17 +83,6 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-// TestStop: nothing is read after yield has returned false.
-func TestStop(t *testing.T) {
-	for text, want := range map[string]int{"a\n\nb\n\nc": 2, "# a\n# b\n# c": 2, "```\n```\n    b\n\nc": 2, "a": 1, "": 0} {
-		calls := 0
-		markdown.Blocks(text, func(*markdown.Block) bool { calls++; return calls < 2 })
-		if calls != want {
-			t.Errorf("%q: %d blocks, want %d", text, calls, want)
-		}
-	}
-}
-
 // TestLongLabels: a label of more than 999 bytes is none.
 func TestLongLabels(t *testing.T) {
 	for length, want := range map[int]int{999: 1, 1000: 0} {
@@ -109,39 +97,6 @@ func TestLongLabels(t *testing.T) {
 				t.Errorf("%d bytes, %.3s: a link: %t", length, link, got)
 			}
 		}
-	}
-}
-
-// TestLongReference: the limit is that of a label as it is written, with all its blanks.
-func TestLongReference(t *testing.T) {
-	for blanks, want := range map[int]bool{997: true, 998: false} {
-		link := "[a" + strings.Repeat(" ", blanks) + "b]"
-		if got := strings.HasSuffix(outline("[a b]: c\n\n"+link), "uses 7"); got != want {
-			t.Errorf("%d blanks: a link: %t", blanks, got)
-		}
-	}
-}
-
-// TestDefinitionOrder: definitions are in the order of the text.
-func TestDefinitionOrder(t *testing.T) {
-	var b strings.Builder
-	for i := range 40 {
-		fmt.Fprintf(&b, "[%d]: b\n", 97*i%40)
-	}
-	definitions := markdown.NewReader(b.String()).Definitions()
-	if len(definitions) != 40 || !slices.IsSortedFunc(definitions, func(a, b markdown.Item) int { return a.Start - b.Start }) {
-		t.Error(definitions)
-	}
-}
-
-// TestManyDefinitions: further definitions than 10,000 do not count.
-func TestManyDefinitions(t *testing.T) {
-	var b strings.Builder
-	for i := range 10_001 {
-		fmt.Fprintf(&b, "[%d]: b\n\n", i)
-	}
-	if n := len(markdown.NewReader(b.String()).Definitions()); n != 10_000 {
-		t.Errorf("%d definitions", n)
 	}
 }
 
@@ -180,15 +135,6 @@ func TestRead(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
-	}
-}
-
-func TestUsedDefinitions(t *testing.T) {
-	const text = "[a]: b\n[c]: d\n[a]: e\n\n[x][A]\n"
-	reader := markdown.NewReader(text)
-	markdown.Blocks(text, func(b *markdown.Block) bool { reader.Items(b, func(markdown.Item) {}); return true })
-	if got := fmt.Sprint(reader.Definitions()); got != "[{4 b 5 a  true} {4 d 12 c  false}]" {
-		t.Error(got)
 	}
 }
 

@@ -71,46 +71,6 @@ func TestBodyInTime(t *testing.T) {
 	})
 }
 
-// slowReader returns a piece after each pause.
-type slowReader struct {
-	pause time.Duration
-	bytes int
-}
-
-func (r slowReader) Read(b []byte) (int, error) {
-	time.Sleep(r.pause)
-	return min(r.bytes, len(b)), nil
-}
-
-func TestPace(t *testing.T) {
-	for name, test := range map[string]struct {
-		reader slowReader
-		reads  int
-		slow   int
-	}{
-		"accept-enough":            {slowReader{100 * time.Millisecond, 2}, 1000, 0},
-		"reject-just-below":        {slowReader{time.Second, 9}, 100, 1},
-		"reject-one-long-read":     {slowReader{time.Minute, 1000}, 1, 1},
-		"accept-within-the-window": {slowReader{roundtrip.Window - 1, 0}, 1, 0},
-		"accept-much-at-times":     {slowReader{4 * time.Second, 100}, 20, 0},
-	} {
-		t.Run("O53/"+name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				slow := 0
-				p := &roundtrip.Pace{Reader: test.reader, Rate: 10, Slow: func() { slow++ }}
-				for range test.reads {
-					if _, err := p.Read(make([]byte, 1000)); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if slow != test.slow {
-					t.Errorf("%d times too slow", slow)
-				}
-			})
-		})
-	}
-}
-
 // script is a reader whose reads take these times and return 20 bytes each.
 type script []time.Duration
 

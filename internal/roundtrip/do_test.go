@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
@@ -172,26 +170,6 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestSentHeader: the names in the header and the trailer of a request are canonical, wherever they stand.
-func TestSentHeader(t *testing.T) {
-	req := request("POST", nil)
-	for _, name := range strings.Fields("A B C D E F G H I J K L M N O P Q R S T") {
-		req.Header.Set(name, "1")
-		req.Trailer = http.Header{"x-sum": {"2"}}
-	}
-	req.Header["x-y"] = []string{"3"}
-	for range 5 { // the order of a map
-		if _, err := roundtrip.Do(fetcherFunc(func(out *http.Request) (*http.Response, error) {
-			if out.Header.Get("X-Y") != "3" || out.Trailer.Get("X-Sum") != "2" || len(out.Header) != 21 || out.GetBody != nil {
-				t.Errorf("%v, %v", out.Header, out.Trailer)
-			}
-			return nil, nil
-		}), req, options); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // secured is a connection with a state of TLS.
 type secured struct {
 	net.Conn
@@ -269,45 +247,6 @@ func TestReports(t *testing.T) {
 	})
 }
 
-// TestTime: the time limit holds until the exchange ends, and no longer.
-func TestTime(t *testing.T) {
-	for name, c := range map[string]struct {
-		limit, takes time.Duration
-		want         error
-	}{
-		"accept-in-time":   {time.Minute, time.Second, nil},
-		"accept-no-limit":  {0, time.Hour, nil},
-		"reject-late":      {time.Second, time.Minute, reason(roundtrip.CodeTimeout)},
-		"reject-least-too": {1, time.Second, reason(roundtrip.CodeTimeout)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				failures := 0
-				o := roundtrip.Options{Time: c.limit, Fail: func(code, _ string) error { failures++; return reason(code) }}
-				resp, err := roundtrip.Do(fetcherFunc(func(req *http.Request) (*http.Response, error) {
-					select {
-					case <-req.Context().Done():
-						return nil, req.Context().Err()
-					case <-time.After(c.takes):
-						return &http.Response{StatusCode: 200, Body: &closing{Reader: strings.NewReader("x")}}, nil
-					}
-				}), request("GET", nil), o)
-				if err != c.want {
-					t.Fatal(err)
-				}
-				if err == nil {
-					resp.Body.Close()
-				}
-				failed := failures
-				time.Sleep(time.Hour)
-				if failures != failed {
-					t.Errorf("%d failures after the end", failures-failed)
-				}
-			})
-		})
-	}
-}
-
 // TestApart: an exchange during another one is not seen by the trace of the other one.
 func TestApart(t *testing.T) {
 	type key struct{}
@@ -344,79 +283,6 @@ func TestApart(t *testing.T) {
 			return nil, nil
 		})
 	}
-}
-
-// sized is a script whose reads return another number of bytes.
-type sized struct {
-	script
-	n int
-}
-
-func (s *sized) Read(b []byte) (int, error) {
-	_, err := s.script.Read(b)
-	return s.n, err
-}
-
-// TestPaceBounds: the least rate, a window that is just full enough, and the end of the measurement.
-func TestPaceBounds(t *testing.T) {
-	for name, c := range map[string]struct {
-		rate  int
-		limit time.Duration
-		stop  bool // before the first read
-		reads sized
-		slow  time.Duration // when it is too slow; 0: never
-	}{
-		"reject-after-a-window-of-just-enough": {4, 0, false, sized{script{time.Second, time.Hour}, 20}, 10 * time.Second},
-		"reject-window-just-below":             {4, 0, false, sized{script{time.Second, time.Hour}, 19}, 5 * time.Second},
-		"reject-later-window-just-below":       {4, 0, false, sized{script{time.Second, 0, 5500 * time.Millisecond, time.Hour}, 19}, 10 * time.Second},
-		"reject-least-rate":                    {1, 0, false, sized{script{time.Hour}, 20}, 5 * time.Second},
-		"reject-least-rate-with-limit":         {1, time.Minute, false, sized{script{30 * time.Second}, 20}, 5 * time.Second},
-		"accept-after-the-end":                 {10, 0, true, sized{script{time.Minute}, 20}, 0},
-		"accept-without-rate":                  {0, time.Minute, false, sized{script{30 * time.Second}, 20}, 0},
-	} {
-		t.Run("O53/"+name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				begin, slow := time.Now(), time.Duration(0)
-				p := &roundtrip.Pace{Reader: &c.reads, Rate: c.rate, Slow: func() { slow += time.Since(begin) }}
-				if c.limit > 0 {
-					p.Start(c.limit, func() { t.Error("late") })
-				}
-				if c.stop {
-					p.Stop()
-				}
-				for len(c.reads.script) > 0 {
-					_, _ = p.Read(nil)
-				}
-				p.Stop()
-				if slow != c.slow {
-					t.Errorf("too slow after %v, want %v", slow, c.slow)
-				}
-			})
-		})
-	}
-	t.Run("O53/reject-read-as-long-as-the-window", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			for range 20 { // the end of the read and the timer come at the same time, in either order
-				slow := 0
-				p := &roundtrip.Pace{Reader: &script{roundtrip.Window}, Rate: 1000, Slow: func() { slow++ }}
-				_, _ = p.Read(nil)
-				p.Stop()
-				if slow != 1 {
-					t.Fatalf("%d times too slow", slow)
-				}
-			}
-		})
-	})
-	t.Run("O53/accept-window-with-a-pause", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			reads := script{2 * time.Second, 2500 * time.Millisecond}
-			p := &roundtrip.Pace{Reader: &reads, Rate: 1000, Slow: func() { t.Error("too slow in less than a window") }}
-			_, _ = p.Read(nil)
-			time.Sleep(2 * time.Second)
-			_, _ = p.Read(nil)
-			p.Stop()
-		})
-	})
 }
 
 // TestOwnConnections: a connection over TLS is another request's if this one is plain, and the other

@@ -17,8 +17,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -262,129 +260,6 @@ func TestTransportThatRepeats(t *testing.T) {
 			}
 		}); err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-// TestOneRequestPerBudget has each request of an exchange take from its budget.
-func TestOneRequestPerBudget(t *testing.T) {
-	fetchers := map[string]func(n *lab.Internet) lookleap.Fetcher{
-		"guarded": func(n *lab.Internet) lookleap.Fetcher { return n.Fetcher() },
-		"foreign": func(n *lab.Internet) lookleap.Fetcher { return n.ForeignTransport() },
-		"host-foreign": func(n *lab.Internet) lookleap.Fetcher {
-			return &lookleap.Host{Fetcher: n.ForeignTransport(), Resolver: n.Resolver()}
-		},
-	}
-	for way, fetcher := range fetchers {
-		for name, fault := range faults {
-			t.Run("O48/reject-budget-"+way+"-"+name, func(t *testing.T) {
-				for _, r := range []fetch.Request{{}, {Method: "HEAD"}, {Method: "POST"}, {Method: "POST", Body: []byte{}}, {Method: "POST", Body: []byte("secret")},
-					{Method: "DELETE", Header: http.Header{"Idempotency-Key": {"1"}}}} {
-					for _, used := range []bool{false, true} {
-						synctest.Test(t, func(t *testing.T) {
-							n := lab.ForTest(t)
-							n.Site("shop.example").Frames(func(f *http2.Framer, stream uint32) error {
-								if stream == 0 || used && len(n.Journal().Requests()) == 1 {
-									return answerTo(f, stream)
-								}
-								return fault(f, stream)
-							})
-							f := fetcher(n)
-							budget := fetch.NewBudget(10)
-							url, err := domain.Rules{}.Parse("https://shop.example/act")
-							if err != nil {
-								t.Fatal(err)
-							}
-							r.URL, r.Budget = url, budget
-							if used {
-								if _, err := fetch.Do(t.Context(), f, &fetch.Request{URL: url, Budget: budget}); err != nil {
-									t.Fatal(err)
-								}
-							}
-							_, err = fetch.Do(t.Context(), f, &r)
-							requests, paid := len(n.Journal().Requests()), 10-budget.Left()
-							most := 1
-							if used {
-								most = 2
-								if r.Method == "" || r.Method == "HEAD" {
-									most = 3 // a read may be repeated once on a connection that was used
-								}
-							}
-							if err == nil || requests != paid || requests > most {
-								t.Errorf("%s with %q, used %v: %d requests, %d paid, %v", r.Method, r.Body, used, requests, paid, err)
-							}
-						})
-					}
-				}
-			})
-		}
-	}
-}
-
-func answerTo(f *http2.Framer, stream uint32) error {
-	if stream == 0 {
-		return nil
-	}
-	return lab.Answer(f, stream, "hello")
-}
-
-// TestRepeatedRead shows what a plain read does when its connection was closed
-// while it was idle.
-func TestRepeatedRead(t *testing.T) {
-	for _, way := range []string{"guarded", "host-foreign"} {
-		t.Run("O48/accept-"+way+"-read-after-idle-connection", func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := lab.ForTest(t)
-				served := 0
-				n.Site("shop.example").HTTP1().Handle("/act", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if served++; served == 2 {
-						panic(http.ErrAbortHandler) // as if the connection had ended before
-					}
-					io.WriteString(w, "hello")
-				}))
-				f := ways[way](t, n)
-				url, err := domain.Rules{}.Parse("https://shop.example/act")
-				if err != nil {
-					t.Fatal(err)
-				}
-				for range 2 {
-					resp, err := fetch.Do(t.Context(), f, &fetch.Request{URL: url})
-					if err != nil || string(resp.Body) != "hello" {
-						t.Errorf("%v, %v", resp, err)
-					}
-				}
-				if served != 3 {
-					t.Errorf("%d requests", served)
-				}
-			})
-		})
-	}
-}
-
-// TestContention has many requests fight for the streams of a server that allows few.
-func TestContention(t *testing.T) {
-	t.Run("O48/accept-many-at-once", func(t *testing.T) {
-		for way, fetcher := range ways {
-			n := lab.ForTest(t)
-			n.Site("shop.example").Frames(func(f *http2.Framer, stream uint32) error {
-				if stream == 0 {
-					return f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
-				}
-				return lab.Answer(f, stream, "hello")
-			})
-			f := fetcher(t, n)
-			var all sync.WaitGroup
-			for range 50 {
-				all.Go(func() {
-					if err := exchange(t, f, request("GET", nil)); err != nil {
-						t.Errorf("%s: %v", way, err)
-					}
-				})
-			}
-			all.Wait()
-			if got := len(n.Journal().Requests()); got != 50 {
-				t.Errorf("%s: %d requests", way, got)
-			}
 		}
 	})
 }

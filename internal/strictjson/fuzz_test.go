@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"pgregory.net/rapid"
 )
 
 // FuzzParse holds the scanner to jsontext's verdict in both directions, and to
@@ -96,91 +95,4 @@ func checkTree(t *testing.T, v Value, d *jsontext.Decoder) {
 		}
 		d.ReadToken()
 	}
-}
-
-// TestRoundTrip writes random values with jsontext and reads them back.
-func TestRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var b bytes.Buffer
-		e := jsontext.NewEncoder(&b, jsontext.WithIndent(rapid.SampledFrom([]string{"", " ", "\t"}).Draw(t, "indent")))
-		write(t, e, 4)
-		root, err := Parse(b.Bytes(), Limits{Values: 1 << 16})
-		if err != nil {
-			t.Fatalf("%s: %v", b.Bytes(), err)
-		}
-		var again bytes.Buffer
-		copyTo(jsontext.NewEncoder(&again), root)
-		want := jsontext.Value(b.Bytes())
-		if err := want.Compact(); err != nil {
-			t.Fatal(err)
-		}
-		if got := bytes.TrimSpace(again.Bytes()); !bytes.Equal(got, want) {
-			t.Fatalf("%s reads as %s", want, got)
-		}
-	})
-}
-
-// write writes a random value of a depth.
-func write(t *rapid.T, e *jsontext.Encoder, depth int) {
-	kind := rapid.IntRange(0, 6).Draw(t, "kind")
-	if depth == 0 {
-		kind %= 5
-	}
-	switch kind {
-	case 0:
-		e.WriteToken(jsontext.Null)
-	case 1:
-		e.WriteToken(jsontext.Bool(rapid.Bool().Draw(t, "boolean")))
-	case 2:
-		e.WriteToken(jsontext.Float(rapid.Float64().Draw(t, "number")))
-	case 3, 4:
-		e.WriteToken(jsontext.String(rapid.String().Draw(t, "string")))
-	case 5:
-		e.WriteToken(jsontext.BeginArray)
-		for range rapid.IntRange(0, 4).Draw(t, "elements") {
-			write(t, e, depth-1)
-		}
-		e.WriteToken(jsontext.EndArray)
-	case 6:
-		e.WriteToken(jsontext.BeginObject)
-		for _, name := range rapid.SliceOfNDistinct(rapid.String(), 0, 20, rapid.ID).Draw(t, "names") {
-			e.WriteToken(jsontext.String(name))
-			write(t, e, depth-1)
-		}
-		e.WriteToken(jsontext.EndObject)
-	}
-}
-
-// copyTo writes a value through the accessors only.
-func copyTo(e *jsontext.Encoder, v Value) {
-	switch v.Kind() {
-	case Null:
-		e.WriteToken(jsontext.Null)
-	case Bool:
-		e.WriteToken(jsontext.Bool(must(v.Bool())))
-	case Number:
-		e.WriteToken(jsontext.Float(must(v.Float())))
-	case String:
-		e.WriteToken(jsontext.String(must(v.Text())))
-	case Array:
-		e.WriteToken(jsontext.BeginArray)
-		for inner := range v.Elements() {
-			copyTo(e, inner)
-		}
-		e.WriteToken(jsontext.EndArray)
-	case Object:
-		e.WriteToken(jsontext.BeginObject)
-		for name, inner := range v.Members() {
-			e.WriteToken(jsontext.String(name))
-			copyTo(e, inner)
-		}
-		e.WriteToken(jsontext.EndObject)
-	}
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }

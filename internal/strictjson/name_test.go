@@ -27,32 +27,3 @@ func TestDuplicateNames(t *testing.T) {
 		}
 	}
 }
-
-// TestManyEscapedNames has so many names with escapes that some of them meet in the table.
-func TestManyEscapedNames(t *testing.T) {
-	var members []string
-	for i := range 500 {
-		members = append(members, fmt.Sprintf(`"\u006e%d":0`, i))
-	}
-	accept(t, "{"+strings.Join(members, ",")+"}", Limits{Size: 1 << 16})
-	for _, again := range []string{`"n7":0`, `"\u006e\u0037":0`} {
-		if e := refusal(t, "{"+strings.Join(append(members, again), ",")+"}", Limits{Size: 1 << 16}); e.Code != CodeDuplicateName {
-			t.Errorf("%s: %v", again, e)
-		}
-	}
-}
-
-func TestNameSource(t *testing.T) {
-	for _, text := range []string{`{"a":1}`, `{ "a" : 1}`, "{\n\"a\"\t:\r\n1}", `{"a":"b"}`, `{"\u0061":":"}`} {
-		for name := range accept(t, text, Limits{}).Members() {
-			if name != "a" {
-				t.Errorf("%q: the name is %q", text, name)
-			}
-		}
-	}
-	for name := range accept(t, `{" a:\" ":1}`, Limits{}).Members() {
-		if name != ` a:" ` {
-			t.Errorf("the name is %q", name)
-		}
-	}
-}

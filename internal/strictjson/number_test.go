@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,29 +75,6 @@ func code(err error) string {
 	return ""
 }
 
-// TestDigits reads numbers with zeros in many places: what is read is what is written, or refused.
-func TestDigits(t *testing.T) {
-	for _, whole := range []string{"0", "1", "10", "100", "12", "102", "1002003", "123456789012345", "100000000000001", "1000000000000002", "12345678901234567", "100000000000000000000", "100000000000000000001"} {
-		for _, fraction := range []string{"", ".0", ".5", ".05", ".50", ".500", ".0001", ".1000000000000000000000001", ".00000000000000000000000"} {
-			for _, exponent := range []string{"", "e0", "e1", "E-1", "e+5", "e-20", "e20", "e300", "e-300", "e00"} {
-				for _, sign := range []string{"", "-"} {
-					source := sign + whole + fraction + exponent
-					exact, _ := new(big.Rat).SetString(source)
-					f, _ := exact.Float64()
-					if math.IsInf(f, 0) {
-						continue
-					}
-					shortest, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'e', -1, 64))
-					got, err := accept(t, source, Limits{}).Float()
-					if kept := shortest.Cmp(exact) == 0; kept != (err == nil) || kept && got != f || err != nil && code(err) != CodePrecisionLoss {
-						t.Errorf("%s reads as %v, %v", source, got, err)
-					}
-				}
-			}
-		}
-	}
-}
-
 // TestIntegersAreExact compares with arithmetic that loses nothing.
 func TestIntegersAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -115,23 +91,6 @@ func TestIntegersAreExact(t *testing.T) {
 		within := exact.IsInt() && new(big.Int).Abs(exact.Num()).Cmp(big.NewInt(maxInt)) <= 0
 		if within != (err == nil) || within && exact.Cmp(new(big.Rat).SetInt64(got)) != 0 {
 			t.Fatalf("%s reads as %d, %v", source, got, err)
-		}
-	})
-}
-
-// TestDoublesRoundTrip reads what Go writes for any finite double.
-func TestDoublesRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		f := rapid.Float64().Draw(t, "double")
-		for _, format := range []string{"%v", "%.17g", "%.30g"} {
-			v, err := Parse(fmt.Appendf(nil, format, f), Limits{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := v.Float()
-			if format == "%v" && err != nil || err == nil && math.Float64bits(got) != math.Float64bits(f) {
-				t.Fatalf("%s reads as %v, %v", v.Source(), got, err)
-			}
 		}
 	})
 }

@@ -135,18 +135,6 @@ func TestSkipBOM(t *testing.T) {
 	}
 }
 
-func TestDataAreCopied(t *testing.T) {
-	data := []byte(`{"name":"value"}`)
-	v, err := Parse(data, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(data)
-	if got := v.Source(); got != `{"name":"value"}` {
-		t.Errorf("the value changed with the caller's data: %q", got)
-	}
-}
-
 // TestMemoryWhileRefusing counts all that is allocated, whether it was live at
 // the same time or not: it is in proportion to the size limit.
 func TestMemoryWhileRefusing(t *testing.T) {

@@ -2,8 +2,6 @@ package strictjson
 
 import (
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 )
 
@@ -57,15 +55,6 @@ func TestIterationStops(t *testing.T) {
 	}
 }
 
-// TestKindNames: a number that is no kind has the name of no value.
-func TestKindNames(t *testing.T) {
-	for k, want := range map[Kind]string{None: "no value", Object: "an object", Object + 1: "no value", 255: "no value"} {
-		if got := k.String(); got != want {
-			t.Errorf("%d: %s", k, got)
-		}
-	}
-}
-
 func TestWrongKind(t *testing.T) {
 	root := accept(t, sample, Limits{})
 	entries, _ := root.Member("entries")
@@ -114,22 +103,4 @@ func TestNoValue(t *testing.T) {
 	if got := Kind(99).String(); got != "no value" {
 		t.Errorf("an unknown kind is %s", got)
 	}
-}
-
-// TestConcurrentUse is for the race detector: places are worked out on demand.
-func TestConcurrentUse(t *testing.T) {
-	root := accept(t, "["+strings.Repeat("\n{\"a\":1},", 1000)+"0]", Limits{Values: 3000})
-	var group sync.WaitGroup
-	for range 4 {
-		group.Go(func() {
-			line := 2
-			for v := range root.Elements() {
-				if got := v.Place().Line; got != line && v.Kind() == Object {
-					t.Errorf("line %d, want %d", got, line)
-				}
-				line++
-			}
-		})
-	}
-	group.Wait()
 }
