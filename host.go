@@ -106,7 +106,7 @@ func (h *Host) parts() *hostDefaults {
 		d.limitCalls = partLimiter.bounded(limiterWait, limiterCalls)
 		d.limiter = h.Limiter
 		if d.limiter == nil {
-			d.limiter, d.limitCalls = newMemoryLimiter(DefaultCounted, h.Time), nil
+			d.limiter, d.limitCalls = newMemoryLimiter(maxCounted, h.Time), nil
 		}
 	})
 	return &h.defaults

@@ -76,20 +76,16 @@ func (h *Host) limit(ctx context.Context, call func(context.Context, Limiter) (t
 	return max(wait, 0), nil
 }
 
-// DefaultCounted is the number of uses and holds that the default limiter of a [Host]
-// remembers at once.
-const DefaultCounted = 1 << 18
+// maxCounted is the number of uses and holds that a limiter in memory remembers at once.
+const maxCounted = 1 << 18
 
-// NewMemoryLimiter returns a Limiter in memory that remembers [DefaultCounted] uses. It
-// counts exactly: it stores the time of each use until its window has passed.
-func NewMemoryLimiter() Limiter { return NewMemoryLimiterSize(DefaultCounted) }
-
-// NewMemoryLimiterSize is [NewMemoryLimiter] for another number of uses and holds, at
-// least 1. When it is full, it permits nothing until a window has passed.
-func NewMemoryLimiterSize(counted int) Limiter { return newMemoryLimiter(counted, time.Now) }
+// NewMemoryLimiter returns a Limiter in memory. It counts exactly: it stores the time of each use
+// until its window has passed, for up to 262,144 uses. When it is full, it permits nothing until a
+// window has passed.
+func NewMemoryLimiter() Limiter { return newMemoryLimiter(maxCounted, time.Now) }
 
 func newMemoryLimiter(counted int, now func() time.Time) *memoryLimiter {
-	return &memoryLimiter{now: now, max: max(counted, 1), keys: make(map[limitKey]*limited)}
+	return &memoryLimiter{now: now, max: counted, keys: make(map[limitKey]*limited)}
 }
 
 type memoryLimiter struct {
@@ -109,13 +105,11 @@ type memoryLimiter struct {
 // limitKey is the digest of a key, so that long keys need no more memory.
 type limitKey [sha256.Size]byte
 
-// limited are the uses of a key, as a ring of times with the oldest first.
+// limited are the uses of a key.
 type limited struct {
-	times  []int64
-	first  int
-	n      int
-	window int64 // the longest window of its rates
-	until  int64 // end of the hold
+	times  []int64 // the oldest first
+	window int64   // the longest window of its rates
+	until  int64   // end of the hold
 }
 
 func (l *memoryLimiter) Take(ctx context.Context, key string, r Rate) (time.Duration, error) {
@@ -154,7 +148,7 @@ func (l *memoryLimiter) use(ctx context.Context, key string, r Rate, count bool)
 		w = &limited{window: int64(r.Window)}
 	}
 	l.keys[k] = w
-	w.add(now)
+	w.times = append(w.times, now)
 	l.counted++
 	return 0, nil
 }
@@ -206,16 +200,15 @@ func (l *memoryLimiter) room(now int64) bool {
 
 // expire removes the uses that are older than the window, and a hold that has ended.
 func (l *memoryLimiter) expire(k limitKey, w *limited, now int64) {
-	for w.n > 0 && w.times[w.first] <= now-w.window {
-		w.first = (w.first + 1) % len(w.times)
-		w.n--
+	for len(w.times) > 0 && w.times[0] <= now-w.window {
+		w.times = w.times[1:]
 		l.counted--
 	}
 	if w.until != 0 && w.until <= now {
 		w.until = 0
 		l.counted--
 	}
-	if w.n == 0 && w.until == 0 {
+	if len(w.times) == 0 && w.until == 0 {
 		delete(l.keys, k)
 	}
 }
@@ -223,23 +216,8 @@ func (l *memoryLimiter) expire(k limitKey, w *limited, now int64) {
 // wait returns how long a rate and the hold do not permit a use.
 func (w *limited) wait(r Rate, now int64) int64 {
 	wait := max(w.until-now, 0)
-	if r.limits() && w.n >= r.Limit {
-		wait = max(wait, w.at(w.n-r.Limit)+int64(r.Window)-now)
+	if r.limits() && len(w.times) >= r.Limit {
+		wait = max(wait, w.times[len(w.times)-r.Limit]+int64(r.Window)-now)
 	}
 	return wait
-}
-
-// at returns the time of use i, counted from the oldest.
-func (w *limited) at(i int) int64 { return w.times[(w.first+i)%len(w.times)] }
-
-func (w *limited) add(now int64) {
-	if w.n == len(w.times) {
-		grown := make([]int64, max(8, 2*w.n))
-		for i := range w.n {
-			grown[i] = w.at(i)
-		}
-		w.times, w.first = grown, 0
-	}
-	w.times[(w.first+w.n)%len(w.times)] = now
-	w.n++
 }

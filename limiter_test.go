@@ -343,7 +343,7 @@ func TestLimiterOfTheHost(t *testing.T) {
 		}
 	})
 	t.Run("reject-full-limiter", func(t *testing.T) {
-		h := &Host{Limiter: NewMemoryLimiterSize(1)}
+		h := &Host{Limiter: newMemoryLimiter(1, time.Now)}
 		if err := h.Hold(t.Context(), "a", time.Hour); err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func TestLimiterOfTheHost(t *testing.T) {
 	t.Run("reject-caller-who-left", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		l := NewMemoryLimiterSize(10)
+		l := newMemoryLimiter(10, time.Now)
 		_, took := l.Take(ctx, "a", Rate{Limit: 1, Window: time.Hour})
 		for _, err := range []error{took, l.Hold(ctx, "a", time.Hour)} {
 			if !errors.Is(err, context.Canceled) {

@@ -2,19 +2,15 @@ package lookleap
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/filestore"
@@ -189,22 +185,16 @@ var processLedger = newMemoryLedger(time.Now)
 func NewMemoryPlanLedger() PlanLedger { return newMemoryLedger(time.Now) }
 
 // memoryLedger is a ledger in memory. It does not use the clock of a Host, which may be
-// set forward and back. It drops a record a week after its claim by the monotonic clock,
+// set forward and back. It drops a record a week after its last change by the monotonic clock,
 // if the plan has also expired by the system's clock.
 type memoryLedger struct {
 	now   func() time.Time
 	mu    sync.Mutex
 	plans map[string]PlanRecord
-	// claims are the plans in the order of their first claims, the oldest first.
-	claims []firstClaim
+	sweep int // how many plans there are when old ones are dropped next
 }
 
-const keepClaims = 7 * PlanLifetime
-
-type firstClaim struct {
-	id          string
-	at, expires time.Time
-}
+const keepRecords = 7 * PlanLifetime
 
 func newMemoryLedger(now func() time.Time) *memoryLedger {
 	return &memoryLedger{now: now, plans: make(map[string]PlanRecord)}
@@ -214,15 +204,15 @@ func (l *memoryLedger) Claim(_ context.Context, c PlanClaim) (PlanRecord, error)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	before, known := l.plans[c.ID]
-	r, err := before.Claim(c, now)
+	r, err := l.plans[c.ID].Claim(c, now)
 	if err != nil {
 		return r.clone(), err
 	}
-	l.plans[c.ID] = r
-	if !known {
-		l.drop(now)
-		l.claims = append(l.claims, firstClaim{c.ID, now, c.Expires})
+	if l.plans[c.ID] = r; len(l.plans) > l.sweep {
+		maps.DeleteFunc(l.plans, func(_ string, r PlanRecord) bool {
+			return now.Sub(r.At) >= keepRecords && !now.Before(r.Expires) // a plan of a fast clock expires late
+		})
+		l.sweep = 2*len(l.plans) + 100
 	}
 	return r, nil
 }
@@ -252,48 +242,31 @@ func (r PlanRecord) clone() PlanRecord {
 	return r
 }
 
-// drop removes a few old records.
-func (l *memoryLedger) drop(now time.Time) {
-	for range min(4, len(l.claims)) {
-		oldest := l.claims[0]
-		if now.Sub(oldest.at) < keepClaims {
-			return
-		}
-		l.claims = l.claims[1:]
-		if now.Before(oldest.expires) { // made under a clock that was fast
-			l.claims = append(l.claims, firstClaim{oldest.id, now, oldest.expires})
-			continue
-		}
-		delete(l.plans, oldest.id)
-	}
-}
-
-// FilePlanLedger returns a ledger that stores the records of plans as files in a
-// directory, so that the processes of a machine can resume plans of each other. The
-// directory must exist, be on a file system with hard links, and only the agent may have
-// write access to it. A relative path is resolved when FilePlanLedger is called. The
-// methods return an error if the path is empty.
+// FilePlanLedger returns a ledger that keeps the records of plans as files in a directory, so that
+// the processes of a machine can resume plans of each other. The directory must exist, be on a file
+// system with locks, and only the agent may have write access to it. A relative path is resolved
+// when FilePlanLedger is called. The methods return an error if the path is empty.
 //
 // The ledger never deletes records: each contains the time after which the operator may
 // delete it.
 func FilePlanLedger(dir string) PlanLedger {
 	if dir == "" {
-		return fileLedger{err: usageError("the directory of the plan ledger has no name")}
+		return &fileLedger{err: usageError("the directory of the plan ledger has no name")}
 	}
 	dir, err := filepath.Abs(dir)
-	return fileLedger{dir, err}
+	return &fileLedger{path: dir, err: err}
 }
 
-// fileLedger stores each version of a record in a file of its own: the first one under the
-// digest of the id, later ones with a number after it. A version is written to a temporary
-// file and linked to its name, which only one process can do. So there are no locks that a
-// process could leave behind, and no reader sees a part of a version.
+// fileLedger keeps each record in a file of its own.
 type fileLedger struct {
-	dir string
-	err error // why the directory is invalid
+	path string
+	err  error // why the path is invalid
+
+	mu  sync.Mutex
+	dir *filestore.Dir // nil before the first use
 }
 
-func (l fileLedger) Claim(ctx context.Context, c PlanClaim) (r PlanRecord, err error) {
+func (l *fileLedger) Claim(ctx context.Context, c PlanClaim) (r PlanRecord, err error) {
 	err = l.change(ctx, c.ID, func(before PlanRecord) (PlanRecord, error) {
 		r, err = before.Claim(c, time.Now())
 		return r, err
@@ -301,159 +274,76 @@ func (l fileLedger) Claim(ctx context.Context, c PlanClaim) (r PlanRecord, err e
 	return r, err
 }
 
-func (l fileLedger) Record(ctx context.Context, id, owner string, o PlanOutcome) error {
+func (l *fileLedger) Record(ctx context.Context, id, owner string, o PlanOutcome) error {
 	return l.change(ctx, id, func(before PlanRecord) (PlanRecord, error) {
 		return before.Record(owner, o, time.Now())
 	})
 }
 
-func (l fileLedger) Plan(ctx context.Context, id string) (PlanRecord, error) {
-	if err := cmp.Or(l.err, ctx.Err()); err != nil {
-		return PlanRecord{}, err
+func (l *fileLedger) Plan(ctx context.Context, id string) (r PlanRecord, err error) {
+	dir, err := l.open()
+	if err != nil {
+		return r, err
 	}
-	r, next, err := l.read(id)
-	if err == nil && next == 0 {
-		err = fs.ErrNotExist
+	data, err := dir.Get(ctx, planKey(id))
+	if err == nil {
+		err = strictjson.Decode(data, &r)
 	}
-	return r, err
+	r.ID = id // JSON has only UTF-8
+	return r, l.failed(err)
 }
 
-// change writes the next version of a record. It starts again if another process was faster.
-func (l fileLedger) change(ctx context.Context, id string, to func(PlanRecord) (PlanRecord, error)) error {
-	if err := cmp.Or(l.err, ctx.Err()); err != nil {
+// open opens the directory. It does not make a missing one: a ledger that is empty because a disk is
+// not mounted would let everything happen again.
+func (l *fileLedger) open() (*filestore.Dir, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil || l.dir != nil {
+		return l.dir, l.err
+	}
+	_, err := os.Stat(l.path)
+	if err == nil {
+		l.dir, err = filestore.OpenDir(l.path)
+	}
+	if err != nil {
+		return nil, ledgerFailed(err)
+	}
+	return l.dir, nil
+}
+
+// change replaces the record of a plan, unless to returns an error or the same record.
+func (l *fileLedger) change(ctx context.Context, id string, to func(PlanRecord) (PlanRecord, error)) error {
+	dir, err := l.open()
+	if err != nil {
 		return err
 	}
-	for {
-		before, n, err := l.read(id)
-		if err != nil {
-			return err
+	return l.failed(dir.Change(ctx, planKey(id), func(stored []byte) ([]byte, error) {
+		var before PlanRecord
+		if stored != nil {
+			if err := strictjson.Decode(stored, &before); err != nil {
+				return nil, err
+			}
 		}
 		after, err := to(before)
-		if err != nil {
-			return err
+		if err != nil || after.State == before.State && after.Owner == before.Owner {
+			return nil, err // or this call repeats one that succeeded
 		}
-		if after.State == before.State && after.Owner == before.Owner {
-			return nil // this call repeats one that succeeded
-		}
-		err = l.write(l.path(id, n), after)
-		if !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
+		return json.Marshal(after)
+	}))
 }
 
-// read returns the last version of a record, and the number of the next one. It reads one file,
-// however often the plan was tried.
-func (l fileLedger) read(id string) (r PlanRecord, next int, err error) {
-	next, err = countVersions(func(version int) (bool, error) {
-		_, err := os.Lstat(l.path(id, version)) // a link that leads nowhere is damage, and exists
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		return err == nil, err
-	})
-	if err != nil {
-		return PlanRecord{}, 0, l.failed(err)
+func planKey(id string) string { return "plan/" + id }
+
+// failed returns an error of the files, and those of the rules as they are.
+func (l *fileLedger) failed(err error) error {
+	if err == nil || errors.Is(err, ErrAlreadyDone) || errors.Is(err, ErrClaimLost) || errors.Is(err, fs.ErrNotExist) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
-	if next == 0 {
-		return PlanRecord{}, 0, nil
-	}
-	data, err := filestore.ReadFile(l.path(id, next-1), filestore.MaxRecord)
-	if err != nil {
-		return PlanRecord{}, 0, l.failed(err)
-	}
-	return parseRecord(id, data), next, nil
+	return ledgerFailed(err)
 }
 
-// countVersions returns the number of versions of a record, which are numbered from 0 without gaps.
-// The number of its questions grows with the logarithm of the result.
-func countVersions(exists func(version int) (bool, error)) (int, error) {
-	known, missing := 0, 1 // versions below known exist
-	for {
-		ok, err := exists(missing - 1)
-		if err != nil {
-			return 0, err
-		}
-		if !ok {
-			break
-		}
-		known, missing = missing, 2*missing
-	}
-	for known < missing-1 {
-		middle := (known + missing) / 2
-		ok, err := exists(middle - 1)
-		if err != nil {
-			return 0, err
-		}
-		if ok {
-			known = middle
-		} else {
-			missing = middle
-		}
-	}
-	return known, nil
-}
-
-// parseRecord reads a version. A damaged one, and one of a release that recorded only
-// claims, stands for an effect that may have happened.
-func parseRecord(id string, data []byte) PlanRecord {
-	var r PlanRecord
-	if err := strictjson.Decode(data, &r); err == nil && (r.ID == id || !utf8.ValidString(id)) && r.State.known() {
-		r.ID = id // JSON has only UTF-8
-		return r
-	}
-	return PlanRecord{ID: id, State: PlanUnknown}
-}
-
-func (s PlanState) known() bool {
-	switch s {
-	case PlanClaimed, PlanSent, PlanDone, PlanFailed, PlanUnknown, PlanRefused:
-		return true
-	}
-	return false
-}
-
-// path returns the file of a version. An id is not a safe file name.
-func (l fileLedger) path(id string, version int) string {
-	sum := sha256.Sum256([]byte(id))
-	name := hex.EncodeToString(sum[:])
-	if version > 0 {
-		name += "." + strconv.Itoa(version)
-	}
-	return filepath.Join(l.dir, name)
-}
-
-// write creates the file of a version. The file and its directory entry are on disk before
-// write returns, so that the plan cannot be committed again after a crash. The error is an
-// fs.ErrExist if the version exists.
-func (l fileLedger) write(path string, r PlanRecord) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return l.failed(err)
-	}
-	f, err := os.CreateTemp(l.dir, ".new-*") // mode 0600
-	if err != nil {
-		return l.failed(err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(append(data, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Link(f.Name(), path)
-	}
-	if err == nil {
-		err = filestore.SyncDir(l.dir)
-	}
-	if err != nil {
-		return l.failed(err)
-	}
-	return nil
-}
-
-func (l fileLedger) failed(err error) error {
+func ledgerFailed(err error) error {
 	return &Error{Code: CodeLedgerFailed, Message: "the plan cannot be recorded", Err: err,
-		Fix: "make the directory of the plan ledger writable for the agent, on a file system with hard links"}
+		Fix: "make the directory of the plan ledger writable for the agent, on a file system with locks"}
 }

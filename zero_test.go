@@ -34,7 +34,7 @@ func TestZeroValues(t *testing.T) {
 		"ReadPublicSuffixList": lookleap.ReadPublicSuffixList, "UsePublicSuffixList": lookleap.UsePublicSuffixList, "PublicSuffixVersion": lookleap.PublicSuffixVersion,
 		"CodeOf": lookleap.CodeOf, "Retryable": lookleap.Retryable, "Codes": lookleap.Codes, "DialControl": lookleap.DialControl, "Digest": lookleap.Digest,
 		"FilePlanLedger": lookleap.FilePlanLedger, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
-		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NewMemoryLimiterSize": lookleap.NewMemoryLimiterSize, "NewMemoryPlanLedger": lookleap.NewMemoryPlanLedger, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
+		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NewMemoryPlanLedger": lookleap.NewMemoryPlanLedger, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
 		"ParsePlan": lookleap.ParsePlan, "Seal": lookleap.Seal, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
 	})
 }

@@ -89,16 +89,37 @@ func (d *Dir) Get(ctx context.Context, key string) ([]byte, error) {
 // Write writes a record unless test returns an error. Test runs while no other writer can change
 // the directory.
 func (d *Dir) Write(ctx context.Context, key string, value []byte, test func() error) error {
-	head := recordHead(key, value)
-	if len(head)+len(key)+len(value) > MaxRecord {
-		return fmt.Errorf("the record %s is larger than %d bytes", plaintext.Quote(key, 200), MaxRecord)
-	}
 	return d.lock.With(ctx, func() error {
 		if err := test(); err != nil {
 			return err
 		}
-		return Replace(d.File(key), filepath.Join(d.dir, TemporaryName), head, []byte(key), value)
+		return d.replace(key, value)
 	})
+}
+
+// Change replaces a record by what change makes of it, while no other writer can change the
+// directory. A missing record is nil, and so is the result of a change that writes nothing.
+func (d *Dir) Change(ctx context.Context, key string, change func(stored []byte) ([]byte, error)) error {
+	return d.lock.With(ctx, func() error {
+		stored, err := d.Get(ctx, key)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		value, err := change(stored)
+		if err != nil || value == nil {
+			return err
+		}
+		return d.replace(key, value)
+	})
+}
+
+// replace writes a record. The caller holds the lock.
+func (d *Dir) replace(key string, value []byte) error {
+	head := recordHead(key, value)
+	if len(head)+len(key)+len(value) > MaxRecord {
+		return fmt.Errorf("the record %s is larger than %d bytes", plaintext.Quote(key, 200), MaxRecord)
+	}
+	return Replace(d.File(key), filepath.Join(d.dir, TemporaryName), head, []byte(key), value)
 }
 
 // Create writes a record that does not exist yet. A damaged record counts as existing. The error for
