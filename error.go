@@ -34,119 +34,71 @@ type Error struct {
 	Err      error    // the cause, if any
 }
 
-// Error returns one line: subject, position, message and cause, then the code in
-// parentheses, then the fix. Facts that a cause repeats are left out. Causes that
-// were joined with [errors.Join] follow on indented lines, one each.
+// Error returns one line: subject, position, message and causes, then the code in parentheses,
+// then the fix. Facts that a cause repeats are left out.
 func (e *Error) Error() string {
-	e = zero.Or(e)
-	return strings.Join(e.lines(""), "\n\t")
+	said := e.said()
+	code := cmp.Or(zero.Or(e).Code, CodeInternal)
+	if len(said.facts) == 0 {
+		said.say(code.Title())
+	}
+	text := said.text()
+	for _, repeated := range []Code{code, CodeOf(zero.Or(e).Err)} { // of a cause that has its code in its text
+		text = strings.TrimSuffix(text, " ("+string(repeated)+")")
+	}
+	text += " (" + line(string(code)) + ")"
+	if said.fix != "" {
+		text += "; " + line(said.fix)
+	}
+	return text
 }
 
-// lines returns the text of the error, the line of the error itself first. The code
-// is left out if it is the code of the error above.
-func (e *Error) lines(above Code) []string {
-	var facts, joined []string
-	say := func(fact string) {
-		if fact != "" && !slices.Contains(facts, fact) {
-			facts = append(facts, fact)
-		}
-	}
-	say(e.Subject)
-	say(e.Position.String())
-	say(e.Message)
-	code, fix := cmp.Or(e.Code, CodeInternal), e.Fix
-	if e.Message == "" && coded.Cause(e.Err) == nil {
-		say(code.Title())
-	}
-	for cause := coded.Cause(e.Err); cause != nil; {
-		if response, ok := cause.(*ResponseError); ok {
-			say(response.facts())
-			cause = coded.Cause(response.Err)
-			continue
-		}
-		if exchange, ok := cause.(interface{ AsError() *Error }); ok { // of internal/fetch
-			cause = exchange.AsError()
-		}
-		below, ok := cause.(*Error)
-		if !ok {
-			if causes := joinedErrors(cause); causes != nil {
-				joined = linesOf(causes, code)
-			} else {
-				text, inner := withoutCode(cause, code)
-				say(text)
-				fix = cmp.Or(fix, inner)
-			}
-			break
-		}
-		say(below.Subject)
-		say(below.Position.String())
-		say(below.Message)
-		fix = cmp.Or(fix, below.Fix)
-		cause = coded.Cause(below.Err)
-	}
-	text := line(strings.Join(facts, ": "))
-	if code != above {
-		text += " (" + line(string(code)) + ")"
-	}
-	if fix != "" {
-		text += "; " + line(fix)
-	}
-	return append([]string{text}, joined...)
+// saying is what an error and its causes say.
+type saying struct {
+	facts []string // each once
+	fix   string   // the first one
 }
 
-// linesOf returns the texts of joined errors, each one once.
-func linesOf(causes []error, above Code) (lines []string) {
-	for _, err := range causes {
-		var texts []string
-		err = coded.Cause(err)
-		if exchange, ok := err.(interface{ AsError() *Error }); ok {
-			err = exchange.AsError()
-		}
-		if e, _ := err.(*Error); e != nil {
-			texts = e.lines(above)
-		} else if more := joinedErrors(err); more != nil {
-			texts = linesOf(more, above)
-		} else if err != nil {
-			text, _ := withoutCode(err, above)
-			texts = []string{line(text)}
-		}
-		for _, text := range texts {
-			if !slices.Contains(lines, text) {
-				lines = append(lines, text)
-			}
-		}
+func (e *Error) said() *saying {
+	s := &saying{}
+	if e != nil {
+		s.add(e)
 	}
-	return lines
+	return s
 }
 
-// joinedErrors returns the errors that errors.Join joined to err, or nil.
-func joinedErrors(err error) []error {
-	list, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return nil
-	}
-	var texts []string
-	for _, e := range list.Unwrap() {
-		if e != nil {
-			texts = append(texts, e.Error())
+func (s *saying) text() string { return line(strings.Join(s.facts, ": ")) }
+
+func (s *saying) say(facts ...string) {
+	for _, fact := range facts {
+		if fact != "" && !slices.Contains(s.facts, fact) {
+			s.facts = append(s.facts, fact)
 		}
 	}
-	if err.Error() != strings.Join(texts, "\n") { // it has a text of its own
-		return nil
-	}
-	return list.Unwrap()
 }
 
-// withoutCode returns the text of an error in one line, and the fix of an [*Error]
-// that it wraps. It leaves out the fix, and the code if that is the code above.
-func withoutCode(err error, above Code) (text, fix string) {
-	text = err.Error()
-	if e := (*Error)(nil); errors.As(err, &e) && e != nil {
-		text, fix = strings.ReplaceAll(text, e.Error(), strings.Join(e.lines(e.Code), "; ")), e.Fix
-		text = strings.TrimSuffix(text, "; "+line(fix))
+// add adds what an error says.
+func (s *saying) add(err error) {
+	switch e := coded.Cause(err).(type) {
+	case nil:
+	case *Error:
+		s.say(e.Subject, e.Position.String(), e.Message)
+		s.fix = cmp.Or(s.fix, e.Fix)
+		s.add(e.Err)
+	case *ResponseError:
+		s.say(e.facts())
+		s.add(e.Err)
+	case interface{ AsError() *Error }: // of internal/fetch
+		s.add(e.AsError())
+	default:
+		text := e.Error()
+		if inner := (*Error)(nil); errors.As(e, &inner) && inner != nil {
+			said := inner.said()
+			text = strings.Replace(text, inner.Error(), said.text(), 1)
+			s.fix = cmp.Or(s.fix, said.fix)
+		}
+		s.say(strings.ReplaceAll(text, "\n", "; "))
 	}
-	text = strings.TrimSuffix(text, " ("+string(above)+")")
-	return strings.ReplaceAll(text, "\n", "; "), fix
 }
 
 // Unwrap returns the cause.

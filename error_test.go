@@ -98,20 +98,6 @@ func (e exchangeError) Unwrap() error            { return e.cause }
 func (e exchangeError) AsError() *lookleap.Error { return e.cause }
 func (e exchangeError) RetryIn() time.Duration   { return e.retry }
 
-// listError joins errors, of which some are nil, as errors.Join does.
-type listError []error
-
-func (l listError) Unwrap() []error { return l }
-func (l listError) Error() string {
-	var texts []string
-	for _, err := range l {
-		if err != nil {
-			texts = append(texts, err.Error())
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
 // second returns the error of a call with a result.
 func second[T any](_ T, err error) error { return err }
 
@@ -184,11 +170,9 @@ func TestErrorText(t *testing.T) {
 		"verdict": {&lookleap.Error{Code: lookleap.CodeMediaType, Message: "loading", Err: &lookleap.VerifyError{Verdict: &lookleap.Verdict{Code: lookleap.CodeMediaType, Subject: "a", Summary: "served as text/plain"}}},
 			"loading: a: served as text/plain (media-type)"},
 		"joined": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: errors.Join(fs.ErrClosed, &lookleap.Error{Code: lookleap.CodeTimeout, Message: "too late"}, fs.ErrClosed)},
-			"no address was found (dns-error)\n\tfile already closed\n\ttoo late (timeout)"},
+			"no address was found: file already closed; too late; file already closed (dns-error)"},
 		"joined-below-joined": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: errors.Join(errors.Join(fs.ErrClosed, fs.ErrExist), fs.ErrInvalid)},
-			"no address was found (dns-error)\n\tfile already closed\n\tfile already exists\n\tinvalid argument"},
-		"joined-classes": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: listError{nil, lookleap.ErrDenied, exchangeError{cause: below}, (*lookleap.Error)(nil)}},
-			"no address was found (dns-error)\n\thttps://example.com/a: the body has more than 10 bytes (too-large); raise the limit\n\t" + lookleap.CodeInternal.Title() + " (internal)"},
+			"no address was found: file already closed; file already exists; invalid argument (dns-error)"},
 		"joined-with-words": {&lookleap.Error{Code: lookleap.CodeDNSError, Message: "no address was found", Err: fmt.Errorf("%w and %w", fs.ErrClosed, fs.ErrExist)},
 			"no address was found: file already closed and file already exists (dns-error)"},
 		"cause-alone": {&lookleap.Error{Code: lookleap.CodeIO, Err: fs.ErrPermission}, "permission denied (io)"},
