@@ -61,9 +61,7 @@ type saying struct {
 
 func (e *Error) said() *saying {
 	s := &saying{}
-	if e != nil {
-		s.add(e)
-	}
+	s.add(e)
 	return s
 }
 
@@ -82,10 +80,12 @@ func (s *saying) add(err error) {
 	switch e := coded.Cause(err).(type) {
 	case nil:
 	case *Error:
+		e = zero.Or(e)
 		s.say(e.Subject, e.Position.String(), e.Message)
 		s.fix = cmp.Or(s.fix, e.Fix)
 		s.add(e.Err)
 	case *ResponseError:
+		e = zero.Or(e)
 		s.say(e.facts())
 		s.add(e.Err)
 	case interface{ AsError() *Error }: // of internal/fetch
