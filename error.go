@@ -37,13 +37,14 @@ type Error struct {
 // Error returns one line: subject, position, message and causes, then the code in parentheses,
 // then the fix. Facts that a cause repeats are left out.
 func (e *Error) Error() string {
+	e = zero.Or(e)
 	said := e.said()
-	code := cmp.Or(zero.Or(e).Code, CodeInternal)
-	if len(said.facts) == 0 {
+	code := cmp.Or(e.Code, CodeInternal)
+	if e.Message == "" && coded.Cause(e.Err) == nil {
 		said.say(code.Title())
 	}
 	text := said.text()
-	for _, repeated := range []Code{code, CodeOf(zero.Or(e).Err)} { // of a cause that has its code in its text
+	for _, repeated := range []Code{code, CodeOf(e.Err)} { // of a cause that has its code in its text
 		text = strings.TrimSuffix(text, " ("+string(repeated)+")")
 	}
 	text += " (" + line(string(code)) + ")"

@@ -1,19 +1,12 @@
 package agent
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -58,22 +51,6 @@ func TestArgumentTypes(t *testing.T) {
 	}
 }
 
-// TestArgumentsOfEachMethod sends arguments in the body of each method that has one.
-func TestArgumentsOfEachMethod(t *testing.T) {
-	for _, method := range []string{"POST", "PUT", "PATCH"} {
-		for enctype, want := range map[string]string{"application/x-www-form-urlencoded": "q=x+y&n=2", "application/json": `{"q":"x y","n":2}`} {
-			t.Run("ANML-9.3-03/accept-"+method+"-"+enctype[len("application/"):], func(t *testing.T) {
-				s := newStage(t, setting{doc: titled + `<interact><action id="a" method="` + method + `" endpoint="/a" enctype="` + enctype + `"><param name="q"/><param name="n" type="number"/></action></interact>`})
-				s.does(Call{Action: "a", Args: map[string]string{"q": "x y", "n": "2"}}, lookleap.CodeOK)
-				s.sends(method + " /a")
-				if sent := s.net.Journal().Requests()[0]; string(sent.Body) != want || sent.Header.Get("Content-Type") != enctype {
-					t.Errorf("%s: %s", sent.Header.Get("Content-Type"), sent.Body)
-				}
-			})
-		}
-	}
-}
-
 // TestAcknowledgedHTTP: an action at an http endpoint is sent after the user accepted that, and
 // only if it reads.
 func TestAcknowledgedHTTP(t *testing.T) {
@@ -95,30 +72,6 @@ func TestAcknowledgedHTTP(t *testing.T) {
 			s.does(Call{Action: "plain"}, c.want)
 			if got := s.sent("api.shop.example"); !slices.Equal(got, c.sent) {
 				t.Errorf("sent %q, want %q", got, c.sent)
-			}
-		})
-	}
-}
-
-// TestReachOfLookalikes: a host is of the document's domain or of the owner's by whole labels.
-func TestReachOfLookalikes(t *testing.T) {
-	document, err := domain.Parse("https://www.shop.example/anml")
-	must(t, err)
-	for name, c := range map[string]struct {
-		id, ref, site string
-		want          endpointReach
-	}{
-		"accept-sibling-of-the-document": {"ANML-13.4-01", "https://api.shop.example/", "", atDomain},
-		"reject-end-of-a-name":           {"ANML-13.4-01", "https://evilshop.example/", "", atOther},
-		"reject-beginning-of-a-name":     {"ANML-13.4-01", "https://www.shop.example.evil.example/", "", atOther},
-		"reject-domain-in-the-path":      {"ANML-13.4-01", "https://evil.example/shop.example/", "", atOther},
-		"accept-host-of-the-owner":       {"ANML-13.4-02", "https://api.brand.example/", "brand.example", atOwner},
-		"reject-end-of-the-owner":        {"ANML-13.4-02", "https://evilbrand.example/", "brand.example", atOther},
-		"reject-beginning-of-the-owner":  {"ANML-13.4-02", "https://brand.example.evil.example/", "brand.example", atOther},
-	} {
-		t.Run(c.id+"/"+name, func(t *testing.T) {
-			if to, err := resolveEndpoint(document, c.ref, c.site); err != nil || to.reach != c.want {
-				t.Errorf("%s, %v", to.reach, err)
 			}
 		})
 	}
@@ -176,91 +129,6 @@ func TestPlainEndpoints(t *testing.T) {
 			s.does(Call{Action: "plain"}, CodeInsecureEndpoint)
 			if got := s.sent("api.shop.example"); got != nil || len(s.user.Requests()) != 0 {
 				t.Errorf("sent %q, asked %d times", got, len(s.user.Requests()))
-			}
-		})
-	}
-}
-
-// TestRedirectsElsewhere: no redirect of an action is followed to another origin.
-func TestRedirectsElsewhere(t *testing.T) {
-	for _, status := range []int{301, 302, 303, 307, 308} {
-		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE"} {
-			t.Run(fmt.Sprintf("K02/reject-%d-%s-elsewhere", status, strings.ToLower(method)), func(t *testing.T) {
-				for _, target := range []string{"https://other.example/x", "https://api.shop.example/x", "https://www.shop.example:8443/x", "http://www.shop.example/x", "//other.example/x"} {
-					s := newStage(t, setting{doc: interact(action("a", method, "/a", ""))})
-					s.net.Site("other.example").Status("*", 204)
-					s.net.Site("api.shop.example").Status("*", 204)
-					s.shop.Handle("/a", lab.Status(status, "Location", target))
-					_, err := s.page.Do(t.Context(), Call{Action: "a"})
-					if code := lookleap.CodeOf(err); code != lookleap.CodeRedirectCrossOrigin && code != lookleap.CodeNotHTTPS {
-						t.Errorf("%s: got %v", target, err)
-					}
-					if sent := s.sent("www.shop.example", "other.example", "api.shop.example"); len(sent) != 1 {
-						t.Errorf("%s: sent %q", target, sent)
-					}
-				}
-			})
-		}
-	}
-}
-
-// TestSilentActions: what costs, destroys or tells something is confirmed, whatever says so and
-// whatever the document and the policy think of it.
-func TestSilentActions(t *testing.T) {
-	harmless := &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}
-	for name, c := range map[string]struct{ id, endpoint, more string }{
-		"path": {"a", "/cart/purchase", ""}, "description": {"a", "/x", `description="Cancel the order"`}, "harmless-pay": {"pay", "/x", ""},
-	} {
-		t.Run("K04/reject-silent-"+name, func(t *testing.T) {
-			s := newStage(t, setting{doc: interact(action(c.id, "GET", c.endpoint, c.more+` confirm="false"`)), user: User{Policy: harmless}, replies: []labprompt.Reply{labprompt.Deny()}})
-			s.does(Call{Action: c.id}, lookleap.CodeConsentRefused)
-			s.sends()
-		})
-	}
-	for _, word := range strings.Fields("buy purchase pay payment checkout order book reserve subscribe donate charge transfer bid deposit withdraw refund upgrade renew invoice " +
-		"delete remove erase cancel terminate unsubscribe destroy drop revoke wipe purge close deactivate") {
-		t.Run("K04/reject-silent-word-"+word, func(t *testing.T) {
-			if why := consequential(Act{Method: "GET", ID: "now_" + strings.ToUpper(word), URL: "https://www.shop.example/x"}, false, false, Harmless); why == "" {
-				t.Error("the user is not asked")
-			}
-		})
-	}
-	t.Run("K04/reject-silent-telling", func(t *testing.T) { // of what no rule demands consent for
-		p := &UserPolicy{Weigh: harmless.Weigh}
-		must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
-		doc := titled + `<constraints>` + rule("fn", "none") + `</constraints>` + interactOnly(action("a", "POST", "/a", `confirm="false"`)) + `<knowledge>` + askFor("fn", `action="a"`) + `</knowledge>`
-		s := newStage(t, setting{doc: doc, user: User{Policy: p, Profile: ada}, replies: []labprompt.Reply{labprompt.Deny()}})
-		s.does(Call{Action: "a"}, lookleap.CodeConsentRefused)
-		s.sends()
-	})
-}
-
-// TestInjectedArguments: a service reads one argument with exactly its value.
-func TestInjectedArguments(t *testing.T) {
-	for name, c := range map[string][2]string{
-		"query": {"GET", ""}, "form": {"POST", ""}, "json": {"POST", "application/json"}, "multipart": {"POST", "multipart/form-data"},
-	} {
-		t.Run("K05/reject-injection-into-"+name, func(t *testing.T) {
-			const value = "1&admin=true#f?\",\"admin\":\"true\r\n--x\r\nContent-Disposition: form-data; name=\"admin\"\r\n\r\ntrue"
-			s := newStage(t, setting{doc: interact(`<action id="a" method="` + c[0] + `" endpoint="/a" enctype="` + c[1] + `"><param name="x"/></action>`)})
-			var got url.Values
-			s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
-				if c[1] == "application/json" {
-					var all map[string]string
-					_ = json.NewDecoder(r.Body).Decode(&all)
-					got = url.Values{"x": {all["x"]}}
-					if len(all) != 1 {
-						got.Set("admin", "true")
-					}
-				} else {
-					_ = r.ParseMultipartForm(1 << 20)
-					got = r.Form
-				}
-				w.WriteHeader(http.StatusNoContent)
-			})
-			s.does(Call{Action: "a", Args: map[string]string{"x": value}}, lookleap.CodeOK)
-			if len(got) != 1 || len(got["x"]) != 1 || got.Get("x") != value {
-				t.Errorf("the service reads %q", got)
 			}
 		})
 	}

@@ -50,34 +50,6 @@ func TestDeafStoreAndLedger(t *testing.T) {
 	}
 }
 
-// lateLedger reads the entries when it may.
-type lateLedger struct {
-	DisclosureLedger
-	until chan struct{}
-	field chan string
-}
-
-func (l lateLedger) Append(_ context.Context, entries ...Entry) error {
-	<-l.until
-	l.field <- entries[0].Field
-	return nil
-}
-
-// TestLateLedger: a call that outlives its caller records what the caller passed.
-func TestLateLedger(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := lateLedger{until: make(chan struct{}), field: make(chan string)}
-		s := &Session{agent: &Agent{plugins: newPlugins()}, user: User{Ledger: l}}
-		entries := []Entry{{Field: "email"}}
-		hasCode(t, s.record(context.Background(), entries...), lookleap.CodeTimeout)
-		entries[0].Field = "tel"
-		close(l.until)
-		if got := <-l.field; got != "email" {
-			t.Errorf("%q is recorded", got)
-		}
-	})
-}
-
 // deafPlugins answers no call until it ends.
 type deafPlugins chan struct{}
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -130,33 +129,6 @@ func TestStaleWhileRevalidate(t *testing.T) {
 	})
 }
 
-// TestForgettingWhileLoading holds that a page is not kept which was on its way
-// when the user had its origin forgotten.
-func TestForgettingWhileLoading(t *testing.T) {
-	for name, forget := range map[string]func(*Session) error{
-		"where-it-is":  func(s *Session) error { return s.ForgetDiscovery(context.Background(), shopOrigin) },
-		"what-it-told": func(s *Session) error { _, err := s.Forget(context.Background(), "shop.example"); return err },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(f *finding) {
-				f.serves("60")
-				f.site.Fault("/page", lab.Delay(time.Second))
-				var wg sync.WaitGroup
-				wg.Go(func() { f.opens() })
-				synctest.Wait()
-				if err := forget(f.s); err != nil {
-					f.Error(err)
-				}
-				f.net.Clock().Advance(2 * time.Second)
-				wg.Wait()
-				if keys := f.s.pages.kept.Keys(); len(keys) != 0 {
-					f.Error(keys)
-				}
-			})
-		})
-	}
-}
-
 // TestOpeningAfterForgetting: who opens a page after it was forgotten does not get
 // what others asked for before.
 func TestOpeningAfterForgetting(t *testing.T) {
@@ -182,47 +154,5 @@ func TestOpeningAfterForgetting(t *testing.T) {
 				f.Error("the page of the later caller is not kept")
 			}
 		})
-	})
-}
-
-func TestOneExchangeForAll(t *testing.T) {
-	inBubble(t, func(f *finding) {
-		f.serves("")
-		f.site.Fault("/page", lab.Delay(time.Second))
-		var wg sync.WaitGroup
-		leaving, leave := context.WithCancel(f.Context())
-		wg.Go(func() {
-			_, err := f.s.Open(leaving, pageURL)
-			hasCode(f, err, lookleap.CodeCancelled)
-		})
-		for range 100 {
-			wg.Go(func() {
-				if _, err := f.s.Open(f.Context(), pageURL); err != nil {
-					f.Error(err)
-				}
-			})
-		}
-		synctest.Wait()
-		leave()
-		synctest.Wait()
-		f.net.Clock().Advance(2 * time.Second)
-		wg.Wait()
-		f.requests("shop.example", "GET /page")
-	})
-}
-
-func TestDiscoverWhileRevalidating(t *testing.T) {
-	inBubble(t, func(f *finding) {
-		f.site.Handle(wellKnownPath, document(titled, "Cache-Control", "max-age=60, stale-while-revalidate=600", "Date", datedAt(0)))
-		f.finds(f.s, "Shop")
-		f.net.Clock().Advance(2 * time.Minute)
-		f.site.Fault(wellKnownPath, lab.Delay(time.Second)) // the answer is as old, and would be asked for again
-		for range 3 {
-			f.finds(f.s, "Shop")
-		}
-		synctest.Wait()
-		f.net.Clock().Advance(2 * time.Second)
-		synctest.Wait()
-		f.requests("shop.example", getWellKnown, getWellKnown)
 	})
 }

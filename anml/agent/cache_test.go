@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -396,19 +395,6 @@ func TestRevalidation(t *testing.T) {
 		}
 		f.requests("shop.example", "GET /a", "GET /page", "GET /a", "GET /page")
 	})
-}
-
-func TestCachedPagesAreBounded(t *testing.T) {
-	f := newFinding(t, func(_ *User, o *Options) { o.Limits.CachedPages = 2 })
-	for i := range 5 {
-		f.site.Handle(fmt.Sprint("/", i), document(titled, "Cache-Control", "max-age=60"))
-		if _, err := f.s.Open(t.Context(), fmt.Sprint(shopOrigin, "/", i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if keys := f.s.pages.kept.Keys(); !slices.Equal(keys, []string{shopOrigin + "/3", shopOrigin + "/4"}) {
-		t.Error(keys)
-	}
 }
 
 func TestCachedBytesAreBounded(t *testing.T) {

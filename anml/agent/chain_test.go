@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -238,55 +237,5 @@ func TestChainOfProcesses(t *testing.T) {
 	must(t, two.Append(t.Context(), entryOf(3)))
 	if entries := chainOf(t, one); entries[len(entries)-1].Number != 83 {
 		t.Error("a prune renumbered the entries")
-	}
-}
-
-// TestChainOfAReplacedFile: entries follow those of the file that is there now, also if it is as long
-// as the one before.
-func TestChainOfAReplacedFile(t *testing.T) {
-	path, other := filepath.Join(t.TempDir(), "ledger"), filepath.Join(t.TempDir(), "ledger")
-	l := openLedger(t, path)
-	appendAll(t, l, entryOf(1))
-	restored := openLedger(t, other)
-	appendAll(t, restored, entryOf(2))
-	must(t, restored.Close())
-	must(t, os.Rename(path, path+"-before"))
-	must(t, os.Rename(other, path))
-	appendAll(t, l, entryOf(3))
-	head, err := VerifyLedger(t.Context(), l, Head{}, Head{})
-	if entries := chainOf(t, l); err != nil || head.Number != 2 || entries[0].Plan != "p2" {
-		t.Errorf("%+v, %v", entries, err)
-	}
-}
-
-// What is appended after a damaged line follows the last entry that can be read.
-func TestLedgerFileAfterADamagedLine(t *testing.T) {
-	none, err := ledgerLine([]Entry{})
-	must(t, err)
-	for name, damaged := range map[string]string{"without-entries": string(none), "short": "damaged\n", "longer-than-the-first-look": strings.Repeat("x", 2*tailRead) + "\n"} {
-		t.Run("ANML-14.1-03/accept-"+name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "ledger")
-			l := openLedger(t, path)
-			appendAll(t, l, entry("p", "a", start))
-			appendAll(t, l, entry("p", "b", start))
-			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-			if err == nil {
-				_, err = f.WriteString(damaged)
-				err = errors.Join(err, f.Close())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			appendAll(t, l, entry("p", "c", start))
-			var chain []Entry
-			for e, err := range l.Entries(t.Context()) {
-				if err == nil {
-					chain = append(chain, e)
-				}
-			}
-			if len(chain) != 3 || chain[2].Number != 3 || chain[2].Previous != chain[1].Head().Digest {
-				t.Errorf("%+v", chain)
-			}
-		})
 	}
 }

@@ -115,18 +115,6 @@ func TestTransferIsNotSpentUnread(t *testing.T) {
 	}
 }
 
-// TestTransferWithoutATime: a use that cannot be recorded is not permitted. No text has a year above 9999.
-func TestTransferWithoutATime(t *testing.T) {
-	c := newStand(t).session().consents
-	held := &consent{Consent: Consent{ID: "x", Field: "email", Until: start.AddDate(9000, 0, 0)}}
-	if ok, err := c.spend(t.Context(), held, start); ok || lookleap.CodeOf(err) != lookleap.CodeIO {
-		t.Errorf("%t, %v", ok, err)
-	}
-	if keys, err := c.store.Keys(t.Context(), keySpent); err != nil || len(keys) > 0 {
-		t.Error(keys, err)
-	}
-}
-
 // failingCreate is a [failingStore] that may fail to create too.
 type failingCreate struct{ failingStore }
 

@@ -66,45 +66,6 @@ func failsAt(call string, err error) func(string) error {
 	}
 }
 
-// What is known to be sensitive is not read again.
-func TestSensitiveIsReadOnce(t *testing.T) {
-	store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("", nil)}
-	must(t, store.Put(t.Context(), keySensitive+"email", []byte("health")))
-	s := newSession(t, newLab(t), User{Store: store}, Options{})
-	store.hook = failsAt("Get "+keySensitive, errTest)
-	must(t, s.consents.refresh(t.Context()))
-	if got := s.consents.sensitive("email"); got != "health" {
-		t.Error(got)
-	}
-}
-
-// A mark that another process deletes meanwhile does not hide the others.
-func TestSensitiveMarksThatVanish(t *testing.T) {
-	store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("", nil)}
-	s := newSession(t, newLab(t), User{Store: store}, Options{})
-	must(t, store.Put(t.Context(), keySensitive+"email", []byte("health")))
-	must(t, store.Put(t.Context(), keySensitive+"tel", []byte("health")))
-	store.hook = failsAt("Get "+keySensitive+"email", fmt.Errorf("email: %w", fs.ErrNotExist))
-	must(t, s.consents.refresh(t.Context()))
-	if email, tel := s.consents.sensitive("email"), s.consents.sensitive("tel"); email != "" || tel != "health" {
-		t.Errorf("email %q, tel %q", email, tel)
-	}
-}
-
-// A consent that cannot be read is deleted, because it would never end.
-func TestUnreadableConsentIsDeleted(t *testing.T) {
-	k := newKept(t)
-	must(t, k.store.Put(t.Context(), keyConsent+"damaged", []byte("{")))
-	n, err := k.withdraw(t.Context(), func(Consent) bool { return false })
-	must(t, err)
-	if n != 0 {
-		t.Errorf("%d consents were withdrawn", n)
-	}
-	if _, err := k.store.Get(t.Context(), keyConsent+"damaged"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is kept: %v", err)
-	}
-}
-
 // kept is a session with consents in a store: to email, which lasts, and to member, for once.
 type kept struct {
 	*stand

@@ -3,15 +3,12 @@ package agent
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
 // best are grounds on which a field is told without asking.
@@ -102,18 +99,6 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// TestReferenceOfARule: only an allowance rests on the rule of the user.
-func TestReferenceOfARule(t *testing.T) {
-	doc := booking(rule("email", "none"), askFor("email"))
-	for effect, want := range map[Effect]bool{EffectAllow: true, EffectAsk: false, EffectDeny: false} {
-		st := asker(t)
-		must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: effect}))
-		if d := st.one(doc); d.Code != CodeUserRule || (d.Reference != "") != want {
-			t.Errorf("%d: %s, %q", effect, brief(d), d.Reference)
-		}
-	}
-}
-
 // TestWeighMonotone takes every pair of inputs: together they are never looser
 // than either of them alone.
 func TestWeighMonotone(t *testing.T) {
@@ -189,44 +174,6 @@ func TestVetoIsLastAndOnlyDenies(t *testing.T) {
 	})
 }
 
-func TestHooksThatFailAreStrict(t *testing.T) {
-	doc := booking(rule("email", "none"), askFor("email"))
-	fail := errors.New("down")
-	t.Run("classifier", func(t *testing.T) {
-		st := asker(t).allow("email", "shop.example")
-		st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "", fail }
-		st.decides(doc, "prompt sensitive")
-		st = asker(t).allow("email", "shop.example")
-		st.user.Policy.Classify = func(context.Context, Subject) (string, error) { panic(fail) }
-		st.decides(doc, "prompt sensitive")
-	})
-	t.Run("judge", func(t *testing.T) {
-		st := asker(t).allow("email", "shop.example")
-		st.user.Policy.Judge = func(context.Context, Subject) (PurposeVerdict, error) { return PurposeOK, fail }
-		st.decides(doc, "refuse purpose-implausible policy-violation")
-		st = asker(t).allow("email", "shop.example")
-		st.user.Policy.Judge = judged(PurposeOK + 1)
-		st.decides(doc, "refuse purpose-implausible policy-violation")
-	})
-	t.Run("no-value-behind-another-code", func(t *testing.T) {
-		st := asker(t)
-		st.user.Profile = profileFunc(func() (Value, error) { return Value{}, &lookleap.Error{Code: lookleap.CodeIO, Err: ErrNoValue} })
-		st.decides(booking("", askFor("email")), "refuse no-value unsupported-field")
-	})
-	for name, profile := range map[string]Profile{"error": profileFunc(func() (Value, error) { return Value{Text: "x"}, fail }),
-		"panic": profileFunc(func() (Value, error) { panic(fail) }), "too-long": profileFunc(func() (Value, error) { return Value{Text: strings.Repeat("x", maxTold+1)}, nil }),
-		"not-utf8": profileFunc(func() (Value, error) { return Value{Text: "a\xff"}, nil }), "control": profileFunc(func() (Value, error) { return Value{Text: "a\x00"}, nil }),
-		"empty": profileFunc(func() (Value, error) { return Value{}, nil })} {
-		t.Run("profile-"+name, func(t *testing.T) {
-			st := asker(t).allow("email", "shop.example")
-			st.user.Profile = profile
-			if d := st.one(doc); d.Verb != VerbRefuse || d.value.Text != "" {
-				t.Error(brief(d))
-			}
-		})
-	}
-}
-
 type profileFunc func() (Value, error)
 
 func (f profileFunc) Value(context.Context, Question) (Value, error) { return f() }
@@ -235,52 +182,6 @@ func (f profileFunc) Value(context.Context, Question) (Value, error) { return f(
 type profileOf func(Question) (Value, error)
 
 func (f profileOf) Value(_ context.Context, q Question) (Value, error) { return f(q) }
-
-// TestEveryPurposeIsJudged: of several purposes for one field the worst counts.
-func TestEveryPurposeIsJudged(t *testing.T) {
-	st := newStand(t, labprompt.Approve()).allow("email", "*")
-	st.user.Policy.Judge = func(_ context.Context, s Subject) (PurposeVerdict, error) {
-		if s.Purpose == "bad" {
-			return PurposeImplausible, nil
-		}
-		return PurposeOK, nil
-	}
-	p := st.page(booking(rule("email", "none"), askFor("email")+askFor("email", `purpose=""`)+askFor("email", `purpose="bad"`)))
-	st.prepares(p, Call{}).sends(all, `<refuse field="email" reason="policy-violation"`, "!"+annsEmail)
-}
-
-// TestUnusableActions: what could not be sent is not offered.
-func TestUnusableActions(t *testing.T) {
-	doc := booking(rule("email", "none"), askFor("email"))
-	for name, c := range map[string]struct{ was, is, want string }{
-		"no-body":    {`method="POST" endpoint="/book"`, `method="GET" endpoint="/book"`, "refuse no-body-method policy-violation"},
-		"plain-http": {`endpoint="/book"`, `endpoint="http://shop.example/book"`, "refuse insecure-endpoint policy-violation"},
-		"script":     {`endpoint="/book"`, `endpoint="javascript:x"`, "refuse unusable-target policy-violation"},
-		"ambiguous":  {`id="other"`, `id="book"`, "refuse dangling-reference policy-violation"},
-		"version":    {`<head>`, `<head lang="en">`, "allow user-rule delegated"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			newStand(t, labprompt.Deny()).allow("email", "*").decides(strings.Replace(doc, c.was, c.is, 1), c.want)
-		})
-	}
-	t.Run("other-version", func(t *testing.T) {
-		for version, want := range map[string]string{"1.1": "allow user-rule delegated", "2.0": "prompt other-version", "x": "prompt other-version"} {
-			newStand(t, labprompt.Deny()).allow("email", "*").decides(strings.Replace(service(doc), ` version="1.0" role`, ` version="`+version+`" role`, 1), want)
-		}
-		newStand(t, labprompt.Deny()).allow("email", "*").decides(strings.Replace(service(doc), ` role=`, ` supported-versions="2.0" role=`, 1), "refuse version-not-offered trust-insufficient")
-	})
-}
-
-// TestRefusedFieldsAreNotFetched: the profile is asked for nothing that is refused
-// without its value.
-func TestRefusedFieldsAreNotFetched(t *testing.T) {
-	st := asker(t)
-	st.user.Profile = profileFunc(func() (Value, error) { t.Error("the profile was asked"); return Value{}, nil })
-	if err := st.user.Policy.RefuseDomain("Shop.example."); err != nil {
-		t.Fatal(err)
-	}
-	st.decides(booking(rule("email", "none"), askFor("email")), "refuse domain-refused user-denied")
-}
 
 func BenchmarkDecide(b *testing.B) {
 	net := newLab(b)
@@ -310,32 +211,6 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(time.Microsecond), "µs/32-asks")
-}
-
-// TestWeighWarns shows what the user reads before agreeing. A refusal asks for nothing, so it warns
-// of nothing.
-func TestWeighWarns(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*grounds)
-		want   []string
-	}{
-		"nothing":       {func(*grounds) {}, nil},
-		"no-purpose":    {func(g *grounds) { g.stated, g.judged = false, PurposeVague }, []string{"no purpose stated"}},
-		"vague":         {func(g *grounds) { g.judged = PurposeVague }, []string{"the stated purpose is vague"}},
-		"sensitive":     {func(g *grounds) { g.category = "health" }, []string{"this is sensitive: health"}},
-		"other-version": {func(g *grounds) { g.version = true }, []string{"the document is of a version that is not understood"}},
-		"foreign-rules": {func(g *grounds) { g.foreign = true }, []string{"the rules in the document do not come from the party that asks"}},
-		"unrecognised":  {func(g *grounds) { g.recognised = false }, []string{"the field is not a standard one"}},
-		"refused":       {func(g *grounds) { g.refused, g.recognised, g.category = true, false, "health" }, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := best()
-			c.change(&g)
-			if got := weigh(&g).Warnings; !slices.Equal(got, c.want) {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
 }
 
 // TestWeighty shows which names of an action say that it costs or destroys something.

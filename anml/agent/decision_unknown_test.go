@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -73,87 +72,6 @@ func TestUnknownFieldLikeAny(t *testing.T) {
 	})
 }
 
-// TestOneInputAgainstAllOthers: a field that everything else allows is asked about because of one
-// input.
-func TestOneInputAgainstAllOthers(t *testing.T) {
-	for name, c := range map[string]struct {
-		set  func(st *stand)
-		doc  string
-		want string
-	}{
-		"no-consent": {func(st *stand) { st.user.Policy = &UserPolicy{} }, booking(rule("email", "none"), askFor("email")), "prompt needs-consent"},
-		"rule-that-asks": {func(st *stand) {
-			must(st, st.user.Policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAsk}))
-		}, booking(rule("email", "none"), askFor("email")), "prompt user-rule"},
-		"constraint":    {nil, booking(rule("email", "explicit-consent"), askFor("email")), "prompt explicit-consent"},
-		"no-purpose":    {nil, booking(rule("email", "none"), askFor("email", `purpose=""`)), "prompt purpose-missing"},
-		"vague-purpose": {func(st *stand) { st.user.Policy.Judge = judged(PurposeVague) }, booking(rule("email", "none"), askFor("email")), "prompt purpose-vague"},
-		"sensitive": {func(st *stand) {
-			st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "private", nil }
-		}, booking(rule("email", "none"), askFor("email")), "prompt sensitive"},
-		"unrecognised":  {func(st *stand) { st.allow("acme:tier", "*") }, booking(rule("acme:tier", "none"), askFor("acme:tier")), "prompt unrecognised-field"},
-		"other-version": {nil, strings.Replace(service(booking(rule("email", "none"), askFor("email"))), `version="1.0" role`, `version="2.0" role`, 1), "prompt other-version"},
-	} {
-		t.Run("ANML-9.2-03/reject-"+name, func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
-			if c.set != nil {
-				c.set(st)
-			}
-			st.decides(c.doc, c.want)
-		})
-	}
-}
-
-// TestConstraintsBeforeAnswers: whatever the user allows, the site's constraints decide first, and
-// nothing is sent that they forbid.
-func TestConstraintsBeforeAnswers(t *testing.T) {
-	const told, refused = `<answer field="email" value="` + annsEmail, `<refuse field="email" reason="`
-	for name, c := range map[string]struct {
-		constraints string
-		items       int
-		sent        string // if the user agrees to nothing
-	}{
-		"accept-none":           {rule("email", "none"), 0, told},
-		"accept-implicit":       {rule("email", "implicit-consent"), 0, told},
-		"reject-explicit":       {rule("email", "explicit-consent"), 1, refused + "user-denied"},
-		"reject-authentication": {rule("email", "authentication"), 0, refused + "constraint-violation"},
-		"reject-unknown-word":   {rule("email", "everything"), 1, refused + "user-denied"},
-		"reject-malformed":      {`<disclosure field="email"/>`, 1, refused + "user-denied"},
-		"reject-stricter":       {rule("email", "none") + rule("email", "explicit-consent"), 1, refused + "user-denied"},
-	} {
-		t.Run("ANML-9.5-01/"+name, func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
-			x := st.prepares(st.page(booking(c.constraints, askFor("email"))), Call{})
-			if len(x.items) != c.items {
-				t.Errorf("the user is asked about %d items, want %d", len(x.items), c.items)
-			}
-			x.sends(none, c.sent)
-		})
-	}
-}
-
-// TestInferredConsent: consent that is inferred from the user's initiation is implicit, and the
-// answer says so.
-func TestInferredConsent(t *testing.T) {
-	st := newStand(t, labprompt.Deny())
-	st.user.Policy.InferConsentFromInitiation(true)
-	page := st.page(booking(rule("email", "implicit-consent"), askFor("email")))
-	t.Run("ANML-8.7.3-05/accept-inferred", func(t *testing.T) {
-		x := st.prepares(page, Call{Initiated: true})
-		if len(x.items) != 0 {
-			t.Error(x.items)
-		}
-		x.sends(none, `field="email" value="ann@example.org" consent="implicit"`)
-	})
-	t.Run("ANML-8.7.3-05/reject-inferred-without-initiation", func(t *testing.T) {
-		x := st.prepares(page, Call{})
-		if len(x.items) != 1 {
-			t.Error(x.items)
-		}
-		x.sends(none, `<refuse field="email" reason="user-denied"`)
-	})
-}
-
 // TestLanguageRules: the disclosure rules of the field lang apply as those of any other field.
 func TestLanguageRules(t *testing.T) {
 	const persona = `<persona><language policy="native"/></persona>`
@@ -178,32 +96,4 @@ func TestLanguageRules(t *testing.T) {
 			t.Errorf("%v\n%s", sent.Header, sent.Body)
 		}
 	})
-}
-
-// TestLifetimeOfInforms shows the lives that an inform may have from elsewhere.
-func TestLifetimeOfInforms(t *testing.T) {
-	for name, c := range map[string]struct {
-		document, own string
-		header        []string
-		life          time.Duration
-	}{
-		"document-alone": {`ttl="60"`, "", nil, 60 * time.Second},
-		"document-first": {`ttl="60"`, `ttl="600"`, nil, 60 * time.Second},
-		"own-first":      {`ttl="600"`, `ttl="60"`, nil, 60 * time.Second},
-		"http-alone":     {"", "", []string{"Cache-Control", "max-age=60"}, 60 * time.Second},
-		"http-first":     {`ttl="600"`, `ttl="600"`, []string{"Cache-Control", "max-age=60"}, 60 * time.Second},
-		"since-date":     {"", `ttl="60"`, []string{"Age", "20"}, 40 * time.Second},
-	} {
-		memory := func(t *testing.T, after time.Duration, want string) {
-			m := newMemo(t)
-			doc := strings.Replace(service(inform("x", c.own)), `role="service"`, `role="service" `+c.document, 1)
-			m.net.Site("a.example").Handle("/x", scripted(200, doc, append([]string{"Content-Type", anml.MediaTypeXML}, c.header...)...))
-			_, err := m.s.Open(t.Context(), "https://a.example/x")
-			must(t, err)
-			m.net.Clock().Advance(after)
-			m.has(want)
-		}
-		t.Run("ANML-8.7.1-02/accept-before-"+name, func(t *testing.T) { memory(t, c.life-time.Second, "x") })
-		t.Run("ANML-8.7.1-02/reject-after-"+name, func(t *testing.T) { memory(t, c.life, "") })
-	}
 }

@@ -220,20 +220,6 @@ func TestAnswersNeedABody(t *testing.T) {
 	}
 }
 
-func TestDecisionsAboutPlainEndpoints(t *testing.T) {
-	for _, id := range []string{"ANML-13.6-04", "ANML-13.12-03"} {
-		for _, method := range []string{"POST", "GET"} {
-			t.Run(id+"/reject-decided-"+method, func(t *testing.T) {
-				ask := `<head><title>x</title></head><knowledge><ask field="email" action="a" purpose="x"/></knowledge>`
-				s := newStage(t, setting{doc: ask + interactOnly(action("a", method, "http://www.shop.example/a", "")), user: User{Profile: ada}})
-				if d := s.page.Decide(t.Context()); len(d) != 1 || d[0].Verb != VerbRefuse || d[0].Code != CodeInsecureEndpoint {
-					t.Errorf("%+v", d)
-				}
-			})
-		}
-	}
-}
-
 // TestFormats: which serialization a response is in (section 11.1).
 func TestFormats(t *testing.T) {
 	xml, json := anml.XML, anml.JSON

@@ -73,14 +73,3 @@ func TestEffectsOfOthers(t *testing.T) {
 		}
 	})
 }
-
-// TestReachBelowAPublicSuffix: a server at a public suffix does not own the names below it.
-func TestReachBelowAPublicSuffix(t *testing.T) {
-	net := newLab(t)
-	p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://co.uk/anml", interact(action("a", "GET", "https://evil.co.uk/x", "")))
-	act, err := p.doc.Interact().Action("a")
-	must(t, err)
-	if to, err := p.endpoint(act, Party{Domain: "co.uk", Serving: true}); err != nil || to.reach != atOther {
-		t.Errorf("%+v, %v", to, err)
-	}
-}

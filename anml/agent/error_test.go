@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -38,25 +37,5 @@ func TestAdvise(t *testing.T) {
 				t.Errorf("%v", data)
 			}
 		})
-	}
-}
-
-// TestToolErrors shows the advice for what goes wrong in the call of a tool.
-func TestToolErrors(t *testing.T) {
-	tool := definitionsOf(t, `<param name="q" required="true"/>`)
-	for args, want := range map[string]Remedy{`{}`: RemedyArguments, `{"q":"tea","x":1}`: RemedyArguments, `{"q":`: RemedyArguments, `{"q":"tea"}`: ""} {
-		r, err := tool.Call(t.Context(), []byte(args))
-		if a := Advise(err); a.Remedy != want {
-			t.Errorf("%s: %+v", args, a)
-		}
-		if err == nil {
-			data := r.Data(anml.TextOptions{})
-			if data["outcome"] != r.Outcome.String() || data["status"] != r.Status || data["plan"] != r.Plan || !strings.Contains(data["content"].(string), "Outcome") {
-				t.Errorf("%v", data)
-			}
-		}
-	}
-	if (*CallResult)(nil).Data(anml.TextOptions{}) != nil {
-		t.Error("data of no result")
 	}
 }

@@ -62,39 +62,6 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-func TestGateBounds(t *testing.T) {
-	s := newStage(t, setting{doc: gettable})
-	g := s.session.gate
-	for i := range maxGates + 10 {
-		p := gateKey{action: "GET x", origin: fmt.Sprintf("https://%d.example", i), document: "https://shop.example"}
-		err := g.check(t.Context(), p)
-		if i < maxGates != (err == nil) {
-			t.Fatalf("%d: %v", i, err)
-		}
-	}
-	if err := g.check(t.Context(), gateKey{action: "GET x", origin: "https://0.example", document: "https://shop.example"}); err != nil {
-		t.Errorf("an origin that is counted: %v", err)
-	}
-	if len(g.origins) > maxGates {
-		t.Errorf("%d origins are kept", len(g.origins))
-	}
-}
-
-func TestClockThatRunsBack(t *testing.T) {
-	s := newStage(t, setting{doc: gettable})
-	g := s.session.gate
-	p := gateKey{action: "GET x", origin: "https://a.example", document: "https://shop.example"}
-	for range 5 {
-		if err := g.take(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.net.Clock().Advance(-time.Hour)
-	if err := g.take(t.Context(), p); err == nil {
-		t.Error("an earlier time lets an action pass")
-	}
-}
-
 // TestEdgesOfTheGate shows that nothing shortens a wait or lifts a limit but time.
 func TestEdgesOfTheGate(t *testing.T) {
 	const origin = "https://a.example"

@@ -12,43 +12,6 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
-// TestStricterRule shows the rule for a value that two fields have in common.
-func TestStricterRule(t *testing.T) {
-	open := anml.Rule{Requires: anml.ExplicitConsent} // left to the user
-	free := anml.Rule{Requires: anml.RequiresNothing, Declared: true}
-	spelled := anml.Rule{Requires: anml.ExplicitConsent, Raised: "other-spelling"}
-	both := anml.Rule{Requires: anml.ExplicitConsent, Declared: true, Raised: "other-spelling"}
-	for name, c := range map[string]struct{ one, other, want anml.Rule }{
-		"accept-open-and-free": {open, free, free}, "accept-free-and-open": {free, open, free}, "accept-open": {open, open, open},
-		"reject-other-spelling-first": {spelled, free, both}, "reject-other-spelling-second": {free, spelled, both},
-		"reject-first-of-two-reasons":    {spelled, anml.Rule{Requires: anml.ExplicitConsent, Raised: "malformed-rule"}, spelled},
-		"reject-other-spelling-and-open": {spelled, open, spelled}, "reject-open-and-other-spelling": {open, spelled, spelled},
-	} {
-		t.Run("ANML-11.4-12/"+name, func(t *testing.T) {
-			if got := stricter(c.one, c.other); got != c.want {
-				t.Errorf("got %+v, want %+v", got, c.want)
-			}
-		})
-	}
-}
-
-// TestReceiversOfAnExchange shows whose rules count for what is sent, each once, and who receives it.
-func TestReceiversOfAnExchange(t *testing.T) {
-	e := exchange{Document: "https://www.shop.example/page", Owner: "shop.example", Endpoint: "api.shop.example"}
-	if got := e.hosts("shop.example"); !slices.Equal(got, []string{"www.shop.example", "shop.example", "api.shop.example"}) {
-		t.Errorf("hosts %q", got)
-	}
-	e.Owner = ""
-	if got := e.hosts(""); !slices.Equal(got, []string{"www.shop.example", "api.shop.example"}) {
-		t.Errorf("without owner and asker: hosts %q", got)
-	}
-	for endpoint, want := range map[string]string{"api.shop.example": "shop.example", "192.0.2.1": "192.0.2.1", "localhost": "localhost"} {
-		if got := (exchange{Endpoint: endpoint}).recipient(); got != want {
-			t.Errorf("%s: recipient %q", endpoint, got)
-		}
-	}
-}
-
 // TestRequiresRows shows the rows about what each word of a rule demands.
 func TestRequiresRows(t *testing.T) {
 	book := Call{Action: "book"}
@@ -263,25 +226,6 @@ func TestRulesOfAllFields(t *testing.T) {
 	})
 }
 
-// TestRulesOfOtherSpellings: a rule for another spelling of a field makes its rule stricter, never
-// less strict.
-func TestRulesOfOtherSpellings(t *testing.T) {
-	for name, c := range map[string]struct{ constraints, want, raised string }{
-		"accept-none":            {rule("E-Mail", "none"), "allow user-rule delegated", ""},
-		"accept-own-rule":        {rule("email", "none") + rule("E-Mail", "none"), "allow user-rule delegated", ""},
-		"reject-stricter":        {rule("email", "none") + rule("E-Mail", "explicit-consent"), "prompt explicit-consent", ""},
-		"reject-without-its-own": {rule("E-Mail", "implicit-consent"), "prompt explicit-consent", "other-spelling"},
-		"reject-and-unreadable":  {rule("E-Mail", "implicit-consent") + "<never/>", "prompt explicit-consent", "unknown-constraint"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := asker(t).allow("email", "*").one(booking(c.constraints, askFor("email")))
-			if brief(d) != c.want || d.Rule.Raised != c.raised {
-				t.Errorf("%s, raised %q", brief(d), d.Rule.Raised)
-			}
-		})
-	}
-}
-
 // TestRelationshipRows shows that an unknown relationship is like none.
 func TestRelationshipRows(t *testing.T) {
 	refs := func(t *testing.T, relationship string) string {
@@ -312,36 +256,5 @@ func TestRelationshipRows(t *testing.T) {
 				}
 			}
 		})
-	})
-}
-
-// TestRulesOfAnotherParty: a site may let another one speak in some sections only. What the user says
-// about the owner of the actions counts, and rules from another party than that owner free nothing.
-func TestRulesOfAnotherParty(t *testing.T) {
-	const doc = `<site domain="shop.example"><head><title>Shop</title></head></site>
-<site domain="brand.example"><head><title>Brand</title></head><constraints><disclosure field="email" requires="none"/></constraints>
-<interact><action id="tell" method="POST" endpoint="/tell"><param name="email" description="to send the ticket"/><param name="note" description="x"/></action></interact></site>`
-	call := Call{Site: "brand.example", Action: "tell", Args: map[string]string{"email": annsEmail}}
-	run := func(t *testing.T, effect Effect, of string, want lookleap.Code, sections ...string) (asked bool) {
-		p := &UserPolicy{Weigh: func(context.Context, Act) Weight { return Harmless }}
-		must(t, p.Set(StandingRule{Field: "email", Domain: of, Effect: effect}))
-		s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}, before: func(s *stage) { permit(s, granting(s, sections...)) }})
-		s.does(call, want)
-		return slices.ContainsFunc(s.user.Requests(), func(r lookleap.ConsentRequest) bool {
-			return slices.ContainsFunc(r.Items, func(i lookleap.ConsentItem) bool { return strings.HasPrefix(i.ID, "arg") })
-		})
-	}
-	t.Run("reject-rules-of-another-party", func(t *testing.T) {
-		if !run(t, EffectAllow, "*", lookleap.CodeOK, "interact") {
-			t.Error("the user was not asked, although the rule is not the owner's")
-		}
-	})
-	t.Run("accept-the-owners-rules", func(t *testing.T) {
-		if run(t, EffectAllow, "*", lookleap.CodeOK, "interact", "constraints") {
-			t.Error("the user was asked, although the owner asks for no consent")
-		}
-	})
-	t.Run("reject-denied-for-the-owner-of-the-action", func(t *testing.T) {
-		run(t, EffectDeny, "brand.example", CodeUserRule, "interact")
 	})
 }

@@ -1,12 +1,10 @@
 package agent_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
@@ -62,20 +60,5 @@ func TestWhoAsks(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-// TestArgumentsNeedNoAsks: where the site's asks have no authority and its actions
-// have, arguments are still decided.
-func TestArgumentsNeedNoAsks(t *testing.T) {
-	r := newRetail(t).grants(2, "interact")
-	asked := r.asks(labprompt.Deny())
-	page := r.open(`<site domain="shop.example"></site><site domain="brand.example"><interact><action id="a" method="GET" endpoint="/a"><param name="email" description="where to write to"/></action></interact></site>`)
-	_, err := page.Do(t.Context(), agent.Call{Site: "brand.example", Action: "a", Args: map[string]string{"email": "ann@example.org"}})
-	if !errors.Is(err, lookleap.ErrConsentRefused) {
-		t.Fatal(err)
-	}
-	if items := asked.Requests()[0].Items; !slices.ContainsFunc(items, func(i lookleap.ConsentItem) bool { return i.ID == "arg-1" && !i.Optional }) {
-		t.Errorf("%+v", items)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -87,52 +85,6 @@ func TestLedgerFilter(t *testing.T) {
 	}
 }
 
-func TestLedgerInteraction(t *testing.T) {
-	ctx, l := t.Context(), NewMemoryDisclosureLedger()
-	lang := entry("p1", "lang", start)
-	lang.Basis = "implicit"
-	refused := entry("p1", "tel", start)
-	refused.Kind = EntryRefused
-	if err := l.Append(ctx, entry("p1", "email", start), lang, refused, entry("p2", "bday", start)); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Interaction(ctx, l, "p1")
-	if data, _ := json.Marshal(got); err != nil || string(data) != `[{"field":"email","basis":"explicit"},{"field":"lang","basis":"implicit"}]` {
-		t.Errorf("%s %v", data, err)
-	}
-	got, err = Interaction(ctx, l, "none")
-	if data, _ := json.Marshal(got); err != nil || string(data) != `[]` {
-		t.Errorf("%s %v", data, err)
-	}
-	if got, err := Interaction(ctx, badLedger{}, "p1"); err == nil || got != nil {
-		t.Error("a list with a hole", got, err)
-	}
-}
-
-func TestLedgerExport(t *testing.T) {
-	ctx, l := t.Context(), NewMemoryDisclosureLedger()
-	if err := l.Append(ctx, entry("p1", "a<b", start), entry("p1", "tel", start)); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if n, err := (Filter{}).Export(ctx, l, &out); n != 2 || err != nil {
-		t.Fatal(n, err)
-	}
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `"field":"a<b"`) {
-		t.Fatal(out.String())
-	}
-	var back Entry
-	want := entry("p1", "a<b", start)
-	want.Number = 1
-	if err := json.Unmarshal([]byte(lines[0]), &back); err != nil || back != want {
-		t.Error(back, err)
-	}
-	if _, err := (Filter{}).Export(ctx, badLedger{}, &out); !errors.Is(err, errLine) {
-		t.Error(err)
-	}
-}
-
 // badLedger fails at everything, or panics.
 type badLedger struct{ panics bool }
 
@@ -145,34 +97,6 @@ func (b badLedger) Append(context.Context, ...Entry) error {
 
 func (badLedger) Entries(context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) { yield(Entry{}, errLine) }
-}
-
-func TestLedgerGuarded(t *testing.T) {
-	for _, l := range []DisclosureLedger{badLedger{}, badLedger{panics: true}} {
-		s := newSession(t, newLab(t), User{Ledger: l}, Options{})
-		if err := s.record(t.Context(), entry("p", "f", start)); err == nil {
-			t.Errorf("%v", l)
-		}
-	}
-}
-
-func TestLedgerValueHash(t *testing.T) {
-	net := newLab(t)
-	plain := newSession(t, net, User{}, Options{})
-	keyed := newSession(t, net, User{LedgerKey: []byte("secret")}, Options{})
-	other := newSession(t, net, User{LedgerKey: []byte("another")}, Options{})
-	if got := plain.valueHash("email", "ann@example.org"); got != "" {
-		t.Error(got)
-	}
-	a := keyed.valueHash("email", "ann@example.org")
-	if !strings.HasPrefix(a, "hmac-sha256:") || a != keyed.valueHash("email", "ann@example.org") {
-		t.Error(a)
-	}
-	for _, b := range []string{keyed.valueHash("email", "bob@example.org"), keyed.valueHash("mail", "ann@example.org"), other.valueHash("email", "ann@example.org")} {
-		if a == b {
-			t.Error("another value, field or key, and the same hash")
-		}
-	}
 }
 
 // TestLedgerRows shows the rows about the record of disclosures.

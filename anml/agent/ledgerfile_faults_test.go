@@ -240,33 +240,6 @@ func TestLedgerFileLongestLine(t *testing.T) {
 	}
 }
 
-// A line counts only in the exact form in which a ledger writes it.
-func TestLedgerFileForm(t *testing.T) {
-	chained, _, err := Head{}.Extend(entry("p", "a", start))
-	must(t, err)
-	data, err := ledgerLine(chained)
-	must(t, err)
-	line := string(data)
-	sum := strings.TrimPrefix(line, frameSum)[:2*sumBytes]
-	for name, text := range map[string]string{
-		"no-begin": strings.TrimPrefix(line, frameSum), "no-entries": frameSum + sum + frameEnd, "no-end": strings.Replace(line, frameEnd, "\n", 1),
-		"no-sum": strings.Replace(line, sum, "", 1), "another-sum": strings.Replace(line, sum, strings.Repeat("0", 2*sumBytes), 1),
-		"cut-before-its-end": strings.TrimSuffix(line, frameEnd), "spaces": " " + line, "more": strings.Replace(line, "}\n", "} \n", 1), "blank": "\n",
-		"no-list": string(ledgerSum([]byte("7"))), "null": frameSum + string(ledgerSum([]byte("7"))) + frameEntries + "7" + frameEnd,
-	} {
-		t.Run("ANML-13.2-11/reject-"+name, func(t *testing.T) {
-			if entries, err := parseLedgerLine([]byte(text)); err == nil {
-				t.Errorf("%q: %+v", text, entries)
-			}
-		})
-	}
-	t.Run("ANML-13.2-11/accept-whole", func(t *testing.T) {
-		if entries, err := parseLedgerLine(data); err != nil || !slices.Equal(entries, chained) {
-			t.Errorf("%+v, %v", entries, err)
-		}
-	})
-}
-
 func TestDamageText(t *testing.T) {
 	for want, d := range map[string]Damage{
 		"7 bytes at offset 30 are not a valid line":                            {Offset: 30, Length: 7},

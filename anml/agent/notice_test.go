@@ -1,12 +1,9 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -81,130 +78,6 @@ func TestNoticesOfFailures(t *testing.T) {
 	})
 }
 
-func TestUnavailablePages(t *testing.T) {
-	for name, c := range map[string]struct {
-		status int
-		header []string
-		held   time.Duration // 0: for the session
-	}{
-		"503-with-a-time": {503, []string{"Retry-After", "30"}, 30 * time.Second},
-		"429-with-a-time": {429, []string{"Retry-After", "30"}, 30 * time.Second},
-		"503":             {503, nil, 0},
-		"429":             {429, nil, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFinding(t)
-			f.site.Status("/page", c.status, c.header...)
-			for range 2 {
-				_, err := f.s.Open(t.Context(), pageURL)
-				hasCode(f, err, lookleap.CodeBadStatus)
-			}
-			f.requests("shop.example", "GET /page")
-			f.serves("")
-			f.net.Clock().Advance(max(c.held-time.Second, 0))
-			if _, err := f.s.Open(t.Context(), pageURL); err == nil {
-				t.Error("asked too early")
-			}
-			f.net.Clock().Advance(time.Second)
-			if _, err := f.s.Open(t.Context(), pageURL); (err == nil) != (c.held > 0) {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestOpenIsBounded(t *testing.T) {
-	t.Run("octets", func(t *testing.T) {
-		f := newFinding(t)
-		f.site.Body("/page", anml.MediaTypeXML, service(titled+"<body>"+strings.Repeat("x", 1<<20)+"</body>"))
-		_, err := f.s.Open(t.Context(), pageURL)
-		hasCode(f, err, lookleap.CodeTooLarge)
-	})
-	t.Run("bomb", func(t *testing.T) {
-		f := newFinding(t)
-		f.serves("")
-		f.site.Fault("/page", lab.GzipBomb(20))
-		_, err := f.s.Open(t.Context(), pageURL)
-		hasCode(f, err, lookleap.CodeTooLarge)
-	})
-	for name, spoil := range map[string]func(*finding){
-		"a-server-that-is-slow": func(f *finding) {
-			f.site.Handle("/page", document(titled+"<body>"+strings.Repeat("x", 1<<19)+"</body>")).Fault("/page", lab.Slow(time.Minute))
-		},
-		"automatic-requests-that-hang": func(f *finding) {
-			var sites strings.Builder
-			for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
-				sites.WriteString(`<site domain="` + name + `.example">` + titled + `</site>`)
-				f.net.Name("_anml." + name + ".example").Drop()
-			}
-			f.site.Handle("/page", document(sites.String()))
-		},
-	} {
-		t.Run("ANML-13.7-07/reject-"+name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := &finding{T: t, net: lab.ForTest(t)} // with a clock that runs
-				f.site, f.s = f.net.Site("shop.example"), f.session()
-				spoil(f)
-				begin := time.Now()
-				p, err := f.s.Open(t.Context(), pageURL)
-				hasCode(f, err, lookleap.CodeTimeout)
-				if took := time.Since(begin); p != nil || took != 30*time.Second {
-					t.Errorf("%v after %v", err, took)
-				}
-			})
-		})
-	}
-	t.Run("cancelled", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			f := &finding{T: t, net: lab.ForTest(t)}
-			f.site, f.s = f.net.Site("shop.example"), f.session()
-			f.site.Fault("/page", lab.Mute())
-			ctx, cancel := contextWithTimeout(t, time.Second)
-			defer cancel()
-			_, err := f.s.Open(ctx, pageURL)
-			hasCode(f, err, lookleap.CodeCancelled)
-			if len(f.told) != 0 {
-				t.Errorf("%+v", f.told)
-			}
-		})
-	})
-	for raw, want := range map[string]lookleap.Code{
-		"": lookleap.CodeNotHTTPS, "shop.example": lookleap.CodeNotHTTPS, "https://": lookleap.CodeBadURL, "https://u@shop.example/": lookleap.CodeUserinfo,
-		"https://127.0.0.1/": lookleap.CodeIPHost, "file:///etc/passwd": lookleap.CodeNotHTTPS, "https://shop.example/a/../b": lookleap.CodeDotSegment,
-		"https://localhost/": lookleap.CodeSpecialHost, "https://shop.example/" + strings.Repeat("x", 9000): lookleap.CodeURLTooLong,
-	} {
-		t.Run("url-"+string(want)+"-"+raw[:min(len(raw), 30)], func(t *testing.T) {
-			f := newFinding(t)
-			_, err := f.s.Open(t.Context(), raw)
-			hasCode(f, err, want)
-			_, err = f.s.Discover(t.Context(), raw)
-			hasCode(f, err, want)
-		})
-	}
-}
-
-// TestToldOnceAmongMany: what was told long ago is forgotten before what is met all
-// the time.
-func TestToldOnceAmongMany(t *testing.T) {
-	s := newSession(t, newLab(t), User{}, Options{})
-	told := 0
-	s.user.Notify = func(_ context.Context, n Notice) {
-		if n.Text == "often" {
-			told++
-		}
-	}
-	for i := range 2 * maxNotices {
-		s.notices.tellOnce(t.Context(), fmt.Sprint("before ", i), Notice{Text: "flood"})
-	}
-	for i := range 3 * maxNotices {
-		s.notices.tellOnce(t.Context(), fmt.Sprint(i), Notice{Text: "flood"})
-		s.notices.tellOnce(t.Context(), "often", Notice{Text: "often"})
-	}
-	if told != 1 || s.notices.said.Len() > maxNotices {
-		t.Errorf("told %d times, %d keys", told, s.notices.said.Len())
-	}
-}
-
 // TestNoticesOfMany: a service that causes many notices displaces only its own, and the newest stay.
 func TestNoticesOfMany(t *testing.T) {
 	flooded := func(t *testing.T, origins int) *Session {
@@ -228,15 +101,4 @@ func TestNoticesOfMany(t *testing.T) {
 			t.Errorf("%d notices, the last is %+v", len(list), list[len(list)-1])
 		}
 	})
-}
-
-func TestDomainsIn(t *testing.T) {
-	for text, want := range map[string]string{
-		"see brand.example, brand.example": "brand.example", "a-b.example": "a-b.example", "cafe\u0301.example": "xn--caf-dma.example",
-		"shop1.example": "shop1.example", "plain words ...": "", "brand [dot] example": "brand.example", "-brand.example.": "brand.example", "10.0.0.1": "",
-	} {
-		if got := strings.Join(domainsIn(text), " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -15,15 +14,6 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/lab"
 )
-
-func TestOpenReads(t *testing.T) {
-	net := newLab(t)
-	s := newSession(t, net, User{}, Options{})
-	p := pageFor(t, net, s, "https://shop.example.com/a", "<head><title>Tea</title></head>")
-	if p.Document().Head().Title() != "Tea" || p.ServingDomain() != "example.com" {
-		t.Error(p.URL(), p.ServingDomain())
-	}
-}
 
 // mustParse is a canonical URL.
 func mustParse(t testing.TB, raw string) domain.URL {
@@ -41,10 +31,6 @@ func first(found []candidate) string {
 		return ""
 	}
 	return strings.TrimPrefix(found[0].url.String(), "https://shop.example")
-}
-
-func contextWithTimeout(t testing.TB, d time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(t.Context(), d)
 }
 
 func BenchmarkOpenCached(b *testing.B) {

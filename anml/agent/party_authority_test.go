@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -11,99 +10,6 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 )
-
-// TestUsageOfOthers: rights that do not come from the owner of a section limit
-// what may be done with it, and permit nothing (row X6).
-func TestUsageOfOthers(t *testing.T) {
-	const rights = `<footer><rights usage="%s" holder="x">all</rights></footer>`
-	for _, c := range []struct {
-		name, scope, body, footer string
-		want                      anml.Usage
-	}{
-		{"accept-in-scope", `"body","footer"`, "store", fmt.Sprintf(rights, "train"), anml.UsageStore},
-		{"accept-body-alone", `"body"`, "store", "", anml.UsageStore},
-		{"reject-others-rights", `"body"`, "store", fmt.Sprintf(rights, "train"), anml.UsageDisplay},
-		{"accept-limit", `"body"`, "store", fmt.Sprintf(rights, "none"), anml.UsageNone},
-		{"accept-server-limit", ``, "store", fmt.Sprintf(rights, "none"), anml.UsageNone},
-	} {
-		for _, id := range []string{"X6", "ANML-12.5-21"} {
-			t.Run(id+"/"+c.name, func(t *testing.T) {
-				net := newLab(t)
-				net.Name("_anml.brand.example").TXT("v=anml1;manifest=https://brand.example/m")
-				net.Site("brand.example").Body("/m", anmltrust.ManifestMediaType, `{"version":"1.0","site":"brand.example","issued":"2026-05-01T00:00:00Z","expires":"2026-07-01T00:00:00Z","authorized-domains":[{"domain":"shop.example","tier":2,"scope":[`+c.scope+`]}]}`)
-				p := pageFor(t, net, newSession(t, net, User{}, Options{}), "https://shop.example/anml",
-					`<site domain="shop.example"><head><title>T</title></head></site><site domain="brand.example"><body usage="`+c.body+`">x</body>`+c.footer+`</site>`)
-				site, _ := p.container("brand.example")
-				if got := p.usage(site, anmltrust.Body, site.Body().Node, start); got != c.want {
-					t.Errorf("%v, want %v", got, c.want)
-				}
-			})
-		}
-	}
-}
-
-// TestAllowedWithoutALifetime: content without a lifetime may be shown, and kept if it may be stored.
-func TestAllowedWithoutALifetime(t *testing.T) {
-	net := newLab(t)
-	s := newSession(t, net, User{}, Options{})
-	for usage, letters := range map[string]string{"display": "nd", "cache": "nd", "store": "ndcs"} {
-		p := pageFor(t, net, s, "https://shop.example/"+usage, inform("x", `usage="`+usage+`"`))
-		for n := range p.doc.Knowledge().Informs() {
-			got := ""
-			for use := anml.UsageNone; use <= anml.UsageTrain; use++ {
-				if err := p.Allowed(p.doc.Site, anmltrust.Knowledge, n.Node, use); err == nil {
-					got += string("ndcst"[use])
-				} else if err != ErrUsage {
-					t.Error(err)
-				}
-			}
-			if got != letters {
-				t.Errorf("%s: %s, want %s", usage, got, letters)
-			}
-		}
-	}
-	if s.Allowed(Inform{Usage: anml.UsageStore, Received: start}, anml.UsageCache, start) != nil {
-		t.Error("what may be stored may not be kept")
-	}
-}
-
-// TestTellsMost: the service that told most is the one with the lower name, if two told as much.
-func TestTellsMost(t *testing.T) {
-	for _, c := range []struct {
-		first, second string
-		a, b          int // how much the two told
-		want          string
-	}{
-		{"a.example", "b.example", 10, 10, "a.example"}, {"b.example", "a.example", 10, 10, "a.example"},
-		{"a.example", "b.example", 10, 1, "a.example"}, {"b.example", "a.example", 10, 1, "b.example"},
-		{"a.example", "b.example", 1, 10, "b.example"}, {"b.example", "a.example", 1, 10, "a.example"},
-	} {
-		s := newInforms()
-		s.add(&Inform{Serving: c.first, Text: numbered(c.a, "x")})
-		s.add(&Inform{Serving: c.second, Text: numbered(c.b, "x")})
-		if got := s.oldest().Serving; got != c.want {
-			t.Errorf("%s, want %s: %+v", got, c.want, c)
-		}
-	}
-}
-
-// TestWhoSpeaksNowhere: a site that is not in the document is that of no party.
-func TestWhoSpeaksNowhere(t *testing.T) {
-	net := newLab(t)
-	s := newSession(t, net, User{}, Options{})
-	other := pageFor(t, net, s, "https://other.example/anml", `<body usage="train">x</body>`)
-	p := pageFor(t, net, s, "https://shop.example/anml", `<body usage="train">x</body>`)
-	for name, site := range map[string]anml.Site{"no-site": {}, "site-of-another-document": other.doc.Site} {
-		t.Run("X5/reject-"+name, func(t *testing.T) {
-			if owner, a := p.Owner(site, anmltrust.Body); a != anmltrust.Dropped {
-				t.Errorf("it is of %q", owner.Domain)
-			}
-			if u := p.EffectiveUsage(site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageDisplay {
-				t.Error(u)
-			}
-		})
-	}
-}
 
 // TestIdentifyingThatEnds: a page whose parties could not be verified because the caller left is
 // not opened, and the next caller gets the verified one.

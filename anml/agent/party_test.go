@@ -12,7 +12,6 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -422,31 +421,6 @@ func TestExplain(t *testing.T) {
 	})
 }
 
-// TestSecurityNotices: what a verification finds out that looks like an attack,
-// the user is told.
-func TestSecurityNotices(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		do   func(*retail)
-		want lookleap.Code
-	}{
-		{"bogus", func(r *retail) { r.net.Name("_anml.brand.example").Bogus() }, lookleap.CodeDNSSECBogus},
-		{"tls", func(r *retail) { r.net.Site("brand.example").Certificate(lab.SelfSigned) }, anmltrust.CodeManifestTLS},
-		{"absent", func(r *retail) { r.net.Name("_anml.brand.example").Clear() }, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRetail(t).grants(2, "persona")
-			c.do(r)
-			p := r.open(bothSites)
-			r.says(p, "brand.example", "persona", "", 0)
-			told := r.notices(agent.NoticeSecurity)
-			if c.want == "" && len(told) != 0 || c.want != "" && (len(told) != 1 || told[0].Code != c.want || !strings.Contains(told[0].Text, "Whether shop.example may speak for brand.example")) {
-				t.Errorf("%+v", told)
-			}
-		})
-	}
-}
-
 // TestSecurityNoticeOnce: the same outcome for another document of the server is
 // no news.
 func TestSecurityNoticeOnce(t *testing.T) {
@@ -456,17 +430,6 @@ func TestSecurityNoticeOnce(t *testing.T) {
 	r.openAt("https://shop.example/two", bothSites)
 	if told := r.notices(agent.NoticeSecurity); len(told) != 1 {
 		t.Errorf("%+v", told)
-	}
-}
-
-// TestServingHost: a host below the registrable domain delivers for itself too.
-func TestServingHost(t *testing.T) {
-	r := newRetail(t)
-	p := r.openAt("https://www.shop.example/anml", `<site domain="www.shop.example"><head><title>T</title></head></site>`+brandSite)
-	for _, party := range p.Parties() {
-		if want := strings.HasSuffix(party.Domain, "shop.example"); party.Serving != want {
-			t.Errorf("%s serves: %t", party.Domain, party.Serving)
-		}
 	}
 }
 

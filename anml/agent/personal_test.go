@@ -14,38 +14,6 @@ import (
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
-// TestArgumentsThatCarryFields: a value of the user's is decided about whatever
-// its parameter is called, and however it is spelled.
-func TestArgumentsThatCarryFields(t *testing.T) {
-	for name, c := range map[string]struct{ arg, value, means string }{
-		"in-a-sentence":     {"q", "please write to ann@example.org soon", "email"},
-		"in-a-url":          {"q", "mailto:ann@example.org", "email"},
-		"in-json":           {"q", `{"tel":"+49 30 123456"}`, "tel"},
-		"other-separators":  {"q", "+4930123456", "tel"},
-		"full-width":        {"q", "ａｎｎ＠ｅｘａｍｐｌｅ．ｏｒｇ", "email"},
-		"hidden-characters": {"q", "ann@exa\u200bmple.org", "email"},
-		"case":              {"q", "ANN@EXAMPLE.ORG", "email"},
-	} {
-		t.Run("reject-"+name, func(t *testing.T) {
-			st := asker(t)
-			p := st.page(booking("", ""))
-			x := st.prepares(p, Call{Action: "find", Args: map[string]string{c.arg: c.value}})
-			if len(x.items) != 1 || x.d.Tells[0].subject() != c.means {
-				t.Fatalf("%+v", x.items)
-			}
-			must(t, st.user.Policy.Set(StandingRule{Field: c.means, Domain: "*", Effect: EffectDeny}))
-			_, err := st.prepare(p, Call{Action: "find", Args: map[string]string{c.arg: c.value}})
-			hasCode(t, err, CodeUserRule)
-		})
-	}
-	for _, value := range []string{"tea", "an example", "de luxe", "1990"} {
-		st := asker(t)
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": value}}); len(x.items) != 0 {
-			t.Errorf("%q: %+v", value, x.items)
-		}
-	}
-}
-
 // TestOneFieldAsAnother: what is told as one field and holds another needs leave
 // for both, and what is forbidden of it stays so.
 func TestOneFieldAsAnother(t *testing.T) {
@@ -242,24 +210,6 @@ func TestOneFieldAsAnother(t *testing.T) {
 	})
 }
 
-// TestOwnWordsAreAlwaysAsked: no rule of the user's or of the site's answers for
-// what the agent says of itself.
-func TestOwnWordsAreAlwaysAsked(t *testing.T) {
-	st := newStand(t, labprompt.Deny()).allow("*", "*").allow("email", "shop.example").allow("inform", "shop.example")
-	st.opts.Fields = []string{"inform"}
-	st.user.Policy.InferConsentFromInitiation(true)
-	for _, requires := range []string{"none", "implicit-consent"} {
-		p := st.page(booking(rule("email", requires)+rule("inform", requires)+rule("tel", requires), askFor("tel")))
-		x := st.prepares(p, Call{Initiated: true, Reply: &Reply{
-			Informs: []Told{{Text: "likes tea"}}, Asks: []Counter{{"email", "because of my illness"}},
-		}})
-		if len(x.items) != 2 || x.items[0].ID != "inform-1" || x.items[1].ID != "ask-1" {
-			t.Errorf("%s: %+v", requires, x.items)
-		}
-		x.sends(none, "!likes tea", "!illness")
-	}
-}
-
 // secrets is a profile of fields that no list of the draft names.
 var secrets = Fields{
 	"passport": {Text: "C01X00T47"}, "ssn": {Text: "078-05-1120"}, "iban": {Text: "DE89 3704 0044 0532 0130 00"},
@@ -412,23 +362,6 @@ func TestPersonalValues(t *testing.T) {
 	})
 }
 
-// TestOrdinaryArguments: what only resembles a value of the profile is not asked about.
-func TestOrdinaryArguments(t *testing.T) {
-	profile := Fields{"street": {Text: "Main Street 5"}, "city": {Text: "Berlin"}, "lang": {Text: "lo"}, "dob": {Text: "1990-02-28"}, "fn": {Text: "Ann Example"}, "pin": {Text: "4711"}, "zip": {Text: "10115"}, "plan": {Text: "gold"}, "pets": {Text: "10"}, "news": {Text: "yes"}}
-	for _, v := range []string{
-		"10", "yes", "noel", "47110", "28 people in 1990", "2026-02-28 to 2026-03-01", "10, 20, 30, 40", "SGVsbG8sIHdvcmxkISBUaGlzIGlzIGZpbmU=", "deadbeefcafebabe0123456789abcdef", "192.168.0.1", "%zz",
-		"https://example.org/a/b?c=d&e=%20f#x", `{"from":"BER","to":"OSL","adults":2,"date":"2026-07-01"}`, "👨\u200d👩\u200d👧 ❤️ family", "می\u200cخواهم", "Привет, как дела?", "4111", "ann", "example", "an example", "goldfish",
-	} {
-		t.Run("O02/accept-ordinary", func(t *testing.T) {
-			st := asker(t)
-			st.user.Profile = profile
-			if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": v}}); len(x.items) != 0 {
-				t.Errorf("%q: %+v", v, x.items[0].Summary)
-			}
-		})
-	}
-}
-
 // TestPlainArgumentsSince: what said nothing about the user when it was prepared is
 // looked at again before it is sent, and before it is sent once more.
 func TestPlainArgumentsSince(t *testing.T) {
@@ -463,16 +396,5 @@ func TestPlainArgumentsSince(t *testing.T) {
 				t.Errorf("sent again: %q", code)
 			}
 		})
-	}
-}
-
-// TestRequiredIsSaid: a prompt tells which of the fields the service calls required.
-func TestRequiredIsSaid(t *testing.T) {
-	st := asker(t)
-	x := st.prepares(st.page(booking("", askFor("email", `required="true"`)+askFor("tel"))), Call{})
-	for i, required := range []bool{true, false} {
-		if strings.Contains(x.items[i].Summary, "which the service calls required") != required {
-			t.Errorf("%s", x.items[i].Summary)
-		}
 	}
 }

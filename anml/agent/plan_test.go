@@ -276,22 +276,6 @@ func TestPolicyVeto(t *testing.T) {
 	})
 }
 
-// TestReachOfASuffix: a host at which others register names is in no domain with them, but it is
-// the same host on another port.
-func TestReachOfASuffix(t *testing.T) {
-	document, err := domain.Parse("https://co.uk:8443/anml")
-	must(t, err)
-	for ref, want := range map[string]endpointReach{
-		"/c": atOrigin, "https://co.uk/c": atDomain, "http://co.uk/c": atDomain, "https://shop.co.uk/c": atOther, "https://org.uk/c": atOther, "https://uk/c": "",
-	} {
-		t.Run("ANML-13.4-01/"+ref, func(t *testing.T) {
-			if to, _ := resolveEndpoint(document, ref, ""); to.reach != want {
-				t.Errorf("got %q, want %q", to.reach, want)
-			}
-		})
-	}
-}
-
 func TestResolveEndpoint(t *testing.T) {
 	document, err := domain.Parse(documentURL)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -135,108 +134,6 @@ func TestPolicyMonotone(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestPolicyForgetsNames: a name is that of a field only as long as there is a rule about it. The
-// caller's rules stay as they are.
-func TestPolicyForgetsNames(t *testing.T) {
-	p, rules := new(UserPolicy), []StandingRule{{Field: "locker", Domain: "Shop.Example", Effect: EffectAsk}}
-	must(t, p.Set(rules...))
-	if rules[0].Domain != "Shop.Example" || p.Rules()[0].Domain != "shop.example" || !p.now().names("Locker") {
-		t.Errorf("%+v, %+v", rules, p.Rules())
-	}
-	must(t, p.Remove("locker", "shop.example"))
-	if p.now().names("locker") {
-		t.Error("the field is named after its rule was removed")
-	}
-}
-
-// TestPolicyChangesAtOnce: a change holds for what is prepared and not yet sent,
-// and from any goroutine.
-func TestPolicyChangesAtOnce(t *testing.T) {
-	st := newStand(t, labprompt.Deny()).allow("email", "*")
-	p := st.page(booking(rule("email", "none"), askFor("email")))
-	x := st.prepares(p, Call{})
-	var wg sync.WaitGroup
-	for i := range 4 {
-		wg.Go(func() {
-			for range 50 {
-				_ = st.user.Policy.Set(StandingRule{Field: "tel", Domain: string(rune('a'+i)) + ".example", Effect: EffectAsk})
-				_ = st.user.Policy.RefuseDomain(string(rune('a'+i)) + ".test")
-				if d := p.Decide(t.Context())[0]; d.Verb != VerbAllow {
-					t.Error(brief(d))
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if len(st.user.Policy.Rules()) != 5 || len(st.user.Policy.RefusedDomains()) != 4 {
-		t.Error("a change was lost")
-	}
-	must(t, st.user.Policy.RefuseDomain("shop.example"))
-	x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
-}
-
-// TestRefusedDomainIsAnyOfThem: who served the document, who asks, who receives.
-func TestRefusedDomainIsAnyOfThem(t *testing.T) {
-	doc := strings.Replace(booking(rule("email", "none"), askFor("email")), `"/book"`, `"https://api.shop.example/book"`, 1)
-	for _, refused := range []string{"shop.example", "www.shop.example", "api.shop.example"} {
-		st := newStand(t, labprompt.Approve()).allow("email", "*")
-		p := pageFor(t, st.net, st.session(), "https://www.shop.example/a", doc)
-		x := st.prepares(p, Call{})
-		must(t, st.user.Policy.RefuseDomain(refused))
-		if d := p.Decide(t.Context())[0]; brief(d) != "refuse domain-refused user-denied" {
-			t.Errorf("%s: %s", refused, brief(d))
-		}
-		x.sends(all, `reason="user-denied"`, "!"+annsEmail)
-	}
-	st := newStand(t, labprompt.Approve()).allow("email", "*")
-	must(t, st.user.Policy.RefuseDomain("cdn.shop.example"))
-	if d := pageFor(t, st.net, st.session(), "https://www.shop.example/a", doc).Decide(t.Context())[0]; d.Verb != VerbAllow {
-		t.Error(brief(d))
-	}
-}
-
-func TestTrainingConsent(t *testing.T) {
-	p := &UserPolicy{}
-	if p.TrainingConsent() {
-		t.Error("it is the default")
-	}
-	p.SetTrainingConsent(true)
-	if !p.TrainingConsent() || (*UserPolicy)(nil).now().training {
-		t.Error("it does not hold")
-	}
-}
-
-// TestRefusedNames: the user may refuse every name that there is, also of networks
-// that have no owner.
-func TestRefusedNames(t *testing.T) {
-	for name, want := range map[string]string{
-		"a.test": "a.test", "A.Test.": "a.test", "printer.local": "printer.local", "localhost": "localhost", "192.0.2.7": "192.0.2.7",
-		"Shop.example.": "shop.example", "https://www.shop.example:8443/x": "www.shop.example", "bücher.example": "xn--bcher-kva.example",
-		"XN--BCHER-KVA.example": "xn--bcher-kva.example",
-	} {
-		st := asker(t)
-		st.user.Store = NewMemoryStore()
-		s := st.session()
-		must(t, s.RefuseDomain(t.Context(), name))
-		if got := s.RefusedDomains(); !slices.Equal(got, []string{want}) {
-			t.Errorf("%s: %q", name, got)
-		}
-		st.s, st.user.Policy = nil, &UserPolicy{}
-		if got := st.session().RefusedDomains(); !slices.Equal(got, []string{want}) {
-			t.Errorf("%s in the next session: %q", name, got)
-		}
-		must(t, st.s.AllowDomain(t.Context(), name))
-		if got := st.s.RefusedDomains(); len(got) != 0 {
-			t.Errorf("%s: still %q", name, got)
-		}
-	}
-	for _, name := range []string{"", "*", "a b", "*.a.test", "a/b"} {
-		if s := asker(t).session(); s.RefuseDomain(t.Context(), name) == nil || len(s.RefusedDomains()) != 0 {
-			t.Errorf("%q is taken", name)
-		}
-	}
 }
 
 // meanwhile is a store in which something happens while its refused domains are

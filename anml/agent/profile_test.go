@@ -2,16 +2,10 @@ package agent
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
-	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/confusable"
 )
 
 // spellings of "email" that a user would take for it.
@@ -20,22 +14,6 @@ var spellings = []string{
 	"\u0435mail", "\u0435m\u0430\u0456l", "ema\u03b9l", "emai1", "emaiI", "emàil", "\U0001d41email", "ernail", "\u202eemail",
 	"ΕΜΑΙL", "ᴇᴍᴀɪʟ", "℮mail", "emɑil", "ꓰMAIL", "Ꭼmail", "emaiǀ", "εμαιl", "𝕖𝕞𝕒𝕚𝕝", "ⓔⓜⓐⓘⓛ", "ᵉᵐᵃⁱˡ", "еⅿaіⅼ", "emai|", "ɛmail", "🇪🇲🇦🇮🇱", "e\u0301mail",
 	"ЕМАІL", "ЕᎷАІꓡ",
-}
-
-func TestFieldKey(t *testing.T) {
-	for _, name := range spellings {
-		if !sameField(name, "email") {
-			t.Errorf("%q is told apart: %q, %q", name, fieldKey(name), fieldKey("email"))
-		}
-	}
-	names := append(anml.StandardFields(), "mail", "email2", "e", "*", "-", "--", "", "ssn", "member")
-	for i, a := range names {
-		for _, b := range names[:i] {
-			if sameField(a, b) {
-				t.Errorf("%q and %q are taken for the same", a, b)
-			}
-		}
-	}
 }
 
 // TestSpellings: what the user or the document forbids holds for every spelling
@@ -136,58 +114,5 @@ func TestSpellings(t *testing.T) {
 				t.Errorf("%q", category)
 			}
 		})
-	})
-}
-
-func TestRulesOfAllSpellings(t *testing.T) {
-	var p UserPolicy
-	for _, field := range []string{"E-Mail", "email", "Email", "*"} {
-		must(t, p.Set(StandingRule{Field: field, Domain: "*", Effect: EffectAllow}))
-		must(t, p.Set(StandingRule{Field: field, Domain: "*", Effect: EffectAsk})) // in its place
-	}
-	before := p.now()
-	must(t, p.Remove("email", "*"))
-	var names []string
-	for _, r := range p.Rules() {
-		names = append(names, r.Field)
-	}
-	if !slices.Equal(names, []string{"*", "E-Mail", "Email"}) {
-		t.Errorf("%q", names)
-	}
-	if names = before.fields(); !slices.Contains(names, "email") || len(names) != 3 {
-		t.Errorf("a state that was in force has changed: %q", names)
-	}
-}
-
-// TestKeyOfForms: a name has one key in whichever letters that look like its own, and
-// what it allows is not widened by them.
-func TestKeyOfForms(t *testing.T) {
-	forms := make(map[rune][]rune)
-	for r := rune(0x80); r < 0x20000; r++ {
-		if letters := []rune(confusable.Letters(r)); len(letters) == 1 && !unicode.In(r, unicode.M, unicode.Cf, unicode.Nd) && norm.NFKD.String(string(r)) == string(r) {
-			forms[letters[0]] = append(forms[letters[0]], r)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		name := []rune(rapid.StringMatching(`[a-z]{2,10}`).Draw(t, "name"))
-		for i, r := range name {
-			if list := forms[r]; len(list) > 0 && rapid.Bool().Draw(t, "other") {
-				name[i] = rapid.SampledFrom(list).Draw(t, "form")
-			}
-		}
-		plain := ""
-		for _, r := range name {
-			plain += confusable.Letters(r)
-		}
-		if !sameField(string(name), plain) {
-			t.Errorf("%q and %q: %q, %q", string(name), plain, fieldKey(string(name)), fieldKey(plain))
-		}
-		p := &UserPolicy{}
-		if err := p.Set(StandingRule{Field: plain, Domain: "*", Effect: EffectAllow}); err != nil {
-			t.Fatal(err)
-		}
-		if r, ruled := p.now().standing([]string{"shop.example"}, string(name)); ruled != (string(name) == plain) {
-			t.Errorf("%q allows %q: %+v", plain, string(name), r)
-		}
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // hears lets a session receive informs of a service.
@@ -112,20 +111,6 @@ func TestSupplied(t *testing.T) {
 	} {
 		if got := domains(sourcesOf(s, "b.example", value)); got != want {
 			t.Errorf("%s: from %q, want %q", value, got, want)
-		}
-	}
-}
-
-// What a server delivers is told by its serving domain, or by its host if it has none.
-func TestServiceOf(t *testing.T) {
-	for url, want := range map[string]string{
-		"https://www.a.example/x": "a.example", "https://a.example:8443/x": "a.example", "http://www.a.example/x": "www.a.example",
-		"https://10.0.0.1/x": "10.0.0.1",
-	} {
-		u, err := domain.Rules{Schemes: []string{"https", "http"}, AllowIP: true}.Parse(url)
-		must(t, err)
-		if got := serviceOf(u); got != want {
-			t.Errorf("%s: %q, want %q", url, got, want)
 		}
 	}
 }

@@ -9,47 +9,6 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// TestPurposes: each vague word, each of several purposes, and a judge of the host's that fails.
-func TestPurposes(t *testing.T) {
-	doc := func(purposes ...string) string {
-		asks := ""
-		for _, purpose := range purposes {
-			asks += askFor("email", `purpose="`+purpose+`"`)
-		}
-		return booking(rule("email", "none"), asks)
-	}
-	for _, word := range []string{"data", "info", "information", "required", "other", "misc", "miscellaneous", "na", "none", "d\u200bata", "ｄａｔａ"} {
-		t.Run("ANML-14.3-04/reject-vague-word-"+word, func(t *testing.T) {
-			asker(t).allow("email", "*").decides(doc(strings.ToUpper(word)+"!"), "prompt purpose-vague")
-		})
-	}
-	t.Run("ANML-14.3-04/reject-weaker-purpose-second", func(t *testing.T) {
-		x := asker(t).allow("email", "*")
-		p := x.prepares(x.page(doc("to send the ticket", "data")), Call{})
-		if p.d.Tells[0].Code != CodePurposeVague {
-			t.Errorf("%+v", p.d.Tells[0])
-		}
-	})
-	for name, judge := range map[string]func(context.Context, Subject) (PurposeVerdict, error){
-		"fails":   func(context.Context, Subject) (PurposeVerdict, error) { return PurposeOK, errDown },
-		"panics":  func(context.Context, Subject) (PurposeVerdict, error) { panic("x") },
-		"unknown": judged(PurposeOK + 1),
-	} {
-		t.Run("ANML-14.3-04/reject-judge-that-"+name, func(t *testing.T) {
-			st := asker(t).allow("email", "*")
-			st.user.Policy.Judge = judge
-			st.decides(doc("to send the ticket"), "refuse purpose-implausible policy-violation")
-		})
-	}
-	t.Run("ANML-14.3-03/accept-said-to-the-user", func(t *testing.T) {
-		st := asker(t)
-		x := st.prepares(st.page(booking("", askFor("email", `purpose=""`))), Call{})
-		if len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "no purpose stated") {
-			t.Errorf("%+v", x.items)
-		}
-	})
-}
-
 // TestAllowedUses: a usage permits itself and what is below it, and nothing after its end.
 func TestAllowedUses(t *testing.T) {
 	m := newMemo(t)

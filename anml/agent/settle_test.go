@@ -205,74 +205,6 @@ func TestSensitiveSince(t *testing.T) {
 	}
 }
 
-// TestRememberedForNobodyElse: a consent that is kept is for one asker, one
-// recipient and one value.
-func TestRulesSince(t *testing.T) {
-	allow, ask := StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}, StandingRule{Field: "*", Domain: "*", Effect: EffectAsk}
-	prepare := func(t *testing.T, requires string) (*stand, *prepared) {
-		st := asker(t)
-		if st.user.Policy.InferConsentFromInitiation(true); requires == "none" {
-			st.allow("lang", "*")
-		}
-		p := st.page(booking(rule("lang", requires), askFor("lang")))
-		x := st.prepares(p, Call{Initiated: true})
-		if requires == "explicit-consent" {
-			if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
-				t.Fatal(err)
-			}
-			x = st.prepares(p, Call{})
-		}
-		if len(x.items) != 0 {
-			t.Fatalf("asked about %+v", x.items)
-		}
-		return st, x
-	}
-	for _, requires := range []string{"none", "implicit-consent", "explicit-consent"} {
-		t.Run("accept-allowed-"+requires, func(t *testing.T) {
-			st, x := prepare(t, requires)
-			must(t, st.user.Policy.Set(allow))
-			x.sends(none, `value="de"`)
-		})
-		t.Run("reject-asked-"+requires, func(t *testing.T) {
-			st, x := prepare(t, requires)
-			must(t, st.user.Policy.Set(ask))
-			if entries := x.sends(none, `<refuse field="lang" reason="user-denied"`); entries[0].Code != CodeConsentWithdrawn {
-				t.Errorf("%+v", entries)
-			}
-		})
-	}
-	t.Run("reject-refused-domain-and-not-approved", func(t *testing.T) { // the domain is the reason
-		st := asker(t)
-		x := st.prepares(st.page(booking("", askFor("email"))), Call{})
-		must(t, st.user.Policy.RefuseDomain("shop.example"))
-		if entries := x.sends(none, `<refuse field="email" reason="user-denied"`); entries[0].Code != CodeDomainRefused {
-			t.Errorf("%+v", entries)
-		}
-	})
-}
-
-func TestRememberedForNobodyElse(t *testing.T) {
-	st := asker(t)
-	doc := booking(rule("email", "explicit-consent"), askFor("email"))
-	if _, _, err := st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if d := pageFor(t, st.net, st.s, "https://shop.example/b", doc).Decide(t.Context())[0]; d.Code != CodeConsentHeld {
-		t.Fatal(brief(d))
-	}
-	for name, url := range map[string]string{"other-server": "https://evil.example/a", "server-below": "https://x.shop.example/a", "name-that-ends-alike": "https://myshop.example/a"} {
-		doc := doc
-		if name == "other-server" { // that sends it to where the consent is for
-			doc = strings.Replace(doc, `"/book"`, `"https://shop.example/book"`, 1)
-		}
-		for _, d := range pageFor(t, st.net, st.s, url, doc).Decide(t.Context()) {
-			if d.Verb == VerbAllow {
-				t.Errorf("%s: %s", name, brief(d))
-			}
-		}
-	}
-}
-
 // TestRevoked: each field that was told is looked at before it is sent once more. Only what was
 // refused is listed as refused.
 func TestRevoked(t *testing.T) {
@@ -449,26 +381,6 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})
-}
-
-// TestToldMeanwhile: what a service tells while the user decides counts when the call is sent.
-func TestToldMeanwhile(t *testing.T) {
-	for id, c := range map[string]struct{ attrs, url string }{
-		"ANML-14.1-07": {"", "https://c.example/x"}, // another service
-		"ANML-14.2-02": {`confidentiality="private"`, "https://a.example/y"},
-		"ANML-14.2-03": {`confidentiality="restricted"`, "https://a.example/y"},
-	} {
-		t.Run(id+"/reject-told-meanwhile", func(t *testing.T) {
-			s := crossed(t, "", Value{Text: secret})
-			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-				pageFor(t, s.net, s.session, c.url, inform("Member "+secret, c.attrs))
-				s.net.Journal().Clear()
-				return labprompt.Decide(r), nil
-			})
-			s.does(book, lookleap.CodeOK)
-			s.wantSent("!"+secret, `<refuse field="email"`)
-		})
-	}
 }
 
 // heedfulLedger writes nothing for a caller who left.

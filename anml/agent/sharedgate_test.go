@@ -181,25 +181,6 @@ func TestLimiterThatFailsInPart(t *testing.T) {
 	})
 }
 
-// TestSharedRates: the second rate is what one session can send in ten times the time, but in 30 days at most.
-func TestSharedRates(t *testing.T) {
-	const month = 30 * 24 * time.Hour
-	for _, c := range []struct {
-		limits       Limits
-		first, other lookleap.Rate
-	}{
-		{Limits{Burst: 5, Interval: 2 * time.Second}, lookleap.Rate{Limit: 5, Window: 2 * time.Second}, lookleap.Rate{Limit: 54, Window: 100 * time.Second}},
-		{Limits{Burst: 1, Interval: 71 * time.Hour}, lookleap.Rate{Limit: 1, Window: 71 * time.Hour}, lookleap.Rate{Limit: 10, Window: 710 * time.Hour}},
-		{Limits{Burst: 1, Interval: 73 * time.Hour}, lookleap.Rate{Limit: 1, Window: 73 * time.Hour}, lookleap.Rate{Limit: 10, Window: month}},
-		{Limits{Burst: 7, Interval: month / 70}, lookleap.Rate{Limit: 7, Window: month / 70}, lookleap.Rate{Limit: 76, Window: month}},
-		{Limits{Burst: 1 << 21, Interval: 1}, lookleap.Rate{Limit: 1 << 20, Window: 1}, lookleap.Rate{Limit: 11<<20 - 1, Window: 10 << 20}},
-	} {
-		if got := c.limits.sharedRates(); got != [2]lookleap.Rate{c.first, c.other} {
-			t.Errorf("%d in %s: %+v", c.limits.Burst, c.limits.Interval, got)
-		}
-	}
-}
-
 // partLimiter fails for the calls whose name and key begin with a text.
 type partLimiter struct {
 	lookleap.Limiter

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -72,25 +71,6 @@ func TestRetryRestsOnTrust(t *testing.T) {
 	}
 }
 
-// TestResultOfARepeatedRequest: to read the result needs no new word of the site, as after one request.
-func TestResultOfARepeatedRequest(t *testing.T) {
-	t.Run("ANML-13.4-06/accept-result-is-read-anyway-after-a-retry", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t, setting{
-				doc: `<site domain="shop.example"><head><title>Shop</title></head></site><site domain="brand.example"><head><title>Brand</title></head>` +
-					`<interact><action id="here" method="PUT" endpoint="/here" idempotent="true"/></interact></site>`,
-				before: func(s *stage) {
-					granted := granting(s, "interact")
-					permit(s, granted, granted, granted, denying)
-				},
-			})
-			s.shop.Handle("/here", lab.Sequence(lab.Status(503, "Retry-After", "30"), lab.Status(303, "Location", "/there")))
-			s.does(Call{Site: "brand.example", Action: "here"}, lookleap.CodeOK)
-			s.sends("PUT /here", "PUT /here", "GET /there")
-		})
-	})
-}
-
 // TestRetryRestsOnTheUser: what the user forbids while a call waits is not sent by
 // its second request.
 func TestRetryRestsOnTheUser(t *testing.T) {
@@ -144,58 +124,6 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestRepeated: what a request that was sent before says about a later one, which may be another request.
-func TestRepeated(t *testing.T) {
-	for name, c := range map[string]struct {
-		method string
-		first  http.Handler
-		sent   []string
-	}{
-		"accept-result-that-is-busy": {"POST", lab.Status(303, "Location", "/b"), []string{"POST /a", "GET /b", "GET /b"}},
-		"accept-moved-head":          {"HEAD", lab.Status(301, "Location", "/b"), []string{"HEAD /a", "HEAD /b", "HEAD /b"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t, setting{doc: interact(action("a", c.method, "/a", ""))})
-				s.shop.Handle("/a", c.first)
-				s.shop.Handle("/b", lab.Sequence(lab.Status(503, "Retry-After", "1"), lab.Status(204)))
-				s.does(Call{Action: "a"}, lookleap.CodeOK)
-				s.sends(c.sent...)
-			})
-		})
-	}
-	t.Run("reject-forgotten-first-request", func(t *testing.T) { // it may have been done
-		synctest.Test(t, func(t *testing.T) {
-			n := 0
-			s := newStage(t, setting{doc: repeatable, answer: lab.Status(500), host: func(h *lookleap.Host) {
-				others := h.Fetcher
-				h.Fetcher = fetcherFunc(func(r *http.Request) (*http.Response, error) {
-					if r.URL.Path == "/a" {
-						if n++; n > 1 {
-							return nil, errTest
-						}
-					}
-					return others.RoundTrip(r)
-				})
-			}})
-			_, err := s.page.Do(t.Context(), Call{Action: "a"})
-			if n != 2 || !errors.Is(err, ErrInDoubt) {
-				t.Errorf("%d requests, %v", n, err)
-			}
-		})
-	})
-	t.Run("accept-safe-method-as-idempotent", func(t *testing.T) {
-		s := newStage(t, setting{doc: gettable})
-		s.session.user.Policy.VetoAct = func(_ context.Context, a Act) error {
-			if !a.Idempotent {
-				t.Errorf("%+v", a)
-			}
-			return nil
-		}
-		s.does(Call{Action: "a"}, lookleap.CodeOK)
-	})
 }
 
 // TestStatusesThatSayNothing: an answer that is not about the action is neither a

@@ -240,20 +240,6 @@ func TestTransfer(t *testing.T) {
 	})
 }
 
-// TestTransferFromTwo: a value that one service is said to have told and another
-// one told is authorized for both at once, whichever comes first in the alphabet.
-func TestTransferFromTwo(t *testing.T) {
-	for _, said := range []string{"0.example", "z.example"} {
-		c := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
-		c.s.user.Profile = Fields{"member": {Text: "4711-8822", Provenance: said}}
-		if d := c.b.Decide(t.Context())[0]; len(d.From) != 2 || !slices.IsSorted(d.From) {
-			t.Errorf("from %q", d.From)
-		}
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-		c.prepares(c.b, Call{}).sends(none, `value="4711-8822" consent="explicit"`)
-	}
-}
-
 // TestTransferOfAnotherPlan: a call that waits for its user is not used up by being
 // taken for an authorization.
 func TestTransferOfAnotherPlan(t *testing.T) {
@@ -457,15 +443,4 @@ func crossedIn(t *testing.T, mode CrossService, attrs string, v Value, replies .
 	})
 	s.elsewhere("https://www.a.example/x", inform("Member "+secret, attrs))
 	return s
-}
-
-// TestTransferOfALaterField: any field that is asked for can be authorized, not only the first one.
-func TestTransferOfALaterField(t *testing.T) {
-	c := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
-	p := pageFor(t, c.net, c.session(), "https://b.example/later", booking("", askFor("email", `purpose="to send the ticket"`)+
-		askFor("member", `required="true"`, `purpose="to find your points"`)))
-	must(t, p.AuthorizeTransfer(t.Context(), member))
-	if err := joined(errTest, nil); err != errTest {
-		t.Errorf("an error joined with none is %#v", err)
-	}
 }
