@@ -7,6 +7,7 @@ import (
 
 	"github.com/beevik/etree"
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictxml"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -111,14 +112,14 @@ func checkText(e *etree.Element) error {
 	bad := &lookleap.Error{Code: CodeBadCharacter, Message: e.Tag + " contains a character that XML does not allow",
 		Fix: "remove it", Err: ErrNotWellFormed}
 	for _, a := range e.Attr {
-		if !isXMLText(a.Value) {
+		if !strictxml.IsText(a.Value) {
 			return bad
 		}
 	}
 	for _, token := range e.Child {
 		switch c := token.(type) {
 		case *etree.CharData:
-			if !isXMLText(c.Data) {
+			if !strictxml.IsText(c.Data) {
 				return bad
 			}
 		case *etree.Element:

@@ -67,9 +67,6 @@ func (d *Document) Version() string {
 	return "1.0"
 }
 
-// HasVersion reports whether the version attribute is present.
-func (d *Document) HasVersion() bool { return d.root().value("version") != "" }
-
 // Role returns the role that the document names, or else [ReadOptions.Role].
 func (d *Document) Role() Role {
 	if r := parse[Role](roleWords[:], d.root().value("role")); r != RoleUnspecified {

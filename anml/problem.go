@@ -180,11 +180,11 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 		members[2].Value = strconv.Itoa(p.Status)
 	}
 	for _, e := range p.Extensions {
-		if !isNCName(e.Name) || slices.ContainsFunc(members[:5], func(m Extension) bool { return m.Name == e.Name }) {
+		if !strictxml.IsNCName(e.Name) || slices.ContainsFunc(members[:5], func(m Extension) bool { return m.Name == e.Name }) {
 			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+
 				" has an invalid name or that of a standard member", "rename it")
 		}
-		if !isXMLText(e.Value) {
+		if !strictxml.IsText(e.Value) {
 			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+
 				" contains a character that XML does not allow", "remove it")
 		}
@@ -213,7 +213,7 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 		if i < 5 && m.Value == "" {
 			continue
 		}
-		if !isXMLText(m.Value) {
+		if !strictxml.IsText(m.Value) {
 			return nil, "", newError(ErrProblem, "the member "+m.Name+" contains a character that XML does not allow", "remove it")
 		}
 		root.CreateElement(m.Name).CreateText(m.Value)

@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
+	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
 const (
@@ -111,11 +112,11 @@ func (j *jsonReader) text(v strictjson.Value) (string, error) {
 
 // characters returns an error for a character that XML does not allow.
 func (j *jsonReader) characters(s string, at strictjson.Value) error {
-	if isXMLText(s) {
+	if strictxml.IsText(s) {
 		return nil
 	}
 	for _, r := range s {
-		if !isXMLText(string(r)) {
+		if !strictxml.IsText(string(r)) {
 			return j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, at.Offset(), "a string contains the character U+"+
 				strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML does not allow", "remove it")
 		}

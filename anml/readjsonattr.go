@@ -8,6 +8,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
+	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
 // attribute reads the value of a key. It returns false if the key is not an attribute.
@@ -54,7 +55,7 @@ func (j *jsonReader) attribute(n node, key string, v strictjson.Value) (bool, er
 // attributeKey parses the key of an attribute that ANML does not define: @{namespace}local or
 // xml:local.
 func attributeKey(key string) (Name, bool) {
-	if local, ok := strings.CutPrefix(key, "xml:"); ok && isNCName(local) {
+	if local, ok := strings.CutPrefix(key, "xml:"); ok && strictxml.IsNCName(local) {
 		return Name{xmlNamespace, local}, true
 	}
 	if rest, ok := strings.CutPrefix(key, "@"); ok {
@@ -69,7 +70,7 @@ func expandedKey(key string) (Name, bool) {
 		return Name{}, false
 	}
 	i := strings.LastIndexByte(key, '}')
-	if i < 0 || !isNCName(key[i+1:]) {
+	if i < 0 || !strictxml.IsNCName(key[i+1:]) {
 		return Name{}, false
 	}
 	name := Name{key[1:i], key[i+1:]}

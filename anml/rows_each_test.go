@@ -182,7 +182,7 @@ func TestRowsOfEachElement(t *testing.T) {
 	r.returns("ANML-8.1-25/accept-in-order", "<head><title>T</title></head><constraints/><state/><interact/><knowledge/><persona/><aesthetic/><body/><footer/>", false,
 		func(d *Document) any { return d.hasFinding(CodeSectionSeq) })
 
-	r.returns("ANML-8.1-01/accept-another-version", root(`version="1.7"`, ""), "1.7 true", func(d *Document) any { return fmt.Sprint(d.Version(), " ", d.HasVersion()) })
+	r.returns("ANML-8.1-01/accept-another-version", root(`version="1.7"`, ""), "1.7 true", func(d *Document) any { return fmt.Sprint(d.Version(), " ", d.hasVersion()) })
 	for role, want := range map[string]Role{"service": RoleService, "agent-response": RoleAgentResponse} {
 		r.returns("ANML-8.1-04/accept-"+role, root(`role="`+role+`"`, ""), fmt.Sprint(uint8(want), " false"), func(d *Document) any {
 			return fmt.Sprint(uint8(d.Role()), " ", d.hasFinding(CodeBadRole))

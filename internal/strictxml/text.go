@@ -159,7 +159,7 @@ func reference(src string, i int) (r rune, end int, err *fault) {
 		r, err = charRef(src, i, name[1:])
 		return r, end, err
 	}
-	if !isNCName(name) {
+	if !IsNCName(name) {
 		return 0, 0, bad(i, CodeSyntax, "\"&\" does not begin a reference").fix("write &amp;")
 	}
 	if len(name) > 32 {
@@ -206,7 +206,8 @@ func digit(c byte) rune {
 	return 99
 }
 
-func isNCName(s string) bool {
+// IsNCName reports whether s is an XML name without a colon.
+func IsNCName(s string) bool {
 	for i, r := range s {
 		switch {
 		case r >= utf8.RuneSelf:
@@ -217,7 +218,12 @@ func isNCName(s string) bool {
 			return false
 		}
 	}
-	return s != ""
+	return s != "" && utf8.ValidString(s)
+}
+
+// IsText reports whether XML allows every character of s.
+func IsText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !isChar(r) })
 }
 
 // cdata scans a CDATA section at i.
