@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
+	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
 // Arg is one argument of an action, as text.
@@ -187,11 +188,11 @@ type Request struct {
 // Encode returns the request of an action that answers no ask (section 9.3). The arguments are
 // in the query for methods without a body, and otherwise in the body as the enctype says. To
 // answer asks, send a document of a [ResponseBuilder] instead.
-func (a Action) Encode(args []Arg) (Request, error) { return a.EncodeRandom(args, rand.Reader) }
+func (a Action) Encode(args []Arg) (Request, error) { return a.encodeRandom(args, rand.Reader) }
 
-// EncodeRandom is Encode with the caller's source of randomness, which only the boundary of
+// encodeRandom is Encode with the caller's source of randomness, which only the boundary of
 // multipart/form-data needs. It returns an error of the source.
-func (a Action) EncodeRandom(args []Arg, random io.Reader) (Request, error) {
+func (a Action) encodeRandom(args []Arg, random io.Reader) (Request, error) {
 	switch a.Method() {
 	case "GET", "HEAD", "DELETE", "OPTIONS":
 		return Request{Query: formEncode(args)}, nil
@@ -275,5 +276,5 @@ func multipartEncode(args []Arg, random io.Reader) (Request, error) {
 // plainFormName reports whether all servers read a name in the same way. They disagree about
 // quotation marks and backslashes, and a control character could begin another header field.
 func plainFormName(name string) bool {
-	return isXMLText(name) && !strings.ContainsAny(name, "\"\\\t\r\n\x7f")
+	return strictxml.IsText(name) && !strings.ContainsAny(name, "\"\\\t\r\n\x7f")
 }

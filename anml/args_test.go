@@ -34,7 +34,7 @@ var zeroBoundary = "form-" + strings.Repeat("0", 2*boundarySize)
 func TestMultipart(t *testing.T) {
 	a := formAction(t)
 	t.Run("ANML-8.6.1-05/accept-multipart", func(t *testing.T) {
-		r, err := a.EncodeRandom([]Arg{{Name: "a", Value: "1"}, {Name: "b c", Value: "x\r\ny"}}, zeros{})
+		r, err := a.encodeRandom([]Arg{{Name: "a", Value: "1"}, {Name: "b c", Value: "x\r\ny"}}, zeros{})
 		want := "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--B\r\nContent-Disposition: form-data; name=\"b c\"\r\n\r\nx\r\ny\r\n--B--\r\n"
 		if err != nil || r.Query != "" || r.ContentType != "multipart/form-data; boundary="+zeroBoundary || strings.ReplaceAll(string(r.Body), zeroBoundary, "B") != want {
 			t.Errorf("%+v, %v\n%s", r, err, r.Body)
@@ -81,17 +81,17 @@ func TestMultipart(t *testing.T) {
 		})
 	}
 	t.Run("ANML-8.6.1-05/reject-known-boundary", func(t *testing.T) {
-		if _, err := a.EncodeRandom([]Arg{{Name: "a", Value: "\r\n--" + zeroBoundary + "--"}}, zeros{}); !errors.Is(err, ErrParamInvalid) {
+		if _, err := a.encodeRandom([]Arg{{Name: "a", Value: "\r\n--" + zeroBoundary + "--"}}, zeros{}); !errors.Is(err, ErrParamInvalid) {
 			t.Error(err)
 		}
 	})
 	t.Run("ANML-8.6.1-05/reject-known-boundary-in-a-name", func(t *testing.T) {
-		if _, err := a.EncodeRandom([]Arg{{Name: zeroBoundary, Value: "1"}}, zeros{}); !errors.Is(err, ErrParamInvalid) {
+		if _, err := a.encodeRandom([]Arg{{Name: zeroBoundary, Value: "1"}}, zeros{}); !errors.Is(err, ErrParamInvalid) {
 			t.Error(err)
 		}
 	})
 	t.Run("ANML-8.6.1-05/reject-without-randomness", func(t *testing.T) {
-		if r, err := a.EncodeRandom(nil, strings.NewReader("short")); !errors.Is(err, io.ErrUnexpectedEOF) || r.ContentType != "" {
+		if r, err := a.encodeRandom(nil, strings.NewReader("short")); !errors.Is(err, io.ErrUnexpectedEOF) || r.ContentType != "" {
 			t.Error(r, err)
 		}
 	})

@@ -11,9 +11,6 @@ type Content struct{ Node }
 
 // Text returns the piece of text, or the element's own text.
 func (c Content) Text() string {
-	if c.IsText() {
-		return c.n.text()
-	}
 	return c.text()
 }
 
@@ -52,7 +49,7 @@ func (c Content) As() any {
 // contents yields texts and usable elements in document order.
 func contents(v Node) iter.Seq[Content] {
 	return func(yield func(Content) bool) {
-		for c := v.n.first(); c.ok(); c = c.next() {
+		for c := range v.n.all() {
 			if c.usable() && !yield(Content{Node{c, v.d}}) {
 				return
 			}

@@ -5,16 +5,15 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/beevik/etree"
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictxml"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// element is one element of a document that is being built, or a text in it.
-type element struct {
-	kind     kind
-	content  string // of kText
-	attrs    [][2]string
-	children []*element
-}
+// element is an etree element with the methods of the builders. A nil element, which a nil or zero
+// builder has, ignores every call.
+type element etree.Element
 
 // el returns the element of a builder, and nil for a nil or zero builder, whose methods do nothing.
 func el[B ~struct{ e *element }](b *B) *element {
@@ -24,26 +23,18 @@ func el[B ~struct{ e *element }](b *B) *element {
 	return (struct{ e *element })(*b).e
 }
 
-func newElement(k kind) *element { return &element{kind: k} }
+func newElement(k kind) *element { return &element{Tag: schema[k].name} }
 
-// value returns the text of an attribute, "" if it is absent.
-func (e *element) value(name string) string {
-	for _, at := range e.attrs {
-		if at[0] == name {
-			return at[1]
-		}
-	}
-	return ""
-}
+func (e *element) tree() *etree.Element { return (*etree.Element)(e) }
 
 // set sets an attribute of the draft. An empty text removes it, unless the empty text is valid.
 func (e *element) set(name, value string) {
 	if e == nil {
 		return
 	}
-	e.attrs = slices.DeleteFunc(e.attrs, func(at [2]string) bool { return at[0] == name })
-	if value != "" || words().specs[words().spec(e.kind, name)].need == present {
-		e.attrs = append(e.attrs, [2]string{name, value})
+	e.tree().RemoveAttr(name)
+	if value != "" || name == "value" && (e.Tag == "answer" || e.Tag == "option") {
+		e.tree().CreateAttr(name, value)
 	}
 }
 
@@ -54,37 +45,25 @@ func (e *element) seconds(name string, d time.Duration) {
 
 // add adds a child.
 func (e *element) add(k kind) *element {
-	c := newElement(k)
-	if e != nil {
-		e.children = append(e.children, c)
+	if e == nil {
+		return newElement(k)
 	}
-	return c
+	return (*element)(e.tree().CreateElement(schema[k].name))
 }
 
 func (e *element) text(s string) *element {
 	if e != nil && s != "" {
-		e.children = append(e.children, &element{kind: kText, content: s})
+		e.tree().CreateText(s)
 	}
 	return e
 }
 
-// find returns the first child of a kind, or nil.
-func (e *element) find(k kind) *element {
-	if e == nil {
-		return nil
-	}
-	for _, c := range e.children {
-		if c.kind == k {
-			return c
-		}
-	}
-	return nil
-}
-
 // child returns the child of a kind. It adds the child if there is none.
 func (e *element) child(k kind) *element {
-	if c := e.find(k); c != nil {
-		return c
+	if e != nil {
+		if c := e.tree().SelectElement(schema[k].name); c != nil {
+			return (*element)(c)
+		}
 	}
 	return e.add(k)
 }
@@ -94,29 +73,11 @@ func (e *element) arrange() {
 	if e == nil {
 		return
 	}
-	slices.SortStableFunc(e.children, func(a, b *element) int { return int(a.kind) - int(b.kind) })
-}
-
-// write writes attributes, content and end tag after the name in the start tag.
-func (e *element) write(w *xmlWriter) {
-	name := schema[e.kind].name
-	for _, at := range e.attrs {
-		w.attribute(at[0], at[1])
+	rank := func(t etree.Token) int {
+		return slices.IndexFunc(schema[:], func(s spec) bool { return s.name == t.(*etree.Element).Tag })
 	}
-	if len(e.children) == 0 {
-		w.raw("/>")
-		return
-	}
-	w.raw(">")
-	for _, c := range e.children {
-		if c.kind == kText {
-			w.out = appendText(w.out, c.content)
-		} else {
-			w.raw("<" + schema[c.kind].name)
-			c.write(w)
-		}
-	}
-	w.raw("</" + name + ">")
+	slices.SortStableFunc(e.Child, func(a, b etree.Token) int { return rank(a) - rank(b) })
+	e.tree().ReindexChildren()
 }
 
 // build writes the tree as XML and parses it, so that the result is what a reader sees, and is
@@ -127,11 +88,15 @@ func build(root *element, role Role) (*Document, error) {
 	}
 	root.set("version", Version)
 	root.set("role", role.String())
-	w := &xmlWriter{}
-	w.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<anml")
-	w.attribute("xmlns", Namespace)
-	root.write(w)
-	d, err := ParseXML(w.out, ReadOptions{Role: role})
+	root.set("xmlns", Namespace)
+	if err := checkText(root.tree()); err != nil {
+		return nil, err
+	}
+	data, err := writeXML(root.tree())
+	if err != nil {
+		return nil, err
+	}
+	d, err := ParseXML(data, ReadOptions{Role: role})
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +105,30 @@ func build(root *element, role Role) (*Document, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// checkText returns an error for a character that XML does not allow: etree would replace it.
+func checkText(e *etree.Element) error {
+	bad := &lookleap.Error{Code: CodeBadCharacter, Message: e.Tag + " contains a character that XML does not allow",
+		Fix: "remove it", Err: ErrNotWellFormed}
+	for _, a := range e.Attr {
+		if !strictxml.IsText(a.Value) {
+			return bad
+		}
+	}
+	for _, token := range e.Child {
+		switch c := token.(type) {
+		case *etree.CharData:
+			if !strictxml.IsText(c.Data) {
+				return bad
+			}
+		case *etree.Element:
+			if err := checkText(c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Builder builds a single-site service document:
@@ -200,8 +189,8 @@ func (m *MultiBuilder) Site(domain string) *SiteBuilder {
 // Build returns the document, as [Builder.Build] does.
 func (m *MultiBuilder) Build() (*Document, error) {
 	if e := el(m); e != nil {
-		for _, c := range e.children {
-			c.arrange()
+		for _, c := range e.tree().ChildElements() {
+			(*element)(c).arrange()
 		}
 	}
 	return build(el(m), RoleService)
@@ -213,8 +202,7 @@ type SiteBuilder struct{ e *element }
 // Title sets the title (section 8.3.1).
 func (s *SiteBuilder) Title(text string) *SiteBuilder {
 	title := el(s).child(kHead).child(kTitle)
-	title.children = nil
-	title.text(text)
+	title.tree().SetText(text)
 	return s
 }
 

@@ -226,14 +226,13 @@ func (r *ResponseBuilder) Inform(text string) *InformBuilder {
 // [ErrEmptyResponse] for an empty response and an error with an [*InvalidError] if anything is
 // wrong, such as an unknown reason.
 func (r *ResponseBuilder) Build() (*Document, error) {
-	knowledge := el(r).find(kKnowledge)
-	if knowledge == nil {
+	if el(r) == nil || el(r).tree().SelectElement("knowledge") == nil {
 		return nil, ErrEmptyResponse
 	}
-	for _, c := range knowledge.children {
-		if c.kind == kRefuse && !Reason(c.value("reason")).Known() {
+	for _, c := range el(r).child(kKnowledge).tree().SelectElements("refuse") {
+		if reason := c.SelectAttrValue("reason", ""); !Reason(reason).Known() {
 			return nil, invalid([]lookleap.Finding{{Code: CodeBadValue, Requirement: "ANML-8.7.4-02",
-				Message: "the reason " + plaintext.Quote(c.value("reason"), maxQuoted) + " is unknown"}})
+				Message: "the reason " + plaintext.Quote(reason, maxQuoted) + " is unknown"}})
 		}
 	}
 	el(r).arrange()

@@ -135,7 +135,7 @@ func TestBuilder(t *testing.T) {
 				!strings.Contains(string(x), `consent-granted="2026-03-01T12:00:00Z"`) {
 				t.Errorf("%s %v", x, err)
 			}
-			if !d.HasVersion() || d.Role() != RoleAgentResponse {
+			if !d.hasVersion() || d.Role() != RoleAgentResponse {
 				t.Error(d.Role())
 			}
 		})

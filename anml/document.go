@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/beevik/etree"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -27,11 +29,11 @@ type Document struct {
 
 	// Indexes, built on first use.
 	idsIndexed       sync.Once
-	ids              map[scope][]int32 // rows of the elements with an id
+	ids              map[scope][]node // usable elements with an id
 	actionsIndexed   sync.Once
-	actions          map[scope]int32 // rows of the actions, by the row of their interact
+	actions          map[scope]node // usable actions, by their interact
 	usagesComputed   sync.Once
-	usages           []Usage // by row
+	usages           map[*etree.Element]Usage
 	positionsIndexed sync.Once
 	positions        positions
 }
@@ -46,10 +48,10 @@ type Node struct {
 
 // root returns the root element. A nil or zero Document has no root element.
 func (d *Document) root() node {
-	if d == nil || len(d.tree.rows) <= root {
+	if d == nil || d.tree.root == nil {
 		return node{}
 	}
-	return node{&d.tree, root}
+	return node{t: &d.tree, e: d.tree.root}
 }
 
 // Format returns the serialization that the document was read from.
@@ -64,9 +66,6 @@ func (d *Document) Version() string {
 	}
 	return "1.0"
 }
-
-// HasVersion reports whether the version attribute is present.
-func (d *Document) HasVersion() bool { return d.root().value("version") != "" }
 
 // Role returns the role that the document names, or else [ReadOptions.Role].
 func (d *Document) Role() Role {
@@ -217,7 +216,7 @@ func (v Node) boolean(name string, absent, invalid bool) bool {
 	switch {
 	case !at.ok():
 		return absent
-	case at.spec.unusable:
+	case at.unusable:
 		return invalid
 	case at.value == "true":
 		return true
@@ -234,7 +233,7 @@ func (v Node) integer(name string) (n int64, present, ok bool) {
 		return 0, false, false
 	}
 	n, ok = seconds(at.value)
-	if at.spec.unusable || !ok {
+	if at.unusable || !ok {
 		return 0, true, false
 	}
 	return n, true, true
@@ -256,20 +255,14 @@ func (v Node) moment(name string) (time.Time, bool) {
 // that are unknown or not processed. It leaves out the draft's own words, such as "true" and
 // "POST". It is meant for searching the document for a value.
 func (d *Document) Texts() iter.Seq2[Node, string] {
-	d = zero.Or(d)
 	return func(yield func(Node, string) bool) {
-		for i := root; i < len(d.tree.rows); i++ {
-			n := node{&d.tree, int32(i)}
-			of := Node{n, d}
-			if n.kind() == kText {
-				of.n = n.parent()
-			}
+		more := true
+		d.root().walk(func(n node) bool {
 			for text := range n.texts() {
-				if text != "" && !yield(of, text) {
-					return
-				}
+				more = more && (text == "" || yield(Node{n, d}, text))
 			}
-		}
+			return more
+		})
 	}
 }
 
@@ -277,19 +270,26 @@ func (d *Document) Texts() iter.Seq2[Node, string] {
 // joined, since an element may divide a word.
 func (n node) texts() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if !yield(n.text()) || n.row().first != 0 && !yield(n.content()) {
+		pieces := 0
+		for c := range n.all() {
+			if c.data != nil {
+				pieces++
+				if !yield(c.content()) {
+					return
+				}
+			}
+		}
+		if pieces > 1 && !yield(n.content()) {
 			return
 		}
-		for _, c := range n.cells() {
-			if at := n.t.attr(c); !at.isKeyword() && !yield(at.value) {
+		for at := range n.attrs() {
+			if !at.isKeyword() && !yield(at.value) {
 				return
 			}
 		}
-		if r := n.rare(); r != nil {
-			for _, member := range r.keys {
-				if !yield(member.key) || !yield(member.value) {
-					return
-				}
+		for _, member := range n.t.rare[n.e].keys {
+			if !yield(member.key) || !yield(member.value) {
+				return
 			}
 		}
 	}
@@ -298,6 +298,8 @@ func (n node) texts() iter.Seq[string] {
 // isKeyword reports whether the value is one of the draft's words for the attribute.
 func (a attr) isKeyword() bool {
 	switch {
+	case a.spec == nil:
+		return false
 	case a.spec.typ == tBool:
 		return a.value == "true" || a.value == "false"
 	case a.spec.typ == tMethod:

@@ -61,7 +61,7 @@ func (r *reader) examineRole(root node) error {
 // the site that such a section belongs to.
 func (r *reader) examineModel(root node) error {
 	var site, section node
-	for c := root.first(); c.ok(); c = c.next() {
+	for c := range root.all() {
 		if c.kind() == kSite {
 			site = c
 		} else if slices.ContainsFunc(sections, func(s childSpec) bool { return s.kind == c.kind() }) {
@@ -122,41 +122,49 @@ func (e *examination) elements() error {
 		kSite:    {0, e.limits.Sites, "sites"},
 		kSiteRef: {0, e.limits.SiteRefs, "site references"},
 	}
-	for i := root; i < len(e.t.rows); i++ {
-		k, n := e.t.rows[i].kind, e.node(int32(i))
-		if l := &limits[k]; l.limit > 0 {
+	var err error
+	e.doc.root().walk(func(n node) bool {
+		k := n.kind()
+		if l := &limits[k]; l.limit > 0 && err == nil {
 			l.count++
 			if l.count > l.limit {
-				return e.refuseTooMany(n, -1, l.what, l.limit)
+				err = e.refuseTooMany(n, -1, l.what, l.limit)
 			}
 		}
-		e.attributes(n, k)
-		switch k {
-		case kFlow:
-			steps := 0
-			for c := n.first(); c.ok(); c = c.next() {
-				if c.kind() == kStep {
-					steps++
-					if steps > e.limits.Steps {
-						return e.refuseTooMany(n, -1, "steps in one flow", e.limits.Steps)
-					}
-				}
+		if err == nil {
+			err = e.element(n, k)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// element checks one element.
+func (e *examination) element(n node, k kind) error {
+	e.attributes(n, k)
+	switch k {
+	case kFlow:
+		steps := 0
+		for c := range n.all() {
+			if c.kind() == kStep {
+				steps++
 			}
-		case kField:
-			e.field(n)
-		case kAction:
-			e.action(n)
-		case kParam:
-			e.param(n)
-		case kAsk:
-			e.ask(n)
-		default:
-			e.advice(n, k)
 		}
-		if words().single[k] {
-			e.repeated(n, k)
+		if steps > e.limits.Steps {
+			return e.refuseTooMany(n, -1, "steps in one flow", e.limits.Steps)
 		}
+	case kField:
+		e.field(n)
+	case kAction:
+		e.action(n)
+	case kParam:
+		e.param(n)
+	case kAsk:
+		e.ask(n)
+	default:
+		e.advice(n, k)
 	}
+	e.repeated(n, k)
 	return nil
 }
 
@@ -164,9 +172,9 @@ func (e *examination) elements() error {
 // constraints all count, since no restriction may be lost, and different claims are all invalid.
 func (e *examination) repeated(n node, k kind) {
 	var seen uint64 // a bit for each kind
-	for c := n.first(); c.ok(); c = c.next() {
+	for c := range n.all() {
 		inner := c.kind()
-		if inner == kUnknown || words().many[k][inner] {
+		if rule, _ := schema[k].place(inner); inner <= kText || rule.many {
 			continue
 		}
 		bit := uint64(1) << inner
@@ -187,18 +195,14 @@ func (e *examination) repeated(n node, k kind) {
 // attributes checks the attributes of an element. It marks an element that lacks a required
 // attribute (section 11.4).
 func (e *examination) attributes(n node, k kind) {
-	v := words()
-	for _, c := range n.cells() {
-		if c.spec < 0 || !v.typed[c.spec] {
-			continue
-		}
-		if !slices.Contains(v.specs[c.spec].enum, e.t.string(c.value)) {
-			e.attribute(n, e.t.attr(c))
+	for at := range n.attrs() {
+		if at.spec != nil && !slices.Contains(at.spec.enum, at.value) {
+			e.attribute(n, at)
 		}
 	}
-	for _, i := range v.needs[k] {
-		spec := &v.specs[i]
-		if at := n.lookup(spec.name); at.ok() && (at.value != "" || spec.need == present) {
+	for _, spec := range schema[k].attrs {
+		at := n.lookup(spec.name)
+		if spec.need == optional || at.ok() && (at.value != "" || spec.need == present) {
 			continue
 		}
 		n.mark(ignored | malformed)
@@ -458,7 +462,7 @@ func (e *examination) advice(n node, k kind) {
 			e.add(n, lookleap.SeverityWarning, CodeMissingKey, "ANML-8.9.2-01", "the logo has no src", "write the attribute src")
 		}
 	case kBody:
-		if only := n.first(); !only.next().ok() && len(only.text()) > longText {
+		if len(n.e.Child) == 1 && len(n.content()) > longText {
 			e.add(n, lookleap.SeverityInfo, CodeLint, "ANML-4-04", "the body is one long text without structure", "use sections and data")
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // sites checks the sites of a multi-site document against one another.
 func (e *examination) sites(root node) {
 	byDomain := map[string]int{}
-	for c := root.first(); c.ok(); c = c.next() {
+	for c := range root.all() {
 		if c.kind() != kSite {
 			continue
 		}
@@ -23,7 +23,7 @@ func (e *examination) sites(root node) {
 			byDomain[domain]++
 		}
 	}
-	for c := root.first(); c.ok(); c = c.next() {
+	for c := range root.all() {
 		if c.kind() != kSite {
 			continue
 		}
@@ -42,7 +42,7 @@ func (e *examination) sites(root node) {
 
 // hasElements reports whether an element has children that the draft defines.
 func hasElements(n node) bool {
-	for c := n.first(); c.ok(); c = c.next() {
+	for c := range n.all() {
 		if c.kind() != kUnknown {
 			return true
 		}
@@ -68,7 +68,7 @@ func (e *examination) sections(n node) {
 		e.add(n, lookleap.SeverityError, CodeRoleContent, "ANML-11.1-09", "an agent response contains a site", "remove it")
 	}
 	afterBody := false
-	for c := n.first(); c.ok(); c = c.next() {
+	for c := range n.all() {
 		k := c.kind()
 		switch k {
 		case kInteract, kPersona, kAesthetic, kConstraints, kState:
@@ -92,7 +92,7 @@ func (e *examination) sections(n node) {
 // claims checks trust in the head: only one claim, and only in a single-site document.
 func (e *examination) claims(n node) {
 	var claimed node
-	for c := n.child(kHead).first(); c.ok(); c = c.next() {
+	for c := range n.child(kHead).all() {
 		switch {
 		case c.kind() != kTrust:
 		case n.kind() == kSite:
@@ -256,14 +256,14 @@ func (e *examination) context(context node, steps map[string]node) {
 
 // scopes checks the scopes of inform, rights and attribution, and the ids that they can name.
 func (e *examination) scopes(root node) {
-	ids, site := map[scope]bool{}, root.i
+	ids, site := map[scope]bool{}, root.e
 	root.walk(func(n node) bool {
 		if !n.usable() && n.kind() != kSite {
 			return false
 		}
 		switch n.kind() {
 		case kSite:
-			site = n.i
+			site = n.e
 		case kInform, kRights, kAttribution:
 			if id := n.value("scope"); id != "" && len(e.doc.scoped(scope{site, id})) == 0 && !e.full() {
 				e.add(n, lookleap.SeverityWarning, CodeDangling, scopeRequirement[n.kind()],

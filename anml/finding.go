@@ -1,6 +1,8 @@
 package anml
 
 import (
+	"github.com/beevik/etree"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictxml"
 )
@@ -31,7 +33,7 @@ func (f *findings) add(at node, s lookleap.Severity, code lookleap.Code, require
 	}
 	offset := int32(-1)
 	if at.ok() {
-		offset = at.row().offset
+		offset = int32(at.offset())
 	}
 	f.list = append(f.list, pendingFinding{s, code, requirement, message, fix, at, offset})
 }
@@ -64,13 +66,25 @@ func (f *findings) full() bool {
 // positions is an index for finding lines and paths of elements.
 type positions struct {
 	lines   strictxml.Lines
-	numbers []int32 // by row: number among the siblings of the same name, 0 without such siblings
+	numbers map[*etree.Element]int // number among the siblings of the same name, if there are such siblings
 }
 
 // positionIndex returns the index. It builds the index on the first call.
 func (d *Document) positionIndex() *positions {
 	d.positionsIndexed.Do(func() {
-		d.positions = positions{strictxml.NewLines(d.tree.src), d.tree.numberSiblings()}
+		d.positions = positions{strictxml.NewLines(d.tree.src), map[*etree.Element]int{}}
+		d.root().walk(func(n node) bool {
+			same := map[string][]*etree.Element{}
+			for _, c := range n.e.ChildElements() {
+				same[c.Tag] = append(same[c.Tag], c)
+			}
+			for _, list := range same {
+				for i := 0; len(list) > 1 && i < len(list); i++ {
+					d.positions.numbers[list[i]] = i + 1
+				}
+			}
+			return true
+		})
 	})
 	return &d.positions
 }
@@ -80,7 +94,7 @@ func (d *Document) position(n node, offset int) lookleap.Position {
 	index := d.positionIndex()
 	p := lookleap.Position{Path: index.path(n)}
 	if offset < 0 && n.ok() {
-		offset = int(n.row().offset)
+		offset = n.offset()
 	}
 	if !d.built && offset >= 0 {
 		p.Offset = offset
@@ -94,41 +108,9 @@ func (p *positions) path(n node) string {
 	if !n.ok() {
 		return ""
 	}
-	name := n.name().Local
-	if number := p.numbers[n.i]; number > 0 {
-		name += "[" + itoa(int(number)) + "]"
+	name := n.e.Tag
+	if number := p.numbers[n.e]; number > 0 {
+		name += "[" + itoa(number) + "]"
 	}
-	return p.path(n.parent()) + "/" + name
-}
-
-// numberSiblings numbers the elements that share their name with a sibling, by row.
-func (t *tree) numberSiblings() []int32 {
-	type name struct {
-		kind  kind
-		local string // of an unknown element
-	}
-	numbers := make([]int32, len(t.rows))
-	count := make(map[name]int32)
-	for i := range t.rows {
-		clear(count)
-		each := func(visit func(c node, same name)) {
-			for c := (node{t, t.rows[i].first}); c.ok(); c = c.next() {
-				if c.kind() > kText {
-					visit(c, name{kind: c.kind()})
-				} else if c.kind() == kUnknown {
-					visit(c, name{local: c.name().Local})
-				}
-			}
-		}
-		each(func(c node, same name) {
-			count[same]++
-			numbers[c.i] = count[same]
-		})
-		each(func(c node, same name) {
-			if count[same] == 1 {
-				numbers[c.i] = 0
-			}
-		})
-	}
-	return numbers
+	return p.path(node{t: n.t, e: n.e.Parent()}) + "/" + name
 }

@@ -113,8 +113,8 @@ func checkImages(t *testing.T, data []byte, d *Document) {
 // unusable finds attributes whose text is never used.
 func unusable(n node) (found bool) {
 	n.walk(func(n node) bool {
-		for _, at := range n.attrs() {
-			found = found || at.spec.unusable
+		for at := range n.attrs() {
+			found = found || at.unusable
 		}
 		return true
 	})

@@ -23,7 +23,7 @@ func (i Interact) Action(id string) (Action, error) {
 		return Action{}, ErrNoAction
 	}
 	i.d.actionsIndexed.Do(i.d.indexActions)
-	a := Action{Node{node{i.n.t, i.d.actions[scope{i.n.i, id}]}, i.d}}
+	a := Action{Node{i.d.actions[scope{i.n.e, id}], i.d}}
 	switch {
 	case !a.Exists():
 		return Action{}, ErrNoAction
@@ -35,11 +35,11 @@ func (i Interact) Action(id string) (Action, error) {
 
 // indexActions collects the usable actions of all sites by id.
 func (d *Document) indexActions() {
-	d.actions = make(map[scope]int32)
+	d.actions = make(map[scope]node)
 	for site := range d.Containers() {
 		i := site.Interact()
 		for a := range i.Actions() {
-			d.actions[scope{i.n.i, a.ID()}] = a.n.i
+			d.actions[scope{i.n.e, a.ID()}] = a.n
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (a Action) Executable() error {
 
 // lacksParam reports whether a required parameter is malformed or accepts no value.
 func (a Action) lacksParam() bool {
-	for n := a.n.first(); n.ok(); n = n.next() {
+	for n := range a.n.all() {
 		if n.flags()&malformed != 0 && (Node{n, a.d}).boolean("required", false, true) { // only parameters can be malformed
 			return true
 		}

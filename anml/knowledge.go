@@ -123,7 +123,7 @@ type Constraints struct{ Node }
 // Disclosures yields the usable rules of the site in document order.
 func (c Constraints) Disclosures() iter.Seq[Disclosure] {
 	return func(yield func(Disclosure) bool) {
-		for section := c.n.first(); section.ok(); section = section.next() {
+		for section := range c.n.all() {
 			if !section.usable() {
 				continue
 			}
@@ -247,14 +247,14 @@ func (c Constraints) raises() map[string][]raise {
 			all[field] = append(all[field], x)
 		}
 	}
-	for section := c.n.first(); section.ok(); section = section.next() {
+	for section := range c.n.all() {
 		if section.kind() != kConstraints {
 			continue
 		}
-		if section.rare() != nil {
+		if len(section.t.rare[section.e].keys) > 0 {
 			add("", ExplicitConsent, "unknown-constraint") // an unknown JSON key
 		}
-		for n := section.first(); n.ok(); n = n.next() {
+		for n := range section.all() {
 			switch {
 			case n.flags()&malformed != 0: // a rule
 				add(n.value("field"), ExplicitConsent.Stricter(ParseRequires(n.value("requires"))), "malformed-rule")

@@ -137,7 +137,7 @@ func TestPatternBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := first(first(d.Interact().Actions()).Params())
-		p.n.row().flags &^= unchecked
+		p.n.t.notes[p.n.e] = note{kind: kParam}
 		e := examination{reader: newReader(XML, ReadOptions{}), patterns: c.budget}
 		e.checkPattern(p)
 		message := ""

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/beevik/etree"
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -179,11 +180,11 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 		members[2].Value = strconv.Itoa(p.Status)
 	}
 	for _, e := range p.Extensions {
-		if !isNCName(e.Name) || slices.ContainsFunc(members[:5], func(m Extension) bool { return m.Name == e.Name }) {
+		if !strictxml.IsNCName(e.Name) || slices.ContainsFunc(members[:5], func(m Extension) bool { return m.Name == e.Name }) {
 			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+
 				" has an invalid name or that of a standard member", "rename it")
 		}
-		if !isXMLText(e.Value) {
+		if !strictxml.IsText(e.Value) {
 			return nil, "", newError(ErrProblem, "the extension "+plaintext.Quote(e.Name, maxQuoted)+
 				" contains a character that XML does not allow", "remove it")
 		}
@@ -206,21 +207,19 @@ func (p *Problem) Marshal(f Format) (data []byte, contentType string, err error)
 		w.close('}')
 		return w.out, MediaTypeProblemJSON, w.err
 	}
-	w := &xmlWriter{}
-	w.raw(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<problem xmlns="` + problemNamespace + `">`)
+	root := &etree.Element{Tag: "problem"}
+	setAttr(root, Name{"", "xmlns"}, problemNamespace)
 	for i, m := range members {
 		if i < 5 && m.Value == "" {
 			continue
 		}
-		if !isXMLText(m.Value) {
+		if !strictxml.IsText(m.Value) {
 			return nil, "", newError(ErrProblem, "the member "+m.Name+" contains a character that XML does not allow", "remove it")
 		}
-		w.raw("<" + m.Name + ">")
-		w.out = appendText(w.out, m.Value)
-		w.raw("</" + m.Name + ">")
+		root.CreateElement(m.Name).CreateText(m.Value)
 	}
-	w.raw("</problem>\n")
-	return w.out, MediaTypeProblemXML, nil
+	data, err = writeXML(root)
+	return data, MediaTypeProblemXML, err
 }
 
 // MaxPages is the number of pages of one result, the first document included, that an agent fetches

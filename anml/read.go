@@ -1,7 +1,10 @@
 package anml
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/beevik/etree"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -104,12 +107,17 @@ type reader struct {
 func newReader(format Format, o ReadOptions) *reader {
 	r := &reader{options: o, limits: o.Limits.withDefaults(), doc: &Document{format: format}}
 	r.findings.limit = r.limits.Findings
+	r.doc.tree = tree{notes: make(map[*etree.Element]note), rare: make(map[*etree.Element]rareParts)}
 	r.t = &r.doc.tree
-	r.doc.Site = Site{Node{node{r.t, root}, r.doc}}
 	return r
 }
 
-func (r *reader) node(i int32) node { return node{r.t, i} }
+// addRoot adds the root element.
+func (r *reader) addRoot(offset int) node {
+	n := r.t.add(nil, kAnml, Name{Namespace, "anml"}, offset)
+	r.doc.Site = Site{Node{n, r.doc}}
+	return n
+}
 
 // refuse returns the error that ends reading. The position is that of the node, or the offset if
 // that is not negative.
@@ -127,34 +135,27 @@ func (r *reader) isANML(space string) bool {
 	if space == Namespace {
 		return true
 	}
-	for _, alias := range r.options.Aliases {
-		if space == alias {
-			return true
-		}
-	}
-	return space == "" && r.options.AcceptMissingNamespace
+	return slices.Contains(r.options.Aliases, space) || space == "" && r.options.AcceptMissingNamespace
 }
 
-// addElement appends an element to its parent, after the last child, and returns its row. An
-// element that the draft does not allow there is kept and not processed.
-func (r *reader) addElement(parent, last int32, name Name, offset int) int32 {
-	anml, inside := r.isANML(name.Space), r.t.rows[parent].kind
-	if anml {
-		if k := words().child[inside][words().id(name.Local)]; k != kUnknown {
-			return r.t.add(k, parent, last, int32(offset))
+// addElement appends an element to its parent. An element that the draft does not allow there is
+// kept and not processed.
+func (r *reader) addElement(parent node, name Name, offset int) node {
+	inside := parent.kind()
+	if r.isANML(name.Space) {
+		if k := schema[inside].child(name.Local); k != kUnknown {
+			return r.t.add(parent.e, k, Name{Namespace, name.Local}, offset)
 		}
 		if name.Space != "" {
 			name.Space = Namespace
 		}
 	}
-	i := r.t.add(kUnknown, parent, last, int32(offset))
-	n := r.node(i)
+	n := r.t.add(parent.e, kUnknown, name, offset)
 	n.mark(ignored)
-	n.makeRare().name = name
 	if inside != kUnknown { // the content of an unknown element is not reported again
-		r.reportUnknown(n, r.node(parent), name)
+		r.reportUnknown(n, parent, name)
 	}
-	return i
+	return n
 }
 
 func (r *reader) reportUnknown(n, parent node, name Name) {
@@ -183,30 +184,18 @@ func (r *reader) reportUnknown(n, parent node, name Name) {
 	}
 }
 
-// addText adds a piece of text to an element, after its last child, and returns the row of the
-// last child then. Text without a meaning there is dropped with a finding. Alone says that the
-// text is the whole content of the element.
-func (r *reader) addText(parent, last int32, text span, alone bool) int32 {
-	if text.empty() {
-		return last
+// addText appends a piece of text to an element and returns it. Text without a meaning there is
+// dropped with a finding.
+func (r *reader) addText(n node, text string) etree.Token {
+	switch {
+	case text == "":
+	case schema[n.kind()].hasText():
+		return n.e.CreateText(text)
+	case trimSpace(text) != "" && !r.full():
+		r.add(n, lookleap.SeverityWarning, CodeStrayText, "ANML-8-02",
+			schema[n.kind()].name+" contains text, which has no meaning there", "")
 	}
-	k := r.t.rows[parent].kind
-	switch schema[k].content {
-	case elements, empty:
-		if trimSpace(r.t.string(text)) != "" && !r.full() {
-			r.add(r.node(parent), lookleap.SeverityWarning, CodeStrayText, "ANML-8-02",
-				schema[k].name+" contains text, which has no meaning there", "")
-		}
-		return last
-	case textOnly:
-		if alone {
-			r.t.rows[parent].text = text
-			return last
-		}
-	}
-	i := r.t.add(kText, parent, last, max(text.from, 0))
-	r.t.rows[i].text = text
-	return i
+	return nil
 }
 
 // foreignAttrs handles the attributes of an element that the draft does not define there. It
@@ -216,57 +205,35 @@ func (r *reader) foreignAttrs(n node) {
 	case kTrust, kSiteRef:
 		r.replaceSite(n)
 	case kAnml, kAudio, kVideo:
-		if !n.lookup("lang").ok() {
-			n.rename(Name{xmlNamespace, "lang"}, langSpec)
+		if a := n.e.SelectAttr("xml:lang"); a != nil && !n.lookup("lang").ok() {
+			a.Space = ""
 		}
 	}
-	for _, c := range n.cells() {
-		if c.spec < 0 {
-			r.reportForeign(n, r.t.names[^c.spec])
+	for a := range n.attrs() {
+		if a.spec == nil {
+			r.reportForeign(n, a.name)
 		}
 	}
 }
 
 // replaceSite reads the attribute site of trust and site-ref as domain (section 12.7).
 func (r *reader) replaceSite(n node) {
-	site := Name{"", "site"}
-	alias, domain := n.foreign(site), n.lookup("domain")
+	alias, domain := n.foreign(Name{"", "site"}), n.lookup("domain")
+	i := slices.IndexFunc(n.e.Attr, func(a etree.Attr) bool { return a.Space == "" && a.Key == "site" })
 	switch {
 	case !alias.ok():
 		return
 	case !domain.ok():
-		n.rename(site, words().spec(n.kind(), "domain"))
+		n.e.Attr[i].Key = "domain"
 	case domain.value != alias.value:
 		n.mark(ignored | malformed)
 		r.add(n, lookleap.SeverityError, CodeClaim, "ANML-12.5-05", "the attributes domain and site name different sites",
 			"write only domain")
 		return
 	default:
-		n.remove(site)
+		n.e.Attr = slices.Delete(n.e.Attr, i, i+1)
 	}
 	r.add(n, lookleap.SeverityWarning, CodeAlias, "ANML-12.7-14", "the attribute site is read as domain", "write domain")
-}
-
-// rename makes an attribute that the draft does not define one that it does.
-func (n node) rename(name Name, spec int32) {
-	cells := n.cells()
-	for i, c := range cells {
-		if c.spec < 0 && n.t.names[^c.spec] == name {
-			cells[i].spec = spec
-		}
-	}
-}
-
-// remove removes an attribute that the draft does not define.
-func (n node) remove(name Name) {
-	cells := n.cells()
-	for i, c := range cells {
-		if c.spec < 0 && n.t.names[^c.spec] == name {
-			copy(cells[i:], cells[i+1:])
-			n.row().count--
-			return
-		}
-	}
 }
 
 func (r *reader) reportForeign(n node, name Name) {
@@ -281,7 +248,7 @@ func (r *reader) reportForeign(n node, name Name) {
 			what+" is in the ANML namespace, which has no attributes, so it is ignored", "write it without a prefix")
 	case name.Space != "":
 		r.add(n, lookleap.SeverityInfo, CodeUnknownAttribute, "ANML-5.3.4-01", what+" is from another vocabulary, so it is ignored", "")
-	case name.Local != lower && words().spec(n.kind(), lower) >= 0:
+	case name.Local != lower && schema[n.kind()].attr(lower) != nil:
 		r.add(n, lookleap.SeverityInfo, CodeCase, "ANML-5.2.1-01", what+" is not in lower case, so it is ignored", "write "+lower)
 	default:
 		r.add(n, lookleap.SeverityInfo, CodeUnqualified, "ANML-5.3.4-02", what+" is not an attribute of ANML, so it is ignored",

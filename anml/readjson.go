@@ -1,23 +1,25 @@
 package anml
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/beevik/etree"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
+	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
 const (
 	rawDepth         = 2 // nested JSON arrays and objects for each level of elements
 	valuesPerElement = 2 // JSON values for each element
+	bom              = "\uFEFF"
 )
 
 // ParseJSON reads the JSON serialization (section 7). It returns an error if the text is not
@@ -25,33 +27,25 @@ const (
 // refused for one of the reasons that the Err variables list. It builds the same tree as ParseXML
 // does from the same document.
 func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
-	j := &jsonReader{reader: newReader(JSON, o)}
-	limits := strictjson.Limits{Size: j.limits.Bytes, Depth: rawDepth * j.limits.Depth,
-		Values: valuesPerElement * j.limits.Elements, SkipBOM: true}
-	j.judge = sync.OnceValue(func() error { _, err := strictjson.Parse(data, limits); return err })
-	objects := bytes.Count(data, []byte("{"))
-	if len(data) > min(j.limits.Bytes, math.MaxInt32) || !utf8.Valid(data) {
-		return nil, j.refusal()
+	j := &jsonReader{newReader(JSON, o)}
+	v, err := strictjson.Parse(data, strictjson.Limits{Size: min(j.limits.Bytes, math.MaxInt32), Depth: rawDepth * j.limits.Depth,
+		Values: valuesPerElement * j.limits.Elements, SkipBOM: true})
+	if err != nil {
+		return nil, jsonError(err, nil)
 	}
-	if objects > j.limits.Elements || bytes.Count(data, []byte(",")) > limits.Values {
-		j.unique = j.judge() == nil
-		if !j.unique {
-			return nil, j.refusal() // before memory is spent on it
-		}
-	}
-	j.src = string(data)
-	j.t.src = j.src
-	j.values, j.depth = limits.Values, limits.Depth
-	j.odd = strings.Contains(j.src, "\uFFFE") || strings.Contains(j.src, "\uFFFF")
-	if strings.HasPrefix(j.src, bom) {
-		j.at = len(bom)
+	j.t.src = string(data)
+	if strings.HasPrefix(j.t.src, bom) {
 		j.add(node{}, lookleap.SeverityWarning, CodeBOM, "ANML-7.1-03", "the document begins with a byte order mark", "remove it")
 	}
-	j.t.rows = make([]row, root, root+min(firstRows, 8+objects))
-	j.t.cells = make([]cell, 0, min(firstCells, 8+2*objects))
-	j.root()
-	if j.failed || j.err != nil {
-		return nil, j.refusal()
+	if v.Kind() != strictjson.Object {
+		return nil, j.refuse(ErrNotWellFormed, CodeWrongShape, node{}, v.Offset(), "the document is not a JSON object", "")
+	}
+	j.elements = 1
+	if err := j.object(j.addRoot(v.Offset()), v, 1); err != nil {
+		return nil, err
+	}
+	if !j.doc.root().lookup("version").ok() {
+		return nil, j.refuse(ErrNotANML, CodeNotANML, node{}, v.Offset(), "the object has no key anml", `begin with "anml": "1.0"`)
 	}
 	if c := strings.ToLower(o.Charset); c != "" && c != "utf-8" {
 		j.add(node{}, lookleap.SeverityWarning, CodeEncodingClash, "ANML-7.1-01",
@@ -60,228 +54,159 @@ func ParseJSON(data []byte, o ReadOptions) (*Document, error) {
 	return j.examine()
 }
 
-const bom = "\uFEFF"
+// jsonReader builds a tree from a parsed text.
+type jsonReader struct{ *reader }
 
-// jsonReader builds a tree in one pass over the text.
-type jsonReader struct {
-	*reader
-	jsonScanner
-	odd    bool    // the text has U+FFFE or U+FFFF, which XML does not allow
-	cells  []cell  // attributes of the open objects, innermost last
-	groups []group // children of the open objects, innermost last
-	err    error   // the first error that is not about JSON syntax
-}
-
-// refusal returns why the text is refused. A syntax error is reported before any other.
-func (j *jsonReader) refusal() error {
-	if err := j.judge(); err != nil {
-		return jsonError(err, nil)
-	}
-	if j.err != nil {
-		return j.err
-	}
-	return j.refuse(ErrNotWellFormed, strictjson.CodeSyntax, node{}, j.at, "the text is not JSON", "")
-}
-
-func (j *jsonReader) root() {
-	kind, start := j.kind(), j.at
-	if kind != strictjson.Object {
-		j.err = j.refuse(ErrNotWellFormed, CodeWrongShape, node{}, start, "the document is not a JSON object", "")
-		return
-	}
-	j.elements++
-	j.t.rows = append(j.t.rows, row{kind: kAnml, offset: int32(start)})
-	j.object(root, 1)
-	j.next()
-	if j.at < len(j.src) && j.err == nil {
-		j.jsonScanner.fail()
-	}
-	if j.err == nil && !j.doc.root().lookup("version").ok() {
-		j.err = j.refuse(ErrNotANML, CodeNotANML, node{}, start, "the object has no key anml", `begin with "anml": "1.0"`)
-	}
+// group is the children of one key, which are already in the tree.
+type group struct {
+	key      string
+	rank     int // in the default order
+	elements []etree.Token
 }
 
 // object reads the members of an object into an element at a depth.
-func (j *jsonReader) object(i int32, depth int) {
-	names, cells, groups := len(j.names), len(j.cells), len(j.groups)
-	var content span
-	var order token
-	for more := j.enter('}'); more && j.err == nil; more = j.more('}') {
-		key, number := j.name(names)
-		id := words().find(key, number)
-		kind := j.kind()
+func (j *jsonReader) object(n node, v strictjson.Value, depth int) error {
+	content, order := "", strictjson.Value{}
+	var groups []group
+	for key, member := range v.Members() {
+		known, err := j.attribute(n, key, member)
 		switch {
-		case id == 0 && key == "content":
-			content = j.text(i, kind)
-		case id == 0 && key == orderKey:
-			order = token{kind: kind, from: j.at}
-			j.skip(kind)
-			order.to = j.at
-		case j.attribute(i, cells, key, id, kind):
+		case err != nil || known:
+		case key == "content" && member.Kind() == strictjson.String:
+			content, err = j.text(member)
+		case key == "content":
+			j.reportKind(n, key, member)
+		case key == orderKey:
+			order = member
 		default:
-			j.children(i, key, id, kind, depth)
+			var g group
+			if g, err = j.children(n, key, member, depth); len(g.elements) > 0 {
+				groups = append(groups, g)
+			}
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if j.failed || j.err != nil {
-		return
+	if countAttrs(n) > j.limits.Attrs {
+		return j.refuseTooMany(n, -1, "attributes on one element", j.limits.Attrs)
 	}
-	j.names = j.names[:names]
-	r := &j.t.rows[i]
-	r.cells, r.count = int32(len(j.t.cells)), uint16(len(j.cells)-cells)
-	if len(j.cells)-cells > j.limits.Attrs {
-		j.fail(j.refuseTooMany(j.node(i), -1, "attributes on one element", j.limits.Attrs))
-		return
-	}
-	foreign := false
-	for _, c := range j.cells[cells:] {
-		foreign = foreign || c.spec < 0
-		j.t.cells = append(j.t.cells, c)
-	}
-	j.cells = j.cells[:cells]
-	if foreign {
-		j.foreignAttrs(j.node(i))
-	}
-	j.arrange(i, content, order, j.groups[groups:])
-	j.groups = j.groups[:groups]
+	j.foreignAttrs(n)
+	j.arrange(n, content, order, groups)
+	return nil
 }
 
-func (j *jsonReader) fail(err error) {
-	if j.err == nil {
-		j.err = err
+func countAttrs(n node) (count int) {
+	for range n.attrs() {
+		count++
 	}
+	return count
 }
 
-// text reads the value of the key content.
-func (j *jsonReader) text(i int32, kind strictjson.Kind) span {
-	if kind != strictjson.String {
-		j.reportKind(j.node(i), "content", kind)
-		j.skip(kind)
-		return span{}
-	}
-	return j.span()
+// text returns a string. A character that XML does not allow is an error, since the document
+// could not be converted (section 7.6).
+func (j *jsonReader) text(v strictjson.Value) (string, error) {
+	s, _ := v.Text()
+	return s, j.characters(s, v)
 }
 
-// span reads a string. A character that XML does not allow is an error, since the document could
-// not be converted (section 7.6).
-func (j *jsonReader) span() span {
-	t := j.string()
-	if !t.escaped {
-		if j.odd {
-			j.characters(j.src[t.from:t.to], t.from-1)
-		}
-		return span{int32(t.from), int32(t.to)}
+// characters returns an error for a character that XML does not allow.
+func (j *jsonReader) characters(s string, at strictjson.Value) error {
+	if strictxml.IsText(s) {
+		return nil
 	}
-	s := j.t.store(string(j.unquote(t)))
-	j.characters(j.t.string(s), t.from-1)
-	return s
-}
-
-// characters fails on a character that XML does not allow.
-func (j *jsonReader) characters(s string, offset int) {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x20 && c != 0xEF || c == '\t' || c == '\n' || c == '\r' {
-			continue
-		}
-		r, _ := utf8.DecodeRuneInString(s[i:])
-		if r < 0x20 || r == 0xFFFE || r == 0xFFFF {
-			j.fail(j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, offset, "a string contains the character U+"+
-				strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML does not allow", "remove it"))
-			return
+	for _, r := range s {
+		if !strictxml.IsText(string(r)) {
+			return j.refuse(ErrNotWellFormed, CodeBadCharacter, node{}, at.Offset(), "a string contains the character U+"+
+				strings.ToUpper(strconv.FormatInt(int64(r)+0x10000, 16)[1:])+", which ANML does not allow", "remove it")
 		}
 	}
+	return nil
 }
 
 // children reads the elements of a key. An unknown key is kept as it is.
-func (j *jsonReader) children(i int32, key string, id uint8, kind strictjson.Kind, depth int) {
-	inside := j.t.rows[i].kind
-	g := group{key: key, name: Name{Namespace, key}, kind: words().child[inside][id]}
-	many, bare := true, false
-	if g.kind != kUnknown {
-		spec, rank := schema[inside].place(g.kind)
-		many, bare, g.rank = spec.many, spec.bare, rank
-	} else if name, ok := expandedKey(key); ok {
-		g.name, g.rank = name, 100+len(j.groups)
-		j.characters(key, j.at)
+func (j *jsonReader) children(n node, key string, v strictjson.Value, depth int) (group, error) {
+	inside := &schema[n.kind()]
+	g, name, spec := group{key: key}, Name{Namespace, key}, childSpec{many: true}
+	if k := inside.child(key); k != kUnknown {
+		spec, g.rank = inside.place(k)
+	} else if foreign, ok := expandedKey(key); ok {
+		name, g.rank = foreign, foreignRank
+		if err := j.characters(key, v); err != nil {
+			return g, err
+		}
 	} else {
-		j.keepRaw(i, key, kind, depth)
-		return
+		return g, j.keepRaw(n, key, v, depth)
 	}
-	if kind == strictjson.Array {
-		if !many {
-			j.lint(i, CodeNotObject, "ANML-7.2.4-04",
-				"the key "+plaintext.Quote(key, maxQuoted)+" is an array, although the element does not repeat")
-		}
-		for more := j.enter(']'); more && j.err == nil; more = j.more(']') {
-			j.child(i, &g, j.kind(), depth)
-		}
-	} else {
-		if many && !bare {
-			j.lint(i, CodeNotArray, "ANML-7.2.4-02",
+	if v.Kind() != strictjson.Array {
+		if spec.many && !spec.bare {
+			j.lint(n, CodeNotArray, "ANML-7.2.4-02",
 				"the key "+plaintext.Quote(key, maxQuoted)+" is not an array, although the element may repeat")
 		}
-		j.child(i, &g, kind, depth)
+		return g, j.child(n, &g, name, v, depth)
 	}
-	if g.first != 0 {
-		j.groups = append(j.groups, g)
+	if !spec.many {
+		j.lint(n, CodeNotObject, "ANML-7.2.4-04",
+			"the key "+plaintext.Quote(key, maxQuoted)+" is an array, although the element does not repeat")
 	}
+	for item := range v.Elements() {
+		if err := j.child(n, &g, name, item, depth); err != nil {
+			return g, err
+		}
+	}
+	return g, nil
 }
 
-func (j *jsonReader) lint(i int32, code lookleap.Code, requirement, message string) {
+func (j *jsonReader) lint(n node, code lookleap.Code, requirement, message string) {
 	if !j.full() {
-		j.add(j.node(i), lookleap.SeverityInfo, code, requirement, message, "")
+		j.add(n, lookleap.SeverityInfo, code, requirement, message, "")
 	}
 }
 
 // child reads one element.
-func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth int) {
-	start := j.at
-	switch kind {
+func (j *jsonReader) child(parent node, g *group, name Name, v strictjson.Value, depth int) error {
+	switch v.Kind() {
 	case strictjson.Object, strictjson.String:
 	case strictjson.Array:
-		j.fail(j.refuse(ErrNotWellFormed, CodeNestedArray, j.node(parent), start, "an array is nested in an array", ""))
-		return
+		return j.refuse(ErrNotWellFormed, CodeNestedArray, parent, v.Offset(), "an array is nested in an array", "")
 	default:
-		j.reportKind(j.node(parent), g.key, kind)
-		j.scalar(kind)
-		if j.t.rows[parent].kind == kConstraints || g.key == "constraints" {
-			g.append(j.unreadable(parent, g.last, start)) // it may have been a restriction
+		j.reportKind(parent, g.key, v)
+		if parent.kind() == kConstraints || g.key == "constraints" { // it may have been a restriction
+			g.elements = append(g.elements, j.unreadable(parent, v.Offset()).e)
 		}
-		return
+		return nil
 	}
+	if err := j.enter(parent, v, depth+1); err != nil {
+		return err
+	}
+	n := j.addElement(parent, name, v.Offset())
+	g.elements = append(g.elements, n.e)
+	if v.Kind() == strictjson.Object {
+		return j.object(n, v, depth+1)
+	}
+	text, err := j.text(v)
+	if schema[n.kind()].hasText() {
+		j.addText(n, text)
+	} else if text != "" {
+		j.reportKind(parent, g.key, v)
+		if n.kind() == kConstraints {
+			j.unreadable(n, v.Offset())
+		}
+	}
+	return err
+}
+
+// enter counts one more element at a depth against the limits.
+func (j *jsonReader) enter(parent node, v strictjson.Value, depth int) error {
 	j.elements++
 	if j.elements > j.limits.Elements {
-		j.fail(j.refuseTooMany(j.node(parent), start, "elements", j.limits.Elements))
-		return
+		return j.refuseTooMany(parent, v.Offset(), "elements", j.limits.Elements)
 	}
-	depth++
 	if depth > j.limits.Depth {
-		j.fail(j.refuse(ErrLimit, lookleap.CodeLimit, j.node(parent), start,
-			"elements are nested more than "+itoa(j.limits.Depth)+" deep", ""))
-		return
+		return j.refuse(ErrLimit, lookleap.CodeLimit, parent, v.Offset(),
+			"elements are nested more than "+itoa(j.limits.Depth)+" deep", "")
 	}
-	var i int32
-	if g.kind != kUnknown {
-		i = j.t.add(g.kind, parent, g.last, int32(start))
-	} else {
-		i = j.addElement(parent, g.last, g.name, start)
-	}
-	g.append(i)
-	if kind == strictjson.Object {
-		j.object(i, depth)
-		return
-	}
-	text := j.span()
-	if k := j.t.rows[i].kind; schema[k].content == empty || schema[k].content == elements {
-		if !text.empty() {
-			j.reportKind(j.node(parent), g.key, kind)
-			if k == kConstraints {
-				j.unreadable(i, 0, start)
-			}
-		}
-		return
-	}
-	j.addText(i, 0, text, true)
+	return nil
 }
 
 // unreadable is the name of the element that replaces an unreadable constraint: the constraint
@@ -289,20 +214,66 @@ func (j *jsonReader) child(parent int32, g *group, kind strictjson.Kind, depth i
 const unreadable = "unreadable"
 
 // unreadable adds an unreadable constraint to an element: in its constraints element, which it
-// adds if the parent is another element. It returns the row of the child that it added.
-func (j *jsonReader) unreadable(parent, last int32, offset int) int32 {
-	top := int32(0)
-	if j.t.rows[parent].kind != kConstraints {
-		parent = j.t.add(kConstraints, parent, last, int32(offset))
-		top, last = parent, 0
-	}
-	i := j.t.add(kUnknown, parent, last, int32(offset))
-	j.node(i).mark(ignored)
-	j.node(i).makeRare().name = Name{Namespace, unreadable}
-	if top != 0 {
+// adds if the parent is another element. It returns the child that it added.
+func (j *jsonReader) unreadable(parent node, offset int) node {
+	if parent.kind() != kConstraints {
+		top := j.t.add(parent.e, kConstraints, Name{Namespace, "constraints"}, offset)
+		j.unreadable(top, offset)
 		return top
 	}
-	return i
+	n := j.t.add(parent.e, kUnknown, Name{Namespace, unreadable}, offset)
+	n.mark(ignored)
+	return n
+}
+
+// keepRaw keeps a key that is neither attribute nor element, as it is written.
+func (j *jsonReader) keepRaw(n node, key string, v strictjson.Value, depth int) error {
+	if err := errors.Join(j.characters(key, v), j.checkRaw(v, depth)); err != nil {
+		return err
+	}
+	r := j.t.rare[n.e]
+	r.keys = append(r.keys, rawMember{key, v.Source()})
+	j.t.rare[n.e] = r
+	switch {
+	case j.full():
+	case n.kind() == kConstraints:
+		j.add(n, lookleap.SeverityWarning, CodeConstraint, "ANML-9.5-02",
+			"the key "+plaintext.Quote(key, maxQuoted)+" in constraints is unknown, so every ask needs explicit consent", "")
+	case kindNamed(key):
+		j.add(n, lookleap.SeverityWarning, CodeMisplaced, "ANML-8-01",
+			"the key "+plaintext.Quote(key, maxQuoted)+" is not allowed in "+schema[n.kind()].name+", so it is ignored", "")
+	default:
+		j.add(n, lookleap.SeverityInfo, CodeUnknownKey, "ANML-7.2.6-01",
+			"the key "+plaintext.Quote(key, maxQuoted)+" is unknown, so it is ignored", "")
+	}
+	return nil
+}
+
+// checkRaw checks limits and characters of a value that is kept as it is.
+func (j *jsonReader) checkRaw(v strictjson.Value, depth int) (err error) {
+	switch v.Kind() {
+	case strictjson.String:
+		_, err = j.text(v)
+	case strictjson.Array:
+		for item := range v.Elements() {
+			if err = j.checkRaw(item, depth); err != nil {
+				break
+			}
+		}
+	case strictjson.Object:
+		if err = j.enter(node{}, v, depth+1); err != nil {
+			return err
+		}
+		for key, member := range v.Members() {
+			if err = j.characters(key, member); err == nil {
+				err = j.checkRaw(member, depth+1)
+			}
+			if err != nil {
+				break
+			}
+		}
+	}
+	return err
 }
 
 // jsonError returns an error of strictjson as an error of a class, or of the class that follows
@@ -334,109 +305,80 @@ func jsonError(err, class error) *lookleap.Error {
 // only the order.
 const orderKey = "$order"
 
-// group is the children of one key, linked with one another.
-type group struct {
-	key         string
-	name        Name
-	kind        kind // kUnknown for an element that the draft does not allow here
-	rank        int  // in the default order
-	first, last int32
-}
-
-// append adds a child that the parser has linked to the last one.
-func (g *group) append(i int32) {
-	if g.first == 0 {
-		g.first = i
-	}
-	g.last = i
-}
-
-// arrange links text and children in the order of $order, or the text first and then the children
-// in the default order.
-func (j *jsonReader) arrange(i int32, content span, order token, groups []group) {
-	rows := j.t.rows
-	rows[i].first = 0
-	if order.kind != strictjson.None {
-		if j.ordered(i, content, order, groups) {
-			return
+// arrange sorts text and children into the order of $order, or the text first and then the
+// children in the default order.
+func (j *jsonReader) arrange(n node, content string, order strictjson.Value, groups []group) {
+	pieces, ok := ordered(content, order, groups)
+	if !ok {
+		if order.Kind() != strictjson.None {
+			j.add(n, lookleap.SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not match the content, so it is ignored", "")
 		}
-		j.add(j.node(i), lookleap.SeverityWarning, CodeOrder, "ANML-7.2.3-03", "$order does not match the content, so it is ignored", "")
-	}
-	if len(groups) > 1 {
 		slices.SortStableFunc(groups, func(a, b group) int { return a.rank - b.rank })
+		pieces = []piece{{text: content}}
+		for _, g := range groups {
+			for _, e := range g.elements {
+				pieces = append(pieces, piece{element: e})
+			}
+		}
 	}
-	last := j.addText(i, 0, content, len(groups) == 0)
-	for _, g := range groups {
-		j.t.link(i, last, g.first)
-		last = g.last
+	var children []etree.Token
+	for _, p := range pieces {
+		if p.element == nil {
+			p.element = j.addText(n, p.text)
+		}
+		if p.element != nil {
+			children = append(children, p.element)
+		}
 	}
+	n.e.Child = children
+	n.e.ReindexChildren()
 }
 
-// ordered applies $order. If $order does not match the content, it changes nothing and returns
-// false.
-func (j *jsonReader) ordered(i int32, content span, order token, groups []group) bool {
-	if order.kind != strictjson.Array {
-		return false
+// piece is an element or a text.
+type piece struct {
+	element etree.Token
+	text    string
+}
+
+// ordered returns text and children in the order of $order, and false if $order does not match
+// them. Adjacent texts are one text, as in XML.
+func ordered(content string, order strictjson.Value, groups []group) (pieces []piece, ok bool) {
+	if order.Kind() != strictjson.Array {
+		return nil, false
 	}
-	list, err := strictjson.Parse([]byte(j.src[order.from:order.to]), strictjson.Limits{Size: len(j.src), Values: len(j.src)})
-	if err != nil {
-		return false
+	left, open := make(map[string][]etree.Token, len(groups)), 0
+	for _, g := range groups {
+		left[g.key] = g.elements
+		open += len(g.elements)
 	}
-	text, done, balance := j.t.string(content), 0, make(map[string]int, len(groups))
-	pieces := make([]span, 0, list.Len()) // texts in order; empty for an element
-	begin := 0                            // start of the text since the last element
-	for item := range list.Elements() {
+	begin, done := -1, 0 // of the text since the last element, and of all text
+	for item := range order.Elements() {
 		if name, err := item.Text(); err == nil {
-			balance[name]++
-			pieces = append(pieces, span{})
-			begin = done
+			if len(left[name]) == 0 {
+				return nil, false
+			}
+			pieces = append(pieces, piece{element: left[name][0]})
+			left[name] = left[name][1:]
+			begin = -1
+			open--
 			continue
 		}
 		count, err := item.Int()
 		if err != nil || count < 1 {
-			return false
+			return nil, false
 		}
-		end := done
+		if begin < 0 {
+			begin = done
+			pieces = append(pieces, piece{})
+		}
 		for ; count > 0; count-- {
-			if end == len(text) {
-				return false
+			if done == len(content) {
+				return nil, false
 			}
-			_, size := utf8.DecodeRuneInString(text[end:])
-			end += size
+			_, size := utf8.DecodeRuneInString(content[done:])
+			done += size
 		}
-		if begin < done { // adjacent texts are one text, as in XML
-			pieces[len(pieces)-1] = span{}
-		}
-		pieces = append(pieces, content.part(begin, end))
-		done = end
+		pieces[len(pieces)-1].text = content[begin:done]
 	}
-	byKey := make(map[string]int32, len(groups)) // the next child of each key
-	for _, g := range groups {
-		byKey[g.key] = g.first
-		for c := g.first; c != 0; c = j.t.rows[c].next {
-			balance[g.key]--
-		}
-	}
-	for _, count := range balance {
-		if count != 0 {
-			return false
-		}
-	}
-	if done != len(text) {
-		return false
-	}
-	at, last := 0, int32(0)
-	for item := range list.Elements() {
-		if name, err := item.Text(); err == nil {
-			c := byKey[name]
-			byKey[name] = j.t.rows[c].next
-			j.t.rows[c].next = 0
-			j.t.link(i, last, c)
-			last = c
-		} else {
-			last = j.addText(i, last, pieces[at], len(groups) == 0)
-		}
-		at++
-	}
-	return true
+	return pieces, open == 0 && done == len(content)
 }

@@ -17,138 +17,117 @@ import (
 // reasons that the Err variables list. Unknown or misplaced vocabulary becomes findings.
 func ParseXML(data []byte, o ReadOptions) (*Document, error) {
 	x := &xmlReader{reader: newReader(XML, o)}
-	x.scan = strictxml.NewBytes(data, strictxml.Options{
+	options := strictxml.Options{
 		Charset: o.Charset,
 		Limits: strictxml.Limits{Bytes: min(x.limits.Bytes, math.MaxInt32), Depth: x.limits.Depth, Attrs: x.limits.Attrs + 64,
 			Value: x.limits.Value, Text: x.limits.Bytes, Token: x.limits.Bytes, Tokens: 2 * x.limits.Bytes},
-	})
-	if err := x.read(); err != nil {
+	}
+	x.scan = strictxml.NewBytes(data, options)
+	if err := x.read(x.count); err != nil {
+		return nil, err
+	}
+	x.scan, x.elements = strictxml.NewBytes(data, options), 0
+	if err := x.read(x.token); err != nil {
 		return nil, err
 	}
 	x.reportProlog()
 	return x.examine()
 }
 
-// xmlReader builds a tree from the tokens of strictxml.
+// xmlReader builds a tree from the tokens of strictxml. It reads the document twice: a syntax
+// error is reported before any other, and a document with one takes no memory for a tree.
 type xmlReader struct {
 	*reader
-	scan    *strictxml.Scanner
-	open    []openElement // innermost last
-	pending span          // text since the last tag
-	checked bool          // lookAhead found the rest of the document well-formed
+	scan *strictxml.Scanner
+	open node            // innermost open element
+	text strings.Builder // text since the last tag, which comments may split
 }
 
-type openElement struct {
-	row, last int32 // its row, and that of its last child
-	kind      kind
-}
-
-// The initial capacity of a tree is at most this. Together with the text it is less than three
-// times the size limit of a document.
-const (
-	firstRows    = 20 << 10
-	firstCells   = 48 << 10
-	firstNames   = 8 << 10
-	decodedShare = 8 // the part of the text that is expected to need decoding
-)
-
-func (x *xmlReader) read() error {
-	x.t.src = x.scan.Source()
-	x.t.rows = make([]row, root, root+min(firstRows, 8+strings.Count(x.t.src, "<")/2))
-	x.t.cells = make([]cell, 0, min(firstCells, 8+strings.Count(x.t.src, "=")))
-	x.open = make([]openElement, 0, 16)
+// read passes each token to a function.
+func (x *xmlReader) read(token func(*strictxml.Token) error) error {
 	for {
 		tok, err := x.scan.Next()
 		if err == io.EOF {
 			return nil
 		}
+		x.t.src = x.scan.Source()
 		if err != nil {
 			return xmlError(err)
 		}
-		switch tok.Kind {
-		case strictxml.StartElement:
-			err = x.start(tok)
-		case strictxml.EndElement:
-			top := x.open[len(x.open)-1]
-			x.addText(top.row, top.last, x.takePending(), top.last == 0)
-			x.open = x.open[:len(x.open)-1]
-		case strictxml.Text:
-			x.addPending(tok.Text, tok.Offset)
-		case strictxml.CData:
-			x.addPending(tok.Text, tok.Offset+len("<![CDATA["))
-			err = x.lexical(tok.Offset, CodeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead")
-		case strictxml.ProcInst:
-			err = x.lexical(tok.Offset, CodePI, "ANML-5.2.6-04", "processing instructions have no meaning in ANML", "remove it")
-		case strictxml.Doctype:
-			if x.options.RejectDoctype {
-				return x.refuse(ErrLexical, CodeDoctype, node{}, tok.Offset, "the document has a document type declaration", "remove it")
-			}
-			x.addOnce(tok.Offset, lookleap.SeverityWarning, CodeDoctype, "ANML-5.3.5-01",
-				"the document type declaration is skipped without using its content", "remove it")
-		}
-		if err != nil {
+		if err := token(tok); err != nil {
 			return err
 		}
 	}
 }
 
-// start adds the element of a start tag with its attributes.
-func (x *xmlReader) start(tok *strictxml.Token) error {
-	if err := x.countElement(tok.Offset, len(tok.Attrs)); err != nil {
-		return err
+// count counts elements against the limit.
+func (x *xmlReader) count(tok *strictxml.Token) error {
+	if tok.Kind == strictxml.StartElement {
+		x.elements++
 	}
-	if len(x.open) == 0 {
-		if err := x.startRoot(tok); err != nil {
-			if syntax := x.lookAhead(); syntax != nil {
-				return syntax // a syntax error is reported before any other
-			}
-			return err
-		}
-		x.open = append(x.open, openElement{root, 0, kAnml})
-	} else {
-		top := &x.open[len(x.open)-1]
-		top.last = x.addText(top.row, top.last, x.takePending(), false)
-		top.last = x.addElement(top.row, top.last, Name(tok.Name), tok.Offset)
-		x.open = append(x.open, openElement{top.last, 0, x.t.rows[top.last].kind})
-	}
-
-	n := x.innermost()
-	k, r := n.kind(), n.row()
-	r.cells, r.count = int32(len(x.t.cells)), uint16(len(tok.Attrs))
-	known := len(x.t.names)
-	for i := range tok.Attrs {
-		a := &tok.Attrs[i]
-		c := cell{spec: -1, value: x.span(a.Value, a.Start)}
-		if a.Name.Space == "" {
-			c.spec = words().spec(k, a.Name.Local)
-		}
-		if c.spec < 0 {
-			c.spec = ^int32(len(x.t.names))
-			x.t.names = append(x.t.names, Name(a.Name))
-		}
-		x.t.cells = append(x.t.cells, c)
-		if a.Quote == '\'' {
-			if err := x.singleQuotes(a.Offset); err != nil {
-				return err
-			}
-		}
-	}
-	if tok.Quoted > 0 {
-		if err := x.singleQuotes(tok.Quoted); err != nil {
-			return err
-		}
-	}
-	if len(x.t.names) > known {
-		x.foreignAttrs(n)
+	if x.elements > x.limits.Elements {
+		return x.refuseTooMany(node{}, tok.Offset, "elements", x.limits.Elements)
 	}
 	return nil
 }
 
-func (x *xmlReader) singleQuotes(offset int) error {
-	return x.lexical(offset, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes")
+// token adds one token to the tree.
+func (x *xmlReader) token(tok *strictxml.Token) error {
+	switch tok.Kind {
+	case strictxml.StartElement:
+		return x.start(tok)
+	case strictxml.EndElement:
+		x.takeText()
+		x.open = x.open.parent()
+	case strictxml.Text:
+		x.text.WriteString(tok.Text)
+	case strictxml.CData:
+		x.text.WriteString(tok.Text)
+		return x.lexical(tok.Offset, CodeCDATA, "ANML-5.2.5-01", "a CDATA section is read as plain text", "escape the text instead")
+	case strictxml.ProcInst:
+		return x.lexical(tok.Offset, CodePI, "ANML-5.2.6-04", "processing instructions have no meaning in ANML", "remove it")
+	case strictxml.Doctype:
+		if x.options.RejectDoctype {
+			return x.refuse(ErrLexical, CodeDoctype, node{}, tok.Offset, "the document has a document type declaration", "remove it")
+		}
+		x.addOnce(tok.Offset, lookleap.SeverityWarning, CodeDoctype, "ANML-5.3.5-01",
+			"the document type declaration is skipped without using its content", "remove it")
+	}
+	return nil
 }
 
-// startRoot checks the root element (section 5.1) and adds its row.
+// takeText adds the text since the last tag to the innermost element.
+func (x *xmlReader) takeText() {
+	x.addText(x.open, x.text.String())
+	x.text.Reset()
+}
+
+// start adds the element of a start tag with its attributes.
+func (x *xmlReader) start(tok *strictxml.Token) error {
+	if len(tok.Attrs) > x.limits.Attrs {
+		return x.refuseTooMany(x.open, tok.Offset, "attributes on one element", x.limits.Attrs)
+	}
+	if !x.open.ok() {
+		if err := x.startRoot(tok); err != nil {
+			return err
+		}
+	} else {
+		x.takeText()
+		x.open = x.addElement(x.open, Name(tok.Name), tok.Offset)
+	}
+	for _, a := range tok.Attrs {
+		setAttr(x.open.e, Name(a.Name), a.Value)
+	}
+	if tok.Quoted > 0 {
+		if err := x.lexical(tok.Quoted, CodeQuote, "ANML-5.2.2-01", "an attribute value is in single quotes", "use double quotes"); err != nil {
+			return err
+		}
+	}
+	x.foreignAttrs(x.open)
+	return nil
+}
+
+// startRoot checks the root element (section 5.1) and adds it.
 func (x *xmlReader) startRoot(tok *strictxml.Token) error {
 	space := tok.Name.Space
 	switch {
@@ -162,101 +141,19 @@ func (x *xmlReader) startRoot(tok *strictxml.Token) error {
 	default:
 		return x.refuse(ErrNotANML, CodeNotANML, node{}, tok.Offset, "the root element is not anml", `write <anml xmlns="`+Namespace+`">`)
 	}
-	x.t.rows = append(x.t.rows, row{kind: kAnml, offset: int32(tok.Offset)})
+	x.open = x.addRoot(tok.Offset)
 	if space == "" {
-		x.add(x.doc.root(), lookleap.SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace",
+		x.add(x.open, lookleap.SeverityError, CodeANMLNamespace, "ANML-5.1-02", "the root element has no namespace",
 			`write xmlns="`+Namespace+`"`)
 	}
 	return nil
-}
-
-// innermost returns the innermost open element.
-func (x *xmlReader) innermost() node {
-	if len(x.open) == 0 {
-		return node{}
-	}
-	return x.node(x.open[len(x.open)-1].row)
-}
-
-// countElement counts one more element against the limits. Before the tables grow beyond their
-// first size, it makes sure that the rest of the document is well-formed: a document that is
-// refused must not take much memory.
-func (x *xmlReader) countElement(offset, attrs int) error {
-	x.elements++
-	if x.elements > x.limits.Elements {
-		return x.refuseTooMany(x.innermost(), offset, "elements", x.limits.Elements)
-	}
-	if attrs > x.limits.Attrs {
-		return x.refuseTooMany(x.innermost(), offset, "attributes on one element", x.limits.Attrs)
-	}
-	if !x.checked && !x.fits(attrs) {
-		return x.lookAhead()
-	}
-	return nil
-}
-
-// fits reports whether one more element and its attributes fit into the tables at their first size.
-func (x *xmlReader) fits(attrs int) bool {
-	return len(x.t.rows)+2 <= firstRows && len(x.t.cells)+attrs <= firstCells &&
-		len(x.t.names)+attrs+2*(len(x.t.rare)+1) <= firstNames && x.t.decoded.Len() <= len(x.t.src)/decodedShare
-}
-
-// lookAhead reads the rest of the document without building anything. It returns the first syntax
-// error.
-func (x *xmlReader) lookAhead() error {
-	x.checked = true
-	s, n := x.scan.Ahead(), x.elements
-	for {
-		tok, err := s.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return xmlError(err)
-		}
-		if tok.Kind == strictxml.StartElement {
-			n++
-		}
-		if n > x.limits.Elements {
-			return x.refuseTooMany(node{}, tok.Offset, "elements", x.limits.Elements)
-		}
-	}
-}
-
-// span returns the span of a decoded text. At is the offset of the text in the source, where the
-// text may be the same.
-func (x *xmlReader) span(text string, at int) span {
-	if end := at + len(text); end <= len(x.t.src) && x.t.src[at:end] == text {
-		return span{int32(at), int32(end)}
-	}
-	return x.t.store(text)
-}
-
-// addPending appends to the text since the last tag, which comments, CDATA sections and
-// processing instructions may split.
-func (x *xmlReader) addPending(text string, at int) {
-	if x.pending.empty() {
-		x.pending = x.span(text, at)
-		return
-	}
-	if x.pending.from >= 0 || int(x.pending.to) != x.t.decoded.Len() {
-		x.pending = x.t.store(x.t.string(x.pending))
-	}
-	x.pending.to = x.t.store(text).to
-}
-
-// takePending returns the text since the last tag and resets it.
-func (x *xmlReader) takePending() span {
-	text := x.pending
-	x.pending = span{}
-	return text
 }
 
 // lexical reports a notation that XML allows and ANML forbids. With StrictLexical it returns an
 // error.
 func (x *xmlReader) lexical(offset int, code lookleap.Code, requirement, message, fix string) error {
 	if x.options.StrictLexical {
-		return x.refuse(ErrLexical, code, x.innermost(), offset, message, fix)
+		return x.refuse(ErrLexical, code, x.open, offset, message, fix)
 	}
 	x.addOnce(offset, lookleap.SeverityWarning, code, requirement, message, fix)
 	return nil

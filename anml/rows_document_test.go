@@ -120,7 +120,7 @@ func TestRowsDocument(t *testing.T) {
 	r.returns("ANML-5.4-01/accept-complete", booking, "false 1h0m0s 4 one send", func(d *Document) any {
 		ttl, _ := d.TTL()
 		a, err := d.Interact().Action(first(d.Knowledge().Asks()).Action())
-		return fmt.Sprint(d.HasVersion() && d.Format() == XML, " ", ttl, " ", count(d.State().Flow().Steps()), " ", d.State().CurrentStep().ID(), " ", a.ID(), map[bool]string{false: "!"}[err == nil])
+		return fmt.Sprint(d.hasVersion() && d.Format() == XML, " ", ttl, " ", count(d.State().Flow().Steps()), " ", d.State().CurrentStep().ID(), " ", a.ID(), map[bool]string{false: "!"}[err == nil])
 	})
 	t.Run("ANML-5.4-01/accept-no-error", func(t *testing.T) {
 		in(t, booking, func(t *testing.T, d *Document) {
@@ -188,7 +188,7 @@ func TestRowsDocument(t *testing.T) {
 	r.refuses("ANML-8.1-02/reject-without", XML, `<anml version="1.0"/>`, none, ErrNotANML)
 	r.returns("ANML-8.1-02/accept-declared", root("", ""), "1.0", func(d *Document) any { return d.Version() })
 	t.Run("ANML-8.1-03/accept-absent", func(t *testing.T) {
-		if d, err := ParseXML([]byte(root("", "")), none); err != nil || d.Version() != "1.0" || d.HasVersion() {
+		if d, err := ParseXML([]byte(root("", "")), none); err != nil || d.Version() != "1.0" || d.hasVersion() {
 			t.Error(err)
 		}
 	})

@@ -148,17 +148,17 @@ func TestRowsOfEachElement(t *testing.T) {
 		kAesthetic: "display-name colors typography", kImg: "description", kAudio: "transcript description", kVideo: "transcript description",
 	} {
 		for name := range strings.FieldsSeq(children) {
-			doc, _ := nest(parent, words().child[parent][words().id(name)])
+			doc, _ := nest(parent, schema[parent].child(name))
 			one := "<" + name + "></" + name + ">"
 			r.finds("ANML-8-03/reject-second-"+name+"-of-"+schema[parent].name, strings.Replace(doc, one, one+one, 1), lookleap.SeverityError, CodeSurplus)
 		}
 	}
 	all := strings.Fields("head constraints state interact knowledge persona aesthetic body footer status")
 	for _, name := range all {
-		k := words().child[kAnml][words().id(name)]
+		k := schema[kAnml].child(name)
 		usable := func(n node) string {
 			out := ""
-			for c := n.first(); c.ok(); c = c.next() {
+			for c := range n.all() {
 				if c.kind() == k && c.kind() != kUnknown && c.usable() {
 					out += c.value("lang") + " "
 				}
@@ -182,7 +182,7 @@ func TestRowsOfEachElement(t *testing.T) {
 	r.returns("ANML-8.1-25/accept-in-order", "<head><title>T</title></head><constraints/><state/><interact/><knowledge/><persona/><aesthetic/><body/><footer/>", false,
 		func(d *Document) any { return d.hasFinding(CodeSectionSeq) })
 
-	r.returns("ANML-8.1-01/accept-another-version", root(`version="1.7"`, ""), "1.7 true", func(d *Document) any { return fmt.Sprint(d.Version(), " ", d.HasVersion()) })
+	r.returns("ANML-8.1-01/accept-another-version", root(`version="1.7"`, ""), "1.7 true", func(d *Document) any { return fmt.Sprint(d.Version(), " ", d.hasVersion()) })
 	for role, want := range map[string]Role{"service": RoleService, "agent-response": RoleAgentResponse} {
 		r.returns("ANML-8.1-04/accept-"+role, root(`role="`+role+`"`, ""), fmt.Sprint(uint8(want), " false"), func(d *Document) any {
 			return fmt.Sprint(uint8(d.Role()), " ", d.hasFinding(CodeBadRole))

@@ -239,3 +239,6 @@ func TestLexical(t *testing.T) {
 		t.Error(d.Findings())
 	}
 }
+
+// hasVersion reports whether the version attribute is present.
+func (d *Document) hasVersion() bool { v, _ := d.Attr("version"); return v != "" }

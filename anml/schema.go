@@ -2,7 +2,6 @@ package anml
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/lookleap/lookleap/internal/anmltable"
 )
@@ -117,9 +116,6 @@ type attrSpec struct {
 	need need
 	enum []string
 	json bool // written as a JSON number if the text is a canonical number
-
-	foreign  bool // not defined by the draft
-	unusable bool // a JSON number beyond any double, or a JSON value that cannot be an attribute
 }
 
 // childSpec is one child of an element, in the order of writing.
@@ -264,6 +260,9 @@ var schema = [kindCount]spec{
 		a("message", tString), a("retry-after", tInteger)}},
 }
 
+// hasText reports whether the element may contain text.
+func (s *spec) hasText() bool { return s.content == textOnly || s.content == mixed }
+
 // place returns a child by its kind, and its place in the order of writing.
 func (s *spec) place(k kind) (c childSpec, rank int) {
 	for i, c := range s.children {
@@ -284,168 +283,30 @@ func kindNamed(name string) bool {
 	return false
 }
 
-// vocabulary is the schema as tables for the readers. Each name of the draft has a number, 0
-// stands for all other names. The tables are made from the schema at their first use, because they
-// have 60 KB, and never changed.
-type vocabulary struct {
-	slots  [slots]slot // a hash table with open addressing
-	names  [maxNames]string
-	child  [kindCount][maxNames]kind  // the element that a name is in a parent; kUnknown for none
-	attr   [kindCount][maxNames]int16 // the attribute that a name is on an element: index in specs, or -1
-	many   [kindCount][kindCount]bool // the child may repeat
-	single [kindCount]bool            // a child may not repeat
-	specs  []attrSpec                 // see allSpecs
-	bad    int32                      // what the index of an unusable attribute has more than that of the usable one
-	typed  []bool                     // by index in specs: the type restricts the text
-	quoted []bool                     // by index in specs: a string in JSON, whatever the text
-	needs  [kindCount][]int32         // indexes in specs of the attributes that the element needs
-}
+// langSpec is the attribute lang, which every element has.
+var langSpec = attrSpec{name: "lang", typ: tLang}
 
-const (
-	maxNames = 128
-	slots    = 512
-)
-
-// slot is a name of at most eight bytes, or the first eight bytes of a longer name.
-type slot struct {
-	key  uint64
-	size uint8
-	name uint8
-}
-
-// langSpec is the index of the attribute lang, which every element has.
-const langSpec = 0
-
-// allSpecs lists every attribute of every element. The second half repeats the first with unusable
-// set, so that a cell needs no flag: an unusable attribute has the index of the usable one plus
-// vocabulary.bad.
-func allSpecs() []attrSpec {
-	size := 1
-	for k := range schema {
-		size += len(schema[k].attrs)
-	}
-	list := append(make([]attrSpec, 0, 2*size), attrSpec{name: "lang", typ: tLang})
-	for k := range schema {
-		list = append(list, schema[k].attrs...)
-	}
-	for _, s := range list {
-		s.unusable = true
-		list = append(list, s)
-	}
-	return list
-}
-
-// words is the vocabulary of the draft.
-var words = sync.OnceValue(newVocabulary)
-
-func newVocabulary() *vocabulary {
-	v := &vocabulary{specs: allSpecs()}
-	v.bad = int32(len(v.specs) / 2)
-	count := uint8(0)
-	enter := func(name string) uint8 {
-		if id := v.id(name); id != 0 {
-			return id
-		}
-		count++
-		v.names[count] = name
-		at := v.hash(key(name), len(name))
-		for v.slots[at].name != 0 {
-			at = (at + 1) % slots
-		}
-		v.slots[at] = slot{key(name), uint8(len(name)), count}
-		return count
-	}
-	lang := enter("lang")
-	number := int32(1)
-	for k := range schema {
-		for i := range v.attr[k] {
-			v.attr[k][i] = -1
-		}
-		if kind(k) != kUnknown && kind(k) != kText {
-			v.attr[k][lang] = langSpec
-		}
-		for _, a := range schema[k].attrs {
-			v.attr[k][enter(a.name)] = int16(number)
-			if a.need != optional {
-				v.needs[k] = append(v.needs[k], number)
-			}
-			number++
-		}
-		for _, c := range schema[k].children {
-			v.child[k][enter(schema[c.kind].name)] = c.kind
-			v.many[k][c.kind] = c.many
-			v.single[k] = v.single[k] || !c.many
+// attr returns an attribute of an element, or nil.
+func (s *spec) attr(name string) *attrSpec {
+	for i := range s.attrs {
+		if s.attrs[i].name == name {
+			return &s.attrs[i]
 		}
 	}
-	for _, s := range v.specs {
-		v.typed = append(v.typed, s.typ != tString)
-		v.quoted = append(v.quoted, s.typ != tBool && !s.json && s.name != "version")
+	if name == "lang" && s.name != "" && s != &schema[kUnknown] {
+		return &langSpec
 	}
-	return v
+	return nil
 }
 
-// id returns the number of a name.
-func (v *vocabulary) id(name string) uint8 { return v.find(name, key(name)) }
-
-// at returns the number of the name at text[from:to].
-func (v *vocabulary) at(text string, from, to int32) uint8 {
-	name, rest := text[from:to], text[from:]
-	if len(name) > 8 || len(rest) < 8 {
-		return v.find(name, key(name))
-	}
-	k := littleEndian(rest) & lowest[len(name)] // keyAt, inlined
-	if s := &v.slots[v.hash(k, len(name))%slots]; s.key == k && int(s.size) == len(name) {
-		return s.name // the usual case
-	}
-	return v.find(name, k)
-}
-
-// lowest masks the bytes of a name within eight bytes, by its length.
-var lowest = [9]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 1, 1<<48 - 1, 1<<56 - 1, 1<<64 - 1}
-
-// find returns the number of a name with its key.
-func (v *vocabulary) find(name string, k uint64) uint8 {
-	for at := v.hash(k, len(name)); ; at++ {
-		s := &v.slots[at%slots]
-		if s.key == k && int(s.size) == len(name) && (len(name) <= 8 || v.names[s.name] == name) || s.name == 0 {
-			return s.name
+// child returns the element that a name is inside an element, or kUnknown.
+func (s *spec) child(name string) kind {
+	for _, c := range s.children {
+		if schema[c.kind].name == name {
+			return c.kind
 		}
 	}
-}
-
-// spec returns the index in specs of an attribute of an element, or -1.
-func (v *vocabulary) spec(k kind, name string) int32 { return int32(v.attr[k][v.id(name)]) }
-
-func (v *vocabulary) hash(key uint64, size int) uint64 {
-	return (key + uint64(size)) * 0x9E3779B97F4A7C15 >> 55
-}
-
-// key returns the first eight bytes of a name as a number.
-func key(name string) uint64 {
-	if len(name) >= 8 {
-		return littleEndian(name)
-	}
-	k := uint64(0)
-	for i := len(name) - 1; i >= 0; i-- {
-		k = k<<8 | uint64(name[i])
-	}
-	return k
-}
-
-// keyAt is key of text[from:to]. It is faster, since it may read the bytes that follow.
-func keyAt(text string, from, to int) uint64 {
-	name, rest := text[from:to], text[from:]
-	if len(name) > 8 || len(rest) < 8 {
-		return key(name)
-	}
-	return littleEndian(rest) & lowest[len(name)]
-}
-
-// littleEndian returns the first eight bytes as a number.
-func littleEndian(s string) uint64 {
-	b := s[:8]
-	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+	return kUnknown
 }
 
 func init() { anmltable.Elements = elementTable }
@@ -457,7 +318,7 @@ func elementTable() []anmltable.Element {
 		tMedia: anmltable.TypeMedia, tDomain: anmltable.TypeDomain, tEnum: anmltable.TypeWord, tMethod: anmltable.TypeMethod}
 	table := make([]anmltable.Element, 0, kindCount-kAnml)
 	for _, s := range schema[kAnml:] {
-		e := anmltable.Element{Name: s.name, Text: s.content == textOnly || s.content == mixed}
+		e := anmltable.Element{Name: s.name, Text: s.hasText()}
 		for _, a := range s.attrs {
 			e.Attributes = append(e.Attributes, anmltable.Attribute{Name: a.name, Type: types[a.typ], Words: a.enum})
 		}

@@ -8,38 +8,6 @@ import (
 	"github.com/lookleap/lookleap/internal/anmltable"
 )
 
-// TestVocabulary: each name of the draft has its number, and no other name has one.
-func TestVocabulary(t *testing.T) {
-	known := make(map[string]bool)
-	for id, name := range words().names {
-		if name == "" {
-			continue
-		}
-		known[name] = true
-		if got := words().id(name); int(got) != id {
-			t.Errorf("%s: %d, want %d", name, got, id)
-		}
-		if got := words().at(name+" and more", 0, int32(len(name))); int(got) != id {
-			t.Errorf("%s in a text: %d, want %d", name, got, id)
-		}
-	}
-	if len(known) < 100 {
-		t.Fatalf("%d names", len(known))
-	}
-	others := []string{"", "bodies", "Body", "description2", "instructiona", "confidentialitx"}
-	for i := range 26 * 26 * 26 {
-		others = append(others, string([]byte{byte('a' + i/676), byte('a' + i/26%26), byte('a' + i%26), 'y'}))
-	}
-	for _, name := range others {
-		if id := words().id(name); id != 0 && !known[name] {
-			t.Errorf("%s is taken for %s", name, words().names[id])
-		}
-		if id := words().at(name+"=\"value\"", 0, int32(len(name))); id != 0 && !known[name] {
-			t.Errorf("%s in a text is taken for %s", name, words().names[id])
-		}
-	}
-}
-
 // TestElementTable: programs that generate documents learn which elements hold text, and which attributes
 // and children each has.
 func TestElementTable(t *testing.T) {

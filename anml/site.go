@@ -154,7 +154,7 @@ func (d *Document) Claims() (claims []Claim) {
 	if !head.ok() {
 		return claims
 	}
-	for n := head.first(); n.ok(); n = n.next() {
+	for n := range head.all() {
 		name := normalDomain(n.value("domain"))
 		if n.kind() != kTrust || name == "" || len(claims) > 0 && claims[0].Site == name {
 			continue
@@ -219,7 +219,7 @@ func (p Persona) Avoid() iter.Seq[string] { return childTexts(p.n.child(kVocabul
 // childTexts yields the texts of the usable children of a kind.
 func childTexts(n node, k kind) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for c := n.first(); c.ok(); c = c.next() {
+		for c := range n.all() {
 			if c.kind() == k && c.usable() && !yield(c.content()) {
 				return
 			}

@@ -14,7 +14,7 @@ func (s State) Flow() Flow { return child[Flow](s.Node, kFlow) }
 
 // FlowError returns [ErrFlowCycle] if the document has a flow that cannot be used.
 func (s State) FlowError() error {
-	for c := s.n.first(); c.ok(); c = c.next() {
+	for c := range s.n.all() {
 		if c.flags()&malformed != 0 { // only a flow can be
 			return ErrFlowCycle
 		}

@@ -2,7 +2,10 @@ package anml
 
 import (
 	"iter"
+	"slices"
 	"strings"
+
+	"github.com/beevik/etree"
 )
 
 // Namespace identifies ANML 1.0 (section 5.3). It is compared character by character and never
@@ -30,54 +33,25 @@ func (n Name) String() string {
 // expanded returns {namespace}local, also for a name without a namespace.
 func (n Name) expanded() string { return "{" + n.Space + "}" + n.Local }
 
-// tree is a document as both parsers build it: flat tables that refer to one another and to the
-// text by index. The large tables have no pointers, which the garbage collector would have to
-// follow, and a document takes few allocations, whatever its size. The tree has everything that
-// was read, including faults. The flags say what may be processed.
+// tree is a document as both readers build it: etree elements, and what the readers and the
+// examination found out about them. It has everything that was read, including faults. The flags
+// say what may be processed.
+//
+// Elements have no prefixes, except those in the namespace of XML. An element whose namespace is
+// not that of its parent declares it as the default namespace. Each attribute from another
+// vocabulary has a prefix that its element declares. So etree writes the tree as it is.
 type tree struct {
-	src     string          // the document, in UTF-8
-	decoded strings.Builder // texts that are not in src in their decoded form
-	rows    []row           // elements and texts; row 0 is empty, row 1 is the root
-	cells   []cell          // attributes; those of one element are adjacent
-	names   []Name          // of attributes that the draft does not define
-	rare    []rareParts     // of few elements
+	root  *etree.Element
+	src   string // the document, in UTF-8
+	notes map[*etree.Element]note
+	rare  map[*etree.Element]rareParts
 }
 
-// root is the index of the root element.
-const root = 1
-
-// row is one element, or a piece of text between elements. Parent, first and next are indexes
-// of rows, 0 for none.
-type row struct {
-	parent, first, next int32
-	offset              int32 // bytes of the source before it
-	cells               int32 // its first attribute
-	text                span  // of kText, and the whole text of an element without children
-	rare                int32 // index in rare plus 1, or 0
-	count               uint16
-	kind                kind
-	flags               flags
-}
-
-// cell is one attribute. It keeps its text even if that is invalid.
-type cell struct {
-	spec  int32 // index in specs, or ^index in names for an attribute that the draft does not define
-	value span
-}
-
-// span is a text: src[from:to], or decoded[^from:to] if from is negative.
-type span struct {
-	from, to int32
-}
-
-func (s span) empty() bool { return s.from == s.to || ^s.from == s.to }
-
-// part returns the bytes from:to of the text.
-func (s span) part(from, to int) span {
-	if s.from < 0 {
-		return span{^(^s.from + int32(from)), ^s.from + int32(to)}
-	}
-	return span{s.from + int32(from), s.from + int32(to)}
+// note is what is known about an element.
+type note struct {
+	kind   kind
+	flags  flags
+	offset int32 // bytes of the source before it
 }
 
 type flags uint8
@@ -90,10 +64,10 @@ const (
 	unchecked                   // a parameter whose pattern is not applied to values
 )
 
-// rareParts is what only few elements have.
+// rareParts is what only few elements of JSON documents have.
 type rareParts struct {
-	name Name        // of an unknown element
-	keys []rawMember // unknown JSON keys
+	unusable []string    // attributes with a number beyond any double, or a value that cannot be an attribute
+	keys     []rawMember // unknown keys
 }
 
 // rawMember is an unknown JSON member as it is written.
@@ -101,84 +75,112 @@ type rawMember struct {
 	key, value string
 }
 
-// string returns the text of a span.
-func (t *tree) string(s span) string {
-	if s.from < 0 {
-		return t.decoded.String()[^s.from:s.to]
-	}
-	return t.src[s.from:s.to]
-}
-
-// store returns the span of a text that the source does not contain in its decoded form.
-func (t *tree) store(text string) span {
-	from := t.decoded.Len()
-	t.decoded.WriteString(text)
-	return span{^int32(from), int32(t.decoded.Len())}
-}
-
-// add appends a child to an element, after its last child (0 for none), and returns its row.
-func (t *tree) add(k kind, parent, last, offset int32) int32 {
-	i := int32(len(t.rows))
-	if len(t.rows) < cap(t.rows) {
-		t.rows = t.rows[:i+1] // the capacity is zeroed: rows never shrinks
+// add appends an element to its parent, which is nil for the root.
+func (t *tree) add(parent *etree.Element, k kind, name Name, offset int) node {
+	e := &etree.Element{Tag: name.Local}
+	inherited := ""
+	if parent != nil {
+		e = parent.CreateElement(name.Local)
+		inherited = defaultSpace(parent)
 	} else {
-		t.rows = append(t.rows, row{})
+		t.root = e
 	}
-	r := &t.rows[i]
-	r.kind, r.parent, r.offset = k, parent, offset
-	t.link(parent, last, i)
-	return i
-}
-
-// link makes a row, with the siblings linked to it, follow the last child of its parent.
-func (t *tree) link(parent, last, child int32) {
-	if last != 0 {
-		t.rows[last].next = child
-	} else {
-		t.rows[parent].first = child
+	switch name.Space {
+	case inherited:
+	case xmlNamespace:
+		e.Space = "xml"
+	default:
+		e.Attr = append(e.Attr, etree.Attr{Key: "xmlns", Value: name.Space})
 	}
+	t.notes[e] = note{kind: k, offset: int32(offset)}
+	return node{t: t, e: e}
 }
 
-// node is an element, or a piece of text between elements. The zero node is absent.
-type node struct {
-	t *tree
-	i int32
-}
-
-func (n node) ok() bool     { return n.i != 0 }
-func (n node) row() *row    { return &n.t.rows[n.i] }
-func (n node) kind() kind   { return n.row().kind }
-func (n node) flags() flags { return n.row().flags }
-func (n node) parent() node { return node{n.t, n.row().parent} }
-func (n node) next() node   { return node{n.t, n.row().next} }
-func (n node) text() string { return n.t.string(n.row().text) }
-func (n node) mark(f flags) { n.row().flags |= f }
-
-// usable reports whether the element exists and is processed.
-func (n node) usable() bool { return n.ok() && n.row().flags&ignored == 0 }
-
-// first returns the first child. An absent element has no children.
-func (n node) first() node {
-	if !n.ok() {
-		return node{}
-	}
-	return node{n.t, n.row().first}
-}
-
-// child returns the first usable child of a kind.
-func (n node) child(k kind) node {
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() == k && c.usable() {
-			return c
+// defaultSpace returns the default namespace inside an element.
+func defaultSpace(e *etree.Element) string {
+	for ; e != nil; e = e.Parent() {
+		for _, a := range e.Attr {
+			if a.Space == "" && a.Key == "xmlns" {
+				return a.Value
+			}
 		}
 	}
-	return node{}
+	return ""
+}
+
+// setAttr appends an attribute, with the declaration of its namespace if it has one.
+func setAttr(e *etree.Element, name Name, value string) {
+	prefix := ""
+	switch name.Space {
+	case "":
+	case xmlNamespace:
+		prefix = "xml"
+	default:
+		prefix = "n" + itoa(len(e.Attr))
+		e.Attr = append(e.Attr, etree.Attr{Space: "xmlns", Key: prefix, Value: name.Space})
+	}
+	e.Attr = append(e.Attr, etree.Attr{Space: prefix, Key: name.Local, Value: value})
+}
+
+// node is an element, or a piece of text in it. The zero node is absent.
+type node struct {
+	t    *tree
+	e    *etree.Element
+	data *etree.CharData // of a piece of text
+}
+
+func (n node) ok() bool     { return n.e != nil }
+func (n node) offset() int  { return int(n.t.notes[n.e].offset) }
+func (n node) flags() flags { return n.t.notes[n.e].flags }
+
+func (n node) kind() kind {
+	if n.data != nil {
+		return kText
+	}
+	return n.t.notes[n.e].kind
+}
+
+func (n node) parent() node {
+	if n.data != nil {
+		return node{t: n.t, e: n.e}
+	}
+	return node{t: n.t, e: n.e.Parent()}
+}
+
+func (n node) mark(f flags) {
+	x := n.t.notes[n.e]
+	x.flags |= f
+	n.t.notes[n.e] = x
+}
+
+// usable reports whether the element exists and is processed.
+func (n node) usable() bool { return n.ok() && (n.data != nil || n.flags()&ignored == 0) }
+
+// all yields the children: elements and pieces of text. An absent element has no children.
+func (n node) all() iter.Seq[node] {
+	return func(yield func(node) bool) {
+		if !n.ok() || n.data != nil {
+			return
+		}
+		for _, token := range n.e.Child {
+			child := node{t: n.t, e: n.e}
+			switch x := token.(type) {
+			case *etree.Element:
+				child.e = x
+			case *etree.CharData:
+				child.data = x
+			}
+			if !yield(child) {
+				return
+			}
+		}
+	}
 }
 
 // children yields the usable children of a kind.
 func (n node) children(k kind) iter.Seq[node] {
 	return func(yield func(node) bool) {
-		for c := n.first(); c.ok(); c = c.next() {
+		for c := range n.all() {
 			if c.kind() == k && c.usable() && !yield(c) {
 				return
 			}
@@ -186,9 +188,17 @@ func (n node) children(k kind) iter.Seq[node] {
 	}
 }
 
+// child returns the first usable child of a kind.
+func (n node) child(k kind) node {
+	for c := range n.children(k) {
+		return c
+	}
+	return node{}
+}
+
 // has reports whether there is a child of a kind, usable or not.
 func (n node) has(k kind) bool {
-	for c := n.first(); c.ok(); c = c.next() {
+	for c := range n.all() {
 		if c.kind() == k {
 			return true
 		}
@@ -202,8 +212,8 @@ func (n node) walk(visit func(node) bool) {
 	if !n.ok() || !visit(n) {
 		return
 	}
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() != kText {
+	for c := range n.all() {
+		if c.data == nil {
 			c.walk(visit)
 		}
 	}
@@ -211,112 +221,84 @@ func (n node) walk(visit func(node) bool) {
 
 // name returns the expanded name.
 func (n node) name() Name {
-	if r := n.rare(); n.kind() == kUnknown && r != nil {
-		return r.name
+	switch {
+	case n.kind() != kUnknown:
+		return Name{Namespace, schema[n.kind()].name}
+	case n.e.Space == "xml":
+		return Name{xmlNamespace, n.e.Tag}
 	}
-	return Name{Namespace, schema[n.kind()].name}
+	return Name{defaultSpace(n.e), n.e.Tag}
 }
 
-// content returns the element's own text, without the text of elements inside.
+// content returns the piece of text, or the element's own text without that of elements inside.
 func (n node) content() string {
-	if !n.ok() {
-		return ""
+	if n.data != nil {
+		return n.data.Data
 	}
-	if n.row().first == 0 {
-		return n.text()
-	}
-	piece, pieces := "", 0
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() == kText {
-			piece = c.text()
-			pieces++
+	var pieces []string
+	for c := range n.all() {
+		if c.data != nil {
+			pieces = append(pieces, c.data.Data)
 		}
 	}
-	if pieces < 2 {
-		return piece // without a copy
-	}
-	var b strings.Builder
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() == kText {
-			b.WriteString(c.text())
-		}
-	}
-	return b.String()
-}
-
-// rare returns the rare parts of an element, or nil. The caller must not change them.
-func (n node) rare() *rareParts {
-	if i := n.row().rare; i != 0 {
-		return &n.t.rare[i-1]
-	}
-	return nil
-}
-
-// makeRare returns the rare parts of an element for changing them.
-func (n node) makeRare() *rareParts {
-	if n.row().rare == 0 {
-		n.t.rare = append(n.t.rare, rareParts{})
-		n.row().rare = int32(len(n.t.rare))
-	}
-	return n.rare()
+	return strings.Join(pieces, "")
 }
 
 // attr is one attribute of an element. The zero attr is absent.
 type attr struct {
-	spec    *attrSpec
-	value   string
-	foreign Name // of an attribute that the draft does not define
+	name     Name
+	value    string    // also if it is invalid
+	spec     *attrSpec // nil if the draft does not define the attribute
+	present  bool
+	unusable bool // see rareParts
 }
 
-// foreignSpec is the spec of every attribute that the draft does not define.
-var foreignSpec = attrSpec{foreign: true}
+func (a attr) ok() bool { return a.present }
 
-func (a attr) ok() bool { return a.spec != nil }
-
-// known reports whether the draft defines the attribute for its element.
-func (a attr) known() bool { return !a.spec.foreign }
-
-// name returns the expanded name.
-func (a attr) name() Name {
-	if a.known() {
-		return Name{"", a.spec.name}
+// attr returns an attribute of the tree. It returns false for a namespace declaration.
+func (n node) attr(a etree.Attr) (attr, bool) {
+	x := attr{Name{a.Space, a.Key}, a.Value, nil, true, false}
+	switch {
+	case a.Space == "xmlns", a.Space == "" && a.Key == "xmlns":
+		return attr{}, false
+	case a.Space == "":
+		x.spec = schema[n.kind()].attr(a.Key)
+		x.unusable = slices.Contains(n.t.rare[n.e].unusable, a.Key)
+	case a.Space == "xml":
+		x.name.Space = xmlNamespace
+	default:
+		for _, declared := range n.e.Attr {
+			if declared.Space == "xmlns" && declared.Key == a.Space {
+				x.name.Space = declared.Value
+			}
+		}
 	}
-	return a.foreign
+	return x, true
 }
 
-// attr returns the attribute of a cell.
-func (t *tree) attr(c cell) attr {
-	if c.spec < 0 {
-		return attr{&foreignSpec, t.string(c.value), t.names[^c.spec]}
+// attrs yields the attributes in document order.
+func (n node) attrs() iter.Seq[attr] {
+	return func(yield func(attr) bool) {
+		if !n.ok() || n.data != nil {
+			return
+		}
+		for _, a := range n.e.Attr {
+			if x, ok := n.attr(a); ok && !yield(x) {
+				return
+			}
+		}
 	}
-	return attr{spec: &words().specs[c.spec], value: t.string(c.value)}
-}
-
-// cells returns the cells of the attributes in document order.
-func (n node) cells() []cell {
-	if !n.ok() {
-		return nil
-	}
-	r := n.row()
-	return n.t.cells[r.cells : r.cells+int32(r.count)]
-}
-
-// attrs returns the attributes in document order.
-func (n node) attrs() []attr {
-	cells := n.cells()
-	out := make([]attr, len(cells))
-	for i, c := range cells {
-		out[i] = n.t.attr(c)
-	}
-	return out
 }
 
 // lookup returns the attribute that the draft defines under a name.
 func (n node) lookup(name string) attr {
-	specs := words().specs
-	for _, c := range n.cells() {
-		if c.spec >= 0 && specs[c.spec].name == name {
-			return n.t.attr(c)
+	if n.ok() && n.data == nil {
+		for _, a := range n.e.Attr {
+			if a.Key == name && a.Space == "" {
+				if x, ok := n.attr(a); ok && x.spec != nil {
+					return x
+				}
+			}
 		}
 	}
 	return attr{}
@@ -327,10 +309,44 @@ func (n node) value(name string) string { return n.lookup(name).value }
 
 // foreign returns an attribute that the draft does not define.
 func (n node) foreign(name Name) attr {
-	for _, c := range n.cells() {
-		if c.spec < 0 && n.t.names[^c.spec] == name {
-			return n.t.attr(c)
+	for a := range n.attrs() {
+		if a.spec == nil && a.name == name {
+			return a
 		}
 	}
 	return attr{}
+}
+
+// equal reports whether two elements have the same content and the same attributes in any order.
+func (n node) equal(other node) bool {
+	if n.kind() != other.kind() || n.data != nil {
+		return n.kind() == other.kind() && n.content() == other.content()
+	}
+	if n.name() != other.name() || !slices.Equal(n.t.rare[n.e].keys, other.t.rare[other.e].keys) ||
+		!n.attrsIn(other) || !other.attrsIn(n) || len(n.e.Child) != len(other.e.Child) {
+		return false
+	}
+	next, stop := iter.Pull(other.all())
+	defer stop()
+	for c := range n.all() {
+		if d, ok := next(); !ok || !c.equal(d) {
+			return false
+		}
+	}
+	return true
+}
+
+// attrsIn reports whether another element has all attributes of this one. An absent version
+// equals "1.0".
+func (n node) attrsIn(other node) bool {
+	for a := range n.attrs() {
+		b := other.foreign(a.name)
+		if a.spec != nil {
+			b = other.lookup(a.name.Local)
+		}
+		if !b.ok() && (n.kind() != kAnml || a.name.Local != "version" || a.value != Version) || b.ok() && b.value != a.value {
+			return false
+		}
+	}
+	return true
 }

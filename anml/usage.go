@@ -1,5 +1,7 @@
 package anml
 
+import "github.com/beevik/etree"
+
 // Usage returns what may be done with the element: the lowest of everything that covers it
 // (sections 8.12.1 and 16.5):
 //
@@ -13,8 +15,11 @@ func (v Node) Usage() Usage {
 	if !v.n.ok() {
 		return UsageNone
 	}
-	v.d.usagesComputed.Do(v.d.computeUsages)
-	if u := v.d.usages[v.n.i]; u != undeclared {
+	v.d.usagesComputed.Do(func() {
+		v.d.usages = make(map[*etree.Element]Usage, len(v.d.tree.notes))
+		v.d.computeUsages(v.d.root(), undeclared, undeclared, v.d.grantedUsages())
+	})
+	if u := v.d.usages[v.n.e]; u != undeclared {
 		return u
 	}
 	return UsageCache
@@ -23,56 +28,50 @@ func (v Node) Usage() Usage {
 // undeclared is above every usage: nothing covers the element.
 const undeclared = UsageTrain + 1
 
-// computeUsages computes the usage of every element in one pass from the root down; a row always
-// follows the row of its parent. Computing one element at a time would take time in proportion to
-// the rights statements times the elements that they name, for each element.
-func (d *Document) computeUsages() {
-	rows := d.tree.rows
-	granted := d.grantedUsages()
-	d.usages = make([]Usage, len(rows))
-	stated := make([]Usage, len(rows)) // by the nearest usage attribute
-	stated[0] = undeclared
-	for i := root; i < len(rows); i++ {
-		above := rows[i].parent
-		granted[i] = min(granted[i], granted[above])
-		stated[i] = stated[above]
-		if n := (node{&d.tree, int32(i)}); n.kind() != kRights {
-			if at := n.lookup("usage"); at.ok() {
-				stated[i] = ParseUsage(at.value)
-			}
+// computeUsages computes the usage of an element and its descendants from what covers its parent.
+// Computing one element at a time would take time in proportion to the rights statements times
+// the elements that they name, for each element.
+func (d *Document) computeUsages(n node, stated, granted Usage, grants map[*etree.Element]Usage) {
+	if u, ok := grants[n.e]; ok {
+		granted = min(granted, u)
+	}
+	if at := n.lookup("usage"); at.ok() && n.kind() != kRights {
+		stated = ParseUsage(at.value)
+	}
+	d.usages[n.e] = min(stated, granted)
+	for c := range n.all() {
+		if c.data == nil {
+			d.computeUsages(c, stated, granted, grants)
 		}
-		d.usages[i] = min(stated[i], granted[i])
 	}
 }
 
-// grantedUsages returns, by row, the lowest usage of the rights statements that name the element,
-// or that cover the whole site if the element is a site. A statement whose scope does not exist
-// covers the site: a typing error must not lift a restriction. A surplus footer restricts like
-// the first one.
-func (d *Document) grantedUsages() []Usage {
-	rows := d.tree.rows
-	granted := make([]Usage, len(rows))
-	for i := range granted {
-		granted[i] = undeclared
-	}
+// grantedUsages returns the lowest usage of the rights statements that name an element, or that
+// cover the whole site if the element is a site. A statement whose scope does not exist covers the
+// site: a typing error must not lift a restriction. A surplus footer restricts like the first one.
+func (d *Document) grantedUsages() map[*etree.Element]Usage {
 	lowest := make(map[scope]Usage) // so that each scope is resolved once
-	for i := range rows {
-		r := Rights{Node{node{&d.tree, int32(i)}, d}}
-		if rows[i].kind != kRights || !r.Exists() {
-			continue
-		}
-		at := scope{rows[rows[i].parent].parent, r.Scope()}
-		if known, ok := lowest[at]; !ok || r.Usage() < known {
-			lowest[at] = r.Usage()
+	lower := func(at scope, u Usage) {
+		if known, ok := lowest[at]; !ok || u < known {
+			lowest[at] = u
 		}
 	}
+	d.root().walk(func(n node) bool {
+		if r := (Rights{Node{n, d}}); n.kind() == kRights && r.Exists() {
+			lower(scope{n.parent().parent().e, r.Scope()}, r.Usage())
+		}
+		return true
+	})
+	granted := make(map[*etree.Element]Usage)
 	for at, usage := range lowest {
 		targets := d.scoped(at)
 		if len(targets) == 0 {
-			targets = []int32{at.parent}
+			targets = []node{{e: at.parent}}
 		}
 		for _, t := range targets {
-			granted[t] = min(granted[t], usage)
+			if known, ok := granted[t.e]; !ok || usage < known {
+				granted[t.e] = usage
+			}
 		}
 	}
 	return granted
@@ -80,12 +79,12 @@ func (d *Document) grantedUsages() []Usage {
 
 // scope is an id in one site, or in one section of it.
 type scope struct {
-	parent int32 // row of the site or section
+	parent *etree.Element // the site or section
 	id     string
 }
 
-// scoped returns the rows of the usable elements that a scope names.
-func (d *Document) scoped(at scope) []int32 {
+// scoped returns the usable elements that a scope names.
+func (d *Document) scoped(at scope) []node {
 	d.idsIndexed.Do(d.indexIDs)
 	return d.ids[at]
 }
@@ -93,14 +92,15 @@ func (d *Document) scoped(at scope) []int32 {
 // indexIDs collects the ids of all usable elements that a scope can name, by site. It must run
 // after everything that is not processed is marked.
 func (d *Document) indexIDs() {
-	d.ids = make(map[scope][]int32)
-	site := int32(root)
-	d.root().walk(func(n node) bool {
+	d.ids = make(map[scope][]node)
+	site := d.root()
+	site.walk(func(n node) bool {
 		if n.kind() == kSite {
-			site = n.i
+			site = n
 		}
 		if id := n.value("id"); id != "" && n.usable() {
-			d.ids[scope{site, id}] = append(d.ids[scope{site, id}], n.i)
+			at := scope{site.e, id}
+			d.ids[at] = append(d.ids[at], n)
 		}
 		return n.usable() || n.kind() == kSite
 	})
@@ -113,8 +113,8 @@ func (v Node) Scoped(id string) []Node {
 		return nil
 	}
 	var out []Node
-	for _, i := range v.d.scoped(scope{siteOf(v.n).i, id}) {
-		out = append(out, Node{node{&v.d.tree, i}, v.d})
+	for _, n := range v.d.scoped(scope{siteOf(v.n).e, id}) {
+		out = append(out, Node{n, v.d})
 	}
 	return out
 }

@@ -149,14 +149,13 @@ func TestUsageOfEverything(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i := root; i < len(d.tree.rows); i++ {
-					n := d.root()
-					n.i = int32(i)
+				d.root().walk(func(n node) bool {
 					got, want := (Node{n, d}).Usage(), usageByDefinition(d, n)
 					if seen[got]++; got != want {
 						t.Fatalf("%s: %s, want %s\n%s", d.positionIndex().path(n), got, want, b.String())
 					}
-				}
+					return true
+				})
 			}
 			if len(seen) != 5 {
 				t.Errorf("usages that came up: %v", seen)

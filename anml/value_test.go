@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/strictxml"
 )
 
 // TestValueForms shows the border of each form: what is accepted differs from what is rejected in
@@ -42,10 +43,10 @@ func TestValueForms(t *testing.T) {
 			[]string{"0", "9", "10", "99999999999999999999"}, []string{"", "00", "01", "-1", "+1", "1.0", "1:", "/1", " 1"}},
 		"language": {"ANML-8.1-13", isLang,
 			[]string{"a", "zh", "de", "en-001", "de-AT-1996", "abcdefgh", "x-12345678"}, []string{"", "-", "de-", "-de", "abcdefghi", "de-123456789", "1a", "d1", "en-U$", "de_AT", "d@", "d[", "d{", "de-:"}},
-		"name": {"ANML-7.2.6-01", isNCName,
+		"name": {"ANML-7.2.6-01", strictxml.IsNCName,
 			[]string{"a", "A", "Z", "_", "a1", "a-", "a.", "a\u00B7", "\u00C0", "\u00D6", "\u00D8", "\u00F6", "\u00F8", "\u02FF", "\u0370", "\u037D", "\u037F", "\u1FFF", "\u200C", "\u200D", "\u2070", "\u218F", "\u2C00", "\u2FEF", "\u3001", "\uD7FF", "\uF900", "\uFDCF", "\uFDF0", "\uFFFD", "\U00010000", "\U000EFFFF", "a\u0300", "a\u036F", "a\u203F", "a\u2040", "a9"},
 			[]string{"", "1", "-", ".", "a:b", "a b", "@", "[", "`", "{", "\u00B7", "\u00BF", "\u00D7", "\u00F7", "\u0300", "\u036F", "\u037E", "\u2000", "\u200B", "\u200E", "\u206F", "\u2190", "\u2BFF", "\u2FF0", "\u3000", "\uE000", "\uF8FF", "\uFDD0", "\uFDEF", "\uFFFE", "\U000F0000", "a\u203E", "a\u2041", "a/", "a\xff"}},
-		"text": {"ANML-7.5-06", isXMLText,
+		"text": {"ANML-7.5-06", strictxml.IsText,
 			[]string{"", "\t\n\r ", "\uFFFD", "\U0010FFFF"}, []string{"\x00", "\x1f", "\x0b", "\uFFFE", "\uFFFF", "a\xff"}},
 	} {
 		for _, s := range f.accept {

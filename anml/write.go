@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/beevik/etree"
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -105,7 +105,7 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 		return 0, invalid(broken)
 	}
 	if role == RoleAgentResponse && d.Role() != RoleAgentResponse {
-		for c := d.root().first(); c.ok(); c = c.next() {
+		for c := range d.root().all() {
 			switch c.kind() {
 			case kInteract, kPersona, kAesthetic, kConstraints, kState, kSite:
 				return 0, ErrRoleContent
@@ -119,10 +119,8 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 // does not define them, and MarshalXML omits them.
 func (d *Document) JSONOnly() (keys []string) {
 	d.root().walk(func(n node) bool {
-		if r := n.rare(); r != nil {
-			for _, k := range r.keys {
-				keys = append(keys, d.positionIndex().path(n)+"/"+k.key)
-			}
+		for _, k := range n.t.rare[n.e].keys {
+			keys = append(keys, d.positionIndex().path(n)+"/"+k.key)
 		}
 		return true
 	})
@@ -133,77 +131,30 @@ func (d *Document) JSONOnly() (keys []string) {
 // texts and attributes. It ignores the serialization, and an absent version equals "1.0".
 func Equal(a, b *Document) bool {
 	if x, y := a.root(), b.root(); x.ok() && y.ok() {
-		return equalNodes(x, y)
+		return x.equal(y)
 	}
 	return a.root().ok() == b.root().ok()
 }
 
-func equalNodes(a, b node) bool {
-	if a.kind() != b.kind() || a.text() != b.text() || !equalRare(a, b) || !equalAttrs(a, b) || !equalAttrs(b, a) {
-		return false
+// writtenAttrs returns the attributes as they are written. The canonical order is that of the
+// draft, then foreign ones by name.
+func (o WriteOptions) writtenAttrs(n node) []attr {
+	attrs := slices.Collect(n.attrs())
+	if o.Canonical {
+		slices.SortStableFunc(attrs, func(a, b attr) int {
+			return cmp.Or(cmp.Compare(n.rank(a), n.rank(b)), strings.Compare(a.name.String(), b.name.String()))
+		})
 	}
-	x, y := a.first(), b.first()
-	for ; x.ok() && y.ok(); x, y = x.next(), y.next() {
-		if !equalNodes(x, y) {
-			return false
-		}
-	}
-	return !x.ok() && !y.ok()
-}
-
-// equalRare compares names and unknown JSON keys.
-func equalRare(a, b node) bool {
-	var x, y []rawMember
-	if r := a.rare(); r != nil {
-		x = r.keys
-	}
-	if r := b.rare(); r != nil {
-		y = r.keys
-	}
-	return a.name() == b.name() && slices.Equal(x, y)
-}
-
-// equalAttrs reports whether b has all attributes of a.
-func equalAttrs(a, b node) bool {
-	for _, at := range a.attrs() {
-		other := b.foreign(at.name())
-		if at.known() {
-			other = b.lookup(at.spec.name)
-		}
-		if !other.ok() {
-			if a.kind() == kAnml && at.known() && at.spec.name == "version" && at.value == "1.0" {
-				continue
-			}
-			return false
-		}
-		if other.value != at.value {
-			return false
-		}
-	}
-	return true
-}
-
-// sortedAttrs returns the attributes in the order of the draft, then foreign ones by name.
-func (n node) sortedAttrs() []attr {
-	attrs := n.attrs()
-	slices.SortStableFunc(attrs, func(a, b attr) int {
-		if byRank := cmp.Compare(n.rank(a), n.rank(b)); byRank != 0 || a.known() {
-			return byRank
-		}
-		return strings.Compare(a.name().String(), b.name().String())
-	})
 	return attrs
 }
 
 // rank returns the place of an attribute in the order of the draft.
 func (n node) rank(a attr) int {
-	if !a.known() {
+	if a.spec == nil {
 		return math.MaxInt
 	}
-	for i, spec := range schema[n.kind()].attrs {
-		if spec.name == a.spec.name {
-			return i
-		}
+	if i := slices.IndexFunc(schema[n.kind()].attrs, func(s attrSpec) bool { return s.name == a.name.Local }); i >= 0 {
+		return i
 	}
 	return math.MaxInt - 1 // lang
 }
@@ -215,147 +166,49 @@ func MarshalXML(d *Document, o WriteOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &xmlWriter{o: o, out: make([]byte, 0, max(1024, len(d.tree.src)))}
-	w.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<anml")
-	w.attribute("xmlns", Namespace)
+	e := o.element(d.root(), 0)
 	if !d.root().lookup("role").ok() && role != RoleUnspecified {
-		w.attribute("role", role.String())
+		setAttr(e, Name{"", "role"}, role.String())
 	}
-	w.rest(d.root(), "anml", Namespace, 0)
-	w.raw("\n")
-	return w.out, nil
+	return writeXML(e)
 }
 
-type xmlWriter struct {
-	o   WriteOptions
-	out []byte
-}
-
-func (w *xmlWriter) raw(s string) { w.out = append(w.out, s...) }
-
-// element writes a node inside an element whose default namespace is space.
-func (w *xmlWriter) element(n node, space string, depth int) {
-	full := n.name()
-	name, own := full.Local, full.Space
-	if own == xmlNamespace {
-		name, own = "xml:"+name, space
+// element returns a copy of an element for writing.
+func (o WriteOptions) element(n node, depth int) *etree.Element {
+	e := &etree.Element{Space: n.e.Space, Tag: n.e.Tag}
+	if a := n.e.SelectAttr("xmlns"); a != nil && a.Space == "" {
+		setAttr(e, Name{"", "xmlns"}, a.Value)
 	}
-	w.out = append(append(w.out, '<'), name...)
-	if own != space {
-		w.attribute("xmlns", own)
+	for _, a := range o.writtenAttrs(n) {
+		setAttr(e, a.name, a.value)
 	}
-	w.rest(n, name, own, depth)
-}
-
-// rest writes attributes, content and end tag after the name in the start tag.
-func (w *xmlWriter) rest(n node, name, space string, depth int) {
-	w.attributes(n)
-	lost := n.kind() == kConstraints && n.rare() != nil // JSON keys that may restrict
-	if !n.first().ok() && n.row().text.empty() && !lost {
-		w.raw("/>")
-		return
+	if n.kind() == kConstraints && len(n.t.rare[n.e].keys) > 0 {
+		e.CreateElement(unreadable) // keys that may restrict
 	}
-	w.raw(">")
-	if lost {
-		w.raw("<" + unreadable + "/>")
-	}
-	w.out = appendText(w.out, n.text())
-	spread := w.o.Indent != "" && schema[n.kind()].content == elements
-	for c := n.first(); c.ok(); c = c.next() {
+	spread := o.Indent != "" && schema[n.kind()].content == elements && len(n.e.Child)+len(e.Child) > 0
+	for c := range n.all() {
 		if spread {
-			w.line(depth + 1)
+			e.CreateText("\n" + strings.Repeat(o.Indent, depth+1))
 		}
-		if c.kind() == kText {
-			w.out = appendText(w.out, c.text())
+		if c.data != nil {
+			e.CreateText(c.data.Data)
 		} else {
-			w.element(c, space, depth+1)
+			e.AddChild(o.element(c, depth+1))
 		}
 	}
 	if spread {
-		w.line(depth)
+		e.CreateText("\n" + strings.Repeat(o.Indent, depth))
 	}
-	w.out = append(append(append(w.out, '<', '/'), name...), '>')
+	return e
 }
 
-func (w *xmlWriter) attributes(n node) {
-	prefixes := 0
-	write := func(name Name, value string) {
-		switch name.Space {
-		case "":
-			w.attribute(name.Local, value)
-		case xmlNamespace:
-			w.attribute("xml:"+name.Local, value)
-		default:
-			prefix := "n" + itoa(prefixes)
-			prefixes++
-			w.attribute("xmlns:"+prefix, name.Space)
-			w.attribute(prefix+":"+name.Local, value)
-		}
-	}
-	if w.o.Canonical {
-		for _, at := range n.sortedAttrs() {
-			write(at.name(), at.value)
-		}
-		return
-	}
-	for _, c := range n.cells() {
-		if value := n.t.string(c.value); c.spec >= 0 {
-			w.attribute(words().specs[c.spec].name, value)
-		} else {
-			write(n.t.names[^c.spec], value)
-		}
-	}
-}
-
-func (w *xmlWriter) line(depth int) {
-	w.raw("\n")
-	for range depth {
-		w.raw(w.o.Indent)
-	}
-}
-
-func (w *xmlWriter) attribute(name, value string) {
-	out := append(w.out, ' ')
-	out = append(append(out, name...), '=', '"')
-	w.out = append(appendValue(out, value), '"')
-}
-
-// appendText appends escaped character data. A carriage return becomes a reference, since parsers
-// read a literal one as a line feed.
-func appendText(dst []byte, s string) []byte { return escape(dst, s, inText) }
-
-// appendValue appends an escaped attribute value for double quotes.
-func appendValue(dst []byte, s string) []byte { return escape(dst, s, inValue) }
-
-const (
-	inText  = 1 << iota // escaped in text
-	inValue             // escaped in an attribute value
-)
-
-// escaped says where each byte is escaped.
-var escaped = [256]uint8{'&': inText | inValue, '<': inText | inValue, '>': inText | inValue, '\r': inText | inValue,
-	'"': inValue, '\t': inValue, '\n': inValue}
-
-func escape(dst []byte, s string, where uint8) []byte {
-	done := 0
-	for i := range len(s) {
-		if escaped[s[i]]&where == 0 {
-			continue
-		}
-		dst = append(dst, s[done:i]...)
-		done = i + 1
-		switch s[i] {
-		case '&':
-			dst = append(dst, "&amp;"...)
-		case '<':
-			dst = append(dst, "&lt;"...)
-		case '>':
-			dst = append(dst, "&gt;"...)
-		case '"':
-			dst = append(dst, "&quot;"...)
-		default:
-			dst = append(strconv.AppendInt(append(dst, "&#"...), int64(s[i]), 10), ';')
-		}
-	}
-	return append(dst, s[done:]...)
+// writeXML returns a document with a root element.
+func writeXML(root *etree.Element) ([]byte, error) {
+	doc := etree.NewDocument()
+	doc.WriteSettings = etree.WriteSettings{CanonicalText: true, CanonicalAttrVal: true}
+	doc.CreateProcInst("xml", `version="1.0" encoding="UTF-8"`)
+	doc.CreateText("\n")
+	doc.AddChild(root)
+	doc.CreateText("\n")
+	return doc.WriteToBytes()
 }

@@ -1,9 +1,11 @@
 package anml
 
 import (
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/beevik/etree"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -14,7 +16,7 @@ func MarshalJSON(d *Document, o WriteOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &jsonWriter{o: o, out: make([]byte, 0, max(1024, len(d.tree.src)))}
+	w := &jsonWriter{o: o, out: make([]byte, 0, len(d.tree.src))}
 	w.open('{')
 	w.key("anml")
 	if at := d.root().lookup("version"); at.ok() {
@@ -76,21 +78,6 @@ func (w *jsonWriter) line() {
 	}
 }
 
-// plainKey is key for a name of the draft, which needs no escapes. It is faster.
-func (w *jsonWriter) plainKey(name string) {
-	if w.o.Indent != "" {
-		w.key(name)
-		return
-	}
-	out := w.out
-	if !w.first {
-		out = append(out, ',')
-	}
-	w.first = false
-	out = append(out, '"')
-	w.out = append(append(out, name...), '"', ':')
-}
-
 func (w *jsonWriter) key(name string) {
 	w.next()
 	w.string(name)
@@ -101,11 +88,6 @@ func (w *jsonWriter) key(name string) {
 }
 
 func (w *jsonWriter) string(s string) {
-	if plainJSON(s) {
-		out := append(w.out, '"')
-		w.out = append(append(out, s...), '"')
-		return
-	}
 	out, err := jsontext.AppendQuote(w.out, s)
 	if err != nil && w.err == nil {
 		w.err = err
@@ -113,31 +95,13 @@ func (w *jsonWriter) string(s string) {
 	w.out = out
 }
 
-// plainJSON reports whether a text is ASCII that needs no escapes in JSON, eight bytes at a time.
-func plainJSON(s string) bool {
-	const (
-		ones = 0x0101010101010101
-		high = 0x8080808080808080
-	)
-	for ; len(s) >= 8; s = s[8:] { // a borrow between bytes comes only from a byte that needs an escape
-		w := littleEndian(s)
-		quote, backslash := w^ones*'"', w^ones*'\\'
-		if (w|(w-ones*' ')|(quote-ones)&^quote|(backslash-ones)&^backslash)&high != 0 {
-			return false
-		}
-	}
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
+func (w *jsonWriter) raw(s string) { w.out = append(w.out, s...) }
 
 // element writes an object, or a string for an element that has only text.
 func (w *jsonWriter) element(n node) {
-	if r := n.row(); schema[r.kind].compact && r.count == 0 && r.first == 0 && r.rare == 0 {
-		w.string(n.text())
+	hasElements := slices.ContainsFunc(n.e.Child, func(t etree.Token) bool { _, is := t.(*etree.Element); return is })
+	if schema[n.kind()].compact && countAttrs(n) == 0 && !hasElements && len(n.t.rare[n.e].keys) == 0 {
+		w.string(n.content())
 		return
 	}
 	w.open('{')
@@ -146,56 +110,35 @@ func (w *jsonWriter) element(n node) {
 }
 
 func (w *jsonWriter) members(n node) {
-	if w.o.Canonical {
-		for _, at := range n.sortedAttrs() {
-			w.attribute(n, at)
-		}
-	} else {
-		for _, c := range n.cells() {
-			if c.spec >= 0 && words().quoted[c.spec] {
-				w.plainKey(words().specs[c.spec].name)
-				w.string(n.t.string(c.value))
-			} else {
-				w.attribute(n, n.t.attr(c))
-			}
-		}
+	for _, a := range w.o.writtenAttrs(n) {
+		w.attribute(n, a)
 	}
 	if text := n.content(); text != "" {
-		w.plainKey("content")
+		w.key("content")
 		w.string(text)
 	}
-	if n.first().ok() {
-		w.children(n)
-	}
-	if r := n.rare(); r != nil {
-		for _, k := range r.keys {
-			w.key(k.key)
-			w.out = append(w.out, k.value...)
-		}
+	w.children(n)
+	for _, k := range n.t.rare[n.e].keys {
+		w.key(k.key)
+		w.raw(k.value)
 	}
 }
 
-func (w *jsonWriter) attribute(n node, at attr) {
-	if !at.known() {
-		name := at.name()
-		if name.Space == xmlNamespace {
-			w.key("xml:" + name.Local)
-		} else {
-			w.key("@" + name.expanded())
-		}
-		w.string(at.value)
-		return
-	}
-	if n.kind() == kAnml && at.spec.name == "version" {
+func (w *jsonWriter) attribute(n node, a attr) {
+	switch name := a.name.Local; {
+	case n.kind() == kAnml && a.spec != nil && name == "version":
 		return // written as the key anml
-	}
-	w.plainKey(at.spec.name)
-	switch {
-	case at.spec.typ == tBool && (at.value == "true" || at.value == "false"),
-		at.spec.json && canonicalNumber(at.value):
-		w.out = append(w.out, at.value...)
+	case a.spec != nil:
+		w.key(name)
+	case a.name.Space == xmlNamespace:
+		w.key("xml:" + name)
 	default:
-		w.string(at.value)
+		w.key("@" + a.name.expanded())
+	}
+	if a.spec != nil && (a.spec.typ == tBool && (a.value == "true" || a.value == "false") || a.spec.json && canonicalNumber(a.value)) {
+		w.raw(a.value)
+	} else {
+		w.string(a.value)
 	}
 }
 
@@ -208,91 +151,70 @@ func canonicalNumber(s string) bool {
 // foreignRank is the rank of the first foreign element; the ranks of the others follow.
 const foreignRank = 100
 
+// written is the children of one key.
+type written struct {
+	key   string
+	rank  int
+	array bool
+	nodes []node
+}
+
 // children writes the elements, key by key in the order of the draft, and $order if they have
 // another order.
 func (w *jsonWriter) children(n node) {
-	inside := &schema[n.kind()]
-	inOrder, last := true, -1
-	var count [kindCount]int
-	var foreign [][]node // by name, in the order of first appearance
-	var places map[Name]int
-	for c := n.first(); c.ok(); c = c.next() {
-		k, rank := c.kind(), 0
-		count[k]++
-		switch k {
-		case kText:
-			inOrder = inOrder && c == n.first()
+	var groups []written
+	var order []string // of $order: keys, and numbers of code points
+	index := make(map[Name]int)
+	inOrder, last, foreign := true, -1, 0
+	for c := range n.all() {
+		if c.data != nil {
+			inOrder = inOrder && len(order) == 0
+			order = append(order, itoa(utf8.RuneCountInString(c.content())))
 			continue
-		case kUnknown:
-			i, seen := places[c.name()]
-			if !seen {
-				if places == nil {
-					places = make(map[Name]int)
-				}
-				i = len(foreign)
-				places[c.name()] = i
-				foreign = append(foreign, nil)
+		}
+		name := c.name()
+		i, seen := index[name]
+		if !seen {
+			g := written{key: name.expanded(), rank: foreignRank + foreign, array: true}
+			if c.kind() != kUnknown {
+				var rule childSpec
+				rule, g.rank = schema[n.kind()].place(c.kind())
+				g.key, g.array = name.Local, rule.many && !rule.bare
+			} else {
+				foreign++
 			}
-			foreign[i] = append(foreign[i], c)
-			rank = foreignRank + i
-		default:
-			_, rank = inside.place(k)
+			i = len(groups)
+			index[name] = i
+			groups = append(groups, g)
 		}
-		inOrder = inOrder && rank >= last
-		last = rank
+		g := &groups[i]
+		g.nodes = append(g.nodes, c)
+		quoted, _ := jsontext.AppendQuote(nil, g.key)
+		order = append(order, string(quoted))
+		inOrder = inOrder && g.rank >= last
+		last = g.rank
 	}
-	for _, c := range inside.children {
-		if many := count[c.kind]; many > 0 {
-			w.plainKey(schema[c.kind].name)
-			w.group(n, c.kind, c.many && !(c.bare && many == 1) || many > 1)
+	slices.SortStableFunc(groups, func(a, b written) int { return a.rank - b.rank })
+	for _, g := range groups {
+		w.key(g.key)
+		if !g.array && len(g.nodes) == 1 {
+			w.element(g.nodes[0])
+			continue
 		}
-	}
-	for _, group := range foreign {
-		w.key(group[0].name().expanded())
 		w.open('[')
-		for _, c := range group {
+		for _, c := range g.nodes {
 			w.next()
 			w.element(c)
 		}
 		w.close(']')
 	}
 	if !inOrder {
-		w.order(n)
-	}
-}
-
-// group writes the children of a kind.
-func (w *jsonWriter) group(n node, k kind, array bool) {
-	if array {
+		w.key(orderKey)
 		w.open('[')
-	}
-	for c := n.first(); c.ok(); c = c.next() {
-		if c.kind() != k {
-			continue
-		}
-		if array {
+		for _, item := range order {
 			w.next()
+			w.raw(item)
 		}
-		w.element(c)
-	}
-	if array {
 		w.close(']')
 	}
-}
-
-func (w *jsonWriter) order(n node) {
-	w.key(orderKey)
-	w.open('[')
-	for c := n.first(); c.ok(); c = c.next() {
-		w.next()
-		switch c.kind() {
-		case kText:
-			w.out = strconv.AppendInt(w.out, int64(utf8.RuneCountInString(c.text())), 10)
-		case kUnknown:
-			w.string(c.name().expanded())
-		default:
-			w.string(schema[c.kind()].name)
-		}
-	}
-	w.close(']')
 }

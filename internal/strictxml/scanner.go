@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -29,7 +27,6 @@ type Scanner struct {
 	open   []frame // open elements, innermost last
 	names  namespaces
 	seen   map[Name]struct{} // names of an element with many attributes
-	slab   strings.Builder   // decoded texts, to share allocations
 	tokens int
 	state  state
 	typed  bool  // a document type declaration was read
@@ -67,16 +64,6 @@ func NewBytes(doc []byte, o Options) *Scanner {
 	}
 	s.loadAll(doc)
 	return s
-}
-
-// Ahead returns a second scanner of a document in memory, which continues at the position of this
-// one without changing it.
-func (s *Scanner) Ahead() *Scanner {
-	ahead := &Scanner{source: s.source, limits: s.limits, prolog: s.prolog, pos: s.pos, tokens: s.tokens,
-		state: s.state, typed: s.typed, err: s.err}
-	ahead.open = slices.Clone(s.open)
-	ahead.names = namespaces{s.names.dflt, s.names.dfltTop, slices.Clone(s.names.stack), maps.Clone(s.names.top)}
-	return ahead
 }
 
 // NewReader returns a scanner of a stream. It does not close the stream.
@@ -188,7 +175,7 @@ func (s *Scanner) scan() error {
 		}
 	}
 	s.tok.Attrs, s.tok.Text, s.tok.Name = nil, "", Name{}
-	s.tok.Blank, s.tok.SelfClosing, s.tok.Quoted = false, false, 0
+	s.tok.Quoted = 0
 	s.tok.Offset = s.base + i
 
 	if i == len(s.src) {
@@ -307,7 +294,7 @@ func (l Limits) withDefaults() Limits {
 type Kind uint8
 
 const (
-	StartElement Kind = iota + 1 // Name, Attrs, SelfClosing
+	StartElement Kind = iota + 1 // Name, Attrs
 	EndElement                   // Name; follows a self-closing start too
 	Text                         // Text, references resolved, line ends normalised
 	CData                        // Text of one CDATA section
@@ -316,28 +303,15 @@ const (
 	Doctype                      // only Offset
 )
 
-var kindNames = [...]string{"nothing", "start tag", "end tag", "text", "CDATA section", "comment",
-	"processing instruction", "document type declaration"}
-
-// String returns the kind in words.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return kindNames[0]
-}
-
 // Token is one token of a document. The token and its Attrs are valid until the next call of
 // [Scanner.Next]; its strings remain valid.
 type Token struct {
-	Kind        Kind
-	Name        Name
-	Attrs       []Attr // in document order, without namespace declarations
-	Text        string
-	Blank       bool // Text is only literal white space
-	SelfClosing bool // the start tag ended with "/>"
-	Quoted      int  // offset of a namespace declaration in single quotes, or 0
-	Offset      int  // bytes of the document (in UTF-8, with byte order mark) before the token
+	Kind   Kind
+	Name   Name
+	Attrs  []Attr // in document order, without namespace declarations
+	Text   string
+	Quoted int // offset of the first attribute in single quotes, or 0
+	Offset int // bytes of the document (in UTF-8, with byte order mark) before the token
 }
 
 // Name is an expanded name: namespace URI, or "", and local part.
@@ -351,7 +325,6 @@ type Attr struct {
 	Value  string
 	Quote  byte // '"' or '\''
 	Offset int  // bytes of the document before the name
-	Start  int  // bytes of the document before the value
 }
 
 // Prolog is what a document says about itself before its first tag.

@@ -50,9 +50,6 @@ func TestPlaces(t *testing.T) {
 				offsets := []int{tok.Offset}
 				for _, a := range tok.Attrs {
 					offsets = append(offsets, a.Offset)
-					if doc[a.Start-1] != a.Quote {
-						t.Fatalf("%q: the value of %s does not start at %d", end, a.Name.Local, a.Start)
-					}
 				}
 				for _, at := range offsets {
 					line, column := s.Place(at)
@@ -121,7 +118,7 @@ func TestInvalidBytes(t *testing.T) {
 			if err != nil {
 				return b.String() + err.Error()
 			}
-			fmt.Fprintf(&b, "%s %d, ", tok.Kind, len(tok.Text))
+			fmt.Fprintf(&b, "%s %d, ", []string{1: "start tag", 2: "end tag", 3: "text"}[tok.Kind], len(tok.Text))
 		}
 	}
 	const begin = "<a>\n<b/>"

@@ -50,6 +50,9 @@ func (s *Scanner) startTag(i int) error {
 			return err
 		}
 		declares = declares || isNS
+		if a := &attrs[len(attrs)-1]; a.Quote == '\'' && s.tok.Quoted == 0 {
+			s.tok.Quoted = a.Offset
+		}
 	}
 	if j-i > s.limits.Token {
 		return bad(i, CodeLimit, "the start tag is longer than %d bytes", s.limits.Token)
@@ -79,7 +82,6 @@ func (s *Scanner) startTag(i int) error {
 	s.tok.Kind = StartElement
 	s.tok.Name = name
 	s.tok.Attrs = attrs
-	s.tok.SelfClosing = selfClosing
 	s.open = append(s.open, frame{raw, name, bound})
 	s.state = inRoot
 	if selfClosing {
@@ -124,7 +126,6 @@ func (s *Scanner) end(next int) {
 	s.tok.Name = s.open[top].name
 	s.tok.Attrs = nil
 	s.tok.Text = ""
-	s.tok.SelfClosing = s.state == selfClosed
 	s.names.release(s.open[top].bound)
 	s.open = s.open[:top]
 	s.state = inRoot
@@ -164,7 +165,6 @@ func (s *Scanner) attribute(i int, a *Attr) (next int, isNS bool, err error) {
 	if a.Quote != '"' && a.Quote != '\'' {
 		return 0, false, bad(end, CodeSyntax, "the value of %s is not quoted", a.Name.Local)
 	}
-	a.Start = s.base + end + 1
 	a.Value, next, err = s.value(end+1, a.Quote)
 	return next, isNS, err
 }
@@ -308,11 +308,6 @@ func (s *Scanner) declare(attrs []Attr) error {
 				return bad(a.Offset-s.base, CodeNamespace, "a reserved namespace cannot be the default one")
 			}
 			s.names.bind("", a.Value)
-		default:
-			continue
-		}
-		if a.Quote == '\'' {
-			s.tok.Quoted = a.Offset
 		}
 	}
 	return nil

@@ -11,9 +11,8 @@ const cdataStart = "<![CDATA["
 func (s *Scanner) text(i int) error {
 	src := s.src
 	j := skipSpace(src, i)
-	blank := j < len(src) && src[j] == '<'
 	plain := strings.IndexByte(src[i:j], '\r') < 0
-	for !blank {
+	for {
 		for j < len(src) && class[src[j]]&inText != 0 {
 			j++
 		}
@@ -51,7 +50,7 @@ func (s *Scanner) text(i int) error {
 			return err
 		}
 	}
-	s.tok.Kind, s.tok.Text, s.tok.Blank = Text, text, blank
+	s.tok.Kind, s.tok.Text = Text, text
 	s.pos = j
 	return nil
 }
@@ -103,84 +102,38 @@ func (s *Scanner) value(i int, quote byte) (string, int, error) {
 // decode resolves references and normalises line ends in src[i:j]. In an attribute value, literal
 // white space becomes a space.
 func (s *Scanner) decode(i, j int, attr bool) (string, error) {
-	b := s.room(j - i)
-	from := b.Len()
-	if err := unescape(b, s.src[i:j], attr); err != nil {
-		err.at += i
-		return "", err
-	}
-	return b.String()[from:], nil
-}
-
-// unescape appends the decoded form of a raw text.
-func unescape(b *strings.Builder, src string, attr bool) *fault {
-	if !attr && strings.IndexByte(src, '\r') < 0 {
-		return expand(b, src)
-	}
-	for k := 0; k < len(src); {
+	var b strings.Builder
+	b.Grow(j - i)
+	for k := i; k < j; {
 		next := k
-		for next < len(src) && src[next] != '&' && src[next] != '\r' && (!attr || class[src[next]]&isSpace == 0) {
+		for next < j && s.src[next] != '&' && s.src[next] != '\r' && (!attr || class[s.src[next]]&isSpace == 0) {
 			next++
 		}
-		b.WriteString(src[k:next])
-		if next == len(src) {
+		b.WriteString(s.src[k:next])
+		if next == j {
 			break
 		}
 		k = next + 1
-		switch src[next] {
-		case '&':
-			r, end, err := reference(src, next)
+		switch c := s.src[next]; {
+		case c == '&':
+			r, end, err := reference(s.src[:j], next)
 			if err != nil {
-				return err
+				return "", err
 			}
 			b.WriteRune(r)
 			k = end
-		case '\r':
-			if k < len(src) && src[k] == '\n' {
-				k++
-			}
+		case c == '\r' && k < j && s.src[k] == '\n': // the line feed follows
 			if attr {
 				b.WriteByte(' ')
-			} else {
-				b.WriteByte('\n')
+				k++
 			}
-		default:
+		case attr:
 			b.WriteByte(' ')
+		default:
+			b.WriteByte('\n')
 		}
 	}
-	return nil
-}
-
-// expand is unescape for a text in which only references need decoding.
-func expand(b *strings.Builder, src string) *fault {
-	done := 0
-	for {
-		i := strings.IndexByte(src[done:], '&')
-		if i < 0 {
-			b.WriteString(src[done:])
-			return nil
-		}
-		b.WriteString(src[done : done+i])
-		r, end, err := reference(src, done+i)
-		if err != nil {
-			return err
-		}
-		b.WriteRune(r)
-		done = end
-	}
-}
-
-// slabSize is the number of bytes of decoded text that share an allocation.
-const slabSize = 16 << 10
-
-// room returns a builder with room for n more bytes, so that it need not move the earlier texts in
-// it.
-func (s *Scanner) room(n int) *strings.Builder {
-	if s.slab.Cap()-s.slab.Len() < n {
-		s.slab.Reset()
-		s.slab.Grow(max(n, min(slabSize, len(s.src)/4)))
-	}
-	return &s.slab
+	return b.String(), nil
 }
 
 // predefined lists the entities that exist, the most frequent first.
@@ -206,7 +159,7 @@ func reference(src string, i int) (r rune, end int, err *fault) {
 		r, err = charRef(src, i, name[1:])
 		return r, end, err
 	}
-	if !isNCName(name) {
+	if !IsNCName(name) {
 		return 0, 0, bad(i, CodeSyntax, "\"&\" does not begin a reference").fix("write &amp;")
 	}
 	if len(name) > 32 {
@@ -253,7 +206,8 @@ func digit(c byte) rune {
 	return 99
 }
 
-func isNCName(s string) bool {
+// IsNCName reports whether s is an XML name without a colon.
+func IsNCName(s string) bool {
 	for i, r := range s {
 		switch {
 		case r >= utf8.RuneSelf:
@@ -264,7 +218,12 @@ func isNCName(s string) bool {
 			return false
 		}
 	}
-	return s != ""
+	return s != "" && utf8.ValidString(s)
+}
+
+// IsText reports whether XML allows every character of s.
+func IsText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !isChar(r) })
 }
 
 // cdata scans a CDATA section at i.

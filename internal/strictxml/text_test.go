@@ -52,8 +52,8 @@ func TestCharacters(t *testing.T) {
 		if r >= 0x20000 && r < 0xE0000 && r&0xFFFF > 1 && r&0xFFFF < 0xFFFE || r >= 0xD800 && r <= 0xDFFF {
 			continue // like their neighbours, or not in any text
 		}
-		if isNCName(string(r)) != starts[r] || isNCName("a"+string(r)) != names[r] || isChar(r) != chars[r] {
-			t.Fatalf("U+%04X: %t, %t, %t", r, isNCName(string(r)), isNCName("a"+string(r)), isChar(r))
+		if IsNCName(string(r)) != starts[r] || IsNCName("a"+string(r)) != names[r] || isChar(r) != chars[r] {
+			t.Fatalf("U+%04X: %t, %t, %t", r, IsNCName(string(r)), IsNCName("a"+string(r)), isChar(r))
 		}
 		edge := starts[r-1] != starts[r] || starts[r+1] != starts[r] || names[r-1] != names[r] || names[r+1] != names[r] || chars[r-1] != chars[r] || chars[r+1] != chars[r]
 		if r > 0x100 && !edge {

@@ -79,13 +79,10 @@ func mapWords(text string, part func(rune) bool, f func(string) string) string {
 	return b.String()
 }
 
-// Letters of other alphabets that look like Latin ones, and digits and signs
-// that are written for letters, each above what it looks like.
+// Letters of other alphabets that look like Latin ones, above what they look like.
 const (
 	alike      = "аеорсухіјѕһԁɡԛԝкмнтвгпαοερικνυτωχγ"
 	alikeLatin = "aeopcyxijshdgqwkmhtbrnaoepiknutwxy"
-	signs      = "013457@$!|"
-	signsLatin = "oieastasil"
 )
 
 // unmix turns a word of two alphabets into one of one: into the Latin word that
@@ -103,17 +100,6 @@ func unmix(word string) string {
 		return replace(word, alikeLatin, alike)
 	}
 	return replace(word, alike, alikeLatin)
-}
-
-// undisguise reads digits and signs in a word as letters: "1gn0re".
-func undisguise(text string) string {
-	part := func(r rune) bool { return r >= 'a' && r <= 'z' || strings.ContainsRune(signs, r) }
-	return mapWords(text, part, func(word string) string {
-		if strings.IndexFunc(word, func(r rune) bool { return r >= 'a' && r <= 'z' }) < 0 {
-			return word
-		}
-		return replace(word, signs, signsLatin)
-	})
 }
 
 // replace puts the characters of one alphabet in the place of another's.
