@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/lookleap/lookleap/internal/alloctest"
 )
 
 var (
@@ -43,7 +45,7 @@ var bugSeeds = flag.Uint64("bug-seeds", 400, "within how many seeds TestPlantedB
 func TestPlantedBugs(t *testing.T) {
 	for _, b := range bugs {
 		t.Run(b.name, func(t *testing.T) {
-			if raceDetector && b.name == "claim-in-two-steps" {
+			if alloctest.Race && b.name == "claim-in-two-steps" {
 				t.Skip("this planted bug is a data race itself")
 			}
 			for seed := uint64(1); seed <= *bugSeeds; seed++ {

@@ -1,0 +1,6 @@
+//go:build race
+
+package alloctest
+
+// Race reports that the race detector runs.
+const Race = true

@@ -1,6 +1,0 @@
-//go:build race
-
-package simulation
-
-// raceDetector reports that the race detector runs.
-const raceDetector = true
