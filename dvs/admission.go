@@ -55,7 +55,7 @@ func (l *Loader) agreedBefore(c *candidate) bool {
 // askAdmission asks for the consent, and does what the user agreed to.
 func (l *Loader) askAdmission(ctx context.Context, c *candidate) (admitted, error) {
 	if c.notFetched() {
-		c.verdict = c.judge.decide(true)
+		c.verdict = l.claimVerdict(c)
 	}
 	if l.trust != nil {
 		if err := l.mayAsk(ctx, c); err != nil {
@@ -137,11 +137,7 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	for _, hop := range c.Evidence.Hops { // perhaps followed before the registry changed
 		if to, err := rules.urls().Parse(hop); err == nil {
 			if refused := l.policies.at(rules.placeOf(to), hop); refused != nil {
-				v := cmp.Or(c.verdict, l.targetVerdict(hop))
-				if c.judge != nil {
-					v = c.judge.decide(true)
-				}
-				return l.refuseTrust(ctx, v, refused)
+				return l.refuseTrust(ctx, cmp.Or(c.verdict, l.claimVerdict(c)), refused)
 			}
 			d := l.roots.at(to)
 			c.Claim.Blocked, c.Claim.Revoked = c.Claim.Blocked || d.Blocked, c.Claim.Revoked || d.Revoked
@@ -157,11 +153,7 @@ func (l *Loader) judgeFile(ctx context.Context, c *candidate, now time.Time) err
 	}
 	verified := c.verdict != nil && c.judged == claim && c.verdict.Expires.Equal(c.Evidence.Fresh)
 	if !verified || skill.IsZero() {
-		j := c.judge
-		if j == nil || j.claim != claim {
-			j = &judge{rules: rules, claim: claim, skill: skill, root: c.root}
-		}
-		j.evidence, j.now, c.judge = c.Evidence, now, nil
+		j := &judge{rules: rules, claim: claim, evidence: c.Evidence, now: now, skill: skill, root: c.root}
 		c.verdict, c.judged = j.decide(false), claim
 		c.verdict.Findings = c.findings
 		if c.parsed != nil && c.Hint != nil {
@@ -223,7 +215,7 @@ func (c *candidate) readArtifact(limits Limits) {
 func (l *Loader) finishAdmission(ctx context.Context, c *candidate) (admitted, error) {
 	rules := l.roots.Rules()
 	if err := l.govern(c); err != nil {
-		return admitted{}, l.refuseTrust(ctx, cmp.Or(c.verdict, l.targetVerdict(c.skill.String())), err)
+		return admitted{}, l.refuseTrust(ctx, cmp.Or(c.verdict, l.claimVerdict(c)), err)
 	}
 	l.applyRegistry(c)
 	now := l.host.Time()
@@ -333,7 +325,7 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 		return got.registration, err
 	}
 	return &Registration{Metadata: *meta, ID: c.skill, Root: c.root, Source: c.Claim.Source, Digest: entry.Digest,
-		Verdict: c.judge.decide(true), loader: l, pin: c.Claim.Pin, promised: c.Claim.Listed, under: c.Under, hint: c.Hint, listed: c.Listed}, nil
+		Verdict: l.claimVerdict(c), loader: l, pin: c.Claim.Pin, promised: c.Claim.Listed, under: c.Under, hint: c.Hint, listed: c.Listed}, nil
 }
 
 // header returns what an index says of a skill as the header of a SKILL.md.

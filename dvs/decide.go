@@ -138,8 +138,7 @@ func (j *judge) decide(claimOnly bool) *lookleap.Verdict {
 		steps = claimSteps
 	}
 	failed := j.run(steps)
-	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(j.claim.URL), CheckedAt: j.now,
-		Checks: slices.Clip(j.checks)} // the judge may go on later
+	v := &lookleap.Verdict{Document: Draft, Subject: domain.Redact(j.claim.URL), CheckedAt: j.now, Checks: j.checks}
 	if !j.skill.IsZero() {
 		v.Subject = domain.Redact(j.skill.String())
 	}
@@ -224,7 +223,7 @@ func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict
 	return Decide(in.Claim, in.Evidence, now, rules), nil
 }
 
-// judge decides about one claim, first without and then with evidence.
+// judge decides about one claim.
 type judge struct {
 	rules     Rules
 	claim     Claim

@@ -41,7 +41,7 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 			return
 		}
 		d := &discovery{loader: l, seen: make(map[string]bool), names: make(map[string]string), yield: yield}
-		if !parsed.OriginWide() {
+		if !parsed.originWide() {
 			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04",
 				Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()},
 				Fix: "load each skill by the URL of its directory; the address of a repository stands for a SKILL.md at its top"})

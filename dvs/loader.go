@@ -196,8 +196,7 @@ func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Lo
 		return nil, err
 	}
 	if root.IsZero() {
-		j := &judge{rules: l.roots.Rules(), claim: Claim{URL: url}, now: l.host.Time()}
-		return nil, l.refuse(ctx, j.decide(true), nil)
+		return nil, l.refuse(ctx, l.claimVerdict(&candidate{Claim: Claim{URL: url}}), nil)
 	}
 	got, err := l.load(ctx, &candidate{Level: activated, Claim: Claim{URL: url}, Under: root.String()})
 	return got.loaded, err
@@ -262,7 +261,6 @@ type candidate struct {
 	entry      []byte            // the SKILL.md
 	members    map[string][]byte // of an archive, by path
 	findings   []lookleap.Finding
-	judge      *judge            // of the claim, until it judges the file
 	verdict    *lookleap.Verdict // nil until the file was judged, or the user is asked without it
 	judged     Claim             // by the verdict
 	cause      error
@@ -310,37 +308,45 @@ func (l *Loader) verify(ctx context.Context, c *candidate) error {
 	return l.judgeFile(ctx, c, now)
 }
 
-// checkClaim refuses what can be refused without a request. The candidate's judge has the checks of
-// the claim, and judges the file later.
+// checkClaim refuses what can be refused without a request.
 func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
 	unread := l.refreshTrust(ctx) // reported if nothing else refuses the claim
 	rules := l.roots.Rules()
 	c.Claim.Profile = l.options.Profile
 	c.Claim.Strict = l.options.Strict
 	c.Claim.RequireSecure = l.options.RequireSecure
-	claim := c.Claim
 	var forbidden error // by a policy
 	c.platforms = rules.Platforms
-	if c.skill, err = ParseArtifactURL(claim.URL, claim.Artifact, rules); err == nil {
+	if c.skill, err = ParseArtifactURL(c.Claim.URL, c.Claim.Artifact, rules); err == nil {
 		forbidden = l.govern(c)
 		l.applyRegistry(c)
-		claim = c.Claim
-		if l.host.Prompter != nil {
-			claim = claim.confirmed()
-		}
 	}
-	c.verdict, c.judge = nil, &judge{rules: rules, claim: claim, now: l.host.Time(), skill: c.skill, root: c.root}
-	switch failed := c.judge.run(claimSteps); {
+	c.verdict = nil
+	j := l.claimJudge(c)
+	switch failed := j.run(claimSteps); {
 	case forbidden != nil && (failed == nil || failed.Code == CodeNeedsRoot):
 		// A root would not help, so the policy is the reason to show.
-		return l.refuseTrust(ctx, c.judge.decide(true), forbidden)
+		return l.refuseTrust(ctx, j.decide(true), forbidden)
 	case failed != nil:
-		return l.refuse(ctx, c.judge.decide(true), nil)
+		return l.refuse(ctx, j.decide(true), nil)
 	case unread != nil:
-		return l.refuseTrust(ctx, c.judge.decide(true), unread)
+		return l.refuseTrust(ctx, j.decide(true), unread)
 	}
 	return nil
 }
+
+// claimJudge returns a judge of a candidate's claim. If the user can be asked, a derived root counts
+// as confirmed.
+func (l *Loader) claimJudge(c *candidate) *judge {
+	claim := c.Claim
+	if l.host.Prompter != nil && !c.skill.IsZero() {
+		claim = claim.confirmed()
+	}
+	return &judge{rules: l.roots.Rules(), claim: claim, now: l.host.Time(), skill: c.skill, root: c.root}
+}
+
+// claimVerdict returns the verdict about what needs no evidence.
+func (l *Loader) claimVerdict(c *candidate) *lookleap.Verdict { return l.claimJudge(c).decide(true) }
 
 // refreshTrust reads what the trust store and the feeds say, each if it was not read lately.
 func (l *Loader) refreshTrust(ctx context.Context) error {

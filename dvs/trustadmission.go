@@ -76,7 +76,7 @@ func (l *Loader) approvedListed(ctx context.Context, c *candidate) (bool, error)
 	}
 	r, err := l.trust.record(ctx, c.skill.String())
 	if err != nil {
-		return false, l.refuseTrust(ctx, c.judge.decide(true), err)
+		return false, l.refuseTrust(ctx, l.claimVerdict(c), err)
 	}
 	is, _ := r.standing(c.Claim.Listed, Digest{}, activated, l.host.Time(), l.policies.maxTrust)
 	return is == approvedSkill, nil
@@ -134,7 +134,7 @@ func (l *Loader) checkNever(ctx context.Context, c *candidate) error {
 		err = refusedBefore(c.skill.String(), r.negatives(others))
 	}
 	if err != nil {
-		return l.refuseTrust(ctx, c.judge.decide(true), err)
+		return l.refuseTrust(ctx, l.claimVerdict(c), err)
 	}
 	return nil
 }

@@ -89,9 +89,9 @@ func (t TrustRoot) IsZero() bool { return t.url.IsZero() }
 // (section 2).
 func (t TrustRoot) HostingDomain() string { return t.url.Host() }
 
-// OriginWide reports whether the root is a whole origin. Only then do well-known files of the
+// originWide reports whether the root is a whole origin. Only then do well-known files of the
 // origin apply to it (RFC 8615 section 4.1).
-func (t TrustRoot) OriginWide() bool { return t.url.Path() == "/" }
+func (t TrustRoot) originWide() bool { return t.url.Path() == "/" }
 
 // Lint returns findings about the spelling of the root.
 func (t TrustRoot) Lint() []lookleap.Finding {

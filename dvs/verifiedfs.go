@@ -358,7 +358,10 @@ func (v *VerifiedFS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &openNode{node: n, path: name, reader: bytes.NewReader(n.content)}, nil
+	if n.IsDir() {
+		return &directoryFile{node: n, path: name, rest: n.entries}, nil
+	}
+	return &openFile{bytes.NewReader(n.content), n}, nil
 }
 
 // ReadFile implements [fs.ReadFileFS].
@@ -394,74 +397,37 @@ func (v *VerifiedFS) Stat(name string) (fs.FileInfo, error) {
 	return n, nil
 }
 
-// openNode is one opening of a node.
-type openNode struct {
-	*node
-	path   string
-	reader *bytes.Reader
-	next   int
-	closed bool
+// openFile is one opening of a file.
+type openFile struct {
+	*bytes.Reader
+	node *node
 }
 
-func (o *openNode) check(op string, directory bool) error {
-	switch {
-	case o.closed:
-		return &fs.PathError{Op: op, Path: o.path, Err: fs.ErrClosed}
-	case o.IsDir() != directory:
-		return &fs.PathError{Op: op, Path: o.path, Err: fs.ErrInvalid}
-	}
-	return nil
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.node, nil }
+func (f *openFile) Close() error               { return nil }
+
+// directoryFile is one opening of a directory.
+type directoryFile struct {
+	node *node
+	path string
+	rest []fs.DirEntry
 }
 
-func (o *openNode) Stat() (fs.FileInfo, error) { return o.node, nil }
+func (d *directoryFile) Stat() (fs.FileInfo, error) { return d.node, nil }
+func (d *directoryFile) Close() error               { return nil }
 
-func (o *openNode) Read(p []byte) (int, error) {
-	if err := o.check("read", false); err != nil {
-		return 0, err
-	}
-	return o.reader.Read(p)
+func (d *directoryFile) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.path, Err: fs.ErrInvalid}
 }
 
-func (o *openNode) ReadAt(p []byte, offset int64) (int, error) {
-	if err := o.check("read", false); err != nil {
-		return 0, err
+func (d *directoryFile) ReadDir(n int) ([]fs.DirEntry, error) {
+	if n <= 0 {
+		n = len(d.rest)
+	} else if len(d.rest) == 0 {
+		return nil, io.EOF
 	}
-	if offset < 0 {
-		return 0, &fs.PathError{Op: "read", Path: o.path, Err: fs.ErrInvalid}
-	}
-	return o.reader.ReadAt(p, offset)
-}
-
-func (o *openNode) Seek(offset int64, whence int) (int64, error) {
-	if err := o.check("seek", false); err != nil {
-		return 0, err
-	}
-	at, err := o.reader.Seek(offset, whence)
-	if err != nil {
-		return 0, &fs.PathError{Op: "seek", Path: o.path, Err: fs.ErrInvalid}
-	}
-	return at, nil
-}
-
-func (o *openNode) ReadDir(n int) ([]fs.DirEntry, error) {
-	if err := o.check("readdir", true); err != nil {
-		return nil, err
-	}
-	rest := o.entries[o.next:]
-	if n > 0 {
-		if len(rest) == 0 {
-			return nil, io.EOF
-		}
-		rest = rest[:min(n, len(rest))]
-	}
-	o.next += len(rest)
-	return slices.Clone(rest), nil
-}
-
-func (o *openNode) Close() error {
-	if o.closed {
-		return &fs.PathError{Op: "close", Path: o.path, Err: fs.ErrClosed}
-	}
-	o.closed = true
-	return nil
+	n = min(n, len(d.rest))
+	entries := slices.Clone(d.rest[:n])
+	d.rest = d.rest[n:]
+	return entries, nil
 }
