@@ -2,6 +2,7 @@ package lookleap
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -259,11 +260,20 @@ func (e *VerifyError) Error() string {
 		return "not verified"
 	}
 	text := fmt.Sprintf("%s: %s (%s)", line(e.Verdict.Subject), line(e.Verdict.Summary), line(string(e.Verdict.Code)))
-	var cause saying
-	if cause.add(e.Err); !strings.Contains(e.Verdict.Summary, cause.fix) {
-		text += "; " + line(cause.fix)
+	if fix := fixOf(e.Err); !strings.Contains(e.Verdict.Summary, fix) {
+		text += "; " + line(fix)
 	}
 	return text
+}
+
+// fixOf returns the first fix in the tree of an error.
+func fixOf(err error) string {
+	for e := (*Error)(nil); errors.As(err, &e) && e != nil; err = e.Err {
+		if e.Fix != "" {
+			return e.Fix
+		}
+	}
+	return ""
 }
 
 // Unwrap returns the cause, so that errors.Is finds [ErrBogus], [ErrDenied] or the error
