@@ -382,7 +382,7 @@ func TestDirectoryThatWasAnotherOne(t *testing.T) {
 			return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
 		}}
 		skill, err := dvs.NewLoader(host, dvs.Options{Roots: roots}).Load(t.Context(), "https://code.example/Org/s/")
-		if want := []lookleap.Code{lookleap.CodeOK, dvs.CodeNeedsRoot}[fold]; lookleap.CodeOf(err) != want || (skill == nil) != (fold == 1) {
+		if want := []lookleap.Code{lookleap.CodeOK, dvs.CodeConsentStale}[fold]; lookleap.CodeOf(err) != want || (skill == nil) != (fold == 1) {
 			t.Errorf("%d: %v", fold, err)
 		}
 	}

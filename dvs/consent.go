@@ -50,67 +50,6 @@ func provenance(chain []string, source RootSource, servingHost string) string {
 	return b.String()
 }
 
-// The items of a request to admit a skill.
-const (
-	itemSkill = "skill"
-	itemRoot  = "root"
-)
-
-// admissionRequest asks to use a skill, and where its root is derived, whether to
-// trust that root too. Without the root, the skill's directory is its root. A
-// strict loader, which accepts only registered roots, asks for both.
-func (l *Loader) admissionRequest(c *candidate) lookleap.ConsentRequest {
-	host := c.root.HostingDomain()
-	item := lookleap.ConsentItem{ID: itemSkill, Recipient: lookleap.RecipientAgent, Digest: c.Evidence.Digest.String(),
-		Summary: "use the instructions of " + plaintext.Quote(c.skill.String(), 400)}
-	if c.notFetched() {
-		url := c.skill.String() // in full, since the server receives it
-		item.Recipient = host
-		item.Digest = lookleap.Digest([]byte(url))
-		item.Summary = "ask for " + plaintext.Quote(url, len(url)+1) + ", and use its instructions, which were not read yet"
-		if c.Hint.foreign() {
-			item.Summary += "; " + plaintext.Quote(c.Hint.Origin, 300) + " lists it"
-			if listed := c.Claim.Listed; !listed.IsZero() {
-				item.Summary += " with the digest " + listed.String()
-			}
-		}
-	} else {
-		may := capabilitiesOfSkill(c.parsed)
-		if c.change != nil {
-			may, item.Values = nil, c.change.values("changed lines of SKILL.md", c.skill.ServingHost())
-		}
-		item.Values = append(item.Values, may.values("may ")...)
-		if len(may) > 0 || c.change.capable() {
-			item.Summary += "; " + capabilitySentence
-		}
-		item.Remote = []lookleap.RemoteText{{Source: host, Label: "name", Text: c.parsed.Name},
-			{Source: host, Label: "description", Text: c.parsed.Description}}
-	}
-	what := "use a skill"
-	switch { // who named a skill of another origin
-	case c.Hint.foreign():
-		what = "use a skill of " + plaintext.Quote(c.skill.page.Origin(), 300) + " that " + plaintext.Quote(c.Hint.Origin, 300) + " lists"
-	case c.change != nil:
-		what = "use a skill that changed since it was approved"
-	}
-	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: c.root.url.Origin(), TrustRoot: c.root.String(), Verdict: c.verdict,
-		Summary: what + provenance(c.Chain, c.Claim.Source, c.skill.ServingHost()),
-		Items:   []lookleap.ConsentItem{item}}
-	if c.Claim.Source == Derived && l.policies.registrar == RegisterUser {
-		req.Kind = lookleap.ConsentTrustRoot
-		_, optional := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops)
-		root := lookleap.ConsentItem{ID: itemRoot, Class: lookleap.ItemTrust, Recipient: lookleap.RecipientAgent,
-			Digest:   lookleap.Digest([]byte(c.Claim.Root)),
-			Summary:  "trust every skill under " + plaintext.Quote(c.Claim.Root, 400) + " from now on",
-			Optional: optional && !l.options.Strict}
-		if root.Optional {
-			root.Summary += "; without this, only this skill and the files in its directory are used"
-		}
-		req.Items = append(req.Items, root)
-	}
-	return req
-}
-
 // external fetches one URL outside the root if the user agrees to it. Nothing
 // raises its trust, and the root does not move (section 5.1).
 func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
@@ -223,7 +162,7 @@ func (l *Loader) rememberUntil(key consentKey, until time.Time) {
 	if len(l.consents) >= maxConsents {
 		clear(l.consents)
 	}
-	l.consents[key.digest()] = consent{until: until, skill: DigestOf([]byte(key.skill)), forFile: key.effect == effectAdmit}
+	l.consents[key.digest()] = consent{until: until, skill: DigestOf([]byte(key.skill)), forFile: key.effect == effectSkill}
 }
 
 // forgetConsents ends all consents.
@@ -278,8 +217,9 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 		return nil, err
 	}
 	switch {
-	case effect.Type == effectAdmit && effect.Candidate != nil:
-		return l.resumeAdmission(ctx, approval, effect.Candidate)
+	case effect.Type == effectSkill && effect.Skill != nil:
+		got, err := l.resumeSkill(ctx, approval, effect.Skill)
+		return resumed(&Resumed{Registration: got.registration, Loaded: got.loaded}, err)
 	case effect.Type == effectFetch && effect.Fetch != nil:
 		r, err := l.commitFetch(ctx, approval, effect.Fetch)
 		return resumed(&Resumed{Resource: r}, err)
@@ -308,9 +248,9 @@ func (l *Loader) keepResumedRefusal(ctx context.Context, effect *plannedEffect, 
 	if p := effect.Files; p != nil {
 		l.keepRefusal(ctx, d, err, p.Skill, p.Bundle)
 	}
-	if c := effect.Candidate; c != nil {
-		if u, parseErr := ParseArtifactURL(c.Claim.URL, c.Claim.Artifact, l.roots.Rules()); parseErr == nil {
-			l.keepRefusal(ctx, d, err, u.String(), c.Evidence.Digest)
+	if p := effect.Skill; p != nil {
+		if u, parseErr := ParseArtifactURL(p.Claim.URL, p.Claim.Artifact, l.roots.Rules()); parseErr == nil {
+			l.keepRefusal(ctx, d, err, u.String(), p.Document.digest())
 		}
 	}
 }
@@ -322,38 +262,19 @@ func resumed(r *Resumed, err error) (*Resumed, error) {
 	return r, nil
 }
 
-func (l *Loader) resumeAdmission(ctx context.Context, approval *lookleap.Approval, c *candidate) (*Resumed, error) {
-	u, err := ParseArtifactURL(c.Claim.URL, c.Claim.Artifact, l.roots.Rules())
-	if err != nil {
-		return nil, err
-	}
-	c.skill = u
-	if !c.notFetched() {
-		c.Evidence.Digest = DigestOf(c.File.Bytes) // whatever the plan says
-	}
-	c.Claim.Profile = l.options.Profile
-	c.Claim.Strict = c.Claim.Strict || l.options.Strict
-	c.Claim.RequireSecure = c.Claim.RequireSecure || l.options.RequireSecure
-	if c.root, err = ParseTrustRoot(c.Claim.Root, l.roots.Rules()); err != nil {
-		return nil, err
-	}
-	got, err := l.commitAdmission(ctx, approval, c, true)
-	return resumed(&Resumed{Registration: got.registration, Loaded: got.loaded}, err)
-}
-
 // plannedEffect is the effect of a plan: exactly one of its members is set.
 type plannedEffect struct {
-	Type      string         `json:"type"`
-	User      string         `json:"user,omitempty"` // mark of the user who may resume the plan
-	Candidate *candidate     `json:"candidate,omitempty"`
-	Fetch     *plannedFetch  `json:"fetch,omitempty"`
-	Script    *plannedScript `json:"script,omitempty"`
-	Action    *plannedAction `json:"action,omitempty"`
-	Files     *plannedFiles  `json:"files,omitempty"`
+	Type   string         `json:"type"`
+	User   string         `json:"user,omitempty"` // mark of the user who may resume the plan
+	Skill  *plannedSkill  `json:"skill,omitempty"`
+	Fetch  *plannedFetch  `json:"fetch,omitempty"`
+	Script *plannedScript `json:"script,omitempty"`
+	Action *plannedAction `json:"action,omitempty"`
+	Files  *plannedFiles  `json:"files,omitempty"`
 }
 
 const (
-	effectAdmit  = "dvs/admit"
+	effectSkill  = "dvs/skill"
 	effectFetch  = "dvs/fetch"
 	effectScript = "dvs/script"
 	effectAction = "dvs/action"
@@ -363,8 +284,8 @@ const (
 // contents lists the files, in the order in which they stand.
 func (e *plannedEffect) contents() []*content {
 	switch {
-	case e.Candidate != nil:
-		return []*content{&e.Candidate.File}
+	case e.Skill != nil && e.Skill.Document != nil:
+		return e.Skill.Document.contents()
 	case e.Script != nil:
 		all := []*content{&e.Script.Script.content}
 		for i := range e.Script.Files {

@@ -45,7 +45,7 @@ func TestResumeRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			return dvs.Options{Roots: roots}
-		}, dvs.CodeUGCBareRoot},
+		}, dvs.CodeConsentStale},
 		"where-another-version-is-pinned": {func(*testing.T) dvs.Options {
 			return dvs.Options{Policies: []*dvs.Policy{{Pins: []dvs.PolicyPin{{Skill: scriptSkill, Pin: dvs.Pin{Digest: dvs.DigestOf(nil)}}}}}}
 		}, dvs.CodeDigestMismatch},

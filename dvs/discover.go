@@ -110,20 +110,20 @@ func (d *discovery) usableDocument(file listFile) (doc *document, goOn bool) {
 	case file.err != nil:
 		d.yield(Listing{}, file.err)
 		return nil, false
-	case doc.evidence.Failure == CodeBlockedByPolicy, doc.evidence.Failure == lookleap.CodeDNSSECBogus:
-		d.warn(doc.evidence.Failure, "DVS-3.1-57", at, doc.evidence.Failure.Title())
+	case doc.Evidence.Failure == CodeBlockedByPolicy, doc.Evidence.Failure == lookleap.CodeDNSSECBogus:
+		d.warn(doc.Evidence.Failure, "DVS-3.1-57", at, doc.Evidence.Failure.Title())
 		return nil, false
-	case doc.evidence.Failure == CodeRedirectOutside && file.elsewhere != "":
+	case doc.Evidence.Failure == CodeRedirectOutside && file.elsewhere != "":
 		return nil, d.report(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRedirectOutside, Requirement: "DVS-3.2-06",
 			Message:  "the origin redirects its list to " + plaintext.Quote(file.elsewhere, 300) + ", for whose skills it does not speak",
 			Fix:      "ask for the skills of " + plaintext.Line(file.elsewhere) + "/; as the publisher, serve the list without a redirect at each origin that has skills",
 			Position: lookleap.Position{Path: at}})
-	case doc.evidence.Failure != "":
-		return nil, d.warn(doc.evidence.Failure, "DVS-3.2-06", at, doc.evidence.Failure.Title())
+	case doc.Evidence.Failure != "":
+		return nil, d.warn(doc.Evidence.Failure, "DVS-3.2-06", at, doc.Evidence.Failure.Title())
 	case !file.isAnswered():
 		return nil, d.warn(lookleap.CodeBadStatus, "DVS-3.2-06", at,
-			fmt.Sprintf("the HTTP status is %d, so it is not known what the origin lists", doc.evidence.Status))
-	case doc.evidence.Status != http.StatusOK, isHTML(doc.evidence.Type):
+			fmt.Sprintf("the HTTP status is %d, so it is not known what the origin lists", doc.Evidence.Status))
+	case doc.Evidence.Status != http.StatusOK, isHTML(doc.Evidence.Type):
 		return nil, true
 	}
 	return doc, true
@@ -132,7 +132,7 @@ func (d *discovery) usableDocument(file listFile) (doc *document, goOn bool) {
 // isAnswered reports whether the status says that there is such a file, or that there is none. An
 // origin may keep its sitemap from agents, which is the same as none (DVS-3.2-13).
 func (f *listFile) isAnswered() bool {
-	switch f.doc.evidence.Status {
+	switch f.doc.Evidence.Status {
 	case http.StatusOK, http.StatusNotFound, http.StatusGone:
 		return true
 	case http.StatusForbidden, http.StatusUnauthorized:
@@ -172,7 +172,7 @@ func (d *discovery) index(file listFile) bool {
 	if doc == nil {
 		return goOn
 	}
-	if is := doc.evidence.Type; is != "application/json" && !strings.HasSuffix(is, "+json") {
+	if is := doc.Evidence.Type; is != "application/json" && !strings.HasSuffix(is, "+json") {
 		if !d.warn(lookleap.CodeMediaType, "DVS-3.2-23", at, "the index is served as "+plaintext.Quote(is, 80)) {
 			return false
 		}
@@ -180,7 +180,7 @@ func (d *discovery) index(file listFile) bool {
 			return true
 		}
 	}
-	list, err := ParseIndex(doc.body, doc.final.String(), d.loader.roots.Rules(), d.loader.limits)
+	list, err := ParseIndex(doc.Body.Bytes, doc.final.String(), d.loader.roots.Rules(), d.loader.limits)
 	return d.yieldList(list, err, at)
 }
 
@@ -281,6 +281,6 @@ func (d *discovery) listedBefore(entry Listing) string {
 // For a skill at another origin than the list, without a registered root that covers it, the
 // user is asked before a request is sent. The request names both origins and the digest.
 func (l *Loader) LoadListing(ctx context.Context, entry Listing) (*Loaded, error) {
-	got, err := l.load(ctx, entry.candidate(activated))
+	got, err := l.load(ctx, entry.wish(activated))
 	return got.loaded, err
 }

@@ -22,14 +22,39 @@ import (
 // defaultFresh is how long a copy without freshness information is used (DVS-3.1-56).
 const defaultFresh = time.Hour
 
-// document is one file as it was fetched, or the reason why it was not.
+// document is one file as it was fetched, or the reason why it was not. It is what a suspended plan
+// keeps, and what processes tell one another through [lookleap.Host.Cache]: never a decision. Each
+// process judges it by its own roots.
 type document struct {
-	evidence Evidence // without what the bytes say
-	body     []byte
-	final    domain.URL // that answered, after redirects
-	cause    error
-	known    fetch.Validator // to ask whether it changed
-	public   bool            // the response is the same for all clients
+	Evidence  Evidence        `json:"evidence"` // without what the bytes say
+	Body      content         `json:"body"`
+	Validator fetch.Validator `json:"validator"` // to ask whether it changed
+
+	final  domain.URL // that answered, after redirects
+	cause  error
+	public bool // the response is the same for all clients
+}
+
+func (d *document) contents() []*content { return []*content{&d.Body} }
+
+// MarshalBinary keeps the body as it is, behind a line of JSON.
+func (d document) MarshalBinary() ([]byte, error)       { return encodeContents(&d) }
+func (d *document) UnmarshalBinary(stored []byte) error { return decodeContents(stored, d) }
+
+// hops returns the redirects that led to the file; none before it was asked for.
+func (d *document) hops() []string {
+	if d == nil {
+		return nil
+	}
+	return d.Evidence.Hops
+}
+
+// digest returns the digest of the file, zero before it was asked for.
+func (d *document) digest() Digest {
+	if d == nil {
+		return Digest{}
+	}
+	return d.Evidence.Digest
 }
 
 // fileRequest is one file to fetch.
@@ -38,10 +63,28 @@ type fileRequest struct {
 	limit    int
 	redirect func(domain.URL) error // judges a redirect before it is followed
 
-	revalidate bool // ask the server, whatever other processes have shared
+	latest bool // ask the server, whatever other processes have shared
 
 	// stream reads the body as it arrives; nil: the document keeps it.
 	stream func(*fetch.Response, io.Reader) error
+}
+
+// get fetches the file of a skill. A response that is not a skill is a document too: the verdict about
+// it says why.
+func (l *Loader) get(ctx context.Context, at *located) (*document, error) {
+	limit := l.limits.Skill
+	if at.skill.artifact == SkillArchive {
+		limit = l.limits.Archive
+	}
+	doc, err := l.fetchOnce(ctx, fileRequest{url: at.skill.served, limit: limit, latest: at.latest,
+		redirect: func(to domain.URL) error { return l.checkHop(at.root, at.Claim, to) }})
+	if at.Level == registered {
+		l.files.Invalidate(at.skill.served.String()) // it keeps no body
+	}
+	if err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(at.skill.String()), Message: "the skill was not loaded", Err: err}
+	}
+	return doc, nil
 }
 
 // fetchOnce returns a fresh file from memory or from another process, or fetches it once for all
@@ -50,12 +93,12 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 	key := r.url.String()
 	return l.files.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*document], error) {
 		held, _ := l.files.Peek(key)
-		cache := shared.New[sharedCopy](l.host, shared.Options{Prefix: "dvs/2/", Skew: sharedFor})
-		if held.Value == nil && !r.revalidate {
+		cache := shared.New[document](l.host, shared.Options{Prefix: "dvs/2/", Skew: sharedFor})
+		if held.Value == nil && !r.latest {
 			if doc := l.recall(ctx, cache, r.url, r.limit); doc != nil {
 				until := l.host.Time().Add(sharedFor)
-				if doc.evidence.Fresh.Before(until) {
-					until = doc.evidence.Fresh
+				if doc.Evidence.Fresh.Before(until) {
+					until = doc.Evidence.Fresh
 				}
 				return flight.Loaded[*document]{Value: doc, Until: until}, nil
 			}
@@ -64,12 +107,12 @@ func (l *Loader) fetchOnce(ctx context.Context, r fileRequest) (*document, error
 		if err != nil {
 			return flight.Loaded[*document]{}, err
 		}
-		if doc.evidence.Failure == "" {
+		if doc.Evidence.Failure == "" {
 			l.share(ctx, cache, r.url, doc)
 		}
 		got := flight.Loaded[*document]{Value: doc}
-		if doc.evidence.Status == http.StatusOK && doc.evidence.Failure == "" {
-			got.Until = doc.evidence.Fresh
+		if doc.Evidence.Status == http.StatusOK && doc.Evidence.Failure == "" {
+			got.Until = doc.Evidence.Fresh
 		}
 		return got, nil
 	})
@@ -83,7 +126,7 @@ func (l *Loader) fetch(ctx context.Context, r fileRequest, held *document) (*doc
 	}
 	header := http.Header{"Accept": {"text/markdown, text/plain;q=0.9, */*;q=0.1"}}
 	if held != nil {
-		held.known.Ask(header)
+		held.Validator.Ask(header)
 	}
 	resp, err := fetch.Do(ctx, l.fetcher, &fetch.Request{
 		URL: r.url, Header: header, Rules: l.roots.Rules().urls(), TrustEvidence: true, Stream: r.stream,
@@ -105,9 +148,9 @@ func (l *Loader) fetch(ctx context.Context, r fileRequest, held *document) (*doc
 	}
 	doc.recordResponse(resp, l.limits.Kept)
 	switch {
-	case resp.Status != http.StatusNotModified || held == nil || held.known == (fetch.Validator{}):
+	case resp.Status != http.StatusNotModified || held == nil || held.Validator == (fetch.Validator{}):
 		return doc, nil
-	case held.known.Confirms(resp):
+	case held.Validator.Confirms(resp):
 		return held.confirmedBy(doc), nil
 	}
 	return l.fetch(ctx, r, nil) // it is about something else than the copy
@@ -116,7 +159,7 @@ func (l *Loader) fetch(ctx context.Context, r fileRequest, held *document) (*doc
 // lookUpHost looks up a host before it is contacted. A bogus answer ends the exchange
 // (DVS-5.3-02); other failures are left to the exchange.
 func (l *Loader) lookUpHost(ctx context.Context, doc *document, host string) error {
-	if slices.ContainsFunc(doc.evidence.Names, func(n NameState) bool { return n.Name == host }) {
+	if slices.ContainsFunc(doc.Evidence.Names, func(n NameState) bool { return n.Name == host }) {
 		return nil
 	}
 	state := NameState{Name: host, DNSSEC: lookleap.Secure}
@@ -135,7 +178,7 @@ func (l *Loader) lookUpHost(ctx context.Context, doc *document, host string) err
 			}
 		}
 	}
-	doc.evidence.Names = append(doc.evidence.Names, state)
+	doc.Evidence.Names = append(doc.Evidence.Names, state)
 	if bogus != nil {
 		doc.recordFailure(bogus)
 	}
@@ -145,16 +188,16 @@ func (l *Loader) lookUpHost(ctx context.Context, doc *document, host string) err
 // recordFailure records why there is no answer.
 func (d *document) recordFailure(err error) {
 	d.cause = err
-	d.evidence.Failure, d.evidence.Detail = lookleap.CodeOf(err), err.Error()
+	d.Evidence.Failure, d.Evidence.Detail = lookleap.CodeOf(err), err.Error()
 	var byGuard *lookleap.VerifyError
 	if errors.Is(err, lookleap.ErrDenied) && errors.As(err, &byGuard) && byGuard.Verdict != nil {
-		d.evidence.Failure, d.evidence.Detail = CodeBlockedByPolicy, byGuard.Verdict.Subject+": "+byGuard.Verdict.Summary
+		d.Evidence.Failure, d.Evidence.Detail = CodeBlockedByPolicy, byGuard.Verdict.Subject+": "+byGuard.Verdict.Summary
 	}
 }
 
 // recordResponse records a complete exchange.
 func (d *document) recordResponse(resp *fetch.Response, kept time.Duration) {
-	e := &d.evidence
+	e := &d.Evidence
 	for _, h := range resp.Hops {
 		e.Hops = append(e.Hops, h.To.String())
 	}
@@ -169,20 +212,20 @@ func (d *document) recordResponse(resp *fetch.Response, kept time.Duration) {
 	if resp.Freshness.NoStore {
 		e.Fresh = resp.Received
 	}
-	d.final, d.body = resp.URL, resp.Body
+	d.final, d.Body = resp.URL, content{resp.Body, len(resp.Body)}
 	e.Digest = DigestOf(resp.Body)
-	d.public, d.known = !resp.Freshness.OneUser, resp.Validator()
+	d.public, d.Validator = !resp.Freshness.OneUser, resp.Validator()
 }
 
 // confirmedBy returns the held copy, confirmed by a 304 answer.
 func (d *document) confirmedBy(confirmed *document) *document {
 	copied := *d
-	copied.evidence.Received, copied.evidence.Fresh = confirmed.evidence.Received, confirmed.evidence.Fresh
+	copied.Evidence.Received, copied.Evidence.Fresh = confirmed.Evidence.Received, confirmed.Evidence.Fresh
 	copied.public = copied.public && confirmed.public
-	copied.evidence.Names = confirmed.evidence.Names
-	copied.evidence.Address = confirmed.evidence.Address
-	copied.evidence.TLS = confirmed.evidence.TLS
-	copied.evidence.Route = confirmed.evidence.Route
+	copied.Evidence.Names = confirmed.Evidence.Names
+	copied.Evidence.Address = confirmed.Evidence.Address
+	copied.Evidence.TLS = confirmed.Evidence.TLS
+	copied.Evidence.Route = confirmed.Evidence.Route
 	return &copied
 }
 
@@ -238,31 +281,16 @@ func judgeArchiveMedia(e Evidence, claim Claim) lookleap.Check {
 // sharedFor is how long a process uses a copy of another one before it looks again.
 const sharedFor = shared.LookAgain
 
-// sharedCopy is what processes tell one another through [lookleap.Host.Cache]:
-// what a server answered for a SKILL.md, never a decision. Each process judges it
-// by its own roots.
-type sharedCopy struct {
-	Evidence  Evidence        `json:"evidence"`
-	Body      content         `json:"body"`
-	Validator fetch.Validator `json:"validator"`
-}
-
-func (s *sharedCopy) contents() []*content { return []*content{&s.Body} }
-
-// MarshalBinary keeps the body as it is, behind a line of JSON.
-func (s sharedCopy) MarshalBinary() ([]byte, error)       { return encodeContents(&s) }
-func (s *sharedCopy) UnmarshalBinary(stored []byte) error { return decodeContents(stored, s) }
-
 // recall returns the fresh copy that another process has shared, or nil if there
 // is no usable one.
-func (l *Loader) recall(ctx context.Context, cache *shared.Cache[sharedCopy], u domain.URL, limit int) *document {
+func (l *Loader) recall(ctx context.Context, cache *shared.Cache[document], u domain.URL, limit int) *document {
 	entry, err := cache.Get(ctx, u.String())
 	if err != nil {
 		return nil
 	}
-	stored, now := &entry.Value, l.host.Time()
-	e := &stored.Evidence
-	if stored.Body.Size > limit || e.Digest != DigestOf(stored.Body.Bytes) || e.Status != http.StatusOK ||
+	doc, now := &entry.Value, l.host.Time()
+	e := &doc.Evidence
+	if doc.Body.Size > limit || e.Digest != DigestOf(doc.Body.Bytes) || e.Status != http.StatusOK ||
 		e.Failure != "" || len(e.Hops) > l.limits.Redirects || !e.Received.Equal(entry.Found) {
 		cache.Report(ctx, u.String(), shared.ErrForged)
 		return nil
@@ -273,7 +301,7 @@ func (l *Loader) recall(ctx context.Context, cache *shared.Cache[sharedCopy], u 
 	if !now.Before(e.Fresh) {
 		return nil
 	}
-	doc := &document{evidence: *e, body: bytes.Clone(stored.Body.Bytes), final: u, known: stored.Validator, public: true}
+	doc.Body.Bytes, doc.final, doc.public = bytes.Clone(doc.Body.Bytes), u, true
 	if n := len(e.Hops); n > 0 {
 		if doc.final, err = l.roots.Rules().urls().Parse(e.Hops[n-1]); err != nil {
 			return nil
@@ -284,11 +312,11 @@ func (l *Loader) recall(ctx context.Context, cache *shared.Cache[sharedCopy], u 
 
 // share tells other processes what a server answered, and takes back what they
 // were told before if it is no longer for all.
-func (l *Loader) share(ctx context.Context, cache *shared.Cache[sharedCopy], u domain.URL, doc *document) {
-	e := &doc.evidence
+func (l *Loader) share(ctx context.Context, cache *shared.Cache[document], u domain.URL, doc *document) {
+	e := &doc.Evidence
 	if doc.public && e.Status == http.StatusOK && l.host.Time().Before(e.Fresh) {
-		cache.Put(ctx, u.String(), shared.Entry[sharedCopy]{Asked: e.Received, Found: e.Received,
-			Value: sharedCopy{*e, content{doc.body, len(doc.body)}, doc.known}}, e.Fresh)
+		cache.Put(ctx, u.String(), shared.Entry[document]{Asked: e.Received, Found: e.Received,
+			Value: *doc}, e.Fresh)
 	} else {
 		cache.Delete(ctx, u.String())
 	}

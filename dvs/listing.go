@@ -44,14 +44,14 @@ func (l *Listing) Foreign() bool {
 	return origin != "" && origin != l.Skill.page.Origin() && origin != l.Skill.served.Origin()
 }
 
-// candidate returns the skill of a listing on its way.
-func (l *Listing) candidate(to level) *candidate {
-	c := &candidate{Level: to, Claim: Claim{URL: l.Skill.String(), Listed: l.Digest, Artifact: l.Skill.artifact},
-		Hint: &hint{Name: l.Name, Description: l.Description}, Listed: slices.Clone(l.Files)}
+// wish asks for the skill of a listing.
+func (l *Listing) wish(to level) wish {
+	w := wish{Level: to, Claim: Claim{URL: l.Skill.String(), Listed: l.Digest, Artifact: l.Skill.artifact},
+		Hint: &hint{Name: l.Name, Description: l.Description}, Files: slices.Clone(l.Files)}
 	if l.Foreign() {
-		c.Hint.Origin = l.Origin()
+		w.Hint.Origin = l.Origin()
 	}
-	return c
+	return w
 }
 
 // Skipped is the detail of an error of [Loader.Discover] after which the list goes on: an entry

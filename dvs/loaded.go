@@ -133,16 +133,7 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 	if refused != nil {
 		return refused
 	}
-	d := l.roots.Find(u)
-	if l.policies.registrar != RegisterUser {
-		d = l.policies.declared(d, u, rules)
-	}
-	if s.Under != "" {
-		d.Source = ByHost // whatever the registry has, unless the table has changed
-		if under, refused := ParseTrustRoot(s.Under, rules); refused != nil || !under.Covers(u) {
-			d.Source = Undeclared
-		}
-	}
+	d := l.declared(u, s.Under, rules)
 	if refused := d.refusal(s.Skill); refused != nil {
 		return refused
 	}
@@ -165,7 +156,7 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 	switch {
 	case !root.Covers(u):
 		return refuse(CodeOutsideTrustRoot, s.Skill, "the skill URL does not lie under its trust root any longer", "load the skill again")
-	case d.Source.Registered():
+	case d.Source.Registered() && d.Root.Covers(u): // unless the table has changed
 	case s.Source.Registered():
 		return refuse(CodeNeedsRoot, s.Skill, "the trust root of the skill was unregistered", "register the root and load the skill again")
 	case l.options.Strict:
@@ -235,60 +226,17 @@ func (s *Loaded) LoadRef(ctx context.Context, ref string) (*Loaded, error) {
 	if err != nil {
 		return nil, l.refuseTarget(ctx, ref, badURL(ref, err))
 	}
-	c := &candidate{Level: activated, Claim: Claim{URL: u.String()}, Chain: append(slices.Clone(s.Chain), s.ID.String())}
-	if err := l.checkClaim(ctx, c); err != nil {
-		return nil, err
-	}
-	if err := l.checkChain(c); err != nil {
-		return nil, l.refuseTarget(ctx, ref, err)
-	}
-	foreign := u.Host() == c.skill.ServingHost() && u.Host() != c.skill.Host()
-	if (foreign || !s.Root.Covers(c.skill) && !c.Claim.Source.Registered()) && !l.agreedBefore(c) {
-		s.reportCrossing(ctx, c)
-		got, err := l.askAdmission(ctx, c)
-		return got.loaded, err
-	}
-	if err := l.verify(ctx, c); err != nil {
-		return nil, err
-	}
-	if foreign {
-		c.Claim.Source = byDocument(c.Claim.Source)
-	}
-	s.reportCrossing(ctx, c)
-	got, err := l.admit(ctx, c)
+	got, err := l.load(ctx, wish{Level: activated, Claim: Claim{URL: u.String()}, Chain: append(slices.Clone(s.Chain), s.ID.String()), parent: s})
 	return got.loaded, err
 }
 
-// byDocument returns the source for a URL of the host of the bytes that a document contains. The
-// root covers the page but was not meant for this URL, so the user is asked (DVS-3.1-45 to
-// DVS-3.1-48).
-func byDocument(source RootSource) RootSource {
-	if source.Registered() {
-		return DefaultOrigin
-	}
-	return source
-}
-
-// checkChain bounds composition (DVS-6-02 to DVS-6-06).
-func (l *Loader) checkChain(c *candidate) error {
-	id := c.skill.String()
-	switch {
-	case slices.Contains(c.Chain, id):
-		return refuse(CodeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
-	case len(c.Chain) >= l.limits.ChainDepth:
-		return refuse(CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth),
-			"refer to the skill from a shorter chain")
-	}
-	return nil
-}
-
 // reportCrossing tells the host about a child under another root.
-func (s *Loaded) reportCrossing(ctx context.Context, c *candidate) {
-	if c.root.String() == s.Root.String() {
+func (s *Loaded) reportCrossing(ctx context.Context, at *located) {
+	if at.root.String() == s.Root.String() {
 		return
 	}
-	x := Crossing{From: s.ID.String(), To: c.skill.String(), FromRoot: s.Root.String(), ToRoot: c.root.String(),
-		NewDomain: c.root.HostingDomain() != s.Root.HostingDomain(), Chain: slices.Clone(c.Chain)}
+	x := Crossing{From: s.ID.String(), To: at.skill.String(), FromRoot: s.Root.String(), ToRoot: at.root.String(),
+		NewDomain: at.root.HostingDomain() != s.Root.HostingDomain(), Chain: slices.Clone(at.Chain)}
 	message := fmt.Sprintf("the skill %s uses the skill %s under another trust root", domain.Redact(x.From), domain.Redact(x.To))
 	s.loader.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: CodeCrossing, Subject: domain.Redact(x.To),
 		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeCrossing, Requirement: "DVS-6-05", Message: message}})

@@ -317,7 +317,7 @@ func TestResumeStricter(t *testing.T) {
 				t.Fatal(err)
 			}
 			return dvs.Options{Profile: dvs.Lenient, Roots: r}
-		}, map[string]lookleap.Code{"": dvs.CodeUGCBareRoot}},
+		}, map[string]lookleap.Code{"": dvs.CodeUGCBareRoot, "admit": dvs.CodeConsentStale}},
 	} {
 		for step, suspend := range steps {
 			want, ok := c.want[step]

@@ -3,8 +3,6 @@ package dvs
 import (
 	"cmp"
 	"context"
-	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,7 +10,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/plugin"
@@ -136,7 +133,7 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 		l.limits.Kept = min(l.limits.Kept, most)
 	}
 	l.files = flight.NewSizedMemo(l.limits.Entries, l.limits.Memory,
-		func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.body) }, host.Time)
+		func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.Body.Bytes) }, host.Time)
 	l.clock = flight.NewTolerantClock(flight.CorrectionTolerance, host.Time, func(time.Duration) { l.forgetConsents() })
 	l.seen, _ = lru.New[Digest, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
 	return l
@@ -177,14 +174,14 @@ func (g guardedFetcher) Time() time.Time { return g.host.Time() }
 // from now on. If the user agrees only to the skill, its source is [SkillOnly], and no root is
 // registered. That consent applies to the same bytes in this session.
 func (l *Loader) Load(ctx context.Context, url string) (*Loaded, error) {
-	got, err := l.load(ctx, &candidate{Level: activated, Claim: Claim{URL: url}})
+	got, err := l.load(ctx, wish{Level: activated, Claim: Claim{URL: url}})
 	return got.loaded, err
 }
 
 // LoadPinned is [Loader.Load] for known content: the pin is the whole commit that the URL names,
 // or the digest of the SKILL.md.
 func (l *Loader) LoadPinned(ctx context.Context, url string, pin Pin) (*Loaded, error) {
-	got, err := l.load(ctx, &candidate{Level: activated, Claim: Claim{URL: url, Pin: pin}})
+	got, err := l.load(ctx, wish{Level: activated, Claim: Claim{URL: url, Pin: pin}})
 	return got.loaded, err
 }
 
@@ -195,158 +192,74 @@ func (l *Loader) LoadUnder(ctx context.Context, url string, root TrustRoot) (*Lo
 	if err := l.ready(); err != nil {
 		return nil, err
 	}
+	w := wish{Level: activated, Claim: Claim{URL: url}, Under: root.String()}
 	if root.IsZero() {
-		return nil, l.refuse(ctx, l.claimVerdict(&candidate{Claim: Claim{URL: url}}), nil)
+		nowhere := located{wish: w, rules: l.roots.Rules(), now: l.host.Time()}
+		return nil, l.refuse(ctx, l.judgeOf(&nowhere, agreement{}).decide(true), nil)
 	}
-	got, err := l.load(ctx, &candidate{Level: activated, Claim: Claim{URL: url}, Under: root.String()})
+	got, err := l.load(ctx, w)
 	return got.loaded, err
 }
 
-// load takes a candidate through all steps, each of which can refuse it:
-//
-//   - if another origin lists the skill, [Loader.askAdmission] asks before the first request;
-//   - [Loader.verify] judges the URL by registry, policies and feeds, fetches the file, and judges
-//     it as [Decide] does;
-//   - [Loader.admit] asks the user if the skill needs it, and judges the file again by what the
-//     user registered.
-func (l *Loader) load(ctx context.Context, c *candidate) (admitted, error) {
+// loading is the result of a load: one of the two is set.
+type loading struct {
+	registration *Registration
+	loaded       *Loaded
+}
+
+// load loads a skill; see [Loader.proceed].
+func (l *Loader) load(ctx context.Context, w wish) (loading, error) {
 	if err := l.ready(); err != nil {
-		return admitted{}, err
+		return loading{}, err
 	}
-	if c.Hint.foreign() {
-		if err := l.checkClaim(ctx, c); err != nil {
-			return admitted{}, err
+	return l.proceed(ctx, w, nil, agreement{}, l.refreshTrust(ctx))
+}
+
+// proceed takes a skill through all steps, each of which can refuse it: locate it, get its file, read
+// and judge it, ask the user if it needs that, and put it to use. After each step that takes time, it
+// starts again from what it has by then, since the registry may have changed meanwhile. A suspended
+// question continues here, with the file and what the user answered. unread is why the trust store or
+// a feed could not be read.
+func (l *Loader) proceed(ctx context.Context, w wish, doc *document, ok agreement, unread error) (loading, error) {
+	for {
+		var kept kept
+		if !ok.covers(doc) {
+			kept = l.keptAbout(ctx, w.Claim)
 		}
-		if !c.Claim.Source.Registered() && !l.agreedBefore(c) {
-			switch approved, err := l.approvedListed(ctx, c); {
-			case err != nil:
-				return admitted{}, err
-			case !approved:
-				return l.askAdmission(ctx, c)
+		at := l.locate(w, doc, ok)
+		at.forbidden, at.kept = cmp.Or(at.forbidden, unread), kept
+		if doc == nil {
+			if err := l.permit(ctx, &at, ok); err != nil {
+				return loading{}, err
 			}
+			answer, err := l.consentToAsk(ctx, &at, ok)
+			if err != nil {
+				return loading{}, err
+			}
+			if answer != ok {
+				ok = answer
+				continue
+			}
+			if doc, err = l.get(ctx, &at); err != nil {
+				return loading{}, err
+			}
+			continue
 		}
-	}
-	if err := l.verify(ctx, c); err != nil {
-		return admitted{}, err
-	}
-	if c.Level == registered {
-		defer l.files.Invalidate(c.skill.served.String()) // it keeps no body
-	}
-	return l.admit(ctx, c)
-}
-
-// candidate is a skill on its way: fetched and judged, but not admitted yet. It is plain data,
-// since a plan contains it.
-type candidate struct {
-	Level    level    `json:"level"`
-	Claim    Claim    `json:"claim"`
-	Evidence Evidence `json:"evidence"`
-	File     content  `json:"file"`
-	Final    string   `json:"final"` // URL that answered
-	Chain    []string `json:"chain,omitempty"`
-	Under    string   `json:"under,omitempty"`  // root that the caller named; "": the registry's
-	Hint     *hint    `json:"hint,omitempty"`   // what an index said
-	Listed   []string `json:"listed,omitempty"` // files that an index of v0.1 names
-
-	// SkillOnly is whether the user agreed to the skill and not to its derived root.
-	SkillOnly bool `json:"only,omitempty"`
-
-	change     *Change // since the version that the user approved last
-	consented  bool    // the user agreed to this candidate
-	revalidate bool    // ask the server, whatever other processes have shared
-	skill      SkillURL
-	platforms  *Platforms // by which the URL of the skill was parsed
-	root       TrustRoot
-	parsed     *Skill
-	entry      []byte            // the SKILL.md
-	members    map[string][]byte // of an archive, by path
-	findings   []lookleap.Finding
-	verdict    *lookleap.Verdict // nil until the file was judged, or the user is asked without it
-	judged     Claim             // by the verdict
-	cause      error
-}
-
-// level is how far a skill is loaded.
-type level int
-
-const (
-	registered level = 1
-	activated  level = 2
-)
-
-// verify fetches a candidate and judges it.
-func (l *Loader) verify(ctx context.Context, c *candidate) error {
-	if err := l.checkClaim(ctx, c); err != nil {
-		return err
-	}
-	if l.trust != nil {
-		if err := l.checkNever(ctx, c); err != nil {
-			return err
+		file := readDocument(&at, doc, l.limits)
+		verdict, err := l.judge(ctx, &at, doc, &file, ok)
+		if err != nil {
+			return loading{}, err
 		}
+		answer, err := l.consentToUse(ctx, &at, doc, &file, verdict, ok)
+		if err != nil {
+			return loading{}, err
+		}
+		if answer == ok {
+			return l.activate(ctx, &at, &file, verdict, ok)
+		}
+		ok = answer
 	}
-	limit := l.limits.Skill
-	if c.skill.artifact == SkillArchive {
-		limit = l.limits.Archive
-	}
-	doc, err := l.fetchOnce(ctx, fileRequest{url: c.skill.served, limit: limit, revalidate: c.revalidate,
-		redirect: func(to domain.URL) error {
-			return l.checkHop(c.root, c.Claim, to)
-		}})
-	if err != nil {
-		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(c.skill.String()),
-			Message: "the skill was not loaded", Err: err}
-	}
-	now := l.host.Time()
-	c.Evidence = doc.evidence
-	c.File = content{doc.body, len(doc.body)}
-	c.Final = doc.final.String()
-	c.cause = doc.cause
-	if c.Evidence.Fresh.Before(now) {
-		c.Evidence.Fresh = now // a copy that must not be kept may be used by those who asked for it
-	}
-	c.parsed, c.findings = nil, nil
-	return l.judgeFile(ctx, c, now)
 }
-
-// checkClaim refuses what can be refused without a request.
-func (l *Loader) checkClaim(ctx context.Context, c *candidate) (err error) {
-	unread := l.refreshTrust(ctx) // reported if nothing else refuses the claim
-	rules := l.roots.Rules()
-	c.Claim.Profile = l.options.Profile
-	c.Claim.Strict = l.options.Strict
-	c.Claim.RequireSecure = l.options.RequireSecure
-	var forbidden error // by a policy
-	c.platforms = rules.Platforms
-	if c.skill, err = ParseArtifactURL(c.Claim.URL, c.Claim.Artifact, rules); err == nil {
-		forbidden = l.govern(c)
-		l.applyRegistry(c)
-	}
-	c.verdict = nil
-	j := l.claimJudge(c)
-	switch failed := j.run(claimSteps); {
-	case forbidden != nil && (failed == nil || failed.Code == CodeNeedsRoot):
-		// A root would not help, so the policy is the reason to show.
-		return l.refuseTrust(ctx, j.decide(true), forbidden)
-	case failed != nil:
-		return l.refuse(ctx, j.decide(true), nil)
-	case unread != nil:
-		return l.refuseTrust(ctx, j.decide(true), unread)
-	}
-	return nil
-}
-
-// claimJudge returns a judge of a candidate's claim. If the user can be asked, a derived root counts
-// as confirmed.
-func (l *Loader) claimJudge(c *candidate) *judge {
-	claim := c.Claim
-	if l.host.Prompter != nil && !c.skill.IsZero() {
-		claim = claim.confirmed()
-	}
-	return &judge{rules: l.roots.Rules(), claim: claim, now: l.host.Time(), skill: c.skill, root: c.root}
-}
-
-// claimVerdict returns the verdict about what needs no evidence.
-func (l *Loader) claimVerdict(c *candidate) *lookleap.Verdict { return l.claimJudge(c).decide(true) }
 
 // refreshTrust reads what the trust store and the feeds say, each if it was not read lately.
 func (l *Loader) refreshTrust(ctx context.Context) error {
@@ -358,68 +271,6 @@ func (l *Loader) refreshTrust(ctx context.Context) error {
 		ofFeeds = l.checkFeeds(ctx)
 	}
 	return cmp.Or(ofStore, ofFeeds)
-}
-
-// applyRegistry sets what the registry says of a candidate.
-func (l *Loader) applyRegistry(c *candidate) {
-	d := l.roots.Find(c.skill)
-	if l.policies.registrar != RegisterUser {
-		d = l.policies.declared(d, c.skill, l.roots.Rules())
-	}
-	if c.Under != "" {
-		d.Source = ByHost
-		d.Root, _ = ParseTrustRoot(c.Under, l.roots.Rules()) // a zero root is refused
-	}
-	if c.SkillOnly && d.Source == Derived {
-		if directory, ok := l.roots.Rules().directoryRoot(c.skill, c.Evidence.Hops); ok {
-			d.Root, d.Source = directory, SkillOnly
-		}
-	}
-	c.root = d.Root
-	c.Claim.Root = d.Root.String()
-	c.Claim.Source = d.Source
-	c.Claim.Blocked = d.Blocked
-	c.Claim.Revoked = d.Revoked
-}
-
-// confirmed returns the claim as it is once the user has confirmed a derived root.
-func (c Claim) confirmed() Claim {
-	if c.Source == Derived {
-		c.Source = ByUser
-	}
-	return c
-}
-
-// refuse reports a verdict and returns it as an error.
-func (l *Loader) refuse(ctx context.Context, v *lookleap.Verdict, cause error) error {
-	l.host.Report(ctx, lookleap.Event{Kind: lookleap.EventVerdict, Code: v.Code, Subject: v.Subject, Verdict: v, Err: cause})
-	return &lookleap.VerifyError{Verdict: v, Err: cause}
-}
-
-// refuseConsent returns an error with a verdict that has the missing consent as its last check.
-func (l *Loader) refuseConsent(ctx context.Context, v *lookleap.Verdict, err error) error {
-	if errors.Is(err, lookleap.ErrConsentPending) {
-		return err
-	}
-	return l.refuseBecause(ctx, v, err, lookleap.CodeOf(err).Title())
-}
-
-// refuseTrust returns an error with a verdict that has what the trust store, a policy or a feed
-// said as its last check.
-func (l *Loader) refuseTrust(ctx context.Context, v *lookleap.Verdict, err error) error {
-	return l.refuseBecause(ctx, v, err, sentence(err))
-}
-
-// refuseBecause returns an error with a copy of a verdict that has a failed check at its end.
-func (l *Loader) refuseBecause(ctx context.Context, v *lookleap.Verdict, err error, summary string) error {
-	refused := *v
-	refused.OK = false
-	refused.Expires = time.Time{}
-	refused.Code = lookleap.CodeOf(err)
-	refused.Summary = summary
-	refused.Checks = append(slices.Clone(v.Checks),
-		lookleap.Check{Requirement: "DVS-5.2-08", Code: refused.Code, Status: lookleap.Failed, Message: summary})
-	return l.refuse(ctx, &refused, err)
 }
 
 // Revoke ends trust in a root and everything below it, and forgets all copies and consents of this
@@ -462,65 +313,4 @@ func (l *Loader) forgetAll(revoked string) {
 			Message: "trust in " + plaintext.Quote(revoked, 400) + " was revoked"}})
 	l.files.Purge()
 	l.forgetConsents()
-}
-
-// Limits bound the work and memory for skills. A field of zero means the default that its comment
-// states.
-type Limits struct {
-	// What ParseSkill reads.
-	Skill       int // bytes of SKILL.md; 1 MiB
-	Frontmatter int // bytes between the fences; 16 KiB
-	Depth       int // nesting of the frontmatter; 16
-
-	// What a Loader fetches.
-	URL       int           // bytes of a URL or reference; 8192
-	Resource  int           // bytes of one bundled resource; 10 MiB
-	Time      time.Duration // for one document, redirects included; 10 s
-	Redirects int           // followed; 5
-	Kept      time.Duration // longest use of a copy without asking again; 24 h
-	Entries   int           // skills and resources kept in memory; 128
-	Memory    int           // bytes of these; 64 MiB
-
-	// What discovery reads.
-	Index           int // bytes of an index; 1 MiB
-	IndexEntries    int // of one index; 1000
-	Sitemap         int // bytes of one sitemap, decompressed; 52,428,800
-	SitemapURLs     int // locations in one sitemap; 50,000
-	SitemapChildren int // sitemaps that a sitemap index may name; 10
-	Candidates      int // skills found at one origin; 10,000
-
-	// What a VerifiedFS, a lockfile, an archive or a directory of skills may hold.
-	Files int // files of one skill; 1,000
-	Total int // bytes of all files of one skill; 64 MiB
-
-	Archive int // bytes of an archive as it is served; 32 MiB
-
-	// What composition may chain.
-	ChainDepth int // skills in one chain; 4
-	ChainTotal int // skills in one session; 32
-}
-
-func (l Limits) withDefaults() Limits {
-	for _, f := range []struct {
-		field *int
-		value int
-	}{
-		{&l.Skill, 1 << 20}, {&l.Frontmatter, 16 << 10}, {&l.Depth, 16},
-		{&l.URL, 8192}, {&l.Resource, 10 << 20}, {&l.Redirects, 5}, {&l.Entries, 128}, {&l.Memory, 64 << 20},
-		{&l.Index, 1 << 20}, {&l.IndexEntries, 1000},
-		{&l.Sitemap, 52_428_800}, {&l.SitemapURLs, 50_000}, {&l.SitemapChildren, 10}, {&l.Candidates, 10_000},
-		{&l.Files, 1000}, {&l.Total, 64 << 20}, {&l.Archive, 32 << 20},
-		{&l.ChainDepth, 4}, {&l.ChainTotal, 32},
-	} {
-		if *f.field <= 0 {
-			*f.field = f.value
-		}
-	}
-	if l.Time <= 0 {
-		l.Time = 10 * time.Second
-	}
-	if l.Kept <= 0 || l.Kept > 24*time.Hour {
-		l.Kept = 24 * time.Hour
-	}
-	return l
 }

@@ -39,28 +39,6 @@ func resumeEdited(t *testing.T, url, before, after string, agreed ...string) (*d
 	return dvs.NewLoader(net.Host(), dvs.Options{}).Resume(t.Context(), state, lookleap.ConsentDecision{Digest: edited.Request().Digest, Approved: agreed})
 }
 
-// TestResumeJudgesFinalURL resumes plans with the URL of another answer, such as those of a loader
-// with other rules: the base of the skill's links is judged again.
-func TestResumeJudgesFinalURL(t *testing.T) {
-	const answered = `"final":"https://shop.example/s/a/SKILL.md"`
-	for name, c := range map[string]struct {
-		final string
-		code  lookleap.Code
-	}{
-		"accept-as-it-was":             {"https://shop.example/s/a/SKILL.md", lookleap.CodeOK},
-		"reject-no-url":                {"", lookleap.CodeNotHTTPS},
-		"reject-a-name-of-one-label":   {"https://localhost/s/a/SKILL.md", lookleap.CodeSpecialHost},
-		"reject-a-platform-of-mirrors": {"https://cdn.jsdelivr.net/", dvs.CodeUGCBareRoot},
-	} {
-		t.Run("O65/"+name, func(t *testing.T) {
-			got, err := resumeEdited(t, trustedAt, answered, `"final":"`+c.final+`"`, "skill")
-			if lookleap.CodeOf(err) != c.code || (got != nil) != (c.code == lookleap.CodeOK) {
-				t.Errorf("%+v, %v", got, err)
-			}
-		})
-	}
-}
-
 // TestResumeReadsAgain resumes plans in which the claim or the evidence was changed. What the file
 // itself says is read from the file.
 func TestResumeReadsAgain(t *testing.T) {
@@ -76,7 +54,7 @@ func TestResumeReadsAgain(t *testing.T) {
 		says               string
 	}{
 		"reject-another-scheme":            {trustedAt, `"url":"https:`, `"url":"http:`, lookleap.CodeNotHTTPS, ""},
-		"reject-a-root-that-is-none":       {trustedAt, `"root":"https://shop.example/"`, `"root":"https://github.com/"`, dvs.CodeUGCBareRoot, ""},
+		"reject-a-root-that-was-not-shown": {trustedAt, `"root":"https://shop.example/"`, `"root":"https://github.com/"`, dvs.CodeConsentStale, ""},
 		"reject-a-redirect-that-is-no-url": {platformSkill, `"evidence":{`, `"evidence":{"hops":["x"],`, dvs.CodeNeedsRoot, "was derived from the URL and not confirmed"},
 		"reject-a-redirect-elsewhere":      {trustedAt, `"evidence":{`, `"evidence":{"hops":["https://evil.example/s/a/SKILL.md"],`, dvs.CodeRedirectOutside, ""},
 	} {
@@ -91,7 +69,7 @@ func TestResumeReadsAgain(t *testing.T) {
 
 // TestResumeOfAnotherKind resumes plans whose kind is not that of what they contain.
 func TestResumeOfAnotherKind(t *testing.T) {
-	const kind = `"type":"dvs/admit"`
+	const kind = `"type":"dvs/skill"`
 	for _, after := range []string{`"type":""`, `"type":"dvs/other"`, `"type":"dvs/fetch"`, `"type":"dvs/script"`, `"type":"dvs/files"`, `"type":"dvs/action"`,
 		`"type":"x","fetch":{}`, `"type":"x","script":{}`, `"type":"x","files":{}`, `"type":"x","action":{}`} {
 		t.Run("DVS-5.2-09/reject-"+after, func(t *testing.T) {
@@ -101,7 +79,7 @@ func TestResumeOfAnotherKind(t *testing.T) {
 		})
 	}
 	t.Run("DVS-5.2-09/reject-nothing-to-use", func(t *testing.T) {
-		if got, err := resumeEdited(t, trustedAt, `"candidate":{`, `"other":{`, "skill"); got != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
+		if got, err := resumeEdited(t, trustedAt, `"skill":{`, `"other":{`, "skill"); got != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})

@@ -304,57 +304,29 @@ func (g *governor) declared(d Declared, u SkillURL, rules Rules) Declared {
 	return d
 }
 
-// pin makes the pin of a policy that of a candidate. A pinned skill counts as declared by the
+// pin makes the pin of a policy that of a wish. A pinned skill counts as declared by the
 // administrator.
-func (p *compiledPolicy) pin(c *candidate, rules Rules) error {
-	id := c.skill.String()
+func (p *compiledPolicy) pin(w *wish, skill SkillURL, rules Rules) error {
+	id := skill.String()
 	pin, ok := p.pins[id]
 	if !ok {
-		return p.notPinned(c.skill)
+		return p.notPinned(skill)
 	}
-	if !c.Claim.Pin.Digest.IsZero() && !pin.Pin.Digest.IsZero() && c.Claim.Pin.Digest != pin.Pin.Digest ||
-		c.Claim.Pin.Commit != "" && pin.Pin.Commit != "" && !strings.EqualFold(c.Claim.Pin.Commit, pin.Pin.Commit) {
+	if !w.Claim.Pin.Digest.IsZero() && !pin.Pin.Digest.IsZero() && w.Claim.Pin.Digest != pin.Pin.Digest ||
+		w.Claim.Pin.Commit != "" && pin.Pin.Commit != "" && !strings.EqualFold(w.Claim.Pin.Commit, pin.Pin.Commit) {
 		return p.refused(id, "the policy pins another version of the skill")
 	}
-	if c.Claim.Pin.Digest.IsZero() {
-		c.Claim.Pin.Digest = pin.Pin.Digest
+	if w.Claim.Pin.Digest.IsZero() {
+		w.Claim.Pin.Digest = pin.Pin.Digest
 	}
-	if c.Claim.Pin.Commit == "" {
-		c.Claim.Pin.Commit = pin.Pin.Commit
+	if w.Claim.Pin.Commit == "" {
+		w.Claim.Pin.Commit = pin.Pin.Commit
 	}
-	if c.Under == "" {
-		c.Under = pin.Root
-		if c.Under == "" {
-			root, _, _ := DefaultRoot(c.skill, rules) // without one, the claim is refused
-			c.Under = root.String()
-		}
-	}
-	return nil
-}
-
-// govern applies the policies and the lockfile to a candidate, before a request is sent and again
-// when a plan is resumed. What pins the skill also declares its root.
-func (l *Loader) govern(c *candidate) error {
-	rules := l.roots.Rules()
-	if err := l.policies.at(c.skill.place, c.skill.String()); err != nil {
-		return err
-	}
-	if err := l.refusedByFeed(c.skill, c.Evidence.Digest); err != nil {
-		return err
-	}
-	for _, p := range l.policies.compiled {
-		if err := p.pin(c, rules); err != nil {
-			return err
-		}
-	}
-	if l.options.Lock != nil {
-		if err := l.applyLock(c); err != nil {
-			return err
-		}
-	}
-	for _, p := range l.policies.compiled {
-		if err := p.under(c.skill, c.Under); err != nil {
-			return err
+	if w.Under == "" {
+		w.Under = pin.Root
+		if w.Under == "" {
+			root, _, _ := DefaultRoot(skill, rules) // without one, the claim is refused
+			w.Under = root.String()
 		}
 	}
 	return nil

@@ -261,17 +261,6 @@ func (s *Loaded) target(ctx context.Context, ref string) (Target, error) {
 	return t, nil
 }
 
-func (l *Loader) refuseTarget(ctx context.Context, subject string, err error) error {
-	v := l.targetVerdict(subject)
-	v.Code, v.Summary = lookleap.CodeOf(err), sentence(err)
-	v.Checks = append(v.Checks, lookleap.Check{Requirement: "DVS-5.1-01", Code: v.Code, Status: lookleap.Failed, Message: v.Summary})
-	return l.refuse(ctx, v, err)
-}
-
-func (l *Loader) targetVerdict(subject string) *lookleap.Verdict {
-	return &lookleap.Verdict{Document: Draft, Subject: domain.Redact(subject), Code: lookleap.CodeOK, CheckedAt: l.host.Time()}
-}
-
 // fetchResource fetches a file under a root or, if the root is zero, exactly the URL that the user
 // agreed to.
 func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot, directory string, claim Claim, t Target) (*Resource, error) {
@@ -289,11 +278,11 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: domain.Redact(t.URL),
 			Message: "the file was not fetched", Err: err}
 	}
-	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.evidence.Digest,
-		data: doc.body, page: isHTML(doc.evidence.Type), Kind: KindOf(t.Name, doc.body)}
+	r := &Resource{Skill: skill, URL: t.URL, Name: t.Name, External: root.IsZero(), Digest: doc.Evidence.Digest,
+		data: doc.Body.Bytes, page: isHTML(doc.Evidence.Type), Kind: KindOf(t.Name, doc.Body.Bytes)}
 	if t.Name == "" {
 		r.Kind = t.Kind
-		if isShebang(doc.body) {
+		if isShebang(doc.Body.Bytes) {
 			r.Kind = Script
 		}
 	}
@@ -302,9 +291,9 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 		requirement string
 		outcome     func() lookleap.Check
 	}{
-		{"DVS-5.3-02", func() lookleap.Check { return (&judge{claim: claim, evidence: doc.evidence}).dns() }},
+		{"DVS-5.3-02", func() lookleap.Check { return (&judge{claim: claim, evidence: doc.Evidence}).dns() }},
 		{"DVS-5.1-05", func() lookleap.Check { return resourceExchange(t, doc) }},
-		{"DVS-3.1-54", func() lookleap.Check { return (&judge{evidence: doc.evidence}).status() }},
+		{"DVS-3.1-54", func() lookleap.Check { return (&judge{evidence: doc.Evidence}).status() }},
 		{"DVS-4.5.1-01", func() lookleap.Check { return r.media(doc, claim) }},
 		{"DVS-4.5.2-01", func() lookleap.Check { return r.location(rules, doc, directory) }},
 	} {
@@ -320,7 +309,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 		}
 	}
 	v.OK = true
-	v.Expires = doc.evidence.Fresh
+	v.Expires = doc.Evidence.Fresh
 	v.Summary = fmt.Sprintf("the %s was fetched", r.Kind)
 	digest := unneeded("no digest was expected, and this one is recorded", lookleap.Evidence{Digest: r.Digest.String()})
 	digest.Requirement = digestCheck
@@ -330,7 +319,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 }
 
 func resourceExchange(t Target, doc *document) lookleap.Check {
-	e := doc.evidence
+	e := doc.Evidence
 	shown := lookleap.Evidence{URL: t.place.served.String(), Status: e.Status, MediaType: e.Type, Address: e.Address,
 		TLS: e.TLS, Route: e.Route, Text: e.Detail}
 	switch {
@@ -345,9 +334,9 @@ func resourceExchange(t Target, doc *document) lookleap.Check {
 // media checks the media type of instructions as for a SKILL.md. Other files may have any type.
 func (r *Resource) media(doc *document, claim Claim) lookleap.Check {
 	if r.Kind != Instructions || r.External {
-		return passed("the kind of file has no media type of its own", lookleap.Evidence{MediaType: doc.evidence.Type})
+		return passed("the kind of file has no media type of its own", lookleap.Evidence{MediaType: doc.Evidence.Type})
 	}
-	o := judgeMedia(doc.final.String(), doc.evidence, claim)
+	o := judgeMedia(doc.final.String(), doc.Evidence, claim)
 	if o.Status != lookleap.Failed && !utf8.Valid(r.data) {
 		return failed(lookleap.CodeNotUTF8, "the instructions are not UTF-8")
 	}

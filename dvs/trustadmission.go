@@ -24,62 +24,63 @@ const (
 	expiredSkill                  // the user approved this version, longer ago than a policy allows
 )
 
-// consultTrust returns what the store says about a fetched candidate, and refuses what the user
-// refused. It notes the change for the prompt. A pinned skill is judged by its pin, so its change is
-// not a question.
-func (l *Loader) consultTrust(ctx context.Context, c *candidate) (standing, error) {
-	if err := l.refusedByFeed(c.skill, c.Evidence.Digest); err != nil {
-		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
+// kept is what the trust store has about a skill: a record for this spelling of its URL, and those of
+// the others. Without a store there is none.
+type kept struct {
+	record *TrustRecord
+	others []*TrustRecord
+	err    error // why it could not be read
+}
+
+// keptAbout reads what the trust store has about the skill of a claim.
+func (l *Loader) keptAbout(ctx context.Context, c Claim) (k kept) {
+	u, err := ParseArtifactURL(c.URL, c.Artifact, l.roots.Rules())
+	if err != nil || l.trust == nil { // the verdict says that the URL is invalid
+		return kept{}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.members)) {
-		if err := l.checkLocked(c.skill.String(), name, DigestOf(c.members[name])); err != nil {
-			return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
+	if k.record, k.err = l.trust.record(ctx, u.String()); k.err == nil {
+		k.others, k.err = l.trust.others(ctx, u.String())
+	}
+	return k
+}
+
+// refusedForEver refuses a skill of which the user refused every version.
+func (k kept) refusedForEver(id string) error {
+	if k.record == nil || k.err != nil {
+		return k.err
+	}
+	if all := k.record.negatives(k.others); !all.Never.IsZero() {
+		return refusedBefore(id, all)
+	}
+	return nil
+}
+
+// consultTrust returns what the store says about a file, with the version that says so, and refuses
+// what the user refused. A pinned skill is judged by its pin, so its change is not a question.
+func (l *Loader) consultTrust(at *located, file *reading) (standing, *TrustedVersion, error) {
+	id, digest := at.skill.String(), file.evidence.Digest
+	for _, name := range slices.Sorted(maps.Keys(file.members)) {
+		if err := l.checkLocked(id, name, DigestOf(file.members[name])); err != nil {
+			return unknownSkill, nil, err
 		}
 	}
-	if l.trust == nil {
-		return unknownSkill, nil
+	r, others := at.kept.record, at.kept.others
+	if r == nil || at.kept.err != nil {
+		return unknownSkill, nil, at.kept.err
 	}
-	r, err := l.trust.record(ctx, c.skill.String())
-	if err != nil {
-		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
+	if all := r.negatives(others); all.refused(digest) {
+		return unknownSkill, nil, refusedBefore(id, all)
 	}
-	others, err := l.trust.others(ctx, c.skill.String())
-	if err != nil {
-		return unknownSkill, l.refuseTrust(ctx, c.verdict, err)
-	}
-	if all := r.negatives(others); all.refused(c.Evidence.Digest) {
-		return unknownSkill, l.refuseTrust(ctx, c.verdict, refusedBefore(c.skill.String(), all))
-	}
-	is, known := r.standing(c.Evidence.Digest, c.parsed.Header, c.Level, l.host.Time(), l.policies.maxTrust)
+	is, known := r.standing(digest, file.skill.Header, at.Level, at.now, l.policies.maxTrust)
 	if is == unknownSkill {
-		if known = changedFrom(others, c.Evidence.Digest, c.parsed.Header, c.Level); known != nil {
+		if known = changedFrom(others, digest, file.skill.Header, at.Level); known != nil {
 			is = changedSkill
 		}
 	}
-	switch {
-	case is != approvedSkill && !c.Claim.Pin.isZero():
-		return unknownSkill, nil
-	case is == approvedSkill:
-		c.SkillOnly = known.SkillOnly && !l.options.Strict
-	case is == changedSkill:
-		change := compareVersions(known.comparable(), c.version(known))
-		c.change = &change
+	if is != approvedSkill && !at.Claim.Pin.isZero() {
+		return unknownSkill, nil, nil
 	}
-	return is, nil
-}
-
-// approvedListed reports whether the user approved, in any session, the version whose digest an index
-// states. [Loader.consultTrust] judges it again when the file is there.
-func (l *Loader) approvedListed(ctx context.Context, c *candidate) (bool, error) {
-	if l.trust == nil || c.Claim.Listed.IsZero() {
-		return false, nil
-	}
-	r, err := l.trust.record(ctx, c.skill.String())
-	if err != nil {
-		return false, l.refuseTrust(ctx, l.claimVerdict(c), err)
-	}
-	is, _ := r.standing(c.Claim.Listed, Digest{}, activated, l.host.Time(), l.policies.maxTrust)
-	return is == approvedSkill, nil
+	return is, known, nil
 }
 
 // standing returns what a record says about a version that the user did not refuse, and the version
@@ -103,40 +104,24 @@ func (r *TrustRecord) standing(file, header Digest, to level, now time.Time, mos
 }
 
 // asks reports whether the user has to be asked about a skill with such a standing. An approval
-// does not replace the confirmation of a derived root, unless it was for the skill alone.
-func (s standing) asks(source RootSource, to level, skillOnly bool) bool {
+// does not replace the confirmation of a derived root.
+func (s standing) asks(source RootSource, to level) bool {
 	switch s {
 	case approvedSkill:
-		return source == Derived && !skillOnly
+		return source == Derived
 	case changedSkill, expiredSkill:
 		return true
 	}
 	return source == Derived || to == activated && !source.Registered()
 }
 
-// version returns what is known of a candidate, to compare it with the version before. Of an
-// archive that is all; otherwise the other files are compared when they are loaded.
-func (c *candidate) version(last *TrustedVersion) skillVersion {
-	if c.members != nil {
-		return versionOf(c.members)
+// version returns what is known of a file, to compare it with the version before. Of an archive that
+// is all; otherwise the other files are compared when they are loaded.
+func (r *reading) version(last *TrustedVersion) skillVersion {
+	if r.members != nil {
+		return versionOf(r.members)
 	}
-	return skillVersion{text: c.entry, capabilities: capabilitiesOfSkill(c.parsed)}.sameFiles(last)
-}
-
-// checkNever refuses a skill of which the user refused every version, before a request is sent.
-func (l *Loader) checkNever(ctx context.Context, c *candidate) error {
-	r, err := l.trust.record(ctx, c.skill.String())
-	var others []*TrustRecord
-	if err == nil {
-		others, err = l.trust.others(ctx, c.skill.String())
-	}
-	if err == nil && !r.negatives(others).Never.IsZero() {
-		err = refusedBefore(c.skill.String(), r.negatives(others))
-	}
-	if err != nil {
-		return l.refuseTrust(ctx, l.claimVerdict(c), err)
-	}
-	return nil
+	return skillVersion{text: r.entry, capabilities: capabilitiesOfSkill(r.skill)}.sameFiles(last)
 }
 
 // sameFiles returns a version of which only the SKILL.md is known, with what is known of the other
@@ -163,18 +148,14 @@ func refusedBefore(skill string, r *TrustRecord) error {
 
 // mayAsk refuses a question that the user has answered, or was asked too often, and counts it.
 // If it cannot be counted, it is asked: then only the limits of the Host hold.
-func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
-	id, now := c.skill.String(), l.host.Time()
+func (l *Loader) mayAsk(ctx context.Context, id string, others []*TrustRecord, shown Digest, verdict *lookleap.Verdict) error {
+	now := l.host.Time()
 	var refused error
-	others, err := l.trust.others(ctx, id)
-	if err != nil {
-		return l.refuseTrust(ctx, c.verdict, err)
-	}
-	err = l.trust.update(ctx, id, func(r *TrustRecord) error {
+	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
 		refused = nil
 		all := r.negatives(others)
 		switch until := all.askedTooOften(now); {
-		case all.refused(c.Evidence.Digest):
+		case all.refused(shown):
 			refused = refusedBefore(id, all)
 		case !until.IsZero():
 			refused = refuse(CodeAskedRecently, id,
@@ -186,10 +167,10 @@ func (l *Loader) mayAsk(ctx context.Context, c *candidate) error {
 		return refused
 	})
 	if refused != nil {
-		return l.refuseTrust(ctx, c.verdict, refused)
+		return l.refuseTrust(ctx, verdict, refused)
 	}
 	if err != nil {
-		l.notKept(ctx, c.skill.String(), c.verdict, err)
+		l.notKept(ctx, id, verdict, err)
 	}
 	return nil
 }
@@ -244,28 +225,28 @@ func (l *Loader) keepRefusal(ctx context.Context, d lookleap.ConsentDecision, er
 // keepApproval stores that a skill was admitted: because the user agreed, or because it is the
 // first version under a registered root. It returns an error only if another process stored a
 // refusal.
-func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
-	if !c.consented && (!c.Claim.Pin.isZero() || c.Level == registered) {
+func (l *Loader) keepApproval(ctx context.Context, at *located, file *reading, verdict *lookleap.Verdict, ok agreement) error {
+	if !ok.given && (!at.Claim.Pin.isZero() || at.Level == registered) {
 		return nil
 	}
-	id, now := c.skill.String(), l.host.Time()
+	id, now := at.skill.String(), l.host.Time()
 	var refused error
 	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
 		refused = nil
 		switch {
-		case !c.consented && r.refused(c.Evidence.Digest):
+		case !ok.given && r.refused(file.evidence.Digest):
 			refused = refusedBefore(id, r)
 			return refused
-		case !c.consented && r.last() != nil:
+		case !ok.given && r.last() != nil:
 			return errTrustUnchanged
 		}
-		if c.consented {
+		if ok.given {
 			r.Never = time.Time{}
 		}
-		v := TrustedVersion{File: c.Evidence.Digest, Header: c.parsed.Header, Approved: now, Root: c.root.String(),
-			SkillOnly: c.SkillOnly, Capabilities: capabilitiesOfSkill(c.parsed), Text: c.entry}
-		if c.members != nil {
-			all := versionOf(c.members)
+		v := TrustedVersion{File: file.evidence.Digest, Header: file.skill.Header, Approved: now, Root: at.root.String(),
+			SkillOnly: ok.only, Capabilities: capabilitiesOfSkill(file.skill), Text: file.entry}
+		if file.members != nil {
+			all := versionOf(file.members)
 			v.Files = lockedFiles(all.files)
 			v.Bundle = bundleDigest(all.files)
 			v.Capabilities = all.capabilities
@@ -275,11 +256,11 @@ func (l *Loader) keepApproval(ctx context.Context, c *candidate) error {
 	})
 	switch {
 	case refused != nil:
-		return l.refuseTrust(ctx, c.verdict, refused)
+		return l.refuseTrust(ctx, verdict, refused)
 	case errors.Is(err, errRecordTooLarge):
-		return l.refuseTrust(ctx, c.verdict, err)
+		return l.refuseTrust(ctx, verdict, err)
 	case err != nil && !errors.Is(err, errTrustUnchanged):
-		l.notKept(ctx, id, c.verdict, err)
+		l.notKept(ctx, id, verdict, err)
 	}
 	return nil
 }

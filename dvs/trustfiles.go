@@ -123,7 +123,11 @@ func (p *plannedFiles) keep(r *TrustRecord) error {
 // askFiles shows what changed of the files, and notes the answer.
 func (s *Loaded) askFiles(ctx context.Context, p *plannedFiles, change *Change) error {
 	l := s.loader
-	if err := l.mayAsk(ctx, &candidate{skill: s.ID, verdict: s.Verdict, Evidence: Evidence{Digest: p.Bundle}}); err != nil {
+	others, err := l.trust.others(ctx, s.ID.String())
+	if err != nil {
+		return l.refuseTrust(ctx, s.Verdict, err)
+	}
+	if err := l.mayAsk(ctx, s.ID.String(), others, p.Bundle, s.Verdict); err != nil {
 		return err
 	}
 	req := s.request(lookleap.ConsentSkill, fmt.Sprintf("use files of the skill %s that changed since they were approved",
@@ -184,31 +188,4 @@ func (l *Loader) checkLocked(skill, name string, found Digest) error {
 		}
 	}
 	return refuse(CodeNotLocked, skill+" "+name, "the lockfile does not have this file", "look at it, then lock the skill again")
-}
-
-// applyLock makes the lockfile decide about a skill: its root counts as declared by the host
-// program, and its SKILL.md is pinned, so the user is never asked about it.
-func (l *Loader) applyLock(c *candidate) error {
-	locked := l.options.Lock.Find(c.skill.String())
-	if locked == nil {
-		return refuse(CodeNotLocked, c.skill.String(), "the lockfile does not have this skill",
-			"add it to the lockfile after looking at it")
-	}
-	if locked.Development {
-		return locked.refuseDevelopment()
-	}
-	for _, f := range locked.Files {
-		if f.Path != EntryFile || c.skill.artifact == SkillArchive { // of an archive, each member is checked
-			continue
-		}
-		if !c.Claim.Pin.Digest.IsZero() && c.Claim.Pin.Digest != f.Digest {
-			return refuse(CodeDigestMismatch, c.skill.String(), "the caller pinned another SKILL.md than the lockfile has",
-				"lock the skill again")
-		}
-		c.Claim.Pin.Digest = f.Digest
-	}
-	if c.Under == "" {
-		c.Under = locked.Root
-	}
-	return nil
 }

@@ -350,7 +350,7 @@ func TestRootThatBecameTooShort(t *testing.T) {
 		add(2)
 		return agree(req)
 	}
-	if skill, err := w.process(dvs.Options{Roots: roots}).Load(t.Context(), "https://code.example/org/s/"); skill != nil || lookleap.CodeOf(err) != dvs.CodeUGCRootTooShort {
+	if skill, err := w.process(dvs.Options{Roots: roots}).Load(t.Context(), "https://code.example/org/s/"); skill != nil || lookleap.CodeOf(err) != dvs.CodeConsentStale {
 		t.Error(skill, err)
 	}
 	if keys, err := w.store.List(t.Context(), "root/"); len(keys) != 0 || err != nil {

@@ -109,8 +109,8 @@ func (m *modelCache) withdrawals(entries []Withdrawal) *withdrawals {
 func (w *modelWorld) load(m *modelCache, skill int, answer modelAnswer) (o modelOutcome) {
 	g, feeds := m.governor(w.policies), m.withdrawals(w.withdrawn)
 	u, digest := modelSkills()[skill], modelDigest(skill, w.served[skill])
-	c := &candidate{Claim: Claim{URL: u.String()}, skill: u}
-	refused := slices.ContainsFunc(g.compiled, func(p *compiledPolicy) bool { return p.pin(c, Rules{}) != nil })
+	c := &wish{Claim: Claim{URL: u.String()}}
+	refused := slices.ContainsFunc(g.compiled, func(p *compiledPolicy) bool { return p.pin(c, u, Rules{}) != nil })
 	if g.at(u.place, "") != nil || refused || feeds.at(u.place, "") != nil || feeds.digest(digest, "") != nil {
 		return modelOutcome{refused: true}
 	}
@@ -130,7 +130,7 @@ func (w *modelWorld) load(m *modelCache, skill int, answer modelAnswer) (o model
 			r.approve(TrustedVersion{File: digest, Approved: w.now})
 		})
 	}
-	if !is.asks(source, activated, false) {
+	if !is.asks(source, activated) {
 		if c.Claim.Pin.isZero() && w.records[skill].last() == nil {
 			approve()
 			w.first[skill] = w.served[skill] + 1

@@ -1,0 +1,64 @@
+package dvs
+
+import "time"
+
+// Limits bound the work and memory for skills. A field of zero means the default that its comment
+// states.
+type Limits struct {
+	// What ParseSkill reads.
+	Skill       int // bytes of SKILL.md; 1 MiB
+	Frontmatter int // bytes between the fences; 16 KiB
+	Depth       int // nesting of the frontmatter; 16
+
+	// What a Loader fetches.
+	URL       int           // bytes of a URL or reference; 8192
+	Resource  int           // bytes of one bundled resource; 10 MiB
+	Time      time.Duration // for one document, redirects included; 10 s
+	Redirects int           // followed; 5
+	Kept      time.Duration // longest use of a copy without asking again; 24 h
+	Entries   int           // skills and resources kept in memory; 128
+	Memory    int           // bytes of these; 64 MiB
+
+	// What discovery reads.
+	Index           int // bytes of an index; 1 MiB
+	IndexEntries    int // of one index; 1000
+	Sitemap         int // bytes of one sitemap, decompressed; 52,428,800
+	SitemapURLs     int // locations in one sitemap; 50,000
+	SitemapChildren int // sitemaps that a sitemap index may name; 10
+	Candidates      int // skills found at one origin; 10,000
+
+	// What a VerifiedFS, a lockfile, an archive or a directory of skills may hold.
+	Files int // files of one skill; 1,000
+	Total int // bytes of all files of one skill; 64 MiB
+
+	Archive int // bytes of an archive as it is served; 32 MiB
+
+	// What composition may chain.
+	ChainDepth int // skills in one chain; 4
+	ChainTotal int // skills in one session; 32
+}
+
+func (l Limits) withDefaults() Limits {
+	for _, f := range []struct {
+		field *int
+		value int
+	}{
+		{&l.Skill, 1 << 20}, {&l.Frontmatter, 16 << 10}, {&l.Depth, 16},
+		{&l.URL, 8192}, {&l.Resource, 10 << 20}, {&l.Redirects, 5}, {&l.Entries, 128}, {&l.Memory, 64 << 20},
+		{&l.Index, 1 << 20}, {&l.IndexEntries, 1000},
+		{&l.Sitemap, 52_428_800}, {&l.SitemapURLs, 50_000}, {&l.SitemapChildren, 10}, {&l.Candidates, 10_000},
+		{&l.Files, 1000}, {&l.Total, 64 << 20}, {&l.Archive, 32 << 20},
+		{&l.ChainDepth, 4}, {&l.ChainTotal, 32},
+	} {
+		if *f.field <= 0 {
+			*f.field = f.value
+		}
+	}
+	if l.Time <= 0 {
+		l.Time = 10 * time.Second
+	}
+	if l.Kept <= 0 || l.Kept > 24*time.Hour {
+		l.Kept = 24 * time.Hour
+	}
+	return l
+}
