@@ -223,16 +223,15 @@ type withdrawals struct {
 }
 
 func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
-	w := &withdrawals{skills: newSkillTable[*Withdrawal](rules), digests: map[Digest]*Withdrawal{}, keys: map[string]bool{}}
-	revoked := newRevocations(rules)
+	w := &withdrawals{roots: NewRoots(rules), skills: newSkillTable[*Withdrawal](rules), digests: map[Digest]*Withdrawal{}, keys: map[string]bool{}}
 	for _, f := range feeds {
 		for i := range f.state.Entries {
 			switch e := &f.state.Entries[i]; e.Kind {
 			case WithdrawnRoot:
 				if !strings.Contains(e.Value, "://") {
-					_ = revoked.domain(e.Value) // checked when the feed was read
+					_ = w.roots.RevokeDomain(e.Value, true) // checked when the feed was read
 				} else if root, err := denyRoot(e.Value, rules); err == nil {
-					revoked.root(root)
+					w.roots.Revoke(root)
 				}
 			case WithdrawnSkill:
 				if u, err := ParseSkillURL(e.Value, rules); err == nil {
@@ -247,7 +246,6 @@ func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
 			}
 		}
 	}
-	w.roots = revoked.roots()
 	return w
 }
 

@@ -2,12 +2,14 @@ package dvs
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	coding "golang.org/x/text/encoding/unicode"
 
 	"github.com/lookleap/lookleap"
 )
@@ -17,17 +19,17 @@ import (
 // skill is verified, which its URL alone does.
 
 // recode returns the text of a file in another encoding than UTF-8: UTF-16 if it
-// begins with its mark, else U+FFFD for each run of invalid bytes. Files whose
+// begins with its mark, else U+FFFD for what is not. Files whose
 // lines end with CR alone get LF.
 func (p *skillParser) recode(data []byte) []byte {
 	if at := invalidText(data); at >= 0 {
 		f := notUTF8(at)
-		if text := fromUTF16(data, p.limits.Skill); text != nil {
+		if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 			f.message = "the file is in UTF-16; it was read as that"
-			data = text
+			data = p.decode(data, coding.UTF16(coding.LittleEndian, coding.ExpectBOM))
 		} else {
 			f.message = "bytes that are not UTF-8 were read as U+FFFD, and NUL as a blank"
-			data = toUTF8(data, p.limits.Skill)
+			data = p.decode(data, coding.UTF8)
 		}
 		p.add(lookleap.SeverityWarning, f)
 	}
@@ -38,55 +40,12 @@ func (p *skillParser) recode(data []byte) []byte {
 	return data
 }
 
-// fromUTF16 decodes a text that begins with the mark of UTF-16, up to a little more than a limit.
-// It returns nil for any other text.
-func fromUTF16(data []byte, limit int) []byte {
-	var order binary.ByteOrder = binary.LittleEndian
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	default:
-		return nil
-	}
-	text := make([]byte, 0, min(len(data)/2*3, limit)+utf8.UTFMax)
-	for i := 2; i+1 < len(data) && len(text) <= limit; i += 2 {
-		r := rune(order.Uint16(data[i:]))
-		if utf16.IsSurrogate(r) && i+3 < len(data) {
-			r = utf16.DecodeRune(r, rune(order.Uint16(data[i+2:])))
-			if r != utf8.RuneError {
-				i += 2
-			}
-		}
-		text = utf8.AppendRune(text, r)
-	}
-	return withoutNUL(text)
-}
-
-// toUTF8 returns a text with one U+FFFD for each run of invalid bytes, up to a little more than a
-// limit.
-func toUTF8(data []byte, limit int) []byte {
-	text := make([]byte, 0, min(2*len(data), limit)+utf8.UTFMax)
-	broken := false
-	for i := 0; i < len(data) && len(text) <= limit; {
-		r, size := utf8.DecodeRune(data[i:])
-		i += size
-		was := broken
-		if broken = r == utf8.RuneError && size == 1; !broken || !was {
-			text = utf8.AppendRune(text, r)
-		}
-	}
-	return withoutNUL(text)
-}
-
-// withoutNUL puts a blank in the place of each NUL.
-func withoutNUL(text []byte) []byte {
-	for i, c := range text {
-		if c == 0 {
-			text[i] = ' '
-		}
-	}
-	return text
+// decode returns a text in UTF-8, up to one byte more than the limit, with U+FFFD for what is invalid and
+// a blank for each NUL.
+func (p *skillParser) decode(data []byte, from encoding.Encoding) []byte {
+	text := make([]byte, min(3*len(data), p.limits.Skill+1))
+	n, _ := io.ReadFull(from.NewDecoder().Reader(bytes.NewReader(data)), text)
+	return bytes.ReplaceAll(text[:n], []byte{0}, []byte{' '})
 }
 
 // repairHeader reads a header that this draft refuses for f: it looks for the fences

@@ -77,7 +77,7 @@ func TestLenient(t *testing.T) {
 		{"control", desc("b\x1b[2K"), "", "b [2K", dvs.CodeBadDescription, 3, 15},
 		{"separator", desc("b\u2028c"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
 		{"latin1", desc("f\xfcr"), "", "f\ufffdr", lookleap.CodeNotUTF8, 3, 15},
-		{"latin1-run", desc("f\xfc\xfcr"), "", "f\ufffdr", lookleap.CodeNotUTF8, 3, 15},
+		{"latin1-run", desc("f\xfc\xfcr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"latin1-and-replacement-character", desc("f\xfc\ufffdr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"replacement-character-and-latin1", desc("f\ufffd\xfcr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 18},
 		{"nul-and-latin1", desc("f\x00\xfcr"), "", "f \ufffdr", lookleap.CodeNotUTF8, 3, 15},

@@ -138,10 +138,10 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 		}
 		c.allow = append(c.allow, root)
 	}
-	denied := newRevocations(rules)
+	c.denied = NewRoots(rules)
 	for _, entry := range p.Deny {
 		if !strings.Contains(entry, "://") {
-			if err := denied.domain(entry); err != nil {
+			if err := c.denied.RevokeDomain(entry, true); err != nil {
 				return nil, bad(entry, err)
 			}
 			continue
@@ -150,9 +150,8 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 		if err != nil {
 			return nil, bad(entry, err)
 		}
-		denied.root(root)
+		c.denied.Revoke(root)
 	}
-	c.denied = denied.roots()
 	for _, pin := range p.Pins {
 		u, err := ParseSkillURL(pin.Skill, rules)
 		if pin.Pin.isZero() {

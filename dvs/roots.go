@@ -65,22 +65,39 @@ func (s RootSource) Registered() bool { return s == ByHost || s == ByUser }
 // overrides everything below it. A registration applies to its exact spelling. A block or
 // revocation applies to every spelling: letter case, escapes, revisions, and all hosts and mirrors
 // of a platform. The zero Roots is ready to use, with the built-in platforms. It is safe for
-// concurrent use, and reads take no lock.
+// concurrent use.
 //
 // What the program declares is shared by all loaders of a registry. The registry of a loader, see
 // [Loader.Roots], adds what its user declared.
 type Roots struct {
-	mu      sync.Mutex // held by writers
-	state   atomic.Pointer[rootState]
 	program *Roots // registry of the program; r then has only what one user declared. nil: r is that
-	view    atomic.Pointer[rootView]
+
+	mu      sync.Mutex
+	rules   Rules
+	entries map[entry]TrustRoot
+	index   atomic.Pointer[rootIndex] // of the entries; nil: they have changed since
 }
 
-// rootView is a state of the program and one of the user as one.
-type rootView struct{ own, program, merged *rootState }
+// entry is one declaration about a root or host.
+type entry struct {
+	name string // of the root or host
+	says says
+}
 
-// noRoots is the state of a registry without entries.
-var noRoots = new(rootState)
+// says is what was declared.
+type says uint8
+
+const (
+	rootOfHost says = iota // the host program trusts a root
+	rootOfUser
+	rootBlocked
+	rootRevoked
+	hostRevoked
+	hostsBelowRevoked // with its subdomains
+)
+
+// NewRoots returns an empty registry with these rules.
+func NewRoots(rules Rules) *Roots { return &Roots{rules: rules} }
 
 // forUser returns a registry that adds to r what one user declares.
 func (r *Roots) forUser() *Roots { return &Roots{program: r} }
@@ -93,8 +110,11 @@ func (r *Roots) shared() *Roots {
 	return r
 }
 
-type rootState struct {
+// rootIndex finds the declarations about a place. It is immutable.
+type rootIndex struct {
+	program *rootIndex // whose entries it has too
 	rules   Rules
+	entries map[entry]TrustRoot
 	byHost  map[string][]declaredRoot // registered roots, longest path first
 	denied  map[string][]denial       // blocked and revoked roots, by namespace of the party
 	domains []revokedDomain
@@ -117,84 +137,106 @@ type revokedDomain struct {
 	subdomains bool
 }
 
-// NewRoots returns an empty registry with these rules.
-func NewRoots(rules Rules) *Roots {
-	r := new(Roots)
-	r.state.Store(&rootState{rules: rules})
-	return r
-}
+// noRoots is the index of a registry without entries.
+var noRoots = new(rootIndex)
 
-func (r *Roots) load() *rootState {
-	own := r.own()
-	if r == nil || r.program == nil {
-		return own
-	}
-	program := r.program.load()
-	if len(own.byHost)+len(own.denied)+len(own.domains) == 0 {
-		return program
-	}
-	if v := r.view.Load(); v != nil && v.own == own && v.program == program {
-		return v.merged
-	}
-	merged := program.clone()
-	for _, d := range own.allRoots() {
-		if root, refused := ParseTrustRoot(d.String(), merged.rules); refused == nil { // else the table has changed
-			merged.register(declaredRoot{root, d.source})
-		}
-	}
-	for _, list := range own.denied {
-		for _, d := range list {
-			merged.deny(d)
-		}
-	}
-	merged.domains = append(merged.domains, own.domains...)
-	r.view.Store(&rootView{own, program, merged})
-	return merged
-}
-
-// own returns the state without that of the program below it.
-func (r *Roots) own() *rootState {
+// load returns the index of the entries by now.
+func (r *Roots) load() *rootIndex {
 	if r == nil {
 		return noRoots
 	}
-	if s := r.state.Load(); s != nil {
-		return s
+	program := r.program.load()
+	if x := r.index.Load(); x != nil && x.program == program {
+		return x
 	}
-	return noRoots
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.program != nil && len(r.entries) == 0 {
+		return program
+	}
+	x := &rootIndex{program: program, rules: r.rules, entries: maps.Clone(r.entries), byHost: make(map[string][]declaredRoot), denied: make(map[string][]denial)}
+	if r.program != nil {
+		x.rules = program.rules
+		maps.Copy(x.entries, program.entries)
+	}
+	for e, root := range x.entries {
+		x.add(e, root)
+	}
+	for _, list := range x.byHost { // of two sources, that of the program counts
+		slices.SortFunc(list, func(a, b declaredRoot) int {
+			return cmp.Or(cmp.Compare(len(b.String()), len(a.String())), cmp.Compare(a.source, b.source))
+		})
+	}
+	for _, list := range x.denied {
+		slices.SortFunc(list, func(a, b denial) int { return cmp.Compare(a.root.String(), b.root.String()) })
+	}
+	r.index.Store(x)
+	return x
 }
 
-func (s *rootState) clone() *rootState {
-	next := &rootState{rules: s.rules, byHost: maps.Clone(s.byHost), denied: maps.Clone(s.denied), domains: slices.Clone(s.domains)}
-	if next.byHost == nil {
-		next.byHost = make(map[string][]declaredRoot)
+// add enters a declaration. What it means depends on the table of platforms.
+func (x *rootIndex) add(e entry, root TrustRoot) {
+	switch e.says {
+	case rootOfHost, rootOfUser:
+		if again, refused := ParseTrustRoot(e.name, x.rules); refused == nil { // else the table has changed
+			d := declaredRoot{again, ByHost}
+			if e.says == rootOfUser {
+				d.source = ByUser
+			}
+			x.byHost[again.HostingDomain()] = append(x.byHost[again.HostingDomain()], d)
+		}
+	case rootBlocked, rootRevoked:
+		d := denial{root, x.rules.platforms().party(root.url), e.says == rootRevoked}
+		x.denied[d.party.namespace] = append(x.denied[d.party.namespace], d)
+	default:
+		x.domains = append(x.domains, revokedDomain{e.name, e.says == hostsBelowRevoked})
 	}
-	if next.denied == nil {
-		next.denied = make(map[string][]denial)
-	}
-	return next
 }
 
-func (s *rootState) allRoots() []declaredRoot {
-	return slices.Concat(slices.Collect(maps.Values(s.byHost))...)
-}
-
-// change replaces the state by a changed copy, unless edit returns an error.
-// Whatever an edit depends on it reads from the state that it is given.
-func (r *Roots) change(edit func(*rootState) error) error {
+// change edits the entries, unless edit returns an error.
+func (r *Roots) change(edit func() error) error {
 	if r == nil {
 		return usageError("there is no registry of roots", "make one with NewRoots")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next := r.own().clone()
-	if r.program != nil {
-		next.rules = r.program.Rules()
+	if r.entries == nil {
+		r.entries = make(map[entry]TrustRoot)
 	}
-	if err := edit(next); err != nil {
+	if err := edit(); err != nil {
 		return err
 	}
-	r.state.Store(next)
+	r.index.Store(nil)
 	return nil
+}
+
+// declare adds what is said about a root, and returns the root in canonical form.
+func (r *Roots) declare(raw string, is says) (root TrustRoot, err error) {
+	err = r.change(func() (err error) {
+		if root, err = ParseTrustRoot(raw, r.ownRules()); err == nil {
+			r.entries[entry{root.String(), is}] = root
+		}
+		return err
+	})
+	return root, err
+}
+
+// withdraw removes what was said about a root.
+func (r *Roots) withdraw(root TrustRoot, what ...says) {
+	_ = r.change(func() error {
+		for _, is := range what {
+			delete(r.entries, entry{root.String(), is})
+		}
+		return nil
+	})
+}
+
+// ownRules are the rules of the program, for a change.
+func (r *Roots) ownRules() Rules {
+	if r.program != nil {
+		return r.program.Rules()
+	}
+	return r.rules
 }
 
 // Rules returns the rules in force, with the platforms added so far.
@@ -203,83 +245,21 @@ func (r *Roots) Rules() Rules { return r.load().rules }
 // Register declares a root, by the host program or by its user, and returns it in canonical form.
 // [TrustRoot.Lint] reports problems of its spelling.
 func (r *Roots) Register(raw string, by RootSource) (TrustRoot, error) {
-	if !by.Registered() {
-		return TrustRoot{}, refuse(lookleap.CodeUsage, raw, fmt.Sprintf("a root cannot be registered as %s", by), "use ByHost or ByUser")
+	switch by {
+	case ByHost:
+		return r.shared().declare(raw, rootOfHost)
+	case ByUser:
+		return r.declare(raw, rootOfUser)
 	}
-	var root TrustRoot
-	if by == ByHost {
-		r = r.shared()
-	}
-	err := r.change(func(s *rootState) error {
-		parsed, refused := ParseTrustRoot(raw, s.rules)
-		if refused != nil {
-			return refused
-		}
-		root = parsed
-		s.register(declaredRoot{root, by})
-		return nil
-	})
-	return root, err
-}
-
-// register adds a root: one entry for each source. Of two sources, that of the program counts.
-func (s *rootState) register(d declaredRoot) {
-	host := d.HostingDomain()
-	list := slices.DeleteFunc(slices.Clone(s.byHost[host]), func(other declaredRoot) bool {
-		return other.String() == d.String() && other.source == d.source
-	})
-	list = append(list, d)
-	slices.SortStableFunc(list, func(a, b declaredRoot) int {
-		return cmp.Or(cmp.Compare(len(b.String()), len(a.String())), cmp.Compare(a.source, b.source))
-	})
-	s.byHost[host] = list
-}
-
-// unregister removes the registrations of a root by one source.
-func (s *rootState) unregister(root TrustRoot, by RootSource) {
-	host := root.HostingDomain()
-	s.byHost[host] = slices.DeleteFunc(slices.Clone(s.byHost[host]), func(d declaredRoot) bool {
-		return d.source == by && d.String() == root.String()
-	})
+	return TrustRoot{}, refuse(lookleap.CodeUsage, raw, fmt.Sprintf("a root cannot be registered as %s", by), "use ByHost or ByUser")
 }
 
 // forget removes what the user of a registry declared about a root, in this registry alone.
-func (r *Roots) forget(root TrustRoot) {
-	_ = r.change(func(s *rootState) error { s.unregister(root, ByUser); return nil })
-}
-
-// revoke is [Roots.Revoke] for the user of a registry.
-func (r *Roots) revoke(root TrustRoot) {
-	if !root.IsZero() {
-		_ = r.change(func(s *rootState) error { s.deny(denial{root: root, revoked: true}); return nil })
-	}
-}
+func (r *Roots) forget(root TrustRoot) { r.withdraw(root, rootOfUser) }
 
 // Block refuses everything under a root, in every spelling, except what lies under a longer
 // registered root.
-func (r *Roots) Block(raw string) (TrustRoot, error) {
-	var root TrustRoot
-	err := r.shared().change(func(s *rootState) error {
-		parsed, refused := ParseTrustRoot(raw, s.rules)
-		if refused != nil {
-			return refused
-		}
-		root = parsed
-		s.deny(denial{root: root})
-		return nil
-	})
-	return root, err
-}
-
-// deny adds a block or revocation, once.
-func (s *rootState) deny(d denial) {
-	d.party = s.rules.platforms().party(d.root.url)
-	list := s.denied[d.party.namespace]
-	if slices.ContainsFunc(list, func(other denial) bool { return other.root.String() == d.root.String() && other.revoked == d.revoked }) {
-		return
-	}
-	s.denied[d.party.namespace] = append(slices.Clip(list), d)
-}
+func (r *Roots) Block(raw string) (TrustRoot, error) { return r.shared().declare(raw, rootBlocked) }
 
 // Unregister removes the registrations, by the program and the user, and a block of exactly this
 // root. A revocation stays. For what the user undoes, see [Loader.ForgetRoot].
@@ -287,43 +267,24 @@ func (r *Roots) Unregister(root TrustRoot) {
 	if r != nil && r.program != nil {
 		r.forget(root)
 	}
-	_ = r.shared().change(func(s *rootState) error {
-		s.unregister(root, ByHost)
-		s.unregister(root, ByUser)
-		for namespace, list := range s.denied {
-			s.denied[namespace] = slices.DeleteFunc(slices.Clone(list),
-				func(d denial) bool { return !d.revoked && d.root.String() == root.String() })
-		}
-		return nil
-	})
+	r.shared().withdraw(root, rootOfHost, rootOfUser, rootBlocked)
 }
 
 // AddPlatform adds a platform to the table, as [Platforms.With] does. It unregisters and returns
 // the roots that the new table refuses. Call it before NewLoader: a loader reads its policies and
 // feeds by the table of that time, and their entries for the new platform in one spelling only.
 func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
-	err = r.shared().change(func(s *rootState) error {
-		table, err := s.rules.platforms().With(p)
+	r = r.shared()
+	err = r.change(func() error {
+		table, err := r.rules.platforms().With(p)
 		if err != nil {
 			return err
 		}
-		// What the roots mean may have changed: they are read again by the new table.
-		before := *s
-		s.rules.Platforms = table
-		s.byHost, s.denied = make(map[string][]declaredRoot), make(map[string][]denial)
-		for _, list := range before.byHost {
-			for _, d := range list {
-				root, refused := ParseTrustRoot(d.String(), s.rules)
-				if refused != nil {
-					dropped = append(dropped, d.TrustRoot)
-					continue
-				}
-				s.register(declaredRoot{root, d.source})
-			}
-		}
-		for _, list := range before.denied {
-			for _, d := range list {
-				s.deny(d)
+		r.rules.Platforms = table
+		for e, root := range r.entries {
+			if _, refused := ParseTrustRoot(e.name, r.rules); refused != nil && (e.says == rootOfHost || e.says == rootOfUser) {
+				dropped = append(dropped, root)
+				delete(r.entries, e)
 			}
 		}
 		return nil
@@ -333,8 +294,13 @@ func (r *Roots) AddPlatform(p Platform) (dropped []TrustRoot, err error) {
 
 // Revoke ends trust in a root and everything below it, in every spelling and including longer
 // registered roots (section 7). It cannot be undone.
-func (r *Roots) Revoke(root TrustRoot) {
-	r.shared().revoke(root)
+func (r *Roots) Revoke(root TrustRoot) { r.shared().revoke(root) }
+
+// revoke is [Roots.Revoke] for the user of a registry.
+func (r *Roots) revoke(root TrustRoot) {
+	if !root.IsZero() {
+		_ = r.change(func() error { r.entries[entry{root.String(), rootRevoked}] = root; return nil })
+	}
 }
 
 // RevokeDomain ends trust in a host on all ports and under all its names in the table, and in its
@@ -345,47 +311,18 @@ func (r *Roots) RevokeDomain(host string, includeSubdomains bool) error {
 
 // revokeDomain is [Roots.RevokeDomain] for the user of a registry.
 func (r *Roots) revokeDomain(host string, includeSubdomains bool) error {
-	return r.change(func(s *rootState) error {
-		if slices.Contains(s.domains, revokedDomain{host, includeSubdomains}) {
-			return nil
-		}
-		return s.revokeDomain(host, includeSubdomains)
-	})
-}
-
-func (s *rootState) revokeDomain(host string, includeSubdomains bool) error {
-	canonical, err := s.rules.urls().ParseHost(host)
-	if err != nil {
-		return badURL(host, err)
+	is := hostRevoked
+	if includeSubdomains {
+		is = hostsBelowRevoked
 	}
-	s.domains = append(s.domains, revokedDomain{canonical, includeSubdomains})
-	return nil
-}
-
-// revocations collects the revocations of a policy or feed. [Roots.Revoke] copies the whole
-// registry for its readers, which would take quadratic time for a long list.
-type revocations struct {
-	state *rootState // not shared yet
-}
-
-func newRevocations(rules Rules) *revocations {
-	return &revocations{state: &rootState{rules: rules, denied: map[string][]denial{}}}
-}
-
-// domain revokes a host with its subdomains.
-func (v *revocations) domain(host string) error { return v.state.revokeDomain(host, true) }
-
-// root revokes a root.
-func (v *revocations) root(root TrustRoot) {
-	party := v.state.rules.platforms().party(root.url)
-	v.state.denied[party.namespace] = append(v.state.denied[party.namespace], denial{root: root, party: party, revoked: true})
-}
-
-// roots returns the registry. Nothing may be added afterwards.
-func (v *revocations) roots() *Roots {
-	r := new(Roots)
-	r.state.Store(v.state)
-	return r
+	return r.change(func() error {
+		canonical, err := r.ownRules().urls().ParseHost(host)
+		if err != nil {
+			return badURL(host, err)
+		}
+		r.entries[entry{canonical, is}] = TrustRoot{}
+		return nil
+	})
 }
 
 // Declared is what the registry knows about one skill.
@@ -446,7 +383,7 @@ func (r *Roots) Revoked(u SkillURL) bool {
 }
 
 // denial reports whether a place is revoked, and returns the longest block that covers it.
-func (s *rootState) denial(p place) (revoked bool, blocked *denial) {
+func (s *rootIndex) denial(p place) (revoked bool, blocked *denial) {
 	if len(s.domains)+len(s.denied) == 0 || p.page.IsZero() {
 		return false, nil
 	}
