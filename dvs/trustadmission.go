@@ -34,8 +34,11 @@ type kept struct {
 
 // keptAbout reads what the trust store has about the skill of a claim.
 func (l *Loader) keptAbout(ctx context.Context, c Claim) (k kept) {
+	if l.trust == nil {
+		return kept{}
+	}
 	u, err := ParseArtifactURL(c.URL, c.Artifact, l.roots.Rules())
-	if err != nil || l.trust == nil { // the verdict says that the URL is invalid
+	if err != nil { // the verdict says so
 		return kept{}
 	}
 	if k.record, k.err = l.trust.record(ctx, u.String()); k.err == nil {

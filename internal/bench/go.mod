@@ -7,6 +7,7 @@ toolchain go1.26.11
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/adrg/frontmatter v0.2.0
+	github.com/beevik/etree v1.8.1
 	github.com/emersion/go-msgauth v0.7.0
 	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/lookleap/lookleap v0.0.0
