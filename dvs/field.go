@@ -1,7 +1,6 @@
 package dvs
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -255,7 +254,7 @@ func annotationFault(v *Value) (problem, fix string) {
 // chooseFields looks for the fields that a skill needs under other spellings, and
 // leaves one of each key. The exact key wins. Of two exact keys the last one with a value wins, as
 // in most YAML readers; of two keys in other spellings, which no reader takes for one, the first.
-func (p *skillParser) chooseFields(fields []Field, header span) []Field {
+func (p *skillParser) chooseFields(fields []Field) []Field {
 	for _, key := range []string{"name", "description"} {
 		best := -1
 		for i := range fields {
@@ -265,12 +264,6 @@ func (p *skillParser) chooseFields(fields []Field, header span) []Field {
 			if best < 0 || fields[i].hasValue() && !fields[best].hasValue() ||
 				fields[i].hasValue() == fields[best].hasValue() && fields[i].Key == key {
 				best = i
-			}
-		}
-		if best < 0 || !fields[best].hasValue() {
-			if f, ok := p.searchField(key, header); ok {
-				fields = append(fields, f)
-				best = len(fields) - 1
 			}
 		}
 		if best < 0 {
@@ -312,42 +305,4 @@ func (p *skillParser) dropRepeated(fields []Field) []Field {
 		seen[f.Key] = true
 		return false
 	})
-}
-
-// searchField looks in a header for a line that has a key in another form: indented,
-// as an item of a list, in bold type. Lines that belong to another key do not
-// count.
-func (p *skillParser) searchField(key string, header span) (Field, bool) {
-	parent := -1 // indentation of the last line that is a key without a value
-	for at := header.start; at < header.end; {
-		line, next := lineAt(p.text, at)
-		at = next
-		text := line.of(p.text)
-		indent := len(text) - len(bytes.TrimLeft(text, " \t"))
-		if indent == len(text) {
-			continue
-		}
-		item := text[indent] == '-'
-		if parent >= 0 && (indent > parent || item && indent == parent) {
-			continue
-		}
-		parent = -1
-		start := line.start + len(text) - len(bytes.TrimLeft(text, " \t-*_#>`"))
-		found, valueAt, _ := looseKey(append(bytes.Replace(p.text[start:line.end:line.end], []byte("**"), []byte("  "), 2), '\n'), 0)
-		valueAt += start
-		value := strings.Trim(string(p.text[min(valueAt, line.end):line.end]), " \t*")
-		if strings.HasSuffix(string(bytes.TrimSpace(text)), ":") {
-			parent = indent
-		}
-		if !strings.EqualFold(found, key) || isNull(value) || isBlockSign(value) {
-			continue
-		}
-		place := p.position(start)
-		p.add(lookleap.SeverityWarning, badFrontmatter(start,
-			fmt.Sprintf("the %s was read from a line that is not a key of the metadata",
-				key), "write it as a line "+key+": in the first column"))
-		return Field{Key: key, Value: Value{Kind: Text, Text: unquoted(strings.TrimSpace(value)),
-			Position: p.position(valueAt)}, Position: place}, true
-	}
-	return Field{}, false
 }

@@ -100,7 +100,7 @@ func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 		header, body, fields = p.repairHeader(header, body, f)
 	}
 	if p.profile == Lenient {
-		fields = p.chooseFields(fields, header)
+		fields = p.chooseFields(fields)
 	}
 	meta = &Metadata{Header: DigestOf(header.of(p.text)), Extra: fields[:0]} // in place: find reads them first
 	meta.Name, meta.nameAt = p.name(find(fields, "name"), header)

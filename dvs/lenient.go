@@ -183,8 +183,7 @@ func nextKey(text []byte, header span, at int) int {
 }
 
 // looseKey reads the key that begins at an offset, perhaps in quotes, and returns
-// where its value begins. The keys that this draft needs may have any sign after
-// them that people write there.
+// where its value begins. After the keys that this draft needs, no blank has to follow the colon.
 func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
 	line, _ := lineAt(text, at)
 	rest := line.of(text)
@@ -200,19 +199,10 @@ func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
 	}
 	key = string(rest[:n])
 	rest = bytes.TrimLeft(rest[n:], "\"' \t")
-	needed := isNeeded(key)
-	size := 0
-	switch {
-	case bytes.HasPrefix(rest, []byte(":")) && (needed || len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t'):
-		size = 1
-	case needed && bytes.HasPrefix(rest, []byte("=")):
-		size = 1
-	case needed && bytes.HasPrefix(rest, []byte("：")): // as written in Chinese and Japanese
-		size = len("：")
-	default:
+	if !bytes.HasPrefix(rest, []byte(":")) || !isNeeded(key) && len(rest) > 1 && rest[1] != ' ' && rest[1] != '\t' {
 		return "", 0, false
 	}
-	return key, line.end - len(rest) + size, true
+	return key, line.end - len(rest) + 1, true
 }
 
 // isWord reports whether a byte may begin a key.
@@ -289,14 +279,10 @@ var escapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ")
 // with the file (section 4.3).
 
 // isLooseFence reports whether a line is meant as a fence: three or more
-// hyphens, or what programs make of them, or the end of a YAML document.
+// hyphens, or the end of a YAML document.
 func isLooseFence(line []byte) bool {
 	text := bytes.TrimFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
-	if string(text) == "..." || string(text) == "+++" {
-		return true
-	}
-	rest := bytes.TrimLeft(text, "-–—")
-	return len(rest) == 0 && len(text) >= 3
+	return string(text) == "..." || len(text) >= 3 && len(bytes.Trim(text, "-")) == 0
 }
 
 // looseClose looks inside a header for a line that is meant as its end.
@@ -357,13 +343,13 @@ func looseEnd(text []byte, start int) (header, body span, ok bool) {
 	for at := start; at < len(text); {
 		line, next := lineAt(text, at)
 		content := line.of(text)
-		key, _, isKey := looseKey(text, line.end-len(bytes.TrimLeft(content, " \t-*")))
+		key, _, isKey := looseKey(text, line.start)
 		name = name || strings.EqualFold(key, "name")
 		description = description || strings.EqualFold(key, "description")
 		both := name && description
 		heading := len(content) > 1 && content[0] == '#' && bytes.HasPrefix(bytes.TrimLeft(content, "#"), []byte(" "))
 		switch {
-		case isLooseFence(content) || bytes.HasPrefix(content, []byte("```")):
+		case isLooseFence(content):
 			if !both {
 				return span{}, span{}, false
 			}
