@@ -251,6 +251,23 @@ func TestRevokedWhileAsked(t *testing.T) {
 	}
 }
 
+// TestConsentIsForTheRoot: what the user agreed to with a root is no consent without it.
+func TestConsentIsForTheRoot(t *testing.T) {
+	w := newAdmissionWorld(t)
+	l := dvs.NewLoader(w.host, dvs.Options{})
+	for asked, step := range []func() error{
+		func() error { return nil },
+		func() error { return l.ForgetRoot(t.Context(), must(dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{}))) },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+		if skill, err := l.Load(t.Context(), hubSkill); err != nil || skill.Source != dvs.ByUser || w.user.count() != asked+1 {
+			t.Errorf("%+v, %v, asked %d times", skill, err, w.user.count())
+		}
+	}
+}
+
 // TestRootThatTheUserMayNotDeclare: where a policy lets only the program declare roots, the user is not
 // asked for one, and a root that the user agreed to elsewhere is not registered.
 func TestRootThatTheUserMayNotDeclare(t *testing.T) {
