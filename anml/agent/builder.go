@@ -12,11 +12,11 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// disclosureBuilder builds a disclosure.
+// disclosureBuilder builds what a call tells.
 type disclosureBuilder struct {
 	frame   *frame
 	to      route
-	d       *disclosure
+	tells   []tell
 	items   []lookleap.ConsentItem
 	count   map[tellKind]int
 	profile *profileValues      // see values
@@ -80,7 +80,7 @@ func (b *disclosureBuilder) others(site anml.Site, asked []item) {
 		}
 	}
 	for _, it := range merge(rest) {
-		b.d.Tells = append(b.d.Tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true,
+		b.tells = append(b.tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true,
 			Reason: anml.PolicyViolation, Code: CodeHostRefused})
 	}
 }
@@ -102,7 +102,7 @@ func (b *disclosureBuilder) args(ctx context.Context, act anml.Action, args []an
 		}
 		it, personal := b.argument(ctx, act, a.Name, v)
 		if !personal {
-			b.d.Plain = append(b.d.Plain, plainArg{a.Name, a.Value, v.Provenance})
+			b.tells = append(b.tells, tell{Kind: tellPlain, Field: a.Name, Value: a.Value, Provenance: v.Provenance})
 			continue
 		}
 		d := b.frame.decide(ctx, &b.to, it)
@@ -267,7 +267,7 @@ func (b *disclosureBuilder) add(it item, d Decision, name string) {
 	}
 	if d.Verb == VerbRefuse {
 		t.refuse(d.Code, d.Reason)
-		b.d.Tells = append(b.d.Tells, t)
+		b.tells = append(b.tells, t)
 		return
 	}
 	t.Value, t.Basis, t.Reference = d.value.Text, d.Basis, d.Reference
@@ -285,7 +285,7 @@ func (b *disclosureBuilder) add(it item, d Decision, name string) {
 		}
 		b.count[it.kind]++
 		t.Item = fmt.Sprintf("%s-%d", it.kind, b.count[it.kind])
-		b.items = append(b.items, b.to.item(b.d.Asker, &t, d.Warnings))
+		b.items = append(b.items, b.to.item(&t, d.Warnings))
 	}
-	b.d.Tells = append(b.d.Tells, t)
+	b.tells = append(b.tells, t)
 }

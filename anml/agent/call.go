@@ -50,6 +50,14 @@ type Reply struct {
 	RefuseOthers bool
 }
 
+// reply returns the reply, empty if there is none.
+func (c Call) reply() *Reply {
+	if c.Reply == nil {
+		return &Reply{}
+	}
+	return c.Reply
+}
+
 // Told is an inform that the agent sends.
 type Told struct {
 	Text       string

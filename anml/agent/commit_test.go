@@ -95,36 +95,6 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 	})
 }
 
-// TestTransferIsNotSpentUnread: a store that cannot say whether an authorization
-// was used tells nothing.
-func TestTransferIsNotSpentUnread(t *testing.T) {
-	for fails, broken := range map[string]func(Store) Store{
-		"Create":         func(s Store) Store { return &failingCreate{failingStore{Store: s, fails: "Create"}} },
-		"Get":            func(s Store) Store { return &failingCreate{failingStore{Store: s, fails: "Get"}} },
-		"Delete":         func(s Store) Store { return &failingCreate{failingStore{Store: s, fails: "Delete"}} },
-		"Keys-of-spent":  func(s Store) Store { return &failingPrefix{s, keySpent} },
-		"Keys-of-others": func(s Store) Store { return &failingPrefix{s, keySensitive} },
-	} {
-		c := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-		x := c.prepares(c.b, Call{})
-		c.s.consents.store = broken(c.s.consents.store)
-		if _, _, err := x.settle(none, time.Time{}); err == nil {
-			t.Errorf("%s failed and it was told", fails)
-		}
-	}
-}
-
-// failingCreate is a [failingStore] that may fail to create too.
-type failingCreate struct{ failingStore }
-
-func (f *failingCreate) Create(ctx context.Context, key string, value []byte) error {
-	if err := f.call("Create"); err != nil {
-		return err
-	}
-	return f.Store.Create(ctx, key, value)
-}
-
 // permit has brand.example let shop.example act for it in these sections, as its
 // query endpoint says at each question.
 func permit(s *stage, answers ...http.Handler) {

@@ -46,8 +46,8 @@ type cover struct {
 }
 
 // cover returns what a consent for a tell covers.
-func (e exchange) cover(asker string, t *tell) cover {
-	return cover{t.Kind, e.Serving, asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
+func (e exchange) cover(t *tell) cover {
+	return cover{t.Kind, e.Serving, e.Asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
 }
 
 func (c cover) digest() string {

@@ -173,8 +173,8 @@ func TestConsentRows(t *testing.T) {
 			_, err := st.prepare(p, Call{Site: "shop.example", Reply: &Reply{Values: map[string]Value{"email": {Text: "x"}}}})
 			hasCode(t, err, CodeNotAsked)
 			x := st.prepares(p, Call{Site: "shop.example"})
-			if len(x.d.Tells) != 1 || x.d.Tells[0].Field != "tel" {
-				t.Errorf("%+v", x.d)
+			if len(x.e.Tells) != 1 || x.e.Tells[0].Field != "tel" {
+				t.Errorf("%+v", x.e)
 			}
 		})
 		t.Run("reject-earlier-document", func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestConsentRows(t *testing.T) {
 				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeConsentInferred}, {Kind: tellAnswer, Field: "email", Value: annsEmail},
 				{Kind: tellAnswer, Field: "email", Value: annsEmail, Item: "answer-9"}, {Kind: tellInform, Field: "inform", Value: annsEmail},
 			} {
-				x.d = &disclosure{Asker: "shop.example", Tells: []tell{forged}}
+				x.e.Tells = []tell{forged}
 				x.sends(none, "!"+annsEmail)
 			}
 		})

@@ -39,16 +39,16 @@ func TestEdgesOfDecisions(t *testing.T) {
 	} {
 		t.Run("ANML-13.2-02/"+name, func(t *testing.T) {
 			st := asker(t).allow("email", "*").allow("tel", "*")
-			if x := st.prepares(st.page(booking(c.rules, askFor("email"))), both); x.d.Tells[0].Code != c.want || !slices.Equal(x.d.Tells[0].Also, []string{"tel"}) {
-				t.Errorf("%+v", x.d.Tells[0])
+			if x := st.prepares(st.page(booking(c.rules, askFor("email"))), both); x.e.Tells[0].Code != c.want || !slices.Equal(x.e.Tells[0].Also, []string{"tel"}) {
+				t.Errorf("%+v", x.e.Tells[0])
 			}
 		})
 	}
 	t.Run("ANML-14.3-04/reject-weaker-purpose-first", func(t *testing.T) {
 		st := asker(t).allow("email", "*")
 		x := st.prepares(st.page(booking(rule("email", "none"), askFor("email", `purpose="data"`)+askFor("email"))), Call{})
-		if x.d.Tells[0].Code != CodePurposeVague {
-			t.Errorf("%+v", x.d.Tells[0])
+		if x.e.Tells[0].Code != CodePurposeVague {
+			t.Errorf("%+v", x.e.Tells[0])
 		}
 	})
 	t.Run("ANML-14.2-04", func(t *testing.T) {
@@ -68,8 +68,8 @@ func TestEdgesOfDecisions(t *testing.T) {
 				return "", nil
 			}
 			x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel")+askFor("tel", `purpose="for the doctor"`))), Call{})
-			if x.d.Tells[0].Code != CodeSensitive || x.d.Tells[0].Category != CategoryHealth {
-				t.Errorf("%+v", x.d.Tells[0])
+			if x.e.Tells[0].Code != CodeSensitive || x.e.Tells[0].Category != CategoryHealth {
+				t.Errorf("%+v", x.e.Tells[0])
 			}
 		})
 		t.Run("reject-field-told-beside-it", func(t *testing.T) { // the category sticks to it too
@@ -92,8 +92,8 @@ func TestEdgesOfDecisions(t *testing.T) {
 		st := asker(t).allow("tel", "*")
 		st.user.Profile = Fields{"tel": {Text: "030"}}
 		x := st.prepares(st.page(booking("", askFor("tel")+askFor("tel", `type="boolean"`))), Call{})
-		if x.d.Tells[0].Code != CodeValueType {
-			t.Errorf("%+v", x.d.Tells[0])
+		if x.e.Tells[0].Code != CodeValueType {
+			t.Errorf("%+v", x.e.Tells[0])
 		}
 	})
 }
@@ -136,13 +136,13 @@ func TestEdgesOfReplies(t *testing.T) {
 		st := asker(t)
 		doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="/find"><param name="E-Mail"/></action></interact>`
 		x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"E-Mail": "other@example.org"}})
-		if len(x.items) != 1 || x.d.Tells[0].Means != "email" {
-			t.Errorf("%+v", x.d)
+		if len(x.items) != 1 || x.e.Tells[0].Means != "email" {
+			t.Errorf("%+v", x.e)
 		}
 	})
 	t.Run("ANML-9.3-03/accept-empty-argument", func(t *testing.T) {
 		st := asker(t)
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": ""}}); len(x.items) != 0 || x.d.tells() {
+		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": ""}}); len(x.items) != 0 || x.e.discloses() {
 			t.Errorf("%+v", x.items)
 		}
 	})
@@ -234,8 +234,8 @@ func TestEdgesOfConsents(t *testing.T) {
 		if held, err := given.find(t.Context(), keyTransfer, base, anml.Rule{}); held == nil || err != nil {
 			t.Errorf("%+v, %v", held, err)
 		}
-		e, told := exchange{Serving: "s", Endpoint: "e"}, tell{Kind: tellAnswer, Field: "f", Value: "v", Purposes: []string{"p"}, From: []string{"x"}}
-		if c := e.cover("o", &told); c.digest() != base.digest() {
+		e, told := exchange{Serving: "s", Asker: "o", Endpoint: "e"}, tell{Kind: tellAnswer, Field: "f", Value: "v", Purposes: []string{"p"}, From: []string{"x"}}
+		if c := e.cover(&told); c.digest() != base.digest() {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -265,7 +265,7 @@ func TestEdgesOfConsents(t *testing.T) {
 			want int
 		}{{"accept-just-in-time", 5 * time.Minute, 1}, {"reject-too-late", 5*time.Minute + 1, 2}, {"reject-before-it-was-shown", -1, 3}} {
 			t.Run(c.name, func(t *testing.T) {
-				if _, _, err := x.p.session.settle(t.Context(), "plan", x.e, x.d, all, time.Time{}, start.Add(c.at)); err != nil || shown != c.want {
+				if _, err := x.p.session.settle(t.Context(), x.e, "plan", all, time.Time{}, start.Add(c.at)); err != nil || shown != c.want {
 					t.Errorf("shown %d times, %v", shown, err)
 				}
 			})
@@ -276,7 +276,7 @@ func TestEdgesOfConsents(t *testing.T) {
 		st.user.Policy.Judge = judged(PurposeImplausible)
 		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{"price", "to compare"}, {"seats", "to choose"}}}})
 		if len(x.items) != 2 {
-			t.Errorf("%+v", x.d)
+			t.Errorf("%+v", x.e)
 		}
 	})
 	t.Run("ANML-14.3-03/reject-judging-no-purpose", func(t *testing.T) { // it is asked about in any case
@@ -298,8 +298,8 @@ func TestEdgesOfConsents(t *testing.T) {
 		st := asker(t)
 		st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "health", nil }
 		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: "likes tea"}}}})
-		if len(x.d.Tells) != 1 || x.d.Tells[0].Category != "health" {
-			t.Errorf("%+v", x.d)
+		if len(x.e.Tells) != 1 || x.e.Tells[0].Category != "health" {
+			t.Errorf("%+v", x.e)
 		}
 	})
 	t.Run("reject-field-without-a-value", func(t *testing.T) { // of which nothing is found out
@@ -364,7 +364,7 @@ func TestEdgesOfConsents(t *testing.T) {
 		st.user.Authenticate = func(context.Context, string) error { shown++; return nil }
 		x := st.prepares(st.page(booking(rule("email", "authentication")+rule("tel", "authentication"), askFor("email")+askFor("tel"))), Call{})
 		shown = 0
-		if _, _, err := x.p.session.settle(t.Context(), "plan", x.e, x.d, all, time.Time{}, start.Add(time.Hour)); err != nil || shown != 1 {
+		if _, err := x.p.session.settle(t.Context(), x.e, "plan", all, time.Time{}, start.Add(time.Hour)); err != nil || shown != 1 {
 			t.Errorf("authenticated %d times, %v", shown, err)
 		}
 	})
@@ -395,7 +395,7 @@ func TestEdgesOfConsents(t *testing.T) {
 		st := asker(t)
 		st.user.Store = &hookedStore{NewMemoryStore(), failsAt("Get "+keyConsent, errTest)}
 		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": "x@example.net"}}); len(x.items) != 1 {
-			t.Errorf("%+v", x.d)
+			t.Errorf("%+v", x.e)
 		}
 	})
 	t.Run("ANML-13.2-13/reject-store-that-cannot-be-read", func(t *testing.T) {

@@ -180,14 +180,6 @@ func TestToldAnywhere(t *testing.T) {
 				}
 			}
 		})
-		t.Run("accept-words-divided-between-arguments", func(t *testing.T) { // pairs of words are in too many texts
-			st := asker(t)
-			pageFor(t, st.net, st.session(), "https://a.example/a", titled+"<knowledge><inform>fresh green tea</inform></knowledge>")
-			b := pageFor(t, st.net, st.session(), "https://b.example/b", finder("GET", "", "x", "y"))
-			if x := st.prepares(b, Call{Action: "find", Args: map[string]string{"x": "fresh", "y": "green"}}); len(x.items) != 0 {
-				t.Errorf("%+v", x.items)
-			}
-		})
 		t.Run("accept-the-same-service", func(t *testing.T) {
 			st := asker(t)
 			p := pageFor(t, st.net, st.session(), "https://a.example/a", interact(`<action id="find" method="GET" endpoint="https://api.a.example/find"><param name="q"/></action>`)+`<body>4711-8822</body>`)
@@ -200,10 +192,8 @@ func TestToldAnywhere(t *testing.T) {
 			supplied bool
 			want     string
 		}{
-			"reject-allowed-field-in-a-body":      {"https://a.example/a", "<body>" + annsEmail + "</body>", false, "prompt cross-service [a.example]"},
-			"reject-allowed-field-in-an-inform":   {"https://a.example/a", "<knowledge><inform>" + annsEmail + "</inform></knowledge>", false, "prompt cross-service [a.example]"},
-			"accept-allowed-field-of-the-service": {"https://shop.example/b", "<knowledge><inform>" + annsEmail + "</inform></knowledge>", false, "allow user-rule []"},
-			"accept-allowed-field-of-the-user":    {"https://a.example/a", "<body>" + annsEmail + "</body>", true, "allow user-rule []"},
+			"reject-allowed-field-in-a-body":    {"https://a.example/a", "<body>" + annsEmail + "</body>", false, "prompt cross-service [a.example]"},
+			"reject-allowed-field-in-an-inform": {"https://a.example/a", "<knowledge><inform>" + annsEmail + "</inform></knowledge>", false, "prompt cross-service [a.example]"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				st := asker(t).allow("email", "*")
@@ -217,21 +207,6 @@ func TestToldAnywhere(t *testing.T) {
 				}
 			})
 		}
-		t.Run("accept-what-is-everywhere", func(t *testing.T) { // short values of other services taint nothing
-			st := asker(t)
-			var options strings.Builder
-			short := []string{"y", "yes", "no", "2", "10", "100", "EUR", "tea"}
-			for _, value := range short {
-				options.WriteString(`<option value="` + value + `"/>`)
-			}
-			pageFor(t, st.net, st.session(), "https://a.example/a", interact(`<action id="a" method="POST" endpoint="/a"><param name="p" type="enum">`+options.String()+`</param></action>`)+`<body>A tea room. Open till ten in the evenings.</body>`)
-			b := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", ""))
-			for _, value := range append(short, "room", "POST", "nowhere else", "in the") {
-				if x := st.prepares(b, Call{Action: "find", Args: map[string]string{"q": value}}); len(x.items) != 0 {
-					t.Errorf("%q: %+v", value, x.items)
-				}
-			}
-		})
 		t.Run("accept-what-the-user-said", func(t *testing.T) {
 			st := asker(t)
 			pageFor(t, st.net, st.session(), "https://a.example/a", saying(secret)["body"])
@@ -266,7 +241,7 @@ func TestFlood(t *testing.T) {
 			seen = append(seen, brief(d))
 		}
 		x := st.prepares(p, search)
-		return append(seen, fmt.Sprint(len(x.items), len(x.d.Plain)))
+		return append(seen, fmt.Sprint(len(x.items), len(plainOf(x.e))))
 	}
 	for name, limits := range map[string]Limits{"default": {}, "small": {Informs: 10}} {
 		for way, open := range map[string]func(*stand){
@@ -362,12 +337,6 @@ func TestRecordedTooMuch(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-	t.Run("O05/accept-failure-all-the-same", func(t *testing.T) { // of its document only the status is read
-		st, p := full(t)
-		st.net.Site("shop.example").Handle("/go", scripted(400, service(titled), "Content-Type", anml.MediaTypeXML))
-		_, err := p.Do(t.Context(), Call{Action: "go"})
-		hasCode(t, err, CodeBadRequest)
-	})
 	t.Run("O05/reject-medium", func(t *testing.T) {
 		_, p := full(t)
 		m, err := p.LoadMedium(t.Context(), p.Media()[0])
@@ -395,24 +364,4 @@ func TestRecordedTooMuch(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestWaitingTexts: documents that wait to be hashed are bounded in bytes, and all of them are known.
-func TestWaitingTexts(t *testing.T) {
-	s := newSession(t, newLab(t), User{}, Options{})
-	for i := range 300 {
-		name := fmt.Sprintf("h%d.example", i)
-		must(t, s.context.deliver(t.Context(), delivery{service: name, size: maxWaiting / 10, texts: slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})}))
-		if s.context.index.queued > maxWaiting { // with the document that comes last
-			t.Fatalf("%d bytes wait", s.context.index.queued)
-		}
-	}
-	for _, i := range []int{0, 17, 299} { // what was hashed, and what waits
-		if got := domains(sourcesOf(s, "shop.example", fmt.Sprintf("4711-%04d", i))); got != fmt.Sprintf("h%d.example", i) {
-			t.Errorf("%d: %v", i, got)
-		}
-	}
-	if x := s.context.index; x.queued != 0 || len(x.waiting) != 0 {
-		t.Errorf("%d bytes wait after all were hashed", x.queued)
-	}
 }

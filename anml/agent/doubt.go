@@ -24,7 +24,7 @@ const maxDoubts = 1000
 func (e *effect) sends() string {
 	type told struct{ Kind, Field, Value string }
 	var tells []told
-	for _, t := range e.Disclosure.Tells {
+	for _, t := range e.Tells {
 		tells = append(tells, told{string(t.Kind), t.Field, t.Value})
 	}
 	return digestOf(struct {

@@ -107,13 +107,13 @@ type route struct {
 // route returns the route by which the asks of an action are answered.
 func (f *frame) route(action string) route {
 	p := f.page
-	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
+	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Asker: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
 	err := f.reach(&e)
 	return f.along(e, err)
 }
 
 func (f *frame) along(e exchange, unusable error) route {
-	hosts := e.hosts(f.asker.Domain)
+	hosts := e.hosts()
 	return route{e, hosts, e.recipient(), f.will.refuses(hosts), unusable}
 }
 
@@ -148,9 +148,9 @@ func (f *frame) reach(e *exchange) error {
 // hosts returns all who would learn what is sent: the host that served the document, the party that
 // asks, the owner of the action and the host that receives the request. The user's rules are
 // checked for each.
-func (e exchange) hosts(asker string) []string {
+func (e exchange) hosts() []string {
 	hosts := make([]string, 0, 4)
-	for _, host := range [...]string{e.server(), asker, e.Owner, e.Endpoint} {
+	for _, host := range [...]string{e.server(), e.Asker, e.Owner, e.Endpoint} {
 		if host != "" && !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
@@ -348,7 +348,7 @@ func (f *frame) category(ctx context.Context, subject Subject, it item, v Value)
 // consents looks up earlier consents of the user.
 func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v Value) {
 	c := f.page.session.consents
-	is := to.cover(f.asker.Domain, &tell{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
+	is := to.cover(&tell{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
 	if len(g.sources) > 0 {
 		g.transfer, g.store = c.find(ctx, keyTransfer, is, g.rule)
 		return

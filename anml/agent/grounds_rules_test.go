@@ -51,7 +51,7 @@ func TestRequiresRows(t *testing.T) {
 				st := newStand(t, labprompt.Deny())
 				st.user.Policy.InferConsentFromInitiation(c.option)
 				x := st.prepares(st.page(c.doc), Call{Initiated: c.began})
-				if got := x.d.Tells[0]; got.Code != c.want || (got.Item == "") != (c.want == CodeConsentInferred) {
+				if got := x.e.Tells[0]; got.Code != c.want || (got.Item == "") != (c.want == CodeConsentInferred) {
 					t.Errorf("%+v", got)
 				}
 				if c.want == CodeConsentInferred {
@@ -66,7 +66,7 @@ func TestRequiresRows(t *testing.T) {
 			st.user.Authenticate = func(context.Context, string) error { return nil }
 			st.user.Policy.InferConsentFromInitiation(true)
 			x := st.prepares(st.page(booking(rule("email", "authentication"), askFor("email"))), Call{Initiated: true})
-			if got := x.d.Tells[0]; got.Code != CodeExplicitConsent || got.Item == "" {
+			if got := x.e.Tells[0]; got.Code != CodeExplicitConsent || got.Item == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -75,7 +75,7 @@ func TestRequiresRows(t *testing.T) {
 			st.user.Policy.InferConsentFromInitiation(true)
 			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAsk}))
 			x := st.prepares(st.page(implicit), Call{Initiated: true})
-			if got := x.d.Tells[0]; got.Code != CodeUserRule || got.Item == "" {
+			if got := x.e.Tells[0]; got.Code != CodeUserRule || got.Item == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -98,7 +98,7 @@ func TestRequiresRows(t *testing.T) {
 		t.Run("reject-inferred", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			st.user.Policy.InferConsentFromInitiation(true)
-			for _, tell := range st.prepares(st.page(two), Call{Initiated: true}).d.Tells {
+			for _, tell := range st.prepares(st.page(two), Call{Initiated: true}).e.Tells {
 				if tell.Code != CodeExplicitConsent || tell.Item == "" {
 					t.Errorf("%+v", tell)
 				}
@@ -187,7 +187,7 @@ func TestRulesOfAllFields(t *testing.T) {
 				}
 			}
 			st := asker(t).allow("*", "*")
-			got := st.prepares(st.page(booking(rules, askFor("email"))), both).d.Tells[0]
+			got := st.prepares(st.page(booking(rules, askFor("email"))), both).e.Tells[0]
 			if got.Code != c.want || got.Basis != c.basis {
 				t.Errorf("%s %s, want %s %s", got.Code, got.Basis, c.want, c.basis)
 			}
@@ -197,7 +197,7 @@ func TestRulesOfAllFields(t *testing.T) {
 		for _, email := range []string{"", rule("email", "none")} {
 			st := asker(t).allow("*", "*")
 			x := st.prepares(st.page(booking(email+`<disclosure field="tel" requires="none" valid-for="1" valid-for-x="2"/><never field="tel"/>`, askFor("email"))), both)
-			if got := x.d.Tells[0]; got.Code != CodeExplicitConsent || got.Rule.Raised == "" {
+			if got := x.e.Tells[0]; got.Code != CodeExplicitConsent || got.Rule.Raised == "" {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -219,7 +219,7 @@ func TestRulesOfAllFields(t *testing.T) {
 			{` valid-for="60"`, ` valid-for="90"`, time.Minute, true}, {` valid-for="90"`, ` valid-for="60"`, time.Minute, true}} {
 			st := asker(t)
 			x := st.prepares(st.page(booking(`<disclosure field="email" requires="explicit-consent"`+c.email+`/><disclosure field="tel" requires="explicit-consent"`+c.tel+`/>`, askFor("email"))), both)
-			if got := x.d.Tells[0].Rule; got.ValidFor != c.want || got.Limited != c.limited {
+			if got := x.e.Tells[0].Rule; got.ValidFor != c.want || got.Limited != c.limited {
 				t.Errorf("%q, %q: %+v", c.email, c.tel, got)
 			}
 		}

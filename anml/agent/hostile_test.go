@@ -487,13 +487,13 @@ func TestHostileRecords(t *testing.T) {
 	})
 	e := &effect{Exchange: exchange{Document: "https://www.shop.example/anml?secret=1"}}
 	t.Run("ANML-9.2-01/reject-query-in-the-ledger", func(t *testing.T) {
-		if got := e.entry("p", EntryAction, time.Time{}).Document; got != "https://www.shop.example/anml" {
+		if got := e.Exchange.entry("p", EntryAction, time.Time{}).Document; got != "https://www.shop.example/anml" {
 			t.Error(got)
 		}
 	})
 	t.Run("ANML-13.4-11/reject-refused-fields-as-told", func(t *testing.T) {
-		told := &disclosure{Tells: []tell{{Field: "email"}, {Field: "tel", Reason: anml.UserDenied}}}
-		if got := e.act(told).Fields; !slices.Equal(got, []string{"email"}) {
+		e.Tells = []tell{{Field: "email"}, {Field: "tel", Reason: anml.UserDenied}, {Kind: tellPlain, Field: "q"}}
+		if got := e.act().Fields; !slices.Equal(got, []string{"email"}) {
 			t.Errorf("%q", got)
 		}
 	})

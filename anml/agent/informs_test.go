@@ -100,13 +100,6 @@ func TestCostOfReceiving(t *testing.T) {
 			}
 		})
 		t.Run("accept-as-a-plain-list", func(t *testing.T) { sameAsList(t) })
-		t.Run("accept-service-whose-informs-are-gone", func(t *testing.T) {
-			s := newInforms()
-			s.remove(s.add(&Inform{Serving: "a.example", Text: "x"}))
-			if len(s.most) != 0 || len(s.byDomain) != 0 || len(s.known) != 0 {
-				t.Errorf("what is gone takes room: %+v", s)
-			}
-		})
 	})
 }
 
@@ -344,7 +337,27 @@ func TestUsageRows(t *testing.T) {
 		})
 	})
 	t.Run("ANML-14.4-08", func(t *testing.T) {
-		t.Run("reject-permission-of-a-foreign-site", TestContextOfAForeignSite)
+		t.Run("reject-permission-of-a-foreign-site", func(t *testing.T) {
+			m := newMemo(t)
+			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
+			for site := range p.Document().Sites() {
+				for n := range site.Knowledge().Informs() {
+					if u := p.EffectiveUsage(site, anmltrust.Knowledge, n.Node); u != anml.UsageDisplay {
+						t.Error(u)
+					}
+				}
+			}
+			m.has("")
+			if m.stored() != 0 {
+				t.Error("kept beyond the session")
+			}
+			if got := domains(sourcesOf(m.s, "brand.example", "4711-8822")); got != "a.example" {
+				t.Error("from", got)
+			}
+			if got := domains(sourcesOf(m.s, "a.example", "4711-8822")); got != "" {
+				t.Error("from", got)
+			}
+		})
 		t.Run("accept-restriction-of-anybody", func(t *testing.T) {
 			m := newMemo(t)
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("x", `usage="store"`)+`<footer><rights usage="none">mine</rights></footer></site>`, false)
@@ -392,17 +405,6 @@ func TestUsageRows(t *testing.T) {
 				if (i.Text == "c") != errors.Is(late, ErrUsage) || (i.Text == "c") != errors.Is(store, ErrUsage) {
 					t.Error(i.Text, late, store)
 				}
-			}
-		})
-		t.Run("accept-reading-what-expired", func(t *testing.T) {
-			old := Inform{Usage: anml.UsageCache, Received: start, Expires: start}
-			if m.s.Allowed(old, anml.UsageNone, start) != nil || m.s.Allowed(old, anml.UsageDisplay, start) == nil {
-				t.Error("reading is refused, or showing again is not")
-			}
-		})
-		t.Run("accept-showing-for-the-session", func(t *testing.T) {
-			if err := m.s.Allowed(Inform{Usage: anml.UsageDisplay, Received: start}, anml.UsageDisplay, start); err != nil {
-				t.Error(err)
 			}
 		})
 		t.Run("reject-training-on-store", func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,25 +148,6 @@ func TestLedgerFileChangedAtItsEnd(t *testing.T) {
 	}
 }
 
-func TestLedgerFileErrors(t *testing.T) {
-	if _, err := OpenDisclosureLedger(filepath.Join(t.TempDir(), "no", "ledger"), LedgerOptions{}); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	if _, err := OpenDisclosureLedger(t.TempDir(), LedgerOptions{}); !errors.As(err, new(*fs.PathError)) {
-		t.Error("a directory is no ledger:", err)
-	}
-	path := filepath.Join(t.TempDir(), "ledger")
-	l := openLedger(t, path)
-	appendAll(t, l, entry("p", "a", start))
-	huge := entry("p", strings.Repeat("x", maxLedgerLine), start)
-	if err := l.Append(t.Context(), huge); err == nil {
-		t.Error("more than a line holds")
-	}
-	if got, bad := fields(l.Entries(t.Context())); got != "a" || bad > 0 {
-		t.Error(got, bad)
-	}
-}
-
 // Whatever happens to a file, reading it returns entries that were appended, in
 // order, and opening it loses no byte of the rest.
 func TestLedgerFileProperty(t *testing.T) {
@@ -272,37 +252,6 @@ func FuzzLedgerFile(f *testing.F) {
 			t.Fatalf("%d entries, and %d with one more", n, got)
 		}
 	})
-}
-
-// The limit is one write and fsync of the same bytes.
-func BenchmarkLedgerFile(b *testing.B) {
-	l := openLedger(b, filepath.Join(b.TempDir(), "ledger"))
-	entries := []Entry{entry("p", "email", start), entry("p", "tel", start), entry("p", "lang", start)}
-	line, err := ledgerLine(entries)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("append", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			appendAll(b, l, entries...)
-		}
-	})
-	f, err := os.Create(filepath.Join(b.TempDir(), "plain"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("limit", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := f.Write(line); err != nil {
-				b.Fatal(err)
-			}
-			if err := f.Sync(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	_ = f.Close()
 }
 
 func TestLedgerFileRetention(t *testing.T) {

@@ -82,7 +82,7 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	}
 	m.mu.Unlock()
 	if over && c.code == CodeGone { // the record in the store may not know that the clock was set back
-		m.report(ctx, u.WithoutQuery(), m.session.store().Delete(ctx, keyGone+u.String()))
+		m.session.report(ctx, u.WithoutQuery(), lookleap.CodeIO, m.session.store().Delete(ctx, keyGone+u.String()))
 		return nil
 	}
 	if known && !over {
@@ -92,7 +92,7 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	// document is requested: reading is not limited otherwise.
 	switch wait, err := m.session.agent.host.Wait(ctx, digestKey(limitDocument, u.String()), lookleap.Rate{}); {
 	case err != nil:
-		m.session.limiterFailed(ctx, u.WithoutQuery(), err)
+		m.session.report(ctx, u.WithoutQuery(), lookleap.CodeOf(err), err)
 	case wait > 0:
 		return tooSoon(u.WithoutQuery(), wait, nil)
 	}
@@ -104,7 +104,7 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	case ok && m.holds(tomb):
 		return goneError(u)
 	case ok:
-		m.report(ctx, u.WithoutQuery(), m.session.store().Delete(ctx, keyGone+u.String()))
+		m.session.report(ctx, u.WithoutQuery(), lookleap.CodeIO, m.session.store().Delete(ctx, keyGone+u.String()))
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func (m *documentMemory) move(ctx context.Context, origin string, hops []fetch.H
 	m.moved.Add(origin, p)
 	m.mu.Unlock()
 	if before != p { // a page in memory says nothing new
-		m.report(ctx, origin, m.put(ctx, keyMoved+origin, p))
+		m.session.report(ctx, origin, lookleap.CodeIO, m.put(ctx, keyMoved+origin, p))
 	}
 }
 
@@ -241,7 +241,7 @@ func (m *documentMemory) unmove(ctx context.Context, origin string) {
 	m.mu.Lock()
 	m.moved.Remove(origin)
 	m.mu.Unlock()
-	m.report(ctx, origin, m.session.store().Delete(ctx, keyMoved+origin))
+	m.session.report(ctx, origin, lookleap.CodeIO, m.session.store().Delete(ctx, keyMoved+origin))
 }
 
 // forget forgets everything about an origin, in the store too.
@@ -277,7 +277,7 @@ func (m *documentMemory) stored(ctx context.Context, key string) (p rememberedUR
 	now := m.session.now()
 	if err := strictjson.Decode(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
 		p.At = now
-		m.report(ctx, key, m.put(ctx, key, p)) // otherwise it would never expire
+		m.session.report(ctx, key, lookleap.CodeIO, m.put(ctx, key, p)) // otherwise it would never expire
 	}
 	return p, true, nil
 }
@@ -288,12 +288,4 @@ func (m *documentMemory) put(ctx context.Context, key string, p rememberedURL) e
 		return err
 	}
 	return m.session.store().Put(ctx, key, data)
-}
-
-// report reports a record that could not be changed. The session goes on: at worst it
-// makes a request more.
-func (m *documentMemory) report(ctx context.Context, subject string, err error) {
-	if err != nil {
-		m.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: subject, Err: err})
-	}
 }

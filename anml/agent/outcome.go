@@ -13,15 +13,14 @@ import (
 )
 
 // submit sends a call and reads the response.
-func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, contentType string, body []byte,
-	budget *fetch.Budget) (r *CallResult, sent bool, err error) {
+func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, budget *fetch.Budget) (r *CallResult, sent bool, err error) {
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil {
 		return nil, false, fail(e.Send.URL, err, "the action's URL is refused")
 	}
 	m := &submission{
 		session: s, effect: e, budget: budget,
-		method: e.Send.Method, url: u, contentType: contentType, body: body, key: plan.IdempotencyKey(),
+		method: e.Send.Method, url: u, contentType: e.Send.ContentType, body: e.Send.Body, key: plan.IdempotencyKey(),
 	}
 	defer func() { s.context.recordError(m.url, err) }()
 	resp, err := m.run(ctx)
@@ -155,7 +154,7 @@ func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
 	}
 	asked := r.Page.askedFields()
 	var stale []string
-	for _, t := range m.effect.Disclosure.Tells {
+	for _, t := range m.effect.Tells {
 		if !t.refused() && slices.Contains(asked, t.Field) {
 			stale = append(stale, t.Reference)
 		}
@@ -164,9 +163,7 @@ func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
 		return
 	}
 	_, err := m.session.consents.withdraw(ctx, func(held Consent) bool { return slices.Contains(stale, held.ID) })
-	if err != nil {
-		m.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: r.Plan, Err: err})
-	}
+	m.session.report(ctx, r.Plan, lookleap.CodeIO, err)
 }
 
 // judge blocks actions as the response demands, notifies the user, and returns an error
@@ -177,7 +174,7 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 	wait, given := heed(resp, d)
 	hold := func() { m.session.hold(ctx, limitHold+origin, m.effect.Send.place(), wait) }
 	if f, ok := wants(resp.Header); ok {
-		gate.prefer(origin, f, resp.Received)
+		gate.prefer(origin, f)
 	}
 	refuse := func(code lookleap.Code, reason string) error {
 		return &lookleap.Error{Code: code, Subject: m.effect.Send.place(), Message: reason,

@@ -53,45 +53,6 @@ func TestPolicyRules(t *testing.T) {
 			}
 		})
 	}
-	t.Run("first-of-equals", func(t *testing.T) { // the most general one, whose time services receive
-		p := set(StandingRule{"email", "shop.example", EffectAllow, start}, StandingRule{"email", "*", EffectAllow, start.Add(1)},
-			StandingRule{"*", "shop.example", EffectAllow, start.Add(2)}, StandingRule{"email", "a.shop.example", EffectAllow, start.Add(3)})
-		if r, _ := p.now().standing([]string{"a.shop.example", "shop.example"}, "email"); r.name() != "rule email *" {
-			t.Error(r.name())
-		}
-		must(t, p.Remove("email", "*"))
-		if r, _ := p.now().standing([]string{"a.shop.example", "shop.example"}, "email"); r.name() != "rule email a.shop.example" {
-			t.Error(r.name())
-		}
-	})
-	t.Run("bad", func(t *testing.T) {
-		p := &UserPolicy{}
-		for _, r := range []StandingRule{{"", "a.example", EffectAllow, start}, {"x", "", EffectAllow, start}, {"x", "a b", EffectAllow, start}, {"x", "*.a.example", EffectAllow, start}, {"x", "a.example", EffectAllow + 1, start}, {"x", "a.example", EffectAllow, start.AddDate(9000, 0, 0)}} {
-			if p.Set(r) == nil {
-				t.Errorf("%+v", r)
-			}
-		}
-		if p.RefuseDomain("*") == nil || p.RefuseDomain("") == nil || p.AcceptDomain("a b") == nil || p.Remove("x", "a b") == nil {
-			t.Error("a name that is none was taken")
-		}
-		if len(p.Rules()) != 0 || len(p.RefusedDomains()) != 0 {
-			t.Error("something was half applied")
-		}
-	})
-	t.Run("listed", func(t *testing.T) {
-		p := set(StandingRule{"tel", "b.example", EffectAsk, start}, StandingRule{"email", "B.example", EffectDeny, start}, StandingRule{"x", "*", EffectAllow, start})
-		var got []string
-		for _, r := range p.Rules() {
-			got = append(got, r.name()+" "+r.Effect.String())
-		}
-		if strings.Join(got, ", ") != "rule x * allow, rule email b.example deny, rule tel b.example ask" {
-			t.Error(got)
-		}
-		must(t, p.Remove("email", "b.example."))
-		if len(p.Rules()) != 2 {
-			t.Error(p.Rules())
-		}
-	})
 	t.Run("zero-rule-denies", func(t *testing.T) {
 		if (StandingRule{}).Effect != EffectDeny || Verb(0) != VerbRefuse || PurposeVerdict(0) != PurposeImplausible {
 			t.Error("a zero value permits something")
@@ -231,21 +192,6 @@ func TestRefuseRows(t *testing.T) {
 				t.Error("still refused:", got)
 			}
 		})
-		t.Run("accept-while-the-store-is-read", func(t *testing.T) {
-			x := set()
-			s := newStage(t, x)
-			for _, before := range []bool{false, true} {
-				if before { // refused once, and taken back by another session at the same moment
-					must(t, x.user.Store.Delete(t.Context(), keyRefused+"shop.example"))
-				}
-				s.session.user.Store = listing{x.user.Store, func() { must(t, s.session.RefuseDomain(t.Context(), "shop.example")) }}
-				must(t, s.session.context.refresh(t.Context()))
-				if got := s.session.RefusedDomains(); !slices.Equal(got, []string{"shop.example"}) {
-					t.Error("a refusal is lost:", got)
-				}
-				s.session.user.Store = x.user.Store
-			}
-		})
 		t.Run("accept-undone", func(t *testing.T) {
 			x := set()
 			s := newStage(t, x)
@@ -298,18 +244,4 @@ func TestRefuseRows(t *testing.T) {
 			s.wantSent(annsEmail)
 		})
 	})
-}
-
-// listing is a store where something happens after the refused domains are listed.
-type listing struct {
-	Store
-	then func()
-}
-
-func (l listing) Keys(ctx context.Context, prefix string) ([]string, error) {
-	keys, err := l.Store.Keys(ctx, prefix)
-	if prefix == keyRefused {
-		l.then()
-	}
-	return keys, err
 }

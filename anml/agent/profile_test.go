@@ -51,12 +51,6 @@ func TestSpellings(t *testing.T) {
 			x := st.prepares(st.page(booking("", askFor("email")+askFor("Email"))), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": anml.UserDenied}}})
 			x.sends(all, `<refuse field="email" reason="user-denied"`, `<refuse field="Email" reason="user-denied"`, "!"+annsEmail)
 		})
-		t.Run("accept-a-reason-for-each-spelling", func(t *testing.T) {
-			st := asker(t)
-			x := st.prepares(st.page(booking("", askFor("email")+askFor("Email"))), Call{Reply: &Reply{
-				Refuse: map[string]anml.Reason{"email": anml.UserDenied, "Email": anml.PolicyViolation}}})
-			x.sends(all, `<refuse field="email" reason="user-denied"`, `<refuse field="Email" reason="policy-violation"`)
-		})
 		t.Run("reject-argument-of-that-name", func(t *testing.T) {
 			for _, denied := range []string{"e-mail", "Customer-Ref"} { // recognised, and the user's own word
 				st := asker(t)

@@ -18,24 +18,24 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// response writes the agent response that a settled disclosure makes
-// (section 11.1); nil when it answers no ask. It says what the disclosure says and
-// nothing else: no title, no language, no word about the user.
-func (d *disclosure) response(e exchange) (*anml.Document, error) {
+// response writes the agent response that settled tells make (section 11.1), nil if there is nothing
+// to say. It says nothing else: no title, no language, no word about the user. Only what the service
+// asked for is refused in it.
+func response(e exchange, tells []tell) (*anml.Document, error) {
 	r := anml.NewResponse()
 	empty := true
-	for _, t := range d.Tells {
+	for _, t := range tells {
 		switch {
-		case t.Kind == tellArg:
-			continue
-		case t.refused():
+		case t.Kind == tellAnswer && t.refused():
 			r.Refuse(t.Field, t.Reason, "")
 		case t.Kind == tellAnswer:
 			r.Answer(t.Field, t.Value, t.Basis, t.Granted)
-		case t.Kind == tellInform:
+		case t.Kind == tellInform && !t.refused():
 			r.Inform(t.Value)
-		case t.Kind == tellAsk:
+		case t.Kind == tellAsk && !t.refused():
 			r.Ask(t.Field, e.Action, strings.Join(t.Purposes, " "))
+		default:
+			continue
 		}
 		empty = false
 	}
@@ -47,7 +47,7 @@ func (d *disclosure) response(e exchange) (*anml.Document, error) {
 
 // item is what the user is asked about one tell: the exact value, who receives
 // it, and what the service says that it is for.
-func (e exchange) item(asker string, t *tell, warnings []string) lookleap.ConsentItem {
+func (e exchange) item(t *tell, warnings []string) lookleap.ConsentItem {
 	value, values := shownValue(t.Value, valueLabels[t.Kind], t.Field)
 	field, named := shownValue(t.Field, "name", "")
 	var summary string
@@ -82,7 +82,7 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 		summary += "; " + w
 	}
 	item := lookleap.ConsentItem{ID: t.Item, Summary: summary, Recipient: e.Endpoint, Values: values,
-		Optional: t.Kind != tellArg, Required: t.Required, Digest: e.cover(asker, t).digest()}
+		Optional: t.Kind != tellArg, Required: t.Required, Digest: e.cover(t).digest()}
 	if t.Category != "" {
 		item.Class = lookleap.ItemSensitive
 	}
@@ -116,13 +116,13 @@ func shownValue(text, label, name string) (quoted string, values []lookleap.Cons
 // that; what cannot be told without is refused.
 func (b *disclosureBuilder) authenticate(ctx context.Context) error {
 	needs := func(t tell) bool { return t.authentic() && !t.refused() }
-	if !slices.ContainsFunc(b.d.Tells, needs) {
+	if !slices.ContainsFunc(b.tells, needs) {
 		return nil
 	}
 	s := b.frame.page.session
-	err := s.authenticate(ctx, b.d.Asker)
-	for i := range b.d.Tells {
-		t := &b.d.Tells[i]
+	err := s.authenticate(ctx, b.to.Asker)
+	for i := range b.tells {
+		t := &b.tells[i]
 		if !needs(*t) {
 			continue
 		}

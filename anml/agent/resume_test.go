@@ -261,7 +261,6 @@ func TestTamperedState(t *testing.T) {
 		"format":        func(e *effect) { e.Send.Format = 9 },
 		"type":          func(e *effect) { e.Type = "application/json" },
 		"document":      func(e *effect) { e.Exchange.Document = "http://www.shop.example/anml" },
-		"disclosure":    func(e *effect) { e.Disclosure = nil },
 		"query":         func(e *effect) { e.Send.URL += "?to=evil" },
 		"owned":         func(e *effect) { e.Owned = true },
 		"host":          func(e *effect) { e.Exchange.Endpoint = "b.example" },
@@ -293,7 +292,7 @@ func TestTamperedState(t *testing.T) {
 	} {
 		t.Run("K01/"+name, func(t *testing.T) {
 			url := "https://www.shop.example/x"
-			e := &effect{Type: effectType, Disclosure: new(disclosure),
+			e := &effect{Type: effectType,
 				Exchange: exchange{Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: documentURL, Action: "x"},
 				Send:     actionRequest{Method: "GET", Endpoint: url, URL: url, Reach: atOrigin}}
 			c.change(e)
@@ -324,8 +323,8 @@ func FuzzResume(f *testing.F) {
 	f.Cleanup(func() { _ = host.Close() })
 	for _, effect := range []string{
 		`{"type":"` + effectType + `","exchange":{"serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","site":"","action":"a"},` +
-			`"send":{"method":"POST","endpoint":"https://www.shop.example/a","url":"https://www.shop.example/a","reach":"same-origin","format":0},"disclosure":{}}`,
-		`{"type":"` + effectType + `","disclosure":{"tells":[{"kind":"arg","field":"x"}]}}`, `{}`, ``,
+			`"send":{"method":"POST","endpoint":"https://www.shop.example/a","url":"https://www.shop.example/a","reach":"same-origin","format":0}}`,
+		`{"type":"` + effectType + `","tells":[{"kind":"arg","field":"x"}]}`, `{}`, ``,
 	} {
 		f.Add([]byte(effect))
 	}

@@ -99,7 +99,7 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 	const says = `<knowledge><inform>Your booking is 998877</inform></knowledge>`
 	prepare := func(t *testing.T, st *stand) *prepared {
 		x := st.prepares(st.page(booking("", "")), call)
-		if len(x.items) != 0 || x.d.tells() {
+		if len(x.items) != 0 || x.e.discloses() {
 			t.Fatalf("%+v", x.items)
 		}
 		if _, _, err := x.settle(none, time.Time{}); err != nil {
@@ -136,11 +136,11 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		st := asker(t)
 		two := Call{Action: "find", Args: map[string]string{"p": "page 1", "q": "booking 998877"}}
 		x := st.prepares(st.page(interact(`<action id="find" method="GET" endpoint="/find"><param name="p"/><param name="q"/></action>`)), two)
-		if len(x.d.Plain) != 2 || st.s.revoked(x.e, x.d) != "" {
-			t.Fatalf("%+v", x.d)
+		if len(plainOf(x.e)) != 2 || st.s.revoked(x.e) != "" {
+			t.Fatalf("%+v", x.e)
 		}
 		pageFor(t, st.net, st.s, "https://a.example/told", says)
-		if got := st.s.revoked(x.e, x.d); got != CodeCrossService {
+		if got := st.s.revoked(x.e); got != CodeCrossService {
 			t.Errorf("revoked %q", got)
 		}
 	})
@@ -202,27 +202,6 @@ func TestSensitiveSince(t *testing.T) {
 		st.prepares(pageFor(t, st.net, st.session(), "https://shop.example/health", strings.Replace(plain, "to send the ticket", "health intake", 1)), Call{}).sends(all, `field="tel" value`)
 		x.p.session = s
 		x.sends(none, `<refuse field="tel" reason="user-denied"`, "!123456")
-	}
-}
-
-// TestRevoked: each field that was told is looked at before it is sent once more. Only what was
-// refused is listed as refused.
-func TestRevoked(t *testing.T) {
-	st := asker(t).allow("*", "*")
-	must(t, st.user.Policy.Set(StandingRule{Field: "tel", Domain: "*", Effect: EffectDeny}))
-	x := st.prepares(st.page(booking("", askFor("tel")+askFor("fn")+askFor("email"))), Call{})
-	if len(x.d.Tells) != 3 || !x.d.Tells[0].refused() {
-		t.Fatalf("%+v", x.d.Tells)
-	}
-	if code := x.p.session.revoked(x.e, x.d); code != "" {
-		t.Fatal(code)
-	}
-	if list := x.p.session.refusals(x.e, "plan-1", x.d); len(list) != 1 || list[0].Kind != EntryRefused || list[0].Field != "tel" {
-		t.Errorf("refused %+v", list)
-	}
-	must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectDeny}))
-	if code := x.p.session.revoked(x.e, x.d); code != CodeUserRule {
-		t.Errorf("%q", code)
 	}
 }
 

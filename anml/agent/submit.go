@@ -175,7 +175,7 @@ func (m *submission) renew(ctx context.Context) error {
 			return err
 		}
 	}
-	if code := m.session.revoked(e.Exchange, e.Disclosure); code != "" {
+	if code := m.session.revoked(e); code != "" {
 		return &lookleap.Error{Code: code, Subject: m.url.WithoutQuery(),
 			Message: "the user has forbidden the disclosure meanwhile, so nothing more is sent"}
 	}

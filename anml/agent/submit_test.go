@@ -426,15 +426,6 @@ func TestNetworkErrors(t *testing.T) {
 			}
 		})
 	})
-	t.Run("ANML-11.3-05/accept-unreadable-body", func(t *testing.T) { // the status counts
-		s := newStage(t, setting{doc: gettable})
-		s.shop.Handle("/a", answering(400, "text/plain", "which seats?"))
-		s.shop.Fault("/a", lab.Truncated())
-		s.does(Call{Action: "a"}, CodeBadRequest)
-		if _, sent := s.net.Journal().Requests()[0].Header["Content-Type"]; sent {
-			t.Error("a request without a body has a media type")
-		}
-	})
 	t.Run("ANML-11.4-08/reject-answered-in-part", func(t *testing.T) { // the service was reached
 		s := newStage(t, setting{doc: postable})
 		s.shop.Body("/a", "text/plain", "what was done")
