@@ -43,7 +43,7 @@ func newPageCache(s *Session) *pageCache {
 	p := &pageCache{session: s}
 	p.leaveBehind()
 	// An error would be about a size below 1.
-	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *cachedPage) { p.size -= k.page.opened.size })
+	p.kept, _ = simplelru.NewLRU(maxCachedPages, func(_ string, k *cachedPage) { p.size -= k.page.opened.size })
 	return p
 }
 
@@ -202,7 +202,7 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 	}
 	p.size += page.opened.size
 	p.kept.Add(u.String(), k)
-	for p.size > p.session.agent.options.Limits.CachedBytes {
+	for p.size > maxCachedBytes {
 		p.kept.RemoveOldest()
 	}
 }
@@ -308,7 +308,7 @@ func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
 	if f.NoCache || varies(r.Header) {
 		return time.Time{}, time.Time{}
 	}
-	latest := p.opened.received.Add(o.Limits.Lifetime)
+	latest := p.opened.received.Add(maxCachedFor)
 	fresh = earlier(p.opened.base.Add(p.opened.lifetime), latest)
 	stale = fresh
 	shared := o.SharedCache && f.SMaxAge.Given // which forbids stale use (RFC 9111 section 5.2.2.10)

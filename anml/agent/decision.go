@@ -344,26 +344,18 @@ func path(url string) string {
 
 // words splits a text into words in lower case, and splits camelCase too.
 func words(text string) []string {
-	var out []string
-	var word strings.Builder
-	end := func() {
-		if word.Len() > 0 {
-			out = append(out, word.String())
-			word.Reset()
-		}
-	}
+	var divided strings.Builder
 	lower := false
 	for _, r := range text {
 		if !unicode.IsLetter(r) || unicode.IsUpper(r) && lower {
-			end()
+			divided.WriteByte(' ')
 		}
 		if unicode.IsLetter(r) {
-			word.WriteRune(unicode.ToLower(r))
+			divided.WriteRune(unicode.ToLower(r))
 		}
 		lower = unicode.IsLower(r)
 	}
-	end()
-	return out
+	return strings.Fields(divided.String())
 }
 
 // weigh asks the host for the weight of an act. A panic or a timeout counts as Consequential.

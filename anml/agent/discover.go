@@ -338,7 +338,7 @@ func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candid
 		}
 	}
 	add(SourceLinkHeader, page, weblink.ParseHeader(h.Values("Link")))
-	head := weblink.ParseHead(html[:min(len(html), a.options.Limits.HTML)])
+	head := weblink.ParseHead(html[:min(len(html), maxHTML)])
 	base, err := page, error(nil)
 	if head.Base != "" {
 		base, err = a.rules().Resolve(page, head.Base)

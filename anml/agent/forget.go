@@ -231,7 +231,7 @@ func (c *Context) refresh(ctx context.Context) error {
 			list = append(list, hashed{binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])})
 		}
 		c.index.restore(d.Domain, list)
-		for i := range c.informs.each() { // told again since
+		for _, i := range c.informs.all { // told again since
 			if i.source().tells(d.Domain) {
 				again = append(again, i.Inform)
 			}

@@ -65,8 +65,8 @@ func TestCostOfReceiving(t *testing.T) {
 					c.mu.Unlock()
 					return nil
 				})
-				if err != nil || probes < flood.probes || c.informs.len() == 0 {
-					t.Errorf("%v, %d probes, %d informs", err, probes, c.informs.len())
+				if err != nil || probes < flood.probes || len(c.informs.all) == 0 {
+					t.Errorf("%v, %d probes, %d informs", err, probes, len(c.informs.all))
 				}
 			})
 			t.Run("reject-after-deadline-"+name, func(t *testing.T) {
@@ -77,8 +77,8 @@ func TestCostOfReceiving(t *testing.T) {
 					}
 					return context.DeadlineExceeded
 				})
-				if !errors.Is(err, context.DeadlineExceeded) || probes > 12 || c.informs.len() > 10 {
-					t.Errorf("%v, %d probes, %d informs", err, probes, c.informs.len())
+				if !errors.Is(err, context.DeadlineExceeded) || probes > 12 || len(c.informs.all) > 10 {
+					t.Errorf("%v, %d probes, %d informs", err, probes, len(c.informs.all))
 				}
 			})
 		}
@@ -137,7 +137,7 @@ func sameAsList(t *testing.T) {
 			leave(oldest)
 		}
 		got := []*Inform{}
-		for k := range s.each() {
+		for k := range slices.Values(s.all) {
 			if got = append(got, k.Inform); len(got) == 40 {
 				break
 			}

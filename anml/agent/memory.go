@@ -38,7 +38,7 @@ const (
 
 // documentMemory remembers where ANML documents are and are not (section 6.5.1). A 404 counts
 // for this session. A 410 and a permanent redirect are kept in the user's store, and
-// count for Limits.Tombstone.
+// count for 30 days.
 type documentMemory struct {
 	session *Session
 
@@ -49,12 +49,8 @@ type documentMemory struct {
 
 // blockedURL is why a URL is not requested for a while.
 type blockedURL struct {
-	code       lookleap.Code
-	subject    string
-	message    string
-	status     int
-	retryAfter bool      // the error says how long to wait
-	until      time.Time // zero: as long as the session lasts
+	why   lookleap.Error
+	until time.Time // zero: as long as the session lasts
 }
 
 // rememberedURL is the URL of a document, and when it was last seen there.
@@ -81,7 +77,7 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 		m.closed.Remove(u.String())
 	}
 	m.mu.Unlock()
-	if over && c.code == CodeGone { // the record in the store may not know that the clock was set back
+	if over && c.why.Code == CodeGone { // the record in the store may not know that the clock was set back
 		m.session.report(ctx, u.WithoutQuery(), lookleap.CodeIO, m.session.store().Delete(ctx, keyGone+u.String()))
 		return nil
 	}
@@ -109,18 +105,20 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	return nil
 }
 
-// err returns the error of a request that is not made.
+// err returns the error of a request that is not made. It says how long to wait if the response
+// said so.
 func (c blockedURL) err(now time.Time) error {
-	response := &lookleap.ResponseError{Status: c.status}
-	if c.retryAfter {
+	e, response := c.why, responseBehind(&c.why)
+	if response.RetryAfter > 0 {
 		response.RetryAfter = c.until.Sub(now)
 	}
-	return &lookleap.Error{Code: c.code, Subject: c.subject, Message: c.message, Err: response}
+	e.Err = &lookleap.ResponseError{Status: response.Status, RetryAfter: response.RetryAfter}
+	return &e
 }
 
 // holds reports whether a place from the store still counts.
 func (m *documentMemory) holds(p rememberedURL) bool {
-	return m.session.now().Before(p.At.Add(m.session.agent.options.Limits.Tombstone))
+	return m.session.now().Before(p.At.Add(tombstone))
 }
 
 // mostMoved is how long a permanent redirect of a well-known URI is followed without
@@ -141,13 +139,13 @@ func goneError(u domain.URL) *lookleap.Error {
 
 // close remembers not to request a URL until a time; zero means in this session.
 func (m *documentMemory) close(u domain.URL, why error, until time.Time) {
-	c := blockedURL{code: lookleap.CodeOf(why), until: until}
+	c := blockedURL{lookleap.Error{Code: lookleap.CodeOf(why), Err: why}, until}
 	var e *lookleap.Error
 	if errors.As(why, &e) {
-		c.subject, c.message = e.Subject, e.Message
+		c.why.Subject, c.why.Message = e.Subject, e.Message
 	}
 	response := responseBehind(why)
-	c.status, c.retryAfter = response.Status, response.RetryAfter > 0
+	c.why.Err = &lookleap.ResponseError{Status: response.Status, RetryAfter: response.RetryAfter}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed.Add(u.String(), c)
@@ -188,7 +186,7 @@ func (m *documentMemory) unavailable(u domain.URL, err error) {
 // gone stores a 410 that an https server returned for its own URL.
 func (m *documentMemory) gone(ctx context.Context, u domain.URL) error {
 	now := m.session.now()
-	m.close(u, goneError(u), now.Add(m.session.agent.options.Limits.Tombstone))
+	m.close(u, goneError(u), now.Add(tombstone))
 	return m.put(ctx, keyGone+u.String(), rememberedURL{At: now})
 }
 

@@ -113,34 +113,6 @@ func (m *meanwhile) Keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, err
 }
 
-// TestRefusedWhileSending: a refusal that comes while a call is settled is not
-// undone by what the store said before.
-func TestRefusedWhileSending(t *testing.T) {
-	for name, before := range map[string]func(t *testing.T, s *Session, store Store){
-		"first-time": func(*testing.T, *Session, Store) {},
-		"once-more": func(t *testing.T, s *Session, store Store) { // another session took it back
-			must(t, s.RefuseDomain(t.Context(), "shop.example"))
-			must(t, store.Delete(t.Context(), keyRefused+"shop.example"))
-			must(t, s.user.Policy.AcceptDomain("shop.example"))
-		},
-	} {
-		t.Run("reject-"+name, func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
-			store := &meanwhile{Store: NewMemoryStore()}
-			st.user.Store = store
-			s := st.session()
-			before(t, s, store.Store)
-			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
-			store.happens = func() { must(t, s.RefuseDomain(t.Context(), "shop.example")) }
-			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
-			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
-			if got := s.RefusedDomains(); !slices.Equal(got, []string{"shop.example"}) {
-				t.Error(got)
-			}
-		})
-	}
-}
-
 // TestRefuseRows shows that the user's word about a domain is above everything.
 func TestRefuseRows(t *testing.T) {
 	doc := booking(rule("email", "none"), askFor("email", `required="true"`)+askFor("lang"))

@@ -177,7 +177,7 @@ type MediaPolicy func(Medium) bool
 // MediaContent is a fetched medium. It is untrusted.
 type MediaContent struct {
 	Type string // media type, as the server says
-	Body []byte // at most Limits.Medium bytes
+	Body []byte // at most 8 MiB
 	URL  string // after redirects
 }
 
@@ -296,7 +296,7 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: p.location(), Message: "the medium has no URL that can be fetched"}
 	}
 	r, err := fetch.Do(ctx, p.session.agent.host, &fetch.Request{
-		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: p.session.agent.options.Limits.Medium,
+		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: maxMedium,
 			Time: p.session.agent.options.Limits.Time},
 		Redirect: func(h fetch.Hop) error {
 			if !may(h.To) {

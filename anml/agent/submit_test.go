@@ -320,10 +320,10 @@ func TestRedirects(t *testing.T) {
 		})
 	})
 	t.Run("ANML-13.7-06/reject-over-budget", func(t *testing.T) {
-		s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Redirects: 50}}})
+		s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Requests: 3}}})
 		s.shop.RedirectChain("/a", 20, "/done")
 		s.does(Call{Action: "a"}, lookleap.CodeBudget)
-		if n := len(s.sent()); n != 9 { // the user's own request and eight of the document's
+		if n := len(s.sent()); n != 4 { // the user's own request and three of the document's
 			t.Errorf("%d requests", n)
 		}
 		s.does(Call{Action: "b"}, lookleap.CodeOK) // it has no redirect to pay for

@@ -19,7 +19,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Act](), reflect.TypeFor[agent.Agent](), reflect.TypeFor[agent.Assertion](), reflect.TypeFor[agent.Attempt](),
 		reflect.TypeFor[agent.Call](), reflect.TypeFor[agent.Consent](), reflect.TypeFor[agent.Context](), reflect.TypeFor[agent.Counter](),
 		reflect.TypeFor[agent.Damage](), reflect.TypeFor[agent.DamageError](), reflect.TypeFor[agent.Decision](),
-		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.DirStore](), reflect.TypeFor[agent.DiscoveryTrace](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.Receipt](), reflect.TypeFor[agent.SignedHead](),
+		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.DirStore](), reflect.TypeFor[agent.DiscoveryTrace](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.Receipt](),
 		reflect.TypeFor[agent.EntryKind](), reflect.TypeFor[agent.Explanation](), reflect.TypeFor[agent.Fields](),
 		reflect.TypeFor[agent.FileDisclosureLedger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
 		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
