@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -56,17 +54,6 @@ func TestFailuresBeforeSending(t *testing.T) {
 		s.sends()
 		if n := len(s.user.Requests()); n != 1 {
 			t.Errorf("asked %d times", n)
-		}
-	})
-	t.Run("ANML-13.2-13/accept-outcome-that-is-not-written", func(t *testing.T) { // the call is over: it is reported
-		var events lab.Events
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger(), after: 1}},
-			host: func(h *lookleap.Host) { h.Observe = events.Observe }})
-		r := s.does(book, lookleap.CodeOK)
-		if all := events.All(); !slices.ContainsFunc(all, func(e lookleap.Event) bool {
-			return e.Kind == lookleap.EventFinding && e.Code == lookleap.CodeIO && e.Subject == r.Plan && errors.Is(e.Err, errTest)
-		}) {
-			t.Errorf("it is not reported: %v", all)
 		}
 	})
 }

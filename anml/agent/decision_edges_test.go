@@ -10,7 +10,6 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestEdgesOfDecisions shows the rules of deciding at the places where two inputs
@@ -271,92 +270,10 @@ func TestEdgesOfConsents(t *testing.T) {
 			})
 		}
 	})
-	t.Run("ANML-14.3-04/accept-own-ask", func(t *testing.T) { // the purpose is the agent's: no one else's judgement counts
-		st := asker(t)
-		st.user.Policy.Judge = judged(PurposeImplausible)
-		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{"price", "to compare"}, {"seats", "to choose"}}}})
-		if len(x.items) != 2 {
-			t.Errorf("%+v", x.e)
-		}
-	})
-	t.Run("ANML-14.3-03/reject-judging-no-purpose", func(t *testing.T) { // it is asked about in any case
-		st := asker(t)
-		st.user.Policy.Judge = func(_ context.Context, s Subject) (PurposeVerdict, error) {
-			if s.Purpose == "" {
-				return PurposeImplausible, nil
-			}
-			return PurposeOK, nil
-		}
-		st.decides(booking("", `<ask field="email" action="book"/>`), "prompt purpose-missing")
-	})
 	t.Run("ANML-14.1-01/reject-value-that-no-document-holds", func(t *testing.T) {
 		s := newStage(t, setting{doc: booking("", askFor("email")), user: User{Profile: ann}})
 		s.does(Call{Action: "book", Reply: &Reply{Values: map[string]Value{"email": {Text: "ann@example.org\x00"}}}}, CodeValueType)
 		s.sends()
-	})
-	t.Run("ANML-14.2-04/accept-classified-inform", func(t *testing.T) { // the host's classifier sees what the agent says, too
-		st := asker(t)
-		st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "health", nil }
-		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: "likes tea"}}}})
-		if len(x.e.Tells) != 1 || x.e.Tells[0].Category != "health" {
-			t.Errorf("%+v", x.e)
-		}
-	})
-	t.Run("reject-field-without-a-value", func(t *testing.T) { // of which nothing is found out
-		for text, code := range map[string]lookleap.Code{"": CodeNoValue, "a\x01b": CodeValueType} {
-			st := asker(t)
-			st.user.Profile = profileOf(func(Question) (Value, error) { return Value{Text: text}, nil })
-			st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "health", nil }
-			if d := st.one(booking("", askFor("email"))); d.Code != code || d.category != "" {
-				t.Errorf("%q: %s, %q", text, brief(d), d.category)
-			}
-		}
-	})
-	t.Run("ANML-8.4-02/reject-caller-left", func(t *testing.T) { // nothing is looked up any more
-		st := asker(t)
-		asked := 0
-		st.user.Profile = profileOf(func(Question) (Value, error) { asked++; return Value{Text: annsEmail}, nil })
-		p := st.page(booking("", askFor("email")))
-		ctx, leave := context.WithCancel(t.Context())
-		leave()
-		if d := p.Decide(ctx)[0]; brief(d) != "refuse cancelled policy-violation" || asked != 0 {
-			t.Errorf("%s, asked %d times", brief(d), asked)
-		}
-		st = asker(t)
-		if d := st.page(booking("", askFor("email"))).Decide(ctx)[0]; brief(d) != "refuse cancelled policy-violation" {
-			t.Error(brief(d))
-		}
-	})
-	t.Run("ANML-13.2-13/reject-caller-left-as-refusal", func(t *testing.T) { // the user refused nothing
-		s := newStage(t, setting{doc: booking("", "")})
-		ctx, leave := context.WithCancel(t.Context())
-		s.session.user.Profile = profileOf(func(Question) (Value, error) { leave(); return Value{}, ctx.Err() })
-		_, err := s.page.Do(ctx, Call{Action: "find", Args: map[string]string{"email": annsEmail}})
-		hasCode(t, err, lookleap.CodeCancelled)
-		if got := ledgerOf(t, s.session.Ledger()); got != nil {
-			t.Errorf("the ledger holds %q", got)
-		}
-	})
-	t.Run("reject-ended-action", func(t *testing.T) { // nothing is looked up for it
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, answer: lab.Status(410)})
-		s.does(book, CodeGone)
-		s.session.user.Profile = profileOf(func(q Question) (Value, error) {
-			t.Errorf("the profile is asked for %s", q.Field)
-			return Value{}, ErrNoValue
-		})
-		s.does(book, CodeGone)
-	})
-	t.Run("ANML-13.2-01/reject-endpoint-that-is-refused", func(t *testing.T) {
-		for endpoint, want := range map[string]lookleap.Code{"https://shop.example:8443/book": lookleap.CodeBlockedPort, "https://10.0.0.1/book": "ip-host"} {
-			doc := strings.Replace(booking("", askFor("email")), `endpoint="/book"`, `endpoint="`+endpoint+`"`, 1)
-			asker(t).decides(doc, "refuse "+string(want)+" policy-violation")
-		}
-	})
-	t.Run("ANML-13.2-01/reject-action-that-is-not-executed", func(t *testing.T) {
-		doc := strings.Replace(booking("", askFor("email")), `method="POST" endpoint="/book"`, `method="BREW" endpoint="/book"`, 1)
-		if d := asker(t).one(doc); d.Verb != VerbRefuse || d.Code != anml.CodeTarget {
-			t.Error(brief(d))
-		}
 	})
 	t.Run("ANML-16.6-05/accept-one-authentication-for-all", func(t *testing.T) {
 		shown := 0
@@ -377,25 +294,6 @@ func TestEdgesOfConsents(t *testing.T) {
 		p.opened.noStore = true
 		if u := p.EffectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageNone {
 			t.Error(u)
-		}
-	})
-	t.Run("ANML-13.2-01/accept-store-that-cannot-be-read", func(t *testing.T) { // for what no consent is kept for
-		for want, f := range map[string]func(*stand) Decision{
-			"prompt unrecognised-field": func(st *stand) Decision { return st.one(booking("", askFor("shoe-size"))) },
-			"prompt sensitive":          func(st *stand) Decision { return st.one(booking("", askFor("email", `purpose="health intake"`))) },
-			"refuse " + string(lookleap.CodeIO) + " policy-violation": func(st *stand) Decision { return st.one(booking("", askFor("email"))) },
-		} {
-			st := asker(t)
-			st.user.Profile = Fields{"email": ann["email"], "shoe-size": {Text: "38"}}
-			st.user.Store = &hookedStore{NewMemoryStore(), failsAt("Get "+keyConsent, errTest)}
-			if got := brief(f(st)); got != want {
-				t.Errorf("got %s, want %s", got, want)
-			}
-		}
-		st := asker(t)
-		st.user.Store = &hookedStore{NewMemoryStore(), failsAt("Get "+keyConsent, errTest)}
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": "x@example.net"}}); len(x.items) != 1 {
-			t.Errorf("%+v", x.e)
 		}
 	})
 	t.Run("ANML-13.2-13/reject-store-that-cannot-be-read", func(t *testing.T) {

@@ -177,11 +177,6 @@ type profileFunc func() (Value, error)
 
 func (f profileFunc) Value(context.Context, Question) (Value, error) { return f() }
 
-// profileOf is a profile that answers each question by a function.
-type profileOf func(Question) (Value, error)
-
-func (f profileOf) Value(_ context.Context, q Question) (Value, error) { return f(q) }
-
 // TestWeighty shows which names of an action say that it costs or destroys something.
 func TestWeighty(t *testing.T) {
 	for name, c := range map[string]struct {

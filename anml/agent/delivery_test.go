@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -288,21 +286,6 @@ func TestFlood(t *testing.T) {
 			t.Errorf("from %q", got)
 		}
 	})
-	t.Run("O05/reject-more-than-all-can-be-known", func(t *testing.T) {
-		x, n := newIndex([16]byte{}, 100*linkSize), 0
-		for i := range 50 {
-			name := fmt.Sprintf("h%d.example", i)
-			if x.full(name) != nil {
-				continue
-			}
-			n++
-			x.add(delivery{service: name, texts: slices.Values([]string{numbered(20, name+"a%d ")})})
-			must(t, x.hashWaiting(t.Context(), 0))
-		}
-		if n != 5 {
-			t.Errorf("%d services fit", n)
-		}
-	})
 }
 
 // TestRecordedTooMuch: a service that told more than can be recorded is not read any further.
@@ -320,13 +303,6 @@ func TestRecordedTooMuch(t *testing.T) {
 		p, err := st.s.Open(t.Context(), "https://shop.example/a")
 		if hasCode(t, err, lookleap.CodeLimit); p != nil {
 			t.Error("there is a page")
-		}
-	})
-	t.Run("O05/reject-result", func(t *testing.T) {
-		_, p := full(t)
-		r, err := p.Do(t.Context(), Call{Action: "go"})
-		if hasCode(t, err, lookleap.CodeLimit); r == nil || r.Status != http.StatusOK || r.Body != nil {
-			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("O05/reject-document", func(t *testing.T) {
@@ -347,21 +323,5 @@ func TestRecordedTooMuch(t *testing.T) {
 	t.Run("O05/accept-page-of-another-service", func(t *testing.T) {
 		st, _ := full(t)
 		pageFor(t, st.net, st.s, "https://b.example/b", titled)
-	})
-	t.Run("O05/reject-ended-page", func(t *testing.T) { // between any two of its texts
-		st := asker(t)
-		p := st.page(titled + `<body><x-one y="number 4711-8822"/><p>two</p><p>three</p></body>`)
-		for ends, left := 0, -1; left < 0; ends++ {
-			must(t, st.s.context.recordPage(t.Context(), p, nil))
-			left = ends
-			if err := st.s.context.index.hashWaiting(&probed{t.Context(), func() error {
-				if left--; left < 0 {
-					return context.DeadlineExceeded
-				}
-				return nil
-			}}, 0); (left < 0) != errors.Is(err, context.DeadlineExceeded) || err == nil && ends < 5 {
-				t.Errorf("%v after %d texts", err, ends)
-			}
-		}
 	})
 }

@@ -135,16 +135,6 @@ func TestForgetRows(t *testing.T) {
 				t.Error(got)
 			}
 		})
-		t.Run("reject-argument-and-inform", func(t *testing.T) {
-			s := crossed(t, "", plain)
-			_, err := s.session.Forget(t.Context(), "a.example")
-			must(t, err)
-			s.net.Journal().Clear()
-			s.does(Call{Action: "find", Args: map[string]string{"q": "tea", "email": secret}}, CodeDeletedContext)
-			_, _ = s.page.Do(t.Context(), Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "I am member " + secret}}}})
-			s.wantSent("!"+secret, "!47118822")
-			s.hasAsked("!" + secret)
-		})
 		t.Run("reject-to-itself", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			own := s.elsewhere("https://shop.a.example/x", booking(rule("email", "none"), askFor("email")))
@@ -250,15 +240,6 @@ func TestForgetRows(t *testing.T) {
 				}
 			})
 		}
-		t.Run("reject-value-without-letters", func(t *testing.T) { // whatever else the service told
-			s := crossed(t, "", Value{Text: "***", Provenance: "a.example"})
-			_, err := s.session.Forget(t.Context(), "a.example")
-			must(t, err)
-			s.elsewhere("https://www.a.example/new", inform("Member "+secret, ""))
-			if d := s.page.Decide(t.Context())[0]; d.Code != CodeDeletedContext {
-				t.Error(brief(d))
-			}
-		})
 		t.Run("accept-told-by-another", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			s.elsewhere("https://c.example/x", inform(secret, ""))

@@ -193,37 +193,6 @@ func TestRulesOfAllFields(t *testing.T) {
 			}
 		})
 	}
-	t.Run("reject-rule-that-cannot-be-read", func(t *testing.T) {
-		for _, email := range []string{"", rule("email", "none")} {
-			st := asker(t).allow("*", "*")
-			x := st.prepares(st.page(booking(email+`<disclosure field="tel" requires="none" valid-for="1" valid-for-x="2"/><never field="tel"/>`, askFor("email"))), both)
-			if got := x.e.Tells[0]; got.Code != CodeExplicitConsent || got.Rule.Raised == "" {
-				t.Errorf("%+v", got)
-			}
-		}
-	})
-	t.Run("ANML-14.2-04/reject-sensitive-since", func(t *testing.T) {
-		for field, want := range map[string]string{"fn": `value="call +4930123456"`, "email": `<refuse field="email"`, "tel": `<refuse field="email"`} {
-			st := asker(t).allow("*", "*")
-			x := st.prepares(st.page(booking("", askFor("email"))), both)
-			must(t, st.session().consents.mark(t.Context(), field, CategoryHealth))
-			x.sends(none, want)
-		}
-	})
-	t.Run("accept-shortest-validity", func(t *testing.T) {
-		for _, c := range []struct {
-			email, tel string
-			want       time.Duration
-			limited    bool
-		}{{"", "", 0, false}, {` valid-for="60"`, "", time.Minute, true}, {"", ` valid-for="60"`, time.Minute, true},
-			{` valid-for="60"`, ` valid-for="90"`, time.Minute, true}, {` valid-for="90"`, ` valid-for="60"`, time.Minute, true}} {
-			st := asker(t)
-			x := st.prepares(st.page(booking(`<disclosure field="email" requires="explicit-consent"`+c.email+`/><disclosure field="tel" requires="explicit-consent"`+c.tel+`/>`, askFor("email"))), both)
-			if got := x.e.Tells[0].Rule; got.ValidFor != c.want || got.Limited != c.limited {
-				t.Errorf("%q, %q: %+v", c.email, c.tel, got)
-			}
-		}
-	})
 }
 
 // TestRelationshipRows shows that an unknown relationship is like none.

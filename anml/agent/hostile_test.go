@@ -75,12 +75,6 @@ func TestHostileStatuses(t *testing.T) {
 			}
 		})
 	})
-	t.Run("ANML-11.3-24/accept-redirect-with-endless-body", func(t *testing.T) {
-		s := newStage(t, setting{doc: postable})
-		s.shop.Handle("/a", lab.Status(303, "Location", "/done")).Fault("/a", lab.Endless())
-		s.does(Call{Action: "a"}, lookleap.CodeOK)
-		s.sends("POST /a", "GET /done")
-	})
 	t.Run("ANML-11.3-22/reject-origin-while-5xx-asks-to-wait", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: postable})
@@ -283,14 +277,6 @@ func TestHostileTiming(t *testing.T) {
 			t.Errorf("%s", body)
 		}
 	})
-	t.Run("ANML-9.2-01/accept-refusals-written-where-nothing-is-left", func(t *testing.T) {
-		s := newStage(t, setting{doc: postable, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
-		s.does(Call{Action: "a", Reply: &Reply{Informs: []Told{{Text: "hello"}}}}, lookleap.CodeConsentRefused)
-		s.sends()
-		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused inform consent-refused", "refused consent-refused"}) {
-			t.Errorf("the ledger holds %q", got)
-		}
-	})
 	t.Run("ANML-9.2-01/reject-plan-ledger-fails", func(t *testing.T) {
 		for _, ledger := range []lookleap.PlanLedger{failingPlans{}, failingPlans{panics: true}} {
 			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, host: func(h *lookleap.Host) { h.Plans = ledger }})
@@ -420,15 +406,6 @@ func TestHostileAddresses(t *testing.T) {
 			}
 		})
 	}
-	t.Run("K01/accept-long-address-is-shown-whole", func(t *testing.T) {
-		hidden := "/a?" + strings.Repeat("x", 500) + "&amount=9999"
-		s := newStage(t, setting{doc: interact(action("a", "POST", strings.ReplaceAll(hidden, "&", "&amp;"), ""))})
-		s.does(Call{Action: "a"}, lookleap.CodeOK)
-		shown := s.user.Requests()[0].Items[0].Values
-		if !slices.ContainsFunc(shown, func(r lookleap.ConsentValue) bool { return strings.HasSuffix(r.Text, hidden) }) {
-			t.Errorf("the end of the address is not shown: %+v", shown)
-		}
-	})
 }
 
 // TestHostileToolArguments: whatever a model writes, nothing leaves but what fits.

@@ -72,14 +72,6 @@ func TestOneFieldAsAnother(t *testing.T) {
 			}
 		}
 	})
-	t.Run("accept-its-own-value", func(t *testing.T) { // also where another field has the same
-		st := asker(t).allow("email", "*")
-		st.user.Profile = Fields{"email": {Text: "ann@example.org"}, "url": {Text: "ann@example.org"}}
-		x := st.prepares(st.page(doc), Call{Reply: &Reply{Values: map[string]Value{"email": {Text: "Ann@example.org"}}}})
-		if len(x.items) != 0 {
-			t.Errorf("%+v", x.items)
-		}
-	})
 	t.Run("O03/reject-number-in-two-arguments", func(t *testing.T) { // of which a service told both together
 		st := asker(t)
 		pageFor(t, st.net, st.session(), "https://a.example/a", inform("Member "+secret, ""))
@@ -91,35 +83,6 @@ func TestOneFieldAsAnother(t *testing.T) {
 	t.Run("ANML-14.2-04/reject-argument-that-was-sensitive-before", func(t *testing.T) {
 		st := asker(t)
 		must(t, st.session().consents.mark(t.Context(), "q", CategoryHealth))
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}); len(x.items) != 1 {
-			t.Errorf("%+v", x.items)
-		}
-	})
-	t.Run("O02/reject-fields-of-several-values", func(t *testing.T) {
-		st := asker(t)
-		st.user.Profile = Fields{
-			"city": {Text: "Springfield"}, "street": {Text: "Springfield Avenue 12"}, "tel": {Text: "+49 30 123456"}, "mobile": {Text: "+49 30 123456"}, "code": {Text: "4711"}, "none": {Text: "@.@."},
-		}
-		f := st.page(booking("", "")).frame(st.page(booking("", "")).Document().Site, start, false)
-		data := f.profileValues(t.Context(), "shop.example")
-		for text, want := range map[string]string{
-			"to Springfield Avenue 12, please": "street", "to Springfield, please": "city", "call +49 30 123456 now": "mobile tel", "4711": "code",
-		} {
-			found := data.fieldsIn(t.Context(), "", text)
-			slices.Sort(found)
-			if got := strings.Join(found, " "); got != want {
-				t.Errorf("%s: %q, want %q", text, got, want)
-			}
-		}
-	})
-	t.Run("reject-profile-that-fails-for-a-field", func(t *testing.T) { // the argument may be that field
-		st := asker(t)
-		st.user.Profile = profileOf(func(q Question) (Value, error) {
-			if q.Field == "tel" {
-				return Value{}, errTest
-			}
-			return Value{}, ErrNoValue
-		})
 		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}); len(x.items) != 1 {
 			t.Errorf("%+v", x.items)
 		}
@@ -255,15 +218,6 @@ func TestPersonalValues(t *testing.T) {
 				}
 			})
 		}
-		t.Run("reject-divided-between-answers", func(t *testing.T) {
-			st := asker(t).allow("a", "*").allow("b", "*")
-			st.user.Profile = Fields{"ssn": {Text: "078-05-1120"}}
-			st.opts.Fields = []string{"a", "b"}
-			must(t, st.user.Policy.Set(StandingRule{Field: "ssn", Domain: "*", Effect: EffectDeny}))
-			p := st.page(booking(rule("a", "none")+rule("b", "none"), askFor("a")+askFor("b")))
-			x := st.prepares(p, Call{Reply: &Reply{Values: map[string]Value{"a": {Text: "078-0"}, "b": {Text: "5-1120"}}}})
-			x.sends(all, "!078", "!1120", `<refuse field="a"`, `<refuse field="b"`)
-		})
 		t.Run("reject-divided-between-own-words", func(t *testing.T) {
 			for _, r := range []*Reply{
 				{Informs: []Told{{Text: "it begins with 078-0"}, {Text: "5-1120 is the rest"}}},

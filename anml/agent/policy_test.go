@@ -1,12 +1,9 @@
 package agent
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -72,45 +69,6 @@ func TestRefusedDomains(t *testing.T) {
 	if p.now().refuses([]string{"a.example"}) {
 		t.Error("still refused")
 	}
-}
-
-// TestPolicyMonotone: a further rule never loosens what the others say.
-func TestPolicyMonotone(t *testing.T) {
-	names := rapid.SampledFrom([]string{"a.example", "x.a.example", "b.example", "*"})
-	rapid.Check(t, func(t *rapid.T) {
-		p := &UserPolicy{}
-		hosts := rapid.SliceOfN(rapid.SampledFrom([]string{"a.example", "x.a.example", "y.x.a.example", "b.example"}), 1, 4).Draw(t, "hosts")
-		restrictive := func(w *will) Effect {
-			r, _ := w.standing(hosts, "email")
-			return r.Effect
-		}
-		for range rapid.IntRange(1, 8).Draw(t, "n") {
-			r := StandingRule{rapid.SampledFrom([]string{"email", "*", "tel"}).Draw(t, "field"), names.Draw(t, "domain"), Effect(rapid.IntRange(0, 2).Draw(t, "effect")), start}
-			before, known := restrictive(p.now()), slices.ContainsFunc(p.Rules(), func(x StandingRule) bool { return x.Field == r.Field && x.Domain == r.Domain })
-			if err := p.Set(r); err != nil {
-				t.Fatal(err)
-			}
-			if after := restrictive(p.now()); !known && r.Effect != EffectAllow && after > before {
-				t.Fatalf("%+v loosens %s to %s", r, before, after)
-			}
-		}
-	})
-}
-
-// meanwhile is a store in which something happens while its refused domains are
-// listed: what comes back is from before.
-type meanwhile struct {
-	Store
-	happens func()
-}
-
-func (m *meanwhile) Keys(ctx context.Context, prefix string) ([]string, error) {
-	keys, err := m.Store.Keys(ctx, prefix)
-	if f := m.happens; f != nil && prefix == keyRefused {
-		m.happens = nil
-		f()
-	}
-	return keys, err
 }
 
 // TestRefuseRows shows that the user's word about a domain is above everything.

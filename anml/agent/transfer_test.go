@@ -4,8 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,39 +108,6 @@ func TestTransfer(t *testing.T) {
 		hasCode(t, c.s.ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)), lookleap.CodePlanDone)
 		if _, err := c.s.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err == nil {
 			t.Error("an authorization was resumed as a call")
-		}
-	})
-	t.Run("provenance", func(t *testing.T) {
-		for provenance, want := range map[string]string{
-			"a.example": "prompt cross-service", "https://www.A.example:443/x": "prompt cross-service", "b.example": "prompt unrecognised-field", "sub.b.example": "prompt unrecognised-field",
-			"not a domain": "refuse private-context policy-violation", ProvenanceUser: "prompt unrecognised-field",
-		} {
-			st := newStand(t, labprompt.Deny())
-			st.user.Profile = Fields{"member": {Text: "1", Provenance: provenance}}
-			if d := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", askFor("member"))).Decide(t.Context())[0]; brief(d) != want {
-				t.Errorf("%s: %s", provenance, brief(d))
-			}
-		}
-	})
-	t.Run("two-at-once", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Approve())
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-		var told atomic.Int32
-		var wg sync.WaitGroup
-		var calls []*prepared
-		for range 8 {
-			calls = append(calls, c.prepares(c.b, Call{}))
-		}
-		for _, x := range calls {
-			wg.Go(func() {
-				if text, _, err := x.settle(none, time.Time{}); err == nil && strings.Contains(text, "4711") {
-					told.Add(1)
-				}
-			})
-		}
-		wg.Wait()
-		if told.Load() != 1 {
-			t.Errorf("told %d times", told.Load())
 		}
 	})
 }

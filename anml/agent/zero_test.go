@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -105,16 +104,4 @@ func TestUnmade(t *testing.T) {
 			}
 		})
 	}
-	t.Run("O27/accept-print", func(t *testing.T) {
-		if s := fmt.Sprintf("%v%s%d", agent.UntrustedText{}, agent.UntrustedText{}, agent.UntrustedText{}); s != "" {
-			t.Errorf("no text is printed as %q", s)
-		}
-	})
-	t.Run("O27/accept-empty-page", func(t *testing.T) {
-		for _, p := range []*agent.Page{nil, {}} {
-			if p.Text(anml.TextOptions{}) != (&anml.Document{}).Text(anml.TextOptions{}) || p.Tools() != nil || p.Decide(ctx) != nil || p.Pager().More() {
-				t.Error("a page that nothing opened says or can do something")
-			}
-		}
-	})
 }
