@@ -280,7 +280,7 @@ func TestDecideRows(t *testing.T) {
 		}
 	})
 	t.Run("ANML-9.2-03", func(t *testing.T) {
-		// TestWeigh is the table of all inputs; here, one of each through a document.
+
 		t.Run("accept-all-agree", func(t *testing.T) {
 			newStand(t, labprompt.Deny()).allow("email", "*").decides(free, "allow user-rule delegated")
 		})

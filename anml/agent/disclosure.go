@@ -115,10 +115,10 @@ func withheld(tells []tell, why lookleap.Code, reason anml.Reason) (all []tell) 
 // not ask for consent. If a rule requires it, it authenticates the user before they are asked
 // (section 16.6). It returns the items that the user has to agree to, and an error if the whole call
 // is refused.
-func (f *frame) disclose(ctx context.Context, e exchange, asked []item, act anml.Action, args []anml.Arg,
+func (f *decider) disclose(ctx context.Context, e exchange, asked []item, act anml.Action, args []anml.Arg,
 	c Call) ([]tell, []lookleap.ConsentItem, error) {
 	r, location := c.reply(), f.page.location()
-	b := &disclosureBuilder{frame: f, to: f.along(e, nil)}
+	b := &disclosureBuilder{decider: f, to: f.along(e, nil)}
 	b.join(ctx, args, c, r)
 	if err := b.answers(ctx, asked, r); err != nil {
 		return nil, nil, err

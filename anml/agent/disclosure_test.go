@@ -318,7 +318,7 @@ func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
 	site, _ := p.container(c.Site)
 	act, err := site.Interact().Action(c.Action)
 	must(st, err)
-	f := p.frame(site, p.session.agent.host.Time(), c.Initiated)
+	f := p.decider(site, p.session.agent.host.Time(), c.Initiated)
 	to := f.route(c.Action)
 	if to.unusable != nil && (len(c.Args) == 0 || lookleap.CodeOf(to.unusable) != CodeNoBodyMethod) {
 		st.Fatal(to.unusable)

@@ -61,7 +61,7 @@ func TestEquivalence(t *testing.T) {
 		},
 		"ANML-7.6-07": func(p *Page, s site) any {
 			var all []anml.Rule
-			f := p.frame(s, start, false)
+			f := p.decider(s, start, false)
 			for _, field := range []string{"email", "tel", "bday", "acme:tier", "Email", "never"} {
 				all = append(all, f.rule(&item{field: field}, f.foreign))
 			}

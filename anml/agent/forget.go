@@ -17,7 +17,6 @@ import (
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/strictjson"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // hostKey returns the form in which hosts and domains are compared: A-labels in lower
@@ -112,11 +111,6 @@ func (s *Session) forgetValues(ctx context.Context, name string) (int, error) {
 		return 0, nil
 	}
 	return plugin.Await(ctx, s.agent.plugins.profile, func(ctx context.Context) (int, error) { return profile.Forget(ctx, name) })
-}
-
-// Delete is [Session.Forget].
-func (c *Context) Delete(ctx context.Context, domain string) (Forgotten, error) {
-	return zero.Or(c).session.Forget(ctx, domain)
 }
 
 // forget deletes what a domain told. It stores the deletion before carrying it out, so

@@ -51,7 +51,7 @@ func TestForgetRows(t *testing.T) {
 				replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))},
 			})
 			s.does(book, lookleap.CodeOK)
-			f, err := s.session.context.Delete(t.Context(), "shop.example")
+			f, err := s.session.Forget(t.Context(), "shop.example")
 			if err != nil || f.Consents != 1 {
 				t.Errorf("%+v %v", f, err)
 			}

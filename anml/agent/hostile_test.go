@@ -366,48 +366,6 @@ func TestHostileReplays(t *testing.T) {
 	})
 }
 
-// TestHostileAddresses: what is requested is the canonical address that was shown.
-func TestHostileAddresses(t *testing.T) {
-	for _, c := range []struct{ name, endpoint, sent string }{
-		{"fragment", "/a?x=1#/pay", "GET /a?x=1"},
-		{"its-own-query", "/a?token=1&amp;kind=%26", "GET /a?token=1&kind=%26"},
-		{"case-of-host", "HTTPS://WWW.SHOP.EXAMPLE/a", "GET /a"},
-		{"empty-query", "/a?", "GET /a?"},
-		{"space", "/a b", ""},
-		{"line-end", "/a&#13;&#10;Host:%20evil.example", ""},
-	} {
-		t.Run("K01/accept-as-shown-"+c.name, func(t *testing.T) {
-			s := newStage(t, setting{doc: interact(action("a", "GET", c.endpoint, `confirm="true"`))})
-			_, err := s.page.Do(t.Context(), Call{Action: "a"})
-			sent := s.sent()
-			if c.sent == "" {
-				if err == nil && len(sent) == 1 && strings.ContainsAny(sent[0][4:], " \r\n") {
-					t.Errorf("sent %q", sent)
-				}
-				return
-			}
-			if err != nil || len(sent) != 1 {
-				t.Fatalf("sent %q, %v", sent, err)
-			}
-			path := strings.TrimPrefix(sent[0], "GET ")
-			if shown := s.user.Requests()[0].Items[0].Summary; !strings.Contains(shown, `"`+path+`"`) {
-				t.Errorf("sent %q, shown %s", path, shown)
-			}
-			if strings.TrimSuffix(sent[0], "?") != strings.TrimSuffix(c.sent, "?") {
-				t.Errorf("sent %q", sent)
-			}
-		})
-	}
-	for _, endpoint := range []string{"/x/../a", "/a%2Fb", "/%2e%2e/a", `/a\b`, "https://www.shop.example%2F@evil.example/a", "https://www.shop.example:0/a", "https://www.shop.example:99999/a", "javascript:alert(1)", "data:text/plain,x", "file:///etc/passwd", "mailto:a@evil.example", "ftp://www.shop.example/a", "https:///a", `/\\evil.example`, "https://www.shop.example@evil.example/"} {
-		t.Run("K01/reject-address-read-in-two-ways"+strings.ReplaceAll(endpoint, "/", "|"), func(t *testing.T) {
-			s := newStage(t, setting{doc: interact(action("a", "GET", endpoint, ""))})
-			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || len(s.page.Tools()) != 0 || s.sent("www.shop.example", "evil.example") != nil {
-				t.Errorf("%v, sent %q, %d tools", err, s.sent(), len(s.page.Tools()))
-			}
-		})
-	}
-}
-
 // TestHostileToolArguments: whatever a model writes, nothing leaves but what fits.
 func TestHostileToolArguments(t *testing.T) {
 	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, options: Options{Limits: Limits{Burst: 100, Executions: 100}}})

@@ -52,7 +52,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := p.frame(site, now, c.Initiated)
+	f := p.decider(site, now, c.Initiated)
 	e := &effect{Type: effectType, User: s.ownerMark(), Exchange: exchange{
 		Serving: p.server.Domain, Owner: owner.Domain, Asker: f.asker.Domain, Endpoint: to.url.Host(),
 		Document: p.url.String(), Site: site.Domain(), Action: act.ID(),

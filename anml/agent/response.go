@@ -119,7 +119,7 @@ func (b *disclosureBuilder) authenticate(ctx context.Context) error {
 	if !slices.ContainsFunc(b.tells, needs) {
 		return nil
 	}
-	s := b.frame.page.session
+	s := b.decider.page.session
 	err := s.authenticate(ctx, b.to.Asker)
 	for i := range b.tells {
 		t := &b.tells[i]
@@ -133,7 +133,7 @@ func (b *disclosureBuilder) authenticate(ctx context.Context) error {
 		if t.Kind == tellArg {
 			t.refuse(CodeAuthentication, anml.ConstraintViolation)
 			b.refusing = true
-			return &lookleap.Error{Code: CodeAuthentication, Subject: b.frame.page.location(),
+			return &lookleap.Error{Code: CodeAuthentication, Subject: b.decider.page.location(),
 				Message: "the argument " + quote(t.Field) + " is not sent", Err: err}
 		}
 		b.items = slices.DeleteFunc(b.items, func(it lookleap.ConsentItem) bool { return it.ID == t.Item })

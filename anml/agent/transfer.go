@@ -134,7 +134,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	if !ok {
 		return nil, p.refusal(CodeNotAsked, "the document has no such site")
 	}
-	f := p.frame(site, p.session.now(), false)
+	f := p.decider(site, p.session.now(), false)
 	to := f.route(t.Action)
 	if t.Param != "" && lookleap.CodeOf(to.unusable) == CodeNoBodyMethod {
 		to.unusable = nil // this is only about answers
@@ -160,8 +160,8 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 }
 
 // transferred returns the item that a transfer would disclose.
-func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.Site, act anml.Action, t Transfer) (item, error) {
-	b := &disclosureBuilder{frame: f, to: *to, named: []string{t.Param}}
+func (p *Page) transferred(ctx context.Context, f *decider, to *route, site anml.Site, act anml.Action, t Transfer) (item, error) {
+	b := &disclosureBuilder{decider: f, to: *to, named: []string{t.Param}}
 	switch {
 	case (t.Param != "" || t.Inform) && (t.Value == nil || t.Field != "" || t.Param != "" && t.Inform):
 		return item{}, p.refusal(lookleap.CodeUsage, "a transfer names one field, argument or inform; arguments and informs need a value")

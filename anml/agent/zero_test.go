@@ -67,7 +67,7 @@ func TestUnmade(t *testing.T) {
 			"resume-pager": second(s.ResumePager(ctx, nil, decision)), "refuse": s.RefuseDomain(ctx, "shop.example"),
 			"allow": s.AllowDomain(ctx, "shop.example"), "forget": second(s.Forget(ctx, "shop.example")), "consents": second(s.Consents(ctx)),
 			"withdraw": second(s.Withdraw(ctx, "id")), "allowed": s.Allowed(agent.Inform{Usage: anml.UsageTrain}, anml.UsageNone, time.Time{}),
-			"close": s.Close(), "delete": second(s.Context().Delete(ctx, "shop.example")),
+			"close":  s.Close(),
 			"ledger": second(agent.Interaction(ctx, s.Ledger(), "plan")),
 		} {
 			uses[kind+"-session-"+name] = err

@@ -16,8 +16,8 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// frame is what all decisions about the asks of one site share.
-type frame struct {
+// decider decides about the asks of one site, and about what else is sent to it.
+type decider struct {
 	page      *Page
 	site      anml.Site
 	rules     *siteRules
@@ -32,9 +32,9 @@ type frame struct {
 	initiated bool
 }
 
-// frame finds out who asks in a site, and whether that party is trusted.
-func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
-	f := &frame{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
+// decider returns the decider of a site. It finds out who asks in a site, and whether that party is trusted.
+func (p *Page) decider(site anml.Site, now time.Time, initiated bool) *decider {
+	f := &decider{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
 	f.version = p.otherMajor()
 	f.rules = p.rules(site)
 	asker, whose := p.ownerOfAsk(site, now)
@@ -60,7 +60,7 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 
 // rule returns what the site's constraints require for an item: the strictest rule of the fields
 // that it contains.
-func (f *frame) rule(it *item, foreign bool) anml.Rule {
+func (f *decider) rule(it *item, foreign bool) anml.Rule {
 	r := f.rules.rule(it.field)
 	for _, field := range it.also {
 		r = stricter(r, f.rules.rule(field))
@@ -105,20 +105,20 @@ type route struct {
 }
 
 // route returns the route by which the asks of an action are answered.
-func (f *frame) route(action string) route {
+func (f *decider) route(action string) route {
 	p := f.page
 	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Asker: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
 	err := f.reach(&e)
 	return f.along(e, err)
 }
 
-func (f *frame) along(e exchange, unusable error) route {
+func (f *decider) along(e exchange, unusable error) route {
 	hosts := e.hosts()
 	return route{e, hosts, e.recipient(), f.will.refuses(hosts), unusable}
 }
 
 // reach finds the owner and the endpoint of an exchange's action.
-func (f *frame) reach(e *exchange) error {
+func (f *decider) reach(e *exchange) error {
 	p := f.page
 	act, err := f.site.Interact().Action(e.Action)
 	if err != nil {
@@ -191,13 +191,13 @@ type item struct {
 }
 
 // decide decides about one item. It fetches the value only if the field is not refused without it.
-func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
+func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 	s := f.page.session
 	if over := ended(ctx, ""); over != nil { // nothing is looked up any more
 		return Decision{Field: it.field, Owner: f.asker, Verb: VerbRefuse, Code: lookleap.CodeOf(over),
 			Reason: anml.PolicyViolation, purposes: it.purposes}
 	}
-	g := &grounds{
+	g := &inputs{
 		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
 		recognised: s.agent.recognised(it.field),
 		refused:    to.refused,
@@ -243,7 +243,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 }
 
 // judge judges the purposes that the service states. Of several purposes the weakest counts.
-func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item) {
+func (f *decider) judge(ctx context.Context, g *inputs, subject Subject, it item) {
 	g.stated = !slices.Contains(it.purposes, "")
 	for _, field := range it.also {
 		g.category = cmp.Or(g.category, sensitiveCategory(field), f.page.session.consents.sensitive(field))
@@ -268,7 +268,7 @@ func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item)
 
 // value returns the value to send, from the host or the profile, or a code that says why there is
 // none.
-func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Value, lookleap.Code) {
+func (f *decider) value(ctx context.Context, g *inputs, to *route, it item) (Value, lookleap.Code) {
 	if it.given != nil {
 		if !tellable(it.given.Text) {
 			return Value{}, CodeValueType
@@ -326,7 +326,7 @@ func typed(types []anml.Type, text string, given bool) lookleap.Code {
 }
 
 // category returns the sensitive category that the value or the host's classifier adds, or "".
-func (f *frame) category(ctx context.Context, subject Subject, it item, v Value) string {
+func (f *decider) category(ctx context.Context, subject Subject, it item, v Value) string {
 	subject.Category = v.Category
 	for _, known := range [...]string{CategoryHealth, CategoryFinance, CategoryLocation} {
 		if strings.EqualFold(v.Category, known) {
@@ -346,7 +346,7 @@ func (f *frame) category(ctx context.Context, subject Subject, it item, v Value)
 }
 
 // consents looks up earlier consents of the user.
-func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v Value) {
+func (f *decider) consents(ctx context.Context, g *inputs, to *route, it item, v Value) {
 	c := f.page.session.consents
 	is := to.cover(&tell{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
 	if len(g.sources) > 0 {
@@ -359,7 +359,7 @@ func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v 
 }
 
 // veto calls the host's veto last.
-func (f *frame) veto(ctx context.Context, d *Decision) {
+func (f *decider) veto(ctx context.Context, d *Decision) {
 	s := f.page.session
 	if err := s.user.Policy.veto(ctx, s.agent.plugins.policy, *d); err != nil {
 		d.refuse(CodePolicyVeto, anml.PolicyViolation)
@@ -380,7 +380,7 @@ func (p *Page) decide(ctx context.Context) []Decision {
 	all := make([]Decision, 0, asks)
 	now := p.session.now()
 	for site := range p.doc.Containers() {
-		f := p.frame(site, now, false)
+		f := p.decider(site, now, false)
 		routes := map[string]*route{}
 		for a := range site.Knowledge().Asks() {
 			to := routes[a.Action()]

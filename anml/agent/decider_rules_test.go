@@ -157,44 +157,6 @@ func TestRequiresRows(t *testing.T) {
 	})
 }
 
-// TestRulesOfAllFields: a value that holds another field is told by the rules for both. The user
-// allows everything by a standing rule.
-func TestRulesOfAllFields(t *testing.T) {
-	both := Call{Reply: &Reply{Values: map[string]Value{"email": {Text: "call +4930123456"}}}}
-	for _, c := range []struct {
-		name, email, tel string // what the site's rules require; "" without a rule
-		want             lookleap.Code
-		basis            anml.ConsentKind
-	}{
-		{"accept-no-rules", "", "", CodeUserRule, anml.ConsentDelegated},
-		{"accept-none", "none", "none", CodeUserRule, anml.ConsentDelegated},
-		{"accept-none-and-no-rule", "none", "", CodeUserRule, anml.ConsentDelegated},
-		{"accept-no-rule-and-none", "", "none", CodeUserRule, anml.ConsentDelegated},
-		{"accept-implicit", "none", "implicit-consent", CodeUserRule, anml.ConsentImplicit},
-		{"accept-no-rule-and-implicit", "", "implicit-consent", CodeUserRule, anml.ConsentImplicit},
-		{"accept-implicit-and-no-rule", "implicit-consent", "", CodeUserRule, anml.ConsentImplicit},
-		{"reject-explicit", "none", "explicit-consent", CodeExplicitConsent, anml.ConsentExplicit},
-		{"reject-no-rule-and-explicit", "", "explicit-consent", CodeExplicitConsent, anml.ConsentExplicit},
-		{"reject-explicit-and-no-rule", "explicit-consent", "", CodeExplicitConsent, anml.ConsentExplicit},
-		{"reject-no-rule-and-authentication", "", "authentication", CodeAuthentication, anml.ConsentUnstated},
-		{"reject-unknown-word", "", "soon", CodeExplicitConsent, anml.ConsentExplicit},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			rules := ""
-			for field, requires := range map[string]string{"email": c.email, "tel": c.tel} {
-				if requires != "" {
-					rules += rule(field, requires)
-				}
-			}
-			st := asker(t).allow("*", "*")
-			got := st.prepares(st.page(booking(rules, askFor("email"))), both).e.Tells[0]
-			if got.Code != c.want || got.Basis != c.basis {
-				t.Errorf("%s %s, want %s %s", got.Code, got.Basis, c.want, c.basis)
-			}
-		})
-	}
-}
-
 // TestRelationshipRows shows that an unknown relationship is like none.
 func TestRelationshipRows(t *testing.T) {
 	refs := func(t *testing.T, relationship string) string {
