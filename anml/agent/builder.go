@@ -14,15 +14,15 @@ import (
 
 // disclosureBuilder builds what a call tells.
 type disclosureBuilder struct {
-	decider *decider
-	to      route
-	tells   []tell
-	items   []lookleap.ConsentItem
-	count   map[tellKind]int
-	profile *profileValues      // see values
-	named   []string            // names of the arguments
-	parts   map[string][]string // fields that a text of the host's is a part of, together with others
-	from    map[string][]source // sources of what a text of the host's is a part of
+	decider     *decider
+	to          route
+	disclosures []disclosure
+	items       []lookleap.ConsentItem
+	count       map[disclosureKind]int
+	profile     *profileValues      // see values
+	named       []string            // names of the arguments
+	parts       map[string][]string // fields that a text of the host's is a part of, together with others
+	from        map[string][]source // sources of what a text of the host's is a part of
 
 	refusing bool // a decision ended the call
 }
@@ -80,7 +80,7 @@ func (b *disclosureBuilder) others(site anml.Site, asked []item) {
 		}
 	}
 	for _, it := range merge(rest) {
-		b.tells = append(b.tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true,
+		b.disclosures = append(b.disclosures, disclosure{Kind: discloseAnswer, Field: it.field, Purposes: it.purposes, Required: true,
 			Reason: anml.PolicyViolation, Code: CodeHostRefused})
 	}
 }
@@ -102,7 +102,7 @@ func (b *disclosureBuilder) args(ctx context.Context, act anml.Action, args []an
 		}
 		it, personal := b.argument(ctx, act, a.Name, v)
 		if !personal {
-			b.tells = append(b.tells, tell{Kind: tellPlain, Field: a.Name, Value: a.Value, Provenance: v.Provenance})
+			b.disclosures = append(b.disclosures, disclosure{Kind: disclosePlain, Field: a.Name, Value: a.Value, Provenance: v.Provenance})
 			continue
 		}
 		d := b.decider.decide(ctx, &b.to, it)
@@ -138,7 +138,7 @@ func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name 
 	if field == "" && len(b.decider.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
 		return item{}, false
 	}
-	it = item{kind: tellArg, field: cmp.Or(field, name), also: also, sources: b.from[v.Text], given: &v,
+	it = item{kind: discloseArg, field: cmp.Or(field, name), also: also, sources: b.from[v.Text], given: &v,
 		required: true, purposes: []string{""}}
 	for p := range act.Params() {
 		if p.Name() == name {
@@ -149,7 +149,7 @@ func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name 
 }
 
 // said returns the item of a text that the agent sends without being asked.
-func (b *disclosureBuilder) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
+func (b *disclosureBuilder) said(ctx context.Context, kind disclosureKind, field string, v Value, purposes []string) item {
 	return item{kind: kind, field: field, also: b.otherFields(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
 }
 
@@ -224,7 +224,7 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 
 // ownWords decides about what the agent says without being asked. The user chooses for each text.
 func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
-	say := func(kind tellKind, field string, v Value, purposes []string) error {
+	say := func(kind disclosureKind, field string, v Value, purposes []string) error {
 		it := b.said(ctx, kind, field, v, purposes)
 		d := b.decider.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
@@ -237,7 +237,7 @@ func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 		if strings.TrimSpace(told.Text) == "" {
 			return b.decider.page.refusal(lookleap.CodeUsage, "an inform has no text")
 		}
-		if err := say(tellInform, "inform", Value{Text: told.Text, Provenance: told.Provenance}, nil); err != nil {
+		if err := say(discloseInform, "inform", Value{Text: told.Text, Provenance: told.Provenance}, nil); err != nil {
 			return err
 		}
 	}
@@ -248,7 +248,7 @@ func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 		if !tellable(counter.Field) {
 			return b.decider.page.refusal(CodeValueType, "an ask of the agent's holds what no document can")
 		}
-		if err := say(tellAsk, counter.Field, Value{Text: counter.text()}, []string{counter.Purpose}); err != nil {
+		if err := say(discloseAsk, counter.Field, Value{Text: counter.text()}, []string{counter.Purpose}); err != nil {
 			return err
 		}
 	}
@@ -258,7 +258,7 @@ func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 // add adds a decided item to the disclosure, and to the questions for the user if the decision
 // requires it.
 func (b *disclosureBuilder) add(it item, d Decision, name string) {
-	t := tell{
+	t := disclosure{
 		Kind: it.kind, Field: name, Also: it.also, Purposes: it.purposes, Required: it.required, Code: d.Code,
 		Category: d.category, From: d.From, Unsure: d.unsure, Provenance: d.value.Provenance, Lasting: d.lasting, Rule: d.Rule,
 	}
@@ -267,7 +267,7 @@ func (b *disclosureBuilder) add(it item, d Decision, name string) {
 	}
 	if d.Verb == VerbRefuse {
 		t.refuse(d.Code, d.Reason)
-		b.tells = append(b.tells, t)
+		b.disclosures = append(b.disclosures, t)
 		return
 	}
 	t.Value, t.Basis, t.Reference = d.value.Text, d.Basis, d.Reference
@@ -281,11 +281,11 @@ func (b *disclosureBuilder) add(it item, d Decision, name string) {
 		t.Granted = d.standing.Since
 	default:
 		if b.count == nil {
-			b.count = map[tellKind]int{}
+			b.count = map[disclosureKind]int{}
 		}
 		b.count[it.kind]++
 		t.Item = fmt.Sprintf("%s-%d", it.kind, b.count[it.kind])
 		b.items = append(b.items, b.to.item(&t, d.Warnings))
 	}
-	b.tells = append(b.tells, t)
+	b.disclosures = append(b.disclosures, t)
 }

@@ -61,7 +61,7 @@ func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) 
 	case errors.Is(err, errIdentityLost):
 		return cmp.Or(s.spend(ctx, a), err)
 	case ended(ctx, "") == nil:
-		return s.turnDown(ctx, e.Exchange, a.Plan().ID(), withheld(e.Tells, lookleap.CodeOf(err), anml.TrustInsufficient), err)
+		return s.turnDown(ctx, e.Exchange, a.Plan().ID(), withheld(e.Disclosures, lookleap.CodeOf(err), anml.TrustInsufficient), err)
 	}
 	return err
 }
@@ -78,11 +78,11 @@ func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
 // release decides what is sent, and writes it to the user's ledger.
 func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) (*effect, error) {
 	plan, now, settled := a.Plan().ID(), s.now(), *e
-	tells, err := s.settle(ctx, e, plan, a.Has, a.Until(), now)
-	if err != nil && tells == nil {
+	disclosures, err := s.settle(ctx, e, plan, a.Has, a.Until(), now)
+	if err != nil && disclosures == nil {
 		return nil, err
 	}
-	settled.Tells = tells
+	settled.Disclosures = disclosures
 	if err == nil {
 		err = settled.write()
 	}
@@ -90,9 +90,9 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 		err = s.permitted(ctx, &settled)
 	}
 	if err != nil {
-		return nil, s.turnDown(ctx, e.Exchange, plan, tells, err)
+		return nil, s.turnDown(ctx, e.Exchange, plan, disclosures, err)
 	}
-	entries := append(s.entries(e.Exchange, plan, tells, now), e.Exchange.entry(plan, EntryAction, now))
+	entries := append(s.entries(e.Exchange, plan, disclosures, now), e.Exchange.entry(plan, EntryAction, now))
 	if err := s.record(ctx, entries...); err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(),
 			Message: "the ledger could not be written, so nothing was sent", Err: err}

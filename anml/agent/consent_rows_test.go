@@ -28,7 +28,7 @@ func TestConstraintsComeFirst(t *testing.T) {
 	t.Run("ANML-13.2-05/reject-other-action", func(t *testing.T) {
 		st := asker(t)
 		x := st.prepares(st.page(booking("", askFor("email")+askFor("tel", `action="other"`))), Call{})
-		if len(x.e.Tells) != 1 || x.e.Tells[0].Field != "email" {
+		if len(x.e.Disclosures) != 1 || x.e.Disclosures[0].Field != "email" {
 			t.Errorf("%+v", x.e)
 		}
 	})

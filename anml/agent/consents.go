@@ -40,13 +40,13 @@ type consent struct {
 
 // cover is what one consent is about. Identical requests have equal digests.
 type cover struct {
-	Kind                                   tellKind
+	Kind                                   disclosureKind
 	Serving, Owner, Endpoint, Field, Value string
 	Purposes, From                         []string
 }
 
-// cover returns what a consent for a tell covers.
-func (e exchange) cover(t *tell) cover {
+// cover returns what a consent for a disclosure covers.
+func (e exchange) cover(t *disclosure) cover {
 	return cover{t.Kind, e.Serving, e.Asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
 }
 

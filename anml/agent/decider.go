@@ -179,7 +179,7 @@ func (e exchange) recipient() string {
 // item is one thing that might be sent: a field that is asked for, an argument, or a text of the
 // agent's own.
 type item struct {
-	kind     tellKind
+	kind     disclosureKind
 	field    string
 	also     []string // other fields whose value it holds
 	purposes []string // that the service states for it
@@ -210,7 +210,7 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 	if to.unusable != nil {
 		g.unusable = lookleap.CodeOf(to.unusable)
 	}
-	if it.kind != tellAnswer {
+	if it.kind != discloseAnswer {
 		g.untrusted, g.foreign = f.closed, f.elsewhere // there is no ask: it goes to the owner of the action
 	}
 	g.rule = f.rule(&it, g.foreign)
@@ -232,7 +232,7 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 		d.Reference = d.standing.name()
 	}
 	d.value, d.purposes, d.also = value, it.purposes, it.also
-	d.lasting = g.recognised && g.category == "" && len(g.sources) == 0 && g.kind == tellAnswer && !g.version
+	d.lasting = g.recognised && g.category == "" && len(g.sources) == 0 && g.kind == discloseAnswer && !g.version
 	if d.Verb != VerbRefuse {
 		if len(it.also) > 0 {
 			d.warn("it holds your " + strings.Join(it.also, " and "))
@@ -348,12 +348,12 @@ func (f *decider) category(ctx context.Context, subject Subject, it item, v Valu
 // consents looks up earlier consents of the user.
 func (f *decider) consents(ctx context.Context, g *inputs, to *route, it item, v Value) {
 	c := f.page.session.consents
-	is := to.cover(&tell{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
+	is := to.cover(&disclosure{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
 	if len(g.sources) > 0 {
 		g.transfer, g.store = c.find(ctx, keyTransfer, is, g.rule)
 		return
 	}
-	if g.recognised && g.category == "" && it.kind == tellAnswer {
+	if g.recognised && g.category == "" && it.kind == discloseAnswer {
 		g.held, g.store = c.find(ctx, keyConsent, is, g.rule)
 	}
 }
@@ -389,7 +389,7 @@ func (p *Page) decide(ctx context.Context) []Decision {
 				to, routes[a.Action()] = &r, &r
 			}
 			d := f.decide(ctx, to, item{
-				kind: tellAnswer, field: a.Field(), purposes: []string{a.Purpose()}, types: []anml.Type{a.Type()}, required: a.Required(),
+				kind: discloseAnswer, field: a.Field(), purposes: []string{a.Purpose()}, types: []anml.Type{a.Type()}, required: a.Required(),
 			})
 			d.Ask, d.Site = a, site.Domain()
 			all = append(all, d)

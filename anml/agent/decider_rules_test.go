@@ -51,7 +51,7 @@ func TestRequiresRows(t *testing.T) {
 				st := newStand(t, labprompt.Deny())
 				st.user.Policy.InferConsentFromInitiation(c.option)
 				x := st.prepares(st.page(c.doc), Call{Initiated: c.began})
-				if got := x.e.Tells[0]; got.Code != c.want || (got.Item == "") != (c.want == CodeConsentInferred) {
+				if got := x.e.Disclosures[0]; got.Code != c.want || (got.Item == "") != (c.want == CodeConsentInferred) {
 					t.Errorf("%+v", got)
 				}
 				if c.want == CodeConsentInferred {
@@ -66,7 +66,7 @@ func TestRequiresRows(t *testing.T) {
 			st.user.Authenticate = func(context.Context, string) error { return nil }
 			st.user.Policy.InferConsentFromInitiation(true)
 			x := st.prepares(st.page(booking(rule("email", "authentication"), askFor("email"))), Call{Initiated: true})
-			if got := x.e.Tells[0]; got.Code != CodeExplicitConsent || got.Item == "" {
+			if got := x.e.Disclosures[0]; got.Code != CodeExplicitConsent || got.Item == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -75,7 +75,7 @@ func TestRequiresRows(t *testing.T) {
 			st.user.Policy.InferConsentFromInitiation(true)
 			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAsk}))
 			x := st.prepares(st.page(implicit), Call{Initiated: true})
-			if got := x.e.Tells[0]; got.Code != CodeUserRule || got.Item == "" {
+			if got := x.e.Disclosures[0]; got.Code != CodeUserRule || got.Item == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -98,7 +98,7 @@ func TestRequiresRows(t *testing.T) {
 		t.Run("reject-inferred", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			st.user.Policy.InferConsentFromInitiation(true)
-			for _, tell := range st.prepares(st.page(two), Call{Initiated: true}).e.Tells {
+			for _, tell := range st.prepares(st.page(two), Call{Initiated: true}).e.Disclosures {
 				if tell.Code != CodeExplicitConsent || tell.Item == "" {
 					t.Errorf("%+v", tell)
 				}

@@ -74,7 +74,7 @@ func (d *Decision) warn(text string)                             { d.Warnings = 
 
 // inputs are all inputs of a decision about one field.
 type inputs struct {
-	kind       tellKind
+	kind       disclosureKind
 	field      string
 	purpose    string // that the profile and the user see
 	stated     bool   // every ask for the field states a purpose

@@ -38,16 +38,16 @@ func TestEdgesOfDecisions(t *testing.T) {
 	} {
 		t.Run("ANML-13.2-02/"+name, func(t *testing.T) {
 			st := asker(t).allow("email", "*").allow("tel", "*")
-			if x := st.prepares(st.page(booking(c.rules, askFor("email"))), both); x.e.Tells[0].Code != c.want || !slices.Equal(x.e.Tells[0].Also, []string{"tel"}) {
-				t.Errorf("%+v", x.e.Tells[0])
+			if x := st.prepares(st.page(booking(c.rules, askFor("email"))), both); x.e.Disclosures[0].Code != c.want || !slices.Equal(x.e.Disclosures[0].Also, []string{"tel"}) {
+				t.Errorf("%+v", x.e.Disclosures[0])
 			}
 		})
 	}
 	t.Run("ANML-14.3-04/reject-weaker-purpose-first", func(t *testing.T) {
 		st := asker(t).allow("email", "*")
 		x := st.prepares(st.page(booking(rule("email", "none"), askFor("email", `purpose="data"`)+askFor("email"))), Call{})
-		if x.e.Tells[0].Code != CodePurposeVague {
-			t.Errorf("%+v", x.e.Tells[0])
+		if x.e.Disclosures[0].Code != CodePurposeVague {
+			t.Errorf("%+v", x.e.Disclosures[0])
 		}
 	})
 	t.Run("ANML-14.2-04", func(t *testing.T) {
@@ -67,8 +67,8 @@ func TestEdgesOfDecisions(t *testing.T) {
 				return "", nil
 			}
 			x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel")+askFor("tel", `purpose="for the doctor"`))), Call{})
-			if x.e.Tells[0].Code != CodeSensitive || x.e.Tells[0].Category != CategoryHealth {
-				t.Errorf("%+v", x.e.Tells[0])
+			if x.e.Disclosures[0].Code != CodeSensitive || x.e.Disclosures[0].Category != CategoryHealth {
+				t.Errorf("%+v", x.e.Disclosures[0])
 			}
 		})
 		t.Run("reject-field-told-beside-it", func(t *testing.T) { // the category sticks to it too
@@ -91,8 +91,8 @@ func TestEdgesOfDecisions(t *testing.T) {
 		st := asker(t).allow("tel", "*")
 		st.user.Profile = Fields{"tel": {Text: "030"}}
 		x := st.prepares(st.page(booking("", askFor("tel")+askFor("tel", `type="boolean"`))), Call{})
-		if x.e.Tells[0].Code != CodeValueType {
-			t.Errorf("%+v", x.e.Tells[0])
+		if x.e.Disclosures[0].Code != CodeValueType {
+			t.Errorf("%+v", x.e.Disclosures[0])
 		}
 	})
 }
@@ -135,7 +135,7 @@ func TestEdgesOfReplies(t *testing.T) {
 		st := asker(t)
 		doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="/find"><param name="E-Mail"/></action></interact>`
 		x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"E-Mail": "other@example.org"}})
-		if len(x.items) != 1 || x.e.Tells[0].Means != "email" {
+		if len(x.items) != 1 || x.e.Disclosures[0].Means != "email" {
 			t.Errorf("%+v", x.e)
 		}
 	})
@@ -215,11 +215,11 @@ func TestEdgesOfConsents(t *testing.T) {
 		}
 	})
 	t.Run("ANML-14.2-01/reject-other-cover", func(t *testing.T) {
-		base := cover{tellAnswer, "s", "o", "e", "f", "v", []string{"p"}, []string{"x"}}
+		base := cover{discloseAnswer, "s", "o", "e", "f", "v", []string{"p"}, []string{"x"}}
 		given := asker(t).session().consents
 		must(t, given.remember(t.Context(), keyTransfer, base.consent("1", start, hour)))
 		for name, other := range map[string]func(*cover){
-			"kind": func(c *cover) { c.Kind = tellArg }, "serving": func(c *cover) { c.Serving = "t" }, "owner": func(c *cover) { c.Owner = "p" }, "endpoint": func(c *cover) { c.Endpoint = "g" },
+			"kind": func(c *cover) { c.Kind = discloseArg }, "serving": func(c *cover) { c.Serving = "t" }, "owner": func(c *cover) { c.Owner = "p" }, "endpoint": func(c *cover) { c.Endpoint = "g" },
 			"field": func(c *cover) { c.Field = "F" }, "value": func(c *cover) { c.Value = "w" }, "purposes": func(c *cover) { c.Purposes = []string{"q"} }, "from": func(c *cover) { c.From = nil },
 		} {
 			c := base
@@ -233,7 +233,7 @@ func TestEdgesOfConsents(t *testing.T) {
 		if held, err := given.find(t.Context(), keyTransfer, base, anml.Rule{}); held == nil || err != nil {
 			t.Errorf("%+v, %v", held, err)
 		}
-		e, told := exchange{Serving: "s", Asker: "o", Endpoint: "e"}, tell{Kind: tellAnswer, Field: "f", Value: "v", Purposes: []string{"p"}, From: []string{"x"}}
+		e, told := exchange{Serving: "s", Asker: "o", Endpoint: "e"}, disclosure{Kind: discloseAnswer, Field: "f", Value: "v", Purposes: []string{"p"}, From: []string{"x"}}
 		if c := e.cover(&told); c.digest() != base.digest() {
 			t.Errorf("%+v", c)
 		}
@@ -241,7 +241,7 @@ func TestEdgesOfConsents(t *testing.T) {
 	t.Run("ANML-14.2-05/accept-authorizations-of-a-source", func(t *testing.T) {
 		st := asker(t)
 		c := st.session().consents
-		must(t, c.remember(t.Context(), keyTransfer, cover{Kind: tellAnswer, Serving: "b.example", Owner: "b.example", Endpoint: "b.example", Field: "member", From: []string{"a.example"}}.consent("1", start, hour)))
+		must(t, c.remember(t.Context(), keyTransfer, cover{Kind: discloseAnswer, Serving: "b.example", Owner: "b.example", Endpoint: "b.example", Field: "member", From: []string{"a.example"}}.consent("1", start, hour)))
 		if n, err := c.forget(t.Context(), "a.example"); n != 1 || err != nil {
 			t.Error(n, err)
 		}

@@ -40,7 +40,7 @@ func TestDecideRows(t *testing.T) {
 		t.Run("reject-before-consent", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking(rule("email", "explicit-consent"), askFor("email"))), Call{})
-			if len(x.items) != 1 || x.e.Tells[0].Item == "" {
+			if len(x.items) != 1 || x.e.Disclosures[0].Item == "" {
 				t.Error(x.items)
 			}
 			x.sends(none, `<refuse field="email" reason="user-denied"`, "!"+secret)
@@ -147,7 +147,7 @@ func TestDecideRows(t *testing.T) {
 			p := st.page(booking(rule("email", "explicit-consent"), ""))
 			for _, name := range []string{"email", "q"} { // by its name, and by its value
 				x := st.prepares(p, Call{Action: "find", Args: map[string]string{name: secret}})
-				if len(x.items) != 1 || x.items[0].Optional || x.e.Tells[0].subject() != "email" {
+				if len(x.items) != 1 || x.items[0].Optional || x.e.Disclosures[0].subject() != "email" {
 					t.Errorf("%s: %+v", name, x.items)
 				}
 				_, _, err := x.settle(none, time.Time{})
@@ -313,7 +313,7 @@ func TestDecideRows(t *testing.T) {
 		t.Run("reject-unevaluated", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking(rule("email", "explicit-consent"), askFor("email"))), Call{})
-			x.e.Tells = []tell{{Kind: tellAnswer, Field: "email", Value: secret}} // no item, and nothing that it rests on
+			x.e.Disclosures = []disclosure{{Kind: discloseAnswer, Field: "email", Value: secret}} // no item, and nothing that it rests on
 			x.sends(all, `<refuse field="email"`, "!"+secret)
 		})
 	})

@@ -12,7 +12,7 @@ import (
 // best are inputs on which a field is told without asking.
 func best() inputs {
 	return inputs{
-		kind: tellAnswer, field: "email", purpose: "to send the ticket", stated: true, judged: PurposeOK, recognised: true,
+		kind: discloseAnswer, field: "email", purpose: "to send the ticket", stated: true, judged: PurposeOK, recognised: true,
 		rule:     anml.Rule{Field: "email", Requires: anml.RequiresNothing, Declared: true},
 		standing: StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}, ruled: true,
 		prompter: true, authentic: true,

@@ -32,9 +32,9 @@ func (e exchange) location() string {
 	return document
 }
 
-// tell is one field, argument or text that a call sends, with the decision about it.
-type tell struct {
-	Kind       tellKind         `json:"kind"`
+// disclosure is one field, argument or text that a call sends, with the decision about it.
+type disclosure struct {
+	Kind       disclosureKind   `json:"kind"`
 	Field      string           `json:"field"`           // or name of the argument
 	Means      string           `json:"means,omitempty"` // field that an argument of another name carries
 	Also       []string         `json:"also,omitempty"`  // other fields whose value it holds
@@ -56,33 +56,33 @@ type tell struct {
 	Shown      time.Time        `json:"authenticated,omitzero"` // when the user was authenticated
 }
 
-// tellKind is the place of a tell in what is sent.
-type tellKind string
+// disclosureKind is the place of a disclosure in what is sent.
+type disclosureKind string
 
 const (
-	tellAnswer tellKind = "answer" // of an ask
-	tellArg    tellKind = "arg"    // value of a parameter that says something about the user
-	tellPlain  tellKind = "plain"  // any other value of a parameter: no one is asked, and its origin is checked again
-	tellInform tellKind = "inform" // of the agent
-	tellAsk    tellKind = "ask"    // of the agent
+	discloseAnswer disclosureKind = "answer" // of an ask
+	discloseArg    disclosureKind = "arg"    // value of a parameter that says something about the user
+	disclosePlain  disclosureKind = "plain"  // any other value of a parameter: no one is asked, and its origin is checked again
+	discloseInform disclosureKind = "inform" // of the agent
+	discloseAsk    disclosureKind = "ask"    // of the agent
 )
 
 // unasked reports whether the agent says it without being asked.
-func (k tellKind) unasked() bool { return k == tellInform || k == tellAsk }
+func (k disclosureKind) unasked() bool { return k == discloseInform || k == discloseAsk }
 
-// subject returns the field that a tell is about.
-func (t *tell) subject() string { return cmp.Or(t.Means, t.Field) }
+// subject returns the field that a disclosure is about.
+func (t *disclosure) subject() string { return cmp.Or(t.Means, t.Field) }
 
-// fields returns the fields that a tell is about, and those whose value it holds.
-func (t *tell) fields() []string { return append([]string{t.subject()}, t.Also...) }
+// fields returns the fields that a disclosure is about, and those whose value it holds.
+func (t *disclosure) fields() []string { return append([]string{t.subject()}, t.Also...) }
 
-func (t *tell) refused() bool { return t.Reason != "" }
+func (t *disclosure) refused() bool { return t.Reason != "" }
 
 // authentic reports whether the user has to be authenticated.
-func (t *tell) authentic() bool { return t.Rule.Requires == anml.Authentication }
+func (t *disclosure) authentic() bool { return t.Rule.Requires == anml.Authentication }
 
-// decision returns the tell in the form that the host's veto sees right before it is sent.
-func (t *tell) decision(e exchange) Decision {
+// decision returns the disclosure in the form that the host's veto sees right before it is sent.
+func (t *disclosure) decision(e exchange) Decision {
 	d := Decision{
 		Field: t.subject(), Owner: Party{Domain: e.Asker, Serving: e.Asker == e.Serving}, Verb: VerbAllow, Code: t.Code,
 		Basis: t.Basis, Reference: t.Reference, Rule: t.Rule, Sensitive: t.Category != "", From: t.From,
@@ -94,16 +94,16 @@ func (t *tell) decision(e exchange) Decision {
 }
 
 // refuse removes the value.
-func (t *tell) refuse(why lookleap.Code, reason anml.Reason) {
+func (t *disclosure) refuse(why lookleap.Code, reason anml.Reason) {
 	t.Reason, t.Code, t.Value = reason, why, ""
 	t.Item, t.Basis, t.Reference, t.Granted = "", anml.ConsentUnstated, "", time.Time{}
 }
 
-// withheld returns a copy of tells in which everything is refused for one reason. Earlier refusals
+// withheld returns a copy of disclosures in which everything is refused for one reason. Earlier refusals
 // keep their own.
-func withheld(tells []tell, why lookleap.Code, reason anml.Reason) (all []tell) {
-	for _, t := range tells {
-		if !t.refused() && t.Kind != tellPlain {
+func withheld(disclosures []disclosure, why lookleap.Code, reason anml.Reason) (all []disclosure) {
+	for _, t := range disclosures {
+		if !t.refused() && t.Kind != disclosePlain {
 			t.refuse(why, reason)
 		}
 		all = append(all, t)
@@ -116,7 +116,7 @@ func withheld(tells []tell, why lookleap.Code, reason anml.Reason) (all []tell) 
 // (section 16.6). It returns the items that the user has to agree to, and an error if the whole call
 // is refused.
 func (f *decider) disclose(ctx context.Context, e exchange, asked []item, act anml.Action, args []anml.Arg,
-	c Call) ([]tell, []lookleap.ConsentItem, error) {
+	c Call) ([]disclosure, []lookleap.ConsentItem, error) {
 	r, location := c.reply(), f.page.location()
 	b := &disclosureBuilder{decider: f, to: f.along(e, nil)}
 	b.join(ctx, args, c, r)
@@ -137,12 +137,12 @@ func (f *decider) disclose(ctx context.Context, e exchange, asked []item, act an
 		return nil, nil, over // what was refused for that is not a refusal of the user's
 	}
 	if b.refusing {
-		err = f.page.session.turnDown(ctx, e, "", b.tells, err)
+		err = f.page.session.turnDown(ctx, e, "", b.disclosures, err)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.tells, b.items, nil
+	return b.disclosures, b.items, nil
 }
 
 // container returns the site of a domain, or the single-site document.
@@ -167,7 +167,7 @@ func merge(asks []anml.Ask) []item {
 	for _, a := range asks {
 		i, known := places[a.Field()]
 		if !known {
-			i, items = len(items), append(items, item{kind: tellAnswer, field: a.Field()})
+			i, items = len(items), append(items, item{kind: discloseAnswer, field: a.Field()})
 			places[a.Field()] = i
 		}
 		it := &items[i]

@@ -306,8 +306,8 @@ type prepared struct {
 }
 
 // plainOf returns the arguments that say nothing about the user.
-func plainOf(e *effect) []tell {
-	return slices.DeleteFunc(slices.Clone(e.Tells), func(t tell) bool { return t.Kind != tellPlain })
+func plainOf(e *effect) []disclosure {
+	return slices.DeleteFunc(slices.Clone(e.Disclosures), func(t disclosure) bool { return t.Kind != disclosePlain })
 }
 
 func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
@@ -344,8 +344,8 @@ func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
 	if err := p.checkReply(c.reply(), asked); err != nil {
 		return &prepared{st: st, p: p}, err
 	}
-	tells, items, err := f.disclose(st.Context(), to.exchange, asked, act, args, c)
-	return &prepared{st, p, &effect{Exchange: to.exchange, Tells: tells}, items}, err
+	disclosures, items, err := f.disclose(st.Context(), to.exchange, asked, act, args, c)
+	return &prepared{st, p, &effect{Exchange: to.exchange, Disclosures: disclosures}, items}, err
 }
 
 func (st *stand) prepares(p *Page, c Call) *prepared {
@@ -360,12 +360,12 @@ func (st *stand) prepares(p *Page, c Call) *prepared {
 func (x *prepared) settle(approved func(string) bool, until time.Time) (string, []Entry, error) {
 	x.st.Helper()
 	now := x.st.net.Clock().Now()
-	tells, err := x.p.session.settle(x.st.Context(), x.e, "plan", approved, until, now)
+	disclosures, err := x.p.session.settle(x.st.Context(), x.e, "plan", approved, until, now)
 	if err != nil {
 		return "", nil, err
 	}
-	entries := x.p.session.entries(x.e.Exchange, "plan", tells, now)
-	doc, err := response(x.e.Exchange, tells)
+	entries := x.p.session.entries(x.e.Exchange, "plan", disclosures, now)
+	doc, err := response(x.e.Exchange, disclosures)
 	must(x.st, err)
 	if doc == nil {
 		return "", entries, nil

@@ -427,7 +427,7 @@ func TestHostileRecords(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.4-11/reject-refused-fields-as-told", func(t *testing.T) {
-		e.Tells = []tell{{Field: "email"}, {Field: "tel", Reason: anml.UserDenied}, {Kind: tellPlain, Field: "q"}}
+		e.Disclosures = []disclosure{{Field: "email"}, {Field: "tel", Reason: anml.UserDenied}, {Kind: disclosePlain, Field: "q"}}
 		if got := e.act().Fields; !slices.Equal(got, []string{"email"}) {
 			t.Errorf("%q", got)
 		}

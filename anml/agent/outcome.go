@@ -154,7 +154,7 @@ func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
 	}
 	asked := r.Page.askedFields()
 	var stale []string
-	for _, t := range m.effect.Tells {
+	for _, t := range m.effect.Disclosures {
 		if !t.refused() && slices.Contains(asked, t.Field) {
 			stale = append(stale, t.Reference)
 		}

@@ -59,7 +59,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 		st := asker(t).allow("*", "*")
 		st.opts.Fields = []string{"diagnosis"}
 		x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{Reply: &Reply{Values: map[string]Value{"email": {Text: "hay fever"}}}})
-		if len(x.items) != 1 || x.e.Tells[0].Category != CategoryHealth {
+		if len(x.items) != 1 || x.e.Disclosures[0].Category != CategoryHealth {
 			t.Errorf("%+v", x.e)
 		}
 	})

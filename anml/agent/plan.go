@@ -81,7 +81,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		asked = nil
 	}
 	var items []lookleap.ConsentItem
-	if e.Tells, items, err = f.disclose(ctx, e.Exchange, asked, act, args, c); err != nil {
+	if e.Disclosures, items, err = f.disclose(ctx, e.Exchange, asked, act, args, c); err != nil {
 		return nil, err
 	}
 	if !e.Send.Response {
@@ -90,8 +90,8 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		}
 	}
 	if to.plain && e.discloses() {
-		tells := withheld(e.Tells, CodeInsecureEndpoint, anml.PolicyViolation)
-		return nil, s.turnDown(ctx, e.Exchange, "", tells, insecureEndpoint(e.Send.place()))
+		disclosures := withheld(e.Disclosures, CodeInsecureEndpoint, anml.PolicyViolation)
+		return nil, s.turnDown(ctx, e.Exchange, "", disclosures, insecureEndpoint(e.Send.place()))
 	}
 	return p.ask(ctx, e, act, owner, args, items), nil
 }
@@ -187,7 +187,8 @@ func (p *Page) expects(act anml.Action) string {
 // ask decides what the user is asked about: the act itself, another origin to which it goes, and
 // everything that it tells. It also decides which claim is verified again before the action is
 // executed.
-func (p *Page) ask(ctx context.Context, e *effect, act anml.Action, owner Party, args []anml.Arg, items []lookleap.ConsentItem) *preparedCall {
+func (p *Page) ask(ctx context.Context, e *effect, act anml.Action, owner Party, args []anml.Arg,
+	items []lookleap.ConsentItem) *preparedCall {
 	s := p.session
 	confirm, _ := act.Confirm()
 	why := consequential(e.act(), confirm, e.discloses(), s.user.weigh(ctx, s.agent.plugins.policy, e.act()))
@@ -266,13 +267,13 @@ const effectType = "application/vnd.lookleap.anml-call+json;version=2"
 // effect is everything that a call does. A plan carries it, and another process can
 // commit it without the page.
 type effect struct {
-	Type     string           `json:"type"`
-	Exchange exchange         `json:"exchange"`
-	Send     actionRequest    `json:"send"`
-	Tells    []tell           `json:"tells,omitempty"` // everything that it would send about the user, in the order of the document
-	Claim    *anmltrust.Claim `json:"claim,omitempty"` // verified again before the commit; may be nil
-	Owned    bool             `json:"owned,omitempty"` // the action is the claimed site's; otherwise the claim was only shown
-	User     string           `json:"user,omitempty"`  // whose plan it is, see [Session.owns]
+	Type        string           `json:"type"`
+	Exchange    exchange         `json:"exchange"`
+	Send        actionRequest    `json:"send"`
+	Disclosures []disclosure     `json:"disclosures,omitempty"` // everything that it would send about the user, in the order of the document
+	Claim       *anmltrust.Claim `json:"claim,omitempty"`       // verified again before the commit; may be nil
+	Owned       bool             `json:"owned,omitempty"`       // the action is the claimed site's; otherwise the claim was only shown
+	User        string           `json:"user,omitempty"`        // whose plan it is, see [Session.owns]
 }
 
 // parseEffect parses the effect of a plan. The plan's digest covers it; parseEffect
@@ -340,7 +341,7 @@ func (e *effect) key() gateKey {
 
 // discloses reports whether anything of the user's would leave.
 func (e *effect) discloses() bool {
-	return slices.ContainsFunc(e.Tells, func(t tell) bool { return !t.refused() && t.Kind != tellPlain })
+	return slices.ContainsFunc(e.Disclosures, func(t disclosure) bool { return !t.refused() && t.Kind != disclosePlain })
 }
 
 // act returns the call as a host's policy judges it.
@@ -349,8 +350,8 @@ func (e *effect) act() Act {
 		Method: e.Send.Method, URL: e.Send.URL, ID: e.Exchange.Action, Description: e.Send.Says,
 		Serving: e.Exchange.Serving, Owner: e.Exchange.Owner, Endpoint: e.Exchange.Endpoint, Idempotent: e.Send.Idempotent,
 	}
-	for _, t := range e.Tells {
-		if !t.refused() && t.Kind != tellPlain {
+	for _, t := range e.Disclosures {
+		if !t.refused() && t.Kind != disclosePlain {
 			a.Fields = append(a.Fields, t.Field)
 		}
 	}
@@ -363,7 +364,7 @@ func (e *effect) write() error {
 	if !e.Send.Response {
 		return nil
 	}
-	doc, err := response(e.Exchange, e.Tells)
+	doc, err := response(e.Exchange, e.Disclosures)
 	if err == nil && doc == nil {
 		return &lookleap.Error{Code: lookleap.CodeConsentRefused, Subject: e.Send.place(),
 			Message: "nothing is left that may be disclosed", Err: anml.ErrEmptyResponse}

@@ -290,7 +290,7 @@ func FuzzResume(f *testing.F) {
 	for _, effect := range []string{
 		`{"type":"` + effectType + `","exchange":{"serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","site":"","action":"a"},` +
 			`"send":{"method":"POST","endpoint":"https://www.shop.example/a","url":"https://www.shop.example/a","reach":"same-origin","format":0}}`,
-		`{"type":"` + effectType + `","tells":[{"kind":"arg","field":"x"}]}`, `{}`, ``,
+		`{"type":"` + effectType + `","disclosures":[{"kind":"arg","field":"x"}]}`, `{}`, ``,
 	} {
 		f.Add([]byte(effect))
 	}

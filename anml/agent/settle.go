@@ -19,11 +19,12 @@ const authenticFor = 5 * time.Minute
 // what may have changed: refused domains, deleted context and withdrawn consents (sections 14.1 and
 // 14.2). Until is the end of the decision; if zero, it is for this call only.
 //
-// It returns the tells, of which those are sent that are not refused. It returns an error if an
+// It returns the disclosures, of which those are sent that are not refused. It returns an error if an
 // argument may no longer be sent or a store fails: then nothing may be sent. Only in the first case
-// it returns the tells too.
-func (s *Session) settle(ctx context.Context, e *effect, plan string, approved func(item string) bool, until, now time.Time) ([]tell, error) {
-	if len(e.Tells) == 0 {
+// it returns the disclosures too.
+func (s *Session) settle(ctx context.Context, e *effect, plan string, approved func(item string) bool,
+	until, now time.Time) ([]disclosure, error) {
+	if len(e.Disclosures) == 0 {
 		return nil, nil
 	}
 	if err := s.context.refresh(ctx); err != nil {
@@ -34,35 +35,35 @@ func (s *Session) settle(ctx context.Context, e *effect, plan string, approved f
 	}
 	w := s.settling(e.Exchange)
 	w.plan, w.approved, w.until, w.now = plan, approved, until, now
-	tells := slices.Clone(e.Tells)
-	for i := range tells { // before a consent is used up
-		if t := &tells[i]; t.Kind == tellPlain {
+	disclosures := slices.Clone(e.Disclosures)
+	for i := range disclosures { // before a consent is used up
+		if t := &disclosures[i]; t.Kind == disclosePlain {
 			if code, reason := w.unsendable(t); code != "" {
 				t.refuse(code, reason)
-				return tells, w.unsent(t)
+				return disclosures, w.unsent(t)
 			}
 		}
 	}
-	for i := range tells {
-		t := &tells[i]
-		if t.refused() || t.Kind == tellPlain {
+	for i := range disclosures {
+		t := &disclosures[i]
+		if t.refused() || t.Kind == disclosePlain {
 			continue
 		}
 		if err := w.settle(ctx, t); err != nil {
 			return nil, err
 		}
-		if t.refused() && t.Kind == tellArg {
-			return tells[:i+1], w.unsent(t)
+		if t.refused() && t.Kind == discloseArg {
+			return disclosures[:i+1], w.unsent(t)
 		}
 	}
-	return tells, nil
+	return disclosures, nil
 }
 
 // revoked returns why what was settled may not be sent again, or "". The user may have forbidden it
 // since, or deleted the context that it depends on.
 func (s *Session) revoked(e *effect) lookleap.Code {
 	w := s.settling(e.Exchange)
-	for _, t := range e.Tells {
+	for _, t := range e.Disclosures {
 		if t.refused() {
 			continue
 		}
@@ -92,12 +93,12 @@ func (s *Session) settling(e exchange) *settling {
 }
 
 // unsent returns the error for an argument that may no longer be sent.
-func (w *settling) unsent(t *tell) error {
+func (w *settling) unsent(t *disclosure) error {
 	return &lookleap.Error{Code: t.Code, Subject: w.e.location(), Message: "the argument " + quote(t.Field) + " may not be sent"}
 }
 
-// settle settles one tell. Its checks are in the order of [weigh].
-func (w *settling) settle(ctx context.Context, t *tell) error {
+// settle settles one disclosure. Its checks are in the order of [weigh].
+func (w *settling) settle(ctx context.Context, t *disclosure) error {
 	code, reason := w.forbidden(t), anml.UserDenied
 	if code == "" && t.Item != "" && !w.approved(t.Item) {
 		code = lookleap.CodeConsentRefused
@@ -142,10 +143,10 @@ func (w *settling) settle(ctx context.Context, t *tell) error {
 	return nil
 }
 
-// unsendable returns why a tell may not be sent now, whatever the user agreed to. For an argument
+// unsendable returns why a disclosure may not be sent now, whatever the user agreed to. For an argument
 // that says nothing about the user, only a rule about its name counts.
-func (w *settling) unsendable(t *tell) (lookleap.Code, anml.Reason) {
-	if t.Kind != tellPlain || w.will.names(t.Field) {
+func (w *settling) unsendable(t *disclosure) (lookleap.Code, anml.Reason) {
+	if t.Kind != disclosePlain || w.will.names(t.Field) {
 		if code := w.forbidden(t); code != "" {
 			return code, anml.UserDenied
 		}
@@ -153,8 +154,8 @@ func (w *settling) unsendable(t *tell) (lookleap.Code, anml.Reason) {
 	return w.flows(t)
 }
 
-// forbidden returns why the user's policy forbids a tell, or "".
-func (w *settling) forbidden(t *tell) lookleap.Code {
+// forbidden returns why the user's policy forbids a disclosure, or "".
+func (w *settling) forbidden(t *disclosure) lookleap.Code {
 	rule, _ := w.standing(t)
 	switch {
 	case w.will.refuses(w.hosts):
@@ -165,15 +166,15 @@ func (w *settling) forbidden(t *tell) lookleap.Code {
 	return ""
 }
 
-// standing returns the standing rule about a tell.
-func (w *settling) standing(t *tell) (StandingRule, bool) {
+// standing returns the standing rule about a disclosure.
+func (w *settling) standing(t *disclosure) (StandingRule, bool) {
 	return w.will.standing(w.hosts, t.subject(), t.Also...)
 }
 
 // flows checks again where a value comes from, and returns why it may not be sent, or "". It looks
 // for context that was deleted since, and for services that told the value since or with more
 // confidentiality, which the user was not asked about.
-func (w *settling) flows(t *tell) (lookleap.Code, anml.Reason) {
+func (w *settling) flows(t *disclosure) (lookleap.Code, anml.Reason) {
 	for _, s := range w.s.sources(w.e.recipient(), Value{Text: t.Value, Provenance: t.Provenance}) {
 		f := flowFrom([]source{s})
 		switch {
@@ -189,7 +190,7 @@ func (w *settling) flows(t *tell) (lookleap.Code, anml.Reason) {
 }
 
 // authentic reports whether the user was authenticated recently.
-func (w *settling) authentic(ctx context.Context, t *tell) bool {
+func (w *settling) authentic(ctx context.Context, t *disclosure) bool {
 	if age := w.now.Sub(t.Shown); age >= 0 && age <= authenticFor {
 		return true
 	}
@@ -200,8 +201,8 @@ func (w *settling) authentic(ctx context.Context, t *tell) bool {
 	return w.failed == nil
 }
 
-// holds reports whether the basis of a tell that needs no question still exists.
-func (w *settling) holds(ctx context.Context, t *tell) (bool, error) {
+// holds reports whether the basis of a disclosure that needs no question still exists.
+func (w *settling) holds(ctx context.Context, t *disclosure) (bool, error) {
 	rule, ruled := w.standing(t)
 	asks := ruled && rule.Effect == EffectAsk
 	if len(t.From) == 0 && slices.ContainsFunc(t.fields(), w.s.consents.isSensitive) {
@@ -219,7 +220,7 @@ func (w *settling) holds(ctx context.Context, t *tell) (bool, error) {
 }
 
 // held reports whether an earlier consent still exists, and uses it up if it was for one transfer.
-func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
+func (w *settling) held(ctx context.Context, t *disclosure, asks bool) (bool, error) {
 	prefix := keyConsent
 	if len(t.From) > 0 {
 		prefix = keyTransfer
@@ -235,7 +236,7 @@ func (w *settling) held(ctx context.Context, t *tell, asks bool) (bool, error) {
 }
 
 // grant records a new consent, and stores it if the user agreed to more than this call.
-func (w *settling) grant(ctx context.Context, t *tell) error {
+func (w *settling) grant(ctx context.Context, t *disclosure) error {
 	t.Basis, t.Granted = anml.ConsentExplicit, w.now
 	t.Reference = w.plan + "#" + t.Item
 	if !t.Lasting || !w.until.After(w.now) || t.Rule.Limited && t.Rule.ValidFor == 0 {
@@ -250,16 +251,16 @@ func (e exchange) entry(plan string, kind EntryKind, now time.Time) Entry {
 		Document: e.location(), Action: e.Action}
 }
 
-// entries returns the ledger's entries for settled tells.
-func (s *Session) entries(e exchange, plan string, tells []tell, now time.Time) (list []Entry) {
-	for _, t := range tells {
+// entries returns the ledger's entries for settled disclosures.
+func (s *Session) entries(e exchange, plan string, disclosures []disclosure, now time.Time) (list []Entry) {
+	for _, t := range disclosures {
 		x := e.entry(plan, EntryDisclosed, now)
 		x.Field, x.Owner, x.Reason, x.Code = t.subject(), e.Asker, t.Reason, t.Code
 		x.Reference, x.Granted = t.Reference, t.Granted
 		switch {
 		case t.refused():
 			x.Kind = EntryRefused
-		case t.Kind == tellPlain:
+		case t.Kind == disclosePlain:
 			continue
 		default:
 			x.From, x.Basis, x.ValueHash = strings.Join(t.From, " "), t.Basis.String(), s.valueHash(t.subject(), t.Value)
@@ -269,13 +270,13 @@ func (s *Session) entries(e exchange, plan string, tells []tell, now time.Time) 
 	return list
 }
 
-// turnDown records a call that a decision ended before anything was sent: the tells that were
+// turnDown records a call that a decision ended before anything was sent: the disclosures that were
 // refused, and the action itself, with the code of the error (sections 13.2 and 14.1). It returns
 // the error, joined with that of the ledger. Plan is "" if there is none. The entry is written even
 // if the caller's context has ended.
-func (s *Session) turnDown(ctx context.Context, e exchange, plan string, tells []tell, err error) error {
+func (s *Session) turnDown(ctx context.Context, e exchange, plan string, disclosures []disclosure, err error) error {
 	now := s.now()
-	refused := slices.DeleteFunc(s.entries(e, plan, tells, now), func(x Entry) bool { return x.Kind != EntryRefused })
+	refused := slices.DeleteFunc(s.entries(e, plan, disclosures, now), func(x Entry) bool { return x.Kind != EntryRefused })
 	action := e.entry(plan, EntryRefused, now)
 	action.Code, action.Reason = lookleap.CodeOf(err), refusalReason(err)
 	return joined(err, s.record(context.WithoutCancel(ctx), append(refused, action)...))
@@ -295,5 +296,5 @@ func (s *Session) undecided(ctx context.Context, plan *lookleap.Plan, e *effect,
 	if !errors.Is(err, lookleap.ErrConsentRefused) {
 		return err
 	}
-	return s.turnDown(ctx, e.Exchange, plan.ID(), withheld(e.Tells, lookleap.CodeOf(err), refusalReason(err)), err)
+	return s.turnDown(ctx, e.Exchange, plan.ID(), withheld(e.Disclosures, lookleap.CodeOf(err), refusalReason(err)), err)
 }

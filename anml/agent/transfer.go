@@ -178,7 +178,7 @@ func (p *Page) transferred(ctx context.Context, f *decider, to *route, site anml
 		}
 		return item{}, p.refusal(anml.CodeParamUnknown, "the action has no parameter "+quote(t.Param))
 	case t.Inform:
-		return b.said(ctx, tellInform, "inform", *t.Value, nil), nil
+		return b.said(ctx, discloseInform, "inform", *t.Value, nil), nil
 	}
 	for _, it := range merge(asksFor(site, act)) {
 		if it.field != t.Field {
@@ -195,7 +195,7 @@ func (p *Page) transferred(ctx context.Context, f *decider, to *route, site anml
 
 // transferPlan returns the plan that asks about one transfer.
 func (p *Page) transferPlan(e exchange, it item, d Decision, t Transfer) (*lookleap.Plan, error) {
-	told := &tell{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Unsure: d.unsure, Item: "transfer"}
+	told := &disclosure{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Unsure: d.unsure, Item: "transfer"}
 	if t.Param != "" && t.Param != it.field {
 		told.Field, told.Means = t.Param, it.field
 	}

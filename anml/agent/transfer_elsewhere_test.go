@@ -40,14 +40,14 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			if len(x.items) != 0 {
 				t.Fatalf("asked again: %+v", x.items)
 			}
-			tells, err := x.p.session.settle(t.Context(), x.e, "plan", none, time.Time{}, start)
-			entries := s.s.entries(x.e.Exchange, "plan", tells, start)
-			if err != nil || len(tells) != 1 || tells[0].Value != number || entries[0].Kind != EntryDisclosed || entries[0].From != "a.example" || entries[0].Basis != "explicit" {
+			disclosures, err := x.p.session.settle(t.Context(), x.e, "plan", none, time.Time{}, start)
+			entries := s.s.entries(x.e.Exchange, "plan", disclosures, start)
+			if err != nil || len(disclosures) != 1 || disclosures[0].Value != number || entries[0].Kind != EntryDisclosed || entries[0].From != "a.example" || entries[0].Basis != "explicit" {
 				t.Errorf("%+v, %v", entries, err)
 			}
-			tells, err = again.p.session.settle(t.Context(), again.e, "plan", none, time.Time{}, start)
-			if tells[0].Value != "" || !tells[0].refused() || (err == nil) != (name == "inform") {
-				t.Errorf("told twice: %+v, %v", tells, err)
+			disclosures, err = again.p.session.settle(t.Context(), again.e, "plan", none, time.Time{}, start)
+			if disclosures[0].Value != "" || !disclosures[0].refused() || (err == nil) != (name == "inform") {
+				t.Errorf("told twice: %+v, %v", disclosures, err)
 			}
 		})
 		t.Run("ANML-14.2-03/reject-authorized-for-another-"+name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		if s := st.ask.Requests()[0].Items[0].Summary; !strings.Contains(s, `the argument "q"`) || !strings.Contains(s, `which is your "email"`) {
 			t.Error(s)
 		}
-		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.e.Tells[0].Code != CodeConsentHeld {
+		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.e.Disclosures[0].Code != CodeConsentHeld {
 			t.Errorf("%+v", x.e)
 		}
 	})
