@@ -76,23 +76,18 @@ func (p *pageCache) use(url string, now time.Time) (page *Page, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k, ok := p.kept.Get(url)
-	switch {
-	case !ok || k.steps != p.session.clock.Steps():
+	if !ok || k.steps != p.session.clock.Steps() || !now.Before(k.stale) && !now.Before(k.fresh) {
 		return nil, false
-	case now.Before(k.fresh):
-		return k.page, false
-	case now.Before(k.stale):
-		again, k.asked = !k.asked, true
-		return k.page, again
 	}
-	return nil, false
+	if !now.Before(k.fresh) {
+		again, k.asked = !k.asked, true
+	}
+	return k.page, again
 }
 
 // freshAt returns a cached page that may be used without a request, or nil.
 func (p *pageCache) freshAt(u domain.URL, now time.Time) *Page {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if k, ok := p.kept.Get(u.String()); ok && now.Before(k.fresh) && k.steps == p.session.clock.Steps() {
+	if k := p.old(u); k != nil && now.Before(k.fresh) && k.steps == p.session.clock.Steps() {
 		return k.page
 	}
 	return nil

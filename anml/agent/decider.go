@@ -294,7 +294,7 @@ func (f *decider) value(ctx context.Context, g *inputs, to *route, it item) (Val
 // valueOf asks the profile for one value.
 func (s *Session) valueOf(ctx context.Context, q Question) (Value, error) {
 	switch p := s.user.Profile.(type) {
-	case NoProfile, Fields: // need no bound
+	case Fields: // needs no bound
 		return p.Value(ctx, q)
 	}
 	return plugin.Await(ctx, s.agent.plugins.profile, func(ctx context.Context) (Value, error) { return s.user.Profile.Value(ctx, q) })

@@ -289,7 +289,7 @@ func TestForgetRows(t *testing.T) {
 
 // forgetting is a profile that keeps what services told.
 type forgetting struct {
-	NoProfile
+	Fields
 	gone *[]string
 }
 

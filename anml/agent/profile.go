@@ -64,16 +64,7 @@ const ProvenanceUser = "user"
 // ErrNoValue is the error for a field that the user has no value for.
 var ErrNoValue = coded.New("no-value", "the user has no value for the field")
 
-// NoProfile is a profile without data.
-type NoProfile struct{}
-
-// Value returns [ErrNoValue].
-func (NoProfile) Value(context.Context, Question) (Value, error) { return Value{}, ErrNoValue }
-
-// FieldNames returns no names.
-func (NoProfile) FieldNames(context.Context) ([]string, error) { return nil, nil }
-
-// Fields is a profile of fixed values, keyed by field.
+// Fields is a profile of fixed values, keyed by field. Without values it is a user without data.
 type Fields map[string]Value
 
 // Value returns the field's value, or [ErrNoValue].
@@ -92,8 +83,6 @@ func (f Fields) FieldNames(context.Context) ([]string, error) {
 // fieldNames returns the fields of a profile that lists them.
 func (s *Session) fieldNames(ctx context.Context) ([]string, error) {
 	switch p := s.user.Profile.(type) {
-	case NoProfile:
-		return nil, nil
 	case Fields:
 		return p.FieldNames(ctx)
 	case FieldLister:

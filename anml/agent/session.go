@@ -81,7 +81,7 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 		return nil, missing("the agent has no host", "make it with New")
 	}
 	if u.Profile == nil {
-		u.Profile = NoProfile{}
+		u.Profile = Fields{}
 	}
 	if u.Policy == nil {
 		u.Policy = &UserPolicy{}

@@ -24,7 +24,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
 		reflect.TypeFor[agent.LedgerOptions](), reflect.TypeFor[agent.Limits](), reflect.TypeFor[agent.MediaContent](),
 		reflect.TypeFor[agent.MediaPolicy](), reflect.TypeFor[agent.MediaResult](), reflect.TypeFor[agent.Medium](),
-		reflect.TypeFor[agent.Model](), reflect.TypeFor[agent.ModelWish](), reflect.TypeFor[agent.NoProfile](), reflect.TypeFor[agent.Notice](),
+		reflect.TypeFor[agent.Model](), reflect.TypeFor[agent.ModelWish](), reflect.TypeFor[agent.Notice](),
 		reflect.TypeFor[agent.NoticeKind](), reflect.TypeFor[agent.Options](), reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.PageReason](),
 		reflect.TypeFor[agent.Pager](), reflect.TypeFor[agent.Party](), reflect.TypeFor[agent.Persona](), reflect.TypeFor[agent.PersonaItem](),
 		reflect.TypeFor[agent.PersonaPolicy](), reflect.TypeFor[agent.PersonaReport](), reflect.TypeFor[agent.UserPolicy](),
