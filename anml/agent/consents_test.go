@@ -115,8 +115,8 @@ func TestConsentRows(t *testing.T) {
 		})
 		t.Run("reject-what-is-not-approved", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
-			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
-			x.sends(none, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
+			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{Reply: &Reply{Informs: []Told{{Text: "hello"}}, Asks: []Counter{{"price", "to compare"}}}})
+			x.sends(none, `<refuse field="email" reason="user-denied"`, "!"+annsEmail, "!<inform", "!<ask")
 		})
 	})
 	t.Run("ANML-13.2-02", func(t *testing.T) {
