@@ -100,19 +100,6 @@ func TestPlainEndpoints(t *testing.T) {
 			t.Errorf("%v", h)
 		}
 	})
-	t.Run("ANML-13.12-04/accept-head", func(t *testing.T) {
-		s := world(t, "HEAD")
-		s.does(Call{Action: "plain"}, lookleap.CodeOK)
-		if got := s.sent("api.shop.example"); !slices.Equal(got, []string{"HEAD /a"}) {
-			t.Errorf("sent %q", got)
-		}
-	})
-	t.Run("ANML-13.12-04/reject-only-the-origin-agreed", func(t *testing.T) {
-		s := world(t, "GET", labprompt.Deny())
-		s.session.gate.agree("https://www.shop.example", "http://api.shop.example")
-		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)
-		s.hasAsked("without encryption")
-	})
 	t.Run("ANML-13.12-04/reject-not-acknowledged", func(t *testing.T) {
 		s := world(t, "GET", labprompt.Approve(itemAct, itemOrigin))
 		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)

@@ -83,25 +83,29 @@ func (a *Agent) recognised(field string) bool { return a.fields[field] }
 // Limits bound the cost of a document and of a session. A zero or negative field
 // means its default, which the comment of the field states last.
 type Limits struct {
-	Document    int           // bytes of a document after decompression; 1 MiB (section 13.7)
-	Time        time.Duration // for a document with its automatic requests, or a medium; 30 s
-	Redirects   int           // redirects followed to a document; 5 (section 6.5.1)
-	Requests    int           // automatic requests that one document may cause; 8 (section 13.7)
-	Medium      int           // bytes of an image, audio or video; 8 MiB
-	SiteRefs    int           // documents read through site-refs; 5 (section 12.6)
-	Pages       int           // pages of one result without asking; 10 (section 11.5)
-	Executions  int           // actions in one session; 30 for each page's origin (section 13.4)
-	Burst       int           // actions of a user at one origin in a row, in all sessions of the Limiter; 5
-	Interval    time.Duration // between actions after that; 2 s
-	RetryAfter  time.Duration // longest wait before an automatic retry; 60 s
-	Tombstone   time.Duration // how long a 410 of discovery counts, and a permanent redirect for at most a day; 30 days
-	CachedPages int           // pages that a session keeps; 64
-	CachedBytes int           // bytes of the documents of these pages; 16 MiB
-	Lifetime    time.Duration // longest use of a cached page without revalidation; 24 h
-	Informs     int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
-	Told        int           // bytes of memory to recognise what services told in a session; 384 MiB, a quarter for one service
-	HTML        int           // bytes of a web page that are searched for links; 512 KiB
+	Document   int           // bytes of a document after decompression; 1 MiB (section 13.7)
+	Time       time.Duration // for a document with its automatic requests, or a medium; 30 s
+	Requests   int           // automatic requests that one document may cause; 8 (section 13.7)
+	Pages      int           // pages of one result without asking; 10 (section 11.5)
+	Executions int           // actions in one session; 30 for each page's origin (section 13.4)
+	Burst      int           // actions of a user at one origin in a row, in all sessions of the Limiter; 5
+	Interval   time.Duration // between actions in the long run: a Burst in as many Intervals; 2 s
+	Informs    int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
+	Told       int           // bytes of memory to recognise what services told in a session; 384 MiB, a quarter for one service
 }
+
+// The limits that no host changes.
+const (
+	maxRedirects   = 5                   // redirects followed to a document, or of an action (section 6.5.1)
+	maxMedium      = 8 << 20             // bytes of an image, audio or video
+	maxSiteRefs    = 5                   // documents read through site-refs (section 12.6)
+	maxRetryWait   = time.Minute         // before an automatic retry
+	tombstone      = 30 * 24 * time.Hour // how long a 410 of discovery counts
+	maxCachedPages = 64                  // pages that a session keeps
+	maxCachedBytes = 16 << 20            // bytes of the documents of these pages
+	maxCachedFor   = 24 * time.Hour      // longest use of a cached page without revalidation
+	maxHTML        = 512 << 10           // bytes of a web page that are searched for links
+)
 
 func (l Limits) withDefaults() Limits {
 	or := func(v *int, d int) {
@@ -109,29 +113,19 @@ func (l Limits) withDefaults() Limits {
 			*v = d
 		}
 	}
-	orTime := func(v *time.Duration, d time.Duration) {
-		if *v <= 0 {
-			*v = d
-		}
+	if l.Time <= 0 {
+		l.Time = 30 * time.Second
+	}
+	if l.Interval <= 0 {
+		l.Interval = 2 * time.Second
 	}
 	or(&l.Document, 1<<20)
-	orTime(&l.Time, 30*time.Second)
-	or(&l.Redirects, 5)
 	or(&l.Requests, 8)
-	or(&l.Medium, 8<<20)
-	or(&l.SiteRefs, 5)
 	or(&l.Pages, 10)
 	or(&l.Executions, 30)
 	or(&l.Burst, 5)
-	orTime(&l.Interval, 2*time.Second)
-	orTime(&l.RetryAfter, time.Minute)
-	orTime(&l.Tombstone, 30*24*time.Hour)
-	or(&l.CachedPages, 64)
-	or(&l.CachedBytes, 16<<20)
-	orTime(&l.Lifetime, 24*time.Hour)
 	or(&l.Informs, 1000)
 	or(&l.Told, 384<<20)
-	or(&l.HTML, 512<<10)
 	return l
 }
 

@@ -5,32 +5,13 @@ import (
 	"slices"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// request returns what the user is asked about a prepared call: the act itself, another
-// origin to which it goes, and everything that it tells.
-func (in *preparedCall) request() lookleap.ConsentRequest {
-	e := in.effect
-	if in.again != nil {
-		return lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: e.passage().document, Summary: e.summary(), Items: in.again}
-	}
-	r := lookleap.ConsentRequest{
-		Kind: lookleap.ConsentAct, Origin: e.passage().document,
-		Summary: e.summary(), Verdict: in.verdict,
-	}
-	if e.Owned {
-		r.TrustRoot = e.Exchange.Owner
-	}
-	r.Items = append(r.Items, in.actItem())
-	if in.crosses {
-		r.Items = append(r.Items, in.originItem())
-	}
-	if in.plain {
-		r.Items = append(r.Items, in.plainItem())
-	}
-	r.Items = append(r.Items, in.items...)
-	return r
+// request returns the request for the user's consent to some items.
+func (e *effect) request(items []lookleap.ConsentItem) lookleap.ConsentRequest {
+	return lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: e.key().document, Summary: e.summary(), Items: items}
 }
 
 // summary says in one sentence what happens, and for which service.
@@ -49,9 +30,9 @@ func (e *effect) summary() string {
 // maxWarnings is how many findings about a document a prompt shows.
 const maxWarnings = 5
 
-// actItem is the item for the act itself. Nothing is sent unless the user approves it.
-func (in *preparedCall) actItem() lookleap.ConsentItem {
-	e := in.effect
+// actItem is the item for the act itself, with the first reason to ask about it, if any. Nothing is
+// sent unless the user approves it.
+func (e *effect) actItem(why string, findings []lookleap.Finding, args []anml.Arg) lookleap.ConsentItem {
 	item := lookleap.ConsentItem{
 		ID: itemAct, Summary: e.Send.Method + " " + shownURL(e.Send.Endpoint), Recipient: e.Exchange.Endpoint,
 		Digest: digestOf(struct {
@@ -59,11 +40,11 @@ func (in *preparedCall) actItem() lookleap.ConsentItem {
 			Send     actionRequest
 		}{e.Exchange, e.Send}),
 	}
-	if in.why != "" {
-		item.Summary += ": " + in.why
+	if why != "" {
+		item.Summary += ": " + why
 	}
-	for _, warning := range in.warnings[:min(len(in.warnings), maxWarnings)] {
-		item.Summary += "; beware: " + warning
+	for _, f := range findings[:min(len(findings), maxWarnings)] {
+		item.Summary += "; beware: " + f.Message
 	}
 	item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "name of the action", Text: e.Exchange.Action})
 	if e.Send.Says != "" {
@@ -72,7 +53,7 @@ func (in *preparedCall) actItem() lookleap.ConsentItem {
 	if len(e.Send.Endpoint) > shownBytes {
 		item.Values = append(item.Values, lookleap.ConsentValue{Label: "whole address", Text: e.Send.Endpoint, Source: e.Exchange.Owner})
 	}
-	for _, arg := range in.args {
+	for _, arg := range args {
 		shown := lookleap.ConsentValue{Label: "argument that is sent", Name: arg.Name, Text: arg.Value}
 		if arg.Default {
 			shown.Label, shown.Source = "argument that is sent, the service's own choice", e.Exchange.Owner
@@ -84,9 +65,8 @@ func (in *preparedCall) actItem() lookleap.ConsentItem {
 
 // originItem names both origins of an action that goes to another origin than its
 // document's (sections 13.4 and 13.11).
-func (in *preparedCall) originItem() lookleap.ConsentItem {
-	e := in.effect
-	from, to := e.passage().document, e.Send.origin()
+func (e *effect) originItem() lookleap.ConsentItem {
+	from, to := e.key().document, e.Send.origin()
 	s := "let the document of " + shownURL(from) + " send this to another origin, " + shownURL(to)
 	switch e.Send.Reach {
 	case atOther:
@@ -99,12 +79,12 @@ func (in *preparedCall) originItem() lookleap.ConsentItem {
 
 // plainItem asks the user to acknowledge that anyone on the network path can read and
 // change the request and the response (section 13.12).
-func (in *preparedCall) plainItem() lookleap.ConsentItem {
-	to := in.effect.Send.origin()
+func (e *effect) plainItem() lookleap.ConsentItem {
+	to := e.Send.origin()
 	return lookleap.ConsentItem{
 		ID: itemPlain, Class: lookleap.ItemUnencrypted,
 		Summary:   "use " + quote(to) + " without encryption: anyone on the way can read and change it",
-		Recipient: in.effect.Exchange.Endpoint, Digest: digestOf(to),
+		Recipient: e.Exchange.Endpoint, Digest: digestOf(to),
 	}
 }
 
@@ -113,7 +93,7 @@ func (in *preparedCall) plainItem() lookleap.ConsentItem {
 func without(r *lookleap.ConsentRequest, e *effect) *preparedCall {
 	plain := *e
 	plain.Claim = nil
-	return &preparedCall{effect: &plain, asks: true, again: slices.Clone(r.Items)}
+	return &preparedCall{effect: &plain, request: plain.request(slices.Clone(r.Items)), asks: true}
 }
 
 // shownBytes is how much of an address a summary shows. The user can see the rest in

@@ -12,17 +12,17 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// disclosureBuilder builds a disclosure.
+// disclosureBuilder builds what a call tells.
 type disclosureBuilder struct {
-	frame   *frame
-	to      route
-	d       *disclosure
-	items   []lookleap.ConsentItem
-	count   map[tellKind]int
-	profile *profileValues      // see values
-	named   []string            // names of the arguments
-	parts   map[string][]string // fields that a text of the host's is a part of, together with others
-	from    map[string][]source // sources of what a text of the host's is a part of
+	decider     *decider
+	to          route
+	disclosures []disclosure
+	items       []lookleap.ConsentItem
+	count       map[disclosureKind]int
+	profile     *profileValues      // see values
+	named       []string            // names of the arguments
+	parts       map[string][]string // fields that a text of the host's is a part of, together with others
+	from        map[string][]source // sources of what a text of the host's is a part of
 
 	refusing bool // a decision ended the call
 }
@@ -31,7 +31,7 @@ type disclosureBuilder struct {
 // profile when first called.
 func (b *disclosureBuilder) values(ctx context.Context) *profileValues {
 	if b.profile == nil {
-		b.profile = b.frame.profileValues(ctx, b.to.recipient, b.named...)
+		b.profile = b.decider.profileValues(ctx, b.to.recipient, b.named...)
 	}
 	return b.profile
 }
@@ -51,9 +51,9 @@ func (b *disclosureBuilder) answers(ctx context.Context, asked []item, r *Reply)
 		if slices.Contains(r.Omit, it.field) {
 			it.refuse = anml.UserDenied // what is required cannot be left out, and never has to be told
 		}
-		d := b.frame.decide(ctx, &b.to, it)
+		d := b.decider.decide(ctx, &b.to, it)
 		if it.given != nil && d.Code == CodeValueType {
-			return b.frame.page.refusal(d.Code, "the reply's value for "+quote(it.field)+" is not of the type that is asked")
+			return b.decider.page.refusal(d.Code, "the reply's value for "+quote(it.field)+" is not of the type that is asked")
 		}
 		if d.Verb == VerbDefer {
 			if it.required {
@@ -64,7 +64,7 @@ func (b *disclosureBuilder) answers(ctx context.Context, asked []item, r *Reply)
 		b.add(it, d, it.field)
 	}
 	if open != nil {
-		return &lookleap.Error{Code: CodeRequiredAskOpen, Subject: b.frame.page.location(),
+		return &lookleap.Error{Code: CodeRequiredAskOpen, Subject: b.decider.page.location(),
 			Message: "refuse these fields or authorize their transfer first: " + strings.Join(open, ", "),
 			Err:     &lookleap.Error{Code: CodeRestrictedContext}}
 	}
@@ -80,7 +80,7 @@ func (b *disclosureBuilder) others(site anml.Site, asked []item) {
 		}
 	}
 	for _, it := range merge(rest) {
-		b.d.Tells = append(b.d.Tells, tell{Kind: tellAnswer, Field: it.field, Purposes: it.purposes, Required: true,
+		b.disclosures = append(b.disclosures, disclosure{Kind: discloseAnswer, Field: it.field, Purposes: it.purposes, Required: true,
 			Reason: anml.PolicyViolation, Code: CodeHostRefused})
 	}
 }
@@ -93,19 +93,19 @@ func (b *disclosureBuilder) args(ctx context.Context, act anml.Action, args []an
 		if a.Default || a.Value == "" {
 			continue
 		}
-		if over := ended(ctx, b.frame.page.location()); over != nil {
+		if over := ended(ctx, b.decider.page.location()); over != nil {
 			return over
 		}
 		v := Value{Text: a.Value, Provenance: c.Provenance[a.Name]}
 		if v.Provenance == ProvenanceUser {
-			b.frame.page.session.context.Supplied(v.Text)
+			b.decider.page.session.context.Supplied(v.Text)
 		}
 		it, personal := b.argument(ctx, act, a.Name, v)
 		if !personal {
-			b.d.Plain = append(b.d.Plain, plainArg{a.Name, a.Value, v.Provenance})
+			b.disclosures = append(b.disclosures, disclosure{Kind: disclosePlain, Field: a.Name, Value: a.Value, Provenance: v.Provenance})
 			continue
 		}
-		d := b.frame.decide(ctx, &b.to, it)
+		d := b.decider.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
 			return b.ends(it, d, a.Name, "the argument "+quote(a.Name)+" is not sent")
 		}
@@ -120,7 +120,7 @@ func (b *disclosureBuilder) ends(it item, d Decision, name, reason string) error
 	d.refuse(d.Code, anml.PolicyViolation) // what was refused before keeps its reason
 	b.refusing = true
 	b.add(it, d, name)
-	return b.frame.page.refusal(d.Code, reason)
+	return b.decider.page.refusal(d.Code, reason)
 }
 
 // argument returns the item of an argument. It returns false if the argument says nothing about the
@@ -135,10 +135,10 @@ func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name 
 	case field == "" && b.values(ctx).failed:
 		field = name
 	}
-	if field == "" && len(b.frame.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
+	if field == "" && len(b.decider.page.session.sources(b.to.recipient, v)) == 0 && b.from[v.Text] == nil {
 		return item{}, false
 	}
-	it = item{kind: tellArg, field: cmp.Or(field, name), also: also, sources: b.from[v.Text], given: &v,
+	it = item{kind: discloseArg, field: cmp.Or(field, name), also: also, sources: b.from[v.Text], given: &v,
 		required: true, purposes: []string{""}}
 	for p := range act.Params() {
 		if p.Name() == name {
@@ -149,7 +149,7 @@ func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name 
 }
 
 // said returns the item of a text that the agent sends without being asked.
-func (b *disclosureBuilder) said(ctx context.Context, kind tellKind, field string, v Value, purposes []string) item {
+func (b *disclosureBuilder) said(ctx context.Context, kind disclosureKind, field string, v Value, purposes []string) item {
 	return item{kind: kind, field: field, also: b.otherFields(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
 }
 
@@ -194,19 +194,19 @@ func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r
 		return
 	}
 	b.parts = b.values(ctx).divided(ctx, texts)
-	b.from = b.frame.page.session.context.index.matchJoined(serviceKey(b.to.recipient), foreign)
+	b.from = b.decider.page.session.context.index.matchJoined(serviceKey(b.to.recipient), foreign)
 }
 
 // called returns the field that an argument is named after, in any spelling, or "". That is a field
 // that is recognised, that the page asks for, that the profile knows or that the user has a rule
 // about, or any name that is sensitive.
 func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
-	s := b.frame.page.session
+	s := b.decider.page.session
 	if s.agent.recognised(arg) {
 		return arg
 	}
 	key := fieldKey(arg)
-	for _, list := range [...][]string{s.agent.names(), b.frame.page.askedFields()} {
+	for _, list := range [...][]string{s.agent.names(), b.decider.page.askedFields()} {
 		for _, field := range list {
 			if fieldKey(field) == key {
 				return field
@@ -216,7 +216,7 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 	if field, ok := b.values(ctx).names[key]; ok {
 		return field
 	}
-	if b.frame.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretName(key) {
+	if b.decider.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretName(key) {
 		return arg
 	}
 	return ""
@@ -224,9 +224,9 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 
 // ownWords decides about what the agent says without being asked. The user chooses for each text.
 func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
-	say := func(kind tellKind, field string, v Value, purposes []string) error {
+	say := func(kind disclosureKind, field string, v Value, purposes []string) error {
 		it := b.said(ctx, kind, field, v, purposes)
-		d := b.frame.decide(ctx, &b.to, it)
+		d := b.decider.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
 			return b.ends(it, d, field, "what the agent would say of itself is not sent")
 		}
@@ -235,20 +235,20 @@ func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 	}
 	for _, told := range r.Informs {
 		if strings.TrimSpace(told.Text) == "" {
-			return b.frame.page.refusal(lookleap.CodeUsage, "an inform has no text")
+			return b.decider.page.refusal(lookleap.CodeUsage, "an inform has no text")
 		}
-		if err := say(tellInform, "inform", Value{Text: told.Text, Provenance: told.Provenance}, nil); err != nil {
+		if err := say(discloseInform, "inform", Value{Text: told.Text, Provenance: told.Provenance}, nil); err != nil {
 			return err
 		}
 	}
 	for _, counter := range r.Asks {
 		if counter.Field == "" || counter.Purpose == "" {
-			return b.frame.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field or no purpose")
+			return b.decider.page.refusal(lookleap.CodeUsage, "an ask of the agent's names no field or no purpose")
 		}
 		if !tellable(counter.Field) {
-			return b.frame.page.refusal(CodeValueType, "an ask of the agent's holds what no document can")
+			return b.decider.page.refusal(CodeValueType, "an ask of the agent's holds what no document can")
 		}
-		if err := say(tellAsk, counter.Field, Value{Text: counter.text()}, []string{counter.Purpose}); err != nil {
+		if err := say(discloseAsk, counter.Field, Value{Text: counter.text()}, []string{counter.Purpose}); err != nil {
 			return err
 		}
 	}
@@ -258,7 +258,7 @@ func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 // add adds a decided item to the disclosure, and to the questions for the user if the decision
 // requires it.
 func (b *disclosureBuilder) add(it item, d Decision, name string) {
-	t := tell{
+	t := disclosure{
 		Kind: it.kind, Field: name, Also: it.also, Purposes: it.purposes, Required: it.required, Code: d.Code,
 		Category: d.category, From: d.From, Unsure: d.unsure, Provenance: d.value.Provenance, Lasting: d.lasting, Rule: d.Rule,
 	}
@@ -267,12 +267,12 @@ func (b *disclosureBuilder) add(it item, d Decision, name string) {
 	}
 	if d.Verb == VerbRefuse {
 		t.refuse(d.Code, d.Reason)
-		b.d.Tells = append(b.d.Tells, t)
+		b.disclosures = append(b.disclosures, t)
 		return
 	}
 	t.Value, t.Basis, t.Reference = d.value.Text, d.Basis, d.Reference
 	if t.Provenance == ProvenanceUser {
-		b.frame.page.session.context.Supplied(t.Value)
+		b.decider.page.session.context.Supplied(t.Value)
 	}
 	switch {
 	case d.granted != nil:
@@ -281,11 +281,11 @@ func (b *disclosureBuilder) add(it item, d Decision, name string) {
 		t.Granted = d.standing.Since
 	default:
 		if b.count == nil {
-			b.count = map[tellKind]int{}
+			b.count = map[disclosureKind]int{}
 		}
 		b.count[it.kind]++
 		t.Item = fmt.Sprintf("%s-%d", it.kind, b.count[it.kind])
-		b.items = append(b.items, b.to.item(b.d.Asker, &t, d.Warnings))
+		b.items = append(b.items, b.to.item(&t, d.Warnings))
 	}
-	b.d.Tells = append(b.d.Tells, t)
+	b.disclosures = append(b.disclosures, t)
 }

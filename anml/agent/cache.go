@@ -43,7 +43,7 @@ func newPageCache(s *Session) *pageCache {
 	p := &pageCache{session: s}
 	p.leaveBehind()
 	// An error would be about a size below 1.
-	p.kept, _ = simplelru.NewLRU(s.agent.options.Limits.CachedPages, func(_ string, k *cachedPage) { p.size -= k.page.opened.size })
+	p.kept, _ = simplelru.NewLRU(maxCachedPages, func(_ string, k *cachedPage) { p.size -= k.page.opened.size })
 	return p
 }
 
@@ -76,23 +76,18 @@ func (p *pageCache) use(url string, now time.Time) (page *Page, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k, ok := p.kept.Get(url)
-	switch {
-	case !ok || k.steps != p.session.clock.Steps():
+	if !ok || k.steps != p.session.clock.Steps() || !now.Before(k.stale) && !now.Before(k.fresh) {
 		return nil, false
-	case now.Before(k.fresh):
-		return k.page, false
-	case now.Before(k.stale):
-		again, k.asked = !k.asked, true
-		return k.page, again
 	}
-	return nil, false
+	if !now.Before(k.fresh) {
+		again, k.asked = !k.asked, true
+	}
+	return k.page, again
 }
 
 // freshAt returns a cached page that may be used without a request, or nil.
 func (p *pageCache) freshAt(u domain.URL, now time.Time) *Page {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if k, ok := p.kept.Get(u.String()); ok && now.Before(k.fresh) && k.steps == p.session.clock.Steps() {
+	if k := p.old(u); k != nil && now.Before(k.fresh) && k.steps == p.session.clock.Steps() {
 		return k.page
 	}
 	return nil
@@ -202,7 +197,7 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 	}
 	p.size += page.opened.size
 	p.kept.Add(u.String(), k)
-	for p.size > p.session.agent.options.Limits.CachedBytes {
+	for p.size > maxCachedBytes {
 		p.kept.RemoveOldest()
 	}
 }
@@ -308,7 +303,7 @@ func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
 	if f.NoCache || varies(r.Header) {
 		return time.Time{}, time.Time{}
 	}
-	latest := p.opened.received.Add(o.Limits.Lifetime)
+	latest := p.opened.received.Add(maxCachedFor)
 	fresh = earlier(p.opened.base.Add(p.opened.lifetime), latest)
 	stale = fresh
 	shared := o.SharedCache && f.SMaxAge.Given // which forbids stale use (RFC 9111 section 5.2.2.10)

@@ -115,18 +115,6 @@ func TestPromptsShowFindings(t *testing.T) {
 	}
 }
 
-// TestLongestName: a name that a vendor accepts with a letter before it is not shortened.
-func TestLongestName(t *testing.T) {
-	longest := Tool{Name: "2" + strings.Repeat("x", maxVendorName-4)}
-	longer := Tool{Name: longest.Name + "x"}
-	if got := longest.NameFor(Gemini); got != "t_x"+longest.Name || len(got) != maxVendorName {
-		t.Error(got)
-	}
-	if got := longer.NameFor(Gemini); len(got) != maxVendorName || strings.HasPrefix(got, "t_x"+longest.Name) {
-		t.Error(got)
-	}
-}
-
 func definitionsOf(t *testing.T, params string) Tool {
 	doc := `<head><title>Shop</title></head><interact><action id="2search" method="GET" endpoint="/search">` + params + `</action></interact>`
 	s := newStage(t, setting{doc: doc})

@@ -1,8 +1,8 @@
 package agent
 
 import (
+	"bytes"
 	"context"
-	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -157,33 +157,6 @@ func (r *Receipt) Verify(head Head) error {
 	return nil
 }
 
-// SignedHead is a head that a key holder vouches for.
-type SignedHead struct {
-	Head      Head   `json:"head"`
-	Signature []byte `json:"signature"` // Ed25519
-}
-
-// Sign signs the head.
-func (h Head) Sign(key ed25519.PrivateKey) SignedHead {
-	if len(key) != ed25519.PrivateKeySize {
-		return SignedHead{Head: h}
-	}
-	return SignedHead{h, ed25519.Sign(key, h.signed())}
-}
-
-// Verify returns nil if the holder of the key signed the head. Otherwise it returns an
-// [*lookleap.Error] with [CodeLedgerBroken].
-func (s SignedHead) Verify(key ed25519.PublicKey) error {
-	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, s.Head.signed(), s.Signature) {
-		return broken(s.Head.Number, "the signature of the head is invalid")
-	}
-	return nil
-}
-
-func (h Head) signed() []byte {
-	return fmt.Appendf(nil, "%shead %d %s", chainLabel, h.Number, h.Digest)
-}
-
 // fileHead is the head of a ledger's file when it had a size.
 type fileHead struct {
 	Head
@@ -206,25 +179,15 @@ func (l *FileDisclosureLedger) headAt(size int64) (Head, error) {
 		if _, err := l.file.ReadAt(tail, size-n); err != nil && err != io.EOF {
 			return Head{}, err
 		}
-		begin := lastLine(tail)
-		if begin < 0 && n < min(size, maxLedgerLine) {
+		begin := bytes.LastIndexByte(tail[:max(n-1, 0)], '\n') + 1
+		if begin == 0 && n < min(size, maxLedgerLine) {
 			continue
 		}
-		if entries, err := parseLedgerLine(tail[max(begin, 0):]); err == nil && len(entries) > 0 {
+		if entries, err := parseLedgerLine(tail[begin:]); err == nil && len(entries) > 0 {
 			return entries[len(entries)-1].Head(), nil
 		}
 		return l.lastHead(size)
 	}
-}
-
-// lastLine returns where the last line begins in the end of a file, -1 if it begins before.
-func lastLine(tail []byte) int {
-	for i := len(tail) - 2; i >= 0; i-- {
-		if tail[i] == '\n' {
-			return i + 1
-		}
-	}
-	return -1
 }
 
 // lastHead returns the head of the last line that is not damaged.
@@ -233,8 +196,8 @@ func (l *FileDisclosureLedger) lastHead(size int64) (head Head, err error) {
 		if err != nil && err != errLine {
 			return Head{}, err
 		}
-		if entries, err := parseLedgerLine(line.text); err == nil && len(entries) > 0 {
-			head = entries[len(entries)-1].Head()
+		if n := len(line.entries); n > 0 {
+			head = line.entries[n-1].Head()
 		}
 	}
 	return head, nil

@@ -16,17 +16,40 @@ import (
 // commit executes an approved plan once: it verifies trust again, spends the plan,
 // decides what may still be disclosed, writes the ledger, and sends the request.
 func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
-	x := &execution{session: s, effect: e, budget: budget, early: s.gate.check(ctx, e.passage())}
-	if x.early == nil {
+	early := s.gate.check(ctx, e.key()) // the action must not be sent yet; a plan that is done says so first
+	if early == nil {
 		if err := s.trusted(ctx, a, e); err != nil {
 			return nil, err
 		}
 	}
-	_, err := s.agent.host.CommitApproved(ctx, a, lookleap.Effect{Prepare: x.prepare, Send: x.send})
-	if err == nil {
-		err = x.refused
+	var settled *effect // with what may still be disclosed
+	var result *CallResult
+	var refused error // the service answered that it did not do the action
+	prepare := func(ctx context.Context, a *lookleap.Approval) (err error) {
+		if early != nil {
+			return early
+		}
+		settled, err = s.release(ctx, a, e)
+		return err
 	}
-	return x.result, err
+	// A plan that the service refused is done, too: what became of it is known.
+	send := func(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
+		var sent bool
+		var err error
+		result, sent, err = s.submit(ctx, settled, a.Plan(), budget)
+		s.recordOutcome(ctx, e, a.Plan().ID(), err)
+		s.doubts.note(e, a.Plan(), err)
+		switch {
+		case !sent:
+			return nil, lookleap.NothingSent(err)
+		case errors.Is(err, ErrInDoubt) || result == nil:
+			return nil, err
+		}
+		refused = err
+		return result.receipt(lookleap.CodeOf(err))
+	}
+	_, err := s.agent.host.CommitApproved(ctx, a, lookleap.Effect{Prepare: prepare, Send: send})
+	return result, cmp.Or(err, refused)
 }
 
 // trusted verifies the claim of a call again. What a plan must not do any more is recorded.
@@ -38,9 +61,7 @@ func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) 
 	case errors.Is(err, errIdentityLost):
 		return cmp.Or(s.spend(ctx, a), err)
 	case ended(ctx, "") == nil:
-		plan := a.Plan().ID()
-		return s.turnDown(ctx, e, plan, s.refusals(e.Exchange, plan,
-			e.Disclosure.withheld(lookleap.CodeOf(err), anml.TrustInsufficient)), err)
+		return s.turnDown(ctx, e.Exchange, a.Plan().ID(), withheld(e.Disclosures, lookleap.CodeOf(err), anml.TrustInsufficient), err)
 	}
 	return err
 }
@@ -54,79 +75,43 @@ func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
 	return err
 }
 
-// execution is one commit of a plan.
-type execution struct {
-	session *Session
-	effect  *effect
-	budget  *fetch.Budget
-
-	early       error  // the action must not be sent yet; a plan that is done says so first
-	settled     effect // with what may still be disclosed
-	contentType string
-	body        []byte
-	result      *CallResult
-	refused     error // the service answered that it did not do the action
-}
-
-// prepare decides what is sent, and writes it to the user's ledger.
-func (x *execution) prepare(ctx context.Context, a *lookleap.Approval) error {
-	if x.early != nil {
-		return x.early
+// release decides what is sent, and writes it to the user's ledger.
+func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) (*effect, error) {
+	plan, now, settled := a.Plan().ID(), s.now(), *e
+	disclosures, err := s.settle(ctx, e, plan, a.Has, a.Until(), now)
+	if err != nil && disclosures == nil {
+		return nil, err
 	}
-	s, e, now, plan := x.session, x.effect, x.session.now(), a.Plan().ID()
-	told, entries, err := s.settle(ctx, plan, e.Exchange, e.Disclosure, a.Has, a.Until(), now)
-	if err != nil && entries == nil {
-		return err
-	}
-	x.settled = *e
-	x.settled.Disclosure = told
+	settled.Disclosures = disclosures
 	if err == nil {
-		x.contentType, x.body, err = e.body(told)
+		err = settled.write()
 	}
 	if err == nil {
-		err = s.permitted(ctx, &x.settled)
+		err = s.permitted(ctx, &settled)
 	}
 	if err != nil {
-		return s.turnDown(ctx, e, plan, entries, err)
+		return nil, s.turnDown(ctx, e.Exchange, plan, disclosures, err)
 	}
-	if err := s.record(ctx, append(entries, e.entry(plan, EntryAction, now))...); err != nil {
-		return &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(),
+	entries := append(s.entries(e.Exchange, plan, disclosures, now), e.Exchange.entry(plan, EntryAction, now))
+	if err := s.record(ctx, entries...); err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeIO, Subject: e.Send.place(),
 			Message: "the ledger could not be written, so nothing was sent", Err: err}
 	}
 	if e.Send.Reach == atDomain && a.Has(itemOrigin) { // for another domain the user is asked every time
-		s.gate.agree(e.passage().document, e.Send.origin())
+		s.gate.agree(e.key().document, e.Send.origin())
 	}
 	if a.Has(itemPlain) {
-		s.gate.acknowledge(e.Send.origin())
+		s.gate.agree("", e.Send.origin())
 	}
-	return nil
-}
-
-// send sends the request, and returns the receipt of a service that answered. A plan that
-// it refused is done, too: what became of it is known.
-func (x *execution) send(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
-	plan := a.Plan().ID()
-	var sent bool
-	var err error
-	x.result, sent, err = x.session.submit(ctx, &x.settled, a.Plan(), x.contentType, x.body, x.budget)
-	x.session.recordOutcome(ctx, x.effect, plan, err)
-	x.session.doubts.note(x.effect, a.Plan(), err)
-	switch {
-	case !sent:
-		return nil, lookleap.NothingSent(err)
-	case errors.Is(err, ErrInDoubt) || x.result == nil:
-		return nil, err
-	}
-	x.refused = err
-	return x.result.receipt(lookleap.CodeOf(err))
+	return &settled, nil
 }
 
 // permitted asks the host's policy a last time, and counts the execution.
 func (s *Session) permitted(ctx context.Context, e *effect) error {
-	if err := s.user.forbids(ctx, s.agent.plugins.policy, e.act(e.Disclosure)); err != nil {
+	if err := s.user.forbids(ctx, s.agent.plugins.policy, e.act()); err != nil {
 		return &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
 	}
-	return s.gate.take(ctx, e.passage())
+	return s.gate.take(ctx, e.key())
 }
 
 // confirmTrust verifies the claim of a call again (section 13.4).
@@ -142,7 +127,7 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 	if e.Owned {
 		needs = append(needs, anmltrust.Interact)
 	}
-	if e.Send.Response && e.Disclosure.Asker == e.Claim.Site {
+	if e.Send.Response && e.Exchange.Asker == e.Claim.Site {
 		needs = append(needs, anmltrust.Knowledge) // the asks are the site's
 	}
 	for _, section := range needs {
@@ -169,11 +154,9 @@ var errIdentityLost = errors.New("the site that the user was shown can no longer
 // left. A failure is only reported: it cannot stop the call any more.
 func (s *Session) recordOutcome(ctx context.Context, e *effect, plan string, err error) {
 	ctx = context.WithoutCancel(ctx)
-	entry := e.entry(plan, EntryOutcome, s.now())
+	entry := e.Exchange.entry(plan, EntryOutcome, s.now())
 	entry.Code = lookleap.CodeOf(err)
-	if err := s.record(ctx, entry); err != nil {
-		s.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: plan, Err: err})
-	}
+	s.report(ctx, plan, lookleap.CodeIO, s.record(ctx, entry))
 }
 
 // Resume commits a call that ended with a *lookleap.PendingError. State is that error's
@@ -244,7 +227,7 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 	}
 	plan, err := s.again(ctx, in)
 	if plan == nil && err == nil {
-		plan, err = lookleap.NewPlan(in.request(), bytes, host.Time())
+		plan, err = lookleap.NewPlan(in.request, bytes, host.Time())
 	}
 	if err != nil {
 		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(),
@@ -253,7 +236,7 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 	var approval *lookleap.Approval
 	if in.asks {
 		// The prompt is withdrawn if the call cannot be sent any more.
-		open := func() error { return s.gate.check(ctx, in.effect.passage()) }
+		open := func() error { return s.gate.check(ctx, in.effect.key()) }
 		approval, err = host.Ask(plugin.WithPromptCheck(s.asUser(ctx), open), plan)
 	} else {
 		approval, err = plan.Approve(approveAll(plan.Request()), host.Time())

@@ -81,48 +81,6 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 			}
 		}
 	})
-	t.Run("accept-nothing-is-left", func(t *testing.T) {
-		st.net.Clock().Advance(2*transferFor + time.Second)
-		must(t, pages[0].AuthorizeTransfer(t.Context(), member))
-		if n := spend(t); n != 1 {
-			t.Errorf("told %d times", n)
-		}
-		for prefix, want := range map[string]int{keyTransfer: 0, keySpent: 1} {
-			if keys, err := st.user.Store.Keys(t.Context(), prefix); err != nil || len(keys) != want {
-				t.Error(keys, err)
-			}
-		}
-	})
-}
-
-// TestTransferIsNotSpentUnread: a store that cannot say whether an authorization
-// was used tells nothing.
-func TestTransferIsNotSpentUnread(t *testing.T) {
-	for fails, broken := range map[string]func(Store) Store{
-		"Create":         func(s Store) Store { return &failingCreate{failingStore{Store: s, fails: "Create"}} },
-		"Get":            func(s Store) Store { return &failingCreate{failingStore{Store: s, fails: "Get"}} },
-		"Delete":         func(s Store) Store { return &failingCreate{failingStore{Store: s, fails: "Delete"}} },
-		"Keys-of-spent":  func(s Store) Store { return &failingPrefix{s, keySpent} },
-		"Keys-of-others": func(s Store) Store { return &failingPrefix{s, keySensitive} },
-	} {
-		c := transfers(t, `confidentiality="restricted"`, labprompt.Approve())
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-		x := c.prepares(c.b, Call{})
-		c.s.consents.store = broken(c.s.consents.store)
-		if _, _, err := x.settle(none, time.Time{}); err == nil {
-			t.Errorf("%s failed and it was told", fails)
-		}
-	}
-}
-
-// failingCreate is a [failingStore] that may fail to create too.
-type failingCreate struct{ failingStore }
-
-func (f *failingCreate) Create(ctx context.Context, key string, value []byte) error {
-	if err := f.call("Create"); err != nil {
-		return err
-	}
-	return f.Store.Create(ctx, key, value)
 }
 
 // permit has brand.example let shop.example act for it in these sections, as its
@@ -229,13 +187,6 @@ func TestForeignOwner(t *testing.T) {
 			s.sends()
 		})
 	}
-	t.Run("ANML-13.4-02/accept-look-without-fresh-trust", func(t *testing.T) {
-		s := brand(t, brandSite, all, withdrawn)
-		s.does(Call{Site: "Brand.Example.", Action: "look"}, lookleap.CodeOK)
-		if got := s.sent("trust.example"); got != nil {
-			t.Errorf("asked %q", got)
-		}
-	})
 	t.Run("ANML-13.4-02/reject-withdrawn", func(t *testing.T) {
 		s := brand(t, brandSite, all, withdrawn)
 		s.does(Call{Site: "brand.example", Action: "here"}, anmltrust.CodeTrustRevoked)
@@ -249,23 +200,6 @@ func TestForeignOwner(t *testing.T) {
 		}
 		s.sends()
 	})
-	t.Run("ANML-13.4-02/reject-caller-left-as-withdrawn", func(t *testing.T) {
-		s := brand(t, brandSite, all)
-		ctx, leave := context.WithCancel(t.Context())
-		s.net.Site("trust.example").HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
-			leave()
-			<-r.Context().Done()
-		})
-		_, err := s.page.Do(ctx, Call{Site: "brand.example", Action: "here"})
-		var e *lookleap.Error
-		if !errors.As(err, &e) || e.Code != lookleap.CodeCancelled || e.Subject != "https://www.shop.example/here" {
-			t.Errorf("%v", err)
-		}
-		s.sends()
-		if got := ledgerOf(t, s.session.Ledger()); got != nil {
-			t.Errorf("the ledger holds %q", got)
-		}
-	})
 	t.Run("ANML-13.4-02/reject-answers-without-knowledge", func(t *testing.T) {
 		s := brand(t, brandSite, all, func(s *stage) http.Handler { return granting(s, "interact") })
 		s.does(Call{Site: "brand.example", Action: "tell"}, anmltrust.CodeTrustRevoked)
@@ -276,15 +210,6 @@ func TestForeignOwner(t *testing.T) {
 		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeOK)
 		s.sends("POST /tell")
 	})
-	t.Run("ANML-13.4-02/accept-answers-to-the-server", func(t *testing.T) { // knowledge is out of scope, so the asks are the server's
-		doc := strings.Replace(brandShown, "</head>", "</head>"+`<knowledge><ask field="email" action="buy" purpose="to send the ticket" required="true"/></knowledge>`, 1)
-		s := brand(t, doc, []string{"interact"})
-		s.does(Call{Action: "buy"}, lookleap.CodeOK)
-		s.wantSent("ada@example.org")
-		if shown := s.user.Requests()[0]; shown.TrustRoot != "brand.example" {
-			t.Errorf("the action is that of %q", shown.TrustRoot)
-		}
-	})
 	t.Run("ANML-13.4-10/accept-shown-claim-verified", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body", "aesthetic"})
 		s.does(Call{Action: "buy"}, lookleap.CodeOK)
@@ -293,13 +218,6 @@ func TestForeignOwner(t *testing.T) {
 		}
 		if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "speaks for [brand.example]") {
 			t.Errorf("%s", shown)
-		}
-	})
-	t.Run("ANML-13.4-10/accept-shown-claim-verified-for-a-read", func(t *testing.T) { // that is asked about
-		s := brand(t, strings.Replace(brandShown, `method="POST"`, `method="GET" confirm="true"`, 1), []string{"body"}, withdrawn)
-		s.does(Call{Action: "buy"}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 2 {
-			t.Errorf("asked %d times", n)
 		}
 	})
 	t.Run("ANML-13.4-10/accept-asked-again-without-identity", func(t *testing.T) {

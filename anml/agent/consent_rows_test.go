@@ -28,8 +28,8 @@ func TestConstraintsComeFirst(t *testing.T) {
 	t.Run("ANML-13.2-05/reject-other-action", func(t *testing.T) {
 		st := asker(t)
 		x := st.prepares(st.page(booking("", askFor("email")+askFor("tel", `action="other"`))), Call{})
-		if len(x.d.Tells) != 1 || x.d.Tells[0].Field != "email" {
-			t.Errorf("%+v", x.d)
+		if len(x.e.Disclosures) != 1 || x.e.Disclosures[0].Field != "email" {
+			t.Errorf("%+v", x.e)
 		}
 	})
 	for name, doc := range map[string]string{

@@ -40,14 +40,14 @@ type consent struct {
 
 // cover is what one consent is about. Identical requests have equal digests.
 type cover struct {
-	Kind                                   tellKind
+	Kind                                   disclosureKind
 	Serving, Owner, Endpoint, Field, Value string
 	Purposes, From                         []string
 }
 
-// cover returns what a consent for a tell covers.
-func (e exchange) cover(asker string, t *tell) cover {
-	return cover{t.Kind, e.Serving, asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
+// cover returns what a consent for a disclosure covers.
+func (e exchange) cover(t *disclosure) cover {
+	return cover{t.Kind, e.Serving, e.Asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
 }
 
 func (c cover) digest() string {
@@ -69,10 +69,8 @@ func (c cover) consent(id string, granted, until time.Time) consent {
 // sensitive purpose. They last as long as the user's Store, or without one as long as the session.
 type consents struct {
 	store   Store
-	lasting bool          // the store is the user's
 	clock   *flight.Clock // see [Session.consentClock]
 	mu      sync.Mutex
-	given   bool              // something was put into it in this session
 	steps   uint64            // of the clock, at which consents were last found doubtful
 	tainted map[string]string // fields that were told for a sensitive purpose, by their keys, with its category
 }
@@ -86,8 +84,8 @@ const (
 )
 
 func newConsents(s *Session) (*consents, error) {
-	c := &consents{store: s.store(), lasting: s.keeps(), clock: s.consentClock, tainted: make(map[string]string)}
-	if !c.lasting {
+	c := &consents{store: s.store(), clock: s.consentClock, tainted: make(map[string]string)}
+	if !s.keeps() {
 		c.store = NewMemoryStore()
 		return c, nil
 	}
@@ -129,12 +127,6 @@ func storeFailed(err error) error {
 // find returns the consent in force for what is covered, or nil. Rule limits the age of consents.
 func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.Rule) (*consent, error) {
 	now := c.clock.Now()
-	c.mu.Lock()
-	none := !c.lasting && !c.given
-	c.mu.Unlock()
-	if none {
-		return nil, nil
-	}
 	if err := c.doubt(ctx); err != nil {
 		return nil, err
 	}
@@ -185,9 +177,6 @@ func (c *consents) remember(ctx context.Context, prefix string, given consent) e
 	if err := c.doubt(ctx); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.given = true
-	c.mu.Unlock()
 	if err := c.store.Put(ctx, prefix+consentKey(given.Field, given.Owner, given.Recipient), data); err != nil {
 		return storeFailed(err)
 	}

@@ -115,8 +115,8 @@ func TestConsentRows(t *testing.T) {
 		})
 		t.Run("reject-what-is-not-approved", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
-			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
-			x.sends(none, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
+			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{Reply: &Reply{Informs: []Told{{Text: "hello"}}, Asks: []Counter{{"price", "to compare"}}}})
+			x.sends(none, `<refuse field="email" reason="user-denied"`, "!"+annsEmail, "!<inform", "!<ask")
 		})
 	})
 	t.Run("ANML-13.2-02", func(t *testing.T) {
@@ -173,8 +173,8 @@ func TestConsentRows(t *testing.T) {
 			_, err := st.prepare(p, Call{Site: "shop.example", Reply: &Reply{Values: map[string]Value{"email": {Text: "x"}}}})
 			hasCode(t, err, CodeNotAsked)
 			x := st.prepares(p, Call{Site: "shop.example"})
-			if len(x.d.Tells) != 1 || x.d.Tells[0].Field != "tel" {
-				t.Errorf("%+v", x.d)
+			if len(x.e.Disclosures) != 1 || x.e.Disclosures[0].Field != "tel" {
+				t.Errorf("%+v", x.e)
 			}
 		})
 		t.Run("reject-earlier-document", func(t *testing.T) {
@@ -243,13 +243,13 @@ func TestConsentRows(t *testing.T) {
 		t.Run("reject-built-by-hand", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking("", askFor("email"))), Call{})
-			for _, forged := range []tell{
-				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeUserRule, Basis: anml.ConsentDelegated},
-				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeConsentHeld, Basis: anml.ConsentExplicit, Reference: "plan#answer-1"},
-				{Kind: tellAnswer, Field: "email", Value: annsEmail, Code: CodeConsentInferred}, {Kind: tellAnswer, Field: "email", Value: annsEmail},
-				{Kind: tellAnswer, Field: "email", Value: annsEmail, Item: "answer-9"}, {Kind: tellInform, Field: "inform", Value: annsEmail},
+			for _, forged := range []disclosure{
+				{Kind: discloseAnswer, Field: "email", Value: annsEmail, Code: CodeUserRule, Basis: anml.ConsentDelegated},
+				{Kind: discloseAnswer, Field: "email", Value: annsEmail, Code: CodeConsentHeld, Basis: anml.ConsentExplicit, Reference: "plan#answer-1"},
+				{Kind: discloseAnswer, Field: "email", Value: annsEmail, Code: CodeConsentInferred}, {Kind: discloseAnswer, Field: "email", Value: annsEmail},
+				{Kind: discloseAnswer, Field: "email", Value: annsEmail, Item: "answer-9"}, {Kind: discloseInform, Field: "inform", Value: annsEmail},
 			} {
-				x.d = &disclosure{Asker: "shop.example", Tells: []tell{forged}}
+				x.e.Disclosures = []disclosure{forged}
 				x.sends(none, "!"+annsEmail)
 			}
 		})

@@ -35,7 +35,9 @@ type Context struct {
 	latest  time.Time // that the clock ever showed
 	deleted []deletion
 	unsaved []deletion // those that the store did not take yet
-	refused refusals
+
+	refusing sync.Mutex // held while the store's refused domains are read or changed
+	refused  map[string]bool
 }
 
 // Inform is a piece of information that a service told. Its texts are untrusted.
@@ -68,7 +70,7 @@ const (
 const informSize = 1280
 
 func newContext(s *Session) (*Context, error) {
-	c := &Context{session: s, informs: newInforms(), refused: refusals{known: make(map[string]int)}}
+	c := &Context{session: s, informs: newInforms(), refused: make(map[string]bool)}
 	ctx := context.Background()
 	salt, err := c.salt(ctx)
 	if err != nil {
@@ -213,7 +215,7 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 		}
 		now := c.now()
 		c.mu.RLock()
-		all := slices.Collect(c.informs.each())
+		all := slices.Clone(c.informs.all)
 		c.mu.RUnlock()
 		for _, i := range all {
 			if i.over(now) || domain != "" && !i.source().tells(name) {
@@ -319,7 +321,7 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 // of those dropped. The index still knows where they came from.
 func (c *Context) trim() (gone []string) {
 	limit := c.session.agent.options.Limits.Informs
-	for c.informs.len() > 0 && (c.informs.len() > limit || c.informs.bytes > limit*informSize) {
+	for len(c.informs.all) > 0 && (len(c.informs.all) > limit || c.informs.bytes > limit*informSize) {
 		gone = c.let(c.informs.oldest(), gone)
 	}
 	return gone
@@ -327,7 +329,7 @@ func (c *Context) trim() (gone []string) {
 
 // drop drops informs, and returns the store's keys of them.
 func (c *Context) drop(which func(*Inform) bool) (gone []string) {
-	for k := range c.informs.each() {
+	for _, k := range slices.Clone(c.informs.all) {
 		if which(k.Inform) {
 			gone = c.let(k, gone)
 		}

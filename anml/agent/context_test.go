@@ -1,13 +1,10 @@
 package agent
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -117,63 +114,5 @@ func TestContextByDomain(t *testing.T) {
 	}
 	for range m.s.context.Informs("") {
 		break
-	}
-}
-
-// What lies in the store beyond the limits, since several sessions wrote it, leaves
-// when it is loaded.
-func TestContextLimitsOfTheStore(t *testing.T) {
-	net, store := newLab(t), NewMemoryStore()
-	a, b := newSession(t, net, User{Store: store}, Options{}), newSession(t, net, User{Store: store}, Options{})
-	for i := range 8 {
-		for n, s := range []*Session{a, b} {
-			pageFor(t, net, s, fmt.Sprintf("https://a.example/%d-%d", n, i), inform(fmt.Sprint(n, " ", i), `usage="store"`))
-		}
-	}
-	s := newSession(t, net, User{Store: store}, Options{Limits: Limits{Informs: 10}})
-	keys, _ := store.Keys(t.Context(), keyInform)
-	if n := len(slices.Collect(s.context.Informs(""))); n != 10 || len(keys) != 10 {
-		t.Error(n, "of 16, and stored:", len(keys))
-	}
-}
-
-// BenchmarkContextReceive takes up a page of ten informs of 1 KiB, known and new.
-func BenchmarkContextReceive(b *testing.B) {
-	net := newLab(b)
-	s := newSession(b, net, User{}, Options{})
-	var doc strings.Builder
-	for i := range 10 {
-		doc.WriteString(`<inform>` + strings.Repeat(fmt.Sprintf("text %d ", i), 128) + `</inform>`)
-	}
-	p := pageFor(b, net, s, "https://a.example/x", `<knowledge>`+doc.String()+`</knowledge>`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := s.context.receive(b.Context(), p); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// A site's section in the document of a server that may not speak for it is not handed out. It
-// counts as told by that server: it restricts where values go, and permits nothing above display.
-func TestContextOfAForeignSite(t *testing.T) {
-	m := newMemo(t)
-	p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
-	for site := range p.Document().Sites() {
-		for n := range site.Knowledge().Informs() {
-			if u := p.EffectiveUsage(site, anmltrust.Knowledge, n.Node); u != anml.UsageDisplay {
-				t.Error(u)
-			}
-		}
-	}
-	m.has("")
-	if m.stored() != 0 {
-		t.Error("kept beyond the session")
-	}
-	if got := domains(sourcesOf(m.s, "brand.example", "4711-8822")); got != "a.example" {
-		t.Error("from", got)
-	}
-	if got := domains(sourcesOf(m.s, "a.example", "4711-8822")); got != "" {
-		t.Error("from", got)
 	}
 }

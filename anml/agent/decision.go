@@ -72,9 +72,9 @@ func (d *Decision) refuse(why lookleap.Code, reason anml.Reason) { d.limit(VerbR
 func (d *Decision) prompt(why lookleap.Code)                     { d.limit(VerbPrompt, why, "") }
 func (d *Decision) warn(text string)                             { d.Warnings = append(d.Warnings, text) }
 
-// grounds are all inputs of a decision about one field.
-type grounds struct {
-	kind       tellKind
+// inputs are all inputs of a decision about one field.
+type inputs struct {
+	kind       disclosureKind
 	field      string
 	purpose    string // that the profile and the user see
 	stated     bool   // every ask for the field states a purpose
@@ -103,7 +103,7 @@ type grounds struct {
 
 // free reports whether the site leaves the field to the user's own policy: its rule is "none", or
 // it has no rule (section 13.2). This alone is not a permission.
-func (g *grounds) free() bool {
+func (g *inputs) free() bool {
 	if !g.recognised || g.foreign || g.kind.unasked() {
 		return false
 	}
@@ -114,13 +114,13 @@ func (g *grounds) free() bool {
 }
 
 // implicit reports whether the site's rule for the field is implicit consent.
-func (g *grounds) implicit() bool {
+func (g *inputs) implicit() bool {
 	return g.recognised && !g.foreign && !g.kind.unasked() && g.rule.Declared && g.rule.Requires == anml.ImplicitConsent
 }
 
-// weigh decides. It is a pure function of its grounds: each rule looks at one input, which can only
+// weigh decides. It is a pure function of its inputs: each rule looks at one input, which can only
 // make the decision stricter.
-func weigh(g *grounds) Decision {
+func weigh(g *inputs) Decision {
 	d := Decision{Field: g.field, Owner: g.owner, Rule: g.rule, Sensitive: g.category != "", standing: g.standing, category: g.category}
 	d.Verb, d.From = VerbAllow, from(g.sources)
 	d.unsure = slices.ContainsFunc(g.sources, func(s source) bool { return s.unsure })
@@ -138,7 +138,7 @@ func weigh(g *grounds) Decision {
 }
 
 // refuseUnsendable refuses what is never sent.
-func (d *Decision) refuseUnsendable(g *grounds) {
+func (d *Decision) refuseUnsendable(g *inputs) {
 	if g.refused {
 		d.refuse(CodeDomainRefused, anml.UserDenied)
 	}
@@ -174,7 +174,7 @@ func (d *Decision) refuseUnsendable(g *grounds) {
 }
 
 // askEachTime asks about what needs the user's consent to this value each time.
-func (d *Decision) askEachTime(g *grounds) {
+func (d *Decision) askEachTime(g *inputs) {
 	f := flowFrom(g.sources)
 	d.limit(f.verb, f.code, f.reason)
 	if g.category != "" {
@@ -197,7 +197,7 @@ func (d *Decision) askEachTime(g *grounds) {
 }
 
 // rest finds the basis of an allowance, and asks the user if there is no basis.
-func (d *Decision) rest(g *grounds) {
+func (d *Decision) rest(g *inputs) {
 	if d.Verb != VerbAllow {
 		return
 	}
@@ -228,7 +228,7 @@ func (d *Decision) rest(g *grounds) {
 
 // unobtainable returns the reason of a refusal when there is no prompter: the constraint if a rule
 // of the site requires consent, otherwise the agent's own policy.
-func unobtainable(g *grounds) anml.Reason {
+func unobtainable(g *inputs) anml.Reason {
 	if g.rule.Declared && g.rule.Requires.Rank() >= anml.ExplicitConsent.Rank() {
 		return anml.ConstraintViolation
 	}
@@ -236,7 +236,7 @@ func unobtainable(g *grounds) anml.Reason {
 }
 
 // caution adds warnings that the user should see before agreeing.
-func (d *Decision) caution(g *grounds) {
+func (d *Decision) caution(g *inputs) {
 	if d.Verb == VerbRefuse {
 		return
 	}
@@ -344,26 +344,18 @@ func path(url string) string {
 
 // words splits a text into words in lower case, and splits camelCase too.
 func words(text string) []string {
-	var out []string
-	var word strings.Builder
-	end := func() {
-		if word.Len() > 0 {
-			out = append(out, word.String())
-			word.Reset()
-		}
-	}
+	var divided strings.Builder
 	lower := false
 	for _, r := range text {
 		if !unicode.IsLetter(r) || unicode.IsUpper(r) && lower {
-			end()
+			divided.WriteByte(' ')
 		}
 		if unicode.IsLetter(r) {
-			word.WriteRune(unicode.ToLower(r))
+			divided.WriteRune(unicode.ToLower(r))
 		}
 		lower = unicode.IsLower(r)
 	}
-	end()
-	return out
+	return strings.Fields(divided.String())
 }
 
 // weigh asks the host for the weight of an act. A panic or a timeout counts as Consequential.

@@ -10,7 +10,6 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestEdgesOfDecisions shows the rules of deciding at the places where two inputs
@@ -39,16 +38,16 @@ func TestEdgesOfDecisions(t *testing.T) {
 	} {
 		t.Run("ANML-13.2-02/"+name, func(t *testing.T) {
 			st := asker(t).allow("email", "*").allow("tel", "*")
-			if x := st.prepares(st.page(booking(c.rules, askFor("email"))), both); x.d.Tells[0].Code != c.want || !slices.Equal(x.d.Tells[0].Also, []string{"tel"}) {
-				t.Errorf("%+v", x.d.Tells[0])
+			if x := st.prepares(st.page(booking(c.rules, askFor("email"))), both); x.e.Disclosures[0].Code != c.want || !slices.Equal(x.e.Disclosures[0].Also, []string{"tel"}) {
+				t.Errorf("%+v", x.e.Disclosures[0])
 			}
 		})
 	}
 	t.Run("ANML-14.3-04/reject-weaker-purpose-first", func(t *testing.T) {
 		st := asker(t).allow("email", "*")
 		x := st.prepares(st.page(booking(rule("email", "none"), askFor("email", `purpose="data"`)+askFor("email"))), Call{})
-		if x.d.Tells[0].Code != CodePurposeVague {
-			t.Errorf("%+v", x.d.Tells[0])
+		if x.e.Disclosures[0].Code != CodePurposeVague {
+			t.Errorf("%+v", x.e.Disclosures[0])
 		}
 	})
 	t.Run("ANML-14.2-04", func(t *testing.T) {
@@ -68,8 +67,8 @@ func TestEdgesOfDecisions(t *testing.T) {
 				return "", nil
 			}
 			x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel")+askFor("tel", `purpose="for the doctor"`))), Call{})
-			if x.d.Tells[0].Code != CodeSensitive || x.d.Tells[0].Category != CategoryHealth {
-				t.Errorf("%+v", x.d.Tells[0])
+			if x.e.Disclosures[0].Code != CodeSensitive || x.e.Disclosures[0].Category != CategoryHealth {
+				t.Errorf("%+v", x.e.Disclosures[0])
 			}
 		})
 		t.Run("reject-field-told-beside-it", func(t *testing.T) { // the category sticks to it too
@@ -92,8 +91,8 @@ func TestEdgesOfDecisions(t *testing.T) {
 		st := asker(t).allow("tel", "*")
 		st.user.Profile = Fields{"tel": {Text: "030"}}
 		x := st.prepares(st.page(booking("", askFor("tel")+askFor("tel", `type="boolean"`))), Call{})
-		if x.d.Tells[0].Code != CodeValueType {
-			t.Errorf("%+v", x.d.Tells[0])
+		if x.e.Disclosures[0].Code != CodeValueType {
+			t.Errorf("%+v", x.e.Disclosures[0])
 		}
 	})
 }
@@ -136,13 +135,13 @@ func TestEdgesOfReplies(t *testing.T) {
 		st := asker(t)
 		doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="/find"><param name="E-Mail"/></action></interact>`
 		x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"E-Mail": "other@example.org"}})
-		if len(x.items) != 1 || x.d.Tells[0].Means != "email" {
-			t.Errorf("%+v", x.d)
+		if len(x.items) != 1 || x.e.Disclosures[0].Means != "email" {
+			t.Errorf("%+v", x.e)
 		}
 	})
 	t.Run("ANML-9.3-03/accept-empty-argument", func(t *testing.T) {
 		st := asker(t)
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": ""}}); len(x.items) != 0 || x.d.tells() {
+		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": ""}}); len(x.items) != 0 || x.e.discloses() {
 			t.Errorf("%+v", x.items)
 		}
 	})
@@ -216,11 +215,11 @@ func TestEdgesOfConsents(t *testing.T) {
 		}
 	})
 	t.Run("ANML-14.2-01/reject-other-cover", func(t *testing.T) {
-		base := cover{tellAnswer, "s", "o", "e", "f", "v", []string{"p"}, []string{"x"}}
+		base := cover{discloseAnswer, "s", "o", "e", "f", "v", []string{"p"}, []string{"x"}}
 		given := asker(t).session().consents
 		must(t, given.remember(t.Context(), keyTransfer, base.consent("1", start, hour)))
 		for name, other := range map[string]func(*cover){
-			"kind": func(c *cover) { c.Kind = tellArg }, "serving": func(c *cover) { c.Serving = "t" }, "owner": func(c *cover) { c.Owner = "p" }, "endpoint": func(c *cover) { c.Endpoint = "g" },
+			"kind": func(c *cover) { c.Kind = discloseArg }, "serving": func(c *cover) { c.Serving = "t" }, "owner": func(c *cover) { c.Owner = "p" }, "endpoint": func(c *cover) { c.Endpoint = "g" },
 			"field": func(c *cover) { c.Field = "F" }, "value": func(c *cover) { c.Value = "w" }, "purposes": func(c *cover) { c.Purposes = []string{"q"} }, "from": func(c *cover) { c.From = nil },
 		} {
 			c := base
@@ -234,15 +233,15 @@ func TestEdgesOfConsents(t *testing.T) {
 		if held, err := given.find(t.Context(), keyTransfer, base, anml.Rule{}); held == nil || err != nil {
 			t.Errorf("%+v, %v", held, err)
 		}
-		e, told := exchange{Serving: "s", Endpoint: "e"}, tell{Kind: tellAnswer, Field: "f", Value: "v", Purposes: []string{"p"}, From: []string{"x"}}
-		if c := e.cover("o", &told); c.digest() != base.digest() {
+		e, told := exchange{Serving: "s", Asker: "o", Endpoint: "e"}, disclosure{Kind: discloseAnswer, Field: "f", Value: "v", Purposes: []string{"p"}, From: []string{"x"}}
+		if c := e.cover(&told); c.digest() != base.digest() {
 			t.Errorf("%+v", c)
 		}
 	})
 	t.Run("ANML-14.2-05/accept-authorizations-of-a-source", func(t *testing.T) {
 		st := asker(t)
 		c := st.session().consents
-		must(t, c.remember(t.Context(), keyTransfer, cover{Kind: tellAnswer, Serving: "b.example", Owner: "b.example", Endpoint: "b.example", Field: "member", From: []string{"a.example"}}.consent("1", start, hour)))
+		must(t, c.remember(t.Context(), keyTransfer, cover{Kind: discloseAnswer, Serving: "b.example", Owner: "b.example", Endpoint: "b.example", Field: "member", From: []string{"a.example"}}.consent("1", start, hour)))
 		if n, err := c.forget(t.Context(), "a.example"); n != 1 || err != nil {
 			t.Error(n, err)
 		}
@@ -265,98 +264,16 @@ func TestEdgesOfConsents(t *testing.T) {
 			want int
 		}{{"accept-just-in-time", 5 * time.Minute, 1}, {"reject-too-late", 5*time.Minute + 1, 2}, {"reject-before-it-was-shown", -1, 3}} {
 			t.Run(c.name, func(t *testing.T) {
-				if _, _, err := x.p.session.settle(t.Context(), "plan", x.e, x.d, all, time.Time{}, start.Add(c.at)); err != nil || shown != c.want {
+				if _, err := x.p.session.settle(t.Context(), x.e, "plan", all, time.Time{}, start.Add(c.at)); err != nil || shown != c.want {
 					t.Errorf("shown %d times, %v", shown, err)
 				}
 			})
 		}
 	})
-	t.Run("ANML-14.3-04/accept-own-ask", func(t *testing.T) { // the purpose is the agent's: no one else's judgement counts
-		st := asker(t)
-		st.user.Policy.Judge = judged(PurposeImplausible)
-		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{{"price", "to compare"}, {"seats", "to choose"}}}})
-		if len(x.items) != 2 {
-			t.Errorf("%+v", x.d)
-		}
-	})
-	t.Run("ANML-14.3-03/reject-judging-no-purpose", func(t *testing.T) { // it is asked about in any case
-		st := asker(t)
-		st.user.Policy.Judge = func(_ context.Context, s Subject) (PurposeVerdict, error) {
-			if s.Purpose == "" {
-				return PurposeImplausible, nil
-			}
-			return PurposeOK, nil
-		}
-		st.decides(booking("", `<ask field="email" action="book"/>`), "prompt purpose-missing")
-	})
 	t.Run("ANML-14.1-01/reject-value-that-no-document-holds", func(t *testing.T) {
 		s := newStage(t, setting{doc: booking("", askFor("email")), user: User{Profile: ann}})
 		s.does(Call{Action: "book", Reply: &Reply{Values: map[string]Value{"email": {Text: "ann@example.org\x00"}}}}, CodeValueType)
 		s.sends()
-	})
-	t.Run("ANML-14.2-04/accept-classified-inform", func(t *testing.T) { // the host's classifier sees what the agent says, too
-		st := asker(t)
-		st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "health", nil }
-		x := st.prepares(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: "likes tea"}}}})
-		if len(x.d.Tells) != 1 || x.d.Tells[0].Category != "health" {
-			t.Errorf("%+v", x.d)
-		}
-	})
-	t.Run("reject-field-without-a-value", func(t *testing.T) { // of which nothing is found out
-		for text, code := range map[string]lookleap.Code{"": CodeNoValue, "a\x01b": CodeValueType} {
-			st := asker(t)
-			st.user.Profile = profileOf(func(Question) (Value, error) { return Value{Text: text}, nil })
-			st.user.Policy.Classify = func(context.Context, Subject) (string, error) { return "health", nil }
-			if d := st.one(booking("", askFor("email"))); d.Code != code || d.category != "" {
-				t.Errorf("%q: %s, %q", text, brief(d), d.category)
-			}
-		}
-	})
-	t.Run("ANML-8.4-02/reject-caller-left", func(t *testing.T) { // nothing is looked up any more
-		st := asker(t)
-		asked := 0
-		st.user.Profile = profileOf(func(Question) (Value, error) { asked++; return Value{Text: annsEmail}, nil })
-		p := st.page(booking("", askFor("email")))
-		ctx, leave := context.WithCancel(t.Context())
-		leave()
-		if d := p.Decide(ctx)[0]; brief(d) != "refuse cancelled policy-violation" || asked != 0 {
-			t.Errorf("%s, asked %d times", brief(d), asked)
-		}
-		st = asker(t)
-		if d := st.page(booking("", askFor("email"))).Decide(ctx)[0]; brief(d) != "refuse cancelled policy-violation" {
-			t.Error(brief(d))
-		}
-	})
-	t.Run("ANML-13.2-13/reject-caller-left-as-refusal", func(t *testing.T) { // the user refused nothing
-		s := newStage(t, setting{doc: booking("", "")})
-		ctx, leave := context.WithCancel(t.Context())
-		s.session.user.Profile = profileOf(func(Question) (Value, error) { leave(); return Value{}, ctx.Err() })
-		_, err := s.page.Do(ctx, Call{Action: "find", Args: map[string]string{"email": annsEmail}})
-		hasCode(t, err, lookleap.CodeCancelled)
-		if got := ledgerOf(t, s.session.Ledger()); got != nil {
-			t.Errorf("the ledger holds %q", got)
-		}
-	})
-	t.Run("reject-ended-action", func(t *testing.T) { // nothing is looked up for it
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, answer: lab.Status(410)})
-		s.does(book, CodeGone)
-		s.session.user.Profile = profileOf(func(q Question) (Value, error) {
-			t.Errorf("the profile is asked for %s", q.Field)
-			return Value{}, ErrNoValue
-		})
-		s.does(book, CodeGone)
-	})
-	t.Run("ANML-13.2-01/reject-endpoint-that-is-refused", func(t *testing.T) {
-		for endpoint, want := range map[string]lookleap.Code{"https://shop.example:8443/book": lookleap.CodeBlockedPort, "https://10.0.0.1/book": "ip-host"} {
-			doc := strings.Replace(booking("", askFor("email")), `endpoint="/book"`, `endpoint="`+endpoint+`"`, 1)
-			asker(t).decides(doc, "refuse "+string(want)+" policy-violation")
-		}
-	})
-	t.Run("ANML-13.2-01/reject-action-that-is-not-executed", func(t *testing.T) {
-		doc := strings.Replace(booking("", askFor("email")), `method="POST" endpoint="/book"`, `method="BREW" endpoint="/book"`, 1)
-		if d := asker(t).one(doc); d.Verb != VerbRefuse || d.Code != anml.CodeTarget {
-			t.Error(brief(d))
-		}
 	})
 	t.Run("ANML-16.6-05/accept-one-authentication-for-all", func(t *testing.T) {
 		shown := 0
@@ -364,7 +281,7 @@ func TestEdgesOfConsents(t *testing.T) {
 		st.user.Authenticate = func(context.Context, string) error { shown++; return nil }
 		x := st.prepares(st.page(booking(rule("email", "authentication")+rule("tel", "authentication"), askFor("email")+askFor("tel"))), Call{})
 		shown = 0
-		if _, _, err := x.p.session.settle(t.Context(), "plan", x.e, x.d, all, time.Time{}, start.Add(time.Hour)); err != nil || shown != 1 {
+		if _, err := x.p.session.settle(t.Context(), x.e, "plan", all, time.Time{}, start.Add(time.Hour)); err != nil || shown != 1 {
 			t.Errorf("authenticated %d times, %v", shown, err)
 		}
 	})
@@ -377,25 +294,6 @@ func TestEdgesOfConsents(t *testing.T) {
 		p.opened.noStore = true
 		if u := p.EffectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageNone {
 			t.Error(u)
-		}
-	})
-	t.Run("ANML-13.2-01/accept-store-that-cannot-be-read", func(t *testing.T) { // for what no consent is kept for
-		for want, f := range map[string]func(*stand) Decision{
-			"prompt unrecognised-field": func(st *stand) Decision { return st.one(booking("", askFor("shoe-size"))) },
-			"prompt sensitive":          func(st *stand) Decision { return st.one(booking("", askFor("email", `purpose="health intake"`))) },
-			"refuse " + string(lookleap.CodeIO) + " policy-violation": func(st *stand) Decision { return st.one(booking("", askFor("email"))) },
-		} {
-			st := asker(t)
-			st.user.Profile = Fields{"email": ann["email"], "shoe-size": {Text: "38"}}
-			st.user.Store = &hookedStore{NewMemoryStore(), failsAt("Get "+keyConsent, errTest)}
-			if got := brief(f(st)); got != want {
-				t.Errorf("got %s, want %s", got, want)
-			}
-		}
-		st := asker(t)
-		st.user.Store = &hookedStore{NewMemoryStore(), failsAt("Get "+keyConsent, errTest)}
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"email": "x@example.net"}}); len(x.items) != 1 {
-			t.Errorf("%+v", x.d)
 		}
 	})
 	t.Run("ANML-13.2-13/reject-store-that-cannot-be-read", func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestDecideRows(t *testing.T) {
 		t.Run("reject-before-consent", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking(rule("email", "explicit-consent"), askFor("email"))), Call{})
-			if len(x.items) != 1 || x.d.Tells[0].Item == "" {
+			if len(x.items) != 1 || x.e.Disclosures[0].Item == "" {
 				t.Error(x.items)
 			}
 			x.sends(none, `<refuse field="email" reason="user-denied"`, "!"+secret)
@@ -147,7 +147,7 @@ func TestDecideRows(t *testing.T) {
 			p := st.page(booking(rule("email", "explicit-consent"), ""))
 			for _, name := range []string{"email", "q"} { // by its name, and by its value
 				x := st.prepares(p, Call{Action: "find", Args: map[string]string{name: secret}})
-				if len(x.items) != 1 || x.items[0].Optional || x.d.Tells[0].subject() != "email" {
+				if len(x.items) != 1 || x.items[0].Optional || x.e.Disclosures[0].subject() != "email" {
 					t.Errorf("%s: %+v", name, x.items)
 				}
 				_, _, err := x.settle(none, time.Time{})
@@ -160,7 +160,7 @@ func TestDecideRows(t *testing.T) {
 		t.Run("accept-args", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}})
-			if len(x.items) != 0 || x.d.tells() {
+			if len(x.items) != 0 || x.e.discloses() {
 				t.Error(x.items)
 			}
 		})
@@ -280,7 +280,7 @@ func TestDecideRows(t *testing.T) {
 		}
 	})
 	t.Run("ANML-9.2-03", func(t *testing.T) {
-		// TestWeigh is the table of all inputs; here, one of each through a document.
+
 		t.Run("accept-all-agree", func(t *testing.T) {
 			newStand(t, labprompt.Deny()).allow("email", "*").decides(free, "allow user-rule delegated")
 		})
@@ -313,8 +313,7 @@ func TestDecideRows(t *testing.T) {
 		t.Run("reject-unevaluated", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking(rule("email", "explicit-consent"), askFor("email"))), Call{})
-			forged := &disclosure{Tells: []tell{{Kind: tellAnswer, Field: "email", Value: secret}}} // no item, and nothing that it rests on
-			x.d = forged
+			x.e.Disclosures = []disclosure{{Kind: discloseAnswer, Field: "email", Value: secret}} // no item, and nothing that it rests on
 			x.sends(all, `<refuse field="email"`, "!"+secret)
 		})
 	})

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -180,14 +178,6 @@ func TestToldAnywhere(t *testing.T) {
 				}
 			}
 		})
-		t.Run("accept-words-divided-between-arguments", func(t *testing.T) { // pairs of words are in too many texts
-			st := asker(t)
-			pageFor(t, st.net, st.session(), "https://a.example/a", titled+"<knowledge><inform>fresh green tea</inform></knowledge>")
-			b := pageFor(t, st.net, st.session(), "https://b.example/b", finder("GET", "", "x", "y"))
-			if x := st.prepares(b, Call{Action: "find", Args: map[string]string{"x": "fresh", "y": "green"}}); len(x.items) != 0 {
-				t.Errorf("%+v", x.items)
-			}
-		})
 		t.Run("accept-the-same-service", func(t *testing.T) {
 			st := asker(t)
 			p := pageFor(t, st.net, st.session(), "https://a.example/a", interact(`<action id="find" method="GET" endpoint="https://api.a.example/find"><param name="q"/></action>`)+`<body>4711-8822</body>`)
@@ -200,10 +190,8 @@ func TestToldAnywhere(t *testing.T) {
 			supplied bool
 			want     string
 		}{
-			"reject-allowed-field-in-a-body":      {"https://a.example/a", "<body>" + annsEmail + "</body>", false, "prompt cross-service [a.example]"},
-			"reject-allowed-field-in-an-inform":   {"https://a.example/a", "<knowledge><inform>" + annsEmail + "</inform></knowledge>", false, "prompt cross-service [a.example]"},
-			"accept-allowed-field-of-the-service": {"https://shop.example/b", "<knowledge><inform>" + annsEmail + "</inform></knowledge>", false, "allow user-rule []"},
-			"accept-allowed-field-of-the-user":    {"https://a.example/a", "<body>" + annsEmail + "</body>", true, "allow user-rule []"},
+			"reject-allowed-field-in-a-body":    {"https://a.example/a", "<body>" + annsEmail + "</body>", false, "prompt cross-service [a.example]"},
+			"reject-allowed-field-in-an-inform": {"https://a.example/a", "<knowledge><inform>" + annsEmail + "</inform></knowledge>", false, "prompt cross-service [a.example]"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				st := asker(t).allow("email", "*")
@@ -217,21 +205,6 @@ func TestToldAnywhere(t *testing.T) {
 				}
 			})
 		}
-		t.Run("accept-what-is-everywhere", func(t *testing.T) { // short values of other services taint nothing
-			st := asker(t)
-			var options strings.Builder
-			short := []string{"y", "yes", "no", "2", "10", "100", "EUR", "tea"}
-			for _, value := range short {
-				options.WriteString(`<option value="` + value + `"/>`)
-			}
-			pageFor(t, st.net, st.session(), "https://a.example/a", interact(`<action id="a" method="POST" endpoint="/a"><param name="p" type="enum">`+options.String()+`</param></action>`)+`<body>A tea room. Open till ten in the evenings.</body>`)
-			b := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", ""))
-			for _, value := range append(short, "room", "POST", "nowhere else", "in the") {
-				if x := st.prepares(b, Call{Action: "find", Args: map[string]string{"q": value}}); len(x.items) != 0 {
-					t.Errorf("%q: %+v", value, x.items)
-				}
-			}
-		})
 		t.Run("accept-what-the-user-said", func(t *testing.T) {
 			st := asker(t)
 			pageFor(t, st.net, st.session(), "https://a.example/a", saying(secret)["body"])
@@ -266,7 +239,7 @@ func TestFlood(t *testing.T) {
 			seen = append(seen, brief(d))
 		}
 		x := st.prepares(p, search)
-		return append(seen, fmt.Sprint(len(x.items), len(x.d.Plain)))
+		return append(seen, fmt.Sprint(len(x.items), len(plainOf(x.e))))
 	}
 	for name, limits := range map[string]Limits{"default": {}, "small": {Informs: 10}} {
 		for way, open := range map[string]func(*stand){
@@ -313,21 +286,6 @@ func TestFlood(t *testing.T) {
 			t.Errorf("from %q", got)
 		}
 	})
-	t.Run("O05/reject-more-than-all-can-be-known", func(t *testing.T) {
-		x, n := newIndex([16]byte{}, 100*linkSize), 0
-		for i := range 50 {
-			name := fmt.Sprintf("h%d.example", i)
-			if x.full(name) != nil {
-				continue
-			}
-			n++
-			x.add(delivery{service: name, texts: slices.Values([]string{numbered(20, name+"a%d ")})})
-			must(t, x.hashWaiting(t.Context(), 0))
-		}
-		if n != 5 {
-			t.Errorf("%d services fit", n)
-		}
-	})
 }
 
 // TestRecordedTooMuch: a service that told more than can be recorded is not read any further.
@@ -347,13 +305,6 @@ func TestRecordedTooMuch(t *testing.T) {
 			t.Error("there is a page")
 		}
 	})
-	t.Run("O05/reject-result", func(t *testing.T) {
-		_, p := full(t)
-		r, err := p.Do(t.Context(), Call{Action: "go"})
-		if hasCode(t, err, lookleap.CodeLimit); r == nil || r.Status != http.StatusOK || r.Body != nil {
-			t.Errorf("%+v", r)
-		}
-	})
 	t.Run("O05/reject-document", func(t *testing.T) {
 		st, p := full(t)
 		st.net.Site("shop.example").Handle("/go", document(titled+`<status code="x" message="more" result="error"/>`))
@@ -361,12 +312,6 @@ func TestRecordedTooMuch(t *testing.T) {
 		if hasCode(t, err, lookleap.CodeLimit); r == nil || r.Page != nil || r.Problem != nil || r.Outcome != anml.OutcomeUnknown {
 			t.Errorf("%+v", r)
 		}
-	})
-	t.Run("O05/accept-failure-all-the-same", func(t *testing.T) { // of its document only the status is read
-		st, p := full(t)
-		st.net.Site("shop.example").Handle("/go", scripted(400, service(titled), "Content-Type", anml.MediaTypeXML))
-		_, err := p.Do(t.Context(), Call{Action: "go"})
-		hasCode(t, err, CodeBadRequest)
 	})
 	t.Run("O05/reject-medium", func(t *testing.T) {
 		_, p := full(t)
@@ -379,40 +324,4 @@ func TestRecordedTooMuch(t *testing.T) {
 		st, _ := full(t)
 		pageFor(t, st.net, st.s, "https://b.example/b", titled)
 	})
-	t.Run("O05/reject-ended-page", func(t *testing.T) { // between any two of its texts
-		st := asker(t)
-		p := st.page(titled + `<body><x-one y="number 4711-8822"/><p>two</p><p>three</p></body>`)
-		for ends, left := 0, -1; left < 0; ends++ {
-			must(t, st.s.context.recordPage(t.Context(), p, nil))
-			left = ends
-			if err := st.s.context.index.hashWaiting(&probed{t.Context(), func() error {
-				if left--; left < 0 {
-					return context.DeadlineExceeded
-				}
-				return nil
-			}}, 0); (left < 0) != errors.Is(err, context.DeadlineExceeded) || err == nil && ends < 5 {
-				t.Errorf("%v after %d texts", err, ends)
-			}
-		}
-	})
-}
-
-// TestWaitingTexts: documents that wait to be hashed are bounded in bytes, and all of them are known.
-func TestWaitingTexts(t *testing.T) {
-	s := newSession(t, newLab(t), User{}, Options{})
-	for i := range 300 {
-		name := fmt.Sprintf("h%d.example", i)
-		must(t, s.context.deliver(t.Context(), delivery{service: name, size: maxWaiting / 10, texts: slices.Values([]string{fmt.Sprintf("service %d says 4711-%04d", i, i)})}))
-		if s.context.index.queued > maxWaiting { // with the document that comes last
-			t.Fatalf("%d bytes wait", s.context.index.queued)
-		}
-	}
-	for _, i := range []int{0, 17, 299} { // what was hashed, and what waits
-		if got := domains(sourcesOf(s, "shop.example", fmt.Sprintf("4711-%04d", i))); got != fmt.Sprintf("h%d.example", i) {
-			t.Errorf("%d: %v", i, got)
-		}
-	}
-	if x := s.context.index; x.queued != 0 || len(x.waiting) != 0 {
-		t.Errorf("%d bytes wait after all were hashed", x.queued)
-	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,34 +19,22 @@ import (
 type exchange struct {
 	Serving  string `json:"serving"`  // serving domain of the document
 	Owner    string `json:"owner"`    // domain whose action it is
+	Asker    string `json:"asker"`    // domain whose asks are answered
 	Endpoint string `json:"endpoint"` // host that receives it
 	Document string `json:"document"` // URL of the document
 	Site     string `json:"site"`     // domain of the site element, "" in a single-site document
 	Action   string `json:"action"`   // id
 }
 
-// disclosure is everything that a call would send about the user, with decisions and values. It is
-// a part of a plan's effect and is complete by itself.
+// location returns the document's URL without its query.
+func (e exchange) location() string {
+	document, _, _ := strings.Cut(e.Document, "?")
+	return document
+}
+
+// disclosure is one field, argument or text that a call sends, with the decision about it.
 type disclosure struct {
-	Asker string     `json:"asker,omitempty"` // domain whose asks they are
-	Tells []tell     `json:"tells,omitempty"` // in the order of the document
-	Plain []plainArg `json:"plain,omitempty"` // arguments that say nothing about the user, as far as was known
-}
-
-// plainArg is an argument that needs no consent. Its origin is checked again before it is sent.
-type plainArg struct {
-	Name       string `json:"name"`
-	Value      string `json:"value"`
-	Provenance string `json:"provenance,omitempty"`
-}
-
-func (a plainArg) tell() *tell {
-	return &tell{Kind: tellArg, Field: a.Name, Value: a.Value, Provenance: a.Provenance}
-}
-
-// tell is one field, argument or text of a disclosure.
-type tell struct {
-	Kind       tellKind         `json:"kind"`
+	Kind       disclosureKind   `json:"kind"`
 	Field      string           `json:"field"`           // or name of the argument
 	Means      string           `json:"means,omitempty"` // field that an argument of another name carries
 	Also       []string         `json:"also,omitempty"`  // other fields whose value it holds
@@ -67,39 +56,35 @@ type tell struct {
 	Shown      time.Time        `json:"authenticated,omitzero"` // when the user was authenticated
 }
 
-// tellKind is the place of a tell in what is sent.
-type tellKind string
+// disclosureKind is the place of a disclosure in what is sent.
+type disclosureKind string
 
 const (
-	tellAnswer tellKind = "answer" // of an ask
-	tellArg    tellKind = "arg"    // value of a parameter that says something about the user
-	tellInform tellKind = "inform" // of the agent
-	tellAsk    tellKind = "ask"    // of the agent
+	discloseAnswer disclosureKind = "answer" // of an ask
+	discloseArg    disclosureKind = "arg"    // value of a parameter that says something about the user
+	disclosePlain  disclosureKind = "plain"  // any other value of a parameter: no one is asked, and its origin is checked again
+	discloseInform disclosureKind = "inform" // of the agent
+	discloseAsk    disclosureKind = "ask"    // of the agent
 )
 
 // unasked reports whether the agent says it without being asked.
-func (k tellKind) unasked() bool { return k == tellInform || k == tellAsk }
+func (k disclosureKind) unasked() bool { return k == discloseInform || k == discloseAsk }
 
-// subject returns the field that a tell is about.
-func (t *tell) subject() string {
-	if t.Means != "" {
-		return t.Means
-	}
-	return t.Field
-}
+// subject returns the field that a disclosure is about.
+func (t *disclosure) subject() string { return cmp.Or(t.Means, t.Field) }
 
-// fields returns the fields that a tell is about, and those whose value it holds.
-func (t *tell) fields() []string { return append([]string{t.subject()}, t.Also...) }
+// fields returns the fields that a disclosure is about, and those whose value it holds.
+func (t *disclosure) fields() []string { return append([]string{t.subject()}, t.Also...) }
 
-func (t *tell) refused() bool { return t.Reason != "" }
+func (t *disclosure) refused() bool { return t.Reason != "" }
 
 // authentic reports whether the user has to be authenticated.
-func (t *tell) authentic() bool { return t.Rule.Requires == anml.Authentication }
+func (t *disclosure) authentic() bool { return t.Rule.Requires == anml.Authentication }
 
-// decision returns the tell in the form that the host's veto sees right before it is sent.
-func (t *tell) decision(e exchange, asker string) Decision {
+// decision returns the disclosure in the form that the host's veto sees right before it is sent.
+func (t *disclosure) decision(e exchange) Decision {
 	d := Decision{
-		Field: t.subject(), Owner: Party{Domain: asker, Serving: asker == e.Serving}, Verb: VerbAllow, Code: t.Code,
+		Field: t.subject(), Owner: Party{Domain: e.Asker, Serving: e.Asker == e.Serving}, Verb: VerbAllow, Code: t.Code,
 		Basis: t.Basis, Reference: t.Reference, Rule: t.Rule, Sensitive: t.Category != "", From: t.From,
 	}
 	if t.Item != "" {
@@ -109,38 +94,37 @@ func (t *tell) decision(e exchange, asker string) Decision {
 }
 
 // refuse removes the value.
-func (t *tell) refuse(why lookleap.Code, reason anml.Reason) {
+func (t *disclosure) refuse(why lookleap.Code, reason anml.Reason) {
 	t.Reason, t.Code, t.Value = reason, why, ""
 	t.Item, t.Basis, t.Reference, t.Granted = "", anml.ConsentUnstated, "", time.Time{}
 }
 
-// tells reports whether anything of the user's would leave.
-func (d *disclosure) tells() bool {
-	return d != nil && slices.ContainsFunc(d.Tells, func(t tell) bool { return !t.refused() })
+// withheld returns a copy of disclosures in which everything is refused for one reason. Earlier refusals
+// keep their own.
+func withheld(disclosures []disclosure, why lookleap.Code, reason anml.Reason) (all []disclosure) {
+	for _, t := range disclosures {
+		if !t.refused() && t.Kind != disclosePlain {
+			t.refuse(why, reason)
+		}
+		all = append(all, t)
+	}
+	return all
 }
 
-// prepareDisclosure decides everything that a call sends, and fetches the values that may be
-// prepared. It does not ask for consent. If a rule requires it, it authenticates the user before
-// they are asked (section 16.6). It returns the items that the user has to agree to. It returns an
-// error if the whole call is refused.
-func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site, act anml.Action, args []anml.Arg,
-	c Call) (*disclosure, []lookleap.ConsentItem, error) {
-	r := c.Reply
-	if r == nil {
-		r = &Reply{}
-	}
-	asked := merge(asksFor(site, act))
-	if err := p.checkReply(r, asked); err != nil {
-		return nil, nil, err
-	}
-	f := p.frame(site, p.session.now(), c.Initiated)
-	b := &disclosureBuilder{frame: f, to: f.along(e, nil), d: &disclosure{Asker: f.asker.Domain}}
+// disclose decides everything that a call sends, and fetches the values that may be sent. It does
+// not ask for consent. If a rule requires it, it authenticates the user before they are asked
+// (section 16.6). It returns the items that the user has to agree to, and an error if the whole call
+// is refused.
+func (f *decider) disclose(ctx context.Context, e exchange, asked []item, act anml.Action, args []anml.Arg,
+	c Call) ([]disclosure, []lookleap.ConsentItem, error) {
+	r, location := c.reply(), f.page.location()
+	b := &disclosureBuilder{decider: f, to: f.along(e, nil)}
 	b.join(ctx, args, c, r)
 	if err := b.answers(ctx, asked, r); err != nil {
 		return nil, nil, err
 	}
 	if r.RefuseOthers {
-		b.others(site, asked)
+		b.others(f.site, asked)
 	}
 	err := b.args(ctx, act, args, c)
 	if err == nil {
@@ -149,16 +133,16 @@ func (p *Page) prepareDisclosure(ctx context.Context, e exchange, site anml.Site
 	if err == nil {
 		err = b.authenticate(ctx)
 	}
-	if over := ended(ctx, p.location()); over != nil {
+	if over := ended(ctx, location); over != nil {
 		return nil, nil, over // what was refused for that is not a refusal of the user's
 	}
 	if b.refusing {
-		err = p.session.turnDown(ctx, &effect{Exchange: e}, "", p.session.refusals(e, "", b.d), err)
+		err = f.page.session.turnDown(ctx, e, "", b.disclosures, err)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.d, b.items, nil
+	return b.disclosures, b.items, nil
 }
 
 // container returns the site of a domain, or the single-site document.
@@ -183,7 +167,7 @@ func merge(asks []anml.Ask) []item {
 	for _, a := range asks {
 		i, known := places[a.Field()]
 		if !known {
-			i, items = len(items), append(items, item{kind: tellAnswer, field: a.Field()})
+			i, items = len(items), append(items, item{kind: discloseAnswer, field: a.Field()})
 			places[a.Field()] = i
 		}
 		it := &items[i]
@@ -250,37 +234,18 @@ func (r *Reply) refusal(field string) anml.Reason {
 	return ""
 }
 
-// fill checks the arguments, decides what is disclosed and completes the effect of a prepared call.
-//
-// An action is executed in one of two ways. If something is answered or told, an ANML document is
-// sent. Otherwise its arguments are sent in the encoding that it names (sections 9.3 and 11.1).
-func (p *Page) fill(ctx context.Context, in *preparedCall, site anml.Site, act anml.Action, c Call) error {
-	e, asks := in.effect, asksFor(site, act)
-	refuse := func(err error) error {
-		return &lookleap.Error{Code: argumentCode(err), Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
+// fit checks that a call fits one of the two ways to execute an action, and returns its arguments. If
+// something is answered or told, an ANML document is sent. Otherwise its arguments are sent in the
+// encoding that it names (sections 9.3 and 11.1).
+func (s *actionRequest) fit(act anml.Action, asks []anml.Ask, c Call) ([]anml.Arg, error) {
+	s.Response = answers(act, asks, c)
+	if s.Response {
+		return nil, unanswerable(act, asks, c)
 	}
-	var args []anml.Arg
-	var err error
-	e.Send.Response = answers(act, asks, c)
-	if e.Send.Response {
-		err = unanswerable(act, asks, c)
-	} else if c, err = silent(asks, c); err == nil {
-		args, err = arguments(act, c)
+	if err := silent(asks, c); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return refuse(err)
-	}
-	if e.Disclosure, in.items, err = p.prepareDisclosure(ctx, e.Exchange, site, act, args, c); err != nil {
-		return err
-	}
-	if e.Send.Response {
-		return nil
-	}
-	in.args = args
-	if err := e.Send.encode(act, args); err != nil {
-		return refuse(err)
-	}
-	return nil
+	return arguments(act, c)
 }
 
 // encode builds the request of an action that answers no ask.
@@ -323,10 +288,7 @@ func answers(act anml.Action, asks []anml.Ask, c Call) bool {
 	if !hasBody(act.Method()) {
 		return false
 	}
-	reply := c.Reply
-	if reply == nil {
-		reply = &Reply{}
-	}
+	reply := c.reply()
 	return len(reply.Informs) > 0 || len(reply.Asks) > 0 || slices.ContainsFunc(asks, func(ask anml.Ask) bool {
 		return ask.Required() || !slices.Contains(reply.Omit, ask.Field())
 	})
@@ -362,25 +324,15 @@ func unanswerable(act anml.Action, asks []anml.Ask, c Call) error {
 	return nil
 }
 
-// silent leaves every ask of a call unanswered. It returns an error if one must be answered,
-// because a method without a body carries no answers.
-func silent(asks []anml.Ask, c Call) (Call, error) {
-	reply := Reply{}
-	if c.Reply != nil {
-		reply = *c.Reply
+// silent returns an error if a call answers something, or must: a request without an ANML document
+// carries no answers.
+func silent(asks []anml.Ask, c Call) error {
+	r := c.reply()
+	if len(r.Values) > 0 || len(r.Refuse) > 0 || len(r.Informs) > 0 || len(r.Asks) > 0 ||
+		slices.ContainsFunc(asks, anml.Ask.Required) {
+		return errNoBody
 	}
-	if len(reply.Values) > 0 || len(reply.Refuse) > 0 || len(reply.Informs) > 0 || len(reply.Asks) > 0 {
-		return c, errNoBody
-	}
-	reply.Omit = slices.Clone(reply.Omit)
-	for _, ask := range asks {
-		if ask.Required() {
-			return c, errNoBody
-		}
-		reply.Omit = append(reply.Omit, ask.Field())
-	}
-	c.Reply = &reply
-	return c, nil
+	return nil
 }
 
 // arguments checks a call's arguments against the parameters of its action.

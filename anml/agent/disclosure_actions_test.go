@@ -93,23 +93,6 @@ func TestAnsweringActions(t *testing.T) {
 			}
 		}
 	})
-	t.Run("ANML-9.2-01/accept-partly", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
-		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			d := lookleap.ConsentDecision{Digest: r.Digest}
-			for _, item := range r.Items {
-				if item.ID != "answer-2" {
-					d.Approved = append(d.Approved, item.ID)
-				}
-			}
-			return d, nil
-		})
-		s.does(Call{Action: "book"}, lookleap.CodeOK)
-		body := string(s.net.Journal().Requests()[0].Body)
-		if strings.Contains(body, "7946") || !strings.Contains(body, `<refuse field="tel" reason="user-denied"`) {
-			t.Errorf("%s", body)
-		}
-	})
 	for name, ledger := range map[string]*brokenLedger{
 		"error": {DisclosureLedger: NewMemoryDisclosureLedger()}, "panic": {DisclosureLedger: NewMemoryDisclosureLedger(), panic: true},
 	} {
@@ -119,24 +102,11 @@ func TestAnsweringActions(t *testing.T) {
 			s.sends()
 		})
 	}
-	t.Run("ANML-9.2-01/accept-outcome-not-written", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger(), after: 1}}})
-		s.does(Call{Action: "book"}, lookleap.CodeOK)
-		s.sends("POST /book")
-	})
 	t.Run("ANML-9.2-01/reject-response-that-is-too-long", func(t *testing.T) {
 		long := Told{Text: strings.Repeat("&", maxTold)} // five bytes each in XML
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.does(Call{Action: "book", Reply: &Reply{Informs: []Told{long, long, long, long}}}, lookleap.CodeLimit)
 		s.sends()
-	})
-	t.Run("ANML-9.2-01/accept-refusal-recorded", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Deny()}})
-		s.does(Call{Action: "book"}, lookleap.CodeConsentRefused)
-		s.sends()
-		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused email consent-refused", "refused tel consent-refused", "refused consent-refused"}) {
-			t.Errorf("the ledger holds %q", got)
-		}
 	})
 }
 
@@ -183,11 +153,6 @@ func TestAnswersNeedABody(t *testing.T) {
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
 			s.sends(method + " /a")
 		}
-	})
-	t.Run("ANML-9.3-03/accept-ask-alone", func(t *testing.T) {
-		s := newStage(t, setting{doc: postable})
-		s.does(Call{Action: "a", Reply: &Reply{Asks: []Counter{{Field: "lang", Purpose: "to answer you"}}}}, lookleap.CodeOK)
-		s.wantSent(`<ask field="lang"`)
 	})
 	t.Run("ANML-9.3-03/accept-nothing-answered", func(t *testing.T) {
 		s := newStage(t, setting{doc: doc("GET", "false"), user: User{Profile: ada}})
@@ -255,17 +220,6 @@ func TestFormats(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-9.3-03/accept-preference-of-its-own-origin-alone", func(t *testing.T) {
-		doc := strings.Replace(asking, `endpoint="/book"`, `endpoint="https://api.shop.example/book"`, 1)
-		s := newStage(t, setting{doc: doc, user: User{Profile: ada}, before: func(s *stage) {
-			s.net.Site("api.shop.example").Status("*", 204)
-			s.shop.Fault("/anml", lab.Header("Accept", anml.MediaTypeJSON))
-		}})
-		s.does(book, lookleap.CodeOK)
-		if got := s.net.Journal().Requests("api.shop.example")[0].Header.Get("Content-Type"); got != anml.MediaTypeXML {
-			t.Errorf("got %s", got)
-		}
-	})
 	t.Run("ANML-11.3-25/accept-415-preference", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.shop.Handle("/book", lab.Sequence(lab.Status(415, "Accept", anml.MediaTypeJSON), lab.Status(204)))

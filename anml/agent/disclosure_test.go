@@ -284,11 +284,6 @@ func TestDiscloseAttacks(t *testing.T) {
 			st.user.Profile = Fields{"Email": {Text: annsEmail}}
 			st.decides(booking(rule("Email", "none"), askFor("Email")), "prompt unrecognised-field")
 		})
-		t.Run("accept-agreed", func(t *testing.T) {
-			s := newStage(t, setting{doc: booking(rule("ssn", "none"), askFor("ssn")), user: User{Profile: ann}})
-			s.does(book, lookleap.CodeOK)
-			s.wantSent(`<answer field="ssn" value="078-05-1120" consent="explicit"`)
-		})
 	})
 	t.Run("K08", func(t *testing.T) {
 		for _, order := range []string{rule("email", "none") + rule("email", "explicit-consent"), rule("email", "explicit-consent") + rule("email", "none"), rule("email", "implicit-consent") + rule("email", "nonsense")} {
@@ -306,9 +301,13 @@ func TestDiscloseAttacks(t *testing.T) {
 type prepared struct {
 	st    *stand
 	p     *Page
-	e     exchange
-	d     *disclosure
+	e     *effect
 	items []lookleap.ConsentItem
+}
+
+// plainOf returns the arguments that say nothing about the user.
+func plainOf(e *effect) []disclosure {
+	return slices.DeleteFunc(slices.Clone(e.Disclosures), func(t disclosure) bool { return t.Kind != disclosePlain })
 }
 
 func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
@@ -319,11 +318,11 @@ func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
 	site, _ := p.container(c.Site)
 	act, err := site.Interact().Action(c.Action)
 	must(st, err)
-	to := p.frame(site, p.session.agent.host.Time(), false).route(c.Action)
+	f := p.decider(site, p.session.agent.host.Time(), c.Initiated)
+	to := f.route(c.Action)
 	if to.unusable != nil && (len(c.Args) == 0 || lookleap.CodeOf(to.unusable) != CodeNoBodyMethod) {
 		st.Fatal(to.unusable)
 	}
-	e := to.exchange
 	var args []anml.Arg
 	if len(c.Args) > 0 {
 		if args, err = act.Args(c.Args); err != nil {
@@ -341,8 +340,12 @@ func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
 		}
 		c.Reply = &r
 	}
-	d, items, err := p.prepareDisclosure(st.Context(), e, site, act, args, c)
-	return &prepared{st, p, e, d, items}, err
+	asked := merge(asksFor(site, act))
+	if err := p.checkReply(c.reply(), asked); err != nil {
+		return &prepared{st: st, p: p}, err
+	}
+	disclosures, items, err := f.disclose(st.Context(), to.exchange, asked, act, args, c)
+	return &prepared{st, p, &effect{Exchange: to.exchange, Disclosures: disclosures}, items}, err
 }
 
 func (st *stand) prepares(p *Page, c Call) *prepared {
@@ -356,11 +359,13 @@ func (st *stand) prepares(p *Page, c Call) *prepared {
 // and the ledger's entries.
 func (x *prepared) settle(approved func(string) bool, until time.Time) (string, []Entry, error) {
 	x.st.Helper()
-	d, entries, err := x.p.session.settle(x.st.Context(), "plan", x.e, x.d, approved, until, x.st.net.Clock().Now())
+	now := x.st.net.Clock().Now()
+	disclosures, err := x.p.session.settle(x.st.Context(), x.e, "plan", approved, until, now)
 	if err != nil {
 		return "", nil, err
 	}
-	doc, err := d.response(x.e)
+	entries := x.p.session.entries(x.e.Exchange, "plan", disclosures, now)
+	doc, err := response(x.e.Exchange, disclosures)
 	must(x.st, err)
 	if doc == nil {
 		return "", entries, nil

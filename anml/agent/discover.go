@@ -171,7 +171,7 @@ func (d *discovery) try(c candidate) (*Page, error) {
 		case r.Status == 404 && c.source != SourceMoved:
 			s.memory.absent(c.url, &r.Freshness, err)
 		case r.Status == 410 && r.URL.Scheme() == "https":
-			s.memory.report(d.ctx, r.URL.WithoutQuery(), s.memory.gone(d.ctx, r.URL))
+			s.report(d.ctx, r.URL.WithoutQuery(), lookleap.CodeIO, s.memory.gone(d.ctx, r.URL))
 		case c.source != SourceMoved: // SourceMoved counts as the well-known URI itself
 			s.memory.unavailable(c.url, err)
 		}
@@ -338,7 +338,7 @@ func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candid
 		}
 	}
 	add(SourceLinkHeader, page, weblink.ParseHeader(h.Values("Link")))
-	head := weblink.ParseHead(html[:min(len(html), a.options.Limits.HTML)])
+	head := weblink.ParseHead(html[:min(len(html), maxHTML)])
 	base, err := page, error(nil)
 	if head.Base != "" {
 		base, err = a.rules().Resolve(page, head.Base)

@@ -272,29 +272,6 @@ func TestMovedDiscovery(t *testing.T) {
 		f.net.Clock().Advance(time.Hour)
 		f.finds(f.s, "Shop")
 	})
-	t.Run("O09/accept-own-document-after-a-day-in-other-sessions", func(t *testing.T) {
-		store := NewMemoryStore()
-		keep := func(u *User, _ *Options) { u.Store = store }
-		f := newFinding(t, keep)
-		f.site.Status(wellKnownPath, 301, "Location", "https://other.example/anml")
-		f.net.Site("other.example").Handle("/anml", document("<head><title>Other</title></head>"))
-		f.finds(f.s, "Other")
-		f.site.Handle(wellKnownPath, document(titled))
-		for _, title := range []string{"Other", "Shop"} {
-			f.net.Clock().Advance(12 * time.Hour)
-			f.finds(f.session(keep), title)
-		}
-	})
-	t.Run("O09/accept-own-document-after-a-temporary-redirect", func(t *testing.T) {
-		for _, status := range []int{302, 303, 307} {
-			f := newFinding(t)
-			f.site.Status(wellKnownPath, status, "Location", "https://other.example/anml")
-			f.net.Site("other.example").Handle("/anml", document("<head><title>Other</title></head>"))
-			f.finds(f.s, "Other")
-			f.site.Handle(wellKnownPath, document(titled))
-			f.finds(f.s, "Shop")
-		}
-	})
 	t.Run("O09/reject-target-after-the-origin-withdrew", func(t *testing.T) {
 		f := moved(t)
 		f.site.Status(wellKnownPath, 404)

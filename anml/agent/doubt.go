@@ -23,15 +23,15 @@ const maxDoubts = 1000
 // sends identifies a call by what it sends, without what differs each time it is prepared.
 func (e *effect) sends() string {
 	type told struct{ Kind, Field, Value string }
-	var tells []told
-	for _, t := range e.Disclosure.Tells {
-		tells = append(tells, told{string(t.Kind), t.Field, t.Value})
+	var disclosures []told
+	for _, t := range e.Disclosures {
+		disclosures = append(disclosures, told{string(t.Kind), t.Field, t.Value})
 	}
 	return digestOf(struct {
-		Exchange exchange
-		Send     actionRequest
-		Tells    []told
-	}{e.Exchange, e.Send, tells})
+		Exchange    exchange
+		Send        actionRequest
+		Disclosures []told
+	}{e.Exchange, e.Send, disclosures})
 }
 
 // note remembers a plan that was sent, if its outcome is unknown, and otherwise forgets what is known

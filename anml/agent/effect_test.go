@@ -32,7 +32,7 @@ func TestEffectsOfOthers(t *testing.T) {
 		"reject-plain-write": {plain("DELETE"), "must not be sent over plain http"},
 		"reject-plain-told": {func(e *effect) {
 			plain("GET")(e)
-			e.Disclosure.Tells = []tell{{Kind: tellArg, Field: "email", Value: annsEmail}}
+			e.Disclosures = []disclosure{{Kind: discloseArg, Field: "email", Value: annsEmail}}
 		}, "must not be sent over plain http"},
 		"reject-method":   {func(e *effect) { e.Send.Method = "TRACE" }, "method is not supported"},
 		"reject-query":    {func(e *effect) { e.Send.URL = "https://www.shop.example/find?lang=de" }, "not that of its endpoint"},

@@ -57,15 +57,6 @@ func TestExplainTold(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-12.7-11/accept-tier-0-told-after-the-end", func(t *testing.T) {
-		r := newRetail(t).grants(2, "persona", "body")
-		p := r.open(`<site domain="shop.example">` + sections + `<site domain="brand.example">` + sections)
-		r.net.Clock().Advance(time.Hour)
-		want := `persona: "" tier 0 listed ` + source + "authorization-over\n" + `body: "shop.example" tier 0 listed ` + source + "authorization-over\n"
-		if got := toldOf(p.Explain(), "brand.example"); got != want {
-			t.Errorf("%s\nwant\n%s", got, want)
-		}
-	})
 	t.Run("ANML-12.7-11/accept-told-in-words", func(t *testing.T) {
 		r := newRetail(t).grants(2, "persona")
 		text := r.open(`<site domain="shop.example">` + sections + `<site domain="brand.example">` + sections).Explain().String()

@@ -17,7 +17,6 @@ import (
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/strictjson"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // hostKey returns the form in which hosts and domains are compared: A-labels in lower
@@ -112,11 +111,6 @@ func (s *Session) forgetValues(ctx context.Context, name string) (int, error) {
 		return 0, nil
 	}
 	return plugin.Await(ctx, s.agent.plugins.profile, func(ctx context.Context) (int, error) { return profile.Forget(ctx, name) })
-}
-
-// Delete is [Session.Forget].
-func (c *Context) Delete(ctx context.Context, domain string) (Forgotten, error) {
-	return zero.Or(c).session.Forget(ctx, domain)
 }
 
 // forget deletes what a domain told. It stores the deletion before carrying it out, so
@@ -231,7 +225,7 @@ func (c *Context) refresh(ctx context.Context) error {
 			list = append(list, hashed{binary.LittleEndian.Uint64(h), binary.LittleEndian.Uint64(h[8:])})
 		}
 		c.index.restore(d.Domain, list)
-		for i := range c.informs.each() { // told again since
+		for _, i := range c.informs.all { // told again since
 			if i.source().tells(d.Domain) {
 				again = append(again, i.Inform)
 			}

@@ -51,7 +51,7 @@ func TestForgetRows(t *testing.T) {
 				replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))},
 			})
 			s.does(book, lookleap.CodeOK)
-			f, err := s.session.context.Delete(t.Context(), "shop.example")
+			f, err := s.session.Forget(t.Context(), "shop.example")
 			if err != nil || f.Consents != 1 {
 				t.Errorf("%+v %v", f, err)
 			}
@@ -134,16 +134,6 @@ func TestForgetRows(t *testing.T) {
 			if got := domains(s.sources("c.example", Value{Text: "4711-8822", Provenance: "a.example"})); got != "-a.example" {
 				t.Error(got)
 			}
-		})
-		t.Run("reject-argument-and-inform", func(t *testing.T) {
-			s := crossed(t, "", plain)
-			_, err := s.session.Forget(t.Context(), "a.example")
-			must(t, err)
-			s.net.Journal().Clear()
-			s.does(Call{Action: "find", Args: map[string]string{"q": "tea", "email": secret}}, CodeDeletedContext)
-			_, _ = s.page.Do(t.Context(), Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "I am member " + secret}}}})
-			s.wantSent("!"+secret, "!47118822")
-			s.hasAsked("!" + secret)
 		})
 		t.Run("reject-to-itself", func(t *testing.T) {
 			s := crossed(t, "", plain)
@@ -250,15 +240,6 @@ func TestForgetRows(t *testing.T) {
 				}
 			})
 		}
-		t.Run("reject-value-without-letters", func(t *testing.T) { // whatever else the service told
-			s := crossed(t, "", Value{Text: "***", Provenance: "a.example"})
-			_, err := s.session.Forget(t.Context(), "a.example")
-			must(t, err)
-			s.elsewhere("https://www.a.example/new", inform("Member "+secret, ""))
-			if d := s.page.Decide(t.Context())[0]; d.Code != CodeDeletedContext {
-				t.Error(brief(d))
-			}
-		})
 		t.Run("accept-told-by-another", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			s.elsewhere("https://c.example/x", inform(secret, ""))
@@ -308,7 +289,7 @@ func TestForgetRows(t *testing.T) {
 
 // forgetting is a profile that keeps what services told.
 type forgetting struct {
-	NoProfile
+	Fields
 	gone *[]string
 }
 

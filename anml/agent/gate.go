@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"sync"
 	"time"
@@ -10,25 +12,21 @@ import (
 	"github.com/lookleap/lookleap/anml"
 )
 
-// gate limits when actions may be sent: by rate limits (section 13.4), by waits that
-// services asked for, and by actions that services ended for the session (section
-// 11.3). It applies to every call, also to those of the host. Waits and the rate of a
-// user also count in other sessions and processes; see [Session.sharedWait].
+// gate limits when actions may be sent: by rate limits (section 13.4), by waits that services asked
+// for, and by actions that services ended for the session (section 11.3). It applies to every call,
+// also to those of the host.
+//
+// The rate of a user's actions at one origin, and waits, are kept by the Limiter of the host: they
+// also count in other sessions and processes. A wait counts for all users, since the service did not
+// learn who the user is; a wait about one action (section 8.13) counts for its user.
 type gate struct {
 	session *Session
 
 	mu      sync.Mutex
-	origins map[string]*originGate   // by origin of the endpoint
 	runs    map[string]int           // executions, by origin of the document
-	actions map[string]blockedAction // by method and endpoint
+	ended   map[string]blockedAction // by method and endpoint
 	pairs   map[string]bool          // of origins that the user agreed to, see [gate.agreed]
-}
-
-// originGate limits all actions at one origin.
-type originGate struct {
-	tokens float64   // actions that may be sent in a row
-	filled time.Time // when tokens was right
-	accept *anml.Format
+	formats map[string]anml.Format   // that origins want to receive (section 11.1)
 }
 
 // blockedAction is why an action is not sent any more in the session.
@@ -37,18 +35,13 @@ type blockedAction struct {
 	status int
 }
 
-// maxGates bounds the origins and actions that a session counts. Beyond it nothing is
-// sent to new ones, since dropping a count would lift a limit.
+// maxGates bounds what a session remembers of origins. Beyond it no action of a document of another
+// origin is executed, since dropping a count would lift a limit.
 const maxGates = 4096
 
 func newGate(s *Session) *gate {
-	return &gate{
-		session: s,
-		origins: make(map[string]*originGate),
-		runs:    make(map[string]int),
-		actions: make(map[string]blockedAction),
-		pairs:   make(map[string]bool),
-	}
+	return &gate{session: s, runs: make(map[string]int), ended: make(map[string]blockedAction),
+		pairs: make(map[string]bool), formats: make(map[string]anml.Format)}
 }
 
 // ResetActions permits actions again that services ended for the session: with 403 or
@@ -58,10 +51,9 @@ func (s *Session) ResetActions() {
 	if s.ready() != nil {
 		return
 	}
-	g := s.gate
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	clear(g.actions)
+	s.gate.mu.Lock()
+	defer s.gate.mu.Unlock()
+	clear(s.gate.ended)
 }
 
 // gateKey identifies one action for the gate.
@@ -73,96 +65,84 @@ type gateKey struct {
 
 // check returns an error if an action must not be sent now. It does not count.
 func (g *gate) check(ctx context.Context, p gateKey) error {
-	now := g.session.now()
-	g.mu.Lock()
-	err := g.closed(p, now)
-	g.mu.Unlock()
-	if err != nil {
+	if err := g.count(p, 0); err != nil {
 		return err
 	}
-	return g.session.sharedWait(ctx, p)
+	return g.wait(ctx, p, g.session.agent.host.Wait)
 }
 
 // take is check, and counts the execution if there is no error.
 func (g *gate) take(ctx context.Context, p gateKey) error {
-	if err := g.count(p, g.session.now()); err != nil {
+	if err := g.count(p, 1); err != nil {
 		return err
 	}
-	err := g.session.sharedTake(ctx, p)
+	err := g.wait(ctx, p, g.session.agent.host.Take)
 	if err != nil { // nothing is sent
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		o := g.origin(p.origin, g.session.now())
-		o.tokens = min(o.tokens+1, float64(g.session.agent.options.Limits.Burst))
 		g.runs[p.document]--
 	}
 	return err
 }
 
-func (g *gate) count(p gateKey, now time.Time) error {
+// count counts executions, unless the session itself does not permit the action.
+func (g *gate) count(p gateKey, n int) error {
+	most := g.session.agent.options.Limits.Executions
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.closed(p, now); err != nil {
-		return err
-	}
-	g.origin(p.origin, now).tokens--
-	g.runs[p.document]++
-	return nil
-}
-
-// closed returns an error if the session itself does not permit an action.
-func (g *gate) closed(p gateKey, now time.Time) error {
-	limits := g.session.agent.options.Limits
-	if c, ok := g.actions[p.action]; ok {
+	c, ended := g.ended[p.action]
+	switch {
+	case ended:
 		return &lookleap.Error{Code: c.code, Subject: p.origin, Message: "the service ended this action for the session",
 			Err: &lookleap.ResponseError{Status: c.status}}
-	}
-	if len(g.origins) >= maxGates && g.origins[p.origin] == nil || len(g.runs) >= maxGates && g.runs[p.document] == 0 {
+	case len(g.runs) >= maxGates && g.runs[p.document] == 0:
 		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: p.origin, Message: "the session used too many origins"}
-	}
-	if g.runs[p.document] >= limits.Executions {
+	case g.runs[p.document] >= most:
 		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.document,
-			Message: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
+			Message: fmt.Sprintf("the session executed %d actions of this origin's documents", most)}
 	}
-	if o := g.origin(p.origin, now); o.tokens < 1 {
-		return tooOften(p.origin, time.Duration((1-o.tokens)*float64(limits.Interval)))
+	if n > 0 {
+		g.runs[p.document] += n
 	}
 	return nil
 }
 
-// origin returns the gate of an origin, with its tokens updated.
-func (g *gate) origin(origin string, now time.Time) *originGate {
-	limits := g.session.agent.options.Limits
-	o := g.origins[origin]
-	if o == nil {
-		o = &originGate{tokens: float64(limits.Burst), filled: now}
-		g.origins[origin] = o
+// wait returns an error if an action must not be sent now because of what any session sent or was
+// told, or if the Limiter fails. Use is its Wait or Take.
+func (g *gate) wait(ctx context.Context, p gateKey, use func(context.Context, string, lookleap.Rate) (time.Duration, error)) error {
+	s := g.session
+	for _, key := range []string{limitHold + p.origin, s.actionKey(p.action)} {
+		if wait, err := s.agent.host.Wait(ctx, key, lookleap.Rate{}); err != nil || wait > 0 {
+			return tooSoon(p.origin, wait, err)
+		}
 	}
-	if gone := now.Sub(o.filled); gone > 0 {
-		o.tokens = min(float64(limits.Burst), o.tokens+float64(gone)/float64(limits.Interval))
-		o.filled = now
+	switch wait, err := use(ctx, limitRate+s.userKey()+" "+p.origin, s.agent.options.Limits.rate()); {
+	case err != nil:
+		return tooSoon(p.origin, 0, err)
+	case wait > 0:
+		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.origin, Message: "too many actions in a row",
+			Err: &lookleap.ResponseError{RetryAfter: wait}}
 	}
-	return o
+	return nil
+}
+
+// rate is the rate of a user's actions at one origin: no more than Burst in the time of as many
+// Intervals.
+func (l Limits) rate() lookleap.Rate {
+	burst := min(l.Burst, 1<<20)
+	return lookleap.Rate{Limit: burst, Window: time.Duration(burst) * min(l.Interval, time.Hour)}
 }
 
 // end blocks an action for the session.
 func (g *gate) end(action string, code lookleap.Code, status int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.actions[action] = blockedAction{code: code, status: status}
+	g.ended[action] = blockedAction{code: code, status: status}
 }
 
-// moveBack moves all times back with the clock.
-func (g *gate) moveBack(by time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, o := range g.origins {
-		o.filled = o.filled.Add(-by)
-	}
-}
-
-// agreed reports whether the user agreed, in this session, that documents of one origin
-// send to another origin of the same registrable domain (section 13.11).
+// agreed reports whether the user agreed, in this session, that documents of one origin send to
+// another origin of the same registrable domain (section 13.11), or, with "" as the document, to use
+// an origin without encryption.
 func (g *gate) agreed(document, endpoint string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -177,24 +157,68 @@ func (g *gate) agree(document, endpoint string) {
 	}
 }
 
-// acknowledged reports whether the user accepted, in this session, to use an origin
-// without encryption.
-func (g *gate) acknowledged(origin string) bool { return g.agreed("", origin) }
-func (g *gate) acknowledge(origin string)       { g.agree("", origin) }
-
 // prefer remembers which serialization an origin wants to receive (section 11.1).
-func (g *gate) prefer(origin string, f anml.Format, now time.Time) {
+func (g *gate) prefer(origin string, f anml.Format) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.origin(origin, now).accept = &f
+	if len(g.formats) < maxGates {
+		g.formats[origin] = f
+	}
 }
 
-// preferred returns what an origin wants to receive, nil if it did not say.
-func (g *gate) preferred(origin string) *anml.Format {
+// preferred returns what an origin wants to receive, and whether it said so.
+func (g *gate) preferred(origin string) (anml.Format, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if o := g.origins[origin]; o != nil {
-		return o.accept
+	f, ok := g.formats[origin]
+	return f, ok
+}
+
+// The keys of the Limiter. What may hold data of the user is a digest.
+const (
+	limitHold     = "anml retry "          // and an origin
+	limitDocument = "anml document retry " // and the digest of a URL
+	limitAction   = "anml action retry "   // and the digest of a user and an action
+	limitRate     = "anml actions "        // and a user and an origin
+)
+
+// userKey is what Limiter keys hold of a user; sessions without ID and LedgerKey are
+// those of one user.
+func (s *Session) userKey() string { return s.ownerMarkWith("limits") }
+
+func digestKey(prefix string, parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		h.Write([]byte(part + "\x00"))
 	}
-	return nil
+	return prefix + hex.EncodeToString(h.Sum(nil))
+}
+
+func (s *Session) actionKey(action string) string { return digestKey(limitAction, s.userKey(), action) }
+
+// tooSoon returns the error of a wait that a service asked for, or of a Limiter that
+// could not say whether there is one.
+func tooSoon(origin string, wait time.Duration, err error) error {
+	if err != nil {
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: origin,
+			Message: "whether the action may be sent now is not known", Err: err}
+	}
+	return &lookleap.Error{Code: CodeTooSoon, Subject: origin, Message: "the service asked to come back later",
+		Err: &lookleap.ResponseError{RetryAfter: wait}}
+}
+
+// hold keeps a wait that a service asked for. If the Limiter fails, the host is told; while
+// it fails, no action is sent.
+func (s *Session) hold(ctx context.Context, key, subject string, wait time.Duration) {
+	if wait > 0 {
+		err := s.agent.host.Hold(ctx, key, wait)
+		s.report(ctx, subject, lookleap.CodeOf(err), err)
+	}
+}
+
+// report tells the host of an error that does not end the operation.
+func (s *Session) report(ctx context.Context, subject string, code lookleap.Code, err error) {
+	if err != nil {
+		s.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: code, Subject: subject, Err: err})
+	}
 }

@@ -75,12 +75,6 @@ func TestHostileStatuses(t *testing.T) {
 			}
 		})
 	})
-	t.Run("ANML-11.3-24/accept-redirect-with-endless-body", func(t *testing.T) {
-		s := newStage(t, setting{doc: postable})
-		s.shop.Handle("/a", lab.Status(303, "Location", "/done")).Fault("/a", lab.Endless())
-		s.does(Call{Action: "a"}, lookleap.CodeOK)
-		s.sends("POST /a", "GET /done")
-	})
 	t.Run("ANML-11.3-22/reject-origin-while-5xx-asks-to-wait", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: postable})
@@ -107,10 +101,10 @@ func TestHostileStatuses(t *testing.T) {
 		s.sends("HEAD /a", "HEAD /done")
 	})
 	t.Run("ANML-11.3-24/reject-too-many-hops", func(t *testing.T) {
-		s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Redirects: 3}}})
-		s.shop.RedirectChain("/a", 6, "/done")
+		s := newStage(t, setting{doc: gettable})
+		s.shop.RedirectChain("/a", 8, "/done")
 		s.does(Call{Action: "a"}, lookleap.CodeTooManyRedirects)
-		if n := len(s.sent()); n != 4 {
+		if n := len(s.sent()); n != 1+maxRedirects {
 			t.Errorf("%d requests", n)
 		}
 	})
@@ -283,14 +277,6 @@ func TestHostileTiming(t *testing.T) {
 			t.Errorf("%s", body)
 		}
 	})
-	t.Run("ANML-9.2-01/accept-refusals-written-where-nothing-is-left", func(t *testing.T) {
-		s := newStage(t, setting{doc: postable, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
-		s.does(Call{Action: "a", Reply: &Reply{Informs: []Told{{Text: "hello"}}}}, lookleap.CodeConsentRefused)
-		s.sends()
-		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused inform consent-refused", "refused consent-refused"}) {
-			t.Errorf("the ledger holds %q", got)
-		}
-	})
 	t.Run("ANML-9.2-01/reject-plan-ledger-fails", func(t *testing.T) {
 		for _, ledger := range []lookleap.PlanLedger{failingPlans{}, failingPlans{panics: true}} {
 			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, host: func(h *lookleap.Host) { h.Plans = ledger }})
@@ -380,57 +366,6 @@ func TestHostileReplays(t *testing.T) {
 	})
 }
 
-// TestHostileAddresses: what is requested is the canonical address that was shown.
-func TestHostileAddresses(t *testing.T) {
-	for _, c := range []struct{ name, endpoint, sent string }{
-		{"fragment", "/a?x=1#/pay", "GET /a?x=1"},
-		{"its-own-query", "/a?token=1&amp;kind=%26", "GET /a?token=1&kind=%26"},
-		{"case-of-host", "HTTPS://WWW.SHOP.EXAMPLE/a", "GET /a"},
-		{"empty-query", "/a?", "GET /a?"},
-		{"space", "/a b", ""},
-		{"line-end", "/a&#13;&#10;Host:%20evil.example", ""},
-	} {
-		t.Run("K01/accept-as-shown-"+c.name, func(t *testing.T) {
-			s := newStage(t, setting{doc: interact(action("a", "GET", c.endpoint, `confirm="true"`))})
-			_, err := s.page.Do(t.Context(), Call{Action: "a"})
-			sent := s.sent()
-			if c.sent == "" {
-				if err == nil && len(sent) == 1 && strings.ContainsAny(sent[0][4:], " \r\n") {
-					t.Errorf("sent %q", sent)
-				}
-				return
-			}
-			if err != nil || len(sent) != 1 {
-				t.Fatalf("sent %q, %v", sent, err)
-			}
-			path := strings.TrimPrefix(sent[0], "GET ")
-			if shown := s.user.Requests()[0].Items[0].Summary; !strings.Contains(shown, `"`+path+`"`) {
-				t.Errorf("sent %q, shown %s", path, shown)
-			}
-			if strings.TrimSuffix(sent[0], "?") != strings.TrimSuffix(c.sent, "?") {
-				t.Errorf("sent %q", sent)
-			}
-		})
-	}
-	for _, endpoint := range []string{"/x/../a", "/a%2Fb", "/%2e%2e/a", `/a\b`, "https://www.shop.example%2F@evil.example/a", "https://www.shop.example:0/a", "https://www.shop.example:99999/a", "javascript:alert(1)", "data:text/plain,x", "file:///etc/passwd", "mailto:a@evil.example", "ftp://www.shop.example/a", "https:///a", `/\\evil.example`, "https://www.shop.example@evil.example/"} {
-		t.Run("K01/reject-address-read-in-two-ways"+strings.ReplaceAll(endpoint, "/", "|"), func(t *testing.T) {
-			s := newStage(t, setting{doc: interact(action("a", "GET", endpoint, ""))})
-			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || len(s.page.Tools()) != 0 || s.sent("www.shop.example", "evil.example") != nil {
-				t.Errorf("%v, sent %q, %d tools", err, s.sent(), len(s.page.Tools()))
-			}
-		})
-	}
-	t.Run("K01/accept-long-address-is-shown-whole", func(t *testing.T) {
-		hidden := "/a?" + strings.Repeat("x", 500) + "&amount=9999"
-		s := newStage(t, setting{doc: interact(action("a", "POST", strings.ReplaceAll(hidden, "&", "&amp;"), ""))})
-		s.does(Call{Action: "a"}, lookleap.CodeOK)
-		shown := s.user.Requests()[0].Items[0].Values
-		if !slices.ContainsFunc(shown, func(r lookleap.ConsentValue) bool { return strings.HasSuffix(r.Text, hidden) }) {
-			t.Errorf("the end of the address is not shown: %+v", shown)
-		}
-	})
-}
-
 // TestHostileToolArguments: whatever a model writes, nothing leaves but what fits.
 func TestHostileToolArguments(t *testing.T) {
 	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, options: Options{Limits: Limits{Burst: 100, Executions: 100}}})
@@ -487,13 +422,13 @@ func TestHostileRecords(t *testing.T) {
 	})
 	e := &effect{Exchange: exchange{Document: "https://www.shop.example/anml?secret=1"}}
 	t.Run("ANML-9.2-01/reject-query-in-the-ledger", func(t *testing.T) {
-		if got := e.entry("p", EntryAction, time.Time{}).Document; got != "https://www.shop.example/anml" {
+		if got := e.Exchange.entry("p", EntryAction, time.Time{}).Document; got != "https://www.shop.example/anml" {
 			t.Error(got)
 		}
 	})
 	t.Run("ANML-13.4-11/reject-refused-fields-as-told", func(t *testing.T) {
-		told := &disclosure{Tells: []tell{{Field: "email"}, {Field: "tel", Reason: anml.UserDenied}}}
-		if got := e.act(told).Fields; !slices.Equal(got, []string{"email"}) {
+		e.Disclosures = []disclosure{{Field: "email"}, {Field: "tel", Reason: anml.UserDenied}, {Kind: disclosePlain, Field: "q"}}
+		if got := e.act().Fields; !slices.Equal(got, []string{"email"}) {
 			t.Errorf("%q", got)
 		}
 	})

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"container/heap"
-	"container/list"
-	"iter"
+	"slices"
 	"time"
 
 	"github.com/lookleap/lookleap/anml"
@@ -12,114 +10,54 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// informs are the informs that a session keeps, in order of arrival. It finds the inform with an
-// ID, and the oldest one of the service that told most, without a search.
+// informs are the informs that a session keeps, in order of arrival.
 type informs struct {
-	all      list.List // of *keptInform
-	known    map[informID]*keptInform
-	byDomain map[string]*serviceInforms // by serving domain
-	most     informHeap
-	bytes    int
+	all   []*keptInform
+	known map[informID]*keptInform
+	sizes map[string]int // by serving domain
+	bytes int
 }
 
-// keptInform is an inform with its places in the lists.
 type keptInform struct {
 	*Inform
-	stored     bool // a record of it is in the store, or on its way there
-	of         *serviceInforms
-	all, ofOne *list.Element
-}
-
-// serviceInforms are the informs of one service.
-type serviceInforms struct {
-	domain string
-	bytes  int
-	all    list.List // of *keptInform, the oldest first
-	place  int       // in the heap
-}
-
-// informHeap is a heap: the service that told most is first.
-type informHeap []*serviceInforms
-
-func (h informHeap) Len() int { return len(h) }
-func (h informHeap) Less(i, j int) bool {
-	return h[i].bytes > h[j].bytes || h[i].bytes == h[j].bytes && h[i].domain < h[j].domain
-}
-func (h informHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
-}
-func (h *informHeap) Push(x any) {
-	t := x.(*serviceInforms)
-	t.place = len(*h)
-	*h = append(*h, t)
-}
-func (h *informHeap) Pop() any {
-	last := len(*h) - 1
-	t := (*h)[last]
-	*h = (*h)[:last]
-	return t
+	stored bool // a record of it is in the store, or on its way there
 }
 
 func newInforms() *informs {
-	return &informs{known: make(map[informID]*keptInform), byDomain: make(map[string]*serviceInforms)}
+	return &informs{known: make(map[informID]*keptInform), sizes: make(map[string]int)}
 }
-
-func (s *informs) len() int { return s.all.Len() }
 
 // get returns the inform with the id of i, or nil.
 func (s *informs) get(i *Inform) *keptInform { return s.known[i.id()] }
 
 // add appends an inform. The caller has removed any with the same ID.
 func (s *informs) add(i *Inform) *keptInform {
-	t := s.byDomain[i.Serving]
-	if t == nil {
-		t = &serviceInforms{domain: i.Serving}
-		s.byDomain[i.Serving] = t
-		heap.Push(&s.most, t)
-	}
-	k := &keptInform{Inform: i, of: t}
-	k.all, k.ofOne = s.all.PushBack(k), t.all.PushBack(k)
-	s.known[i.id()] = k
-	s.count(t, i.size())
+	k := &keptInform{Inform: i}
+	s.all, s.known[i.id()] = append(s.all, k), k
+	s.sizes[i.Serving] += i.size()
+	s.bytes += i.size()
 	return k
 }
 
 // remove removes an inform.
 func (s *informs) remove(k *keptInform) {
-	s.all.Remove(k.all)
-	k.of.all.Remove(k.ofOne)
+	at := slices.Index(s.all, k)
+	s.all = slices.Delete(s.all, at, at+1)
 	delete(s.known, k.id())
-	s.count(k.of, -k.size())
-	if k.of.all.Len() == 0 {
-		heap.Remove(&s.most, k.of.place)
-		delete(s.byDomain, k.of.domain)
-	}
-}
-
-func (s *informs) count(t *serviceInforms, bytes int) {
-	s.bytes += bytes
-	t.bytes += bytes
-	heap.Fix(&s.most, t.place)
+	s.sizes[k.Serving] -= k.size()
+	s.bytes -= k.size()
 }
 
 // oldest returns the oldest inform of the service that told most. So a service that tells a lot
 // does not displace what others told.
 func (s *informs) oldest() *keptInform {
-	return s.most[0].all.Front().Value.(*keptInform)
-}
-
-// each yields the informs in their order. The one that is yielded may be removed.
-func (s *informs) each() iter.Seq[*keptInform] {
-	return func(yield func(*keptInform) bool) {
-		for e := s.all.Front(); e != nil; {
-			next := e.Next()
-			if !yield(e.Value.(*keptInform)) {
-				return
-			}
-			e = next
+	most := s.all[0].Serving
+	for domain, size := range s.sizes {
+		if size > s.sizes[most] || size == s.sizes[most] && domain < most {
+			most = domain
 		}
 	}
+	return s.all[slices.IndexFunc(s.all, func(k *keptInform) bool { return k.Serving == most })]
 }
 
 // ErrUsage is the error for a use of content that its usage does not permit (section 16.5).

@@ -65,8 +65,8 @@ func TestCostOfReceiving(t *testing.T) {
 					c.mu.Unlock()
 					return nil
 				})
-				if err != nil || probes < flood.probes || c.informs.len() == 0 {
-					t.Errorf("%v, %d probes, %d informs", err, probes, c.informs.len())
+				if err != nil || probes < flood.probes || len(c.informs.all) == 0 {
+					t.Errorf("%v, %d probes, %d informs", err, probes, len(c.informs.all))
 				}
 			})
 			t.Run("reject-after-deadline-"+name, func(t *testing.T) {
@@ -77,8 +77,8 @@ func TestCostOfReceiving(t *testing.T) {
 					}
 					return context.DeadlineExceeded
 				})
-				if !errors.Is(err, context.DeadlineExceeded) || probes > 12 || c.informs.len() > 10 {
-					t.Errorf("%v, %d probes, %d informs", err, probes, c.informs.len())
+				if !errors.Is(err, context.DeadlineExceeded) || probes > 12 || len(c.informs.all) > 10 {
+					t.Errorf("%v, %d probes, %d informs", err, probes, len(c.informs.all))
 				}
 			})
 		}
@@ -100,13 +100,6 @@ func TestCostOfReceiving(t *testing.T) {
 			}
 		})
 		t.Run("accept-as-a-plain-list", func(t *testing.T) { sameAsList(t) })
-		t.Run("accept-service-whose-informs-are-gone", func(t *testing.T) {
-			s := newInforms()
-			s.remove(s.add(&Inform{Serving: "a.example", Text: "x"}))
-			if len(s.most) != 0 || len(s.byDomain) != 0 || len(s.known) != 0 {
-				t.Errorf("what is gone takes room: %+v", s)
-			}
-		})
 	})
 }
 
@@ -144,7 +137,7 @@ func sameAsList(t *testing.T) {
 			leave(oldest)
 		}
 		got := []*Inform{}
-		for k := range s.each() {
+		for k := range slices.Values(s.all) {
 			if got = append(got, k.Inform); len(got) == 40 {
 				break
 			}
@@ -344,7 +337,27 @@ func TestUsageRows(t *testing.T) {
 		})
 	})
 	t.Run("ANML-14.4-08", func(t *testing.T) {
-		t.Run("reject-permission-of-a-foreign-site", TestContextOfAForeignSite)
+		t.Run("reject-permission-of-a-foreign-site", func(t *testing.T) {
+			m := newMemo(t)
+			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
+			for site := range p.Document().Sites() {
+				for n := range site.Knowledge().Informs() {
+					if u := p.EffectiveUsage(site, anmltrust.Knowledge, n.Node); u != anml.UsageDisplay {
+						t.Error(u)
+					}
+				}
+			}
+			m.has("")
+			if m.stored() != 0 {
+				t.Error("kept beyond the session")
+			}
+			if got := domains(sourcesOf(m.s, "brand.example", "4711-8822")); got != "a.example" {
+				t.Error("from", got)
+			}
+			if got := domains(sourcesOf(m.s, "a.example", "4711-8822")); got != "" {
+				t.Error("from", got)
+			}
+		})
 		t.Run("accept-restriction-of-anybody", func(t *testing.T) {
 			m := newMemo(t)
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("x", `usage="store"`)+`<footer><rights usage="none">mine</rights></footer></site>`, false)
@@ -392,17 +405,6 @@ func TestUsageRows(t *testing.T) {
 				if (i.Text == "c") != errors.Is(late, ErrUsage) || (i.Text == "c") != errors.Is(store, ErrUsage) {
 					t.Error(i.Text, late, store)
 				}
-			}
-		})
-		t.Run("accept-reading-what-expired", func(t *testing.T) {
-			old := Inform{Usage: anml.UsageCache, Received: start, Expires: start}
-			if m.s.Allowed(old, anml.UsageNone, start) != nil || m.s.Allowed(old, anml.UsageDisplay, start) == nil {
-				t.Error("reading is refused, or showing again is not")
-			}
-		})
-		t.Run("accept-showing-for-the-session", func(t *testing.T) {
-			if err := m.s.Allowed(Inform{Usage: anml.UsageDisplay, Received: start}, anml.UsageDisplay, start); err != nil {
-				t.Error(err)
 			}
 		})
 		t.Run("reject-training-on-store", func(t *testing.T) {

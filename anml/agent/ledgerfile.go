@@ -49,8 +49,6 @@ type LedgerOptions struct {
 	// Retention is how long entries are kept: opening the file removes older ones. 0
 	// keeps them until [FileDisclosureLedger.Prune].
 	Retention time.Duration
-	// Now returns the time for Retention. Nil uses the system's clock.
-	Now func() time.Time
 }
 
 // Damage is a part of a ledger's file that is not a valid line.
@@ -102,11 +100,7 @@ func OpenDisclosureLedger(path string, o LedgerOptions) (*FileDisclosureLedger, 
 	l := &FileDisclosureLedger{path: path, lock: lock}
 	err = l.locked(context.Background(), func(size int64) error { return l.inspect(size) })
 	if err == nil && o.Retention > 0 {
-		now := time.Now
-		if o.Now != nil {
-			now = o.Now
-		}
-		_, err = l.Prune(context.Background(), now().Add(-o.Retention))
+		_, err = l.Prune(context.Background(), time.Now().Add(-o.Retention))
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -171,10 +165,6 @@ func (l *FileDisclosureLedger) Entries(ctx context.Context) iter.Seq2[Entry, err
 		}
 		defer func() { _ = f.Close() }()
 		for line, err := range ledgerLines(io.NewSectionReader(f, 0, end)) {
-			var entries []Entry
-			if err == nil {
-				entries, err = parseLedgerLine(line.text)
-			}
 			if errors.Is(err, errLine) {
 				err = &DamageError{l.path, Damage{Offset: line.offset, Length: line.length}}
 			}
@@ -184,7 +174,7 @@ func (l *FileDisclosureLedger) Entries(ctx context.Context) iter.Seq2[Entry, err
 			if err != nil && !yield(Entry{}, err) || ctx.Err() != nil {
 				return
 			}
-			for _, e := range entries {
+			for _, e := range line.entries {
 				if !yield(e, nil) {
 					return
 				}
@@ -209,34 +199,22 @@ func (l *FileDisclosureLedger) Prune(ctx context.Context, before time.Time) (rem
 	err = l.locked(ctx, func(size int64) error {
 		var kept [][]byte
 		for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
-			var entries []Entry
-			if err == nil {
-				entries, err = parseLedgerLine(line.text)
-			}
 			if err != nil && !errors.Is(err, errLine) {
 				return err
 			}
-			var stay []Entry
-			for _, e := range entries {
-				if !e.Time.Before(before) {
-					stay = append(stay, e)
-				}
+			stay := slices.DeleteFunc(slices.Clone(line.entries), func(e Entry) bool { return e.Time.Before(before) })
+			raw := make([]byte, line.length)
+			if _, err := l.file.ReadAt(raw, line.offset); err != nil {
+				return err
 			}
-			if len(stay) == len(entries) { // damaged lines too
-				raw := make([]byte, line.length)
-				if _, err := l.file.ReadAt(raw, line.offset); err != nil {
+			if gone := len(line.entries) - len(stay); gone > 0 { // not in damaged lines
+				removed += gone
+				if raw, err = ledgerLine(stay); err != nil {
 					return err
 				}
+			}
+			if len(stay) > 0 || len(line.entries) == 0 {
 				kept = append(kept, raw)
-				continue
-			}
-			removed += len(entries) - len(stay)
-			if len(stay) > 0 {
-				rest, err := ledgerLine(stay)
-				if err != nil {
-					return err
-				}
-				kept = append(kept, rest)
 			}
 		}
 		if removed == 0 {
@@ -344,9 +322,6 @@ func (l *FileDisclosureLedger) current() (size int64, err error) {
 func (l *FileDisclosureLedger) inspect(size int64) error {
 	for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
 		if err == nil {
-			_, err = parseLedgerLine(line.text)
-		}
-		if err == nil {
 			continue
 		}
 		if !errors.Is(err, errLine) {
@@ -435,57 +410,45 @@ func ledgerSum(body []byte) []byte {
 	return hex.AppendEncode(nil, sum[:sumBytes])
 }
 
-// rawLine is a piece of a ledger's file that ends with a line feed or the file.
-type rawLine struct {
+// lineRead is a piece of a ledger's file that ends with a line feed or the file.
+type lineRead struct {
 	offset, length int64
-	text           []byte // valid until the next line; nil with an error
-	torn           bool   // without a line feed
+	entries        []Entry // nil with an error
+	torn           bool    // without a line feed
 }
 
-// ledgerLines yields the lines of a file. It yields errLine for a line that is too long.
+// ledgerLines yields the lines of a file. It yields errLine for a line that is damaged or too long.
 // Any other error is the reader's, and ends the sequence.
-func ledgerLines(r io.Reader) iter.Seq2[rawLine, error] {
-	return func(yield func(rawLine, error) bool) {
+func ledgerLines(r io.Reader) iter.Seq2[lineRead, error] {
+	return func(yield func(lineRead, error) bool) {
 		in := bufio.NewReaderSize(r, 64<<10)
 		var text []byte
-		var offset int64
-		for {
-			text = text[:0]
-			length := int64(0)
-			var err error
-			for {
+		for offset := int64(0); ; {
+			line, err := lineRead{offset: offset}, bufio.ErrBufferFull
+			for text = text[:0]; err == bufio.ErrBufferFull; {
 				var piece []byte
 				piece, err = in.ReadSlice('\n')
-				length += int64(len(piece))
-				if length <= maxLedgerLine {
+				line.length += int64(len(piece))
+				if line.length <= maxLedgerLine {
 					text = append(text, piece...)
-				}
-				if err != bufio.ErrBufferFull {
-					break
 				}
 			}
 			if err != nil && err != io.EOF {
-				yield(rawLine{offset: offset, length: length}, err)
+				yield(line, err)
 				return
 			}
-			line := rawLine{offset: offset, length: length, torn: err == io.EOF}
-			switch {
-			case length == 0:
-				return
-			case length > maxLedgerLine:
-				if !yield(line, errLine) {
-					return
-				}
-			default:
-				line.text = text
-				if !yield(line, nil) {
-					return
-				}
-			}
-			if err == io.EOF {
+			if line.length == 0 {
 				return
 			}
-			offset += length
+			line.torn = err == io.EOF
+			damage := errLine
+			if line.length <= maxLedgerLine {
+				line.entries, damage = parseLedgerLine(text)
+			}
+			if !yield(line, damage) || line.torn {
+				return
+			}
+			offset += line.length
 		}
 	}
 }

@@ -104,14 +104,3 @@ func TestLedgerFileNotSynced(t *testing.T) {
 		}
 	})
 }
-
-// A relative path in a directory that was removed says so.
-func TestLedgerFileInNoDirectory(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	must(t, os.Remove(dir))
-	var failed *os.SyscallError
-	if l, err := OpenDisclosureLedger("ledger", LedgerOptions{}); l != nil || !errors.As(err, &failed) || failed.Syscall != "getwd" {
-		t.Errorf("%v, %v", l, err)
-	}
-}

@@ -38,7 +38,7 @@ const (
 
 // documentMemory remembers where ANML documents are and are not (section 6.5.1). A 404 counts
 // for this session. A 410 and a permanent redirect are kept in the user's store, and
-// count for Limits.Tombstone.
+// count for 30 days.
 type documentMemory struct {
 	session *Session
 
@@ -49,12 +49,8 @@ type documentMemory struct {
 
 // blockedURL is why a URL is not requested for a while.
 type blockedURL struct {
-	code       lookleap.Code
-	subject    string
-	message    string
-	status     int
-	retryAfter bool      // the error says how long to wait
-	until      time.Time // zero: as long as the session lasts
+	why   lookleap.Error
+	until time.Time // zero: as long as the session lasts
 }
 
 // rememberedURL is the URL of a document, and when it was last seen there.
@@ -81,8 +77,8 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 		m.closed.Remove(u.String())
 	}
 	m.mu.Unlock()
-	if over && c.code == CodeGone { // the record in the store may not know that the clock was set back
-		m.report(ctx, u.WithoutQuery(), m.session.store().Delete(ctx, keyGone+u.String()))
+	if over && c.why.Code == CodeGone { // the record in the store may not know that the clock was set back
+		m.session.report(ctx, u.WithoutQuery(), lookleap.CodeIO, m.session.store().Delete(ctx, keyGone+u.String()))
 		return nil
 	}
 	if known && !over {
@@ -92,7 +88,7 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	// document is requested: reading is not limited otherwise.
 	switch wait, err := m.session.agent.host.Wait(ctx, digestKey(limitDocument, u.String()), lookleap.Rate{}); {
 	case err != nil:
-		m.session.limiterFailed(ctx, u.WithoutQuery(), err)
+		m.session.report(ctx, u.WithoutQuery(), lookleap.CodeOf(err), err)
 	case wait > 0:
 		return tooSoon(u.WithoutQuery(), wait, nil)
 	}
@@ -104,23 +100,25 @@ func (m *documentMemory) refuses(ctx context.Context, u domain.URL) error {
 	case ok && m.holds(tomb):
 		return goneError(u)
 	case ok:
-		m.report(ctx, u.WithoutQuery(), m.session.store().Delete(ctx, keyGone+u.String()))
+		m.session.report(ctx, u.WithoutQuery(), lookleap.CodeIO, m.session.store().Delete(ctx, keyGone+u.String()))
 	}
 	return nil
 }
 
-// err returns the error of a request that is not made.
+// err returns the error of a request that is not made. It says how long to wait if the response
+// said so.
 func (c blockedURL) err(now time.Time) error {
-	response := &lookleap.ResponseError{Status: c.status}
-	if c.retryAfter {
+	e, response := c.why, responseBehind(&c.why)
+	if response.RetryAfter > 0 {
 		response.RetryAfter = c.until.Sub(now)
 	}
-	return &lookleap.Error{Code: c.code, Subject: c.subject, Message: c.message, Err: response}
+	e.Err = &lookleap.ResponseError{Status: response.Status, RetryAfter: response.RetryAfter}
+	return &e
 }
 
 // holds reports whether a place from the store still counts.
 func (m *documentMemory) holds(p rememberedURL) bool {
-	return m.session.now().Before(p.At.Add(m.session.agent.options.Limits.Tombstone))
+	return m.session.now().Before(p.At.Add(tombstone))
 }
 
 // mostMoved is how long a permanent redirect of a well-known URI is followed without
@@ -141,13 +139,13 @@ func goneError(u domain.URL) *lookleap.Error {
 
 // close remembers not to request a URL until a time; zero means in this session.
 func (m *documentMemory) close(u domain.URL, why error, until time.Time) {
-	c := blockedURL{code: lookleap.CodeOf(why), until: until}
+	c := blockedURL{lookleap.Error{Code: lookleap.CodeOf(why), Err: why}, until}
 	var e *lookleap.Error
 	if errors.As(why, &e) {
-		c.subject, c.message = e.Subject, e.Message
+		c.why.Subject, c.why.Message = e.Subject, e.Message
 	}
 	response := responseBehind(why)
-	c.status, c.retryAfter = response.Status, response.RetryAfter > 0
+	c.why.Err = &lookleap.ResponseError{Status: response.Status, RetryAfter: response.RetryAfter}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed.Add(u.String(), c)
@@ -188,7 +186,7 @@ func (m *documentMemory) unavailable(u domain.URL, err error) {
 // gone stores a 410 that an https server returned for its own URL.
 func (m *documentMemory) gone(ctx context.Context, u domain.URL) error {
 	now := m.session.now()
-	m.close(u, goneError(u), now.Add(m.session.agent.options.Limits.Tombstone))
+	m.close(u, goneError(u), now.Add(tombstone))
 	return m.put(ctx, keyGone+u.String(), rememberedURL{At: now})
 }
 
@@ -232,7 +230,7 @@ func (m *documentMemory) move(ctx context.Context, origin string, hops []fetch.H
 	m.moved.Add(origin, p)
 	m.mu.Unlock()
 	if before != p { // a page in memory says nothing new
-		m.report(ctx, origin, m.put(ctx, keyMoved+origin, p))
+		m.session.report(ctx, origin, lookleap.CodeIO, m.put(ctx, keyMoved+origin, p))
 	}
 }
 
@@ -241,7 +239,7 @@ func (m *documentMemory) unmove(ctx context.Context, origin string) {
 	m.mu.Lock()
 	m.moved.Remove(origin)
 	m.mu.Unlock()
-	m.report(ctx, origin, m.session.store().Delete(ctx, keyMoved+origin))
+	m.session.report(ctx, origin, lookleap.CodeIO, m.session.store().Delete(ctx, keyMoved+origin))
 }
 
 // forget forgets everything about an origin, in the store too.
@@ -277,7 +275,7 @@ func (m *documentMemory) stored(ctx context.Context, key string) (p rememberedUR
 	now := m.session.now()
 	if err := strictjson.Decode(data, &p); err != nil || p.At.IsZero() || p.At.After(now) {
 		p.At = now
-		m.report(ctx, key, m.put(ctx, key, p)) // otherwise it would never expire
+		m.session.report(ctx, key, lookleap.CodeIO, m.put(ctx, key, p)) // otherwise it would never expire
 	}
 	return p, true, nil
 }
@@ -288,12 +286,4 @@ func (m *documentMemory) put(ctx context.Context, key string, p rememberedURL) e
 		return err
 	}
 	return m.session.store().Put(ctx, key, data)
-}
-
-// report reports a record that could not be changed. The session goes on: at worst it
-// makes a request more.
-func (m *documentMemory) report(ctx context.Context, subject string, err error) {
-	if err != nil {
-		m.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: subject, Err: err})
-	}
 }

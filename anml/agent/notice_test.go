@@ -52,30 +52,6 @@ func TestNoticesOfFailures(t *testing.T) {
 			}
 		})
 	}
-	t.Run("again-after-it-was-reached", func(t *testing.T) {
-		f := newFinding(t)
-		for range 2 {
-			f.site.Status("/page", 500)
-			if _, err := f.s.Open(t.Context(), pageURL); err == nil {
-				t.Error("no error")
-			}
-			f.serves("")
-			f.opens()
-		}
-		if len(f.told) != 2 {
-			t.Errorf("%+v", f.told)
-		}
-	})
-	t.Run("a-hook-that-panics", func(t *testing.T) {
-		f := newFinding(t)
-		f.s.user.Notify = nil
-		f.site.Status("/page", 500)
-		_, err := f.s.Open(t.Context(), pageURL)
-		hasCode(f, err, lookleap.CodeBadStatus)
-		if len(f.s.Notices()) != 1 {
-			t.Error(f.s.Notices())
-		}
-	})
 }
 
 // TestNoticesOfMany: a service that causes many notices displaces only its own, and the newest stay.

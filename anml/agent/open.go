@@ -193,7 +193,7 @@ func (s *Session) request(ctx context.Context, u domain.URL) *fetch.Request {
 		Rules:    s.agent.rules(),
 		Plain:    o.InsecureHTTP,
 		Verified: true,
-		Limits:   fetch.Limits{Body: o.Limits.Document, Time: o.Limits.Time, Hops: o.Limits.Redirects},
+		Limits:   fetch.Limits{Body: o.Limits.Document, Time: o.Limits.Time, Hops: maxRedirects},
 	}
 }
 

@@ -33,25 +33,6 @@ func first(found []candidate) string {
 	return strings.TrimPrefix(found[0].url.String(), "https://shop.example")
 }
 
-func BenchmarkOpenCached(b *testing.B) {
-	net := newLab(b)
-	body := strings.Repeat("<section id=\"s\" label=\"x\">Some text of a section.</section>", 50)
-	net.Site("shop.example").Handle("/page", document(titled+"<body>"+body+"</body>", "Cache-Control", "max-age=3600"))
-	s := newSession(b, net, User{}, Options{})
-	if _, err := s.Open(b.Context(), pageURL); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.Open(b.Context(), pageURL); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if n := len(net.Journal().Requests("shop.example")); n != 1 {
-		b.Fatalf("%d requests", n)
-	}
-}
-
 // FuzzDNSText holds that a TXT record leads to nothing but an absolute path of a
 // canonical URL.
 func FuzzDNSText(f *testing.F) {

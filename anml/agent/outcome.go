@@ -13,15 +13,14 @@ import (
 )
 
 // submit sends a call and reads the response.
-func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, contentType string, body []byte,
-	budget *fetch.Budget) (r *CallResult, sent bool, err error) {
+func (s *Session) submit(ctx context.Context, e *effect, plan *lookleap.Plan, budget *fetch.Budget) (r *CallResult, sent bool, err error) {
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil {
 		return nil, false, fail(e.Send.URL, err, "the action's URL is refused")
 	}
 	m := &submission{
 		session: s, effect: e, budget: budget,
-		method: e.Send.Method, url: u, contentType: contentType, body: body, key: plan.IdempotencyKey(),
+		method: e.Send.Method, url: u, contentType: e.Send.ContentType, body: e.Send.Body, key: plan.IdempotencyKey(),
 	}
 	defer func() { s.context.recordError(m.url, err) }()
 	resp, err := m.run(ctx)
@@ -155,7 +154,7 @@ func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
 	}
 	asked := r.Page.askedFields()
 	var stale []string
-	for _, t := range m.effect.Disclosure.Tells {
+	for _, t := range m.effect.Disclosures {
 		if !t.refused() && slices.Contains(asked, t.Field) {
 			stale = append(stale, t.Reference)
 		}
@@ -164,9 +163,7 @@ func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
 		return
 	}
 	_, err := m.session.consents.withdraw(ctx, func(held Consent) bool { return slices.Contains(stale, held.ID) })
-	if err != nil {
-		m.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeIO, Subject: r.Plan, Err: err})
-	}
+	m.session.report(ctx, r.Plan, lookleap.CodeIO, err)
 }
 
 // judge blocks actions as the response demands, notifies the user, and returns an error
@@ -177,7 +174,7 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 	wait, given := heed(resp, d)
 	hold := func() { m.session.hold(ctx, limitHold+origin, m.effect.Send.place(), wait) }
 	if f, ok := wants(resp.Header); ok {
-		gate.prefer(origin, f, resp.Received)
+		gate.prefer(origin, f)
 	}
 	refuse := func(code lookleap.Code, reason string) error {
 		return &lookleap.Error{Code: code, Subject: m.effect.Send.place(), Message: reason,
@@ -190,17 +187,25 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 		}
 		m.session.notices.tell(ctx, n)
 	}
-	switch status := resp.Status; {
+	status := resp.Status
+	switch {
 	case !defined(status):
 		return m.doubtful(refuse(lookleap.CodeBadStatus, "the status does not say whether the action was done"))
+	case status < 300 && r.Outcome == anml.OutcomeError:
+		return refuse(CodeActionFailed, "")
 	case status < 300:
-		if r.Outcome == anml.OutcomeError {
-			return refuse(CodeActionFailed, "")
-		}
 		return nil
-	case status == http.StatusBadRequest:
-		return refuse(CodeBadRequest, "")
-	case status == http.StatusUnauthorized:
+	case status >= 500 && status != http.StatusServiceUnavailable:
+		hold()
+		notice(NoticeServerError, CodeServerError, "The service failed, so it is not known whether the action was done.")
+		return m.doubtful(refuse(CodeServerError, ""))
+	}
+	known, ok := refusedBy[status]
+	if !ok {
+		return refuse(lookleap.CodeBadStatus, "the service did not execute the action")
+	}
+	switch status {
+	case http.StatusUnauthorized:
 		n := Notice{Kind: NoticeAuthRequired, Code: CodeAuthRequired, Origin: origin,
 			Text: "The service requires that you sign in. Stored credentials are not used to try again."}
 		for _, scheme := range schemes(resp.Header) {
@@ -209,40 +214,34 @@ func (m *submission) judge(ctx context.Context, resp *fetch.Response, r *CallRes
 				Label: "authentication scheme", Text: scheme})
 		}
 		m.session.notices.tell(ctx, n)
-		return refuse(CodeAuthRequired, "")
-	case status == http.StatusForbidden:
-		gate.end(key, lookleap.CodeForbidden, status)
-		return refuse(lookleap.CodeForbidden, "the service forbids the action")
-	case status == http.StatusGone:
-		gate.end(key, CodeGone, status)
-		return refuse(CodeGone, "the action is gone for good")
-	case status == http.StatusConflict:
-		return refuse(lookleap.CodeConflict, "the action conflicts with the service's present state")
-	case status == http.StatusUnsupportedMediaType:
-		return refuse(lookleap.CodeBadStatus, "the service does not accept this serialization")
-	case status == http.StatusUnprocessableEntity:
-		return refuse(CodeUnprocessable, "")
-	case status == http.StatusTooManyRequests:
-		if given {
-			hold()
-		} else {
-			gate.end(key, lookleap.CodeRateLimited, status)
-		}
-		return refuse(lookleap.CodeRateLimited, "the service wants fewer requests")
-	case status == http.StatusServiceUnavailable:
-		if given {
-			hold()
-		} else {
-			gate.end(key, lookleap.CodeUnavailable, status)
-		}
+	case http.StatusServiceUnavailable:
 		notice(NoticeUnavailable, lookleap.CodeUnavailable, "The service is unavailable at present.")
-		return refuse(lookleap.CodeUnavailable, "the service is unavailable")
-	case status >= 500:
-		hold()
-		notice(NoticeServerError, CodeServerError, "The service failed, so it is not known whether the action was done.")
-		return m.doubtful(refuse(CodeServerError, ""))
 	}
-	return refuse(lookleap.CodeBadStatus, "the service did not execute the action")
+	switch {
+	case known.ends && given:
+		hold()
+	case known.ends || status == http.StatusForbidden || status == http.StatusGone:
+		gate.end(key, known.code, status)
+	}
+	return refuse(known.code, known.reason)
+}
+
+// refusedBy has what statuses mean with which a service did not execute an action. Those that end it
+// do so for the session if they do not say how long to wait.
+var refusedBy = map[int]struct {
+	code   lookleap.Code
+	reason string
+	ends   bool
+}{
+	http.StatusBadRequest:           {CodeBadRequest, "", false},
+	http.StatusUnauthorized:         {CodeAuthRequired, "", false},
+	http.StatusForbidden:            {lookleap.CodeForbidden, "the service forbids the action", false},
+	http.StatusGone:                 {CodeGone, "the action is gone for good", false},
+	http.StatusConflict:             {lookleap.CodeConflict, "the action conflicts with the service's present state", false},
+	http.StatusUnsupportedMediaType: {lookleap.CodeBadStatus, "the service does not accept this serialization", false},
+	http.StatusUnprocessableEntity:  {CodeUnprocessable, "", false},
+	http.StatusTooManyRequests:      {lookleap.CodeRateLimited, "the service wants fewer requests", true},
+	http.StatusServiceUnavailable:   {lookleap.CodeUnavailable, "the service is unavailable", true},
 }
 
 // message returns what the service says about a problem, for people.

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -107,24 +106,6 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-	t.Run("ANML-11.3-05/accept-unreadable-document", func(t *testing.T) {
-		_, r := answer(t, answering(400, anml.MediaTypeXML, "<anml"), CodeBadRequest)
-		if r == nil || r.Page != nil || r.Problem != nil || r.Outcome != anml.OutcomeError {
-			t.Errorf("%+v", r)
-		}
-	})
-	t.Run("ANML-11.3-04/accept-empty-document", func(t *testing.T) {
-		_, r := answer(t, answering(200, anml.MediaTypeXML, ""), lookleap.CodeOK)
-		if r.Page != nil || r.Outcome != anml.OutcomeSuccess {
-			t.Errorf("%+v", r)
-		}
-	})
-	t.Run("ANML-11.3-06/accept-schemes", func(t *testing.T) {
-		got := schemes(http.Header{"Www-Authenticate": {"", "A x", "A y", "B", "C", "D", "E", "F", "G", "H", "I"}})
-		if want := strings.Fields("A B C D E F G H"); !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	})
 	t.Run("ANML-11.3-12/reject-problem-of-a-success", func(t *testing.T) {
 		_, r := answer(t, answering(200, anml.MediaTypeProblemJSON, `{"title":"No"}`), lookleap.CodeOK)
 		if r.Problem != nil || len(r.Body) == 0 {
@@ -149,23 +130,11 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-	t.Run("ANML-11.3-05/accept-body-that-is-no-problem", func(t *testing.T) {
-		_, r := answer(t, answering(400, "text/plain", "seats?"), CodeBadRequest)
-		if r.Problem != nil || string(r.Body) != "seats?" {
-			t.Errorf("%+v", r)
-		}
-	})
 	t.Run("ANML-11.3-05/reject-document-of-an-agent", func(t *testing.T) { // a service does not speak in one
 		body := strings.Replace(service(titled+`<status code="bad" result="error" message="No."/>`), `role="service"`, `role="agent"`, 1)
 		_, r := answer(t, answering(400, anml.MediaTypeXML, body), CodeBadRequest)
 		if r.Problem != nil {
 			t.Errorf("%+v", r.Problem)
-		}
-	})
-	t.Run("ANML-11.3-05/reject-no-status", func(t *testing.T) {
-		_, r := answer(t, answering(400, anml.MediaTypeXML, service(titled)), CodeBadRequest)
-		if r.Page != nil || r.Problem != nil {
-			t.Errorf("%+v", r)
 		}
 	})
 	t.Run("ANML-11.3-04/reject-status-error", func(t *testing.T) {
@@ -207,14 +176,6 @@ func TestProblems(t *testing.T) {
 			})
 		}
 	}
-	t.Run("accept-problem-of-400", func(t *testing.T) {
-		s := newStage(t, setting{doc: gettable})
-		s.shop.Handle("/a", answering(400, anml.MediaTypeProblemJSON, `{"title":"No seats"}`))
-		r := s.does(Call{Action: "a"}, CodeBadRequest)
-		if r.Problem == nil || r.Problem.Title != "No seats" || r.Body != nil {
-			t.Errorf("%+v", r)
-		}
-	})
 	for body, want := range map[string]string{
 		`{"title":"No seats","detail":"Try tomorrow."}`: "Try tomorrow.", `{"title":"No seats"}`: "No seats", `{"status":503}`: "",
 	} {
@@ -341,28 +302,4 @@ func TestReconsent(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-8.7.3-08/accept-refused-answer", func(t *testing.T) { // there is no consent to drop, so none is looked for
-		var events lab.Events
-		store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("Keys "+keyConsent, errTest)}
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Store: store}, replies: []labprompt.Reply{labprompt.Approve(itemAct)},
-			answer: document(asks + status("partial")), host: func(h *lookleap.Host) { h.Observe = events.Observe }})
-		s.does(book, lookleap.CodeOK)
-		s.wantSent(`<refuse field="email"`)
-		if slices.ContainsFunc(events.All(), func(e lookleap.Event) bool { return errors.Is(e.Err, errTest) }) {
-			t.Errorf("%v", events.All())
-		}
-	})
-	t.Run("ANML-8.7.3-08/reject-store-that-fails", func(t *testing.T) { // the call is over: it is reported
-		var events lab.Events
-		store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("", nil)}
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Store: store}, answer: document(asks + status("partial")),
-			host: func(h *lookleap.Host) { h.Observe = events.Observe }})
-		store.hook = failsAt("Keys "+keyConsent, errTest)
-		r := s.does(book, lookleap.CodeOK)
-		if !slices.ContainsFunc(events.All(), func(e lookleap.Event) bool {
-			return e.Kind == lookleap.EventFinding && e.Code == lookleap.CodeIO && e.Subject == r.Plan && errors.Is(e.Err, errTest)
-		}) {
-			t.Errorf("it is not reported: %v", events.All())
-		}
-	})
 }

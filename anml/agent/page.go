@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -225,31 +226,20 @@ const maxVersion = 20
 // newer reports whether a version is above the implemented one. Malformed versions
 // count as newer.
 func newer(version string) bool {
-	if version == anml.Version {
-		return false
-	}
 	theirs, ok := numbers(version)
 	ours, _ := numbers(anml.Version)
-	return !ok || slices.CompareFunc(theirs, ours, compareNumbers) > 0
+	return !ok || slices.Compare(theirs, ours) > 0
 }
 
-// numbers splits "1.0" into numbers as text, without leading zeros.
-func numbers(version string) ([]string, bool) {
-	parts := strings.Split(version, ".")
-	for i, part := range parts {
-		if part == "" || strings.Trim(part, "0123456789") != "" {
+func numbers(version string) (list []uint64, ok bool) {
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.ParseUint(part, 10, 64)
+		if err != nil {
 			return nil, false
 		}
-		parts[i] = strings.TrimLeft(part, "0")
+		list = append(list, n)
 	}
-	return parts, true
-}
-
-func compareNumbers(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return strings.Compare(a, b)
+	return list, true
 }
 
 // sentence returns a message as a sentence.

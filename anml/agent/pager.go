@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"hash"
 	"iter"
 	"net/url"
 	"slices"
@@ -16,10 +15,8 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/strictjson"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // PageReason is why another page of a result is read (section 11.5). With the zero value
@@ -49,13 +46,12 @@ type Pager struct {
 type result struct {
 	Type    string   `json:"type"`
 	Origin  string   `json:"origin"`
-	Next    string   `json:"next,omitempty"` // URL of the next page, resolved
-	Foreign string   `json:"foreign,omitempty"`
-	Bad     string   `json:"bad,omitempty"` // why the next page cannot be read
-	Read    []string `json:"read"`          // keys of all URLs that were read, including redirects
-	Seen    []string `json:"seen"`          // digests of the pages' content
-	Pages   int      `json:"pages"`         // read so far
-	Allowed int      `json:"allowed"`       // that may be read without asking
+	Next    string   `json:"next,omitempty"` // URL of the next page, resolved: read if it is at the origin
+	Bad     string   `json:"bad,omitempty"`  // why the next page cannot be read
+	Read    []string `json:"read"`           // keys of all URLs that were read, including redirects
+	Seen    []string `json:"seen"`           // digests of the pages' content
+	Pages   int      `json:"pages"`          // read so far
+	Allowed int      `json:"allowed"`        // that may be read without asking
 	Total   int64    `json:"total,omitempty"`
 	Cursor  string   `json:"cursor,omitempty"`  // untrusted
 	Speaker string   `json:"speaker,omitempty"` // domain whose cursor it is
@@ -94,11 +90,7 @@ func (r *result) take(p *Page, keys []string) {
 	if d := contentDigest(p); d != "" {
 		r.Seen = append(r.Seen, d)
 	}
-	r.Next = ""
-	r.Foreign = ""
-	r.Bad = ""
-	r.Cursor = ""
-	r.Speaker = ""
+	r.Next, r.Bad, r.Cursor, r.Speaker = "", "", "", ""
 	nav, speaker := navOf(p)
 	if total, ok := nav.Total(); ok && total <= maxTotal {
 		r.Total = total
@@ -109,48 +101,45 @@ func (r *result) take(p *Page, keys []string) {
 	if nav.Next() == "" {
 		return
 	}
-	switch u, err := p.session.agent.rules().Resolve(p.url, nav.Next()); {
-	case err != nil:
+	u, err := p.session.agent.rules().Resolve(p.url, nav.Next())
+	if err != nil {
 		r.Bad = err.Error()
-	case u.Origin() != r.Origin:
-		r.Foreign = u.String()
-	default:
-		r.Next = u.String()
+		return
 	}
+	r.Next = u.String()
+}
+
+// state returns a copy of the progress, zero for a Pager that was not made by its constructors.
+func (g *Pager) state() result {
+	if g == nil {
+		return result{}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at.clone()
 }
 
 // More reports whether the service names another page.
 func (g *Pager) More() bool {
-	g = zero.Or(g)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.at.Next != "" || g.at.Foreign != "" || g.at.Bad != ""
+	at := g.state()
+	return at.Next != "" || at.Bad != ""
 }
 
 // Pages returns how many pages were read, including the first one.
-func (g *Pager) Pages() int {
-	g = zero.Or(g)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.at.Pages
-}
+func (g *Pager) Pages() int { return g.state().Pages }
 
 // Total returns how many entries there are, as the service says, for display only. It
 // returns false if the service does not say, or if the number is implausible.
 func (g *Pager) Total() (int64, bool) {
-	g = zero.Or(g)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.at.Total, g.at.Total > 0
+	at := g.state()
+	return at.Total, at.Total > 0
 }
 
 // Cursor returns the service's own name for the position, for display. It is never put
 // into a URL, since the draft does not define how.
 func (g *Pager) Cursor() UntrustedText {
-	g = zero.Or(g)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return untrusted(g.at.Speaker, "cursor", g.at.Cursor)
+	at := g.state()
+	return untrusted(at.Speaker, "cursor", at.Cursor)
 }
 
 // Next reads the next page. Its errors have the codes no-more-pages, page-loop,
@@ -163,27 +152,14 @@ func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer g.end()
-	if err := at.blocked(); err != nil {
-		return nil, err
-	}
-	if at.Pages >= at.Allowed {
-		more, err := g.session.askForPages(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		g.allow(more.Allowed)
-	}
-	page, keys, err := g.session.readPage(ctx, at)
+	page, keys, err := g.session.nextPage(ctx, &at)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.busy = false
+	g.at = at
 	if err != nil {
 		return nil, err
 	}
-	if d := contentDigest(page); d != "" && slices.Contains(at.Seen, d) {
-		g.stop()
-		return nil, pageLoop(at.Next, "the page holds the same as one that was read")
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.at.take(page, keys)
 	at = g.at.clone()
 	page.result = &at
@@ -206,22 +182,29 @@ func (g *Pager) begin(why PageReason) (result, error) {
 	return g.at.clone(), nil
 }
 
-func (g *Pager) end() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.busy = false
-}
-
-func (g *Pager) allow(pages int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.at.Allowed = pages
-}
-
-func (g *Pager) stop() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.at.Next = ""
+// nextPage reads the next page, and asks the user first if that is necessary. A page that repeats
+// another one ends the result.
+func (s *Session) nextPage(ctx context.Context, at *result) (*Page, []string, error) {
+	if err := at.blocked(); err != nil {
+		return nil, nil, err
+	}
+	if at.Pages >= at.Allowed {
+		more, err := s.askForPages(ctx, *at)
+		if err != nil {
+			return nil, nil, err
+		}
+		at.Allowed = more.Allowed
+	}
+	page, keys, err := s.readPage(ctx, *at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d := contentDigest(page); d != "" && slices.Contains(at.Seen, d) {
+		err = pageLoop(at.Next, "the page holds the same as one that was read")
+		at.Next = ""
+		return nil, nil, err
+	}
+	return page, keys, nil
 }
 
 // blocked returns an error if no further page can be read.
@@ -229,10 +212,10 @@ func (r *result) blocked() error {
 	switch {
 	case r.Bad != "":
 		return &lookleap.Error{Code: lookleap.CodeBadURL, Subject: r.Origin, Message: "the next page has no usable URL: " + r.Bad}
-	case r.Foreign != "":
-		return &lookleap.Error{Code: CodePageForeign, Subject: withoutQuery(r.Foreign)}
 	case r.Next == "":
 		return &lookleap.Error{Code: CodeNoMorePages, Subject: r.Origin}
+	case !strings.HasPrefix(r.Next, r.Origin+"/"):
+		return &lookleap.Error{Code: CodePageForeign, Subject: withoutQuery(r.Next)}
 	case slices.Contains(r.Read, key(r.Next)):
 		return pageLoop(r.Next, "")
 	}
@@ -244,7 +227,7 @@ func pageLoop(at, reason string) error {
 }
 
 func withoutQuery(raw string) string {
-	u, err := domain.Rules{Schemes: []string{"https", "http"}}.Parse(raw)
+	u, err := endpointRules.Parse(raw)
 	if err != nil {
 		return ""
 	}
@@ -298,7 +281,7 @@ func pageKeys(p *Page, hops []fetch.Hop) []string {
 // with parameters in another order, have the same key. In a canonical URL every "%" is
 // an escape.
 func key(raw string) string {
-	u, err := domain.Rules{Schemes: []string{"https", "http"}}.Parse(raw)
+	u, err := endpointRules.Parse(raw)
 	if err != nil {
 		return raw
 	}
@@ -424,16 +407,16 @@ func navs(pieces iter.Seq[anml.Content]) iter.Seq[anml.Nav] {
 	}
 }
 
-// contentDigest returns a digest of the bodies, without navs, and of the informs of a
-// document; "" if both are empty.
+// contentDigest returns a digest of the texts in the bodies, without navs, and of the informs of a
+// document; "" if there are none.
 func contentDigest(p *Page) string {
-	h := sha256.New()
-	some := false
-	for site := range p.doc.Containers() {
-		some = digest(h, site.Body().Content()) || some
-		for inform := range site.Knowledge().Informs() {
+	h, some := sha256.New(), false
+	for n, text := range p.doc.Texts() {
+		path := n.Position().Path
+		text = strings.ToLower(strings.TrimSpace(text))
+		if text != "" && !strings.Contains(path, "/nav") && (strings.Contains(path, "/body") || strings.Contains(path, "/inform")) {
 			some = true
-			fmt.Fprintf(h, "inform%d:%s", len(inform.Text()), inform.Text())
+			fmt.Fprintf(h, "%s %d:%s", n.Element(), len(text), text)
 		}
 	}
 	if !some {
@@ -441,42 +424,3 @@ func contentDigest(p *Page) string {
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
-
-// digest writes content to a hash, and reports whether there is any.
-func digest(h hash.Hash, pieces iter.Seq[anml.Content]) (some bool) {
-	put := func(texts ...string) {
-		for _, t := range texts {
-			some = some || t != ""
-			fmt.Fprintf(h, "%d:%s", len(t), t)
-		}
-	}
-	for c := range pieces {
-		switch e := c.As().(type) {
-		case nil:
-			put(plain(c.Text()))
-		case anml.Section:
-			put(e.ID(), e.Label())
-			some = digest(h, e.Content()) || some
-		case anml.Data:
-			put(e.ID(), e.Label())
-			for item := range e.Items() {
-				put("item", item.ID())
-				for f := range item.Fields() {
-					put(f.Name(), f.Text())
-				}
-			}
-		case anml.Img:
-			put(e.Src())
-		case anml.Audio:
-			put(e.Src())
-		case anml.Video:
-			put(e.Src())
-		case anml.Link:
-			put(e.Href(), e.Label())
-		}
-	}
-	return some
-}
-
-// plain returns a text without outer blanks and in lower case, for comparison.
-func plain(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

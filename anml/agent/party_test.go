@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -79,20 +78,6 @@ func TestApplication(t *testing.T) {
 		r.says(p, brand, "knowledge", "", 0)
 		if got := p.Persona(brand); got.Report.Withheld != agent.CodeAuthorizationOver || !got.Tone.Empty() {
 			t.Errorf("%+v", got.Report)
-		}
-	})
-	t.Run("X11/accept-own-sections", func(t *testing.T) {
-		r := newRetail(t)
-		p := r.open(everything(shop) + everything(brand))
-		r.says(p, shop, "persona", shop, 3)
-		r.says(p, brand, "persona", "", 0)
-	})
-	t.Run("X12/accept-reason", func(t *testing.T) {
-		r := newRetail(t).grants(2, "persona")
-		for _, a := range r.open(everything(brand)).Explain().Assertions {
-			if a.Reason != anmltrust.CodeListed || len(a.Source) != 1 || (a.Why == agent.CodeNotInScope) != (a.Section != "persona") {
-				t.Errorf("%+v", a)
-			}
 		}
 	})
 }
@@ -431,33 +416,4 @@ func TestSecurityNoticeOnce(t *testing.T) {
 	if told := r.notices(agent.NoticeSecurity); len(told) != 1 {
 		t.Errorf("%+v", told)
 	}
-}
-
-// TestIdentityBudget: what cannot be verified for lack of requests or time belongs
-// to no party.
-func TestIdentityBudget(t *testing.T) {
-	t.Run("reject-budget", func(t *testing.T) {
-		r := newRetail(t).grants(2, "persona")
-		r.options.Limits.Requests = 1
-		r.net.Name("_anml.other.example").TXT("v=anml1;manifest=https://other.example/m")
-		r.net.Site("other.example").Status("/m", 404)
-		p := r.open(shopSite + `<site domain="other.example"><persona><tone value="formal"/></persona></site>` + brandSite)
-		r.says(p, "brand.example", "persona", "", 0)
-		for _, a := range p.Explain().Assertions {
-			if a.Site == "brand.example" && a.Reason != lookleap.CodeBudget {
-				t.Errorf("%+v", a)
-			}
-		}
-	})
-	t.Run("reject-contradiction", func(t *testing.T) {
-		r := newRetail(t).grants(2, "persona")
-		p := r.open(`<head><title>T</title><trust domain="brand.example" site="other.example"/></head><persona><tone value="formal"/></persona>`)
-		r.says(p, "brand.example", "persona", "", 0)
-		var invalid *lookleap.VerifyError
-		for _, party := range p.Parties() {
-			if party.Domain == "brand.example" && (!errors.As(party.Err, &invalid) || lookleap.CodeOf(party.Err) != anmltrust.CodeClaimInvalid) {
-				t.Errorf("%v", party.Err)
-			}
-		}
-	})
 }

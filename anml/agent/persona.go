@@ -156,45 +156,32 @@ type advice struct {
 	item  PersonaItem
 	label string
 	raw   string
+	limit int
 	over  bool // longer than it may be
 }
 
 // adviceOf returns the texts of a persona.
 func adviceOf(p anml.Persona) []advice {
-	var list []advice
-	add := func(item PersonaItem, label, raw string, limit int) {
-		if raw == "" {
-			return
-		}
-		list = append(list, advice{item, label, raw, utf8.RuneCountInString(raw) > limit})
+	list := []advice{
+		{PersonaModel, "model name", p.Model().Name(), maxAdvice, false},
+		{PersonaModel, "model provider", p.Model().Provider(), maxAdvice, false},
+		{PersonaModel, "model capability", p.Model().Capability(), maxAdvice, false},
+		{PersonaLanguage, "language", p.Language().Value(), maxAdvice, false},
+		{PersonaTone, "tone", p.Tone(), maxAdvice, false},
+		{PersonaVoice, "voice name", p.Voice().Name(), maxAdvice, false},
+		{PersonaInstructions, "instructions", p.Instructions(), maxInstructions, false},
 	}
-	add(PersonaModel, "model name", p.Model().Name(), maxAdvice)
-	add(PersonaModel, "model provider", p.Model().Provider(), maxAdvice)
-	add(PersonaModel, "model capability", p.Model().Capability(), maxAdvice)
-	add(PersonaLanguage, "language", p.Language().Value(), maxAdvice)
-	add(PersonaTone, "tone", p.Tone(), maxAdvice)
-	add(PersonaVoice, "voice name", p.Voice().Name(), maxAdvice)
-	add(PersonaInstructions, "instructions", p.Instructions(), maxInstructions)
 	words := len(list)
 	for term := range p.Prefer() {
-		add(PersonaPrefer, "preferred term", term, maxAdvice)
+		list = append(list, advice{PersonaPrefer, "preferred term", term, maxAdvice, false})
 	}
 	for term := range p.Avoid() {
-		add(PersonaAvoid, "avoided term", term, maxAdvice)
+		list = append(list, advice{PersonaAvoid, "avoided term", term, maxAdvice, false})
 	}
-	if len(list)-words > maxTerms {
-		for i := range list[words:] {
-			list[words+i].over = true
-		}
+	for i := range list {
+		list[i].over = utf8.RuneCountInString(list[i].raw) > list[i].limit || i >= words && len(list)-words > maxTerms
 	}
-	return list
-}
-
-func (a advice) tooLong() string {
-	if a.item == PersonaPrefer || a.item == PersonaAvoid {
-		return "the vocabulary has too many terms, or a term is too long"
-	}
-	return "it is too long"
+	return slices.DeleteFunc(list, func(a advice) bool { return a.raw == "" })
 }
 
 // fullText returns all texts of a persona. shortText returns those that are checked: no more than
@@ -208,46 +195,40 @@ func fullText(list []advice) string {
 }
 
 func shortText(list []advice) string {
-	lines := make([]string, 0, len(list))
-	for _, a := range list {
-		if len(lines) == maxTerms+10 {
-			break
-		}
-		limit := maxAdvice
-		if a.item == PersonaInstructions {
-			limit = maxInstructions
-		}
-		lines = append(lines, string([]rune(a.raw)[:min(limit, utf8.RuneCountInString(a.raw))]))
+	list = slices.Clone(list[:min(len(list), maxTerms+10)])
+	for i, a := range list {
+		list[i].raw = string([]rune(a.raw)[:min(a.limit, utf8.RuneCountInString(a.raw))])
 	}
-	return strings.Join(lines, "\n")
+	return fullText(list)
 }
 
 // apply sorts the advice into what is used and what is not. Safety and platform rank first, then
 // the user, then the persona.
 func (r *Persona) apply(list []advice, u User, p anml.Persona) {
 	for _, a := range list {
-		if a.over { // its text is not even looked at
-			r.override(Guidance{Item: a.item}, a.tooLong())
-			continue
-		}
 		g := Guidance{Item: a.item, Value: untrusted(r.Owner, a.label, a.raw)}
+		reason, denied := u.Persona.Deny[a.item]
 		switch {
+		case a.over: // its text is not even looked at
+			reason = "it is too long"
+			if a.item == PersonaPrefer || a.item == PersonaAvoid {
+				reason = "the vocabulary has too many terms, or a term is too long"
+			}
+			r.override(Guidance{Item: a.item}, reason)
 		case a.item == PersonaLanguage: // with its policy
-		case u.Persona.denies(a.item):
-			r.override(g, u.Persona.Deny[a.item])
+		case denied:
+			r.override(g, reason)
 		default:
-			r.use(g, g.Value, u.Persona)
+			r.use(g, u.Persona)
 		}
 	}
 	r.perspective(p.Voice().Perspective(), u.Persona)
 	r.language(p, u)
 }
 
-func (p PersonaPolicy) denies(item PersonaItem) bool { _, yes := p.Deny[item]; return yes }
-
 func (r *Persona) override(g Guidance, reason string) {
 	g.Reason = reason
-	if !slices.ContainsFunc(r.Report.Overridden, func(o Guidance) bool { return o == g }) {
+	if !slices.Contains(r.Report.Overridden, g) {
 		r.Report.Overridden = append(r.Report.Overridden, g)
 	}
 }
@@ -258,17 +239,11 @@ func (r *Persona) inform(g Guidance, reason string) {
 }
 
 // use applies one text that no policy refuses.
-func (r *Persona) use(g Guidance, text UntrustedText, policy PersonaPolicy) {
-	switch g.Item {
+func (r *Persona) use(g Guidance, policy PersonaPolicy) {
+	switch text := g.Value; g.Item {
 	case PersonaModel:
-		switch text.Label() {
-		case "model name":
-			r.Model.Name = text
-		case "model provider":
-			r.Model.Provider = text
-		default:
-			r.Model.Capability = text
-		}
+		wish := map[string]*UntrustedText{"model name": &r.Model.Name, "model provider": &r.Model.Provider, "model capability": &r.Model.Capability}
+		*wish[text.Label()] = text
 		r.inform(g, "a wish: the host chooses its model")
 		return
 	case PersonaTone:
@@ -302,16 +277,15 @@ func (r *Persona) use(g Guidance, text UntrustedText, policy PersonaPolicy) {
 }
 
 func (r *Persona) perspective(p anml.Perspective, policy PersonaPolicy) {
-	if p == anml.PerspectiveUnstated {
-		return
-	}
 	g := Guidance{Item: PersonaPerspective, Value: untrusted(r.Owner, "perspective", p.String())}
-	if policy.denies(PersonaPerspective) {
-		r.override(g, policy.Deny[PersonaPerspective])
-		return
+	switch reason, denied := policy.Deny[PersonaPerspective]; {
+	case p == anml.PerspectiveUnstated:
+	case denied:
+		r.override(g, reason)
+	default:
+		r.Perspective = p
+		r.Report.Applied = append(r.Report.Applied, g)
 	}
-	r.Perspective = p
-	r.Report.Applied = append(r.Report.Applied, g)
 }
 
 // languageTag is what a service may ask for: a language, with a script and a region. Other parts of
@@ -335,10 +309,10 @@ func (r *Persona) language(p anml.Persona, u User) {
 		return
 	}
 	g := Guidance{Item: PersonaLanguage, Value: untrusted(r.Owner, "language policy", strings.TrimSpace(how+" "+p.Language().Value()))}
-	switch {
+	switch reason, denied := u.Persona.Deny[PersonaLanguage]; {
 	case utf8.RuneCountInString(p.Language().Value()) > maxAdvice: // told already
-	case u.Persona.denies(PersonaLanguage):
-		r.override(g, u.Persona.Deny[PersonaLanguage])
+	case denied:
+		r.override(g, reason)
 	case u.Language != "" && !strings.EqualFold(wish, u.Language):
 		r.Language = u.Language
 		r.override(g, fmt.Sprintf("the user prefers %s", u.Language))
@@ -356,19 +330,10 @@ func (r *Persona) language(p anml.Persona, u User) {
 // words are in quotation marks. It is "" for an empty persona.
 func (r Persona) Quoted() string {
 	var b strings.Builder
-	line := func(t UntrustedText) {
+	for _, t := range slices.Concat([]UntrustedText{r.Tone, r.VoiceName, r.Instructions}, r.Prefer, r.Avoid) {
 		if !t.Empty() {
 			b.WriteString("  " + t.Quoted() + "\n")
 		}
-	}
-	line(r.Tone)
-	line(r.VoiceName)
-	line(r.Instructions)
-	for _, t := range r.Prefer {
-		line(t)
-	}
-	for _, t := range r.Avoid {
-		line(t)
 	}
 	if r.Perspective != anml.PerspectiveUnstated {
 		b.WriteString("  perspective: " + r.Perspective.String() + "\n")

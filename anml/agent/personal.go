@@ -26,7 +26,7 @@ var commonValues = [...]string{"true", "false", "null", "none"}
 
 // profileValues reads the fields of the profile to compare texts with: those that the profile
 // lists, and those that the agent, the page, a standing rule or an argument names.
-func (f *frame) profileValues(ctx context.Context, recipient string, args ...string) *profileValues {
+func (f *decider) profileValues(ctx context.Context, recipient string, args ...string) *profileValues {
 	s := f.page.session
 	p := &profileValues{names: map[string]string{}}
 	listed, err := s.fieldNames(ctx)

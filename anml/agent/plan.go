@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -24,25 +23,18 @@ const (
 	itemPlain  = "endpoint-insecure"
 )
 
-// preparedCall is a call before consent: what the user is shown, and what is done if they agree.
+// preparedCall is a call before consent: what is done, and what the user is shown first.
 type preparedCall struct {
-	effect   *effect
-	args     []anml.Arg             // shown to the user
-	items    []lookleap.ConsentItem // of the disclosure
-	verdict  *lookleap.Verdict      // why the owner may offer the action; nil if it is the server's own
-	warnings []string               // findings about the document
-	why      string                 // the first reason to ask, apart from the endpoint; "" if there is none
-	crosses  bool                   // the user must agree to the endpoint's origin
-	plain    bool                   // the user must accept an unencrypted endpoint
-	asks     bool                   // the user is asked; otherwise the policy permits the call
-	again    []lookleap.ConsentItem // items of an earlier request, to ask about again
+	effect  *effect
+	request lookleap.ConsentRequest
+	asks    bool // the user is asked; otherwise their policy permits the call
 }
 
 // prepare turns a call into a preparedCall: it finds the action, its owner and its endpoint,
 // checks the arguments, and decides what is disclosed. It does not ask the user and
 // sends nothing.
 func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
-	now := p.session.now()
+	s, now := p.session, p.session.now()
 	if err := p.executable(); err != nil {
 		return nil, err
 	}
@@ -60,8 +52,9 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &effect{Type: effectType, User: p.session.ownerMark(), Exchange: exchange{
-		Serving: p.server.Domain, Owner: owner.Domain, Endpoint: to.url.Host(),
+	f := p.decider(site, now, c.Initiated)
+	e := &effect{Type: effectType, User: s.ownerMark(), Exchange: exchange{
+		Serving: p.server.Domain, Owner: owner.Domain, Asker: f.asker.Domain, Endpoint: to.url.Host(),
 		Document: p.url.String(), Site: site.Domain(), Action: act.ID(),
 	}}
 	e.Send = actionRequest{
@@ -69,19 +62,38 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		Idempotent: act.Idempotent() || safeMethod(act.Method()),
 		Format:     p.answerFormat(act, to.url.Origin()), Says: act.Description(), Expects: p.expects(act),
 	}
-	if err := p.session.gate.check(ctx, e.passage()); err != nil {
+	if err := s.gate.check(ctx, e.key()); err != nil {
 		return nil, err
 	}
-	in := &preparedCall{effect: e}
-	if err := p.fill(ctx, in, site, act, c); err != nil {
+	refuse := func(err error) error {
+		return &lookleap.Error{Code: argumentCode(err), Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
+	}
+	asks := asksFor(site, act)
+	args, err := e.Send.fit(act, asks, c)
+	if err != nil {
+		return nil, refuse(err)
+	}
+	asked := merge(asks)
+	if err := p.checkReply(c.reply(), asked); err != nil {
 		return nil, err
 	}
-	if to.plain && e.Disclosure.tells() {
-		told := e.Disclosure.withheld(CodeInsecureEndpoint, anml.PolicyViolation)
-		return nil, p.session.turnDown(ctx, e, "", p.session.refusals(e.Exchange, "", told), insecureEndpoint(e.Send.place()))
+	if !e.Send.Response {
+		asked = nil
 	}
-	p.intend(ctx, in, act, owner)
-	return in, nil
+	var items []lookleap.ConsentItem
+	if e.Disclosures, items, err = f.disclose(ctx, e.Exchange, asked, act, args, c); err != nil {
+		return nil, err
+	}
+	if !e.Send.Response {
+		if err := e.Send.encode(act, args); err != nil {
+			return nil, refuse(err)
+		}
+	}
+	if to.plain && e.discloses() {
+		disclosures := withheld(e.Disclosures, CodeInsecureEndpoint, anml.PolicyViolation)
+		return nil, s.turnDown(ctx, e.Exchange, "", disclosures, insecureEndpoint(e.Send.place()))
+	}
+	return p.ask(ctx, e, act, owner, args, items), nil
 }
 
 // insecureEndpoint returns the error for http with anything but a read without user data
@@ -150,8 +162,8 @@ func (p *Page) answerFormat(act anml.Action, origin string) anml.Format {
 	if f := p.session.agent.options.Format; f != nil {
 		return *f
 	}
-	if f := p.session.gate.preferred(origin); f != nil {
-		return *f
+	if f, ok := p.session.gate.preferred(origin); ok {
+		return f
 	}
 	if p.opened.accept != nil && origin == p.url.Origin() {
 		return *p.opened.accept
@@ -172,28 +184,37 @@ func (p *Page) expects(act anml.Action) string {
 	return said
 }
 
-// intend decides what the user is asked about, and which claim is verified again before
-// the action is executed.
-func (p *Page) intend(ctx context.Context, in *preparedCall, act anml.Action, owner Party) {
-	e := in.effect
+// ask decides what the user is asked about: the act itself, another origin to which it goes, and
+// everything that it tells. It also decides which claim is verified again before the action is
+// executed.
+func (p *Page) ask(ctx context.Context, e *effect, act anml.Action, owner Party, args []anml.Arg,
+	items []lookleap.ConsentItem) *preparedCall {
+	s := p.session
 	confirm, _ := act.Confirm()
-	for _, f := range p.Findings() {
-		in.warnings = append(in.warnings, f.Message)
+	why := consequential(e.act(), confirm, e.discloses(), s.user.weigh(ctx, s.agent.plugins.policy, e.act()))
+	if why == "" && p.otherMajor() {
+		why = "the document has a version of ANML that is not supported"
 	}
-	judged := e.act(e.Disclosure)
-	in.why = consequential(judged, confirm, e.Disclosure.tells(), p.session.user.weigh(ctx, p.session.agent.plugins.policy, judged))
-	if in.why == "" && p.otherMajor() {
-		in.why = "the document has a version of ANML that is not supported"
+	all := []lookleap.ConsentItem{e.actItem(why, p.Findings(), args)}
+	if e.Send.Reach != atOrigin && !s.gate.agreed(p.url.Origin(), e.Send.origin()) {
+		all = append(all, e.originItem())
 	}
-	in.crosses = e.Send.Reach != atOrigin && !p.session.gate.agreed(p.url.Origin(), e.Send.origin())
-	in.plain = e.Send.Plain && !p.session.gate.acknowledged(e.Send.origin())
-	in.asks = in.why != "" || in.crosses || in.plain || len(in.items) > 0
+	if e.Send.Plain && !s.gate.agreed("", e.Send.origin()) {
+		all = append(all, e.plainItem())
+	}
+	all = append(all, items...)
+	in := &preparedCall{effect: e, asks: why != "" || len(all) > 1}
 	if in.asks || !safeMethod(e.Send.Method) {
 		e.Claim, e.Owned = p.claimOf(owner)
 	}
+	in.request = e.request(all)
 	if owner.Authorization != nil {
-		in.verdict = owner.Authorization.Verdict
+		in.request.Verdict = owner.Authorization.Verdict
 	}
+	if e.Owned {
+		in.request.TrustRoot = e.Exchange.Owner
+	}
+	return in
 }
 
 // claimOf returns the claim that is verified again before an action (section 13.4), if
@@ -241,18 +262,18 @@ func (p *Page) tellMalformed(ctx context.Context) {
 	}
 }
 
-const effectType = "application/vnd.lookleap.anml-call+json;version=1"
+const effectType = "application/vnd.lookleap.anml-call+json;version=2"
 
 // effect is everything that a call does. A plan carries it, and another process can
 // commit it without the page.
 type effect struct {
-	Type       string           `json:"type"`
-	Exchange   exchange         `json:"exchange"`
-	Send       actionRequest    `json:"send"`
-	Disclosure *disclosure      `json:"disclosure"`
-	Claim      *anmltrust.Claim `json:"claim,omitempty"` // verified again before the commit; may be nil
-	Owned      bool             `json:"owned,omitempty"` // the action is the claimed site's; otherwise the claim was only shown
-	User       string           `json:"user,omitempty"`  // whose plan it is, see [Session.owns]
+	Type        string           `json:"type"`
+	Exchange    exchange         `json:"exchange"`
+	Send        actionRequest    `json:"send"`
+	Disclosures []disclosure     `json:"disclosures,omitempty"` // everything that it would send about the user, in the order of the document
+	Claim       *anmltrust.Claim `json:"claim,omitempty"`       // verified again before the commit; may be nil
+	Owned       bool             `json:"owned,omitempty"`       // the action is the claimed site's; otherwise the claim was only shown
+	User        string           `json:"user,omitempty"`        // whose plan it is, see [Session.owns]
 }
 
 // parseEffect parses the effect of a plan. The plan's digest covers it; parseEffect
@@ -264,9 +285,6 @@ func parseEffect(data []byte) (*effect, error) {
 	}
 	if e.Type != effectType {
 		return nil, badState("its effect is not of type " + effectType)
-	}
-	if e.Disclosure == nil {
-		return nil, badState("its disclosure is missing")
 	}
 	u, err := endpointRules.Parse(e.Send.URL)
 	if err != nil || u.String() != e.Send.URL {
@@ -291,7 +309,7 @@ func parseEffect(data []byte) (*effect, error) {
 		return nil, badState("its owner is not the claimed site")
 	case !executable(e.Send.Method):
 		return nil, badState("its method is not supported")
-	case to.plain && (e.Send.Method != http.MethodGet && e.Send.Method != http.MethodHead || e.Disclosure.tells()):
+	case to.plain && (e.Send.Method != http.MethodGet && e.Send.Method != http.MethodHead || e.discloses()):
 		return nil, badState("it must not be sent over plain http")
 	case !hasBody(e.Send.Method) && (e.Send.Response || len(e.Send.Body) > 0):
 		return nil, badState("its method has no body")
@@ -312,8 +330,8 @@ func executable(method string) bool {
 	return hasBody(method) || safeMethod(method) || method == http.MethodDelete
 }
 
-// passage returns the call as the gate counts it.
-func (e *effect) passage() gateKey {
+// key returns the call as the gate counts it.
+func (e *effect) key() gateKey {
 	document := e.Exchange.Document
 	if u, err := domain.Parse(document); err == nil {
 		document = u.Origin()
@@ -321,48 +339,44 @@ func (e *effect) passage() gateKey {
 	return gateKey{action: e.Send.key(), origin: e.Send.origin(), document: document}
 }
 
+// discloses reports whether anything of the user's would leave.
+func (e *effect) discloses() bool {
+	return slices.ContainsFunc(e.Disclosures, func(t disclosure) bool { return !t.refused() && t.Kind != disclosePlain })
+}
+
 // act returns the call as a host's policy judges it.
-func (e *effect) act(d *disclosure) Act {
+func (e *effect) act() Act {
 	a := Act{
 		Method: e.Send.Method, URL: e.Send.URL, ID: e.Exchange.Action, Description: e.Send.Says,
 		Serving: e.Exchange.Serving, Owner: e.Exchange.Owner, Endpoint: e.Exchange.Endpoint, Idempotent: e.Send.Idempotent,
 	}
-	for _, t := range d.Tells {
-		if !t.refused() {
+	for _, t := range e.Disclosures {
+		if !t.refused() && t.Kind != disclosePlain {
 			a.Fields = append(a.Fields, t.Field)
 		}
 	}
 	return a
 }
 
-// body returns the request body for what may still be disclosed. Arguments are sent as
-// they were shown; a forbidden argument has ended the call before.
-func (e *effect) body(told *disclosure) (contentType string, body []byte, err error) {
+// write writes the request body for what may still be disclosed. Arguments are sent as they were
+// shown; a forbidden argument has ended the call before.
+func (e *effect) write() error {
 	if !e.Send.Response {
-		return e.Send.ContentType, e.Send.Body, nil
+		return nil
 	}
-	doc, err := told.response(e.Exchange)
+	doc, err := response(e.Exchange, e.Disclosures)
 	if err == nil && doc == nil {
-		return "", nil, &lookleap.Error{Code: lookleap.CodeConsentRefused, Subject: e.Send.place(),
+		return &lookleap.Error{Code: lookleap.CodeConsentRefused, Subject: e.Send.place(),
 			Message: "nothing is left that may be disclosed", Err: anml.ErrEmptyResponse}
 	}
 	if err == nil {
-		body, err = anml.Marshal(doc, e.Send.Format, anml.WriteOptions{Role: anml.RoleAgentResponse})
+		e.Send.ContentType = e.Send.Format.MediaType()
+		e.Send.Body, err = anml.Marshal(doc, e.Send.Format, anml.WriteOptions{Role: anml.RoleAgentResponse})
 	}
 	if err != nil {
-		return "", nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: e.Send.place(),
-			Message: "the response cannot be written", Err: err}
+		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: e.Send.place(), Message: "the response cannot be written", Err: err}
 	}
-	return e.Send.Format.MediaType(), body, nil
-}
-
-// entry returns the ledger entry of the call, without values and query.
-func (e *effect) entry(plan string, kind EntryKind, now time.Time) Entry {
-	document, _, _ := strings.Cut(e.Exchange.Document, "?")
-	return Entry{
-		Time: now, Plan: plan, Kind: kind, Serving: e.Exchange.Serving, Owner: e.Exchange.Owner,
-		Endpoint: e.Exchange.Endpoint, Document: document, Action: e.Exchange.Action,
-	}
+	return nil
 }
 
 // endpointReach is the distance of an action's endpoint from its document (sections 13.4 and

@@ -400,13 +400,17 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.user.Policy.RefuseDomain(name); err != nil {
+	policy := s.user.Policy
+	if err := policy.RefuseDomain(name); err != nil { // at once
 		return err
 	}
-	if err := s.store().Put(ctx, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano)); err != nil {
-		return contextFailed(err)
-	}
-	return s.context.knowRefused(name)
+	return s.context.refusals(func(stored map[string]bool) error {
+		if err := s.store().Put(ctx, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano)); err != nil {
+			return contextFailed(err)
+		}
+		stored[name] = true
+		return policy.RefuseDomain(name) // another goroutine may have undone it in the meantime
+	})
 }
 
 // AllowDomain undoes the refusal of exactly this domain. Call it only when the user asks for it. If
@@ -419,71 +423,53 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store().Delete(ctx, keyRefused+name); err != nil {
-		return contextFailed(err)
-	}
-	s.context.knowAllowed(name)
-	return s.user.Policy.AcceptDomain(name)
+	return s.context.refusals(func(stored map[string]bool) error {
+		if err := s.store().Delete(ctx, keyRefused+name); err != nil {
+			return contextFailed(err)
+		}
+		delete(stored, name)
+		return s.user.Policy.AcceptDomain(name)
+	})
 }
 
 // RefusedDomains returns the domains that the user refuses, in alphabetical order.
 func (s *Session) RefusedDomains() []string { return zero.Or(s).user.Policy.RefusedDomains() }
 
-// refusals are the refused domains in the store. Each has the turn in which the session last saw
-// it.
-type refusals struct {
-	known map[string]int
-	turn  int
-}
-
-func (r *refusals) know(name string) {
-	r.turn++
-	r.known[name] = r.turn
-}
-
-// knowRefused records a refusal that is now in the store. It sets the policy again, because another
-// goroutine may have undone an earlier refusal in the meantime.
-func (c *Context) knowRefused(name string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.refused.know(name)
-	return c.session.user.Policy.RefuseDomain(name)
-}
-
-func (c *Context) knowAllowed(name string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.refused.known, name)
+// refusals calls f with the refused domains that the session knows to be in the store, while no other
+// call of it changes them or the store.
+func (c *Context) refusals(f func(stored map[string]bool) error) error {
+	c.refusing.Lock()
+	defer c.refusing.Unlock()
+	return f(c.refused)
 }
 
 // refreshRefused reads the refused domains from the store, and drops those that other sessions have
-// undone. A refusal that is added while the store is read is kept.
+// undone.
 func (c *Context) refreshRefused(ctx context.Context) error {
-	c.mu.RLock()
-	before := maps.Clone(c.refused.known)
-	c.mu.RUnlock()
-	keys, err := c.session.store().Keys(ctx, keyRefused)
-	if err != nil {
-		return contextFailed(err)
-	}
-	policy := c.session.user.Policy
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, key := range keys {
-		name := strings.TrimPrefix(key, keyRefused)
-		if err := policy.RefuseDomain(name); err != nil {
+	return c.refusals(func(stored map[string]bool) error {
+		keys, err := c.session.store().Keys(ctx, keyRefused)
+		if err != nil {
 			return contextFailed(err)
 		}
-		c.refused.know(name)
-	}
-	for name, turn := range before {
-		if !c.session.keeps() || c.refused.known[name] != turn { // it is in the store, or was added
-			continue
+		gone := maps.Clone(stored)
+		policy := c.session.user.Policy
+		for _, key := range keys {
+			name := strings.TrimPrefix(key, keyRefused)
+			if err := policy.RefuseDomain(name); err != nil {
+				return contextFailed(err)
+			}
+			stored[name] = true
+			delete(gone, name)
 		}
-		delete(c.refused.known, name)
-		if err := policy.AcceptDomain(name); err != nil {
-			return contextFailed(err)
+		if !c.session.keeps() {
+			return nil
 		}
-	}
-	return nil
+		for name := range gone {
+			delete(stored, name)
+			if err := policy.AcceptDomain(name); err != nil {
+				return contextFailed(err)
+			}
+		}
+		return nil
+	})
 }

@@ -1,12 +1,9 @@
 package agent
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -53,45 +50,6 @@ func TestPolicyRules(t *testing.T) {
 			}
 		})
 	}
-	t.Run("first-of-equals", func(t *testing.T) { // the most general one, whose time services receive
-		p := set(StandingRule{"email", "shop.example", EffectAllow, start}, StandingRule{"email", "*", EffectAllow, start.Add(1)},
-			StandingRule{"*", "shop.example", EffectAllow, start.Add(2)}, StandingRule{"email", "a.shop.example", EffectAllow, start.Add(3)})
-		if r, _ := p.now().standing([]string{"a.shop.example", "shop.example"}, "email"); r.name() != "rule email *" {
-			t.Error(r.name())
-		}
-		must(t, p.Remove("email", "*"))
-		if r, _ := p.now().standing([]string{"a.shop.example", "shop.example"}, "email"); r.name() != "rule email a.shop.example" {
-			t.Error(r.name())
-		}
-	})
-	t.Run("bad", func(t *testing.T) {
-		p := &UserPolicy{}
-		for _, r := range []StandingRule{{"", "a.example", EffectAllow, start}, {"x", "", EffectAllow, start}, {"x", "a b", EffectAllow, start}, {"x", "*.a.example", EffectAllow, start}, {"x", "a.example", EffectAllow + 1, start}, {"x", "a.example", EffectAllow, start.AddDate(9000, 0, 0)}} {
-			if p.Set(r) == nil {
-				t.Errorf("%+v", r)
-			}
-		}
-		if p.RefuseDomain("*") == nil || p.RefuseDomain("") == nil || p.AcceptDomain("a b") == nil || p.Remove("x", "a b") == nil {
-			t.Error("a name that is none was taken")
-		}
-		if len(p.Rules()) != 0 || len(p.RefusedDomains()) != 0 {
-			t.Error("something was half applied")
-		}
-	})
-	t.Run("listed", func(t *testing.T) {
-		p := set(StandingRule{"tel", "b.example", EffectAsk, start}, StandingRule{"email", "B.example", EffectDeny, start}, StandingRule{"x", "*", EffectAllow, start})
-		var got []string
-		for _, r := range p.Rules() {
-			got = append(got, r.name()+" "+r.Effect.String())
-		}
-		if strings.Join(got, ", ") != "rule x * allow, rule email b.example deny, rule tel b.example ask" {
-			t.Error(got)
-		}
-		must(t, p.Remove("email", "b.example."))
-		if len(p.Rules()) != 2 {
-			t.Error(p.Rules())
-		}
-	})
 	t.Run("zero-rule-denies", func(t *testing.T) {
 		if (StandingRule{}).Effect != EffectDeny || Verb(0) != VerbRefuse || PurposeVerdict(0) != PurposeImplausible {
 			t.Error("a zero value permits something")
@@ -110,73 +68,6 @@ func TestRefusedDomains(t *testing.T) {
 	must(t, p.AcceptDomain("a.example"))
 	if p.now().refuses([]string{"a.example"}) {
 		t.Error("still refused")
-	}
-}
-
-// TestPolicyMonotone: a further rule never loosens what the others say.
-func TestPolicyMonotone(t *testing.T) {
-	names := rapid.SampledFrom([]string{"a.example", "x.a.example", "b.example", "*"})
-	rapid.Check(t, func(t *rapid.T) {
-		p := &UserPolicy{}
-		hosts := rapid.SliceOfN(rapid.SampledFrom([]string{"a.example", "x.a.example", "y.x.a.example", "b.example"}), 1, 4).Draw(t, "hosts")
-		restrictive := func(w *will) Effect {
-			r, _ := w.standing(hosts, "email")
-			return r.Effect
-		}
-		for range rapid.IntRange(1, 8).Draw(t, "n") {
-			r := StandingRule{rapid.SampledFrom([]string{"email", "*", "tel"}).Draw(t, "field"), names.Draw(t, "domain"), Effect(rapid.IntRange(0, 2).Draw(t, "effect")), start}
-			before, known := restrictive(p.now()), slices.ContainsFunc(p.Rules(), func(x StandingRule) bool { return x.Field == r.Field && x.Domain == r.Domain })
-			if err := p.Set(r); err != nil {
-				t.Fatal(err)
-			}
-			if after := restrictive(p.now()); !known && r.Effect != EffectAllow && after > before {
-				t.Fatalf("%+v loosens %s to %s", r, before, after)
-			}
-		}
-	})
-}
-
-// meanwhile is a store in which something happens while its refused domains are
-// listed: what comes back is from before.
-type meanwhile struct {
-	Store
-	happens func()
-}
-
-func (m *meanwhile) Keys(ctx context.Context, prefix string) ([]string, error) {
-	keys, err := m.Store.Keys(ctx, prefix)
-	if f := m.happens; f != nil && prefix == keyRefused {
-		m.happens = nil
-		f()
-	}
-	return keys, err
-}
-
-// TestRefusedWhileSending: a refusal that comes while a call is settled is not
-// undone by what the store said before.
-func TestRefusedWhileSending(t *testing.T) {
-	for name, before := range map[string]func(t *testing.T, s *Session, store Store){
-		"first-time": func(*testing.T, *Session, Store) {},
-		"once-more": func(t *testing.T, s *Session, store Store) { // another session took it back
-			must(t, s.RefuseDomain(t.Context(), "shop.example"))
-			must(t, store.Delete(t.Context(), keyRefused+"shop.example"))
-			must(t, s.user.Policy.AcceptDomain("shop.example"))
-		},
-	} {
-		t.Run("reject-"+name, func(t *testing.T) {
-			st := newStand(t, labprompt.Deny()).allow("email", "*")
-			store := &meanwhile{Store: NewMemoryStore()}
-			st.user.Store = store
-			s := st.session()
-			before(t, s, store.Store)
-			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
-			store.happens = func() { must(t, s.RefuseDomain(t.Context(), "shop.example")) }
-			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
-			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
-			if got := s.RefusedDomains(); !slices.Equal(got, []string{"shop.example"}) {
-				t.Error(got)
-			}
-		})
 	}
 }
 
@@ -231,21 +122,6 @@ func TestRefuseRows(t *testing.T) {
 				t.Error("still refused:", got)
 			}
 		})
-		t.Run("accept-while-the-store-is-read", func(t *testing.T) {
-			x := set()
-			s := newStage(t, x)
-			for _, before := range []bool{false, true} {
-				if before { // refused once, and taken back by another session at the same moment
-					must(t, x.user.Store.Delete(t.Context(), keyRefused+"shop.example"))
-				}
-				s.session.user.Store = listing{x.user.Store, func() { must(t, s.session.RefuseDomain(t.Context(), "shop.example")) }}
-				must(t, s.session.context.refresh(t.Context()))
-				if got := s.session.RefusedDomains(); !slices.Equal(got, []string{"shop.example"}) {
-					t.Error("a refusal is lost:", got)
-				}
-				s.session.user.Store = x.user.Store
-			}
-		})
 		t.Run("accept-undone", func(t *testing.T) {
 			x := set()
 			s := newStage(t, x)
@@ -298,18 +174,4 @@ func TestRefuseRows(t *testing.T) {
 			s.wantSent(annsEmail)
 		})
 	})
-}
-
-// listing is a store where something happens after the refused domains are listed.
-type listing struct {
-	Store
-	then func()
-}
-
-func (l listing) Keys(ctx context.Context, prefix string) ([]string, error) {
-	keys, err := l.Store.Keys(ctx, prefix)
-	if prefix == keyRefused {
-		l.then()
-	}
-	return keys, err
 }

@@ -1,19 +1,17 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/confusable"
 	"github.com/lookleap/lookleap/internal/plugin"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Profile is the user's data, held by the host. Value is called for one field at a time, after a
@@ -66,16 +64,7 @@ const ProvenanceUser = "user"
 // ErrNoValue is the error for a field that the user has no value for.
 var ErrNoValue = coded.New("no-value", "the user has no value for the field")
 
-// NoProfile is a profile without data.
-type NoProfile struct{}
-
-// Value returns [ErrNoValue].
-func (NoProfile) Value(context.Context, Question) (Value, error) { return Value{}, ErrNoValue }
-
-// FieldNames returns no names.
-func (NoProfile) FieldNames(context.Context) ([]string, error) { return nil, nil }
-
-// Fields is a profile of fixed values, keyed by field.
+// Fields is a profile of fixed values, keyed by field. Without values it is a user without data.
 type Fields map[string]Value
 
 // Value returns the field's value, or [ErrNoValue].
@@ -94,8 +83,6 @@ func (f Fields) FieldNames(context.Context) ([]string, error) {
 // fieldNames returns the fields of a profile that lists them.
 func (s *Session) fieldNames(ctx context.Context) ([]string, error) {
 	switch p := s.user.Profile.(type) {
-	case NoProfile:
-		return nil, nil
 	case Fields:
 		return p.FieldNames(ctx)
 	case FieldLister:
@@ -104,62 +91,22 @@ func (s *Session) fieldNames(ctx context.Context) ([]string, error) {
 	return nil, nil
 }
 
-// fieldKey returns the form of a field's name in which denials are compared: without case, accents,
-// separators and invisible characters, and with one letter for all that look like it. So a denial
+// fieldKey returns the form of a field's name in which denials are compared: folded, with the Latin
+// letters that others look like, and one letter for I, l, 1 and |, which are one stroke. So a denial
 // applies to every name that the user would take for the same field. Rules that allow compare names
 // exactly (section 16.3). A name without letters and digits is its own key.
 func fieldKey(name string) string {
-	key := asciiKey(name)
-	if !isASCII(name) {
-		key = asciiKey(latin(name))
-	}
-	if key == "" {
-		return name
-	}
-	return ligatures.Replace(key)
-}
-
-// ligatures are pairs of letters that look like one.
-var ligatures = strings.NewReplacer("rn", "m", "vv", "w")
-
-// latin replaces characters with the ASCII letters that they look like, and folds the others. It
-// drops separators.
-func latin(text string) string {
 	var b strings.Builder
-	for _, r := range norm.NFKC.String(strings.Map(unadorned, norm.NFKD.String(text))) {
-		switch letters := confusable.Letters(r); {
-		case letters != "":
-			b.WriteString(letters)
-		case r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.N, unicode.M) && !unseen(r):
-			b.WriteString(fold(string(r)).text)
+	for _, r := range norm.NFKC.String(strings.Map(unadorned, norm.NFKD.String(name))) {
+		if r == '|' {
+			r = 'l'
 		}
+		b.WriteString(cmp.Or(confusable.Letters(r), string(r)))
 	}
-	return b.String()
+	return cmp.Or(strokes.Replace(fold(b.String()).text), name)
 }
 
-// asciiKey returns the key of a name in one pass. It folds the case of ASCII letters and keeps
-// other characters.
-func asciiKey(name string) string {
-	key := make([]byte, 0, 32)
-	for i := range len(name) {
-		switch c := lower(name[i]); {
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '|', c >= utf8.RuneSelf:
-			key = append(key, stroke(c))
-		}
-	}
-	return string(key)
-}
-
-// stroke returns the letter that a letter or digit looks the same as.
-func stroke(c byte) byte {
-	switch c {
-	case '0':
-		return 'o'
-	case '1', 'i', '|':
-		return 'l' // I, l, 1 and | are one stroke
-	}
-	return c
-}
+var strokes = strings.NewReplacer("i", "l", "1", "l", "0", "o", "rn", "m", "vv", "w")
 
 // sameField reports whether the user would take two names for the same field.
 func sameField(a, b string) bool { return a == b || fieldKey(a) == fieldKey(b) }

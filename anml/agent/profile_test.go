@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 	"time"
-
-	"github.com/lookleap/lookleap/anml"
 )
 
 // spellings of "email" that a user would take for it.
@@ -39,38 +37,6 @@ func TestSpellings(t *testing.T) {
 			x.sends(all, "<refuse", "!"+annsEmail)
 			must(t, st.user.Policy.Remove("E-Mail", "shop.example"))
 			x.sends(all, annsEmail)
-		})
-		t.Run("reject-asking-rule", func(t *testing.T) {
-			st := asker(t).allow("email", "*")
-			must(t, st.user.Policy.Set(StandingRule{Field: "EMail", Domain: "*", Effect: EffectAsk}))
-			st.decides(booking(rule("email", "none"), askFor("email")), "prompt user-rule")
-		})
-		t.Run("reject-refused-in-the-reply", func(t *testing.T) {
-			st := asker(t)
-			st.user.Profile = Fields{"email": {Text: annsEmail}, "Email": {Text: annsEmail}}
-			x := st.prepares(st.page(booking("", askFor("email")+askFor("Email"))), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": anml.UserDenied}}})
-			x.sends(all, `<refuse field="email" reason="user-denied"`, `<refuse field="Email" reason="user-denied"`, "!"+annsEmail)
-		})
-		t.Run("accept-a-reason-for-each-spelling", func(t *testing.T) {
-			st := asker(t)
-			x := st.prepares(st.page(booking("", askFor("email")+askFor("Email"))), Call{Reply: &Reply{
-				Refuse: map[string]anml.Reason{"email": anml.UserDenied, "Email": anml.PolicyViolation}}})
-			x.sends(all, `<refuse field="email" reason="user-denied"`, `<refuse field="Email" reason="policy-violation"`)
-		})
-		t.Run("reject-argument-of-that-name", func(t *testing.T) {
-			for _, denied := range []string{"e-mail", "Customer-Ref"} { // recognised, and the user's own word
-				st := asker(t)
-				must(t, st.user.Policy.Set(StandingRule{Field: denied, Domain: "*", Effect: EffectDeny}))
-				doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="/find"><param name="EMAIL"/><param name="customer_ref"/></action></interact>`
-				_, err := st.prepare(st.page(doc), Call{Action: "find", Args: map[string]string{"EMAIL": "other@example.org", "customer_ref": "17"}})
-				hasCode(t, err, CodeUserRule)
-			}
-		})
-		t.Run("reject-value-of-a-denied-field", func(t *testing.T) {
-			st := asker(t)
-			must(t, st.user.Policy.Set(StandingRule{Field: "ssn", Domain: "*", Effect: EffectDeny}))
-			_, err := st.prepare(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "my number is 078 05 1120"}})
-			hasCode(t, err, CodeUserRule)
 		})
 		t.Run("accept-allowed-exactly", func(t *testing.T) {
 			for asked, want := range map[string]string{"email": "allow user-rule delegated", "Email": "prompt needs-consent"} {

@@ -1,12 +1,9 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -32,77 +29,23 @@ const (
 	PurposeOK
 )
 
-// vaguePurposes do not say what a value is for.
-var vaguePurposes = [...]string{"data", "info", "information", "required", "other", "misc", "miscellaneous", "na", "none"}
+// vaguePurposes are folded purposes that do not say what a value is for.
+var vaguePurposes = sync.OnceValue(func() map[string]bool {
+	vague := map[string]bool{"": true}
+	for _, word := range [...]string{"data", "info", "information", "required", "other", "misc", "miscellaneous", "n/a", "none"} {
+		vague[fold(word).text] = true
+	}
+	return vague
+})
 
 // JudgePurpose judges a purpose by its words alone. It is vague if it is blank, repeats the name of
 // the field or is one of a few empty words. All others pass, because words alone cannot show what
 // is plausible.
 func JudgePurpose(_ context.Context, s Subject) (PurposeVerdict, error) {
-	purpose := legible(s.Purpose)
-	if sameLetters(purpose, "") || sameLetters(purpose, legible(s.Field)) {
+	if purpose := fold(s.Purpose).text; vaguePurposes()[purpose] || purpose == fold(s.Field).text {
 		return PurposeVague, nil
 	}
-	for _, w := range vaguePurposes {
-		if sameLetters(purpose, w) {
-			return PurposeVague, nil
-		}
-	}
 	return PurposeOK, nil
-}
-
-// legible returns a text as a person reads it: without invisible characters, and with compatibility
-// forms replaced by plain letters.
-func legible(text string) string {
-	if isASCII(text) {
-		return text
-	}
-	text = strings.Map(func(r rune) rune {
-		if unseen(r) {
-			return -1
-		}
-		return r
-	}, text)
-	text = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(text)))
-	return strings.Map(func(r rune) rune {
-		if !unicode.In(r, unicode.L, unicode.N) {
-			return ' '
-		}
-		return r
-	}, text)
-}
-
-// sameLetters reports whether two texts have the same letters and digits. It ignores the case of
-// ASCII letters and everything between.
-func sameLetters(a, b string) bool {
-	for {
-		a, b = fromLetter(a), fromLetter(b)
-		if a == "" || b == "" {
-			return a == b
-		}
-		if lower(a[0]) != lower(b[0]) {
-			return false
-		}
-		a, b = a[1:], b[1:]
-	}
-}
-
-// fromLetter returns the text from its first letter or digit on.
-func fromLetter(s string) string {
-	for s != "" {
-		if c := lower(s[0]); c >= utf8.RuneSelf || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
-			return s
-		}
-		s = s[1:]
-	}
-	return ""
-}
-
-func lower(c byte) byte {
-	if c >= 'A' && c <= 'Z' {
-		return c | 0x20
-	}
-	return c
 }
 
 // The sensitive categories of section 14.2.
@@ -114,38 +57,28 @@ const (
 
 // sensitiveWords are searched anywhere in a field's name or a purpose, in any case. A false match
 // only asks the user once more.
-var sensitiveWords = [...]sensitiveWord{
-	{"health", CategoryHealth},
-	{"medical", CategoryHealth},
-	{"diagnos", CategoryHealth},
-	{"insurance", CategoryFinance},
-	{"financ", CategoryFinance},
-	{"bank", CategoryFinance},
-	{"payment", CategoryFinance},
-	{"credit", CategoryFinance},
-	{"income", CategoryFinance},
-	{"location", CategoryLocation},
-	{"geo", CategoryLocation},
-	{"whereabouts", CategoryLocation},
+var sensitiveWords = [...][2]string{
+	{"health", CategoryHealth}, {"medical", CategoryHealth}, {"diagnos", CategoryHealth},
+	{"insurance", CategoryFinance}, {"financ", CategoryFinance}, {"bank", CategoryFinance},
+	{"payment", CategoryFinance}, {"credit", CategoryFinance}, {"income", CategoryFinance},
+	{"location", CategoryLocation}, {"geo", CategoryLocation}, {"whereabouts", CategoryLocation},
 }
-
-type sensitiveWord struct{ word, category string }
 
 // sensitiveCategory returns the category of a text by its words, or "". It looks at the text as it
-// is written and as a person reads it.
+// is written, and as a person reads it: without invisible characters, and with plain letters.
 func sensitiveCategory(text string) string {
-	if isASCII(text) {
-		return findSensitive(text)
-	}
-	return cmp.Or(findSensitive(text), findSensitive(legible(text)))
-}
-
-func findSensitive(text string) string {
-	for i := range len(text) {
-		for _, s := range sensitiveWords {
-			if text[i]|0x20 == s.word[0] && len(text)-i >= len(s.word) && strings.EqualFold(text[i:i+len(s.word)], s.word) {
-				return s.category
+	written, read := strings.ToLower(text), ""
+	if !isASCII(text) {
+		read = norm.NFKC.String(cases.Fold().String(norm.NFKC.String(strings.Map(func(r rune) rune {
+			if unseen(r) {
+				return -1
 			}
+			return r
+		}, text))))
+	}
+	for _, word := range sensitiveWords {
+		if strings.Contains(written, word[0]) || strings.Contains(read, word[0]) {
+			return word[1]
 		}
 	}
 	return ""

@@ -18,24 +18,24 @@ import (
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
-// response writes the agent response that a settled disclosure makes
-// (section 11.1); nil when it answers no ask. It says what the disclosure says and
-// nothing else: no title, no language, no word about the user.
-func (d *disclosure) response(e exchange) (*anml.Document, error) {
+// response writes the agent response that settled disclosures make (section 11.1), nil if there is nothing
+// to say. It says nothing else: no title, no language, no word about the user. Only what the service
+// asked for is refused in it.
+func response(e exchange, disclosures []disclosure) (*anml.Document, error) {
 	r := anml.NewResponse()
 	empty := true
-	for _, t := range d.Tells {
+	for _, t := range disclosures {
 		switch {
-		case t.Kind == tellArg:
-			continue
-		case t.refused():
+		case t.Kind == discloseAnswer && t.refused():
 			r.Refuse(t.Field, t.Reason, "")
-		case t.Kind == tellAnswer:
+		case t.Kind == discloseAnswer:
 			r.Answer(t.Field, t.Value, t.Basis, t.Granted)
-		case t.Kind == tellInform:
+		case t.Kind == discloseInform && !t.refused():
 			r.Inform(t.Value)
-		case t.Kind == tellAsk:
+		case t.Kind == discloseAsk && !t.refused():
 			r.Ask(t.Field, e.Action, strings.Join(t.Purposes, " "))
+		default:
+			continue
 		}
 		empty = false
 	}
@@ -45,26 +45,26 @@ func (d *disclosure) response(e exchange) (*anml.Document, error) {
 	return r.Build()
 }
 
-// item is what the user is asked about one tell: the exact value, who receives
+// item is what the user is asked about one disclosure: the exact value, who receives
 // it, and what the service says that it is for.
-func (e exchange) item(asker string, t *tell, warnings []string) lookleap.ConsentItem {
+func (e exchange) item(t *disclosure, warnings []string) lookleap.ConsentItem {
 	value, values := shownValue(t.Value, valueLabels[t.Kind], t.Field)
 	field, named := shownValue(t.Field, "name", "")
 	var summary string
 	switch t.Kind {
-	case tellAnswer:
+	case discloseAnswer:
 		summary, values = "answer the field "+field+" with "+value, append(named, values...)
 		if t.Required {
 			summary += ", which the service calls required"
 		}
-	case tellArg:
+	case discloseArg:
 		summary, values = "send the argument "+field+" with "+value, append(named, values...)
 		if t.Means != "" {
 			summary += ", which is your " + quote(t.Means)
 		}
-	case tellInform:
+	case discloseInform:
 		summary = "tell of the agent's own accord: " + value
-	case tellAsk:
+	case discloseAsk:
 		summary, values = "ask them for the field "+field, named
 		if purpose := strings.Join(t.Purposes, " "); purpose != "" {
 			said, whole := shownValue(purpose, "purpose", "")
@@ -82,11 +82,11 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 		summary += "; " + w
 	}
 	item := lookleap.ConsentItem{ID: t.Item, Summary: summary, Recipient: e.Endpoint, Values: values,
-		Optional: t.Kind != tellArg, Required: t.Required, Digest: e.cover(asker, t).digest()}
+		Optional: t.Kind != discloseArg, Required: t.Required, Digest: e.cover(t).digest()}
 	if t.Category != "" {
 		item.Class = lookleap.ItemSensitive
 	}
-	if t.Kind == tellAnswer || t.Kind == tellArg {
+	if t.Kind == discloseAnswer || t.Kind == discloseArg {
 		for _, purpose := range t.Purposes {
 			if purpose != "" {
 				item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.server(), Label: "purpose", Text: purpose})
@@ -97,7 +97,7 @@ func (e exchange) item(asker string, t *tell, warnings []string) lookleap.Consen
 }
 
 // valueLabels say what a long value of each kind is.
-var valueLabels = map[tellKind]string{tellAnswer: "answer", tellArg: "argument", tellInform: "text", tellAsk: "ask"}
+var valueLabels = map[disclosureKind]string{discloseAnswer: "answer", discloseArg: "argument", discloseInform: "text", discloseAsk: "ask"}
 
 // summaryBytes is how long a value may be that a summary quotes.
 const summaryBytes = 400
@@ -115,14 +115,14 @@ func shownValue(text, label, name string) (quoted string, values []lookleap.Cons
 // authenticate shows that the user is there, where a rule of what is told demands
 // that; what cannot be told without is refused.
 func (b *disclosureBuilder) authenticate(ctx context.Context) error {
-	needs := func(t tell) bool { return t.authentic() && !t.refused() }
-	if !slices.ContainsFunc(b.d.Tells, needs) {
+	needs := func(t disclosure) bool { return t.authentic() && !t.refused() }
+	if !slices.ContainsFunc(b.disclosures, needs) {
 		return nil
 	}
-	s := b.frame.page.session
-	err := s.authenticate(ctx, b.d.Asker)
-	for i := range b.d.Tells {
-		t := &b.d.Tells[i]
+	s := b.decider.page.session
+	err := s.authenticate(ctx, b.to.Asker)
+	for i := range b.disclosures {
+		t := &b.disclosures[i]
 		if !needs(*t) {
 			continue
 		}
@@ -130,10 +130,10 @@ func (b *disclosureBuilder) authenticate(ctx context.Context) error {
 			t.Shown = s.now()
 			continue
 		}
-		if t.Kind == tellArg {
+		if t.Kind == discloseArg {
 			t.refuse(CodeAuthentication, anml.ConstraintViolation)
 			b.refusing = true
-			return &lookleap.Error{Code: CodeAuthentication, Subject: b.frame.page.location(),
+			return &lookleap.Error{Code: CodeAuthentication, Subject: b.decider.page.location(),
 				Message: "the argument " + quote(t.Field) + " is not sent", Err: err}
 		}
 		b.items = slices.DeleteFunc(b.items, func(it lookleap.ConsentItem) bool { return it.ID == t.Item })
@@ -177,7 +177,7 @@ type MediaPolicy func(Medium) bool
 // MediaContent is a fetched medium. It is untrusted.
 type MediaContent struct {
 	Type string // media type, as the server says
-	Body []byte // at most Limits.Medium bytes
+	Body []byte // at most 8 MiB
 	URL  string // after redirects
 }
 
@@ -296,7 +296,7 @@ func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may fun
 		return nil, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: p.location(), Message: "the medium has no URL that can be fetched"}
 	}
 	r, err := fetch.Do(ctx, p.session.agent.host, &fetch.Request{
-		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: p.session.agent.options.Limits.Medium,
+		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: maxMedium,
 			Time: p.session.agent.options.Limits.Time},
 		Redirect: func(h fetch.Hop) error {
 			if !may(h.To) {

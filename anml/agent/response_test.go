@@ -165,8 +165,8 @@ func TestMedia(t *testing.T) {
 	})
 	t.Run("ANML-13.11-01/reject-too-large", func(t *testing.T) {
 		r := newRetail(t)
-		r.options.Limits.Medium = 4
-		r.net.Site("shop.example").Body("/four", "image/png", "1234").Body("/five", "image/png", "12345")
+		most := strings.Repeat("1", 8<<20)
+		r.net.Site("shop.example").Body("/four", "image/png", most).Body("/five", "image/png", most+"1")
 		p := r.open(`<head><title>T</title></head><body><img src="/four"/><img src="/five"/></body>`)
 		for _, m := range p.Media() {
 			if _, err := p.LoadMedium(t.Context(), m); lookleap.CodeOf(err) != map[bool]lookleap.Code{true: lookleap.CodeOK, false: lookleap.CodeTooLarge}[strings.HasSuffix(m.URL, "four")] {

@@ -83,22 +83,6 @@ func TestResume(t *testing.T) {
 			t.Errorf("the plan was used up by what was not sent: %v", err)
 		}
 	})
-	t.Run("ANML-9.2-01/accept-again-when-nothing-was-sent", func(t *testing.T) { // without another question
-		s := newStage(t, setting{doc: strings.ReplaceAll(asking, `endpoint="/book"`, `endpoint="https://api.shop.example/book"`), user: profile, replies: []labprompt.Reply{pendingReply}})
-		api := s.net.Site("api.shop.example").Status("*", http.StatusNoContent).Connection(lab.Refused)
-		pending := s.suspended(Call{Action: "book"})
-		decision := labprompt.Decide(pending.Request)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); err == nil || errors.Is(err, ErrInDoubt) {
-			t.Errorf("%v", err)
-		}
-		api.Connection(lab.Healthy)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); err != nil {
-			t.Errorf("the plan was used up by what was not sent: %v", err)
-		}
-		if asked := s.user.Requests(); len(asked) != 1 {
-			t.Errorf("asked %d times", len(asked))
-		}
-	})
 	t.Run("ANML-9.2-01/reject-done-when-in-doubt", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}, answer: lab.Status(206)})
 		pending := s.suspended(book)
@@ -167,14 +151,6 @@ func TestResume(t *testing.T) {
 		if _, err := s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != CodeEndpointForeign {
 			t.Errorf("%v", err)
 		}
-	})
-	t.Run("ANML-13.4-01/accept-own-origin", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
-		pending := s.suspended(Call{Action: "book"})
-		if _, err := s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
-			t.Error(err)
-		}
-		s.sends("POST /book")
 	})
 	t.Run("ANML-13.4-11/reject-forbidden-since", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
@@ -261,7 +237,6 @@ func TestTamperedState(t *testing.T) {
 		"format":        func(e *effect) { e.Send.Format = 9 },
 		"type":          func(e *effect) { e.Type = "application/json" },
 		"document":      func(e *effect) { e.Exchange.Document = "http://www.shop.example/anml" },
-		"disclosure":    func(e *effect) { e.Disclosure = nil },
 		"query":         func(e *effect) { e.Send.URL += "?to=evil" },
 		"owned":         func(e *effect) { e.Owned = true },
 		"host":          func(e *effect) { e.Exchange.Endpoint = "b.example" },
@@ -293,7 +268,7 @@ func TestTamperedState(t *testing.T) {
 	} {
 		t.Run("K01/"+name, func(t *testing.T) {
 			url := "https://www.shop.example/x"
-			e := &effect{Type: effectType, Disclosure: new(disclosure),
+			e := &effect{Type: effectType,
 				Exchange: exchange{Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: documentURL, Action: "x"},
 				Send:     actionRequest{Method: "GET", Endpoint: url, URL: url, Reach: atOrigin}}
 			c.change(e)
@@ -304,16 +279,6 @@ func TestTamperedState(t *testing.T) {
 			}
 		})
 	}
-	t.Run("K01/reject-another-kind", func(t *testing.T) {
-		state, d := forge(t, lookleap.ConsentScript, func(*effect) {})
-		refused(t, state, d)
-	})
-	t.Run("K01/accept-unchanged", func(t *testing.T) {
-		state, d := forge(t, lookleap.ConsentAct, func(*effect) {})
-		if _, err := s.session.Resume(t.Context(), state, d); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // FuzzResume hands any state to Resume, with a decision that agrees to everything
@@ -324,8 +289,8 @@ func FuzzResume(f *testing.F) {
 	f.Cleanup(func() { _ = host.Close() })
 	for _, effect := range []string{
 		`{"type":"` + effectType + `","exchange":{"serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","site":"","action":"a"},` +
-			`"send":{"method":"POST","endpoint":"https://www.shop.example/a","url":"https://www.shop.example/a","reach":"same-origin","format":0},"disclosure":{}}`,
-		`{"type":"` + effectType + `","disclosure":{"tells":[{"kind":"arg","field":"x"}]}}`, `{}`, ``,
+			`"send":{"method":"POST","endpoint":"https://www.shop.example/a","url":"https://www.shop.example/a","reach":"same-origin","format":0}}`,
+		`{"type":"` + effectType + `","disclosures":[{"kind":"arg","field":"x"}]}`, `{}`, ``,
 	} {
 		f.Add([]byte(effect))
 	}

@@ -81,7 +81,7 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 		return nil, missing("the agent has no host", "make it with New")
 	}
 	if u.Profile == nil {
-		u.Profile = NoProfile{}
+		u.Profile = Fields{}
 	}
 	if u.Policy == nil {
 		u.Policy = &UserPolicy{}
@@ -96,7 +96,7 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if s.memory, err = newDocumentMemory(s); err != nil {
 		return nil, err
 	}
-	s.clock = flight.NewClock(a.host.Time, s.clockStepped)
+	s.clock = flight.NewClock(a.host.Time, s.memory.moveBack) // no wait restarts or becomes longer
 	s.consentClock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, nil)
 	s.pages = newPageCache(s)
 	if s.context, err = newContext(s); err != nil {
@@ -131,13 +131,6 @@ func (s *Session) now() time.Time {
 	}
 	s.consentClock.Now() // sees each step that the session sees
 	return s.clock.Now()
-}
-
-// clockStepped moves waiting times back with the clock, so that no wait restarts or
-// becomes longer. Cached pages and consents watch for steps of the clock themselves.
-func (s *Session) clockStepped(back time.Duration) {
-	s.gate.moveBack(back)
-	s.memory.moveBack(back)
 }
 
 // Close ends the session. Running calls end with the code closed, and data that may

@@ -10,7 +10,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -99,7 +98,7 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 	const says = `<knowledge><inform>Your booking is 998877</inform></knowledge>`
 	prepare := func(t *testing.T, st *stand) *prepared {
 		x := st.prepares(st.page(booking("", "")), call)
-		if len(x.items) != 0 || x.d.tells() {
+		if len(x.items) != 0 || x.e.discloses() {
 			t.Fatalf("%+v", x.items)
 		}
 		if _, _, err := x.settle(none, time.Time{}); err != nil {
@@ -132,18 +131,6 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		_, _, err := x.settle(all, time.Time{})
 		hasCode(t, err, CodeCrossService)
 	})
-	t.Run("reject-the-second-of-two-before-it-is-sent-again", func(t *testing.T) {
-		st := asker(t)
-		two := Call{Action: "find", Args: map[string]string{"p": "page 1", "q": "booking 998877"}}
-		x := st.prepares(st.page(interact(`<action id="find" method="GET" endpoint="/find"><param name="p"/><param name="q"/></action>`)), two)
-		if len(x.d.Plain) != 2 || st.s.revoked(x.e, x.d) != "" {
-			t.Fatalf("%+v", x.d)
-		}
-		pageFor(t, st.net, st.s, "https://a.example/told", says)
-		if got := st.s.revoked(x.e, x.d); got != CodeCrossService {
-			t.Errorf("revoked %q", got)
-		}
-	})
 	t.Run("accept-a-rule-that-does-not-name-it", func(t *testing.T) {
 		st := asker(t)
 		x := prepare(t, st)
@@ -159,19 +146,6 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		pageFor(t, st.net, st.s, "https://a.example/told", says)
 		_, _, err := x.settle(all, time.Time{})
 		hasCode(t, err, CodeCrossService)
-	})
-	t.Run("accept-the-users", func(t *testing.T) {
-		st := asker(t)
-		call := call
-		call.Provenance = map[string]string{"q": ProvenanceUser}
-		x := st.prepares(st.page(booking("", "")), call)
-		pageFor(t, st.net, st.s, "https://a.example/told", says)
-		if _, _, err := x.settle(all, time.Time{}); err != nil {
-			t.Error(err)
-		}
-		if got := sourcesOf(st.s, "b.example", "998877"); len(got) != 0 {
-			t.Errorf("what the user said counts as told: %v", got)
-		}
 	})
 }
 
@@ -202,27 +176,6 @@ func TestSensitiveSince(t *testing.T) {
 		st.prepares(pageFor(t, st.net, st.session(), "https://shop.example/health", strings.Replace(plain, "to send the ticket", "health intake", 1)), Call{}).sends(all, `field="tel" value`)
 		x.p.session = s
 		x.sends(none, `<refuse field="tel" reason="user-denied"`, "!123456")
-	}
-}
-
-// TestRevoked: each field that was told is looked at before it is sent once more. Only what was
-// refused is listed as refused.
-func TestRevoked(t *testing.T) {
-	st := asker(t).allow("*", "*")
-	must(t, st.user.Policy.Set(StandingRule{Field: "tel", Domain: "*", Effect: EffectDeny}))
-	x := st.prepares(st.page(booking("", askFor("tel")+askFor("fn")+askFor("email"))), Call{})
-	if len(x.d.Tells) != 3 || !x.d.Tells[0].refused() {
-		t.Fatalf("%+v", x.d.Tells)
-	}
-	if code := x.p.session.revoked(x.e, x.d); code != "" {
-		t.Fatal(code)
-	}
-	if list := x.p.session.refusals(x.e, "plan-1", x.d); len(list) != 1 || list[0].Kind != EntryRefused || list[0].Field != "tel" {
-		t.Errorf("refused %+v", list)
-	}
-	must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectDeny}))
-	if code := x.p.session.revoked(x.e, x.d); code != CodeUserRule {
-		t.Errorf("%q", code)
 	}
 }
 
@@ -258,11 +211,6 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			CodeUserRule, []string{"refused email user-rule", "refused inform user-rule", "refused user-rule"}, false},
 		"accept-authentication": {`<constraints>` + rule("email", "authentication") + `</constraints>` + searching, User{Authenticate: func(context.Context, string) error { return errTest }},
 			Call{Action: "find", Args: email}, nil, nil, nil, CodeAuthentication, []string{"refused email authentication", "refused authentication"}, false},
-		"accept-restricted": {searching, User{}, Call{Action: "find", Args: map[string]string{"q": "4711-8822"}}, nil, nil, func(s *stage) {
-			s.session = s.open(Options{}, User{Profile: ada, Ledger: s.session.Ledger()})
-			pageFor(s.T, s.net, s.session, "https://a.example/a", `<knowledge><inform confidentiality="restricted">Member 4711-8822</inform></knowledge>`)
-			s.page = s.show(searching, false)
-		}, CodeRestrictedContext, []string{"refused q restricted-context", "refused restricted-context"}, false},
 		"accept-without-prompter": {asking, User{}, Call{Action: "book"}, nil, func(h *lookleap.Host) { h.Prompter = nil }, nil,
 			lookleap.CodeConsentNoPrompter, []string{"refused email consent-no-prompter", "refused tel consent-no-prompter", "refused consent-no-prompter"}, true},
 		"accept-asking-fails": {asking, User{}, Call{Action: "book"}, labprompt.Fail(errTest), nil, nil,
@@ -271,12 +219,6 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			lookleap.CodeConsentRefused, []string{"refused email consent-refused", "refused tel user-rule", "refused consent-refused"}, true},
 		"accept-vetoed-act": {asking, User{Policy: &UserPolicy{VetoAct: func(context.Context, Act) error { return errTest }}}, Call{Action: "book"}, labprompt.Approve(itemAct, "answer-1"), nil, nil,
 			CodePolicyVeto, []string{"refused tel consent-refused", "refused policy-veto"}, true},
-		"accept-argument-at-the-end": {searching, User{}, Call{Action: "find", Args: email}, nil, nil, func(s *stage) {
-			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-				err := s.session.user.Policy.Set(StandingRule{Field: "email", Domain: "*"})
-				return labprompt.Decide(r), err
-			})
-		}, CodeUserRule, []string{"refused email user-rule", "refused user-rule"}, true},
 		"reject-waiting":       {asking, User{}, Call{Action: "book"}, labprompt.Pending(), nil, nil, lookleap.CodeConsentPending, nil, true},
 		"reject-wrong-use":     {asking, User{}, Call{Action: "book", Args: map[string]string{"nope": "x"}}, nil, nil, nil, lookleap.CodeUsage, nil, true},
 		"reject-unknown-field": {asking, User{}, Call{Action: "book", Reply: &Reply{Omit: []string{"nope"}}}, nil, nil, nil, CodeNotAsked, nil, true},
@@ -321,15 +263,6 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-14.1-03/accept-trust-lost", func(t *testing.T) {
-		s := newStage(t, setting{doc: brandSite, user: User{Profile: Fields{"email": {Text: "ada@example.org"}}}, before: func(s *stage) {
-			permit(s, granting(s, "interact", "knowledge"), denying)
-		}})
-		s.does(Call{Site: "brand.example", Action: "tell"}, anmltrust.CodeTrustRevoked)
-		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused email trust-revoked", "refused trust-revoked"}) {
-			t.Errorf("the ledger holds %q", got)
-		}
-	})
 	t.Run("ANML-14.1-03/accept-over-plain-http", func(t *testing.T) {
 		doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="http://www.shop.example/find"><param name="q"/></action></interact>`
 		s := newStage(t, setting{doc: doc, user: User{Profile: ada}})

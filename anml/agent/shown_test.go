@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -124,35 +123,6 @@ func received(t *rapid.T, method, target string, header http.Header, body []byte
 	return out
 }
 
-// BenchmarkPrepare is all of Page.Do before the user is asked: a call that tells
-// two fields of the profile, and one that sends arguments.
-func BenchmarkPrepare(b *testing.B) {
-	net := newLab(b)
-	s := newSession(b, net, User{Profile: ada}, Options{})
-	page := pageFor(b, net, s, documentURL, asking)
-	form := pageFor(b, net, s, "https://www.form.example/anml", searchAndBuy)
-	for name, c := range map[string]struct {
-		page *Page
-		call Call
-	}{
-		"answers":   {page, Call{Action: "book"}},
-		"arguments": {form, Call{Action: "reserve", Args: map[string]string{"what": "t1", "seats": "2"}}},
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				in, err := c.page.prepare(b.Context(), c.call)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if _, err := json.Marshal(in.effect); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // TestShownWhole: whatever is told is shown whole, or with its length, its digest and
 // its end, and whole where the reader asks for it.
 func TestShownWhole(t *testing.T) {
@@ -216,25 +186,4 @@ func TestShownWhole(t *testing.T) {
 			})
 		}
 	}
-	t.Run("O55/accept-what-was-approved", func(t *testing.T) { // an optional item that is refused is not in the body
-		for _, refused := range []string{"answer-1", "inform-1", "ask-1"} {
-			s := newStage(t, setting{doc: booking("", askFor("email")+askFor("tel")), user: User{Profile: ann}})
-			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (d lookleap.ConsentDecision, _ error) {
-				d.Digest = r.Digest
-				for _, item := range r.Items {
-					if item.ID != refused {
-						d.Approved = append(d.Approved, item.ID)
-					}
-				}
-				return d, nil
-			})
-			s.does(Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "likes tea"}}, Asks: []Counter{{"price", "to compare"}}}}, lookleap.CodeOK)
-			body := s.bodies()
-			for item, text := range map[string]string{"answer-1": "ann@example.org", "inform-1": "likes tea", "ask-1": "to compare"} {
-				if strings.Contains(body, text) == (item == refused) {
-					t.Errorf("%s refused: %s", refused, body)
-				}
-			}
-		}
-	})
 }

@@ -38,7 +38,7 @@ func (p *Page) followRefs(ctx context.Context) []SiteRef {
 	for site := range p.doc.Containers() {
 		for ref := range site.SiteRefs() {
 			r := SiteRef{Domain: ref.Domain(), Relationship: ref.Relationship()}
-			r.Page, r.Err = p.followRef(ctx, ref, seen, limits.SiteRefs)
+			r.Page, r.Err = p.followRef(ctx, ref, seen)
 			refs = append(refs, r)
 		}
 	}
@@ -52,7 +52,7 @@ type answeredRef struct {
 }
 
 // followRef reads one document, or returns why its site is unknown.
-func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]answeredRef, limit int) (*Page, error) {
+func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]answeredRef) (*Page, error) {
 	if p.session.agent.options.NeverSiteRefs {
 		return nil, unknownSite(withoutQuery(ref.Canonical()), nil, "site-refs are not followed here")
 	}
@@ -69,9 +69,9 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 		return nil, p.foreignURL(ctx, known.page.url, ref)
 	case again:
 		return known.page, known.err
-	case len(seen) == limit:
+	case len(seen) == maxSiteRefs:
 		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
-			Message: fmt.Sprintf("no more than %d documents are read through site-refs", limit), Position: at(ref.Node)})
+			Message: fmt.Sprintf("no more than %d documents are read through site-refs", maxSiteRefs), Position: at(ref.Node)})
 		return nil, unknownSite(u.WithoutQuery(), &lookleap.Error{Code: lookleap.CodeLimit},
 			"the document has more site-refs than are followed")
 	}

@@ -175,7 +175,7 @@ func (m *submission) renew(ctx context.Context) error {
 			return err
 		}
 	}
-	if code := m.session.revoked(e.Exchange, e.Disclosure); code != "" {
+	if code := m.session.revoked(e); code != "" {
 		return &lookleap.Error{Code: code, Subject: m.url.WithoutQuery(),
 			Message: "the user has forbidden the disclosure meanwhile, so nothing more is sent"}
 	}
@@ -263,7 +263,6 @@ func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 	if !m.idempotent() || resp.Status < 500 && resp.Status != http.StatusTooManyRequests {
 		return 0, false
 	}
-	limit := m.session.agent.options.Limits.RetryAfter
 	wait, given := heed(resp, m.statusDocument(resp))
 	switch {
 	case resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusServiceUnavailable:
@@ -273,7 +272,7 @@ func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 	default:
 		wait = max(wait, serverErrorWait)
 	}
-	if wait > limit {
+	if wait > maxRetryWait {
 		return 0, false
 	}
 	return wait, m.again()
@@ -317,7 +316,7 @@ func (m *submission) follow(resp *fetch.Response) error {
 	if len(m.visited) == 0 {
 		m.visited = append(m.visited, m.effect.Send.Method+" "+m.effect.Send.URL)
 	}
-	if slices.Contains(m.visited, step) || len(m.visited) > m.session.agent.options.Limits.Redirects {
+	if slices.Contains(m.visited, step) || len(m.visited) > maxRedirects {
 		return refuse(lookleap.CodeTooManyRedirects, "the action's redirects form a loop or are too many", nil)
 	}
 	if !m.budget.Take() {

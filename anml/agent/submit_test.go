@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -277,31 +275,6 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
-	t.Run("ANML-11.3-24/reject-refused-before-303", func(t *testing.T) { // by the user, in another session
-		s := newStage(t, setting{doc: postable, user: User{Policy: &UserPolicy{}, Profile: ada, Store: NewMemoryStore()}})
-		s.page = s.show(strings.Replace(postable, "</head>", "</head>"+`<knowledge><ask field="email" action="a" purpose="to send the ticket" required="true"/></knowledge>`, 1), false)
-		s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			if err := s.session.user.Store.Put(r.Context(), keyRefused+"shop.example", []byte("2026-06-01T12:00:00Z")); err != nil {
-				t.Error(err)
-			}
-			http.Redirect(w, r, "/done", http.StatusSeeOther)
-		})
-		if _, err := s.page.Do(t.Context(), Call{Action: "a"}); lookleap.CodeOf(err) != CodeDomainRefused {
-			t.Errorf("got %v", err)
-		}
-		s.sends("POST /a")
-	})
-	t.Run("ANML-13.7-06/reject-after-the-time-of-the-call", func(t *testing.T) {
-		s := newStage(t, setting{doc: gettable})
-		s.net.Clock().Freeze()
-		s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
-			s.net.Clock().Advance(31 * time.Second)
-			http.Redirect(w, r, "/done", http.StatusFound)
-		})
-		s.does(Call{Action: "a"}, lookleap.CodeTimeout)
-		s.sends("GET /a")
-	})
 	t.Run("ANML-11.3-24/reject-body-after-303", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
 		s.shop.Handle("/reserve", to(303, "/done"))
@@ -320,10 +293,10 @@ func TestRedirects(t *testing.T) {
 		})
 	})
 	t.Run("ANML-13.7-06/reject-over-budget", func(t *testing.T) {
-		s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Redirects: 50}}})
+		s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Requests: 3}}})
 		s.shop.RedirectChain("/a", 20, "/done")
 		s.does(Call{Action: "a"}, lookleap.CodeBudget)
-		if n := len(s.sent()); n != 9 { // the user's own request and eight of the document's
+		if n := len(s.sent()); n != 4 { // the user's own request and three of the document's
 			t.Errorf("%d requests", n)
 		}
 		s.does(Call{Action: "b"}, lookleap.CodeOK) // it has no redirect to pay for
@@ -397,14 +370,6 @@ func TestNetworkErrors(t *testing.T) {
 			t.Errorf("%d dials", n)
 		}
 	})
-	t.Run("ANML-11.4-07/reject-old-encryption", func(t *testing.T) {
-		s := newStage(t, setting{doc: strings.ReplaceAll(gettable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`)})
-		s.net.Site("api.shop.example").MaxTLS(tls.VersionTLS11)
-		s.does(Call{Action: "a"}, lookleap.CodeTLSTooOld)
-		if s.notices(NoticeInsecure) != 1 || s.notices(NoticeUnreachable) != 0 {
-			t.Errorf("told %+v", s.session.Notices())
-		}
-	})
 	t.Run("ANML-11.4-07/reject-certain-after-a-lost-answer", func(t *testing.T) { // the repeated request reaches no one
 		synctest.Test(t, func(t *testing.T) {
 			var api *lab.Site
@@ -425,23 +390,6 @@ func TestNetworkErrors(t *testing.T) {
 				t.Errorf("%v, %d requests", err, sent)
 			}
 		})
-	})
-	t.Run("ANML-11.3-05/accept-unreadable-body", func(t *testing.T) { // the status counts
-		s := newStage(t, setting{doc: gettable})
-		s.shop.Handle("/a", answering(400, "text/plain", "which seats?"))
-		s.shop.Fault("/a", lab.Truncated())
-		s.does(Call{Action: "a"}, CodeBadRequest)
-		if _, sent := s.net.Journal().Requests()[0].Header["Content-Type"]; sent {
-			t.Error("a request without a body has a media type")
-		}
-	})
-	t.Run("ANML-11.4-08/reject-answered-in-part", func(t *testing.T) { // the service was reached
-		s := newStage(t, setting{doc: postable})
-		s.shop.Body("/a", "text/plain", "what was done")
-		s.shop.Fault("/a", lab.Truncated())
-		if _, err := s.page.Do(t.Context(), Call{Action: "a"}); err == nil || s.notices(NoticeUnreachable) != 0 {
-			t.Errorf("%v, told %+v", err, s.session.Notices())
-		}
 	})
 	t.Run("ANML-13.7-07/reject-mute", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

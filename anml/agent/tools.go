@@ -93,7 +93,7 @@ func newOffers(p *Page) *offers {
 				continue
 			}
 			t.InputSchema = json.RawMessage(noArguments)
-		} else if _, err := silent(asks, call); err != nil {
+		} else if silent(asks, call) != nil {
 			continue
 		} else if len(t.InputSchema) <= maxToolBytes {
 			t.strict = tool.Action.InputSchema(anml.StrictSchema)

@@ -134,7 +134,7 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	if !ok {
 		return nil, p.refusal(CodeNotAsked, "the document has no such site")
 	}
-	f := p.frame(site, p.session.now(), false)
+	f := p.decider(site, p.session.now(), false)
 	to := f.route(t.Action)
 	if t.Param != "" && lookleap.CodeOf(to.unusable) == CodeNoBodyMethod {
 		to.unusable = nil // this is only about answers
@@ -156,12 +156,12 @@ func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, er
 	case d.granted != nil:
 		return nil, p.refusal(lookleap.CodeUsage, "the transfer is authorized already")
 	}
-	return p.ask(to.exchange, f.asker.Domain, it, d, t)
+	return p.transferPlan(to.exchange, it, d, t)
 }
 
 // transferred returns the item that a transfer would disclose.
-func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.Site, act anml.Action, t Transfer) (item, error) {
-	b := &disclosureBuilder{frame: f, to: *to, named: []string{t.Param}}
+func (p *Page) transferred(ctx context.Context, f *decider, to *route, site anml.Site, act anml.Action, t Transfer) (item, error) {
+	b := &disclosureBuilder{decider: f, to: *to, named: []string{t.Param}}
 	switch {
 	case (t.Param != "" || t.Inform) && (t.Value == nil || t.Field != "" || t.Param != "" && t.Inform):
 		return item{}, p.refusal(lookleap.CodeUsage, "a transfer names one field, argument or inform; arguments and informs need a value")
@@ -178,7 +178,7 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 		}
 		return item{}, p.refusal(anml.CodeParamUnknown, "the action has no parameter "+quote(t.Param))
 	case t.Inform:
-		return b.said(ctx, tellInform, "inform", *t.Value, nil), nil
+		return b.said(ctx, discloseInform, "inform", *t.Value, nil), nil
 	}
 	for _, it := range merge(asksFor(site, act)) {
 		if it.field != t.Field {
@@ -193,17 +193,17 @@ func (p *Page) transferred(ctx context.Context, f *frame, to *route, site anml.S
 	return item{}, p.refusal(CodeNotAsked, "the action has no ask for the field "+quote(t.Field))
 }
 
-// ask returns the plan that asks about one transfer.
-func (p *Page) ask(e exchange, asker string, it item, d Decision, t Transfer) (*lookleap.Plan, error) {
-	told := &tell{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Unsure: d.unsure, Item: "transfer"}
+// transferPlan returns the plan that asks about one transfer.
+func (p *Page) transferPlan(e exchange, it item, d Decision, t Transfer) (*lookleap.Plan, error) {
+	told := &disclosure{Kind: it.kind, Field: it.field, Value: d.value.Text, Purposes: it.purposes, From: d.From, Unsure: d.unsure, Item: "transfer"}
 	if t.Param != "" && t.Param != it.field {
 		told.Field, told.Means = t.Param, it.field
 	}
-	effect, err := json.Marshal(transferEffect{transferType, e.cover(asker, told), p.session.ownerMark()})
+	effect, err := json.Marshal(transferEffect{transferType, e.cover(told), p.session.ownerMark()})
 	if err != nil {
 		return nil, err
 	}
-	question := e.item(asker, told, d.Warnings)
+	question := e.item(told, d.Warnings)
 	question.Optional = false
 	return lookleap.NewPlan(lookleap.ConsentRequest{
 		Kind: lookleap.ConsentDisclose, Origin: p.url.Origin(), Summary: "let one service receive what another service told, once",

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,13 +40,14 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			if len(x.items) != 0 {
 				t.Fatalf("asked again: %+v", x.items)
 			}
-			d, entries, err := x.p.session.settle(t.Context(), "plan", x.e, x.d, none, time.Time{}, start)
-			if err != nil || len(d.Tells) != 1 || d.Tells[0].Value != number || entries[0].Kind != EntryDisclosed || entries[0].From != "a.example" || entries[0].Basis != "explicit" {
-				t.Errorf("%+v, %+v, %v", d, entries, err)
+			disclosures, err := x.p.session.settle(t.Context(), x.e, "plan", none, time.Time{}, start)
+			entries := s.s.entries(x.e.Exchange, "plan", disclosures, start)
+			if err != nil || len(disclosures) != 1 || disclosures[0].Value != number || entries[0].Kind != EntryDisclosed || entries[0].From != "a.example" || entries[0].Basis != "explicit" {
+				t.Errorf("%+v, %v", entries, err)
 			}
-			d, entries, err = again.p.session.settle(t.Context(), "plan", again.e, again.d, none, time.Time{}, start)
-			if d.tells() || entries[0].Kind != EntryRefused || (err == nil) != (name == "inform") {
-				t.Errorf("told twice: %+v, %+v, %v", d, entries, err)
+			disclosures, err = again.p.session.settle(t.Context(), again.e, "plan", none, time.Time{}, start)
+			if disclosures[0].Value != "" || !disclosures[0].refused() || (err == nil) != (name == "inform") {
+				t.Errorf("told twice: %+v, %v", disclosures, err)
 			}
 		})
 		t.Run("ANML-14.2-03/reject-authorized-for-another-"+name, func(t *testing.T) {
@@ -78,30 +78,9 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		if s := st.ask.Requests()[0].Items[0].Summary; !strings.Contains(s, `the argument "q"`) || !strings.Contains(s, `which is your "email"`) {
 			t.Error(s)
 		}
-		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.d.Tells[0].Code != CodeConsentHeld {
-			t.Errorf("%+v", x.d)
+		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.e.Disclosures[0].Code != CodeConsentHeld {
+			t.Errorf("%+v", x.e)
 		}
-	})
-	t.Run("ANML-14.2-03/accept-shown-by-its-own-name", func(t *testing.T) {
-		st := newStand(t, labprompt.Approve())
-		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform confidentiality="restricted">You are `+annsEmail+`</inform></knowledge>`)
-		p := pageFor(t, st.net, st.s, "https://b.example/b", booking("", ""))
-		must(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "email", Value: &Value{Text: annsEmail}}))
-		if s := st.ask.Requests()[0].Items[0].Summary; !strings.Contains(s, `the argument "email"`) || strings.Contains(s, "which is your") {
-			t.Error(s)
-		}
-	})
-	t.Run("ANML-14.2-03/reject-effect-that-is-not-read", func(t *testing.T) {
-		s := transfers(t, restricted, labprompt.Pending())
-		var pending *lookleap.PendingError
-		if err := s.b.AuthorizeTransfer(t.Context(), member); !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
-		plan, err := lookleap.NewPlan(*pending.Request, []byte(`{"type":"anml-transfer","cover":5}`), start)
-		must(t, err)
-		state, err := plan.State()
-		must(t, err)
-		hasCode(t, s.s.ResumeTransfer(t.Context(), state, labprompt.Decide(plan.Request())), lookleap.CodePlanInvalid)
 	})
 	t.Run("ANML-14.2-03/reject-malformed", func(t *testing.T) {
 		s := transfers(t, restricted, labprompt.Approve())
@@ -137,56 +116,5 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		if list, err := s.s.Consents(t.Context()); err != nil || list != nil {
 			t.Error(list, err)
 		}
-	})
-	t.Run("ANML-14.2-03/reject-closed-session", func(t *testing.T) {
-		s := transfers(t, restricted, labprompt.Approve())
-		must(t, s.s.Close())
-		hasCode(t, s.b.AuthorizeTransfer(t.Context(), member), lookleap.CodeClosed)
-	})
-	t.Run("ANML-14.2-03/reject-authorization-that-is-not-stored", func(t *testing.T) {
-		s := transfers(t, restricted, labprompt.Approve())
-		s.s.consents.store = &hookedStore{Store: s.s.consents.store, hook: failsAt("Put "+keyTransfer, errTest)}
-		if err := s.b.AuthorizeTransfer(t.Context(), member); !errors.Is(err, errTest) {
-			t.Errorf("got %v", err)
-		}
-	})
-	t.Run("ANML-14.1-03", func(t *testing.T) {
-		refused := func(t *testing.T, s *Session) []string {
-			var got []string
-			for e, err := range s.Ledger().Entries(t.Context()) {
-				must(t, err)
-				got = append(got, string(e.Kind)+" "+e.Field+" "+string(e.Code)+" "+e.Endpoint)
-			}
-			return got
-		}
-		t.Run("accept-refused-transfer", func(t *testing.T) {
-			s := transfers(t, restricted, labprompt.Deny())
-			_ = s.b.AuthorizeTransfer(t.Context(), member)
-			if got := refused(t, s.s); !slices.Equal(got, []string{"refused member consent-refused b.example"}) {
-				t.Errorf("%q", got)
-			}
-		})
-		t.Run("reject-refusal-that-is-not-recorded", func(t *testing.T) {
-			s := transfers(t, restricted, labprompt.Deny())
-			s.s.user.Ledger = &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger()}
-			err := s.b.AuthorizeTransfer(t.Context(), member)
-			if first, _, _ := strings.Cut(err.Error(), "\n"); !errors.Is(err, errTest) || !errors.Is(err, lookleap.ErrConsentRefused) || strings.Contains(first, "ledger") {
-				t.Errorf("got %v", err)
-			}
-		})
-		t.Run("accept-refused-when-resumed", func(t *testing.T) {
-			s := transfers(t, restricted, labprompt.Pending())
-			var pending *lookleap.PendingError
-			if err := s.b.AuthorizeTransfer(t.Context(), member); !errors.As(err, &pending) {
-				t.Fatal(err)
-			}
-			if got := refused(t, s.s); got != nil {
-				t.Errorf("what waits is refused: %q", got)
-			}
-			hasCode(t, s.s.ResumeTransfer(t.Context(), pending.State, lookleap.ConsentDecision{Digest: pending.Request.Digest}), lookleap.CodeConsentRefused)
-			if got := refused(t, s.s); !slices.Equal(got, []string{"refused member consent-refused b.example"}) {
-				t.Errorf("%q", got)
-			}
-		})
 	})
 }

@@ -4,13 +4,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -83,42 +80,6 @@ func TestTransfer(t *testing.T) {
 			t.Error(brief(d))
 		}
 	})
-	t.Run("error-names-each-required-field", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Deny())
-		told := Value{Text: "4711-8822"}
-		ask := func(field, required string) string {
-			return askFor(field, `required="`+required+`"`, `purpose="to find your points"`)
-		}
-		_, err := c.prepare(pageFor(t, c.net, c.s, "https://b.example/three", booking("", ask("points", "false")+ask("member", "true")+ask("card", "true"))),
-			Call{Reply: &Reply{Values: map[string]Value{"points": told, "member": told, "card": told}}})
-		if hasCode(t, err, CodeRequiredAskOpen); !strings.Contains(err.Error(), `"member", "card"`) || strings.Contains(err.Error(), "points\"") {
-			t.Error(err)
-		}
-	})
-	t.Run("refused", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Deny())
-		if err := c.b.AuthorizeTransfer(t.Context(), member); !errors.Is(err, lookleap.ErrConsentRefused) {
-			t.Error(err)
-		}
-		if d := c.b.Decide(t.Context())[0]; d.Verb != VerbDefer {
-			t.Error(brief(d))
-		}
-	})
-	t.Run("ends", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Approve())
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-		x := c.prepares(c.b, Call{})
-		c.net.Clock().Advance(transferFor)
-		x.sends(none, `<refuse field="member"`, "!4711")
-	})
-	t.Run("deleted", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Approve())
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-		x := c.prepares(c.b, Call{})
-		_, err := c.s.Forget(t.Context(), "a.example")
-		must(t, err)
-		x.sends(none, `<refuse field="member"`, "!4711")
-	})
 	t.Run("for-this-value-and-service-alone", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Approve())
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
@@ -148,95 +109,6 @@ func TestTransfer(t *testing.T) {
 		if _, err := c.s.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err == nil {
 			t.Error("an authorization was resumed as a call")
 		}
-	})
-	t.Run("no-transfer", func(t *testing.T) {
-		st := newStand(t, labprompt.Approve())
-		p := st.page(booking("", askFor("email")))
-		err := p.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "email"})
-		if hasCode(t, err, lookleap.CodeUsage); !strings.Contains(err.Error(), "no other service") {
-			t.Error(err)
-		}
-		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "tel"}), CodeNotAsked)
-		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "nope", Field: "email"}), anml.CodeDangling)
-	})
-	t.Run("provenance", func(t *testing.T) {
-		for provenance, want := range map[string]string{
-			"a.example": "prompt cross-service", "https://www.A.example:443/x": "prompt cross-service", "b.example": "prompt unrecognised-field", "sub.b.example": "prompt unrecognised-field",
-			"not a domain": "refuse private-context policy-violation", ProvenanceUser: "prompt unrecognised-field",
-		} {
-			st := newStand(t, labprompt.Deny())
-			st.user.Profile = Fields{"member": {Text: "1", Provenance: provenance}}
-			if d := pageFor(t, st.net, st.session(), "https://b.example/b", booking("", askFor("member"))).Decide(t.Context())[0]; brief(d) != want {
-				t.Errorf("%s: %s", provenance, brief(d))
-			}
-		}
-	})
-	t.Run("sensitive-since", func(t *testing.T) { // the user authorized this very transfer
-		c := transfers(t, restricted, labprompt.Approve())
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-		x := c.prepares(c.b, Call{})
-		must(t, c.s.consents.mark(t.Context(), "member", CategoryHealth))
-		x.sends(none, `value="4711-8822" consent="explicit"`)
-	})
-	t.Run("value-of-another-field", func(t *testing.T) { // which the user never tells
-		c := transfers(t, restricted, labprompt.Approve())
-		c.s.user.Profile = Fields{"member": {Text: "4711-8822"}, "tel": {Text: "+49 30 123456"}}
-		must(t, c.user.Policy.Set(StandingRule{Field: "tel", Domain: "*", Effect: EffectDeny}))
-		text := Value{Text: "4711-8822 or +49 30 123456"}
-		hasCode(t, c.b.AuthorizeTransfer(t.Context(), Transfer{Action: "book", Field: "member", Value: &text}), CodeUserRule)
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-	})
-	t.Run("unusable-action", func(t *testing.T) { // is not asked about
-		c := transfers(t, restricted, labprompt.Approve())
-		p := pageFor(t, c.net, c.s, "https://b.example/plain", strings.Replace(booking("", ""), `endpoint="/find"`, `endpoint="http://b.example/find"`, 1))
-		hasCode(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "q", Value: &Value{Text: "4711-8822"}}), CodeInsecureEndpoint)
-	})
-	t.Run("two-at-once", func(t *testing.T) {
-		c := transfers(t, restricted, labprompt.Approve())
-		must(t, c.b.AuthorizeTransfer(t.Context(), member))
-		var told atomic.Int32
-		var wg sync.WaitGroup
-		var calls []*prepared
-		for range 8 {
-			calls = append(calls, c.prepares(c.b, Call{}))
-		}
-		for _, x := range calls {
-			wg.Go(func() {
-				if text, _, err := x.settle(none, time.Time{}); err == nil && strings.Contains(text, "4711") {
-					told.Add(1)
-				}
-			})
-		}
-		wg.Wait()
-		if told.Load() != 1 {
-			t.Errorf("told %d times", told.Load())
-		}
-	})
-	t.Run("arguments", func(t *testing.T) { // of any name
-		q := Call{Action: "find", Args: map[string]string{"q": "my number is 4711-8822"}}
-		c := transfers(t, "", labprompt.Deny())
-		if x := c.prepares(c.b, q); len(x.items) != 1 || !strings.Contains(x.items[0].Summary, "a.example told this") {
-			t.Errorf("%+v", x.items)
-		}
-		for confidentiality, code := range map[string]lookleap.Code{restricted: CodeRestrictedContext, `confidentiality="private"`: CodePrivateContext} {
-			c := transfers(t, confidentiality, labprompt.Approve())
-			_, err := c.prepare(c.b, q)
-			hasCode(t, err, code)
-		}
-		q.Provenance = map[string]string{"q": ProvenanceUser}
-		if x := c.prepares(c.b, q); len(x.items) != 1 || strings.Contains(x.items[0].Summary, "told this") {
-			t.Errorf("a value of the profile is asked about: %+v", x.items)
-		}
-		c.s.user.Profile = NoProfile{}
-		if x := c.prepares(c.b, q); len(x.items) != 0 {
-			t.Errorf("%+v", x.items)
-		}
-	})
-	t.Run("learned-since", func(t *testing.T) { // a service told the value after it was prepared
-		st := newStand(t, labprompt.Deny()).allow("tel", "*")
-		x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel"))), Call{})
-		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform>Call +49 30 123456</inform></knowledge>`)
-		x.sends(none, `<refuse field="tel" reason="user-denied"`, "!123456")
 	})
 }
 

@@ -4,14 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/printer"
-	"go/token"
-	"maps"
 	"net/http"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,7 +14,6 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
-	"github.com/lookleap/lookleap/internal/zerotest"
 )
 
 // wayOut is one way for something to leave a session.
@@ -307,167 +300,4 @@ func TestWaysOut(t *testing.T) {
 			})
 		}
 	}
-}
-
-// exitsOfPackage are the calls by which anything leaves a session: to a server, to a
-// verifier, to a resolver or into a ledger.
-var exitsOfPackage = map[string]bool{"Do": true, "RoundTrip": true, "Lookup": true, "LookupFresh": true, "Append": true, "Verify": true, "VerifyFresh": true, "VerifyDocument": true}
-
-// noExits are calls with the same names that send nothing.
-var noExits = []string{"NewReceipt Verify", "SignedHead.Verify Verify", "Page.Tools Do", "pageCache.load Do"}
-
-// passages are the functions between what a caller can use and the exits. One that is not listed
-// could pass on a value that no one judged.
-var passages = strings.Fields(`Page.LoadMedia Page.LoadMedium Page.followRef Pager.Next Session.admit Session.recordOutcome Session.trusted Session.turnDown
-	Session.untransferred discovery.byDNS execution.prepare newContext pageCache.get pageCache.load submission.renew submission.run`)
-
-// door is an exported function by which a caller can make a session send something.
-type door struct {
-	parameters string
-	ways       string // of TestWaysOut
-}
-
-var doors = map[string]door{
-	"Page.Do":             {"(ctx context.Context, c Call) (*CallResult, error)", "answer argument-GET- json-arguments inform counter-ask-field"},
-	"Tool.Call":           {"(ctx context.Context, args json.RawMessage) (*CallResult, error)", "tool"},
-	"Session.Resume":      {"(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*CallResult, error)", "resumed-argument resumed-answer"},
-	"Session.Open":        {"(ctx context.Context, url string) (*Page, error)", "page-fetch site-ref trust"},
-	"Session.Discover":    {"(ctx context.Context, origin string, seen ...WebPage) (*Page, error)", "discovery"},
-	"Page.LoadMedium":     {"(ctx context.Context, m Medium) (*MediaContent, error)", "medium"},
-	"Page.LoadMedia":      {"(ctx context.Context, policy MediaPolicy) iter.Seq2[Medium, MediaResult]", "medium"},
-	"Pager.Next":          {"(ctx context.Context, why PageReason) (*Page, error)", "next-page"},
-	"Session.ResumePager": {"(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision) (*Pager, error)", "next-page"},
-	"Filter.Export":       {"(ctx context.Context, l DisclosureLedger, w io.Writer) (n int, err error)", "ledger-export"},
-	"CallResult.Text":     {"(o anml.TextOptions) string", "result-text"},
-}
-
-// staysInside are the other exported functions that take a context, or that belong to what holds a
-// session. They read and change what this process and its store know, and AuthorizeTransfer asks the
-// user.
-var staysInside = strings.Fields(`Context.Delete Context.Informs Context.Supplied Context.Training DirStore.Create DirStore.Delete DirStore.Get DirStore.Keys DirStore.Put
-	Fields.FieldNames Fields.Value FileDisclosureLedger.Append FileDisclosureLedger.Entries FileDisclosureLedger.Prune Filter.Entries Interaction
-	JudgePurpose NewReceipt NoProfile.FieldNames NoProfile.Value VerifyLedger Page.Aesthetic Page.Allowed Page.Decide Page.Document
-	Page.EffectiveUsage Page.Explain Page.Findings Page.Flow Page.Media Page.OffersJSON Page.Owner Page.Pager Page.Parties Page.Persona
-	Page.RequiredMedia Page.ServingDomain Page.Session Page.SiteRefs Page.Text Page.ToolFindings Page.Tools Page.Trace Page.URL Pager.Cursor Pager.More Pager.Pages
-	Pager.Total Session.AllowDomain Session.Allowed Session.Close Session.Consents Session.Context Session.Forget Session.ForgetDiscovery
-	Session.Ledger Session.Notices Session.RefuseDomain Session.RefusedDomains Session.ResetActions Session.Withdraw
-	Page.AuthorizeTransfer Session.ResumeTransfer CallResult.Data Tool.Definition Tool.NameFor Tool.Schema`)
-
-// TestWaysOutAreAllWalked: a function that sends, an exported function that could make a session
-// send, a kind of tell, or a member of a call or reply that the tables do not know is a way out that
-// no one has reviewed.
-func TestWaysOutAreAllWalked(t *testing.T) {
-	walked, ways := map[string]bool{}, waysOut()
-	for _, way := range ways {
-		for _, f := range way.through {
-			walked[f] = true
-		}
-	}
-	functions := map[string]*ast.FuncDecl{}
-	for _, file := range zerotest.Source(t) {
-		for _, imported := range file.Imports {
-			if path, _ := strconv.Unquote(imported.Path.Value); path == "net" || path == "os/exec" || path == "syscall" || path == "plugin" {
-				t.Errorf("%s is imported: what it sends is in no table", path)
-			}
-		}
-		for _, decl := range file.Decls {
-			if fn, ok := decl.(*ast.FuncDecl); ok {
-				functions[nameOf(fn)] = fn
-			}
-		}
-	}
-	sends := map[string]bool{} // functions with an exit, by their last names
-	same(t, "exits of the package", callersOf(functions, func(fn, callee string) bool {
-		exit := exitsOfPackage[callee] && !slices.Contains(noExits, fn+" "+callee)
-		if exit {
-			sends[fn[strings.LastIndexByte(fn, '.')+1:]] = true
-		}
-		return exit
-	}), slices.Sorted(maps.Keys(walked)))
-	same(t, "callers of what sends", callersOf(functions, func(_, callee string) bool { return sends[callee] }), passages)
-
-	var open []string
-	for name, fn := range functions {
-		owner, _, _ := strings.Cut(name, ".")
-		var signature strings.Builder
-		_ = printer.Fprint(&signature, token.NewFileSet(), fn.Type)
-		holds := slices.Contains([]string{"Session", "Page", "Pager", "Tool", "Context", "CallResult"}, owner)
-		if !token.IsExported(owner) || !fn.Name.IsExported() || !holds && !strings.Contains(signature.String(), "context.Context") {
-			continue
-		}
-		open = append(open, name)
-		if d, ok := doors[name]; ok && signature.String() != "func"+d.parameters {
-			t.Errorf("%s is %s; walk what is new in TestWaysOut", name, &signature)
-		}
-	}
-	same(t, "exported functions", open, slices.Concat(slices.Collect(maps.Keys(doors)), staysInside))
-	for name, d := range doors {
-		for _, way := range strings.Fields(d.ways) {
-			if _, ok := ways[way]; !ok {
-				t.Errorf("%s is not walked by %s", name, way)
-			}
-		}
-	}
-	// What a host or a model can put a value into.
-	for _, c := range []struct {
-		of    any
-		known string
-	}{
-		{Call{}, "Site Action Args ArgsJSON Provenance Initiated Reply"}, {Reply{}, "Values Refuse Omit Informs Asks RefuseOthers"},
-		{Told{}, "Text Provenance"}, {Counter{}, "Field Purpose"}, {Value{}, "Text Provenance Category"},
-		{actionRequest{}, "Method Endpoint URL Reach Plain ContentType Body Response Format Expects Idempotent Says"},
-		{disclosure{}, "Asker Tells Plain"},
-	} {
-		var names []string
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(c.of)) {
-			names = append(names, f.Name)
-		}
-		if got := strings.Join(names, " "); got != c.known {
-			t.Errorf("%T has %s; walk what is new in TestWaysOut", c.of, got)
-		}
-	}
-}
-
-// callersOf returns the functions that call something, as a method or as a function of a package.
-func callersOf(functions map[string]*ast.FuncDecl, which func(fn, callee string) bool) (found []string) {
-	for name, fn := range functions {
-		calls := false
-		ast.Inspect(fn, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok && which(name, s.Sel.Name) {
-				calls = true
-			}
-			return true
-		})
-		if calls {
-			found = append(found, name)
-		}
-	}
-	return found
-}
-
-// same compares lists of names in any order.
-func same(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	for _, name := range got {
-		if !slices.Contains(want, name) {
-			t.Errorf("%s: %s is a way out that TestWaysOut does not walk", what, name)
-		}
-	}
-	for _, name := range want {
-		if !slices.Contains(got, name) {
-			t.Errorf("%s: there is no %s", what, name)
-		}
-	}
-}
-
-// nameOf is a function's name, with its receiver's type.
-func nameOf(fn *ast.FuncDecl) string {
-	if fn.Recv == nil {
-		return fn.Name.Name
-	}
-	typ := fn.Recv.List[0].Type
-	if star, ok := typ.(*ast.StarExpr); ok {
-		typ = star.X
-	}
-	return typ.(*ast.Ident).Name + "." + fn.Name.Name
 }

@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -19,13 +18,13 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Act](), reflect.TypeFor[agent.Agent](), reflect.TypeFor[agent.Assertion](), reflect.TypeFor[agent.Attempt](),
 		reflect.TypeFor[agent.Call](), reflect.TypeFor[agent.Consent](), reflect.TypeFor[agent.Context](), reflect.TypeFor[agent.Counter](),
 		reflect.TypeFor[agent.Damage](), reflect.TypeFor[agent.DamageError](), reflect.TypeFor[agent.Decision](),
-		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.DirStore](), reflect.TypeFor[agent.DiscoveryTrace](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.Receipt](), reflect.TypeFor[agent.SignedHead](),
+		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.DirStore](), reflect.TypeFor[agent.DiscoveryTrace](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.Receipt](),
 		reflect.TypeFor[agent.EntryKind](), reflect.TypeFor[agent.Explanation](), reflect.TypeFor[agent.Fields](),
 		reflect.TypeFor[agent.FileDisclosureLedger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
 		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
 		reflect.TypeFor[agent.LedgerOptions](), reflect.TypeFor[agent.Limits](), reflect.TypeFor[agent.MediaContent](),
 		reflect.TypeFor[agent.MediaPolicy](), reflect.TypeFor[agent.MediaResult](), reflect.TypeFor[agent.Medium](),
-		reflect.TypeFor[agent.Model](), reflect.TypeFor[agent.ModelWish](), reflect.TypeFor[agent.NoProfile](), reflect.TypeFor[agent.Notice](),
+		reflect.TypeFor[agent.Model](), reflect.TypeFor[agent.ModelWish](), reflect.TypeFor[agent.Notice](),
 		reflect.TypeFor[agent.NoticeKind](), reflect.TypeFor[agent.Options](), reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.PageReason](),
 		reflect.TypeFor[agent.Pager](), reflect.TypeFor[agent.Party](), reflect.TypeFor[agent.Persona](), reflect.TypeFor[agent.PersonaItem](),
 		reflect.TypeFor[agent.PersonaPolicy](), reflect.TypeFor[agent.PersonaReport](), reflect.TypeFor[agent.UserPolicy](),
@@ -68,7 +67,7 @@ func TestUnmade(t *testing.T) {
 			"resume-pager": second(s.ResumePager(ctx, nil, decision)), "refuse": s.RefuseDomain(ctx, "shop.example"),
 			"allow": s.AllowDomain(ctx, "shop.example"), "forget": second(s.Forget(ctx, "shop.example")), "consents": second(s.Consents(ctx)),
 			"withdraw": second(s.Withdraw(ctx, "id")), "allowed": s.Allowed(agent.Inform{Usage: anml.UsageTrain}, anml.UsageNone, time.Time{}),
-			"close": s.Close(), "delete": second(s.Context().Delete(ctx, "shop.example")),
+			"close":  s.Close(),
 			"ledger": second(agent.Interaction(ctx, s.Ledger(), "plan")),
 		} {
 			uses[kind+"-session-"+name] = err
@@ -105,16 +104,4 @@ func TestUnmade(t *testing.T) {
 			}
 		})
 	}
-	t.Run("O27/accept-print", func(t *testing.T) {
-		if s := fmt.Sprintf("%v%s%d", agent.UntrustedText{}, agent.UntrustedText{}, agent.UntrustedText{}); s != "" {
-			t.Errorf("no text is printed as %q", s)
-		}
-	})
-	t.Run("O27/accept-empty-page", func(t *testing.T) {
-		for _, p := range []*agent.Page{nil, {}} {
-			if p.Text(anml.TextOptions{}) != (&anml.Document{}).Text(anml.TextOptions{}) || p.Tools() != nil || p.Decide(ctx) != nil || p.Pager().More() {
-				t.Error("a page that nothing opened says or can do something")
-			}
-		}
-	})
 }

@@ -51,7 +51,7 @@ func TestRequiresRows(t *testing.T) {
 				st := newStand(t, labprompt.Deny())
 				st.user.Policy.InferConsentFromInitiation(c.option)
 				x := st.prepares(st.page(c.doc), Call{Initiated: c.began})
-				if got := x.d.Tells[0]; got.Code != c.want || (got.Item == "") != (c.want == CodeConsentInferred) {
+				if got := x.e.Disclosures[0]; got.Code != c.want || (got.Item == "") != (c.want == CodeConsentInferred) {
 					t.Errorf("%+v", got)
 				}
 				if c.want == CodeConsentInferred {
@@ -66,7 +66,7 @@ func TestRequiresRows(t *testing.T) {
 			st.user.Authenticate = func(context.Context, string) error { return nil }
 			st.user.Policy.InferConsentFromInitiation(true)
 			x := st.prepares(st.page(booking(rule("email", "authentication"), askFor("email"))), Call{Initiated: true})
-			if got := x.d.Tells[0]; got.Code != CodeExplicitConsent || got.Item == "" {
+			if got := x.e.Disclosures[0]; got.Code != CodeExplicitConsent || got.Item == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -75,7 +75,7 @@ func TestRequiresRows(t *testing.T) {
 			st.user.Policy.InferConsentFromInitiation(true)
 			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAsk}))
 			x := st.prepares(st.page(implicit), Call{Initiated: true})
-			if got := x.d.Tells[0]; got.Code != CodeUserRule || got.Item == "" {
+			if got := x.e.Disclosures[0]; got.Code != CodeUserRule || got.Item == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -98,7 +98,7 @@ func TestRequiresRows(t *testing.T) {
 		t.Run("reject-inferred", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			st.user.Policy.InferConsentFromInitiation(true)
-			for _, tell := range st.prepares(st.page(two), Call{Initiated: true}).d.Tells {
+			for _, tell := range st.prepares(st.page(two), Call{Initiated: true}).e.Disclosures {
 				if tell.Code != CodeExplicitConsent || tell.Item == "" {
 					t.Errorf("%+v", tell)
 				}
@@ -154,75 +154,6 @@ func TestRequiresRows(t *testing.T) {
 				t.Errorf("authenticated %d times", n)
 			}
 		})
-	})
-}
-
-// TestRulesOfAllFields: a value that holds another field is told by the rules for both. The user
-// allows everything by a standing rule.
-func TestRulesOfAllFields(t *testing.T) {
-	both := Call{Reply: &Reply{Values: map[string]Value{"email": {Text: "call +4930123456"}}}}
-	for _, c := range []struct {
-		name, email, tel string // what the site's rules require; "" without a rule
-		want             lookleap.Code
-		basis            anml.ConsentKind
-	}{
-		{"accept-no-rules", "", "", CodeUserRule, anml.ConsentDelegated},
-		{"accept-none", "none", "none", CodeUserRule, anml.ConsentDelegated},
-		{"accept-none-and-no-rule", "none", "", CodeUserRule, anml.ConsentDelegated},
-		{"accept-no-rule-and-none", "", "none", CodeUserRule, anml.ConsentDelegated},
-		{"accept-implicit", "none", "implicit-consent", CodeUserRule, anml.ConsentImplicit},
-		{"accept-no-rule-and-implicit", "", "implicit-consent", CodeUserRule, anml.ConsentImplicit},
-		{"accept-implicit-and-no-rule", "implicit-consent", "", CodeUserRule, anml.ConsentImplicit},
-		{"reject-explicit", "none", "explicit-consent", CodeExplicitConsent, anml.ConsentExplicit},
-		{"reject-no-rule-and-explicit", "", "explicit-consent", CodeExplicitConsent, anml.ConsentExplicit},
-		{"reject-explicit-and-no-rule", "explicit-consent", "", CodeExplicitConsent, anml.ConsentExplicit},
-		{"reject-no-rule-and-authentication", "", "authentication", CodeAuthentication, anml.ConsentUnstated},
-		{"reject-unknown-word", "", "soon", CodeExplicitConsent, anml.ConsentExplicit},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			rules := ""
-			for field, requires := range map[string]string{"email": c.email, "tel": c.tel} {
-				if requires != "" {
-					rules += rule(field, requires)
-				}
-			}
-			st := asker(t).allow("*", "*")
-			got := st.prepares(st.page(booking(rules, askFor("email"))), both).d.Tells[0]
-			if got.Code != c.want || got.Basis != c.basis {
-				t.Errorf("%s %s, want %s %s", got.Code, got.Basis, c.want, c.basis)
-			}
-		})
-	}
-	t.Run("reject-rule-that-cannot-be-read", func(t *testing.T) {
-		for _, email := range []string{"", rule("email", "none")} {
-			st := asker(t).allow("*", "*")
-			x := st.prepares(st.page(booking(email+`<disclosure field="tel" requires="none" valid-for="1" valid-for-x="2"/><never field="tel"/>`, askFor("email"))), both)
-			if got := x.d.Tells[0]; got.Code != CodeExplicitConsent || got.Rule.Raised == "" {
-				t.Errorf("%+v", got)
-			}
-		}
-	})
-	t.Run("ANML-14.2-04/reject-sensitive-since", func(t *testing.T) {
-		for field, want := range map[string]string{"fn": `value="call +4930123456"`, "email": `<refuse field="email"`, "tel": `<refuse field="email"`} {
-			st := asker(t).allow("*", "*")
-			x := st.prepares(st.page(booking("", askFor("email"))), both)
-			must(t, st.session().consents.mark(t.Context(), field, CategoryHealth))
-			x.sends(none, want)
-		}
-	})
-	t.Run("accept-shortest-validity", func(t *testing.T) {
-		for _, c := range []struct {
-			email, tel string
-			want       time.Duration
-			limited    bool
-		}{{"", "", 0, false}, {` valid-for="60"`, "", time.Minute, true}, {"", ` valid-for="60"`, time.Minute, true},
-			{` valid-for="60"`, ` valid-for="90"`, time.Minute, true}, {` valid-for="90"`, ` valid-for="60"`, time.Minute, true}} {
-			st := asker(t)
-			x := st.prepares(st.page(booking(`<disclosure field="email" requires="explicit-consent"`+c.email+`/><disclosure field="tel" requires="explicit-consent"`+c.tel+`/>`, askFor("email"))), both)
-			if got := x.d.Tells[0].Rule; got.ValidFor != c.want || got.Limited != c.limited {
-				t.Errorf("%q, %q: %+v", c.email, c.tel, got)
-			}
-		}
 	})
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// frame is what all decisions about the asks of one site share.
-type frame struct {
+// decider decides about the asks of one site, and about what else is sent to it.
+type decider struct {
 	page      *Page
 	site      anml.Site
 	rules     *siteRules
@@ -32,9 +32,9 @@ type frame struct {
 	initiated bool
 }
 
-// frame finds out who asks in a site, and whether that party is trusted.
-func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
-	f := &frame{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
+// decider returns the decider of a site. It finds out who asks in a site, and whether that party is trusted.
+func (p *Page) decider(site anml.Site, now time.Time, initiated bool) *decider {
+	f := &decider{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
 	f.version = p.otherMajor()
 	f.rules = p.rules(site)
 	asker, whose := p.ownerOfAsk(site, now)
@@ -60,7 +60,7 @@ func (p *Page) frame(site anml.Site, now time.Time, initiated bool) *frame {
 
 // rule returns what the site's constraints require for an item: the strictest rule of the fields
 // that it contains.
-func (f *frame) rule(it *item, foreign bool) anml.Rule {
+func (f *decider) rule(it *item, foreign bool) anml.Rule {
 	r := f.rules.rule(it.field)
 	for _, field := range it.also {
 		r = stricter(r, f.rules.rule(field))
@@ -105,20 +105,20 @@ type route struct {
 }
 
 // route returns the route by which the asks of an action are answered.
-func (f *frame) route(action string) route {
+func (f *decider) route(action string) route {
 	p := f.page
-	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
+	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Asker: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
 	err := f.reach(&e)
 	return f.along(e, err)
 }
 
-func (f *frame) along(e exchange, unusable error) route {
-	hosts := e.hosts(f.asker.Domain)
+func (f *decider) along(e exchange, unusable error) route {
+	hosts := e.hosts()
 	return route{e, hosts, e.recipient(), f.will.refuses(hosts), unusable}
 }
 
 // reach finds the owner and the endpoint of an exchange's action.
-func (f *frame) reach(e *exchange) error {
+func (f *decider) reach(e *exchange) error {
 	p := f.page
 	act, err := f.site.Interact().Action(e.Action)
 	if err != nil {
@@ -148,9 +148,9 @@ func (f *frame) reach(e *exchange) error {
 // hosts returns all who would learn what is sent: the host that served the document, the party that
 // asks, the owner of the action and the host that receives the request. The user's rules are
 // checked for each.
-func (e exchange) hosts(asker string) []string {
+func (e exchange) hosts() []string {
 	hosts := make([]string, 0, 4)
-	for _, host := range [...]string{e.server(), asker, e.Owner, e.Endpoint} {
+	for _, host := range [...]string{e.server(), e.Asker, e.Owner, e.Endpoint} {
 		if host != "" && !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
@@ -179,7 +179,7 @@ func (e exchange) recipient() string {
 // item is one thing that might be sent: a field that is asked for, an argument, or a text of the
 // agent's own.
 type item struct {
-	kind     tellKind
+	kind     disclosureKind
 	field    string
 	also     []string // other fields whose value it holds
 	purposes []string // that the service states for it
@@ -191,13 +191,13 @@ type item struct {
 }
 
 // decide decides about one item. It fetches the value only if the field is not refused without it.
-func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
+func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 	s := f.page.session
 	if over := ended(ctx, ""); over != nil { // nothing is looked up any more
 		return Decision{Field: it.field, Owner: f.asker, Verb: VerbRefuse, Code: lookleap.CodeOf(over),
 			Reason: anml.PolicyViolation, purposes: it.purposes}
 	}
-	g := &grounds{
+	g := &inputs{
 		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
 		recognised: s.agent.recognised(it.field),
 		refused:    to.refused,
@@ -210,7 +210,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 	if to.unusable != nil {
 		g.unusable = lookleap.CodeOf(to.unusable)
 	}
-	if it.kind != tellAnswer {
+	if it.kind != discloseAnswer {
 		g.untrusted, g.foreign = f.closed, f.elsewhere // there is no ask: it goes to the owner of the action
 	}
 	g.rule = f.rule(&it, g.foreign)
@@ -232,7 +232,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 		d.Reference = d.standing.name()
 	}
 	d.value, d.purposes, d.also = value, it.purposes, it.also
-	d.lasting = g.recognised && g.category == "" && len(g.sources) == 0 && g.kind == tellAnswer && !g.version
+	d.lasting = g.recognised && g.category == "" && len(g.sources) == 0 && g.kind == discloseAnswer && !g.version
 	if d.Verb != VerbRefuse {
 		if len(it.also) > 0 {
 			d.warn("it holds your " + strings.Join(it.also, " and "))
@@ -243,7 +243,7 @@ func (f *frame) decide(ctx context.Context, to *route, it item) Decision {
 }
 
 // judge judges the purposes that the service states. Of several purposes the weakest counts.
-func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item) {
+func (f *decider) judge(ctx context.Context, g *inputs, subject Subject, it item) {
 	g.stated = !slices.Contains(it.purposes, "")
 	for _, field := range it.also {
 		g.category = cmp.Or(g.category, sensitiveCategory(field), f.page.session.consents.sensitive(field))
@@ -268,7 +268,7 @@ func (f *frame) judge(ctx context.Context, g *grounds, subject Subject, it item)
 
 // value returns the value to send, from the host or the profile, or a code that says why there is
 // none.
-func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Value, lookleap.Code) {
+func (f *decider) value(ctx context.Context, g *inputs, to *route, it item) (Value, lookleap.Code) {
 	if it.given != nil {
 		if !tellable(it.given.Text) {
 			return Value{}, CodeValueType
@@ -294,7 +294,7 @@ func (f *frame) value(ctx context.Context, g *grounds, to *route, it item) (Valu
 // valueOf asks the profile for one value.
 func (s *Session) valueOf(ctx context.Context, q Question) (Value, error) {
 	switch p := s.user.Profile.(type) {
-	case NoProfile, Fields: // need no bound
+	case Fields: // needs no bound
 		return p.Value(ctx, q)
 	}
 	return plugin.Await(ctx, s.agent.plugins.profile, func(ctx context.Context) (Value, error) { return s.user.Profile.Value(ctx, q) })
@@ -326,7 +326,7 @@ func typed(types []anml.Type, text string, given bool) lookleap.Code {
 }
 
 // category returns the sensitive category that the value or the host's classifier adds, or "".
-func (f *frame) category(ctx context.Context, subject Subject, it item, v Value) string {
+func (f *decider) category(ctx context.Context, subject Subject, it item, v Value) string {
 	subject.Category = v.Category
 	for _, known := range [...]string{CategoryHealth, CategoryFinance, CategoryLocation} {
 		if strings.EqualFold(v.Category, known) {
@@ -346,20 +346,20 @@ func (f *frame) category(ctx context.Context, subject Subject, it item, v Value)
 }
 
 // consents looks up earlier consents of the user.
-func (f *frame) consents(ctx context.Context, g *grounds, to *route, it item, v Value) {
+func (f *decider) consents(ctx context.Context, g *inputs, to *route, it item, v Value) {
 	c := f.page.session.consents
-	is := to.cover(f.asker.Domain, &tell{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
+	is := to.cover(&disclosure{Kind: it.kind, Field: it.field, Value: v.Text, Purposes: it.purposes, From: from(g.sources)})
 	if len(g.sources) > 0 {
 		g.transfer, g.store = c.find(ctx, keyTransfer, is, g.rule)
 		return
 	}
-	if g.recognised && g.category == "" && it.kind == tellAnswer {
+	if g.recognised && g.category == "" && it.kind == discloseAnswer {
 		g.held, g.store = c.find(ctx, keyConsent, is, g.rule)
 	}
 }
 
 // veto calls the host's veto last.
-func (f *frame) veto(ctx context.Context, d *Decision) {
+func (f *decider) veto(ctx context.Context, d *Decision) {
 	s := f.page.session
 	if err := s.user.Policy.veto(ctx, s.agent.plugins.policy, *d); err != nil {
 		d.refuse(CodePolicyVeto, anml.PolicyViolation)
@@ -380,7 +380,7 @@ func (p *Page) decide(ctx context.Context) []Decision {
 	all := make([]Decision, 0, asks)
 	now := p.session.now()
 	for site := range p.doc.Containers() {
-		f := p.frame(site, now, false)
+		f := p.decider(site, now, false)
 		routes := map[string]*route{}
 		for a := range site.Knowledge().Asks() {
 			to := routes[a.Action()]
@@ -389,7 +389,7 @@ func (p *Page) decide(ctx context.Context) []Decision {
 				to, routes[a.Action()] = &r, &r
 			}
 			d := f.decide(ctx, to, item{
-				kind: tellAnswer, field: a.Field(), purposes: []string{a.Purpose()}, types: []anml.Type{a.Type()}, required: a.Required(),
+				kind: discloseAnswer, field: a.Field(), purposes: []string{a.Purpose()}, types: []anml.Type{a.Type()}, required: a.Required(),
 			})
 			d.Ask, d.Site = a, site.Domain()
 			all = append(all, d)
