@@ -83,7 +83,7 @@ const (
 	Doctype                      // only Offset
 )
 
-// Token is one token of a document; comments are none. The token and its Attrs are valid until the
+// Token is one token of a document. Comments are skipped. The token and its Attrs are valid until the
 // next call of [Scanner.Next]; its strings remain valid.
 type Token struct {
 	Kind   Kind
@@ -165,7 +165,7 @@ func (s *Scanner) Next() (*Token, error) {
 	return nil, s.err
 }
 
-// next reads one construct. It sets the kind of the token unless the construct is none.
+// next reads one construct. It sets the kind of the token, except for comments and outer white space.
 func (s *Scanner) next() *Error {
 	if s.state == atStart {
 		if e := s.start(); e != nil {
