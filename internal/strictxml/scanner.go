@@ -293,19 +293,22 @@ func constructEnd(rest string) (end int, what string, most int) {
 	case rest[1] == '/':
 		return after(0, ">"), "an end tag", 0
 	}
-	for i := 0; ; i++ {
-		n := strings.IndexAny(rest[i:], `>"'`)
-		if n < 0 {
-			return -1, "a start tag", 0
-		}
-		if i += n; rest[i] == '>' {
+	var quote byte
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '>':
 			return i + 1, "a start tag", 0
+		case c == '"' || c == '\'':
+			quote = c
 		}
-		if n = strings.IndexByte(rest[i+1:], rest[i]); n < 0 {
-			return -1, "an attribute value", 0
-		}
-		i += n + 1
 	}
+	if quote != 0 {
+		return -1, "an attribute value", 0
+	}
+	return -1, "a start tag", 0
 }
 
 // doctypePattern matches a document type declaration to the end that a validating parser finds.

@@ -110,10 +110,12 @@ var (
 
 // normalizeValue replaces every line end and tab in an attribute value by a space.
 func normalizeValue(s string) string {
-	if !strings.ContainsAny(s, "\r\n\t") {
-		return s
+	for i := range len(s) {
+		if s[i] < ' ' {
+			return blanks.Replace(s)
+		}
 	}
-	return blanks.Replace(s)
+	return s
 }
 
 // normalizeLines replaces every CR LF and every other CR by LF.
