@@ -173,29 +173,6 @@ func (b *Builder) Build() (*Document, error) {
 	return build(zero.Or(b).e, RoleService)
 }
 
-// MultiBuilder builds a multi-site document, which contains only sites (section 8.1).
-type MultiBuilder struct{ e *element }
-
-// NewSites returns a builder of a multi-site document.
-func NewSites() *MultiBuilder { return &MultiBuilder{newElement(kAnml)} }
-
-// Site adds a site and returns its builder. One site has to be that of the serving party.
-func (m *MultiBuilder) Site(domain string) *SiteBuilder {
-	s := &SiteBuilder{el(m).add(kSite)}
-	s.e.set("domain", domain)
-	return s
-}
-
-// Build returns the document, as [Builder.Build] does.
-func (m *MultiBuilder) Build() (*Document, error) {
-	if e := el(m); e != nil {
-		for _, c := range e.tree().ChildElements() {
-			(*element)(c).arrange()
-		}
-	}
-	return build(el(m), RoleService)
-}
-
 // SiteBuilder builds the sections of one site.
 type SiteBuilder struct{ e *element }
 

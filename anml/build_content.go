@@ -95,10 +95,10 @@ func (d *DataBuilder) Item(id string) *ItemBuilder {
 // ItemBuilder builds an item.
 type ItemBuilder struct{ e *element }
 
-// Field adds a field with a value in the form of [FormatValue] (section 8.10.10). Build returns an
-// error for a value that does not have the type.
+// Field adds a field (section 8.10.10): a string, or a bool, int, int64, float64 or time.Time in the
+// canonical form of the type. Build returns an error for a value that does not have the type.
 func (i *ItemBuilder) Field(name string, t Type, value any) *ItemBuilder {
-	text, err := FormatValue(t, value)
+	text, err := formatValue(t, value)
 	if err != nil && text == "" {
 		text = fmt.Sprint(value)
 	}
@@ -237,16 +237,4 @@ func (r *ResponseBuilder) Build() (*Document, error) {
 	}
 	el(r).arrange()
 	return build(el(r), RoleAgentResponse)
-}
-
-// MinimalResponse returns the smallest valid response to an action of a site: a refusal for each
-// field that the action requires (section 11.2).
-func MinimalResponse(s Site, action string, reason Reason) (*Document, error) {
-	b := NewResponse()
-	for a := range s.Knowledge().Asks() {
-		if a.Required() && a.Action() == action {
-			b.Refuse(a.Field(), reason, "")
-		}
-	}
-	return b.Build()
 }

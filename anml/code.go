@@ -53,7 +53,7 @@ var (
 	ErrRoleContent = coded.New(string(CodeRoleConflict), "the document holds sections that its role forbids")
 
 	errNoDocument = coded.New(string(lookleap.CodeUsage), "the document is empty; read one with Parse or build one")
-	errNoBuilder  = coded.New(string(lookleap.CodeUsage), "the builder is empty; make it with NewService, NewSites or NewResponse")
+	errNoBuilder  = coded.New(string(lookleap.CodeUsage), "the builder is empty; make it with NewService or NewResponse")
 )
 
 // newError returns an error of one of the classes above, with the code of the class.

@@ -225,11 +225,11 @@ func parse[E ~uint8](words []string, text string) E {
 	return 0
 }
 
-// ParseUsage returns the usage for its word, UsageNone for an unknown word.
-func ParseUsage(s string) Usage { return parse[Usage](usageWords[:], s) }
+// parseUsage returns the usage for its word, UsageNone for an unknown word.
+func parseUsage(s string) Usage { return parse[Usage](usageWords[:], s) }
 
-// ParseRequires returns the requirement for its word, ExplicitConsent for an unknown word.
-func ParseRequires(s string) Requires { return parse[Requires](requiresWords[:], s) }
+// parseRequires returns the requirement for its word, ExplicitConsent for an unknown word.
+func parseRequires(s string) Requires { return parse[Requires](requiresWords[:], s) }
 
 // ParseType returns the type for its word, TypeString for an unknown word.
 func ParseType(s string) Type {

@@ -146,7 +146,7 @@ type Disclosure struct{ Node }
 func (d Disclosure) Field() string { return d.n.value("field") }
 
 // Requires returns what the rule demands, ExplicitConsent for an unknown word.
-func (d Disclosure) Requires() Requires { return ParseRequires(d.n.value("requires")) }
+func (d Disclosure) Requires() Requires { return parseRequires(d.n.value("requires")) }
 
 // ValidFor returns how long a consent stays valid, and false if the rule sets no limit. An
 // invalid value is 0, so the user is asked each time.
@@ -257,7 +257,7 @@ func (c Constraints) raises() map[string][]raise {
 		for n := range section.all() {
 			switch {
 			case n.flags()&malformed != 0: // a rule
-				add(n.value("field"), ExplicitConsent.Stricter(ParseRequires(n.value("requires"))), "malformed-rule")
+				add(n.value("field"), ExplicitConsent.Stricter(parseRequires(n.value("requires"))), "malformed-rule")
 			case n.kind() == kUnknown:
 				add("", ExplicitConsent, "unknown-constraint")
 			}

@@ -40,14 +40,14 @@ func TestRowsDocument(t *testing.T) {
 						t.Errorf("%s allows %s: %t", grant, use, grant.Allows(use))
 					}
 				}
-				if ParseUsage(grant.String()) != grant {
+				if parseUsage(grant.String()) != grant {
 					t.Error(grant)
 				}
 			}
 		})
 		t.Run(id+"/reject-unknown", func(t *testing.T) {
 			for _, s := range []string{"", "None", "train ", "all", "TRAIN"} {
-				if ParseUsage(s) != UsageNone {
+				if parseUsage(s) != UsageNone {
 					t.Error(s)
 				}
 			}
@@ -61,14 +61,14 @@ func TestRowsDocument(t *testing.T) {
 					t.Errorf("%s and %s give %s", a, b, got)
 				}
 			}
-			if ParseRequires(a.String()) != a {
+			if parseRequires(a.String()) != a {
 				t.Error(a)
 			}
 		}
 	})
 	t.Run("ANML-16.6-01/reject-unknown", func(t *testing.T) {
 		for _, s := range []string{"", "None", "implicit", "NONE"} {
-			if ParseRequires(s) != ExplicitConsent {
+			if parseRequires(s) != ExplicitConsent {
 				t.Error(s)
 			}
 		}

@@ -231,7 +231,7 @@ func TestRowsOfEachElement(t *testing.T) {
 	}
 	t.Run("ANML-8.4.1-03/accept-words-of-the-draft", func(t *testing.T) {
 		for word, want := range map[string]Requires{"explicit-consent": ExplicitConsent, "implicit-consent": ImplicitConsent, "authentication": Authentication, "none": RequiresNothing} {
-			if got := ParseRequires(word); got != want {
+			if got := parseRequires(word); got != want {
 				t.Errorf("%s is %s", word, got)
 			}
 		}

@@ -357,7 +357,7 @@ func (r Rights) License() string { return r.n.value("license") }
 func (r Rights) Scope() string { return r.n.value("scope") }
 
 // Usage returns what the statement grants: UsageNone if the attribute is absent or unknown.
-func (r Rights) Usage() Usage { return ParseUsage(r.n.value("usage")) }
+func (r Rights) Usage() Usage { return parseUsage(r.n.value("usage")) }
 
 // Attribution is a credit (section 8.12.2).
 type Attribution struct{ Node }

@@ -262,12 +262,12 @@ func TestArgs(t *testing.T) {
 		if _, err := a.Args(map[string]string{"date": "2026-05-01", "code": strings.Repeat("1", 65537)}); !errors.Is(err, ErrParamInvalid) {
 			t.Error(err)
 		}
-		if _, err := FormatValue(TypeString, strings.Repeat("x", 65537)); !errors.Is(err, ErrLimit) {
+		if _, err := formatValue(TypeString, strings.Repeat("x", 65537)); !errors.Is(err, ErrLimit) {
 			t.Error(err)
 		}
 	})
 	t.Run("ANML-8.11-02/accept-limit", func(t *testing.T) {
-		if _, err := FormatValue(TypeString, strings.Repeat("x", 65536)); err != nil {
+		if _, err := formatValue(TypeString, strings.Repeat("x", 65536)); err != nil {
 			t.Error(err)
 		}
 	})

@@ -36,7 +36,7 @@ func (d *Document) computeUsages(n node, stated, granted Usage, grants map[*etre
 		granted = min(granted, u)
 	}
 	if at := n.lookup("usage"); at.ok() && n.kind() != kRights {
-		stated = ParseUsage(at.value)
+		stated = parseUsage(at.value)
 	}
 	d.usages[n.e] = min(stated, granted)
 	for c := range n.all() {
@@ -136,7 +136,7 @@ func (d *Document) LowestUsage() Usage {
 			return false
 		}
 		if at := n.lookup("usage"); at.ok() {
-			lowest = min(lowest, ParseUsage(at.value))
+			lowest = min(lowest, parseUsage(at.value))
 		} else if n.kind() == kRights {
 			lowest = UsageNone
 		}

@@ -13,7 +13,7 @@ func usageByDefinition(d *Document, n node) Usage {
 	usages := []Usage{}
 	for m := n; m.ok(); m = m.parent() {
 		if at := m.lookup("usage"); at.ok() && m.kind() != kRights {
-			usages = append(usages, ParseUsage(at.value))
+			usages = append(usages, parseUsage(at.value))
 			break
 		}
 	}

@@ -41,10 +41,10 @@ func hasType(t Type, text string) bool {
 	return true
 }
 
-// FormatValue returns a Go value as the text of a type: time.Time as date or as datetime in UTC,
+// formatValue returns a Go value as the text of a type: time.Time as date or as datetime in UTC,
 // numbers and booleans in their canonical form, strings unchanged. It returns an [ErrType] if
 // the text does not have the type, and an [ErrLimit] above 64 KiB.
-func FormatValue(t Type, v any) (string, error) {
+func formatValue(t Type, v any) (string, error) {
 	text := ""
 	switch v := v.(type) {
 	case string:
@@ -60,7 +60,7 @@ func FormatValue(t Type, v any) (string, error) {
 	case time.Time:
 		text = FormatDateTime(v)
 		if t == TypeDate {
-			text = FormatDate(v)
+			text = v.Format(DateLayout)
 		}
 	default:
 		return "", newError(ErrType, fmt.Sprintf("a Go value of type %T has no text", v),
@@ -197,9 +197,6 @@ func parseTime(s string) (t time.Time, strict, ok bool) {
 	}
 	return time.Time{}, false, false
 }
-
-// FormatDate returns the date of t in the location of t.
-func FormatDate(t time.Time) string { return t.Format(DateLayout) }
 
 // FormatDateTime returns t as a datetime in UTC.
 func FormatDateTime(t time.Time) string { return t.UTC().Format(DateTimeLayout) }

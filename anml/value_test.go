@@ -86,7 +86,7 @@ func TestFormatValue(t *testing.T) {
 		{TypeDate, "soon", ""}, {TypeNumber, true, ""}, {TypeString, nil, ""}, {TypeString, []byte("x"), ""},
 	} {
 		t.Run(fmt.Sprintf("ANML-8.11-01/%s-%s-%T", acceptIf(c.want != ""), c.typ, c.v), func(t *testing.T) {
-			got, err := FormatValue(c.typ, c.v)
+			got, err := formatValue(c.typ, c.v)
 			if c.want == "" != errors.Is(err, ErrType) || err == nil && got != c.want {
 				t.Errorf("got %q, %v", got, err)
 			}

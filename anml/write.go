@@ -115,18 +115,6 @@ func (d *Document) writable(o WriteOptions) (Role, error) {
 	return role, nil
 }
 
-// JSONOnly returns the paths of the keys of a JSON document that cannot be converted to XML. ANML
-// does not define them, and MarshalXML omits them.
-func (d *Document) JSONOnly() (keys []string) {
-	d.root().walk(func(n node) bool {
-		for _, k := range n.t.rare[n.e].keys {
-			keys = append(keys, d.positionIndex().path(n)+"/"+k.key)
-		}
-		return true
-	})
-	return keys
-}
-
 // Equal reports whether two documents have the same elements in the same order with the same
 // texts and attributes. It ignores the serialization, and an absent version equals "1.0".
 func Equal(a, b *Document) bool {

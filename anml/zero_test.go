@@ -23,7 +23,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[anml.InformBuilder](), reflect.TypeFor[anml.Interact](), reflect.TypeFor[anml.InvalidError](),
 		reflect.TypeFor[anml.Item](), reflect.TypeFor[anml.ItemBuilder](), reflect.TypeFor[anml.Knowledge](), reflect.TypeFor[anml.Language](),
 		reflect.TypeFor[anml.LanguagePolicy](), reflect.TypeFor[anml.Limits](), reflect.TypeFor[anml.Link](), reflect.TypeFor[anml.Logo](),
-		reflect.TypeFor[anml.Media](), reflect.TypeFor[anml.Meta](), reflect.TypeFor[anml.Model](), reflect.TypeFor[anml.MultiBuilder](),
+		reflect.TypeFor[anml.Media](), reflect.TypeFor[anml.Meta](), reflect.TypeFor[anml.Model](),
 		reflect.TypeFor[anml.Name](), reflect.TypeFor[anml.Nav](), reflect.TypeFor[anml.Node](), reflect.TypeFor[anml.Number](),
 		reflect.TypeFor[anml.Option](), reflect.TypeFor[anml.Outcome](), reflect.TypeFor[anml.Param](), reflect.TypeFor[anml.ParamBuilder](),
 		reflect.TypeFor[anml.Persona](), reflect.TypeFor[anml.PersonaBuilder](), reflect.TypeFor[anml.Perspective](),
@@ -39,12 +39,12 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[anml.AgentResponse](), reflect.TypeFor[anml.HandlerOptions](),
 	}, map[string]any{
 		"Accept": anml.Accept, "CheckValue": anml.CheckValue, "ConsentFresh": anml.ConsentFresh, "Equal": anml.Equal,
-		"FormatDate": anml.FormatDate, "FormatDateTime": anml.FormatDateTime, "FormatOf": anml.FormatOf, "FormatValue": anml.FormatValue,
+		"FormatDateTime": anml.FormatDateTime, "FormatOf": anml.FormatOf,
 		"IsStandardField": anml.IsStandardField, "Marshal": anml.Marshal, "MarshalJSON": anml.MarshalJSON, "MarshalXML": anml.MarshalXML,
-		"Capabilities": anml.Capabilities, "Lint": anml.Lint, "MinimalResponse": anml.MinimalResponse, "Negotiate": anml.Negotiate, "NewResponse": anml.NewResponse, "NewService": anml.NewService,
-		"NewSites": anml.NewSites, "OutcomeOf": anml.OutcomeOf, "Parse": anml.Parse, "ParseJSON": anml.ParseJSON, "ParseNumber": anml.ParseNumber,
-		"ParseProblem": anml.ParseProblem, "ParseRequires": anml.ParseRequires, "ParseToolName": anml.ParseToolName, "ParseType": anml.ParseType,
-		"ParseUsage": anml.ParseUsage, "ParseXML": anml.ParseXML, "StandardFields": anml.StandardFields, "ToolName": anml.ToolName,
+		"Capabilities": anml.Capabilities, "Lint": anml.Lint, "Negotiate": anml.Negotiate, "NewResponse": anml.NewResponse, "NewService": anml.NewService,
+		"OutcomeOf": anml.OutcomeOf, "Parse": anml.Parse, "ParseJSON": anml.ParseJSON, "ParseNumber": anml.ParseNumber,
+		"ParseProblem": anml.ParseProblem, "ParseToolName": anml.ParseToolName, "ParseType": anml.ParseType,
+		"ParseXML": anml.ParseXML, "StandardFields": anml.StandardFields, "ToolName": anml.ToolName,
 		"NewHandler": anml.NewHandler, "ProblemOf": anml.ProblemOf, "ReadAgentResponse": anml.ReadAgentResponse,
 		"Write": anml.Write, "WriteProblem": anml.WriteProblem,
 	})
@@ -63,7 +63,7 @@ func TestNoDocument(t *testing.T) {
 		}
 	}
 	for name, build := range map[string]func() (*anml.Document, error){
-		"nil-builder": (*anml.Builder)(nil).Build, "zero-builder": new(anml.Builder).Build, "zero-sites": new(anml.MultiBuilder).Build,
+		"nil-builder": (*anml.Builder)(nil).Build, "zero-builder": new(anml.Builder).Build,
 		"zero-response": new(anml.ResponseBuilder).Build,
 	} {
 		t.Run("O27/reject-"+name, func(t *testing.T) {

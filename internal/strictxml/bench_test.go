@@ -63,20 +63,7 @@ func BenchmarkTokens(b *testing.B) {
 				}
 			}
 		})
-		run("table-scan", func() error {
-			if n := scanTable(doc); n == 0 {
-				return io.ErrUnexpectedEOF
-			}
-			return nil
-		})
 	}
-}
-
-func scanTable(doc []byte) (n int) {
-	for _, c := range doc {
-		n += int(class[c] & inText)
-	}
-	return n
 }
 
 func expectEOF(err error) error {

@@ -1,10 +1,9 @@
 // Package strictxml reads XML 1.0 (fifth edition) with Namespaces in XML 1.0. It refuses every
 // document that is not well-formed under these two specifications.
 //
-// It is a single-pass tokenizer for documents in memory ([NewBytes]) and for streams
-// ([NewReader]), which behave alike. Names, values and texts of a document in memory are
-// substrings of it, unless they contain references or line ends to normalise. Of a stream, only a
-// window and one token are in memory, and both have limits.
+// It finds the end of each tag, text or section first, and then checks the piece. Of a stream
+// ([NewReader]), only a window and one piece are in memory. Names, values and texts are substrings of
+// the window, unless they contain references or line ends to normalise.
 //
 // A document type declaration is skipped, up to a limit, without using its content. So there are
 // only the five predefined entities, no attribute has a default, attribute values are normalised

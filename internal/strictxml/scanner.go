@@ -1,10 +1,12 @@
 package strictxml
 
 import (
-	"errors"
-	"fmt"
+	"bytes"
+	"cmp"
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // Options says how to read a document. The zero value is usable.
@@ -15,27 +17,40 @@ type Options struct {
 	Charset string
 }
 
+// Limits bounds the size of a document. A zero field has its default; limits cannot be switched
+// off. Lengths are in bytes of the document in UTF-8.
+type Limits struct {
+	Bytes  int // whole document, 1 MiB; set it for streams
+	Depth  int // nested elements, 32; the root is level 1
+	Attrs  int // attributes of one element, namespace declarations included, 64
+	Value  int // one attribute value, 64 KiB
+	Text   int // one run of text, 1 MiB
+	Token  int // any other token: a tag, a section, a comment, a processing instruction, 1 MiB
+	Tokens int // tokens of all kinds, 1,000,000
+}
+
+const (
+	maxDoctype = 64 << 10 // bytes of a document type declaration
+	maxName    = 256      // bytes of a name
+)
+
 // Scanner reads the tokens of one document. It must not be used by several goroutines at a time.
 type Scanner struct {
 	source
-	limits Limits
-	prolog Prolog
+	limits  Limits
+	charset string
+	prolog  Prolog
 
-	pos    int     // next byte in the window
-	tok    Token   // the current token
-	attrs  []Attr  // buffer for tok.Attrs
-	open   []frame // open elements, innermost last
-	names  namespaces
-	seen   map[Name]struct{} // names of an element with many attributes
-	tokens int
-	state  state
-	typed  bool  // a document type declaration was read
-	err    error // sticky
-
-	first struct { // buffers for most documents, in the same allocation
-		attrs [8]Attr
-		open  [8]frame
-	}
+	pos        int // next byte in the window
+	tok        Token
+	attrs      []Attr // buffer for tok.Attrs
+	seen       map[Name]bool
+	open       []frame             // open elements, innermost last
+	namespaces map[string][]string // prefix to its URIs, the innermost last
+	tokens     int
+	state      state
+	typed      bool  // a document type declaration was read
+	err        error // sticky
 }
 
 type state uint8
@@ -48,246 +63,12 @@ const (
 	inEpilog   // after the root element
 )
 
-// frame is an open element with its name as written and its expanded name.
+// frame is an open element with its name as written, its expanded name and the prefixes that its
+// start tag declares.
 type frame struct {
-	raw   string
-	name  Name
-	bound int // length of names.stack before its start tag
-}
-
-// NewBytes returns a scanner of a document in memory. The scanner makes a copy of it.
-func NewBytes(doc []byte, o Options) *Scanner {
-	s := newScanner(o)
-	if len(doc) > s.limits.Bytes {
-		s.err = s.explain(bad(0, CodeLimit, "the document is longer than %d bytes", s.limits.Bytes))
-		return s
-	}
-	s.loadAll(doc)
-	return s
-}
-
-// NewReader returns a scanner of a stream. It does not close the stream.
-func NewReader(r io.Reader, o Options) *Scanner {
-	s := newScanner(o)
-	s.r = r
-	s.more = true
-	return s
-}
-
-func newScanner(o Options) *Scanner {
-	s := &Scanner{limits: o.Limits.withDefaults()}
-	s.attrs, s.open = s.first.attrs[:0], s.first.open[:0]
-	s.charset = o.Charset
-	s.step = firstWindow
-	return s
-}
-
-// Prolog returns what the document says about itself before its first tag. It is complete after
-// the first call of Next.
-func (s *Scanner) Prolog() Prolog { return s.prolog }
-
-// Depth returns the number of open elements.
-func (s *Scanner) Depth() int { return len(s.open) }
-
-// Place returns line and column, counted from 1 and in bytes, of an offset at or after the start
-// of the current token. It takes time linear in the window.
-func (s *Scanner) Place(offset int) (line, column int) {
-	return s.place(offset - s.base)
-}
-
-// Source returns the text in UTF-8 in which offsets count: a whole document in memory, or the
-// window of a stream.
-func (s *Scanner) Source() string { return s.src }
-
-// Next returns the next token. It returns io.EOF at the end of a well-formed document, and an
-// [*Error] otherwise. Later calls return the same error.
-func (s *Scanner) Next() (*Token, error) {
-	if s.err != nil {
-		return nil, s.err
-	}
-	err := s.next()
-	if err == nil {
-		s.tokens++
-		if s.tokens > s.limits.Tokens {
-			err = bad(s.pos, CodeLimit, "the document has more than %d tokens", s.limits.Tokens)
-		}
-	}
-	if err != nil {
-		s.err = s.explain(err)
-		return nil, s.err
-	}
-	return &s.tok, nil
-}
-
-// next scans one token. It reads on while the window ends inside the token.
-func (s *Scanner) next() error {
-	if s.state == atStart {
-		if err := s.start(); err != nil {
-			return err
-		}
-	}
-	for {
-		err := s.scan()
-		cut, ok := err.(*short)
-		if !ok {
-			return err
-		}
-		if !s.more {
-			if s.srcErr != nil {
-				return s.srcErr
-			}
-			return bad(len(s.src), CodeUnclosed, "%s", cut.Error())
-		}
-		if len(s.src)-s.pos > s.longest() {
-			return bad(s.pos, CodeLimit, "one token is longer than %d bytes", s.longest())
-		}
-		if err := s.fill(s.pos, s.limits.Bytes); err != nil {
-			return err
-		}
-		s.pos = 0
-	}
-}
-
-// longest returns the largest window for one token of a stream, in bytes.
-func (s *Scanner) longest() int {
-	return max(s.limits.Text, s.limits.Token, s.limits.Doctype)
-}
-
-// scan reads the token at s.pos. If the token is not completely in the window, it changes only
-// s.tok and returns a *short.
-func (s *Scanner) scan() error {
-	if s.state == selfClosed {
-		s.end(s.pos)
-		return nil
-	}
-	i := s.pos
-	if s.state != inRoot {
-		i = skipSpace(s.src, i)
-		if i == len(s.src) {
-			s.pos = i // white space outside the root is not a token
-			if s.state == inEpilog && !s.more && s.srcErr == nil {
-				return io.EOF
-			}
-			return &short{"the prolog, without a root element"}
-		}
-		if s.src[i] != '<' {
-			return s.stray(i)
-		}
-	}
-	s.tok.Attrs, s.tok.Text, s.tok.Name = nil, "", Name{}
-	s.tok.Quoted = 0
-	s.tok.Offset = s.base + i
-
-	if i == len(s.src) {
-		return &short{"the element " + s.open[len(s.open)-1].raw}
-	}
-	if s.src[i] != '<' {
-		return s.text(i)
-	}
-	if i+1 == len(s.src) {
-		return &short{"a tag"}
-	}
-	switch s.src[i+1] {
-	case '/':
-		return s.endTag(i)
-	case '!':
-		return s.declaration(i)
-	case '?':
-		return s.procInst(i)
-	}
-	if s.state == inEpilog {
-		return bad(i, CodeTrailing, "a second element follows the root element")
-	}
-	return s.startTag(i)
-}
-
-func (s *Scanner) stray(i int) error {
-	if s.state == inEpilog {
-		return bad(i, CodeTrailing, "text follows the root element")
-	}
-	if c := s.src[i]; class[c]&isBad != 0 || isNonCharacter(s.src, i) {
-		return badChar(s.src, i)
-	}
-	return bad(i, CodeSyntax, "text precedes the root element")
-}
-
-// declaration scans a comment, CDATA section or document type declaration.
-func (s *Scanner) declaration(i int) error {
-	rest := s.src[i:]
-	switch {
-	case strings.HasPrefix(rest, "<!--"):
-		return s.comment(i)
-	case strings.HasPrefix(rest, cdataStart):
-		if s.state != inRoot {
-			return bad(i, CodeSyntax, "a CDATA section is outside the root element")
-		}
-		return s.cdata(i)
-	case strings.HasPrefix(rest, doctypeStart):
-		return s.doctype(i)
-	}
-	for _, start := range []string{"<!--", cdataStart, doctypeStart} {
-		if strings.HasPrefix(start, rest) {
-			return &short{"a declaration"}
-		}
-	}
-	return bad(i, CodeSyntax, "\"<!\" starts neither a comment nor a CDATA section nor a document type declaration")
-}
-
-// explain returns an internal error as an [*Error] with its position.
-func (s *Scanner) explain(err error) error {
-	if err == io.EOF {
-		return err
-	}
-	var known *Error
-	if errors.As(err, &known) {
-		return known
-	}
-	f := err.(*fault)
-	e := &Error{Code: f.code, Message: f.msg, Fix: f.hint, Path: s.path(), cause: s.readErr}
-	e.Line, e.Column = s.place(f.at)
-	e.Offset = s.base + f.at
-	return e
-}
-
-func (s *Scanner) path() string {
-	var b strings.Builder
-	for _, f := range s.open {
-		b.WriteByte('/')
-		b.WriteString(f.raw)
-	}
-	return b.String()
-}
-
-// Limits bounds the size of a document. A zero field has its default; limits cannot be switched
-// off. Lengths are in bytes of the document in UTF-8.
-type Limits struct {
-	Bytes   int // whole document, 1 MiB; set it for streams
-	Depth   int // nested elements, 32; the root is level 1
-	Attrs   int // attributes of one element, namespace declarations included, 64
-	Name    int // one name, 256
-	Value   int // one attribute value, 64 KiB
-	Text    int // one run of text, one CDATA section, 1 MiB
-	Token   int // any other token: a tag, a comment, a processing instruction, 1 MiB
-	Doctype int // the document type declaration, 64 KiB
-	Tokens  int // tokens of all kinds, 1,000,000
-}
-
-func (l Limits) withDefaults() Limits {
-	set := func(field *int, def int) {
-		if *field <= 0 {
-			*field = def
-		}
-	}
-	set(&l.Bytes, 1<<20)
-	set(&l.Depth, 32)
-	set(&l.Attrs, 64)
-	set(&l.Name, 256)
-	set(&l.Value, 64<<10)
-	set(&l.Text, 1<<20)
-	set(&l.Token, 1<<20)
-	set(&l.Doctype, 64<<10)
-	set(&l.Tokens, 1_000_000)
-	return l
+	raw      string
+	name     Name
+	prefixes []string
 }
 
 // Kind is the kind of a [Token].
@@ -298,13 +79,12 @@ const (
 	EndElement                   // Name; follows a self-closing start too
 	Text                         // Text, references resolved, line ends normalised
 	CData                        // Text of one CDATA section
-	Comment                      // Text between the delimiters
-	ProcInst                     // Name.Local is the target, Text the rest
+	ProcInst                     // only Offset
 	Doctype                      // only Offset
 )
 
-// Token is one token of a document. The token and its Attrs are valid until the next call of
-// [Scanner.Next]; its strings remain valid.
+// Token is one token of a document. Comments are skipped. The token and its Attrs are valid until the
+// next call of [Scanner.Next]; its strings remain valid.
 type Token struct {
 	Kind   Kind
 	Name   Name
@@ -321,103 +101,223 @@ type Name struct {
 
 // Attr is one attribute. Its value is normalised as CDATA.
 type Attr struct {
-	Name   Name
-	Value  string
-	Quote  byte // '"' or '\''
-	Offset int  // bytes of the document before the name
+	Name  Name
+	Value string
+
+	at int // index of the name in the window
 }
 
 // Prolog is what a document says about itself before its first tag.
 type Prolog struct {
-	Declared   bool   // it has an XML declaration
-	Encoding   string // as declared, or empty
-	Standalone string // "yes", "no" or empty
-	BOM        bool   // it has a byte order mark
-	UTF16      bool   // the encoding is UTF-16
-	Overruled  bool   // the declared encoding differs from that of the transport, which counts
+	Declared  bool   // it has an XML declaration
+	Encoding  string // as declared, or empty
+	BOM       bool   // it has a byte order mark
+	UTF16     bool   // the encoding is UTF-16
+	Overruled bool   // the declared encoding differs from that of the transport, which counts
 }
 
-// The classes of errors, for errors.Is. Every [*Error] belongs to exactly one.
-var (
-	ErrSyntax   = errors.New("not well-formed XML")         // XML 1.0 or Namespaces in XML is violated
-	ErrEncoding = errors.New("unusable encoding")           // the bytes are invalid in the encoding, or the encoding is not supported
-	ErrLimit    = errors.New("a limit is exceeded")         // the document is larger than it may be
-	ErrRead     = errors.New("the document cannot be read") // the reader failed; the error wraps the reader's error
-)
-
-// Reason codes of an [Error].
-const (
-	CodeSyntax             = "not-well-formed"      // any syntax error without a code of its own
-	CodeBadChar            = "bad-character"        // a character that XML does not allow
-	CodeBadName            = "bad-name"             // not a name, or not one that Namespaces in XML allow
-	CodeUndefinedEntity    = "undefined-entity"     // an entity beyond the five predefined
-	CodeDuplicateAttribute = "duplicate-attribute"  // twice by expanded name
-	CodeNamespace          = "namespace"            // a prefix undeclared, reserved or badly bound
-	CodeMismatch           = "mismatched-tag"       // an end tag without its start tag
-	CodeUnclosed           = "unexpected-end"       // the document ends too early
-	CodeTrailing           = "trailing-content"     // something after the root element
-	CodeDeclaration        = "bad-xml-declaration"  // misplaced, malformed or not version 1.0
-	CodeEncoding           = "encoding"             // bytes and labels contradict each other, or invalid bytes
-	CodeUnsupported        = "unsupported-encoding" // not UTF-8, US-ASCII or UTF-16
-	CodeLimit              = "limit"                // see Limits
-	CodeRead               = "io"                   // the reader failed
-)
-
-// Error says why and where a document is refused.
-type Error struct {
-	Code    string // one of the constants
-	Line    int    // from 1
-	Column  int    // in bytes, from 1
-	Offset  int    // bytes of the document before the position
-	Path    string // open elements as written, such as /anml/interact/action
-	Message string // one sentence without a final stop
-	Fix     string // what the author can do, or ""
-
-	cause error // the reader's error
-}
-
-// Error returns position, message, code and fix in one line.
-func (e *Error) Error() string {
-	s := fmt.Sprintf("%d:%d: %s (%s)", e.Line, e.Column, e.Message, e.Code)
-	if e.Fix != "" {
-		s += "; " + e.Fix
-	}
+// NewBytes returns a scanner of a document in memory, whose window is the whole document.
+func NewBytes(doc []byte, o Options) *Scanner {
+	s := NewReader(bytes.NewReader(doc), o)
+	s.step = len(doc) + 1
 	return s
 }
 
-// Unwrap returns the class of the error and the reader's error.
-func (e *Error) Unwrap() []error {
-	class := ErrSyntax
-	switch e.Code {
-	case CodeEncoding, CodeUnsupported:
-		class = ErrEncoding
-	case CodeLimit:
-		class = ErrLimit
-	case CodeRead:
-		return []error{ErrRead, e.cause}
+// NewReader returns a scanner of a stream. It does not close the stream.
+func NewReader(r io.Reader, o Options) *Scanner {
+	l := o.Limits
+	s := &Scanner{charset: strings.ToLower(o.Charset), limits: Limits{
+		Depth: cmp.Or(l.Depth, 32), Attrs: cmp.Or(l.Attrs, 64), Value: cmp.Or(l.Value, 64<<10),
+		Text: cmp.Or(l.Text, 1<<20), Token: cmp.Or(l.Token, 1<<20), Tokens: cmp.Or(l.Tokens, 1_000_000),
+	}}
+	s.namespaces = map[string][]string{"xml": {XMLNamespace}}
+	s.source = source{r: r, limit: cmp.Or(l.Bytes, 1<<20), step: firstWindow, more: true}
+	return s
+}
+
+// Prolog returns what the document says about itself before its first tag. It is complete after
+// the first call of Next.
+func (s *Scanner) Prolog() Prolog { return s.prolog }
+
+// Depth returns the number of open elements.
+func (s *Scanner) Depth() int { return len(s.open) }
+
+// Source returns the text in UTF-8 in which offsets count: a whole document in memory, or the
+// window of a stream.
+func (s *Scanner) Source() string { return s.src }
+
+// Next returns the next token. It returns io.EOF at the end of a well-formed document, and an
+// [*Error] otherwise. Later calls return the same error.
+func (s *Scanner) Next() (*Token, error) {
+	for s.err == nil {
+		s.tok = Token{Offset: s.tok.Offset} // which the end of a self-closing tag keeps
+		e := s.next()
+		if s.tokens++; e == nil && s.err == nil && s.tokens > s.limits.Tokens {
+			e = bad(s.pos, CodeLimit, "the document has more than %d tokens", s.limits.Tokens)
+		}
+		switch {
+		case e != nil:
+			s.err = s.place(e)
+		case s.tok.Kind != 0:
+			return &s.tok, nil
+		}
 	}
-	return []error{class}
+	return nil, s.err
 }
 
-// fault is an error in the window whose line and column are not computed yet.
-type fault struct {
-	at        int // index in the window
-	code      string
-	msg, hint string
+// next reads one construct. It sets the kind of the token, except for comments and outer white space.
+func (s *Scanner) next() *Error {
+	if s.state == atStart {
+		if e := s.start(); e != nil {
+			return e
+		}
+	}
+	if s.state == selfClosed {
+		s.closeElement()
+		return nil
+	}
+	piece, e := s.construct()
+	if e != nil || s.err != nil {
+		return e
+	}
+	s.tok.Offset = s.base + s.pos
+	at := s.pos
+	s.pos += len(piece)
+	switch {
+	case piece[0] != '<':
+		return s.text(at, piece)
+	case strings.HasPrefix(piece, "<!--"):
+		if content := piece[len("<!--") : len(piece)-len("->")]; strings.Contains(content, "--") {
+			return bad(at+4+strings.Index(content, "--"), CodeSyntax, "a comment contains \"--\"")
+		}
+		return nil
+	case strings.HasPrefix(piece, "<!["):
+		if s.state != inRoot {
+			return bad(at, CodeSyntax, "a CDATA section is outside the root element")
+		}
+		s.tok.Kind, s.tok.Text = CData, normalizeLines(piece[len(cdata):len(piece)-len("]]>")])
+		return nil
+	case strings.HasPrefix(piece, "<!"):
+		return s.doctype(at)
+	case strings.HasPrefix(piece, "<?"):
+		return s.procInst(at, piece)
+	case strings.HasPrefix(piece, "</"):
+		return s.endTag(at, piece)
+	case s.state == inEpilog:
+		return bad(at, CodeTrailing, "a second element follows the root element")
+	}
+	return s.startTag(at, piece)
 }
 
-func (f *fault) Error() string { return f.msg }
-
-// short says that the window ends inside a token.
-type short struct{ inside string }
-
-func (s *short) Error() string { return "the document ends inside " + s.inside }
-
-func bad(at int, code, format string, args ...any) *fault {
-	return &fault{at: at, code: code, msg: fmt.Sprintf(format, args...)}
+// construct returns the text or markup at s.pos, which is completely in the window. At the end of
+// the document, it sets s.err.
+func (s *Scanner) construct() (string, *Error) {
+	for {
+		rest := s.src[s.pos:]
+		end, what, most := constructEnd(rest)
+		switch {
+		case what == "":
+			return "", bad(s.pos, CodeSyntax, "\"<!\" starts neither a comment nor a CDATA section nor a document type declaration")
+		case what == "text":
+			most = s.limits.Text
+			if end < 0 && !s.more && s.end == nil && s.state == inEpilog && strings.Trim(rest, space) == "" {
+				s.err = io.EOF
+				return "", nil
+			}
+		case most == 0:
+			most = s.limits.Token
+		}
+		if end > most || end < 0 && len(rest) > most {
+			return "", bad(s.pos, CodeLimit, "%s is longer than %d bytes", what, most)
+		}
+		if end >= 0 {
+			return rest[:end], nil
+		}
+		if s.more {
+			s.fill(s.pos)
+			s.pos = 0
+			continue
+		}
+		switch {
+		case s.end != nil:
+			return "", s.end
+		case strings.HasPrefix(rest, doctype):
+			return "", bad(s.pos, CodeSyntax, "the document type declaration is malformed").fix("remove it")
+		case what != "text":
+			return "", bad(len(s.src), CodeUnclosed, "the document ends inside %s", what)
+		case s.state == inRoot:
+			return "", bad(len(s.src), CodeUnclosed, "the document ends inside the element %s", s.open[len(s.open)-1].raw)
+		case strings.Trim(rest, space) != "":
+			return "", s.stray(s.pos, rest)
+		}
+		return "", bad(len(s.src), CodeUnclosed, "the document ends without a root element")
+	}
 }
 
-func (f *fault) fix(hint string) *fault {
-	f.hint = hint
-	return f
+const (
+	space   = " \t\r\n"
+	cdata   = "<![CDATA["
+	doctype = "<!DOCTYPE"
+)
+
+// constructEnd returns the end of the text or markup at the start of rest, or -1 if rest does not
+// contain all of it. It also returns what it is, or "", and its greatest length if that is a constant.
+func constructEnd(rest string) (end int, what string, most int) {
+	after := func(from int, delimiter string) int {
+		if n := strings.Index(rest[from:], delimiter); n >= 0 {
+			return from + n + len(delimiter)
+		}
+		return -1
+	}
+	switch {
+	case rest == "":
+		return -1, "text", 0
+	case rest[0] != '<':
+		return strings.IndexByte(rest, '<'), "text", 0
+	case strings.HasPrefix(rest, "<!--"):
+		return after(len("<!--"), "-->"), "a comment", 0
+	case strings.HasPrefix(rest, cdata):
+		return after(len(cdata), "]]>"), "a CDATA section", 0
+	case strings.HasPrefix(rest, doctype):
+		end := -1
+		if at := doctypePattern().FindStringIndex(rest[:min(len(rest), maxDoctype+1)]); at != nil {
+			end = at[1]
+		}
+		return end, "the document type declaration", maxDoctype
+	case strings.HasPrefix(cdata, rest), strings.HasPrefix(doctype, rest), strings.HasPrefix("<!--", rest):
+		return -1, "markup", 0
+	case rest[1] == '!':
+		return -1, "", 0
+	case rest[1] == '?':
+		return after(len("<?"), "?>"), "a processing instruction", 0
+	case rest[1] == '/':
+		return after(0, ">"), "an end tag", 0
+	}
+	var quote byte
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '>':
+			return i + 1, "a start tag", 0
+		case c == '"' || c == '\'':
+			quote = c
+		}
+	}
+	if quote != 0 {
+		return -1, "an attribute value", 0
+	}
+	return -1, "a start tag", 0
 }
+
+// doctypePattern matches a document type declaration to the end that a validating parser finds.
+// Brackets in literals, comments and processing instructions do not count.
+var doctypePattern = sync.OnceValue(func() *regexp.Regexp {
+	const literal, name = `(?:"[^"]*"|'[^']*')`, `[A-Za-z_\x{C0}-\x{EFFFF}][\w:.\-\x{B7}-\x{EFFFF}]*`
+	return regexp.MustCompile(strings.NewReplacer("LITERAL", literal, "NAME", name).Replace(
+		`^<!DOCTYPE\s+NAME(?:\s+(?:SYSTEM|PUBLIC\s+LITERAL)\s+LITERAL)?\s*(?:\[(?:` +
+			`\s|%NAME;|<!--(?:[^\-]|-[^\-])*-->|<\?NAME(?:\?>|\s(?:[^?]|\?+[^?>])*\?+>)|` +
+			`<!(?:ELEMENT|ATTLIST|ENTITY|NOTATION)\s(?:[^"'<>]|LITERAL)*>` +
+			`)*\]\s*)?>`))
+})
