@@ -257,7 +257,9 @@ func TestConsentIsForTheRoot(t *testing.T) {
 	l := dvs.NewLoader(w.host, dvs.Options{})
 	for asked, step := range []func() error{
 		func() error { return nil },
-		func() error { return l.ForgetRoot(t.Context(), must(dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{}))) },
+		func() error {
+			return l.ForgetRoot(t.Context(), must(dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{})))
+		},
 	} {
 		if err := step(); err != nil {
 			t.Fatal(err)

@@ -89,7 +89,7 @@ type Limits struct {
 	Pages      int           // pages of one result without asking; 10 (section 11.5)
 	Executions int           // actions in one session; 30 for each page's origin (section 13.4)
 	Burst      int           // actions of a user at one origin in a row, in all sessions of the Limiter; 5
-	Interval   time.Duration // between actions in the long run: a Burst in as many Intervals; 2 s
+	Interval   time.Duration // between actions after that; 2 s
 	Informs    int           // informs that a session keeps, with 1.25 KiB of text each; 1,000
 	Told       int           // bytes of memory to recognise what services told in a session; 384 MiB, a quarter for one service
 }

@@ -16,17 +16,25 @@ import (
 // for, and by actions that services ended for the session (section 11.3). It applies to every call,
 // also to those of the host.
 //
-// The rate of a user's actions at one origin, and waits, are kept by the Limiter of the host: they
-// also count in other sessions and processes. A wait counts for all users, since the service did not
-// learn who the user is; a wait about one action (section 8.13) counts for its user.
+// A session keeps the pace of its actions at an origin. What its sessions share, and waits, are kept by
+// the Limiter of the host: they also count in other processes. A wait counts for all users, since the
+// service did not learn who the user is; a wait about one action (section 8.13) counts for its user.
 type gate struct {
 	session *Session
 
 	mu      sync.Mutex
+	paces   map[string]*pace         // by origin of the endpoint
 	runs    map[string]int           // executions, by origin of the document
 	ended   map[string]blockedAction // by method and endpoint
 	pairs   map[string]bool          // of origins that the user agreed to, see [gate.agreed]
 	formats map[string]anml.Format   // that origins want to receive (section 11.1)
+}
+
+// pace is how many actions may be sent to an origin in a row, at a time. One more may after each
+// Interval.
+type pace struct {
+	left float64
+	at   time.Time
 }
 
 // blockedAction is why an action is not sent any more in the session.
@@ -35,12 +43,12 @@ type blockedAction struct {
 	status int
 }
 
-// maxGates bounds what a session remembers of origins. Beyond it no action of a document of another
-// origin is executed, since dropping a count would lift a limit.
+// maxGates bounds what a session remembers of origins. Beyond it no action of or to another origin is
+// executed, since dropping a count would lift a limit.
 const maxGates = 4096
 
 func newGate(s *Session) *gate {
-	return &gate{session: s, runs: make(map[string]int), ended: make(map[string]blockedAction),
+	return &gate{session: s, paces: make(map[string]*pace), runs: make(map[string]int), ended: make(map[string]blockedAction),
 		pairs: make(map[string]bool), formats: make(map[string]anml.Format)}
 }
 
@@ -81,13 +89,15 @@ func (g *gate) take(ctx context.Context, p gateKey) error {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.runs[p.document]--
+		g.paces[p.origin].left++
 	}
 	return err
 }
 
 // count counts executions, unless the session itself does not permit the action.
 func (g *gate) count(p gateKey, n int) error {
-	most := g.session.agent.options.Limits.Executions
+	limits := g.session.agent.options.Limits
+	now := g.session.now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c, ended := g.ended[p.action]
@@ -95,14 +105,19 @@ func (g *gate) count(p gateKey, n int) error {
 	case ended:
 		return &lookleap.Error{Code: c.code, Subject: p.origin, Message: "the service ended this action for the session",
 			Err: &lookleap.ResponseError{Status: c.status}}
-	case len(g.runs) >= maxGates && g.runs[p.document] == 0:
+	case len(g.paces) >= maxGates && g.paces[p.origin] == nil, len(g.runs) >= maxGates && g.runs[p.document] == 0:
 		return &lookleap.Error{Code: lookleap.CodeLimit, Subject: p.origin, Message: "the session used too many origins"}
-	case g.runs[p.document] >= most:
+	case g.runs[p.document] >= limits.Executions:
 		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.document,
-			Message: fmt.Sprintf("the session executed %d actions of this origin's documents", most)}
+			Message: fmt.Sprintf("the session executed %d actions of this origin's documents", limits.Executions)}
+	}
+	at := g.paceAt(p.origin, now)
+	if at.left < 1 {
+		return tooOften(p.origin, time.Duration((1-at.left)*float64(limits.Interval)))
 	}
 	if n > 0 {
 		g.runs[p.document] += n
+		at.left -= float64(n)
 	}
 	return nil
 }
@@ -116,21 +131,53 @@ func (g *gate) wait(ctx context.Context, p gateKey, use func(context.Context, st
 			return tooSoon(p.origin, wait, err)
 		}
 	}
-	switch wait, err := use(ctx, limitRate+s.userKey()+" "+p.origin, s.agent.options.Limits.rate()); {
-	case err != nil:
-		return tooSoon(p.origin, 0, err)
-	case wait > 0:
-		return &lookleap.Error{Code: CodeTooManyActions, Subject: p.origin, Message: "too many actions in a row",
-			Err: &lookleap.ResponseError{RetryAfter: wait}}
+	for i, rate := range s.agent.options.Limits.sharedRates() {
+		key := [2]string{limitShort, limitLong}[i] + s.userKey() + " " + p.origin
+		switch wait, err := use(ctx, key, rate); {
+		case err != nil:
+			return tooSoon(p.origin, 0, err)
+		case wait > 0:
+			return tooOften(p.origin, wait)
+		}
 	}
 	return nil
 }
 
-// rate is the rate of a user's actions at one origin: no more than Burst in the time of as many
-// Intervals.
-func (l Limits) rate() lookleap.Rate {
+// paceAt returns the pace of an origin by now.
+func (g *gate) paceAt(origin string, now time.Time) *pace {
+	limits := g.session.agent.options.Limits
+	p := g.paces[origin]
+	if p == nil {
+		p = &pace{float64(limits.Burst), now}
+		g.paces[origin] = p
+	}
+	if gone := now.Sub(p.at); gone > 0 {
+		p.left, p.at = min(float64(limits.Burst), p.left+float64(gone)/float64(limits.Interval)), now
+	}
+	return p
+}
+
+// moveBack moves all times back with the clock.
+func (g *gate) moveBack(by time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range g.paces {
+		p.at = p.at.Add(-by)
+	}
+}
+
+// sharedRates are the rates of a user's actions at one origin across all sessions. One session alone
+// always keeps them: it sends at most Burst actions in an Interval, and fewer than 11 times Burst in the
+// time of 10 times Burst. The second one limits sessions that take turns.
+func (l Limits) sharedRates() [2]lookleap.Rate {
 	burst := min(l.Burst, 1<<20)
-	return lookleap.Rate{Limit: burst, Window: time.Duration(burst) * min(l.Interval, time.Hour)}
+	long := min(l.Interval, time.Hour*24*30/time.Duration(10*burst)) * time.Duration(10*burst)
+	return [2]lookleap.Rate{{Limit: burst, Window: l.Interval}, {Limit: 11*burst - 1, Window: long}}
+}
+
+func tooOften(origin string, wait time.Duration) error {
+	return &lookleap.Error{Code: CodeTooManyActions, Subject: origin, Message: "too many actions in a row",
+		Err: &lookleap.ResponseError{RetryAfter: wait}}
 }
 
 // end blocks an action for the session.
@@ -179,7 +226,8 @@ const (
 	limitHold     = "anml retry "          // and an origin
 	limitDocument = "anml document retry " // and the digest of a URL
 	limitAction   = "anml action retry "   // and the digest of a user and an action
-	limitRate     = "anml actions "        // and a user and an origin
+	limitShort    = "anml actions "        // and a user and an origin
+	limitLong     = "anml pace "
 )
 
 // userKey is what Limiter keys hold of a user; sessions without ID and LedgerKey are

@@ -95,6 +95,15 @@ func TestClockSetBack(t *testing.T) {
 				}
 			})
 		}
+		t.Run("accept-actions-at-their-pace", func(t *testing.T) {
+			f := newFinding(t)
+			for range f.s.agent.options.Limits.Burst {
+				must(t, f.s.gate.take(f.Context(), page))
+			}
+			later(f, 0)
+			f.net.Clock().Advance(f.s.agent.options.Limits.Interval + time.Millisecond)
+			must(t, f.s.gate.take(f.Context(), page))
+		})
 		for name, store := range map[string]Store{"": nil, "-in-a-store": NewMemoryStore()} {
 			for state, moves := range map[string][2]time.Duration{
 				"that-ended":  {2 * time.Hour, 90 * time.Minute},

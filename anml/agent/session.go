@@ -96,7 +96,10 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if s.memory, err = newDocumentMemory(s); err != nil {
 		return nil, err
 	}
-	s.clock = flight.NewClock(a.host.Time, s.memory.moveBack) // no wait restarts or becomes longer
+	s.clock = flight.NewClock(a.host.Time, func(back time.Duration) { // no wait restarts or becomes longer
+		s.gate.moveBack(back)
+		s.memory.moveBack(back)
+	})
 	s.consentClock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, nil)
 	s.pages = newPageCache(s)
 	if s.context, err = newContext(s); err != nil {
