@@ -12,7 +12,7 @@ import (
 // reading is what a document says.
 type reading struct {
 	evidence Evidence          // of the document, with what its bytes say
-	skill    *Skill            // nil: it is none
+	skill    *Skill            // nil: the document is not a skill
 	entry    []byte            // the SKILL.md
 	members  map[string][]byte // of an archive, by path
 	findings []lookleap.Finding
@@ -23,7 +23,7 @@ type reading struct {
 func readDocument(at *located, doc *document, limits Limits) reading {
 	r := reading{evidence: doc.Evidence}
 	if r.evidence.Fresh.Before(at.now) {
-		r.evidence.Fresh = at.now // whoever asked for a copy may use it, also if the user takes longer
+		r.evidence.Fresh = at.now // the caller asked for the copy and may use it, also if the user takes longer
 	}
 	if r.evidence.Status != 200 {
 		return r

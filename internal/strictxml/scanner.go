@@ -213,6 +213,9 @@ func (s *Scanner) next() *Error {
 // the document, it sets s.err.
 func (s *Scanner) construct() (string, *Error) {
 	for {
+		if s.state != inRoot { // white space outside the root element has no limit but that of the document
+			s.pos += skipSpace(s.src[s.pos:], 0)
+		}
 		rest := s.src[s.pos:]
 		end, what, most := constructEnd(rest)
 		switch {
