@@ -21,7 +21,6 @@ type Registration struct {
 
 	loader *Loader
 	wish   wish
-	under  string // root that a lockfile or the pin of a policy names
 }
 
 // Register verifies a skill and keeps its metadata and digests but not its body (level 1).
@@ -57,7 +56,7 @@ func (l *Loader) RegisterListing(ctx context.Context, entry Listing) (*Registrat
 
 func (l *Loader) registration(at *located, meta *Metadata, digest Digest, v *lookleap.Verdict) *Registration {
 	return &Registration{Metadata: *meta, ID: at.skill, Root: at.root, Source: at.Claim.Source, Digest: digest, Verdict: v,
-		loader: l, wish: at.wish, under: at.Under}
+		loader: l, wish: at.wish}
 }
 
 // ContextText returns the name and description for the model's list of skills, in
@@ -83,7 +82,7 @@ func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 		return nil, err
 	}
 	if err := r.loader.checkTerms(ctx, loadTerms{Skill: r.ID.String(), Artifact: r.ID.artifact, Root: r.Root.String(),
-		Source: r.Source, Under: r.under, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
+		Source: r.Source, Under: r.wish.Under, Profile: r.loader.options.Profile, RequireSecure: r.loader.options.RequireSecure}); err != nil {
 		return nil, err
 	}
 	w := r.wish

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/confusable"
 	"github.com/lookleap/lookleap/internal/plugin"
-	"golang.org/x/text/unicode/norm"
 )
 
 // Profile is the user's data, held by the host. Value is called for one field at a time, after a
