@@ -367,7 +367,7 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 
 // Decide is [Plan.Approve] with the Host's clock, for a plan that was suspended and parsed
 // again. Like Ask, it records a "no", so that an identical request is not shown again
-// immediately. A "no" also spends the plan: its record in the [PlanLedger] becomes
+// immediately. A "no" also spends the plan: its record in [Host].Plans becomes
 // [PlanRefused], and no process commits it later. If the plan was committed before, Decide
 // returns an [*AlreadyDoneError] for a "no", because the "no" came too late.
 func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approval, error) {
@@ -398,7 +398,7 @@ func (h *Host) refuse(ctx context.Context, p *Plan) error {
 	owner := rand.Text()
 	record, err := h.claim(ctx, p, owner)
 	if err == nil {
-		h.settle(ctx, p, owner, PlanOutcome{State: PlanRefused})
+		h.settle(ctx, p, owner, PlanRefused, nil)
 		return nil
 	}
 	if !errors.Is(err, ErrAlreadyDone) {

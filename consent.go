@@ -152,7 +152,7 @@ type ConsentDecision struct {
 	Until    time.Time `json:"until,omitzero"` // until when an identical request need not be asked again; zero: this once
 
 	// AllVersions is for a refusal: it also holds for every later version of what asks, where the
-	// caller keeps refusals (dvs.TrustStore). Without it, a refusal holds for what was shown.
+	// caller keeps refusals, as a dvs.Loader with a store does. Without it, a refusal holds for what was shown.
 	AllVersions bool `json:"allVersions,omitempty"`
 
 	// Reason is for a refusal: what the user says to the agent, such as "too expensive, look for

@@ -104,7 +104,7 @@ func TestDecision(t *testing.T) {
 		t.Run("reject-answer-to-another-question", func(t *testing.T) {
 			p, other := twoItems(t), twoItems(t)
 			d, _ := p.Request().Decision([]byte(`{"digest":"` + other.Request().Digest + `","approved":["act"]}`))
-			h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger()}
+			h := &lookleap.Host{Plans: lookleap.NewMemoryStore()}
 			if _, err := h.Decide(t.Context(), p, d); lookleap.CodeOf(err) != lookleap.CodeConsentMismatch || d.Approved != nil {
 				t.Errorf("%+v, %v", d, err)
 			}
@@ -112,12 +112,12 @@ func TestDecision(t *testing.T) {
 				t.Error("the answer to another question spent the plan")
 			}
 		})
-		for name, ledger := range map[string]func(*testing.T) lookleap.PlanLedger{
-			"memory": func(*testing.T) lookleap.PlanLedger { return lookleap.NewMemoryPlanLedger() },
-			"files":  func(t *testing.T) lookleap.PlanLedger { return lookleap.FilePlanLedger(t.TempDir()) },
+		for name, store := range map[string]func(*testing.T) lookleap.Store{
+			"memory": func(*testing.T) lookleap.Store { return lookleap.NewMemoryStore() },
+			"files":  func(t *testing.T) lookleap.Store { return openStore(t, t.TempDir()) },
 		} {
 			t.Run("reject-yes-after-no-"+name, func(t *testing.T) {
-				h, p := &lookleap.Host{Plans: ledger(t)}, twoItems(t)
+				h, p := &lookleap.Host{Plans: store(t)}, twoItems(t)
 				no := lookleap.ConsentDecision{Digest: p.Request().Digest}
 				yes := lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"act"}}
 				for range 2 {
@@ -146,7 +146,7 @@ func TestDecision(t *testing.T) {
 			})
 		}
 		t.Run("reject-no-after-commit", func(t *testing.T) {
-			h, p := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger()}, twoItems(t)
+			h, p := &lookleap.Host{Plans: lookleap.NewMemoryStore()}, twoItems(t)
 			a, err := p.Approve(lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"act", "phone"}}, time.Now())
 			if err != nil {
 				t.Fatal(err)
@@ -162,7 +162,7 @@ func TestDecision(t *testing.T) {
 		t.Run("accept-yes-after-a-no-that-no-ledger-keeps", func(t *testing.T) {
 			// The no is returned, and the fault of the ledger is reported.
 			var events []lookleap.Event
-			h := &lookleap.Host{Plans: lookleap.FilePlanLedger(""), Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e) }}
+			h := &lookleap.Host{Plans: (*lookleap.FileStore)(nil), Observe: func(_ context.Context, e lookleap.Event) { events = append(events, e) }}
 			p := twoItems(t)
 			_, err := h.Decide(t.Context(), p, lookleap.ConsentDecision{Digest: p.Request().Digest})
 			if lookleap.CodeOf(err) != lookleap.CodeConsentRefused || len(events) != 1 || events[0].Err == nil {
@@ -218,7 +218,7 @@ func TestRefusalReason(t *testing.T) {
 		})
 		t.Run("accept-reason-for-the-same-question", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, p := &lookleap.Host{Prompter: lookleap.SuspendingPrompter{}, Plans: lookleap.NewMemoryPlanLedger()}, twoItems(t)
+				h, p := &lookleap.Host{Prompter: lookleap.SuspendingPrompter{}, Plans: lookleap.NewMemoryStore()}, twoItems(t)
 				_, err := h.Decide(t.Context(), p, lookleap.ConsentDecision{Digest: p.Request().Digest, Reason: "not today"})
 				if err == nil {
 					t.Fatal("a refusal is no error")
@@ -255,7 +255,7 @@ func TestAgain(t *testing.T) {
 	lost := errors.New("the connection was lost")
 	t.Run("P38", func(t *testing.T) {
 		t.Run("accept-same-bytes-and-key", func(t *testing.T) {
-			h, p := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger()}, twoItems(t)
+			h, p := &lookleap.Host{Plans: lookleap.NewMemoryStore()}, twoItems(t)
 			first := commit(t, h, p, lost)
 			again := p
 			for range 2 {
@@ -283,7 +283,7 @@ func TestAgain(t *testing.T) {
 		})
 		for name, outcome := range map[string]error{"done": nil, "nothing-sent": lookleap.NothingSent(lost)} {
 			t.Run("reject-after-"+name, func(t *testing.T) {
-				h, p := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger()}, twoItems(t)
+				h, p := &lookleap.Host{Plans: lookleap.NewMemoryStore()}, twoItems(t)
 				commit(t, h, p, outcome)
 				if _, err := h.Again(t.Context(), p); lookleap.CodeOf(err) != lookleap.CodeUsage {
 					t.Error(err)
@@ -291,7 +291,7 @@ func TestAgain(t *testing.T) {
 			})
 		}
 		t.Run("reject-before-a-commit", func(t *testing.T) {
-			h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger()}
+			h := &lookleap.Host{Plans: lookleap.NewMemoryStore()}
 			for _, p := range []*lookleap.Plan{nil, twoItems(t)} {
 				if _, err := h.Again(t.Context(), p); lookleap.CodeOf(err) != lookleap.CodeUsage {
 					t.Error(err)
@@ -299,7 +299,7 @@ func TestAgain(t *testing.T) {
 			}
 		})
 		t.Run("reject-after-a-no", func(t *testing.T) {
-			h, p := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger()}, twoItems(t)
+			h, p := &lookleap.Host{Plans: lookleap.NewMemoryStore()}, twoItems(t)
 			_, _ = h.Decide(t.Context(), p, lookleap.ConsentDecision{Digest: p.Request().Digest})
 			if _, err := h.Again(t.Context(), p); lookleap.CodeOf(err) != lookleap.CodeUsage {
 				t.Error(err)
@@ -308,22 +308,23 @@ func TestAgain(t *testing.T) {
 		for name, age := range map[string]time.Duration{"reject-while-another-worker-sends": 0, "accept-after-the-lease": lookleap.PlanLease} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					h, p := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger()}, twoItems(t)
-					if _, err := h.Plans.Claim(t.Context(), lookleap.PlanClaim{ID: p.ID(), Owner: "a", Expires: p.Request().Expires}); err != nil {
+					h, p := &lookleap.Host{Plans: lookleap.NewMemoryStore()}, twoItems(t)
+					a, err := h.Decide(t.Context(), p, lookleap.ConsentDecision{Digest: p.Request().Digest, Approved: []string{"act", "phone"}})
+					if err != nil {
 						t.Fatal(err)
 					}
-					if err := h.Plans.Record(t.Context(), p.ID(), "a", lookleap.PlanOutcome{State: lookleap.PlanSent}); err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(age) // of the bubble
-					if _, err := h.Again(t.Context(), p); (err == nil) != (age > 0) {
-						t.Error(err)
-					}
+					_ = commitTo(h, t.Context(), a, func(context.Context, []byte) error {
+						time.Sleep(age) // of the bubble
+						if _, err := h.Again(t.Context(), p); (err == nil) != (age > 0) {
+							t.Error(err)
+						}
+						return nil
+					})
 				})
 			})
 		}
 		t.Run("reject-a-changed-mark", func(t *testing.T) {
-			h, p := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger()}, twoItems(t)
+			h, p := &lookleap.Host{Plans: lookleap.NewMemoryStore()}, twoItems(t)
 			commit(t, h, p, lost)
 			again, err := h.Again(t.Context(), p)
 			if err != nil {

@@ -112,7 +112,7 @@ func TestCodeOfBadInput(t *testing.T) {
 		"lookleap.Open broken":           second(lookleap.Unseal(resumeKey, "x")),
 		"lookleap.SealedCache":           second(lookleap.SealedCache(nil, resumeKey)),
 		"lookleap.SealedCache key":       second(lookleap.SealedCache(lookleap.NewMemoryCache(1), nil)),
-		"lookleap.FileLedger":            claim(t, lookleap.FilePlanLedger(""), ""),
+		"lookleap.OpenStore":             second(lookleap.OpenStore("")),
 		"lookleap.ParsePlan":             second(lookleap.ParsePlan([]byte("{"))),
 		"lookleap.NewPlan":               second(lookleap.NewPlan(lookleap.ConsentRequest{}, nil, planTime)),
 		"lookleap.NewPlan without parts": second(lookleap.NewPlan(lookleap.ConsentRequest{Kind: lookleap.ConsentAct}, nil, planTime)),
@@ -130,7 +130,8 @@ func TestCodeOfBadInput(t *testing.T) {
 		"dvs.ParseTrustRoot":             second(dvs.ParseTrustRoot("x", dvs.Rules{})),
 		"agent.ErrNoValue":               agent.ErrNoValue,
 		"agent.ErrUsage":                 agent.ErrUsage,
-		"agent.ErrBusy":                  agent.ErrBusy,
+		"lookleap.ErrBusy":               lookleap.ErrBusy,
+		"lookleap.ErrConflict":           lookleap.ErrConflict,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if code := lookleap.CodeOf(err); err == nil || !code.Known() || code == lookleap.CodeInternal || code == lookleap.CodeOK {

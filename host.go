@@ -32,7 +32,7 @@ type Host struct {
 	Resolver Resolver        // nil: NewResolver, validating over the system's servers
 	Prompter ConsentPrompter // nil: no one can be asked, so every consent is refused
 	Cache    Cache           // nil: NewMemoryCache(DefaultCacheEntries)
-	Plans    PlanLedger      // nil: a ledger in memory that all Hosts of this process share; see PlanLedger
+	Plans    Store           // nil: a store in memory that all Hosts of this process share; see PlanState
 	Limiter  Limiter         // nil: a NewMemoryLimiter of this Host, on its clock
 
 	Asking  AskLimits                    // how often users are asked; zero: the defaults
@@ -52,7 +52,7 @@ type hostDefaults struct {
 	fetcher  Fetcher
 	resolver Resolver
 	cache    Cache
-	plans    PlanLedger
+	plans    Store
 	limiter  Limiter
 	owned    []io.Closer
 
@@ -98,10 +98,10 @@ func (h *Host) parts() *hostDefaults {
 		if d.cache == nil {
 			d.cache, d.cacheCalls = NewMemoryCache(DefaultCacheEntries), nil
 		}
-		d.planCalls = partLedger.bounded(ledgerWait, ledgerCalls)
+		d.planCalls = partPlans.bounded(storeWait, storeCalls)
 		d.plans = h.Plans
 		if d.plans == nil {
-			d.plans, d.planCalls = processLedger, nil
+			d.plans, d.planCalls = processPlans, nil
 		}
 		d.limitCalls = partLimiter.bounded(limiterWait, limiterCalls)
 		d.limiter = h.Limiter
@@ -297,7 +297,7 @@ var (
 	partResolver = part{"Resolver", CodeResolverFailed}
 	partPrompter = part{"ConsentPrompter", CodeConsentFailed}
 	partCache    = part{"Cache", CodeCacheFailed}
-	partLedger   = part{"PlanLedger", CodeLedgerFailed}
+	partPlans    = part{"store of plans", CodeLedgerFailed}
 	partLimiter  = part{"Limiter", CodeLimiterFailed}
 	partClock    = part{"clock", CodeClockFailed}
 	partObserve  = part{"Observe hook", CodeInternal}
@@ -358,13 +358,13 @@ func (b guardedBody) Close() (err error) {
 // returns; beyond the number no further call is made.
 const (
 	cacheWait    = 2 * time.Second
-	ledgerWait   = 10 * time.Second
+	storeWait    = 10 * time.Second
 	limiterWait  = 2 * time.Second
 	resolverWait = 30 * time.Second
 	observeWait  = 10 * time.Second
 
 	cacheCalls    = 64
-	ledgerCalls   = 64
+	storeCalls    = 64
 	limiterCalls  = 64
 	resolverCalls = 1024
 	observeCalls  = 64

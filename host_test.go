@@ -317,7 +317,7 @@ func TestHungPlugins(t *testing.T) {
 		t.Run("reject-deaf-ledger", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hung := lab.NewHung(true)
-				h := &lookleap.Host{Plans: hung, Now: func() time.Time { return planTime }}
+				h := &lookleap.Host{Plans: hung.Store(), Now: func() time.Time { return planTime }}
 				a := approved(t, newPlan(t, "effect"), planTime, "address", "phone")
 				err := commitTo(h, context.Background(), a, func(context.Context, []byte) error { t.Error("the effect ran"); return nil })
 				if lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {

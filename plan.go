@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/internal/coded"
-	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/strictjson"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -277,7 +276,7 @@ func (a *Approval) Until() time.Time {
 // Prepare runs while this process holds the claim of the plan, and must not let anything
 // leave the process. If it returns an error, the same approval can be committed again.
 //
-// Send has the effect, and returns the receipt that the [PlanLedger] keeps. If it returns
+// Send has the effect, and returns the receipt that is kept with the plan's record, [Host].Plans. If it returns
 // an error, the plan stays used, because the effect may have happened in part. The
 // exception is an error of [NothingSent].
 type Effect struct {
@@ -285,11 +284,11 @@ type Effect struct {
 	Send    func(ctx context.Context, a *Approval) (receipt []byte, err error)
 }
 
-// Commit runs the effect of an approved plan once. It claims the plan in the [PlanLedger]
+// Commit runs the effect of an approved plan once. It claims the plan in [Host].Plans
 // before it calls effect, and records the outcome after it. It returns the receipt that
 // effect returned.
 //
-// If the plan was committed before, by any process that shares the ledger, Commit returns
+// If the plan was committed before, by any process that shares that store, Commit returns
 // an [ErrAlreadyDone] and the receipt of the commit that is done. [errors.As] with an
 // [*AlreadyDoneError] finds the whole record, which says whether the effect happened, may
 // have happened, or may still be tried.
@@ -359,22 +358,22 @@ func (h *Host) commit(ctx context.Context, c commit) (receipt []byte, err error)
 	}
 	if c.effect.Prepare != nil {
 		if err := c.effect.Prepare(ctx, c.approval); err != nil {
-			h.settle(ctx, p, owner, PlanOutcome{State: PlanFailed})
+			h.settle(ctx, p, owner, PlanFailed, nil)
 			return nil, err
 		}
 	}
-	if err := h.record(ctx, p, owner, PlanOutcome{State: PlanSent}); err != nil {
-		h.settle(ctx, p, owner, PlanOutcome{State: PlanFailed})
+	if err := h.record(ctx, p, owner, PlanSent, nil); err != nil {
+		h.settle(ctx, p, owner, PlanFailed, nil)
 		return nil, notCommitted(p, err)
 	}
 	receipt, err = c.effect.Send(ctx, c.approval)
 	switch {
 	case err == nil:
-		h.settle(ctx, p, owner, PlanOutcome{State: PlanDone, Receipt: receipt})
+		h.settle(ctx, p, owner, PlanDone, receipt)
 	case errors.Is(err, errNothingSent):
-		h.settle(ctx, p, owner, PlanOutcome{State: PlanFailed})
+		h.settle(ctx, p, owner, PlanFailed, nil)
 	default:
-		h.settle(ctx, p, owner, PlanOutcome{State: PlanUnknown})
+		h.settle(ctx, p, owner, PlanUnknown, nil)
 	}
 	return receipt, err
 }
@@ -391,8 +390,8 @@ func notCommitted(p *Plan, cause error) error {
 // claim claims a plan. If another call has it, claim returns its record with an
 // [*AlreadyDoneError].
 func (h *Host) claim(ctx context.Context, p *Plan, owner string) (PlanRecord, error) {
-	record, err := ledgerCall(ctx, h, func(ctx context.Context, l PlanLedger) (PlanRecord, error) {
-		return l.Claim(ctx, PlanClaim{ID: p.ID(), Owner: owner, Expires: p.request.Expires})
+	record, err := h.changePlan(ctx, p, func(r PlanRecord, now time.Time) (PlanRecord, error) {
+		return r.claimed(owner, p.request.Expires, now)
 	})
 	if errors.Is(err, ErrAlreadyDone) {
 		return record, &AlreadyDoneError{record}
@@ -401,42 +400,32 @@ func (h *Host) claim(ctx context.Context, p *Plan, owner string) (PlanRecord, er
 }
 
 // record writes an outcome before the effect. The effect must not run if that fails.
-func (h *Host) record(ctx context.Context, p *Plan, owner string, o PlanOutcome) error {
-	_, err := ledgerCall(ctx, h, func(ctx context.Context, l PlanLedger) (_ struct{}, err error) {
-		return struct{}{}, l.Record(ctx, p.ID(), owner, o)
+func (h *Host) record(ctx context.Context, p *Plan, owner string, state PlanState, receipt []byte) error {
+	_, err := h.changePlan(ctx, p, func(r PlanRecord, now time.Time) (PlanRecord, error) {
+		return r.ended(owner, state, receipt, now)
 	})
 	return err
 }
 
 // settle writes an outcome that cannot change any more, also if the caller has left. A
 // failure is only reported: the record then says less than it could, and never permits more.
-func (h *Host) settle(ctx context.Context, p *Plan, owner string, o PlanOutcome) {
+func (h *Host) settle(ctx context.Context, p *Plan, owner string, state PlanState, receipt []byte) {
 	var tooLong error
-	if len(o.Receipt) > MaxReceipt {
+	if len(receipt) > MaxReceipt {
 		tooLong = &Error{Code: CodeTooLarge, Subject: "plan " + p.ID(), Message: "the receipt is too long to be recorded",
 			Fix: "return a shorter receipt, such as a digest"}
-		o.Receipt = nil
+		receipt = nil
 	}
-	if err := cmp.Or(h.record(context.WithoutCancel(ctx), p, owner, o), tooLong); err != nil {
+	if err := cmp.Or(h.record(context.WithoutCancel(ctx), p, owner, state, receipt), tooLong); err != nil {
 		h.Report(ctx, Event{Kind: EventFinding, Code: CodeOf(err), Subject: p.ID(), Err: err})
 	}
-}
-
-// PlanRecord returns what the ledger knows about a plan: whether it was committed, by any
-// process that shares the ledger, and with which outcome. The error is [fs.ErrNotExist]
-// if it was not. A workflow engine that runs a step again asks it before the user.
-func (h *Host) PlanRecord(ctx context.Context, id string) (PlanRecord, error) {
-	if err := h.usable(); err != nil {
-		return PlanRecord{}, err
-	}
-	return ledgerCall(h.enter(ctx), h, func(ctx context.Context, l PlanLedger) (PlanRecord, error) { return l.Plan(ctx, id) })
 }
 
 // Again returns a plan that has the effect of p once more. It asks the user whether to send the
 // same bytes again although the first time may have worked, and it has the same
 // [Plan.IdempotencyKey], so a server that saw the first request can refuse the second one.
 //
-// Again returns an [*Error] with [CodeUsage] unless the [PlanLedger] says that the outcome of p is
+// Again returns an [*Error] with [CodeUsage] unless [Host].Plans says that the outcome of p is
 // unknown: its effect failed in part, or the worker that sent it did not return within
 // [PlanLease].
 func (h *Host) Again(ctx context.Context, p *Plan) (*Plan, error) {
@@ -463,19 +452,3 @@ func (h *Host) Again(ctx context.Context, p *Plan) (*Plan, error) {
 
 // againWords begin the summary of a plan of [Host.Again].
 const againWords = "once more, although the first time may have worked: "
-
-// ledgerCall calls the ledger of a Host. The record next to an error is kept.
-func ledgerCall[T any](ctx context.Context, h *Host, call func(context.Context, PlanLedger) (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	parts := h.parts()
-	o, err := plugin.Await(ctx, parts.planCalls, func(ctx context.Context) (o outcome, err error) {
-		defer partLedger.guard(&err)
-		o.value, o.err = call(ctx, parts.plans)
-		o.err = partLedger.sound(o.err)
-		return o, nil
-	})
-	return o.value, partLedger.coded(cmp.Or(err, o.err))
-}

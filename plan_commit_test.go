@@ -2,13 +2,10 @@ package lookleap_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -47,13 +44,6 @@ func commitApproved(h *lookleap.Host, ctx context.Context, a *lookleap.Approval,
 		e.Send = func(ctx context.Context, a *lookleap.Approval) ([]byte, error) { return nil, effect(ctx, a) }
 	}
 	_, err := h.CommitApproved(ctx, a, e)
-	return err
-}
-
-// claim claims a plan for a new owner.
-func claim(t *testing.T, l lookleap.PlanLedger, id string) error {
-	t.Helper()
-	_, err := l.Claim(t.Context(), lookleap.PlanClaim{ID: id, Owner: rand.Text(), Expires: planTime})
 	return err
 }
 
@@ -119,30 +109,6 @@ func TestCommitUsedWrongly(t *testing.T) {
 				}
 			}
 		})
-		t.Run("reject-ledger-without-a-directory", func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			if err := claim(t, lookleap.FilePlanLedger(""), "x"); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
-				t.Error(err)
-			}
-			if names, _ := os.ReadDir("."); len(names) != 0 {
-				t.Errorf("it wrote %v", names)
-			}
-		})
-		t.Run("accept-relative-directory-after-chdir", func(t *testing.T) {
-			dir := t.TempDir()
-			t.Chdir(dir)
-			if err := os.Mkdir("ledger", 0o700); err != nil {
-				t.Fatal(err)
-			}
-			l := lookleap.FilePlanLedger("ledger")
-			t.Chdir(t.TempDir())
-			if err := claim(t, l, "x"); err != nil {
-				t.Error(err)
-			}
-			if err := claim(t, lookleap.FilePlanLedger(filepath.Join(dir, "ledger")), "x"); !errors.Is(err, lookleap.ErrAlreadyDone) {
-				t.Error(err)
-			}
-		})
 	})
 }
 
@@ -176,7 +142,7 @@ func TestErrorsThatBite(t *testing.T) {
 					Prompter: prompterFunc(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 						return lookleap.ConsentDecision{}, bite
 					}),
-					Plans: ledgerFunc(func(context.Context) error { return bite }),
+					Plans: storeFunc(func(context.Context) error { return bite }),
 					Now:   func() time.Time { return planTime },
 					Observe: func(_ context.Context, e lookleap.Event) {
 						observed.Add(1)
@@ -302,7 +268,7 @@ func TestLedgerThatForgets(t *testing.T) {
 				now = new(time.Time)
 				dir := t.TempDir()
 				host := func() *lookleap.Host {
-					return &lookleap.Host{Plans: lookleap.FilePlanLedger(dir), Now: func() time.Time {
+					return &lookleap.Host{Plans: openStore(t, dir), Now: func() time.Time {
 						if now.IsZero() {
 							panic("no clock")
 						}

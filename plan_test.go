@@ -307,7 +307,7 @@ func TestCommitOnce(t *testing.T) {
 func TestCommitOnceAmongMany(t *testing.T) {
 	now := func() time.Time { return planTime }
 	one, dir := &lookleap.Host{Now: now}, t.TempDir()
-	shared := func() *lookleap.Host { return &lookleap.Host{Now: now, Plans: lookleap.FilePlanLedger(dir)} }
+	shared := func() *lookleap.Host { return &lookleap.Host{Now: now, Plans: openStore(t, dir)} }
 	for name, hosts := range map[string][2]*lookleap.Host{"memory": {one, one}, "directory": {shared(), shared()}} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlan(t, "POST /deliver")
@@ -333,35 +333,15 @@ func TestCommitOnceAmongMany(t *testing.T) {
 	}
 }
 
-// ledgerFunc is a ledger whose claims return an error.
-type ledgerFunc func(context.Context) error
+// storeFunc is a store that is empty and whose calls return an error.
+type storeFunc func(context.Context) error
 
-func (f ledgerFunc) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	return lookleap.PlanRecord{ID: c.ID, Owner: c.Owner}, f(ctx)
+func (f storeFunc) Get(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
+func (f storeFunc) Put(ctx context.Context, _ string, _, _ []byte, _ time.Time) error {
+	return f(ctx)
 }
-
-func (f ledgerFunc) Record(context.Context, string, string, lookleap.PlanOutcome) error { return nil }
-
-func (f ledgerFunc) Plan(context.Context, string) (lookleap.PlanRecord, error) {
-	return lookleap.PlanRecord{}, fs.ErrNotExist
-}
-
-func TestFileLedger(t *testing.T) {
-	dir := t.TempDir()
-	claimed := func(id string) error { return claim(t, lookleap.FilePlanLedger(dir), id) }
-	if err := claimed("../../etc/passwd"); err != nil {
-		t.Fatal(err)
-	}
-	if err := claimed("../../etc/passwd"); !errors.Is(err, lookleap.ErrAlreadyDone) {
-		t.Fatal(err)
-	}
-	if err := claimed("other"); err != nil {
-		t.Fatal(err)
-	}
-	if err := claim(t, lookleap.FilePlanLedger(dir+"/missing"), "x"); err == nil || errors.Is(err, lookleap.ErrAlreadyDone) {
-		t.Fatalf("a missing directory: %v", err)
-	}
-}
+func (f storeFunc) Delete(ctx context.Context, _ string) error           { return f(ctx) }
+func (f storeFunc) Keys(ctx context.Context, _ string) ([]string, error) { return nil, f(ctx) }
 
 // TestConsentRequestString covers E04, E05 and E08 where the prompt is a terminal.
 func TestConsentRequestString(t *testing.T) {

@@ -42,7 +42,12 @@ func resume(dir, token string, word []string) error {
 	if err != nil {
 		return err
 	}
-	h := &lookleap.Host{Plans: lookleap.FilePlanLedger(filepath.Join(dir, "ledger")), Now: func() time.Time { return planTime }}
+	store, err := lookleap.OpenStore(filepath.Join(dir, "ledger"))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	h := &lookleap.Host{Plans: store, Now: func() time.Time { return planTime }}
 	defer h.Close()
 	approval, err := plan.Approve(lookleap.ConsentDecision{Digest: word[0], Approved: word[1:]}, h.Time())
 	if err != nil {

@@ -23,8 +23,8 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Evidence](), reflect.TypeFor[lookleap.FetcherOptions](),
 		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](),
 		reflect.TypeFor[lookleap.PartKind](), reflect.TypeFor[lookleap.PendingError](),
-		reflect.TypeFor[lookleap.Rate](), reflect.TypeFor[lookleap.AlreadyDoneError](), reflect.TypeFor[lookleap.Effect](), reflect.TypeFor[lookleap.PlanClaim](),
-		reflect.TypeFor[lookleap.PlanOutcome](), reflect.TypeFor[lookleap.PlanRecord](), reflect.TypeFor[lookleap.PlanState](),
+		reflect.TypeFor[lookleap.Rate](), reflect.TypeFor[lookleap.AlreadyDoneError](), reflect.TypeFor[lookleap.Effect](),
+		reflect.TypeFor[lookleap.FileStore](), reflect.TypeFor[lookleap.PlanRecord](), reflect.TypeFor[lookleap.PlanState](),
 		reflect.TypeFor[lookleap.Plan](), reflect.TypeFor[lookleap.Position](), reflect.TypeFor[lookleap.RRType](),
 		reflect.TypeFor[lookleap.ResponseError](), reflect.TypeFor[lookleap.Record](), reflect.TypeFor[lookleap.RemoteText](), reflect.TypeFor[lookleap.ResolverOptions](),
 		reflect.TypeFor[lookleap.SRV](), reflect.TypeFor[lookleap.Severity](), reflect.TypeFor[lookleap.Status](),
@@ -33,8 +33,8 @@ func TestZeroValues(t *testing.T) {
 	}, map[string]any{
 		"ReadPublicSuffixList": lookleap.ReadPublicSuffixList, "UsePublicSuffixList": lookleap.UsePublicSuffixList, "PublicSuffixVersion": lookleap.PublicSuffixVersion,
 		"CodeOf": lookleap.CodeOf, "Retryable": lookleap.Retryable, "Codes": lookleap.Codes, "DialControl": lookleap.DialControl, "Digest": lookleap.Digest,
-		"FilePlanLedger": lookleap.FilePlanLedger, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
-		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NewMemoryPlanLedger": lookleap.NewMemoryPlanLedger, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
+		"OpenStore": lookleap.OpenStore, "UpdateRecord": lookleap.UpdateRecord, "NewMemoryStore": lookleap.NewMemoryStore, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
+		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
 		"ParsePlan": lookleap.ParsePlan, "Seal": lookleap.Seal, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
 	})
 }

@@ -437,7 +437,7 @@ func TestAdmissionKept(t *testing.T) {
 			if err != nil || len(r.Versions) != 1 || r.Versions[0].SkillOnly != c.skillOnly {
 				t.Errorf("got %+v, %v", r, err)
 			}
-			if keys, err := w.store.List(t.Context(), "root/"); err != nil || len(keys) != c.roots {
+			if keys, err := w.store.Keys(t.Context(), "root/"); err != nil || len(keys) != c.roots {
 				t.Errorf("roots %v, %v", keys, err)
 			}
 		})

@@ -13,8 +13,8 @@ import (
 
 // TestTrustRecordBound stores the largest record, and refuses a larger one.
 func TestTrustRecordBound(t *testing.T) {
-	for size, code := range map[int]lookleap.Code{MaxTrustRecord: lookleap.CodeOK, MaxTrustRecord + 1: CodeTrustStore} {
-		store := NewMemoryTrustStore()
+	for size, code := range map[int]lookleap.Code{maxTrustRecord: lookleap.CodeOK, maxTrustRecord + 1: CodeTrustStore} {
+		store := lookleap.NewMemoryStore()
 		err := newTrustKeeper(store).change(t.Context(), "skill/x", func([]byte) ([]byte, error) { return make([]byte, size), nil })
 		_, missing := store.Get(t.Context(), "skill/x")
 		if lookleap.CodeOf(err) != code || errors.Is(missing, fs.ErrNotExist) != (code != lookleap.CodeOK) {

@@ -106,7 +106,6 @@ const (
 // Codes of trust that is kept.
 const (
 	CodeTrustStore    lookleap.Code = "trust-store"
-	CodeTrustConflict lookleap.Code = "trust-conflict"
 	CodeTrustNotKept  lookleap.Code = "trust-not-kept"
 	CodeRefusedBefore lookleap.Code = "refused-before"
 	CodeAskedRecently lookleap.Code = "asked-recently"

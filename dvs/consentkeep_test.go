@@ -173,7 +173,7 @@ func TestResumedRefusal(t *testing.T) {
 		if got, err := l.Resume(t.Context(), p.State, lookleap.ConsentDecision{Digest: p.Request.Digest}); got != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
 			t.Fatal(got, err)
 		}
-		keys, err := w.store.List(t.Context(), "")
+		keys, err := w.store.Keys(t.Context(), "")
 		keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasPrefix(key, "spellings/") })
 		if err != nil || len(keys) != 1 || !strings.HasSuffix(keys[0], trustedAt) {
 			t.Errorf("a refusal of no skill is kept: %q, %v", keys, err)

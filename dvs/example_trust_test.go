@@ -25,7 +25,7 @@ func ExampleCompare() {
 // A loader that keeps the user's decisions and obeys an administrator.
 func ExampleOptions_trust() {
 	loader := dvs.NewLoader(&lookleap.Host{}, dvs.Options{
-		Trust:    dvs.NewMemoryTrustStore(), // in production: OpenTrustStore
+		Trust:    lookleap.NewMemoryStore(), // in production: lookleap.OpenStore
 		Policies: []*dvs.Policy{{Name: "Example Corp", Deny: []string{"evil.example"}, NoScripts: true}},
 		Feeds:    []dvs.FeedOptions{{URL: "https://example.com/withdrawn.json"}},
 	})

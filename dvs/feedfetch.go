@@ -23,10 +23,10 @@ const (
 	feedStoreInterval = 30 * time.Second // between two reads of what other processes stored
 )
 
-// trustFeed is the word of the keys of feeds in a TrustStore.
+// trustFeed is the word of the keys of feeds in a store.
 const trustFeed = "feed/"
 
-// feedState is what is known about one feed. Processes share it through a TrustStore.
+// feedState is what is known about one feed. Processes share it through a store.
 type feedState struct {
 	Type      string          `json:"type"` // TrustMediaType
 	Sequence  int64           `json:"sequence"`
@@ -208,10 +208,10 @@ func (l *Loader) readStoredFeeds(ctx context.Context, now time.Time) (changed bo
 	return changed, nil
 }
 
-// What is kept of a feed: entries, and their bytes in JSON, which fit into a record of a TrustStore.
+// What is kept of a feed: entries, and their bytes in JSON, which fit into a record of a store.
 const (
 	maxFeedEntries = 4 * maxWithdrawals
-	maxFeedBytes   = MaxTrustRecord - 64<<10
+	maxFeedBytes   = maxTrustRecord - 64<<10
 )
 
 // mergeFeed adds what a newer state has. It never removes entries: a feed with more of them than can

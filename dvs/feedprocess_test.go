@@ -215,7 +215,7 @@ func TestFeedStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFeedWorld(t)
-			store := &faultStore{TrustStore: dvs.NewMemoryTrustStore(), at: c.at, fault: c.fault}
+			store := &faultStore{Store: lookleap.NewMemoryStore(), at: c.at, fault: c.fault}
 			w.options.FeedStore = store
 			_, err := w.process(w.options).Load(t.Context(), trustedAt)
 			if lookleap.CodeOf(err) != cmp.Or(c.code, lookleap.CodeOK) || w.hasEvent(dvs.CodeTrustNotKept) != c.told {
@@ -228,7 +228,7 @@ func TestFeedStore(t *testing.T) {
 	}
 	t.Run("accept-reads-every-half-minute", func(t *testing.T) {
 		w := newFeedWorld(t)
-		store := &faultStore{TrustStore: dvs.NewMemoryTrustStore()}
+		store := &faultStore{Store: lookleap.NewMemoryStore()}
 		w.options.FeedStore = store
 		host, now := w.net.Host(), w.net.Clock().Now()
 		host.Now = func() time.Time { return now }
@@ -246,10 +246,10 @@ func TestFeedStore(t *testing.T) {
 	t.Run("accept-second-feed-that-is-stored-alone", func(t *testing.T) {
 		const second = "https://feed.example/second.json"
 		w := newFeedWorld(t)
-		store := dvs.NewMemoryTrustStore()
+		store := lookleap.NewMemoryStore()
 		now := w.net.Clock().Now().Format(time.RFC3339Nano)
 		state := fmt.Sprintf(`{"type":%q,"sequence":1,"entries":[{"kind":"skill","value":%q,"reason":"r","time":"2026-01-01T00:00:00Z"}],"validator":{},"fetched":%q,"tried":%q}`, dvs.TrustMediaType, trustedAt, now, now)
-		if err := store.Put(t.Context(), "feed/"+second, nil, []byte(state)); err != nil {
+		if err := store.Put(t.Context(), "feed/"+second, nil, []byte(state), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		w.options.FeedStore, w.options.Feeds = store, append(w.options.Feeds, dvs.FeedOptions{URL: second})
@@ -259,7 +259,7 @@ func TestFeedStore(t *testing.T) {
 	})
 	t.Run("accept-record-that-was-deleted", func(t *testing.T) {
 		w := newFeedWorld(t)
-		store := dvs.NewMemoryTrustStore()
+		store := lookleap.NewMemoryStore()
 		w.options.FeedStore = store
 		l := w.process(w.options)
 		for range 2 {
@@ -280,12 +280,12 @@ func TestFeedStore(t *testing.T) {
 	})
 	t.Run("accept-what-another-process-stored-meanwhile", func(t *testing.T) {
 		w := newFeedWorld(t)
-		store := dvs.NewMemoryTrustStore()
+		store := lookleap.NewMemoryStore()
 		state := func(sequence int, value string) []byte {
 			return []byte(fmt.Sprintf(`{"type":%q,"sequence":%d,"entries":[{"kind":"skill","value":%q,"reason":"r","time":"2026-01-01T00:00:00Z"}],"validator":{}}`, dvs.TrustMediaType, sequence, value))
 		}
-		w.options.FeedStore = &faultStore{TrustStore: store, at: 2, fault: func() ([]byte, error) {
-			return nil, store.Put(t.Context(), key, nil, state(9, "https://shop.example/s/b/SKILL.md"))
+		w.options.FeedStore = &faultStore{Store: store, at: 2, fault: func() ([]byte, error) {
+			return nil, store.Put(t.Context(), key, nil, state(9, "https://shop.example/s/b/SKILL.md"), time.Time{})
 		}}
 		l := w.process(w.options)
 		if _, err := l.Load(t.Context(), trustedAt); err != nil {

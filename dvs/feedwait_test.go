@@ -113,7 +113,7 @@ func TestWaitsEnd(t *testing.T) {
 		})
 		t.Run("reject-slow-store-when-the-context-ends", func(t *testing.T) {
 			w := newTrustWorld(t)
-			store := &blockingStore{TrustStore: w.store, entered: make(chan struct{}), leave: make(chan struct{})}
+			store := &blockingStore{Store: w.store, entered: make(chan struct{}), leave: make(chan struct{})}
 			w.store = store
 			l, done := w.process(dvs.Options{}), make(chan error)
 			go func() { _, err := l.Load(t.Context(), trustedAt); done <- err }()

@@ -294,7 +294,7 @@ func TestFreshness(t *testing.T) {
 
 // afterFetch is a store that calls change at the first use after the file was fetched.
 type afterFetch struct {
-	dvs.TrustStore
+	lookleap.Store
 	fetched *atomic.Bool
 	change  func()
 }
@@ -303,7 +303,7 @@ func (s afterFetch) Get(ctx context.Context, key string) ([]byte, error) {
 	if s.fetched.CompareAndSwap(true, false) {
 		s.change()
 	}
-	return s.TrustStore.Get(ctx, key)
+	return s.Store.Get(ctx, key)
 }
 
 // TestChangeDuringLoad: a skill is judged by what the registry says when it is admitted, even if it
@@ -350,7 +350,7 @@ func TestChangeDuringLoad(t *testing.T) {
 				}}
 				options := dvs.Options{Roots: roots, User: "ada"}
 				if registered { // nothing is asked, and only the store is used before the skill is admitted
-					options.Trust = afterFetch{dvs.NewMemoryTrustStore(), fetched, change}
+					options.Trust = afterFetch{lookleap.NewMemoryStore(), fetched, change}
 				}
 				skill, err := dvs.NewLoader(host, options).Load(t.Context(), url)
 				if lookleap.CodeOf(err) != c.want || (skill != nil) != (err == nil) {

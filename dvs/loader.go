@@ -40,7 +40,7 @@ type Options struct {
 	// Trust keeps what the user decided, also for other processes and later sessions. The first use
 	// of a skill asks unless its root is registered; a change of it asks again with the difference;
 	// a refusal is remembered. Nil: decisions last as long as the loader.
-	Trust TrustStore
+	Trust lookleap.Store
 	// Policies are those of the organisation. Each has to permit what is done. [Loader] reads them
 	// when it is made: a policy that is invalid, or nil, allows nothing.
 	Policies []*Policy
@@ -49,7 +49,7 @@ type Options struct {
 	Feeds []FeedOptions
 	// FeedStore shares what feeds withdrew between processes: each follows the others within half a
 	// minute. Nil: Trust; without both, each loader fetches for itself.
-	FeedStore TrustStore
+	FeedStore lookleap.Store
 	// Lock freezes the loader: it loads only the skills and files of this lockfile, each with exactly
 	// the locked bytes, under the locked root, and never asks about them. Nil: no lockfile.
 	Lock *Lockfile

@@ -160,13 +160,13 @@ func TestPolicyAround(t *testing.T) {
 		}},
 		"approval-edited-into-the-store": {func(t *testing.T, o *dvs.Options) {
 			file := dvs.DigestOf([]byte(refund))
-			o.Trust = dvs.NewMemoryTrustStore()
+			o.Trust = lookleap.NewMemoryStore()
 			for key, record := range map[string]any{
 				"skill/" + deniedAt: dvs.TrustRecord{Type: dvs.TrustMediaType, Skill: deniedAt, Versions: []dvs.TrustedVersion{
 					{File: file, Header: file, Approved: time.Now(), Root: "https://evil.example/"}}},
 				"root/https://evil.example/": dvs.TrustedRoot{Type: dvs.TrustMediaType, Root: "https://evil.example/", By: dvs.ByUser, At: time.Now()},
 			} {
-				if err := o.Trust.Put(t.Context(), key, nil, marshal(t, record)); err != nil {
+				if err := o.Trust.Put(t.Context(), key, nil, marshal(t, record), time.Time{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -177,7 +177,7 @@ func TestPolicyAround(t *testing.T) {
 			}
 		}, load(deniedAt)},
 		"approved-before": {func(t *testing.T, o *dvs.Options) {
-			o.Trust = dvs.NewMemoryTrustStore()
+			o.Trust = lookleap.NewMemoryStore()
 			net, host, _ := policyWorld(t)
 			_ = net
 			if _, err := dvs.NewLoader(host, dvs.Options{Trust: o.Trust}).Load(t.Context(), deniedAt); err != nil {
@@ -348,7 +348,7 @@ func TestPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Versions[0].Approved = w.net.Clock().Now().AddDate(50, 0, 0)
-		if err := w.store.Put(t.Context(), key, old, marshal(t, r)); err != nil {
+		if err := w.store.Put(t.Context(), key, old, marshal(t, r), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		w.load(o, ok, 1)

@@ -18,30 +18,28 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// trustKeeper is a TrustStore as a loader uses it: with panics as errors and calls that end.
+// trustKeeper is a store as a loader uses it: with errors that have a code, and calls that end.
 type trustKeeper struct {
-	store TrustStore
-	bound *plugin.Bound
+	store plugin.Store
 	rules func() Rules // by which skills are compared; nil: they are not
 }
 
-func newTrustKeeper(store TrustStore) *trustKeeper {
-	return &trustKeeper{store: store, bound: &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: func(reason string) error {
+func newTrustKeeper(store lookleap.Store) *trustKeeper {
+	return &trustKeeper{store: plugin.Store{Store: store, Bound: &plugin.Bound{Limit: 10 * time.Second, Most: 64, Fail: func(reason string) error {
 		return &lookleap.Error{Code: CodeTrustStore, Message: "the trust store failed: " + reason}
-	}}}
+	}}}}
 }
+
+// maxTrustRecord is the largest record that a loader stores, in bytes.
+const maxTrustRecord = 8 << 20
 
 // errRecordTooLarge is the error for what cannot be kept. What depends on the record is refused:
 // otherwise a later change would be no question.
-var errRecordTooLarge = badTrust(fmt.Sprintf("the record has more than %d bytes", MaxTrustRecord), nil)
-
-// maxTrustTries bounds how often a change of a record is tried again because another process was
-// faster. Each time one of them succeeds.
-const maxTrustTries = 32
+var errRecordTooLarge = badTrust(fmt.Sprintf("the record has more than %d bytes", maxTrustRecord), nil)
 
 // get returns the bytes of a record, nil if there is none.
 func (k *trustKeeper) get(ctx context.Context, key string) ([]byte, error) {
-	data, err := plugin.Await(ctx, k.bound, func(ctx context.Context) ([]byte, error) { return k.store.Get(ctx, key) })
+	data, err := k.store.Get(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -54,35 +52,24 @@ func (k *trustKeeper) get(ctx context.Context, key string) ([]byte, error) {
 // change replaces a record by what edit makes of it; nil stands for no record. If another process
 // changes the record meanwhile, edit is called again.
 func (k *trustKeeper) change(ctx context.Context, key string, edit func(old []byte) ([]byte, error)) error {
-	var last error
-	for range maxTrustTries {
-		old, err := k.get(ctx, key)
-		if err != nil {
-			return err
+	var edited error
+	err := lookleap.UpdateRecord(ctx, k.store, key, time.Time{}, func(old []byte) (updated []byte, err error) {
+		updated, edited = edit(old)
+		if edited == nil && len(updated) > maxTrustRecord {
+			edited = errRecordTooLarge
 		}
-		updated, err := edit(old)
-		if err != nil || updated == nil {
-			return err
-		}
-		if len(updated) > MaxTrustRecord {
-			return errRecordTooLarge
-		}
-		_, last = plugin.Await(ctx, k.bound, func(ctx context.Context) (struct{}, error) { return struct{}{}, k.store.Put(ctx, key, old, updated) })
-		if !errors.Is(last, ErrTrustConflict) {
-			return storeError(last)
-		}
-	}
-	return storeError(last)
+		return updated, edited
+	})
+	return cmp.Or(edited, storeError(err))
 }
 
 func (k *trustKeeper) list(ctx context.Context, prefix string) ([]string, error) {
-	keys, err := plugin.Await(ctx, k.bound, func(ctx context.Context) ([]string, error) { return k.store.List(ctx, prefix) })
-	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !strings.HasPrefix(key, prefix) }), storeError(err)
+	keys, err := k.store.Keys(ctx, prefix)
+	return keys, storeError(err)
 }
 
 func (k *trustKeeper) delete(ctx context.Context, key string) error {
-	_, err := plugin.Await(ctx, k.bound, func(ctx context.Context) (struct{}, error) { return struct{}{}, k.store.Delete(ctx, key) })
-	return storeError(err)
+	return storeError(k.store.Delete(ctx, key))
 }
 
 // storeError returns the error of a store with a code.
@@ -372,7 +359,7 @@ func (l *Loader) noteTrustedRoot(ctx context.Context, root string) error {
 	return nil
 }
 
-// Trusted returns what the user's [TrustStore] keeps about a skill: nil if nothing.
+// Trusted returns what the user's store keeps about a skill: nil if nothing.
 func (l *Loader) Trusted(ctx context.Context, skill string) (*TrustRecord, error) {
 	u, err := l.kept(skill)
 	if err != nil {
@@ -385,7 +372,7 @@ func (l *Loader) Trusted(ctx context.Context, skill string) (*TrustRecord, error
 	return recordOf(data, u.String())
 }
 
-// Forget deletes what the user's [TrustStore] keeps about a skill, in each of its spellings:
+// Forget deletes what the user's store keeps about a skill, in each of its spellings:
 // approvals, refusals and what the user was asked. The skill is then asked about as a new one.
 func (l *Loader) Forget(ctx context.Context, skill string) error {
 	u, err := l.kept(skill)
@@ -407,7 +394,7 @@ func (l *Loader) kept(skill string) (SkillURL, error) {
 	return ParseSkillURL(skill, l.roots.Rules())
 }
 
-// ForgetRoot ends the user's trust in a root and deletes it from the [TrustStore]: what the user
+// ForgetRoot ends the user's trust in a root and deletes it from the user's store: what the user
 // declared, and neither what the program registered, blocked or revoked nor what the user revoked.
 // Unlike after [Loader.Revoke], it can be declared again.
 func (l *Loader) ForgetRoot(ctx context.Context, root TrustRoot) error {

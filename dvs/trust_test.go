@@ -24,13 +24,13 @@ type trustWorld struct {
 	t      *testing.T
 	net    *lab.Internet
 	site   *lab.Site
-	store  dvs.TrustStore
+	store  lookleap.Store
 	user   *prompter
 	events lab.Events
 }
 
 func newTrustWorld(t *testing.T) *trustWorld {
-	w := &trustWorld{t: t, net: lab.ForTest(t), store: dvs.NewMemoryTrustStore(), user: &prompter{decide: agree}}
+	w := &trustWorld{t: t, net: lab.ForTest(t), store: lookleap.NewMemoryStore(), user: &prompter{decide: agree}}
 	w.site = w.net.Site("shop.example")
 	w.publish("Ask for the order number.\n")
 	return w
@@ -259,7 +259,7 @@ func TestTrustKept(t *testing.T) {
 
 // brokenStore fails in one way.
 type brokenStore struct {
-	dvs.TrustStore
+	lookleap.Store
 	get, put error
 	panics   bool
 	empty    bool // Get returns a record without bytes as nil
@@ -272,14 +272,24 @@ func (b brokenStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if b.get != nil || b.empty {
 		return nil, b.get
 	}
-	return b.TrustStore.Get(ctx, key)
+	return b.Store.Get(ctx, key)
 }
 
-func (b brokenStore) Put(ctx context.Context, key string, old, value []byte) error {
+func (b brokenStore) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
 	if b.put != nil {
 		return b.put
 	}
-	return b.TrustStore.Put(ctx, key, old, value)
+	return b.Store.Put(ctx, key, old, value, until)
+}
+
+func openTrust(t *testing.T, dir string) lookleap.Store {
+	t.Helper()
+	s, err := lookleap.OpenStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
 
 // TestTrustStoreFailures loads a skill while the store fails. What cannot be read permits nothing;
@@ -287,30 +297,30 @@ func (b brokenStore) Put(ctx context.Context, key string, old, value []byte) err
 func TestTrustStoreFailures(t *testing.T) {
 	const key = "skill/" + trustedAt
 	for name, c := range map[string]struct {
-		store  func(dvs.TrustStore) dvs.TrustStore
+		store  func(lookleap.Store) lookleap.Store
 		record string // what the store has
 		code   lookleap.Code
 		asked  int
 	}{
-		"unreadable": {store: func(s dvs.TrustStore) dvs.TrustStore { return brokenStore{TrustStore: s, get: fs.ErrPermission} }, code: dvs.CodeTrustStore},
-		"panics":     {store: func(s dvs.TrustStore) dvs.TrustStore { return brokenStore{TrustStore: s, panics: true} }, code: dvs.CodeTrustStore},
-		"read-only":  {store: func(s dvs.TrustStore) dvs.TrustStore { return brokenStore{TrustStore: s, put: fs.ErrPermission} }, asked: 1},
-		"full-disk": {store: func(s dvs.TrustStore) dvs.TrustStore {
-			return brokenStore{TrustStore: s, put: errors.New("no space left on device")}
+		"unreadable": {store: func(s lookleap.Store) lookleap.Store { return brokenStore{Store: s, get: fs.ErrPermission} }, code: dvs.CodeTrustStore},
+		"panics":     {store: func(s lookleap.Store) lookleap.Store { return brokenStore{Store: s, panics: true} }, code: dvs.CodeTrustStore},
+		"read-only":  {store: func(s lookleap.Store) lookleap.Store { return brokenStore{Store: s, put: fs.ErrPermission} }, asked: 1},
+		"full-disk": {store: func(s lookleap.Store) lookleap.Store {
+			return brokenStore{Store: s, put: errors.New("no space left on device")}
 		}, asked: 1},
-		"never-settles": {store: func(s dvs.TrustStore) dvs.TrustStore { return brokenStore{TrustStore: s, put: dvs.ErrTrustConflict} }, asked: 1},
+		"never-settles": {store: func(s lookleap.Store) lookleap.Store { return brokenStore{Store: s, put: lookleap.ErrConflict} }, asked: 1},
 		"newer-version": {record: `{"type":"application/vnd.lookleap.dvs-trust+json;version=2","skill":"` + trustedAt + `","approvals":[]}`, code: dvs.CodeTrustStore},
 		"no-json":       {record: "approved", code: dvs.CodeTrustStore},
 		"empty":         {record: "", code: dvs.CodeTrustStore},
 		"other-skill":   {record: `{"type":"` + dvs.TrustMediaType + `","skill":"https://shop.example/s/b/SKILL.md"}`, code: dvs.CodeTrustStore},
 		"no-digest":     {record: `{"type":"` + dvs.TrustMediaType + `","skill":"` + trustedAt + `","versions":[{"file":"","header":"","approved":"2026-01-01T00:00:00Z","root":""}]}`, code: dvs.CodeTrustStore},
 		"unknown-key":   {record: `{"type":"` + dvs.TrustMediaType + `","skill":"` + trustedAt + `","approveAll":true}`, code: dvs.CodeTrustStore},
-		"empty-as-nil":  {store: func(s dvs.TrustStore) dvs.TrustStore { return brokenStore{TrustStore: s, empty: true} }, code: dvs.CodeTrustStore},
+		"empty-as-nil":  {store: func(s lookleap.Store) lookleap.Store { return brokenStore{Store: s, empty: true} }, code: dvs.CodeTrustStore},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTrustWorld(t)
 			if c.store == nil {
-				if err := w.store.Put(t.Context(), key, nil, []byte(c.record)); err != nil {
+				if err := w.store.Put(t.Context(), key, nil, []byte(c.record), time.Time{}); err != nil {
 					t.Fatal(err)
 				}
 			} else {

@@ -92,7 +92,7 @@ func TestTrustRefuses(t *testing.T) {
 		w := newTrustWorld(t)
 		w.user.decide = decline
 		w.load(dvs.Options{}, lookleap.CodeConsentRefused, 1)
-		store := &faultStore{TrustStore: w.store}
+		store := &faultStore{Store: w.store}
 		w.store = store
 		w.publish("Another version.\n")
 		w.load(dvs.Options{}, dvs.CodeAskedRecently, 0)
@@ -149,8 +149,8 @@ func TestRefusedMeanwhile(t *testing.T) {
 			load := func(at int) (calls []string, asked int, err error) {
 				w := newTrustWorld(t)
 				inner := w.store
-				store := &faultStore{TrustStore: inner, at: at, fault: func() ([]byte, error) {
-					return nil, inner.Put(t.Context(), "skill/"+trustedAt, nil, refusal)
+				store := &faultStore{Store: inner, at: at, fault: func() ([]byte, error) {
+					return nil, inner.Put(t.Context(), "skill/"+trustedAt, nil, refusal, time.Time{})
 				}}
 				w.store = store
 				options := dvs.Options{}

@@ -18,7 +18,7 @@ type fault func() ([]byte, error)
 
 // faultStore is a store of which one call fails.
 type faultStore struct {
-	dvs.TrustStore
+	lookleap.Store
 	fault fault
 	at    int // number of the call that fails, from 1
 
@@ -40,28 +40,28 @@ func (f *faultStore) Get(ctx context.Context, key string) ([]byte, error) {
 	if read, err := f.step("get", key); err != nil || read != nil {
 		return read, err
 	}
-	return f.TrustStore.Get(ctx, key)
+	return f.Store.Get(ctx, key)
 }
 
-func (f *faultStore) Put(ctx context.Context, key string, old, value []byte) error {
+func (f *faultStore) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
 	if _, err := f.step("put", key); err != nil {
 		return err
 	}
-	return f.TrustStore.Put(ctx, key, old, value)
+	return f.Store.Put(ctx, key, old, value, until)
 }
 
-func (f *faultStore) List(ctx context.Context, prefix string) ([]string, error) {
+func (f *faultStore) Keys(ctx context.Context, prefix string) ([]string, error) {
 	if _, err := f.step("list", prefix); err != nil {
 		return nil, err
 	}
-	return f.TrustStore.List(ctx, prefix)
+	return f.Store.Keys(ctx, prefix)
 }
 
 func (f *faultStore) Delete(ctx context.Context, key string) error {
 	if _, err := f.step("delete", key); err != nil {
 		return err
 	}
-	return f.TrustStore.Delete(ctx, key)
+	return f.Store.Delete(ctx, key)
 }
 
 const platformSkill = "https://github.com/example-org/skills/blob/main/a/SKILL.md"
@@ -204,7 +204,7 @@ func withFault(t *testing.T, setUp func(*trustWorld) func() error, f fault, n in
 	w := newFilesWorld(t)
 	w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/plain", string(skillText("x\n"))).
 		Body("/example-org/skills/main/b/SKILL.md", "text/plain", string(skillText("y\n")))
-	store := &faultStore{TrustStore: w.store, fault: f}
+	store := &faultStore{Store: w.store, fault: f}
 	w.store = store
 	use := setUp(w)
 	w.net.Clock().Advance(31 * time.Second) // the roots of the store are read again
@@ -217,7 +217,7 @@ func withFault(t *testing.T, setUp func(*trustWorld) func() error, f fault, n in
 // TestStoreBeforeFeeds: of a store and a feed that both cannot be read, the store is reported.
 func TestStoreBeforeFeeds(t *testing.T) {
 	w := newTrustWorld(t)
-	w.store = &faultStore{TrustStore: w.store, at: 1, fault: func() ([]byte, error) { return nil, fs.ErrPermission }}
+	w.store = &faultStore{Store: w.store, at: 1, fault: func() ([]byte, error) { return nil, fs.ErrPermission }}
 	feeds := []dvs.FeedOptions{{URL: "http://shop.example/feed.json"}}
 	for _, want := range []lookleap.Code{dvs.CodeTrustStore, dvs.CodeFeedStale} { // only the first call of the store fails
 		if _, err := w.process(dvs.Options{Feeds: feeds}).Load(t.Context(), trustedAt); lookleap.CodeOf(err) != want {
@@ -251,7 +251,7 @@ func TestTrustStoreFaults(t *testing.T) {
 				}
 				switch method, key, _ := strings.Cut(call, " "); {
 				case method == "put":
-					faults["conflicts"] = failing("", dvs.ErrTrustConflict)
+					faults["conflicts"] = failing("", lookleap.ErrConflict)
 				case method == "get" && strings.HasPrefix(key, "root/"):
 					faults["is damaged"] = failing("{", nil)
 					faults["is that of another root"] = failing(storedRoot("https://evil.example/", ""), nil)

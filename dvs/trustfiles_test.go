@@ -179,7 +179,7 @@ func TestLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	lock := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Lock()
-	w.store = dvs.NewMemoryTrustStore()
+	w.store = lookleap.NewMemoryStore()
 	frozen := dvs.Options{Lock: lock}
 
 	skill := w.load(frozen, lookleap.CodeOK, 0)

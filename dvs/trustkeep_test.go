@@ -115,7 +115,7 @@ func TestTrustForget(t *testing.T) {
 func TestTrustedRoots(t *testing.T) {
 	t.Run("accept-read-once-in-30-seconds", func(t *testing.T) {
 		w := newTrustWorld(t)
-		store := &faultStore{TrustStore: w.store}
+		store := &faultStore{Store: w.store}
 		w.store = store
 		host, now := w.net.Host(), w.net.Clock().Now()
 		host.Prompter, host.Now = w.user, func() time.Time { return now }
@@ -143,7 +143,7 @@ func TestTrustedRoots(t *testing.T) {
 	})
 	t.Run("accept-a-root-that-the-rules-refuse-is-not-used", func(t *testing.T) {
 		w := newTrustWorld(t)
-		if err := w.store.Put(t.Context(), "root/https://localhost/", nil, []byte(storedRoot("https://localhost/", ""))); err != nil {
+		if err := w.store.Put(t.Context(), "root/https://localhost/", nil, []byte(storedRoot("https://localhost/", "")), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		w.load(dvs.Options{}, lookleap.CodeOK, 1)
@@ -151,7 +151,7 @@ func TestTrustedRoots(t *testing.T) {
 	t.Run("reject-a-root-of-a-newer-version", func(t *testing.T) {
 		w := newTrustWorld(t)
 		newer := `{"type":"` + strings.Replace(dvs.TrustMediaType, "version=1", "version=2", 1) + `","roots":["https://shop.example/"]}`
-		if err := w.store.Put(t.Context(), "root/https://shop.example/", nil, []byte(newer)); err != nil {
+		if err := w.store.Put(t.Context(), "root/https://shop.example/", nil, []byte(newer), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt)
@@ -183,7 +183,7 @@ func TestTrustedRoots(t *testing.T) {
 		w := newTrustWorld(t)
 		roots := func() dvs.Options { return dvs.Options{Roots: registry(t, "https://shop.example/")} }
 		w.load(roots(), lookleap.CodeOK, 0)
-		store := &faultStore{TrustStore: w.store}
+		store := &faultStore{Store: w.store}
 		w.store = store
 		w.load(roots(), lookleap.CodeOK, 0)
 		if slices.ContainsFunc(store.calls, func(call string) bool { return strings.HasPrefix(call, "put") }) {
@@ -193,10 +193,10 @@ func TestTrustedRoots(t *testing.T) {
 }
 
 // deletingStore lists a root that is not there any longer.
-type deletingStore struct{ dvs.TrustStore }
+type deletingStore struct{ lookleap.Store }
 
-func (d *deletingStore) List(ctx context.Context, prefix string) ([]string, error) {
-	keys, err := d.TrustStore.List(ctx, prefix)
+func (d *deletingStore) Keys(ctx context.Context, prefix string) ([]string, error) {
+	keys, err := d.Store.Keys(ctx, prefix)
 	return append(keys, prefix+"https://gone.example/"), err
 }
 
@@ -353,7 +353,7 @@ func TestRootThatBecameTooShort(t *testing.T) {
 	if skill, err := w.process(dvs.Options{Roots: roots}).Load(t.Context(), "https://code.example/org/s/"); skill != nil || lookleap.CodeOf(err) != dvs.CodeConsentStale {
 		t.Error(skill, err)
 	}
-	if keys, err := w.store.List(t.Context(), "root/"); len(keys) != 0 || err != nil {
+	if keys, err := w.store.Keys(t.Context(), "root/"); len(keys) != 0 || err != nil {
 		t.Errorf("stored: %q, %v", keys, err)
 	}
 	for d := range roots.All() {

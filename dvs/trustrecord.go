@@ -18,7 +18,7 @@ import (
 // TrustMediaType is the type of a [TrustRecord] in JSON.
 const TrustMediaType = "application/vnd.lookleap.dvs-trust+json;version=1"
 
-// TrustRecord is what a [TrustStore] keeps about one skill: what the user approved and refused.
+// TrustRecord is what a user's store keeps about one skill: what the user approved and refused.
 type TrustRecord struct {
 	Type     string           `json:"type"`               // TrustMediaType
 	Skill    string           `json:"skill"`              // canonical URL
@@ -77,7 +77,7 @@ const (
 	maxAskedTimes      = 16
 )
 
-// The words of the keys in a TrustStore.
+// The words of the keys in a store.
 const (
 	trustSkill = "skill/"
 	trustRoot  = "root/"
@@ -85,7 +85,7 @@ const (
 	trustSpellings = "spellings/"
 )
 
-// ParseTrustRecord reads the record of a skill from a [TrustStore]. A record of a newer version of
+// ParseTrustRecord reads the record of a skill from a user's store. A record of a newer version of
 // this module and a record that is not complete are errors with the code trust-store.
 func ParseTrustRecord(data []byte) (*TrustRecord, error) {
 	r := new(TrustRecord)
@@ -218,7 +218,7 @@ func (r *TrustRecord) refuse(digest Digest, all bool, now time.Time) {
 func (r *TrustRecord) encode() ([]byte, error) {
 	for {
 		data, err := json.Marshal(r)
-		if err != nil || len(data) <= MaxTrustRecord || !r.shrink() {
+		if err != nil || len(data) <= maxTrustRecord || !r.shrink() {
 			return data, err
 		}
 	}

@@ -142,7 +142,7 @@ func TestUserRoots(t *testing.T) {
 			w = rootWorld(t)
 			roots := dvs.NewRoots(dvs.Rules{})
 			alice = w.process(dvs.Options{Roots: roots, User: "alice"})
-			w.store = dvs.NewMemoryTrustStore()
+			w.store = lookleap.NewMemoryStore()
 			return alice, w.process(dvs.Options{Roots: roots, User: "bob"}), w
 		}
 		t.Run("reject-confirmed-by-another-user", func(t *testing.T) {
@@ -179,15 +179,15 @@ func TestUserRoots(t *testing.T) {
 
 // blockingStore is a store whose first List does not return before it may.
 type blockingStore struct {
-	dvs.TrustStore
+	lookleap.Store
 	once           sync.Once
 	entered, leave chan struct{}
 }
 
-func (s *blockingStore) List(ctx context.Context, prefix string) ([]string, error) {
+func (s *blockingStore) Keys(ctx context.Context, prefix string) ([]string, error) {
 	s.once.Do(func() {
 		close(s.entered)
 		<-s.leave
 	})
-	return s.TrustStore.List(ctx, prefix)
+	return s.Store.Keys(ctx, prefix)
 }

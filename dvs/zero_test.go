@@ -14,7 +14,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.ApprovedScript](), reflect.TypeFor[dvs.ArchiveFormat](), reflect.TypeFor[dvs.Artifact](), reflect.TypeFor[dvs.Block](), reflect.TypeFor[dvs.Bundle](),
 		reflect.TypeFor[dvs.Capabilities](), reflect.TypeFor[dvs.Capability](), reflect.TypeFor[dvs.CapabilityKind](), reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Change](), reflect.TypeFor[dvs.ChangedLine](), reflect.TypeFor[dvs.Claim](),
 		reflect.TypeFor[dvs.Command](), reflect.TypeFor[dvs.Crossing](), reflect.TypeFor[dvs.Declared](), reflect.TypeFor[dvs.Digest](),
-		reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.FeedOptions](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.FileTrustStore](), reflect.TypeFor[dvs.Handler](),
+		reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.FeedOptions](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.Handler](),
 		reflect.TypeFor[dvs.HandlerOptions](), reflect.TypeFor[dvs.IndexShape](), reflect.TypeFor[dvs.Invocation](),
 		reflect.TypeFor[dvs.Kind](), reflect.TypeFor[dvs.Limits](), reflect.TypeFor[dvs.LintOptions](), reflect.TypeFor[dvs.Listing](),
 		reflect.TypeFor[dvs.Listings](), reflect.TypeFor[dvs.Loaded](), reflect.TypeFor[dvs.Loader](),
@@ -30,7 +30,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.VerifiedFSOptions](), reflect.TypeFor[dvs.Withdrawal](), reflect.TypeFor[dvs.WithdrawalKind](), reflect.TypeFor[dvs.Withdrawals](),
 	}, map[string]any{
 		"Builtin": dvs.Builtin, "CapabilitiesOf": dvs.CapabilitiesOf, "CheckFileNames": dvs.CheckFileNames, "Catalogue": dvs.Catalogue, "Compare": dvs.Compare, "Decide": dvs.Decide, "DefaultRoot": dvs.DefaultRoot, "DigestOf": dvs.DigestOf, "KindOf": dvs.KindOf,
-		"Lint": dvs.Lint, "LintDNS": dvs.LintDNS, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader, "NewMemoryTrustStore": dvs.NewMemoryTrustStore, "OpenTrustStore": dvs.OpenTrustStore,
+		"Lint": dvs.Lint, "LintDNS": dvs.LintDNS, "LintResponse": dvs.LintResponse, "NewHandler": dvs.NewHandler, "NewLoader": dvs.NewLoader,
 		"NewPublished": dvs.NewPublished, "NewRoots": dvs.NewRoots, "NewWithdrawalsHandler": dvs.NewWithdrawalsHandler, "ParseFeedURL": dvs.ParseFeedURL, "ParseWithdrawals": dvs.ParseWithdrawals, "NewVerifiedFS": dvs.NewVerifiedFS, "ParseDigest": dvs.ParseDigest,
 		"ParseIndex": dvs.ParseIndex, "ParseLockfile": dvs.ParseLockfile, "ParseMetadata": dvs.ParseMetadata, "ParseSkill": dvs.ParseSkill,
 		"ParseArtifactURL": dvs.ParseArtifactURL, "ParseSkillIn": dvs.ParseSkillIn, "ParseSkillURL": dvs.ParseSkillURL, "ParseTrustRecord": dvs.ParseTrustRecord, "ReadArchive": dvs.ReadArchive, "WriteArchive": dvs.WriteArchive, "ParseTrustRoot": dvs.ParseTrustRoot, "ReadSitemap": dvs.ReadSitemap, "Rejudge": dvs.Rejudge,

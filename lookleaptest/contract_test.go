@@ -109,11 +109,9 @@ func TestEngineWithoutOpen(t *testing.T) {
 
 func TestPromiseNames(t *testing.T) {
 	inForm(t, cachePromises)
-	inForm(t, planPromises)
 	inForm(t, storePromises)
 	inForm(t, ledgerPromises)
 	inForm(t, limiterPromises)
-	inForm(t, trustPromises)
 	inForm(t, fetcherPromises)
 	inForm(t, resolverPromises)
 	inForm(t, prompterPromises)

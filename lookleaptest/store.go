@@ -7,20 +7,22 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
-	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap"
 )
 
-// TestStore tests an implementation of [agent.Store]: records are whole, Create succeeds
-// once among all processes, a missing record is distinct from a damaged one, and Keys lists
+// TestStore tests an implementation of [lookleap.Store]: records are whole, a record is replaced
+// only by a caller who has read it, a missing record is distinct from a damaged one, and Keys lists
 // exactly the keys with a prefix.
-func TestStore(t *testing.T, e Engine[agent.Store]) {
+func TestStore(t *testing.T, e Engine[lookleap.Store]) {
 	t.Helper()
 	testContract(t, e, storePromises)
 }
 
-var storePromises = []promise[agent.Store]{
+var storePromises = []promise[lookleap.Store]{
 	{
 		name:   "missing-record",
 		text:   "for a key without a record, Get returns an error that is fs.ErrNotExist",
@@ -34,13 +36,21 @@ var storePromises = []promise[agent.Store]{
 		text:   "two keys that differ in one byte are two records, for each method",
 		verify: storeKeys,
 	}, {
-		name:   "create-once",
-		text:   "Create of an existing record returns an error that is fs.ErrExist and changes nothing",
-		verify: storeCreate,
+		name:   "put-compares",
+		text:   "Put of a record that is not the stored one returns ErrConflict and changes nothing; nil stands for a missing record, and an empty record is not missing",
+		verify: storeCompares,
 	}, {
 		name:   "one-of-many-creators",
-		text:   "of concurrent calls of Create for one key exactly one succeeds, and its value is stored",
+		text:   "of concurrent calls of Put for one missing record exactly one succeeds, and its value is stored",
 		verify: storeCreators,
+	}, {
+		name:   "one-of-many-writers",
+		text:   "of concurrent calls of Put with the same old record exactly one succeeds, and no change is lost",
+		verify: storeWriters,
+	}, {
+		name:   "until",
+		text:   "a record whose time has not come is there, however many others follow, whether or not others are dropped",
+		verify: storeUntil,
 	}, {
 		name:   "delete",
 		text:   "after Delete the record is missing and can be created again, other records remain, and deleting a missing record is not an error",
@@ -51,7 +61,7 @@ var storePromises = []promise[agent.Store]{
 		verify: storeList,
 	}, {
 		name:   "caller-owns-its-bytes",
-		text:   "changing a slice after Put or Create, or one that Get returned, does not change the record",
+		text:   "changing a slice after Put, or one that Get returned, does not change the record",
 		verify: storeAliasing,
 	}, {
 		name:   "concurrent-use",
@@ -64,7 +74,7 @@ var storePromises = []promise[agent.Store]{
 	}, {
 		name:   "shared-data",
 		needs:  needsSharing,
-		text:   "what one handle changes, each other handle sees at once, and of concurrent creators through several handles one succeeds",
+		text:   "what one handle changes, each other handle sees at once, also after a restart, and no change through several handles is lost",
 		verify: storeShared,
 	}, {
 		name:   "back-end-hangs",
@@ -74,17 +84,17 @@ var storePromises = []promise[agent.Store]{
 	}, {
 		name:   "damaged-data",
 		needs:  needsDamage,
-		text:   "a damaged record is an error or is still whole; it never counts as missing, for Get as for Keys, and is not created again",
+		text:   "a damaged record is an error or is still whole; it never counts as missing, for Get as for Keys, and is not replaced as a missing one",
 		verify: storeDamaged,
 	},
 }
 
-type storeTrial = trial[agent.Store]
+type storeTrial = trial[lookleap.Store]
 
 // storeScript are the calls of one handle.
 type storeScript struct {
 	*storeTrial
-	store agent.Store
+	store lookleap.Store
 }
 
 func openStore(r *storeTrial) storeScript {
@@ -100,14 +110,26 @@ func (s storeScript) get(key string) (value []byte, err error) {
 	return value, err
 }
 
+// put writes a record, whatever is there.
 func (s storeScript) put(key string, value []byte) {
 	s.Helper()
-	err := s.attempt(func(ctx context.Context) error { return s.store.Put(ctx, key, value) })
+	err := s.attempt(func(ctx context.Context) error { return overwrite(ctx, s.store, key, value) })
 	s.must(err, fmt.Sprintf("Put(%s)", shown(key)))
 }
 
-func (s storeScript) create(key string, value []byte) error {
-	return s.attempt(func(ctx context.Context) error { return s.store.Create(ctx, key, value) })
+func overwrite(ctx context.Context, s lookleap.Store, key string, value []byte) (err error) {
+	for range 50 { // other callers may be faster
+		err = lookleap.UpdateRecord(ctx, s, key, time.Time{}, func([]byte) ([]byte, error) { return append([]byte{}, value...), nil })
+		if !errors.Is(err, lookleap.ErrConflict) {
+			return err
+		}
+	}
+	return err
+}
+
+// swap writes a record if the stored one is old; nil stands for none.
+func (s storeScript) swap(key string, old, value []byte) error {
+	return s.attempt(func(ctx context.Context) error { return s.store.Put(ctx, key, old, value, time.Time{}) })
 }
 
 func (s storeScript) delete(key string) {
@@ -182,9 +204,7 @@ func storeKeys(r *storeTrial) {
 	}
 	s.lists("word/", listed...)
 	for i, key := range keys {
-		if err := s.create("new/"+key, fmt.Append(nil, i)); err != nil {
-			s.broken("Create(%s) returned the error %q", shown("new/"+key), err)
-		}
+		s.must(s.swap("new/"+key, nil, fmt.Append(nil, i)), fmt.Sprintf("Put(%s)", shown("new/"+key)))
 	}
 	for _, key := range []string{"a*", "a/b\x00", "A/b", "byte/\x00", "byte/A", "byte/%"} {
 		s.delete("word/" + key)
@@ -194,17 +214,51 @@ func storeKeys(r *storeTrial) {
 	s.lists("word/", listed...)
 }
 
-func storeCreate(r *storeTrial) {
-	s := openStore(r)
-	s.must(s.create("word/key", []byte("first")), "Create")
-	if err := s.create("word/key", []byte("second")); !errors.Is(err, fs.ErrExist) {
-		s.broken("a second Create returned %v", err)
+func storeCompares(r *storeTrial) {
+	s, long := openStore(r), strings.Repeat("r", 4096)
+	const missing = "missing"
+	for _, c := range []struct {
+		what, old, value, stored string // stored is what is there after a conflict
+	}{
+		{"with an old record, of a missing one", "old", "new", missing},
+		{"with an empty old record, of a missing one", "", "new", missing},
+		{"of a missing record", missing, "", ""},
+		{"of an empty record as a missing one", missing, "x", "!"},
+		{"of an empty record", "", "one", ""},
+		{"of an existing record as a missing one", missing, "x", "!one"},
+		{"with a part of the record", "on", "x", "!one"},
+		{"with the record and one more byte", "one ", "x", "!one"},
+		{"with a record of another letter case", "One", "x", "!one"},
+		{"with the stored record", "one", "two", ""},
+		{"with the previous record", "one", "x", "!two"},
+		{"of the same value", "two", "two", ""},
+		{"of a long record", "two", long + "1", ""},
+		{"with a long record whose last byte differs", long + "2", "x", "!" + long + "1"},
+		{"with the long record", long + "1", "two", ""},
+	} {
+		old := []byte(c.old)
+		if c.old == missing {
+			old = nil
+		}
+		err := s.swap("word/key", old, []byte(c.value))
+		stored, conflict := strings.CutPrefix(c.stored, "!")
+		if conflict = conflict || c.stored == missing; conflict != errors.Is(err, lookleap.ErrConflict) || !conflict && err != nil {
+			s.broken("Put %s returned %v", c.what, err)
+		}
+		switch {
+		case c.stored == missing:
+			s.lacks("word/key")
+		case conflict:
+			s.holds("word/key", []byte(stored))
+		default:
+			s.holds("word/key", []byte(c.value))
+		}
 	}
-	s.holds("word/key", []byte("first"))
-	s.put("word/put", nil)
-	if err := s.create("word/put", []byte("x")); !errors.Is(err, fs.ErrExist) {
-		s.broken("Create after Put of an empty value returned %v", err)
+	s.delete("word/key")
+	if err := s.swap("word/key", []byte("two"), []byte("x")); !errors.Is(err, lookleap.ErrConflict) {
+		s.broken("Put with a record that was deleted since returned %v", err)
 	}
+	s.lacks("word/key")
 }
 
 func storeCreators(r *storeTrial) {
@@ -215,18 +269,18 @@ func storeCreators(r *storeTrial) {
 }
 
 // oneCreates lets many callers create a record through the handles at the same moment.
-func (s storeScript) oneCreates(key string, handles ...agent.Store) {
+func (s storeScript) oneCreates(key string, handles ...lookleap.Store) {
 	s.Helper()
 	winner := -1
 	for i, err := range s.together(16, func(ctx context.Context, i int) error {
-		return handles[i%len(handles)].Create(ctx, key, fmt.Append(nil, i))
+		return handles[i%len(handles)].Put(ctx, key, nil, fmt.Append(nil, i), time.Time{})
 	}) {
 		switch {
 		case err == nil && winner >= 0:
 			s.broken("callers %d and %d both created the record", winner, i)
 		case err == nil:
 			winner = i
-		case !errors.Is(err, fs.ErrExist):
+		case !errors.Is(err, lookleap.ErrConflict):
 			s.broken("one of 16 concurrent calls returned the error %q", err)
 		}
 	}
@@ -234,6 +288,70 @@ func (s storeScript) oneCreates(key string, handles ...agent.Store) {
 		s.broken("none of 16 concurrent calls created the record")
 	}
 	s.holds(key, fmt.Append(nil, winner))
+}
+
+func storeWriters(r *storeTrial) {
+	s := openStore(r)
+	s.countTogether(s.store)
+}
+
+// countTogether lets many callers add to one number through the handles.
+func (s storeScript) countTogether(handles ...lookleap.Store) {
+	s.Helper()
+	const callers, each = 8, 5
+	s.put("word/number", []byte("0"))
+	for i, err := range s.together(callers, func(ctx context.Context, i int) error {
+		store := handles[i%len(handles)]
+		for done := 0; done < each; {
+			old, err := store.Get(ctx, "word/number")
+			if err != nil {
+				return err
+			}
+			var n int
+			if _, err := fmt.Sscan(string(old), &n); err != nil {
+				return err
+			}
+			switch err := store.Put(ctx, "word/number", old, fmt.Append(nil, n+1), time.Time{}); {
+			case err == nil:
+				done++
+			case !errors.Is(err, lookleap.ErrConflict):
+				return err
+			}
+		}
+		return nil
+	}) {
+		if err != nil {
+			s.broken("caller %d of %d returned the error %q", i, callers, err)
+		}
+	}
+	s.holds("word/number", fmt.Append(nil, callers*each))
+}
+
+func storeUntil(r *storeTrial) {
+	s := openStore(r)
+	now := time.Now()
+	for name, until := range map[string]time.Time{"kept": {}, "later": now.Add(24 * time.Hour), "end": time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)} {
+		s.must(s.attempt(func(ctx context.Context) error { return s.store.Put(ctx, "word/"+name, nil, []byte(name), until) }), "Put until "+until.String())
+	}
+	// A record that was about to be dropped, and is not any more.
+	s.must(s.attempt(func(ctx context.Context) error {
+		return s.store.Put(ctx, "word/changed", nil, []byte("x"), now.Add(24*time.Hour))
+	}), "Put")
+	s.must(s.swap("word/changed", []byte("x"), []byte("changed")), "Put")
+	for i, until := range []time.Time{now.Add(-time.Second), now.Add(-12 * time.Hour), time.Unix(0, 0), now} {
+		key := fmt.Sprint("gone/", i)
+		s.must(s.attempt(func(ctx context.Context) error { return s.store.Put(ctx, key, nil, []byte("x"), until) }), "Put until "+until.String())
+		if value, err := s.get(key); (err != nil || string(value) != "x") && !errors.Is(err, fs.ErrNotExist) {
+			s.broken("Get of a record whose time has come returned %s and the error %v", shown(string(value)), err)
+		}
+	}
+	for i := range 500 {
+		s.put(fmt.Sprint("other/", i), []byte("x")) // lets the store tidy up
+	}
+	for _, name := range []string{"kept", "later", "end", "changed"} {
+		s.holds("word/"+name, []byte(name))
+	}
+	s.lists("word/", "word/kept", "word/later", "word/end", "word/changed")
 }
 
 func storeDelete(r *storeTrial) {
@@ -246,7 +364,7 @@ func storeDelete(r *storeTrial) {
 	s.holds("word/stays", []byte("y"))
 	s.lists("word/", "word/stays", "word/gone/2")
 	s.delete("word/gone")
-	s.must(s.create("word/gone", []byte("again")), "Create after Delete")
+	s.must(s.swap("word/gone", nil, []byte("again")), "Put after Delete")
 	s.holds("word/gone", []byte("again"))
 }
 
@@ -271,13 +389,13 @@ func storeList(r *storeTrial) {
 	}
 	for _, err := range s.together(8, func(ctx context.Context, caller int) error {
 		for i := caller; i < len(pages); i += 8 {
-			if err := s.store.Create(ctx, pages[i], []byte("x")); err != nil {
+			if err := s.store.Put(ctx, pages[i], nil, []byte("x"), time.Time{}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}) {
-		s.must(err, "Create")
+		s.must(err, "Put")
 	}
 	s.lists("many/", pages...)
 }
@@ -288,10 +406,11 @@ const manyKeys = 1001
 func storeAliasing(r *storeTrial) {
 	s := openStore(r)
 	value := []byte("value")
-	s.put("word/put", value)
-	s.must(s.create("word/created", value), "Create")
+	s.must(s.swap("word/created", nil, value), "Put")
+	s.must(s.swap("word/replaced", nil, []byte("x")), "Put")
+	s.must(s.swap("word/replaced", []byte("x"), value), "Put")
 	value[0] = 'X'
-	for _, key := range []string{"word/put", "word/created"} {
+	for _, key := range []string{"word/created", "word/replaced"} {
 		s.holds(key, []byte("value"))
 		got, err := s.get(key)
 		s.must(err, "Get")
@@ -305,7 +424,7 @@ func storeConcurrent(r *storeTrial) {
 	s.put("word/key", stamp(0))
 	for i, err := range r.together(16, func(ctx context.Context, i int) error {
 		for n := range 10 {
-			if err := s.store.Put(ctx, "word/key", stamp(i*10+n)); err != nil {
+			if err := overwrite(ctx, s.store, "word/key", stamp(i*10+n)); err != nil {
 				return err
 			}
 			value, err := s.store.Get(ctx, "word/key")
@@ -330,9 +449,11 @@ func storeCancelled(r *storeTrial) {
 	s.put("word/gone", []byte("x"))
 	var listed []string
 	calls := map[string]func(context.Context) error{
-		"Get":    func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
-		"Put":    func(ctx context.Context) error { return s.store.Put(ctx, "word/key", []byte("after")) },
-		"Create": func(ctx context.Context) error { return s.store.Create(ctx, "word/new", []byte("new")) },
+		"Get": func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
+		"Put": func(ctx context.Context) error {
+			return s.store.Put(ctx, "word/key", []byte("before"), []byte("after"), time.Time{})
+		},
+		"create": func(ctx context.Context) error { return s.store.Put(ctx, "word/new", nil, []byte("new"), time.Time{}) },
 		"Delete": func(ctx context.Context) error { return s.store.Delete(ctx, "word/gone") },
 		"Keys":   func(ctx context.Context) (err error) { listed, err = s.store.Keys(ctx, "word/key"); return err },
 	}
@@ -347,7 +468,7 @@ func storeCancelled(r *storeTrial) {
 	if err != nil || string(value) != "after" && (string(value) != "before" || errs["Put"] == nil) {
 		s.broken("Put returned %v, and then Get %q and the error %v", errs["Put"], value, err)
 	}
-	if errs["Create"] == nil {
+	if errs["create"] == nil {
 		s.holds("word/new", []byte("new"))
 	}
 	if errs["Delete"] == nil {
@@ -371,6 +492,7 @@ func storeShared(r *storeTrial) {
 		one.oneCreates(fmt.Sprint("word/", round), one.store, two.store)
 	}
 	openStore(r).holds("word/0", must(one.get("word/0")))
+	one.countTogether(one.store, two.store)
 }
 
 func storeHangs(r *storeTrial) {
@@ -378,14 +500,16 @@ func storeHangs(r *storeTrial) {
 	s.put("word/key", []byte("before"))
 	resume := r.engine.Hang(r.TB)
 	for name, call := range map[string]func(context.Context) error{
-		"Get":    func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
-		"Put":    func(ctx context.Context) error { return s.store.Put(ctx, "word/other", []byte("x")) },
-		"Create": func(ctx context.Context) error { return s.store.Create(ctx, "word/third", []byte("x")) },
+		"Get": func(ctx context.Context) error { _, err := s.store.Get(ctx, "word/key"); return err },
+		"Put": func(ctx context.Context) error {
+			return s.store.Put(ctx, "word/key", []byte("before"), []byte("x"), time.Time{})
+		},
+		"create": func(ctx context.Context) error { return s.store.Put(ctx, "word/third", nil, []byte("x"), time.Time{}) },
 		"Delete": func(ctx context.Context) error { return s.store.Delete(ctx, "word/fourth") },
 		"Keys":   func(ctx context.Context) error { _, err := s.store.Keys(ctx, "word/"); return err },
 	} {
 		err := s.attempt(call)
-		if err == nil || errors.Is(err, errHung) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		if err == nil || errors.Is(err, errHung) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, lookleap.ErrConflict) {
 			resume()
 			s.broken("%s returned %v", name, err)
 		}
@@ -413,8 +537,8 @@ func storeDamaged(r *storeTrial) {
 		if err == nil && !slices.Contains(keys, "word/key") || errors.Is(err, errHung) {
 			s.broken("Keys returned %q and the error %v", keys, err)
 		}
-		if handle.create("word/key", []byte("again")) == nil {
-			s.broken("Create succeeded for a damaged record")
+		if handle.swap("word/key", nil, []byte("again")) == nil {
+			s.broken("a damaged record was replaced as a missing one")
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -163,10 +162,4 @@ func bounded(part string, limit time.Duration) *plugin.Bound {
 			}
 		},
 	}
-}
-
-// do is [plugin.Await] for a call that returns an error alone.
-func do(ctx context.Context, b *plugin.Bound, call func(context.Context) error) error {
-	_, err := plugin.Await(ctx, b, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
-	return err
 }

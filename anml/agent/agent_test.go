@@ -11,7 +11,7 @@ import (
 
 // deafStore and deafLedger never answer, and do not heed their contexts.
 type deafStore struct {
-	Store
+	lookleap.Store
 	until chan struct{}
 }
 

@@ -152,7 +152,7 @@ func TestLifetimes(t *testing.T) {
 func TestNoStore(t *testing.T) {
 	for _, id := range []string{"ANML-8.1.1-01", "K23"} {
 		t.Run(id+"/reject-keeping-anything", func(t *testing.T) {
-			store := NewMemoryStore()
+			store := lookleap.NewMemoryStore()
 			f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
 			f.serves("3600", "Cache-Control", "no-store", "Etag", `"1"`)
 			before, _ := store.Keys(t.Context(), "")
@@ -182,7 +182,7 @@ func TestNoStore(t *testing.T) {
 		}
 	})
 	t.Run("ANML-8.1.1-01/accept-documents-in-memory-alone", func(t *testing.T) {
-		store := NewMemoryStore()
+		store := lookleap.NewMemoryStore()
 		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
 		f.serves("3600", "Cache-Control", "max-age=3600")
 		f.opens()
@@ -398,7 +398,7 @@ func TestCachedBytesAreBounded(t *testing.T) {
 }
 
 // placesIn lists what a store knows of places.
-func placesIn(s Store) []string {
+func placesIn(s lookleap.Store) []string {
 	gone, _ := s.Keys(context.Background(), keyGone)
 	moved, _ := s.Keys(context.Background(), keyMoved)
 	return append(gone, moved...)

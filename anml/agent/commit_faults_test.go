@@ -17,7 +17,7 @@ import (
 func TestFailuresBeforeSending(t *testing.T) {
 	for _, method := range []string{"Keys " + keySensitive, "Put " + keySensitive} {
 		t.Run("ANML-13.2-01/reject-store-fails-"+method, func(t *testing.T) {
-			store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("", nil)}
+			store := &hookedStore{Store: lookleap.NewMemoryStore(), hook: failsAt("", nil)}
 			s := newStage(t, setting{doc: booking("", askFor("email", `purpose="payment"`)), user: User{Profile: ada, Store: store}})
 			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 				store.hook = failsAt(method, errTest)
@@ -32,7 +32,7 @@ func TestFailuresBeforeSending(t *testing.T) {
 	}
 	t.Run("ANML-13.2-01/reject-lasting-consent-not-kept", func(t *testing.T) {
 		st := asker(t)
-		store := &hookedStore{Store: NewMemoryStore(), hook: failsAt("Put "+keyConsent, errTest)}
+		store := &hookedStore{Store: lookleap.NewMemoryStore(), hook: failsAt("Put "+keyConsent, errTest)}
 		st.user.Store = store
 		x := st.prepares(st.page(booking(rule("email", "explicit-consent"), askFor("email"))), Call{})
 		if _, _, err := x.settle(all, start.Add(time.Hour)); !errors.Is(err, errTest) {
@@ -58,12 +58,10 @@ func TestFailuresBeforeSending(t *testing.T) {
 	})
 }
 
-// brokenPlans is a plan ledger in which no plan can be claimed.
-type brokenPlans struct{ lookleap.PlanLedger }
+// brokenPlans is a store in which no plan can be claimed.
+type brokenPlans struct{ lookleap.Store }
 
-func (brokenPlans) Claim(context.Context, lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	return lookleap.PlanRecord{}, errTest
-}
+func (brokenPlans) Put(context.Context, string, []byte, []byte, time.Time) error { return errTest }
 
 // TestLedgerThatCannotBeRead: what is not read is not verified.
 func TestLedgerThatCannotBeRead(t *testing.T) {

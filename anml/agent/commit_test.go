@@ -28,7 +28,7 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 	st := newStand(t, labprompt.Approve())
 	st.user.Profile = Fields{"member": {Text: "4711-8822"}}
 	handle := func() *Page { // a session of its own, on a store of its own
-		store, err := OpenDirStore(dir)
+		store, err := lookleap.OpenStore(dir)
 		must(t, err)
 		t.Cleanup(func() { _ = store.Close() })
 		st.user.Store, st.s = store, nil
@@ -74,7 +74,7 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 		if n := spend(t); n != 1 {
 			t.Errorf("told %d times", n)
 		}
-		must(t, st.user.Store.Put(t.Context(), keys[0], record))
+		must(t, st.user.Store.Put(t.Context(), keys[0], nil, record, time.Time{}))
 		for _, p := range pages {
 			if d := p.Decide(t.Context())[0]; d.Verb != VerbDefer {
 				t.Error(brief(d))

@@ -66,9 +66,9 @@ func (c cover) consent(id string, granted, until time.Time) consent {
 }
 
 // consents are the lasting consents of the user, and the fields that were once asked for with a
-// sensitive purpose. They last as long as the user's Store, or without one as long as the session.
+// sensitive purpose. They last as long as the user's lookleap.Store, or without one as long as the session.
 type consents struct {
-	store   Store
+	store   lookleap.Store
 	clock   *flight.Clock // see [Session.consentClock]
 	mu      sync.Mutex
 	steps   uint64            // of the clock, at which consents were last found doubtful
@@ -86,7 +86,7 @@ const (
 func newConsents(s *Session) (*consents, error) {
 	c := &consents{store: s.store(), clock: s.consentClock, tainted: make(map[string]string)}
 	if !s.keeps() {
-		c.store = NewMemoryStore()
+		c.store = lookleap.NewMemoryStore()
 		return c, nil
 	}
 	if err := c.refresh(context.Background()); err != nil {
@@ -161,7 +161,7 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 
 func spentKey(id string) string { return keySpent + url.PathEscape(id) }
 
-func deleteFrom(ctx context.Context, s Store, key string) error {
+func deleteFrom(ctx context.Context, s lookleap.Store, key string) error {
 	if err := s.Delete(ctx, key); err != nil {
 		return storeFailed(err)
 	}
@@ -177,7 +177,7 @@ func (c *consents) remember(ctx context.Context, prefix string, given consent) e
 	if err := c.doubt(ctx); err != nil {
 		return err
 	}
-	if err := c.store.Put(ctx, prefix+consentKey(given.Field, given.Owner, given.Recipient), data); err != nil {
+	if err := put(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), data); err != nil {
 		return storeFailed(err)
 	}
 	return nil
@@ -189,9 +189,9 @@ func (c *consents) remember(ctx context.Context, prefix string, given consent) e
 func (c *consents) spend(ctx context.Context, held *consent, now time.Time) (bool, error) {
 	until, err := held.Until.UTC().MarshalText()
 	if err == nil {
-		err = c.store.Create(ctx, spentKey(held.ID), until)
+		err = c.store.Put(ctx, spentKey(held.ID), nil, until, time.Time{}) // it is swept by the clock of the consent
 	}
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, lookleap.ErrConflict) {
 		return false, nil
 	}
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *consents) mark(ctx context.Context, field, category string) error {
 	if c.sensitive(field) != "" {
 		return nil
 	}
-	if err := c.store.Put(ctx, keySensitive+url.PathEscape(field), []byte(category)); err != nil {
+	if err := put(ctx, c.store, keySensitive+url.PathEscape(field), []byte(category)); err != nil {
 		return storeFailed(err)
 	}
 	c.mu.Lock()

@@ -3,12 +3,15 @@ package agent
 import (
 	"context"
 	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // hookedStore calls a hook before each method, with its name and its key or prefix. An error of
 // the hook is the method's.
 type hookedStore struct {
-	Store
+	lookleap.Store
 	hook func(call string) error
 }
 
@@ -19,18 +22,11 @@ func (h *hookedStore) Get(ctx context.Context, key string) ([]byte, error) {
 	return h.Store.Get(ctx, key)
 }
 
-func (h *hookedStore) Put(ctx context.Context, key string, value []byte) error {
+func (h *hookedStore) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
 	if err := h.hook("Put " + key); err != nil {
 		return err
 	}
-	return h.Store.Put(ctx, key, value)
-}
-
-func (h *hookedStore) Create(ctx context.Context, key string, value []byte) error {
-	if err := h.hook("Create " + key); err != nil {
-		return err
-	}
-	return h.Store.Create(ctx, key, value)
+	return h.Store.Put(ctx, key, old, value, until)
 }
 
 func (h *hookedStore) Delete(ctx context.Context, key string) error {

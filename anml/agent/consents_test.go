@@ -70,7 +70,7 @@ func reuse(t *testing.T) {
 			t.Run(name+map[bool]string{true: "-in-a-store"}[kept], func(t *testing.T) {
 				st := newStand(t, labprompt.Deny())
 				if kept {
-					st.user.Store = NewMemoryStore()
+					st.user.Store = lookleap.NewMemoryStore()
 				}
 				x := st.prepares(st.page(c.doc), Call{})
 				if _, _, err := x.settle(all, c.until); err != nil {

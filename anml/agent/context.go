@@ -17,6 +17,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 
 	"github.com/lookleap/lookleap/internal/filestore"
+	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -36,7 +37,7 @@ type Context struct {
 	deleted []deletion
 	unsaved []deletion // those that the store did not take yet
 
-	refusing sync.Mutex // held while the store's refused domains are read or changed
+	refusing flight.Turns[struct{}] // to read or change the store's refused domains
 	refused  map[string]bool
 }
 
@@ -97,20 +98,16 @@ func contextFailed(err error) error {
 // compared in later sessions. Sessions that begin concurrently agree on one.
 func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
 	store := c.session.store()
-	known, err := store.Get(ctx, keySalt)
-	if errors.Is(err, fs.ErrNotExist) {
-		known = make([]byte, len(salt))
-		if _, err = rand.Read(known); err == nil {
-			err = store.Create(ctx, keySalt, known)
+	err = lookleap.UpdateRecord(ctx, store, keySalt, time.Time{}, func(known []byte) ([]byte, error) {
+		if known == nil {
+			_, _ = rand.Read(salt[:]) // it cannot fail
+			return salt[:], nil
 		}
-		if errors.Is(err, fs.ErrExist) {
-			known, err = store.Get(ctx, keySalt)
+		if copy(salt[:], known) != len(salt) || len(known) != len(salt) {
+			return nil, filestore.ErrDamaged
 		}
-	}
-	if err == nil && len(known) != len(salt) {
-		err = filestore.ErrDamaged
-	}
-	copy(salt[:], known)
+		return nil, nil
+	})
 	return salt, err
 }
 
@@ -368,7 +365,7 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 		key := i.key()
 		data, err := json.Marshal(i)
 		if err == nil {
-			err = store.Put(ctx, key, data)
+			err = put(ctx, store, key, data)
 		}
 		if err != nil {
 			return err

@@ -7,11 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // meeting is a store on which two sessions look for a salt before either has one.
 type meeting struct {
-	Store
+	lookleap.Store
 	looked *sync.WaitGroup
 	first  *atomic.Int32
 }
@@ -28,7 +31,7 @@ func (m meeting) Get(ctx context.Context, key string) ([]byte, error) {
 // Sessions that begin at the same moment agree on a salt: what one deletes, the
 // other knows by its hashes.
 func TestContextOneSalt(t *testing.T) {
-	stores(t, func(t *testing.T, open func() Store) {
+	stores(t, func(t *testing.T, open func() lookleap.Store) {
 		net := newLab(t)
 		looked := new(sync.WaitGroup)
 		looked.Add(2)
@@ -58,13 +61,13 @@ func TestContextOneSalt(t *testing.T) {
 
 // failing is a store that cannot write below a prefix.
 type failing struct {
-	Store
+	lookleap.Store
 	prefix string
 }
 
-func (f failing) Put(ctx context.Context, key string, value []byte) error {
+func (f failing) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
 	if strings.HasPrefix(key, f.prefix) {
 		return errTest
 	}
-	return f.Store.Put(ctx, key, value)
+	return f.Store.Put(ctx, key, old, value, until)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/lab"
 )
@@ -25,12 +26,12 @@ func texts(c *Context, domain string) string {
 type memo struct {
 	*testing.T
 	net   *lab.Internet
-	store Store
+	store lookleap.Store
 	s     *Session
 }
 
 func newMemo(t *testing.T) *memo {
-	m := &memo{T: t, net: newLab(t), store: NewMemoryStore()}
+	m := &memo{T: t, net: newLab(t), store: lookleap.NewMemoryStore()}
 	m.again()
 	return m
 }

@@ -375,5 +375,5 @@ func (u *User) forbids(ctx context.Context, b *plugin.Bound, a Act) error {
 	if u.Policy.VetoAct == nil {
 		return nil
 	}
-	return do(ctx, b, func(ctx context.Context) error { return u.Policy.VetoAct(ctx, a) })
+	return plugin.Do(ctx, b, func(ctx context.Context) error { return u.Policy.VetoAct(ctx, a) })
 }

@@ -299,7 +299,7 @@ func TestEdgesOfConsents(t *testing.T) {
 	t.Run("ANML-13.2-13/reject-store-that-cannot-be-read", func(t *testing.T) {
 		for _, prefix := range []string{keySensitive, keyRefused, keyDeleted} {
 			st := asker(t)
-			store := &failingPrefix{Store: NewMemoryStore()}
+			store := &failingPrefix{Store: lookleap.NewMemoryStore()}
 			st.user.Store = store
 			x := st.prepares(st.page(doc), Call{})
 			store.prefix = prefix
@@ -312,7 +312,7 @@ func TestEdgesOfConsents(t *testing.T) {
 
 // failingPrefix cannot list the keys that begin with a prefix.
 type failingPrefix struct {
-	Store
+	lookleap.Store
 	prefix string
 }
 

@@ -398,7 +398,7 @@ func TestAbsent(t *testing.T) {
 	}
 	for _, id := range []string{"ANML-6.5.1-06", "ANML-6.5.1-07"} {
 		t.Run(id+"/accept-a-new-session", func(t *testing.T) {
-			store := NewMemoryStore()
+			store := lookleap.NewMemoryStore()
 			keep := func(u *User, _ *Options) { u.Store = store }
 			f := newFinding(t, keep)
 			f.site.Status(wellKnownPath, 404)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/lookleaptest"
@@ -75,7 +76,7 @@ func ExampleSession_Forget() {
   <knowledge><inform usage="store" confidentiality="private">Your file is 4711-8822.</inform></knowledge>
 </anml>`)
 	ctx := context.Background()
-	session, err := agent.New(net.Host(), agent.Options{}).NewSession(agent.User{Store: agent.NewMemoryStore()})
+	session, err := agent.New(net.Host(), agent.Options{}).NewSession(agent.User{Store: lookleap.NewMemoryStore()})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -155,7 +155,7 @@ func (c *Context) save(ctx context.Context) (err error) {
 	for _, d := range unsaved {
 		data, failed := json.Marshal(d)
 		if failed == nil {
-			failed = c.session.store().Put(ctx, d.id, data)
+			failed = put(ctx, c.session.store(), d.id, data)
 		}
 		if failed != nil { // the next call tries again
 			c.mu.Lock()

@@ -47,7 +47,7 @@ func TestForgetRows(t *testing.T) {
 		})
 		t.Run("accept-consents", func(t *testing.T) {
 			s := newStage(t, setting{
-				doc: booking(rule("email", "none"), askFor("email")), user: User{Profile: ann, Store: NewMemoryStore()},
+				doc: booking(rule("email", "none"), askFor("email")), user: User{Profile: ann, Store: lookleap.NewMemoryStore()},
 				replies: []labprompt.Reply{labprompt.ApproveUntil(time.Now().Add(time.Hour))},
 			})
 			s.does(book, lookleap.CodeOK)
@@ -191,7 +191,7 @@ func TestForgetRows(t *testing.T) {
 			must(t, err)
 			_, err = s.session.Forget(t.Context(), "a.example")
 			must(t, err)
-			must(t, store.Put(t.Context(), keys[0], kept))
+			must(t, store.Put(t.Context(), keys[0], nil, kept, time.Time{}))
 			again := s.open(Options{}, s.session.user)
 			if got := texts(again.context, ""); got != "" {
 				t.Error(got)

@@ -72,7 +72,7 @@ func TestClockSetBack(t *testing.T) {
 			},
 		} {
 			begin := func(t *testing.T) *finding {
-				f := newFinding(t, func(u *User, o *Options) { u.Store = NewMemoryStore() })
+				f := newFinding(t, func(u *User, o *Options) { u.Store = lookleap.NewMemoryStore() })
 				must(t, c.hold(f, f.s.now().Add(time.Minute)))
 				return f
 			}
@@ -104,7 +104,7 @@ func TestClockSetBack(t *testing.T) {
 			f.net.Clock().Advance(f.s.agent.options.Limits.Interval + time.Millisecond)
 			must(t, f.s.gate.take(f.Context(), page))
 		})
-		for name, store := range map[string]Store{"": nil, "-in-a-store": NewMemoryStore()} {
+		for name, store := range map[string]lookleap.Store{"": nil, "-in-a-store": lookleap.NewMemoryStore()} {
 			for state, moves := range map[string][2]time.Duration{
 				"that-ended":  {2 * time.Hour, 90 * time.Minute},
 				"to-prolong":  {30 * time.Minute, 20 * time.Minute},

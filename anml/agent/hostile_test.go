@@ -278,7 +278,7 @@ func TestHostileTiming(t *testing.T) {
 		}
 	})
 	t.Run("ANML-9.2-01/reject-plan-ledger-fails", func(t *testing.T) {
-		for _, ledger := range []lookleap.PlanLedger{failingPlans{}, failingPlans{panics: true}} {
+		for _, ledger := range []lookleap.Store{failingPlans{}, failingPlans{panics: true}} {
 			s := newStage(t, setting{doc: asking, user: User{Profile: ada}, host: func(h *lookleap.Host) { h.Plans = ledger }})
 			if r, err := s.page.Do(t.Context(), Call{Action: "book"}); err == nil || r != nil {
 				t.Errorf("%+v, %v", r, err)
@@ -291,21 +291,16 @@ func TestHostileTiming(t *testing.T) {
 	})
 }
 
-type failingPlans struct{ panics bool }
+type failingPlans struct {
+	lookleap.Store
+	panics bool
+}
 
-func (f failingPlans) Claim(context.Context, lookleap.PlanClaim) (lookleap.PlanRecord, error) {
+func (f failingPlans) Get(context.Context, string) ([]byte, error) {
 	if f.panics {
 		panic("no")
 	}
-	return lookleap.PlanRecord{}, errTest
-}
-
-func (f failingPlans) Record(context.Context, string, string, lookleap.PlanOutcome) error {
-	return errTest
-}
-
-func (f failingPlans) Plan(context.Context, string) (lookleap.PlanRecord, error) {
-	return lookleap.PlanRecord{}, errTest
+	return nil, errTest
 }
 
 // TestHostileReplays: one approval is one request, however many present it at once.

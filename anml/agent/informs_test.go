@@ -52,7 +52,7 @@ func TestCostOfReceiving(t *testing.T) {
 			receive := func(t *testing.T, probe func(*Context) error) (*Context, error) {
 				net := newLab(t)
 				p := pageFor(t, net, newSession(t, net, User{}, Options{}), shopOrigin+"/doc", flood.doc)
-				p.session = newSession(t, net, User{Store: NewMemoryStore()}, Options{})
+				p.session = newSession(t, net, User{Store: lookleap.NewMemoryStore()}, Options{})
 				c := p.session.context
 				return c, c.receive(&probed{t.Context(), func() error { return probe(c) }}, p)
 			}
@@ -428,7 +428,7 @@ func TestUsageRows(t *testing.T) {
 		t.Run("reject-switch", func(t *testing.T) {
 			// Whatever options a host sets, none is above what the service permits.
 			net := newLab(t)
-			s := newSession(t, net, User{Store: NewMemoryStore()}, Options{SharedCache: true, NeverSiteRefs: true})
+			s := newSession(t, net, User{Store: lookleap.NewMemoryStore()}, Options{SharedCache: true, NeverSiteRefs: true})
 			pageFor(t, net, s, "https://a.example/x", inform("x", `usage="none"`))
 			if got := texts(s.context, ""); got != "" {
 				t.Error(got)

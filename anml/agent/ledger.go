@@ -16,6 +16,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Entry is one decision about one field, or one action, as the ledger records it. It
@@ -198,7 +199,7 @@ func Interaction(ctx context.Context, l DisclosureLedger, plan string) ([]Disclo
 // record appends entries to the user's ledger. A panic of the ledger is an error.
 func (s *Session) record(ctx context.Context, entries ...Entry) error {
 	entries = slices.Clone(entries) // the call may outlive the caller
-	if err := do(ctx, s.agent.plugins.ledger, func(ctx context.Context) error { return s.user.Ledger.Append(ctx, entries...) }); err != nil {
+	if err := plugin.Do(ctx, s.agent.plugins.ledger, func(ctx context.Context) error { return s.user.Ledger.Append(ctx, entries...) }); err != nil {
 		return fmt.Errorf("the ledger could not be written: %w", err)
 	}
 	return nil

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/filestore"
 )
 
@@ -29,10 +31,11 @@ func TestLedgerFullVictim(t *testing.T) {
 	}
 	l, err := OpenDisclosureLedger(filepath.Join(dir, "ledger"), LedgerOptions{})
 	must(t, err)
-	d, err := OpenDirStore(filepath.Join(dir, "store"))
+	must(t, os.Mkdir(filepath.Join(dir, "store"), 0o700))
+	d, err := lookleap.OpenStore(filepath.Join(dir, "store"))
 	must(t, err)
 	appendAll(t, l, entry("p", "first", start))
-	must(t, d.Put(t.Context(), "a/b", []byte("as it was")))
+	must(t, d.Put(t.Context(), "a/b", nil, []byte("as it was"), time.Time{}))
 
 	signal.Ignore(syscall.SIGXFSZ)
 	var limit syscall.Rlimit
@@ -40,7 +43,7 @@ func TestLedgerFullVictim(t *testing.T) {
 	limit.Cur = fullAt
 	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	ledger := l.Append(context.Background(), entry("p", "second", start))
-	record := d.Put(context.Background(), "a/b", make([]byte, 2*fullAt))
+	record := d.Put(context.Background(), "a/b", []byte("as it was"), make([]byte, 2*fullAt), time.Time{})
 	limit.Cur = limit.Max
 	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 	if ledger == nil || record == nil {

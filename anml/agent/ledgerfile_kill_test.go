@@ -63,7 +63,7 @@ func TestLedgerVictim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := OpenDirStore(v.Store)
+	store, err := lookleap.OpenStore(v.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,6 +143,7 @@ func TestLedgerKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(uint64(os.Getpid()), 0))
 	const kills = 24
 	for run := range kills {
+		must(t, os.MkdirAll(filepath.Join(dir, "store"), 0o700))
 		v, err := json.Marshal(victim{path, filepath.Join(dir, "store"), door.DNS, door.Door, door.CAFile, run})
 		if err != nil {
 			t.Fatal(err)

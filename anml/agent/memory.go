@@ -285,5 +285,5 @@ func (m *documentMemory) put(ctx context.Context, key string, p rememberedURL) e
 	if err != nil {
 		return err
 	}
-	return m.session.store().Put(ctx, key, data)
+	return put(ctx, m.session.store(), key, data)
 }

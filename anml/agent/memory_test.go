@@ -16,8 +16,8 @@ import (
 // The rows about a 410 at the well-known URI (section 6.5.1).
 
 func TestGone(t *testing.T) {
-	keeping := func(f **finding, t *testing.T) (Store, func(*User, *Options)) {
-		store := NewMemoryStore()
+	keeping := func(f **finding, t *testing.T) (lookleap.Store, func(*User, *Options)) {
+		store := lookleap.NewMemoryStore()
 		keep := func(u *User, _ *Options) { u.Store = store }
 		*f = newFinding(t, keep)
 		return store, keep
@@ -110,7 +110,7 @@ func TestGone(t *testing.T) {
 		for _, keeps := range []bool{false, true} {
 			f := newFinding(t, func(u *User, _ *Options) {
 				if keeps {
-					u.Store = NewMemoryStore()
+					u.Store = lookleap.NewMemoryStore()
 				}
 			})
 			f.site.Status(wellKnownPath, 410)
@@ -181,7 +181,7 @@ func TestGone(t *testing.T) {
 	t.Run("ANML-6.5.1-14/reject-what-plain-http-says", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Plain().Status(wellKnownPath, 410)
-		host, store := f.net.Host(), NewMemoryStore()
+		host, store := f.net.Host(), lookleap.NewMemoryStore()
 		host.Fetcher = f.net.ForeignTransport()
 		session := func() *Session { return sessionOn(t, host, User{Store: store}, Options{InsecureHTTP: true}) }
 		_, err := session().Discover(t.Context(), "http://shop.example")
@@ -224,7 +224,7 @@ func TestGone(t *testing.T) {
 			var f *finding
 			store, keep := keeping(&f, t)
 			f.site.Handle(wellKnownPath, document(titled))
-			if err := store.Put(t.Context(), "gone/"+shopDoc, []byte(record)); err != nil {
+			if err := store.Put(t.Context(), "gone/"+shopDoc, nil, []byte(record), time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 			f.fails(f.s, CodeGone)
@@ -251,7 +251,7 @@ func TestGone(t *testing.T) {
 	})
 	for _, call := range []string{"Put", "Delete", "Keys"} {
 		t.Run("ANML-6.5.1-14/accept-a-store-that-fails-to-"+call, func(t *testing.T) {
-			store := &failingStore{Store: NewMemoryStore()}
+			store := &failingStore{Store: lookleap.NewMemoryStore()}
 			keep := func(u *User, _ *Options) { u.Store = store }
 			f := newFinding(t, keep)
 			store.fails = call
@@ -271,7 +271,7 @@ func TestGone(t *testing.T) {
 		})
 	}
 	t.Run("ANML-6.5.1-14/reject-a-store-that-fails", func(t *testing.T) {
-		store := &failingStore{Store: NewMemoryStore()}
+		store := &failingStore{Store: lookleap.NewMemoryStore()}
 		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
 		f.site.Handle(wellKnownPath, document(titled))
 		store.fails = "Get"
@@ -328,7 +328,7 @@ func TestMoved(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-09/accept-the-target-next-time", func(t *testing.T) {
-		store := NewMemoryStore()
+		store := lookleap.NewMemoryStore()
 		keep := func(u *User, _ *Options) { u.Store = store }
 		f := newFinding(t, keep)
 		permanent(f, wellKnownPath, "/new", 301)
@@ -408,7 +408,7 @@ func TestMoved(t *testing.T) {
 		f.requests("shop.example", "GET /newer")
 	})
 	t.Run("ANML-6.5.1-09/accept-one-record-of-one-redirect", func(t *testing.T) {
-		store := &failingStore{Store: NewMemoryStore()}
+		store := &failingStore{Store: lookleap.NewMemoryStore()}
 		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
 		permanent(f, wellKnownPath, "/new", 301)
 		f.site.Handle("/new", document(titled, "Cache-Control", "max-age=60"))
@@ -422,7 +422,7 @@ func TestMoved(t *testing.T) {
 	})
 	t.Run("ANML-6.5.1-09/accept-although-the-session-closes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			store := NewMemoryStore()
+			store := lookleap.NewMemoryStore()
 			f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
 			permanent(f, wellKnownPath, "/new", 301)
 			f.site.Handle("/new", document(titled))
@@ -443,7 +443,7 @@ func TestMoved(t *testing.T) {
 			f.finds(f.s, "Shop")
 		})
 		t.Run("ANML-6.5.1-11/accept-"+name, func(t *testing.T) {
-			store := NewMemoryStore()
+			store := lookleap.NewMemoryStore()
 			f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
 			permanent(f, wellKnownPath, "/new", status)
 			f.site.Handle("/new", document(titled, "Cache-Control", "max-age=3600"))

@@ -17,6 +17,7 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/confusable"
 	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // NoticeKind is the kind of a [Notice]. A host can use it to choose how to show one.
@@ -82,7 +83,7 @@ func (n *notices) tell(ctx context.Context, x Notice) {
 	n.remember(x)
 	n.mu.Unlock()
 	if f := n.session.user.Notify; f != nil {
-		_ = do(context.WithoutCancel(ctx), n.session.agent.plugins.notify, func(context.Context) error { f(ctx, x); return nil })
+		_ = plugin.Do(context.WithoutCancel(ctx), n.session.agent.plugins.notify, func(context.Context) error { f(ctx, x); return nil })
 	}
 }
 

@@ -382,7 +382,7 @@ func (p *UserPolicy) veto(ctx context.Context, b *plugin.Bound, d Decision) erro
 	if p.Veto == nil {
 		return nil
 	}
-	return do(ctx, b, func(ctx context.Context) error { return p.Veto(ctx, d) })
+	return plugin.Do(ctx, b, func(ctx context.Context) error { return p.Veto(ctx, d) })
 }
 
 // RefuseDomain refuses every ask from a domain and the names below it, whatever a document, a rule
@@ -404,8 +404,8 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 	if err := policy.RefuseDomain(name); err != nil { // at once
 		return err
 	}
-	return s.context.refusals(func(stored map[string]bool) error {
-		if err := s.store().Put(ctx, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano)); err != nil {
+	return s.context.refusals(ctx, func(stored map[string]bool) error {
+		if err := put(ctx, s.store(), keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano)); err != nil {
 			return contextFailed(err)
 		}
 		stored[name] = true
@@ -423,7 +423,7 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 	if err != nil {
 		return err
 	}
-	return s.context.refusals(func(stored map[string]bool) error {
+	return s.context.refusals(ctx, func(stored map[string]bool) error {
 		if err := s.store().Delete(ctx, keyRefused+name); err != nil {
 			return contextFailed(err)
 		}
@@ -436,17 +436,20 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 func (s *Session) RefusedDomains() []string { return zero.Or(s).user.Policy.RefusedDomains() }
 
 // refusals calls f with the refused domains that the session knows to be in the store, while no other
-// call of it changes them or the store.
-func (c *Context) refusals(f func(stored map[string]bool) error) error {
-	c.refusing.Lock()
-	defer c.refusing.Unlock()
+// call of it changes them or the store. A caller who has left does not wait for its turn.
+func (c *Context) refusals(ctx context.Context, f func(stored map[string]bool) error) error {
+	leave, err := c.refusing.Wait(ctx, struct{}{})
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return f(c.refused)
 }
 
 // refreshRefused reads the refused domains from the store, and drops those that other sessions have
 // undone.
 func (c *Context) refreshRefused(ctx context.Context) error {
-	return c.refusals(func(stored map[string]bool) error {
+	return c.refusals(ctx, func(stored map[string]bool) error {
 		keys, err := c.session.store().Keys(ctx, keyRefused)
 		if err != nil {
 			return contextFailed(err)

@@ -77,7 +77,7 @@ func TestRefuseRows(t *testing.T) {
 	set := func() setting {
 		p := &UserPolicy{}
 		must(t, p.Set(StandingRule{Field: "*", Domain: "*", Effect: EffectAllow}))
-		return setting{doc: doc, user: User{Profile: ann, Policy: p, Store: NewMemoryStore()}}
+		return setting{doc: doc, user: User{Profile: ann, Policy: p, Store: lookleap.NewMemoryStore()}}
 	}
 	refused := func(s *stage) {
 		s.Helper()

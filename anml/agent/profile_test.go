@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // spellings of "email" that a user would take for it.
@@ -70,7 +72,7 @@ func TestSpellings(t *testing.T) {
 		t.Run("reject-sensitive-by-another-spelling", func(t *testing.T) {
 			st := asker(t).allow("tel", "*")
 			st.opts.Fields, st.user.Profile = []string{"Tel"}, Fields{"tel": {Text: "1"}, "Tel": {Text: "1"}}
-			st.user.Store = NewMemoryStore()
+			st.user.Store = lookleap.NewMemoryStore()
 			st.prepares(st.page(booking("", askFor("Tel", `purpose="health intake"`))), Call{}).sends(all, `value="1"`)
 			doc := booking(rule("tel", "none"), askFor("tel"))
 			st.decides(doc, "prompt sensitive")

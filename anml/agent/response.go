@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -147,7 +148,7 @@ func (s *Session) authenticate(ctx context.Context, asker string) error {
 	if s.user.Authenticate == nil {
 		return &lookleap.Error{Code: CodeAuthentication}
 	}
-	return do(ctx, s.agent.plugins.person, func(ctx context.Context) error {
+	return plugin.Do(ctx, s.agent.plugins.person, func(ctx context.Context) error {
 		return s.user.Authenticate(ctx, "to tell "+asker+" what it demands authentication for")
 	})
 }

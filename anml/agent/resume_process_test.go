@@ -38,7 +38,12 @@ func TestResumingProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := hostElsewhere(t, v.DNS, v.Door, v.CAs)
-	host.Plans = lookleap.FilePlanLedger(v.Dir)
+	plans, err := lookleap.OpenStore(v.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plans.Close()
+	host.Plans = plans
 	defer host.Close()
 	ledger, err := OpenDisclosureLedger(filepath.Join(v.Dir, "disclosures"), LedgerOptions{})
 	if err != nil {

@@ -60,7 +60,7 @@ type User struct {
 	LedgerKey []byte
 	// Store keeps what outlives the session: documents that are gone or moved, refused
 	// domains, consents, and informs that may be stored. Nil keeps nothing.
-	Store Store
+	Store lookleap.Store
 	// Notify receives what the user should know; [Session.Notices] lists the same. The
 	// operation waits up to 2 seconds for it. It must not call the session.
 	Notify func(context.Context, Notice)

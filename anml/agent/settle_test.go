@@ -165,7 +165,7 @@ func TestToldAgainMoreStrictly(t *testing.T) {
 func TestSensitiveSince(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		st := asker(t).allow("tel", "*")
-		st.user.Store = NewMemoryStore()
+		st.user.Store = lookleap.NewMemoryStore()
 		plain := booking(rule("tel", "none"), askFor("tel"))
 		p := st.page(plain)
 		x := st.prepares(p, Call{})

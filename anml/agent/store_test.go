@@ -3,20 +3,22 @@ package agent
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/lookleap/lookleap"
 )
 
 // stores are the two implementations; open opens the same one again.
-func stores(t *testing.T, run func(t *testing.T, open func() Store)) {
+func stores(t *testing.T, run func(t *testing.T, open func() lookleap.Store)) {
 	t.Run("memory", func(t *testing.T) {
-		m := NewMemoryStore()
-		run(t, func() Store { return m })
+		m := lookleap.NewMemoryStore()
+		run(t, func() lookleap.Store { return m })
 	})
 	t.Run("directory", func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "user", "store")
-		run(t, func() Store {
-			d, err := OpenDirStore(dir)
+		dir := t.TempDir()
+		run(t, func() lookleap.Store {
+			d, err := lookleap.OpenStore(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,7 +32,7 @@ func stores(t *testing.T, run func(t *testing.T, open func() Store)) {
 // can on a slow disk.
 func patiently(call func() error) error {
 	for {
-		if err := call(); !errors.Is(err, ErrBusy) {
+		if err := call(); !errors.Is(err, lookleap.ErrBusy) {
 			return err
 		}
 	}
@@ -38,7 +40,7 @@ func patiently(call func() error) error {
 
 // failingStore fails one of its methods, and counts the calls of each.
 type failingStore struct {
-	Store
+	lookleap.Store
 	fails string
 	calls map[string]int
 }
@@ -62,11 +64,11 @@ func (f *failingStore) Get(ctx context.Context, key string) ([]byte, error) {
 	return f.Store.Get(ctx, key)
 }
 
-func (f *failingStore) Put(ctx context.Context, key string, value []byte) error {
+func (f *failingStore) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
 	if err := f.call("Put"); err != nil {
 		return err
 	}
-	return f.Store.Put(ctx, key, value)
+	return f.Store.Put(ctx, key, old, value, until)
 }
 
 func (f *failingStore) Delete(ctx context.Context, key string) error {

@@ -85,10 +85,10 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 		"reject-denied-field":   {func(s *stage) error { return s.session.user.Policy.Set(StandingRule{Field: "e-mail", Domain: "*"}) }, CodeUserRule},
 		"reject-refused-domain": {func(s *stage) error { return s.session.RefuseDomain(s.Context(), "shop.example") }, CodeDomainRefused},
 		"reject-refused-elsewhere": {func(s *stage) error {
-			return s.session.user.Store.Put(s.Context(), keyRefused+"shop.example", []byte("2026-06-01T12:00:00Z"))
+			return put(s.Context(), s.session.user.Store, keyRefused+"shop.example", []byte("2026-06-01T12:00:00Z"))
 		}, CodeDomainRefused},
 		"reject-unreadable-refusal": {func(s *stage) error { // it may be any domain
-			return s.session.user.Store.Put(s.Context(), keyRefused+"no domain", nil)
+			return put(s.Context(), s.session.user.Store, keyRefused+"no domain", []byte{})
 		}, lookleap.CodeIO},
 		"reject-deleted-context": {func(s *stage) error {
 			_, err := s.session.Forget(s.Context(), "shop.example")
@@ -102,7 +102,7 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 		for _, id := range ids {
 			t.Run(id+"/"+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := newStage(t, setting{doc: doc, user: User{Profile: ada, Policy: &UserPolicy{}, Store: NewMemoryStore()}})
+					s := newStage(t, setting{doc: doc, user: User{Profile: ada, Policy: &UserPolicy{}, Store: lookleap.NewMemoryStore()}})
 					s.shop.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
 						_, _ = io.Copy(io.Discard, r.Body)
 						if len(s.sent()) > 1 {

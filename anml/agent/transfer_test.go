@@ -20,7 +20,7 @@ type crossing struct {
 func transfers(t *testing.T, confidentiality string, replies ...labprompt.Reply) crossing {
 	st := newStand(t, replies...)
 	st.user.Profile = Fields{"member": {Text: "4711-8822"}}
-	st.user.Store = NewMemoryStore()
+	st.user.Store = lookleap.NewMemoryStore()
 	pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform `+confidentiality+`>Member 4711-8822</inform></knowledge>`)
 	return crossing{st, pageFor(t, st.net, st.session(), "https://b.example/b", booking("", askFor("member", `required="true"`, `purpose="to find your points"`)))}
 }
@@ -227,7 +227,7 @@ func TestTransferRows(t *testing.T) {
 			must(t, p.Set(StandingRule{Field: "bday", Domain: "*", Effect: EffectAllow}))
 			x := setting{
 				doc:  booking(rule("bday", "none"), askFor("bday", `purpose="`+purpose+`"`)),
-				user: User{Profile: ann, Policy: p, Store: NewMemoryStore()},
+				user: User{Profile: ann, Policy: p, Store: lookleap.NewMemoryStore()},
 			}
 			s := newStage(t, x)
 			s.does(book, lookleap.CodeOK)
@@ -311,7 +311,7 @@ func crossedIn(t *testing.T, mode CrossService, attrs string, v Value, replies .
 	must(t, p.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAllow}))
 	s := newStage(t, setting{
 		doc:  booking(rule("email", "none"), askFor("email", `required="true"`)),
-		user: User{Profile: Fields{"email": v}, Policy: p, Store: NewMemoryStore()}, replies: replies,
+		user: User{Profile: Fields{"email": v}, Policy: p, Store: lookleap.NewMemoryStore()}, replies: replies,
 	})
 	s.elsewhere("https://www.a.example/x", inform("Member "+secret, attrs))
 	return s

@@ -18,7 +18,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Act](), reflect.TypeFor[agent.Agent](), reflect.TypeFor[agent.Assertion](), reflect.TypeFor[agent.Attempt](),
 		reflect.TypeFor[agent.Call](), reflect.TypeFor[agent.Consent](), reflect.TypeFor[agent.Context](), reflect.TypeFor[agent.Counter](),
 		reflect.TypeFor[agent.Damage](), reflect.TypeFor[agent.DamageError](), reflect.TypeFor[agent.Decision](),
-		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.DirStore](), reflect.TypeFor[agent.DiscoveryTrace](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.Receipt](),
+		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.DiscoveryTrace](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.Receipt](),
 		reflect.TypeFor[agent.EntryKind](), reflect.TypeFor[agent.Explanation](), reflect.TypeFor[agent.Fields](),
 		reflect.TypeFor[agent.FileDisclosureLedger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
 		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
@@ -36,8 +36,8 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Weight](),
 	}, map[string]any{
 		"Advise": agent.Advise, "ErrorText": agent.ErrorText, "Interaction": agent.Interaction, "JudgePurpose": agent.JudgePurpose, "New": agent.New,
-		"NewMemoryDisclosureLedger": agent.NewMemoryDisclosureLedger, "NewMemoryStore": agent.NewMemoryStore, "OpenDirStore": agent.OpenDirStore,
-		"VerifyLedger": agent.VerifyLedger, "NewReceipt": agent.NewReceipt, "OpenDisclosureLedger": agent.OpenDisclosureLedger,
+		"NewMemoryDisclosureLedger": agent.NewMemoryDisclosureLedger,
+		"VerifyLedger":              agent.VerifyLedger, "NewReceipt": agent.NewReceipt, "OpenDisclosureLedger": agent.OpenDisclosureLedger,
 	})
 }
 
@@ -54,7 +54,6 @@ func TestUnmade(t *testing.T) {
 		"nil-agent":  second((*agent.Agent)(nil).NewSession(agent.User{})),
 		"no-ledger":  second(agent.Interaction(ctx, nil, "")),
 		"no-path":    second(agent.OpenDisclosureLedger("", agent.LedgerOptions{})),
-		"no-dir":     second(agent.OpenDirStore("")),
 		"nil-policy": (*agent.UserPolicy)(nil).RefuseDomain("shop.example"),
 		"nil-undo":   (*agent.UserPolicy)(nil).AcceptDomain("shop.example"),
 		"nil-remove": (*agent.UserPolicy)(nil).Remove("email", "*"),
@@ -79,14 +78,6 @@ func TestUnmade(t *testing.T) {
 		uses[kind+"-page-medium"] = second(p.LoadMedium(ctx, agent.Medium{URL: origin + "/logo.png"}))
 		uses[kind+"-page-allowed"] = p.Allowed(anml.Site{}, "", anml.Node{}, anml.UsageNone)
 		uses[kind+"-page-pager"] = second(p.Pager().Next(ctx, agent.PageWanted))
-	}
-	for kind, d := range map[string]*agent.DirStore{"nil": nil, "zero": {}} {
-		uses[kind+"-store-get"] = second(d.Get(ctx, "key"))
-		uses[kind+"-store-put"] = d.Put(ctx, "key", nil)
-		uses[kind+"-store-create"] = d.Create(ctx, "key", nil)
-		uses[kind+"-store-delete"] = d.Delete(ctx, "key")
-		uses[kind+"-store-keys"] = second(d.Keys(ctx, ""))
-		uses[kind+"-store-close"] = d.Close()
 	}
 	for kind, l := range map[string]*agent.FileDisclosureLedger{"nil": nil, "zero": {}} {
 		uses[kind+"-ledger-append"] = l.Append(ctx, agent.Entry{Kind: agent.EntryDisclosed})

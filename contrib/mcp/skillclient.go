@@ -36,7 +36,7 @@ type SkillClientOptions struct {
 	// Runner runs scripts. Without one, [MCPScript.Run] returns an error.
 	Runner dvs.Runner
 	// Trust keeps what the user approved. It belongs to one user; nil: in memory.
-	Trust dvs.TrustStore
+	Trust lookleap.Store
 	// Limits bound the SKILL.md.
 	Limits dvs.Limits
 }
@@ -78,7 +78,7 @@ func NewSkillClient(host *lookleap.Host, client *mcp.Client, session *mcp.Client
 		return nil, err
 	}
 	if o.Trust == nil {
-		o.Trust = dvs.NewMemoryTrustStore()
+		o.Trust = lookleap.NewMemoryStore()
 	}
 	// Names below .alt are never in the DNS (RFC 9476), so no web site has this origin.
 	return &SkillClient{host: host, session: session, options: o, origin: "https://" + o.Server + ".mcp.alt",

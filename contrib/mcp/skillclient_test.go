@@ -290,7 +290,7 @@ func TestHostileServer(t *testing.T) {
 		}
 	})
 	t.Run("same-uri-at-another-server", func(t *testing.T) {
-		trust, first := dvs.NewMemoryTrustStore(), lookleaptest.NewPrompter(t, lookleaptest.Approve())
+		trust, first := lookleap.NewMemoryStore(), lookleaptest.NewPrompter(t, lookleaptest.Approve())
 		a, b := newOffer(t), newOffer(t)
 		if _, err := a.skills(t, first, SkillClientOptions{Server: "docs", Trust: trust}).Load(t.Context(), &a.entry); err != nil {
 			t.Fatal(err)

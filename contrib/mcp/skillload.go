@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -194,7 +195,7 @@ func (c *SkillClient) record(ctx context.Context, a approval) error {
 		}
 	}
 	if err == nil && !bytes.Equal(old, value) {
-		err = c.options.Trust.Put(ctx, c.key(a.Entry.URI), old, value)
+		err = c.options.Trust.Put(ctx, c.key(a.Entry.URI), old, value, time.Time{})
 	}
 	if err != nil {
 		return &lookleap.Error{Code: dvs.CodeTrustNotKept, Subject: quote(a.Entry.URI, 300),

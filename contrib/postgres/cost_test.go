@@ -23,7 +23,7 @@ func BenchmarkCost(b *testing.B) {
 			return err
 		}
 		enginetest.Costs(b, size, e, enginetest.Bare{
-			Claim: func(n int) error {
+			Put: func(n int) error {
 				return run(`INSERT INTO bare VALUES ($1, 'claimed', $2) ON CONFLICT DO NOTHING`, fmt.Sprint(n), time.Now())
 			},
 			Take: func(n int) error {
@@ -41,7 +41,7 @@ func fill(b *testing.B, e *Engine, size int) {
 	b.Helper()
 	e.must(b, `CREATE TABLE bare (id text PRIMARY KEY, state text, at timestamptz)`)
 	e.must(b, `INSERT INTO bare VALUES ('counter')`)
-	e.must(b, `INSERT INTO lookleap.plans SELECT convert_to('filled-' || i, 'UTF8'), 'a', 'done', NULL, now(), now() FROM generate_series(1, $1) i`, size)
+	e.must(b, `INSERT INTO lookleap.records SELECT 'plans', '', convert_to('plan/filled-' || i, 'UTF8'), 'done', now() + interval '1 day' FROM generate_series(1, $1) i`, size)
 	e.must(b, `INSERT INTO lookleap.limits (key, held, longest, last_n, last_at) VALUES ('key', 0, 3600000000, $1, (extract(epoch FROM now()) * 1000000)::bigint)`, size)
 	e.must(b, `INSERT INTO lookleap.uses SELECT 'key', i, (extract(epoch FROM now()) * 1000000)::bigint FROM generate_series(1, $1) i`, size)
 	enginetest.FillLedger(b, e, size)

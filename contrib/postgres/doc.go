@@ -1,5 +1,5 @@
 // Package pgengine keeps what a fleet of agents shares in one PostgreSQL database: the cache, the
-// ledger of plans, limits, and each user's store, disclosure ledger and trust store.
+// store of plans, limits, and each user's store and disclosure ledger.
 //
 //	engine, err := pgengine.Open(ctx, "postgres://agent@db.example/lookleap", pgengine.Options{})
 //	host := &lookleap.Host{Cache: sealed, Plans: engine.Plans(), Limiter: engine.Limiter()}
@@ -23,9 +23,8 @@
 //	plans     a plan can be committed twice
 //	limits    more uses are permitted within one window
 //	cache     a miss; a lost withdrawal counts again after at most a minute
-//	store     a consent that was withdrawn may be back
+//	store     the last decisions are missing: a consent that was withdrawn may be back
 //	ledger    the last entries are missing: agent.VerifyLedger finds that with a later head
-//	trust     the last decisions are missing
 //
 // While the database does not answer, nothing is committed and nothing that is limited is sent.
 //
@@ -35,7 +34,7 @@
 // synchronous_commit on (BenchmarkCost). They do not grow with the number of entries:
 //
 //	                                        entries: 1,000  10,000  100,000  1,000,000
-//	claim a plan, next to INSERT                      1.03    1.00     1.10       1.03
+//	put a record, next to INSERT                      1.03    1.00     1.10       1.03
 //	limited use, next to UPDATE                       1.03    1.16     1.01       1.14
 //	append to a ledger, next to INSERT                1.26    1.12     1.10       1.05
 package pgengine

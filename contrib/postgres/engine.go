@@ -99,12 +99,12 @@ func (e *Engine) migrate(ctx context.Context) error {
 	})
 }
 
-// Purge deletes what has expired: cache entries, records of plans a week after their plans, and
-// limits without uses. Call it once in a while; several processes may do so at the same time.
+// Purge deletes what has expired: cache entries, records that may be dropped, and limits without
+// uses. Call it once in a while; several processes may do so at the same time.
 func (e *Engine) Purge(ctx context.Context) error {
 	for _, statement := range []string{
 		`DELETE FROM lookleap.cache WHERE ctid = ANY (ARRAY(SELECT ctid FROM lookleap.cache WHERE drop_at < now() LIMIT 10000 FOR UPDATE SKIP LOCKED))`,
-		`DELETE FROM lookleap.plans WHERE ctid = ANY (ARRAY(SELECT ctid FROM lookleap.plans WHERE greatest(expires, at) < now() - interval '7 days' LIMIT 10000 FOR UPDATE SKIP LOCKED))`,
+		`DELETE FROM lookleap.records WHERE ctid = ANY (ARRAY(SELECT ctid FROM lookleap.records WHERE drop_at < now() LIMIT 10000 FOR UPDATE SKIP LOCKED))`,
 		`WITH gone AS (DELETE FROM lookleap.limits WHERE ctid = ANY (ARRAY(SELECT ctid FROM lookleap.limits
 			WHERE greatest(held, last_at + longest) < extract(epoch FROM now()) * 1000000 LIMIT 10000 FOR UPDATE SKIP LOCKED)) RETURNING key)
 			DELETE FROM lookleap.uses WHERE key IN (SELECT key FROM gone)`,

@@ -10,7 +10,7 @@ import (
 func TestContracts(t *testing.T) {
 	eachServer(t, func(t *testing.T, s *server) {
 		damage := map[string]func(testing.TB, string){}
-		for _, part := range []string{"Cache", "PlanLedger", "Limiter", "Store", "Ledger", "TrustStore"} {
+		for _, part := range []string{"Cache", "Plans", "Limiter", "Store", "Ledger"} {
 			damage[part] = s.damage
 		}
 		enginetest.Contracts(t, enginetest.Server{

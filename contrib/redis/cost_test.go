@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/enginetest"
 )
@@ -21,7 +23,7 @@ func BenchmarkCost(b *testing.B) {
 		ctx := b.Context()
 		fill(b, e, size)
 		enginetest.Costs(b, size, e, enginetest.Bare{
-			Claim: func(n int) error {
+			Put: func(n int) error {
 				return e.client.SetNX(ctx, fmt.Sprint("bare:", n), "claimed", lookleap.PlanLifetime).Err()
 			},
 			Take:   func(int) error { return e.client.Incr(ctx, "bare:counter").Err() },
@@ -39,7 +41,9 @@ func fill(b *testing.B, e *Engine, size int) {
 		pipe := e.client.Pipeline()
 		times := make([]any, many)
 		for i := range times {
-			pipe.HSet(b.Context(), e.key("plan", fmt.Sprint("filled-", from+i), ""), "state", "done", "owner", "a")
+			keys := records{e, "plan", ""}.keys(fmt.Sprint("plan/filled-", from+i))
+			pipe.Set(b.Context(), keys[0], "done"+whole, lookleap.PlanLifetime)
+			pipe.ZAdd(b.Context(), keys[1], redis.Z{Score: float64(now/1000 + 1e8), Member: fmt.Sprint("plan/filled-", from+i)})
 			times[i] = now
 		}
 		pipe.RPush(b.Context(), e.key("limit", "key", "uses"), times...)

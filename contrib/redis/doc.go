@@ -1,5 +1,5 @@
 // Package redisengine keeps what a fleet of agents shares in one Redis or Valkey server: the
-// cache, the ledger of plans, limits, and each user's store, disclosure ledger and trust store.
+// cache, the store of plans, limits, and each user's store and disclosure ledger.
 //
 //	engine, err := redisengine.Open("rediss://user:password@redis.example:6379/0", redisengine.Options{})
 //	host := &lookleap.Host{Cache: sealed, Plans: engine.Plans(), Limiter: engine.Limiter()}
@@ -25,9 +25,8 @@
 //	          min-replicas-to-write with WAIT or a database that replicates synchronously
 //	limits    more uses are permitted within one window
 //	cache     a miss; a lost withdrawal counts again after at most a minute
-//	store     a consent that was withdrawn may be back
+//	store     the last decisions are missing: a consent that was withdrawn may be back
 //	ledger    the last entries are missing: agent.VerifyLedger finds that with a later head
-//	trust     the last decisions are missing
 //
 // While the server does not answer, nothing is committed and nothing that is limited is sent.
 //
@@ -37,7 +36,7 @@
 // appendfsync always (BenchmarkCost). They do not grow with the number of entries:
 //
 //	                                        entries: 1,000  10,000  100,000  1,000,000
-//	claim a plan, next to SET NX                      1.29    1.23     1.09       1.15
+//	put a record, next to SET NX                      1.29    1.23     1.09       1.15
 //	limited use, next to INCR                         1.01    1.11     1.28       1.15
 //	append to a ledger, next to RPUSH                 1.05    1.13     1.16       1.13
 //

@@ -6,24 +6,36 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap"
 )
 
-// records are the records of a user: a hash, so that they are deleted together. A record ends
-// with a mark, so that a part of one is not taken for an empty record.
+// Plans returns the store of plans, for [lookleap.Host].Plans.
+func (e *Engine) Plans() lookleap.Store { return records{e, "plan", ""} }
+
+// Store returns the store of a user.
+func (e *Engine) Store(user string) lookleap.Store { return records{e, "store", user} }
+
+// records are the records of one owner: a key for each, and a sorted set of their names with the
+// times at which they expire. A record ends with a mark, so that a part of one is not taken for an
+// empty record.
 type records struct {
 	*Engine
-	name string
+	kind, owner string
 }
 
 const whole = "=" // ends each record
 
+// keys returns the key of a record and that of the names.
+func (r records) keys(name string) []string {
+	return []string{r.key(r.kind, r.owner, name), r.key(r.kind+"-names", r.owner, "")}
+}
+
 func (r records) Get(ctx context.Context, key string) ([]byte, error) {
-	stored, err := r.client.HGet(ctx, r.name, key).Result()
+	stored, err := r.client.Get(ctx, r.keys(key)[0]).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, fmt.Errorf("there is no record %q: %w", key, fs.ErrNotExist)
 	}
@@ -37,13 +49,53 @@ func (r records) Get(ctx context.Context, key string) ([]byte, error) {
 	return []byte(value), nil
 }
 
-func (r records) Delete(ctx context.Context, key string) error {
-	return r.client.HDel(ctx, r.name, key).Err()
+// forget removes the names of records that have expired, from the last key of a script.
+const forget = `
+local t = redis.call('TIME')
+redis.call('ZREMRANGEBYSCORE', KEYS[#KEYS], '-inf', string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000)))`
+
+var putScript = redis.NewScript(`
+local stored = redis.call('GET', KEYS[1])
+if ARGV[1] == '0' and stored or ARGV[1] == '1' and stored ~= ARGV[2] then return 0 end` + forget + `
+if ARGV[4] == '' then
+  redis.call('SET', KEYS[1], ARGV[3])
+  redis.call('ZADD', KEYS[2], '+inf', ARGV[5])
+else
+  redis.call('SET', KEYS[1], ARGV[3], 'PXAT', ARGV[4])
+  redis.call('ZADD', KEYS[2], ARGV[4], ARGV[5])
+end
+return 1`)
+
+// Put stores a record. The server drops it at until, but not within the next hour.
+func (r records) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	exists, drop := "0", ""
+	if old != nil {
+		exists = "1"
+	}
+	if !until.IsZero() {
+		drop = fmt.Sprint(min(max(until.UnixMilli(), time.Now().Add(time.Hour).UnixMilli()), 1<<47))
+	}
+	ok, err := r.run(ctx, putScript, r.keys(key), exists, string(old)+whole, string(value)+whole, drop, key).Bool()
+	if err == nil && !ok {
+		return lookleap.ErrConflict
+	}
+	return err
 }
 
-// list returns the keys with a prefix.
-func (r records) list(ctx context.Context, prefix string) ([]string, error) {
-	all, err := r.client.HKeys(ctx, r.name).Result()
+func (r records) Delete(ctx context.Context, key string) error {
+	_, err := r.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.Del(ctx, r.keys(key)[0])
+		p.ZRem(ctx, r.keys("")[1], key)
+		return nil
+	})
+	return err
+}
+
+var namesScript = redis.NewScript(forget + `
+return redis.call('ZRANGE', KEYS[1], 0, -1)`)
+
+func (r records) Keys(ctx context.Context, prefix string) ([]string, error) {
+	all, err := r.run(ctx, namesScript, r.keys("")[1:]).StringSlice()
 	if err != nil {
 		return nil, err
 	}
@@ -54,52 +106,4 @@ func (r records) list(ctx context.Context, prefix string) ([]string, error) {
 		}
 	}
 	return keys, nil
-}
-
-// Store returns the store of a user.
-func (e *Engine) Store(user string) agent.Store { return store{records{e, e.key("store", user, "")}} }
-
-type store struct{ records }
-
-func (s store) Put(ctx context.Context, key string, value []byte) error {
-	return s.client.HSet(ctx, s.name, key, string(value)+whole).Err()
-}
-
-func (s store) Create(ctx context.Context, key string, value []byte) error {
-	created, err := s.client.HSetNX(ctx, s.name, key, string(value)+whole).Result()
-	if err == nil && !created {
-		return fmt.Errorf("there already is a record %q: %w", key, fs.ErrExist)
-	}
-	return err
-}
-
-func (s store) Keys(ctx context.Context, prefix string) ([]string, error) { return s.list(ctx, prefix) }
-
-// TrustStore returns the trust store of a user.
-func (e *Engine) TrustStore(user string) dvs.TrustStore {
-	return trustStore{records{e, e.key("trust", user, "")}}
-}
-
-type trustStore struct{ records }
-
-var replaceScript = redis.NewScript(`
-local stored = redis.call('HGET', KEYS[1], ARGV[1])
-if ARGV[2] == '0' and stored or ARGV[2] == '1' and stored ~= ARGV[3] then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
-return 1`)
-
-func (t trustStore) Put(ctx context.Context, key string, old, value []byte) error {
-	exists := "0"
-	if old != nil {
-		exists = "1"
-	}
-	ok, err := t.run(ctx, replaceScript, []string{t.name}, key, exists, string(old)+whole, string(value)+whole).Bool()
-	if err == nil && !ok {
-		return dvs.ErrTrustConflict
-	}
-	return err
-}
-
-func (t trustStore) List(ctx context.Context, prefix string) ([]string, error) {
-	return t.list(ctx, prefix)
 }

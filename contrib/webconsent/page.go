@@ -262,7 +262,7 @@ func decisionOf(req *lookleap.ConsentRequest, form url.Values) (d lookleap.Conse
 func (p *Prompter) decide(ctx context.Context, w waiting, d lookleap.ConsentDecision) error {
 	if w.live == nil {
 		err := p.vault.decide(ctx, storedDecision{w.request.ID, p.options.Now().UTC(), d})
-		if errors.Is(err, fs.ErrExist) {
+		if errors.Is(err, lookleap.ErrConflict) {
 			return lookleap.ErrAlreadyDone
 		}
 		if err != nil {

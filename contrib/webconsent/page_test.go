@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
@@ -230,7 +229,7 @@ func TestExpiredRequest(t *testing.T) {
 func TestList(t *testing.T) {
 	var now atomic.Int64
 	now.Store(time.Now().UnixNano())
-	store := &faultyStore{Store: agent.NewMemoryStore(), err: errDisk}
+	store := &faultyStore{Store: lookleap.NewMemoryStore(), err: errDisk}
 	s := serve(t, webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return time.Unix(0, now.Load()) }})
 	var ids []string
 	for range 6 {

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	// Store keeps suspended plans and the decisions about them; nil: in memory. Records are
 	// sealed with Key.
-	Store Store
+	Store lookleap.Store
 	// Key is at least [lookleap.MinKeyLen] secret random bytes. It is required with a Store,
 	// and must be the same in each process that uses the Store.
 	Key []byte

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
@@ -271,7 +270,7 @@ func key() []byte { return []byte(strings.Repeat("k", lookleap.MinKeyLen)) }
 func TestSuspend(t *testing.T) {
 	dir := t.TempDir()
 	process := func() webconsent.Options {
-		store, err := agent.OpenDirStore(dir)
+		store, err := lookleap.OpenStore(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +328,7 @@ func TestSuspend(t *testing.T) {
 		}
 		break
 	}
-	store, err := agent.OpenDirStore(dir)
+	store, err := lookleap.OpenStore(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +358,7 @@ func TestDecided(t *testing.T) {
 		})
 	})
 	t.Run("reject-records-of-others", func(t *testing.T) {
-		store := agent.NewMemoryStore()
+		store := lookleap.NewMemoryStore()
 		p, err := webconsent.New(webconsent.Options{Store: store, Key: key()})
 		if err != nil {
 			t.Fatal(err)
@@ -379,7 +378,7 @@ func TestDecided(t *testing.T) {
 			"webconsent-plan/changed":          changed,
 			"webconsent-decision/" + plan.ID(): sealed, // a plan in the place of its decision
 		} {
-			if err := store.Put(t.Context(), name, record); err != nil {
+			if err := store.Put(t.Context(), name, nil, record, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -402,7 +401,7 @@ func TestDecided(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	for name, o := range map[string]webconsent.Options{
-		"reject-store-without-key": {Store: agent.NewMemoryStore()},
+		"reject-store-without-key": {Store: lookleap.NewMemoryStore()},
 		"reject-short-key":         {Key: []byte("short")},
 		"reject-plain-http":        {BaseURL: "http://agent.example.com/"},
 		"reject-user-in-base":      {BaseURL: "https://user@agent.example.com/"},

@@ -121,7 +121,7 @@ func TestRows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := p.vault.store.Create(t.Context(), decisionPrefix+name, []byte(sealed)); err != nil {
+				if err := p.vault.store.Put(t.Context(), decisionPrefix+name, nil, []byte(sealed), time.Time{}); err != nil {
 					t.Fatal(err)
 				}
 				if d, err := p.vault.decision(t.Context(), name); err == nil || strings.Contains(err.Error(), "seal") {

@@ -8,30 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
-
-// Store keeps sealed plans and decisions, as bytes under keys that begin with a word and a
-// slash. For a missing record, Get returns an error that wraps fs.ErrNotExist; for an
-// existing one, Create returns an error that wraps fs.ErrExist. Every Store of package
-// anml/agent is one. A Store belongs to one user and must be safe for concurrent use.
-type Store interface {
-	Get(ctx context.Context, key string) ([]byte, error)
-	// Create stores a record that does not exist yet. Of concurrent calls for one key,
-	// in any process, exactly one succeeds.
-	Create(ctx context.Context, key string, value []byte) error
-	// Delete removes a record. A missing record is not an error.
-	Delete(ctx context.Context, key string) error
-	// Keys returns the keys that begin with a prefix, in any order.
-	Keys(ctx context.Context, prefix string) ([]string, error)
-}
 
 // The prefixes of the records.
 const (
@@ -39,10 +22,10 @@ const (
 	decisionPrefix = "webconsent-decision/"
 )
 
-// vault keeps plans and decisions in a Store, sealed with keys of their own, so that a
+// vault keeps plans and decisions in a store, sealed with keys of their own, so that a
 // record of one kind cannot be passed off as one of the other.
 type vault struct {
-	store             Store
+	store             lookleap.Store
 	plans, decisions  []byte
 	maxPlan, maxPlans int
 }
@@ -67,7 +50,7 @@ func newVault(o Options) (*vault, error) {
 	v := &vault{store: o.Store, maxPlan: o.MaxState, maxPlans: o.MaxPending}
 	key := o.Key
 	if o.Store == nil {
-		v.store = new(filestore.Memory)
+		v.store = lookleap.NewMemoryStore()
 		if key == nil {
 			key = []byte(rand.Text() + rand.Text())
 		}
@@ -101,7 +84,7 @@ func (v *vault) put(ctx context.Context, state json.RawMessage, now time.Time) (
 		return nil, tooMany(v.maxPlans)
 	}
 	err = v.create(ctx, v.plans, planPrefix+plan.ID(), storedPlan{ID: plan.ID(), Since: now.UTC(), State: state})
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err != nil && !errors.Is(err, lookleap.ErrConflict) {
 		return nil, storeError("the plan could not be stored", err)
 	}
 	return plan.Request(), nil
@@ -199,7 +182,7 @@ func (v *vault) create(ctx context.Context, key []byte, name string, record any)
 	if err != nil {
 		return err
 	}
-	return v.store.Create(ctx, name, []byte(sealed))
+	return v.store.Put(ctx, name, nil, []byte(sealed), time.Time{})
 }
 
 func (v *vault) get(ctx context.Context, key []byte, name string, record any) error {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,14 +15,13 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/contrib/webconsent"
 )
 
-// faultyStore fails at calls that begin with one text, such as "Create webconsent-plan/", and lists
+// faultyStore fails at calls that begin with one text, such as "Put webconsent-plan/", and lists
 // its keys in the reverse order.
 type faultyStore struct {
-	webconsent.Store
+	lookleap.Store
 	fails  string
 	err    error
 	before func() // called before a call fails
@@ -56,11 +54,11 @@ func (s *faultyStore) Get(ctx context.Context, key string) ([]byte, error) {
 	return s.Store.Get(ctx, key)
 }
 
-func (s *faultyStore) Create(ctx context.Context, key string, value []byte) error {
-	if err := s.fault("Create", key); err != nil {
+func (s *faultyStore) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	if err := s.fault("Put", key); err != nil {
 		return err
 	}
-	return s.Store.Create(ctx, key, value)
+	return s.Store.Put(ctx, key, old, value, until)
 }
 
 func (s *faultyStore) Delete(ctx context.Context, key string) error {
@@ -83,7 +81,7 @@ var errDisk = errors.New("the disk is broken")
 
 func newFaulty(t *testing.T) (*faultyStore, *webconsent.Prompter) {
 	t.Helper()
-	store := &faultyStore{Store: agent.NewMemoryStore(), err: errDisk}
+	store := &faultyStore{Store: lookleap.NewMemoryStore(), err: errDisk}
 	p, err := webconsent.New(webconsent.Options{Store: store, Key: key()})
 	if err != nil {
 		t.Fatal(err)
@@ -95,8 +93,8 @@ func newFaulty(t *testing.T) (*faultyStore, *webconsent.Prompter) {
 // without a word.
 func TestStoreFaults(t *testing.T) {
 	for fails, call := range map[string]func(*webconsent.Prompter, *lookleap.PendingError) error{
-		"Keys ":                   func(p *webconsent.Prompter, e *lookleap.PendingError) error { return p.Suspend(t.Context(), e) },
-		"Create webconsent-plan/": func(p *webconsent.Prompter, e *lookleap.PendingError) error { return p.Suspend(t.Context(), e) },
+		"Keys ":                func(p *webconsent.Prompter, e *lookleap.PendingError) error { return p.Suspend(t.Context(), e) },
+		"Put webconsent-plan/": func(p *webconsent.Prompter, e *lookleap.PendingError) error { return p.Suspend(t.Context(), e) },
 		"Delete webconsent-plan/": func(p *webconsent.Prompter, e *lookleap.PendingError) error {
 			return p.Forget(t.Context(), e.Request.ID)
 		},
@@ -121,16 +119,16 @@ func TestStoreFaults(t *testing.T) {
 		status int
 	}{
 		"reject-decision-that-is-not-stored": {errDisk, http.StatusInternalServerError},
-		"reject-decision-after-another":      {fmt.Errorf("redis: %w", fs.ErrExist), http.StatusConflict},
+		"reject-decision-after-another":      {fmt.Errorf("redis: %w", lookleap.ErrConflict), http.StatusConflict},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := &faultyStore{Store: agent.NewMemoryStore(), err: c.fault}
+			store := &faultyStore{Store: lookleap.NewMemoryStore(), err: c.fault}
 			s := serve(t, webconsent.Options{Store: store, Key: key()})
 			b, plan := s.open(t), newPlan(t, request())
 			if err := s.Suspend(t.Context(), pending(t, plan)); err != nil {
 				t.Fatal(err)
 			}
-			store.fails = "Create webconsent-decision/"
+			store.fails = "Put webconsent-decision/"
 			if got := b.decide(plan.ID(), "order"); got.status != c.status || strings.Contains(got.body, "was recorded") {
 				t.Errorf("%d %s", got.status, got.body)
 			}
@@ -141,7 +139,7 @@ func TestStoreFaults(t *testing.T) {
 	}
 	t.Run("accept-once-next-to-a-list-that-cannot-be-read", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			store := &faultyStore{Store: agent.NewMemoryStore(), err: errDisk}
+			store := &faultyStore{Store: lookleap.NewMemoryStore(), err: errDisk}
 			later := time.Now().Add(2 * lookleap.PlanLifetime)
 			p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return later }})
 			if err != nil {
@@ -175,7 +173,7 @@ func TestStoreFaults(t *testing.T) {
 		})
 	})
 	t.Run("accept-nothing-after-the-context", func(t *testing.T) {
-		store := &faultyStore{Store: agent.NewMemoryStore(), err: errDisk}
+		store := &faultyStore{Store: lookleap.NewMemoryStore(), err: errDisk}
 		p, err := webconsent.New(webconsent.Options{Store: store, Key: key()})
 		if err != nil {
 			t.Fatal(err)
@@ -240,17 +238,17 @@ func TestStoreRecords(t *testing.T) {
 			lookleap.CodeSealBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := agent.NewMemoryStore()
+			store := lookleap.NewMemoryStore()
 			later := time.Now().Add(2 * lookleap.PlanLifetime) // a decision that was made in time counts later, too
 			p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return later }})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := store.Create(t.Context(), "webconsent-plan/"+plan.ID(), c.plan); err != nil {
+			if err := store.Put(t.Context(), "webconsent-plan/"+plan.ID(), nil, c.plan, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 			if c.decision != nil {
-				if err := store.Create(t.Context(), "webconsent-decision/"+plan.ID(), c.decision); err != nil {
+				if err := store.Put(t.Context(), "webconsent-decision/"+plan.ID(), nil, c.decision, time.Time{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -282,7 +280,7 @@ func TestSuspendWrongly(t *testing.T) {
 			lookleap.CodeIO},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := agent.NewMemoryStore()
+			store := lookleap.NewMemoryStore()
 			c.options.Store, c.options.Key = store, key()
 			p, err := webconsent.New(c.options)
 			if err != nil {
@@ -300,7 +298,7 @@ func TestSuspendWrongly(t *testing.T) {
 func TestDecidedNextToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		store := agent.NewMemoryStore()
+		store := lookleap.NewMemoryStore()
 		p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return now }})
 		if err != nil {
 			t.Fatal(err)
@@ -315,7 +313,7 @@ func TestDecidedNextToOthers(t *testing.T) {
 		}
 		slices.Sort(ids)
 		// A decision that cannot be read is returned, too.
-		if err := store.Create(t.Context(), "webconsent-decision/"+ids[1], []byte("damaged")); err != nil {
+		if err := store.Put(t.Context(), "webconsent-decision/"+ids[1], nil, []byte("damaged"), time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -332,7 +330,7 @@ func TestDecidedNextToOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.AfterFunc(10*time.Second, func() { // when the list was read without the forgotten plan
-				if err := store.Create(t.Context(), "webconsent-plan/", []byte("damaged")); err != nil {
+				if err := store.Put(t.Context(), "webconsent-plan/", nil, []byte("damaged"), time.Time{}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -346,7 +344,7 @@ func TestDecidedNextToOthers(t *testing.T) {
 // TestDecidedOnce: each plan is returned once, in the order of their ids, as soon as it is suspended.
 func TestDecidedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &faultyStore{Store: agent.NewMemoryStore()}
+		store := &faultyStore{Store: lookleap.NewMemoryStore()}
 		later := time.Now().Add(2 * lookleap.PlanLifetime)
 		p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Poll: time.Hour, Now: func() time.Time { return later }})
 		if err != nil {

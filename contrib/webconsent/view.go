@@ -92,7 +92,7 @@ func viewOf(req *lookleap.ConsentRequest, complete, all bool, ticked []string) p
 }
 
 // hasVersions reports whether a request is about one version of a skill. Package dvs stores refusals
-// of these in its TrustStore; see [lookleap.ConsentDecision.AllVersions].
+// of these in its store; see [lookleap.ConsentDecision.AllVersions].
 func hasVersions(req *lookleap.ConsentRequest) bool {
 	return req.Kind == lookleap.ConsentSkill || req.Kind == lookleap.ConsentTrustRoot
 }

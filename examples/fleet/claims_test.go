@@ -47,11 +47,14 @@ func claimForever(url string) {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-		_, err := plans.Claim(ctx, lookleap.PlanClaim{ID: id, Owner: owner, Expires: time.Now().Add(time.Hour)})
-		if err == nil { // sent, so that no lease lets another owner have it
-			err = plans.Record(ctx, id, owner, lookleap.PlanOutcome{State: lookleap.PlanSent})
-			if err != nil {
-				err = fmt.Errorf("claimed: %w", err)
+		err := plans.Put(ctx, "plan/"+id, nil, []byte(owner), time.Now().Add(time.Hour))
+		if errors.Is(err, lookleap.ErrConflict) { // the client may have repeated a call that succeeded
+			stored, readErr := plans.Get(ctx, "plan/"+id)
+			switch {
+			case readErr != nil:
+				err = readErr
+			case string(stored) == owner:
+				err = nil
 			}
 		}
 		cancel()
@@ -59,7 +62,7 @@ func claimForever(url string) {
 		switch {
 		case err == nil:
 			end = "won"
-		case errors.Is(err, lookleap.ErrAlreadyDone):
+		case errors.Is(err, lookleap.ErrConflict):
 			end = "lost"
 		}
 		if out.Encode(event{Call: call, End: end, At: time.Now().UnixNano()}) != nil {
@@ -77,15 +80,10 @@ type claimInput struct {
 	begin, end int64
 }
 
-// holder is who has a plan. Whether a claim without a response was recorded and marked as sent is
-// not known. If it was only claimed, another owner can have it after the lease.
-type holder struct {
-	owner  string
-	unsure bool
-	since  int64
-}
+// holder is who has a plan. Whether a claim without a response was recorded is not known.
+type holder struct{ owner string }
 
-// claims is a ledger of plans as porcupine sees it: for each id, the owner who has it.
+// claims is a store of plans as porcupine sees it: for each id, the owner who has it.
 var claims = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byID := map[string][]porcupine.Operation{}
@@ -104,13 +102,12 @@ var claims = porcupine.Model{
 		h, c := state.(holder), input.(claimInput)
 		switch output.(string) {
 		case "won":
-			free := h.owner == "" || h.unsure && c.end-h.since >= int64(lookleap.PlanLease)
-			return free, holder{owner: c.owner}
+			return h.owner == "", holder{c.owner}
 		case "lost":
 			return h.owner != "", h
 		}
 		if h.owner == "" { // it may have been recorded; a claim that was not takes no part
-			return true, holder{c.owner, true, c.begin}
+			return true, holder{c.owner}
 		}
 		return true, h
 	},
@@ -231,8 +228,7 @@ func claimAndKill(t *testing.T, s server, total int) {
 				t.Fatal(err)
 			}
 			for id := range won { // what was acknowledged is there
-				r, err := retry(t.Context(), func() (lookleap.PlanRecord, error) { return e.Plans().Plan(t.Context(), id) })
-				if err != nil || r.State != lookleap.PlanSent {
+				if _, err := retry(t.Context(), func() ([]byte, error) { return e.Plans().Get(t.Context(), "plan/"+id) }); err != nil {
 					lost++
 				}
 			}

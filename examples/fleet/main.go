@@ -55,9 +55,9 @@ func main() {
 
 // engine is what both engines have.
 type engine interface {
-	Plans() lookleap.PlanLedger
+	Plans() lookleap.Store
 	Limiter() lookleap.Limiter
-	Store(user string) agent.Store
+	Store(user string) lookleap.Store
 	Ledger(user string) agent.DisclosureLedger
 }
 
@@ -137,7 +137,7 @@ func (f *fleet) agree(ctx context.Context, e engine) ([]*lookleap.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := e.Store(user).Put(ctx, "order/"+plan.ID(), record); err != nil {
+		if err := e.Store(user).Put(ctx, "order/"+plan.ID(), nil, record, time.Time{}); err != nil {
 			return nil, err
 		}
 		plans = append(plans, plan)
@@ -192,9 +192,9 @@ func (f *fleet) report(ctx context.Context, e engine, plans []*lookleap.Plan) er
 		}
 		recorded[entry.Plan] = true
 	}
-	states := make(map[lookleap.PlanState]int)
+	host, states := &lookleap.Host{Plans: e.Plans()}, make(map[lookleap.PlanState]int)
 	for _, p := range plans {
-		r, err := e.Plans().Plan(ctx, p.ID())
+		r, err := host.PlanRecord(ctx, p.ID())
 		if err != nil {
 			return fmt.Errorf("plan %s: %w", p.ID(), err)
 		}

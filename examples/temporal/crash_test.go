@@ -103,7 +103,11 @@ func TestWorkerProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer host.Close()
-		host.Plans = crashing{lookleap.FilePlanLedger(a.Dir), a.Crash}
+		plans, err := lookleap.OpenStore(a.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		host.Plans = crashing{plans, a.Crash}
 		ctx, cancel := context.WithTimeout(t.Context(), attemptTime)
 		defer cancel()
 		var out attempted
@@ -123,14 +127,14 @@ func TestWorkerProcess(t *testing.T) {
 	})
 }
 
-// crashing is a ledger that kills its process at one point.
+// crashing is a store that kills its process at one point.
 type crashing struct {
-	lookleap.PlanLedger
+	lookleap.Store
 	point string
 }
 
 func (l crashing) at(point string) {
-	if l.point != point {
+	if l.point != point || point == "" {
 		return
 	}
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
@@ -139,26 +143,17 @@ func (l crashing) at(point string) {
 	select {} // until the signal arrives
 }
 
-func (l crashing) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	l.at(beforeClaim)
-	r, err := l.PlanLedger.Claim(ctx, c)
+func (l crashing) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	var r lookleap.PlanRecord
+	if err := json.Unmarshal(value, &r); err != nil {
+		return err
+	}
+	before := map[lookleap.PlanState]string{lookleap.PlanClaimed: beforeClaim, lookleap.PlanDone: afterSend}
+	after := map[lookleap.PlanState]string{lookleap.PlanClaimed: afterClaim, lookleap.PlanSent: beforeSend, lookleap.PlanDone: afterRecord}
+	l.at(before[r.State])
+	err := l.Store.Put(ctx, key, old, value, until)
 	if err == nil {
-		l.at(afterClaim)
-	}
-	return r, err
-}
-
-func (l crashing) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
-	if o.State == lookleap.PlanDone {
-		l.at(afterSend)
-	}
-	err := l.PlanLedger.Record(ctx, id, owner, o)
-	switch {
-	case err != nil:
-	case o.State == lookleap.PlanSent:
-		l.at(beforeSend)
-	case o.State == lookleap.PlanDone:
-		l.at(afterRecord)
+		l.at(after[r.State])
 	}
 	return err
 }

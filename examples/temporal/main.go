@@ -104,7 +104,12 @@ func work(ctx context.Context, engine client.Client, key []byte, plans, shop str
 	if err := os.MkdirAll(plans, 0o700); err != nil {
 		return err
 	}
-	host.Plans = lookleap.FilePlanLedger(plans)
+	store, err := lookleap.OpenStore(plans)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	host.Plans = store
 	w := worker.New(engine, taskQueue, worker.Options{})
 	w.RegisterWorkflow(Buy)
 	w.RegisterActivity(&Activities{Host: &host.Host, Key: key})

@@ -182,7 +182,12 @@ func (w *world) keyOf(plan string) string {
 
 func (w *world) record(t *testing.T, plan string) lookleap.PlanRecord {
 	t.Helper()
-	r, err := lookleap.FilePlanLedger(w.dir).Plan(t.Context(), plan)
+	store, err := lookleap.OpenStore(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	r, err := (&lookleap.Host{Plans: store}).PlanRecord(t.Context(), plan)
 	if err != nil {
 		t.Fatal(err)
 	}

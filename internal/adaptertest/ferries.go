@@ -33,7 +33,7 @@ func NewScene(t testing.TB) *Scene {
 	t.Cleanup(func() { net.Close() })
 	s := &Scene{Service: booking.New(net.Clock().Now), Net: net, Host: net.Host()}
 	net.Site("ferries.example").Handle("*", s.Service)
-	s.Host.Prompter, s.Host.Plans = lookleap.SuspendingPrompter{}, lookleap.NewMemoryPlanLedger()
+	s.Host.Prompter, s.Host.Plans = lookleap.SuspendingPrompter{}, lookleap.NewMemoryStore()
 	s.Page = s.Open(t, "https://ferries.example")
 	r, err := s.Page.Do(t.Context(), agent.Call{Action: "search", Args: map[string]string{"from": "harbour", "to": "island"}})
 	if err != nil {

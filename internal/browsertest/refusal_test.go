@@ -26,7 +26,7 @@ func TestRefusalHolds(t *testing.T) {
 			publish := func(body string) {
 				net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: A test.\n---\n"+body)
 			}
-			store := dvs.NewMemoryTrustStore()
+			store := lookleap.NewMemoryStore()
 			load := func() <-chan error { // as a new process does
 				host := net.Host()
 				host.Prompter = d

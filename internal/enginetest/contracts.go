@@ -10,18 +10,16 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
-	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 // Engine is what an engine module has.
 type Engine interface {
 	Cache() lookleap.Cache
-	Plans() lookleap.PlanLedger
+	Plans() lookleap.Store
 	Limiter() lookleap.Limiter
-	Store(user string) agent.Store
+	Store(user string) lookleap.Store
 	Ledger(user string) agent.DisclosureLedger
-	TrustStore(user string) dvs.TrustStore
 }
 
 // Server is a running server.
@@ -38,20 +36,17 @@ func Contracts(t *testing.T, s Server) {
 	t.Run("Cache", func(t *testing.T) {
 		lookleaptest.TestCache(t, part(s, "Cache", Engine.Cache))
 	})
-	t.Run("PlanLedger", func(t *testing.T) {
-		lookleaptest.TestPlanLedger(t, part(s, "PlanLedger", Engine.Plans))
+	t.Run("Plans", func(t *testing.T) {
+		lookleaptest.TestStore(t, part(s, "Plans", Engine.Plans))
 	})
 	t.Run("Limiter", func(t *testing.T) {
 		lookleaptest.TestLimiter(t, part(s, "Limiter", Engine.Limiter))
 	})
 	t.Run("Store", func(t *testing.T) {
-		lookleaptest.TestStore(t, part(s, "Store", func(e Engine) agent.Store { return e.Store("ada") }))
+		lookleaptest.TestStore(t, part(s, "Store", func(e Engine) lookleap.Store { return e.Store("ada") }))
 	})
 	t.Run("Ledger", func(t *testing.T) {
 		lookleaptest.TestLedger(t, part(s, "Ledger", func(e Engine) agent.DisclosureLedger { return e.Ledger("ada") }))
-	})
-	t.Run("TrustStore", func(t *testing.T) {
-		lookleaptest.TestTrustStore(t, part(s, "TrustStore", func(e Engine) dvs.TrustStore { return e.TrustStore("ada") }))
 	})
 	t.Run("users", func(t *testing.T) { separateUsers(t, s.Open(t, "users")) })
 }
@@ -67,22 +62,24 @@ func part[T any](s Server, name string, of func(Engine) T) lookleaptest.Engine[T
 func separateUsers(t *testing.T, e Engine) {
 	ctx := t.Context()
 	ada, bob := e.Store("ada"), e.Store("bob")
-	trust, others := e.TrustStore("ada"), e.TrustStore("bob")
 	entry := agent.Entry{Time: Later, Kind: agent.EntryAction, Serving: "shop.example"}
-	if err := errors.Join(ada.Put(ctx, "k", []byte("v")), trust.Put(ctx, "k", nil, []byte("v")),
+	if err := errors.Join(ada.Put(ctx, "k", nil, []byte("v"), time.Time{}), e.Plans().Put(ctx, "k", nil, []byte("v"), time.Time{}),
 		e.Ledger("ada").Append(ctx, entry)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := bob.Get(ctx, "k"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("another user's store: %v", err)
 	}
-	if keys, err := others.List(ctx, ""); len(keys) != 0 || err != nil {
-		t.Errorf("another user's trust store has %q, %v", keys, err)
+	if keys, err := bob.Keys(ctx, ""); len(keys) != 0 || err != nil {
+		t.Errorf("another user's store has %q, %v", keys, err)
 	}
 	if keys, err := ada.Keys(ctx, ""); len(keys) != 1 || err != nil {
-		t.Errorf("the store has %q, %v: records of the trust store must not be among them", keys, err)
+		t.Errorf("the store has %q, %v: plans must not be among them", keys, err)
 	}
 	for range e.Ledger("bob").Entries(ctx) {
 		t.Error("another user's ledger has an entry")
 	}
 }
+
+// Later is an expiry that no test reaches.
+var Later = time.Date(2091, 5, 1, 9, 0, 0, 0, time.UTC)

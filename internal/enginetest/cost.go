@@ -13,7 +13,7 @@ import (
 // Bare are the bare commands of a client that correspond to an operation. N is another number in
 // each call.
 type Bare struct {
-	Claim, Take, Append func(n int) error
+	Put, Take, Append func(n int) error
 }
 
 // Costs times each operation next to the bare command of the client, in turns, so that both have
@@ -21,15 +21,14 @@ type Bare struct {
 // a number of plans, of uses of the key "key", and of entries of the user "ada".
 func Costs(b *testing.B, size int, e Engine, bare Bare) {
 	plans, limits, ledger := e.Plans(), e.Limiter(), e.Ledger("ada")
-	expires, n := time.Now().Add(lookleap.PlanLifetime), 0
+	until, n := time.Now().Add(lookleap.PlanLifetime), 0
 	for _, c := range []struct {
 		name string
 		bare func(int) error
 		ours func(int) error
 	}{
-		{"claim", bare.Claim, func(n int) error {
-			_, err := plans.Claim(b.Context(), lookleap.PlanClaim{ID: fmt.Sprint("plan-", n), Owner: "a", Expires: expires})
-			return err
+		{"put", bare.Put, func(n int) error {
+			return plans.Put(b.Context(), fmt.Sprint("plan/", n), nil, []byte("claimed"), until)
 		}},
 		{"take", bare.Take, func(int) error {
 			_, err := limits.Take(b.Context(), "key", lookleap.Rate{Limit: size + 1<<20, Window: time.Hour})

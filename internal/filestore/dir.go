@@ -63,11 +63,6 @@ func Missing(key string) error {
 	return fmt.Errorf("the store has no record %s: %w", plaintext.Quote(key, 200), fs.ErrNotExist)
 }
 
-// Exists returns the error for a record that exists already. It wraps fs.ErrExist.
-func Exists(key string) error {
-	return fmt.Errorf("the store already has a record %s: %w", plaintext.Quote(key, 200), fs.ErrExist)
-}
-
 // Get returns a record. The error for a missing one wraps fs.ErrNotExist.
 func (d *Dir) Get(ctx context.Context, key string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
@@ -86,54 +81,23 @@ func (d *Dir) Get(ctx context.Context, key string) ([]byte, error) {
 	return value, nil
 }
 
-// Write writes a record unless test returns an error. Test runs while no other writer can change
-// the directory.
-func (d *Dir) Write(ctx context.Context, key string, value []byte, test func() error) error {
-	return d.lock.With(ctx, func() error {
-		if err := test(); err != nil {
-			return err
-		}
-		return d.replace(key, value)
-	})
-}
-
-// Change replaces a record by what change makes of it, while no other writer can change the
-// directory. A missing record is nil, and so is the result of a change that writes nothing.
-func (d *Dir) Change(ctx context.Context, key string, change func(stored []byte) ([]byte, error)) error {
-	return d.lock.With(ctx, func() error {
-		stored, err := d.Get(ctx, key)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		value, err := change(stored)
-		if err != nil || value == nil {
-			return err
-		}
-		return d.replace(key, value)
-	})
-}
-
-// replace writes a record. The caller holds the lock.
-func (d *Dir) replace(key string, value []byte) error {
+// Write writes a record unless test returns an error. Test gets the record that is there, and runs
+// while no other writer can change the directory.
+func (d *Dir) Write(ctx context.Context, key string, value []byte, test func(stored []byte, exists bool) error) error {
 	head := recordHead(key, value)
 	if len(head)+len(key)+len(value) > MaxRecord {
 		return fmt.Errorf("the record %s is larger than %d bytes", plaintext.Quote(key, 200), MaxRecord)
 	}
-	return Replace(d.File(key), filepath.Join(d.dir, TemporaryName), head, []byte(key), value)
-}
-
-// Create writes a record that does not exist yet. A damaged record counts as existing. The error for
-// an existing one wraps fs.ErrExist.
-func (d *Dir) Create(ctx context.Context, key string, value []byte) error {
-	return d.Write(ctx, key, value, func() error {
-		_, err := os.Lstat(d.File(key))
-		if err == nil {
-			return Exists(key)
+	return d.lock.With(ctx, func() error {
+		stored, err := d.Get(ctx, key)
+		exists := !errors.Is(err, fs.ErrNotExist)
+		if exists && err != nil {
+			return err
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+		if err := test(stored, exists); err != nil {
+			return err
 		}
-		return err
+		return Replace(d.File(key), filepath.Join(d.dir, TemporaryName), head, []byte(key), value)
 	})
 }
 

@@ -86,7 +86,15 @@ func openDir(t *testing.T, dir string) *Dir {
 	return d
 }
 
-func always() error { return nil }
+func always([]byte, bool) error { return nil }
+
+// unlessExists lets only a missing record be written.
+func unlessExists(_ []byte, exists bool) error {
+	if exists {
+		return fs.ErrExist
+	}
+	return nil
+}
 
 func TestDir(t *testing.T) {
 	base := t.TempDir()
@@ -110,13 +118,13 @@ func TestDir(t *testing.T) {
 			t.Errorf("%q: %q, %v", prefix, keys, err)
 		}
 	}
-	if err := d.Create(ctx, "a/one", []byte("x")); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), `"a/one"`) {
+	if err := d.Write(ctx, "a/one", []byte("x"), unlessExists); !errors.Is(err, fs.ErrExist) {
 		t.Error(err)
 	}
-	if err := d.Create(ctx, "c/new", []byte("x")); err != nil {
+	if err := d.Write(ctx, "c/new", []byte("x"), unlessExists); err != nil {
 		t.Error(err)
 	}
-	if err := d.Write(ctx, "a/one", []byte("x"), func() error { return errFault }); !errors.Is(err, errFault) {
+	if err := d.Write(ctx, "a/one", []byte("x"), func([]byte, bool) error { return errFault }); !errors.Is(err, errFault) {
 		t.Error(err)
 	}
 	if got, err := d.Get(ctx, "a/one"); string(got) != "1" || err != nil {
@@ -180,7 +188,7 @@ func TestDirDamaged(t *testing.T) {
 		if got, err := d.Get(ctx, "a/one"); got != nil || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), `"a/one"`) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
-		if err := d.Create(ctx, "a/one", nil); !errors.Is(err, fs.ErrExist) {
+		if err := d.Write(ctx, "a/one", nil, unlessExists); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for prefix, want := range map[string]error{"a/": ErrDamaged, "": ErrDamaged, "b": ErrDamaged, "b/": nil} {
@@ -279,7 +287,7 @@ func TestDirFaults(t *testing.T) {
 			"get":      func() error { _, err := d.Get(ctx, "a/one"); return err },
 			"keys":     func() error { _, err := d.Keys(ctx, "a/"); return err },
 			"write":    func() error { return d.Write(ctx, "a/two", nil, always) },
-			"create":   func() error { return d.Create(ctx, "a/three", nil) },
+			"create":   func() error { return d.Write(ctx, "a/three", nil, unlessExists) },
 			"delete":   func() error { return d.Delete(ctx, "a/one") },
 			"open-dir": func() error { d, err := OpenDir(dir); return errors.Join(err, closed(d)) },
 		} {
@@ -302,18 +310,13 @@ func TestDirFaults(t *testing.T) {
 // replaced.
 func TestDirUnreadable(t *testing.T) {
 	d, ctx := openDir(t, t.TempDir()), t.Context()
-	if err := d.Create(ctx, "a/one", nil); err != nil {
+	if err := d.Write(ctx, "a/one", nil, unlessExists); err != nil {
 		t.Fatal(err)
 	}
 	current = writeOnly{}
 	_, err := d.Get(ctx, "a/one")
 	current = native{}
 	if err == nil || errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	nowhere := &Dir{"a\x00b", d.lock} // no system looks for such a name
-	failing(t, "open")
-	if err := nowhere.Create(ctx, "a/one", nil); err == nil || errors.Is(err, errFault) || errors.Is(err, fs.ErrExist) {
 		t.Error(err)
 	}
 }

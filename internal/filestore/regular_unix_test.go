@@ -51,7 +51,7 @@ func TestOnlyOwnerReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if err := d.Write(t.Context(), "a/b", nil, func() error { return nil }); err != nil {
+	if err := d.Write(t.Context(), "a/b", nil, func([]byte, bool) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(dir, ".lock")); err != nil { // it is created again
@@ -62,7 +62,7 @@ func TestOnlyOwnerReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if err := d.Write(t.Context(), "a/c", nil, func() error { return nil }); err != nil {
+	if err := d.Write(t.Context(), "a/c", nil, func([]byte, bool) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]os.FileMode{dir: 0o700, d.File("a/b"): 0o600, filepath.Join(dir, ".lock"): 0o600, filepath.Join(dir, "other.lock"): 0o600} {

@@ -51,7 +51,7 @@ func TestDirOnWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	ctx, free := t.Context(), func() error { return nil }
+	ctx, free := t.Context(), func([]byte, bool) error { return nil }
 	for _, value := range []string{"one", "two"} {
 		if err := d.Write(ctx, "a/b", []byte(value), free); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -10,7 +11,7 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// Hung is a cache, a plan ledger and a resolver that do not answer.
+// Hung is a cache, a store and a resolver that do not answer.
 type Hung struct {
 	deaf  bool
 	well  atomic.Bool
@@ -61,22 +62,23 @@ func (h *Hung) Put(ctx context.Context, _ string, _ []byte, _ time.Time) error {
 // Delete deletes nothing.
 func (h *Hung) Delete(ctx context.Context, _ string) error { return h.wait(ctx) }
 
-// Claim remembers nothing.
-func (h *Hung) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	return lookleap.PlanRecord{ID: c.ID, Owner: c.Owner}, h.wait(ctx)
+// Store returns a store that has no records.
+func (h *Hung) Store() lookleap.Store { return hungStore{h} }
+
+type hungStore struct{ hung *Hung }
+
+func (s hungStore) Get(ctx context.Context, _ string) ([]byte, error) {
+	return nil, cmp.Or(s.hung.wait(ctx), fs.ErrNotExist)
 }
 
-// Record remembers nothing.
-func (h *Hung) Record(ctx context.Context, _, _ string, _ lookleap.PlanOutcome) error {
-	return h.wait(ctx)
+func (s hungStore) Put(ctx context.Context, _ string, _, _ []byte, _ time.Time) error {
+	return s.hung.wait(ctx)
 }
 
-// Plan finds no plan.
-func (h *Hung) Plan(ctx context.Context, _ string) (lookleap.PlanRecord, error) {
-	if err := h.wait(ctx); err != nil {
-		return lookleap.PlanRecord{}, err
-	}
-	return lookleap.PlanRecord{}, fs.ErrNotExist
+func (s hungStore) Delete(ctx context.Context, _ string) error { return s.hung.wait(ctx) }
+
+func (s hungStore) Keys(ctx context.Context, _ string) ([]string, error) {
+	return nil, s.hung.wait(ctx)
 }
 
 // Lookup finds no name.

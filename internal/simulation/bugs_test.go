@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -22,7 +23,7 @@ type bug struct {
 	breaks  string // an invariant
 	fetcher func(on *worker, f lookleap.Fetcher) lookleap.Fetcher
 	cache   func(on *worker, c lookleap.Cache) lookleap.Cache
-	plans   func(on *worker, l lookleap.PlanLedger) lookleap.PlanLedger
+	plans   func(on *worker, l lookleap.Store) lookleap.Store
 	limiter func(on *worker, l lookleap.Limiter) lookleap.Limiter
 	ledger  func(on *worker, l agent.DisclosureLedger) agent.DisclosureLedger
 	decide  func(q *question, d lookleap.ConsentDecision) lookleap.ConsentDecision
@@ -42,7 +43,7 @@ func (w *world) planted() bug {
 		b.cache = func(_ *worker, c lookleap.Cache) lookleap.Cache { return c }
 	}
 	if b.plans == nil {
-		b.plans = func(_ *worker, l lookleap.PlanLedger) lookleap.PlanLedger { return l }
+		b.plans = func(_ *worker, l lookleap.Store) lookleap.Store { return l }
 	}
 	if b.limiter == nil {
 		b.limiter = func(_ *worker, l lookleap.Limiter) lookleap.Limiter { return l }
@@ -89,16 +90,18 @@ var bugs = []*bug{
 		},
 	}, {
 		name: "claim-in-two-steps", breaks: "no effect twice",
-		plans: func(on *worker, l lookleap.PlanLedger) lookleap.PlanLedger { return twoSteps{l, on} },
+		plans: func(on *worker, l lookleap.Store) lookleap.Store { return twoSteps{l, on} },
 	}, {
 		name: "ledger-of-one-process", breaks: "no effect twice",
-		plans: func(*worker, lookleap.PlanLedger) lookleap.PlanLedger { return lookleap.NewMemoryPlanLedger() },
+		plans: func(*worker, lookleap.Store) lookleap.Store { return lookleap.NewMemoryStore() },
 	}, {
 		name: "ledger-errors-ignored", breaks: "no effect twice",
-		plans: func(_ *worker, l lookleap.PlanLedger) lookleap.PlanLedger { return optimistic{l} },
+		plans: func(_ *worker, l lookleap.Store) lookleap.Store { return optimistic{newRemembering(l)} },
 	}, {
 		name: "claims-not-fenced", breaks: "no effect twice",
-		plans: func(on *worker, l lookleap.PlanLedger) lookleap.PlanLedger { return unfenced{l} },
+		plans: func(on *worker, l lookleap.Store) lookleap.Store {
+			return unfenced{newRemembering(l)}
+		},
 	}, {
 		name: "failed-after-sending", breaks: "no effect twice",
 		send: func(ctx context.Context, on *worker, a *lookleap.Approval) ([]byte, error) {
@@ -129,7 +132,7 @@ var bugs = []*bug{
 		},
 	}, {
 		name: "lock-kept", breaks: "no lost wake-up",
-		plans: func(on *worker, l lookleap.PlanLedger) lookleap.PlanLedger { return on.world.engines.locking(l) },
+		plans: func(on *worker, l lookleap.Store) lookleap.Store { return on.world.engines.locking(l) },
 	},
 }
 
@@ -173,82 +176,94 @@ func (c *replica) Get(ctx context.Context, key string) ([]byte, time.Time, error
 	return slices.Clone(r.value), r.expires, r.err
 }
 
-// twoSteps reads the record of a plan, and writes the claim later.
+// force writes a record, whatever is there.
+func force(ctx context.Context, s lookleap.Store, key string, value []byte) error {
+	return lookleap.UpdateRecord(ctx, s, key, time.Time{}, func([]byte) ([]byte, error) { return value, nil })
+}
+
+// twoSteps compares the record of a plan, and writes it later.
 type twoSteps struct {
-	lookleap.PlanLedger
+	lookleap.Store
 	on *worker
 }
 
-func (l twoSteps) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	before, err := l.Plan(ctx, c.ID)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return before, err
+func (s twoSteps) Put(ctx context.Context, key string, old, value []byte, _ time.Time) error {
+	stored, err := s.Get(ctx, key)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case (err == nil) != (old != nil), !bytes.Equal(stored, old):
+		return lookleap.ErrConflict
 	}
-	after, err := before.Claim(c, time.Now())
-	if err != nil {
-		return after, err
-	}
-	return reach(ctx, l.on, "plans", func() (lookleap.PlanRecord, error) {
-		l.on.world.engines.plans = replaced{l.on.world.engines.plans, after}
-		return after, nil
-	})
+	time.Sleep(s.on.random(5 * time.Second))
+	return reachErr(ctx, s.on, "plans", func() error { return force(ctx, s.on.world.engines.plans, key, value) })
 }
 
-// replaced is a ledger in which one record was overwritten.
-type replaced struct {
-	lookleap.PlanLedger
-	record lookleap.PlanRecord
-}
+// optimistic goes on from the records that it remembers while the engine cannot be reached.
+type optimistic struct{ *remembering }
 
-func (l replaced) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	if c.ID != l.record.ID {
-		return l.PlanLedger.Claim(ctx, c)
+func (s optimistic) Get(ctx context.Context, key string) ([]byte, error) {
+	value, err := s.Store.Get(ctx, key)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return value, err
 	}
-	return l.record.Claim(c, time.Now())
-}
-
-func (l replaced) Plan(ctx context.Context, id string) (lookleap.PlanRecord, error) {
-	if id != l.record.ID {
-		return l.PlanLedger.Plan(ctx, id)
+	if own := s.remembered(key); own != nil {
+		return own, nil
 	}
-	return l.record, nil
+	return nil, fs.ErrNotExist
 }
 
-func (l replaced) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
-	if id != l.record.ID {
-		return l.PlanLedger.Record(ctx, id, owner, o)
-	}
-	_, err := l.record.Record(owner, o, time.Now())
-	return err
-}
-
-// optimistic ignores that the engine cannot be reached.
-type optimistic struct{ lookleap.PlanLedger }
-
-func (l optimistic) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	r, err := l.PlanLedger.Claim(ctx, c)
-	if err != nil && !errors.Is(err, lookleap.ErrAlreadyDone) {
-		return r, nil
-	}
-	return r, err
-}
-
-func (l optimistic) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
-	_ = l.PlanLedger.Record(ctx, id, owner, o)
-	return nil
-}
-
-// unfenced lets a worker record what it likes after another one took the claim over.
-type unfenced struct{ lookleap.PlanLedger }
-
-func (l unfenced) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
-	if r, err := l.Plan(ctx, id); err == nil {
-		owner = r.Owner
-	}
-	if err := l.PlanLedger.Record(ctx, id, owner, o); !errors.Is(err, lookleap.ErrClaimLost) {
+func (s optimistic) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	if err := s.Store.Put(ctx, key, old, value, until); errors.Is(err, lookleap.ErrConflict) {
 		return err
 	}
+	s.remember(key, value)
 	return nil
+}
+
+// remembering is a store with the records that one worker wrote.
+type remembering struct {
+	lookleap.Store
+	mu  sync.Mutex
+	own map[string][]byte
+}
+
+func newRemembering(s lookleap.Store) *remembering {
+	return &remembering{Store: s, own: map[string][]byte{}}
+}
+
+func (s *remembering) remembered(key string) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.own[key]
+}
+
+func (s *remembering) remember(key string, value []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.own[key] = value
+}
+
+// unfenced lets a worker go on from the claim that it remembers, after another one took it over.
+type unfenced struct{ *remembering }
+
+func (s unfenced) Get(ctx context.Context, key string) ([]byte, error) {
+	if own := s.remembered(key); own != nil {
+		return own, nil
+	}
+	return s.Store.Get(ctx, key)
+}
+
+func (s unfenced) Put(ctx context.Context, key string, old, value []byte, until time.Time) (err error) {
+	if s.remembered(key) != nil {
+		err = force(ctx, s.Store, key, value)
+	} else {
+		err = s.Store.Put(ctx, key, old, value, until)
+	}
+	if err == nil {
+		s.remember(key, value)
+	}
+	return err
 }
 
 // repeats sends a request again if there is no response.
@@ -285,7 +300,7 @@ func (l buffered) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 }
 
 // locking makes an engine of the fleet that serves one call at a time.
-func (e *engines) locking(l lookleap.PlanLedger) lookleap.PlanLedger {
+func (e *engines) locking(l lookleap.Store) lookleap.Store {
 	if e.lock == nil {
 		e.lock = make(chan struct{}, 1)
 	}
@@ -294,20 +309,20 @@ func (e *engines) locking(l lookleap.PlanLedger) lookleap.PlanLedger {
 
 // locked keeps its lock if a call fails.
 type locked struct {
-	lookleap.PlanLedger
+	lookleap.Store
 	lock chan struct{}
 }
 
-func (l locked) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
+func (l locked) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
 	select {
 	case l.lock <- struct{}{}:
 	case <-ctx.Done():
-		return lookleap.PlanRecord{}, ctx.Err()
+		return ctx.Err()
 	}
-	r, err := l.PlanLedger.Claim(ctx, c)
-	if err != nil && !errors.Is(err, lookleap.ErrAlreadyDone) {
-		return r, err
+	err := l.Store.Put(ctx, key, old, value, until)
+	if err != nil && !errors.Is(err, lookleap.ErrConflict) {
+		return err
 	}
 	<-l.lock
-	return r, err
+	return err
 }

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"sync/atomic"
@@ -18,10 +19,10 @@ type engines struct {
 	calm    atomic.Bool   // no response is lost any more
 	lost    atomic.Bool   // a call of the cache failed or was late
 	cache   lookleap.Cache
-	plans   lookleap.PlanLedger
+	plans   lookleap.Store
 	limiter lookleap.Limiter
 	ledger  agent.DisclosureLedger
-	store   agent.Store
+	store   lookleap.Store
 }
 
 var engineNames = []string{"cache", "plans", "limiter", "ledger", "store"}
@@ -29,8 +30,8 @@ var engineNames = []string{"cache", "plans", "limiter", "ledger", "store"}
 func newEngines(w *world) *engines {
 	return &engines{
 		steady: w.stream("steady", 0).IntN(2) == 0,
-		cache:  lookleap.NewMemoryCache(1000), plans: lookleap.NewMemoryPlanLedger(), limiter: lookleap.NewMemoryLimiter(),
-		ledger: agent.NewMemoryDisclosureLedger(), store: agent.NewMemoryStore(),
+		cache:  lookleap.NewMemoryCache(1000), plans: lookleap.NewMemoryStore(), limiter: lookleap.NewMemoryLimiter(),
+		ledger: agent.NewMemoryDisclosureLedger(), store: lookleap.NewMemoryStore(),
 	}
 }
 
@@ -127,26 +128,45 @@ func (l cacheLink) Delete(ctx context.Context, key string) error {
 	return reachErr(ctx, l.on, "cache", func() error { return l.on.world.engines.cache.Delete(ctx, key) })
 }
 
-type planLink struct{ on *worker }
-
-func (l planLink) Claim(ctx context.Context, c lookleap.PlanClaim) (lookleap.PlanRecord, error) {
-	return reach(ctx, l.on, "plans", func() (lookleap.PlanRecord, error) {
-		r, err := l.on.world.engines.plans.Claim(ctx, c)
-		l.on.world.record(planEvent{plan: c.ID, owner: c.Owner, state: lookleap.PlanClaimed, err: err})
-		return r, err
-	})
+// storeLink is the store of plans, or that of the user.
+type storeLink struct {
+	on     *worker
+	engine string
 }
 
-func (l planLink) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
-	return reachErr(ctx, l.on, "plans", func() error {
-		err := l.on.world.engines.plans.Record(ctx, id, owner, o)
-		l.on.world.record(planEvent{plan: id, owner: owner, state: o.State, err: err})
+func (l storeLink) store() lookleap.Store {
+	if l.engine == "plans" {
+		return l.on.world.engines.plans
+	}
+	return l.on.world.engines.store
+}
+
+func (l storeLink) Get(ctx context.Context, key string) ([]byte, error) {
+	return reach(ctx, l.on, l.engine, func() ([]byte, error) { return l.store().Get(ctx, key) })
+}
+
+func (l storeLink) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	return reachErr(ctx, l.on, l.engine, func() error {
+		err := l.store().Put(ctx, key, old, value, until)
+		if r, ok := planOf(value); ok && l.engine == "plans" {
+			l.on.world.record(planEvent{at: r.At, plan: r.ID, owner: r.Owner, state: r.State, err: err})
+		}
 		return err
 	})
 }
 
-func (l planLink) Plan(ctx context.Context, id string) (lookleap.PlanRecord, error) {
-	return reach(ctx, l.on, "plans", func() (lookleap.PlanRecord, error) { return l.on.world.engines.plans.Plan(ctx, id) })
+func (l storeLink) Delete(ctx context.Context, key string) error {
+	return reachErr(ctx, l.on, l.engine, func() error { return l.store().Delete(ctx, key) })
+}
+
+func (l storeLink) Keys(ctx context.Context, prefix string) ([]string, error) {
+	return reach(ctx, l.on, l.engine, func() ([]string, error) { return l.store().Keys(ctx, prefix) })
+}
+
+// planOf reads the record of a plan.
+func planOf(value []byte) (r lookleap.PlanRecord, ok bool) {
+	err := json.Unmarshal(value, &r)
+	return r, err == nil
 }
 
 type limiterLink struct{ on *worker }
@@ -171,26 +191,4 @@ func (l ledgerLink) Append(ctx context.Context, entries ...agent.Entry) error {
 
 func (l ledgerLink) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
 	return l.on.world.engines.ledger.Entries(ctx)
-}
-
-type storeLink struct{ on *worker }
-
-func (l storeLink) Get(ctx context.Context, key string) ([]byte, error) {
-	return reach(ctx, l.on, "store", func() ([]byte, error) { return l.on.world.engines.store.Get(ctx, key) })
-}
-
-func (l storeLink) Put(ctx context.Context, key string, value []byte) error {
-	return reachErr(ctx, l.on, "store", func() error { return l.on.world.engines.store.Put(ctx, key, value) })
-}
-
-func (l storeLink) Create(ctx context.Context, key string, value []byte) error {
-	return reachErr(ctx, l.on, "store", func() error { return l.on.world.engines.store.Create(ctx, key, value) })
-}
-
-func (l storeLink) Delete(ctx context.Context, key string) error {
-	return reachErr(ctx, l.on, "store", func() error { return l.on.world.engines.store.Delete(ctx, key) })
-}
-
-func (l storeLink) Keys(ctx context.Context, prefix string) ([]string, error) {
-	return reach(ctx, l.on, "store", func() ([]string, error) { return l.on.world.engines.store.Keys(ctx, prefix) })
 }

@@ -42,7 +42,7 @@ func (w *world) checkPlan(q *question) {
 	if q.done && !arrived {
 		w.fail("done is true", "plan %d was reported as done, and had no effect", q.n)
 	}
-	record, err := w.engines.plans.Plan(context.Background(), q.plan.ID())
+	record, err := (&lookleap.Host{Plans: w.engines.plans}).PlanRecord(context.Background(), q.plan.ID())
 	switch {
 	case arrived && (err != nil || record.State == lookleap.PlanFailed || record.State == lookleap.PlanClaimed):
 		w.fail("no effect twice", "plan %d had its effect, and its state %q permits another one (%v)", q.n, record.State, err)

@@ -7,7 +7,7 @@ import (
 
 // The model of a plan's life: two plans, three workers, and crashes, lost responses and
 // leases that end at any moment. It is written from the documentation of
-// lookleap.PlanLedger, and shares no code with it. TestModel visits each state that can be
+// lookleap.PlanState, and shares no code with it. TestModel visits each state that can be
 // reached; trace_test.go checks that the real code does nothing that the model does not do.
 
 // phase is how far a plan is before a worker commits it.

@@ -9,19 +9,18 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// planEvent is one thing that happened to a plan in a run: a call of the ledger, at the
-// moment at which the ledger did it, or the effect.
+// planEvent is one thing that happened to a plan in a run: a record that was written, or was not
+// because another worker was faster, or the effect.
 type planEvent struct {
-	at     time.Time
+	at     time.Time // as the record says
 	plan   string
 	owner  string
-	state  lookleap.PlanState // PlanClaimed for a claim, and what an outcome records
+	state  lookleap.PlanState
 	err    error
 	effect bool
 }
 
 func (w *world) record(e planEvent) {
-	e.at = time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events = append(w.events, e)
@@ -65,12 +64,12 @@ func (f *follower) step(e planEvent) string {
 		permitted = f.mark == sent
 	}
 	switch {
-	case permitted != (e.err == nil):
-		return "the ledger decided otherwise than the model"
-	case e.err != nil && !errors.Is(e.err, lookleap.ErrAlreadyDone) && !errors.Is(e.err, lookleap.ErrClaimLost):
-		return "the ledger returned another error"
-	case !permitted:
+	case errors.Is(e.err, lookleap.ErrConflict):
 		return ""
+	case e.err != nil:
+		return "the store returned another error"
+	case !permitted:
+		return "a record that the model does not permit"
 	case to == done && f.effects == 0:
 		return "a plan that is done without an effect"
 	case to == failed && f.effects > 0:
@@ -118,8 +117,8 @@ func TestTracesFollowTheModel(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d calls that the ledger accepted, %d that it refused, %d effects", calls, refused, effects)
-	if calls < 200 || refused < 100 || effects < 50 {
+	t.Logf("%d records, %d that another worker prevented, %d effects", calls, refused, effects)
+	if calls < 200 || refused < 40 || effects < 50 {
 		t.Error("the runs show too little")
 	}
 }

@@ -24,7 +24,7 @@ type worker struct {
 	host    *lookleap.Host
 	session *agent.Session
 	client  *http.Client // that obeys agents.txt
-	plans   lookleap.PlanLedger
+	plans   lookleap.Store
 
 	mu   sync.Mutex
 	draw *rand.Rand
@@ -58,13 +58,13 @@ func (w *world) boot(i int) {
 	host.Fetcher = w.planted().fetcher(on, lookleap.NewFetcher(o))
 	host.Prompter = later{}
 	host.Cache = w.planted().cache(on, cacheLink{on})
-	host.Plans = w.planted().plans(on, planLink{on})
+	host.Plans = w.planted().plans(on, storeLink{on, "plans"})
 	host.Limiter = w.planted().limiter(on, limiterLink{on})
 	on.host, on.plans = host, host.Plans
 	on.client = &http.Client{Transport: agentstxt.Guard(host)}
 	for on.session == nil { // until the store can be reached
 		session, err := agent.New(host, agent.Options{}).NewSession(agent.User{
-			Ledger: w.planted().ledger(on, ledgerLink{on}), Store: storeLink{on},
+			Ledger: w.planted().ledger(on, ledgerLink{on}), Store: storeLink{on, "store"},
 		})
 		if err != nil {
 			time.Sleep(time.Second)

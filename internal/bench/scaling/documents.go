@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/anmltable"
@@ -174,7 +175,7 @@ func visit(name string, do func(context.Context, *agent.Session, *agent.Page)) r
 		net := lab.New()
 		session, err := agent.New(net.Host(), agent.Options{
 			Read: anml.ReadOptions{Limits: roomy}, Limits: agent.Limits{Document: 64 << 20, Informs: 1000},
-		}).NewSession(agent.User{Store: agent.NewMemoryStore()})
+		}).NewSession(agent.User{Store: lookleap.NewMemoryStore()})
 		if err != nil {
 			panic(err)
 		}

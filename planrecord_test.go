@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,15 +16,26 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// eachLedger runs a test with two views of one ledger, as two processes have them.
-func eachLedger(t *testing.T, test func(t *testing.T, one, two lookleap.PlanLedger)) {
+// openStore opens a store of files.
+func openStore(t *testing.T, dir string) *lookleap.FileStore {
+	t.Helper()
+	s, err := lookleap.OpenStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// eachStore runs a test with two views of one store, as two processes have them.
+func eachStore(t *testing.T, test func(t *testing.T, one, two lookleap.Store)) {
 	t.Run("memory", func(t *testing.T) {
-		l := lookleap.NewMemoryPlanLedger()
-		test(t, l, l)
+		s := lookleap.NewMemoryStore()
+		test(t, s, s)
 	})
 	t.Run("file", func(t *testing.T) {
 		dir := t.TempDir()
-		test(t, lookleap.FilePlanLedger(dir), lookleap.FilePlanLedger(dir))
+		test(t, openStore(t, dir), openStore(t, dir))
 	})
 }
 
@@ -44,7 +56,7 @@ func TestOutcomes(t *testing.T) {
 		}, lookleap.PlanFailed, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachLedger(t, func(t *testing.T, one, two lookleap.PlanLedger) {
+			eachStore(t, func(t *testing.T, one, two lookleap.Store) {
 				clock := func() time.Time { return planTime }
 				first, second := &lookleap.Host{Plans: one, Now: clock}, &lookleap.Host{Plans: two, Now: clock}
 				a := approved(t, newPlan(t, "x"), planTime)
@@ -78,7 +90,7 @@ func TestOutcomes(t *testing.T) {
 		})
 	}
 	t.Run("reject-ledger-that-fails-before-the-effect", func(t *testing.T) {
-		l := &forgetful{PlanLedger: lookleap.NewMemoryPlanLedger(), fails: lookleap.PlanSent}
+		l := &forgetful{Store: lookleap.NewMemoryStore(), fails: lookleap.PlanSent}
 		h := &lookleap.Host{Plans: l, Now: func() time.Time { return planTime }}
 		a := approved(t, newPlan(t, "x"), planTime)
 		if err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { t.Error("it ran"); return nil }); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
@@ -90,7 +102,7 @@ func TestOutcomes(t *testing.T) {
 		}
 	})
 	t.Run("accept-ledger-that-fails-after-the-effect", func(t *testing.T) {
-		l := &forgetful{PlanLedger: lookleap.NewMemoryPlanLedger(), fails: lookleap.PlanDone}
+		l := &forgetful{Store: lookleap.NewMemoryStore(), fails: lookleap.PlanDone}
 		h := &lookleap.Host{Plans: l, Now: func() time.Time { return planTime }}
 		a := approved(t, newPlan(t, "x"), planTime)
 		if err := commitTo(h, t.Context(), a, func(context.Context, []byte) error { return nil }); err != nil {
@@ -102,7 +114,7 @@ func TestOutcomes(t *testing.T) {
 	})
 	t.Run("accept-longest-receipt", func(t *testing.T) {
 		var reported lab.Events
-		h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
+		h := &lookleap.Host{Plans: lookleap.NewMemoryStore(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
 		a := approved(t, newPlan(t, "x"), planTime)
 		if _, err := h.Commit(t.Context(), a, func(context.Context, []byte) ([]byte, error) { return make([]byte, lookleap.MaxReceipt), nil }); err != nil {
 			t.Error(err)
@@ -118,7 +130,7 @@ func TestOutcomes(t *testing.T) {
 	})
 	t.Run("reject-receipt-that-is-too-long", func(t *testing.T) {
 		var reported lab.Events
-		h := &lookleap.Host{Plans: lookleap.NewMemoryPlanLedger(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
+		h := &lookleap.Host{Plans: lookleap.NewMemoryStore(), Now: func() time.Time { return planTime }, Observe: reported.Observe}
 		a := approved(t, newPlan(t, "x"), planTime)
 		long := make([]byte, lookleap.MaxReceipt+1)
 		receipt, err := h.Commit(t.Context(), a, func(context.Context, []byte) ([]byte, error) { return long, nil })
@@ -130,23 +142,23 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
-// forgetful is a ledger that cannot record one state.
+// forgetful is a store that cannot record one state.
 type forgetful struct {
-	lookleap.PlanLedger
+	lookleap.Store
 	fails lookleap.PlanState
 }
 
-func (f *forgetful) Record(ctx context.Context, id, owner string, o lookleap.PlanOutcome) error {
-	if o.State == f.fails {
+func (f *forgetful) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	if f.fails != "" && strings.Contains(string(value), `"state":"`+string(f.fails)+`"`) {
 		return errors.New("disk full")
 	}
-	return f.PlanLedger.Record(ctx, id, owner, o)
+	return f.Store.Put(ctx, key, old, value, until)
 }
 
 // TestTakeOver is a worker that died after its claim, and one that only was slow.
 func TestTakeOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := lookleap.NewMemoryPlanLedger()
+		l := lookleap.NewMemoryStore()
 		slow, other := &lookleap.Host{Plans: l}, &lookleap.Host{Plans: l}
 		a := approved(t, planFrom(t, "https://a.example", "x"), time.Now())
 		effects := 0
@@ -175,91 +187,54 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
-// TestFileLedgerFailures: what cannot be written or read is an error, so that no plan is committed
-// without its record.
-func TestFileLedgerFailures(t *testing.T) {
+// TestOpenStore: a directory that is not there is an error, so that no plan is committed on a disk
+// that is not mounted.
+func TestOpenStore(t *testing.T) {
 	t.Run("reject-missing-directory", func(t *testing.T) {
-		l := lookleap.FilePlanLedger(filepath.Join(t.TempDir(), "missing"))
-		if err := claim(t, l, "x"); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
+		dir := filepath.Join(t.TempDir(), "missing")
+		if _, err := lookleap.OpenStore(dir); lookleap.CodeOf(err) != lookleap.CodeIO {
 			t.Error(err)
 		}
-	})
-	t.Run("reject-directory-without-a-name", func(t *testing.T) {
-		if r, err := lookleap.FilePlanLedger("").Plan(t.Context(), "x"); lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Errorf("%+v, %v", r, err)
+		if _, err := os.Stat(dir); err == nil {
+			t.Error("it was made")
 		}
 	})
-	t.Run("reject-caller-who-left", func(t *testing.T) {
-		if r, err := lookleap.FilePlanLedger(t.TempDir()).Plan(cancelled(t), "x"); !errors.Is(err, context.Canceled) {
-			t.Errorf("%+v, %v", r, err)
-		}
-	})
-	t.Run("reject-claim-that-has-no-JSON", func(t *testing.T) {
-		dir := t.TempDir()
-		_, err := lookleap.FilePlanLedger(dir).Claim(t.Context(), lookleap.PlanClaim{ID: "x", Owner: "a", Expires: planTime.AddDate(8000, 0, 0)})
-		if files, _ := filepath.Glob(filepath.Join(dir, "plan-*")); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed || len(files) != 0 {
-			t.Errorf("%v, %v", err, files)
-		}
-	})
-}
-
-// TestLedgerSteps follows one plan through both ledgers, each step by one of two processes.
-func TestLedgerSteps(t *testing.T) {
-	eachLedger(t, func(t *testing.T, one, two lookleap.PlanLedger) {
-		synctest.Test(t, func(t *testing.T) {
-			const id = "not UTF-8: \xff"
-			claimBy := func(l lookleap.PlanLedger, owner string) error {
-				_, err := l.Claim(t.Context(), lookleap.PlanClaim{ID: id, Owner: owner, Expires: planTime})
-				return err
-			}
-			is := func(owner string, state lookleap.PlanState, receipt string) {
-				t.Helper()
-				for _, l := range []lookleap.PlanLedger{one, two} {
-					r, err := l.Plan(t.Context(), id)
-					if err != nil || r.ID != id || r.Owner != owner || r.State != state || string(r.Receipt) != receipt || !r.Expires.Equal(planTime) {
-						t.Errorf("%+v, %v", r, err)
-					}
-				}
-			}
-			if err := one.Record(t.Context(), id, "a", lookleap.PlanOutcome{State: lookleap.PlanSent}); !errors.Is(err, lookleap.ErrClaimLost) {
-				t.Error("an outcome without a claim:", err)
-			}
-			if r, err := two.Plan(t.Context(), id); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("%+v, %v", r, err)
-			}
-			if err := errors.Join(claimBy(one, "a"), claimBy(two, "a")); err != nil {
-				t.Error("the claim is repeated:", err)
-			}
-			if err := claimBy(two, "b"); !errors.Is(err, lookleap.ErrAlreadyDone) {
-				t.Error("another one claims:", err)
-			}
-			is("a", lookleap.PlanClaimed, "")
-			time.Sleep(lookleap.PlanLease)
-			if err := claimBy(two, "b"); err != nil {
-				t.Error("the lease is over:", err)
-			}
-			is("b", lookleap.PlanClaimed, "")
-			sent := lookleap.PlanOutcome{State: lookleap.PlanSent}
-			if err := one.Record(t.Context(), id, "a", sent); !errors.Is(err, lookleap.ErrClaimLost) {
-				t.Error("the first one sends:", err)
-			}
-			is("b", lookleap.PlanClaimed, "")
-			if err := errors.Join(two.Record(t.Context(), id, "b", sent), one.Record(t.Context(), id, "b", sent)); err != nil {
-				t.Error("the outcome is repeated:", err)
-			}
-			is("b", lookleap.PlanSent, "")
-			receipt := strings.Repeat("r", lookleap.MaxReceipt)
-			if err := two.Record(t.Context(), id, "b", lookleap.PlanOutcome{State: lookleap.PlanDone, Receipt: []byte(receipt + "r")}); !errors.Is(err, lookleap.ErrClaimLost) {
-				t.Error("the receipt is too long:", err)
-			}
-			if err := two.Record(t.Context(), id, "b", lookleap.PlanOutcome{State: lookleap.PlanDone, Receipt: []byte(receipt)}); err != nil {
+	t.Run("O54", func(t *testing.T) {
+		t.Run("reject-store-without-a-directory", func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if _, err := lookleap.OpenStore(""); lookleap.CodeOf(err) != lookleap.CodeUsage {
 				t.Error(err)
 			}
-			is("b", lookleap.PlanDone, receipt)
-			time.Sleep(time.Hour)
-			if err := claimBy(one, "c"); !errors.Is(err, lookleap.ErrAlreadyDone) {
-				t.Error("the plan is done:", err)
+			if names, _ := os.ReadDir("."); len(names) != 0 {
+				t.Errorf("it wrote %v", names)
 			}
 		})
+		t.Run("accept-relative-directory-after-chdir", func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(dir)
+			if err := os.Mkdir("store", 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s := openStore(t, "store")
+			t.Chdir(t.TempDir())
+			if err := s.Put(t.Context(), "a/b", nil, []byte("x"), time.Time{}); err != nil {
+				t.Error(err)
+			}
+			if got, err := openStore(t, filepath.Join(dir, "store")).Get(t.Context(), "a/b"); err != nil || string(got) != "x" {
+				t.Errorf("%s, %v", got, err)
+			}
+		})
+	})
+	t.Run("reject-plan-that-has-no-JSON", func(t *testing.T) {
+		s := openStore(t, t.TempDir())
+		far := planTime.AddDate(8000, 0, 0)
+		h := &lookleap.Host{Plans: s, Now: func() time.Time { return far }}
+		p, err := lookleap.NewPlan(lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: "https://a.example", Summary: "x", Items: []lookleap.ConsentItem{{ID: "a", Summary: "a"}}}, []byte("x"), far)
+		if err == nil {
+			err = commitTo(h, t.Context(), approved(t, p, far), func(context.Context, []byte) error { t.Error("it ran"); return nil })
+		}
+		if keys, _ := s.Keys(t.Context(), ""); err == nil || len(keys) != 0 {
+			t.Errorf("%v, %v", err, keys)
+		}
 	})
 }
