@@ -110,7 +110,6 @@ func TestEngineWithoutOpen(t *testing.T) {
 func TestPromiseNames(t *testing.T) {
 	inForm(t, cachePromises)
 	inForm(t, storePromises)
-	inForm(t, ledgerPromises)
 	inForm(t, limiterPromises)
 	inForm(t, fetcherPromises)
 	inForm(t, resolverPromises)

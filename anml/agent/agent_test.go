@@ -7,22 +7,16 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// deafStore and deafLedger never answer, and do not heed their contexts.
+// deafStore never answers, and does not heed the context.
 type deafStore struct {
 	lookleap.Store
 	until chan struct{}
 }
 
 func (d deafStore) Get(context.Context, string) ([]byte, error) { <-d.until; return nil, nil }
-
-type deafLedger struct {
-	DisclosureLedger
-	until chan struct{}
-}
-
-func (d deafLedger) Append(context.Context, ...Entry) error { <-d.until; return nil }
 
 func TestDeafStoreAndLedger(t *testing.T) {
 	for name, call := range map[string]func(*Session) error{
@@ -36,7 +30,8 @@ func TestDeafStoreAndLedger(t *testing.T) {
 					defer close(until)
 					a := &Agent{plugins: newPlugins()}
 					a.plugins.store.Most, a.plugins.ledger.Most = 2, 2
-					s := &Session{agent: a, user: User{Store: deafStore{until: until}, Ledger: deafLedger{until: until}}}
+					deaf := deafStore{until: until}
+					s := &Session{agent: a, user: User{Store: deaf}, ledger: NewLedger(plugin.Store{Store: deaf, Bound: a.plugins.ledger})}
 					for range 4 {
 						before := time.Now()
 						hasCode(t, call(s), lookleap.CodeTimeout)

@@ -1,15 +1,12 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -28,9 +25,9 @@ type Head struct {
 
 const chainLabel = "lookleap disclosure ledger 1\n"
 
-// Extend numbers and chains entries that follow the head, and returns them with the next
-// head. A [DisclosureLedger] calls it in Append, in the transaction that stores the entries.
-func (h Head) Extend(entries ...Entry) ([]Entry, Head, error) {
+// extend numbers and chains entries that follow the head, and returns them with the next
+// head.
+func (h Head) extend(entries ...Entry) ([]Entry, Head, error) {
 	chained := make([]Entry, len(entries))
 	for i, e := range entries {
 		e.Number, e.Previous = h.Number+1, h.Digest
@@ -58,7 +55,7 @@ func (e Entry) Head() Head {
 // content returns the digest of an entry without its place in the chain.
 func (e Entry) content() [sha256.Size]byte {
 	e.Number, e.Previous = 0, ""
-	data, _ := json.Marshal(e) // an Entry has only texts and times, and Extend has marshalled it before
+	data, _ := json.Marshal(e) // an Entry has only texts and times, and extend has marshalled it before
 	return sha256.Sum256(data)
 }
 
@@ -76,7 +73,7 @@ func chainDigest(previous string, number int64, content [sha256.Size]byte) strin
 //
 // From is the head of the entries that were pruned, zero if there are none. To is a head
 // that was kept outside of the ledger. Without one, the end of the ledger may be missing.
-func VerifyLedger(ctx context.Context, l DisclosureLedger, from, to Head) (Head, error) {
+func VerifyLedger(ctx context.Context, l *Ledger, from, to Head) (Head, error) {
 	if l == nil {
 		return Head{}, errNoLedger
 	}
@@ -117,7 +114,7 @@ type Receipt struct {
 
 // NewReceipt returns the receipt of the entry with a number for a head of the ledger. Its
 // size grows with the number of later entries, by 67 bytes each.
-func NewReceipt(ctx context.Context, l DisclosureLedger, number int64, head Head) (*Receipt, error) {
+func NewReceipt(ctx context.Context, l *Ledger, number int64, head Head) (*Receipt, error) {
 	if l == nil {
 		return nil, errNoLedger
 	}
@@ -155,50 +152,4 @@ func (r *Receipt) Verify(head Head) error {
 		return broken(r.Entry.Number, "the head does not contain it")
 	}
 	return nil
-}
-
-// fileHead is the head of a ledger's file when it had a size.
-type fileHead struct {
-	Head
-	file *os.File
-	size int64
-}
-
-// tailRead is how much of the end of a file is read at first, in bytes: more than the line
-// of a usual plan.
-const tailRead = 16 << 10
-
-// headAt returns the head of the file. The caller holds the lock. It reads the last line if
-// another process wrote it, and all lines if the last one is damaged.
-func (l *FileDisclosureLedger) headAt(size int64) (Head, error) {
-	if l.head.file == l.file && l.head.size == size {
-		return l.head.Head, nil
-	}
-	for n := min(size, tailRead); ; n = min(size, 8*n) {
-		tail := make([]byte, n)
-		if _, err := l.file.ReadAt(tail, size-n); err != nil && err != io.EOF {
-			return Head{}, err
-		}
-		begin := bytes.LastIndexByte(tail[:max(n-1, 0)], '\n') + 1
-		if begin == 0 && n < min(size, maxLedgerLine) {
-			continue
-		}
-		if entries, err := parseLedgerLine(tail[begin:]); err == nil && len(entries) > 0 {
-			return entries[len(entries)-1].Head(), nil
-		}
-		return l.lastHead(size)
-	}
-}
-
-// lastHead returns the head of the last line that is not damaged.
-func (l *FileDisclosureLedger) lastHead(size int64) (head Head, err error) {
-	for line, err := range ledgerLines(io.NewSectionReader(l.file, 0, size)) {
-		if err != nil && err != errLine {
-			return Head{}, err
-		}
-		if n := len(line.entries); n > 0 {
-			head = line.entries[n-1].Head()
-		}
-	}
-	return head, nil
 }

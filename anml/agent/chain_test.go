@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,23 +14,17 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// fixedLedger has entries as an attacker left them.
-type fixedLedger []Entry
-
-func (fixedLedger) Append(context.Context, ...Entry) error { return errTest }
-
-func (l fixedLedger) Entries(context.Context) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		for _, e := range l {
-			if !yield(e, nil) {
-				return
-			}
-		}
+// fixedLedger returns a ledger with entries as an attacker left them.
+func fixedLedger(entries []Entry) *Ledger {
+	store := lookleap.NewMemoryStore()
+	if data, err := json.Marshal(entries); err == nil && len(entries) > 0 {
+		_ = store.Put(context.Background(), ledgerKey(entries[0].Number), nil, data, time.Time{})
 	}
+	return NewLedger(store)
 }
 
 // chainOf returns the entries of a ledger.
-func chainOf(t *testing.T, l DisclosureLedger) (entries []Entry) {
+func chainOf(t *testing.T, l *Ledger) (entries []Entry) {
 	t.Helper()
 	for e, err := range l.Entries(t.Context()) {
 		if err != nil {
@@ -48,7 +40,7 @@ func entryOf(n int) Entry {
 }
 
 func TestChain(t *testing.T) {
-	l := NewMemoryDisclosureLedger()
+	l := NewLedger(lookleap.NewMemoryStore())
 	for n := range 4 {
 		must(t, l.Append(t.Context(), entryOf(2*n), entryOf(2*n+1)))
 	}
@@ -85,7 +77,7 @@ func TestChain(t *testing.T) {
 		})
 		t.Run(fmt.Sprint("reject-insertion/", at), func(t *testing.T) {
 			broken(t, Head{}, head, slices.Insert(slices.Clone(whole), at, entryOf(99))...)
-			chained, _, _ := Head{int64(at), whole[at].Previous}.Extend(entryOf(99)) // numbered and chained
+			chained, _, _ := Head{int64(at), whole[at].Previous}.extend(entryOf(99)) // numbered and chained
 			broken(t, Head{}, head, slices.Insert(slices.Clone(whole), at, chained...)...)
 		})
 		t.Run(fmt.Sprint("reject-truncation/", at), func(t *testing.T) { broken(t, Head{}, head, whole[:at]...) })
@@ -100,7 +92,7 @@ func TestChain(t *testing.T) {
 			rest := slices.Clone(whole[at:])
 			rest[0].Plan = "other"
 			before := Head{int64(at), whole[at].Previous}
-			rest, _, _ = before.Extend(rest...) // everything after it is chained again
+			rest, _, _ = before.extend(rest...) // everything after it is chained again
 			broken(t, Head{}, head, append(slices.Clone(whole[:at]), rest...)...)
 		})
 	}
@@ -179,40 +171,26 @@ func TestChain(t *testing.T) {
 	})
 }
 
-// TestChainOfProcesses: handles of one file extend one chain, also after each was opened again.
+// TestChainOfProcesses: handles of one store extend one chain, also after each was opened again.
 func TestChainOfProcesses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger")
-	open := func() *FileDisclosureLedger {
-		l, err := OpenDisclosureLedger(path, LedgerOptions{})
-		must(t, err)
-		t.Cleanup(func() { _ = l.Close() })
-		return l
-	}
-	one, two := open(), open()
-	var wait sync.WaitGroup
-	for _, l := range []*FileDisclosureLedger{one, two} {
-		wait.Go(func() {
-			for n := range 20 {
-				if err := patiently(func() error { return l.Append(t.Context(), entryOf(n), entryOf(n)) }); err != nil {
-					t.Error(err)
+	stores(t, func(t *testing.T, open func() lookleap.Store) {
+		var wait sync.WaitGroup
+		for process := range 3 {
+			l := NewLedger(open())
+			wait.Go(func() {
+				for n := range 30 {
+					n += 1000 * process
+					if err := patiently(func() error { return l.Append(t.Context(), entryOf(n), entryOf(n)) }); err != nil {
+						t.Error(err)
+					}
 				}
-			}
-		})
-	}
-	wait.Wait()
-	long := entryOf(1)
-	long.Field = string(make([]byte, 3*tailRead)) // longer than what is read at first
-	must(t, two.Append(t.Context(), long))
-	must(t, open().Append(t.Context(), entryOf(2)))
-	head, err := VerifyLedger(t.Context(), one, Head{}, Head{})
-	if err != nil || head.Number != 82 {
-		t.Fatal(head, err)
-	}
-	if _, err := one.Prune(t.Context(), start.Add(time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	must(t, two.Append(t.Context(), entryOf(3)))
-	if entries := chainOf(t, one); entries[len(entries)-1].Number != 83 {
-		t.Error("a prune renumbered the entries")
-	}
+			})
+		}
+		wait.Wait()
+		must(t, NewLedger(open()).Append(t.Context(), entryOf(2)))
+		head, err := VerifyLedger(t.Context(), NewLedger(open()), Head{}, Head{})
+		if err != nil || head.Number != 181 {
+			t.Fatal(head, err)
+		}
+	})
 }

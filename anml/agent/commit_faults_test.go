@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -65,11 +64,14 @@ func (brokenPlans) Put(context.Context, string, []byte, []byte, time.Time) error
 
 // TestLedgerThatCannotBeRead: what is not read is not verified.
 func TestLedgerThatCannotBeRead(t *testing.T) {
-	l := NewMemoryDisclosureLedger()
+	store := &hookedStore{Store: lookleap.NewMemoryStore(), hook: failsAt("", nil)}
+	l := NewLedger(store)
+	must(t, l.Append(t.Context(), entryOf(0)))
 	must(t, l.Append(t.Context(), entryOf(1), entryOf(2)))
 	whole := chainOf(t, l)
-	head := whole[1].Head()
-	unread := unreadLedger{l}
+	head := whole[2].Head()
+	store.hook = failsAt("Get "+ledgerKey(1), errTest)
+	unread := l
 	for name, err := range map[string]error{
 		"verify":         second(VerifyLedger(t.Context(), unread, Head{}, Head{})),
 		"receipt":        second(NewReceipt(t.Context(), unread, 1, head)),
@@ -84,22 +86,6 @@ func TestLedgerThatCannotBeRead(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
-	}
-}
-
-// unreadLedger is a ledger with an entry that cannot be read, before the others.
-type unreadLedger struct{ DisclosureLedger }
-
-func (l unreadLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		if !yield(Entry{}, errTest) {
-			return
-		}
-		for e, err := range l.DisclosureLedger.Entries(ctx) {
-			if !yield(e, err) {
-				return
-			}
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,41 +21,22 @@ const asking = `<head><title>Shop</title></head>
 
 var ada = Fields{"email": {Text: "ada@example.org"}, "tel": {Text: "+44 20 7946 0000"}, "fn": {Text: "Ada"}}
 
-// brokenLedger fails to append from the nth time on.
-type brokenLedger struct {
-	DisclosureLedger
-	after int
-	panic bool
-}
-
-func (l *brokenLedger) Append(ctx context.Context, entries ...Entry) error {
-	if l.after--; l.after < 0 {
-		if l.panic {
+// brokenLedger is a store that takes no entries, or panics.
+func brokenLedger(panics bool) lookleap.Store {
+	return &hookedStore{Store: lookleap.NewMemoryStore(), hook: func(call string) error {
+		if !strings.HasPrefix(call, "Put "+keyLedger) {
+			return nil
+		}
+		if panics {
 			panic("no")
 		}
 		return errTest
-	}
-	return l.DisclosureLedger.Append(ctx, entries...)
-}
-
-func (l *brokenLedger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
-	return l.DisclosureLedger.Entries(ctx)
-}
-
-// busyLedger is a ledger that takes its time to write, in which something happens.
-type busyLedger struct {
-	DisclosureLedger
-	meanwhile func()
-}
-
-func (l *busyLedger) Append(ctx context.Context, entries ...Entry) error {
-	l.meanwhile()
-	return l.DisclosureLedger.Append(ctx, entries...)
+	}}
 }
 
 func TestAnsweringActions(t *testing.T) {
 	t.Run("ANML-9.2-01/accept-in-order", func(t *testing.T) {
-		ledger := NewMemoryDisclosureLedger()
+		ledger := lookleap.NewMemoryStore()
 		var before []string
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}})
 		s.shop.HandleFunc("/book", func(w http.ResponseWriter, _ *http.Request) {
@@ -93,9 +73,7 @@ func TestAnsweringActions(t *testing.T) {
 			}
 		}
 	})
-	for name, ledger := range map[string]*brokenLedger{
-		"error": {DisclosureLedger: NewMemoryDisclosureLedger()}, "panic": {DisclosureLedger: NewMemoryDisclosureLedger(), panic: true},
-	} {
+	for name, ledger := range map[string]lookleap.Store{"error": brokenLedger(false), "panic": brokenLedger(true)} {
 		t.Run("ANML-9.2-01/reject-ledger-"+name, func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}})
 			s.does(Call{Action: "book"}, lookleap.CodeIO)

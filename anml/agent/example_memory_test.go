@@ -15,7 +15,7 @@ import (
 // The user asks what was told to a shop, and takes the record along.
 func ExampleFilter_Export() {
 	ctx := context.Background()
-	ledger := agent.NewMemoryDisclosureLedger() // or OpenFileLedger
+	ledger := agent.NewLedger(lookleap.NewMemoryStore()) // or that of lookleap.OpenStore
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	_ = ledger.Append(ctx,
 		agent.Entry{Time: at, Plan: "p1", Kind: agent.EntryDisclosed, Field: "email", Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: "https://www.shop.example/anml", Basis: "explicit"},
@@ -29,42 +29,6 @@ func ExampleFilter_Export() {
 	// [{email explicit}]
 	// {"time":"2026-06-01T12:00:00Z","plan":"p1","kind":"refused","field":"tel","serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","reason":"user-denied","number":2,"previous":"de9c44da2ff23d54d6b350d6dd3b273ff02285f782a2d6ec36e99359d7718b7d"}
 	// 1 <nil>
-}
-
-// A ledger in a file is complete up to the last entry that was relied on,
-// whatever happened to the process that wrote it.
-func ExampleOpenDisclosureLedger() {
-	dir, err := os.MkdirTemp("", "ledger")
-	if err != nil {
-		return
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	ctx, path := context.Background(), dir+"/ledger"
-	ledger, err := agent.OpenDisclosureLedger(path, agent.LedgerOptions{})
-	if err != nil {
-		return
-	}
-	_ = ledger.Append(ctx, agent.Entry{Kind: agent.EntryDisclosed, Field: "email"})
-	_ = ledger.Close()
-
-	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	_, _ = f.WriteString(`{"sum":"2f7c`) // a process died here
-	_ = f.Close()
-
-	ledger, err = agent.OpenDisclosureLedger(path, agent.LedgerOptions{})
-	if err != nil {
-		return
-	}
-	defer func() { _ = ledger.Close() }()
-	for e, err := range ledger.Entries(ctx) {
-		fmt.Println(e.Field, err)
-	}
-	for _, d := range ledger.Damage() {
-		fmt.Println(d.Length, "bytes were put aside:", d.Aside != "")
-	}
-	// Output:
-	// email <nil>
-	// 12 bytes were put aside: true
 }
 
 // The user wants everything forgotten that a clinic told.

@@ -194,12 +194,13 @@ func TestHostileTiming(t *testing.T) {
 		})
 	})
 	t.Run("ANML-13.4-11/reject-after-domain-refused-while-written-down", func(t *testing.T) {
-		ledger := &busyLedger{DisclosureLedger: NewMemoryDisclosureLedger()}
+		ledger := &hookedStore{Store: lookleap.NewMemoryStore(), hook: failsAt("", nil)}
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Policy: &UserPolicy{}, Ledger: ledger}})
-		ledger.meanwhile = func() {
-			if err := s.session.RefuseDomain(context.Background(), "shop.example"); err != nil {
-				t.Error(err)
+		ledger.hook = func(call string) error {
+			if strings.HasPrefix(call, "Put ") { // it takes its time to write
+				return s.session.RefuseDomain(context.Background(), "shop.example")
 			}
+			return nil
 		}
 		s.does(Call{Action: "book"}, CodeDomainRefused)
 		s.sends()
@@ -390,21 +391,11 @@ func TestHostileToolArguments(t *testing.T) {
 	}
 }
 
-// leavingLedger fails for a caller who left, as a database does.
-type leavingLedger struct{ DisclosureLedger }
-
-func (l leavingLedger) Append(ctx context.Context, entries ...Entry) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return l.DisclosureLedger.Append(ctx, entries...)
-}
-
 // TestHostileRecords: what is written down and what a policy judges.
 func TestHostileRecords(t *testing.T) {
 	t.Run("ANML-9.2-01/accept-outcome-after-the-caller-left", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			ledger := leavingLedger{NewMemoryDisclosureLedger()}
+			ledger := lookleap.NewMemoryStore()
 			s := newStage(t, setting{doc: postable, user: User{Ledger: ledger}})
 			s.shop.Fault("/a", lab.Mute())
 			ctx, leave := context.WithTimeout(t.Context(), time.Second)

@@ -481,9 +481,9 @@ func (s *stage) hasAsked(want ...string) {
 }
 
 // entries are those of the ledger of a kind.
-func entries(t testing.TB, l DisclosureLedger, kinds ...EntryKind) (list []Entry) {
+func entries(t testing.TB, l any, kinds ...EntryKind) (list []Entry) {
 	t.Helper()
-	for e, err := range (Filter{Kinds: kinds}).Entries(context.Background(), l) {
+	for e, err := range (Filter{Kinds: kinds}).Entries(context.Background(), asLedger(l)) {
 		must(t, err)
 		list = append(list, e)
 	}
@@ -491,10 +491,18 @@ func entries(t testing.TB, l DisclosureLedger, kinds ...EntryKind) (list []Entry
 }
 
 // ledgerOf lists the kinds of all entries, with their fields and codes where there are.
-func ledgerOf(t testing.TB, l DisclosureLedger) (out []string) {
+func ledgerOf(t testing.TB, l any) (out []string) {
 	t.Helper()
 	for _, e := range entries(t, l) {
 		out = append(out, strings.Join(strings.Fields(string(e.Kind)+" "+e.Field+" "+string(e.Code)), " "))
 	}
 	return out
+}
+
+// asLedger returns a ledger, or the one in a store.
+func asLedger(l any) *Ledger {
+	if store, ok := l.(lookleap.Store); ok {
+		return NewLedger(store)
+	}
+	return l.(*Ledger)
 }

@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"slices"
 	"strings"
@@ -16,7 +18,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/plugin"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Entry is one decision about one field, or one action, as the ledger records it. It
@@ -59,55 +61,208 @@ const (
 	EntryOutcome   EntryKind = "outcome"
 )
 
-// DisclosureLedger is the user's record of disclosures, refusals and actions (sections
-// 13.2 and 14.1). It can be replaced but not switched off: what cannot be recorded is
-// not sent.
-//
-// Append stores all entries or none, and returns after they are safe; if it returns an
-// error, the call is not sent. It chains them with [Head.Extend], so that [VerifyLedger]
-// finds later changes: two calls, in any process, must not extend the same head. So an
-// engine needs a total order of Appends, and must not lose one that it has acknowledged.
-//
-// Entries yields the entries in order, with an error for
-// entries that cannot be read; others may follow. Both must be safe for concurrent use.
-// [Filter.Entries], [Filter.Export] and [Interaction] read any ledger.
-type DisclosureLedger interface {
-	Append(ctx context.Context, entries ...Entry) error
-	Entries(ctx context.Context) iter.Seq2[Entry, error]
+// Ledger is the user's record of disclosures, refusals and actions (sections 13.2 and 14.1). It
+// can be kept in any [lookleap.Store] but not switched off: what cannot be recorded is not sent.
+// Each entry is chained to the one before it, so [VerifyLedger] finds later changes. Several
+// processes may use one store. [Filter.Entries], [Filter.Export] and [Interaction] read a ledger.
+type Ledger struct {
+	store lookleap.Store
+
+	mu   sync.Mutex
+	last Head // that this process knows of
 }
 
-// NewMemoryDisclosureLedger returns a ledger in memory. [OpenDisclosureLedger] opens one
-// in a file.
-func NewMemoryDisclosureLedger() DisclosureLedger { return &memoryLedger{} }
+// NewLedger returns the ledger in a store, which may hold other records of the user, too.
+func NewLedger(store lookleap.Store) *Ledger { return &Ledger{store: store} }
 
-type memoryLedger struct {
-	mu      sync.Mutex
-	entries []Entry
-	head    Head
-}
+const (
+	keyLedger    = "ledger/"     // and the number of the first entry in 16 digits: the entries of one Append
+	keyLedgerEnd = "ledger-end/" // a head that was the last one once
+)
 
-func (l *memoryLedger) Append(_ context.Context, entries ...Entry) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	chained, head, err := l.head.Extend(entries...)
+// endEvery is for how many entries the head is stored once. A process that begins reads at most as many records.
+const endEvery = 64
+
+// maxAppend is the longest record of one Append in bytes, far above that of any plan.
+const maxAppend = 8 << 20
+
+func ledgerKey(number int64) string { return fmt.Sprintf("%s%016d", keyLedger, number) }
+
+// Append stores all entries or none, and returns when they are safe; if it returns an error, the
+// call is not sent.
+func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return ctx.Err()
+	}
+	head, err := l.end(ctx)
 	if err != nil {
 		return err
 	}
-	l.entries, l.head = append(l.entries, chained...), head
-	return nil
+	for {
+		chained, next, err := head.extend(entries...)
+		if err != nil {
+			return err
+		}
+		data, err := json.Marshal(chained)
+		if err != nil {
+			return err
+		}
+		if len(data) > maxAppend {
+			return fmt.Errorf("%d entries take %d bytes; the limit is %d", len(entries), len(data), maxAppend)
+		}
+		switch err = l.store.Put(ctx, ledgerKey(head.Number+1), nil, data, time.Time{}); {
+		case err == nil:
+			l.advance(ctx, head, next)
+			return nil
+		case !errors.Is(err, lookleap.ErrConflict):
+			return err
+		}
+		if head, err = l.after(ctx, head); err != nil || head == next { // an earlier response was lost
+			return err
+		}
+	}
 }
 
-func (l *memoryLedger) Entries(context.Context) iter.Seq2[Entry, error] {
+// end returns a head that this process knows, or that was stored.
+func (l *Ledger) end(ctx context.Context) (head Head, err error) {
 	l.mu.Lock()
-	all := l.entries[:len(l.entries):len(l.entries)]
+	head = l.last
 	l.mu.Unlock()
+	if head.Number > 0 {
+		return head, nil
+	}
+	data, err := l.store.Get(ctx, keyLedgerEnd)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Head{}, nil
+	}
+	if err == nil {
+		err = strictjson.Decode(data, &head)
+	}
+	return head, err
+}
+
+// after returns the head after the record that another process stored behind a head.
+func (l *Ledger) after(ctx context.Context, head Head) (Head, error) {
+	entries, err := l.read(ctx, ledgerKey(head.Number+1))
+	if err != nil {
+		return Head{}, err
+	}
+	next := entries[len(entries)-1].Head()
+	l.advance(ctx, head, next)
+	return next, nil
+}
+
+// advance notes a head, and stores it once in a while. That is no part of an Append: the record of
+// the entries is safe.
+func (l *Ledger) advance(ctx context.Context, from, to Head) {
+	l.mu.Lock()
+	if to.Number > l.last.Number {
+		l.last = to
+	}
+	l.mu.Unlock()
+	if from.Number/endEvery != to.Number/endEvery {
+		_ = l.storeEnd(ctx, to)
+	}
+}
+
+func (l *Ledger) storeEnd(ctx context.Context, head Head) error {
+	data, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	return put(ctx, l.store, keyLedgerEnd, data)
+}
+
+// read returns the entries of a record, at least one.
+func (l *Ledger) read(ctx context.Context, key string) (entries []Entry, err error) {
+	data, err := l.store.Get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if strictjson.Decode(data, &entries) != nil || len(entries) == 0 || ledgerKey(entries[0].Number) != key {
+		return nil, &lookleap.Error{Code: CodeLedgerBroken, Subject: key, Message: "the record of the ledger is damaged",
+			Fix: "restore the ledger from a copy"}
+	}
+	return entries, nil
+}
+
+// Entries yields the entries in order, with an error for those that cannot be read; others may
+// follow.
+func (l *Ledger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for _, e := range all {
-			if !yield(e, nil) {
+		keys, err := l.keys(ctx)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for _, key := range keys {
+			entries, err := l.read(ctx, key)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // it was pruned meanwhile
+			}
+			if err != nil && !yield(Entry{}, err) || ctx.Err() != nil {
 				return
+			}
+			for _, e := range entries {
+				if !yield(e, nil) {
+					return
+				}
 			}
 		}
 	}
+}
+
+func (l *Ledger) keys(ctx context.Context) ([]string, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
+	keys, err := l.store.Keys(ctx, keyLedger)
+	slices.Sort(keys)
+	return keys, err
+}
+
+// Prune removes the records of the oldest entries up to the first one with an entry from a time or
+// later. It returns the head of what was removed before what is left, for [VerifyLedger]: zero if
+// nothing was ever removed.
+func (l *Ledger) Prune(ctx context.Context, before time.Time) (Head, error) {
+	keys, err := l.keys(ctx)
+	if err != nil || len(keys) == 0 {
+		return Head{}, err
+	}
+	var gone []string
+	var first Entry
+	for _, key := range keys {
+		entries, err := l.read(ctx, key)
+		if err != nil {
+			return Head{}, err
+		}
+		first = entries[0]
+		if key == keys[len(keys)-1] || slices.ContainsFunc(entries, func(e Entry) bool { return !e.Time.Before(before) }) {
+			break // the last record stays: it holds the head
+		}
+		gone = append(gone, key)
+	}
+	head := Head{first.Number - 1, first.Previous}
+	if len(gone) > 0 {
+		err = l.storeEnd(ctx, head) // a process that begins must not begin with entry 1
+	}
+	for _, key := range gone {
+		if err == nil {
+			err = l.store.Delete(ctx, key)
+		}
+	}
+	return head, err
+}
+
+// ready returns an error for a ledger without a store.
+func (l *Ledger) ready() error {
+	if l == nil || l.store == nil {
+		return errNoLedger
+	}
+	return nil
 }
 
 // Filter selects entries of a ledger. The zero value selects all.
@@ -120,7 +275,7 @@ type Filter struct {
 }
 
 // Entries yields the selected entries in order, and all errors of the ledger.
-func (f Filter) Entries(ctx context.Context, l DisclosureLedger) iter.Seq2[Entry, error] {
+func (f Filter) Entries(ctx context.Context, l *Ledger) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		name, err := hostKey(f.Domain)
 		if f.Domain != "" && err != nil {
@@ -156,7 +311,7 @@ func (f Filter) picks(name string, e Entry) bool {
 
 // Export writes the selected entries as JSON lines, and returns their number. It stops at
 // the first error, since an export with gaps would look complete.
-func (f Filter) Export(ctx context.Context, l DisclosureLedger, w io.Writer) (n int, err error) {
+func (f Filter) Export(ctx context.Context, l *Ledger, w io.Writer) (n int, err error) {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	for e, err := range f.Entries(ctx, l) {
@@ -180,7 +335,7 @@ type Disclosed struct {
 // Interaction returns the fields that were disclosed in the interaction with a plan's
 // id, each with the basis of its consent, in order (section 14.1). It returns an error
 // if an entry cannot be read, since it might belong to the interaction.
-func Interaction(ctx context.Context, l DisclosureLedger, plan string) ([]Disclosed, error) {
+func Interaction(ctx context.Context, l *Ledger, plan string) ([]Disclosed, error) {
 	list := []Disclosed{}
 	if l == nil {
 		return nil, errNoLedger
@@ -196,10 +351,9 @@ func Interaction(ctx context.Context, l DisclosureLedger, plan string) ([]Disclo
 	return list, nil
 }
 
-// record appends entries to the user's ledger. A panic of the ledger is an error.
+// record appends entries to the user's ledger.
 func (s *Session) record(ctx context.Context, entries ...Entry) error {
-	entries = slices.Clone(entries) // the call may outlive the caller
-	if err := plugin.Do(ctx, s.agent.plugins.ledger, func(ctx context.Context) error { return s.user.Ledger.Append(ctx, entries...) }); err != nil {
+	if err := s.ledger.Append(ctx, entries...); err != nil {
 		return fmt.Errorf("the ledger could not be written: %w", err)
 	}
 	return nil

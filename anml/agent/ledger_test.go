@@ -5,10 +5,10 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +40,7 @@ func fields(entries iter.Seq2[Entry, error]) (names string, bad int) {
 }
 
 func TestLedgerFilter(t *testing.T) {
-	ctx, l := t.Context(), NewMemoryDisclosureLedger()
+	ctx, l := t.Context(), NewLedger(lookleap.NewMemoryStore())
 	other := entry("p2", "tel", start.Add(time.Hour))
 	other.Serving, other.Owner, other.Endpoint = "host.example", "brand.example", "host.example"
 	refused := entry("p2", "bday", start.Add(2*time.Hour))
@@ -83,20 +83,6 @@ func TestLedgerFilter(t *testing.T) {
 			t.Error("a filter of no domain picks nothing in silence")
 		}
 	}
-}
-
-// badLedger fails at everything, or panics.
-type badLedger struct{ panics bool }
-
-func (b badLedger) Append(context.Context, ...Entry) error {
-	if b.panics {
-		panic("no ledger")
-	}
-	return errLine
-}
-
-func (badLedger) Entries(context.Context) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) { yield(Entry{}, errLine) }
 }
 
 // TestLedgerRows shows the rows about the record of disclosures.
@@ -172,7 +158,7 @@ func TestLedgerRows(t *testing.T) {
 		})
 	})
 	t.Run("ANML-13.2-13", func(t *testing.T) {
-		for name, l := range map[string]DisclosureLedger{"failing": badLedger{}, "panicking": badLedger{panics: true}} {
+		for name, l := range map[string]lookleap.Store{"failing": brokenLedger(false), "panicking": brokenLedger(true)} {
 			t.Run("reject-"+name, func(t *testing.T) {
 				s := newStage(t, setting{doc: doc, user: User{Profile: profile, Ledger: l}})
 				s.does(book, lookleap.CodeIO)
@@ -180,21 +166,21 @@ func TestLedgerRows(t *testing.T) {
 			})
 		}
 		t.Run("accept-any-ledger", func(t *testing.T) {
-			l := openLedger(t, filepath.Join(t.TempDir(), "ledger"))
+			l := openStore(t, t.TempDir())
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile, Ledger: l}})
 			s.does(book, lookleap.CodeOK)
 			if got := len(entries(t, l)); got != 5 {
 				t.Error(got)
 			}
 		})
-		t.Run("accept-retention", TestLedgerFileRetention)
+		t.Run("accept-retention", testRetention)
 	})
 	t.Run("ANML-14.1-03", func(t *testing.T) {
 		t.Run("accept-before-sending", func(t *testing.T) {
-			l := NewMemoryDisclosureLedger()
+			l := lookleap.NewMemoryStore()
 			var before int
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile, Ledger: l}, answer: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				for range l.Entries(context.Background()) {
+				for range NewLedger(l).Entries(context.Background()) {
 					before++
 				}
 				w.WriteHeader(http.StatusNoContent)
@@ -234,5 +220,114 @@ func TestLedgerRows(t *testing.T) {
 				t.Error(got, err)
 			}
 		})
+	})
+}
+
+func openStore(t testing.TB, dir string) *lookleap.FileStore {
+	t.Helper()
+	s, err := lookleap.OpenStore(dir)
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func appendAll(t testing.TB, l *Ledger, entries ...Entry) {
+	t.Helper()
+	must(t, l.Append(t.Context(), entries...))
+}
+
+// testRetention: what is old is removed from the beginning, and what is left can be verified and goes on.
+func testRetention(t *testing.T) {
+	store := lookleap.NewMemoryStore()
+	l, other := NewLedger(store), NewLedger(store)
+	for n := range 100 {
+		appendAll(t, l, entry("p", fmt.Sprint(2*n), start.Add(time.Duration(n)*time.Hour)), entry("p", fmt.Sprint(2*n+1), start.Add(time.Duration(n)*time.Hour)))
+	}
+	whole := entries(t, l)
+	for _, hours := range []int{-1, 0, 40, 40, 98, 500} {
+		before, err := other.Prune(t.Context(), start.Add(time.Duration(hours)*time.Hour))
+		must(t, err)
+		kept := whole[2*min(max(hours, 0), 99):] // the last record stays
+		if before.Number != kept[0].Number-1 || before.Digest != kept[0].Previous || !slices.Equal(entries(t, other), kept) {
+			t.Errorf("pruned before hour %d: %+v", hours, before)
+		}
+		if head, err := VerifyLedger(t.Context(), l, before, Head{}); err != nil || head != whole[199].Head() {
+			t.Errorf("%+v, %v", head, err)
+		}
+	}
+	appendAll(t, NewLedger(store), entry("p", "last", start)) // of a process that begins
+	if got := entries(t, l); got[len(got)-1].Number != 201 || got[len(got)-1].Previous != whole[199].Head().Digest {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLedgerInStore: what a store returns that no ledger has written is an error, and nothing is
+// appended to it.
+func TestLedgerInStore(t *testing.T) {
+	key := func(n int64) string { return ledgerKey(n) }
+	for name, c := range map[string]struct {
+		key, value string
+		appends    bool // an old record does not stop what is new
+	}{
+		"reject-damaged-record":       {key(1), "damaged", true},
+		"reject-record-of-another":    {key(1), `[{"time":"2026-01-01T00:00:00Z","plan":"","kind":"action","serving":"","owner":"","endpoint":"","document":"","number":2}]`, true},
+		"reject-record-without-entry": {key(1), "[]", true},
+		"reject-damaged-end":          {keyLedgerEnd, "damaged", false},
+		"reject-damaged-last-record":  {key(129), "{}", false},
+	} {
+		t.Run("ANML-13.2-13/"+name, func(t *testing.T) {
+			store := lookleap.NewMemoryStore()
+			l := NewLedger(store)
+			for n := range 129 {
+				appendAll(t, l, entryOf(n))
+			}
+			must(t, put(t.Context(), store, c.key, []byte(c.value)))
+			if err := NewLedger(store).Append(t.Context(), entryOf(1)); (err == nil) != c.appends {
+				t.Errorf("append: %v", err)
+			}
+			if c.key == keyLedgerEnd {
+				return
+			}
+			bad := 0
+			for e, err := range l.Entries(t.Context()) {
+				if err != nil {
+					hasCode(t, err, CodeLedgerBroken)
+					bad++
+				} else if bad > 0 && c.appends && e.Number < 2 {
+					t.Errorf("%+v", e)
+				}
+			}
+			if bad != 1 {
+				t.Errorf("%d errors", bad)
+			}
+		})
+	}
+	t.Run("ANML-13.2-13/reject-more-than-one-record-holds", func(t *testing.T) {
+		long := entryOf(1)
+		long.Field = strings.Repeat("x", maxAppend)
+		store := lookleap.NewMemoryStore()
+		if err := NewLedger(store).Append(t.Context(), long); err == nil {
+			t.Error("it is appended")
+		}
+		if keys, _ := store.Keys(t.Context(), ""); len(keys) != 0 {
+			t.Error(keys)
+		}
+	})
+	t.Run("ANML-13.2-13/accept-response-that-was-lost", func(t *testing.T) {
+		store := &hookedStore{Store: lookleap.NewMemoryStore(), hook: failsAt("", nil)}
+		l := NewLedger(store)
+		chained, _, err := Head{}.extend(entryOf(1))
+		must(t, err)
+		store.hook = func(call string) error { // the client of an engine repeats the call, which has succeeded
+			if call == "Put "+key(1) {
+				data, _ := json.Marshal(chained)
+				return store.Store.Put(t.Context(), key(1), nil, data, time.Time{})
+			}
+			return nil
+		}
+		appendAll(t, l, entryOf(1))
+		if got := entries(t, l); len(got) != 1 {
+			t.Errorf("%d entries", len(got))
+		}
 	})
 }

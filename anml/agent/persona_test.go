@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
@@ -242,7 +243,7 @@ func TestLanguageIsPersonal(t *testing.T) {
 		`<persona><language policy="native"/></persona>`
 	run := func(t *testing.T, reply labprompt.Reply) *retail {
 		r := newRetail(t)
-		r.user = agent.User{Language: "de-CH", Profile: agent.Fields{"lang": {Text: "de-CH"}}, Ledger: agent.NewMemoryDisclosureLedger()}
+		r.user = agent.User{Language: "de-CH", Profile: agent.Fields{"lang": {Text: "de-CH"}}, Ledger: lookleap.NewMemoryStore()}
 		r.asks(reply)
 		r.net.Site("shop.example").Status("/book", 204)
 		p := r.open(doc)
@@ -253,7 +254,7 @@ func TestLanguageIsPersonal(t *testing.T) {
 		return r
 	}
 	entries := func(r *retail, kind agent.EntryKind) (n int) {
-		for e, err := range r.user.Ledger.Entries(context.Background()) {
+		for e, err := range agent.NewLedger(r.user.Ledger).Entries(context.Background()) {
 			if err != nil {
 				t.Fatal(err)
 			}

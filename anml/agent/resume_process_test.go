@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -45,12 +44,7 @@ func TestResumingProcess(t *testing.T) {
 	defer plans.Close()
 	host.Plans = plans
 	defer host.Close()
-	ledger, err := OpenDisclosureLedger(filepath.Join(v.Dir, "disclosures"), LedgerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ledger.Close()
-	session, err := New(host, Options{}).NewSession(User{Ledger: ledger})
+	session, err := New(host, Options{}).NewSession(User{Ledger: plans})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func TestResume(t *testing.T) {
 		}
 	})
 	t.Run("ANML-9.2-01/reject-replayed", func(t *testing.T) {
-		ledger := NewMemoryDisclosureLedger()
+		ledger := lookleap.NewMemoryStore()
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		decision := labprompt.Decide(pending.Request)

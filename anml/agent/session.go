@@ -15,18 +15,20 @@ import (
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/planowner"
+	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Session is the agent of one user. What it learns and remembers stays in it, except
-// for what it writes to the user's [Store] and [DisclosureLedger]. Its methods are
+// for what it writes to the user's stores. Its methods are
 // safe for concurrent use; no lock is held while the user is asked.
 type Session struct {
-	agent *Agent
-	user  User
-	trust *anmltrust.Interaction
-	life  *life
-	clock *flight.Clock
+	agent  *Agent
+	user   User
+	ledger *Ledger
+	trust  *anmltrust.Interaction
+	life   *life
+	clock  *flight.Clock
 	// consentClock is the clock of consents. It tolerates corrections of the host's
 	// clock, which are not a reason to ask the user again.
 	consentClock *flight.Clock
@@ -53,8 +55,9 @@ type User struct {
 	Profile Profile
 	// Policy holds the user's standing rules. Nil asks about everything.
 	Policy *UserPolicy
-	// Ledger records every disclosure and refusal. Nil records in memory.
-	Ledger DisclosureLedger
+	// Ledger keeps the record of every disclosure and refusal; see [Ledger]. Nil: Store does;
+	// without both, it is in memory.
+	Ledger lookleap.Store
 	// LedgerKey is a secret of the user. With it, ledger entries hold a keyed hash of
 	// the disclosed value. Nil records nothing about values.
 	LedgerKey []byte
@@ -86,10 +89,11 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if u.Policy == nil {
 		u.Policy = &UserPolicy{}
 	}
-	if u.Ledger == nil {
-		u.Ledger = NewMemoryDisclosureLedger()
+	ledger := cmp.Or(u.Ledger, u.Store)
+	if ledger == nil {
+		ledger = lookleap.NewMemoryStore()
 	}
-	s := &Session{agent: a, user: u, trust: a.verifier.Begin(), life: newLife()}
+	s := &Session{agent: a, user: u, ledger: NewLedger(plugin.Store{Store: ledger, Bound: a.plugins.ledger}), trust: a.verifier.Begin(), life: newLife()}
 	s.notices = newNotices(s)
 	s.gate = newGate(s)
 	var err error
@@ -149,7 +153,7 @@ func (s *Session) Close() error {
 }
 
 // Ledger returns the user's ledger.
-func (s *Session) Ledger() DisclosureLedger { return zero.Or(s).user.Ledger }
+func (s *Session) Ledger() *Ledger { return zero.Or(s).ledger }
 
 // Context returns what services told in this session, and in earlier ones as far as
 // the services allow that.

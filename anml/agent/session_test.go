@@ -118,7 +118,7 @@ func TestPlanOwner(t *testing.T) {
 						t.Fatal(err)
 					}
 					s.net.Journal().Clear()
-					other.Ledger = NewMemoryDisclosureLedger()
+					other.Ledger = lookleap.NewMemoryStore()
 					stranger := s.open(Options{Limits: Limits{Pages: 1}}, other)
 					for _, d := range []lookleap.ConsentDecision{labprompt.Decide(pending.Request), {Digest: pending.Request.Digest}} {
 						hasCode(t, f.resume(stranger, pending, d), lookleap.CodePlanOtherUser)

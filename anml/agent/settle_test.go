@@ -224,7 +224,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		"reject-unknown-field": {asking, User{}, Call{Action: "book", Reply: &Reply{Omit: []string{"nope"}}}, nil, nil, nil, CodeNotAsked, nil, true},
 	} {
 		t.Run("ANML-14.1-03/"+name, func(t *testing.T) {
-			c.user.Profile, c.user.Ledger = ada, NewMemoryDisclosureLedger()
+			c.user.Profile, c.user.Ledger = ada, lookleap.NewMemoryStore()
 			set := setting{doc: c.doc, user: c.user, host: c.host}
 			if c.reply != nil {
 				set.replies = []labprompt.Reply{c.reply}
@@ -238,7 +238,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			if got := ledgerOf(t, c.user.Ledger); !slices.Equal(got, c.ledger) {
 				t.Errorf("the ledger holds %q, want %q", got, c.ledger)
 			}
-			for e := range c.user.Ledger.Entries(t.Context()) {
+			for e := range NewLedger(c.user.Ledger).Entries(t.Context()) {
 				if e.Kind != EntryRefused || e.Reason == "" || e.Action != c.call.Action || e.Serving != "shop.example" || (e.Plan != "") != c.plan ||
 					e.Field != "" && e.Code == CodeUserRule && e.Reason != anml.UserDenied {
 					t.Errorf("%+v", e)
@@ -272,7 +272,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 		}
 	})
 	t.Run("ANML-13.2-13/reject-unwritten", func(t *testing.T) { // is reported with the refusal itself
-		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: &brokenLedger{DisclosureLedger: NewMemoryDisclosureLedger()}}})
+		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: brokenLedger(false)}})
 		_, err := s.page.Do(t.Context(), Call{Action: "find", Args: email})
 		if lookleap.CodeOf(err) != CodeUserRule || !errors.Is(err, errTest) {
 			t.Errorf("%v", err)
@@ -304,7 +304,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	})
 	t.Run("ANML-14.1-03/accept-caller-left", func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: heedfulLedger{NewMemoryDisclosureLedger()}}})
+		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.user.Then(func(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 			leave()
 			return lookleap.ConsentDecision{}, ctx.Err()
@@ -314,14 +314,4 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			t.Errorf("the ledger holds %q", got)
 		}
 	})
-}
-
-// heedfulLedger writes nothing for a caller who left.
-type heedfulLedger struct{ DisclosureLedger }
-
-func (l heedfulLedger) Append(ctx context.Context, entries ...Entry) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return l.DisclosureLedger.Append(ctx, entries...)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 )
@@ -41,12 +42,14 @@ func TestStateRows(t *testing.T) {
 				}
 			})
 		}
-		line := func(body string) []byte {
-			return []byte(frameSum + string(ledgerSum([]byte(body))) + frameEntries + body + frameEnd)
+		entry := `[{"time":"2026-05-01T09:00:00Z","plan":"p","kind":"refused","serving":"a.example","owner":"a.example","endpoint":"a.example","document":"https://a.example","number":1}]`
+		read := func(body string) ([]Entry, error) {
+			store := lookleap.NewMemoryStore()
+			must(t, store.Put(t.Context(), ledgerKey(1), nil, []byte(body), time.Time{}))
+			return NewLedger(store).read(t.Context(), ledgerKey(1))
 		}
-		entry := `[{"time":"2026-05-01T09:00:00Z","plan":"p","kind":"refused","serving":"a.example","owner":"a.example","endpoint":"a.example","document":"https://a.example"}]`
 		t.Run("accept-line", func(t *testing.T) {
-			if entries, err := parseLedgerLine(line(entry)); err != nil || entries[0].Kind != EntryRefused {
+			if entries, err := read(entry); err != nil || entries[0].Kind != EntryRefused {
 				t.Errorf("%+v, %v", entries, err)
 			}
 		})
@@ -54,7 +57,7 @@ func TestStateRows(t *testing.T) {
 			"kind-in-capital": `"kind":"refused","Kind":"disclosed"`, "duplicate-kind": `"kind":"disclosed","kind":"refused"`, "unknown-member": `"kind":"refused","more":1`,
 		} {
 			t.Run("reject-line-with-"+name, func(t *testing.T) {
-				if entries, err := parseLedgerLine(line(strings.Replace(entry, `"kind":"refused"`, change, 1))); err == nil {
+				if entries, err := read(strings.Replace(entry, `"kind":"refused"`, change, 1)); err == nil {
 					t.Errorf("%+v", entries)
 				}
 			})

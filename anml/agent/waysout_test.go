@@ -210,7 +210,7 @@ func leave(t *testing.T, way wayOut, v outValue, agrees bool) (outcome string) {
 		reply = labprompt.Pending()
 	}
 	st.ask = labprompt.New(t, slices.Repeat([]labprompt.Reply{reply}, 8)...)
-	st.user.Language, st.user.Ledger = v.text, NewMemoryDisclosureLedger()
+	st.user.Language, st.user.Ledger = v.text, lookleap.NewMemoryStore()
 	if v.before != nil {
 		v.before(st)
 	}

@@ -17,12 +17,12 @@ func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[agent.Act](), reflect.TypeFor[agent.Agent](), reflect.TypeFor[agent.Assertion](), reflect.TypeFor[agent.Attempt](),
 		reflect.TypeFor[agent.Call](), reflect.TypeFor[agent.Consent](), reflect.TypeFor[agent.Context](), reflect.TypeFor[agent.Counter](),
-		reflect.TypeFor[agent.Damage](), reflect.TypeFor[agent.DamageError](), reflect.TypeFor[agent.Decision](),
+		reflect.TypeFor[agent.Decision](),
 		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.DiscoveryTrace](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.Receipt](),
 		reflect.TypeFor[agent.EntryKind](), reflect.TypeFor[agent.Explanation](), reflect.TypeFor[agent.Fields](),
-		reflect.TypeFor[agent.FileDisclosureLedger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
+		reflect.TypeFor[agent.Ledger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
 		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
-		reflect.TypeFor[agent.LedgerOptions](), reflect.TypeFor[agent.Limits](), reflect.TypeFor[agent.MediaContent](),
+		reflect.TypeFor[agent.Limits](), reflect.TypeFor[agent.MediaContent](),
 		reflect.TypeFor[agent.MediaPolicy](), reflect.TypeFor[agent.MediaResult](), reflect.TypeFor[agent.Medium](),
 		reflect.TypeFor[agent.Model](), reflect.TypeFor[agent.ModelWish](), reflect.TypeFor[agent.Notice](),
 		reflect.TypeFor[agent.NoticeKind](), reflect.TypeFor[agent.Options](), reflect.TypeFor[agent.Page](), reflect.TypeFor[agent.PageReason](),
@@ -36,8 +36,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.Weight](),
 	}, map[string]any{
 		"Advise": agent.Advise, "ErrorText": agent.ErrorText, "Interaction": agent.Interaction, "JudgePurpose": agent.JudgePurpose, "New": agent.New,
-		"NewMemoryDisclosureLedger": agent.NewMemoryDisclosureLedger,
-		"VerifyLedger":              agent.VerifyLedger, "NewReceipt": agent.NewReceipt, "OpenDisclosureLedger": agent.OpenDisclosureLedger,
+		"NewLedger": agent.NewLedger, "VerifyLedger": agent.VerifyLedger, "NewReceipt": agent.NewReceipt,
 	})
 }
 
@@ -53,7 +52,6 @@ func TestUnmade(t *testing.T) {
 		"zero-agent": second(new(agent.Agent).NewSession(agent.User{})),
 		"nil-agent":  second((*agent.Agent)(nil).NewSession(agent.User{})),
 		"no-ledger":  second(agent.Interaction(ctx, nil, "")),
-		"no-path":    second(agent.OpenDisclosureLedger("", agent.LedgerOptions{})),
 		"nil-policy": (*agent.UserPolicy)(nil).RefuseDomain("shop.example"),
 		"nil-undo":   (*agent.UserPolicy)(nil).AcceptDomain("shop.example"),
 		"nil-remove": (*agent.UserPolicy)(nil).Remove("email", "*"),
@@ -79,11 +77,10 @@ func TestUnmade(t *testing.T) {
 		uses[kind+"-page-allowed"] = p.Allowed(anml.Site{}, "", anml.Node{}, anml.UsageNone)
 		uses[kind+"-page-pager"] = second(p.Pager().Next(ctx, agent.PageWanted))
 	}
-	for kind, l := range map[string]*agent.FileDisclosureLedger{"nil": nil, "zero": {}} {
+	for kind, l := range map[string]*agent.Ledger{"nil": nil, "zero": {}} {
 		uses[kind+"-ledger-append"] = l.Append(ctx, agent.Entry{Kind: agent.EntryDisclosed})
 		uses[kind+"-ledger-entries"] = second(agent.Interaction(ctx, l, "plan"))
 		uses[kind+"-ledger-prune"] = second(l.Prune(ctx, time.Time{}))
-		uses[kind+"-ledger-close"] = l.Close()
 	}
 	for name, err := range uses {
 		t.Run("O27/reject-"+name, func(t *testing.T) {

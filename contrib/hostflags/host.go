@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/netip"
+	"os"
 	"strconv"
 
 	"github.com/lookleap/lookleap"
@@ -172,4 +173,12 @@ func checkHostPort(s string) error {
 		return usage(strconv.Quote(s)+" has no port from 1 to 65535", "")
 	}
 	return nil
+}
+
+// OpenStore opens the store in a directory, which it makes first if the program's user named a new one.
+func OpenStore(dir string) (*lookleap.FileStore, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return lookleap.OpenStore(dir)
 }

@@ -33,14 +33,14 @@ type crowd struct {
 	*world
 	t       *testing.T
 	web     *httptest.Server
-	ledgers map[string]agent.DisclosureLedger
+	ledgers map[string]lookleap.Store
 
 	mu    sync.Mutex
 	built map[string]int // how often a user's session began
 }
 
 func newCrowd(t *testing.T, maxUsers int) *crowd {
-	c := &crowd{world: newWorld(), t: t, ledgers: map[string]agent.DisclosureLedger{}, built: map[string]int{}}
+	c := &crowd{world: newWorld(), t: t, ledgers: map[string]lookleap.Store{}, built: map[string]int{}}
 	o := c.options(t.Context())
 	o.SingleUser, o.MaxUsers = false, maxUsers
 	o.User = func(_ context.Context, id string) (agent.User, error) {
@@ -48,7 +48,7 @@ func newCrowd(t *testing.T, maxUsers int) *crowd {
 		defer c.mu.Unlock()
 		c.built[id]++
 		if c.ledgers[id] == nil {
-			c.ledgers[id] = agent.NewMemoryDisclosureLedger()
+			c.ledgers[id] = lookleap.NewMemoryStore()
 		}
 		return agent.User{ID: "wrong", Profile: agent.Fields{"fn": {Text: id + " Example"}, "tel": {Text: "1"}}, Ledger: c.ledgers[id]}, nil
 	}
@@ -102,7 +102,7 @@ func TestUsers(t *testing.T) {
 			}
 			for id, want := range map[string]bool{"kim": true, "lee": false} {
 				some := false
-				for range c.ledgers[id].Entries(t.Context()) {
+				for range agent.NewLedger(c.ledgers[id]).Entries(t.Context()) {
 					some = true
 				}
 				if some != want {

@@ -1,5 +1,5 @@
 // Package pgengine keeps what a fleet of agents shares in one PostgreSQL database: the cache, the
-// store of plans, limits, and each user's store and disclosure ledger.
+// store of plans, limits, and each user's store.
 //
 //	engine, err := pgengine.Open(ctx, "postgres://agent@db.example/lookleap", pgengine.Options{})
 //	host := &lookleap.Host{Cache: sealed, Plans: engine.Plans(), Limiter: engine.Limiter()}
@@ -24,7 +24,7 @@
 //	limits    more uses are permitted within one window
 //	cache     a miss; a lost withdrawal counts again after at most a minute
 //	store     the last decisions are missing: a consent that was withdrawn may be back
-//	ledger    the last entries are missing: agent.VerifyLedger finds that with a later head
+//	          in a ledger of disclosures agent.VerifyLedger finds that with a later head
 //
 // While the database does not answer, nothing is committed and nothing that is limited is sent.
 //

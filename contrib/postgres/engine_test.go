@@ -3,6 +3,7 @@ package pgengine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,15 +41,20 @@ func TestMigration(t *testing.T) {
 	old.must(t, `INSERT INTO lookleap.migrations (name) VALUES ('001.sql')`)
 	old.must(t, string(first))
 	var head agent.Head
+	memory := lookleap.NewMemoryStore()
 	for _, n := range []int{1, 3, 2} {
-		chained, next, err := head.Extend(make([]agent.Entry, n)...)
+		if err := agent.NewLedger(memory).Append(ctx, make([]agent.Entry, n)...); err != nil {
+			t.Fatal(err)
+		}
+		data, err := memory.Get(ctx, fmt.Sprintf("ledger/%016d", head.Number+1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := json.Marshal(chained)
-		if err != nil {
+		var chained []agent.Entry
+		if err := json.Unmarshal(data, &chained); err != nil {
 			t.Fatal(err)
 		}
+		next := chained[n-1].Head()
 		old.must(t, `SELECT lookleap.append($1, $2, $3, $4, $5, $6)`, []byte("ada"), head.Number, head.Digest, data, next.Number, next.Digest)
 		head = next
 	}
@@ -58,7 +64,7 @@ func TestMigration(t *testing.T) {
 	}
 
 	e := s.engine(t, "old")
-	ledger := e.Ledger("ada")
+	ledger := agent.NewLedger(e.Store("ada"))
 	if err := ledger.Append(ctx, agent.Entry{Time: enginetest.Later, Kind: agent.EntryAction}); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +76,7 @@ func TestMigration(t *testing.T) {
 			t.Errorf("use %d: wait %v, %v", i+3, wait, err)
 		}
 	}
-	if again := s.engine(t, "old"); again.Ledger("ada").Append(ctx, agent.Entry{Time: enginetest.Later}) != nil {
+	if again := s.engine(t, "old"); agent.NewLedger(again.Store("ada")).Append(ctx, agent.Entry{Time: enginetest.Later}) != nil {
 		t.Error("the second start fails")
 	}
 }

@@ -10,7 +10,7 @@ import (
 func TestContracts(t *testing.T) {
 	eachServer(t, func(t *testing.T, s *server) {
 		damage := map[string]func(testing.TB, string){}
-		for _, part := range []string{"Cache", "Plans", "Limiter", "Store", "Ledger"} {
+		for _, part := range []string{"Cache", "Plans", "Limiter", "Store"} {
 			damage[part] = s.damage
 		}
 		enginetest.Contracts(t, enginetest.Server{

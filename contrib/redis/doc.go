@@ -1,5 +1,5 @@
 // Package redisengine keeps what a fleet of agents shares in one Redis or Valkey server: the
-// cache, the store of plans, limits, and each user's store and disclosure ledger.
+// cache, the store of plans, limits, and each user's store.
 //
 //	engine, err := redisengine.Open("rediss://user:password@redis.example:6379/0", redisengine.Options{})
 //	host := &lookleap.Host{Cache: sealed, Plans: engine.Plans(), Limiter: engine.Limiter()}
@@ -26,7 +26,7 @@
 //	limits    more uses are permitted within one window
 //	cache     a miss; a lost withdrawal counts again after at most a minute
 //	store     the last decisions are missing: a consent that was withdrawn may be back
-//	ledger    the last entries are missing: agent.VerifyLedger finds that with a later head
+//	          in a ledger of disclosures agent.VerifyLedger finds that with a later head
 //
 // While the server does not answer, nothing is committed and nothing that is limited is sent.
 //

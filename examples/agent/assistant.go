@@ -39,13 +39,8 @@ type assistant struct {
 	log     io.Writer
 }
 
-// close ends the session, and closes the file of its ledger.
-func (a *assistant) close() {
-	_ = a.session.Close()
-	if file, ok := a.session.Ledger().(io.Closer); ok {
-		_ = file.Close()
-	}
-}
+// close ends the session.
+func (a *assistant) close() { _ = a.session.Close() }
 
 // instructions are ours. Text of sites and skills reaches the model only in tool results and in the
 // list of skills, marked as theirs.

@@ -3,7 +3,7 @@
 // flags it needs no network: a scripted model books a ferry on an internet inside the process.
 //
 //	go run ./examples/agent
-//	go run ./examples/agent --browser --policy policy.json --ledger disclosures.jsonl
+//	go run ./examples/agent --browser --policy policy.json --ledger disclosures
 //	MODEL_API_KEY=… go run ./examples/agent --model-url https://models.example.com/v1 --model NAME \
 //	  --site https://ferries.example.com --root https://ferries.example.com/ --skill URL --profile me.json "book two seats"
 //
@@ -62,7 +62,7 @@ func parseFlags(args []string) (*settings, error) {
 		keyVariable+"; empty: a scripted model")
 	set.StringVar(&s.model, "model", "", "the `NAME` of the model at --model-url")
 	set.StringVar(&s.policy, "policy", "", "obey the policy of an organisation in this `FILE`")
-	set.StringVar(&s.ledger, "ledger", "", "record disclosures and refusals in this `FILE`; empty: in memory")
+	set.StringVar(&s.ledger, "ledger", "", "record disclosures and refusals in this `DIRECTORY`; empty: in memory")
 	set.StringVar(&s.profile, "profile", "", "read the user's data from this `FILE`, a JSON object of field names and texts")
 	set.BoolVar(&s.browser, "browser", false, "ask for consent on a page in the browser instead of the terminal")
 	set.Func("skill", "offer the model the skill at this `URL`; may be repeated", appendTo(&s.skills))
@@ -194,7 +194,7 @@ func newAssistant(ctx context.Context, s *settings, host *lookleap.Host, profile
 		}
 	}
 	if s.ledger != "" {
-		ledger, err := agent.OpenDisclosureLedger(s.ledger, agent.LedgerOptions{})
+		ledger, err := hostflags.OpenStore(s.ledger)
 		if err != nil {
 			return nil, err
 		}
@@ -223,7 +223,7 @@ func newAssistant(ctx context.Context, s *settings, host *lookleap.Host, profile
 }
 
 // printLedger prints what was told to sites, and what was not.
-func printLedger(ctx context.Context, out io.Writer, ledger agent.DisclosureLedger) error {
+func printLedger(ctx context.Context, out io.Writer, ledger *agent.Ledger) error {
 	fmt.Fprintln(out, "ledger:")
 	for e, err := range ledger.Entries(ctx) {
 		if err != nil {

@@ -58,7 +58,6 @@ type engine interface {
 	Plans() lookleap.Store
 	Limiter() lookleap.Limiter
 	Store(user string) lookleap.Store
-	Ledger(user string) agent.DisclosureLedger
 }
 
 // open opens the engine at a URL, for the fleet with a name.
@@ -181,12 +180,13 @@ func (f *fleet) keepWorking(ctx context.Context, n int, name, site string) {
 func (f *fleet) report(ctx context.Context, e engine, plans []*lookleap.Plan) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	head, err := agent.VerifyLedger(ctx, e.Ledger(user), agent.Head{}, agent.Head{})
+	ledger := agent.NewLedger(e.Store(user))
+	head, err := agent.VerifyLedger(ctx, ledger, agent.Head{}, agent.Head{})
 	if err != nil {
 		return err
 	}
 	recorded := make(map[string]bool)
-	for entry, err := range e.Ledger(user).Entries(ctx) {
+	for entry, err := range ledger.Entries(ctx) {
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ func work(ctx context.Context, url, name, site string) error {
 	host := &lookleap.Host{Plans: e.Plans(), Limiter: e.Limiter()}
 	defer host.Close()
 	store := e.Store(user)
+	ledger := agent.NewLedger(store)
 	for {
 		keys, err := retry(ctx, func() ([]string, error) { return store.Keys(ctx, "order/") })
 		if err != nil {
@@ -36,7 +37,7 @@ func work(ctx context.Context, url, name, site string) error {
 			if err != nil {
 				return err
 			}
-			settled, err := commit(ctx, host, e.Ledger(user), data, site)
+			settled, err := commit(ctx, host, ledger, data, site)
 			if err != nil {
 				return err
 			}
@@ -54,7 +55,7 @@ func work(ctx context.Context, url, name, site string) error {
 }
 
 // commit commits one order. It reports whether nothing more can be done about it.
-func commit(ctx context.Context, host *lookleap.Host, ledger agent.DisclosureLedger, data []byte, site string) (settled bool, err error) {
+func commit(ctx context.Context, host *lookleap.Host, ledger *agent.Ledger, data []byte, site string) (settled bool, err error) {
 	var o order
 	if err := json.Unmarshal(data, &o); err != nil {
 		return false, err

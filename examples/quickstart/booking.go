@@ -39,7 +39,8 @@ func playBooking(s *stage) error {
 	data := agent.Fields{
 		"fn": {Text: "Kim Example"}, "email": {Text: "kim@example.com"}, "tel": {Text: "+1 555 0100"},
 	}
-	session, err := agent.New(s.host, agent.Options{Fields: []string{"ticket"}}).NewSession(agent.User{Profile: data})
+	ledger := lookleap.NewMemoryStore()
+	session, err := agent.New(s.host, agent.Options{Fields: []string{"ticket"}}).NewSession(agent.User{Profile: data, Ledger: ledger})
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func playBooking(s *stage) error {
 	if pending == nil {
 		return nil
 	}
-	morning, err := agent.New(s.host, agent.Options{}).NewSession(agent.User{Ledger: session.Ledger()})
+	morning, err := agent.New(s.host, agent.Options{}).NewSession(agent.User{Ledger: ledger})
 	if err != nil {
 		return err
 	}

@@ -101,10 +101,7 @@ func work(ctx context.Context, engine client.Client, key []byte, plans, shop str
 		return err
 	}
 	defer host.Close()
-	if err := os.MkdirAll(plans, 0o700); err != nil {
-		return err
-	}
-	store, err := lookleap.OpenStore(plans)
+	store, err := hostflags.OpenStore(plans)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,9 @@ package enginetest
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +21,6 @@ type Engine interface {
 	Plans() lookleap.Store
 	Limiter() lookleap.Limiter
 	Store(user string) lookleap.Store
-	Ledger(user string) agent.DisclosureLedger
 }
 
 // Server is a running server.
@@ -45,9 +46,7 @@ func Contracts(t *testing.T, s Server) {
 	t.Run("Store", func(t *testing.T) {
 		lookleaptest.TestStore(t, part(s, "Store", func(e Engine) lookleap.Store { return e.Store("ada") }))
 	})
-	t.Run("Ledger", func(t *testing.T) {
-		lookleaptest.TestLedger(t, part(s, "Ledger", func(e Engine) agent.DisclosureLedger { return e.Ledger("ada") }))
-	})
+	t.Run("Ledger", func(t *testing.T) { shareLedger(t, s.Open(t, "ledger"), s.Open(t, "ledger")) })
 	t.Run("users", func(t *testing.T) { separateUsers(t, s.Open(t, "users")) })
 }
 
@@ -62,9 +61,7 @@ func part[T any](s Server, name string, of func(Engine) T) lookleaptest.Engine[T
 func separateUsers(t *testing.T, e Engine) {
 	ctx := t.Context()
 	ada, bob := e.Store("ada"), e.Store("bob")
-	entry := agent.Entry{Time: Later, Kind: agent.EntryAction, Serving: "shop.example"}
-	if err := errors.Join(ada.Put(ctx, "k", nil, []byte("v"), time.Time{}), e.Plans().Put(ctx, "k", nil, []byte("v"), time.Time{}),
-		e.Ledger("ada").Append(ctx, entry)); err != nil {
+	if err := errors.Join(ada.Put(ctx, "k", nil, []byte("v"), time.Time{}), e.Plans().Put(ctx, "k", nil, []byte("v"), time.Time{})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := bob.Get(ctx, "k"); !errors.Is(err, fs.ErrNotExist) {
@@ -76,8 +73,28 @@ func separateUsers(t *testing.T, e Engine) {
 	if keys, err := ada.Keys(ctx, ""); len(keys) != 1 || err != nil {
 		t.Errorf("the store has %q, %v: plans must not be among them", keys, err)
 	}
-	for range e.Ledger("bob").Entries(ctx) {
-		t.Error("another user's ledger has an entry")
+}
+
+// shareLedger tests that processes which append to the ledger of one user at the same moment make one chain.
+func shareLedger(t *testing.T, processes ...Engine) {
+	const callers, each = 8, 10
+	var all sync.WaitGroup
+	for i := range callers {
+		ledger := agent.NewLedger(processes[i%len(processes)].Store("ada"))
+		all.Go(func() {
+			for n := range each {
+				own := entry
+				own.Plan = fmt.Sprint(i, "-", n)
+				if err := ledger.Append(t.Context(), own, own); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	head, err := agent.VerifyLedger(t.Context(), agent.NewLedger(processes[0].Store("ada")), agent.Head{}, agent.Head{})
+	if err != nil || head.Number != 2*callers*each {
+		t.Errorf("the ledger ends with %d, %v", head.Number, err)
 	}
 }
 

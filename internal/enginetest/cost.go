@@ -20,7 +20,7 @@ type Bare struct {
 // the same server and the same load. It reports the medians and their ratio, for an engine that has
 // a number of plans, of uses of the key "key", and of entries of the user "ada".
 func Costs(b *testing.B, size int, e Engine, bare Bare) {
-	plans, limits, ledger := e.Plans(), e.Limiter(), e.Ledger("ada")
+	plans, limits, ledger := e.Plans(), e.Limiter(), agent.NewLedger(e.Store("ada"))
 	until, n := time.Now().Add(lookleap.PlanLifetime), 0
 	for _, c := range []struct {
 		name string
@@ -49,7 +49,7 @@ func FillLedger(b *testing.B, e Engine, size int) {
 	b.Helper()
 	const many = 1000
 	for range size / many {
-		if err := e.Ledger("ada").Append(b.Context(), slices.Repeat([]agent.Entry{entry}, many)...); err != nil {
+		if err := agent.NewLedger(e.Store("ada")).Append(b.Context(), slices.Repeat([]agent.Entry{entry}, many)...); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
 )
 
 // bug is a mistake that a part of the fleet could make. Each hook puts something around a
@@ -25,7 +23,7 @@ type bug struct {
 	cache   func(on *worker, c lookleap.Cache) lookleap.Cache
 	plans   func(on *worker, l lookleap.Store) lookleap.Store
 	limiter func(on *worker, l lookleap.Limiter) lookleap.Limiter
-	ledger  func(on *worker, l agent.DisclosureLedger) agent.DisclosureLedger
+	ledger  func(on *worker, l lookleap.Store) lookleap.Store
 	decide  func(q *question, d lookleap.ConsentDecision) lookleap.ConsentDecision
 	send    func(ctx context.Context, on *worker, a *lookleap.Approval) ([]byte, error)
 }
@@ -49,7 +47,7 @@ func (w *world) planted() bug {
 		b.limiter = func(_ *worker, l lookleap.Limiter) lookleap.Limiter { return l }
 	}
 	if b.ledger == nil {
-		b.ledger = func(_ *worker, l agent.DisclosureLedger) agent.DisclosureLedger { return l }
+		b.ledger = func(_ *worker, l lookleap.Store) lookleap.Store { return l }
 	}
 	if b.decide == nil {
 		b.decide = func(_ *question, d lookleap.ConsentDecision) lookleap.ConsentDecision { return d }
@@ -113,7 +111,7 @@ var bugs = []*bug{
 		fetcher: func(_ *worker, f lookleap.Fetcher) lookleap.Fetcher { return repeats{f} },
 	}, {
 		name: "ledger-buffered", breaks: "every effect is in the ledger before it",
-		ledger: func(_ *worker, l agent.DisclosureLedger) agent.DisclosureLedger { return buffered{l} },
+		ledger: func(_ *worker, l lookleap.Store) lookleap.Store { return buffered{l} },
 	}, {
 		name: "limiter-of-one-process", breaks: "limits count across the fleet",
 		limiter: func(*worker, lookleap.Limiter) lookleap.Limiter { return lookleap.NewMemoryLimiter() },
@@ -283,20 +281,15 @@ func (f repeats) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// buffered writes entries a moment after it has acknowledged them.
-type buffered struct{ agent.DisclosureLedger }
+// buffered writes records a moment after it has acknowledged them.
+type buffered struct{ lookleap.Store }
 
-func (l buffered) Append(ctx context.Context, entries ...agent.Entry) error {
-	entries = slices.Clone(entries)
+func (s buffered) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
 	go func() {
 		time.Sleep(5 * time.Second)
-		_ = l.DisclosureLedger.Append(context.WithoutCancel(ctx), entries...)
+		_ = s.Store.Put(context.WithoutCancel(ctx), key, old, value, until)
 	}()
 	return nil
-}
-
-func (l buffered) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
-	return l.DisclosureLedger.Entries(ctx)
 }
 
 // locking makes an engine of the fleet that serves one call at a time.

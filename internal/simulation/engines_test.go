@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"sync/atomic"
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
 )
 
 // engines are what the workers share.
@@ -21,7 +19,7 @@ type engines struct {
 	cache   lookleap.Cache
 	plans   lookleap.Store
 	limiter lookleap.Limiter
-	ledger  agent.DisclosureLedger
+	ledger  lookleap.Store
 	store   lookleap.Store
 }
 
@@ -31,7 +29,7 @@ func newEngines(w *world) *engines {
 	return &engines{
 		steady: w.stream("steady", 0).IntN(2) == 0,
 		cache:  lookleap.NewMemoryCache(1000), plans: lookleap.NewMemoryStore(), limiter: lookleap.NewMemoryLimiter(),
-		ledger: agent.NewMemoryDisclosureLedger(), store: lookleap.NewMemoryStore(),
+		ledger: lookleap.NewMemoryStore(), store: lookleap.NewMemoryStore(),
 	}
 }
 
@@ -128,15 +126,18 @@ func (l cacheLink) Delete(ctx context.Context, key string) error {
 	return reachErr(ctx, l.on, "cache", func() error { return l.on.world.engines.cache.Delete(ctx, key) })
 }
 
-// storeLink is the store of plans, or that of the user.
+// storeLink is the store of plans, of the user's ledger, or of all else of the user.
 type storeLink struct {
 	on     *worker
 	engine string
 }
 
 func (l storeLink) store() lookleap.Store {
-	if l.engine == "plans" {
+	switch l.engine {
+	case "plans":
 		return l.on.world.engines.plans
+	case "ledger":
+		return l.on.world.engines.ledger
 	}
 	return l.on.world.engines.store
 }
@@ -181,14 +182,4 @@ func (l limiterLink) Wait(ctx context.Context, key string, r lookleap.Rate) (tim
 
 func (l limiterLink) Hold(ctx context.Context, key string, d time.Duration) error {
 	return reachErr(ctx, l.on, "limiter", func() error { return l.on.world.engines.limiter.Hold(ctx, key, d) })
-}
-
-type ledgerLink struct{ on *worker }
-
-func (l ledgerLink) Append(ctx context.Context, entries ...agent.Entry) error {
-	return reachErr(ctx, l.on, "ledger", func() error { return l.on.world.engines.ledger.Append(ctx, entries...) })
-}
-
-func (l ledgerLink) Entries(ctx context.Context) iter.Seq2[agent.Entry, error] {
-	return l.on.world.engines.ledger.Entries(ctx)
 }

@@ -120,7 +120,7 @@ func (s *site) arrived(r *http.Request, body []byte) {
 		}
 	}
 	recorded := false
-	for e, err := range w.engines.ledger.Entries(context.Background()) {
+	for e, err := range agent.NewLedger(w.engines.ledger).Entries(context.Background()) {
 		recorded = recorded || err == nil && e.Kind == agent.EntryAction && e.Plan == q.plan.ID()
 	}
 	if !recorded {

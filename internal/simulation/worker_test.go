@@ -64,7 +64,7 @@ func (w *world) boot(i int) {
 	on.client = &http.Client{Transport: agentstxt.Guard(host)}
 	for on.session == nil { // until the store can be reached
 		session, err := agent.New(host, agent.Options{}).NewSession(agent.User{
-			Ledger: w.planted().ledger(on, ledgerLink{on}), Store: storeLink{on, "store"},
+			Ledger: w.planted().ledger(on, storeLink{on, "ledger"}), Store: storeLink{on, "store"},
 		})
 		if err != nil {
 			time.Sleep(time.Second)

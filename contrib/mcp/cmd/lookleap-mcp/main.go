@@ -10,7 +10,7 @@
 // Without --http it serves one user over standard input and output. With --http it serves
 // streamable HTTP: one user at a loopback address, or the users of a file:
 //
-//	[{"id": "kim", "token": "sha256:…", "profile": {"fn": "Kim Example"}, "ledger": "kim.jsonl"}]
+//	[{"id": "kim", "token": "sha256:…", "profile": {"fn": "Kim Example"}, "ledger": "kim"}]
 //
 // The flags of package hostflags shape the network: --dns, --connect, --dev and others.
 //
@@ -85,7 +85,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.site, "site", "", "offer the ANML actions of this `ORIGIN`")
 	flags.StringVar(&o.profile, "profile", "", "the only user's data: a `FILE` with a JSON object of fields and values")
-	flags.StringVar(&o.ledger, "ledger", "", "record every disclosure of the only user in this `FILE`")
+	flags.StringVar(&o.ledger, "ledger", "", "record every disclosure of the only user in this `DIRECTORY`")
 	flags.StringVar(&o.http, "http", "", "serve streamable HTTP at this `ADDRESS` instead of standard input and output")
 	flags.StringVar(&o.users, "users", "", "the users and their tokens: a `FILE` with a JSON list")
 	flags.Var(&o.roots, "root", "trust this `ROOT` of skills; may be repeated")

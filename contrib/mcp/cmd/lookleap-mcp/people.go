@@ -11,7 +11,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/contrib/hostflags"
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
@@ -33,12 +35,12 @@ type people struct {
 	byToken map[string]person
 
 	mu      sync.Mutex
-	ledgers map[string]*agent.FileDisclosureLedger // by path: a user who returns uses the same one
+	ledgers map[string]*lookleap.FileStore // by directory: a user who returns uses the same one
 }
 
 // people reads the users that the options name.
 func (o options) people() (*people, error) {
-	p := &people{byID: map[string]person{}, byToken: map[string]person{}, ledgers: map[string]*agent.FileDisclosureLedger{}}
+	p := &people{byID: map[string]person{}, byToken: map[string]person{}, ledgers: map[string]*lookleap.FileStore{}}
 	if o.users == "" {
 		only := person{Ledger: o.ledger}
 		if o.profile != "" {
@@ -104,7 +106,7 @@ func (p *people) user(_ context.Context, id string) (u agent.User, err error) {
 	defer p.mu.Unlock()
 	ledger := p.ledgers[someone.Ledger]
 	if ledger == nil {
-		if ledger, err = agent.OpenDisclosureLedger(someone.Ledger, agent.LedgerOptions{}); err != nil {
+		if ledger, err = hostflags.OpenStore(someone.Ledger); err != nil {
 			return u, err
 		}
 		p.ledgers[someone.Ledger] = ledger
