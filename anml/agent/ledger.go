@@ -76,8 +76,9 @@ type Ledger struct {
 func NewLedger(store lookleap.Store) *Ledger { return &Ledger{store: store} }
 
 const (
-	keyLedger    = "ledger/"     // and the number of the first entry in 16 digits: the entries of one Append
-	keyLedgerEnd = "ledger-end/" // a head that was the last one once
+	keyLedger       = "ledger/"        // and the number of the first entry in 16 digits: the entries of one Append
+	keyLedgerEnd    = "ledger-end/"    // a head that was the last one once
+	keyLedgerPruned = "ledger-pruned/" // the head of what was removed
 )
 
 // endEvery is for how many entries the head is stored once. A process that begins reads at most as many records.
@@ -115,8 +116,17 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 		}
 		switch err = l.store.Put(ctx, ledgerKey(head.Number+1), nil, data, time.Time{}); {
 		case err == nil:
-			l.advance(ctx, head, next)
-			return nil
+			pruned, err := l.stored(ctx, keyLedgerPruned)
+			if err != nil || pruned.Number <= head.Number {
+				l.advance(ctx, head, next)
+				return err
+			}
+			// Another process appended and pruned since this one knew the head.
+			if err := l.store.Delete(ctx, ledgerKey(head.Number+1)); err != nil {
+				return err
+			}
+			head = pruned
+			continue
 		case !errors.Is(err, lookleap.ErrConflict):
 			return err
 		}
@@ -134,7 +144,19 @@ func (l *Ledger) end(ctx context.Context) (head Head, err error) {
 	if head.Number > 0 {
 		return head, nil
 	}
-	data, err := l.store.Get(ctx, keyLedgerEnd)
+	if head, err = l.stored(ctx, keyLedgerEnd); err != nil {
+		return Head{}, err
+	}
+	pruned, err := l.stored(ctx, keyLedgerPruned)
+	if pruned.Number > head.Number {
+		head = pruned
+	}
+	return head, err
+}
+
+// stored returns a head that was stored, zero if none was.
+func (l *Ledger) stored(ctx context.Context, key string) (head Head, err error) {
+	data, err := l.store.Get(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Head{}, nil
 	}
@@ -164,16 +186,16 @@ func (l *Ledger) advance(ctx context.Context, from, to Head) {
 	}
 	l.mu.Unlock()
 	if from.Number/endEvery != to.Number/endEvery {
-		_ = l.storeEnd(ctx, to)
+		_ = l.storeHead(ctx, keyLedgerEnd, to)
 	}
 }
 
-func (l *Ledger) storeEnd(ctx context.Context, head Head) error {
+func (l *Ledger) storeHead(ctx context.Context, key string, head Head) error {
 	data, err := json.Marshal(head)
 	if err != nil {
 		return err
 	}
-	return put(ctx, l.store, keyLedgerEnd, data)
+	return put(ctx, l.store, key, data)
 }
 
 // read returns the entries of a record, at least one.
@@ -202,6 +224,9 @@ func (l *Ledger) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 			entries, err := l.read(ctx, key)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // it was pruned meanwhile
+			}
+			if err == nil {
+				err = ctx.Err()
 			}
 			if err != nil && !yield(Entry{}, err) || ctx.Err() != nil {
 				return
@@ -247,7 +272,7 @@ func (l *Ledger) Prune(ctx context.Context, before time.Time) (Head, error) {
 	}
 	head := Head{first.Number - 1, first.Previous}
 	if len(gone) > 0 {
-		err = l.storeEnd(ctx, head) // a process that begins must not begin with entry 1
+		err = l.storeHead(ctx, keyLedgerPruned, head) // before anything is deleted: see Append
 	}
 	for _, key := range gone {
 		if err == nil {

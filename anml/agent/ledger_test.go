@@ -239,8 +239,13 @@ func appendAll(t testing.TB, l *Ledger, entries ...Entry) {
 // testRetention: what is old is removed from the beginning, and what is left can be verified and goes on.
 func testRetention(t *testing.T) {
 	store := lookleap.NewMemoryStore()
-	l, other := NewLedger(store), NewLedger(store)
+	l, other, late := NewLedger(store), NewLedger(store), NewLedger(store)
 	for n := range 100 {
+		if n == 1 {
+			_, err := late.end(t.Context())
+			must(t, err)
+			late.last = entries(t, l)[1].Head() // it knows the first record, and sleeps
+		}
 		appendAll(t, l, entry("p", fmt.Sprint(2*n), start.Add(time.Duration(n)*time.Hour)), entry("p", fmt.Sprint(2*n+1), start.Add(time.Duration(n)*time.Hour)))
 	}
 	whole := entries(t, l)
@@ -256,8 +261,12 @@ func testRetention(t *testing.T) {
 		}
 	}
 	appendAll(t, NewLedger(store), entry("p", "last", start)) // of a process that begins
-	if got := entries(t, l); got[len(got)-1].Number != 201 || got[len(got)-1].Previous != whole[199].Head().Digest {
+	appendAll(t, late, entry("p", "later", start))            // whose next record was pruned
+	if got := entries(t, l); got[len(got)-1].Number != 202 || got[len(got)-2].Number != 201 || got[len(got)-2].Previous != whole[199].Head().Digest {
 		t.Errorf("%+v", got)
+	}
+	if _, err := VerifyLedger(t.Context(), l, whole[197].Head(), Head{}); err != nil {
+		t.Error(err)
 	}
 }
 
