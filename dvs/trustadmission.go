@@ -14,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap/internal/textdiff"
 )
 
-// standing is what the trust store says about a candidate.
+// standing is what the trust store says about a skill.
 type standing uint8
 
 const (

@@ -37,10 +37,6 @@ type Engine[T any] struct {
 	// until resume is called. The test calls resume once.
 	Hang func(t testing.TB) (resume func())
 
-	// Advance moves the clock of the implementation forward. In a bubble of testing/synctest,
-	// time.Sleep is enough for an implementation that uses package time.
-	Advance func(t testing.TB, d time.Duration)
-
 	// Patience is how long one call may take before the test counts it as hung; 0: 10
 	// seconds. It is the only use of real time, and matters only if a call hangs.
 	Patience time.Duration
@@ -61,7 +57,6 @@ const (
 	needsSharing need = 1 << iota // Open twice with one name
 	needsDamage
 	needsHang
-	needsClock
 )
 
 // missing returns why a promise cannot be verified with an engine, or "".
@@ -73,8 +68,6 @@ func (e *Engine[T]) missing(n need) string {
 		return "the engine has no Damage hook"
 	case n&needsHang != 0 && e.Hang == nil:
 		return "the engine has no Hang hook"
-	case n&needsClock != 0 && e.Advance == nil:
-		return "the engine has no Advance hook"
 	}
 	return ""
 }
