@@ -178,14 +178,26 @@ func TestTargets(t *testing.T) {
 			}
 		})
 	}
-	t.Run("AIU-3.1-13/accept-the-preferred-of-many", func(t *testing.T) {
-		many := []aiuri.Target{{Host: "last", Priority: 2}}
-		for range aiuri.MaxTargets {
-			many = append(many, aiuri.Target{Host: "first", Priority: 1})
+	t.Run("AIU-3.1-13/accept-priority-and-weight", func(t *testing.T) {
+		w, line := newWorld(t), &recorder{}
+		w.options.Native, w.options.Harmless = line, func(*aiuri.Request) bool { return true }
+		w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{DNS: true})
+		page(w.net.Site("bank.example"), "ai://bank.example/pay", "")
+		name := w.net.Name("_aiip._tcp.bank.example").SRV(2, 50, 443, "last.example.").SRV(1, 0, 443, "zero.example.")
+		name.SRV(1, 10, 443, "light.example.").SRV(1, 90, 443, "heavy.example.")
+		client, first := must(aiuri.NewClient(w.host, w.options)), make(map[string]int)
+		for range 300 {
+			if _, err := client.Invoke(t.Context(), aiuri.Request{Page: "https://bank.example/"}); err != nil {
+				t.Fatal(err)
+			}
+			got := line.calls[len(line.calls)-1].Targets
+			if len(got) != 4 || got[3].Host != "last.example" {
+				t.Fatalf("got %v", got)
+			}
+			first[got[0].Host]++
 		}
-		got := aiuri.OrderTargets(many, nil)
-		if len(got) != aiuri.MaxTargets || slices.ContainsFunc(got, func(x aiuri.Target) bool { return x.Host != "first" }) {
-			t.Errorf("got %v", got)
+		if first["heavy.example"] < 230 || first["light.example"] < 8 || first["zero.example"] > 8 {
+			t.Errorf("the first targets are %v", first)
 		}
 	})
 	t.Run("AIU-3.1-13/reject-name-of-an-insecure-target", func(t *testing.T) {

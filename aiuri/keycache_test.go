@@ -28,7 +28,7 @@ func TestKeysExpireDuringTheCall(t *testing.T) {
 		{"reject-without-key-server", 0, aiuri.DefaultKeyLife, true, lookleap.CodeBadStatus},
 		{"accept-longer-life", time.Hour, time.Hour - time.Second, false, ""},
 		{"reject-after-longer-life", time.Hour, time.Hour, false, aiuri.CodeRejectedKey},
-		{"reject-after-longest-life", 48 * time.Hour, aiuri.MaxKeyLife, false, aiuri.CodeRejectedKey},
+		{"reject-longer-life-than-a-day", 48 * time.Hour, aiuri.MaxKeyLife, false, aiuri.CodeRejectedKey},
 	} {
 		t.Run("AIU-3.4-12/"+c.name, func(t *testing.T) {
 			w := newWorld(t)

@@ -78,6 +78,11 @@ func TestKeySetUse(t *testing.T) {
 	} {
 		t.Run(c.id, func(t *testing.T) { refused(t, r, keySet(t, c.key), aiuri.Expectation{}, aiuri.CodeRejectedKey) })
 	}
+	for _, name := range []string{"p", "q", "dp", "dq", "qi", "oth"} {
+		t.Run("AIU-3.4-05/reject-private-"+name, func(t *testing.T) {
+			refused(t, r, keySet(t, jwk("1", ecKey(), with(name, "AA"))), aiuri.Expectation{}, aiuri.CodeRejectedKey)
+		})
+	}
 	n := rsaKey().N
 	for id, key := range map[string]map[string]any{
 		"reject-e-1":         rsaOf(n, 1),
@@ -88,11 +93,11 @@ func TestKeySetUse(t *testing.T) {
 		"reject-2047-bit":    rsaOf(odd(new(big.Int).Rsh(n, 1)), 65537),
 		"reject-4097-bit":    rsaOf(odd(new(big.Int).Lsh(n, 2049)), 65537),
 		"reject-8193-bit":    rsaOf(odd(new(big.Int).Lsh(n, 6145)), 65537),
-		"reject-alg-ES256":   jwk("k", rsaKey(), with("alg", aiuri.ES256)),
-		"reject-alg-EdDSA":   jwk("k", rsaKey(), with("alg", aiuri.EdDSA)),
-		"reject-ed-PS256":    jwk("k", edKey(), with("alg", aiuri.PS256)),
-		"reject-ed-ES256":    jwk("k", edKey(), with("alg", aiuri.ES256)),
-		"reject-ec-EdDSA":    jwk("k", ecKey(), with("alg", aiuri.EdDSA)),
+		"reject-alg-ES256":   jwk("k", rsaKey(), with("alg", "ES256")),
+		"reject-alg-EdDSA":   jwk("k", rsaKey(), with("alg", "EdDSA")),
+		"reject-ed-PS256":    jwk("k", edKey(), with("alg", "PS256")),
+		"reject-ed-ES256":    jwk("k", edKey(), with("alg", "ES256")),
+		"reject-ec-EdDSA":    jwk("k", ecKey(), with("alg", "EdDSA")),
 		"reject-no-exponent": {"kty": "RSA", "kid": "k", "n": encode(n.Bytes())},
 	} {
 		for _, row := range []string{"AIU-3.4-13/", "L13/"} {
@@ -123,8 +128,8 @@ func TestKeySetUse(t *testing.T) {
 	}
 	for name, key := range map[string]map[string]any{
 		"2048-bit": jwk("k", rsaKey()), "4096-bit": rsaOf(odd(new(big.Int).Lsh(n, 2048)), 65537), "e-3": rsaOf(n, 3),
-		"alg-PS256": jwk("k", rsaKey(), with("alg", aiuri.PS256)), "alg-RS256": jwk("k", rsaKey(), with("alg", aiuri.RS256)),
-		"alg-EdDSA": jwk("k", edKey(), with("alg", aiuri.EdDSA)), "alg-ES384": jwk("k", p384Key(), with("alg", aiuri.ES384)),
+		"alg-PS256": jwk("k", rsaKey(), with("alg", "PS256")), "alg-RS256": jwk("k", rsaKey(), with("alg", "RS256")),
+		"alg-EdDSA": jwk("k", edKey(), with("alg", "EdDSA")), "alg-ES384": jwk("k", p384Key(), with("alg", "ES384")),
 	} {
 		t.Run("AIU-3.4-13/accept-"+name, func(t *testing.T) {
 			if set := keySet(t, key); set.Len() != 1 {

@@ -81,7 +81,7 @@ func TestLocal(t *testing.T) {
 				if len(r.asked) != 1 || r.asked[0].Origin != "https://forklift-42.local" || r.asked[0].Items[0].Recipient != "https://forklift-42.local" {
 					t.Errorf("asked %+v", r.asked)
 				}
-				if len(r.calls) != 1 || r.calls[0].To.System != "forklift-42.local" || r.calls[0].URI.HasAuthority() {
+				if len(r.calls) != 1 || r.calls[0].To.System != "forklift-42.local" || r.calls[0].URI.Kind() == aiuri.Authority {
 					t.Errorf("called %+v", r.calls)
 				}
 				if q := r.net.Journal().Queries(); len(q) != 0 {

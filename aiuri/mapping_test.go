@@ -208,13 +208,6 @@ func TestMappingBack(t *testing.T) {
 			}
 		})
 	}
-	literal, err := aiuri.ParseWith("ai://[2001:db8::1]/x", aiuri.Rules{AllowIP: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if url, err := m.URL(literal); url != "" || lookleap.CodeOf(err) != aiuri.CodeAmbiguous {
-		t.Errorf("an IP literal is mapped: %s, %v", url, err)
-	}
 	if _, err := m.Split("https://ai.example.evil.test/gateway/bank/x"); lookleap.CodeOf(err) != aiuri.CodeNotGateway {
 		t.Errorf("another origin: %v", err)
 	}

@@ -30,7 +30,7 @@ func TestFromIRI(t *testing.T) {
 		})
 	}
 	t.Run("AIU-2-14/accept-longest-iri", func(t *testing.T) {
-		path := "/" + strings.Repeat("x", aiuri.MaxURI-len("ai://"+han+"/"))
+		path := "/" + strings.Repeat("x", 8192-len("ai://"+han+"/"))
 		if u, err := aiuri.FromIRI("ai://" + han + path); err != nil || u.Path() != path {
 			t.Errorf("got %d bytes of path, %v", len(u.Path()), err)
 		}
@@ -48,7 +48,7 @@ func TestFromIRI(t *testing.T) {
 		{"AIU-7-02/reject-empty", "", aiuri.CodeNotAI, 0},
 		{"AIU-7-02/reject-no-scheme", "ü", aiuri.CodeNotAI, 0},
 		{"AIU-7-02/reject-backslash-behind-the-host", "ai://" + han + `\x`, aiuri.CodeBadChar, 39},
-		{"AIU-2-14/reject-one-byte-more-of-an-iri", "ai://" + han + "/" + strings.Repeat("x", aiuri.MaxURI-len("ai://"+han)), aiuri.CodeURITooLong, aiuri.MaxURI},
+		{"AIU-2-14/reject-one-byte-more-of-an-iri", "ai://" + han + "/" + strings.Repeat("x", 8192-len("ai://"+han)), aiuri.CodeURITooLong, 8192},
 		{"AIU-7-03/reject-compatibility", "ai://ⓑank.example/", aiuri.CodeBadAuthority, 5},
 		{"AIU-7-03/reject-userinfo", "ai://ü@bank/", lookleap.CodeUserinfo, 5},
 	} {
@@ -59,20 +59,6 @@ func TestFromIRI(t *testing.T) {
 				t.Errorf("got %q, %v", u, err)
 			}
 		})
-	}
-}
-
-func TestRulesAllowIP(t *testing.T) {
-	rules := aiuri.Rules{AllowIP: true}
-	for _, in := range []string{"ai://[::1]/x", "ai://[::1]:8443/x", "ai://10.0.0.1/x", "ai://10.0.0.1:1/x"} {
-		if u, err := aiuri.ParseWith(in, rules); err != nil || u.String() != in || u.Normalize().String() != in {
-			t.Errorf("%s: %v %v", in, u, err)
-		}
-	}
-	for _, in := range []string{"ai://[::1/x", "ai://[::1%25eth0]/x", "ai://10.1/x", "ai://[10.0.0.1]/x", "ai://[::1]x/"} {
-		if u, err := aiuri.ParseWith(in, rules); err == nil {
-			t.Errorf("%s is accepted: %v", in, u)
-		}
 	}
 }
 

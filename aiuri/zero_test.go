@@ -31,7 +31,7 @@ var zeroTypes = map[string]reflect.Type{
 	"Expectation": reflect.TypeFor[aiuri.Expectation](), "Gateway": reflect.TypeFor[aiuri.Gateway](), "GatewayOptions": reflect.TypeFor[aiuri.GatewayOptions](),
 	"Grant": reflect.TypeFor[aiuri.Grant](), "KeyRing": reflect.TypeFor[aiuri.KeyRing](), "KeyRingOptions": reflect.TypeFor[aiuri.KeyRingOptions](), "KeySet": reflect.TypeFor[aiuri.KeySet](), "LocalEndpoint": reflect.TypeFor[aiuri.LocalEndpoint](),
 	"Kind": reflect.TypeFor[aiuri.Kind](), "Mapping": reflect.TypeFor[aiuri.Mapping](), "EndpointPolicy": reflect.TypeFor[aiuri.EndpointPolicy](),
-	"Request": reflect.TypeFor[aiuri.Request](), "SignedResult": reflect.TypeFor[aiuri.SignedResult](), "Rules": reflect.TypeFor[aiuri.Rules](),
+	"Request": reflect.TypeFor[aiuri.Request](), "SignedResult": reflect.TypeFor[aiuri.SignedResult](),
 	"SignOptions": reflect.TypeFor[aiuri.SignOptions](), "SigningKey": reflect.TypeFor[aiuri.SigningKey](), "Source": reflect.TypeFor[aiuri.Source](), "Target": reflect.TypeFor[aiuri.Target](),
 	"TokenFunc": reflect.TypeFor[aiuri.TokenFunc](), "URI": reflect.TypeFor[aiuri.URI](), "Verified": reflect.TypeFor[aiuri.Verified](),
 }
@@ -119,8 +119,6 @@ func TestZeroValues(t *testing.T) {
 		"client-without-host":     func() error { _, err := aiuri.NewClient(nil, aiuri.ClientOptions{}); return err },
 		"gateway-without-host":    func() error { _, err := aiuri.NewGateway(nil, aiuri.GatewayOptions{}); return err },
 		"gateway-without-options": func() error { _, err := aiuri.NewGateway(host, aiuri.GatewayOptions{}); return err },
-		"invoker-without-host":    func() error { _, err := aiuri.NewGatewayInvoker(nil, "https://ai.example/"); return err },
-		"invoker-without-base":    func() error { _, err := aiuri.NewGatewayInvoker(host, ""); return err },
 		"discoverer-without-host": func() error {
 			_, err := aiuri.NewDiscoverer(nil, aiuri.DiscovererOptions{}).Discover(t.Context(), "")
 			return err
@@ -130,16 +128,6 @@ func TestZeroValues(t *testing.T) {
 		"resume-without-state": func() error {
 			c := must(aiuri.NewClient(host, aiuri.ClientOptions{}))
 			_, err := c.Resume(t.Context(), nil, lookleap.ConsentDecision{})
-			return err
-		},
-		"call-that-is-nil": func() error {
-			i := must(aiuri.NewGatewayInvoker(host, "https://ai.example/"))
-			_, err := i.Invoke(t.Context(), nil)
-			return err
-		},
-		"call-that-is-zero": func() error {
-			i := must(aiuri.NewGatewayInvoker(host, "https://ai.example/"))
-			_, err := i.Invoke(t.Context(), &aiuri.Call{})
 			return err
 		},
 		"result-without-anything": func() error {
@@ -206,7 +194,7 @@ func TestZeroValues(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		_ = aiuri.DNSRecords("", aiuri.URI{}, "", 0, 0)
-		_, _, _ = aiuri.LinkTargets(nil), aiuri.ElementTargets(nil), aiuri.OrderTargets(nil, nil)
+		_, _ = aiuri.LinkTargets(nil), aiuri.ElementTargets(nil)
 		if len(aiuri.Lint(nil)) == 0 || len(aiuri.Lint(&aiuri.Discovery{})) == 0 {
 			t.Error("nothing advertised is fine")
 		}
