@@ -46,7 +46,7 @@ type BodyAuthorizer interface {
 // authorize returns what the session permits, if that covers the scopes that the call needs.
 func (g *Gateway) authorize(r *http.Request, c *Call) (*Grant, error) {
 	if g.options.Scopes != nil {
-		scopes, err := call(r.Context(), g.parts.host, "", func(context.Context) ([]string, error) {
+		scopes, err := call(r.Context(), g.functions, "", func(context.Context) ([]string, error) {
 			return slices.Clone(g.options.Scopes(c.Method, c.URI)), nil
 		})
 		if err != nil {
@@ -83,7 +83,7 @@ func (g *Gateway) authorizeBody(r *http.Request, c *Call, grant *Grant) error {
 func decide(g *Gateway, r *http.Request, c *Call, refusal string, ask func(context.Context, *http.Request, *Call) (*Grant, error)) (*Grant, error) {
 	request, shown := *r, *c
 	request.Body, shown.Scopes = http.NoBody, slices.Clone(c.Scopes)
-	grant, err := call(r.Context(), g.parts.host, "", func(ctx context.Context) (*Grant, error) { return ask(ctx, &request, &shown) })
+	grant, err := call(r.Context(), g.functions, "", func(ctx context.Context) (*Grant, error) { return ask(ctx, &request, &shown) })
 	switch {
 	case errors.Is(err, ErrNoSession) || err != nil && r.Context().Err() != nil || lookleap.CodeOf(err) == CodePluginBusy:
 		return nil, err

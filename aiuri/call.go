@@ -89,13 +89,6 @@ func userMark(key []byte, user, use string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-func checkUserKey(key []byte) error {
-	if len(key) > 0 && len(key) < 32 {
-		return fail(CodeBadConfiguration, "UserKey is too short", "use 32 random bytes")
-	}
-	return nil
-}
-
 // readBinding reads nonce and user mark from the headers of a request to a gateway.
 func (c *Call) readBinding(h http.Header) error {
 	for name, to := range map[string]*string{NonceHeader: &c.Nonce, UserHeader: &c.User} {

@@ -62,10 +62,6 @@ type ClientOptions struct {
 	MaxBody int64
 }
 
-// DefaultMaxBody is the number of bytes that the body of a request may have, at a [Client]
-// and at a [Gateway].
-const DefaultMaxBody = 1 << 20
-
 // Request is a request to an endpoint.
 type Request struct {
 	Page      string   `json:"page,omitempty"`      // https page that advertises the endpoint; "": the authority's own document
@@ -80,41 +76,25 @@ type Request struct {
 // Client invokes endpoints and returns only results that it has verified. It is safe for
 // concurrent use.
 type Client struct {
-	host       *lookleap.Host
-	options    ClientOptions
-	discoverer *Discoverer
-	keys       *keyCache
-	gateways   map[string]Invoker
-	first      string
-	allowed    authorities
-	parts      parts
-	user       string // of ForUser; may be empty
+	*caller
+	options  ClientOptions
+	gateways map[string]Invoker
+	first    string
+	user     string // of ForUser; may be empty
 }
 
 // NewClient returns a client that fetches, asks and stores through host.
 func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
-	if host == nil {
-		return nil, errNoHost("a client")
-	}
-	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeyCache(host, o.KeyLife),
-		gateways: make(map[string]Invoker), parts: newParts(cmp.Or(max(o.Timeout, 0), defaultWait))}
-	if c.options.MaxBody <= 0 {
-		c.options.MaxBody = DefaultMaxBody
-	}
-	if err := checkUserKey(o.UserKey); err != nil {
+	common, err := newCaller(host, o.Discoverer, o.Credentials, o.UserKey, o.KeyLife, cmp.Or(max(o.Timeout, 0), defaultWait))
+	if err != nil {
 		return nil, err
 	}
+	common.certificate, common.expect, common.maxBody = o.ClientCertificate, o.Expect, cmp.Or(max(o.MaxBody, 0), DefaultMaxBody)
+	common.allowed.systems = slices.Clone(o.LocalCredentials)
 	if len(o.UserKey) == 0 {
-		c.options.UserKey = []byte(rand.Text() + rand.Text())
+		o.UserKey = []byte(rand.Text() + rand.Text())
 	}
-	var err error
-	if c.allowed, err = parseAuthorities(o.Credentials); err != nil {
-		return nil, err
-	}
-	c.allowed.systems = slices.Clone(o.LocalCredentials)
-	if c.discoverer == nil {
-		c.discoverer = NewDiscoverer(host, DiscovererOptions{})
-	}
+	c := &Client{caller: common, options: o, gateways: make(map[string]Invoker)}
 	for _, base := range o.Gateways {
 		m, err := NewMapping(base)
 		if err != nil {
@@ -126,13 +106,9 @@ func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
 	return c, nil
 }
 
-func errNoHost(what string) *lookleap.Error {
-	return fail(CodeBadConfiguration, what+" needs a host, which is nil", "pass &lookleap.Host{}")
-}
-
 // ready returns an error if the client was not made with NewClient.
 func (c *Client) ready() error {
-	if c == nil || c.host == nil {
+	if c == nil || c.caller == nil {
 		return fail(lookleap.CodeUsage, "the client is nil or zero", "make it with NewClient")
 	}
 	return nil
@@ -197,7 +173,7 @@ func (c *Client) harmless(ctx context.Context, p *prepared) bool {
 	shown.URI = p.call.URI
 	shown.Body = bytes.Clone(r.Body)
 	shown.Scopes = slices.Clone(r.Scopes)
-	return ask(ctx, c.parts.host, func() bool { return c.options.Harmless(&shown) })
+	return ask(ctx, c.functions, func() bool { return c.options.Harmless(&shown) })
 }
 
 // permit returns the error with which the options refuse an endpoint. A panic or a timeout also
@@ -206,7 +182,7 @@ func (c *Client) permit(ctx context.Context, u URI) error {
 	if c.options.Permit == nil {
 		return nil
 	}
-	_, err := call(ctx, c.parts.host, "", func(context.Context) (struct{}, error) { return struct{}{}, c.options.Permit(u) })
+	_, err := call(ctx, c.functions, "", func(context.Context) (struct{}, error) { return struct{}{}, c.options.Permit(u) })
 	if err != nil {
 		return failOn(CodeAuthorityNotAllowed, u.Redacted(), "the endpoint may not be called", "", err)
 	}
@@ -229,7 +205,7 @@ func (c *Client) check(r Request) (Request, error) {
 	switch {
 	case strings.ContainsFunc(r.Method, isNoCapital):
 		return r, fail(CodeMethodNotAllowed, "the method is not a word in capitals", "")
-	case int64(len(r.Body)) > c.options.MaxBody || len(r.MediaType)+len(r.Method)+len(strings.Join(r.Scopes, " ")) > maxRequestText:
+	case int64(len(r.Body)) > c.maxBody || len(r.MediaType)+len(r.Method)+len(strings.Join(r.Scopes, " ")) > maxRequestText:
 		return r, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "send less, or raise MaxBody")
 	case r.MediaType != "" && (err != nil || strings.ContainsFunc(r.MediaType, isNoPrint) || strings.TrimSpace(r.MediaType) != r.MediaType):
 		return r, fail(lookleap.CodeUsage, "the media type of the request is malformed", "write type/subtype")
@@ -252,11 +228,7 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.allowed.check(d, r.Scopes, c.options.Tokens != nil, c.options.ClientCertificate); err != nil {
-		return nil, err
-	}
-	// Now, because a key server that fails after the call would cost its result.
-	keys, err := c.keys.keysOf(ctx, d)
+	keys, err := c.admit(ctx, d, r.Scopes, c.options.Tokens != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -316,11 +288,8 @@ func (c *Client) find(ctx context.Context, r Request) (d *Discovery, u URI, err 
 }
 
 // authorize gets the token of a call.
-func (c *Client) authorize(ctx context.Context, p *prepared) (err error) {
-	if p.discovery.Document.Policy.Auth == "" {
-		return nil
-	}
-	if p.call.Token, err = tokenOf(ctx, c.parts.tokens, c.options.Tokens, p.call.To, p.call.Scopes); err != nil {
+func (c *Client) authorize(ctx context.Context, p *prepared) error {
+	if err := c.getToken(ctx, &p.call, c.options.Tokens); err != nil {
 		return refusal(c.host, p.call.URI.Redacted(), err)
 	}
 	return nil
@@ -329,11 +298,7 @@ func (c *Client) authorize(ctx context.Context, p *prepared) (err error) {
 // send makes the call and verifies the result.
 func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 	p.call.Nonce = rand.Text()
-	r, err := invoke(ctx, c.parts.transport, p.invoker, &p.call)
-	var v *Verified
-	if err == nil {
-		v, err = c.keys.verify(ctx, p.discovery, p.keys, r, c.options.Expect.bind(&p.call, p.discovery))
-	}
+	v, _, err := c.exchange(ctx, &p.call, p.discovery, p.keys, p.invoker)
 	if err != nil {
 		return nil, refusal(c.host, p.call.URI.Redacted(), err)
 	}

@@ -72,4 +72,3 @@ func ExampleSignResult() {
 	fmt.Println(protected != "", signature != "", string(result.Body))
 	// Output: true true {"paid":true}
 }
-

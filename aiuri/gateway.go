@@ -81,26 +81,27 @@ type GatewayOptions struct {
 // directly or below a prefix, but not through an http.ServeMux: that redirects ambiguous
 // paths, which this handler refuses.
 type Gateway struct {
-	host    *lookleap.Host
+	*caller
 	options GatewayOptions
 	mapping Mapping
-	keys    *keyCache
 	pages   *pages
-	allowed authorities
-	parts   parts
+	auditor *part
 }
 
 // NewGateway returns a gateway that fetches through host. It returns an error without a host,
 // an authorizer or an invoker, or if the base is not an https URL.
 func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	switch {
-	case host == nil:
-		return nil, errNoHost("a gateway")
 	case o.Authorizer == nil:
 		return nil, fail(CodeBadConfiguration, "a gateway needs an authorizer", "set Authorizer")
 	case o.Invoker == nil:
 		return nil, fail(CodeBadConfiguration, "a gateway needs an invoker", "set Invoker")
 	}
+	common, err := newCaller(host, o.Discoverer, o.Credentials, o.UserKey, o.KeyLife, 0)
+	if err != nil {
+		return nil, err
+	}
+	common.certificate, common.expect, common.maxBody = o.ClientCertificate, o.Expect, cmp.Or(max(o.MaxBody, 0), DefaultMaxBody)
 	m, err := NewMapping(o.Base)
 	if err != nil {
 		return nil, err
@@ -109,30 +110,14 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := parseAuthorities(o.Credentials)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkUserKey(o.UserKey); err != nil {
-		return nil, err
-	}
-	if o.Discoverer == nil {
-		o.Discoverer = NewDiscoverer(host, DiscovererOptions{})
-	}
-	if o.MaxBody <= 0 {
-		o.MaxBody = DefaultMaxBody
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = 30 * time.Second
-	}
-	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife),
-		pages: pages, allowed: allowed, parts: newParts(0)}, nil
+	o.Timeout = cmp.Or(max(o.Timeout, 0), 30*time.Second)
+	return &Gateway{common, o, m, pages, newPart("the audit function", CodePluginBusy, 0)}, nil
 }
 
 // ServeHTTP serves one call. A refusal is a problem document (RFC 9457) with a reason code. It
 // contains nothing of the request or the result.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g == nil || g.host == nil {
+	if g == nil || g.caller == nil {
 		http.Error(w, "the gateway was not made with NewGateway", http.StatusInternalServerError)
 		return
 	}
@@ -220,7 +205,7 @@ func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code
 	defer cancel()
 	now := g.host.Time()
 	record := AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status}
-	if !ask(ctx, g.parts.audit, func() bool { g.options.Audit(record); return true }) {
+	if !ask(ctx, g.auditor, func() bool { g.options.Audit(record); return true }) {
 		lost := warning(CodePluginBusy, "AIU-6-03", "an audit record was lost", "")
 		g.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lost.Code, Subject: endpoint, Finding: &lost})
 	}
@@ -244,19 +229,23 @@ func (g *Gateway) serve(r *http.Request, c *Call, complete func()) (v *Verified,
 	if err != nil {
 		return nil, "", err
 	}
-	if c.Method == http.MethodPost && r.ContentLength > g.options.MaxBody {
+	if c.Method == http.MethodPost && r.ContentLength > g.maxBody {
 		return nil, "", errTooLarge
 	}
-	d, err := g.options.Discoverer.Resolve(r.Context(), c.URI)
+	d, err := g.discoverer.Resolve(r.Context(), c.URI)
 	if err != nil {
 		return nil, "", err
 	}
-	if err := g.applyPolicy(c, grant, d); err != nil {
-		return nil, "", err
-	}
-	keys, err := g.keys.keysOf(r.Context(), d)
+	keys, err := g.admit(r.Context(), d, c.Scopes, true)
 	if err != nil {
 		return nil, "", err
+	}
+	if d.Document.Policy.Auth != "" && (grant.User == "" || grant.Tokens == nil) {
+		return nil, "", fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
+	}
+	c.MTLS, c.To, c.Targets = d.Document.Policy.MTLS, d.destination(""), inOrder(d.Targets)
+	if c.Nonce == "" { // otherwise the client computes the digest with its own nonce and mark
+		c.Nonce, c.User = rand.Text(), userMark(g.options.UserKey, grant.User, c.URI.Authority())
 	}
 	if c.Method == http.MethodPost {
 		if c.Body, err = g.readBody(r); err != nil {
@@ -267,20 +256,14 @@ func (g *Gateway) serve(r *http.Request, c *Call, complete func()) (v *Verified,
 			return nil, "", err
 		}
 	}
-	if d.Document.Policy.Auth != "" {
-		if c.Token, err = tokenOf(r.Context(), g.parts.tokens, grant.Tokens, c.To, c.Scopes); err != nil {
-			return nil, "", err
-		}
-	}
-	result, err := invoke(r.Context(), g.parts.transport, g.options.Invoker, c)
-	if err != nil {
+	if err := g.getToken(r.Context(), c, grant.Tokens); err != nil {
 		return nil, "", err
 	}
-	v, err = g.keys.verify(r.Context(), d, keys, result, g.options.Expect.bind(c, d))
+	v, mediaType, err = g.exchange(r.Context(), c, d, keys, g.options.Invoker)
 	if lookleap.CodeOf(err) == lookleap.CodeTooLarge { // the endpoint's fault; the code would say that it is the client's
 		err = fail(CodeEndpointFailed, "the result is larger than its limit", "")
 	}
-	return v, inertMediaType(result.MediaType), err
+	return v, inertMediaType(mediaType), err
 }
 
 var errTooLarge = fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
@@ -312,7 +295,7 @@ func (g *Gateway) readHeader(r *http.Request, c *Call) error {
 	switch c.Method = r.Method; r.Method {
 	case http.MethodGet, http.MethodHead:
 		c.Method = http.MethodGet
-		if g.options.Safe == nil || !ask(r.Context(), g.parts.host, func() bool { return g.options.Safe(c.URI) }) {
+		if g.options.Safe == nil || !ask(r.Context(), g.functions, func() bool { return g.options.Safe(c.URI) }) {
 			return fail(CodeUnsafeNotDeclared, "the path is not declared free of effects", "use POST")
 		}
 	case http.MethodPost:
@@ -351,11 +334,11 @@ func (g *Gateway) boundReading(w http.ResponseWriter, r *http.Request) (complete
 // readBody reads a body of at most MaxBody bytes.
 func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
-	_, err := body.ReadFrom(io.LimitReader(r.Body, g.options.MaxBody+1))
+	_, err := body.ReadFrom(io.LimitReader(r.Body, g.maxBody+1))
 	var tooLarge *http.MaxBytesError
 	var late interface{ Timeout() bool }
 	switch {
-	case errors.As(err, &tooLarge) || err == nil && int64(body.Len()) > g.options.MaxBody:
+	case errors.As(err, &tooLarge) || err == nil && int64(body.Len()) > g.maxBody:
 		return nil, errTooLarge
 	case errors.As(err, &late) && late.Timeout():
 		return nil, failOn(CodeRequestTimeout, "", "the body of the request did not arrive in time", "", err)
@@ -363,19 +346,4 @@ func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 		return nil, failOn(lookleap.CodeUsage, "", "the request could not be read", "", err)
 	}
 	return body.Bytes(), nil
-}
-
-// applyPolicy prepares a call as the endpoint's policy requires, or returns an error.
-func (g *Gateway) applyPolicy(call *Call, grant *Grant, d *Discovery) error {
-	if err := g.allowed.check(d, call.Scopes, true, g.options.ClientCertificate); err != nil {
-		return err
-	}
-	if d.Document.Policy.Auth != "" && (grant.User == "" || grant.Tokens == nil) {
-		return fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
-	}
-	call.MTLS, call.To, call.Targets = d.Document.Policy.MTLS, d.destination(""), inOrder(d.Targets)
-	if call.Nonce == "" { // otherwise the client computes the digest with its own nonce and mark
-		call.Nonce, call.User = rand.Text(), userMark(g.options.UserKey, grant.User, call.URI.Authority())
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -116,16 +117,13 @@ func (s *keyCache) verify(ctx context.Context, d *Discovery, keys fetchedKeys, r
 	if failed == nil {
 		keys, failed = s.keysOf(ctx, d)
 	}
-	var rejected *lookleap.VerifyError
-	switch {
-	case failed == nil:
+	if failed == nil {
 		return VerifyResult(r, keys.set, s.host.Time(), x)
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.As(err, &rejected):
-		rejected.Verdict.Checks = append(rejected.Verdict.Checks,
-			lookleap.Check{Requirement: "AIU-3.4-12", Code: lookleap.CodeOf(failed), Status: lookleap.Noted,
-				Message: "the key set could not be fetched again, so the key may be a new one"})
 	}
-	return nil, err
+	var rejected *lookleap.VerifyError
+	if ctx.Err() == nil && errors.As(err, &rejected) {
+		rejected.Verdict.Checks = append(rejected.Verdict.Checks, lookleap.Check{Requirement: "AIU-3.4-12", Code: lookleap.CodeOf(failed),
+			Status: lookleap.Noted, Message: "the key set could not be fetched again, so the key may be a new one"})
+	}
+	return nil, cmp.Or(ctx.Err(), err)
 }

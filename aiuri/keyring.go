@@ -67,14 +67,14 @@ func (r *KeyRing) Rotate(next SigningKey) error {
 func (r *KeyRing) ready() bool { return r != nil && r.options.Now != nil }
 
 func (r *KeyRing) add(k SigningKey, from time.Time) error {
-	if _, err := k.algorithm(); err != nil {
+	if _, err := SignResult(nil, k, SignOptions{}); err != nil {
 		return err
 	}
 	r.published() // removes old keys
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if k.ID == "" || slices.ContainsFunc(r.keys, func(old ringKey) bool { return old.ID == k.ID }) {
-		return fail(CodeBadConfiguration, "the id of the key is empty or already used", "")
+	if slices.ContainsFunc(r.keys, func(old ringKey) bool { return old.ID == k.ID }) {
+		return fail(CodeBadConfiguration, "the id of the key is already used", "")
 	}
 	r.keys = append(slices.Clip(r.keys), ringKey{k, from}) // others may read the old slice
 	return nil
@@ -111,8 +111,8 @@ func (r *KeyRing) JWKS() []byte {
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
 	keys, _ := r.published()
 	for _, k := range keys {
-		algorithm, _ := k.algorithm()
-		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.Private.Public(), KeyID: k.ID, Algorithm: string(algorithm), Use: "sig"})
+		algorithms, _ := algorithmsFor(k.Private.Public())
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.Private.Public(), KeyID: k.ID, Algorithm: algorithms[0], Use: "sig"})
 	}
 	text, _ := json.Marshal(set) // add has checked the keys
 	return text

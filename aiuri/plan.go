@@ -62,7 +62,7 @@ func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	if int64(len(state)) > 2*c.options.MaxBody+maxPlanText { // the body is encoded twice
+	if int64(len(state)) > 2*c.maxBody+maxPlanText { // the body is encoded twice
 		return nil, refusal(c.host, "an invocation", fail(lookleap.CodeTooLarge, "the plan is larger than any plan of this client", ""))
 	}
 	plan, err := lookleap.ParsePlan(state)

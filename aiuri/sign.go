@@ -1,11 +1,9 @@
 package aiuri
 
 import (
+	"cmp"
 	"crypto"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/elliptic"
-	"crypto/rsa"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 )
@@ -16,65 +14,37 @@ type SigningKey struct {
 	Private crypto.Signer // *ecdsa.PrivateKey (P-256, P-384), ed25519.PrivateKey or *rsa.PrivateKey (2048 bits or more)
 }
 
-// algorithm returns the algorithm for the kind of key.
-func (k SigningKey) algorithm() (jose.SignatureAlgorithm, error) {
-	switch private := k.Private.(type) {
-	case *ecdsa.PrivateKey:
-		if !isComplete(private) {
-			break
-		}
-		switch private.Curve {
-		case elliptic.P256():
-			return jose.ES256, nil
-		case elliptic.P384():
-			return jose.ES384, nil
-		}
-	case ed25519.PrivateKey:
-		if len(private) == ed25519.PrivateKeySize {
-			return jose.EdDSA, nil
-		}
-	case *rsa.PrivateKey:
-		if private != nil && private.N != nil && private.D != nil && private.N.BitLen() >= minRSA {
-			return jose.PS256, nil
-		}
-	}
-	return "", fail(CodeBadConfiguration, "the key is of a kind or size that is not supported",
-		"use P-256, P-384, Ed25519 or RSA with 2048 bits")
-}
-
-// isComplete reports whether a key has all its parts. Signing panics without them.
-func isComplete(key *ecdsa.PrivateKey) (whole bool) {
-	defer func() { _ = recover() }()
-	_, err := key.Bytes()
-	_, bad := key.PublicKey.Bytes()
-	return err == nil && bad == nil
-}
-
 // SignOptions are options of [SignResult]. The zero value signs the payload alone, embedded.
 type SignOptions struct {
 	Claims   *Claims // go into the protected header, so that the payload stays unchanged
 	Detached bool    // the payload travels as the body of the response, not inside the JWS
 }
 
-// SignResult signs the bytes of a result (section 3.4).
-func SignResult(payload []byte, key SigningKey, o SignOptions) (SignedResult, error) {
-	algorithm, err := key.algorithm()
-	if err != nil {
-		return SignedResult{}, err
-	}
+// SignResult signs the bytes of a result (section 3.4). It refuses keys that no verifier would use.
+func SignResult(payload []byte, key SigningKey, o SignOptions) (r SignedResult, err error) {
+	defer func() {
+		if recover() != nil { // a key has not all its parts
+			r, err = SignedResult{}, fail(CodeBadConfiguration, "the key is incomplete", "check the private key")
+		}
+	}()
 	if key.ID == "" {
-		return SignedResult{}, fail(CodeBadConfiguration, "the key has no id", "")
+		return r, fail(CodeBadConfiguration, "the key has no id", "")
+	}
+	algorithms, weakness := algorithmsFor(key.Private.Public())
+	if len(algorithms) == 0 {
+		return r, fail(CodeBadConfiguration, cmp.Or(weakness, "the key is of a kind that is not supported"),
+			"use P-256, P-384, Ed25519 or RSA with 2048 bits")
 	}
 	options := &jose.SignerOptions{}
 	for name, value := range o.Claims.members() {
 		options.WithHeader(jose.HeaderKey(name), value)
 	}
 	var signed *jose.JSONWebSignature
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: jose.JSONWebKey{Key: key.Private, KeyID: key.ID}}, options)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(algorithms[0]),
+		Key: jose.JSONWebKey{Key: key.Private, KeyID: key.ID}}, options)
 	if err == nil {
 		signed, err = signer.Sign(payload)
 	}
-	var r SignedResult
 	switch {
 	case err != nil:
 	case o.Detached:
@@ -95,17 +65,20 @@ func (c *Claims) members() map[string]any {
 		return nil
 	}
 	m := make(map[string]any)
-	put := func(name string, value any, made bool) {
-		if made {
+	for name, value := range map[string]string{"iss": c.Issuer, "req": c.Request} {
+		if value != "" {
 			m[name] = value
 		}
 	}
-	put("iss", c.Issuer, c.Issuer != "")
-	put("aud", c.Audience, len(c.Audience) > 0)
-	put("exp", c.Expires.Unix(), !c.Expires.IsZero())
-	put("iat", c.Issued.Unix(), !c.Issued.IsZero())
-	put("nbf", c.Begins.Unix(), !c.Begins.IsZero())
-	put("req", c.Request, c.Request != "")
-	put("scope", c.Scopes, len(c.Scopes) > 0)
+	for name, value := range map[string]time.Time{"exp": c.Expires, "iat": c.Issued, "nbf": c.Begins} {
+		if !value.IsZero() {
+			m[name] = value.Unix()
+		}
+	}
+	for name, value := range map[string][]string{"aud": c.Audience, "scope": c.Scopes} {
+		if len(value) > 0 {
+			m[name] = value
+		}
+	}
 	return m
 }
