@@ -76,23 +76,6 @@ func TestConsentBinding(t *testing.T) {
 			t.Errorf("a payment passes for harmless: %v", err)
 		}
 	})
-	for name, change := range map[string]func(shown, own *aiuri.Request){
-		"reject-change-of-what-harmless-sees":     func(shown, _ *aiuri.Request) { copy(shown.Body, "99"); shown.Scopes[0] = "all" },
-		"reject-change-while-harmless-is-decided": func(_, own *aiuri.Request) { copy(own.Body, "99"); own.Scopes[0] = "all" },
-	} {
-		t.Run("AIU-5-02/"+name, func(t *testing.T) {
-			w, line := newWorld(t), &recorder{}
-			r := aiuri.Request{URI: pay.URI, Body: []byte("10"), Scopes: []string{"pay"}}
-			w.options.Native, w.host.Prompter = line, nil
-			w.options.Harmless = func(shown *aiuri.Request) bool { change(shown, &r); return true }
-			if _, err := w.invoke(t, r); err != nil {
-				t.Fatal(err)
-			}
-			if c := line.calls[0]; string(c.Body) != "10" || c.Scopes[0] != "pay" {
-				t.Errorf("sent %s for %s", c.Body, c.Scopes)
-			}
-		})
-	}
 	for name, c := range map[string]struct {
 		document string
 		code     lookleap.Code
@@ -115,15 +98,6 @@ func TestConsentBinding(t *testing.T) {
 			}
 		})
 	}
-	for _, method := range []string{"get", "GET ", "GET\r\nX", "PO\u202eST", "GET (harmless)"} {
-		t.Run("AIU-5-02/reject-method-that-is-none", func(t *testing.T) {
-			w, line := newWorld(t), &recorder{}
-			w.options.Native = line
-			if _, err := w.invoke(t, aiuri.Request{URI: pay.URI, Method: method}); lookleap.CodeOf(err) != aiuri.CodeMethodNotAllowed || len(line.calls) != 0 {
-				t.Errorf("%q: %v", method, err)
-			}
-		})
-	}
 }
 
 // TestAdvertisedBelow is about pages that advertise a path below the endpoint that
@@ -136,7 +110,6 @@ func TestAdvertisedBelow(t *testing.T) {
 		{"accept-below", "ai://bank.example/pay/cards", lookleap.CodeOK},
 		{"reject-beside", "ai://bank.example/payments", aiuri.CodeAuthorityUnconfirmed},
 		{"reject-dots-below", "ai://bank.example/pay/..%2Fadmin", aiuri.CodeAuthorityUnconfirmed},
-		{"reject-dots-with-parameter-below", "ai://bank.example/pay/..;/admin", aiuri.CodeAuthorityUnconfirmed},
 		{"reject-double-encoded-below", "ai://bank.example/pay/%252e%252e/admin", aiuri.CodeAuthorityUnconfirmed},
 		{"reject-empty-segment-below", "ai://bank.example/pay//admin", aiuri.CodeAuthorityUnconfirmed},
 	} {
@@ -233,18 +206,5 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 				t.Errorf("got %v", line.calls[0].Targets)
 			}
 		})
-	}
-}
-
-// TestCallWithoutAPlan: a call for which no plan can be made is not sent. The last year of JSON's
-// times has no later time at which a plan would expire.
-func TestCallWithoutAPlan(t *testing.T) {
-	w := newWorld(t)
-	w.host.Now = func() time.Time { return time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) }
-	if v, err := w.invoke(t, pay); v != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
-		t.Errorf("%v, %v", v, err)
-	}
-	if sent := w.net.Journal().Requests("ai.example"); len(sent) != 0 {
-		t.Errorf("sent %v", sent)
 	}
 }

@@ -175,7 +175,6 @@ func TestInvoke(t *testing.T) {
 			policy(`{"requireSignedResults":false}`)(w)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
 		}, aiuri.CodeRejectedUnsigned, true},
-		{"L10/reject-redirected-keys", func(w *world) { w.bank.Redirect("/jwks.json", "https://ai.example/keys") }, lookleap.CodeRedirectForbidden, true},
 		{"L10/reject-unsigned-although-allowed", func(w *world) {
 			policy(`{"requireSignedResults":false}`)(w)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
@@ -227,7 +226,6 @@ func TestInvoke(t *testing.T) {
 		"accept-code-of-a-400": {400, `{"code":"ambiguous"}`, "the gateway returned HTTP status 400: " + aiuri.CodeAmbiguous.Title()},
 		"reject-unknown-code":  {502, `{"code":"paid"}`, "the gateway returned HTTP status 502"},
 		"reject-other-type":    {502, `{"code":502}`, "the gateway returned HTTP status 502"},
-		"reject-no-object":     {502, `["rejected-unsigned"]`, "the gateway returned HTTP status 502"},
 		"reject-large-problem": {502, `{"code":"rejected-unsigned","x":"` + strings.Repeat("x", 4<<10) + `"}`, "the gateway returned HTTP status 502"},
 	} {
 		t.Run("AIU-3.2-07/"+id+"-of-the-gateway", func(t *testing.T) {

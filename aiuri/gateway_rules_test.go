@@ -117,26 +117,6 @@ func TestGatewayRefuses(t *testing.T) {
 	})
 }
 
-// TestNewGatewayRefuses lists the configurations of which no gateway is made.
-func TestNewGatewayRefuses(t *testing.T) {
-	for name, change := range map[string]func(*gatewayWorld){
-		"no-host":          func(g *gatewayWorld) { g.host = nil },
-		"base-without-tls": func(g *gatewayWorld) { g.options.Base = "http://ai.example/gateway" },
-		"no-base":          func(g *gatewayWorld) { g.options.Base = "" },
-		"origin":           func(g *gatewayWorld) { g.options.Origins = []string{"not an origin"} },
-		"credentials":      func(g *gatewayWorld) { g.options.Credentials = []string{"bank example"} },
-		"user-key":         func(g *gatewayWorld) { g.options.UserKey = []byte("short") },
-	} {
-		t.Run("AIU-3.2-06/reject-"+name, func(t *testing.T) {
-			g := newGatewayWorld(t)
-			change(g)
-			if made, err := aiuri.NewGateway(g.host, g.options); made != nil || lookleap.CodeOf(err) == lookleap.CodeOK || lookleap.CodeOf(err) == lookleap.CodeInternal {
-				t.Errorf("%v, %v", made, err)
-			}
-		})
-	}
-}
-
 // TestGatewayAudit: a record that cannot be written is reported. Without Audit nothing is.
 func TestGatewayAudit(t *testing.T) {
 	for name, audit := range map[string]func(aiuri.AuditRecord){"accept-none": nil, "accept-written-record": func(aiuri.AuditRecord) {}} {

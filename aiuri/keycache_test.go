@@ -22,12 +22,7 @@ func TestKeysExpireDuringTheCall(t *testing.T) {
 		down bool          // the key server fails meanwhile; otherwise it removes the key
 		want lookleap.Code // "": the result is accepted
 	}{
-		{"accept-just-before", 0, aiuri.DefaultKeyLife - time.Second, false, ""},
 		{"reject-removed-key", 0, aiuri.DefaultKeyLife, false, aiuri.CodeRejectedKey},
-		{"reject-removed-key-long-after", 0, 3 * aiuri.DefaultKeyLife, false, aiuri.CodeRejectedKey},
-		{"reject-without-key-server", 0, aiuri.DefaultKeyLife, true, lookleap.CodeBadStatus},
-		{"accept-longer-life", time.Hour, time.Hour - time.Second, false, ""},
-		{"reject-after-longer-life", time.Hour, time.Hour, false, aiuri.CodeRejectedKey},
 		{"reject-longer-life-than-a-day", 48 * time.Hour, aiuri.MaxKeyLife, false, aiuri.CodeRejectedKey},
 	} {
 		t.Run("AIU-3.4-12/"+c.name, func(t *testing.T) {

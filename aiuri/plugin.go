@@ -3,7 +3,7 @@ package aiuri
 import (
 	"cmp"
 	"context"
-	"hash/maphash"
+	"hash/fnv"
 	"math"
 	"time"
 
@@ -44,15 +44,15 @@ func newPart(name string, code lookleap.Code, wait time.Duration) *part {
 	return p
 }
 
-var seed = maphash.MakeSeed()
-
 // call runs f, which calls a plug-in for an authority (may be empty). It returns when f
 // returns, when ctx ends, or after the longest wait. A panic or an error without a known code
 // gets the plug-in's code.
 func call[T any](ctx context.Context, p *part, authority string, f func(context.Context) (T, error)) (T, error) {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(authority))
 	limited, stop := context.WithTimeout(ctx, p.wait)
 	defer stop()
-	value, err := plugin.Await(limited, &p.bounds[maphash.String(seed, authority)%uint64(len(p.bounds))], f)
+	value, err := plugin.Await(limited, &p.bounds[hash.Sum32()%uint32(len(p.bounds))], f)
 	switch code := lookleap.CodeOf(err); {
 	case err == nil:
 		return value, nil

@@ -26,25 +26,18 @@ func TestBindings(t *testing.T) {
 		bound  bool // accepted with RequireBinding
 	}{
 		"accept-all":                  {func(*aiuri.Claims, *aiuri.Expectation) {}, 0, true},
-		"accept-one-audience":         {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Audience = []string{"me"} }, 0, true},
 		"accept-no-audience-expected": {func(c *aiuri.Claims, x *aiuri.Expectation) { c.Audience, x.Audience = nil, "" }, 0, true},
 		"accept-no-expiry":            {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Expires = time.Time{} }, 0, true},
 		"accept-no-issue": {func(c *aiuri.Claims, _ *aiuri.Expectation) {
 			c.Issued, c.Expires = time.Time{}, now.Add(aiuri.DefaultMaxAge)
 		}, 0, true},
-		"accept-as-old-as-may-be": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued = now.Add(-aiuri.DefaultMaxAge) }, 0, true},
-		"accept-older-by-option":  {func(c *aiuri.Claims, x *aiuri.Expectation) { c.Issued, x.MaxAge = now.Add(-time.Hour), time.Hour }, 0, true},
-		"reject-no-claims":        {func(c *aiuri.Claims, _ *aiuri.Expectation) { *c = aiuri.Claims{} }, 4, false},
-		"reject-no-issuer":        {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issuer = "" }, 1, false},
-		"reject-no-request":       {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "" }, 1, false},
-		"reject-plain-request":    {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "sha256:0" }, 1, false},
-		"reject-no-audience":      {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Audience = nil }, 1, false},
-		"reject-no-times":         {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued, c.Expires = time.Time{}, time.Time{} }, 1, false},
+		"reject-no-claims":  {func(c *aiuri.Claims, _ *aiuri.Expectation) { *c = aiuri.Claims{} }, 4, false},
+		"reject-no-issuer":  {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issuer = "" }, 1, false},
+		"reject-no-request": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "" }, 1, false},
+		"reject-no-times":   {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued, c.Expires = time.Time{}, time.Time{} }, 1, false},
 		"reject-old": {func(c *aiuri.Claims, _ *aiuri.Expectation) {
 			c.Issued, c.Expires = now.Add(-aiuri.DefaultMaxAge-time.Second), time.Time{}
 		}, 1, false},
-		"reject-old-although-not-expired": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued = now.Add(-365 * 24 * time.Hour) }, 1, false},
-		"reject-nothing-expected":         {func(c *aiuri.Claims, x *aiuri.Expectation) { *c, *x = aiuri.Claims{Issued: now}, aiuri.Expectation{} }, 0, false},
 	} {
 		t.Run("O15/"+name, func(t *testing.T) {
 			made, x := all()
@@ -92,21 +85,6 @@ func TestBindings(t *testing.T) {
 			}
 		})
 	}
-	t.Run("O15/reject-contradiction-whatever-is-required", func(t *testing.T) {
-		for _, change := range []func(*aiuri.Claims){
-			func(c *aiuri.Claims) { c.Audience = []string{"other", "another"} },
-			func(c *aiuri.Claims) { c.Request = "sha256:2" },
-			func(c *aiuri.Claims) { c.Expires = now },
-			func(c *aiuri.Claims) { c.Issuer = "ai://bank/other" },
-		} {
-			made, x := all()
-			change(&made)
-			r := must(aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: &made, Detached: true}))
-			if v, err := aiuri.VerifyResult(r, keys, now, x); v != nil || lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
-				t.Errorf("got %v", err)
-			}
-		}
-	})
 }
 
 // TestRequestDigest holds that whatever makes two calls different makes their digests
