@@ -72,7 +72,7 @@ func (b *bootstrap) lookup(ctx context.Context, r lookleap.Resolver, name string
 		return nil, ctx.Err()
 	case err != nil:
 		b.failed = true
-		b.findings = append(b.findings, warning(lookleap.CodeDNSError, "AIU-3.1-14", "the DNS lookup of "+name+" failed", ""))
+		b.note(warning(lookleap.CodeDNSError, "AIU-3.1-14", "the DNS lookup of "+name+" failed", ""))
 		return &lookleap.DNSAnswer{}, nil
 	}
 	if len(answer.Records) > 0 && (b.ttl == 0 || answer.TTL < b.ttl) {
@@ -96,7 +96,7 @@ func (b *bootstrap) readText(a *lookleap.DNSAnswer) error {
 			}
 			switch {
 			case err != nil:
-				b.addFinding(lookleap.CodeOf(err), "AIU-3.1-14", "a TXT record does not name an ai: URI with an authority", "")
+				b.note(warning(lookleap.CodeOf(err), "AIU-3.1-14", "a TXT record does not name an ai: URI with an authority", ""))
 			case endpoint.IsZero():
 				endpoint, b.endpoints, b.secure = u, []string{value}, a.DNSSEC == lookleap.Secure
 			case !endpoint.Equal(u):
@@ -107,15 +107,16 @@ func (b *bootstrap) readText(a *lookleap.DNSAnswer) error {
 	return nil
 }
 
-// addFinding adds a finding, once for each message.
-func (b *bootstrap) addFinding(code lookleap.Code, requirement, message, fix string) {
-	if !slices.ContainsFunc(b.findings, func(f lookleap.Finding) bool { return f.Message == message }) {
-		b.findings = append(b.findings, warning(code, requirement, message, fix))
+// note adds a finding, once for each message.
+func (b *bootstrap) note(f lookleap.Finding) {
+	if !slices.ContainsFunc(b.findings, func(g lookleap.Finding) bool { return f.Message == g.Message }) {
+		b.findings = append(b.findings, f)
 	}
 }
 
-func (b *bootstrap) refuseTarget(message string) {
-	b.addFinding(lookleap.CodeBlockedAddress, "AIU-3.1-13", message, "name a public host at an allowed port")
+// refuseTarget notes that a target is left out.
+func (b *bootstrap) refuseTarget(why string) {
+	b.note(warning(lookleap.CodeBlockedAddress, "AIU-3.1-13", "an SRV record names a host "+why, "name a public host at an allowed port"))
 }
 
 // readServices reads the targets of the SRV records whose name and port may be used.
@@ -130,7 +131,7 @@ func (b *bootstrap) readServices(a *lookleap.DNSAnswer, name string, ports []uin
 		}
 		host, err := domain.ParseHost(srv.Target)
 		if err != nil || isInside(host) || (&netguard.Guard{Ports: ports}).CheckPort(srv.Port) != nil {
-			b.refuseTarget("an SRV record names a port or a host that is not allowed")
+			b.refuseTarget("or a port that is not allowed")
 			continue
 		}
 		t := Target{Host: host, Port: srv.Port, Priority: srv.Priority, Weight: srv.Weight, Names: []string{name}}
@@ -161,15 +162,12 @@ func (b *bootstrap) dropInsideTargets(ctx context.Context, r lookleap.Resolver) 
 		all.Go(func() { inside[i] = resolvesInside(ctx, r, t.Host) })
 	}
 	all.Wait()
-	public := b.targets[:0]
-	for i, t := range b.targets {
+	for i := len(inside) - 1; i >= 0; i-- {
 		if inside[i] {
-			b.refuseTarget("an SRV record names a host with an address that is not public")
-			continue
+			b.targets = slices.Delete(b.targets, i, i+1)
+			b.refuseTarget("with an address that is not public")
 		}
-		public = append(public, t)
 	}
-	b.targets = public
 }
 
 func resolvesInside(ctx context.Context, r lookleap.Resolver, host string) bool {

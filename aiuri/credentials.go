@@ -66,15 +66,14 @@ func tokenOf(ctx context.Context, p *part, source TokenSource, to Destination, s
 
 // authorities are the authorities that may get credentials.
 type authorities struct {
-	names   map[string]bool // host, and port if one was written
-	parents []URI           // every subdomain is allowed, at the same port
-	systems []string        // local systems
+	names   []string // host, and port if one was written
+	parents []string // the same after a dot; every subdomain is allowed, at the same port
+	systems []string // local systems
 }
 
 // parseAuthorities reads names such as "bank.example" and "bank.example:8443", and
 // patterns such as "*.bank.example".
 func parseAuthorities(list []string) (a authorities, err error) {
-	a.names = make(map[string]bool, len(list))
 	for _, text := range list {
 		name, pattern := strings.CutPrefix(text, "*.")
 		u, err := FromIRI("ai://" + name)
@@ -82,14 +81,14 @@ func parseAuthorities(list []string) (a authorities, err error) {
 			return a, failOn(CodeBadConfiguration, "", "an entry of the list is not an authority", "write host, host:port or *.host", err)
 		}
 		if !pattern {
-			a.names[u.Authority()] = true
+			a.names = append(a.names, u.Authority())
 			continue
 		}
 		if _, ok := domain.Registrable(u.Host()); !ok {
 			return a, fail(CodeBadConfiguration, "a pattern of the list covers domains of different owners",
 				"write *. before a domain that one owner has registered")
 		}
-		a.parents = append(a.parents, u)
+		a.parents = append(a.parents, "."+u.Authority())
 	}
 	return a, nil
 }
@@ -105,9 +104,8 @@ func MatchAuthority(u URI, list []string) (bool, error) {
 // allow reports whether the authority of u is on the list. No default port is
 // defined for ai: URIs, so a name without a port does not cover one with a port.
 func (a authorities) allow(u URI) bool {
-	return a.names[u.Authority()] || slices.ContainsFunc(a.parents, func(parent URI) bool {
-		return parent.port == u.port && strings.HasSuffix(u.Host(), "."+parent.Host())
-	})
+	return slices.Contains(a.names, u.Authority()) ||
+		slices.ContainsFunc(a.parents, func(parent string) bool { return strings.HasSuffix(u.Authority(), parent) })
 }
 
 // check refuses a call whose result could not be verified, whose scopes the document does not

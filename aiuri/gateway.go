@@ -243,7 +243,7 @@ func (g *Gateway) serve(r *http.Request, c *Call, complete func()) (v *Verified,
 	if d.Document.Policy.Auth != "" && (grant.User == "" || grant.Tokens == nil) {
 		return nil, "", fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
 	}
-	c.MTLS, c.To, c.Targets = d.Document.Policy.MTLS, d.destination(""), inOrder(d.Targets)
+	c.MTLS, c.To = d.Document.Policy.MTLS, d.destination("")
 	if c.Nonce == "" { // otherwise the client computes the digest with its own nonce and mark
 		c.Nonce, c.User = rand.Text(), userMark(g.options.UserKey, grant.User, c.URI.Authority())
 	}

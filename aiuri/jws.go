@@ -46,7 +46,6 @@ type jws struct {
 	algorithm string
 	keyID     *string
 	plain     bool // b64=false (RFC 7797): the payload is signed without base64url
-	nested    bool // the payload is another JWS (RFC 7519 section 5.2)
 	foreign   int  // references to keys elsewhere: jku and x5u
 }
 
@@ -95,7 +94,7 @@ func decode(part string) ([]byte, bool) {
 }
 
 func (j *jws) readHeader() *lookleap.Error {
-	var critical strictjson.Value
+	var critical bool
 	var encoded *bool
 	for name, member := range j.header.Members() {
 		value, isText := text(member)
@@ -106,14 +105,12 @@ func (j *jws) readHeader() *lookleap.Error {
 			if j.keyID = &value; !isText {
 				return fail(CodeRejectedKey, "kid is not a string", "")
 			}
-		case "cty":
-			j.nested = strings.EqualFold(value, "JWT")
 		case "jku", "x5u":
 			j.foreign++
 		case "crit":
-			critical = member
-			if member.Len() == 0 {
-				return fail(CodeRejectedCritical, "crit is not a list of names", "")
+			critical = true
+			if names, _ := texts(member); isText || !slices.Equal(names, []string{"b64"}) {
+				return fail(CodeRejectedCritical, "crit is not a list of the only extension that is supported, b64", "")
 			}
 		case "b64":
 			b, err := member.Bool()
@@ -122,21 +119,13 @@ func (j *jws) readHeader() *lookleap.Error {
 			}
 		}
 	}
-	if j.algorithm == "" {
+	switch {
+	case j.algorithm == "":
 		return fail(CodeRejectedAlgorithm, "the protected header has no alg that is a string", "")
-	}
-	var names []string
-	for e := range critical.Elements() {
-		name, _ := text(e)
-		names = append(names, name)
-	}
-	switch { // b64 is the only critical extension that is implemented
-	case critical.Kind() != strictjson.None && !slices.Equal(names, []string{"b64"}):
-		return fail(CodeRejectedCritical, "crit has an extension that is not supported, or one twice", "")
-	case (encoded != nil) != (names != nil):
+	case critical != (encoded != nil):
 		return fail(CodeRejectedCritical, "b64 and crit do not agree", "")
 	}
-	j.plain = encoded != nil && !*encoded
+	j.plain = critical && !*encoded
 	return nil
 }
 

@@ -164,10 +164,8 @@ func algorithmsFor(public crypto.PublicKey) (algorithms []string, weakness strin
 		switch bits := public.N.BitLen(); {
 		case bits < minRSA || bits > maxRSA:
 			return nil, fmt.Sprintf("an RSA key has fewer than %d or more than %d bits", minRSA, maxRSA)
-		case public.E < 3 || public.E%2 == 0:
-			return nil, "an RSA key has a public exponent that is even or below 3"
-		case public.N.Bit(0) == 0 || isROCA(public.N):
-			return nil, "an RSA key has a modulus that is known to be weak"
+		case public.E < 3 || public.E%2 == 0 || public.N.Bit(0) == 0 || isROCA(public.N):
+			return nil, "an RSA key has an exponent or a modulus that is known to be weak"
 		}
 		return []string{ps256, rs256}, ""
 	}

@@ -24,13 +24,7 @@ const (
 
 // String returns the kind in lower case.
 func (k Kind) String() string {
-	switch k {
-	case Authority:
-		return "authority"
-	case Absolute:
-		return "absolute"
-	}
-	return "rootless"
+	return [...]string{"rootless", "absolute", "authority"}[min(k, Authority)]
 }
 
 // URI is a well-formed ai: URI as it was written. It is immutable. The zero value is not a
