@@ -54,7 +54,7 @@ func (g *Gateway) authorize(r *http.Request, c *Call) (*Grant, error) {
 		}
 		c.Scopes = scopes
 	}
-	grant, err := decide(g, r, c, "the session does not permit this call", g.options.Authorizer.Authorize)
+	grant, err := g.decide(r, c, "the session does not permit this call", g.options.Authorizer.Authorize)
 	if err != nil {
 		return nil, err
 	}
@@ -72,15 +72,19 @@ func (g *Gateway) authorizeBody(r *http.Request, c *Call, grant *Grant) error {
 	if !ok {
 		return nil
 	}
-	_, err := decide(g, r, c, "the session does not permit this body", func(ctx context.Context, r *http.Request, c *Call) (*Grant, error) {
+	ask := func(ctx context.Context, r *http.Request, c *Call) (*Grant, error) {
 		return grant, authorizer.AuthorizeBody(ctx, r, c, grant)
-	})
+	}
+	_, err := g.decide(r, c, "the session does not permit this body", ask)
 	return err
 }
 
+// askSession is what an authorizer decides.
+type askSession func(context.Context, *http.Request, *Call) (*Grant, error)
+
 // decide asks the authorizer about copies of a request, without its body, and of a call. An error of
 // the authorizer that is not [ErrNoSession] becomes a refusal.
-func decide(g *Gateway, r *http.Request, c *Call, refusal string, ask func(context.Context, *http.Request, *Call) (*Grant, error)) (*Grant, error) {
+func (g *Gateway) decide(r *http.Request, c *Call, refusal string, ask askSession) (*Grant, error) {
 	request, shown := *r, *c
 	request.Body, shown.Scopes = http.NoBody, slices.Clone(c.Scopes)
 	grant, err := call(r.Context(), g.functions, "", func(ctx context.Context) (*Grant, error) { return ask(ctx, &request, &shown) })

@@ -65,7 +65,9 @@ func (c *caller) getToken(ctx context.Context, call *Call, source TokenSource) (
 // exchange makes a call and verifies the result. It also returns the media type that the transport reports.
 func (c *caller) exchange(ctx context.Context, sent *Call, d *Discovery, keys fetchedKeys, i Invoker) (*Verified, string, error) {
 	shown := *sent
-	r, err := call(ctx, c.transport, sent.URI.Authority(), func(ctx context.Context) (SignedResult, error) { return i.Invoke(ctx, &shown) })
+	r, err := call(ctx, c.transport, sent.URI.Authority(), func(ctx context.Context) (SignedResult, error) {
+		return i.Invoke(ctx, &shown)
+	})
 	if err != nil {
 		return nil, "", err
 	}

@@ -215,11 +215,15 @@ func (c *Claims) check(x *Expectation, now time.Time) (checks []lookleap.Check, 
 		expected, matches bool
 		other, same, none string // what it says if it names another one, the expected one, or none
 	}{
-		{"iss", "endpoint", !x.Endpoint.IsZero(), issuer.Equal(x.Endpoint), "the issuer is another endpoint", "the result names the endpoint as its issuer",
+		{"iss", "endpoint", !x.Endpoint.IsZero(), issuer.Equal(x.Endpoint),
+			"the issuer is another endpoint", "the result names the endpoint as its issuer",
 			"the result does not name its issuer, so another endpoint with the same keys may have signed it"},
-		{"req", "request", x.Request != "" || x.PlainRequest != "", c.Request != "" && (c.Request == x.Request || c.Request == x.PlainRequest),
-			"the result answers another request", "the result answers this request", "the result does not name its request, so it may answer another one"},
-		{"aud", "caller", x.Audience != "", slices.Contains(c.Audience, x.Audience), "the result is for another caller", "the result names this caller",
+		{"req", "request", x.Request != "" || x.PlainRequest != "",
+			c.Request != "" && (c.Request == x.Request || c.Request == x.PlainRequest),
+			"the result answers another request", "the result answers this request",
+			"the result does not name its request, so it may answer another one"},
+		{"aud", "caller", x.Audience != "", slices.Contains(c.Audience, x.Audience),
+			"the result is for another caller", "the result names this caller",
 			"the result does not name its caller, so it may be for another one"},
 	} {
 		switch has := c.Has(b.claim); {

@@ -201,13 +201,14 @@ func (c *Client) check(r Request) (Request, error) {
 	r.Method = cmp.Or(r.Method, http.MethodPost)
 	isNoCapital := func(c rune) bool { return c < 'A' || c > 'Z' }
 	isNoPrint := func(c rune) bool { return c < ' ' || c > '~' }
-	_, _, err := mime.ParseMediaType(r.MediaType)
+	_, _, malformed := mime.ParseMediaType(r.MediaType)
+	blanks := strings.TrimSpace(r.MediaType) != r.MediaType
 	switch {
 	case strings.ContainsFunc(r.Method, isNoCapital):
 		return r, fail(CodeMethodNotAllowed, "the method is not a word in capitals", "")
 	case int64(len(r.Body)) > c.maxBody || len(r.MediaType)+len(r.Method)+len(strings.Join(r.Scopes, " ")) > maxRequestText:
 		return r, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "send less, or raise MaxBody")
-	case r.MediaType != "" && (err != nil || strings.ContainsFunc(r.MediaType, isNoPrint) || strings.TrimSpace(r.MediaType) != r.MediaType):
+	case r.MediaType != "" && (malformed != nil || blanks || strings.ContainsFunc(r.MediaType, isNoPrint)):
 		return r, fail(lookleap.CodeUsage, "the media type of the request is malformed", "write type/subtype")
 	}
 	return r, nil
@@ -220,7 +221,7 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	invoker, gateway, err := c.transport(r)
+	invoker, gateway, err := c.route(r)
 	if err != nil {
 		return nil, err
 	}
@@ -245,13 +246,14 @@ func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
 	return p, nil
 }
 
-// transport returns the native transport, or the one of a configured gateway and its base.
-func (c *Client) transport(r Request) (i Invoker, gateway string, err error) {
+// route returns the native transport, or the one of a configured gateway and its base.
+func (c *Client) route(r Request) (i Invoker, gateway string, err error) {
 	switch {
 	case r.Gateway == "" && c.options.Native != nil:
 		return c.options.Native, "", nil
 	case r.URI.Kind() == Absolute:
-		return nil, "", fail(CodeNoResolver, "a local endpoint needs a native transport: a gateway is on another system", "set ClientOptions.Native")
+		return nil, "", fail(CodeNoResolver, "a local endpoint needs a native transport: a gateway is on another system",
+			"set ClientOptions.Native")
 	case r.Gateway == "" && c.first == "":
 		return nil, "", fail(CodeNoResolver, "neither a native transport nor a gateway is configured", "")
 	}

@@ -54,7 +54,8 @@ func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*
 	if err != nil {
 		return nil, jsonError(CodeBadDocument, err)
 	}
-	d := &Descriptor{Policy: EndpointPolicy{RequireSignedResults: true}, Extra: make(map[string]json.RawMessage), memory: parsedMemory(data)}
+	d := &Descriptor{Extra: make(map[string]json.RawMessage), memory: parsedMemory(data)}
+	d.Policy.RequireSignedResults = true
 	if marked {
 		d.Findings = append(d.Findings, markFinding("AIU-3.1-11"))
 	}

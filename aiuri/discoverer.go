@@ -327,8 +327,5 @@ func (d *Discoverer) resolve(ctx context.Context, u URI) (*Discovery, time.Time,
 	case doc == nil || !doc.covers(u):
 		return nil, until, failOn(CodeAuthorityUnconfirmed, u.Redacted(), "the authority's document does not name this endpoint", "", nil)
 	}
-	return &Discovery{
-		Origin: origin, Endpoint: doc.Endpoint, Source: SourceWellKnown, Candidates: []Candidate{{SourceWellKnown, doc.Endpoint}},
-		Document: doc, DocumentOrigin: origin, Confirmed: true, Findings: doc.Findings,
-	}, until, nil
+	return doc.discovery(SourceWellKnown, origin), until, nil
 }

@@ -54,6 +54,12 @@ type Discovery struct {
 	Expires  time.Time // until when it is cached
 }
 
+// discovery returns the discovery of an endpoint by the document of its own authority.
+func (d *Descriptor) discovery(source Source, origin string) *Discovery {
+	return &Discovery{Origin: origin, Endpoint: d.Endpoint, Source: source, Candidates: []Candidate{{source, d.Endpoint}},
+		Document: d, DocumentOrigin: origin, Confirmed: true, Findings: d.Findings}
+}
+
 // Verifiable reports whether there are keys to verify results with. The keys are valid only
 // for this origin and endpoint.
 func (d *Discovery) Verifiable() bool {
@@ -125,7 +131,8 @@ func (e *evidence) choose(origin string, failOnConflict bool) (*Discovery, error
 			return nil, failOn(CodeDiscoveryConflict, origin, "the origin advertises different endpoints", "", nil)
 		}
 		d.Findings = append(d.Findings, warning(CodeDiscoveryConflict, "AIU-3.1-19",
-			string(other.Source)+" names "+other.Endpoint.Redacted()+", "+string(first.Source)+" "+first.Endpoint.Redacted(), "advertise one endpoint"))
+			string(other.Source)+" names "+other.Endpoint.Redacted()+", "+string(first.Source)+" "+first.Endpoint.Redacted(),
+			"advertise one endpoint"))
 	}
 	if d.Source == SourceWellKnown {
 		d.Document, d.DocumentOrigin = e.document, origin
@@ -136,8 +143,8 @@ func (e *evidence) choose(origin string, failOnConflict bool) (*Discovery, error
 // conclude sets the expiry and the verdict of a discovery.
 func (d *Discovery) conclude(now, until time.Time) *Discovery {
 	d.Expires = cacheUntil(now, until)
-	v := &lookleap.Verdict{Document: Draft, Subject: d.Origin + " for " + d.Endpoint.Redacted(), OK: true, Summary: "the endpoint was found",
-		Code: lookleap.CodeOK, CheckedAt: now, Expires: d.Expires, Findings: d.Findings}
+	v := &lookleap.Verdict{Document: Draft, Subject: d.Origin + " for " + d.Endpoint.Redacted(), OK: true,
+		Code: lookleap.CodeOK, Summary: "the endpoint was found", CheckedAt: now, Expires: d.Expires, Findings: d.Findings}
 	check := func(requirement string, ok bool, yes, no string) {
 		c := lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: lookleap.Passed, Message: yes}
 		if !ok {

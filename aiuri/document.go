@@ -46,7 +46,8 @@ func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, 
 		d.wellKnown.Forget(origin, "aiip") // how long a failure is cached is decided here
 		r, err := d.wellKnown.Fetch(ctx, origin, "aiip")
 		if err != nil {
-			return flight.Loaded[*cachedDocument]{Err: err, Until: d.host.Time().Add(minWait)}, nil // a Memo does not keep that all callers left
+			// A Memo does not keep that all callers left.
+			return flight.Loaded[*cachedDocument]{Err: err, Until: d.host.Time().Add(minWait)}, nil
 		}
 		got, err := d.judgeDocument(ctx, r)
 		now := d.host.Time()

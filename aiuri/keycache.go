@@ -43,12 +43,9 @@ type fetchedKeys struct {
 }
 
 func newKeyCache(host *lookleap.Host, life time.Duration) *keyCache {
-	if life <= 0 {
-		life = DefaultKeyLife
-	}
 	size := func(url string, keys fetchedKeys) int { return len(url) + keys.set.memory }
 	return &keyCache{
-		host: host, life: min(life, MaxKeyLife),
+		host: host, life: min(cmp.Or(max(life, 0), DefaultKeyLife), MaxKeyLife),
 		sets:     flight.NewSizedMemo(maxKeySets, keyMemory, size, host.Time),
 		renewals: flight.NewMemo[string, struct{}](maxKeySets, host.Time),
 	}
@@ -72,7 +69,8 @@ func (s *keyCache) renew(ctx context.Context, url string) error {
 		if err == nil {
 			s.sets.Put(url, fresh)
 		}
-		return flight.Loaded[struct{}]{Err: err, Until: s.host.Time().Add(refetchAfter)}, nil // a Memo does not keep that a caller has left
+		// A Memo does not keep that a caller has left.
+		return flight.Loaded[struct{}]{Err: err, Until: s.host.Time().Add(refetchAfter)}, nil
 	})
 	return err
 }

@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -39,12 +40,8 @@ type KeyRingOptions struct {
 
 // NewKeyRing returns a ring with a key that signs at once.
 func NewKeyRing(first SigningKey, o KeyRingOptions) (*KeyRing, error) {
-	if o.Lead <= 0 {
-		o.Lead = DefaultKeyLife
-	}
-	if o.Overlap <= 0 {
-		o.Overlap = time.Hour
-	}
+	o.Lead = cmp.Or(max(o.Lead, 0), DefaultKeyLife)
+	o.Overlap = cmp.Or(max(o.Overlap, 0), time.Hour)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

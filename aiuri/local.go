@@ -60,10 +60,9 @@ func (d *Discoverer) resolveLocal(ctx context.Context, u URI) (found *Discovery,
 	if !document.covers(u) {
 		return nil, until, unknown("the local resolver returned another endpoint", nil)
 	}
-	return &Discovery{
-		Origin: origin, Endpoint: document.Endpoint, Source: SourceLocal, Candidates: []Candidate{{SourceLocal, document.Endpoint}},
-		Document: document, DocumentOrigin: origin, Confirmed: true, System: local.System, keys: local.Keys,
-	}, until, nil
+	found = document.discovery(SourceLocal, origin)
+	found.System, found.keys = local.System, local.Keys
+	return found, until, nil
 }
 
 // origin checks a local endpoint and returns the origin that stands for its system.
@@ -74,7 +73,8 @@ func (l *LocalEndpoint) origin() (string, error) {
 		return "", bad("its URI is not an absolute path without a query", "write ai:/path")
 	}
 	if l.Keys == nil {
-		return "", failOn(CodeNoTrustAnchor, l.Endpoint.Redacted(), message+"it has no keys to verify results with", "set LocalEndpoint.Keys", nil)
+		return "", failOn(CodeNoTrustAnchor, l.Endpoint.Redacted(), message+"it has no keys to verify results with",
+			"set LocalEndpoint.Keys", nil)
 	}
 	if slices.ContainsFunc(l.Scopes, func(scope string) bool { return !isScope(scope) }) {
 		return "", bad("a scope is not a scope token of RFC 6749", "")

@@ -77,10 +77,6 @@ func checkCharacters(part string, at int, escapes bool) error {
 			return bad(CodeNonASCII, "the URI has a character outside ASCII", "percent-encode its UTF-8 bytes, or use FromIRI")
 		case c == '\\':
 			return bad(CodeBadChar, "some readers take a backslash for a slash", "write / or %5C")
-		case c == '#':
-			return bad(CodeBadChar, "a fragment has another number sign", "write %23")
-		case c <= ' ' || c == 0x7f:
-			return bad(CodeBadChar, "white space and control characters are not allowed", "remove or percent-encode it")
 		default:
 			return bad(CodeBadChar, "the character is not allowed here", "percent-encode it")
 		}

@@ -104,7 +104,8 @@ func (c *Client) plan(p *prepared) (*lookleap.Plan, error) {
 	if len(p.call.Scopes) > 0 {
 		scopes = "scopes: " + strings.Join(p.call.Scopes, " ")
 	}
-	item := lookleap.ConsentItem{ID: "call", Summary: p.call.Method + " to the AI endpoint, " + scopes, Recipient: p.recipient, Digest: lookleap.Digest(unmarked),
+	item := lookleap.ConsentItem{ID: "call", Summary: p.call.Method + " to the AI endpoint, " + scopes,
+		Recipient: p.recipient, Digest: lookleap.Digest(unmarked),
 		Values: []lookleap.ConsentValue{{Label: "URI", Text: p.call.URI.String()}},
 		Remote: []lookleap.RemoteText{{Source: p.discovery.Origin, Label: "URI", Text: p.call.URI.String()}}}
 	if p.call.Body != nil {
