@@ -2,8 +2,6 @@ package aiuri_test
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -38,42 +36,6 @@ func TestConsentBinding(t *testing.T) {
 		}
 		if c := line.calls[0]; string(c.Body) != `{"amount":"10"}` || c.Scopes[0] != "pay" {
 			t.Errorf("sent %s for %s", c.Body, c.Scopes)
-		}
-	})
-	for name, body := range map[string][]byte{"no-body": nil, "empty-body": {}, "body": []byte("{}")} {
-		t.Run("AIU-5-02/accept-resumed-as-it-was-shown-"+name, func(t *testing.T) {
-			w, line := newWorld(t), &recorder{}
-			w.options.Native = line
-			w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-				return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-			})
-			client := must(aiuri.NewClient(w.host, w.options))
-			_, err := client.Invoke(t.Context(), aiuri.Request{URI: pay.URI, Body: body})
-			var pending *lookleap.PendingError
-			if !errors.As(err, &pending) {
-				t.Fatal(err)
-			}
-			decision, _ := allow(pending.Request)
-			if _, err := client.Resume(t.Context(), pending.State, decision); err != nil {
-				t.Fatal(err)
-			}
-			c := line.calls[0]
-			if shown := pending.Request.Items[0].Summary; !strings.HasPrefix(shown, c.Method+" to") || (c.Body == nil) != (body == nil) {
-				t.Errorf("%q was shown, and %s with %q sent", shown, c.Method, c.Body)
-			}
-		})
-	}
-	t.Run("AIU-5-02/accept-harmless-sees-what-is-sent", func(t *testing.T) {
-		w, line := newWorld(t), &recorder{}
-		page(w.net.Site("shop.example"), "ai://bank.example/pay", "")
-		w.options.Native, w.host.Prompter = line, nil
-		w.options.Harmless = func(r *aiuri.Request) bool {
-			harmless := !strings.Contains(r.URI.Path(), "pay") && r.Method == http.MethodGet
-			r.Body = append(r.Body, "changed"...)
-			return harmless
-		}
-		if _, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/"}); lookleap.CodeOf(err) != lookleap.CodeConsentNoPrompter || len(line.calls) != 0 {
-			t.Errorf("a payment passes for harmless: %v", err)
 		}
 	})
 	for name, c := range map[string]struct {

@@ -109,14 +109,8 @@ func TestKeySetUse(t *testing.T) {
 			}
 		})
 	}
-	short := keySet(t, rsaOf(odd(new(big.Int).Lsh(big.NewInt(1), 2046)), 65537))
-	if f := short.Findings(); len(f) != 1 || !strings.HasSuffix(f[0].Message, "fewer than 2048 or more than 4096 bits") {
-		t.Errorf("a key of 2047 bits: %v", f)
-	}
 	for name, key := range map[string]map[string]any{
 		"2048-bit": jwk("k", rsaKey()), "4096-bit": rsaOf(odd(new(big.Int).Lsh(n, 2048)), 65537), "e-3": rsaOf(n, 3),
-		"alg-PS256": jwk("k", rsaKey(), with("alg", "PS256")), "alg-RS256": jwk("k", rsaKey(), with("alg", "RS256")),
-		"alg-EdDSA": jwk("k", edKey(), with("alg", "EdDSA")), "alg-ES384": jwk("k", p384Key(), with("alg", "ES384")),
 	} {
 		t.Run("AIU-3.4-13/accept-"+name, func(t *testing.T) {
 			if set := keySet(t, key); set.Len() != 1 {
@@ -139,24 +133,6 @@ func TestParseKeySet(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("AIU-3.4-13/accept-256-KiB", func(t *testing.T) {
-		one := many(1)
-		if set, err := aiuri.ParseKeySet(append(one, []byte(strings.Repeat(" ", 256<<10-len(one)))...)); err != nil || set.Len() != 1 {
-			t.Error(err)
-		}
-	})
-	t.Run("AIU-3.4-13/accept-depth", func(t *testing.T) {
-		if _, err := aiuri.ParseKeySet([]byte(`{"keys":[],"x":` + strings.Repeat("[", 15) + strings.Repeat("]", 15) + `}`)); err != nil {
-			t.Error(err)
-		}
-	})
-	for text, want := range map[string]string{`{"keys":[}`: "at start of value", `{}`: `"keys"`, `{"keys":5}`: "array is expected"} {
-		t.Run("AIU-3.4-05/reject-with-the-reason", func(t *testing.T) {
-			if _, err := aiuri.ParseKeySet([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", text, err, want)
-			}
-		})
-	}
 	for id, text := range map[string][]byte{
 		"AIU-3.4-13/reject-101":              many(101),
 		"AIU-3.4-13/reject-256-KiB":          append(many(1), []byte(strings.Repeat(" ", 256<<10))...),

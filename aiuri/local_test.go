@@ -90,13 +90,6 @@ func TestLocal(t *testing.T) {
 			})
 		}
 	})
-	t.Run("AIU-2-04/accept-resolver-is-asked-for-the-normal-form", func(t *testing.T) {
-		r, asked := newRobot(t), ""
-		r.discover.Local = localFunc(func(u aiuri.URI) (*aiuri.LocalEndpoint, error) { asked = u.String(); return &r.endpoint, nil })
-		if _, err := r.client(t).Invoke(t.Context(), aiuri.Request{URI: parse(t, "AI:/x/../agent/forklift-42?task#f")}); err != nil || asked != "ai:/agent/forklift-42?task" {
-			t.Errorf("asked for %q, %v", asked, err)
-		}
-	})
 	for id, c := range map[string]struct {
 		uri  string
 		set  func(*testing.T, *robot)
@@ -169,25 +162,6 @@ func TestLocal(t *testing.T) {
 		r.needsToken()
 		r.options.LocalCredentials = []string{"forklift-42.local"}
 		if _, err := r.client(t).Invoke(t.Context(), aiuri.Request{URI: parse(t, loadPallet)}); err != nil || len(r.calls) != 1 || r.calls[0].Token != "t0ken" {
-			t.Errorf("got %v, %+v", err, r.calls)
-		}
-	})
-	t.Run("AIU-5-02/reject-without-consent", func(t *testing.T) {
-		r := newRobot(t)
-		refusing := r.net.Host()
-		refusing.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			return lookleap.ConsentDecision{}, lookleap.ErrConsentRefused
-		})
-		r.options.Discoverer = aiuri.NewDiscoverer(refusing, r.discover)
-		c := must(aiuri.NewClient(refusing, r.options))
-		if _, err := c.Invoke(t.Context(), aiuri.Request{URI: parse(t, loadPallet)}); !errors.Is(err, lookleap.ErrConsentRefused) || len(r.calls) != 0 {
-			t.Errorf("got %v, %+v", err, r.calls)
-		}
-	})
-	t.Run("AIU-3.1-02/reject-advertised-by-a-page", func(t *testing.T) {
-		r := newRobot(t)
-		page(r.net.Site("shop.example"), "ai:/agent/forklift-42", "")
-		if _, err := r.client(t).Invoke(t.Context(), aiuri.Request{Page: "https://shop.example/"}); lookleap.CodeOf(err) != aiuri.CodeNoEndpoint || len(r.calls) != 0 {
 			t.Errorf("got %v, %+v", err, r.calls)
 		}
 	})

@@ -57,21 +57,6 @@ func TestResume(t *testing.T) {
 			}
 		})
 	}
-	t.Run("AIU-5-02/reject-what-the-user-refused", func(t *testing.T) {
-		_, err := client.Invoke(t.Context(), aiuri.Request{URI: pay.URI, Body: []byte("[]")})
-		var other *lookleap.PendingError
-		if !errors.As(err, &other) {
-			t.Fatal(err)
-		}
-		w.net.Journal().Clear()
-		no := lookleap.ConsentDecision{Digest: other.Request.Digest}
-		if v, err := client.Resume(t.Context(), other.State, no); v != nil || !errors.Is(err, lookleap.ErrConsentRefused) || len(w.net.Journal().Requests()) != 0 {
-			t.Errorf("got %v, %v, %v", v, err, w.net.Journal().Requests())
-		}
-		if mark := userMarkOf(t, other); mark != "" {
-			t.Errorf("without a key for marks the user is marked as %s", mark)
-		}
-	})
 	t.Run("AIU-5-02/accept-resumed", func(t *testing.T) {
 		if v, err := client.Resume(t.Context(), pending.State, decision); err != nil || v == nil {
 			t.Error(err)

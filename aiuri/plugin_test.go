@@ -83,18 +83,6 @@ func TestDeafPlugins(t *testing.T) {
 		})
 	})
 	for name, set := range map[string]func(*gatewayWorld, func()){
-		"authorizer": func(g *gatewayWorld, wait func()) {
-			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { wait(); return nil, nil })
-		},
-		"body-authorizer": func(g *gatewayWorld, wait func()) {
-			g.options.Authorizer = bodyAuthorizer{g.options.Authorizer.(authorizer), func(*http.Request, *aiuri.Call, *aiuri.Grant) error { wait(); return nil }}
-		},
-		"scopes": func(g *gatewayWorld, wait func()) {
-			g.options.Scopes = func(string, aiuri.URI) []string { wait(); return nil }
-		},
-		"transport": func(g *gatewayWorld, wait func()) {
-			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { wait(); return aiuri.SignedResult{}, nil })
-		},
 		"tokens": func(g *gatewayWorld, wait func()) {
 			g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
 			source := aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { wait(); return "", nil })
@@ -131,20 +119,6 @@ func TestDeafPlugins(t *testing.T) {
 			})
 		})
 	}
-	t.Run("O28/accept-deaf-audit-of-a-gateway", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			g := newGatewayWorld(t)
-			until := make(chan struct{})
-			g.options.Audit = func(aiuri.AuditRecord) { <-until }
-			handler := must(aiuri.NewGateway(g.host, g.options))
-			for range 20 {
-				if w := serveOnce(handler, "POST", payTarget, "{}"); w.Code != 200 {
-					t.Errorf("got %d", w.Code)
-				}
-			}
-			close(until)
-		})
-	})
 }
 
 // registryFunc answers by a function.
@@ -353,17 +327,6 @@ func TestUnconfirmed(t *testing.T) {
 		})
 		if _, err := w.invoke(t, request); err != nil || len(line.calls) != 1 || line.calls[0].Token != "" || !strings.Contains(shown, "https://evil.example advertises") {
 			t.Errorf("got %v; %q was shown", err, shown)
-		}
-	})
-	t.Run("O16/accept-recipient-of-another-site-named", func(t *testing.T) {
-		w, line, _ := evil(t, `{}`)
-		var asked *lookleap.ConsentRequest
-		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) { asked = r; return allow(r) })
-		if _, err := w.invoke(t, aiuri.Request{Page: "https://evil.example/", Body: []byte("{}")}); err != nil || len(line.calls) != 1 {
-			t.Fatal(err)
-		}
-		if i := asked.Items[0]; i.Recipient != "ai://bank" || i.Class != lookleap.ItemOtherRecipient {
-			t.Errorf("%+v", i)
 		}
 	})
 	t.Run("O16/reject-body-without-asking", func(t *testing.T) {

@@ -171,20 +171,6 @@ func TestNonce(t *testing.T) {
 			t.Errorf("the marks are %q and %q", calls[0].User, calls[1].User)
 		}
 	})
-	t.Run("O15/accept-endpoint-that-knows-no-nonce", func(t *testing.T) {
-		w, _ := world(t, func(c *aiuri.Call) (aiuri.SignedResult, error) {
-			plain := *c
-			plain.Nonce = ""
-			return sign(&plain)
-		})
-		if _, err := w.invoke(t, pay); lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
-			t.Errorf("with RequireBinding: %v", err)
-		}
-		w.options.Expect.RequireBinding = false
-		if _, err := w.invoke(t, pay); err != nil {
-			t.Error(err)
-		}
-	})
 	t.Run("O15/accept-through-a-gateway", func(t *testing.T) {
 		g := newGatewayWorld(t)
 		g.net.Clock().Freeze()
@@ -241,32 +227,6 @@ func TestPlanOfAnotherUser(t *testing.T) {
 			}
 		})
 	}
-	t.Run("O06/reject-plan-before-its-user-has-refused", func(t *testing.T) {
-		refusal := lookleap.ConsentDecision{Digest: pending.Request.Digest}
-		if _, err := client.ForUser("bob").Resume(t.Context(), pending.State, refusal); lookleap.CodeOf(err) != lookleap.CodePlanOtherUser {
-			t.Errorf("got %v", err)
-		}
-		if _, err := client.ForUser("ada").Invoke(t.Context(), pay); !errors.Is(err, lookleap.ErrConsentPending) {
-			t.Errorf("another user's refusal counts: %v", err)
-		}
-	})
-	t.Run("O50/accept-dialogue-of-each-user", func(t *testing.T) {
-		w := newWorld(t)
-		asked := 0
-		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			asked++
-			return lookleap.ConsentDecision{Digest: r.Digest}, nil
-		})
-		client := must(aiuri.NewClient(w.host, w.options))
-		for _, user := range []string{"ada", "bob", "ada"} {
-			if _, err := client.ForUser(user).Invoke(t.Context(), pay); !errors.Is(err, lookleap.ErrConsentRefused) {
-				t.Errorf("got %v", err)
-			}
-		}
-		if asked != 2 {
-			t.Errorf("asked %d times, want once for each user", asked)
-		}
-	})
 	t.Run("O06/reject-equal-marks", func(t *testing.T) {
 		_, err := client.ForUser("ada").Invoke(t.Context(), pay)
 		again := new(lookleap.PendingError)
