@@ -38,6 +38,18 @@ func TestConsentBinding(t *testing.T) {
 			t.Errorf("sent %s for %s", c.Body, c.Scopes)
 		}
 	})
+	t.Run("AIU-5-02/reject-change-by-harmless", func(t *testing.T) {
+		w, line := newWorld(t), &recorder{}
+		r := aiuri.Request{URI: pay.URI, Body: []byte("10"), Scopes: []string{"pay"}}
+		w.options.Native, w.host.Prompter = line, nil
+		w.options.Harmless = func(shown *aiuri.Request) bool {
+			shown.Body[0], shown.Scopes[0], r.Body[0], r.Scopes[0] = '9', "all", '8', "all"
+			return true
+		}
+		if _, err := w.invoke(t, r); err != nil || string(line.calls[0].Body) != "10" || line.calls[0].Scopes[0] != "pay" {
+			t.Errorf("%v, sent %+v", err, line.calls)
+		}
+	})
 	for name, c := range map[string]struct {
 		document string
 		code     lookleap.Code

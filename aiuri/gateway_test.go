@@ -371,8 +371,10 @@ func TestKeyRing(t *testing.T) {
 		})
 	}
 	t.Run("AIU-3.4-11/reject-same-id", func(t *testing.T) {
-		if err := ring.Rotate(aiuri.SigningKey{ID: "2", Private: ecKey()}); lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
-			t.Errorf("got %v", err)
+		for _, id := range []string{"2", ""} {
+			if err := ring.Rotate(aiuri.SigningKey{ID: id, Private: ecKey()}); lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
+				t.Errorf("%q: got %v", id, err)
+			}
 		}
 	})
 }

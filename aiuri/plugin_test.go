@@ -150,6 +150,7 @@ func TestCredentialAuthorities(t *testing.T) {
 		{"accept-name", "ai://bank.example/pay", []string{"bank.example"}, lookleap.CodeOK},
 		{"accept-pattern", "ai://api.bank.example/pay", []string{"*.bank.example"}, lookleap.CodeOK},
 		{"accept-port", "ai://bank.example:8443/pay", []string{"bank.example:8443"}, lookleap.CodeOK},
+		{"reject-pattern-without-dot", "ai://evilbank.example/pay", []string{"*.bank.example", "bank.example"}, aiuri.CodeCredentialsNotAllowed},
 		{"reject-none", "ai://bank.example/pay", nil, aiuri.CodeCredentialsNotAllowed},
 		{"reject-other", "ai://evil.example/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
 		{"reject-port", "ai://bank.example:8443/pay", []string{"bank.example", "bank.example:443"}, aiuri.CodeCredentialsNotAllowed},

@@ -31,10 +31,11 @@ func TestBindings(t *testing.T) {
 		"accept-no-issue": {func(c *aiuri.Claims, _ *aiuri.Expectation) {
 			c.Issued, c.Expires = time.Time{}, now.Add(aiuri.DefaultMaxAge)
 		}, 0, true},
-		"reject-no-claims":  {func(c *aiuri.Claims, _ *aiuri.Expectation) { *c = aiuri.Claims{} }, 4, false},
-		"reject-no-issuer":  {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issuer = "" }, 1, false},
-		"reject-no-request": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "" }, 1, false},
-		"reject-no-times":   {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued, c.Expires = time.Time{}, time.Time{} }, 1, false},
+		"reject-no-claims":     {func(c *aiuri.Claims, _ *aiuri.Expectation) { *c = aiuri.Claims{} }, 4, false},
+		"reject-no-issuer":     {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issuer = "" }, 1, false},
+		"reject-plain-request": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "sha256:0" }, 1, false},
+		"reject-no-request":    {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "" }, 1, false},
+		"reject-no-times":      {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued, c.Expires = time.Time{}, time.Time{} }, 1, false},
 		"reject-old": {func(c *aiuri.Claims, _ *aiuri.Expectation) {
 			c.Issued, c.Expires = now.Add(-aiuri.DefaultMaxAge-time.Second), time.Time{}
 		}, 1, false},
