@@ -191,11 +191,6 @@ func (c *Claims) check(x *Expectation, now time.Time) (checks []lookleap.Check, 
 	case c.Has("nbf") && c.Begins.After(now.Add(maxClockSkew)):
 		return nil, rejectPolicy("the result is not valid yet")
 	}
-	for _, scope := range c.Scopes {
-		if !slices.Contains(x.Scopes, scope) {
-			return nil, rejectPolicy("the result names a scope that the document does not have")
-		}
-	}
 	add := func(requirement string, status lookleap.Status, message string) {
 		code := lookleap.CodeOK
 		switch status {
@@ -241,6 +236,11 @@ func (c *Claims) check(x *Expectation, now time.Time) (checks []lookleap.Check, 
 			add(row, lookleap.Noted, "no "+b.of+" is expected, so the result is not bound to one")
 		default:
 			add(row, lookleap.Skipped, "no "+b.of+" is expected")
+		}
+	}
+	for _, scope := range c.Scopes {
+		if !slices.Contains(x.Scopes, scope) {
+			return nil, rejectPolicy("the result names a scope that the document does not have")
 		}
 	}
 	maxAge := cmp.Or(max(x.MaxAge, 0), DefaultMaxAge)

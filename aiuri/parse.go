@@ -102,6 +102,9 @@ func (u *URI) parseAuthority(text string, at int) error {
 	if host == "" {
 		return failAt(CodeEmptyAuthority, at, "the authority has no host", "write ai:/path for a URI without authority")
 	}
+	if strings.HasSuffix(host, ".") {
+		return failAt(CodeBadAuthority, at+len(host), "the last label of the host is empty", "remove the dot")
+	}
 	canonical, err := parseHost(host, at)
 	if err == nil && canonical != strings.ToLower(host) { // such as one with an A-label of an upper-case letter
 		err = failAt(CodeBadAuthority, at, "the host has an A-label that IDNA does not allow", "")

@@ -90,7 +90,7 @@ func TestParseRefuses(t *testing.T) {
 		{"AIU-2-08/reject-leading-hyphen", "ai://-a/x", aiuri.CodeBadAuthority, 5},
 		{"AIU-2-08/reject-trailing-hyphen", "ai://a-/x", aiuri.CodeBadAuthority, 5},
 		{"AIU-2-08/reject-empty-label", "ai://a..b/x", aiuri.CodeBadAuthority, 7},
-		{"AIU-2-08/reject-trailing-dot", "ai://factory.example./x", aiuri.CodeBadAuthority, 20},
+		{"AIU-2-08/reject-trailing-dot", "ai://factory.example./x", aiuri.CodeBadAuthority, 21},
 		{"AIU-2-08/reject-ipv6", "ai://[::1]/x", aiuri.CodeBadAuthority, 5},
 		{"AIU-2-08/reject-ipv4", "ai://10.0.0.1/x", aiuri.CodeBadAuthority, 5},
 		{"AIU-2-08/reject-ipv4-number", "ai://2130706433/x", aiuri.CodeBadAuthority, 5},
