@@ -38,7 +38,6 @@ type bootstrap struct {
 	targets   []Target
 	findings  []lookleap.Finding
 	ttl       time.Duration // 0 without records
-	failed    bool          // a lookup failed and may work later
 }
 
 // lookupBootstrap looks up _aiip TXT and _aiip._tcp SRV. It returns an error if an answer
@@ -71,7 +70,7 @@ func (b *bootstrap) lookup(ctx context.Context, r lookleap.Resolver, name string
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		b.failed = true
+		b.ttl = time.Second // it may work later
 		b.note(warning(lookleap.CodeDNSError, "AIU-3.1-14", "the DNS lookup of "+name+" failed", ""))
 		return &lookleap.DNSAnswer{}, nil
 	}

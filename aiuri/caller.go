@@ -62,15 +62,19 @@ func (c *caller) getToken(ctx context.Context, call *Call, source TokenSource) (
 	return err
 }
 
-// exchange makes a call and verifies the result. It also returns the media type that the transport reports.
-func (c *caller) exchange(ctx context.Context, sent *Call, d *Discovery, keys fetchedKeys, i Invoker) (*Verified, string, error) {
+// exchange makes a call and verifies the result.
+func (c *caller) exchange(ctx context.Context, sent *Call, d *Discovery, keys fetchedKeys, i Invoker) (*Verified, error) {
 	shown := *sent
 	r, err := call(ctx, c.transport, sent.URI.Authority(), func(ctx context.Context) (SignedResult, error) {
 		return i.Invoke(ctx, &shown)
 	})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	v, err := c.keys.verify(ctx, d, keys, r, c.expect.bind(sent, d))
-	return v, r.MediaType, err
+	if err != nil {
+		return nil, err
+	}
+	v.mediaType = r.MediaType
+	return v, nil
 }

@@ -300,7 +300,7 @@ func (c *Client) authorize(ctx context.Context, p *prepared) error {
 // send makes the call and verifies the result.
 func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
 	p.call.Nonce = rand.Text()
-	v, _, err := c.exchange(ctx, &p.call, p.discovery, p.keys, p.invoker)
+	v, err := c.exchange(ctx, &p.call, p.discovery, p.keys, p.invoker)
 	if err != nil {
 		return nil, refusal(c.host, p.call.URI.Redacted(), err)
 	}

@@ -113,11 +113,11 @@ func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, err
 		return nil, refusal(d.host, "a page", urlError(lookleap.CodeBadURL, "", "the page is not an https URL", err))
 	}
 	found, err := d.discoveries.Get(ctx, u.String(), func(ctx context.Context) (flight.Loaded[*Discovery], error) {
-		found, until, err := d.discover(ctx, u)
+		found, err := d.discover(ctx, u)
 		if err != nil {
 			return flight.Loaded[*Discovery]{}, err
 		}
-		found.conclude(d.host.Time(), until)
+		found.conclude(d.host.Time())
 		return flight.Loaded[*Discovery]{Value: found, Until: found.Expires}, nil
 	})
 	if err != nil {
@@ -142,11 +142,11 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 	if u.kind == Authority {
 		resolve = d.resolve
 	}
-	found, until, err := resolve(ctx, u.sent())
+	found, err := resolve(ctx, u.sent())
 	if err != nil {
 		return nil, refusal(d.host, u.Redacted(), err)
 	}
-	return found.conclude(d.host.Time(), until), nil
+	return found.conclude(d.host.Time()), nil
 }
 
 // ready returns an error if the Discoverer was not made with NewDiscoverer and a host.
@@ -191,35 +191,32 @@ func refusal(host *lookleap.Host, subject string, err error) error {
 	}}
 }
 
-func (d *Discoverer) discover(ctx context.Context, page domain.URL) (found *Discovery, until time.Time, err error) {
-	var e evidence
-	if e.document, until, err = d.document(ctx, page.Origin()); err != nil {
-		return nil, until, err
+func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery, error) {
+	own, err := d.document(ctx, page.Origin())
+	if err != nil {
+		return nil, err
 	}
+	e := evidence{document: own.descriptor, until: own.until}
 	if err := d.readPage(ctx, page, &e); err != nil {
-		return nil, until, err
+		return nil, err
 	}
 	if d.options.DNS {
 		if e.dns, err = lookupBootstrap(ctx, d.host, page.Host(), d.options.Ports); err != nil {
-			return nil, until, err
-		}
-		if e.dns.failed {
-			until = d.host.Time() // cached for minCached
+			return nil, err
 		}
 		if e.dns.ttl != 0 {
-			until = earlier(until, d.host.Time().Add(e.dns.ttl))
+			e.until = earlier(e.until, d.host.Time().Add(e.dns.ttl))
 		}
 	}
-	if found, err = e.choose(page.Origin(), d.options.FailOnConflict); err != nil {
-		return nil, until, err
+	found, err := e.choose(page.Origin(), d.options.FailOnConflict)
+	if err != nil {
+		return nil, err
 	}
-	confirmedUntil, err := d.confirm(ctx, found)
-	return found, earlier(until, confirmedUntil), err
+	return found, d.confirm(ctx, found)
 }
 
-// earlier returns the earlier of two times; zero is no time.
 func earlier(a, b time.Time) time.Time {
-	if b.IsZero() || !a.IsZero() && a.Before(b) {
+	if a.Before(b) {
 		return a
 	}
 	return b
@@ -256,28 +253,30 @@ func (d *Discoverer) readPage(ctx context.Context, page domain.URL, e *evidence)
 
 // confirm fetches the document of the endpoint's own authority, if its origin is known, and
 // takes keys and policy from there: any page can advertise any endpoint.
-func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (until time.Time, err error) {
+func (d *Discoverer) confirm(ctx context.Context, f *Discovery) error {
 	origin, err := d.originOf(ctx, f.Endpoint)
 	if err != nil || origin == "" { // an unresolvable registry name: the origin's document counts
-		return until, err
+		return err
 	}
 	if origin == f.DocumentOrigin {
 		f.Confirmed = true
-		return until, nil
+		return nil
 	}
-	doc, until, err := d.document(ctx, origin)
-	switch {
-	case err != nil:
-		return until, err
+	held, err := d.document(ctx, origin)
+	if err != nil {
+		return err
+	}
+	f.Expires = earlier(f.Expires, held.until)
+	switch doc := held.descriptor; {
 	case doc != nil && doc.covers(f.Endpoint):
 		f.Document, f.DocumentOrigin, f.Confirmed, f.Targets = doc, origin, true, nil
 		f.Findings = append(f.Findings, doc.Findings...)
-		return until, nil
+		return nil
 	case doc == nil && d.options.AllowThirdParty != nil && ask(ctx, d.functions,
 		func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):
-		return until, nil
+		return nil
 	}
-	return until, failOn(CodeAuthorityUnconfirmed, f.Endpoint.Redacted(), "the authority's own document does not name this endpoint",
+	return failOn(CodeAuthorityUnconfirmed, f.Endpoint.Redacted(), "the authority's own document does not name this endpoint",
 		"publish it at "+origin+"/.well-known/aiip", nil)
 }
 
@@ -312,20 +311,20 @@ func (d *Discoverer) originOf(ctx context.Context, u URI) (origin string, err er
 }
 
 // resolve returns the discovery of a URI by the document of its authority's origin.
-func (d *Discoverer) resolve(ctx context.Context, u URI) (*Discovery, time.Time, error) {
+func (d *Discoverer) resolve(ctx context.Context, u URI) (*Discovery, error) {
 	origin, err := d.originOf(ctx, u)
-	if err == nil && origin == "" {
-		err = failOn(CodeUnknownAuthority, u.Redacted(), "the authority is a registry name, but no registry is configured", "", nil)
-	}
 	if err != nil {
-		return nil, time.Time{}, err
+		return nil, err
 	}
-	doc, until, err := d.document(ctx, origin)
-	switch {
-	case err != nil:
-		return nil, until, err
-	case doc == nil || !doc.covers(u):
-		return nil, until, failOn(CodeAuthorityUnconfirmed, u.Redacted(), "the authority's document does not name this endpoint", "", nil)
+	if origin == "" {
+		return nil, failOn(CodeUnknownAuthority, u.Redacted(), "the authority is a registry name, but no registry is configured", "", nil)
 	}
-	return doc.discovery(SourceWellKnown, origin), until, nil
+	held, err := d.document(ctx, origin)
+	if err != nil {
+		return nil, err
+	}
+	if doc := held.descriptor; doc != nil && doc.covers(u) {
+		return doc.discovery(SourceWellKnown, origin, held.until), nil
+	}
+	return nil, failOn(CodeAuthorityUnconfirmed, u.Redacted(), "the authority's document does not name this endpoint", "", nil)
 }

@@ -55,9 +55,9 @@ type Discovery struct {
 }
 
 // discovery returns the discovery of an endpoint by the document of its own authority.
-func (d *Descriptor) discovery(source Source, origin string) *Discovery {
+func (d *Descriptor) discovery(source Source, origin string, until time.Time) *Discovery {
 	return &Discovery{Origin: origin, Endpoint: d.Endpoint, Source: source, Candidates: []Candidate{{source, d.Endpoint}},
-		Document: d, DocumentOrigin: origin, Confirmed: true, Findings: d.Findings}
+		Document: d, DocumentOrigin: origin, Confirmed: true, Findings: d.Findings, Expires: until}
 }
 
 // Verifiable reports whether there are keys to verify results with. The keys are valid only
@@ -84,6 +84,7 @@ type evidence struct {
 	links    []string // targets of Link headers
 	elements []string // targets of link elements
 	dns      bootstrap
+	until    time.Time // when the first of it expires
 }
 
 // candidates returns the advertisements by precedence, and a finding for each one that is not
@@ -116,7 +117,7 @@ func (e *evidence) candidates() (all []Candidate, findings []lookleap.Finding) {
 
 // choose returns the first candidate, and a finding for each one that disagrees.
 func (e *evidence) choose(origin string, failOnConflict bool) (*Discovery, error) {
-	d := &Discovery{Origin: origin, Targets: e.dns.targets}
+	d := &Discovery{Origin: origin, Targets: e.dns.targets, Expires: e.until}
 	d.Candidates, d.Findings = e.candidates()
 	if len(d.Candidates) == 0 {
 		return nil, failOn(CodeNoEndpoint, origin, "the origin advertises no endpoint", "", nil)
@@ -140,9 +141,9 @@ func (e *evidence) choose(origin string, failOnConflict bool) (*Discovery, error
 	return d, nil
 }
 
-// conclude sets the expiry and the verdict of a discovery.
-func (d *Discovery) conclude(now, until time.Time) *Discovery {
-	d.Expires = cacheUntil(now, until)
+// conclude bounds the expiry of a discovery, and sets its verdict.
+func (d *Discovery) conclude(now time.Time) *Discovery {
+	d.Expires = cacheUntil(now, d.Expires)
 	v := &lookleap.Verdict{Document: Draft, Subject: d.Origin + " for " + d.Endpoint.Redacted(), OK: true,
 		Code: lookleap.CodeOK, Summary: "the endpoint was found", CheckedAt: now, Expires: d.Expires, Findings: d.Findings}
 	check := func(requirement string, ok bool, yes, no string) {

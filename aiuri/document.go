@@ -37,11 +37,10 @@ func (c *cachedDocument) memory() int {
 	return c.descriptor.memory
 }
 
-// document returns the document of an origin, nil if it has none, and when it expires. It is
-// cached by origin whatever the server says about storing, so that many calls cause one
-// exchange.
-func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, time.Time, error) {
-	held, err := d.documents.Get(ctx, origin, func(ctx context.Context) (flight.Loaded[*cachedDocument], error) {
+// document returns the document of an origin, or its absence. It is cached by origin whatever the
+// server says about storing, so that many calls cause one exchange.
+func (d *Discoverer) document(ctx context.Context, origin string) (*cachedDocument, error) {
+	return d.documents.Get(ctx, origin, func(ctx context.Context) (flight.Loaded[*cachedDocument], error) {
 		before, _ := d.documents.Peek(origin)
 		d.wellKnown.Forget(origin, "aiip") // how long a failure is cached is decided here
 		r, err := d.wellKnown.Fetch(ctx, origin, "aiip")
@@ -60,10 +59,6 @@ func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, 
 		}
 		return flight.Loaded[*cachedDocument]{Err: err, Until: again}, nil
 	})
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	return held.descriptor, held.until, nil
 }
 
 // stale returns a copy with a finding that it has expired, to use until the next attempt.

@@ -124,7 +124,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), g.options.Timeout)
 	defer cancel()
 	var c Call
-	v, mediaType, err := g.serve(r.WithContext(ctx), &c, g.boundReading(w, r))
+	v, err := g.serve(r.WithContext(ctx), &c, g.boundReading(w, r))
 	code, status := lookleap.CodeOf(err), http.StatusOK
 	header := w.Header()
 	header.Set("Cache-Control", "private, no-store")
@@ -152,7 +152,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		c.writeBinding(header)
 		if strings.Contains(v.JWS, "..") { // detached
-			header.Set("Content-Type", mediaType)
+			header.Set("Content-Type", inertMediaType(v.mediaType))
 			header.Set(ProvenanceHeader, v.JWS)
 			body = v.Payload
 		} else {
@@ -215,33 +215,33 @@ func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code
 // the keys, reads the body, invokes and verifies. A request without a session causes no
 // discovery, and the body of a call that is refused is not read. The call is filled in as far as it
 // gets.
-func (g *Gateway) serve(r *http.Request, c *Call, complete func()) (v *Verified, mediaType string, err error) {
+func (g *Gateway) serve(r *http.Request, c *Call, complete func()) (v *Verified, err error) {
 	if !g.options.TLSEnded && (r.TLS == nil || r.TLS.Version < tls.VersionTLS13) {
-		return nil, "", fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
+		return nil, fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
 	}
 	if c.URI, err = g.mapping.URI(escapedPath(r), r.URL.RawQuery, r.URL.ForceQuery || r.URL.RawQuery != ""); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if err := g.readHeader(r, c); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	grant, err := g.authorize(r, c)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if c.Method == http.MethodPost && r.ContentLength > g.maxBody {
-		return nil, "", errTooLarge
+		return nil, errTooLarge
 	}
 	d, err := g.discoverer.Resolve(r.Context(), c.URI)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	keys, err := g.admit(r.Context(), d, c.Scopes, true)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if d.Document.Policy.Auth != "" && (grant.User == "" || grant.Tokens == nil) {
-		return nil, "", fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
+		return nil, fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
 	}
 	c.MTLS, c.To = d.Document.Policy.MTLS, d.destination("")
 	if c.Nonce == "" { // otherwise the client computes the digest with its own nonce and mark
@@ -249,21 +249,21 @@ func (g *Gateway) serve(r *http.Request, c *Call, complete func()) (v *Verified,
 	}
 	if c.Method == http.MethodPost {
 		if c.Body, err = g.readBody(r); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		complete()
 		if err := g.authorizeBody(r, c, grant); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
 	if err := g.getToken(r.Context(), c, grant.Tokens); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	v, mediaType, err = g.exchange(r.Context(), c, d, keys, g.options.Invoker)
+	v, err = g.exchange(r.Context(), c, d, keys, g.options.Invoker)
 	if lookleap.CodeOf(err) == lookleap.CodeTooLarge { // the endpoint's fault; the code would say that it is the client's
 		err = fail(CodeEndpointFailed, "the result is larger than its limit", "")
 	}
-	return v, inertMediaType(mediaType), err
+	return v, err
 }
 
 var errTooLarge = fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")

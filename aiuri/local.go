@@ -33,36 +33,36 @@ type LocalEndpoint struct {
 }
 
 // resolveLocal returns the discovery of a URI without authority. It is not cached.
-func (d *Discoverer) resolveLocal(ctx context.Context, u URI) (found *Discovery, until time.Time, err error) {
+func (d *Discoverer) resolveLocal(ctx context.Context, u URI) (*Discovery, error) {
 	unknown := func(message string, cause error) error {
 		return failOn(CodeUnknownLocal, u.Redacted(), message, "", cause)
 	}
 	switch {
 	case u.kind != Absolute:
-		return nil, until, fail(CodeNoAuthority, "the URI has neither an authority nor an absolute path",
+		return nil, fail(CodeNoAuthority, "the URI has neither an authority nor an absolute path",
 			"write ai://authority/path, or ai:/path for a local endpoint")
 	case d.options.Local == nil:
-		return nil, until, fail(CodeNoAuthority, "the URI has no authority, and no local resolver is configured",
+		return nil, fail(CodeNoAuthority, "the URI has no authority, and no local resolver is configured",
 			"set DiscovererOptions.Local, or write ai://authority/path")
 	}
 	local, err := call(ctx, d.local, "", func(ctx context.Context) (*LocalEndpoint, error) { return d.options.Local.ResolveLocal(ctx, u) })
 	switch {
 	case ctx.Err() != nil:
-		return nil, until, ctx.Err()
+		return nil, ctx.Err()
 	case err != nil || local == nil:
-		return nil, until, unknown("the local resolver knows no such endpoint", err)
+		return nil, unknown("the local resolver knows no such endpoint", err)
 	}
 	origin, err := local.origin()
 	if err != nil {
-		return nil, until, err
+		return nil, err
 	}
 	document := &Descriptor{Endpoint: local.Endpoint.Normalize(), Scopes: slices.Clone(local.Scopes), Policy: local.Policy}
 	if !document.covers(u) {
-		return nil, until, unknown("the local resolver returned another endpoint", nil)
+		return nil, unknown("the local resolver returned another endpoint", nil)
 	}
-	found = document.discovery(SourceLocal, origin)
+	found := document.discovery(SourceLocal, origin, time.Time{})
 	found.System, found.keys = local.System, local.Keys
-	return found, until, nil
+	return found, nil
 }
 
 // origin checks a local endpoint and returns the origin that stands for its system.

@@ -54,7 +54,7 @@ func TestCachesAreBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return d.conclude(time.Now(), time.Time{}), d.memory()
+			return d.conclude(time.Now()), d.memory()
 		},
 	} {
 		t.Run("O61/accept-estimate-of-"+name, func(t *testing.T) { lab.CheckEstimate(t, load) })

@@ -50,6 +50,8 @@ type Verified struct {
 	Algorithm string
 	JWS       string // as received, to verify the result again
 	Verdict   *lookleap.Verdict
+
+	mediaType string // of the body, as the transport reports it; not signed
 }
 
 // VerifyResult verifies a result with the keys of a set (section 3.4), without I/O. A refusal
