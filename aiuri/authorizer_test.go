@@ -15,6 +15,7 @@ func TestGatewayReads(t *testing.T) {
 		status     int
 	}{
 		{"accept-no-browser", "", 200},
+		{"accept-no-browser-with-token-and-referer", "Authorization: Bearer x\r\nReferer: https://evil.example/\r\n", 200},
 		{"accept-no-browser-with-token", "Authorization: Bearer x\r\n", 200},
 		{"accept-no-browser-with-token-and-cookie", "Authorization: DPoP x\r\nCookie: s=1\r\n", 200},
 		{"accept-no-browser-with-grant-token-and-cookie", "Authorization: GNAP x\r\nCookie: s=1\r\n", 200},

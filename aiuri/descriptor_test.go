@@ -118,6 +118,14 @@ func TestParseDescriptor(t *testing.T) {
 	}
 }
 
+// TestKeyOrigins: an entry that is more than an origin allows nothing.
+func TestKeyOrigins(t *testing.T) {
+	text := []byte(`{"endpoint":"ai://bank.example/","jwks":"https://keys.example/k"}`)
+	if d, err := aiuri.ParseDescriptor(text, "https://bank.example", "https://keys.example/path"); d != nil || lookleap.CodeOf(err) != aiuri.CodeJWKSOrigin {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 func FuzzParseDescriptor(f *testing.F) {
 	f.Add([]byte(bankDocument))
 	f.Fuzz(func(t *testing.T, data []byte) {

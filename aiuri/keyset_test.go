@@ -66,6 +66,7 @@ func TestKeySetUse(t *testing.T) {
 		{"AIU-3.4-05/reject-unknown-kid", jwk("2", ecKey())},
 		{"L13/reject-use-enc", jwk("1", ecKey(), with("use", "enc"))},
 		{"L13/reject-key-ops-encrypt", jwk("1", ecKey(), with("key_ops", []string{"encrypt"}))},
+		{"L13/reject-key-ops-text", jwk("1", ecKey(), with("key_ops", "verify"))},
 		{"L13/reject-key-ops-empty", jwk("1", ecKey(), with("key_ops", []string{}))},
 		{"L13/reject-alg-mismatch", jwk("1", ecKey(), with("alg", "ES256K"))},
 	} {

@@ -72,6 +72,7 @@ func TestMapping(t *testing.T) {
 		{"AIU-2-06/reject-rootless", "ai:agent/x", aiuri.CodeNoAuthority},
 		{"L01/reject-gateway-without-authority", "ai:/agent/x", aiuri.CodeNoAuthority},
 		{"AIU-3.2-09/reject-escaped-slash", "ai://bank/a%2fb", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-escaped-percent", "ai://bank/100%25", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-double-escape", "ai://bank/%252e%252e", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-empty-segment", "ai://bank//x", aiuri.CodeAmbiguous},
 	} {
@@ -175,8 +176,13 @@ func TestMappingBack(t *testing.T) {
 			}
 		})
 	}
-	if _, err := m.Split("https://ai.example.evil.test/gateway/bank/x"); lookleap.CodeOf(err) != aiuri.CodeNotGateway {
-		t.Errorf("another origin: %v", err)
+	for url, want := range map[string]lookleap.Code{
+		"https://ai.example.evil.test/gateway/bank/x": aiuri.CodeNotGateway, "https://ai.examplf/gateway/bank/x": aiuri.CodeNotGateway,
+		"https://ai.example/gateway/bank/x?q#f": aiuri.CodeAmbiguous,
+	} {
+		if _, err := m.Split(url); lookleap.CodeOf(err) != want {
+			t.Errorf("%s: %v", url, err)
+		}
 	}
 }
 

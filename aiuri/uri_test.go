@@ -151,6 +151,8 @@ func TestNormalize(t *testing.T) {
 		{"AIU-2-10/accept-query-untouched", "ai://bank/?b=%7e&a=%2f", "ai://bank/?b=%7e&a=%2f"},
 		{"AIU-2-10/accept-empty-query-kept", "ai://bank/?", "ai://bank/?"},
 		{"AIU-2-10/accept-hex-upper", "ai://bank/%2f%c3", "ai://bank/%2F%C3"},
+		{"AIU-2-10/accept-dots-at-end", "ai://bank/a/b/..", "ai://bank/a/"},
+		{"AIU-2-10/accept-dot-at-end", "ai://bank/a/.", "ai://bank/a/"},
 		{"AIU-2-10/accept-dots", "ai://bank/a/../../b/..", "ai://bank/"},
 		{"AIU-2-10/accept-encoded-dots", "ai://bank/a/%2E%2e/b", "ai://bank/b"},
 		{"AIU-2-10/accept-empty-segments-stay", "ai://bank//a//", "ai://bank//a//"},
