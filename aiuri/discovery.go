@@ -168,8 +168,8 @@ func (d *Discovery) conclude(now time.Time) *Discovery {
 	return d
 }
 
-// Relation is the link relation type of the draft.
-const Relation = "aiip"
+// relation is the link relation type of the draft.
+const relation = "aiip"
 
 // maxHead is the number of bytes of a page in which its head must end.
 const maxHead = 512 << 10
@@ -195,7 +195,7 @@ func ElementTargets(page []byte) []string {
 func targets(links []weblink.Link, page domain.URL) []string {
 	var found []string
 	for _, l := range links {
-		if l.HasRel(Relation) && l.About(page) {
+		if l.HasRel(relation) && l.About(page) {
 			found = append(found, l.Target)
 		}
 	}

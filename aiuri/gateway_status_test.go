@@ -36,6 +36,11 @@ func TestGatewayStatus(t *testing.T) {
 				return &aiuri.Grant{User: "u", Scopes: []string{"pay"}}, nil
 			})
 		}, 500, aiuri.CodeBadConfiguration},
+		"reject-result-too-large": {payTarget, func(g *gatewayWorld) {
+			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
+				return aiuri.SignedResult{JWS: "x", Body: make([]byte, 4<<20+1)}, nil
+			})
+		}, 502, aiuri.CodeEndpointFailed},
 		"reject-slow-transport": {payTarget, func(g *gatewayWorld) {
 			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) {
 				return aiuri.SignedResult{}, &lookleap.Error{Code: lookleap.CodeTooSlow}

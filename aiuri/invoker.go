@@ -55,7 +55,7 @@ func (g *gatewayInvoker) Invoke(ctx context.Context, c *Call) (SignedResult, err
 		header.Set("Authorization", "Bearer "+c.Token)
 	}
 	resp, err := fetch.Do(ctx, g.host, &fetch.Request{
-		Method: c.Method, URL: url, Header: header, Body: c.Body, Limits: fetch.Limits{Body: MaxResult},
+		Method: c.Method, URL: url, Header: header, Body: c.Body, Limits: fetch.Limits{Body: maxResult},
 		TrustEvidence: true, MinTLS: tls.VersionTLS13, ClientCertificate: c.MTLS,
 		ReadBody: func(status int) bool { return status/100 == 2 || status >= 400 }, // problem details too
 	})

@@ -18,7 +18,7 @@ func AdvertiseLink(endpoint URI) string {
 	if endpoint.IsZero() {
 		return ""
 	}
-	return "<" + endpoint.Normalize().String() + `>; rel="` + Relation + `"`
+	return "<" + endpoint.Normalize().String() + `>; rel="` + relation + `"`
 }
 
 // LinkElement returns the element for a page's head, "" for the zero URI.
@@ -26,7 +26,7 @@ func LinkElement(endpoint URI) string {
 	if endpoint.IsZero() {
 		return ""
 	}
-	return `<link rel="` + Relation + `" href="` + html.EscapeString(endpoint.Normalize().String()) + `">`
+	return `<link rel="` + relation + `" href="` + html.EscapeString(endpoint.Normalize().String()) + `">`
 }
 
 // DNSRecords returns the bootstrap records of a domain as lines of a zone file, with absolute

@@ -8,9 +8,9 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// MaxResult is the number of bytes that a signed result may have. Through a gateway, an
+// maxResult is the number of bytes that a signed result may have. Through a gateway, an
 // embedded result is a third longer, and the same limit applies to it.
-const MaxResult = 4 << 20
+const maxResult = 4 << 20
 
 // SignedResult is a result before verification: a compact JWS, embedded or detached, and the
 // body of the response.
@@ -102,7 +102,7 @@ func verifyResult(r SignedResult, keys *KeySet, x *Expectation, now time.Time, v
 		v.Checks = append(v.Checks, lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK,
 			Status: lookleap.Passed, Message: message, Evidence: evidence})
 	}
-	if len(r.JWS) > MaxResult*4/3+maxHeader || len(r.Body) > MaxResult {
+	if len(r.JWS) > maxResult*4/3+maxHeader || len(r.Body) > maxResult {
 		return nil, fail(lookleap.CodeTooLarge, "the result is larger than its limit", "")
 	}
 	j, err := parseJWS(r.JWS)

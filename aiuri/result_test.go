@@ -208,6 +208,7 @@ func TestVerifyResult(t *testing.T) {
 		{"L19/reject-json-form", aiuri.SignedResult{JWS: `{"payload":"","signatures":[` + strings.Repeat(`{},`, 1e4) + `{}]}`}, aiuri.CodeRejectedSignature},
 		{"L19/reject-duplicate-header-name", detach(`{"alg":"ES256","alg":"none","kid":"1"}`), aiuri.CodeRejectedSignature},
 		{"L22/reject-reencoded", aiuri.SignedResult{JWS: good, Body: []byte(`{"paid":true}` + "\n")}, aiuri.CodeRejectedSignature},
+		{"AIU-3.4-02/reject-too-large", aiuri.SignedResult{JWS: good, Body: make([]byte, 4<<20+1)}, lookleap.CodeTooLarge},
 		{"AIU-3.4-02/reject-padding", aiuri.SignedResult{JWS: good + "==", Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-spare-bits", aiuri.SignedResult{JWS: spareBits(good), Body: []byte(body)}, aiuri.CodeRejectedSignature},
 		{"AIU-3.4-02/reject-line-break", aiuri.SignedResult{JWS: good + "\n", Body: []byte(body)}, aiuri.CodeRejectedSignature},
