@@ -41,15 +41,15 @@ func algorithms() []signed {
 	otherRSA := must(rsa.GenerateKey(rand.Reader, 2048))
 	_, otherEd, _ := ed25519.GenerateKey(rand.Reader)
 	return []signed{
-		{aiuri.ES256, ecKey(), otherKey(), joined(32, sum256)},
-		{aiuri.ES384, p384Key(), other384, joined(48, sum384)},
-		{aiuri.PS256, rsaKey(), otherRSA, func(key crypto.Signer, text []byte) []byte {
+		{"ES256", ecKey(), otherKey(), joined(32, sum256)},
+		{"ES384", p384Key(), other384, joined(48, sum384)},
+		{"PS256", rsaKey(), otherRSA, func(key crypto.Signer, text []byte) []byte {
 			return must(rsa.SignPSS(rand.Reader, key.(*rsa.PrivateKey), crypto.SHA256, sum256(text), &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}))
 		}},
-		{aiuri.RS256, rsaKey(), otherRSA, func(key crypto.Signer, text []byte) []byte {
+		{"RS256", rsaKey(), otherRSA, func(key crypto.Signer, text []byte) []byte {
 			return must(rsa.SignPKCS1v15(rand.Reader, key.(*rsa.PrivateKey), crypto.SHA256, sum256(text)))
 		}},
-		{aiuri.EdDSA, edKey(), otherEd, func(key crypto.Signer, text []byte) []byte {
+		{"EdDSA", edKey(), otherEd, func(key crypto.Signer, text []byte) []byte {
 			return ed25519.Sign(key.(ed25519.PrivateKey), text)
 		}},
 	}
@@ -134,7 +134,7 @@ func TestEd25519(t *testing.T) {
 		for _, header := range []string{"EdDSA", "Ed25519"} {
 			t.Run("AIU-3.4-04/accept-"+header+"-with-key-"+name, func(t *testing.T) {
 				v, err := aiuri.VerifyResult(sign(`{"alg":"`+header+`","kid":"1"}`), keySet(t, jwk("1", edKey(), alg...)), now, aiuri.Expectation{})
-				if err != nil || v.Algorithm != aiuri.EdDSA {
+				if err != nil || v.Algorithm != "EdDSA" {
 					t.Error(v, err)
 				}
 			})

@@ -73,7 +73,7 @@ func TestPublishedKeys(t *testing.T) {
 		if err := json.Unmarshal(ring.JWKS(), &published); err != nil || len(published.Keys) != len(keys) {
 			t.Fatal(published, err)
 		}
-		for i, algorithm := range []string{aiuri.ES256, aiuri.ES384, aiuri.PS256, aiuri.EdDSA} {
+		for i, algorithm := range []string{"ES256", "ES384", "PS256", "EdDSA"} {
 			if k := published.Keys[i]; k.Kid != keys[i].ID || k.Alg != algorithm || k.Use != "sig" || k.D != "" || k.P != "" {
 				t.Errorf("published %+v", k)
 			}

@@ -2,8 +2,6 @@ package aiuri_test
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -40,59 +38,18 @@ func TestConsentBinding(t *testing.T) {
 			t.Errorf("sent %s for %s", c.Body, c.Scopes)
 		}
 	})
-	for name, body := range map[string][]byte{"no-body": nil, "empty-body": {}, "body": []byte("{}")} {
-		t.Run("AIU-5-02/accept-resumed-as-it-was-shown-"+name, func(t *testing.T) {
-			w, line := newWorld(t), &recorder{}
-			w.options.Native = line
-			w.host.Prompter = prompter(func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-				return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-			})
-			client := must(aiuri.NewClient(w.host, w.options))
-			_, err := client.Invoke(t.Context(), aiuri.Request{URI: pay.URI, Body: body})
-			var pending *lookleap.PendingError
-			if !errors.As(err, &pending) {
-				t.Fatal(err)
-			}
-			decision, _ := allow(pending.Request)
-			if _, err := client.Resume(t.Context(), pending.State, decision); err != nil {
-				t.Fatal(err)
-			}
-			c := line.calls[0]
-			if shown := pending.Request.Items[0].Summary; !strings.HasPrefix(shown, c.Method+" to") || (c.Body == nil) != (body == nil) {
-				t.Errorf("%q was shown, and %s with %q sent", shown, c.Method, c.Body)
-			}
-		})
-	}
-	t.Run("AIU-5-02/accept-harmless-sees-what-is-sent", func(t *testing.T) {
+	t.Run("AIU-5-02/reject-change-by-harmless", func(t *testing.T) {
 		w, line := newWorld(t), &recorder{}
-		page(w.net.Site("shop.example"), "ai://bank.example/pay", "")
+		r := aiuri.Request{URI: pay.URI, Body: []byte("10"), Scopes: []string{"pay"}}
 		w.options.Native, w.host.Prompter = line, nil
-		w.options.Harmless = func(r *aiuri.Request) bool {
-			harmless := !strings.Contains(r.URI.Path(), "pay") && r.Method == http.MethodGet
-			r.Body = append(r.Body, "changed"...)
-			return harmless
+		w.options.Harmless = func(shown *aiuri.Request) bool {
+			shown.Body[0], shown.Scopes[0], r.Body[0], r.Scopes[0] = '9', "all", '8', "all"
+			return true
 		}
-		if _, err := w.invoke(t, aiuri.Request{Page: "https://shop.example/"}); lookleap.CodeOf(err) != lookleap.CodeConsentNoPrompter || len(line.calls) != 0 {
-			t.Errorf("a payment passes for harmless: %v", err)
+		if _, err := w.invoke(t, r); err != nil || string(line.calls[0].Body) != "10" || line.calls[0].Scopes[0] != "pay" {
+			t.Errorf("%v, sent %+v", err, line.calls)
 		}
 	})
-	for name, change := range map[string]func(shown, own *aiuri.Request){
-		"reject-change-of-what-harmless-sees":     func(shown, _ *aiuri.Request) { copy(shown.Body, "99"); shown.Scopes[0] = "all" },
-		"reject-change-while-harmless-is-decided": func(_, own *aiuri.Request) { copy(own.Body, "99"); own.Scopes[0] = "all" },
-	} {
-		t.Run("AIU-5-02/"+name, func(t *testing.T) {
-			w, line := newWorld(t), &recorder{}
-			r := aiuri.Request{URI: pay.URI, Body: []byte("10"), Scopes: []string{"pay"}}
-			w.options.Native, w.host.Prompter = line, nil
-			w.options.Harmless = func(shown *aiuri.Request) bool { change(shown, &r); return true }
-			if _, err := w.invoke(t, r); err != nil {
-				t.Fatal(err)
-			}
-			if c := line.calls[0]; string(c.Body) != "10" || c.Scopes[0] != "pay" {
-				t.Errorf("sent %s for %s", c.Body, c.Scopes)
-			}
-		})
-	}
 	for name, c := range map[string]struct {
 		document string
 		code     lookleap.Code
@@ -115,15 +72,6 @@ func TestConsentBinding(t *testing.T) {
 			}
 		})
 	}
-	for _, method := range []string{"get", "GET ", "GET\r\nX", "PO\u202eST", "GET (harmless)"} {
-		t.Run("AIU-5-02/reject-method-that-is-none", func(t *testing.T) {
-			w, line := newWorld(t), &recorder{}
-			w.options.Native = line
-			if _, err := w.invoke(t, aiuri.Request{URI: pay.URI, Method: method}); lookleap.CodeOf(err) != aiuri.CodeMethodNotAllowed || len(line.calls) != 0 {
-				t.Errorf("%q: %v", method, err)
-			}
-		})
-	}
 }
 
 // TestAdvertisedBelow is about pages that advertise a path below the endpoint that
@@ -136,7 +84,6 @@ func TestAdvertisedBelow(t *testing.T) {
 		{"accept-below", "ai://bank.example/pay/cards", lookleap.CodeOK},
 		{"reject-beside", "ai://bank.example/payments", aiuri.CodeAuthorityUnconfirmed},
 		{"reject-dots-below", "ai://bank.example/pay/..%2Fadmin", aiuri.CodeAuthorityUnconfirmed},
-		{"reject-dots-with-parameter-below", "ai://bank.example/pay/..;/admin", aiuri.CodeAuthorityUnconfirmed},
 		{"reject-double-encoded-below", "ai://bank.example/pay/%252e%252e/admin", aiuri.CodeAuthorityUnconfirmed},
 		{"reject-empty-segment-below", "ai://bank.example/pay//admin", aiuri.CodeAuthorityUnconfirmed},
 	} {
@@ -178,14 +125,26 @@ func TestTargets(t *testing.T) {
 			}
 		})
 	}
-	t.Run("AIU-3.1-13/accept-the-preferred-of-many", func(t *testing.T) {
-		many := []aiuri.Target{{Host: "last", Priority: 2}}
-		for range aiuri.MaxTargets {
-			many = append(many, aiuri.Target{Host: "first", Priority: 1})
+	t.Run("AIU-3.1-13/accept-priority-and-weight", func(t *testing.T) {
+		w, line := newWorld(t), &recorder{}
+		w.options.Native, w.options.Harmless = line, func(*aiuri.Request) bool { return true }
+		w.options.Discoverer = aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{DNS: true})
+		page(w.net.Site("bank.example"), "ai://bank.example/pay", "")
+		name := w.net.Name("_aiip._tcp.bank.example").SRV(2, 50, 443, "last.example.").SRV(1, 0, 443, "zero.example.")
+		name.SRV(1, 10, 443, "light.example.").SRV(1, 90, 443, "heavy.example.")
+		client, first := must(aiuri.NewClient(w.host, w.options)), make(map[string]int)
+		for range 300 {
+			if _, err := client.Invoke(t.Context(), aiuri.Request{Page: "https://bank.example/"}); err != nil {
+				t.Fatal(err)
+			}
+			got := line.calls[len(line.calls)-1].Targets
+			if len(got) != 4 || got[3].Host != "last.example" {
+				t.Fatalf("got %v", got)
+			}
+			first[got[0].Host]++
 		}
-		got := aiuri.OrderTargets(many, nil)
-		if len(got) != aiuri.MaxTargets || slices.ContainsFunc(got, func(x aiuri.Target) bool { return x.Host != "first" }) {
-			t.Errorf("got %v", got)
+		if first["heavy.example"] < 230 || first["light.example"] < 8 || first["zero.example"] > 8 {
+			t.Errorf("the first targets are %v", first)
 		}
 	})
 	t.Run("AIU-3.1-13/reject-name-of-an-insecure-target", func(t *testing.T) {
@@ -221,18 +180,5 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 				t.Errorf("got %v", line.calls[0].Targets)
 			}
 		})
-	}
-}
-
-// TestCallWithoutAPlan: a call for which no plan can be made is not sent. The last year of JSON's
-// times has no later time at which a plan would expire.
-func TestCallWithoutAPlan(t *testing.T) {
-	w := newWorld(t)
-	w.host.Now = func() time.Time { return time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) }
-	if v, err := w.invoke(t, pay); v != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
-		t.Errorf("%v, %v", v, err)
-	}
-	if sent := w.net.Journal().Requests("ai.example"); len(sent) != 0 {
-		t.Errorf("sent %v", sent)
 	}
 }

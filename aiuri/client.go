@@ -62,10 +62,6 @@ type ClientOptions struct {
 	MaxBody int64
 }
 
-// DefaultMaxBody is the number of bytes that the body of a request may have, at a [Client]
-// and at a [Gateway].
-const DefaultMaxBody = 1 << 20
-
 // Request is a request to an endpoint.
 type Request struct {
 	Page      string   `json:"page,omitempty"`      // https page that advertises the endpoint; "": the authority's own document
@@ -80,61 +76,39 @@ type Request struct {
 // Client invokes endpoints and returns only results that it has verified. It is safe for
 // concurrent use.
 type Client struct {
-	host       *lookleap.Host
-	options    ClientOptions
-	discoverer *Discoverer
-	keys       *keyCache
-	gateways   map[string]Invoker
-	first      string
-	allowed    authorities
-	parts      parts
-	user       string // of ForUser; may be empty
+	*caller
+	options  ClientOptions
+	gateways map[string]Invoker
+	first    string
+	user     string // of ForUser; may be empty
 }
 
 // NewClient returns a client that fetches, asks and stores through host.
 func NewClient(host *lookleap.Host, o ClientOptions) (*Client, error) {
-	if host == nil {
-		return nil, errNoHost("a client")
-	}
-	c := &Client{host: host, options: o, discoverer: o.Discoverer, keys: newKeyCache(host, o.KeyLife),
-		gateways: make(map[string]Invoker), parts: newParts(cmp.Or(max(o.Timeout, 0), defaultWait))}
-	if c.options.MaxBody <= 0 {
-		c.options.MaxBody = DefaultMaxBody
-	}
-	if err := checkUserKey(o.UserKey); err != nil {
+	common, err := newCaller(host, o.Discoverer, o.Credentials, o.UserKey, o.KeyLife, cmp.Or(max(o.Timeout, 0), defaultWait))
+	if err != nil {
 		return nil, err
 	}
+	common.certificate, common.expect, common.maxBody = o.ClientCertificate, o.Expect, cmp.Or(max(o.MaxBody, 0), DefaultMaxBody)
+	common.allowed.systems = slices.Clone(o.LocalCredentials)
 	if len(o.UserKey) == 0 {
-		c.options.UserKey = []byte(rand.Text() + rand.Text())
+		o.UserKey = []byte(rand.Text() + rand.Text())
 	}
-	var err error
-	if c.allowed, err = parseAuthorities(o.Credentials); err != nil {
-		return nil, err
-	}
-	c.allowed.systems = slices.Clone(o.LocalCredentials)
-	if c.discoverer == nil {
-		c.discoverer = NewDiscoverer(host, DiscovererOptions{})
-	}
+	c := &Client{caller: common, options: o, gateways: make(map[string]Invoker)}
 	for _, base := range o.Gateways {
 		m, err := NewMapping(base)
 		if err != nil {
 			return nil, err
 		}
 		c.gateways[m.Base()] = &gatewayInvoker{host, m}
-		if c.first == "" {
-			c.first = m.Base()
-		}
+		c.first = cmp.Or(c.first, m.Base())
 	}
 	return c, nil
 }
 
-func errNoHost(what string) *lookleap.Error {
-	return fail(CodeBadConfiguration, what+" needs a host, which is nil", "pass &lookleap.Host{}")
-}
-
 // ready returns an error if the client was not made with NewClient.
 func (c *Client) ready() error {
-	if c == nil || c.host == nil {
+	if c == nil || c.caller == nil {
 		return fail(lookleap.CodeUsage, "the client is nil or zero", "make it with NewClient")
 	}
 	return nil
@@ -159,7 +133,6 @@ type prepared struct {
 	keys      fetchedKeys
 	invoker   Invoker
 	call      Call
-	gateway   string // "" for a native transport
 	recipient string
 }
 
@@ -177,32 +150,30 @@ func (c *Client) Invoke(ctx context.Context, r Request) (*Verified, error) {
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
-	if c.options.Harmless != nil && (p.discovery.Confirmed || p.tellsNothing()) {
-		p.request.Body = bytes.Clone(r.Body) // Harmless decides about the bytes that are sent
-		p.call.Body = p.request.Body
-		if c.harmless(ctx, p) {
-			if err := c.authorize(ctx, p); err != nil {
-				return nil, err
-			}
-			return c.send(ctx, p)
+	p.request.Body = bytes.Clone(r.Body) // after its size was checked
+	p.call.Body = p.request.Body
+	if c.harmless(ctx, p) {
+		if err := c.authorize(ctx, p); err != nil {
+			return nil, err
 		}
+		return c.send(ctx, p)
 	}
-	e := effect{p.request, false, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin, ""}
-	plan, err := c.plan(p, e)
-	if err != nil {
-		return nil, err
-	}
-	approval, err := c.host.Ask(c.asUser(ctx), plan)
-	if err != nil {
-		return nil, err
-	}
-	return c.commit(ctx, approval, e)
+	return c.ask(ctx, p)
 }
 
-// tellsNothing reports whether a request has nothing that the endpoint's document does not name.
-func (p *prepared) tellsNothing() bool {
+// harmless reports whether the request needs no consent. Of an endpoint that its authority does not
+// confirm, the host decides only about requests that tell it nothing. A panic or timeout means no.
+func (c *Client) harmless(ctx context.Context, p *prepared) bool {
 	r := &p.request
-	return r.Body == nil && r.Method == http.MethodGet && r.MediaType == "" && p.call.URI.Equal(p.discovery.Endpoint.Normalize().WithoutFragment())
+	tells := r.Body != nil || r.Method != http.MethodGet || r.MediaType != "" || !p.call.URI.Equal(p.discovery.Endpoint.sent())
+	if c.options.Harmless == nil || tells && !p.discovery.Confirmed {
+		return false
+	}
+	shown := *r
+	shown.URI = p.call.URI
+	shown.Body = bytes.Clone(r.Body)
+	shown.Scopes = slices.Clone(r.Scopes)
+	return ask(ctx, c.functions, func() bool { return c.options.Harmless(&shown) })
 }
 
 // permit returns the error with which the options refuse an endpoint. A panic or a timeout also
@@ -211,34 +182,9 @@ func (c *Client) permit(ctx context.Context, u URI) error {
 	if c.options.Permit == nil {
 		return nil
 	}
-	_, err := call(ctx, c.parts.host, "", func(context.Context) (struct{}, error) { return struct{}{}, c.options.Permit(u) })
+	_, err := call(ctx, c.functions, "", func(context.Context) (struct{}, error) { return struct{}{}, c.options.Permit(u) })
 	if err != nil {
-		return &lookleap.Error{Code: CodeAuthorityNotAllowed, Subject: u.Redacted(), Message: "the endpoint may not be called", Err: err}
-	}
-	return nil
-}
-
-// harmless reports whether the request needs no consent. A panic or timeout means no.
-func (c *Client) harmless(ctx context.Context, p *prepared) bool {
-	shown := p.request
-	shown.URI = p.call.URI
-	shown.Body = bytes.Clone(p.call.Body)
-	shown.Scopes = slices.Clone(p.call.Scopes)
-	return ask(ctx, c.parts.host, func() bool { return c.options.Harmless(&shown) })
-}
-
-// fillMethod sets the default method, so that a resumed request has the same one.
-func (r *Request) fillMethod() error {
-	switch {
-	case r.Method == "" && r.Body == nil:
-		r.Method = http.MethodGet
-	case r.Method == "":
-		r.Method = http.MethodPost
-	}
-	for i := range len(r.Method) {
-		if c := r.Method[i]; c < 'A' || c > 'Z' {
-			return fail(CodeMethodNotAllowed, "the method is not a word in capitals", "")
-		}
+		return failOn(CodeAuthorityNotAllowed, u.Redacted(), "the endpoint may not be called", "", err)
 	}
 	return nil
 }
@@ -246,155 +192,117 @@ func (r *Request) fillMethod() error {
 // maxRequestText is the number of bytes of media type, method and scopes together.
 const maxRequestText = 8 << 10
 
-// checkSize refuses a request that is larger than its limits or has a malformed media type.
-func (c *Client) checkSize(r *Request) error {
-	text := len(r.MediaType) + len(r.Method)
-	for _, s := range r.Scopes {
-		text += len(s) + 1
+// check returns the request with its method, so that a resumed request has the same one. It refuses
+// a request that is malformed or larger than its limits.
+func (c *Client) check(r Request) (Request, error) {
+	if r.Method == "" && r.Body == nil {
+		r.Method = http.MethodGet
 	}
-	if int64(len(r.Body)) > c.options.MaxBody || text > maxRequestText {
-		return fail(lookleap.CodeTooLarge, "the request is larger than its limit", "send less, or raise MaxBody")
+	r.Method = cmp.Or(r.Method, http.MethodPost)
+	isNoCapital := func(c rune) bool { return c < 'A' || c > 'Z' }
+	isNoPrint := func(c rune) bool { return c < ' ' || c > '~' }
+	_, _, malformed := mime.ParseMediaType(r.MediaType)
+	blanks := strings.TrimSpace(r.MediaType) != r.MediaType
+	switch {
+	case strings.ContainsFunc(r.Method, isNoCapital):
+		return r, fail(CodeMethodNotAllowed, "the method is not a word in capitals", "")
+	case int64(len(r.Body)) > c.maxBody || len(r.MediaType)+len(r.Method)+len(strings.Join(r.Scopes, " ")) > maxRequestText:
+		return r, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "send less, or raise MaxBody")
+	case r.MediaType != "" && (malformed != nil || blanks || strings.ContainsFunc(r.MediaType, isNoPrint)):
+		return r, fail(lookleap.CodeUsage, "the media type of the request is malformed", "write type/subtype")
 	}
-	if _, _, err := mime.ParseMediaType(r.MediaType); r.MediaType != "" && (err != nil || !isPlainText(r.MediaType)) {
-		return fail(lookleap.CodeUsage, "the media type of the request is malformed", "write type/subtype")
-	}
-	return nil
-}
-
-// isPlainText reports whether s is printable ASCII without spaces around it.
-func isPlainText(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return s == strings.TrimSpace(s)
+	return r, nil
 }
 
 // prepare finds where a request goes and whether it may go there. It does not read the body,
 // which the caller may still change.
 func (c *Client) prepare(ctx context.Context, r Request) (*prepared, error) {
-	p := &prepared{request: r}
-	var err error
-	if err = p.request.fillMethod(); err != nil {
+	r, err := c.check(r)
+	if err != nil {
 		return nil, err
 	}
-	if err := c.checkSize(&p.request); err != nil {
+	invoker, gateway, err := c.route(r)
+	if err != nil {
 		return nil, err
 	}
-	if err := c.chooseInvoker(p); err != nil {
+	d, u, err := c.find(ctx, r)
+	if err != nil {
 		return nil, err
 	}
-	if r.Page == "" {
-		if err := c.permit(ctx, r.URI); err != nil {
-			return nil, err
-		}
-	}
-	if err := c.findEndpoint(ctx, p); err != nil {
+	keys, err := c.admit(ctx, d, r.Scopes, c.options.Tokens != nil)
+	if err != nil {
 		return nil, err
 	}
-	d := p.discovery
-	if err := c.permit(ctx, p.call.URI); err != nil {
-		return nil, err
+	recipient := gateway
+	if gateway == "" && d.System != "" {
+		recipient = d.Origin
 	}
-	if err := c.allowed.check(d, r.Scopes, c.options.Tokens != nil, c.options.ClientCertificate); err != nil {
-		return nil, err
-	}
-	// Now, because a key server that fails after the call would cost its result.
-	if p.keys, err = c.keys.keysOf(ctx, d); err != nil {
-		return nil, err
-	}
-	r = p.request
-	p.call.Method = r.Method
-	p.call.Body = r.Body
-	p.call.Scopes = r.Scopes
-	p.call.MTLS = d.Document.Policy.MTLS
-	p.call.Targets = d.Targets
+	p := &prepared{request: r, discovery: d, keys: keys, invoker: invoker, recipient: cmp.Or(recipient, "ai://"+u.Authority())}
+	p.call = Call{URI: u, Method: r.Method, Body: r.Body, Scopes: r.Scopes, MTLS: d.Document.Policy.MTLS, Targets: inOrder(d.Targets),
+		User: userMark(c.options.UserKey, c.user, cmp.Or(u.Authority(), d.Origin)), To: d.destination(gateway)}
 	if r.Body != nil {
 		p.call.MediaType = r.MediaType
 	}
-	p.call.User, p.call.To = userMark(c.options.UserKey, c.user, cmp.Or(p.call.URI.Authority(), d.Origin)), d.destination(p.gateway)
 	return p, nil
 }
 
-// chooseInvoker sets the transport: the native one, or a configured gateway.
-func (c *Client) chooseInvoker(p *prepared) error {
-	base := p.request.Gateway
+// route returns the native transport, or the one of a configured gateway and its base.
+func (c *Client) route(r Request) (i Invoker, gateway string, err error) {
 	switch {
-	case base == "" && c.options.Native != nil:
-		p.invoker = c.options.Native
-		return nil
-	case p.request.URI.Kind() == Absolute:
-		return fail(CodeNoResolver, "a local endpoint needs a native transport: a gateway is on another system", "set ClientOptions.Native")
-	case base == "" && c.first == "":
-		return fail(CodeNoResolver, "neither a native transport nor a gateway is configured", "")
-	case base == "":
-		base = c.first
+	case r.Gateway == "" && c.options.Native != nil:
+		return c.options.Native, "", nil
+	case r.URI.Kind() == Absolute:
+		return nil, "", fail(CodeNoResolver, "a local endpoint needs a native transport: a gateway is on another system",
+			"set ClientOptions.Native")
+	case r.Gateway == "" && c.first == "":
+		return nil, "", fail(CodeNoResolver, "neither a native transport nor a gateway is configured", "")
 	}
-	m, err := NewMapping(base)
+	m, err := NewMapping(cmp.Or(r.Gateway, c.first))
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	p.invoker = c.gateways[m.Base()]
-	if p.invoker == nil {
-		return fail(CodeUntrustedGateway, "the gateway is not among the configured gateways", "")
+	i, ok := c.gateways[m.Base()]
+	if !ok {
+		return nil, "", fail(CodeUntrustedGateway, "the gateway is not among the configured gateways", "")
 	}
-	p.gateway, p.recipient = m.Base(), m.Base()
-	return nil
+	return i, m.Base(), nil
 }
 
-// findEndpoint discovers the endpoint and checks that its document covers the URI.
-func (c *Client) findEndpoint(ctx context.Context, p *prepared) (err error) {
-	u := p.request.URI
-	if p.request.Page == "" {
-		p.discovery, err = c.discoverer.Resolve(ctx, u)
-	} else {
-		p.discovery, err = c.discoverer.Discover(ctx, p.request.Page)
+// find discovers the endpoint, checks that its document covers the URI, and returns the URI as it is
+// sent.
+func (c *Client) find(ctx context.Context, r Request) (d *Discovery, u URI, err error) {
+	if r.Page != "" {
+		d, err = c.discoverer.Discover(ctx, r.Page)
+	} else if err = c.permit(ctx, r.URI); err == nil {
+		d, err = c.discoverer.Resolve(ctx, r.URI)
 	}
 	if err != nil {
-		return err
+		return nil, u, err
 	}
-	if u.IsZero() {
-		u = p.discovery.Endpoint
+	if u = r.URI; u.IsZero() {
+		u = d.Endpoint
 	}
-	if p.discovery.Document != nil && !p.discovery.Document.covers(u) {
-		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(), Message: "the document does not name this endpoint"}
+	if d.Document != nil && !d.Document.covers(u) {
+		return nil, u, failOn(CodeAuthorityUnconfirmed, u.Redacted(), "the document does not name this endpoint", "", nil)
 	}
-	p.call.URI = u.Normalize().WithoutFragment()
-	switch {
-	case p.recipient != "":
-	case p.discovery.System != "":
-		p.recipient = p.discovery.Origin
-	default:
-		p.recipient = "ai://" + p.call.URI.Authority()
-	}
-	return nil
+	u = u.sent()
+	return d, u, c.permit(ctx, u)
 }
 
 // authorize gets the token of a call.
 func (c *Client) authorize(ctx context.Context, p *prepared) error {
-	if p.discovery.Document.Policy.Auth == "" {
-		return nil
-	}
-	token, err := tokenOf(ctx, c.parts.tokens, c.options.Tokens, p.call.To, p.call.Scopes)
-	if err != nil {
+	if err := c.getToken(ctx, &p.call, c.options.Tokens); err != nil {
 		return refusal(c.host, p.call.URI.Redacted(), err)
 	}
-	p.call.Token = token
 	return nil
 }
 
 // send makes the call and verifies the result.
 func (c *Client) send(ctx context.Context, p *prepared) (*Verified, error) {
-	subject := p.call.URI.Redacted()
 	p.call.Nonce = rand.Text()
-	r, err := invoke(ctx, c.parts.transport, p.invoker, &p.call)
+	v, err := c.exchange(ctx, &p.call, p.discovery, p.keys, p.invoker)
 	if err != nil {
-		return nil, refusal(c.host, subject, err)
-	}
-	v, err := c.keys.verify(ctx, p.discovery, p.keys, r, c.options.Expect.bind(&p.call, p.discovery))
-	if err != nil {
-		return nil, refusal(c.host, subject, err)
+		return nil, refusal(c.host, p.call.URI.Redacted(), err)
 	}
 	return v, nil
 }

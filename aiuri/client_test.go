@@ -3,7 +3,6 @@ package aiuri_test
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -175,7 +174,6 @@ func TestInvoke(t *testing.T) {
 			policy(`{"requireSignedResults":false}`)(w)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
 		}, aiuri.CodeRejectedUnsigned, true},
-		{"L10/reject-redirected-keys", func(w *world) { w.bank.Redirect("/jwks.json", "https://ai.example/keys") }, lookleap.CodeRedirectForbidden, true},
 		{"L10/reject-unsigned-although-allowed", func(w *world) {
 			policy(`{"requireSignedResults":false}`)(w)
 			w.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, `{"paid":true}`) }
@@ -227,7 +225,6 @@ func TestInvoke(t *testing.T) {
 		"accept-code-of-a-400": {400, `{"code":"ambiguous"}`, "the gateway returned HTTP status 400: " + aiuri.CodeAmbiguous.Title()},
 		"reject-unknown-code":  {502, `{"code":"paid"}`, "the gateway returned HTTP status 502"},
 		"reject-other-type":    {502, `{"code":502}`, "the gateway returned HTTP status 502"},
-		"reject-no-object":     {502, `["rejected-unsigned"]`, "the gateway returned HTTP status 502"},
 		"reject-large-problem": {502, `{"code":"rejected-unsigned","x":"` + strings.Repeat("x", 4<<10) + `"}`, "the gateway returned HTTP status 502"},
 	} {
 		t.Run("AIU-3.2-07/"+id+"-of-the-gateway", func(t *testing.T) {
@@ -415,28 +412,6 @@ func TestRequestLimits(t *testing.T) {
 		decision, _ := allow(pending.Request)
 		if v, err := client.Resume(t.Context(), pending.State, decision); err != nil || v == nil {
 			t.Error(err)
-		}
-	})
-	t.Run("AIU-5-02/reject-too-large-state", func(t *testing.T) {
-		_, client := world(t)
-		state := json.RawMessage(strings.Repeat("[", 2<<20))
-		if v, err := client.Resume(t.Context(), state, lookleap.ConsentDecision{}); v != nil || lookleap.CodeOf(err) != lookleap.CodeTooLarge {
-			t.Errorf("got %v, %v", v, err)
-		}
-	})
-	t.Run("AIU-5-02/reject-body-of-another-limit", func(t *testing.T) {
-		w, _ := world(t)
-		w.options.MaxBody = 0 // a client that allows more made the plan
-		_, err := must(aiuri.NewClient(w.host, w.options)).Invoke(t.Context(), aiuri.Request{URI: pay.URI, Body: make([]byte, limit+1)})
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
-		decision, _ := allow(pending.Request)
-		w.options.MaxBody = limit
-		client := must(aiuri.NewClient(w.host, w.options))
-		if v, err := client.Resume(t.Context(), pending.State, decision); v != nil || lookleap.CodeOf(err) != lookleap.CodeTooLarge {
-			t.Errorf("got %v, %v", v, err)
 		}
 	})
 }

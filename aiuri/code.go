@@ -1,8 +1,11 @@
 package aiuri
 
 import (
+	"bytes"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Codes of the ai: URI scheme. User information and ports have the codes of the root
@@ -75,6 +78,11 @@ func failAt(code lookleap.Code, offset int, message, fix string) *lookleap.Error
 	return &lookleap.Error{Code: code, Position: positionOf(offset), Message: message, Fix: fix}
 }
 
+// failOn returns an error about a subject. The cause may be nil.
+func failOn(code lookleap.Code, subject, message, fix string, cause error) *lookleap.Error {
+	return &lookleap.Error{Code: code, Subject: subject, Message: message, Fix: fix, Err: cause}
+}
+
 // urlError returns an error about a URL or a host name that package domain refused.
 func urlError(code lookleap.Code, subject, message string, err error) *lookleap.Error {
 	e := fetch.URLError("", message, err)
@@ -86,3 +94,36 @@ func urlError(code lookleap.Code, subject, message string, err error) *lookleap.
 func positionOf(offset int) lookleap.Position {
 	return lookleap.Position{Line: 1, Column: offset + 1, Offset: offset}
 }
+
+// warning returns a finding that is not an error.
+func warning(code lookleap.Code, requirement, message, fix string) lookleap.Finding {
+	return lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message, Fix: fix}
+}
+
+// jsonError returns an error of the JSON reader as a [*lookleap.Error].
+func jsonError(code lookleap.Code, err error) *lookleap.Error {
+	e := fail(code, "the text is not strict JSON", "")
+	if bad, ok := err.(*strictjson.Error); ok {
+		e.Message, e.Fix, e.Position = bad.Message, bad.Fix, placeOf(bad.Place())
+	}
+	return e
+}
+
+func placeOf(p strictjson.Place) lookleap.Position {
+	return lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer}
+}
+
+// refuse returns an error about a JSON value that breaks a rule of the draft.
+func refuse(v strictjson.Value, code lookleap.Code, message, fix string) *lookleap.Error {
+	return jsonError(code, v.Refuse(string(code), message, fix))
+}
+
+// markFinding is the finding for a document that begins with a byte order mark.
+func markFinding(requirement string) lookleap.Finding {
+	return lookleap.Finding{Severity: lookleap.SeverityInfo, Code: strictjson.CodeBOM, Requirement: requirement,
+		Message: "the document begins with a byte order mark", Fix: "save it as UTF-8 without a byte order mark"}
+}
+
+// parsedMemory returns about how many bytes the parsed form of a JSON text takes, however many
+// members and elements it has.
+func parsedMemory(text []byte) int { return 2<<10 + 2*len(text) + 512*bytes.Count(text, []byte(",")) }

@@ -61,36 +61,34 @@ func tokenOf(ctx context.Context, p *part, source TokenSource, to Destination, s
 	if lookleap.CodeOf(err) == CodePluginBusy {
 		code = CodePluginBusy
 	}
-	return "", &lookleap.Error{Code: code, Subject: to.Endpoint.Redacted(), Message: "the token source returned no token", Err: err}
+	return "", failOn(code, to.Endpoint.Redacted(), "the token source returned no token", "", err)
 }
 
 // authorities are the authorities that may get credentials.
 type authorities struct {
-	names   map[string]bool // host, and port if one was written
-	parents []URI           // every subdomain is allowed, at the same port
-	systems []string        // local systems
+	names   []string // host, and port if one was written
+	parents []string // the same after a dot; every subdomain is allowed, at the same port
+	systems []string // local systems
 }
 
 // parseAuthorities reads names such as "bank.example" and "bank.example:8443", and
 // patterns such as "*.bank.example".
 func parseAuthorities(list []string) (a authorities, err error) {
-	a.names = make(map[string]bool, len(list))
 	for _, text := range list {
 		name, pattern := strings.CutPrefix(text, "*.")
 		u, err := FromIRI("ai://" + name)
 		if err != nil || u.path != "" || u.hasQuery || u.hasFragment || strings.HasSuffix(name, ":") {
-			return a, &lookleap.Error{Code: CodeBadConfiguration, Message: "an entry of the list is not an authority",
-				Fix: "write host, host:port or *.host", Err: err}
+			return a, failOn(CodeBadConfiguration, "", "an entry of the list is not an authority", "write host, host:port or *.host", err)
 		}
 		if !pattern {
-			a.names[u.Authority()] = true
+			a.names = append(a.names, u.Authority())
 			continue
 		}
 		if _, ok := domain.Registrable(u.Host()); !ok {
 			return a, fail(CodeBadConfiguration, "a pattern of the list covers domains of different owners",
 				"write *. before a domain that one owner has registered")
 		}
-		a.parents = append(a.parents, u)
+		a.parents = append(a.parents, "."+u.Authority())
 	}
 	return a, nil
 }
@@ -106,9 +104,8 @@ func MatchAuthority(u URI, list []string) (bool, error) {
 // allow reports whether the authority of u is on the list. No default port is
 // defined for ai: URIs, so a name without a port does not cover one with a port.
 func (a authorities) allow(u URI) bool {
-	return a.names[u.Authority()] || slices.ContainsFunc(a.parents, func(parent URI) bool {
-		return parent.port == u.port && strings.HasSuffix(u.Host(), "."+parent.Host())
-	})
+	return slices.Contains(a.names, u.Authority()) ||
+		slices.ContainsFunc(a.parents, func(parent string) bool { return strings.HasSuffix(u.Authority(), parent) })
 }
 
 // check refuses a call whose result could not be verified, whose scopes the document does not
@@ -116,36 +113,33 @@ func (a authorities) allow(u URI) bool {
 // caller lacks or the endpoint may not get. An endpoint gets them only if its own confirmed policy
 // requires them and the host allows its authority, whatever a page that advertises it says.
 func (a authorities) check(d *Discovery, scopes []string, hasTokens, hasCertificate bool) error {
+	refuse := func(code lookleap.Code, message, fix string) error {
+		return failOn(code, d.Endpoint.Redacted(), message, fix, nil)
+	}
 	if !d.Verifiable() {
-		return errNoKeys(d)
+		return refuse(CodeNoTrustAnchor, "no document names keys to verify results with", "")
 	}
 	policy := d.Document.Policy
 	switch {
 	case policy.Auth != "" && !hasTokens:
-		return &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(),
-			Message: "the policy requires a token of the user, but there is no user or no token source"}
+		return refuse(CodePolicyUnsupported, "the policy requires a token of the user, but there is no user or no token source", "")
 	case policy.MTLS && !hasCertificate:
-		return &lookleap.Error{Code: CodePolicyUnsupported, Subject: d.Endpoint.Redacted(),
-			Message: "the policy requires a client certificate, but none is configured"}
+		return refuse(CodePolicyUnsupported, "the policy requires a client certificate, but none is configured", "")
 	}
 	if err := d.Document.permits(scopes); err != nil {
 		return err
 	}
 	switch {
 	case policy.Auth == "" && !policy.MTLS:
-		return nil
 	case !d.Confirmed:
-		return &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: d.Endpoint.Redacted(),
-			Message: d.Origin + " requires credentials, but the endpoint's own authority does not confirm it",
-			Fix:     "map the authority to its https origin in DiscovererOptions.Static or by a Registry"}
+		return refuse(CodeAuthorityUnconfirmed, d.Origin+" requires credentials, but the endpoint's own authority does not confirm it",
+			"map the authority to its https origin in DiscovererOptions.Static or by a Registry")
 	case d.System != "" && !slices.Contains(a.systems, d.System):
-		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(),
-			Message: "the policy requires credentials, but the options do not allow them for this system",
-			Fix:     "add " + d.System + " to LocalCredentials"}
+		return refuse(CodeCredentialsNotAllowed, "the policy requires credentials, but the options do not allow them for this system",
+			"add "+d.System+" to LocalCredentials")
 	case d.System == "" && !a.allow(d.Document.Endpoint):
-		return &lookleap.Error{Code: CodeCredentialsNotAllowed, Subject: d.Endpoint.Redacted(),
-			Message: "the policy requires credentials, but the options do not allow them for this authority",
-			Fix:     "add " + d.Document.Endpoint.Authority() + " to Credentials"}
+		return refuse(CodeCredentialsNotAllowed, "the policy requires credentials, but the options do not allow them for this authority",
+			"add "+d.Document.Endpoint.Authority()+" to Credentials")
 	}
 	return nil
 }

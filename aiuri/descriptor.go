@@ -1,24 +1,17 @@
 package aiuri
 
 import (
-	"context"
-	"crypto/tls"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/strictjson"
-	"github.com/lookleap/lookleap/wellknown"
 )
 
-// MaxDescriptor is the number of bytes that a well-known document may have.
-const MaxDescriptor = 64 << 10
+// maxDescriptor is the number of bytes that a well-known document may have.
+const maxDescriptor = 64 << 10
 
 // AuthOAuth2 is the only value of [EndpointPolicy.Auth] in the draft.
 const AuthOAuth2 = "oauth2"
@@ -45,8 +38,8 @@ type EndpointPolicy struct {
 	RequireSignedResults bool `json:"requireSignedResults"`
 }
 
-// WeakerThan reports whether p requires less than an earlier policy did.
-func (p EndpointPolicy) WeakerThan(before EndpointPolicy) bool {
+// weakerThan reports whether p requires less than an earlier policy did.
+func (p EndpointPolicy) weakerThan(before EndpointPolicy) bool {
 	return before.Auth != "" && p.Auth == "" || before.MTLS && !p.MTLS || before.RequireSignedResults && !p.RequireSignedResults
 }
 
@@ -54,66 +47,65 @@ func (p EndpointPolicy) WeakerThan(before EndpointPolicy) bool {
 // origin or at one of allowedKeyOrigins. Errors are a [*lookleap.Error] with the code
 // bad-document, jwks-origin or policy-unsupported.
 func ParseDescriptor(data []byte, origin string, allowedKeyOrigins ...string) (*Descriptor, error) {
-	v, marked, err := strictjson.ParsePublished(data, strictjson.Limits{Size: MaxDescriptor, Depth: 16})
+	v, marked, err := strictjson.ParsePublished(data, strictjson.Limits{Size: maxDescriptor, Depth: 16})
 	if err == nil {
 		_, err = v.Need("endpoint")
 	}
 	if err != nil {
 		return nil, jsonError(CodeBadDocument, err)
 	}
-	d := &Descriptor{Policy: EndpointPolicy{RequireSignedResults: true}, memory: parsedMemory(data)}
+	d := &Descriptor{Extra: make(map[string]json.RawMessage), memory: parsedMemory(data)}
+	d.Policy.RequireSignedResults = true
 	if marked {
 		d.Findings = append(d.Findings, markFinding("AIU-3.1-11"))
 	}
+	keyOrigins := append(slices.Clip(allowedKeyOrigins), origin)
 	for name, member := range v.Members() {
-		var bad *lookleap.Error
-		switch name {
-		case "endpoint":
-			bad = d.endpoint(member)
-		case "jwks":
-			bad = d.jwks(member, append(slices.Clip(allowedKeyOrigins), origin))
-		case "scopes":
-			bad = d.scopes(member)
-		case "policy":
-			bad = d.policy(member)
-		default:
-			if d.Extra == nil {
-				d.Extra = make(map[string]json.RawMessage)
-			}
-			d.Extra[name] = json.RawMessage(member.Source())
+		if err := d.readMember(name, member, keyOrigins); err != nil {
+			return nil, err
 		}
-		if bad != nil {
-			return nil, bad
-		}
+	}
+	if !d.Policy.RequireSignedResults {
+		d.Findings = append(d.Findings, warning(CodePolicyWeaker, "AIU-3.1-10",
+			"the document does not require signed results; unsigned results are still refused", "set requireSignedResults to true"))
 	}
 	return d, nil
 }
 
-// refuse returns an error about a member that breaks a rule of the draft.
-func refuse(v strictjson.Value, code lookleap.Code, message, fix string) *lookleap.Error {
-	return jsonError(code, v.Refuse(string(code), message, fix))
-}
-
-func (d *Descriptor) endpoint(v strictjson.Value) *lookleap.Error {
-	s, _ := text(v) // what is not a text is not a URI either
-	u, err := Parse(s)
-	if err != nil || !u.HasAuthority() {
-		return refuse(v, CodeBadDocument, "the endpoint is not an ai: URI with an authority", "write ai://authority/path")
+func (d *Descriptor) readMember(name string, v strictjson.Value, keyOrigins []string) *lookleap.Error {
+	value, _ := text(v) // what is not a text is neither a URI nor a URL
+	switch name {
+	case "endpoint":
+		u, err := Parse(value)
+		if err != nil || u.kind != Authority {
+			return refuse(v, CodeBadDocument, "the endpoint is not an ai: URI with an authority", "write ai://authority/path")
+		}
+		d.Endpoint = u.Normalize()
+	case "jwks":
+		u, err := domain.Rules{RefuseFragment: true}.Parse(value)
+		if err != nil {
+			return refuse(v, CodeBadDocument, "jwks is not an https URL without user information and fragment", "")
+		}
+		if !slices.ContainsFunc(keyOrigins, func(o string) bool { return isOrigin(o, u.Origin()) }) {
+			return refuse(v, CodeJWKSOrigin, "the keys are at another origin than the document", "publish them at the document's origin")
+		}
+		d.JWKS = u.String()
+	case "scopes":
+		if v.Kind() != strictjson.Array {
+			return refuse(v, CodeBadDocument, "scopes is not an array", "")
+		}
+		for e := range v.Elements() {
+			scope, _ := text(e)
+			if !isScope(scope) {
+				return refuse(e, CodeBadDocument, "a scope is not a scope token of RFC 6749", "")
+			}
+			d.Scopes = append(d.Scopes, scope)
+		}
+	case "policy":
+		return d.Policy.read(v)
+	default:
+		d.Extra[name] = json.RawMessage(v.Source())
 	}
-	d.Endpoint = u.Normalize()
-	return nil
-}
-
-func (d *Descriptor) jwks(v strictjson.Value, origins []string) *lookleap.Error {
-	s, _ := text(v) // what is not a text is not a URL either
-	u, err := domain.Rules{RefuseFragment: true}.Parse(s)
-	if err != nil {
-		return refuse(v, CodeBadDocument, "jwks is not an https URL without user information and fragment", "")
-	}
-	if !slices.ContainsFunc(origins, func(o string) bool { return isOrigin(o, u.Origin()) }) {
-		return refuse(v, CodeJWKSOrigin, "the keys are at another origin than the document", "publish them at the document's origin")
-	}
-	d.JWKS = u.String()
 	return nil
 }
 
@@ -123,82 +115,36 @@ func isOrigin(text, canonical string) bool {
 	return err == nil && u.String() == canonical+"/"
 }
 
-func (d *Descriptor) scopes(v strictjson.Value) *lookleap.Error {
-	if v.Kind() != strictjson.Array {
-		return refuse(v, CodeBadDocument, "scopes is not an array", "")
-	}
-	for e := range v.Elements() {
-		s, ok := text(e)
-		if !ok || !isScope(s) {
-			return refuse(e, CodeBadDocument, "a scope is not a scope token of RFC 6749", "")
-		}
-		d.Scopes = append(d.Scopes, s)
-	}
-	return nil
-}
-
 // isScope reports whether s is a scope-token (RFC 6749 section 3.3).
 func isScope(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '"' || c == '\\' })
 }
 
-func (d *Descriptor) policy(v strictjson.Value) *lookleap.Error {
+func (p *EndpointPolicy) read(v strictjson.Value) *lookleap.Error {
 	if v.Kind() != strictjson.Object {
 		return refuse(v, CodeBadDocument, "policy is not an object", "")
 	}
-	flag := func(m strictjson.Value, name string, to *bool) *lookleap.Error {
-		b, err := m.Bool()
-		if err != nil {
-			return refuse(m, CodeBadDocument, name+" is not true or false", "")
-		}
-		*to = b
-		return nil
-	}
 	for name, m := range v.Members() {
-		var bad *lookleap.Error
+		var err error
 		switch name {
 		case "auth":
-			s, ok := text(m)
-			switch {
-			case !ok:
-				bad = refuse(m, CodeBadDocument, "auth is not a string", "")
-			case s != AuthOAuth2:
-				bad = refuse(m, CodePolicyUnsupported, "auth has a value that this package does not support", "")
+			if p.Auth, err = m.Text(); err == nil && p.Auth != AuthOAuth2 {
+				return refuse(m, CodePolicyUnsupported, "auth has a value that this package does not support", "")
 			}
-			d.Policy.Auth = s
 		case "mtls":
-			bad = flag(m, name, &d.Policy.MTLS)
+			p.MTLS, err = m.Bool()
 		case "requireSignedResults":
-			bad = flag(m, name, &d.Policy.RequireSignedResults)
+			p.RequireSignedResults, err = m.Bool()
 		}
-		if bad != nil {
-			return bad
+		if err != nil {
+			return refuse(m, CodeBadDocument, name+" has the wrong type", "")
 		}
-	}
-	if !d.Policy.RequireSignedResults {
-		d.Findings = append(d.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodePolicyWeaker,
-			Requirement: "AIU-3.1-10",
-			Message:     "the document does not require signed results; unsigned results are still refused",
-			Fix:         "set requireSignedResults to true"})
 	}
 	return nil
 }
 
-// memory returns about how many bytes the document takes; a failure is cached as nil.
-func (c *cachedDocument) memory() int {
-	if c == nil || c.descriptor == nil {
-		return 0
-	}
-	return c.descriptor.memory
-}
-
 // permits returns an error if a scope is not in the document.
-func (d *Descriptor) permits(scopes []string) *lookleap.Error {
+func (d *Descriptor) permits(scopes []string) error {
 	for _, s := range scopes {
 		if !isScope(s) || !slices.Contains(d.Scopes, s) {
 			return fail(CodeScope, "the document does not have a requested scope", "request only "+strings.Join(d.Scopes, " "))
@@ -207,134 +153,36 @@ func (d *Descriptor) permits(scopes []string) *lookleap.Error {
 	return nil
 }
 
-// cachedDocument is the document of an origin, or its absence.
-type cachedDocument struct {
-	descriptor *Descriptor // nil: the origin has no document
-	until      time.Time   // when it is fetched again
-	usable     time.Time   // until when it is used if it cannot be fetched again
-}
-
-// failedDocument is the error of a document that could not be fetched or used.
-type failedDocument struct {
-	error
-	wait      time.Duration // before the next attempt, as the server says; 0: unknown
-	transient bool          // the failure says nothing about the document
-}
-
-// document returns the document of an origin, nil if it has none, and when it expires. It is
-// cached by origin whatever the server says about storing, so that many calls cause one
-// exchange.
-func (d *Discoverer) document(ctx context.Context, origin string) (*Descriptor, time.Time, error) {
-	held, err := d.documents.Get(ctx, origin, func(ctx context.Context) (flight.Loaded[*cachedDocument], error) {
-		before, _ := d.documents.Peek(origin)
-		got, err := d.fetchDocument(ctx, origin)
-		now := d.host.Time()
-		if err == nil {
-			return flight.Loaded[*cachedDocument]{Value: got, Until: got.until}, nil
-		}
-		var failed *failedDocument // a Memo does not keep that all callers left
-		if !errors.As(err, &failed) {
-			failed = &failedDocument{error: err}
-		}
-		again := now.Add(max(minWait, min(failed.wait, maxWait)))
-		if good := before.Value; good != nil && failed.transient && now.Before(good.usable) {
-			return flight.Loaded[*cachedDocument]{Value: good.stale(again), Until: again}, nil
-		}
-		return flight.Loaded[*cachedDocument]{Err: failed.error, Until: again}, nil
-	})
-	if err != nil {
-		return nil, time.Time{}, err
+// covers reports whether a document is about an endpoint: its own one, or a path below it
+// that all servers read in the same way. The caller chooses the query.
+func (d *Descriptor) covers(u URI) bool {
+	own, asked := d.Endpoint.Normalize(), u.Normalize()
+	if own.kind != asked.kind || own.Authority() != asked.Authority() {
+		return false
 	}
-	return held.descriptor, held.until, nil
-}
-
-// stale returns a copy with a finding that it has expired, to use until the next attempt.
-func (h *cachedDocument) stale(again time.Time) *cachedDocument {
-	expired := *h
-	expired.until = again
-	if h.descriptor != nil && !slices.ContainsFunc(h.descriptor.Findings, isStale) {
-		descriptor := *h.descriptor
-		descriptor.Findings = append(slices.Clone(descriptor.Findings),
-			lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeStale, Requirement: "AIU-3.1-23",
-				Message: "the document has expired and could not be fetched again, so the last good copy is used"})
-		expired.descriptor = &descriptor
-	}
-	return &expired
-}
-
-func isStale(f lookleap.Finding) bool { return f.Code == lookleap.CodeStale }
-
-// fetchDocument fetches the document of an origin and checks it.
-func (d *Discoverer) fetchDocument(ctx context.Context, origin string) (*cachedDocument, error) {
-	d.wellKnown.Forget(origin, "aiip") // document decides how long a failure is cached
-	r, err := d.wellKnown.Fetch(ctx, origin, "aiip")
-	if err != nil {
-		return nil, err
-	}
-	failed := func(code lookleap.Code, message string) (*cachedDocument, error) {
-		err := &lookleap.Error{Code: code, Subject: r.URL, Message: message, Err: &lookleap.VerifyError{Verdict: r.Verdict}}
-		return nil, &failedDocument{error: err, wait: r.RetryAfter, transient: isTemporary(r.Code)}
-	}
-	switch {
-	case r.State == wellknown.Absent && (r.Status == http.StatusNotFound || r.Status == http.StatusGone || r.Code == lookleap.CodeSoft404):
-		return &cachedDocument{until: cacheUntil(r.Fetched, r.Expires)}, nil
-	case r.Code == lookleap.CodeTooLarge:
-		return failed(CodeBadDocument, "the document is larger than its limit")
-	case r.Code == lookleap.CodeRedirectCrossOrigin || r.Code == lookleap.CodeNotHTTPS:
-		return failed(lookleap.CodeRedirectCrossOrigin, "the document redirects to another origin")
-	case r.Code == lookleap.CodeDNSSECBogus || r.Code == lookleap.CodeTLS || r.Code == lookleap.CodeTLSTooOld:
-		return failed(r.Code, "the origin could not be authenticated")
-	case r.State != wellknown.Present:
-		return failed(CodeDiscoveryFailed, "the document could not be fetched")
-	case r.MediaType != "application/json" && !strings.HasSuffix(r.MediaType, "+json"):
-		return failed(CodeDiscoveryFailed, "the document is not JSON")
-	case len(r.Verdict.Checks) == 0 || !authenticated(r.Verdict.Checks[0].Evidence):
-		return failed(CodeUnauthenticated, "the fetcher did not report a TLS 1.3 connection to the origin")
-	}
-	doc, err := ParseDescriptor(r.Body, r.Origin, d.options.KeyOrigins...)
-	if err != nil {
-		var bad *lookleap.Error
-		if errors.As(err, &bad) {
-			bad.Subject = r.URL
-		}
-		return nil, err
-	}
-	if err := d.compareWithLastPolicy(ctx, r.Origin, doc); err != nil {
-		return nil, err
-	}
-	until := cacheUntil(r.Fetched, r.Expires)
-	return &cachedDocument{doc, until, until.Add(r.StaleUse(maxStale, maxCached))}, nil
-}
-
-// isTemporary reports whether a failure of the server or the network may pass, and says
-// nothing about the document.
-func isTemporary(code lookleap.Code) bool {
-	switch code {
-	case lookleap.CodeUnavailable, lookleap.CodeRateLimited, lookleap.CodeTimeout, lookleap.CodeTooSlow, lookleap.CodeUnreachable,
-		lookleap.CodeConnRefused, lookleap.CodeConnReset, lookleap.CodeTruncated, lookleap.CodeDNSError:
+	if asked.path == own.path {
 		return true
 	}
-	return false
+	rest, below := strings.CutPrefix(asked.path, strings.TrimSuffix(own.path, "/")+"/")
+	_, reason := ambiguous("/" + rest)
+	return below && reason == ""
 }
 
-// authenticated reports whether the evidence shows a TLS 1.3 connection, which the draft
-// requires. The development mode has none, and says so in each verdict.
-func authenticated(e []lookleap.Evidence) bool {
-	return len(e) > 0 && (e[0].Route == lookleap.RouteDevelopment || e[0].Address != "" && e[0].TLS == tls.VersionName(tls.VersionTLS13))
-}
-
-// compareWithLastPolicy returns an error if a policy is weaker than the last one of its
-// origin (section 3.2) and AcceptWeaker does not accept it.
-func (d *Discoverer) compareWithLastPolicy(ctx context.Context, origin string, doc *Descriptor) error {
-	before, seen := d.lastPolicies.Get(origin)
-	accept := d.options.AcceptWeaker
-	if seen && doc.Policy.WeakerThan(before) && (accept == nil ||
-		!ask(ctx, d.functions, func() bool { return accept(origin, before, doc.Policy) })) {
-		e := &lookleap.Error{Code: CodePolicyDowngrade, Subject: origin, Message: "the policy requires less than before"}
-		d.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: e.Code, Subject: origin,
-			Finding: &lookleap.Finding{Severity: lookleap.SeverityError, Code: e.Code, Requirement: "AIU-3.1-23", Message: e.Message}})
-		return e
+// MarshalJSON returns the document in the form of the draft.
+func (d *Descriptor) MarshalJSON() ([]byte, error) {
+	if d == nil {
+		return nil, fail(CodeBadDocument, "the descriptor is nil", "")
 	}
-	d.lastPolicies.Add(origin, doc.Policy)
-	return nil
+	members := make(map[string]any, len(d.Extra)+4)
+	for name, value := range d.Extra {
+		members[name] = value
+	}
+	members["endpoint"], members["policy"] = d.Endpoint.Normalize().String(), d.Policy
+	if d.JWKS != "" {
+		members["jwks"] = d.JWKS
+	}
+	if d.Scopes != nil {
+		members["scopes"] = d.Scopes
+	}
+	return json.Marshal(members)
 }

@@ -25,15 +25,6 @@ const (
 	maxCached = 24 * time.Hour
 )
 
-// After a failure the next request to the origin is made as its Retry-After says, within
-// minWait and maxWait. While the server fails, an expired copy is used for maxStale, or for
-// as long as its stale-if-error says.
-const (
-	minWait  = time.Minute
-	maxWait  = 5 * time.Minute
-	maxStale = time.Hour
-)
-
 // Registry resolves authorities that are not DNS names. The draft names a root registry but
 // no protocol for it, so none is built in.
 type Registry interface {
@@ -95,7 +86,7 @@ func NewDiscoverer(host *lookleap.Host, o DiscovererOptions) *Discoverer {
 	policies, _ := lru.New[string, EndpointPolicy](maxEntries) // only a size below 1 is an error
 	return &Discoverer{
 		host: host, options: o,
-		wellKnown: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: MaxDescriptor,
+		wellKnown: wellknown.NewClient(host, wellknown.Options{Limits: wellknown.Limits{Body: maxDescriptor,
 			Redirects: 3, Entries: maxEntries, Memory: discoveryMemory / 4}}),
 		documents: flight.NewSizedMemo(maxEntries, discoveryMemory/4,
 			func(origin string, c *cachedDocument) int { return len(origin) + c.memory() }, host.Time),
@@ -119,9 +110,20 @@ func (d *Discoverer) Discover(ctx context.Context, page string) (*Discovery, err
 	}
 	u, err := domain.Parse(page)
 	if err != nil {
-		return nil, d.refuse("a page", urlError(lookleap.CodeBadURL, "", "the page is not an https URL", err))
+		return nil, refusal(d.host, "a page", urlError(lookleap.CodeBadURL, "", "the page is not an https URL", err))
 	}
-	return d.cached(ctx, u.Origin(), u.String(), func(ctx context.Context) (*Discovery, time.Time, error) { return d.discover(ctx, u) })
+	found, err := d.discoveries.Get(ctx, u.String(), func(ctx context.Context) (flight.Loaded[*Discovery], error) {
+		found, err := d.discover(ctx, u)
+		if err != nil {
+			return flight.Loaded[*Discovery]{}, err
+		}
+		found.conclude(d.host.Time())
+		return flight.Loaded[*Discovery]{Value: found, Until: found.Expires}, nil
+	})
+	if err != nil {
+		return nil, refusal(d.host, u.Origin(), err)
+	}
+	return found, nil
 }
 
 // Resolve finds the document of an ai: URI's authority without a page: through
@@ -134,25 +136,17 @@ func (d *Discoverer) Resolve(ctx context.Context, u URI) (*Discovery, error) {
 		return nil, err
 	}
 	if u.IsZero() {
-		return nil, d.refuse("a URI", fail(CodeURIEmpty, "the URI is empty", ""))
+		return nil, refusal(d.host, "a URI", fail(CodeURIEmpty, "the URI is empty", ""))
 	}
-	u = u.Normalize().WithoutFragment()
-	if !u.HasAuthority() {
-		found, err := d.resolveLocal(ctx, u)
-		if err != nil {
-			return nil, d.refuse(u.Redacted(), err)
-		}
-		return found, nil
+	resolve := d.resolveLocal
+	if u.kind == Authority {
+		resolve = d.resolve
 	}
-	origin, err := d.originOf(ctx, u)
+	found, err := resolve(ctx, u.sent())
 	if err != nil {
-		return nil, d.refuse(u.Redacted(), err)
+		return nil, refusal(d.host, u.Redacted(), err)
 	}
-	found, until, err := d.resolve(ctx, u, origin)
-	if err != nil {
-		return nil, d.refuse(u.Redacted(), err)
-	}
-	return found.conclude(d.host.Time(), until), nil
+	return found.conclude(d.host.Time()), nil
 }
 
 // ready returns an error if the Discoverer was not made with NewDiscoverer and a host.
@@ -175,63 +169,12 @@ func (d *Discoverer) Purge(origin string) {
 	d.discoveries.Purge() // discoveries may rest on several origins
 }
 
-// cached returns a discovery from the cache, or the result of find.
-func (d *Discoverer) cached(ctx context.Context, subject, key string, find func(context.Context) (*Discovery, time.Time, error)) (*Discovery, error) {
-	found, err := d.discoveries.Get(ctx, key, func(ctx context.Context) (flight.Loaded[*Discovery], error) {
-		found, until, err := find(ctx)
-		if err != nil {
-			return flight.Loaded[*Discovery]{}, err
-		}
-		found.conclude(d.host.Time(), until)
-		return flight.Loaded[*Discovery]{Value: found, Until: found.Expires}, nil
-	})
-	if err != nil {
-		return nil, d.refuse(subject, err)
-	}
-	return found, nil
-}
-
-// conclude sets the expiry and the verdict of a discovery.
-func (f *Discovery) conclude(now, until time.Time) *Discovery {
-	f.Expires = cacheUntil(now, until)
-	f.Verdict = f.verdict(now)
-	return f
-}
-
 // cacheUntil limits an expiry by HTTP or DNS to between minCached and maxCached from now.
 func cacheUntil(now, until time.Time) time.Time {
 	return now.Add(max(minCached, min(until.Sub(now), maxCached)))
 }
 
-// verdict returns the checks and findings of a discovery.
-func (f *Discovery) verdict(now time.Time) *lookleap.Verdict {
-	v := &lookleap.Verdict{Document: Draft, Subject: f.Origin + " for " + f.Endpoint.Redacted(), OK: true,
-		Code: lookleap.CodeOK, CheckedAt: now, Expires: f.Expires, Findings: f.Findings, Checks: make([]lookleap.Check, 0, 3)}
-	check := func(requirement string, ok bool, yes, no string) {
-		c := lookleap.Check{Requirement: requirement, Code: lookleap.CodeOK, Status: lookleap.Passed, Message: yes}
-		if !ok {
-			c.Status, c.Code, c.Message = lookleap.Noted, CodeNoTrustAnchor, no
-		}
-		v.Checks = append(v.Checks, c)
-	}
-	if f.System != "" {
-		check("AIU-2-04", true, "the host's local resolver names the endpoint, at "+f.System, "")
-	} else {
-		check("AIU-3.1-17", true, "the endpoint is advertised by "+string(f.Source), "")
-		check("AIU-3.1-21", f.Confirmed, "the authority's own document confirms it", "only the origin names it, not its own authority")
-	}
-	check("AIU-3.1-18", f.Verifiable(), "results can be verified with the keys of "+f.DocumentOrigin,
-		"no document names keys to verify results with")
-	v.Summary = "the endpoint was found"
-	if !f.Verifiable() {
-		v.Summary += ", but its results cannot be verified"
-	}
-	return v
-}
-
-// refuse returns an error with a verdict. Cancellation stays as it is.
-func (d *Discoverer) refuse(subject string, err error) error { return refusal(d.host, subject, err) }
-
+// refusal returns an error with a verdict. Cancellation stays as it is.
 func refusal(host *lookleap.Host, subject string, err error) error {
 	if _, ok := err.(*lookleap.VerifyError); ok || lookleap.CodeOf(err) == lookleap.CodeCancelled {
 		return err
@@ -248,46 +191,40 @@ func refusal(host *lookleap.Host, subject string, err error) error {
 	}}
 }
 
-func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery, time.Time, error) {
-	origin := page.Origin()
-	e := &evidence{}
-	document, until, err := d.document(ctx, origin)
+func (d *Discoverer) discover(ctx context.Context, page domain.URL) (*Discovery, error) {
+	own, err := d.document(ctx, page.Origin())
 	if err != nil {
-		return nil, until, err
+		return nil, err
 	}
-	e.document = document
-	if err := d.page(ctx, page, e); err != nil {
-		return nil, until, err
+	e := evidence{document: own.descriptor, until: own.until}
+	if err := d.readPage(ctx, page, &e); err != nil {
+		return nil, err
 	}
 	if d.options.DNS {
 		if e.dns, err = lookupBootstrap(ctx, d.host, page.Host(), d.options.Ports); err != nil {
-			return nil, until, err
-		}
-		if e.dns.failed {
-			until = earlier(until, d.host.Time()) // cached for minCached
+			return nil, err
 		}
 		if e.dns.ttl != 0 {
-			until = earlier(until, d.host.Time().Add(e.dns.ttl))
+			e.until = earlier(e.until, d.host.Time().Add(e.dns.ttl))
 		}
 	}
-	found, err := chooseEndpoint(origin, e, d.options.FailOnConflict)
+	found, err := e.choose(page.Origin(), d.options.FailOnConflict)
 	if err != nil {
-		return nil, until, err
+		return nil, err
 	}
-	confirmedUntil, err := d.confirm(ctx, found)
-	return found, earlier(until, confirmedUntil), err
+	return found, d.confirm(ctx, found)
 }
 
 func earlier(a, b time.Time) time.Time {
-	if b.IsZero() || !a.IsZero() && a.Before(b) {
+	if a.Before(b) {
 		return a
 	}
 	return b
 }
 
-// page reads what the headers and the head of a page advertise. Only a final 200 of the same
+// readPage reads what the headers and the head of a page advertise. Only a final 200 of the same
 // origin counts.
-func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) error {
+func (d *Discoverer) readPage(ctx context.Context, page domain.URL, e *evidence) error {
 	var head []byte // the rest of the page is not read
 	resp, err := fetch.Do(ctx, d.host, &fetch.Request{
 		URL: page, Header: http.Header{"Accept": {"text/html, */*;q=0.1"}}, Redirect: fetch.SameOrigin,
@@ -301,10 +238,9 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 	case fetch.Cancelled(err):
 		return err
 	case errors.Is(err, lookleap.ErrBogus):
-		return &lookleap.Error{Code: lookleap.CodeDNSSECBogus, Subject: page.Origin(),
-			Message: "the DNS answer failed validation", Err: err}
+		return failOn(lookleap.CodeDNSSECBogus, page.Origin(), "the DNS answer failed validation", "", err)
 	case err != nil && e.document == nil && lookleap.CodeOf(err) != lookleap.CodeRedirectForbidden:
-		return &lookleap.Error{Code: CodeDiscoveryFailed, Subject: page.Origin(), Message: "the page could not be fetched", Err: err}
+		return failOn(CodeDiscoveryFailed, page.Origin(), "the page could not be fetched", "", err)
 	case err != nil || !resp.OK():
 		return nil // the document is enough, or the page advertises nothing
 	}
@@ -317,87 +253,78 @@ func (d *Discoverer) page(ctx context.Context, page domain.URL, e *evidence) err
 
 // confirm fetches the document of the endpoint's own authority, if its origin is known, and
 // takes keys and policy from there: any page can advertise any endpoint.
-func (d *Discoverer) confirm(ctx context.Context, f *Discovery) (time.Time, error) {
-	if !d.hasKnownOrigin(f.Endpoint) {
-		return time.Time{}, nil // an unresolvable registry name: the origin's document counts
-	}
+func (d *Discoverer) confirm(ctx context.Context, f *Discovery) error {
 	origin, err := d.originOf(ctx, f.Endpoint)
-	if err != nil {
-		return time.Time{}, err
+	if err != nil || origin == "" { // an unresolvable registry name: the origin's document counts
+		return err
 	}
-	base, err := domain.Parse(origin)
-	if err != nil {
-		return time.Time{}, urlError(CodeUnknownAuthority, f.Endpoint.Redacted(),
-			"the authority's origin is not a public https origin", err)
-	}
-	origin = base.Origin()
 	if origin == f.DocumentOrigin {
 		f.Confirmed = true
-		return time.Time{}, nil
+		return nil
 	}
-	doc, until, err := d.document(ctx, origin)
-	switch {
-	case err != nil:
-		return until, err
+	held, err := d.document(ctx, origin)
+	if err != nil {
+		return err
+	}
+	f.Expires = earlier(f.Expires, held.until)
+	switch doc := held.descriptor; {
 	case doc != nil && doc.covers(f.Endpoint):
-		f.Document = doc
-		f.DocumentOrigin = origin
-		f.Confirmed = true
-		f.Targets = nil
+		f.Document, f.DocumentOrigin, f.Confirmed, f.Targets = doc, origin, true, nil
 		f.Findings = append(f.Findings, doc.Findings...)
-		return until, nil
+		return nil
 	case doc == nil && d.options.AllowThirdParty != nil && ask(ctx, d.functions,
 		func() bool { return d.options.AllowThirdParty(f.Origin, f.Endpoint) }):
-		return until, nil
+		return nil
 	}
-	return until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: f.Endpoint.Redacted(),
-		Message: "the authority's own document does not name this endpoint", Fix: "publish it at " + origin + "/.well-known/aiip"}
+	return failOn(CodeAuthorityUnconfirmed, f.Endpoint.Redacted(), "the authority's own document does not name this endpoint",
+		"publish it at "+origin+"/.well-known/aiip", nil)
 }
 
-// hasKnownOrigin reports whether the origin of an authority's document can be found.
-func (d *Discoverer) hasKnownOrigin(u URI) bool {
-	_, static := d.options.Static[u.Authority()]
-	return static || d.options.Registry != nil || strings.Contains(u.Host(), ".")
-}
-
-// originOf returns the origin of an authority's document.
-func (d *Discoverer) originOf(ctx context.Context, u URI) (string, error) {
-	if origin, ok := d.options.Static[u.Authority()]; ok {
-		return origin, nil
-	}
-	if strings.Contains(u.Host(), ".") {
-		return "https://" + u.Host(), nil
-	}
-	if d.options.Registry != nil {
-		return call(ctx, d.registry, u.Authority(), func(ctx context.Context) (string, error) {
-			origin, err := d.options.Registry.AuthorityOrigin(ctx, u.Authority())
+// originOf returns the origin of an authority's document. It is empty for a registry name if no
+// registry is configured.
+func (d *Discoverer) originOf(ctx context.Context, u URI) (origin string, err error) {
+	authority := u.Authority()
+	origin, known := d.options.Static[authority]
+	switch {
+	case known:
+	case strings.Contains(u.host, "."):
+		origin = "https://" + u.host
+	case d.options.Registry == nil:
+		return "", nil
+	default:
+		origin, err = call(ctx, d.registry, authority, func(ctx context.Context) (string, error) {
+			origin, err := d.options.Registry.AuthorityOrigin(ctx, authority)
 			if err != nil {
-				err = &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(),
-					Message: "the registry does not know the authority", Err: err}
+				err = failOn(CodeUnknownAuthority, u.Redacted(), "the registry does not know the authority", "", err)
 			}
 			return origin, err
 		})
+		if err != nil {
+			return "", err
+		}
 	}
-	return "", &lookleap.Error{Code: CodeUnknownAuthority, Subject: u.Redacted(),
-		Message: "the authority is a registry name, but no registry is configured"}
+	base, err := domain.Parse(origin)
+	if err != nil {
+		return "", urlError(CodeUnknownAuthority, u.Redacted(), "the authority's origin is not a public https origin", err)
+	}
+	return base.Origin(), nil
 }
 
 // resolve returns the discovery of a URI by the document of its authority's origin.
-func (d *Discoverer) resolve(ctx context.Context, u URI, origin string) (*Discovery, time.Time, error) {
-	base, err := domain.Parse(origin)
+func (d *Discoverer) resolve(ctx context.Context, u URI) (*Discovery, error) {
+	origin, err := d.originOf(ctx, u)
 	if err != nil {
-		return nil, time.Time{}, urlError(CodeUnknownAuthority, u.Redacted(), "the authority's origin is not a public https origin", err)
+		return nil, err
 	}
-	doc, until, err := d.document(ctx, base.Origin())
-	switch {
-	case err != nil:
-		return nil, until, err
-	case doc == nil || !doc.covers(u):
-		return nil, until, &lookleap.Error{Code: CodeAuthorityUnconfirmed, Subject: u.Redacted(),
-			Message: "the authority's document does not name this endpoint"}
+	if origin == "" {
+		return nil, failOn(CodeUnknownAuthority, u.Redacted(), "the authority is a registry name, but no registry is configured", "", nil)
 	}
-	return &Discovery{
-		Origin: base.Origin(), Endpoint: doc.Endpoint, Source: SourceWellKnown, Candidates: []Candidate{{SourceWellKnown, doc.Endpoint}},
-		Document: doc, DocumentOrigin: base.Origin(), Confirmed: true, Findings: doc.Findings,
-	}, until, nil
+	held, err := d.document(ctx, origin)
+	if err != nil {
+		return nil, err
+	}
+	if doc := held.descriptor; doc != nil && doc.covers(u) {
+		return doc.discovery(SourceWellKnown, origin, held.until), nil
+	}
+	return nil, failOn(CodeAuthorityUnconfirmed, u.Redacted(), "the authority's document does not name this endpoint", "", nil)
 }

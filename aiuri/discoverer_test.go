@@ -418,27 +418,39 @@ func TestDiscoveryCache(t *testing.T) {
 			}
 		}
 	})
-	for _, row := range []string{"AIU-3.1-23", "AIU-3.2-16", "L10"} {
-		for name, accept := range map[string]bool{"reject-weaker": false, "accept-weaker-by-option": true} {
-			t.Run(row+"/"+name, func(t *testing.T) {
-				net := lab.ForTest(t)
-				site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(`{"mtls":true}`))
-				o := aiuri.DiscovererOptions{}
-				if accept {
-					o.AcceptWeaker = func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { return true }
-				}
-				discoverer := aiuri.NewDiscoverer(net.Host(), o)
-				if _, err := discoverer.Discover(t.Context(), bank); err != nil {
-					t.Fatal(err)
-				}
-				site.Body(documentPath, "application/json", withPolicy(`{"mtls":false}`))
-				net.Clock().Advance(25 * time.Hour)
-				_, err := discoverer.Discover(t.Context(), bank)
-				if (err == nil) != accept || !accept && lookleap.CodeOf(err) != aiuri.CodePolicyDowngrade {
-					t.Errorf("got %v", err)
-				}
-			})
-		}
+	const strict = `{"auth":"oauth2","mtls":true,"requireSignedResults":true}`
+	for _, c := range []struct {
+		id, before, after string
+		accept            bool
+	}{
+		{"AIU-3.1-23/reject-weaker", `{"mtls":true}`, `{"mtls":false}`, false},
+		{"AIU-3.1-23/accept-weaker-by-option", `{"mtls":true}`, `{"mtls":false}`, true},
+		{"AIU-3.2-16/reject-weaker", `{"mtls":true}`, `{"mtls":false}`, false},
+		{"AIU-3.2-16/accept-weaker-by-option", `{"mtls":true}`, `{"mtls":false}`, true},
+		{"AIU-3.2-16/reject-auth", strict, `{"mtls":true}`, false},
+		{"AIU-3.2-16/reject-mtls", strict, `{"auth":"oauth2"}`, false},
+		{"AIU-3.2-16/reject-signed", strict, `{"auth":"oauth2","mtls":true,"requireSignedResults":false}`, false},
+		{"AIU-3.2-16/accept-same", strict, strict, false},
+		{"L10/reject-weaker", `{"mtls":true}`, `{"mtls":false}`, false},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			net := lab.ForTest(t)
+			site := net.Site("www.bank.example").Body(documentPath, "application/json", withPolicy(c.before))
+			o := aiuri.DiscovererOptions{}
+			if c.accept {
+				o.AcceptWeaker = func(string, aiuri.EndpointPolicy, aiuri.EndpointPolicy) bool { return true }
+			}
+			discoverer := aiuri.NewDiscoverer(net.Host(), o)
+			if _, err := discoverer.Discover(t.Context(), bank); err != nil {
+				t.Fatal(err)
+			}
+			site.Body(documentPath, "application/json", withPolicy(c.after))
+			net.Clock().Advance(25 * time.Hour)
+			_, err := discoverer.Discover(t.Context(), bank)
+			if accept := strings.Contains(c.id, "/accept"); (err == nil) != accept || !accept && lookleap.CodeOf(err) != aiuri.CodePolicyDowngrade {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 	t.Run("O10/reject-weaker-after-the-clock-is-set-back", func(t *testing.T) {
 		net := lab.ForTest(t)

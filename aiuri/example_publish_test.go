@@ -72,13 +72,3 @@ func ExampleSignResult() {
 	fmt.Println(protected != "", signature != "", string(result.Body))
 	// Output: true true {"paid":true}
 }
-
-func ExampleOrderTargets() {
-	targets := []aiuri.Target{{Host: "spare.example", Port: 443, Priority: 2}, {Host: "main.example", Port: 443, Priority: 1}}
-	for _, t := range aiuri.OrderTargets(targets, func(int) int { return 0 }) { // in production: rand.IntN
-		fmt.Println(t.Host, t.Port)
-	}
-	// Output:
-	// main.example 443
-	// spare.example 443
-}

@@ -106,7 +106,7 @@ func FuzzBootstrap(f *testing.F) {
 			}
 			return
 		}
-		if _, err := aiuri.Parse(d.Endpoint.String()); err != nil || !d.Endpoint.HasAuthority() {
+		if _, err := aiuri.Parse(d.Endpoint.String()); err != nil || d.Endpoint.Kind() != aiuri.Authority {
 			t.Errorf("the endpoint is %q", d.Endpoint)
 		}
 		for _, x := range d.Targets {

@@ -7,14 +7,15 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // AuditRecord describes a request without its path, query, body and token (section 6). Delete
@@ -80,27 +81,28 @@ type GatewayOptions struct {
 // directly or below a prefix, but not through an http.ServeMux: that redirects ambiguous
 // paths, which this handler refuses.
 type Gateway struct {
-	host    *lookleap.Host
+	*caller
 	options GatewayOptions
 	mapping Mapping
-	keys    *keyCache
 	pages   *pages
-	allowed authorities
-	parts   parts
+	auditor *part
 }
 
 // NewGateway returns a gateway that fetches through host. It returns an error without a host,
 // an authorizer or an invoker, or if the base is not an https URL.
 func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	switch {
-	case host == nil:
-		return nil, errNoHost("a gateway")
 	case o.Authorizer == nil:
 		return nil, fail(CodeBadConfiguration, "a gateway needs an authorizer", "set Authorizer")
 	case o.Invoker == nil:
 		return nil, fail(CodeBadConfiguration, "a gateway needs an invoker", "set Invoker")
 	}
-	m, err := newMapping(o.Base, domain.Rules{})
+	common, err := newCaller(host, o.Discoverer, o.Credentials, o.UserKey, o.KeyLife, 0)
+	if err != nil {
+		return nil, err
+	}
+	common.certificate, common.expect, common.maxBody = o.ClientCertificate, o.Expect, cmp.Or(max(o.MaxBody, 0), DefaultMaxBody)
+	m, err := NewMapping(o.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -108,38 +110,21 @@ func NewGateway(host *lookleap.Host, o GatewayOptions) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := parseAuthorities(o.Credentials)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkUserKey(o.UserKey); err != nil {
-		return nil, err
-	}
-	if o.Discoverer == nil {
-		o.Discoverer = NewDiscoverer(host, DiscovererOptions{})
-	}
-	if o.MaxBody <= 0 {
-		o.MaxBody = DefaultMaxBody
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = 30 * time.Second
-	}
-	return &Gateway{host: host, options: o, mapping: m, keys: newKeyCache(host, o.KeyLife),
-		pages: pages, allowed: allowed, parts: newParts(0)}, nil
+	o.Timeout = cmp.Or(max(o.Timeout, 0), 30*time.Second)
+	return &Gateway{common, o, m, pages, newPart("the audit function", CodePluginBusy, 0)}, nil
 }
 
 // ServeHTTP serves one call. A refusal is a problem document (RFC 9457) with a reason code. It
 // contains nothing of the request or the result.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g == nil || g.host == nil {
+	if g == nil || g.caller == nil {
 		http.Error(w, "the gateway was not made with NewGateway", http.StatusInternalServerError)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), g.options.Timeout)
 	defer cancel()
-	endpoint := ""
 	var c Call
-	v, mediaType, err := g.serve(r.WithContext(ctx), &c, &endpoint, g.boundReading(w, r))
+	v, err := g.serve(r.WithContext(ctx), &c, g.boundReading(w, r))
 	code, status := lookleap.CodeOf(err), http.StatusOK
 	header := w.Header()
 	header.Set("Cache-Control", "private, no-store")
@@ -147,14 +132,14 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	var body []byte
 	var text string
-	switch {
-	case err != nil:
-		status = statusOf(code)
+	if err != nil {
 		if errors.Is(err, ErrNoSession) {
-			code, status = CodeNoSession, http.StatusUnauthorized
-			header.Set("WWW-Authenticate", cmp.Or(g.options.Challenge, "Bearer"))
+			code = CodeNoSession
 		}
+		status = statusOf(code)
 		switch code {
+		case CodeNoSession:
+			header.Set("WWW-Authenticate", cmp.Or(g.options.Challenge, "Bearer"))
 		case CodeMethodNotAllowed:
 			header.Set("Allow", "GET, HEAD, POST")
 		case CodeUnsafeNotDeclared:
@@ -163,17 +148,17 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			header.Set("Connection", "close")
 		}
 		header.Set("Content-Type", "application/problem+json")
-		body = []byte(`{"status":` + strconv.Itoa(status) + `,"title":` + strconv.Quote(code.Title()) +
-			`,"code":` + strconv.Quote(string(code)) + "}\n")
-	case isDetached(v.JWS):
+		text = fmt.Sprintf("{\"status\":%d,\"title\":%q,\"code\":%q}\n", status, code.Title(), code)
+	} else {
 		c.writeBinding(header)
-		header.Set("Content-Type", mediaType)
-		header.Set(ProvenanceHeader, v.JWS)
-		body = v.Payload
-	default:
-		c.writeBinding(header)
-		header.Set("Content-Type", joseType)
-		text = v.JWS
+		if strings.Contains(v.JWS, "..") { // detached
+			header.Set("Content-Type", inertMediaType(v.mediaType))
+			header.Set(ProvenanceHeader, v.JWS)
+			body = v.Payload
+		} else {
+			header.Set("Content-Type", joseType)
+			text = v.JWS
+		}
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)+len(text)))
 	w.WriteHeader(status)
@@ -181,10 +166,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(body)
 		_, _ = io.WriteString(w, text) // one of them is empty
 	}
-	g.audit(r.Context(), endpoint, code, status)
+	g.audit(r.Context(), c.URI.Redacted(), code, status)
 }
-
-func isDetached(jws string) bool { return strings.Contains(jws, "..") }
 
 // statusOf returns the HTTP status for a reason code (section 3.2).
 func statusOf(code lookleap.Code) int {
@@ -192,6 +175,8 @@ func statusOf(code lookleap.Code) int {
 	case CodeAmbiguous, CodeBadChar, CodeNonASCII, CodeBadAuthority, CodeEmptyAuthority, CodeNoAuthority,
 		lookleap.CodeUserinfo, lookleap.CodeBadPort, CodeURITooLong, CodeNotGateway, lookleap.CodeTooLarge, lookleap.CodeUsage:
 		return http.StatusBadRequest
+	case CodeNoSession:
+		return http.StatusUnauthorized
 	case CodeNotAuthorized, CodeScope, lookleap.CodeInsecureTransport, CodeCredentialsNotAllowed:
 		return http.StatusForbidden
 	case CodeRequestTimeout:
@@ -219,85 +204,69 @@ func (g *Gateway) audit(ctx context.Context, endpoint string, code lookleap.Code
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.Timeout)
 	defer cancel()
 	now := g.host.Time()
-	_, err := call(ctx, g.parts.audit, "", func(context.Context) (struct{}, error) {
-		g.options.Audit(AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status})
-		return struct{}{}, nil
-	})
-	if err != nil {
-		g.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lookleap.CodeOf(err), Subject: endpoint,
-			Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
-				Requirement: "AIU-6-03", Message: "an audit record was lost"}})
+	record := AuditRecord{now, now.Add(g.options.Retention), endpoint, code, status}
+	if !ask(ctx, g.auditor, func() bool { g.options.Audit(record); return true }) {
+		lost := warning(CodePluginBusy, "AIU-6-03", "an audit record was lost", "")
+		g.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: lost.Code, Subject: endpoint, Finding: &lost})
 	}
 }
 
 // serve makes a call: it maps the URL, checks method and page, authorizes, resolves, fetches
 // the keys, reads the body, invokes and verifies. A request without a session causes no
-// discovery, and the body of a call that is refused is not read.
-func (g *Gateway) serve(r *http.Request, c *Call, endpoint *string, complete func()) (*Verified, string, error) {
+// discovery, and the body of a call that is refused is not read. The call is filled in as far as it
+// gets.
+func (g *Gateway) serve(r *http.Request, c *Call, complete func()) (v *Verified, err error) {
 	if !g.options.TLSEnded && (r.TLS == nil || r.TLS.Version < tls.VersionTLS13) {
-		return nil, "", fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
+		return nil, fail(lookleap.CodeInsecureTransport, "the request did not come over TLS 1.3", "")
 	}
-	u, err := g.mapping.URI(escapedPath(r), r.URL.RawQuery, r.URL.ForceQuery || r.URL.RawQuery != "")
-	if err != nil {
-		return nil, "", err
+	if c.URI, err = g.mapping.URI(escapedPath(r), r.URL.RawQuery, r.URL.ForceQuery || r.URL.RawQuery != ""); err != nil {
+		return nil, err
 	}
-	*endpoint = u.Redacted()
-	c.URI, c.Method = u, r.Method
-	if err := g.method(r, c); err != nil {
-		return nil, "", err
-	}
-	if err := c.readBinding(r.Header); err != nil {
-		return nil, "", err
-	}
-	if err := g.pages.check(r); err != nil {
-		return nil, "", err
+	if err := g.readHeader(r, c); err != nil {
+		return nil, err
 	}
 	grant, err := g.authorize(r, c)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if r.Method == http.MethodPost && r.ContentLength > g.options.MaxBody {
-		return nil, "", fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
+	if c.Method == http.MethodPost && r.ContentLength > g.maxBody {
+		return nil, errTooLarge
 	}
-	d, err := g.options.Discoverer.Resolve(r.Context(), u)
+	d, err := g.discoverer.Resolve(r.Context(), c.URI)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if err := g.applyPolicy(c, grant, d); err != nil {
-		return nil, "", err
-	}
-	keys, err := g.keys.keysOf(r.Context(), d)
+	keys, err := g.admit(r.Context(), d, c.Scopes, true)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	if r.Method == http.MethodPost {
+	if d.Document.Policy.Auth != "" && (grant.User == "" || grant.Tokens == nil) {
+		return nil, fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
+	}
+	c.MTLS, c.To = d.Document.Policy.MTLS, d.destination("")
+	if c.Nonce == "" { // otherwise the client computes the digest with its own nonce and mark
+		c.Nonce, c.User = rand.Text(), userMark(g.options.UserKey, grant.User, c.URI.Authority())
+	}
+	if c.Method == http.MethodPost {
 		if c.Body, err = g.readBody(r); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		complete()
 		if err := g.authorizeBody(r, c, grant); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
-	if d.Document.Policy.Auth != "" {
-		if c.Token, err = tokenOf(r.Context(), g.parts.tokens, grant.Tokens, c.To, c.Scopes); err != nil {
-			return nil, "", err
-		}
+	if err := g.getToken(r.Context(), c, grant.Tokens); err != nil {
+		return nil, err
 	}
-	result, err := invoke(r.Context(), g.parts.transport, g.options.Invoker, c)
-	if err != nil {
-		return nil, "", err
+	v, err = g.exchange(r.Context(), c, d, keys, g.options.Invoker)
+	if lookleap.CodeOf(err) == lookleap.CodeTooLarge { // the endpoint's fault; the code would say that it is the client's
+		err = fail(CodeEndpointFailed, "the result is larger than its limit", "")
 	}
-	v, err := g.keys.verify(r.Context(), d, keys, result, g.options.Expect.bind(c, d))
-	if err != nil {
-		// Too large is the endpoint's fault here; for the client it would be a 400.
-		if lookleap.CodeOf(err) == lookleap.CodeTooLarge {
-			err = fail(CodeEndpointFailed, "the result is larger than its limit", "")
-		}
-		return nil, "", err
-	}
-	return v, inertMediaType(result.MediaType), nil
+	return v, err
 }
+
+var errTooLarge = fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
 
 // escapedPath returns the path as the client wrote it, with dot segments and escapes.
 func escapedPath(r *http.Request) string {
@@ -307,57 +276,46 @@ func escapedPath(r *http.Request) string {
 	return r.URL.EscapedPath()
 }
 
+// plainJSON matches media types that no browser executes or reads as a list of them.
+var plainJSON = regexp.MustCompile(`^application/([A-Za-z0-9._~+-]+\+)?json$`)
+
 // inertMediaType returns a media type that no browser executes: the given one, if it is
 // JSON or plain text.
 func inertMediaType(mediaType string) string {
-	name, isApplication := strings.CutPrefix(mediaType, "application/")
-	name, isJSON := strings.CutSuffix(name, "+json")
-	if mediaType == "application/json" || mediaType == "text/plain" || isApplication && isJSON && isPlainName(name) {
+	if mediaType == "text/plain" || plainJSON.MatchString(mediaType) {
 		return mediaType
 	}
 	return "application/octet-stream"
 }
 
-// isPlainName refuses commas and the like, which browsers read as a list of media types.
-func isPlainName(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; class[c]&unreserved == 0 && c != '+' {
-			return false
-		}
-	}
-	return name != ""
-}
-
-// method checks the method. GET and HEAD are allowed only if the host declares that they have
-// no effect (RFC 9110 section 9.2.1).
-func (g *Gateway) method(r *http.Request, call *Call) error {
-	switch r.Method {
+// readHeader reads method, media type and marks. GET and HEAD are allowed only if the host declares
+// that they have no effect (RFC 9110 section 9.2.1). Headers that the gateway does not pass on are
+// refused: an encoded body would be read as another one, and a condition would be ignored.
+func (g *Gateway) readHeader(r *http.Request, c *Call) error {
+	switch c.Method = r.Method; r.Method {
 	case http.MethodGet, http.MethodHead:
-		if !g.safe(r.Context(), call.URI) {
+		c.Method = http.MethodGet
+		if g.options.Safe == nil || !ask(r.Context(), g.functions, func() bool { return g.options.Safe(c.URI) }) {
 			return fail(CodeUnsafeNotDeclared, "the path is not declared free of effects", "use POST")
 		}
-		call.Method = http.MethodGet
-		return refuseEncoded(r.Header)
 	case http.MethodPost:
-		call.MediaType = r.Header.Get("Content-Type")
-		return refuseEncoded(r.Header)
+		c.MediaType = r.Header.Get("Content-Type")
+	default:
+		return fail(CodeMethodNotAllowed, "the method is not GET, HEAD or POST", "")
 	}
-	return fail(CodeMethodNotAllowed, "the method is not GET, HEAD or POST", "")
-}
-
-// refuseEncoded refuses headers that the gateway does not pass on: an encoded body would be
-// read as another one, and a condition would be ignored.
-func refuseEncoded(h http.Header) error {
-	if len(h.Values("Content-Type")) > 1 {
+	if len(r.Header.Values("Content-Type")) > 1 {
 		return fail(lookleap.CodeUsage, "the request has several media types", "")
 	}
 	for _, name := range []string{"Content-Encoding", "Content-Range", "If-Match", "If-None-Match",
 		"If-Modified-Since", "If-Unmodified-Since", "If-Range"} {
-		if len(h.Values(name)) > 0 {
+		if len(r.Header.Values(name)) > 0 {
 			return fail(lookleap.CodeUsage, "the request has an encoding or a condition, which a gateway does not pass on", "")
 		}
 	}
-	return nil
+	if err := c.readBinding(r.Header); err != nil {
+		return err
+	}
+	return g.pages.check(r)
 }
 
 // boundReading sets a deadline of Timeout for reading the body, or for the rest of a refused
@@ -376,45 +334,16 @@ func (g *Gateway) boundReading(w http.ResponseWriter, r *http.Request) (complete
 // readBody reads a body of at most MaxBody bytes.
 func (g *Gateway) readBody(r *http.Request) ([]byte, error) {
 	body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
-	_, err := body.ReadFrom(io.LimitReader(r.Body, g.options.MaxBody+1))
+	_, err := body.ReadFrom(io.LimitReader(r.Body, g.maxBody+1))
 	var tooLarge *http.MaxBytesError
+	var late interface{ Timeout() bool }
 	switch {
-	case errors.As(err, &tooLarge):
-		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
-	case isTimeout(err):
-		return nil, &lookleap.Error{Code: CodeRequestTimeout, Message: "the body of the request did not arrive in time", Err: err}
+	case errors.As(err, &tooLarge) || err == nil && int64(body.Len()) > g.maxBody:
+		return nil, errTooLarge
+	case errors.As(err, &late) && late.Timeout():
+		return nil, failOn(CodeRequestTimeout, "", "the body of the request did not arrive in time", "", err)
 	case err != nil:
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the request could not be read", Err: err}
-	case int64(body.Len()) > g.options.MaxBody:
-		return nil, fail(lookleap.CodeTooLarge, "the request is larger than its limit", "")
+		return nil, failOn(lookleap.CodeUsage, "", "the request could not be read", "", err)
 	}
 	return body.Bytes(), nil
-}
-
-func isTimeout(err error) bool {
-	var t interface{ Timeout() bool }
-	return errors.As(err, &t) && t.Timeout()
-}
-
-// safe reports whether the URI has no effects. A panic or timeout means no.
-func (g *Gateway) safe(ctx context.Context, u URI) bool {
-	if g.options.Safe == nil {
-		return false
-	}
-	return ask(ctx, g.parts.host, func() bool { return g.options.Safe(u) })
-}
-
-// applyPolicy prepares a call as the endpoint's policy requires, or returns an error.
-func (g *Gateway) applyPolicy(call *Call, grant *Grant, d *Discovery) error {
-	if err := g.allowed.check(d, call.Scopes, true, g.options.ClientCertificate); err != nil {
-		return err
-	}
-	if d.Document.Policy.Auth != "" && (grant.User == "" || grant.Tokens == nil) {
-		return fail(CodeBadConfiguration, "the policy requires a token, but the grant has no user or no tokens", "")
-	}
-	call.MTLS, call.To, call.Targets = d.Document.Policy.MTLS, d.destination(""), d.Targets
-	if call.Nonce == "" { // otherwise the client computes the digest with its own nonce and mark
-		call.Nonce, call.User = rand.Text(), userMark(g.options.UserKey, grant.User, call.URI.Authority())
-	}
-	return nil
 }

@@ -68,11 +68,9 @@ func TestGatewayReadsLast(t *testing.T) {
 			g.options.Scopes = func(string, aiuri.URI) []string { return []string{"pay", "more"} }
 		}, 403, false},
 		{"AIU-3.2-08/reject-ambiguous-unread", "/gateway/bank.example/../x", func(*gatewayWorld) {}, 400, false},
-		{"AIU-3.2-06/reject-unknown-unread", "/gateway/bank/pay", func(*gatewayWorld) {}, 404, false},
 		{"AIU-3.2-11/reject-policy-unread", payTarget, func(g *gatewayWorld) {
 			g.bank.Body(documentPath, "application/json", strings.Replace(documentOf("ai://bank.example/pay", "https://bank.example"), "{", `{"policy":{"mtls":true},`, 1))
 		}, 502, false},
-		{"AIU-3.2-10/reject-elsewhere-unread", payTarget, func(g *gatewayWorld) { g.options.Base = "https://ai.example/elsewhere" }, 400, false},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			g := newGatewayWorld(t)
@@ -83,13 +81,6 @@ func TestGatewayReadsLast(t *testing.T) {
 			}
 		})
 	}
-	t.Run("AIU-3.2-08/reject-announced-too-large-unread", func(t *testing.T) {
-		g := newGatewayWorld(t)
-		w, body := g.post(t, payTarget, strings.NewReader("{}"), aiuri.DefaultMaxBody+1)
-		if w.Code != 400 || body.read || len(g.net.Journal().Paths("bank.example")) != 0 {
-			t.Errorf("got %d, read: %v", w.Code, body.read)
-		}
-	})
 }
 
 // TestAuthorizeBody is about authorizers that judge what is sent.
@@ -127,22 +118,11 @@ func TestAuthorizeBody(t *testing.T) {
 			t.Errorf("got %d, %v", w.Code, g.calls)
 		}
 	})
-	t.Run("AIU-3.2-13/reject-scopes-that-the-authorizer-changes", func(t *testing.T) {
-		g := newGatewayWorld(t)
-		g.options.Authorizer = authorizer(func(_ *http.Request, c *aiuri.Call) (*aiuri.Grant, error) {
-			c.Scopes[0] = "read"
-			return &aiuri.Grant{User: "u", Scopes: []string{"read"}}, nil
-		})
-		if w := g.serve(t, "POST", payTarget, "{}"); w.Code != 403 || len(g.calls) != 0 {
-			t.Errorf("got %d, %v", w.Code, g.calls)
-		}
-	})
 	for name, c := range map[string]struct {
 		judge  func(*http.Request, *aiuri.Call, *aiuri.Grant) error
 		status int
 	}{
-		"reject-body":       {func(*http.Request, *aiuri.Call, *aiuri.Grant) error { return errors.New("too much money") }, 403},
-		"reject-body-panic": {func(*http.Request, *aiuri.Call, *aiuri.Grant) error { panic("x") }, 403},
+		"reject-body": {func(*http.Request, *aiuri.Call, *aiuri.Grant) error { return errors.New("too much money") }, 403},
 		"reject-body-session": {func(*http.Request, *aiuri.Call, *aiuri.Grant) error {
 			return fmt.Errorf("expired: %w", aiuri.ErrNoSession)
 		}, 401},

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -42,14 +41,6 @@ func TestGatewayPlugins(t *testing.T) {
 			}
 		})
 	}
-	t.Run("AIU-3.2-15/accept-only-methods-of-the-path", func(t *testing.T) {
-		if got := newGatewayWorld(t).serve(t, "GET", payTarget, "").Header().Get("Allow"); got != "POST" {
-			t.Errorf("Allow: %s", got)
-		}
-		if got := newGatewayWorld(t).serve(t, "PUT", payTarget, "").Header().Get("Allow"); got != "GET, HEAD, POST" {
-			t.Errorf("Allow: %s", got)
-		}
-	})
 	for mediaType, served := range map[string]bool{
 		"application/json": true, "application/problem+json": true, "application/vnd.a-b.c+json": true, "application/a+b+json": true, "text/plain": true,
 		"application/pdf": false, "x+json": false,
@@ -111,13 +102,10 @@ func TestGatewayOnTheWire(t *testing.T) {
 		{"reject-dots", "POST /gateway/bank.example/../other.example/x" + post, 400},
 		{"reject-two-slashes-first", "POST //gateway/bank.example/pay" + post, 400},
 		{"reject-fragment", "POST /gateway/bank.example/pay#x" + post, 400},
-		{"reject-fragment-in-query", "POST /gateway/bank.example/pay?a#x" + post, 400},
 		{"reject-asterisk", "OPTIONS *" + post, 200}, // which net/http answers itself
 		{"reject-two-lengths", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400},
 		{"reject-header-line-break", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Type: a\rb\r\nContent-Length: 2\r\n\r\n{}", 400},
-		{"reject-encoded-body", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}", 400},
 		{"reject-two-media-types", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Type: a/b\r\nContent-Type: c/d\r\nContent-Length: 2\r\n\r\n{}", 400},
-		{"reject-condition", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nIf-Match: \"x\"\r\nContent-Length: 2\r\n\r\n{}", 400},
 		{"reject-announced-body-too-large", "POST " + payTarget + " HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 9999999999\r\n\r\n{}", 400},
 	} {
 		t.Run("AIU-3.2-08/"+c.id, func(t *testing.T) {
@@ -142,14 +130,6 @@ func TestGatewayOnTheWire(t *testing.T) {
 			t.Errorf("got %s", resp.Status)
 		}
 	})
-	t.Run("AIU-3.2-13/reject-before-the-body-is-sent", func(t *testing.T) {
-		g := newGatewayWorld(t)
-		g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { return nil, aiuri.ErrNoSession })
-		resp := raw(t, g.server(t), "POST "+payTarget+" HTTP/1.1\r\nHost: ai.example\r\nContent-Length: 20\r\nExpect: 100-continue\r\n\r\n")
-		if resp.StatusCode != 401 {
-			t.Errorf("got %s", resp.Status)
-		}
-	})
 	t.Run("AIU-3.2-08/reject-endless-body", func(t *testing.T) {
 		g := newGatewayWorld(t)
 		g.options.MaxBody = 1 << 10
@@ -157,34 +137,6 @@ func TestGatewayOnTheWire(t *testing.T) {
 		resp, err := s.Client().Post(s.URL+payTarget, "", struct{ io.Reader }{bytes.NewReader(make([]byte, 64<<10))})
 		if err != nil || resp.StatusCode != 400 || len(g.calls) != 0 {
 			t.Errorf("got %v, %v", resp, err)
-		}
-	})
-	t.Run("AIU-3.2-06/accept-many-at-once", func(t *testing.T) {
-		g := newGatewayWorld(t)
-		g.options.Audit = nil
-		g.options.Invoker = endpoint(func(c *aiuri.Call) (aiuri.SignedResult, error) {
-			return aiuri.SignResult(c.Body, aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: &aiuri.Claims{Request: aiuri.RequestDigest(c)}, Detached: true})
-		})
-		s := g.server(t)
-		var all sync.WaitGroup
-		for i := range 50 {
-			all.Go(func() {
-				body := strings.Repeat("x", i)
-				resp, err := s.Client().Post(s.URL+payTarget, "text/plain", strings.NewReader(body))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				got, _ := io.ReadAll(resp.Body)
-				resp.Body.Close()
-				if resp.StatusCode != 200 || string(got) != body {
-					t.Errorf("%d: got %s %s", i, resp.Status, got)
-				}
-			})
-		}
-		all.Wait()
-		if n := len(g.net.Journal().Paths("bank.example")); n != 2 {
-			t.Errorf("%d exchanges", n)
 		}
 	})
 }

@@ -149,7 +149,6 @@ func TestGateway(t *testing.T) {
 		{"AIU-3.2-07/reject-malformed", "POST", "/gateway/bank.example/%4", none, 400, aiuri.CodeBadChar},
 		{"AIU-3.2-08/reject-dot-segments", "POST", "/gateway/bank.example/../other.example/pay", none, 400, aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-at-the-handler", "POST", "/gateway/bank.example/%2e%2e/x", none, 400, aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-escaped-slash-at-the-handler", "POST", "/gateway/bank.example/a%2Fb", none, 400, aiuri.CodeAmbiguous},
 		{"AIU-3.2-10/reject-at-the-handler", "POST", "/gateway/u@h/x", none, 400, lookleap.CodeUserinfo},
 		{"AIU-3.2-04/reject-at-the-handler", "POST", "/gateway/", none, 400, aiuri.CodeEmptyAuthority},
 		{"AIU-3.2-07/reject-no-session", "POST", payTarget, grant(nil, aiuri.ErrNoSession), 401, aiuri.CodeNoSession},
@@ -372,8 +371,10 @@ func TestKeyRing(t *testing.T) {
 		})
 	}
 	t.Run("AIU-3.4-11/reject-same-id", func(t *testing.T) {
-		if err := ring.Rotate(aiuri.SigningKey{ID: "2", Private: ecKey()}); lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
-			t.Errorf("got %v", err)
+		for _, id := range []string{"2", ""} {
+			if err := ring.Rotate(aiuri.SigningKey{ID: id, Private: ecKey()}); lookleap.CodeOf(err) != aiuri.CodeBadConfiguration {
+				t.Errorf("%q: got %v", id, err)
+			}
 		}
 	})
 }

@@ -1,11 +1,8 @@
 package aiuri_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -22,13 +19,8 @@ func TestKeysExpireDuringTheCall(t *testing.T) {
 		down bool          // the key server fails meanwhile; otherwise it removes the key
 		want lookleap.Code // "": the result is accepted
 	}{
-		{"accept-just-before", 0, aiuri.DefaultKeyLife - time.Second, false, ""},
 		{"reject-removed-key", 0, aiuri.DefaultKeyLife, false, aiuri.CodeRejectedKey},
-		{"reject-removed-key-long-after", 0, 3 * aiuri.DefaultKeyLife, false, aiuri.CodeRejectedKey},
-		{"reject-without-key-server", 0, aiuri.DefaultKeyLife, true, lookleap.CodeBadStatus},
-		{"accept-longer-life", time.Hour, time.Hour - time.Second, false, ""},
-		{"reject-after-longer-life", time.Hour, time.Hour, false, aiuri.CodeRejectedKey},
-		{"reject-after-longest-life", 48 * time.Hour, aiuri.MaxKeyLife, false, aiuri.CodeRejectedKey},
+		{"reject-longer-life-than-a-day", 48 * time.Hour, aiuri.MaxKeyLife, false, aiuri.CodeRejectedKey},
 	} {
 		t.Run("AIU-3.4-12/"+c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -49,30 +41,4 @@ func TestKeysExpireDuringTheCall(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestCancelledRefetch: a caller who leaves while keys are fetched again gets its own error, and
-// the next call fetches them.
-func TestCancelledRefetch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		client := must(aiuri.NewClient(w.host, w.options))
-		if _, err := client.Invoke(t.Context(), pay); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(5 * time.Minute) // synctest's time
-		ctx, cancel := context.WithCancel(t.Context())
-		w.answer = receipt("2", true)
-		w.bank.HandleFunc("/jwks.json", func(_ http.ResponseWriter, r *http.Request) {
-			cancel()
-			<-r.Context().Done()
-		})
-		if _, err := client.Invoke(ctx, pay); !errors.Is(err, context.Canceled) {
-			t.Errorf("a cancelled call: %v", err)
-		}
-		w.keys(jwk("2", otherKey()))
-		if _, err := client.Invoke(t.Context(), pay); err != nil {
-			t.Errorf("the next call: %v", err)
-		}
-	})
 }

@@ -1,37 +1,27 @@
 package aiuri
 
 import (
-	"bytes"
-	"context"
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
-	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
-	"net/http"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
-	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Limits of a key set (section 3.4 sets none).
 const (
-	MaxKeySet = 256 << 10 // bytes
-	MaxKeys   = 100
+	maxKeySet = 256 << 10 // bytes
+	maxKeys   = 100
 
 	minRSA = 2048 // bits
 	maxRSA = 4096
@@ -46,29 +36,29 @@ type KeySet struct {
 
 // key is a public key that may verify results.
 type key struct {
-	id        string
-	hasID     bool
-	algorithm string // alg of the JWK; may be empty
-	public    crypto.PublicKey
+	id         string
+	hasID      bool
+	algorithms []string // that it may be used with, by its kind, curve and alg
+	public     crypto.PublicKey
 }
 
 // ParseKeySet parses a JWK Set. It returns a [*lookleap.Error] if the set is malformed, over
 // its limits, or has a kid twice. It leaves out keys that must not verify, with a finding:
 // keys for another use, and symmetric, private, unknown, malformed or weak keys.
 func ParseKeySet(data []byte) (*KeySet, error) {
-	v, marked, err := strictjson.ParsePublished(data, strictjson.Limits{Size: MaxKeySet, Depth: 16})
-	if err != nil {
-		return nil, jsonError(CodeBadKeySet, err)
+	v, marked, err := strictjson.ParsePublished(data, strictjson.Limits{Size: maxKeySet, Depth: 16})
+	var list strictjson.Value
+	if err == nil {
+		list, err = v.Need("keys")
 	}
-	list, err := v.Need("keys")
 	if err == nil {
 		err = list.Expect(strictjson.Array)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, jsonError(CodeBadKeySet, err)
-	}
-	if list.Len() > MaxKeys {
-		return nil, fail(CodeBadKeySet, fmt.Sprintf("the set has more than %d keys", MaxKeys), "")
+	case list.Len() > maxKeys:
+		return nil, fail(CodeBadKeySet, fmt.Sprintf("the set has more than %d keys", maxKeys), "")
 	}
 	set := &KeySet{memory: parsedMemory(data)}
 	if marked {
@@ -77,29 +67,19 @@ func ParseKeySet(data []byte) (*KeySet, error) {
 	seen := make(map[string]bool)
 	for member := range list.Elements() {
 		k, reason := parseKey(member)
-		if k.hasID {
-			if seen[k.id] {
-				return nil, jsonError(CodeBadKeySet, member.Refuse(string(CodeBadKeySet),
-					"the set has two keys with the same kid", "use a unique kid for each key"))
-			}
-			seen[k.id] = true
+		if k.hasID && seen[k.id] {
+			return nil, refuse(member, CodeBadKeySet, "the set has two keys with the same kid", "use a unique kid for each key")
 		}
+		seen[k.id] = seen[k.id] || k.hasID
 		if reason != "" {
-			place := member.Place()
-			set.findings = append(set.findings, lookleap.Finding{Severity: lookleap.SeverityWarning,
-				Code: CodeRejectedKey, Requirement: "AIU-3.4-05", Message: reason,
-				Position: lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Pointer}})
+			f := warning(CodeRejectedKey, "AIU-3.4-05", reason, "")
+			f.Position = placeOf(member.Place())
+			set.findings = append(set.findings, f)
 			continue
 		}
 		set.keys = append(set.keys, k)
 	}
 	return set, nil
-}
-
-// markFinding is the finding for a document that begins with a byte order mark.
-func markFinding(requirement string) lookleap.Finding {
-	return lookleap.Finding{Severity: lookleap.SeverityInfo, Code: strictjson.CodeBOM, Requirement: requirement,
-		Message: "the document begins with a byte order mark", Fix: "save it as UTF-8 without a byte order mark"}
 }
 
 // Len returns the number of usable keys.
@@ -120,275 +100,98 @@ func (s *KeySet) Findings() []lookleap.Finding {
 
 // parseKey returns a key with its kid, and a reason if it must not verify.
 func parseKey(v strictjson.Value) (k key, reason string) {
-	if v.Kind() != strictjson.Object {
-		return k, "a key is not an object"
-	}
-	member := func(name string) string {
-		m, _ := v.Member(name)
-		text, _ := m.Text()
-		return text
-	}
-	if id, ok := v.Member("kid"); ok {
-		text, err := id.Text()
-		if err != nil {
-			return k, "a kid is not a string"
+	algorithm := ""
+	public := make(map[string]string) // the JWK parser gets nothing else
+	for name, member := range v.Members() {
+		value, isText := text(member)
+		bad := ""
+		switch name {
+		case "kid":
+			if k.id, k.hasID = value, isText; !isText {
+				bad = "a kid is not a string"
+			}
+		case "alg":
+			if algorithm = algorithmOf(value); !isAllowed(algorithm, true) {
+				bad = "a key is for an algorithm that is not supported"
+			}
+		case "use":
+			if value != "sig" {
+				bad = "a key is not for signatures"
+			}
+		case "key_ops":
+			if operations, _ := texts(member); isText || !slices.Contains(operations, "verify") {
+				bad = "a key has no operation verify"
+			}
+		case "d", "p", "q", "dp", "dq", "qi", "oth", "k":
+			bad = "a key is symmetric or private"
+		case "kty", "crv", "x", "y", "n", "e":
+			public[name] = value
 		}
-		k.id, k.hasID = strings.Clone(text), true
+		reason = cmp.Or(reason, bad)
 	}
-	if alg, ok := v.Member("alg"); ok {
-		text, err := alg.Text()
-		k.algorithm = algorithmOf(text)
-		if err != nil || !isAllowed(k.algorithm, true) {
-			return k, "a key is for an algorithm that is not supported"
-		}
-	}
-	if reason := wrongUse(v); reason != "" {
+	if reason != "" {
 		return k, reason
 	}
-	for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
-		if _, ok := v.Member(private); ok {
-			return k, "a key is symmetric or private"
-		}
-	}
-	// Pass only the members of a public key to the JWK parser.
-	plain := map[string]string{"kty": member("kty")}
-	for _, name := range []string{"crv", "x", "y", "n", "e"} {
-		value := member(name)
-		if _, bad := decode(value); name != "crv" && bad != nil {
-			return k, "a key is not base64url"
-		}
-		plain[name] = value
-	}
-	text, _ := json.Marshal(plain) // strings have no errors
+	plain, _ := json.Marshal(public) // strings have no errors
 	var parsed jose.JSONWebKey
-	if err := parsed.UnmarshalJSON(text); err != nil {
+	if err := parsed.UnmarshalJSON(plain); err != nil {
 		return k, "a key is malformed, too long or of an unknown kind"
 	}
 	k.public = parsed.Key
-	return k, k.weakness()
+	k.algorithms, reason = algorithmsFor(parsed.Key)
+	if algorithm != "" {
+		k.algorithms = slices.DeleteFunc(k.algorithms, func(name string) bool { return name != algorithm })
+	}
+	if len(k.algorithms) == 0 {
+		reason = cmp.Or(reason, "a key is of a kind that is not supported, or its alg does not match")
+	}
+	return k, reason
 }
 
-func wrongUse(v strictjson.Value) string {
-	if use, ok := v.Member("use"); ok {
-		if text, err := use.Text(); err != nil || text != "sig" {
-			return "a key is not for signatures"
-		}
-	}
-	if ops, ok := v.Member("key_ops"); ok {
-		verifies := false
-		for op := range ops.Elements() {
-			text, err := op.Text()
-			verifies = verifies || err == nil && text == "verify"
-		}
-		if !verifies {
-			return "a key has no operation verify"
-		}
-	}
-	return ""
-}
-
-// weakness returns why a key is too weak or of the wrong kind, or "".
-func (k key) weakness() string {
-	switch public := k.public.(type) {
+// algorithmsFor returns the algorithms that a key may be used with, or why it is too weak.
+func algorithmsFor(public crypto.PublicKey) (algorithms []string, weakness string) {
+	switch public := public.(type) {
 	case *ecdsa.PublicKey:
-		if k.fits(ES256) || k.fits(ES384) {
-			return ""
+		switch public.Curve {
+		case elliptic.P256():
+			return []string{es256}, ""
+		case elliptic.P384():
+			return []string{es384}, ""
 		}
 	case ed25519.PublicKey:
-		if k.fits(EdDSA) {
-			return ""
-		}
+		return []string{edDSA}, ""
 	case *rsa.PublicKey:
 		switch bits := public.N.BitLen(); {
 		case bits < minRSA || bits > maxRSA:
-			return fmt.Sprintf("an RSA key has fewer than %d or more than %d bits", minRSA, maxRSA)
-		case public.E < 3 || public.E%2 == 0:
-			return "an RSA key has a public exponent that is even or below 3"
-		case public.N.Bit(0) == 0 || isROCA(public.N):
-			return "an RSA key has a modulus that is known to be weak"
-		case k.fits(PS256) || k.fits(RS256):
-			return ""
+			return nil, fmt.Sprintf("an RSA key has fewer than %d or more than %d bits", minRSA, maxRSA)
+		case public.E < 3 || public.E%2 == 0 || public.N.Bit(0) == 0 || isROCA(public.N):
+			return nil, "an RSA key has an exponent or a modulus that is known to be weak"
 		}
+		return []string{ps256, rs256}, ""
 	}
-	return "a key is of a kind that is not supported, or its alg does not match"
+	return nil, ""
 }
 
-// fits reports whether a key may be used with an algorithm, by its kind, curve and alg.
-func (k key) fits(algorithm string) bool {
-	if k.algorithm != "" && k.algorithm != algorithm {
-		return false
-	}
-	switch public := k.public.(type) {
-	case *ecdsa.PublicKey:
-		return public.Curve == elliptic.P256() && algorithm == ES256 || public.Curve == elliptic.P384() && algorithm == ES384
-	case ed25519.PublicKey:
-		return algorithm == EdDSA
-	case *rsa.PublicKey:
-		return algorithm == PS256 || algorithm == RS256
-	}
-	return false
+// isAllowed reports whether an algorithm may be used.
+func isAllowed(algorithm string, allowRS256 bool) bool {
+	return slices.Contains([]string{es256, es384, ps256, edDSA}, algorithm) || allowRS256 && algorithm == rs256
 }
 
-// find returns the key for a header: the one with its kid, or the only one that fits.
-func (s *KeySet) find(h *header) (key, bool) {
-	var found []key
-	for _, k := range s.keys {
-		if k.fits(h.algorithm) && (!h.hasKeyID || k.hasID && k.id == h.keyID) {
-			found = append(found, k)
-		}
-	}
-	if len(found) != 1 {
+// find returns the key for a signature: the one with its kid, or the only one that fits.
+func (s *KeySet) find(j *jws) (found key, ok bool) {
+	if s == nil {
 		return key{}, false
 	}
-	return found[0], true
-}
-
-// jsonError returns an error of the JSON reader as a [*lookleap.Error].
-func jsonError(code lookleap.Code, err error) *lookleap.Error {
-	e := &lookleap.Error{Code: code, Message: "the text is not strict JSON"}
-	if bad, ok := err.(*strictjson.Error); ok {
-		place := bad.Place()
-		e.Message, e.Fix = bad.Message, bad.Fix
-		e.Position = lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Pointer}
-	}
-	return e
-}
-
-// The draft asks for rotation and sets no times (section 3.4). A cached key set is used
-// for at most MaxKeyLife, so a removed key is refused after that. An unknown kid causes
-// one more fetch, but no more than one in refetchAfter.
-const (
-	DefaultKeyLife = 10 * time.Minute
-	MaxKeyLife     = 24 * time.Hour
-	refetchAfter   = 5 * time.Minute
-)
-
-// What a Client or Gateway caches of key sets.
-const (
-	maxKeySets = 256
-	keyMemory  = 8 << 20 // bytes
-)
-
-// keyCache fetches and caches key sets.
-type keyCache struct {
-	host     *lookleap.Host
-	life     time.Duration
-	sets     *flight.Memo[string, fetchedKeys] // by URL
-	renewals *flight.Memo[string, fetchedKeys] // by URL: the last fetch for an unknown kid
-}
-
-type fetchedKeys struct {
-	set *KeySet // nil: they could not be fetched
-	at  time.Time
-}
-
-func (k fetchedKeys) memory() int {
-	if k.set == nil {
-		return 0
-	}
-	return k.set.memory
-}
-
-func newKeyCache(host *lookleap.Host, life time.Duration) *keyCache {
-	if life <= 0 {
-		life = DefaultKeyLife
-	}
-	size := func(url string, keys fetchedKeys) int { return len(url) + keys.memory() }
-	return &keyCache{
-		host: host, life: min(life, MaxKeyLife),
-		sets:     flight.NewSizedMemo(maxKeySets, keyMemory/2, size, host.Time),
-		renewals: flight.NewSizedMemo(maxKeySets, keyMemory/2, size, host.Time),
-	}
-}
-
-// parsedMemory returns about how many bytes the parsed form of a JSON text takes, however many
-// members and elements it has.
-func parsedMemory(text []byte) int { return 2<<10 + 2*len(text) + 512*bytes.Count(text, []byte(",")) }
-
-// keysOf returns the key set of a discovered endpoint that is verifiable, from the cache if it is there.
-func (s *keyCache) keysOf(ctx context.Context, d *Discovery) (fetchedKeys, error) {
-	if d.keys != nil {
-		return fetchedKeys{d.keys, s.host.Time()}, nil
-	}
-	return s.sets.Get(ctx, d.Document.JWKS, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
-		set, err := s.fetch(ctx, d.Document.JWKS)
-		if err != nil {
-			return flight.Loaded[fetchedKeys]{}, err
+	for _, k := range s.keys {
+		if !slices.Contains(k.algorithms, j.algorithm) || j.keyID != nil && !(k.hasID && k.id == *j.keyID) {
+			continue
 		}
-		now := s.host.Time()
-		return flight.Loaded[fetchedKeys]{Value: fetchedKeys{set, now}, Until: now.Add(s.life)}, nil
-	})
-}
-
-func errNoKeys(d *Discovery) error {
-	return &lookleap.Error{Code: CodeNoTrustAnchor, Subject: d.Endpoint.Redacted(),
-		Message: "no document names keys to verify results with"}
-}
-
-// renew fetches a key set again. If that fails, the cached set stays. Either way the next
-// attempt is made after refetchAfter at the earliest.
-func (s *keyCache) renew(ctx context.Context, url string) (fetchedKeys, error) {
-	return s.renewals.Get(ctx, url, func(ctx context.Context) (flight.Loaded[fetchedKeys], error) {
-		set, err := s.fetch(ctx, url)
-		now := s.host.Time()
-		if err != nil { // a Memo does not keep that a caller has left
-			return flight.Loaded[fetchedKeys]{Err: err, Until: now.Add(refetchAfter)}, nil
+		if ok {
+			return key{}, false
 		}
-		fresh := fetchedKeys{set, now}
-		s.sets.Put(url, flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(s.life)})
-		return flight.Loaded[fetchedKeys]{Value: fresh, Until: now.Add(refetchAfter)}, nil
-	})
-}
-
-// fetch requests a key set. Its errors have the code of the exchange, never that of a
-// forged result.
-func (s *keyCache) fetch(ctx context.Context, url string) (*KeySet, error) {
-	u, err := domain.Parse(url)
-	if err != nil {
-		return nil, urlError(lookleap.CodeBadURL, "", "the URL of the key set is invalid", err)
+		found, ok = k, true
 	}
-	resp, err := fetch.Do(ctx, s.host, &fetch.Request{
-		URL: u, Accept: []string{"application/jwk-set+json", "application/json"}, Redirect: fetch.SameOrigin,
-		Limits: fetch.Limits{Body: MaxKeySet, Hops: 3}, TrustEvidence: true, MinTLS: tls.VersionTLS13,
-	})
-	switch {
-	case err != nil:
-		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: u.Origin() + u.Path(),
-			Message: "the key set could not be fetched", Err: err}
-	case resp.Status != http.StatusOK:
-		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: u.Origin() + u.Path(),
-			Message: "the key set could not be fetched: HTTP status " + strconv.Itoa(resp.Status)}
-	}
-	return ParseKeySet(resp.Body)
-}
-
-// verify verifies a result with the keys that were fetched before the call. They are
-// fetched again if they have expired since, and if the result names an unknown kid.
-func (s *keyCache) verify(ctx context.Context, d *Discovery, keys fetchedKeys, r SignedResult, x Expectation) (*Verified, error) {
-	if s.host.Time().Sub(keys.at) >= s.life {
-		var err error
-		if keys, err = s.keysOf(ctx, d); err != nil {
-			return nil, err
-		}
-	}
-	v, err := VerifyResult(r, keys.set, s.host.Time(), x)
-	if lookleap.CodeOf(err) != CodeRejectedKey || d.keys != nil || s.host.Time().Sub(keys.at) < refetchAfter {
-		return v, err
-	}
-	keys, failed := s.renew(ctx, d.Document.JWKS)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case failed != nil:
-		var rejected *lookleap.VerifyError
-		if errors.As(err, &rejected) {
-			rejected.Verdict.Checks = append(rejected.Verdict.Checks,
-				lookleap.Check{Requirement: "AIU-3.4-12", Code: lookleap.CodeOf(failed), Status: lookleap.Noted,
-					Message: "the key set could not be fetched again, so the key may be a new one"})
-		}
-		return nil, err
-	}
-	return VerifyResult(r, keys.set, s.host.Time(), x)
+	return found, ok
 }
 
 // rocaPrimes are the small primes whose residues reveal a modulus of the weak generator of
@@ -400,23 +203,15 @@ var rocaPrimes = [...]int64{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47,
 // of that generator were built from such powers. Another modulus matches with a probability
 // of about 1 in 2^27.
 func isROCA(n *big.Int) bool {
-	var residue, prime big.Int
 	for _, p := range rocaPrimes {
-		r := residue.Mod(n, prime.SetInt64(p)).Int64()
-		if !isPower(r, p) {
+		residue := new(big.Int).Mod(n, big.NewInt(p)).Int64()
+		power, steps := int64(1), p
+		for ; power != residue && steps > 0; steps-- {
+			power = power * 65537 % p
+		}
+		if power != residue {
 			return false
 		}
 	}
 	return true
-}
-
-func isPower(r, p int64) bool {
-	power := int64(1)
-	for range p {
-		if power == r {
-			return true
-		}
-		power = power * 65537 % p
-	}
-	return false
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -43,8 +42,6 @@ func TestKeySetUse(t *testing.T) {
 	}{
 		{"AIU-3.4-05/accept-kid", []map[string]any{jwk("1", ecKey())}},
 		{"AIU-3.4-05/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"), with("alg", "ES256"), with("key_ops", []string{"verify"}))}},
-		{"AIU-3.4-05/accept-after-unusable", []map[string]any{{"kty": "oct", "kid": "s", "k": "AAAA"}, {"kty": "new", "kid": "n"}, jwk("1", ecKey())}},
-		{"AIU-3.4-05/accept-beside-empty-kid", []map[string]any{jwk("1", ecKey()), jwk("", p384Key(), with("kid", "")), jwk("", p384Key())}},
 		{"AIU-3.4-05/accept-among-unusable", []map[string]any{jwk("1", ecKey()), {"kty": "oct", "kid": "s", "k": "AAAA"}, {"kty": "new", "kid": "n"}}},
 		{"L13/accept-use-sig", []map[string]any{jwk("1", ecKey(), with("use", "sig"))}},
 	} {
@@ -62,21 +59,23 @@ func TestKeySetUse(t *testing.T) {
 		{"AIU-3.4-05/reject-use-enc", jwk("1", ecKey(), with("use", "enc"))},
 		{"AIU-3.4-05/reject-key-ops", jwk("1", ecKey(), with("key_ops", []string{"sign"}))},
 		{"AIU-3.4-05/reject-alg-mismatch", jwk("1", ecKey(), with("alg", "ES384"))},
-		{"AIU-3.4-05/reject-alg-unknown-type", jwk("1", ecKey(), with("alg", 5))},
 		{"AIU-3.4-05/reject-crv-mismatch", jwk("1", ecKey(), with("crv", "P-384"))},
 		{"AIU-3.4-05/reject-kty-mismatch", jwk("1", ecKey(), with("kty", "RSA"))},
 		{"AIU-3.4-05/reject-private", jwk("1", ecKey(), private)},
 		{"AIU-3.4-05/reject-symmetric", map[string]any{"kty": "oct", "kid": "1", "k": encode([]byte("secret"))}},
 		{"AIU-3.4-05/reject-unknown-kid", jwk("2", ecKey())},
-		{"AIU-3.4-05/reject-padded-base64", jwk("1", ecKey(), func(m map[string]any) { m["x"] = m["x"].(string) + "=" })},
-		{"AIU-3.4-05/reject-off-curve", jwk("1", ecKey(), func(m map[string]any) { m["x"] = m["y"] })},
 		{"L13/reject-use-enc", jwk("1", ecKey(), with("use", "enc"))},
 		{"L13/reject-key-ops-encrypt", jwk("1", ecKey(), with("key_ops", []string{"encrypt"}))},
-		{"L13/reject-key-ops-empty", jwk("1", ecKey(), with("key_ops", []string{}))},
 		{"L13/reject-key-ops-text", jwk("1", ecKey(), with("key_ops", "verify"))},
+		{"L13/reject-key-ops-empty", jwk("1", ecKey(), with("key_ops", []string{}))},
 		{"L13/reject-alg-mismatch", jwk("1", ecKey(), with("alg", "ES256K"))},
 	} {
 		t.Run(c.id, func(t *testing.T) { refused(t, r, keySet(t, c.key), aiuri.Expectation{}, aiuri.CodeRejectedKey) })
+	}
+	for _, name := range []string{"p", "q", "dp", "dq", "qi", "oth"} {
+		t.Run("AIU-3.4-05/reject-private-"+name, func(t *testing.T) {
+			refused(t, r, keySet(t, jwk("1", ecKey(), with(name, "AA"))), aiuri.Expectation{}, aiuri.CodeRejectedKey)
+		})
 	}
 	n := rsaKey().N
 	for id, key := range map[string]map[string]any{
@@ -86,13 +85,7 @@ func TestKeySetUse(t *testing.T) {
 		"reject-roca":        rsaOf(rocaModulus(), 65537),
 		"reject-even-n":      rsaOf(new(big.Int).Lsh(n, 1), 65537),
 		"reject-2047-bit":    rsaOf(odd(new(big.Int).Rsh(n, 1)), 65537),
-		"reject-4097-bit":    rsaOf(odd(new(big.Int).Lsh(n, 2049)), 65537),
 		"reject-8193-bit":    rsaOf(odd(new(big.Int).Lsh(n, 6145)), 65537),
-		"reject-alg-ES256":   jwk("k", rsaKey(), with("alg", aiuri.ES256)),
-		"reject-alg-EdDSA":   jwk("k", rsaKey(), with("alg", aiuri.EdDSA)),
-		"reject-ed-PS256":    jwk("k", edKey(), with("alg", aiuri.PS256)),
-		"reject-ed-ES256":    jwk("k", edKey(), with("alg", aiuri.ES256)),
-		"reject-ec-EdDSA":    jwk("k", ecKey(), with("alg", aiuri.EdDSA)),
 		"reject-no-exponent": {"kty": "RSA", "kid": "k", "n": encode(n.Bytes())},
 	} {
 		for _, row := range []string{"AIU-3.4-13/", "L13/"} {
@@ -117,14 +110,8 @@ func TestKeySetUse(t *testing.T) {
 			}
 		})
 	}
-	short := keySet(t, rsaOf(odd(new(big.Int).Lsh(big.NewInt(1), 2046)), 65537))
-	if f := short.Findings(); len(f) != 1 || !strings.HasSuffix(f[0].Message, "fewer than 2048 or more than 4096 bits") {
-		t.Errorf("a key of 2047 bits: %v", f)
-	}
 	for name, key := range map[string]map[string]any{
 		"2048-bit": jwk("k", rsaKey()), "4096-bit": rsaOf(odd(new(big.Int).Lsh(n, 2048)), 65537), "e-3": rsaOf(n, 3),
-		"alg-PS256": jwk("k", rsaKey(), with("alg", aiuri.PS256)), "alg-RS256": jwk("k", rsaKey(), with("alg", aiuri.RS256)),
-		"alg-EdDSA": jwk("k", edKey(), with("alg", aiuri.EdDSA)), "alg-ES384": jwk("k", p384Key(), with("alg", aiuri.ES384)),
 	} {
 		t.Run("AIU-3.4-13/accept-"+name, func(t *testing.T) {
 			if set := keySet(t, key); set.Len() != 1 {
@@ -147,36 +134,12 @@ func TestParseKeySet(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("AIU-3.4-13/accept-256-KiB", func(t *testing.T) {
-		one := many(1)
-		if set, err := aiuri.ParseKeySet(append(one, []byte(strings.Repeat(" ", 256<<10-len(one)))...)); err != nil || set.Len() != 1 {
-			t.Error(err)
-		}
-	})
-	t.Run("AIU-3.4-13/accept-depth", func(t *testing.T) {
-		if _, err := aiuri.ParseKeySet([]byte(`{"keys":[],"x":` + strings.Repeat("[", 15) + strings.Repeat("]", 15) + `}`)); err != nil {
-			t.Error(err)
-		}
-	})
-	for text, want := range map[string]string{`{"keys":[}`: "at start of value", `{}`: `"keys"`, `{"keys":5}`: "array is expected"} {
-		t.Run("AIU-3.4-05/reject-with-the-reason", func(t *testing.T) {
-			if _, err := aiuri.ParseKeySet([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", text, err, want)
-			}
-		})
-	}
 	for id, text := range map[string][]byte{
-		"AIU-3.4-05/reject-empty-kid-twice":  setText(jwk("", ecKey(), with("kid", "")), jwk("", p384Key()), jwk("", otherKey(), with("kid", ""))),
 		"AIU-3.4-13/reject-101":              many(101),
-		"AIU-3.4-13/reject-depth":            []byte(`{"keys":[],"x":` + strings.Repeat("[", 16) + strings.Repeat("]", 16) + `}`),
 		"AIU-3.4-13/reject-256-KiB":          append(many(1), []byte(strings.Repeat(" ", 256<<10))...),
 		"AIU-3.4-05/reject-kid-twice":        setText(jwk("1", ecKey()), jwk("1", otherKey())),
 		"AIU-3.4-05/reject-kid-twice-unused": setText(jwk("1", ecKey()), map[string]any{"kty": "oct", "kid": "1", "k": "AA"}),
 		"L17/reject-duplicate-kid":           setText(jwk("1", ecKey()), jwk("1", ecKey())),
-		"L17/reject-duplicate-kid-of-others": setText(jwk("1", ecKey()), jwk("2", edKey()), jwk("1", otherKey())),
-		"AIU-3.4-05/reject-no-object":        []byte(`[]`),
-		"AIU-3.4-05/reject-keys-no-list":     []byte(`{"keys":{}}`),
-		"AIU-3.4-05/reject-duplicate-member": []byte(`{"keys":[],"keys":[]}`),
 	} {
 		t.Run(id, func(t *testing.T) {
 			if set, err := aiuri.ParseKeySet(text); set != nil || lookleap.CodeOf(err) != aiuri.CodeBadKeySet {
@@ -321,33 +284,6 @@ func TestRotationWithoutKeyServer(t *testing.T) {
 		w.answer = receipt("1", true)
 		if err := ask(); err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-// TestRemovedKeys: a key that is removed ends after ten minutes, also during a long call.
-func TestRemovedKeys(t *testing.T) {
-	t.Run("L20/reject-removed-key-after-ten-minutes", func(t *testing.T) {
-		w, ask, _ := newRotation(t)
-		w.keys(jwk("2", otherKey()))
-		w.net.Clock().Advance(10*time.Minute - time.Second)
-		if err := ask(); err != nil {
-			t.Error(err)
-		}
-		w.net.Clock().Advance(time.Second)
-		if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey {
-			t.Error(err)
-		}
-	})
-	t.Run("L20/reject-key-removed-during-the-call", func(t *testing.T) {
-		w, ask, fetched := newRotation(t)
-		w.answer = func(rw http.ResponseWriter, r *http.Request) {
-			w.net.Clock().Advance(10 * time.Minute)
-			w.keys(jwk("2", otherKey()))
-			receipt("1", true)(rw, r)
-		}
-		if err := ask(); lookleap.CodeOf(err) != aiuri.CodeRejectedKey || fetched() != 2 {
-			t.Errorf("got %v after %d fetches", err, fetched())
 		}
 	})
 }

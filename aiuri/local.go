@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -33,26 +32,25 @@ type LocalEndpoint struct {
 	Policy   EndpointPolicy // results must be signed whatever it says
 }
 
-// resolveLocal returns the discovery of a URI without authority.
+// resolveLocal returns the discovery of a URI without authority. It is not cached.
 func (d *Discoverer) resolveLocal(ctx context.Context, u URI) (*Discovery, error) {
+	unknown := func(message string, cause error) error {
+		return failOn(CodeUnknownLocal, u.Redacted(), message, "", cause)
+	}
 	switch {
-	case u.Kind() != Absolute:
+	case u.kind != Absolute:
 		return nil, fail(CodeNoAuthority, "the URI has neither an authority nor an absolute path",
 			"write ai://authority/path, or ai:/path for a local endpoint")
 	case d.options.Local == nil:
-		return nil, &lookleap.Error{Code: CodeNoAuthority,
-			Message: "the URI has no authority, and no local resolver is configured",
-			Fix:     "set DiscovererOptions.Local, or write ai://authority/path"}
+		return nil, fail(CodeNoAuthority, "the URI has no authority, and no local resolver is configured",
+			"set DiscovererOptions.Local, or write ai://authority/path")
 	}
 	local, err := call(ctx, d.local, "", func(ctx context.Context) (*LocalEndpoint, error) { return d.options.Local.ResolveLocal(ctx, u) })
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil:
-		return nil, &lookleap.Error{Code: CodeUnknownLocal, Subject: u.Redacted(),
-			Message: "the local resolver knows no such endpoint", Err: err}
-	case local == nil:
-		return nil, &lookleap.Error{Code: CodeUnknownLocal, Subject: u.Redacted(), Message: "the local resolver knows no such endpoint"}
+	case err != nil || local == nil:
+		return nil, unknown("the local resolver knows no such endpoint", err)
 	}
 	origin, err := local.origin()
 	if err != nil {
@@ -60,13 +58,11 @@ func (d *Discoverer) resolveLocal(ctx context.Context, u URI) (*Discovery, error
 	}
 	document := &Descriptor{Endpoint: local.Endpoint.Normalize(), Scopes: slices.Clone(local.Scopes), Policy: local.Policy}
 	if !document.covers(u) {
-		return nil, &lookleap.Error{Code: CodeUnknownLocal, Subject: u.Redacted(), Message: "the local resolver returned another endpoint"}
+		return nil, unknown("the local resolver returned another endpoint", nil)
 	}
-	found := &Discovery{
-		Origin: origin, Endpoint: document.Endpoint, Source: SourceLocal, Candidates: []Candidate{{SourceLocal, document.Endpoint}},
-		Document: document, DocumentOrigin: origin, Confirmed: true, System: local.System, keys: local.Keys,
-	}
-	return found.conclude(d.host.Time(), time.Time{}), nil
+	found := document.discovery(SourceLocal, origin, time.Time{})
+	found.System, found.keys = local.System, local.Keys
+	return found, nil
 }
 
 // origin checks a local endpoint and returns the origin that stands for its system.
@@ -77,13 +73,11 @@ func (l *LocalEndpoint) origin() (string, error) {
 		return "", bad("its URI is not an absolute path without a query", "write ai:/path")
 	}
 	if l.Keys == nil {
-		return "", &lookleap.Error{Code: CodeNoTrustAnchor, Subject: l.Endpoint.Redacted(),
-			Message: message + "it has no keys to verify results with", Fix: "set LocalEndpoint.Keys"}
+		return "", failOn(CodeNoTrustAnchor, l.Endpoint.Redacted(), message+"it has no keys to verify results with",
+			"set LocalEndpoint.Keys", nil)
 	}
-	for _, scope := range l.Scopes {
-		if !isScope(scope) {
-			return "", bad("a scope is not a scope token of RFC 6749", "")
-		}
+	if slices.ContainsFunc(l.Scopes, func(scope string) bool { return !isScope(scope) }) {
+		return "", bad("a scope is not a scope token of RFC 6749", "")
 	}
 	host, err := domain.Rules{AllowSpecial: true}.ParseHost(l.System)
 	if _, public := domain.ParseHost(l.System); err != nil || host != l.System || public == nil {

@@ -24,12 +24,7 @@ type Mapping struct {
 // NewMapping returns the mapping of a gateway by its base: an https URL without user
 // information, query and fragment. A final slash makes no difference.
 func NewMapping(base string) (Mapping, error) {
-	return newMapping(base, domain.Rules{})
-}
-
-func newMapping(base string, rules domain.Rules) (Mapping, error) {
-	rules.RefuseQuery, rules.RefuseFragment = true, true
-	u, err := rules.Parse(base)
+	u, err := domain.Rules{RefuseQuery: true, RefuseFragment: true}.Parse(base)
 	if err != nil {
 		return Mapping{}, urlError(CodeBadGateway, "", "the gateway's base URL is invalid", err)
 	}
@@ -43,35 +38,21 @@ func (m Mapping) Base() string { return m.base.Origin() + m.path }
 // [URI.Fragment]). It returns an error for a URI without authority, because its first segment
 // would be read back as one.
 func (m Mapping) URL(u URI) (string, error) {
-	if m.base.IsZero() {
+	n := u.sent()
+	switch at, reason := ambiguous(n.path); {
+	case m.base.IsZero():
 		return "", fail(CodeBadGateway, "the mapping is zero", "make it with NewMapping")
-	}
-	n, err := mappable(u)
-	if err != nil {
-		return "", err
+	case u.kind != Authority:
+		return "", failOn(CodeNoAuthority, u.Redacted(), "a URI without authority cannot be mapped", "write ai://authority/path", nil)
+	case reason != "":
+		return "", &lookleap.Error{Code: CodeAmbiguous, Subject: n.Redacted(), Message: reason,
+			Position: positionOf(strings.Index(n.text, n.path) + at)}
 	}
 	url := m.Base() + "/" + n.Authority() + n.path
 	if n.hasQuery {
 		url += "?" + n.query
 	}
 	return url, nil
-}
-
-// mappable returns the normal form, without fragment, of a URI that can be mapped.
-func mappable(u URI) (URI, error) {
-	if u.kind != Authority {
-		return URI{}, &lookleap.Error{Code: CodeNoAuthority, Subject: u.Redacted(),
-			Message: "a URI without authority cannot be mapped", Fix: "write ai://authority/path"}
-	}
-	n := u.Normalize().WithoutFragment()
-	if at, reason := ambiguous(n.path); reason != "" {
-		return URI{}, &lookleap.Error{Code: CodeAmbiguous, Subject: n.Redacted(), Message: reason,
-			Position: positionOf(strings.Index(n.text, n.path) + at)}
-	}
-	if strings.HasPrefix(n.host, "[") {
-		return URI{}, &lookleap.Error{Code: CodeAmbiguous, Subject: n.Redacted(), Message: "an IP literal cannot be a path segment"}
-	}
-	return n, nil
 }
 
 // URI returns the URI for a gateway's URL, by its escaped path as received and its query,

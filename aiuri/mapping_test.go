@@ -71,17 +71,10 @@ func TestMapping(t *testing.T) {
 		{"AIU-3.2-04/reject-absolute", "ai:/agent/x", aiuri.CodeNoAuthority},
 		{"AIU-2-06/reject-rootless", "ai:agent/x", aiuri.CodeNoAuthority},
 		{"L01/reject-gateway-without-authority", "ai:/agent/x", aiuri.CodeNoAuthority},
-		{"L01/reject-gateway-for-opaque", "ai:opaque", aiuri.CodeNoAuthority},
-		{"L04/reject-slashes-in-a-segment", "ai://bank/..%2F..%2Fother", aiuri.CodeAmbiguous},
-		{"L04/reject-backslashes-in-a-segment", "ai://bank/..%5C..%5Cother", aiuri.CodeAmbiguous},
-		{"L04/reject-dots-with-parameter", "ai://bank/..;/..;/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-escaped-slash", "ai://bank/a%2fb", aiuri.CodeAmbiguous},
+		{"AIU-3.2-09/reject-escaped-percent", "ai://bank/100%25", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-double-escape", "ai://bank/%252e%252e", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-empty-segment", "ai://bank//x", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-escaped-backslash-forth", "ai://bank/a%5cb", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-nul-forth", "ai://bank/a%00", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-overlong-forth", "ai://bank/..%c0%afother", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-with-parameter-forth", "ai://bank/..;x/other", aiuri.CodeAmbiguous},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if url, err := m.URL(parse(t, c.uri)); url != "" || lookleap.CodeOf(err) != c.code {
@@ -130,7 +123,6 @@ func TestMappingBack(t *testing.T) {
 	}{
 		{"AIU-3.2-09/reject-dot-segment", "/gateway/bank/../other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-single-dot", "/gateway/bank/./x", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-single-dot-at-end", "/gateway/bank/.", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-encoded-dots", "/gateway/bank/%2e%2E/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-mixed-dots", "/gateway/bank/.%2e/other", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-dots-with-parameter", "/gateway/bank/..;x/other", aiuri.CodeAmbiguous},
@@ -143,26 +135,6 @@ func TestMappingBack(t *testing.T) {
 		{"AIU-3.2-09/reject-tab", "/gateway/bank/a%09", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-overlong-slash", "/gateway/bank/..%c0%afother", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-overlong-dots", "/gateway/bank/%C0%AE%c0%ae/other", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-overlong-in-three", "/gateway/bank/a%e0%80%afb", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-latin-1", "/gateway/bank/caf%e9", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-half-a-character", "/gateway/bank/%e6%bc", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-surrogate", "/gateway/bank/%ed%a0%80", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-after-a-character", "/gateway/bank/%c3%a9/%2e%2e/x", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-line-break", "/gateway/bank/a%0d%0aX:%20y", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-delete", "/gateway/bank/a%7F", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-with-escaped-parameter", "/gateway/bank/..%3Bx/other", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-fragment", "/gateway/bank/x#/../y", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-character-without-escape", "/gateway/bank/%c3z89", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-character-with-bad-escape", "/gateway/bank/%c3%hh", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-character-with-half-an-escape", "/gateway/bank/%c3%h9", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-after-a-long-character", "/gateway/bank/%e6%bc%a2/../x", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-dots-with-escaped-parameter-at-end", "/gateway/bank/..%3B", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-escaped-dot-at-end", "/gateway/bank/%2e", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-first-byte-outside-ascii", "/gateway/bank/%80", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-question-mark", "/gateway/bank/x?y", aiuri.CodeAmbiguous},
-		{"AIU-3.2-09/reject-number-sign", "/gateway/bank/x#y", aiuri.CodeAmbiguous},
-		{"AIU-3.2-08/reject-no-escape", "/gateway/bank/a%2n", aiuri.CodeBadChar},
-		{"AIU-3.2-08/reject-no-escape-first", "/gateway/bank/a%r0", aiuri.CodeBadChar},
 		{"AIU-3.2-09/reject-empty-segment-back", "/gateway/bank//x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-09/reject-double-encoding", "/gateway/bank/%252e%252e/x", aiuri.CodeAmbiguous},
 		{"AIU-3.2-08/reject-percent", "/gateway/bank/%4", aiuri.CodeBadChar},
@@ -176,10 +148,6 @@ func TestMappingBack(t *testing.T) {
 		{"AIU-3.2-10/reject-ip", "/gateway/10.0.0.1/x", aiuri.CodeBadAuthority},
 		{"AIU-3.2-10/reject-empty-port", "/gateway/bank:/x", aiuri.CodeAmbiguous},
 		{"L05/reject-metadata-address", "/gateway/169.254.169.254/", aiuri.CodeBadAuthority},
-		{"L05/reject-decimal-address", "/gateway/2130706433/", aiuri.CodeBadAuthority},
-		{"L05/reject-hexadecimal-address", "/gateway/0x7f.0x0.0x0.0x1/", aiuri.CodeBadAuthority},
-		{"L05/reject-short-address", "/gateway/127.1/", aiuri.CodeBadAuthority},
-		{"L05/reject-ipv6-address", "/gateway/[::1]/", aiuri.CodeBadAuthority},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if u, err := m.URI(c.path, "", false); !u.IsZero() || lookleap.CodeOf(err) != c.code {
@@ -208,15 +176,13 @@ func TestMappingBack(t *testing.T) {
 			}
 		})
 	}
-	literal, err := aiuri.ParseWith("ai://[2001:db8::1]/x", aiuri.Rules{AllowIP: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if url, err := m.URL(literal); url != "" || lookleap.CodeOf(err) != aiuri.CodeAmbiguous {
-		t.Errorf("an IP literal is mapped: %s, %v", url, err)
-	}
-	if _, err := m.Split("https://ai.example.evil.test/gateway/bank/x"); lookleap.CodeOf(err) != aiuri.CodeNotGateway {
-		t.Errorf("another origin: %v", err)
+	for url, want := range map[string]lookleap.Code{
+		"https://ai.example.evil.test/gateway/bank/x": aiuri.CodeNotGateway, "https://ai.examplf/gateway/bank/x": aiuri.CodeNotGateway,
+		"https://ai.example/gateway/bank/x?q#f": aiuri.CodeAmbiguous,
+	} {
+		if _, err := m.Split(url); lookleap.CodeOf(err) != want {
+			t.Errorf("%s: %v", url, err)
+		}
 	}
 }
 

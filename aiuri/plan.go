@@ -1,12 +1,9 @@
 package aiuri
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -19,6 +16,44 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
+// effect is what a plan commits: a request and the endpoint that it goes to.
+type effect struct {
+	Request   Request `json:"request"`
+	URI       URI     `json:"uri"`
+	Recipient string  `json:"recipient"`
+	Origin    string  `json:"origin"`
+	Document  string  `json:"document"`
+	User      string  `json:"user,omitempty"` // mark of the user who may resume the plan
+}
+
+// effect returns what a plan for the request commits, without a user.
+func (p *prepared) effect() effect {
+	return effect{p.request, p.call.URI, p.recipient, p.discovery.Origin, p.discovery.DocumentOrigin, ""}
+}
+
+func readEffect(plan *lookleap.Plan) (e effect, err error) {
+	if strictjson.Decode(plan.Effect(), &e) != nil || plan.Request().Kind != lookleap.ConsentInvoke {
+		return effect{}, lookleap.ErrPlanInvalid
+	}
+	return e, nil
+}
+
+// ask asks the user and sends the request.
+func (c *Client) ask(ctx context.Context, p *prepared) (*Verified, error) {
+	plan, err := c.plan(p)
+	if err != nil {
+		return nil, err
+	}
+	approval, err := c.host.Ask(planowner.Context(ctx, c.user), plan)
+	if err != nil {
+		return nil, err
+	}
+	return c.commit(ctx, approval)
+}
+
+// maxPlanText is an upper bound for the bytes of a plan without the body of its request.
+const maxPlanText = 1 << 20
+
 // Resume continues an invocation that waited for its user. It discovers the endpoint again
 // and sends exactly what the user approved. It returns a [lookleap.ErrPlanInvalid] if the
 // state is not a plan or was changed. Its code is [lookleap.CodePlanOtherUser] if the plan
@@ -27,66 +62,56 @@ func (c *Client) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err := c.ready(); err != nil {
 		return nil, err
 	}
-	if int64(len(state)) > 2*c.options.MaxBody+maxPlanText {
+	if int64(len(state)) > 2*c.maxBody+maxPlanText { // the body is encoded twice
 		return nil, refusal(c.host, "an invocation", fail(lookleap.CodeTooLarge, "the plan is larger than any plan of this client", ""))
 	}
 	plan, err := lookleap.ParsePlan(state)
 	if err != nil {
 		return nil, err
 	}
-	e, err := unmarshalEffect(plan.Effect())
-	if err != nil || plan.Request().Kind != lookleap.ConsentInvoke {
-		return nil, lookleap.ErrPlanInvalid
-	}
-	if err := c.owns(e.User); err != nil {
-		return nil, err
-	}
-	approval, err := c.host.Decide(c.asUser(ctx), plan, decision)
+	e, err := readEffect(plan)
 	if err != nil {
 		return nil, err
 	}
-	return c.commit(ctx, approval, e)
+	if nonce, _, _ := strings.Cut(e.User, "."); !hmac.Equal([]byte(e.User), []byte(c.planMark(nonce))) { // before the decision counts
+		return nil, failOn(lookleap.CodePlanOtherUser, "", "the plan was prepared for another user",
+			"resume it with Client.ForUser of that user and the same UserKey", lookleap.ErrPlanInvalid)
+	}
+	approval, err := c.host.Decide(planowner.Context(ctx, c.user), plan, decision)
+	if err != nil {
+		return nil, err
+	}
+	return c.commit(ctx, approval)
 }
 
 // planMark returns the mark of the client's user for a plan. It differs from plan to plan.
 func (c *Client) planMark(nonce string) string {
-	mark := userMark(c.options.UserKey, c.user, "plan\x00"+nonce)
-	if mark == "" {
-		return ""
+	if mark := userMark(c.options.UserKey, c.user, "plan\x00"+nonce); mark != "" {
+		return nonce + "." + mark
 	}
-	return nonce + "." + mark
+	return ""
 }
-
-// owns returns an error unless a plan with this mark belongs to the client's user. It is called
-// before the user's decision counts.
-func (c *Client) owns(mark string) error {
-	nonce, _, _ := strings.Cut(mark, ".")
-	if hmac.Equal([]byte(mark), []byte(c.planMark(nonce))) {
-		return nil
-	}
-	return &lookleap.Error{Code: lookleap.CodePlanOtherUser, Message: "the plan was prepared for another user",
-		Fix: "resume it with Client.ForUser of that user and the same UserKey", Err: lookleap.ErrPlanInvalid}
-}
-
-// asUser returns a context that names the client's user to the host.
-func (c *Client) asUser(ctx context.Context) context.Context { return planowner.Context(ctx, c.user) }
-
-// maxPlanText is an upper bound for the bytes of a plan without its effect.
-const maxPlanText = 1 << 20
 
 // plan returns the plan that the user is asked about.
-func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
-	request := e.digest()
-	e.User = c.planMark(rand.Text())
-	data := e.marshal()
+func (c *Client) plan(p *prepared) (*lookleap.Plan, error) {
+	e := p.effect()
 	// The mark differs from plan to plan, so the item's digest leaves it out: the host must
 	// recognise a request that the user has refused.
-	item := lookleap.ConsentItem{ID: "call", Summary: p.call.summary(), Recipient: p.recipient, Digest: request,
+	unmarked, _ := json.Marshal(e) // these types cannot fail
+	e.User = c.planMark(rand.Text())
+	data, _ := json.Marshal(e)
+	scopes := "without scopes"
+	if len(p.call.Scopes) > 0 {
+		scopes = "scopes: " + strings.Join(p.call.Scopes, " ")
+	}
+	item := lookleap.ConsentItem{ID: "call", Summary: p.call.Method + " to the AI endpoint, " + scopes,
+		Recipient: p.recipient, Digest: lookleap.Digest(unmarked),
 		Values: []lookleap.ConsentValue{{Label: "URI", Text: p.call.URI.String()}},
 		Remote: []lookleap.RemoteText{{Source: p.discovery.Origin, Label: "URI", Text: p.call.URI.String()}}}
 	if p.call.Body != nil {
-		item.Values = append(item.Values, p.call.bodyValue())
-		item.Remote = append(item.Remote, lookleap.RemoteText{Source: "this agent", Label: "what it would send", Text: p.call.bodyText()})
+		value, text := p.call.shownBody()
+		item.Values = append(item.Values, value)
+		item.Remote = append(item.Remote, lookleap.RemoteText{Source: "this agent", Label: "what it would send", Text: text})
 	}
 	summary := "invoke the endpoint " + p.call.URI.Redacted()
 	switch {
@@ -101,73 +126,46 @@ func (c *Client) plan(p *prepared, e effect) (*lookleap.Plan, error) {
 	}, data, c.host.Time())
 }
 
-func (c *Call) summary() string {
-	if len(c.Scopes) == 0 {
-		return c.Method + " to the AI endpoint, without scopes"
+// shownBody returns the body as the user approves it, and as a text that describes a long or binary
+// one. Of a large body, the value has only the beginning, with the size and digest of the whole.
+func (c *Call) shownBody() (v lookleap.ConsentValue, text string) {
+	shown, isText := c.Body[:min(len(c.Body), lookleap.MaxShown)], utf8.Valid(c.Body)
+	for isText && !utf8.Valid(shown) {
+		shown = shown[:len(shown)-1] // does not cut a character
 	}
-	return c.Method + " to the AI endpoint, scopes: " + strings.Join(c.Scopes, " ")
-}
-
-// bodyValue returns the body as the user approves it. Of a large body, the value has only
-// the beginning, with the size and digest of the whole.
-func (c *Call) bodyValue() lookleap.ConsentValue {
-	v := lookleap.ConsentValue{Label: "body, " + plaintext.Quote(c.MediaType, maxRequestText), Text: c.head()}
-	if len(v.Text) < len(c.Body) {
+	v = lookleap.ConsentValue{Label: "body, " + plaintext.Quote(c.MediaType, maxRequestText), Text: string(shown)}
+	text = v.Text
+	if len(shown) < len(c.Body) {
 		v.Size, v.Digest = len(c.Body), lookleap.Digest(c.Body)
+		text = fmt.Sprintf("%s\u2026 (%d bytes in all)", shown, len(c.Body))
 	}
-	return v
-}
-
-// head returns the first bytes of the body, up to lookleap.MaxShown. It does not cut a
-// character of a text.
-func (c *Call) head() string {
-	if len(c.Body) <= lookleap.MaxShown {
-		return string(c.Body)
+	if !isText {
+		text = fmt.Sprintf("%d bytes of %s, which is not text", len(c.Body), c.MediaType)
 	}
-	n := lookleap.MaxShown
-	if utf8.Valid(c.Body) {
-		for !utf8.RuneStart(c.Body[n]) {
-			n--
-		}
-	}
-	return string(c.Body[:n])
-}
-
-// bodyText returns a short body, and describes a long or binary one.
-func (c *Call) bodyText() string {
-	switch {
-	case !utf8.Valid(c.Body):
-		return fmt.Sprintf("%d bytes of %s, which is not text", len(c.Body), c.MediaType)
-	case len(c.Body) <= lookleap.MaxShown:
-		return string(c.Body)
-	}
-	return fmt.Sprintf("%s\u2026 (%d bytes in all)", c.head(), len(c.Body))
+	return v, text
 }
 
 // commit sends what the plan contains, if that still goes to the endpoint that the user
 // approved. The endpoint may have moved since, or may require more.
-func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v *Verified, err error) {
+func (c *Client) commit(ctx context.Context, a *lookleap.Approval) (v *Verified, err error) {
+	e, err := readEffect(a.Plan())
+	if err != nil {
+		return nil, err
+	}
 	p, err := c.prepare(ctx, e.Request)
 	if err != nil {
 		return nil, refusal(c.host, "an invocation", err)
 	}
-	if p.discovery.Origin != e.Origin || p.discovery.DocumentOrigin != e.Document || !p.call.URI.Equal(e.URI) ||
-		p.recipient != e.Recipient {
+	now := p.effect()
+	if now.Origin != e.Origin || now.Document != e.Document || !now.URI.Equal(e.URI) || now.Recipient != e.Recipient {
 		return nil, refusal(c.host, "an invocation",
 			fail(lookleap.CodePlanInvalid, "the request would now go to another endpoint than the user approved", ""))
 	}
+	if p.call.Method != http.MethodGet && p.call.Method != http.MethodHead {
+		p.call.IdempotencyKey = a.Plan().IdempotencyKey()
+	}
 	_, err = c.host.CommitApproved(ctx, a, lookleap.Effect{
-		Prepare: func(ctx context.Context, a *lookleap.Approval) error {
-			approved, err := unmarshalEffect(a.Plan().Effect())
-			if err != nil {
-				return err
-			}
-			p.call.Body = approved.Request.Body
-			if p.call.Method != http.MethodGet && p.call.Method != http.MethodHead {
-				p.call.IdempotencyKey = a.Plan().IdempotencyKey()
-			}
-			return c.authorize(ctx, p)
-		},
+		Prepare: func(ctx context.Context, _ *lookleap.Approval) error { return c.authorize(ctx, p) },
 		Send: func(ctx context.Context, _ *lookleap.Approval) ([]byte, error) {
 			if v, err = c.send(ctx, p); err != nil {
 				return nil, err
@@ -181,48 +179,15 @@ func (c *Client) commit(ctx context.Context, a *lookleap.Approval, e effect) (v 
 	return v, nil
 }
 
-// effect is what a plan commits: a request and the endpoint that it goes to.
-type effect struct {
-	Request   Request `json:"request"`
-	HasBody   bool    `json:"hasBody"` // the body follows the line of JSON
-	URI       URI     `json:"uri"`
-	Recipient string  `json:"recipient"`
-	Origin    string  `json:"origin"`
-	Document  string  `json:"document"`
-	User      string  `json:"user,omitempty"` // mark of the user who may resume the plan
-}
-
-// marshal returns the effect as one line of JSON, and the body after it. A large body would
-// take time and memory as a JSON string.
-func (e effect) marshal() []byte {
-	line := e.line()
-	data := make([]byte, 0, len(line)+len(e.Request.Body))
-	return append(append(data, line...), e.Request.Body...)
-}
-
-// line returns the effect without its body, as one line of JSON.
-func (e effect) line() []byte {
-	e.Request.Body, e.HasBody = nil, e.Request.Body != nil
-	line, _ := json.Marshal(e) // these types cannot fail
-	return append(line, '\n')
-}
-
-// digest returns the [lookleap.Digest] of what marshal returns, without a copy of the body.
-func (e effect) digest() string {
-	sum := sha256.New()
-	sum.Write(e.line())
-	sum.Write(e.Request.Body)
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
-}
-
-// unmarshalEffect reads what marshal wrote. The body shares the memory of data.
-func unmarshalEffect(data []byte) (e effect, err error) {
-	line, body, ok := bytes.Cut(data, []byte("\n"))
-	if err := strictjson.Decode(line, &e); err != nil || !ok || e.Request.Body != nil || !e.HasBody && len(body) > 0 {
-		return effect{}, lookleap.ErrPlanInvalid
+// receipt is what the plan ledger keeps of a result: its signature, so that it can be
+// verified again, and the digest of what was signed. A long signature is left out.
+func (v *Verified) receipt() ([]byte, error) {
+	r := struct {
+		Payload string `json:"payload"`
+		JWS     string `json:"jws,omitempty"`
+	}{lookleap.Digest(v.Payload), v.JWS}
+	if len(r.JWS) > lookleap.MaxReceipt/2 {
+		r.JWS = ""
 	}
-	if e.HasBody {
-		e.Request.Body = body
-	}
-	return e, nil
+	return json.Marshal(r)
 }

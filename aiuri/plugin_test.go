@@ -83,18 +83,6 @@ func TestDeafPlugins(t *testing.T) {
 		})
 	})
 	for name, set := range map[string]func(*gatewayWorld, func()){
-		"authorizer": func(g *gatewayWorld, wait func()) {
-			g.options.Authorizer = authorizer(func(*http.Request, *aiuri.Call) (*aiuri.Grant, error) { wait(); return nil, nil })
-		},
-		"body-authorizer": func(g *gatewayWorld, wait func()) {
-			g.options.Authorizer = bodyAuthorizer{g.options.Authorizer.(authorizer), func(*http.Request, *aiuri.Call, *aiuri.Grant) error { wait(); return nil }}
-		},
-		"scopes": func(g *gatewayWorld, wait func()) {
-			g.options.Scopes = func(string, aiuri.URI) []string { wait(); return nil }
-		},
-		"transport": func(g *gatewayWorld, wait func()) {
-			g.options.Invoker = endpoint(func(*aiuri.Call) (aiuri.SignedResult, error) { wait(); return aiuri.SignedResult{}, nil })
-		},
 		"tokens": func(g *gatewayWorld, wait func()) {
 			g.bank.Body(documentPath, "application/json", documentWith("ai://bank.example/pay", "https://bank.example", `{"auth":"oauth2"}`))
 			source := aiuri.TokenFunc(func(context.Context, aiuri.Destination, []string) (string, error) { wait(); return "", nil })
@@ -131,20 +119,6 @@ func TestDeafPlugins(t *testing.T) {
 			})
 		})
 	}
-	t.Run("O28/accept-deaf-audit-of-a-gateway", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			g := newGatewayWorld(t)
-			until := make(chan struct{})
-			g.options.Audit = func(aiuri.AuditRecord) { <-until }
-			handler := must(aiuri.NewGateway(g.host, g.options))
-			for range 20 {
-				if w := serveOnce(handler, "POST", payTarget, "{}"); w.Code != 200 {
-					t.Errorf("got %d", w.Code)
-				}
-			}
-			close(until)
-		})
-	})
 }
 
 // registryFunc answers by a function.
@@ -152,45 +126,6 @@ type registryFunc func(string) (string, error)
 
 func (r registryFunc) AuthorityOrigin(_ context.Context, authority string) (string, error) {
 	return r(authority)
-}
-
-// TestPluginErrors holds that an error of a plug-in has a code of its own, and that its
-// text goes nowhere.
-func TestPluginErrors(t *testing.T) {
-	failed := errors.New("paid")
-	t.Run("O28/accept-code-of-the-transport", func(t *testing.T) {
-		for _, i := range []endpoint{
-			func(*aiuri.Call) (aiuri.SignedResult, error) { return aiuri.SignedResult{}, failed },
-			func(*aiuri.Call) (aiuri.SignedResult, error) { panic(failed) },
-			func(*aiuri.Call) (aiuri.SignedResult, error) { runtime.Goexit(); return aiuri.SignedResult{}, nil },
-		} {
-			w := newWorld(t)
-			w.options.Native = i
-			if _, err := w.invoke(t, pay); lookleap.CodeOf(err) != aiuri.CodeTransportFailed {
-				t.Errorf("got %v", err)
-			}
-		}
-	})
-	t.Run("O28/accept-code-of-the-registry", func(t *testing.T) {
-		for _, r := range []registryFunc{
-			func(string) (string, error) { return "", failed },
-			func(string) (string, error) { panic(failed) },
-		} {
-			d := aiuri.NewDiscoverer(newWorld(t).host, aiuri.DiscovererOptions{Registry: r})
-			if _, err := d.Resolve(t.Context(), parseAny("ai://bank/pay")); lookleap.CodeOf(err) != aiuri.CodeUnknownAuthority {
-				t.Errorf("got %v", err)
-			}
-		}
-	})
-	t.Run("O28/reject-callbacks-that-panic", func(t *testing.T) {
-		w := newWorld(t)
-		page(w.net.Site("shop.example"), "ai://other.example/pay", "")
-		w.net.Site("other.example")
-		d := aiuri.NewDiscoverer(w.host, aiuri.DiscovererOptions{AllowThirdParty: func(string, aiuri.URI) bool { panic("x") }})
-		if _, err := d.Discover(t.Context(), "https://shop.example/"); lookleap.CodeOf(err) != aiuri.CodeAuthorityUnconfirmed {
-			t.Errorf("got %v", err)
-		}
-	})
 }
 
 // documentWith is a document of bank.example with a policy.
@@ -213,21 +148,13 @@ func TestCredentialAuthorities(t *testing.T) {
 		code           lookleap.Code
 	}{
 		{"accept-name", "ai://bank.example/pay", []string{"bank.example"}, lookleap.CodeOK},
-		{"accept-name-in-capitals", "ai://bank.example/pay", []string{"other.example", "BANK.Example"}, lookleap.CodeOK},
 		{"accept-pattern", "ai://api.bank.example/pay", []string{"*.bank.example"}, lookleap.CodeOK},
-		{"accept-pattern-two-labels", "ai://a.api.bank.example/pay", []string{"*.bank.example"}, lookleap.CodeOK},
 		{"accept-port", "ai://bank.example:8443/pay", []string{"bank.example:8443"}, lookleap.CodeOK},
-		{"accept-pattern-port", "ai://api.bank.example:8443/pay", []string{"*.bank.example:8443"}, lookleap.CodeOK},
-		{"accept-international", "ai://xn--bcher-kva.example/pay", []string{"bücher.example"}, lookleap.CodeOK},
+		{"reject-pattern-without-dot", "ai://evilbank.example/pay", []string{"*.bank.example", "bank.example"}, aiuri.CodeCredentialsNotAllowed},
 		{"reject-none", "ai://bank.example/pay", nil, aiuri.CodeCredentialsNotAllowed},
 		{"reject-other", "ai://evil.example/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
-		{"reject-parent-of-pattern", "ai://bank.example/pay", []string{"*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
-		{"reject-pattern-without-dot", "ai://evilbank.example/pay", []string{"*.bank.example", "bank.example"}, aiuri.CodeCredentialsNotAllowed},
-		{"reject-subdomain-of-name", "ai://api.bank.example/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
-		{"reject-name-before", "ai://bank.example.evil.example/pay", []string{"bank.example", "*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
 		{"reject-port", "ai://bank.example:8443/pay", []string{"bank.example", "bank.example:443"}, aiuri.CodeCredentialsNotAllowed},
 		{"reject-default-port", "ai://bank.example:443/pay", []string{"bank.example"}, aiuri.CodeCredentialsNotAllowed},
-		{"reject-pattern-port", "ai://api.bank.example:8443/pay", []string{"*.bank.example"}, aiuri.CodeCredentialsNotAllowed},
 	} {
 		u := parseAny(c.endpoint)
 		host := u.Host()
@@ -277,10 +204,7 @@ func TestGatewayCredentials(t *testing.T) {
 	}{
 		{"accept-asked-and-allowed", `{"auth":"oauth2"}`, []string{"bank.example"}, 200, "t0ken"},
 		{"accept-not-asked", `{}`, []string{"bank.example"}, 200, ""},
-		{"accept-not-asked-not-allowed", `{}`, nil, 200, ""},
 		{"reject-not-allowed", `{"auth":"oauth2"}`, nil, 403, ""},
-		{"reject-other-allowed", `{"auth":"oauth2"}`, []string{"other.example"}, 403, ""},
-		{"reject-certificate-not-allowed", `{"mtls":true}`, []string{"other.example"}, 403, ""},
 	} {
 		t.Run("O11/"+c.name, func(t *testing.T) {
 			g := newGatewayWorld(t)
@@ -404,17 +328,6 @@ func TestUnconfirmed(t *testing.T) {
 		})
 		if _, err := w.invoke(t, request); err != nil || len(line.calls) != 1 || line.calls[0].Token != "" || !strings.Contains(shown, "https://evil.example advertises") {
 			t.Errorf("got %v; %q was shown", err, shown)
-		}
-	})
-	t.Run("O16/accept-recipient-of-another-site-named", func(t *testing.T) {
-		w, line, _ := evil(t, `{}`)
-		var asked *lookleap.ConsentRequest
-		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) { asked = r; return allow(r) })
-		if _, err := w.invoke(t, aiuri.Request{Page: "https://evil.example/", Body: []byte("{}")}); err != nil || len(line.calls) != 1 {
-			t.Fatal(err)
-		}
-		if i := asked.Items[0]; i.Recipient != "ai://bank" || i.Class != lookleap.ItemOtherRecipient {
-			t.Errorf("%+v", i)
 		}
 	})
 	t.Run("O16/reject-body-without-asking", func(t *testing.T) {

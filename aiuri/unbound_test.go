@@ -26,25 +26,19 @@ func TestBindings(t *testing.T) {
 		bound  bool // accepted with RequireBinding
 	}{
 		"accept-all":                  {func(*aiuri.Claims, *aiuri.Expectation) {}, 0, true},
-		"accept-one-audience":         {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Audience = []string{"me"} }, 0, true},
 		"accept-no-audience-expected": {func(c *aiuri.Claims, x *aiuri.Expectation) { c.Audience, x.Audience = nil, "" }, 0, true},
 		"accept-no-expiry":            {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Expires = time.Time{} }, 0, true},
 		"accept-no-issue": {func(c *aiuri.Claims, _ *aiuri.Expectation) {
 			c.Issued, c.Expires = time.Time{}, now.Add(aiuri.DefaultMaxAge)
 		}, 0, true},
-		"accept-as-old-as-may-be": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued = now.Add(-aiuri.DefaultMaxAge) }, 0, true},
-		"accept-older-by-option":  {func(c *aiuri.Claims, x *aiuri.Expectation) { c.Issued, x.MaxAge = now.Add(-time.Hour), time.Hour }, 0, true},
-		"reject-no-claims":        {func(c *aiuri.Claims, _ *aiuri.Expectation) { *c = aiuri.Claims{} }, 4, false},
-		"reject-no-issuer":        {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issuer = "" }, 1, false},
-		"reject-no-request":       {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "" }, 1, false},
-		"reject-plain-request":    {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "sha256:0" }, 1, false},
-		"reject-no-audience":      {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Audience = nil }, 1, false},
-		"reject-no-times":         {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued, c.Expires = time.Time{}, time.Time{} }, 1, false},
+		"reject-no-claims":     {func(c *aiuri.Claims, _ *aiuri.Expectation) { *c = aiuri.Claims{} }, 4, false},
+		"reject-no-issuer":     {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issuer = "" }, 1, false},
+		"reject-plain-request": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "sha256:0" }, 1, false},
+		"reject-no-request":    {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Request = "" }, 1, false},
+		"reject-no-times":      {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued, c.Expires = time.Time{}, time.Time{} }, 1, false},
 		"reject-old": {func(c *aiuri.Claims, _ *aiuri.Expectation) {
 			c.Issued, c.Expires = now.Add(-aiuri.DefaultMaxAge-time.Second), time.Time{}
 		}, 1, false},
-		"reject-old-although-not-expired": {func(c *aiuri.Claims, _ *aiuri.Expectation) { c.Issued = now.Add(-365 * 24 * time.Hour) }, 1, false},
-		"reject-nothing-expected":         {func(c *aiuri.Claims, x *aiuri.Expectation) { *c, *x = aiuri.Claims{Issued: now}, aiuri.Expectation{} }, 0, false},
 	} {
 		t.Run("O15/"+name, func(t *testing.T) {
 			made, x := all()
@@ -92,21 +86,6 @@ func TestBindings(t *testing.T) {
 			}
 		})
 	}
-	t.Run("O15/reject-contradiction-whatever-is-required", func(t *testing.T) {
-		for _, change := range []func(*aiuri.Claims){
-			func(c *aiuri.Claims) { c.Audience = []string{"other", "another"} },
-			func(c *aiuri.Claims) { c.Request = "sha256:2" },
-			func(c *aiuri.Claims) { c.Expires = now },
-			func(c *aiuri.Claims) { c.Issuer = "ai://bank/other" },
-		} {
-			made, x := all()
-			change(&made)
-			r := must(aiuri.SignResult([]byte("payload"), aiuri.SigningKey{ID: "1", Private: ecKey()}, aiuri.SignOptions{Claims: &made, Detached: true}))
-			if v, err := aiuri.VerifyResult(r, keys, now, x); v != nil || lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
-				t.Errorf("got %v", err)
-			}
-		}
-	})
 }
 
 // TestRequestDigest holds that whatever makes two calls different makes their digests
@@ -193,20 +172,6 @@ func TestNonce(t *testing.T) {
 			t.Errorf("the marks are %q and %q", calls[0].User, calls[1].User)
 		}
 	})
-	t.Run("O15/accept-endpoint-that-knows-no-nonce", func(t *testing.T) {
-		w, _ := world(t, func(c *aiuri.Call) (aiuri.SignedResult, error) {
-			plain := *c
-			plain.Nonce = ""
-			return sign(&plain)
-		})
-		if _, err := w.invoke(t, pay); lookleap.CodeOf(err) != aiuri.CodeRejectedPolicy {
-			t.Errorf("with RequireBinding: %v", err)
-		}
-		w.options.Expect.RequireBinding = false
-		if _, err := w.invoke(t, pay); err != nil {
-			t.Error(err)
-		}
-	})
 	t.Run("O15/accept-through-a-gateway", func(t *testing.T) {
 		g := newGatewayWorld(t)
 		g.net.Clock().Freeze()
@@ -263,32 +228,6 @@ func TestPlanOfAnotherUser(t *testing.T) {
 			}
 		})
 	}
-	t.Run("O06/reject-plan-before-its-user-has-refused", func(t *testing.T) {
-		refusal := lookleap.ConsentDecision{Digest: pending.Request.Digest}
-		if _, err := client.ForUser("bob").Resume(t.Context(), pending.State, refusal); lookleap.CodeOf(err) != lookleap.CodePlanOtherUser {
-			t.Errorf("got %v", err)
-		}
-		if _, err := client.ForUser("ada").Invoke(t.Context(), pay); !errors.Is(err, lookleap.ErrConsentPending) {
-			t.Errorf("another user's refusal counts: %v", err)
-		}
-	})
-	t.Run("O50/accept-dialogue-of-each-user", func(t *testing.T) {
-		w := newWorld(t)
-		asked := 0
-		w.host.Prompter = prompter(func(r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			asked++
-			return lookleap.ConsentDecision{Digest: r.Digest}, nil
-		})
-		client := must(aiuri.NewClient(w.host, w.options))
-		for _, user := range []string{"ada", "bob", "ada"} {
-			if _, err := client.ForUser(user).Invoke(t.Context(), pay); !errors.Is(err, lookleap.ErrConsentRefused) {
-				t.Errorf("got %v", err)
-			}
-		}
-		if asked != 2 {
-			t.Errorf("asked %d times, want once for each user", asked)
-		}
-	})
 	t.Run("O06/reject-equal-marks", func(t *testing.T) {
 		_, err := client.ForUser("ada").Invoke(t.Context(), pay)
 		again := new(lookleap.PendingError)

@@ -1,6 +1,7 @@
 package aiuri
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -23,28 +24,17 @@ const (
 
 // String returns the kind in lower case.
 func (k Kind) String() string {
-	switch k {
-	case Authority:
-		return "authority"
-	case Absolute:
-		return "absolute"
-	}
-	return "rootless"
+	return [...]string{"rootless", "absolute", "authority"}[min(k, Authority)]
 }
 
 // URI is a well-formed ai: URI as it was written. It is immutable. The zero value is not a
 // URI: see [URI.IsZero]. Compare URIs with [URI.Equal]; == compares the spelling.
 type URI struct {
-	text     string
-	host     string // as written
-	port     string // "" if absent or empty
-	path     string // escaped
-	query    string // without "?"
-	fragment string // without "#"
-
-	kind        Kind
-	hasQuery    bool
-	hasFragment bool
+	text                  string
+	kind                  Kind
+	host, port            string // host in lower case; port "" if absent or empty
+	path, query, fragment string // escaped, without the "?" and "#" before them
+	hasQuery, hasFragment bool
 }
 
 // String returns the URI as it was written.
@@ -56,21 +46,17 @@ func (u URI) IsZero() bool { return u.text == "" }
 // Kind returns the form of the URI.
 func (u URI) Kind() Kind { return u.kind }
 
-// HasAuthority reports whether the URI has an authority. "ai:/x" has none, and "ai:///x" is
-// not a valid URI.
-func (u URI) HasAuthority() bool { return u.kind == Authority }
-
 // Authority returns host and port in lower case, without a port if none was written: no
 // default port is defined. It is empty for the other kinds.
 func (u URI) Authority() string {
 	if u.port == "" {
-		return u.Host()
+		return u.host
 	}
-	return u.Host() + ":" + u.port
+	return u.host + ":" + u.port
 }
 
-// Host returns the host in lower case, with brackets around an IPv6 address.
-func (u URI) Host() string { return strings.ToLower(u.host) }
+// Host returns the host in lower case.
+func (u URI) Host() string { return u.host }
 
 // Port returns the port as digits, or "".
 func (u URI) Port() string { return u.port }
@@ -84,15 +70,6 @@ func (u URI) Query() (query string, ok bool) { return u.query, u.hasQuery }
 
 // Fragment returns the fragment without "#", and whether there is one. It is never sent.
 func (u URI) Fragment() (fragment string, ok bool) { return u.fragment, u.hasFragment }
-
-// WithoutFragment returns the URI without its fragment, as it is sent.
-func (u URI) WithoutFragment() URI {
-	if u.hasFragment {
-		u.text = u.text[:len(u.text)-len(u.fragment)-1]
-		u.fragment, u.hasFragment = "", false
-	}
-	return u
-}
 
 // Redacted returns what may be logged (section 6): scheme and authority, with an ellipsis if
 // there is more.
@@ -135,45 +112,32 @@ func (u URI) Normalize() URI {
 	if u.IsZero() {
 		return u
 	}
-	var b strings.Builder
-	b.Grow(len(u.text) + 1)
-	b.WriteString("ai:")
-	if u.kind == Authority {
-		b.WriteString("//")
-		b.WriteString(u.Authority())
+	u.path = domain.NormalEscapes(u.path)
+	if u.kind != Rootless { // which has no base for dot segments
+		u.path = removeDotSegments(u.path)
 	}
-	b.WriteString(normalPath(u.path, u.kind))
+	u.text = "ai:"
+	switch {
+	case u.kind == Authority:
+		u.path = cmp.Or(u.path, "/")
+		u.text = "ai://" + u.Authority()
+	case u.kind == Absolute && strings.HasPrefix(u.path, "//"):
+		u.path = "/." + u.path // otherwise the path would be read as an authority
+	}
+	u.text += u.path
 	if u.hasQuery {
-		b.WriteByte('?')
-		b.WriteString(u.query)
+		u.text += "?" + u.query
 	}
 	if u.hasFragment {
-		b.WriteByte('#')
-		b.WriteString(u.fragment)
+		u.text += "#" + u.fragment
 	}
-	if b.String() == u.text {
-		return u
-	}
-	n, err := ParseWith(b.String(), Rules{AllowIP: true})
-	if err != nil {
-		panic(err) // a normal form is well-formed: TestNormalize, FuzzParse
-	}
-	return n
+	return u
 }
 
-func normalPath(path string, kind Kind) string {
-	path = domain.NormalEscapes(path)
-	if kind == Rootless {
-		return path // there is no base for dot segments
-	}
-	path = removeDotSegments(path)
-	switch {
-	case kind == Authority && path == "":
-		return "/"
-	case kind == Absolute && strings.HasPrefix(path, "//"):
-		return "/." + path // otherwise the path would be read as an authority
-	}
-	return path
+// sent returns the normal form without the fragment, as it is sent.
+func (u URI) sent() URI {
+	u.fragment, u.hasFragment = "", false
+	return u.Normalize()
 }
 
 // removeDotSegments removes the dot segments of a path that is empty or begins with a slash
@@ -182,25 +146,19 @@ func removeDotSegments(path string) string {
 	if !strings.Contains(path, "/.") {
 		return path
 	}
-	out := make([]byte, 0, len(path))
-	for len(path) > 0 {
-		end := strings.IndexByte(path[1:], '/') + 1
-		if end == 0 {
-			end = len(path)
-		}
-		segment := path[:end]
-		path = path[end:]
-		switch segment {
-		case "/.":
-		case "/..":
-			out = out[:max(0, strings.LastIndexByte(string(out), '/'))]
-		default:
-			out = append(out, segment...)
+	var out []string
+	segments := strings.Split(path[1:], "/")
+	for i, segment := range segments {
+		if segment != "." && segment != ".." {
+			out = append(out, segment)
 			continue
 		}
-		if path == "" {
-			out = append(out, '/') // a dot segment at the end leaves its slash
+		if segment == ".." {
+			out = out[:max(0, len(out)-1)]
+		}
+		if i == len(segments)-1 {
+			out = append(out, "") // a dot segment at the end leaves its slash
 		}
 	}
-	return string(out)
+	return "/" + strings.Join(out, "/")
 }
