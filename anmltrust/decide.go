@@ -16,40 +16,19 @@ import (
 // check. Evidence that is not complete, or whose grant has expired at that time, is
 // Tier 0 too.
 func Decide(claim Claim, ev Evidence, now time.Time) (*Authorization, error) {
-	o := walk(claim, &ev, nil, now)
-	if o.missing != nil {
-		o.deny(cmp.Or(ev.Row, "A11"), cmp.Or(ev.Stopped, CodeTrustEvidence))
-	}
-	r := o.conclude(claim, &ev, now)
+	r := decide(claim, &ev, now).conclude(claim, &ev, now)
 	if r.err != nil {
 		return nil, r.err
 	}
 	return r.auth, nil
 }
 
-// withdrawal says which grants a definitive no ends.
-type withdrawal uint8
-
-const (
-	withdrawNothing  withdrawal = iota
-	withdrawHost                // those of (domain, site, host), and of the query for the pair
-	withdrawHostOnly            // those of (domain, site, host)
-	withdrawPair                // those of (domain, site), for all hosts
-	withdrawSite                // all of the site
-	withdrawAll                 // all of the site, its record and its manifests
-)
-
-// covers reports whether a withdrawal ends the grant of a key.
-func (w withdrawal) covers(k decisionKey, s subject) bool {
-	switch w {
-	case withdrawHost:
-		return k.pair == s.pair() && (k.host == s.server.Host || k.host == "")
-	case withdrawHostOnly:
-		return k.pair == s.pair() && k.host == s.server.Host
-	case withdrawPair:
-		return k.pair == s.pair()
+func decide(claim Claim, ev *Evidence, now time.Time) *outcome {
+	o := walk(claim, ev, nil, now)
+	if o.missing != nil {
+		o.deny(cmp.Or(ev.Row, "A11"), cmp.Or(ev.Stopped, CodeTrustEvidence))
 	}
-	return k.site == s.site
+	return o
 }
 
 // outcome is where a walk through the procedure ended, or what it lacks.
@@ -73,20 +52,13 @@ type outcome struct {
 
 	rateLimited lookleap.Code // an endpoint answered 429, which ends this interaction with it (row E0)
 
-	reached  [partCount]bool
 	checks   []lookleap.Check
 	findings []lookleap.Finding
 
 	reuse     *decision   // an earlier decision that stands
 	ended     []*decision // grants that expired or whose source is no longer advertised
-	withdraws withdrawal
-	backoffs  []startedBackoff
-}
-
-// startedBackoff is a backoff and the URI that it is about.
-type startedBackoff struct {
-	backoff
-	uri string
+	withdraws []string    // where it withdraws grants, see [withdrawal]
+	backoffs  []backoff   // that it starts
 }
 
 func (s subject) pair() pair { return pair{s.server.Domain, s.site} }
@@ -98,16 +70,14 @@ func (s subject) decisionKeys() [2]decisionKey {
 
 // decisionKey returns what the decision is about.
 func (o *outcome) decisionKey() decisionKey {
-	k := decisionKey{o.pair(), o.server.Host}
 	if o.fromQuery {
-		k.host = ""
+		return o.decisionKeys()[0]
 	}
-	return k
+	return o.decisionKeys()[1]
 }
 
 // check adds a step to the verdict.
-func (o *outcome) check(p part, row string, status lookleap.Status, code lookleap.Code, message string, evidence ...lookleap.Evidence) {
-	o.reached[p] = true
+func (o *outcome) check(row string, status lookleap.Status, code lookleap.Code, message string, evidence ...lookleap.Evidence) {
 	o.checks = append(o.checks, lookleap.Check{Requirement: row, Code: code, Status: status, Message: message, Evidence: evidence})
 }
 
@@ -142,15 +112,15 @@ func (o *outcome) deny(row string, code lookleap.Code) {
 	o.tier = Self
 	o.scope = AllSections
 	o.unnarrowed = true
-	o.check(partServer, "B5", status, checked, message)
+	o.check("B5", status, checked, message)
 }
 
 // walk goes through the decision table part by part. It ends with a decision or
 // with the next piece of evidence that it lacks. What is recalled may be nil.
 func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 	o := &outcome{}
-	fail := func(p part, row string, code lookleap.Code, message string, evidence ...lookleap.Evidence) *outcome {
-		o.check(p, row, lookleap.Failed, code, message, evidence...)
+	fail := func(row string, code lookleap.Code, evidence ...lookleap.Evidence) *outcome {
+		o.check(row, lookleap.Failed, code, code.Title(), evidence...)
 		o.deny(row, code)
 		return o
 	}
@@ -160,17 +130,17 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 	var code lookleap.Code
 	o.subject, row, code = claim.preCheck()
 	if code != "" {
-		return fail(partClaim, row, code, code.Title())
+		return fail(row, code)
 	}
-	o.check(partClaim, "A", lookleap.Passed, lookleap.CodeOK, fmt.Sprintf("%s claims to speak for %s", o.server.Host, o.site))
+	o.check("A", lookleap.Passed, lookleap.CodeOK, fmt.Sprintf("%s claims to speak for %s", o.server.Host, o.site))
 
 	// Part B: whether the server is the site.
 	switch k := kin(o.server, o.site); {
 	case k == below && ev.Policy.SelfSubdomains == Narrow:
 		o.narrowing = true
-		o.check(partServer, "B3", lookleap.Noted, lookleap.CodeOK, "the host lies below the site, which may narrow it")
+		o.check("B3", lookleap.Noted, lookleap.CodeOK, "the host lies below the site, which may narrow it")
 	case k == third || k == below && ev.Policy.SelfSubdomains != TrustSubdomains:
-		o.check(partServer, "B8", lookleap.Passed, lookleap.CodeOK, "the site is a third party to the server")
+		o.check("B8", lookleap.Passed, lookleap.CodeOK, "the site is a third party to the server")
 	default:
 		o.row = "B1"
 		o.code = CodeSelf
@@ -179,43 +149,43 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 		if k == below {
 			o.row = "B2"
 		}
-		o.check(partServer, o.row, lookleap.Passed, lookleap.CodeOK, "the server is the site itself, which needs no verification")
+		o.check(o.row, lookleap.Passed, lookleap.CodeOK, "the server is the site itself, which needs no verification")
 		return o
 	}
 
 	// Part C: the site's record.
-	d := ev.DNS
+	d, ofSite := ev.DNS, []string{withdrawal(o.site, "", "")}
 	if d == nil {
-		o.missing = &missing{dns: true}
+		o.missing = &missing{}
 		return o
 	}
 	o.dnssec, o.cause = d.DNSSEC, d.err
 	lookup := lookleap.Evidence{DNSName: d.Name, DNSType: lookleap.TypeTXT.String(), TTL: d.TTL, Text: d.Cause}
 	switch {
 	case d.Held && d.Outcome == DNSBogus:
-		return fail(partRecord, "C1a", lookleap.CodeDNSSECBogus, lookleap.CodeDNSSECBogus.Title(), lookup)
+		return fail("C1a", lookleap.CodeDNSSECBogus, lookup)
 	case d.Outcome == DNSBogus:
-		o.security, o.withdraws = true, withdrawAll
-		return fail(partRecord, "C3", lookleap.CodeDNSSECBogus, lookleap.CodeDNSSECBogus.Title(), lookup)
+		o.security, o.withdraws = true, ofSite
+		return fail("C3", lookleap.CodeDNSSECBogus, lookup)
 	case d.Outcome == DNSAbsent:
-		lookup.DNSSEC, o.withdraws = &d.DNSSEC, withdrawSite
-		return fail(partRecord, "C4", CodeNoRecord, CodeNoRecord.Title(), lookup)
+		lookup.DNSSEC, o.withdraws = &d.DNSSEC, ofSite
+		return fail("C4", CodeNoRecord, lookup)
 	case d.Outcome != DNSAnswer && d.Held:
-		return fail(partRecord, "C1a", lookleap.CodeDNSError, lookleap.CodeDNSError.Title(), lookup)
+		return fail("C1a", lookleap.CodeDNSError, lookup)
 	case d.Outcome != DNSAnswer:
-		return fail(partRecord, "C5", lookleap.CodeDNSError, lookleap.CodeDNSError.Title(), lookup)
+		return fail("C5", lookleap.CodeDNSError, lookup)
 	}
 	o.cause, lookup.DNSSEC = nil, &d.DNSSEC
-	o.check(partRecord, "C7", lookleap.Passed, lookleap.CodeOK, "the site answers with "+plaintext.Plural(len(d.Texts), "record", "records"), lookup)
+	o.check("C7", lookleap.Passed, lookleap.CodeOK, "the site answers with "+plaintext.Plural(len(d.Texts), "record", "records"), lookup)
 
 	// Part D: what the record advertises.
 	from, row, code, findings := selectRecords(o.site, d.Texts)
 	o.findings = findings
 	if code != "" {
-		o.withdraws = withdrawSite
-		return fail(partSources, row, code, code.Title())
+		o.withdraws = ofSite
+		return fail(row, code)
 	}
-	o.check(partSources, row, lookleap.Passed, lookleap.CodeOK,
+	o.check(row, lookleap.Passed, lookleap.CodeOK,
 		"the record advertises "+plaintext.Plural(len(from.manifests), "manifest", "manifests")+
 			" and "+plaintext.Plural(len(from.queries), "query endpoint", "query endpoints"))
 
@@ -229,7 +199,7 @@ func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 // recall is part E: what was found out earlier. It reports whether that decides.
 func (o *outcome) recall(known *recalled, from sources, now time.Time) (decided bool) {
 	stands := func(row string, code lookleap.Code) bool {
-		o.check(partMemory, row, lookleap.Failed, code, "an earlier answer stands: "+code.Title())
+		o.check(row, lookleap.Failed, code, "an earlier answer stands: "+code.Title())
 		o.deny(row, code)
 		return true
 	}
@@ -237,19 +207,19 @@ func (o *outcome) recall(known *recalled, from sources, now time.Time) (decided 
 		return stands("E0", known.rateLimited)
 	}
 	if known.denial != nil {
-		o.reuse, o.row, o.code = known.denial, "E6", known.denial.code
+		o.reuse = known.denial
 		return true
 	}
 	for _, g := range known.grants {
-		advertised := !slices.ContainsFunc(g.sources, func(uri string) bool {
+		advertised := !slices.ContainsFunc(g.auth.Sources, func(uri string) bool {
 			return !slices.Contains(from.manifests, uri) && !slices.Contains(from.queries, uri)
 		})
 		switch {
 		case !now.Before(g.until), !advertised: // rows E5 and E2
 			o.ended = append(o.ended, g)
 		case known.ignoreGrants: // rows E3 and E4
-		case o.reuse == nil || g.checked.After(o.reuse.checked):
-			o.reuse, o.row, o.code = g, "E1", g.code
+		case o.reuse == nil || g.checked().After(o.reuse.checked()):
+			o.reuse = g
 		}
 	}
 	if o.reuse == nil && known.backoff != "" {
@@ -269,21 +239,21 @@ func (o *outcome) choose(ev *Evidence, from sources, now time.Time) {
 		return
 	case o.narrowing:
 	case secure && len(from.queries) > 0:
-		o.check(partChoice, "F1", lookleap.Passed, lookleap.CodeOK, "the record is signed, so the query endpoint is asked first")
+		o.check("F1", lookleap.Passed, lookleap.CodeOK, "the record is signed, so the query endpoint is asked first")
 		first, other = Query, ManifestSource
 	case secure:
-		o.check(partChoice, "F2", lookleap.Passed, lookleap.CodeOK, "only a manifest is advertised")
+		o.check("F2", lookleap.Passed, lookleap.CodeOK, "only a manifest is advertised")
 	case len(from.manifests) > 0:
-		o.check(partChoice, "F3", lookleap.Passed, lookleap.CodeOK, "the record is not signed, so the manifest is read first")
+		o.check("F3", lookleap.Passed, lookleap.CodeOK, "the record is not signed, so the manifest is read first")
 		if !ev.Policy.RequireDNSSECForQuery {
 			other = Query
 		}
 	case ev.Policy.RequireDNSSECForQuery:
-		o.check(partChoice, "F5", lookleap.Failed, CodeDNSSECRequired, CodeDNSSECRequired.Title())
+		o.check("F5", lookleap.Failed, CodeDNSSECRequired, CodeDNSSECRequired.Title())
 		o.deny("F5", CodeDNSSECRequired)
 		return
 	default:
-		o.check(partChoice, "F4", lookleap.Noted, lookleap.CodeOK, "only a query endpoint is advertised, in a record that is not signed")
+		o.check("F4", lookleap.Noted, lookleap.CodeOK, "only a query endpoint is advertised, in a record that is not signed")
 		first = Query
 	}
 	j := o.ask(ev, now, first, uris[first], false)
@@ -292,7 +262,7 @@ func (o *outcome) choose(ev *Evidence, from sources, now time.Time) {
 	}
 	fallback := j.state == failedTemporarily && len(uris[other]) > 0
 	if fallback {
-		o.check(partChoice, "K3", lookleap.Noted, j.code, "the other mechanism is asked, since this failure may pass")
+		o.check("K3", lookleap.Noted, j.code, "the other mechanism is asked, since this failure may pass")
 		first = other
 		j = o.ask(ev, now, other, uris[other], true)
 		if o.missing != nil {
@@ -311,24 +281,19 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 	for _, uri := range uris {
 		at := slices.IndexFunc(ev.Exchanges, func(x Exchange) bool { return x.Mechanism == m && x.URL == uri })
 		if at < 0 {
-			o.missing = &missing{mechanism: m, uri: uri, only: len(uris) == 1}
+			o.missing = &missing{m, uri, len(uris) == 1}
 			return judgement{}
 		}
 		x := &ev.Exchanges[at]
-		p, j := partQuery, judgement{}
-		if m == Query {
-			j = x.judgeQuery(now, ttl)
-		} else {
-			p, j = partManifest, x.judgeManifest(ev.Policy, o.subject, now, ttl, o.narrowing)
-		}
+		j := x.judge(ev.Policy, o.subject, now, ttl, o.narrowing)
 		switch {
 		case x.Held == "" || fallback || j.final:
 		case j.state == failedTemporarily:
-			p, j.row, j.lastRow = partMemory, "E9", "E7"
+			j.row, j.lastRow = "E9", "E7"
 		default:
-			p, j.row = partMemory, "E8"
+			j.row = "E8"
 		}
-		o.note(p, x, j)
+		o.note(x, j)
 		o.storable = o.storable && !x.NoStore
 		switch {
 		case o.narrowing && j.code == CodeNotListed: // another manifest may narrow the host
@@ -364,7 +329,7 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 }
 
 // note writes an exchange into the verdict.
-func (o *outcome) note(p part, x *Exchange, j judgement) {
+func (o *outcome) note(x *Exchange, j judgement) {
 	o.findings = append(o.findings, j.findings...)
 	code, status := j.code, lookleap.Failed
 	switch j.state {
@@ -375,11 +340,12 @@ func (o *outcome) note(p part, x *Exchange, j judgement) {
 	case refused:
 		o.cause = x.err
 	}
-	o.check(p, j.row, status, code, j.code.Title(),
+	o.check(j.row, status, code, j.code.Title(),
 		lookleap.Evidence{URL: cmp.Or(x.Final, x.URL), Status: x.Status, MediaType: x.MediaType, Digest: x.Digest, Text: x.Cause})
 	o.checks[len(o.checks)-1].Until = j.until
 	if j.backoff.scope != noBackoff && !x.remembered {
-		o.backoffs = append(o.backoffs, startedBackoff{j.backoff, x.URL})
+		j.backoff.uri = x.URL
+		o.backoffs = append(o.backoffs, j.backoff)
 	}
 	if j.security {
 		o.security = true
@@ -397,19 +363,20 @@ func (o *outcome) finish(now time.Time, m Mechanism, uris []string, j judgement,
 	case j.state == failedTemporarily:
 		o.deny(j.lastRow, j.code)
 	case j.state == refused:
+		ofHost := withdrawal(o.site, o.server.Domain, o.server.Host)
 		switch {
 		case o.narrowing || j.held || isTemporary(j.code):
 		case m == Query:
-			o.withdraws = withdrawPair
+			o.withdraws = []string{withdrawal(o.site, o.server.Domain, "")}
 		case fallback:
-			o.withdraws = withdrawHostOnly
+			o.withdraws = []string{ofHost}
 		default:
-			o.withdraws = withdrawHost
+			o.withdraws = []string{ofHost, withdrawal(o.site, o.server.Domain, anyQuery)}
 		}
 		o.deny(j.row, j.code)
 	case !now.Before(j.until):
 		o.until = time.Time{}
-		o.check(partMemory, "E5", lookleap.Failed, CodeTrustEvidence, "what the evidence granted has ended")
+		o.check("E5", lookleap.Failed, CodeTrustEvidence, "what the evidence granted has ended")
 		o.deny("E5", CodeTrustEvidence)
 	default:
 		o.row = j.row

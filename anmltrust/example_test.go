@@ -20,7 +20,7 @@ func Example() {
 		"authorized-domains": [{"domain": "shop.example", "tier": 1, "scope": ["body", "interact"]}]}`)
 	host := net.Host()
 
-	verifier := anmltrust.NewVerifier(host, anmltrust.Options{})
+	verifier := anmltrust.NewVerifier(host, anmltrust.Rules{})
 	claim := anmltrust.Claim{URL: "https://www.shop.example/product", Site: "brand.example"}
 	auth, err := verifier.Verify(context.Background(), claim)
 	if err != nil {
@@ -63,7 +63,7 @@ func ExampleManifest_Lookup() {
 		fmt.Println(err)
 		return
 	}
-	m, err := anmltrust.ParseManifest(data, anmltrust.ManifestLimits{})
+	m, err := anmltrust.ParseManifest(data)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -49,7 +49,7 @@ func verifyShared(t *testing.T, record []byte) (*anmltrust.Authorization, error)
 	}
 	host := &lookleap.Host{Resolver: advertising(queryOnly), Cache: cache, Now: func() time.Time { return start },
 		Fetcher: unreachable{}}
-	v := anmltrust.NewVerifier(host, anmltrust.Options{})
+	v := anmltrust.NewVerifier(host, anmltrust.Rules{})
 	return v.Verify(t.Context(), shopClaim)
 }
 

@@ -44,6 +44,8 @@ const (
 	backoffPair
 	backoffEndpoint
 	backoffManifest
+	holdHint       // not a backoff: when a document last caused a question (row E4)
+	holdSharedRead // not a backoff: when the shared cache was last read
 )
 
 // backoff is a time in which a question is answered with the same reason and
@@ -53,6 +55,7 @@ type backoff struct {
 	code      lookleap.Code
 	temporary bool
 	length    time.Duration
+	uri       string // of the source
 }
 
 // Lengths of backoffs and grants.
@@ -87,6 +90,14 @@ func (x *Exchange) judgeHeld(row, lastRow string) judgement {
 	}
 	j.final = !x.Transient && x.Held != CodeQuery429 && x.Held != CodeManifest429
 	return j
+}
+
+// judge judges an exchange with a source of either kind.
+func (x *Exchange) judge(p Rules, s subject, now time.Time, ttl time.Duration, narrowing bool) judgement {
+	if x.Mechanism == Query {
+		return x.judgeQuery(now, ttl)
+	}
+	return x.judgeManifest(p, s, now, ttl, narrowing)
 }
 
 // judgeQuery is part Q of the procedure.
@@ -196,7 +207,7 @@ func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Dura
 			Fix:         "serve it as " + ManifestMediaType})
 	}
 	if x.manifest == nil && x.err == nil { // the body is read once
-		x.manifest, x.err = ParseManifest(x.Body, p.manifestLimits())
+		x.manifest, x.err = ParseManifest(x.Body)
 	}
 	m, err := x.manifest, x.err
 	if err != nil {

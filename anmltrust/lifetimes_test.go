@@ -19,7 +19,7 @@ func TestDNSFailureStands(t *testing.T) {
 		slow := &slowOnce{Resolver: w.host.Resolver, release: release, err: errors.New("no answer")}
 		slow.armed.Store(true)
 		w.host.Resolver = slow
-		w.v = anmltrust.NewVerifier(w.host, anmltrust.Options{})
+		w.v = anmltrust.NewVerifier(w.host, anmltrust.Rules{})
 		early := make(chan *anmltrust.Authorization)
 		go func() {
 			a, _ := w.v.Verify(t.Context(), api)

@@ -56,83 +56,52 @@ func (g grant) merge(other grant) grant {
 	return grant{min(g.tier, other.tier), g.scope & other.scope, g.malformed || other.malformed}
 }
 
-// index finds entries by name. The names are parts of one string, so that the
-// manifest's text is not kept.
-type index struct {
-	entries int
-	text    int // bytes of all names
-	exact   map[string]grant
-	wild    map[string]grant // by what follows "*."
-}
-
 // maxFindings bounds the findings about one manifest's entries.
 const maxFindings = 32
 
-// row is one entry while the index is built: its name's place in the text of
-// all names.
-type row struct {
-	start, end int
-	wildcard   bool
-	grant      grant
-}
-
-func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Finding) {
-	x.entries = count
-	rows := make([]row, 0, count)
-	var names strings.Builder
-	names.Grow(min(count, 1<<20) * 24)
+// index reads the entries.
+func (m *Manifest) index(list strictjson.Value) {
+	m.entries = list.Len()
+	m.grants = make(map[string]grant, m.entries)
 	faults := 0
-	note := func(v strictjson.Value, message, fix string) {
-		faults++
-		if faults > maxFindings {
-			return
-		}
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,
-			Requirement: "L6",
-			Message:     message, Fix: fix, Position: positionOf(v.Place())})
+	note := func(message, fix string, at lookleap.Position) {
+		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,
+			Requirement: "L6", Message: message, Fix: fix, Position: at})
 	}
-	wild := 0
 	for entry := range list.Elements() {
 		name, g, problem := readEntry(entry)
-		if problem != "" {
-			note(entry, problem, "")
+		fix := ""
+		if name != "" {
+			pattern, err := normalizePattern(name)
+			if err != nil {
+				problem = fmt.Sprintf("the entry %s matches nothing: %s", plaintext.Quote(name, maxQuoted), sentence(err))
+				fix = `name a host, or "*." and a domain that is registered`
+			} else if before, twice := m.grants[pattern]; twice {
+				m.grants[pattern] = g.merge(before)
+			} else {
+				m.grants[strings.Clone(pattern)] = g
+				m.text += len(pattern)
+			}
 		}
-		if name == "" {
+		if problem == "" {
 			continue
 		}
-		pattern, wildcard, err := normalizePattern(name)
-		if err != nil {
-			note(entry, fmt.Sprintf("the entry %s matches nothing: %s", plaintext.Quote(name, maxQuoted), sentence(err)),
-				`name a host, or "*." and a domain that is registered`)
-			continue
-		}
-		start := names.Len()
-		names.WriteString(pattern)
-		rows = append(rows, row{start, names.Len(), wildcard, g})
-		if wildcard {
-			wild++
+		if faults++; faults <= maxFindings {
+			note(problem, fix, positionOf(entry.Place()))
 		}
 	}
 	if faults > maxFindings {
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,
-			Requirement: "L6",
-			Message:     fmt.Sprintf("%d more entries are malformed", faults-maxFindings)})
-	}
-	text := strings.Clone(names.String())
-	x.text = len(text)
-	x.exact, x.wild = make(map[string]grant, len(rows)-wild), make(map[string]grant, wild)
-	for _, r := range rows {
-		m := x.exact
-		if r.wildcard {
-			m = x.wild
-		}
-		name := text[r.start:r.end]
-		if before, twice := m[name]; twice {
-			r.grant = r.grant.merge(before)
-		}
-		m[name] = r.grant
+		note(fmt.Sprintf("%d more entries are malformed", faults-maxFindings), "", lookleap.Position{})
 	}
 }
+
+// Estimates of what a manifest takes besides its texts.
+const (
+	manifestBytes      = 2 << 10
+	manifestEntryBytes = 80
+)
+
+func (m *Manifest) bytes() int { return manifestBytes + m.entries*manifestEntryBytes + m.text }
 
 // readEntry reads one entry. A name comes back wherever there is one, since a
 // malformed entry denies the server that it names.
@@ -199,18 +168,20 @@ func readScope(v strictjson.Value) (s Scope, dropped, ok bool) {
 	return s, dropped, true
 }
 
-// normalizePattern returns an entry's name in canonical form, without "*.".
-func normalizePattern(name string) (pattern string, wildcard bool, err error) {
+// normalizePattern returns an entry's name in canonical form.
+func normalizePattern(name string) (string, error) {
 	rest, wildcard := strings.CutPrefix(name, "*.")
-	if !plainHost(rest) {
-		if rest, err = NormalizeSite(rest); err != nil {
-			return "", wildcard, err
-		}
+	rest, err := NormalizeSite(rest)
+	if err != nil {
+		return "", err
 	}
 	if suffix, _ := domain.PublicSuffix(rest); suffix == rest {
-		return "", wildcard, errPublicSuffix
+		return "", errPublicSuffix
 	}
-	return rest, wildcard, nil
+	if wildcard {
+		rest = "*." + rest
+	}
+	return rest, nil
 }
 
 // Lookup returns what the manifest says about a server, by the best rank that has
@@ -223,22 +194,22 @@ func (m *Manifest) lookup(s Server, hostOnly bool) Listing {
 	if m == nil {
 		return Listing{}
 	}
-	_, parent, _ := strings.Cut(s.Host, ".")
-	for _, at := range []struct {
-		names   map[string]grant
-		name    string
-		rank    Rank
-		pattern string
-	}{
-		{m.index.exact, s.Host, ByExactHost, s.Host},
-		{m.index.wild, parent, ByWildcard, "*." + parent},
-		{m.index.exact, s.Domain, ByDomain, s.Domain},
-	} {
-		if g, ok := at.names[at.name]; ok && !(hostOnly && at.rank == ByDomain) {
-			return Listing{at.rank, at.pattern, g.tier, g.scope, g.malformed}
+	names := patterns(s)
+	if hostOnly {
+		names = names[:2]
+	}
+	for i, name := range names {
+		if g, ok := m.grants[name]; ok {
+			return Listing{ByExactHost - Rank(i), name, g.tier, g.scope, g.malformed}
 		}
 	}
 	return Listing{}
+}
+
+// patterns returns the names of entries about a server, the best one first.
+func patterns(s Server) []string {
+	_, parent, _ := strings.Cut(s.Host, ".")
+	return []string{s.Host, "*." + parent, s.Domain}
 }
 
 // extract returns a manifest with what this one says about a server and nothing
@@ -256,28 +227,22 @@ func (m *Manifest) extract(s Server) []byte {
 		Expires string  `json:"expires"`
 		Entries []entry `json:"authorized-domains"`
 	}{ManifestVersion, m.Site, m.Issued.Format(timeForm), m.Expires.Format(timeForm), []entry{}}
-	add := func(index map[string]grant, prefix, name string) {
-		g, ok := index[name]
-		if !ok || slices.ContainsFunc(out.Entries, func(e entry) bool { return e.Domain == prefix+name }) {
+	add := func(name string) {
+		g, ok := m.grants[name]
+		if !ok || slices.ContainsFunc(out.Entries, func(e entry) bool { return e.Domain == name }) {
 			return
 		}
-		e := entry{Domain: prefix + name}
+		e := entry{Domain: name}
 		if !g.malformed {
 			e.Tier, e.Scope = &g.tier, &g.scope
 		}
 		out.Entries = append(out.Entries, e)
 	}
-	add(m.index.exact, "", s.Host)
-	if _, parent, ok := strings.Cut(s.Host, "."); ok {
-		add(m.index.wild, "*.", parent)
+	for _, name := range patterns(s) {
+		add(name)
 	}
-	add(m.index.exact, "", s.Domain)
-	if len(out.Entries) == 0 { // an entry about another server, since rows L1 and L2 differ
-		if names := slices.Collect(maps.Keys(m.index.exact)); len(names) > 0 {
-			add(m.index.exact, "", slices.Min(names))
-		} else if names := slices.Collect(maps.Keys(m.index.wild)); len(names) > 0 {
-			add(m.index.wild, "*.", slices.Min(names))
-		}
+	if len(out.Entries) == 0 && len(m.grants) > 0 { // an entry about another server, since rows L1 and L2 differ
+		add(slices.Min(slices.Collect(maps.Keys(m.grants))))
 	}
 	data, _ := json.Marshal(out) // these types cannot fail
 	return data

@@ -107,7 +107,7 @@ func TestLookup(t *testing.T) {
 		{"H10", "accept-none", item("shop.example", "2", `["*","Persona","interact ","trust"]`), "shop.example", ByExactHost, Full, "", false},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			m, err := ParseManifest([]byte(text(c.entries)), ManifestLimits{})
+			m, err := ParseManifest([]byte(text(c.entries)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -112,7 +112,7 @@ func TestParseManifest(t *testing.T) {
 		{"H28", "reject-a-million", text(strings.Repeat("1,", 1e6) + "1"), bad},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			m, err := ParseManifest([]byte(c.text), ManifestLimits{})
+			m, err := ParseManifest([]byte(c.text))
 			if c.code == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -129,7 +129,7 @@ func TestParseManifest(t *testing.T) {
 	}
 	for name, member := range map[string]string{"ANML-12.3-30/accept-entry-with-unknown": `"x":1`, "ANML-16.1-06/accept-entry-with-unknown": `"x":{"tier":1}`, "ANML-12.3-29/accept-entry-with-note": `"note":"hello"`, "ANML-12.3-29/accept-entry-with-note-of-wrong-type": `"note":7`} {
 		t.Run(name, func(t *testing.T) {
-			m, err := ParseManifest([]byte(text(`{`+member+`,"domain":"shop.example","tier":2,"scope":["body"]}`)), ManifestLimits{})
+			m, err := ParseManifest([]byte(text(`{` + member + `,"domain":"shop.example","tier":2,"scope":["body"]}`)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestParseManifest(t *testing.T) {
 		})
 	}
 	t.Run("ANML-16.1-02/accept-mark-with-finding", func(t *testing.T) {
-		m, err := ParseManifest([]byte("\xEF\xBB\xBF"+text(good)), ManifestLimits{})
+		m, err := ParseManifest([]byte("\xEF\xBB\xBF" + text(good)))
 		if err != nil || len(m.Findings) != 1 || m.Findings[0].Code != CodeManifestByteOrder {
 			t.Errorf("the byte order mark is no finding: %v, %v", m, err)
 		}
@@ -198,7 +198,7 @@ func TestCheckManifest(t *testing.T) {
 		{"ANML-12.3-15", "accept-second-before", "brand.example", []string{"2026-07-01T00:00:00Z", "2026-06-01T12:00:01Z"}, ""},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			m, err := ParseManifest([]byte(text("", c.replace...)), ManifestLimits{})
+			m, err := ParseManifest([]byte(text("", c.replace...)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +217,7 @@ func FuzzParseManifest(f *testing.F) {
 	f.Add([]byte(text(item("*.shop.example", "1", `[]`) + `,{"domain":7}`)))
 	f.Add([]byte(`{"version":"1.0"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := ParseManifest(data, ManifestLimits{})
+		m, err := ParseManifest(data)
 		if (m == nil) == (err == nil) {
 			t.Fatal("neither or both")
 		}

@@ -63,7 +63,7 @@ var cacheRows = []rowTest{
 			code   lookleap.Code
 			failed lookleap.Code
 		}{{queryOnly, anmltrust.CodeQueryAuthorized, anmltrust.CodeQueryUnavailable}, {manifestOnly, anmltrust.CodeListed, anmltrust.CodeManifestUnavailable}} {
-			w := newWorld(t, c.record, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}}).willing()
+			w := newWorld(t, c.record).willing()
 			w.granted(c.code) // for an hour at least
 			w.setRecord("v=anml1;manifest=https://brand.example/moved;query=https://trust.example/moved").dns.TTL(time.Minute)
 			w.brand.Status("/moved", 503)
@@ -71,7 +71,7 @@ var cacheRows = []rowTest{
 			if a, err := w.after(time.Minute).v.VerifyFresh(t.Context(), shopClaim); a != nil || err == nil {
 				t.Errorf("%+v, %v", a, err)
 			}
-			w.forgetManifests()
+			anmltrust.ForgetManifests(w.v)
 			w.setRecord(c.record)
 			w.brand.Status(manifestPath, 503)
 			w.status(503).after(time.Minute).denied(c.failed)
@@ -136,9 +136,9 @@ var cacheRows = []rowTest{
 			record           string
 			granted, patient lookleap.Code
 		}{{queryOnly, anmltrust.CodeQueryAuthorized, anmltrust.CodeQuery429}, {manifestOnly, anmltrust.CodeListed, anmltrust.CodeManifest429}} {
-			w := newWorld(t, c.record, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}}).willing()
+			w := newWorld(t, c.record).willing()
 			w.granted(c.granted)
-			w.forgetManifests()
+			anmltrust.ForgetManifests(w.v)
 			w.brand.Status(manifestPath, 429)
 			hinted := shopClaim
 			hinted.Verified = w.after(time.Minute).status(429).net.Clock().Now()
@@ -191,9 +191,9 @@ var cacheRows = []rowTest{
 		w.after(time.Second).granted(anmltrust.CodeQueryAuthorized)
 	}},
 	{"E7", "not-before-a-grant", func(t *testing.T) {
-		w := newWorld(t, queryOnly, anmltrust.Options{Limits: anmltrust.Limits{Exchanges: 1}}).query(authorized)
+		w := newWorld(t, queryOnly).query(authorized)
 		w.granted(anmltrust.CodeQueryAuthorized)
-		w.setRecord(queryOnly, "v=anml1;query=https://trust.example/other") // one exchange too many
+		w.setRecord(append(w.exhausting(), queryOnly)...) // one exchange too many
 		if _, err := w.v.VerifyFresh(t.Context(), shopClaim); lookleap.CodeOf(err) != lookleap.CodeTimeout {
 			t.Fatal(err)
 		}
@@ -302,7 +302,7 @@ var choiceRows = []rowTest{
 		w.traffic(1, 1, 1)
 	}},
 	{"B8", "third-party-where-subdomains-are-trusted", func(t *testing.T) {
-		newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}}).willing().granted(anmltrust.CodeListed)
+		newWorld(t, manifestOnly, anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}).willing().granted(anmltrust.CodeListed)
 	}},
 	{"F4", "insecure-query-only", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
@@ -312,13 +312,13 @@ var choiceRows = []rowTest{
 		}
 	}},
 	{"F5", "dnssec-required", func(t *testing.T) {
-		w := newWorld(t, queryOnly, anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}}).query(authorized)
+		w := newWorld(t, queryOnly, anmltrust.Rules{RequireDNSSECForQuery: true}).query(authorized)
 		w.denied(anmltrust.CodeDNSSECRequired)
 		w.traffic(1, 0, 0)
 		w.setRecord(both).manifest(manifest(listed)).after(time.Hour).granted(anmltrust.CodeListed)
 	}},
 	{"F5", "not-even-as-fallback", func(t *testing.T) {
-		w := newWorld(t, both, anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}}).query(authorized)
+		w := newWorld(t, both, anmltrust.Rules{RequireDNSSECForQuery: true}).query(authorized)
 		w.brand.Status(manifestPath, 503)
 		w.denied(anmltrust.CodeManifestUnavailable)
 		w.traffic(1, 0, 1)

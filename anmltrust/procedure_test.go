@@ -33,16 +33,16 @@ func TestProcedure(t *testing.T) {
 	runRows(t, severalRows)
 }
 
-// allowance is a budget that cannot be compared with another one.
-type allowance func() bool
+// broken is a budget that panics.
+type broken struct{}
 
-func (a allowance) Take() bool { return a() }
+func (broken) Take() bool { panic("no budget") }
 
 // TestBudgetThatPanics: the fault is not the site's, and not the caller's time.
 func TestBudgetThatPanics(t *testing.T) {
 	for record, code := range map[string]lookleap.Code{manifestOnly: anmltrust.CodeListed, queryOnly: anmltrust.CodeQueryAuthorized} {
 		w := newWorld(t, record).willing()
-		a, err := w.v.Begin().Verify(t.Context(), shopClaim, allowance(func() bool { panic("no budget") }))
+		a, err := w.v.Begin().Verify(t.Context(), shopClaim, broken{})
 		w.wants(a, err, anmltrust.Unlisted, lookleap.CodeInternal)
 		w.granted(code)
 	}
@@ -154,12 +154,9 @@ var preRows = []rowTest{
 		w.granted(anmltrust.CodeListed) // nothing was kept, not even a backoff
 	}},
 	{"A11", "exchanges", func(t *testing.T) {
-		w := newWorld(t, manifestOnly, anmltrust.Options{Limits: anmltrust.Limits{Exchanges: 2}})
-		w.brand.RedirectChain(manifestPath, 2, "")
-		w.denied(lookleap.CodeTimeout)
-		w.traffic(1, 0, 2)
-		w.brand.Remove(manifestPath)
-		w.manifest(manifest(listed))
+		w := newWorld(t, "")
+		w.setRecord(w.exhausting()...).denied(lookleap.CodeTimeout)
+		w.traffic(1, 0, 8)
 		w.after(59 * time.Second).denied(lookleap.CodeTimeout)
 		w.traffic(0, 0, 0)
 		w.after(time.Second).granted(anmltrust.CodeListed)
@@ -206,7 +203,7 @@ func documentClaim(t *testing.T, d anmltrust.Document, code lookleap.Code) {
 // own asks about a claim of the brand's own hosts.
 func own(host, site string, p anmltrust.Rules, tier anmltrust.Tier, code lookleap.Code, lookups, manifests int, prepare ...func(*world)) func(*testing.T) {
 	return func(t *testing.T) {
-		w := newWorld(t, manifestOnly, anmltrust.Options{Rules: p})
+		w := newWorld(t, manifestOnly, p)
 		w.manifest(manifest(entry("edge.brand.example", 1, "body", "aesthetic") + "," + entry("*.cdn.brand.example", 1, "body") + "," + entry("brand.example", 1, "head")))
 		for _, f := range prepare {
 			f(w)

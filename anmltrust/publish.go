@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,7 +55,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 	}{ManifestVersion, name, issued.Format(time.RFC3339), issued.Add(life).Format(time.RFC3339), []jsonEntry{}}
 	for i, e := range entries {
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
-		pattern, wildcard, err := normalizePattern(e.Domain)
+		pattern, err := normalizePattern(e.Domain)
 		if err != nil {
 			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`,
 				"the entry %s would match nothing: %s", plaintext.Quote(e.Domain, maxQuoted), sentence(err))
@@ -65,9 +66,6 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		if len(e.Note) > maxNote {
 			return nil, refuse(CodeManifestEntryMalformed, place, "shorten the note", "the note is longer than %d bytes", maxNote)
 		}
-		if wildcard {
-			pattern = "*." + pattern
-		}
 		out.Entries = append(out.Entries, jsonEntry{pattern, e.Tier, e.Scope, e.Note})
 	}
 	var b bytes.Buffer
@@ -77,7 +75,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 	if err := enc.Encode(out); err != nil {
 		return nil, err
 	}
-	if _, err := ParseManifest(b.Bytes(), ManifestLimits{}); err != nil {
+	if _, err := ParseManifest(b.Bytes()); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
@@ -99,7 +97,7 @@ func manifestFix(code lookleap.Code, site string) string {
 // delegate, or grants more than needed. Its error says that the manifest cannot be
 // read, or that site is not the name of a site.
 func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, error) {
-	m, err := ParseManifest(data, ManifestLimits{})
+	m, err := ParseManifest(data)
 	if err != nil {
 		return nil, err
 	}
@@ -118,51 +116,33 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	if m.Expires.Sub(m.Issued) > LongLifetime {
 		add(lookleap.SeverityWarning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue a new one every 30 to 90 days")
 	}
-	m.eachName(func(pattern string, g grant) {
-		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
+	for i, pattern := range slices.Sorted(maps.Keys(m.grants)) {
+		g := m.grants[pattern]
+		if i == maxFindings*8 { // as many as a person would read
+			break
+		}
+		if g.malformed {
+			continue
+		}
+		lint := func(requirement, problem, fix string) {
+			add(lookleap.SeverityWarning, codeLint, requirement, "the entry "+plaintext.Quote(pattern, maxQuoted)+" "+problem, fix)
+		}
+		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && g.tier == Full {
 			if r, ok := domain.Registrable(rest); ok && r == rest {
-				add(lookleap.SeverityWarning, codeLint, "H05",
-					fmt.Sprintf("%s grants Tier 2 to every host of a registrable domain, whatever its operator",
-						plaintext.Quote(pattern, maxQuoted)), "name the hosts")
+				lint("H05", "grants Tier 2 to every host of a registrable domain, whatever its operator", "name the hosts")
 			}
 		}
 		switch {
-		case g.malformed:
 		case g.scope == 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing",
-				plaintext.Quote(pattern, maxQuoted)), "name sections, or remove the entry")
+			lint("ANML-12.3-27", "permits nothing", "name sections, or remove the entry")
 		case g.tier == Display && g.scope&^displayCeiling != 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14",
-				fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", plaintext.Quote(pattern, maxQuoted),
-					g.scope&^displayCeiling), "remove them, or use tier 2")
+			lint("ANML-12.1-14", "names sections that Tier 1 never permits: "+(g.scope&^displayCeiling).String(),
+				"remove them, or use tier 2")
 		case g.tier == Full && g.scope == AllSections:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.8-02", fmt.Sprintf("the entry %s permits every section",
-				plaintext.Quote(pattern, maxQuoted)), "name only the sections that the server needs")
+			lint("ANML-12.8-02", "permits every section", "name only the sections that the server needs")
 		}
-	})
+	}
 	return findings, nil
-}
-
-// eachName visits the first entries by name, as many as a person would read.
-func (m *Manifest) eachName(visit func(pattern string, g grant)) {
-	names := make([]string, 0, len(m.index.exact)+len(m.index.wild))
-	for name := range m.index.exact {
-		names = append(names, name)
-	}
-	for name := range m.index.wild {
-		names = append(names, "*."+name)
-	}
-	slices.Sort(names)
-	for i, name := range names {
-		if i == maxFindings*8 {
-			return
-		}
-		if rest, wildcard := strings.CutPrefix(name, "*."); wildcard {
-			visit(name, m.index.wild[rest])
-		} else {
-			visit(name, m.index.exact[name])
-		}
-	}
 }
 
 // Check returns an error if [ParseRecord] or an agent would refuse the record. Call
@@ -274,11 +254,11 @@ func (o HandlerOptions) withDefaults() HandlerOptions {
 // /.well-known/anml-trust. It returns an error for a manifest that agents would
 // refuse. Agents never cache a manifest beyond its expiry.
 func NewManifestHandler(data []byte, options HandlerOptions) (http.Handler, error) {
-	m, err := ParseManifest(data, ManifestLimits{})
+	m, err := ParseManifest(data)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) {
+	if bytes.HasPrefix(data, byteOrderMark) {
 		return nil, refuse(CodeManifestByteOrder, lookleap.Position{Line: 1, Column: 1}, "save it without one",
 			"the manifest begins with a byte order mark")
 	}

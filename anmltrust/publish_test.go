@@ -26,7 +26,7 @@ var retailer = anmltrust.Entry{Domain: "Shop.example", Tier: anmltrust.Full, Sco
 
 func TestBuildManifest(t *testing.T) {
 	data := build(t, 0, retailer, anmltrust.Entry{Domain: "*.cdn.example", Tier: anmltrust.Display, Scope: anmltrust.ScopeOf(anmltrust.Body)})
-	m, err := anmltrust.ParseManifest(data, anmltrust.ManifestLimits{})
+	m, err := anmltrust.ParseManifest(data)
 	if err != nil || m.Site != "brand.example" || m.Expires.Sub(m.Issued) != anmltrust.LongLifetime || m.Len() != 2 {
 		t.Fatalf("%+v, %v", m, err)
 	}

@@ -17,9 +17,8 @@ const MaxRecord = 4096
 // Record is what a site publishes at _anml.<site> (section 12.2): where its
 // authorizations are found. It authorizes nothing by itself.
 type Record struct {
-	Manifest string            // https URI of the manifest; "" if there is none
-	Query    string            // https URI of the query endpoint; "" for none
-	Unknown  map[string]string // other tags, which mean nothing here
+	Manifest string // https URI of the manifest; "" if there is none
+	Query    string // https URI of the query endpoint; "" for none
 }
 
 // Tag names and the version of the record.
@@ -72,22 +71,14 @@ func ParseRecord(text string) (*Record, error) {
 			return nil, malformed(at, "keep one of them", "the tag %s appears twice", plaintext.Quote(name, maxQuoted))
 		}
 		seen[name] = true
-		switch name {
-		case tagVersion:
-		case tagManifest, tagQuery:
-			if err := checkURI(name, value, at); err != nil {
-				return nil, err
-			}
-			if name == tagManifest {
-				r.Manifest = value
-			} else {
-				r.Query = value
-			}
-		default:
-			if r.Unknown == nil {
-				r.Unknown = make(map[string]string)
-			}
-			r.Unknown[name] = value
+		switch name { // other tags mean nothing here
+		case tagManifest:
+			r.Manifest, err = value, checkURI(name, value, at)
+		case tagQuery:
+			r.Query, err = value, checkURI(name, value, at)
+		}
+		if err != nil {
+			return nil, err
 		}
 		at = end + 1
 	}
@@ -111,20 +102,9 @@ func parseTag(segment string, at int) (name, value string, err error) {
 			plaintext.Quote(segment, maxQuoted))
 	}
 	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
-	notAName := func() error {
-		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name",
+	if !isTagName(name) {
+		return "", "", malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name",
 			plaintext.Quote(name, maxQuoted))
-	}
-	for i := 0; i < len(name); i++ {
-		switch c := name[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'):
-		default:
-			return "", "", notAName()
-		}
-	}
-	if name == "" {
-		return "", "", notAName()
 	}
 	for i := 0; i < len(value); i++ {
 		if c := value[i]; c < 0x21 || c > 0x7E {
@@ -135,13 +115,22 @@ func parseTag(segment string, at int) (name, value string, err error) {
 	return name, value, nil
 }
 
+func isTagName(name string) bool {
+	for i, c := range []byte(name) {
+		switch {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'):
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
+
 // uriRules are what a value must be as a URL: https, a DNS host, no fragment.
 var uriRules = domain.Rules{RefuseFragment: true, MaxLength: MaxRecord}
 
 func checkURI(name, value string, at int) error {
-	if plainURI(value) {
-		return nil
-	}
 	u, err := uriRules.Parse(value)
 	if err != nil {
 		return malformed(at, "write an absolute https URI with a DNS host, without user or fragment", "%s",
@@ -153,74 +142,14 @@ func checkURI(name, value string, at int) error {
 	return nil
 }
 
-// plainURI recognises without allocation the URIs that nearly all records have:
-// https, a lower-case host of LDH labels that ends in a letter label, and a path
-// of unreserved characters. It may say no to a good one, never yes to a bad one.
-func plainURI(s string) bool {
-	const prefix = "https://"
-	if len(s) > 255 || !strings.HasPrefix(s, prefix) {
-		return false
-	}
-	rest := s[len(prefix):]
-	slash := strings.IndexByte(rest, '/')
-	if slash < 0 {
-		return false
-	}
-	return plainHost(rest[:slash]) && plainPath(rest[slash:])
-}
-
-// plainHost knows ordinary public names: letters, digits and hyphens, no
-// A-labels, a last label of letters that is not of special use.
-func plainHost(h string) bool {
-	dot := strings.LastIndexByte(h, '.')
-	if dot < 1 || len(h) > 247 || len(h)-dot < 3 {
-		return false
-	}
-	switch h[dot+1:] {
-	case "local", "localhost", "test", "invalid", "onion", "internal", "alt", "arpa":
-		return false
-	}
-	label := 0
-	for i := 0; i <= len(h); i++ {
-		switch {
-		case i == len(h) || h[i] == '.':
-			if n := i - label; n == 0 || n > 63 || h[label] == '-' || h[i-1] == '-' || n > 3 && h[label+2] == '-' && h[label+3] == '-' {
-				return false
-			}
-			label = i + 1
-		case 'a' <= h[i] && h[i] <= 'z':
-		case i < dot && ('0' <= h[i] && h[i] <= '9' || h[i] == '-'):
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// plainPath knows paths without escapes, empty segments and dot segments.
-func plainPath(p string) bool {
-	for i := 0; i < len(p); i++ {
-		switch c := p[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', c == '-', c == '_', c == '~':
-		case c == '/', c == '.':
-			if i > 0 && p[i-1] == '/' {
-				if c == '/' || i+1 == len(p) || p[i+1] == '/' || p[i+1] == '.' {
-					return false
-				}
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // hasOwnParameter finds the parameters that the request adds (section 12.4), in
 // any spelling of their names.
 func hasOwnParameter(query string) bool {
 	for part := range strings.SplitSeq(query, "&") { // a record's value has no semicolon
 		name, _, _ := strings.Cut(part, "=")
-		name = unescape(name)
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
 		if strings.EqualFold(name, "domain") || strings.EqualFold(name, "scope") {
 			return true
 		}
@@ -306,11 +235,4 @@ func isManifestHost(site, host string) bool {
 	}
 	registrable, ok := domain.Registrable(site)
 	return ok && registrable == site && host == "www."+site
-}
-
-func unescape(s string) string {
-	if plain, err := url.QueryUnescape(s); err == nil {
-		return plain
-	}
-	return s
 }

@@ -88,7 +88,7 @@ func TestTrustProcess(t *testing.T) {
 	host := &lookleap.Host{Resolver: resolver, Cache: sealed,
 		Fetcher: lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(os.Getenv(processDoor))})}
 	defer host.Close()
-	verifier := anmltrust.NewVerifier(host, anmltrust.Options{})
+	verifier := anmltrust.NewVerifier(host, anmltrust.Rules{})
 	ask := verifier.Verify
 	if os.Getenv(processMode) == "fresh" {
 		ask = verifier.VerifyFresh
@@ -134,7 +134,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	host := inner.Host()
 	host.Cache = sealed
-	w := &world{t: t, net: inner, v: anmltrust.NewVerifier(host, anmltrust.Options{})}
+	w := &world{t: t, net: inner, v: anmltrust.NewVerifier(host, anmltrust.Rules{})}
 	if a, err := w.v.Verify(t.Context(), shopClaim); err != nil || a.Cached {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -284,7 +284,7 @@ func another(w *world, cache lookleap.Cache) *world {
 	two.host = w.net.Host()
 	two.host.Cache = cache
 	two.host.Observe = two.events.Observe
-	two.v = anmltrust.NewVerifier(two.host, anmltrust.Options{})
+	two.v = anmltrust.NewVerifier(two.host, anmltrust.Rules{})
 	return &two
 }
 
@@ -368,13 +368,13 @@ func TestSharedCache(t *testing.T) {
 	t.Run("ANML-12.4-39/reject-by-own-policy", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
 		first.granted(anmltrust.CodeQueryAuthorized)
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{RequireDNSSECForQuery: true})
 		second.denied(anmltrust.CodeDNSSECRequired)
 	})
 	t.Run("ANML-12.4-39/reject-revoked-by-a-clock-that-is-late", func(t *testing.T) {
 		first, second, _ := sharing(t, true)
 		second.host.Now = func() time.Time { return first.net.Clock().Now().Add(-2 * time.Minute) }
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{})
 		first.granted(anmltrust.CodeQueryAuthorized)
 		first.after(time.Minute).status(404)
 		a, err := second.v.VerifyFresh(t.Context(), shopClaim)

@@ -184,7 +184,7 @@ func TestVerifyFreshAsksTheServers(t *testing.T) {
 	t.Run("O20", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
 		r := &freshResolver{Resolver: w.host.Resolver}
-		v := anmltrust.NewVerifier(&lookleap.Host{Resolver: r, Fetcher: w.host.Fetcher, Now: w.host.Now}, anmltrust.Options{})
+		v := anmltrust.NewVerifier(&lookleap.Host{Resolver: r, Fetcher: w.host.Fetcher, Now: w.host.Now}, anmltrust.Rules{})
 		t.Run("accept-normal-from-the-resolvers-cache", func(t *testing.T) {
 			if _, err := v.Verify(t.Context(), shopClaim); err != nil || r.fresh != 0 || r.others != 1 {
 				t.Errorf("%d fresh, %d other questions: %v", r.fresh, r.others, err)
@@ -222,8 +222,8 @@ func TestVerdictRecords(t *testing.T) {
 			}
 		}
 	}
-	w = newWorld(t, queryOnly, anmltrust.Options{Limits: anmltrust.Limits{Exchanges: 1}}).query(authorized)
-	w.setRecord(queryOnly, "v=anml1;query=https://trust.example/other")
+	w = newWorld(t, "")
+	w.setRecord(w.exhausting()...)
 	a, err := w.ask(shopClaim)
 	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
 	record(w, a, err)

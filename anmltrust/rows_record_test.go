@@ -290,7 +290,7 @@ func TestRowsOfRecords(t *testing.T) {
 			}
 		}},
 		{"ANML-12.2.2-10", "reject-by-option", func(t *testing.T) {
-			o := anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}}
+			o := anmltrust.Rules{RequireDNSSECForQuery: true}
 			for _, state := range []lookleap.DNSSEC{lookleap.Indeterminate, lookleap.Insecure} {
 				w := newWorld(t, queryOnly, o).willing()
 				w.dns.DNSSEC(state)

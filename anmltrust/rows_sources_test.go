@@ -105,7 +105,7 @@ func TestRowsOfSources(t *testing.T) {
 		}},
 		{"ANML-12.3-02", "accept-any-with-finding", func(t *testing.T) {
 			for _, mediaType := range []string{"text/plain", "application/octet-stream"} {
-				w := newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{AcceptAnyManifestType: true}})
+				w := newWorld(t, manifestOnly, anmltrust.Rules{AcceptAnyManifestType: true})
 				w.brand.Body(manifestPath, mediaType, manifest(listed))
 				if a := w.granted(anmltrust.CodeListed); !has(a.Verdict.Findings, anmltrust.CodeManifestType) {
 					t.Errorf("%s: no finding", mediaType)
@@ -328,9 +328,10 @@ func TestRowsOfSources(t *testing.T) {
 		}},
 		{"ANML-12.4-39", "accept-bounded-manifests", func(t *testing.T) {
 			for most, reads := range map[int]int{1: 1, 2: 0} {
-				w := newWorld(t, manifestOnly, anmltrust.Options{Limits: anmltrust.Limits{Manifests: most}}).willing()
+				w := newWorld(t, manifestOnly).willing()
+				anmltrust.Remember(w.v, 10, most, 1<<20)
 				w.granted(anmltrust.CodeListed)
-				w.forgetManifests()
+				w.other(anmltrust.CodeListed)
 				w.net.Journal().Clear()
 				a, err := w.ask(claimFrom("https://www.shop.example/x"))
 				w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
@@ -339,7 +340,8 @@ func TestRowsOfSources(t *testing.T) {
 		}},
 		{"ANML-12.4-39", "accept-bounded-bytes", func(t *testing.T) {
 			for most, queries := range map[int]int{1: 1, 1 << 20: 0} {
-				w := newWorld(t, queryOnly, anmltrust.Options{Limits: anmltrust.Limits{Memory: most}}).query(authorized)
+				w := newWorld(t, queryOnly).query(authorized)
+				anmltrust.Remember(w.v, 10, 10, most)
 				w.granted(anmltrust.CodeQueryAuthorized)
 				w.net.Journal().Clear()
 				a, err := w.ask(claimFrom("https://www.shop.example/x"))

@@ -31,9 +31,9 @@ func TestSharedDenials(t *testing.T) {
 	t.Run("ANML-12.4-39/reject-manifest-grant-after-a-query-denial", func(t *testing.T) {
 		first, second, under := sharing(t, false)
 		first.setRecord(both).manifest(manifest(listed))
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{})
 		second.granted(anmltrust.CodeListed) // for an hour
-		second.forgetManifests()
+		anmltrust.ForgetManifests(second.v)
 		clear(under.entries)
 		first.dns.TTL(2 * time.Minute)
 		first.secure().status(404).denied(anmltrust.CodeQuery404) // for two minutes
@@ -72,11 +72,11 @@ func TestSharedDenials(t *testing.T) {
 	t.Run("ANML-12.4-39/reject-manifest-grant-that-another-process-withdrew", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
 		first.setRecord(manifestOnly).manifest(manifest(listed))
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{})
 		if a := second.granted(anmltrust.CodeListed); a.Cached {
 			t.Error("the grant is not its own")
 		}
-		second.forgetManifests()
+		anmltrust.ForgetManifests(second.v)
 		first.manifest("[]")
 		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
 		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeManifestMalformed)
@@ -201,13 +201,13 @@ func TestSharedDenials(t *testing.T) {
 	})
 	t.Run("ANML-12.4-39/reject-host-by-a-withdrawal-alone", func(t *testing.T) {
 		first, second, under := sharing(t, false)
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{Manifests: 1}})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{})
 		first.setRecord(both).secure().manifest(manifest(listed)).status(503)
 		other := claimFrom("https://other.shop.example/x")
 		second.granted(anmltrust.CodeListedFallback)
 		a, err := second.ask(other)
 		second.wants(a, err, anmltrust.Full, anmltrust.CodeListedFallback)
-		second.forgetManifests()
+		anmltrust.ForgetManifests(second.v)
 		first.manifest("[]")
 		if a, err = first.v.VerifyFresh(t.Context(), shopClaim); a != nil || err == nil {
 			t.Errorf("%+v, %v", a, err)
@@ -217,23 +217,6 @@ func TestSharedDenials(t *testing.T) {
 		second.after(time.Minute).denied(anmltrust.CodeManifestUnavailable)
 		a, err = second.ask(other)
 		second.wants(a, err, anmltrust.Full, anmltrust.CodeListedFallback)
-	})
-	t.Run("ANML-12.4-39/reject-standing-answer-of-another-host", func(t *testing.T) {
-		first, second, under := sharing(t, false)
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{Verdicts: 3}})
-		second.granted(anmltrust.CodeQueryAuthorized)
-		clear(under.entries)
-		if a, err := second.v.Verify(t.Context(), anmltrust.Claim{URL: "https://cdn.elsewhere.example/x", Site: "nobody.example"}); a != nil || err == nil {
-			t.Errorf("%+v, %v", a, err) // what was read last about the pair is forgotten
-		}
-		first.status(404)
-		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
-		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
-		maps.DeleteFunc(under.entries, func(key string, _ mapEntry) bool { return strings.Contains(key, "/verdict/") })
-		first.status(503)
-		a, err = second.ask(claimFrom("https://other.shop.example/x"))
-		second.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQueryUnavailable)
-		second.denied(anmltrust.CodeQueryUnavailable)
 	})
 	t.Run("ANML-12.4-39/accept-grant-of-the-pair-next-to-one-of-a-host", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
@@ -263,7 +246,7 @@ func TestSharedDenials(t *testing.T) {
 	})
 	t.Run("ANML-12.4-39/reject-withdrawn-grant-whatever-the-hold", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Limits: anmltrust.Limits{LocalHold: time.Hour}})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{})
 		second.granted(anmltrust.CodeQueryAuthorized)
 		first.status(404)
 		a, err := first.v.VerifyFresh(t.Context(), shopClaim)
@@ -314,7 +297,7 @@ func TestSharedDenials(t *testing.T) {
 		first.granted(anmltrust.CodeQueryAuthorized)
 		counted := &countedCache{Cache: second.host.Cache, gets: make(map[string]int)}
 		second.host.Cache = counted
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{})
 		for i, host := range []string{"a", "b", "c", "d"} {
 			if i == 3 {
 				second.after(time.Minute)

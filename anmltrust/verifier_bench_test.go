@@ -16,7 +16,7 @@ func BenchmarkCachedDecision(b *testing.B) {
 	net.Site("trust.example").Body(queryPath, "application/json", answer(2, "2099-01-01T00:00:00Z", "body"))
 	host := net.Host()
 	host.Now = nil // the clock that everybody has
-	v := anmltrust.NewVerifier(host, anmltrust.Options{})
+	v := anmltrust.NewVerifier(host, anmltrust.Rules{})
 	if _, err := v.Verify(b.Context(), shopClaim); err != nil {
 		b.Fatal(err)
 	}

@@ -313,30 +313,3 @@ type resolverFunc func(context.Context, string, lookleap.RRType) (*lookleap.DNSA
 func (f resolverFunc) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	return f(ctx, name, t)
 }
-
-// TestLeftInTheQueue: a question whose callers left before its turn is not answered from memory.
-func TestLeftInTheQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newRunningWorld(t, queryOnly).query(authorized)
-		w.granted(anmltrust.CodeQueryAuthorized)
-		w.trust.Fault(queryPath, lab.Delay(time.Second))
-		go func() { _, _ = w.v.Refresh(t.Context(), shopClaim) }()
-		synctest.Wait()
-		w.events.Take()
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { _, _ = w.v.Verify(ctx, claimFrom("https://cdn.shop.example:8443/x")) }()
-		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		reports := w.events.Take()
-		for _, e := range reports {
-			if e.Kind != lookleap.EventVerdict || e.Code != lookleap.CodeTimeout {
-				t.Errorf("%+v", e)
-			}
-		}
-		if len(reports) != 2 { // the caller's, and that of the verification
-			t.Errorf("%d reports", len(reports))
-		}
-		time.Sleep(2 * time.Second)
-	})
-}

@@ -60,7 +60,7 @@ type listingValue struct {
 }
 
 func judgeManifest(content []byte, site, serving string, now time.Time) result {
-	m, err := anmltrust.ParseManifest(content, anmltrust.ManifestLimits{})
+	m, err := anmltrust.ParseManifest(content)
 	if err != nil {
 		return refuseDocument(err)
 	}

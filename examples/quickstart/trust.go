@@ -35,7 +35,7 @@ func playTrust(s *stage) error {
 	s.lab.Name("_anml.brand.example").TXT("v=anml1; manifest=https://brand.example/.well-known/anml-trust")
 	s.lab.Sign("broken.example", lookleaptest.SignaturesForged).Name("_anml.broken.example").TXT("v=anml1; manifest=https://broken.example/.well-known/anml-trust")
 
-	verifier := anmltrust.NewVerifier(s.host, anmltrust.Options{})
+	verifier := anmltrust.NewVerifier(s.host, anmltrust.Rules{})
 	claim := func(server, site string) anmltrust.Claim {
 		return anmltrust.Claim{URL: "https://" + server + "/page", Site: site, Form: anmltrust.SiteElement}
 	}
