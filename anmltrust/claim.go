@@ -72,20 +72,16 @@ func (d Document) Claims() ([]Claim, []lookleap.Finding) {
 }
 
 func (d Document) trustClaims(findings *[]lookleap.Finding) []Claim {
-	note := func(code lookleap.Code, message, fix string) {
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: "A4",
-			Message: message, Fix: fix})
-	}
 	claim := Claim{URL: d.URL, Form: TrustElement}
 	for _, t := range d.Trust {
 		name := t.Domain
 		switch {
 		case t.Domain == "" && t.Site == "":
-			note(CodeClaimMalformed, "the trust element names no site", "add its domain")
+			*findings = append(*findings, warn(CodeClaimMalformed, "A4", "the trust element names no site", "add its domain"))
 			continue
 		case t.Domain == "":
 			name = t.Site
-			note("alias", "the trust element writes site for domain", "write domain")
+			*findings = append(*findings, warn("alias", "A4", "the trust element writes site for domain", "write domain"))
 		case t.Site != "" && normalOrRaw(t.Domain) != normalOrRaw(t.Site):
 			claim.Refused = CodeClaimInvalid
 		}

@@ -241,7 +241,7 @@ func (o *outcome) conclude(claim Claim, ev *Evidence, now time.Time) *result {
 		return &result{err: &lookleap.VerifyError{Verdict: v, Err: o.cause}}
 	}
 	a := &Authorization{
-		Server: o.server, Site: o.site, Tier: o.tier, Scope: o.scope & o.tier.Ceiling(), Truncated: o.scope &^ o.tier.Ceiling(),
+		Server: o.server, Site: o.site, Tier: o.tier, Scope: o.scope & o.tier.ceiling(), Truncated: o.scope &^ o.tier.ceiling(),
 		Reason: o.code, Sources: o.sources, DNSSEC: o.dnssec, CheckedAt: now, Expires: o.until, Verdict: v,
 	}
 	if !o.until.IsZero() {

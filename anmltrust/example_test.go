@@ -71,11 +71,11 @@ func ExampleManifest_Lookup() {
 	for _, url := range []string{"https://a.cdn.example.net/x", "https://a.b.cdn.example.net/x"} {
 		server, _ := anmltrust.ServerOf(url)
 		l := m.Lookup(server)
-		fmt.Println(l.Rank, l.Tier, l.Scope)
+		fmt.Printf("%q %s %s\n", l.Pattern, l.Tier, l.Scope)
 	}
 	// Output:
-	// wildcard display body
-	// none unlisted
+	// "*.cdn.example.net" display body
+	// "" unlisted
 }
 
 func ExampleReplay() {

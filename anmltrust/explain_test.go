@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -24,12 +25,23 @@ func TestFaultMatrix(t *testing.T) {
 		"expired": {manifestBody(manifest(listed, "expires", `"2026-06-01T00:00:00Z"`)), anmltrust.CodeManifestExpired},
 		"site":    {manifestBody(manifest(listed, "site", `"x.example"`)), anmltrust.CodeManifestSiteMismatch},
 		"entry":   {manifestBody(manifest(entry("shop.example", 7))), anmltrust.CodeManifestEntryMalformed}, "unlisted": {manifestBody(manifest("")), anmltrust.CodeNotListed},
+		"timeout": {func(w *world) { w.brand.Fault(manifestPath, lab.Mute()) }, anmltrust.CodeManifestUnavailable}, "429": {manifestStatus(429), anmltrust.CodeManifest429},
+		"redirect":      {manifestStatus(302, "Location", "https://elsewhere.example/x"), anmltrust.CodeManifestRedirect},
+		"guard":         {func(w *world) { w.brand.At("10.0.0.5") }, anmltrust.CodeManifestUnavailable},
+		"404-short-ttl": {func(w *world) { w.dns.TTL(time.Minute); w.brand.Status(manifestPath, 404) }, anmltrust.CodeManifestMissing},
+		"held": {func(w *world) {
+			w.brand.Status(manifestPath, 404)
+			w.denied(anmltrust.CodeManifestMissing)
+			w.willing()
+		}, anmltrust.CodeManifestMissing},
 	} {
 		for _, id := range []string{"ANML-12.1-06", "ANML-12.5-23"} {
 			t.Run(id+"/reject-"+name, func(t *testing.T) {
-				w := newWorld(t, manifestOnly).willing()
-				c.spoil(w)
-				w.denied(c.code)
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, manifestOnly).willing()
+					c.spoil(w)
+					w.denied(c.code)
+				})
 			})
 		}
 	}

@@ -14,3 +14,6 @@ func Remembered(v *Verifier) (manifests, manifestBytes, decisions, decisionBytes
 	m := v.memory
 	return m.manifests.Len(), m.manifests.Bytes(), m.decisions.Len(), m.decisions.Bytes()
 }
+
+// Ceiling returns the most that a tier can permit.
+func Ceiling(t Tier) Scope { return t.ceiling() }

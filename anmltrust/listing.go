@@ -7,39 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// Rank says which kind of entry speaks about a server (section 12.3): a better
-// one hides the others. The zero value is [NotListed].
-type Rank uint8
-
-// The ranks, the best one last.
-const (
-	NotListed   Rank = iota
-	ByDomain         // the entry is the serving domain and covers all its hosts
-	ByWildcard       // "*." and everything after the host's first label
-	ByExactHost      // the entry is the serving host
-)
-
-var rankNames = [...]string{"none", "domain", "wildcard", "host"}
-
-// String returns none, domain, wildcard or host.
-func (r Rank) String() string {
-	if int(r) < len(rankNames) {
-		return rankNames[r]
-	}
-	return rankNames[NotListed]
-}
-
 // Listing is what a manifest says about one server.
 type Listing struct {
-	Rank      Rank
+	Rank      string // of the entry: host, wildcard, domain, or "" if there is none
 	Pattern   string // the entry's domain, normalised
-	Tier      Tier   // the lowest one of the entries of this rank
+	Tier      Tier   // the lowest one of the entries of this name
 	Scope     Scope  // what all of them grant, before the tier's ceiling
 	Malformed bool   // one of them is malformed, so the server is denied
 }
@@ -64,10 +41,6 @@ func (m *Manifest) index(list strictjson.Value) {
 	m.entries = list.Len()
 	m.grants = make(map[string]grant, m.entries)
 	faults := 0
-	note := func(message, fix string, at lookleap.Position) {
-		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,
-			Requirement: "L6", Message: message, Fix: fix, Position: at})
-	}
 	for entry := range list.Elements() {
 		name, g, problem := readEntry(entry)
 		fix := ""
@@ -87,11 +60,14 @@ func (m *Manifest) index(list strictjson.Value) {
 			continue
 		}
 		if faults++; faults <= maxFindings {
-			note(problem, fix, positionOf(entry.Place()))
+			f := warn(CodeManifestEntryMalformed, "L6", problem, fix)
+			f.Position = positionOf(entry.Place())
+			m.Findings = append(m.Findings, f)
 		}
 	}
 	if faults > maxFindings {
-		note(fmt.Sprintf("%d more entries are malformed", faults-maxFindings), "", lookleap.Position{})
+		m.Findings = append(m.Findings, warn(CodeManifestEntryMalformed, "L6",
+			fmt.Sprintf("%d more entries are malformed", faults-maxFindings), ""))
 	}
 }
 
@@ -194,13 +170,9 @@ func (m *Manifest) lookup(s Server, hostOnly bool) Listing {
 	if m == nil {
 		return Listing{}
 	}
-	names := patterns(s)
-	if hostOnly {
-		names = names[:2]
-	}
-	for i, name := range names {
-		if g, ok := m.grants[name]; ok {
-			return Listing{ByExactHost - Rank(i), name, g.tier, g.scope, g.malformed}
+	for i, name := range patterns(s) {
+		if g, ok := m.grants[name]; ok && !(hostOnly && i == 2) {
+			return Listing{[]string{"host", "wildcard", "domain"}[i], name, g.tier, g.scope, g.malformed}
 		}
 	}
 	return Listing{}
@@ -212,27 +184,32 @@ func patterns(s Server) []string {
 	return []string{s.Host, "*." + parent, s.Domain}
 }
 
+// manifestJSON is a manifest as it is written.
+type manifestJSON struct {
+	Version string      `json:"version"`
+	Site    string      `json:"site"`
+	Issued  string      `json:"issued"`
+	Expires string      `json:"expires"`
+	Entries []entryJSON `json:"authorized-domains"`
+}
+
+type entryJSON struct {
+	Domain string `json:"domain"`
+	Tier   *Tier  `json:"tier,omitempty"`
+	Scope  *Scope `json:"scope,omitempty"`
+	Note   string `json:"note,omitempty"`
+}
+
 // extract returns a manifest with what this one says about a server and nothing
 // else: what a stored verdict keeps, so that it can be judged again.
 func (m *Manifest) extract(s Server) []byte {
-	type entry struct {
-		Domain string `json:"domain"`
-		Tier   *Tier  `json:"tier,omitempty"`
-		Scope  *Scope `json:"scope,omitempty"`
-	}
-	out := struct {
-		Version string  `json:"version"`
-		Site    string  `json:"site"`
-		Issued  string  `json:"issued"`
-		Expires string  `json:"expires"`
-		Entries []entry `json:"authorized-domains"`
-	}{ManifestVersion, m.Site, m.Issued.Format(timeForm), m.Expires.Format(timeForm), []entry{}}
+	out := manifestJSON{ManifestVersion, m.Site, m.Issued.Format(timeForm), m.Expires.Format(timeForm), []entryJSON{}}
 	add := func(name string) {
 		g, ok := m.grants[name]
-		if !ok || slices.ContainsFunc(out.Entries, func(e entry) bool { return e.Domain == name }) {
+		if !ok || slices.ContainsFunc(out.Entries, func(e entryJSON) bool { return e.Domain == name }) {
 			return
 		}
-		e := entry{Domain: name}
+		e := entryJSON{Domain: name}
 		if !g.malformed {
 			e.Tier, e.Scope = &g.tier, &g.scope
 		}

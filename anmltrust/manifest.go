@@ -68,9 +68,8 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	}
 	m := &Manifest{}
 	if bytes.HasPrefix(data, byteOrderMark) {
-		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestByteOrder,
-			Requirement: "ANML-16.1-02",
-			Message:     "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})
+		m.Findings = append(m.Findings, warn(CodeManifestByteOrder, "ANML-16.1-02",
+			"a byte order mark stands before the manifest", "save it as UTF-8 without one"))
 	}
 	v, ok := root.Member("version")
 	if !ok {

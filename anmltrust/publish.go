@@ -31,28 +31,15 @@ type Entry struct {
 // error for what [ParseManifest] would refuse, and for an entry that would match
 // nothing or be malformed. See [LintManifest] for findings.
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
-	name, err := NormalizeSite(site)
+	name, err := siteName(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %s",
-			plaintext.Quote(site, maxQuoted), sentence(err))
+		return nil, err
 	}
 	if life == 0 {
 		life = LongLifetime
 	}
-	type jsonEntry struct {
-		Domain string `json:"domain"`
-		Tier   Tier   `json:"tier"`
-		Scope  Scope  `json:"scope"`
-		Note   string `json:"note,omitempty"`
-	}
 	issued = issued.UTC().Truncate(time.Second)
-	out := struct {
-		Version string      `json:"version"`
-		Site    string      `json:"site"`
-		Issued  string      `json:"issued"`
-		Expires string      `json:"expires"`
-		Entries []jsonEntry `json:"authorized-domains"`
-	}{ManifestVersion, name, issued.Format(time.RFC3339), issued.Add(life).Format(time.RFC3339), []jsonEntry{}}
+	out := manifestJSON{ManifestVersion, name, issued.Format(time.RFC3339), issued.Add(life).Format(time.RFC3339), []entryJSON{}}
 	for i, e := range entries {
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
 		pattern, err := normalizePattern(e.Domain)
@@ -66,7 +53,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		if len(e.Note) > maxNote {
 			return nil, refuse(CodeManifestEntryMalformed, place, "shorten the note", "the note is longer than %d bytes", maxNote)
 		}
-		out.Entries = append(out.Entries, jsonEntry{pattern, e.Tier, e.Scope, e.Note})
+		out.Entries = append(out.Entries, entryJSON{pattern, &e.Tier, &e.Scope, e.Note})
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -83,13 +70,13 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 
 const maxNote = 1024
 
-// manifestFix says how to change a manifest that does not speak for a site.
-func manifestFix(code lookleap.Code, site string) string {
-	const until = "; until then agents treat every server as Tier 0"
-	if code == CodeManifestSiteMismatch {
-		return "serve a manifest that names " + plaintext.Quote(site, maxQuoted) + until
+// siteName is [NormalizeSite] with an error for publishers.
+func siteName(site string) (string, error) {
+	name, err := NormalizeSite(site)
+	if err != nil {
+		return "", refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %s", plaintext.Quote(site, maxQuoted), sentence(err))
 	}
-	return "issue a new manifest" + until
+	return name, nil
 }
 
 // LintManifest returns what a publisher should change in a manifest: that it does
@@ -105,13 +92,13 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	add := func(s lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
 		findings = append(findings, lookleap.Finding{Severity: s, Code: code, Requirement: requirement, Message: message, Fix: fix})
 	}
-	name, err := NormalizeSite(site)
+	name, err := siteName(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %s",
-			plaintext.Quote(site, maxQuoted), sentence(err))
+		return nil, err
 	}
 	if row, code := m.Check(name, now); code != "" {
-		add(lookleap.SeverityError, code, row, code.Title(), manifestFix(code, name))
+		add(lookleap.SeverityError, code, row, code.Title(),
+			"issue a new manifest for "+plaintext.Quote(name, maxQuoted)+"; until then agents treat every server as Tier 0")
 	}
 	if m.Expires.Sub(m.Issued) > LongLifetime {
 		add(lookleap.SeverityWarning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue a new one every 30 to 90 days")
@@ -148,10 +135,9 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 // Check returns an error if [ParseRecord] or an agent would refuse the record. Call
 // it before the record is published for a site.
 func (r *Record) Check(site string) error {
-	name, err := NormalizeSite(site)
+	name, err := siteName(site)
 	if err != nil {
-		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %s",
-			plaintext.Quote(site, maxQuoted), sentence(err))
+		return err
 	}
 	for _, uri := range []string{r.Manifest, r.Query} {
 		if strings.Contains(uri, ";") {
@@ -172,9 +158,9 @@ func (r *Record) Check(site string) error {
 // DNS to a TXT lookup of "_anml." and the site: a record that agents refuse, or a zone that is not
 // signed (sections 12.2.3 and 12.8). A site without a record delegates nothing and has no finding.
 func LintRecord(site string, answer *lookleap.DNSAnswer) ([]lookleap.Finding, error) {
-	name, err := NormalizeSite(site)
+	name, err := siteName(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %v", plaintext.Quote(site, maxQuoted), err)
+		return nil, err
 	}
 	answer = zero.Or(answer)
 	var texts []string
@@ -217,10 +203,7 @@ func (r *Record) Zone(site string, ttl time.Duration) (string, error) {
 	if err := r.Check(site); err != nil {
 		return "", err
 	}
-	name, err := NormalizeSite(site)
-	if err != nil {
-		return "", err
-	}
+	name, _ := NormalizeSite(site) // Check read it
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s. %d IN TXT", recordPrefix, name, int(ttl/time.Second))
 	for _, s := range r.Strings() {
@@ -233,27 +216,12 @@ func (r *Record) Zone(site string, ttl time.Duration) (string, error) {
 // codeLint is something that the draft advises against.
 const codeLint lookleap.Code = "lint"
 
-// HandlerOptions configure [NewManifestHandler] and [NewQueryHandler].
-type HandlerOptions struct {
-	MaxAge time.Duration    // how long agents may cache a manifest; 0: an hour
-	Now    func() time.Time // nil: time.Now
-}
-
-func (o HandlerOptions) withDefaults() HandlerOptions {
-	if o.MaxAge <= 0 {
-		o.MaxAge = time.Hour
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
-}
-
 // NewManifestHandler returns a handler that serves a manifest. Mount it at the path of
 // the manifest URL in the site's trust record, for example
 // /.well-known/anml-trust. It returns an error for a manifest that agents would
-// refuse. Agents never cache a manifest beyond its expiry.
-func NewManifestHandler(data []byte, options HandlerOptions) (http.Handler, error) {
+// refuse. Agents cache the manifest for an hour, and never beyond its expiry. Now returns
+// the time, as time.Now does.
+func NewManifestHandler(data []byte, now func() time.Time) (http.Handler, error) {
 	m, err := ParseManifest(data)
 	if err != nil {
 		return nil, err
@@ -262,9 +230,8 @@ func NewManifestHandler(data []byte, options HandlerOptions) (http.Handler, erro
 		return nil, refuse(CodeManifestByteOrder, lookleap.Position{Line: 1, Column: 1}, "save it without one",
 			"the manifest begins with a byte order mark")
 	}
-	options = options.withDefaults()
 	manifest := serve.New(data, ManifestMediaType)
-	manifest.MaxAge = func() time.Duration { return min(options.MaxAge, max(m.Expires.Sub(options.Now()), 0)) }
+	manifest.MaxAge = func() time.Duration { return min(time.Hour, max(m.Expires.Sub(now()), 0)) }
 	return manifest, nil
 }
 
@@ -277,11 +244,10 @@ type Authorizer func(servingDomain string, requested Scope) (QueryResponse, bool
 // the authorization, reduced to the requested scope; 404 with an empty body if there is
 // none; and 400 for a malformed query. No response says "not authorized" with 200,
 // because the draft has no form for it. It returns an error if authorize is nil.
-func NewQueryHandler(authorize Authorizer, options HandlerOptions) (http.Handler, error) {
+func NewQueryHandler(authorize Authorizer, now func() time.Time) (http.Handler, error) {
 	if authorize == nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the authorizer is nil", Fix: "pass a function that decides"}
 	}
-	now := options.withDefaults().Now
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		serve.Secure(w.Header())
 		if !serve.Reads(w, r) {

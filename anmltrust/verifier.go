@@ -291,6 +291,6 @@ func (g *gathering) conclude(ctx context.Context, o *outcome, now time.Time) *re
 }
 
 func (v *Verifier) report(ctx context.Context, code lookleap.Code, row, message string) {
-	v.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: code, Subject: message,
-		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: row, Message: message}})
+	f := warn(code, row, message, "")
+	v.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: code, Subject: message, Finding: &f})
 }

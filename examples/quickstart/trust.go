@@ -17,7 +17,7 @@ func playTrust(s *stage) error {
 		manifest, err := anmltrust.BuildManifest("brand.example", at, 0, entries...)
 		return string(manifest), err
 	}
-	all := anmltrust.ScopeOf(anmltrust.Sections()...)
+	all := anmltrust.AllSections
 	retailer := anmltrust.Entry{Domain: "retailer.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("interact", "knowledge", "body")}
 	cdn := anmltrust.Entry{Domain: "cdn.example", Tier: anmltrust.Display, Scope: all}
 	first, err := issue(s.lab.Clock().Now().Add(-time.Hour), retailer, cdn)
