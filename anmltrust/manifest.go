@@ -3,6 +3,7 @@ package anmltrust
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -183,29 +184,17 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 // issued only: there is no grace for a manifest that has expired.
 const Skew = 5 * time.Minute
 
-// parseTime reads a date and time of RFC 3339 as sections 12.3 and 12.4 want it:
-// every digit in its place, capital T and Z, a dot before a fraction. Where utc
-// is set, the zone must be Z.
-func parseTime(s string, utc bool) (time.Time, bool) {
-	const form = "2006-01-02T15:04:05"
-	if len(s) <= len(form) || len(s) > 40 {
-		return time.Time{}, false
-	}
-	zone := s[len(form):] // package time reads hours of one digit, too: then this is no zone
-	if zone[0] == '.' {
-		zone = strings.TrimLeft(zone[1:], "0123456789")
-	}
-	if zone != "Z" && (utc || !isOffset(zone)) {
-		return time.Time{}, false
-	}
-	t, err := time.Parse(time.RFC3339Nano, s)
-	return t.UTC(), err == nil
+// timeForms are dates and times of RFC 3339 as sections 12.3 and 12.4 want them: every digit in
+// its place, capital T and Z, a dot before a fraction. Package time reads more.
+var timeForms = map[bool]*regexp.Regexp{
+	true:  regexp.MustCompile(`^[\d-]{10}T[\d:]{8}(\.\d+)?Z$`),
+	false: regexp.MustCompile(`^[\d-]{10}T[\d:]{8}(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`),
 }
 
-// isOffset reports whether a zone is a sign, hours below 24 and minutes below 60;
-// package time reads 24:60 too.
-func isOffset(zone string) bool {
-	return len(zone) == len("+00:00") && (zone[0] == '+' || zone[0] == '-') && zone[1:3] < "24" && zone[4:] < "60"
+// parseTime reads a date and time. Where utc is set, the zone must be Z.
+func parseTime(s string, utc bool) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t.UTC(), err == nil && len(s) <= 40 && timeForms[utc].MatchString(s)
 }
 
 // MaxQueryResponse is the size of the largest response of a query endpoint, in bytes.

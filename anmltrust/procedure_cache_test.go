@@ -181,15 +181,6 @@ var cacheRows = []rowTest{
 		w.traffic(1, 0, 0) // a fresh one asks the DNS, and not the endpoint
 		w.after(time.Hour).granted(anmltrust.CodeQueryAuthorized)
 	}},
-	{"E7", "pair", func(t *testing.T) {
-		w := newWorld(t, queryOnly).status(400)
-		w.denied(anmltrust.CodeQuery400)
-		w.query(authorized).net.Journal().Clear()
-		w.after(5*time.Minute - time.Second).denied(anmltrust.CodeQuery400)
-		w.row("E7")
-		w.traffic(0, 0, 0)
-		w.after(time.Second).granted(anmltrust.CodeQueryAuthorized)
-	}},
 	{"E7", "not-before-a-grant", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
 		w.granted(anmltrust.CodeQueryAuthorized)
@@ -274,22 +265,9 @@ var cacheRows = []rowTest{
 		w.traffic(3, 0, 2)
 	}},
 	{"E10", "single-flight", func(t *testing.T) { concurrent(t, 100) }},
-	{"E11", "nothing-usable", func(t *testing.T) {
-		w := newWorld(t, queryOnly).query(authorized)
-		w.granted(anmltrust.CodeQueryAuthorized)
-		w.traffic(1, 1, 0)
-	}},
 }
 
 var choiceRows = []rowTest{
-	{"F1", "secure-query-first", func(t *testing.T) {
-		w := newWorld(t, both).secure().willing()
-		w.granted(anmltrust.CodeQueryAuthorized)
-		w.traffic(1, 1, 0)
-	}},
-	{"F2", "secure-manifest-only", func(t *testing.T) {
-		newWorld(t, manifestOnly).secure().willing().granted(anmltrust.CodeListed)
-	}},
 	{"F3", "insecure-manifest-first", func(t *testing.T) {
 		w := newWorld(t, both).willing()
 		w.granted(anmltrust.CodeListed)
@@ -303,13 +281,6 @@ var choiceRows = []rowTest{
 	}},
 	{"B8", "third-party-where-subdomains-are-trusted", func(t *testing.T) {
 		newWorld(t, manifestOnly, anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}).willing().granted(anmltrust.CodeListed)
-	}},
-	{"F4", "insecure-query-only", func(t *testing.T) {
-		w := newWorld(t, queryOnly).query(authorized)
-		w.dns.DNSSEC(lookleap.Insecure)
-		if a := w.granted(anmltrust.CodeQueryAuthorized); a.DNSSEC != lookleap.Insecure {
-			t.Errorf("dnssec %s", a.DNSSEC)
-		}
 	}},
 	{"F5", "dnssec-required", func(t *testing.T) {
 		w := newWorld(t, queryOnly, anmltrust.Rules{RequireDNSSECForQuery: true}).query(authorized)
@@ -326,16 +297,6 @@ var choiceRows = []rowTest{
 }
 
 var severalRows = []rowTest{
-	{"K1", "all-grant", func(t *testing.T) {
-		w := newWorld(t, "").setRecord("v=anml1;query=https://trust.example/1", "v=anml1;query=https://trust.example/2").secure()
-		w.trust.Body("/1", "application/json", answer(2, "2026-06-20T00:00:00Z", "body", "aesthetic", "persona"))
-		w.trust.Body("/2", "application/json", answer(1, "2026-06-10T00:00:00Z", "body", "aesthetic", "persona", "knowledge"))
-		a, err := w.ask(shopClaim)
-		w.wants(a, err, anmltrust.Display, anmltrust.CodeQueryAuthorized)
-		if a.Scope.String() != "aesthetic,body" || a.Expires.Day() != 10 || len(a.Sources) != 2 {
-			t.Errorf("%s until %s from %v", a.Scope, a.Expires, a.Sources)
-		}
-	}},
 	{"K2", "one-no", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;query=https://trust.example/1", "v=anml1;query=https://trust.example/2;manifest="+manifestURI).secure().manifest(manifest(listed))
 		w.trust.Body("/1", "application/json", authorized).Status("/2", 404)
@@ -348,11 +309,6 @@ var severalRows = []rowTest{
 		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
 		w.brand.Body("/1", anmltrust.ManifestMediaType, manifest(listed)).Body("/2", anmltrust.ManifestMediaType, manifest(""))
 		w.denied(anmltrust.CodeNotListed)
-	}},
-	{"K3", "one-transient-other-mechanism", func(t *testing.T) {
-		w := newWorld(t, "").setRecord("v=anml1;query=https://trust.example/1", "v=anml1;query=https://trust.example/2;manifest="+manifestURI).secure().manifest(manifest(listed))
-		w.trust.Body("/1", "application/json", authorized).Status("/2", 503)
-		w.granted(anmltrust.CodeListedFallback)
 	}},
 	{"K4", "one-transient-alone", func(t *testing.T) {
 		w := newWorld(t, "").setRecord("v=anml1;query=https://trust.example/1", "v=anml1;query=https://trust.example/2").secure()

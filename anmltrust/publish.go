@@ -15,7 +15,6 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/serve"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Entry is one server that a site authorizes, for [BuildManifest].
@@ -59,16 +58,17 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		return nil, err
+	err = enc.Encode(out)
+	if err == nil {
+		_, err = ParseManifest(b.Bytes())
 	}
-	if _, err := ParseManifest(b.Bytes()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-const maxNote = 1024
+const maxNote = 1024 // bytes
 
 // siteName is [NormalizeSite] with an error for publishers.
 func siteName(site string) (string, error) {
@@ -88,20 +88,19 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 	if err != nil {
 		return nil, err
 	}
-	findings := append([]lookleap.Finding(nil), m.Findings...)
-	add := func(s lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
-		findings = append(findings, lookleap.Finding{Severity: s, Code: code, Requirement: requirement, Message: message, Fix: fix})
-	}
+	findings := slices.Clone(m.Findings)
 	name, err := siteName(site)
 	if err != nil {
 		return nil, err
 	}
 	if row, code := m.Check(name, now); code != "" {
-		add(lookleap.SeverityError, code, row, code.Title(),
+		f := warn(code, row, code.Title(),
 			"issue a new manifest for "+plaintext.Quote(name, maxQuoted)+"; until then agents treat every server as Tier 0")
+		f.Severity = lookleap.SeverityError
+		findings = append(findings, f)
 	}
 	if m.Expires.Sub(m.Issued) > LongLifetime {
-		add(lookleap.SeverityWarning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue a new one every 30 to 90 days")
+		findings = append(findings, warn(CodeManifestLongLived, "ANML-12.8-01", longLived, "issue a new one every 30 to 90 days"))
 	}
 	for i, pattern := range slices.Sorted(maps.Keys(m.grants)) {
 		g := m.grants[pattern]
@@ -112,7 +111,7 @@ func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, 
 			continue
 		}
 		lint := func(requirement, problem, fix string) {
-			add(lookleap.SeverityWarning, codeLint, requirement, "the entry "+plaintext.Quote(pattern, maxQuoted)+" "+problem, fix)
+			findings = append(findings, warn(codeLint, requirement, "the entry "+plaintext.Quote(pattern, maxQuoted)+" "+problem, fix))
 		}
 		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && g.tier == Full {
 			if r, ok := domain.Registrable(rest); ok && r == rest {
@@ -162,7 +161,9 @@ func LintRecord(site string, answer *lookleap.DNSAnswer) ([]lookleap.Finding, er
 	if err != nil {
 		return nil, err
 	}
-	answer = zero.Or(answer)
+	if answer == nil {
+		return nil, nil
+	}
 	var texts []string
 	for _, r := range answer.Records {
 		texts = append(texts, r.Text)
@@ -182,19 +183,14 @@ func LintRecord(site string, answer *lookleap.DNSAnswer) ([]lookleap.Finding, er
 	return findings, nil
 }
 
-// maxString is the longest character-string of a TXT record.
-const maxString = 255
-
 // Strings cuts the record into character-strings of at most 255 bytes, as a
 // TXT record holds them.
 func (r *Record) Strings() []string {
-	text := r.String()
-	var list []string
-	for len(text) > maxString {
-		list = append(list, text[:maxString])
-		text = text[maxString:]
+	list := []string{}
+	for part := range slices.Chunk([]byte(r.String()), 255) {
+		list = append(list, string(part))
 	}
-	return append(list, text)
+	return list
 }
 
 // Zone returns the record as a line of a zone file, to publish for a site. See
@@ -246,7 +242,7 @@ type Authorizer func(servingDomain string, requested Scope) (QueryResponse, bool
 // because the draft has no form for it. It returns an error if authorize is nil.
 func NewQueryHandler(authorize Authorizer, now func() time.Time) (http.Handler, error) {
 	if authorize == nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the authorizer is nil", Fix: "pass a function that decides"}
+		return nil, usageError("the authorizer is nil", "pass a function that decides")
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		serve.Secure(w.Header())
@@ -264,16 +260,8 @@ func NewQueryHandler(authorize Authorizer, now func() time.Time) (http.Handler, 
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		body, err := json.Marshal(struct {
-			Authorized bool   `json:"authorized"`
-			Tier       Tier   `json:"tier"`
-			Scope      Scope  `json:"scope"`
-			Expires    string `json:"expires"`
-		}{true, a.Tier, a.Scope, a.Expires.UTC().Format(time.RFC3339)})
-		if err != nil {
-			w.WriteHeader(http.StatusInternalServerError)
-			return
-		}
+		scope, _ := a.Scope.MarshalJSON() // names cannot fail
+		body := fmt.Appendf(nil, `{"authorized":true,"tier":%d,"scope":%s,"expires":%q}`, a.Tier, scope, a.Expires.UTC().Format(time.RFC3339))
 		response := serve.New(body, "application/json")
 		response.Header.Set("Cache-Control", "no-store") // agents cache it by section 12.4, proxies do not
 		response.ServeHTTP(w, r)

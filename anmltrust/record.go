@@ -2,6 +2,7 @@ package anmltrust
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,7 +38,8 @@ func ParseRecord(text string) (*Record, error) {
 	first, _, _ := strings.Cut(text, ";")
 	name, value, _ := strings.Cut(first, "=")
 	if strings.Trim(name, " \t") != tagVersion || strings.Trim(value, " \t") != version { // section 12.2.1
-		return nil, refuse(CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1 and a semicolon, and without quotation marks", "the text is not an ANML trust record")
+		return nil, refuse(CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1 and a semicolon, without quotation marks",
+			"the text is not an ANML trust record")
 	}
 	if len(text) > MaxRecord {
 		return nil, malformed(MaxRecord, "shorten the record", "the record is longer than %d bytes", MaxRecord)
@@ -50,10 +52,12 @@ func ParseRecord(text string) (*Record, error) {
 		if end == len(text) && strings.Trim(segment, " \t") == "" {
 			break // what follows the one closing ";"
 		}
-		name, value, err := parseTag(segment, at)
-		if err != nil {
-			return nil, err
+		tag := tagForm.FindStringSubmatch(segment)
+		if tag == nil {
+			return nil, malformed(at, "write name=value, %3B for a semicolon in a URI, and %XX for what is not printable ASCII",
+				"%s is not a tag", plaintext.Quote(segment, maxQuoted))
 		}
+		name, value, err := tag[1], tag[2], error(nil)
 		if seen[name] {
 			return nil, malformed(at, "keep one of them", "the tag %s appears twice", plaintext.Quote(name, maxQuoted))
 		}
@@ -80,39 +84,8 @@ func malformed(offset int, fix, format string, args ...any) *lookleap.Error {
 	return refuse(CodeRecordMalformed, lookleap.Position{Line: 1, Column: offset + 1, Offset: offset}, fix, format, args...)
 }
 
-// parseTag splits a segment at its first "=" and checks both sides by the
-// grammar of section 12.2.1. Blanks stand around them only.
-func parseTag(segment string, at int) (name, value string, err error) {
-	name, value, ok := strings.Cut(segment, "=")
-	if !ok {
-		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value",
-			plaintext.Quote(segment, maxQuoted))
-	}
-	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
-	if !isTagName(name) {
-		return "", "", malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name",
-			plaintext.Quote(name, maxQuoted))
-	}
-	for i := 0; i < len(value); i++ {
-		if c := value[i]; c < 0x21 || c > 0x7E {
-			return "", "", malformed(at, "escape what is not printable ASCII as %XX",
-				"the value of %s contains a byte that is not allowed", name)
-		}
-	}
-	return name, value, nil
-}
-
-func isTagName(name string) bool {
-	for i, c := range []byte(name) {
-		switch {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'):
-		default:
-			return false
-		}
-	}
-	return name != ""
-}
+// tagForm is a tag by the grammar of section 12.2.1. Blanks stand around its name and its value only.
+var tagForm = regexp.MustCompile(`^[ \t]*([A-Za-z][A-Za-z0-9_.-]*)[ \t]*=[ \t]*([!-~]*)[ \t]*$`)
 
 // uriRules are what a value must be as a URL: https, a DNS host, no fragment.
 var uriRules = domain.Rules{RefuseFragment: true, MaxLength: MaxRecord}
