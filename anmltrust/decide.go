@@ -90,7 +90,7 @@ func (o *outcome) fail(row string, code lookleap.Code, message string, evidence 
 // deny ends the walk with Tier 0. Where a site only narrows itself, it ends with
 // Tier 3: what the site did not say narrows nothing (row B5).
 func (o *outcome) deny(row string, code lookleap.Code) {
-	o.missing = nil
+	o.missing, o.sources = nil, nil
 	if code == CodeQuery429 || code == CodeManifest429 {
 		o.rateLimited = code
 	}

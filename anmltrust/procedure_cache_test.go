@@ -382,6 +382,29 @@ func TestRefresh(t *testing.T) {
 		a, err := w.ask(claimFrom("https://other.shop.example/x"))
 		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeNotListed)
 	})
+	t.Run("ANML-12.4-25/reject-manifest-grant-after-query", func(t *testing.T) {
+		w := newWorld(t, both).manifest(manifest(listed)).status(404)
+		w.granted(anmltrust.CodeListed)
+		w.setRecord(both).secure().dns.TTL(time.Minute)
+		if _, err := w.v.VerifyFresh(t.Context(), claimFrom("https://other.shop.example/x")); lookleap.CodeOf(err) != anmltrust.CodeQuery404 {
+			t.Fatal(err)
+		}
+		anmltrust.ForgetManifests(w.v)
+		w.brand.Status(manifestPath, 503)
+		w.status(503).after(time.Minute).denied(anmltrust.CodeManifestUnavailable) // the denial has ended, the grant has not come back
+	})
+	t.Run("ANML-12.4-25/reject-withdrawn-grant-after-other-withdrawals", func(t *testing.T) {
+		w := newWorld(t, queryOnly).query(authorized)
+		anmltrust.Remember(w.v, 1, 1, 1<<20)
+		w.granted(anmltrust.CodeQueryAuthorized)
+		w.query("{}")
+		for _, url := range []string{shopClaim.URL, "https://other.example/x", "https://third.example/x"} {
+			if _, err := w.v.VerifyFresh(t.Context(), claimFrom(url)); lookleap.CodeOf(err) != anmltrust.CodeQueryMalformed {
+				t.Fatal(err)
+			}
+		}
+		w.status(503).after(6 * time.Minute).denied(anmltrust.CodeQueryUnavailable)
+	})
 	t.Run("ANML-12.4-25/accept-manifest-conditional", func(t *testing.T) {
 		w := newWorld(t, manifestOnly)
 		body := manifest(listed)

@@ -30,6 +30,18 @@ const (
 	version     = "anml1"
 )
 
+// fixStart returns the fix of a text that does not begin as a record does.
+func fixStart(text string) string {
+	text = strings.TrimLeft(text, " \t")
+	switch {
+	case strings.HasPrefix(text, `"`):
+		return "remove the quotation marks, which belong into zone files only"
+	case strings.HasPrefix(text, tagVersion+"="+version):
+		return "write a semicolon after v=anml1"
+	}
+	return "begin the record with v=anml1 and a semicolon"
+}
+
 // ParseRecord reads one TXT record, its strings joined without separator. Its
 // error is a [*lookleap.Error]. The code is no-record if the first tag is not
 // v=anml1: the record belongs to another protocol. It is record-malformed, with the
@@ -38,8 +50,7 @@ func ParseRecord(text string) (*Record, error) {
 	first, _, _ := strings.Cut(text, ";")
 	name, value, _ := strings.Cut(first, "=")
 	if strings.Trim(name, " \t") != tagVersion || strings.Trim(value, " \t") != version { // section 12.2.1
-		return nil, refuse(CodeNoRecord, lookleap.Position{}, "begin the record with v=anml1 and a semicolon, without quotation marks",
-			"the text is not an ANML trust record")
+		return nil, refuse(CodeNoRecord, lookleap.Position{}, fixStart(text), "the text is not an ANML trust record")
 	}
 	if len(text) > MaxRecord {
 		return nil, malformed(MaxRecord, "shorten the record", "the record is longer than %d bytes", MaxRecord)

@@ -58,7 +58,7 @@ func trustManifest(n int) []byte {
 // would write first: encoding/json and a map, which checks neither duplicates
 // nor names.
 func BenchmarkTrustManifest(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000} {
+	for _, n := range []int{1000, 10_000} {
 		data := trustManifest(n)
 		b.Run(fmt.Sprintf("lookleap/entries=%d", n), func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
@@ -98,7 +98,7 @@ func BenchmarkTrustManifest(b *testing.B) {
 
 // BenchmarkTrustLookup asks an index about servers, known ones and others.
 func BenchmarkTrustLookup(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000} {
+	for _, n := range []int{1000, 10_000} {
 		m, err := anmltrust.ParseManifest(trustManifest(n))
 		if err != nil {
 			b.Fatal(err)
