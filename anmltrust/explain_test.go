@@ -62,15 +62,6 @@ func TestReusedAnswers(t *testing.T) {
 			t.Errorf("%s\nand then\n%s", first.Verdict, a.Verdict)
 		}
 	})
-	t.Run("not-narrowed", func(t *testing.T) { // is no grant
-		w := newWorld(t, manifestOnly).manifest(manifest(""))
-		for _, url := range []string{"https://api.brand.example/x", "https://api.brand.example:8443/x"} {
-			a, err := w.ask(claimFrom(url))
-			if w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf); a.Cached || anmltrust.Row(a.Verdict) != "B5" {
-				t.Errorf("%s", a.Verdict)
-			}
-		}
-	})
 	t.Run("not-narrowed-by-two", func(t *testing.T) { // until the first one ends
 		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
 		serve := func(path, entries, control string) {
@@ -106,15 +97,6 @@ func TestReusedAnswers(t *testing.T) {
 		w.denied(anmltrust.CodeQueryUnavailable)
 		w.query(authorized).denied(anmltrust.CodeQueryUnavailable)
 		w.traffic(1, 1, 0)
-	})
-	t.Run("trusted-subdomain", func(t *testing.T) { // is found out each time
-		w := newWorld(t, "", anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains})
-		for range 2 {
-			a, err := w.ask(claimFrom("https://api.brand.example/x"))
-			if w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf); a.Cached {
-				t.Errorf("%s", a.Verdict)
-			}
-		}
 	})
 }
 

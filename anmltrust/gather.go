@@ -1,6 +1,7 @@
 package anmltrust
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -340,8 +341,7 @@ func (x *Exchange) fail(ctx context.Context, err error) error {
 	if errors.As(err, &e) {
 		x.Status = e.Status
 	}
-	x.Failure = FailedOther
-	switch code := lookleap.CodeOf(err); {
+	switch {
 	case errors.Is(err, errRedirect):
 		x.Failure = FailedRedirect
 	case errors.Is(err, errNotTheSites):
@@ -349,13 +349,16 @@ func (x *Exchange) fail(ctx context.Context, err error) error {
 	case errors.Is(err, errSlow), fetch.Transient(err):
 		x.Failure = FailedTransient
 	case errors.Is(err, lookleap.ErrDenied):
-	case code == lookleap.CodeTLS, code == lookleap.CodeTLSTooOld, code == lookleap.CodeNoConnection, code == lookleap.CodeClientCert:
-		x.Failure = FailedTLS
-	case code == lookleap.CodeDNSError, code == lookleap.CodeNoAddress: // no connection was possible
-		x.Failure = FailedTransient
-	case code == lookleap.CodeTooLarge, code == lookleap.CodeHeaderTooLarge, code == lookleap.CodeEncoding,
-		code == lookleap.CodeBadStatus, code == lookleap.CodeMediaType, code == lookleap.CodeCharset:
-		x.Failure = FailedAnswer
+		x.Failure = FailedOther
+	default:
+		x.Failure = cmp.Or(failureOf[lookleap.CodeOf(err)], FailedOther)
 	}
 	return nil
+}
+
+var failureOf = map[lookleap.Code]Failure{
+	lookleap.CodeTLS: FailedTLS, lookleap.CodeTLSTooOld: FailedTLS, lookleap.CodeNoConnection: FailedTLS, lookleap.CodeClientCert: FailedTLS,
+	lookleap.CodeDNSError: FailedTransient, lookleap.CodeNoAddress: FailedTransient, // no connection was possible
+	lookleap.CodeTooLarge: FailedAnswer, lookleap.CodeHeaderTooLarge: FailedAnswer, lookleap.CodeEncoding: FailedAnswer,
+	lookleap.CodeBadStatus: FailedAnswer, lookleap.CodeMediaType: FailedAnswer, lookleap.CodeCharset: FailedAnswer,
 }

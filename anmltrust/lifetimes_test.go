@@ -1,41 +1,11 @@
 package anmltrust_test
 
 import (
-	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap/anmltrust"
 )
-
-// TestDNSFailureStands: an answer that rests on a failure of the DNS does not stand next to a record
-// that was read meanwhile.
-func TestDNSFailureStands(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newRunningWorld(t, manifestOnly).manifest(manifest(entry("api.brand.example", 1, "body")))
-		api := claimFrom("https://api.brand.example/x")
-		release := make(chan struct{})
-		slow := &slowOnce{Resolver: w.host.Resolver, release: release, err: errors.New("no answer")}
-		slow.armed.Store(true)
-		w.host.Resolver = slow
-		w.v = anmltrust.NewVerifier(w.host, anmltrust.Rules{})
-		early := make(chan *anmltrust.Authorization)
-		go func() {
-			a, _ := w.v.Verify(t.Context(), api)
-			early <- a
-		}()
-		synctest.Wait()
-		a, err := w.v.VerifyFresh(t.Context(), api)
-		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
-		close(release)
-		if a := <-early; a == nil || a.Tier != anmltrust.Self {
-			t.Errorf("the early answer is %+v", a)
-		}
-		a, err = w.ask(api)
-		w.wants(a, err, anmltrust.Display, anmltrust.CodeSelfNarrowed)
-	})
-}
 
 // TestTimes shows what past, odd and far times come to (attack H14).
 func TestTimes(t *testing.T) {

@@ -229,19 +229,3 @@ func FuzzParseAnswer(f *testing.F) {
 		}
 	})
 }
-
-// bigManifest has n entries, a tenth of them wildcards.
-func bigManifest(n int) []byte {
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		star := ""
-		if i%10 == 0 {
-			star = "*."
-		}
-		b.WriteString(item(fmt.Sprintf("%spartner-%06d.example.net", star, i), fmt.Sprint(1+i%2), `["body","aesthetic","knowledge"]`))
-	}
-	return []byte(text(b.String()))
-}

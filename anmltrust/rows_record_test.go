@@ -353,22 +353,3 @@ func unsignedStates(record string, code lookleap.Code, queries, manifests int) f
 		}
 	}
 }
-
-// cutAtTier1 reads a grant of Tier 1 that names every section: it counts, without those beyond the tier.
-func cutAtTier1(t *testing.T) {
-	var all []string
-	for _, section := range anmltrust.AllSections.Sections() {
-		all = append(all, string(section))
-	}
-	for record, code := range map[string]lookleap.Code{manifestOnly: anmltrust.CodeListed, queryOnly: anmltrust.CodeQueryAuthorized} {
-		w := newWorld(t, record).manifest(manifest(entry("shop.example", 1, all...))).query(answer(1, "2026-06-20T00:00:00Z", all...))
-		a, err := w.ask(shopClaim)
-		w.wants(a, err, anmltrust.Display, code)
-		if a.Scope != anmltrust.Ceiling(anmltrust.Display) || a.Truncated != anmltrust.AllSections&^a.Scope || len(a.Verdict.Findings) != 0 || a.PermitsAsk(start) {
-			t.Errorf("scope %s, %s cut, %v", a.Scope, a.Truncated, a.Verdict.Findings)
-		}
-		if err := anmltrust.Confirm(a, nil, anmltrust.Interact, start); err == nil {
-			t.Error("Tier 1 may act")
-		}
-	}
-}

@@ -60,19 +60,6 @@ func (w *world) headerNames(host string) string {
 	return strings.Join(names, " ")
 }
 
-// freshHeaders shows which fields a fresh request to a host has.
-func freshHeaders(host, record string) func(*testing.T) {
-	return func(t *testing.T) {
-		w := newWorld(t, record).willing()
-		if _, err := w.v.VerifyFresh(t.Context(), shopClaim); err != nil {
-			t.Fatal(err)
-		}
-		if names := w.headerNames(host); names != "Accept Accept-Encoding Cache-Control User-Agent" {
-			t.Errorf("%s", names)
-		}
-	}
-}
-
 // TestRowsOfSources shows rows of section 12.3 to 13.4: manifests, query endpoints and the procedure.
 func TestRowsOfSources(t *testing.T) {
 	const none = anmltrust.Unlisted

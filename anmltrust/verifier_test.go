@@ -235,15 +235,11 @@ type slowOnce struct {
 	lookleap.Resolver
 	armed   atomic.Bool
 	release chan struct{}
-	err     error // the answer; nil: that of the Resolver
 }
 
 func (r *slowOnce) Lookup(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
 	if strings.HasPrefix(name, "_anml.") && r.armed.CompareAndSwap(true, false) {
 		<-r.release
-		if r.err != nil {
-			return nil, r.err
-		}
 	}
 	return r.Resolver.Lookup(ctx, name, t)
 }
