@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -134,6 +135,21 @@ func TestClock(t *testing.T) {
 			w.status(503).after(30 * time.Minute).denied(anmltrust.CodeQueryUnavailable)
 			w.after(-20 * time.Minute).denied(anmltrust.CodeQueryUnavailable)
 			w.saw(anmltrust.CodeClockRollback)
+		})
+		t.Run("reject-grant-that-had-ended-while-the-dns-failed", func(t *testing.T) {
+			w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:30:00Z", "body"))
+			dns, fails := w.host.Resolver, false
+			w.host.Resolver = resolverFunc(func(ctx context.Context, name string, rr lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				if fails {
+					return nil, errors.New("no answer")
+				}
+				return dns.Lookup(ctx, name, rr)
+			})
+			w.granted(anmltrust.CodeQueryAuthorized)
+			fails = true
+			w.after(2 * time.Hour).denied(lookleap.CodeDNSError)
+			fails = false
+			w.status(503).after(-100 * time.Minute).denied(anmltrust.CodeQueryUnavailable)
 		})
 		for _, mechanism := range []string{queryOnly, manifestOnly} {
 			t.Run("reject-withdrawn-grant", func(t *testing.T) {
