@@ -155,7 +155,10 @@ func (o *outcome) isSelf(claim Claim, rules Rules) bool {
 
 // readRecord is parts C and D: the site's record, and what it advertises.
 func (o *outcome) readRecord(d *DNSEvidence) (from sources, ok bool) {
-	ofSite := []string{withdrawal(o.site, "", "")}
+	var ofSite []string
+	if !d.remembered {
+		ofSite = []string{withdrawal(o.site, "", "")}
+	}
 	o.dnssec, o.cause = d.DNSSEC, d.err
 	lookup := lookleap.Evidence{DNSName: d.Name, DNSType: lookleap.TypeTXT.String(), TTL: d.TTL, Text: d.Cause}
 	row, code := "", lookleap.CodeDNSError

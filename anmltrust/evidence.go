@@ -71,7 +71,8 @@ type DNSEvidence struct {
 
 	Held bool `json:"held,omitzero"` // not asked: an earlier failure still stands
 
-	err error
+	remembered bool // what it withdraws was withdrawn when it was read
+	err        error
 }
 
 // Bounds of how long answers of the DNS are kept.

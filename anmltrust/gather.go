@@ -68,7 +68,7 @@ func (g *gathering) lookup(caller context.Context) (*DNSEvidence, error) {
 	v, m, ask := g.v, g.v.memory, g.v.host.LookupFresh
 	if g.q.mode != fresh {
 		ask = v.host.Lookup
-		if d, ok := m.records.Fresh(g.site); ok {
+		if d := g.knownRecord(); d != nil {
 			return d, nil
 		}
 	}
@@ -106,6 +106,17 @@ func (g *gathering) lookup(caller context.Context) (*DNSEvidence, error) {
 		memo.Put(g.site, flight.Loaded[*DNSEvidence]{Value: d, Until: d.At.Add(kept)})
 	}
 	return d, nil
+}
+
+// knownRecord returns the record from memory, or nil.
+func (g *gathering) knownRecord() *DNSEvidence {
+	d, ok := g.v.memory.records.Fresh(g.site)
+	if !ok {
+		return nil
+	}
+	known := *d
+	known.remembered = true
+	return &known
 }
 
 // remembered returns an exchange that does not take place (rows M0, M1 and Q0), or nil.

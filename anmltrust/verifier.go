@@ -190,7 +190,7 @@ func (v *Verifier) answer(ctx context.Context, q question) (*Authorization, erro
 	return r.auth, nil
 }
 
-// fromMemory decides what needs neither evidence nor a turn. It returns nil for all else.
+// fromMemory decides what needs neither new evidence nor a turn. It returns nil for all else.
 func (g *gathering) fromMemory(ctx context.Context) *result {
 	now := g.v.clock.Now()
 	o := walk(g.q.claim, &g.ev, nil, now)
@@ -198,15 +198,15 @@ func (g *gathering) fromMemory(ctx context.Context) *result {
 	if o.missing == nil {
 		return g.conclude(ctx, o, now)
 	}
-	record, live := g.v.memory.records.Fresh(g.site)
-	if !live || g.q.mode != normal || !g.q.claim.Verified.IsZero() || ctx.Err() != nil {
-		return nil
-	}
 	ev := g.ev
-	ev.DNS = record
-	if o = walk(g.q.claim, &ev, g.v.recall(ctx, g.q, g.subject, now), now); o.reuse == nil {
+	if ev.DNS = g.knownRecord(); ev.DNS == nil || g.q.mode != normal || !g.q.claim.Verified.IsZero() || ctx.Err() != nil {
 		return nil
 	}
+	o = walk(g.q.claim, &ev, g.v.recall(ctx, g.q, g.subject, now), now)
+	if o.reuse == nil && !o.unnarrowed {
+		return nil
+	}
+	g.ev = ev
 	return g.settle(ctx, o, now)
 }
 
