@@ -65,9 +65,16 @@ func (g *gathering) gather(ctx context.Context, m *missing) (err error) {
 
 // lookup is part C: what the DNS says about the site, or said a while ago.
 func (g *gathering) lookup(caller context.Context) (*DNSEvidence, error) {
-	v, m, ask := g.v, g.v.memory, g.v.host.LookupFresh
-	if g.q.mode != fresh {
-		ask = v.host.Lookup
+	v, m, name := g.v, g.v.memory, recordPrefix+g.site
+	ask := v.host.LookupFresh
+	if g.q.mode != fresh { // what began earlier is not fresh
+		ask = func(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+			return v.lookups.Do(ctx, name, func(ctx context.Context) (*lookleap.DNSAnswer, error) {
+				ctx, cancel := context.WithTimeout(ctx, exchangeTime)
+				defer cancel()
+				return v.host.Lookup(ctx, name, t)
+			})
+		}
 		if d := g.knownRecord(); d != nil {
 			return d, nil
 		}
@@ -79,8 +86,8 @@ func (g *gathering) lookup(caller context.Context) (*DNSEvidence, error) {
 	}
 	ctx, cancel := context.WithTimeout(caller, exchangeTime)
 	defer cancel()
-	d := &DNSEvidence{Name: recordPrefix + g.site}
-	answer, err := ask(ctx, d.Name, lookleap.TypeTXT)
+	d := &DNSEvidence{Name: name}
+	answer, err := ask(ctx, name, lookleap.TypeTXT)
 	if caller.Err() != nil {
 		return nil, caller.Err()
 	}

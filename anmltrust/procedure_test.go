@@ -197,7 +197,9 @@ func own(host, site string, p anmltrust.Rules, tier anmltrust.Tier, code looklea
 			f(w)
 		}
 		a, err := w.ask(anmltrust.Claim{URL: "https://" + host + "/x", Site: site})
-		w.wants(a, err, tier, code)
+		if w.wants(a, err, tier, code); code == anmltrust.CodeSelf && len(a.Sources) > 0 {
+			t.Errorf("from %v", a.Sources)
+		}
 		w.traffic(lookups, 0, manifests)
 	}
 }

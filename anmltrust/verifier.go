@@ -33,7 +33,9 @@ type Verifier struct {
 	evidence  *shared.Cache[json.RawMessage] // records of verdicts, from and for other processes
 	withdrawn *shared.Cache[struct{}]        // tombstones of grants
 
-	verifications flight.Group[question, *result] // under way, one for all callers
+	// What is under way, so that it is done once for all callers.
+	verifications flight.Group[question, *result]
+	lookups       flight.Group[string, *lookleap.DNSAnswer]
 	turns         flight.Turns[pair]
 }
 
