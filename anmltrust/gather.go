@@ -48,19 +48,36 @@ func (g *gathering) gather(ctx context.Context, m *missing) (err error) {
 		g.ev.DNS, err = g.lookup(ctx)
 		return err
 	}
-	x := g.remembered(ctx, m)
-	if x == nil {
-		x = &Exchange{Mechanism: m.mechanism, URL: m.uri}
-		if m.mechanism == Query {
-			err = g.query(ctx, x)
-		} else {
-			err = g.manifest(ctx, x, m.only)
-		}
+	var x *Exchange
+	if m.mechanism == Query || g.q.mode != normal { // what began earlier is no refresh
+		x, err = g.ask(ctx, m)
+	} else {
+		key := reading{manifestKey{g.site, m.uri}, g.q.in, g.q.budget}
+		x, err = g.v.readings.Do(ctx, key, func(ctx context.Context) (*Exchange, error) { return g.ask(ctx, m) })
 	}
 	if err == nil {
 		g.ev.Exchanges = append(g.ev.Exchanges, *x)
 	}
 	return err
+}
+
+// reading is a manifest that is being read.
+type reading struct {
+	manifestKey
+	in     *Interaction
+	budget Budget
+}
+
+// ask asks a source, unless what is remembered says enough.
+func (g *gathering) ask(ctx context.Context, m *missing) (*Exchange, error) {
+	if x := g.remembered(ctx, m); x != nil {
+		return x, nil
+	}
+	x := &Exchange{Mechanism: m.mechanism, URL: m.uri}
+	if m.mechanism == Query {
+		return x, g.query(ctx, x)
+	}
+	return x, g.manifest(ctx, x, m.only)
 }
 
 // lookup is part C: what the DNS says about the site, or said a while ago.

@@ -36,6 +36,7 @@ type Verifier struct {
 	// What is under way, so that it is done once for all callers.
 	verifications flight.Group[question, *result]
 	lookups       flight.Group[string, *lookleap.DNSAnswer]
+	readings      flight.Group[reading, *Exchange]
 	turns         flight.Turns[pair]
 }
 
@@ -265,6 +266,8 @@ func (g *gathering) stop(caller context.Context, err error) *result {
 		row, code = "A10", lookleap.CodeBudget
 	case errors.Is(err, lookleap.ErrClosed):
 		code = lookleap.CodeClosed
+	case errors.As(err, new(*flight.PanicError)):
+		code = lookleap.CodeInternal
 	case caller.Err() == nil:
 		slow := backoff{scope: backoffPair, code: code, length: shortBackoff}
 		g.v.memory.startBackoffs(g.subject, []backoff{slow}, g.v.clock.Now())

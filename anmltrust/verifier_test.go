@@ -47,6 +47,22 @@ func concurrent(t *testing.T, callers int) {
 
 func TestConcurrentFirstQuestions(t *testing.T) {
 	t.Run("ANML-12.4-37/accept-1000-callers", func(t *testing.T) { concurrent(t, 1000) })
+	t.Run("ANML-12.4-37/accept-servers-of-several-domains", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newRunningWorld(t, manifestOnly).manifest(manifest(entry("a.example", 2, "body") + "," + entry("b.example", 2, "body")))
+			w.brand.Fault(manifestPath, lab.Delay(time.Second))
+			var wg sync.WaitGroup
+			for _, url := range []string{"https://a.example/x", "https://b.example/x"} {
+				wg.Go(func() {
+					if a, err := w.v.Verify(t.Context(), claimFrom(url)); err != nil || a.Tier != anmltrust.Full {
+						t.Errorf("%v, %v", a, err)
+					}
+				})
+			}
+			wg.Wait()
+			w.traffic(1, 0, 1)
+		})
+	})
 	t.Run("ANML-12.4-37/accept-one-leaves", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newRunningWorld(t, queryOnly).query(authorized)
