@@ -203,7 +203,7 @@ type entryJSON struct {
 // extract returns a manifest with what this one says about a server and nothing
 // else: what a stored verdict keeps, so that it can be judged again.
 func (m *Manifest) extract(s Server) []byte {
-	out := manifestJSON{ManifestVersion, m.Site, m.Issued.Format(timeForm), m.Expires.Format(timeForm), []entryJSON{}}
+	out := manifestJSON{manifestVersion, m.Site, m.Issued.Format(timeForm), m.Expires.Format(timeForm), []entryJSON{}}
 	add := func(name string) {
 		g, ok := m.grants[name]
 		if !ok || slices.ContainsFunc(out.Entries, func(e entryJSON) bool { return e.Domain == name }) {

@@ -15,8 +15,8 @@ import (
 // ManifestMediaType is the media type of a manifest (section 16.1).
 const ManifestMediaType = "application/anml-trust+json"
 
-// ManifestVersion is the only version that is understood.
-const ManifestVersion = "1.0"
+// manifestVersion is the only version that is understood.
+const manifestVersion = "1.0"
 
 // LongLifetime is the longest recommended life of a manifest (section 12.3).
 const LongLifetime = 90 * 24 * time.Hour
@@ -76,7 +76,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if !ok {
 		return nil, refuseValue(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
 	}
-	if text, err := v.Text(); err != nil || text != ManifestVersion {
+	if text, err := v.Text(); err != nil || text != manifestVersion {
 		return nil, refuseValue(v, CodeManifestVersion,
 			"the manifest's version is not understood: "+plaintext.Quote(v.Source(), maxQuoted), `write "version": "1.0", a string`)
 	}
@@ -172,7 +172,7 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 	switch {
 	case err != nil || named != site:
 		return "M14", CodeManifestSiteMismatch
-	case m.Issued.After(now.Add(Skew)):
+	case m.Issued.After(now.Add(clockSkew)):
 		return "M15", CodeManifestNotYetValid
 	case !now.Before(m.Expires):
 		return "M16", CodeManifestExpired
@@ -180,9 +180,9 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 	return "M4", ""
 }
 
-// Skew is how far the clock of a publisher may be ahead of this one. It applies to
+// clockSkew is how far the clock of a publisher may be ahead of this one. It applies to
 // issued only: there is no grace for a manifest that has expired.
-const Skew = 5 * time.Minute
+const clockSkew = 5 * time.Minute
 
 // timeForms are dates and times of RFC 3339 as sections 12.3 and 12.4 want them: every digit in
 // its place, capital T and Z, a dot before a fraction. Package time reads more.

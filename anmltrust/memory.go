@@ -122,7 +122,7 @@ func (m *memory) startBackoffs(s subject, all []backoff, now time.Time) {
 	}
 }
 
-// grantOf returns the decision about a key that is in force, or nil.
+// decision returns the decision about a key that is in force, or nil.
 func (m *memory) decision(k decisionKey) *decision {
 	d, ok := m.decisions.Fresh(k)
 	if !ok || d.auth != nil && m.withdrawals.since(d.began, k.withdrawnBy()...) {

@@ -38,7 +38,7 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		life = LongLifetime
 	}
 	issued = issued.UTC().Truncate(time.Second)
-	out := manifestJSON{ManifestVersion, name, issued.Format(time.RFC3339), issued.Add(life).Format(time.RFC3339), []entryJSON{}}
+	out := manifestJSON{manifestVersion, name, issued.Format(time.RFC3339), issued.Add(life).Format(time.RFC3339), []entryJSON{}}
 	for i, e := range entries {
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
 		pattern, err := normalizePattern(e.Domain)

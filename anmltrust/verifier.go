@@ -50,8 +50,8 @@ func NewVerifier(host *lookleap.Host, rules Rules) *Verifier {
 		}
 	})
 	v.evidence = shared.New[json.RawMessage](host,
-		shared.Options{Prefix: "anmltrust/2/verdict/", Skew: Skew, Remembered: maxRemembered})
-	v.withdrawn = shared.New[struct{}](host, shared.Options{Prefix: "anmltrust/2/withdrawn/", Skew: Skew})
+		shared.Options{Prefix: "anmltrust/2/verdict/", Skew: clockSkew, Remembered: maxRemembered})
+	v.withdrawn = shared.New[struct{}](host, shared.Options{Prefix: "anmltrust/2/withdrawn/", Skew: clockSkew})
 	return v
 }
 
