@@ -128,6 +128,7 @@ func (g *gathering) lookup(caller context.Context) (*DNSEvidence, error) {
 	}
 	if g.steps == v.clock.Steps() { // else the time of the answer is not known
 		memo.Put(g.site, flight.Loaded[*DNSEvidence]{Value: d, Until: d.At.Add(kept)})
+		m.changesOf(g.site).Add(1)
 	}
 	return d, nil
 }

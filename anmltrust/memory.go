@@ -1,7 +1,9 @@
 package anmltrust
 
 import (
+	"hash/maphash"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -22,6 +24,7 @@ import (
 //	holds (B)        see [hold]                Retry-After, 1 to 5 min   -; those of endpoints count in all
 //	                                                                     processes of one Limiter
 //	withdrawals      site, pair or host        -                         -
+//	answers          claim                     decision and record       any change of the site
 //
 // A decision of a query endpoint is about all hosts of a domain: its host is "". Everything but
 // newest and withdrawals, which only ever refuse, ends when the clock is set back. An
@@ -35,6 +38,21 @@ type memory struct {
 	decisions   *flight.Memo[decisionKey, *decision]
 	holds       *flight.Memo[hold, backoff]
 	withdrawals withdrawals
+
+	answers *flight.Memo[Claim, *answer]
+	changes [256]atomic.Uint64 // of what answers rest on, by a hash of the site
+	seed    maphash.Seed
+}
+
+// answer is a decision from memory as it was stated, so that the same claim is answered at once.
+type answer struct {
+	result
+	site    string
+	changes uint64 // of the site, before it was found
+}
+
+func (m *memory) changesOf(site string) *atomic.Uint64 {
+	return &m.changes[maphash.String(m.seed, site)%uint64(len(m.changes))]
 }
 
 const (
@@ -87,6 +105,9 @@ func newMemory(now func() time.Time, entries, manifests, bytes int) *memory {
 		decisions: flight.NewSizedMemo(entries, bytes,
 			func(_ decisionKey, d *decision) int { return decisionBytes + len(d.verdict().Record) }, now),
 		holds: flight.NewMemo[hold, backoff](entries, now),
+		answers: flight.NewSizedMemo(entries, bytes,
+			func(_ Claim, a *answer) int { return decisionBytes + len(a.verdict().Record) }, now),
+		seed: maphash.MakeSeed(),
 	}
 	m.newest, _ = lru.New[manifestKey, time.Time](entries) // only a size below 1 is an error
 	m.withdrawals.last, _ = simplelru.NewLRU(entries, func(_ string, at uint64) {
@@ -106,6 +127,7 @@ func (m *memory) clockSetBack() {
 	m.manifests.Purge()
 	m.decisions.Purge()
 	m.holds.Purge()
+	m.answers.Purge()
 }
 
 // startBackoffs starts the backoffs of an outcome.
@@ -133,6 +155,13 @@ func (m *memory) decision(k decisionKey) *decision {
 
 func (m *memory) remember(k decisionKey, d *decision) {
 	m.decisions.Put(k, flight.Loaded[*decision]{Value: d, Until: d.until})
+	m.changesOf(k.site).Add(1)
+}
+
+// withdraw ends the grants of a site that keys are about.
+func (m *memory) withdraw(site string, keys ...string) {
+	m.withdrawals.add(keys...)
+	m.changesOf(site).Add(1)
 }
 
 // withdrawals say when grants were last withdrawn, by key, as a count. A grant that was asked for

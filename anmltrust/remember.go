@@ -88,7 +88,7 @@ func (g *gathering) settle(ctx context.Context, o *outcome, now time.Time) *resu
 	m.startBackoffs(o.subject, o.backoffs, now)
 	v.shareBackoffs(ctx, o)
 	if len(o.withdraws) > 0 {
-		m.withdrawals.add(o.withdraws...)
+		m.withdraw(o.site, o.withdraws...)
 		for _, key := range o.withdraws {
 			v.withdrawn.PutNewest(ctx, key, shared.Entry[struct{}]{Asked: now, Found: now}, now.Add(maxGrant))
 		}
@@ -195,7 +195,7 @@ func (v *Verifier) readShared(ctx context.Context, k decisionKey, now time.Time)
 		if keys = append(keys, withdrawal(k.site, k.domain, anyQuery)); k.host == "" {
 			keys = []string{withdrawal(k.site, k.domain, "")}
 		}
-		m.withdrawals.add(keys...)
+		m.withdraw(k.site, keys...)
 	}
 	d.began = began
 	m.remember(k, d)

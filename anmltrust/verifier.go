@@ -172,6 +172,10 @@ func (v *Verifier) answer(ctx context.Context, q question) (*Authorization, erro
 	if v == nil || v.host == nil {
 		return nil, usageError("the verifier has no host", "make it with NewVerifier")
 	}
+	if a, ok := v.memory.answers.Fresh(q.claim); ok && q.mode == normal && a.changes == v.memory.changesOf(a.site).Load() &&
+		!q.in.isLimited() && ctx.Err() == nil {
+		return a.auth, nil
+	}
 	g := v.begin(q)
 	r := g.fromMemory(ctx)
 	switch {
@@ -205,12 +209,33 @@ func (g *gathering) fromMemory(ctx context.Context) *result {
 	if ev.DNS = g.knownRecord(); ev.DNS == nil || g.q.mode != normal || !g.q.claim.Verified.IsZero() || ctx.Err() != nil {
 		return nil
 	}
+	changes := g.v.memory.changesOf(g.site).Load()
 	o = walk(g.q.claim, &ev, g.v.recall(ctx, g.q, g.subject, now), now)
 	if o.reuse == nil && !o.unnarrowed {
 		return nil
 	}
 	g.ev = ev
-	return g.settle(ctx, o, now)
+	r := g.settle(ctx, o, now)
+	record, _ := g.v.memory.records.Peek(g.site)
+	until := record.Until
+	if o.reuse != nil {
+		until = earlier(until, o.reuse.until)
+	}
+	// What processes share is read again within a minute, so no answer is kept.
+	if r.auth != nil && !g.v.evidence.Active() && g.steps == g.v.clock.Steps() {
+		g.v.memory.answers.Put(g.q.claim, flight.Loaded[*answer]{Value: &answer{*r, g.site, changes}, Until: until})
+	}
+	return r
+}
+
+// isLimited reports whether an endpoint answered 429 in the interaction, which may be nil.
+func (i *Interaction) isLimited() bool {
+	if i == nil {
+		return false
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.rateLimited) > 0
 }
 
 // verify verifies a claim in a loop: walk decides by the evidence so far, or says which piece
