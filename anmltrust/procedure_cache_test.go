@@ -382,6 +382,22 @@ func TestRefresh(t *testing.T) {
 		a, err := w.ask(claimFrom("https://other.shop.example/x"))
 		w.wants(a, err, anmltrust.Unlisted, anmltrust.CodeNotListed)
 	})
+	for name, change := range map[string]func(*world){
+		"denial": func(w *world) { w.status(404) }, "malformed": func(w *world) { w.query("{}") }, "no-record": func(w *world) { w.dns.Clear() },
+		"other-source": func(w *world) { w.setRecord("v=anml1;query=https://trust.example/moved") }, "bogus": func(w *world) { w.dns.Bogus() },
+	} {
+		t.Run("ANML-12.4-25/reject-repeated-answer-after-"+name, func(t *testing.T) {
+			w := newWorld(t, queryOnly).query(authorized)
+			for range 3 {
+				w.granted(anmltrust.CodeQueryAuthorized)
+			}
+			change(w)
+			_, fresh := w.v.VerifyFresh(t.Context(), shopClaim)
+			if a, err := w.ask(shopClaim); a != nil || fresh == nil || lookleap.CodeOf(err) != lookleap.CodeOf(fresh) {
+				t.Errorf("%+v, %v; before %v", a, err, fresh)
+			}
+		})
+	}
 	t.Run("ANML-12.4-25/reject-manifest-grant-after-query", func(t *testing.T) {
 		w := newWorld(t, both).manifest(manifest(listed)).status(404)
 		w.granted(anmltrust.CodeListed)
