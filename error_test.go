@@ -125,7 +125,7 @@ func TestCodeOfBadInput(t *testing.T) {
 		"anml.Parse xml":                 second(anml.Parse("", []byte("<x>"), anml.ReadOptions{})),
 		"anml.Parse nothing":             second(anml.Parse("", nil, anml.ReadOptions{})),
 		"anml.CheckValue":                anml.CheckValue(anml.TypeNumber, "x"),
-		"anmltrust":                      second(anmltrust.NewVerifier(host, anmltrust.Options{}).Verify(cancelled(t), anmltrust.Claim{})),
+		"anmltrust":                      second(anmltrust.NewVerifier(host, anmltrust.Rules{}).Verify(cancelled(t), anmltrust.Claim{})),
 		"dvs.ParseSkillURL":              second(dvs.ParseSkillURL("x", dvs.Rules{})),
 		"dvs.ParseTrustRoot":             second(dvs.ParseTrustRoot("x", dvs.Rules{})),
 		"agent.ErrNoValue":               agent.ErrNoValue,

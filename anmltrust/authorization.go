@@ -40,23 +40,14 @@ func (a *Authorization) Holds(now time.Time) bool {
 // Permits reports whether a section is the site's own assertion at a time (rows
 // X1 to X3 and X9): the one place where tier and scope are compared.
 func (a *Authorization) Permits(section Section, now time.Time) bool {
-	switch {
-	case !a.Holds(now):
-		return false
-	case a.Tier == Self:
-		return true
-	}
-	return a.Scope&a.Tier.Ceiling()&bit(section) != 0
+	return a.Holds(now) && (a.Tier == Self || a.Scope&a.Tier.ceiling()&bit(section) != 0)
 }
 
 // PermitsInform reports whether an inform of a knowledge section is the site's own
 // assertion. At Tier 1 only public informs are (section 12.1); an empty
 // confidentiality means public.
 func (a *Authorization) PermitsInform(confidentiality string, now time.Time) bool {
-	if !a.Permits(Knowledge, now) {
-		return false
-	}
-	return a.Tier > Display || confidentiality == "" || confidentiality == "public"
+	return a.Permits(Knowledge, now) && (a.Tier > Display || confidentiality == "" || confidentiality == "public")
 }
 
 // PermitsAsk reports whether an ask of a knowledge section is the site's own. It is
@@ -115,10 +106,10 @@ var tierNames = [...]string{"unlisted", "display", "full", "self"}
 
 // String returns unlisted, display, full or self.
 func (t Tier) String() string {
-	if int(t) < len(tierNames) {
-		return tierNames[t]
+	if t > Self {
+		t = Unlisted
 	}
-	return tierNames[Unlisted]
+	return tierNames[t]
 }
 
 // Section names a section of an ANML document.
@@ -141,9 +132,6 @@ const (
 
 // delegable are the sections that can be delegated, in the draft's order.
 var delegable = [...]Section{Head, Persona, Aesthetic, Knowledge, Interact, Constraints, Body, Footer}
-
-// Sections returns the eight sections that can be delegated, in the draft's order.
-func Sections() []Section { return slices.Clone(delegable[:]) }
 
 // Scope is a set of sections that can be delegated. The zero value is empty.
 type Scope uint8
@@ -168,9 +156,6 @@ func ScopeOf(sections ...Section) Scope {
 	return s
 }
 
-// Has reports whether the section is in the scope.
-func (s Scope) Has(section Section) bool { return s&bit(section) != 0 }
-
 // Sections lists the scope in the draft's order.
 func (s Scope) Sections() []Section {
 	list := make([]Section, 0, len(delegable))
@@ -184,7 +169,7 @@ func (s Scope) Sections() []Section {
 
 // String lists the scope, separated by commas; "" is the empty scope.
 func (s Scope) String() string {
-	names := make([]string, 0, 8)
+	var names []string
 	for _, section := range s.Sections() {
 		names = append(names, string(section))
 	}
@@ -200,13 +185,9 @@ func (s *Scope) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &names); err != nil {
 		return err
 	}
-	*s = 0
-	for _, name := range names {
-		b := bit(name)
-		if b == 0 {
-			return fmt.Errorf("section %s cannot be delegated", plaintext.Quote(string(name), 100))
-		}
-		*s |= b
+	*s = ScopeOf(names...)
+	if i := slices.IndexFunc(names, func(name Section) bool { return bit(name) == 0 }); i >= 0 {
+		return fmt.Errorf("section %s cannot be delegated", plaintext.Quote(string(names[i]), maxQuoted))
 	}
 	return nil
 }
@@ -214,9 +195,9 @@ func (s *Scope) UnmarshalJSON(data []byte) error {
 // displayCeiling is the closed list of section 12.1.
 var displayCeiling = ScopeOf(Aesthetic, Knowledge, Body)
 
-// Ceiling returns the most that a tier can permit, whatever its scope says
+// ceiling returns the most that a tier can permit, whatever its scope says
 // (section 12.1).
-func (t Tier) Ceiling() Scope {
+func (t Tier) ceiling() Scope {
 	switch t {
 	case Display:
 		return displayCeiling

@@ -1,6 +1,7 @@
 package anmltrust
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"strings"
@@ -31,8 +32,8 @@ const (
 	TrustElement
 )
 
-// MaxSites is how many foreign sites of one document are verified.
-const MaxSites = 8
+// maxSites is how many foreign sites of one document are verified.
+const maxSites = 8
 
 // Document is what a document says about sites, as far as claims go.
 type Document struct {
@@ -71,32 +72,26 @@ func (d Document) Claims() ([]Claim, []lookleap.Finding) {
 }
 
 func (d Document) trustClaims(findings *[]lookleap.Finding) []Claim {
-	var claim Claim
+	claim := Claim{URL: d.URL, Form: TrustElement}
 	for _, t := range d.Trust {
 		name := t.Domain
 		switch {
 		case t.Domain == "" && t.Site == "":
-			*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeClaimMalformed, Requirement: "A4",
-				Message: "the trust element names no site", Fix: "add its domain"})
+			*findings = append(*findings, warn(CodeClaimMalformed, "A4", "the trust element names no site", "add its domain"))
 			continue
 		case t.Domain == "":
 			name = t.Site
-			*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: "alias", Requirement: "A4",
-				Message: "the trust element writes site for domain", Fix: "write domain"})
-		case t.Site != "" && !sameSite(t.Domain, t.Site):
+			*findings = append(*findings, warn("alias", "A4", "the trust element writes site for domain", "write domain"))
+		case t.Site != "" && normalOrRaw(t.Domain) != normalOrRaw(t.Site):
 			claim.Refused = CodeClaimInvalid
 		}
-		if claim.Site != "" && !sameSite(claim.Site, name) {
+		if claim.Site = cmp.Or(claim.Site, name); normalOrRaw(claim.Site) != normalOrRaw(name) {
 			claim.Refused = CodeClaimInvalid
-		}
-		if claim.Site == "" {
-			claim.Site = name
 		}
 	}
 	if claim.Site == "" {
 		return nil
 	}
-	claim.URL, claim.Form = d.URL, TrustElement
 	return []Claim{claim}
 }
 
@@ -109,15 +104,15 @@ func (d Document) siteClaims() []Claim {
 	}
 	foreign := 0
 	for _, s := range d.Sites {
-		c := Claim{URL: d.URL, Site: s.Domain, Form: SiteElement, Verified: s.Verified}
-		name := normalOrRaw(s.Domain)
-		if kin(server, name) != self {
+		c, name := Claim{URL: d.URL, Site: s.Domain, Form: SiteElement, Verified: s.Verified}, normalOrRaw(s.Domain)
+		isForeign := kin(server, name) != self
+		if isForeign {
 			foreign++
 		}
 		switch {
 		case names[name] > 1:
 			c.Refused = CodeClaimDuplicate
-		case foreign > MaxSites && kin(server, name) != self:
+		case isForeign && foreign > maxSites:
 			c.Refused = lookleap.CodeLimit
 		}
 		claims = append(claims, c)
@@ -132,8 +127,6 @@ func normalOrRaw(name string) string {
 	return name
 }
 
-func sameSite(a, b string) bool { return normalOrRaw(a) == normalOrRaw(b) }
-
 // subject is a claim whose names are understood.
 type subject struct {
 	server Server
@@ -144,11 +137,11 @@ type subject struct {
 // can be verified.
 func (c Claim) preCheck() (s subject, row string, code lookleap.Code) {
 	server, err := ServerOf(c.URL)
-	hostCode := lookleap.Code("")
+	s.server = server
+	var hostCode lookleap.Code
 	if err != nil {
 		hostCode = lookleap.CodeOf(err)
 	}
-	s.server = server
 	switch {
 	case hostCode == lookleap.CodeInsecureTransport:
 		return s, "A1", hostCode

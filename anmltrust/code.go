@@ -90,9 +90,14 @@ func positionOf(p strictjson.Place) lookleap.Position {
 	return lookleap.Position{Line: p.Line, Column: p.Column, Offset: p.Offset, Path: p.Pointer}
 }
 
+// warn returns a finding about a row.
+func warn(code lookleap.Code, row, message, fix string) lookleap.Finding {
+	return lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: row, Message: message, Fix: fix}
+}
+
 // findingOf returns an error about a record, manifest or response as a finding of a row.
 func findingOf(err error, row string) lookleap.Finding {
-	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err), Requirement: row, Message: sentence(err)}
+	f := warn(lookleap.CodeOf(err), row, sentence(err), "")
 	if e, ok := err.(*lookleap.Error); ok {
 		f.Fix, f.Position = e.Fix, e.Position
 	}

@@ -43,7 +43,7 @@ func TestCostOfRefusing(t *testing.T) {
 		"too-large":  filled(2*size, head, " ", tail),
 	} {
 		check("H28/reject-manifest-"+name, 2*size, func() error {
-			_, err := anmltrust.ParseManifest(data, anmltrust.ManifestLimits{})
+			_, err := anmltrust.ParseManifest(data)
 			return err
 		})
 	}

@@ -16,54 +16,29 @@ import (
 // check. Evidence that is not complete, or whose grant has expired at that time, is
 // Tier 0 too.
 func Decide(claim Claim, ev Evidence, now time.Time) (*Authorization, error) {
-	o := walk(claim, &ev, nil, now)
-	if o.missing != nil {
-		o.deny(cmp.Or(ev.Row, "A11"), cmp.Or(ev.Stopped, CodeTrustEvidence))
-	}
-	r := o.conclude(claim, &ev, now)
+	r := decide(claim, &ev, now).conclude(claim, &ev, now)
 	if r.err != nil {
 		return nil, r.err
 	}
 	return r.auth, nil
 }
 
-// withdrawal says which grants a definitive no ends.
-type withdrawal uint8
-
-const (
-	withdrawNothing  withdrawal = iota
-	withdrawHost                // those of (domain, site, host), and of the query for the pair
-	withdrawHostOnly            // those of (domain, site, host)
-	withdrawPair                // those of (domain, site), for all hosts
-	withdrawSite                // all of the site
-	withdrawAll                 // all of the site, its record and its manifests
-)
-
-// covers reports whether a withdrawal ends the grant of a key.
-func (w withdrawal) covers(k decisionKey, s subject) bool {
-	switch w {
-	case withdrawHost:
-		return k.pair == s.pair() && (k.host == s.server.Host || k.host == "")
-	case withdrawHostOnly:
-		return k.pair == s.pair() && k.host == s.server.Host
-	case withdrawPair:
-		return k.pair == s.pair()
+func decide(claim Claim, ev *Evidence, now time.Time) *outcome {
+	o := walk(claim, ev, nil, now)
+	if o.missing != nil {
+		o.deny(cmp.Or(ev.Row, "A11"), cmp.Or(ev.Stopped, CodeTrustEvidence))
 	}
-	return k.site == s.site
+	return o
 }
 
 // outcome is where a walk through the procedure ended, or what it lacks.
 type outcome struct {
 	subject
+	ruling
 	missing   *missing
-	row       string
-	code      lookleap.Code
-	tier      Tier
-	scope     Scope
 	sources   []string
 	fromQuery bool // a query endpoint decided
 	storable  bool // the decision may be remembered beyond this interaction
-	until     time.Time
 	dnssec    lookleap.DNSSEC
 	cause     error
 	security  bool // reported to the host as a warning
@@ -73,20 +48,13 @@ type outcome struct {
 
 	rateLimited lookleap.Code // an endpoint answered 429, which ends this interaction with it (row E0)
 
-	reached  [partCount]bool
 	checks   []lookleap.Check
 	findings []lookleap.Finding
 
 	reuse     *decision   // an earlier decision that stands
 	ended     []*decision // grants that expired or whose source is no longer advertised
-	withdraws withdrawal
-	backoffs  []startedBackoff
-}
-
-// startedBackoff is a backoff and the URI that it is about.
-type startedBackoff struct {
-	backoff
-	uri string
+	withdraws []string    // where it withdraws grants, see [withdrawal]
+	backoffs  []backoff   // that it starts
 }
 
 func (s subject) pair() pair { return pair{s.server.Domain, s.site} }
@@ -98,162 +66,160 @@ func (s subject) decisionKeys() [2]decisionKey {
 
 // decisionKey returns what the decision is about.
 func (o *outcome) decisionKey() decisionKey {
-	k := decisionKey{o.pair(), o.server.Host}
 	if o.fromQuery {
-		k.host = ""
+		return o.decisionKeys()[0]
 	}
-	return k
+	return o.decisionKeys()[1]
 }
 
 // check adds a step to the verdict.
-func (o *outcome) check(p part, row string, status lookleap.Status, code lookleap.Code, message string, evidence ...lookleap.Evidence) {
-	o.reached[p] = true
+func (o *outcome) check(row string, status lookleap.Status, code lookleap.Code, message string, evidence ...lookleap.Evidence) {
 	o.checks = append(o.checks, lookleap.Check{Requirement: row, Code: code, Status: status, Message: message, Evidence: evidence})
+}
+
+func (o *outcome) pass(row, message string, evidence ...lookleap.Evidence) {
+	o.check(row, lookleap.Passed, lookleap.CodeOK, message, evidence...)
+}
+
+// fail adds the step that ends the walk with Tier 0.
+func (o *outcome) fail(row string, code lookleap.Code, message string, evidence ...lookleap.Evidence) {
+	o.check(row, lookleap.Failed, code, message, evidence...)
+	o.deny(row, code)
 }
 
 // deny ends the walk with Tier 0. Where a site only narrows itself, it ends with
 // Tier 3: what the site did not say narrows nothing (row B5).
 func (o *outcome) deny(row string, code lookleap.Code) {
-	o.missing = nil
+	o.missing, o.sources = nil, nil
 	if code == CodeQuery429 || code == CodeManifest429 {
 		o.rateLimited = code
 	}
-	if !o.narrowing {
-		o.row = row
-		o.code = code
-		o.tier = Unlisted
-		o.scope = 0
+	until := o.until
+	switch {
+	case !o.narrowing:
+		o.ruling = ruling{row: row, code: code, until: until}
 		return
-	}
-	status, checked, message := lookleap.Passed, lookleap.CodeOK, "the host lies below the site, and the site does not narrow it"
-	switch code {
-	case CodeNoRecord, CodeNotListed, CodeSelf:
+	case code == CodeNoRecord, code == CodeNotListed:
+		o.pass("B5", "the host lies below the site, and the site does not narrow it")
 	default:
-		status = lookleap.Noted
-		checked = CodeSelfNarrowUnavailable
-		message = "the host lies below the site, and whether the site narrows it could not be found out"
-		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeSelfNarrowUnavailable,
-			Requirement: "B5",
-			Message: fmt.Sprintf("whether the site narrows this host could not be found out: %s (%s, row %s)",
-				code.Title(), code, row)})
+		const unknown = "whether the site narrows this host could not be found out"
+		o.check("B5", lookleap.Noted, CodeSelfNarrowUnavailable, "the host lies below the site, and "+unknown)
+		o.findings = append(o.findings, warn(CodeSelfNarrowUnavailable, "B5",
+			fmt.Sprintf("%s: %s (%s, row %s)", unknown, code.Title(), code, row), ""))
 	}
-	o.row = "B5"
-	o.code = CodeSelf
-	o.tier = Self
-	o.scope = AllSections
-	o.unnarrowed = true
-	o.check(partServer, "B5", status, checked, message)
+	o.ruling, o.unnarrowed = ruling{"B5", CodeSelf, Self, AllSections, until}, true
 }
 
 // walk goes through the decision table part by part. It ends with a decision or
 // with the next piece of evidence that it lacks. What is recalled may be nil.
 func walk(claim Claim, ev *Evidence, known *recalled, now time.Time) *outcome {
 	o := &outcome{}
-	fail := func(p part, row string, code lookleap.Code, message string, evidence ...lookleap.Evidence) *outcome {
-		o.check(p, row, lookleap.Failed, code, message, evidence...)
-		o.deny(row, code)
+	if o.isSelf(claim, ev.Policy) || o.code != "" {
 		return o
 	}
+	if ev.DNS == nil {
+		o.missing = &missing{}
+		return o
+	}
+	if from, ok := o.readRecord(ev.DNS); ok && (known == nil || !o.recall(known, from, now)) {
+		o.choose(ev, from, now)
+	}
+	return o
+}
 
-	// Part A: the claim itself.
-	var row string
-	var code lookleap.Code
-	o.subject, row, code = claim.preCheck()
+// isSelf is parts A and B: the claim itself, and whether the server is the site.
+func (o *outcome) isSelf(claim Claim, rules Rules) bool {
+	s, row, code := claim.preCheck()
+	o.subject = s
 	if code != "" {
-		return fail(partClaim, row, code, code.Title())
+		o.fail(row, code, code.Title())
+		return false
 	}
-	o.check(partClaim, "A", lookleap.Passed, lookleap.CodeOK, fmt.Sprintf("%s claims to speak for %s", o.server.Host, o.site))
-
-	// Part B: whether the server is the site.
-	switch k := kin(o.server, o.site); {
-	case k == below && ev.Policy.SelfSubdomains == Narrow:
+	o.pass("A", fmt.Sprintf("%s claims to speak for %s", s.server.Host, s.site))
+	row = "B1"
+	switch k := kin(s.server, s.site); {
+	case k == below && rules.SelfSubdomains == Narrow:
 		o.narrowing = true
-		o.check(partServer, "B3", lookleap.Noted, lookleap.CodeOK, "the host lies below the site, which may narrow it")
-	case k == third || k == below && ev.Policy.SelfSubdomains != TrustSubdomains:
-		o.check(partServer, "B8", lookleap.Passed, lookleap.CodeOK, "the site is a third party to the server")
-	default:
-		o.row = "B1"
-		o.code = CodeSelf
-		o.tier = Self
-		o.scope = AllSections
-		if k == below {
-			o.row = "B2"
-		}
-		o.check(partServer, o.row, lookleap.Passed, lookleap.CodeOK, "the server is the site itself, which needs no verification")
-		return o
+		o.check("B3", lookleap.Noted, lookleap.CodeOK, "the host lies below the site, which may narrow it")
+		return false
+	case k == third || k == below && rules.SelfSubdomains != TrustSubdomains:
+		o.pass("B8", "the site is a third party to the server")
+		return false
+	case k == below:
+		row = "B2"
 	}
+	o.pass(row, "the server is the site itself, which needs no verification")
+	o.ruling = ruling{row: row, code: CodeSelf, tier: Self, scope: AllSections}
+	return true
+}
 
-	// Part C: the site's record.
-	d := ev.DNS
-	if d == nil {
-		o.missing = &missing{dns: true}
-		return o
+// readRecord is parts C and D: the site's record, and what it advertises.
+func (o *outcome) readRecord(d *DNSEvidence) (from sources, ok bool) {
+	var ofSite []string
+	if !d.remembered {
+		ofSite = []string{withdrawal(o.site, "", "")}
 	}
 	o.dnssec, o.cause = d.DNSSEC, d.err
 	lookup := lookleap.Evidence{DNSName: d.Name, DNSType: lookleap.TypeTXT.String(), TTL: d.TTL, Text: d.Cause}
+	row, code := "", lookleap.CodeDNSError
 	switch {
-	case d.Held && d.Outcome == DNSBogus:
-		return fail(partRecord, "C1a", lookleap.CodeDNSSECBogus, lookleap.CodeDNSSECBogus.Title(), lookup)
-	case d.Outcome == DNSBogus:
-		o.security, o.withdraws = true, withdrawAll
-		return fail(partRecord, "C3", lookleap.CodeDNSSECBogus, lookleap.CodeDNSSECBogus.Title(), lookup)
+	case d.Outcome == DNSAnswer:
 	case d.Outcome == DNSAbsent:
-		lookup.DNSSEC, o.withdraws = &d.DNSSEC, withdrawSite
-		return fail(partRecord, "C4", CodeNoRecord, CodeNoRecord.Title(), lookup)
-	case d.Outcome != DNSAnswer && d.Held:
-		return fail(partRecord, "C1a", lookleap.CodeDNSError, lookleap.CodeDNSError.Title(), lookup)
-	case d.Outcome != DNSAnswer:
-		return fail(partRecord, "C5", lookleap.CodeDNSError, lookleap.CodeDNSError.Title(), lookup)
+		row, code, lookup.DNSSEC, o.withdraws = "C4", CodeNoRecord, &d.DNSSEC, ofSite
+	case d.Outcome == DNSBogus:
+		row, code = "C3", lookleap.CodeDNSSECBogus
+		if !d.Held {
+			o.security, o.withdraws = true, ofSite
+		}
+	default:
+		row = "C5"
+	}
+	if d.Held && row != "" {
+		row = "C1a"
+	}
+	if row != "" {
+		o.fail(row, code, code.Title(), lookup)
+		return from, false
 	}
 	o.cause, lookup.DNSSEC = nil, &d.DNSSEC
-	o.check(partRecord, "C7", lookleap.Passed, lookleap.CodeOK, "the site answers with "+plaintext.Plural(len(d.Texts), "record", "records"), lookup)
-
-	// Part D: what the record advertises.
-	from, row, code, findings := selectRecords(o.site, d.Texts)
-	o.findings = findings
+	o.pass("C7", "the site answers with "+plaintext.Plural(len(d.Texts), "record", "records"), lookup)
+	from, row, code, o.findings = selectRecords(o.site, d.Texts)
 	if code != "" {
-		o.withdraws = withdrawSite
-		return fail(partSources, row, code, code.Title())
+		o.withdraws = ofSite
+		o.fail(row, code, code.Title())
+		return from, false
 	}
-	o.check(partSources, row, lookleap.Passed, lookleap.CodeOK,
-		"the record advertises "+plaintext.Plural(len(from.manifests), "manifest", "manifests")+
-			" and "+plaintext.Plural(len(from.queries), "query endpoint", "query endpoints"))
-
-	if known != nil && o.recall(known, from, now) {
-		return o
-	}
-	o.choose(ev, from, now)
-	return o
+	o.pass(row, "the record advertises "+plaintext.Plural(len(from.manifests), "manifest", "manifests")+
+		" and "+plaintext.Plural(len(from.queries), "query endpoint", "query endpoints"))
+	return from, true
 }
 
 // recall is part E: what was found out earlier. It reports whether that decides.
 func (o *outcome) recall(known *recalled, from sources, now time.Time) (decided bool) {
-	stands := func(row string, code lookleap.Code) bool {
-		o.check(partMemory, row, lookleap.Failed, code, "an earlier answer stands: "+code.Title())
-		o.deny(row, code)
+	const stands = "an earlier answer stands: "
+	switch {
+	case known.rateLimited != "":
+		o.fail("E0", known.rateLimited, stands+known.rateLimited.Title())
 		return true
-	}
-	if known.rateLimited != "" {
-		return stands("E0", known.rateLimited)
-	}
-	if known.denial != nil {
-		o.reuse, o.row, o.code = known.denial, "E6", known.denial.code
+	case known.denial != nil:
+		o.reuse = known.denial
 		return true
 	}
 	for _, g := range known.grants {
-		advertised := !slices.ContainsFunc(g.sources, func(uri string) bool {
+		gone := slices.ContainsFunc(g.auth.Sources, func(uri string) bool {
 			return !slices.Contains(from.manifests, uri) && !slices.Contains(from.queries, uri)
 		})
 		switch {
-		case !now.Before(g.until), !advertised: // rows E5 and E2
+		case gone, !now.Before(g.until): // rows E2 and E5
 			o.ended = append(o.ended, g)
 		case known.ignoreGrants: // rows E3 and E4
-		case o.reuse == nil || g.checked.After(o.reuse.checked):
-			o.reuse, o.row, o.code = g, "E1", g.code
+		case o.reuse == nil || g.checked().After(o.reuse.checked()):
+			o.reuse = g
 		}
 	}
 	if o.reuse == nil && known.backoff != "" {
-		return stands("E7", known.backoff)
+		o.fail("E7", known.backoff, stands+known.backoff.Title())
+		return true
 	}
 	return o.reuse != nil
 }
@@ -269,66 +235,56 @@ func (o *outcome) choose(ev *Evidence, from sources, now time.Time) {
 		return
 	case o.narrowing:
 	case secure && len(from.queries) > 0:
-		o.check(partChoice, "F1", lookleap.Passed, lookleap.CodeOK, "the record is signed, so the query endpoint is asked first")
+		o.pass("F1", "the record is signed, so the query endpoint is asked first")
 		first, other = Query, ManifestSource
 	case secure:
-		o.check(partChoice, "F2", lookleap.Passed, lookleap.CodeOK, "only a manifest is advertised")
+		o.pass("F2", "only a manifest is advertised")
 	case len(from.manifests) > 0:
-		o.check(partChoice, "F3", lookleap.Passed, lookleap.CodeOK, "the record is not signed, so the manifest is read first")
+		o.pass("F3", "the record is not signed, so the manifest is read first")
 		if !ev.Policy.RequireDNSSECForQuery {
 			other = Query
 		}
 	case ev.Policy.RequireDNSSECForQuery:
-		o.check(partChoice, "F5", lookleap.Failed, CodeDNSSECRequired, CodeDNSSECRequired.Title())
-		o.deny("F5", CodeDNSSECRequired)
+		o.fail("F5", CodeDNSSECRequired, CodeDNSSECRequired.Title())
 		return
 	default:
-		o.check(partChoice, "F4", lookleap.Noted, lookleap.CodeOK, "only a query endpoint is advertised, in a record that is not signed")
+		o.check("F4", lookleap.Noted, lookleap.CodeOK, "only a query endpoint is advertised, in a record that is not signed")
 		first = Query
 	}
 	j := o.ask(ev, now, first, uris[first], false)
-	if o.missing != nil {
-		return
-	}
-	fallback := j.state == failedTemporarily && len(uris[other]) > 0
+	fallback := o.missing == nil && j.state == failedTemporarily && len(uris[other]) > 0
 	if fallback {
-		o.check(partChoice, "K3", lookleap.Noted, j.code, "the other mechanism is asked, since this failure may pass")
+		o.check("K3", lookleap.Noted, j.code, "the other mechanism is asked, since this failure may pass")
 		first = other
 		j = o.ask(ev, now, other, uris[other], true)
-		if o.missing != nil {
-			return
-		}
 	}
-	o.finish(now, first, uris[first], j, fallback)
+	if o.missing == nil {
+		o.sources = uris[first]
+		o.finish(now, first, j, fallback)
+	}
 }
 
 // ask judges all sources of one mechanism together (part K). A source that has
 // not been asked is missing.
 func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, fallback bool) judgement {
 	var total, failed, unlisted *judgement
-	ttl := ev.DNS.ttl()
 	o.storable = true
 	for _, uri := range uris {
 		at := slices.IndexFunc(ev.Exchanges, func(x Exchange) bool { return x.Mechanism == m && x.URL == uri })
 		if at < 0 {
-			o.missing = &missing{mechanism: m, uri: uri, only: len(uris) == 1}
+			o.missing = &missing{m, uri, len(uris) == 1}
 			return judgement{}
 		}
 		x := &ev.Exchanges[at]
-		p, j := partQuery, judgement{}
-		if m == Query {
-			j = x.judgeQuery(now, ttl)
-		} else {
-			p, j = partManifest, x.judgeManifest(ev.Policy, o.subject, now, ttl, o.narrowing)
-		}
+		j := x.judge(ev.Policy, o.subject, now, ev.DNS.ttl(), o.narrowing)
 		switch {
 		case x.Held == "" || fallback || j.final:
 		case j.state == failedTemporarily:
-			p, j.row, j.lastRow = partMemory, "E9", "E7"
+			j.row, j.lastRow = "E9", "E7"
 		default:
-			p, j.row = partMemory, "E8"
+			j.row = "E8"
 		}
-		o.note(p, x, j)
+		o.note(x, j)
 		o.storable = o.storable && !x.NoStore
 		switch {
 		case o.narrowing && j.code == CodeNotListed: // another manifest may narrow the host
@@ -340,16 +296,11 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 		case total == nil:
 			total = &j
 		default: // row K1: the lower tier, what both permit, until the earlier end
-			both := *total
-			if j.tier < both.tier {
-				both = j
+			if j.tier > total.tier {
+				j.tier, j.code = total.tier, total.code
 			}
-			both.row, both.scope = "K1", total.scope&j.scope
-			both.until = total.until
-			if j.until.Before(both.until) {
-				both.until = j.until
-			}
-			total = &both
+			j.row, j.scope, j.until = "K1", total.scope&j.scope, earlier(total.until, j.until)
+			total = &j
 		}
 	}
 	switch {
@@ -364,7 +315,7 @@ func (o *outcome) ask(ev *Evidence, now time.Time, m Mechanism, uris []string, f
 }
 
 // note writes an exchange into the verdict.
-func (o *outcome) note(p part, x *Exchange, j judgement) {
+func (o *outcome) note(x *Exchange, j judgement) {
 	o.findings = append(o.findings, j.findings...)
 	code, status := j.code, lookleap.Failed
 	switch j.state {
@@ -375,48 +326,43 @@ func (o *outcome) note(p part, x *Exchange, j judgement) {
 	case refused:
 		o.cause = x.err
 	}
-	o.check(p, j.row, status, code, j.code.Title(),
+	o.check(j.row, status, code, j.code.Title(),
 		lookleap.Evidence{URL: cmp.Or(x.Final, x.URL), Status: x.Status, MediaType: x.MediaType, Digest: x.Digest, Text: x.Cause})
 	o.checks[len(o.checks)-1].Until = j.until
 	if j.backoff.scope != noBackoff && !x.remembered {
-		o.backoffs = append(o.backoffs, startedBackoff{j.backoff, x.URL})
+		j.backoff.uri = x.URL
+		o.backoffs = append(o.backoffs, j.backoff)
 	}
 	if j.security {
 		o.security = true
-		o.findings = append(o.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: j.code,
-			Requirement: j.row, Message: j.code.Title()})
+		o.findings = append(o.findings, warn(j.code, j.row, j.code.Title(), ""))
 	}
 }
 
 // finish turns the judgement of the mechanism that decided into the outcome.
-func (o *outcome) finish(now time.Time, m Mechanism, uris []string, j judgement, fallback bool) {
+func (o *outcome) finish(now time.Time, m Mechanism, j judgement, fallback bool) {
 	o.fromQuery, o.until = m == Query, j.until
+	ofHost := withdrawal(o.site, o.server.Domain, o.server.Host)
 	switch {
 	case o.narrowing && j.entryMalformed:
 		o.row, o.code = "B4", j.code
 	case j.state == failedTemporarily:
 		o.deny(j.lastRow, j.code)
+	case j.state == refused && (o.narrowing || j.held || isTemporary(j.code)):
+		o.deny(j.row, j.code)
 	case j.state == refused:
-		switch {
-		case o.narrowing || j.held || isTemporary(j.code):
-		case m == Query:
-			o.withdraws = withdrawPair
-		case fallback:
-			o.withdraws = withdrawHostOnly
-		default:
-			o.withdraws = withdrawHost
+		o.withdraws = []string{ofHost}
+		if m == Query {
+			o.withdraws = []string{withdrawal(o.site, o.server.Domain, "")}
+		} else if !fallback {
+			o.withdraws = append(o.withdraws, withdrawal(o.site, o.server.Domain, anyQuery))
 		}
 		o.deny(j.row, j.code)
 	case !now.Before(j.until):
 		o.until = time.Time{}
-		o.check(partMemory, "E5", lookleap.Failed, CodeTrustEvidence, "what the evidence granted has ended")
-		o.deny("E5", CodeTrustEvidence)
+		o.fail("E5", CodeTrustEvidence, "what the evidence granted has ended")
 	default:
-		o.row = j.row
-		o.code = j.code
-		o.tier = j.tier
-		o.scope = j.scope
-		o.sources = slices.Clone(uris)
+		o.ruling = j.ruling
 		if o.narrowing {
 			o.row, o.code = "B3", CodeSelfNarrowed
 		}

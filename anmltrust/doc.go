@@ -4,7 +4,7 @@
 // A document may claim to speak for a site that did not serve it. The site says in its
 // DNS whether it may, by a manifest or a query endpoint. The result is a [Tier] and a [Scope]:
 //
-//	verifier := anmltrust.NewVerifier(host, anmltrust.Options{})
+//	verifier := anmltrust.NewVerifier(host, anmltrust.Rules{})
 //	auth, err := verifier.Verify(ctx, anmltrust.Claim{URL: documentURL, Site: "brand.example"})
 //	if err != nil {
 //		return err // Tier 0: a *lookleap.VerifyError says why

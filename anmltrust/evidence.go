@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -21,12 +22,6 @@ type Rules struct {
 	MinTier               Tier           `json:"minTier,omitzero"`               // servers of a lower tier are refused
 	AcceptAnyManifestType bool           `json:"acceptAnyManifestType,omitzero"` // for static hosts that know no media types
 	MaxManifestLifetime   time.Duration  `json:"maxManifestLifetime,omitzero"`   // nanoseconds; 0: longer ones are a finding
-	MaxManifestSize       int            `json:"maxManifestSize,omitzero"`       // bytes; 0: 1 MiB
-	MaxManifestEntries    int            `json:"maxManifestEntries,omitzero"`    // 0: 10,000
-}
-
-func (p Rules) manifestLimits() ManifestLimits {
-	return ManifestLimits{p.MaxManifestSize, p.MaxManifestEntries}
 }
 
 // SelfSubdomains says what a host below a registrable domain is to that domain.
@@ -76,7 +71,8 @@ type DNSEvidence struct {
 
 	Held bool `json:"held,omitzero"` // not asked: an earlier failure still stands
 
-	err error
+	remembered bool // what it withdraws was withdrawn when it was read
+	err        error
 }
 
 // Bounds of how long answers of the DNS are kept.
@@ -146,6 +142,7 @@ type Exchange struct {
 	manifest   *Manifest
 	err        error
 	validator  fetch.Validator
+	began      uint64 // of a remembered manifest: the count of withdrawals before it was asked for
 }
 
 // record is a claim with its evidence, as a Verdict keeps it.
@@ -163,8 +160,6 @@ func encodeRecord(c Claim, ev *Evidence, s Server) []byte {
 	for i, x := range ev.Exchanges {
 		if x.manifest != nil {
 			x.Body = x.manifest.extract(s)
-		} else if x.Mechanism == Query && len(x.Body) > plainAnswer {
-			x.Body = shortAnswer(x.Body)
 		} else if len(x.Body) > maxKeptBody {
 			x.Body = x.Body[:maxKeptBody] // a malformed one stays so
 		}
@@ -172,19 +167,6 @@ func encodeRecord(c Claim, ev *Evidence, s Server) []byte {
 	}
 	data, _ := json.Marshal(record{c, &slim}) // only a clock after the year 9999 is an error
 	return data
-}
-
-// plainAnswer is how long an answer of a query without padding may be.
-const plainAnswer = 512
-
-// shortAnswer is an answer with what was read from it and nothing else.
-func shortAnswer(body []byte) []byte {
-	a, err := ParseQueryResponse(body)
-	if err != nil {
-		return body
-	}
-	short, _ := json.Marshal(map[string]any{"authorized": true, "tier": a.Tier, "scope": a.Scope, "expires": a.Expires.Format(timeForm)})
-	return short
 }
 
 // maxKeptBody is how much of a refused manifest a verdict keeps.
@@ -216,30 +198,23 @@ func decodeRecord(data []byte) (Claim, *Evidence, error) {
 	return r.Claim, r.Evidence, nil
 }
 
-// part is a part of the procedure, as a verdict shows it.
-type part uint8
-
-const (
-	partClaim part = iota
-	partServer
-	partRecord
-	partSources
-	partMemory
-	partChoice
-	partQuery
-	partManifest
-	partCount
-)
-
 // skippedParts are the parts that a verdict mentions if they were not reached.
-var skippedParts = [partCount]struct{ letter, message string }{
-	partClaim:    {"A", "the claim itself"},
-	partServer:   {"B", "whether the server is the site"},
-	partRecord:   {"C", "the site's record"},
-	partSources:  {"D", "what the record advertises"},
-	partChoice:   {"F", "which source is asked first"},
-	partQuery:    {"Q", "the query endpoint"},
-	partManifest: {"M", "the manifest"},
+var skippedParts = [...]struct{ letter, message string }{
+	{"A", "the claim itself"},
+	{"B", "whether the server is the site"},
+	{"C", "the site's record"},
+	{"D", "what the record advertises"},
+	{"F", "which source is asked first"},
+	{"Q", "the query endpoint"},
+	{"M", "the manifest"},
+}
+
+// reached reports whether a check is about a part, by the letter of its row.
+func (o *outcome) reached(letter string) bool {
+	return slices.ContainsFunc(o.checks, func(c lookleap.Check) bool {
+		at := c.Requirement[:1]
+		return at == letter || at == "L" && letter == "M"
+	})
 }
 
 // conclude states the outcome as a verdict.
@@ -248,12 +223,12 @@ func (o *outcome) conclude(claim Claim, ev *Evidence, now time.Time) *result {
 		o.code, o.tier = CodeTierTooLow, Unlisted
 	}
 	v := &lookleap.Verdict{
-		Document: Draft, Subject: fmt.Sprintf("%s for %s", hostOrURL(o.server, claim), cmp.Or(o.site, claim.Site)),
+		Document: Draft, Subject: o.about(claim),
 		OK: o.tier > Unlisted, Code: o.code, CheckedAt: now, Expires: o.until, Checks: o.checks, Findings: o.findings,
 		Record: encodeRecord(claim, ev, o.server),
 	}
-	for p, skipped := range skippedParts {
-		if skipped.letter != "" && !o.reached[p] {
+	for _, skipped := range skippedParts {
+		if !o.reached(skipped.letter) {
 			v.Checks = append(v.Checks, lookleap.Check{Requirement: skipped.letter, Code: lookleap.CodeSkipped,
 				Status: lookleap.Skipped, Message: skipped.message + ": not needed"})
 		}
@@ -267,7 +242,7 @@ func (o *outcome) conclude(claim Claim, ev *Evidence, now time.Time) *result {
 		return &result{err: &lookleap.VerifyError{Verdict: v, Err: o.cause}}
 	}
 	a := &Authorization{
-		Server: o.server, Site: o.site, Tier: o.tier, Scope: o.scope & o.tier.Ceiling(), Truncated: o.scope &^ o.tier.Ceiling(),
+		Server: o.server, Site: o.site, Tier: o.tier, Scope: o.scope & o.tier.ceiling(), Truncated: o.scope &^ o.tier.ceiling(),
 		Reason: o.code, Sources: o.sources, DNSSEC: o.dnssec, CheckedAt: now, Expires: o.until, Verdict: v,
 	}
 	if !o.until.IsZero() {
@@ -283,11 +258,9 @@ func (o *outcome) conclude(claim Claim, ev *Evidence, now time.Time) *result {
 	return &result{auth: a}
 }
 
-func hostOrURL(s Server, c Claim) string {
-	if s.Host != "" {
-		return s.Host
-	}
-	return plaintext.Quote(c.URL, maxQuoted)
+// about names the server and the site of a claim.
+func (s subject) about(c Claim) string {
+	return fmt.Sprintf("%s for %s", cmp.Or(s.server.Host, plaintext.Quote(c.URL, maxQuoted)), cmp.Or(s.site, c.Site))
 }
 
 // Row returns the row of the decision table that decided a verdict of this package,

@@ -20,7 +20,7 @@ func Example() {
 		"authorized-domains": [{"domain": "shop.example", "tier": 1, "scope": ["body", "interact"]}]}`)
 	host := net.Host()
 
-	verifier := anmltrust.NewVerifier(host, anmltrust.Options{})
+	verifier := anmltrust.NewVerifier(host, anmltrust.Rules{})
 	claim := anmltrust.Claim{URL: "https://www.shop.example/product", Site: "brand.example"}
 	auth, err := verifier.Verify(context.Background(), claim)
 	if err != nil {
@@ -63,7 +63,7 @@ func ExampleManifest_Lookup() {
 		fmt.Println(err)
 		return
 	}
-	m, err := anmltrust.ParseManifest(data, anmltrust.ManifestLimits{})
+	m, err := anmltrust.ParseManifest(data)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -71,11 +71,11 @@ func ExampleManifest_Lookup() {
 	for _, url := range []string{"https://a.cdn.example.net/x", "https://a.b.cdn.example.net/x"} {
 		server, _ := anmltrust.ServerOf(url)
 		l := m.Lookup(server)
-		fmt.Println(l.Rank, l.Tier, l.Scope)
+		fmt.Printf("%q %s %s\n", l.Pattern, l.Tier, l.Scope)
 	}
 	// Output:
-	// wildcard display body
-	// none unlisted
+	// "*.cdn.example.net" display body
+	// "" unlisted
 }
 
 func ExampleReplay() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -24,12 +25,23 @@ func TestFaultMatrix(t *testing.T) {
 		"expired": {manifestBody(manifest(listed, "expires", `"2026-06-01T00:00:00Z"`)), anmltrust.CodeManifestExpired},
 		"site":    {manifestBody(manifest(listed, "site", `"x.example"`)), anmltrust.CodeManifestSiteMismatch},
 		"entry":   {manifestBody(manifest(entry("shop.example", 7))), anmltrust.CodeManifestEntryMalformed}, "unlisted": {manifestBody(manifest("")), anmltrust.CodeNotListed},
+		"timeout": {func(w *world) { w.brand.Fault(manifestPath, lab.Mute()) }, anmltrust.CodeManifestUnavailable}, "429": {manifestStatus(429), anmltrust.CodeManifest429},
+		"redirect":      {manifestStatus(302, "Location", "https://elsewhere.example/x"), anmltrust.CodeManifestRedirect},
+		"guard":         {func(w *world) { w.brand.At("10.0.0.5") }, anmltrust.CodeManifestUnavailable},
+		"404-short-ttl": {func(w *world) { w.dns.TTL(time.Minute); w.brand.Status(manifestPath, 404) }, anmltrust.CodeManifestMissing},
+		"held": {func(w *world) {
+			w.brand.Status(manifestPath, 404)
+			w.denied(anmltrust.CodeManifestMissing)
+			w.willing()
+		}, anmltrust.CodeManifestMissing},
 	} {
 		for _, id := range []string{"ANML-12.1-06", "ANML-12.5-23"} {
 			t.Run(id+"/reject-"+name, func(t *testing.T) {
-				w := newWorld(t, manifestOnly).willing()
-				c.spoil(w)
-				w.denied(c.code)
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, manifestOnly).willing()
+					c.spoil(w)
+					w.denied(c.code)
+				})
 			})
 		}
 	}
@@ -50,15 +62,6 @@ func TestReusedAnswers(t *testing.T) {
 			t.Errorf("%s\nand then\n%s", first.Verdict, a.Verdict)
 		}
 	})
-	t.Run("not-narrowed", func(t *testing.T) { // is no grant
-		w := newWorld(t, manifestOnly).manifest(manifest(""))
-		for _, url := range []string{"https://api.brand.example/x", "https://api.brand.example:8443/x"} {
-			a, err := w.ask(claimFrom(url))
-			if w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf); a.Cached || anmltrust.Row(a.Verdict) != "B5" {
-				t.Errorf("%s", a.Verdict)
-			}
-		}
-	})
 	t.Run("not-narrowed-by-two", func(t *testing.T) { // until the first one ends
 		w := newWorld(t, "").setRecord("v=anml1;manifest=https://brand.example/1", "v=anml1;manifest=https://brand.example/2")
 		serve := func(path, entries, control string) {
@@ -77,7 +80,7 @@ func TestReusedAnswers(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
 		w.in = w.v.Begin()
 		first, again := w.granted(anmltrust.CodeQueryAuthorized), w.granted(anmltrust.CodeQueryAuthorized)
-		if !again.Cached || again.Verdict != first.Verdict {
+		if first.Cached || !again.Cached {
 			t.Errorf("%s", again.Verdict)
 		}
 		hinted := shopClaim
@@ -94,15 +97,6 @@ func TestReusedAnswers(t *testing.T) {
 		w.denied(anmltrust.CodeQueryUnavailable)
 		w.query(authorized).denied(anmltrust.CodeQueryUnavailable)
 		w.traffic(1, 1, 0)
-	})
-	t.Run("trusted-subdomain", func(t *testing.T) { // is found out each time
-		w := newWorld(t, "", anmltrust.Options{Rules: anmltrust.Rules{SelfSubdomains: anmltrust.TrustSubdomains}})
-		for range 2 {
-			a, err := w.ask(claimFrom("https://api.brand.example/x"))
-			if w.wants(a, err, anmltrust.Self, anmltrust.CodeSelf); a.Cached {
-				t.Errorf("%s", a.Verdict)
-			}
-		}
 	})
 }
 

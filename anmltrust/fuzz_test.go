@@ -49,7 +49,7 @@ func verifyShared(t *testing.T, record []byte) (*anmltrust.Authorization, error)
 	}
 	host := &lookleap.Host{Resolver: advertising(queryOnly), Cache: cache, Now: func() time.Time { return start },
 		Fetcher: unreachable{}}
-	v := anmltrust.NewVerifier(host, anmltrust.Options{})
+	v := anmltrust.NewVerifier(host, anmltrust.Rules{})
 	return v.Verify(t.Context(), shopClaim)
 }
 
@@ -69,7 +69,7 @@ func FuzzSharedVerdict(f *testing.F) {
 		if a == nil {
 			return
 		}
-		if !a.Cached || !a.Holds(start) || a.Site != shopClaim.Site || a.Server.Domain != "shop.example" || a.Scope&^a.Tier.Ceiling() != 0 {
+		if !a.Cached || !a.Holds(start) || a.Site != shopClaim.Site || a.Server.Domain != "shop.example" || a.Scope&^anmltrust.Ceiling(a.Tier) != 0 {
 			t.Errorf("%+v", a)
 		}
 		proved, err := anmltrust.Replay(&lookleap.Verdict{Document: anmltrust.Draft, Record: record}, start)
@@ -93,7 +93,7 @@ func FuzzReplay(f *testing.F) {
 		if a == nil {
 			return
 		}
-		if !a.Holds(start) || a.Scope&^a.Tier.Ceiling() != 0 {
+		if !a.Holds(start) || a.Scope&^anmltrust.Ceiling(a.Tier) != 0 {
 			t.Errorf("%+v", a)
 		}
 		again, err := anmltrust.Replay(a.Verdict, start)

@@ -1,6 +1,7 @@
 package anmltrust
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/flight"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -20,34 +22,38 @@ type gathering struct {
 	subject
 	v             *Verifier
 	q             question
-	ev            *Evidence
+	ev            Evidence
 	recalled      *recalled
 	exchangesLeft int
-	withdrawals   uint64 // of the site's generation at the beginning: a grant that was withdrawn since is not remembered
-	clockSteps    uint64 // at the beginning
+	began         uint64 // the count of withdrawals at the beginning
+	steps         uint64 // of the clock, at the beginning
 }
 
-// missing is the piece of evidence that a decision lacks.
+func (v *Verifier) begin(q question) *gathering {
+	return &gathering{v: v, q: q, ev: Evidence{Policy: v.rules, Fresh: q.mode == fresh}, exchangesLeft: maxExchanges,
+		began: v.memory.withdrawals.now(), steps: v.clock.Steps()}
+}
+
+// missing is the piece of evidence that a decision lacks: the record, or the exchange with a source.
 type missing struct {
-	dns       bool
-	mechanism Mechanism
+	mechanism Mechanism // "": the record
 	uri       string
 	only      bool // no other source of its kind is advertised
 }
 
 // gather adds one piece of evidence. An error means that gathering stops. Every
 // failure of a site is evidence.
-func (g *gathering) gather(ctx context.Context, m *missing) error {
-	if m.dns {
-		d, err := g.lookup(ctx)
-		g.ev.DNS = d
+func (g *gathering) gather(ctx context.Context, m *missing) (err error) {
+	if m.mechanism == "" {
+		g.ev.DNS, err = g.lookup(ctx)
 		return err
 	}
-	x, err := (*Exchange)(nil), error(nil)
-	if m.mechanism == Query {
-		x, err = g.query(ctx, m.uri)
+	var x *Exchange
+	if m.mechanism == Query || g.q.mode != normal { // what began earlier is no refresh
+		x, err = g.ask(ctx, m)
 	} else {
-		x, err = g.manifest(ctx, manifestKey{g.site, m.uri}, m.only)
+		key := reading{manifestKey{g.site, m.uri}, g.q.in, g.q.budget}
+		x, err = g.v.readings.Do(ctx, key, func(ctx context.Context) (*Exchange, error) { return g.ask(ctx, m) })
 	}
 	if err == nil {
 		g.ev.Exchanges = append(g.ev.Exchanges, *x)
@@ -55,52 +61,58 @@ func (g *gathering) gather(ctx context.Context, m *missing) error {
 	return err
 }
 
-// lookup is part C: what the DNS says about the site, or said a while ago. A
-// fresh lookup is not shared with callers whose lookup began earlier.
-func (g *gathering) lookup(ctx context.Context) (*DNSEvidence, error) {
-	m, isFresh := g.v.memory, g.q.mode == fresh
-	known := func() *DNSEvidence {
-		now := g.v.clock.Now()
-		if d, _ := m.records.Get(g.site); now.Before(d.until) && !isFresh {
-			return d.evidence
-		}
-		if d, _ := m.recordFailures.Get(g.site); now.Before(d.until) {
-			held := *d.evidence
-			held.Held = true
-			return &held
-		}
-		return nil
-	}
-	if d := known(); d != nil {
-		return d, nil
-	}
-	if isFresh {
-		return g.v.resolve(ctx, g.site, g.v.host.LookupFresh)
-	}
-	return g.v.lookups.Do(ctx, g.site, func(ctx context.Context) (*DNSEvidence, error) {
-		if d := known(); d != nil {
-			return d, nil
-		}
-		return g.v.resolve(ctx, g.site, g.v.host.Lookup)
-	})
+// reading is a manifest that is being read.
+type reading struct {
+	manifestKey
+	in     *Interaction
+	budget Budget
 }
 
-// resolve asks the Host's Resolver and remembers what came of it.
-func (v *Verifier) resolve(caller context.Context, site string,
-	lookup func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error)) (*DNSEvidence, error) {
-	ctx, cancel := context.WithTimeout(caller, v.limits.Exchange)
+// ask asks a source, unless what is remembered says enough.
+func (g *gathering) ask(ctx context.Context, m *missing) (*Exchange, error) {
+	if x := g.remembered(ctx, m); x != nil {
+		return x, nil
+	}
+	x := &Exchange{Mechanism: m.mechanism, URL: m.uri}
+	if m.mechanism == Query {
+		return x, g.query(ctx, x)
+	}
+	return x, g.manifest(ctx, x, m.only)
+}
+
+// lookup is part C: what the DNS says about the site, or said a while ago.
+func (g *gathering) lookup(caller context.Context) (*DNSEvidence, error) {
+	v, m, name := g.v, g.v.memory, recordPrefix+g.site
+	ask := v.host.LookupFresh
+	if g.q.mode != fresh { // what began earlier is not fresh
+		ask = func(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
+			return v.lookups.Do(ctx, name, func(ctx context.Context) (*lookleap.DNSAnswer, error) {
+				ctx, cancel := context.WithTimeout(ctx, exchangeTime)
+				defer cancel()
+				return v.host.Lookup(ctx, name, t)
+			})
+		}
+		if d := g.knownRecord(); d != nil {
+			return d, nil
+		}
+	}
+	if d, ok := m.failures.Fresh(g.site); ok {
+		held := *d
+		held.Held = true
+		return &held, nil
+	}
+	ctx, cancel := context.WithTimeout(caller, exchangeTime)
 	defer cancel()
-	steps := v.clock.Steps()
-	name := recordPrefix + site
-	answer, err := lookup(ctx, name, lookleap.TypeTXT)
+	d := &DNSEvidence{Name: name}
+	answer, err := ask(ctx, name, lookleap.TypeTXT)
 	if caller.Err() != nil {
 		return nil, caller.Err()
 	}
 	if errors.Is(err, lookleap.ErrClosed) || errors.Is(err, context.Canceled) {
 		return nil, err
 	}
-	now := v.clock.Now()
-	d := &DNSEvidence{Name: name, At: now, err: err}
+	d.At, d.err = v.clock.Now(), err
+	memo, kept := m.failures, dnsBackoff
 	switch {
 	case errors.Is(err, lookleap.ErrBogus):
 		d.Outcome, d.Cause = DNSBogus, err.Error()
@@ -112,92 +124,55 @@ func (v *Verifier) resolve(caller context.Context, site string,
 			d.Outcome = DNSAnswer
 			d.Texts = append(d.Texts, r.Text)
 		}
+		memo, kept = m.records, d.ttl()
 	}
-	switch {
-	case steps != v.clock.Steps(): // the clock was set back, so the time of the answer is not known
-	case err != nil:
-		v.memory.recordFailures.Add(site, rememberedRecord{d, now.Add(dnsBackoff)})
-	default:
-		v.memory.records.Add(site, rememberedRecord{d, now.Add(d.ttl())})
-		v.memory.generation(site).changes.Add(1)
+	if g.steps == v.clock.Steps() { // else the time of the answer is not known
+		memo.Put(g.site, flight.Loaded[*DNSEvidence]{Value: d, Until: d.At.Add(kept)})
+		m.changesOf(g.site).Add(1)
 	}
 	return d, nil
 }
 
-// backedOff returns an exchange that does not take place while a backoff is in force, or nil.
-func (g *gathering) backedOff(ctx context.Context, k backoffKey, m Mechanism, uri string) *Exchange {
-	now := g.v.clock.Now()
-	b, ok := g.v.memory.backoff(k, now)
-	if !ok && k.scope == backoffEndpoint {
-		b, ok = g.v.sharedBackoff(ctx, m, uri)
-	}
+// knownRecord returns the record from memory, or nil.
+func (g *gathering) knownRecord() *DNSEvidence {
+	d, ok := g.v.memory.records.Fresh(g.site)
 	if !ok {
 		return nil
 	}
-	return &Exchange{Mechanism: m, URL: uri, At: now, Held: b.code, Transient: b.temporary, remembered: true}
+	known := *d
+	known.remembered = true
+	return &known
 }
 
-// query asks an endpoint about the serving domain (part Q).
-func (g *gathering) query(ctx context.Context, uri string) (*Exchange, error) {
-	if x := g.backedOff(ctx, backoffKey{scope: backoffEndpoint, uri: uri}, Query, uri); x != nil {
-		return x, nil
-	}
-	x := &Exchange{Mechanism: Query, URL: uri}
-	header := http.Header{"Accept": {"application/json"}}
-	if g.q.mode == fresh {
-		header.Set("Cache-Control", "no-cache")
-	}
-	u, err := domain.Parse(queryURL(uri, g.server.Domain))
-	var resp *fetch.Response
-	if err == nil {
-		resp, err = g.exchange(ctx, u, header, MaxQueryResponse)
-	}
-	return x, x.end(ctx, resp, err, g.v.clock.Now())
-}
-
-// readingKey is a manifest that is being read.
-type readingKey struct {
-	manifestKey
-	in     *Interaction
-	budget Budget
-}
-
-// manifest reads a manifest, from memory where that is fresh enough (part M). A
-// refresh shares no reading that began earlier.
-func (g *gathering) manifest(ctx context.Context, key manifestKey, only bool) (*Exchange, error) {
-	if x := g.knownManifest(ctx, key); x != nil {
-		return x, nil
-	}
-	if g.q.mode != normal {
-		return g.read(ctx, key, only)
-	}
-	shared, err := g.v.readings.Do(ctx, readingKey{key, g.q.in, g.q.budget}, func(ctx context.Context) (*Exchange, error) {
-		if x := g.knownManifest(ctx, key); x != nil {
-			return x, nil
+// remembered returns an exchange that does not take place (rows M0, M1 and Q0), or nil.
+func (g *gathering) remembered(ctx context.Context, m *missing) *Exchange {
+	now := g.v.clock.Now()
+	held := func(h hold) *Exchange {
+		b, ok := g.v.memory.holds.Fresh(h)
+		if !ok && h.scope == backoffEndpoint {
+			b, ok = g.v.sharedBackoff(ctx, m.mechanism, m.uri)
 		}
-		return g.read(ctx, key, only)
-	})
-	if err != nil {
-		return nil, err
+		if !ok {
+			return nil
+		}
+		return &Exchange{Mechanism: m.mechanism, URL: m.uri, At: now, Held: b.code, Transient: b.temporary, remembered: true}
 	}
-	x := *shared
-	return &x, nil
+	if m.mechanism == ManifestSource {
+		ofManifest := hold{scope: backoffManifest, uri: m.uri}
+		ofManifest.site = g.site
+		if x := held(ofManifest); x != nil {
+			return x
+		}
+		if x := g.lastManifest(m.uri); x != nil && g.q.mode == normal && now.Before(x.freshUntil(x.manifest, g.ev.DNS.ttl())) {
+			return x
+		}
+	}
+	return held(hold{scope: backoffEndpoint, uri: m.uri})
 }
 
-// knownManifest is rows M0 and M1.
-func (g *gathering) knownManifest(ctx context.Context, key manifestKey) *Exchange {
-	if x := g.backedOff(ctx, backoffKey{scope: backoffManifest, pair: pair{site: key.site}, uri: key.uri},
-		ManifestSource, key.uri); x != nil {
-		return x
-	}
-	if known := g.rememberedManifest(key); known != nil && g.q.mode == normal &&
-		g.v.clock.Now().Before(known.freshUntil(known.manifest, g.ev.DNS.ttl())) {
-		return known
-	}
-	return g.backedOff(ctx, backoffKey{scope: backoffEndpoint, uri: key.uri}, ManifestSource, key.uri)
-}
-
-func (g *gathering) rememberedManifest(key manifestKey) *Exchange {
+// lastManifest returns the manifest that was read last, which may be outdated, or nil.
+func (g *gathering) lastManifest(uri string) *Exchange {
+	key := manifestKey{g.site, uri}
 	if in := g.q.in; in != nil {
 		in.mu.Lock()
 		x := in.manifests[key]
@@ -206,23 +181,39 @@ func (g *gathering) rememberedManifest(key manifestKey) *Exchange {
 			return x
 		}
 	}
-	x, _ := g.v.memory.manifests.get(key)
-	return x
+	m := g.v.memory
+	last, _ := m.manifests.Peek(key)
+	if x := last.Value; x != nil && !m.withdrawals.since(x.began, unsignedManifests(g.site)) {
+		return x
+	}
+	return nil
 }
 
-// read asks for the manifest, redirects included. A manifest must not be older
+// query asks an endpoint about the serving domain (part Q).
+func (g *gathering) query(ctx context.Context, x *Exchange) error {
+	header := http.Header{"Accept": {"application/json"}}
+	if g.q.mode == fresh {
+		header.Set("Cache-Control", "no-cache")
+	}
+	u, err := domain.Parse(queryURL(x.URL, g.server.Domain))
+	var resp *fetch.Response
+	if err == nil {
+		resp, err = g.exchange(ctx, u, header, MaxQueryResponse)
+	}
+	return x.end(ctx, resp, err, g.v.clock.Now())
+}
+
+// manifest asks for a manifest, redirects included (part M). It must not be older
 // than the newest one that was accepted in its place: for the site where it
 // advertises one manifest, for the URI where it advertises several.
-func (g *gathering) read(ctx context.Context, key manifestKey, only bool) (*Exchange, error) {
-	m := g.v.memory
-	x := &Exchange{Mechanism: ManifestSource, URL: key.uri}
-	place := key
+func (g *gathering) manifest(ctx context.Context, x *Exchange, only bool) error {
+	place := manifestKey{g.site, x.URL}
 	if only {
 		place.uri = ""
 	}
-	x.Newest, _ = m.newestManifests.Get(place)
+	x.Newest, _ = g.v.memory.newest.Get(place)
 	header := http.Header{"Accept": {ManifestMediaType + ", application/json;q=0.5"}}
-	before := g.rememberedManifest(key)
+	before := g.lastManifest(x.URL)
 	switch {
 	case g.q.mode == fresh:
 		header.Set("Cache-Control", "no-cache")
@@ -232,7 +223,7 @@ func (g *gathering) read(ctx context.Context, key manifestKey, only bool) (*Exch
 	default:
 		before = nil
 	}
-	u, err := domain.Parse(key.uri)
+	u, err := domain.Parse(x.URL)
 	var resp *fetch.Response
 	if err == nil {
 		resp, err = g.follow(ctx, u, header)
@@ -244,47 +235,44 @@ func (g *gathering) read(ctx context.Context, key manifestKey, only bool) (*Exch
 		resp, err = g.follow(ctx, u, header)
 	}
 	if stop := x.end(ctx, resp, err, g.v.clock.Now()); err != nil {
-		return x, stop
+		return stop
 	}
 	if confirmed {
-		x.Validated = true
-		x.manifest = before.manifest
-		x.MediaType = before.MediaType
-		x.Digest = before.Digest
-		x.validator, x.Local = before.validator, x.Local || before.Local
+		x.Validated, x.Local = true, x.Local || before.Local
+		x.manifest, x.MediaType, x.Digest, x.validator = before.manifest, before.MediaType, before.Digest, before.validator
 	}
-	g.rememberManifest(x, key)
-	return x, nil
+	g.rememberManifest(x)
+	return nil
 }
 
 // rememberManifest remembers a manifest that is valid for the site.
-func (g *gathering) rememberManifest(x *Exchange, key manifestKey) {
-	m := g.v.memory
+func (g *gathering) rememberManifest(x *Exchange) {
+	m, key := g.v.memory, manifestKey{g.site, x.URL}
 	j := x.judgeManifest(g.ev.Policy, g.subject, g.v.clock.Now(), g.ev.DNS.ttl(), false)
 	if !j.validManifest {
 		if j.code == CodeManifestExpired {
-			m.manifests.remove(key)
+			m.manifests.Invalidate(key)
 		}
 		return
 	}
-	x.Body = nil // the index has what matters
+	x.Body, x.began = nil, g.began // the index has what matters
 	for _, k := range []manifestKey{key, {site: key.site}} {
-		if last, _ := m.newestManifests.Get(k); last.Before(x.manifest.Issued) {
-			m.newestManifests.Add(k, x.manifest.Issued)
+		if last, _ := m.newest.Get(k); last.Before(x.manifest.Issued) {
+			m.newest.Add(k, x.manifest.Issued)
 		}
 	}
-	remembered := *x
+	kept := *x
 	switch {
-	case g.clockSteps != g.v.clock.Steps():
+	case g.steps != g.v.clock.Steps():
 	case !x.NoStore:
-		m.manifests.change(key, func(*Exchange) *Exchange { return &remembered })
+		m.manifests.Put(key, flight.Loaded[*Exchange]{Value: &kept, Until: x.manifest.Expires})
 	default:
-		m.manifests.remove(key)
+		m.manifests.Invalidate(key)
 		if in := g.q.in; in != nil {
 			in.mu.Lock()
 			defer in.mu.Unlock()
 			if len(in.manifests) < maxInteractionManifests {
-				in.manifests[key] = &remembered
+				in.manifests[key] = &kept
 			}
 		}
 	}
@@ -296,12 +284,11 @@ const maxManifestHops = 2
 // follow reads a manifest and judges every hop on the way: its host, and that
 // its certificate is valid for the site itself.
 func (g *gathering) follow(ctx context.Context, u domain.URL, header http.Header) (*fetch.Response, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, g.v.limits.Exchange, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, exchangeTime, errSlow)
 	defer cancel()
-	limit := g.ev.Policy.manifestLimits().withDefaults().Size
 	var hops fetch.Freshness // the strictest of the redirects
 	for hop := 0; ; hop++ {
-		resp, err := g.exchange(ctx, u, header, limit)
+		resp, err := g.exchange(ctx, u, header, maxManifestSize)
 		if err != nil {
 			if errors.Is(context.Cause(ctx), errSlow) {
 				err = errSlow
@@ -344,7 +331,7 @@ func (g *gathering) exchange(ctx context.Context, u domain.URL, header http.Head
 	return fetch.Do(ctx, g.v.host, &fetch.Request{
 		URL: u, Header: header, TrustEvidence: true,
 		ReadBody: func(status int) bool { return status == http.StatusOK },
-		Limits:   fetch.Limits{Body: size, Time: g.v.limits.Exchange},
+		Limits:   fetch.Limits{Body: size, Time: exchangeTime},
 	})
 }
 
@@ -352,31 +339,33 @@ func (g *gathering) exchange(ctx context.Context, u domain.URL, header http.Head
 // failure of the site, which is evidence. The error is one that stops the gathering.
 func (x *Exchange) end(ctx context.Context, resp *fetch.Response, err error, now time.Time) error {
 	x.At = now
-	if err == nil {
-		x.Status, x.MediaType, x.Body = resp.Status, resp.MediaType, resp.Body
-		if charset, ok := resp.Params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
-			x.MediaType += "; charset=" + plaintext.Quote(charset, maxQuoted) // readers that know the charset would read another text
-		}
-		if final := resp.URL.String(); final != x.URL {
-			x.Final = final
-		}
-		if len(resp.Body) > 0 {
-			sum := sha256.Sum256(resp.Body)
-			x.Digest = "sha256:" + hex.EncodeToString(sum[:])
-		}
-		x.RetryAfter, _ = fetch.ParseRetryAfter(resp.Header, x.At, fetch.MinRetryAfter, maxRetryAfter)
-		x.NoStore = resp.Freshness.NoStore || resp.Freshness.NoCache
-		if resp.Freshness.Stated {
-			x.Fresh = resp.Freshness.Until(0, maxGrant, 0)
-			x.NoStore = x.NoStore || !x.Fresh.After(resp.Freshness.Received) // stale on arrival
-		}
-		if x.Mechanism == ManifestSource {
-			x.validator, x.Local = resp.Validator(), resp.Freshness.OneUser
-		} else {
-			x.NoStore = false // section 12.4 says how long an answer is kept
-		}
-		return nil
+	if err != nil {
+		return x.fail(ctx, err)
 	}
+	x.Status, x.MediaType, x.Body = resp.Status, resp.MediaType, resp.Body
+	if charset, ok := resp.Params["charset"]; ok && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
+		x.MediaType += "; charset=" + plaintext.Quote(charset, maxQuoted) // readers that know the charset would read another text
+	}
+	if final := resp.URL.String(); final != x.URL {
+		x.Final = final
+	}
+	if len(resp.Body) > 0 {
+		sum := sha256.Sum256(resp.Body)
+		x.Digest = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	x.RetryAfter, _ = fetch.ParseRetryAfter(resp.Header, x.At, fetch.MinRetryAfter, maxRetryAfter)
+	if resp.Freshness.Stated {
+		x.Fresh = resp.Freshness.Until(0, maxGrant, 0)
+	}
+	if x.Mechanism == ManifestSource { // section 12.4 says how long the answer of a query is kept
+		x.NoStore = resp.Freshness.NoStore || resp.Freshness.NoCache ||
+			resp.Freshness.Stated && !x.Fresh.After(resp.Freshness.Received) // stale on arrival
+		x.validator, x.Local = resp.Validator(), resp.Freshness.OneUser
+	}
+	return nil
+}
+
+func (x *Exchange) fail(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -398,20 +387,14 @@ func (x *Exchange) end(ctx context.Context, resp *fetch.Response, err error, now
 	case errors.Is(err, lookleap.ErrDenied):
 		x.Failure = FailedOther
 	default:
-		x.Failure = failureOf(lookleap.CodeOf(err))
+		x.Failure = cmp.Or(failureOf[lookleap.CodeOf(err)], FailedOther)
 	}
 	return nil
 }
 
-func failureOf(code lookleap.Code) Failure {
-	switch code {
-	case lookleap.CodeTLS, lookleap.CodeTLSTooOld, lookleap.CodeNoConnection, lookleap.CodeClientCert:
-		return FailedTLS
-	case lookleap.CodeDNSError, lookleap.CodeNoAddress: // no connection was possible
-		return FailedTransient
-	case lookleap.CodeTooLarge, lookleap.CodeHeaderTooLarge, lookleap.CodeEncoding, lookleap.CodeBadStatus,
-		lookleap.CodeMediaType, lookleap.CodeCharset:
-		return FailedAnswer
-	}
-	return FailedOther
+var failureOf = map[lookleap.Code]Failure{
+	lookleap.CodeTLS: FailedTLS, lookleap.CodeTLSTooOld: FailedTLS, lookleap.CodeNoConnection: FailedTLS, lookleap.CodeClientCert: FailedTLS,
+	lookleap.CodeDNSError: FailedTransient, lookleap.CodeNoAddress: FailedTransient, // no connection was possible
+	lookleap.CodeTooLarge: FailedAnswer, lookleap.CodeHeaderTooLarge: FailedAnswer, lookleap.CodeEncoding: FailedAnswer,
+	lookleap.CodeBadStatus: FailedAnswer, lookleap.CodeMediaType: FailedAnswer, lookleap.CodeCharset: FailedAnswer,
 }

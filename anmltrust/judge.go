@@ -8,6 +8,15 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
+// ruling is what a row of the procedure says.
+type ruling struct {
+	row   string
+	code  lookleap.Code
+	tier  Tier
+	scope Scope // before the ceiling
+	until time.Time
+}
+
 // state is what one source comes to.
 type state uint8
 
@@ -19,13 +28,9 @@ const (
 
 // judgement is what follows from one exchange.
 type judgement struct {
+	ruling
 	state    state
-	row      string
 	lastRow  string // of a temporary failure: the row if no other mechanism can be asked
-	code     lookleap.Code
-	tier     Tier
-	scope    Scope // before the ceiling
-	until    time.Time
 	backoff  backoff
 	findings []lookleap.Finding
 	security bool // reported to the host as a warning
@@ -44,6 +49,8 @@ const (
 	backoffPair
 	backoffEndpoint
 	backoffManifest
+	holdHint       // not a backoff: when a document last caused a question (row E4)
+	holdSharedRead // not a backoff: when the shared cache was last read
 )
 
 // backoff is a time in which a question is answered with the same reason and
@@ -53,6 +60,7 @@ type backoff struct {
 	code      lookleap.Code
 	temporary bool
 	length    time.Duration
+	uri       string // of the source
 }
 
 // Lengths of backoffs and grants.
@@ -63,201 +71,209 @@ const (
 	maxGrant      = 90 * 24 * time.Hour
 )
 
-func (x *Exchange) retryAfter() time.Duration {
-	if x.RetryAfter <= 0 {
-		return shortBackoff
+// judge judges an exchange with a source of either kind. Where the site narrows itself
+// only entries about the host itself count (rows B3 to B5).
+func (x *Exchange) judge(p Rules, s subject, now time.Time, ttl time.Duration, narrowing bool) judgement {
+	switch {
+	case x.Held != "":
+		j := judgement{ruling: ruling{row: "M0", code: x.Held}, lastRow: "M10", held: true}
+		if x.Mechanism == Query {
+			j.row, j.lastRow = "Q0", "Q0"
+		}
+		if x.Transient {
+			j.state = failedTemporarily
+		}
+		j.final = !x.Transient && x.Held != CodeQuery429 && x.Held != CodeManifest429
+		return j
+	case x.Mechanism == Query:
+		return x.judgeQuery(now, ttl)
 	}
-	return min(x.RetryAfter, maxRetryAfter)
+	return x.judgeManifest(p, s, now, ttl, narrowing)
 }
 
-func refusal(row string, code lookleap.Code, scope backoffScope, length time.Duration) judgement {
-	return judgement{row: row, code: code, backoff: backoff{scope: scope, code: code, length: length}}
-}
-
-func (x *Exchange) temporaryFailure(row, lastRow string, code lookleap.Code) judgement {
-	return judgement{state: failedTemporarily, row: row, lastRow: lastRow, code: code,
-		backoff: backoff{scope: backoffEndpoint, code: code, temporary: true, length: x.retryAfter()}}
-}
-
-// judgeHeld judges a question that was not asked since an earlier failure stands.
-func (x *Exchange) judgeHeld(row, lastRow string) judgement {
-	j := judgement{row: row, lastRow: lastRow, code: x.Held, held: true}
-	if x.Transient {
-		j.state = failedTemporarily
+// refuse returns a Tier 0, with a backoff of the pair or of the manifest.
+func (x *Exchange) refuse(row string, code lookleap.Code, length time.Duration) judgement {
+	scope := backoffManifest
+	if x.Mechanism == Query {
+		scope = backoffPair
 	}
-	j.final = !x.Transient && x.Held != CodeQuery429 && x.Held != CodeManifest429
+	return judgement{ruling: ruling{row: row, code: code}, backoff: backoff{scope: scope, code: code, length: length}}
+}
+
+// wait returns a Tier 0, with a backoff of the endpoint for as long as it asks.
+func (x *Exchange) wait(row string, code lookleap.Code) judgement {
+	length := shortBackoff
+	if x.RetryAfter > 0 {
+		length = min(x.RetryAfter, maxRetryAfter)
+	}
+	return judgement{ruling: ruling{row: row, code: code}, backoff: backoff{scope: backoffEndpoint, code: code, length: length}}
+}
+
+// mayPass returns a temporary failure.
+func (x *Exchange) mayPass(row, lastRow string, code lookleap.Code) judgement {
+	j := x.wait(row, code)
+	j.state, j.lastRow, j.backoff.temporary = failedTemporarily, lastRow, true
+	return j
+}
+
+// warning makes a judgement one that is reported to the host.
+func (j judgement) warning() judgement {
+	j.security = true
+	return j
+}
+
+// because adds a finding.
+func (j judgement) because(err error) judgement {
+	j.findings = append(j.findings, findingOf(err, j.row))
 	return j
 }
 
 // judgeQuery is part Q of the procedure.
 func (x *Exchange) judgeQuery(now time.Time, ttl time.Duration) judgement {
-	switch {
-	case x.Held != "":
-		return x.judgeHeld("Q0", "Q0")
-	case x.Failure == FailedTransient:
-		return x.temporaryFailure("Q14", "Q15", CodeQueryUnavailable)
-	case x.Failure == FailedTLS:
-		j := refusal("Q16", CodeQueryTLS, backoffPair, shortBackoff)
-		j.security = true
-		return j
-	case x.Failure == FailedOther:
-		return refusal("Q15", CodeQueryUnavailable, backoffPair, shortBackoff)
-	case x.Failure != FailedNot:
-		return refusal("Q5", CodeQueryMalformed, backoffPair, longBackoff)
+	malformed := x.refuse("Q5", CodeQueryMalformed, longBackoff)
+	switch x.Failure {
+	case FailedNot:
+	case FailedTransient:
+		return x.mayPass("Q14", "Q15", CodeQueryUnavailable)
+	case FailedTLS:
+		return x.refuse("Q16", CodeQueryTLS, shortBackoff).warning()
+	case FailedOther:
+		return x.refuse("Q15", CodeQueryUnavailable, shortBackoff)
+	default:
+		return malformed
 	}
 	switch status := x.Status; {
-	case status == http.StatusOK:
+	case status == http.StatusOK && isJSONType(x.MediaType):
 		return x.judgeResponse(now, ttl)
 	case status < 300:
-		return refusal("Q5", CodeQueryMalformed, backoffPair, longBackoff)
+		return malformed
 	case status < 400:
-		return refusal("Q11", CodeQueryRedirect, backoffPair, longBackoff)
+		return x.refuse("Q11", CodeQueryRedirect, longBackoff)
 	case status == http.StatusNotFound:
-		return judgement{row: "Q7", code: CodeQuery404, until: x.At.Add(ttl)}
+		return judgement{ruling: ruling{row: "Q7", code: CodeQuery404, until: x.At.Add(ttl)}}
 	case status == http.StatusBadRequest:
-		return refusal("Q8", CodeQuery400, backoffPair, longBackoff)
+		return x.refuse("Q8", CodeQuery400, longBackoff)
 	case status == http.StatusTooManyRequests:
-		return refusal("Q9", CodeQuery429, backoffEndpoint, x.retryAfter())
+		return x.wait("Q9", CodeQuery429)
 	case status < 500:
-		return refusal("Q10", CodeQueryStatus, backoffPair, longBackoff)
+		return x.refuse("Q10", CodeQueryStatus, longBackoff)
 	}
-	return x.temporaryFailure("Q12", "Q13", CodeQueryUnavailable)
+	return x.mayPass("Q12", "Q13", CodeQueryUnavailable)
 }
 
 func (x *Exchange) judgeResponse(now time.Time, ttl time.Duration) judgement {
-	if !isJSONType(x.MediaType) {
-		return refusal("Q5", CodeQueryMalformed, backoffPair, longBackoff)
-	}
 	a, err := ParseQueryResponse(x.Body)
 	switch code := lookleap.CodeOf(err); {
 	case code == CodeQueryAuthorizedFalse:
-		return judgement{row: "Q2", code: code, until: x.At.Add(ttl), findings: []lookleap.Finding{findingOf(err, "Q2")}}
+		return judgement{ruling: ruling{row: "Q2", code: code, until: x.At.Add(ttl)}}.because(err)
 	case err != nil:
-		j := refusal("Q3", CodeQueryMalformed, backoffPair, longBackoff)
-		j.findings = []lookleap.Finding{findingOf(err, "Q3")}
-		return j
+		return x.refuse("Q3", CodeQueryMalformed, longBackoff).because(err)
 	case !now.Before(a.Expires):
-		return refusal("Q4", CodeQueryExpired, backoffPair, shortBackoff)
+		return x.refuse("Q4", CodeQueryExpired, shortBackoff)
 	}
-	j := judgement{state: granted, row: "Q1", code: CodeQueryAuthorized, tier: a.Tier, scope: a.Scope}
+	row := "Q1"
 	if a.Scope == 0 {
-		j.row = "Q6"
+		row = "Q6"
 	}
-	j.until = a.Expires
-	if most := x.At.Add(maxGrant); j.until.After(most) {
-		j.until = most
-	}
-	return j
+	return judgement{state: granted, ruling: ruling{row, CodeQueryAuthorized, a.Tier, a.Scope, earlier(a.Expires, x.At.Add(maxGrant))}}
 }
 
-// judgeManifest is part M, and part L for a manifest that is valid. Where the
-// site narrows itself only entries about the host itself count (rows B3 to B5).
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// judgeManifest is part M, and part L for a manifest that is valid.
 func (x *Exchange) judgeManifest(p Rules, s subject, now time.Time, ttl time.Duration, narrowing bool) judgement {
-	switch {
-	case x.Held != "":
-		return x.judgeHeld("M0", "M10")
-	case x.Failure == FailedTransient:
-		return x.temporaryFailure("M9", "M10", CodeManifestUnavailable)
-	case x.Failure == FailedTLS:
-		j := refusal("M5", CodeManifestTLS, backoffManifest, shortBackoff)
-		j.security = true
-		return j
-	case x.Failure == FailedRedirect:
-		return refusal("M6", CodeManifestRedirect, backoffManifest, longBackoff)
-	case x.Failure == FailedOther:
-		return refusal("M10", CodeManifestUnavailable, backoffManifest, shortBackoff)
-	case x.Failure != FailedNot:
-		return refusal("M12", CodeManifestMalformed, backoffManifest, min(ttl, longBackoff))
+	short := min(ttl, longBackoff)
+	switch x.Failure {
+	case FailedNot:
+	case FailedTransient:
+		return x.mayPass("M9", "M10", CodeManifestUnavailable)
+	case FailedTLS:
+		return x.refuse("M5", CodeManifestTLS, shortBackoff).warning()
+	case FailedRedirect:
+		return x.refuse("M6", CodeManifestRedirect, longBackoff)
+	case FailedOther:
+		return x.refuse("M10", CodeManifestUnavailable, shortBackoff)
+	default:
+		return x.refuse("M12", CodeManifestMalformed, short)
 	}
 	switch status := x.Status; {
 	case status == http.StatusOK, status == http.StatusNotModified && x.Validated:
 		return x.judgeContent(p, s, now, ttl, narrowing)
 	case status < 300, status == http.StatusNotModified:
-		return refusal("M12", CodeManifestMalformed, backoffManifest, min(ttl, longBackoff))
+		return x.refuse("M12", CodeManifestMalformed, short)
 	case status < 400:
-		return refusal("M6", CodeManifestRedirect, backoffManifest, longBackoff)
+		return x.refuse("M6", CodeManifestRedirect, longBackoff)
 	case status == http.StatusTooManyRequests:
-		return refusal("M8", CodeManifest429, backoffEndpoint, x.retryAfter())
+		return x.wait("M8", CodeManifest429)
 	case status < 500:
-		return refusal("M7", CodeManifestMissing, backoffManifest, min(ttl, longBackoff))
+		return x.refuse("M7", CodeManifestMissing, short)
 	}
-	return x.temporaryFailure("M9", "M10", CodeManifestUnavailable)
+	return x.mayPass("M9", "M10", CodeManifestUnavailable)
 }
 
 func (x *Exchange) judgeContent(p Rules, s subject, now time.Time, ttl time.Duration, narrowing bool) judgement {
+	short := min(ttl, longBackoff)
 	var findings []lookleap.Finding
 	if x.MediaType != ManifestMediaType {
 		if x.MediaType != "application/json" && !p.AcceptAnyManifestType {
-			return refusal("M11", CodeManifestType, backoffManifest, min(ttl, longBackoff))
+			return x.refuse("M11", CodeManifestType, short)
 		}
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestType,
-			Requirement: "ANML-12.3-02",
-			Message:     "the manifest's media type is " + plaintext.Quote(x.MediaType, maxQuoted),
-			Fix:         "serve it as " + ManifestMediaType})
+		findings = append(findings, warn(CodeManifestType, "ANML-12.3-02",
+			"the manifest's media type is "+plaintext.Quote(x.MediaType, maxQuoted), "serve it as "+ManifestMediaType))
 	}
 	if x.manifest == nil && x.err == nil { // the body is read once
-		x.manifest, x.err = ParseManifest(x.Body, p.manifestLimits())
+		x.manifest, x.err = ParseManifest(x.Body)
 	}
 	m, err := x.manifest, x.err
-	if err != nil {
-		j := refusal("M12", lookleap.CodeOf(err), backoffManifest, min(ttl, longBackoff))
-		if j.code == CodeManifestVersion {
-			j.row, j.backoff.length = "M13", ttl
-		}
-		j.findings = []lookleap.Finding{findingOf(err, j.row)}
-		return j
-	}
-	findings = append(findings, m.Findings...)
-	if row, code := m.Check(s.site, now); code != "" {
-		j := refusal(row, code, backoffManifest, min(ttl, longBackoff))
-		j.security = row == "M14"
-		if j.security {
-			j.backoff.length = ttl
-		}
-		return j
-	}
-	if m.Issued.Before(x.Newest) {
-		j := refusal("M18", CodeManifestRollback, backoffManifest, longBackoff)
-		j.security = true
-		return j
+	if code := lookleap.CodeOf(err); code == CodeManifestVersion {
+		return x.refuse("M13", code, ttl).because(err)
+	} else if err != nil {
+		return x.refuse("M12", code, short).because(err)
 	}
 	life := m.Expires.Sub(m.Issued)
-	if p.MaxManifestLifetime > 0 && life > p.MaxManifestLifetime {
-		return refusal("M12", CodeManifestMalformed, backoffManifest, min(ttl, longBackoff))
+	switch row, code := m.Check(s.site, now); {
+	case code == CodeManifestSiteMismatch:
+		return x.refuse(row, code, ttl).warning()
+	case code != "":
+		return x.refuse(row, code, short)
+	case m.Issued.Before(x.Newest):
+		return x.refuse("M18", CodeManifestRollback, longBackoff).warning()
+	case p.MaxManifestLifetime > 0 && life > p.MaxManifestLifetime:
+		return x.refuse("M12", CodeManifestMalformed, short)
 	}
+	findings = append(findings, m.Findings...)
 	if life > LongLifetime {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestLongLived, Requirement: "M17",
-			Message: longLived, Fix: "issue a new one more often"})
+		findings = append(findings, warn(CodeManifestLongLived, "M17", longLived, "issue a new one more often"))
 	}
 	j := m.list(s.server, narrowing)
-	j.until, j.findings = x.freshUntil(m, ttl), findings
+	j.validManifest, j.until, j.findings = true, x.freshUntil(m, ttl), findings
 	return j
 }
 
 // list is part L.
 func (m *Manifest) list(s Server, narrowing bool) judgement {
 	l := m.lookup(s, narrowing)
-	j := judgement{row: "L3", state: granted, code: CodeListed, tier: l.Tier, scope: l.Scope}
 	switch {
 	case m.Len() == 0:
-		j = judgement{row: "L1", code: CodeNotListed}
-	case l.Rank == NotListed:
-		j = judgement{row: "L2", code: CodeNotListed}
+		return judgement{ruling: ruling{row: "L1", code: CodeNotListed}}
+	case l.Rank == "":
+		return judgement{ruling: ruling{row: "L2", code: CodeNotListed}}
 	case l.Malformed:
-		j = judgement{row: "L5", code: CodeManifestEntryMalformed, entryMalformed: true}
+		return judgement{ruling: ruling{row: "L5", code: CodeManifestEntryMalformed}, entryMalformed: true}
 	}
-	j.validManifest = true
-	return j
+	return judgement{ruling: ruling{row: "L3", code: CodeListed, tier: l.Tier, scope: l.Scope}, state: granted}
 }
 
 // freshUntil is until when the manifest may be used without asking again.
 func (x *Exchange) freshUntil(m *Manifest, ttl time.Duration) time.Time {
-	until := x.At.Add(ttl)
-	if m.Expires.Before(until) {
-		until = m.Expires
-	}
-	if !x.Fresh.IsZero() && x.Fresh.Before(until) && !x.NoStore {
-		until = x.Fresh
+	until := earlier(x.At.Add(ttl), m.Expires)
+	if !x.Fresh.IsZero() && !x.NoStore {
+		until = earlier(until, x.Fresh)
 	}
 	return until
 }

@@ -39,7 +39,7 @@ type world struct {
 var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 // newWorld has a brand with a record, at a clock that stands still.
-func newWorld(t *testing.T, record string, o ...anmltrust.Options) *world {
+func newWorld(t *testing.T, record string, o ...anmltrust.Rules) *world {
 	t.Helper()
 	net := lab.ForTest(t)
 	net.Clock().Freeze()
@@ -55,14 +55,14 @@ func newRunningWorld(t *testing.T, record string) *world {
 	return newWorldOn(t, net, record)
 }
 
-func newWorldOn(t *testing.T, net *lab.Internet, record string, o ...anmltrust.Options) *world {
+func newWorldOn(t *testing.T, net *lab.Internet, record string, o ...anmltrust.Rules) *world {
 	t.Helper()
 	w := &world{t: t, net: net, brand: net.Site("brand.example"), trust: net.Site("trust.example"), dns: net.Name("_anml.brand.example"), host: net.Host(), events: &lab.Events{}}
 	w.host.Observe = w.events.Observe
 	if record != "" {
 		w.dns.TXT(record).TTL(time.Hour)
 	}
-	var options anmltrust.Options
+	var options anmltrust.Rules
 	if len(o) > 0 {
 		options = o[0]
 	}
@@ -157,7 +157,6 @@ func (w *world) wants(a *anmltrust.Authorization, err error, tier anmltrust.Tier
 			w.t.Fatalf("want Tier 0 %s, got %+v, %v", code, a, err)
 		}
 		v := verdictOf(w.t, a, err)
-		draw(w.t, nil, v)
 		if v.OK || v.Code != code || len(v.Checks) < 2 || len(v.Record) == 0 {
 			w.t.Fatalf("the verdict does not tell:\n%s", v)
 		}
@@ -169,7 +168,6 @@ func (w *world) wants(a *anmltrust.Authorization, err error, tier anmltrust.Tier
 	if err != nil || a == nil || a.Tier != tier || a.Reason != code {
 		w.t.Fatalf("want tier %d %s, got %+v, %v", tier, code, a, err)
 	}
-	draw(w.t, a, a.Verdict)
 	return a
 }
 
@@ -206,13 +204,22 @@ func verdictOf(t *testing.T, a *anmltrust.Authorization, err error) *lookleap.Ve
 	return e.Verdict
 }
 
-// forgetManifests makes a verifier that remembers one manifest forget those of the brand.
-func (w *world) forgetManifests() {
+// exhausting returns records of manifests that take nine exchanges.
+func (w *world) exhausting() (records []string) {
+	for _, path := range []string{"/1", "/2", "/3"} {
+		w.brand.RedirectChain(path, 2, "").Body(path+"/2", anmltrust.ManifestMediaType, manifest(listed))
+		records = append(records, "v=anml1;manifest=https://brand.example"+path)
+	}
+	return records
+}
+
+// other asks about another site that has a manifest.
+func (w *world) other(code lookleap.Code) {
 	w.t.Helper()
 	other := w.net.Site("other.example").Body(manifestPath, anmltrust.ManifestMediaType, strings.Replace(manifest(listed), "brand.example", "other.example", 1))
 	w.net.Name("_anml." + other.Name()).TXT("v=anml1;manifest=https://other.example" + manifestPath).TTL(time.Hour)
 	a, err := w.v.Verify(w.t.Context(), anmltrust.Claim{URL: shopClaim.URL, Site: other.Name()})
-	w.wants(a, err, anmltrust.Full, anmltrust.CodeListed)
+	w.wants(a, err, anmltrust.Full, code)
 }
 
 // traffic counts what reached the DNS, the query endpoint and the manifest since

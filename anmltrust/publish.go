@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/serve"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // Entry is one server that a site authorizes, for [BuildManifest].
@@ -30,31 +30,18 @@ type Entry struct {
 // error for what [ParseManifest] would refuse, and for an entry that would match
 // nothing or be malformed. See [LintManifest] for findings.
 func BuildManifest(site string, issued time.Time, life time.Duration, entries ...Entry) ([]byte, error) {
-	name, err := NormalizeSite(site)
+	name, err := siteName(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot publish a manifest: %s",
-			plaintext.Quote(site, maxQuoted), sentence(err))
+		return nil, err
 	}
 	if life == 0 {
 		life = LongLifetime
 	}
-	type jsonEntry struct {
-		Domain string `json:"domain"`
-		Tier   Tier   `json:"tier"`
-		Scope  Scope  `json:"scope"`
-		Note   string `json:"note,omitempty"`
-	}
 	issued = issued.UTC().Truncate(time.Second)
-	out := struct {
-		Version string      `json:"version"`
-		Site    string      `json:"site"`
-		Issued  string      `json:"issued"`
-		Expires string      `json:"expires"`
-		Entries []jsonEntry `json:"authorized-domains"`
-	}{ManifestVersion, name, issued.Format(time.RFC3339), issued.Add(life).Format(time.RFC3339), []jsonEntry{}}
+	out := manifestJSON{manifestVersion, name, issued.Format(time.RFC3339), issued.Add(life).Format(time.RFC3339), []entryJSON{}}
 	for i, e := range entries {
 		place := lookleap.Position{Path: fmt.Sprintf("/authorized-domains/%d", i)}
-		pattern, wildcard, err := normalizePattern(e.Domain)
+		pattern, err := normalizePattern(e.Domain)
 		if err != nil {
 			return nil, refuse(CodeManifestEntryMalformed, place, `name a host, or "*." and a registered domain`,
 				"the entry %s would match nothing: %s", plaintext.Quote(e.Domain, maxQuoted), sentence(err))
@@ -65,33 +52,31 @@ func BuildManifest(site string, issued time.Time, life time.Duration, entries ..
 		if len(e.Note) > maxNote {
 			return nil, refuse(CodeManifestEntryMalformed, place, "shorten the note", "the note is longer than %d bytes", maxNote)
 		}
-		if wildcard {
-			pattern = "*." + pattern
-		}
-		out.Entries = append(out.Entries, jsonEntry{pattern, e.Tier, e.Scope, e.Note})
+		out.Entries = append(out.Entries, entryJSON{pattern, &e.Tier, &e.Scope, e.Note})
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		return nil, err
+	err = enc.Encode(out)
+	if err == nil {
+		_, err = ParseManifest(b.Bytes())
 	}
-	if _, err := ParseManifest(b.Bytes(), ManifestLimits{}); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-const maxNote = 1024
+const maxNote = 1024 // bytes
 
-// manifestFix says how to change a manifest that does not speak for a site.
-func manifestFix(code lookleap.Code, site string) string {
-	const until = "; until then agents treat every server as Tier 0"
-	if code == CodeManifestSiteMismatch {
-		return "serve a manifest that names " + plaintext.Quote(site, maxQuoted) + until
+// siteName is [NormalizeSite] with an error for publishers.
+func siteName(site string) (string, error) {
+	name, err := NormalizeSite(site)
+	if err != nil {
+		return "", refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %s", plaintext.Quote(site, maxQuoted), sentence(err))
 	}
-	return "issue a new manifest" + until
+	return name, nil
 }
 
 // LintManifest returns what a publisher should change in a manifest: that it does
@@ -99,79 +84,59 @@ func manifestFix(code lookleap.Code, site string) string {
 // delegate, or grants more than needed. Its error says that the manifest cannot be
 // read, or that site is not the name of a site.
 func LintManifest(data []byte, site string, now time.Time) ([]lookleap.Finding, error) {
-	m, err := ParseManifest(data, ManifestLimits{})
+	m, err := ParseManifest(data)
 	if err != nil {
 		return nil, err
 	}
-	findings := append([]lookleap.Finding(nil), m.Findings...)
-	add := func(s lookleap.Severity, code lookleap.Code, requirement, message, fix string) {
-		findings = append(findings, lookleap.Finding{Severity: s, Code: code, Requirement: requirement, Message: message, Fix: fix})
-	}
-	name, err := NormalizeSite(site)
+	findings := slices.Clone(m.Findings)
+	name, err := siteName(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %s",
-			plaintext.Quote(site, maxQuoted), sentence(err))
+		return nil, err
 	}
 	if row, code := m.Check(name, now); code != "" {
-		add(lookleap.SeverityError, code, row, code.Title(), manifestFix(code, name))
+		f := warn(code, row, code.Title(),
+			"issue a new manifest for "+plaintext.Quote(name, maxQuoted)+"; until then agents treat every server as Tier 0")
+		f.Severity = lookleap.SeverityError
+		findings = append(findings, f)
 	}
 	if m.Expires.Sub(m.Issued) > LongLifetime {
-		add(lookleap.SeverityWarning, CodeManifestLongLived, "ANML-12.8-01", longLived, "issue a new one every 30 to 90 days")
+		findings = append(findings, warn(CodeManifestLongLived, "ANML-12.8-01", longLived, "issue a new one every 30 to 90 days"))
 	}
-	m.eachName(func(pattern string, g grant) {
-		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && !g.malformed && g.tier == Full {
+	for i, pattern := range slices.Sorted(maps.Keys(m.grants)) {
+		g := m.grants[pattern]
+		if i == maxFindings*8 { // as many as a person would read
+			break
+		}
+		if g.malformed {
+			continue
+		}
+		lint := func(requirement, problem, fix string) {
+			findings = append(findings, warn(codeLint, requirement, "the entry "+plaintext.Quote(pattern, maxQuoted)+" "+problem, fix))
+		}
+		if rest, wildcard := strings.CutPrefix(pattern, "*."); wildcard && g.tier == Full {
 			if r, ok := domain.Registrable(rest); ok && r == rest {
-				add(lookleap.SeverityWarning, codeLint, "H05",
-					fmt.Sprintf("%s grants Tier 2 to every host of a registrable domain, whatever its operator",
-						plaintext.Quote(pattern, maxQuoted)), "name the hosts")
+				lint("H05", "grants Tier 2 to every host of a registrable domain, whatever its operator", "name the hosts")
 			}
 		}
 		switch {
-		case g.malformed:
 		case g.scope == 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.3-27", fmt.Sprintf("the entry %s permits nothing",
-				plaintext.Quote(pattern, maxQuoted)), "name sections, or remove the entry")
+			lint("ANML-12.3-27", "permits nothing", "name sections, or remove the entry")
 		case g.tier == Display && g.scope&^displayCeiling != 0:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.1-14",
-				fmt.Sprintf("the entry %s names sections that Tier 1 never permits: %s", plaintext.Quote(pattern, maxQuoted),
-					g.scope&^displayCeiling), "remove them, or use tier 2")
+			lint("ANML-12.1-14", "names sections that Tier 1 never permits: "+(g.scope&^displayCeiling).String(),
+				"remove them, or use tier 2")
 		case g.tier == Full && g.scope == AllSections:
-			add(lookleap.SeverityWarning, codeLint, "ANML-12.8-02", fmt.Sprintf("the entry %s permits every section",
-				plaintext.Quote(pattern, maxQuoted)), "name only the sections that the server needs")
+			lint("ANML-12.8-02", "permits every section", "name only the sections that the server needs")
 		}
-	})
+	}
 	return findings, nil
-}
-
-// eachName visits the first entries by name, as many as a person would read.
-func (m *Manifest) eachName(visit func(pattern string, g grant)) {
-	names := make([]string, 0, len(m.index.exact)+len(m.index.wild))
-	for name := range m.index.exact {
-		names = append(names, name)
-	}
-	for name := range m.index.wild {
-		names = append(names, "*."+name)
-	}
-	slices.Sort(names)
-	for i, name := range names {
-		if i == maxFindings*8 {
-			return
-		}
-		if rest, wildcard := strings.CutPrefix(name, "*."); wildcard {
-			visit(name, m.index.wild[rest])
-		} else {
-			visit(name, m.index.exact[name])
-		}
-	}
 }
 
 // Check returns an error if [ParseRecord] or an agent would refuse the record. Call
 // it before the record is published for a site.
 func (r *Record) Check(site string) error {
-	name, err := NormalizeSite(site)
+	name, err := siteName(site)
 	if err != nil {
-		return refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s cannot delegate: %s",
-			plaintext.Quote(site, maxQuoted), sentence(err))
+		return err
 	}
 	for _, uri := range []string{r.Manifest, r.Query} {
 		if strings.Contains(uri, ";") {
@@ -192,11 +157,13 @@ func (r *Record) Check(site string) error {
 // DNS to a TXT lookup of "_anml." and the site: a record that agents refuse, or a zone that is not
 // signed (sections 12.2.3 and 12.8). A site without a record delegates nothing and has no finding.
 func LintRecord(site string, answer *lookleap.DNSAnswer) ([]lookleap.Finding, error) {
-	name, err := NormalizeSite(site)
+	name, err := siteName(site)
 	if err != nil {
-		return nil, refuse(CodeSiteDomainInvalid, lookleap.Position{}, "", "%s is not a site: %v", plaintext.Quote(site, maxQuoted), err)
+		return nil, err
 	}
-	answer = zero.Or(answer)
+	if answer == nil {
+		return nil, nil
+	}
 	var texts []string
 	for _, r := range answer.Records {
 		texts = append(texts, r.Text)
@@ -216,19 +183,14 @@ func LintRecord(site string, answer *lookleap.DNSAnswer) ([]lookleap.Finding, er
 	return findings, nil
 }
 
-// maxString is the longest character-string of a TXT record.
-const maxString = 255
-
 // Strings cuts the record into character-strings of at most 255 bytes, as a
 // TXT record holds them.
 func (r *Record) Strings() []string {
-	text := r.String()
-	var list []string
-	for len(text) > maxString {
-		list = append(list, text[:maxString])
-		text = text[maxString:]
+	list := []string{}
+	for part := range slices.Chunk([]byte(r.String()), 255) {
+		list = append(list, string(part))
 	}
-	return append(list, text)
+	return list
 }
 
 // Zone returns the record as a line of a zone file, to publish for a site. See
@@ -237,10 +199,7 @@ func (r *Record) Zone(site string, ttl time.Duration) (string, error) {
 	if err := r.Check(site); err != nil {
 		return "", err
 	}
-	name, err := NormalizeSite(site)
-	if err != nil {
-		return "", err
-	}
+	name, _ := NormalizeSite(site) // Check read it
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s. %d IN TXT", recordPrefix, name, int(ttl/time.Second))
 	for _, s := range r.Strings() {
@@ -253,38 +212,22 @@ func (r *Record) Zone(site string, ttl time.Duration) (string, error) {
 // codeLint is something that the draft advises against.
 const codeLint lookleap.Code = "lint"
 
-// HandlerOptions configure [NewManifestHandler] and [NewQueryHandler].
-type HandlerOptions struct {
-	MaxAge time.Duration    // how long agents may cache a manifest; 0: an hour
-	Now    func() time.Time // nil: time.Now
-}
-
-func (o HandlerOptions) withDefaults() HandlerOptions {
-	if o.MaxAge <= 0 {
-		o.MaxAge = time.Hour
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
-}
-
 // NewManifestHandler returns a handler that serves a manifest. Mount it at the path of
 // the manifest URL in the site's trust record, for example
 // /.well-known/anml-trust. It returns an error for a manifest that agents would
-// refuse. Agents never cache a manifest beyond its expiry.
-func NewManifestHandler(data []byte, options HandlerOptions) (http.Handler, error) {
-	m, err := ParseManifest(data, ManifestLimits{})
+// refuse. Agents cache the manifest for an hour, and never beyond its expiry. Now returns
+// the time, as time.Now does.
+func NewManifestHandler(data []byte, now func() time.Time) (http.Handler, error) {
+	m, err := ParseManifest(data)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(data, []byte("\xEF\xBB\xBF")) {
+	if bytes.HasPrefix(data, byteOrderMark) {
 		return nil, refuse(CodeManifestByteOrder, lookleap.Position{Line: 1, Column: 1}, "save it without one",
 			"the manifest begins with a byte order mark")
 	}
-	options = options.withDefaults()
 	manifest := serve.New(data, ManifestMediaType)
-	manifest.MaxAge = func() time.Duration { return min(options.MaxAge, max(m.Expires.Sub(options.Now()), 0)) }
+	manifest.MaxAge = func() time.Duration { return min(time.Hour, max(m.Expires.Sub(now()), 0)) }
 	return manifest, nil
 }
 
@@ -297,11 +240,10 @@ type Authorizer func(servingDomain string, requested Scope) (QueryResponse, bool
 // the authorization, reduced to the requested scope; 404 with an empty body if there is
 // none; and 400 for a malformed query. No response says "not authorized" with 200,
 // because the draft has no form for it. It returns an error if authorize is nil.
-func NewQueryHandler(authorize Authorizer, options HandlerOptions) (http.Handler, error) {
+func NewQueryHandler(authorize Authorizer, now func() time.Time) (http.Handler, error) {
 	if authorize == nil {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the authorizer is nil", Fix: "pass a function that decides"}
+		return nil, usageError("the authorizer is nil", "pass a function that decides")
 	}
-	now := options.withDefaults().Now
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		serve.Secure(w.Header())
 		if !serve.Reads(w, r) {
@@ -318,16 +260,8 @@ func NewQueryHandler(authorize Authorizer, options HandlerOptions) (http.Handler
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		body, err := json.Marshal(struct {
-			Authorized bool   `json:"authorized"`
-			Tier       Tier   `json:"tier"`
-			Scope      Scope  `json:"scope"`
-			Expires    string `json:"expires"`
-		}{true, a.Tier, a.Scope, a.Expires.UTC().Format(time.RFC3339)})
-		if err != nil {
-			w.WriteHeader(http.StatusInternalServerError)
-			return
-		}
+		scope, _ := a.Scope.MarshalJSON() // names cannot fail
+		body := fmt.Appendf(nil, `{"authorized":true,"tier":%d,"scope":%s,"expires":%q}`, a.Tier, scope, a.Expires.UTC().Format(time.RFC3339))
 		response := serve.New(body, "application/json")
 		response.Header.Set("Cache-Control", "no-store") // agents cache it by section 12.4, proxies do not
 		response.ServeHTTP(w, r)

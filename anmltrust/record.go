@@ -2,6 +2,7 @@ package anmltrust
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,9 +18,8 @@ const MaxRecord = 4096
 // Record is what a site publishes at _anml.<site> (section 12.2): where its
 // authorizations are found. It authorizes nothing by itself.
 type Record struct {
-	Manifest string            // https URI of the manifest; "" if there is none
-	Query    string            // https URI of the query endpoint; "" for none
-	Unknown  map[string]string // other tags, which mean nothing here
+	Manifest string // https URI of the manifest; "" if there is none
+	Query    string // https URI of the query endpoint; "" for none
 }
 
 // Tag names and the version of the record.
@@ -38,9 +38,8 @@ func fixStart(text string) string {
 		return "remove the quotation marks, which belong into zone files only"
 	case strings.HasPrefix(text, tagVersion+"="+version):
 		return "write a semicolon after v=anml1"
-	default:
-		return "begin the record with v=anml1 and a semicolon"
 	}
+	return "begin the record with v=anml1 and a semicolon"
 }
 
 // ParseRecord reads one TXT record, its strings joined without separator. Its
@@ -64,30 +63,24 @@ func ParseRecord(text string) (*Record, error) {
 		if end == len(text) && strings.Trim(segment, " \t") == "" {
 			break // what follows the one closing ";"
 		}
-		name, value, err := parseTag(segment, at)
-		if err != nil {
-			return nil, err
+		tag := tagForm.FindStringSubmatch(segment)
+		if tag == nil {
+			return nil, malformed(at, "write name=value, %3B for a semicolon in a URI, and %XX for what is not printable ASCII",
+				"%s is not a tag", plaintext.Quote(segment, maxQuoted))
 		}
+		name, value, err := tag[1], tag[2], error(nil)
 		if seen[name] {
 			return nil, malformed(at, "keep one of them", "the tag %s appears twice", plaintext.Quote(name, maxQuoted))
 		}
 		seen[name] = true
-		switch name {
-		case tagVersion:
-		case tagManifest, tagQuery:
-			if err := checkURI(name, value, at); err != nil {
-				return nil, err
-			}
-			if name == tagManifest {
-				r.Manifest = value
-			} else {
-				r.Query = value
-			}
-		default:
-			if r.Unknown == nil {
-				r.Unknown = make(map[string]string)
-			}
-			r.Unknown[name] = value
+		switch name { // other tags mean nothing here
+		case tagManifest:
+			r.Manifest, err = value, checkURI(name, value, at)
+		case tagQuery:
+			r.Query, err = value, checkURI(name, value, at)
+		}
+		if err != nil {
+			return nil, err
 		}
 		at = end + 1
 	}
@@ -102,46 +95,13 @@ func malformed(offset int, fix, format string, args ...any) *lookleap.Error {
 	return refuse(CodeRecordMalformed, lookleap.Position{Line: 1, Column: offset + 1, Offset: offset}, fix, format, args...)
 }
 
-// parseTag splits a segment at its first "=" and checks both sides by the
-// grammar of section 12.2.1. Blanks stand around them only.
-func parseTag(segment string, at int) (name, value string, err error) {
-	name, value, ok := strings.Cut(segment, "=")
-	if !ok {
-		return "", "", malformed(at, "write name=value, and %3B for a semicolon in a URI", "the tag %s has no value",
-			plaintext.Quote(segment, maxQuoted))
-	}
-	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
-	notAName := func() error {
-		return malformed(at, "begin with a letter, go on with letters, digits, _, - or .", "%s is not a tag name",
-			plaintext.Quote(name, maxQuoted))
-	}
-	for i := 0; i < len(name); i++ {
-		switch c := name[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z':
-		case i > 0 && ('0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'):
-		default:
-			return "", "", notAName()
-		}
-	}
-	if name == "" {
-		return "", "", notAName()
-	}
-	for i := 0; i < len(value); i++ {
-		if c := value[i]; c < 0x21 || c > 0x7E {
-			return "", "", malformed(at, "escape what is not printable ASCII as %XX",
-				"the value of %s contains a byte that is not allowed", name)
-		}
-	}
-	return name, value, nil
-}
+// tagForm is a tag by the grammar of section 12.2.1. Blanks stand around its name and its value only.
+var tagForm = regexp.MustCompile(`^[ \t]*([A-Za-z][A-Za-z0-9_.-]*)[ \t]*=[ \t]*([!-~]*)[ \t]*$`)
 
 // uriRules are what a value must be as a URL: https, a DNS host, no fragment.
 var uriRules = domain.Rules{RefuseFragment: true, MaxLength: MaxRecord}
 
 func checkURI(name, value string, at int) error {
-	if plainURI(value) {
-		return nil
-	}
 	u, err := uriRules.Parse(value)
 	if err != nil {
 		return malformed(at, "write an absolute https URI with a DNS host, without user or fragment", "%s",
@@ -153,74 +113,14 @@ func checkURI(name, value string, at int) error {
 	return nil
 }
 
-// plainURI recognises without allocation the URIs that nearly all records have:
-// https, a lower-case host of LDH labels that ends in a letter label, and a path
-// of unreserved characters. It may say no to a good one, never yes to a bad one.
-func plainURI(s string) bool {
-	const prefix = "https://"
-	if len(s) > 255 || !strings.HasPrefix(s, prefix) {
-		return false
-	}
-	rest := s[len(prefix):]
-	slash := strings.IndexByte(rest, '/')
-	if slash < 0 {
-		return false
-	}
-	return plainHost(rest[:slash]) && plainPath(rest[slash:])
-}
-
-// plainHost knows ordinary public names: letters, digits and hyphens, no
-// A-labels, a last label of letters that is not of special use.
-func plainHost(h string) bool {
-	dot := strings.LastIndexByte(h, '.')
-	if dot < 1 || len(h) > 247 || len(h)-dot < 3 {
-		return false
-	}
-	switch h[dot+1:] {
-	case "local", "localhost", "test", "invalid", "onion", "internal", "alt", "arpa":
-		return false
-	}
-	label := 0
-	for i := 0; i <= len(h); i++ {
-		switch {
-		case i == len(h) || h[i] == '.':
-			if n := i - label; n == 0 || n > 63 || h[label] == '-' || h[i-1] == '-' || n > 3 && h[label+2] == '-' && h[label+3] == '-' {
-				return false
-			}
-			label = i + 1
-		case 'a' <= h[i] && h[i] <= 'z':
-		case i < dot && ('0' <= h[i] && h[i] <= '9' || h[i] == '-'):
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// plainPath knows paths without escapes, empty segments and dot segments.
-func plainPath(p string) bool {
-	for i := 0; i < len(p); i++ {
-		switch c := p[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', c == '-', c == '_', c == '~':
-		case c == '/', c == '.':
-			if i > 0 && p[i-1] == '/' {
-				if c == '/' || i+1 == len(p) || p[i+1] == '/' || p[i+1] == '.' {
-					return false
-				}
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // hasOwnParameter finds the parameters that the request adds (section 12.4), in
 // any spelling of their names.
 func hasOwnParameter(query string) bool {
 	for part := range strings.SplitSeq(query, "&") { // a record's value has no semicolon
 		name, _, _ := strings.Cut(part, "=")
-		name = unescape(name)
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
 		if strings.EqualFold(name, "domain") || strings.EqualFold(name, "scope") {
 			return true
 		}
@@ -306,11 +206,4 @@ func isManifestHost(site, host string) bool {
 	}
 	registrable, ok := domain.Registrable(site)
 	return ok && registrable == site && host == "www."+site
-}
-
-func unescape(s string) string {
-	if plain, err := url.QueryUnescape(s); err == nil {
-		return plain
-	}
-	return s
 }

@@ -3,17 +3,10 @@ package anmltrust_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -26,137 +19,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// fileCache is a cache in a directory, which several processes share.
-type fileCache struct{ dir string }
-
-func (c fileCache) path(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(c.dir, hex.EncodeToString(sum[:]))
-}
-
-func (c fileCache) Get(_ context.Context, key string) ([]byte, time.Time, error) {
-	data, err := os.ReadFile(c.path(key))
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	when, value, _ := bytes.Cut(data, []byte("\n"))
-	expires, err := time.Parse(time.RFC3339Nano, string(when))
-	return value, expires, err
-}
-
-func (c fileCache) Put(_ context.Context, key string, value []byte, expires time.Time) error {
-	temp, err := os.CreateTemp(c.dir, "put-*")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(temp, "%s\n%s", expires.Format(time.RFC3339Nano), value)
-	return errors.Join(err, temp.Close(), os.Rename(temp.Name(), c.path(key)))
-}
-
-func (c fileCache) Delete(_ context.Context, key string) error { return os.Remove(c.path(key)) }
-
-// Variables of the second process, which is this test binary again.
-const (
-	processDir  = "LOOKLEAP_TEST_TRUST_DIR"  // holds the cache
-	processDoor = "LOOKLEAP_TEST_TRUST_DOOR" // of the lab
-	processDNS  = "LOOKLEAP_TEST_TRUST_DNS"
-	processCA   = "LOOKLEAP_TEST_TRUST_CA"
-	processMode = "LOOKLEAP_TEST_TRUST_MODE" // verify or fresh
-)
-
 var sealKey = []byte("0123456789abcdef0123456789abcdef")
-
-// TestTrustProcess is the second process: it knows nothing but its variables.
-func TestTrustProcess(t *testing.T) {
-	dir := os.Getenv(processDir)
-	if dir == "" {
-		return // an ordinary run: TestTwoProcesses starts this in a process of its own
-	}
-	pem, err := os.ReadFile(os.Getenv(processCA))
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
-	resolver := lookleap.NetResolver(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, os.Getenv(processDNS))
-	}})
-	sealed, err := lookleap.SealedCache(fileCache{dir}, sealKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := &lookleap.Host{Resolver: resolver, Cache: sealed,
-		Fetcher: lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(os.Getenv(processDoor))})}
-	defer host.Close()
-	verifier := anmltrust.NewVerifier(host, anmltrust.Options{})
-	ask := verifier.Verify
-	if os.Getenv(processMode) == "fresh" {
-		ask = verifier.VerifyFresh
-	}
-	a, err := ask(t.Context(), shopClaim)
-	if err != nil {
-		fmt.Printf("outcome=%s\n", lookleap.CodeOf(err))
-		return
-	}
-	fmt.Printf("outcome=%s cached=%v\n", a.Reason, a.Cached)
-}
-
-// TestTwoProcesses shares one cache between this process and others: what one
-// found out the others need not ask, and what one saw withdrawn all lose.
-func TestTwoProcesses(t *testing.T) {
-	inner := lab.ForTest(t)
-	loop, err := inner.Loopback()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	elsewhere := func(mode string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTrustProcess$", "-test.v")
-		cmd.Env = append(os.Environ(), processDir+"="+dir, processDoor+"="+loop.Door, processDNS+"="+loop.DNS, processCA+"="+loop.CAFile, processMode+"="+mode)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		_, after, ok := strings.Cut(string(out), "outcome=")
-		if !ok {
-			t.Fatalf("no outcome:\n%s", out)
-		}
-		line, _, _ := strings.Cut(after, "\n")
-		return line
-	}
-	expires := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)
-	trust := inner.Site("trust.example").Body(queryPath, "application/json", answer(2, expires, "body"))
-	inner.Name("_anml.brand.example").TXT(queryOnly).TTL(time.Hour)
-	sealed, err := lookleap.SealedCache(fileCache{dir}, sealKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := inner.Host()
-	host.Cache = sealed
-	w := &world{t: t, net: inner, v: anmltrust.NewVerifier(host, anmltrust.Options{})}
-	if a, err := w.v.Verify(t.Context(), shopClaim); err != nil || a.Cached {
-		t.Fatalf("%+v, %v", a, err)
-	}
-	if got := elsewhere("verify"); got != "query-authorized cached=true" {
-		t.Errorf("the other process says %s", got)
-	}
-	if n := len(inner.Journal().Requests("trust.example")); n != 1 {
-		t.Fatalf("the site was asked %d times", n)
-	}
-	trust.Status(queryPath, 404)
-	if got := elsewhere("fresh"); got != "query-404" {
-		t.Errorf("the fresh process says %s", got)
-	}
-	if got := elsewhere("verify"); got != "query-404" {
-		t.Errorf("a third process says %s", got)
-	}
-	if n := len(inner.Journal().Requests("trust.example")); n != 2 {
-		t.Errorf("the site was asked %d times", n)
-	}
-	inner.Clock().Advance(time.Minute) // now this process looks again too
-	w.denied(anmltrust.CodeQuery404)
-}
 
 // mapCache is a cache whose entries a test can change, and that can be made to fail.
 type mapCache struct {
@@ -284,7 +147,7 @@ func another(w *world, cache lookleap.Cache) *world {
 	two.host = w.net.Host()
 	two.host.Cache = cache
 	two.host.Observe = two.events.Observe
-	two.v = anmltrust.NewVerifier(two.host, anmltrust.Options{})
+	two.v = anmltrust.NewVerifier(two.host, anmltrust.Rules{})
 	return &two
 }
 
@@ -368,13 +231,13 @@ func TestSharedCache(t *testing.T) {
 	t.Run("ANML-12.4-39/reject-by-own-policy", func(t *testing.T) {
 		first, second, _ := sharing(t, false)
 		first.granted(anmltrust.CodeQueryAuthorized)
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{RequireDNSSECForQuery: true})
 		second.denied(anmltrust.CodeDNSSECRequired)
 	})
 	t.Run("ANML-12.4-39/reject-revoked-by-a-clock-that-is-late", func(t *testing.T) {
 		first, second, _ := sharing(t, true)
 		second.host.Now = func() time.Time { return first.net.Clock().Now().Add(-2 * time.Minute) }
-		second.v = anmltrust.NewVerifier(second.host, anmltrust.Options{})
+		second.v = anmltrust.NewVerifier(second.host, anmltrust.Rules{})
 		first.granted(anmltrust.CodeQueryAuthorized)
 		first.after(time.Minute).status(404)
 		a, err := second.v.VerifyFresh(t.Context(), shopClaim)
@@ -460,6 +323,8 @@ func TestSharedCache(t *testing.T) {
 		first.wants(a, err, anmltrust.Unlisted, anmltrust.CodeQuery404)
 		under.entries[key] = old
 		second.after(time.Minute).denied(anmltrust.CodeQuery404) // the mark withdraws it
+		under.entries[key] = old
+		another(first, first.host.Cache).denied(anmltrust.CodeQuery404) // for a process that knows nothing, too
 		under.entries[key] = old
 		first.after(time.Hour).denied(anmltrust.CodeQuery404)
 		first.saw(lookleap.CodeCacheForged)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -135,6 +136,21 @@ func TestClock(t *testing.T) {
 			w.after(-20 * time.Minute).denied(anmltrust.CodeQueryUnavailable)
 			w.saw(anmltrust.CodeClockRollback)
 		})
+		t.Run("reject-grant-that-had-ended-while-the-dns-failed", func(t *testing.T) {
+			w := newWorld(t, queryOnly).query(answer(2, "2026-06-01T12:30:00Z", "body"))
+			dns, fails := w.host.Resolver, false
+			w.host.Resolver = resolverFunc(func(ctx context.Context, name string, rr lookleap.RRType) (*lookleap.DNSAnswer, error) {
+				if fails {
+					return nil, errors.New("no answer")
+				}
+				return dns.Lookup(ctx, name, rr)
+			})
+			w.granted(anmltrust.CodeQueryAuthorized)
+			fails = true
+			w.after(2 * time.Hour).denied(lookleap.CodeDNSError)
+			fails = false
+			w.status(503).after(-100 * time.Minute).denied(anmltrust.CodeQueryUnavailable)
+		})
 		for _, mechanism := range []string{queryOnly, manifestOnly} {
 			t.Run("reject-withdrawn-grant", func(t *testing.T) {
 				w := newWorld(t, mechanism).willing()
@@ -184,7 +200,7 @@ func TestVerifyFreshAsksTheServers(t *testing.T) {
 	t.Run("O20", func(t *testing.T) {
 		w := newWorld(t, queryOnly).query(authorized)
 		r := &freshResolver{Resolver: w.host.Resolver}
-		v := anmltrust.NewVerifier(&lookleap.Host{Resolver: r, Fetcher: w.host.Fetcher, Now: w.host.Now}, anmltrust.Options{})
+		v := anmltrust.NewVerifier(&lookleap.Host{Resolver: r, Fetcher: w.host.Fetcher, Now: w.host.Now}, anmltrust.Rules{})
 		t.Run("accept-normal-from-the-resolvers-cache", func(t *testing.T) {
 			if _, err := v.Verify(t.Context(), shopClaim); err != nil || r.fresh != 0 || r.others != 1 {
 				t.Errorf("%d fresh, %d other questions: %v", r.fresh, r.others, err)
@@ -222,8 +238,8 @@ func TestVerdictRecords(t *testing.T) {
 			}
 		}
 	}
-	w = newWorld(t, queryOnly, anmltrust.Options{Limits: anmltrust.Limits{Exchanges: 1}}).query(authorized)
-	w.setRecord(queryOnly, "v=anml1;query=https://trust.example/other")
+	w = newWorld(t, "")
+	w.setRecord(w.exhausting()...)
 	a, err := w.ask(shopClaim)
 	w.wants(a, err, anmltrust.Unlisted, lookleap.CodeTimeout)
 	record(w, a, err)

@@ -184,7 +184,7 @@ func TestRows(t *testing.T) {
 		})},
 		{"ANML-12.3-02", "reject-octet-stream", denial(manifestOnly, anmltrust.CodeManifestType, func(w *world) { w.brand.Body(manifestPath, "application/octet-stream", manifest(listed)) })},
 		{"ANML-12.3-02", "accept-any-by-option", func(t *testing.T) {
-			w := newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{AcceptAnyManifestType: true}})
+			w := newWorld(t, manifestOnly, anmltrust.Rules{AcceptAnyManifestType: true})
 			w.brand.Body(manifestPath, "text/plain", manifest(listed))
 			w.granted(anmltrust.CodeListed)
 		}},
@@ -192,7 +192,7 @@ func TestRows(t *testing.T) {
 		{"ANML-12.3-09", "reject-held-for-ttl", manifestRefused(anmltrust.CodeManifestSiteMismatch, time.Hour, manifestBody(manifest(listed, "site", `"evil.example"`)))},
 		{"ANML-12.3-14", "accept-91-days", sourceRow("M17", "long-lived")},
 		{"ANML-12.3-14", "reject-by-option", func(t *testing.T) {
-			w := newWorld(t, manifestOnly, anmltrust.Options{Rules: anmltrust.Rules{MaxManifestLifetime: anmltrust.LongLifetime}})
+			w := newWorld(t, manifestOnly, anmltrust.Rules{MaxManifestLifetime: anmltrust.LongLifetime})
 			w.manifest(manifest(listed, "expires", `"2026-07-31T00:00:00Z"`)).denied(anmltrust.CodeManifestMalformed)
 		}},
 		{"ANML-12.3-16", "reject-expired", manifestRefused(anmltrust.CodeManifestExpired, five, manifestBody(manifest(listed, "expires", `"2026-06-01T12:00:00Z"`)))},
@@ -313,6 +313,7 @@ func TestRows(t *testing.T) {
 		{"ANML-12.4-33", "reject-201", queryRefused(anmltrust.CodeQueryMalformed, five, status(201))},
 		{"ANML-12.4-35", "accept-one-query", func(t *testing.T) {
 			w := newWorld(t, queryOnly).query(authorized)
+			anmltrust.Remember(w.v, 2, 1, 1<<20)
 			for _, host := range []string{"a", "b", "c"} {
 				a, err := w.ask(claimFrom("https://" + host + ".shop.example/x"))
 				w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)
@@ -341,7 +342,8 @@ func TestRows(t *testing.T) {
 			w.traffic(1, 0, 1)
 		}},
 		{"ANML-12.4-39", "accept-bounded", func(t *testing.T) {
-			w := newWorld(t, queryOnly, anmltrust.Options{Limits: anmltrust.Limits{Verdicts: 2}}).query(authorized)
+			w := newWorld(t, queryOnly).query(authorized)
+			anmltrust.Remember(w.v, 2, 1, 1<<20)
 			for _, host := range []string{"a", "b", "c"} {
 				a, err := w.ask(claimFrom("https://" + host + "-shop.example/x"))
 				w.wants(a, err, anmltrust.Full, anmltrust.CodeQueryAuthorized)

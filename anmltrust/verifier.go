@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,44 +13,13 @@ import (
 	"github.com/lookleap/lookleap/internal/shared"
 )
 
-// Limits bound what a [Verifier] does. A zero field takes its default.
-type Limits struct {
-	Exchange  time.Duration // for one question, redirects included; 10 s
-	Time      time.Duration // for one verification; 30 s
-	Exchanges int           // of one verification; 8
-	Verdicts  int           // remembered; 4,096
-	Manifests int           // remembered; 256
-	Memory    int           // bytes of remembered manifests, and as many of verdicts and of answers; 64 MiB
-	LocalHold time.Duration // how long a decision is used before the shared cache is read again; 60 s, at most
-}
-
-func (l Limits) withDefaults() Limits {
-	def := func(n *int, v int) {
-		if *n <= 0 {
-			*n = v
-		}
-	}
-	if l.Exchange <= 0 {
-		l.Exchange = 10 * time.Second
-	}
-	if l.Time <= 0 {
-		l.Time = 30 * time.Second
-	}
-	if l.LocalHold <= 0 || l.LocalHold > shared.LookAgain {
-		l.LocalHold = shared.LookAgain
-	}
-	def(&l.Exchanges, 8)
-	def(&l.Verdicts, 4096)
-	def(&l.Manifests, 256)
-	def(&l.Memory, 64<<20)
-	return l
-}
-
-// Options are the choices of [NewVerifier]. The zero value is safe and works.
-type Options struct {
-	Rules  Rules
-	Limits Limits
-}
+// Bounds of one verification.
+const (
+	exchangeTime  = 10 * time.Second // for one question, redirects included
+	verifyTime    = 30 * time.Second
+	maxExchanges  = 8
+	maxSilentStep = 5 * time.Minute // how far a clock may be set back without a finding
+)
 
 // Verifier finds out which server may speak for which site. It gathers evidence through a
 // [lookleap.Host], decides as [Decide] does, and remembers decisions as the
@@ -61,7 +28,6 @@ type Options struct {
 type Verifier struct {
 	host      *lookleap.Host
 	rules     Rules
-	limits    Limits
 	clock     *flight.Clock
 	memory    *memory
 	evidence  *shared.Cache[json.RawMessage] // records of verdicts, from and for other processes
@@ -69,29 +35,25 @@ type Verifier struct {
 
 	// What is under way, so that it is done once for all callers.
 	verifications flight.Group[question, *result]
-	lookups       flight.Group[string, *DNSEvidence]
-	readings      flight.Group[readingKey, *Exchange]
+	lookups       flight.Group[string, *lookleap.DNSAnswer]
+	readings      flight.Group[reading, *Exchange]
 	turns         flight.Turns[pair]
 }
 
-// NewVerifier returns a verifier that uses a host.
-func NewVerifier(host *lookleap.Host, o Options) *Verifier {
-	v := &Verifier{host: host, rules: o.Rules, limits: o.Limits.withDefaults()}
+// NewVerifier returns a verifier that uses a host and decides by rules.
+func NewVerifier(host *lookleap.Host, rules Rules) *Verifier {
+	v := &Verifier{host: host, rules: rules, memory: newMemory(host.Time, maxRemembered, maxManifests, maxMemory)}
 	v.clock = flight.NewClock(host.Time, func(back time.Duration) {
 		v.memory.clockSetBack()
 		if back > maxSilentStep {
 			v.report(context.Background(), CodeClockRollback, "", fmt.Sprintf("the clock was set back by %s", back))
 		}
 	})
-	v.memory = newMemory(v.limits, v.clock)
 	v.evidence = shared.New[json.RawMessage](host,
-		shared.Options{Prefix: "anmltrust/2/verdict/", Skew: Skew, Remembered: v.limits.Verdicts})
-	v.withdrawn = shared.New[struct{}](host, shared.Options{Prefix: "anmltrust/2/withdrawn/", Skew: Skew})
+		shared.Options{Prefix: "anmltrust/2/verdict/", Skew: clockSkew, Remembered: maxRemembered})
+	v.withdrawn = shared.New[struct{}](host, shared.Options{Prefix: "anmltrust/2/withdrawn/", Skew: clockSkew})
 	return v
 }
-
-// maxSilentStep is how far a clock may be set back without a finding.
-const maxSilentStep = 5 * time.Minute
 
 // Verify decides a claim, from memory where the procedure allows it. A nil error
 // comes with an authorization of Tier 1 or more. Every error means Tier 0 and is a
@@ -135,18 +97,12 @@ func (v *Verifier) Begin() *Interaction {
 }
 
 // Budget is how many requests a document may still cause. Take uses one of them
-// and reports whether there was one. Use a pointer type: questions with the same
-// budget share their answers.
+// and reports whether there was one. It must be comparable, such as a pointer:
+// questions with the same budget share their answers.
 type Budget interface{ Take() bool }
-
-// unsharedBudget makes a budget that cannot be compared different from all others.
-type unsharedBudget struct{ Budget }
 
 // Verify is [Verifier.Verify] within the interaction. The budget may be nil.
 func (i *Interaction) Verify(ctx context.Context, c Claim, b Budget) (*Authorization, error) {
-	if b != nil && !reflect.ValueOf(b).Comparable() {
-		b = &unsharedBudget{b}
-	}
 	return i.answer(ctx, question{claim: c, in: i, budget: b})
 }
 
@@ -210,32 +166,29 @@ func (r *result) verdict() *lookleap.Verdict {
 	return r.auth.Verdict
 }
 
-// answer answers a question in the cheapest way: by a decision that still stands, by the
-// claim alone if the server is the site itself, or else by a verification (run), which
-// callers with the same question share.
+// answer answers a question by the claim alone, by a decision in memory, which waits for no
+// verification, or by a verification.
 func (v *Verifier) answer(ctx context.Context, q question) (*Authorization, error) {
 	if v == nil || v.host == nil {
 		return nil, usageError("the verifier has no host", "make it with NewVerifier")
 	}
-	r := v.standing(ctx, &q)
-	if r == nil {
-		s, _, code := q.claim.preCheck()
-		switch k := kin(s.server, s.site); {
-		case code != "" || k == self || k == below && v.rules.SelfSubdomains == TrustSubdomains:
-			now := v.clock.Now()
-			ev := Evidence{Policy: v.rules}
-			r = v.conclude(ctx, q.claim, walk(q.claim, &ev, nil, now), &ev, now)
-			if k == self && r.auth != nil {
-				v.letStand(&q.claim, s.site, r, now.Add(selfStands))
-			}
-		case q.mode == fresh: // a verification that began earlier is not fresh
-			r = v.run(ctx, q, s)
-		default:
-			var err error
-			r, err = v.verifications.Do(ctx, q, func(ctx context.Context) (*result, error) { return v.run(ctx, q, s), nil })
-			if err != nil {
-				r = v.interrupted(ctx, q, err)
-			}
+	if a, ok := v.memory.answers.Fresh(q.claim); ok && q.mode == normal && a.changes == v.memory.changesOf(a.site).Load() &&
+		!q.in.isLimited() && ctx.Err() == nil {
+		return a.auth, nil
+	}
+	g := v.begin(q)
+	r := g.fromMemory(ctx)
+	switch {
+	case r != nil:
+	case q.mode == fresh: // a verification that began earlier is not fresh
+		r = v.verify(ctx, q, g.subject)
+	default:
+		var err error
+		r, err = v.verifications.Do(ctx, q, func(ctx context.Context) (*result, error) { return v.verify(ctx, q, g.subject), nil })
+		if err != nil && ctx.Err() != nil {
+			r = g.stopped(ctx, "A11", lookleap.CodeTimeout, err)
+		} else if err != nil { // a panic
+			r = g.stopped(ctx, "A11", lookleap.CodeInternal, err)
 		}
 	}
 	if r.err != nil {
@@ -244,41 +197,81 @@ func (v *Verifier) answer(ctx context.Context, q question) (*Authorization, erro
 	return r.auth, nil
 }
 
-// run verifies a claim in a loop: walk decides by the evidence so far, or says which piece
+// fromMemory decides what needs neither new evidence nor a turn. It returns nil for all else.
+func (g *gathering) fromMemory(ctx context.Context) *result {
+	now := g.v.clock.Now()
+	o := walk(g.q.claim, &g.ev, nil, now)
+	g.subject = o.subject
+	if o.missing == nil {
+		return g.conclude(ctx, o, now)
+	}
+	ev := g.ev
+	if ev.DNS = g.knownRecord(); ev.DNS == nil || g.q.mode != normal || !g.q.claim.Verified.IsZero() || ctx.Err() != nil {
+		return nil
+	}
+	changes := g.v.memory.changesOf(g.site).Load()
+	o = walk(g.q.claim, &ev, g.v.recall(ctx, g.q, g.subject, now), now)
+	if o.reuse == nil && !o.unnarrowed {
+		return nil
+	}
+	g.ev = ev
+	r := g.settle(ctx, o, now)
+	record, _ := g.v.memory.records.Peek(g.site)
+	until := record.Until
+	if o.reuse != nil {
+		until = earlier(until, o.reuse.until)
+	}
+	// What processes share is read again within a minute, so no answer is kept.
+	if r.auth != nil && !g.v.evidence.Active() && g.steps == g.v.clock.Steps() {
+		g.v.memory.answers.Put(g.q.claim, flight.Loaded[*answer]{Value: &answer{*r, g.site, changes}, Until: until})
+	}
+	return r
+}
+
+// isLimited reports whether an endpoint answered 429 in the interaction, which may be nil.
+func (i *Interaction) isLimited() bool {
+	if i == nil {
+		return false
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.rateLimited) > 0
+}
+
+// verify verifies a claim in a loop: walk decides by the evidence so far, or says which piece
 // is missing; gather asks for that piece. Verifications of one pair run one after another,
 // so that the second one finds what the first one learnt. A fresh one does not wait.
-func (v *Verifier) run(ctx context.Context, q question, s subject) *result {
+func (v *Verifier) verify(caller context.Context, q question, s subject) *result {
 	if q.mode != fresh {
-		leave, err := v.turns.Wait(ctx, s.pair())
+		leave, err := v.turns.Wait(caller, s.pair())
 		if err != nil {
-			return v.interrupted(ctx, q, err)
+			return v.begin(q).stopped(caller, "A11", lookleap.CodeTimeout, err)
 		}
 		defer leave()
 	}
 	if q.mode == refresh { // callers may share it only until it sends its first request
 		v.verifications.Forget(q)
 	}
-	caller := ctx
-	ctx, cancel := context.WithTimeout(ctx, v.limits.Time)
+	ctx, cancel := context.WithTimeout(caller, verifyTime)
 	defer cancel()
-	g := &gathering{v: v, q: q, subject: s, exchangesLeft: v.limits.Exchanges}
+	g := v.begin(q)
+	g.subject = s
 	for {
 		now := v.clock.Now()
-		if g.ev == nil || g.clockSteps != v.clock.Steps() { // the clock was set back: begin again
-			g.clockSteps = v.clock.Steps()
-			g.withdrawals = v.memory.generation(s.site).withdrawals.Load()
-			g.recalled = nil
-			g.ev = &Evidence{Policy: v.rules, Fresh: q.mode == fresh}
+		if g.steps != v.clock.Steps() { // the clock was set back: begin again
+			again := v.begin(q)
+			again.subject, again.exchangesLeft = s, g.exchangesLeft
+			g = again
 		}
 		if g.ev.DNS != nil && g.recalled == nil {
 			g.recalled = v.recall(ctx, q, s, now)
 		}
-		o := walk(q.claim, g.ev, g.recalled, now)
+		o := walk(q.claim, &g.ev, g.recalled, now)
 		if o.missing == nil {
-			return v.settle(caller, g, o, now)
+			return g.settle(caller, o, now)
 		}
 		if err := g.gather(ctx, o.missing); err != nil {
-			return v.stop(caller, g, o, err)
+			return g.stop(caller, err)
 		}
 	}
 }
@@ -291,8 +284,7 @@ var (
 
 // stop ends a gathering early (rows A10 and A11). Only a site that is too slow
 // gets a backoff.
-func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err error) *result {
-	now := v.clock.Now()
+func (g *gathering) stop(caller context.Context, err error) *result {
 	row, code := "A11", lookleap.CodeTimeout
 	switch {
 	case errors.Is(err, errBudget):
@@ -302,32 +294,23 @@ func (v *Verifier) stop(caller context.Context, g *gathering, o *outcome, err er
 	case errors.As(err, new(*flight.PanicError)):
 		code = lookleap.CodeInternal
 	case caller.Err() == nil:
-		o.backoffs = append(o.backoffs, startedBackoff{backoff: backoff{scope: backoffPair, code: code, length: shortBackoff}})
-		v.memory.startBackoffs(o, now)
+		slow := backoff{scope: backoffPair, code: code, length: shortBackoff}
+		g.v.memory.startBackoffs(g.subject, []backoff{slow}, g.v.clock.Now())
 	}
-	g.ev.Stopped, g.ev.Row = code, row
-	o.deny(row, code)
-	o.cause = err
-	return v.conclude(caller, g.q.claim, o, g.ev, now)
+	return g.stopped(caller, row, code, err)
 }
 
-// interrupted returns the result for a caller who left (row A11), or after a panic.
-func (v *Verifier) interrupted(ctx context.Context, q question, err error) *result {
-	now := v.clock.Now()
-	ev := Evidence{Policy: v.rules, Fresh: q.mode == fresh, Stopped: lookleap.CodeTimeout, Row: "A11"}
-	if ctx.Err() == nil {
-		ev.Stopped = lookleap.CodeInternal
-	}
-	o := walk(q.claim, &ev, nil, now)
-	o.narrowing = false // whether the site narrows its host is not known
-	o.deny("A11", ev.Stopped)
-	o.cause = err
-	return v.conclude(ctx, q.claim, o, &ev, now)
+func (g *gathering) stopped(ctx context.Context, row string, code lookleap.Code, cause error) *result {
+	now := g.v.clock.Now()
+	g.ev.Row, g.ev.Stopped = row, code
+	o := decide(g.q.claim, &g.ev, now)
+	o.cause = cause
+	return g.conclude(ctx, o, now)
 }
 
 // conclude states an outcome and reports it to the host.
-func (v *Verifier) conclude(ctx context.Context, c Claim, o *outcome, ev *Evidence, now time.Time) *result {
-	r := o.conclude(c, ev, now)
+func (g *gathering) conclude(ctx context.Context, o *outcome, now time.Time) *result {
+	v, r := g.v, o.conclude(g.q.claim, &g.ev, now)
 	verdict := r.verdict()
 	v.host.Report(ctx, lookleap.Event{Time: now, Kind: lookleap.EventVerdict, Code: verdict.Code,
 		Subject: verdict.Subject, Verdict: verdict})
@@ -338,57 +321,6 @@ func (v *Verifier) conclude(ctx context.Context, c Claim, o *outcome, ev *Eviden
 }
 
 func (v *Verifier) report(ctx context.Context, code lookleap.Code, row, message string) {
-	v.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: code, Subject: message,
-		Finding: &lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: row, Message: message}})
-}
-
-// standingKey finds a standing decision: by the host of the document where its
-// URL is an ordinary one, since the path decides nothing.
-type standingKey struct{ url, site string }
-
-func standingKeyOf(c *Claim) standingKey {
-	const prefix = "https://"
-	if plainURI(c.URL) {
-		rest := c.URL[len(prefix):]
-		return standingKey{rest[:strings.IndexByte(rest, '/')], c.Site}
-	}
-	return standingKey{c.URL, c.Site}
-}
-
-// standing returns an answer that still stands. A claim with anything unusual is
-// read in full, as is one in an interaction in which an endpoint answered 429.
-func (v *Verifier) standing(ctx context.Context, q *question) *result {
-	c := &q.claim
-	if q.mode != normal || !c.Verified.IsZero() || c.Response || c.Refused != "" || ctx.Err() != nil || q.in.anyRateLimit() {
-		return nil
-	}
-	got, ok := v.memory.standing.Peek(standingKeyOf(c))
-	if !ok || got.Value.about.changes.Load() != got.Value.changes {
-		return nil
-	}
-	return &got.Value.result
-}
-
-func (i *Interaction) anyRateLimit() bool {
-	if i == nil {
-		return false
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return len(i.rateLimited) > 0
-}
-
-// selfStands is how long it is remembered that a server is the site itself.
-const selfStands = time.Hour
-
-// letStand lets the next caller with this claim find the answer at once.
-func (v *Verifier) letStand(c *Claim, site string, r *result, until time.Time) {
-	s := &standingDecision{result: *r, about: v.memory.generation(site)}
-	s.changes = s.about.changes.Load()
-	if r.auth != nil && !r.auth.Cached {
-		cached := *r.auth
-		cached.Cached = true
-		s.auth = &cached
-	}
-	v.memory.standing.Put(standingKeyOf(c), flight.Loaded[*standingDecision]{Value: s, Until: until})
+	f := warn(code, row, message, "")
+	v.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: code, Subject: message, Finding: &f})
 }

@@ -15,10 +15,9 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[anmltrust.DNSOutcome](), reflect.TypeFor[anmltrust.Document](), reflect.TypeFor[anmltrust.Entry](),
 		reflect.TypeFor[anmltrust.Evidence](), reflect.TypeFor[anmltrust.Exchange](),
 		reflect.TypeFor[anmltrust.Failure](), reflect.TypeFor[anmltrust.Form](), reflect.TypeFor[anmltrust.Interaction](),
-		reflect.TypeFor[anmltrust.HandlerOptions](),
-		reflect.TypeFor[anmltrust.Limits](), reflect.TypeFor[anmltrust.Listing](), reflect.TypeFor[anmltrust.Manifest](),
-		reflect.TypeFor[anmltrust.ManifestLimits](), reflect.TypeFor[anmltrust.Mechanism](), reflect.TypeFor[anmltrust.Options](),
-		reflect.TypeFor[anmltrust.Outcome](), reflect.TypeFor[anmltrust.Rules](), reflect.TypeFor[anmltrust.Rank](),
+		reflect.TypeFor[anmltrust.Listing](), reflect.TypeFor[anmltrust.Manifest](),
+		reflect.TypeFor[anmltrust.Mechanism](), reflect.TypeFor[anmltrust.Rules](),
+		reflect.TypeFor[anmltrust.Outcome](),
 		reflect.TypeFor[anmltrust.Record](), reflect.TypeFor[anmltrust.Scope](), reflect.TypeFor[anmltrust.Section](),
 		reflect.TypeFor[anmltrust.SelfSubdomains](), reflect.TypeFor[anmltrust.Server](), reflect.TypeFor[anmltrust.SiteClaim](),
 		reflect.TypeFor[anmltrust.Tier](), reflect.TypeFor[anmltrust.TrustClaim](), reflect.TypeFor[anmltrust.Verifier](),
@@ -27,7 +26,7 @@ func TestZeroValues(t *testing.T) {
 		"Decide": anmltrust.Decide, "LintManifest": anmltrust.LintManifest, "LintRecord": anmltrust.LintRecord, "NewManifestHandler": anmltrust.NewManifestHandler,
 		"NewVerifier": anmltrust.NewVerifier, "NormalizeSite": anmltrust.NormalizeSite, "ParseQueryResponse": anmltrust.ParseQueryResponse,
 		"ParseManifest": anmltrust.ParseManifest, "ParseRecord": anmltrust.ParseRecord, "NewQueryHandler": anmltrust.NewQueryHandler,
-		"Replay": anmltrust.Replay, "Row": anmltrust.Row, "ScopeOf": anmltrust.ScopeOf, "Sections": anmltrust.Sections,
+		"Replay": anmltrust.Replay, "Row": anmltrust.Row, "ScopeOf": anmltrust.ScopeOf,
 		"ServerOf": anmltrust.ServerOf,
 	})
 }

@@ -62,7 +62,7 @@ type Options struct {
 // New returns an agent on a host. Its sessions return an error if the host is nil.
 func New(host *lookleap.Host, o Options) *Agent {
 	if o.Verifier == nil {
-		o.Verifier = anmltrust.NewVerifier(host, anmltrust.Options{})
+		o.Verifier = anmltrust.NewVerifier(host, anmltrust.Rules{})
 	}
 	o.Limits = o.Limits.withDefaults()
 	o.Fields = slices.Clone(o.Fields)

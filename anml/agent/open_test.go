@@ -144,7 +144,7 @@ func TestTransport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, section := range anmltrust.Sections() {
+			for _, section := range anmltrust.AllSections.Sections() {
 				if _, a := p.Owner(p.Document().Site, section); a != want {
 					t.Errorf("%s of %s is %v", section, url, a)
 				}

@@ -22,7 +22,7 @@ func TestInsecurePages(t *testing.T) {
 	if parties := p.assemble(nil); len(parties) != 1 || parties[0].Tier != anmltrust.Unlisted {
 		t.Errorf("%+v", parties)
 	}
-	for _, section := range append(anmltrust.Sections(), anmltrust.State) {
+	for _, section := range append(anmltrust.AllSections.Sections(), anmltrust.State) {
 		if owner, a := p.owner(p.doc.Site, section, start.Add(time.Second)); a != anmltrust.Dropped {
 			t.Errorf("%s is of %s", section, owner.Domain)
 		}

@@ -28,7 +28,7 @@ const allSections = `<head><title>T</title></head>` +
 	`<body usage="store">text</body><footer><rights usage="train" holder="x">all</rights></footer><status result="success" code="ok"/>`
 
 var (
-	delegable = anmltrust.Sections()
+	delegable = anmltrust.AllSections.Sections()
 	always    = []anmltrust.Section{anmltrust.State, anmltrust.Status}
 )
 

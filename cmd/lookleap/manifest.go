@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -60,7 +61,7 @@ type listingValue struct {
 }
 
 func judgeManifest(content []byte, site, serving string, now time.Time) result {
-	m, err := anmltrust.ParseManifest(content, anmltrust.ManifestLimits{})
+	m, err := anmltrust.ParseManifest(content)
 	if err != nil {
 		return refuseDocument(err)
 	}
@@ -79,14 +80,15 @@ func judgeManifest(content []byte, site, serving string, now time.Time) result {
 			return refuseDocument(err)
 		}
 		found := m.Lookup(server)
-		value.Listing = &listingValue{found.Rank.String(), found.Pattern, found.Tier.String(), found.Scope}
-		r.rows = append(r.rows, row{"listing", fmt.Sprintf("%s %s", found.Rank, plaintext.Line(found.Pattern))},
+		rank := cmp.Or(found.Rank, "none")
+		value.Listing = &listingValue{rank, found.Pattern, found.Tier.String(), found.Scope}
+		r.rows = append(r.rows, row{"listing", fmt.Sprintf("%s %s", rank, plaintext.Line(found.Pattern))},
 			row{"tier", found.Tier.String()}, row{"scope", found.Scope.String()})
 		switch {
 		case !r.OK:
 		case found.Malformed:
 			r.OK, r.Code = false, anmltrust.CodeManifestEntryMalformed
-		case found.Rank == anmltrust.NotListed:
+		case found.Rank == "":
 			r.OK, r.Code = false, anmltrust.CodeNotListed
 		}
 		if !r.OK && r.Message == accepted {

@@ -54,7 +54,7 @@ value: {
 				if err != nil {
 					return err
 				}
-				verifier := anmltrust.NewVerifier(host, anmltrust.Options{})
+				verifier := anmltrust.NewVerifier(host, anmltrust.Rules{})
 				verify := verifier.Verify
 				if fresh {
 					verify = verifier.VerifyFresh

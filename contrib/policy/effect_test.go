@@ -52,7 +52,7 @@ func TestTrustEffect(t *testing.T) {
 		"unreadable":       {[]string{`bad`}, []string{display, full}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var o anmltrust.Options
+			var o anmltrust.Rules
 			for _, p := range parsed(t, c.policies...) {
 				o = p.Trust(o)
 			}

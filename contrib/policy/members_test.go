@@ -70,10 +70,10 @@ func TestMembers(t *testing.T) {
 			return !p.AgentsTxt(agentstxt.Options{}).RefuseHTTP && p.AgentsTxt(agentstxt.Options{RefuseHTTP: true}).RefuseHTTP
 		}},
 		"trust-signed": {body: `,"anmlTrust":{"requireSecure":true}`, says: "ANML servers are trusted only by signed DNS.", check: func(p *policy.Policy) bool {
-			return p.Trust(anmltrust.Options{}).Rules.RequireDNSSECForQuery
+			return p.Trust(anmltrust.Rules{}).RequireDNSSECForQuery
 		}},
 		"tier": {body: `,"anmlTrust":{"minTier":"full"}`, says: `for less than the tier "full" are refused`, check: func(p *policy.Policy) bool {
-			return p.Trust(anmltrust.Options{}).Rules.MinTier == anmltrust.Full && !p.Trust(anmltrust.Options{}).Rules.RequireDNSSECForQuery
+			return p.Trust(anmltrust.Rules{}).MinTier == anmltrust.Full && !p.Trust(anmltrust.Rules{}).RequireDNSSECForQuery
 		}},
 		"lowest-tier": {body: `,"anmlTrust":{"minTier":"display"}`, says: `for less than the tier "display" are refused`},
 		"binding": {body: `,"aiuri":{"requireBinding":true}`, says: "must be signed and prove which call they answer", check: func(p *policy.Policy) bool {

@@ -173,16 +173,16 @@ func (p *Policy) AgentsTxt(o agentstxt.Options) agentstxt.Options {
 	return o
 }
 
-// Trust returns options for the verification of ANML servers that are at least as strict as o.
-func (p *Policy) Trust(o anmltrust.Options) anmltrust.Options {
+// Trust returns rules for the verification of ANML servers that are at least as strict as o.
+func (p *Policy) Trust(o anmltrust.Rules) anmltrust.Rules {
 	if p.Err() != nil {
-		o.Rules.RequireDNSSECForQuery, o.Rules.MinTier = true, anmltrust.Self
+		o.RequireDNSSECForQuery, o.MinTier = true, anmltrust.Self
 		return o
 	}
 	for i := range p.parts {
 		say := p.parts[i].anmlTrust
-		o.Rules.RequireDNSSECForQuery = o.Rules.RequireDNSSECForQuery || say.requireSecure
-		o.Rules.MinTier = max(o.Rules.MinTier, say.minTier)
+		o.RequireDNSSECForQuery = o.RequireDNSSECForQuery || say.requireSecure
+		o.MinTier = max(o.MinTier, say.minTier)
 	}
 	return o
 }

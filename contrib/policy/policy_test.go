@@ -224,7 +224,7 @@ func TestFailsClosed(t *testing.T) {
 			if o := p.AgentsTxt(agentstxt.Options{Foreign: agentstxt.ForeignIgnore}); o.Foreign != agentstxt.ForeignRestrict || !o.RefuseHTTP {
 				t.Errorf("%+v", o)
 			}
-			if !p.Trust(anmltrust.Options{}).Rules.RequireDNSSECForQuery || p.Endpoints(aiuri.ClientOptions{Credentials: []string{"bank.example"}}).Credentials != nil {
+			if !p.Trust(anmltrust.Rules{}).RequireDNSSECForQuery || p.Endpoints(aiuri.ClientOptions{Credentials: []string{"bank.example"}}).Credentials != nil {
 				t.Error("it trusts, or sends credentials")
 			}
 			if p.Err() == nil || len(p.Explain()) != 1 || p.Name() == "x" || p.Feeds() != nil {
@@ -246,7 +246,7 @@ func TestStricter(t *testing.T) {
 	if o := p.Endpoints(aiuri.ClientOptions{Credentials: []string{"bank.example", "shop.example"}, Expect: aiuri.Expectation{RequireBinding: true}}); len(o.Credentials) != 1 || !o.Expect.RequireBinding {
 		t.Errorf("%+v", o)
 	}
-	if !p.Trust(anmltrust.Options{Rules: anmltrust.Rules{RequireDNSSECForQuery: true}}).Rules.RequireDNSSECForQuery {
+	if !p.Trust(anmltrust.Rules{RequireDNSSECForQuery: true}).RequireDNSSECForQuery {
 		t.Error("a policy loosened a program's choice")
 	}
 	called := false

@@ -182,7 +182,7 @@ func newModel(s *settings) (model, error) {
 func newAssistant(ctx context.Context, s *settings, host *lookleap.Host, profile agent.Fields) (*assistant, error) {
 	user := agent.User{Profile: profile, Policy: &agent.UserPolicy{}}
 	var skills dvs.Options
-	var trust anmltrust.Options
+	var trust anmltrust.Rules
 	if s.policy != "" {
 		rules, err := policy.Load(s.policy)
 		if err != nil {

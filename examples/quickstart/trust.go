@@ -17,7 +17,7 @@ func playTrust(s *stage) error {
 		manifest, err := anmltrust.BuildManifest("brand.example", at, 0, entries...)
 		return string(manifest), err
 	}
-	all := anmltrust.ScopeOf(anmltrust.Sections()...)
+	all := anmltrust.AllSections
 	retailer := anmltrust.Entry{Domain: "retailer.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("interact", "knowledge", "body")}
 	cdn := anmltrust.Entry{Domain: "cdn.example", Tier: anmltrust.Display, Scope: all}
 	first, err := issue(s.lab.Clock().Now().Add(-time.Hour), retailer, cdn)
@@ -35,7 +35,7 @@ func playTrust(s *stage) error {
 	s.lab.Name("_anml.brand.example").TXT("v=anml1; manifest=https://brand.example/.well-known/anml-trust")
 	s.lab.Sign("broken.example", lookleaptest.SignaturesForged).Name("_anml.broken.example").TXT("v=anml1; manifest=https://broken.example/.well-known/anml-trust")
 
-	verifier := anmltrust.NewVerifier(s.host, anmltrust.Options{})
+	verifier := anmltrust.NewVerifier(s.host, anmltrust.Rules{})
 	claim := func(server, site string) anmltrust.Claim {
 		return anmltrust.Claim{URL: "https://" + server + "/page", Site: site, Form: anmltrust.SiteElement}
 	}

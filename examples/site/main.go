@@ -250,14 +250,14 @@ func publishTrust(mux *http.ServeMux, _, name string, now func() time.Time) erro
 	if err != nil {
 		return err
 	}
-	manifest, err := anmltrust.NewManifestHandler(data, anmltrust.HandlerOptions{Now: now})
+	manifest, err := anmltrust.NewManifestHandler(data, now)
 	if err != nil {
 		return err
 	}
 	mux.Handle("/.well-known/anml-trust", manifest)
 	query, err := anmltrust.NewQueryHandler(func(server string, _ anmltrust.Scope) (anmltrust.QueryResponse, bool) {
 		return anmltrust.QueryResponse{Tier: partner.Tier, Scope: partner.Scope, Expires: now().Add(time.Hour)}, server == partner.Domain
-	}, anmltrust.HandlerOptions{Now: now})
+	}, now)
 	if err != nil {
 		return err
 	}

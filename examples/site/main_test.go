@@ -74,7 +74,7 @@ func TestPublished(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer resp.Body.Close()
-		manifest, err := anmltrust.ParseManifest(must(io.ReadAll(resp.Body)), anmltrust.ManifestLimits{})
+		manifest, err := anmltrust.ParseManifest(must(io.ReadAll(resp.Body)))
 		if err != nil || manifest.Site != "ferries.example" {
 			t.Error(manifest, err)
 		}

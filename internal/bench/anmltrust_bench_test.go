@@ -58,13 +58,13 @@ func trustManifest(n int) []byte {
 // would write first: encoding/json and a map, which checks neither duplicates
 // nor names.
 func BenchmarkTrustManifest(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000} {
+	for _, n := range []int{1000, 10_000} {
 		data := trustManifest(n)
 		b.Run(fmt.Sprintf("lookleap/entries=%d", n), func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := anmltrust.ParseManifest(data, anmltrust.ManifestLimits{Size: 32 << 20, Entries: n}); err != nil {
+				if _, err := anmltrust.ParseManifest(data); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -98,8 +98,8 @@ func BenchmarkTrustManifest(b *testing.B) {
 
 // BenchmarkTrustLookup asks an index about servers, known ones and others.
 func BenchmarkTrustLookup(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000} {
-		m, err := anmltrust.ParseManifest(trustManifest(n), anmltrust.ManifestLimits{Size: 32 << 20, Entries: n})
+	for _, n := range []int{1000, 10_000} {
+		m, err := anmltrust.ParseManifest(trustManifest(n))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func BenchmarkTrustCached(b *testing.B) {
 	b.Run("lookleap", func(b *testing.B) {
 		host := &lookleap.Host{Resolver: deadEnd{}}
 		defer host.Close()
-		v := anmltrust.NewVerifier(host, anmltrust.Options{})
+		v := anmltrust.NewVerifier(host, anmltrust.Rules{})
 		claim := anmltrust.Claim{URL: "https://edge.brand.example/x", Site: "brand.example"}
 		if _, err := v.Verify(b.Context(), claim); err != nil {
 			b.Fatal(err)

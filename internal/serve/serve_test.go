@@ -51,7 +51,7 @@ func published(t *testing.T) map[string]http.Handler {
 	add("/.well-known/anml", h, err)
 
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	trust := anmltrust.HandlerOptions{Now: func() time.Time { return now }}
+	trust := func() time.Time { return now }
 	h, err = anmltrust.NewManifestHandler([]byte(`{"version":"1.0","site":"example.com","issued":"2026-10-01T00:00:00Z","expires":"2026-12-01T00:00:00Z","authorized-domains":[]}`), trust)
 	add("/.well-known/anml-trust", h, err)
 	h, err = anmltrust.NewQueryHandler(func(string, anmltrust.Scope) (anmltrust.QueryResponse, bool) {
