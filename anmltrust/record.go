@@ -18,8 +18,9 @@ const MaxRecord = 4096
 // Record is what a site publishes at _anml.<site> (section 12.2): where its
 // authorizations are found. It authorizes nothing by itself.
 type Record struct {
-	Manifest string // https URI of the manifest; "" if there is none
-	Query    string // https URI of the query endpoint; "" for none
+	Manifest string            // https URI of the manifest; "" if there is none
+	Query    string            // https URI of the query endpoint; "" for none
+	Unknown  map[string]string // other tags, which mean nothing here
 }
 
 // Tag names and the version of the record.
@@ -73,11 +74,17 @@ func ParseRecord(text string) (*Record, error) {
 			return nil, malformed(at, "keep one of them", "the tag %s appears twice", plaintext.Quote(name, maxQuoted))
 		}
 		seen[name] = true
-		switch name { // other tags mean nothing here
+		switch name {
+		case tagVersion:
 		case tagManifest:
 			r.Manifest, err = value, checkURI(name, value, at)
 		case tagQuery:
 			r.Query, err = value, checkURI(name, value, at)
+		default:
+			if r.Unknown == nil {
+				r.Unknown = make(map[string]string)
+			}
+			r.Unknown[name] = value
 		}
 		if err != nil {
 			return nil, err

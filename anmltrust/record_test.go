@@ -167,7 +167,7 @@ func TestParseRecord(t *testing.T) {
 		})
 	}
 	t.Run("ANML-12.2.1-12/accept-kept", func(t *testing.T) {
-		if r, err := ParseRecord("v=anml1;query=" + q1 + ";exp=1;x=x==y="); err != nil || r.Query != q1 || r.Manifest != "" {
+		if r, err := ParseRecord("v=anml1;query=" + q1 + ";exp=1;x=x==y="); err != nil || r.Query != q1 || r.Manifest != "" || len(r.Unknown) != 2 || r.Unknown["exp"] != "1" || r.Unknown["x"] != "x==y=" {
 			t.Errorf("%+v %v", r, err)
 		}
 	})
