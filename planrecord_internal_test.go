@@ -175,8 +175,10 @@ func TestMemoryStoreSweeps(t *testing.T) {
 				}
 				for day := range 20 {
 					time.Sleep(PlanLifetime)
-					if err := claim(fmt.Sprint(day), time.Now().Add(PlanLifetime)); err != nil {
-						t.Fatal(err)
+					for i := range 30 { // so that old records are looked for
+						if err := claim(fmt.Sprint(day, "-", i), time.Now().Add(PlanLifetime)); err != nil {
+							t.Fatal(err)
+						}
 					}
 				}
 				if _, err := h.PlanRecord(t.Context(), "fast"); err != nil {
