@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/anml/agent"
 )
 
 // TestScripted runs the demo with users who decide differently.
@@ -62,15 +65,20 @@ func TestFiles(t *testing.T) {
 	const head = `{"type":"application/vnd.lookleap.policy+json;version=1",`
 	never := file("policy.json", head+`"agent":{"neverTell":["tel"]}}`)
 	me := file("me.json", `{"fn":"Robin Example","email":"robin@example.com","tel":"+1 555 0101"}`)
-	ledger := filepath.Join(dir, "ledger.jsonl")
+	ledger := filepath.Join(dir, "ledger")
 
 	out := play(t, strings.Repeat("y\n", 6), "--policy", never, "--ledger", ledger, "--profile", me)
 	if !strings.Contains(out, "are booked") || !strings.Contains(out, `"robin@example.com"`) || strings.Contains(out, "disclosed tel") || strings.Contains(out, "0101") {
 		t.Error(out)
 	}
-	recorded, err := os.ReadFile(ledger)
-	if err != nil || !strings.Contains(string(recorded), `"field":"email"`) {
-		t.Errorf("%v\n%s", err, recorded)
+	store, err := lookleap.OpenStore(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	var recorded strings.Builder
+	if _, err := (agent.Filter{}).Export(t.Context(), agent.NewLedger(store), &recorded); err != nil || !strings.Contains(recorded.String(), `"field":"email"`) {
+		t.Errorf("%v\n%s", err, recorded.String())
 	}
 
 	for name, c := range map[string]struct {

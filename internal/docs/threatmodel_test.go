@@ -16,7 +16,7 @@ func TestThreatModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := regexp.MustCompile("`(Test[A-Za-z0-9]+)(?:/([a-z0-9-]+))?`")
-	place := regexp.MustCompile("in `\\./([a-z/]+)`")
+	place := regexp.MustCompile("in `\\./([a-z/]*)`")
 	source := func(dir string) string {
 		files, err := filepath.Glob(filepath.Join(repository, dir, "*_test.go"))
 		if err != nil || len(files) == 0 {
