@@ -2,7 +2,6 @@ package redisengine
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -81,12 +80,3 @@ func (l limiter) Hold(ctx context.Context, key string, d time.Duration) error {
 
 // ceil returns a duration in microseconds, rounded up.
 func ceil(d time.Duration) int64 { return int64((max(d, 0) + time.Microsecond - 1) / time.Microsecond) }
-
-// milliseconds parses a time of the server.
-func milliseconds(text string) time.Time {
-	ms, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
-}
