@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -96,21 +97,22 @@ func (c *Call) readBinding(h http.Header) error {
 		if len(values) == 0 {
 			continue
 		}
-		if len(values) > 1 || !markForm.MatchString(values[0]) {
+		if len(values) > 1 || !markForm().MatchString(values[0]) {
 			return fail(lookleap.CodeUsage, "the request has a malformed nonce or user mark",
 				"send 16 to 128 letters, digits, hyphens and underscores")
 		}
 		*to = values[0]
 	}
-	if keys := h.Values(lookleap.IdempotencyHeader); len(keys) == 1 && keyForm.MatchString(keys[0]) {
+	if keys := h.Values(lookleap.IdempotencyHeader); len(keys) == 1 && keyForm().MatchString(keys[0]) {
 		c.IdempotencyKey = keys[0]
 	}
 	return nil
 }
 
 var (
-	markForm = regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`)
-	keyForm  = regexp.MustCompile(`^"[ !#-\[\]-~]{1,128}"$`) // a short string of RFC 9651 without escapes
+	markForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`) })
+	// keyForm is a short string of RFC 9651 without escapes.
+	keyForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"[ !#-\[\]-~]{1,128}"$`) })
 )
 
 // writeBinding writes nonce and user mark into headers.

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -277,12 +278,14 @@ func escapedPath(r *http.Request) string {
 }
 
 // plainJSON matches media types that no browser executes or reads as a list of them.
-var plainJSON = regexp.MustCompile(`^application/([A-Za-z0-9._~+-]+\+)?json$`)
+var plainJSON = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^application/([A-Za-z0-9._~+-]+\+)?json$`)
+})
 
 // inertMediaType returns a media type that no browser executes: the given one, if it is
 // JSON or plain text.
 func inertMediaType(mediaType string) string {
-	if mediaType == "text/plain" || plainJSON.MatchString(mediaType) {
+	if mediaType == "text/plain" || plainJSON().MatchString(mediaType) {
 		return mediaType
 	}
 	return "application/octet-stream"

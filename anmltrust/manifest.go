@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -184,17 +185,16 @@ func (m *Manifest) Check(site string, now time.Time) (row string, code lookleap.
 // issued only: there is no grace for a manifest that has expired.
 const clockSkew = 5 * time.Minute
 
-// timeForms are dates and times of RFC 3339 as sections 12.3 and 12.4 want them: every digit in
-// its place, capital T and Z, a dot before a fraction. Package time reads more.
-var timeForms = map[bool]*regexp.Regexp{
-	true:  regexp.MustCompile(`^[\d-]{10}T[\d:]{8}(\.\d+)?Z$`),
-	false: regexp.MustCompile(`^[\d-]{10}T[\d:]{8}(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`),
-}
+// dateTime is a date and time of RFC 3339 as sections 12.3 and 12.4 want it: every digit in its
+// place, capital T and Z, a dot before a fraction. Package time reads more.
+var dateTime = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\d-]{10}T[\d:]{8}(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+})
 
 // parseTime reads a date and time. Where utc is set, the zone must be Z.
 func parseTime(s string, utc bool) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
-	return t.UTC(), err == nil && len(s) <= 40 && timeForms[utc].MatchString(s)
+	return t.UTC(), err == nil && len(s) <= 40 && dateTime().MatchString(s) && (!utc || strings.HasSuffix(s, "Z"))
 }
 
 // MaxQueryResponse is the size of the largest response of a query endpoint, in bytes.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -64,7 +65,7 @@ func ParseRecord(text string) (*Record, error) {
 		if end == len(text) && strings.Trim(segment, " \t") == "" {
 			break // what follows the one closing ";"
 		}
-		tag := tagForm.FindStringSubmatch(segment)
+		tag := tagForm().FindStringSubmatch(segment)
 		if tag == nil {
 			return nil, malformed(at, "write name=value, %3B for a semicolon in a URI, and %XX for what is not printable ASCII",
 				"%s is not a tag", plaintext.Quote(segment, maxQuoted))
@@ -103,7 +104,9 @@ func malformed(offset int, fix, format string, args ...any) *lookleap.Error {
 }
 
 // tagForm is a tag by the grammar of section 12.2.1. Blanks stand around its name and its value only.
-var tagForm = regexp.MustCompile(`^[ \t]*([A-Za-z][A-Za-z0-9_.-]*)[ \t]*=[ \t]*([!-~]*)[ \t]*$`)
+var tagForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[ \t]*([A-Za-z][A-Za-z0-9_.-]*)[ \t]*=[ \t]*([!-~]*)[ \t]*$`)
+})
 
 // uriRules are what a value must be as a URL: https, a DNS host, no fragment.
 var uriRules = domain.Rules{RefuseFragment: true, MaxLength: MaxRecord}
