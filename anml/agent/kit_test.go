@@ -498,11 +498,3 @@ func ledgerOf(t testing.TB, l any) (out []string) {
 	}
 	return out
 }
-
-// asLedger returns a ledger, or the one in a store.
-func asLedger(l any) *Ledger {
-	if store, ok := l.(lookleap.Store); ok {
-		return NewLedger(store)
-	}
-	return l.(*Ledger)
-}

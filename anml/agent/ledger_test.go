@@ -340,3 +340,11 @@ func TestLedgerInStore(t *testing.T) {
 		}
 	})
 }
+
+// asLedger returns a ledger, or the one in a store.
+func asLedger(l any) *Ledger {
+	if store, ok := l.(lookleap.Store); ok {
+		return NewLedger(store)
+	}
+	return l.(*Ledger)
+}

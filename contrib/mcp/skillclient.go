@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -53,8 +52,6 @@ type SkillClient struct {
 	options SkillClientOptions
 	origin  string
 	runs    *plugin.Bound // of SkillClientOptions.Runner
-
-	mu sync.Mutex // held while the record of approvals changes
 }
 
 var serverLabel = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)

@@ -184,18 +184,14 @@ func (c *SkillClient) approved(ctx context.Context, uri string) (*approval, erro
 }
 
 func (c *SkillClient) record(ctx context.Context, a approval) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	value, err := json.Marshal(a)
-	var old []byte
 	if err == nil {
-		old, err = c.options.Trust.Get(ctx, c.key(a.Entry.URI))
-		if errors.Is(err, fs.ErrNotExist) {
-			old, err = nil, nil
-		}
-	}
-	if err == nil && !bytes.Equal(old, value) {
-		err = c.options.Trust.Put(ctx, c.key(a.Entry.URI), old, value, time.Time{})
+		err = lookleap.UpdateRecord(ctx, c.options.Trust, c.key(a.Entry.URI), time.Time{}, func(old []byte) ([]byte, error) {
+			if bytes.Equal(old, value) {
+				return nil, nil
+			}
+			return value, nil
+		})
 	}
 	if err != nil {
 		return &lookleap.Error{Code: dvs.CodeTrustNotKept, Subject: quote(a.Entry.URI, 300),
