@@ -6,34 +6,29 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/netguard"
 	"github.com/lookleap/lookleap/internal/roundtrip"
 )
 
-// DialControl returns a function for [net.Dialer.Control] of hosts that have their own
-// dialer. It allows TCP connections over IPv4 and IPv6 to public addresses at the given
-// ports (default: 443), and refuses all others with [ErrDenied]. It checks the address of
-// the socket, so a name that changes between two lookups does not help an attacker.
-func DialControl(ports ...uint16) func(network, address string, c syscall.RawConn) error {
-	control := netguard.Control(ports...)
-	return func(network, address string, c syscall.RawConn) error {
-		return refusal(control(network, address, c))
-	}
-}
-
 // refusal returns a guard's error as an [*Error] that is an [ErrDenied].
 func refusal(err error) error {
 	var no *netguard.Error
-	if errors.As(err, &no) {
-		return &Error{Code: Code(no.Code), Message: no.Error(), Err: ErrDenied}
+	if !errors.As(err, &no) {
+		return err
 	}
-	return err
+	e := &Error{Code: Code(no.Code), Message: no.Error(), Err: ErrDenied}
+	if no.Range == netguard.FakeIP {
+		e.Fix = "turn the fake-IP mode off for this program, or name " + no.Range.String() + " in FetcherOptions.AllowPrefixes"
+	}
+	return e
 }
 
 // ConnEvidence is an optional interface of connections. The connections of [NewFetcher]
@@ -41,30 +36,44 @@ func refusal(err error) error {
 // for client certificates and for tests.
 type ConnEvidence interface {
 	ClientCertificate() bool // the client presented a certificate in the handshake
-	PrivateAllowed() bool    // the Fetcher does not check addresses
-
+	PrivateAllowed() bool    // the Fetcher connects to this address although it may not be public
 	// Route says how the connection reaches the server if not directly, such as
 	// [RouteDevelopment]; "" if it does. It becomes [Evidence.Route].
 	Route() string
 }
 
-// RouteDevelopment is the route of a connection to a server that is being developed, in the place
-// of the one that the URL names. Nothing of the connection is evidence.
-const RouteDevelopment = "development"
+// The routes of connections. A connection can have several, separated by ", ".
+const (
+	// RouteDevelopment leads to a server that is being developed, in the place of the one that
+	// the URL names. Nothing of the connection is evidence.
+	RouteDevelopment = "development"
+	// RouteProxy leads through a proxy that was asked for the address.
+	RouteProxy = "proxy"
+	// RouteProxyByName leads through a proxy that was asked for the name. The address is that of
+	// the proxy, and that of the server was not checked.
+	RouteProxyByName = "proxy-by-name"
+	// RouteAllowed leads to an address that is open by [FetcherOptions.AllowPrefixes].
+	RouteAllowed = "allowed-prefix"
+)
 
 // guardedConn is a connection to an address that was checked.
 type guardedConn struct {
 	net.Conn
 	private    bool
+	routes     []string
 	clientCert atomic.Bool
 }
 
-// Route returns what the connection below says of itself.
+// Route returns how the connection was made, with what the connection below says of itself.
 func (c *guardedConn) Route() string {
-	if below, ok := c.Conn.(interface{ Route() string }); ok {
-		return below.Route()
+	routes := c.routes
+	if below, ok := c.Conn.(interface{ Route() string }); ok && below.Route() != "" {
+		if below.Route() == RouteDevelopment {
+			return RouteDevelopment
+		}
+		routes = append(slices.Clip(routes), below.Route())
 	}
-	return ""
+	return strings.Join(routes, ", ")
 }
 
 func (c *guardedConn) ClientCertificate() bool { return c.clientCert.Load() }
@@ -80,6 +89,14 @@ type guardedDialer struct {
 	resolver Resolver
 	guard    netguard.Guard
 	dial     func(context.Context, netip.AddrPort) (net.Conn, error)
+	proxies  proxies
+}
+
+// route is how a dialer reaches one host.
+type route struct {
+	host  string
+	dial  func(context.Context, netip.AddrPort) (net.Conn, error)
+	proxy bool
 }
 
 func dialTCP(d *net.Dialer) func(context.Context, netip.AddrPort) (net.Conn, error) {
@@ -105,15 +122,56 @@ func (d *guardedDialer) dialTLS(ctx context.Context, hostport string, config *tl
 	if err := d.guard.CheckPort(uint16(port)); err != nil {
 		return nil, refusal(err)
 	}
+	conn, err := d.reach(ctx, host, uint16(port))
+	if err != nil {
+		return nil, d.proxies.unused(err)
+	}
+	return conn.handshake(ctx, host, config)
+}
+
+// reach connects to a host, directly or through a proxy.
+func (d *guardedDialer) reach(ctx context.Context, host string, port uint16) (*guardedConn, error) {
+	proxy, err := d.proxies.of(host, port)
+	if err != nil {
+		return nil, err
+	}
+	to := route{host: host, dial: d.dial}
+	switch {
+	case proxy != nil && d.proxies.byName:
+		return d.reachByName(ctx, proxy, host, port)
+	case proxy != nil:
+		to.proxy, to.dial = true, proxy.dialAddress
+	}
 	addrs, err := d.addresses(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := d.connect(ctx, addrs, uint16(port))
+	return d.connect(ctx, addrs, port, to)
+}
+
+// reachByName asks a proxy for a host by its name. What is known here about the name still counts.
+func (d *guardedDialer) reachByName(ctx context.Context, proxy *proxy, host string, port uint16) (*guardedConn, error) {
+	if _, err := domain.ParseHost(host); err != nil && !d.guard.AllowPrivate {
+		return nil, &Error{Code: CodeSpecialHost, Message: quote(host, 253) + " is not a name that a proxy is asked for", Err: ErrDenied}
+	}
+	found, err := d.lookups(ctx, host)
+	switch {
+	case errors.Is(err, ErrBogus):
+		return nil, err
+	case err == nil:
+		for _, addr := range found {
+			if _, err := d.guard.CheckAddr(addr, host); err != nil {
+				return nil, refusal(err)
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	conn, err := proxy.tunnel(ctx, net.JoinHostPort(host, strconv.Itoa(int(port))))
 	if err != nil {
 		return nil, err
 	}
-	return conn.handshake(ctx, host, config)
+	return &guardedConn{Conn: conn, private: true, routes: []string{RouteProxyByName}}, nil
 }
 
 // handshake notes on the connection whether it presented a certificate.
@@ -148,12 +206,34 @@ func (c *guardedConn) handshake(ctx context.Context, host string, base *tls.Conf
 // fetcher is refused, because it would wait for itself.
 type resolving struct{ *guardedDialer }
 
-// addresses returns the allowed addresses of a host, IPv6 and IPv4 alternating. If
-// DNSSEC validation fails for one family, the host is refused.
+// addresses returns the allowed addresses of a host, IPv6 and IPv4 alternating.
 func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return d.dialable([]netip.Addr{addr})
+	found := make([]netip.Addr, 1)
+	var err error
+	if found[0], err = netip.ParseAddr(host); err != nil {
+		if found, err = d.lookups(ctx, host); err != nil {
+			return nil, err
+		}
 	}
+	var allowed []netip.Addr
+	var refused error
+	for _, addr := range found {
+		switch _, err := d.guard.CheckAddr(addr, host); {
+		case err == nil:
+			allowed = append(allowed, addr)
+		case refused == nil:
+			refused = err
+		}
+	}
+	if len(allowed) == 0 {
+		return nil, refusal(refused)
+	}
+	return allowed, nil
+}
+
+// lookups looks up both kinds of addresses of a host. If DNSSEC validation fails for one, the host
+// is refused.
+func (d *guardedDialer) lookups(ctx context.Context, host string) ([]netip.Addr, error) {
 	if ctx.Value(resolving{d}) != nil {
 		return nil, &Error{Code: CodeDNSError, Message: "the resolver uses the fetcher that is waiting for it"}
 	}
@@ -175,9 +255,8 @@ func (d *guardedDialer) addresses(ctx context.Context, host string) ([]netip.Add
 			return nil, err
 		}
 	}
-	found := interleave(six, four)
-	if len(found) > 0 {
-		return d.dialable(found)
+	if found := interleave(six, four); len(found) > 0 {
+		return found, nil
 	}
 	if err := errors.Join(err4, err6); err != nil {
 		return nil, &Error{Code: CodeDNSError, Message: "the addresses of " + quote(host, 253) + " could not be looked up", Err: err}
@@ -216,30 +295,9 @@ func interleave(a, b []netip.Addr) []netip.Addr {
 	return all[:min(len(all), maxAddresses)]
 }
 
-// dialable returns the allowed addresses. It returns an error if none is allowed.
-func (d *guardedDialer) dialable(found []netip.Addr) ([]netip.Addr, error) {
-	if d.guard.AllowPrivate {
-		return found, nil
-	}
-	var public []netip.Addr
-	var refused error
-	for _, addr := range found {
-		switch err := netguard.Check(addr); {
-		case err == nil:
-			public = append(public, addr)
-		case refused == nil:
-			refused = err
-		}
-	}
-	if len(public) == 0 {
-		return nil, refusal(refused)
-	}
-	return public, nil
-}
-
 // connect tries the addresses in order and returns the first connection. It tries the
 // next address when an attempt fails or has taken attemptDelay.
-func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port uint16) (*guardedConn, error) {
+func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port uint16, to route) (*guardedConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	type outcome struct {
@@ -253,7 +311,7 @@ func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port ui
 		next++
 		running++
 		go func() {
-			conn, err := d.attempt(ctx, dst)
+			conn, err := d.attempt(ctx, dst, to)
 			outcomes <- outcome{conn, err}
 		}()
 	}
@@ -287,36 +345,46 @@ func (d *guardedDialer) connect(ctx context.Context, addrs []netip.Addr, port ui
 	return nil, errors.Join(errs...)
 }
 
-// attempt checks the address before dialling, and the connection afterwards.
-func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort) (_ *guardedConn, err error) {
+// attempt checks the address and port before dialling, and the connection afterwards.
+func (d *guardedDialer) attempt(ctx context.Context, dst netip.AddrPort, to route) (_ *guardedConn, err error) {
 	defer partDial.guard(&err)
-	if err := d.guard.Check(dst); err != nil {
+	if err := d.guard.CheckPort(dst.Port()); err != nil {
 		return nil, refusal(err)
 	}
-	conn, err := d.dial(ctx, dst)
+	opened, err := d.guard.CheckAddr(dst.Addr(), to.host)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	conn, err := to.dial(ctx, dst)
 	if err != nil {
 		return nil, refusal(err)
 	}
 	if conn == nil {
 		return nil, partDial.failed("it returned neither a connection nor an error")
 	}
-	if err := d.checkRemote(conn); err != nil {
-		_ = conn.Close()
-		return nil, refusal(err)
+	if !d.guard.AllowPrivate {
+		if opened, err = d.checkRemote(conn, to.host); err != nil {
+			_ = conn.Close()
+			return nil, refusal(err)
+		}
 	}
-	return &guardedConn{Conn: conn, private: d.guard.AllowPrivate}, nil
+	made := &guardedConn{Conn: conn, private: opened}
+	if to.proxy {
+		made.routes = append(made.routes, RouteProxy)
+	}
+	if opened && !d.guard.AllowPrivate {
+		made.routes = append(made.routes, RouteAllowed)
+	}
+	return made, nil
 }
 
 // checkRemote checks the remote address of a connection. The port is not checked,
 // because a Dial hook may map ports.
-func (d *guardedDialer) checkRemote(conn net.Conn) error {
-	if d.guard.AllowPrivate {
-		return nil
-	}
+func (d *guardedDialer) checkRemote(conn net.Conn, host string) (opened bool, err error) {
 	remote, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil {
-		return &netguard.Error{Code: netguard.CodeBlockedNetwork, Network: conn.RemoteAddr().Network(),
+		return false, &netguard.Error{Code: netguard.CodeBlockedNetwork, Network: conn.RemoteAddr().Network(),
 			Reason: "its remote end is not an address and port"}
 	}
-	return netguard.Check(remote.Addr())
+	return d.guard.CheckAddr(remote.Addr(), host)
 }

@@ -64,7 +64,7 @@ func TestAttempt(t *testing.T) {
 				}
 				return made, nil
 			}}
-			conn, err := d.attempt(t.Context(), c.dst)
+			conn, err := d.attempt(t.Context(), c.dst, route{dial: d.dial})
 			if CodeOf(err) != c.want || (conn == nil) != (err != nil) || dials != c.dials || c.err != nil && !errors.Is(err, c.err) {
 				t.Errorf("%v, %v after %d dials", conn, err, dials)
 			}
@@ -98,7 +98,7 @@ func TestConnect(t *testing.T) {
 					return &endedConn{remote: otherEnd}, nil
 				}}
 				begin := time.Now()
-				conn, err := d.connect(t.Context(), addrs, 443)
+				conn, err := d.connect(t.Context(), addrs, 443, route{dial: d.dial})
 				if err != nil || conn.RemoteAddr().String() != otherEnd.String() || time.Since(begin) != c.took {
 					t.Fatalf("%v, %v after %v", conn, err, time.Since(begin))
 				}
@@ -118,7 +118,7 @@ func TestConnect(t *testing.T) {
 			cancel()
 			return nil, errNoService
 		}}
-		if conn, err := d.connect(ctx, addrs, 443); conn != nil || !errors.Is(err, errNoService) || dials != 1 {
+		if conn, err := d.connect(ctx, addrs, 443, route{dial: d.dial}); conn != nil || !errors.Is(err, errNoService) || dials != 1 {
 			t.Errorf("%v, %v after %d dials", conn, err, dials)
 		}
 	})

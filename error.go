@@ -274,6 +274,7 @@ const (
 	CodeTimeout        Code = "timeout"
 	CodeBudget         Code = "budget"
 	CodeUnreachable    Code = "unreachable"
+	CodeProxy          Code = "proxy"
 	CodeConnRefused    Code = "connection-refused"
 	CodeConnReset      Code = "connection-reset"
 	CodeTruncated      Code = "truncated"

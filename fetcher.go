@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -37,7 +38,7 @@ type Fetcher interface {
 
 // ErrDenied is the error of a request that a guard refused, such as an agents.txt policy or
 // the check of addresses. It is final: do not retry, and do not send the request another way.
-var ErrDenied = coded.New(string(CodeDenied), "denied by a guard")
+var ErrDenied = coded.Denied
 
 // Bounds of the guarded fetcher.
 const (
@@ -69,6 +70,29 @@ type FetcherOptions struct {
 	// Dial is called, and the remote address of the connection is checked afterwards.
 	Dial func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
 
+	// Proxy returns the forward proxy through which a server is reached, nil to connect directly.
+	// [http.ProxyFromEnvironment] and [http.ProxyURL] have this form. If it is nil, no proxy is
+	// used, whatever the environment says. It gets a request that has only the URL
+	// https://HOST:PORT. The scheme of a proxy is http or https, for the method CONNECT, or
+	// socks5. The proxy itself may have a private address, and may be at any port.
+	//
+	// The proxy is asked for an address that was looked up and checked here. The name of the
+	// server is only in the TLS handshake. [Evidence.Route] is [RouteProxy].
+	Proxy func(*http.Request) (*url.URL, error)
+
+	// ProxyByName asks the proxy for the name of the server, for proxies that filter by name and
+	// for networks in which names cannot be looked up. Where the proxy connects to is then not
+	// known, so a server in its network can be reached: [Evidence.Route] is
+	// [RouteProxyByName], and the address is that of the proxy. IP addresses, special-use names
+	// and names that have a private address here are refused in any case.
+	ProxyByName bool
+
+	// AllowPrefixes opens ranges of addresses that are not public, each for the hosts that it
+	// names: a network of one's own, or the range of a VPN in fake-IP mode. Addresses of cloud
+	// metadata, all link-local ones, and forms that hide another address are never opened.
+	// [Evidence.Route] then contains [RouteAllowed].
+	AllowPrefixes []AllowPrefix
+
 	// Time limits an exchange, from the lookup of the name to the end of the response
 	// body; 0: 5 minutes, negative: no limit.
 	Time time.Duration
@@ -84,10 +108,18 @@ type FetcherOptions struct {
 	InsecureAllowPrivate bool
 }
 
+// AllowPrefix is a range of addresses that is open for some hosts.
+type AllowPrefix struct {
+	Prefix netip.Prefix
+	// Hosts are names in lower case, "*.corp.example.com" for all names below one, "*" for
+	// every name, and IP addresses as they are in a URL. Without hosts, nothing is open.
+	Hosts []string
+}
+
 // NewFetcher returns the guarded fetcher. It uses only https, connects only to public
 // addresses (checked again on each socket), and only to port 443 unless the options
 // allow others. It requires TLS 1.2 or later and speaks HTTP/1.1 and HTTP/2. It uses no
-// proxy, no cookies and no decompression. It accepts at most 32 KiB of header, and of an
+// cookies, no decompression, and no proxy unless the options name one. It accepts at most 32 KiB of header, and of an
 // HTTP/2 body at most 1 MiB more than was read. If DNSSEC validation fails, it does not
 // connect.
 //
@@ -104,7 +136,11 @@ func NewFetcher(o FetcherOptions) Fetcher {
 	}
 	o.MinTLS = max(o.MinTLS, tls.VersionTLS12)
 	guard := netguard.Guard{Ports: slices.Clone(o.Ports), AllowPrivate: o.InsecureAllowPrivate}
-	dialer := &guardedDialer{resolver: o.Resolver, guard: guard, dial: o.Dial}
+	for _, a := range o.AllowPrefixes {
+		guard.Allow = append(guard.Allow, netguard.Allow{Prefix: a.Prefix, Hosts: slices.Clone(a.Hosts)})
+	}
+	dialer := &guardedDialer{resolver: o.Resolver, guard: guard, dial: o.Dial,
+		proxies: proxies{choose: o.Proxy, byName: o.ProxyByName, tls: &tls.Config{RootCAs: o.RootCAs, Time: o.Now}}}
 	if dialer.dial == nil {
 		net := &net.Dialer{Control: guard.Control, Timeout: dialTimeout}
 		dialer.dial = dialTCP(net)

@@ -38,18 +38,6 @@ func ExampleNewFetcher() {
 	// not-https false
 }
 
-// A host with a dialer of its own puts the same guard into it.
-func ExampleDialControl() {
-	dialer := &net.Dialer{Control: lookleap.DialControl(443, 8443)}
-	_, err := dialer.Dial("tcp", "127.0.0.1:443")
-	fmt.Println(lookleap.CodeOf(err))
-	_, err = dialer.Dial("tcp", "127.0.0.1:22")
-	fmt.Println(lookleap.CodeOf(err))
-	// Output:
-	// blocked-address
-	// blocked-address
-}
-
 // Go's own resolver serves if DNSSEC is not needed: it never says more than
 // indeterminate.
 func ExampleNetResolver() {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/netguard"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -160,12 +161,12 @@ func TestFetcherNetworks(t *testing.T) {
 		refused(t, err, lookleap.CodeBlockedNetwork)
 	})
 	t.Run("F08/reject-dial-control", func(t *testing.T) {
-		refused(t, lookleap.DialControl()("unix", "/run/docker.sock", nil), lookleap.CodeBlockedNetwork)
-		refused(t, lookleap.DialControl()("tcp4", "93.184.216.34:22", nil), lookleap.CodeBlockedPort)
-		refused(t, lookleap.DialControl(8443)("tcp4", "10.0.0.1:8443", nil), lookleap.CodeBlockedAddress)
+		refused(t, netguard.Control()("unix", "/run/docker.sock", nil), lookleap.CodeBlockedNetwork)
+		refused(t, netguard.Control()("tcp4", "93.184.216.34:22", nil), lookleap.CodeBlockedPort)
+		refused(t, netguard.Control(8443)("tcp4", "10.0.0.1:8443", nil), lookleap.CodeBlockedAddress)
 	})
 	t.Run("F08/accept-dial-control", func(t *testing.T) {
-		if err := lookleap.DialControl(8443)("tcp6", "[2606:2800:220:1::1]:8443", nil); err != nil {
+		if err := netguard.Control(8443)("tcp6", "[2606:2800:220:1::1]:8443", nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -175,7 +176,7 @@ func TestFetcherNetworks(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer ln.Close()
-		d := net.Dialer{Control: lookleap.DialControl(uint16(ln.Addr().(*net.TCPAddr).Port))}
+		d := net.Dialer{Control: netguard.Control(uint16(ln.Addr().(*net.TCPAddr).Port))}
 		_, err = d.Dial("tcp", ln.Addr().String())
 		refused(t, err, lookleap.CodeBlockedAddress)
 	})

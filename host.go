@@ -302,6 +302,7 @@ var (
 	partClock    = part{"clock", CodeClockFailed}
 	partObserve  = part{"Observe hook", CodeInternal}
 	partDial     = part{"Dial hook", CodeInternal}
+	partProxy    = part{"Proxy hook", CodeInternal}
 )
 
 // failed returns the error of a plug-in that failed, which counts as "no".

@@ -20,7 +20,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.ConsentKind](), reflect.TypeFor[lookleap.ConsentLine](), reflect.TypeFor[lookleap.ConsentPart](),
 		reflect.TypeFor[lookleap.ConsentRequest](), reflect.TypeFor[lookleap.ConsentSection](), reflect.TypeFor[lookleap.ConsentValue](),
 		reflect.TypeFor[lookleap.DNSSEC](), reflect.TypeFor[lookleap.Event](), reflect.TypeFor[lookleap.EventKind](),
-		reflect.TypeFor[lookleap.Evidence](), reflect.TypeFor[lookleap.FetcherOptions](),
+		reflect.TypeFor[lookleap.Evidence](), reflect.TypeFor[lookleap.FetcherOptions](), reflect.TypeFor[lookleap.AllowPrefix](),
 		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](),
 		reflect.TypeFor[lookleap.PartKind](), reflect.TypeFor[lookleap.PendingError](),
 		reflect.TypeFor[lookleap.Rate](), reflect.TypeFor[lookleap.AlreadyDoneError](), reflect.TypeFor[lookleap.Effect](),
@@ -32,7 +32,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Verdict](), reflect.TypeFor[lookleap.VerifyError](), reflect.TypeFor[lookleap.ZoneLink](),
 	}, map[string]any{
 		"ReadPublicSuffixList": lookleap.ReadPublicSuffixList, "UsePublicSuffixList": lookleap.UsePublicSuffixList, "PublicSuffixVersion": lookleap.PublicSuffixVersion,
-		"CodeOf": lookleap.CodeOf, "Retryable": lookleap.Retryable, "Codes": lookleap.Codes, "DialControl": lookleap.DialControl, "Digest": lookleap.Digest,
+		"CodeOf": lookleap.CodeOf, "Retryable": lookleap.Retryable, "Codes": lookleap.Codes, "Digest": lookleap.Digest,
 		"OpenStore": lookleap.OpenStore, "UpdateRecord": lookleap.UpdateRecord, "NewMemoryStore": lookleap.NewMemoryStore, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
 		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
 		"ParsePlan": lookleap.ParsePlan, "Seal": lookleap.Seal, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,

@@ -21,7 +21,7 @@ const maxTargets = 16
 
 // Target is a server for native connections to an endpoint (RFC 2782). It says nothing about
 // trust. Its name, port and addresses were checked when it was discovered. Addresses may
-// change, so connect with [lookleap.DialControl].
+// change, so connect with the guard of contrib/netguard.
 type Target struct {
 	Host             string
 	Port             uint16

@@ -14,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/filestore"
+	"github.com/lookleap/lookleap/internal/netguard"
 )
 
 // advise adds what a person at this machine can do about a refused input. The library does not know
@@ -51,6 +52,9 @@ func (s *session) fixOf(r *result) string {
 		}
 		return ownServer
 	}
+	if fix := s.adviceNetwork(r.cause); fix != "" {
+		return fix
+	}
 	if unreachableDNS(r.cause) {
 		return "check the network of this machine, or ask another DNS server with --dns ADDRESS:53"
 	}
@@ -64,6 +68,21 @@ func (s *session) fixOf(r *result) string {
 		return "write localhost:" + r.Input + ", and add --dev"
 	}
 	return adviceConnection(r.cause)
+}
+
+// adviceNetwork returns the fix of a network that needs a flag: one with a proxy, or with addresses
+// of a VPN in fake-IP mode.
+func (s *session) adviceNetwork(err error) string {
+	if err == nil {
+		return ""
+	}
+	switch text := err.Error(); {
+	case strings.Contains(text, netguard.FakeIP.String()):
+		return "turn the fake-IP mode of the VPN or proxy off for this program, or add --allow " + netguard.FakeIP.String() + "=*"
+	case strings.Contains(text, "HTTPS_PROXY is set") || strings.Contains(text, "https_proxy is set"):
+		return "add --proxy env; if the proxy filters by name, add --proxy-by-name too"
+	}
+	return ""
 }
 
 // adviceFile returns the fix of a file that could not be read, "" if nothing is known.

@@ -53,11 +53,16 @@ func TestFirstHour(t *testing.T) {
 	closed.Close()
 
 	n := lab.ForTest(t)
-	door := opened(t, n).Args()
-	on := func(args ...string) []string { return append(door[:len(door):len(door)], args...) }
+	door := opened(t, n)
+	on := func(args ...string) []string { return append(door.Args(), args...) }
 	shop := func(name string) *lab.Site { return n.Site(name + ".example") }
 	shop("fine")
 	shop("private").At("10.1.2.3")
+	shop("vpn").At("198.18.0.5")
+	proxy, err := n.Proxy("http", "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	n.Name("nowhere.example")
 	shop("wrong-digest").Body("/agents.txt", "text/plain", "/admin DISALLOW\n*"+strings.Repeat("0", 64)+"\n")
 	signed, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
@@ -84,6 +89,9 @@ func TestFirstHour(t *testing.T) {
 		"no-dns":          {[]string{"site", "--dns", "127.0.0.1:9", "https://fine.example"}, 1, "ask another DNS server with --dns ADDRESS:53", nil, on("site", "https://fine.example"), false},
 		"no-address":      {on("doctor", "https://nowhere.example"), 1, "publish A or AAAA records", func() { shop("nowhere") }, nil, false},
 		"private-address": {on("site", "https://private.example"), 1, "--allow-private", nil, on("site", "https://private.example", "--allow-private"), false},
+		"fake-ip":         {on("site", "https://vpn.example"), 1, "--allow 198.18.0.0/15=*", nil, on("site", "https://vpn.example", "--allow", "198.18.0.0/15=*"), false},
+		"only-by-proxy": {[]string{"site", "--dns", "127.0.0.1:9", "https://fine.example"}, 1, "--proxy env", nil,
+			[]string{"site", "--dns", door.DNS, "--ca", door.CAFile, "--proxy", proxy.URL.String(), "https://fine.example"}, false},
 		"wrong-digest": {on("doctor", "https://wrong-digest.example"), 1, "lookleap agentstxt sign agents.txt --write",
 			func() { shop("wrong-digest").Body("/agents.txt", "text/plain", string(signed)) }, nil, false},
 		"bad-media-type": {on("doctor", "https://media-type.example"), 1, anml.MediaTypeXML,
@@ -101,11 +109,14 @@ func TestFirstHour(t *testing.T) {
 		"unknown-command": {[]string{"sites", "https://fine.example"}, 2, "Try: lookleap help", nil, []string{"help"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "only-by-proxy" {
+				t.Setenv("HTTPS_PROXY", "http://user:secret@127.0.0.1:9")
+			}
 			exit, output := trial(c.args, false)
 			if exit != c.exit || !strings.Contains(output, c.fix) {
 				t.Fatalf("exit %d, and the fix %q is not in\n%s", exit, c.fix, output)
 			}
-			if strings.Contains(output, "localhost.example") || strings.Contains(output, `\u{A}`) {
+			if strings.Contains(output, "localhost.example") || strings.Contains(output, `\u{A}`) || strings.Contains(output, "secret") {
 				t.Errorf("not in the user's words:\n%s", output)
 			}
 			if c.follow != nil {

@@ -15,6 +15,9 @@ type Flags struct {
 	CA           string    // a file of certificates in PEM form
 	SuffixList   string    // a Public Suffix List, which is used next to the built-in one
 	Connect      string    // HOST:PORT that every connection goes to
+	Proxy        string    // URL of a forward proxy, or "env": that of HTTPS_PROXY and NO_PROXY
+	ProxyByName  bool      // ask the proxy for names, see [lookleap.FetcherOptions]
+	Allow        []string  // PREFIX=HOST[,HOST…]: ranges that are open for some hosts
 	AllowPrivate bool      // private addresses and any port
 	Dev          bool      // development mode
 	At           time.Time // the time; zero: now
@@ -30,6 +33,9 @@ func (f *Flags) Declare(set *flag.FlagSet) {
 	set.StringVar(&f.SuffixList, "public-suffix-list", "",
 		"use the Public Suffix List in this `FILE` next to the built-in one of "+lookleap.PublicSuffixDate)
 	set.StringVar(&f.Connect, "connect", "", "send every connection to this `HOST:PORT`; without --dns, names are not looked up for it")
+	set.StringVar(&f.Proxy, "proxy", "", "go through the proxy at this `URL` (http, https or socks5), or with \"env\" through that of HTTPS_PROXY and NO_PROXY")
+	set.BoolVar(&f.ProxyByName, "proxy-by-name", false, "ask the proxy for names and not for checked addresses; where it connects to is then not known")
+	set.Var((*list)(&f.Allow), "allow", "allow addresses that are not public for some hosts: `PREFIX=HOST` such as 10.0.0.0/8=*.corp.example, hosts separated by commas; may be repeated")
 	set.BoolVar(&f.AllowPrivate, "allow-private", false, "allow private addresses and any port, for test beds")
 	set.BoolVar(&f.Dev, "dev", false, "development mode: take localhost, IP addresses and http URLs, and say what is not checked")
 	set.Func("at", "judge as of this `TIME`, for instance 2026-01-02T15:04:05Z, instead of now", func(text string) (err error) {

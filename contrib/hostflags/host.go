@@ -8,9 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/filestore"
@@ -50,6 +53,9 @@ func (f *Flags) NewHost() (*Host, error) {
 		}
 		web.Dial = f.dial
 	}
+	if err := f.network(&web); err != nil {
+		return nil, err
+	}
 	if h.Resolver, err = f.newResolver(web); err != nil {
 		return nil, err
 	}
@@ -69,6 +75,7 @@ func (f *Flags) NewHost() (*Host, error) {
 		web.Dial = proxy.dial
 		web.Resolver = oneAddress{"127.0.0.1:443"}
 		web.InsecureAllowPrivate = true
+		web.Proxy, web.AllowPrefixes = nil, nil
 		web.Now = nil // the certificate of the proxy is of today
 	case f.Connect != "" && len(f.DNS) == 0:
 		web.Resolver, web.InsecureAllowPrivate = oneAddress{f.Connect}, true
@@ -82,6 +89,34 @@ func (f *Flags) NewHost() (*Host, error) {
 	}
 	h.Fetcher = fetcher
 	return h, nil
+}
+
+// network sets the proxy and the allowed ranges.
+func (f *Flags) network(web *lookleap.FetcherOptions) error {
+	switch {
+	case f.Proxy == "" && f.ProxyByName:
+		return usage("--proxy-by-name: there is no proxy", "add --proxy URL or --proxy env")
+	case f.Proxy != "" && f.Connect != "":
+		return usage("--proxy and --connect exclude each other", "use one of them")
+	case f.Proxy == "env":
+		web.Proxy = http.ProxyFromEnvironment
+	case f.Proxy != "":
+		u, err := url.Parse(f.Proxy)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" { // the text may have a password
+			return usage("--proxy: this is not the URL of a proxy", "write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT")
+		}
+		web.Proxy = http.ProxyURL(u)
+	}
+	web.ProxyByName = f.ProxyByName
+	for _, text := range f.Allow {
+		prefix, hosts, _ := strings.Cut(text, "=")
+		open, err := netip.ParsePrefix(prefix)
+		if err != nil || hosts == "" {
+			return usage("--allow: "+strconv.Quote(text)+" is not PREFIX=HOST", "write for instance 10.0.0.0/8=*.corp.example")
+		}
+		web.AllowPrefixes = append(web.AllowPrefixes, lookleap.AllowPrefix{Prefix: open, Hosts: strings.Split(hosts, ",")})
+	}
+	return nil
 }
 
 // useSuffixList uses the list of --public-suffix-list for the process.

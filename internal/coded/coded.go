@@ -36,6 +36,9 @@ func (e *sentinel) Error() string { return e.text }
 // ReasonCode returns the reason code.
 func (e *sentinel) ReasonCode() string { return e.code }
 
+// Denied is the class of what a guard refuses.
+var Denied = New("denied", "denied by a guard")
+
 type classified struct{ class, cause error }
 
 // Classify returns an error that [errors.Is] finds to be of a class, and that

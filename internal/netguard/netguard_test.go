@@ -125,8 +125,9 @@ func TestCheck(t *testing.T) {
 		})
 	})
 	t.Run("F02", func(t *testing.T) {
-		reject(t, "reject-ipv4-inside", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::808:808",
+		reject(t, "reject-ipv4-inside", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe",
 			"64:ff9b:1::7f00:1", "64:ff9b:1:ffff::1", "2002:7f00:1::", "2002:808:808::1", "2001::1", "2001:0:7f00:1::")
+		accept(t, "accept-public-behind-nat64", "64:ff9b::808:808", "64:ff9b::5db8:d822")
 		reject(t, "reject-isatap", "2606:2800::5efe:7f00:1", "2606:2800::200:5efe:7f00:1", "2a00::5efe:8.8.8.8")
 		accept(t, "accept-beside-isatap", "2606:2800::5eff:7f00:1", "2606:2800::100:5efe:7f00:1", "2606:2800:0:5efe::1", "2606:2800::0:1:5efe:1")
 	})
