@@ -1,17 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
-	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/wellknown"
 )
@@ -21,11 +19,12 @@ func doctorCommand() command {
 		name:    "doctor",
 		args:    "ORIGIN…",
 		summary: "what is wrong with one's own site, and how to fix it",
-		about: `Looks at everything that a site can publish for agents, as its publisher would:
-the policy and its hash, the ANML document in both forms, the trust record and its
-manifest, DNSSEC, the index of skills, and the descriptor of the AI endpoint.
-Absent is fine; a fault that makes agents turn away is refused. Nothing is
-obeyed but the limits: the policy is for others to keep.
+		about: `Looks at everything that a site can publish for agents, as its publisher would, and
+then as an agent does: address and certificate, agents.txt and robots.txt, the ANML
+document in both forms and whom it claims to speak for, the trust record and its
+manifest, each listed skill with its files, the AI endpoint and its keys, and whether
+the site's own policy lets agents read all that. Absent is fine; a fault that makes
+agents turn away is refused. What expires within 14 days is a warning.
 
 value: {
   "checks": [{"check", "state", "code", "message", "findings", "snippet"}]
@@ -107,6 +106,7 @@ func ill(err error, fix string) diagnosis {
 	d := diagnosis{State: wrong, Code: r.Code, Message: r.Message}
 	for _, f := range r.Findings {
 		if f.Severity == lookleap.SeverityError {
+			f.Fix = cmp.Or(f.Fix, fix)
 			d.Findings = append(d.Findings, f)
 		}
 	}
@@ -177,25 +177,24 @@ type patient struct {
 	devServer string            // URL of its server
 	step      func(name string) // tells people which check runs
 	down      string            // why the rest cannot be checked; "": it can
+	oldTLS    bool              // the server has no TLS 1.3
+	found     []string          // paths of what the site publishes
 }
 
-// get reads a path of the site. For a status that says that nothing is there
-// it returns nil and no error.
-func (p *patient) get(ctx context.Context, path, accept string) (*fetch.Response, error) {
-	u, err := domain.Parse(p.url.Origin() + path)
-	if err != nil {
-		return nil, err
+// soon is how long before its end something is reported.
+const soon = 14 * 24 * time.Hour
+
+// ending returns a warning if something ends soon, and an error if it has ended.
+func (p *patient) ending(what string, ends time.Time, fix string) []lookleap.Finding {
+	f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeStale, Fix: fix}
+	day := ends.UTC().Format("2006-01-02 15:04 UTC")
+	switch left := ends.Sub(p.host.Time()); {
+	case ends.IsZero() || left > soon:
+		return nil
+	case left <= 0:
+		f.Severity, f.Message = lookleap.SeverityError, what+" ended on "+day
+	default:
+		f.Message = what + " ends on " + day
 	}
-	resp, err := fetch.Do(ctx, p.host, &fetch.Request{URL: u, Header: http.Header{"Accept": {accept}}, Redirect: fetch.SameOrigin})
-	switch {
-	case err != nil:
-		return nil, err
-	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
-		return nil, nil
-	case !resp.OK():
-		return nil, coded{agentstxt.CodeStatus, fmt.Errorf("%s answers with status %d", path, resp.Status)}
-	case strings.HasPrefix(resp.MediaType, "text/html"):
-		return nil, coded{lookleap.CodeSoft404, fmt.Errorf("%s answers with a web page", path)}
-	}
-	return resp, nil
+	return []lookleap.Finding{f}
 }

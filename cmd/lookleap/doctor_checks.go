@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/contrib/hostflags"
-	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/dnssec"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/wellknown"
@@ -30,55 +29,35 @@ func (p *patient) checks() []check {
 		{"address", p.address},
 		{"connection", p.connection},
 		{"agents.txt", p.policy},
+		{"robots.txt", p.robots},
 		{"anml", p.document},
+		{"claims", p.claims},
 		{"trust record", p.trustRecord},
 		{"trust manifest", p.manifest},
 		{"skills", p.skills},
 		{"ai endpoint", p.endpoint},
+		{"access", p.access},
 	}
 }
 
 const fixServer = "let the server answer with 200 and the document, or with 404 if there is none"
 
-// address asks for the site's addresses, and whether anybody could forge them.
-func (p *patient) address(ctx context.Context) diagnosis {
-	name := p.url.Host()
-	if p.dev {
-		return skip("not looked up in development mode")
-	}
-	if p.named {
-		return skip("not looked up: --connect names the server")
-	}
-	for _, t := range []lookleap.RRType{lookleap.TypeA, lookleap.TypeAAAA} {
-		a, err := p.host.Lookup(ctx, name, t)
-		if err != nil {
-			fix, snippet := adviceDNS(err, name, p.url.Origin())
-			if unreachableDNS(err) {
-				p.down = "the DNS server cannot be reached"
-			} else {
-				p.down = "the site has no address"
-			}
-			d := ill(err, fix)
-			d.Findings[0].Fix, d.Snippet = fix, snippet
-			return d
-		}
-		if len(a.Records) > 0 {
-			return ok(fmt.Sprintf("%s, DNSSEC %s", plaintext.Plural(len(a.Records), "address", "addresses"), a.DNSSEC),
-				append(dvs.LintDNS(a), unvalidated(a)...)...)
-		}
-	}
-	p.down = "the site has no address"
-	d := ill(coded{lookleap.CodeNoAddress, fmt.Errorf("%s has no address", name)}, "publish A or AAAA records")
-	d.Snippet = name + ". 3600 IN A ADDRESS"
-	return d
-}
+const fixDocument = "correct the document: lookleap anml FILE --lint shows each fault"
+
+// The paths of what a site can publish.
+const (
+	policyPath   = "/agents.txt"
+	robotsPath   = "/robots.txt"
+	anmlPath     = "/.well-known/anml"
+	manifestPath = "/.well-known/anml-trust"
+)
 
 // policy lints the file that agents would obey, hash and all.
 func (p *patient) policy(ctx context.Context) diagnosis {
-	resp, err := p.get(ctx, "/agents.txt", "text/plain")
+	resp, err := p.get(ctx, policyPath, "text/plain")
 	switch {
 	case err != nil:
-		return ill(err, fixServer)
+		return ill(err, fixFor(err, fixServer))
 	case resp == nil:
 		return notThere("there is no policy, so agents may read everything")
 	}
@@ -86,18 +65,65 @@ func (p *patient) policy(ctx context.Context) diagnosis {
 	return ok("the policy can be obeyed", findings...)
 }
 
+// robots reads the file that crawlers obey, and agents where they are told to.
+func (p *patient) robots(ctx context.Context) diagnosis {
+	resp, err := p.get(ctx, robotsPath, "text/plain")
+	switch {
+	case err != nil && lookleap.CodeOf(err) == lookleap.CodeSoft404:
+		return ill(err, fixFor(err, fixServer))
+	case err != nil: // RFC 9309 section 2.3.1.4: an unreachable file closes the site
+		return ill(err, "answer 200 with the file, or 404: crawlers read another status as a site that is closed")
+	case resp == nil:
+		return notThere("there is no robots.txt, so crawlers may read everything")
+	}
+	file := agentstxt.ParseRobots(resp.Body, agentToken)
+	if err := file.Err(); err != nil {
+		return ill(err, "send a text file of at most 500 KiB")
+	}
+	return ok("the file can be obeyed", file.Findings()...)
+}
+
+// agentToken is the name under which the site is visited as an agent does.
+const agentToken = "lookleap"
+
+// access asks the site's own policy whether agents may read what the site publishes for them.
+func (p *patient) access(ctx context.Context) diagnosis {
+	if len(p.found) == 0 {
+		return notThere("nothing is published for agents to read")
+	}
+	agents := agentstxt.NewClient(p.host, agentstxt.Web(agentToken))
+	var findings []lookleap.Finding
+	for _, path := range p.found {
+		d, err := agents.Decide(ctx, p.url.Origin()+path)
+		switch {
+		case err != nil:
+			return ill(err, fixFor(err, fixServer))
+		case d.Allowed:
+			continue
+		case d.Line == 0: // reported where the file is judged
+			return skip("a broken agents.txt or robots.txt closes the whole site")
+		}
+		f := lookleap.Finding{Severity: lookleap.SeverityError, Code: d.Code, Message: "the site's own rules close " + path + " to agents",
+			Fix: "add the line \"" + path + " ALLOW\" to agents.txt and \"Allow: " + path + "\" to robots.txt"}
+		f.Message += fmt.Sprintf(": the rule %s in line %d", plaintext.Quote(d.Rule, 100), d.Line)
+		findings = append(findings, f)
+	}
+	return ok("agents may read what is published for them", findings...)
+}
+
 // document reads the ANML document in both forms and compares them.
 func (p *patient) document(ctx context.Context) diagnosis {
 	xml, err := p.anml(ctx, anml.XML)
 	if err != nil {
-		return ill(err, fixServer)
+		return ill(err, fixFor(err, fixDocument))
 	}
 	if xml == nil {
-		return notThere("there is no ANML document at /.well-known/anml")
+		return notThere("there is no ANML document at " + anmlPath)
 	}
+	p.found = append(p.found, anmlPath)
 	json, err := p.anml(ctx, anml.JSON)
 	if err != nil {
-		return ill(err, fixServer)
+		return ill(err, fixFor(err, fixDocument))
 	}
 	findings := anml.Lint(xml)
 	message := "the document reads well in both forms"
@@ -112,7 +138,7 @@ func (p *patient) document(ctx context.Context) diagnosis {
 	case !anml.Equal(xml, json):
 		findings = append(findings, lookleap.Finding{
 			Code: lookleap.CodeConflict, Message: "the two forms of the document say different things",
-			Fix: "make both of one model, for instance with anml.Marshal",
+			Fix: "make both from one page, as lookleap publish does",
 		})
 	}
 	return ok(message, findings...)
@@ -120,7 +146,7 @@ func (p *patient) document(ctx context.Context) diagnosis {
 
 // anml reads the document in one form; nil when there is none.
 func (p *patient) anml(ctx context.Context, f anml.Format) (*anml.Document, error) {
-	resp, err := p.get(ctx, "/.well-known/anml", anml.Accept(f))
+	resp, err := p.get(ctx, anmlPath, anml.Accept(f))
 	if err != nil || resp == nil {
 		return nil, err
 	}
@@ -129,6 +155,35 @@ func (p *patient) anml(ctx context.Context, f anml.Format) (*anml.Document, erro
 		self = append(self, registrable)
 	}
 	return anml.Parse(resp.Header.Get("Content-Type"), resp.Body, anml.ReadOptions{Role: anml.RoleService, WellKnown: true, Self: self})
+}
+
+// claims asks, as an agent does, whether the sites for which the document speaks have agreed.
+func (p *patient) claims(ctx context.Context) diagnosis {
+	if p.dev || p.named {
+		return skip("not looked up in development mode or with --connect")
+	}
+	if !slices.Contains(p.found, anmlPath) {
+		return notThere("there is no document that claims anything")
+	}
+	session, err := agent.New(p.host, agent.Options{}).NewSession(agent.User{})
+	if err != nil {
+		return ill(err, "")
+	}
+	defer session.Close()
+	page, err := session.Discover(ctx, p.url.Origin())
+	if err != nil {
+		return ill(err, "look at the findings about the document")
+	}
+	var findings []lookleap.Finding
+	parties := page.Parties()
+	for _, party := range parties {
+		if party.Err != nil {
+			findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.CodeOf(party.Err),
+				Message: "agents ignore what the document says for " + plaintext.Quote(party.Domain, 253) + ": " + refuse(party.Err).Message,
+				Fix:     "let that site name " + p.url.Host() + " in its trust manifest, or take its part out of the document"})
+		}
+	}
+	return ok(plaintext.Plural(len(parties), "site is spoken for", "sites are spoken for"), findings...)
 }
 
 // record returns the site's trust record, nil if it has no record.
@@ -174,34 +229,42 @@ func (p *patient) trustRecord(ctx context.Context) diagnosis {
 	if err != nil {
 		return ill(err, "")
 	}
+	if record.Query != "" { // without a question it may well answer 400
+		if _, err := p.read(ctx, record.Query, "application/json"); err != nil && lookleap.CodeOf(err) != agentstxt.CodeStatus {
+			return ill(err, fixFor(err, "let the query endpoint answer, or take it out of the record"))
+		}
+	}
 	return ok(record.String(), append(findings, unvalidated(answer)...)...)
 }
 
 func (p *patient) manifest(ctx context.Context) diagnosis {
-	path := "/.well-known/anml-trust"
+	url := p.url.Origin() + manifestPath
 	if !p.dev {
 		record, _, err := p.record(ctx)
 		if err != nil || record == nil || record.Manifest == "" {
 			return notThere("no trust record names one")
 		}
-		var here bool
-		if path, here = strings.CutPrefix(record.Manifest, p.url.Origin()); !here {
-			return notThere("it is kept at another origin: lookleap manifest judges a file")
-		}
+		url = record.Manifest
 	}
-	resp, err := p.get(ctx, path, anmltrust.ManifestMediaType)
+	resp, err := p.read(ctx, url, anmltrust.ManifestMediaType)
 	switch {
 	case err != nil:
-		return ill(err, fixServer)
+		return ill(err, fixFor(err, fixServer))
 	case resp == nil && p.dev:
-		return notThere("there is none at " + path)
+		return notThere("there is none at " + manifestPath)
 	case resp == nil:
 		return ill(coded{wellknown.CodeAbsent, errors.New("the record names a manifest that is not there")},
 			"publish the manifest, or take it out of the record")
 	}
+	if path, here := strings.CutPrefix(url, p.url.Origin()); here {
+		p.found = append(p.found, path)
+	}
 	findings, err := anmltrust.LintManifest(resp.Body, p.url.Host(), p.host.Time())
 	if err != nil {
-		return ill(err, "make it again with anmltrust.BuildManifest")
+		return ill(err, "make it again with lookleap publish")
+	}
+	if m, err := anmltrust.ParseManifest(resp.Body); err == nil && m.Expires.After(p.host.Time()) {
+		findings = append(findings, p.ending("the manifest", m.Expires, "make it again, with a later end")...)
 	}
 	if resp.MediaType != anmltrust.ManifestMediaType {
 		findings = append(findings, lookleap.Finding{
@@ -212,97 +275,40 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	return ok("the manifest speaks for the site", findings...)
 }
 
-// skills lists the index and the sitemaps, as agents do.
-func (p *patient) skills(ctx context.Context) diagnosis {
-	var findings []lookleap.Finding
-	count := 0
-	for _, err := range dvs.NewLoader(p.host, dvs.Options{}).Discover(ctx, p.url.Origin()+"/") {
-		var skipped *dvs.Skipped
-		switch {
-		case errors.As(err, &skipped):
-			findings = append(findings, skipped.Finding)
-		case err != nil:
-			return ill(err, fixServer)
-		default:
-			count++
-		}
-	}
-	switch {
-	case count == 0 && len(findings) == 0:
-		return notThere("no skills are listed")
-	case count == 0: // what spoils every listing is more than a warning
-		findings[0].Severity = lookleap.SeverityError
-		if findings[0].Fix == "" {
-			findings[0].Fix = "publish an index as dvs.WriteIndex writes it"
-		}
-	}
-	return ok(plaintext.Plural(count, "skill is listed", "skills are listed"), findings...)
-}
-
+// endpoint discovers the AI endpoint, and reads the keys with which its results are signed.
 func (p *patient) endpoint(ctx context.Context) diagnosis {
 	found, err := aiuri.NewDiscoverer(p.host, aiuri.DiscovererOptions{DNS: true}).Discover(ctx, p.url.Origin()+"/")
 	switch {
 	case lookleap.CodeOf(err) == aiuri.CodeNoEndpoint:
 		return notThere("no AI endpoint is advertised")
+	case err != nil && p.oldTLS:
+		return ill(err, "switch on TLS 1.3")
 	case err != nil:
 		return ill(err, "publish a descriptor that names the endpoint and its keys")
 	}
-	return ok(found.Endpoint.String(), append(aiuri.Lint(found), found.Findings...)...)
-}
-
-// unreachableDNS reports whether an error is about the DNS server, and says nothing about the site.
-func unreachableDNS(err error) bool {
-	var none *dnssec.NoServerError
-	var failed *dnssec.ServerError
-	return errors.As(err, &none) || errors.As(err, &failed) && failed.Rcode == 0
-}
-
-// adviceDNS returns the fix for a lookup that failed, and the command or record to paste.
-func adviceDNS(err error, name, origin string) (fix, snippet string) {
-	var bogus *lookleap.BogusError
+	findings := append(aiuri.Lint(found), found.Findings...)
+	if found.DocumentOrigin == p.url.Origin() {
+		p.found = append(p.found, "/.well-known/aiip")
+	}
+	if found.Document == nil || found.Document.JWKS == "" {
+		return ok(found.Endpoint.String(), findings...)
+	}
+	const fix = "publish the public keys as a JWK Set (RFC 7517) that anyone can read"
+	resp, err := p.read(ctx, found.Document.JWKS, "application/jwk-set+json, application/json")
 	switch {
-	case unreachableDNS(err):
-		return "check the network of this machine, or ask another DNS server", "lookleap doctor --dns ADDRESS:53 " + origin
-	case errors.As(err, &bogus):
-		return "sign the zone again, or remove its DS records at the parent zone until it is signed", "delv " + name
+	case err != nil:
+		return ill(err, fixFor(err, fix))
+	case resp == nil:
+		return ill(coded{wellknown.CodeAbsent, fmt.Errorf("the descriptor names keys at %s, and there are none", found.Document.JWKS)}, fix)
 	}
-	return "make the name servers of the zone answer for " + name, "lookleap dns " + name
-}
-
-// unvalidated returns a finding if the DNS server cannot say whether a zone is signed.
-func unvalidated(answer *lookleap.DNSAnswer) []lookleap.Finding {
-	if answer.DNSSEC != lookleap.Indeterminate {
-		return nil
+	keys, err := aiuri.ParseKeySet(resp.Body)
+	if err != nil {
+		return ill(err, fix)
 	}
-	return []lookleap.Finding{{Severity: lookleap.SeverityWarning, Code: dvs.CodeDNSSECInsecure,
-		Message: "DNSSEC of " + answer.Name + " cannot be judged: the DNS server passes no signatures on",
-		Fix:     "ask a server that does: --dns ADDRESS:53"}}
-}
-
-// connection opens the site once, so that a server that is down is one fault and not one for each
-// document.
-func (p *patient) connection(ctx context.Context) diagnosis {
-	_, err := p.get(ctx, "/agents.txt", "text/plain")
-	fix := adviceConnection(err)
-	if fix == "" {
-		return ok("the server answers") // what is wrong, if anything, is about the document
+	if keys.Len() == 0 {
+		return ill(coded{aiuri.CodeBadKeySet, errors.New("the key set has no key with which a result can be verified")}, fix)
 	}
-	p.down = "the server cannot be reached"
-	d := ill(err, fix)
-	d.Findings[0].Fix = fix
-	d.Snippet = p.curl("/agents.txt")
-	return d
-}
-
-// curl returns a command that sends the same request, in development mode too.
-func (p *patient) curl(path string) string {
-	switch {
-	case p.devServer == "":
-		return "curl -sv " + p.url.Origin() + path
-	case p.url.Host() == hostflags.DevName:
-		return "curl -sv " + p.devServer + path
-	}
-	return "curl -sv -H 'Host: " + p.url.Host() + "' " + p.devServer + path
+	return ok(found.Endpoint.String(), append(findings, keys.Findings()...)...)
 }
 
 // snippets are what to paste for a check that found something wrong, %s is the origin and %[2]s

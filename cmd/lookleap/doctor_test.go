@@ -8,36 +8,18 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/lab"
-	"github.com/lookleap/lookleap/lookleaptest/booking"
 )
 
 // TestDoctor examines a site where everything is right, one where everything is
 // wrong, and one that publishes nothing.
 func TestDoctor(t *testing.T) {
 	n := lab.ForTest(t)
-	policy, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := anmltrust.BuildManifest("well.example", time.Now().Add(-time.Hour), 0,
-		anmltrust.Entry{Domain: "partner.example", Tier: anmltrust.Full, Scope: anmltrust.ScopeOf("body")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.Site("well.example").
-		Body("/agents.txt", "text/plain", string(policy)).
-		Handle("/.well-known/anml", booking.New(time.Now)).
-		Body("/.well-known/anml-trust", anmltrust.ManifestMediaType, string(manifest)).
-		Body("/.well-known/skills/index.json", "application/json", `{"skills":[{"name":"refund","description":"Refunds an order.","files":["SKILL.md"]}]}`).
-		Body("/.well-known/aiip", "application/json", `{"endpoint":"ai://well.example/pay","jwks":"https://well.example/keys.json","scopes":["pay"]}`)
-	n.Name("_anml.well.example").TXT("v=anml1; manifest=https://well.example/.well-known/anml-trust")
+	newWard(t, n, "well.example")
 
 	n.Site("sick.example").
 		Body("/agents.txt", "text/plain", "/admin DISALLOW\n# hash: sha256:00\n").
@@ -62,9 +44,12 @@ func TestDoctor(t *testing.T) {
 		ok    bool
 		state map[string]string // of all checks but the address, which is fine
 	}{
-		{"well.example", true, map[string]string{"agents.txt": fine, "anml": fine, "trust record": fine, "trust manifest": fine, "skills": fine, "ai endpoint": fine}},
-		{"sick.example", false, map[string]string{"agents.txt": wrong, "anml": wrong, "trust record": fine, "trust manifest": wrong, "skills": wrong, "ai endpoint": wrong}},
-		{"bare.example", true, map[string]string{"agents.txt": absent, "anml": absent, "trust record": absent, "trust manifest": absent, "skills": absent, "ai endpoint": absent}},
+		{"well.example", true, map[string]string{"agents.txt": fine, "robots.txt": fine, "anml": fine, "claims": fine, "trust record": fine,
+			"trust manifest": fine, "skills": fine, "ai endpoint": fine, "access": fine}},
+		{"sick.example", false, map[string]string{"agents.txt": wrong, "robots.txt": absent, "anml": wrong, "claims": fine, "trust record": fine,
+			"trust manifest": wrong, "skills": wrong, "ai endpoint": wrong, "access": skipped}},
+		{"bare.example", true, map[string]string{"agents.txt": absent, "robots.txt": absent, "anml": absent, "claims": absent, "trust record": absent,
+			"trust manifest": absent, "skills": absent, "ai endpoint": absent, "access": absent}},
 	} {
 		t.Run(c.site, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -143,9 +128,9 @@ func TestDoctorAdvice(t *testing.T) {
 		mustNotSay   string
 		checksNotRun int
 	}{
-		"unreachable-resolver": {[]string{"--dns", "127.0.0.1:9", "https://down.example"}, "address", "ask another DNS server", "sign", 7},
-		"no-address":           {append(door[:len(door):len(door)], "https://nowhere.example"), "address", "publish A or AAAA", "sign", 7},
-		"server-down":          {append(door[:len(door):len(door)], "https://down.example"), "connection", "send a certificate", "404", 6},
+		"unreachable-resolver": {[]string{"--dns", "127.0.0.1:9", "https://down.example"}, "address", "ask another DNS server", "sign", 10},
+		"no-address":           {append(door[:len(door):len(door)], "https://nowhere.example"), "address", "publish A or AAAA", "sign", 10},
+		"server-down":          {append(door[:len(door):len(door)], "https://down.example"), "connection", "send a certificate", "404", 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			exit, r, checks, _ := doctorOf(t, c.args...)

@@ -26,6 +26,7 @@ const (
 	WrongName                      // lab CA, for "wrong-name.example"
 	UnknownCA                      // right name, from a CA that is not trusted
 	SharedName                     // right name and "shared-name.example", lab CA
+	EndsSoon                       // right name, lab CA, one more week
 )
 
 // lifetime of a good certificate. It is renewed when half of it has passed by the lab's clock.
@@ -95,6 +96,8 @@ func (a *authority) issue(name string, kind Certificate, now time.Time) *tls.Cer
 		from, till = now.Add(-lifetime), now.Add(-time.Hour)
 	case NotYetValid:
 		from = now.Add(time.Hour)
+	case EndsSoon:
+		till = now.Add(7 * 24 * time.Hour)
 	case WrongName:
 		name = "wrong-name.example"
 	}
