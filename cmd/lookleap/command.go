@@ -29,6 +29,7 @@ func commands() []command {
 		jwsCommand(),
 		siteCommand(),
 		doctorCommand(),
+		publishCommand(),
 		serveCommand(),
 		codeCommand(),
 		completionCommand(),
