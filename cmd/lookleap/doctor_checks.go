@@ -13,6 +13,7 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/contrib/hostflags"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/wellknown"
@@ -263,8 +264,16 @@ func (p *patient) manifest(ctx context.Context) diagnosis {
 	if err != nil {
 		return ill(err, "make it again with lookleap publish")
 	}
-	if m, err := anmltrust.ParseManifest(resp.Body); err == nil && m.Expires.After(p.host.Time()) {
-		findings = append(findings, p.ending("the manifest", m.Expires, "make it again, with a later end")...)
+	if m, err := anmltrust.ParseManifest(resp.Body); err == nil {
+		if m.Expires.After(p.host.Time()) {
+			findings = append(findings, p.ending("the manifest", m.Expires, "make it again, with a later end")...)
+		}
+		if p.url.Host() == hostflags.DevName && m.Site != hostflags.DevName {
+			for i := range findings {
+				findings[i].Fix = "examine the site under the name that it will have: lookleap doctor --dev --connect " +
+					strings.TrimPrefix(strings.TrimPrefix(p.devServer, "https://"), "http://") + " https://" + m.Site
+			}
+		}
 	}
 	if resp.MediaType != anmltrust.ManifestMediaType {
 		findings = append(findings, lookleap.Finding{

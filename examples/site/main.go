@@ -53,12 +53,16 @@ func main() {
 		*addr = net.JoinHostPort(host, fmt.Sprint(listener.Addr().(*net.TCPAddr).Port))
 	}
 	name := strings.TrimPrefix(*origin, "https://")
+	target := *addr
+	if name != "localhost.example" { // the site is looked at under its own name
+		target = "--connect " + *addr + " " + *origin
+	}
 	fmt.Printf(`A site for agents is at http://%[1]s. Try:
 
-  lookleap doctor --dev %[1]s
-  lookleap site --dev %[1]s
+  lookleap doctor --dev %[4]s
+  lookleap site --dev %[4]s
   lookleap skill --dev http://%[1]s/.well-known/skills/book-a-ferry/
-  lookleap aiip --dev %[1]s
+  lookleap aiip --dev %[4]s
   lookleap-mcp --dev --site %[1]s       (from contrib/mcp: the site in an MCP client)
   curl http://%[1]s/.well-known/anml
   curl -H 'Accept: application/anml+json' 'http://%[1]s/search?day=2031-05-01'
@@ -67,7 +71,7 @@ func main() {
 In production, serve it over https and publish this record:
 
   _anml.%[2]s. 3600 IN TXT "v=anml1; manifest=%[3]s/.well-known/anml-trust; query=%[3]s/trust"
-`, *addr, name, *origin)
+`, *addr, name, *origin, target)
 	log.Fatal(http.Serve(listener, site))
 }
 
