@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,13 +20,15 @@ type browser struct {
 	ctx     context.Context
 	address string
 	clock   atomic.Pointer[lookleaptest.Clock] // of the scene that is played
+	out     io.Writer                          // where the link is printed, before the first question
+	invite  sync.Once
 	stop    context.CancelFunc
 	stopped chan error
 }
 
 // newBrowser serves the page on the loopback interface.
-func newBrowser(ctx context.Context) (*browser, error) {
-	b := &browser{stopped: make(chan error, 1)}
+func newBrowser(ctx context.Context, out io.Writer) (*browser, error) {
+	b := &browser{stopped: make(chan error, 1), out: out}
 	var err error
 	if b.Prompter, err = webconsent.New(webconsent.Options{Now: b.now}); err != nil {
 		return nil, err
@@ -53,8 +58,16 @@ func (b *browser) close() {
 	<-b.stopped
 }
 
+// open prints the link once, where it is needed.
+func (b *browser) open() {
+	b.invite.Do(func() {
+		fmt.Fprintf(b.out, "\n   Decide in your browser. The link works once:\n\n   %s\n\n", b.link())
+	})
+}
+
 // decide waits for the user. Without a decision the answer is no.
 func (b *browser) decide(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
+	b.open()
 	d, err := b.PromptConsent(b.ctx, r)
 	if err != nil {
 		return lookleap.ConsentDecision{Digest: r.Digest}
@@ -67,6 +80,7 @@ func (b *browser) decideSuspended(pending *lookleap.PendingError) (lookleap.Cons
 	if err := b.Suspend(b.ctx, pending); err != nil {
 		return lookleap.ConsentDecision{}, err
 	}
+	b.open()
 	for d, err := range b.Decided(b.ctx) {
 		if err != nil {
 			return lookleap.ConsentDecision{}, err

@@ -19,7 +19,7 @@ var (
 	fieldOnPage = regexp.MustCompile(`<input type="(?:hidden|checkbox)"(?: id="\w+")? name="(\w+)" value="([^"]*)"`)
 )
 
-// TestBrowser plays the two scenes that ask a user, with a client in the place of the browser.
+// TestBrowser plays the scenes that ask a user, with a client in the place of the browser.
 func TestBrowser(t *testing.T) {
 	for name, c := range map[string]struct {
 		scene, do string
@@ -29,6 +29,8 @@ func TestBrowser(t *testing.T) {
 		"accept-consent": {"consent", "approve", 1, "the shop got one order"},
 		"accept-both":    {"consent", "approve", 2, "the shop got one order"},
 		"reject-consent": {"consent", "refuse", 0, "you said no"},
+		"accept-short":   {"agree", "approve", 2, "the shop got one order"},
+		"reject-short":   {"agree", "refuse", 0, "you said no"},
 		"accept-booking": {"booking", "approve", 9, "the trip is booked"},
 		"reject-booking": {"booking", "refuse", 0, "you said no"},
 	} {

@@ -30,7 +30,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	only := flags.String("scene", "", "play this `NAME` alone: "+strings.Join(sceneNames(), ", "))
-	transcript := flags.Bool("transcript", false, "write Markdown")
+	all := flags.Bool("all", false, "play the whole story, in 13 scenes")
+	transcript := flags.Bool("transcript", false, "write the whole story as Markdown")
 	inBrowser := flags.Bool("browser", false, "ask in a browser; the program prints the link")
 	scripted := flags.Bool("scripted", false, "let the story decide, on a terminal too")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
@@ -46,7 +47,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintln(stderr, "quickstart: --browser lets you decide, so it cannot be used with --scripted or --transcript")
 		return exitUsage
 	}
-	cast, err := choose(*only)
+	cast, err := choose(*only, *all || *transcript)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return exitUsage
@@ -56,13 +57,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	var user asker
 	switch {
 	case *inBrowser:
-		b, err := newBrowser(ctx)
+		b, err := newBrowser(ctx, stdout)
 		if err != nil {
 			fmt.Fprintln(stderr, "quickstart:", err)
 			return exitDiffer
 		}
 		defer b.close()
-		fmt.Fprintf(stdout, "The questions of this story are asked in your browser. Open\n\n  %s\n\nThe link works once. The story waits for you where it has a question.\n", b.link())
 		user = b
 	case !*scripted && !*transcript:
 		if t := newTerminal(stdin, stdout); t != nil {
@@ -79,6 +79,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}
 	p.summary(total.String())
+	if *only == "" && !*all && !*transcript {
+		p.summary("The whole story: --all. Decide yourself: --browser. Code: docs/guide.md.")
+	}
 	if total.wrong > 0 {
 		fmt.Fprintf(stderr, "quickstart: %d came out differently from what the story says\n", total.wrong)
 		return exitDiffer

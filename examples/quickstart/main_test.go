@@ -78,6 +78,26 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
+// TestShort: what a newcomer sees first fits a screen.
+func TestShort(t *testing.T) {
+	code, out, errs := tellInBubble(t)
+	if code != exitAsTold {
+		t.Fatalf("exit code %d\n%s%s", code, out, errs)
+	}
+	lines := strings.Split(out, "\n")
+	if len(lines) > 60 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for _, line := range lines {
+		if len([]rune(line)) > 80 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+	if code, out, errs := tellInBubble(t, "--all"); code != exitAsTold || !strings.Contains(out, fmt.Sprintf("\n%d. ", len(scenes()))) {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{"--scene", "nope"}, {"argument"}, {"--nope"}} {
 		if code, out, _ := tell(args...); code != exitUsage || out != "" {

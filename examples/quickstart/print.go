@@ -37,7 +37,7 @@ type plainPrinter struct {
 }
 
 // width is where lines of text are broken.
-const width = 88
+const width = 79
 
 func (p plainPrinter) title(number int, text string) {
 	fmt.Fprintf(p.w, "\n%s\n", p.paint(bold, fmt.Sprintf("%d. %s", number, text)))

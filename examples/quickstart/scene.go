@@ -12,7 +12,7 @@ type scene struct {
 	play  func(*stage) error
 }
 
-// scenes is the story, in order.
+// scenes is the whole story, in order.
 func scenes() []scene {
 	return []scene{
 		{"policy", "A site says what automated clients may do", playPolicy},
@@ -32,18 +32,21 @@ func scenes() []scene {
 }
 
 func sceneNames() (names []string) {
-	for _, sc := range scenes() {
+	for _, sc := range append(scenes(), short()...) {
 		names = append(names, sc.name)
 	}
 	return names
 }
 
-// choose returns the scene of that name, or all of them.
-func choose(name string) ([]scene, error) {
-	if name == "" {
+// choose returns the scene of that name, all scenes, or the short story.
+func choose(name string, all bool) ([]scene, error) {
+	switch {
+	case name == "" && all:
 		return scenes(), nil
+	case name == "":
+		return short(), nil
 	}
-	for _, sc := range scenes() {
+	for _, sc := range append(scenes(), short()...) {
 		if sc.name == name {
 			return []scene{sc}, nil
 		}

@@ -22,7 +22,7 @@ func TestLive(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			sc, err := choose("booking")
+			sc, err := choose("booking", false)
 			if err != nil {
 				t.Fatal(err)
 			}
