@@ -33,6 +33,7 @@ func commands() []command {
 		serveCommand(),
 		codeCommand(),
 		completionCommand(),
+		versionCommand(),
 	}
 }
 

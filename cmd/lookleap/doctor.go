@@ -21,7 +21,7 @@ func doctorCommand() command {
 		summary: "what is wrong with one's own site, and how to fix it",
 		about: `Looks at everything that a site can publish for agents, as its publisher would, and
 then as an agent does: address and certificate, agents.txt and robots.txt, the ANML
-document in both forms and whom it claims to speak for, the trust record and its
+document in both forms and the sites that it speaks for, the trust record and its
 manifest, each listed skill with its files, the AI endpoint and its keys, and whether
 the site's own policy lets agents read all that. Absent is fine; a fault that makes
 agents turn away is refused. What expires within 14 days is a warning.

@@ -40,7 +40,7 @@ unless --out names it. What is not there is not published:
   keys.json           the public keys of the endpoint, a JWK Set
 
 A fault that agents would refuse is refused here, and nothing is written. The files have no
-dates but those of the manifest, so equal input gives equal files. Servers have to send the
+dates but those of the manifest, so that equal input is written as equal files. Servers have to send the
 right media types: nginx.conf, .htaccess (Apache) and _headers (Netlify, Cloudflare) say which.
 
 --check writes nothing, and refuses a directory that has other files, or a manifest that ends

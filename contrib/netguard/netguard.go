@@ -12,10 +12,8 @@
 // that has another address a second later does not help. Addresses are judged by the registries of
 // IANA, addresses of cloud metadata, and the IPv4 addresses inside IPv6 ones.
 //
-// [lookleap.NewFetcher] has this guard and more: one lookup whose DNSSEC is validated, limits for time
+// NewFetcher of package lookleap has this guard and more: one lookup whose DNSSEC is validated, limits for time
 // and size, and no request that is sent twice.
-//
-// [lookleap.NewFetcher]: https://pkg.go.dev/github.com/lookleap/lookleap#NewFetcher
 package netguard
 
 import (
