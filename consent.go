@@ -43,11 +43,12 @@ const (
 	ConsentAct       ConsentKind = "act"        // submit an action (anml/agent)
 	ConsentRead      ConsentKind = "read"       // read further pages of a result (anml/agent)
 	ConsentInvoke    ConsentKind = "invoke"     // call an AI endpoint (aiuri)
+	ConsentTool      ConsentKind = "tool"       // run a tool of the agent (contrib/gate)
 )
 
 func (k ConsentKind) known() bool {
 	switch k {
-	case ConsentTrustRoot, ConsentSkill, ConsentExternal, ConsentScript, ConsentDisclose, ConsentAct, ConsentRead, ConsentInvoke:
+	case ConsentTrustRoot, ConsentSkill, ConsentExternal, ConsentScript, ConsentDisclose, ConsentAct, ConsentRead, ConsentInvoke, ConsentTool:
 		return true
 	}
 	return false
@@ -60,7 +61,7 @@ type ConsentRequest struct {
 	ID        string        `json:"id"`                  // names the plan, never used twice
 	Digest    string        `json:"digest"`              // covers every other member and the bytes of the effect
 	Kind      ConsentKind   `json:"kind"`                // what is asked
-	Origin    string        `json:"origin"`              // who asks: a canonical https origin
+	Origin    string        `json:"origin"`              // who asks: a canonical https origin, or RecipientAgent for a tool
 	TrustRoot string        `json:"trustRoot,omitempty"` // under what the origin is trusted
 	Summary   string        `json:"summary"`             // one sentence
 	Items     []ConsentItem `json:"items"`               // at least one; NewPlan puts unusual ones first

@@ -235,9 +235,12 @@ func lineOf(parts ...ConsentPart) ConsentLine { return ConsentLine{Parts: parts}
 func (v *view) head(groups [][]ConsentItem) ConsentSection {
 	r := v.request
 	origin := []ConsentPart{ours("From:       ")}
-	if isOrigin(r.Origin) {
+	switch {
+	case isOrigin(r.Origin):
 		origin = append(origin, partyParts(r.Origin)...)
-	} else {
+	case r.Origin == RecipientAgent:
+		origin = append(origin, ours("%s", RecipientAgent))
+	default:
 		origin = append(origin, quoted(r.Origin), ours(" (not an origin)"))
 	}
 	lines := []ConsentLine{lineOf(origin...)}

@@ -212,7 +212,7 @@ func (p *Plan) valid() error {
 		return consentError(CodeConsentUnknown, "the kind of the request, "+quote(string(r.Kind), 40)+", is unknown", nil)
 	case r.ID == "" || r.Summary == "" || len(r.Items) == 0:
 		return planError("its id, summary or items are missing", nil)
-	case !isOrigin(r.Origin):
+	case !isOrigin(r.Origin) && (r.Kind != ConsentTool || r.Origin != RecipientAgent):
 		return planError(quote(r.Origin, 200)+" is not a canonical https origin", nil)
 	}
 	seen := make(map[string]bool, len(r.Items))

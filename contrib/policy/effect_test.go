@@ -11,6 +11,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
@@ -67,6 +68,49 @@ func TestTrustEffect(t *testing.T) {
 					if _, err := v.Verify(t.Context(), anmltrust.Claim{URL: url, Site: "brand.example"}); err != nil {
 						t.Errorf("%s: %v", url, err)
 					}
+				}
+			}
+		})
+	}
+}
+
+// TestToolsEffect calls tools under policies, with a real gate whose own rules let everything pass.
+func TestToolsEffect(t *testing.T) {
+	for name, c := range map[string]struct {
+		policies []string
+		want     map[string]gate.Verb
+	}{
+		"none":          {[]string{``}, map[string]gate.Verb{"read_file": gate.Pass, "pay": gate.Pass}},
+		"allow":         {[]string{`,"tools":{"allow":["read_*"]}`}, map[string]gate.Verb{"read_file": gate.Pass, "pay": gate.Refuse}},
+		"allow-nothing": {[]string{`,"tools":{"allow":[]}`}, map[string]gate.Verb{"read_file": gate.Refuse}},
+		"refuse":        {[]string{`,"tools":{"refuse":["pay"],"ask":["pay"]}`}, map[string]gate.Verb{"read_file": gate.Pass, "pay": gate.Refuse}},
+		"ask":           {[]string{`,"tools":{"ask":["*"]}`}, map[string]gate.Verb{"read_file": gate.Ask, "pay": gate.Ask}},
+		"two-files":     {[]string{`,"tools":{"ask":["pay"]}`, `,"tools":{"refuse":["read_*"]}`}, map[string]gate.Verb{"read_file": gate.Refuse, "pay": gate.Ask}},
+		"not-loosened":  {[]string{`,"tools":{"refuse":["pay"]}`, `,"tools":{"allow":["pay"]}`}, map[string]gate.Verb{"pay": gate.Refuse}},
+		"unreadable":    {[]string{`bad`}, map[string]gate.Verb{"read_file": gate.Refuse}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}}
+			for _, p := range parsed(t, c.policies...) {
+				o = p.Tools(o)
+			}
+			g := gate.New(&lookleap.Host{Prompter: lookleap.SuspendingPrompter{}}, o)
+			for tool, want := range c.want {
+				ran := false
+				gated, err := g.Tool(gate.Tool{Name: tool, Run: func(context.Context, gate.Call) ([]byte, error) { ran = true; return nil, nil }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = gated.Call(t.Context(), nil)
+				got := gate.Pass
+				switch {
+				case errors.Is(err, lookleap.ErrConsentPending):
+					got = gate.Ask
+				case errors.Is(err, lookleap.ErrDenied):
+					got = gate.Refuse
+				}
+				if got != want || ran != (got == gate.Pass) {
+					t.Errorf("%s: %s, %v", tool, got, err)
 				}
 			}
 		})

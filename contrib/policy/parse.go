@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -181,6 +182,13 @@ func parse(name string, data []byte) (part, error) {
 				"credentials":    r.texts(&p.aiuri.credentials, checkAuthority),
 			})
 		},
+		"tools": func(v strictjson.Value) {
+			r.object(v, map[string]func(strictjson.Value){
+				"allow":  r.texts(&p.tools.allow, checkPattern),
+				"refuse": r.texts(&p.tools.refuse, checkPattern),
+				"ask":    r.texts(&p.tools.ask, checkPattern),
+			})
+		},
 		"agent": func(v strictjson.Value) {
 			r.object(v, map[string]func(strictjson.Value){"neverTell": r.texts(&p.agent.neverTell, nil)})
 		},
@@ -190,6 +198,12 @@ func parse(name string, data []byte) (part, error) {
 	}
 	p.skills.Name = p.name
 	return p, located(name, r.err)
+}
+
+// checkPattern returns an error for a malformed pattern of names.
+func checkPattern(text string) error {
+	_, err := path.Match(text, "")
+	return err
 }
 
 func (p *part) readSkills(r *reader, v strictjson.Value) {

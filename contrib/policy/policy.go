@@ -1,5 +1,5 @@
 // Package policy reads the policy of an organisation: one file that says what its agents may do
-// with skills, agents.txt, ANML, AI endpoints and the user's data.
+// with skills, agents.txt, ANML, AI endpoints, tools and the user's data.
 //
 //	rules, err := policy.Load("/etc/example/agents.json")
 //	if err != nil {
@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ import (
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/dvs"
 )
 
@@ -50,6 +52,7 @@ type part struct {
 	anmlTrust anmlTrustPart
 	aiuri     aiuriPart
 	agent     agentPart
+	tools     toolsPart
 }
 
 type agentsTxtPart struct {
@@ -70,6 +73,13 @@ type aiuriPart struct {
 }
 
 type agentPart struct{ neverTell []string }
+
+// toolsPart has patterns of names of tools, as of path.Match.
+type toolsPart struct {
+	allow  []string // that may run at all; nil: all
+	refuse []string // that never run
+	ask    []string // that a person decides about, whatever the program's rules say
+}
 
 // Feed is a revocation feed that a policy names.
 type Feed struct {
@@ -226,6 +236,39 @@ func (p *part) permit(next func(aiuri.URI) error) func(aiuri.URI) error {
 	}
 }
 
+// Tools returns options for the gate of tools that are at least as strict as o.
+func (p *Policy) Tools(o gate.Options) gate.Options {
+	next := o.Decide
+	o.Decide = func(ctx context.Context, c gate.Call) gate.Verb {
+		verb := p.tool(c.Tool)
+		if next != nil && verb != gate.Refuse {
+			verb = gate.Stricter(verb, next(ctx, c))
+		}
+		return verb
+	}
+	return o
+}
+
+// tool returns the strictest that all files say about a tool.
+func (p *Policy) tool(name string) gate.Verb {
+	if p.Err() != nil {
+		return gate.Refuse
+	}
+	is := func(patterns []string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool { matched, err := path.Match(pattern, name); return matched || err != nil })
+	}
+	verb := gate.Pass
+	for i := range p.parts {
+		switch say := p.parts[i].tools; {
+		case is(say.refuse), say.allow != nil && !is(say.allow):
+			return gate.Refuse
+		case is(say.ask):
+			verb = gate.Ask
+		}
+	}
+	return verb
+}
+
 // Agent makes the policy of a user at least as strict: fields that are never told are denied to
 // everyone, and vetoed again right before a value is sent, so that a rule of the user's cannot
 // allow them.
@@ -329,6 +372,9 @@ func (p *part) sentences() []string {
 	add(p.aiuri.authorities != nil, "Only these AI authorities are called: %q.", p.aiuri.authorities)
 	add(p.aiuri.requireBinding, "Results of AI endpoints must be signed and prove which call they answer.")
 	add(p.aiuri.credentials != nil, "Only these AI authorities may get credentials: %q.", p.aiuri.credentials)
+	add(p.tools.allow != nil, "Only these tools may run: %q.", p.tools.allow)
+	add(len(p.tools.refuse) > 0, "These tools never run: %q.", p.tools.refuse)
+	add(len(p.tools.ask) > 0, "A person decides about each call of these tools: %q.", p.tools.ask)
 	add(len(p.agent.neverTell) > 0, "These fields of the user are never told to anyone: %q.", p.agent.neverTell)
 	return all
 }

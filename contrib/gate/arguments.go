@@ -1,0 +1,295 @@
+package gate
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
+)
+
+// Limits of the arguments of one call.
+const (
+	maxArguments = 256 << 10 // bytes
+	maxDepth     = 16
+	maxValues    = 1000
+)
+
+// arguments are those of one call: a JSON object that every reader reads in the same way.
+type arguments struct {
+	text jsontext.Value // RFC 8785
+	root strictjson.Value
+}
+
+// parseArguments reads the arguments of a model. Nothing is read as an empty object.
+func parseArguments(text []byte) (*arguments, error) {
+	if len(strings.TrimSpace(string(text))) == 0 {
+		text = []byte("{}")
+	}
+	root, err := strictjson.Parse(text, strictjson.Limits{Size: maxArguments, Depth: maxDepth, Values: maxValues})
+	if err == nil {
+		err = root.Expect(strictjson.Object)
+	}
+	if err == nil {
+		err = exact(root)
+	}
+	if err != nil {
+		return nil, argumentError(err)
+	}
+	canonical := jsontext.Value(slices.Clone(text))
+	if err := canonical.Canonicalize(); err != nil {
+		return nil, argumentError(err)
+	}
+	root, err = strictjson.Parse(canonical, strictjson.Limits{Size: 2 * maxArguments, Depth: maxDepth, Values: maxValues})
+	if err != nil {
+		return nil, argumentError(err)
+	}
+	return &arguments{canonical, root}, nil
+}
+
+// exact refuses numbers that are others for a reader with doubles.
+func exact(v strictjson.Value) error {
+	switch v.Kind() {
+	case strictjson.Number:
+		if strings.ContainsAny(v.Source(), ".eE") {
+			_, err := v.Float()
+			return err
+		}
+		_, err := v.Int()
+		return err
+	case strictjson.Array:
+		for item := range v.Elements() {
+			if err := exact(item); err != nil {
+				return err
+			}
+		}
+	case strictjson.Object:
+		for _, member := range v.Members() {
+			if err := exact(member); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// argumentError returns an error of a parser with its position in the arguments.
+func argumentError(err error) error {
+	out := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "arguments", Message: err.Error(), Fix: "send a JSON object that has one reading"}
+	var bad *strictjson.Error
+	if errors.As(err, &bad) {
+		at := bad.Place()
+		out.Code, out.Message = lookleap.Code(bad.Code), bad.Message
+		out.Position = lookleap.Position{Line: at.Line, Column: at.Column, Offset: at.Offset, Path: at.Pointer}
+		if bad.Fix != "" {
+			out.Fix = bad.Fix
+		}
+	}
+	return out
+}
+
+func (a *arguments) canonical() json.RawMessage { return json.RawMessage(slices.Clone(a.text)) }
+
+// leaf is one value that is not an object or array, or an empty one.
+type leaf struct {
+	pointer string
+	value   strictjson.Value
+}
+
+// leaves returns all values in the order of the canonical form.
+func (a *arguments) leaves() []leaf {
+	var all []leaf
+	var walk func(pointer string, v strictjson.Value)
+	walk = func(pointer string, v strictjson.Value) {
+		before := len(all)
+		switch v.Kind() {
+		case strictjson.Object:
+			for name, member := range v.Members() {
+				walk(string(jsontext.Pointer(pointer).AppendToken(name)), member)
+			}
+		case strictjson.Array:
+			i := 0
+			for item := range v.Elements() {
+				walk(pointer+"/"+strconv.Itoa(i), item)
+				i++
+			}
+		default:
+			all = append(all, leaf{pointer, v})
+			return
+		}
+		if len(all) == before && pointer != "" {
+			all = append(all, leaf{pointer, v})
+		}
+	}
+	walk("", a.root)
+	return all
+}
+
+// text returns a value as a person reads it, and its kind.
+func (l leaf) text() (kind, text string) {
+	switch l.value.Kind() {
+	case strictjson.String:
+		text, _ = l.value.Text()
+		return "text", text
+	case strictjson.Number:
+		return "number", l.value.Source()
+	case strictjson.Bool:
+		return "yes or no", l.value.Source()
+	case strictjson.Null:
+		return "nothing", "null"
+	case strictjson.Array:
+		return "empty list", "[]"
+	}
+	return "empty object", "{}"
+}
+
+// secretMark replaces a secret in a plan: a salt, and a keyed digest of the value.
+const secretMark = "secret:hmac-sha256:"
+
+func sealSecret(salt, value string) string {
+	mac := hmac.New(sha256.New, []byte(salt))
+	mac.Write([]byte(value))
+	return secretMark + salt + ":" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// holds reports whether a mark is that of a value.
+func holds(mark, value string) bool {
+	salt, _, ok := strings.Cut(strings.TrimPrefix(mark, secretMark), ":")
+	return ok && hmac.Equal([]byte(mark), []byte(sealSecret(salt, value)))
+}
+
+// hide returns the arguments with a mark for each secret, and the secrets by pointer.
+func (a *arguments) hide(roles map[string]Argument) (*arguments, map[string]string, error) {
+	secrets := map[string]string{}
+	marks := map[string]json.RawMessage{}
+	for _, l := range a.leaves() {
+		if roles[l.pointer].Role != Secret {
+			continue
+		}
+		text, err := l.value.Text()
+		if err != nil {
+			return nil, nil, argumentError(err)
+		}
+		secrets[l.pointer] = text
+		marks[l.pointer], _ = json.Marshal(sealSecret(rand.Text(), text)) // a string
+	}
+	for pointer, role := range roles {
+		if _, found := secrets[pointer]; role.Role == Secret && !found && a.at(pointer).Kind() != strictjson.None {
+			return nil, nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: "arguments", Message: "the secret " + pointer + " is not a text", Fix: "send a string"}
+		}
+	}
+	if len(marks) == 0 {
+		return a, secrets, nil
+	}
+	hidden, err := a.with(marks)
+	return hidden, secrets, err
+}
+
+// at returns the value at a pointer, none if there is none.
+func (a *arguments) at(pointer string) strictjson.Value {
+	v := a.root
+	for token := range jsontext.Pointer(pointer).Tokens() {
+		next := strictjson.Value{}
+		switch v.Kind() {
+		case strictjson.Object:
+			for name, member := range v.Members() {
+				if name == token {
+					next = member
+				}
+			}
+		case strictjson.Array:
+			i := 0
+			for item := range v.Elements() {
+				if strconv.Itoa(i) == token {
+					next = item
+				}
+				i++
+			}
+		}
+		v = next
+	}
+	return v
+}
+
+// with returns the arguments with other values at some pointers.
+func (a *arguments) with(values map[string]json.RawMessage) (*arguments, error) {
+	// From the end to the beginning, so that offsets stay those of the old text.
+	pointers := slices.SortedFunc(maps.Keys(values), func(x, y string) int { return a.at(y).Offset() - a.at(x).Offset() })
+	text := slices.Clone(a.text)
+	for _, pointer := range pointers {
+		old := a.at(pointer)
+		text = slices.Concat(text[:old.Offset()], jsontext.Value(values[pointer]), text[old.Offset()+len(old.Source()):])
+	}
+	return parseArguments(text)
+}
+
+// replace returns the arguments with values that a person changed, and a sentence about each.
+func (a *arguments) replace(values map[string]json.RawMessage, roles map[string]Argument) (*arguments, []string, error) {
+	var changed []string
+	for _, pointer := range slices.Sorted(maps.Keys(values)) {
+		old := a.at(pointer)
+		if !roles[pointer].Editable || roles[pointer].Role == Secret || old.Kind() == strictjson.None {
+			return nil, nil, usage("the argument "+plaintext.Quote(pointer, 100)+" cannot be changed", "change only arguments that the tool marks as editable")
+		}
+		value, err := strictjson.Parse(values[pointer], strictjson.Limits{Size: maxArguments, Depth: maxDepth, Values: maxValues})
+		if err != nil {
+			return nil, nil, argumentError(err)
+		}
+		if value.Kind() != old.Kind() {
+			return nil, nil, usage("the argument "+plaintext.Quote(pointer, 100)+" is "+old.Kind().String()+", and the new value "+value.Kind().String(), "send a value of the same kind")
+		}
+		if value.Source() != old.Source() {
+			changed = append(changed, plaintext.Quote(pointer, 100)+" is "+plaintext.Quote(value.Source(), 200)+" and not "+plaintext.Quote(old.Source(), 200))
+		}
+	}
+	if len(changed) == 0 {
+		return nil, nil, usage("nothing was changed", "resume the plan instead")
+	}
+	revised, err := a.with(values)
+	return revised, changed, err
+}
+
+// reveal returns the arguments with the secrets in their places, from those that are known here or
+// from a function, and refuses a value that is not the approved one.
+func (a *arguments) reveal(roles map[string]Argument, known map[string]string, secret func(string) (string, error)) (json.RawMessage, error) {
+	values := map[string]json.RawMessage{}
+	for pointer, role := range roles {
+		mark := a.at(pointer)
+		if role.Role != Secret || mark.Kind() == strictjson.None {
+			continue
+		}
+		sealed, err := mark.Text()
+		if err != nil {
+			return nil, argumentError(err)
+		}
+		value, here := known[pointer]
+		if !here {
+			if value, err = secret(pointer); err != nil {
+				return nil, err
+			}
+		}
+		if !holds(sealed, value) {
+			return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the secret " + pointer + " is not the one that was approved", Err: lookleap.ErrPlanInvalid}
+		}
+		values[pointer], _ = json.Marshal(value) // a string
+	}
+	if len(values) == 0 {
+		return a.canonical(), nil
+	}
+	revealed, err := a.with(values)
+	if err != nil {
+		return nil, err
+	}
+	return revealed.canonical(), nil
+}

@@ -1,0 +1,129 @@
+package gate
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/planowner"
+	"github.com/lookleap/lookleap/internal/strictjson"
+)
+
+// plannedCall is the effect of a plan: the call in the form of RFC 8785.
+type plannedCall struct {
+	Type       string          `json:"type"`
+	Arguments  json.RawMessage `json:"arguments"`
+	Changed    []string        `json:"changed,omitempty"`
+	Definition string          `json:"definition"`
+	Tool       string          `json:"tool"`
+	User       string          `json:"user,omitempty"` // a mark
+}
+
+const callType = "application/vnd.lookleap.call+json;version=1"
+
+// definition is what a model is told about a tool. A change of it ends approvals.
+type definition struct {
+	Name        string              `json:"name"`
+	Description string              `json:"description"`
+	Schema      json.RawMessage     `json:"schema,omitempty"`
+	ReadOnly    bool                `json:"readOnly"`
+	Arguments   map[string]Argument `json:"arguments,omitempty"`
+}
+
+// digest checks a tool and returns the digest of its definition.
+func (t *Tool) digest() (string, error) {
+	switch {
+	case t.Name == "" || len(t.Name) > 200:
+		return "", usage("a tool needs a name of at most 200 bytes", "set Tool.Name")
+	case t.Run == nil:
+		return "", usage("the tool "+plaintext.Quote(t.Name, 100)+" has no function", "set Tool.Run")
+	}
+	for pointer := range t.Arguments {
+		if !jsontext.Pointer(pointer).IsValid() || pointer == "" {
+			return "", usage(plaintext.Quote(pointer, 100)+" is not a JSON pointer", "write a slash and the name of the argument")
+		}
+	}
+	if t.Schema != nil {
+		if v, err := strictjson.Parse(t.Schema, strictjson.Limits{}); err != nil || v.Kind() == strictjson.None {
+			return "", usage("the schema of the tool "+plaintext.Quote(t.Name, 100)+" is not JSON", "set Tool.Schema to a JSON Schema")
+		}
+	}
+	text, err := json.Marshal(definition{t.Name, t.Description, t.Schema, t.ReadOnly, t.Arguments})
+	if err != nil {
+		return "", err
+	}
+	canonical := jsontext.Value(text)
+	if err := canonical.Canonicalize(); err != nil {
+		return "", err
+	}
+	return lookleap.Digest(canonical), nil
+}
+
+// plan prepares a call whose secrets are hidden. All that is shown is derived from the effect.
+func (t *Gated) plan(args *arguments, changed []string) (*lookleap.Plan, error) {
+	g := t.gate
+	effect, err := json.Marshal(plannedCall{callType, args.canonical(), changed, t.definition, t.Name, planowner.Mark(g.options.User)})
+	if err != nil {
+		return nil, err
+	}
+	canonical := jsontext.Value(effect)
+	if err := canonical.Canonicalize(); err != nil {
+		return nil, err
+	}
+	return lookleap.NewPlan(t.request(args, changed), canonical, g.host.Time())
+}
+
+// request is what the person is asked.
+func (t *Gated) request(args *arguments, changed []string) lookleap.ConsentRequest {
+	item := lookleap.ConsentItem{ID: "call", Summary: "run the tool " + plaintext.Quote(t.Name, 100), Recipient: lookleap.RecipientAgent,
+		Digest: lookleap.Digest(args.text)}
+	if !t.ReadOnly {
+		item.Class = lookleap.ItemCode
+	}
+	for _, l := range args.leaves() {
+		kind, text := l.text()
+		value := lookleap.ConsentValue{Label: kind, Name: l.pointer, Text: text, Command: true}
+		switch t.Arguments[l.pointer].Role {
+		case Recipient:
+			value.Label = "recipient, " + kind
+		case Amount:
+			value.Label = "amount, " + kind
+			item.Class = lookleap.ItemPayment
+		case Text:
+			value.Command = false
+		case Secret:
+			value.Label, value.Text = "secret, which is not shown", "********"
+		}
+		item.Values = append(item.Values, value)
+	}
+	for _, sentence := range changed {
+		item.Remote = append(item.Remote, lookleap.RemoteText{Source: lookleap.RecipientAgent, Label: "a change of yours", Text: sentence})
+	}
+	if t.Source != "" && t.Description != "" {
+		item.Remote = append(item.Remote, lookleap.RemoteText{Source: t.Source, Label: "description", Text: t.Description})
+	}
+	return lookleap.ConsentRequest{Kind: lookleap.ConsentTool, Origin: lookleap.RecipientAgent,
+		Summary: "run the tool " + plaintext.Quote(t.Name, 100) + t.purpose(), Items: []lookleap.ConsentItem{item}}
+}
+
+// purpose is the first sentence of the description, if it is this program's own.
+func (t *Gated) purpose() string {
+	if t.Source != "" || t.Description == "" {
+		return ""
+	}
+	first, _, _ := strings.Cut(t.Description, ". ")
+	return ": " + plaintext.Clip(strings.TrimSuffix(first, "."), 200)
+}
+
+// parsePlanned reads the call of a plan.
+func parsePlanned(plan *lookleap.Plan) (*plannedCall, error) {
+	var p plannedCall
+	err := strictjson.Decode(plan.Effect(), &p)
+	if err != nil || p.Type != callType || plan.Request().Kind != lookleap.ConsentTool {
+		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of a gate", Err: lookleap.ErrPlanInvalid}
+	}
+	return &p, nil
+}

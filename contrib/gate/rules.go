@@ -1,0 +1,126 @@
+package gate
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/strictjson"
+)
+
+// Verb is what happens to a call.
+type Verb uint8
+
+// The verbs, in the order of strictness except for the first, which is the default.
+const (
+	Ask    Verb = iota // the person decides
+	Pass               // it runs
+	Refuse             // it does not run
+)
+
+// Stricter returns the stricter of two verbs: a refusal, then a question.
+func Stricter(a, b Verb) Verb {
+	rank := [...]int{Pass: 0, Ask: 1, Refuse: 2}
+	if rank[min(a, Refuse)] >= rank[min(b, Refuse)] {
+		return min(a, Refuse)
+	}
+	return min(b, Refuse)
+}
+
+// Rule applies to a call if all of its conditions hold. A condition that is not set holds.
+type Rule struct {
+	Tools      []string // names or patterns of path.Match, such as "read_*"
+	ReadOnly   bool     // the tool is marked as read-only
+	Recipients []string // each recipient of the call is one of these, and there is at least one
+	AtMost     float64  // each amount of the call is a number from 0 to this, and there is at least one; 0: not set
+	PerDay     int      // fewer than this many calls passed by this rule in 24 hours, for this user; counted by the Limiter of the host
+
+	Verb Verb
+}
+
+// applies reports whether a rule applies. It counts a call that PerDay lets pass.
+func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) bool {
+	if len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(pattern string) bool {
+		matched, err := path.Match(pattern, t.Name)
+		return err == nil && matched
+	}) || r.ReadOnly && !t.ReadOnly {
+		return false
+	}
+	recipients, amounts := 0, 0
+	for _, l := range args.leaves() {
+		kind, text := l.text()
+		switch t.Arguments[l.pointer].Role {
+		case Recipient:
+			recipients++
+			if len(r.Recipients) > 0 && !slices.Contains(r.Recipients, text) {
+				return false
+			}
+		case Amount:
+			amounts++
+			if amount, err := l.value.Float(); r.AtMost > 0 && (kind != "number" || err != nil || amount < 0 || amount > r.AtMost) {
+				return false
+			}
+		}
+	}
+	if r.Recipients != nil && recipients == 0 || r.AtMost > 0 && amounts == 0 || r.hasHidden(t, args) {
+		return false
+	}
+	if r.PerDay > 0 {
+		key := "gate/" + lookleap.Digest([]byte(g.options.User+"\x00"+t.Name))
+		wait, err := g.host.Take(ctx, key, lookleap.Rate{Limit: r.PerDay, Window: 24 * time.Hour})
+		return err == nil && wait == 0
+	}
+	return true
+}
+
+// hasHidden reports whether an argument that a condition is about is a list or an object, in which the
+// condition would not see a value.
+func (r *Rule) hasHidden(t *Gated, args *arguments) bool {
+	for pointer, argument := range t.Arguments {
+		about := argument.Role == Recipient && len(r.Recipients) > 0 || argument.Role == Amount && r.AtMost > 0
+		if kind := args.at(pointer).Kind(); about && (kind == strictjson.Array || kind == strictjson.Object) {
+			return true
+		}
+	}
+	return false
+}
+
+// judge says what happens to a call, and why if it is refused.
+func (g *Gate) judge(ctx context.Context, t *Gated, c Call, args *arguments) (Verb, string) {
+	verb := Ask
+	for i := range g.options.Rules {
+		if r := &g.options.Rules[i]; g.applies(ctx, r, t, args) {
+			verb = min(r.Verb, Refuse)
+			break
+		}
+	}
+	if verb == Refuse {
+		return Refuse, "a rule forbids this call of " + plaintext.Quote(t.Name, 100)
+	}
+	if g.options.Decide != nil {
+		verb = Stricter(verb, g.decide(ctx, c))
+	}
+	if verb == Refuse {
+		return Refuse, "the policy forbids this call of " + plaintext.Quote(t.Name, 100)
+	}
+	return verb, ""
+}
+
+// decide asks the function of the host. If it fails, the call is refused.
+func (g *Gate) decide(ctx context.Context, c Call) (verb Verb) {
+	defer func() {
+		if recover() != nil {
+			verb = Refuse
+		}
+	}()
+	return g.options.Decide(ctx, c)
+}
+
+// String returns the verb in lower case.
+func (v Verb) String() string {
+	return strings.Fields("ask pass refuse")[min(v, Refuse)]
+}
