@@ -138,7 +138,7 @@ type Gated struct {
 
 // Tool puts a tool behind the gate, and replaces one with the same name: approvals of the earlier
 // definition then count no more. It returns an [*lookleap.Error] with [lookleap.CodeUsage] for a tool
-// without a name or function, with a schema that is no JSON, or a pointer that is none.
+// without a name or function, or with a schema or pointer that is malformed.
 func (g *Gate) Tool(t Tool) (*Gated, error) {
 	definition, err := t.digest()
 	if err != nil {

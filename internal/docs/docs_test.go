@@ -104,7 +104,7 @@ var imports = map[string]string{
 	"time": "time", "x509": "crypto/x509", "http": "net/http",
 	"lookleap": "github.com/lookleap/lookleap", "agent": "github.com/lookleap/lookleap/anml/agent",
 	"agentstxt": "github.com/lookleap/lookleap/agentstxt", "anml": "github.com/lookleap/lookleap/anml",
-	"dvs": "github.com/lookleap/lookleap/dvs", "lookleaptest": "github.com/lookleap/lookleap/lookleaptest",
+	"dvs": "github.com/lookleap/lookleap/dvs", "gate": "github.com/lookleap/lookleap/contrib/gate", "lookleaptest": "github.com/lookleap/lookleap/lookleaptest",
 }
 
 // TestFunctions compiles the functions of the pages, and runs those that are tests.
