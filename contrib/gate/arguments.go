@@ -107,33 +107,64 @@ type leaf struct {
 	value   strictjson.Value
 }
 
-// leaves returns all values in the order of the canonical form.
-func (a *arguments) leaves() []leaf {
-	var all []leaf
+// walk visits all values, a container before what is in it.
+func (a *arguments) walk(visit func(l leaf, container bool)) {
 	var walk func(pointer string, v strictjson.Value)
 	walk = func(pointer string, v strictjson.Value) {
-		before := len(all)
 		switch v.Kind() {
 		case strictjson.Object:
+			visit(leaf{pointer, v}, true)
 			for name, member := range v.Members() {
 				walk(string(jsontext.Pointer(pointer).AppendToken(name)), member)
 			}
 		case strictjson.Array:
+			visit(leaf{pointer, v}, true)
 			i := 0
 			for item := range v.Elements() {
 				walk(pointer+"/"+strconv.Itoa(i), item)
 				i++
 			}
 		default:
-			all = append(all, leaf{pointer, v})
-			return
-		}
-		if len(all) == before && pointer != "" {
-			all = append(all, leaf{pointer, v})
+			visit(leaf{pointer, v}, false)
 		}
 	}
 	walk("", a.root)
+}
+
+// leaves returns all values in the order of the canonical form. Containers are left out unless they
+// are empty.
+func (a *arguments) leaves() (all []leaf) {
+	a.walk(func(l leaf, container bool) {
+		if source := l.value.Source(); !container || l.pointer != "" && (source == "{}" || source == "[]") {
+			all = append(all, l)
+		}
+	})
 	return all
+}
+
+// argument returns what the argument at a pointer means. A "*" in the pointer of a tool is any index or
+// name.
+func (t *Tool) argument(pointer string) Argument {
+	if exact, ok := t.Arguments[pointer]; ok {
+		return exact
+	}
+	segments := strings.Split(pointer, "/")
+	for pattern, argument := range t.Arguments {
+		parts := strings.Split(pattern, "/")
+		if strings.Contains(pattern, "/*") && len(parts) == len(segments) && matches(parts, segments) {
+			return argument
+		}
+	}
+	return Argument{}
+}
+
+func matches(pattern, segments []string) bool {
+	for i, part := range pattern {
+		if part != "*" && part != segments[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // text returns a value as a person reads it, and its kind.
@@ -170,27 +201,24 @@ func holds(mark, value string) bool {
 }
 
 // hide returns the arguments with a mark for each secret, and the secrets by pointer.
-func (a *arguments) hide(roles map[string]Argument) (*arguments, map[string]string, error) {
+func (a *arguments) hide(t *Tool) (*arguments, map[string]string, error) {
 	secrets := map[string]string{}
 	marks := map[string]json.RawMessage{}
-	for _, l := range a.leaves() {
-		if roles[l.pointer].Role != Secret {
-			continue
+	var bad error
+	a.walk(func(l leaf, _ bool) {
+		if t.argument(l.pointer).Role != Secret {
+			return
 		}
 		text, err := l.value.Text()
 		if err != nil {
-			return nil, nil, argumentError(err)
+			bad = argumentError(l.value.Refuse(string(lookleap.CodeUsage), "a secret has to be a text", "send a string"))
+			return
 		}
 		secrets[l.pointer] = text
 		marks[l.pointer], _ = json.Marshal(sealSecret(rand.Text(), text)) // a string
-	}
-	for pointer, role := range roles {
-		if _, found := secrets[pointer]; role.Role == Secret && !found && a.at(pointer).Kind() != strictjson.None {
-			return nil, nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: "arguments", Message: "the secret " + pointer + " is not a text", Fix: "send a string"}
-		}
-	}
-	if len(marks) == 0 {
-		return a, secrets, nil
+	})
+	if bad != nil || len(marks) == 0 {
+		return a, secrets, bad
 	}
 	hidden, err := a.with(marks)
 	return hidden, secrets, err
@@ -235,11 +263,11 @@ func (a *arguments) with(values map[string]json.RawMessage) (*arguments, error) 
 }
 
 // replace returns the arguments with values that a person changed, and a sentence about each.
-func (a *arguments) replace(values map[string]json.RawMessage, roles map[string]Argument) (*arguments, []string, error) {
+func (a *arguments) replace(values map[string]json.RawMessage, t *Tool) (*arguments, []string, error) {
 	var changed []string
 	for _, pointer := range slices.Sorted(maps.Keys(values)) {
 		old := a.at(pointer)
-		if !roles[pointer].Editable || roles[pointer].Role == Secret || old.Kind() == strictjson.None {
+		if is := t.argument(pointer); !is.Editable || is.Role == Secret || old.Kind() == strictjson.None {
 			return nil, nil, usage("the argument "+plaintext.Quote(pointer, 100)+" cannot be changed", "change only arguments that the tool marks as editable")
 		}
 		value, err := strictjson.Parse(values[pointer], strictjson.Limits{Size: maxArguments, Depth: maxDepth, Values: maxValues})
@@ -262,27 +290,26 @@ func (a *arguments) replace(values map[string]json.RawMessage, roles map[string]
 
 // reveal returns the arguments with the secrets in their places, from those that are known here or
 // from a function, and refuses a value that is not the approved one.
-func (a *arguments) reveal(roles map[string]Argument, known map[string]string, secret func(string) (string, error)) (json.RawMessage, error) {
+func (a *arguments) reveal(t *Tool, known map[string]string, secret func(string) (string, error)) (json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
-	for pointer, role := range roles {
-		mark := a.at(pointer)
-		if role.Role != Secret || mark.Kind() == strictjson.None {
+	for _, l := range a.leaves() {
+		if t.argument(l.pointer).Role != Secret {
 			continue
 		}
-		sealed, err := mark.Text()
+		sealed, err := l.value.Text()
 		if err != nil {
 			return nil, argumentError(err)
 		}
-		value, here := known[pointer]
+		value, here := known[l.pointer]
 		if !here {
-			if value, err = secret(pointer); err != nil {
+			if value, err = secret(l.pointer); err != nil {
 				return nil, err
 			}
 		}
 		if !holds(sealed, value) {
-			return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the secret " + pointer + " is not the one that was approved", Err: lookleap.ErrPlanInvalid}
+			return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the secret " + l.pointer + " is not the one that was approved", Err: lookleap.ErrPlanInvalid}
 		}
-		values[pointer], _ = json.Marshal(value) // a string
+		values[l.pointer], _ = json.Marshal(value) // a string
 	}
 	if len(values) == 0 {
 		return a.canonical(), nil

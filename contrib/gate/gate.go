@@ -83,7 +83,8 @@ type Tool struct {
 	Source      string          // host of who wrote Description and Schema, if that is not this program; they are then shown as its words
 	ReadOnly    bool            // it changes nothing; see Rule.ReadOnly
 
-	// Arguments say what arguments mean, by JSON pointer (RFC 6901) such as "/to" or "/lines/0/price".
+	// Arguments say what arguments mean, by JSON pointer (RFC 6901) such as "/to", or with a "*" for
+	// any index or name, such as "/lines/*/price".
 	Arguments map[string]Argument
 
 	// Run does it. The arguments are those that were approved, in the form of RFC 8785, with secrets in
@@ -179,7 +180,7 @@ func (t *Gated) Call(ctx context.Context, arguments []byte) (Result, error) {
 func (t *Gated) call(ctx context.Context, args *arguments, changed []string) (Result, error) {
 	g := t.gate
 	ctx = planowner.Context(ctx, g.options.User)
-	hidden, secrets, err := args.hide(t.Arguments)
+	hidden, secrets, err := args.hide(&t.Tool)
 	if err != nil {
 		return Result{}, err
 	}
@@ -254,7 +255,7 @@ func (g *Gate) Revise(ctx context.Context, state json.RawMessage, values map[str
 	if err != nil {
 		return nil, err
 	}
-	revised, changed, err := args.replace(values, t.Arguments)
+	revised, changed, err := args.replace(values, &t.Tool)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +318,7 @@ func (g *Gate) commit(ctx context.Context, t *Gated, approval *lookleap.Approval
 			if err != nil {
 				return err
 			}
-			if call.Arguments, err = args.reveal(t.Arguments, known, secret); err != nil {
+			if call.Arguments, err = args.reveal(&t.Tool, known, secret); err != nil {
 				return err
 			}
 			return nil

@@ -35,7 +35,7 @@ func (t *till) run(_ context.Context, c gate.Call) ([]byte, error) {
 
 func (t *till) tool() gate.Tool {
 	return gate.Tool{Name: "pay", Description: "Pays a bill. Never twice.", Schema: json.RawMessage(`{"type":"object"}`), Run: t.run,
-		Arguments: map[string]gate.Argument{"/to": {Role: gate.Recipient}, "/amount": {Role: gate.Amount, Editable: true}, "/fee": {Role: gate.Amount}, "/note": {Role: gate.Text}, "/pin": {Role: gate.Secret}}}
+		Arguments: map[string]gate.Argument{"/to": {Role: gate.Recipient}, "/amount": {Role: gate.Amount, Editable: true}, "/fee": {Role: gate.Amount}, "/lines/*/price": {Role: gate.Amount}, "/keys/*": {Role: gate.Secret}, "/note": {Role: gate.Text}, "/pin": {Role: gate.Secret}}}
 }
 
 // worker is one process: a gate with the tool on a store that all processes share.
@@ -368,7 +368,7 @@ func TestRevise(t *testing.T) {
 
 // TestSecret: a secret is not in what is shown, stored or logged, and is needed to run.
 func TestSecret(t *testing.T) {
-	const withPin = `{"to":"ann@example.com","amount":1,"pin":"tomato"}`
+	const withPin = `{"to":"ann@example.com","amount":1,"pin":"tomato","keys":["tomato"]}`
 	p := lookleaptest.NewPrompter(t, lookleaptest.Approve())
 	w := newWorker(t, lookleap.NewMemoryStore(), p, gate.Options{})
 	if _, err := w.pay.Call(t.Context(), []byte(withPin)); err != nil || !strings.Contains(string(w.runs[0].Arguments), "tomato") {
@@ -422,6 +422,8 @@ func TestRules(t *testing.T) {
 		"ask-no-amount":          {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{}`, gate.Ask},
 		"ask-hidden-amount":      {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":{"value":500}}`, gate.Ask},
 		"ask-hidden-fee":         {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":1,"fee":[500]}`, gate.Ask},
+		"ask-second-line":        {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"to":"ann@example.com","lines":[{"price":1},{"price":500}]}`, gate.Ask},
+		"pass-lines":             {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"to":"ann@example.com","lines":[{"price":1},{"price":5}]}`, gate.Pass},
 		"first-rule-counts":      {gate.Options{Rules: []gate.Rule{{Verb: gate.Ask}, {Verb: gate.Pass}}}, list, gate.Ask},
 		"refuse-by-rule":         {gate.Options{Rules: []gate.Rule{{Verb: gate.Refuse}}}, list, gate.Refuse},
 		"refuse-unknown-verb":    {gate.Options{Rules: []gate.Rule{{Verb: 9}}}, list, gate.Refuse},

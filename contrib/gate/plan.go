@@ -86,7 +86,7 @@ func (t *Gated) request(args *arguments, changed []string) lookleap.ConsentReque
 	for _, l := range args.leaves() {
 		kind, text := l.text()
 		value := lookleap.ConsentValue{Label: kind, Name: l.pointer, Text: text, Command: true}
-		switch t.Arguments[l.pointer].Role {
+		switch t.argument(l.pointer).Role {
 		case Recipient:
 			value.Label = "recipient, " + kind
 		case Amount:

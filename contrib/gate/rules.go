@@ -9,7 +9,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
-	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
 // Verb is what happens to a call.
@@ -37,7 +36,7 @@ type Rule struct {
 	ReadOnly   bool     // the tool is marked as read-only
 	Recipients []string // each recipient of the call is one of these, and there is at least one
 	AtMost     float64  // each amount of the call is a number from 0 to this, and there is at least one; 0: not set
-	PerDay     int      // fewer than this many calls passed by this rule in 24 hours, for this user; counted by the Limiter of the host
+	PerDay     int      // fewer than this many calls of the tool passed by such a rule in 24 hours, for this user; the Limiter of the host counts
 
 	Verb Verb
 }
@@ -53,7 +52,7 @@ func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) 
 	recipients, amounts := 0, 0
 	for _, l := range args.leaves() {
 		kind, text := l.text()
-		switch t.Arguments[l.pointer].Role {
+		switch t.argument(l.pointer).Role {
 		case Recipient:
 			recipients++
 			if len(r.Recipients) > 0 && !slices.Contains(r.Recipients, text) {
@@ -79,14 +78,12 @@ func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) 
 
 // hasHidden reports whether an argument that a condition is about is a list or an object, in which the
 // condition would not see a value.
-func (r *Rule) hasHidden(t *Gated, args *arguments) bool {
-	for pointer, argument := range t.Arguments {
-		about := argument.Role == Recipient && len(r.Recipients) > 0 || argument.Role == Amount && r.AtMost > 0
-		if kind := args.at(pointer).Kind(); about && (kind == strictjson.Array || kind == strictjson.Object) {
-			return true
-		}
-	}
-	return false
+func (r *Rule) hasHidden(t *Gated, args *arguments) (hidden bool) {
+	args.walk(func(l leaf, container bool) {
+		role := t.argument(l.pointer).Role
+		hidden = hidden || container && (role == Recipient && len(r.Recipients) > 0 || role == Amount && r.AtMost > 0)
+	})
+	return hidden
 }
 
 // judge says what happens to a call, and why if it is refused.
