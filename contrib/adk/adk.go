@@ -172,7 +172,7 @@ func (a *action) Run(ctx tool.Context, args any) (map[string]any, error) {
 		reason, _ := payload["reason"].(string)
 		answer = adapter.Decline{Reason: reason}
 	}
-	return a.toolset.end(ctx, a.Name())(adapter.Resume(ctx, a.toolset.Page().Session(), pending.Plan, answer))
+	return a.toolset.end(ctx, a.Name())(adapter.Resume(ctx, a.toolset.Page().Session().Resume, pending.Plan, answer))
 }
 
 // ProcessRequest adds the tool to a request of the model.

@@ -23,7 +23,6 @@ package lookleapeino
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
@@ -83,28 +82,15 @@ type suspended struct{ State []byte } // of the plan
 
 func init() { schema.RegisterName[suspended]("lookleap_suspended") }
 
-// InvokableRun runs the action, or goes on with what the user decided. An error is text for
-// the model: what failed, and what it can do.
+// InvokableRun runs the action, or goes on with what the user decided.
 func (a *action) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
-	var result *agent.CallResult
-	var err error
-	if interrupted, known, state := tool.GetInterruptState[suspended](ctx); interrupted && known {
-		target, decided, answer := tool.GetResumeContext[any](ctx)
-		if !target || !decided {
-			return "", interrupt(ctx, state.State)
-		}
-		result, err = adapter.Resume(ctx, a.Session, state.State, answer)
-	} else {
-		result, err = a.Call(ctx, json.RawMessage(args))
-	}
-	var pending *lookleap.PendingError
-	if errors.As(err, &pending) {
-		return "", interrupt(ctx, pending.State)
-	}
-	if result != nil && result.Page != nil && a.onPage != nil {
-		a.onPage(result.Page)
-	}
-	return adapter.Text(result, err), nil
+	return invoke(ctx, func() (*agent.CallResult, error) { return a.Call(ctx, json.RawMessage(args)) }, a.Session.Resume,
+		func(result *agent.CallResult, err error) string {
+			if result != nil && result.Page != nil && a.onPage != nil {
+				a.onPage(result.Page)
+			}
+			return adapter.Text(result, err)
+		})
 }
 
 // interrupt suspends the run. What is shown is derived from the plan.

@@ -2,13 +2,16 @@ package lookleapeino
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/components/model"
+	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
+	"github.com/eino-contrib/jsonschema"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
@@ -49,13 +52,9 @@ func (s store) Get(_ context.Context, id string) ([]byte, bool, error) {
 func (s store) Set(_ context.Context, id string, b []byte) error { s[id] = b; return nil }
 
 // graph builds the graph of a tool-calling agent: model, tools, model.
-func graph(t testing.TB, m *scripted, page *agent.Page, kept store) compose.Runnable[[]*schema.Message, *schema.Message] {
+func graph(t testing.TB, m *scripted, tools []tool.BaseTool, kept store) compose.Runnable[[]*schema.Message, *schema.Message] {
 	t.Helper()
 	ctx := t.Context()
-	tools, err := Tools(nil, page)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var infos []*schema.ToolInfo
 	for _, tool := range tools {
 		info, err := tool.Info(ctx)
@@ -82,7 +81,7 @@ func graph(t testing.TB, m *scripted, page *agent.Page, kept store) compose.Runn
 // framework is the graph of a page with its checkpoints. Each run builds the graph again, as another
 // process would.
 type framework struct {
-	page  *agent.Page
+	tools func(t testing.TB) []tool.BaseTool // made anew for each run
 	kept  store
 	calls int
 }
@@ -93,7 +92,7 @@ func (f *framework) Call(t testing.TB, action, args string) (string, *adaptertes
 	run := fmt.Sprint("run-", f.calls)
 	m := func() *scripted { return &scripted{action: action, id: run, args: args} }
 	in := []*schema.Message{schema.UserMessage("do it")}
-	out, err := graph(t, m(), f.page, f.kept).Invoke(t.Context(), in, compose.WithCheckPointID(run))
+	out, err := graph(t, m(), f.tools(t), f.kept).Invoke(t.Context(), in, compose.WithCheckPointID(run))
 	if err == nil {
 		return out.Content, nil
 	}
@@ -106,7 +105,7 @@ func (f *framework) Call(t testing.TB, action, args string) (string, *adaptertes
 		q.Request = request
 		q.Answer = func(t testing.TB, answer any) (string, bool) {
 			ctx := compose.ResumeWithData(t.Context(), id, answer)
-			out, err := graph(t, m(), f.page, f.kept).Invoke(ctx, in, compose.WithCheckPointID(run))
+			out, err := graph(t, m(), f.tools(t), f.kept).Invoke(ctx, in, compose.WithCheckPointID(run))
 			if err != nil {
 				return err.Error(), true
 			}
@@ -120,7 +119,40 @@ func (f *framework) Call(t testing.TB, action, args string) (string, *adaptertes
 }
 
 func TestCases(t *testing.T) {
-	adaptertest.Cases(t, func(_ testing.TB, page *agent.Page) adaptertest.Adapter { return &framework{page: page, kept: store{}} })
+	adaptertest.Cases(t, func(_ testing.TB, page *agent.Page) adaptertest.Adapter {
+		return &framework{kept: store{}, tools: func(t testing.TB) []tool.BaseTool {
+			tools, err := Tools(nil, page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tools
+		}}
+	})
+}
+
+// till is the tool of the cases as one of Eino.
+type till struct{ *adaptertest.Till }
+
+func (till) Info(context.Context) (*schema.ToolInfo, error) {
+	params := new(jsonschema.Schema)
+	if err := json.Unmarshal([]byte(adaptertest.TillSchema), params); err != nil {
+		return nil, err
+	}
+	return &schema.ToolInfo{Name: adaptertest.TillName, Desc: "Pays.", ParamsOneOf: schema.NewParamsOneOfByJSONSchema(params)}, nil
+}
+
+func (l till) InvokableRun(_ context.Context, args string, _ ...tool.Option) (string, error) {
+	return l.Run(args), nil
+}
+
+func TestGate(t *testing.T) {
+	adaptertest.GateCases(t, func(t testing.TB, l *adaptertest.Till) adaptertest.Adapter {
+		gated, err := Gate(t.Context(), l.Gate, till{l}, l.About())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &framework{kept: store{}, tools: func(testing.TB) []tool.BaseTool { return []tool.BaseTool{gated} }}
+	})
 }
 
 // TestOpen: a name of the local network is refused before it is looked up.

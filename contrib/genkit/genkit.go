@@ -119,7 +119,7 @@ func (t *Tools) resume(ctx context.Context, meta map[string]any) (*agent.CallRes
 	if err != nil {
 		return nil, err
 	}
-	return adapter.Resume(ctx, t.session, state, json.RawMessage(text))
+	return adapter.Resume(ctx, t.session.Resume, state, json.RawMessage(text))
 }
 
 // Request returns what the user is asked by an interrupted call. It is derived from the sealed

@@ -141,7 +141,7 @@ func (a *action) Call(ctx context.Context, input string) (string, error) {
 	var result *agent.CallResult
 	var err error
 	if decided {
-		result, err = adapter.Resume(ctx, t.session, d.state, d.ConsentDecision)
+		result, err = adapter.Resume(ctx, t.session.Resume, d.state, d.ConsentDecision)
 	} else {
 		result, err = a.tool.Call(ctx, json.RawMessage(input))
 	}

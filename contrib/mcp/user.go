@@ -167,7 +167,7 @@ func (u *user) call(ctx context.Context, page *agent.Page, tool adapter.Tool, ca
 		return nil, err
 	}
 	if w.Plan != nil {
-		return adapter.Resume(ctx, u.session, w.Plan, w.consent(call))
+		return adapter.Resume(ctx, u.session.Resume, w.Plan, w.consent(call))
 	}
 	values, err := w.values(call)
 	if err != nil {

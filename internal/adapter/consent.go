@@ -7,6 +7,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/contrib/gate"
 )
 
 // Request returns what the user is asked about a suspended plan. An adapter shows nothing else: a
@@ -32,27 +33,38 @@ func Yes(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 // Decline is the answer of a user who refuses, with or without a reason for the agent.
 type Decline struct{ Reason string }
 
+// Resumer goes on with a suspended plan, as the Resume of an agent's session or of a gate does.
+type Resumer[R any] func(ctx context.Context, state json.RawMessage, decision lookleap.ConsentDecision) (R, error)
+
 // Resume goes on with a suspended plan. The answer is what the framework brings back: a [Decline],
 // or a [lookleap.ConsentDecision] as a Go value, as the values of its JSON, or as JSON. Everything
 // else is a no; see [lookleap.ConsentRequest.Decision].
-func Resume(ctx context.Context, s *agent.Session, state json.RawMessage, answer any) (*agent.CallResult, error) {
+func Resume[R any](ctx context.Context, resume Resumer[R], state json.RawMessage, answer any) (result R, err error) {
 	request, err := Request(state)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
 	if no, declined := answer.(Decline); declined {
-		return s.Resume(ctx, state, lookleap.ConsentDecision{Digest: request.Digest, Reason: no.Reason})
+		return resume(ctx, state, lookleap.ConsentDecision{Digest: request.Digest, Reason: no.Reason})
 	}
 	text, err := json.Marshal(answer)
 	if err != nil {
 		text = nil // such as a channel: it is no decision
 	}
 	decision, malformed := request.Decision(text)
-	result, err := s.Resume(ctx, state, decision)
+	result, err = resume(ctx, state, decision)
 	if malformed != nil && lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
 		err = malformed // the same no, with what is wrong
 	}
 	return result, err
+}
+
+// GateText returns what a model reads about a call of a gated tool.
+func GateText(r gate.Result, err error) string {
+	if err != nil {
+		return agent.Advise(err).Text
+	}
+	return r.String()
 }
 
 // Text returns what a model reads about a call: the error, the result, or both.

@@ -38,6 +38,35 @@ type Question struct {
 // calls are the arguments of a purchase that the user is asked about.
 const calls = `{"trip":"t2","seats":2}`
 
+func yes(q *Question) lookleap.ConsentDecision { return lookleaptest.Decide(q.Request) }
+
+func digest(q *Question) string { return q.Request.Digest }
+
+// malformed are answers that are no well-formed yes.
+var malformed = map[string]func(q *Question) any{
+	"null":          func(*Question) any { return nil },
+	"none":          func(*Question) any { return "none" },
+	"list":          func(*Question) any { return []any{} },
+	"false":         func(*Question) any { return false },
+	"true":          func(*Question) any { return true },
+	"box":           func(*Question) any { return map[string]any{"act": false} },
+	"ticked-box":    func(q *Question) any { return map[string]any{"digest": digest(q), "act": true} },
+	"null-approved": func(q *Question) any { return map[string]any{"digest": digest(q), "approved": nil} },
+	"text-approved": func(q *Question) any { return map[string]any{"digest": digest(q), "approved": "act"} },
+	"unknown-member": func(q *Question) any {
+		return map[string]any{"digest": digest(q), "approved": yes(q).Approved, "all": true}
+	},
+	"capital-member": func(q *Question) any { return map[string]any{"digest": digest(q), "Approved": yes(q).Approved} },
+	"id-twice": func(q *Question) any {
+		return map[string]any{"digest": digest(q), "approved": append(yes(q).Approved, "act")}
+	},
+	"unknown-id": func(q *Question) any {
+		return map[string]any{"digest": digest(q), "approved": append(yes(q).Approved, "more")}
+	},
+	"no-digest": func(q *Question) any { return map[string]any{"approved": yes(q).Approved} },
+	"nil-slice": func(q *Question) any { return lookleap.ConsentDecision{Digest: digest(q)} },
+}
+
 // Cases runs the cases that hold for every adapter. Make returns the adapter for a page.
 func Cases(t *testing.T, make func(t testing.TB, page *agent.Page) Adapter) {
 	begin := func(t testing.TB) (*Scene, Adapter, *Question) {
@@ -50,33 +79,8 @@ func Cases(t *testing.T, make func(t testing.TB, page *agent.Page) Adapter) {
 		}
 		return s, a, q
 	}
-	yes := func(q *Question) lookleap.ConsentDecision { return lookleaptest.Decide(q.Request) }
-
 	t.Run("P20", func(t *testing.T) {
-		digest := func(q *Question) string { return q.Request.Digest }
-		for name, answer := range map[string]func(q *Question) any{
-			"null":          func(*Question) any { return nil },
-			"none":          func(*Question) any { return "none" },
-			"list":          func(*Question) any { return []any{} },
-			"false":         func(*Question) any { return false },
-			"true":          func(*Question) any { return true },
-			"box":           func(*Question) any { return map[string]any{"act": false} },
-			"ticked-box":    func(q *Question) any { return map[string]any{"digest": digest(q), "act": true} },
-			"null-approved": func(q *Question) any { return map[string]any{"digest": digest(q), "approved": nil} },
-			"text-approved": func(q *Question) any { return map[string]any{"digest": digest(q), "approved": "act"} },
-			"unknown-member": func(q *Question) any {
-				return map[string]any{"digest": digest(q), "approved": yes(q).Approved, "all": true}
-			},
-			"capital-member": func(q *Question) any { return map[string]any{"digest": digest(q), "Approved": yes(q).Approved} },
-			"id-twice": func(q *Question) any {
-				return map[string]any{"digest": digest(q), "approved": append(yes(q).Approved, "act")}
-			},
-			"unknown-id": func(q *Question) any {
-				return map[string]any{"digest": digest(q), "approved": append(yes(q).Approved, "more")}
-			},
-			"no-digest": func(q *Question) any { return map[string]any{"approved": yes(q).Approved} },
-			"nil-slice": func(q *Question) any { return lookleap.ConsentDecision{Digest: digest(q)} },
-		} {
+		for name, answer := range malformed {
 			t.Run("reject-"+name, func(t *testing.T) {
 				s, _, q := begin(t)
 				told, ok := q.Answer(t, answer(q))
