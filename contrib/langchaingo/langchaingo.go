@@ -22,8 +22,6 @@ package lookleaplangchain
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/tools"
@@ -45,29 +43,18 @@ func Open(ctx context.Context, site string, profile map[string]string) (*agent.P
 	return adapter.Open(ctx, &lookleap.Host{Prompter: Prompter{}}, site, profile)
 }
 
-// maxWaiting is the number of calls that wait for the user at once.
-const maxWaiting = 100
-
 // Tools makes the tools of one user's session. Its methods are safe for concurrent use.
 type Tools struct {
 	// OnPage receives the page that an action returns. Its tools are for the next run.
 	OnPage func(*agent.Page)
 
 	session *agent.Session
-	mu      sync.Mutex
-	calls   map[string]string   // by the id of a request: the call that waits for it
-	decided map[string]decision // by the call
-}
-
-// decision is what the user decided about a call.
-type decision struct {
-	state json.RawMessage
-	lookleap.ConsentDecision
+	waiting
 }
 
 // New returns the tools of a session.
 func New(session *agent.Session) *Tools {
-	return &Tools{session: session, calls: map[string]string{}, decided: map[string]decision{}}
+	return &Tools{session: session}
 }
 
 // Of returns the actions of pages of the session as tools for agents. It returns an error if two
@@ -101,20 +88,6 @@ func LLMTools(pages ...*agent.Page) ([]llms.Tool, error) {
 	return out, nil
 }
 
-// Decide keeps the user's decision for the next run. It is used once.
-func (t *Tools) Decide(pending *lookleap.PendingError, d lookleap.ConsentDecision) {
-	request, err := adapter.Request(pending.State)
-	if err != nil {
-		return // no call waits for it
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if call, ok := t.calls[request.ID]; ok {
-		delete(t.calls, request.ID)
-		t.decided[call] = decision{pending.State, d}
-	}
-}
-
 // action is one action as a tool.
 type action struct {
 	tools *Tools
@@ -133,30 +106,13 @@ func (a *action) Description() string {
 // Call runs the action, or goes on with what the user decided about the same call. An error
 // of the action is text for the model; a *lookleap.PendingError ends the run.
 func (a *action) Call(ctx context.Context, input string) (string, error) {
-	t, call := a.tools, a.tool.Definition.Name+"\x00"+input
-	t.mu.Lock()
-	d, decided := t.decided[call]
-	delete(t.decided, call)
-	t.mu.Unlock()
-	var result *agent.CallResult
-	var err error
-	if decided {
-		result, err = adapter.Resume(ctx, t.session.Resume, d.state, d.ConsentDecision)
-	} else {
-		result, err = a.tool.Call(ctx, json.RawMessage(input))
-	}
-	var pending *lookleap.PendingError
-	if errors.As(err, &pending) {
-		t.mu.Lock()
-		if len(t.calls) >= maxWaiting {
-			clear(t.calls)
-		}
-		t.calls[pending.Request.ID] = call
-		t.mu.Unlock()
-		return "", pending
-	}
-	if result != nil && result.Page != nil && t.OnPage != nil {
-		t.OnPage(result.Page)
-	}
-	return adapter.Text(result, err), nil
+	t := a.tools
+	return run(ctx, &t.waiting, a.Name()+"\x00"+input,
+		func() (*agent.CallResult, error) { return a.tool.Call(ctx, json.RawMessage(input)) }, t.session.Resume,
+		func(result *agent.CallResult, err error) string {
+			if result != nil && result.Page != nil && t.OnPage != nil {
+				t.OnPage(result.Page)
+			}
+			return adapter.Text(result, err)
+		})
 }
