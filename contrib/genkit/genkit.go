@@ -20,9 +20,7 @@ package lookleapgenkit
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
-	"errors"
 
 	"github.com/firebase/genkit/go/ai"
 
@@ -47,25 +45,13 @@ func Open(ctx context.Context, site string, profile map[string]string) (*agent.P
 type Tools struct {
 	// OnPage receives the page that an action returns. Its tools are for the next generation.
 	OnPage func(*agent.Page)
-	// Key seals the state that passes through the message history, with at least
-	// [lookleap.MinKeyLen] secret random bytes. Processes that resume one another share it.
-	Key []byte
+	Questions
 
 	session *agent.Session
 }
 
 // New returns the tools of a session, with a random key.
-func New(session *agent.Session) *Tools {
-	t := &Tools{session: session, Key: make([]byte, lookleap.MinKeyLen)}
-	_, _ = rand.Read(t.Key) // never fails
-	return t
-}
-
-// The members of the metadata of an interrupted call and of its restart.
-const (
-	keyState    = "lookleapState" // sealed
-	keyDecision = "lookleapDecision"
-)
+func New(session *agent.Session) *Tools { return &Tools{session: session, Questions: newQuestions()} }
 
 // Of returns the actions of pages of the session as tools. It returns an error if two actions have
 // the same name in any letter case.
@@ -88,72 +74,16 @@ func (t *Tools) Of(pages ...*agent.Page) ([]ai.ToolRef, error) {
 // run runs the action, or goes on with what the user decided. An error is data for the
 // model: what failed, and what it can do.
 func (t *Tools) run(ctx *ai.ToolContext, tool adapter.Tool, in any) (map[string]any, error) {
-	var result *agent.CallResult
 	args, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Resumed != nil {
-		result, err = t.resume(ctx, ctx.Resumed)
-	} else {
-		result, err = tool.Call(ctx, args)
-	}
-	var pending *lookleap.PendingError
-	if errors.As(err, &pending) {
-		state, err := lookleap.Seal(t.Key, pending.State)
-		if err != nil {
-			return nil, err
-		}
-		return nil, ctx.Interrupt(&ai.InterruptOptions{Metadata: map[string]any{keyState: state}})
+	result, waits, err := run(ctx, &t.Questions, func() (*agent.CallResult, error) { return tool.Call(ctx, args) }, t.session.Resume)
+	if waits != nil {
+		return nil, waits
 	}
 	if result != nil && result.Page != nil && t.OnPage != nil {
 		t.OnPage(result.Page)
 	}
 	return adapter.Data(result, err), nil
-}
-
-func (t *Tools) resume(ctx context.Context, meta map[string]any) (*agent.CallResult, error) {
-	sealed, _ := meta[keyState].(string)
-	text, _ := meta[keyDecision].(string)
-	state, err := lookleap.Unseal(t.Key, sealed)
-	if err != nil {
-		return nil, err
-	}
-	return adapter.Resume(ctx, t.session.Resume, state, json.RawMessage(text))
-}
-
-// Request returns what the user is asked by an interrupted call. It is derived from the sealed
-// plan, not from what the message history says next to it.
-func (t *Tools) Request(part *ai.Part) (*lookleap.ConsentRequest, error) {
-	meta, ok := interrupt(part)
-	if !ok {
-		return nil, notWaiting(nil)
-	}
-	sealed, _ := meta[keyState].(string)
-	state, err := lookleap.Unseal(t.Key, sealed)
-	if err != nil {
-		return nil, err
-	}
-	return adapter.Request(state)
-}
-
-func notWaiting(cause error) error {
-	return &lookleap.Error{Code: lookleap.CodeUsage, Message: "the call does not wait for a consent", Err: cause}
-}
-
-// Restart returns the part for ai.WithToolRestarts that goes on with the user's decision.
-func (t *Tools) Restart(part *ai.Part, decision lookleap.ConsentDecision) (*ai.Part, error) {
-	meta, ok := interrupt(part)
-	text, err := json.Marshal(decision)
-	if err != nil || !ok {
-		return nil, notWaiting(err)
-	}
-	restart := ai.NewToolRequestPart(part.ToolRequest)
-	restart.Metadata = map[string]any{"resumed": map[string]any{keyState: meta[keyState], keyDecision: string(text)}}
-	return restart, nil
-}
-
-// interrupt returns the metadata of an interrupted call.
-func interrupt(part *ai.Part) (map[string]any, bool) {
-	return ai.InterruptAs[map[string]any](part)
 }

@@ -20,13 +20,18 @@ import (
 type framework struct {
 	g            *genkit.Genkit
 	model        ai.Model
-	tools        *Tools
-	page         *agent.Page
+	tools        *Questions
+	offer        func() ([]ai.ToolRef, error)
 	action, args string
 }
 
 func newFramework(t testing.TB, page *agent.Page) *framework {
-	f := &framework{g: genkit.Init(t.Context()), tools: New(page.Session()), page: page}
+	tools := New(page.Session())
+	return frameworkOf(t, &tools.Questions, func() ([]ai.ToolRef, error) { return tools.Of(page) })
+}
+
+func frameworkOf(t testing.TB, q *Questions, offer func() ([]ai.ToolRef, error)) *framework {
+	f := &framework{g: genkit.Init(t.Context()), tools: q, offer: offer}
 	f.model = genkit.DefineModel(f.g, "test/scripted", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}}, f.generate)
 	return f
 }
@@ -52,7 +57,7 @@ func (f *framework) generate(_ context.Context, req *ai.ModelRequest, _ ai.Model
 // run generates with the tools of the page.
 func (f *framework) run(t testing.TB, options ...ai.GenerateOption) *ai.ModelResponse {
 	t.Helper()
-	offered, err := f.tools.Of(f.page)
+	offered, err := f.offer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +136,25 @@ func TestCases(t *testing.T) {
 				t.Errorf("%+v, %v", r, err)
 			}
 		})
+	})
+}
+
+func TestGate(t *testing.T) {
+	adaptertest.GateCases(t, func(t testing.TB, l *adaptertest.Till) adaptertest.Adapter {
+		var schema map[string]any
+		if err := json.Unmarshal([]byte(adaptertest.TillSchema), &schema); err != nil {
+			t.Fatal(err)
+		}
+		till := ai.NewTool(adaptertest.TillName, "Pays.", func(_ *ai.ToolContext, in any) (string, error) {
+			args, err := json.Marshal(in)
+			return l.Run(string(args)), err
+		}, ai.WithInputSchema(schema))
+		gated := Gate(l.Gate)
+		tool, err := gated.Tool(till, l.About())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return frameworkOf(t, &gated.Questions, func() ([]ai.ToolRef, error) { return []ai.ToolRef{tool}, nil })
 	})
 }
 
