@@ -29,6 +29,7 @@ import (
 	"google.golang.org/adk/model"
 	"google.golang.org/adk/tool"
 	"google.golang.org/adk/tool/functiontool"
+	"google.golang.org/adk/tool/toolconfirmation"
 	"google.golang.org/genai"
 
 	"github.com/lookleap/lookleap"
@@ -160,19 +161,11 @@ func (a *action) Run(ctx tool.Context, args any) (map[string]any, error) {
 	if confirmation == nil {
 		return a.functionTool.Run(ctx, args)
 	}
-	key := stateKey(ctx.FunctionCallID())
-	value, _ := ctx.State().Get(key)
-	pending := suspendedIn(key, value)
-	if pending.Tool != a.Name() {
+	plan, answer, ok := answered(ctx, a.Name(), confirmation)
+	if !ok {
 		return adapter.Data(nil, noPlan), nil
 	}
-	answer := confirmation.Payload
-	if !confirmation.Confirmed {
-		payload, _ := confirmation.Payload.(map[string]any)
-		reason, _ := payload["reason"].(string)
-		answer = adapter.Decline{Reason: reason}
-	}
-	return a.toolset.end(ctx, a.Name())(adapter.Resume(ctx, a.toolset.Page().Session().Resume, pending.Plan, answer))
+	return a.toolset.end(ctx, a.Name())(adapter.Resume(ctx, a.toolset.Page().Session().Resume, plan, answer))
 }
 
 // ProcessRequest adds the tool to a request of the model.
@@ -208,36 +201,60 @@ func suspendedIn(key string, value any) (s suspended) {
 var noPlan = &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "no plan of this call waits for the user",
 	Err: lookleap.ErrPlanInvalid}
 
-// end returns a function that ends a call: it asks the user, or tells the model what became of it.
+// end ends a call: it asks the user, or tells the model what became of it.
 func (t *Toolset) end(ctx tool.Context, name string) func(*agent.CallResult, error) (map[string]any, error) {
 	return func(result *agent.CallResult, err error) (map[string]any, error) {
-		key := stateKey(ctx.FunctionCallID())
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			if _, missing := ctx.State().Get(key); missing == nil {
-				if err := ctx.State().Set(key, ""); err != nil {
-					return nil, err
-				}
-			}
+		waits, failed := ask(ctx, name, err)
+		if failed != nil {
+			return nil, failed
+		}
+		if !waits {
 			t.show(result)
-			return adapter.Data(result, err), nil
 		}
-		request, failed := adapter.Request(pending.State)
-		if failed != nil {
-			return nil, failed
-		}
-		state, failed := json.Marshal(suspended{name, pending.State})
-		if failed != nil {
-			return nil, failed
-		}
-		if err := ctx.State().Set(key, string(state)); err != nil {
-			return nil, err
-		}
-		if err := ctx.RequestConfirmation(request.Complete(), adapter.Yes(request)); err != nil {
-			return nil, err
-		}
-		return adapter.Data(nil, err), nil
+		return adapter.Data(result, err), nil
 	}
+}
+
+// ask asks the user about a call that waits, and forgets what waited of one that does not. The plan is in
+// the state of the ADK session.
+func ask(ctx tool.Context, name string, err error) (waits bool, failed error) {
+	key := stateKey(ctx.FunctionCallID())
+	var pending *lookleap.PendingError
+	if !errors.As(err, &pending) {
+		if _, missing := ctx.State().Get(key); missing == nil {
+			return false, ctx.State().Set(key, "")
+		}
+		return false, nil
+	}
+	request, failed := adapter.Request(pending.State)
+	if failed != nil {
+		return true, failed
+	}
+	state, failed := json.Marshal(suspended{name, pending.State})
+	if failed != nil {
+		return true, failed
+	}
+	if err := ctx.State().Set(key, string(state)); err != nil {
+		return true, err
+	}
+	return true, ctx.RequestConfirmation(request.Complete(), adapter.Yes(request))
+}
+
+// answered returns the plan of a call that waited, and the answer that the dialogue of ADK brought.
+// It returns false if no plan of this call waits.
+func answered(ctx tool.Context, name string, confirmation *toolconfirmation.ToolConfirmation) (plan json.RawMessage, answer any, ok bool) {
+	key := stateKey(ctx.FunctionCallID())
+	value, _ := ctx.State().Get(key)
+	pending := suspendedIn(key, value)
+	if pending.Tool != name {
+		return nil, nil, false
+	}
+	if confirmation.Confirmed {
+		return pending.Plan, confirmation.Payload, true
+	}
+	payload, _ := confirmation.Payload.(map[string]any)
+	reason, _ := payload["reason"].(string)
+	return pending.Plan, adapter.Decline{Reason: reason}, true
 }
 
 // show makes the page of a result the current one.

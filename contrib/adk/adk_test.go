@@ -14,9 +14,11 @@ import (
 	"google.golang.org/adk/runner"
 	"google.golang.org/adk/session"
 	"google.golang.org/adk/tool"
+	"google.golang.org/adk/tool/functiontool"
 	"google.golang.org/adk/tool/toolconfirmation"
 	"google.golang.org/genai"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml/agent"
 	"github.com/lookleap/lookleap/internal/adapter"
@@ -66,7 +68,15 @@ type assistant struct {
 func newAssistant(t testing.TB, page *agent.Page) *assistant {
 	t.Helper()
 	a := &assistant{model: new(scripted), tools: New(adaptertest.User, page), sessions: session.InMemoryService()}
-	llm, err := llmagent.New(llmagent.Config{Name: "assistant", Model: a.model, Toolsets: []tool.Toolset{a.tools}})
+	a.start(t, llmagent.Config{Toolsets: []tool.Toolset{a.tools}})
+	return a
+}
+
+// start starts the runner of an agent with some tools.
+func (a *assistant) start(t testing.TB, config llmagent.Config) {
+	t.Helper()
+	config.Name, config.Model = "assistant", a.model
+	llm, err := llmagent.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +84,6 @@ func newAssistant(t testing.TB, page *agent.Page) *assistant {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a
 }
 
 // send runs the agent for a user with a message. It returns what is said, and the confirmation that
@@ -230,4 +239,28 @@ func TestOpen(t *testing.T) {
 	if code := lookleap.CodeOf(err); page != nil || code != lookleap.CodeSpecialHost {
 		t.Errorf("%v, %s: %v", page, code, err)
 	}
+}
+
+func TestGate(t *testing.T) {
+	adaptertest.GateCases(t, func(t testing.TB, l *adaptertest.Till) adaptertest.Adapter {
+		schema := new(jsonschema.Schema)
+		if err := json.Unmarshal([]byte(adaptertest.TillSchema), schema); err != nil {
+			t.Fatal(err)
+		}
+		till, err := functiontool.New(functiontool.Config{Name: adaptertest.TillName, Description: "Pays.", InputSchema: schema},
+			func(_ tool.Context, args map[string]any) (map[string]any, error) {
+				text, err := json.Marshal(args)
+				return map[string]any{"result": l.Run(string(text))}, err
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gated, err := Gate(l.Gate, till, l.About())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &assistant{model: new(scripted), sessions: session.InMemoryService()}
+		a.start(t, llmagent.Config{Tools: []tool.Tool{gated}})
+		return a
+	})
 }

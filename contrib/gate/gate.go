@@ -165,6 +165,15 @@ func (g *Gate) tool(name string) (*Gated, error) {
 	return nil, usage("there is no tool "+plaintext.Quote(name, 100), "put it behind the gate before plans are resumed")
 }
 
+// Call calls the tool of a name for this user; see [Gated.Call].
+func (g *Gate) Call(ctx context.Context, name string, arguments []byte) (Result, error) {
+	t, err := g.tool(name)
+	if err != nil {
+		return Result{}, err
+	}
+	return t.Call(ctx, arguments)
+}
+
 // Call runs the tool with the arguments of a model, a JSON object. If the person has to decide first
 // and cannot do so now, it returns a [*lookleap.PendingError] for [Gate.Resume]. A refusal of the
 // person is a [lookleap.ErrConsentRefused] with the reason, one of a rule a [lookleap.ErrDenied].
