@@ -85,7 +85,11 @@ func (t *gatedTool) Run(ctx tool.Context, args any) (map[string]any, error) {
 		if failed != nil {
 			return nil, failed
 		}
-		result, err = own.Call(inner, t.Name(), text)
+		gated, failed := own.Named(t.Name())
+		if failed != nil {
+			return nil, failed
+		}
+		result, err = gated.Call(inner, text)
 	}
 	if _, failed := ask(ctx, t.Name(), err); failed != nil {
 		return nil, failed

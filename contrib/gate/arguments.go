@@ -32,9 +32,10 @@ type arguments struct {
 	root strictjson.Value
 }
 
-// parseArguments reads the arguments of a model. Nothing is read as an empty object.
+// parseArguments reads the arguments of a model. Nothing and null, as frameworks send for a call
+// without arguments, are read as an empty object.
 func parseArguments(text []byte) (*arguments, error) {
-	if len(strings.TrimSpace(string(text))) == 0 {
+	if nothing := strings.TrimSpace(string(text)); nothing == "" || nothing == "null" {
 		text = []byte("{}")
 	}
 	root, err := strictjson.Parse(text, strictjson.Limits{Size: maxArguments, Depth: maxDepth, Values: maxValues})

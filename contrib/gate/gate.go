@@ -153,8 +153,8 @@ func (g *Gate) Tool(t Tool) (*Gated, error) {
 	return gated, nil
 }
 
-// tool returns the tool of a name as it is now.
-func (g *Gate) tool(name string) (*Gated, error) {
+// Named returns the tool of a name as it is now, for the user of this gate.
+func (g *Gate) Named(name string) (*Gated, error) {
 	g.set.mu.RLock()
 	defer g.set.mu.RUnlock()
 	if t := g.set.tools[name]; t != nil {
@@ -163,15 +163,6 @@ func (g *Gate) tool(name string) (*Gated, error) {
 		return &own, nil
 	}
 	return nil, usage("there is no tool "+plaintext.Quote(name, 100), "put it behind the gate before plans are resumed")
-}
-
-// Call calls the tool of a name for this user; see [Gated.Call].
-func (g *Gate) Call(ctx context.Context, name string, arguments []byte) (Result, error) {
-	t, err := g.tool(name)
-	if err != nil {
-		return Result{}, err
-	}
-	return t.Call(ctx, arguments)
 }
 
 // Call runs the tool with the arguments of a model, a JSON object. If the person has to decide first
@@ -299,7 +290,7 @@ func (g *Gate) parse(state json.RawMessage) (*lookleap.Plan, *plannedCall, *Gate
 	if err := planowner.Check(planned.User, g.options.User, "resume it with the gate of its user, see Gate.ForUser"); err != nil {
 		return nil, nil, nil, err
 	}
-	t, err := g.tool(planned.Tool)
+	t, err := g.Named(planned.Tool)
 	if err != nil {
 		return nil, nil, nil, err
 	}

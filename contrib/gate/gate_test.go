@@ -160,7 +160,7 @@ func TestArguments(t *testing.T) {
 		_, err := w.pay.Call(t.Context(), []byte(`{"to":"`+strings.Repeat("x", 5<<10)+`"}`))
 		code(t, err, lookleap.CodeConsentTooLong)
 	})
-	for name, text := range map[string]string{"empty": "", "space": " \n", "2-53": `{"n":9007199254740992}`, "emoji": `{"note":"😀"}`, "long-text": `{"note":"` + strings.Repeat("x", 5<<10) + `"}`} {
+	for name, text := range map[string]string{"empty": "", "space": " \n", "null": "null", "2-53": `{"n":9007199254740992}`, "emoji": `{"note":"😀"}`, "long-text": `{"note":"` + strings.Repeat("x", 5<<10) + `"}`} {
 		t.Run("accept-"+name, func(t *testing.T) { w.suspend(t, text) })
 	}
 	if len(w.runs) > 0 {

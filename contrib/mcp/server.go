@@ -66,21 +66,30 @@ func NewServer(host *lookleap.Host, o Options) (*Server, error) {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the host of the MCP server has no prompter",
 			Fix: "set Host.Prompter to lookleapmcp.Prompter{}"}
 	}
-	if o.Key == nil {
-		o.Key = make([]byte, lookleap.MinKeyLen)
-		_, _ = rand.Read(o.Key) // never fails
-	}
-	if len(o.Key) < lookleap.MinKeyLen {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "Options.Key is too short", Fix: "use 32 secret random bytes"}
+	key, err := keyOf(o.Key)
+	if err != nil {
+		return nil, err
 	}
 	skills, err := newCatalogue(o.Skills)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, agent: agent.New(host, o.Agent), skills: skills, key: o.Key}
+	s := &Server{options: o, agent: agent.New(host, o.Agent), skills: skills, key: key}
 	s.data = boundedPart("the data of the user could not be read", userTime)
 	s.users = newUsers(cmp.Or(o.MaxUsers, DefaultUsers), s.open)
 	return s, nil
+}
+
+// keyOf returns the key of some options, a random one if it is nil.
+func keyOf(key []byte) ([]byte, error) {
+	if key == nil {
+		key = make([]byte, lookleap.MinKeyLen)
+		_, _ = rand.Read(key) // never fails
+	}
+	if len(key) < lookleap.MinKeyLen {
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "Options.Key is too short", Fix: "use 32 secret random bytes"}
+	}
+	return key, nil
 }
 
 const (

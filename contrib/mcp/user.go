@@ -146,8 +146,7 @@ func (u *user) handler(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	var pending *lookleap.PendingError
 	switch {
 	case errors.As(err, &pending) && !canAsk(req.Session):
-		return answer(nil, &lookleap.Error{Code: lookleap.CodeConsentNoPrompter,
-			Message: "this client cannot ask its user: nothing was done", Err: lookleap.ErrConsentRefused}), nil
+		return answer(nil, cannotAsk()), nil
 	case errors.As(err, &pending):
 		return askConsent(u.key, req.Params, pending)
 	}
@@ -174,6 +173,11 @@ func (u *user) call(ctx context.Context, page *agent.Page, tool adapter.Tool, ca
 		return nil, err
 	}
 	return page.Do(ctx, agent.Call{Site: tool.Site, Action: tool.Action, ArgsJSON: call.Arguments, Reply: values})
+}
+
+// cannotAsk is the error of a call that needs its user, for a client that cannot ask.
+func cannotAsk() error {
+	return &lookleap.Error{Code: lookleap.CodeConsentNoPrompter, Message: "this client cannot ask its user: nothing was done", Err: lookleap.ErrConsentRefused}
 }
 
 // canAsk reports whether the client said that it can ask its user.

@@ -28,6 +28,9 @@ func (l *Till) Run(arguments string) string {
 	return "paid"
 }
 
+// Runs returns how often the tool ran.
+func (l *Till) Runs() int { return len(l.runs) }
+
 // About is what the arguments of the tool mean.
 func (*Till) About() gate.Tool {
 	return gate.Tool{Arguments: map[string]gate.Argument{"/to": {Role: gate.Recipient}, "/amount": {Role: gate.Amount}}}
@@ -41,9 +44,9 @@ func GateCases(t *testing.T, make func(t testing.TB, l *Till) Adapter) {
 		t.Helper()
 		l := &Till{Gate: gate.New(&lookleap.Host{Prompter: lookleap.SuspendingPrompter{}}, o)}
 		a := make(t, l)
-		_, q := a.Call(t, TillName, call)
-		if len(l.runs) > 0 && q != nil {
-			t.Fatal("it ran before it was approved")
+		told, q := a.Call(t, TillName, call)
+		if asks := o.Rules == nil && o.Decide == nil; asks && (q == nil || len(l.runs) > 0) {
+			t.Fatalf("it ran before it was approved, or the call does not wait; the model is told %q", told)
 		}
 		return l, a, q
 	}

@@ -1,0 +1,228 @@
+package lookleapmcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/gate"
+	"github.com/lookleap/lookleap/internal/adapter"
+)
+
+// GateOptions are the options of [Gate].
+type GateOptions struct {
+	// About says what the arguments of a tool mean and whether it is read-only. Nil: nothing is known of
+	// the arguments, and a tool whose annotations say so is read-only.
+	About func(tool *mcp.Tool) gate.Tool
+	// User returns the id of the user of a request, for a server with several. Nil: the gate's user.
+	User func(ctx context.Context, call *mcp.CallToolRequest) string
+	// Key seals what passes through the clients. It has at least [lookleap.MinKeyLen] secret random
+	// bytes. Nil means a random key, so a restart ends open questions.
+	Key []byte
+}
+
+// Gate puts all tools of a server behind a gate, also those that are added later. A call that a person
+// has to decide about becomes an input request of the client, as those of the actions of a site do, or an
+// elicitation for clients before 2026-07-28. A client that cannot ask gets a refusal. The Host of the gate
+// needs a [Prompter].
+//
+//	err := lookleapmcp.Gate(server, g, lookleapmcp.GateOptions{})
+func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
+	key, err := keyOf(o.Key)
+	if err != nil {
+		return err
+	}
+	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+			call, is := request.(*mcp.CallToolRequest)
+			if !is || method != "tools/call" {
+				return next(ctx, method, request)
+			}
+			own := g
+			if o.User != nil {
+				own = g.ForUser(o.User(ctx, call))
+			}
+			return (&gatedCall{gate: own, options: o, key: key, next: next, call: call}).run(ctx)
+		}
+	})
+	return nil
+}
+
+// gatedCall is one call of a tool of a server behind a gate.
+type gatedCall struct {
+	gate    *gate.Gate
+	options GateOptions
+	key     []byte
+	next    mcp.MethodHandler
+	call    *mcp.CallToolRequest
+	result  *mcp.CallToolResult // of the tool, if it ran
+}
+
+// own is the key of a gatedCall in the context of its tool.
+type own struct{}
+
+func (c *gatedCall) run(ctx context.Context) (mcp.Result, error) {
+	gated, err := c.tool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithValue(ctx, own{}, c)
+	params := c.call.Params
+	var result gate.Result
+	if params.RequestState == "" {
+		result, err = gated.Call(ctx, params.Arguments)
+	} else {
+		var w waiting
+		if w, err = unseal(c.key, params); err == nil {
+			result, err = adapter.Resume(ctx, c.gate.Resume, w.Plan, w.consent(params))
+		}
+	}
+	var pending *lookleap.PendingError
+	switch {
+	case !errors.As(err, &pending):
+		return c.answer(result, err), nil
+	case !canAsk(c.call.Session):
+		return c.answer(result, cannotAsk()), nil
+	case canAskTwice(c.call.Session):
+		asked, err := askConsent(c.key, params, pending)
+		if err != nil {
+			return nil, err
+		}
+		return inputRequired(asked)
+	}
+	return c.elicit(ctx, pending), nil
+}
+
+// inputRequired marks a result as one that asks. The server marks those of its tools by itself, below its
+// middleware, and the mark can be set from outside only by its JSON.
+func inputRequired(asked *mcp.CallToolResult) (*mcp.CallToolResult, error) {
+	text, err := json.Marshal(asked)
+	if err != nil {
+		return nil, err
+	}
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, err
+	}
+	members["resultType"] = json.RawMessage(`"input_required"`)
+	if text, err = json.Marshal(members); err != nil {
+		return nil, err
+	}
+	marked := new(mcp.CallToolResult)
+	return marked, json.Unmarshal(text, marked)
+}
+
+// elicit asks a client of an earlier protocol, and goes on with its answer.
+func (c *gatedCall) elicit(ctx context.Context, pending *lookleap.PendingError) mcp.Result {
+	form, err := boxes(pending.Request)
+	if err != nil {
+		return c.answer(gate.Result{}, err)
+	}
+	reply, err := c.call.Session.Elicit(ctx, &mcp.ElicitParams{Message: pending.Request.Complete(), RequestedSchema: form})
+	if err != nil {
+		return c.answer(gate.Result{}, err)
+	}
+	answered := &mcp.CallToolParamsRaw{InputResponses: mcp.InputResponseMap{consentQuestion: reply}}
+	return c.answer(adapter.Resume(ctx, c.gate.Resume, pending.State, waiting{Plan: pending.State}.consent(answered)))
+}
+
+// tool puts the called tool behind the gate, as the server defines it now.
+func (c *gatedCall) tool(ctx context.Context) (*gate.Gated, error) {
+	definition, err := c.definition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var about gate.Tool
+	if c.options.About != nil {
+		about = c.options.About(definition)
+	} else if definition.Annotations != nil {
+		about.ReadOnly = definition.Annotations.ReadOnlyHint
+	}
+	about.Name, about.Description = definition.Name, definition.Description
+	if about.Schema, err = json.Marshal(definition.InputSchema); err != nil {
+		return nil, err
+	}
+	about.Run = runOnServer
+	if _, err := c.gate.Tool(about); err != nil {
+		return nil, err
+	}
+	return c.gate.Named(about.Name)
+}
+
+// definition asks the server itself for the definition of the called tool.
+func (c *gatedCall) definition(ctx context.Context) (*mcp.Tool, error) {
+	list := &mcp.ListToolsRequest{Session: c.call.Session, Params: &mcp.ListToolsParams{}, Extra: c.call.Extra}
+	for {
+		page, err := c.next(ctx, "tools/list", list)
+		if err != nil {
+			return nil, err
+		}
+		tools, ok := page.(*mcp.ListToolsResult)
+		if !ok {
+			return nil, errors.New("the server does not list its tools")
+		}
+		for _, tool := range tools.Tools {
+			if tool.Name == c.call.Params.Name {
+				return tool, nil
+			}
+		}
+		if tools.NextCursor == "" {
+			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "the server has no such tool"}
+		}
+		list.Params.Cursor = tools.NextCursor
+	}
+}
+
+// runOnServer runs a tool with the approved arguments. The result is kept for the client as it is; the
+// record of the plan has it as JSON.
+func runOnServer(ctx context.Context, approved gate.Call) ([]byte, error) {
+	c, ok := ctx.Value(own{}).(*gatedCall)
+	if !ok {
+		return nil, lookleap.NothingSent(errors.New("the tool is not called through its server"))
+	}
+	params := *c.call.Params
+	params.Arguments, params.RequestState, params.InputResponses = approved.Arguments, "", nil
+	request := *c.call
+	request.Params = &params
+	result, err := c.next(ctx, "tools/call", &request)
+	if err != nil {
+		return nil, err
+	}
+	if c.result, ok = result.(*mcp.CallToolResult); !ok {
+		return nil, errors.New("the tool returned no result")
+	}
+	return json.Marshal(c.result)
+}
+
+// answer is what the client gets: the result of the tool, that of its first run, or the error.
+func (c *gatedCall) answer(r gate.Result, err error) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{}
+	switch {
+	case c.result != nil && err == nil:
+		*out = *c.result
+	case errors.Is(err, lookleap.ErrAlreadyDone) && json.Unmarshal(r.Output, out) == nil:
+	default:
+		out.Content, out.IsError = []mcp.Content{&mcp.TextContent{Text: adapter.GateText(r, err)}}, err != nil
+	}
+	meta := mcp.Meta{}
+	for name, value := range out.Meta {
+		meta[name] = value
+	}
+	out.Meta = meta
+	if err != nil {
+		meta["lookleap/code"] = lookleap.CodeOf(err)
+	}
+	if r.Plan != "" {
+		meta["lookleap/plan"] = r.Plan
+	}
+	for i, sentence := range r.Changed {
+		if i == 0 {
+			out.Content = append([]mcp.Content{}, out.Content...)
+		}
+		out.Content = append(out.Content, &mcp.TextContent{Text: "The person changed the call before it ran: " + sentence})
+	}
+	return out
+}

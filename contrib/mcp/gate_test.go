@@ -1,0 +1,98 @@
+package lookleapmcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/gate"
+	"github.com/lookleap/lookleap/internal/adaptertest"
+)
+
+// gatedServer is a server of someone else with one tool, all behind a gate.
+func gatedServer(t testing.TB, l *adaptertest.Till, o GateOptions) mcp.Transport {
+	t.Helper()
+	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	if err := Gate(server, l.Gate, o); err != nil {
+		t.Fatal(err)
+	}
+	server.AddTool(&mcp.Tool{Name: adaptertest.TillName, Description: "Pays.", InputSchema: json.RawMessage(adaptertest.TillSchema)},
+		func(_ context.Context, call *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: l.Run(string(call.Params.Arguments))}}, Meta: mcp.Meta{"own": "meta"}}, nil
+		})
+	near, far := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), near, nil); err != nil {
+		t.Fatal(err)
+	}
+	return far
+}
+
+func about(*mcp.Tool) gate.Tool { return (*adaptertest.Till)(nil).About() }
+
+func TestGate(t *testing.T) {
+	adaptertest.GateCases(t, func(t testing.TB, l *adaptertest.Till) adaptertest.Adapter {
+		far := gatedServer(t, l, GateOptions{About: about, Key: bytes.Repeat([]byte("k"), lookleap.MinKeyLen)})
+		return &offered{connect(t.(*testing.T), far, "", &person{}, true)}
+	})
+	open := func(t *testing.T, protocol string, u *person) (*adaptertest.Till, *client) {
+		l := &adaptertest.Till{Gate: gate.New(&lookleap.Host{Prompter: Prompter{}}, gate.Options{})}
+		return l, connect(t, gatedServer(t, l, GateOptions{About: about}), protocol, u, false)
+	}
+	args := map[string]any{"to": "ann@example.com", "amount": 20}
+	for _, protocol := range []string{"", "2025-06-18"} {
+		t.Run("accept-elicitation-"+protocol, func(t *testing.T) {
+			u := &person{accept: true}
+			l, c := open(t, protocol, u)
+			r := c.call(adaptertest.TillName, args)
+			if l.Runs() != 1 || text(r) != "paid" || r.IsError || r.Meta["own"] != "meta" || r.Meta["lookleap/plan"] == "" || len(u.asked) != 1 || !strings.Contains(u.asked[0], "ann@example.com") {
+				t.Errorf("%d runs, asked %q, %+v", l.Runs(), u.asked, r)
+			}
+		})
+		t.Run("reject-decline-"+protocol, func(t *testing.T) {
+			l, c := open(t, protocol, &person{})
+			if r := c.call(adaptertest.TillName, args); l.Runs() != 0 || !r.IsError || r.Meta["lookleap/code"] != string(lookleap.CodeConsentRefused) {
+				t.Errorf("%d runs, %+v", l.Runs(), r)
+			}
+		})
+		t.Run("reject-client-that-cannot-ask-"+protocol, func(t *testing.T) {
+			l, c := open(t, protocol, nil)
+			if r := c.call(adaptertest.TillName, args); l.Runs() != 0 || !r.IsError || r.Meta["lookleap/code"] != string(lookleap.CodeConsentNoPrompter) {
+				t.Errorf("%d runs, %+v", l.Runs(), r)
+			}
+		})
+	}
+	t.Run("reject-unknown-tool", func(t *testing.T) {
+		_, c := open(t, "", &person{accept: true})
+		if r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "steal"}); err == nil {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("accept-read-only-by-annotation", func(t *testing.T) {
+		server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		g := gate.New(&lookleap.Host{Prompter: Prompter{}}, gate.Options{Rules: []gate.Rule{{ReadOnly: true, Verb: gate.Pass}}})
+		if err := Gate(server, g, GateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		server.AddTool(&mcp.Tool{Name: "read", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", 2*gate.MaxOutput)}}}, nil
+			})
+		near, far := mcp.NewInMemoryTransports()
+		if _, err := server.Connect(t.Context(), near, nil); err != nil {
+			t.Fatal(err)
+		}
+		if r := connect(t, far, "", nil, false).call("read", nil); len(text(r)) != 2*gate.MaxOutput {
+			t.Errorf("%d bytes: %.300s", len(text(r)), text(r))
+		}
+	})
+	t.Run("reject-short-key", func(t *testing.T) {
+		if err := Gate(mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil), nil, GateOptions{Key: []byte("k")}); lookleap.CodeOf(err) != lookleap.CodeUsage {
+			t.Errorf("%v", err)
+		}
+	})
+}
