@@ -16,11 +16,12 @@ type deafStore struct {
 	until chan struct{}
 }
 
-func (d deafStore) Get(context.Context, string) ([]byte, error) { <-d.until; return nil, nil }
+func (d deafStore) Get(context.Context, string) ([]byte, error)    { <-d.until; return nil, nil }
+func (d deafStore) Keys(context.Context, string) ([]string, error) { <-d.until; return nil, nil }
 
 func TestDeafStoreAndLedger(t *testing.T) {
 	for name, call := range map[string]func(*Session) error{
-		"store":  func(s *Session) error { _, err := s.store().Get(context.Background(), "a/b"); return err },
+		"store":  func(s *Session) error { _, err := s.store.Get(context.Background(), "a/b"); return err },
 		"ledger": func(s *Session) error { return s.record(context.Background(), Entry{}) },
 	} {
 		for _, id := range []string{"O13", "O28"} {
@@ -31,7 +32,7 @@ func TestDeafStoreAndLedger(t *testing.T) {
 					a := &Agent{plugins: newPlugins()}
 					a.plugins.store.Most, a.plugins.ledger.Most = 2, 2
 					deaf := deafStore{until: until}
-					s := &Session{agent: a, user: User{Store: deaf}, ledger: NewLedger(plugin.Store{Store: deaf, Bound: a.plugins.ledger})}
+					s := &Session{agent: a, store: plugin.Store{Store: deaf, Bound: a.plugins.store}, ledger: NewLedger(plugin.Store{Store: deaf, Bound: a.plugins.ledger})}
 					for range 4 {
 						before := time.Now()
 						hasCode(t, call(s), lookleap.CodeTimeout)

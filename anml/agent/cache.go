@@ -238,9 +238,6 @@ func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Docume
 		base:      r.Received.Add(-r.Freshness.Age),
 		hops:      r.Hops,
 	}
-	for _, name := range []string{"Accept-Patch", "Alternates"} {
-		o.offersJSON = o.offersJSON || strings.Contains(strings.ToLower(strings.Join(r.Header.Values(name), ",")), anml.MediaTypeJSON)
-	}
 	o.noStore = r.Freshness.NoStore || o.insecure
 	o.lifetime, o.limited = lifetime(&r.Freshness, doc, a.options.SharedCache)
 	if f, ok := wants(r.Header); ok && len(r.Header.Values("Accept")) == 1 {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"iter"
 	"slices"
 	"strings"
@@ -97,7 +96,7 @@ func contextFailed(err error) error {
 // salt returns the user's salt. It is stored, so that hashes of deleted values can be
 // compared in later sessions. Sessions that begin concurrently agree on one.
 func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
-	store := c.session.store()
+	store := c.session.store
 	err = lookleap.UpdateRecord(ctx, store, keySalt, time.Time{}, func(known []byte) ([]byte, error) {
 		if known == nil {
 			_, _ = rand.Read(salt[:]) // it cannot fail
@@ -113,24 +112,15 @@ func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
 
 // load reads the stored informs, and deletes those that have expired.
 func (c *Context) load(ctx context.Context) error {
-	store := c.session.store()
-	keys, err := store.Keys(ctx, keyInform)
-	if err != nil {
-		return err
-	}
 	now := c.now()
 	var list []*Inform
-	for _, key := range keys {
-		data, err := store.Get(ctx, key)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+	for r, err := range records(ctx, c.session.store, keyInform) {
 		if err != nil {
 			return err
 		}
-		i := new(Inform)
-		if strictjson.Decode(data, i) != nil || i.key() != key || !i.lasting() || i.over(now) || c.isDeleted(i) {
-			if err := store.Delete(ctx, key); err != nil {
+		i := storedInform(r)
+		if i == nil || !i.lasting() || i.over(now) || c.isDeleted(i) {
+			if err := c.session.store.Delete(ctx, r.key); err != nil {
 				return err
 			}
 			continue
@@ -143,6 +133,15 @@ func (c *Context) load(ctx context.Context) error {
 	}
 	c.recordInforms(list)
 	return c.store(ctx, nil, c.trim())
+}
+
+// storedInform returns the inform of a record, nil if it is damaged.
+func storedInform(r record) *Inform {
+	i := new(Inform)
+	if strictjson.Decode(r.data, i) != nil || i.key() != r.key {
+		return nil
+	}
+	return i
 }
 
 // now returns the time of the host's clock, but never an earlier time than before:
@@ -271,9 +270,6 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 			lasting = append(lasting, i)
 		}
 	}
-	if !c.session.keeps() {
-		return nil
-	}
 	return contextFailed(c.store(ctx, lasting, gone))
 }
 
@@ -346,7 +342,7 @@ func (c *Context) let(k *keptInform, gone []string) []string {
 // store writes and deletes records. It does not write informs that were dropped before,
 // and deletes those that are dropped meanwhile.
 func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) error {
-	store := c.session.store()
+	store := c.session.store
 	var failed error
 	for n, key := range gone {
 		failed = errors.Join(failed, store.Delete(ctx, key))

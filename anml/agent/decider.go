@@ -100,7 +100,6 @@ type route struct {
 	exchange
 	hosts     []string // all who would learn what is told
 	recipient string   // serving domain of who receives it
-	refused   bool     // the user refuses one of the hosts
 	unusable  error    // why the action can have no answer, or nil
 }
 
@@ -113,8 +112,7 @@ func (f *decider) route(action string) route {
 }
 
 func (f *decider) along(e exchange, unusable error) route {
-	hosts := e.hosts()
-	return route{e, hosts, e.recipient(), f.will.refuses(hosts), unusable}
+	return route{e, e.hosts(), e.recipient(), unusable}
 }
 
 // reach finds the owner and the endpoint of an exchange's action.
@@ -200,7 +198,6 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 	g := &inputs{
 		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
 		recognised: s.agent.recognised(it.field),
-		refused:    to.refused,
 		inferred:   f.initiated && f.will.inferred,
 		host:       it.refuse,
 		prompter:   s.agent.host.Prompter != nil,

@@ -85,7 +85,6 @@ type inputs struct {
 	foreign    bool           // the rules are not those of the party that asks: they can only restrict
 	recognised bool           // the field is a standard one or the host's own
 	version    bool           // the document is of another major version
-	refused    bool           // the user refuses a domain that would learn it
 	standing   StandingRule   // the user's standing will about the field and all who would learn it
 	ruled      bool           // a standing rule matched; asking is the default otherwise
 	inferred   bool           // consent may be inferred: the user began this, and wants that
@@ -139,14 +138,11 @@ func weigh(g *inputs) Decision {
 
 // refuseUnsendable refuses what is never sent.
 func (d *Decision) refuseUnsendable(g *inputs) {
-	if g.refused {
-		d.refuse(CodeDomainRefused, anml.UserDenied)
+	if g.ruled && g.standing.Effect == EffectDeny {
+		d.refuse(g.standing.code(), anml.UserDenied)
 	}
 	if g.host != "" {
 		d.refuse(CodeHostRefused, g.host)
-	}
-	if g.ruled && g.standing.Effect == EffectDeny {
-		d.refuse(CodeUserRule, anml.UserDenied)
 	}
 	if g.untrusted != "" {
 		d.refuse(g.untrusted, anml.TrustInsufficient)
@@ -258,6 +254,14 @@ func (d *Decision) caution(g *inputs) {
 	if !g.recognised {
 		d.warn("the field is not a standard one")
 	}
+}
+
+// code returns the code of what a rule decides.
+func (r StandingRule) code() lookleap.Code {
+	if r.refuses() && r.Domain != "*" {
+		return CodeDomainRefused
+	}
+	return CodeUserRule
 }
 
 // name returns how a ledger refers to a rule.

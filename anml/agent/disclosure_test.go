@@ -209,7 +209,7 @@ func TestDiscloseRows(t *testing.T) {
 		})
 		t.Run("reject-refused-domain", func(t *testing.T) {
 			p := &UserPolicy{}
-			must(t, p.RefuseDomain("shop.example"))
+			must(t, p.Set(StandingRule{Field: "*", Domain: "shop.example"}))
 			s := newStage(t, setting{doc: doc, user: User{Profile: ann, Policy: p}})
 			s.does(Call{Action: "book", Reply: r}, CodeDomainRefused)
 			s.sends()

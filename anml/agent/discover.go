@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/weblink"
@@ -26,39 +24,22 @@ const maxAttempts = 8
 
 func isWellKnown(u domain.URL) bool { return u.Path() == wellKnownPath && !u.HasQuery() }
 
-// Attempt is one place where a document was looked for (section 6.5).
-type Attempt struct {
-	Time   time.Time     `json:"time"`
-	Source Source        `json:"source"`
-	URL    string        `json:"url"`              // or the name asked of the DNS
-	Code   lookleap.Code `json:"code"`             // how it ended; ok: a document was found
-	Status int           `json:"status,omitempty"` // HTTP status, also of a remembered response; 0 if there was no response
-}
-
-// Source is where the URL of an [Attempt] comes from.
-type Source string
-
-// The sources, in the order in which they are tried.
+// Where the URL of a candidate comes from, as far as it matters.
 const (
-	SourceMoved      Source = "moved"      // a permanent redirect of the well-known URI, seen before
-	SourceWellKnown  Source = "well-known" // section 6.5.1
-	SourceLinkHeader Source = "link"       // section 6.5.2
-	SourceHTML       Source = "html"       // section 6.5.3
-	SourceDNS        Source = "dns"        // section 6.5.4
-	SourceURL        Source = "url"        // the caller of Open, where a web page was found
+	sourceMoved     = "moved"      // a permanent redirect of the well-known URI, seen before
+	sourceWellKnown = "well-known" // section 6.5.1
 )
 
 // Discover finds the ANML document of an origin, "https://shop.example", and
 // opens it (section 6.5): at its well-known URI, or where that once moved to for
 // good; then where the web pages say that the host has seen there; then, with
-// [Options.DNS], where the DNS says. [Page.Trace] and [DiscoveryTrace] list what was
-// tried. The page speaks for the domain that served it, not for the origin that pointed
-// to it.
+// [Options.DNS], where the DNS says. The page speaks for the domain that served it, not for the
+// origin that pointed to it.
 //
 // The codes of its errors are no-anml if there is no document, which the session
 // remembers; gone if the origin removed it for good, which the user's [Store]
 // remembers; inconclusive if it could not be found out; or the code of the document or
-// connection that cannot be used.
+// connection that cannot be used. They say where the document was looked for.
 func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) (*Page, error) {
 	base, err := s.parseURL(origin)
 	if err != nil {
@@ -125,7 +106,7 @@ type discovery struct {
 	session *Session
 	ctx     context.Context
 	origin  string
-	trace   []Attempt
+	trace   []string // where it was looked for, and how that ended
 	tried   map[string]bool
 }
 
@@ -143,7 +124,7 @@ func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 			return nil, err
 		}
 		if ok && moved.String() != u.String() {
-			page, err := d.try(candidate{SourceMoved, moved})
+			page, err := d.try(candidate{sourceMoved, moved})
 			if page != nil || d.ended(err) {
 				return page, err
 			}
@@ -151,7 +132,7 @@ func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 			delete(d.tried, moved.String())
 		}
 	}
-	return d.try(candidate{SourceWellKnown, u})
+	return d.try(candidate{sourceWellKnown, u})
 }
 
 // try opens one candidate, and remembers what the response says about its URL.
@@ -159,29 +140,29 @@ func (d *discovery) try(c candidate) (*Page, error) {
 	s := d.session
 	d.tried[c.url.String()] = true
 	page, err := s.pages.get(d.ctx, c.url)
-	d.trace = append(d.trace, d.attempt(c.source, c.url, err))
+	d.note(c.source, c.url.WithoutQuery(), err)
 	if err == nil {
-		if c.source == SourceMoved || c.source == SourceWellKnown {
+		if c.source == sourceMoved || c.source == sourceWellKnown {
 			s.memory.move(d.ctx, d.origin, page.opened.hops, page.opened.received)
 		}
 		return page, nil
 	}
 	if r := unusedBehind(err).response; r != nil && !isWellKnown(c.url) {
 		switch {
-		case r.Status == 404 && c.source != SourceMoved:
+		case r.Status == 404 && c.source != sourceMoved:
 			s.memory.absent(c.url, &r.Freshness, err)
 		case r.Status == 410 && r.URL.Scheme() == "https":
 			s.report(d.ctx, r.URL.WithoutQuery(), lookleap.CodeIO, s.memory.gone(d.ctx, r.URL))
-		case c.source != SourceMoved: // SourceMoved counts as the well-known URI itself
+		case c.source != sourceMoved: // that one counts as the well-known URI itself
 			s.memory.unavailable(c.url, err)
 		}
 	}
 	return nil, err
 }
 
-func (d *discovery) attempt(source Source, u domain.URL, err error) Attempt {
-	return Attempt{Time: d.session.now(), Source: source, URL: u.WithoutQuery(), Code: lookleap.CodeOf(err),
-		Status: responseBehind(err).Status}
+// note notes how the search at a place ended.
+func (d *discovery) note(source, place string, err error) {
+	d.trace = append(d.trace, source+" "+place+": "+string(lookleap.CodeOf(err)))
 }
 
 // first returns the first document among the candidates. If there is none, it returns
@@ -272,7 +253,7 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 	if over := ended(d.ctx, d.origin); over != nil {
 		err = over
 	}
-	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: d.origin, Err: coded.Attach(&DiscoveryTrace{d.trace}, err)}
+	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: d.origin, Message: strings.Join(d.trace, "; "), Err: err}
 	switch {
 	case e.Code == CodeGone:
 	case absent(err):
@@ -280,28 +261,25 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 	case inconclusive(err):
 		e.Code = CodeInconclusive
 	default:
-		e.Message = "no usable document was found"
+		e.Message = "no usable document was found: " + e.Message
 	}
 	return nil, e
 }
 
-// found returns a page with its trace. It notifies the user if another domain serves
-// the page.
+// found notifies the user if another domain serves the page.
 func (d *discovery) found(page *Page) *Page {
-	p := *page
-	p.opened.trace = d.trace
-	if own, err := d.session.parseURL(d.origin); err == nil && registrable(own) != registrable(p.url) {
-		d.session.notices.tellOnce(d.ctx, "moved "+d.origin+" "+registrable(p.url), Notice{
+	if own, err := d.session.parseURL(d.origin); err == nil && registrable(own) != registrable(page.url) {
+		d.session.notices.tellOnce(d.ctx, "moved "+d.origin+" "+registrable(page.url), Notice{
 			Kind: NoticeMoved, Code: lookleap.CodeRedirectCrossOrigin, Origin: d.origin,
-			Text: "The document found for " + d.origin + " is served by " + p.url.Origin() + ", and speaks for that domain only.",
+			Text: "The document found for " + d.origin + " is served by " + page.url.Origin() + ", and speaks for that domain only.",
 		})
 	}
-	return &p
+	return page
 }
 
 // candidate is the URL of a possible document, and where it comes from.
 type candidate struct {
-	source Source
+	source string
 	url    domain.URL
 }
 
@@ -327,7 +305,7 @@ func (a *Agent) alternates(r *fetch.Response) []candidate {
 // scheme that documents are read from.
 func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candidate {
 	var found []candidate
-	add := func(source Source, base domain.URL, links []weblink.Link) {
+	add := func(source string, base domain.URL, links []weblink.Link) {
 		for _, l := range links {
 			if !isAlternate(l) || !l.About(page) {
 				continue
@@ -337,14 +315,14 @@ func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candid
 			}
 		}
 	}
-	add(SourceLinkHeader, page, weblink.ParseHeader(h.Values("Link")))
+	add("link", page, weblink.ParseHeader(h.Values("Link")))
 	head := weblink.ParseHead(html[:min(len(html), maxHTML)])
 	base, err := page, error(nil)
 	if head.Base != "" {
 		base, err = a.rules().Resolve(page, head.Base)
 	}
 	if err == nil {
-		add(SourceHTML, base, head.Links)
+		add("html", base, head.Links)
 	}
 	return found
 }
@@ -381,7 +359,7 @@ func (d *discovery) byDNS(origin domain.URL) ([]candidate, error) {
 		texts, err = d.session.lookup(d.ctx, name, lookleap.TypeTXT)
 	}
 	if err != nil {
-		d.trace = append(d.trace, Attempt{Time: d.session.now(), Source: SourceDNS, URL: name, Code: lookleap.CodeOf(err)})
+		d.note("dns", name, err)
 		return nil, err
 	}
 	return places(origin.Host(), services, texts), nil
@@ -424,7 +402,7 @@ func places(host string, services, texts []lookleap.Record) []candidate {
 		}
 		u, err := domain.Parse("https://" + name + ":" + strconv.Itoa(int(t.Port)) + path)
 		if err == nil && !known(found, u) {
-			found = append(found, candidate{SourceDNS, u})
+			found = append(found, candidate{"dns", u})
 		}
 	}
 	return found

@@ -85,7 +85,7 @@ func TestAdvertised(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body("/", "text/html; charset=utf-8", "<html><head>"+link).Handle("/a", document(titled))
 		p, err := f.s.Open(t.Context(), shopOrigin+"/")
-		if err != nil || p.URL() != shopOrigin+"/a" || len(p.Trace()) != 2 {
+		if err != nil || p.URL() != shopOrigin+"/a" {
 			t.Fatal(p, err)
 		}
 		f.requests("shop.example", "GET /", "GET /a")
@@ -200,7 +200,7 @@ func TestByDNS(t *testing.T) {
 			f := newFinding(t, dns)
 			fault(f.net.Name("_anml._tcp.shop.example").TXT("v=anml1;path=/a"))
 			e := f.fails(f.s, CodeInconclusive)
-			if len(e.Trace) != 2 || e.Trace[1].Source != SourceDNS || e.Trace[1].Code == lookleap.CodeOK {
+			if !strings.Contains(e.Trace, "; dns _anml._tcp.shop.example: dns") {
 				t.Error(name, e.Trace)
 			}
 		}

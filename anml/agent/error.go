@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -19,25 +18,6 @@ import (
 // whether the service did what was asked. Do not repeat such a call without asking
 // the user.
 var ErrInDoubt = errors.New("the action was sent, and it is not known whether it was done")
-
-// DiscoveryTrace lists where [Session.Discover] looked. errors.As finds a
-// *DiscoveryTrace below the error that it returns.
-type DiscoveryTrace struct {
-	Attempts []Attempt // in the order in which they were made
-}
-
-// Error lists the attempts.
-func (t *DiscoveryTrace) Error() string {
-	list := zero.Or(t).Attempts
-	if len(list) == 0 {
-		return "nothing was tried"
-	}
-	texts := make([]string, len(list))
-	for i, a := range list {
-		texts[i] = fmt.Sprintf("%s %s: %s", a.Source, a.URL, a.Code)
-	}
-	return strings.Join(texts, "; ")
-}
 
 // unusedResponse is the response behind an error, for what is remembered of it.
 type unusedResponse struct {

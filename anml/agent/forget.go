@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -155,7 +154,7 @@ func (c *Context) save(ctx context.Context) (err error) {
 	for _, d := range unsaved {
 		data, failed := json.Marshal(d)
 		if failed == nil {
-			failed = put(ctx, c.session.store(), d.id, data)
+			failed = put(ctx, c.session.store, d.id, data)
 		}
 		if failed != nil { // the next call tries again
 			c.mu.Lock()
@@ -169,17 +168,11 @@ func (c *Context) save(ctx context.Context) (err error) {
 
 // storedOf returns the informs of a domain in the store. It skips damaged records.
 func (c *Context) storedOf(ctx context.Context, name string) (list []*Inform, err error) {
-	store := c.session.store()
-	keys, err := store.Keys(ctx, keyInform)
-	for _, key := range keys {
-		data, failed := store.Get(ctx, key)
-		if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
-			err = errors.Join(err, failed)
-		}
-		i := new(Inform)
-		if failed == nil && strictjson.Decode(data, i) == nil && i.key() == key && i.source().tells(name) {
+	for r, failed := range records(ctx, c.session.store, keyInform) {
+		if i := storedInform(r); failed == nil && i != nil && i.source().tells(name) {
 			list = append(list, i)
 		}
+		err = errors.Join(err, failed)
 	}
 	return list, err
 }
@@ -243,7 +236,7 @@ func (c *Context) knows(id string) bool {
 
 // newDeletions returns the deletions in the store that are not applied yet.
 func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error) {
-	store := c.session.store()
+	store := c.session.store
 	keys, err := store.Keys(ctx, keyDeleted)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func TestForgetRows(t *testing.T) {
 				if got := texts(s.session.context, ""); got != "" {
 					t.Error(got)
 				}
-				if keys, _ := s.session.store().Keys(t.Context(), keyInform); len(keys) != 0 {
+				if keys, _ := s.session.store.Keys(t.Context(), keyInform); len(keys) != 0 {
 					t.Error(keys)
 				}
 			})
@@ -260,7 +260,7 @@ func TestForgetRows(t *testing.T) {
 		t.Run("reject-unknown-deletions", func(t *testing.T) { // of another session
 			s := crossed(t, "", plain, labprompt.Pending())
 			pending := s.suspended(book)
-			s.session.user.Store = &failingPrefix{Store: s.session.user.Store, prefix: keyDeleted}
+			s.session.store = &failingPrefix{Store: s.session.user.Store, prefix: keyDeleted}
 			s.net.Journal().Clear()
 			if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodeIO {
 				t.Error(err)
@@ -269,7 +269,7 @@ func TestForgetRows(t *testing.T) {
 		})
 		t.Run("reject-store-that-fails", func(t *testing.T) {
 			s := crossed(t, "", plain)
-			s.session.user.Store = failing{s.session.user.Store, keyDeleted}
+			s.session.store = failing{s.session.user.Store, keyDeleted}
 			if _, err := s.session.Forget(t.Context(), "a.example"); !errors.Is(err, errTest) || lookleap.CodeOf(err) != lookleap.CodeIO {
 				t.Error(err)
 			}
@@ -277,7 +277,7 @@ func TestForgetRows(t *testing.T) {
 				t.Error(brief(d))
 			}
 			// Once it works again, the deletion is on record as it was.
-			s.session.user.Store = s.session.user.Store.(failing).Store
+			s.session.store = s.session.user.Store
 			must(t, s.session.Close())
 			s.session = s.open(Options{}, s.session.user)
 			if got := domains(sourcesOf(s.session, "b.example", secret)); got != "-a.example" {

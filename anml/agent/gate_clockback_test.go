@@ -62,14 +62,6 @@ func TestClockSetBack(t *testing.T) {
 				},
 				func(f *finding) error { return f.s.memory.refuses(f.Context(), origin) },
 			},
-			"tombstone": {
-				func(f *finding, _ time.Time) error {
-					err := f.s.memory.gone(f.Context(), origin)
-					f.net.Clock().Advance(tombstone - time.Minute)
-					return err
-				},
-				func(f *finding) error { return f.s.memory.refuses(f.Context(), origin) },
-			},
 		} {
 			begin := func(t *testing.T) *finding {
 				f := newFinding(t, func(u *User, o *Options) { u.Store = lookleap.NewMemoryStore() })

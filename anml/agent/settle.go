@@ -156,12 +156,8 @@ func (w *settling) unsendable(t *disclosure) (lookleap.Code, anml.Reason) {
 
 // forbidden returns why the user's policy forbids a disclosure, or "".
 func (w *settling) forbidden(t *disclosure) lookleap.Code {
-	rule, _ := w.standing(t)
-	switch {
-	case w.will.refuses(w.hosts):
-		return CodeDomainRefused
-	case rule.Effect == EffectDeny:
-		return CodeUserRule
+	if rule, _ := w.standing(t); rule.Effect == EffectDeny {
+		return rule.code()
 	}
 	return ""
 }
@@ -230,7 +226,7 @@ func (w *settling) held(ctx context.Context, t *disclosure, asks bool) (bool, er
 		return false, err
 	}
 	if found.Once {
-		return w.s.consents.spend(ctx, found, w.now)
+		return w.s.consents.spend(ctx, found)
 	}
 	return !asks, nil
 }
