@@ -168,30 +168,24 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 		return nil, err
 	}
 	defer done()
-	plan, err := lookleap.ParsePlan(state)
-	if err != nil {
-		return nil, err
-	}
-	if plan.Request().Kind != lookleap.ConsentAct {
-		return nil, badState("it is not a plan of this package")
-	}
-	e, err := parseEffect(plan.Effect())
-	if err != nil {
-		return nil, err
-	}
-	if err := s.owns(e.User); err != nil {
-		return nil, err
-	}
-	if e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly {
+	var e *effect
+	plan, approval, err := s.decided(ctx, state, d, func(plan *lookleap.Plan) (_ string, err error) {
+		if plan.Request().Kind != lookleap.ConsentAct {
+			return "", badState("it is not a plan of this package")
+		}
+		if e, err = parseEffect(plan.Effect()); err != nil {
+			return "", err
+		}
+		return e.User, nil
+	})
+	switch {
+	case lookleap.CodeOf(err) == lookleap.CodeConsentRefused:
+		return nil, s.undecided(ctx, plan, e, err)
+	case err != nil:
+		return nil, err // the decision is invalid; a valid one may follow
+	case e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly:
 		return nil, &lookleap.Error{Code: CodeEndpointForeign, Subject: e.Send.place(),
 			Message: "only actions at the document's own origin are executed"}
-	}
-	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
-	if err != nil {
-		if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
-			return nil, err // the decision is invalid; a valid one may follow
-		}
-		return nil, s.undecided(ctx, plan, e, err)
 	}
 	budget := fetch.NewBudget(s.agent.options.Limits.Requests)
 	result, err := s.commit(ctx, approval, e, budget)

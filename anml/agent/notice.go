@@ -266,29 +266,12 @@ func (p *Page) endpoints(yield func(string) bool) {
 // links yields the targets of all links.
 func (p *Page) links(yield func(string) bool) {
 	for site := range p.doc.Containers() {
-		if !linksIn(site.Body(), yield) {
-			return
+		for e := range elements(site.Body().Content()) {
+			if link, ok := e.(anml.Link); ok && !yield(link.Href()) {
+				return
+			}
 		}
 	}
-}
-
-// linksIn yields the targets of links in a body or section, and in its sections. The reading limits
-// bound the nesting.
-func linksIn(part interface {
-	Links() iter.Seq[anml.Link]
-	Sections() iter.Seq[anml.Section]
-}, yield func(string) bool) bool {
-	for link := range part.Links() {
-		if !yield(link.Href()) {
-			return false
-		}
-	}
-	for section := range part.Sections() {
-		if !linksIn(section, yield) {
-			return false
-		}
-	}
-	return true
 }
 
 // looksLatin reports whether all letters of a label in another script look like Latin letters.

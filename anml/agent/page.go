@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ type Page struct {
 	opened  opened
 	parties []Party
 	refs    []SiteRef
-	who     identity       // findings and personas of those who speak
+	vetted  []vetted       // personas, one for each party that has one of its own
 	budget  *fetch.Budget  // automatic requests that the document may still cause
 	bySite  *sync.Map      // *siteRules of the sites that were decided about
 	offers  func() *offers // what could be tools; computed once
@@ -235,6 +236,22 @@ func numbers(version string) (list []uint64, ok bool) {
 // sentence returns a message as a sentence.
 func sentence(reason string) string {
 	return strings.ToUpper(reason[:1]) + reason[1:] + "."
+}
+
+// elements yields the elements of a content in document order, as their types, with those of its
+// sections.
+func elements(pieces iter.Seq[anml.Content]) iter.Seq[any] {
+	return func(yield func(any) bool) { _ = eachElement(pieces, yield) }
+}
+
+func eachElement(pieces iter.Seq[anml.Content], visit func(any) bool) bool {
+	for c := range pieces {
+		e := c.As()
+		if section, ok := e.(anml.Section); ok && !eachElement(section.Content(), visit) || !ok && !visit(e) {
+			return false
+		}
+	}
+	return true
 }
 
 // askedFields returns the fields that the page asks for.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -70,25 +69,19 @@ func (p *Page) Pager() *Pager {
 		return &Pager{}
 	}
 	if p.result != nil {
-		return &Pager{session: p.session, at: p.result.clone()}
+		return &Pager{session: p.session, at: *p.result}
 	}
 	g := &Pager{session: p.session, at: result{Type: resultType, Origin: p.url.Origin(), Allowed: p.session.agent.options.Limits.Pages}}
 	g.at.take(p)
 	return g
 }
 
-func (r *result) clone() result {
-	other := *r
-	other.Read, other.Seen = slices.Clone(r.Read), slices.Clone(r.Seen)
-	return other
-}
-
 // take counts a page that was read.
 func (r *result) take(p *Page) {
 	r.Pages++
-	r.Read = append(r.Read, pageKeys(p)...)
+	r.Read = slices.Concat(r.Read, pageKeys(p)) // other copies of the progress keep theirs
 	if d := contentDigest(p); d != "" {
-		r.Seen = append(r.Seen, d)
+		r.Seen = slices.Concat(r.Seen, []string{d})
 	}
 	r.Next, r.Bad, r.Cursor, r.Speaker = "", "", "", ""
 	nav, speaker := navOf(p)
@@ -116,7 +109,7 @@ func (g *Pager) state() result {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.at.clone()
+	return g.at
 }
 
 // More reports whether the service names another page.
@@ -161,7 +154,7 @@ func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 		return nil, err
 	}
 	g.at.take(page)
-	at = g.at.clone()
+	at = g.at
 	page.result = &at
 	return page, nil
 }
@@ -179,7 +172,7 @@ func (g *Pager) begin(why PageReason) (result, error) {
 		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another call of Next is running"}
 	}
 	g.busy = true
-	return g.at.clone(), nil
+	return g.at, nil
 }
 
 // nextPage reads the next page, and asks the user first if that is necessary. A page that repeats
@@ -318,15 +311,6 @@ func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at resu
 	return at, err
 }
 
-// ownsPages returns an error unless a plan is about pages and of this session's user.
-func (s *Session) ownsPages(plan *lookleap.Plan) error {
-	var at result
-	if err := strictjson.Decode(plan.Effect(), &at); err != nil || at.Type != resultType {
-		return &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about pages", Err: err}
-	}
-	return s.owns(at.User)
-}
-
 // ResumePager returns a Pager in the state of one whose Next ended with a
 // *lookleap.PendingError. State is that error's State, d the user's decision. Call Next
 // to read on.
@@ -334,14 +318,13 @@ func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d look
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	plan, err := lookleap.ParsePlan(state)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.ownsPages(plan); err != nil {
-		return nil, err
-	}
-	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
+	_, approval, err := s.decided(ctx, state, d, func(plan *lookleap.Plan) (string, error) {
+		var at result
+		if err := strictjson.Decode(plan.Effect(), &at); err != nil || at.Type != resultType {
+			return "", &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about pages", Err: err}
+		}
+		return at.User, nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -361,36 +344,17 @@ func navOf(p *Page) (found anml.Nav, speaker string) {
 		if a == anmltrust.Dropped {
 			continue
 		}
-		for nav := range navs(site.Body().Content()) {
-			if nav.Next() != "" {
+		for e := range elements(site.Body().Content()) {
+			nav, ok := e.(anml.Nav)
+			if ok && nav.Next() != "" {
 				return nav, owner.Domain
 			}
-			if !found.Exists() {
+			if ok && !found.Exists() {
 				found, speaker = nav, owner.Domain
 			}
 		}
 	}
 	return found, speaker
-}
-
-// navs yields the navs of the content in document order.
-func navs(pieces iter.Seq[anml.Content]) iter.Seq[anml.Nav] {
-	return func(yield func(anml.Nav) bool) {
-		for c := range pieces {
-			switch e := c.As().(type) {
-			case anml.Nav:
-				if !yield(e) {
-					return
-				}
-			case anml.Section:
-				for nav := range navs(e.Content()) {
-					if !yield(nav) {
-						return
-					}
-				}
-			}
-		}
-	}
 }
 
 // contentDigest returns a digest of the texts in the bodies, without navs, and of the informs of a

@@ -23,11 +23,6 @@ type Party struct {
 	claimed       bool      // the document names the party; otherwise its sections are the server's own
 }
 
-// identity is what a page knows about its parties.
-type identity struct {
-	personas []*vetted // one for each party that has a persona of its own
-}
-
 // identify verifies every claim of the document to speak for a site (sections 12.1 to
 // 12.8), within the document's budget of requests. It returns an error only if ctx
 // ended: a failed verification is Tier 0 for the site.

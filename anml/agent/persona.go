@@ -113,7 +113,7 @@ func (p *Page) Persona(owner string) Persona {
 			result.Report.Withheld = p.whyNot(party, now)
 			return result
 		}
-		for _, v := range p.who.personas {
+		for _, v := range p.vetted {
 			if v.domain == owner && v.withheld != "" {
 				result.Report.Withheld, result.Report.By = v.withheld, v.detector
 				return result

@@ -195,29 +195,23 @@ func (p *Page) Media() []Medium {
 			}
 		}
 		if owner, a := p.owner(site, anmltrust.Body, now); a != anmltrust.Dropped {
-			list = p.media(list, owner, site.Body().Content())
+			for e := range elements(site.Body().Content()) {
+				switch e := e.(type) {
+				case anml.Img:
+					list = append(list, p.mediumOf("img", owner, e.Media))
+				case anml.Audio:
+					list = append(list, p.mediumOf("audio", owner, e.Media))
+				case anml.Video:
+					list = append(list, p.mediumOf("video", owner, e.Media))
+				}
+			}
 		}
 	}
 	return list
 }
 
-func (p *Page) media(list []Medium, owner Party, pieces iter.Seq[anml.Content]) []Medium {
-	add := func(kind string, m anml.Media) {
-		list = append(list, p.medium(kind, owner, m.Src(), m.Type(), m.Inference(), m.TextFor()))
-	}
-	for c := range pieces {
-		switch e := c.As().(type) {
-		case anml.Img:
-			add("img", e.Media)
-		case anml.Audio:
-			add("audio", e.Media)
-		case anml.Video:
-			add("video", e.Media)
-		case anml.Section:
-			list = p.media(list, owner, e.Content())
-		}
-	}
-	return list
+func (p *Page) mediumOf(kind string, owner Party, m anml.Media) Medium {
+	return p.medium(kind, owner, m.Src(), m.Type(), m.Inference(), m.TextFor())
 }
 
 func (p *Page) medium(kind string, owner Party, src, mediaType string, inference anml.Inference, text string) Medium {

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -231,6 +232,25 @@ func (s *Session) owns(mark string) error {
 	}
 	return &lookleap.Error{Code: lookleap.CodePlanOtherUser,
 		Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
+}
+
+// decided returns the approval of a plan that was suspended, by the user's decision. Parse reads its
+// effect, and returns the mark of its user.
+func (s *Session) decided(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision,
+	parse func(*lookleap.Plan) (mark string, err error)) (*lookleap.Plan, *lookleap.Approval, error) {
+	plan, err := lookleap.ParsePlan(state)
+	if err != nil {
+		return nil, nil, err
+	}
+	mark, err := parse(plan)
+	if err == nil {
+		err = s.owns(mark)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
+	return plan, approval, err
 }
 
 // asUser returns a context that names the session's user to the host: by [User.ID], which other

@@ -94,18 +94,10 @@ func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d l
 		return err
 	}
 	defer done()
-	plan, err := lookleap.ParsePlan(state)
-	if err != nil {
-		return err
-	}
-	effect, err := parseTransfer(plan)
-	if err == nil {
-		err = s.owns(effect.User)
-	}
-	if err != nil {
-		return err
-	}
-	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
+	plan, approval, err := s.decided(ctx, state, d, func(plan *lookleap.Plan) (string, error) {
+		effect, err := parseTransfer(plan)
+		return effect.User, err
+	})
 	if lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
 		return s.untransferred(ctx, plan, err)
 	}

@@ -128,11 +128,11 @@ func (p *Page) vetPersonas(ctx context.Context) error {
 		if _, a := p.owner(party.site, anmltrust.Persona, now); a == anmltrust.Dropped {
 			continue
 		}
-		v := &vetted{domain: party.Domain, advice: adviceOf(persona)}
-		if err := p.vet(ctx, party, v); err != nil {
+		v := vetted{domain: party.Domain, advice: adviceOf(persona)}
+		if err := p.vet(ctx, party, &v); err != nil {
 			return err
 		}
-		p.who.personas = append(p.who.personas, v)
+		p.vetted = append(p.vetted, v)
 	}
 	return nil
 }
