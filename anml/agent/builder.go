@@ -194,7 +194,7 @@ func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r
 		return
 	}
 	b.parts = b.values(ctx).divided(ctx, texts)
-	b.from = b.decider.page.session.context.index.matchJoined(serviceKey(b.to.recipient), foreign)
+	b.from = b.decider.page.session.context.index.matchJoined(b.to.recipient, foreign)
 }
 
 // called returns the field that an argument is named after, in any spelling, or "". That is a field

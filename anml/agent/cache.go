@@ -249,19 +249,11 @@ func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Docume
 // stayed reports whether redirects never left the registrable domain.
 func stayed(hops []fetch.Hop) bool {
 	for _, h := range hops {
-		if registrable(h.From) != registrable(h.To) {
+		if registrable(h.From.Host()) != registrable(h.To.Host()) {
 			return false
 		}
 	}
 	return true
-}
-
-// registrable returns the registrable domain of a URL's host, or the host itself.
-func registrable(u domain.URL) string {
-	if d, ok := domain.Registrable(u.Host()); ok {
-		return d
-	}
-	return u.Host()
 }
 
 // lifetime returns the smaller one of the lifetimes that HTTP and the document state,

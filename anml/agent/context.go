@@ -129,7 +129,7 @@ func (c *Context) load(ctx context.Context) error {
 	}
 	slices.SortStableFunc(list, func(a, b *Inform) int { return a.Received.Compare(b.Received) })
 	for _, i := range list {
-		c.informs.add(i).stored = true
+		c.informs.add(i)
 	}
 	c.recordInforms(list)
 	return c.store(ctx, nil, c.trim())
@@ -217,7 +217,7 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 			if i.over(now) || domain != "" && !i.source().tells(name) {
 				continue
 			}
-			shown := *i.Inform
+			shown := *i
 			shown.Stale = i.past(now)
 			if !yield(shown) {
 				return
@@ -323,18 +323,18 @@ func (c *Context) trim() (gone []string) {
 // drop drops informs, and returns the store's keys of them.
 func (c *Context) drop(which func(*Inform) bool) (gone []string) {
 	for _, k := range slices.Clone(c.informs.all) {
-		if which(k.Inform) {
+		if which(k) {
 			gone = c.let(k, gone)
 		}
 	}
 	return gone
 }
 
-// let drops one inform, and adds its key to others if it is in the store.
-func (c *Context) let(k *keptInform, gone []string) []string {
-	c.informs.remove(k)
-	if k.stored {
-		gone = append(gone, k.key())
+// let drops one inform, and adds its key to others if it may be in the store.
+func (c *Context) let(i *Inform, gone []string) []string {
+	c.informs.remove(i)
+	if i.lasting() {
+		gone = append(gone, i.key())
 	}
 	return gone
 }
@@ -375,16 +375,11 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 	return nil
 }
 
-// keeps reports whether an inform is still kept, and marks it as stored.
+// keeps reports whether an inform is still kept.
 func (c *Context) keeps(i *Inform) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.informs.get(i)
-	if k == nil || k.Inform != i {
-		return false
-	}
-	k.stored = true
-	return true
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.informs.get(i) == i
 }
 
 // close deletes everything that ends with the session, and the expired records of the

@@ -168,10 +168,7 @@ func (e exchange) server() string {
 // recipient returns the serving domain of the receiver: the registrable domain of the endpoint
 // (sections 3 and 14.1).
 func (e exchange) recipient() string {
-	if name, ok := domain.Registrable(e.Endpoint); ok {
-		return name
-	}
-	return e.Endpoint
+	return registrable(e.Endpoint)
 }
 
 // item is one thing that might be sent: a field that is asked for, an argument, or a text of the

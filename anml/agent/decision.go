@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -199,16 +200,9 @@ func (d *Decision) rest(g *inputs) {
 	}
 	allowed := g.ruled && g.standing.Effect == EffectAllow
 	switch {
-	case g.transfer != nil:
-		d.Code = CodeConsentHeld
-		d.Basis = anml.ConsentExplicit
-		d.Reference = g.transfer.ID
-		d.granted = g.transfer
-	case g.held != nil:
-		d.Code = CodeConsentHeld
-		d.Basis = anml.ConsentExplicit
-		d.Reference = g.held.ID
-		d.granted = g.held
+	case g.transfer != nil || g.held != nil:
+		d.granted = cmp.Or(g.transfer, g.held)
+		d.Code, d.Basis, d.Reference = CodeConsentHeld, anml.ConsentExplicit, d.granted.ID
 	case allowed && g.implicit():
 		d.Code, d.Basis = CodeUserRule, anml.ConsentImplicit
 	case allowed && g.free():

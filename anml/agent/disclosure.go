@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // exchange says who would learn something through a call, and at which endpoint.
@@ -301,9 +301,9 @@ func hasBody(method string) bool {
 
 // Why a call's arguments fit no way of executing its action.
 var (
-	errBothArgs     = errors.New("both Args and ArgsJSON are given")
-	errArgsAndReply = errors.New("an action that is answered takes no arguments: put the values into the Reply")
-	errNoBody       = errors.New("the action's method has no body, and answers never enter a URL")
+	errBothArgs     = coded.New("usage", "both Args and ArgsJSON are given")
+	errArgsAndReply = coded.New("usage", "an action that is answered takes no arguments: put the values into the Reply")
+	errNoBody       = coded.New("no-body-method", "the action's method has no body, and answers never enter a URL")
 )
 
 // unanswerable returns why an action cannot be executed by answering. Such a call takes no
@@ -344,24 +344,4 @@ func arguments(act anml.Action, c Call) ([]anml.Arg, error) {
 		return act.ArgsJSON(c.ArgsJSON)
 	}
 	return act.Args(c.Args)
-}
-
-// argumentCode returns the code of an error about arguments.
-func argumentCode(err error) lookleap.Code {
-	for _, known := range []struct {
-		err  error
-		code lookleap.Code
-	}{
-		{anml.ErrParamMissing, anml.CodeParamMissing},
-		{anml.ErrParamUnknown, anml.CodeParamUnknown},
-		{anml.ErrUnsupportedEncType, CodeEncType},
-		{errNoBody, CodeNoBodyMethod},
-		{errBothArgs, lookleap.CodeUsage},
-		{errArgsAndReply, lookleap.CodeUsage},
-	} {
-		if errors.Is(err, known.err) {
-			return known.code
-		}
-	}
-	return anml.CodeParamInvalid
 }

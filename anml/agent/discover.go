@@ -268,11 +268,9 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 
 // found notifies the user if another domain serves the page.
 func (d *discovery) found(page *Page) *Page {
-	if own, err := d.session.parseURL(d.origin); err == nil && registrable(own) != registrable(page.url) {
-		d.session.notices.tellOnce(d.ctx, "moved "+d.origin+" "+registrable(page.url), Notice{
-			Kind: NoticeMoved, Code: lookleap.CodeRedirectCrossOrigin, Origin: d.origin,
-			Text: "The document found for " + d.origin + " is served by " + page.url.Origin() + ", and speaks for that domain only.",
-		})
+	if own, err := d.session.parseURL(d.origin); err == nil && registrable(own.Host()) != registrable(page.url.Host()) {
+		d.session.notify(d.ctx, d.origin+" "+registrable(page.url.Host()), NoticeMoved, lookleap.CodeRedirectCrossOrigin, d.origin,
+			"The document found for "+d.origin+" is served by "+page.url.Origin()+", and speaks for that domain only.")
 	}
 	return page
 }
@@ -353,28 +351,20 @@ const maxTargets = 4
 // only locates a document: the server that serves it decides who speaks.
 func (d *discovery) byDNS(origin domain.URL) ([]candidate, error) {
 	name := dnsName + origin.Host()
-	services, err := d.session.lookup(d.ctx, name, lookleap.TypeSRV)
-	var texts []lookleap.Record
-	if err == nil {
-		texts, err = d.session.lookup(d.ctx, name, lookleap.TypeTXT)
+	var answers [2][]lookleap.Record
+	for i, t := range [...]lookleap.RRType{lookleap.TypeSRV, lookleap.TypeTXT} {
+		answer, err := d.session.agent.host.Lookup(d.ctx, name, t)
+		if err != nil {
+			e := &lookleap.Error{Code: lookleap.CodeDNSError, Subject: name, Err: err}
+			if errors.Is(err, lookleap.ErrBogus) {
+				e.Code = lookleap.CodeDNSSECBogus
+			}
+			d.note("dns", name, e)
+			return nil, e
+		}
+		answers[i] = answer.Records
 	}
-	if err != nil {
-		d.note("dns", name, err)
-		return nil, err
-	}
-	return places(origin.Host(), services, texts), nil
-}
-
-func (s *Session) lookup(ctx context.Context, name string, t lookleap.RRType) ([]lookleap.Record, error) {
-	answer, err := s.agent.host.Lookup(ctx, name, t)
-	if err == nil {
-		return answer.Records, nil
-	}
-	code := lookleap.CodeDNSError
-	if errors.Is(err, lookleap.ErrBogus) {
-		code = lookleap.CodeDNSSECBogus
-	}
-	return nil, &lookleap.Error{Code: code, Subject: name, Err: err}
+	return places(origin.Host(), answers[0], answers[1]), nil
 }
 
 // places returns the candidates of the records at a name, in the order of priority, then
@@ -412,22 +402,16 @@ func places(host string, services, texts []lookleap.Record) []candidate {
 // one such record. Without a usable path, or with several records, it returns the
 // well-known path.
 func dnsPath(texts []lookleap.Record) (path string, ok bool) {
-	path = wellKnownPath
-	count := 0
+	var paths []string
 	for _, r := range texts {
-		p, ours := parseDNSText(r.Text)
-		if !ours {
-			continue
-		}
-		count++
-		if p != "" {
-			path = p
+		if p, ours := parseDNSText(r.Text); ours {
+			paths = append(paths, p)
 		}
 	}
-	if count > 1 {
+	if len(paths) != 1 {
 		return wellKnownPath, false
 	}
-	return path, count == 1
+	return cmp.Or(paths[0], wellKnownPath), true
 }
 
 // parseDNSText parses a TXT record of discovery: "v=anml1", then tags that are separated

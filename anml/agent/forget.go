@@ -13,6 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -26,10 +27,12 @@ func hostKey(name string) (string, error) {
 	return s.Host, err
 }
 
-// domainKey returns the serving domain of a host, by the same code as for documents.
-func domainKey(name string) (string, error) {
-	s, err := serverOf(name)
-	return s.Domain, err
+// registrable returns the registrable domain of a host, or the host itself.
+func registrable(host string) string {
+	if d, ok := domain.Registrable(host); ok {
+		return d
+	}
+	return host
 }
 
 func serverOf(name string) (anmltrust.Server, error) {
@@ -45,9 +48,9 @@ func serverOf(name string) (anmltrust.Server, error) {
 }
 
 // under reports whether one of the hosts is the domain or a subdomain of it.
-func under(domain string, hosts ...string) bool {
+func under(name string, hosts ...string) bool {
 	for _, h := range hosts {
-		if h == domain || strings.HasSuffix(h, "."+domain) {
+		if h == name || strings.HasSuffix(h, "."+name) {
 			return true
 		}
 	}
@@ -88,11 +91,11 @@ type deletion struct {
 // afterwards is new. The ledger stays, since it holds no values.
 //
 // If it returns an error, it has deleted as much as possible.
-func (s *Session) Forget(ctx context.Context, domain string) (Forgotten, error) {
+func (s *Session) Forget(ctx context.Context, host string) (Forgotten, error) {
 	if err := s.ready(); err != nil {
 		return Forgotten{}, err
 	}
-	name, err := hostKey(domain)
+	name, err := hostKey(host)
 	if err != nil {
 		return Forgotten{}, err
 	}
@@ -220,7 +223,7 @@ func (c *Context) refresh(ctx context.Context) error {
 		c.index.restore(d.Domain, list)
 		for _, i := range c.informs.all { // told again since
 			if i.source().tells(d.Domain) {
-				again = append(again, i.Inform)
+				again = append(again, i)
 			}
 		}
 		c.deleted = append(c.deleted, d)

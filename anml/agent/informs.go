@@ -11,35 +11,28 @@ import (
 
 // informs are the informs that a session keeps, in order of arrival.
 type informs struct {
-	all   []*keptInform
-	known map[informID]*keptInform
+	all   []*Inform
+	known map[informID]*Inform
 	sizes map[string]int // by serving domain
 	bytes int
 }
 
-type keptInform struct {
-	*Inform
-	stored bool // a record of it is in the store, or on its way there
-}
-
 func newInforms() *informs {
-	return &informs{known: make(map[informID]*keptInform), sizes: make(map[string]int)}
+	return &informs{known: make(map[informID]*Inform), sizes: make(map[string]int)}
 }
 
 // get returns the inform with the id of i, or nil.
-func (s *informs) get(i *Inform) *keptInform { return s.known[i.id()] }
+func (s *informs) get(i *Inform) *Inform { return s.known[i.id()] }
 
 // add appends an inform. The caller has removed any with the same ID.
-func (s *informs) add(i *Inform) *keptInform {
-	k := &keptInform{Inform: i}
-	s.all, s.known[i.id()] = append(s.all, k), k
+func (s *informs) add(i *Inform) {
+	s.all, s.known[i.id()] = append(s.all, i), i
 	s.sizes[i.Serving] += i.size()
 	s.bytes += i.size()
-	return k
 }
 
 // remove removes an inform.
-func (s *informs) remove(k *keptInform) {
+func (s *informs) remove(k *Inform) {
 	at := slices.Index(s.all, k)
 	s.all = slices.Delete(s.all, at, at+1)
 	delete(s.known, k.id())
@@ -49,14 +42,14 @@ func (s *informs) remove(k *keptInform) {
 
 // oldest returns the oldest inform of the service that told most. So a service that tells a lot
 // does not displace what others told.
-func (s *informs) oldest() *keptInform {
+func (s *informs) oldest() *Inform {
 	most := s.all[0].Serving
 	for domain, size := range s.sizes {
 		if size > s.sizes[most] || size == s.sizes[most] && domain < most {
 			most = domain
 		}
 	}
-	return s.all[slices.IndexFunc(s.all, func(k *keptInform) bool { return k.Serving == most })]
+	return s.all[slices.IndexFunc(s.all, func(k *Inform) bool { return k.Serving == most })]
 }
 
 // ErrUsage is the error for a use of content that its usage does not permit (section 16.5).

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,53 +97,7 @@ func TestCostOfReceiving(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		t.Run("accept-as-a-plain-list", func(t *testing.T) { sameAsList(t) })
 	})
-}
-
-// sameAsList compares informs with a list that is searched from end to end.
-func sameAsList(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	s, list := newInforms(), []*Inform(nil)
-	leave := func(i *Inform) {
-		s.remove(s.get(i))
-		list = slices.DeleteFunc(list, func(other *Inform) bool { return other == i })
-	}
-	for range 3000 {
-		i := &Inform{Serving: fmt.Sprintf("%c.example", 'a'+r.IntN(9)), Text: strings.Repeat("x", r.IntN(40))}
-		if k := s.get(i); k != nil {
-			leave(k.Inform)
-		}
-		s.add(i)
-		list = append(list, i)
-		octets := map[string]int{}
-		for _, i := range list {
-			octets[i.Serving] += i.size()
-		}
-		for len(list) > 50 {
-			most := ""
-			for domain, n := range octets {
-				if most == "" || n > octets[most] || n == octets[most] && domain < most {
-					most = domain
-				}
-			}
-			oldest := list[slices.IndexFunc(list, func(i *Inform) bool { return i.Serving == most })]
-			if got := s.oldest().Inform; got != oldest {
-				t.Fatalf("%+v leaves, want %+v", got, oldest)
-			}
-			octets[most] -= oldest.size()
-			leave(oldest)
-		}
-		got := []*Inform{}
-		for k := range slices.Values(s.all) {
-			if got = append(got, k.Inform); len(got) == 40 {
-				break
-			}
-		}
-		if !slices.Equal(got, list[:min(40, len(list))]) {
-			t.Fatal("the order differs")
-		}
-	}
 }
 
 var levels = []string{"none", "display", "cache", "store", "train"}

@@ -121,17 +121,20 @@ func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
 	}
 }
 
+// notify tells a notice of a kind once for each key.
+func (s *Session) notify(ctx context.Context, key string, kind NoticeKind, code lookleap.Code, origin, text string) {
+	s.notices.tellOnce(ctx, string(kind)+" "+key, Notice{Kind: kind, Code: code, Origin: origin, Text: text})
+}
+
 // failures are the kinds of notice that tell of a failed retrieval.
 var failures = [...]NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequired, NoticeServerError, NoticeUnavailable}
 
 // tellFailure tells the user why a retrieval failed, once until the URL is reached again (sections
 // 11.3, 11.4 and 13.6).
 func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *lookleap.Error) {
-	kind, text := failureNotice(e)
-	if kind == "" {
-		return
+	if kind, text := failureNotice(e); kind != "" {
+		s.notify(ctx, u.String(), kind, e.Code, u.Origin(), text)
 	}
-	s.notices.tellOnce(ctx, string(kind)+" "+u.String(), Notice{Kind: kind, Code: e.Code, Origin: u.Origin(), Text: text})
 }
 
 func failureNotice(e *lookleap.Error) (NoticeKind, string) {
@@ -183,18 +186,16 @@ func (p *Page) examine(ctx context.Context) {
 	}
 	if p.opened.insecure {
 		p.find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "the server was not verified, so the document is attributed to no party")
-		p.session.notices.tellOnce(ctx, "plain "+p.url.Origin(),
-			Notice{Kind: NoticeInsecure, Code: lookleap.CodeInsecureTransport, Origin: p.url.Origin(),
-				Text: "The document came from an unverified server. You can read it, but nothing is sent and no action is executed."})
+		p.session.notify(ctx, "plain "+p.url.Origin(), NoticeInsecure, lookleap.CodeInsecureTransport, p.url.Origin(),
+			"The document came from an unverified server. You can read it, but nothing is sent and no action is executed.")
 	}
 	signs := p.impersonation()
 	for _, sign := range signs {
 		p.find(CodeImpersonation, "ANML-13.6-05", sign)
 	}
 	if len(signs) > 0 {
-		p.session.notices.tellOnce(ctx, "impersonation "+p.url.String(),
-			Notice{Kind: NoticeImpersonation, Code: CodeImpersonation, Origin: p.url.Origin(),
-				Text: "The service may pretend to be another one: " + strings.Join(signs, "; ") + "."})
+		p.session.notify(ctx, p.url.String(), NoticeImpersonation, CodeImpersonation, p.url.Origin(),
+			"The service may pretend to be another one: "+strings.Join(signs, "; ")+".")
 	}
 	for i := range p.opened.findings {
 		f := &p.opened.findings[i]
@@ -232,7 +233,7 @@ func (p *Page) impersonation() (signs []string) {
 // foreign counts the references that lead to another domain than the serving domain and the parties
 // that it was verified to speak for.
 func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
-	own := map[string]bool{registrable(p.url): true}
+	own := map[string]bool{registrable(p.url.Host()): true}
 	for _, party := range p.parties {
 		if d, ok := domain.Registrable(party.Domain); ok && party.Tier > anmltrust.Unlisted {
 			own[d] = true
@@ -245,7 +246,7 @@ func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
 			continue // other findings tell
 		}
 		all++
-		if !own[registrable(u)] {
+		if !own[registrable(u.Host())] {
 			foreign++
 		}
 	}

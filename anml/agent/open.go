@@ -295,13 +295,10 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 			unused.links = s.agent.alternates(r)
 		}
 	case e.Code == anml.CodeVersion:
-		s.notices.tellOnce(ctx, "version "+r.URL.String()+" "+lookleap.Digest(r.Body),
-			Notice{Kind: NoticeUnsupported, Code: e.Code, Origin: r.URL.Origin(),
-				Text: "The service's document is of a version of ANML that is not supported; " + anml.Version + " is."})
+		s.notify(ctx, r.URL.String()+" "+lookleap.Digest(r.Body), NoticeUnsupported, e.Code, r.URL.Origin(),
+			"The service's document is of a version of ANML that is not supported; "+anml.Version+" is.")
 	default:
-		s.notices.tellOnce(ctx, "invalid "+r.URL.String()+" "+lookleap.Digest(r.Body),
-			Notice{Kind: NoticeInvalid, Code: e.Code, Origin: r.URL.Origin(),
-				Text: "The service returned an invalid document."})
+		s.notify(ctx, r.URL.String()+" "+lookleap.Digest(r.Body), NoticeInvalid, e.Code, r.URL.Origin(), "The service returned an invalid document.")
 	}
 	return nil, e
 }

@@ -153,19 +153,16 @@ func flowOf(site anml.Site, callable bool) Flow {
 // (section 8.1).
 func (p *Page) versions(ctx context.Context) error {
 	if newer(p.doc.Version()) {
-		p.session.notices.tellOnce(ctx, "newer "+p.url.String()+" "+p.digest, Notice{
-			Kind: NoticeNewerVersion, Code: anml.CodeNewVersion, Origin: p.url.Origin(),
-			Text: "The service's document is of version " + plaintext.Quote(p.doc.Version(), maxVersion) +
-				" of ANML, which is newer than " + anml.Version + "; unknown parts of it are ignored.",
-		})
+		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeNewerVersion, anml.CodeNewVersion, p.url.Origin(),
+			"The service's document is of version "+plaintext.Quote(p.doc.Version(), maxVersion)+
+				" of ANML, which is newer than "+anml.Version+"; unknown parts of it are ignored.")
 	}
 	err := p.unsupported()
 	if err == nil {
 		return nil
 	}
-	p.session.notices.tellOnce(ctx, "unsupported "+p.url.String()+" "+p.digest, Notice{
-		Kind: NoticeUnsupported, Code: err.Code, Origin: p.url.Origin(), Text: sentence(err.Message),
-	})
+	p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeUnsupported, err.Code, p.url.Origin(),
+		strings.ToUpper(err.Message[:1])+err.Message[1:]+".")
 	if p.session.agent.options.RefuseUnsupported {
 		return err
 	}
@@ -231,11 +228,6 @@ func numbers(version string) (list []uint64, ok bool) {
 		list = append(list, n)
 	}
 	return list, true
-}
-
-// sentence returns a message as a sentence.
-func sentence(reason string) string {
-	return strings.ToUpper(reason[:1]) + reason[1:] + "."
 }
 
 // elements yields the elements of a content in document order, as their types, with those of its

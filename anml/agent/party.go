@@ -159,10 +159,9 @@ func (p *Page) alarm(ctx context.Context, party Party) {
 	if !alarming(code) {
 		return
 	}
-	p.session.notices.tellOnce(ctx, fmt.Sprintf("trust %s %s %s", code, p.server.Domain, party.Domain), Notice{
-		Kind: NoticeSecurity, Code: code, Origin: p.url.Origin(),
-		Text: fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.", p.server.Domain, party.Domain, code.Title(), party.Domain),
-	})
+	p.session.notify(ctx, fmt.Sprintf("%s %s %s", code, p.server.Domain, party.Domain), NoticeSecurity, code, p.url.Origin(),
+		fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.",
+			p.server.Domain, party.Domain, code.Title(), party.Domain))
 }
 
 // ownerOfAsk is [Page.owner] for the asks of a site. At Tier 1 they are not the site's,

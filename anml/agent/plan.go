@@ -66,7 +66,11 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		return nil, err
 	}
 	refuse := func(err error) error {
-		return &lookleap.Error{Code: argumentCode(err), Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
+		code := lookleap.CodeOf(err)
+		if errors.Is(err, anml.ErrUnsupportedEncType) {
+			code = CodeEncType
+		}
+		return &lookleap.Error{Code: code, Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
 	}
 	asks := asksFor(site, act)
 	args, err := e.Send.fit(act, asks, c)
@@ -253,10 +257,8 @@ func (p *Page) tellMalformed(ctx context.Context) {
 		last := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
 		name, _, _ := strings.Cut(last, "[")
 		if slices.Contains(malformedParts, name) {
-			p.session.notices.tellOnce(ctx, "malformed "+p.digest+" "+p.url.String(), Notice{
-				Kind: NoticeMalformed, Code: lookleap.Code(f.Code), Origin: p.url.Origin(),
-				Text: "A part of the document that this interaction needs is malformed, so it is not used: " + f.Path + ".",
-			})
+			p.session.notify(ctx, p.digest+" "+p.url.String(), NoticeMalformed, lookleap.Code(f.Code), p.url.Origin(),
+				"A part of the document that this interaction needs is malformed, so it is not used: "+f.Path+".")
 			return
 		}
 	}

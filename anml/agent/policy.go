@@ -248,7 +248,7 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 		return StandingRule{Effect: EffectAsk}, false
 	}
 	complete := true
-	match := func(field string) {
+	for _, field := range append([]string{field}, also...) {
 		key := fieldKey(field)
 		for _, host := range hosts {
 			r, ok := w.rule(field, key, host)
@@ -257,10 +257,6 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 			}
 			complete = complete && ok
 		}
-	}
-	match(field)
-	for _, other := range also {
-		match(other)
 	}
 	if !ruled || !complete && strictest.Effect == EffectAllow {
 		return StandingRule{Effect: EffectAsk}, false

@@ -233,15 +233,8 @@ func namedType(said string) string {
 	return mediaType
 }
 
-// near reports whether a URL is at the document's origin or registrable domain
-// (section 13.11).
-func (p *Page) near(u domain.URL) bool {
-	if u.Origin() == p.url.Origin() {
-		return true
-	}
-	server, err := anmltrust.ServerOf(u.String())
-	return err == nil && server.Domain == p.server.Domain
-}
+// near reports whether a URL is at the document's registrable domain (section 13.11).
+func (p *Page) near(u domain.URL) bool { return registrable(u.Host()) == registrable(p.url.Host()) }
 
 // LoadMedia fetches those media that the agent may fetch by itself and that the policy
 // selects, within the document's budget of requests. After an error it goes on with the

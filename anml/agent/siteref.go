@@ -6,7 +6,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/zero"
 )
@@ -112,8 +111,7 @@ func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) e
 // isOwn reports whether a URL is at a site itself, which needs no verification (section
 // 12.1).
 func isOwn(u domain.URL, site string) bool {
-	server, err := anmltrust.ServerOf(u.String())
-	return site != "" && (server.Host == site || err == nil && server.Domain == site)
+	return site != "" && (u.Host() == site || registrable(u.Host()) == site)
 }
 
 // cameFrom reports whether a site itself served the document, and all redirects to it.

@@ -180,10 +180,8 @@ func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Posi
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeInjection, Requirement: "ANML-13.3-07",
 		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d bytes with digest %s",
 			v.domain, v.detector, len(text), digest), Position: place})
-	p.session.notices.tellOnce(ctx, "persona "+p.url.String()+" "+v.domain+" "+digest, Notice{
-		Kind: NoticeInjection, Code: CodeInjection, Origin: p.url.Origin(),
-		Text: "Guidance from " + v.domain + " on how to present itself was rejected, since it tries to give orders that no service may give.",
-	})
+	p.session.notify(ctx, p.url.String()+" "+v.domain+" "+digest, NoticeInjection, CodeInjection, p.url.Origin(),
+		"Guidance from "+v.domain+" on how to present itself was rejected, since it tries to give orders that no service may give.")
 }
 
 // failure returns the code of a detector's error. It is never CodeInjection or CodeOK, whatever the
