@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -173,22 +172,6 @@ func TestForeignOwner(t *testing.T) {
 		}
 		s.hasAsked("!speaks for")
 	})
-	for _, id := range []string{"ANML-13.4-02", "ANML-13.4-06"} {
-		t.Run(id+"/reject-withdrawn-without-a-question", func(t *testing.T) { // the host finds it harmless
-			s := brand(t, brandSite, all, withdrawn)
-			s.session.user.Policy.Weigh = func(context.Context, Act) Weight { return Harmless }
-			s.does(Call{Site: "brand.example", Action: "here"}, anmltrust.CodeTrustRevoked)
-			s.sends()
-			if n := len(s.user.Requests()); n != 0 {
-				t.Errorf("asked %d times", n)
-			}
-		})
-		t.Run(id+"/reject-withdrawn-read-that-is-asked-about", func(t *testing.T) {
-			s := brand(t, strings.Replace(brandSite, `id="look"`, `id="look" confirm="true"`, 1), all, withdrawn)
-			s.does(Call{Site: "brand.example", Action: "look"}, anmltrust.CodeTrustRevoked)
-			s.sends()
-		})
-	}
 	t.Run("ANML-13.4-02/reject-withdrawn", func(t *testing.T) {
 		s := brand(t, brandSite, all, withdrawn)
 		s.does(Call{Site: "brand.example", Action: "here"}, anmltrust.CodeTrustRevoked)
@@ -230,21 +213,6 @@ func TestForeignOwner(t *testing.T) {
 			t.Errorf("asked %d times", len(asked))
 		}
 		s.sends("POST /buy")
-	})
-	t.Run("ANML-13.4-10/accept-asked-again-about-everything", func(t *testing.T) {
-		doc := brandShown + `<knowledge><ask field="email" action="buy" purpose="to send the ticket" required="true"/></knowledge>`
-		s := brand(t, doc, []string{"body"}, withdrawn)
-		s.does(Call{Action: "buy"}, lookleap.CodeOK)
-		asked := s.user.Requests()
-		if len(asked) != 2 || len(asked[0].Items) != 2 || len(asked[1].Items) != 2 {
-			t.Fatalf("asked %d times: %+v", len(asked), asked)
-		}
-		for i, item := range asked[0].Items {
-			if again := asked[1].Items[i]; again.ID != item.ID || again.Digest != item.Digest {
-				t.Errorf("%+v becomes %+v", item, again)
-			}
-		}
-		s.wantSent("ada@example.org")
 	})
 	t.Run("ANML-13.4-10/reject-without-identity", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body"}, withdrawn)

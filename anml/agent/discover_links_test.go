@@ -187,22 +187,4 @@ func TestByDNS(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-6.5.4-01/accept-location-only", func(t *testing.T) {
-		f := newFinding(t, dns)
-		f.net.Name("_anml._tcp.shop.example").SRV(0, 0, 443, "bank.example.").TXT("v=anml1;path=/a")
-		f.net.Site("bank.example").Handle("/a", document(titled))
-		if p := f.finds(f.s, "Shop"); p.ServingDomain() != "bank.example" || p.opened.wellKnown || len(f.told) != 1 || f.told[0].Kind != NoticeMoved {
-			t.Error(p.ServingDomain(), f.told)
-		}
-	})
-	t.Run("ANML-6.5.4-01/reject-a-resolver-that-fails", func(t *testing.T) {
-		for name, fault := range map[string]func(*lab.Name){"servfail": func(n *lab.Name) { n.ServFail() }, "bogus": func(n *lab.Name) { n.Bogus() }} {
-			f := newFinding(t, dns)
-			fault(f.net.Name("_anml._tcp.shop.example").TXT("v=anml1;path=/a"))
-			e := f.fails(f.s, CodeInconclusive)
-			if !strings.Contains(e.Trace, "; dns _anml._tcp.shop.example: dns") {
-				t.Error(name, e.Trace)
-			}
-		}
-	})
 }

@@ -125,16 +125,6 @@ func TestForgetRows(t *testing.T) {
 				}
 			}
 		})
-		t.Run("reject-provenance-of-what-the-user-said", func(t *testing.T) {
-			s := newSession(t, newLab(t), User{}, Options{})
-			hears(s, "a.example", "4711-8822")
-			_, err := s.Forget(t.Context(), "a.example")
-			must(t, err)
-			s.Context().Supplied("4711-8822")
-			if got := domains(s.sources("c.example", Value{Text: "4711-8822", Provenance: "a.example"})); got != "-a.example" {
-				t.Error(got)
-			}
-		})
 		t.Run("reject-to-itself", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			own := s.elsewhere("https://shop.a.example/x", booking(rule("email", "none"), askFor("email")))
@@ -219,27 +209,6 @@ func TestForgetRows(t *testing.T) {
 				t.Error(brief(d))
 			}
 		})
-		for name, c := range map[string]struct{ value, from, told string }{
-			"of-its-site":     {"9876-5432", "brand.example", "https://host.example/new"},
-			"by-another-host": {"9876-5432", "www.host.example", "https://shop.host.example/new"},
-		} {
-			t.Run("accept-told-again-"+name, func(t *testing.T) {
-				s := crossed(t, "", Value{Text: c.value, Provenance: c.from})
-				doc := `<site domain="brand.example">` + inform("Points 9876-5432", "") + `</site>`
-				s.elsewhere("https://host.example/x", doc)
-				for _, name := range []string{"brand.example", "host.example"} {
-					_, err := s.session.Forget(t.Context(), name)
-					must(t, err)
-				}
-				if d := s.page.Decide(t.Context())[0]; d.Code != CodeDeletedContext {
-					t.Error(brief(d))
-				}
-				s.elsewhere(c.told, doc)
-				if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != CodeCrossService {
-					t.Error(brief(d))
-				}
-			})
-		}
 		t.Run("accept-told-by-another", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			s.elsewhere("https://c.example/x", inform(secret, ""))
@@ -256,16 +225,6 @@ func TestForgetRows(t *testing.T) {
 			if d := s.page.Decide(t.Context())[0]; d.Verb != VerbAllow {
 				t.Error(brief(d))
 			}
-		})
-		t.Run("reject-unknown-deletions", func(t *testing.T) { // of another session
-			s := crossed(t, "", plain, labprompt.Pending())
-			pending := s.suspended(book)
-			s.session.store = &failingPrefix{Store: s.session.user.Store, prefix: keyDeleted}
-			s.net.Journal().Clear()
-			if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodeIO {
-				t.Error(err)
-			}
-			s.sends()
 		})
 		t.Run("reject-store-that-fails", func(t *testing.T) {
 			s := crossed(t, "", plain)

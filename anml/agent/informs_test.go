@@ -80,23 +80,6 @@ func TestCostOfReceiving(t *testing.T) {
 				}
 			})
 		}
-		t.Run("reject-open-after-cancel", func(t *testing.T) {
-			net := newLab(t)
-			host := net.Host()
-			ctx, cancel := context.WithCancel(t.Context())
-			host.Observe = func(_ context.Context, e lookleap.Event) {
-				if e.Code == CodeImpersonation { // the last that is found out before informs are taken up
-					cancel()
-				}
-			}
-			net.Site("shop.example").Body("/.well-known/anml", anml.MediaTypeXML, service(
-				`<interact><action id="a" method="GET" endpoint="https://other.example/"/></interact>`+floods["many-informs"].doc))
-			s, err := New(host, Options{}).NewSession(User{})
-			must(t, err)
-			if _, err := s.Open(ctx, shopOrigin+"/.well-known/anml"); lookleap.CodeOf(err) != lookleap.CodeCancelled {
-				t.Error(err)
-			}
-		})
 	})
 }
 

@@ -248,21 +248,6 @@ func TestSiteRefs(t *testing.T) {
 			t.Errorf("%d requests", n)
 		}
 	})
-	t.Run("H23/reject-sixth", func(t *testing.T) {
-		r := newRetail(t)
-		r.serve("a.example", "/anml", own)
-		var refs strings.Builder
-		for i := range 7 {
-			refs.WriteString(ref("a.example", fmt.Sprintf("https://a.example/anml?%d", i)))
-		}
-		p := r.open(head(refs.String()))
-		if got := known(p); got != strings.Repeat("a.example known, ", 5)+"a.example limit, a.example limit" {
-			t.Error(got)
-		}
-		if n := len(r.net.Journal().Requests("a.example")); n != 5 {
-			t.Errorf("%d requests", n)
-		}
-	})
 	t.Run("ANML-12.6-12/accept-tier-3", func(t *testing.T) {
 		r := newRetail(t)
 		r.serve("a.example", "/anml", everything("a.example")+everything("brand.example"))
