@@ -75,8 +75,8 @@ func (p *pageCache) get(ctx context.Context, u domain.URL) (*Page, error) {
 func (p *pageCache) use(url string, now time.Time) (page *Page, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k, ok := p.kept.Get(url)
-	if !ok || k.steps != p.session.clock.Steps() || !now.Before(k.stale) && !now.Before(k.fresh) {
+	k, _ := p.kept.Get(url)
+	if !p.current(k) || !now.Before(k.stale) && !now.Before(k.fresh) {
 		return nil, false
 	}
 	if !now.Before(k.fresh) {
@@ -85,9 +85,14 @@ func (p *pageCache) use(url string, now time.Time) (page *Page, again bool) {
 	return k.page, again
 }
 
+// current reports whether a page was cached, and the clock was not set back since.
+func (p *pageCache) current(k *cachedPage) bool {
+	return k != nil && k.steps == p.session.clock.Steps()
+}
+
 // freshAt returns a cached page that may be used without a request, or nil.
 func (p *pageCache) freshAt(u domain.URL, now time.Time) *Page {
-	if k := p.old(u); k != nil && now.Before(k.fresh) && k.steps == p.session.clock.Steps() {
+	if k := p.old(u); p.current(k) && now.Before(k.fresh) {
 		return k.page
 	}
 	return nil

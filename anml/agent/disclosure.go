@@ -27,10 +27,7 @@ type exchange struct {
 }
 
 // location returns the document's URL without its query.
-func (e exchange) location() string {
-	document, _, _ := strings.Cut(e.Document, "?")
-	return document
-}
+func (e exchange) location() string { return withoutQuery(e.Document) }
 
 // disclosure is one field, argument or text that a call sends, with the decision about it.
 type disclosure struct {
@@ -190,7 +187,8 @@ func (p *Page) checkReply(r *Reply, asked []item) error {
 	for _, it := range asked {
 		known[it.field] = true
 	}
-	check := func(field string) error {
+	omitted := slices.Compact(slices.Sorted(slices.Values(r.Omit)))
+	for _, field := range slices.Concat(slices.Collect(maps.Keys(r.Values)), slices.Collect(maps.Keys(r.Refuse)), omitted) {
 		switch {
 		case !known[field]:
 			return p.refusal(CodeNotAsked, "the action has no ask for the field "+quote(field))
@@ -198,24 +196,10 @@ func (p *Page) checkReply(r *Reply, asked []item) error {
 			return p.refusal(CodeDuplicateAnswer, "the reply says two things about the field "+quote(field))
 		}
 		said[field] = true
-		return nil
 	}
-	for field := range r.Values {
-		if err := check(field); err != nil {
-			return err
-		}
-	}
-	for field, reason := range r.Refuse {
-		if err := check(field); err != nil {
-			return err
-		}
+	for _, reason := range r.Refuse {
 		if !reason.Known() {
 			return p.refusal(lookleap.CodeUsage, "the draft has no reason "+quote(string(reason)))
-		}
-	}
-	for _, field := range slices.Compact(slices.Sorted(slices.Values(r.Omit))) {
-		if err := check(field); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -65,11 +65,16 @@ func missing(what, fix string) error {
 	return &lookleap.Error{Code: lookleap.CodeUsage, Message: what, Fix: fix}
 }
 
+// withoutQuery returns a URL without its query, which may hold data of the user.
+func withoutQuery(url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	return url
+}
+
 // fail returns an error about a URL that has the code of the error below it. Of the
 // times to wait that errors below name, it has the longer one.
 func fail(url string, err error, message string) *lookleap.Error {
-	url, _, _ = strings.Cut(url, "?")
-	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: url, Message: message, Err: err}
+	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: withoutQuery(url), Message: message, Err: err}
 	response := lookleap.ResponseError{Err: err}
 	var exchange *fetch.Error
 	if errors.As(err, &exchange) {

@@ -125,9 +125,7 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	for _, i := range stored {
 		gone[i.key()] = true
 	}
-	_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0)
-	c.mu.Lock()
-	_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0) // what came meanwhile
+	c.lockHashed()
 	c.drop(func(i *Inform) bool {
 		if !i.source().tells(name) {
 			return false
@@ -146,6 +144,13 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	c.unsaved = append(c.unsaved, d)
 	c.mu.Unlock()
 	return f, contextFailed(errors.Join(err, c.save(ctx), c.store(ctx, nil, slices.Collect(maps.Keys(gone)))))
+}
+
+// lockHashed locks the context when everything that services told is hashed.
+func (c *Context) lockHashed() {
+	_ = c.index.hashWaiting(context.Background(), 0)
+	c.mu.Lock()
+	_ = c.index.hashWaiting(context.Background(), 0) // what came meanwhile
 }
 
 // save stores the deletions that are not stored yet.
@@ -198,18 +203,15 @@ func (c *Context) isDeleted(i *Inform) bool {
 // refresh applies what other sessions of the user, in any process, have deleted and
 // refused since the last call. It runs before a plan that waited for the user is sent.
 func (c *Context) refresh(ctx context.Context) error {
-	var again []*Inform
 	deleted, err := c.newDeletions(ctx)
 	if err != nil {
 		return contextFailed(err)
 	}
-	if len(deleted) > 0 {
-		_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0)
+	var again []*Inform
+	if len(deleted) == 0 {
+		return c.refreshRefused(ctx)
 	}
-	c.mu.Lock()
-	if len(deleted) > 0 {
-		_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0) // what came meanwhile
-	}
+	c.lockHashed()
 	for _, d := range deleted {
 		if c.knows(d.id) { // a concurrent refresh applied it
 			continue

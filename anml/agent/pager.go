@@ -35,9 +35,9 @@ const (
 // Limits.Pages.
 type Pager struct {
 	session *Session
+	reading sync.Mutex
 	mu      sync.Mutex // never held while reading
 	at      result
-	busy    bool
 }
 
 // result is the progress of reading a result: the state of a Pager, and the effect of
@@ -141,38 +141,26 @@ func (g *Pager) Cursor() UntrustedText {
 // asked and the prompter suspends, it returns a *lookleap.PendingError; see
 // [Session.ResumePager]. Call Next from one goroutine at a time.
 func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
-	at, err := g.begin(why)
-	if err != nil {
-		return nil, err
+	switch {
+	case g == nil || g.session == nil:
+		return nil, missing("there is no result to read", "take the Pager from Page.Pager or Session.ResumePager")
+	case why != PageWanted && why != PageNeeded:
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another page needs a reason"}
+	case !g.reading.TryLock():
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another call of Next is running"}
 	}
+	defer g.reading.Unlock()
+	at := g.state()
 	page, err := g.session.nextPage(ctx, &at)
+	if err == nil {
+		at.take(page)
+		progress := at
+		page.result = &progress
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.busy = false
 	g.at = at
-	if err != nil {
-		return nil, err
-	}
-	g.at.take(page)
-	at = g.at
-	page.result = &at
-	return page, nil
-}
-
-func (g *Pager) begin(why PageReason) (result, error) {
-	if g == nil || g.session == nil {
-		return result{}, missing("there is no result to read", "take the Pager from Page.Pager or Session.ResumePager")
-	}
-	if why != PageWanted && why != PageNeeded {
-		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another page needs a reason"}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.busy {
-		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another call of Next is running"}
-	}
-	g.busy = true
-	return g.at, nil
+	return page, err
 }
 
 // nextPage reads the next page, and asks the user first if that is necessary. A page that repeats
@@ -217,14 +205,6 @@ func (r *result) blocked() error {
 
 func pageLoop(at, reason string) error {
 	return &lookleap.Error{Code: CodePageLoop, Subject: withoutQuery(at), Message: reason}
-}
-
-func withoutQuery(raw string) string {
-	u, err := endpointRules.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return u.WithoutQuery()
 }
 
 // readPage retrieves the next page, within the origin and without loops.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"mime"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -222,15 +221,6 @@ func (p *Page) medium(kind string, owner Party, src, mediaType string, inference
 		m.Near = p.near(u)
 	}
 	return m
-}
-
-// namedType returns the media type that a document states, "" if it is malformed.
-func namedType(said string) string {
-	mediaType, _, err := mime.ParseMediaType(said)
-	if err != nil || !strings.Contains(mediaType, "/") {
-		return ""
-	}
-	return mediaType
 }
 
 // near reports whether a URL is at the document's registrable domain (section 13.11).

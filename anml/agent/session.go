@@ -179,13 +179,12 @@ func (l *life) during(ctx context.Context) (_ context.Context, done func(), err 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	l.running[&cancel] = true
-	return ctx, func() { l.forget(&cancel); cancel(nil) }, nil
-}
-
-func (l *life) forget(cancel *context.CancelCauseFunc) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.running, cancel)
+	return ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.running, &cancel)
+		cancel(nil)
+	}, nil
 }
 
 // end cancels all running operations. Calling it again does nothing.

@@ -37,10 +37,7 @@ type actionRequest struct {
 func (s *actionRequest) key() string { return s.Method + " " + s.Endpoint }
 
 // place returns the endpoint for errors, without its query.
-func (s *actionRequest) place() string {
-	url, _, _ := strings.Cut(s.Endpoint, "?")
-	return url
-}
+func (s *actionRequest) place() string { return withoutQuery(s.Endpoint) }
 
 // origin returns the origin of the endpoint.
 func (s *actionRequest) origin() string {
@@ -75,8 +72,17 @@ func expected(r anml.Response) string {
 	if !r.Exists() {
 		return ""
 	}
-	mediaType, _, err := mime.ParseMediaType(r.Type())
-	if err != nil || !strings.Contains(mediaType, "/") || strings.Contains(mediaType, "*") || len(mediaType) > maxMediaType {
+	mediaType := namedType(r.Type())
+	if strings.Contains(mediaType, "*") || len(mediaType) > maxMediaType {
+		return ""
+	}
+	return mediaType
+}
+
+// namedType returns the media type that a document states, "" if it is malformed.
+func namedType(said string) string {
+	mediaType, _, err := mime.ParseMediaType(said)
+	if err != nil || !strings.Contains(mediaType, "/") {
 		return ""
 	}
 	return mediaType
@@ -100,9 +106,7 @@ type RedirectError struct {
 }
 
 func (e *RedirectError) Error() string {
-	e = zero.Or(e)
-	target, _, _ := strings.Cut(e.Target, "?")
-	return "the redirect leads to " + quote(target)
+	return "the redirect leads to " + quote(withoutQuery(zero.Or(e).Target))
 }
 
 // ReasonCode returns [lookleap.CodeRedirectCrossOrigin].
