@@ -37,21 +37,8 @@ type Options struct {
 	Format *anml.Format
 	// DNS adds discovery by SRV and TXT records (section 6.5.4).
 	DNS bool
-	// NeverSiteRefs does not read the documents that site-refs point to, in any
-	// document (section 12.6).
-	NeverSiteRefs bool
 	// SameOriginOnly refuses actions at any origin but the document's.
 	SameOriginOnly bool
-	// RefuseUnsupported refuses documents that offer no supported version. Without
-	// it they can be read, and their actions are not executed.
-	RefuseUnsupported bool
-	// InsecureHTTP also reads documents over plain http, if the Fetcher does. Such a
-	// document has no verified owner: it is not cached, and its actions are not
-	// executed (section 13.6).
-	InsecureHTTP bool
-	// SharedCache obeys s-maxage. Set it if an HTTP cache on the way serves several
-	// users (section 8.1.1).
-	SharedCache bool
 	// Detectors look for prompt injection in a persona, in addition to the built-in
 	// detector.
 	Detectors []Detector

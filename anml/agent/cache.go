@@ -237,14 +237,14 @@ func (p *pageCache) forget(origin string) {
 func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Document) opened {
 	o := opened{
 		requested: from.requested,
-		wellKnown: from.wellKnown && strings.HasPrefix(from.requested, "https:") && stayed(r.Hops),
-		insecure:  r.URL.Scheme() != "https" || !r.Conn.Reported(),
+		wellKnown: from.wellKnown && stayed(r.Hops),
+		insecure:  !r.Conn.Reported(),
 		received:  r.Received,
 		base:      r.Received.Add(-r.Freshness.Age),
 		hops:      r.Hops,
 	}
 	o.noStore = r.Freshness.NoStore || o.insecure
-	o.lifetime, o.limited = lifetime(&r.Freshness, doc, a.options.SharedCache)
+	o.lifetime, o.limited = lifetime(&r.Freshness, doc)
 	if f, ok := wants(r.Header); ok && len(r.Header.Values("Accept")) == 1 {
 		o.accept = &f
 	}
@@ -263,11 +263,8 @@ func stayed(hops []fetch.Hop) bool {
 
 // lifetime returns the smaller one of the lifetimes that HTTP and the document state,
 // counted from opened.base, and whether either states one (section 8.1.1).
-func lifetime(f *fetch.Freshness, doc *anml.Document, shared bool) (time.Duration, bool) {
+func lifetime(f *fetch.Freshness, doc *anml.Document) (time.Duration, bool) {
 	life, limited := f.Lifetime, f.Stated
-	if shared && f.SMaxAge.Given {
-		life, limited = f.SMaxAge.Value, true
-	}
 	if ttl, ok := doc.TTL(); ok && (!limited || ttl < life) {
 		life, limited = ttl, true
 	}
@@ -293,15 +290,14 @@ func (p *Page) keepable(r *fetch.Response) bool {
 // be used while it is requested again (section 8.1.1). Both are zero if the response
 // says no-cache, or varies by a header field that a Fetcher may add.
 func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
-	f, o := &r.Freshness, p.session.agent.options
+	f := &r.Freshness
 	if f.NoCache || varies(r.Header) {
 		return time.Time{}, time.Time{}
 	}
 	latest := p.opened.received.Add(maxCachedFor)
 	fresh = earlier(p.opened.base.Add(p.opened.lifetime), latest)
 	stale = fresh
-	shared := o.SharedCache && f.SMaxAge.Given // which forbids stale use (RFC 9111 section 5.2.2.10)
-	if f.StaleWhileRevalidate.Given && f.Stated && !f.MustRevalidate && !shared {
+	if f.StaleWhileRevalidate.Given && f.Stated && !f.MustRevalidate {
 		stale = earlier(p.opened.base.Add(f.Lifetime+f.StaleWhileRevalidate.Value), latest)
 		if ttl, ok := p.doc.TTL(); ok {
 			stale = earlier(stale, p.opened.base.Add(ttl))

@@ -133,11 +133,6 @@ func TestLifetimes(t *testing.T) {
 			f.usedFor(c.want)
 		})
 	}
-	t.Run("ANML-8.1.1-04/accept-as-a-shared-cache", func(t *testing.T) {
-		f := newFinding(t, func(_ *User, o *Options) { o.SharedCache = true })
-		f.serves("50", "Cache-Control", "s-maxage=10, max-age=100")
-		f.usedFor(10 * time.Second)
-	})
 	t.Run("ANML-6.3-01/reject-the-other-serialization", func(t *testing.T) {
 		f := newFinding(t)
 		f.serves("60", "Vary", "Accept")

@@ -49,7 +49,7 @@ func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) 
 	if err != nil {
 		return nil, err
 	}
-	wellKnown, err := s.agent.rules().Resolve(base, wellKnownPath)
+	wellKnown, err := base.Resolve(wellKnownPath)
 	if err != nil {
 		return nil, fail(base.Origin(), err, "the origin has no well-known URI")
 	}
@@ -61,7 +61,7 @@ func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) 
 		return d.end(page, err)
 	}
 	page, err = d.first(candidates, err)
-	if page != nil || d.over(err) || !s.agent.options.DNS || base.Scheme() != "https" {
+	if page != nil || d.over(err) || !s.agent.options.DNS {
 		return d.end(page, err)
 	}
 	candidates, failed := d.byDNS(base)
@@ -96,7 +96,7 @@ func (s *Session) seen(base domain.URL, pages []WebPage) (found []candidate, err
 			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: u.WithoutQuery(),
 				Message: "the web page is not of the origin " + base.Origin()}
 		}
-		found = append(found, s.agent.advertised(u, p.Header, p.HTML)...)
+		found = append(found, advertised(u, p.Header, p.HTML)...)
 	}
 	return found, nil
 }
@@ -151,7 +151,7 @@ func (d *discovery) try(c candidate) (*Page, error) {
 		switch {
 		case r.Status == 404 && c.source != sourceMoved:
 			s.memory.absent(c.url, &r.Freshness, err)
-		case r.Status == 410 && r.URL.Scheme() == "https":
+		case r.Status == 410:
 			s.report(d.ctx, r.URL.WithoutQuery(), lookleap.CodeIO, s.memory.gone(d.ctx, r.URL))
 		case c.source != sourceMoved: // that one counts as the well-known URI itself
 			s.memory.unavailable(c.url, err)
@@ -290,25 +290,24 @@ type WebPage struct {
 }
 
 // alternates returns the documents that a response with a web page advertises.
-func (a *Agent) alternates(r *fetch.Response) []candidate {
+func alternates(r *fetch.Response) []candidate {
 	var page []byte
 	if r.MediaType == "text/html" || r.MediaType == "application/xhtml+xml" {
 		page = r.Body
 	}
-	return a.advertised(r.URL, r.Header, page)
+	return advertised(r.URL, r.Header, page)
 }
 
 // advertised returns the documents that a web page advertises: those of its Link
-// header, then those of its HTML head. They are alternates of the page itself, with a
-// scheme that documents are read from.
-func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candidate {
+// header, then those of its HTML head. They are alternates of the page itself.
+func advertised(page domain.URL, h http.Header, html []byte) []candidate {
 	var found []candidate
 	add := func(source string, base domain.URL, links []weblink.Link) {
 		for _, l := range links {
 			if !isAlternate(l) || !l.About(page) {
 				continue
 			}
-			if u, err := a.rules().Resolve(base, l.Target); err == nil && !known(found, u) {
+			if u, err := base.Resolve(l.Target); err == nil && !known(found, u) {
 				found = append(found, candidate{source, u})
 			}
 		}
@@ -317,7 +316,7 @@ func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candid
 	head := weblink.ParseHead(html[:min(len(html), maxHTML)])
 	base, err := page, error(nil)
 	if head.Base != "" {
-		base, err = a.rules().Resolve(page, head.Base)
+		base, err = page.Resolve(head.Base)
 	}
 	if err == nil {
 		add("html", base, head.Links)

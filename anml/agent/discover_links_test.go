@@ -39,8 +39,7 @@ func TestAdvertised(t *testing.T) {
 		}
 		for _, id := range []string{"ANML-6.5.2-01", "ANML-7.4-03"} {
 			t.Run(id+"/"+verdict+"-"+strings.ReplaceAll(header, "/", "|"), func(t *testing.T) {
-				f := newFinding(t)
-				found := f.s.agent.advertised(mustParse(t, shopOrigin+"/x/y"), http.Header{"Link": {header}}, nil)
+				found := advertised(mustParse(t, shopOrigin+"/x/y"), http.Header{"Link": {header}}, nil)
 				if got := first(found); got != want {
 					t.Errorf("%q", got)
 				}
@@ -74,8 +73,7 @@ func TestAdvertised(t *testing.T) {
 			verdict = "reject"
 		}
 		t.Run("ANML-6.5.3-01/"+verdict+"-"+inName.Replace(page), func(t *testing.T) {
-			f := newFinding(t)
-			found := f.s.agent.advertised(mustParse(t, shopOrigin+"/x/y"), nil, []byte(html+page))
+			found := advertised(mustParse(t, shopOrigin+"/x/y"), nil, []byte(html+page))
 			if got := first(found); got != want {
 				t.Errorf("%q", got)
 			}

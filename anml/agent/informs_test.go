@@ -308,13 +308,11 @@ func TestUsageRows(t *testing.T) {
 		t.Run("reject-permission-over-http", func(t *testing.T) {
 			m := newMemo(t)
 			host := m.net.Host()
-			host.Fetcher = m.net.ForeignTransport()
+			host.Fetcher = unreported(m.net)
 			var err error
-			m.s, err = New(host, Options{InsecureHTTP: true}).NewSession(User{Store: m.store})
+			m.s, err = New(host, Options{}).NewSession(User{Store: m.store})
 			must(t, err)
-			m.net.Site("a.example").Plain().Body("/x", anml.MediaTypeXML, service(inform("Member "+secret, `usage="store"`)))
-			p, err := m.s.Open(t.Context(), "http://a.example/x")
-			must(t, err)
+			p := m.tells("https://a.example/x", inform("Member "+secret, `usage="store"`), false)
 			for n := range p.Document().Knowledge().Informs() {
 				if got := p.effectiveUsage(anml.Site{}, anmltrust.Knowledge, n.Node, m.s.now()); got > anml.UsageDisplay {
 					t.Error(got)
@@ -363,7 +361,7 @@ func TestUsageRows(t *testing.T) {
 		t.Run("reject-switch", func(t *testing.T) {
 			// Whatever options a host sets, none is above what the service permits.
 			net := newLab(t)
-			s := newSession(t, net, User{Store: lookleap.NewMemoryStore()}, Options{SharedCache: true, NeverSiteRefs: true})
+			s := newSession(t, net, User{Store: lookleap.NewMemoryStore()}, Options{DNS: true, SameOriginOnly: true})
 			pageFor(t, net, s, "https://a.example/x", inform("x", `usage="none"`))
 			if got := texts(s.context, ""); got != "" {
 				t.Error(got)

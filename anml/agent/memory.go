@@ -158,7 +158,7 @@ func goneError(u domain.URL) *lookleap.Error {
 	return &lookleap.Error{Code: CodeGone, Subject: u.WithoutQuery(), Err: &lookleap.ResponseError{Status: http.StatusGone}}
 }
 
-// gone stores a 410 that an https server returned for its own URL. It also counts in the session if
+// gone stores a 410 that a server returned for its own URL. It also counts in the session if
 // the store fails.
 func (m *documentMemory) gone(ctx context.Context, u domain.URL) error {
 	now := m.session.now()
@@ -201,11 +201,11 @@ func (m *documentMemory) movedTo(ctx context.Context, origin string) (domain.URL
 }
 
 // move remembers where an origin's document moved: the end of the leading permanent redirects
-// (section 6.5.1). Without them nothing changes. Redirects over plain http do not count.
+// (section 6.5.1). Without them nothing changes.
 func (m *documentMemory) move(ctx context.Context, origin string, hops []fetch.Hop, at time.Time) {
 	var to domain.URL
 	for _, h := range hops {
-		if !h.Permanent() || h.From.Scheme() != "https" {
+		if !h.Permanent() {
 			break
 		}
 		to = h.To

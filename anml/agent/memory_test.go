@@ -183,15 +183,10 @@ func TestGone(t *testing.T) {
 		f.site.Plain().Status(wellKnownPath, 410)
 		host, store := f.net.Host(), lookleap.NewMemoryStore()
 		host.Fetcher = f.net.ForeignTransport()
-		session := func() *Session { return sessionOn(t, host, User{Store: store}, Options{InsecureHTTP: true}) }
-		_, err := session().Discover(t.Context(), "http://shop.example")
-		hasCode(t, err, CodeNoANML) // as a 404
+		_, err := sessionOn(t, host, User{Store: store}, Options{}).Discover(t.Context(), "http://shop.example")
+		hasCode(t, err, lookleap.CodeNotHTTPS)
 		if keys := placesIn(store); len(keys) != 0 {
 			t.Error(keys)
-		}
-		f.site.Handle(wellKnownPath, document(titled))
-		if _, err := session().Discover(t.Context(), "http://shop.example"); err != nil {
-			t.Error(err)
 		}
 	})
 	t.Run("ANML-6.5.1-14/reject-another-origin's-word", func(t *testing.T) {
@@ -310,13 +305,11 @@ func TestMoved(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-08/reject-to-plain-http", func(t *testing.T) {
-		for _, insecure := range []bool{false, true} {
-			f := newFinding(t, func(_ *User, o *Options) { o.InsecureHTTP = insecure })
-			f.site.Plain().Handle("/a", document(titled))
-			permanent(f, wellKnownPath, "http://shop.example/a", 301)
-			f.fails(f.s, lookleap.CodeNotHTTPS)
-			f.requests("shop.example", getWellKnown)
-		}
+		f := newFinding(t)
+		f.site.Plain().Handle("/a", document(titled))
+		permanent(f, wellKnownPath, "http://shop.example/a", 301)
+		f.fails(f.s, lookleap.CodeNotHTTPS)
+		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-08/reject-to-a-private-address", func(t *testing.T) {
 		f := newFinding(t)
@@ -388,13 +381,9 @@ func TestMoved(t *testing.T) {
 		f.net.Site("bank.example").Handle("/a", document(titled))
 		permanent(f, wellKnownPath, "https://bank.example/a", 301)
 		f.site.Plain()
-		s := f.on(f.net.ForeignTransport(), Options{InsecureHTTP: true})
-		for range 2 {
-			if _, err := s.Discover(t.Context(), "http://shop.example"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		f.requests("shop.example", getWellKnown, getWellKnown)
+		_, err := f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")
+		hasCode(t, err, lookleap.CodeNotHTTPS)
+		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-09/accept-where-the-target-moves", func(t *testing.T) {
 		f := newFinding(t)

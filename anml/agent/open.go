@@ -51,19 +51,11 @@ func (s *Session) parseURL(raw string) (domain.URL, error) {
 	if err := s.ready(); err != nil {
 		return domain.URL{}, err
 	}
-	u, err := s.agent.rules().Parse(raw)
+	u, err := domain.Parse(raw)
 	if err != nil {
 		return domain.URL{}, fetch.URLError(raw, "the URL cannot be used", err)
 	}
 	return u, nil
-}
-
-// rules returns the rules for URLs of documents.
-func (a *Agent) rules() domain.Rules {
-	if a.options.InsecureHTTP {
-		return domain.Rules{Schemes: []string{"https", "http"}}
-	}
-	return domain.Rules{}
 }
 
 // retrieve requests a document and reads the response. It sends nothing if an earlier
@@ -127,7 +119,7 @@ func (s *Session) readDocument(ctx context.Context, u domain.URL, a requestOrigi
 		return remembered(h)
 	}
 	if a.siteRef {
-		request.Rules, request.Plain, request.Budget, request.Limits.Time = domain.Rules{}, false, a.budget, fetch.DefaultTime
+		request.Budget, request.Limits.Time = a.budget, fetch.DefaultTime
 	}
 	r, err := fetch.Do(ctx, s.agent.host, request)
 	switch {
@@ -185,11 +177,8 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 // that returned it. It also counts for the requested URL if both have one origin:
 // another origin cannot say that this one no longer has ANML.
 func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *lookleap.Error {
-	var err error
-	if r.URL.Scheme() == "https" {
-		err = s.memory.gone(ctx, r.URL)
-	}
-	if r.URL.Origin() != u.Origin() || u.Scheme() != "https" {
+	err := s.memory.gone(ctx, r.URL)
+	if r.URL.Origin() != u.Origin() {
 		e := &lookleap.Error{Code: CodeNoANML, Subject: u.WithoutQuery(), Err: withStatus(r, err)}
 		s.memory.absent(u, &r.Freshness, e)
 		return e
@@ -219,8 +208,6 @@ func (s *Session) request(ctx context.Context, u domain.URL) *fetch.Request {
 		URL:      u,
 		Header:   http.Header{"Accept": {s.agent.accept()}},
 		Redirect: func(h fetch.Hop) error { return s.memory.refuses(ctx, h.To) },
-		Rules:    s.agent.rules(),
-		Plain:    o.InsecureHTTP,
 		Verified: true,
 		Limits:   fetch.Limits{Body: o.Limits.Document, Time: o.Limits.Time, Hops: maxRedirects},
 	}
@@ -292,7 +279,7 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 	case e.Code == lookleap.CodeMediaType:
 		e.Message = "the response is not an ANML document"
 		if !a.action && !a.wellKnown {
-			unused.links = s.agent.alternates(r)
+			unused.links = alternates(r)
 		}
 	case e.Code == anml.CodeVersion:
 		s.notify(ctx, r.URL.String()+" "+lookleap.Digest(r.Body), NoticeUnsupported, e.Code, r.URL.Origin(),
@@ -320,9 +307,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	if p.opened.insecure {
 		p.server = anmltrust.Server{}
 	}
-	if err := p.versions(ctx); err != nil {
-		return nil, err
-	}
+	p.versions(ctx)
 	if err := p.identify(ctx); err != nil {
 		return nil, fail(r.URL.WithoutQuery(), err, "who speaks in the document could not be verified")
 	}

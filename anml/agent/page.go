@@ -40,7 +40,7 @@ type Page struct {
 type opened struct {
 	requested string        // URL asked for
 	wellKnown bool          // asked for at /.well-known/anml, and not redirected to another domain
-	insecure  bool          // came over plain http or an unknown connection: no party is verified
+	insecure  bool          // came over an unknown connection: no party is verified
 	received  time.Time     // when the response was complete
 	base      time.Time     // start of lifetimes: received minus the response's age
 	noStore   bool          // it must not be cached
@@ -148,25 +148,18 @@ func flowOf(site anml.Site, callable bool) Flow {
 	return f
 }
 
-// versions notifies the user, once for each document, of a newer or unsupported version.
-// It returns an error for an unsupported one if [Options.RefuseUnsupported] is set
-// (section 8.1).
-func (p *Page) versions(ctx context.Context) error {
+// versions notifies the user, once for each document, of a newer or unsupported version (section
+// 8.1).
+func (p *Page) versions(ctx context.Context) {
 	if newer(p.doc.Version()) {
 		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeNewerVersion, anml.CodeNewVersion, p.url.Origin(),
 			"The service's document is of version "+plaintext.Quote(p.doc.Version(), maxVersion)+
 				" of ANML, which is newer than "+anml.Version+"; unknown parts of it are ignored.")
 	}
-	err := p.unsupported()
-	if err == nil {
-		return nil
+	if err := p.unsupported(); err != nil {
+		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeUnsupported, err.Code, p.url.Origin(),
+			strings.ToUpper(err.Message[:1])+err.Message[1:]+".")
 	}
-	p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeUnsupported, err.Code, p.url.Origin(),
-		strings.ToUpper(err.Message[:1])+err.Message[1:]+".")
-	if p.session.agent.options.RefuseUnsupported {
-		return err
-	}
-	return nil
 }
 
 // executable returns an error if no action of the document may be executed: it supports

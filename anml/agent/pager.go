@@ -94,7 +94,7 @@ func (r *result) take(p *Page) {
 	if nav.Next() == "" {
 		return
 	}
-	u, err := p.session.agent.rules().Resolve(p.url, nav.Next())
+	u, err := p.url.Resolve(nav.Next())
 	if err != nil {
 		r.Bad = err.Error()
 		return

@@ -51,9 +51,6 @@ type answeredRef struct {
 
 // followRef reads one document, or returns why its site is unknown.
 func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]answeredRef) (*Page, error) {
-	if p.session.agent.options.NeverSiteRefs {
-		return nil, unknownSite(withoutQuery(ref.Canonical()), nil, "site-refs are not followed here")
-	}
 	u, err := domain.Parse(ref.Canonical())
 	if err != nil {
 		return nil, unknownSite("", err, "the document of the site cannot be requested")

@@ -85,7 +85,6 @@ func TestSiteRefs(t *testing.T) {
 		}, strings.Repeat("a.example known, ", 5) + "a.example limit, a.example limit"},
 		{"ANML-12.6-06", "reject-over-budget", ref("a.example", "https://a.example/anml") + ref("b.example", "https://b.example/anml"), func(r *retail) { r.options.Limits.Requests = 1 },
 			"a.example known, b.example budget"},
-		{"ANML-12.6-07", "reject-never", ref("a.example", "https://a.example/anml"), func(r *retail) { r.options.NeverSiteRefs = true }, "a.example unknown"},
 	} {
 		for _, id := range strings.Fields(c.ids) {
 			t.Run(id+"/"+c.name, func(t *testing.T) {
@@ -354,7 +353,6 @@ func TestSiteRefMemory(t *testing.T) {
 	}
 	t.Run("ANML-12.6-08/reject-plain-http", func(t *testing.T) {
 		r := newRetail(t)
-		r.options.InsecureHTTP = true
 		r.net.Site("a.example").Plain().Redirect("/anml", "http://a.example/plain")
 		r.serve("a.example", "/plain", own)
 		p := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "http://a.example/plain")))
