@@ -70,19 +70,19 @@ func TestDeafProfileAndPolicy(t *testing.T) {
 		"names":  func(s *Session) bool { _, err := s.fieldNames(context.Background()); return err != nil },
 		"forget": func(s *Session) bool { _, err := s.forgetValues(context.Background(), "a.example"); return err != nil },
 		"judge": func(s *Session) bool {
-			return s.user.Policy.judge(context.Background(), s.agent.plugins.policy, Subject{}) == PurposeImplausible
+			return s.judge(context.Background(), Subject{}) == PurposeImplausible
 		},
 		"classify": func(s *Session) bool {
-			return s.user.Policy.classify(context.Background(), s.agent.plugins.policy, Subject{}) == "unknown"
+			return s.classify(context.Background(), Subject{}) == "unknown"
 		},
 		"veto": func(s *Session) bool {
-			return s.user.Policy.veto(context.Background(), s.agent.plugins.policy, Decision{}) != nil
+			return s.veto(context.Background(), Decision{}) != nil
 		},
 		"weigh": func(s *Session) bool {
-			return s.user.weigh(context.Background(), s.agent.plugins.policy, Act{}) == Consequential
+			return s.weigh(context.Background(), Act{}) == Consequential
 		},
 		"veto-act": func(s *Session) bool {
-			return s.user.forbids(context.Background(), s.agent.plugins.policy, Act{}) != nil
+			return s.vetoAct(context.Background(), Act{}) != nil
 		},
 		"notify": func(s *Session) bool { s.notices.tell(context.Background(), Notice{Time: time.Now()}); return true },
 	} {

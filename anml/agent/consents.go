@@ -51,13 +51,7 @@ func (e exchange) cover(t *disclosure) cover {
 	return cover{t.Kind, e.Serving, e.Asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
 }
 
-func (c cover) digest() string {
-	data, err := json.Marshal(c)
-	if err != nil { // a cover holds texts alone
-		panic(err)
-	}
-	return lookleap.Digest(data)
-}
+func (c cover) digest() string { return digestOf(c) }
 
 // consent returns a consent for what is covered.
 func (c cover) consent(id string, granted, until time.Time) consent {
@@ -70,7 +64,7 @@ func (c cover) consent(id string, granted, until time.Time) consent {
 // sensitive purpose. They are in the user's store.
 type consents struct {
 	store   lookleap.Store
-	clock   *flight.Clock // see [Session.consentClock]
+	clock   *flight.Clock
 	mu      sync.Mutex
 	steps   uint64            // of the clock, at which consents were last found doubtful
 	tainted map[string]string // fields that were told for a sensitive purpose, by their keys, with its category
@@ -84,7 +78,7 @@ const (
 )
 
 func newConsents(s *Session) (*consents, error) {
-	c := &consents{store: s.store, clock: s.consentClock, tainted: make(map[string]string)}
+	c := &consents{store: s.store, clock: s.clock, tainted: make(map[string]string)}
 	return c, c.refresh(context.Background())
 }
 

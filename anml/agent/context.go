@@ -226,18 +226,6 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 	}
 }
 
-// Training yields what may be used to train a model: informs with usage train, while the
-// user agrees to training ([UserPolicy.TrainingConsent]).
-func (c *Context) Training() iter.Seq[Inform] {
-	return func(yield func(Inform) bool) {
-		for i := range c.Informs("") {
-			if c.session.permits(i.Usage, anml.UsageTrain) && !yield(i) {
-				return
-			}
-		}
-	}
-}
-
 // receive records a page, and keeps its informs as their usage permits. Those that are not used,
 // such as those of a site that is not verified, are not kept: only where their values came from is
 // remembered. It stops when ctx ends.

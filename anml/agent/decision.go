@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Verb is the result of a decision about an ask.
@@ -354,24 +352,4 @@ func words(text string) []string {
 		lower = unicode.IsLower(r)
 	}
 	return strings.Fields(divided.String())
-}
-
-// weigh asks the host for the weight of an act. A panic or a timeout counts as Consequential.
-func (u *User) weigh(ctx context.Context, b *plugin.Bound, a Act) Weight {
-	if u.Policy.Weigh == nil {
-		return WeighedByRule
-	}
-	w, err := plugin.Await(ctx, b, func(ctx context.Context) (Weight, error) { return u.Policy.Weigh(ctx, a), nil })
-	if err != nil || w > Harmless {
-		return Consequential
-	}
-	return w
-}
-
-// forbids asks the host's policy last. A panic or a timeout forbids the act.
-func (u *User) forbids(ctx context.Context, b *plugin.Bound, a Act) error {
-	if u.Policy.VetoAct == nil {
-		return nil
-	}
-	return plugin.Do(ctx, b, func(ctx context.Context) error { return u.Policy.VetoAct(ctx, a) })
 }

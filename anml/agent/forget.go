@@ -60,8 +60,7 @@ func under(name string, hosts ...string) bool {
 // Forgotten counts what was deleted of a domain's context.
 type Forgotten struct {
 	Informs  int `json:"informs"`
-	Values   int `json:"values"` // of the profile, see [Forgetter]
-	Personas int `json:"personas"`
+	Values   int `json:"values"`   // of the profile, see [Forgetter]
 	Pages    int `json:"pages"`    // cached documents
 	Consents int `json:"consents"` // that were in force
 }
@@ -100,7 +99,7 @@ func (s *Session) Forget(ctx context.Context, host string) (Forgotten, error) {
 		return Forgotten{}, err
 	}
 	f, err := s.context.forget(ctx, name)
-	f.Pages, f.Personas = s.pages.forgetDomain(name)
+	f.Pages = s.pages.forgetDomain(name)
 	consents, cerr := s.consents.forget(ctx, name)
 	values, verr := s.forgetValues(ctx, name)
 	f.Consents, f.Values = consents, values
@@ -269,26 +268,18 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 	return list, nil
 }
 
-// forgetDomain deletes the cached pages that concern a domain, and returns how many
-// pages and personas these were.
-func (p *pageCache) forgetDomain(name string) (pages, personas int) {
+// forgetDomain deletes the cached pages that concern a domain, and returns how many these were.
+func (p *pageCache) forgetDomain(name string) (pages int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.leaveBehind()
 	for _, url := range p.kept.Keys() {
-		k, ok := p.kept.Peek(url)
-		if !ok || !k.page.concerns(name) {
-			continue
-		}
-		p.kept.Remove(url)
-		pages++
-		for site := range k.page.doc.Containers() {
-			if site.Persona().Exists() {
-				personas++
-			}
+		if k, ok := p.kept.Peek(url); ok && k.page.concerns(name) {
+			p.kept.Remove(url)
+			pages++
 		}
 	}
-	return pages, personas
+	return pages
 }
 
 // concerns reports whether a domain or a subdomain of it served the page or is a party

@@ -99,7 +99,7 @@ func (p *Page) effectiveUsage(site anml.Site, section anmltrust.Section, element
 
 // permits reports whether a usage allows a use. Training needs the user's consent too.
 func (s *Session) permits(usage, use anml.Usage) bool {
-	return usage.Allows(use) && (use != anml.UsageTrain || s.user.Policy.TrainingConsent())
+	return usage.Allows(use) && (use != anml.UsageTrain || s.user.Policy.now().training)
 }
 
 // lifetimeOf returns how long an inform may be used, from its document's time on: the shortest of

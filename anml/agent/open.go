@@ -296,7 +296,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	p := &Page{
 		session: s, doc: doc, url: r.URL, digest: digest,
 		opened: s.agent.openedBy(r, a, doc),
-		budget: a.budget, bySite: new(sync.Map),
+		budget: a.budget,
 	}
 	p.opened.size = size
 	p.offers = sync.OnceValue(func() *offers { return newOffers(p) })

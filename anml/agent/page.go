@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -31,7 +30,6 @@ type Page struct {
 	refs    []SiteRef
 	vetted  []vetted       // personas, one for each party that has one of its own
 	budget  *fetch.Budget  // automatic requests that the document may still cause
-	bySite  *sync.Map      // *siteRules of the sites that were decided about
 	offers  func() *offers // what could be tools; computed once
 	result  *result        // progress of the Pager that read the page, if any
 }

@@ -195,7 +195,7 @@ func (p *Page) ask(ctx context.Context, e *effect, act anml.Action, owner Party,
 	items []lookleap.ConsentItem) *preparedCall {
 	s := p.session
 	confirm, _ := act.Confirm()
-	why := consequential(e.act(), confirm, e.discloses(), s.user.weigh(ctx, s.agent.plugins.policy, e.act()))
+	why := consequential(e.act(), confirm, e.discloses(), s.weigh(ctx, e.act()))
 	if why == "" && p.otherMajor() {
 		why = "the document has a version of ANML that is not supported"
 	}

@@ -75,9 +75,6 @@ const (
 	EffectAllow        // told without asking, where the draft leaves that to the user
 )
 
-// String returns "deny", "ask" or "allow".
-func (e Effect) String() string { return [...]string{"deny", "ask", "allow"}[min(e, EffectAllow)] }
-
 // CrossService says when the user is asked before a value may go to a service although another
 // service may have told it (section 14.1).
 type CrossService uint8
@@ -183,9 +180,6 @@ func (p *UserPolicy) InferConsentFromInitiation(yes bool) {
 func (p *UserPolicy) SetTrainingConsent(yes bool) {
 	_ = p.change(func(w *will) error { w.training = yes; return nil })
 }
-
-// TrainingConsent reports whether the user agreed to training.
-func (p *UserPolicy) TrainingConsent() bool { return p.now().training }
 
 func tooMany(n int) error {
 	if n > maxRules {
@@ -311,36 +305,61 @@ func parent(host string) string {
 	return rest
 }
 
-// judge, classify and veto ask the host's functions; one that fails has said the
-// strictest that it can.
-
-func (p *UserPolicy) judge(ctx context.Context, b *plugin.Bound, s Subject) PurposeVerdict {
-	if p.Judge == nil {
-		return judgePurpose(s)
+// ofPolicy calls a function of the user's policy. One that fails has said the strictest that it can.
+func ofPolicy[T any](ctx context.Context, s *Session, strictest T, f func(context.Context) (T, error)) T {
+	v, err := plugin.Await(ctx, s.agent.plugins.policy, f)
+	if err != nil {
+		return strictest
 	}
-	verdict, err := plugin.Await(ctx, b, func(ctx context.Context) (PurposeVerdict, error) { return p.Judge(ctx, s) })
-	if err != nil || verdict > PurposeOK {
+	return v
+}
+
+func (s *Session) judge(ctx context.Context, x Subject) PurposeVerdict {
+	p := s.user.Policy
+	if p.Judge == nil {
+		return judgePurpose(x)
+	}
+	verdict := ofPolicy(ctx, s, PurposeImplausible, func(ctx context.Context) (PurposeVerdict, error) { return p.Judge(ctx, x) })
+	if verdict > PurposeOK {
 		return PurposeImplausible
 	}
 	return verdict
 }
 
-func (p *UserPolicy) classify(ctx context.Context, b *plugin.Bound, s Subject) string {
+func (s *Session) classify(ctx context.Context, x Subject) string {
+	p := s.user.Policy
 	if p.Classify == nil {
 		return ""
 	}
-	category, err := plugin.Await(ctx, b, func(ctx context.Context) (string, error) { return p.Classify(ctx, s) })
-	if err != nil {
-		return "unknown"
-	}
-	return category
+	return ofPolicy(ctx, s, "unknown", func(ctx context.Context) (string, error) { return p.Classify(ctx, x) })
 }
 
-func (p *UserPolicy) veto(ctx context.Context, b *plugin.Bound, d Decision) error {
+func (s *Session) veto(ctx context.Context, d Decision) error {
+	p := s.user.Policy
 	if p.Veto == nil {
 		return nil
 	}
-	return plugin.Do(ctx, b, func(ctx context.Context) error { return p.Veto(ctx, d) })
+	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return p.Veto(ctx, d) })
+}
+
+func (s *Session) weigh(ctx context.Context, a Act) Weight {
+	p := s.user.Policy
+	if p.Weigh == nil {
+		return WeighedByRule
+	}
+	w := ofPolicy(ctx, s, Consequential, func(ctx context.Context) (Weight, error) { return p.Weigh(ctx, a), nil })
+	if w > Harmless {
+		return Consequential
+	}
+	return w
+}
+
+func (s *Session) vetoAct(ctx context.Context, a Act) error {
+	p := s.user.Policy
+	if p.VetoAct == nil {
+		return nil
+	}
+	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return p.VetoAct(ctx, a) })
 }
 
 // RefuseDomain refuses every ask from a domain and the names below it, whatever a document, a rule

@@ -45,7 +45,7 @@ func TestPolicyRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, ruled := c.p.now().standing(c.hosts, c.field)
-			if got := r.Effect.String() + map[bool]string{true: " true", false: " false"}[ruled]; got != c.want {
+			if got := [...]string{"deny", "ask", "allow"}[r.Effect] + map[bool]string{true: " true", false: " false"}[ruled]; got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

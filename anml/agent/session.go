@@ -30,10 +30,7 @@ type Session struct {
 	ledger *Ledger
 	trust  *anmltrust.Interaction
 	life   *life
-	clock  *flight.Clock
-	// consentClock is the clock of consents. It tolerates corrections of the host's
-	// clock, which are not a reason to ask the user again.
-	consentClock *flight.Clock
+	clock  *flight.Clock // corrections of the host's clock by less than a minute stop it, and end nothing
 
 	notices  *notices        // what the user was told
 	memory   *documentMemory // where ANML is and is not: 404, 410, moved
@@ -98,11 +95,10 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	}
 	s := &Session{agent: a, user: u, store: store, ledger: ledger, trust: a.verifier.Begin(), life: newLife()}
 	s.notices, s.gate, s.memory = newNotices(s), newGate(s), newDocumentMemory(s)
-	s.clock = flight.NewClock(a.host.Time, func(back time.Duration) { // no wait restarts or becomes longer
+	s.clock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, func(back time.Duration) { // no wait restarts
 		s.gate.moveBack(back)
 		s.memory.moveBack(back)
 	})
-	s.consentClock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, nil)
 	s.pages = newPageCache(s)
 	var err error
 	if s.context, err = newContext(s); err != nil {
@@ -135,7 +131,6 @@ func (s *Session) now() time.Time {
 	if s.ready() != nil {
 		return time.Time{}
 	}
-	s.consentClock.Now() // sees each step that the session sees
 	return s.clock.Now()
 }
 

@@ -153,7 +153,7 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
 			}
 			m.repeats = true
-		case isRedirect(resp.Status):
+		case fetch.IsRedirect(resp.Status):
 			if err := m.follow(resp); err != nil {
 				return nil, err
 			}
@@ -217,7 +217,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	begin := m.session.now()
 	resp, err := fetch.Do(ctx, m.session.agent.host, &fetch.Request{
 		Method: m.method, URL: m.url, Header: m.header(), Body: m.body,
-		ReadBody: func(status int) bool { return !isRedirect(status) }, Plain: m.effect.Send.Plain,
+		ReadBody: func(status int) bool { return !fetch.IsRedirect(status) }, Plain: m.effect.Send.Plain,
 		Limits: fetch.Limits{Body: limits.Document, Time: left},
 	})
 	m.spent += max(0, m.session.now().Sub(begin))
@@ -329,14 +329,6 @@ func (m *submission) follow(resp *fetch.Response) error {
 	m.visited = append(m.visited, step)
 	m.url = to
 	return nil
-}
-
-func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
 }
 
 // sleep waits for a time, or until ctx ends.

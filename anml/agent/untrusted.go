@@ -81,11 +81,6 @@ func (t UntrustedText) Quoted() string {
 	return fmt.Sprintf("%s of %s, untrusted: %s", t.label, t.source, plaintext.Quote(text, 10*utf8.RuneCountInString(text)))
 }
 
-// Remote returns the text in the form that consent requests and notices use.
-func (t UntrustedText) Remote() lookleap.RemoteText {
-	return lookleap.RemoteText{Source: t.source, Label: t.label, Text: t.Raw()}
-}
-
 // Format prints the text quoted, whatever the verb.
 func (t UntrustedText) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.Quoted()) }
 
