@@ -59,16 +59,16 @@ func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) 
 	case err == nil:
 		return nil
 	case errors.Is(err, errIdentityLost):
-		return cmp.Or(s.spend(ctx, a), err)
+		return cmp.Or(s.replacePlan(ctx, a), err)
 	case ended(ctx, "") == nil:
-		return s.turnDown(ctx, e.Exchange, a.Plan().ID(), withheld(e.Disclosures, lookleap.CodeOf(err), anml.TrustInsufficient), err)
+		return s.recordRefusal(ctx, e.Exchange, a.Plan().ID(), withheld(e.Disclosures, lookleap.CodeOf(err), anml.TrustInsufficient), err)
 	}
 	return err
 }
 
-// spend makes a plan unusable that another one replaces. Otherwise both could be
+// replacePlan makes a plan unusable that another one replaces. Otherwise both could be
 // committed, and the action done twice.
-func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
+func (s *Session) replacePlan(ctx context.Context, a *lookleap.Approval) error {
 	_, err := s.agent.host.Commit(ctx, a, func(context.Context, []byte) ([]byte, error) {
 		return []byte(`{"replaced":true}`), nil
 	})
@@ -90,7 +90,7 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 		err = s.permitted(ctx, &settled)
 	}
 	if err != nil {
-		return nil, s.turnDown(ctx, e.Exchange, plan, disclosures, err)
+		return nil, s.recordRefusal(ctx, e.Exchange, plan, disclosures, err)
 	}
 	entries := append(s.entries(e.Exchange, plan, disclosures, now), e.Exchange.entry(plan, EntryAction, now))
 	if err := s.record(ctx, entries...); err != nil {
@@ -180,7 +180,7 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 	})
 	switch {
 	case lookleap.CodeOf(err) == lookleap.CodeConsentRefused:
-		return nil, s.undecided(ctx, plan, e, err)
+		return nil, s.recordUndecided(ctx, plan, e, err)
 	case err != nil:
 		return nil, err // the decision is invalid; a valid one may follow
 	case e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly:
@@ -236,7 +236,7 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 		approval, err = plan.Approve(approveAll(plan.Request()), host.Time())
 	}
 	if err != nil {
-		return plan, nil, s.undecided(ctx, plan, in.effect, err)
+		return plan, nil, s.recordUndecided(ctx, plan, in.effect, err)
 	}
 	return plan, approval, nil
 }

@@ -151,9 +151,9 @@ func (c *consents) remember(ctx context.Context, prefix string, given consent) e
 	return nil
 }
 
-// spend uses up a consent for one transfer. It returns false if another process just used it: the
+// useUp uses up a consent for one transfer. It returns false if another process just used it: the
 // record that both read is replaced once. What replaces it is a consent that has ended.
-func (c *consents) spend(ctx context.Context, held *consent) (bool, error) {
+func (c *consents) useUp(ctx context.Context, held *consent) (bool, error) {
 	err := c.store.Put(ctx, keyTransfer+consentKey(held.Field, held.Owner, held.Recipient), held.record, []byte("{}"), held.Until)
 	if errors.Is(err, lookleap.ErrConflict) {
 		return false, nil

@@ -134,7 +134,7 @@ func (f *decider) disclose(ctx context.Context, e exchange, asked []item, act an
 		return nil, nil, over // what was refused for that is not a refusal of the user's
 	}
 	if b.refusing {
-		err = f.page.session.turnDown(ctx, e, "", b.disclosures, err)
+		err = f.page.session.recordRefusal(ctx, e, "", b.disclosures, err)
 	}
 	if err != nil {
 		return nil, nil, err

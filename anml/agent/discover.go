@@ -128,7 +128,7 @@ func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 			if page != nil || d.ended(err) {
 				return page, err
 			}
-			s.memory.unmove(d.ctx, d.origin)
+			s.memory.forgetMove(d.ctx, d.origin)
 			delete(d.tried, moved.String())
 		}
 	}

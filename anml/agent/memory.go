@@ -127,8 +127,8 @@ func (m *documentMemory) close(u domain.URL, why error, until time.Time) {
 	m.closed.Add(u.String(), c)
 }
 
-// moveBack moves all times back, as the clock was.
-func (m *documentMemory) moveBack(by time.Duration) {
+// adjustClock moves all times back, as the clock was.
+func (m *documentMemory) adjustClock(by time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, url := range m.closed.Keys() {
@@ -194,7 +194,7 @@ func (m *documentMemory) movedTo(ctx context.Context, origin string) (domain.URL
 	now := m.session.now()
 	u, bad := domain.Parse(p.URL)
 	if ok && (bad != nil || p.At.After(now) || !now.Before(p.At.Add(mostMoved))) {
-		m.unmove(ctx, origin)
+		m.forgetMove(ctx, origin)
 		ok = false
 	}
 	return u, ok, nil
@@ -215,8 +215,8 @@ func (m *documentMemory) move(ctx context.Context, origin string, hops []fetch.H
 	}
 }
 
-// unmove forgets where an origin's document moved.
-func (m *documentMemory) unmove(ctx context.Context, origin string) {
+// forgetMove forgets where an origin's document moved.
+func (m *documentMemory) forgetMove(ctx context.Context, origin string) {
 	m.session.report(ctx, origin, lookleap.CodeIO, m.session.store.Delete(ctx, keyMoved+origin))
 }
 

@@ -75,7 +75,7 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 		r.Outcome = anml.OutcomeOf(resp.Status, document)
 	}
 	m.waitAsTold(ctx, document)
-	m.dropStaleConsents(ctx, r)
+	m.withdrawUnaccepted(ctx, r)
 	if unread != nil && resp.Status < 300 {
 		r.Outcome = anml.OutcomeUnknown
 		return r, m.doubtful(unread)
@@ -144,11 +144,11 @@ func (m *submission) waitAsTold(ctx context.Context, d *anml.Document) {
 	m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
 }
 
-// dropStaleConsents withdraws the consents on which answers rested that the service did not
+// withdrawUnaccepted withdraws the consents on which answers rested that the service did not
 // accept: it returned a document that asks for the same fields again, and whose status is not
 // success. So the user is asked again, and the old consent is not sent a second time (section
 // 8.7.3). A failure is only reported, because the call is over.
-func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
+func (m *submission) withdrawUnaccepted(ctx context.Context, r *CallResult) {
 	if r.Page == nil || r.Outcome >= anml.OutcomeAccepted {
 		return
 	}

@@ -45,8 +45,7 @@ type Pager struct {
 type result struct {
 	Type    string   `json:"type"`
 	Origin  string   `json:"origin"`
-	Next    string   `json:"next,omitempty"` // URL of the next page, resolved: read if it is at the origin
-	Bad     string   `json:"bad,omitempty"`  // why the next page cannot be read
+	Next    string   `json:"next,omitempty"` // URL of the next page, resolved if it can be
 	Read    []string `json:"read"`           // keys of all URLs that were read, including redirects
 	Seen    []string `json:"seen"`           // digests of the pages' content
 	Pages   int      `json:"pages"`          // read so far
@@ -83,7 +82,7 @@ func (r *result) take(p *Page) {
 	if d := contentDigest(p); d != "" {
 		r.Seen = slices.Concat(r.Seen, []string{d})
 	}
-	r.Next, r.Bad, r.Cursor, r.Speaker = "", "", "", ""
+	r.Next, r.Cursor, r.Speaker = "", "", ""
 	nav, speaker := navOf(p)
 	if total, ok := nav.Total(); ok && total <= maxTotal {
 		r.Total = total
@@ -91,15 +90,11 @@ func (r *result) take(p *Page) {
 	if c := nav.Cursor(); utf8.RuneCountInString(c) <= maxAdvice {
 		r.Cursor, r.Speaker = c, speaker
 	}
-	if nav.Next() == "" {
-		return
+	if u, err := p.url.Resolve(nav.Next()); err == nil && nav.Next() != "" {
+		r.Next = u.String()
+	} else {
+		r.Next = nav.Next()
 	}
-	u, err := p.url.Resolve(nav.Next())
-	if err != nil {
-		r.Bad = err.Error()
-		return
-	}
-	r.Next = u.String()
 }
 
 // state returns a copy of the progress, zero for a Pager that was not made by its constructors.
@@ -113,10 +108,7 @@ func (g *Pager) state() result {
 }
 
 // More reports whether the service names another page.
-func (g *Pager) More() bool {
-	at := g.state()
-	return at.Next != "" || at.Bad != ""
-}
+func (g *Pager) More() bool { return g.state().Next != "" }
 
 // Pages returns how many pages were read, including the first one.
 func (g *Pager) Pages() int { return g.state().Pages }
@@ -166,17 +158,18 @@ func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
 // nextPage reads the next page, and asks the user first if that is necessary. A page that repeats
 // another one ends the result.
 func (s *Session) nextPage(ctx context.Context, at *result) (*Page, error) {
-	if err := at.blocked(); err != nil {
+	u, err := at.next()
+	if err != nil {
 		return nil, err
 	}
 	if at.Pages >= at.Allowed {
-		more, err := s.askForPages(ctx, *at)
+		more, err := s.askForPages(ctx, *at, u)
 		if err != nil {
 			return nil, err
 		}
 		at.Allowed = more.Allowed
 	}
-	page, err := s.readPage(ctx, *at)
+	page, err := s.readPage(ctx, *at, u)
 	if err != nil {
 		return nil, err
 	}
@@ -188,19 +181,21 @@ func (s *Session) nextPage(ctx context.Context, at *result) (*Page, error) {
 	return page, nil
 }
 
-// blocked returns an error if no further page can be read.
-func (r *result) blocked() error {
-	switch {
-	case r.Bad != "":
-		return &lookleap.Error{Code: lookleap.CodeBadURL, Subject: r.Origin, Message: "the next page has no usable URL: " + r.Bad}
-	case r.Next == "":
-		return &lookleap.Error{Code: CodeNoMorePages, Subject: r.Origin}
-	case !strings.HasPrefix(r.Next, r.Origin+"/"):
-		return &lookleap.Error{Code: CodePageForeign, Subject: withoutQuery(r.Next)}
-	case slices.Contains(r.Read, key(r.Next)):
-		return pageLoop(r.Next, "")
+// next returns the URL of the next page, or an error if it cannot be read.
+func (r *result) next() (domain.URL, error) {
+	if r.Next == "" {
+		return domain.URL{}, &lookleap.Error{Code: CodeNoMorePages, Subject: r.Origin}
 	}
-	return nil
+	u, err := domain.Parse(r.Next)
+	switch {
+	case err != nil:
+		return u, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: r.Origin, Message: "the next page has no usable URL", Err: err}
+	case u.Origin() != r.Origin:
+		return u, &lookleap.Error{Code: CodePageForeign, Subject: u.WithoutQuery()}
+	case slices.Contains(r.Read, key(r.Next)):
+		return u, pageLoop(r.Next, "")
+	}
+	return u, nil
 }
 
 func pageLoop(at, reason string) error {
@@ -208,11 +203,7 @@ func pageLoop(at, reason string) error {
 }
 
 // readPage retrieves the next page, within the origin and without loops.
-func (s *Session) readPage(ctx context.Context, at result) (*Page, error) {
-	u, err := s.parseURL(at.Next)
-	if err != nil {
-		return nil, err
-	}
+func (s *Session) readPage(ctx context.Context, at result, u domain.URL) (*Page, error) {
 	ctx, cancel := s.limited(ctx, u)
 	defer cancel()
 	return s.readDocument(ctx, u, requestOrigin{requested: u.String()}, func(to domain.URL) error {
@@ -254,14 +245,10 @@ func key(raw string) string {
 }
 
 // askForPages asks the user for another Limits.Pages pages.
-func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
+func (s *Session) askForPages(ctx context.Context, at result, next domain.URL) (result, error) {
 	from, more := at.Pages+1, s.agent.options.Limits.Pages
 	at.Allowed, at.User = at.Pages+more, s.ownerMark()
 	effect, err := json.Marshal(at)
-	if err != nil {
-		return result{}, err
-	}
-	next, err := s.parseURL(at.Next)
 	if err != nil {
 		return result{}, err
 	}

@@ -95,7 +95,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 	}
 	if to.plain && e.discloses() {
 		disclosures := withheld(e.Disclosures, CodeInsecureEndpoint, anml.PolicyViolation)
-		return nil, s.turnDown(ctx, e.Exchange, "", disclosures, insecureEndpoint(e.Send.place()))
+		return nil, s.recordRefusal(ctx, e.Exchange, "", disclosures, insecureEndpoint(e.Send.place()))
 	}
 	return p.ask(ctx, e, act, owner, args, items), nil
 }

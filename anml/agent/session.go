@@ -96,8 +96,8 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	s := &Session{agent: a, user: u, store: store, ledger: ledger, trust: a.verifier.Begin(), life: newLife()}
 	s.notices, s.gate, s.memory = newNotices(s), newGate(s), newDocumentMemory(s)
 	s.clock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, func(back time.Duration) { // no wait restarts
-		s.gate.moveBack(back)
-		s.memory.moveBack(back)
+		s.gate.adjustClock(back)
+		s.memory.adjustClock(back)
 	})
 	s.pages = newPageCache(s)
 	var err error

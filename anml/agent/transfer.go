@@ -58,14 +58,14 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 	}
 	approval, err := s.agent.host.Ask(s.asUser(ctx), plan)
 	if err != nil {
-		return s.untransferred(ctx, plan, err)
+		return s.recordRefusedTransfer(ctx, plan, err)
 	}
 	return s.commitTransfer(ctx, approval)
 }
 
-// untransferred records that the user refused a transfer. A pending question is not
+// recordRefusedTransfer records that the user refused a transfer. A pending question is not
 // recorded.
-func (s *Session) untransferred(ctx context.Context, plan *lookleap.Plan, err error) error {
+func (s *Session) recordRefusedTransfer(ctx context.Context, plan *lookleap.Plan, err error) error {
 	if !errors.Is(err, lookleap.ErrConsentRefused) {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d l
 		return effect.User, err
 	})
 	if lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
-		return s.untransferred(ctx, plan, err)
+		return s.recordRefusedTransfer(ctx, plan, err)
 	}
 	if err != nil {
 		return err
