@@ -216,7 +216,7 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 	if field, ok := b.values(ctx).names[key]; ok {
 		return field
 	}
-	if b.decider.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretName(key) {
+	if b.decider.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretNames()[key] {
 		return arg
 	}
 	return ""

@@ -197,7 +197,7 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 		return // the pages were forgotten after this request began
 	}
 	p.kept.Remove(u.String())
-	if p.session.life.ended() || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
+	if p.session.life.ended() || !page.keepable(r) || !page.opened.received.Before(k.stale) && k.known == (fetch.Validator{}) {
 		return
 	}
 	p.size += page.opened.size
@@ -206,9 +206,6 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 		p.kept.RemoveOldest()
 	}
 }
-
-// validated reports whether a conditional request for the page is possible.
-func (k *cachedPage) validated() bool { return k.known != (fetch.Validator{}) }
 
 // drop deletes a page.
 func (p *pageCache) drop(u domain.URL) {

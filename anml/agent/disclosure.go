@@ -211,7 +211,7 @@ func (r *Reply) refusal(field string) anml.Reason {
 		return reason
 	}
 	for _, other := range slices.Sorted(maps.Keys(r.Refuse)) {
-		if sameField(other, field) {
+		if fieldKey(other) == fieldKey(field) {
 			return r.Refuse[other]
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/weblink"
 )
 
@@ -289,22 +288,14 @@ type WebPage struct {
 	HTML   []byte      // nil if only the header is known
 }
 
-// alternates returns the documents that a response with a web page advertises.
-func alternates(r *fetch.Response) []candidate {
-	var page []byte
-	if r.MediaType == "text/html" || r.MediaType == "application/xhtml+xml" {
-		page = r.Body
-	}
-	return advertised(r.URL, r.Header, page)
-}
-
 // advertised returns the documents that a web page advertises: those of its Link
-// header, then those of its HTML head. They are alternates of the page itself.
+// header, then those of its HTML head. They are alternates of the page itself, in either
+// serialization (sections 6.5.2, 6.5.3 and 7.4).
 func advertised(page domain.URL, h http.Header, html []byte) []candidate {
 	var found []candidate
 	add := func(source string, base domain.URL, links []weblink.Link) {
 		for _, l := range links {
-			if !isAlternate(l) || !l.About(page) {
+			if !l.HasRel("alternate") || !l.HasType(anml.MediaTypeXML) && !l.HasType(anml.MediaTypeJSON) || !l.About(page) {
 				continue
 			}
 			if u, err := base.Resolve(l.Target); err == nil && !known(found, u) {
@@ -331,12 +322,6 @@ func known(found []candidate, u domain.URL) bool {
 		}
 	}
 	return false
-}
-
-// isAlternate reports whether a link advertises a document, in either serialization
-// (sections 6.5.2, 6.5.3 and 7.4).
-func isAlternate(l weblink.Link) bool {
-	return l.HasRel("alternate") && (l.HasType(anml.MediaTypeXML) || l.HasType(anml.MediaTypeJSON))
 }
 
 // dnsName is the prefix of the DNS name that locates a domain's document (section

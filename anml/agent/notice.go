@@ -189,11 +189,10 @@ func (p *Page) examine(ctx context.Context) {
 		p.session.notify(ctx, "plain "+p.url.Origin(), NoticeInsecure, lookleap.CodeInsecureTransport, p.url.Origin(),
 			"The document came from an unverified server. You can read it, but nothing is sent and no action is executed.")
 	}
-	signs := p.impersonation()
-	for _, sign := range signs {
-		p.find(CodeImpersonation, "ANML-13.6-05", sign)
-	}
-	if len(signs) > 0 {
+	if signs := p.impersonation(); len(signs) > 0 {
+		for _, sign := range signs {
+			p.find(CodeImpersonation, "ANML-13.6-05", sign)
+		}
 		p.session.notify(ctx, p.url.String(), NoticeImpersonation, CodeImpersonation, p.url.Origin(),
 			"The service may pretend to be another one: "+strings.Join(signs, "; ")+".")
 	}

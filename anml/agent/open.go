@@ -279,7 +279,11 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 	case e.Code == lookleap.CodeMediaType:
 		e.Message = "the response is not an ANML document"
 		if !a.action && !a.wellKnown {
-			unused.links = alternates(r)
+			var page []byte
+			if r.MediaType == "text/html" || r.MediaType == "application/xhtml+xml" {
+				page = r.Body
+			}
+			unused.links = advertised(r.URL, r.Header, page)
 		}
 	case e.Code == anml.CodeVersion:
 		s.notify(ctx, r.URL.String()+" "+lookleap.Digest(r.Body), NoticeUnsupported, e.Code, r.URL.Origin(),

@@ -60,8 +60,10 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	case r.Page != nil:
 		document = r.Page.doc
 	case isDocument:
-		document = m.statusDocument(resp)
-		r.Problem = problemOf(resp.Status, document)
+		if document = m.statusDocument(resp); document != nil && document.Status().Exists() {
+			said := document.Status()
+			r.Problem = &anml.Problem{Type: "about:blank", Status: resp.Status, Title: said.Code(), Detail: said.Message()}
+		}
 	case resp.Status >= 400:
 		if p, err := anml.ParseProblem(resp.Header.Get("Content-Type"), resp.Body); err == nil {
 			r.Problem = p
@@ -74,7 +76,10 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	if defined(resp.Status) {
 		r.Outcome = anml.OutcomeOf(resp.Status, document)
 	}
-	m.waitAsTold(ctx, document)
+	if document != nil { // it blocks the action for the time that its status names (section 8.13)
+		said, _ := document.Status().RetryAfter()
+		m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
+	}
 	m.withdrawUnaccepted(ctx, r)
 	if unread != nil && resp.Status < 300 {
 		r.Outcome = anml.OutcomeUnknown
@@ -116,14 +121,6 @@ func (m *submission) statusDocument(resp *fetch.Response) *anml.Document {
 	return d
 }
 
-// problemOf returns a status element as problem details.
-func problemOf(status int, d *anml.Document) *anml.Problem {
-	if d == nil || !d.Status().Exists() {
-		return nil
-	}
-	return &anml.Problem{Type: "about:blank", Status: status, Title: d.Status().Code(), Detail: d.Status().Message()}
-}
-
 // heed returns how long the service asks to wait: the longer one of Retry-After and the
 // time in its document (sections 8.13 and 11.3).
 func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
@@ -133,15 +130,6 @@ func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
 		wait = max(wait, min(said, fetch.MaxRetryAfter))
 	}
 	return wait, wait > 0
-}
-
-// waitAsTold blocks the action for the time that a status names (section 8.13).
-func (m *submission) waitAsTold(ctx context.Context, d *anml.Document) {
-	if d == nil {
-		return
-	}
-	said, _ := d.Status().RetryAfter()
-	m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
 }
 
 // withdrawUnaccepted withdraws the consents on which answers rested that the service did not

@@ -126,7 +126,10 @@ func (p *UserPolicy) Set(rules ...StandingRule) error {
 			key := ruleKey{fieldKey(r.Field), r.Domain}
 			w.rules[key] = append(w.rules[key], r)
 		}
-		return tooMany(len(w.all()))
+		if len(w.all()) > maxRules {
+			return fmt.Errorf("a policy holds at most %d rules", maxRules)
+		}
+		return nil
 	})
 }
 
@@ -179,13 +182,6 @@ func (p *UserPolicy) InferConsentFromInitiation(yes bool) {
 // (section 14.4). It is off by default.
 func (p *UserPolicy) SetTrainingConsent(yes bool) {
 	_ = p.change(func(w *will) error { w.training = yes; return nil })
-}
-
-func tooMany(n int) error {
-	if n > maxRules {
-		return fmt.Errorf("a policy holds at most %d rules", maxRules)
-	}
-	return nil
 }
 
 // change replaces the state as a whole, so that decisions need no lock.

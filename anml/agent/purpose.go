@@ -96,6 +96,3 @@ var secretNames = sync.OnceValue(func() map[string]bool {
 	}
 	return names
 })
-
-// secretName reports whether the key of a field is that of a secret.
-func secretName(key string) bool { return secretNames()[key] }
