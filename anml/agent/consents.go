@@ -97,10 +97,6 @@ func (c *consents) refresh(ctx context.Context) error {
 	return nil
 }
 
-func storeFailed(err error) error {
-	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what is remembered of the user's consents could not be read or written", Err: err}
-}
-
 // find returns the consent in force for what is covered, or nil. Rule limits the age of consents.
 func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.Rule) (*consent, error) {
 	now := c.clock.Now()
@@ -117,7 +113,7 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 	}
 	var held consent
 	if strictjson.Decode(data, &held) != nil || !now.Before(held.Until) {
-		return nil, deleteFrom(ctx, c.store, key)
+		return nil, storeFailed(c.store.Delete(ctx, key))
 	}
 	switch {
 	case held.Digest != is.digest() || held.Granted.After(now.Add(flight.CorrectionTolerance)):
@@ -129,13 +125,6 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 	return &held, nil
 }
 
-func deleteFrom(ctx context.Context, s lookleap.Store, key string) error {
-	if err := s.Delete(ctx, key); err != nil {
-		return storeFailed(err)
-	}
-	return nil
-}
-
 // remember stores a consent.
 func (c *consents) remember(ctx context.Context, prefix string, given consent) error {
 	data, err := json.Marshal(given)
@@ -145,10 +134,7 @@ func (c *consents) remember(ctx context.Context, prefix string, given consent) e
 	if err := c.doubt(ctx); err != nil {
 		return err
 	}
-	if err := put(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), data); err != nil {
-		return storeFailed(err)
-	}
-	return nil
+	return storeFailed(put(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), data))
 }
 
 // useUp uses up a consent for one transfer. It returns false if another process just used it: the
@@ -158,10 +144,7 @@ func (c *consents) useUp(ctx context.Context, held *consent) (bool, error) {
 	if errors.Is(err, lookleap.ErrConflict) {
 		return false, nil
 	}
-	if err != nil {
-		return false, storeFailed(err)
-	}
-	return true, nil
+	return err == nil, storeFailed(err)
 }
 
 // sensitive returns the category for which a field was once sent, or "". The category stays with
@@ -225,7 +208,7 @@ func (c *consents) withdraw(ctx context.Context, which func(Consent) bool) (n in
 			return nil
 		}
 		n++
-		return deleteFrom(ctx, c.store, key)
+		return storeFailed(c.store.Delete(ctx, key))
 	})
 	return n, err
 }
@@ -239,7 +222,7 @@ func (c *consents) each(ctx context.Context, visit func(key string, held Consent
 			}
 			var held consent
 			if strictjson.Decode(r.data, &held) != nil {
-				err = deleteFrom(ctx, c.store, r.key)
+				err = storeFailed(c.store.Delete(ctx, r.key))
 			} else {
 				err = visit(r.key, held.Consent)
 			}

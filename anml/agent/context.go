@@ -74,23 +74,16 @@ func newContext(s *Session) (*Context, error) {
 	ctx := context.Background()
 	salt, err := c.salt(ctx)
 	if err != nil {
-		return nil, contextFailed(err)
+		return nil, storeFailed(err)
 	}
 	c.index = newIndex(salt, s.agent.options.Limits.Told)
 	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.load(ctx); err != nil {
-		return nil, contextFailed(err)
+		return nil, storeFailed(err)
 	}
 	return c, nil
-}
-
-func contextFailed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what services told could not be read or written", Err: err}
 }
 
 // salt returns the user's salt. It is stored, so that hashes of deleted values can be
@@ -258,7 +251,7 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 			lasting = append(lasting, i)
 		}
 	}
-	return contextFailed(c.store(ctx, lasting, gone))
+	return storeFailed(c.store(ctx, lasting, gone))
 }
 
 // take keeps one inform if it may be kept, and returns the store's keys of those that it
@@ -332,12 +325,8 @@ func (c *Context) let(i *Inform, gone []string) []string {
 func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) error {
 	store := c.session.store
 	var failed error
-	for n, key := range gone {
+	for _, key := range gone {
 		failed = errors.Join(failed, store.Delete(ctx, key))
-		if err := ctx.Err(); err != nil && n+1 < len(gone) { // the others are still there
-			failed = errors.Join(failed, err)
-			break
-		}
 	}
 	if failed != nil {
 		return failed
@@ -379,5 +368,5 @@ func (c *Context) close() error {
 	c.informs = newInforms()
 	c.mu.Unlock()
 	ctx := context.Background()
-	return contextFailed(errors.Join(c.save(ctx), c.store(ctx, nil, gone)))
+	return storeFailed(errors.Join(c.save(ctx), c.store(ctx, nil, gone)))
 }

@@ -142,7 +142,7 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	c.deleted = append(c.deleted, d)
 	c.unsaved = append(c.unsaved, d)
 	c.mu.Unlock()
-	return f, contextFailed(errors.Join(err, c.save(ctx), c.store(ctx, nil, slices.Collect(maps.Keys(gone)))))
+	return f, storeFailed(errors.Join(err, c.save(ctx), c.store(ctx, nil, slices.Collect(maps.Keys(gone)))))
 }
 
 // lockHashed locks the context when everything that services told is hashed.
@@ -204,7 +204,7 @@ func (c *Context) isDeleted(i *Inform) bool {
 func (c *Context) refresh(ctx context.Context) error {
 	deleted, err := c.newDeletions(ctx)
 	if err != nil {
-		return contextFailed(err)
+		return storeFailed(err)
 	}
 	var again []*Inform
 	if len(deleted) == 0 {

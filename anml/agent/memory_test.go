@@ -385,6 +385,14 @@ func TestMoved(t *testing.T) {
 		hasCode(t, err, lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
+	t.Run("ANML-6.5.1-09/reject-a-record-of-a-time-to-come", func(t *testing.T) { // the clock was set back
+		store := lookleap.NewMemoryStore()
+		f := newFinding(t, func(u *User, _ *Options) { u.Store = store })
+		f.site.Handle(wellKnownPath, document(titled))
+		must(t, store.Put(t.Context(), keyMoved+shopOrigin, nil, []byte(`{"url":"https://shop.example/new","at":"2099-01-01T00:00:00Z"}`), time.Time{}))
+		f.finds(f.s, "Shop")
+		f.requests("shop.example", getWellKnown)
+	})
 	t.Run("ANML-6.5.1-09/accept-where-the-target-moves", func(t *testing.T) {
 		f := newFinding(t)
 		permanent(f, wellKnownPath, "/new", 301)

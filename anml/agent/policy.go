@@ -378,8 +378,9 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 		return err
 	}
 	return s.context.refusals(ctx, func(stored map[string]bool) error {
-		if err := put(ctx, s.store, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano)); err != nil {
-			return contextFailed(err)
+		err := put(ctx, s.store, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano))
+		if err != nil {
+			return storeFailed(err)
 		}
 		stored[name] = true
 		return s.user.Policy.Set(rule) // another goroutine may have undone it in the meantime
@@ -398,7 +399,7 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 	}
 	return s.context.refusals(ctx, func(stored map[string]bool) error {
 		if err := s.store.Delete(ctx, keyRefused+name); err != nil {
-			return contextFailed(err)
+			return storeFailed(err)
 		}
 		delete(stored, name)
 		return s.user.Policy.accept(name)
@@ -445,7 +446,7 @@ func (c *Context) refreshRefused(ctx context.Context) error {
 	return c.refusals(ctx, func(stored map[string]bool) error {
 		keys, err := c.session.store.Keys(ctx, keyRefused)
 		if err != nil {
-			return contextFailed(err)
+			return storeFailed(err)
 		}
 		gone := maps.Clone(stored)
 		var rules []StandingRule
@@ -456,12 +457,12 @@ func (c *Context) refreshRefused(ctx context.Context) error {
 			delete(gone, name)
 		}
 		if err := c.session.user.Policy.Set(rules...); err != nil {
-			return contextFailed(err)
+			return storeFailed(err)
 		}
 		for name := range gone {
 			delete(stored, name)
 			if err := c.session.user.Policy.accept(name); err != nil {
-				return contextFailed(err)
+				return storeFailed(err)
 			}
 		}
 		return nil

@@ -37,3 +37,11 @@ func records(ctx context.Context, s lookleap.Store, prefix string) iter.Seq2[rec
 		}
 	}
 }
+
+// storeFailed returns the error of the user's store, nil if there is none.
+func storeFailed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what is remembered of the user could not be read or written", Err: err}
+}
