@@ -206,7 +206,7 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 		return arg
 	}
 	key := fieldKey(arg)
-	for _, list := range [...][]string{s.agent.names(), b.decider.page.askedFields()} {
+	for _, list := range [...][]string{s.agent.options.Fields, b.decider.page.askedFields()} {
 		for _, field := range list {
 			if fieldKey(field) == key {
 				return field

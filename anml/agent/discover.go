@@ -54,7 +54,7 @@ func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) 
 	}
 	ctx, cancel := s.limited(ctx, wellKnown)
 	defer cancel()
-	d := s.discovery(ctx, base.Origin())
+	d := &discovery{session: s, ctx: ctx, origin: base.Origin(), tried: make(map[string]bool)}
 	page, err := d.wellKnown(wellKnown)
 	if page != nil || d.over(err) {
 		return d.end(page, err)
@@ -107,10 +107,6 @@ type discovery struct {
 	origin  string
 	trace   []string // where it was looked for, and how that ended
 	tried   map[string]bool
-}
-
-func (s *Session) discovery(ctx context.Context, origin string) *discovery {
-	return &discovery{session: s, ctx: ctx, origin: origin, tried: make(map[string]bool)}
 }
 
 // wellKnown tries the target of an earlier permanent redirect of the well-known URI,
@@ -235,13 +231,8 @@ func absent(err error) bool {
 // inconclusive reports whether an error leaves open whether there is a document: it may
 // be there at another time, or for another caller.
 func inconclusive(err error) bool {
-	switch lookleap.CodeOf(err) {
-	case lookleap.CodeBadStatus, lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
-		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeDNSSECBogus, lookleap.CodeNoAddress,
-		CodeInconclusive:
-		return true
-	}
-	return false
+	code := lookleap.CodeOf(err)
+	return unreachable(code) || code == lookleap.CodeBadStatus || code == lookleap.CodeDNSSECBogus || code == CodeInconclusive
 }
 
 // end returns the result of a search.

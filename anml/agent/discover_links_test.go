@@ -171,7 +171,7 @@ func TestByDNS(t *testing.T) {
 		t.Run("ANML-6.5.4-01/"+c.name, func(t *testing.T) {
 			f := newFinding(t, dns)
 			c.records(f.net.Name("_anml._tcp.shop.example"))
-			d := f.s.discovery(t.Context(), shopOrigin)
+			d := &discovery{session: f.s, ctx: t.Context(), origin: shopOrigin}
 			var got []string
 			found, err := d.byDNS(mustParse(t, shopOrigin))
 			if err != nil {

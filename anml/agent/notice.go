@@ -138,11 +138,10 @@ func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *lookleap.Err
 }
 
 func failureNotice(e *lookleap.Error) (NoticeKind, string) {
-	switch e.Code {
-	case lookleap.CodeTLS, lookleap.CodeTLSTooOld:
+	switch {
+	case e.Code == lookleap.CodeTLS || e.Code == lookleap.CodeTLSTooOld:
 		return NoticeInsecure, "The service's certificate or encryption could not be verified, so nothing of it was read."
-	case lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
-		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeNoAddress:
+	case unreachable(e.Code):
 		return NoticeUnreachable, "The service could not be reached."
 	}
 	status := responseBehind(e).Status
@@ -155,6 +154,16 @@ func failureNotice(e *lookleap.Error) (NoticeKind, string) {
 		return NoticeServerError, "The service failed with an error of its own."
 	}
 	return "", ""
+}
+
+// unreachable reports whether a code says that a server could not be reached.
+func unreachable(code lookleap.Code) bool {
+	switch code {
+	case lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
+		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeNoAddress:
+		return true
+	}
+	return false
 }
 
 // reached allows failures at a URL to be told again.

@@ -35,7 +35,7 @@ func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
 		s.memory.unavailable(u, err)
 		return nil, err
 	}
-	d := s.discovery(ctx, u.Origin())
+	d := &discovery{session: s, ctx: ctx, origin: u.Origin(), tried: make(map[string]bool)}
 	d.note("url", u.WithoutQuery(), err)
 	if page, err = d.first(links, err); err == nil {
 		return d.found(page), nil

@@ -112,13 +112,12 @@ type FlowStep struct {
 // unverified site counts as the serving domain's, and names no actions of that site.
 func (p *Page) Flow(site string) Flow {
 	p = zero.Or(p)
-	for container := range p.doc.Containers() {
-		if container.Domain() == site {
-			_, whose := p.owner(container, anmltrust.Interact, p.session.now())
-			return flowOf(container, whose != anmltrust.Dropped)
-		}
+	container, ok := p.container(site)
+	if !ok {
+		return Flow{}
 	}
-	return Flow{}
+	_, whose := p.owner(container, anmltrust.Interact, p.session.now())
+	return flowOf(container, whose != anmltrust.Dropped)
 }
 
 // flowOf returns the flow of a site; callable says whether its actions can be called.

@@ -120,23 +120,21 @@ func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 		}
 		wanted = normal
 	}
-	for site := range p.doc.Containers() {
-		if site.Domain() != wanted {
-			continue
-		}
-		act, err := site.Interact().Action(c.Action)
-		switch {
-		case errors.Is(err, anml.ErrAmbiguousAction):
-			return refuse(anml.CodeAmbiguousAction, "several actions have the id "+quote(c.Action), err)
-		case err != nil:
-			return refuse(anml.CodeUnknownAction, "no action has the id "+quote(c.Action), err)
-		}
-		if err := act.Executable(); err != nil {
-			return refuse(CodeNotExecutable, "the action "+quote(c.Action)+" is not executed", err)
-		}
-		return site, act, nil
+	site, ok := p.container(wanted)
+	if !ok {
+		return refuse(anml.CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
 	}
-	return refuse(anml.CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
+	act, err := site.Interact().Action(c.Action)
+	switch {
+	case errors.Is(err, anml.ErrAmbiguousAction):
+		return refuse(anml.CodeAmbiguousAction, "several actions have the id "+quote(c.Action), err)
+	case err != nil:
+		return refuse(anml.CodeUnknownAction, "no action has the id "+quote(c.Action), err)
+	}
+	if err := act.Executable(); err != nil {
+		return refuse(CodeNotExecutable, "the action "+quote(c.Action)+" is not executed", err)
+	}
+	return site, act, nil
 }
 
 // endpoint returns where an action is sent, within the agent's options.

@@ -204,11 +204,10 @@ func (p *UserPolicy) change(edit func(*will) error) error {
 
 // now returns the current state.
 func (p *UserPolicy) now() *will {
-	if p == nil {
-		return &will{}
-	}
-	if w := p.will.Load(); w != nil {
-		return w
+	if p != nil {
+		if w := p.will.Load(); w != nil {
+			return w
+		}
 	}
 	return &will{}
 }
