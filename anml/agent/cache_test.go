@@ -49,9 +49,7 @@ func (f *finding) serves(ttl string, header ...string) {
 func (f *finding) opens() *Page {
 	f.Helper()
 	p, err := f.s.Open(f.Context(), pageURL)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	return p
 }
 

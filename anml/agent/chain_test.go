@@ -26,9 +26,7 @@ func fixedLedger(entries []Entry) *Ledger {
 func chainOf(t *testing.T, l *Ledger) (entries []Entry) {
 	t.Helper()
 	for e, err := range l.Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		entries = append(entries, e)
 	}
 	return entries

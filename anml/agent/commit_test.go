@@ -95,9 +95,7 @@ func permit(s *stage, answers ...http.Handler) {
 
 func granting(s *stage, sections ...string) http.Handler {
 	scope, err := json.Marshal(sections)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	expires := s.net.Clock().Now().Add(240 * time.Hour).UTC().Format("2006-01-02T15:04:05Z")
 	return lab.Body("application/json", fmt.Sprintf(`{"authorized":true,"tier":2,"scope":%s,"expires":%q}`, scope, expires))
 }

@@ -217,9 +217,7 @@ func TestPersonalArguments(t *testing.T) {
 	})
 	t.Run("ANML-13.4-05/accept-allowed-data-is-confirmed", func(t *testing.T) {
 		policy := &UserPolicy{}
-		if err := policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}))
 		s := newStage(t, setting{doc: `<head><title>x</title></head><constraints><disclosure field="email" requires="none"/></constraints>` +
 			interactOnly(`<action id="find" method="GET" endpoint="/find"><param name="email" description="where to write to"/></action>`), user: User{Profile: ada, Policy: policy}})
 		s.does(Call{Action: "find", Args: map[string]string{"email": "ada@example.org"}}, lookleap.CodeOK)

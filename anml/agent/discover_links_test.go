@@ -174,9 +174,7 @@ func TestByDNS(t *testing.T) {
 			d := &discovery{session: f.s, ctx: t.Context(), origin: shopOrigin}
 			var got []string
 			found, err := d.byDNS(mustParse(t, shopOrigin))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, place := range found {
 				got = append(got, place.url.String())
 			}

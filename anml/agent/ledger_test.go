@@ -50,9 +50,7 @@ func TestLedgerFilter(t *testing.T) {
 	nowhere.Serving, nowhere.Owner, nowhere.Endpoint = "", "", ""
 	apart := entry("p5", "geo", start.Add(5*time.Hour))
 	apart.Serving, apart.Endpoint = "serving.example", "end.example"
-	if err := l.Append(ctx, entry("p1", "email", start), other, refused, across, nowhere, apart); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Append(ctx, entry("p1", "email", start), other, refused, across, nowhere, apart))
 	for _, c := range []struct {
 		filter Filter
 		want   string

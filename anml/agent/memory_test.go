@@ -96,9 +96,7 @@ func TestGone(t *testing.T) {
 			_, err := f.s.Discover(t.Context(), "https://shop.example.net")
 			hasCode(f, err, CodeGone)
 			f.site.Handle(wellKnownPath, document(titled))
-			if err := f.s.ForgetDiscovery(t.Context(), shopOrigin); err != nil {
-				t.Fatal(err)
-			}
+			must(t, f.s.ForgetDiscovery(t.Context(), shopOrigin))
 			f.finds(f.s, "Shop")
 			f.finds(f.session(keep), "Shop")
 			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/https://shop.example.net/.well-known/anml"}) {
@@ -219,9 +217,7 @@ func TestGone(t *testing.T) {
 			var f *finding
 			store, keep := keeping(&f, t)
 			f.site.Handle(wellKnownPath, document(titled))
-			if err := store.Put(t.Context(), "gone/"+shopDoc, nil, []byte(record), time.Time{}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, store.Put(t.Context(), "gone/"+shopDoc, nil, []byte(record), time.Time{}))
 			f.fails(f.s, CodeGone)
 			f.net.Clock().Advance(30*24*time.Hour - time.Second)
 			f.fails(f.session(keep), CodeGone)

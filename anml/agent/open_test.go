@@ -19,9 +19,7 @@ import (
 func mustParse(t testing.TB, raw string) domain.URL {
 	t.Helper()
 	u, err := domain.Parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u
 }
 
@@ -103,9 +101,7 @@ func TestTransport(t *testing.T) {
 		s := f.on(unreported(f.net), Options{})
 		for range 2 {
 			p, err := s.Open(t.Context(), shopOrigin+"/a")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if p.Document().Head().Title() != "Shop" || p.ServingDomain() != "" || p.opened.wellKnown || !p.opened.noStore || !hasFinding(p, lookleap.CodeInsecureTransport) {
 				t.Errorf("%q %v", p.ServingDomain(), p.Findings())
 			}

@@ -271,9 +271,7 @@ func TestPolicyVeto(t *testing.T) {
 
 func TestResolveEndpoint(t *testing.T) {
 	document, err := domain.Parse(documentURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct {
 		id, ref, site string
 		want          string // reach and URL, or a code
@@ -362,9 +360,7 @@ func TestOtherOrigins(t *testing.T) {
 		}
 		other := s.open(Options{}, User{})
 		page, err := other.Open(t.Context(), documentURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := page.Do(t.Context(), Call{Action: "sibling"}); err != nil || len(s.user.Requests()) != 2 {
 			t.Errorf("another session was not asked: %v", err)
 		}

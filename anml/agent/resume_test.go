@@ -176,28 +176,18 @@ func TestTamperedState(t *testing.T) {
 	forge := func(t *testing.T, kind lookleap.ConsentKind, change func(e *effect)) (json.RawMessage, lookleap.ConsentDecision) {
 		t.Helper()
 		plan, err := lookleap.ParsePlan(pending.State)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		e, err := parseEffect(plan.Effect())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		change(e)
 		data, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		r := *plan.Request()
 		r.Kind = kind
 		forged, err := lookleap.NewPlan(r, data, s.host.Time())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		state, err := forged.State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return state, labprompt.Decide(forged.Request())
 	}
 	for name, change := range map[string]func(e *effect){
@@ -278,28 +268,20 @@ func FuzzResume(f *testing.F) {
 			Kind: lookleap.ConsentAct, Origin: "https://www.shop.example", Summary: "x",
 			Items: []lookleap.ConsentItem{{ID: itemAct, Summary: "x"}},
 		}, effect, now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		e, err := parseEffect(effect)
 		if err == nil {
 			again, err := json.Marshal(e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if _, err := parseEffect(again); err != nil {
 				t.Fatalf("what was written is not read: %v\n%s", err, again)
 			}
 		}
 		session, err := New(&lookleap.Host{Fetcher: host.Fetcher, Resolver: host.Resolver, Now: func() time.Time { return now }}, Options{}).NewSession(User{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer session.Close()
 		state, err := plan.State()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if r, err := session.Resume(t.Context(), state, labprompt.Decide(plan.Request())); err == nil {
 			t.Fatalf("it was done: %+v", r)
 		}

@@ -185,9 +185,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	email := map[string]string{"q": "ada@example.org"}
 	deny := func(field string) *UserPolicy {
 		p := &UserPolicy{}
-		if err := p.Set(StandingRule{Field: field, Domain: "*"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Set(StandingRule{Field: field, Domain: "*"}))
 		return p
 	}
 	searching := booking("", "")

@@ -21,9 +21,7 @@ func process(t *testing.T, net *lab.Internet, l lookleap.Limiter, user string) *
 	host := net.Host()
 	host.Prompter, host.Limiter = labprompt.New(t, labprompt.Approve()), l
 	s, err := New(host, Options{}).NewSession(User{ID: user})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
