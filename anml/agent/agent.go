@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -18,7 +19,6 @@ type Agent struct {
 	verifier *anmltrust.Verifier
 	options  Options
 	plugins  plugins
-	fields   map[string]bool // recognised fields: those of section 16.3 and the host's own
 }
 
 // Options configure [New]. The zero value follows the draft.
@@ -37,21 +37,8 @@ type Options struct {
 	Format *anml.Format
 	// DNS adds discovery by SRV and TXT records (section 6.5.4).
 	DNS bool
-	// NeverSiteRefs does not read the documents that site-refs point to, in any
-	// document (section 12.6).
-	NeverSiteRefs bool
 	// SameOriginOnly refuses actions at any origin but the document's.
 	SameOriginOnly bool
-	// RefuseUnsupported refuses documents that offer no supported version. Without
-	// it they can be read, and their actions are not executed.
-	RefuseUnsupported bool
-	// InsecureHTTP also reads documents over plain http, if the Fetcher does. Such a
-	// document has no verified owner: it is not cached, and its actions are not
-	// executed (section 13.6).
-	InsecureHTTP bool
-	// SharedCache obeys s-maxage. Set it if an HTTP cache on the way serves several
-	// users (section 8.1.1).
-	SharedCache bool
 	// Detectors look for prompt injection in a persona, in addition to the built-in
 	// detector.
 	Detectors []Detector
@@ -65,19 +52,12 @@ func New(host *lookleap.Host, o Options) *Agent {
 		o.Verifier = anmltrust.NewVerifier(host, anmltrust.Rules{})
 	}
 	o.Limits = o.Limits.withDefaults()
-	o.Fields = slices.Clone(o.Fields)
-	a := &Agent{host: host, verifier: o.Verifier, options: o, plugins: newPlugins(), fields: make(map[string]bool)}
-	for _, field := range a.names() {
-		a.fields[field] = true
-	}
-	return a
+	o.Fields = slices.Concat(anml.StandardFields(), o.Fields)
+	return &Agent{host: host, verifier: o.Verifier, options: o, plugins: newPlugins()}
 }
 
-// names returns the recognised fields.
-func (a *Agent) names() []string { return slices.Concat(anml.StandardFields(), a.options.Fields) }
-
 // recognised reports whether a field is one of section 16.3 or the host's own.
-func (a *Agent) recognised(field string) bool { return a.fields[field] }
+func (a *Agent) recognised(field string) bool { return slices.Contains(a.options.Fields, field) }
 
 // Limits bound the cost of a document and of a session. A zero or negative field
 // means its default, which the comment of the field states last.
@@ -107,24 +87,11 @@ const (
 )
 
 func (l Limits) withDefaults() Limits {
-	or := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	if l.Time <= 0 {
-		l.Time = 30 * time.Second
-	}
-	if l.Interval <= 0 {
-		l.Interval = 2 * time.Second
-	}
-	or(&l.Document, 1<<20)
-	or(&l.Requests, 8)
-	or(&l.Pages, 10)
-	or(&l.Executions, 30)
-	or(&l.Burst, 5)
-	or(&l.Informs, 1000)
-	or(&l.Told, 384<<20)
+	l.Time, l.Interval = cmp.Or(max(l.Time, 0), 30*time.Second), cmp.Or(max(l.Interval, 0), 2*time.Second)
+	l.Document, l.Requests = cmp.Or(max(l.Document, 0), 1<<20), cmp.Or(max(l.Requests, 0), 8)
+	l.Pages, l.Executions = cmp.Or(max(l.Pages, 0), 10), cmp.Or(max(l.Executions, 0), 30)
+	l.Burst, l.Informs = cmp.Or(max(l.Burst, 0), 5), cmp.Or(max(l.Informs, 0), 1000)
+	l.Told = cmp.Or(max(l.Told, 0), 384<<20)
 	return l
 }
 

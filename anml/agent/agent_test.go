@@ -16,11 +16,12 @@ type deafStore struct {
 	until chan struct{}
 }
 
-func (d deafStore) Get(context.Context, string) ([]byte, error) { <-d.until; return nil, nil }
+func (d deafStore) Get(context.Context, string) ([]byte, error)    { <-d.until; return nil, nil }
+func (d deafStore) Keys(context.Context, string) ([]string, error) { <-d.until; return nil, nil }
 
 func TestDeafStoreAndLedger(t *testing.T) {
 	for name, call := range map[string]func(*Session) error{
-		"store":  func(s *Session) error { _, err := s.store().Get(context.Background(), "a/b"); return err },
+		"store":  func(s *Session) error { _, err := s.store.Get(context.Background(), "a/b"); return err },
 		"ledger": func(s *Session) error { return s.record(context.Background(), Entry{}) },
 	} {
 		for _, id := range []string{"O13", "O28"} {
@@ -31,7 +32,7 @@ func TestDeafStoreAndLedger(t *testing.T) {
 					a := &Agent{plugins: newPlugins()}
 					a.plugins.store.Most, a.plugins.ledger.Most = 2, 2
 					deaf := deafStore{until: until}
-					s := &Session{agent: a, user: User{Store: deaf}, ledger: NewLedger(plugin.Store{Store: deaf, Bound: a.plugins.ledger})}
+					s := &Session{agent: a, store: plugin.Store{Store: deaf, Bound: a.plugins.store}, ledger: NewLedger(plugin.Store{Store: deaf, Bound: a.plugins.ledger})}
 					for range 4 {
 						before := time.Now()
 						hasCode(t, call(s), lookleap.CodeTimeout)
@@ -69,19 +70,19 @@ func TestDeafProfileAndPolicy(t *testing.T) {
 		"names":  func(s *Session) bool { _, err := s.fieldNames(context.Background()); return err != nil },
 		"forget": func(s *Session) bool { _, err := s.forgetValues(context.Background(), "a.example"); return err != nil },
 		"judge": func(s *Session) bool {
-			return s.user.Policy.judge(context.Background(), s.agent.plugins.policy, Subject{}) == PurposeImplausible
+			return s.judge(context.Background(), Subject{}) == PurposeImplausible
 		},
 		"classify": func(s *Session) bool {
-			return s.user.Policy.classify(context.Background(), s.agent.plugins.policy, Subject{}) == "unknown"
+			return s.classify(context.Background(), Subject{}) == "unknown"
 		},
 		"veto": func(s *Session) bool {
-			return s.user.Policy.veto(context.Background(), s.agent.plugins.policy, Decision{}) != nil
+			return s.veto(context.Background(), Decision{}) != nil
 		},
 		"weigh": func(s *Session) bool {
-			return s.user.weigh(context.Background(), s.agent.plugins.policy, Act{}) == Consequential
+			return s.weigh(context.Background(), Act{}) == Consequential
 		},
 		"veto-act": func(s *Session) bool {
-			return s.user.forbids(context.Background(), s.agent.plugins.policy, Act{}) != nil
+			return s.vetoAct(context.Background(), Act{}) != nil
 		},
 		"notify": func(s *Session) bool { s.notices.tell(context.Background(), Notice{Time: time.Now()}); return true },
 	} {

@@ -194,7 +194,7 @@ func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r
 		return
 	}
 	b.parts = b.values(ctx).divided(ctx, texts)
-	b.from = b.decider.page.session.context.index.matchJoined(serviceKey(b.to.recipient), foreign)
+	b.from = b.decider.page.session.context.index.matchJoined(b.to.recipient, foreign)
 }
 
 // called returns the field that an argument is named after, in any spelling, or "". That is a field
@@ -206,7 +206,7 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 		return arg
 	}
 	key := fieldKey(arg)
-	for _, list := range [...][]string{s.agent.names(), b.decider.page.askedFields()} {
+	for _, list := range [...][]string{s.agent.options.Fields, b.decider.page.askedFields()} {
 		for _, field := range list {
 			if fieldKey(field) == key {
 				return field
@@ -216,7 +216,7 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 	if field, ok := b.values(ctx).names[key]; ok {
 		return field
 	}
-	if b.decider.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretName(key) {
+	if b.decider.will.names(arg) || s.consents.sensitive(arg) != "" || sensitiveCategory(arg) != "" || secretNames()[key] {
 		return arg
 	}
 	return ""

@@ -75,8 +75,8 @@ func (p *pageCache) get(ctx context.Context, u domain.URL) (*Page, error) {
 func (p *pageCache) use(url string, now time.Time) (page *Page, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k, ok := p.kept.Get(url)
-	if !ok || k.steps != p.session.clock.Steps() || !now.Before(k.stale) && !now.Before(k.fresh) {
+	k, _ := p.kept.Get(url)
+	if !p.current(k) || !now.Before(k.stale) && !now.Before(k.fresh) {
 		return nil, false
 	}
 	if !now.Before(k.fresh) {
@@ -85,9 +85,14 @@ func (p *pageCache) use(url string, now time.Time) (page *Page, again bool) {
 	return k.page, again
 }
 
+// current reports whether a page was cached, and the clock was not set back since.
+func (p *pageCache) current(k *cachedPage) bool {
+	return k != nil && k.steps == p.session.clock.Steps()
+}
+
 // freshAt returns a cached page that may be used without a request, or nil.
 func (p *pageCache) freshAt(u domain.URL, now time.Time) *Page {
-	if k := p.old(u); k != nil && now.Before(k.fresh) && k.steps == p.session.clock.Steps() {
+	if k := p.old(u); p.current(k) && now.Before(k.fresh) {
 		return k.page
 	}
 	return nil
@@ -192,7 +197,7 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 		return // the pages were forgotten after this request began
 	}
 	p.kept.Remove(u.String())
-	if p.session.life.ended() || !page.keepable(r) || !page.opened.received.Before(k.stale) && !k.validated() {
+	if p.session.life.ended() || !page.keepable(r) || !page.opened.received.Before(k.stale) && k.known == (fetch.Validator{}) {
 		return
 	}
 	p.size += page.opened.size
@@ -201,9 +206,6 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 		p.kept.RemoveOldest()
 	}
 }
-
-// validated reports whether a conditional request for the page is possible.
-func (k *cachedPage) validated() bool { return k.known != (fetch.Validator{}) }
 
 // drop deletes a page.
 func (p *pageCache) drop(u domain.URL) {
@@ -232,17 +234,14 @@ func (p *pageCache) forget(origin string) {
 func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Document) opened {
 	o := opened{
 		requested: from.requested,
-		wellKnown: from.wellKnown && strings.HasPrefix(from.requested, "https:") && stayed(r.Hops),
-		insecure:  r.URL.Scheme() != "https" || !r.Conn.Reported(),
+		wellKnown: from.wellKnown && stayed(r.Hops),
+		insecure:  !r.Conn.Reported(),
 		received:  r.Received,
 		base:      r.Received.Add(-r.Freshness.Age),
 		hops:      r.Hops,
 	}
-	for _, name := range []string{"Accept-Patch", "Alternates"} {
-		o.offersJSON = o.offersJSON || strings.Contains(strings.ToLower(strings.Join(r.Header.Values(name), ",")), anml.MediaTypeJSON)
-	}
 	o.noStore = r.Freshness.NoStore || o.insecure
-	o.lifetime, o.limited = lifetime(&r.Freshness, doc, a.options.SharedCache)
+	o.lifetime, o.limited = lifetime(&r.Freshness, doc)
 	if f, ok := wants(r.Header); ok && len(r.Header.Values("Accept")) == 1 {
 		o.accept = &f
 	}
@@ -252,28 +251,17 @@ func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Docume
 // stayed reports whether redirects never left the registrable domain.
 func stayed(hops []fetch.Hop) bool {
 	for _, h := range hops {
-		if registrable(h.From) != registrable(h.To) {
+		if registrable(h.From.Host()) != registrable(h.To.Host()) {
 			return false
 		}
 	}
 	return true
 }
 
-// registrable returns the registrable domain of a URL's host, or the host itself.
-func registrable(u domain.URL) string {
-	if d, ok := domain.Registrable(u.Host()); ok {
-		return d
-	}
-	return u.Host()
-}
-
 // lifetime returns the smaller one of the lifetimes that HTTP and the document state,
 // counted from opened.base, and whether either states one (section 8.1.1).
-func lifetime(f *fetch.Freshness, doc *anml.Document, shared bool) (time.Duration, bool) {
+func lifetime(f *fetch.Freshness, doc *anml.Document) (time.Duration, bool) {
 	life, limited := f.Lifetime, f.Stated
-	if shared && f.SMaxAge.Given {
-		life, limited = f.SMaxAge.Value, true
-	}
 	if ttl, ok := doc.TTL(); ok && (!limited || ttl < life) {
 		life, limited = ttl, true
 	}
@@ -299,15 +287,14 @@ func (p *Page) keepable(r *fetch.Response) bool {
 // be used while it is requested again (section 8.1.1). Both are zero if the response
 // says no-cache, or varies by a header field that a Fetcher may add.
 func (p *Page) usable(r *fetch.Response) (fresh, stale time.Time) {
-	f, o := &r.Freshness, p.session.agent.options
+	f := &r.Freshness
 	if f.NoCache || varies(r.Header) {
 		return time.Time{}, time.Time{}
 	}
 	latest := p.opened.received.Add(maxCachedFor)
 	fresh = earlier(p.opened.base.Add(p.opened.lifetime), latest)
 	stale = fresh
-	shared := o.SharedCache && f.SMaxAge.Given // which forbids stale use (RFC 9111 section 5.2.2.10)
-	if f.StaleWhileRevalidate.Given && f.Stated && !f.MustRevalidate && !shared {
+	if f.StaleWhileRevalidate.Given && f.Stated && !f.MustRevalidate {
 		stale = earlier(p.opened.base.Add(f.Lifetime+f.StaleWhileRevalidate.Value), latest)
 		if ttl, ok := p.doc.TTL(); ok {
 			stale = earlier(stale, p.opened.base.Add(ttl))

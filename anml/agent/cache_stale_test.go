@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
@@ -93,29 +92,6 @@ func TestStaleWhileRevalidate(t *testing.T) {
 			synctest.Wait()
 			f.requests("shop.example", "GET /page") // one attempt
 			_ = old
-		})
-	})
-	t.Run("ANML-8.1.1-05/reject-after-Close", func(t *testing.T) {
-		inBubble(t, func(f *finding) {
-			f.serves("300", "Cache-Control", swr)
-			f.opens()
-			f.net.Clock().Advance(time.Minute)
-			f.site.Fault("/page", lab.Mute())
-			f.opens()
-			synctest.Wait() // the request is on its way
-			if err := f.s.Close(); err != nil {
-				f.Fatal(err)
-			}
-			f.net.Journal().Clear()
-			_, err := f.s.Open(f.Context(), pageURL)
-			hasCode(f, err, lookleap.CodeClosed)
-			_, err = f.s.Discover(f.Context(), shopOrigin)
-			hasCode(f, err, lookleap.CodeClosed)
-			synctest.Wait()
-			f.requests("shop.example")
-			if len(f.told) != 0 {
-				f.Error(f.told)
-			}
 		})
 	})
 }

@@ -79,9 +79,7 @@ func TestConflictingRules(t *testing.T) {
 		t.Run("ANML-11.4-12/"+name, func(t *testing.T) {
 			for _, asJSON := range []bool{false, true} {
 				policy, shown := &UserPolicy{}, 0
-				if err := policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}))
 				rules := ""
 				for _, r := range c.rules {
 					rules += `<disclosure field="email" requires="` + r + `"/>`
@@ -105,9 +103,7 @@ func TestPromptsShowFindings(t *testing.T) {
 	s := newStage(t, setting{doc: postable})
 	s.net.Site("old.example").Redirect("/anml", documentURL)
 	page, err := s.session.Open(t.Context(), "https://old.example/anml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.page = page
 	s.does(Call{Action: "a"}, lookleap.CodeOK)
 	if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "beware: ") {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -27,9 +26,7 @@ func fixedLedger(entries []Entry) *Ledger {
 func chainOf(t *testing.T, l *Ledger) (entries []Entry) {
 	t.Helper()
 	for e, err := range l.Entries(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		entries = append(entries, e)
 	}
 	return entries
@@ -116,59 +113,6 @@ func TestChain(t *testing.T) {
 		}
 	})
 	t.Run("reject-entries-that-no-ledger-chained", func(t *testing.T) { broken(t, Head{}, Head{}, entryOf(1)) })
-	t.Run("receipt", func(t *testing.T) {
-		for _, at := range whole {
-			r, err := NewReceipt(t.Context(), l, at.Number, head)
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := json.Marshal(r)
-			must(t, err)
-			var offline Receipt
-			must(t, json.Unmarshal(data, &offline))
-			if err := offline.Verify(head); err != nil || offline.Entry != at {
-				t.Fatal(err)
-			}
-			for name, change := range map[string]func(*Receipt){
-				"entry":  func(r *Receipt) { r.Entry.Field = "tel" },
-				"number": func(r *Receipt) { r.Entry.Number++ },
-				"after":  func(r *Receipt) { r.After = append(r.After, r.Entry.Previous) },
-				"digest": func(r *Receipt) { r.After = append([]string{"x"}, r.After[min(1, len(r.After)):]...) },
-			} {
-				changed := Receipt{offline.Entry, slices.Clone(offline.After)}
-				if change(&changed); lookleap.CodeOf(changed.Verify(head)) != CodeLedgerBroken {
-					t.Errorf("the receipt of entry %d with another %s is valid", at.Number, name)
-				}
-			}
-			if at.Number < head.Number && offline.Verify(whole[6].Head()) == nil {
-				t.Error("the receipt is valid for another head")
-			}
-		}
-		for _, at := range whole {
-			for _, until := range whole[at.Number-1:] { // later entries are not in it
-				if r, err := NewReceipt(t.Context(), l, at.Number, until.Head()); err != nil || len(r.After) != int(until.Number-at.Number) {
-					t.Errorf("the receipt of entry %d for the head of entry %d: %+v, %v", at.Number, until.Number, r, err)
-				}
-			}
-		}
-		r, err := NewReceipt(t.Context(), l, 7, head)
-		must(t, err)
-		for name, after := range map[string]string{"longer": r.After[0] + "x", "shorter": r.After[0][:62], "one more byte": r.After[0] + "00"} {
-			if changed := (&Receipt{r.Entry, []string{after}}).Verify(head); lookleap.CodeOf(changed) != CodeLedgerBroken || !strings.Contains(changed.Error(), "malformed") || !strings.Contains(changed.Error(), "entry 8") {
-				t.Errorf("%s: %v", name, changed)
-			}
-		}
-		for name, r := range map[string]*Receipt{"none": nil, "empty": {}, "one digest less": {Entry: r.Entry}, "one digest more": {Entry: whole[7], After: r.After}} {
-			for _, head := range []Head{head, {}} {
-				if err := r.Verify(head); lookleap.CodeOf(err) != CodeLedgerBroken || !strings.Contains(err.Error(), "not about this head") {
-					t.Errorf("%s: %v", name, err)
-				}
-			}
-		}
-		if _, err := NewReceipt(t.Context(), l, 99, head); lookleap.CodeOf(err) != CodeLedgerBroken {
-			t.Error(err)
-		}
-	})
 }
 
 // TestChainOfProcesses: handles of one store extend one chain, also after each was opened again.

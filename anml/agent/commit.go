@@ -59,16 +59,16 @@ func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) 
 	case err == nil:
 		return nil
 	case errors.Is(err, errIdentityLost):
-		return cmp.Or(s.spend(ctx, a), err)
+		return cmp.Or(s.replacePlan(ctx, a), err)
 	case ended(ctx, "") == nil:
-		return s.turnDown(ctx, e.Exchange, a.Plan().ID(), withheld(e.Disclosures, lookleap.CodeOf(err), anml.TrustInsufficient), err)
+		return s.recordRefusal(ctx, e.Exchange, a.Plan().ID(), withheld(e.Disclosures, lookleap.CodeOf(err), anml.TrustInsufficient), err)
 	}
 	return err
 }
 
-// spend makes a plan unusable that another one replaces. Otherwise both could be
+// replacePlan makes a plan unusable that another one replaces. Otherwise both could be
 // committed, and the action done twice.
-func (s *Session) spend(ctx context.Context, a *lookleap.Approval) error {
+func (s *Session) replacePlan(ctx context.Context, a *lookleap.Approval) error {
 	_, err := s.agent.host.Commit(ctx, a, func(context.Context, []byte) ([]byte, error) {
 		return []byte(`{"replaced":true}`), nil
 	})
@@ -90,7 +90,7 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 		err = s.permitted(ctx, &settled)
 	}
 	if err != nil {
-		return nil, s.turnDown(ctx, e.Exchange, plan, disclosures, err)
+		return nil, s.recordRefusal(ctx, e.Exchange, plan, disclosures, err)
 	}
 	entries := append(s.entries(e.Exchange, plan, disclosures, now), e.Exchange.entry(plan, EntryAction, now))
 	if err := s.record(ctx, entries...); err != nil {
@@ -108,7 +108,7 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 
 // permitted asks the host's policy a last time, and counts the execution.
 func (s *Session) permitted(ctx context.Context, e *effect) error {
-	if err := s.user.forbids(ctx, s.agent.plugins.policy, e.act()); err != nil {
+	if err := s.vetoAct(ctx, e.act()); err != nil {
 		return &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
 	}
 	return s.gate.take(ctx, e.key())
@@ -168,30 +168,24 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 		return nil, err
 	}
 	defer done()
-	plan, err := lookleap.ParsePlan(state)
-	if err != nil {
-		return nil, err
-	}
-	if plan.Request().Kind != lookleap.ConsentAct {
-		return nil, badState("it is not a plan of this package")
-	}
-	e, err := parseEffect(plan.Effect())
-	if err != nil {
-		return nil, err
-	}
-	if err := s.owns(e.User); err != nil {
-		return nil, err
-	}
-	if e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly {
+	var e *effect
+	plan, approval, err := s.decided(ctx, state, d, func(plan *lookleap.Plan) (_ string, err error) {
+		if plan.Request().Kind != lookleap.ConsentAct {
+			return "", badState("it is not a plan of this package")
+		}
+		if e, err = parseEffect(plan.Effect()); err != nil {
+			return "", err
+		}
+		return e.User, nil
+	})
+	switch {
+	case lookleap.CodeOf(err) == lookleap.CodeConsentRefused:
+		return nil, s.recordUndecided(ctx, plan, e, err)
+	case err != nil:
+		return nil, err // the decision is invalid; a valid one may follow
+	case e.Send.Reach != atOrigin && s.agent.options.SameOriginOnly:
 		return nil, &lookleap.Error{Code: CodeEndpointForeign, Subject: e.Send.place(),
 			Message: "only actions at the document's own origin are executed"}
-	}
-	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
-	if err != nil {
-		if lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
-			return nil, err // the decision is invalid; a valid one may follow
-		}
-		return nil, s.undecided(ctx, plan, e, err)
 	}
 	budget := fetch.NewBudget(s.agent.options.Limits.Requests)
 	result, err := s.commit(ctx, approval, e, budget)
@@ -242,7 +236,7 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 		approval, err = plan.Approve(approveAll(plan.Request()), host.Time())
 	}
 	if err != nil {
-		return plan, nil, s.undecided(ctx, plan, in.effect, err)
+		return plan, nil, s.recordUndecided(ctx, plan, in.effect, err)
 	}
 	return plan, approval, nil
 }

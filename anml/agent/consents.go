@@ -36,6 +36,7 @@ type Consent struct {
 type consent struct {
 	Consent
 	Digest string `json:"digest"` // of what the user was shown, see cover
+	record []byte // as it was read
 }
 
 // cover is what one consent is about. Identical requests have equal digests.
@@ -50,13 +51,7 @@ func (e exchange) cover(t *disclosure) cover {
 	return cover{t.Kind, e.Serving, e.Asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
 }
 
-func (c cover) digest() string {
-	data, err := json.Marshal(c)
-	if err != nil { // a cover holds texts alone
-		panic(err)
-	}
-	return lookleap.Digest(data)
-}
+func (c cover) digest() string { return digestOf(c) }
 
 // consent returns a consent for what is covered.
 func (c cover) consent(id string, granted, until time.Time) consent {
@@ -66,10 +61,10 @@ func (c cover) consent(id string, granted, until time.Time) consent {
 }
 
 // consents are the lasting consents of the user, and the fields that were once asked for with a
-// sensitive purpose. They last as long as the user's lookleap.Store, or without one as long as the session.
+// sensitive purpose. They are in the user's store.
 type consents struct {
 	store   lookleap.Store
-	clock   *flight.Clock // see [Session.consentClock]
+	clock   *flight.Clock
 	mu      sync.Mutex
 	steps   uint64            // of the clock, at which consents were last found doubtful
 	tainted map[string]string // fields that were told for a sensitive purpose, by their keys, with its category
@@ -79,49 +74,27 @@ type consents struct {
 const (
 	keyConsent   = "consent/"
 	keyTransfer  = "transfer/"
-	keySpent     = "spent/" // ids of consents for once that were used, with the time of their end
 	keySensitive = "sensitive/"
 )
 
 func newConsents(s *Session) (*consents, error) {
-	c := &consents{store: s.store(), clock: s.consentClock, tainted: make(map[string]string)}
-	if !s.keeps() {
-		c.store = lookleap.NewMemoryStore()
-		return c, nil
-	}
-	if err := c.refresh(context.Background()); err != nil {
-		return nil, err
-	}
-	return c, nil
+	c := &consents{store: s.store, clock: s.clock, tainted: make(map[string]string)}
+	return c, c.refresh(context.Background())
 }
 
 // refresh reads which fields were sent for a sensitive purpose, also in other sessions of the user.
 func (c *consents) refresh(ctx context.Context) error {
-	keys, err := c.store.Keys(ctx, keySensitive)
-	if err != nil {
-		return storeFailed(err)
-	}
-	for _, key := range keys {
-		field, bad := url.PathUnescape(strings.TrimPrefix(key, keySensitive))
-		if bad != nil || c.sensitive(field) != "" {
-			continue
-		}
-		category, err := c.store.Get(ctx, key)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+	for r, err := range records(ctx, c.store, keySensitive) {
 		if err != nil {
 			return storeFailed(err)
 		}
-		c.mu.Lock()
-		c.tainted[fieldKey(field)] = string(category)
-		c.mu.Unlock()
+		if field, bad := url.PathUnescape(strings.TrimPrefix(r.key, keySensitive)); bad == nil && c.sensitive(field) == "" {
+			c.mu.Lock()
+			c.tainted[fieldKey(field)] = string(r.data)
+			c.mu.Unlock()
+		}
 	}
 	return nil
-}
-
-func storeFailed(err error) error {
-	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what is remembered of the user's consents could not be read or written", Err: err}
 }
 
 // find returns the consent in force for what is covered, or nil. Rule limits the age of consents.
@@ -140,7 +113,7 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 	}
 	var held consent
 	if strictjson.Decode(data, &held) != nil || !now.Before(held.Until) {
-		return nil, deleteFrom(ctx, c.store, key)
+		return nil, storeFailed(c.store.Delete(ctx, key))
 	}
 	switch {
 	case held.Digest != is.digest() || held.Granted.After(now.Add(flight.CorrectionTolerance)):
@@ -148,24 +121,8 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 	case rule.Limited && now.Sub(held.Granted) >= rule.ValidFor:
 		return nil, nil
 	}
-	if held.Once {
-		switch _, err := c.store.Get(ctx, spentKey(held.ID)); {
-		case err == nil:
-			return nil, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, storeFailed(err)
-		}
-	}
+	held.record = data
 	return &held, nil
-}
-
-func spentKey(id string) string { return keySpent + url.PathEscape(id) }
-
-func deleteFrom(ctx context.Context, s lookleap.Store, key string) error {
-	if err := s.Delete(ctx, key); err != nil {
-		return storeFailed(err)
-	}
-	return nil
 }
 
 // remember stores a consent.
@@ -177,49 +134,17 @@ func (c *consents) remember(ctx context.Context, prefix string, given consent) e
 	if err := c.doubt(ctx); err != nil {
 		return err
 	}
-	if err := put(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), data); err != nil {
-		return storeFailed(err)
-	}
-	return nil
+	return storeFailed(put(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), data))
 }
 
-// spend uses up a consent for one transfer. It returns false if another process just used it. The
-// record of use stays until the consent would have ended, because another process may have read the
-// consent before it was deleted.
-func (c *consents) spend(ctx context.Context, held *consent, now time.Time) (bool, error) {
-	until, err := held.Until.UTC().MarshalText()
-	if err == nil {
-		err = c.store.Put(ctx, spentKey(held.ID), nil, until, time.Time{}) // it is swept by the clock of the consent
-	}
+// useUp uses up a consent for one transfer. It returns false if another process just used it: the
+// record that both read is replaced once. What replaces it is a consent that has ended.
+func (c *consents) useUp(ctx context.Context, held *consent) (bool, error) {
+	err := c.store.Put(ctx, keyTransfer+consentKey(held.Field, held.Owner, held.Recipient), held.record, []byte("{}"), held.Until)
 	if errors.Is(err, lookleap.ErrConflict) {
 		return false, nil
 	}
-	if err != nil {
-		return false, storeFailed(err)
-	}
-	if err := c.sweep(ctx, now.Add(-transferFor)); err != nil {
-		return false, err
-	}
-	return true, deleteFrom(ctx, c.store, keyTransfer+consentKey(held.Field, held.Owner, held.Recipient))
-}
-
-// sweep deletes the records of use of consents that ended before a time.
-func (c *consents) sweep(ctx context.Context, before time.Time) error {
-	keys, err := c.store.Keys(ctx, keySpent)
-	if err != nil {
-		return storeFailed(err)
-	}
-	for _, key := range keys {
-		data, err := c.store.Get(ctx, key)
-		var until time.Time
-		if err != nil || until.UnmarshalText(data) != nil || !until.Before(before) {
-			continue
-		}
-		if err := deleteFrom(ctx, c.store, key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err == nil, storeFailed(err)
 }
 
 // sensitive returns the category for which a field was once sent, or "". The category stays with
@@ -283,7 +208,7 @@ func (c *consents) withdraw(ctx context.Context, which func(Consent) bool) (n in
 			return nil
 		}
 		n++
-		return deleteFrom(ctx, c.store, key)
+		return storeFailed(c.store.Delete(ctx, key))
 	})
 	return n, err
 }
@@ -291,23 +216,15 @@ func (c *consents) withdraw(ctx context.Context, which func(Consent) bool) (n in
 // each visits all stored consents. It deletes those that cannot be read.
 func (c *consents) each(ctx context.Context, visit func(key string, held Consent) error) error {
 	for _, prefix := range []string{keyConsent, keyTransfer} {
-		keys, err := c.store.Keys(ctx, prefix)
-		if err != nil {
-			return storeFailed(err)
-		}
-		for _, key := range keys {
-			data, err := c.store.Get(ctx, key)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
+		for r, err := range records(ctx, c.store, prefix) {
 			if err != nil {
 				return storeFailed(err)
 			}
 			var held consent
-			if strictjson.Decode(data, &held) != nil {
-				err = deleteFrom(ctx, c.store, key)
+			if strictjson.Decode(r.data, &held) != nil {
+				err = storeFailed(c.store.Delete(ctx, r.key))
 			} else {
-				err = visit(key, held.Consent)
+				err = visit(r.key, held.Consent)
 			}
 			if err != nil {
 				return err

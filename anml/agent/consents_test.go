@@ -107,17 +107,6 @@ func TestConsentRows(t *testing.T) {
 			must(t, st.user.Policy.Remove("email", "*"))
 			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
 		})
-		t.Run("reject-denied-after-the-decision", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
-			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
-			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectDeny}))
-			x.sends(all, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
-		})
-		t.Run("reject-what-is-not-approved", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
-			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{Reply: &Reply{Informs: []Told{{Text: "hello"}}, Asks: []Counter{{"price", "to compare"}}}})
-			x.sends(none, `<refuse field="email" reason="user-denied"`, "!"+annsEmail, "!<inform", "!<ask")
-		})
 	})
 	t.Run("ANML-13.2-02", func(t *testing.T) {
 		t.Run("accept-yes", func(t *testing.T) {
@@ -306,11 +295,6 @@ func TestConsentRows(t *testing.T) {
 			s := newStage(t, setting{doc: booking(rule("acme:tier", "none"), askFor("acme:tier")), user: User{Profile: ann}})
 			s.does(book, lookleap.CodeOK)
 			s.wantSent(`<answer field="acme:tier" value="gold" consent="explicit"`)
-		})
-		t.Run("reject-without-consent", func(t *testing.T) { // whatever the site and a standing rule permit
-			for _, requires := range []string{"none", "implicit-consent"} {
-				newStand(t, labprompt.Deny()).allow("acme:tier", "*").decides(booking(rule("acme:tier", requires), askFor("acme:tier")), "prompt unrecognised-field")
-			}
 		})
 	})
 }

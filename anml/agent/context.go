@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"iter"
 	"slices"
 	"strings"
@@ -75,29 +74,22 @@ func newContext(s *Session) (*Context, error) {
 	ctx := context.Background()
 	salt, err := c.salt(ctx)
 	if err != nil {
-		return nil, contextFailed(err)
+		return nil, storeFailed(err)
 	}
 	c.index = newIndex(salt, s.agent.options.Limits.Told)
 	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.load(ctx); err != nil {
-		return nil, contextFailed(err)
+		return nil, storeFailed(err)
 	}
 	return c, nil
-}
-
-func contextFailed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what services told could not be read or written", Err: err}
 }
 
 // salt returns the user's salt. It is stored, so that hashes of deleted values can be
 // compared in later sessions. Sessions that begin concurrently agree on one.
 func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
-	store := c.session.store()
+	store := c.session.store
 	err = lookleap.UpdateRecord(ctx, store, keySalt, time.Time{}, func(known []byte) ([]byte, error) {
 		if known == nil {
 			_, _ = rand.Read(salt[:]) // it cannot fail
@@ -113,24 +105,15 @@ func (c *Context) salt(ctx context.Context) (salt [16]byte, err error) {
 
 // load reads the stored informs, and deletes those that have expired.
 func (c *Context) load(ctx context.Context) error {
-	store := c.session.store()
-	keys, err := store.Keys(ctx, keyInform)
-	if err != nil {
-		return err
-	}
 	now := c.now()
 	var list []*Inform
-	for _, key := range keys {
-		data, err := store.Get(ctx, key)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+	for r, err := range records(ctx, c.session.store, keyInform) {
 		if err != nil {
 			return err
 		}
-		i := new(Inform)
-		if strictjson.Decode(data, i) != nil || i.key() != key || !i.lasting() || i.over(now) || c.isDeleted(i) {
-			if err := store.Delete(ctx, key); err != nil {
+		i := storedInform(r)
+		if i == nil || !i.lasting() || i.over(now) || c.isDeleted(i) {
+			if err := c.session.store.Delete(ctx, r.key); err != nil {
 				return err
 			}
 			continue
@@ -139,10 +122,19 @@ func (c *Context) load(ctx context.Context) error {
 	}
 	slices.SortStableFunc(list, func(a, b *Inform) int { return a.Received.Compare(b.Received) })
 	for _, i := range list {
-		c.informs.add(i).stored = true
+		c.informs.add(i)
 	}
 	c.recordInforms(list)
 	return c.store(ctx, nil, c.trim())
+}
+
+// storedInform returns the inform of a record, nil if it is damaged.
+func storedInform(r record) *Inform {
+	i := new(Inform)
+	if strictjson.Decode(r.data, i) != nil || i.key() != r.key {
+		return nil
+	}
+	return i
 }
 
 // now returns the time of the host's clock, but never an earlier time than before:
@@ -218,21 +210,9 @@ func (c *Context) Informs(domain string) iter.Seq[Inform] {
 			if i.over(now) || domain != "" && !i.source().tells(name) {
 				continue
 			}
-			shown := *i.Inform
+			shown := *i
 			shown.Stale = i.past(now)
 			if !yield(shown) {
-				return
-			}
-		}
-	}
-}
-
-// Training yields what may be used to train a model: informs with usage train, while the
-// user agrees to training ([UserPolicy.TrainingConsent]).
-func (c *Context) Training() iter.Seq[Inform] {
-	return func(yield func(Inform) bool) {
-		for i := range c.Informs("") {
-			if c.session.permits(i.Usage, anml.UsageTrain) && !yield(i) {
 				return
 			}
 		}
@@ -271,10 +251,7 @@ func (c *Context) receive(ctx context.Context, p *Page) error {
 			lasting = append(lasting, i)
 		}
 	}
-	if !c.session.keeps() {
-		return nil
-	}
-	return contextFailed(c.store(ctx, lasting, gone))
+	return storeFailed(c.store(ctx, lasting, gone))
 }
 
 // take keeps one inform if it may be kept, and returns the store's keys of those that it
@@ -327,18 +304,18 @@ func (c *Context) trim() (gone []string) {
 // drop drops informs, and returns the store's keys of them.
 func (c *Context) drop(which func(*Inform) bool) (gone []string) {
 	for _, k := range slices.Clone(c.informs.all) {
-		if which(k.Inform) {
+		if which(k) {
 			gone = c.let(k, gone)
 		}
 	}
 	return gone
 }
 
-// let drops one inform, and adds its key to others if it is in the store.
-func (c *Context) let(k *keptInform, gone []string) []string {
-	c.informs.remove(k)
-	if k.stored {
-		gone = append(gone, k.key())
+// let drops one inform, and adds its key to others if it may be in the store.
+func (c *Context) let(i *Inform, gone []string) []string {
+	c.informs.remove(i)
+	if i.lasting() {
+		gone = append(gone, i.key())
 	}
 	return gone
 }
@@ -346,14 +323,10 @@ func (c *Context) let(k *keptInform, gone []string) []string {
 // store writes and deletes records. It does not write informs that were dropped before,
 // and deletes those that are dropped meanwhile.
 func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) error {
-	store := c.session.store()
+	store := c.session.store
 	var failed error
-	for n, key := range gone {
+	for _, key := range gone {
 		failed = errors.Join(failed, store.Delete(ctx, key))
-		if err := ctx.Err(); err != nil && n+1 < len(gone) { // the others are still there
-			failed = errors.Join(failed, err)
-			break
-		}
 	}
 	if failed != nil {
 		return failed
@@ -379,16 +352,11 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 	return nil
 }
 
-// keeps reports whether an inform is still kept, and marks it as stored.
+// keeps reports whether an inform is still kept.
 func (c *Context) keeps(i *Inform) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.informs.get(i)
-	if k == nil || k.Inform != i {
-		return false
-	}
-	k.stored = true
-	return true
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.informs.get(i) == i
 }
 
 // close deletes everything that ends with the session, and the expired records of the
@@ -400,5 +368,5 @@ func (c *Context) close() error {
 	c.informs = newInforms()
 	c.mu.Unlock()
 	ctx := context.Background()
-	return contextFailed(errors.Join(c.save(ctx), c.store(ctx, nil, gone)))
+	return storeFailed(errors.Join(c.save(ctx), c.store(ctx, nil, gone)))
 }

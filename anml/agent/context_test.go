@@ -117,3 +117,19 @@ func TestContextByDomain(t *testing.T) {
 		break
 	}
 }
+
+// A service that tells something again with a lower usage takes the record back.
+func TestToldAgainWithLess(t *testing.T) {
+	t.Run("ANML-14.4-03/reject-what-was-stored-before", func(t *testing.T) {
+		m := newMemo(t)
+		m.tells("https://a.example/x", inform("x", `usage="store"`), false)
+		if n := m.stored(); n != 1 {
+			t.Fatalf("%d are stored", n)
+		}
+		m.tells("https://a.example/x", inform("x", `usage="display"`), false)
+		if n := m.stored(); n != 0 {
+			t.Errorf("%d are stored", n)
+		}
+		m.has("x")
+	})
+}

@@ -36,7 +36,7 @@ type decider struct {
 func (p *Page) decider(site anml.Site, now time.Time, initiated bool) *decider {
 	f := &decider{page: p, site: site, now: now, will: p.session.user.Policy.now(), initiated: initiated}
 	f.version = p.otherMajor()
-	f.rules = p.rules(site)
+	f.rules = p.session.agent.rulesOf(site)
 	asker, whose := p.ownerOfAsk(site, now)
 	actor, _ := p.owner(site, anmltrust.Interact, now)
 	f.asker = asker
@@ -100,7 +100,6 @@ type route struct {
 	exchange
 	hosts     []string // all who would learn what is told
 	recipient string   // serving domain of who receives it
-	refused   bool     // the user refuses one of the hosts
 	unusable  error    // why the action can have no answer, or nil
 }
 
@@ -113,8 +112,7 @@ func (f *decider) route(action string) route {
 }
 
 func (f *decider) along(e exchange, unusable error) route {
-	hosts := e.hosts()
-	return route{e, hosts, e.recipient(), f.will.refuses(hosts), unusable}
+	return route{e, e.hosts(), e.recipient(), unusable}
 }
 
 // reach finds the owner and the endpoint of an exchange's action.
@@ -170,10 +168,7 @@ func (e exchange) server() string {
 // recipient returns the serving domain of the receiver: the registrable domain of the endpoint
 // (sections 3 and 14.1).
 func (e exchange) recipient() string {
-	if name, ok := domain.Registrable(e.Endpoint); ok {
-		return name
-	}
-	return e.Endpoint
+	return registrable(e.Endpoint)
 }
 
 // item is one thing that might be sent: a field that is asked for, an argument, or a text of the
@@ -200,7 +195,6 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 	g := &inputs{
 		kind: it.kind, field: it.field, owner: f.asker, untrusted: f.untrusted, foreign: f.foreign, version: f.version,
 		recognised: s.agent.recognised(it.field),
-		refused:    to.refused,
 		inferred:   f.initiated && f.will.inferred,
 		host:       it.refuse,
 		prompter:   s.agent.host.Prompter != nil,
@@ -237,7 +231,9 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 		if len(it.also) > 0 {
 			d.warn("it holds your " + strings.Join(it.also, " and "))
 		}
-		f.veto(ctx, &d)
+		if s.veto(ctx, d) != nil {
+			d.refuse(CodePolicyVeto, anml.PolicyViolation)
+		}
 	}
 	return d
 }
@@ -251,14 +247,13 @@ func (f *decider) judge(ctx context.Context, g *inputs, subject Subject, it item
 	if it.kind.unasked() {
 		return
 	}
-	policy := f.page.session.user.Policy
 	for _, purpose := range it.purposes {
 		if purpose == "" {
 			continue // asked about in any case
 		}
 		g.purpose = cmp.Or(g.purpose, purpose)
 		subject.Purpose = purpose
-		g.judged = min(g.judged, policy.judge(ctx, f.page.session.agent.plugins.policy, subject))
+		g.judged = min(g.judged, f.page.session.judge(ctx, subject))
 	}
 	g.category = cmp.Or(g.category, sensitiveCategory(it.field), f.page.session.consents.sensitive(it.field))
 	for _, purpose := range it.purposes {
@@ -333,12 +328,12 @@ func (f *decider) category(ctx context.Context, subject Subject, it item, v Valu
 			return known
 		}
 	}
-	policy, bound := f.page.session.user.Policy, f.page.session.agent.plugins.policy
-	if len(it.purposes) == 0 {
-		return policy.classify(ctx, bound, subject)
+	purposes := it.purposes
+	if len(purposes) == 0 {
+		purposes = []string{""}
 	}
-	for _, subject.Purpose = range it.purposes {
-		if c := policy.classify(ctx, bound, subject); c != "" {
+	for _, subject.Purpose = range purposes {
+		if c := f.page.session.classify(ctx, subject); c != "" {
 			return c
 		}
 	}
@@ -355,14 +350,6 @@ func (f *decider) consents(ctx context.Context, g *inputs, to *route, it item, v
 	}
 	if g.recognised && g.category == "" && it.kind == discloseAnswer {
 		g.held, g.store = c.find(ctx, keyConsent, is, g.rule)
-	}
-}
-
-// veto calls the host's veto last.
-func (f *decider) veto(ctx context.Context, d *Decision) {
-	s := f.page.session
-	if err := s.user.Policy.veto(ctx, s.agent.plugins.policy, *d); err != nil {
-		d.refuse(CodePolicyVeto, anml.PolicyViolation)
 	}
 }
 
@@ -413,17 +400,13 @@ func (r *siteRules) rule(field string) anml.Rule {
 	return r.spelled.tighten(r.written.Rule(field))
 }
 
-// rules returns the rules of a site of the page. They are computed once.
-func (p *Page) rules(site anml.Site) *siteRules {
-	if known, ok := p.bySite.Load(site); ok {
-		return known.(*siteRules)
-	}
+// rulesOf returns the rules of a site.
+func (a *Agent) rulesOf(site anml.Site) *siteRules {
 	c := site.Constraints()
-	r := &siteRules{c.Rules(p.session.agent.recognised), spelledRulesOf(c), make(map[string]anml.Rule)}
+	r := &siteRules{c.Rules(a.recognised), spelledRulesOf(c), make(map[string]anml.Rule)}
 	for d := range c.Disclosures() {
 		r.exact[d.Field()] = r.spelled.tighten(r.written.Rule(d.Field()))
 	}
-	p.bySite.Store(site, r)
 	return r
 }
 

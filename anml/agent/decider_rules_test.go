@@ -61,24 +61,6 @@ func TestRequiresRows(t *testing.T) {
 				}
 			})
 		}
-		t.Run("reject-authentication", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
-			st.user.Authenticate = func(context.Context, string) error { return nil }
-			st.user.Policy.InferConsentFromInitiation(true)
-			x := st.prepares(st.page(booking(rule("email", "authentication"), askFor("email"))), Call{Initiated: true})
-			if got := x.e.Disclosures[0]; got.Code != CodeExplicitConsent || got.Item == "" {
-				t.Errorf("%+v", got)
-			}
-		})
-		t.Run("reject-asked-about", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
-			st.user.Policy.InferConsentFromInitiation(true)
-			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAsk}))
-			x := st.prepares(st.page(implicit), Call{Initiated: true})
-			if got := x.e.Disclosures[0]; got.Code != CodeUserRule || got.Item == "" {
-				t.Errorf("%+v", got)
-			}
-		})
 	})
 	t.Run("ANML-16.6-04", func(t *testing.T) {
 		two := booking(rule("email", "explicit-consent")+rule("tel", "explicit-consent"), askFor("email")+askFor("tel"))
@@ -94,15 +76,6 @@ func TestRequiresRows(t *testing.T) {
 		t.Run("accept-reuse", func(t *testing.T) { reuse(t) })
 		t.Run("reject-standing-rule", func(t *testing.T) {
 			newStand(t, labprompt.Deny()).allow("*", "*").decides(booking(rule("email", "explicit-consent"), askFor("email")), "prompt explicit-consent")
-		})
-		t.Run("reject-inferred", func(t *testing.T) {
-			st := newStand(t, labprompt.Deny())
-			st.user.Policy.InferConsentFromInitiation(true)
-			for _, tell := range st.prepares(st.page(two), Call{Initiated: true}).e.Disclosures {
-				if tell.Code != CodeExplicitConsent || tell.Item == "" {
-					t.Errorf("%+v", tell)
-				}
-			}
 		})
 	})
 	t.Run("ANML-16.6-05", func(t *testing.T) {

@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"context"
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/plugin"
 )
 
 // Verb is the result of a decision about an ask.
@@ -85,7 +84,6 @@ type inputs struct {
 	foreign    bool           // the rules are not those of the party that asks: they can only restrict
 	recognised bool           // the field is a standard one or the host's own
 	version    bool           // the document is of another major version
-	refused    bool           // the user refuses a domain that would learn it
 	standing   StandingRule   // the user's standing will about the field and all who would learn it
 	ruled      bool           // a standing rule matched; asking is the default otherwise
 	inferred   bool           // consent may be inferred: the user began this, and wants that
@@ -139,14 +137,11 @@ func weigh(g *inputs) Decision {
 
 // refuseUnsendable refuses what is never sent.
 func (d *Decision) refuseUnsendable(g *inputs) {
-	if g.refused {
-		d.refuse(CodeDomainRefused, anml.UserDenied)
+	if g.ruled && g.standing.Effect == EffectDeny {
+		d.refuse(g.standing.code(), anml.UserDenied)
 	}
 	if g.host != "" {
 		d.refuse(CodeHostRefused, g.host)
-	}
-	if g.ruled && g.standing.Effect == EffectDeny {
-		d.refuse(CodeUserRule, anml.UserDenied)
 	}
 	if g.untrusted != "" {
 		d.refuse(g.untrusted, anml.TrustInsufficient)
@@ -203,16 +198,9 @@ func (d *Decision) rest(g *inputs) {
 	}
 	allowed := g.ruled && g.standing.Effect == EffectAllow
 	switch {
-	case g.transfer != nil:
-		d.Code = CodeConsentHeld
-		d.Basis = anml.ConsentExplicit
-		d.Reference = g.transfer.ID
-		d.granted = g.transfer
-	case g.held != nil:
-		d.Code = CodeConsentHeld
-		d.Basis = anml.ConsentExplicit
-		d.Reference = g.held.ID
-		d.granted = g.held
+	case g.transfer != nil || g.held != nil:
+		d.granted = cmp.Or(g.transfer, g.held)
+		d.Code, d.Basis, d.Reference = CodeConsentHeld, anml.ConsentExplicit, d.granted.ID
 	case allowed && g.implicit():
 		d.Code, d.Basis = CodeUserRule, anml.ConsentImplicit
 	case allowed && g.free():
@@ -258,6 +246,14 @@ func (d *Decision) caution(g *inputs) {
 	if !g.recognised {
 		d.warn("the field is not a standard one")
 	}
+}
+
+// code returns the code of what a rule decides.
+func (r StandingRule) code() lookleap.Code {
+	if r.refuses() && r.Domain != "*" {
+		return CodeDomainRefused
+	}
+	return CodeUserRule
 }
 
 // name returns how a ledger refers to a rule.
@@ -356,24 +352,4 @@ func words(text string) []string {
 		lower = unicode.IsLower(r)
 	}
 	return strings.Fields(divided.String())
-}
-
-// weigh asks the host for the weight of an act. A panic or a timeout counts as Consequential.
-func (u *User) weigh(ctx context.Context, b *plugin.Bound, a Act) Weight {
-	if u.Policy.Weigh == nil {
-		return WeighedByRule
-	}
-	w, err := plugin.Await(ctx, b, func(ctx context.Context) (Weight, error) { return u.Policy.Weigh(ctx, a), nil })
-	if err != nil || w > Harmless {
-		return Consequential
-	}
-	return w
-}
-
-// forbids asks the host's policy last. A panic or a timeout forbids the act.
-func (u *User) forbids(ctx context.Context, b *plugin.Bound, a Act) error {
-	if u.Policy.VetoAct == nil {
-		return nil
-	}
-	return plugin.Do(ctx, b, func(ctx context.Context) error { return u.Policy.VetoAct(ctx, a) })
 }

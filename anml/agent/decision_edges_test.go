@@ -109,35 +109,10 @@ func TestEdgesOfReplies(t *testing.T) {
 		doc := booking("", askFor("email")+askFor("tel", `action="other" required="true"`)+askFor("fn", `action="other"`)+askFor("email", `action="other" required="true"`))
 		st.prepares(st.page(doc), Call{Reply: &Reply{RefuseOthers: true}}).sends(all, `<refuse field="tel"`, `!field="fn"`, `!<refuse field="email"`)
 	})
-	for name, c := range map[string]struct {
-		counter Counter
-		want    lookleap.Code
-	}{
-		"without-a-field":       {Counter{"", "to compare"}, lookleap.CodeUsage},
-		"without-a-purpose":     {Counter{"price", ""}, lookleap.CodeUsage},
-		"no-text-of-a-document": {Counter{"price\x00", "to compare"}, CodeValueType},
-	} {
-		t.Run("ANML-14.1-01/reject-own-ask-"+name, func(t *testing.T) {
-			st := asker(t)
-			_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Asks: []Counter{c.counter}}})
-			hasCode(t, err, c.want)
-			if got := entries(t, st.s.Ledger()); got != nil { // the caller is wrong: it is no refusal of the user's
-				t.Errorf("%+v", got)
-			}
-		})
-	}
 	t.Run("ANML-11.1-02/reject-unknown-reason", func(t *testing.T) {
 		st := asker(t)
 		_, err := st.prepare(st.page(booking("", askFor("email"))), Call{Reply: &Reply{Refuse: map[string]anml.Reason{"email": "because"}}})
 		hasCode(t, err, lookleap.CodeUsage)
-	})
-	t.Run("ANML-9.3-03/reject-argument-in-another-spelling", func(t *testing.T) {
-		st := asker(t)
-		doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="/find"><param name="E-Mail"/></action></interact>`
-		x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"E-Mail": "other@example.org"}})
-		if len(x.items) != 1 || x.e.Disclosures[0].Means != "email" {
-			t.Errorf("%+v", x.e)
-		}
 	})
 	t.Run("ANML-9.3-03/accept-empty-argument", func(t *testing.T) {
 		st := asker(t)
@@ -270,29 +245,14 @@ func TestEdgesOfConsents(t *testing.T) {
 			})
 		}
 	})
-	t.Run("ANML-14.1-01/reject-value-that-no-document-holds", func(t *testing.T) {
-		s := newStage(t, setting{doc: booking("", askFor("email")), user: User{Profile: ann}})
-		s.does(Call{Action: "book", Reply: &Reply{Values: map[string]Value{"email": {Text: "ann@example.org\x00"}}}}, CodeValueType)
-		s.sends()
-	})
-	t.Run("ANML-16.6-05/accept-one-authentication-for-all", func(t *testing.T) {
-		shown := 0
-		st := asker(t)
-		st.user.Authenticate = func(context.Context, string) error { shown++; return nil }
-		x := st.prepares(st.page(booking(rule("email", "authentication")+rule("tel", "authentication"), askFor("email")+askFor("tel"))), Call{})
-		shown = 0
-		if _, err := x.p.session.settle(t.Context(), x.e, "plan", all, time.Time{}, start.Add(time.Hour)); err != nil || shown != 1 {
-			t.Errorf("authenticated %d times, %v", shown, err)
-		}
-	})
 	t.Run("ANML-14.4-02/reject-use-of-what-is-not-stored", func(t *testing.T) {
 		st := asker(t)
 		p := st.page(`<head><title>x</title></head><body usage="train">x</body>`)
-		if u := p.EffectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageTrain {
+		if u := p.effectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start); u != anml.UsageTrain {
 			t.Error(u)
 		}
 		p.opened.noStore = true
-		if u := p.EffectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node); u != anml.UsageNone {
+		if u := p.effectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start); u != anml.UsageNone {
 			t.Error(u)
 		}
 	})

@@ -191,7 +191,7 @@ func TestDecideRows(t *testing.T) {
 				t.Fatal(x.items)
 			}
 			x.sends(all, `field="acme:tier" value="gold"`, `field="email" value="`+secret)
-			must(t, st.user.Policy.RefuseDomain("shop.example"))
+			must(t, st.user.Policy.Set(StandingRule{Field: "*", Domain: "shop.example"}))
 			x.sends(all, `<refuse field="acme:tier"`, "!gold")
 		})
 	})

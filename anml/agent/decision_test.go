@@ -27,7 +27,7 @@ func TestWeighMonotone(t *testing.T) {
 		func(g *inputs) { g.rule.Requires, g.authentic = anml.Authentication, false },
 		func(g *inputs) { g.standing.Effect = min(g.standing.Effect, EffectAsk) },
 		func(g *inputs) { g.standing.Effect = EffectDeny },
-		func(g *inputs) { g.refused = true }, func(g *inputs) { g.host = anml.UserDenied },
+		func(g *inputs) { g.host = anml.UserDenied },
 		func(g *inputs) { g.untrusted = anmltrust.CodeNoRecord }, func(g *inputs) { g.judged = PurposeImplausible },
 		func(g *inputs) { g.judged = min(g.judged, PurposeVague) }, func(g *inputs) { g.stated = false },
 		func(g *inputs) { g.missing = CodeNoValue }, func(g *inputs) { g.recognised = false },

@@ -23,7 +23,7 @@ func TestUnknownFieldLikeAny(t *testing.T) {
 			"user-rule": {func(st *stand) {
 				must(st, st.user.Policy.Set(StandingRule{Field: field, Domain: "*", Effect: EffectDeny}))
 			}, booking("", askFor(field)), "refuse user-rule user-denied"},
-			"refused-domain": {func(st *stand) { must(st, st.user.Policy.RefuseDomain("shop.example")) },
+			"refused-domain": {func(st *stand) { must(st, st.user.Policy.Set(StandingRule{Field: "*", Domain: "shop.example"})) },
 				booking("", askFor(field)), "refuse domain-refused user-denied"},
 			"authentication": {nil, booking(rule(field, "authentication"), askFor(field)), "refuse authentication constraint-violation"},
 			"purpose": {func(st *stand) { st.user.Policy.Judge = judged(PurposeImplausible) },

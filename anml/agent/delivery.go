@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
@@ -77,17 +76,17 @@ func (c *Context) recordPage(ctx context.Context, p *Page, informs map[anml.Node
 			}
 		}
 	}
-	return c.deliver(ctx, delivery{service: serviceOf(p.url), size: p.opened.size, texts: texts, informs: slices.Collect(maps.Values(informs))})
+	return c.deliver(ctx, delivery{service: registrable(p.url.Host()), size: p.opened.size, texts: texts, informs: slices.Collect(maps.Values(informs))})
 }
 
 // recordBody records a response body that is not a document, or a medium, and its media type.
 func (c *Context) recordBody(ctx context.Context, u domain.URL, mediaType string, body []byte) error {
-	return c.deliver(ctx, delivery{service: serviceOf(u), size: len(body), texts: slices.Values(bodyTexts(mediaType, body))})
+	return c.deliver(ctx, delivery{service: registrable(u.Host()), size: len(body), texts: slices.Values(bodyTexts(mediaType, body))})
 }
 
 // recordText records text of a server outside any content.
 func (c *Context) recordText(u domain.URL, text string) {
-	_ = c.deliver(context.Background(), delivery{service: serviceOf(u), size: len(text), texts: slices.Values([]string{text}), remark: true})
+	_ = c.deliver(context.Background(), delivery{service: registrable(u.Host()), size: len(text), texts: slices.Values([]string{text}), remark: true})
 }
 
 // recordError records what the error of an exchange quotes of the server. The URL of the request is
@@ -110,12 +109,6 @@ func (c *Context) recordInforms(list []*Inform) {
 	for _, i := range list {
 		_ = c.deliver(context.Background(), delivery{service: i.Serving, size: i.size(), texts: slices.Values[[]string](nil), informs: []*Inform{i}, remark: true})
 	}
-}
-
-// serviceOf returns the domain of the service that sends what a URL delivers.
-func serviceOf(u domain.URL) string {
-	server, _ := anmltrust.ServerOf(u.String())
-	return cmp.Or(server.Domain, u.Host())
 }
 
 // quotedIn returns what stands in quotation marks in a text.

@@ -146,28 +146,6 @@ func TestToldAnywhere(t *testing.T) {
 				}
 			}
 		})
-		t.Run("reject-picture-in-the-text-of-a-result", func(t *testing.T) {
-			st := asker(t)
-			p := pageFor(t, st.net, st.session(), "https://a.example/a", interact(action("go", "GET", "/go", "")))
-			st.net.Site("a.example").Handle("/go", scripted(200, "\x89PNG 4711-8822", "Content-Type", "image/png"))
-			r, err := p.Do(t.Context(), Call{Action: "go"})
-			must(t, err)
-			hasTexts(t, r.Text(anml.TextOptions{}), "!4711", `14 bytes of type "image/png"`)
-		})
-		t.Run("reject-site-ref", func(t *testing.T) {
-			st := asker(t)
-			st.net.Site("a.example").Handle("/own", document(saying(secret)["body"]))
-			pageFor(t, st.net, st.session(), "https://c.example/c", `<head><title>x</title><site-ref domain="a.example" canonical="https://a.example/own"/></head>`)
-			asked(t, st)
-		})
-		t.Run("reject-medium", func(t *testing.T) {
-			st := asker(t)
-			p := pageFor(t, st.net, st.session(), "https://a.example/a", titled+`<body><img src="/a.svg"/></body>`)
-			st.net.Site("a.example").Body("/a.svg", "image/svg+xml", "<svg><text>4711-8822</text></svg>")
-			_, err := p.LoadMedium(t.Context(), p.Media()[0])
-			must(t, err)
-			asked(t, st)
-		})
 		t.Run("reject-divided-between-arguments", func(t *testing.T) {
 			st := asker(t)
 			pageFor(t, st.net, st.session(), "https://a.example/a", saying(secret)["body"])

@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/coded"
 )
 
 // exchange says who would learn something through a call, and at which endpoint.
@@ -27,10 +27,7 @@ type exchange struct {
 }
 
 // location returns the document's URL without its query.
-func (e exchange) location() string {
-	document, _, _ := strings.Cut(e.Document, "?")
-	return document
-}
+func (e exchange) location() string { return withoutQuery(e.Document) }
 
 // disclosure is one field, argument or text that a call sends, with the decision about it.
 type disclosure struct {
@@ -137,7 +134,7 @@ func (f *decider) disclose(ctx context.Context, e exchange, asked []item, act an
 		return nil, nil, over // what was refused for that is not a refusal of the user's
 	}
 	if b.refusing {
-		err = f.page.session.turnDown(ctx, e, "", b.disclosures, err)
+		err = f.page.session.recordRefusal(ctx, e, "", b.disclosures, err)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -190,7 +187,8 @@ func (p *Page) checkReply(r *Reply, asked []item) error {
 	for _, it := range asked {
 		known[it.field] = true
 	}
-	check := func(field string) error {
+	omitted := slices.Compact(slices.Sorted(slices.Values(r.Omit)))
+	for _, field := range slices.Concat(slices.Collect(maps.Keys(r.Values)), slices.Collect(maps.Keys(r.Refuse)), omitted) {
 		switch {
 		case !known[field]:
 			return p.refusal(CodeNotAsked, "the action has no ask for the field "+quote(field))
@@ -198,24 +196,10 @@ func (p *Page) checkReply(r *Reply, asked []item) error {
 			return p.refusal(CodeDuplicateAnswer, "the reply says two things about the field "+quote(field))
 		}
 		said[field] = true
-		return nil
 	}
-	for field := range r.Values {
-		if err := check(field); err != nil {
-			return err
-		}
-	}
-	for field, reason := range r.Refuse {
-		if err := check(field); err != nil {
-			return err
-		}
+	for _, reason := range r.Refuse {
 		if !reason.Known() {
 			return p.refusal(lookleap.CodeUsage, "the draft has no reason "+quote(string(reason)))
-		}
-	}
-	for _, field := range slices.Compact(slices.Sorted(slices.Values(r.Omit))) {
-		if err := check(field); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -227,7 +211,7 @@ func (r *Reply) refusal(field string) anml.Reason {
 		return reason
 	}
 	for _, other := range slices.Sorted(maps.Keys(r.Refuse)) {
-		if sameField(other, field) {
+		if fieldKey(other) == fieldKey(field) {
 			return r.Refuse[other]
 		}
 	}
@@ -301,9 +285,9 @@ func hasBody(method string) bool {
 
 // Why a call's arguments fit no way of executing its action.
 var (
-	errBothArgs     = errors.New("both Args and ArgsJSON are given")
-	errArgsAndReply = errors.New("an action that is answered takes no arguments: put the values into the Reply")
-	errNoBody       = errors.New("the action's method has no body, and answers never enter a URL")
+	errBothArgs     = coded.New("usage", "both Args and ArgsJSON are given")
+	errArgsAndReply = coded.New("usage", "an action that is answered takes no arguments: put the values into the Reply")
+	errNoBody       = coded.New("no-body-method", "the action's method has no body, and answers never enter a URL")
 )
 
 // unanswerable returns why an action cannot be executed by answering. Such a call takes no
@@ -344,24 +328,4 @@ func arguments(act anml.Action, c Call) ([]anml.Arg, error) {
 		return act.ArgsJSON(c.ArgsJSON)
 	}
 	return act.Args(c.Args)
-}
-
-// argumentCode returns the code of an error about arguments.
-func argumentCode(err error) lookleap.Code {
-	for _, known := range []struct {
-		err  error
-		code lookleap.Code
-	}{
-		{anml.ErrParamMissing, anml.CodeParamMissing},
-		{anml.ErrParamUnknown, anml.CodeParamUnknown},
-		{anml.ErrUnsupportedEncType, CodeEncType},
-		{errNoBody, CodeNoBodyMethod},
-		{errBothArgs, lookleap.CodeUsage},
-		{errArgsAndReply, lookleap.CodeUsage},
-	} {
-		if errors.Is(err, known.err) {
-			return known.code
-		}
-	}
-	return anml.CodeParamInvalid
 }

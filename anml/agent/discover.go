@@ -8,13 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/weblink"
 )
 
@@ -26,39 +23,22 @@ const maxAttempts = 8
 
 func isWellKnown(u domain.URL) bool { return u.Path() == wellKnownPath && !u.HasQuery() }
 
-// Attempt is one place where a document was looked for (section 6.5).
-type Attempt struct {
-	Time   time.Time     `json:"time"`
-	Source Source        `json:"source"`
-	URL    string        `json:"url"`              // or the name asked of the DNS
-	Code   lookleap.Code `json:"code"`             // how it ended; ok: a document was found
-	Status int           `json:"status,omitempty"` // HTTP status, also of a remembered response; 0 if there was no response
-}
-
-// Source is where the URL of an [Attempt] comes from.
-type Source string
-
-// The sources, in the order in which they are tried.
+// Where the URL of a candidate comes from, as far as it matters.
 const (
-	SourceMoved      Source = "moved"      // a permanent redirect of the well-known URI, seen before
-	SourceWellKnown  Source = "well-known" // section 6.5.1
-	SourceLinkHeader Source = "link"       // section 6.5.2
-	SourceHTML       Source = "html"       // section 6.5.3
-	SourceDNS        Source = "dns"        // section 6.5.4
-	SourceURL        Source = "url"        // the caller of Open, where a web page was found
+	sourceMoved     = "moved"      // a permanent redirect of the well-known URI, seen before
+	sourceWellKnown = "well-known" // section 6.5.1
 )
 
 // Discover finds the ANML document of an origin, "https://shop.example", and
 // opens it (section 6.5): at its well-known URI, or where that once moved to for
 // good; then where the web pages say that the host has seen there; then, with
-// [Options.DNS], where the DNS says. [Page.Trace] and [DiscoveryTrace] list what was
-// tried. The page speaks for the domain that served it, not for the origin that pointed
-// to it.
+// [Options.DNS], where the DNS says. The page speaks for the domain that served it, not for the
+// origin that pointed to it.
 //
 // The codes of its errors are no-anml if there is no document, which the session
 // remembers; gone if the origin removed it for good, which the user's [Store]
 // remembers; inconclusive if it could not be found out; or the code of the document or
-// connection that cannot be used.
+// connection that cannot be used. They say where the document was looked for.
 func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) (*Page, error) {
 	base, err := s.parseURL(origin)
 	if err != nil {
@@ -68,19 +48,19 @@ func (s *Session) Discover(ctx context.Context, origin string, seen ...WebPage) 
 	if err != nil {
 		return nil, err
 	}
-	wellKnown, err := s.agent.rules().Resolve(base, wellKnownPath)
+	wellKnown, err := base.Resolve(wellKnownPath)
 	if err != nil {
 		return nil, fail(base.Origin(), err, "the origin has no well-known URI")
 	}
 	ctx, cancel := s.limited(ctx, wellKnown)
 	defer cancel()
-	d := s.discovery(ctx, base.Origin())
+	d := &discovery{session: s, ctx: ctx, origin: base.Origin(), tried: make(map[string]bool)}
 	page, err := d.wellKnown(wellKnown)
 	if page != nil || d.over(err) {
 		return d.end(page, err)
 	}
 	page, err = d.first(candidates, err)
-	if page != nil || d.over(err) || !s.agent.options.DNS || base.Scheme() != "https" {
+	if page != nil || d.over(err) || !s.agent.options.DNS {
 		return d.end(page, err)
 	}
 	candidates, failed := d.byDNS(base)
@@ -115,7 +95,7 @@ func (s *Session) seen(base domain.URL, pages []WebPage) (found []candidate, err
 			return nil, &lookleap.Error{Code: lookleap.CodeUsage, Subject: u.WithoutQuery(),
 				Message: "the web page is not of the origin " + base.Origin()}
 		}
-		found = append(found, s.agent.advertised(u, p.Header, p.HTML)...)
+		found = append(found, advertised(u, p.Header, p.HTML)...)
 	}
 	return found, nil
 }
@@ -125,12 +105,8 @@ type discovery struct {
 	session *Session
 	ctx     context.Context
 	origin  string
-	trace   []Attempt
+	trace   []string // where it was looked for, and how that ended
 	tried   map[string]bool
-}
-
-func (s *Session) discovery(ctx context.Context, origin string) *discovery {
-	return &discovery{session: s, ctx: ctx, origin: origin, tried: make(map[string]bool)}
 }
 
 // wellKnown tries the target of an earlier permanent redirect of the well-known URI,
@@ -143,15 +119,15 @@ func (d *discovery) wellKnown(u domain.URL) (*Page, error) {
 			return nil, err
 		}
 		if ok && moved.String() != u.String() {
-			page, err := d.try(candidate{SourceMoved, moved})
+			page, err := d.try(candidate{sourceMoved, moved})
 			if page != nil || d.ended(err) {
 				return page, err
 			}
-			s.memory.unmove(d.ctx, d.origin)
+			s.memory.forgetMove(d.ctx, d.origin)
 			delete(d.tried, moved.String())
 		}
 	}
-	return d.try(candidate{SourceWellKnown, u})
+	return d.try(candidate{sourceWellKnown, u})
 }
 
 // try opens one candidate, and remembers what the response says about its URL.
@@ -159,29 +135,29 @@ func (d *discovery) try(c candidate) (*Page, error) {
 	s := d.session
 	d.tried[c.url.String()] = true
 	page, err := s.pages.get(d.ctx, c.url)
-	d.trace = append(d.trace, d.attempt(c.source, c.url, err))
+	d.note(c.source, c.url.WithoutQuery(), err)
 	if err == nil {
-		if c.source == SourceMoved || c.source == SourceWellKnown {
+		if c.source == sourceMoved || c.source == sourceWellKnown {
 			s.memory.move(d.ctx, d.origin, page.opened.hops, page.opened.received)
 		}
 		return page, nil
 	}
 	if r := unusedBehind(err).response; r != nil && !isWellKnown(c.url) {
 		switch {
-		case r.Status == 404 && c.source != SourceMoved:
+		case r.Status == 404 && c.source != sourceMoved:
 			s.memory.absent(c.url, &r.Freshness, err)
-		case r.Status == 410 && r.URL.Scheme() == "https":
+		case r.Status == 410:
 			s.report(d.ctx, r.URL.WithoutQuery(), lookleap.CodeIO, s.memory.gone(d.ctx, r.URL))
-		case c.source != SourceMoved: // SourceMoved counts as the well-known URI itself
+		case c.source != sourceMoved: // that one counts as the well-known URI itself
 			s.memory.unavailable(c.url, err)
 		}
 	}
 	return nil, err
 }
 
-func (d *discovery) attempt(source Source, u domain.URL, err error) Attempt {
-	return Attempt{Time: d.session.now(), Source: source, URL: u.WithoutQuery(), Code: lookleap.CodeOf(err),
-		Status: responseBehind(err).Status}
+// note notes how the search at a place ended.
+func (d *discovery) note(source, place string, err error) {
+	d.trace = append(d.trace, source+" "+place+": "+string(lookleap.CodeOf(err)))
 }
 
 // first returns the first document among the candidates. If there is none, it returns
@@ -255,13 +231,8 @@ func absent(err error) bool {
 // inconclusive reports whether an error leaves open whether there is a document: it may
 // be there at another time, or for another caller.
 func inconclusive(err error) bool {
-	switch lookleap.CodeOf(err) {
-	case lookleap.CodeBadStatus, lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
-		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeDNSSECBogus, lookleap.CodeNoAddress,
-		CodeInconclusive:
-		return true
-	}
-	return false
+	code := lookleap.CodeOf(err)
+	return unreachable(code) || code == lookleap.CodeBadStatus || code == lookleap.CodeDNSSECBogus || code == CodeInconclusive
 }
 
 // end returns the result of a search.
@@ -272,7 +243,7 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 	if over := ended(d.ctx, d.origin); over != nil {
 		err = over
 	}
-	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: d.origin, Err: coded.Attach(&DiscoveryTrace{d.trace}, err)}
+	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: d.origin, Message: strings.Join(d.trace, "; "), Err: err}
 	switch {
 	case e.Code == CodeGone:
 	case absent(err):
@@ -280,28 +251,23 @@ func (d *discovery) end(page *Page, err error) (*Page, error) {
 	case inconclusive(err):
 		e.Code = CodeInconclusive
 	default:
-		e.Message = "no usable document was found"
+		e.Message = "no usable document was found: " + e.Message
 	}
 	return nil, e
 }
 
-// found returns a page with its trace. It notifies the user if another domain serves
-// the page.
+// found notifies the user if another domain serves the page.
 func (d *discovery) found(page *Page) *Page {
-	p := *page
-	p.opened.trace = d.trace
-	if own, err := d.session.parseURL(d.origin); err == nil && registrable(own) != registrable(p.url) {
-		d.session.notices.tellOnce(d.ctx, "moved "+d.origin+" "+registrable(p.url), Notice{
-			Kind: NoticeMoved, Code: lookleap.CodeRedirectCrossOrigin, Origin: d.origin,
-			Text: "The document found for " + d.origin + " is served by " + p.url.Origin() + ", and speaks for that domain only.",
-		})
+	if own, err := d.session.parseURL(d.origin); err == nil && registrable(own.Host()) != registrable(page.url.Host()) {
+		d.session.notify(d.ctx, d.origin+" "+registrable(page.url.Host()), NoticeMoved, lookleap.CodeRedirectCrossOrigin, d.origin,
+			"The document found for "+d.origin+" is served by "+page.url.Origin()+", and speaks for that domain only.")
 	}
-	return &p
+	return page
 }
 
 // candidate is the URL of a possible document, and where it comes from.
 type candidate struct {
-	source Source
+	source string
 	url    domain.URL
 }
 
@@ -313,38 +279,29 @@ type WebPage struct {
 	HTML   []byte      // nil if only the header is known
 }
 
-// alternates returns the documents that a response with a web page advertises.
-func (a *Agent) alternates(r *fetch.Response) []candidate {
-	var page []byte
-	if r.MediaType == "text/html" || r.MediaType == "application/xhtml+xml" {
-		page = r.Body
-	}
-	return a.advertised(r.URL, r.Header, page)
-}
-
 // advertised returns the documents that a web page advertises: those of its Link
-// header, then those of its HTML head. They are alternates of the page itself, with a
-// scheme that documents are read from.
-func (a *Agent) advertised(page domain.URL, h http.Header, html []byte) []candidate {
+// header, then those of its HTML head. They are alternates of the page itself, in either
+// serialization (sections 6.5.2, 6.5.3 and 7.4).
+func advertised(page domain.URL, h http.Header, html []byte) []candidate {
 	var found []candidate
-	add := func(source Source, base domain.URL, links []weblink.Link) {
+	add := func(source string, base domain.URL, links []weblink.Link) {
 		for _, l := range links {
-			if !isAlternate(l) || !l.About(page) {
+			if !l.HasRel("alternate") || !l.HasType(anml.MediaTypeXML) && !l.HasType(anml.MediaTypeJSON) || !l.About(page) {
 				continue
 			}
-			if u, err := a.rules().Resolve(base, l.Target); err == nil && !known(found, u) {
+			if u, err := base.Resolve(l.Target); err == nil && !known(found, u) {
 				found = append(found, candidate{source, u})
 			}
 		}
 	}
-	add(SourceLinkHeader, page, weblink.ParseHeader(h.Values("Link")))
+	add("link", page, weblink.ParseHeader(h.Values("Link")))
 	head := weblink.ParseHead(html[:min(len(html), maxHTML)])
 	base, err := page, error(nil)
 	if head.Base != "" {
-		base, err = a.rules().Resolve(page, head.Base)
+		base, err = page.Resolve(head.Base)
 	}
 	if err == nil {
-		add(SourceHTML, base, head.Links)
+		add("html", base, head.Links)
 	}
 	return found
 }
@@ -358,12 +315,6 @@ func known(found []candidate, u domain.URL) bool {
 	return false
 }
 
-// isAlternate reports whether a link advertises a document, in either serialization
-// (sections 6.5.2, 6.5.3 and 7.4).
-func isAlternate(l weblink.Link) bool {
-	return l.HasRel("alternate") && (l.HasType(anml.MediaTypeXML) || l.HasType(anml.MediaTypeJSON))
-}
-
 // dnsName is the prefix of the DNS name that locates a domain's document (section
 // 6.5.4). The trust record has another name, _anml.<domain> (section 12.2).
 const dnsName = "_anml._tcp."
@@ -375,28 +326,20 @@ const maxTargets = 4
 // only locates a document: the server that serves it decides who speaks.
 func (d *discovery) byDNS(origin domain.URL) ([]candidate, error) {
 	name := dnsName + origin.Host()
-	services, err := d.session.lookup(d.ctx, name, lookleap.TypeSRV)
-	var texts []lookleap.Record
-	if err == nil {
-		texts, err = d.session.lookup(d.ctx, name, lookleap.TypeTXT)
+	var answers [2][]lookleap.Record
+	for i, t := range [...]lookleap.RRType{lookleap.TypeSRV, lookleap.TypeTXT} {
+		answer, err := d.session.agent.host.Lookup(d.ctx, name, t)
+		if err != nil {
+			e := &lookleap.Error{Code: lookleap.CodeDNSError, Subject: name, Err: err}
+			if errors.Is(err, lookleap.ErrBogus) {
+				e.Code = lookleap.CodeDNSSECBogus
+			}
+			d.note("dns", name, e)
+			return nil, e
+		}
+		answers[i] = answer.Records
 	}
-	if err != nil {
-		d.trace = append(d.trace, Attempt{Time: d.session.now(), Source: SourceDNS, URL: name, Code: lookleap.CodeOf(err)})
-		return nil, err
-	}
-	return places(origin.Host(), services, texts), nil
-}
-
-func (s *Session) lookup(ctx context.Context, name string, t lookleap.RRType) ([]lookleap.Record, error) {
-	answer, err := s.agent.host.Lookup(ctx, name, t)
-	if err == nil {
-		return answer.Records, nil
-	}
-	code := lookleap.CodeDNSError
-	if errors.Is(err, lookleap.ErrBogus) {
-		code = lookleap.CodeDNSSECBogus
-	}
-	return nil, &lookleap.Error{Code: code, Subject: name, Err: err}
+	return places(origin.Host(), answers[0], answers[1]), nil
 }
 
 // places returns the candidates of the records at a name, in the order of priority, then
@@ -424,7 +367,7 @@ func places(host string, services, texts []lookleap.Record) []candidate {
 		}
 		u, err := domain.Parse("https://" + name + ":" + strconv.Itoa(int(t.Port)) + path)
 		if err == nil && !known(found, u) {
-			found = append(found, candidate{SourceDNS, u})
+			found = append(found, candidate{"dns", u})
 		}
 	}
 	return found
@@ -434,22 +377,16 @@ func places(host string, services, texts []lookleap.Record) []candidate {
 // one such record. Without a usable path, or with several records, it returns the
 // well-known path.
 func dnsPath(texts []lookleap.Record) (path string, ok bool) {
-	path = wellKnownPath
-	count := 0
+	var paths []string
 	for _, r := range texts {
-		p, ours := parseDNSText(r.Text)
-		if !ours {
-			continue
-		}
-		count++
-		if p != "" {
-			path = p
+		if p, ours := parseDNSText(r.Text); ours {
+			paths = append(paths, p)
 		}
 	}
-	if count > 1 {
+	if len(paths) != 1 {
 		return wellKnownPath, false
 	}
-	return path, count == 1
+	return cmp.Or(paths[0], wellKnownPath), true
 }
 
 // parseDNSText parses a TXT record of discovery: "v=anml1", then tags that are separated

@@ -55,21 +55,4 @@ func TestEffectsOfOthers(t *testing.T) {
 			}
 		})
 	}
-	t.Run("K01/reject-unknown-member", func(t *testing.T) { // another version may mean something by it
-		data := strings.Replace(string(plan.Effect()), "{", `{"also":true,`, 1)
-		if e, err := parseEffect([]byte(data)); e != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
-			t.Errorf("got %v", err)
-		}
-	})
-	t.Run("ANML-13.4-02/accept-the-owners-own", func(t *testing.T) { // resumed at an origin of the site
-		s := newStage(t, setting{doc: brandSite, replies: []labprompt.Reply{pendingReply}, before: func(s *stage) {
-			permit(s, granting(s, "interact"))
-		}})
-		pending := s.suspended(Call{Site: "brand.example", Action: "there"})
-		_, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
-		must(t, err)
-		if got := s.sent("www.brand.example"); len(got) != 1 {
-			t.Errorf("sent %q", got)
-		}
-	})
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -19,25 +18,6 @@ import (
 // whether the service did what was asked. Do not repeat such a call without asking
 // the user.
 var ErrInDoubt = errors.New("the action was sent, and it is not known whether it was done")
-
-// DiscoveryTrace lists where [Session.Discover] looked. errors.As finds a
-// *DiscoveryTrace below the error that it returns.
-type DiscoveryTrace struct {
-	Attempts []Attempt // in the order in which they were made
-}
-
-// Error lists the attempts.
-func (t *DiscoveryTrace) Error() string {
-	list := zero.Or(t).Attempts
-	if len(list) == 0 {
-		return "nothing was tried"
-	}
-	texts := make([]string, len(list))
-	for i, a := range list {
-		texts[i] = fmt.Sprintf("%s %s: %s", a.Source, a.URL, a.Code)
-	}
-	return strings.Join(texts, "; ")
-}
 
 // unusedResponse is the response behind an error, for what is remembered of it.
 type unusedResponse struct {
@@ -85,11 +65,16 @@ func missing(what, fix string) error {
 	return &lookleap.Error{Code: lookleap.CodeUsage, Message: what, Fix: fix}
 }
 
+// withoutQuery returns a URL without its query, which may hold data of the user.
+func withoutQuery(url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	return url
+}
+
 // fail returns an error about a URL that has the code of the error below it. Of the
 // times to wait that errors below name, it has the longer one.
 func fail(url string, err error, message string) *lookleap.Error {
-	url, _, _ = strings.Cut(url, "?")
-	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: url, Message: message, Err: err}
+	e := &lookleap.Error{Code: lookleap.CodeOf(err), Subject: withoutQuery(url), Message: message, Err: err}
 	response := lookleap.ResponseError{Err: err}
 	var exchange *fetch.Error
 	if errors.As(err, &exchange) {

@@ -75,26 +75,3 @@ type user struct{}
 func (user) PromptConsent(context.Context, *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
 	return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
 }
-
-// A user changes their mind, and it holds at once.
-func ExampleUserPolicy_RefuseDomain() {
-	var policy agent.UserPolicy
-	_ = policy.RefuseDomain("Tickets.example")
-	fmt.Println(policy.RefusedDomains())
-	_ = policy.AcceptDomain("tickets.example")
-	fmt.Println(len(policy.RefusedDomains()))
-	// Output:
-	// [tickets.example]
-	// 0
-}
-
-func ExampleJudgePurpose() {
-	for _, purpose := range []string{"to send the ticket", "data", ""} {
-		verdict, _ := agent.JudgePurpose(context.Background(), agent.Subject{Field: "email", Purpose: purpose})
-		fmt.Println(verdict == agent.PurposeOK)
-	}
-	// Output:
-	// true
-	// false
-	// false
-}

@@ -21,12 +21,13 @@ func ExampleFilter_Export() {
 		agent.Entry{Time: at, Plan: "p1", Kind: agent.EntryDisclosed, Field: "email", Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: "https://www.shop.example/anml", Basis: "explicit"},
 		agent.Entry{Time: at, Plan: "p1", Kind: agent.EntryRefused, Field: "tel", Serving: "shop.example", Owner: "shop.example", Endpoint: "www.shop.example", Document: "https://www.shop.example/anml", Reason: anml.UserDenied},
 	)
-	told, _ := agent.Interaction(ctx, ledger, "p1")
-	fmt.Println(told)
+	for told := range (agent.Filter{Plan: "p1", Kinds: []agent.EntryKind{agent.EntryDisclosed}}).Entries(ctx, ledger) {
+		fmt.Println(told.Field, told.Basis)
+	}
 	n, err := agent.Filter{Domain: "shop.example", Kinds: []agent.EntryKind{agent.EntryRefused}}.Export(ctx, ledger, os.Stdout)
 	fmt.Println(n, err)
 	// Output:
-	// [{email explicit}]
+	// email explicit
 	// {"time":"2026-06-01T12:00:00Z","plan":"p1","kind":"refused","field":"tel","serving":"shop.example","owner":"shop.example","endpoint":"www.shop.example","document":"https://www.shop.example/anml","reason":"user-denied","number":2,"previous":"de9c44da2ff23d54d6b350d6dd3b273ff02285f782a2d6ec36e99359d7718b7d"}
 	// 1 <nil>
 }

@@ -41,15 +41,10 @@ func ExampleSession_Discover() {
 		return
 	}
 	fmt.Printf("%s says: %q\n", page.ServingDomain(), page.Document().Head().Title())
-	for _, attempt := range page.Trace() {
-		fmt.Println(attempt.Source, attempt.URL, attempt.Code)
-	}
-
 	_, err = session.Discover(context.Background(), "https://nobody.example")
 	fmt.Println(lookleap.CodeOf(err))
 	// Output:
 	// shop.example says: "The tea shop"
-	// well-known https://shop.example/.well-known/anml ok
 	// inconclusive
 }
 
@@ -74,12 +69,9 @@ func ExampleSession_Discover_webPage() {
 		fmt.Println(err)
 		return
 	}
-	for _, attempt := range page.Trace() {
-		fmt.Println(attempt.Source, attempt.URL, attempt.Code)
-	}
+	fmt.Println(page.URL())
 	// Output:
-	// well-known https://shop.example/.well-known/anml no-anml
-	// link https://shop.example/menu ok
+	// https://shop.example/menu
 }
 
 func ExampleSession_Open() {

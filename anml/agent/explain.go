@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,20 +100,12 @@ func (p *Page) Explain() Explanation {
 	}
 	for _, r := range p.refs {
 		report := RefReport{Site: r.Domain, Known: r.Page != nil, Reason: anmltrust.CodeSelf}
-		if r.Page == nil {
-			report.Reason = causeOf(r.Err)
+		if r.Page == nil { // the error says no more than "unknown"
+			report.Reason = lookleap.CodeOf(cmp.Or(errors.Unwrap(r.Err), r.Err))
 		}
 		e.SiteRefs = append(e.SiteRefs, report)
 	}
 	return e
-}
-
-// causeOf is the code below an error of ours that says no more than "unknown".
-func causeOf(err error) lookleap.Code {
-	if cause := errors.Unwrap(err); cause != nil {
-		return lookleap.CodeOf(cause)
-	}
-	return lookleap.CodeOf(err)
 }
 
 // presence is whether a site has a section.

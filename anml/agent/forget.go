@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anmltrust"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/filestore"
 	"github.com/lookleap/lookleap/internal/plugin"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -27,10 +27,12 @@ func hostKey(name string) (string, error) {
 	return s.Host, err
 }
 
-// domainKey returns the serving domain of a host, by the same code as for documents.
-func domainKey(name string) (string, error) {
-	s, err := serverOf(name)
-	return s.Domain, err
+// registrable returns the registrable domain of a host, or the host itself.
+func registrable(host string) string {
+	if d, ok := domain.Registrable(host); ok {
+		return d
+	}
+	return host
 }
 
 func serverOf(name string) (anmltrust.Server, error) {
@@ -46,9 +48,9 @@ func serverOf(name string) (anmltrust.Server, error) {
 }
 
 // under reports whether one of the hosts is the domain or a subdomain of it.
-func under(domain string, hosts ...string) bool {
+func under(name string, hosts ...string) bool {
 	for _, h := range hosts {
-		if h == domain || strings.HasSuffix(h, "."+domain) {
+		if h == name || strings.HasSuffix(h, "."+name) {
 			return true
 		}
 	}
@@ -58,8 +60,7 @@ func under(domain string, hosts ...string) bool {
 // Forgotten counts what was deleted of a domain's context.
 type Forgotten struct {
 	Informs  int `json:"informs"`
-	Values   int `json:"values"` // of the profile, see [Forgetter]
-	Personas int `json:"personas"`
+	Values   int `json:"values"`   // of the profile, see [Forgetter]
 	Pages    int `json:"pages"`    // cached documents
 	Consents int `json:"consents"` // that were in force
 }
@@ -89,16 +90,16 @@ type deletion struct {
 // afterwards is new. The ledger stays, since it holds no values.
 //
 // If it returns an error, it has deleted as much as possible.
-func (s *Session) Forget(ctx context.Context, domain string) (Forgotten, error) {
+func (s *Session) Forget(ctx context.Context, host string) (Forgotten, error) {
 	if err := s.ready(); err != nil {
 		return Forgotten{}, err
 	}
-	name, err := hostKey(domain)
+	name, err := hostKey(host)
 	if err != nil {
 		return Forgotten{}, err
 	}
 	f, err := s.context.forget(ctx, name)
-	f.Pages, f.Personas = s.pages.forgetDomain(name)
+	f.Pages = s.pages.forgetDomain(name)
 	consents, cerr := s.consents.forget(ctx, name)
 	values, verr := s.forgetValues(ctx, name)
 	f.Consents, f.Values = consents, values
@@ -123,9 +124,7 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	for _, i := range stored {
 		gone[i.key()] = true
 	}
-	_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0)
-	c.mu.Lock()
-	_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0) // what came meanwhile
+	c.lockHashed()
 	c.drop(func(i *Inform) bool {
 		if !i.source().tells(name) {
 			return false
@@ -143,7 +142,14 @@ func (c *Context) forget(ctx context.Context, name string) (f Forgotten, err err
 	c.deleted = append(c.deleted, d)
 	c.unsaved = append(c.unsaved, d)
 	c.mu.Unlock()
-	return f, contextFailed(errors.Join(err, c.save(ctx), c.store(ctx, nil, slices.Collect(maps.Keys(gone)))))
+	return f, storeFailed(errors.Join(err, c.save(ctx), c.store(ctx, nil, slices.Collect(maps.Keys(gone)))))
+}
+
+// lockHashed locks the context when everything that services told is hashed.
+func (c *Context) lockHashed() {
+	_ = c.index.hashWaiting(context.Background(), 0)
+	c.mu.Lock()
+	_ = c.index.hashWaiting(context.Background(), 0) // what came meanwhile
 }
 
 // save stores the deletions that are not stored yet.
@@ -155,7 +161,7 @@ func (c *Context) save(ctx context.Context) (err error) {
 	for _, d := range unsaved {
 		data, failed := json.Marshal(d)
 		if failed == nil {
-			failed = put(ctx, c.session.store(), d.id, data)
+			failed = put(ctx, c.session.store, d.id, data)
 		}
 		if failed != nil { // the next call tries again
 			c.mu.Lock()
@@ -169,17 +175,11 @@ func (c *Context) save(ctx context.Context) (err error) {
 
 // storedOf returns the informs of a domain in the store. It skips damaged records.
 func (c *Context) storedOf(ctx context.Context, name string) (list []*Inform, err error) {
-	store := c.session.store()
-	keys, err := store.Keys(ctx, keyInform)
-	for _, key := range keys {
-		data, failed := store.Get(ctx, key)
-		if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
-			err = errors.Join(err, failed)
-		}
-		i := new(Inform)
-		if failed == nil && strictjson.Decode(data, i) == nil && i.key() == key && i.source().tells(name) {
+	for r, failed := range records(ctx, c.session.store, keyInform) {
+		if i := storedInform(r); failed == nil && i != nil && i.source().tells(name) {
 			list = append(list, i)
 		}
+		err = errors.Join(err, failed)
 	}
 	return list, err
 }
@@ -202,18 +202,15 @@ func (c *Context) isDeleted(i *Inform) bool {
 // refresh applies what other sessions of the user, in any process, have deleted and
 // refused since the last call. It runs before a plan that waited for the user is sent.
 func (c *Context) refresh(ctx context.Context) error {
-	var again []*Inform
 	deleted, err := c.newDeletions(ctx)
 	if err != nil {
-		return contextFailed(err)
+		return storeFailed(err)
 	}
-	if len(deleted) > 0 {
-		_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0)
+	var again []*Inform
+	if len(deleted) == 0 {
+		return c.refreshRefused(ctx)
 	}
-	c.mu.Lock()
-	if len(deleted) > 0 {
-		_ = c.index.hashWaiting(context.WithoutCancel(ctx), 0) // what came meanwhile
-	}
+	c.lockHashed()
 	for _, d := range deleted {
 		if c.knows(d.id) { // a concurrent refresh applied it
 			continue
@@ -227,7 +224,7 @@ func (c *Context) refresh(ctx context.Context) error {
 		c.index.restore(d.Domain, list)
 		for _, i := range c.informs.all { // told again since
 			if i.source().tells(d.Domain) {
-				again = append(again, i.Inform)
+				again = append(again, i)
 			}
 		}
 		c.deleted = append(c.deleted, d)
@@ -243,7 +240,7 @@ func (c *Context) knows(id string) bool {
 
 // newDeletions returns the deletions in the store that are not applied yet.
 func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error) {
-	store := c.session.store()
+	store := c.session.store
 	keys, err := store.Keys(ctx, keyDeleted)
 	if err != nil {
 		return nil, err
@@ -271,26 +268,18 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 	return list, nil
 }
 
-// forgetDomain deletes the cached pages that concern a domain, and returns how many
-// pages and personas these were.
-func (p *pageCache) forgetDomain(name string) (pages, personas int) {
+// forgetDomain deletes the cached pages that concern a domain, and returns how many these were.
+func (p *pageCache) forgetDomain(name string) (pages int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.leaveBehind()
 	for _, url := range p.kept.Keys() {
-		k, ok := p.kept.Peek(url)
-		if !ok || !k.page.concerns(name) {
-			continue
-		}
-		p.kept.Remove(url)
-		pages++
-		for site := range k.page.doc.Containers() {
-			if site.Persona().Exists() {
-				personas++
-			}
+		if k, ok := p.kept.Peek(url); ok && k.page.concerns(name) {
+			p.kept.Remove(url)
+			pages++
 		}
 	}
-	return pages, personas
+	return pages
 }
 
 // concerns reports whether a domain or a subdomain of it served the page or is a party

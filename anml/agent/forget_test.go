@@ -30,7 +30,7 @@ func TestForgetRows(t *testing.T) {
 				if got := texts(s.session.context, ""); got != "" {
 					t.Error(got)
 				}
-				if keys, _ := s.session.store().Keys(t.Context(), keyInform); len(keys) != 0 {
+				if keys, _ := s.session.store.Keys(t.Context(), keyInform); len(keys) != 0 {
 					t.Error(keys)
 				}
 			})
@@ -125,16 +125,6 @@ func TestForgetRows(t *testing.T) {
 				}
 			}
 		})
-		t.Run("reject-provenance-of-what-the-user-said", func(t *testing.T) {
-			s := newSession(t, newLab(t), User{}, Options{})
-			hears(s, "a.example", "4711-8822")
-			_, err := s.Forget(t.Context(), "a.example")
-			must(t, err)
-			s.Context().Supplied("4711-8822")
-			if got := domains(s.sources("c.example", Value{Text: "4711-8822", Provenance: "a.example"})); got != "-a.example" {
-				t.Error(got)
-			}
-		})
 		t.Run("reject-to-itself", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			own := s.elsewhere("https://shop.a.example/x", booking(rule("email", "none"), askFor("email")))
@@ -219,27 +209,6 @@ func TestForgetRows(t *testing.T) {
 				t.Error(brief(d))
 			}
 		})
-		for name, c := range map[string]struct{ value, from, told string }{
-			"of-its-site":     {"9876-5432", "brand.example", "https://host.example/new"},
-			"by-another-host": {"9876-5432", "www.host.example", "https://shop.host.example/new"},
-		} {
-			t.Run("accept-told-again-"+name, func(t *testing.T) {
-				s := crossed(t, "", Value{Text: c.value, Provenance: c.from})
-				doc := `<site domain="brand.example">` + inform("Points 9876-5432", "") + `</site>`
-				s.elsewhere("https://host.example/x", doc)
-				for _, name := range []string{"brand.example", "host.example"} {
-					_, err := s.session.Forget(t.Context(), name)
-					must(t, err)
-				}
-				if d := s.page.Decide(t.Context())[0]; d.Code != CodeDeletedContext {
-					t.Error(brief(d))
-				}
-				s.elsewhere(c.told, doc)
-				if d := s.page.Decide(t.Context())[0]; d.Verb != VerbPrompt || d.Code != CodeCrossService {
-					t.Error(brief(d))
-				}
-			})
-		}
 		t.Run("accept-told-by-another", func(t *testing.T) {
 			s := crossed(t, "", plain)
 			s.elsewhere("https://c.example/x", inform(secret, ""))
@@ -257,19 +226,9 @@ func TestForgetRows(t *testing.T) {
 				t.Error(brief(d))
 			}
 		})
-		t.Run("reject-unknown-deletions", func(t *testing.T) { // of another session
-			s := crossed(t, "", plain, labprompt.Pending())
-			pending := s.suspended(book)
-			s.session.user.Store = &failingPrefix{Store: s.session.user.Store, prefix: keyDeleted}
-			s.net.Journal().Clear()
-			if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodeIO {
-				t.Error(err)
-			}
-			s.sends()
-		})
 		t.Run("reject-store-that-fails", func(t *testing.T) {
 			s := crossed(t, "", plain)
-			s.session.user.Store = failing{s.session.user.Store, keyDeleted}
+			s.session.store = failing{s.session.user.Store, keyDeleted}
 			if _, err := s.session.Forget(t.Context(), "a.example"); !errors.Is(err, errTest) || lookleap.CodeOf(err) != lookleap.CodeIO {
 				t.Error(err)
 			}
@@ -277,7 +236,7 @@ func TestForgetRows(t *testing.T) {
 				t.Error(brief(d))
 			}
 			// Once it works again, the deletion is on record as it was.
-			s.session.user.Store = s.session.user.Store.(failing).Store
+			s.session.store = s.session.user.Store
 			must(t, s.session.Close())
 			s.session = s.open(Options{}, s.session.user)
 			if got := domains(sourcesOf(s.session, "b.example", secret)); got != "-a.example" {
@@ -323,20 +282,20 @@ func TestForgottenParties(t *testing.T) {
 	}
 	const persona = `<persona><tone value="formal"/></persona>`
 	for name, c := range map[string]struct {
-		url, doc        string
-		pages, personas int
+		url, doc string
+		pages    int
 	}{
-		"accept-page-of-the-domain":   {"https://a.example/x", persona, 1, 1},
-		"accept-page-below-it":        {"https://www.a.example/x", "", 1, 0},
-		"accept-page-that-names-it":   {"https://b.example/x", `<head><title>T</title><trust domain="a.example"/></head>` + persona, 1, 1},
-		"accept-page-with-its-site":   {"https://b.example/x", `<site domain="b.example">` + persona + `</site><site domain="a.example">` + persona + `</site>`, 1, 2},
-		"reject-page-of-another":      {"https://xa.example/x", persona, 0, 0},
-		"reject-page-of-another-name": {"https://a.example.net/x", persona, 0, 0},
+		"accept-page-of-the-domain":   {"https://a.example/x", persona, 1},
+		"accept-page-below-it":        {"https://www.a.example/x", "", 1},
+		"accept-page-that-names-it":   {"https://b.example/x", `<head><title>T</title><trust domain="a.example"/></head>` + persona, 1},
+		"accept-page-with-its-site":   {"https://b.example/x", `<site domain="b.example">` + persona + `</site><site domain="a.example">` + persona + `</site>`, 1},
+		"reject-page-of-another":      {"https://xa.example/x", persona, 0},
+		"reject-page-of-another-name": {"https://a.example.net/x", persona, 0},
 	} {
 		t.Run("ANML-14.2-05/"+name, func(t *testing.T) {
 			m := newMemo(t)
 			m.tells(c.url, c.doc, false, "Cache-Control", "max-age=600")
-			if f, err := m.s.Forget(t.Context(), "a.example"); err != nil || f.Pages != c.pages || f.Personas != c.personas {
+			if f, err := m.s.Forget(t.Context(), "a.example"); err != nil || f.Pages != c.pages {
 				t.Errorf("%+v %v", f, err)
 			}
 			m.net.Journal().Clear()

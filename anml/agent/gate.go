@@ -157,8 +157,8 @@ func (g *gate) paceAt(origin string, now time.Time) *pace {
 	return p
 }
 
-// moveBack moves all times back with the clock.
-func (g *gate) moveBack(by time.Duration) {
+// adjustClock moves all times back with the clock.
+func (g *gate) adjustClock(by time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range g.paces {

@@ -26,17 +26,6 @@ func TestClockSetBack(t *testing.T) {
 	}
 	page := gateKey{"GET " + pageURL, origin.Origin(), origin.Origin()}
 	t.Run("O10", func(t *testing.T) {
-		t.Run("reject-kept-page", func(t *testing.T) {
-			f := newFinding(t)
-			f.serves("3600")
-			f.opens()
-			later(f, time.Second)
-			f.opens()
-			f.opens()
-			if n := len(f.net.Journal().Paths("shop.example")); n != 2 {
-				t.Errorf("%d requests", n)
-			}
-		})
 		for name, c := range map[string]struct {
 			hold  func(*finding, time.Time) error // closes something until a time
 			check func(*finding) error
@@ -59,14 +48,6 @@ func TestClockSetBack(t *testing.T) {
 				func(f *finding, until time.Time) error {
 					f.s.memory.close(origin, &lookleap.Error{Code: CodeNoANML, Err: &lookleap.ResponseError{RetryAfter: time.Minute}}, until)
 					return nil
-				},
-				func(f *finding) error { return f.s.memory.refuses(f.Context(), origin) },
-			},
-			"tombstone": {
-				func(f *finding, _ time.Time) error {
-					err := f.s.memory.gone(f.Context(), origin)
-					f.net.Clock().Advance(tombstone - time.Minute)
-					return err
 				},
 				func(f *finding) error { return f.s.memory.refuses(f.Context(), origin) },
 			},
@@ -95,15 +76,6 @@ func TestClockSetBack(t *testing.T) {
 				}
 			})
 		}
-		t.Run("accept-actions-at-their-pace", func(t *testing.T) {
-			f := newFinding(t)
-			for range f.s.agent.options.Limits.Burst {
-				must(t, f.s.gate.take(f.Context(), page))
-			}
-			later(f, 0)
-			f.net.Clock().Advance(f.s.agent.options.Limits.Interval + time.Millisecond)
-			must(t, f.s.gate.take(f.Context(), page))
-		})
 		for name, store := range map[string]lookleap.Store{"": nil, "-in-a-store": lookleap.NewMemoryStore()} {
 			for state, moves := range map[string][2]time.Duration{
 				"that-ended":  {2 * time.Hour, 90 * time.Minute},

@@ -131,17 +131,6 @@ func TestEdgesOfTheGate(t *testing.T) {
 			t.Error("more is remembered than the limit")
 		}
 	})
-	t.Run("ANML-14.4-04/reject-used-beyond-its-time", func(t *testing.T) {
-		s := newSession(t, newLab(t), User{}, Options{})
-		told := Inform{Usage: anml.UsageCache, Received: start, Expires: start.Add(time.Hour)}
-		for _, use := range []anml.Usage{anml.UsageDisplay, anml.UsageCache} {
-			for at, want := range map[time.Time]error{start: nil, told.Expires.Add(-1): nil, told.Expires: ErrUsage} {
-				if err := s.Allowed(told, use, at); err != want {
-					t.Errorf("%s at %s: %v", use, at, err)
-				}
-			}
-		}
-	})
 	t.Run("ANML-14.4-04/reject-kept-for-no-time", func(t *testing.T) {
 		s := newSession(t, newLab(t), User{}, Options{})
 		if err := s.Allowed(Inform{Usage: anml.UsageCache, Received: start}, anml.UsageCache, start); err != ErrUsage {

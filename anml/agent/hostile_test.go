@@ -393,25 +393,7 @@ func TestHostileToolArguments(t *testing.T) {
 
 // TestHostileRecords: what is written down and what a policy judges.
 func TestHostileRecords(t *testing.T) {
-	t.Run("ANML-9.2-01/accept-outcome-after-the-caller-left", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			ledger := lookleap.NewMemoryStore()
-			s := newStage(t, setting{doc: postable, user: User{Ledger: ledger}})
-			s.shop.Fault("/a", lab.Mute())
-			ctx, leave := context.WithTimeout(t.Context(), time.Second)
-			defer leave()
-			_, _ = s.page.Do(ctx, Call{Action: "a"})
-			if got := ledgerOf(t, ledger); !slices.Equal(got, []string{"action", "outcome cancelled"}) {
-				t.Errorf("the ledger holds %q", got)
-			}
-		})
-	})
 	e := &effect{Exchange: exchange{Document: "https://www.shop.example/anml?secret=1"}}
-	t.Run("ANML-9.2-01/reject-query-in-the-ledger", func(t *testing.T) {
-		if got := e.Exchange.entry("p", EntryAction, time.Time{}).Document; got != "https://www.shop.example/anml" {
-			t.Error(got)
-		}
-	})
 	t.Run("ANML-13.4-11/reject-refused-fields-as-told", func(t *testing.T) {
 		e.Disclosures = []disclosure{{Field: "email"}, {Field: "tel", Reason: anml.UserDenied}, {Kind: disclosePlain, Field: "q"}}
 		if got := e.act().Fields; !slices.Equal(got, []string{"email"}) {

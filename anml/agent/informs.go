@@ -7,40 +7,32 @@ import (
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/coded"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // informs are the informs that a session keeps, in order of arrival.
 type informs struct {
-	all   []*keptInform
-	known map[informID]*keptInform
+	all   []*Inform
+	known map[informID]*Inform
 	sizes map[string]int // by serving domain
 	bytes int
 }
 
-type keptInform struct {
-	*Inform
-	stored bool // a record of it is in the store, or on its way there
-}
-
 func newInforms() *informs {
-	return &informs{known: make(map[informID]*keptInform), sizes: make(map[string]int)}
+	return &informs{known: make(map[informID]*Inform), sizes: make(map[string]int)}
 }
 
 // get returns the inform with the id of i, or nil.
-func (s *informs) get(i *Inform) *keptInform { return s.known[i.id()] }
+func (s *informs) get(i *Inform) *Inform { return s.known[i.id()] }
 
 // add appends an inform. The caller has removed any with the same ID.
-func (s *informs) add(i *Inform) *keptInform {
-	k := &keptInform{Inform: i}
-	s.all, s.known[i.id()] = append(s.all, k), k
+func (s *informs) add(i *Inform) {
+	s.all, s.known[i.id()] = append(s.all, i), i
 	s.sizes[i.Serving] += i.size()
 	s.bytes += i.size()
-	return k
 }
 
 // remove removes an inform.
-func (s *informs) remove(k *keptInform) {
+func (s *informs) remove(k *Inform) {
 	at := slices.Index(s.all, k)
 	s.all = slices.Delete(s.all, at, at+1)
 	delete(s.known, k.id())
@@ -50,14 +42,14 @@ func (s *informs) remove(k *keptInform) {
 
 // oldest returns the oldest inform of the service that told most. So a service that tells a lot
 // does not displace what others told.
-func (s *informs) oldest() *keptInform {
+func (s *informs) oldest() *Inform {
 	most := s.all[0].Serving
 	for domain, size := range s.sizes {
 		if size > s.sizes[most] || size == s.sizes[most] && domain < most {
 			most = domain
 		}
 	}
-	return s.all[slices.IndexFunc(s.all, func(k *keptInform) bool { return k.Serving == most })]
+	return s.all[slices.IndexFunc(s.all, func(k *Inform) bool { return k.Serving == most })]
 }
 
 // ErrUsage is the error for a use of content that its usage does not permit (section 16.5).
@@ -88,21 +80,16 @@ func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.N
 		return err
 	}
 	now := p.session.now()
-	i := Inform{Usage: p.EffectiveUsage(site, section, element)}
+	i := Inform{Usage: p.effectiveUsage(site, section, element, now)}
 	if p.opened.lifetime > 0 {
 		i.Expires = p.opened.base.Add(p.opened.lifetime)
 	}
 	return p.session.Allowed(i, use, now)
 }
 
-// EffectiveUsage returns what may be done with an element of a section of a site: the lowest usage
+// effectiveUsage returns what may be done with an element of a section of a site: the lowest usage
 // of everything that covers it. It is at most display if the owner is not verified, and only
 // showing at once if the response must not be stored (sections 8.1.1, 14.4 and 16.5).
-func (p *Page) EffectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node) anml.Usage {
-	p = zero.Or(p)
-	return p.effectiveUsage(site, section, element, p.session.now())
-}
-
 func (p *Page) effectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node, now time.Time) anml.Usage {
 	if p.opened.noStore {
 		return anml.UsageNone
@@ -112,7 +99,7 @@ func (p *Page) effectiveUsage(site anml.Site, section anmltrust.Section, element
 
 // permits reports whether a usage allows a use. Training needs the user's consent too.
 func (s *Session) permits(usage, use anml.Usage) bool {
-	return usage.Allows(use) && (use != anml.UsageTrain || s.user.Policy.TrainingConsent())
+	return usage.Allows(use) && (use != anml.UsageTrain || s.user.Policy.now().training)
 }
 
 // lifetimeOf returns how long an inform may be used, from its document's time on: the shortest of

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,70 +80,7 @@ func TestCostOfReceiving(t *testing.T) {
 				}
 			})
 		}
-		t.Run("reject-open-after-cancel", func(t *testing.T) {
-			net := newLab(t)
-			host := net.Host()
-			ctx, cancel := context.WithCancel(t.Context())
-			host.Observe = func(_ context.Context, e lookleap.Event) {
-				if e.Code == CodeImpersonation { // the last that is found out before informs are taken up
-					cancel()
-				}
-			}
-			net.Site("shop.example").Body("/.well-known/anml", anml.MediaTypeXML, service(
-				`<interact><action id="a" method="GET" endpoint="https://other.example/"/></interact>`+floods["many-informs"].doc))
-			s, err := New(host, Options{}).NewSession(User{})
-			must(t, err)
-			if _, err := s.Open(ctx, shopOrigin+"/.well-known/anml"); lookleap.CodeOf(err) != lookleap.CodeCancelled {
-				t.Error(err)
-			}
-		})
-		t.Run("accept-as-a-plain-list", func(t *testing.T) { sameAsList(t) })
 	})
-}
-
-// sameAsList compares informs with a list that is searched from end to end.
-func sameAsList(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	s, list := newInforms(), []*Inform(nil)
-	leave := func(i *Inform) {
-		s.remove(s.get(i))
-		list = slices.DeleteFunc(list, func(other *Inform) bool { return other == i })
-	}
-	for range 3000 {
-		i := &Inform{Serving: fmt.Sprintf("%c.example", 'a'+r.IntN(9)), Text: strings.Repeat("x", r.IntN(40))}
-		if k := s.get(i); k != nil {
-			leave(k.Inform)
-		}
-		s.add(i)
-		list = append(list, i)
-		octets := map[string]int{}
-		for _, i := range list {
-			octets[i.Serving] += i.size()
-		}
-		for len(list) > 50 {
-			most := ""
-			for domain, n := range octets {
-				if most == "" || n > octets[most] || n == octets[most] && domain < most {
-					most = domain
-				}
-			}
-			oldest := list[slices.IndexFunc(list, func(i *Inform) bool { return i.Serving == most })]
-			if got := s.oldest().Inform; got != oldest {
-				t.Fatalf("%+v leaves, want %+v", got, oldest)
-			}
-			octets[most] -= oldest.size()
-			leave(oldest)
-		}
-		got := []*Inform{}
-		for k := range slices.Values(s.all) {
-			if got = append(got, k.Inform); len(got) == 40 {
-				break
-			}
-		}
-		if !slices.Equal(got, list[:min(40, len(list))]) {
-			t.Fatal("the order differs")
-		}
-	}
 }
 
 var levels = []string{"none", "display", "cache", "store", "train"}
@@ -342,7 +277,7 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if u := p.EffectiveUsage(site, anmltrust.Knowledge, n.Node); u != anml.UsageDisplay {
+					if u := p.effectiveUsage(site, anmltrust.Knowledge, n.Node, m.s.now()); u != anml.UsageDisplay {
 						t.Error(u)
 					}
 				}
@@ -363,7 +298,7 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("x", `usage="store"`)+`<footer><rights usage="none">mine</rights></footer></site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if got := p.EffectiveUsage(site, anmltrust.Knowledge, n.Node); got != anml.UsageNone {
+					if got := p.effectiveUsage(site, anmltrust.Knowledge, n.Node, m.s.now()); got != anml.UsageNone {
 						t.Error(got)
 					}
 				}
@@ -373,15 +308,13 @@ func TestUsageRows(t *testing.T) {
 		t.Run("reject-permission-over-http", func(t *testing.T) {
 			m := newMemo(t)
 			host := m.net.Host()
-			host.Fetcher = m.net.ForeignTransport()
+			host.Fetcher = unreported(m.net)
 			var err error
-			m.s, err = New(host, Options{InsecureHTTP: true}).NewSession(User{Store: m.store})
+			m.s, err = New(host, Options{}).NewSession(User{Store: m.store})
 			must(t, err)
-			m.net.Site("a.example").Plain().Body("/x", anml.MediaTypeXML, service(inform("Member "+secret, `usage="store"`)))
-			p, err := m.s.Open(t.Context(), "http://a.example/x")
-			must(t, err)
+			p := m.tells("https://a.example/x", inform("Member "+secret, `usage="store"`), false)
 			for n := range p.Document().Knowledge().Informs() {
-				if got := p.EffectiveUsage(anml.Site{}, anmltrust.Knowledge, n.Node); got > anml.UsageDisplay {
+				if got := p.effectiveUsage(anml.Site{}, anmltrust.Knowledge, n.Node, m.s.now()); got > anml.UsageDisplay {
 					t.Error(got)
 				}
 			}
@@ -408,16 +341,18 @@ func TestUsageRows(t *testing.T) {
 			}
 		})
 		t.Run("reject-training-on-store", func(t *testing.T) {
-			for i := range m.s.context.Training() {
-				if i.Text != "t" {
+			for i := range m.s.context.Informs("") {
+				if i.Text != "t" && m.s.Allowed(i, anml.UsageTrain, start) == nil {
 					t.Error(i.Text)
 				}
 			}
 		})
 		t.Run("accept-train", func(t *testing.T) {
 			n := 0
-			for range m.s.context.Training() {
-				n++
+			for i := range m.s.context.Informs("") {
+				if m.s.Allowed(i, anml.UsageTrain, start) == nil {
+					n++
+				}
 			}
 			if n != 1 {
 				t.Error(n)
@@ -428,7 +363,7 @@ func TestUsageRows(t *testing.T) {
 		t.Run("reject-switch", func(t *testing.T) {
 			// Whatever options a host sets, none is above what the service permits.
 			net := newLab(t)
-			s := newSession(t, net, User{Store: lookleap.NewMemoryStore()}, Options{SharedCache: true, NeverSiteRefs: true})
+			s := newSession(t, net, User{Store: lookleap.NewMemoryStore()}, Options{DNS: true, SameOriginOnly: true})
 			pageFor(t, net, s, "https://a.example/x", inform("x", `usage="none"`))
 			if got := texts(s.context, ""); got != "" {
 				t.Error(got)

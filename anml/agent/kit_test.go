@@ -246,12 +246,12 @@ func (f *finding) fails(s *Session, code lookleap.Code) notFound {
 	f.Helper()
 	p, err := s.Discover(f.Context(), shopOrigin)
 	hasCode(f, err, code)
-	e, trace := new(lookleap.Error), new(DiscoveryTrace)
-	if errors.As(err, &trace); p != nil || !errors.As(err, &e) {
+	e := new(lookleap.Error)
+	if p != nil || !errors.As(err, &e) {
 		f.Fatalf("%v, %v", p, err)
 	}
 	response := responseBehind(err)
-	return notFound{err, e.Subject, response.Status, response.RetryAfter, trace.Attempts}
+	return notFound{err, e.Subject, response.Status, response.RetryAfter, e.Message}
 }
 
 // notFound is a discovery that found nothing.
@@ -260,7 +260,7 @@ type notFound struct {
 	Subject    string
 	Status     int
 	RetryAfter time.Duration
-	Trace      []Attempt
+	Trace      string
 }
 
 func (e notFound) Unwrap() error { return e.error }

@@ -64,7 +64,8 @@ const (
 // Ledger is the user's record of disclosures, refusals and actions (sections 13.2 and 14.1). It
 // can be kept in any [lookleap.Store] but not switched off: what cannot be recorded is not sent.
 // Each entry is chained to the one before it, so [VerifyLedger] finds later changes. Several
-// processes may use one store. [Filter.Entries], [Filter.Export] and [Interaction] read a ledger.
+// processes may use one store. [Filter] reads a ledger: its disclosures with the plan of an
+// interaction, each with the basis of its consent, say what was told in it.
 type Ledger struct {
 	store lookleap.Store
 
@@ -77,12 +78,8 @@ func NewLedger(store lookleap.Store) *Ledger { return &Ledger{store: store} }
 
 const (
 	keyLedger       = "ledger/"        // and the number of the first entry in 16 digits: the entries of one Append
-	keyLedgerEnd    = "ledger-end/"    // a head that was the last one once
 	keyLedgerPruned = "ledger-pruned/" // the head of what was removed
 )
-
-// endEvery is for how many entries the head is stored once. A process that begins reads at most as many records.
-const endEvery = 64
 
 // maxAppend is the longest record of one Append in bytes, far above that of any plan.
 const maxAppend = 8 << 20
@@ -116,9 +113,9 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 		}
 		switch err = l.store.Put(ctx, ledgerKey(head.Number+1), nil, data, time.Time{}); {
 		case err == nil:
-			pruned, err := l.stored(ctx, keyLedgerPruned)
+			pruned, err := l.pruned(ctx)
 			if err != nil || pruned.Number <= head.Number {
-				l.advance(ctx, head, next)
+				l.advance(next)
 				return err
 			}
 			// Another process appended and pruned since this one knew the head.
@@ -130,33 +127,53 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 		case !errors.Is(err, lookleap.ErrConflict):
 			return err
 		}
-		if head, err = l.after(ctx, head); err != nil || head == next { // an earlier response was lost
+		if head, err = l.after(ctx, ledgerKey(head.Number+1)); err != nil || head == next { // an earlier response was lost
 			return err
 		}
 	}
 }
 
-// end returns a head that this process knows, or that was stored.
-func (l *Ledger) end(ctx context.Context) (head Head, err error) {
+// end returns the head that this process knows, or that of the last record.
+func (l *Ledger) end(ctx context.Context) (Head, error) {
 	l.mu.Lock()
-	head = l.last
+	head := l.last
 	l.mu.Unlock()
 	if head.Number > 0 {
 		return head, nil
 	}
-	if head, err = l.stored(ctx, keyLedgerEnd); err != nil {
-		return Head{}, err
+	for {
+		keys, err := l.keys(ctx)
+		if err != nil || len(keys) == 0 {
+			return Head{}, err
+		}
+		if head, err = l.after(ctx, keys[len(keys)-1]); !errors.Is(err, fs.ErrNotExist) { // pruned meanwhile
+			return head, err
+		}
 	}
-	pruned, err := l.stored(ctx, keyLedgerPruned)
-	if pruned.Number > head.Number {
-		head = pruned
-	}
-	return head, err
 }
 
-// stored returns a head that was stored, zero if none was.
-func (l *Ledger) stored(ctx context.Context, key string) (head Head, err error) {
-	data, err := l.store.Get(ctx, key)
+// after returns the head after a record.
+func (l *Ledger) after(ctx context.Context, key string) (Head, error) {
+	entries, err := l.read(ctx, key)
+	if err != nil {
+		return Head{}, err
+	}
+	return l.advance(entries[len(entries)-1].Head()), nil
+}
+
+// advance notes a head, and returns it.
+func (l *Ledger) advance(to Head) Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if to.Number > l.last.Number {
+		l.last = to
+	}
+	return to
+}
+
+// pruned returns the head of what was removed, zero if nothing was.
+func (l *Ledger) pruned(ctx context.Context) (head Head, err error) {
+	data, err := l.store.Get(ctx, keyLedgerPruned)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Head{}, nil
 	}
@@ -164,38 +181,6 @@ func (l *Ledger) stored(ctx context.Context, key string) (head Head, err error) 
 		err = strictjson.Decode(data, &head)
 	}
 	return head, err
-}
-
-// after returns the head after the record that another process stored behind a head.
-func (l *Ledger) after(ctx context.Context, head Head) (Head, error) {
-	entries, err := l.read(ctx, ledgerKey(head.Number+1))
-	if err != nil {
-		return Head{}, err
-	}
-	next := entries[len(entries)-1].Head()
-	l.advance(ctx, head, next)
-	return next, nil
-}
-
-// advance notes a head, and stores it once in a while. That is no part of an Append: the record of
-// the entries is safe.
-func (l *Ledger) advance(ctx context.Context, from, to Head) {
-	l.mu.Lock()
-	if to.Number > l.last.Number {
-		l.last = to
-	}
-	l.mu.Unlock()
-	if from.Number/endEvery != to.Number/endEvery {
-		_ = l.storeHead(ctx, keyLedgerEnd, to)
-	}
-}
-
-func (l *Ledger) storeHead(ctx context.Context, key string, head Head) error {
-	data, err := json.Marshal(head)
-	if err != nil {
-		return err
-	}
-	return put(ctx, l.store, key, data)
 }
 
 // read returns the entries of a record, at least one.
@@ -272,7 +257,10 @@ func (l *Ledger) Prune(ctx context.Context, before time.Time) (Head, error) {
 	}
 	head := Head{first.Number - 1, first.Previous}
 	if len(gone) > 0 {
-		err = l.storeHead(ctx, keyLedgerPruned, head) // before anything is deleted: see Append
+		var data []byte
+		if data, err = json.Marshal(head); err == nil {
+			err = put(ctx, l.store, keyLedgerPruned, data) // before anything is deleted: see Append
+		}
 	}
 	for _, key := range gone {
 		if err == nil {
@@ -349,31 +337,6 @@ func (f Filter) Export(ctx context.Context, l *Ledger, w io.Writer) (n int, err 
 		n++
 	}
 	return n, nil
-}
-
-// Disclosed is one field that was disclosed, and on what basis.
-type Disclosed struct {
-	Field string `json:"field"`
-	Basis string `json:"basis"` // explicit, implicit, delegated
-}
-
-// Interaction returns the fields that were disclosed in the interaction with a plan's
-// id, each with the basis of its consent, in order (section 14.1). It returns an error
-// if an entry cannot be read, since it might belong to the interaction.
-func Interaction(ctx context.Context, l *Ledger, plan string) ([]Disclosed, error) {
-	list := []Disclosed{}
-	if l == nil {
-		return nil, errNoLedger
-	}
-	for e, err := range l.Entries(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Kind == EntryDisclosed && e.Plan == plan {
-			list = append(list, Disclosed{e.Field, e.Basis})
-		}
-	}
-	return list, nil
 }
 
 // record appends entries to the user's ledger.

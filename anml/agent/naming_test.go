@@ -51,7 +51,6 @@ func TestNamingAnotherSite(t *testing.T) {
 		for _, id := range []string{"H25", "ANML-12.7-10"} {
 			t.Run(id+"/"+c.name, func(t *testing.T) {
 				r := newRetail(t).grants(2, "persona", "aesthetic")
-				r.options.NeverSiteRefs = true
 				p := r.open(c.doc)
 				hit := 0
 				for _, party := range p.Parties() {

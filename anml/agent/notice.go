@@ -121,25 +121,27 @@ func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
 	}
 }
 
+// notify tells a notice of a kind once for each key.
+func (s *Session) notify(ctx context.Context, key string, kind NoticeKind, code lookleap.Code, origin, text string) {
+	s.notices.tellOnce(ctx, string(kind)+" "+key, Notice{Kind: kind, Code: code, Origin: origin, Text: text})
+}
+
 // failures are the kinds of notice that tell of a failed retrieval.
 var failures = [...]NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequired, NoticeServerError, NoticeUnavailable}
 
 // tellFailure tells the user why a retrieval failed, once until the URL is reached again (sections
 // 11.3, 11.4 and 13.6).
 func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *lookleap.Error) {
-	kind, text := failureNotice(e)
-	if kind == "" {
-		return
+	if kind, text := failureNotice(e); kind != "" {
+		s.notify(ctx, u.String(), kind, e.Code, u.Origin(), text)
 	}
-	s.notices.tellOnce(ctx, string(kind)+" "+u.String(), Notice{Kind: kind, Code: e.Code, Origin: u.Origin(), Text: text})
 }
 
 func failureNotice(e *lookleap.Error) (NoticeKind, string) {
-	switch e.Code {
-	case lookleap.CodeTLS, lookleap.CodeTLSTooOld:
+	switch {
+	case e.Code == lookleap.CodeTLS || e.Code == lookleap.CodeTLSTooOld:
 		return NoticeInsecure, "The service's certificate or encryption could not be verified, so nothing of it was read."
-	case lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
-		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeNoAddress:
+	case unreachable(e.Code):
 		return NoticeUnreachable, "The service could not be reached."
 	}
 	status := responseBehind(e).Status
@@ -152,6 +154,16 @@ func failureNotice(e *lookleap.Error) (NoticeKind, string) {
 		return NoticeServerError, "The service failed with an error of its own."
 	}
 	return "", ""
+}
+
+// unreachable reports whether a code says that a server could not be reached.
+func unreachable(code lookleap.Code) bool {
+	switch code {
+	case lookleap.CodeTimeout, lookleap.CodeUnreachable, lookleap.CodeConnRefused, lookleap.CodeConnReset,
+		lookleap.CodeTruncated, lookleap.CodeTooSlow, lookleap.CodeDNSError, lookleap.CodeNoAddress:
+		return true
+	}
+	return false
 }
 
 // reached allows failures at a URL to be told again.
@@ -183,18 +195,15 @@ func (p *Page) examine(ctx context.Context) {
 	}
 	if p.opened.insecure {
 		p.find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "the server was not verified, so the document is attributed to no party")
-		p.session.notices.tellOnce(ctx, "plain "+p.url.Origin(),
-			Notice{Kind: NoticeInsecure, Code: lookleap.CodeInsecureTransport, Origin: p.url.Origin(),
-				Text: "The document came from an unverified server. You can read it, but nothing is sent and no action is executed."})
+		p.session.notify(ctx, "plain "+p.url.Origin(), NoticeInsecure, lookleap.CodeInsecureTransport, p.url.Origin(),
+			"The document came from an unverified server. You can read it, but nothing is sent and no action is executed.")
 	}
-	signs := p.impersonation()
-	for _, sign := range signs {
-		p.find(CodeImpersonation, "ANML-13.6-05", sign)
-	}
-	if len(signs) > 0 {
-		p.session.notices.tellOnce(ctx, "impersonation "+p.url.String(),
-			Notice{Kind: NoticeImpersonation, Code: CodeImpersonation, Origin: p.url.Origin(),
-				Text: "The service may pretend to be another one: " + strings.Join(signs, "; ") + "."})
+	if signs := p.impersonation(); len(signs) > 0 {
+		for _, sign := range signs {
+			p.find(CodeImpersonation, "ANML-13.6-05", sign)
+		}
+		p.session.notify(ctx, p.url.String(), NoticeImpersonation, CodeImpersonation, p.url.Origin(),
+			"The service may pretend to be another one: "+strings.Join(signs, "; ")+".")
 	}
 	for i := range p.opened.findings {
 		f := &p.opened.findings[i]
@@ -232,7 +241,7 @@ func (p *Page) impersonation() (signs []string) {
 // foreign counts the references that lead to another domain than the serving domain and the parties
 // that it was verified to speak for.
 func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
-	own := map[string]bool{registrable(p.url): true}
+	own := map[string]bool{registrable(p.url.Host()): true}
 	for _, party := range p.parties {
 		if d, ok := domain.Registrable(party.Domain); ok && party.Tier > anmltrust.Unlisted {
 			own[d] = true
@@ -245,7 +254,7 @@ func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
 			continue // other findings tell
 		}
 		all++
-		if !own[registrable(u)] {
+		if !own[registrable(u.Host())] {
 			foreign++
 		}
 	}
@@ -266,29 +275,12 @@ func (p *Page) endpoints(yield func(string) bool) {
 // links yields the targets of all links.
 func (p *Page) links(yield func(string) bool) {
 	for site := range p.doc.Containers() {
-		if !linksIn(site.Body(), yield) {
-			return
+		for e := range elements(site.Body().Content()) {
+			if link, ok := e.(anml.Link); ok && !yield(link.Href()) {
+				return
+			}
 		}
 	}
-}
-
-// linksIn yields the targets of links in a body or section, and in its sections. The reading limits
-// bound the nesting.
-func linksIn(part interface {
-	Links() iter.Seq[anml.Link]
-	Sections() iter.Seq[anml.Section]
-}, yield func(string) bool) bool {
-	for link := range part.Links() {
-		if !yield(link.Href()) {
-			return false
-		}
-	}
-	for section := range part.Sections() {
-		if !linksIn(section, yield) {
-			return false
-		}
-	}
-	return true
 }
 
 // looksLatin reports whether all letters of a label in another script look like Latin letters.

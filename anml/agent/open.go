@@ -35,8 +35,8 @@ func (s *Session) Open(ctx context.Context, url string) (*Page, error) {
 		s.memory.unavailable(u, err)
 		return nil, err
 	}
-	d := s.discovery(ctx, u.Origin())
-	d.trace = []Attempt{d.attempt(SourceURL, u, err)}
+	d := &discovery{session: s, ctx: ctx, origin: u.Origin(), tried: make(map[string]bool)}
+	d.note("url", u.WithoutQuery(), err)
 	if page, err = d.first(links, err); err == nil {
 		return d.found(page), nil
 	}
@@ -51,19 +51,11 @@ func (s *Session) parseURL(raw string) (domain.URL, error) {
 	if err := s.ready(); err != nil {
 		return domain.URL{}, err
 	}
-	u, err := s.agent.rules().Parse(raw)
+	u, err := domain.Parse(raw)
 	if err != nil {
 		return domain.URL{}, fetch.URLError(raw, "the URL cannot be used", err)
 	}
 	return u, nil
-}
-
-// rules returns the rules for URLs of documents.
-func (a *Agent) rules() domain.Rules {
-	if a.options.InsecureHTTP {
-		return domain.Rules{Schemes: []string{"https", "http"}}
-	}
-	return domain.Rules{}
 }
 
 // retrieve requests a document and reads the response. It sends nothing if an earlier
@@ -113,6 +105,35 @@ func (s *Session) keep(u domain.URL, page *Page, r *fetch.Response, from loadSta
 	return page, nil
 }
 
+// readDocument requests a document that is not cached. Follow restricts its redirects.
+func (s *Session) readDocument(ctx context.Context, u domain.URL, a requestOrigin, follow func(to domain.URL) error) (*Page, error) {
+	if err := s.memory.refuses(ctx, u); err != nil {
+		return nil, err
+	}
+	request := s.request(ctx, u)
+	remembered := request.Redirect
+	request.Redirect = func(h fetch.Hop) error {
+		if err := follow(h.To); err != nil {
+			return err
+		}
+		return remembered(h)
+	}
+	if a.siteRef {
+		request.Budget, request.Limits.Time = a.budget, fetch.DefaultTime
+	}
+	r, err := fetch.Do(ctx, s.agent.host, request)
+	switch {
+	case err == nil && r.OK():
+		return s.newPage(ctx, r, a)
+	case !a.siteRef:
+		return nil, s.refused(ctx, u, r, err)
+	}
+	if over := ended(ctx, u.WithoutQuery()); over != nil {
+		return nil, over
+	}
+	return nil, s.absence(ctx, u, r, err)
+}
+
 // refused returns the error of an exchange without a document, and notifies the user
 // if necessary (sections 11.3 and 11.4).
 func (s *Session) refused(ctx context.Context, u domain.URL, r *fetch.Response, err error) error {
@@ -156,11 +177,8 @@ func (s *Session) absence(ctx context.Context, u domain.URL, r *fetch.Response, 
 // that returned it. It also counts for the requested URL if both have one origin:
 // another origin cannot say that this one no longer has ANML.
 func (s *Session) gone(ctx context.Context, u domain.URL, r *fetch.Response) *lookleap.Error {
-	var err error
-	if r.URL.Scheme() == "https" {
-		err = s.memory.gone(ctx, r.URL)
-	}
-	if r.URL.Origin() != u.Origin() || u.Scheme() != "https" {
+	err := s.memory.gone(ctx, r.URL)
+	if r.URL.Origin() != u.Origin() {
 		e := &lookleap.Error{Code: CodeNoANML, Subject: u.WithoutQuery(), Err: withStatus(r, err)}
 		s.memory.absent(u, &r.Freshness, e)
 		return e
@@ -190,8 +208,6 @@ func (s *Session) request(ctx context.Context, u domain.URL) *fetch.Request {
 		URL:      u,
 		Header:   http.Header{"Accept": {s.agent.accept()}},
 		Redirect: func(h fetch.Hop) error { return s.memory.refuses(ctx, h.To) },
-		Rules:    s.agent.rules(),
-		Plain:    o.InsecureHTTP,
 		Verified: true,
 		Limits:   fetch.Limits{Body: o.Limits.Document, Time: o.Limits.Time, Hops: maxRedirects},
 	}
@@ -263,16 +279,17 @@ func (s *Session) read(ctx context.Context, r *fetch.Response, a requestOrigin) 
 	case e.Code == lookleap.CodeMediaType:
 		e.Message = "the response is not an ANML document"
 		if !a.action && !a.wellKnown {
-			unused.links = s.agent.alternates(r)
+			var page []byte
+			if r.MediaType == "text/html" || r.MediaType == "application/xhtml+xml" {
+				page = r.Body
+			}
+			unused.links = advertised(r.URL, r.Header, page)
 		}
 	case e.Code == anml.CodeVersion:
-		s.notices.tellOnce(ctx, "version "+r.URL.String()+" "+lookleap.Digest(r.Body),
-			Notice{Kind: NoticeUnsupported, Code: e.Code, Origin: r.URL.Origin(),
-				Text: "The service's document is of a version of ANML that is not supported; " + anml.Version + " is."})
+		s.notify(ctx, r.URL.String()+" "+lookleap.Digest(r.Body), NoticeUnsupported, e.Code, r.URL.Origin(),
+			"The service's document is of a version of ANML that is not supported; "+anml.Version+" is.")
 	default:
-		s.notices.tellOnce(ctx, "invalid "+r.URL.String()+" "+lookleap.Digest(r.Body),
-			Notice{Kind: NoticeInvalid, Code: e.Code, Origin: r.URL.Origin(),
-				Text: "The service returned an invalid document."})
+		s.notify(ctx, r.URL.String()+" "+lookleap.Digest(r.Body), NoticeInvalid, e.Code, r.URL.Origin(), "The service returned an invalid document.")
 	}
 	return nil, e
 }
@@ -283,7 +300,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	p := &Page{
 		session: s, doc: doc, url: r.URL, digest: digest,
 		opened: s.agent.openedBy(r, a, doc),
-		budget: a.budget, bySite: new(sync.Map),
+		budget: a.budget,
 	}
 	p.opened.size = size
 	p.offers = sync.OnceValue(func() *offers { return newOffers(p) })
@@ -294,9 +311,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	if p.opened.insecure {
 		p.server = anmltrust.Server{}
 	}
-	if err := p.versions(ctx); err != nil {
-		return nil, err
-	}
+	p.versions(ctx)
 	if err := p.identify(ctx); err != nil {
 		return nil, fail(r.URL.WithoutQuery(), err, "who speaks in the document could not be verified")
 	}

@@ -60,8 +60,10 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	case r.Page != nil:
 		document = r.Page.doc
 	case isDocument:
-		document = m.statusDocument(resp)
-		r.Problem = problemOf(resp.Status, document)
+		if document = m.statusDocument(resp); document != nil && document.Status().Exists() {
+			said := document.Status()
+			r.Problem = &anml.Problem{Type: "about:blank", Status: resp.Status, Title: said.Code(), Detail: said.Message()}
+		}
 	case resp.Status >= 400:
 		if p, err := anml.ParseProblem(resp.Header.Get("Content-Type"), resp.Body); err == nil {
 			r.Problem = p
@@ -74,8 +76,11 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	if defined(resp.Status) {
 		r.Outcome = anml.OutcomeOf(resp.Status, document)
 	}
-	m.waitAsTold(ctx, document)
-	m.dropStaleConsents(ctx, r)
+	if document != nil { // it blocks the action for the time that its status names (section 8.13)
+		said, _ := document.Status().RetryAfter()
+		m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
+	}
+	m.withdrawUnaccepted(ctx, r)
 	if unread != nil && resp.Status < 300 {
 		r.Outcome = anml.OutcomeUnknown
 		return r, m.doubtful(unread)
@@ -116,14 +121,6 @@ func (m *submission) statusDocument(resp *fetch.Response) *anml.Document {
 	return d
 }
 
-// problemOf returns a status element as problem details.
-func problemOf(status int, d *anml.Document) *anml.Problem {
-	if d == nil || !d.Status().Exists() {
-		return nil
-	}
-	return &anml.Problem{Type: "about:blank", Status: status, Title: d.Status().Code(), Detail: d.Status().Message()}
-}
-
 // heed returns how long the service asks to wait: the longer one of Retry-After and the
 // time in its document (sections 8.13 and 11.3).
 func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
@@ -135,20 +132,11 @@ func heed(resp *fetch.Response, d *anml.Document) (time.Duration, bool) {
 	return wait, wait > 0
 }
 
-// waitAsTold blocks the action for the time that a status names (section 8.13).
-func (m *submission) waitAsTold(ctx context.Context, d *anml.Document) {
-	if d == nil {
-		return
-	}
-	said, _ := d.Status().RetryAfter()
-	m.session.hold(ctx, m.session.actionKey(m.effect.Send.key()), m.effect.Send.place(), min(said, fetch.MaxRetryAfter))
-}
-
-// dropStaleConsents withdraws the consents on which answers rested that the service did not
+// withdrawUnaccepted withdraws the consents on which answers rested that the service did not
 // accept: it returned a document that asks for the same fields again, and whose status is not
 // success. So the user is asked again, and the old consent is not sent a second time (section
 // 8.7.3). A failure is only reported, because the call is over.
-func (m *submission) dropStaleConsents(ctx context.Context, r *CallResult) {
+func (m *submission) withdrawUnaccepted(ctx context.Context, r *CallResult) {
 	if r.Page == nil || r.Outcome >= anml.OutcomeAccepted {
 		return
 	}

@@ -130,13 +130,6 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
-	t.Run("ANML-11.3-05/reject-document-of-an-agent", func(t *testing.T) { // a service does not speak in one
-		body := strings.Replace(service(titled+`<status code="bad" result="error" message="No."/>`), `role="service"`, `role="agent"`, 1)
-		_, r := answer(t, answering(400, anml.MediaTypeXML, body), CodeBadRequest)
-		if r.Problem != nil {
-			t.Errorf("%+v", r.Problem)
-		}
-	})
 	t.Run("ANML-11.3-04/reject-status-error", func(t *testing.T) {
 		body := service(`<head><title>No</title></head><status code="bad" result="error" message="No."/>`)
 		_, r := answer(t, answering(200, anml.MediaTypeXML, body), CodeActionFailed)
@@ -176,26 +169,6 @@ func TestProblems(t *testing.T) {
 			})
 		}
 	}
-	for body, want := range map[string]string{
-		`{"title":"No seats","detail":"Try tomorrow."}`: "Try tomorrow.", `{"title":"No seats"}`: "No seats", `{"status":503}`: "",
-	} {
-		t.Run("ANML-11.3-12/accept-shown-"+want, func(t *testing.T) {
-			s := newStage(t, setting{doc: gettable})
-			s.shop.Handle("/a", answering(503, anml.MediaTypeProblemJSON, body))
-			s.does(Call{Action: "a"}, lookleap.CodeUnavailable)
-			said := s.session.Notices()[0].Remote
-			if want == "" && said != nil || want != "" && (len(said) != 1 || said[0].Text != want || said[0].Source != "www.shop.example") {
-				t.Errorf("the notice says %+v", said)
-			}
-		})
-	}
-	t.Run("K19/reject-huge", func(t *testing.T) {
-		s := newStage(t, setting{doc: gettable})
-		s.shop.Handle("/a", answering(422, anml.MediaTypeProblemJSON, `{"detail":"`+strings.Repeat("x", 70<<10)+`"}`))
-		if r := s.does(Call{Action: "a"}, CodeUnprocessable); r.Problem != nil {
-			t.Error("a problem of 70 KiB is read")
-		}
-	})
 }
 
 func TestNothingIsRunOrShown(t *testing.T) {

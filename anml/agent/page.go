@@ -2,10 +2,10 @@ package agent
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -28,9 +28,8 @@ type Page struct {
 	opened  opened
 	parties []Party
 	refs    []SiteRef
-	who     identity       // findings and personas of those who speak
+	vetted  []vetted       // personas, one for each party that has one of its own
 	budget  *fetch.Budget  // automatic requests that the document may still cause
-	bySite  *sync.Map      // *siteRules of the sites that were decided about
 	offers  func() *offers // what could be tools; computed once
 	result  *result        // progress of the Pager that read the page, if any
 }
@@ -39,7 +38,7 @@ type Page struct {
 type opened struct {
 	requested string        // URL asked for
 	wellKnown bool          // asked for at /.well-known/anml, and not redirected to another domain
-	insecure  bool          // came over plain http or an unknown connection: no party is verified
+	insecure  bool          // came over an unknown connection: no party is verified
 	received  time.Time     // when the response was complete
 	base      time.Time     // start of lifetimes: received minus the response's age
 	noStore   bool          // it must not be cached
@@ -47,11 +46,9 @@ type opened struct {
 	limited   bool          // HTTP or the document states a lifetime
 	accept    *anml.Format  // what the service said that it prefers to receive (section 11.1)
 
-	size       int                // received
-	hops       []fetch.Hop        // redirects followed
-	offersJSON bool               // the service says that it has JSON too (section 7.4)
-	trace      []Attempt          // how it was found
-	findings   []lookleap.Finding // about how it came
+	size     int                // received
+	hops     []fetch.Hop        // redirects followed
+	findings []lookleap.Finding // about how it came
 }
 
 // ready returns an error unless a session opened the page. Other pages are empty.
@@ -75,18 +72,10 @@ func (p *Page) URL() string { return zero.Or(p).url.String() }
 // It speaks wherever no other party was verified.
 func (p *Page) ServingDomain() string { return zero.Or(p).server.Domain }
 
-// Trace returns where the document was looked for, in order; the last attempt found
-// it. It is empty for a document that was opened by its URL (section 6.5).
-func (p *Page) Trace() []Attempt { return slices.Clone(zero.Or(p).opened.trace) }
-
 // Findings returns findings about how the document was received: signs of impersonation,
 // plain http. Findings about the document itself, such as contradictory claims, are in
 // Document().Findings().
 func (p *Page) Findings() []lookleap.Finding { return slices.Clone(zero.Or(p).opened.findings) }
-
-// OffersJSON reports whether the service says, by Accept-Patch or Alternates, that it
-// also has documents in JSON. It is a hint; nothing depends on it (section 7.4).
-func (p *Page) OffersJSON() bool { return zero.Or(p).opened.offersJSON }
 
 // Parties returns who speaks in the document, including the serving domain, in the
 // order of the document.
@@ -123,13 +112,12 @@ type FlowStep struct {
 // unverified site counts as the serving domain's, and names no actions of that site.
 func (p *Page) Flow(site string) Flow {
 	p = zero.Or(p)
-	for container := range p.doc.Containers() {
-		if container.Domain() == site {
-			_, whose := p.owner(container, anmltrust.Interact, p.session.now())
-			return flowOf(container, whose != anmltrust.Dropped)
-		}
+	container, ok := p.container(site)
+	if !ok {
+		return Flow{}
 	}
-	return Flow{}
+	_, whose := p.owner(container, anmltrust.Interact, p.session.now())
+	return flowOf(container, whose != anmltrust.Dropped)
 }
 
 // flowOf returns the flow of a site; callable says whether its actions can be called.
@@ -157,28 +145,18 @@ func flowOf(site anml.Site, callable bool) Flow {
 	return f
 }
 
-// versions notifies the user, once for each document, of a newer or unsupported version.
-// It returns an error for an unsupported one if [Options.RefuseUnsupported] is set
-// (section 8.1).
-func (p *Page) versions(ctx context.Context) error {
+// versions notifies the user, once for each document, of a newer or unsupported version (section
+// 8.1).
+func (p *Page) versions(ctx context.Context) {
 	if newer(p.doc.Version()) {
-		p.session.notices.tellOnce(ctx, "newer "+p.url.String()+" "+p.digest, Notice{
-			Kind: NoticeNewerVersion, Code: anml.CodeNewVersion, Origin: p.url.Origin(),
-			Text: "The service's document is of version " + plaintext.Quote(p.doc.Version(), maxVersion) +
-				" of ANML, which is newer than " + anml.Version + "; unknown parts of it are ignored.",
-		})
+		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeNewerVersion, anml.CodeNewVersion, p.url.Origin(),
+			"The service's document is of version "+plaintext.Quote(p.doc.Version(), maxVersion)+
+				" of ANML, which is newer than "+anml.Version+"; unknown parts of it are ignored.")
 	}
-	err := p.unsupported()
-	if err == nil {
-		return nil
+	if err := p.unsupported(); err != nil {
+		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeUnsupported, err.Code, p.url.Origin(),
+			strings.ToUpper(err.Message[:1])+err.Message[1:]+".")
 	}
-	p.session.notices.tellOnce(ctx, "unsupported "+p.url.String()+" "+p.digest, Notice{
-		Kind: NoticeUnsupported, Code: err.Code, Origin: p.url.Origin(), Text: sentence(err.Message),
-	})
-	if p.session.agent.options.RefuseUnsupported {
-		return err
-	}
-	return nil
 }
 
 // executable returns an error if no action of the document may be executed: it supports
@@ -242,9 +220,20 @@ func numbers(version string) (list []uint64, ok bool) {
 	return list, true
 }
 
-// sentence returns a message as a sentence.
-func sentence(reason string) string {
-	return strings.ToUpper(reason[:1]) + reason[1:] + "."
+// elements yields the elements of a content in document order, as their types, with those of its
+// sections.
+func elements(pieces iter.Seq[anml.Content]) iter.Seq[any] {
+	return func(yield func(any) bool) { _ = eachElement(pieces, yield) }
+}
+
+func eachElement(pieces iter.Seq[anml.Content], visit func(any) bool) bool {
+	for c := range pieces {
+		e := c.As()
+		if section, ok := e.(anml.Section); ok && !eachElement(section.Content(), visit) || !ok && !visit(e) {
+			return false
+		}
+	}
+	return true
 }
 
 // askedFields returns the fields that the page asks for.

@@ -186,11 +186,6 @@ func TestVersions(t *testing.T) {
 			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
 			f.finds(f.s, "Shop")
 		})
-		t.Run("ANML-8.1-22/reject-by-option-"+offers, func(t *testing.T) {
-			f := newFinding(t, func(_ *User, o *Options) { o.RefuseUnsupported = true })
-			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
-			f.fails(f.s, anml.CodeNoVersion)
-		})
 		t.Run("ANML-8.1-23/reject-"+offers, func(t *testing.T) {
 			f := newFinding(t)
 			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
@@ -217,14 +212,6 @@ func TestVersions(t *testing.T) {
 			}
 		})
 	}
-	t.Run("ANML-8.1-24/accept-told-where-it-is-refused", func(t *testing.T) {
-		f := newFinding(t, func(_ *User, o *Options) { o.RefuseUnsupported = true })
-		f.site.Body(wellKnownPath, anml.MediaTypeXML, versioned(`version="1.0" supported-versions="2.0"`))
-		f.fails(f.s, anml.CodeNoVersion)
-		if len(f.told) != 1 || f.told[0].Kind != NoticeUnsupported || !strings.Contains(f.told[0].Text, "2.0") {
-			t.Errorf("%+v", f.told)
-		}
-	})
 	t.Run("ANML-8.1-23/accept-our-version", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body(wellKnownPath, anml.MediaTypeXML, versioned(`version="1.0" supported-versions="2.0, 1.0"`))

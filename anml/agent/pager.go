@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,7 +14,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -36,9 +35,9 @@ const (
 // Limits.Pages.
 type Pager struct {
 	session *Session
+	reading sync.Mutex
 	mu      sync.Mutex // never held while reading
 	at      result
-	busy    bool
 }
 
 // result is the progress of reading a result: the state of a Pager, and the effect of
@@ -46,8 +45,7 @@ type Pager struct {
 type result struct {
 	Type    string   `json:"type"`
 	Origin  string   `json:"origin"`
-	Next    string   `json:"next,omitempty"` // URL of the next page, resolved: read if it is at the origin
-	Bad     string   `json:"bad,omitempty"`  // why the next page cannot be read
+	Next    string   `json:"next,omitempty"` // URL of the next page, resolved if it can be
 	Read    []string `json:"read"`           // keys of all URLs that were read, including redirects
 	Seen    []string `json:"seen"`           // digests of the pages' content
 	Pages   int      `json:"pages"`          // read so far
@@ -70,27 +68,21 @@ func (p *Page) Pager() *Pager {
 		return &Pager{}
 	}
 	if p.result != nil {
-		return &Pager{session: p.session, at: p.result.clone()}
+		return &Pager{session: p.session, at: *p.result}
 	}
 	g := &Pager{session: p.session, at: result{Type: resultType, Origin: p.url.Origin(), Allowed: p.session.agent.options.Limits.Pages}}
-	g.at.take(p, pageKeys(p, p.opened.hops))
+	g.at.take(p)
 	return g
 }
 
-func (r *result) clone() result {
-	other := *r
-	other.Read, other.Seen = slices.Clone(r.Read), slices.Clone(r.Seen)
-	return other
-}
-
 // take counts a page that was read.
-func (r *result) take(p *Page, keys []string) {
+func (r *result) take(p *Page) {
 	r.Pages++
-	r.Read = append(r.Read, keys...)
+	r.Read = slices.Concat(r.Read, pageKeys(p)) // other copies of the progress keep theirs
 	if d := contentDigest(p); d != "" {
-		r.Seen = append(r.Seen, d)
+		r.Seen = slices.Concat(r.Seen, []string{d})
 	}
-	r.Next, r.Bad, r.Cursor, r.Speaker = "", "", "", ""
+	r.Next, r.Cursor, r.Speaker = "", "", ""
 	nav, speaker := navOf(p)
 	if total, ok := nav.Total(); ok && total <= maxTotal {
 		r.Total = total
@@ -98,15 +90,11 @@ func (r *result) take(p *Page, keys []string) {
 	if c := nav.Cursor(); utf8.RuneCountInString(c) <= maxAdvice {
 		r.Cursor, r.Speaker = c, speaker
 	}
-	if nav.Next() == "" {
-		return
+	if u, err := p.url.Resolve(nav.Next()); err == nil && nav.Next() != "" {
+		r.Next = u.String()
+	} else {
+		r.Next = nav.Next()
 	}
-	u, err := p.session.agent.rules().Resolve(p.url, nav.Next())
-	if err != nil {
-		r.Bad = err.Error()
-		return
-	}
-	r.Next = u.String()
 }
 
 // state returns a copy of the progress, zero for a Pager that was not made by its constructors.
@@ -116,14 +104,11 @@ func (g *Pager) state() result {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.at.clone()
+	return g.at
 }
 
 // More reports whether the service names another page.
-func (g *Pager) More() bool {
-	at := g.state()
-	return at.Next != "" || at.Bad != ""
-}
+func (g *Pager) More() bool { return g.state().Next != "" }
 
 // Pages returns how many pages were read, including the first one.
 func (g *Pager) Pages() int { return g.state().Pages }
@@ -148,129 +133,94 @@ func (g *Pager) Cursor() UntrustedText {
 // asked and the prompter suspends, it returns a *lookleap.PendingError; see
 // [Session.ResumePager]. Call Next from one goroutine at a time.
 func (g *Pager) Next(ctx context.Context, why PageReason) (*Page, error) {
-	at, err := g.begin(why)
-	if err != nil {
-		return nil, err
+	switch {
+	case g == nil || g.session == nil:
+		return nil, missing("there is no result to read", "take the Pager from Page.Pager or Session.ResumePager")
+	case why != PageWanted && why != PageNeeded:
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another page needs a reason"}
+	case !g.reading.TryLock():
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another call of Next is running"}
 	}
-	page, keys, err := g.session.nextPage(ctx, &at)
+	defer g.reading.Unlock()
+	at := g.state()
+	page, err := g.session.nextPage(ctx, &at)
+	if err == nil {
+		at.take(page)
+		progress := at
+		page.result = &progress
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.busy = false
 	g.at = at
-	if err != nil {
-		return nil, err
-	}
-	g.at.take(page, keys)
-	at = g.at.clone()
-	page.result = &at
-	return page, nil
-}
-
-func (g *Pager) begin(why PageReason) (result, error) {
-	if g == nil || g.session == nil {
-		return result{}, missing("there is no result to read", "take the Pager from Page.Pager or Session.ResumePager")
-	}
-	if why != PageWanted && why != PageNeeded {
-		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another page needs a reason"}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.busy {
-		return result{}, &lookleap.Error{Code: lookleap.CodeUsage, Message: "another call of Next is running"}
-	}
-	g.busy = true
-	return g.at.clone(), nil
+	return page, err
 }
 
 // nextPage reads the next page, and asks the user first if that is necessary. A page that repeats
 // another one ends the result.
-func (s *Session) nextPage(ctx context.Context, at *result) (*Page, []string, error) {
-	if err := at.blocked(); err != nil {
-		return nil, nil, err
+func (s *Session) nextPage(ctx context.Context, at *result) (*Page, error) {
+	u, err := at.next()
+	if err != nil {
+		return nil, err
 	}
 	if at.Pages >= at.Allowed {
-		more, err := s.askForPages(ctx, *at)
+		more, err := s.askForPages(ctx, *at, u)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		at.Allowed = more.Allowed
 	}
-	page, keys, err := s.readPage(ctx, *at)
+	page, err := s.readPage(ctx, *at, u)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if d := contentDigest(page); d != "" && slices.Contains(at.Seen, d) {
 		err = pageLoop(at.Next, "the page holds the same as one that was read")
 		at.Next = ""
-		return nil, nil, err
+		return nil, err
 	}
-	return page, keys, nil
+	return page, nil
 }
 
-// blocked returns an error if no further page can be read.
-func (r *result) blocked() error {
-	switch {
-	case r.Bad != "":
-		return &lookleap.Error{Code: lookleap.CodeBadURL, Subject: r.Origin, Message: "the next page has no usable URL: " + r.Bad}
-	case r.Next == "":
-		return &lookleap.Error{Code: CodeNoMorePages, Subject: r.Origin}
-	case !strings.HasPrefix(r.Next, r.Origin+"/"):
-		return &lookleap.Error{Code: CodePageForeign, Subject: withoutQuery(r.Next)}
-	case slices.Contains(r.Read, key(r.Next)):
-		return pageLoop(r.Next, "")
+// next returns the URL of the next page, or an error if it cannot be read.
+func (r *result) next() (domain.URL, error) {
+	if r.Next == "" {
+		return domain.URL{}, &lookleap.Error{Code: CodeNoMorePages, Subject: r.Origin}
 	}
-	return nil
+	u, err := domain.Parse(r.Next)
+	switch {
+	case err != nil:
+		return u, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: r.Origin, Message: "the next page has no usable URL", Err: err}
+	case u.Origin() != r.Origin:
+		return u, &lookleap.Error{Code: CodePageForeign, Subject: u.WithoutQuery()}
+	case slices.Contains(r.Read, key(r.Next)):
+		return u, pageLoop(r.Next, "")
+	}
+	return u, nil
 }
 
 func pageLoop(at, reason string) error {
 	return &lookleap.Error{Code: CodePageLoop, Subject: withoutQuery(at), Message: reason}
 }
 
-func withoutQuery(raw string) string {
-	u, err := endpointRules.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return u.WithoutQuery()
-}
-
 // readPage retrieves the next page, within the origin and without loops.
-func (s *Session) readPage(ctx context.Context, at result) (*Page, []string, error) {
-	u, err := s.parseURL(at.Next)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *Session) readPage(ctx context.Context, at result, u domain.URL) (*Page, error) {
 	ctx, cancel := s.limited(ctx, u)
 	defer cancel()
-	if err := s.memory.refuses(ctx, u); err != nil {
-		return nil, nil, err
-	}
-	request := s.request(ctx, u)
-	follow := request.Redirect
-	request.Redirect = func(h fetch.Hop) error {
+	return s.readDocument(ctx, u, requestOrigin{requested: u.String()}, func(to domain.URL) error {
 		switch {
-		case h.To.Origin() != at.Origin:
-			return &lookleap.Error{Code: CodePageForeign, Subject: h.To.WithoutQuery()}
-		case slices.Contains(at.Read, key(h.To.String())):
-			return pageLoop(h.To.String(), "")
+		case to.Origin() != at.Origin:
+			return &lookleap.Error{Code: CodePageForeign, Subject: to.WithoutQuery()}
+		case slices.Contains(at.Read, key(to.String())):
+			return pageLoop(to.String(), "")
 		}
-		return follow(h)
-	}
-	r, err := fetch.Do(ctx, s.agent.host, request)
-	if err != nil || !r.OK() {
-		return nil, nil, s.refused(ctx, u, r, err)
-	}
-	page, err := s.newPage(ctx, r, requestOrigin{requested: u.String()})
-	if err != nil {
-		return nil, nil, err
-	}
-	return page, pageKeys(page, r.Hops), nil
+		return nil
+	})
 }
 
 // pageKeys returns the keys of all URLs of a page: the requested one and those of redirects.
-func pageKeys(p *Page, hops []fetch.Hop) []string {
+func pageKeys(p *Page) []string {
 	keys := []string{key(p.opened.requested)}
-	for _, h := range hops {
+	for _, h := range p.opened.hops {
 		keys = append(keys, key(h.To.String()))
 	}
 	slices.Sort(keys)
@@ -295,14 +245,10 @@ func key(raw string) string {
 }
 
 // askForPages asks the user for another Limits.Pages pages.
-func (s *Session) askForPages(ctx context.Context, at result) (result, error) {
+func (s *Session) askForPages(ctx context.Context, at result, next domain.URL) (result, error) {
 	from, more := at.Pages+1, s.agent.options.Limits.Pages
 	at.Allowed, at.User = at.Pages+more, s.ownerMark()
 	effect, err := json.Marshal(at)
-	if err != nil {
-		return result{}, err
-	}
-	next, err := s.parseURL(at.Next)
 	if err != nil {
 		return result{}, err
 	}
@@ -332,15 +278,6 @@ func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at resu
 	return at, err
 }
 
-// ownsPages returns an error unless a plan is about pages and of this session's user.
-func (s *Session) ownsPages(plan *lookleap.Plan) error {
-	var at result
-	if err := strictjson.Decode(plan.Effect(), &at); err != nil || at.Type != resultType {
-		return &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about pages", Err: err}
-	}
-	return s.owns(at.User)
-}
-
 // ResumePager returns a Pager in the state of one whose Next ended with a
 // *lookleap.PendingError. State is that error's State, d the user's decision. Call Next
 // to read on.
@@ -348,14 +285,13 @@ func (s *Session) ResumePager(ctx context.Context, state json.RawMessage, d look
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	plan, err := lookleap.ParsePlan(state)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.ownsPages(plan); err != nil {
-		return nil, err
-	}
-	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
+	_, approval, err := s.decided(ctx, state, d, func(plan *lookleap.Plan) (string, error) {
+		var at result
+		if err := strictjson.Decode(plan.Effect(), &at); err != nil || at.Type != resultType {
+			return "", &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about pages", Err: err}
+		}
+		return at.User, nil
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -375,36 +311,17 @@ func navOf(p *Page) (found anml.Nav, speaker string) {
 		if a == anmltrust.Dropped {
 			continue
 		}
-		for nav := range navs(site.Body().Content()) {
-			if nav.Next() != "" {
+		for e := range elements(site.Body().Content()) {
+			nav, ok := e.(anml.Nav)
+			if ok && nav.Next() != "" {
 				return nav, owner.Domain
 			}
-			if !found.Exists() {
+			if ok && !found.Exists() {
 				found, speaker = nav, owner.Domain
 			}
 		}
 	}
 	return found, speaker
-}
-
-// navs yields the navs of the content in document order.
-func navs(pieces iter.Seq[anml.Content]) iter.Seq[anml.Nav] {
-	return func(yield func(anml.Nav) bool) {
-		for c := range pieces {
-			switch e := c.As().(type) {
-			case anml.Nav:
-				if !yield(e) {
-					return
-				}
-			case anml.Section:
-				for nav := range navs(e.Content()) {
-					if !yield(nav) {
-						return
-					}
-				}
-			}
-		}
-	}
 }
 
 // contentDigest returns a digest of the texts in the bodies, without navs, and of the informs of a

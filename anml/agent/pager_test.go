@@ -329,21 +329,6 @@ func TestPagerLoops(t *testing.T) {
 		next(t, g)
 		next(t, g)
 	})
-	t.Run("ANML-11.5-08/reject-passed-by-a-redirect", func(t *testing.T) {
-		r := newRetail(t)
-		r.serve("shop.example", "/1", body("one", "/two"))
-		r.net.Site("shop.example").Redirect("/two", "/between").Redirect("/between", "/2")
-		r.serve("shop.example", "/2", body("two", "/between"))
-		g := r.pager("https://shop.example/1")
-		next(t, g)
-		r.ends(g, agent.CodePageLoop, 0)
-	})
-	t.Run("ANML-11.5-08/reject-passed-before-the-first", func(t *testing.T) {
-		r := newRetail(t)
-		r.net.Site("shop.example").Redirect("/start", "/between").Redirect("/between", "/1")
-		r.serve("shop.example", "/1", body("one", "/between"))
-		r.ends(r.pager("https://shop.example/start"), agent.CodePageLoop, 0)
-	})
 	t.Run("ANML-11.5-07/reject-after-equal-content", func(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", body("one", "/2"))
@@ -351,12 +336,6 @@ func TestPagerLoops(t *testing.T) {
 		g := r.pager("https://shop.example/1")
 		r.ends(g, agent.CodePageLoop, 1)
 		r.ends(g, agent.CodeNoMorePages, 0)
-	})
-	t.Run("ANML-11.5-07/reject-by-another-pager", func(t *testing.T) {
-		r := newRetail(t)
-		r.serve("shop.example", "/1", body("one", "/2"))
-		r.serve("shop.example", "/2", body("two", "/1"))
-		r.ends(next(t, r.pager("https://shop.example/1")).Pager(), agent.CodePageLoop, 0)
 	})
 	for _, c := range []struct{ name, one, two string }{
 		{"accept-other-item", `<data id="d"><item><field name="f">1</field></item></data>`, `<data id="d"><item><field name="f">2</field></item></data>`},

@@ -23,11 +23,6 @@ type Party struct {
 	claimed       bool      // the document names the party; otherwise its sections are the server's own
 }
 
-// identity is what a page knows about its parties.
-type identity struct {
-	personas []*vetted // one for each party that has a persona of its own
-}
-
 // identify verifies every claim of the document to speak for a site (sections 12.1 to
 // 12.8), within the document's budget of requests. It returns an error only if ctx
 // ended: a failed verification is Tier 0 for the site.
@@ -38,7 +33,7 @@ func (p *Page) identify(ctx context.Context) error {
 	}
 	p.parties = p.assemble(outcomes)
 	for _, party := range p.parties {
-		p.alarm(ctx, party)
+		p.warnOfAttack(ctx, party)
 	}
 	return p.vetPersonas(ctx)
 }
@@ -147,9 +142,9 @@ func (p *Page) attributed(party Party, a anmltrust.Attribution) (Party, anmltrus
 // location returns the document's URL without its query.
 func (p *Page) location() string { return p.url.Origin() + p.url.Path() }
 
-// alarming reports whether the outcome of a verification looks like an attack and not
+// looksLikeAttack reports whether the outcome of a verification looks like an attack and not
 // like an absence.
-func alarming(code lookleap.Code) bool {
+func looksLikeAttack(code lookleap.Code) bool {
 	switch code {
 	case lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS, anmltrust.CodeManifestSiteMismatch,
 		anmltrust.CodeManifestRollback:
@@ -158,16 +153,15 @@ func alarming(code lookleap.Code) bool {
 	return false
 }
 
-// alarm notifies the user, once in a session, of a verification with an alarming outcome.
-func (p *Page) alarm(ctx context.Context, party Party) {
+// warnOfAttack notifies the user, once in a session, of a verification that looks like an attack.
+func (p *Page) warnOfAttack(ctx context.Context, party Party) {
 	code := lookleap.CodeOf(party.Err)
-	if !alarming(code) {
+	if !looksLikeAttack(code) {
 		return
 	}
-	p.session.notices.tellOnce(ctx, fmt.Sprintf("trust %s %s %s", code, p.server.Domain, party.Domain), Notice{
-		Kind: NoticeSecurity, Code: code, Origin: p.url.Origin(),
-		Text: fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.", p.server.Domain, party.Domain, code.Title(), party.Domain),
-	})
+	p.session.notify(ctx, fmt.Sprintf("%s %s %s", code, p.server.Domain, party.Domain), NoticeSecurity, code, p.url.Origin(),
+		fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.",
+			p.server.Domain, party.Domain, code.Title(), party.Domain))
 }
 
 // ownerOfAsk is [Page.owner] for the asks of a site. At Tier 1 they are not the site's,
@@ -175,7 +169,7 @@ func (p *Page) alarm(ctx context.Context, party Party) {
 func (p *Page) ownerOfAsk(site anml.Site, now time.Time) (Party, anmltrust.Attribution) {
 	party, a := p.owner(site, anmltrust.Knowledge, now)
 	if a == anmltrust.OfSite && !party.Authorization.PermitsAsk(now) {
-		return p.beyond(party)
+		return p.outOfScope(party)
 	}
 	return party, a
 }
@@ -185,14 +179,14 @@ func (p *Page) ownerOfAsk(site anml.Site, now time.Time) (Party, anmltrust.Attri
 func (p *Page) ownerOfInform(site anml.Site, inform anml.Inform, now time.Time) (Party, anmltrust.Attribution) {
 	party, a := p.owner(site, anmltrust.Knowledge, now)
 	if a == anmltrust.OfSite && !party.Authorization.PermitsInform(inform.Confidentiality().String(), now) {
-		return p.beyond(party)
+		return p.outOfScope(party)
 	}
 	return party, a
 }
 
-// beyond returns the owner of a part that the tier does not permit: the owner of a
+// outOfScope returns the owner of a part that the tier does not permit: the owner of a
 // section that is out of scope.
-func (p *Page) beyond(party Party) (Party, anmltrust.Attribution) {
+func (p *Page) outOfScope(party Party) (Party, anmltrust.Attribution) {
 	return p.attributed(party, anmltrust.Attribute(nil, party.form, anmltrust.Knowledge, time.Time{}))
 }
 

@@ -3,7 +3,6 @@ package agent_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/agent"
@@ -62,17 +61,6 @@ func TestTextOfRules(t *testing.T) {
 		t.Run("O04/accept-stricter-rule-out-of-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge")
 			if text := p.Text(anml.TextOptions{}); !strings.Contains(text, `"tel", string, rule authentication`) {
-				t.Error(text)
-			}
-		})
-		t.Run("O04/reject-after-the-authorization-"+form, func(t *testing.T) {
-			r, p := page(t, asJSON, "knowledge")
-			result := &agent.CallResult{Page: p}
-			if text := result.Text(anml.TextOptions{}); !strings.Contains(text, "INFORM") || !strings.Contains(text, "It speaks for [brand.example]") {
-				t.Error(text)
-			}
-			r.net.Clock().Advance(30 * 24 * time.Hour)
-			if text := result.Text(anml.TextOptions{}); strings.Contains(text, "INFORM") || !strings.Contains(text, "[brand.example], whose authorization has ended") {
 				t.Error(text)
 			}
 		})

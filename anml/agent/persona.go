@@ -113,7 +113,7 @@ func (p *Page) Persona(owner string) Persona {
 			result.Report.Withheld = p.whyNot(party, now)
 			return result
 		}
-		for _, v := range p.who.personas {
+		for _, v := range p.vetted {
 			if v.domain == owner && v.withheld != "" {
 				result.Report.Withheld, result.Report.By = v.withheld, v.detector
 				return result
@@ -277,15 +277,16 @@ func (r *Persona) use(g Guidance, policy PersonaPolicy) {
 }
 
 func (r *Persona) perspective(p anml.Perspective, policy PersonaPolicy) {
-	g := Guidance{Item: PersonaPerspective, Value: untrusted(r.Owner, "perspective", p.String())}
-	switch reason, denied := policy.Deny[PersonaPerspective]; {
-	case p == anml.PerspectiveUnstated:
-	case denied:
-		r.override(g, reason)
-	default:
-		r.Perspective = p
-		r.Report.Applied = append(r.Report.Applied, g)
+	if p == anml.PerspectiveUnstated {
+		return
 	}
+	g := Guidance{Item: PersonaPerspective, Value: untrusted(r.Owner, "perspective", p.String())}
+	if reason, denied := policy.Deny[PersonaPerspective]; denied {
+		r.override(g, reason)
+		return
+	}
+	r.Perspective = p
+	r.Report.Applied = append(r.Report.Applied, g)
 }
 
 // languageTag is what a service may ask for: a language, with a script and a region. Other parts of

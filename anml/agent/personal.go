@@ -31,7 +31,7 @@ func (f *decider) profileValues(ctx context.Context, recipient string, args ...s
 	p := &profileValues{names: map[string]string{}}
 	listed, err := s.fieldNames(ctx)
 	p.failed = err != nil
-	names := slices.Concat(s.agent.names(), f.will.fields(), f.page.askedFields(), listed, args)
+	names := slices.Concat(s.agent.options.Fields, f.will.fields(), f.page.askedFields(), listed, args)
 	slices.Sort(names)
 	for _, field := range slices.Compact(names) {
 		v, err := s.valueOf(ctx, Question{Field: field, Recipient: recipient})

@@ -72,21 +72,6 @@ func TestOneFieldAsAnother(t *testing.T) {
 			}
 		}
 	})
-	t.Run("O03/reject-number-in-two-arguments", func(t *testing.T) { // of which a service told both together
-		st := asker(t)
-		pageFor(t, st.net, st.session(), "https://a.example/a", inform("Member "+secret, ""))
-		doc := strings.Replace(booking("", ""), `<param name="q" description`, `<param name="r"/><param name="q" description`, 1)
-		if x := st.prepares(st.page(doc), Call{Action: "find", Args: map[string]string{"q": "4711", "r": "8822"}}); len(x.items) != 2 {
-			t.Errorf("%+v", x.items)
-		}
-	})
-	t.Run("ANML-14.2-04/reject-argument-that-was-sensitive-before", func(t *testing.T) {
-		st := asker(t)
-		must(t, st.session().consents.mark(t.Context(), "q", CategoryHealth))
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}); len(x.items) != 1 {
-			t.Errorf("%+v", x.items)
-		}
-	})
 	t.Run("reject-profile-that-fails", func(t *testing.T) {
 		st := asker(t)
 		st.user.Profile = profileFunc(func() (Value, error) { panic("x") })
@@ -157,18 +142,6 @@ func TestPersonalNames(t *testing.T) {
 				s.sends()
 			})
 		}
-		t.Run("reject-a-name-that-the-page-asks-for", func(t *testing.T) {
-			doc := titled + `<knowledge><ask field="shoe-size" action="other" purpose="to find shoes"/></knowledge>` +
-				interactOnly(`<action id="other" method="POST" endpoint="/other"/><action id="find" method="GET" endpoint="/find"><param name="Shoe_Size"/></action>`)
-			s := newStage(t, setting{doc: doc, host: func(h *lookleap.Host) { h.Prompter = nil }})
-			s.does(find("Shoe_Size"), lookleap.CodeConsentNoPrompter)
-			s.sends()
-		})
-		t.Run("reject-a-name-that-an-unlisted-profile-knows", func(t *testing.T) {
-			s := newStage(t, setting{doc: finder("GET", "", "plan"), user: User{Profile: unlisted{secrets}}, host: func(h *lookleap.Host) { h.Prompter = nil }})
-			s.does(find("plan"), lookleap.CodeConsentNoPrompter)
-			s.sends()
-		})
 		for _, name := range []string{"q", "query", "date", "quantity", "sort", "page_token", "color", "checkin"} {
 			t.Run("accept-no-data-of-the-user-"+name, func(t *testing.T) {
 				s := newStage(t, setting{doc: finder("GET", "", name), user: User{Profile: secrets}, host: func(h *lookleap.Host) { h.Prompter = nil }})
@@ -218,18 +191,6 @@ func TestPersonalValues(t *testing.T) {
 				}
 			})
 		}
-		t.Run("reject-divided-between-own-words", func(t *testing.T) {
-			for _, r := range []*Reply{
-				{Informs: []Told{{Text: "it begins with 078-0"}, {Text: "5-1120 is the rest"}}},
-				{Asks: []Counter{{"price", "for 078-0"}, {"5-1120 is the rest", "to know"}}},
-			} {
-				st := asker(t)
-				st.user.Profile = Fields{"ssn": {Text: "078-05-1120"}}
-				must(t, st.user.Policy.Set(StandingRule{Field: "ssn", Domain: "*", Effect: EffectDeny}))
-				_, err := st.prepare(st.page(booking("", "")), Call{Action: "book", Reply: r})
-				hasCode(t, err, CodeUserRule)
-			}
-		})
 		for _, args := range []map[string]string{{"a": "Berlin", "b": "Oslo"}, {"a": "2", "b": "yes"}, {"a": "40", "b": "4111"}, {"a": "hay", "b": "bales"}, {"a": "deadbeef00", "b": "QUJDREVGR0g="}} {
 			t.Run("accept-nothing-of-the-profile", func(t *testing.T) {
 				s := newStage(t, setting{doc: finder("GET", "", "a", "b"), user: User{Profile: secrets}, host: func(h *lookleap.Host) { h.Prompter = nil }})
@@ -237,41 +198,4 @@ func TestPersonalValues(t *testing.T) {
 			})
 		}
 	})
-}
-
-// TestPlainArgumentsSince: what said nothing about the user when it was prepared is
-// looked at again before it is sent, and before it is sent once more.
-func TestPlainArgumentsSince(t *testing.T) {
-	prepare := func(t *testing.T) *prepared {
-		st := asker(t)
-		x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "4711-8822"}})
-		if len(plainOf(x.e)) != 1 {
-			t.Fatalf("%+v", x.e)
-		}
-		return x
-	}
-	for name, c := range map[string]struct {
-		since func(*prepared)
-		code  lookleap.Code
-	}{
-		"denied": {func(x *prepared) {
-			must(x.st.T, x.st.user.Policy.Set(StandingRule{Field: "Q", Domain: "*", Effect: EffectDeny}))
-		}, CodeUserRule},
-		"told": {func(x *prepared) {
-			pageFor(x.st.T, x.st.net, x.st.session(), "https://a.example/a", "<knowledge><inform>4711 8822</inform></knowledge>")
-		}, CodeCrossService},
-	} {
-		t.Run("O02/reject-"+name+"-since", func(t *testing.T) {
-			x := prepare(t)
-			if code := x.p.session.revoked(x.e); code != "" {
-				t.Fatal(code)
-			}
-			c.since(x)
-			_, _, err := x.settle(all, start)
-			hasCode(t, err, c.code)
-			if code := x.p.session.revoked(x.e); code != c.code {
-				t.Errorf("sent again: %q", code)
-			}
-		})
-	}
 }

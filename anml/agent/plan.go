@@ -66,7 +66,11 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		return nil, err
 	}
 	refuse := func(err error) error {
-		return &lookleap.Error{Code: argumentCode(err), Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
+		code := lookleap.CodeOf(err)
+		if errors.Is(err, anml.ErrUnsupportedEncType) {
+			code = CodeEncType
+		}
+		return &lookleap.Error{Code: code, Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
 	}
 	asks := asksFor(site, act)
 	args, err := e.Send.fit(act, asks, c)
@@ -91,7 +95,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 	}
 	if to.plain && e.discloses() {
 		disclosures := withheld(e.Disclosures, CodeInsecureEndpoint, anml.PolicyViolation)
-		return nil, s.turnDown(ctx, e.Exchange, "", disclosures, insecureEndpoint(e.Send.place()))
+		return nil, s.recordRefusal(ctx, e.Exchange, "", disclosures, insecureEndpoint(e.Send.place()))
 	}
 	return p.ask(ctx, e, act, owner, args, items), nil
 }
@@ -116,23 +120,21 @@ func (p *Page) action(c Call) (anml.Site, anml.Action, error) {
 		}
 		wanted = normal
 	}
-	for site := range p.doc.Containers() {
-		if site.Domain() != wanted {
-			continue
-		}
-		act, err := site.Interact().Action(c.Action)
-		switch {
-		case errors.Is(err, anml.ErrAmbiguousAction):
-			return refuse(anml.CodeAmbiguousAction, "several actions have the id "+quote(c.Action), err)
-		case err != nil:
-			return refuse(anml.CodeUnknownAction, "no action has the id "+quote(c.Action), err)
-		}
-		if err := act.Executable(); err != nil {
-			return refuse(CodeNotExecutable, "the action "+quote(c.Action)+" is not executed", err)
-		}
-		return site, act, nil
+	site, ok := p.container(wanted)
+	if !ok {
+		return refuse(anml.CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
 	}
-	return refuse(anml.CodeUnknownAction, "the document has no site "+quote(c.Site), nil)
+	act, err := site.Interact().Action(c.Action)
+	switch {
+	case errors.Is(err, anml.ErrAmbiguousAction):
+		return refuse(anml.CodeAmbiguousAction, "several actions have the id "+quote(c.Action), err)
+	case err != nil:
+		return refuse(anml.CodeUnknownAction, "no action has the id "+quote(c.Action), err)
+	}
+	if err := act.Executable(); err != nil {
+		return refuse(CodeNotExecutable, "the action "+quote(c.Action)+" is not executed", err)
+	}
+	return site, act, nil
 }
 
 // endpoint returns where an action is sent, within the agent's options.
@@ -191,7 +193,7 @@ func (p *Page) ask(ctx context.Context, e *effect, act anml.Action, owner Party,
 	items []lookleap.ConsentItem) *preparedCall {
 	s := p.session
 	confirm, _ := act.Confirm()
-	why := consequential(e.act(), confirm, e.discloses(), s.user.weigh(ctx, s.agent.plugins.policy, e.act()))
+	why := consequential(e.act(), confirm, e.discloses(), s.weigh(ctx, e.act()))
 	if why == "" && p.otherMajor() {
 		why = "the document has a version of ANML that is not supported"
 	}
@@ -253,10 +255,8 @@ func (p *Page) tellMalformed(ctx context.Context) {
 		last := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
 		name, _, _ := strings.Cut(last, "[")
 		if slices.Contains(malformedParts, name) {
-			p.session.notices.tellOnce(ctx, "malformed "+p.digest+" "+p.url.String(), Notice{
-				Kind: NoticeMalformed, Code: lookleap.Code(f.Code), Origin: p.url.Origin(),
-				Text: "A part of the document that this interaction needs is malformed, so it is not used: " + f.Path + ".",
-			})
+			p.session.notify(ctx, p.digest+" "+p.url.String(), NoticeMalformed, lookleap.Code(f.Code), p.url.Origin(),
+				"A part of the document that this interaction needs is malformed, so it is not used: "+f.Path+".")
 			return
 		}
 	}

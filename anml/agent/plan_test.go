@@ -258,11 +258,6 @@ func TestPolicyVeto(t *testing.T) {
 				t.Errorf("the policy comes last, and the user was asked %d times", n)
 			}
 		})
-		t.Run("ANML-13.4-11/reject-read-"+name, func(t *testing.T) { // which no one is asked about
-			s := newStage(t, setting{doc: interact(action("a", "GET", "/a", "")), user: User{Policy: &UserPolicy{VetoAct: veto}}})
-			s.does(Call{Action: "a"}, CodePolicyVeto)
-			s.sends()
-		})
 	}
 	t.Run("ANML-13.4-11/accept-nothing-objects", func(t *testing.T) {
 		var seen Act
@@ -276,9 +271,7 @@ func TestPolicyVeto(t *testing.T) {
 
 func TestResolveEndpoint(t *testing.T) {
 	document, err := domain.Parse(documentURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct {
 		id, ref, site string
 		want          string // reach and URL, or a code
@@ -367,9 +360,7 @@ func TestOtherOrigins(t *testing.T) {
 		}
 		other := s.open(Options{}, User{})
 		page, err := other.Open(t.Context(), documentURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := page.Do(t.Context(), Call{Action: "sibling"}); err != nil || len(s.user.Requests()) != 2 {
 			t.Errorf("another session was not asked: %v", err)
 		}
@@ -415,19 +406,6 @@ func TestOtherOrigins(t *testing.T) {
 			})
 		}
 	}
-	t.Run("ANML-13.11-02/reject-remembered-for-another-session", func(t *testing.T) { // which resumes a plan that did not ask
-		doc := strings.Replace(elsewhere("GET"), "</interact>", action("post", "POST", "https://api.shop.example/p", "")+"</interact>", 1)
-		s := newStage(t, setting{doc: doc, before: set})
-		s.does(Call{Action: "sibling"}, lookleap.CodeOK)
-		s.user.Then(pendingReply)
-		pending := s.suspended(Call{Action: "post"})
-		s.session = s.open(Options{}, User{})
-		_, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))
-		must(t, err)
-		if s.session.gate.agreed("https://www.shop.example", "https://api.shop.example") {
-			t.Error("the user did not agree in this session")
-		}
-	})
 	t.Run("ANML-13.4-01/accept-own", func(t *testing.T) {
 		s := newStage(t, setting{doc: elsewhere("GET"), before: set, options: Options{SameOriginOnly: true}})
 		s.does(Call{Action: "own"}, lookleap.CodeOK)

@@ -30,7 +30,8 @@ type UserPolicy struct {
 	// built-in words are used.
 	Classify func(ctx context.Context, s Subject) (category string, err error)
 	// Judge reports whether a purpose is believable (section 14.3). An error or a panic refuses the
-	// field. If nil, [JudgePurpose] is used.
+	// field. If nil, a purpose is vague if it is blank, repeats the name of the field or is one of a
+	// few empty words.
 	Judge func(ctx context.Context, s Subject) (PurposeVerdict, error)
 	// Veto is called last for each decision, and refuses the field with an error or a panic. It can
 	// only make a decision stricter. It is called again right before the value is sent, maybe in
@@ -53,7 +54,8 @@ type UserPolicy struct {
 
 // StandingRule is one rule of the user. A rule that denies or asks applies to every spelling of its
 // field that a person would take for the same name: "E-Mail" is "email". A rule that allows applies
-// to exactly its own spelling.
+// to exactly its own spelling. A rule that denies every field refuses the domain: see
+// [Session.RefuseDomain].
 type StandingRule struct {
 	Field  string `json:"field"`  // name of a field, or "*" for any
 	Domain string `json:"domain"` // who asks, including all names below it, or "*"
@@ -73,9 +75,6 @@ const (
 	EffectAllow        // told without asking, where the draft leaves that to the user
 )
 
-// String returns "deny", "ask" or "allow".
-func (e Effect) String() string { return [...]string{"deny", "ask", "allow"}[min(e, EffectAllow)] }
-
 // CrossService says when the user is asked before a value may go to a service although another
 // service may have told it (section 14.1).
 type CrossService uint8
@@ -93,7 +92,6 @@ const (
 // will is one state of a policy. It is immutable.
 type will struct {
 	rules    map[ruleKey][]StandingRule // one for each spelling
-	refused  map[string]bool
 	inferred bool
 	training bool
 }
@@ -101,7 +99,7 @@ type will struct {
 // ruleKey is the key of rules in a will: see [fieldKey].
 type ruleKey struct{ field, domain string }
 
-// maxRules is the largest number of rules, and of refused domains, in a policy.
+// maxRules is the largest number of rules in a policy.
 const maxRules = 10_000
 
 // Set adds rules, or replaces those for the same field and domain. If several rules match, the
@@ -128,7 +126,10 @@ func (p *UserPolicy) Set(rules ...StandingRule) error {
 			key := ruleKey{fieldKey(r.Field), r.Domain}
 			w.rules[key] = append(w.rules[key], r)
 		}
-		return tooMany(len(w.all()))
+		if len(w.all()) > maxRules {
+			return fmt.Errorf("a policy holds at most %d rules", maxRules)
+		}
+		return nil
 	})
 }
 
@@ -170,28 +171,6 @@ func (p *UserPolicy) Rules() []StandingRule {
 	return all
 }
 
-// RefuseDomain refuses every ask from a domain and from all names below it, whatever a document, a
-// rule or an earlier consent says (section 14.1). [Session.RefuseDomain] also stores the refusal.
-func (p *UserPolicy) RefuseDomain(domainName string) error {
-	name, err := policyHost(domainName)
-	if err != nil {
-		return err
-	}
-	return p.change(func(w *will) error { w.refused[name] = true; return tooMany(len(w.refused)) })
-}
-
-// AcceptDomain undoes the refusal of exactly this domain. Call it only when the user asks for it.
-func (p *UserPolicy) AcceptDomain(domainName string) error {
-	name, err := policyHost(domainName)
-	if err != nil {
-		return err
-	}
-	return p.change(func(w *will) error { delete(w.refused, name); return nil })
-}
-
-// RefusedDomains returns the refused domains in alphabetical order.
-func (p *UserPolicy) RefusedDomains() []string { return slices.Sorted(maps.Keys(p.now().refused)) }
-
 // InferConsentFromInitiation sets whether fields with the rule implicit-consent are sent without
 // asking in an interaction that the user began. Sensitive fields are always asked about (section
 // 16.6). It is off by default.
@@ -205,16 +184,6 @@ func (p *UserPolicy) SetTrainingConsent(yes bool) {
 	_ = p.change(func(w *will) error { w.training = yes; return nil })
 }
 
-// TrainingConsent reports whether the user agreed to training.
-func (p *UserPolicy) TrainingConsent() bool { return p.now().training }
-
-func tooMany(n int) error {
-	if n > maxRules {
-		return fmt.Errorf("a policy holds at most %d rules and as many domains", maxRules)
-	}
-	return nil
-}
-
 // change replaces the state as a whole, so that decisions need no lock.
 func (p *UserPolicy) change(edit func(*will) error) error {
 	if p == nil {
@@ -223,9 +192,8 @@ func (p *UserPolicy) change(edit func(*will) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := *p.now()
-	next.rules, next.refused = maps.Clone(next.rules), maps.Clone(next.refused)
-	if next.rules == nil {
-		next.rules, next.refused = make(map[ruleKey][]StandingRule), make(map[string]bool)
+	if next.rules = maps.Clone(next.rules); next.rules == nil {
+		next.rules = make(map[ruleKey][]StandingRule)
 	}
 	if err := edit(&next); err != nil {
 		return err
@@ -236,11 +204,10 @@ func (p *UserPolicy) change(edit func(*will) error) error {
 
 // now returns the current state.
 func (p *UserPolicy) now() *will {
-	if p == nil {
-		return &will{}
-	}
-	if w := p.will.Load(); w != nil {
-		return w
+	if p != nil {
+		if w := p.will.Load(); w != nil {
+			return w
+		}
 	}
 	return &will{}
 }
@@ -262,21 +229,6 @@ func policyHost(s string) (string, error) {
 	return domain.Rules{AllowIP: true, AllowSpecial: true}.ParseHost(strings.TrimSuffix(s, "."))
 }
 
-// refuses reports whether one of the hosts is a refused domain or lies below one.
-func (w *will) refuses(hosts []string) bool {
-	if len(w.refused) == 0 {
-		return false
-	}
-	for _, host := range hosts {
-		for name := host; name != ""; name = parent(name) {
-			if w.refused[name] {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // standing returns the strictest rule about a field, and other fields with it, for all hosts that
 // would learn them. One denial is enough, while an allowance needs a rule for every host. It
 // returns false if no rule decides; then the user is asked.
@@ -285,7 +237,7 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 		return StandingRule{Effect: EffectAsk}, false
 	}
 	complete := true
-	match := func(field string) {
+	for _, field := range append([]string{field}, also...) {
 		key := fieldKey(field)
 		for _, host := range hosts {
 			r, ok := w.rule(field, key, host)
@@ -294,10 +246,6 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 			}
 			complete = complete && ok
 		}
-	}
-	match(field)
-	for _, other := range also {
-		match(other)
 	}
 	if !ruled || !complete && strictest.Effect == EffectAllow {
 		return StandingRule{Effect: EffectAsk}, false
@@ -309,7 +257,7 @@ func (w *will) standing(hosts []string, field string, also ...string) (strictest
 // that allows matches only the exact name.
 func (w *will) rule(field, key, host string) (found StandingRule, matched bool) {
 	try := func(name string) {
-		for _, k := range [2]string{key, "*"} {
+		for _, k := range [2]string{"*", key} {
 			for _, r := range w.rules[ruleKey{k, name}] {
 				applies := r.Effect < EffectAllow || r.Field == field || r.Field == "*"
 				if applies && (!matched || r.Effect < found.Effect) {
@@ -352,37 +300,61 @@ func parent(host string) string {
 	return rest
 }
 
-// judge, classify and veto ask the host's functions; one that fails has said the
-// strictest that it can.
-
-func (p *UserPolicy) judge(ctx context.Context, b *plugin.Bound, s Subject) PurposeVerdict {
-	f := p.Judge
-	if f == nil {
-		f, b = JudgePurpose, nil
+// ofPolicy calls a function of the user's policy. One that fails has said the strictest that it can.
+func ofPolicy[T any](ctx context.Context, s *Session, strictest T, f func(context.Context) (T, error)) T {
+	v, err := plugin.Await(ctx, s.agent.plugins.policy, f)
+	if err != nil {
+		return strictest
 	}
-	verdict, err := plugin.Await(ctx, b, func(ctx context.Context) (PurposeVerdict, error) { return f(ctx, s) })
-	if err != nil || verdict > PurposeOK {
+	return v
+}
+
+func (s *Session) judge(ctx context.Context, x Subject) PurposeVerdict {
+	p := s.user.Policy
+	if p.Judge == nil {
+		return judgePurpose(x)
+	}
+	verdict := ofPolicy(ctx, s, PurposeImplausible, func(ctx context.Context) (PurposeVerdict, error) { return p.Judge(ctx, x) })
+	if verdict > PurposeOK {
 		return PurposeImplausible
 	}
 	return verdict
 }
 
-func (p *UserPolicy) classify(ctx context.Context, b *plugin.Bound, s Subject) string {
+func (s *Session) classify(ctx context.Context, x Subject) string {
+	p := s.user.Policy
 	if p.Classify == nil {
 		return ""
 	}
-	category, err := plugin.Await(ctx, b, func(ctx context.Context) (string, error) { return p.Classify(ctx, s) })
-	if err != nil {
-		return "unknown"
-	}
-	return category
+	return ofPolicy(ctx, s, "unknown", func(ctx context.Context) (string, error) { return p.Classify(ctx, x) })
 }
 
-func (p *UserPolicy) veto(ctx context.Context, b *plugin.Bound, d Decision) error {
+func (s *Session) veto(ctx context.Context, d Decision) error {
+	p := s.user.Policy
 	if p.Veto == nil {
 		return nil
 	}
-	return plugin.Do(ctx, b, func(ctx context.Context) error { return p.Veto(ctx, d) })
+	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return p.Veto(ctx, d) })
+}
+
+func (s *Session) weigh(ctx context.Context, a Act) Weight {
+	p := s.user.Policy
+	if p.Weigh == nil {
+		return WeighedByRule
+	}
+	w := ofPolicy(ctx, s, Consequential, func(ctx context.Context) (Weight, error) { return p.Weigh(ctx, a), nil })
+	if w > Harmless {
+		return Consequential
+	}
+	return w
+}
+
+func (s *Session) vetoAct(ctx context.Context, a Act) error {
+	p := s.user.Policy
+	if p.VetoAct == nil {
+		return nil
+	}
+	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return p.VetoAct(ctx, a) })
 }
 
 // RefuseDomain refuses every ask from a domain and the names below it, whatever a document, a rule
@@ -400,16 +372,17 @@ func (s *Session) RefuseDomain(ctx context.Context, domain string) error {
 	if err != nil {
 		return err
 	}
-	policy := s.user.Policy
-	if err := policy.RefuseDomain(name); err != nil { // at once
+	rule := StandingRule{Field: "*", Domain: name}
+	if err := s.user.Policy.Set(rule); err != nil { // at once
 		return err
 	}
 	return s.context.refusals(ctx, func(stored map[string]bool) error {
-		if err := put(ctx, s.store(), keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano)); err != nil {
-			return contextFailed(err)
+		err := put(ctx, s.store, keyRefused+name, s.now().UTC().AppendFormat(nil, time.RFC3339Nano))
+		if err != nil {
+			return storeFailed(err)
 		}
 		stored[name] = true
-		return policy.RefuseDomain(name) // another goroutine may have undone it in the meantime
+		return s.user.Policy.Set(rule) // another goroutine may have undone it in the meantime
 	})
 }
 
@@ -424,16 +397,36 @@ func (s *Session) AllowDomain(ctx context.Context, domain string) error {
 		return err
 	}
 	return s.context.refusals(ctx, func(stored map[string]bool) error {
-		if err := s.store().Delete(ctx, keyRefused+name); err != nil {
-			return contextFailed(err)
+		if err := s.store.Delete(ctx, keyRefused+name); err != nil {
+			return storeFailed(err)
 		}
 		delete(stored, name)
-		return s.user.Policy.AcceptDomain(name)
+		return s.user.Policy.accept(name)
 	})
 }
 
+// accept undoes the refusal of exactly this domain.
+func (p *UserPolicy) accept(name string) error {
+	return p.change(func(w *will) error {
+		if rule, _ := w.rule("*", "*", name); rule.refuses() && rule.Domain == name {
+			w.without("*", name)
+		}
+		return nil
+	})
+}
+
+// refuses reports whether a rule refuses a domain as a whole.
+func (r StandingRule) refuses() bool { return r.Field == "*" && r.Effect == EffectDeny }
+
 // RefusedDomains returns the domains that the user refuses, in alphabetical order.
-func (s *Session) RefusedDomains() []string { return zero.Or(s).user.Policy.RefusedDomains() }
+func (s *Session) RefusedDomains() (names []string) {
+	for _, r := range zero.Or(s).user.Policy.Rules() {
+		if r.refuses() {
+			names = append(names, r.Domain)
+		}
+	}
+	return names
+}
 
 // refusals calls f with the refused domains that the session knows to be in the store, while no other
 // call of it changes them or the store. A caller who has left does not wait for its turn.
@@ -450,27 +443,25 @@ func (c *Context) refusals(ctx context.Context, f func(stored map[string]bool) e
 // undone.
 func (c *Context) refreshRefused(ctx context.Context) error {
 	return c.refusals(ctx, func(stored map[string]bool) error {
-		keys, err := c.session.store().Keys(ctx, keyRefused)
+		keys, err := c.session.store.Keys(ctx, keyRefused)
 		if err != nil {
-			return contextFailed(err)
+			return storeFailed(err)
 		}
 		gone := maps.Clone(stored)
-		policy := c.session.user.Policy
+		var rules []StandingRule
 		for _, key := range keys {
 			name := strings.TrimPrefix(key, keyRefused)
-			if err := policy.RefuseDomain(name); err != nil {
-				return contextFailed(err)
-			}
+			rules = append(rules, StandingRule{Field: "*", Domain: name})
 			stored[name] = true
 			delete(gone, name)
 		}
-		if !c.session.keeps() {
-			return nil
+		if err := c.session.user.Policy.Set(rules...); err != nil {
+			return storeFailed(err)
 		}
 		for name := range gone {
 			delete(stored, name)
-			if err := policy.AcceptDomain(name); err != nil {
-				return contextFailed(err)
+			if err := c.session.user.Policy.accept(name); err != nil {
+				return storeFailed(err)
 			}
 		}
 		return nil

@@ -108,6 +108,3 @@ func fieldKey(name string) string {
 }
 
 var strokes = strings.NewReplacer("i", "l", "1", "l", "0", "o", "rn", "m", "vv", "w")
-
-// sameField reports whether the user would take two names for the same field.
-func sameField(a, b string) bool { return a == b || fieldKey(a) == fieldKey(b) }

@@ -30,16 +30,6 @@ func TestSpellings(t *testing.T) {
 				st.decides(booking(rule(asked, "none"), askFor(asked)), "refuse user-rule user-denied")
 			})
 		}
-		t.Run("reject-denied-meanwhile", func(t *testing.T) {
-			st := asker(t).allow("email", "*")
-			x := st.prepares(st.page(booking(rule("email", "none"), askFor("email"))), Call{})
-			must(t, st.user.Policy.Set(StandingRule{Field: "E-Mail", Domain: "shop.example", Effect: EffectDeny}))
-			x.sends(all, "<refuse", "!"+annsEmail)
-			must(t, st.user.Policy.Remove("email", "shop.example")) // is another rule's field
-			x.sends(all, "<refuse", "!"+annsEmail)
-			must(t, st.user.Policy.Remove("E-Mail", "shop.example"))
-			x.sends(all, annsEmail)
-		})
 		t.Run("accept-allowed-exactly", func(t *testing.T) {
 			for asked, want := range map[string]string{"email": "allow user-rule delegated", "Email": "prompt needs-consent"} {
 				st := asker(t).allow("email", "*")

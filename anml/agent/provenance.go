@@ -52,7 +52,6 @@ func (s *Session) sources(to string, v Value) []source {
 	if v.Provenance == ProvenanceUser {
 		return nil
 	}
-	to = serviceKey(to)
 	found, supplied := s.context.index.match(to, v.Text)
 	if v.Provenance == "" {
 		if !supplied && s.user.Policy.CrossService == CrossServiceStrict {
@@ -72,14 +71,6 @@ func (s *Session) sources(to string, v Value) []source {
 		found = append(found, source{serving: server.Domain, confidentiality: anml.Public})
 	}
 	return found
-}
-
-// serviceKey returns the serving domain of a recipient, or its name if it has none.
-func serviceKey(to string) string {
-	if key, err := domainKey(to); err == nil {
-		return key
-	}
-	return to
 }
 
 // from returns the domains of sources in alphabetical order, without those of deleted context.

@@ -88,7 +88,7 @@ func TestSources(t *testing.T) {
 	}
 	s.context.recordInforms([]*Inform{{Text: "4711-8822!", Serving: "a.example", Host: "x.a.example", Confidentiality: anml.Private}})
 	for _, value := range []string{"4711-8822", "4711-8822 elsewhere"} {
-		if got := sourcesOf(s, "www.b.example", value); len(got) != 2 || got[0].confidentiality != anml.Private || got[1].confidentiality != anml.Public {
+		if got := sourcesOf(s, "b.example", value); len(got) != 2 || got[0].confidentiality != anml.Private || got[1].confidentiality != anml.Public {
 			t.Error(got)
 		}
 	}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"strings"
 	"sync"
 
@@ -38,14 +37,14 @@ var vaguePurposes = sync.OnceValue(func() map[string]bool {
 	return vague
 })
 
-// JudgePurpose judges a purpose by its words alone. It is vague if it is blank, repeats the name of
+// judgePurpose judges a purpose by its words alone. It is vague if it is blank, repeats the name of
 // the field or is one of a few empty words. All others pass, because words alone cannot show what
 // is plausible.
-func JudgePurpose(_ context.Context, s Subject) (PurposeVerdict, error) {
+func judgePurpose(s Subject) PurposeVerdict {
 	if purpose := fold(s.Purpose).text; vaguePurposes()[purpose] || purpose == fold(s.Field).text {
-		return PurposeVague, nil
+		return PurposeVague
 	}
-	return PurposeOK, nil
+	return PurposeOK
 }
 
 // The sensitive categories of section 14.2.
@@ -97,6 +96,3 @@ var secretNames = sync.OnceValue(func() map[string]bool {
 	}
 	return names
 })
-
-// secretName reports whether the key of a field is that of a secret.
-func secretName(key string) bool { return secretNames()[key] }

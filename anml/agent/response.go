@@ -3,20 +3,14 @@ package agent
 import (
 	"context"
 	"fmt"
-	"iter"
-	"mime"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/anmltrust"
-	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/plugin"
-	"github.com/lookleap/lookleap/internal/zero"
 )
 
 // response writes the agent response that settled disclosures make (section 11.1), nil if there is nothing
@@ -151,171 +145,4 @@ func (s *Session) authenticate(ctx context.Context, asker string) error {
 	return plugin.Do(ctx, s.agent.plugins.person, func(ctx context.Context) error {
 		return s.user.Authenticate(ctx, "to tell "+asker+" what it demands authentication for")
 	})
-}
-
-// Medium is an image, audio, video or logo that a document names (sections 8.9.2 and
-// 8.10.2 to 8.10.6). It is not fetched yet.
-type Medium struct {
-	Kind      string         // "img", "audio", "video" or "logo"
-	Owner     string         // domain whose content it is
-	URL       string         // resolved; "" if it cannot be fetched
-	Type      string         // media type, as the document says; "" if it does not say
-	Inference anml.Inference // whether the service wants it analysed
-	// Text can replace it: the transcript of an audio or video, or the description. It
-	// may be empty.
-	Text UntrustedText
-	// Near says that it is at the document's origin or registrable domain, so that the
-	// agent may fetch it by itself.
-	Near bool
-
-	url domain.URL
-}
-
-// MediaPolicy reports whether the agent fetches a medium by itself. A nil policy fetches
-// no medium: each request tells a server that the agent reads the document.
-type MediaPolicy func(Medium) bool
-
-// MediaContent is a fetched medium. It is untrusted.
-type MediaContent struct {
-	Type string // media type, as the server says
-	Body []byte // at most 8 MiB
-	URL  string // after redirects
-}
-
-// Media returns the media of the document that may be used, in its order.
-func (p *Page) Media() []Medium {
-	p = zero.Or(p)
-	now := p.session.now()
-	var list []Medium
-	for site := range p.doc.Containers() {
-		if owner, a := p.owner(site, anmltrust.Aesthetic, now); a != anmltrust.Dropped {
-			for l := range site.Aesthetic().Logos() {
-				list = append(list, p.medium("logo", owner, l.Src(), l.Type(), anml.InferenceNone, l.Alt()))
-			}
-		}
-		if owner, a := p.owner(site, anmltrust.Body, now); a != anmltrust.Dropped {
-			list = p.media(list, owner, site.Body().Content())
-		}
-	}
-	return list
-}
-
-// RequiredMedia returns the media that the service calls essential. They are not
-// fetched: the host decides.
-func (p *Page) RequiredMedia() []Medium {
-	var list []Medium
-	for _, m := range p.Media() {
-		if m.Inference == anml.InferenceRequired {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-func (p *Page) media(list []Medium, owner Party, pieces iter.Seq[anml.Content]) []Medium {
-	add := func(kind string, m anml.Media) {
-		list = append(list, p.medium(kind, owner, m.Src(), m.Type(), m.Inference(), m.TextFor()))
-	}
-	for c := range pieces {
-		switch e := c.As().(type) {
-		case anml.Img:
-			add("img", e.Media)
-		case anml.Audio:
-			add("audio", e.Media)
-		case anml.Video:
-			add("video", e.Media)
-		case anml.Section:
-			list = p.media(list, owner, e.Content())
-		}
-	}
-	return list
-}
-
-func (p *Page) medium(kind string, owner Party, src, mediaType string, inference anml.Inference, text string) Medium {
-	m := Medium{Kind: kind, Owner: owner.Domain, Type: namedType(mediaType), Inference: inference,
-		Text: untrusted(owner.Domain, "text for "+kind, text)}
-	if u, err := p.url.Resolve(src); err == nil && src != "" {
-		m.url, m.URL = u, u.String()
-		m.Near = p.near(u)
-	}
-	return m
-}
-
-// namedType returns the media type that a document states, "" if it is malformed.
-func namedType(said string) string {
-	mediaType, _, err := mime.ParseMediaType(said)
-	if err != nil || !strings.Contains(mediaType, "/") {
-		return ""
-	}
-	return mediaType
-}
-
-// near reports whether a URL is at the document's origin or registrable domain
-// (section 13.11).
-func (p *Page) near(u domain.URL) bool {
-	if u.Origin() == p.url.Origin() {
-		return true
-	}
-	server, err := anmltrust.ServerOf(u.String())
-	return err == nil && server.Domain == p.server.Domain
-}
-
-// LoadMedia fetches those media that the agent may fetch by itself and that the policy
-// selects, within the document's budget of requests. After an error it goes on with the
-// next medium.
-func (p *Page) LoadMedia(ctx context.Context, policy MediaPolicy) iter.Seq2[Medium, MediaResult] {
-	return func(yield func(Medium, MediaResult) bool) {
-		for _, m := range p.Media() {
-			if policy == nil || !m.Near || !policy(m) {
-				continue
-			}
-			content, err := p.load(ctx, m, p.budget, p.near)
-			if !yield(m, MediaResult{content, err}) {
-				return
-			}
-		}
-	}
-}
-
-// MediaResult is a fetched medium, or the error.
-type MediaResult struct {
-	Content *MediaContent
-	Err     error
-}
-
-// LoadMedium fetches one medium that the host or its user asks for, at any origin. It
-// sends no cookies and no credentials.
-func (p *Page) LoadMedium(ctx context.Context, m Medium) (*MediaContent, error) {
-	return p.load(ctx, m, nil, func(domain.URL) bool { return true })
-}
-
-func (p *Page) load(ctx context.Context, m Medium, budget *fetch.Budget, may func(domain.URL) bool) (*MediaContent, error) {
-	if err := p.ready(); err != nil {
-		return nil, err
-	}
-	if m.url.IsZero() {
-		return nil, &lookleap.Error{Code: lookleap.CodeBadURL, Subject: p.location(), Message: "the medium has no URL that can be fetched"}
-	}
-	r, err := fetch.Do(ctx, p.session.agent.host, &fetch.Request{
-		URL: m.url, Budget: budget, Limits: fetch.Limits{Body: maxMedium,
-			Time: p.session.agent.options.Limits.Time},
-		Redirect: func(h fetch.Hop) error {
-			if !may(h.To) {
-				return &lookleap.Error{Code: lookleap.CodeRedirectForbidden, Subject: h.To.WithoutQuery(),
-					Message: "the medium leads to another origin"}
-			}
-			return nil
-		},
-	})
-	if err != nil {
-		return nil, fail(m.url.WithoutQuery(), err, "the medium could not be fetched")
-	}
-	if !r.OK() {
-		return nil, &lookleap.Error{Code: lookleap.CodeBadStatus, Subject: r.URL.WithoutQuery(),
-			Message: "the server returned no medium", Err: withStatus(r, nil)}
-	}
-	if err := p.session.context.recordBody(ctx, r.URL, r.MediaType, r.Body); err != nil {
-		return nil, err
-	}
-	return &MediaContent{Type: r.MediaType, Body: r.Body, URL: r.URL.String()}, nil
 }

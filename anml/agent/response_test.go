@@ -63,7 +63,6 @@ func TestMedia(t *testing.T) {
 		for range p.LoadMedia(t.Context(), nil) {
 			t.Error("fetched without a policy")
 		}
-		p.RequiredMedia()
 		r.gets("shop.example", "GET /anml")
 		r.gets("cdn.shop.example")
 		r.gets("tracker.example")
@@ -83,7 +82,7 @@ func TestMedia(t *testing.T) {
 	})
 	t.Run("ANML-8.10.2-05/accept-required", func(t *testing.T) {
 		r, p := world(t)
-		list := p.RequiredMedia()
+		list := required(p)
 		if len(list) != 1 || list[0].URL != "https://shop.example/plan.png" || list[0].Owner != "shop.example" {
 			t.Errorf("%+v", list)
 		}
@@ -99,7 +98,7 @@ func TestMedia(t *testing.T) {
 		}
 		for _, body := range []string{"<body>" + doc.String() + "</body>", "<body><section><section>" + doc.String() + "</section></section></body>"} {
 			var got strings.Builder
-			for _, m := range newRetail(t).open("<head><title>T</title></head>" + body).RequiredMedia() {
+			for _, m := range required(newRetail(t).open("<head><title>T</title></head>" + body)) {
 				got.WriteString(m.Kind + " " + m.URL + "\n")
 			}
 			if got.String() != want.String() {
@@ -229,4 +228,9 @@ func TestMedia(t *testing.T) {
 		r.open(head(ref("brand.example", "https://brand.example/anml")))
 		r.gets("brand.example", "GET /anml")
 	})
+}
+
+// required returns the media that the service calls essential.
+func required(p *agent.Page) []agent.Medium {
+	return slices.DeleteFunc(p.Media(), func(m agent.Medium) bool { return m.Inference != anml.InferenceRequired })
 }

@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"context"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/lab"
 	"github.com/lookleap/lookleap/internal/lab/labprompt"
 )
 
@@ -33,21 +37,15 @@ func TestResumingProcess(t *testing.T) {
 		t.Skip("runs in a process of its own, started by TestTwoProcesses")
 	}
 	var v visitor
-	if err := json.Unmarshal([]byte(config), &v); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(config), &v))
 	host := hostElsewhere(t, v.DNS, v.Door, v.CAs)
 	plans, err := lookleap.OpenStore(v.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer plans.Close()
 	host.Plans = plans
 	defer host.Close()
 	session, err := New(host, Options{}).NewSession(User{Ledger: plans})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	state, err := lookleap.Unseal(resumeKey, v.Token)
 	if err == nil {
@@ -85,29 +83,19 @@ func TestTwoProcesses(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	page, err := s.session.Open(t.Context(), s.shop.URL("/fresh"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.page = page
 	s.net.Journal().Clear()
 	pending, declined := s.suspended(Call{Action: "book"}), s.suspended(Call{Action: "book"})
 	token, err := lookleap.Seal(resumeKey, pending.State)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	declinedToken, err := lookleap.Seal(resumeKey, declined.State)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	loop, err := s.net.Loopback()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	elsewhere := func(token, digest string, approved ...string) lookleap.Code {
 		config, err := json.Marshal(visitor{Dir: dir, Token: token, DNS: loop.DNS, Door: loop.Door, CAs: loop.CAFile, Digest: digest, Approved: approved})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestResumingProcess$", "-test.v")
 		cmd.Env = append(os.Environ(), visitorEnv+"="+string(config))
 		out, err := cmd.CombinedOutput()
@@ -147,5 +135,22 @@ func TestTwoProcesses(t *testing.T) {
 				t.Errorf("booked %q, the page was loaded %d times", booked, loads)
 			}
 		})
+	}
+}
+
+// hostElsewhere is the host of another process, which reaches a lab through its
+// loopback: the address of its DNS, its door, and the file of its authorities.
+func hostElsewhere(t *testing.T, dns, door, authorities string) *lookleap.Host {
+	t.Helper()
+	pem, err := os.ReadFile(authorities)
+	must(t, err)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	resolver := lookleap.NetResolver(&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, dns)
+	}})
+	return &lookleap.Host{
+		Resolver: resolver,
+		Fetcher:  lookleap.NewFetcher(lookleap.FetcherOptions{Resolver: resolver, RootCAs: roots, Dial: lab.Via(door)}),
 	}
 }

@@ -31,9 +31,7 @@ func TestUnrelatedServices(t *testing.T) {
 			host := net.Host()
 			host.Prompter = labprompt.New(t, labprompt.Approve())
 			session, err := New(host, Options{}).NewSession(User{Profile: Fields{"lang": {Text: "de"}, "email": {Text: "ann@example.org"}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer session.Close()
 			tool := pageFor(t, net, session, c.url, c.document).Tools()[0]
 			var schema struct{ Required []string }
@@ -45,13 +43,9 @@ func TestUnrelatedServices(t *testing.T) {
 				values[parameter] = "price"
 			}
 			input, err := json.Marshal(values)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			result, err := tool.Call(t.Context(), input)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if text := result.Text(anml.TextOptions{}); !strings.Contains(text, c.want) {
 				t.Errorf("got %s", text)
 			}

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -25,13 +26,11 @@ import (
 type Session struct {
 	agent  *Agent
 	user   User
+	store  lookleap.Store // of the user, with calls that end; without one, in memory
 	ledger *Ledger
 	trust  *anmltrust.Interaction
 	life   *life
-	clock  *flight.Clock
-	// consentClock is the clock of consents. It tolerates corrections of the host's
-	// clock, which are not a reason to ask the user again.
-	consentClock *flight.Clock
+	clock  *flight.Clock // corrections of the host's clock by less than a minute stop it, and end nothing
 
 	notices  *notices        // what the user was told
 	memory   *documentMemory // where ANML is and is not: 404, 410, moved
@@ -89,23 +88,19 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if u.Policy == nil {
 		u.Policy = &UserPolicy{}
 	}
-	ledger := cmp.Or(u.Ledger, u.Store)
-	if ledger == nil {
-		ledger = lookleap.NewMemoryStore()
+	store := lookleap.NewMemoryStore()
+	ledger := NewLedger(plugin.Store{Store: cmp.Or(u.Ledger, u.Store, store), Bound: a.plugins.ledger})
+	if u.Store != nil {
+		store = plugin.Store{Store: u.Store, Bound: a.plugins.store}
 	}
-	s := &Session{agent: a, user: u, ledger: NewLedger(plugin.Store{Store: ledger, Bound: a.plugins.ledger}), trust: a.verifier.Begin(), life: newLife()}
-	s.notices = newNotices(s)
-	s.gate = newGate(s)
-	var err error
-	if s.memory, err = newDocumentMemory(s); err != nil {
-		return nil, err
-	}
-	s.clock = flight.NewClock(a.host.Time, func(back time.Duration) { // no wait restarts or becomes longer
-		s.gate.moveBack(back)
-		s.memory.moveBack(back)
+	s := &Session{agent: a, user: u, store: store, ledger: ledger, trust: a.verifier.Begin(), life: newLife()}
+	s.notices, s.gate, s.memory = newNotices(s), newGate(s), newDocumentMemory(s)
+	s.clock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, func(back time.Duration) { // no wait restarts
+		s.gate.adjustClock(back)
+		s.memory.adjustClock(back)
 	})
-	s.consentClock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, nil)
 	s.pages = newPageCache(s)
+	var err error
 	if s.context, err = newContext(s); err != nil {
 		return nil, err
 	}
@@ -136,7 +131,6 @@ func (s *Session) now() time.Time {
 	if s.ready() != nil {
 		return time.Time{}
 	}
-	s.consentClock.Now() // sees each step that the session sees
 	return s.clock.Now()
 }
 
@@ -180,13 +174,12 @@ func (l *life) during(ctx context.Context) (_ context.Context, done func(), err 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	l.running[&cancel] = true
-	return ctx, func() { l.forget(&cancel); cancel(nil) }, nil
-}
-
-func (l *life) forget(cancel *context.CancelCauseFunc) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.running, cancel)
+	return ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.running, &cancel)
+		cancel(nil)
+	}, nil
 }
 
 // end cancels all running operations. Calling it again does nothing.
@@ -233,6 +226,25 @@ func (s *Session) owns(mark string) error {
 	}
 	return &lookleap.Error{Code: lookleap.CodePlanOtherUser,
 		Message: "the plan was prepared in the session of another user; resume it in a session with that user's ID and LedgerKey"}
+}
+
+// decided returns the approval of a plan that was suspended, by the user's decision. Parse reads its
+// effect, and returns the mark of its user.
+func (s *Session) decided(ctx context.Context, state json.RawMessage, d lookleap.ConsentDecision,
+	parse func(*lookleap.Plan) (mark string, err error)) (*lookleap.Plan, *lookleap.Approval, error) {
+	plan, err := lookleap.ParsePlan(state)
+	if err != nil {
+		return nil, nil, err
+	}
+	mark, err := parse(plan)
+	if err == nil {
+		err = s.owns(mark)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
+	return plan, approval, err
 }
 
 // asUser returns a context that names the session's user to the host: by [User.ID], which other

@@ -109,7 +109,7 @@ func (w *settling) settle(ctx context.Context, t *disclosure) error {
 	if code == "" && t.authentic() && !w.authentic(ctx, t) {
 		code, reason = CodeAuthentication, anml.ConstraintViolation
 	}
-	if code == "" && w.s.user.Policy.veto(ctx, w.s.agent.plugins.policy, t.decision(w.e)) != nil {
+	if code == "" && w.s.veto(ctx, t.decision(w.e)) != nil {
 		code, reason = CodePolicyVeto, anml.PolicyViolation
 	}
 	if code == "" && t.Item == "" {
@@ -156,12 +156,8 @@ func (w *settling) unsendable(t *disclosure) (lookleap.Code, anml.Reason) {
 
 // forbidden returns why the user's policy forbids a disclosure, or "".
 func (w *settling) forbidden(t *disclosure) lookleap.Code {
-	rule, _ := w.standing(t)
-	switch {
-	case w.will.refuses(w.hosts):
-		return CodeDomainRefused
-	case rule.Effect == EffectDeny:
-		return CodeUserRule
+	if rule, _ := w.standing(t); rule.Effect == EffectDeny {
+		return rule.code()
 	}
 	return ""
 }
@@ -230,7 +226,7 @@ func (w *settling) held(ctx context.Context, t *disclosure, asks bool) (bool, er
 		return false, err
 	}
 	if found.Once {
-		return w.s.consents.spend(ctx, found, w.now)
+		return w.s.consents.useUp(ctx, found)
 	}
 	return !asks, nil
 }
@@ -270,11 +266,11 @@ func (s *Session) entries(e exchange, plan string, disclosures []disclosure, now
 	return list
 }
 
-// turnDown records a call that a decision ended before anything was sent: the disclosures that were
+// recordRefusal records a call that a decision ended before anything was sent: the disclosures that were
 // refused, and the action itself, with the code of the error (sections 13.2 and 14.1). It returns
 // the error, joined with that of the ledger. Plan is "" if there is none. The entry is written even
 // if the caller's context has ended.
-func (s *Session) turnDown(ctx context.Context, e exchange, plan string, disclosures []disclosure, err error) error {
+func (s *Session) recordRefusal(ctx context.Context, e exchange, plan string, disclosures []disclosure, err error) error {
 	now := s.now()
 	refused := slices.DeleteFunc(s.entries(e, plan, disclosures, now), func(x Entry) bool { return x.Kind != EntryRefused })
 	action := e.entry(plan, EntryRefused, now)
@@ -290,11 +286,11 @@ func refusalReason(err error) anml.Reason {
 	return anml.PolicyViolation
 }
 
-// undecided handles a plan that is not committed because the user's consent is missing. It records
+// recordUndecided handles a plan that is not committed because the user's consent is missing. It records
 // that, unless the plan still waits for an answer.
-func (s *Session) undecided(ctx context.Context, plan *lookleap.Plan, e *effect, err error) error {
+func (s *Session) recordUndecided(ctx context.Context, plan *lookleap.Plan, e *effect, err error) error {
 	if !errors.Is(err, lookleap.ErrConsentRefused) {
 		return err
 	}
-	return s.turnDown(ctx, e.Exchange, plan.ID(), withheld(e.Disclosures, lookleap.CodeOf(err), refusalReason(err)), err)
+	return s.recordRefusal(ctx, e.Exchange, plan.ID(), withheld(e.Disclosures, lookleap.CodeOf(err), refusalReason(err)), err)
 }

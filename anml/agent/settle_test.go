@@ -185,9 +185,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	email := map[string]string{"q": "ada@example.org"}
 	deny := func(field string) *UserPolicy {
 		p := &UserPolicy{}
-		if err := p.Set(StandingRule{Field: field, Domain: "*"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.Set(StandingRule{Field: field, Domain: "*"}))
 		return p
 	}
 	searching := booking("", "")
@@ -246,60 +244,11 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			}
 		})
 	}
-	for name, c := range map[string]struct {
-		doc   string
-		call  Call
-		field string
-	}{
-		"argument":   {searching, Call{Action: "find", Args: email}, "email"},
-		"answer":     {asking, Call{Action: "book"}, "email"},
-		"own-inform": {searching, Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "write to ada@example.org"}}}}, "inform"},
-	} {
-		t.Run("ANML-14.1-03/accept-disclosed-"+name, func(t *testing.T) {
-			s := newStage(t, setting{doc: c.doc, user: User{Profile: ada}})
-			s.does(c.call, lookleap.CodeOK)
-			if got := strings.Join(ledgerOf(t, s.session.Ledger()), "; "); !strings.HasPrefix(got, "disclosed "+c.field+" ") {
-				t.Errorf("the ledger holds %q", got)
-			}
-		})
-	}
-	t.Run("ANML-14.1-03/accept-over-plain-http", func(t *testing.T) {
-		doc := `<head><title>x</title></head><interact><action id="find" method="GET" endpoint="http://www.shop.example/find"><param name="q"/></action></interact>`
-		s := newStage(t, setting{doc: doc, user: User{Profile: ada}})
-		s.does(Call{Action: "find", Args: email}, CodeInsecureEndpoint)
-		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused email insecure-endpoint", "refused insecure-endpoint"}) {
-			t.Errorf("the ledger holds %q", got)
-		}
-	})
 	t.Run("ANML-13.2-13/reject-unwritten", func(t *testing.T) { // is reported with the refusal itself
 		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: brokenLedger(false)}})
 		_, err := s.page.Do(t.Context(), Call{Action: "find", Args: email})
 		if lookleap.CodeOf(err) != CodeUserRule || !errors.Is(err, errTest) {
 			t.Errorf("%v", err)
-		}
-	})
-	t.Run("ANML-14.1-03/accept-refused-when-resumed", func(t *testing.T) {
-		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{pendingReply}})
-		pending := s.suspended(Call{Action: "book"})
-		_, _ = s.session.Resume(t.Context(), pending.State, lookleap.ConsentDecision{Digest: "sha256:00", Approved: []string{itemAct}})
-		if got := ledgerOf(t, s.session.Ledger()); got != nil {
-			t.Errorf("a decision about something else is in the ledger: %q", got)
-		}
-		_, _ = s.session.Resume(t.Context(), pending.State, lookleap.ConsentDecision{Digest: pending.Request.Digest})
-		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused email consent-refused", "refused tel consent-refused", "refused consent-refused"}) {
-			t.Errorf("the ledger holds %q", got)
-		}
-	})
-	t.Run("ANML-14.1-03/accept-argument-without-question", func(t *testing.T) {
-		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: &UserPolicy{}}})
-		s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			pageFor(t, s.net, s.session, "https://told.example/a", `<knowledge><inform>Your booking is 998877</inform></knowledge>`)
-			return labprompt.Decide(r), nil
-		})
-		s.session.user.Policy.Weigh = func(context.Context, Act) Weight { return Consequential }
-		s.does(Call{Action: "find", Args: map[string]string{"q": "booking 998877"}}, CodeCrossService)
-		if got := ledgerOf(t, s.session.Ledger()); !slices.Equal(got, []string{"refused q cross-service", "refused cross-service"}) {
-			t.Errorf("the ledger holds %q", got)
 		}
 	})
 	t.Run("ANML-14.1-03/accept-caller-left", func(t *testing.T) {

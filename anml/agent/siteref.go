@@ -6,9 +6,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
-	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/zero"
 )
 
@@ -53,9 +51,6 @@ type answeredRef struct {
 
 // followRef reads one document, or returns why its site is unknown.
 func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]answeredRef) (*Page, error) {
-	if p.session.agent.options.NeverSiteRefs {
-		return nil, unknownSite(withoutQuery(ref.Canonical()), nil, "site-refs are not followed here")
-	}
 	u, err := domain.Parse(ref.Canonical())
 	if err != nil {
 		return nil, unknownSite("", err, "the document of the site cannot be requested")
@@ -90,32 +85,8 @@ func (p *Page) fetchRef(ctx context.Context, u domain.URL, ref anml.SiteRef) (*P
 	if page := s.pages.freshAt(u, s.now()); page != nil && page.cameFrom(ref.Domain()) {
 		return page, nil
 	}
-	if err := s.memory.refuses(ctx, u); err != nil {
-		return nil, err
-	}
-	request := s.request(ctx, u)
-	request.Rules = domain.Rules{}
-	request.Plain = false
-	request.Budget = p.budget
-	request.Limits.Time = fetch.DefaultTime
-	follow := request.Redirect
-	request.Redirect = func(h fetch.Hop) error {
-		if err := p.ownURL(ctx, h.To, ref); err != nil {
-			return err
-		}
-		return follow(h)
-	}
-	r, err := fetch.Do(ctx, s.agent.host, request)
-	if over := ended(ctx, u.WithoutQuery()); over != nil {
-		return nil, over
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !r.OK() {
-		return nil, s.absence(ctx, u, r, nil)
-	}
-	return s.newPage(ctx, r, requestOrigin{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget})
+	return s.readDocument(ctx, u, requestOrigin{requested: u.String(), wellKnown: isWellKnown(u), siteRef: true, budget: p.budget},
+		func(to domain.URL) error { return p.ownURL(ctx, to, ref) })
 }
 
 // ownURL returns an error for a URL that is not the site's own: the server there would
@@ -137,8 +108,7 @@ func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) e
 // isOwn reports whether a URL is at a site itself, which needs no verification (section
 // 12.1).
 func isOwn(u domain.URL, site string) bool {
-	server, err := anmltrust.ServerOf(u.String())
-	return site != "" && (server.Host == site || err == nil && server.Domain == site)
+	return site != "" && (u.Host() == site || registrable(u.Host()) == site)
 }
 
 // cameFrom reports whether a site itself served the document, and all redirects to it.

@@ -14,13 +14,9 @@ func TestStateRows(t *testing.T) {
 	t.Run("P08", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: nil})
 		in, err := s.page.prepare(t.Context(), Call{Action: "book"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		good, err := json.Marshal(in.effect)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Run("accept-effect", func(t *testing.T) {
 			if _, err := parseEffect(good); err != nil {
 				t.Error(err)

@@ -2,32 +2,46 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"io/fs"
+	"iter"
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/plugin"
 )
-
-// store returns the user's store, with calls that end, or one that keeps nothing.
-func (s *Session) store() lookleap.Store {
-	if s.user.Store == nil {
-		return noStore{}
-	}
-	return plugin.Store{Store: s.user.Store, Bound: s.agent.plugins.store}
-}
-
-// keeps reports whether the user has a store.
-func (s *Session) keeps() bool { return s.user.Store != nil }
 
 // put writes a record, whatever is there.
 func put(ctx context.Context, s lookleap.Store, key string, value []byte) error {
 	return lookleap.UpdateRecord(ctx, s, key, time.Time{}, func([]byte) ([]byte, error) { return value, nil })
 }
 
-type noStore struct{}
+// record is a record of the user's store.
+type record struct {
+	key  string
+	data []byte
+}
 
-func (noStore) Get(context.Context, string) ([]byte, error)                  { return nil, fs.ErrNotExist }
-func (noStore) Put(context.Context, string, []byte, []byte, time.Time) error { return nil }
-func (noStore) Delete(context.Context, string) error                         { return nil }
-func (noStore) Keys(context.Context, string) (keys []string, err error)      { return nil, nil }
+// records yields the records whose keys begin with a prefix, without those that disappear
+// meanwhile. After an error others may follow.
+func records(ctx context.Context, s lookleap.Store, prefix string) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
+		keys, err := s.Keys(ctx, prefix)
+		if err != nil && !yield(record{}, err) {
+			return
+		}
+		for _, key := range keys {
+			data, err := s.Get(ctx, key)
+			if !errors.Is(err, fs.ErrNotExist) && !yield(record{key, data}, err) {
+				return
+			}
+		}
+	}
+}
+
+// storeFailed returns the error of the user's store, nil if there is none.
+func storeFailed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &lookleap.Error{Code: lookleap.CodeIO, Message: "what is remembered of the user could not be read or written", Err: err}
+}

@@ -19,9 +19,7 @@ func stores(t *testing.T, run func(t *testing.T, open func() lookleap.Store)) {
 		dir := t.TempDir()
 		run(t, func() lookleap.Store {
 			d, err := lookleap.OpenStore(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = d.Close() })
 			return d
 		})

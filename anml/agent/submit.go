@@ -37,10 +37,7 @@ type actionRequest struct {
 func (s *actionRequest) key() string { return s.Method + " " + s.Endpoint }
 
 // place returns the endpoint for errors, without its query.
-func (s *actionRequest) place() string {
-	url, _, _ := strings.Cut(s.Endpoint, "?")
-	return url
-}
+func (s *actionRequest) place() string { return withoutQuery(s.Endpoint) }
 
 // origin returns the origin of the endpoint.
 func (s *actionRequest) origin() string {
@@ -75,8 +72,17 @@ func expected(r anml.Response) string {
 	if !r.Exists() {
 		return ""
 	}
-	mediaType, _, err := mime.ParseMediaType(r.Type())
-	if err != nil || !strings.Contains(mediaType, "/") || strings.Contains(mediaType, "*") || len(mediaType) > maxMediaType {
+	mediaType := namedType(r.Type())
+	if strings.Contains(mediaType, "*") || len(mediaType) > maxMediaType {
+		return ""
+	}
+	return mediaType
+}
+
+// namedType returns the media type that a document states, "" if it is malformed.
+func namedType(said string) string {
+	mediaType, _, err := mime.ParseMediaType(said)
+	if err != nil || !strings.Contains(mediaType, "/") {
 		return ""
 	}
 	return mediaType
@@ -100,9 +106,7 @@ type RedirectError struct {
 }
 
 func (e *RedirectError) Error() string {
-	e = zero.Or(e)
-	target, _, _ := strings.Cut(e.Target, "?")
-	return "the redirect leads to " + quote(target)
+	return "the redirect leads to " + quote(withoutQuery(zero.Or(e).Target))
 }
 
 // ReasonCode returns [lookleap.CodeRedirectCrossOrigin].
@@ -149,7 +153,7 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
 			}
 			m.repeats = true
-		case isRedirect(resp.Status):
+		case fetch.IsRedirect(resp.Status):
 			if err := m.follow(resp); err != nil {
 				return nil, err
 			}
@@ -213,7 +217,7 @@ func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	begin := m.session.now()
 	resp, err := fetch.Do(ctx, m.session.agent.host, &fetch.Request{
 		Method: m.method, URL: m.url, Header: m.header(), Body: m.body,
-		ReadBody: func(status int) bool { return !isRedirect(status) }, Plain: m.effect.Send.Plain,
+		ReadBody: func(status int) bool { return !fetch.IsRedirect(status) }, Plain: m.effect.Send.Plain,
 		Limits: fetch.Limits{Body: limits.Document, Time: left},
 	})
 	m.spent += max(0, m.session.now().Sub(begin))
@@ -325,14 +329,6 @@ func (m *submission) follow(resp *fetch.Response) error {
 	m.visited = append(m.visited, step)
 	m.url = to
 	return nil
-}
-
-func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
 }
 
 // sleep waits for a time, or until ctx ends.

@@ -370,27 +370,6 @@ func TestNetworkErrors(t *testing.T) {
 			t.Errorf("%d dials", n)
 		}
 	})
-	t.Run("ANML-11.4-07/reject-certain-after-a-lost-answer", func(t *testing.T) { // the repeated request reaches no one
-		synctest.Test(t, func(t *testing.T) {
-			var api *lab.Site
-			sent := 0
-			s := newStage(t, setting{doc: strings.ReplaceAll(repeatable, `endpoint="/a"`, `endpoint="https://api.shop.example/a"`), host: func(h *lookleap.Host) {
-				next := h.Fetcher
-				h.Fetcher = fetcherFunc(func(r *http.Request) (*http.Response, error) {
-					if r.URL.Path == "/a" {
-						if sent++; sent == 2 {
-							api.Connection(lab.Refused)
-						}
-					}
-					return next.RoundTrip(r)
-				})
-			}})
-			api = s.net.Site("api.shop.example").Fault("/a", lab.Reset())
-			if _, err := s.page.Do(t.Context(), Call{Action: "a"}); !errors.Is(err, ErrInDoubt) || sent != 2 {
-				t.Errorf("%v, %d requests", err, sent)
-			}
-		})
-	})
 	t.Run("ANML-13.7-07/reject-mute", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, setting{doc: gettable})
@@ -400,14 +379,6 @@ func TestNetworkErrors(t *testing.T) {
 			if took := time.Since(begin); took > 30*time.Second {
 				t.Errorf("took %s", took)
 			}
-		})
-	})
-	t.Run("ANML-13.7-07/reject-again-when-the-time-is-over", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t, setting{doc: gettable, options: Options{Limits: Limits{Time: maxActionTime}}})
-			s.shop.Fault("/a", lab.Mute())
-			s.does(Call{Action: "a"}, lookleap.CodeTimeout)
-			s.sends("GET /a")
 		})
 	})
 	t.Run("ANML-11.4-08/reject-guard-as-failure", func(t *testing.T) {

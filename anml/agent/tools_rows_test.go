@@ -21,9 +21,7 @@ func TestToolsOfASession(t *testing.T) {
 			s := newStage(t, setting{doc: search})
 			s.net.Site("www.other.example").Body("/anml", anml.MediaTypeXML, service(search))
 			other, err := s.session.Open(t.Context(), "https://www.other.example/anml")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			a, b := s.page.Tools(), other.Tools()
 			if len(a) != 1 || len(b) != 1 || a[0].Name != "shop_2eexample_00search" || b[0].Name != "other_2eexample_00search" {
 				t.Errorf("%+v, %+v", a, b)

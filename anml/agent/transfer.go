@@ -58,14 +58,14 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 	}
 	approval, err := s.agent.host.Ask(s.asUser(ctx), plan)
 	if err != nil {
-		return s.untransferred(ctx, plan, err)
+		return s.recordRefusedTransfer(ctx, plan, err)
 	}
 	return s.commitTransfer(ctx, approval)
 }
 
-// untransferred records that the user refused a transfer. A pending question is not
+// recordRefusedTransfer records that the user refused a transfer. A pending question is not
 // recorded.
-func (s *Session) untransferred(ctx context.Context, plan *lookleap.Plan, err error) error {
+func (s *Session) recordRefusedTransfer(ctx context.Context, plan *lookleap.Plan, err error) error {
 	if !errors.Is(err, lookleap.ErrConsentRefused) {
 		return err
 	}
@@ -94,20 +94,12 @@ func (s *Session) ResumeTransfer(ctx context.Context, state json.RawMessage, d l
 		return err
 	}
 	defer done()
-	plan, err := lookleap.ParsePlan(state)
-	if err != nil {
-		return err
-	}
-	effect, err := parseTransfer(plan)
-	if err == nil {
-		err = s.owns(effect.User)
-	}
-	if err != nil {
-		return err
-	}
-	approval, err := s.agent.host.Decide(s.asUser(ctx), plan, d)
+	plan, approval, err := s.decided(ctx, state, d, func(plan *lookleap.Plan) (string, error) {
+		effect, err := parseTransfer(plan)
+		return effect.User, err
+	})
 	if lookleap.CodeOf(err) == lookleap.CodeConsentRefused {
-		return s.untransferred(ctx, plan, err)
+		return s.recordRefusedTransfer(ctx, plan, err)
 	}
 	if err != nil {
 		return err

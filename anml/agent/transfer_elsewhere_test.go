@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -92,29 +91,5 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		}
 		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "nope", Value: value}), anml.CodeParamUnknown)
 		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Field: "member"}), CodeNoBodyMethod)
-	})
-	t.Run("ANML-14.2-03/reject-another-site", func(t *testing.T) {
-		s := transfers(t, restricted, labprompt.Approve())
-		hasCode(t, s.b.AuthorizeTransfer(t.Context(), Transfer{Site: "other.example", Action: "book", Field: "member"}), CodeNotAsked)
-	})
-	t.Run("ANML-14.2-03/reject-resumed-by", func(t *testing.T) {
-		s := transfers(t, restricted, labprompt.Pending())
-		var pending *lookleap.PendingError
-		if err := s.b.AuthorizeTransfer(t.Context(), member); !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
-		other := labprompt.Decide(pending.Request)
-		other.Digest = lookleap.Digest([]byte("another plan"))
-		hasCode(t, s.s.ResumeTransfer(t.Context(), pending.State, other), lookleap.CodeConsentMismatch)
-		_, want := lookleap.ParsePlan([]byte("{}"))
-		if err := s.s.ResumeTransfer(t.Context(), []byte("{}"), labprompt.Decide(pending.Request)); err == nil || err.Error() != want.Error() {
-			t.Errorf("got %v, want %v", err, want)
-		}
-		if new(Session).ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)) == nil {
-			t.Error("no session")
-		}
-		if list, err := s.s.Consents(t.Context()); err != nil || list != nil {
-			t.Error(list, err)
-		}
 	})
 }

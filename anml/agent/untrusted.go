@@ -81,11 +81,6 @@ func (t UntrustedText) Quoted() string {
 	return fmt.Sprintf("%s of %s, untrusted: %s", t.label, t.source, plaintext.Quote(text, 10*utf8.RuneCountInString(text)))
 }
 
-// Remote returns the text in the form that consent requests and notices use.
-func (t UntrustedText) Remote() lookleap.RemoteText {
-	return lookleap.RemoteText{Source: t.source, Label: t.label, Text: t.Raw()}
-}
-
 // Format prints the text quoted, whatever the verb.
 func (t UntrustedText) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, t.Quoted()) }
 
@@ -128,11 +123,11 @@ func (p *Page) vetPersonas(ctx context.Context) error {
 		if _, a := p.owner(party.site, anmltrust.Persona, now); a == anmltrust.Dropped {
 			continue
 		}
-		v := &vetted{domain: party.Domain, advice: adviceOf(persona)}
-		if err := p.vet(ctx, party, v); err != nil {
+		v := vetted{domain: party.Domain, advice: adviceOf(persona)}
+		if err := p.vet(ctx, party, &v); err != nil {
 			return err
 		}
-		p.who.personas = append(p.who.personas, v)
+		p.vetted = append(p.vetted, v)
 	}
 	return nil
 }
@@ -180,10 +175,8 @@ func (p *Page) rejectPersona(ctx context.Context, v *vetted, place lookleap.Posi
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeInjection, Requirement: "ANML-13.3-07",
 		Message: fmt.Sprintf("the persona of %s is discarded: %s found prompt injection in %d bytes with digest %s",
 			v.domain, v.detector, len(text), digest), Position: place})
-	p.session.notices.tellOnce(ctx, "persona "+p.url.String()+" "+v.domain+" "+digest, Notice{
-		Kind: NoticeInjection, Code: CodeInjection, Origin: p.url.Origin(),
-		Text: "Guidance from " + v.domain + " on how to present itself was rejected, since it tries to give orders that no service may give.",
-	})
+	p.session.notify(ctx, p.url.String()+" "+v.domain+" "+digest, NoticeInjection, CodeInjection, p.url.Origin(),
+		"Guidance from "+v.domain+" on how to present itself was rejected, since it tries to give orders that no service may give.")
 }
 
 // failure returns the code of a detector's error. It is never CodeInjection or CodeOK, whatever the

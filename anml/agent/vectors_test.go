@@ -45,13 +45,9 @@ func TestVectors(t *testing.T) {
 	for i, c := range file.Cases {
 		asXML := c.decide(t, c.Document)
 		doc, err := anml.ParseXML([]byte(c.Document), anml.ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		asJSON, err := anml.MarshalJSON(doc, anml.WriteOptions{Verbatim: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if *vectors.Update {
 			file.Cases[i].Decisions = asXML
 			c.Decisions = asXML
@@ -76,9 +72,7 @@ func TestVectors(t *testing.T) {
 		t.Errorf("the cases show %v only", verbs)
 	}
 	if *vectors.Update {
-		if err := file.Write("decisions.json"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, file.Write("decisions.json"))
 	}
 }
 
@@ -91,25 +85,19 @@ func (c decisionVector) decide(t *testing.T, document string) (out []vectorDecis
 	}
 	for _, r := range c.Rules {
 		effect := map[string]Effect{"allow": EffectAllow, "deny": EffectDeny}[r.Effect]
-		if err := user.Policy.Set(StandingRule{Field: r.Field, Domain: r.Domain, Effect: effect}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, user.Policy.Set(StandingRule{Field: r.Field, Domain: r.Domain, Effect: effect}))
 	}
 	host := net.Host()
 	host.Prompter = labprompt.New(t)
 	session, err := New(host, Options{}).NewSession(user)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer session.Close()
 	mediaType := anml.MediaTypeXML
 	if document[0] == '{' {
 		mediaType = anml.MediaTypeJSON
 	}
 	page, err := session.Open(context.Background(), net.Site("shop.example").Body("/page", mediaType, document).URL("/page"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, d := range page.Decide(context.Background()) {
 		basis := ""
 		if d.Verb != VerbRefuse {

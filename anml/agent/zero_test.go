@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,10 +16,10 @@ import (
 // TestZeroValues uses everything that the package exports with nothing in hand.
 func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
-		reflect.TypeFor[agent.Act](), reflect.TypeFor[agent.Agent](), reflect.TypeFor[agent.Assertion](), reflect.TypeFor[agent.Attempt](),
+		reflect.TypeFor[agent.Act](), reflect.TypeFor[agent.Agent](), reflect.TypeFor[agent.Assertion](),
 		reflect.TypeFor[agent.Call](), reflect.TypeFor[agent.Consent](), reflect.TypeFor[agent.Context](), reflect.TypeFor[agent.Counter](),
 		reflect.TypeFor[agent.Decision](),
-		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.DiscoveryTrace](), reflect.TypeFor[agent.Disclosed](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](), reflect.TypeFor[agent.Receipt](),
+		reflect.TypeFor[agent.CrossService](), reflect.TypeFor[agent.Effect](), reflect.TypeFor[agent.Entry](), reflect.TypeFor[agent.Head](),
 		reflect.TypeFor[agent.EntryKind](), reflect.TypeFor[agent.Explanation](), reflect.TypeFor[agent.Fields](),
 		reflect.TypeFor[agent.Ledger](), reflect.TypeFor[agent.Filter](), reflect.TypeFor[agent.Flow](), reflect.TypeFor[agent.FlowStep](),
 		reflect.TypeFor[agent.Forgotten](), reflect.TypeFor[agent.Guidance](), reflect.TypeFor[agent.Inform](),
@@ -30,13 +31,13 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[agent.PersonaPolicy](), reflect.TypeFor[agent.PersonaReport](), reflect.TypeFor[agent.UserPolicy](),
 		reflect.TypeFor[agent.PurposeVerdict](), reflect.TypeFor[agent.Question](), reflect.TypeFor[agent.RedirectError](),
 		reflect.TypeFor[agent.RefReport](), reflect.TypeFor[agent.Reply](), reflect.TypeFor[agent.CallResult](), reflect.TypeFor[agent.Session](),
-		reflect.TypeFor[agent.SiteRef](), reflect.TypeFor[agent.Source](), reflect.TypeFor[agent.StandingRule](), reflect.TypeFor[agent.Subject](),
+		reflect.TypeFor[agent.SiteRef](), reflect.TypeFor[agent.StandingRule](), reflect.TypeFor[agent.Subject](),
 		reflect.TypeFor[agent.Told](), reflect.TypeFor[agent.Tool](), reflect.TypeFor[agent.Transfer](), reflect.TypeFor[agent.UntrustedText](),
 		reflect.TypeFor[agent.User](), reflect.TypeFor[agent.Advice](), reflect.TypeFor[agent.Definition](), reflect.TypeFor[agent.Remedy](), reflect.TypeFor[agent.Vendor](), reflect.TypeFor[agent.Value](), reflect.TypeFor[agent.Verb](), reflect.TypeFor[agent.WebPage](),
 		reflect.TypeFor[agent.Weight](),
 	}, map[string]any{
-		"Advise": agent.Advise, "ErrorText": agent.ErrorText, "Interaction": agent.Interaction, "JudgePurpose": agent.JudgePurpose, "New": agent.New,
-		"NewLedger": agent.NewLedger, "VerifyLedger": agent.VerifyLedger, "NewReceipt": agent.NewReceipt,
+		"Advise": agent.Advise, "ErrorText": agent.ErrorText, "New": agent.New,
+		"NewLedger": agent.NewLedger, "VerifyLedger": agent.VerifyLedger,
 	})
 }
 
@@ -51,9 +52,7 @@ func TestUnmade(t *testing.T) {
 		"nil-host":   second(agent.New(nil, agent.Options{}).NewSession(agent.User{})),
 		"zero-agent": second(new(agent.Agent).NewSession(agent.User{})),
 		"nil-agent":  second((*agent.Agent)(nil).NewSession(agent.User{})),
-		"no-ledger":  second(agent.Interaction(ctx, nil, "")),
-		"nil-policy": (*agent.UserPolicy)(nil).RefuseDomain("shop.example"),
-		"nil-undo":   (*agent.UserPolicy)(nil).AcceptDomain("shop.example"),
+		"no-ledger":  second(agent.Filter{}.Export(ctx, nil, io.Discard)),
 		"nil-remove": (*agent.UserPolicy)(nil).Remove("email", "*"),
 		"nil-rules":  (*agent.UserPolicy)(nil).Set(agent.StandingRule{Field: "email", Domain: "*"}),
 	}
@@ -65,7 +64,7 @@ func TestUnmade(t *testing.T) {
 			"allow": s.AllowDomain(ctx, "shop.example"), "forget": second(s.Forget(ctx, "shop.example")), "consents": second(s.Consents(ctx)),
 			"withdraw": second(s.Withdraw(ctx, "id")), "allowed": s.Allowed(agent.Inform{Usage: anml.UsageTrain}, anml.UsageNone, time.Time{}),
 			"close":  s.Close(),
-			"ledger": second(agent.Interaction(ctx, s.Ledger(), "plan")),
+			"ledger": second(agent.Filter{}.Export(ctx, s.Ledger(), io.Discard)),
 		} {
 			uses[kind+"-session-"+name] = err
 		}
@@ -79,7 +78,7 @@ func TestUnmade(t *testing.T) {
 	}
 	for kind, l := range map[string]*agent.Ledger{"nil": nil, "zero": {}} {
 		uses[kind+"-ledger-append"] = l.Append(ctx, agent.Entry{Kind: agent.EntryDisclosed})
-		uses[kind+"-ledger-entries"] = second(agent.Interaction(ctx, l, "plan"))
+		uses[kind+"-ledger-entries"] = second(agent.Filter{}.Export(ctx, l, io.Discard))
 		uses[kind+"-ledger-prune"] = second(l.Prune(ctx, time.Time{}))
 	}
 	for name, err := range uses {

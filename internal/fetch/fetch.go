@@ -55,7 +55,7 @@ func Do(ctx context.Context, f lookleap.Fetcher, r *Request) (*Response, error) 
 			}
 			return nil, e.fail(ctx, err)
 		}
-		if !isRedirect(resp.Status) || r.Redirect == nil {
+		if !IsRedirect(resp.Status) || r.Redirect == nil {
 			for _, hop := range resp.Hops {
 				resp.Freshness = resp.Freshness.Strictest(hop.Freshness)
 			}
@@ -296,7 +296,7 @@ func (e *exchange) wantsBody(status int) bool {
 	switch {
 	case e.method == http.MethodHead, status == http.StatusNoContent, status == http.StatusResetContent, status == http.StatusNotModified:
 		return false
-	case isRedirect(status) && e.request.Redirect != nil:
+	case IsRedirect(status) && e.request.Redirect != nil:
 		return false
 	case e.request.ReadBody != nil:
 		return e.request.ReadBody(status)

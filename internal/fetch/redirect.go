@@ -39,7 +39,8 @@ func SameOrigin(h Hop) error {
 
 var errLeavesOrigin = errors.New("the redirect leaves the origin")
 
-func isRedirect(status int) bool {
+// IsRedirect reports whether a response with this status names another URL to request.
+func IsRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
 		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
