@@ -73,7 +73,7 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 
 // read adds one skill.
 func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error {
-	files, err := readSkillDir(skills, name, options.Limits.withDefaults())
+	files, err := readSkillDir(skills, name, options.Limits)
 	if err != nil {
 		return err
 	}

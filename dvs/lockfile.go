@@ -203,7 +203,7 @@ func (r *lockReader) skill(v strictjson.Value) LockedSkill {
 		}
 		r.only(f, "path", "digest", "written")
 		var unsafe *lookleap.Error
-		if errors.As(names.accept(file.Path), &unsafe) {
+		if errors.As(names.add(file.Path, false), &unsafe) {
 			r.refuse(f, "path", unsafe.Message, unsafe.Fix)
 		}
 		skill.Files = append(skill.Files, file)

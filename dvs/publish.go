@@ -62,7 +62,7 @@ func isLeftover(file string) bool {
 // control are left out, which [Lint] reports. It returns an error for what agents would
 // refuse: an invalid SKILL.md, or unsafe file names.
 func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
-	if err := checkFiles(files, limits.withDefaults()); err != nil {
+	if err := checkFiles(files, limits); err != nil {
 		return nil, err
 	}
 	content, ok := files[EntryFile]

@@ -122,7 +122,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		if err != nil {
 			return nil, err
 		}
-		if err := names.accept(t.Name); err != nil {
+		if err := names.add(t.Name, false); err != nil {
 			return nil, s.loader.refuseTarget(ctx, ref, err)
 		}
 		targets = append(targets, t)
