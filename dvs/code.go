@@ -2,6 +2,7 @@ package dvs
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
@@ -148,6 +149,32 @@ func badJSON(code lookleap.Code, subject string, err error) *lookleap.Error {
 	at := e.Place()
 	return &lookleap.Error{Code: code, Subject: domain.Redact(subject), Message: e.Message, Fix: e.Fix,
 		Position: lookleap.Position{Line: at.Line, Column: at.Column, Offset: e.Offset, Path: at.Pointer}}
+}
+
+// jsonFault says what is wrong in a text that [strictjson.Decode] reads, and where: by names of
+// members and numbers of elements.
+type jsonFault struct {
+	message, fix string
+	at           []any
+}
+
+// in returns the fault with its place. A member that is missing has the place of its object.
+func (f *jsonFault) in(data []byte, code lookleap.Code) error {
+	v, err := strictjson.Parse(data, strictjson.Limits{Size: len(data), Values: len(data)})
+	if err != nil {
+		return err
+	}
+	for _, step := range f.at {
+		switch step := step.(type) {
+		case string:
+			if member, ok := v.Member(step); ok {
+				v = member
+			}
+		case int:
+			v = slices.Collect(v.Elements())[step]
+		}
+	}
+	return v.Refuse(string(code), f.message, f.fix)
 }
 
 // ioError returns an error of the file system a reason code. Other errors stay as they are.
