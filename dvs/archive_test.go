@@ -4,12 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +16,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestReadArchive has the rules that both formats share, and those of each.
@@ -276,60 +273,5 @@ func holdsRules(t *testing.T, data []byte) {
 	again, err := dvs.ReadArchive(&b, limits)
 	if err != nil || !maps.EqualFunc(again, files, bytes.Equal) {
 		t.Error("written and read again, the files differ:", err)
-	}
-}
-
-// fullDisk is a writer that fails after some calls.
-type fullDisk struct{ left int }
-
-func (d *fullDisk) Write(data []byte) (int, error) {
-	if d.left == 0 {
-		return 0, errors.New("the disk is full")
-	}
-	d.left--
-	return len(data), nil
-}
-
-// TestArchiveEdges: what cannot be written or read is an error that says so.
-func TestArchiveEdges(t *testing.T) {
-	for _, format := range bothFormats {
-		if err := dvs.WriteArchive(&fullDisk{}, format, packed); err == nil || !strings.Contains(err.Error(), "the disk is full") {
-			t.Errorf("%d: %v", format, err)
-		}
-		large := map[string][]byte{"SKILL.md": []byte(noise(1 << 20))}
-		if err := dvs.WriteArchive(&fullDisk{}, format, large); err == nil || strings.Count(err.Error(), "the disk is full") != 1 {
-			t.Errorf("%d: %v", format, err)
-		}
-	}
-	for _, data := range []string{"", "P", "hello", "PK\x05\x06", "\x1f", "BZh9", "PK\x03"} {
-		if _, err := dvs.ReadArchive(strings.NewReader(data), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeBadArchive || !strings.Contains(err.Error(), "neither") {
-			t.Errorf("%q: %v", data, err)
-		}
-	}
-}
-
-// TestSharedArchive loads an archive in two processes that share a cache.
-func TestSharedArchive(t *testing.T) {
-	net := lab.ForTest(t)
-	body := archive(t, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(refund), "a.txt": []byte(noise(2 << 20))})
-	net.Site("shop.example").HandleFunc("/a.tar.gz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Cache-Control", "max-age=600")
-		w.Header().Set("Content-Type", "application/gzip")
-		_, _ = w.Write([]byte(body))
-	})
-	cache := lookleap.NewMemoryCache(10)
-	for range 2 {
-		host := net.Host()
-		host.Cache = cache
-		skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/a.tar.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err := skill.Resource(t.Context(), "a.txt"); err != nil || len(r.Bytes()) != 2<<20 {
-			t.Error(err)
-		}
-	}
-	if asked := net.Journal().Paths("shop.example"); len(asked) != 1 {
-		t.Errorf("asked for %v", asked)
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bytes"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/internal/lab"
@@ -275,18 +273,4 @@ func TestBundleFollows(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// TestUnreadFile: a file beyond what is read of a skill is named.
-func TestUnreadFile(t *testing.T) {
-	files := map[string][]byte{"SKILL.md": []byte("curl https://a.example"), "z.txt": bytes.Repeat([]byte("x"), 4<<20)}
-	found := false
-	for _, c := range dvs.CapabilitiesOf(files) {
-		if c.Kind == dvs.CapabilityUnread {
-			found = c.File == "z.txt" && strings.HasPrefix(c.Value, "z.txt (")
-		}
-	}
-	if !found {
-		t.Error(dvs.CapabilitiesOf(files))
-	}
 }

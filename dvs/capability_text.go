@@ -231,10 +231,14 @@ func isVariable(word string) bool {
 
 // patterns are compiled on first use. Package regexp takes linear time.
 var patterns = sync.OnceValue(func() (p struct {
-	url, path             *regexp.Regexp
-	powerEnv, batchEnv    *regexp.Regexp
-	codeEnv, codeEnvIndex *regexp.Regexp
+	url, path                     *regexp.Regexp
+	shellEnv, shellLoop, shellSet *regexp.Regexp
+	powerEnv, batchEnv            *regexp.Regexp
+	codeEnv, codeEnvIndex         *regexp.Regexp
 }) {
+	p.shellEnv = regexp.MustCompile(`\$(?:\{[!#]?)?([A-Za-z_]\w*)`)
+	p.shellLoop = regexp.MustCompile(`(?:^|[\s;(])(?:for|read(?:\s+-\w*)*)\s+([A-Za-z_]\w*)`)
+	p.shellSet = regexp.MustCompile(`(?:^|[\s;(])([A-Za-z_]\w*)\+?=`)
 	p.url = regexp.MustCompile(`(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git|ldaps?|smtps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|mqtts?)://[^\s"'<>` + "`" + `\\\x00-\x1f]+`)
 	p.path = regexp.MustCompile(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\].*` +
 		`|(?:^|[=:,])((?:/(?:etc|home|root|var|tmp|usr|opt|proc|sys|dev|mnt|media|srv|run|boot|bin|sbin|lib|Users|Library|System|private|Volumes|Applications)(?:/.*)?)` +
@@ -306,6 +310,29 @@ func (r *capabilityReader) code(text string, s syntax) {
 		for _, groups := range p.path.FindAllStringSubmatch(word, -1) {
 			r.add(CapabilityPath, strings.TrimRight(cmp.Or(groups[1], groups[0]), ".,:}]"), "")
 		}
+	}
+}
+
+// shellVariables lists the variables that a shell text reads. Those that a loop or read sets, or an
+// earlier line, are its own.
+func (r *capabilityReader) shellVariables(text string) {
+	if !strings.Contains(text, "$") {
+		return
+	}
+	p, own := patterns(), map[string]bool{}
+	set := func(re *regexp.Regexp, line string) {
+		for _, m := range re.FindAllStringSubmatch(line, -1) {
+			own[m[1]] = true
+		}
+	}
+	for line := range strings.Lines(text) {
+		set(p.shellLoop, line)
+		for _, m := range p.shellEnv.FindAllStringSubmatch(line, -1) {
+			if !own[m[1]] {
+				r.add(CapabilityEnv, m[1], "")
+			}
+		}
+		set(p.shellSet, line)
 	}
 }
 

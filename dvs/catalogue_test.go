@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bytes"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 )
@@ -117,17 +115,6 @@ func skillsOnDisk(t testing.TB, n int) string {
 		}
 	}
 	return dir
-}
-
-// TestLargestFileOfADirectory: a file as large as allowed is read whole, and no larger one.
-func TestLargestFileOfADirectory(t *testing.T) {
-	for size, ok := range map[int]bool{199: true, 200: true, 201: false} {
-		content := bytes.Repeat([]byte("x"), size)
-		files, err := dvs.ReadSkillDir(fstest.MapFS{"SKILL.md": {Data: []byte(refund)}, "a.txt": {Data: content}}, dvs.Limits{Resource: 200})
-		if (err == nil) != ok || ok && !bytes.Equal(files["a.txt"], content) {
-			t.Errorf("%d bytes: %d, %v", size, len(files["a.txt"]), err)
-		}
-	}
 }
 
 // brokenFS is a file system in which one name cannot be used.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 func TestLockfile(t *testing.T) {
@@ -280,73 +279,6 @@ func TestLockfileOrder(t *testing.T) {
 	}
 }
 
-// TestLockVerifies compares bundles and written files with a lockfile.
-func TestLockVerifies(t *testing.T) {
-	b := bundle("a", "name: a\ndescription: b\nallowed-tools: Bash\n", "x.json", "{}")
-	v := skillsFS(t, dvs.DVS, b)
-	lock := v.Lock()
-	t.Run("O68/accept-bundle", func(t *testing.T) {
-		if err := lock.Verify(b); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("O68/reject-bundle-under-the-name-of-another", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("*", "text/markdown", refund)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
-		var all []dvs.Bundle
-		for _, url := range []string{trustedAt, "https://shop.example/s/b/SKILL.md"} {
-			skill, err := loader.Load(t.Context(), url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, must(skill.Bundle(t.Context())))
-		}
-		both := dvs.NewVerifiedFS(all, dvs.VerifiedFSOptions{}).Lock()
-		if err := both.Verify(all[0]); err != nil {
-			t.Error(err)
-		}
-		changed := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf(nil)})
-		if err := changed.Verify(all[0]); lookleap.CodeOf(err) != dvs.CodeNotLocked { // of its file ADVANCED.md
-			t.Error(err)
-		}
-		plain := b // no loader made it, and a lockfile needs no verdict
-		plain.Verdict = nil
-		if err := lock.Verify(plain); err != nil {
-			t.Error(err)
-		}
-		all[0].ID = all[1].ID
-		if err := both.Verify(all[0]); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
-			t.Error(err)
-		}
-	})
-	t.Run("O68/reject-without-a-lockfile", func(t *testing.T) {
-		if err := (*dvs.Lockfile)(nil).Verify(b); lookleap.CodeOf(err) != dvs.CodeNotLocked {
-			t.Error(err)
-		}
-	})
-	shown := must(dvs.ReadSkillDir(must(fs.Sub(v, "a")), dvs.Limits{}))
-	t.Run("O68/accept-written", func(t *testing.T) {
-		if err := lock.Find(b.ID).VerifyWritten(shown); err != nil {
-			t.Error(err)
-		}
-	})
-	for name, change := range map[string]func(map[string][]byte){
-		"changed":   func(files map[string][]byte) { files["x.json"] = []byte("[]") },
-		"as-served": func(files map[string][]byte) { files["SKILL.md"] = b.Files["SKILL.md"] },
-		"more":      func(files map[string][]byte) { files["y"] = nil },
-		"less":      func(files map[string][]byte) { delete(files, "x.json") },
-	} {
-		t.Run("O68/reject-written-"+name, func(t *testing.T) {
-			files := maps.Clone(shown)
-			change(files)
-			if err := lock.Find(b.ID).VerifyWritten(files); err == nil {
-				t.Error("the files are accepted")
-			}
-		})
-	}
-}
-
 func TestParseDigest(t *testing.T) {
 	want := dvs.DigestOf([]byte("a"))
 	if got, err := dvs.ParseDigest(want.String()); err != nil || got != want {
@@ -366,25 +298,6 @@ func TestParseDigest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got, err := dvs.ParseDigest(text); err == nil || !got.IsZero() {
 				t.Errorf("%s, %v", got, err)
-			}
-		})
-	}
-}
-
-// TestLockAndPin: where the caller pins another SKILL.md than the lockfile has, neither is loaded.
-func TestLockAndPin(t *testing.T) {
-	digest := dvs.DigestOf([]byte(refund))
-	for name, c := range map[string]struct {
-		pin  dvs.Digest
-		code lookleap.Code
-	}{"accept-the-same": {digest, lookleap.CodeOK}, "reject-another": {dvs.DigestOf(nil), dvs.CodeDigestMismatch}} {
-		t.Run("O68/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-			lock := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: digest})
-			skill, err := dvs.NewLoader(net.Host(), dvs.Options{Lock: lock}).LoadPinned(t.Context(), trustedAt, dvs.Pin{Digest: c.pin})
-			if lookleap.CodeOf(err) != c.code || (skill != nil) != (c.code == lookleap.CodeOK) || (len(net.Journal().Requests()) > 0) != (c.code == lookleap.CodeOK) {
-				t.Errorf("%v, %v", skill, err)
 			}
 		})
 	}

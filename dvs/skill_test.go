@@ -424,19 +424,6 @@ func TestHostileHeaders(t *testing.T) {
 	}
 }
 
-func TestProfileText(t *testing.T) {
-	for _, p := range []dvs.Profile{dvs.DVS, dvs.AgentSkills, dvs.Lenient} {
-		text, _ := p.MarshalText()
-		var back dvs.Profile
-		if err := back.UnmarshalText(text); err != nil || back != p {
-			t.Errorf("%v: %v, %v", p, back, err)
-		}
-	}
-	if err := new(dvs.Profile).UnmarshalText([]byte("any")); err == nil || dvs.Profile(9).String() != "Profile(9)" {
-		t.Error("an unknown profile is known")
-	}
-}
-
 // TestRefusalSaysWhere: the first line, and the place of a common mistake in a header that is not
 // YAML. Lines that are only blank, comments and nested lines are not taken for the mistake.
 func TestRefusalSaysWhere(t *testing.T) {
