@@ -138,7 +138,7 @@ func (s *LockedSkill) check() *jsonFault {
 		}
 	}
 	for i, c := range s.Capabilities {
-		if !slices.Contains(capabilityKinds, c.Kind) {
+		if rankOf(c.Kind) < 0 {
 			return &jsonFault{"the kind of capability is unknown", "lock the skill again", []any{"capabilities", i, "kind"}}
 		}
 	}

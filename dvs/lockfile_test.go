@@ -219,11 +219,11 @@ func TestLockfileOrder(t *testing.T) {
 		return dvs.LockedSkill{URL: root + name + "/SKILL.md", Root: root, Directory: name, Files: append(files, file("SKILL.md"))}
 	}
 	b := skill("b", file("x"))
-	b.Capabilities = dvs.Capabilities{{Kind: dvs.CapabilityURL, Value: "https://a.example/", File: "x"}, {Kind: dvs.CapabilityHost, Value: "a.example", File: "x"}}
+	b.Capabilities = dvs.Capabilities{{Kind: "url", Value: "https://a.example/", File: "x"}, {Kind: "host", Value: "a.example", File: "x"}}
 	unsorted := &dvs.Lockfile{Skills: []dvs.LockedSkill{b, skill("a")}}
 	inOrder := func(t *testing.T, l *dvs.Lockfile) {
 		t.Helper()
-		if l.Skills[0].Directory != "a" || l.Skills[1].Files[0].Path != "SKILL.md" || l.Skills[1].Capabilities[0].Kind != dvs.CapabilityHost {
+		if l.Skills[0].Directory != "a" || l.Skills[1].Files[0].Path != "SKILL.md" || l.Skills[1].Capabilities[0].Kind != "host" {
 			t.Errorf("%+v", l.Skills)
 		}
 	}
@@ -240,7 +240,7 @@ func TestLockfileOrder(t *testing.T) {
 		if unsorted.Skills[0].Directory != "b" || unsorted.Skills[0].Files[0].Path != "x" {
 			t.Error("writing changed the lockfile")
 		}
-		if unsorted.Skills[0].Capabilities[0].Kind != dvs.CapabilityURL {
+		if unsorted.Skills[0].Capabilities[0].Kind != "url" {
 			t.Error("writing changed the capabilities")
 		}
 	})

@@ -114,8 +114,6 @@ func isPunct(c byte) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 // Unescape removes backslash escapes and reads character references.
