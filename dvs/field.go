@@ -251,7 +251,8 @@ func annotationFault(v *Value) (problem, fix string) {
 }
 
 // chooseFields leaves one field of each key: the last one with a value, as most YAML readers do. Where
-// a field that a skill needs is missing, another spelling of its key stands in.
+// a field that a skill needs is missing, the first other spelling of its key stands in, which no reader
+// takes for it.
 func (p *skillParser) chooseFields(fields []Field) (kept []Field) {
 	at := make(map[string]int, len(fields))
 	for _, f := range fields {
@@ -259,7 +260,8 @@ func (p *skillParser) chooseFields(fields []Field) (kept []Field) {
 			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, "the key "+plaintext.Quote(f.Key, 64)+message, fix))
 		}
 		if like := likeField(f.Key); like != f.Key && (like == "name" || like == "description") {
-			if exact := find(fields, like); exact != nil && exact.Kind != Null {
+			exact := find(fields, like)
+			if _, taken := at[like]; exact != nil && exact.Kind != Null || exact == nil && taken {
 				warn(" could be read as "+like+", which another line has; this one was skipped", "keep one of them")
 				continue
 			}

@@ -18,13 +18,13 @@ func TestParseMetadataReads(t *testing.T) {
 		code    lookleap.Code
 		hint    bool // that Lenient reads it
 	}{
-		"accept-whole-header":      {plain, dvs.DVS, dvs.Limits{Skill: 40}, lookleap.CodeOK, false},
-		"reject-header-cut":        {plain, dvs.DVS, dvs.Limits{Skill: 20}, dvs.CodeUnterminated, false},
-		"reject-nothing":           {"", dvs.DVS, dvs.Limits{}, dvs.CodeNoFrontmatter, false},
-		"reject-without-a-name":    {strings.ReplaceAll(plain, "name: a", "n: a"), dvs.DVS, dvs.Limits{}, lookleap.CodeBadName, false},
-		"reject-invalid-byte":      {strings.ReplaceAll(plain, ": b", ": \xff"), dvs.DVS, dvs.Limits{}, lookleap.CodeNotUTF8, true},
-		"reject-nul":               {strings.ReplaceAll(plain, ": b", ": \x00b"), dvs.DVS, dvs.Limits{}, lookleap.CodeNotUTF8, true},
-		"reject-utf-16":            {"\xff\xfe" + utf16le(plain), dvs.DVS, dvs.Limits{}, dvs.CodeNoFrontmatter, false},
+		"accept-whole-header":   {plain, dvs.DVS, dvs.Limits{Skill: 40}, lookleap.CodeOK, false},
+		"reject-header-cut":     {plain, dvs.DVS, dvs.Limits{Skill: 20}, dvs.CodeUnterminated, false},
+		"reject-nothing":        {"", dvs.DVS, dvs.Limits{}, dvs.CodeNoFrontmatter, false},
+		"reject-without-a-name": {strings.ReplaceAll(plain, "name: a", "n: a"), dvs.DVS, dvs.Limits{}, lookleap.CodeBadName, false},
+		"reject-invalid-byte":   {strings.ReplaceAll(plain, ": b", ": \xff"), dvs.DVS, dvs.Limits{}, lookleap.CodeNotUTF8, true},
+		"reject-nul":            {strings.ReplaceAll(plain, ": b", ": \x00b"), dvs.DVS, dvs.Limits{}, lookleap.CodeNotUTF8, true},
+		"reject-utf-16":         {"\xff\xfe" + utf16le(plain), dvs.DVS, dvs.Limits{}, dvs.CodeNoFrontmatter, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			meta, _, err := dvs.ParseMetadata([]byte(c.input), c.profile, c.limits)
