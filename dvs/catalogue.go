@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -51,12 +52,12 @@ func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error)
 		return nil, ioError(err)
 	}
 	options.Limits = options.Limits.withDefaults()
-	directory, err := openDirectory(skills, ".")
-	if err != nil {
-		return nil, ioError(err)
+	c := catalogue{openedDirectory{files: skills, open: skills.Open}, options}
+	if dir, ok := pathOf(skills); ok {
+		c.open = func(name string) (fs.File, error) {
+			return os.OpenFile(filepath.Join(dir, name), os.O_RDONLY|filestore.WithoutWaiting, 0)
+		}
 	}
-	defer directory.close()
-	c := catalogue{directory, options}
 	entries := make([]CatalogueEntry, len(list))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -123,7 +124,7 @@ func misplacedEntry(files fs.FS, directory string) error {
 
 // catalogue is what its readers share.
 type catalogue struct {
-	*openedDirectory
+	openedDirectory
 	CatalogueOptions
 }
 
@@ -245,16 +246,26 @@ type openedDirectory struct {
 	close func() error
 }
 
+// pathOf returns the path of an [os.DirFS].
+func pathOf(files fs.FS) (string, bool) {
+	v := reflect.ValueOf(files)
+	if v.Type() != reflect.TypeOf(os.DirFS("")) {
+		return "", false
+	}
+	return v.String(), true
+}
+
 // openDirectory opens a directory of a file system. No link leads out of that of an [os.DirFS].
 func openDirectory(parent fs.FS, at string) (*openedDirectory, error) {
-	if reflect.TypeOf(parent) != reflect.TypeOf(os.DirFS("")) {
+	path, ok := pathOf(parent)
+	if !ok {
 		files, err := fs.Sub(parent, at)
 		if err != nil {
 			return nil, err
 		}
 		return &openedDirectory{files, files.Open, func() error { return nil }}, nil
 	}
-	root, err := openRoot(reflect.ValueOf(parent).String(), at)
+	root, err := openRoot(path, at)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package dvs_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -211,11 +210,3 @@ func TestServedLink(t *testing.T) {
 
 // headed is a skill with these lines as its header.
 func headed(lines ...string) string { return "---\n" + strings.Join(lines, "\n") + "\n---\n# Title\n" }
-
-// numberedKeys are lines with different keys.
-func numberedKeys(n int) (lines string) {
-	for i := range n {
-		lines += fmt.Sprintf("k%d: v\n", i)
-	}
-	return lines
-}
