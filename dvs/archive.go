@@ -201,14 +201,7 @@ func (a Artifact) MarshalText() ([]byte, error) { return []byte(a.String()), nil
 
 // UnmarshalText reads what MarshalText wrote; any other text is an error.
 func (a *Artifact) UnmarshalText(text []byte) error {
-	for i, name := range artifactNames {
-		if string(text) == name {
-			*a = Artifact(i)
-			return nil
-		}
-	}
-	return refuse(lookleap.CodeUsage, shorten(string(text)), "the kind of artifact is unknown",
-		"use one of "+strings.Join(artifactNames[:], ", "))
+	return unmarshalName(a, artifactNames[:], text, "the kind of artifact")
 }
 
 // entryIn returns the URL that the SKILL.md of an archive has, as if the archive were a directory.

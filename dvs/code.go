@@ -3,6 +3,7 @@ package dvs
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
@@ -208,3 +209,13 @@ func sentence(err error) string {
 
 // shorten cuts untrusted input for an error message.
 func shorten(text string) string { return text[:min(len(text), 100)] }
+
+// unmarshalName sets a constant by its name; any other text is an error.
+func unmarshalName[T ~uint8](into *T, names []string, text []byte, what string) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return refuse(lookleap.CodeUsage, shorten(string(text)), what+" is unknown", "use one of: "+strings.Join(names, ", "))
+	}
+	*into = T(i)
+	return nil
+}

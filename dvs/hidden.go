@@ -271,11 +271,11 @@ func fieldCode(before []byte) (lookleap.Code, string) {
 		case string(key) == "name":
 			return lookleap.CodeBadName, "DVS-4.3-06"
 		default:
-			return codeBadFrontmatter, "DVS-4.3-02"
+			return CodeBadFrontmatter, "DVS-4.3-02"
 		}
 		before = bytes.TrimSuffix(before[:len(before)-len(line)], []byte{'\n'})
 	}
-	return codeBadFrontmatter, "DVS-4.3-02"
+	return CodeBadFrontmatter, "DVS-4.3-02"
 }
 
 // isInvisible reports whether a reader sees nothing, or moved text, where the character is:

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -274,14 +275,19 @@ func removeLeftover(dir string, moved bool) error {
 // before plain names. So the result does not depend on the order of the bundles, and no skill can
 // take the directory of another.
 func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
-	n := directoryNames{taken: map[string]bool{}, given: map[string]string{}}
+	taken, given := map[string]bool{}, map[string]string{}
+	take := func(directory string) bool {
+		free := !taken[directory]
+		taken[directory] = true
+		return free
+	}
 	for _, lock := range locks {
 		if lock == nil {
 			continue
 		}
 		for _, s := range lock.Skills {
-			if n.given[s.URL] == "" && isDirectoryName(s.Directory) && n.take(s.Directory) {
-				n.given[s.URL] = s.Directory
+			if given[s.URL] == "" && isDirectoryName(s.Directory) && take(s.Directory) {
+				given[s.URL] = s.Directory
 			}
 		}
 	}
@@ -291,52 +297,35 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 		if p.report.Err != nil {
 			continue
 		}
-		p.report.Directory = n.given[p.ID]
+		p.report.Directory = given[p.ID]
 		if p.report.Directory == "" {
 			open = append(open, p)
 			same[directoryName(p.skill.Name)]++
 		}
 	}
-	slices.SortFunc(open, func(a, b *preparedBundle) int { return strings.Compare(a.ID, b.ID) })
-	for _, alone := range []bool{false, true} {
-		for _, p := range open {
-			plain := directoryName(p.skill.Name)
-			switch {
-			case alone != (same[plain] == 1):
-			case alone && n.take(plain):
-				p.report.Directory = plain
-			default:
-				p.report.Directory = n.derive(plain, p.ID)
-				if p.report.Directory == "" {
-					p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have",
-						"use different names")
-				}
-			}
+	sharing := func(p *preparedBundle) int { return min(same[directoryName(p.skill.Name)], 2) } // 1: the name is its own
+	slices.SortFunc(open, func(a, b *preparedBundle) int {
+		return cmp.Or(cmp.Compare(sharing(b), sharing(a)), strings.Compare(a.ID, b.ID))
+	})
+	for _, p := range open {
+		plain := directoryName(p.skill.Name)
+		if p.report.Directory = plain; same[plain] > 1 || !take(plain) {
+			p.report.Directory = derivedName(plain, p.ID, take)
+		}
+		if p.report.Directory == "" {
+			p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have", "use different names")
 		}
 	}
 }
 
-// directoryNames are the names that are in use, and those from lockfiles by the URLs of their skills.
-type directoryNames struct {
-	taken map[string]bool
-	given map[string]string
-}
-
-// take takes a name, unless another skill has it.
-func (n *directoryNames) take(directory string) bool {
-	free := !n.taken[directory]
-	n.taken[directory] = true
-	return free
-}
-
-// derive takes the shortest free name that ends with a part of the digest of the skill's URL; "" if
-// there is none.
-func (n *directoryNames) derive(plain, id string) string {
+// derivedName takes the shortest free name that ends with a part of the digest of the skill's URL; ""
+// if there is none.
+func derivedName(plain, id string, take func(string) bool) string {
 	digest := DigestOf([]byte(id))
 	for size := 6; size < len(digest); size++ {
 		suffix := fmt.Sprintf("-%x", digest[:size])
 		directory := strings.TrimRight(plain[:min(len(plain), maxName-len(suffix))], "-") + suffix
-		if n.take(directory) {
+		if take(directory) {
 			return directory
 		}
 	}

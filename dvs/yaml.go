@@ -68,7 +68,7 @@ func isMarker(line []byte, marker string) bool {
 }
 
 func badFrontmatter(at int, message, fix string) *fault {
-	return &fault{code: codeBadFrontmatter, requirement: "DVS-4.3-02", at: at, message: message, fix: fix}
+	return &fault{code: CodeBadFrontmatter, requirement: "DVS-4.3-02", at: at, message: message, fix: fix}
 }
 
 // yamlReader turns nodes into values. Nodes know their places by lines and
