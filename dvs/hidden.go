@@ -43,20 +43,10 @@ func (p *skillParser) checkHidden(body string, at int) {
 	if !strings.Contains(body, "<") && !strings.Contains(body, "]:") && !strings.Contains(body, "](") {
 		return
 	}
-	player := "" // a video or audio element that is open
 	look := func(text string, start int) {
 		readHTML(text, func(part htmlPart) {
-			switch what := part.hidden(); {
-			case what != "":
+			if what := part.hidden(); what != "" {
 				p.hiddenText(at+start, what)
-			case part.name == "video", part.name == "audio":
-				player = part.name
-				if part.closing {
-					player = ""
-				}
-			case part.name == "" && player != "" && len(strings.Fields(part.text)) >= hidingWords:
-				p.hiddenText(at+start, fmt.Sprintf("words in an element <%s>", player))
-				player = "" // once is enough for one that is never closed
 			}
 		})
 	}
@@ -72,13 +62,11 @@ func (p *skillParser) checkHidden(body string, at int) {
 			look(b.Text(body), b.Runs[0].Start)
 		case markdown.Prose:
 			reader.Items(b, func(i markdown.Item) {
-				switch {
-				case i.Kind == markdown.Tag:
+				switch i.Kind {
+				case markdown.Tag:
 					look(i.Text, i.Start)
-				case i.Kind == markdown.Link:
+				case markdown.Link:
 					title(i.Title, i.Start)
-				case player != "" && i.Kind == markdown.Text:
-					look(i.Text, i.Start)
 				}
 			})
 		}
@@ -130,7 +118,7 @@ func (p *htmlPart) hidden() string {
 }
 
 // hidingElements are the elements whose content pages do not show.
-var hidingElements = wordSet{list: "script style template noscript noembed noframes title datalist meta iframe object canvas desc rp annotation annotation-xml"}
+var hidingElements = wordSet{list: "script style template noscript noembed noframes title datalist meta iframe object canvas video audio desc rp annotation annotation-xml"}
 
 // hidingAttributes report whether an attribute with a value, in lower case, hides its element or
 // holds words that pages do not show at once.

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"io"
 	"iter"
 	"strings"
 	"unicode/utf8"
@@ -268,9 +269,9 @@ type htmlPart struct {
 }
 
 // readHTML splits HTML into its parts as browsers do. It also splits the content of scripts and
-// similar elements, so it never finds less than a browser.
+// similar elements, and ends a tag that the next block would end, so it never finds less than a browser.
 func readHTML(text string, yield func(htmlPart)) {
-	z := html.NewTokenizer(strings.NewReader(text))
+	z := html.NewTokenizer(io.MultiReader(strings.NewReader(text), strings.NewReader(">")))
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
