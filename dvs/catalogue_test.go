@@ -184,15 +184,3 @@ func (o oddFS) ReadDir(name string) ([]fs.DirEntry, error) {
 type oddEntry struct{ fs.DirEntry }
 
 func (oddEntry) Info() (fs.FileInfo, error) { return nil, errBroken }
-
-// TestOddDirectory: a file of which nothing is known is an error, as is a directory that cannot be
-// opened.
-func TestOddDirectory(t *testing.T) {
-	tree := oddFS{fstest.MapFS{"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}}}
-	if files, err := dvs.ReadSkillDir(tree, dvs.Limits{}); files != nil || !errors.Is(err, errBroken) {
-		t.Errorf("%d files, %v", len(files), err)
-	}
-	if h, err := dvs.NewHandler(tree, dvs.HandlerOptions{}); h != nil || !errors.Is(err, errBroken) {
-		t.Error(h, err)
-	}
-}

@@ -58,11 +58,16 @@ const (
 func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	var feed struct {
-		Type     string       `json:"type"`
-		Schema   string       `json:"$schema"`
-		Sequence int64        `json:"sequence"`
-		Updated  time.Time    `json:"updated"`
-		Entries  []Withdrawal `json:"withdrawn"`
+		Type     string    `json:"type"`
+		Schema   string    `json:"$schema"`
+		Sequence int64     `json:"sequence"`
+		Updated  time.Time `json:"updated"`
+		Entries  []struct {
+			Kind   WithdrawalKind `json:"kind"`
+			Value  string         `json:"value"`
+			Reason *string        `json:"reason"`
+			Time   time.Time      `json:"time"`
+		} `json:"withdrawn"`
 	}
 	if len(data) > maxFeed {
 		return nil, refuse(CodeBadFeed, "revocation feed", fmt.Sprintf("the feed is larger than %d bytes", maxFeed), "withdraw whole roots")
@@ -85,10 +90,14 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 	case len(feed.Entries) > maxWithdrawals:
 		return fail(fmt.Sprintf("the feed has more than %d entries", maxWithdrawals), "withdraw whole roots", "withdrawn")
 	}
+	w := &Withdrawals{Sequence: feed.Sequence, Updated: feed.Updated}
 	seen := map[[2]string]bool{}
 	for i, e := range feed.Entries {
-		key := [2]string{string(e.Kind), e.Value}
-		switch err := e.check(); {
+		if e.Reason == nil {
+			return fail("the reason is missing", "write a reason, or an empty text", "withdrawn", i, "reason")
+		}
+		one, key := Withdrawal{e.Kind, e.Value, *e.Reason, e.Time}, [2]string{string(e.Kind), e.Value}
+		switch err := one.check(); {
 		case err != nil:
 			return fail(sentence(err), "", "withdrawn", i, "value")
 		case e.Time.IsZero():
@@ -97,8 +106,9 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 			return fail("the entry is there twice", "list it once", "withdrawn", i, "value")
 		}
 		seen[key] = true
+		w.Entries = append(w.Entries, one)
 	}
-	return &Withdrawals{Sequence: feed.Sequence, Updated: feed.Updated, Entries: feed.Entries}, nil
+	return w, nil
 }
 
 func badFeed(err error) error { return badJSON(CodeBadFeed, "revocation feed", err) }

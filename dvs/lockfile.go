@@ -138,8 +138,8 @@ func (s *LockedSkill) check() *jsonFault {
 		}
 	}
 	for i, c := range s.Capabilities {
-		if rankOf(c.Kind) < 0 {
-			return &jsonFault{"the kind of capability is unknown", "lock the skill again", []any{"capabilities", i, "kind"}}
+		if rankOf(c.Kind) < 0 || c.Value == "" || c.File == "" {
+			return &jsonFault{"the kind of capability is unknown, or its value or file is missing", "lock the skill again", []any{"capabilities", i, "kind"}}
 		}
 	}
 	return nil
