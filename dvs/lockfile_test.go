@@ -176,6 +176,7 @@ func TestLockfileFormat(t *testing.T) {
 		"root-without-slash":      {`"trustRoot":"https://example.com/"`, `"trustRoot":"https://example.com"`, "/skills/0/trustRoot"},
 		"root-of-another":         {`"trustRoot":"https://example.com/"`, `"trustRoot":"https://example.net/"`, "/skills/0/trustRoot"},
 		"no-digest":               {`"digest":"sha256:`, `"digest":"`, "/skills/0/files/0/digest"},
+		"missing-digest":          {`{"path":"x.json","digest"`, `{"path":"x.json","written"`, "/skills/0/files/1"},
 		"no-SKILL.md":             {`"path":"SKILL.md"`, `"path":"SKILL.txt"`, "/skills/0/files"},
 		"no-JSON":                 {`{"type"`, `<`, ""},
 		"unsafe-directory":        {`"directory":"a"`, `"directory":"../a"`, "/skills/0/directory"},
