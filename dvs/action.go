@@ -3,7 +3,6 @@ package dvs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,7 +57,7 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 		return s.loader.refuseTarget(ctx, s.ID.String(), refuse(lookleap.CodeUsage, string(a.Kind), "the kind of action is unknown",
 			fmt.Sprintf("use one of %v", slices.Sorted(maps.Keys(actionSentences)))))
 	}
-	if err := errors.Join(checkShown(a.Command), checkUses(a.Uses)); err != nil {
+	if err := (&Invocation{Args: []string{a.Command}, Uses: a.Uses}).check(); err != nil {
 		return s.loader.refuseTarget(ctx, s.ID.String(), err)
 	}
 	planned := &plannedAction{loadTerms: s.loadTerms(), Kind: a.Kind, Command: a.Command, Uses: slices.Clone(a.Uses)}

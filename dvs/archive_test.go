@@ -4,12 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +16,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestReadArchive has the rules that both formats share, and those of each.
@@ -66,7 +63,6 @@ func TestReadArchive(t *testing.T) {
 		{"reject-files", []member{entry, {name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}, {name: "e"}}, lookleap.CodeLimit, nil},
 		{"reject-file-size", []member{entry, {name: "a", content: strings.Repeat("abcd", 600<<10)}}, lookleap.CodeTooLarge, nil},
 		{"reject-total", []member{entry, {name: "a", content: noise(2 << 20)}, {name: "b", content: noise(2 << 20)}}, lookleap.CodeTooLarge, nil},
-		{"reject-ratio", []member{entry, {name: "a", content: strings.Repeat("\x00", 2<<20)}}, lookleap.CodeTooLarge, nil},
 		{"reject-no-skill", []member{{name: "README.md"}}, dvs.CodeMissingSkillMD, nil},
 		{"reject-skill-in-directory", []member{{name: "refund/SKILL.md", content: refund}}, dvs.CodeMissingSkillMD, nil},
 		{"reject-lower-case-skill", []member{{name: "skill.md", content: refund}}, dvs.CodeMissingSkillMD, nil},
@@ -112,24 +108,18 @@ func TestReadArchive(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits  dvs.Limits
 		members []member
-		says    string
+		want    lookleap.Code
 	}{
-		"accept-largest":   {dvs.Limits{Files: 2, Total: 100, Resource: 60}, []member{{name: "SKILL.md", content: noise(40)}, {name: "a", content: noise(60)}}, ""},
-		"reject-file":      {dvs.Limits{Files: 2, Total: 200, Resource: 60}, []member{{name: "SKILL.md", content: noise(40)}, {name: "a", content: noise(61)}}, "the file, or all files together, are larger than allowed"},
-		"reject-total":     {dvs.Limits{Files: 2, Total: 99, Resource: 60}, []member{{name: "SKILL.md", content: noise(40)}, {name: "a", content: noise(60)}}, "the file, or all files together, are larger than allowed"},
-		"reject-files":     {dvs.Limits{Files: 2}, []member{entry, {name: "a"}, {name: "b"}}, "the archive has more than 2 files"},
-		"accept-ratio":     {dvs.Limits{}, []member{{name: "SKILL.md", content: strings.Repeat("\x00", 1<<20)}}, ""},
-		"reject-ratio":     {dvs.Limits{}, []member{{name: "SKILL.md", content: strings.Repeat("\x00", 1<<20+1)}}, "the archive unpacks to more than 100 times its size"},
-		"reject-dot":       {dvs.Limits{}, []member{entry, {name: "."}}, "the path does not lead to a file below the skill's directory"},
-		"reject-nothing":   {dvs.Limits{}, []member{{name: "a"}}, "the archive has no SKILL.md"},
-		"reject-directory": {dvs.Limits{}, []member{{name: "refund/SKILL.md"}}, "the archive has a SKILL.md in a directory and none at its root"},
-		"reject-spelling":  {dvs.Limits{}, []member{{name: "Skill.md"}}, "the entry file of a skill is named SKILL.md, in this spelling"},
+		"accept-largest":           {dvs.Limits{Files: 2, Total: 100, Resource: 60}, []member{{name: "SKILL.md", content: noise(40)}, {name: "a", content: noise(60)}}, lookleap.CodeOK},
+		"reject-a-byte-more":       {dvs.Limits{Files: 2, Total: 200, Resource: 60}, []member{{name: "SKILL.md", content: noise(40)}, {name: "a", content: noise(61)}}, lookleap.CodeTooLarge},
+		"reject-a-byte-more-total": {dvs.Limits{Files: 2, Total: 99, Resource: 60}, []member{{name: "SKILL.md", content: noise(40)}, {name: "a", content: noise(60)}}, lookleap.CodeTooLarge},
+		"reject-a-file-more":       {dvs.Limits{Files: 2}, []member{entry, {name: "a"}, {name: "b"}}, lookleap.CodeLimit},
+		"reject-bomb":              {dvs.Limits{}, []member{entry, {name: "a", content: strings.Repeat("\x00", 10<<20+1)}}, lookleap.CodeTooLarge},
+		"reject-dot":               {dvs.Limits{}, []member{entry, {name: "."}}, dvs.CodeUnsafeName},
 	} {
 		for format, data := range map[string][]byte{"tar.gz": tarGzip(t, c.members...), "zip": zipOf(t, nil, c.members...)} {
-			t.Run(name+"-says-why/"+format, func(t *testing.T) {
-				_, err := dvs.ReadArchive(bytes.NewReader(data), c.limits)
-				var e *lookleap.Error
-				if errors.As(err, &e) != (c.says != "") || e != nil && e.Message != c.says {
+			t.Run(name+"/"+format, func(t *testing.T) {
+				if _, err := dvs.ReadArchive(bytes.NewReader(data), c.limits); lookleap.CodeOf(err) != c.want {
 					t.Error(err)
 				}
 			})
@@ -283,63 +273,5 @@ func holdsRules(t *testing.T, data []byte) {
 	again, err := dvs.ReadArchive(&b, limits)
 	if err != nil || !maps.EqualFunc(again, files, bytes.Equal) {
 		t.Error("written and read again, the files differ:", err)
-	}
-}
-
-// fullDisk is a writer that fails after some calls.
-type fullDisk struct{ left int }
-
-func (d *fullDisk) Write(data []byte) (int, error) {
-	if d.left == 0 {
-		return 0, errors.New("the disk is full")
-	}
-	d.left--
-	return len(data), nil
-}
-
-// TestArchiveEdges: what cannot be written or read is an error that says so.
-func TestArchiveEdges(t *testing.T) {
-	for _, format := range bothFormats {
-		if err := dvs.WriteArchive(&fullDisk{}, format, packed); err == nil || !strings.Contains(err.Error(), "the disk is full") {
-			t.Errorf("%d: %v", format, err)
-		}
-		large := map[string][]byte{"SKILL.md": []byte(noise(1 << 20))}
-		if err := dvs.WriteArchive(&fullDisk{}, format, large); err == nil || strings.Count(err.Error(), "the disk is full") != 1 {
-			t.Errorf("%d: %v", format, err)
-		}
-	}
-	if err := dvs.WriteArchive(&fullDisk{left: 1}, dvs.TarGzip, packed); err == nil || !strings.Contains(err.Error(), "the disk is full") {
-		t.Error(err)
-	}
-	for _, data := range []string{"", "P", "hello", "PK\x05\x06", "\x1f", "BZh9", "PK\x03"} {
-		if _, err := dvs.ReadArchive(strings.NewReader(data), dvs.Limits{}); lookleap.CodeOf(err) != dvs.CodeBadArchive || !strings.Contains(err.Error(), "neither") {
-			t.Errorf("%q: %v", data, err)
-		}
-	}
-}
-
-// TestSharedArchive loads an archive in two processes that share a cache.
-func TestSharedArchive(t *testing.T) {
-	net := lab.ForTest(t)
-	body := archive(t, dvs.TarGzip, map[string][]byte{"SKILL.md": []byte(refund), "a.txt": []byte(noise(2 << 20))})
-	net.Site("shop.example").HandleFunc("/a.tar.gz", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Cache-Control", "max-age=600")
-		w.Header().Set("Content-Type", "application/gzip")
-		_, _ = w.Write([]byte(body))
-	})
-	cache := lookleap.NewMemoryCache(10)
-	for range 2 {
-		host := net.Host()
-		host.Cache = cache
-		skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/a.tar.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err := skill.Resource(t.Context(), "a.txt"); err != nil || len(r.Bytes()) != 2<<20 {
-			t.Error(err)
-		}
-	}
-	if asked := net.Journal().Paths("shop.example"); len(asked) != 1 {
-		t.Errorf("asked for %v", asked)
 	}
 }

@@ -1,7 +1,6 @@
 package dvs
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,34 +43,5 @@ func TestSessionBounds(t *testing.T) {
 	l.rememberUntil(key, l.clock.Now().Add(1000*time.Hour))
 	if most := l.clock.Now().Add(l.limits.Kept); l.consents[key.digest()].until.After(most) {
 		t.Error("a consent is remembered for longer than a day")
-	}
-}
-
-// TestContents reads plans of which the files are not those that the header speaks of.
-func TestContents(t *testing.T) {
-	effect := &plannedEffect{Type: effectScript, Script: &plannedScript{Script: plannedFile{content: content{Bytes: []byte("abc"), Size: 3}},
-		Files: []plannedFile{{content: content{Bytes: []byte("de"), Size: 2}}}}}
-	data, err := encodeContents(effect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := decodeEffect(data)
-	if err != nil || string(back.Script.Script.Bytes) != "abc" || string(back.Script.Files[0].Bytes) != "de" {
-		t.Fatal(back, err)
-	}
-	for name, damaged := range map[string][]byte{
-		"shorter":       data[:len(data)-1],
-		"longer":        append(bytes.Clone(data), 'x'),
-		"without-files": data[:bytes.IndexByte(data, '\n')+1],
-		"no-JSON":       []byte("x\nabcde"),
-		"nothing-else":  []byte("x\n"),
-		"negative-size": bytes.Replace(data, []byte(`"size":3`), []byte(`"size":-3`), 1),
-		"larger-size":   bytes.Replace(data, []byte(`"size":3`), []byte(`"size":30`), 1),
-	} {
-		t.Run("DVS-5.2-09/reject-"+name, func(t *testing.T) {
-			if e, err := decodeEffect(damaged); e != nil || lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
-				t.Error(e, err)
-			}
-		})
 	}
 }

@@ -14,37 +14,59 @@ import (
 )
 
 // Capability is one thing that a skill may do, as far as its text says.
+//
+// The kinds are script, a file that can run, with its interpreter in brackets; program, which a command
+// in a code block or a shell script starts; command, in a code block; host and url; env, an environment
+// variable that a script or a command reads; path, a file outside the skill that one of them names;
+// tool, an entry of allowed-tools, which grants nothing; skill, another one that the instructions refer
+// to; and unread, what could not be read, such as a script that is not text.
 type Capability struct {
-	Kind  CapabilityKind `json:"kind"`
-	Value string         `json:"value"` // untrusted text of the publisher
-	File  string         `json:"file"`  // the first file that says so, by its path below the skill's directory
+	Kind  string `json:"kind"`
+	Value string `json:"value"` // untrusted text of the publisher
+	File  string `json:"file"`  // the first file that says so, by its path below the skill's directory
 }
 
-// CapabilityKind says what a [Capability] is.
-type CapabilityKind string
-
-// The kinds of capability, in the order in which they are listed.
 const (
-	CapabilityScript  CapabilityKind = "script"  // a file that can run, with its interpreter in brackets
-	CapabilityProgram CapabilityKind = "program" // a program that a command in a code block or a shell script starts
-	CapabilityCommand CapabilityKind = "command" // a command in a code block, whole
-	CapabilityHost    CapabilityKind = "host"    // a host that a URL or a command names
-	CapabilityURL     CapabilityKind = "url"     // a URL
-	CapabilityEnv     CapabilityKind = "env"     // an environment variable that a script or a command reads
-	CapabilityPath    CapabilityKind = "path"    // a file outside the skill that a script or a command names
-	CapabilityTool    CapabilityKind = "tool"    // an entry of allowed-tools, which grants nothing
-	CapabilitySkill   CapabilityKind = "skill"   // another skill that the instructions refer to
-	CapabilityUnread  CapabilityKind = "unread"  // what could not be read, such as a script that is not text
+	capabilityScript  = "script"
+	capabilityProgram = "program"
+	capabilityCommand = "command"
+	capabilityHost    = "host"
+	capabilityURL     = "url"
+	capabilityEnv     = "env"
+	capabilityPath    = "path"
+	capabilityTool    = "tool"
+	capabilitySkill   = "skill"
+	capabilityUnread  = "unread"
 )
 
-var capabilityKinds = []CapabilityKind{CapabilityScript, CapabilityProgram, CapabilityCommand, CapabilityHost, CapabilityURL, CapabilityEnv,
-	CapabilityPath, CapabilityTool, CapabilitySkill, CapabilityUnread}
+// capabilityKinds has the kinds of capability in the order in which they are listed, and what a skill
+// may do by each.
+var capabilityKinds = []struct{ kind, may string }{
+	{capabilityScript, "run the scripts"}, {capabilityProgram, "start the programs"}, {capabilityCommand, "run the commands"},
+	{capabilityHost, "contact the hosts"}, {capabilityURL, "use the URLs"}, {capabilityEnv, "read the environment variables"},
+	{capabilityPath, "use the files"}, {capabilityTool, "ask for the tools"}, {capabilitySkill, "use the skills"},
+	{capabilityUnread, "do what was not read"},
+}
 
-var capabilityNouns = map[CapabilityKind]string{CapabilityScript: "run the scripts", CapabilityProgram: "start the programs",
-	CapabilityCommand: "run the commands",
-	CapabilityHost:    "contact the hosts", CapabilityURL: "use the URLs", CapabilityEnv: "read the environment variables",
-	CapabilityPath: "use the files",
-	CapabilityTool: "ask for the tools", CapabilitySkill: "use the skills", CapabilityUnread: "do what was not read"}
+// rankOf returns the place of a kind in capabilityKinds, or -1.
+func rankOf(kind string) int {
+	for i := range capabilityKinds {
+		if capabilityKinds[i].kind == kind {
+			return i
+		}
+	}
+	return -1
+}
+
+// of returns the values of one kind.
+func (c Capabilities) of(kind string) (values []string) {
+	for i := range c {
+		if c[i].Kind == kind {
+			values = append(values, c[i].Value)
+		}
+	}
+	return values
+}
 
 // CapabilityNote says what a list of capabilities is worth. Show it with the list.
 const CapabilityNote = "is a reading of the text and no proof: a script can hide what it does, and a model can be told to do more"
@@ -68,13 +90,13 @@ const (
 // the skill may do as far as the text says. It does no I/O, and takes time in proportion to the
 // size of the files.
 func CapabilitiesOf(files map[string][]byte) Capabilities {
-	r := capabilityReader{found: make(map[CapabilityKind]map[string]string)}
+	r := capabilityReader{found: make(map[string]map[string]string)}
 	room := maxCapabilityText
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content := files[name]
 		if len(content) > room {
 			r.file = name
-			r.add(CapabilityUnread, name+" (beyond what is read of one skill)", DigestOf(content).String())
+			r.add(capabilityUnread, name+" (beyond what is read of one skill)", DigestOf(content).String())
 			continue
 		}
 		room -= len(content)
@@ -86,12 +108,12 @@ func CapabilitiesOf(files map[string][]byte) Capabilities {
 // capabilityReader collects what the files of a skill say.
 type capabilityReader struct {
 	file  string // the one that is being read
-	found map[CapabilityKind]map[string]string
+	found map[string]map[string]string
 }
 
 // add notes a capability. The digest, if it is not empty, makes two versions differ of which
 // nothing else is known.
-func (r *capabilityReader) add(kind CapabilityKind, value, digest string) {
+func (r *capabilityReader) add(kind string, value, digest string) {
 	value = strings.TrimSpace(strings.ToValidUTF8(value, "\ufffd"))
 	if value == "" {
 		return
@@ -120,12 +142,13 @@ func (r *capabilityReader) add(kind CapabilityKind, value, digest string) {
 // list returns what was found, in order. Of a kind with too many values the rest counts as one.
 func (r *capabilityReader) list() Capabilities {
 	var all Capabilities
-	for _, kind := range capabilityKinds {
+	for _, k := range capabilityKinds {
+		kind := k.kind
 		values := slices.Sorted(maps.Keys(r.found[kind]))
-		if len(values) > maxCapabilities && kind != CapabilityUnread {
+		if len(values) > maxCapabilities && kind != capabilityUnread {
 			rest := strings.Join(values[maxCapabilities:], "\n")
 			r.file = r.found[kind][values[maxCapabilities]]
-			r.add(CapabilityUnread, fmt.Sprintf("%d more of the kind %s", len(values)-maxCapabilities, kind),
+			r.add(capabilityUnread, fmt.Sprintf("%d more of the kind %s", len(values)-maxCapabilities, kind),
 				DigestOf([]byte(rest)).String())
 			values = values[:maxCapabilities]
 		}
@@ -142,9 +165,9 @@ func (r *capabilityReader) read(name string, content []byte) {
 	readable := utf8.Valid(content) && !bytes.Contains(content, []byte{0})
 	switch kind := KindOf(name, content); {
 	case kind == Script:
-		r.add(CapabilityScript, fmt.Sprintf("%s (%s)", name, interpreterOf(name, content)), "")
+		r.add(capabilityScript, fmt.Sprintf("%s (%s)", name, interpreterOf(name, content)), "")
 		if !readable {
-			r.add(CapabilityUnread, name+" (not text)", DigestOf(content).String())
+			r.add(capabilityUnread, name+" (not text)", DigestOf(content).String())
 			return
 		}
 		text := string(content)
@@ -166,7 +189,7 @@ func (r *capabilityReader) read(name string, content []byte) {
 
 // capabilitiesOfSkill returns what a SKILL.md says, as CapabilitiesOf does.
 func capabilitiesOfSkill(s *Skill) Capabilities {
-	r := capabilityReader{file: EntryFile, found: make(map[CapabilityKind]map[string]string)}
+	r := capabilityReader{file: EntryFile, found: make(map[string]map[string]string)}
 	r.skill(s)
 	return r.list()
 }
@@ -183,7 +206,7 @@ func (r *capabilityReader) skill(s *Skill) {
 		}
 		return depth <= 0 && (c == ',' || c == ' ' || c == '\n' || c == '\t')
 	}) {
-		r.add(CapabilityTool, entry, "")
+		r.add(capabilityTool, entry, "")
 	}
 	r.urls(s.Description)
 	for i := range s.Extra {
@@ -197,7 +220,7 @@ func (r *capabilityReader) instructions(s *Skill) {
 	r.urls(s.Body)
 	for _, ref := range s.References() {
 		if path.Base(ref.Target) == EntryFile && ref.Target != EntryFile {
-			r.add(CapabilitySkill, ref.Target, "")
+			r.add(capabilitySkill, ref.Target, "")
 		}
 	}
 	for _, block := range s.Blocks() {
@@ -220,16 +243,12 @@ func (c Capabilities) Diff(old Capabilities) (gained, lost Capabilities) {
 }
 
 func (c Capabilities) without(other Capabilities) (rest Capabilities) {
-	type key struct {
-		kind  CapabilityKind
-		value string
-	}
-	known := make(map[key]bool, len(other))
+	known := make(map[Capability]bool, len(other))
 	for _, o := range other {
-		known[key{o.Kind, o.Value}] = true
+		known[Capability{Kind: o.Kind, Value: o.Value}] = true
 	}
 	for _, o := range c {
-		if !known[key{o.Kind, o.Value}] {
+		if !known[Capability{Kind: o.Kind, Value: o.Value}] {
 			rest = append(rest, o)
 		}
 	}
@@ -243,21 +262,18 @@ const maxListed = 8
 // "api.example.com"`. The values are quoted, so the sentences are safe to print. A sentence names
 // at most eight values and counts the others.
 func (c Capabilities) Sentences() []string {
-	byKind := make(map[CapabilityKind][]string)
-	for _, one := range c {
-		byKind[one.Kind] = append(byKind[one.Kind], plaintext.Quote(one.Value, 120))
-	}
 	var all []string
-	for _, kind := range capabilityKinds {
-		values := byKind[kind]
-		if len(values) == 0 {
-			continue
-		}
-		more := ""
+	for _, k := range capabilityKinds {
+		values, more := c.of(k.kind), ""
 		if n := len(values) - maxListed; n > 0 {
 			values, more = values[:maxListed], fmt.Sprintf(" and %d more", n)
 		}
-		all = append(all, capabilityNouns[kind]+" "+strings.Join(values, ", ")+more)
+		for i, v := range values {
+			values[i] = plaintext.Quote(v, 120)
+		}
+		if len(values) > 0 {
+			all = append(all, k.may+" "+strings.Join(values, ", ")+more)
+		}
 	}
 	return all
 }
@@ -265,7 +281,6 @@ func (c Capabilities) Sentences() []string {
 // sort puts capabilities in order.
 func (c Capabilities) sort() {
 	slices.SortFunc(c, func(a, b Capability) int {
-		return cmp.Or(cmp.Compare(slices.Index(capabilityKinds, a.Kind), slices.Index(capabilityKinds, b.Kind)),
-			cmp.Compare(a.Value, b.Value))
+		return cmp.Or(cmp.Compare(rankOf(a.Kind), rankOf(b.Kind)), cmp.Compare(a.Value, b.Value))
 	})
 }

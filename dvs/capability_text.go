@@ -107,7 +107,7 @@ func (r *capabilityReader) commands(text string, isShell bool) {
 		if !isShell && !prompted && !wellKnownPrograms.has(first) {
 			continue
 		}
-		r.add(CapabilityCommand, command, "")
+		r.add(capabilityCommand, command, "")
 		r.programs(command)
 		r.code(command, shellSyntax)
 	}
@@ -159,9 +159,9 @@ func (r *capabilityReader) programs(line string) {
 				words = words[1:]
 				continue
 			case word == "eval" || word == "source" || word == ".":
-				r.add(CapabilityProgram, word, "")
+				r.add(capabilityProgram, word, "")
 			case !keywords.has(word) && !strings.ContainsAny(word, "()$<>") && !strings.HasSuffix(word, ";;"):
-				r.add(CapabilityProgram, word, "")
+				r.add(capabilityProgram, word, "")
 				if contactPrograms.has(path.Base(word)) {
 					r.contacts(words[1:])
 				}
@@ -200,7 +200,7 @@ func (r *capabilityReader) contacts(words []string) {
 		}
 		host = canonicalHost(host)
 		if strings.Contains(host, ".") && extensions()[path.Ext(host)] == 0 {
-			r.add(CapabilityHost, host, "")
+			r.add(capabilityHost, host, "")
 		}
 	}
 }
@@ -231,10 +231,14 @@ func isVariable(word string) bool {
 
 // patterns are compiled on first use. Package regexp takes linear time.
 var patterns = sync.OnceValue(func() (p struct {
-	url, path             *regexp.Regexp
-	powerEnv, batchEnv    *regexp.Regexp
-	codeEnv, codeEnvIndex *regexp.Regexp
+	url, path                     *regexp.Regexp
+	shellEnv, shellLoop, shellSet *regexp.Regexp
+	powerEnv, batchEnv            *regexp.Regexp
+	codeEnv, codeEnvIndex         *regexp.Regexp
 }) {
+	p.shellEnv = regexp.MustCompile(`\$(?:\{[!#]?)?([A-Za-z_]\w*)`)
+	p.shellLoop = regexp.MustCompile(`(?:^|[\s;(])(?:for|read(?:\s+-\w*)*)\s+([A-Za-z_]\w*)`)
+	p.shellSet = regexp.MustCompile(`(?:^|[\s;(])([A-Za-z_]\w*)\+?=`)
 	p.url = regexp.MustCompile(`(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git|ldaps?|smtps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|mqtts?)://[^\s"'<>` + "`" + `\\\x00-\x1f]+`)
 	p.path = regexp.MustCompile(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\].*` +
 		`|(?:^|[=:,])((?:/(?:etc|home|root|var|tmp|usr|opt|proc|sys|dev|mnt|media|srv|run|boot|bin|sbin|lib|Users|Library|System|private|Volumes|Applications)(?:/.*)?)` +
@@ -254,7 +258,7 @@ func (r *capabilityReader) urls(text string) {
 	}
 	for _, found := range patterns().url.FindAllString(text, -1) {
 		found = strings.TrimRight(found, ".,;:!?*_)]}")
-		r.add(CapabilityURL, found, "")
+		r.add(capabilityURL, found, "")
 		_, rest, _ := strings.Cut(found, "://")
 		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 			rest = rest[:i]
@@ -266,9 +270,9 @@ func (r *capabilityReader) urls(text string) {
 			rest = rest[:i]
 		}
 		if host := canonicalHost(rest); host != "" {
-			r.add(CapabilityHost, host, "")
+			r.add(capabilityHost, host, "")
 		} else {
-			r.add(CapabilityHost, rest, "") // such as ${HOST}.example.com: shown as it is written
+			r.add(capabilityHost, rest, "") // such as ${HOST}.example.com: shown as it is written
 		}
 	}
 }
@@ -281,7 +285,7 @@ func (r *capabilityReader) code(text string, s syntax) {
 			found(groups)
 		}
 	}
-	env := func(groups []string) { r.add(CapabilityEnv, groups[1], "") }
+	env := func(groups []string) { r.add(capabilityEnv, groups[1], "") }
 	switch s {
 	case shellSyntax:
 		r.shellVariables(text)
@@ -304,8 +308,31 @@ func (r *capabilityReader) code(text string, s syntax) {
 			continue
 		}
 		for _, groups := range p.path.FindAllStringSubmatch(word, -1) {
-			r.add(CapabilityPath, strings.TrimRight(cmp.Or(groups[1], groups[0]), ".,:}]"), "")
+			r.add(capabilityPath, strings.TrimRight(cmp.Or(groups[1], groups[0]), ".,:}]"), "")
 		}
+	}
+}
+
+// shellVariables lists the variables that a shell text reads. Those that a loop or read sets, or an
+// earlier line, are its own.
+func (r *capabilityReader) shellVariables(text string) {
+	if !strings.Contains(text, "$") {
+		return
+	}
+	p, own := patterns(), map[string]bool{}
+	set := func(re *regexp.Regexp, line string) {
+		for _, m := range re.FindAllStringSubmatch(line, -1) {
+			own[m[1]] = true
+		}
+	}
+	for line := range strings.Lines(text) {
+		set(p.shellLoop, line)
+		for _, m := range p.shellEnv.FindAllStringSubmatch(line, -1) {
+			if !own[m[1]] {
+				r.add(capabilityEnv, m[1], "")
+			}
+		}
+		set(p.shellSet, line)
 	}
 }
 

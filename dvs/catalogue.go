@@ -2,11 +2,11 @@ package dvs
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"slices"
@@ -52,7 +52,12 @@ func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error)
 		return nil, ioError(err)
 	}
 	options.Limits = options.Limits.withDefaults()
-	c := catalogue{files: skills, direct: directOpener(skills), CatalogueOptions: options}
+	c := catalogue{openedDirectory{files: skills, open: skills.Open}, options}
+	if dir, ok := pathOf(skills); ok {
+		c.open = func(name string) (fs.File, error) {
+			return os.OpenFile(filepath.Join(dir, name), os.O_RDONLY|filestore.WithoutWaiting, 0)
+		}
+	}
 	entries := make([]CatalogueEntry, len(list))
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -119,14 +124,18 @@ func misplacedEntry(files fs.FS, directory string) error {
 
 // catalogue is what its readers share.
 type catalogue struct {
-	files  fs.FS
-	direct func(name string) (fs.File, error) // opens a file unless it is a link; may be nil
+	openedDirectory
 	CatalogueOptions
 }
 
 // entry reads one skill; without a SKILL.md the entry has no directory.
 func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
-	f, err := c.open(directory + "/" + EntryFile)
+	at := directory + "/" + EntryFile
+	looked, err := fs.Lstat(c.files, at)
+	var f fs.File
+	if err == nil {
+		f, err = c.openRegular(at, looked)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := misplacedEntry(c.files, directory); err != nil {
 			return CatalogueEntry{Directory: directory, Err: err}
@@ -159,35 +168,6 @@ func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 		e.Findings = append(e.Findings, p.findings...)
 	}
 	return e
-}
-
-// open opens a regular file and nothing else. Where that fails directly, the
-// file is examined to find out why. It is not opened in another way, since an
-// attacker may just have put it there.
-func (c *catalogue) open(name string) (fs.File, error) {
-	var failed error
-	if c.direct != nil {
-		f, err := c.direct(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if failed = err; err == nil {
-			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-				return f, nil
-			}
-			f.Close()
-		}
-	}
-	info, err := fs.Lstat(c.files, name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular(), c.direct != nil && failed == nil: // opening a pipe would block
-		return nil, refuse(CodeLink, name, "SKILL.md is a link, or no regular file", "put the file itself there")
-	case failed != nil:
-		return nil, failed
-	}
-	return c.files.Open(name)
 }
 
 // readFull reads until the buffer is full or the file ends.
@@ -227,7 +207,7 @@ func ReadSkillDir(directory fs.FS, limits Limits) (map[string][]byte, error) {
 	if directory == nil {
 		return nil, usageError("there is no directory of a skill", "pass one, such as os.DirFS")
 	}
-	return readSkillDir(directory, ".", limits.withDefaults())
+	return readSkillDir(directory, ".", limits)
 }
 
 // readSkillDir reads the files below a directory of a file system. It stops at the first fault.
@@ -237,48 +217,26 @@ func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, er
 		return nil, ioError(err)
 	}
 	defer directory.close()
-	files, total := map[string][]byte{}, 0
+	s := newFileSet(limits)
 	err = fs.WalkDir(directory.files, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return nil
-		case !d.Type().IsRegular():
-			return refuse(CodeLink, name, "the entry is a link, or no regular file", "put the file itself there")
-		case len(files) == limits.Files:
-			return refuse(lookleap.CodeLimit, name, fmt.Sprintf("the directory has more than %d files", limits.Files), "split the skill")
-		}
-		if err := checkFilePath(name); err != nil {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		looked, err := d.Info()
 		if err != nil {
 			return err
 		}
-		f, err := directory.open(name)
+		f, err := directory.openRegular(name, looked)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		if err := checkSame(looked, f, name); err != nil {
-			return err
-		}
-		content, err := readLimited(f, name, min(limits.Resource, limits.Total-total))
-		if err != nil {
-			return err
-		}
-		files[name] = content
-		total += len(content)
-		return nil
+		return s.read(name, f)
 	})
-	if err == nil {
-		err = checkFiles(files, limits)
-	}
 	if err != nil {
 		return nil, ioError(err)
 	}
-	return files, nil
+	return s.files, nil
 }
 
 // openedDirectory has the files of one directory.
@@ -288,16 +246,26 @@ type openedDirectory struct {
 	close func() error
 }
 
+// pathOf returns the path of an [os.DirFS].
+func pathOf(files fs.FS) (string, bool) {
+	v := reflect.ValueOf(files)
+	if v.Type() != reflect.TypeOf(os.DirFS("")) {
+		return "", false
+	}
+	return v.String(), true
+}
+
 // openDirectory opens a directory of a file system. No link leads out of that of an [os.DirFS].
 func openDirectory(parent fs.FS, at string) (*openedDirectory, error) {
-	if reflect.TypeOf(parent) != reflect.TypeOf(os.DirFS("")) {
+	path, ok := pathOf(parent)
+	if !ok {
 		files, err := fs.Sub(parent, at)
 		if err != nil {
 			return nil, err
 		}
 		return &openedDirectory{files, files.Open, func() error { return nil }}, nil
 	}
-	root, err := openRoot(reflect.ValueOf(parent).String(), at)
+	root, err := openRoot(path, at)
 	if err != nil {
 		return nil, err
 	}
@@ -326,27 +294,24 @@ func openRoot(parent, at string) (*os.Root, error) {
 	return directory, nil
 }
 
-// checkSame refuses a file that was replaced between Lstat and Open.
-func checkSame(looked fs.FileInfo, f fs.File, name string) error {
-	opened, err := f.Stat()
-	if err != nil {
-		return err
+// openRegular opens a regular file that was looked at, and nothing else: no link, also if it was put
+// there after the look.
+func (d *openedDirectory) openRegular(name string, looked fs.FileInfo) (fs.File, error) {
+	if !looked.Mode().IsRegular() { // opening a pipe would block
+		return nil, refuse(CodeLink, name, "the entry is a link, or no regular file", "put the file itself there")
 	}
-	known := os.SameFile(looked, looked) // other file systems have no links
-	if !looked.Mode().IsRegular() || !opened.Mode().IsRegular() || known && !os.SameFile(looked, opened) {
-		return refuse(CodeLink, name, "the file was replaced while the directory was read", "read it again when it no longer changes")
-	}
-	return nil
-}
-
-// readLimited reads a file of at most limit bytes.
-func readLimited(f fs.File, name string, limit int) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	f, err := d.open(name)
 	if err != nil {
 		return nil, err
 	}
-	if len(content) > limit {
-		return nil, refuse(lookleap.CodeTooLarge, name, "the file, or all files together, are larger than allowed", "leave large files out")
+	opened, err := f.Stat()
+	known := os.SameFile(looked, looked) // other file systems have no links
+	if err == nil && (!opened.Mode().IsRegular() || known && !os.SameFile(looked, opened)) {
+		err = refuse(CodeLink, name, "the file was replaced while the directory was read", "read it again when it no longer changes")
 	}
-	return content, nil
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }

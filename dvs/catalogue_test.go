@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"bytes"
-
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 )
@@ -119,17 +117,6 @@ func skillsOnDisk(t testing.TB, n int) string {
 	return dir
 }
 
-// TestLargestFileOfADirectory: a file as large as allowed is read whole, and no larger one.
-func TestLargestFileOfADirectory(t *testing.T) {
-	for size, ok := range map[int]bool{199: true, 200: true, 201: false} {
-		content := bytes.Repeat([]byte("x"), size)
-		files, err := dvs.ReadSkillDir(fstest.MapFS{"SKILL.md": {Data: []byte(refund)}, "a.txt": {Data: content}}, dvs.Limits{Resource: 200})
-		if (err == nil) != ok || ok && !bytes.Equal(files["a.txt"], content) {
-			t.Errorf("%d bytes: %d, %v", size, len(files["a.txt"]), err)
-		}
-	}
-}
-
 // brokenFS is a file system in which one name cannot be used.
 type brokenFS struct {
 	fs.FS
@@ -197,15 +184,3 @@ func (o oddFS) ReadDir(name string) ([]fs.DirEntry, error) {
 type oddEntry struct{ fs.DirEntry }
 
 func (oddEntry) Info() (fs.FileInfo, error) { return nil, errBroken }
-
-// TestOddDirectory: a file of which nothing is known is an error, as is a directory that cannot be
-// opened.
-func TestOddDirectory(t *testing.T) {
-	tree := oddFS{fstest.MapFS{"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}}}
-	if files, err := dvs.ReadSkillDir(tree, dvs.Limits{}); files != nil || !errors.Is(err, errBroken) {
-		t.Errorf("%d files, %v", len(files), err)
-	}
-	if h, err := dvs.NewHandler(tree, dvs.HandlerOptions{}); h != nil || !errors.Is(err, errBroken) {
-		t.Error(h, err)
-	}
-}

@@ -121,7 +121,7 @@ func (c *Change) tellingLines(all []textdiff.Line) []int {
 			}
 		}
 	}
-	perKind := make(map[CapabilityKind]int)
+	perKind := make(map[string]int)
 	for _, gained := range c.Gained {
 		perKind[gained.Kind]++
 		if perKind[gained.Kind] > maxListed {
@@ -245,14 +245,8 @@ func listValue(label string, list []string) []lookleap.ConsentValue {
 
 // values returns capabilities as parts of a consent item, one for each kind.
 func (c Capabilities) values(may string) (all []lookleap.ConsentValue) {
-	for _, kind := range capabilityKinds {
-		var list []string
-		for _, one := range c {
-			if one.Kind == kind {
-				list = append(list, one.Value)
-			}
-		}
-		all = append(all, listValue(may+capabilityNouns[kind], list)...)
+	for _, k := range capabilityKinds {
+		all = append(all, listValue(may+k.may, c.of(k.kind))...)
 	}
 	return all
 }

@@ -100,38 +100,3 @@ func TestCompare(t *testing.T) {
 		}
 	})
 }
-
-// TestChangeWords: each kind of change counts alone and next to others, and long lists are cut.
-func TestChangeWords(t *testing.T) {
-	one := dvs.Capabilities{{Kind: dvs.CapabilityHost, Value: "a.example", File: "SKILL.md"}}
-	parts := []dvs.Change{
-		{Lines: []dvs.ChangedLine{{Added: true, Line: 1, Text: "x"}}}, {More: 1}, {Added: []string{"a"}}, {Removed: []string{"b"}},
-		{Changed: []string{"c"}}, {Gained: one}, {Lost: one},
-	}
-	if !new(dvs.Change).IsZero() || !(*dvs.Change)(nil).IsZero() {
-		t.Error("nothing is a change")
-	}
-	for i, a := range parts {
-		for j, b := range parts {
-			both := dvs.Change{Lines: append(a.Lines[:len(a.Lines):len(a.Lines)], b.Lines...), More: a.More + b.More, Added: append(a.Added, b.Added...),
-				Removed: append(a.Removed, b.Removed...), Changed: append(a.Changed, b.Changed...), Gained: append(a.Gained, b.Gained...), Lost: append(a.Lost, b.Lost...)}
-			if both.IsZero() {
-				t.Errorf("%d and %d: %+v is no change", i, j, both)
-			}
-		}
-	}
-	var names []string
-	for i := range 13 {
-		names = append(names, fmt.Sprintf("f%02d", i))
-	}
-	for n, want := range map[int]string{
-		1:  `new files: "f00"`,
-		10: `new files: "f00", "f01", "f02", "f03", "f04", "f05", "f06", "f07", "f08", "f09"`,
-		11: `new files: "f00", "f01", "f02", "f03", "f04", "f05", "f06", "f07", "f08", "f09" and 1 more`,
-		13: `new files: "f00", "f01", "f02", "f03", "f04", "f05", "f06", "f07", "f08", "f09" and 3 more`,
-	} {
-		if got := (&dvs.Change{Added: names[:n]}).Sentences(); len(got) != 1 || got[0] != want {
-			t.Errorf("%d: %q", n, got)
-		}
-	}
-}

@@ -2,6 +2,8 @@ package dvs
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
@@ -150,6 +152,32 @@ func badJSON(code lookleap.Code, subject string, err error) *lookleap.Error {
 		Position: lookleap.Position{Line: at.Line, Column: at.Column, Offset: e.Offset, Path: at.Pointer}}
 }
 
+// jsonFault says what is wrong in a text that [strictjson.Decode] reads, and where: by names of
+// members and numbers of elements.
+type jsonFault struct {
+	message, fix string
+	at           []any
+}
+
+// in returns the fault with its place. A member that is missing has the place of its object.
+func (f *jsonFault) in(data []byte, code lookleap.Code) error {
+	v, err := strictjson.Parse(data, strictjson.Limits{Size: len(data), Values: len(data)})
+	if err != nil {
+		return err
+	}
+	for _, step := range f.at {
+		switch step := step.(type) {
+		case string:
+			if member, ok := v.Member(step); ok {
+				v = member
+			}
+		case int:
+			v = slices.Collect(v.Elements())[step]
+		}
+	}
+	return v.Refuse(string(code), f.message, f.fix)
+}
+
 // ioError returns an error of the file system a reason code. Other errors stay as they are.
 func ioError(err error) error {
 	var e *lookleap.Error
@@ -181,3 +209,13 @@ func sentence(err error) string {
 
 // shorten cuts untrusted input for an error message.
 func shorten(text string) string { return text[:min(len(text), 100)] }
+
+// unmarshalName sets a constant by its name; any other text is an error.
+func unmarshalName[T ~uint8](into *T, names []string, text []byte, what string) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return refuse(lookleap.CodeUsage, shorten(string(text)), what+" is unknown", "use one of: "+strings.Join(names, ", "))
+	}
+	*into = T(i)
+	return nil
+}

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -55,55 +56,62 @@ const (
 // ParseWithdrawals reads a feed. Unknown and duplicate members, an invalid URL, digest or time, and
 // an entry that is there twice are errors with line, column and fix.
 func ParseWithdrawals(data []byte) (*Withdrawals, error) {
-	v, _, err := strictjson.ParsePublished(data, strictjson.Limits{Size: maxFeed, Values: 6 * maxWithdrawals})
-	if err != nil {
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
+	var feed struct {
+		Type     string    `json:"type"`
+		Schema   string    `json:"$schema"`
+		Sequence int64     `json:"sequence"`
+		Updated  time.Time `json:"updated"`
+		Entries  []struct {
+			Kind   WithdrawalKind `json:"kind"`
+			Value  string         `json:"value"`
+			Reason *string        `json:"reason"`
+			Time   time.Time      `json:"time"`
+		} `json:"withdrawn"`
+	}
+	if len(data) > maxFeed {
+		return nil, refuse(CodeBadFeed, "revocation feed", fmt.Sprintf("the feed is larger than %d bytes", maxFeed), "withdraw whole roots")
+	}
+	if err := strictjson.Decode(data, &feed); err != nil {
 		return nil, badFeed(err)
 	}
-	r := lockReader{}
-	if kind := r.text(v, "type"); kind != WithdrawalsMediaType {
-		r.refuse(v, "type", fmt.Sprintf("the type is %s, this reads %s", plaintext.Quote(kind, 100), WithdrawalsMediaType), "")
+	fail := func(message, fix string, at ...any) (*Withdrawals, error) {
+		return nil, badFeed((&jsonFault{message, fix, at}).in(data, CodeBadFeed))
 	}
-	r.only(v, "type", "$schema", "sequence", "updated", "withdrawn")
-	w := &Withdrawals{Updated: r.time(v, "updated")}
-	if n, err := v.Need("sequence"); err != nil {
-		r.fail(err)
-	} else if w.Sequence, _ = n.Int(); w.Sequence < 1 {
-		r.refuse(v, "sequence", "the sequence is not a number from 1", "begin with 1 and add 1 for each change")
+	switch {
+	case feed.Type != WithdrawalsMediaType:
+		return fail(fmt.Sprintf("the type is %s, this reads %s", plaintext.Quote(feed.Type, 100), WithdrawalsMediaType), "", "type")
+	case feed.Sequence < 1:
+		return fail("the sequence is not a number from 1", "begin with 1 and add 1 for each change", "sequence")
+	case feed.Updated.IsZero():
+		return fail("the time is missing", "write it as 2026-01-31T12:00:00Z", "updated")
+	case feed.Entries == nil:
+		return fail("the list of entries is missing", "write [] if there are none", "withdrawn")
+	case len(feed.Entries) > maxWithdrawals:
+		return fail(fmt.Sprintf("the feed has more than %d entries", maxWithdrawals), "withdraw whole roots", "withdrawn")
 	}
-	list, seen := r.list(v, "withdrawn"), map[[2]string]bool{}
-	if list.Len() > maxWithdrawals {
-		r.refuse(v, "withdrawn", fmt.Sprintf("the feed has more than %d entries", maxWithdrawals), "withdraw whole roots")
-	}
-	for e := range list.Elements() {
-		one := Withdrawal{Kind: WithdrawalKind(r.text(e, "kind")), Value: r.text(e, "value"), Reason: r.text(e, "reason"),
-			Time: r.time(e, "time")}
-		r.only(e, "kind", "value", "reason", "time")
-		if err := one.check(); err != nil {
-			r.refuse(e, "value", sentence(err), "")
+	w := &Withdrawals{Sequence: feed.Sequence, Updated: feed.Updated}
+	seen := map[[2]string]bool{}
+	for i, e := range feed.Entries {
+		if e.Reason == nil {
+			return fail("the reason is missing", "write a reason, or an empty text", "withdrawn", i, "reason")
 		}
-		if key := [2]string{string(one.Kind), one.Value}; seen[key] {
-			r.refuse(e, "value", "the entry is there twice", "list it once")
-		} else {
-			seen[key] = true
+		one, key := Withdrawal{e.Kind, e.Value, *e.Reason, e.Time}, [2]string{string(e.Kind), e.Value}
+		switch err := one.check(); {
+		case err != nil:
+			return fail(sentence(err), "", "withdrawn", i, "value")
+		case e.Time.IsZero():
+			return fail("the time is missing", "write it as 2026-01-31T12:00:00Z", "withdrawn", i, "time")
+		case seen[key]:
+			return fail("the entry is there twice", "list it once", "withdrawn", i, "value")
 		}
+		seen[key] = true
 		w.Entries = append(w.Entries, one)
-	}
-	if r.err != nil {
-		return nil, badFeed(r.err)
 	}
 	return w, nil
 }
 
 func badFeed(err error) error { return badJSON(CodeBadFeed, "revocation feed", err) }
-
-// time reads a time as RFC 3339 writes it.
-func (r *lockReader) time(v strictjson.Value, name string) (t time.Time) {
-	t, err := time.Parse(time.RFC3339, r.text(v, name))
-	if err != nil {
-		r.refuse(v, name, "the time is invalid", "write it as 2026-01-31T12:00:00Z")
-	}
-	return t
-}
 
 // check returns an error for an entry that no loader could apply.
 func (w *Withdrawal) check() error {

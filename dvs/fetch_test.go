@@ -168,7 +168,7 @@ func TestCostOfRefusing(t *testing.T) {
 		"path":      filled(lock, kind+`{"url":"u","trustRoot":"","directory":"s","files":[{"path":"`, "a/", `","digest":"`+digest+`"}]}]}`),
 		"directory": filled(lock, kind+`{"url":"u","trustRoot":"","directory":"`, "A", `","files":[]}]}`),
 	} {
-		check("lockfile/reject-"+name, lock, func() error {
+		check("lockfile/reject-"+name, 2*lock, func() error {
 			_, err := dvs.ParseLockfile(data)
 			return err
 		})
@@ -211,7 +211,6 @@ func TestCostOfReading(t *testing.T) {
 		"blocks":      {filled(size, "---\nname: a\ndescription: b\n---\n", "```\nx\n```\n", ""), dvs.DVS, 7},
 		"references":  {[]byte("---\nname: a\ndescription: b\n---\n" + links.String()), dvs.DVS, 7},
 		"description": {filled(size, "---\nname: a\ndescription: ", "x: y ", "\n---\nx\n"), dvs.Lenient, 7},
-		"UTF-16":      {[]byte(utf16le("\ufeff---\nname: a\ndescription: b\n---\n" + strings.Repeat("x", size/2-100))), dvs.Lenient, 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			alloctest.AtMost(t, c.most*size, func() {

@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -251,58 +250,35 @@ func annotationFault(v *Value) (problem, fix string) {
 	return "", ""
 }
 
-// chooseFields looks for the fields that a skill needs under other spellings, and
-// leaves one of each key. The exact key wins. Of two exact keys the last one with a value wins, as
-// in most YAML readers; of two keys in other spellings, which no reader takes for one, the first.
-func (p *skillParser) chooseFields(fields []Field) []Field {
-	for _, key := range []string{"name", "description"} {
-		best := -1
-		for i := range fields {
-			if likeField(fields[i].Key) != key {
+// chooseFields leaves one field of each key: the last one with a value, as most YAML readers do. Where
+// a field that a skill needs is missing, the first other spelling of its key stands in, which no reader
+// takes for it.
+func (p *skillParser) chooseFields(fields []Field) (kept []Field) {
+	at := make(map[string]int, len(fields))
+	for _, f := range fields {
+		warn := func(message, fix string) {
+			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, "the key "+plaintext.Quote(f.Key, 64)+message, fix))
+		}
+		if like := likeField(f.Key); like != f.Key && (like == "name" || like == "description") {
+			exact := find(fields, like)
+			if _, taken := at[like]; exact != nil && exact.Kind != Null || exact == nil && taken {
+				warn(" could be read as "+like+", which another line has; this one was skipped", "keep one of them")
 				continue
 			}
-			if best < 0 || fields[i].hasValue() && !fields[best].hasValue() ||
-				fields[i].hasValue() == fields[best].hasValue() && fields[i].Key == key {
-				best = i
-			}
+			warn(" was read as "+like, "write the key as "+like)
+			f.Key = like
 		}
-		if best < 0 {
-			continue
+		i, repeated := at[f.Key]
+		switch {
+		case !repeated:
+			at[f.Key] = len(kept)
+			kept = append(kept, f)
+		case f.Value.Kind != Null:
+			kept[i] = f
 		}
-		chosen := &fields[best]
-		if chosen.Key != key {
-			p.add(lookleap.SeverityWarning, badFrontmatter(chosen.Offset,
-				fmt.Sprintf("the key %s was read as %s", plaintext.Quote(chosen.Key, 64), key), "write the key as "+key))
-			chosen.Key = key
+		if repeated {
+			warn(" is repeated; one of them was read", "keep one of them")
 		}
-		kept := fields[:0:0]
-		for i := range fields {
-			if i != best && likeField(fields[i].Key) == key {
-				p.add(lookleap.SeverityWarning, badFrontmatter(fields[i].Offset,
-					fmt.Sprintf("the key %s could be read as %s, which another line has; this one was skipped",
-						plaintext.Quote(fields[i].Key, 64), key), "keep one of them"))
-				continue
-			}
-			kept = append(kept, fields[i])
-		}
-		fields = kept
 	}
-	return p.dropRepeated(fields)
-}
-
-// hasValue reports whether a value follows the key.
-func (f *Field) hasValue() bool { return f.Value.Kind != Null }
-
-// dropRepeated leaves the first field of each key.
-func (p *skillParser) dropRepeated(fields []Field) []Field {
-	seen := make(map[string]bool, len(fields))
-	return slices.DeleteFunc(fields, func(f Field) bool {
-		if seen[f.Key] {
-			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset,
-				fmt.Sprintf("the key %s is repeated; the first one was read", plaintext.Quote(f.Key, 64)), "keep one of them"))
-			return true
-		}
-		seen[f.Key] = true
-		return false
-	})
+	return kept
 }

@@ -19,15 +19,9 @@ const (
 	maxNesting = 16
 )
 
-// checkFilePath refuses a path below a skill's directory (sections 4.1 and 4.5) that is not a file
+// foldFilePath refuses a path below a skill's directory (sections 4.1 and 4.5) that is not a file
 // inside the directory on every operating system: no parent directories, devices, drives or
-// streams, and no name that some system changes.
-func checkFilePath(file string) error {
-	_, err := foldFilePath(file)
-	return err
-}
-
-// foldFilePath checks a path as checkFilePath does, and returns its names as [foldName] writes them.
+// streams, and no name that some system changes. It returns the names as [foldName] writes them.
 func foldFilePath(file string) (names []string, err error) {
 	bad := func(reason, fix string) ([]string, error) { return nil, refuse(CodeUnsafeName, file, reason, fix) }
 	switch {
@@ -101,9 +95,9 @@ type tableEntry struct {
 	directory bool
 }
 
-// accept checks a path as checkFilePath does, and records it. It refuses a path that clashes with an
-// earlier one.
-func (t nameTable) accept(file string) error {
+// add records the path of a file or directory. It refuses an unsafe one, and one that clashes with
+// an earlier one.
+func (t nameTable) add(file string, directory bool) error {
 	names, err := foldFilePath(file)
 	if err != nil {
 		return err
@@ -112,26 +106,12 @@ func (t nameTable) accept(file string) error {
 	for i, segment := range strings.Split(file, "/") {
 		end += 1 + len(segment)
 		foldedEnd += 1 + len(names[i])
-		key, entry := folded[:foldedEnd], tableEntry{file[:end], i < len(names)-1}
+		key, entry := folded[:foldedEnd], tableEntry{file[:end], directory || i < len(names)-1}
 		if other, taken := t[key]; taken && (other != entry || !entry.directory) {
 			return refuse(CodeNameClash, file, "on some systems the file is the same as another one", "rename one of them")
 		}
 		t[key] = entry
 	}
-	return nil
-}
-
-// directory records the path of a directory. It refuses one that clashes with a file.
-func (t nameTable) directory(name string) error {
-	names, err := foldFilePath(name)
-	if err != nil {
-		return err
-	}
-	key, entry := strings.Join(names, "/"), tableEntry{name, true}
-	if other, taken := t[key]; taken && other != entry {
-		return refuse(CodeNameClash, name, "on some systems the directory is the same as another one, or as a file", "rename one of them")
-	}
-	t[key] = entry
 	return nil
 }
 
@@ -141,7 +121,7 @@ func (t nameTable) directory(name string) error {
 func CheckFileNames(paths ...string) error {
 	table := nameTable{}
 	for _, p := range paths {
-		if err := table.accept(p); err != nil {
+		if err := table.add(p, false); err != nil {
 			return err
 		}
 	}

@@ -21,8 +21,6 @@ const markdownType = "text/markdown; charset=utf-8"
 // HandlerOptions configure [NewHandler].
 type HandlerOptions struct {
 	Limits Limits
-	Shape  IndexShape    // of /.well-known/skills/index.json: IndexFiles or IndexArray
-	MaxAge time.Duration // how long agents may cache a file; 0: an hour
 }
 
 // Handler serves the skills of an origin and two indexes of them (sections 3.2 and
@@ -33,7 +31,7 @@ type HandlerOptions struct {
 //	mux.Handle(dvs.AgentSkillsPrefix, handler)
 //
 // It answers GET and HEAD for exactly the files that existed when it was made, and 404
-// for all other paths.
+// for all other paths. Agents may cache an answer for an hour.
 type Handler struct {
 	documents serve.Documents
 	skills    []*Published
@@ -53,9 +51,6 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 	if err != nil {
 		return nil, ioError(err)
 	}
-	if options.MaxAge <= 0 {
-		options.MaxAge = time.Hour
-	}
 	h := &Handler{documents: serve.Documents{}}
 	for _, entry := range list {
 		if linkedDirectory(skills, entry) {
@@ -68,12 +63,12 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 			return nil, err
 		}
 	}
-	return h, h.addIndexes(&options)
+	return h, h.addIndexes()
 }
 
 // read adds one skill.
 func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error {
-	files, err := readSkillDir(skills, name, options.Limits.withDefaults())
+	files, err := readSkillDir(skills, name, options.Limits)
 	if err != nil {
 		return err
 	}
@@ -95,7 +90,7 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 	h.skills = append(h.skills, published)
 	files = published.Files
 	for file, content := range files {
-		p := newServedPage(file, content, options)
+		p := newServedPage(file, content)
 		escaped := (&url.URL{Path: name + "/" + file}).EscapedPath()
 		h.documents[SkillsPrefix+escaped] = p
 		h.documents[AgentSkillsPrefix+escaped] = p
@@ -105,22 +100,18 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: name, Message: "the skill cannot be packed", Err: err}
 	}
 	if len(files) > 1 {
-		h.documents[AgentSkillsPrefix+at] = newServedPage(at, content, options)
+		h.documents[AgentSkillsPrefix+at] = newServedPage(at, content)
 	}
 	return nil
 }
 
-func (h *Handler) addIndexes(options *HandlerOptions) error {
-	shape := options.Shape
-	if shape != IndexArray {
-		shape = IndexFiles
-	}
-	for at, shape := range map[string]IndexShape{SkillsPrefix: shape, AgentSkillsPrefix: IndexDigests} {
+func (h *Handler) addIndexes() error {
+	for at, shape := range map[string]IndexShape{SkillsPrefix: IndexFiles, AgentSkillsPrefix: IndexDigests} {
 		var b bytes.Buffer
 		if err := WriteIndex(&b, shape, h.skills); err != nil {
 			return err
 		}
-		h.documents[at+IndexFile] = newServedPage(IndexFile, b.Bytes(), options)
+		h.documents[at+IndexFile] = newServedPage(IndexFile, b.Bytes())
 	}
 	return nil
 }
@@ -142,9 +133,9 @@ func (h *Handler) Skills() []*Published {
 	return slices.Clone(h.skills)
 }
 
-func newServedPage(file string, content []byte, options *HandlerOptions) *serve.Document {
+func newServedPage(file string, content []byte) *serve.Document {
 	page := serve.New(content, servedType(file))
-	page.Keep(options.MaxAge)
+	page.Keep(time.Hour)
 	page.Header.Set("Access-Control-Allow-Origin", "*") // public files, sent without credentials
 	return page
 }

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/net/html"
+
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/markdown"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -41,20 +43,10 @@ func (p *skillParser) checkHidden(body string, at int) {
 	if !strings.Contains(body, "<") && !strings.Contains(body, "]:") && !strings.Contains(body, "](") {
 		return
 	}
-	player := "" // a video or audio element that is open
 	look := func(text string, start int) {
 		readHTML(text, func(part htmlPart) {
-			switch what := part.hidden(); {
-			case what != "":
+			if what := part.hidden(); what != "" {
 				p.hiddenText(at+start, what)
-			case part.name == "video", part.name == "audio":
-				player = part.name
-				if part.closing {
-					player = ""
-				}
-			case part.name == "" && player != "" && len(strings.Fields(part.text)) >= hidingWords:
-				p.hiddenText(at+start, fmt.Sprintf("words in an element <%s>", player))
-				player = "" // once is enough for one that is never closed
 			}
 		})
 	}
@@ -70,13 +62,11 @@ func (p *skillParser) checkHidden(body string, at int) {
 			look(b.Text(body), b.Runs[0].Start)
 		case markdown.Prose:
 			reader.Items(b, func(i markdown.Item) {
-				switch {
-				case i.Kind == markdown.Tag:
+				switch i.Kind {
+				case markdown.Tag:
 					look(i.Text, i.Start)
-				case i.Kind == markdown.Link:
+				case markdown.Link:
 					title(i.Title, i.Start)
-				case player != "" && i.Kind == markdown.Text:
-					look(i.Text, i.Start)
 				}
 			})
 		}
@@ -110,65 +100,55 @@ func (p *htmlPart) hidden() string {
 		return "a comment: " + plaintext.Quote(strings.TrimSpace(p.text), 60)
 	case p.closing:
 		return ""
-	}
-	switch p.name {
-	case "script", "style", "template", "noscript", "noembed", "noframes", "title", "datalist", "meta", "iframe",
-		"object", "canvas", "desc", "rp", "annotation", "annotation-xml":
+	case hidingElements.has(p.name),
+		p.name == "dialog" && !slices.ContainsFunc(p.attrs, func(a html.Attribute) bool { return a.Key == "open" }):
 		return fmt.Sprintf("an element <%s>", p.name)
-	case "dialog":
-		if !slices.ContainsFunc(p.attrs, func(a htmlAttr) bool { return a.name == "open" }) {
-			return "an element <dialog> that is not open"
-		}
 	}
 	for _, a := range p.attrs {
-		value := strings.ToLower(strings.Join(strings.Fields(a.value), " "))
-		hides := false
-		switch a.name {
-		case "hidden", "popover", "srcdoc":
-			hides = true
-		case "class":
-			hides = slices.ContainsFunc(strings.Fields(value), func(class string) bool { return slices.Contains(hidingClasses, class) })
-		case "aria-hidden":
-			hides = value == "true"
-		case "type":
-			hides = value == "hidden"
-		case "width", "height":
-			hides = isTiny(value, 1)
-		case "color":
-			hides = !slices.Contains(visibleColors, value)
-		case "title", "aria-label", "aria-description", "aria-placeholder", "aria-roledescription", "summary", "abbr":
-			if len(strings.Fields(value)) >= hidingWords {
-				return fmt.Sprintf("many words in the attribute %s: %s", a.name, plaintext.Quote(a.value, 60))
-			}
-		case "alt":
-			if len(strings.Fields(value)) >= altWords {
-				return "many words in the description of an image: " + plaintext.Quote(a.value, 60)
-			}
-		case "size":
-			hides = p.name == "font" && isTiny(value, 0)
-		case "style":
-			hides = hidingStyle(value)
-		default:
-			if strings.HasPrefix(a.name, "data-") && len(strings.Fields(value)) >= 3 {
-				return "words in an attribute that pages do not show: " + plaintext.Quote(a.value, 60)
-			}
+		value, key := strings.ToLower(strings.Join(strings.Fields(a.Val), " ")), a.Key
+		if strings.HasPrefix(key, "data-") {
+			key = "data-"
 		}
-		if hides {
-			return fmt.Sprintf("an element <%s> that may be hidden by %s", plaintext.Line(shorten(p.name)), a.name)
+		if hides := hidingAttributes[key]; hides != nil && hides(value) {
+			return fmt.Sprintf("an element <%s> that may be hidden or hide words by %s: %s", plaintext.Line(shorten(p.name)), a.Key,
+				plaintext.Quote(a.Val, 60))
 		}
 	}
 	return ""
 }
 
+// hidingElements are the elements whose content pages do not show.
+var hidingElements = wordSet{list: "script style template noscript noembed noframes title datalist meta iframe object canvas video audio desc rp annotation annotation-xml"}
+
+// hidingAttributes report whether an attribute with a value, in lower case, hides its element or
+// holds words that pages do not show at once.
+var hidingAttributes = map[string]func(value string) bool{
+	"hidden": always, "popover": always, "srcdoc": always, "style": hidingStyle,
+	"aria-hidden": func(value string) bool { return value == "true" },
+	"type":        func(value string) bool { return value == "hidden" },
+	"color":       func(value string) bool { return !visibleColors.has(value) },
+	"width":       func(value string) bool { return isTiny(value, 1) },
+	"height":      func(value string) bool { return isTiny(value, 1) },
+	"class":       func(value string) bool { return slices.ContainsFunc(strings.Fields(value), hidingClasses.has) },
+	"title":       hasWords(hidingWords), "aria-label": hasWords(hidingWords), "aria-description": hasWords(hidingWords),
+	"aria-placeholder": hasWords(hidingWords), "aria-roledescription": hasWords(hidingWords),
+	"summary": hasWords(hidingWords), "abbr": hasWords(hidingWords), "alt": hasWords(altWords), "data-": hasWords(3),
+}
+
+func always(string) bool { return true }
+
+func hasWords(n int) func(string) bool {
+	return func(value string) bool { return len(strings.Fields(value)) >= n }
+}
+
 // hidingClasses are the class names that common style sheets use for text for screen readers.
-var hidingClasses = []string{"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "hidden", "d-none", "invisible"}
+var hidingClasses = wordSet{list: "sr-only visually-hidden visuallyhidden screen-reader-text hidden d-none invisible"}
 
 // harmlessStyles are properties of a style that cannot make text vanish.
-var harmlessStyles = []string{"text-align", "vertical-align", "float", "clear", "border", "border-collapse", "border-radius", "font-family",
-	"font-style", "font-weight", "list-style", "list-style-type", "text-decoration", "white-space"}
+var harmlessStyles = wordSet{list: "text-align vertical-align float clear border border-collapse border-radius font-family font-style font-weight list-style list-style-type text-decoration white-space"}
 
 // visibleColors are colors that are visible on most pages, light or dark.
-var visibleColors = []string{"red", "green", "blue", "orange", "gray", "grey", "purple", "brown", "teal", "crimson", "tomato", "steelblue"}
+var visibleColors = wordSet{list: "red green blue orange gray grey purple brown teal crimson tomato steelblue"}
 
 // hidingStyle reports whether a style, in lower case, could make text vanish. There are too many
 // ways to tell: transparent, tiny, moved, cut off, in the color of the page, or behind an escape. So
@@ -184,11 +164,11 @@ func hidingStyle(style string) bool {
 				return true
 			}
 		case "color":
-			if !slices.Contains(visibleColors, value) {
+			if !visibleColors.has(value) {
 				return true
 			}
 		default:
-			if !slices.Contains(harmlessStyles, name) {
+			if !harmlessStyles.has(name) {
 				return true
 			}
 		}
@@ -236,43 +216,26 @@ func invalidText(data []byte) int {
 // only. A character in the value of name or description has the code of that field.
 func checkCharacters(text []byte, header span) *fault {
 	for i := header.start; i < header.end; {
-		c := text[i]
-		if ' ' <= c && c < 0x7f || c == '\n' {
+		if c := text[i]; ' ' <= c && c < 0x7f || c == '\n' || c == '\t' {
 			i++
 			continue
 		}
-		r, size := rune(c), 1
-		if c >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:header.end])
-		}
-		if f := refuseCharacter(text, i, r, size); f != nil {
-			if f.code == codeBadFrontmatter && isControl(r) && r != '\r' && r != '\u0085' {
-				f.code, f.requirement = fieldCode(text[header.start:i])
-			}
+		r, size := utf8.DecodeRune(text[i:header.end])
+		shown := fmt.Sprintf("the metadata has the character U+%04X", r)
+		switch {
+		case r == utf8.RuneError && size == 1, r == 0:
+			return notUTF8(i)
+		case r == '\r' && bytes.HasPrefix(text[i:], []byte("\r\n")):
+		case r == '\r', r == '\u0085', r == '\u2028', r == '\u2029':
+			return badFrontmatter(i, shown+", which only some readers treat as a line end", "end lines with LF or CR LF")
+		case isControl(r):
+			f := badFrontmatter(i, shown, "remove it")
+			f.code, f.requirement = fieldCode(text[header.start:i])
 			return f
+		case r == '\ufeff', r == '\ufffe', r == '\uffff':
+			return badFrontmatter(i, shown, "remove it")
 		}
 		i += size
-	}
-	return nil
-}
-
-func refuseCharacter(text []byte, at int, r rune, size int) *fault {
-	switch {
-	case r == utf8.RuneError && size == 1, r == 0:
-		return notUTF8(at)
-	case r == '\t':
-	case r == '\r':
-		if at+1 == len(text) || text[at+1] != '\n' {
-			return badFrontmatter(at, "a carriage return is not followed by a line feed, and some readers treat it as a line end", "end lines with LF or CR LF")
-		}
-	case r == '\u0085', r == '\u2028', r == '\u2029':
-		return badFrontmatter(at, fmt.Sprintf("only some YAML readers treat the character U+%04X as a line end", r), "remove the character")
-	case isControl(r):
-		return badFrontmatter(at, fmt.Sprintf("the metadata has the control character U+%04X", r), "remove the character")
-	case r == '\ufeff':
-		return badFrontmatter(at, "the metadata has a byte order mark inside", "remove the character U+FEFF")
-	case r == '\ufffe', r == '\uffff':
-		return badFrontmatter(at, fmt.Sprintf("U+%04X is not a character", r), "remove it")
 	}
 	return nil
 }
@@ -296,11 +259,11 @@ func fieldCode(before []byte) (lookleap.Code, string) {
 		case string(key) == "name":
 			return lookleap.CodeBadName, "DVS-4.3-06"
 		default:
-			return codeBadFrontmatter, "DVS-4.3-02"
+			return CodeBadFrontmatter, "DVS-4.3-02"
 		}
 		before = bytes.TrimSuffix(before[:len(before)-len(line)], []byte{'\n'})
 	}
-	return codeBadFrontmatter, "DVS-4.3-02"
+	return CodeBadFrontmatter, "DVS-4.3-02"
 }
 
 // isInvisible reports whether a reader sees nothing, or moved text, where the character is:

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
-	coding "golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/lookleap/lookleap"
 )
@@ -18,40 +16,29 @@ import (
 // a warning with the place: no repair is silent. Nothing of it decides whether a
 // skill is verified, which its URL alone does.
 
-// recode returns the text of a file in another encoding than UTF-8: UTF-16 if it
-// begins with its mark, else U+FFFD for what is not. Files whose
-// lines end with CR alone get LF.
+// recode returns the text of a file with U+FFFD for what is not UTF-8, and a blank for each NUL.
 func (p *skillParser) recode(data []byte) []byte {
-	if at := invalidText(data); at >= 0 {
-		f := notUTF8(at)
-		if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-			f.message = "the file is in UTF-16; it was read as that"
-			data = p.decode(data, coding.UTF16(coding.LittleEndian, coding.ExpectBOM))
-		} else {
-			f.message = "bytes that are not UTF-8 were read as U+FFFD, and NUL as a blank"
-			data = p.decode(data, coding.UTF8)
+	at := invalidText(data)
+	if at < 0 {
+		return data
+	}
+	f := notUTF8(at)
+	f.message = "bytes that are not UTF-8 were read as U+FFFD, and NUL as a blank"
+	p.add(lookleap.SeverityWarning, f)
+	text := make([]byte, min(3*len(data), p.limits.Skill+1)) // one byte beyond the limit shows that it is too large
+	n, _ := io.ReadFull(unicode.UTF8.NewDecoder().Reader(bytes.NewReader(data)), text)
+	for i, c := range text[:n] {
+		if c == 0 {
+			text[i] = ' '
 		}
-		p.add(lookleap.SeverityWarning, f)
 	}
-	if bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') >= 0 {
-		p.add(lookleap.SeverityWarning, badFrontmatter(bytes.IndexByte(data, '\r'), "the lines end with CR", "end lines with LF"))
-		data = bytes.ReplaceAll(data, []byte{'\r'}, []byte{'\n'})
-	}
-	return data
-}
-
-// decode returns a text in UTF-8, up to one byte more than the limit, with U+FFFD for what is invalid and
-// a blank for each NUL.
-func (p *skillParser) decode(data []byte, from encoding.Encoding) []byte {
-	text := make([]byte, min(3*len(data), p.limits.Skill+1))
-	n, _ := io.ReadFull(from.NewDecoder().Reader(bytes.NewReader(data)), text)
-	return bytes.ReplaceAll(text[:n], []byte{0}, []byte{' '})
+	return text[:n]
 }
 
 // repairHeader reads a header that this draft refuses for f: it looks for the fences
 // where they are, and takes the values as the text that a person sees.
 func (p *skillParser) repairHeader(header, body span, f *fault) (span, span, []Field) {
-	if f.code == codeNoFrontmatter || f.code == codeUnterminated {
+	if f.code == CodeNoFrontmatter || f.code == CodeUnterminated {
 		var ok bool
 		if header, body, ok = looseSplit(p.text); !ok {
 			p.fatal(f)
@@ -59,13 +46,10 @@ func (p *skillParser) repairHeader(header, body span, f *fault) (span, span, []F
 		}
 	} else if cut, rest, ok := looseClose(p.text, header); ok {
 		header, body = cut, rest
-	} else if cut, rest, ok := looseEnd(p.text, header.start); ok && cut.end < header.end &&
-		nextKey(p.text, header, cut.end) == header.end {
-		header, body = cut, rest // what closed it was a rule in the instructions
 	}
 	p.add(lookleap.SeverityWarning, f)
-	if end, _ := lineAt(p.text, header.end); f.code != codeUnterminated && !isFence(end.of(p.text)) {
-		p.add(lookleap.SeverityWarning, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: header.end,
+	if end, _ := lineAt(p.text, header.end); f.code != CodeUnterminated && !isFence(end.of(p.text)) {
+		p.add(lookleap.SeverityWarning, &fault{code: CodeUnterminated, requirement: "DVS-4.3-01", at: header.end,
 			message: "the metadata was taken to end here, without a closing --- line",
 			fix:     "end the metadata with a line of exactly three hyphens"})
 	}
@@ -278,26 +262,19 @@ var escapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ")
 // Where Lenient finds the fences of a header that is not closed, or does not begin
 // with the file (section 4.3).
 
-// isLooseFence reports whether a line is meant as a fence: three or more
-// hyphens, or the end of a YAML document.
+// isLooseFence reports whether a line is meant as a fence: three or more hyphens, or the end of a
+// YAML document.
 func isLooseFence(line []byte) bool {
-	text := bytes.TrimFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
+	text := bytes.TrimSpace(bytes.TrimLeft(line, byteOrderMark))
 	return string(text) == "..." || len(text) >= 3 && len(bytes.Trim(text, "-")) == 0
 }
 
 // looseClose looks inside a header for a line that is meant as its end.
 func looseClose(text []byte, header span) (cut, body span, ok bool) {
-	previous := 0
 	for at := header.start; at < header.end; {
 		line, next := lineAt(text, at)
-		content := line.of(text)
-		indent := len(content) - len(bytes.TrimLeft(content, " \t"))
-		switch {
-		case indent == len(content):
-		case isLooseFence(content) && (indent == 0 || previous < indent):
+		if content := line.of(text); len(content) > 0 && content[0] != ' ' && content[0] != '\t' && isLooseFence(content) {
 			return span{header.start, line.start}, span{next, len(text)}, true
-		default:
-			previous = indent
 		}
 		at = next
 	}
@@ -307,66 +284,38 @@ func looseClose(text []byte, header span) (cut, body span, ok bool) {
 // maxPreface is the number of lines before the header that are looked at.
 const maxPreface = 100
 
-// looseSplit finds a header that does not begin with the file, or is not closed:
-// between fences of any kind, or from the first key on.
+// looseSplit finds a header that does not begin with the file, or is not closed: from a fence of any
+// kind, or the first key, up to a fence, or to where text begins that is neither key nor below one.
+// The header has both keys that a skill needs.
 func looseSplit(text []byte) (header, body span, ok bool) {
-	inComment, keyAt := false, -1
-	for at, lines := 0, 0; at < len(text) && lines < maxPreface; lines++ {
-		line, next := lineAt(text, at)
-		content := bytes.TrimLeft(line.of(text), byteOrderMark)
-		switch trimmed := bytes.TrimSpace(content); {
-		case isLooseFence(content):
-			if header, body, ok := looseEnd(text, next); ok {
-				return header, body, true
-			}
-		case inComment, bytes.HasPrefix(trimmed, []byte("<!--")):
-			inComment = !bytes.Contains(trimmed, []byte("-->"))
-		case keyAt < 0:
-			if _, _, ok := looseKey(text, line.end-len(content)); ok {
-				keyAt = line.end - len(content)
-			}
-		}
-		at = next
-	}
-	if keyAt < 0 {
-		return span{}, span{}, false
-	}
-	return looseEnd(text, keyAt)
-}
-
-// looseEnd finds the end of a header that begins at an offset, and whether it
-// has the two keys that a skill needs: at a fence, or where text begins that is
-// neither key nor below one.
-func looseEnd(text []byte, start int) (header, body span, ok bool) {
-	name, description := false, false
-	blank, stop := false, -1
-	for at := start; at < len(text); {
+	start, stop, name, description, blank := -1, -1, false, false, false
+	for at, lines := 0, 0; at < len(text) && (lines < maxPreface || start >= 0); lines++ {
 		line, next := lineAt(text, at)
 		content := line.of(text)
 		key, _, isKey := looseKey(text, line.start)
-		name = name || strings.EqualFold(key, "name")
-		description = description || strings.EqualFold(key, "description")
 		both := name && description
-		heading := len(content) > 1 && content[0] == '#' && bytes.HasPrefix(bytes.TrimLeft(content, "#"), []byte(" "))
 		switch {
-		case isLooseFence(content):
-			if !both {
-				return span{}, span{}, false
-			}
+		case isLooseFence(content) && both:
 			return span{start, line.start}, span{next, len(text)}, true
-		case both && blank && heading:
-			if stop < 0 {
-				stop = line.start
-			}
-			return span{start, stop}, span{stop, len(text)}, true
+		case isLooseFence(content):
+			start, name, description = next, false, false
+		case isKey && start < 0:
+			start = line.start
+		case both && blank && bytes.HasPrefix(bytes.TrimLeft(content, "#"), []byte(" ")) && content[0] == '#':
+			return span{start, line.start}, span{line.start, len(text)}, true
 		case both && blank && stop < 0 && !isKey && len(content) > 0 && content[0] != ' ' && content[0] != '\t':
 			stop = line.start
 		}
+		name = name || start >= 0 && strings.EqualFold(key, "name")
+		description = description || start >= 0 && strings.EqualFold(key, "description")
 		blank = len(bytes.TrimSpace(content)) == 0
 		at = next
+	}
+	if !name || !description {
+		return span{}, span{}, false
 	}
 	if stop < 0 {
 		stop = len(text)
 	}
-	return span{start, stop}, span{stop, len(text)}, name && description
+	return span{start, stop}, span{stop, len(text)}, true
 }

@@ -1,7 +1,6 @@
 package dvs_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +23,7 @@ func TestLenient(t *testing.T) {
 	}{
 		{"colon", desc("Use when: b"), "", "Use when: b", dvs.CodeBadFrontmatter, 3, 22},
 		{"final-colon", desc("Use when:"), "", "Use when:", dvs.CodeBadFrontmatter, 3, 22},
-		{"colon-on-later-line", desc("b\n  Keywords: x, y"), "", "b Keywords: x, y", dvs.CodeBadFrontmatter, 4, 1},
+		{"colon-on-later-line", desc("b\n  Keywords: x, y"), "", "b Keywords: x, y", dvs.CodeBadFrontmatter, 3, 14},
 		{"colon-then-keys", head("name: a", "description: x: y", "metadata:", "  author: z"), "", "x: y", dvs.CodeBadFrontmatter, 3, 15},
 		{"at", desc("@user does"), "", "@user does", dvs.CodeBadFrontmatter, 3, 14},
 		{"backtick", desc("`go` tools"), "", "`go` tools", dvs.CodeBadFrontmatter, 3, 14},
@@ -41,8 +40,8 @@ func TestLenient(t *testing.T) {
 		{"quotes-inside", desc(`"b "c" d"`), "", `b "c" d`, dvs.CodeBadFrontmatter, 3, 14},
 		{"apostrophe", desc(`'don't'`), "", "don't", dvs.CodeBadFrontmatter, 3, 14},
 		{"two-apostrophes", desc(`'it''s don't'`), "", "it's don't", dvs.CodeBadFrontmatter, 3, 14},
-		{"backslash", desc(`"C:\dir \w"`), "", `C:\dir \w`, dvs.CodeBadFrontmatter, 3, 17},
-		{"tab", head("name: a", "description: b", "metadata:", "\tauthor: x"), "", "b", dvs.CodeBadFrontmatter, 5, 1},
+		{"backslash", desc(`"C:\dir \w"`), "", `C:\dir \w`, dvs.CodeBadFrontmatter, 3, 14},
+		{"tab", head("name: a", "description: b", "metadata:", "\tauthor: x"), "", "b", dvs.CodeBadFrontmatter, 4, 1},
 		{"tab-after-key", head("name:\ta", "description:\tb"), "", "b", "", 0, 0},
 		{"no-blank-after-colon", head("name:a", "description:b"), "", "b", dvs.CodeBadFrontmatter, 2, 1},
 		{"unindented", desc("b\nc d"), "", "b c d", dvs.CodeBadFrontmatter, 4, 1},
@@ -51,12 +50,12 @@ func TestLenient(t *testing.T) {
 		{"quotes-in-a-block", desc(">\n\"b\""), "", `"b"`, dvs.CodeBadFrontmatter, 4, 1},
 		{"hyphens-in-a-block", head("name: a", "description: >", "    b", "", "    ----", "    c", "x: y: z"), "", "b\n---- c", dvs.CodeBadFrontmatter, 8, 5},
 		{"below-the-key", head("name: a", "description:", "b"), "", "b", dvs.CodeBadFrontmatter, 4, 1},
-		{"block-and-text", desc("> b\n  c"), "", "> b c", dvs.CodeBadFrontmatter, 3, 1},
+		{"block-and-text", desc("> b\n  c"), "", "> b c", dvs.CodeBadFrontmatter, 3, 14},
 		{"map", head("name: a", "description:", "  b: c"), "", "b: c", dvs.CodeBadDescription, 4, 3},
 		{"duplicate", head("name: x", "name: a", "description: b"), "", "b", dvs.CodeBadFrontmatter, 3, 1},
 		{"upper-case", head("Name: a", "DESCRIPTION: b"), "", "b", dvs.CodeBadFrontmatter, 2, 1},
-		{"quoted-keys", head(`"name": a`, `"description": x: b`), "", "x: b", dvs.CodeBadFrontmatter, 3, 17},
-		{"single-quoted-keys", head("'name': a", "'description': x: b"), "", "x: b", dvs.CodeBadFrontmatter, 3, 17},
+		{"quoted-keys", head(`"name": a`, `"description": x: b`), "", "x: b", dvs.CodeBadFrontmatter, 3, 16},
+		{"single-quoted-keys", head("'name': a", "'description': x: b"), "", "x: b", dvs.CodeBadFrontmatter, 3, 16},
 		{"name-and-words", head("name: a: x", "more words", "description: b"), "a: x", "b", dvs.CodeBadFrontmatter, 2, 8},
 		{"name-of-people", head("name: My Skill", "description: b"), "My Skill", "b", lookleap.CodeBadName, 2, 7},
 		{"name-below", head("description: "+strings.Repeat("b", 3000), "name: My Skill"), "My Skill", strings.Repeat("b", 3000), dvs.CodeDescTooLong, 2, 14},
@@ -68,20 +67,16 @@ func TestLenient(t *testing.T) {
 		{"control", desc("b\x1b[2K"), "", "b [2K", dvs.CodeBadDescription, 3, 15},
 		{"separator", desc("b\u2028c"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
 		{"latin1", desc("f\xfcr"), "", "f\ufffdr", lookleap.CodeNotUTF8, 3, 15},
-		{"latin1-run", desc("f\xfc\xfcr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"latin1-and-replacement-character", desc("f\xfc\ufffdr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"replacement-character-and-latin1", desc("f\ufffd\xfcr"), "", "f\ufffd\ufffdr", lookleap.CodeNotUTF8, 3, 18},
 		{"nul-and-latin1", desc("f\x00\xfcr"), "", "f \ufffdr", lookleap.CodeNotUTF8, 3, 15},
 		{"nul", desc("b\x00c"), "", "b c", lookleap.CodeNotUTF8, 3, 15},
 		{"control-after-a-tab", desc("\"b\tc\x1bd\""), "", "b\tc d", dvs.CodeBadDescription, 3, 18},
-		{"cr-at-the-end", "---\nname: a\ndescription: b\r", "", "b", dvs.CodeUnterminated, 1, 1},
 		{"one-cr", head("name: a\rdescription: b"), "", "b", dvs.CodeBadFrontmatter, 2, 8},
 		{"paragraph-separator", desc("b\u2029c"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
 		{"mark-inside", desc("b\ufeffc"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
 		{"no-character", desc("b\ufffec"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
 		{"no-character-either", desc("b\uffffc"), "", "b   c", dvs.CodeBadFrontmatter, 3, 15},
-		{"utf16", "\xff\xfe" + utf16le(desc("b")), "", "b", lookleap.CodeNotUTF8, 1, 1},
-		{"utf16-half-a-pair", "\xff\xfe" + utf16le(desc("b")) + "\x00\xd8", "", "b", lookleap.CodeNotUTF8, 1, 1},
 		{"comment-first", head("# note", "name: a", "description: x: y"), "", "x: y", dvs.CodeBadFrontmatter, 4, 15},
 		{"text-first", head("note", "name: a", "description: x: y"), "", "x: y", dvs.CodeBadFrontmatter, 2, 1},
 		{"key-too-long-for-one", head("name: a", "description: b: c", strings.Repeat("k", 65)+": d"), "", "b: c " + strings.Repeat("k", 65) + ": d", dvs.CodeBadFrontmatter, 3, 15},
@@ -93,7 +88,6 @@ func TestLenient(t *testing.T) {
 		{"name-without-a-sign", head("name: a", "description: b: c", "name of it"), "", "b: c name of it", dvs.CodeBadFrontmatter, 3, 15},
 		{"two-hyphens", head("name: a", "description: b: c", "--"), "", "b: c --", dvs.CodeBadFrontmatter, 3, 15},
 		{"url-is-no-key", head("name: a", "description: b: c", "https://x.example/ d"), "", "b: c https://x.example/ d", dvs.CodeBadFrontmatter, 3, 15},
-		{"cr", strings.ReplaceAll(desc("b"), "\n", "\r"), "", "b", dvs.CodeBadFrontmatter, 1, 4},
 		{"two-marks", "\ufeff\ufeff" + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 4},
 		{"empty-body", "---\nname: a\ndescription: b\n---\n", "", "b", dvs.CodeEmptyBody, 5, 1},
 		{"blank-before", "\n\n" + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 1},
@@ -108,10 +102,8 @@ func TestLenient(t *testing.T) {
 		{"not-closed", "---\nname: a\ndescription: b\n\n# Title\n\nDo it.\n", "", "b", dvs.CodeUnterminated, 1, 1},
 		{"not-closed-text", "---\nname: a\ndescription: b\n\nDo it.\n", "", "b", dvs.CodeUnterminated, 1, 1},
 		{"not-closed-at-all", "---\nname: a\ndescription: b", "", "b", dvs.CodeUnterminated, 1, 1},
-		{"not-closed-and-a-rule", "---\nname: a\ndescription: b\n\n# Title\n\nDo it.\n\n---\n\nAnd that.\n", "", "b", dvs.CodeBadFrontmatter, 7, 1},
 		{"comment-inside", "---\nname: a\ndescription: x: b\n\n# more\nlicense: MIT\n---\n# Title\n", "", "x: b", dvs.CodeBadFrontmatter, 3, 15},
 		{"flow-in-another-key", "---\nname: a\ndescription: b\nargument-hint: [x] [y: z]\n---\n# Title\n", "", "b", dvs.CodeBadFrontmatter, 4, 16},
-		{"closed-by-an-indented-fence-and-a-rule", "---\nname: a\ndescription: x: b\n ---\n# Title\n\n---\nmore: of it\n", "", "x: b", dvs.CodeBadFrontmatter, 3, 15},
 		{"key-before", "note: x\n" + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 1},
 		{"key-before-an-indented-fence", "note: x\n " + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 1},
 		{"key-before-a-mark", "note: x\n\ufeff" + desc("b"), "", "b", dvs.CodeNoFrontmatter, 1, 1},
@@ -218,96 +210,3 @@ func TestServedLink(t *testing.T) {
 
 // headed is a skill with these lines as its header.
 func headed(lines ...string) string { return "---\n" + strings.Join(lines, "\n") + "\n---\n# Title\n" }
-
-// numberedKeys are lines with different keys.
-func numberedKeys(n int) (lines string) {
-	for i := range n {
-		lines += fmt.Sprintf("k%d: v\n", i)
-	}
-	return lines
-}
-
-// TestLenientDetails: repairs of single keys.
-func TestLenientDetails(t *testing.T) {
-	for name, c := range map[string]struct {
-		input   string
-		check   func(*dvs.Skill) bool
-		finding string // a part of the message that has to be there; "-…" one that must not
-	}{
-		"first-of-repeated-keys":       {headed("name: a", "description: x: b", "license: MIT", "license: none"), func(s *dvs.Skill) bool { return s.License() == "MIT" && len(s.Extra) == 1 }, `the key "license" is repeated`},
-		"null-value":                   {headed("name: a", "description: x: b", "license: ~"), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Kind == dvs.Null }, "-YAML reads the value as nothing"},
-		"nothing-in-a-large-header":    {headed("name: a", "license:", "description: "+strings.Repeat("b ", 10_000)), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Kind == dvs.Null }, ""},
-		"key-with-a-tab":               {headed("name: a", "description: x: b", "license:\tMIT"), func(s *dvs.Skill) bool { return s.License() == "MIT" }, ""},
-		"nul-in-the-instructions":      {headed("name: a", "description: b") + "b\x00c\n", func(s *dvs.Skill) bool { return strings.HasSuffix(s.Body, "b c\n") }, ""},
-		"two-keys-for-yaml":            {headed("name: a", "description: x: b", "license: MIT", "my key: v"), func(s *dvs.Skill) bool { return s.License() == "MIT my key: v" }, ""},
-		"key-of-two-words":             {"-" + headed("name: a", "description: b", "my key: v"), func(s *dvs.Skill) bool { v, ok := s.Value("my key"); return ok && v.Text == "v" }, ""},
-		"text-before-the-keys":         {headed("note", "name: a", "description: x: y"), func(s *dvs.Skill) bool { return len(s.Extra) == 0 }, "belongs to no key"},
-		"note-before-the-keys":         {headed("# note", "name: a", "description: x: y"), func(s *dvs.Skill) bool { return len(s.Extra) == 0 }, "-belongs to no key"},
-		"blank-line-before-the-keys":   {headed("", "name: a", "description: x: y"), func(s *dvs.Skill) bool { return len(s.Extra) == 0 }, "-belongs to no key"},
-		"last-line-without-an-end":     {"---\nname: a\ndescription: b\nmetadata:\n  x: y", func(s *dvs.Skill) bool { return s.Annotations()["x"] == "y" }, ""},
-		"place-after-line-ends":        {strings.ReplaceAll(headed("name: a", "description: b\x1bc", "license: MIT"), "\n", "\r\n"), func(s *dvs.Skill) bool { v, ok := s.Value("license"); return ok && v.Line == 4 }, "control character"},
-		"key-in-a-comment":             {"<!--\nlicense: x\n-->\nname: a\ndescription: b\n---\n# Title\n", func(s *dvs.Skill) bool { return s.License() == "" }, ""},
-		"heading-ends-the-header":      {"name: a\ndescription: b\n\n# Title\n\n---\nDo it.\n", func(s *dvs.Skill) bool { return strings.HasPrefix(s.Body, "# Title") }, ""},
-		"note-ends-no-header":          {"name: a\ndescription: b\n\n#note\n---\n# Title\n", func(s *dvs.Skill) bool { return s.Body == "# Title\n" }, ""},
-		"heading-right-below-the-keys": {"name: a\ndescription: b\n# note\n---\n# Title\n", func(s *dvs.Skill) bool { return s.Body == "# Title\n" }, ""},
-		"key-after-a-blank-line":       {"name: a\ndescription: b\n\nlicense: MIT\n\nDo it.\n", func(s *dvs.Skill) bool { return s.License() == "MIT" }, ""},
-		"more-keys-than-are-read": {headed(numberedKeys(300)+"name: a", "description: x: b"), func(s *dvs.Skill) bool {
-			return s.Name == "a" && s.Description == "x: b" && len(s.Extra) == 256
-		}, "only the first 256 keys were read"},
-		"key-with-a-hyphen":            {headed("name: a", "description: x: b", "allowed-tools: Read"), func(s *dvs.Skill) bool { return s.Description == "x: b" && s.AllowedTools() == "Read" }, ""},
-		"key-with-a-dot":               {headed("name: a", "description: x: b", "x.y: z"), func(s *dvs.Skill) bool { v, ok := s.Value("x.y"); return ok && v.Text == "z" }, ""},
-		"escaped-control":              {headed("name: a", `description: "b\e[2Kc\u0007"`), func(s *dvs.Skill) bool { return !strings.ContainsAny(s.Description, "\x1b\x07") && s.Description != "" }, "control character"},
-		"line-ends-after-a-blank-line": {"\n---\r\nname: a\r\ndescription: b\r\n---\r\n# Title\r\n", func(s *dvs.Skill) bool { return s.Description == "b" }, "-the lines end with CR"},
-		"key-with-a-value":             {headed("name:", "Name: c", "name: a", "description: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "Name" could be read as name`},
-		"last-key-with-a-value":        {headed("name: a", "name:", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, "-was read from a line"},
-		"first-of-keys-in-capitals":    {headed("Name: a", "NAME: c", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "NAME" could be read as name`},
-		"last-of-two-keys":             {headed("name: c", "name: a", "NAME: d", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "name" could be read as name`},
-		"capital-key-with-the-value":   {headed("Name: a", "name:", "description: x: b"), func(s *dvs.Skill) bool { return s.Name == "a" }, `the key "name" could be read as name`},
-		"map-of-another-key": {headed("name: a", "description: x: b", "metadata:", "  author: z"), func(s *dvs.Skill) bool {
-			v, ok := s.Value("metadata")
-			return ok && v.Kind == dvs.Map && v.Fields[0].Key == "author" && v.Fields[0].Line == 5
-		}, ""},
-		"comment-as-value": {headed("name: a", "license: x: y", "description: # b"), func(s *dvs.Skill) bool { return s.Description == "# b" }, "YAML reads the value as nothing"},
-		"four-hyphens-before-a-key": {headed("name: a", "description: x: b", "----", "license: MIT"), func(s *dvs.Skill) bool {
-			_, ok := s.Value("license")
-			return !ok && strings.Contains(s.Body, "license: MIT")
-		}, "without a closing --- line"},
-	} {
-		t.Run("accept-"+name, func(t *testing.T) {
-			skill, findings, err := dvs.ParseSkill([]byte(c.input), dvs.Lenient, dvs.Limits{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !c.check(skill) {
-				t.Errorf("%+v", skill.Metadata)
-			}
-			var messages []string
-			for _, f := range findings {
-				messages = append(messages, f.Message)
-			}
-			part, unwanted := strings.CutPrefix(c.finding, "-")
-			if strings.Contains(strings.Join(messages, "\n"), part) == unwanted && part != "" {
-				t.Errorf("%q", messages)
-			}
-		})
-	}
-}
-
-// TestLenientUTF16 reads characters of one, two and four bytes, in both orders.
-func TestLenientUTF16(t *testing.T) {
-	const text = "a\u20ac\u00e9\u4e2d\U0001f600b"
-	swap := func(s string) string {
-		b := []byte(s)
-		for i := 0; i+1 < len(b); i += 2 {
-			b[i], b[i+1] = b[i+1], b[i]
-		}
-		return string(b)
-	}
-	little := "\xff\xfe" + utf16le(headed("name: a", "description: "+text))
-	for name, input := range map[string]string{"little": little, "big": swap(little)} {
-		skill, _, err := dvs.ParseSkill([]byte(input), dvs.Lenient, dvs.Limits{})
-		if err != nil || skill.Description != text {
-			t.Errorf("%s: %+v, %v", name, skill, err)
-		}
-	}
-}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -65,15 +64,39 @@ const (
 // member, a URL or root that is not canonical, an unsafe path and a duplicate are errors with a
 // position.
 func ParseLockfile(data []byte) (*Lockfile, error) {
-	value, err := strictjson.Parse(data, strictjson.Limits{Size: maxLockfile})
-	if err != nil {
+	if len(data) > maxLockfile {
+		return nil, refuse(CodeBadLock, "lockfile", fmt.Sprintf("the lockfile is larger than %d bytes", maxLockfile), "split it")
+	}
+	var written struct {
+		Type   string         `json:"type"`
+		Skills *[]LockedSkill `json:"skills"`
+	}
+	if err := strictjson.Decode(data, &written); err != nil {
 		return nil, badLock(err)
 	}
-	r := lockReader{}
-	lock := r.lockfile(value)
-	if r.err != nil {
-		return nil, badLock(r.err)
+	switch {
+	case written.Type != LockMediaType:
+		return nil, badLock((&jsonFault{fmt.Sprintf("the type is not %s", LockMediaType), "", []any{"type"}}).in(data, CodeBadLock))
+	case written.Skills == nil:
+		return nil, badLock((&jsonFault{message: "the list of skills is missing"}).in(data, CodeBadLock))
 	}
+	urls, directories := map[string]bool{}, map[string]bool{}
+	for i, s := range *written.Skills {
+		f := s.check()
+		switch {
+		case f != nil:
+		case urls[s.URL]:
+			f = &jsonFault{"the skill is listed twice", "list it once", []any{"url"}}
+		case directories[s.Directory]:
+			f = &jsonFault{"two skills have this directory", "use one directory for each skill", []any{"directory"}}
+		}
+		if f != nil {
+			f.at = append([]any{"skills", i}, f.at...)
+			return nil, badLock(f.in(data, CodeBadLock))
+		}
+		urls[s.URL], directories[s.Directory] = true, true
+	}
+	lock := &Lockfile{Skills: *written.Skills}
 	lock.sort()
 	return lock, nil
 }
@@ -85,151 +108,41 @@ func badLock(err error) error {
 	return refused
 }
 
-// lockReader reads members of a lockfile and remembers the first error.
-type lockReader struct{ err error }
-
-func (r *lockReader) text(v strictjson.Value, name string) string {
-	member, err := v.Need(name)
-	if err != nil {
-		r.fail(err)
-		return ""
+// check judges one skill of a lockfile.
+func (s *LockedSkill) check() *jsonFault {
+	url, err := ParseArtifactURL(s.URL, s.Artifact, Rules{})
+	if err != nil || url.String() != s.URL {
+		return &jsonFault{"this is not the canonical URL of a SKILL.md or archive", canonicalFix(url.String()), []any{"url"}}
 	}
-	text, err := member.Text()
-	r.fail(err)
-	return text
-}
-
-// refuse fails at a member of an object. Without that member, r has failed before.
-func (r *lockReader) refuse(v strictjson.Value, name, message, fix string) {
-	member, _ := v.Member(name)
-	r.fail(member.Refuse(string(CodeBadLock), message, fix))
-}
-
-// only refuses members that the format does not define.
-func (r *lockReader) only(v strictjson.Value, names ...string) {
-	for name, member := range v.Members() {
-		if !slices.Contains(names, name) {
-			r.fail(member.Refuse(string(CodeBadLock), fmt.Sprintf("a lockfile has no member %s here",
-				plaintext.Quote(name, 64)), "remove it, or write "+strings.Join(names, ", ")))
-		}
-	}
-}
-
-func (r *lockReader) digest(v strictjson.Value, name string) Digest {
-	text := r.text(v, name)
-	d, err := ParseDigest(text)
-	if err != nil {
-		r.refuse(v, name, "the digest is invalid", "write sha256: and 64 lower-case hex digits")
-	}
-	return d
-}
-
-func (r *lockReader) fail(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-func (r *lockReader) list(v strictjson.Value, name string) strictjson.Value {
-	member, err := v.Need(name)
-	if err == nil {
-		err = member.Expect(strictjson.Array)
-	}
-	r.fail(err)
-	return member
-}
-
-func (r *lockReader) lockfile(v strictjson.Value) *Lockfile {
-	if kind := r.text(v, "type"); kind != LockMediaType {
-		r.refuse(v, "type", fmt.Sprintf("the type is %s, this reads %s", plaintext.Quote(kind, 100), LockMediaType), "")
-	}
-	r.only(v, "type", "skills")
-	lock := &Lockfile{}
-	seen, directories := map[string]bool{}, map[string]bool{}
-	for s := range r.list(v, "skills").Elements() {
-		skill := r.skill(s)
-		switch {
-		case seen[skill.URL]:
-			r.refuse(s, "url", "the skill is listed twice", "list it once")
-		case directories[skill.Directory]:
-			r.refuse(s, "directory", "two skills have this directory", "use one directory for each skill")
-		}
-		seen[skill.URL], directories[skill.Directory] = true, true
-		lock.Skills = append(lock.Skills, skill)
-	}
-	return lock
-}
-
-func (r *lockReader) skill(v strictjson.Value) LockedSkill {
-	skill := LockedSkill{URL: r.text(v, "url"), Root: r.text(v, "trustRoot"), Directory: r.text(v, "directory")}
-	r.only(v, "url", "artifact", "trustRoot", "directory", "files", "capabilities", "development")
-	if _, ok := v.Member("artifact"); ok {
-		if err := skill.Artifact.UnmarshalText([]byte(r.text(v, "artifact"))); err != nil {
-			r.refuse(v, "artifact", "this is not a kind of artifact", "write archive or skill-md")
-		}
-	}
-	skill.Capabilities = r.capabilities(v)
-	if member, ok := v.Member("development"); ok {
-		var err error
-		skill.Development, err = member.Bool()
-		r.fail(err)
-	}
-	files := r.list(v, "files")
-	url, err := ParseArtifactURL(skill.URL, skill.Artifact, Rules{})
-	if err != nil || url.String() != skill.URL {
-		r.refuse(v, "url", "this is not the canonical URL of a SKILL.md or archive", canonicalFix(url.String()))
-		return skill
-	}
-	root, err := ParseTrustRoot(skill.Root, Rules{})
+	root, err := ParseTrustRoot(s.Root, Rules{})
 	switch {
-	case err != nil || root.String() != skill.Root:
-		r.refuse(v, "trustRoot", "this is not a canonical trust root", canonicalFix(root.String()))
+	case err != nil || root.String() != s.Root:
+		return &jsonFault{"this is not a canonical trust root", canonicalFix(root.String()), []any{"trustRoot"}}
 	case !root.Covers(url):
-		r.refuse(v, "trustRoot", "the skill is not under this trust root", "write the root that the skill was loaded under")
-	}
-	if !isDirectoryName(skill.Directory) {
-		r.refuse(v, "directory", "the directory is not safe on every system", "use lower-case letters a to z, digits and hyphens only")
-	}
-	if files.Len() > maxLockedFiles {
-		r.refuse(v, "files", fmt.Sprintf("the skill has more than %d files", maxLockedFiles), "split it")
-		return skill
+		return &jsonFault{"the skill is not under this trust root", "write the root that the skill was loaded under", []any{"trustRoot"}}
+	case !isDirectoryName(s.Directory):
+		return &jsonFault{"the directory is not safe on every system", "use lower-case letters a to z, digits and hyphens only", []any{"directory"}}
+	case len(s.Files) > maxLockedFiles:
+		return &jsonFault{fmt.Sprintf("the skill has more than %d files", maxLockedFiles), "split it", []any{"files"}}
+	case !slices.ContainsFunc(s.Files, func(f LockedFile) bool { return f.Path == EntryFile }):
+		return &jsonFault{"the skill has no " + EntryFile, "add it, or lock the skill again", []any{"files"}}
 	}
 	names := nameTable{}
-	skill.Files = make([]LockedFile, 0, files.Len())
-	for f := range files.Elements() {
-		file := LockedFile{Path: r.text(f, "path"), Digest: r.digest(f, "digest")}
-		if _, ok := f.Member("written"); ok {
-			file.Written = r.digest(f, "written")
-		}
-		r.only(f, "path", "digest", "written")
+	for i, f := range s.Files {
 		var unsafe *lookleap.Error
-		if errors.As(names.accept(file.Path), &unsafe) {
-			r.refuse(f, "path", unsafe.Message, unsafe.Fix)
+		if errors.As(names.add(f.Path, false), &unsafe) {
+			return &jsonFault{unsafe.Message, unsafe.Fix, []any{"files", i, "path"}}
 		}
-		skill.Files = append(skill.Files, file)
-	}
-	if !slices.ContainsFunc(skill.Files, func(f LockedFile) bool { return f.Path == EntryFile }) {
-		r.refuse(v, "files", "the skill has no "+EntryFile, "add it, or lock the skill again")
-	}
-	return skill
-}
-
-// capabilities reads what a skill may do, if the lockfile says so.
-func (r *lockReader) capabilities(v strictjson.Value) (all Capabilities) {
-	if _, ok := v.Member("capabilities"); !ok {
-		return nil
-	}
-	list := r.list(v, "capabilities")
-	all = Capabilities{}
-	for c := range list.Elements() {
-		one := Capability{CapabilityKind(r.text(c, "kind")), r.text(c, "value"), r.text(c, "file")}
-		r.only(c, "kind", "value", "file")
-		if !slices.Contains(capabilityKinds, one.Kind) {
-			r.refuse(c, "kind", "the kind of capability is unknown", "lock the skill again")
+		if f.Digest.IsZero() {
+			return &jsonFault{"the digest is missing", "write sha256: and 64 lower-case hex digits", []any{"files", i, "digest"}}
 		}
-		all = append(all, one)
 	}
-	return all
+	for i, c := range s.Capabilities {
+		if rankOf(c.Kind) < 0 || c.Value == "" || c.File == "" {
+			return &jsonFault{"the kind of capability is unknown, or its value or file is missing", "lock the skill again", []any{"capabilities", i, "kind"}}
+		}
+	}
+	return nil
 }
 
 // canonicalFix proposes the canonical form of a URL, if there is one.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/lab"
 )
 
 func TestLockfile(t *testing.T) {
@@ -157,7 +156,7 @@ func TestLockfileFormat(t *testing.T) {
 		"unknown-member":          {`{"type"`, `{"more":1,"type"`, "/more"},
 		"unknown-member-of-skill": {url, url + `,"hooks":[]`, "/skills/0/hooks"},
 		"unknown-member-of-file":  {`{"path":"x.json"`, `{"mode":"0755","path":"x.json"`, "/skills/0/files/1/mode"},
-		"member-in-other-case":    {url, strings.ToUpper(url[:5]) + url[5:], "/skills/0"},
+		"member-in-other-case":    {url, strings.ToUpper(url[:5]) + url[5:], "/skills/0/URL"},
 		"empty-URL":               {url, `"url":""`, "/skills/0/url"},
 		"host-in-capitals":        {url, `"url":"https://EXAMPLE.com/s/a/SKILL.md"`, "/skills/0/url"},
 		"default-port":            {url, `"url":"https://example.com:443/s/a/SKILL.md"`, "/skills/0/url"},
@@ -167,7 +166,7 @@ func TestLockfileFormat(t *testing.T) {
 		"plain-http":              {url, `"url":"http://example.com/s/a/SKILL.md"`, "/skills/0/url"},
 		"URL-twice":               {`/s/c/SKILL.md"`, `/s/a/SKILL.md"`, "/skills/1/url"},
 		"directory-twice":         {`"directory":"c"`, `"directory":"a"`, "/skills/1/directory"},
-		"path-twice":              {`"path":"SKILL.md"`, `"path":"X.JSON"`, "/skills/0/files/1/path"},
+		"path-twice":              {`"path":"x.json"`, `"path":"Skill.md"`, "/skills/0/files/1/path"},
 		"path-that-folds":         {`"path":"x.json"`, `"path":".git/x"`, "/skills/0/files/1/path"},
 		"absolute-path":           {`"path":"x.json"`, `"path":"/x"`, "/skills/0/files/1/path"},
 		"root-as-path":            {`"path":"x.json"`, `"path":"/"`, "/skills/0/files/1/path"},
@@ -177,6 +176,7 @@ func TestLockfileFormat(t *testing.T) {
 		"root-without-slash":      {`"trustRoot":"https://example.com/"`, `"trustRoot":"https://example.com"`, "/skills/0/trustRoot"},
 		"root-of-another":         {`"trustRoot":"https://example.com/"`, `"trustRoot":"https://example.net/"`, "/skills/0/trustRoot"},
 		"no-digest":               {`"digest":"sha256:`, `"digest":"`, "/skills/0/files/0/digest"},
+		"missing-digest":          {`{"path":"x.json","digest"`, `{"path":"x.json","written"`, "/skills/0/files/1"},
 		"no-SKILL.md":             {`"path":"SKILL.md"`, `"path":"SKILL.txt"`, "/skills/0/files"},
 		"no-JSON":                 {`{"type"`, `<`, ""},
 		"unsafe-directory":        {`"directory":"a"`, `"directory":"../a"`, "/skills/0/directory"},
@@ -184,12 +184,10 @@ func TestLockfileFormat(t *testing.T) {
 		"unknown-artifact":        {url, url + `,"artifact":"x"`, "/skills/0/artifact"},
 		"capabilities-as-object":  {`"capabilities":[]`, `"capabilities":{}`, "/skills/0/capabilities"},
 		"unknown-capability":      {`"capabilities":[]`, `"capabilities":[{"kind":"x","value":"","file":""}]`, "/skills/0/capabilities/0/kind"},
-		"capability-without-file": {`"capabilities":[]`, `"capabilities":[{"kind":"host","value":"a"}]`, "/skills/0/capabilities/0"},
 		"member-of-a-capability":  {`"capabilities":[]`, `"capabilities":[{"kind":"host","value":"a","file":"","more":1}]`, "/skills/0/capabilities/0/more"},
 		"capability-of-a-number":  {`"capabilities":[]`, `"capabilities":[{"kind":"host","value":5,"file":""}]`, "/skills/0/capabilities/0/value"},
 		"number-as-path":          {`"path":"x.json"`, `"path":5`, "/skills/0/files/1/path"},
 		"skill-as-text":           {`"skills":[`, `"skills":["a",`, "/skills/0"},
-		"empty-written":           {`"written":"sha256:`, `"written":"","x":"`, "/skills/0/files/0/written"},
 	} {
 		t.Run("O68/reject-"+name, func(t *testing.T) {
 			text := strings.Replace(good, c.before, c.after, 1)
@@ -222,11 +220,11 @@ func TestLockfileOrder(t *testing.T) {
 		return dvs.LockedSkill{URL: root + name + "/SKILL.md", Root: root, Directory: name, Files: append(files, file("SKILL.md"))}
 	}
 	b := skill("b", file("x"))
-	b.Capabilities = dvs.Capabilities{{Kind: dvs.CapabilityURL, Value: "https://a.example/", File: "x"}, {Kind: dvs.CapabilityHost, Value: "a.example", File: "x"}}
+	b.Capabilities = dvs.Capabilities{{Kind: "url", Value: "https://a.example/", File: "x"}, {Kind: "host", Value: "a.example", File: "x"}}
 	unsorted := &dvs.Lockfile{Skills: []dvs.LockedSkill{b, skill("a")}}
 	inOrder := func(t *testing.T, l *dvs.Lockfile) {
 		t.Helper()
-		if l.Skills[0].Directory != "a" || l.Skills[1].Files[0].Path != "SKILL.md" || l.Skills[1].Capabilities[0].Kind != dvs.CapabilityHost {
+		if l.Skills[0].Directory != "a" || l.Skills[1].Files[0].Path != "SKILL.md" || l.Skills[1].Capabilities[0].Kind != "host" {
 			t.Errorf("%+v", l.Skills)
 		}
 	}
@@ -243,7 +241,7 @@ func TestLockfileOrder(t *testing.T) {
 		if unsorted.Skills[0].Directory != "b" || unsorted.Skills[0].Files[0].Path != "x" {
 			t.Error("writing changed the lockfile")
 		}
-		if unsorted.Skills[0].Capabilities[0].Kind != dvs.CapabilityURL {
+		if unsorted.Skills[0].Capabilities[0].Kind != "url" {
 			t.Error("writing changed the capabilities")
 		}
 	})
@@ -282,73 +280,6 @@ func TestLockfileOrder(t *testing.T) {
 	}
 }
 
-// TestLockVerifies compares bundles and written files with a lockfile.
-func TestLockVerifies(t *testing.T) {
-	b := bundle("a", "name: a\ndescription: b\nallowed-tools: Bash\n", "x.json", "{}")
-	v := skillsFS(t, dvs.DVS, b)
-	lock := v.Lock()
-	t.Run("O68/accept-bundle", func(t *testing.T) {
-		if err := lock.Verify(b); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("O68/reject-bundle-under-the-name-of-another", func(t *testing.T) {
-		net := lab.ForTest(t)
-		net.Site("shop.example").Body("*", "text/markdown", refund)
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
-		var all []dvs.Bundle
-		for _, url := range []string{trustedAt, "https://shop.example/s/b/SKILL.md"} {
-			skill, err := loader.Load(t.Context(), url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, must(skill.Bundle(t.Context())))
-		}
-		both := dvs.NewVerifiedFS(all, dvs.VerifiedFSOptions{}).Lock()
-		if err := both.Verify(all[0]); err != nil {
-			t.Error(err)
-		}
-		changed := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf(nil)})
-		if err := changed.Verify(all[0]); lookleap.CodeOf(err) != dvs.CodeNotLocked { // of its file ADVANCED.md
-			t.Error(err)
-		}
-		plain := b // no loader made it, and a lockfile needs no verdict
-		plain.Verdict = nil
-		if err := lock.Verify(plain); err != nil {
-			t.Error(err)
-		}
-		all[0].ID = all[1].ID
-		if err := both.Verify(all[0]); lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
-			t.Error(err)
-		}
-	})
-	t.Run("O68/reject-without-a-lockfile", func(t *testing.T) {
-		if err := (*dvs.Lockfile)(nil).Verify(b); lookleap.CodeOf(err) != dvs.CodeNotLocked {
-			t.Error(err)
-		}
-	})
-	shown := must(dvs.ReadSkillDir(must(fs.Sub(v, "a")), dvs.Limits{}))
-	t.Run("O68/accept-written", func(t *testing.T) {
-		if err := lock.Find(b.ID).VerifyWritten(shown); err != nil {
-			t.Error(err)
-		}
-	})
-	for name, change := range map[string]func(map[string][]byte){
-		"changed":   func(files map[string][]byte) { files["x.json"] = []byte("[]") },
-		"as-served": func(files map[string][]byte) { files["SKILL.md"] = b.Files["SKILL.md"] },
-		"more":      func(files map[string][]byte) { files["y"] = nil },
-		"less":      func(files map[string][]byte) { delete(files, "x.json") },
-	} {
-		t.Run("O68/reject-written-"+name, func(t *testing.T) {
-			files := maps.Clone(shown)
-			change(files)
-			if err := lock.Find(b.ID).VerifyWritten(files); err == nil {
-				t.Error("the files are accepted")
-			}
-		})
-	}
-}
-
 func TestParseDigest(t *testing.T) {
 	want := dvs.DigestOf([]byte("a"))
 	if got, err := dvs.ParseDigest(want.String()); err != nil || got != want {
@@ -368,25 +299,6 @@ func TestParseDigest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got, err := dvs.ParseDigest(text); err == nil || !got.IsZero() {
 				t.Errorf("%s, %v", got, err)
-			}
-		})
-	}
-}
-
-// TestLockAndPin: where the caller pins another SKILL.md than the lockfile has, neither is loaded.
-func TestLockAndPin(t *testing.T) {
-	digest := dvs.DigestOf([]byte(refund))
-	for name, c := range map[string]struct {
-		pin  dvs.Digest
-		code lookleap.Code
-	}{"accept-the-same": {digest, lookleap.CodeOK}, "reject-another": {dvs.DigestOf(nil), dvs.CodeDigestMismatch}} {
-		t.Run("O68/"+name, func(t *testing.T) {
-			net := lab.ForTest(t)
-			net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-			lock := lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: digest})
-			skill, err := dvs.NewLoader(net.Host(), dvs.Options{Lock: lock}).LoadPinned(t.Context(), trustedAt, dvs.Pin{Digest: c.pin})
-			if lookleap.CodeOf(err) != c.code || (skill != nil) != (c.code == lookleap.CodeOK) || (len(net.Journal().Requests()) > 0) != (c.code == lookleap.CodeOK) {
-				t.Errorf("%v, %v", skill, err)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // Materialize writes the skills to a directory that does not exist or is empty, for programs that
@@ -30,8 +31,8 @@ func (v *VerifiedFS) Materialize(dir string) error {
 	if err != nil {
 		return writeError(dir, err)
 	}
-	for _, directory := range slices.Sorted(maps.Keys(v.sources)) {
-		if refused := v.withdrawn(directory); refused != nil {
+	for _, directory := range slices.Sorted(maps.Keys(v.skills)) {
+		if refused := v.skills[directory].withdrawn(); refused != nil {
 			return refused
 		}
 	}
@@ -43,7 +44,7 @@ func (v *VerifiedFS) Materialize(dir string) error {
 	if !exists {
 		parent, pattern = filepath.Dir(dir), partialPrefix+filepath.Base(dir)+"-"
 	}
-	if err := removeLeftovers(parent, pattern); err != nil {
+	if err := removeLeftovers(parent, pattern, exists); err != nil {
 		return err
 	}
 	if exists {
@@ -56,12 +57,12 @@ func (v *VerifiedFS) Materialize(dir string) error {
 		return writeError(dir, err)
 	}
 	defer p.remove()
-	if err := v.write(p.path(partialNew)); err != nil {
-		return writeError(dir, err)
-	}
-	if exists {
+	err = v.write(p.path(partialNew))
+	switch {
+	case err != nil:
+	case exists:
 		err = p.moveInto(dir)
-	} else {
+	default:
 		err = os.Rename(p.path(partialNew), dir)
 	}
 	if err != nil {
@@ -115,51 +116,44 @@ func checkEmpty(dir string) error {
 	return nil
 }
 
-// write creates every node below a directory, through a root that no name can
-// leave.
+// write writes all files to a new directory, through a root that no name can leave.
 func (v *VerifiedFS) write(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	if err == nil {
+		err = os.Chmod(dir, 0o755) // whatever the umask
+	}
+	if err != nil {
+		return err
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for _, name := range slices.Sorted(maps.Keys(v.nodes)) { // a directory before what is in it
-		n := v.nodes[name]
-		switch {
-		case name == ".":
-		case n.IsDir():
-			err = root.Mkdir(filepath.FromSlash(name), 0o755)
-		default:
-			err = writeNew(root, filepath.FromSlash(name), n.content)
-		}
-		if err != nil {
-			return err
+	for _, s := range v.skills {
+		for name, f := range s.tree {
+			if f.Mode.IsDir() {
+				continue
+			}
+			name = filepath.FromSlash(name)
+			if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				return err
+			}
+			if err := root.WriteFile(name, f.Data, 0o644); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// writeNew writes a file that must not exist.
-func writeNew(root *os.Root, name string, content []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
-}
-
-// A partial directory holds a tree until it takes its place. A process that writes to it holds the
-// lock file; a lock file that is not locked means that the process was killed.
+// A partial directory holds a tree until it takes its place. The process that writes to it holds a
+// lock on the directory, so one that is not locked was left by a process that was killed.
 const (
 	partialPrefix = ".dvs-partial-"
 	partialNew    = "new"   // the tree
-	partialLock   = "lock"  // locked while the directory is in use
 	partialNames  = "names" // of what was or will be moved to the directory above, one a line
 )
-
-// beingMade is how long a partial directory may have no lock file while a process makes it.
-const beingMade = time.Minute
 
 type partial struct {
 	dir  string
@@ -172,36 +166,12 @@ func newPartial(parent, pattern string) (*partial, error) {
 		return nil, err
 	}
 	p := &partial{dir: dir}
-	p.lock, err = newLocked(p.path(partialLock))
-	if err == nil {
-		err = os.Mkdir(p.path(partialNew), 0o755)
-	}
-	if err == nil {
-		err = os.Chmod(p.path(partialNew), 0o755) // whatever the umask
-	}
-	if err != nil {
+	if p.lock, err = os.Open(dir); err != nil {
 		p.remove()
 		return nil, err
 	}
+	_, _ = filestore.TryLock(p.lock) // without it, the directory of a running process is removed, whose write then fails
 	return p, nil
-}
-
-// newLocked makes a lock file, which is locked when it gets its name: another process removes a
-// directory whose lock file is not locked.
-func newLocked(path string) (*os.File, error) {
-	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if !tryLock(f) {
-		err = errors.New("the new lock file is already locked")
-	} else if renamesOpen {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 func (p *partial) path(name string) string { return filepath.Join(p.dir, name) }
@@ -213,16 +183,7 @@ func (p *partial) remove() {
 	if p.lock != nil {
 		p.lock.Close()
 	}
-	_ = removePartial(p.dir)
-}
-
-// removePartial removes a partial directory. The lock file goes last: by it, a later process knows
-// what this one could not remove, perhaps because too many files are open.
-func removePartial(dir string) error {
-	if err := os.RemoveAll(filepath.Join(dir, partialNew)); err != nil {
-		return err
-	}
-	return os.RemoveAll(dir)
+	os.RemoveAll(p.dir)
 }
 
 // moveInto moves every entry of the tree to a directory, and moves all back on an error. It writes
@@ -256,60 +217,57 @@ func (p *partial) moveInto(dir string) error {
 	return nil
 }
 
-// removeLeftovers removes the partial directories of killed processes, and the entries that these
-// had already moved.
-func removeLeftovers(parent, pattern string) error {
+// removeLeftovers removes the partial directories of killed processes and, from an existing target,
+// the entries that these had already moved there.
+func removeLeftovers(parent, pattern string, moved bool) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return writeError(parent, err)
 	}
 	for _, e := range entries {
 		random, ok := strings.CutPrefix(e.Name(), pattern)
-		if !ok || strings.Trim(random, "0123456789") != "" {
-			continue
-		}
-		if info, err := e.Info(); err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 || !isOwn(info) {
+		if info, err := e.Info(); !ok || strings.Trim(random, "0123456789") != "" ||
+			err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
 			continue // another user may have put it there, to have something removed
 		}
-		if err := removeLeftover(parent, filepath.Join(parent, e.Name())); err != nil {
-			return &lookleap.Error{Code: lookleap.CodeIO, Subject: filepath.Join(parent, e.Name()),
+		dir := filepath.Join(parent, e.Name())
+		if err := removeLeftover(dir, moved); err != nil {
+			return &lookleap.Error{Code: lookleap.CodeIO, Subject: dir,
 				Message: "the leftovers of a killed process cannot be removed", Fix: "remove it yourself", Err: err}
 		}
 	}
 	return nil
 }
 
-func removeLeftover(parent, dir string) error {
-	lock, err := os.OpenFile(filepath.Join(dir, partialLock), os.O_RDWR, 0)
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // a process is just making or removing it, or was killed
-		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < beingMade {
-			return nil
-		}
-		return os.RemoveAll(dir)
-	case err != nil:
+func removeLeftover(dir string, moved bool) error {
+	lock, err := os.Open(dir)
+	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	if !tryLock(lock) {
-		return nil
+	p := &partial{dir, lock}
+	if free, err := filestore.TryLock(lock); !free || err != nil {
+		return lock.Close() // a process is writing to it, or that is not known on this system
 	}
-	names, err := os.ReadFile(filepath.Join(dir, partialNames))
+	names, err := os.ReadFile(p.path(partialNames))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return errors.Join(err, lock.Close())
 	}
 	for name := range strings.FieldsSeq(string(names)) {
-		if !isDirectoryName(name) {
-			return fmt.Errorf("%s has a name that was not written by Materialize", partialNames)
-		}
-		if _, err := os.Lstat(filepath.Join(dir, partialNew, name)); err == nil {
+		_, err := os.Lstat(p.path(filepath.Join(partialNew, name)))
+		switch {
+		case !isDirectoryName(name):
+			err = fmt.Errorf("%s has a name that was not written by Materialize", partialNames)
+		case err == nil || !moved:
 			continue // it was not moved, so what has the name is someone else's
+		default:
+			err = os.RemoveAll(filepath.Join(filepath.Dir(dir), name))
 		}
-		if err := os.RemoveAll(filepath.Join(parent, name)); err != nil {
-			return err
+		if err != nil {
+			return errors.Join(err, lock.Close())
 		}
 	}
-	return removePartial(dir)
+	p.remove()
+	return nil
 }
 
 // nameDirectories assigns a directory to every bundle that was not refused. Names from lockfiles
@@ -317,14 +275,19 @@ func removeLeftover(parent, dir string) error {
 // before plain names. So the result does not depend on the order of the bundles, and no skill can
 // take the directory of another.
 func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
-	n := directoryNames{taken: map[string]bool{}, given: map[string]string{}}
+	taken, given := map[string]bool{}, map[string]string{}
+	take := func(directory string) bool {
+		free := !taken[directory]
+		taken[directory] = true
+		return free
+	}
 	for _, lock := range locks {
 		if lock == nil {
 			continue
 		}
 		for _, s := range lock.Skills {
-			if n.given[s.URL] == "" && isDirectoryName(s.Directory) && n.take(s.Directory) {
-				n.given[s.URL] = s.Directory
+			if given[s.URL] == "" && isDirectoryName(s.Directory) && take(s.Directory) {
+				given[s.URL] = s.Directory
 			}
 		}
 	}
@@ -334,52 +297,35 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 		if p.report.Err != nil {
 			continue
 		}
-		p.report.Directory = n.given[p.ID]
+		p.report.Directory = given[p.ID]
 		if p.report.Directory == "" {
 			open = append(open, p)
 			same[directoryName(p.skill.Name)]++
 		}
 	}
-	slices.SortFunc(open, func(a, b *preparedBundle) int { return strings.Compare(a.ID, b.ID) })
-	for _, alone := range []bool{false, true} {
-		for _, p := range open {
-			plain := directoryName(p.skill.Name)
-			switch {
-			case alone != (same[plain] == 1):
-			case alone && n.take(plain):
-				p.report.Directory = plain
-			default:
-				p.report.Directory = n.derive(plain, p.ID)
-				if p.report.Directory == "" {
-					p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have",
-						"use different names")
-				}
-			}
+	sharing := func(p *preparedBundle) int { return min(same[directoryName(p.skill.Name)], 2) } // 1: the name is its own
+	slices.SortFunc(open, func(a, b *preparedBundle) int {
+		return cmp.Or(cmp.Compare(sharing(b), sharing(a)), strings.Compare(a.ID, b.ID))
+	})
+	for _, p := range open {
+		plain := directoryName(p.skill.Name)
+		if p.report.Directory = plain; same[plain] > 1 || !take(plain) {
+			p.report.Directory = derivedName(plain, p.ID, take)
+		}
+		if p.report.Directory == "" {
+			p.report.Err = refuse(CodeNameClash, p.ID, "other skills have every name that this one could have", "use different names")
 		}
 	}
 }
 
-// directoryNames are the names that are in use, and those from lockfiles by the URLs of their skills.
-type directoryNames struct {
-	taken map[string]bool
-	given map[string]string
-}
-
-// take takes a name, unless another skill has it.
-func (n *directoryNames) take(directory string) bool {
-	free := !n.taken[directory]
-	n.taken[directory] = true
-	return free
-}
-
-// derive takes the shortest free name that ends with a part of the digest of the skill's URL; "" if
-// there is none.
-func (n *directoryNames) derive(plain, id string) string {
+// derivedName takes the shortest free name that ends with a part of the digest of the skill's URL; ""
+// if there is none.
+func derivedName(plain, id string, take func(string) bool) string {
 	digest := DigestOf([]byte(id))
 	for size := 6; size < len(digest); size++ {
 		suffix := fmt.Sprintf("-%x", digest[:size])
 		directory := strings.TrimRight(plain[:min(len(plain), maxName-len(suffix))], "-") + suffix
-		if n.take(directory) {
+		if take(directory) {
 			return directory
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/lookleap/lookleap"
@@ -73,24 +72,6 @@ func TestMaterializeKilled(t *testing.T) {
 				t.Errorf("%q, %q", names(t, dir), names(t, filepath.Dir(dir)))
 			}
 		})
-		t.Run("O46/accept-after-a-kill-without-a-lock-"+name, func(t *testing.T) { // a minute ago, or just now
-			dir, leftover := killed(t)
-			old := time.Now().Add(-2 * time.Minute)
-			if err := os.Remove(filepath.Join(leftover, "lock")); err != nil {
-				t.Fatal(err)
-			}
-			_ = v.Materialize(dir)
-			if _, err := os.Stat(leftover); err != nil {
-				t.Errorf("what a process may be making is removed: %v", err)
-			}
-			_ = os.RemoveAll(filepath.Join(dir, "a"))
-			if !exists {
-				_ = os.RemoveAll(dir)
-			}
-			if err := errors.Join(os.Chtimes(leftover, old, old), v.Materialize(dir)); err != nil || !slices.Equal(names(t, dir), []string{"a"}) || !slices.Equal(names(t, filepath.Dir(dir)), []string{"skills"}) {
-				t.Errorf("%v: %q, %q", err, names(t, dir), names(t, filepath.Dir(dir)))
-			}
-		})
 		if !exists {
 			continue
 		}
@@ -132,140 +113,6 @@ func TestMaterializeKilled(t *testing.T) {
 	}
 }
 
-// materializeUnderLimits is the directory of a process that runs out of something.
-const materializeUnderLimits = "LOOKLEAP_MATERIALIZE_UNDER_LIMITS"
-
-// TestMaterializeLimits writes with too few open files and with too short files. Each failure is an
-// error, after which the next Materialize succeeds.
-func TestMaterializeLimits(t *testing.T) {
-	base := os.Getenv(materializeUnderLimits)
-	if base == "" { // the limits are those of a whole process
-		child := exec.Command(os.Args[0], "-test.run=^TestMaterializeLimits$")
-		child.Env = append(os.Environ(), materializeUnderLimits+"="+t.TempDir())
-		if out, err := child.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
-		return
-	}
-	syscall.Umask(0o077)
-	var bundles []dvs.Bundle
-	var all []string
-	for _, c := range "abcdefghij" { // the list of these names is longer than each of the files
-		name := strings.Repeat(string(c), 64)
-		all = append(all, name)
-		bundles = append(bundles, bundle(name, "name: "+name+"\ndescription: b\n"))
-	}
-	v := skillsFS(t, dvs.DVS, bundles...)
-	limited := func(t *testing.T, resource int, most uint64, exists bool) error {
-		t.Helper()
-		var old syscall.Rlimit
-		if err := syscall.Getrlimit(resource, &old); err != nil {
-			t.Fatal(err)
-		}
-		parent, err := os.MkdirTemp(base, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := filepath.Join(parent, "skills")
-		if exists {
-			if err := os.Mkdir(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: most, Max: old.Max}); err != nil {
-			t.Fatal(err)
-		}
-		refused := v.Materialize(dir)
-		if err := syscall.Setrlimit(resource, &old); err != nil {
-			t.Fatal(err)
-		}
-		if refused != nil {
-			if lookleap.CodeOf(refused) != lookleap.CodeIO {
-				t.Errorf("limit %d: %v", most, refused)
-			}
-			if err := v.Materialize(dir); err != nil {
-				t.Errorf("after limit %d: %v", most, err)
-			}
-		}
-		if info, err := os.Stat(dir); err != nil || !exists && info.Mode().Perm() != 0o755 || !slices.Equal(names(t, dir), all) || !slices.Equal(names(t, parent), []string{"skills"}) {
-			t.Errorf("limit %d: %v, %q, %v", most, info, names(t, dir), refused)
-		}
-		for _, name := range all {
-			if data, err := os.ReadFile(filepath.Join(dir, name, "SKILL.md")); err != nil || string(data) != string(must(v.ReadFile(name+"/SKILL.md"))) {
-				t.Errorf("limit %d: %s: %v", most, name, err)
-			}
-		}
-		return refused
-	}
-	for _, exists := range []bool{false, true} {
-		probe, err := os.Open(os.DevNull)
-		if err != nil {
-			t.Fatal(err)
-		}
-		next := uint64(probe.Fd()) // the lowest number that is free
-		if err := probe.Close(); err != nil {
-			t.Fatal(err)
-		}
-		more := uint64(0)
-		for ; limited(t, syscall.RLIMIT_NOFILE, next+more, exists) != nil; more++ {
-		}
-		if more < 4 {
-			t.Errorf("%d open files are enough", more)
-		}
-		for size, fails := range map[uint64]bool{0: true, 100: true, 600: exists, 700: false} { // 600: the list of names
-			if err := limited(t, syscall.RLIMIT_FSIZE, size, exists); (err != nil) != fails {
-				t.Errorf("files of %d bytes: %v", size, err)
-			}
-		}
-	}
-	syscall.Umask(0)
-	dir := filepath.Join(base, "skills")
-	if err := v.Materialize(dir); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]os.FileMode{"": 0o755, all[0]: 0o755, all[0] + "/SKILL.md": 0o644} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
-		}
-	}
-}
-
-// TestMaterializeLongPath has paths of which only some are too long for the system.
-func TestMaterializeLongPath(t *testing.T) {
-	const longest = 4095
-	v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n"), bundle("b", "name: "+strings.Repeat("b", 64)+"\ndescription: b\n"))
-	for part, length := range map[string]int{
-		"lock.new":              longest - len("/.dvs-partial-4294967295"),
-		strings.Repeat("b", 64): longest - len("/.dvs-partial-4294967295/lock.new"),
-	} {
-		base := t.TempDir()
-		root, err := os.OpenRoot(base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer root.Close()
-		below := ""
-		for rest := length - len(base); rest > 0; {
-			n := min(rest, 200)
-			if rest-n == 1 { // a slash alone adds nothing
-				n--
-			}
-			below, rest = filepath.Join(below, strings.Repeat("d", n-1)), rest-n
-			if err := root.Mkdir(below, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		dir := filepath.Join(base, below)
-		if len(dir) != length {
-			t.Fatalf("the path has %d bytes, not %d", len(dir), length)
-		}
-		err = v.Materialize(dir)
-		if lookleap.CodeOf(err) != lookleap.CodeIO || !errors.Is(err, syscall.ENAMETOOLONG) || !strings.Contains(err.Error(), part) || len(names(t, dir)) != 0 {
-			t.Errorf("%.20s: %v; left: %.100q", part, err, names(t, dir))
-		}
-	}
-}
-
 // TestMaterializeLeftovers has leftovers that cannot be removed, or must not be.
 func TestMaterializeLeftovers(t *testing.T) {
 	v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\n"))
@@ -274,13 +121,9 @@ func TestMaterializeLeftovers(t *testing.T) {
 		leftover func(dir string) error
 		says     string
 	}{
-		"list-of-names-is-a-directory": {func(dir string) error {
-			return errors.Join(os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600), os.Mkdir(filepath.Join(dir, "names"), 0o700))
-		}, cannot},
-		"lock-is-a-directory": {func(dir string) error { return os.Mkdir(filepath.Join(dir, "lock"), 0o700) }, cannot},
-		"lock-is-missing":     {func(string) error { return nil }, others},
+		"list-of-names-is-a-directory": {func(dir string) error { return os.Mkdir(filepath.Join(dir, "names"), 0o700) }, cannot},
 		"lock-is-held": {func(dir string) error {
-			lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+			lock, err := os.Open(dir)
 			if err == nil {
 				t.Cleanup(func() { lock.Close() })
 				err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
@@ -323,19 +166,6 @@ func TestMaterializeLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := v.Materialize(filepath.Join(parent, "skills")); err != nil || !slices.Equal(names(t, parent), append(all, "skills")) {
-			t.Errorf("%v: %q", err, names(t, parent))
-		}
-	})
-	t.Run("O46/accept-next-to-that-of-another-user", func(t *testing.T) {
-		parent := t.TempDir()
-		dir := filepath.Join(parent, ".dvs-partial-skills-1")
-		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chown(dir, 12345, -1); err != nil {
-			t.Skip("only root gives a directory to another user:", err)
-		}
-		if err := v.Materialize(filepath.Join(parent, "skills")); err != nil || !slices.Equal(names(t, parent), []string{".dvs-partial-skills-1", "skills"}) {
 			t.Errorf("%v: %q", err, names(t, parent))
 		}
 	})

@@ -381,21 +381,3 @@ func TestDirectoryNames(t *testing.T) {
 		}
 	})
 }
-
-// TestMaterializeWithoutPlace: where nothing can be written, nothing is.
-func TestMaterializeWithoutPlace(t *testing.T) {
-	t.Chdir(t.TempDir())
-	target := filepath.Join(t.TempDir(), strings.Repeat("a", 250)) // the temporary name next to it is too long
-	skills := skillsFS(t, dvs.DVS, bundle("https://shop.example/s/refund/SKILL.md", "name: refund\ndescription: b\n"))
-	if err := skills.Materialize(target); err == nil {
-		t.Error("written")
-	}
-	for _, dir := range []string{".", filepath.Dir(target)} {
-		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-			t.Errorf("%v, %v", left, err)
-		}
-	}
-	if err := (*dvs.VerifiedFS)(nil).Materialize(filepath.Join(t.TempDir(), "x")); lookleap.CodeOf(err) != lookleap.CodeUsage {
-		t.Error(err)
-	}
-}

@@ -74,13 +74,7 @@ func (r Registrar) MarshalText() ([]byte, error) { return []byte(r.String()), ni
 
 // UnmarshalText reads what MarshalText wrote; any other text is an error.
 func (r *Registrar) UnmarshalText(text []byte) error {
-	i := slices.Index(registrarNames[:], string(text))
-	if i < 0 {
-		return refuse(lookleap.CodeUsage, shorten(string(text)), "who may register roots is unknown",
-			"use one of "+strings.Join(registrarNames[:], ", "))
-	}
-	*r = Registrar(i)
-	return nil
+	return unmarshalName(r, registrarNames[:], text, "who may register roots")
 }
 
 // UnreadablePolicy returns a policy that allows nothing, because the policy that should apply could

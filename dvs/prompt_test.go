@@ -238,25 +238,3 @@ func TestConsentForAWhile(t *testing.T) {
 		}
 	})
 }
-
-// TestUnfetchedIsShownInFull: what is asked for before it is fetched is shown to its last character.
-func TestUnfetchedIsShownInFull(t *testing.T) {
-	const at = "https://shop.example/s/a/SKILL.md"
-	net := lab.ForTest(t)
-	net.Site("hub.example").Body("/.well-known/agent-skills/index.json", "application/json",
-		`{"$schema":"https://schemas.agentskills.io/discovery/0.2.0/schema.json","skills":[{"name":"a","type":"skill-md","description":"b","url":"`+at+`","digest":"`+digestOf(refund)+`"}]}`)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-	host := net.Host()
-	ui := &prompter{decide: decline}
-	host.Prompter = ui
-	loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://hub.example/")})
-	for entry, err := range loader.Discover(t.Context(), "https://hub.example/") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = loader.LoadListing(t.Context(), entry)
-	}
-	if len(ui.asked) == 0 || !strings.Contains(ui.asked[0].Items[0].Summary, `"`+at+`"`) {
-		t.Errorf("%+v", ui.asked)
-	}
-}

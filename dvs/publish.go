@@ -62,7 +62,7 @@ func isLeftover(file string) bool {
 // control are left out, which [Lint] reports. It returns an error for what agents would
 // refuse: an invalid SKILL.md, or unsafe file names.
 func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
-	if err := checkFiles(files, limits.withDefaults()); err != nil {
+	if err := checkFiles(files, limits); err != nil {
 		return nil, err
 	}
 	content, ok := files[EntryFile]
@@ -383,13 +383,12 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		absolute := strings.Contains(r.Target, "://") || strings.HasPrefix(r.Target, "//")
 		content, exists := files[unescape(name)]
 		inDirectory, inRoot := target.Under(directory), target.Under(root)
-		switch kind := KindOf(name, content); {
-		case !inDirectory && inRoot && !absolute && kind == Script:
-			add(lookleap.SeverityError, CodeScriptOutside, "DVS-4.5.2-01", "leads to a script outside of the skill's directory",
-				"put the script into the directory")
-		case !inDirectory && inRoot && !absolute && kind == Data:
-			add(lookleap.SeverityError, CodeDataOutside, "DVS-4.5.3-01", "leads to data outside of the skill's directory",
-				"put the file into the directory")
+		_, code := accessUnderRoot(KindOf(name, content), inDirectory)
+		switch {
+		case inRoot && !absolute && code == CodeScriptOutside:
+			add(lookleap.SeverityError, code, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
+		case inRoot && !absolute && code == CodeDataOutside:
+			add(lookleap.SeverityError, code, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
 		case !inRoot && absolute:
 			add(lookleap.SeverityInfo, CodeResourceRoot, "DVS-5.1-03",
 				"leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,7 +54,7 @@ func (r *reading) read(at *located, body []byte, limits Limits) (err error) {
 		if _, ok := at.Claim.expects(digest); !ok {
 			return nil
 		}
-		if r.members, err = unpackArchive(body, limits); err != nil {
+		if r.members, err = ReadArchive(bytes.NewReader(body), limits); err != nil {
 			return err
 		}
 		entry = r.members[EntryFile]

@@ -97,28 +97,28 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 		return Target{}, refuse(CodeCommitRef, ref, "the revision reads as a commit, which may come from a stranger's fork",
 			"refer to a branch or tag")
 	}
-	if s.ID.artifact == SingleFile {
-		return s.outsideDirectory(ref, t)
+	name, inside := below(s.directory(), p.page)
+	if inside = inside && s.ID.artifact != SingleFile; inside {
+		t.Name, t.Kind = name, KindOf(name, nil)
 	}
-	if name, ok := below(s.directory(), p.page); ok {
-		t.Name, t.Access, t.Kind = name, Bundled, KindOf(name, nil)
-		return t, nil
-	}
-	return s.outsideDirectory(ref, t)
-}
-
-// outsideDirectory applies the rules for files under the root but not in the skill's directory
-// (section 4.5).
-func (s *Loaded) outsideDirectory(ref string, t Target) (Target, error) {
-	switch t.Kind {
-	case Script:
-		return Target{}, refuse(CodeScriptOutside, ref, "a script has to be in the skill's own directory", "bundle the script")
-	case Data:
-		t.Access, t.Code = NeedsConsent, CodeDataOutside
-	default:
-		t.Access = UnderRoot
+	if t.Access, t.Code = accessUnderRoot(t.Kind, inside); t.Access == Refused {
+		return Target{}, refuse(t.Code, ref, "a script has to be in the skill's own directory", "bundle the script")
 	}
 	return t, nil
+}
+
+// accessUnderRoot returns what a skill may do with a file under its trust root, by its kind and by
+// whether it is in the skill's own directory (section 4.5), and the code of a refusal.
+func accessUnderRoot(kind Kind, inDirectory bool) (Access, lookleap.Code) {
+	switch {
+	case inDirectory:
+		return Bundled, ""
+	case kind == Script:
+		return Refused, CodeScriptOutside
+	case kind == Data:
+		return NeedsConsent, CodeDataOutside
+	}
+	return UnderRoot, ""
 }
 
 // pinned returns the commit by which the skill was loaded, or "". A known digest
@@ -356,13 +356,10 @@ func (r *Resource) location(rules Rules, doc *document, directory string) lookle
 		return failed(lookleap.CodeOf(err), sentence(err))
 	}
 	_, inside := below(directory, p.page)
-	switch {
-	case inside || r.Kind == Instructions || r.Kind == Template:
-		return passed("the file is where its kind may be")
-	case r.Kind == Data:
-		return failed(CodeDataOutside, "the data file came from outside the skill's directory")
+	if access, code := accessUnderRoot(r.Kind, inside); access < UnderRoot {
+		return failed(code, fmt.Sprintf("the %s came from outside the skill's directory", r.Kind))
 	}
-	return failed(CodeScriptOutside, "the script came from outside the skill's directory")
+	return passed("the file is where its kind may be")
 }
 
 // Kind is the purpose of a bundled file (section 4.5). The zero value, Script, has the strictest

@@ -49,12 +49,7 @@ func (s RootSource) MarshalText() ([]byte, error) { return []byte(s.String()), n
 
 // UnmarshalText reads what MarshalText wrote; any other text is an error.
 func (s *RootSource) UnmarshalText(text []byte) error {
-	i := slices.Index(rootSourceNames[:], string(text))
-	if i < 0 {
-		return refuse(lookleap.CodeUsage, shorten(string(text)), "the source of a root is unknown", "")
-	}
-	*s = RootSource(i)
-	return nil
+	return unmarshalName(s, rootSourceNames[:], text, "the source of a root")
 }
 
 // Registered reports whether the root was declared before its use.

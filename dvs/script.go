@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,13 +107,13 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	if s.loader.options.Runner != nil {
 		p.Sandbox = s.loader.options.Runner.Sandbox()
 	}
-	if err := errors.Join(checkShown(slices.Concat(in.Interpreter, in.Args, in.Env)...), checkUses(in.Uses), checkEnv(in.Env)); err != nil {
-		return nil, s.loader.refuseTarget(ctx, in.Script, err)
-	}
 	limits, names := s.loader.limits, nameTable{}
+	err := in.check()
 	if len(in.Files) > limits.Files {
-		return nil, s.loader.refuseTarget(ctx, in.Script, refuse(lookleap.CodeLimit, in.Script,
-			fmt.Sprintf("a script gets at most %d files", limits.Files), "use fewer files"))
+		err = refuse(lookleap.CodeLimit, in.Script, fmt.Sprintf("a script gets at most %d files", limits.Files), "use fewer files")
+	}
+	if err != nil {
+		return nil, s.loader.refuseTarget(ctx, in.Script, err)
 	}
 	targets := make([]Target, 0, 1+len(in.Files))
 	for _, ref := range append([]string{in.Script}, in.Files...) {
@@ -122,7 +121,7 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 		if err != nil {
 			return nil, err
 		}
-		if err := names.accept(t.Name); err != nil {
+		if err := names.add(t.Name, false); err != nil {
 			return nil, s.loader.refuseTarget(ctx, ref, err)
 		}
 		targets = append(targets, t)
@@ -157,59 +156,42 @@ func (s *Loaded) plan(ctx context.Context, in Invocation) (*plannedScript, error
 	return p, nil
 }
 
-// checkWords refuses text that a prompt or plan would have to change, since the user would then
-// agree to something else.
-func checkWords(words ...string) error {
+// What a prompt shows of a script at most.
+const (
+	maxShownWords = lookleap.MaxShownLines // words of a command, one a line, and the lines in them
+	maxShownFiles = 32                     // files with code that it is given
+)
+
+// check refuses a command, an environment or uses that a prompt could not show whole and unchanged,
+// or that systems interpret in different ways: the user would then agree to something else.
+func (in *Invocation) check() error {
+	words := slices.Concat(in.Interpreter, in.Args, in.Env)
+	lines, shown := len(words), 0
+	for _, w := range words {
+		lines += strings.Count(w, "\n")
+	}
+	for _, u := range in.Uses {
+		words = append(words, u.Name, u.Mode)
+		shown += len(u.Name) + len(u.Mode) + len(", ")
+		if u.Name == "" || u.Mode == "" {
+			return refuse(lookleap.CodeUsage, "uses", "a use has no name or no mode", "name what is used, and how")
+		}
+	}
+	switch {
+	case lines > maxShownWords:
+		return refuse(lookleap.CodeConsentTooLong, "command", fmt.Sprintf("the command has %d lines and arguments, and a user is shown at most %d",
+			lines, maxShownWords), "pass the rest in a file")
+	case shown > lookleap.MaxShown:
+		return refuse(lookleap.CodeConsentTooLong, "uses", fmt.Sprintf("the uses have %d bytes, and a user is shown at most %d",
+			shown, lookleap.MaxShown), "name directories in place of their files")
+	}
 	for _, w := range words {
 		if !utf8.ValidString(w) || strings.Contains(w, "\x00") {
 			return refuse(lookleap.CodeUsage, w, "a command line is UTF-8 without NUL", "pass other bytes in a file")
 		}
 	}
-	return nil
-}
-
-// checkUses refuses uses that a prompt cannot show whole.
-func checkUses(uses []Use) error {
-	size := 0
-	for _, u := range uses {
-		if err := checkWords(u.Name, u.Mode); err != nil {
-			return err
-		}
-		if u.Name == "" || u.Mode == "" {
-			return refuse(lookleap.CodeUsage, "uses", "a use has no name or no mode", "name what is used, and how")
-		}
-		size += len(u.Name) + len(u.Mode) + len(", ")
-	}
-	if size > lookleap.MaxShown {
-		return refuse(lookleap.CodeConsentTooLong, "uses", fmt.Sprintf("the uses have %d bytes, and a user is shown at most %d",
-			size, lookleap.MaxShown), "name directories in place of their files")
-	}
-	return nil
-}
-
-// maxShownWords bounds the words of a command, which a prompt shows one a line, and the lines in them.
-const maxShownWords = lookleap.MaxShownLines
-
-// checkShown refuses a command that a prompt cannot show whole.
-func checkShown(words ...string) error {
-	lines := len(words)
-	for _, w := range words {
-		lines += strings.Count(w, "\n")
-	}
-	if lines > maxShownWords {
-		return refuse(lookleap.CodeConsentTooLong, "command", fmt.Sprintf("the command has %d lines and arguments, and a user is shown at most %d",
-			lines, maxShownWords), "pass the rest in a file")
-	}
-	return checkWords(words...)
-}
-
-// maxShownFiles bounds the files with code that a script is given, each of which a prompt shows.
-const maxShownFiles = 32
-
-// checkEnv refuses an environment that systems interpret in different ways.
-func checkEnv(env []string) error {
 	seen := map[string]bool{}
-	for _, e := range env {
+	for _, e := range in.Env {
 		name, _, ok := strings.Cut(e, "=")
 		if !ok || name == "" || seen[name] {
 			return refuse(lookleap.CodeUsage, e, "an environment is a list of NAME=value, with each name once", "write NAME=value")

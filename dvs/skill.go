@@ -353,11 +353,5 @@ func (p Profile) MarshalText() ([]byte, error) { return []byte(p.String()), nil 
 
 // UnmarshalText reads what MarshalText wrote; any other text is an error.
 func (p *Profile) UnmarshalText(text []byte) error {
-	for i, name := range profileNames {
-		if string(text) == name {
-			*p = Profile(i)
-			return nil
-		}
-	}
-	return refuse(lookleap.CodeUsage, shorten(string(text)), "the profile is unknown", "use one of "+strings.Join(profileNames[:], ", "))
+	return unmarshalName(p, profileNames[:], text, "the profile")
 }

@@ -74,7 +74,7 @@ func TestTarForms(t *testing.T) {
 		"reject-directory-content":    {tarBlocks("ustar", '5', "d/", "", skill), dvs.CodeBadArchive, nil},
 		"reject-file-then-directory":  {file("a") + tarBlocks("ustar", '5', "a/", "", ""), dvs.CodeNameClash, nil},
 		"reject-directory-then-file":  {tarBlocks("ustar", '5', "a/", "", "") + file("a"), dvs.CodeNameClash, nil},
-		"reject-solaris-header":       {tarBlocks("ustar", 'X', "x", "", "13 path=a.md\n") + file("b.md"), dvs.CodeBadArchive, nil},
+		"reject-solaris-header":       {tarBlocks("ustar", 'X', "x", "", "13 path=a.md\n") + file("b.md"), dvs.CodeLink, nil},
 		"accept-pax-path":             {pax("path=a.md") + file("b.md"), lookleap.CodeOK, []string{"SKILL.md", "a.md"}},
 		"accept-long-name":            {long('L', "a.md") + file("b.md"), lookleap.CodeOK, []string{"SKILL.md", "a.md"}},
 		"accept-ustar-prefix":         {tarBlocks("ustar", '0', "a.md", "docs", "x"), lookleap.CodeOK, []string{"SKILL.md", "docs/a.md"}},

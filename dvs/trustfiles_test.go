@@ -117,7 +117,7 @@ func TestTrustFiles(t *testing.T) {
 	t.Run("what-one-changed-resource-may-do", func(t *testing.T) {
 		w := start(t)
 		r, err := w.process(dvs.Options{}).Trusted(t.Context(), trustedAt)
-		if err != nil || len(values(r.Versions[0].Capabilities, dvs.CapabilityScript)) != 1 {
+		if err != nil || len(values(r.Versions[0].Capabilities, "script")) != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
 		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "Be kind.\n")

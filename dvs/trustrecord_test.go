@@ -60,7 +60,7 @@ func TestTrustRecord(t *testing.T) {
 	}
 	t.Run("DVS-5.2-08/accept-approved-again-keeps-its-files", func(t *testing.T) {
 		r := &TrustRecord{}
-		r.approve(TrustedVersion{File: one, Approved: recordNow, Files: files, Bundle: two, Capabilities: Capabilities{{Kind: CapabilityHost, Value: "a"}}})
+		r.approve(TrustedVersion{File: one, Approved: recordNow, Files: files, Bundle: two, Capabilities: Capabilities{{Kind: capabilityHost, Value: "a"}}})
 		approve(r, two, recordNow)
 		approve(r, one, recordNow.Add(time.Hour))
 		if len(r.Versions) != 2 || r.last().File != one || !slices.Equal(r.last().Files, files) || r.last().Bundle != two || len(r.last().Capabilities) != 1 {

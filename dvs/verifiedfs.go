@@ -3,13 +3,11 @@ package dvs
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
-	"time"
+	"testing/fstest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -38,11 +36,16 @@ type VerifiedFSOptions struct {
 //
 // It is safe for concurrent use.
 type VerifiedFS struct {
-	nodes   map[string]*node
-	sources map[string]*Loaded // by directory; nil for a bundle that no loader made
+	skills  map[string]*servedSkill // by directory
 	reports []SkillReport
 	lock    *Lockfile
-	served  map[string]map[string][]byte // files as they were served, by URL of the skill
+}
+
+// servedSkill is one skill of a VerifiedFS.
+type servedSkill struct {
+	tree   fstest.MapFS      // by paths that begin with the directory
+	source *Loaded           // whose trust may end; nil: no loader made the bundle
+	served map[string][]byte // files as they were served
 }
 
 // SkillReport is the result for one bundle of [NewVerifiedFS].
@@ -59,8 +62,7 @@ type SkillReport struct {
 // NewVerifiedFS returns a file system of the bundles that pass all checks. The others are left
 // out; [VerifiedFS.Reports] has the reasons.
 func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
-	v := &VerifiedFS{nodes: map[string]*node{".": {name: ".", mode: fs.ModeDir | 0o555}}, sources: map[string]*Loaded{},
-		lock: &Lockfile{}, served: map[string]map[string][]byte{}}
+	v := &VerifiedFS{skills: map[string]*servedSkill{}, lock: &Lockfile{}}
 	options.Limits = options.Limits.withDefaults()
 	prepared := make([]*preparedBundle, len(bundles))
 	ids := map[string]bool{}
@@ -78,9 +80,6 @@ func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 			v.add(p)
 		}
 		v.reports = append(v.reports, p.report)
-	}
-	for _, n := range v.nodes {
-		slices.SortFunc(n.entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	}
 	v.lock.sort()
 	return v
@@ -101,7 +100,8 @@ func (v *VerifiedFS) Lock() *Lockfile {
 	}
 	lock := v.lock.clone()
 	for i := range lock.Skills {
-		lock.Skills[i].Capabilities = append(Capabilities{}, CapabilitiesOf(v.served[lock.Skills[i].URL])...) // none is not unknown
+		s := &lock.Skills[i]
+		s.Capabilities = append(Capabilities{}, CapabilitiesOf(v.skills[s.Directory].served)...) // none is not unknown
 	}
 	return lock
 }
@@ -153,35 +153,16 @@ func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
 	return err
 }
 
-// checkFiles judges names, number and size of a skill's files.
-func checkFiles(files map[string][]byte, limits Limits) error {
-	if len(files) > limits.Files {
-		return refuse(lookleap.CodeLimit, EntryFile, fmt.Sprintf("the skill has more than %d files", limits.Files), "split it")
-	}
-	total, names := 0, nameTable{}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		if err := names.accept(file); err != nil {
-			return err
-		}
-		size := len(files[file])
-		total += size
-		if size > limits.Resource || total > limits.Total {
-			return refuse(lookleap.CodeTooLarge, file, "the file, or all files together, are larger than allowed", "leave large files out")
-		}
-	}
-	return nil
-}
-
 // add enters the files of a bundle that has a directory.
 func (v *VerifiedFS) add(p *preparedBundle) {
 	directory := p.report.Directory
-	v.sources[directory] = p.source
 	if directory != p.skill.Name {
 		p.report.Findings = append(p.report.Findings,
 			lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNameDirectory, Requirement: "DVS-4.3-12",
 				Message: "loaders see the skill as " + plaintext.Quote(directory, 100), Fix: "use different names"})
 	}
-	v.served[p.ID] = p.Files
+	modified := p.Verdict.CheckedAt
+	tree := fstest.MapFS{directory: {Mode: fs.ModeDir | 0o555, ModTime: modified}}
 	entry := LockedSkill{URL: p.ID, Artifact: p.Artifact, Root: p.Root, Directory: directory, Development: p.Verdict.Development()}
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		content := p.Files[file]
@@ -190,27 +171,11 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 			content = sanitized(p, directory)
 			locked.Written = DigestOf(content) // it differs, since the header now has the digest
 		}
-		v.put(directory+"/"+file, content, p.Verdict.CheckedAt)
+		tree[directory+"/"+file] = &fstest.MapFile{Data: content, Mode: 0o444, ModTime: modified}
 		entry.Files = append(entry.Files, locked)
 	}
+	v.skills[directory] = &servedSkill{tree, p.source, p.Files}
 	v.lock.Skills = append(v.lock.Skills, entry)
-}
-
-// put enters a file and the directories above it.
-func (v *VerifiedFS) put(name string, content []byte, modified time.Time) {
-	n := &node{name: path.Base(name), mode: 0o444, content: content, modified: modified}
-	for v.nodes[name] == nil {
-		v.nodes[name] = n
-		parent := path.Dir(name)
-		above := v.nodes[parent]
-		if above != nil {
-			above.entries = append(above.entries, fs.FileInfoToDirEntry(n))
-			return
-		}
-		above = &node{name: path.Base(parent), mode: fs.ModeDir | 0o555, modified: modified}
-		above.entries = append(above.entries, fs.FileInfoToDirEntry(n))
-		name, n = parent, above
-	}
 }
 
 // maxAnnotations is how many bytes of annotations a header is written with, so
@@ -299,135 +264,77 @@ func quoteYAML(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// node is a file or directory.
-type node struct {
-	name     string
-	mode     fs.FileMode
-	content  []byte
-	entries  []fs.DirEntry // sorted by name
-	modified time.Time
+// withdrawn returns an error if the skill is no longer trusted.
+func (s *servedSkill) withdrawn() error {
+	if s.source == nil {
+		return nil
+	}
+	return s.source.loader.stillAllowed(s.source.loadTerms())
 }
 
-func (n *node) Name() string       { return n.name }
-func (n *node) Size() int64        { return int64(len(n.content)) }
-func (n *node) Mode() fs.FileMode  { return n.mode }
-func (n *node) ModTime() time.Time { return n.modified }
-func (n *node) IsDir() bool        { return n.mode.IsDir() }
-func (n *node) Sys() any           { return nil }
-
-func (v *VerifiedFS) find(op, name string) (*node, error) {
+// treeOf returns the files of the skill that a path belongs to, or the directories of all skills.
+// Skills that are no longer trusted have none.
+func (v *VerifiedFS) treeOf(op, name string) (fstest.MapFS, error) {
 	if v == nil {
 		v = new(VerifiedFS)
 	}
-	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
-	}
-	n := v.nodes[name]
-	if n == nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
-	}
 	if name == "." {
-		return v.top(n), nil
+		top := fstest.MapFS{}
+		for directory, s := range v.skills {
+			if s.withdrawn() == nil {
+				top[directory] = s.tree[directory]
+			}
+		}
+		return top, nil
 	}
 	directory, _, _ := strings.Cut(name, "/")
-	if refused := v.withdrawn(directory); refused != nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: refused}
+	s, err := v.skills[directory], error(nil)
+	switch {
+	case !fs.ValidPath(name):
+		err = fs.ErrInvalid
+	case s == nil:
+		err = fs.ErrNotExist
+	default:
+		err = s.withdrawn()
 	}
-	return n, nil
-}
-
-// withdrawn returns an error if the skill in a directory is no longer trusted.
-func (v *VerifiedFS) withdrawn(directory string) error {
-	s := v.sources[directory]
-	if s == nil {
-		return nil
+	if err != nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: err}
 	}
-	return s.loader.stillAllowed(s.loadTerms())
-}
-
-// top returns the top directory without the skills that are no longer trusted.
-func (v *VerifiedFS) top(n *node) *node {
-	trusted := *n
-	trusted.entries = slices.DeleteFunc(slices.Clone(n.entries), func(e fs.DirEntry) bool { return v.withdrawn(e.Name()) != nil })
-	return &trusted
+	return s.tree, nil
 }
 
 // Open implements [fs.FS].
 func (v *VerifiedFS) Open(name string) (fs.File, error) {
-	n, err := v.find("open", name)
+	tree, err := v.treeOf("open", name)
 	if err != nil {
 		return nil, err
 	}
-	if n.IsDir() {
-		return &directoryFile{node: n, path: name, rest: n.entries}, nil
-	}
-	return &openFile{bytes.NewReader(n.content), n}, nil
+	return tree.Open(name)
 }
 
 // ReadFile implements [fs.ReadFileFS].
 func (v *VerifiedFS) ReadFile(name string) ([]byte, error) {
-	n, err := v.find("read", name)
+	tree, err := v.treeOf("read", name)
 	if err != nil {
 		return nil, err
 	}
-	if n.IsDir() {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
-	}
-	return bytes.Clone(n.content), nil
+	return tree.ReadFile(name)
 }
 
 // ReadDir implements [fs.ReadDirFS].
 func (v *VerifiedFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	n, err := v.find("readdir", name)
+	tree, err := v.treeOf("readdir", name)
 	if err != nil {
 		return nil, err
 	}
-	if !n.IsDir() {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
-	}
-	return slices.Clone(n.entries), nil
+	return tree.ReadDir(name)
 }
 
 // Stat implements [fs.StatFS].
 func (v *VerifiedFS) Stat(name string) (fs.FileInfo, error) {
-	n, err := v.find("stat", name)
+	tree, err := v.treeOf("stat", name)
 	if err != nil {
 		return nil, err
 	}
-	return n, nil
-}
-
-// openFile is one opening of a file.
-type openFile struct {
-	*bytes.Reader
-	node *node
-}
-
-func (f *openFile) Stat() (fs.FileInfo, error) { return f.node, nil }
-func (f *openFile) Close() error               { return nil }
-
-// directoryFile is one opening of a directory.
-type directoryFile struct {
-	node *node
-	path string
-	rest []fs.DirEntry
-}
-
-func (d *directoryFile) Stat() (fs.FileInfo, error) { return d.node, nil }
-func (d *directoryFile) Close() error               { return nil }
-
-func (d *directoryFile) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.path, Err: fs.ErrInvalid}
-}
-
-func (d *directoryFile) ReadDir(n int) ([]fs.DirEntry, error) {
-	if n <= 0 {
-		n = len(d.rest)
-	} else if len(d.rest) == 0 {
-		return nil, io.EOF
-	}
-	n = min(n, len(d.rest))
-	entries := slices.Clone(d.rest[:n])
-	d.rest = d.rest[n:]
-	return entries, nil
+	return tree.Stat(name)
 }

@@ -2,9 +2,9 @@ package dvs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"sync"
 	"unicode/utf8"
 
@@ -68,7 +68,7 @@ func isMarker(line []byte, marker string) bool {
 }
 
 func badFrontmatter(at int, message, fix string) *fault {
-	return &fault{code: codeBadFrontmatter, requirement: "DVS-4.3-02", at: at, message: message, fix: fix}
+	return &fault{code: CodeBadFrontmatter, requirement: "DVS-4.3-02", at: at, message: message, fix: fix}
 }
 
 // yamlReader turns nodes into values. Nodes know their places by lines and
@@ -184,82 +184,40 @@ func (r *yamlReader) position(at int) lookleap.Position {
 	return lookleap.Position{Line: r.origin.Line + r.line - 1, Column: at - r.start + 1, Offset: r.origin.Offset + at}
 }
 
-var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`) })
+// yamlPatterns are the form of the parser's errors, what stands before a value, and a value without
+// quotation marks that has a colon, which is the most common mistake.
+var yamlPatterns = sync.OnceValue(func() (p struct{ message, value, colon *regexp.Regexp }) {
+	p.message = regexp.MustCompile(`^(?:yaml: )?(?:line \d+: )?(.*)`)
+	p.value = regexp.MustCompile(`^[^:\n]*:[ \t]+`)
+	p.colon = regexp.MustCompile(`^([^\s#:"'][^:\n]*):[ \t]+[^\s"'|>#\[{&*!%@][^\n]*?(:[ \t]|:\r?(?:\n|$))`)
+	return p
+})
 
-// syntaxFault returns where and why the text is not YAML. The parser reports at most a line;
-// common mistakes in the text are looked for first.
+// syntaxFault returns where and why the text is not YAML. The parser reports at most a line, and that
+// may be a later one. So each key is read alone: the first that is not YAML is the place.
 func syntaxFault(header []byte, err error) *fault {
-	parts := yamlLine().FindStringSubmatch(err.Error())
-	line, _ := strconv.Atoi(parts[1])
-	if f := commonFault(header); f != nil {
-		return f
+	at, chunk := 0, header[:0]
+	for start, keys := 0, 0; start < len(header) && keys < maxLooseKeys; keys++ {
+		_, end := lineAt(header, start)
+		for end < len(header) && bytes.IndexByte([]byte(" \t\r\n#"), header[end]) >= 0 {
+			_, end = lineAt(header, end)
+		}
+		var doc yaml.Node
+		alone := unmarshal(header[start:end], &doc)
+		if alone == nil && len(doc.Content) == 1 && doc.Content[0].Kind != yaml.MappingNode {
+			alone = errors.New("the line belongs to no key")
+		}
+		if alone != nil {
+			at, chunk, err = start, header[start:end], alone
+			break
+		}
+		start = end
 	}
-	at := 0
-	for ; line > 1; line-- {
-		_, at = lineAt(header, at)
+	if m := yamlPatterns().colon.FindSubmatchIndex(chunk); m != nil {
+		return badFrontmatter(at+m[4], fmt.Sprintf("the value of %s has a colon and a blank, which YAML reads as another key",
+			plaintext.Quote(string(chunk[m[2]:m[3]]), 40)), "put the value between quotation marks")
 	}
-	return badFrontmatter(min(at, len(header)), "the metadata is not valid YAML: "+plaintext.Line(parts[2]),
+	message := yamlPatterns().message.FindStringSubmatch(err.Error())[1]
+	return badFrontmatter(at+len(yamlPatterns().value.Find(chunk)), "the metadata is not valid YAML: "+plaintext.Line(message),
 		"put the value in quotes, or write it as a block below a >- sign")
-}
-
-// commonFault returns the first common mistake in a header that is not YAML, with position and
-// fix, or nil. It changes no decision.
-func commonFault(header []byte) *fault {
-	for at := 0; at < len(header); {
-		line, next := lineAt(header, at)
-		if f := lineFault(line.of(header), at); f != nil {
-			return f
-		}
-		at = next
-	}
-	return nil
-}
-
-func lineFault(line []byte, at int) *fault {
-	indent := len(line) - len(bytes.TrimLeft(line, " \t"))
-	if tab := bytes.IndexByte(line[:indent], '\t'); tab >= 0 && indent < len(line) {
-		return badFrontmatter(at+tab, "the indentation has a TAB", "indent with blanks")
-	}
-	colon := bytes.Index(line, []byte(": "))
-	if colon < 0 || indent > 0 || line[0] == '#' {
-		return nil
-	}
-	key := plaintext.Quote(string(line[:colon]), 40)
-	value := bytes.TrimSpace(line[colon+1:])
-	start := at + len(line) - len(bytes.TrimLeft(line[colon+1:], " \t"))
-	if len(value) == 0 {
-		return nil
-	}
-	quote := value[0]
-	switch quote {
-	case '"', '\'':
-		switch last := value[len(value)-1]; {
-		case last != quote || len(value) == 1:
-			return badFrontmatter(start, fmt.Sprintf("the value of %s begins with a quotation mark and does not end with it", key),
-				"put the whole value between quotation marks")
-		case bytes.IndexByte(value[1:len(value)-1], quote) >= 0:
-			return badFrontmatter(start, fmt.Sprintf("the value of %s has the same quotation marks inside", key),
-				`use the other kind around the value, or write '' inside of ' and \" inside of "`)
-		case quote == '"' && bytes.IndexByte(value, '\\') >= 0:
-			return badFrontmatter(start+bytes.IndexByte(value, '\\'),
-				fmt.Sprintf("the value of %s has a backslash between double quotation marks", key),
-				"write it twice, or use single quotation marks around the value")
-		}
-		return nil
-	case '@', '`', '%', '*', '&', '!', '[', '{', ']', '}', ',':
-		return badFrontmatter(start, fmt.Sprintf("the value of %s begins with %s, which has a meaning in YAML",
-			key, plaintext.Quote(string(quote), 0)),
-			"put the value between quotation marks")
-	case '|', '>':
-		return nil
-	}
-	if inner := bytes.Index(value, []byte(": ")); inner >= 0 {
-		return badFrontmatter(start+inner, fmt.Sprintf("the value of %s has a colon and a blank, which YAML reads as another key", key),
-			"put the value between quotation marks")
-	}
-	if value[len(value)-1] == ':' {
-		return badFrontmatter(start+len(value)-1, fmt.Sprintf("the value of %s ends with a colon, which YAML reads as another key", key),
-			"put the value between quotation marks")
-	}
-	return nil
 }

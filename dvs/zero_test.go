@@ -12,7 +12,7 @@ func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[dvs.Access](), reflect.TypeFor[dvs.Action](), reflect.TypeFor[dvs.ActionKind](),
 		reflect.TypeFor[dvs.ApprovedScript](), reflect.TypeFor[dvs.ArchiveFormat](), reflect.TypeFor[dvs.Artifact](), reflect.TypeFor[dvs.Block](), reflect.TypeFor[dvs.Bundle](),
-		reflect.TypeFor[dvs.Capabilities](), reflect.TypeFor[dvs.Capability](), reflect.TypeFor[dvs.CapabilityKind](), reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Change](), reflect.TypeFor[dvs.ChangedLine](), reflect.TypeFor[dvs.Claim](),
+		reflect.TypeFor[dvs.Capabilities](), reflect.TypeFor[dvs.Capability](), reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Change](), reflect.TypeFor[dvs.ChangedLine](), reflect.TypeFor[dvs.Claim](),
 		reflect.TypeFor[dvs.Command](), reflect.TypeFor[dvs.Crossing](), reflect.TypeFor[dvs.Declared](), reflect.TypeFor[dvs.Digest](),
 		reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.FeedOptions](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.Handler](),
 		reflect.TypeFor[dvs.HandlerOptions](), reflect.TypeFor[dvs.IndexShape](), reflect.TypeFor[dvs.Invocation](),

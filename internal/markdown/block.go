@@ -312,12 +312,12 @@ func (s *blockScanner) open(matched int, inParagraph bool) (opened, isLeaf bool)
 		s.addLine()
 		return true, true
 	case '=', '-', '_', '*', '+':
-		if inParagraph && isUnderline(rest) && s.hasContent() {
+		if inParagraph && underline().MatchString(rest) && s.hasContent() {
 			s.block.End = s.next
 			s.closeLeaf()
 			return true, true
 		}
-		if isBreak(rest) {
+		if thematicBreak().MatchString(rest) {
 			s.begin(matched, noLeaf)
 			s.fill()
 			return true, true
@@ -340,23 +340,12 @@ func (s *blockScanner) openFence(matched int, rest string) (opened, isLeaf bool)
 
 // openItem opens a list item if there is a list marker.
 func (s *blockScanner) openItem(matched int, inParagraph bool, rest string) bool {
-	digits := 0
-	for digits < len(rest) && isDigit(rest[digits]) {
-		digits++
+	m := itemPattern().FindStringSubmatch(rest)
+	if m == nil {
+		return false
 	}
-	marker := digits + 1
-	switch {
-	case digits > 9, len(rest) < marker:
-		return false
-	case digits == 0 && !strings.Contains("-+*", rest[:1]):
-		return false
-	case digits > 0 && rest[digits] != '.' && rest[digits] != ')':
-		return false
-	case digits > 0 && inParagraph && strings.TrimLeft(rest[:digits-1], "0")+rest[digits-1:digits] != "1":
-		return false
-	case len(rest) > marker && rest[marker] != ' ' && rest[marker] != '\t':
-		return false
-	case inParagraph && strings.Trim(rest[marker:], " \t") == "":
+	marker := len(m[1])
+	if inParagraph && (m[2] != "" && strings.TrimLeft(m[2], "0") != "1" || strings.Trim(rest[marker:], " \t") == "") {
 		return false
 	}
 	outer := s.indent
@@ -386,22 +375,11 @@ func (s *blockScanner) hasContent() bool {
 	return p.definitions(nil) < len(p.text)
 }
 
-func isUnderline(rest string) bool {
-	rest = strings.TrimRight(rest, " \t")
-	return rest[0] != '_' && rest[0] != '*' && rest[0] != '+' && strings.Trim(rest, rest[:1]) == ""
-}
-
-// isBreak reports whether a line is a thematic break.
-func isBreak(rest string) bool {
-	c, n := rest[0], 0
-	for i := range len(rest) {
-		switch rest[i] {
-		case c:
-			n++
-		case ' ', '\t':
-		default:
-			return false
-		}
-	}
-	return n >= 3 && c != '=' && c != '+'
-}
+var (
+	// itemPattern is a list marker; its number is the second group.
+	itemPattern = pattern(`^([-+*]|(\d{1,9})[.)])(?:[ \t]|$)`)
+	// underline makes the paragraph above it a heading.
+	underline = pattern(`^(?:=+|-+)[ \t]*$`)
+	// thematicBreak is a line across the page.
+	thematicBreak = pattern(`^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+)

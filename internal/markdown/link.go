@@ -94,21 +94,18 @@ const maxLabel = 999
 
 // linkLabel reads "[label]" and returns where it ends; 0 if there is none.
 func linkLabel(text string, at int) (label string, end int) {
-	if at >= len(text) || text[at] != '[' {
+	m := labelPattern().FindStringSubmatch(text[min(at, len(text)):min(at+maxLabel+2, len(text))])
+	if m == nil {
 		return "", 0
 	}
-	for i := at + 1; i < len(text) && i <= at+maxLabel+1; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '[':
-			return "", 0
-		case ']':
-			return text[at+1 : i], i + 1
-		}
-	}
-	return "", 0
+	return m[1], at + len(m[0])
 }
+
+var (
+	labelPattern = pattern(`^\[((?s:[^\\\[\]]|\\.)*)\]`)
+	angleTarget  = pattern(`^<((?:[^\\<>\n\r]|\\.)*)>`)
+	titlePattern = pattern(`^(?s:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|\(((?:[^()\\]|\\.)*)\))`)
+)
 
 // maxParentheses is how deep parentheses nest in a destination.
 const maxParentheses = 32
@@ -117,17 +114,11 @@ const maxParentheses = 32
 // none.
 func linkTarget(text string, at int) (target string, start, end int) {
 	if at < len(text) && text[at] == '<' {
-		for i := at + 1; i < len(text); i++ {
-			switch text[i] {
-			case '\\':
-				i++
-			case '<', '\n', '\r':
-				return "", 0, -1
-			case '>':
-				return Unescape(text[at+1 : i]), at + 1, i + 1
-			}
+		m := angleTarget().FindStringSubmatch(text[at:])
+		if m == nil {
+			return "", 0, -1
 		}
-		return "", 0, -1
+		return Unescape(m[1]), at + 1, at + len(m[0])
 	}
 	depth, i := 0, at
 scan:
@@ -158,24 +149,11 @@ scan:
 
 // linkTitle reads a title and returns where it ends, or 0.
 func linkTitle(text string, at int) (title string, end int) {
-	if at >= len(text) || !strings.Contains(`"'(`, text[at:at+1]) {
+	m := titlePattern().FindStringSubmatch(text[min(at, len(text)):])
+	if m == nil {
 		return "", 0
 	}
-	closing := text[at]
-	if closing == '(' {
-		closing = ')'
-	}
-	for i := at + 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\':
-			i++
-		case c == closing:
-			return Unescape(text[at+1 : i]), i + 1
-		case c == '(' && closing == ')':
-			return "", 0
-		}
-	}
-	return "", 0
+	return Unescape(m[1] + m[2] + m[3]), at + len(m[0])
 }
 
 // definitions reads the link definitions that the block begins with, and returns where the rest

@@ -9,9 +9,7 @@ package markdown
 
 import (
 	"html"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 )
@@ -114,61 +112,24 @@ func isPunct(c byte) bool {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// escape is a backslash escape or a character reference.
+var escape = pattern("\\\\[!-/:-@\\[-`{-~]|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 // Unescape removes backslash escapes and reads character references.
 func Unescape(text string) string {
 	if !strings.ContainsAny(text, `\&`) {
 		return text
 	}
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
-		case c == '\\' && i+1 < len(text) && isPunct(text[i+1]):
-			b.WriteByte(text[i+1])
-			i += 2
-		case c == '&':
-			value, size := entity(text[i:])
-			b.WriteString(value)
-			i += size
-		default:
-			b.WriteByte(c)
-			i++
+	return escape().ReplaceAllStringFunc(text, func(found string) string {
+		if found[0] == '\\' {
+			return found[1:]
 		}
-	}
-	return b.String()
-}
-
-// maxEntity is longer than every name of a character reference.
-const maxEntity = 40
-
-// entity reads the character reference that a text begins with; if it begins with none, the
-// ampersand.
-func entity(text string) (value string, size int) {
-	end := strings.IndexByte(text[:min(len(text), maxEntity)], ';')
-	if end < 2 {
-		return "&", 1
-	}
-	name := text[1:end]
-	if digits, ok := strings.CutPrefix(name, "#"); ok {
-		base, most := 10, 7
-		if digits != "" && digits[0]|0x20 == 'x' {
-			digits, base, most = digits[1:], 16, 6
+		value := html.UnescapeString(found)
+		if strings.HasSuffix(value, ";") && found != "&semi;" { // none, or an old one without its semicolon
+			return found
 		}
-		n, err := strconv.ParseUint(digits, base, 32)
-		if err != nil || len(digits) > most {
-			return "&", 1
-		}
-		if n == 0 || !utf8.ValidRune(rune(n)) {
-			n = utf8.RuneError
-		}
-		return string(rune(n)), end + 1
-	}
-	value = html.UnescapeString(text[:end+1])
-	if value == text[:end+1] || value != ";" && strings.HasSuffix(value, ";") { // none, or an old one without its semicolon
-		return "&", 1
-	}
-	return value, end + 1
+		return value
+	})
 }

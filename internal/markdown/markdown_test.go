@@ -60,15 +60,6 @@ func outline(text string) string {
 	return strings.Join(parts, "; ")
 }
 
-func check(t *testing.T, outlines map[string]string) {
-	t.Helper()
-	for text, want := range outlines {
-		if got := outline(text); got != want {
-			t.Errorf("%q:\ngot  %s\nwant %s", text, got, want)
-		}
-	}
-}
-
 // TestNesting: a text with 32 containers in each other is code from there on.
 func TestNesting(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
