@@ -50,6 +50,7 @@ func TestHiddenText(t *testing.T) {
 		"moved-away":                "<div style='position:absolute;left:-9999px'>x</div>\n",
 		"cut-off":                   "<div style='clip-path:inset(100%)'>x</div>\n",
 		"hidden-attribute":          "<p hidden>x</p>\n",
+		"in-raw-text":               "<textarea><p hidden>x</p></textarea>\n",
 		"tag-that-is-not-ended":     "<p hidden\n\nx\n",
 		"aria-hidden":               "<p aria-hidden=\"true\">x</p>\n",
 		"template":                  "<template>x</template>\n",
