@@ -67,7 +67,7 @@ func ReadArchive(r io.Reader, limits Limits) (map[string][]byte, error) {
 		err = s.tarGzip(buffered)
 	case bytes.HasPrefix(magic, []byte(zipLocalHeader)):
 		var data []byte
-		if data, err = io.ReadAll(buffered); err == nil {
+		if data, err = io.ReadAll(buffered); err == nil { // Limits.Archive ends it
 			err = s.zip(data)
 		}
 	default:

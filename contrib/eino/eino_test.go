@@ -81,7 +81,7 @@ func graph(t testing.TB, m *scripted, tools []tool.BaseTool, kept store) compose
 // framework is the graph of a page with its checkpoints. Each run builds the graph again, as another
 // process would.
 type framework struct {
-	tools func(t testing.TB) []tool.BaseTool // made anew for each run
+	tools func(t testing.TB) []tool.BaseTool // made again for each run
 	kept  store
 	calls int
 }
