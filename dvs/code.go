@@ -214,7 +214,7 @@ func shorten(text string) string { return text[:min(len(text), 100)] }
 func unmarshalName[T ~uint8](into *T, names []string, text []byte, what string) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
-		return refuse(lookleap.CodeUsage, shorten(string(text)), what+" is unknown", "use one of: "+strings.Join(names, ", "))
+		return refuse(lookleap.CodeUsage, shorten(string(text)), what+" is unknown", "use one of "+strings.Join(names, ", "))
 	}
 	*into = T(i)
 	return nil
