@@ -142,7 +142,7 @@ func TestProxyGuards(t *testing.T) {
 	if asked := p.Asked(); len(asked) > 0 {
 		t.Errorf("the proxy was asked for %s", asked)
 	}
-	t.Run("N05/accept-unknown-here", func(t *testing.T) { // as in a network without DNS
+	t.Run("F07/accept-unknown-here", func(t *testing.T) { // as in a network without DNS
 		f := guarded(t, n, lookleap.FetcherOptions{Proxy: http.ProxyURL(p.URL), ProxyByName: true, Resolver: noNames{}})
 		if _, _, err := evidence(t, f, "https://mixed.example/"); err != nil {
 			t.Error(err)
@@ -226,7 +226,7 @@ func TestProxyNotUsed(t *testing.T) {
 	n.Site("up.example").Body("/", "text/plain", "hello")
 	n.Site("internal.example").At("10.0.0.1")
 	for name, f := range map[string]lookleap.Fetcher{"down": guarded(t, n, lookleap.FetcherOptions{}), "no-dns": guarded(t, n, lookleap.FetcherOptions{Resolver: noNames{}})} {
-		t.Run("N05/reject-with-the-same-code-"+name, func(t *testing.T) {
+		t.Run("F07/reject-with-the-same-code-"+name, func(t *testing.T) {
 			_, before := get(t, f, "https://down.example/")
 			t.Setenv("HTTPS_PROXY", "http://proxy.example:3128")
 			if _, after := get(t, f, "https://down.example/"); lookleap.CodeOf(after) != lookleap.CodeOf(before) || strings.Contains(before.Error(), "HTTPS_PROXY") {
@@ -236,7 +236,7 @@ func TestProxyNotUsed(t *testing.T) {
 	}
 	t.Setenv("HTTPS_PROXY", "http://user:secret@proxy.example:3128")
 	direct := guarded(t, n, lookleap.FetcherOptions{})
-	t.Run("N05/reject-and-name-the-option", func(t *testing.T) {
+	t.Run("F07/reject-and-name-the-option", func(t *testing.T) {
 		for name, f := range map[string]lookleap.Fetcher{"down": direct, "no-dns": guarded(t, n, lookleap.FetcherOptions{Resolver: noNames{}})} {
 			_, err := get(t, f, "https://down.example/")
 			if err == nil || !strings.Contains(err.Error(), "HTTPS_PROXY") || !strings.Contains(err.Error(), "http.ProxyFromEnvironment") ||

@@ -167,20 +167,3 @@ func TestBrokenDirectory(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// oddFS is a file system that says nothing of its files, and has no directories of its own.
-type oddFS struct{ fs.FS }
-
-func (o oddFS) Sub(string) (fs.FS, error) { return nil, errBroken }
-
-func (o oddFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	list, err := fs.ReadDir(o.FS, name)
-	for i := range list {
-		list[i] = oddEntry{list[i]}
-	}
-	return list, err
-}
-
-type oddEntry struct{ fs.DirEntry }
-
-func (oddEntry) Info() (fs.FileInfo, error) { return nil, errBroken }

@@ -52,7 +52,7 @@ func TestClient(t *testing.T) {
 		"reject-userinfo": {"https://user:secret@127.0.0.1/", false},
 		"reject-endless":  {"/again", false},
 	} {
-		t.Run("F06/"+name, func(t *testing.T) {
+		t.Run("F10/"+name, func(t *testing.T) {
 			target = c.target
 			resp, err := client(server, false).Get(server.URL)
 			if (err == nil) != c.ok || !c.ok && !errors.Is(err, netguard.ErrDenied) {
