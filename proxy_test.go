@@ -197,7 +197,7 @@ func TestProxyFails(t *testing.T) {
 		"no-http":         {http.ProxyURL(answering("SSH-2.0-x\r\n")), "does not answer as an HTTP proxy"},
 		"hangs-up":        {http.ProxyURL(nowhere), "does not answer as an HTTP proxy"},
 		"says-more":       {http.ProxyURL(answering("HTTP/1.1 200 OK\r\n\r\nhello")), "more than its answer"},
-		"endless-header":  {http.ProxyURL(answering("HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 1<<17))), "does not answer as an HTTP proxy"},
+		"endless-header":  {http.ProxyURL(answering("HTTP/1.1 200 OK\r\n" + strings.Repeat("A: b\r\n", 1<<17) + "\r\n")), "does not answer as an HTTP proxy"},
 		"scheme":          {http.ProxyURL(&url.URL{Scheme: "ftp", Host: "proxy.example", User: url.UserPassword("user", "secret")}), "scheme of the proxy"},
 		"no-host":         {http.ProxyURL(&url.URL{Scheme: "http", Opaque: "secret"}), "has no host"},
 		"cannot-be-found": {func(*http.Request) (*url.URL, error) { return nil, errors.New("secret") }, "cannot be chosen"},
@@ -210,6 +210,37 @@ func TestProxyFails(t *testing.T) {
 			}
 		})
 	}
+	t.Run("F07/reject-a-port-that-is-not-stated", func(t *testing.T) { // it is that of the scheme
+		for _, scheme := range []string{"http", "socks5"} {
+			proxy := http.ProxyURL(&url.URL{Scheme: scheme, Host: "127.0.0.1"})
+			if _, err := get(t, guarded(t, n, lookleap.FetcherOptions{Proxy: proxy}), "https://shop.example/"); err == nil || strings.Contains(err.Error(), "missing port") {
+				t.Errorf("%v", err)
+			}
+		}
+	})
+	t.Run("F07/reject-and-close-the-connection", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		closed := make(chan error)
+		go func() {
+			conn, err := l.Accept()
+			if err == nil {
+				_, _ = io.WriteString(conn, "HTTP/1.1 403 Forbidden\r\n\r\n")
+				_, err = io.Copy(io.Discard, conn)
+			}
+			closed <- err
+		}()
+		proxy := http.ProxyURL(&url.URL{Scheme: "http", Host: l.Addr().String()})
+		if _, err := get(t, guarded(t, n, lookleap.FetcherOptions{Proxy: proxy}), "https://shop.example/"); err == nil {
+			t.Error("accepted")
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // noNames is a resolver of a network without DNS.
@@ -245,6 +276,24 @@ func TestProxyNotUsed(t *testing.T) {
 			}
 		}
 	})
+	t.Run("F07/reject-and-name-the-variable", func(t *testing.T) {
+		t.Setenv("HTTPS_PROXY", "")
+		t.Setenv("https_proxy", "http://proxy.example:3128")
+		if _, err := get(t, direct, "https://down.example/"); err == nil || !strings.Contains(err.Error(), "https_proxy is set") {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("F07/reject-a-proxy-that-was-asked", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Close() // so no one listens there
+		f := guarded(t, n, lookleap.FetcherOptions{Proxy: http.ProxyURL(&url.URL{Scheme: "socks5", Host: l.Addr().String()})})
+		if _, err := get(t, f, "https://up.example/"); lookleap.CodeOf(err) != lookleap.CodeProxy || strings.Contains(err.Error(), "HTTPS_PROXY") {
+			t.Errorf("%v", err)
+		}
+	})
 	t.Run("F07/reject-private-without-the-option", func(t *testing.T) {
 		if _, err := get(t, direct, "https://internal.example/"); err == nil || strings.Contains(err.Error(), "HTTPS_PROXY") {
 			t.Errorf("%v", err)
@@ -272,22 +321,24 @@ func TestAllowPrefixes(t *testing.T) {
 		options    lookleap.FetcherOptions
 		url, route string // no route: refused
 	}{
-		"N01/accept-below-a-name":        {allow("*.corp.example"), "https://wiki.corp.example/", lookleap.RouteAllowed},
-		"N01/accept-in-upper-case":       {allow("*.Corp.example"), "https://WIKI.corp.example/", lookleap.RouteAllowed},
-		"N01/accept-the-name":            {allow("corp.example"), "https://corp.example/", lookleap.RouteAllowed},
-		"N01/accept-an-address":          {allow("10.1.9.9"), "https://10.1.9.9/", lookleap.RouteAllowed},
-		"N01/accept-nat64":               {allow("*"), "https://nat64.corp.example/", lookleap.RouteAllowed},
-		"N01/accept-fake-addresses":      {everything, "https://fake.example/", lookleap.RouteAllowed},
-		"F02/accept-public-behind-nat64": {lookleap.FetcherOptions{}, "https://public.example/", "direct"},
-		"N01/reject-another-name":        {allow("*.corp.example"), "https://evil.example/", ""},
-		"N01/reject-the-name-above":      {allow("*.corp.example"), "https://corp.example/", ""},
-		"N01/reject-an-address":          {allow("*"), "https://10.1.2.3/", ""},
-		"N01/reject-another-range":       {allow("*"), "https://other.corp.example/", ""},
-		"N01/reject-without-hosts":       {allow(), "https://wiki.corp.example/", ""},
-		"N01/reject-metadata":            {everything, "https://metadata.corp.example/", ""},
-		"N01/reject-a-hidden-address":    {everything, "https://mapped.corp.example/", ""},
-		"N01/reject-fake-addresses":      {lookleap.FetcherOptions{}, "https://fake.example/", ""},
-		"N01/reject-nat64":               {lookleap.FetcherOptions{}, "https://nat64.corp.example/", ""},
+		"N01/accept-below-a-name":         {allow("*.corp.example"), "https://wiki.corp.example/", lookleap.RouteAllowed},
+		"N01/accept-in-upper-case":        {allow("*.Corp.example"), "https://WIKI.corp.example/", lookleap.RouteAllowed},
+		"N01/accept-a-name-in-upper-case": {allow("Corp.Example"), "https://corp.example/", lookleap.RouteAllowed},
+		"N01/accept-the-name":             {allow("corp.example"), "https://corp.example/", lookleap.RouteAllowed},
+		"N01/accept-an-address":           {allow("10.1.9.9"), "https://10.1.9.9/", lookleap.RouteAllowed},
+		"N01/accept-nat64":                {allow("*"), "https://nat64.corp.example/", lookleap.RouteAllowed},
+		"N01/accept-fake-addresses":       {everything, "https://fake.example/", lookleap.RouteAllowed},
+		"F02/accept-public-behind-nat64":  {lookleap.FetcherOptions{}, "https://public.example/", "direct"},
+		"N01/reject-another-name":         {allow("*.corp.example"), "https://evil.example/", ""},
+		"N01/reject-a-part-of-a-label":    {allow("*corp.example"), "https://wiki.corp.example/", ""},
+		"N01/reject-the-name-above":       {allow("*.corp.example"), "https://corp.example/", ""},
+		"N01/reject-an-address":           {allow("*"), "https://10.1.2.3/", ""},
+		"N01/reject-another-range":        {allow("*"), "https://other.corp.example/", ""},
+		"N01/reject-without-hosts":        {allow(), "https://wiki.corp.example/", ""},
+		"N01/reject-metadata":             {everything, "https://metadata.corp.example/", ""},
+		"N01/reject-a-hidden-address":     {everything, "https://mapped.corp.example/", ""},
+		"N01/reject-fake-addresses":       {lookleap.FetcherOptions{}, "https://fake.example/", ""},
+		"N01/reject-nat64":                {lookleap.FetcherOptions{}, "https://nat64.corp.example/", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, route, err := evidence(t, guarded(t, n, c.options), c.url)

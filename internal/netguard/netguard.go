@@ -98,7 +98,7 @@ func (a Allow) permits(host string) bool {
 		case err == nil: // no pattern stands for an address
 			return false
 		}
-		return below == "" || below[0] == '.' && len(host) > len(below) && strings.EqualFold(host[len(host)-len(below):], below)
+		return below == "" || below[0] == '.' && strings.HasSuffix(strings.ToLower(host), strings.ToLower(below))
 	})
 }
 
