@@ -221,7 +221,7 @@ var ErrConsentRefused = coded.New(string(CodeConsentRefused), "consent refused")
 // PendingError is the error of an operation that waits for its user. Nothing was done.
 // Store State, show Request, and pass State and the decision to the Resume function of the
 // package that returned the error, in this process or another one. State is plain JSON:
-// [Seal] it if it passes through untrusted systems.
+// seal it with [Keys] if it passes through untrusted systems.
 type PendingError struct {
 	Request *ConsentRequest
 	State   json.RawMessage

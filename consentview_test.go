@@ -359,20 +359,20 @@ func FuzzParsePlan(f *testing.F) {
 }
 
 func FuzzOpen(f *testing.F) {
-	sealed, err := lookleap.Seal(resumeKey, []byte("state"))
+	sealed, err := lookleap.Keys{resumeKey}.Seal([]byte("state"))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(sealed, []byte("state"))
 	f.Fuzz(func(t *testing.T, token string, state []byte) {
-		if got, err := lookleap.Unseal(resumeKey, token); err == nil && string(got) != "state" || err != nil && !errors.Is(err, lookleap.ErrSealBroken) {
+		if got, err := (lookleap.Keys{resumeKey}).Unseal(token); err == nil && string(got) != "state" || err != nil && !errors.Is(err, lookleap.ErrSealBroken) {
 			t.Fatalf("%q, %v", got, err)
 		}
-		own, err := lookleap.Seal(resumeKey, state)
+		own, err := lookleap.Keys{resumeKey}.Seal(state)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := lookleap.Unseal(resumeKey, own); err != nil || string(got) != string(state) {
+		if got, err := (lookleap.Keys{resumeKey}).Unseal(own); err != nil || string(got) != string(state) {
 			t.Fatalf("%q, %v", got, err)
 		}
 	})

@@ -107,9 +107,9 @@ func TestCodeOfBadInput(t *testing.T) {
 	host := &lookleap.Host{}
 	defer host.Close()
 	for name, err := range map[string]error{
-		"lookleap.Seal":                  second(lookleap.Seal(nil, nil)),
-		"lookleap.Open":                  second(lookleap.Unseal(nil, "")),
-		"lookleap.Open broken":           second(lookleap.Unseal(resumeKey, "x")),
+		"lookleap.Seal":                  second(lookleap.Keys(nil).Seal(nil)),
+		"lookleap.Open":                  second(lookleap.Keys{nil}.Unseal("")),
+		"lookleap.Open broken":           second(lookleap.Keys{resumeKey}.Unseal("x")),
 		"lookleap.SealedCache":           second(lookleap.SealedCache(nil, resumeKey)),
 		"lookleap.SealedCache key":       second(lookleap.SealedCache(lookleap.NewMemoryCache(1), nil)),
 		"lookleap.OpenStore":             second(lookleap.OpenStore("")),

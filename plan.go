@@ -153,7 +153,7 @@ type planState struct {
 const planStateType = "application/vnd.lookleap.plan+json;version=1"
 
 // State returns the whole plan as JSON, for [ParsePlan]. It contains what will be sent:
-// treat it as confidential, and [Seal] it if it passes through untrusted systems.
+// treat it as confidential, and seal it with [Keys] if it passes through untrusted systems.
 func (p *Plan) State() (json.RawMessage, error) {
 	if p == nil {
 		return nil, errNoPlan

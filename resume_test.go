@@ -34,7 +34,7 @@ func TestResumeProcess(t *testing.T) {
 }
 
 func resume(dir, token string, word []string) error {
-	state, err := lookleap.Unseal(resumeKey, token)
+	state, err := lookleap.Keys{resumeKey}.Unseal(token)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func TestResumeElsewhere(t *testing.T) {
 		if !errors.As(err, &pending) {
 			t.Fatal(err)
 		}
-		token, err := lookleap.Seal(resumeKey, pending.State)
+		token, err := lookleap.Keys{resumeKey}.Seal(pending.State)
 		if err != nil {
 			t.Fatal(err)
 		}

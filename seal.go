@@ -6,6 +6,7 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -18,49 +19,85 @@ import (
 	"github.com/lookleap/lookleap/internal/coded"
 )
 
-// ErrSealBroken is the error of [Unseal] for state that was forged, changed, or sealed with
+// ErrSealBroken is the error of [Keys.Unseal] for state that was forged, changed, or sealed with
 // another key or for another purpose.
 var ErrSealBroken = coded.New(string(CodeSealBroken), "the sealed state was forged, changed or sealed with another key")
 
-// MinKeyLen is the minimum length in bytes of a key for [Seal], [Unseal] and
-// [SealedCache].
+// MinKeyLen is the minimum length in bytes of a key of [Keys] and for [SealedCache].
 const MinKeyLen = 32
 
-// Seal encrypts and authenticates state that passes through untrusted systems, such as a
-// browser, a queue or a model. The result is URL-safe text. The key consists of at least
+// Keys encrypt and authenticate state that passes through untrusted systems, such as a browser, a
+// queue or a model. The newest key is the first: it seals, and each key unseals. So to change keys,
+// first let every process know the new one, as the last; then make it the first; then remove the old
+// one, when what it sealed is no longer used, such as after [PlanLifetime]. A key consists of at least
 // [MinKeyLen] secret random bytes.
-func Seal(key, state []byte) (string, error) {
-	aead, err := newAEAD(key, "lookleap/state/1")
+type Keys [][]byte
+
+// NewKey returns a random key.
+func NewKey() []byte {
+	key := make([]byte, MinKeyLen)
+	_, _ = rand.Read(key) // never fails
+	return key
+}
+
+const purposeState = "lookleap/state/1"
+
+// For returns keys for one purpose, such as one user or one kind of record: what they seal is not
+// unsealed for another purpose.
+func (k Keys) For(purpose string) (Keys, error) {
+	if len(k) == 0 {
+		return nil, errNoKey
+	}
+	own := make(Keys, len(k))
+	for i, key := range k {
+		var err error
+		if own[i], err = deriveKey(key, "lookleap/for/1 "+purpose); err != nil {
+			return nil, err
+		}
+	}
+	return own, nil
+}
+
+// Seal encrypts state with the first key. The result is URL-safe text.
+func (k Keys) Seal(state []byte) (string, error) {
+	if len(k) == 0 {
+		return "", errNoKey
+	}
+	aead, err := newAEAD(k[0], purposeState)
 	if err != nil {
 		return "", err
 	}
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, state, nil)), nil
 }
 
-// Unseal decrypts what Seal encrypted. It returns [ErrSealBroken] for anything else.
-func Unseal(key []byte, sealed string) ([]byte, error) {
-	aead, err := newAEAD(key, "lookleap/state/1")
-	if err != nil {
-		return nil, err
+// Unseal decrypts what Seal encrypted with one of the keys. It returns [ErrSealBroken] for anything
+// else.
+func (k Keys) Unseal(sealed string) ([]byte, error) {
+	if len(k) == 0 {
+		return nil, errNoKey
 	}
 	data, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
 	if err != nil || strings.ContainsAny(sealed, "\r\n") { // the decoder skips line breaks
 		return nil, &Error{Code: CodeSealBroken, Message: "the sealed state is not base64url", Err: ErrSealBroken}
 	}
-	state, err := aead.Open(nil, nil, data, nil)
-	if err != nil {
-		return nil, ErrSealBroken
+	for _, key := range k {
+		aead, err := newAEAD(key, purposeState)
+		if err != nil {
+			return nil, err
+		}
+		if state, err := aead.Open(nil, nil, data, nil); err == nil {
+			return state, nil
+		}
 	}
-	return state, nil
+	return nil, ErrSealBroken
 }
+
+var errNoKey = usageError("there is no key to seal with")
 
 // newAEAD derives a key for one purpose, so that sealed state cannot be opened as a cache
 // entry. AES-256-GCM uses a random nonce for each message and prepends it.
 func newAEAD(key []byte, purpose string) (cipher.AEAD, error) {
-	if len(key) < MinKeyLen {
-		return nil, usageError(fmt.Sprintf("a sealing key needs at least %d bytes, this one has %d", MinKeyLen, len(key)))
-	}
-	derived, err := hkdf.Key(sha256.New, key, nil, purpose, 32)
+	derived, err := deriveKey(key, purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +106,14 @@ func newAEAD(key []byte, purpose string) (cipher.AEAD, error) {
 		return nil, err
 	}
 	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// deriveKey derives a key for one purpose. It refuses keys that are too short.
+func deriveKey(key []byte, purpose string) ([]byte, error) {
+	if len(key) < MinKeyLen {
+		return nil, usageError(fmt.Sprintf("a sealing key needs at least %d bytes, this one has %d", MinKeyLen, len(key)))
+	}
+	return hkdf.Key(sha256.New, key, nil, purpose, 32)
 }
 
 // ErrCacheForged is the error of a [SealedCache] for an entry that was forged, changed, or
@@ -93,7 +138,7 @@ func SealedCache(c Cache, key []byte) (Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := hkdf.Key(sha256.New, key, nil, "lookleap/cache-keys/1", 32)
+	names, err := deriveKey(key, "lookleap/cache-keys/1")
 	if err != nil {
 		return nil, err
 	}

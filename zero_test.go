@@ -21,7 +21,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.ConsentRequest](), reflect.TypeFor[lookleap.ConsentSection](), reflect.TypeFor[lookleap.ConsentValue](),
 		reflect.TypeFor[lookleap.DNSSEC](), reflect.TypeFor[lookleap.Event](), reflect.TypeFor[lookleap.EventKind](),
 		reflect.TypeFor[lookleap.Evidence](), reflect.TypeFor[lookleap.FetcherOptions](), reflect.TypeFor[lookleap.AllowPrefix](),
-		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](),
+		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](), reflect.TypeFor[lookleap.Keys](),
 		reflect.TypeFor[lookleap.PartKind](), reflect.TypeFor[lookleap.PendingError](),
 		reflect.TypeFor[lookleap.Rate](), reflect.TypeFor[lookleap.AlreadyDoneError](), reflect.TypeFor[lookleap.Effect](),
 		reflect.TypeFor[lookleap.FileStore](), reflect.TypeFor[lookleap.PlanRecord](), reflect.TypeFor[lookleap.PlanState](),
@@ -34,8 +34,8 @@ func TestZeroValues(t *testing.T) {
 		"ReadPublicSuffixList": lookleap.ReadPublicSuffixList, "UsePublicSuffixList": lookleap.UsePublicSuffixList, "PublicSuffixVersion": lookleap.PublicSuffixVersion,
 		"CodeOf": lookleap.CodeOf, "Retryable": lookleap.Retryable, "Codes": lookleap.Codes, "Digest": lookleap.Digest,
 		"OpenStore": lookleap.OpenStore, "UpdateRecord": lookleap.UpdateRecord, "NewMemoryStore": lookleap.NewMemoryStore, "LogEvents": lookleap.LogEvents, "NetResolver": lookleap.NetResolver, "NewFetcher": lookleap.NewFetcher,
-		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "Unseal": lookleap.Unseal,
-		"ParsePlan": lookleap.ParsePlan, "Seal": lookleap.Seal, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
+		"NewMemoryCache": lookleap.NewMemoryCache, "NewMemoryCacheSize": lookleap.NewMemoryCacheSize, "NewMemoryLimiter": lookleap.NewMemoryLimiter, "NothingSent": lookleap.NothingSent, "NewPlan": lookleap.NewPlan, "NewResolver": lookleap.NewResolver, "NewKey": lookleap.NewKey,
+		"ParsePlan": lookleap.ParsePlan, "SealedCache": lookleap.SealedCache, "WithUser": lookleap.WithUser,
 	})
 }
 

@@ -151,7 +151,7 @@ func ExampleClient_Resume() {
 	}
 	fmt.Println("nothing was sent yet")
 
-	// Later: pending.State was kept (see lookleap.Seal), and the user decided.
+	// Later: pending.State was kept (see lookleap.Keys), and the user decided.
 	decision, _ := user{}.PromptConsent(context.Background(), pending.Request)
 	receipt, err := client.Resume(context.Background(), pending.State, decision)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestResumingProcess(t *testing.T) {
 	session, err := New(host, Options{}).NewSession(User{Ledger: plans})
 	must(t, err)
 	defer session.Close()
-	state, err := lookleap.Unseal(resumeKey, v.Token)
+	state, err := lookleap.Keys{resumeKey}.Unseal(v.Token)
 	if err == nil {
 		_, err = session.Resume(t.Context(), state, lookleap.ConsentDecision{Digest: v.Digest, Approved: v.Approved})
 	}
@@ -87,9 +87,9 @@ func TestTwoProcesses(t *testing.T) {
 	s.page = page
 	s.net.Journal().Clear()
 	pending, declined := s.suspended(Call{Action: "book"}), s.suspended(Call{Action: "book"})
-	token, err := lookleap.Seal(resumeKey, pending.State)
+	token, err := lookleap.Keys{resumeKey}.Seal(pending.State)
 	must(t, err)
-	declinedToken, err := lookleap.Seal(resumeKey, declined.State)
+	declinedToken, err := lookleap.Keys{resumeKey}.Seal(declined.State)
 	must(t, err)
 	loop, err := s.net.Loopback()
 	must(t, err)

@@ -125,7 +125,7 @@ func TestCases(t *testing.T) {
 			s := adaptertest.NewScene(t)
 			f := newFramework(t, s.Page)
 			_, q := f.Call(t, "reserve", `{"trip":"t2","seats":2}`)
-			f.tools.Key = make([]byte, lookleap.MinKeyLen)
+			f.tools.Keys = lookleap.Keys{make([]byte, lookleap.MinKeyLen)}
 			if told, _ := q.Answer(t, lookleaptest.Decide(q.Request)); len(s.Service.Bookings()) != 0 || !strings.Contains(told, "seal") {
 				t.Errorf("the model is told %q", told)
 			}

@@ -1,7 +1,6 @@
 package lookleapgenkit
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 
@@ -13,15 +12,13 @@ import (
 
 // Questions are the interrupted calls of tools, which wait for the user.
 type Questions struct {
-	// Key seals the state that passes through the message history, with at least
-	// [lookleap.MinKeyLen] secret random bytes. Processes that resume one another share it.
-	Key []byte
+	// Keys seal the state that passes through the message history. Processes that resume one another
+	// share them.
+	Keys lookleap.Keys
 }
 
 func newQuestions() Questions {
-	key := make([]byte, lookleap.MinKeyLen)
-	_, _ = rand.Read(key) // never fails
-	return Questions{key}
+	return Questions{lookleap.Keys{lookleap.NewKey()}}
 }
 
 // The members of the metadata of an interrupted call and of its restart.
@@ -38,7 +35,7 @@ func run[R any](ctx *ai.ToolContext, q *Questions, call func() (R, error), resum
 		sealed, _ := ctx.Resumed[keyState].(string)
 		text, _ := ctx.Resumed[keyDecision].(string)
 		var state []byte
-		if state, err = lookleap.Unseal(q.Key, sealed); err == nil {
+		if state, err = q.Keys.Unseal(sealed); err == nil {
 			result, err = adapter.Resume(ctx, resume, state, json.RawMessage(text))
 		}
 	}
@@ -46,7 +43,7 @@ func run[R any](ctx *ai.ToolContext, q *Questions, call func() (R, error), resum
 	if !errors.As(err, &pending) {
 		return result, nil, err
 	}
-	state, failed := lookleap.Seal(q.Key, pending.State)
+	state, failed := q.Keys.Seal(pending.State)
 	if failed != nil {
 		return result, failed, err
 	}
@@ -61,7 +58,7 @@ func (q *Questions) Request(part *ai.Part) (*lookleap.ConsentRequest, error) {
 		return nil, notWaiting(nil)
 	}
 	sealed, _ := meta[keyState].(string)
-	state, err := lookleap.Unseal(q.Key, sealed)
+	state, err := q.Keys.Unseal(sealed)
 	if err != nil {
 		return nil, err
 	}

@@ -17,13 +17,18 @@ import (
 
 // offered is a client of a server that offers the tools of one page. The client brings the answers
 // of its user back itself.
-type offered struct{ *client }
+type offered struct {
+	*client
+	keys lookleap.Keys // of the server
+}
+
+var testKeys = lookleap.Keys{bytes.Repeat([]byte("k"), lookleap.MinKeyLen)}
 
 func newOffered(t testing.TB, page *agent.Page) *offered {
 	t.Helper()
 	u := newUser(mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
-	}), bytes.Repeat([]byte("k"), lookleap.MinKeyLen))
+	}), testKeys)
 	u.session = page.Session()
 	if err := u.show(page); err != nil {
 		t.Fatal(err)
@@ -32,7 +37,7 @@ func newOffered(t testing.TB, page *agent.Page) *offered {
 	if _, err := u.server.Connect(t.Context(), near, nil); err != nil {
 		t.Fatal(err)
 	}
-	return &offered{connect(t.(*testing.T), far, "", &person{}, true)}
+	return &offered{connect(t.(*testing.T), far, "", &person{}, true), testKeys}
 }
 
 func (o *offered) Call(t testing.TB, action, args string) (string, *adaptertest.Question) {
@@ -45,7 +50,7 @@ func (o *offered) Call(t testing.TB, action, args string) (string, *adaptertest.
 	if !asked.NeedsInput() {
 		return text(asked), nil
 	}
-	state, err := lookleap.Unseal(bytes.Repeat([]byte("k"), lookleap.MinKeyLen), asked.RequestState)
+	state, err := o.keys.Unseal(asked.RequestState)
 	if err != nil {
 		t.Fatal(err)
 	}

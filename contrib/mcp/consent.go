@@ -17,7 +17,7 @@ const consentQuestion = "consent"
 
 // askConsent turns a pending plan into a question: one checkbox for each thing to
 // agree to, none of them ticked. What is shown is derived from the plan.
-func askConsent(key []byte, call *mcp.CallToolParamsRaw, p *lookleap.PendingError) (*mcp.CallToolResult, error) {
+func askConsent(keys lookleap.Keys, call *mcp.CallToolParamsRaw, p *lookleap.PendingError) (*mcp.CallToolResult, error) {
 	request, err := adapter.Request(p.State)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func askConsent(key []byte, call *mcp.CallToolParamsRaw, p *lookleap.PendingErro
 	if err != nil {
 		return nil, err
 	}
-	state, err := waiting{Plan: p.State}.seal(key, call)
+	state, err := waiting{Plan: p.State}.seal(keys, call)
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{consentQuestion: &mcp.ElicitParams{
 			Message: request.Complete(), RequestedSchema: form,

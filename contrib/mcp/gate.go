@@ -19,9 +19,8 @@ type GateOptions struct {
 	About func(tool *mcp.Tool) gate.Tool
 	// User returns the id of the user of a request, for a server with several. Nil: the gate's user.
 	User func(ctx context.Context, call *mcp.CallToolRequest) string
-	// Key seals what passes through the clients. It has at least [lookleap.MinKeyLen] secret random
-	// bytes. Nil means a random key, so a restart ends open questions.
-	Key []byte
+	// Keys seal what passes through the clients. Nil means a random key, so a restart ends open questions.
+	Keys lookleap.Keys
 }
 
 // Gate puts all tools of a server behind a gate, also those that are added later. A call that a person
@@ -31,7 +30,7 @@ type GateOptions struct {
 //
 //	err := lookleapmcp.Gate(server, g, lookleapmcp.GateOptions{})
 func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
-	key, err := keyOf(o.Key)
+	keys, err := keysOf(o.Keys, "mcp gate")
 	if err != nil {
 		return err
 	}
@@ -45,7 +44,7 @@ func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
 			if o.User != nil {
 				own = g.ForUser(o.User(ctx, call))
 			}
-			return (&gatedCall{gate: own, options: o, key: key, next: next, call: call}).run(ctx)
+			return (&gatedCall{gate: own, options: o, keys: keys, next: next, call: call}).run(ctx)
 		}
 	})
 	return nil
@@ -55,7 +54,7 @@ func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
 type gatedCall struct {
 	gate    *gate.Gate
 	options GateOptions
-	key     []byte
+	keys    lookleap.Keys
 	next    mcp.MethodHandler
 	call    *mcp.CallToolRequest
 	result  *mcp.CallToolResult // of the tool, if it ran
@@ -76,7 +75,7 @@ func (c *gatedCall) run(ctx context.Context) (mcp.Result, error) {
 		result, err = gated.Call(ctx, params.Arguments)
 	} else {
 		var w waiting
-		if w, err = unseal(c.key, params); err == nil {
+		if w, err = unseal(c.keys, params); err == nil {
 			result, err = adapter.Resume(ctx, c.gate.Resume, w.Plan, w.consent(params))
 		}
 	}
@@ -87,7 +86,7 @@ func (c *gatedCall) run(ctx context.Context) (mcp.Result, error) {
 	case !canAsk(c.call.Session):
 		return c.answer(result, cannotAsk()), nil
 	case canAskTwice(c.call.Session):
-		asked, err := askConsent(c.key, params, pending)
+		asked, err := askConsent(c.keys, params, pending)
 		if err != nil {
 			return nil, err
 		}

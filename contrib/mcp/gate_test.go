@@ -1,7 +1,6 @@
 package lookleapmcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -36,8 +35,12 @@ func about(*mcp.Tool) gate.Tool { return (*adaptertest.Till)(nil).About() }
 
 func TestGate(t *testing.T) {
 	adaptertest.GateCases(t, func(t testing.TB, l *adaptertest.Till) adaptertest.Adapter {
-		far := gatedServer(t, l, GateOptions{About: about, Key: bytes.Repeat([]byte("k"), lookleap.MinKeyLen)})
-		return &offered{connect(t.(*testing.T), far, "", &person{}, true)}
+		far := gatedServer(t, l, GateOptions{About: about, Keys: testKeys})
+		keys, err := testKeys.For("mcp gate")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &offered{connect(t.(*testing.T), far, "", &person{}, true), keys}
 	})
 	open := func(t *testing.T, protocol string, u *person) (*adaptertest.Till, *client) {
 		l := &adaptertest.Till{Gate: gate.New(&lookleap.Host{Prompter: Prompter{}}, gate.Options{})}
@@ -91,7 +94,7 @@ func TestGate(t *testing.T) {
 		}
 	})
 	t.Run("reject-short-key", func(t *testing.T) {
-		if err := Gate(mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil), nil, GateOptions{Key: []byte("k")}); lookleap.CodeOf(err) != lookleap.CodeUsage {
+		if err := Gate(mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil), nil, GateOptions{Keys: lookleap.Keys{[]byte("k")}}); lookleap.CodeOf(err) != lookleap.CodeUsage {
 			t.Errorf("%v", err)
 		}
 	})

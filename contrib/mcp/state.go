@@ -20,19 +20,19 @@ type waiting struct {
 }
 
 // seal makes the state of a call.
-func (w waiting) seal(key []byte, call *mcp.CallToolParamsRaw) (string, error) {
+func (w waiting) seal(keys lookleap.Keys, call *mcp.CallToolParamsRaw) (string, error) {
 	w.Tool, w.Args = call.Name, lookleap.Digest(call.Arguments)
 	state, err := json.Marshal(w)
 	if err != nil {
 		return "", err
 	}
-	return lookleap.Seal(key, state)
+	return keys.Seal(state)
 }
 
 // unseal opens the state that a call brings back. One that was forged, or belongs
 // to another call, is refused.
-func unseal(key []byte, call *mcp.CallToolParamsRaw) (w waiting, err error) {
-	state, err := lookleap.Unseal(key, call.RequestState)
+func unseal(keys lookleap.Keys, call *mcp.CallToolParamsRaw) (w waiting, err error) {
+	state, err := keys.Unseal(call.RequestState)
 	if err != nil {
 		return w, err
 	}

@@ -19,7 +19,7 @@ import (
 type user struct {
 	server  *mcp.Server
 	session *agent.Session
-	key     []byte // seals what passes through the user's clients
+	keys    lookleap.Keys // seal what passes through the user's clients
 
 	mu       sync.Mutex
 	page     *agent.Page
@@ -35,8 +35,8 @@ const maxKnown = 256
 
 // newUser returns a user without a session. Its server ends requests when [user.endCalls] is called:
 // the SDK waits for them when a session is closed, and one may wait for a person who never answers.
-func newUser(server *mcp.Server, key []byte) *user {
-	u := &user{server: server, key: key}
+func newUser(server *mcp.Server, keys lookleap.Keys) *user {
+	u := &user{server: server, keys: keys}
 	u.calls, u.end = context.WithCancel(context.Background())
 	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -139,7 +139,7 @@ func (u *user) handler(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	}
 	if req.Params.RequestState == "" && canAskTwice(req.Session) {
 		if asks := lacking(ctx, page, tool); len(asks) > 0 {
-			return askValues(u.key, req.Params, asks)
+			return askValues(u.keys, req.Params, asks)
 		}
 	}
 	result, err := u.call(ctx, page, tool, req.Params)
@@ -148,7 +148,7 @@ func (u *user) handler(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	case errors.As(err, &pending) && !canAsk(req.Session):
 		return answer(nil, cannotAsk()), nil
 	case errors.As(err, &pending):
-		return askConsent(u.key, req.Params, pending)
+		return askConsent(u.keys, req.Params, pending)
 	}
 	if result != nil && result.Page != nil {
 		err = errors.Join(err, u.show(result.Page))
@@ -161,7 +161,7 @@ func (u *user) call(ctx context.Context, page *agent.Page, tool adapter.Tool, ca
 	if call.RequestState == "" {
 		return tool.Call(ctx, call.Arguments)
 	}
-	w, err := unseal(u.key, call)
+	w, err := unseal(u.keys, call)
 	if err != nil {
 		return nil, err
 	}

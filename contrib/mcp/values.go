@@ -28,7 +28,7 @@ func lacking(ctx context.Context, page *agent.Page, tool adapter.Tool) (asks []a
 
 // askValues asks the user for values. Giving one is not an agreement yet: what would
 // be sent is shown once more, all of it.
-func askValues(key []byte, call *mcp.CallToolParamsRaw, asks []agent.Decision) (*mcp.CallToolResult, error) {
+func askValues(keys lookleap.Keys, call *mcp.CallToolParamsRaw, asks []agent.Decision) (*mcp.CallToolResult, error) {
 	var w waiting
 	var message strings.Builder
 	inputs := make(map[string]any, len(asks))
@@ -38,7 +38,7 @@ func askValues(key []byte, call *mcp.CallToolParamsRaw, asks []agent.Decision) (
 		inputs[d.Field] = map[string]any{"type": "string", "title": quote(d.Field, 60)}
 		fmt.Fprintf(&message, "%s, it says: %s\n", quote(d.Field, 60), quote(d.Ask.Purpose(), 200))
 	}
-	state, err := w.seal(key, call)
+	state, err := w.seal(keys, call)
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{valuesQuestion: &mcp.ElicitParams{
 			Message: message.String(), RequestedSchema: map[string]any{"type": "object", "properties": inputs},

@@ -77,5 +77,5 @@ func (p *Prompter) decided(ctx context.Context, id string) (Decided, error) {
 // recordError names the plan of an error of the store.
 func recordError(id string, err error) error {
 	return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "plan " + id, Message: "the stored record cannot be used", Err: err,
-		Fix: "check that each process has the same Options.Key; if the record is damaged, remove it with Forget"}
+		Fix: "check that each process has the same Options.Keys; if the record is damaged, remove it with Forget"}
 }

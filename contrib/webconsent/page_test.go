@@ -230,7 +230,7 @@ func TestList(t *testing.T) {
 	var now atomic.Int64
 	now.Store(time.Now().UnixNano())
 	store := &faultyStore{Store: lookleap.NewMemoryStore(), err: errDisk}
-	s := serve(t, webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return time.Unix(0, now.Load()) }})
+	s := serve(t, webconsent.Options{Store: store, Keys: lookleap.Keys{key()}, Now: func() time.Time { return time.Unix(0, now.Load()) }})
 	var ids []string
 	for range 6 {
 		plan := newPlan(t, request())

@@ -16,11 +16,10 @@ import (
 // Options configure a [Prompter].
 type Options struct {
 	// Store keeps suspended plans and the decisions about them; nil: in memory. Records are
-	// sealed with Key.
+	// sealed with Keys.
 	Store lookleap.Store
-	// Key is at least [lookleap.MinKeyLen] secret random bytes. It is required with a Store,
-	// and must be the same in each process that uses the Store.
-	Key []byte
+	// Keys are required with a Store, and are the same in each process that uses the Store.
+	Keys lookleap.Keys
 	// Wait is how long PromptConsent waits for the user before the operation is suspended.
 	// Zero: until the plan expires or the operation is cancelled. Negative: not at all.
 	Wait time.Duration

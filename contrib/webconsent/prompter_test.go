@@ -275,7 +275,7 @@ func TestSuspend(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = store.Close() })
-		return webconsent.Options{Store: store, Key: key(), Wait: -1, Poll: time.Millisecond}
+		return webconsent.Options{Store: store, Keys: lookleap.Keys{key()}, Wait: -1, Poll: time.Millisecond}
 	}
 	worker, err := webconsent.New(process())
 	if err != nil {
@@ -359,7 +359,7 @@ func TestDecided(t *testing.T) {
 	})
 	t.Run("reject-records-of-others", func(t *testing.T) {
 		store := lookleap.NewMemoryStore()
-		p, err := webconsent.New(webconsent.Options{Store: store, Key: key()})
+		p, err := webconsent.New(webconsent.Options{Store: store, Keys: lookleap.Keys{key()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -402,7 +402,7 @@ func TestDecided(t *testing.T) {
 func TestNew(t *testing.T) {
 	for name, o := range map[string]webconsent.Options{
 		"reject-store-without-key": {Store: lookleap.NewMemoryStore()},
-		"reject-short-key":         {Key: []byte("short")},
+		"reject-short-key":         {Keys: lookleap.Keys{[]byte("short")}},
 		"reject-plain-http":        {BaseURL: "http://agent.example.com/"},
 		"reject-user-in-base":      {BaseURL: "https://user@agent.example.com/"},
 		"reject-other-scheme":      {BaseURL: "ftp://agent.example.com/"},

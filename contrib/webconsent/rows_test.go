@@ -117,7 +117,7 @@ func TestRows(t *testing.T) {
 				"capital":   `{"id":"a","at":"2026-05-01T09:00:00Z","decision":{"digest":"d","Approved":["order"]}}`,
 				"unknown":   `{"id":"a","at":"2026-05-01T09:00:00Z","decision":{"digest":"d","approved":["order"],"more":1}}`,
 			} {
-				sealed, err := lookleap.Seal(p.vault.decisions, []byte(text))
+				sealed, err := p.vault.decisions.Seal([]byte(text))
 				if err != nil {
 					t.Fatal(err)
 				}

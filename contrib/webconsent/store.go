@@ -1,10 +1,8 @@
 package webconsent
 
 import (
+	"cmp"
 	"context"
-	"crypto/hkdf"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +24,7 @@ const (
 // record of one kind cannot be passed off as one of the other.
 type vault struct {
 	store             lookleap.Store
-	plans, decisions  []byte
+	plans, decisions  lookleap.Keys
 	maxPlan, maxPlans int
 }
 
@@ -48,21 +46,21 @@ type storedDecision struct {
 
 func newVault(o Options) (*vault, error) {
 	v := &vault{store: o.Store, maxPlan: o.MaxState, maxPlans: o.MaxPending}
-	key := o.Key
+	keys := o.Keys
 	if o.Store == nil {
 		v.store = lookleap.NewMemoryStore()
-		if key == nil {
-			key = []byte(rand.Text() + rand.Text())
+		if keys == nil {
+			keys = lookleap.Keys{lookleap.NewKey()}
 		}
 	}
-	if len(key) < lookleap.MinKeyLen {
-		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: fmt.Sprintf("webconsent: the Key has %d bytes", len(key)),
-			Fix: fmt.Sprintf("set Options.Key to at least %d secret random bytes, the same in each process", lookleap.MinKeyLen)}
-	}
 	var err, err2 error
-	v.plans, err = hkdf.Key(sha256.New, key, nil, "lookleap/webconsent/plan/1", lookleap.MinKeyLen)
-	v.decisions, err2 = hkdf.Key(sha256.New, key, nil, "lookleap/webconsent/decision/1", lookleap.MinKeyLen)
-	return v, errors.Join(err, err2)
+	v.plans, err = keys.For("webconsent plan")
+	v.decisions, err2 = keys.For("webconsent decision")
+	if err := cmp.Or(err, err2); err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "webconsent: the keys cannot be used", Err: err,
+			Fix: fmt.Sprintf("set Options.Keys to at least %d secret random bytes, the same in each process", lookleap.MinKeyLen)}
+	}
+	return v, nil
 }
 
 // put stores a plan. A plan that is stored already stays as it is.
@@ -173,24 +171,24 @@ func (v *vault) ids(ctx context.Context, prefix string) ([]string, error) {
 	return keys, nil
 }
 
-func (v *vault) create(ctx context.Context, key []byte, name string, record any) error {
+func (v *vault) create(ctx context.Context, keys lookleap.Keys, name string, record any) error {
 	data, err := json.Marshal(record)
 	if err != nil {
 		return err
 	}
-	sealed, err := lookleap.Seal(key, data)
+	sealed, err := keys.Seal(data)
 	if err != nil {
 		return err
 	}
 	return v.store.Put(ctx, name, nil, []byte(sealed), time.Time{})
 }
 
-func (v *vault) get(ctx context.Context, key []byte, name string, record any) error {
+func (v *vault) get(ctx context.Context, keys lookleap.Keys, name string, record any) error {
 	sealed, err := v.store.Get(ctx, name)
 	if err != nil {
 		return err
 	}
-	data, err := lookleap.Unseal(key, string(sealed))
+	data, err := keys.Unseal(string(sealed))
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,6 @@ package webconsent_test
 
 import (
 	"context"
-	"crypto/hkdf"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -82,7 +80,7 @@ var errDisk = errors.New("the disk is broken")
 func newFaulty(t *testing.T) (*faultyStore, *webconsent.Prompter) {
 	t.Helper()
 	store := &faultyStore{Store: lookleap.NewMemoryStore(), err: errDisk}
-	p, err := webconsent.New(webconsent.Options{Store: store, Key: key()})
+	p, err := webconsent.New(webconsent.Options{Store: store, Keys: lookleap.Keys{key()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +121,7 @@ func TestStoreFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &faultyStore{Store: lookleap.NewMemoryStore(), err: c.fault}
-			s := serve(t, webconsent.Options{Store: store, Key: key()})
+			s := serve(t, webconsent.Options{Store: store, Keys: lookleap.Keys{key()}})
 			b, plan := s.open(t), newPlan(t, request())
 			if err := s.Suspend(t.Context(), pending(t, plan)); err != nil {
 				t.Fatal(err)
@@ -141,7 +139,7 @@ func TestStoreFaults(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := &faultyStore{Store: lookleap.NewMemoryStore(), err: errDisk}
 			later := time.Now().Add(2 * lookleap.PlanLifetime)
-			p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return later }})
+			p, err := webconsent.New(webconsent.Options{Store: store, Keys: lookleap.Keys{key()}, Now: func() time.Time { return later }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +172,7 @@ func TestStoreFaults(t *testing.T) {
 	})
 	t.Run("accept-nothing-after-the-context", func(t *testing.T) {
 		store := &faultyStore{Store: lookleap.NewMemoryStore(), err: errDisk}
-		p, err := webconsent.New(webconsent.Options{Store: store, Key: key()})
+		p, err := webconsent.New(webconsent.Options{Store: store, Keys: lookleap.Keys{key()}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,11 +204,11 @@ func TestStoreFaults(t *testing.T) {
 // TestStoreRecords: a record counts for the plan and the purpose that it was sealed for.
 func TestStoreRecords(t *testing.T) {
 	seal := func(purpose, record string) []byte {
-		derived, err := hkdf.Key(sha256.New, key(), nil, "lookleap/webconsent/"+purpose+"/1", lookleap.MinKeyLen)
+		keys, err := lookleap.Keys{key()}.For("webconsent " + purpose)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sealed, err := lookleap.Seal(derived, []byte(record))
+		sealed, err := keys.Seal([]byte(record))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +238,7 @@ func TestStoreRecords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := lookleap.NewMemoryStore()
 			later := time.Now().Add(2 * lookleap.PlanLifetime) // a decision that was made in time counts later, too
-			p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return later }})
+			p, err := webconsent.New(webconsent.Options{Store: store, Keys: lookleap.Keys{key()}, Now: func() time.Time { return later }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,7 +279,7 @@ func TestSuspendWrongly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := lookleap.NewMemoryStore()
-			c.options.Store, c.options.Key = store, key()
+			c.options.Store, c.options.Keys = store, lookleap.Keys{key()}
 			p, err := webconsent.New(c.options)
 			if err != nil {
 				t.Fatal(err)
@@ -299,7 +297,7 @@ func TestDecidedNextToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
 		store := lookleap.NewMemoryStore()
-		p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Now: func() time.Time { return now }})
+		p, err := webconsent.New(webconsent.Options{Store: store, Keys: lookleap.Keys{key()}, Now: func() time.Time { return now }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +344,7 @@ func TestDecidedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &faultyStore{Store: lookleap.NewMemoryStore()}
 		later := time.Now().Add(2 * lookleap.PlanLifetime)
-		p, err := webconsent.New(webconsent.Options{Store: store, Key: key(), Poll: time.Hour, Now: func() time.Time { return later }})
+		p, err := webconsent.New(webconsent.Options{Store: store, Keys: lookleap.Keys{key()}, Poll: time.Hour, Now: func() time.Time { return later }})
 		if err != nil {
 			t.Fatal(err)
 		}

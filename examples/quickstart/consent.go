@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -34,13 +33,12 @@ func playConsent(s *stage) error {
 	}
 
 	s.say("The state travels through a queue and a model, so it is sealed. Changing a letter of it breaks the seal.")
-	key := make([]byte, lookleap.MinKeyLen)
-	_, _ = rand.Read(key) // never fails
-	sealed, err := lookleap.Seal(key, pending.State)
+	keys := lookleap.Keys{lookleap.NewKey()}
+	sealed, err := keys.Seal(pending.State)
 	if err != nil {
 		return err
 	}
-	_, err = lookleap.Unseal(key, strings.ToLower(sealed))
+	_, err = keys.Unseal(strings.ToLower(sealed))
 	s.refused("resume from a state that was altered on the way", err, lookleap.CodeSealBroken)
 
 	inTheMorning := "In the morning the user agrees to the order, but not to the phone number."
@@ -49,7 +47,7 @@ func playConsent(s *stage) error {
 		inTheMorning = "In the morning the plan is still on the page, and you decide."
 	}
 	s.say("%s Another process opens the state and commits.", inTheMorning)
-	state, err := lookleap.Unseal(key, sealed)
+	state, err := keys.Unseal(sealed)
 	if err != nil {
 		return err
 	}

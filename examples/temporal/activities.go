@@ -55,7 +55,7 @@ func (a *Activities) Prepare(_ context.Context, o Order) (Prepared, error) {
 	if err != nil {
 		return Prepared{}, final(err)
 	}
-	sealed, err := lookleap.Seal(a.Key, state)
+	sealed, err := lookleap.Keys{a.Key}.Seal(state)
 	return Prepared{ID: plan.ID(), Sealed: sealed, Key: plan.IdempotencyKey(), Expires: plan.Request().Expires}, err
 }
 
@@ -164,7 +164,7 @@ func final(err error) error {
 }
 
 func openPlan(key []byte, p Prepared) (*lookleap.Plan, error) {
-	state, err := lookleap.Unseal(key, p.Sealed)
+	state, err := lookleap.Keys{key}.Unseal(p.Sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func openPlan(key []byte, p Prepared) (*lookleap.Plan, error) {
 }
 
 func openDecision(key []byte, plan *lookleap.Plan, sealed string) (d lookleap.ConsentDecision, err error) {
-	data, err := lookleap.Unseal(key, sealed)
+	data, err := lookleap.Keys{key}.Unseal(sealed)
 	if err != nil {
 		return d, err
 	}

@@ -167,7 +167,7 @@ func ask(key []byte, p Prepared, in io.Reader, out io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return lookleap.Seal(key, data)
+	return lookleap.Keys{key}.Seal(data)
 }
 
 // readKey reads the key of the workers, or makes it.

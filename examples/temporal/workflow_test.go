@@ -139,11 +139,11 @@ func (w *world) decide(after time.Duration, what string) {
 
 // reseal is what someone without the key can do: seal what they know with another one.
 func (w *world) reseal(p Prepared, key []byte) string {
-	state, err := lookleap.Unseal(w.local.Key, p.Sealed)
+	state, err := lookleap.Keys{w.local.Key}.Unseal(p.Sealed)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	sealed, err := lookleap.Seal(key, state)
+	sealed, err := lookleap.Keys{key}.Seal(state)
 	if err != nil {
 		w.t.Fatal(err)
 	}
