@@ -81,30 +81,33 @@ func (g *gathering) ask(ctx context.Context, m *missing) (*Exchange, error) {
 }
 
 // lookup is part C: what the DNS says about the site, or said a while ago.
-func (g *gathering) lookup(caller context.Context) (*DNSEvidence, error) {
-	v, m, name := g.v, g.v.memory, recordPrefix+g.site
-	ask := v.host.LookupFresh
-	if g.q.mode != fresh { // what began earlier is not fresh
-		ask = func(ctx context.Context, name string, t lookleap.RRType) (*lookleap.DNSAnswer, error) {
-			return v.lookups.Do(ctx, name, func(ctx context.Context) (*lookleap.DNSAnswer, error) {
-				ctx, cancel := context.WithTimeout(ctx, exchangeTime)
-				defer cancel()
-				return v.host.Lookup(ctx, name, t)
-			})
-		}
-		if d := g.knownRecord(); d != nil {
+func (g *gathering) lookup(ctx context.Context) (*DNSEvidence, error) {
+	if g.q.mode == fresh { // what began earlier is not fresh
+		if d := g.knownFailure(); d != nil {
 			return d, nil
 		}
+		return g.askDNS(ctx, g.v.host.LookupFresh)
 	}
-	if d, ok := m.failures.Fresh(g.site); ok {
-		held := *d
-		held.Held = true
-		return &held, nil
+	if d := g.knownRecord(); d != nil {
+		return d, nil
 	}
+	return g.v.lookups.Do(ctx, g.site, func(ctx context.Context) (*DNSEvidence, error) {
+		if d := cmp.Or(g.knownRecord(), g.knownFailure()); d != nil {
+			return d, nil
+		}
+		return g.askDNS(ctx, g.v.host.Lookup)
+	})
+}
+
+// askDNS asks for the site's record and remembers what it learns.
+func (g *gathering) askDNS(
+	caller context.Context, ask func(context.Context, string, lookleap.RRType) (*lookleap.DNSAnswer, error),
+) (*DNSEvidence, error) {
+	v, m := g.v, g.v.memory
 	ctx, cancel := context.WithTimeout(caller, exchangeTime)
 	defer cancel()
-	d := &DNSEvidence{Name: name}
-	answer, err := ask(ctx, name, lookleap.TypeTXT)
+	d := &DNSEvidence{Name: recordPrefix + g.site}
+	answer, err := ask(ctx, d.Name, lookleap.TypeTXT)
 	if caller.Err() != nil {
 		return nil, caller.Err()
 	}
@@ -131,6 +134,17 @@ func (g *gathering) lookup(caller context.Context) (*DNSEvidence, error) {
 		m.changesOf(g.site).Add(1)
 	}
 	return d, nil
+}
+
+// knownFailure returns the failure for which the site is not asked again yet, or nil.
+func (g *gathering) knownFailure() *DNSEvidence {
+	d, ok := g.v.memory.failures.Fresh(g.site)
+	if !ok {
+		return nil
+	}
+	known := *d
+	known.Held = true
+	return &known
 }
 
 // knownRecord returns the record from memory, or nil.

@@ -35,7 +35,7 @@ type Verifier struct {
 
 	// What is under way, so that it is done once for all callers.
 	verifications flight.Group[question, *result]
-	lookups       flight.Group[string, *lookleap.DNSAnswer]
+	lookups       flight.Group[string, *DNSEvidence]
 	readings      flight.Group[reading, *Exchange]
 	turns         flight.Turns[pair]
 }

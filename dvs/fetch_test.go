@@ -115,7 +115,8 @@ func filled(size int, head, piece, tail string) []byte {
 }
 
 // TestCostOfRefusing fills each kind of file up to its limit with what has to be
-// refused: that never takes more than three times the limit.
+// refused: that never takes more than three times the limit, and six times for a lockfile, which is
+// the user's own.
 func TestCostOfRefusing(t *testing.T) {
 	const skill, index, lock = 1 << 20, 1 << 20, 16 << 20
 	check := func(name string, limit int, refuse func() error) {

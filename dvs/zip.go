@@ -174,7 +174,7 @@ func sameZipHeader(f *zip.File, local []byte) bool {
 	name := zipLocalSize + int(binary.LittleEndian.Uint16(local[26:]))
 	end := name + int(binary.LittleEndian.Uint16(local[28:]))
 	if binary.LittleEndian.Uint16(local[6:])&compared != f.Flags&compared || binary.LittleEndian.Uint16(local[8:]) != f.Method ||
-		end != len(local) || string(local[zipLocalSize:name]) != f.Name || hasUnicodePath(local[name:]) || hasUnicodePath(f.Extra) {
+		end != len(local) || string(local[zipLocalSize:name]) != f.Name || otherUnicodePath(f.Name, local[name:]) || otherUnicodePath(f.Name, f.Extra) {
 		return false
 	}
 	checksum := binary.LittleEndian.Uint32(local[14:])
@@ -183,13 +183,15 @@ func sameZipHeader(f *zip.File, local []byte) bool {
 		checksum == f.CRC32 && uint64(compressed) == f.CompressedSize64 && uint64(size) == f.UncompressedSize64
 }
 
-// hasUnicodePath reports whether extra fields have another name for the member.
-func hasUnicodePath(extra []byte) bool {
+// otherUnicodePath reports whether extra fields have another name for the member.
+func otherUnicodePath(name string, extra []byte) bool {
 	for len(extra) >= 4 {
-		if binary.LittleEndian.Uint16(extra) == zipUnicodePath {
+		field := extra[4:min(4+int(binary.LittleEndian.Uint16(extra[2:])), len(extra))]
+		const before = 1 + 4 // its version, and the checksum of the name
+		if binary.LittleEndian.Uint16(extra) == zipUnicodePath && string(field[min(before, len(field)):]) != name {
 			return true
 		}
-		extra = extra[min(4+int(binary.LittleEndian.Uint16(extra[2:])), len(extra)):]
+		extra = extra[4+len(field):]
 	}
 	return false
 }

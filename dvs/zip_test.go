@@ -108,6 +108,9 @@ func TestReadZip(t *testing.T) {
 	}
 	first, second, end := bytes.Index(good, []byte("PK\x01\x02")), bytes.LastIndex(good, []byte("PK\x01\x02")), bytes.LastIndex(good, []byte("PK\x05\x06"))
 	check("accept-other-order-in-the-directory", slices.Concat(good[:first], good[second:end], good[first:second], good[end:]), lookleap.CodeOK, "SKILL.md", "a.md")
+	check("accept-unicode-path-of-the-same-name", zipOf(t, func(h *zip.FileHeader) {
+		h.Extra = append([]byte{0x75, 0x70, byte(5 + len(h.Name)), 0, 1, 0, 0, 0, 0}, h.Name...)
+	}, entry), lookleap.CodeOK, "SKILL.md")
 	check("reject-size-negative", rawZip64Sizes(t, 1<<63, 0), dvs.CodeBadArchive)
 	for name, attributes := range map[string]struct {
 		name string

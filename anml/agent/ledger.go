@@ -79,7 +79,11 @@ func NewLedger(store lookleap.Store) *Ledger { return &Ledger{store: store} }
 const (
 	keyLedger       = "ledger/"        // and the number of the first entry in 16 digits: the entries of one Append
 	keyLedgerPruned = "ledger-pruned/" // the head of what was removed
+	keyLedgerNear   = "ledger-near/"   // the key of a record among the last ones
 )
+
+// nearEntries is after how many entries the ledger notes again which record is near its end.
+const nearEntries = 16
 
 // maxAppend is the longest record of one Append in bytes, far above that of any plan.
 const maxAppend = 8 << 20
@@ -116,6 +120,7 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 			pruned, err := l.pruned(ctx)
 			if err != nil || pruned.Number <= head.Number {
 				l.advance(next)
+				l.note(ctx, head, next)
 				return err
 			}
 			// Another process appended and pruned since this one knew the head.
@@ -133,7 +138,8 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 	}
 }
 
-// end returns the head that this process knows, or that of the last record.
+// end returns the head that this process knows, or that of a record among the last ones: Append finds
+// those after it.
 func (l *Ledger) end(ctx context.Context) (Head, error) {
 	l.mu.Lock()
 	head := l.last
@@ -141,14 +147,24 @@ func (l *Ledger) end(ctx context.Context) (Head, error) {
 	if head.Number > 0 {
 		return head, nil
 	}
-	for {
-		keys, err := l.keys(ctx)
-		if err != nil || len(keys) == 0 {
-			return Head{}, err
+	near, err := l.store.Get(ctx, keyLedgerNear)
+	if err == nil {
+		head, err = l.after(ctx, string(near))
+	}
+	for errors.Is(err, fs.ErrNotExist) { // none was noted, or it was pruned
+		var keys []string
+		if keys, err = l.keys(ctx); err == nil && len(keys) > 0 {
+			head, err = l.after(ctx, keys[len(keys)-1])
 		}
-		if head, err = l.after(ctx, keys[len(keys)-1]); !errors.Is(err, fs.ErrNotExist) { // pruned meanwhile
-			return head, err
-		}
+	}
+	return head, err
+}
+
+// note stores, once in a while, which record is near the end. An error is not one of the entries,
+// which are safe: a process that begins only has more to read.
+func (l *Ledger) note(ctx context.Context, from, to Head) {
+	if from.Number/nearEntries != to.Number/nearEntries {
+		_ = put(ctx, l.store, keyLedgerNear, []byte(ledgerKey(from.Number+1)))
 	}
 }
 

@@ -274,6 +274,50 @@ func testRetention(t *testing.T) {
 	}
 }
 
+// TestLedgerBegins: what a process that begins asks of the store does not grow with the ledger.
+func TestLedgerBegins(t *testing.T) {
+	t.Run("O51/accept-a-process-that-begins", func(t *testing.T) {
+		var calls []string
+		store := &hookedStore{Store: lookleap.NewMemoryStore(), hook: func(call string) error {
+			calls = append(calls, call)
+			return nil
+		}}
+		l, most := NewLedger(store), 0
+		for n := range 300 {
+			appendAll(t, l, entryOf(n), entryOf(n))
+			if n < nearEntries {
+				continue
+			}
+			calls = nil
+			appendAll(t, NewLedger(store), entryOf(n))
+			most = max(most, len(calls))
+			if slices.Contains(calls, "Keys "+keyLedger) {
+				t.Fatalf("after %d entries: %q", 3*n, calls)
+			}
+		}
+		if most > 2*nearEntries {
+			t.Errorf("it takes %d calls", most)
+		}
+		if _, err := VerifyLedger(t.Context(), l, Head{}, Head{}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("O51/accept-what-was-noted-is-gone", func(t *testing.T) {
+		store := lookleap.NewMemoryStore()
+		for n := range 2 * nearEntries {
+			appendAll(t, NewLedger(store), entryOf(n))
+		}
+		for n, near := range []string{ledgerKey(1), ledgerKey(99), "other"} { // an old one, and two that are not there
+			must(t, put(t.Context(), store, keyLedgerNear, []byte(near)))
+			appendAll(t, NewLedger(store), entryOf(100+n))
+		}
+		head, err := VerifyLedger(t.Context(), NewLedger(store), Head{}, Head{})
+		if err != nil || head.Number != 2*nearEntries+3 {
+			t.Errorf("%+v, %v", head, err)
+		}
+	})
+}
+
 // TestLedgerInStore: what a store returns that no ledger has written is an error, and nothing is
 // appended to it.
 func TestLedgerInStore(t *testing.T) {

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -36,12 +38,12 @@ type Rule struct {
 	ReadOnly   bool     // the tool is marked as read-only
 	Recipients []string // each recipient of the call is one of these, and there is at least one
 	AtMost     float64  // each amount of the call is a number from 0 to this, and there is at least one; 0: not set
-	PerDay     int      // fewer than this many calls of the tool passed by such a rule in 24 hours, for this user; the Limiter of the host counts
+	PerDay     int      // in 24 hours, fewer than this many calls of the tool met this rule, for this user; the Limiter of the host counts
 
 	Verb Verb
 }
 
-// applies reports whether a rule applies. It counts a call that PerDay lets pass.
+// applies reports whether a rule applies. A call that meets PerDay counts, whatever becomes of it.
 func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) bool {
 	if len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(pattern string) bool {
 		matched, err := path.Match(pattern, t.Name)
@@ -69,7 +71,8 @@ func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) 
 		return false
 	}
 	if r.PerDay > 0 {
-		key := "gate/" + lookleap.Digest([]byte(g.options.User+"\x00"+t.Name))
+		own, _ := json.Marshal(r) // what the rule says, so that each rule has its own count
+		key := "gate/" + lookleap.Digest(fmt.Appendf(own, "%q %q", g.options.User, t.Name))
 		wait, err := g.host.Take(ctx, key, lookleap.Rate{Limit: r.PerDay, Window: 24 * time.Hour})
 		return err == nil && wait == 0
 	}

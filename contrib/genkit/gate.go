@@ -6,6 +6,7 @@ import (
 
 	"github.com/firebase/genkit/go/ai"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/internal/adapter"
 )
@@ -34,7 +35,7 @@ func (t *Gated) Tool(inner ai.Tool, about gate.Tool) (ai.ToolRef, error) {
 	about.Run = func(ctx context.Context, c gate.Call) ([]byte, error) {
 		var in any
 		if err := json.Unmarshal(c.Arguments, &in); err != nil {
-			return nil, err
+			return nil, lookleap.NothingSent(err)
 		}
 		out, err := inner.RunRaw(ctx, in)
 		if err != nil {

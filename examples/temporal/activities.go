@@ -27,7 +27,7 @@ const attemptTime = 30 * time.Second
 // ledger of the Host.
 type Activities struct {
 	Host *lookleap.Host
-	Key  []byte // seals plans and decisions, which pass through the server of the engine
+	Keys lookleap.Keys // seal plans and decisions, which pass through the server of the engine
 }
 
 // Prepare makes a plan of an order. Nothing is sent. A plan of an attempt that was lost is never
@@ -55,28 +55,28 @@ func (a *Activities) Prepare(_ context.Context, o Order) (Prepared, error) {
 	if err != nil {
 		return Prepared{}, final(err)
 	}
-	sealed, err := lookleap.Keys{a.Key}.Seal(state)
+	sealed, err := a.Keys.Seal(state)
 	return Prepared{ID: plan.ID(), Sealed: sealed, Key: plan.IdempotencyKey(), Expires: plan.Request().Expires}, err
 }
 
 // Judge reports whether a signal is a decision of the user about the plan, yes or no.
 func (a *Activities) Judge(_ context.Context, p Prepared, decision string) (bool, error) {
-	plan, err := openPlan(a.Key, p)
+	plan, err := openPlan(a.Keys, p)
 	if err != nil {
 		return false, final(err)
 	}
-	d, err := openDecision(a.Key, plan, decision)
+	d, err := openDecision(a.Keys, plan, decision)
 	return err == nil && d.Digest == plan.Request().Digest, nil
 }
 
 // Commit sends the order once, however often the engine runs it. It returns an error only for what
 // another attempt can settle; each Outcome is what the ledger proves.
 func (a *Activities) Commit(ctx context.Context, p Prepared, decision string) (Outcome, error) {
-	plan, err := openPlan(a.Key, p)
+	plan, err := openPlan(a.Keys, p)
 	if err != nil {
 		return Outcome{}, err // a worker with the right key can open it
 	}
-	d, err := openDecision(a.Key, plan, decision)
+	d, err := openDecision(a.Keys, plan, decision)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -163,16 +163,16 @@ func final(err error) error {
 	return temporal.NewNonRetryableApplicationError(err.Error(), string(lookleap.CodeOf(err)), err)
 }
 
-func openPlan(key []byte, p Prepared) (*lookleap.Plan, error) {
-	state, err := lookleap.Keys{key}.Unseal(p.Sealed)
+func openPlan(keys lookleap.Keys, p Prepared) (*lookleap.Plan, error) {
+	state, err := keys.Unseal(p.Sealed)
 	if err != nil {
 		return nil, err
 	}
 	return lookleap.ParsePlan(state)
 }
 
-func openDecision(key []byte, plan *lookleap.Plan, sealed string) (d lookleap.ConsentDecision, err error) {
-	data, err := lookleap.Keys{key}.Unseal(sealed)
+func openDecision(keys lookleap.Keys, plan *lookleap.Plan, sealed string) (d lookleap.ConsentDecision, err error) {
+	data, err := keys.Unseal(sealed)
 	if err != nil {
 		return d, err
 	}

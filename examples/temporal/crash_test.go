@@ -42,7 +42,7 @@ type attempt struct {
 	Crash    string    // where the process is killed; empty: nowhere
 	Dir      string    // of the ledger
 	Network  []string  // flags of hostflags
-	Key      []byte
+	Keys     lookleap.Keys
 }
 
 // attempted is how an attempt ended.
@@ -111,7 +111,7 @@ func TestWorkerProcess(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), attemptTime)
 		defer cancel()
 		var out attempted
-		out.Outcome, err = (&Activities{Host: &host.Host, Key: a.Key}).Commit(ctx, a.Plan, a.Decision)
+		out.Outcome, err = (&Activities{Host: &host.Host, Keys: a.Keys}).Commit(ctx, a.Plan, a.Decision)
 		if err != nil {
 			out.Failure, err = protojson.Marshal(temporal.GetDefaultFailureConverter().ErrorToFailure(err))
 			if err != nil {

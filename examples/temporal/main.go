@@ -64,6 +64,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if err != nil {
 		return err
 	}
+	keys := lookleap.Keys{key}
 	engine, err := client.Dial(client.Options{HostPort: *address})
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	defer engine.Close()
 	switch command {
 	case "worker":
-		return work(ctx, engine, key, *plans, set.Arg(1), &network)
+		return work(ctx, engine, keys, *plans, set.Arg(1), &network)
 	case "order":
 		shop, err := network.URL(rest[1])
 		if err != nil {
@@ -85,12 +86,12 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 		}
 		return err
 	default:
-		return decide(ctx, engine, key, rest[1], in, out)
+		return decide(ctx, engine, keys, rest[1], in, out)
 	}
 }
 
 // work runs a worker until ctx ends.
-func work(ctx context.Context, engine client.Client, key []byte, plans, shop string, network *hostflags.Flags) error {
+func work(ctx context.Context, engine client.Client, keys lookleap.Keys, plans, shop string, network *hostflags.Flags) error {
 	if shop != "" {
 		if _, err := network.URL(shop); err != nil {
 			return err
@@ -109,14 +110,14 @@ func work(ctx context.Context, engine client.Client, key []byte, plans, shop str
 	host.Plans = store
 	w := worker.New(engine, taskQueue, worker.Options{})
 	w.RegisterWorkflow(Buy)
-	w.RegisterActivity(&Activities{Host: &host.Host, Key: key})
+	w.RegisterActivity(&Activities{Host: &host.Host, Keys: keys})
 	stop := make(chan any)
 	context.AfterFunc(ctx, func() { close(stop) })
 	return w.Run(stop)
 }
 
 // decide shows the plan of a workflow to the user, and signals the decision.
-func decide(ctx context.Context, engine client.Client, key []byte, id string, in io.Reader, out io.Writer) error {
+func decide(ctx context.Context, engine client.Client, keys lookleap.Keys, id string, in io.Reader, out io.Writer) error {
 	value, err := engine.QueryWorkflow(ctx, id, "", queryPlan)
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func decide(ctx context.Context, engine client.Client, key []byte, id string, in
 	if err := value.Get(&prepared); err != nil {
 		return err
 	}
-	decision, err := ask(key, prepared, in, out)
+	decision, err := ask(keys, prepared, in, out)
 	if err != nil {
 		return err
 	}
@@ -141,8 +142,8 @@ func decide(ctx context.Context, engine client.Client, key []byte, id string, in
 
 // ask shows a plan, and returns the sealed decision about it. Only "y" and "yes" agree. What follows a
 // "n" is the user's reason.
-func ask(key []byte, p Prepared, in io.Reader, out io.Writer) (string, error) {
-	plan, err := openPlan(key, p)
+func ask(keys lookleap.Keys, p Prepared, in io.Reader, out io.Writer) (string, error) {
+	plan, err := openPlan(keys, p)
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +168,7 @@ func ask(key []byte, p Prepared, in io.Reader, out io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return lookleap.Keys{key}.Seal(data)
+	return keys.Seal(data)
 }
 
 // readKey reads the key of the workers, or makes it.
@@ -179,7 +180,7 @@ func readKey(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := []byte(rand.Text() + rand.Text())
+	key := lookleap.NewKey()
 	_, err = f.Write(key)
 	return key, errors.Join(err, f.Sync(), f.Close())
 }

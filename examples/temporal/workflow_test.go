@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	w.env = suite.NewTestWorkflowEnvironment()
 	w.env.SetTestTimeout(time.Minute)
 	w.env.SetStartTime(time.Now().Truncate(time.Second))
-	w.local = &Activities{Host: &lookleap.Host{Now: w.now}, Key: []byte(strings.Repeat("k", lookleap.MinKeyLen))}
+	w.local = &Activities{Host: &lookleap.Host{Now: w.now}, Keys: lookleap.Keys{[]byte(strings.Repeat("k", lookleap.MinKeyLen))}}
 	w.env.RegisterWorkflow(Buy)
 	w.env.RegisterActivity(w.local.Prepare)
 	w.env.RegisterActivity(w.local.Judge)
@@ -80,7 +80,7 @@ func (w *world) skip(d time.Duration) {
 
 // commit is the activity Commit, in a process that may die.
 func (w *world) commit(ctx context.Context, p Prepared, decision string) (Outcome, error) {
-	a := attempt{Plan: p, Decision: decision, Now: w.now(), Dir: w.dir, Network: w.door.Args(), Key: w.local.Key}
+	a := attempt{Plan: p, Decision: decision, Now: w.now(), Dir: w.dir, Network: w.door.Args(), Keys: w.local.Keys}
 	w.mu.Lock()
 	if w.attempts < len(w.crashes) {
 		a.Crash = w.crashes[w.attempts]
@@ -116,11 +116,11 @@ func (w *world) decide(after time.Duration, what string) {
 			w.t.Error(err)
 			return
 		}
-		key := w.local.Key
+		keys := w.local.Keys
 		switch what {
 		case "forged":
-			key = []byte(strings.Repeat("x", lookleap.MinKeyLen))
-			p.Sealed, what = w.reseal(p, key), "yes"
+			keys = lookleap.Keys{[]byte(strings.Repeat("x", lookleap.MinKeyLen))}
+			p.Sealed, what = w.reseal(p, keys), "yes"
 		case "other":
 			if p, err = w.local.Prepare(context.Background(), Order{Shop: "https://shop.example", Text: "a car"}); err != nil {
 				w.t.Error(err)
@@ -129,7 +129,7 @@ func (w *world) decide(after time.Duration, what string) {
 			what = "yes"
 		}
 		var shown strings.Builder
-		decision, err := ask(key, p, strings.NewReader(what+"\n"), &shown)
+		decision, err := ask(keys, p, strings.NewReader(what+"\n"), &shown)
 		if err != nil || !strings.Contains(shown.String(), "shop.example") {
 			w.t.Error(err, shown.String())
 		}
@@ -138,12 +138,12 @@ func (w *world) decide(after time.Duration, what string) {
 }
 
 // reseal is what someone without the key can do: seal what they know with another one.
-func (w *world) reseal(p Prepared, key []byte) string {
-	state, err := lookleap.Keys{w.local.Key}.Unseal(p.Sealed)
+func (w *world) reseal(p Prepared, keys lookleap.Keys) string {
+	state, err := w.local.Keys.Unseal(p.Sealed)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	sealed, err := lookleap.Keys{key}.Seal(state)
+	sealed, err := keys.Seal(state)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestHistory(t *testing.T) {
 	}
 	for name, changed := range map[string]Prepared{
 		"cut":     {ID: p.ID, Sealed: p.Sealed[:len(p.Sealed)-4]},
-		"other":   {ID: p.ID, Sealed: w.reseal(p, []byte(strings.Repeat("x", lookleap.MinKeyLen)))},
+		"other":   {ID: p.ID, Sealed: w.reseal(p, lookleap.Keys{[]byte(strings.Repeat("x", lookleap.MinKeyLen))})},
 		"missing": {ID: p.ID},
 	} {
 		if _, err := w.local.Commit(t.Context(), changed, "x"); lookleap.CodeOf(err) != lookleap.CodeSealBroken {
