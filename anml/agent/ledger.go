@@ -13,11 +13,11 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
+	"github.com/lookleap/lookleap/internal/chain"
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
@@ -66,29 +66,21 @@ const (
 // Each entry is chained to the one before it, so [VerifyLedger] finds later changes. Several
 // processes may use one store. [Filter] reads a ledger: its disclosures with the plan of an
 // interaction, each with the basis of its consent, say what was told in it.
-type Ledger struct {
-	store lookleap.Store
-
-	mu   sync.Mutex
-	last Head // that this process knows of
-}
+type Ledger struct{ log chain.Log }
 
 // NewLedger returns the ledger in a store, which may hold other records of the user, too.
-func NewLedger(store lookleap.Store) *Ledger { return &Ledger{store: store} }
-
-const (
-	keyLedger       = "ledger/"        // and the number of the first entry in 16 digits: the entries of one Append
-	keyLedgerPruned = "ledger-pruned/" // the head of what was removed
-	keyLedgerNear   = "ledger-near/"   // the key of a record among the last ones
-)
-
-// nearEntries is after how many entries the ledger notes again which record is near its end.
-const nearEntries = 16
+func NewLedger(store lookleap.Store) *Ledger {
+	return &Ledger{chain.Log{Store: store, Name: "ledger", End: func(key string, record []byte) (chain.Head, error) {
+		entries, err := parseRecord(key, record)
+		if err != nil {
+			return chain.Head{}, err
+		}
+		return chain.Head(entries[len(entries)-1].Head()), nil
+	}}}
+}
 
 // maxAppend is the longest record of one Append in bytes, far above that of any plan.
 const maxAppend = 8 << 20
-
-func ledgerKey(number int64) string { return fmt.Sprintf("%s%016d", keyLedger, number) }
 
 // Append stores all entries or none, and returns when they are safe; if it returns an error, the
 // call is not sent.
@@ -99,113 +91,31 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 	if len(entries) == 0 {
 		return ctx.Err()
 	}
-	head, err := l.end(ctx)
-	if err != nil {
-		return err
-	}
-	for {
-		chained, next, err := head.extend(entries...)
+	return l.log.Append(ctx, func(head chain.Head) ([]byte, chain.Head, error) {
+		chained, next, err := Head(head).extend(entries...)
 		if err != nil {
-			return err
+			return nil, chain.Head{}, err
 		}
 		data, err := json.Marshal(chained)
-		if err != nil {
-			return err
+		if err == nil && len(data) > maxAppend {
+			err = fmt.Errorf("%d entries take %d bytes; the limit is %d", len(entries), len(data), maxAppend)
 		}
-		if len(data) > maxAppend {
-			return fmt.Errorf("%d entries take %d bytes; the limit is %d", len(entries), len(data), maxAppend)
-		}
-		switch err = l.store.Put(ctx, ledgerKey(head.Number+1), nil, data, time.Time{}); {
-		case err == nil:
-			pruned, err := l.pruned(ctx)
-			if err != nil || pruned.Number <= head.Number {
-				l.advance(next)
-				l.note(ctx, head, next)
-				return err
-			}
-			// Another process appended and pruned since this one knew the head.
-			if err := l.store.Delete(ctx, ledgerKey(head.Number+1)); err != nil {
-				return err
-			}
-			head = pruned
-			continue
-		case !errors.Is(err, lookleap.ErrConflict):
-			return err
-		}
-		if head, err = l.after(ctx, ledgerKey(head.Number+1)); err != nil || head == next { // an earlier response was lost
-			return err
-		}
-	}
-}
-
-// end returns the head that this process knows, or that of a record among the last ones: Append finds
-// those after it.
-func (l *Ledger) end(ctx context.Context) (Head, error) {
-	l.mu.Lock()
-	head := l.last
-	l.mu.Unlock()
-	if head.Number > 0 {
-		return head, nil
-	}
-	near, err := l.store.Get(ctx, keyLedgerNear)
-	if err == nil {
-		head, err = l.after(ctx, string(near))
-	}
-	for errors.Is(err, fs.ErrNotExist) { // none was noted, or it was pruned
-		var keys []string
-		if keys, err = l.keys(ctx); err == nil && len(keys) > 0 {
-			head, err = l.after(ctx, keys[len(keys)-1])
-		}
-	}
-	return head, err
-}
-
-// note stores, once in a while, which record is near the end. An error is not one of the entries,
-// which are safe: a process that begins only has more to read.
-func (l *Ledger) note(ctx context.Context, from, to Head) {
-	if from.Number/nearEntries != to.Number/nearEntries {
-		_ = put(ctx, l.store, keyLedgerNear, []byte(ledgerKey(from.Number+1)))
-	}
-}
-
-// after returns the head after a record.
-func (l *Ledger) after(ctx context.Context, key string) (Head, error) {
-	entries, err := l.read(ctx, key)
-	if err != nil {
-		return Head{}, err
-	}
-	return l.advance(entries[len(entries)-1].Head()), nil
-}
-
-// advance notes a head, and returns it.
-func (l *Ledger) advance(to Head) Head {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if to.Number > l.last.Number {
-		l.last = to
-	}
-	return to
-}
-
-// pruned returns the head of what was removed, zero if nothing was.
-func (l *Ledger) pruned(ctx context.Context) (head Head, err error) {
-	data, err := l.store.Get(ctx, keyLedgerPruned)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Head{}, nil
-	}
-	if err == nil {
-		err = strictjson.Decode(data, &head)
-	}
-	return head, err
+		return data, chain.Head(next), err
+	})
 }
 
 // read returns the entries of a record, at least one.
-func (l *Ledger) read(ctx context.Context, key string) (entries []Entry, err error) {
-	data, err := l.store.Get(ctx, key)
+func (l *Ledger) read(ctx context.Context, key string) ([]Entry, error) {
+	data, err := l.log.Store.Get(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	if strictjson.Decode(data, &entries) != nil || len(entries) == 0 || ledgerKey(entries[0].Number) != key {
+	return parseRecord(key, data)
+}
+
+// parseRecord parses the entries of a record. The place of the first one is that of the record.
+func parseRecord(key string, data []byte) (entries []Entry, err error) {
+	if strictjson.Decode(data, &entries) != nil || len(entries) == 0 || !strings.HasSuffix(key, fmt.Sprintf("/%016d", entries[0].Number)) {
 		return nil, &lookleap.Error{Code: CodeLedgerBroken, Subject: key, Message: "the record of the ledger is damaged",
 			Fix: "restore the ledger from a copy"}
 	}
@@ -245,9 +155,7 @@ func (l *Ledger) keys(ctx context.Context) ([]string, error) {
 	if err := l.ready(); err != nil {
 		return nil, err
 	}
-	keys, err := l.store.Keys(ctx, keyLedger)
-	slices.Sort(keys)
-	return keys, err
+	return l.log.Keys(ctx)
 }
 
 // Prune removes the records of the oldest entries up to the first one with an entry from a time or
@@ -272,23 +180,12 @@ func (l *Ledger) Prune(ctx context.Context, before time.Time) (Head, error) {
 		gone = append(gone, key)
 	}
 	head := Head{first.Number - 1, first.Previous}
-	if len(gone) > 0 {
-		var data []byte
-		if data, err = json.Marshal(head); err == nil {
-			err = put(ctx, l.store, keyLedgerPruned, data) // before anything is deleted: see Append
-		}
-	}
-	for _, key := range gone {
-		if err == nil {
-			err = l.store.Delete(ctx, key)
-		}
-	}
-	return head, err
+	return head, l.log.Prune(ctx, chain.Head(head), gone)
 }
 
 // ready returns an error for a ledger without a store.
 func (l *Ledger) ready() error {
-	if l == nil || l.store == nil {
+	if l == nil || l.log.Store == nil {
 		return errNoLedger
 	}
 	return nil
