@@ -232,7 +232,7 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	ctx = h.enter(ctx)
 	start := h.Time()
 	defer func() {
-		h.Report(ctx, Event{Kind: EventConsent, Code: CodeOf(err), Subject: req.ID, Duration: h.Time().Sub(start), Err: err})
+		h.Report(ctx, Event{Kind: EventConsent, Code: CodeOf(err), Subject: req.ID, Shown: req.Digest, Duration: h.Time().Sub(start), Err: err})
 	}()
 	now, clock := h.clock()
 	unusable := h.usable()
@@ -362,7 +362,11 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Approve(decision, h.Time())
+	a, err := p.Approve(decision, h.Time())
+	if CodeOf(err) == CodeConsentRefused {
+		_ = h.recorded(h.enter(ctx), p, nil, PlanRefused, nil)
+	}
+	return a, err
 }
 
 // Decide is [Plan.Approve] with the Host's clock, for a plan that was suspended and parsed
@@ -398,7 +402,7 @@ func (h *Host) refuse(ctx context.Context, p *Plan) error {
 	owner := rand.Text()
 	record, err := h.claim(ctx, p, owner)
 	if err == nil {
-		h.settle(ctx, p, owner, PlanRefused, nil)
+		h.conclude(ctx, p, nil, owner, PlanRefused, nil)
 		return nil
 	}
 	if !errors.Is(err, ErrAlreadyDone) {

@@ -33,6 +33,7 @@ type Event struct {
 	Subject  string        // URL without query and user information, DNS question, plan id, or subject of the verdict
 	Duration time.Duration // of the exchange, lookup or prompt
 	Status   int           // HTTP status of a fetch
+	Shown    string        // digest of the request that the user was shown, of a consent or a plan
 	Verdict  *Verdict      // of a verdict
 	Finding  *Finding      // of a finding
 	Err      error         // what failed
@@ -134,6 +135,9 @@ func LogEvents(log *slog.Logger) func(context.Context, Event) {
 		}
 		if e.Status != 0 {
 			attrs = append(attrs, slog.Int("status", e.Status))
+		}
+		if e.Shown != "" {
+			attrs = append(attrs, slog.String("shown", e.Shown))
 		}
 		if e.Verdict != nil {
 			attrs = append(attrs, slog.Any("verdict", e.Verdict))

@@ -39,6 +39,12 @@ type Host struct {
 	Now     func() time.Time             // nil: time.Now
 	Observe func(context.Context, Event) // nil: events are dropped. LogEvents adapts a logger
 
+	// Record is called with what becomes of each plan that a user decided about: before its effect, which
+	// is then not begun if Record returns an error, and after it, or if the user refused. A process that dies
+	// in between has recorded that the effect was about to begin. Nil: Plans alone has it. Package
+	// contrib/receipt makes signed receipts of it.
+	Record func(context.Context, PlanOutcome) error
+
 	build     sync.Once
 	defaults  hostDefaults
 	closed    atomic.Bool
@@ -57,7 +63,7 @@ type hostDefaults struct {
 	owned    []io.Closer
 
 	// The bounds of calls of plugged-in parts; nil for a default, which needs none.
-	lookups, cacheCalls, planCalls, limitCalls, observeCalls *plugin.Bound
+	lookups, cacheCalls, planCalls, limitCalls, observeCalls, recordCalls *plugin.Bound
 }
 
 // ErrClosed is the error of using a [Host] after its Close.
@@ -81,6 +87,7 @@ func (h *Host) parts() *hostDefaults {
 	h.build.Do(func() {
 		d := &h.defaults
 		d.observeCalls = partObserve.bounded(observeWait, observeCalls)
+		d.recordCalls = partRecord.bounded(storeWait, storeCalls)
 		d.lookups = partResolver.bounded(resolverWait, resolverCalls)
 		d.resolver = h.Resolver
 		if d.resolver == nil {
@@ -303,6 +310,7 @@ var (
 	partObserve  = part{"Observe hook", CodeInternal}
 	partDial     = part{"Dial hook", CodeInternal}
 	partProxy    = part{"Proxy hook", CodeInternal}
+	partRecord   = part{"Record hook", CodeLedgerFailed}
 )
 
 // failed returns the error of a plug-in that failed, which counts as "no".

@@ -336,7 +336,7 @@ func (h *Host) commit(ctx context.Context, c commit) (receipt []byte, err error)
 	}
 	ctx = h.enter(ctx)
 	defer func() {
-		h.Report(ctx, Event{Kind: EventPlan, Code: CodeOf(err), Subject: p.ID(), Err: err})
+		h.Report(ctx, Event{Kind: EventPlan, Code: CodeOf(err), Subject: p.ID(), Shown: p.request.Digest, Err: err})
 	}()
 	now, clock := h.clock()
 	unusable := h.usable()
@@ -362,20 +362,30 @@ func (h *Host) commit(ctx context.Context, c commit) (receipt []byte, err error)
 			return nil, err
 		}
 	}
-	if err := h.record(ctx, p, owner, PlanSent, nil); err != nil {
+	if err := h.recorded(ctx, p, c.approval, PlanSent, nil); err != nil {
 		h.settle(ctx, p, owner, PlanFailed, nil)
+		return nil, notCommitted(p, err)
+	}
+	if err := h.record(ctx, p, owner, PlanSent, nil); err != nil {
+		h.conclude(ctx, p, c.approval, owner, PlanFailed, nil)
 		return nil, notCommitted(p, err)
 	}
 	receipt, err = c.effect.Send(ctx, c.approval)
 	switch {
 	case err == nil:
-		h.settle(ctx, p, owner, PlanDone, receipt)
+		h.conclude(ctx, p, c.approval, owner, PlanDone, receipt)
 	case errors.Is(err, errNothingSent):
-		h.settle(ctx, p, owner, PlanFailed, nil)
+		h.conclude(ctx, p, c.approval, owner, PlanFailed, nil)
 	default:
-		h.settle(ctx, p, owner, PlanUnknown, nil)
+		h.conclude(ctx, p, c.approval, owner, PlanUnknown, nil)
 	}
 	return receipt, err
+}
+
+// conclude settles a plan, and tells Record.
+func (h *Host) conclude(ctx context.Context, p *Plan, a *Approval, owner string, state PlanState, receipt []byte) {
+	h.settle(ctx, p, owner, state, receipt)
+	_ = h.recorded(context.WithoutCancel(ctx), p, a, state, receipt)
 }
 
 // notCommitted returns an error for a plan whose effect was not called.

@@ -24,7 +24,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[lookleap.Finding](), reflect.TypeFor[lookleap.Host](), reflect.TypeFor[lookleap.ItemClass](), reflect.TypeFor[lookleap.Keys](),
 		reflect.TypeFor[lookleap.PartKind](), reflect.TypeFor[lookleap.PendingError](),
 		reflect.TypeFor[lookleap.Rate](), reflect.TypeFor[lookleap.AlreadyDoneError](), reflect.TypeFor[lookleap.Effect](),
-		reflect.TypeFor[lookleap.FileStore](), reflect.TypeFor[lookleap.PlanRecord](), reflect.TypeFor[lookleap.PlanState](),
+		reflect.TypeFor[lookleap.FileStore](), reflect.TypeFor[lookleap.PlanRecord](), reflect.TypeFor[lookleap.PlanState](), reflect.TypeFor[lookleap.PlanOutcome](),
 		reflect.TypeFor[lookleap.Plan](), reflect.TypeFor[lookleap.Position](), reflect.TypeFor[lookleap.RRType](),
 		reflect.TypeFor[lookleap.ResponseError](), reflect.TypeFor[lookleap.Record](), reflect.TypeFor[lookleap.RemoteText](), reflect.TypeFor[lookleap.ResolverOptions](),
 		reflect.TypeFor[lookleap.SRV](), reflect.TypeFor[lookleap.Severity](), reflect.TypeFor[lookleap.Status](),

@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"iter"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -67,19 +67,17 @@ func chainDigest(previous string, number int64, content [sha256.Size]byte) strin
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// VerifyLedger reads a ledger and returns its head. It returns an [*lookleap.Error] with
+// VerifyLedger verifies the entries of a ledger, such as those of [Ledger.Entries] or of an export of all,
+// and returns their head. It returns an [*lookleap.Error] with
 // [CodeLedgerBroken] if an entry between the two heads was changed, removed, inserted or
 // moved, or the ledger ends before the second one.
 //
 // From is the head of the entries that were pruned, zero if there are none. To is a head
 // that was kept outside of the ledger. Without one, the end of the ledger may be missing.
-func VerifyLedger(ctx context.Context, l *Ledger, from, to Head) (Head, error) {
-	if l == nil {
-		return Head{}, errNoLedger
-	}
+func VerifyLedger(entries iter.Seq2[Entry, error], from, to Head) (Head, error) {
 	head := from
 	reached := to == Head{} || to == from
-	for e, err := range l.Entries(ctx) {
+	for e, err := range entries {
 		if err != nil {
 			return Head{}, err
 		}

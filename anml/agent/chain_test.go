@@ -42,13 +42,13 @@ func TestChain(t *testing.T) {
 		must(t, l.Append(t.Context(), entryOf(2*n), entryOf(2*n+1)))
 	}
 	whole := chainOf(t, l)
-	head, err := VerifyLedger(t.Context(), l, Head{}, Head{})
+	head, err := VerifyLedger(l.Entries(t.Context()), Head{}, Head{})
 	if err != nil || head.Number != 8 || head != whole[7].Head() {
 		t.Fatal(head, err)
 	}
 	broken := func(t *testing.T, from, to Head, entries ...Entry) {
 		t.Helper()
-		if _, err := VerifyLedger(t.Context(), fixedLedger(entries), from, to); lookleap.CodeOf(err) != CodeLedgerBroken {
+		if _, err := VerifyLedger(fixedLedger(entries).Entries(t.Context()), from, to); lookleap.CodeOf(err) != CodeLedgerBroken {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -94,19 +94,19 @@ func TestChain(t *testing.T) {
 		})
 	}
 	t.Run("accept-pruned", func(t *testing.T) {
-		if got, err := VerifyLedger(t.Context(), fixedLedger(whole[3:]), whole[2].Head(), head); err != nil || got != head {
+		if got, err := VerifyLedger(fixedLedger(whole[3:]).Entries(t.Context()), whole[2].Head(), head); err != nil || got != head {
 			t.Error(got, err)
 		}
 		broken(t, Head{}, head, whole[3:]...)
 		for _, to := range []Head{{}, whole[2].Head()} { // no head was kept, or the one of the pruned entries
-			if got, err := VerifyLedger(t.Context(), fixedLedger(whole[3:]), whole[2].Head(), to); err != nil || got != head {
+			if got, err := VerifyLedger(fixedLedger(whole[3:]).Entries(t.Context()), whole[2].Head(), to); err != nil || got != head {
 				t.Error(got, err)
 			}
 		}
 	})
 	t.Run("reject-with-the-place", func(t *testing.T) {
 		for want, entries := range map[string][]Entry{"entry 4": slices.Delete(slices.Clone(whole), 3, 4), "entry 6": whole[:5]} {
-			_, err := VerifyLedger(t.Context(), fixedLedger(entries), Head{}, head)
+			_, err := VerifyLedger(fixedLedger(entries).Entries(t.Context()), Head{}, head)
 			if e := new(lookleap.Error); !errors.As(err, &e) || e.Subject != want {
 				t.Errorf("%v, want %s", err, want)
 			}
@@ -132,7 +132,7 @@ func TestChainOfProcesses(t *testing.T) {
 		}
 		wait.Wait()
 		must(t, NewLedger(open()).Append(t.Context(), entryOf(2)))
-		head, err := VerifyLedger(t.Context(), NewLedger(open()), Head{}, Head{})
+		head, err := VerifyLedger(NewLedger(open()).Entries(t.Context()), Head{}, Head{})
 		if err != nil || head.Number != 181 {
 			t.Fatal(head, err)
 		}

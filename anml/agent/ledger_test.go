@@ -259,7 +259,7 @@ func testRetention(t *testing.T) {
 		if before.Number != kept[0].Number-1 || before.Digest != kept[0].Previous || !slices.Equal(entries(t, other), kept) {
 			t.Errorf("pruned before hour %d: %+v", hours, before)
 		}
-		if head, err := VerifyLedger(t.Context(), l, before, Head{}); err != nil || head != whole[199].Head() {
+		if head, err := VerifyLedger(l.Entries(t.Context()), before, Head{}); err != nil || head != whole[199].Head() {
 			t.Errorf("%+v, %v", head, err)
 		}
 	}
@@ -268,7 +268,7 @@ func testRetention(t *testing.T) {
 	if got := entries(t, l); got[len(got)-1].Number != 202 || got[len(got)-2].Number != 201 || got[len(got)-2].Previous != whole[199].Head().Digest {
 		t.Errorf("%+v", got)
 	}
-	if _, err := VerifyLedger(t.Context(), l, whole[197].Head(), Head{}); err != nil {
+	if _, err := VerifyLedger(l.Entries(t.Context()), whole[197].Head(), Head{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -297,7 +297,7 @@ func TestLedgerBegins(t *testing.T) {
 		if most > 32 {
 			t.Errorf("it takes %d calls", most)
 		}
-		if _, err := VerifyLedger(t.Context(), l, Head{}, Head{}); err != nil {
+		if _, err := VerifyLedger(l.Entries(t.Context()), Head{}, Head{}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -310,7 +310,7 @@ func TestLedgerBegins(t *testing.T) {
 			must(t, put(t.Context(), store, "ledger-near/", []byte(near)))
 			appendAll(t, NewLedger(store), entryOf(100+n))
 		}
-		head, err := VerifyLedger(t.Context(), NewLedger(store), Head{}, Head{})
+		head, err := VerifyLedger(NewLedger(store).Entries(t.Context()), Head{}, Head{})
 		if err != nil || head.Number != 35 {
 			t.Errorf("%+v, %v", head, err)
 		}
@@ -351,7 +351,7 @@ func TestLedgerInStore(t *testing.T) {
 			if bad != 1 {
 				t.Errorf("%d errors", bad)
 			}
-			if _, err := VerifyLedger(t.Context(), l, Head{}, Head{}); err == nil {
+			if _, err := VerifyLedger(l.Entries(t.Context()), Head{}, Head{}); err == nil {
 				t.Error("it is verified")
 			}
 		})

@@ -27,6 +27,8 @@ func commands() []command {
 		aiuriCommand(),
 		aiipCommand(),
 		jwsCommand(),
+		receiptCommand(),
+		ledgerCommand(),
 		siteCommand(),
 		doctorCommand(),
 		publishCommand(),

@@ -43,16 +43,9 @@ value: {"keyId", "algorithm", "digest": of the signed bytes, "bytes": how many}`
 			flags.BoolVar(&x.RequireBinding, "bound", false, "refuse a result that does not prove what it answers")
 			flags.BoolVar(&x.AllowRS256, "rs256", false, "accept RS256 too")
 			return func(ctx context.Context, s *session, args []string) error {
-				if jwks == "" {
-					return usagef("--jwks is missing")
-				}
-				set, err := readFile(jwks)
+				keys, err := readKeys(jwks)
 				if err != nil {
-					return usagef("--jwks: %v", err)
-				}
-				keys, err := aiuri.ParseKeySet(set)
-				if err != nil {
-					return usagef("--jwks: %v", err)
+					return err
 				}
 				var body []byte
 				if payload != "" {

@@ -43,7 +43,11 @@ func accept(value any, rows ...row) result {
 // carries is shown: its reason code, its verdict, its finding.
 func refuse(err error) result {
 	r := result{Code: lookleap.CodeOf(err), cause: err}
-	r.Message = strings.TrimSuffix(err.Error(), " ("+string(r.Code)+")") // which is shown next to it
+	message, fix, _ := strings.Cut(err.Error(), " ("+string(r.Code)+")") // which is shown next to it
+	r.Message = message
+	if fix = strings.TrimPrefix(fix, "; "); fix != "" {
+		r = r.with(lookleap.Finding{Severity: lookleap.SeverityError, Code: r.Code, Message: message, Fix: fix})
+	}
 	var no *lookleap.VerifyError
 	if errors.As(err, &no) && no.Verdict != nil {
 		r.Message, r.Verdict, r.Findings = no.Verdict.Summary, no.Verdict, no.Verdict.Findings

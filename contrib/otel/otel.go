@@ -15,6 +15,8 @@
 //	lookleap.lookup   client  dns.question.name
 //	lookleap.consent, lookleap.plan, lookleap.verdict, lookleap.finding   internal  lookleap.subject
 //
+// A consent and a plan also have lookleap.shown, the digest of the request that the user was shown.
+//
 // Every span has lookleap.code. If it is not "ok", error.type has it too, and the status of the
 // span is an error. Spans have no bodies, queries or user data, because events have none.
 //
@@ -118,6 +120,9 @@ func attributes(e lookleap.Event) []attribute.KeyValue {
 		all = append(all, attribute.String("dns.question.name", name))
 	default:
 		all = append(all, attribute.String("lookleap.subject", e.Subject))
+		if e.Shown != "" {
+			all = append(all, attribute.String("lookleap.shown", e.Shown))
+		}
 	}
 	if e.Verdict != nil {
 		all = append(all, attribute.Bool("lookleap.ok", e.Verdict.OK), attribute.String("lookleap.document", e.Verdict.Document))

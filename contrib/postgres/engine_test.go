@@ -68,7 +68,7 @@ func TestMigration(t *testing.T) {
 	if err := ledger.Append(ctx, agent.Entry{Time: enginetest.Later, Kind: agent.EntryAction}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := agent.VerifyLedger(ctx, ledger, agent.Head{}, head); err != nil || got.Number != 7 {
+	if got, err := agent.VerifyLedger(ledger.Entries(ctx), agent.Head{}, head); err != nil || got.Number != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for i, want := range []bool{true, false} {

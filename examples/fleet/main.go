@@ -181,7 +181,7 @@ func (f *fleet) report(ctx context.Context, e engine, plans []*lookleap.Plan) er
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	ledger := agent.NewLedger(e.Store(user))
-	head, err := agent.VerifyLedger(ctx, ledger, agent.Head{}, agent.Head{})
+	head, err := agent.VerifyLedger(ledger.Entries(ctx), agent.Head{}, agent.Head{})
 	if err != nil {
 		return err
 	}

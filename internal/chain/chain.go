@@ -45,8 +45,7 @@ func (l *Log) keyPruned() string { return l.Name + "-pruned/" } // the head of w
 func (l *Log) keyNear() string   { return l.Name + "-near/" }   // the key of a record among the last ones
 
 // Append stores a record after the last one. Follow makes it, and the head after it, from the head before
-// it; it is called again if another process was faster. If follow is deterministic, a record whose
-// response was lost is not stored twice.
+// it; it is called again if another process was faster.
 func (l *Log) Append(ctx context.Context, follow func(Head) (record []byte, next Head, err error)) error {
 	head, err := l.end(ctx)
 	if err != nil {

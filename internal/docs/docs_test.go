@@ -103,6 +103,7 @@ var imports = map[string]string{
 	"os": "os", "filepath": "path/filepath", "slog": "log/slog", "template": "html/template", "testing": "testing",
 	"time": "time", "x509": "crypto/x509", "http": "net/http",
 	"lookleap": "github.com/lookleap/lookleap", "agent": "github.com/lookleap/lookleap/anml/agent",
+	"aiuri": "github.com/lookleap/lookleap/aiuri", "receipt": "github.com/lookleap/lookleap/contrib/receipt",
 	"agentstxt": "github.com/lookleap/lookleap/agentstxt", "anml": "github.com/lookleap/lookleap/anml",
 	"dvs": "github.com/lookleap/lookleap/dvs", "gate": "github.com/lookleap/lookleap/contrib/gate", "lookleaptest": "github.com/lookleap/lookleap/lookleaptest",
 }
@@ -112,7 +113,7 @@ func TestFunctions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
 	}
-	for page, want := range map[string]int{"recipes.md": 11, "publishing.md": 1} {
+	for page, want := range map[string]int{"recipes.md": 12, "publishing.md": 1} {
 		t.Run(page, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("../../docs", page))
 			if err != nil {

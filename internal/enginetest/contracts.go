@@ -92,7 +92,7 @@ func shareLedger(t *testing.T, processes ...Engine) {
 		})
 	}
 	all.Wait()
-	head, err := agent.VerifyLedger(t.Context(), agent.NewLedger(processes[0].Store("ada")), agent.Head{}, agent.Head{})
+	head, err := agent.VerifyLedger(agent.NewLedger(processes[0].Store("ada")).Entries(t.Context()), agent.Head{}, agent.Head{})
 	if err != nil || head.Number != 2*callers*each {
 		t.Errorf("the ledger ends with %d, %v", head.Number, err)
 	}

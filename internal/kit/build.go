@@ -64,6 +64,9 @@ var kitFiles = []kitFile{
 		{"documents.json", "ai.descriptor", []string{"origin", "document"}, vector{"endpoint": nil, "jwks": "", "auth": "", "mtls": false, "scopes": []any{}, "finding": ""}, nil},
 		{"results.json", "ai.verify", []string{"keys", "now", "jws", "body", "expect"}, vector{"payload": nil, "key": nil}, expandResults},
 	}},
+	{"receipts.json", "receipts of lookleap, version 1", "contrib/receipt", []source{
+		{"receipts.json", "receipt.verify", []string{"keys", "receipts"}, vector{"number": nil, "digest": nil}, withKeys},
+	}},
 }
 
 // Build makes the files of the kit from the vectors below the root of the module, by name.
@@ -186,6 +189,9 @@ func (v vector) with(suffix string, members vector) vector {
 	}
 	return other
 }
+
+// withKeys adds the keys, which all cases share.
+func withKeys(file, v vector) []vector { return []vector{v.with("", vector{"keys": file["keys"]})} }
 
 // nameURIs adds names and requirements, which the vectors of RFC 8615 lack.
 func nameURIs(file, v vector) []vector {

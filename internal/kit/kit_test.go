@@ -214,7 +214,7 @@ func TestGrade(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	good := fstest.MapFS{}
-	for _, name := range []string{"manifest.json", "anml.json", "agentstxt.json", "aiuri.json", "anml-agent.json", "anml-trust.json", "dvs.json", "wellknown.json"} {
+	for _, name := range []string{"manifest.json", "anml.json", "agentstxt.json", "aiuri.json", "anml-agent.json", "anml-trust.json", "dvs.json", "receipts.json", "wellknown.json"} {
 		data, err := fs.ReadFile(Embedded(), name)
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/contrib/receipt"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/wellknown"
 )
@@ -34,6 +35,7 @@ var operations = map[string]operation{
 	"ai.links":         typed(findLinks),
 	"ai.descriptor":    typed(parseDescriptor),
 	"ai.verify":        typed(verifyResult),
+	"receipt.verify":   typed(verifyReceipts),
 }
 
 func parseWellKnown(_ context.Context, in struct{ URI string }) (map[string]any, error) {
@@ -194,6 +196,31 @@ func parseDescriptor(_ context.Context, in struct{ Origin, Document string }) (m
 		outcome["finding"] = d.Findings[0].Code
 	}
 	return outcome, nil
+}
+
+func verifyReceipts(_ context.Context, in struct {
+	Keys     json.RawMessage
+	Receipts []string
+}) (map[string]any, error) {
+	keys, err := aiuri.ParseKeySet(in.Keys)
+	if err != nil {
+		return nil, err
+	}
+	var head receipt.Head
+	each := func(yield func(string, error) bool) {
+		for _, jws := range in.Receipts {
+			if !yield(jws, nil) {
+				return
+			}
+		}
+	}
+	for r, err := range receipt.VerifyAll(each, keys, head) {
+		if err != nil {
+			return nil, err
+		}
+		head = r.Head()
+	}
+	return map[string]any{"number": head.Number, "digest": head.Digest}, nil
 }
 
 func verifyResult(_ context.Context, in struct {

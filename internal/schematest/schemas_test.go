@@ -3,6 +3,10 @@ package schematest
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,6 +21,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/contrib/gate"
+	"github.com/lookleap/lookleap/contrib/receipt"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
@@ -130,6 +137,44 @@ func TestEvent(t *testing.T) {
 	}
 	if n < 3 {
 		t.Errorf("%d events", n)
+	}
+}
+
+func TestReceipt(t *testing.T) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, err := aiuri.NewKeyRing(aiuri.SigningKey{ID: "1", Private: private}, aiuri.KeyRingOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := receipt.NewLog(lookleap.NewMemoryStore(), ring)
+	host := internet(t).Host()
+	host.Record = log.Record
+	host.Prompter = lookleaptest.NewPrompter(t, lookleaptest.Approve(), lookleaptest.Refuse())
+	pay, err := gate.New(host, gate.Options{User: "kim"}).Tool(gate.Tool{Name: "pay",
+		Run: func(context.Context, gate.Call) ([]byte, error) { return []byte("paid"), nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, _ = pay.Call(t.Context(), []byte("{}"))
+	}
+	s, n := schema(t, "receipt.json"), 0
+	for jws, err := range log.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		payload, err := base64.RawURLEncoding.DecodeString(strings.Split(jws, ".")[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid(t, s, payload)
+		n++
+	}
+	if n != 3 {
+		t.Errorf("%d receipts", n)
 	}
 }
 
