@@ -89,6 +89,8 @@ func (s *session) adviceNetwork(err error) string {
 func adviceFile(r *result) string {
 	info, err := os.Stat(r.Input)
 	switch {
+	case errors.Is(r.cause, fs.ErrNotExist) && siteURL(r.Input) != r.Input && strings.Contains(r.Input, "."):
+		return "check the path; if this is a site, write " + siteURL(r.Input)
 	case errors.Is(r.cause, fs.ErrNotExist):
 		return "check the path"
 	case errors.Is(r.cause, fs.ErrPermission):

@@ -13,6 +13,7 @@ import (
 func aiipCommand() command {
 	return command{
 		name:    "aiip",
+		sites:   true,
 		args:    "URL… [--bootstrap]",
 		summary: "the AI endpoint that a page or origin advertises",
 		about: `Looks for an AI endpoint: the origin's well-known document, the page's Link header

@@ -16,7 +16,7 @@ import (
 func anmlCommand() command {
 	return command{
 		name:    "anml",
-		args:    "FILE|-… [--type T] [--role R] [--to xml|json|text|tools|mermaid] [--lint]",
+		args:    "FILE|URL|-… [--type T] [--role R] [--to xml|json|text|tools|mermaid] [--lint]",
 		summary: "what an ANML document says, and what is wrong with it",
 		about: `Reads ANML 1.0 documents in XML or JSON. A document is refused as a whole only
 for what the draft says: it is not well-formed, not ANML, of another version, too
@@ -39,6 +39,7 @@ value: {
 }`,
 		examples: []string{
 			"lookleap anml page.xml --lint",
+			"lookleap anml https://example.com/",
 			"lookleap anml page.json --to xml",
 			"lookleap --json anml --to tools - < page.xml",
 		},

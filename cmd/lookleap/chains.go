@@ -19,6 +19,7 @@ import (
 func receiptCommand() command {
 	return command{
 		name:    "receipt",
+		words:   []string{"verify"},
 		args:    "verify FILE|-… --jwks FILE [--after HEAD] [--head HEAD]",
 		summary: "whether receipts of decisions are signed, and none is missing",
 		about: `Verifies receipts of what users decided and what came of it, one compact JWS a
@@ -56,6 +57,7 @@ value: {"receipts": what they say, in order, "head": {"number", "digest"}}`,
 func ledgerCommand() command {
 	return command{
 		name:    "ledger",
+		words:   []string{"verify"},
 		args:    "verify FILE|-… [--after HEAD] [--head HEAD]",
 		summary: "whether the entries of a disclosure ledger form their chain",
 		about: `Verifies an export of a ledger of disclosures, one JSON entry a line: each has to

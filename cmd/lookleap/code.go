@@ -12,6 +12,7 @@ import (
 func codeCommand() command {
 	return command{
 		name:    "code",
+		words:   codeWords(),
 		args:    "[CODE…]",
 		summary: "what reason codes mean",
 		about: `Explains reason codes. Without arguments it lists the whole table, which is the
@@ -59,4 +60,12 @@ func explainCode(_ context.Context, word string) result {
 	r := accept(codeValue{code, code.Title()})
 	r.Message = code.Title()
 	return r
+}
+
+// codeWords returns all reason codes as words.
+func codeWords() (words []string) {
+	for c := range lookleap.Codes() {
+		words = append(words, string(c))
+	}
+	return words
 }

@@ -46,6 +46,8 @@ type command struct {
 	summary  string   // one line
 	about    string   // what is judged, and the members of "value"
 	examples []string // command lines as one would type them
+	sites    bool     // its arguments are sites: example.com stands for https://example.com
+	words    []string // that may follow it, for completion
 
 	// build declares the command's own flags and returns what runs once they are parsed.
 	build func(flags *flag.FlagSet) action

@@ -24,6 +24,7 @@ func completionCommand() command {
   fish        lookleap completion fish | source          in ~/.config/fish/config.fish
   powershell  lookleap completion powershell | Out-String | Invoke-Expression    in $PROFILE`,
 		examples: []string{"lookleap completion bash"},
+		words:    completionArgs,
 		build: func(*flag.FlagSet) action {
 			return func(_ context.Context, s *session, args []string) error {
 				if len(args) != 1 || !slices.Contains(completionArgs, args[0]) {
@@ -68,11 +69,13 @@ func newCompletion() completion {
 
 // words returns what can follow a command that is neither a flag nor a file.
 func (c completion) words(name string) []string {
-	switch name {
-	case "completion":
-		return completionArgs
-	case "help":
+	if name == "help" {
 		return c.names
+	}
+	for _, command := range commands() {
+		if command.name == name {
+			return command.words
+		}
 	}
 	return nil
 }

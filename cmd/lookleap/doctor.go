@@ -17,6 +17,7 @@ import (
 func doctorCommand() command {
 	return command{
 		name:    "doctor",
+		sites:   true,
 		args:    "ORIGIN…",
 		summary: "what is wrong with one's own site, and how to fix it",
 		about: `Looks at everything that a site can publish for agents, as its publisher would, and

@@ -7,14 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/contrib/policy"
 	"github.com/lookleap/lookleap/dvs"
-	"github.com/lookleap/lookleap/internal/domain"
-	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -88,7 +84,7 @@ func feedVerifier(jwks string) (func([]byte) ([]byte, error), error) {
 
 // readFeed reads a feed from a file or a URL, and verifies its signature.
 func readFeed(ctx context.Context, s *session, word string, verify func([]byte) ([]byte, error)) result {
-	content, err := feedContent(ctx, s, word)
+	content, err := s.read(ctx, word)
 	if err == nil {
 		content, err = verify(content)
 	}
@@ -108,28 +104,6 @@ func acceptFeed(feed *dvs.Withdrawals) result {
 		r.rows = append(r.rows, row{string(e.Kind), plaintext.Quote(e.Value, 200) + ", because " + plaintext.Quote(e.Reason, 200)})
 	}
 	return r
-}
-
-func feedContent(ctx context.Context, s *session, word string) ([]byte, error) {
-	if !strings.Contains(word, "://") {
-		return readFile(word)
-	}
-	u, err := domain.Parse(word)
-	if err != nil {
-		return nil, err
-	}
-	host, err := s.Host()
-	if err != nil {
-		return nil, err
-	}
-	resp, err := fetch.Do(ctx, host, &fetch.Request{URL: u, TrustEvidence: true, Limits: fetch.Limits{Body: 4 << 20}})
-	if err != nil {
-		return nil, err
-	}
-	if resp.Status != 200 {
-		return nil, coded{lookleap.CodeBadStatus, fmt.Errorf("the status is %d", resp.Status)}
-	}
-	return resp.Body, nil
 }
 
 // replaceWhole writes a file, all of it or nothing.

@@ -64,6 +64,8 @@ func TestFirstHour(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Name("nowhere.example")
+	n.Name("bare-nowhere.example")
+	shop("full").Handle("/.well-known/anml", booking.New(time.Now))
 	shop("wrong-digest").Body("/agents.txt", "text/plain", "/admin DISALLOW\n*"+strings.Repeat("0", 64)+"\n")
 	signed, err := agentstxt.Sign([]byte("/admin DISALLOW\n"))
 	if err != nil {
@@ -105,6 +107,9 @@ func TestFirstHour(t *testing.T) {
 		}, nil, false},
 		"no-file":         {[]string{"anml", page}, 1, "fix check the path", func() { writeFile(t, page, document) }, nil, false},
 		"port-in-use":     {[]string{"serve", "--listen", address}, 2, "port 0 is any", nil, []string{"serve", "--listen", "127.0.0.1:0"}, true},
+		"bare-name":       {on("doctor", "bare-nowhere.example"), 1, "publish A or AAAA records", func() { shop("bare-nowhere") }, nil, false},
+		"bare-page":       {on("anml", "full.example"), 1, "write https://full.example", nil, on("anml", "https://full.example/.well-known/anml"), false},
+		"bare-server":     {on("trust", "no-manifest.example", "full.example"), 1, "", nil, on("trust", "full.example", "full.example"), false},
 		"unknown-flag":    {[]string{"site", "--verbose", "https://fine.example"}, 2, "Try: lookleap help site", nil, []string{"help", "site"}, false},
 		"unknown-command": {[]string{"sites", "https://fine.example"}, 2, "Try: lookleap help", nil, []string{"help"}, false},
 	} {

@@ -105,10 +105,10 @@ func TestPanicRefusesOneInput(t *testing.T) {
 
 func TestFilesAreBounded(t *testing.T) {
 	s := newSession(options{timeout: defaultTimeout}, io.LimitReader(zeros{}, maxFile+1), io.Discard)
-	if _, err := s.read("-"); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
+	if _, err := s.read(t.Context(), "-"); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
 		t.Errorf("an endless standard input ends with %v", err)
 	}
-	if _, err := s.read("testdata/no such file"); lookleap.CodeOf(err) != lookleap.CodeIO {
+	if _, err := s.read(t.Context(), "testdata/no such file"); lookleap.CodeOf(err) != lookleap.CodeIO {
 		t.Errorf("a missing file ends with %v", err)
 	}
 	s = newSession(options{timeout: defaultTimeout}, io.LimitReader(zeros{}, maxWord+1), io.Discard)

@@ -44,13 +44,22 @@ func writeCommand(b *strings.Builder, c command) {
 	c.build(own)
 	writeFlags(b, "OPTIONS", own)
 	section(b, "EXAMPLES", strings.Join(c.examples, "\n"))
-	section(b, "EXIT STATUS", exitStatus)
+	status := exitStatus
+	if own.Lookup("sarif") != nil {
+		status += exitStatusReported
+	}
+	section(b, "EXIT STATUS", status)
 	section(b, "SEE ALSO", "lookleap help, for the options of all commands")
 }
 
 const exitStatus = `0  every input was accepted
 1  an input was refused, or could not be judged
 2  the command line is wrong: nothing was judged`
+
+// exitStatusReported is what commands that report to continuous integration add.
+const exitStatusReported = `
+3  a skill is not as it was locked
+4  something could not be found out, such as with a server that does not answer`
 
 func writeOverview(b *strings.Builder) {
 	section(b, "NAME", "lookleap - says what the library makes of a URL, a document or a site")
@@ -68,7 +77,7 @@ Options can be written anywhere. "-" reads standard input. After "--", no word i
 	section(b, "OUTPUT", `With --json every input prints one line:
 {"input", "ok", "code", "message", "findings", "value", "verdict"}`)
 	section(b, "ENVIRONMENT", "NO_COLOR  if it is not empty, no colors are printed")
-	section(b, "EXIT STATUS", exitStatus)
+	section(b, "EXIT STATUS", exitStatus+"\n3, 4  of skill and lock: see their help")
 }
 
 // reflow joins the lines of each paragraph, which wrap breaks again. Short lines, such as those of

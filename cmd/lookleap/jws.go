@@ -14,7 +14,7 @@ import (
 func jwsCommand() command {
 	return command{
 		name:    "jws",
-		args:    "FILE|-… --jwks FILE [--payload FILE] [--endpoint URI] [--audience NAME] [--request DIGEST] [--scopes SCOPES] [--bound] [--rs256]",
+		args:    "FILE|URL|-… --jwks FILE [--payload FILE] [--endpoint URI] [--audience NAME] [--request DIGEST] [--scopes SCOPES] [--bound] [--rs256]",
 		summary: "whether a result was signed by one of these keys",
 		about: `Verifies compact JWS (RFC 7515), embedded or, with --payload, detached, as a result
 of an AI endpoint. Nothing of a result that does not verify is shown. Claims that

@@ -17,6 +17,7 @@ type commandLine struct {
 	topic   string // the command that help is about; "" is everything
 	command string
 	action  action
+	sites   bool     // the arguments are sites
 	args    []string // arguments after the command, without flags
 	options options
 }
@@ -55,7 +56,7 @@ func parseLine(args []string) (*commandLine, error) {
 		if err != nil {
 			return line, err
 		}
-		line.topic, line.action = c.name, c.build(flags)
+		line.topic, line.action, line.sites = c.name, c.build(flags), c.sites
 	}
 	switch err := flags.Parse(given); {
 	case errors.Is(err, flag.ErrHelp):

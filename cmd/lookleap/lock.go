@@ -72,6 +72,7 @@ value: {
 					if err == nil {
 						l.old, err = dvs.ParseLockfile(content)
 					}
+					report.against, report.entries = check, content
 					if err != nil {
 						return usagef("--check: %v", err)
 					}

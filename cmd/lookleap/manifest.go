@@ -14,7 +14,7 @@ import (
 func manifestCommand() command {
 	return command{
 		name:    "manifest",
-		args:    "FILE|-… --site D [--serving H] [--at TIME]",
+		args:    "FILE|URL|-… --site D [--serving H] [--at TIME]",
 		summary: "what a trust manifest says about a server",
 		about: `Reads manifests (ANML section 12.3) and judges whether they speak for the site
 now, or at --at TIME. With --serving, a server that the

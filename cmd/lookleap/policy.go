@@ -16,7 +16,7 @@ func policyCommand() command {
 	return command{
 		name:    "policy",
 		args:    "FILE [URL…]",
-		summary: "what the policy of an organisation says, and whether it allows a skill",
+		summary: "what an organisation's policy says, and whether it allows a skill",
 		about: `Reads a policy file with the files that it extends, and explains it in sentences.
 Each URL is tested against it, by the URL alone: the skill is not loaded. A file
 with a fault is refused, with the place and how to fix it.

@@ -189,7 +189,7 @@ func visible(s string) string {
 }
 
 // wrap breaks lines between words, so that none is wider than the width. A continued line begins
-// where the text of its line begins. A word that is wider than the width,
+// where the text of its line begins, after a name in a column. A word that is wider than the width,
 // such as a URL, stays whole. Width 0 wraps nothing.
 func wrap(text string, width int) string {
 	if width <= 0 {
@@ -209,7 +209,11 @@ func wrapLine(b *strings.Builder, line string, width int) {
 	words := strings.TrimLeft(line, " │├└─")
 	indent := columns(line) - columns(words)
 	b.WriteString(line[:len(line)-len(words)])
-	next := strings.Repeat(" ", min(indent, width/2))
+	hang := indent
+	if name, rest, found := strings.Cut(words, "  "); found && indent > 0 && !strings.Contains(name, " ") {
+		hang += columns(name) + 2 + columns(rest) - columns(strings.TrimLeft(rest, " "))
+	}
+	next := strings.Repeat(" ", min(hang, width/2))
 	at := indent
 	for words != "" {
 		end := strings.IndexByte(words[1:], ' ') + 1

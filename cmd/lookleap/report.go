@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,9 @@ type report struct {
 	sarif, summary string // files to write
 	github         bool   // print annotations
 	results        []result
+
+	against string // the file of the checkout that what is not in it was held against: lockfile or policy
+	entries []byte // of a lockfile
 }
 
 // reportFlags adds the flags of commands that report to continuous integration.
@@ -46,11 +50,11 @@ func (r *report) add(one result) {
 func (r *report) write(stdout io.Writer) error {
 	var errs []error
 	if r.github {
-		_, err := io.WriteString(stdout, annotations(r.results))
+		_, err := io.WriteString(stdout, r.annotations())
 		errs = append(errs, err)
 	}
 	if r.sarif != "" {
-		data, err := json.MarshalIndent(sarifOf(r.results), "", "  ")
+		data, err := json.MarshalIndent(r.sarifLog(), "", "  ")
 		if err == nil {
 			err = os.WriteFile(r.sarif, append(data, '\n'), 0o644)
 		}
@@ -59,7 +63,7 @@ func (r *report) write(stdout io.Writer) error {
 	if r.summary != "" {
 		f, err := os.OpenFile(r.summary, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 		if err == nil {
-			_, err = io.WriteString(f, summaryOf(r.results))
+			_, err = io.WriteString(f, r.markdown())
 			err = errors.Join(err, f.Close())
 		}
 		errs = append(errs, err)
@@ -119,50 +123,86 @@ func (r *report) exit() int {
 // reported is one finding with its place, for all forms of report.
 type reported struct {
 	lookleap.Finding
-	uri string
+	uri string // of a file of the checkout, or "" for what no file of it is about
 }
 
 // findings returns the findings of a result. A refusal without a finding is one.
-func (r *result) findings() (all []reported) {
-	for _, f := range r.Findings {
-		all = append(all, reported{f, place(r.Input, f.Path)})
+func (r *report) findings(of *result) (all []reported) {
+	for _, f := range of.Findings {
+		all = append(all, r.placed(of.Input, f))
 	}
-	if !r.OK && !slices.ContainsFunc(r.Findings, func(f lookleap.Finding) bool { return f.Code == r.Code }) {
-		all = append(all, reported{lookleap.Finding{Severity: lookleap.SeverityError, Code: r.Code, Message: r.Message},
-			place(r.Input, "")})
+	if !of.OK && !slices.ContainsFunc(of.Findings, func(f lookleap.Finding) bool { return f.Code == of.Code }) {
+		all = append(all, r.placed(of.Input, lookleap.Finding{Severity: lookleap.SeverityError, Code: of.Code, Message: of.Message}))
 	}
 	return all
 }
 
-// place returns the file of a finding as a URI reference: below the input, which is a URL or a
-// path.
-func place(input, file string) string {
+// placed returns a finding at its place in the checkout. That of a skill at a URL is the line of the
+// lockfile that is about it, or the policy; what the finding is about is then in its message. Code hosts
+// refuse reports with places elsewhere.
+func (r *report) placed(input string, f lookleap.Finding) reported {
 	if u, err := url.Parse(input); err == nil && u.Scheme == "https" && u.Host != "" {
 		u.RawQuery, u.Fragment, u.User = "", "", nil
-		if file != "" && !strings.Contains(file, "://") {
-			u.Path, u.RawPath = path.Join(path.Dir(u.Path), file), ""
+		if f.Path != "" && !strings.Contains(f.Path, "://") {
+			u.Path, u.RawPath = path.Join(path.Dir(u.Path), f.Path), ""
 		}
-		return u.String()
+		about := u.String()
+		if f.Line > 0 {
+			about += fmt.Sprintf(":%d", f.Line)
+		}
+		f.Message = about + ": " + f.Message
+		f.Position = lookleap.Position{Line: r.lineOf(input, f.Path)}
+		return reported{f, fileURI(r.against)}
 	}
-	name := filepath.ToSlash(input)
 	if info, err := os.Stat(input); err == nil && info.IsDir() {
-		name = path.Join(name, cmp.Or(file, dvs.EntryFile))
+		input = filepath.Join(input, filepath.FromSlash(cmp.Or(f.Path, dvs.EntryFile)))
 	}
-	return (&url.URL{Path: name}).EscapedPath()
+	return reported{f, fileURI(input)}
+}
+
+// lineOf returns the line of the lockfile about a skill, or one of its files; 0 if there is none.
+func (r *report) lineOf(skill, file string) int {
+	u, err := dvs.ParseSkillURL(skill, dvs.Rules{})
+	if err != nil {
+		return 0
+	}
+	at := bytes.Index(r.entries, fmt.Appendf(nil, "%q", u))
+	if at < 0 {
+		return 0
+	}
+	if file != "" {
+		if next := bytes.Index(r.entries[at:], fmt.Appendf(nil, "%q", file)); next > 0 {
+			at += next
+		}
+	}
+	return 1 + bytes.Count(r.entries[:at], []byte("\n"))
+}
+
+// fileURI returns a file as a URI reference, from the working directory if it is below it.
+func fileURI(name string) string {
+	if wd, err := os.Getwd(); err == nil && filepath.IsAbs(name) {
+		if below, err := filepath.Rel(wd, name); err == nil && filepath.IsLocal(below) {
+			name = below
+		}
+	}
+	return (&url.URL{Path: filepath.ToSlash(name)}).EscapedPath()
 }
 
 // annotations returns the findings as commands of GitHub Actions, which its log shows at the
 // lines of the files.
-func annotations(results []result) string {
+func (r *report) annotations() string {
 	var b strings.Builder
-	for i := range results {
-		for _, f := range results[i].findings() {
+	for i := range r.results {
+		for _, f := range r.findings(&r.results[i]) {
 			word := map[lookleap.Severity]string{lookleap.SeverityError: "error", lookleap.SeverityWarning: "warning"}[f.Severity]
-			fmt.Fprintf(&b, "::%s file=%s", cmp.Or(word, "notice"), annotationValue(f.uri))
-			if f.Line > 0 {
-				fmt.Fprintf(&b, ",line=%d,col=%d", f.Line, max(f.Column, 1))
+			fmt.Fprintf(&b, "::%s ", cmp.Or(word, "notice"))
+			if f.uri != "" {
+				fmt.Fprintf(&b, "file=%s,", annotationValue(f.uri))
 			}
-			fmt.Fprintf(&b, ",title=%s::%s\n", annotationValue(string(f.Code)), annotationText(f.text()))
+			if f.Line > 0 {
+				fmt.Fprintf(&b, "line=%d,col=%d,", f.Line, max(f.Column, 1))
+			}
+			fmt.Fprintf(&b, "title=%s::%s\n", annotationValue(string(f.Code)), annotationText(f.text()))
 		}
 	}
 	return b.String()
@@ -183,17 +223,17 @@ func annotationValue(text string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(annotationText(text))
 }
 
-// summaryOf returns the results in Markdown. Foreign text is in code blocks and code spans only.
-func summaryOf(results []result) string {
+// markdown returns the results in Markdown. Foreign text is in code blocks and code spans only.
+func (all *report) markdown() string {
 	var b strings.Builder
-	for i := range results {
-		r := &results[i]
+	for i := range all.results {
+		r := &all.results[i]
 		word := [...]string{"accepted", "refused", "changed", "could not be checked"}[r.outcome()]
 		fmt.Fprintf(&b, "### %s: %s\n\n", codeSpan(r.Input), word)
 		if !r.OK {
 			fmt.Fprintf(&b, "%s (`%s`)\n\n", codeSpan(r.Message), r.Code)
 		}
-		for _, f := range r.findings() {
+		for _, f := range all.findings(r) {
 			fmt.Fprintf(&b, "- %s: %s\n", f.Severity, codeSpan(strings.TrimSpace(f.Position.String()+" "+f.text())))
 		}
 		if r.change != nil && !r.change.IsZero() {

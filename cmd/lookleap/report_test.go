@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,12 +84,12 @@ func TestReports(t *testing.T) {
 func TestReportInjection(t *testing.T) {
 	r := refuseAt(findingOf("a`b``\n::error::evil\r\n<script>alert(1)</script> | ![x](https://evil.example/)"))
 	r.Input = "x\n::add-mask::y,z:"
-	for _, line := range strings.Split(strings.TrimSuffix(annotations([]result{r}), "\n"), "\n") {
+	for _, line := range strings.Split(strings.TrimSuffix((&report{results: []result{r}}).annotations(), "\n"), "\n") {
 		if !strings.HasPrefix(line, "::error file=") || strings.Count(line, "::") < 2 {
 			t.Errorf("%q", line)
 		}
 	}
-	if got := summaryOf([]result{r}); strings.Contains(got, "\n::error") || strings.Contains(got, "\n<script>") || !strings.Contains(got, "``` a`b``") {
+	if got := (&report{results: []result{r}}).markdown(); strings.Contains(got, "\n::error") || strings.Contains(got, "\n<script>") || !strings.Contains(got, "``` a`b``") {
 		t.Errorf("%q", got)
 	}
 }
@@ -248,4 +249,59 @@ func TestFeedSigned(t *testing.T) {
 
 func findingOf(message string) lookleap.Finding {
 	return lookleap.Finding{Severity: lookleap.SeverityError, Code: "hidden-text", Message: message}
+}
+
+// TestSARIFPlaces: each finding is at a file of the checkout, since code hosts refuse reports with places elsewhere.
+func TestSARIFPlaces(t *testing.T) {
+	n := lab.ForTest(t)
+	n.Site("shop.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile)
+	n.Site("evil.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile)
+	door := opened(t, n).Args()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	rules := writeFile(t, filepath.Join(dir, "policy.json"), `{"type":"`+policy.MediaType+`","name":"Example Corp","skills":{"deny":["evil.example"]}}`)
+	const skill = "https://shop.example/skills/refund/"
+	if code, out := lookleapOn(t, append(door, "lock", skill, "--out", "skills.lock")...); code != exitAccepted {
+		t.Fatal(code, out)
+	}
+	n.Site("shop.example").Body("/skills/refund/SKILL.md", "text/markdown", skillFile+"More.\n")
+	for name, c := range map[string]struct {
+		args []string
+		exit int
+		file string
+		line bool
+		says string
+	}{
+		"changed": {[]string{"lock", skill, "--check", "skills.lock"}, exitChanged, "skills.lock", true, skill + "SKILL.md: "},
+		"denied":  {[]string{"skill", "https://evil.example/skills/refund/", "--policy", rules}, exitRefused, "policy.json", false, "https://evil.example/skills/refund/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if code, out := lookleapOn(t, slices.Concat(door, c.args, []string{"--sarif", "out.sarif"})...); code != c.exit {
+				t.Fatal(code, out)
+			}
+			var log sarifLog
+			data, err := os.ReadFile("out.sarif")
+			if err == nil {
+				err = json.Unmarshal(data, &log)
+			}
+			if err != nil || len(log.Runs) != 1 || len(log.Runs[0].Results) == 0 || log.Runs[0].Tool.Driver.Version == "" {
+				t.Fatalf("%v %s", err, data)
+			}
+			for _, r := range log.Runs[0].Results {
+				if len(r.Locations) != 1 {
+					t.Fatalf("%s", data)
+				}
+				place := r.Locations[0].Physical
+				if place.Artifact.URI != c.file || !strings.HasPrefix(r.Message.Text, c.says) || (place.Region != nil) != c.line {
+					t.Errorf("%+v %q", place, r.Message.Text)
+				}
+				if c.line {
+					text, _ := os.ReadFile(c.file)
+					if line := strings.Split(string(text), "\n")[place.Region.Line-1]; !strings.Contains(line, "refund") && !strings.Contains(line, "SKILL.md") {
+						t.Errorf("line %d: %s", place.Region.Line, line)
+					}
+				}
+			}
+		})
+	}
 }

@@ -23,9 +23,10 @@ type (
 		Driver sarifDriver `json:"driver"`
 	}
 	sarifDriver struct {
-		Name  string      `json:"name"`
-		URI   string      `json:"informationUri"`
-		Rules []sarifRule `json:"rules"`
+		Name    string      `json:"name"`
+		Version string      `json:"version"`
+		URI     string      `json:"informationUri"`
+		Rules   []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
 		ID    string       `json:"id"`
@@ -47,7 +48,7 @@ type (
 		RuleIndex    int               `json:"ruleIndex"`
 		Level        string            `json:"level"`
 		Message      sarifMessage      `json:"message"`
-		Locations    []sarifLocation   `json:"locations"`
+		Locations    []sarifLocation   `json:"locations,omitempty"`
 		Fingerprints map[string]string `json:"partialFingerprints"`
 	}
 	sarifLocation struct {
@@ -66,22 +67,22 @@ type (
 	}
 )
 
-// sarifOf returns the results as a SARIF log. What could not be checked is a notification of
+// sarifLog returns the results as a SARIF log. What could not be checked is a notification of
 // the run, which then counts as failed: it is not a finding about the skill.
-func sarifOf(results []result) sarifLog {
-	run := sarifRun{Tool: sarifTool{sarifDriver{"lookleap", "https://github.com/lookleap/lookleap", []sarifRule{}}},
+func (all *report) sarifLog() sarifLog {
+	run := sarifRun{Tool: sarifTool{sarifDriver{"lookleap", buildVersion(), "https://github.com/lookleap/lookleap", []sarifRule{}}},
 		Results: []sarifResult{}, ColumnKind: "unicodeCodePoints"}
 	done := sarifInvocation{Successful: true}
 	rules := map[lookleap.Code]int{}
-	for i := range results {
-		r := &results[i]
+	for i := range all.results {
+		r := &all.results[i]
 		if r.outcome() == uncheckedOutcome {
 			done.Successful = false
 			done.Notifications = append(done.Notifications, sarifNotification{"error",
 				sarifMessage{fmt.Sprintf("%s could not be checked: %s (%s)", r.Input, r.Message, r.Code)}})
 			continue
 		}
-		for _, f := range r.findings() {
+		for _, f := range all.findings(r) {
 			index, known := rules[f.Code]
 			if !known {
 				index = len(rules)
@@ -92,13 +93,16 @@ func sarifOf(results []result) sarifLog {
 			if level == "" {
 				level = "note"
 			}
-			location := sarifPhysical{Artifact: sarifArtifact{f.uri}}
-			if f.Line > 0 {
-				location.Region = &sarifRegion{f.Line, f.Column}
+			var locations []sarifLocation
+			if f.uri != "" {
+				locations = []sarifLocation{{sarifPhysical{Artifact: sarifArtifact{f.uri}}}}
+				if f.Line > 0 {
+					locations[0].Physical.Region = &sarifRegion{f.Line, f.Column}
+				}
 			}
 			run.Results = append(run.Results, sarifResult{RuleID: string(f.Code), RuleIndex: index, Level: level,
 				Message:      sarifMessage{f.text()},
-				Locations:    []sarifLocation{{location}},
+				Locations:    locations,
 				Fingerprints: map[string]string{"lookleap/v1": lookleap.Digest([]byte(string(f.Code) + "\n" + f.uri + "\n" + f.Message))}})
 		}
 	}

@@ -7,19 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/contrib/hostflags"
+	"github.com/lookleap/lookleap/internal/domain"
+	"github.com/lookleap/lookleap/internal/fetch"
 	"github.com/lookleap/lookleap/internal/htmlreport"
 )
 
 // The bounds of what one run reads.
 const (
-	maxFile = 64 << 20 // bytes of a file, or of standard input
-	maxWord = 1 << 20  // bytes of a line of standard input that is an input itself
+	maxFile    = 64 << 20 // bytes of a file, or of standard input
+	maxFetched = 4 << 20  // bytes of what a URL has
+	maxWord    = 1 << 20  // bytes of a line of standard input that is an input itself
 )
 
 // session is one run of a command: where its inputs come from, its network, and
@@ -55,16 +59,28 @@ func (s *session) Host() (*lookleap.Host, error) {
 	return &s.host.Host, nil
 }
 
-// siteArgs returns the arguments with the URLs of the development mode.
-func (s *session) siteArgs(args []string) ([]string, error) {
+// siteArgs returns the arguments with the URLs of the development mode and, if they are sites, of names.
+func (s *session) siteArgs(args []string, sites bool) ([]string, error) {
 	out := make([]string, len(args))
 	for i, arg := range args {
 		var err error
 		if out[i], err = s.options.URL(arg); err != nil {
 			return nil, usagef("%v", err)
 		}
+		if sites {
+			out[i] = siteURL(out[i])
+		}
 	}
 	return out, nil
+}
+
+// siteURL returns the https URL of a site that is named as people do: example.com. Other words stay as they
+// are.
+func siteURL(word string) string {
+	if _, err := domain.Parse("https://" + word); err != nil || strings.Contains(word, "://") {
+		return word
+	}
+	return "https://" + word
 }
 
 func (s *session) close() {
@@ -174,7 +190,7 @@ func (s *session) files(ctx context.Context, names []string, look func(ctx conte
 	}
 	for _, name := range names {
 		err := s.judge(ctx, name, func(ctx context.Context) result {
-			content, err := s.read(name)
+			content, err := s.read(ctx, name)
 			if err != nil {
 				return refuse(err)
 			}
@@ -187,16 +203,35 @@ func (s *session) files(ctx context.Context, names []string, look func(ctx conte
 	return nil
 }
 
-// read returns the content of a file, or of standard input for "-".
-func (s *session) read(name string) ([]byte, error) {
-	if name == "-" {
+// read returns the content of a file, of an https URL, or of standard input for "-".
+func (s *session) read(ctx context.Context, name string) ([]byte, error) {
+	switch {
+	case name == "-":
 		in, err := s.takeStdin()
 		if err != nil {
 			return nil, err
 		}
 		return readAll(in)
+	case !strings.Contains(name, "://"):
+		return readFile(name)
 	}
-	return readFile(name)
+	u, err := domain.Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	host, err := s.Host()
+	if err != nil {
+		return nil, err
+	}
+	accept := http.Header{"Accept": {"application/anml+xml, application/anml+json;q=0.9, */*;q=0.5"}} // a page has both for agents and for people
+	resp, err := fetch.Do(ctx, host, &fetch.Request{URL: u, Header: accept, TrustEvidence: true, Limits: fetch.Limits{Body: maxFetched}})
+	if err != nil {
+		return nil, err
+	}
+	if resp.Status != http.StatusOK {
+		return nil, coded{lookleap.CodeBadStatus, fmt.Errorf("the status is %d", resp.Status)}
+	}
+	return resp.Body, nil
 }
 
 func readFile(name string) ([]byte, error) {

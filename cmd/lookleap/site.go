@@ -18,6 +18,7 @@ import (
 func siteCommand() command {
 	return command{
 		name:    "site",
+		sites:   true,
 		args:    "ORIGIN…",
 		summary: "everything that can be found out about an origin, in one report",
 		about: `Opens a site as an agent of a user without data would, and tells what it met: the policy,

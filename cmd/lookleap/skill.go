@@ -55,6 +55,9 @@ value: {
 				if len(policies) > 0 || report.sarif != "" || report.summary != "" || report.github {
 					s.report = report
 				}
+				if len(policies) > 0 {
+					report.against = policies[0]
+				}
 				err := judgeSkills(ctx, s, args, roots, policies, profile)
 				return errors.Join(err, report.write(s.stdout))
 			}

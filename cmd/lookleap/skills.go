@@ -13,6 +13,7 @@ import (
 func skillsCommand() command {
 	return command{
 		name:    "skills",
+		sites:   true,
 		args:    "ORIGIN… [--index NAME]",
 		summary: "the skills that an origin lists",
 		about: `Reads the index of an origin's skills and its sitemaps. An entry that is wrong is

@@ -54,6 +54,7 @@ value: {
 				if err != nil {
 					return err
 				}
+				args[0] = siteURL(args[0])
 				verifier := anmltrust.NewVerifier(host, anmltrust.Rules{})
 				verify := verifier.Verify
 				if fresh {

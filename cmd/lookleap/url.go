@@ -15,7 +15,7 @@ func urlCommand() command {
 	return command{
 		name:    "url",
 		args:    "URL… [--root ROOT]…",
-		summary: "the canonical form of an https URL, and whether it lies under a root",
+		summary: "the canonical form of an https URL, and the root it is under",
 		about: `Prints the one spelling of an https URL that lookleap compares and fetches, or
 refuses a URL that two readers could understand in two ways. With roots, the
 URL must lie under one of them: same scheme, host and port, and the root's path

@@ -42,12 +42,21 @@ type versionValue struct {
 	Documents        map[string]string `json:"documents"`
 }
 
+// buildVersion returns the version of the module that this program was built from.
+func buildVersion() string {
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
+		return build.Main.Version
+	}
+	return "(devel)"
+}
+
 func version() result {
 	value := versionValue{PublicSuffixList: lookleap.PublicSuffixVersion(), Documents: map[string]string{
 		"agentstxt": agentstxt.Draft, "aiuri": aiuri.Draft, "anml": anml.Draft, "anmltrust": anmltrust.Draft, "dvs": dvs.Draft, "wellknown": wellknown.Spec,
 	}}
+	value.Version = buildVersion()
 	if build, ok := debug.ReadBuildInfo(); ok {
-		value.Version, value.Go = build.Main.Version, build.GoVersion
+		value.Go = build.GoVersion
 		for _, setting := range build.Settings {
 			if setting.Key == "vcs.revision" {
 				value.Commit = setting.Value

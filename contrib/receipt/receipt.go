@@ -60,8 +60,8 @@ func (r *Receipt) Head() Head {
 	return Head{r.Number, r.digest}
 }
 
-// IsOf reports whether the user of the receipt is the one whom the host knows by this id. A reader who
-// does not know the id cannot tell whether two receipts are of one user.
+// IsOf reports whether the receipt is of the user with this id of the host. A reader who does not know the
+// id cannot tell whether two receipts are of one user.
 func (r *Receipt) IsOf(user string) bool {
 	return r != nil && r.User != "" && planowner.Check(r.User, user, "") == nil
 }

@@ -110,7 +110,7 @@ func TestCheckSkills(t *testing.T) {
 			t.Errorf("%s: %v\n%s", file, err, text)
 		}
 	}
-	check(3, "::error file=https%3A//shop.example/skills/refund/SKILL.md,title=digest-mismatch::")
+	check(3, "::error file=skills.lock,line=10,col=1,title=digest-mismatch::https://shop.example/skills/refund/SKILL.md: ")
 	shop.Status("/skills/refund/SKILL.md", 503)
 	check(4, "bad-status")
 	shop.File("/skills/refund/SKILL.md", "text/markdown", head+"Ask.\n")
