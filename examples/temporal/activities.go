@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/gate"
 	"go.temporal.io/sdk/temporal"
 )
 
@@ -24,38 +24,43 @@ import (
 const attemptTime = 30 * time.Second
 
 // Activities are what the workflow does outside of its history. All workers share the key and the
-// ledger of the Host.
+// plans of the Host.
 type Activities struct {
-	Host *lookleap.Host
-	Keys lookleap.Keys // seal plans and decisions, which pass through the server of the engine
+	Host *lookleap.Host // with a [lookleap.SuspendingPrompter]: the workflow waits for the person
+	Keys lookleap.Keys  // seal plans and decisions, which pass through the server of the engine
+}
+
+// gated returns the gate with the tool that sends an order. Approvals survive a restart of the worker, because
+// the tool is the same in each.
+func (a *Activities) gated() (*gate.Gate, *gate.Gated, error) {
+	g := gate.New(a.Host, gate.Options{})
+	order, err := g.Tool(gate.Tool{Name: "order", Description: "Sends an order that you have to pay.",
+		Schema:    json.RawMessage(`{"type":"object","properties":{"shop":{"type":"string"},"text":{"type":"string"}},"required":["shop","text"]}`),
+		Arguments: map[string]gate.Argument{"/shop": {Role: gate.Recipient}}, Run: a.send})
+	return g, order, err
 }
 
 // Prepare makes a plan of an order. Nothing is sent. A plan of an attempt that was lost is never
 // used.
-func (a *Activities) Prepare(_ context.Context, o Order) (Prepared, error) {
-	shop, err := url.Parse(o.Shop)
+func (a *Activities) Prepare(ctx context.Context, o Order) (Prepared, error) {
+	_, order, err := a.gated()
 	if err != nil {
 		return Prepared{}, final(err)
 	}
-	effect, err := json.Marshal(o)
+	arguments, err := json.Marshal(o)
 	if err != nil {
 		return Prepared{}, final(err)
 	}
-	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
-		Kind: lookleap.ConsentAct, Origin: o.Shop, Summary: "send an order that you have to pay",
-		Items: []lookleap.ConsentItem{{
-			ID: "order", Class: lookleap.ItemPayment, Summary: "the order", Recipient: shop.Host, Digest: lookleap.Digest(effect),
-			Values: []lookleap.ConsentValue{{Label: "text", Text: o.Text}},
-		}},
-	}, effect, a.Host.Time())
+	_, err = order.Call(ctx, arguments)
+	var waits *lookleap.PendingError
+	if !errors.As(err, &waits) {
+		return Prepared{}, final(err)
+	}
+	plan, err := lookleap.ParsePlan(waits.State)
 	if err != nil {
 		return Prepared{}, final(err)
 	}
-	state, err := plan.State()
-	if err != nil {
-		return Prepared{}, final(err)
-	}
-	sealed, err := a.Keys.Seal(state)
+	sealed, err := a.Keys.Seal(waits.State)
 	return Prepared{ID: plan.ID(), Sealed: sealed, Key: plan.IdempotencyKey(), Expires: plan.Request().Expires}, err
 }
 
@@ -80,15 +85,17 @@ func (a *Activities) Commit(ctx context.Context, p Prepared, decision string) (O
 	if err != nil {
 		return Outcome{}, err
 	}
-	var receipt []byte
-	approval, err := a.Host.Decide(ctx, plan, d)
-	if err == nil {
-		receipt, err = a.Host.Commit(ctx, approval, func(ctx context.Context, effect []byte) ([]byte, error) {
-			return a.send(ctx, plan, effect)
-		})
+	g, _, err := a.gated()
+	if err != nil {
+		return Outcome{}, err
 	}
+	state, err := plan.State()
+	if err != nil {
+		return Outcome{}, err
+	}
+	result, err := g.Resume(ctx, state, d)
 	if err == nil {
-		return Outcome{Plan: plan.ID(), State: StateDone, Receipt: string(receipt)}, nil
+		return Outcome{Plan: plan.ID(), State: StateDone, Receipt: string(result.Output)}, nil
 	}
 	return a.settle(ctx, plan, err)
 }
@@ -130,9 +137,9 @@ func ends(code lookleap.Code) bool {
 
 // send has the effect, and returns the response of the shop as the receipt. The shop can refuse an
 // order whose key it has seen.
-func (a *Activities) send(ctx context.Context, plan *lookleap.Plan, effect []byte) ([]byte, error) {
+func (a *Activities) send(ctx context.Context, c gate.Call) ([]byte, error) {
 	var o Order
-	if err := json.Unmarshal(effect, &o); err != nil {
+	if err := json.Unmarshal(c.Arguments, &o); err != nil {
 		return nil, lookleap.NothingSent(err)
 	}
 	var connected atomic.Bool
@@ -142,7 +149,7 @@ func (a *Activities) send(ctx context.Context, plan *lookleap.Plan, effect []byt
 		return nil, lookleap.NothingSent(err)
 	}
 	req.Header.Set("Content-Type", "text/plain; charset=utf-8")
-	req.Header.Set(lookleap.IdempotencyHeader, plan.IdempotencyKey())
+	req.Header.Set(lookleap.IdempotencyHeader, c.Key)
 	resp, err := a.Host.RoundTrip(req)
 	if err != nil {
 		if !connected.Load() { // such as a name without an address: try again later

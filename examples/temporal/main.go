@@ -107,7 +107,7 @@ func work(ctx context.Context, engine client.Client, keys lookleap.Keys, plans, 
 		return err
 	}
 	defer store.Close()
-	host.Plans = store
+	host.Plans, host.Prompter = store, lookleap.SuspendingPrompter{}
 	w := worker.New(engine, taskQueue, worker.Options{})
 	w.RegisterWorkflow(Buy)
 	w.RegisterActivity(&Activities{Host: &host.Host, Keys: keys})

@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	w.env = suite.NewTestWorkflowEnvironment()
 	w.env.SetTestTimeout(time.Minute)
 	w.env.SetStartTime(time.Now().Truncate(time.Second))
-	w.local = &Activities{Host: &lookleap.Host{Now: w.now}, Keys: lookleap.Keys{[]byte(strings.Repeat("k", lookleap.MinKeyLen))}}
+	w.local = &Activities{Host: &lookleap.Host{Now: w.now, Prompter: lookleap.SuspendingPrompter{}}, Keys: lookleap.Keys{[]byte(strings.Repeat("k", lookleap.MinKeyLen))}}
 	w.env.RegisterWorkflow(Buy)
 	w.env.RegisterActivity(w.local.Prepare)
 	w.env.RegisterActivity(w.local.Judge)
