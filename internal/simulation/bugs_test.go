@@ -60,15 +60,15 @@ func (w *world) planted() bug {
 
 // sendOrder sends exactly the bytes of the plan.
 func sendOrder(ctx context.Context, on *worker, a *lookleap.Approval) ([]byte, error) {
-	return on.post(ctx, a.Plan(), a.Plan().Effect())
+	return on.post(ctx, a.Plan().IdempotencyKey(), a.Plan().Effect())
 }
 
-func (on *worker) post(ctx context.Context, p *lookleap.Plan, body []byte) ([]byte, error) {
+func (on *worker) post(ctx context.Context, key string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://shop.example/orders", strings.NewReader(string(body)))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set(lookleap.IdempotencyHeader, p.IdempotencyKey())
+	req.Header.Set(lookleap.IdempotencyHeader, key)
 	resp, err := on.host.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ var bugs = []*bug{
 	}, {
 		name: "other-bytes", breaks: "exactly the approved bytes",
 		send: func(ctx context.Context, on *worker, a *lookleap.Approval) ([]byte, error) {
-			return on.post(ctx, a.Plan(), []byte(strings.Replace(string(a.Plan().Effect()), "{", "{ ", 1)))
+			return on.post(ctx, a.Plan().IdempotencyKey(), []byte(strings.Replace(string(a.Plan().Effect()), "{", "{ ", 1)))
 		},
 	}, {
 		name: "boxes-ticked", breaks: "nothing told that the user refused",

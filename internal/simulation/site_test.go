@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -100,6 +101,13 @@ func (s *site) arrived(r *http.Request, body []byte) {
 		w.fail("no effect twice", "plan %d had its effect again", q.n)
 	}
 	w.record(planEvent{plan: q.plan.ID(), effect: true})
+	if q.kind == kindTool {
+		var effect struct{ Arguments json.RawMessage }
+		if err := json.Unmarshal(q.plan.Effect(), &effect); err != nil || string(effect.Arguments) != string(body) {
+			w.fail("exactly the approved bytes", "plan %d ran with %q", q.n, body)
+		}
+		return
+	}
 	if q.kind == kindOrder {
 		if lookleap.Digest(body) != q.request.Effect {
 			w.fail("exactly the approved bytes", "plan %d sent %q", q.n, body)

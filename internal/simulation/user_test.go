@@ -26,6 +26,7 @@ type kind uint8
 const (
 	kindBooking kind = iota
 	kindOrder
+	kindTool
 )
 
 // question is one plan that the user was asked about.

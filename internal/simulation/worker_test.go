@@ -14,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/agentstxt"
 	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/contrib/gate"
 )
 
 // worker is one process of the fleet, from its start to its crash.
@@ -25,6 +26,7 @@ type worker struct {
 	session *agent.Session
 	client  *http.Client // that obeys agents.txt
 	plans   lookleap.Store
+	gate    *gate.Gate
 
 	mu   sync.Mutex
 	draw *rand.Rand
@@ -72,6 +74,10 @@ func (w *world) boot(i int) {
 		}
 		on.session = session
 	}
+	on.gate = gate.New(host, gate.Options{User: "ada"})
+	if _, err := on.gate.Tool(gate.Tool{Name: "pay", Run: on.pay}); err != nil {
+		panic(err)
+	}
 	w.mu.Lock()
 	w.fleet[i] = on
 	w.mu.Unlock()
@@ -113,10 +119,19 @@ func (on *worker) chance(n int) bool {
 	return on.draw.IntN(n) == 0
 }
 
+// pay is the function of the tool behind the gate.
+func (on *worker) pay(ctx context.Context, c gate.Call) ([]byte, error) {
+	return on.post(ctx, c.Key, c.Arguments)
+}
+
 // resume commits a plan with a decision of the user.
 func (on *worker) resume(ctx context.Context, q *question, d lookleap.ConsentDecision) error {
 	if q.kind == kindBooking {
 		_, err := on.session.Resume(ctx, q.state, d)
+		return err
+	}
+	if q.kind == kindTool {
+		_, err := on.gate.Resume(ctx, q.state, d)
 		return err
 	}
 	plan, err := lookleap.ParsePlan(q.state)

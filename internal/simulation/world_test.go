@@ -98,11 +98,14 @@ func (w *world) schedule() {
 	}
 	for n := range plans {
 		r := w.stream("plan", n)
-		first, kind := r.IntN(workers), r.IntN(2)
+		first, kind, gated := r.IntN(workers), r.IntN(2), w.stream("gate", n).IntN(2) == 0
 		w.at(r, 1, length/2, func(r *rand.Rand) {
-			if kind == 0 {
+			switch {
+			case kind == 0:
 				w.book(first, n, r)
-			} else {
+			case gated:
+				w.tool(first, n, r)
+			default:
 				w.order(first, n, r)
 			}
 		})
@@ -275,6 +278,25 @@ func (w *world) order(i, n int, r *rand.Rand) {
 		})
 		if pending := (*lookleap.PendingError)(nil); ok && errors.As(err, &pending) {
 			w.user.asked(n, kindOrder, pending, r)
+			return
+		}
+		time.Sleep(time.Minute)
+		i = (i + 1) % workers
+	}
+}
+
+// tool has a model call a tool behind the gate. Its effect is a request with the arguments.
+func (w *world) tool(i, n int, r *rand.Rand) {
+	for range 5 {
+		ok, err := w.operation(i, fmt.Sprint("tool ", n), func(ctx context.Context, on *worker) error {
+			pay, err := on.gate.Named("pay")
+			if err == nil {
+				_, err = pay.Call(ctx, fmt.Appendf(nil, `{"order":%d,"for":%q}`, n, emailOf(n)))
+			}
+			return err
+		})
+		if pending := (*lookleap.PendingError)(nil); ok && errors.As(err, &pending) {
+			w.user.asked(n, kindTool, pending, r)
 			return
 		}
 		time.Sleep(time.Minute)
