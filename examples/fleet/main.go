@@ -5,14 +5,17 @@
 //	go run . -engine redis://localhost:6379/0
 //
 // It prints the ids of the processes. Kill any of them at any time, with kill -9 too: it starts
-// another one, and no order is sent twice. At the end it compares what the site received with the
-// ledger of plans and the user's disclosure ledger.
+// another one, and no order is sent twice. Orders are calls of a tool behind a gate. At the end it compares what
+// the site received with the store of plans and with the signed receipts.
 package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -27,8 +30,10 @@ import (
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/aiuri"
+	"github.com/lookleap/lookleap/contrib/gate"
 	pgengine "github.com/lookleap/lookleap/contrib/postgres"
+	"github.com/lookleap/lookleap/contrib/receipt"
 	redisengine "github.com/lookleap/lookleap/contrib/redis"
 )
 
@@ -38,12 +43,13 @@ func main() {
 	workers := flag.Int("workers", 3, "`number` of worker processes")
 	worker := flag.String("worker", "", "run as a worker of the fleet with this `name`")
 	site := flag.String("site", "", "`URL` of the site, for a worker")
+	key := os.Getenv("FLEET_KEY")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
 	if *worker != "" {
-		err = work(ctx, *url, *worker, *site)
+		err = work(ctx, *url, *worker, *site, key)
 	} else {
 		err = (&fleet{out: os.Stdout, url: *url, orders: *orders, workers: *workers}).run(ctx)
 	}
@@ -80,6 +86,7 @@ type order struct {
 type fleet struct {
 	out             io.Writer
 	url             string
+	key             string // seed of the key that signs receipts, made by run
 	orders, workers int
 	started         func(pid int) // for tests; may be nil
 
@@ -89,6 +96,7 @@ type fleet struct {
 
 func (f *fleet) run(ctx context.Context) error {
 	name := "fleet-" + strings.ToLower(rand.Text()[:8])
+	f.key = hex.EncodeToString(lookleap.NewKey()[:ed25519.SeedSize])
 	e, err := open(ctx, f.url, name)
 	if err != nil {
 		return err
@@ -116,23 +124,48 @@ func (f *fleet) run(ctx context.Context) error {
 	return f.report(context.WithoutCancel(ctx), e, plans)
 }
 
-// agree lets the user agree to all orders, and stores them for the workers.
+// gated returns a gate with the tool that sends an order. All processes have the same tool.
+func gated(host *lookleap.Host, run func(ctx context.Context, c gate.Call) ([]byte, error)) (*gate.Gate, *gate.Gated, error) {
+	g := gate.New(host, gate.Options{User: user})
+	tool, err := g.Tool(gate.Tool{Name: "order", Description: "Sends an order to the shop.", Run: run})
+	return g, tool, err
+}
+
+// ringOf returns the key that signs receipts, from its seed in hexadecimal. In production it is in your secret store.
+func ringOf(seed string) (*aiuri.KeyRing, error) {
+	data, err := hex.DecodeString(seed)
+	if err != nil || len(data) != ed25519.SeedSize {
+		return nil, errors.New("the key is not 64 hexadecimal digits")
+	}
+	return aiuri.NewKeyRing(aiuri.SigningKey{ID: "fleet", Private: ed25519.NewKeyFromSeed(data)}, aiuri.KeyRingOptions{})
+}
+
+// agree has a model call the tool, lets the user agree to all calls, and stores them for the workers.
 func (f *fleet) agree(ctx context.Context, e engine) ([]*lookleap.Plan, error) {
+	host := &lookleap.Host{Prompter: lookleap.SuspendingPrompter{}, Asking: lookleap.AskLimits{Prompts: f.orders}}
+	defer host.Close()
+	_, tool, err := gated(host, func(context.Context, gate.Call) ([]byte, error) {
+		return nil, lookleap.NothingSent(errors.New("the workers send orders"))
+	})
+	if err != nil {
+		return nil, err
+	}
 	var plans []*lookleap.Plan
 	for n := range f.orders {
-		text := fmt.Sprintf("order %d", n)
-		plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
-			Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "send an order",
-			Items: []lookleap.ConsentItem{{ID: "order", Summary: text, Recipient: "shop.example", Digest: lookleap.Digest([]byte(text))}},
-		}, []byte(text), time.Now())
+		_, err := tool.Call(ctx, fmt.Appendf(nil, `{"text":"order %d"}`, n))
+		var waits *lookleap.PendingError
+		if !errors.As(err, &waits) {
+			return nil, err
+		}
+		plan, err := lookleap.ParsePlan(waits.State)
 		if err != nil {
 			return nil, err
 		}
-		state, err := plan.State()
-		if err != nil {
-			return nil, err
+		yes := lookleap.ConsentDecision{Digest: waits.Request.Digest}
+		for _, item := range waits.Request.Items {
+			yes.Approved = append(yes.Approved, item.ID)
 		}
-		record, err := json.Marshal(order{state, lookleap.ConsentDecision{Digest: plan.Request().Digest, Approved: []string{"order"}}})
+		record, err := json.Marshal(order{waits.State, yes})
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +194,7 @@ func (f *fleet) keepWorking(ctx context.Context, n int, name, site string) {
 			return
 		}
 		c := exec.CommandContext(ctx, self, "-worker", name, "-engine", f.url, "-site", site)
-		c.Stderr, c.Env = os.Stderr, append(os.Environ(), "FLEET_WORKER=1")
+		c.Stderr, c.Env = os.Stderr, append(os.Environ(), "FLEET_WORKER=1", "FLEET_KEY="+f.key)
 		if err := c.Start(); err != nil {
 			fmt.Fprintf(f.out, "worker %d: %v\n", n, err)
 			return
@@ -180,17 +213,20 @@ func (f *fleet) keepWorking(ctx context.Context, n int, name, site string) {
 func (f *fleet) report(ctx context.Context, e engine, plans []*lookleap.Plan) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ledger := agent.NewLedger(e.Store(user))
-	head, err := agent.VerifyLedger(ledger.Entries(ctx), agent.Head{}, agent.Head{})
+	ring, err := ringOf(f.key)
 	if err != nil {
 		return err
 	}
-	recorded := make(map[string]bool)
-	for entry, err := range ledger.Entries(ctx) {
+	keys, err := aiuri.ParseKeySet(ring.JWKS())
+	if err != nil {
+		return err
+	}
+	recorded, receipts := make(map[string]bool), 0
+	for r, err := range receipt.VerifyAll(receipt.NewLog(e.Store(user), ring).All(ctx), keys, receipt.Head{}) {
 		if err != nil {
 			return err
 		}
-		recorded[entry.Plan] = true
+		recorded[r.Plan], receipts = true, receipts+1
 	}
 	host, states := &lookleap.Host{Plans: e.Plans()}, make(map[lookleap.PlanState]int)
 	for _, p := range plans {
@@ -204,12 +240,12 @@ func (f *fleet) report(ctx context.Context, e engine, plans []*lookleap.Plan) er
 		case n > 1:
 			return fmt.Errorf("the site received plan %s %d times", p.ID(), n)
 		case n == 1 && !recorded[p.ID()]:
-			return fmt.Errorf("plan %s was sent and is not in the user's ledger", p.ID())
+			return fmt.Errorf("plan %s was sent and has no receipt", p.ID())
 		case n == 0 && r.State == lookleap.PlanDone, n == 1 && (r.State == lookleap.PlanFailed || r.State == lookleap.PlanClaimed):
 			return fmt.Errorf("the site received plan %s %d times, and its state is %s", p.ID(), n, r.State)
 		}
 	}
-	fmt.Fprintf(f.out, "%d orders: %d done, %d sent by a worker that died before it knew the outcome; the site received %d, none twice; the ledger has %d entries\n",
-		len(plans), states[lookleap.PlanDone], states[lookleap.PlanSent]+states[lookleap.PlanUnknown], len(f.received), head.Number)
+	fmt.Fprintf(f.out, "%d orders: %d done, %d sent by a worker that died before it knew the outcome; the site received %d, none twice; there are %d receipts\n",
+		len(plans), states[lookleap.PlanDone], states[lookleap.PlanSent]+states[lookleap.PlanUnknown], len(f.received), receipts)
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,23 +9,31 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml/agent"
+	"github.com/lookleap/lookleap/contrib/gate"
+	"github.com/lookleap/lookleap/contrib/receipt"
 )
 
 // work commits the orders of the user until no worker can do more.
-func work(ctx context.Context, url, name, site string) error {
+func work(ctx context.Context, url, name, site, key string) error {
 	e, err := open(ctx, url, name)
 	if err != nil {
 		return err
 	}
-	host := &lookleap.Host{Plans: e.Plans(), Limiter: e.Limiter()}
-	defer host.Close()
+	ring, err := ringOf(key)
+	if err != nil {
+		return err
+	}
 	store := e.Store(user)
-	ledger := agent.NewLedger(store)
+	// What a worker cannot put on record, it does not send.
+	host := &lookleap.Host{Plans: e.Plans(), Limiter: e.Limiter(), Record: receipt.NewLog(store, ring).Record}
+	defer host.Close()
+	g, _, err := gated(host, func(ctx context.Context, c gate.Call) ([]byte, error) { return send(ctx, site, c) })
+	if err != nil {
+		return err
+	}
 	for {
 		keys, err := retry(ctx, func() ([]string, error) { return store.Keys(ctx, "order/") })
 		if err != nil {
@@ -37,7 +46,7 @@ func work(ctx context.Context, url, name, site string) error {
 			if err != nil {
 				return err
 			}
-			settled, err := commit(ctx, host, ledger, data, site)
+			settled, err := commit(ctx, host, g, data)
 			if err != nil {
 				return err
 			}
@@ -55,7 +64,7 @@ func work(ctx context.Context, url, name, site string) error {
 }
 
 // commit commits one order. It reports whether nothing more can be done about it.
-func commit(ctx context.Context, host *lookleap.Host, ledger *agent.Ledger, data []byte, site string) (settled bool, err error) {
+func commit(ctx context.Context, host *lookleap.Host, g *gate.Gate, data []byte) (settled bool, err error) {
 	var o order
 	if err := json.Unmarshal(data, &o); err != nil {
 		return false, err
@@ -76,10 +85,6 @@ func commit(ctx context.Context, host *lookleap.Host, ledger *agent.Ledger, data
 	case r.State == lookleap.PlanSent:
 		return false, nil
 	}
-	approval, err := plan.Approve(o.Decision, time.Now())
-	if err != nil {
-		return false, err
-	}
 	// The whole fleet sends at most 100 orders in a second.
 	wait, err := retry(ctx, func() (time.Duration, error) {
 		return host.Take(ctx, "orders "+user, lookleap.Rate{Limit: 100, Window: time.Second})
@@ -87,27 +92,24 @@ func commit(ctx context.Context, host *lookleap.Host, ledger *agent.Ledger, data
 	if err != nil || wait > 0 {
 		return false, errors.Join(err, pause(ctx, wait))
 	}
-	_, err = host.CommitApproved(ctx, approval, lookleap.Effect{
-		Prepare: func(ctx context.Context, a *lookleap.Approval) error {
-			return ledger.Append(ctx, agent.Entry{Time: time.Now().UTC(), Plan: plan.ID(), Kind: agent.EntryAction,
-				Serving: "shop.example", Owner: "shop.example", Endpoint: "shop.example", Document: "https://shop.example/"})
-		},
-		Send: func(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
-			req, err := http.NewRequestWithContext(ctx, http.MethodPost, site, strings.NewReader(string(plan.Effect())))
-			if err != nil {
-				return nil, lookleap.NothingSent(err)
-			}
-			req.Header.Set(lookleap.IdempotencyHeader, plan.IdempotencyKey())
-			req.GetBody = nil // so that net/http does not send it again by itself
-			resp, err := http.DefaultTransport.RoundTrip(req)
-			if err != nil {
-				return nil, err
-			}
-			_ = resp.Body.Close()
-			return fmt.Appendf(nil, `{"status":%d}`, resp.StatusCode), nil
-		},
-	})
+	_, err = g.Resume(ctx, o.State, o.Decision)
 	return err == nil, ctx.Err() // an error of the engine or of a race: look again
+}
+
+// send is the function of the tool.
+func send(ctx context.Context, site string, c gate.Call) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, site, bytes.NewReader(c.Arguments))
+	if err != nil {
+		return nil, lookleap.NothingSent(err)
+	}
+	req.Header.Set(lookleap.IdempotencyHeader, c.Key)
+	req.GetBody = nil // so that net/http does not send it again by itself
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	_ = resp.Body.Close()
+	return fmt.Appendf(nil, `{"status":%d}`, resp.StatusCode), nil
 }
 
 // retry repeats a call while the engine restarts.
