@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -52,9 +53,10 @@ func parseArguments(text []byte) (*arguments, error) {
 	if err := canonical.Canonicalize(); err != nil {
 		return nil, argumentError(err)
 	}
-	root, err = strictjson.Parse(canonical, strictjson.Limits{Size: 2 * maxArguments, Depth: maxDepth, Values: maxValues})
-	if err != nil {
-		return nil, argumentError(err)
+	if !bytes.Equal(canonical, text) {
+		if root, err = strictjson.Parse(canonical, strictjson.Limits{Size: 2 * maxArguments, Depth: maxDepth, Values: maxValues}); err != nil {
+			return nil, argumentError(err)
+		}
 	}
 	return &arguments{canonical, root}, nil
 }
@@ -149,23 +151,28 @@ func (t *Tool) argument(pointer string) Argument {
 	if exact, ok := t.Arguments[pointer]; ok {
 		return exact
 	}
-	segments := strings.Split(pointer, "/")
 	for pattern, argument := range t.Arguments {
-		parts := strings.Split(pattern, "/")
-		if strings.Contains(pattern, "/*") && len(parts) == len(segments) && matches(parts, segments) {
+		if strings.Contains(pattern, "/*") && matches(pattern, pointer) {
 			return argument
 		}
 	}
 	return Argument{}
 }
 
-func matches(pattern, segments []string) bool {
-	for i, part := range pattern {
-		if part != "*" && part != segments[i] {
-			return false
+func matches(pattern, pointer string) bool {
+	segments := strings.Split(pointer, "/")
+	parts := strings.Split(pattern, "/")
+	return slices.EqualFunc(parts, segments, func(part, segment string) bool { return part == "*" || part == segment })
+}
+
+// hasSecrets reports whether an argument of the tool may be a secret.
+func (t *Tool) hasSecrets() bool {
+	for _, argument := range t.Arguments {
+		if argument.Role == Secret {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // text returns a value as a person reads it, and its kind.
@@ -203,6 +210,9 @@ func holds(mark, value string) bool {
 
 // hide returns the arguments with a mark for each secret, and the secrets by pointer.
 func (a *arguments) hide(t *Tool) (*arguments, map[string]string, error) {
+	if !t.hasSecrets() {
+		return a, nil, nil
+	}
 	secrets := map[string]string{}
 	marks := map[string]json.RawMessage{}
 	var bad error
@@ -292,6 +302,9 @@ func (a *arguments) replace(values map[string]json.RawMessage, t *Tool) (*argume
 // reveal returns the arguments with the secrets in their places, from those that are known here or
 // from a function, and refuses a value that is not the approved one.
 func (a *arguments) reveal(t *Tool, known map[string]string, secret func(string) (string, error)) (json.RawMessage, error) {
+	if !t.hasSecrets() {
+		return a.canonical(), nil
+	}
 	values := map[string]json.RawMessage{}
 	for _, l := range a.leaves() {
 		if t.argument(l.pointer).Role != Secret {

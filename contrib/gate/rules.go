@@ -51,23 +51,7 @@ func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) 
 	}) || r.ReadOnly && !t.ReadOnly {
 		return false
 	}
-	recipients, amounts := 0, 0
-	for _, l := range args.leaves() {
-		kind, text := l.text()
-		switch t.argument(l.pointer).Role {
-		case Recipient:
-			recipients++
-			if len(r.Recipients) > 0 && !slices.Contains(r.Recipients, text) {
-				return false
-			}
-		case Amount:
-			amounts++
-			if amount, err := l.value.Float(); r.AtMost > 0 && (kind != "number" || err != nil || amount < 0 || amount > r.AtMost) {
-				return false
-			}
-		}
-	}
-	if r.Recipients != nil && recipients == 0 || r.AtMost > 0 && amounts == 0 || r.hasHidden(t, args) {
+	if (r.Recipients != nil || r.AtMost != 0) && !r.covers(t, args) {
 		return false
 	}
 	if r.PerDay > 0 {
@@ -79,12 +63,33 @@ func (g *Gate) applies(ctx context.Context, r *Rule, t *Gated, args *arguments) 
 	return true
 }
 
+// covers reports whether the conditions about arguments hold.
+func (r *Rule) covers(t *Gated, args *arguments) bool {
+	recipients, amounts := 0, 0
+	for _, l := range args.leaves() {
+		kind, text := l.text()
+		switch t.argument(l.pointer).Role {
+		case Recipient:
+			recipients++
+			if len(r.Recipients) > 0 && !slices.Contains(r.Recipients, text) {
+				return false
+			}
+		case Amount:
+			amounts++
+			if amount, err := l.value.Float(); r.AtMost != 0 && (kind != "number" || err != nil || amount < 0 || amount > r.AtMost) {
+				return false
+			}
+		}
+	}
+	return (r.Recipients == nil || recipients > 0) && (r.AtMost == 0 || amounts > 0) && !r.hasHidden(t, args)
+}
+
 // hasHidden reports whether an argument that a condition is about is a list or an object, in which the
 // condition would not see a value.
 func (r *Rule) hasHidden(t *Gated, args *arguments) (hidden bool) {
 	args.walk(func(l leaf, container bool) {
 		role := t.argument(l.pointer).Role
-		hidden = hidden || container && (role == Recipient && len(r.Recipients) > 0 || role == Amount && r.AtMost > 0)
+		hidden = hidden || container && (role == Recipient && len(r.Recipients) > 0 || role == Amount && r.AtMost != 0)
 	})
 	return hidden
 }

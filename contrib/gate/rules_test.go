@@ -64,6 +64,7 @@ func TestRules(t *testing.T) {
 		"ask-negative":           {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":-1}`, gate.Ask},
 		"ask-amount-as-text":     {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":"1"}`, gate.Ask},
 		"ask-no-amount":          {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{}`, gate.Ask},
+		"ask-amount-below-0":     {gate.Options{Rules: []gate.Rule{{AtMost: -1, Verb: gate.Pass}}}, list, gate.Ask},
 		"ask-hidden-amount":      {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":{"value":500}}`, gate.Ask},
 		"ask-hidden-fee":         {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"amount":1,"fee":[500]}`, gate.Ask},
 		"ask-second-line":        {gate.Options{Rules: []gate.Rule{{AtMost: 5, Verb: gate.Pass}}}, `{"to":"ann@example.com","lines":[{"price":1},{"price":500}]}`, gate.Ask},
