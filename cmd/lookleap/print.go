@@ -210,7 +210,7 @@ func wrapLine(b *strings.Builder, line string, width int) {
 	indent := columns(line) - columns(words)
 	b.WriteString(line[:len(line)-len(words)])
 	hang := indent
-	if name, rest, found := strings.Cut(words, "  "); found && indent > 0 && !strings.Contains(name, " ") {
+	if name, rest, found := strings.Cut(words, "  "); found && indent > 0 && strings.Count(name, " ") < 2 {
 		hang += columns(name) + 2 + columns(rest) - columns(strings.TrimLeft(rest, " "))
 	}
 	next := strings.Repeat(" ", min(hang, width/2))
