@@ -76,13 +76,13 @@ func TestDeafProfileAndPolicy(t *testing.T) {
 			return s.classify(context.Background(), Subject{}) == "unknown"
 		},
 		"veto": func(s *Session) bool {
-			return s.veto(context.Background(), Decision{}) != nil
+			return veto(context.Background(), s, s.user.Policy.Veto, Decision{}) != nil
 		},
 		"weigh": func(s *Session) bool {
 			return s.weigh(context.Background(), Act{}) == Consequential
 		},
 		"veto-act": func(s *Session) bool {
-			return s.vetoAct(context.Background(), Act{}) != nil
+			return veto(context.Background(), s, s.user.Policy.VetoAct, Act{}) != nil
 		},
 		"notify": func(s *Session) bool { s.notices.tell(context.Background(), Notice{Time: time.Now()}); return true },
 	} {

@@ -75,6 +75,9 @@ func chainDigest(previous string, number int64, content [sha256.Size]byte) strin
 // From is the head of the entries that were pruned, zero if there are none. To is a head
 // that was kept outside of the ledger. Without one, the end of the ledger may be missing.
 func VerifyLedger(entries iter.Seq2[Entry, error], from, to Head) (Head, error) {
+	if entries == nil {
+		return Head{}, errNoLedger
+	}
 	head := from
 	reached := to == Head{} || to == from
 	for e, err := range entries {

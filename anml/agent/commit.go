@@ -108,7 +108,7 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 
 // permitted asks the host's policy a last time, and counts the execution.
 func (s *Session) permitted(ctx context.Context, e *effect) error {
-	if err := s.vetoAct(ctx, e.act()); err != nil {
+	if err := veto(ctx, s, s.user.Policy.VetoAct, e.act()); err != nil {
 		return &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
 	}
 	return s.gate.take(ctx, e.key())

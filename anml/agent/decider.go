@@ -231,7 +231,7 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 		if len(it.also) > 0 {
 			d.warn("it holds your " + strings.Join(it.also, " and "))
 		}
-		if s.veto(ctx, d) != nil {
+		if veto(ctx, s, s.user.Policy.Veto, d) != nil {
 			d.refuse(CodePolicyVeto, anml.PolicyViolation)
 		}
 	}

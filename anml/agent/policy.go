@@ -329,12 +329,12 @@ func (s *Session) classify(ctx context.Context, x Subject) string {
 	return ofPolicy(ctx, s, "unknown", func(ctx context.Context) (string, error) { return p.Classify(ctx, x) })
 }
 
-func (s *Session) veto(ctx context.Context, d Decision) error {
-	p := s.user.Policy
-	if p.Veto == nil {
+// veto asks one of the policy's functions that can say no; nil says nothing.
+func veto[T any](ctx context.Context, s *Session, f func(context.Context, T) error, about T) error {
+	if f == nil {
 		return nil
 	}
-	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return p.Veto(ctx, d) })
+	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return f(ctx, about) })
 }
 
 func (s *Session) weigh(ctx context.Context, a Act) Weight {
@@ -347,14 +347,6 @@ func (s *Session) weigh(ctx context.Context, a Act) Weight {
 		return Consequential
 	}
 	return w
-}
-
-func (s *Session) vetoAct(ctx context.Context, a Act) error {
-	p := s.user.Policy
-	if p.VetoAct == nil {
-		return nil
-	}
-	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return p.VetoAct(ctx, a) })
 }
 
 // RefuseDomain refuses every ask from a domain and the names below it, whatever a document, a rule

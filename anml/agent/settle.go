@@ -109,7 +109,7 @@ func (w *settling) settle(ctx context.Context, t *disclosure) error {
 	if code == "" && t.authentic() && !w.authentic(ctx, t) {
 		code, reason = CodeAuthentication, anml.ConstraintViolation
 	}
-	if code == "" && w.s.veto(ctx, t.decision(w.e)) != nil {
+	if code == "" && veto(ctx, w.s, w.s.user.Policy.Veto, t.decision(w.e)) != nil {
 		code, reason = CodePolicyVeto, anml.PolicyViolation
 	}
 	if code == "" && t.Item == "" {
