@@ -82,6 +82,11 @@ type Tool struct {
 	Schema      json.RawMessage // JSON Schema of the arguments; nil: any object
 	Source      string          // host of who wrote Description and Schema, if that is not this program; they are then shown as its words
 	ReadOnly    bool            // it changes nothing; see Rule.ReadOnly
+	Ask         bool            // a person decides about each call, also where a rule lets it pass
+
+	// Notes are shown with each question about a call, such as what is new about the tool. They are
+	// not part of the definition, so approvals of a call with other notes stay valid.
+	Notes []lookleap.ConsentValue
 
 	// Arguments say what arguments mean, by JSON pointer (RFC 6901) such as "/to", or with a "*" for
 	// any index or name, such as "/lines/*/price".
@@ -145,7 +150,7 @@ func (g *Gate) Tool(t Tool) (*Gated, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Arguments = maps.Clone(t.Arguments)
+	t.Arguments, t.Notes = maps.Clone(t.Arguments), slices.Clone(t.Notes)
 	gated := &Gated{t, g, definition}
 	g.set.mu.Lock()
 	defer g.set.mu.Unlock()

@@ -99,6 +99,7 @@ func (t *Gated) request(args *arguments, changed []string) lookleap.ConsentReque
 		}
 		item.Values = append(item.Values, value)
 	}
+	item.Values = append(item.Values, t.Notes...)
 	for _, sentence := range changed {
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: lookleap.RecipientAgent, Label: "a change of yours", Text: sentence})
 	}

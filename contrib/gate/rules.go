@@ -106,6 +106,9 @@ func (g *Gate) judge(ctx context.Context, t *Gated, c Call, args *arguments) (Ve
 	if verb == Refuse {
 		return Refuse, "a rule forbids this call of " + plaintext.Quote(t.Name, 100)
 	}
+	if t.Ask {
+		verb = Stricter(verb, Ask)
+	}
 	if g.options.Decide != nil {
 		verb = Stricter(verb, g.decide(ctx, c))
 	}

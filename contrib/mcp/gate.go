@@ -30,6 +30,21 @@ type GateOptions struct {
 //
 //	err := lookleapmcp.Gate(server, g, lookleapmcp.GateOptions{})
 func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
+	return gateServer(server, g, o, gateHooks{})
+}
+
+// gateHooks are the parts of a gate that a proxy does in its own way. Nil means the usual way.
+type gateHooks struct {
+	// about returns the called tool.
+	about func(ctx context.Context, c *gatedCall) (gate.Tool, error)
+	// elsewhere asks a person whose client cannot ask, and returns what became of the call.
+	elsewhere func(ctx context.Context, c *gatedCall, pending *lookleap.PendingError) (gate.Result, error)
+	// ended records what becomes of a call: an error, a result, or a question to the client. It returns
+	// the error that the client gets.
+	ended func(c *gatedCall, err error, asked bool) error
+}
+
+func gateServer(server *mcp.Server, g *gate.Gate, o GateOptions, hooks gateHooks) error {
 	keys, err := keysOf(o.Keys, "mcp gate")
 	if err != nil {
 		return err
@@ -44,7 +59,7 @@ func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
 			if o.User != nil {
 				own = g.ForUser(o.User(ctx, call))
 			}
-			return (&gatedCall{gate: own, options: o, keys: keys, next: next, call: call}).run(ctx)
+			return (&gatedCall{gate: own, options: o, hooks: hooks, keys: keys, next: next, call: call}).run(ctx)
 		}
 	})
 	return nil
@@ -54,10 +69,17 @@ func Gate(server *mcp.Server, g *gate.Gate, o GateOptions) error {
 type gatedCall struct {
 	gate    *gate.Gate
 	options GateOptions
+	hooks   gateHooks
 	keys    lookleap.Keys
 	next    mcp.MethodHandler
 	call    *mcp.CallToolRequest
 	result  *mcp.CallToolResult // of the tool, if it ran
+	decided bool                // by a person: no rule let it pass
+
+	// For a proxy:
+	definition *definition
+	changed    []string // parts of the definition that changed since it was approved
+	entry      entry
 }
 
 // own is the key of a gatedCall in the context of its tool.
@@ -65,7 +87,10 @@ type own struct{}
 
 func (c *gatedCall) run(ctx context.Context) (mcp.Result, error) {
 	gated, err := c.tool(ctx)
-	if err != nil {
+	switch {
+	case err != nil && c.hooks.ended != nil:
+		return c.end(gate.Result{}, err), nil
+	case err != nil:
 		return nil, err
 	}
 	ctx = context.WithValue(ctx, own{}, c)
@@ -76,23 +101,46 @@ func (c *gatedCall) run(ctx context.Context) (mcp.Result, error) {
 	} else {
 		var w waiting
 		if w, err = unseal(c.keys, params); err == nil {
-			result, err = adapter.Resume(ctx, c.gate.Resume, w.Plan, w.consent(params))
+			result, err = c.resume(ctx, w.Plan, w.consent(params))
 		}
 	}
 	var pending *lookleap.PendingError
-	switch {
-	case !errors.As(err, &pending):
-		return c.answer(result, err), nil
-	case !canAsk(c.call.Session):
-		return c.answer(result, cannotAsk()), nil
-	case canAskTwice(c.call.Session):
-		asked, err := askConsent(c.keys, params, pending)
-		if err != nil {
-			return nil, err
+	if errors.As(err, &pending) && !canAsk(c.call.Session) {
+		if err = cannotAsk(); c.hooks.elsewhere != nil {
+			result, err = c.hooks.elsewhere(ctx, c, pending)
 		}
-		return inputRequired(asked)
+		pending = nil
 	}
-	return c.elicit(ctx, pending), nil
+	switch {
+	case pending == nil:
+		return c.end(result, err), nil
+	case c.hooks.ended != nil:
+		if err := c.hooks.ended(c, nil, true); err != nil {
+			return c.answer(result, err), nil
+		}
+	}
+	if !canAskTwice(c.call.Session) {
+		return c.elicit(ctx, pending), nil
+	}
+	asked, err := askConsent(c.keys, params, pending)
+	if err != nil {
+		return nil, err
+	}
+	return inputRequired(asked)
+}
+
+// resume continues a call that a person decided about.
+func (c *gatedCall) resume(ctx context.Context, state json.RawMessage, answer any) (gate.Result, error) {
+	c.decided = true
+	return adapter.Resume(ctx, c.gate.Resume, state, answer)
+}
+
+// end returns what the client gets for a call that asks nothing more.
+func (c *gatedCall) end(r gate.Result, err error) *mcp.CallToolResult {
+	if c.hooks.ended != nil {
+		err = c.hooks.ended(c, err, false)
+	}
+	return c.answer(r, err)
 }
 
 // inputRequired marks a result as one that asks. The server marks those of its tools by itself, below its
@@ -118,41 +166,49 @@ func inputRequired(asked *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 func (c *gatedCall) elicit(ctx context.Context, pending *lookleap.PendingError) mcp.Result {
 	form, err := boxes(pending.Request)
 	if err != nil {
-		return c.answer(gate.Result{}, err)
+		return c.end(gate.Result{}, err)
 	}
 	reply, err := c.call.Session.Elicit(ctx, &mcp.ElicitParams{Message: pending.Request.Complete(), RequestedSchema: form})
 	if err != nil {
-		return c.answer(gate.Result{}, err)
+		return c.end(gate.Result{}, err)
 	}
 	answered := &mcp.CallToolParamsRaw{InputResponses: mcp.InputResponseMap{consentQuestion: reply}}
-	return c.answer(adapter.Resume(ctx, c.gate.Resume, pending.State, waiting{Plan: pending.State}.consent(answered)))
+	result, err := c.resume(ctx, pending.State, waiting{Plan: pending.State}.consent(answered))
+	return c.end(result, err)
 }
 
 // tool puts the called tool behind the gate, as the server defines it now.
 func (c *gatedCall) tool(ctx context.Context) (*gate.Gated, error) {
-	definition, err := c.definition(ctx)
+	about, err := c.about(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var about gate.Tool
-	if c.options.About != nil {
-		about = c.options.About(definition)
-	} else if definition.Annotations != nil {
-		about.ReadOnly = definition.Annotations.ReadOnlyHint
-	}
-	about.Name, about.Description = definition.Name, definition.Description
-	if about.Schema, err = json.Marshal(definition.InputSchema); err != nil {
-		return nil, err
-	}
 	about.Run = runOnServer
-	if _, err := c.gate.Tool(about); err != nil {
-		return nil, err
-	}
-	return c.gate.Named(about.Name)
+	return c.gate.Tool(about)
 }
 
-// definition asks the server itself for the definition of the called tool.
-func (c *gatedCall) definition(ctx context.Context) (*mcp.Tool, error) {
+// about returns the called tool. Its schema is all that a model is told about it besides the name and
+// the description, so that an approval ends when any of it changes.
+func (c *gatedCall) about(ctx context.Context) (about gate.Tool, err error) {
+	if c.hooks.about != nil {
+		return c.hooks.about(ctx, c)
+	}
+	tool, err := c.listed(ctx)
+	if err != nil {
+		return gate.Tool{}, err
+	}
+	if c.options.About != nil {
+		about = c.options.About(tool)
+	} else if tool.Annotations != nil {
+		about.ReadOnly = tool.Annotations.ReadOnlyHint
+	}
+	about.Name, about.Description = tool.Name, tool.Description
+	about.Schema, err = json.Marshal(schemaOf(tool))
+	return about, err
+}
+
+// listed asks the server itself for the definition of the called tool.
+func (c *gatedCall) listed(ctx context.Context) (*mcp.Tool, error) {
 	list := &mcp.ListToolsRequest{Session: c.call.Session, Params: &mcp.ListToolsParams{}, Extra: c.call.Extra}
 	for {
 		page, err := c.next(ctx, "tools/list", list)

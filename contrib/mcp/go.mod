@@ -5,13 +5,13 @@ go 1.26.0
 toolchain go1.26.11
 
 require (
+	github.com/go-json-experiment/json v1.27.2
 	github.com/lookleap/lookleap v0.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	gopkg.in/yaml.v3 v3.0.1
 )
 
 require (
-	github.com/go-json-experiment/json v1.27.2 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
 	github.com/miekg/dns v1.1.73 // indirect
