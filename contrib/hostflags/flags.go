@@ -21,6 +21,7 @@ type Flags struct {
 	AllowPrivate bool      // private addresses and any port
 	Dev          bool      // development mode
 	At           time.Time // the time; zero: now
+	Streams      bool      // no limit for the time and rate of a response, for servers that send events; no flag sets it
 
 	site *devSite // what Dev is about
 }

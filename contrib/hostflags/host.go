@@ -47,6 +47,9 @@ func (f *Flags) NewHost() (*Host, error) {
 		return nil, err
 	}
 	web := lookleap.FetcherOptions{RootCAs: roots, Now: f.Now, InsecureAllowPrivate: f.AllowPrivate}
+	if f.Streams {
+		web.Time, web.Rate = -1, -1
+	}
 	if f.Connect != "" {
 		if err := checkHostPort(f.Connect); err != nil {
 			return nil, usage("--connect: "+err.Error(), "write a host and a port, for instance localhost:8443")

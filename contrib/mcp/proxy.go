@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -57,6 +58,7 @@ type proxy struct {
 	session *mcp.ClientSession
 	client  *mcp.Client
 	server  atomic.Pointer[mcp.Server] // nil until the upstream server is connected
+	level   atomic.Value               // of logs, which the client has set
 }
 
 // NewProxy connects to an upstream server and returns a server for one client that offers the same,
@@ -244,7 +246,14 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 	}
 	params := &mcp.CallToolParams{Name: request.Params.Name, Arguments: request.Params.Arguments}
 	if token := request.Params.GetProgressToken(); token != nil {
-		params.SetProgressToken(token) // the only metadata that the server gets
+		params.SetProgressToken(token) // no other metadata of the client passes
+	}
+	if level := p.level.Load(); level != nil && p.session.InitializeResult().ProtocolVersion >= manyRounds {
+		params.Meta = maps.Clone(params.Meta)
+		if params.Meta == nil {
+			params.Meta = mcp.Meta{}
+		}
+		params.Meta[mcp.MetaKeyLogLevel] = level
 	}
 	ctx, stop := context.WithTimeout(ctx, p.options.Timeout)
 	defer stop()

@@ -114,7 +114,12 @@ func (p *proxy) read(ctx context.Context, request mcp.Request) (_ mcp.Result, pa
 		}
 		return out, true, nil
 	case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
-		// The SDK keeps the level of the client, so this request is passed on and answered there.
+		// The SDK keeps the level of the client, so this request is also answered there. A server of the
+		// newest protocol has no such request: it gets the level with each call.
+		p.level.Store(r.Params.Level)
+		if p.session.InitializeResult().ProtocolVersion >= manyRounds {
+			return nil, false, nil
+		}
 		err := p.session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: r.Params.Level})
 		return nil, err != nil, err
 	}

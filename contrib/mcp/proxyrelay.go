@@ -57,7 +57,7 @@ func (p *proxy) newClient() *mcp.Client {
 const maxNotice = 4 << 10 // bytes of a log message, a progress message, or a question
 
 func refused(message string) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: message}
+	return &jsonrpc.Error{Code: -1, Message: message} // the code of MCP for a user who refuses
 }
 
 // each calls a function for the client, if it is connected.

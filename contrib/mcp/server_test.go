@@ -26,6 +26,12 @@ import (
 const asServer = "LOOKLEAP_TEST_MCP_SERVER"
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(upstreamDir); dir != "" {
+		if err := newUpstream(dir).Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
 	if os.Getenv(asServer) == "" {
 		os.Exit(m.Run())
 	}

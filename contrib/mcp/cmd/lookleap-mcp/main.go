@@ -5,6 +5,7 @@
 //	lookleap-mcp --site https://shop.example --http localhost:8080
 //	lookleap-mcp --site https://shop.example --http :8080 --users users.json
 //	lookleap-mcp --dev --site localhost:8080
+//	lookleap-mcp proxy -- ./server --flag # a gate in front of another server, see lookleap-mcp proxy -h
 //	lookleap-mcp --root https://github.com/example-org/ --skill https://github.com/example-org/skills/blob/main/refund/SKILL.md
 //
 // Without --http it serves one user over standard input and output. With --http it serves
@@ -60,6 +61,9 @@ func (w *words) Set(word string) error {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if len(os.Args) > 1 && os.Args[1] == "proxy" {
+		os.Exit(runProxy(ctx, os.Args[2:], os.Stdout, os.Stderr))
+	}
 	o, err := parse(os.Args[1:], os.Stderr)
 	if err != nil {
 		os.Exit(2)
@@ -154,6 +158,7 @@ func serve(ctx context.Context, host *lookleap.Host, o options) error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(os.Stderr, "lookleap-mcp: listening at http://%s\n", l.Addr())
 	return listen(ctx, l, handler)
 }
 
