@@ -1,0 +1,408 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lookleap/lookleap/contrib/policy"
+)
+
+// upstreamWord makes the test's own program a server behind the proxy. It is an argument, because the
+// proxy passes no variable on.
+const upstreamWord = "upstream-of-the-test"
+
+// TestMain makes the test's own program lookleap-mcp, or a server behind it.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == upstreamWord:
+		_, _ = os.Stderr.WriteString("started\x1b[2K\nno line feed")
+		if err := testServer().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+			os.Exit(1)
+		}
+	case len(os.Args) > 1 && (os.Args[1] == "proxy" || os.Args[1] == "--dev"):
+		main()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+func testServer() *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	for name, result := range map[string]func(arguments string) string{
+		"env":  func(string) string { return strings.Join(os.Environ(), "\n") },
+		"note": func(arguments string) string { return "noted " + arguments },
+	} {
+		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: result(string(r.Params.Arguments))}}}, nil
+		})
+	}
+	return server
+}
+
+// output is what a program writes.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(data []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(data)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// program is lookleap-mcp proxy with a client.
+type program struct {
+	*mcp.ClientSession
+	t      *testing.T
+	stderr *output
+}
+
+// start runs the program in front of the server of the test, or with the arguments alone if they name a URL.
+func start(t *testing.T, env []string, args ...string) *program {
+	t.Helper()
+	p, err := tryStart(t, env, args...)
+	if err != nil {
+		t.Fatalf("%v: %s", err, p.stderr)
+	}
+	return p
+}
+
+func tryStart(t *testing.T, env []string, args ...string) (*program, error) {
+	t.Helper()
+	args = append([]string{"proxy", "--name", "test"}, args...)
+	if !slices.Contains(args, "--url") {
+		args = append(args, "--", os.Args[0], upstreamWord)
+	}
+	p := &program{t: t, stderr: new(output)}
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env, cmd.Stderr = append(os.Environ(), env...), p.stderr
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd, TerminateDuration: 20 * time.Second}, nil)
+	if err == nil {
+		p.ClientSession = session
+		t.Cleanup(func() { _ = session.Close() })
+	}
+	return p, err
+}
+
+func (p *program) call(tool string, args map[string]any) string {
+	p.t.Helper()
+	r, err := p.CallTool(p.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		p.t.Fatalf("%v: %s", err, p.stderr)
+	}
+	var all strings.Builder
+	for _, c := range r.Content {
+		if text, ok := c.(*mcp.TextContent); ok {
+			all.WriteString(text.Text)
+		}
+	}
+	return all.String()
+}
+
+func TestProxyEnvironment(t *testing.T) {
+	secret := []string{"LOOKLEAP_TEST_SECRET=tomato", "LOOKLEAP_TEST_OTHER=potato"}
+	t.Run("reject-variables-of-the-client", func(t *testing.T) {
+		p := start(t, secret, "--state", t.TempDir(), "--pass", "env")
+		got := p.call("env", nil)
+		if strings.Contains(got, "tomato") || strings.Contains(got, "potato") || os.Getenv("PATH") != "" && !strings.Contains(got, "PATH=") {
+			t.Errorf("%s", got)
+		}
+		for line := range strings.Lines(got) {
+			if name, _, _ := strings.Cut(line, "="); !slices.Contains(strings.Fields(passed[runtime.GOOS == "windows"]), strings.ToUpper(name)) {
+				t.Errorf("the server gets %s", name)
+			}
+		}
+	})
+	t.Run("accept-named-variable", func(t *testing.T) {
+		p := start(t, secret, "--state", t.TempDir(), "--pass", "env", "--env", "LOOKLEAP_TEST_SECRET")
+		if got := p.call("env", nil); !strings.Contains(got, "LOOKLEAP_TEST_SECRET=tomato") || strings.Contains(got, "potato") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("reject-variable-that-is-not-set", func(t *testing.T) {
+		if p, err := tryStart(t, nil, "--state", t.TempDir(), "--env", "LOOKLEAP_TEST_SECRET"); err == nil || !strings.Contains(p.stderr.String(), `"LOOKLEAP_TEST_SECRET" is not set`) {
+			t.Errorf("%v: %s", err, p.stderr)
+		}
+	})
+	t.Run("accept-marked-lines-of-the-server", func(t *testing.T) {
+		p := start(t, nil, "--state", t.TempDir())
+		_ = p.Close()
+		if got := p.stderr.String(); !strings.Contains(got, "[test] started\\u{1B}[2K\n") || strings.Contains(got, "\x1b") {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// decide opens a link and decides about the only request on the page.
+func decide(t *testing.T, told, do string) {
+	t.Helper()
+	link := regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S*open\?\S+`).FindString(told)
+	if link == "" {
+		t.Fatalf("no link in %s", told)
+	}
+	jar, _ := cookiejar.New(nil)
+	client := http.Client{Jar: jar}
+	get := func(address string) string {
+		resp, err := client.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body) // a page of ours
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	get(link)
+	home := link[:strings.Index(link, "open?")]
+	plan := home + regexp.MustCompile(`plan/[A-Z0-9]+`).FindString(get(home))
+	form := url.Values{"do": {do}, "item": {"call"}}
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`).FindAllStringSubmatch(get(plan), -1) {
+		form.Set(m[1], html.UnescapeString(m[2]))
+	}
+	req, err := http.NewRequest(http.MethodPost, plan, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin, _ := url.Parse(home)
+	req.Header = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Origin": {origin.Scheme + "://" + origin.Host}, "Sec-Fetch-Site": {"same-origin"}}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("status %d", resp.StatusCode)
+	}
+}
+
+func TestProxyProgram(t *testing.T) {
+	milk := map[string]any{"text": "milk"}
+	t.Run("accept-decision-on-the-page-over-a-restart", func(t *testing.T) {
+		state := t.TempDir()
+		p := start(t, nil, "--state", state)
+		asked := p.call("note", milk)
+		if !strings.Contains(p.stderr.String(), "decide at http://127.0.0.1:") {
+			t.Errorf("%s", p.stderr)
+		}
+		decide(t, asked, "approve")
+		_ = p.Close()
+		p = start(t, nil, "--state", state)
+		if got := p.call("note", milk); got != `noted {"text":"milk"}` {
+			t.Fatalf("%s", got)
+		}
+		if got := p.call("note", milk); !strings.Contains(got, "http://127.0.0.1:") {
+			t.Errorf("one approval is for two calls: %s", got)
+		}
+		record, err := os.ReadFile(filepath.Join(state, "calls.jsonl"))
+		if err != nil || strings.Contains(string(record), "milk") || strings.Count(string(record), "\n") != 4 || !strings.Contains(string(record), `"outcome":"done"`) {
+			t.Errorf("%s, %v", record, err)
+		}
+	})
+	t.Run("reject-by-policy", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "policy.json")
+		if err := os.WriteFile(file, []byte(`{"type":"`+policy.MediaType+`","tools":{"allow":["env"]}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, nil, "--state", t.TempDir(), "--policy", file, "--pass", "*")
+		if got := p.call("note", milk); !strings.Contains(got, "the policy forbids this call") {
+			t.Errorf("%s", got)
+		}
+		if got := p.call("env", nil); strings.Contains(got, "forbids") {
+			t.Errorf("%s", got)
+		}
+	})
+	t.Run("reject-policy-that-cannot-be-read", func(t *testing.T) {
+		if p, err := tryStart(t, nil, "--state", t.TempDir(), "--policy", filepath.Join(t.TempDir(), "nothing"), "--pass", "*"); err == nil {
+			t.Errorf("%s", p.stderr)
+		}
+	})
+	t.Run("reject-link-for-the-model-with-open", func(t *testing.T) {
+		if runtime.GOOS != "linux" {
+			t.Skip("the browser is opened by a script")
+		}
+		bin := t.TempDir()
+		link := filepath.Join(bin, "link")
+		if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >"+link+".new && mv "+link+".new "+link+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, "--state", t.TempDir(), "--open")
+		got := p.call("note", milk)
+		if strings.Contains(got, "http://") || !strings.Contains(got, "it was opened in the browser") {
+			t.Errorf("%s", got)
+		}
+		decide(t, p.stderr.String(), "approve")
+		if got := p.call("note", milk); got != `noted {"text":"milk"}` {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+// TestProxyURL: the header goes to the host of the URL, and to no other place.
+func TestProxyURL(t *testing.T) {
+	const secret = "Bearer tomato-tomato"
+	env := []string{"LOOKLEAP_TEST_TOKEN=" + secret}
+	elsewhere := make(chan string, 10)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { elsewhere <- r.Header.Get("Authorization") }))
+	defer other.Close()
+	server := testServer()
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != secret:
+			http.Error(w, "no token", http.StatusUnauthorized)
+		case r.URL.Path == "/redirect":
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		default:
+			handler.ServeHTTP(w, r)
+		}
+	}))
+	defer func() { web.CloseClientConnections(); web.Close() }()
+	header := []string{"--header-env", "Authorization=LOOKLEAP_TEST_TOKEN"}
+	t.Run("accept-server-with-header", func(t *testing.T) {
+		state := t.TempDir()
+		p := start(t, env, append(header, "--state", state, "--dev", "--pass", "note", "--url", web.URL+"/mcp")...)
+		if got := p.call("note", map[string]any{"text": "milk"}); got != `noted {"text":"milk"}` {
+			t.Errorf("%s", got)
+		}
+		if record, err := os.ReadFile(filepath.Join(state, "calls.jsonl")); err != nil || strings.Contains(string(record)+p.stderr.String(), "tomato") {
+			t.Errorf("%s, %s, %v", record, p.stderr, err)
+		}
+	})
+	for name, args := range map[string][]string{
+		"without-header": {"--dev", "--url", web.URL + "/mcp"}, "redirect-to-another-host": append(header, "--dev", "--url", web.URL+"/redirect"),
+		"without-development-mode": append(header, "--url", web.URL+"/mcp"), "private-address": append(header, "--url", "https://127.0.0.1:1/mcp"),
+	} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			p, err := tryStart(t, env, append([]string{"--state", t.TempDir()}, args...)...)
+			if err == nil || strings.Contains(p.stderr.String()+err.Error(), "tomato") || len(elsewhere) > 0 {
+				t.Errorf("%v: %s", err, p.stderr)
+			}
+		})
+	}
+	for name, value := range map[string]string{"line-break": "a\nb-tomato", "control": "a\x01tomato", "empty": ""} {
+		t.Run("reject-header-with-"+name, func(t *testing.T) {
+			t.Setenv("LOOKLEAP_TEST_TOKEN", value)
+			if got, err := headers([]string{"Authorization=LOOKLEAP_TEST_TOKEN"}); err == nil || strings.Contains(err.Error(), "tomato") {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestProxyCommandLine(t *testing.T) {
+	run := func(args ...string) (code int, out, diagnostics string) {
+		var stdout, stderr bytes.Buffer
+		code = runProxy(t.Context(), args, &stdout, &stderr)
+		return code, stdout.String(), stderr.String()
+	}
+	t.Run("accept-help", func(t *testing.T) {
+		code, _, help := run("-h")
+		if code != 0 || strings.Count(help, "\n") > 40 || !strings.Contains(help, "Exit codes: 0") {
+			t.Errorf("%d: %d lines\n%s", code, strings.Count(help, "\n"), help)
+		}
+		o, err := parseProxy([]string{"--", "x"}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.name != "x" {
+			t.Errorf("%s", o.name)
+		}
+	})
+	for name, args := range map[string][]string{
+		"no-server": {}, "two-servers": {"--url", "https://x.example/", "--", "x"}, "header-for-a-program": {"--header-env", "A=B", "--", "x"},
+		"variable-for-a-url": {"--env", "A", "--url", "https://x.example/"}, "value-of-a-header": {"--header-env", "Authorization", "--url", "https://x.example/"},
+		"pattern": {"--pass", "[", "--", "x"}, "timeout": {"--timeout", "-1s", "--", "x"}, "unknown-flag": {"--nope", "--", "x"},
+		"http-url": {"--state", t.TempDir(), "--url", "http://x.example/"}, "user-in-url": {"--state", t.TempDir(), "--url", "https://a:b@x.example/"},
+	} {
+		t.Run("reject-"+name, func(t *testing.T) {
+			if code, _, diagnostics := run(args...); code != 2 || diagnostics == "" {
+				t.Errorf("%d: %s", code, diagnostics)
+			}
+		})
+	}
+	t.Run("reject-program-that-does-not-start", func(t *testing.T) {
+		if code, _, diagnostics := run("--state", t.TempDir(), "--", filepath.Join(t.TempDir(), "nothing")); code != 1 || !strings.Contains(diagnostics, "it does not start") {
+			t.Errorf("%d: %s", code, diagnostics)
+		}
+	})
+	t.Run("accept-printed-configuration", func(t *testing.T) {
+		code, out, diagnostics := run("--env", "TOKEN", "--print-config", "My Files", "--pass=read_*", "--", "server", "--name", "x", "<dir>")
+		var config struct {
+			Servers map[string]struct {
+				Command string
+				Args    []string
+			} `json:"mcpServers"`
+		}
+		if err := json.Unmarshal([]byte(out), &config); code != 0 || err != nil || !strings.Contains(diagnostics, "TOKEN") {
+			t.Fatalf("%d, %v: %s%s", code, err, out, diagnostics)
+		}
+		want := []string{"proxy", "--name", "my-files", "--env", "TOKEN", "--pass=read_*", "--", "server", "--name", "x", "<dir>"}
+		if got := config.Servers["My Files"]; !filepath.IsAbs(got.Command) || !slices.Equal(got.Args, want) {
+			t.Errorf("%+v", got)
+		}
+		if o, err := parseProxy(config.Servers["My Files"].Args[1:], io.Discard); err != nil || o.name != "my-files" || !slices.Equal(o.command, want[7:]) {
+			t.Errorf("%+v, %v", o, err)
+		}
+	})
+	for given, want := range map[string]string{"https://API.example.com:8443/mcp": "api-example-com-8443", "https://例え.example/": "example", "https://---/": "server"} {
+		t.Run("accept-label-"+want, func(t *testing.T) {
+			if got := label("", given, nil); got != want {
+				t.Errorf("%s", got)
+			}
+		})
+	}
+}
+
+// TestListening: the program says where it listens.
+func TestListening(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "--dev", "--site", "localhost:1", "--http", "127.0.0.1:0")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		if address, ok := strings.CutPrefix(lines.Text(), "lookleap-mcp: listening at "); ok {
+			resp, err := http.Get(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			return
+		}
+	}
+	t.Error("the program does not say where it listens")
+}
