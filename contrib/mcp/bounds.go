@@ -134,10 +134,10 @@ func (b *bounder) data(c mcp.Content, what string, size int) []mcp.Content {
 	return []mcp.Content{c}
 }
 
-// boundResult returns the result of a tool of a proxied server as a client gets it. Metadata of the
+// boundResult fills in the result of a tool of a proxied server as a client gets it. Metadata of the
 // server is left out: clients take that under "lookleap/" for ours.
-func boundResult(r *mcp.CallToolResult) *mcp.CallToolResult {
-	out := &mcp.CallToolResult{IsError: r.IsError, Content: newBounder().contents(r.Content)}
+func boundResult(out, r *mcp.CallToolResult) *mcp.CallToolResult {
+	out.IsError, out.Content = r.IsError, newBounder().contents(r.Content)
 	if r.StructuredContent == nil {
 		return out
 	}

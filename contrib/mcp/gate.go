@@ -126,7 +126,9 @@ func (c *gatedCall) run(ctx context.Context) (mcp.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inputRequired(asked)
+	out := newResult[mcp.CallToolResult](c.call.Session, "input_required")
+	out.InputRequests, out.RequestState = asked.InputRequests, asked.RequestState
+	return out, nil
 }
 
 // resume continues a call that a person decided about.
@@ -143,23 +145,15 @@ func (c *gatedCall) end(r gate.Result, err error) *mcp.CallToolResult {
 	return c.answer(r, err)
 }
 
-// inputRequired marks a result as one that asks. The server marks those of its tools by itself, below its
-// middleware, and the mark can be set from outside only by its JSON.
-func inputRequired(asked *mcp.CallToolResult) (*mcp.CallToolResult, error) {
-	text, err := json.Marshal(asked)
-	if err != nil {
-		return nil, err
+// newResult returns an empty result for a session. The newest protocol demands a type of a result,
+// "complete" or "input_required". The SDK sets it below its middleware, and from outside it can be set
+// only by its JSON.
+func newResult[R any](session *mcp.ServerSession, kind string) *R {
+	r := new(R)
+	if p := session.InitializeParams(); p != nil && p.ProtocolVersion >= manyRounds {
+		_ = json.Unmarshal([]byte(`{"resultType":"`+kind+`"}`), r) // which has no other member
 	}
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, err
-	}
-	members["resultType"] = json.RawMessage(`"input_required"`)
-	if text, err = json.Marshal(members); err != nil {
-		return nil, err
-	}
-	marked := new(mcp.CallToolResult)
-	return marked, json.Unmarshal(text, marked)
+	return r
 }
 
 // elicit asks a client of an earlier protocol, and goes on with its answer.
@@ -254,7 +248,7 @@ func runOnServer(ctx context.Context, approved gate.Call) ([]byte, error) {
 
 // answer is what the client gets: the result of the tool, that of its first run, or the error.
 func (c *gatedCall) answer(r gate.Result, err error) *mcp.CallToolResult {
-	out := &mcp.CallToolResult{}
+	out := newResult[mcp.CallToolResult](c.call.Session, "complete")
 	switch {
 	case c.result != nil && err == nil:
 		*out = *c.result

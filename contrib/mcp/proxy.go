@@ -258,14 +258,15 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 	ctx, stop := context.WithTimeout(ctx, p.options.Timeout)
 	defer stop()
 	result, err := p.session.CallTool(ctx, params)
+	out := newResult[mcp.CallToolResult](request.Session, "complete")
 	var answered *jsonrpc.Error
 	switch {
 	case err == nil:
-		return boundResult(result), nil
+		return boundResult(out, result), nil
 	case !errors.Is(err, mcp.ErrConnectionClosed) && errors.As(err, &answered):
-		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{
-			Text: "The server answered with an error: " + plaintext.Quote(answered.Message, 1000),
-		}}}, nil
+		out.IsError = true
+		out.Content = []mcp.Content{&mcp.TextContent{Text: "The server answered with an error: " + plaintext.Quote(answered.Message, 1000)}}
+		return out, nil
 	}
 	return nil, coded.Attach(agent.ErrInDoubt, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: "MCP server " + p.options.Server,
 		Message: "it did not answer, so whether the call had an effect is not known: " + plaintext.Clip(err.Error(), 300),

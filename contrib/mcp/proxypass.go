@@ -55,7 +55,8 @@ func (p *proxy) read(ctx context.Context, request mcp.Request) (_ mcp.Result, pa
 		}
 		return out, true, err
 	case *mcp.GetPromptRequest:
-		out := &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{}}
+		out := newResult[mcp.GetPromptResult](r.Session, "complete")
+		out.Messages = []*mcp.PromptMessage{}
 		var in *mcp.GetPromptResult
 		if in, err = p.session.GetPrompt(ctx, &mcp.GetPromptParams{Name: r.Params.Name, Arguments: r.Params.Arguments}); err == nil {
 			bounds := newBounder()
@@ -101,7 +102,8 @@ func (p *proxy) read(ctx context.Context, request mcp.Request) (_ mcp.Result, pa
 		if in, err = p.session.ReadResource(ctx, &mcp.ReadResourceParams{URI: r.Params.URI}); err != nil {
 			return nil, true, err
 		}
-		out, err := boundResource(in)
+		out := newResult[mcp.ReadResourceResult](r.Session, "complete")
+		err = boundResource(out, in)
 		return out, true, err
 	case *mcp.CompleteRequest:
 		in, err := p.session.Complete(ctx, &mcp.CompleteParams{Argument: r.Params.Argument, Context: r.Params.Context, Ref: r.Params.Ref})
@@ -139,17 +141,16 @@ func shownResource(in *mcp.Resource) *mcp.Resource {
 		MIMEType: visible(in.MIMEType), Size: in.Size, Annotations: in.Annotations, Meta: in.Meta}
 }
 
-// boundResource returns the contents of a resource as they are, because a client may compare their digest.
+// boundResource fills in the contents of a resource as they are, because a client may compare their digest.
 // It counts hidden characters in the metadata, and refuses contents that are too large, since a part of
 // them would be taken for all.
-func boundResource(in *mcp.ReadResourceResult) (*mcp.ReadResourceResult, error) {
-	out := &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{}}
-	out.CacheScope = "private"
+func boundResource(out, in *mcp.ReadResourceResult) error {
+	out.Contents, out.CacheScope = []*mcp.ResourceContents{}, "private"
 	size := 0
 	for _, c := range in.Contents {
 		size += len(c.Text) + len(c.Blob)
 		if size > maxBinary {
-			return nil, &lookleap.Error{Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("the resource has more than %d bytes", maxBinary)}
+			return &lookleap.Error{Code: lookleap.CodeTooLarge, Message: fmt.Sprintf("the resource has more than %d bytes", maxBinary)}
 		}
 		own := *c
 		if hidden := plaintext.Count(c.Text); hidden.Total() > 0 {
@@ -162,7 +163,7 @@ func boundResource(in *mcp.ReadResourceResult) (*mcp.ReadResourceResult, error) 
 		}
 		out.Contents = append(out.Contents, &own)
 	}
-	return out, nil
+	return nil
 }
 
 // passSkills passes the methods of the skills extension on. A client of it checks digests itself.

@@ -155,7 +155,7 @@ func TestProxyEnvironment(t *testing.T) {
 	t.Run("accept-marked-lines-of-the-server", func(t *testing.T) {
 		p := start(t, nil, "--state", t.TempDir())
 		_ = p.Close()
-		if got := p.stderr.String(); !strings.Contains(got, "[test] started\\u{1B}[2K\n") || strings.Contains(got, "\x1b") {
+		if got := p.stderr.String(); !strings.Contains(got, "[test] started\\u{1B}[2K\n") || !strings.HasSuffix(got, "[test] no line feed\n") || strings.Contains(got, "\x1b") {
 			t.Errorf("%q", got)
 		}
 	})

@@ -28,6 +28,7 @@ type upstream struct {
 	mcp.Transport
 	closed  chan struct{} // of a program; nil for a URL
 	started atomic.Bool
+	lines   *prefixer // of a program
 }
 
 // upstream returns the way to the server, and the host of the program.
@@ -53,9 +54,10 @@ func (o *proxyOptions) upstream(stderr io.Writer) (*upstream, *hostflags.Host, e
 			return nil, nil, errors.Join(err, host.Close())
 		}
 		child := exec.Command(o.command[0], o.command[1:]...)
-		child.Env, child.Stderr = env, &prefixer{to: stderr, prefix: "[" + o.name + "] "}
+		lines := &prefixer{to: stderr, prefix: "[" + o.name + "] "}
+		child.Env, child.Stderr = env, lines
 		child.WaitDelay = 2 * time.Second // for a descendant that keeps the output open
-		return &upstream{Transport: &mcp.CommandTransport{Command: child}, closed: make(chan struct{})}, host, nil
+		return &upstream{Transport: &mcp.CommandTransport{Command: child}, closed: make(chan struct{}), lines: lines}, host, nil
 	}
 	header, err := headers(o.headers)
 	if err != nil {
@@ -90,6 +92,7 @@ func (u *upstream) wait() {
 	if u.started.Load() {
 		select {
 		case <-u.closed:
+			_, _ = u.lines.Write([]byte("\n")) // after a last line without an end
 		case <-time.After(endTimeout):
 		}
 	}
@@ -210,7 +213,9 @@ func (p *prefixer) Write(data []byte) (int, error) {
 		case end < 0 || end > maxLine:
 			end, rest = maxLine, maxLine
 		}
-		fmt.Fprintln(p.to, p.prefix+plaintext.Line(strings.TrimSuffix(string(p.line[:end]), "\r")))
+		if end > 0 {
+			fmt.Fprintln(p.to, p.prefix+plaintext.Line(strings.TrimSuffix(string(p.line[:end]), "\r")))
+		}
 		p.line = p.line[rest:]
 	}
 }

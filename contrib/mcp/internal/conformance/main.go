@@ -1,7 +1,8 @@
 // Conformance is the server and the client that the npm package
-// @modelcontextprotocol/conformance tests (SEP-2640). .ci/run conformance-mcp runs it.
+// @modelcontextprotocol/conformance tests (SEP-2640). .ci/run mcp runs it.
 //
 //	conformance server ADDRESS
+//	conformance proxy ADDRESS URL
 //	conformance client URL
 package main
 
@@ -16,19 +17,22 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/contrib/gate"
 	lookleapmcp "github.com/lookleap/lookleap/contrib/mcp"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
 func main() {
-	err := errors.New("use: conformance server ADDRESS, or conformance client URL")
-	if len(os.Args) == 3 {
-		switch os.Args[1] {
-		case "server":
-			err = serve(context.Background(), os.Args[2])
-		case "client":
-			err = load(context.Background(), os.Args[2])
+	err := errors.New("use: conformance server ADDRESS, conformance proxy ADDRESS URL, or conformance client URL")
+	if len(os.Args) > 2 {
+		switch ctx, what := context.Background(), os.Args[1]; {
+		case what == "server" && len(os.Args) == 3:
+			err = serve(ctx, os.Args[2])
+		case what == "proxy" && len(os.Args) == 4:
+			err = pass(ctx, os.Args[2], os.Args[3])
+		case what == "client" && len(os.Args) == 3:
+			err = load(ctx, os.Args[2])
 		}
 	}
 	if err != nil {
@@ -72,12 +76,37 @@ func serve(ctx context.Context, address string) error {
 		return err
 	}
 	defer server.Close()
+	return listen(address, server.Handler())
+}
+
+func listen(address string, h http.Handler) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("http://%s\n", listener.Addr())
-	return (&http.Server{Handler: server.Handler()}).Serve(listener)
+	return (&http.Server{Handler: h}).Serve(listener)
+}
+
+// pass offers what the server at a URL offers, through a proxy. A client of the newest protocol has no
+// session, and others need one.
+func pass(ctx context.Context, address, url string) error {
+	host := &lookleap.Host{Prompter: lookleapmcp.Prompter{}}
+	defer host.Close()
+	server, err := lookleapmcp.NewProxy(ctx, &mcp.StreamableClientTransport{Endpoint: url}, gate.New(host, gate.Options{}), lookleapmcp.ProxyOptions{Server: "suite"})
+	if err != nil {
+		return err
+	}
+	the := func(*http.Request) *mcp.Server { return server }
+	newer := mcp.NewStreamableHTTPHandler(the, &mcp.StreamableHTTPOptions{Stateless: true})
+	older := mcp.NewStreamableHTTPHandler(the, nil)
+	return listen(address, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28" {
+			newer.ServeHTTP(w, r)
+			return
+		}
+		older.ServeHTTP(w, r)
+	}))
 }
 
 // agreeable is a user who approves everything.
