@@ -44,6 +44,53 @@ func TestSecret(t *testing.T) {
 	}
 }
 
+// TestAskAndNotes: a tool can have each call asked, with notes for the person.
+func TestAskAndNotes(t *testing.T) {
+	for name, c := range map[string]struct {
+		options gate.Options
+		want    lookleap.Code
+	}{
+		"reject-pass-by-rule":   {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}}, lookleap.CodeConsentPending},
+		"reject-refuse-by-rule": {gate.Options{Rules: []gate.Rule{{Verb: gate.Refuse}}}, lookleap.CodeDenied},
+		"reject-refuse-by-policy": {gate.Options{Rules: []gate.Rule{{Verb: gate.Pass}}, Decide: func(context.Context, gate.Call) gate.Verb { return gate.Refuse }},
+			lookleap.CodeDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, c.options)
+			tool := w.tool()
+			tool.Ask = true
+			asked, err := w.Tool(tool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := asked.Call(t.Context(), []byte(bill)); lookleap.CodeOf(err) != c.want || len(w.runs) != 0 {
+				t.Errorf("%v, %d runs", err, len(w.runs))
+			}
+		})
+	}
+	t.Run("accept-notes-that-change-while-the-person-decides", func(t *testing.T) {
+		w := newWorker(t, lookleap.NewMemoryStore(), lookleap.SuspendingPrompter{}, gate.Options{})
+		tool := w.tool()
+		tool.Notes = []lookleap.ConsentValue{{Label: "what is new", Text: "the fee", Source: "shop.example"}}
+		asked, err := w.Tool(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tool.Notes[0].Text = "nothing" // the gate has its own
+		_, err = asked.Call(t.Context(), []byte(bill))
+		var pending *lookleap.PendingError
+		if !errors.As(err, &pending) || !strings.Contains(pending.Request.Complete(), "what is new, written by [shop.example]: \"the fee\"") {
+			t.Fatalf("%v\n%s", err, pending.Request.Complete())
+		}
+		if _, err := w.Tool(w.tool()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Resume(t.Context(), pending.State, lookleaptest.Decide(pending.Request)); err != nil || len(w.runs) != 1 {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
 func TestRules(t *testing.T) {
 	const list = `{"to":"ann@example.com","amount":5}`
 	for name, c := range map[string]struct {

@@ -1,6 +1,7 @@
 // Package lookleapmcp is an MCP server that puts a web site's ANML actions and verified
 // skills into any MCP client, with lookleap between the model and the web. It is also a
-// client for the skills that other MCP servers offer. The command lookleap-mcp runs it.
+// client for the skills that other MCP servers offer, and with [NewProxy] a gate in front of any
+// MCP server. The command lookleap-mcp runs it.
 //
 //	host := &lookleap.Host{Prompter: lookleapmcp.Prompter{}}
 //	server, err := lookleapmcp.NewServer(host, lookleapmcp.Options{Site: "https://shop.example"})

@@ -12,6 +12,9 @@ require (
 )
 
 require (
+	github.com/beevik/etree v1.8.1 // indirect
+	github.com/dunglas/httpsfv v1.1.2 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.9 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
 	github.com/miekg/dns v1.1.73 // indirect
