@@ -256,21 +256,22 @@ func TestProxyRugPull(t *testing.T) {
 			})
 		}
 	}
-	t.Run("reject-change-while-the-person-decides", func(t *testing.T) {
-		p := newProxied(t)
-		p.rules = pass("turn")
-		far := p.proxy(t)
-		c := connect(t, far, "", &person{}, true)
-		asked, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "note", Arguments: args})
-		if err != nil || !asked.NeedsInput() {
-			t.Fatalf("%v, %s", err, text(asked))
-		}
-		c.call("turn", map[string]any{"part": "description"})
-		r := c.answerYes(t, "note", args, asked)
-		if !r.IsError || r.Meta["lookleap/code"] != string(lookleap.CodeStale) || len(calls(t, p.dir)) != 1 {
-			t.Errorf("%s", text(r))
-		}
-	})
+	for _, part := range []string{"title", "description", "input", "output", "annotations"} {
+		t.Run("reject-change-while-the-person-decides-"+part, func(t *testing.T) {
+			p := newProxied(t)
+			p.rules = pass("turn")
+			c := connect(t, p.proxy(t), "", &person{}, true)
+			asked, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "note", Arguments: args})
+			if err != nil || !asked.NeedsInput() {
+				t.Fatalf("%v, %s", err, text(asked))
+			}
+			c.call("turn", map[string]any{"part": part})
+			r := c.answerYes(t, "note", args, asked)
+			if !r.IsError || r.Meta["lookleap/code"] != string(lookleap.CodeStale) || len(calls(t, p.dir)) != 1 {
+				t.Errorf("%s", text(r))
+			}
+		})
+	}
 }
 
 // watch starts the proxy and a client that is told when the list of tools changes.
@@ -399,7 +400,7 @@ func TestProxyServerFails(t *testing.T) {
 		if got := calls(t, p.dir); len(got) != 1 {
 			t.Errorf("the call was repeated: %q", got)
 		}
-		if lines := p.lines(t); len(lines) != 2 || lines[0].Outcome != "sent" || lines[1].Outcome != "unknown" || lines[1].Reason == "" {
+		if lines := p.lines(t); len(lines) != 2 || lines[0].Outcome != "sent" || lines[0].Decision != "rule" || lines[1].Outcome != "unknown" || lines[1].Reason == "" {
 			t.Errorf("%+v", lines)
 		}
 		if r := c.call("note", nil); !r.IsError || !strings.Contains(text(r), "has ended: connect it again") {

@@ -96,7 +96,7 @@ func (p *proxy) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitRe
 	no := &mcp.ElicitResult{Action: "decline"}
 	var client *mcp.ServerSession
 	p.each(func(s *mcp.ServerSession) { client = s })
-	if client == nil || !canAsk(client) || canAskTwice(client) || r.Params.Mode == "url" || r.Params.URL != "" {
+	if client == nil || r.Params.Mode == "url" || r.Params.URL != "" {
 		return no, nil
 	}
 	form := revealValue(r.Params.RequestedSchema)
@@ -106,7 +106,7 @@ func (p *proxy) elicit(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitRe
 	answer, err := client.Elicit(ctx, &mcp.ElicitParams{RequestedSchema: form,
 		Message: fmt.Sprintf("The MCP server %s asks you this itself, and gets your answer. It says:\n%s", p.options.Server, plaintext.Block(r.Params.Message, maxNotice))})
 	if err != nil {
-		return no, nil // the reason is the client's, and may hold words of the person
+		return no, nil // such as of the SDK, for a client that cannot be asked now
 	}
 	return &mcp.ElicitResult{Action: answer.Action, Content: answer.Content}, nil
 }

@@ -59,16 +59,38 @@ func testServer() *mcp.Server {
 	return server
 }
 
-// output is what a program writes.
+// output is what a program writes, which comes later than its answers.
 type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	mu      sync.Mutex
+	text    bytes.Buffer
+	written sync.Cond
+}
+
+func newOutput() *output {
+	o := new(output)
+	o.written.L = &o.mu
+	return o
 }
 
 func (o *output) Write(data []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	defer o.written.Broadcast()
 	return o.text.Write(data)
+}
+
+// line waits for a line that begins with a text, and returns it.
+func (o *output) line(start string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		for line := range strings.Lines(o.text.String()) {
+			if strings.HasPrefix(line, start) && strings.HasSuffix(line, "\n") {
+				return line
+			}
+		}
+		o.written.Wait()
+	}
 }
 
 func (o *output) String() string {
@@ -100,7 +122,7 @@ func tryStart(t *testing.T, env []string, args ...string) (*program, error) {
 	if !slices.Contains(args, "--url") {
 		args = append(args, "--", os.Args[0], upstreamWord)
 	}
-	p := &program{t: t, stderr: new(output)}
+	p := &program{t: t, stderr: newOutput()}
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), env...), p.stderr
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -211,9 +233,7 @@ func TestProxyProgram(t *testing.T) {
 		state := t.TempDir()
 		p := start(t, nil, "--state", state)
 		asked := p.call("note", milk)
-		if !strings.Contains(p.stderr.String(), "decide at http://127.0.0.1:") {
-			t.Errorf("%s", p.stderr)
-		}
+		p.stderr.line("lookleap-mcp proxy: decide at http://127.0.0.1:")
 		decide(t, asked, "approve")
 		_ = p.Close()
 		p = start(t, nil, "--state", state)
@@ -260,7 +280,7 @@ func TestProxyProgram(t *testing.T) {
 		if strings.Contains(got, "http://") || !strings.Contains(got, "it was opened in the browser") {
 			t.Errorf("%s", got)
 		}
-		decide(t, p.stderr.String(), "approve")
+		decide(t, p.stderr.line("lookleap-mcp proxy: decide at "), "approve")
 		if got := p.call("note", milk); got != `noted {"text":"milk"}` {
 			t.Errorf("%s", got)
 		}
@@ -309,6 +329,22 @@ func TestProxyURL(t *testing.T) {
 			}
 		})
 	}
+	for name, to := range map[string]string{"another-host": "https://other.example/", "another-port": "https://mcp.example:8443/", "http": "http://mcp.example/"} {
+		t.Run("reject-request-to-"+name, func(t *testing.T) {
+			var sent []string
+			own, err := newOneHost("https://mcp.example/", http.Header{"Authorization": {secret}}, transport(func(r *http.Request) (*http.Response, error) {
+				sent = append(sent, r.URL.String()+" "+r.Header.Get("Authorization"))
+				return &http.Response{StatusCode: http.StatusTemporaryRedirect, Header: http.Header{"Location": {to}}, Body: http.NoBody, Request: r}, nil
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = (&http.Client{Transport: own}).Post("https://mcp.example/", "application/json", strings.NewReader("{}"))
+			if err == nil || strings.Contains(err.Error(), "tomato") || !slices.Equal(sent, []string{"https://mcp.example/ " + secret}) {
+				t.Errorf("%v, sent %q", err, sent)
+			}
+		})
+	}
 	for name, value := range map[string]string{"line-break": "a\nb-tomato", "control": "a\x01tomato", "empty": ""} {
 		t.Run("reject-header-with-"+name, func(t *testing.T) {
 			t.Setenv("LOOKLEAP_TEST_TOKEN", value)
@@ -318,6 +354,11 @@ func TestProxyURL(t *testing.T) {
 		})
 	}
 }
+
+// transport is a server as a function.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestProxyCommandLine(t *testing.T) {
 	run := func(args ...string) (code int, out, diagnostics string) {
