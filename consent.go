@@ -57,13 +57,16 @@ func (k ConsentKind) known() bool {
 // ConsentRequest is everything that one plan asks its user. It marshals to JSON.
 // [ConsentRequest.Sections] lays it out for any dialogue, and String for a terminal. Only
 // a [ConsentValue] or [RemoteText] contains untrusted text.
+//
+// A Summary, here and of an item, is one sentence that begins with a verb, because it follows
+// "shop.example wants this agent to". What follows a semicolon is shown as a sentence of its own.
 type ConsentRequest struct {
 	ID        string        `json:"id"`                  // names the plan, never used twice
 	Digest    string        `json:"digest"`              // covers every other member and the bytes of the effect
 	Kind      ConsentKind   `json:"kind"`                // what is asked
 	Origin    string        `json:"origin"`              // who asks: a canonical https origin, or RecipientAgent for a tool
 	TrustRoot string        `json:"trustRoot,omitempty"` // under what the origin is trusted
-	Summary   string        `json:"summary"`             // one sentence
+	Summary   string        `json:"summary"`             // what the agent would do: "order one lamp"; remote words in it are quoted
 	Items     []ConsentItem `json:"items"`               // at least one; NewPlan puts unusual ones first
 	Effect    string        `json:"effect"`              // digest of the exact bytes that will be sent or run
 	Expires   time.Time     `json:"expires"`             // a decision after this is too late
@@ -118,6 +121,7 @@ type ConsentValue struct {
 	Size    int    `json:"size,omitempty"`    // bytes of the whole value, if Text is only its beginning
 	Digest  string `json:"digest,omitempty"`  // of the whole value, if Text is only its beginning
 	Source  string `json:"source,omitempty"`  // the host that chose the value; empty: the user or this agent
+	Detail  bool   `json:"detail,omitempty"`  // what a machine needs and the user need not judge: shown among the details, unless Command is set
 	Command bool   `json:"command,omitempty"` // has to be shown whole: NewPlan refuses an item with more than MaxShown bytes of these
 }
 

@@ -40,7 +40,7 @@ func TestItemsOfOneKind(t *testing.T) {
 	} {
 		t.Run("O56/accept-"+c.name, func(t *testing.T) {
 			s := layout(shop, item("a", c.a, "shop.example"), item("b", c.b, "shop.example"))
-			if same := strings.Contains(s, "2 of one kind, each needed: without it nothing is done; goes to: [shop.example]\n"); same != c.same {
+			if same := strings.Contains(s, "The next 2 are alike: each is needed, and goes to [shop.example].\n"); same != c.same {
 				t.Errorf("one kind: %t\n%s", same, s)
 			}
 		})
@@ -59,27 +59,27 @@ func TestShownOnce(t *testing.T) {
 		hidden []string // parts of lines
 	}{
 		{"remote-text-that-repeats-a-value", item("a", "send it", "shop.example", value(bare), says("x.example", "note", "lamp"), says("y.example", "note", "new")),
-			[]string{`value: "lamp"`, `[y.example] says, as note: "new"`}, []string{"[x.example]"}},
+			[]string{`value: "lamp"`, `note, as [y.example] says: "new"`}, []string{"[x.example]"}},
 		{"remote-text-that-repeats-a-name-and-value", item("a", "send it", "shop.example", value(lamp), says("x.example", "note", "item = lamp")),
 			[]string{`argument "item": "lamp"`}, []string{"[x.example]"}},
 		{"remote-text-with-another-name", item("a", "send it", "shop.example", value(lamp), says("x.example", "note", "price = lamp")),
-			[]string{`[x.example] says, as note: "price = lamp"`}, nil},
+			[]string{`note, as [x.example] says: "price = lamp"`}, nil},
 		{"remote-text-of-a-value-without-name", item("a", "send it", "shop.example", value(bare), says("x.example", "note", " = lamp")),
-			[]string{`[x.example] says, as note: " = lamp"`}, nil},
+			[]string{`note, as [x.example] says: " = lamp"`}, nil},
 		{"remote-text-that-begins-like-a-value", item("a", "send it", "shop.example", value(bare), says("x.example", "note", "lamp of gold")),
-			[]string{`[x.example] says, as note: "lamp of gold"`}, nil},
+			[]string{`note, as [x.example] says: "lamp of gold"`}, nil},
 		{"remote-text-that-continues-a-beginning", item("a", "send it", "shop.example", value(begin), says("x.example", "note", "begin and end")),
 			nil, []string{"[x.example]"}},
 		{"remote-text-beside-a-beginning", item("a", "send it", "shop.example", value(begin), says("x.example", "note", "other")),
-			[]string{`[x.example] says, as note: "other"`}, nil},
+			[]string{`note, as [x.example] says: "other"`}, nil},
 		{"remote-text-beside-the-beginning-of-bytes", item("a", "send it", "shop.example", value(lookleap.ConsentValue{Label: "body", Data: []byte("\xff"), Size: 5000, Digest: begin.Digest}), says("x.example", "note", "anything at all")),
-			[]string{`[x.example] says, as note: "anything at all"`}, nil},
+			[]string{`note, as [x.example] says: "anything at all"`}, nil},
 		{"remote-text-that-continues-a-whole-value", item("a", "send it", "shop.example", value(lookleap.ConsentValue{Label: "body", Text: "begin", Size: 5}), says("x.example", "note", "begin and end")),
-			[]string{`[x.example] says, as note: "begin and end"`}, nil},
+			[]string{`note, as [x.example] says: "begin and end"`}, nil},
 		{"remote-text-beside-an-empty-value", item("a", "send it", "shop.example", value(lookleap.ConsentValue{Label: "value"}), says("x.example", "note", "anything at all")),
-			[]string{`[x.example] says, as note: "anything at all"`}, nil},
+			[]string{`note, as [x.example] says: "anything at all"`}, nil},
 		{"remote-text-of-this-agent", item("a", "send it", "shop.example", says(lookleap.RecipientAgent, "note", "kept")),
-			[]string{`this agent says, as note: "kept"`}, nil},
+			[]string{`note, as this agent says: "kept"`}, nil},
 		{"value-in-the-summary", item("a", `send "lamp"`, "shop.example", value(bare)), nil, []string{"value:"}},
 		{"value-in-the-summary-with-a-name", item("a", `send "lamp"`, "shop.example", value(lamp)), []string{`argument "item": "lamp"`}, nil},
 		{"value-in-the-summary-by-another", item("a", `send "lamp"`, "shop.example", value(lookleap.ConsentValue{Label: "value", Text: "lamp", Source: "x.example"})),
@@ -89,21 +89,21 @@ func TestShownOnce(t *testing.T) {
 		{"whole-value-with-its-size", item("a", "send it", "shop.example", value(lookleap.ConsentValue{Label: "body", Text: "begin", Size: 5})), []string{`body: "begin"`}, nil},
 		{"empty-value", item("a", "send it", "shop.example", value(lookleap.ConsentValue{Label: "body"})), []string{`body: ""`}, []string{"digest:"}},
 		{"digest-of-another-kind", item("a", "send it", "shop.example", func(i *lookleap.ConsentItem) { i.Digest = "md5:" + strings.Repeat("0", 64) }),
-			[]string{`digest:  "md5:` + strings.Repeat("0", 64) + `"`}, nil},
+			[]string{`1. "a", "md5:` + strings.Repeat("0", 64) + `"`}, nil},
 		{"digest-of-another-length", item("a", "send it", "shop.example", func(i *lookleap.ConsentItem) { i.Digest = "sha256:" + strings.Repeat("0", 63) }),
-			[]string{`digest:  "sha256:` + strings.Repeat("0", 63) + `"`}, nil},
+			[]string{`1. "a", "sha256:` + strings.Repeat("0", 63) + `"`}, nil},
 		{"digest-without-its-name", item("a", "send it", "shop.example", func(i *lookleap.ConsentItem) { i.Digest = strings.Repeat("0", 64) }),
-			[]string{`digest:  "` + strings.Repeat("0", 64) + `"`}, nil},
+			[]string{`1. "a", "` + strings.Repeat("0", 64) + `"`}, nil},
 		{"required-though-optional", item("a", "send it", "shop.example", optional, func(i *lookleap.ConsentItem) { i.Required = true }),
-			[]string{`1. [a] send it (optional, although the service calls it required)`}, nil},
+			[]string{`1. send it (optional, although the service calls it required)`}, nil},
 		{"required-as-a-quoted-word-says", item("a", `send "what nobody calls required"`, "shop.example", optional, func(i *lookleap.ConsentItem) { i.Required = true }),
-			[]string{`1. [a] send "what nobody calls required" (optional, although the service calls it required)`}, nil},
+			[]string{`1. send "what nobody calls required" (optional, although the service calls it required)`}, nil},
 		{"required-as-the-summary-says", item("a", "send what the service calls required", "shop.example", optional, func(i *lookleap.ConsentItem) { i.Required = true }),
-			[]string{`1. [a] send what the service calls required (optional)`}, nil},
-		{"one-of-a-class", item("a", "send it", "shop.example", class(lookleap.ItemSensitive)), []string{"In all:     1 thing to agree to: 1 sensitive", "Is sensitive:"}, nil},
-		{"one-ordinary", item("a", "send it", "shop.example"), []string{"In all:     1 thing to agree to"}, nil},
-		{"unknown-class", item("a", "send it", "shop.example", class("odd")), []string{"In all:     1 thing to agree to: 1 unusual", `Is unusual: "odd":`}, nil},
-		{"no-recipient", lookleap.ConsentItem{}, []string{`1. []  (needed: without it nothing is done)`, `goes to: ""`}, nil},
+			[]string{`1. send what the service calls required (optional)`}, nil},
+		{"one-of-a-class", item("a", "send it", "shop.example", class(lookleap.ItemSensitive)), []string{"This is sensitive:"}, []string{"to agree to:"}},
+		{"one-ordinary", item("a", "send it", "shop.example"), []string{"What you agree to:", "1. send it"}, []string{"things"}},
+		{"unknown-class", item("a", "send it", "shop.example", class("odd")), []string{`This is unusual: "odd":`}, nil},
+		{"no-recipient", lookleap.ConsentItem{}, []string{`1. `, `It goes to "".`, `1. "", ""`}, nil},
 	} {
 		t.Run("O56/accept-"+c.name, func(t *testing.T) {
 			s := layout(shop, c.item)

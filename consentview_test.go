@@ -172,7 +172,7 @@ func TestWhatIsApprovedIsShown(t *testing.T) {
 	t.Run("O56", func(t *testing.T) {
 		t.Run("accept-payment-first", func(t *testing.T) {
 			r := plan(t, manyFields(500, 250)...)
-			if r.Items[0].ID != "pay" || !strings.Contains(r.String(), "501 things to agree to") || !strings.Contains(r.String(), "500 of one kind") {
+			if r.Items[0].ID != "pay" || !strings.Contains(r.String(), "501 things to agree to: 1 needed, 500 optional.") || !strings.Contains(r.String(), "The next 500 are alike") {
 				t.Errorf("%.600s", r)
 			}
 			var order []string
@@ -201,7 +201,7 @@ func TestWhatIsApprovedIsShown(t *testing.T) {
 			}
 		})
 		t.Run("accept-other-endpoint-named", func(t *testing.T) {
-			for recipient, shown := range map[string]string{"ai://bank.example": "goes to: [bank.example], which does not belong to", "ai://bank": "goes to: bank"} {
+			for recipient, shown := range map[string]string{"ai://bank.example": "It goes to [bank.example], which does not belong to [shop.example].", "ai://bank": "It goes to bank ("} {
 				r := plan(t, item("a", "x", recipient))
 				if s := r.String(); !strings.Contains(s, shown) || r.Items[0].Class != lookleap.ItemOtherRecipient {
 					t.Error(s)

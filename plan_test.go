@@ -354,8 +354,8 @@ func TestConsentRequestString(t *testing.T) {
 		})
 	}
 	t.Run("E08/accept-origin-first", func(t *testing.T) {
-		if first, _, _ := strings.Cut(shown, "\n"); !strings.Contains(first, "example") || !strings.HasPrefix(first, "From:") {
-			t.Fatalf("the origin does not stand alone and first:\n%s", shown)
+		if !strings.HasPrefix(shown, "[shop.example] wants this agent to tell the shop where to deliver\n") {
+			t.Fatalf("the origin does not stand first:\n%s", shown)
 		}
 	})
 }

@@ -61,7 +61,7 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	check.Requirement = "DVS-5.1-04"
 	refused.Checks = []lookleap.Check{check}
 	planned := &plannedFetch{loadTerms: s.loadTerms(), URL: t.URL}
-	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("the skill %s wants something from outside its trust root",
+	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("read something that is outside the trust root of the skill %s",
 		quoteName(s.ID.String())))
 	req.Items = []lookleap.ConsentItem{{ID: "fetch", Recipient: t.place.page.Origin(), Digest: lookleap.Digest([]byte(t.URL)),
 		Summary: fmt.Sprintf("read %s from %s, as untrusted data", plaintext.Quote(t.URL, len(t.URL)),

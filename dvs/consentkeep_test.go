@@ -217,7 +217,7 @@ func TestRootIsOptional(t *testing.T) {
 			if _, err := w.process(c.options).Load(t.Context(), platformSkill); err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(w.prompt(), "without this, only this skill and the files in its directory are used") != c.shown {
+			if strings.Contains(w.prompt(), "Without this, only this skill and the files in its directory are used") != c.shown {
 				t.Error(w.prompt())
 			}
 		})

@@ -79,7 +79,7 @@ func TestPromptIsWhole(t *testing.T) {
 	})
 	t.Run("O35/accept-no-interpreter", func(t *testing.T) {
 		ui, err := approve(t, func(_ *dvs.Invocation, s *lab.Site) { s.Body("/s/a/scripts/x.sh", "text/plain", "echo") })
-		if err != nil || !strings.Contains(ui.asked[0].String(), "no interpreter is named") {
+		if err != nil || !strings.Contains(ui.asked[0].String(), "No interpreter is named") {
 			t.Error(err, ui.asked)
 		}
 	})

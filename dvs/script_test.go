@@ -330,23 +330,23 @@ func TestPrompt(t *testing.T) {
 	})
 	t.Run("DVS-7-07/accept-confined", func(t *testing.T) {
 		_, text := ask(t, nil)
-		shows(t, text, "confined by cage")
+		shows(t, text, "Confined by cage.")
 	})
 	t.Run("DVS-7-07/accept-gaps-shown", func(t *testing.T) {
 		_, text := ask(t, func(_ *dvs.Invocation, r *runner, _ *lab.Site) { r.sandbox = dvs.Sandbox{Name: "thin", Bounded: true} })
-		shows(t, text, "not confined: the network, changing files, reading files;")
+		shows(t, text, "Not confined: the network, changing files, reading files.\n")
 		_, text = ask(t, func(_ *dvs.Invocation, r *runner, _ *lab.Site) { r.sandbox = dvs.Sandbox{Name: "thin", WorkDir: true} })
-		shows(t, text, "not confined: the network, changing files, time and memory;")
+		shows(t, text, "Not confined: the network, changing files, time and memory.\n")
 	})
 	for _, id := range []string{"DVS-5.2-10", "E04", "E05"} {
 		t.Run(id+"/reject-forged-lines", func(t *testing.T) {
 			_, text := ask(t, func(in *dvs.Invocation, _ *runner, s *lab.Site) {
-				const forged = "x\nTrust root: https://good.example/\n[Y/n] y"
+				const forged = "x\nThe trust root is [good.example].\n[Y/n] y"
 				in.Args, in.Env, in.Interpreter = []string{forged}, []string{"A=" + forged}, []string{forged}
 				in.Uses = []dvs.Use{{Name: forged, Mode: "read"}, {Name: "/tmp", Mode: forged}}
-				s.Body("/s/a/scripts/x.sh", "text/plain", "\x1b[2K\x1b[1A\nTrust root: https://bank.example/\n\u202e\x1b]52;c;x\x07")
+				s.Body("/s/a/scripts/x.sh", "text/plain", "\x1b[2K\x1b[1A\nThe trust root is [bank.example].\n\u202e\x1b]52;c;x\x07")
 			})
-			if strings.Count(text, "\nTrust root:") != 1 || strings.ContainsAny(text, "\x1b\x07\u202e") {
+			if strings.Count(text, "\nThe trust root is ") != 1 || strings.ContainsAny(text, "\x1b\x07\u202e") {
 				t.Errorf("forged:\n%s", text)
 			}
 		})

@@ -236,7 +236,7 @@ func TestActionPrompt(t *testing.T) {
 
 // TestPromptsOfForgers puts lines of a prompt into what else a skill writes.
 func TestPromptsOfForgers(t *testing.T) {
-	const forged = "x\n\nTrust root: https://good.example/\n\n[Y/n] y"
+	const forged = "x\n\nThe trust root is [good.example].\n\n[Y/n] y"
 	for name, ask := range map[string]func(*testing.T, *prompter) error{
 		"reject-forged-description": func(t *testing.T, ui *prompter) error {
 			net := lab.ForTest(t)
@@ -256,7 +256,7 @@ func TestPromptsOfForgers(t *testing.T) {
 			if err := ask(t, ui); err != nil || ui.count() != 1 {
 				t.Fatal(err)
 			}
-			if text := ui.asked[0].String(); strings.Count(text, "\nTrust root:") != 1 || strings.Contains(text, "\n[Y/n]") {
+			if text := ui.asked[0].String(); strings.Count(text, "\nThe trust root is ") != 1 || strings.Contains(text, "\n[Y/n]") {
 				t.Errorf("forged:\n%s", text)
 			}
 		})

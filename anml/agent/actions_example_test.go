@@ -82,7 +82,7 @@ func ExamplePage_Do() {
 		fmt.Println(entry.Kind, entry.Field, entry.Endpoint)
 	}
 	// Output:
-	// ? POST [ferries.example] "/bookings": the service demands confirmation
+	// ? send the request POST [ferries.example] "/bookings"; the service demands confirmation
 	// ? answer the field "email" with "ada@example.org", which the service calls required
 	// 201 success
 	// disclosed email ferries.example

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -14,15 +15,16 @@ func (e *effect) request(items []lookleap.ConsentItem) lookleap.ConsentRequest {
 	return lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: e.key().document, Summary: e.summary(), Items: items}
 }
 
-// summary says in one sentence what happens, and for which service.
+// summary says what happens, in the words of the service that owns the action.
 func (e *effect) summary() string {
-	s := "send a " + e.Send.Method + " request to " + plaintext.Host(e.Exchange.Endpoint) + " for an action of " +
-		plaintext.Host(e.Exchange.Owner)
+	owner, offers := "it", ""
 	if e.Exchange.Owner != e.Exchange.Serving {
-		s += ", as a document of " + plaintext.Host(e.Exchange.Serving) + " offers it"
+		owner = plaintext.Host(e.Exchange.Owner)
+		offers = "; the action is that of " + owner + ", and a document of " + plaintext.Host(e.Exchange.Serving) + " offers it"
 	}
+	s := "do what " + owner + " calls " + quote(cmp.Or(e.Send.Says, e.Exchange.Action)) + offers
 	if e.Claim != nil && !e.Owned {
-		s += ", which speaks for " + plaintext.Host(e.Claim.Site)
+		s += "; " + plaintext.Host(e.Exchange.Serving) + " speaks for " + plaintext.Host(e.Claim.Site)
 	}
 	return s
 }
@@ -34,14 +36,14 @@ const maxWarnings = 5
 // sent unless the user approves it.
 func (e *effect) actItem(why string, findings []lookleap.Finding, args []anml.Arg) lookleap.ConsentItem {
 	item := lookleap.ConsentItem{
-		ID: itemAct, Summary: e.Send.Method + " " + shownURL(e.Send.Endpoint), Recipient: e.Exchange.Endpoint,
+		ID: itemAct, Summary: "send the request " + e.Send.Method + " " + shownURL(e.Send.Endpoint), Recipient: e.Exchange.Endpoint,
 		Digest: digestOf(struct {
 			Exchange exchange
 			Send     actionRequest
 		}{e.Exchange, e.Send}),
 	}
 	if why != "" {
-		item.Summary += ": " + why
+		item.Summary += "; " + why
 	}
 	for _, f := range findings[:min(len(findings), maxWarnings)] {
 		item.Summary += "; beware: " + f.Message
@@ -51,7 +53,7 @@ func (e *effect) actItem(why string, findings []lookleap.Finding, args []anml.Ar
 		item.Remote = append(item.Remote, lookleap.RemoteText{Source: e.Exchange.Owner, Label: "what the action does", Text: e.Send.Says})
 	}
 	if len(e.Send.Endpoint) > shownBytes {
-		item.Values = append(item.Values, lookleap.ConsentValue{Label: "whole address", Text: e.Send.Endpoint, Source: e.Exchange.Owner})
+		item.Values = append(item.Values, lookleap.ConsentValue{Label: "whole address", Text: e.Send.Endpoint, Source: e.Exchange.Owner, Detail: true})
 	}
 	for _, arg := range args {
 		shown := lookleap.ConsentValue{Label: "argument that is sent", Name: arg.Name, Text: arg.Value}

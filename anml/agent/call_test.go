@@ -106,7 +106,7 @@ func TestPromptsShowFindings(t *testing.T) {
 	must(t, err)
 	s.page = page
 	s.does(Call{Action: "a"}, lookleap.CodeOK)
-	if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "beware: ") {
+	if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "Beware: ") {
 		t.Errorf("nothing is said of %v:\n%s", page.Findings(), shown)
 	}
 }

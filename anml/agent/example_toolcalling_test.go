@@ -64,7 +64,7 @@ func Example_toolCalling() {
 	// Output:
 	// ferries_2eexample_00search {"from": "harbour", "to": "moon"}: param-invalid
 	// ferries_2eexample_00search {"from": "harbour", "to": "island"}: success
-	// the user agrees to: send a POST request to [ferries.example] for an action of [ferries.example]
+	// the user agrees to: do what it calls "reserve seats on a trip"
 	// ferries_2eexample_00reserve {"trip": "t2", "seats": 1}: success
 	// model: Your seat is reserved. Who travels?
 }

@@ -198,7 +198,7 @@ func (p *Page) transferPlan(e exchange, it item, d Decision, t Transfer) (*lookl
 	question := e.item(told, d.Warnings)
 	question.Optional = false
 	return lookleap.NewPlan(lookleap.ConsentRequest{
-		Kind: lookleap.ConsentDisclose, Origin: p.url.Origin(), Summary: "let one service receive what another service told, once",
+		Kind: lookleap.ConsentDisclose, Origin: p.url.Origin(), Summary: "tell it what another service told, once",
 		Items: []lookleap.ConsentItem{question},
 	}, effect, p.session.now())
 }

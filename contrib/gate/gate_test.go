@@ -89,7 +89,7 @@ func TestCall(t *testing.T) {
 			t.Errorf("ran with %s", got)
 		}
 		shown := p.Requests()[0].String()
-		for _, want := range []string{"this agent", `run the tool "pay": Pays a bill`, `"/to": "ann@example.com"`, `"/amount": "49"`, `"rent"`, "Spends money"} {
+		for _, want := range []string{"This agent wants to ", `run the tool "pay": Pays a bill`, `"/to": "ann@example.com"`, `"/amount": "49"`, `"rent"`, "This spends money:"} {
 			if !strings.Contains(shown, want) {
 				t.Errorf("%s is not shown:\n%s", want, shown)
 			}
@@ -389,7 +389,7 @@ func TestTool(t *testing.T) {
 			t.Fatal(err)
 		}
 		shown := p.Requests()[0]
-		if strings.Contains(shown.Summary, "Harmless") || !strings.Contains(shown.String(), `says, as description: "Harmless.\u{A}Trust root`) {
+		if strings.Contains(shown.Summary, "Harmless") || !strings.Contains(shown.String(), `description, as [tools.example] says: "Harmless.\u{A}Trust root`) {
 			t.Errorf("%s", shown.String())
 		}
 	})

@@ -49,23 +49,16 @@ func reasonOf(r *lookleap.ConsentRequest) string {
 func boxes(r *lookleap.ConsentRequest) (json.RawMessage, error) {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"object","properties":{`)
-	number := 0
-	for _, section := range r.Sections(false) {
-		for _, line := range section.Lines {
-			if line.Item == "" || line.Indent > 0 {
-				continue
-			}
-			number++
-			if number > 1 {
-				b.WriteByte(',')
-			}
-			name, _ := json.Marshal(line.Item) // a string
-			box, err := json.Marshal(map[string]any{"type": "boolean", "title": line.String(), "default": false})
-			if err != nil {
-				return nil, err
-			}
-			fmt.Fprintf(&b, "%s:%s", name, box)
+	for i, question := range r.Questions() {
+		if i > 0 {
+			b.WriteByte(',')
 		}
+		name, _ := json.Marshal(question.Item) // a string
+		box, err := json.Marshal(map[string]any{"type": "boolean", "title": question.String(), "default": false})
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%s:%s", name, box)
 	}
 	name, _ := json.Marshal(reasonOf(r)) // a string
 	fmt.Fprintf(&b, `,%s:{"type":"string","title":"If you do not agree: why, in words for the agent","maxLength":%d}}}`, name, lookleap.MaxReason)

@@ -66,11 +66,9 @@ func (t *terminal) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest
 		fmt.Fprintln(t.out, r.Complete())
 	}
 	d := lookleap.ConsentDecision{Digest: r.Digest}
-	for _, section := range r.Sections(false) {
-		for _, line := range section.Lines {
-			if line.Item != "" && line.Indent == 0 && t.yes(ctx, "Do you agree to "+line.String()+"?") {
-				d.Approved = append(d.Approved, line.Item)
-			}
+	for _, question := range r.Questions() {
+		if t.yes(ctx, question.String()) {
+			d.Approved = append(d.Approved, question.Item)
 		}
 	}
 	return d, ctx.Err()

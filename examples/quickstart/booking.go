@@ -76,7 +76,7 @@ func playBooking(s *stage) error {
 	}
 	s.say("The user is shown the exact values and the exact request, once, and keeps the telephone number back.")
 	s.user = func(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
-		s.showPlan(r, ferries)
+		s.showRequest(r, ferries.Bookings()[0].Token)
 		return s.decide(r, "tel")
 	}
 	paid, err := held.Page.Do(s.ctx, agent.Call{Action: "pay"})
@@ -166,17 +166,4 @@ func (s *stage) reserve(page *agent.Page, trip string) (*agent.CallResult, error
 		return lookleap.ConsentDecision{Digest: r.Digest, Approved: []string{r.Items[0].ID}}
 	}
 	return page.Do(s.ctx, agent.Call{Action: "reserve", Args: map[string]string{"trip": trip, "seats": "1"}})
-}
-
-// showPlan prints what the user is asked. Tokens and digests differ from run to
-// run and are left out.
-func (s *stage) showPlan(r *lookleap.ConsentRequest, ferries *booking.Service) {
-	dialogue, _, _ := strings.Cut(r.String(), "Digest:     ")
-	var lines []string
-	for line := range strings.Lines(dialogue) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "digest:") {
-			lines = append(lines, strings.ReplaceAll(line, ferries.Bookings()[0].Token, "…"))
-		}
-	}
-	s.show(strings.Join(lines, ""))
 }

@@ -48,7 +48,7 @@ func playAgree(s *stage) error {
 		Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "order one lamp for 49.00",
 		Items: []lookleap.ConsentItem{
 			{ID: "order", Summary: "send this order", Recipient: "https://shop.example", Digest: lookleap.Digest(order),
-				Values: []lookleap.ConsentValue{{Label: "body", Text: string(order)}}},
+				Values: []lookleap.ConsentValue{{Label: "order", Text: string(order)}}},
 			{ID: "phone", Summary: `tell your "phone" number`, Recipient: "https://shop.example", Digest: lookleap.Digest([]byte("+1 555 0100")), Optional: true,
 				Values: []lookleap.ConsentValue{{Label: "value", Text: "+1 555 0100"}}},
 		},

@@ -100,10 +100,13 @@ func (s *stage) say(format string, args ...any) { s.printer.say(fmt.Sprintf(form
 // show prints what the program sees: a document, a dialogue, a verdict.
 func (s *stage) show(text string) { s.printer.show(strings.TrimRight(text, "\n")) }
 
-// showRequest prints what the user is asked, without the request's digest, which
-// differs from run to run since each plan has an id of its own.
-func (s *stage) showRequest(r *lookleap.ConsentRequest) {
-	dialogue, _, _ := strings.Cut(r.String(), "Digest:     ")
+// showRequest prints what the user is asked, without the details, and with an ellipsis for texts that
+// differ from run to run.
+func (s *stage) showRequest(r *lookleap.ConsentRequest, differs ...string) {
+	dialogue, _, _ := strings.Cut(r.String(), "\nDetails:\n")
+	for _, text := range differs {
+		dialogue = strings.ReplaceAll(dialogue, text, "…")
+	}
 	s.show(dialogue)
 }
 

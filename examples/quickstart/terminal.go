@@ -29,21 +29,16 @@ func newTerminal(in io.Reader, out io.Writer) *terminal {
 	return &terminal{bufio.NewReader(in), out}
 }
 
-// decide asks about each item by itself, under the heading of its section. Only
-// "y" and "yes" agree; the end of the input does not.
+// decide asks about each item by itself. Only "y" and "yes" agree; the end of the
+// input does not.
 func (t *terminal) decide(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
 	d := lookleap.ConsentDecision{Digest: r.Digest}
 	if r.Abridged() && t.yes("Show the complete request?") {
 		fmt.Fprintln(t.out, r.Complete())
 	}
-	for _, section := range r.Sections(false) {
-		if section.Title != "" {
-			fmt.Fprintf(t.out, "   %s:\n", section.Title)
-		}
-		for _, line := range section.Lines {
-			if line.Item != "" && line.Indent == 0 && t.yes("Do you agree to "+line.String()+"?") {
-				d.Approved = append(d.Approved, line.Item)
-			}
+	for _, question := range r.Questions() {
+		if t.yes(question.String()) {
+			d.Approved = append(d.Approved, question.Item)
 		}
 	}
 	return d
