@@ -165,6 +165,9 @@ type ConsentDecision struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// ReasonQuestion asks for the Reason of a [ConsentDecision], where a dialogue takes one.
+const ReasonQuestion = "If you refuse: why, in words for the agent"
+
 // MaxReason is the number of bytes of a [ConsentDecision]'s Reason that errors quote.
 const MaxReason = 500
 

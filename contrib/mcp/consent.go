@@ -61,7 +61,7 @@ func boxes(r *lookleap.ConsentRequest) (json.RawMessage, error) {
 		fmt.Fprintf(&b, "%s:%s", name, box)
 	}
 	name, _ := json.Marshal(reasonOf(r)) // a string
-	fmt.Fprintf(&b, `,%s:{"type":"string","title":"If you do not agree: why, in words for the agent","maxLength":%d}}}`, name, lookleap.MaxReason)
+	fmt.Fprintf(&b, `,%s:{"type":"string","title":"%s","maxLength":%d}}}`, name, lookleap.ReasonQuestion, lookleap.MaxReason)
 	return b.Bytes(), nil
 }
 

@@ -109,7 +109,7 @@ func TestRecent(t *testing.T) {
 		t.Fatalf("%d decisions", len(p.recent))
 	}
 	for i, r := range p.recent {
-		if want := fmt.Sprintf("Approved: 1 of %d", maxRecent+1-i); r.Outcome != want || !strings.HasPrefix(r.Head[0].Parts[0].Text, "From:") {
+		if want := fmt.Sprintf("Approved: 1 of %d", maxRecent+1-i); r.Outcome != want || r.Headline.Parts[0].Text != "[shop.example]" {
 			t.Errorf("%d: %+v, want %s", i, r, want)
 		}
 	}

@@ -99,8 +99,8 @@ func (p *Prompter) find(ctx context.Context, id string) (waiting, error) {
 
 // recentOutcome is a decision that the page still shows.
 type recentOutcome struct {
-	Head    []lineView
-	Outcome string
+	Headline lineView
+	Outcome  string
 }
 
 func outcomeOf(req *lookleap.ConsentRequest, d lookleap.ConsentDecision) string {
@@ -123,9 +123,9 @@ type listView struct {
 }
 
 type listEntry struct {
-	ID      string
-	Head    []lineView
-	Expires clockView
+	ID       string
+	Headline lineView
+	Expires  clockView
 }
 
 func (p *Prompter) showList(w http.ResponseWriter, r *http.Request) {
@@ -137,8 +137,7 @@ func (p *Prompter) showList(w http.ResponseWriter, r *http.Request) {
 	}
 	view := listView{IDs: idsOf(all), Unreadable: unreadable}
 	for _, each := range all {
-		sections := each.request.Sections(false)
-		view.Plans = append(view.Plans, listEntry{each.request.ID, linesOf(sections[0].Lines), p.clock(each.request.Expires)})
+		view.Plans = append(view.Plans, listEntry{each.request.ID, headlineOf(each.request), p.clock(each.request.Expires)})
 	}
 	p.mu.Lock()
 	view.Recent = slices.Clone(p.recent)
@@ -281,7 +280,7 @@ func (p *Prompter) decide(ctx context.Context, w waiting, d lookleap.ConsentDeci
 		w.live.decision = &d
 		close(w.live.decided)
 	}
-	p.recent = slices.Insert(p.recent, 0, recentOutcome{linesOf(w.request.Sections(false)[0].Lines), outcomeOf(w.request, d)})
+	p.recent = slices.Insert(p.recent, 0, recentOutcome{headlineOf(w.request), outcomeOf(w.request, d)})
 	p.recent = p.recent[:min(len(p.recent), maxRecent)]
 	p.announce()
 	return nil

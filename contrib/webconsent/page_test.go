@@ -73,7 +73,7 @@ func TestPlanPage(t *testing.T) {
 		lookleap.ConsentValue{Label: "note", Text: strings.Repeat("long ", lookleap.MaxShown/4) + "end"})
 	_, b, plan := suspended(t, req)
 	body := b.get(b.home + "plan/" + plan.ID()).body
-	order := regexp.MustCompile(`(?s)pay\..*\[shop\.example\].*order one lamp.*Spends money.*49\.00.*Goes to another site.*\[ads\.example\].*which does not belong to.*555 0100.*Refuse.*Approve`)
+	order := regexp.MustCompile(`(?s)pay\..*\[shop\.example\].*order one lamp.*This spends money.*49\.00.*This goes to another site.*\[ads\.example\].*which does not belong to.*555 0100.*Refuse.*Approve`)
 	if !order.MatchString(body) {
 		t.Errorf("the origin is not first, or something is missing: %s", body)
 	}
@@ -248,7 +248,7 @@ func TestList(t *testing.T) {
 		}
 		return slices.Compact(shown), body
 	}
-	if shown, body := list(); !slices.Equal(shown, ids) || strings.Contains(body, "cannot be shown") || strings.Count(body, "From: ") != len(ids) {
+	if shown, body := list(); !slices.Equal(shown, ids) || strings.Contains(body, "cannot be shown") || strings.Count(body, " wants this agent to ") != len(ids) {
 		t.Errorf("%q, want %q in %s", shown, ids, body)
 	}
 	if sorted := b.waitFor(len(ids)); !slices.IsSorted(sorted) {
@@ -342,15 +342,15 @@ func TestItems(t *testing.T) {
 		return ""
 	})), " ")
 	last := 0
-	for _, want := range []string{"<item1 order> 1. [order] send the order", "<item2 phone> 2. [phone] tell your phone number", "2 of one kind, each optional",
-		"<item3 a> 3. [a] add", "<item4 b> 4. [b] add", "Refuse", "Decide by: ", "Digest: "} {
+	for _, want := range []string{"<item1 order> 1. send the order", "<item2 phone> 2. tell your phone number", "The next 2 are alike: each is optional",
+		"<item3 a> 3. add", "<item4 b> 4. add", "Refuse", "Approve", "Details", "this request, sha256:", "1. &#34;order&#34;, sha256:", "4. &#34;b&#34;, sha256:"} {
 		at := strings.Index(text[last:], want)
 		if at < 0 {
 			t.Fatalf("no %q in %s", want, text[last:])
 		}
 		last += at
 	}
-	if n := strings.Count(text, "Digest: "); n != 1 {
+	if n := strings.Count(text, "this request, sha256:"); n != 1 {
 		t.Errorf("%d digests of the request in %s", n, text)
 	}
 }

@@ -13,14 +13,15 @@ import (
 // lines of each item together.
 type planView struct {
 	ID, Digest, Token, Fault string
-	From                     lineView
-	Head, Foot               []lineView
+	Headline                 lineView
+	Head, Details            []lineView
 	Sections                 []sectionView
 	Verdict                  string
 	Abridged, Complete       bool
 	TickAll                  string // query that ticks every item; "" for a few items
 	Versions                 bool   // a refusal can hold for every version
-	MaxReason                int    // characters of the reason of a refusal
+	Reason                   string // what the field for the reason of a refusal asks
+	MaxReason                int    // characters of that reason
 	Expires                  clockView
 }
 
@@ -49,13 +50,18 @@ type partView struct{ Class, Text string }
 // fewItems is how many items a user ticks one by one without an offer to tick all.
 const fewItems = 5
 
+// headlineOf says who wants what.
+func headlineOf(req *lookleap.ConsentRequest) lineView {
+	return lineOf(req.Sections(false)[0].Lines[0], false)
+}
+
 func viewOf(req *lookleap.ConsentRequest, complete, all bool, ticked []string) planView {
 	sections := req.Sections(complete)
-	head, body, foot := sections[0], sections[1:len(sections)-1], sections[len(sections)-1]
+	head, body, details := sections[0], sections[1:len(sections)-1], sections[len(sections)-1]
 	v := planView{
 		ID: req.ID, Digest: req.Digest, Abridged: req.Abridged(), Complete: complete,
-		From: lineOf(head.Lines[0], false), Head: linesOf(head.Lines[1:]), Foot: linesOf(foot.Lines), Versions: hasVersions(req),
-		MaxReason: lookleap.MaxReason,
+		Headline: lineOf(head.Lines[0], false), Head: linesOf(head.Lines[1:]), Details: linesOf(details.Lines), Versions: hasVersions(req),
+		Reason: lookleap.ReasonQuestion, MaxReason: lookleap.MaxReason,
 	}
 	if req.Verdict != nil {
 		v.Verdict = req.Verdict.String()
