@@ -3,6 +3,7 @@ package webconsent_test
 import (
 	"context"
 	"fmt"
+	"html"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -290,6 +291,34 @@ func TestList(t *testing.T) {
 	store.set("", nil)
 	if got := b.do("POST", b.home+"plan/"+ids[1], "token=%zz", "Content-Type", "application/x-www-form-urlencoded", "Origin", b.origin(), "Sec-Fetch-Site", "same-origin"); got.status != http.StatusBadRequest {
 		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// TestPageHasTheText: the page has every line of the request, in the same order and in the same words
+// as a terminal, and folds the details.
+func TestPageHasTheText(t *testing.T) {
+	req := request()
+	req.TrustRoot = "https://shop.example/"
+	req.Items[0].Values = append(req.Items[0].Values, lookleap.ConsentValue{Label: "whole request", Text: "POST /orders", Detail: true})
+	req.Items[1].Summary += "; no purpose stated"
+	_, b, plan := suspended(t, req)
+	body := b.get(b.home + "plan/" + plan.ID()).body
+	body = body[strings.Index(body, "<main"):strings.Index(body, "</main>")]
+	text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, ""))
+	for _, s := range plan.Request().Sections(false) {
+		for _, l := range s.Lines {
+			at := strings.Index(text, l.String())
+			if at < 0 {
+				t.Fatalf("%q is not next in %s", l, text)
+			}
+			text = text[at+len(l.String()):]
+		}
+	}
+	_, folded, _ := strings.Cut(body, `<details id="details">`)
+	for _, part := range []string{"this request, sha256:", "whole request", "&#34;order&#34;"} {
+		if !strings.Contains(folded, part) || strings.Count(body, part) != strings.Count(folded, part) {
+			t.Errorf("%s is not folded in %s", part, body)
+		}
 	}
 }
 
