@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,18 @@ func TestShort(t *testing.T) {
 		if len([]rune(line)) > 80 {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)shows this request:\n\n```text\n(.*?)```").FindSubmatch(readme)
+	if block == nil {
+		t.Fatal("the README shows no request")
+	}
+	shown := strings.ReplaceAll(regexp.QuoteMeta(strings.ReplaceAll(string(block[1]), "\n", "\n     | ")), "…", ".{19}")
+	if !regexp.MustCompile(strings.TrimSuffix(shown, `     \| `)).MatchString(out) {
+		t.Errorf("the README has another request:\n%s", block[1])
 	}
 	if code, out, errs := tellInBubble(t, "--all"); code != exitAsTold || !strings.Contains(out, fmt.Sprintf("\n%d. ", len(scenes()))) {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
