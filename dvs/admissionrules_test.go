@@ -312,7 +312,7 @@ func TestLoadRefRefuses(t *testing.T) {
 		if err != nil || w.user.count() != 1 {
 			t.Fatal(err, w.user.count())
 		}
-		if got := w.user.asked[0].Summary; !strings.Contains(got, `, reached through "https://shop.example/s/a/SKILL.md", then "https://shop.example/s/b/SKILL.md"; its trust root is`) {
+		if got := w.user.asked[0].Summary; !strings.Contains(got, `, reached through "https://shop.example/s/a/SKILL.md", then "https://shop.example/s/b/SKILL.md"; that trust root is`) {
 			t.Error(got)
 		}
 	})

@@ -46,7 +46,7 @@ func provenance(chain []string, source RootSource, servingHost string) string {
 	if source == DefaultOrigin {
 		root = "the default one, the whole site"
 	}
-	fmt.Fprintf(&b, "; its trust root is %s, its bytes come from %s", root, plaintext.Host(servingHost))
+	fmt.Fprintf(&b, "; that trust root is %s; the bytes come from %s", root, plaintext.Host(servingHost))
 	return b.String()
 }
 
