@@ -198,7 +198,8 @@ func TestPlan(t *testing.T) {
 	defer host.Close()
 	plan, err := lookleap.NewPlan(lookleap.ConsentRequest{
 		Kind: lookleap.ConsentAct, Origin: "https://shop.example", Summary: "order one lamp",
-		Items: []lookleap.ConsentItem{{ID: "order", Summary: "send the order", Recipient: "https://shop.example"}},
+		Items: []lookleap.ConsentItem{{ID: "order", Summary: "send the order", Recipient: "https://shop.example",
+			Values: []lookleap.ConsentValue{{Label: "body", Text: `{"item":"lamp"}`, Detail: true}}}},
 	}, []byte(`{"item":"lamp"}`), time.Now())
 	if err != nil {
 		t.Fatal(err)
