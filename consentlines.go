@@ -43,12 +43,14 @@ func (v *view) head(groups [][]ConsentItem) ConsentSection {
 	}
 	lines := []ConsentLine{lineOf(append(headline, ours("%s", sentences[0]))...)}
 	if r.TrustRoot != "" {
-		lines = append(lines, lineOf(slices.Concat([]ConsentPart{ours("The trust root is ")}, partyParts(r.TrustRoot), []ConsentPart{ours(".")})...))
+		root := append([]ConsentPart{ours("The trust root is ")}, partyParts(r.TrustRoot)...)
+		lines = append(lines, lineOf(append(root, ours("."))...))
 	}
 	for _, s := range sentences[1:] {
 		lines = append(lines, lineOf(ours("%s.", capital(s))))
 	}
-	lines = append(lines, lineOf(ours("Without your yes by %s, nothing is done.", r.Expires.UTC().Format(time.DateTime+" UTC"))))
+	end := r.Expires.UTC().Format(time.DateTime + " UTC")
+	lines = append(lines, lineOf(ours("Without your yes by %s, nothing is done.", end)))
 	if len(r.Items) > 1 {
 		lines = append(lines, lineOf(ours("%s.", counts(groups))))
 	}
@@ -123,8 +125,8 @@ func (v *view) group(items []ConsentItem) []ConsentLine {
 	var lines []ConsentLine
 	alone := len(items) == 1
 	if !alone {
-		lines = append(lines, lineOf(append([]ConsentPart{ours("The next %d are alike: each is %s, and %s ", len(items), items[0].choice(),
-			items[0].verb())}, v.recipient(&items[0])...)...))
+		shared := ours("The next %d are alike: each is %s, and %s ", len(items), items[0].choice(), items[0].verb())
+		lines = append(lines, lineOf(append([]ConsentPart{shared}, v.recipient(&items[0])...)...))
 	}
 	for i := range items {
 		lines = append(lines, v.item(&items[i], alone)...)
@@ -165,7 +167,8 @@ func (v *view) question(item *ConsentItem, text string) []ConsentPart {
 // item shows one item, and puts what a machine needs into the details.
 func (v *view) item(item *ConsentItem, alone bool) []ConsentLine {
 	v.number++
-	v.details = append(v.details, lineOf(ours("%d. %s, %s", v.number, quote(item.ID, max(1, 10*len(item.ID))), shortDigest(item.Digest))))
+	id := quote(item.ID, max(1, 10*len(item.ID)))
+	v.details = append(v.details, lineOf(ours("%d. %s, %s", v.number, id, shortDigest(item.Digest))))
 	var lines []ConsentLine
 	more := func(parts ...ConsentPart) {
 		lines = append(lines, ConsentLine{Indent: 1, Parts: parts})
