@@ -68,16 +68,19 @@ func newTab(t *testing.T, dark bool) *tab {
 			t.Errorf("%d dialogs; logged: %s", b.dialogs, strings.Join(b.logs, "; "))
 		}
 	})
-	scheme := "light"
-	if dark {
-		scheme = "dark"
-	}
 	b.run()
 	call(b, network.Enable, network.EnableParams{})
 	call(b, log.Enable, cdp.Empty{})
 	call(b, runtime.Enable, cdp.Empty{})
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	b.prefers(dark)
 	return b
+}
+
+// prefers lets the user prefer dark colors or light ones.
+func (b *tab) prefers(dark bool) {
+	b.t.Helper()
+	scheme := map[bool]string{false: "light", true: "dark"}[dark]
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
 // call sends a command of the protocol.

@@ -16,11 +16,7 @@ import (
 func (b *tab) screen(width int64, dark bool) {
 	b.t.Helper()
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 780, DeviceScaleFactor: 1})
-	scheme := "light"
-	if dark {
-		scheme = "dark"
-	}
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	b.prefers(dark)
 }
 
 // fits looks at the page on a phone and on a desk, light and dark: nothing is wider than the screen,
@@ -46,6 +42,28 @@ func (b *tab) fits(page string, more func(t *testing.T)) {
 	}
 }
 
+// hit checks that a finger hits each of so many controls.
+func (b *tab) hit(t *testing.T, selector string, number int) {
+	t.Helper()
+	type control struct {
+		Text          string
+		Height, Width float64
+		Visible       bool
+	}
+	controls := eval[[]control](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => {
+		const box = e.getBoundingClientRect();
+		return {text: e.innerText, height: box.height, width: box.width, visible: e.checkVisibility() && box.left >= 0 && box.right <= innerWidth};
+	})`, selector))
+	if len(controls) != number {
+		t.Errorf("%d controls: %v", len(controls), controls)
+	}
+	for _, c := range controls {
+		if !c.Visible || c.Height < 44 || c.Width < 44 {
+			t.Errorf("a finger does not hit %+v", c)
+		}
+	}
+}
+
 // TestConsentScreens shows a request with texts that have no place to break.
 func TestConsentScreens(t *testing.T) {
 	d, b := newDesk(t), newTab(t, false)
@@ -62,26 +80,10 @@ func TestConsentScreens(t *testing.T) {
 	})
 	b.open(d.link())
 	b.waitText("order one lamp")
-	b.fits("list", func(*testing.T) {})
+	b.fits("list", func(t *testing.T) { b.hit(t, ".plans a", 1) })
 	b.review()
 	b.fits("plan", func(t *testing.T) {
-		type control struct {
-			Text          string
-			Height, Width float64
-			Visible       bool
-		}
-		controls := eval[[]control](b, `[...document.querySelectorAll("form .buttons button, form .item label")].map((e) => {
-			const box = e.getBoundingClientRect();
-			return {text: e.innerText, height: box.height, width: box.width, visible: e.checkVisibility() && box.left >= 0 && box.right <= innerWidth};
-		})`)
-		if len(controls) != 5 {
-			t.Errorf("%d controls: %v", len(controls), controls)
-		}
-		for _, c := range controls {
-			if !c.Visible || c.Height < 44 || c.Width < 44 {
-				t.Errorf("a finger does not hit %+v", c)
-			}
-		}
+		b.hit(t, "form .buttons button, form .item label", 5)
 		if open := eval[int](b, `document.querySelectorAll("details[open]").length`); open != 0 {
 			t.Errorf("%d details are open", open)
 		}
