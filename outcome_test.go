@@ -88,6 +88,7 @@ func TestRecord(t *testing.T) {
 	t.Run("accept-caller-who-left", func(t *testing.T) {
 		h := open()
 		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
 		a, err := h.host.Ask(ctx, newPlan(t, "address=1&phone=555"))
 		if err == nil {
 			_, err = h.host.CommitApproved(ctx, a, lookleap.Effect{Send: func(context.Context, *lookleap.Approval) ([]byte, error) { leave(); return nil, nil }})
