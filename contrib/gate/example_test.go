@@ -45,8 +45,8 @@ func Example() {
 		fmt.Println(string(result.Output), lookleap.CodeOf(err))
 	}
 	// Output:
-	// shown: amount, number /amount 20
-	// shown: recipient, text /to DE02120300000000202051
+	// shown: recipient /to DE02120300000000202051
+	// shown: amount /amount 20
 	// run: {"amount":20,"to":"DE02120300000000202051"}
 	// payment 17 ok
 	// payment 17 plan-already-done

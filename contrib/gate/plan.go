@@ -2,6 +2,7 @@ package gate
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -83,14 +84,19 @@ func (t *Gated) request(args *arguments, changed []string) lookleap.ConsentReque
 	if !t.ReadOnly {
 		item.Class = lookleap.ItemCode
 	}
-	for _, l := range args.leaves() {
+	leaves := args.leaves()
+	slices.SortStableFunc(leaves, func(a, b leaf) int { // what a person has to look at first, long texts last
+		rank := [...]int{Recipient: 0, Amount: 1, Plain: 2, Secret: 3, Text: 4}
+		return rank[min(t.argument(a.pointer).Role, Secret)] - rank[min(t.argument(b.pointer).Role, Secret)]
+	})
+	for _, l := range leaves {
 		kind, text := l.text()
 		value := lookleap.ConsentValue{Label: kind, Name: l.pointer, Text: text, Command: true}
 		switch t.argument(l.pointer).Role {
 		case Recipient:
-			value.Label = "recipient, " + kind
+			value.Label = "recipient"
 		case Amount:
-			value.Label = "amount, " + kind
+			value.Label = "amount"
 			item.Class = lookleap.ItemPayment
 		case Text:
 			value.Command = false
