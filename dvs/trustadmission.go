@@ -204,7 +204,7 @@ func (l *Loader) askUser(ctx context.Context, plan *lookleap.Plan, skill string,
 	if err != nil {
 		return nil, err
 	}
-	approval, err := plan.Approve(decision, l.host.Time())
+	approval, err := l.host.Decide(planowner.Context(ctx, l.options.User), plan, decision)
 	l.keepRefusal(ctx, decision, err, skill, shown)
 	return approval, err
 }

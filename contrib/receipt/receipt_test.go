@@ -19,6 +19,7 @@ import (
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/contrib/gate"
 	"github.com/lookleap/lookleap/contrib/receipt"
+	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/lookleaptest"
 )
 
@@ -193,6 +194,22 @@ func TestRecord(t *testing.T) {
 		}
 		if list := all(t, d.log); len(list) != 1 {
 			t.Errorf("%d receipts", len(list))
+		}
+	})
+	t.Run("accept-refused-skill", func(t *testing.T) {
+		net := lookleaptest.NewInternet()
+		t.Cleanup(net.Close)
+		net.Site("shop.example").File("/skills/refund/SKILL.md", "text/markdown", "---\nname: refund\ndescription: Refunds an order.\n---\nAsk.\n")
+		for name, o := range map[string]dvs.Options{"with-a-store": {Trust: lookleap.NewMemoryStore()}, "without": {}} {
+			log := receipt.NewLog(lookleap.NewMemoryStore(), newRing(t, "1"))
+			host := net.Host()
+			host.Record, host.Prompter = log.Record, lookleaptest.NewPrompter(t, lookleaptest.Refuse())
+			if _, err := dvs.NewLoader(host, o).Load(t.Context(), "https://shop.example/skills/refund/SKILL.md"); err == nil {
+				t.Error("it is loaded")
+			}
+			if list := all(t, log); len(list) != 1 {
+				t.Errorf("%s: %d receipts", name, len(list))
+			}
 		}
 	})
 	t.Run("reject-without-a-receipt", func(t *testing.T) {
