@@ -32,7 +32,9 @@ type Loaded struct {
 	mu      sync.Mutex
 	skill   *Skill // nil after Deactivate
 	file    []byte
-	members map[string][]byte // of an archive, by path
+	members map[string][]byte // of an archive or repository, by path
+
+	executable names // of the members
 }
 
 // ready returns an error for a skill that no loader loaded.

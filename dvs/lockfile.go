@@ -44,6 +44,8 @@ type LockedFile struct {
 	Path    string `json:"path"`             // below the skill's directory
 	Digest  Digest `json:"digest"`           // as it was served
 	Written Digest `json:"written,omitzero"` // as a VerifiedFS shows it, if that differs
+
+	Executable bool `json:"executable,omitempty"` // the file may be run
 }
 
 // written is the digest of the file as a VerifiedFS shows it.
