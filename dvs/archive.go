@@ -229,9 +229,6 @@ func entryIn(archive domain.URL) (domain.URL, error) {
 	return atPath(archive, archive.Host(), strings.TrimSuffix(archive.Path(), "/")+"/"+EntryFile)
 }
 
-// isPacked reports whether all files of the skill came with it.
-func (s *Loaded) isPacked() bool { return s.ID.artifact == SkillArchive || s.claim.Tip != (Tip{}) }
-
 // member returns a file that came with the skill. No request is sent.
 func (s *Loaded) member(ctx context.Context, t Target) (*Resource, error) {
 	s.mu.Lock()
@@ -264,7 +261,7 @@ func (s *Loaded) member(ctx context.Context, t Target) (*Resource, error) {
 
 // fetchBundled returns a resolved file: of the archive, or from the server.
 func (s *Loaded) fetchBundled(ctx context.Context, t Target) (*Resource, error) {
-	if s.isPacked() && t.Access == Bundled {
+	if s.packed && t.Access == Bundled {
 		return s.member(ctx, t)
 	}
 	return s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.resourceClaim(), t)

@@ -148,7 +148,7 @@ func (b *bundler) named(ctx context.Context, files []string) error {
 // known adds all files that are known.
 func (b *bundler) known(ctx context.Context) error {
 	listed := b.skill.listed
-	if b.skill.isPacked() {
+	if b.skill.packed {
 		b.skill.mu.Lock()
 		listed = slices.Sorted(maps.Keys(b.skill.members))
 		b.skill.mu.Unlock()
@@ -269,7 +269,7 @@ func (s *wordSet) has(word string) bool {
 // isLikely reports whether a path in a text is worth a request. Most of such paths are names of
 // files in the project that the user works on.
 func (b *bundler) isLikely(r Reference) bool {
-	if b.skill.isPacked() {
+	if b.skill.packed {
 		return true // without a request
 	}
 	first, _, nested := strings.Cut(strings.TrimPrefix(r.Target, "./"), "/")

@@ -385,7 +385,7 @@ func (j *judge) exchange() lookleap.Check {
 			return failed(lookleap.CodeOf(err), sentence(err), lookleap.Evidence{URL: hop})
 		}
 	}
-	if e.Archive != "" && !j.rules.isArchiveOf(e.Archive, j.skill, j.claim.Tip.Commit) {
+	if e.Archive != "" && !j.rules.isArchiveOf(e.Archive, j.skill) {
 		return failed(CodeRedirectOutside, "the file was in an archive that is not the repository's", shown)
 	}
 	if e.Route == lookleap.RouteDevelopment {

@@ -59,7 +59,8 @@ func (l *Listing) wish(to level) wish {
 	w := wish{Level: to, Claim: Claim{URL: l.Skill.String(), Listed: l.Digest, Artifact: l.Skill.artifact},
 		Hint: &hint{Name: l.Name, Description: l.Description}, Files: slices.Clone(l.Files)}
 	if l.packed != nil {
-		w.Claim.Tip, w.packed = l.packed.tip, l.packed
+		w.packed = l.packed
+		l.packed.claim(&w.Claim)
 	}
 	if l.Foreign() {
 		w.Hint.Origin = l.Origin()

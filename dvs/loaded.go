@@ -28,6 +28,7 @@ type Loaded struct {
 	claim  Claim
 	under  string   // root that the caller of LoadUnder named
 	listed []string // files that an index of v0.1 names
+	packed bool     // all its files came with it
 
 	mu      sync.Mutex
 	skill   *Skill // nil after Deactivate

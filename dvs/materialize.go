@@ -301,15 +301,15 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 		p.report.Directory = given[p.ID]
 		if p.report.Directory == "" {
 			open = append(open, p)
-			same[directoryName(p.skill.Name)]++
+			same[DirectoryName(p.skill.Name)]++
 		}
 	}
-	sharing := func(p *preparedBundle) int { return min(same[directoryName(p.skill.Name)], 2) } // 1: the name is its own
+	sharing := func(p *preparedBundle) int { return min(same[DirectoryName(p.skill.Name)], 2) } // 1: the name is its own
 	slices.SortFunc(open, func(a, b *preparedBundle) int {
 		return cmp.Or(cmp.Compare(sharing(b), sharing(a)), strings.Compare(a.ID, b.ID))
 	})
 	for _, p := range open {
-		plain := directoryName(p.skill.Name)
+		plain := DirectoryName(p.skill.Name)
 		if p.report.Directory = plain; same[plain] > 1 || !take(plain) {
 			p.report.Directory = derivedName(plain, p.ID, take)
 		}
@@ -334,11 +334,12 @@ func derivedName(plain, id string, take func(string) bool) string {
 }
 
 // isDirectoryName reports whether a name is one that directoryName makes.
-func isDirectoryName(name string) bool { return name == directoryName(name) }
+func isDirectoryName(name string) bool { return name == DirectoryName(name) }
 
-// directoryName makes the name of a skill's directory: one that strict loaders
-// accept as a name too. Of a name that is one already, it is that name.
-func directoryName(name string) string {
+// DirectoryName returns the name of the directory of a skill with a name: one that strict loaders
+// accept as a name too, of lower-case letters, digits and hyphens. Of a name that is one already, it is
+// that name.
+func DirectoryName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
 		switch {

@@ -64,7 +64,7 @@ func (r *reading) read(at *located, doc *document, limits Limits) (err error) {
 		entry = r.members[EntryFile]
 		digest = DigestOf(entry)
 	}
-	if at.Claim.Tip != (Tip{}) {
+	if doc.Evidence.Archive != "" {
 		r.members, r.executable = map[string][]byte{EntryFile: entry}, names{}
 		for _, m := range doc.Members {
 			r.members[m.Path], r.executable[m.Path] = m.Content.Bytes, m.Executable

@@ -26,7 +26,11 @@ type Repository struct {
 	Skills   []Listing          // in the order of their paths
 	Findings []lookleap.Finding // what was left out; the path of a position is one in the repository
 
-	tree *repositoryTree
+	loader   *Loader
+	at       RepositoryURL
+	commit   string
+	evidence Evidence // of the archive
+	tree     *repositoryTree
 }
 
 // Close removes the temporary file with the content of the repository. Skills that were loaded stay.
@@ -53,80 +57,115 @@ func (r *Repository) Close() error {
 // The commit has to be the one of a branch or tag, since code hosts show those of strangers' forks too.
 // Every error is a [*lookleap.Error].
 func (l *Loader) Repository(ctx context.Context, at RepositoryURL) (*Repository, error) {
-	if err := l.ready(); err != nil {
+	access, err := l.repositoryAccess(ctx, at)
+	if err != nil {
 		return nil, err
 	}
-	if at.source == nil {
-		return nil, usageError("there is no repository", "read it with ParseRepositoryURL")
-	}
-	if err := cmp.Or(l.refreshTrust(ctx), l.refusalAt(at.page, at.String())); err != nil {
-		return nil, err
-	}
-	access := &repositoryAccess{loader: l, at: at}
 	tip, path, err := access.tip(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tree, evidence, err := access.archive(ctx, tip.Commit)
+	r, err := access.read(ctx, tip.Commit)
 	if err != nil {
 		return nil, err
 	}
-	r := &Repository{URL: at.page.String(), Tip: tip, tree: tree}
-	if err := r.list(at, path, evidence, l); err != nil {
-		return nil, cmp.Or(err, tree.close())
+	r.Tip = tip
+	if err := r.list(path); err != nil {
+		return nil, cmp.Or(err, r.Close())
 	}
 	return r, nil
 }
 
+// RepositoryTip returns the commit of the branch or tag that a URL names, by one request.
+func (l *Loader) RepositoryTip(ctx context.Context, at RepositoryURL) (Tip, error) {
+	access, err := l.repositoryAccess(ctx, at)
+	if err != nil {
+		return Tip{}, err
+	}
+	tip, _, err := access.tip(ctx)
+	return tip, err
+}
+
+// RepositoryAt reads a repository at a commit that the caller knows, for example from a lockfile, which
+// need not be at the end of a branch. It lists no skills; [Repository.Skill] finds one. They are judged
+// as by [Loader.LoadPinned].
+func (l *Loader) RepositoryAt(ctx context.Context, at RepositoryURL, commit string) (*Repository, error) {
+	if !isFullCommit(commit) {
+		return nil, usageError("this is not a whole commit", "pass 40 or 64 hex digits")
+	}
+	access, err := l.repositoryAccess(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	access.unproven = true
+	return access.read(ctx, strings.ToLower(commit))
+}
+
 // list finds the skills below a path.
-func (r *Repository) list(at RepositoryURL, path string, evidence Evidence, l *Loader) error {
+func (r *Repository) list(path string) error {
 	directories, findings, err := r.tree.skills(path)
 	r.Findings = findings
 	if err != nil {
 		return err
 	}
 	for _, directory := range directories {
-		leaveOut := func(err error) {
+		entry, err := r.Skill(directory)
+		if err != nil {
 			r.Findings = append(r.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
 				Message: "a skill is left out: " + sentence(err), Position: lookleap.Position{Path: join(directory, EntryFile)}})
-		}
-		skill, err := at.skill(r.Tip.Commit, directory, l.roots.Rules())
-		if err != nil {
-			leaveOut(err)
 			continue
 		}
-		entry, err := r.tree.read(join(directory, EntryFile), l.limits.Skill)
-		if err != nil {
-			leaveOut(err)
-			continue
-		}
-		meta, _, err := ParseMetadata(entry, Lenient, l.limits)
-		if err != nil {
-			leaveOut(err)
-			continue
-		}
-		r.Skills = append(r.Skills, Listing{Skill: skill, Name: meta.Name, Description: meta.Description,
-			packed: &packedSkill{tree: r.tree, directory: directory, tip: r.Tip, evidence: evidence}})
+		r.Skills = append(r.Skills, entry)
 	}
 	return nil
 }
 
+// Skill returns the skill in a directory of the repository, "" for the repository itself. An error has
+// the code skill-not-found if there is none.
+func (r *Repository) Skill(directory string) (Listing, error) {
+	if r == nil || r.tree == nil {
+		return Listing{}, usageError("there is no repository", "read it with Loader.Repository")
+	}
+	file := join(directory, EntryFile)
+	if _, ok := r.tree.entries[file]; !ok {
+		return Listing{}, refuse(CodeSkillNotFound, file, "the repository has no skill in this directory", "")
+	}
+	skill, err := r.at.skill(r.commit, directory, r.loader.roots.Rules())
+	if err != nil {
+		return Listing{}, err
+	}
+	content, err := r.tree.read(file, r.loader.limits.Skill)
+	if err != nil {
+		return Listing{}, err
+	}
+	meta, _, err := ParseMetadata(content, Lenient, r.loader.limits)
+	if err != nil {
+		return Listing{}, err
+	}
+	return Listing{Skill: skill, Name: meta.Name, Description: meta.Description, packed: &packedSkill{r, directory}}, nil
+}
+
 // packedSkill is a skill of a repository that was read.
 type packedSkill struct {
-	tree      *repositoryTree
-	directory string // in the repository; "": the repository itself
-	tip       Tip
-	evidence  Evidence // of the archive
+	repository *Repository
+	directory  string // "": the repository itself
+}
+
+// claim adds to a claim how the commit of the skill is known.
+func (p *packedSkill) claim(c *Claim) {
+	if c.Tip = p.repository.Tip; c.Tip == (Tip{}) {
+		c.Pin.Commit = p.repository.commit
+	}
 }
 
 // document returns the skill as if its SKILL.md had been fetched, with its other files.
 func (p *packedSkill) document(limits Limits) (*document, error) {
-	files, err := p.tree.skillFiles(p.directory, limits)
+	files, err := p.repository.tree.skillFiles(p.directory, limits)
 	if err != nil {
 		return nil, err
 	}
 	entry := files.files[EntryFile]
-	doc := &document{Evidence: p.evidence, Body: content{entry, len(entry)}}
+	doc := &document{Evidence: p.repository.evidence, Body: content{entry, len(entry)}}
 	doc.Evidence.Digest = DigestOf(entry)
 	for _, name := range slices.Sorted(maps.Keys(files.files)) {
 		if c := files.files[name]; name != EntryFile {
@@ -138,10 +177,34 @@ func (p *packedSkill) document(limits Limits) (*document, error) {
 
 // repositoryAccess sends the requests for one repository.
 type repositoryAccess struct {
-	loader *Loader
-	at     RepositoryURL
+	loader   *Loader
+	at       RepositoryURL
+	unproven bool // no list of references was asked for, so no one knows yet whether access is denied
 
 	user, secret string // "": none, or not needed
+}
+
+// repositoryAccess refuses a repository that the registry, a policy or a feed refuses.
+func (l *Loader) repositoryAccess(ctx context.Context, at RepositoryURL) (*repositoryAccess, error) {
+	if err := l.ready(); err != nil {
+		return nil, err
+	}
+	if at.source == nil {
+		return nil, usageError("there is no repository", "read it with ParseRepositoryURL")
+	}
+	if err := cmp.Or(l.refreshTrust(ctx), l.refusalAt(at.page, at.String())); err != nil {
+		return nil, err
+	}
+	return &repositoryAccess{loader: l, at: at}, nil
+}
+
+// signIn asks for the user's credentials, and reports whether there are some.
+func (a *repositoryAccess) signIn(ctx context.Context) (ok bool, err error) {
+	if ask := a.loader.options.Credentials; ask != nil && a.secret == "" {
+		a.user, a.secret, err = ask(ctx, a.at.page.Host())
+		ok = a.secret != ""
+	}
+	return ok, err
 }
 
 // tip asks for the commit of the branch or tag, and returns the path that remains of the URL.
@@ -154,8 +217,9 @@ func (a *repositoryAccess) tip(ctx context.Context) (Tip, string, error) {
 		})
 	}
 	doc, err := get()
-	if err == nil && isDenied(doc.Evidence.Status) && a.loader.options.Credentials != nil {
-		if a.user, a.secret, err = a.loader.options.Credentials(ctx, a.at.page.Host()); err == nil && a.secret != "" {
+	if err == nil && isDenied(doc.Evidence.Status) {
+		var ok bool
+		if ok, err = a.signIn(ctx); ok {
 			doc, err = get()
 		}
 	}
@@ -178,17 +242,27 @@ func isDenied(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound
 }
 
-// archive fetches the archive of a commit.
-func (a *repositoryAccess) archive(ctx context.Context, commit string) (tree *repositoryTree, e Evidence, err error) {
-	header := a.basic()
-	if field := a.at.source.Token; field != "" && a.secret != "" {
-		header = http.Header{field: {a.secret}}
-	}
+// read reads the archive of a commit.
+func (a *repositoryAccess) read(ctx context.Context, commit string) (*Repository, error) {
+	var tree *repositoryTree
 	limits := a.loader.limits
-	doc, err := a.get(ctx, a.at.archive(commit), commit, limits.Repository, header, 30*limits.Time, func(body io.Reader) (err error) {
-		tree, err = readRepositoryTree(body, commit, limits)
-		return err
-	})
+	get := func() (*document, error) {
+		header := a.basic()
+		if field := a.at.source.Token; field != "" && a.secret != "" {
+			header = http.Header{field: {a.secret}}
+		}
+		return a.get(ctx, a.at.archive(commit), commit, limits.Repository, header, 30*limits.Time, func(body io.Reader) (err error) {
+			tree, err = readRepositoryTree(body, commit, limits)
+			return err
+		})
+	}
+	doc, err := get()
+	if err == nil && isDenied(doc.Evidence.Status) && a.unproven {
+		var ok bool
+		if ok, err = a.signIn(ctx); ok {
+			doc, err = get()
+		}
+	}
 	switch {
 	case err == nil && doc.Evidence.Status != http.StatusOK:
 		err = refuse(lookleap.CodeBadStatus, a.at.String(), fmt.Sprintf("the code host answers %d for the archive of the commit %s",
@@ -200,12 +274,12 @@ func (a *repositoryAccess) archive(ctx context.Context, commit string) (tree *re
 		if tree != nil {
 			_ = tree.close()
 		}
-		return nil, Evidence{}, a.failed(err)
+		return nil, a.failed(err)
 	}
-	e = doc.Evidence
-	e.Archive, e.Hops = doc.final.String(), nil
-	e.Type, e.Charset = "text/markdown", ""
-	return tree, e, nil
+	r := &Repository{URL: a.at.page.String(), loader: a.loader, at: a.at, commit: commit, evidence: doc.Evidence, tree: tree}
+	r.evidence.Archive, r.evidence.Hops = doc.final.String(), nil
+	r.evidence.Type, r.evidence.Charset = "text/markdown", ""
+	return r, nil
 }
 
 // failed says which repository an error is about.

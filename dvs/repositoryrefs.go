@@ -122,14 +122,14 @@ func (l *refList) tip(at RepositoryURL) (Tip, string, error) {
 	for _, name := range slices.Backward(names) { // the longest one: a branch may have slashes in its name
 		for _, full := range []string{name, "refs/heads/" + name, "refs/tags/" + name} {
 			if commit := l.found[full]; commit != "" {
-				return Tip{full, commit}, at.below(name), nil
+				return Tip{full, commit}, at.Below(name), nil
 			}
 		}
 		if full := l.commits[strings.ToLower(name)]; full != "" {
-			return Tip{full, strings.ToLower(name)}, at.below(name), nil
+			return Tip{full, strings.ToLower(name)}, at.Below(name), nil
 		}
 		if name == "HEAD" && l.head != "" {
-			return Tip{"HEAD", strings.ToLower(l.head)}, at.below(name), nil
+			return Tip{"HEAD", strings.ToLower(l.head)}, at.Below(name), nil
 		}
 	}
 	if isFullCommit(names[0]) {

@@ -86,6 +86,9 @@ func ParseRepositoryURL(text string, rules Rules) (RepositoryURL, error) {
 // String returns the text that was read.
 func (u RepositoryURL) String() string { return u.text }
 
+// Repository returns the URL of the page of the repository.
+func (u RepositoryURL) Repository() string { return u.page.String() }
+
 // names returns the revisions that the URL may name; none for the default branch.
 func (u RepositoryURL) names() []string {
 	if u.tail == nil {
@@ -98,8 +101,9 @@ func (u RepositoryURL) names() []string {
 	return all
 }
 
-// below returns the path of the URL if its revision has this name.
-func (u RepositoryURL) below(name string) string {
+// Below returns the path in the repository that the URL names if its revision has this name: "" for all
+// of the repository.
+func (u RepositoryURL) Below(name string) string {
 	if u.tail == nil {
 		return u.path
 	}
@@ -146,12 +150,12 @@ func (s *Source) isArchive(u domain.URL, origin string, repo []string, commit st
 }
 
 // isArchiveOf reports whether a URL is that of the archive of the repository of a skill at its commit.
-func (r Rules) isArchiveOf(archive string, skill SkillURL, commit string) bool {
+func (r Rules) isArchiveOf(archive string, skill SkillURL) bool {
 	u, err := domain.Rules{AllowSpecial: true}.Parse(archive)
 	role, ok := r.platforms().find(skill.Host())
-	if err != nil || !ok || role.platform.Source == nil || commit == "" {
+	if err != nil || !ok || role.platform.Source == nil || !isFullCommit(skill.commit) {
 		return false
 	}
 	where, ok, err := role.readRoute("", skill.page.Segments())
-	return err == nil && ok && role.platform.Source.isArchive(u, skill.page.Origin(), where.repo, commit)
+	return err == nil && ok && role.platform.Source.isArchive(u, skill.page.Origin(), where.repo, skill.commit)
 }
