@@ -140,7 +140,7 @@ func (p *Place) difference(old *dvs.LockedSkill, skill *Skill) dvs.Change {
 // mayWrite refuses to replace what a user changed, before anything is written.
 func (p *Place) mayWrite(spots []spot, force bool, versions ...*dvs.LockedSkill) (replaced []string, err error) {
 	for _, at := range spots {
-		if err := p.inside(at.path); err != nil {
+		if err := p.inside(filepath.Dir(at.path)); err != nil {
 			return nil, err
 		}
 		if at.link != "" && look(at, versions[len(versions)-1]).linked {

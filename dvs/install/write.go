@@ -132,7 +132,7 @@ func look(at spot, skill *dvs.LockedSkill) state {
 		return state{absent: true}
 	case err != nil:
 		return state{changes: []lookleap.Finding{changed(lookleap.CodeIO, "", err.Error(), "")}}
-	case info.Mode()&fs.ModeSymlink != 0 && at.link != "" && sameFile(at.path, at.link):
+	case info.Mode()&fs.ModeSymlink != 0 && at.link != "" && leadsTo(at.path, at.link):
 		return state{linked: true}
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, _ := os.Readlink(at.path)
@@ -165,6 +165,23 @@ func look(at spot, skill *dvs.LockedSkill) state {
 	return state{changes: changes}
 }
 
+// leadsTo reports whether a link leads to a directory, which need not be there.
+func leadsTo(link, directory string) bool {
+	if sameFile(link, directory) {
+		return true
+	}
+	target, err := os.Readlink(link)
+	above, err2 := filepath.EvalSymlinks(filepath.Dir(link))
+	other, err3 := filepath.EvalSymlinks(filepath.Dir(directory))
+	if errors.Join(err, err2, err3) != nil {
+		return false
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(above, target)
+	}
+	return filepath.Clean(target) == filepath.Join(other, filepath.Base(directory))
+}
+
 func changed(code lookleap.Code, file, message, fix string) lookleap.Finding {
 	return lookleap.Finding{Severity: lookleap.SeverityError, Code: code, Message: message, Fix: fix, Position: lookleap.Position{Path: file}}
 }
@@ -181,8 +198,10 @@ func replaceable(at spot, force bool, versions ...*dvs.LockedSkill) (replaced []
 			return nil, nil
 		}
 	}
-	if entries, err := os.ReadDir(at.path); err == nil && len(entries) == 0 {
-		return nil, nil
+	if info, err := os.Lstat(at.path); err == nil && info.IsDir() {
+		if entries, err := os.ReadDir(at.path); err == nil && len(entries) == 0 {
+			return nil, nil
+		}
 	}
 	for _, c := range last.changes {
 		replaced = append(replaced, filepath.Join(at.path, filepath.FromSlash(c.Path)))
