@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -48,6 +49,24 @@ func readDocument(at *located, doc *document, limits Limits) reading {
 		}
 	}
 	return r
+}
+
+// capable returns what the skill may do, as far as is known of its files.
+func (r *reading) capable() Capabilities {
+	if r.members == nil {
+		return capabilitiesOfSkill(r.skill)
+	}
+	return CapabilitiesOf(r.members)
+}
+
+// servingHost returns the host that the bytes came from.
+func (r *reading) servingHost(u SkillURL) string {
+	if r != nil && r.evidence.Archive != "" {
+		if at, err := (domain.Rules{AllowSpecial: true}).Parse(r.evidence.Archive); err == nil {
+			return at.Host()
+		}
+	}
+	return u.ServingHost()
 }
 
 func (r *reading) read(at *located, doc *document, limits Limits) (err error) {
