@@ -33,7 +33,8 @@ const installAbout = `
 add installs skills into the folders where agents look for them. A SOURCE is
 owner/repo of GitHub, with a path and @revision; the page of a repository, directory
 or SKILL.md on a code host; a site that lists its skills; an index.json; an archive;
-or a local directory such as ./skills. A repository is read as the archive of one
+a local directory such as ./skills; or the skills-lock.json of the npm package skills,
+whose skills are added. A repository is read as the archive of one
 commit. You are asked who is trusted, and what the skill may do. One copy is written
 to .agents/skills, and links to it into the folders of the agents; the lockfile
 skills.lock has all digests. A private repository takes GH_TOKEN and the like, gh, or
@@ -271,7 +272,36 @@ func (in *installer) add(ctx context.Context, args []string) error {
 		return err
 	}
 	for _, arg := range args {
-		if err := in.addSource(ctx, loader, trust, arg, agents); err != nil {
+		err := error(nil)
+		if filepath.Base(arg) == install.MigrationFile {
+			err = in.migrate(ctx, loader, trust, arg, agents)
+		} else {
+			err = in.addSource(ctx, loader, trust, arg, in.skills, agents)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// migrate installs the skills that a lockfile of the npm package skills names.
+func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, trust signers, file string, agents []string) error {
+	content, err := readFile(file)
+	var all []install.Wanted
+	if err == nil {
+		all, err = install.ParseMigration(content)
+	}
+	if err != nil {
+		return in.s.show(file, refuseSkill(err))
+	}
+	for _, w := range all {
+		if w.Source == "" {
+			err = in.s.show(w.Name, refuse(coded{lookleap.CodeUsage, errors.New("the lockfile does not say from where it is")}))
+		} else {
+			err = in.addSource(ctx, loader, trust, w.Source, []string{w.Name}, agents)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -279,7 +309,7 @@ func (in *installer) add(ctx context.Context, args []string) error {
 }
 
 // addSource installs skills of one source.
-func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, trust signers, arg string, agents []string) error {
+func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, trust signers, arg string, names, agents []string) error {
 	source, err := install.ParseSource(siteSource(arg))
 	if err != nil {
 		return in.s.show(arg, refuseSkill(err))
@@ -291,7 +321,7 @@ func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, trust si
 		return in.s.show(arg, refuseSkill(err))
 	}
 	defer found.Close()
-	chosen, err := in.choose(arg, found)
+	chosen, err := in.choose(arg, names, found)
 	if err != nil {
 		return in.s.show(arg, refuseSkill(err).with(found.Findings...))
 	}
@@ -379,14 +409,14 @@ func nothingChosen(found *install.Found) error {
 }
 
 // choose returns the skills that the flags or the user at the terminal name.
-func (in *installer) choose(arg string, found *install.Found) (chosen []install.Candidate, err error) {
+func (in *installer) choose(arg string, names []string, found *install.Found) (chosen []install.Candidate, err error) {
 	switch {
 	case len(found.Skills) == 0:
 		return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg, Message: "the source has no skills", Fix: "name a directory in it that has some"}
 	case in.all:
 		return found.Skills, nil
-	case len(in.skills) > 0:
-		for _, name := range in.skills {
+	case len(names) > 0:
+		for _, name := range names {
 			all := found.Named(name)
 			if len(all) != 1 {
 				return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg, Message: fmt.Sprintf("the source has %s named %s",

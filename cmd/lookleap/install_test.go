@@ -121,6 +121,31 @@ func TestSkillInstall(t *testing.T) {
 			t.Errorf("list:\n%s", out)
 		}
 	})
+	t.Run("what-the-npm-package-installed", func(t *testing.T) {
+		w := newWorkshop(t)
+		files := map[string]string{
+			".agents/skills/refund/SKILL.md":       refundSkill,
+			".agents/skills/refund/scripts/pay.sh": "#!/bin/sh\necho paid\n",
+			"skills-lock.json": `{"version": 1, "skills": {"refund": {"source": "example-org/skills", "sourceType": "github", "skillPath": "skills/refund/SKILL.md", "computedHash": "0"},
+				"packed": {"source": "some-package", "sourceType": "node_modules", "computedHash": "0"}}}`,
+		}
+		for name, content := range files {
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(".agents/skills/refund/scripts/pay.sh", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		exit, out := w.run("add", "skills-lock.json", "--root", owner, "--yes")
+		if exit != exitRefused || !strings.Contains(out, "does not say from where") || !strings.Contains(out, "installed") {
+			t.Errorf("%d\n%s", exit, out)
+		}
+		w.must("verify", "refund")
+	})
 	t.Run("yes-is-not-for-strangers", func(t *testing.T) {
 		w := newWorkshop(t)
 		exit, out := w.run("add", "example-org/skills", "--all", "--yes")

@@ -33,6 +33,9 @@ func New(t testing.TB, owner, name string) *Repository {
 	return r
 }
 
+// Dir returns the working tree.
+func (r *Repository) Dir() string { return r.dir }
+
 // Git runs a command of git in the repository, and returns what it prints.
 func (r *Repository) Git(args ...string) string {
 	r.t.Helper()
