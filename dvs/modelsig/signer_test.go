@@ -395,3 +395,33 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+// FuzzStatement signs what it makes up, as an attacker with a key can, and looks for a file that
+// is counted as covered although the statement does not hold its digest.
+func FuzzStatement(f *testing.F) {
+	key := &party{key: newKey(f, elliptic.P256())}
+	roots := trust(f, key.key.Public())
+	keep := func(p []byte) []byte { f.Add(p); return p }
+	signed(f, key, skill(), edits{payload: keep, material: keyMaterial(f)})
+	signed(f, key, skill(), edits{payload: keep, material: keyMaterial(f), statement: func(s object) {
+		at(s, "predicate", "serialization")["ignore_paths"] = []any{"", ".", "../x", "scripts"}
+	}})
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		files := signed(t, key, skill(), edits{material: keyMaterial(t), payload: func([]byte) []byte { return payload }})
+		s, err := modelsig.Verify(files, sigFile, roots, now)
+		if err != nil {
+			if s != nil || !lookleap.CodeOf(err).Known() {
+				t.Fatalf("%+v, %v", s, err)
+			}
+			return
+		}
+		if all := slices.Concat(s.Covered, s.Uncovered, []string{sigFile}); len(all) != len(files) {
+			t.Fatalf("%q", all)
+		}
+		for _, file := range s.Covered {
+			if !bytes.Contains(bytes.ToLower(payload), []byte(hexDigest(files[file]))) && !bytes.Contains(payload, []byte(`\u`)) {
+				t.Fatalf("%q is not covered by %q", file, payload)
+			}
+		}
+	})
+}
