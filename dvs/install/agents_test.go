@@ -104,6 +104,7 @@ func TestUserDir(t *testing.T) {
 		"in-the-home-directory":      {"cursor", "", "", filepath.Join(home, ".cursor", "skills")},
 		"without-the-variable":       {"codex", "", "", filepath.Join(home, ".codex", "skills")},
 		"with-the-variable":          {"codex", "CODEX_HOME", moved, filepath.Join(moved, "skills")},
+		"with-blanks-around":         {"codex", "CODEX_HOME", " " + moved + "\n", filepath.Join(moved, "skills")},
 		"with-blanks-only":           {"codex", "CODEX_HOME", " ", filepath.Join(home, ".codex", "skills")},
 		"with-a-relative-variable":   {"codex", "CODEX_HOME", "codex", filepath.Join(home, ".codex", "skills")},
 		"with-XDG_CONFIG_HOME":       {"goose", "XDG_CONFIG_HOME", moved, filepath.Join(moved, "goose", "skills")},
@@ -179,10 +180,8 @@ func TestInstalled(t *testing.T) {
 	})
 	t.Run("an-unset-variable-is-not-the-root", func(t *testing.T) {
 		home, project, _ := user(t, false)
-		t.Chdir(home)
-		makeDir(t, "Zed")
-		if find(t, "zed").Installed(project) {
-			t.Error("Zed")
+		if (install.Agent{Shows: []string{"${LOOKLEAP_UNSET}" + home}}).Installed(project) {
+			t.Error(home)
 		}
 	})
 }
