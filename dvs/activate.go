@@ -124,7 +124,7 @@ func (l *Loader) activate(ctx context.Context, at *located, file *reading, verdi
 	return loading{loaded: &Loaded{
 		Metadata: file.skill.Metadata, ID: at.skill, Root: at.root, Source: at.Claim.Source, Digest: digest,
 		Verdict: verdict, Chain: slices.Clone(at.Chain), loader: l, base: base, claim: at.Claim, under: at.Under,
-		skill: file.skill, file: file.entry, members: file.members, listed: at.Files,
+		skill: file.skill, file: file.entry, packed: file.members != nil, served: file.servingHost(at.skill), members: file.members, executable: file.executable, listed: at.Files,
 	}}, nil
 }
 

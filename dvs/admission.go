@@ -227,11 +227,12 @@ func (l *Loader) skillRequest(at *located, file *reading, change *Change) lookle
 		}
 	} else {
 		item.Recipient, item.Digest = lookleap.RecipientAgent, file.evidence.Digest.String()
+		what = "use the skill " + plaintext.Quote(file.skill.Name, maxName)
 		item.Summary = "use the instructions of " + plaintext.Quote(id, 400)
-		may := capabilitiesOfSkill(file.skill)
+		may := file.capable()
 		if change != nil {
-			what = "use a skill that changed since it was approved"
-			may, item.Values = nil, change.values("changed lines of SKILL.md", at.skill.ServingHost())
+			what += ", which changed since it was approved"
+			may, item.Values = nil, change.values("changed lines of SKILL.md", file.servingHost(at.skill))
 		}
 		item.Values = append(item.Values, may.values("may ")...)
 		if len(may) > 0 || change.capable() {
@@ -244,7 +245,7 @@ func (l *Loader) skillRequest(at *located, file *reading, change *Change) lookle
 		what = "use a skill of " + plaintext.Quote(at.skill.page.Origin(), 300) + " that " + plaintext.Quote(at.Hint.Origin, 300) + " lists"
 	}
 	req := lookleap.ConsentRequest{Kind: lookleap.ConsentSkill, Origin: at.root.url.Origin(), TrustRoot: at.root.String(),
-		Summary: what + provenance(at.Chain, at.Claim.Source, at.skill.ServingHost()), Items: []lookleap.ConsentItem{item}}
+		Summary: what + provenance(at.Chain, at.Claim.Source, file.servingHost(at.skill)), Items: []lookleap.ConsentItem{item}}
 	if at.Claim.Source == Derived && l.policies.registrar == RegisterUser {
 		var hops []string
 		if file != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -54,6 +55,15 @@ func (f ArchiveFormat) MediaType() string {
 // A .tar.gz is read as a stream. A .zip has its directory at the end, so it is read into memory
 // first. Apart from what r holds, memory grows with Limits.Archive and Limits.Total together.
 func ReadArchive(r io.Reader, limits Limits) (map[string][]byte, error) {
+	s, err := readArchive(r, limits)
+	if err != nil {
+		return nil, err
+	}
+	return s.files, nil
+}
+
+// readArchive is ReadArchive that keeps which files may be run.
+func readArchive(r io.Reader, limits Limits) (*fileSet, error) {
 	if r == nil {
 		return nil, usageError("there is no archive", "pass a reader, such as a file")
 	}
@@ -82,10 +92,7 @@ func ReadArchive(r io.Reader, limits Limits) (map[string][]byte, error) {
 	case err != nil:
 		return nil, badArchive("", "the archive cannot be read", err)
 	}
-	if err := s.checkEntry(); err != nil {
-		return nil, err
-	}
-	return s.files, nil
+	return s, s.checkEntry()
 }
 
 // limitedReader returns an error beyond a limit.
@@ -108,9 +115,12 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 }
 
 // member adds a file of an archive. A leading "./", as programs write it, is left out.
-func (s *fileSet) member(written string, content io.Reader) error {
+func (s *fileSet) member(written string, mode fs.FileMode, content io.Reader) error {
 	name := strings.TrimPrefix(written, "./")
 	err := s.read(name, content)
+	if mode&0o111 != 0 {
+		s.executable[name] = true
+	}
 	var known *lookleap.Error
 	if err != nil && !errors.As(err, &known) {
 		return badArchive(name, "the file cannot be unpacked", err)
@@ -152,7 +162,8 @@ func badArchive(member, reason string, cause error) error {
 
 // WriteArchive writes the files of a skill as an archive that [ReadArchive] reads: SKILL.md first,
 // the others by name. The same files result in the same bytes on every system and with every version
-// of Go: all members have the same time and permissions, and are stored without compression. It
+// of Go: all members have the same time and are stored without compression. A file that begins with "#!" may be
+// run, the others not. It
 // returns an error for files that ReadArchive refuses, and for names that a format does not hold: use
 // [Zip] for names that are not ASCII or have more than 100 bytes.
 func WriteArchive(w io.Writer, format ArchiveFormat, files map[string][]byte) error {
@@ -175,6 +186,14 @@ func WriteArchive(w io.Writer, format ArchiveFormat, files map[string][]byte) er
 		return writeZip(w, names, files)
 	}
 	return writeTarGzip(w, names, files)
+}
+
+// archivedMode returns the permissions of a file in an archive.
+func archivedMode(content []byte) uint32 {
+	if isShebang(content) {
+		return 0o755
+	}
+	return 0o644
 }
 
 // Artifact says what a server sends for the URL of a skill.
@@ -210,7 +229,7 @@ func entryIn(archive domain.URL) (domain.URL, error) {
 	return atPath(archive, archive.Host(), strings.TrimSuffix(archive.Path(), "/")+"/"+EntryFile)
 }
 
-// member returns a file of a skill that was served as an archive. No request is sent.
+// member returns a file that came with the skill. No request is sent.
 func (s *Loaded) member(ctx context.Context, t Target) (*Resource, error) {
 	s.mu.Lock()
 	content, ok := s.members[t.Name]
@@ -242,7 +261,7 @@ func (s *Loaded) member(ctx context.Context, t Target) (*Resource, error) {
 
 // fetchBundled returns a resolved file: of the archive, or from the server.
 func (s *Loaded) fetchBundled(ctx context.Context, t Target) (*Resource, error) {
-	if s.ID.artifact == SkillArchive && t.Access == Bundled {
+	if s.packed && t.Access == Bundled {
 		return s.member(ctx, t)
 	}
 	return s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.resourceClaim(), t)

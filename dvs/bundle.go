@@ -25,6 +25,10 @@ type Bundle struct {
 	Files    map[string][]byte // by path below the skill's directory, SKILL.md among them, as they were served
 	Verdict  *lookleap.Verdict // that the skill is verified; without it the bundle is refused
 
+	// Executable are the files that may be run, as their archive says. Files that were fetched one by
+	// one are not in it.
+	Executable map[string]bool
+
 	// Findings report what the instructions refer to and the bundle does not have: files that the
 	// server lacks (skill-not-found), and what was left out (not-bundled, media-type, limit). The
 	// position is that of the reference, with the file that has it as its path.
@@ -90,8 +94,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	s.mu.Unlock()
 	b := &bundler{skill: s, absent: map[string]lookleap.Code{}, directories: map[string]bool{},
 		Bundle: Bundle{ID: s.ID.String(), Root: s.Root.String(), Artifact: s.ID.untold(), Files: map[string][]byte{},
-			Verdict: s.Verdict, source: s,
-			digests: map[string]Digest{}}}
+			Executable: names{}, Verdict: s.Verdict, source: s, digests: map[string]Digest{}}}
 	b.add(EntryFile, entry, skill)
 	if len(files) > 0 {
 		err = b.named(ctx, files)
@@ -145,7 +148,7 @@ func (b *bundler) named(ctx context.Context, files []string) error {
 // known adds all files that are known.
 func (b *bundler) known(ctx context.Context) error {
 	listed := b.skill.listed
-	if b.skill.ID.artifact == SkillArchive {
+	if b.skill.packed {
 		b.skill.mu.Lock()
 		listed = slices.Sorted(maps.Keys(b.skill.members))
 		b.skill.mu.Unlock()
@@ -266,7 +269,7 @@ func (s *wordSet) has(word string) bool {
 // isLikely reports whether a path in a text is worth a request. Most of such paths are names of
 // files in the project that the user works on.
 func (b *bundler) isLikely(r Reference) bool {
-	if b.skill.ID.artifact == SkillArchive {
+	if b.skill.packed {
 		return true // without a request
 	}
 	first, _, nested := strings.Cut(strings.TrimPrefix(r.Target, "./"), "/")
@@ -346,6 +349,9 @@ func (b *bundler) fetch(ctx context.Context, t Target, pages bool) error {
 // add adds a file. References in Markdown are followed later.
 func (b *bundler) add(name string, content []byte, text *Skill) {
 	b.Files[name], b.digests[name] = content, DigestOf(content)
+	if b.skill.executable[name] {
+		b.Executable[name] = true
+	}
 	b.total += len(content)
 	if directory, _, nested := strings.Cut(name, "/"); nested {
 		b.directories[directory] = true

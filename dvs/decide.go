@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -27,6 +28,8 @@ type Claim struct {
 	Strict        bool    `json:"strict,omitempty"`        // only registered roots and text/markdown
 	RequireSecure bool    `json:"requireSecure,omitempty"` // every contacted name has to be signed
 	Pin           Pin     `json:"pin,omitzero"`
+	// Tip is set for a skill of a [Repository]. It shows that the commit of the URL is the owner's.
+	Tip Tip `json:"tip,omitzero"`
 	// Listed is the digest that an index states for the file. The file has to have it. It is the word
 	// of the publisher and not a Pin: it replaces no question.
 	Listed Digest `json:"listed,omitzero"`
@@ -43,6 +46,14 @@ type Pin struct {
 	Digest Digest `json:"digest,omitzero"`  // of SKILL.md, or of the archive
 }
 
+// Tip is a branch or tag and its commit, by the list of references of the repository itself. A URL
+// with this commit is not one of a stranger's fork (DVS-3.1-42 to DVS-3.1-44). It pins nothing: the
+// user is asked about a skill that changed.
+type Tip struct {
+	Ref    string `json:"ref"`    // refs/heads/main
+	Commit string `json:"commit"` // whole
+}
+
 // Evidence is what was found out about a claim: the HTTP exchange, the DNS and the file. The zero
 // Evidence means that no request was sent.
 type Evidence struct {
@@ -54,8 +65,9 @@ type Evidence struct {
 	Charset  string        `json:"charset,omitempty"`
 	Address  string        `json:"address,omitempty"` // IP address and port of the connection
 	TLS      string        `json:"tls,omitempty"`
-	Route    string        `json:"route,omitempty"` // as in [lookleap.Evidence]
-	Names    []NameState   `json:"names,omitempty"` // every host contacted
+	Route    string        `json:"route,omitempty"`   // as in [lookleap.Evidence]
+	Names    []NameState   `json:"names,omitempty"`   // every host contacted
+	Archive  string        `json:"archive,omitempty"` // URL of the archive of the repository that the file was in
 	Received time.Time     `json:"received,omitzero"`
 	Fresh    time.Time     `json:"fresh,omitzero"` // until when the copy may be used
 
@@ -324,6 +336,8 @@ func (j *judge) revision() lookleap.Check {
 		return unneeded("the URL names no commit")
 	case isFullCommit(commit) && strings.EqualFold(commit, j.claim.Pin.Commit):
 		return passed("the URL names the commit that the caller knows")
+	case isFullCommit(commit) && strings.EqualFold(commit, j.claim.Tip.Commit):
+		return passed("the URL names the commit that " + plaintext.Quote(j.claim.Tip.Ref, 200) + " of the repository had")
 	case !j.claim.Pin.Digest.IsZero():
 		return passed("the caller knows the digest of the file")
 	}
@@ -353,7 +367,8 @@ func (j *judge) dns() lookleap.Check {
 
 func (j *judge) exchange() lookleap.Check {
 	e := j.evidence
-	shown := lookleap.Evidence{URL: j.skill.ServedFrom(), Status: e.Status, MediaType: e.Type, Address: e.Address, TLS: e.TLS, Route: e.Route}
+	shown := lookleap.Evidence{URL: cmp.Or(e.Archive, j.skill.ServedFrom()), Status: e.Status, MediaType: e.Type,
+		Address: e.Address, TLS: e.TLS, Route: e.Route}
 	if e.Failure != "" {
 		message := e.Failure.Title()
 		shown.Text = e.Detail
@@ -370,11 +385,17 @@ func (j *judge) exchange() lookleap.Check {
 			return failed(lookleap.CodeOf(err), sentence(err), lookleap.Evidence{URL: hop})
 		}
 	}
+	if e.Archive != "" && !j.rules.isArchiveOf(e.Archive, j.skill) {
+		return failed(CodeRedirectOutside, "the file was in an archive that is not the repository's", shown)
+	}
 	if e.Route == lookleap.RouteDevelopment {
 		return noted(lookleap.CodeDevelopment, "the server is one of the development mode, so nothing of the connection was checked", shown)
 	}
 	if e.TLS == "" || e.Address == "" {
 		return noted(lookleap.CodeNoConnection, "the server answered, and the evidence has no verified connection", shown)
+	}
+	if e.Archive != "" {
+		return passed("the file was in the archive of the repository at this commit, which came over verified TLS", shown)
 	}
 	return passed("the server answered over verified TLS after "+plaintext.Plural(len(e.Hops), "redirect", "redirects")+", all under the trust root", shown)
 }

@@ -2,10 +2,12 @@ package dvs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,12 +32,28 @@ type document struct {
 	Body      content         `json:"body"`
 	Validator fetch.Validator `json:"validator"` // to ask whether it changed
 
+	// Members are the other files of a skill of a repository.
+	Members []member `json:"members,omitempty"`
+
 	final  domain.URL // that answered, after redirects
 	cause  error
 	public bool // the response is the same for all clients
 }
 
-func (d *document) contents() []*content { return []*content{&d.Body} }
+// member is a file that came with a skill.
+type member struct {
+	Path       string  `json:"path"`
+	Content    content `json:"content"`
+	Executable bool    `json:"executable,omitempty"`
+}
+
+func (d *document) contents() []*content {
+	all := []*content{&d.Body}
+	for i := range d.Members {
+		all = append(all, &d.Members[i].Content)
+	}
+	return all
+}
 
 // MarshalBinary keeps the body as it is, behind a line of JSON.
 func (d document) MarshalBinary() ([]byte, error)       { return encodeContents(&d) }
@@ -65,6 +83,9 @@ type fileRequest struct {
 
 	latest bool // ask the server, whatever other processes have shared
 
+	header http.Header   // besides what every request has
+	time   time.Duration // for the exchange; 0: Limits.Time
+
 	// stream reads the body as it arrives; nil: the document keeps it.
 	stream func(*fetch.Response, io.Reader) error
 }
@@ -72,6 +93,9 @@ type fileRequest struct {
 // get fetches the file of a skill. A response that is not a skill is a document too: the verdict about
 // it says why.
 func (l *Loader) get(ctx context.Context, at *located) (*document, error) {
+	if at.packed != nil {
+		return at.packed.document(l.limits)
+	}
 	limit := l.limits.Skill
 	if at.skill.artifact == SkillArchive {
 		limit = l.limits.Archive
@@ -125,12 +149,13 @@ func (l *Loader) fetch(ctx context.Context, r fileRequest, held *document) (*doc
 		return doc, nil
 	}
 	header := http.Header{"Accept": {"text/markdown, text/plain;q=0.9, */*;q=0.1"}}
+	maps.Copy(header, r.header)
 	if held != nil {
 		held.Validator.Ask(header)
 	}
 	resp, err := fetch.Do(ctx, l.fetcher, &fetch.Request{
 		URL: r.url, Header: header, Rules: l.roots.Rules().urls(), TrustEvidence: true, Stream: r.stream,
-		Limits: fetch.Limits{Body: r.limit, Time: l.limits.Time, Hops: l.limits.Redirects},
+		Limits: fetch.Limits{Body: r.limit, Time: cmp.Or(r.time, l.limits.Time), Hops: l.limits.Redirects},
 		Redirect: func(h fetch.Hop) error {
 			if err := r.redirect(h.To); err != nil {
 				return err

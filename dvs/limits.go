@@ -31,7 +31,8 @@ type Limits struct {
 	Files int // files of one skill; 1,000
 	Total int // bytes of all files of one skill; 64 MiB
 
-	Archive int // bytes of an archive as it is served; 32 MiB
+	Archive    int // bytes of an archive as it is served; 32 MiB
+	Repository int // bytes of the archive of a repository as it is served; 256 MiB
 
 	// What composition may chain.
 	ChainDepth int // skills in one chain; 4
@@ -47,7 +48,7 @@ func (l Limits) withDefaults() Limits {
 		{&l.URL, 8192}, {&l.Resource, 10 << 20}, {&l.Redirects, 5}, {&l.Entries, 128}, {&l.Memory, 64 << 20},
 		{&l.Index, 1 << 20}, {&l.IndexEntries, 1000},
 		{&l.Sitemap, 52_428_800}, {&l.SitemapURLs, 50_000}, {&l.SitemapChildren, 10}, {&l.Candidates, 10_000},
-		{&l.Files, 1000}, {&l.Total, 64 << 20}, {&l.Archive, 32 << 20},
+		{&l.Files, 1000}, {&l.Total, 64 << 20}, {&l.Archive, 32 << 20}, {&l.Repository, 256 << 20},
 		{&l.ChainDepth, 4}, {&l.ChainTotal, 32},
 	} {
 		if *f.field <= 0 {

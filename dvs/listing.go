@@ -24,6 +24,16 @@ type Listing struct {
 	Files       []string // paths below the skill's directory, by an index of v0.1
 	Digest      Digest   // of the SKILL.md or archive, by an index of v0.2; zero: not promised
 	Source      string   // URL of the index or sitemap that lists it
+
+	packed *packedSkill // of a repository; nil: the skill is fetched
+}
+
+// Directory returns the directory of a skill in its [Repository], "" if it is the repository itself.
+func (l *Listing) Directory() string {
+	if l == nil || l.packed == nil {
+		return ""
+	}
+	return l.packed.directory
 }
 
 // Origin returns the origin of the list that names the skill, or "".
@@ -48,6 +58,10 @@ func (l *Listing) Foreign() bool {
 func (l *Listing) wish(to level) wish {
 	w := wish{Level: to, Claim: Claim{URL: l.Skill.String(), Listed: l.Digest, Artifact: l.Skill.artifact},
 		Hint: &hint{Name: l.Name, Description: l.Description}, Files: slices.Clone(l.Files)}
+	if l.packed != nil {
+		w.packed = l.packed
+		l.packed.claim(&w.Claim)
+	}
 	if l.Foreign() {
 		w.Hint.Origin = l.Origin()
 	}

@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,11 +29,15 @@ type Loaded struct {
 	claim  Claim
 	under  string   // root that the caller of LoadUnder named
 	listed []string // files that an index of v0.1 names
+	packed bool     // all its files came with it
+	served string   // host that the bytes came from
 
 	mu      sync.Mutex
 	skill   *Skill // nil after Deactivate
 	file    []byte
-	members map[string][]byte // of an archive, by path
+	members map[string][]byte // of an archive or repository, by path
+
+	executable names // of the members
 }
 
 // ready returns an error for a skill that no loader loaded.
@@ -49,7 +54,7 @@ func (s *Loaded) ServingHost() string {
 	if s == nil {
 		return ""
 	}
-	return s.ID.ServingHost()
+	return cmp.Or(s.served, s.ID.ServingHost())
 }
 
 // Skill returns the file as it was read, while the skill is active and trusted.

@@ -53,6 +53,9 @@ type Options struct {
 	// Lock freezes the loader: it loads only the skills and files of this lockfile, each with exactly
 	// the locked bytes, under the locked root, and never asks about them. Nil: no lockfile.
 	Lock *Lockfile
+	// Credentials returns the user's name and secret for a code host, if [Loader.Repository] was denied
+	// access: "" if there is none. They are sent to that host alone. Nil: only public repositories.
+	Credentials func(ctx context.Context, host string) (user, secret string, err error)
 	// Notify is called before a skill under another root is first used by a skill. The loader waits
 	// at most 2 seconds for it.
 	Notify func(context.Context, Crossing)

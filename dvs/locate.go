@@ -20,8 +20,9 @@ type wish struct {
 	Files []string `json:"files,omitempty"` // that an index of v0.1 lists
 	Chain []string `json:"chain,omitempty"` // skills that led here
 
-	parent *Loaded // that refers to the skill; nil: none does, or the question was suspended
-	latest bool    // ask the server, whatever other processes have shared
+	parent *Loaded      // that refers to the skill; nil: none does, or the question was suspended
+	packed *packedSkill // nil: the skill is fetched
+	latest bool         // ask the server, whatever other processes have shared
 }
 
 // level is how far a skill is loaded.

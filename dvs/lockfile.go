@@ -34,9 +34,25 @@ type LockedSkill struct {
 	// the skill then, and [Lockfile.Verify] accepts only a bundle that was loaded in that mode.
 	Development bool `json:"development,omitempty"`
 
+	// Installed says how an installer put the skill into folders; nil: none did.
+	Installed *Installation `json:"installed,omitempty"`
+
 	// Capabilities is what the skill may do, as far as its text says; nil: the lockfile does not say.
 	// It is for people who read the difference of two lockfiles: only digests are checked.
 	Capabilities Capabilities `json:"capabilities,omitzero"`
+}
+
+// Installation is what an installer keeps of a skill that it put into folders. A skill from a local
+// directory has no URL and no root: only the user answers for it.
+type Installation struct {
+	Source string   `json:"source"`           // as the user named it: owner/repo, a URL or a directory
+	Name   string   `json:"name,omitempty"`   // by the publisher
+	Ref    string   `json:"ref,omitempty"`    // branch or tag of a repository
+	Commit string   `json:"commit,omitempty"` // that it had
+	Agents []string `json:"agents,omitempty"` // in whose folders the skill is, sorted
+	Folder string   `json:"folder,omitempty"` // in which it is instead, below the directory of the lockfile
+	Copied bool     `json:"copied,omitempty"` // each agent has a copy; otherwise links lead to one
+	Signer string   `json:"signer,omitempty"` // who signed the files; "": no one whom the user knows
 }
 
 // LockedFile is one file of a skill.
@@ -44,6 +60,8 @@ type LockedFile struct {
 	Path    string `json:"path"`             // below the skill's directory
 	Digest  Digest `json:"digest"`           // as it was served
 	Written Digest `json:"written,omitzero"` // as a VerifiedFS shows it, if that differs
+
+	Executable bool `json:"executable,omitempty"` // the file may be run
 }
 
 // written is the digest of the file as a VerifiedFS shows it.
@@ -85,7 +103,7 @@ func ParseLockfile(data []byte) (*Lockfile, error) {
 		f := s.check()
 		switch {
 		case f != nil:
-		case urls[s.URL]:
+		case s.URL != "" && urls[s.URL]:
 			f = &jsonFault{"the skill is listed twice", "list it once", []any{"url"}}
 		case directories[s.Directory]:
 			f = &jsonFault{"two skills have this directory", "use one directory for each skill", []any{"directory"}}
@@ -110,6 +128,9 @@ func badLock(err error) error {
 
 // check judges one skill of a lockfile.
 func (s *LockedSkill) check() *jsonFault {
+	if s.URL == "" && s.Root == "" && s.Installed != nil && s.Installed.Source != "" {
+		return s.checkFiles()
+	}
 	url, err := ParseArtifactURL(s.URL, s.Artifact, Rules{})
 	if err != nil || url.String() != s.URL {
 		return &jsonFault{"this is not the canonical URL of a SKILL.md or archive", canonicalFix(url.String()), []any{"url"}}
@@ -120,6 +141,13 @@ func (s *LockedSkill) check() *jsonFault {
 		return &jsonFault{"this is not a canonical trust root", canonicalFix(root.String()), []any{"trustRoot"}}
 	case !root.Covers(url):
 		return &jsonFault{"the skill is not under this trust root", "write the root that the skill was loaded under", []any{"trustRoot"}}
+	}
+	return s.checkFiles()
+}
+
+// checkFiles judges where a skill of a lockfile is, and what it consists of.
+func (s *LockedSkill) checkFiles() *jsonFault {
+	switch {
 	case !isDirectoryName(s.Directory):
 		return &jsonFault{"the directory is not safe on every system", "use lower-case letters a to z, digits and hyphens only", []any{"directory"}}
 	case len(s.Files) > maxLockedFiles:
@@ -213,7 +241,7 @@ func (s *LockedSkill) VerifyWritten(files map[string][]byte) error {
 
 // Find returns the entry of a skill, or nil.
 func (l *Lockfile) Find(url string) *LockedSkill {
-	if l == nil {
+	if l == nil || url == "" {
 		return nil
 	}
 	for i := range l.Skills {
@@ -277,7 +305,9 @@ func (s *LockedSkill) verify(files map[string][]byte, holds func(*LockedFile, Di
 }
 
 func (l *Lockfile) sort() {
-	slices.SortFunc(l.Skills, func(a, b LockedSkill) int { return strings.Compare(a.URL, b.URL) })
+	slices.SortFunc(l.Skills, func(a, b LockedSkill) int {
+		return cmp.Or(strings.Compare(a.URL, b.URL), strings.Compare(a.Directory, b.Directory))
+	})
 	for i := range l.Skills {
 		slices.SortFunc(l.Skills[i].Files, func(a, b LockedFile) int { return strings.Compare(a.Path, b.Path) })
 		l.Skills[i].Capabilities.sort()

@@ -17,8 +17,9 @@ import (
 
 // Materialize writes the skills to a directory that does not exist or is empty, for programs that
 // need real files. Its parent has to exist. An existing directory keeps its identity and
-// permissions, so it can be the working directory. Files have the permissions 0644 less the
-// umask, there are no links, and nothing is written outside the directory.
+// permissions, so it can be the working directory. Files have the permissions 0644,
+// or 0755 if they may be run, less the umask, there are no links, and nothing is written outside the
+// directory.
 //
 // The files are first written to a directory named .dvs-partial-* in the target, or next to it if
 // the target does not exist, and then moved. After an error nothing is left. The next Materialize
@@ -139,7 +140,7 @@ func (v *VerifiedFS) write(dir string) error {
 			if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 				return err
 			}
-			if err := root.WriteFile(name, f.Data, 0o644); err != nil {
+			if err := root.WriteFile(name, f.Data, 0o644|f.Mode&0o111); err != nil {
 				return err
 			}
 		}
@@ -300,15 +301,15 @@ func nameDirectories(bundles []*preparedBundle, locks ...*Lockfile) {
 		p.report.Directory = given[p.ID]
 		if p.report.Directory == "" {
 			open = append(open, p)
-			same[directoryName(p.skill.Name)]++
+			same[DirectoryName(p.skill.Name)]++
 		}
 	}
-	sharing := func(p *preparedBundle) int { return min(same[directoryName(p.skill.Name)], 2) } // 1: the name is its own
+	sharing := func(p *preparedBundle) int { return min(same[DirectoryName(p.skill.Name)], 2) } // 1: the name is its own
 	slices.SortFunc(open, func(a, b *preparedBundle) int {
 		return cmp.Or(cmp.Compare(sharing(b), sharing(a)), strings.Compare(a.ID, b.ID))
 	})
 	for _, p := range open {
-		plain := directoryName(p.skill.Name)
+		plain := DirectoryName(p.skill.Name)
 		if p.report.Directory = plain; same[plain] > 1 || !take(plain) {
 			p.report.Directory = derivedName(plain, p.ID, take)
 		}
@@ -333,11 +334,12 @@ func derivedName(plain, id string, take func(string) bool) string {
 }
 
 // isDirectoryName reports whether a name is one that directoryName makes.
-func isDirectoryName(name string) bool { return name == directoryName(name) }
+func isDirectoryName(name string) bool { return name == DirectoryName(name) }
 
-// directoryName makes the name of a skill's directory: one that strict loaders
-// accept as a name too. Of a name that is one already, it is that name.
-func directoryName(name string) string {
+// DirectoryName returns the name of the directory of a skill with a name: one that strict loaders
+// accept as a name too, of lower-case letters, digits and hyphens. Of a name that is one already, it is
+// that name.
+func DirectoryName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
 		switch {

@@ -67,6 +67,14 @@ type Source struct {
 	RawHost string   // host that serves the bytes; "": the page's
 	RawPath string   // route on RawHost, if any
 	Views   []string // queries that change how a page is shown, and not which file it shows
+
+	// Archive is the path on the host of the pages at which a commit is served as a .tar.gz; "": none.
+	// {repo} stands for the path of the repository, {name} for its last segment. Archived is the URL
+	// to which that is redirected.
+	Archive  string
+	Archived string
+	Refs     string // path of git's list of references; "": /{repo}.git/info/refs
+	Token    string // header field that takes the secret of a user for an archive; "": Authorization
 }
 
 // Platforms is a table of platforms. It is immutable and may be shared.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
@@ -15,8 +16,10 @@ type reading struct {
 	evidence Evidence          // of the document, with what its bytes say
 	skill    *Skill            // nil: the document is not a skill
 	entry    []byte            // the SKILL.md
-	members  map[string][]byte // of an archive, by path
-	findings []lookleap.Finding
+	members  map[string][]byte // of an archive or repository, by path
+
+	executable names // of the members
+	findings   []lookleap.Finding
 }
 
 // readDocument reads the skill from what the server sent. An archive with another digest than the
@@ -29,7 +32,7 @@ func readDocument(at *located, doc *document, limits Limits) reading {
 	if r.evidence.Status != 200 {
 		return r
 	}
-	err := r.read(at, doc.Body.Bytes, limits)
+	err := r.read(at, doc, limits)
 	var e *lookleap.Error
 	switch {
 	case errors.As(err, &e):
@@ -48,17 +51,43 @@ func readDocument(at *located, doc *document, limits Limits) reading {
 	return r
 }
 
-func (r *reading) read(at *located, body []byte, limits Limits) (err error) {
-	entry, digest := body, r.evidence.Digest
+// capable returns what the skill may do, as far as is known of its files.
+func (r *reading) capable() Capabilities {
+	if r.members == nil {
+		return capabilitiesOfSkill(r.skill)
+	}
+	return CapabilitiesOf(r.members)
+}
+
+// servingHost returns the host that the bytes came from.
+func (r *reading) servingHost(u SkillURL) string {
+	if r != nil && r.evidence.Archive != "" {
+		if at, err := (domain.Rules{AllowSpecial: true}).Parse(r.evidence.Archive); err == nil {
+			return at.Host()
+		}
+	}
+	return u.ServingHost()
+}
+
+func (r *reading) read(at *located, doc *document, limits Limits) (err error) {
+	entry, digest := doc.Body.Bytes, r.evidence.Digest
 	if at.skill.artifact == SkillArchive {
 		if _, ok := at.Claim.expects(digest); !ok {
 			return nil
 		}
-		if r.members, err = ReadArchive(bytes.NewReader(body), limits); err != nil {
+		all, err := readArchive(bytes.NewReader(entry), limits)
+		if err != nil {
 			return err
 		}
+		r.members, r.executable = all.files, all.executable
 		entry = r.members[EntryFile]
 		digest = DigestOf(entry)
+	}
+	if doc.Evidence.Archive != "" {
+		r.members, r.executable = map[string][]byte{EntryFile: entry}, names{}
+		for _, m := range doc.Members {
+			r.members[m.Path], r.executable[m.Path] = m.Content.Bytes, m.Executable
+		}
 	}
 	r.entry = entry
 	directory, profile := at.skill.directoryName(), at.Claim.Profile

@@ -127,6 +127,8 @@ func (s *Loaded) pinned() string {
 	switch {
 	case isFullCommit(s.claim.Pin.Commit):
 		return s.claim.Pin.Commit
+	case s.claim.Tip.Commit != "":
+		return s.claim.Tip.Commit
 	case !s.claim.Pin.Digest.IsZero():
 		return s.ID.Commit()
 	}

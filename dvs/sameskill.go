@@ -41,6 +41,7 @@ type skillTable[T any] struct {
 }
 
 type skillNote[T any] struct {
+	page  string
 	party skillParty
 	value T
 }
@@ -52,19 +53,24 @@ func newSkillTable[T any](rules Rules) *skillTable[T] {
 // add notes a value for a skill.
 func (t *skillTable[T]) add(p place, value T) {
 	party := t.rules.skillParty(p)
-	t.notes[party.key()] = append(t.notes[party.key()], skillNote[T]{party, value})
+	t.notes[party.key()] = append(t.notes[party.key()], skillNote[T]{p.page.String(), party, value})
 }
 
-// find returns the first value that was noted for a skill which may be this one.
+// find returns the value that was noted for a skill in this spelling, or else the first one for a skill
+// that may be this one.
 func (t *skillTable[T]) find(p place) (value T, ok bool) {
 	if len(t.notes) == 0 || p.page.IsZero() {
 		return value, false
 	}
 	party := t.rules.skillParty(p)
-	for i, note := range t.notes[party.key()] {
-		if note.party.same(&party) {
-			return t.notes[party.key()][i].value, true
+	for _, note := range t.notes[party.key()] {
+		switch {
+		case !note.party.same(&party):
+		case note.page == p.page.String():
+			return note.value, true
+		case !ok:
+			value, ok = note.value, true
 		}
 	}
-	return value, false
+	return value, ok
 }

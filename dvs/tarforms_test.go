@@ -157,8 +157,8 @@ func TestArchiveDigest(t *testing.T) {
 	files := map[string][]byte{"SKILL.md": []byte(refund), "data.csv": []byte(strings.Repeat("a,b\n", 40_000)), "scripts/a.sh": []byte("#!/bin/sh\n")}
 	t.Run("P35", func(t *testing.T) {
 		for format, digest := range map[dvs.ArchiveFormat]string{
-			dvs.TarGzip: "sha256:17e0226ab652a61f59f2378c8670066f92b58852ec4e1bf07500133f8e643225",
-			dvs.Zip:     "sha256:0be6ddd9b17acfae17f5498e30b55e61dddceb202aa4623ef540803cc7fc1126",
+			dvs.TarGzip: "sha256:156c169a707a338cb02cf493db58141b4e121b8b75cc323cbfed7f7ab25210ed",
+			dvs.Zip:     "sha256:cba78866f1c737d3a29e581842b75f65e4069860af5f1a9428b74e769dbb0bf5",
 		} {
 			t.Run("accept-same-bytes-on-every-version"+format.Extension(), func(t *testing.T) {
 				data := archive(t, format, files)

@@ -18,12 +18,17 @@ import (
 
 // tarGzip adds the members of a .tar.gz as it arrives.
 func (s *fileSet) tarGzip(r io.Reader) error {
+	return walkTarGzip(r, s.limits.Total, s.limits.Files+maxDirectories, s.tarMember)
+}
+
+// walkTarGzip passes on the members of a .tar.gz as it arrives, whose files have at most a number of
+// bytes together. It refuses what two programs could read in two ways.
+func walkTarGzip(r io.Reader, total, members int, member func(*tar.Header, io.Reader) error) error {
 	z, err := gzip.NewReader(r)
 	if err != nil {
 		return err
 	}
-	// Headers count too: they compress well, and no file would show their size.
-	most := s.limits.Total + tarHeader*(s.limits.Files+maxDirectories) + maxTarPadding
+	most := total + tarHeader*members + maxTarPadding // headers count too: they compress well, and no file would show their size
 	tape := &tarTape{reader: &limitedReader{reader: z, most: most}}
 	t := tar.NewReader(tape)
 	for {
@@ -38,7 +43,7 @@ func (s *fileSet) tarGzip(r io.Reader) error {
 			err = checkTarHeaders(tape.headers[-tape.start&(tarBlock-1):], h)
 		}
 		if err == nil {
-			err = s.tarMember(h, t)
+			err = member(h, t)
 		}
 		if err != nil {
 			return err
@@ -51,16 +56,23 @@ func (s *fileSet) tarMember(h *tar.Header, content io.Reader) error {
 	case tar.TypeDir:
 		return s.memberDirectory(h.Name)
 	case tar.TypeReg:
-		return s.member(h.Name, content)
-	case tar.TypeXGlobalHeader: // git writes the commit there
-		for key := range h.PAXRecords {
-			if key != "comment" {
-				return badArchive(h.Name, "the archive changes the header of all members, which not every reader follows", nil)
-			}
-		}
-		return nil
+		return s.member(h.Name, h.FileInfo().Mode(), content)
+	case tar.TypeXGlobalHeader:
+		_, err := tarComment(h)
+		return err
 	}
 	return refuse(CodeLink, h.Name, "the member is a link, or no regular file", "put the file itself there")
+}
+
+// tarComment returns what a global header notes, where git writes the commit. It refuses any other record
+// there.
+func tarComment(h *tar.Header) (string, error) {
+	for key := range h.PAXRecords {
+		if key != "comment" {
+			return "", badArchive(h.Name, "the archive changes the header of all members, which not every reader follows", nil)
+		}
+	}
+	return h.PAXRecords["comment"], nil
 }
 
 const (
@@ -181,7 +193,7 @@ func writeTarGzip(w io.Writer, names []string, files map[string][]byte) error {
 			return refuse(CodeUnsafeName, name, "a .tar.gz that every program reads cannot hold the name",
 				"use a .zip, or an ASCII name of at most 100 bytes")
 		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(files[name])), Mode: 0o644,
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(files[name])), Mode: int64(archivedMode(files[name])),
 			ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR}
 		err := t.WriteHeader(h)
 		if err == nil {

@@ -80,8 +80,24 @@ func storeError(err error) error {
 	return &lookleap.Error{Code: CodeTrustStore, Message: "the trust store cannot be used", Err: coded.Cause(err), Fix: "repair the store, or delete what is damaged"}
 }
 
+// keptAs returns the URL under which decisions about a skill are kept: with HEAD in place of a commit,
+// so that the next commit has another version of the same skill.
+func (k *trustKeeper) keptAs(skill string) string {
+	if k.rules == nil || !slices.ContainsFunc(strings.Split(skill, "/"), isFullCommit) {
+		return skill
+	}
+	rules := k.rules()
+	if u, err := rules.urls().Parse(skill); err == nil {
+		if commit := rules.placeOf(u).commit; isFullCommit(commit) {
+			return strings.Replace(skill, "/"+commit+"/", "/HEAD/", 1)
+		}
+	}
+	return skill
+}
+
 // record returns what is kept about a skill: an empty record if nothing is.
 func (k *trustKeeper) record(ctx context.Context, skill string) (*TrustRecord, error) {
+	skill = k.keptAs(skill)
 	data, err := k.get(ctx, trustSkill+skill)
 	if err != nil {
 		return nil, err
@@ -155,6 +171,7 @@ func (k *trustKeeper) others(ctx context.Context, skill string) (all []*TrustRec
 	if k.rules == nil {
 		return nil, nil
 	}
+	skill = k.keptAs(skill)
 	party, key, err := k.spellingsKey(skill)
 	if err != nil {
 		return nil, err
@@ -186,6 +203,7 @@ func (k *trustKeeper) others(ctx context.Context, skill string) (all []*TrustRec
 
 // forget deletes what is kept about a skill, under each of its URLs.
 func (k *trustKeeper) forget(ctx context.Context, skill string) error {
+	skill = k.keptAs(skill)
 	party, key, err := k.spellingsKey(skill)
 	if err != nil {
 		return err
@@ -212,6 +230,7 @@ func (k *trustKeeper) forget(ctx context.Context, skill string) error {
 
 // update changes what is kept about a skill.
 func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*TrustRecord) error) error {
+	skill = k.keptAs(skill)
 	if err := k.noteSpelling(ctx, skill); err != nil {
 		return err
 	}
@@ -365,11 +384,12 @@ func (l *Loader) Trusted(ctx context.Context, skill string) (*TrustRecord, error
 	if err != nil {
 		return nil, err
 	}
-	data, err := l.trust.get(ctx, trustSkill+u.String())
+	id := l.trust.keptAs(u.String())
+	data, err := l.trust.get(ctx, trustSkill+id)
 	if data == nil || err != nil {
 		return nil, err
 	}
-	return recordOf(data, u.String())
+	return recordOf(data, id)
 }
 
 // Forget deletes what the user's store keeps about a skill, in each of its spellings:

@@ -180,7 +180,7 @@ type party struct {
 	joined    bool     // the publisher in path is joined with a repository, see [Platform.Joined]
 }
 
-// headRevision stands for whatever revision is the default one.
+// headRevision stands for a revision that may be any other one.
 const headRevision = "head"
 
 // party returns the party of a canonical URL.
@@ -316,7 +316,7 @@ func (p *party) setRevision(at int) {
 	} else if len(p.path) > at+1 && (p.path[at] == "heads" || p.path[at] == "tags") {
 		p.path = slices.Delete(p.path, at, at+1)
 	}
-	if p.path[at] == "latest" {
+	if p.path[at] == "latest" || isFullCommit(p.path[at]) { // any branch may have the commit
 		p.path[at] = headRevision
 	}
 }

@@ -126,7 +126,7 @@ func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
 	if err := checkFiles(p.Files, options.Limits); err != nil {
 		return err
 	}
-	p.Files = maps.Clone(p.Files)
+	p.Files, p.Executable = maps.Clone(p.Files), maps.Clone(p.Executable)
 	for name, content := range p.Files { // what is judged is what is shown, whatever the caller does to the bundle later
 		p.Files[name] = bytes.Clone(content)
 	}
@@ -166,12 +166,16 @@ func (v *VerifiedFS) add(p *preparedBundle) {
 	entry := LockedSkill{URL: p.ID, Artifact: p.Artifact, Root: p.Root, Directory: directory, Development: p.Verdict.Development()}
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		content := p.Files[file]
-		locked := LockedFile{Path: file, Digest: DigestOf(content)}
+		locked := LockedFile{Path: file, Digest: DigestOf(content), Executable: p.Executable[file]}
 		if file == EntryFile {
 			content = sanitized(p, directory)
 			locked.Written = DigestOf(content) // it differs, since the header now has the digest
 		}
-		tree[directory+"/"+file] = &fstest.MapFile{Data: content, Mode: 0o444, ModTime: modified}
+		mode := fs.FileMode(0o444)
+		if locked.Executable {
+			mode = 0o555
+		}
+		tree[directory+"/"+file] = &fstest.MapFile{Data: content, Mode: mode, ModTime: modified}
 		entry.Files = append(entry.Files, locked)
 	}
 	v.skills[directory] = &servedSkill{tree, p.source, p.Files}

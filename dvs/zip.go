@@ -76,7 +76,7 @@ func (s *fileSet) zipFile(f *zip.File, content []byte) error {
 	}
 	checksum := crc32.NewIEEE()
 	before := s.total
-	if err := s.member(f.Name, io.TeeReader(r, checksum)); err != nil {
+	if err := s.member(f.Name, f.Mode(), io.TeeReader(r, checksum)); err != nil {
 		return err
 	}
 	if uint64(s.total-before) != f.UncompressedSize64 || checksum.Sum32() != f.CRC32 || compressed.Len() > 0 {
@@ -203,7 +203,7 @@ func writeZip(w io.Writer, names []string, files map[string][]byte) error {
 	for _, name := range names {
 		content := files[name]
 		h := &zip.FileHeader{Name: name, Method: zip.Store, Flags: zipUTF8, CreatorVersion: zipUnix | zipVersion, ReaderVersion: zipVersion,
-			ExternalAttrs: (unixRegular | 0o644) << 16, CRC32: crc32.ChecksumIEEE(content),
+			ExternalAttrs: (unixRegular | archivedMode(content)) << 16, CRC32: crc32.ChecksumIEEE(content),
 			CompressedSize64: uint64(len(content)), UncompressedSize64: uint64(len(content))}
 		//lint:ignore SA1019 CreateRaw writes this field, and not Modified
 		h.ModifiedDate = zipFirstDay

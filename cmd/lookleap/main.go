@@ -53,6 +53,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 	s := newSession(line.options, stdin, stdout)
 	s.stderr, s.progress = stderr, newProgress(stderr)
+	s.asks = isTerminal(stderr) && isTerminalReader(stdin)
 	defer s.close()
 	if line.args, err = s.siteArgs(line.args, line.sites); err != nil {
 		return misused(stderr, line.topic, err)

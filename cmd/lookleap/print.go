@@ -35,6 +35,12 @@ func newPrinter(w io.Writer, asJSON, noColor bool) printer {
 	return p
 }
 
+// isTerminalReader reports whether a person types what is read.
+func isTerminalReader(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -129,10 +129,10 @@ type reported struct {
 // findings returns the findings of a result. A refusal without a finding is one.
 func (r *report) findings(of *result) (all []reported) {
 	for _, f := range of.Findings {
-		all = append(all, r.placed(of.Input, f))
+		all = append(all, r.placed(of, f))
 	}
 	if !of.OK && !slices.ContainsFunc(of.Findings, func(f lookleap.Finding) bool { return f.Code == of.Code }) {
-		all = append(all, r.placed(of.Input, lookleap.Finding{Severity: lookleap.SeverityError, Code: of.Code, Message: of.Message}))
+		all = append(all, r.placed(of, lookleap.Finding{Severity: lookleap.SeverityError, Code: of.Code, Message: of.Message}))
 	}
 	return all
 }
@@ -140,7 +140,11 @@ func (r *report) findings(of *result) (all []reported) {
 // placed returns a finding at its place in the checkout. That of a skill at a URL is the line of the
 // lockfile that is about it, or the policy; what the finding is about is then in its message. Code hosts
 // refuse reports with places elsewhere.
-func (r *report) placed(input string, f lookleap.Finding) reported {
+func (r *report) placed(of *result, f lookleap.Finding) reported {
+	input := of.Input
+	if of.base != "" {
+		return reported{f, fileURI(filepath.Join(of.base, filepath.FromSlash(f.Path)))}
+	}
 	if u, err := url.Parse(input); err == nil && u.Scheme == "https" && u.Host != "" {
 		u.RawQuery, u.Fragment, u.User = "", "", nil
 		if f.Path != "" && !strings.Contains(f.Path, "://") {

@@ -24,6 +24,7 @@ type result struct {
 	change  *dvs.Change // how, for the summary
 	claims  []claim     // to speak for sites, for the page
 	cause   error       // why the input was refused, if it was an error
+	base    string      // directory of the files that findings are about; "": the input says where they are
 	product []byte      // what a filter prints in the place of the result
 }
 

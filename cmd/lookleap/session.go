@@ -39,6 +39,9 @@ type session struct {
 	report   *report             // nil: the command reports to people alone
 	pages    []htmlreport.Report // for --html
 
+	asks       bool          // a person is at the terminal
+	lineReader *bufio.Reader // of what that person types
+
 	host *hostflags.Host // nil until a command asks for it
 }
 
@@ -97,6 +100,11 @@ func (s *session) judge(ctx context.Context, input string, look func(context.Con
 	done := s.progress.working(input, patience)
 	r := guarded(ctx, look)
 	done()
+	return s.show(input, r)
+}
+
+// show prints the result for an input.
+func (s *session) show(input string, r result) error {
 	r.Input = input
 	s.advise(&r)
 	r.Input = s.options.Shown(input)

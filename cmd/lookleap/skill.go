@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -18,8 +19,9 @@ import (
 func skillCommand() command {
 	return command{
 		name:    "skill",
-		args:    "FILE|DIR|URL|-… [--root ROOT]… [--policy FILE]… [--profile P] [--sarif FILE] [--summary FILE] [--github]",
-		summary: "whether a skill is well-formed and, for a URL, whose it is",
+		words:   installWords,
+		args:    installArgs,
+		summary: "whether a skill is well-formed and, for a URL, whose it is; or installs it",
 		about: `Judges a SKILL.md file, a skill directory as its publisher would, or the skill at
 an https URL: whether it lies under its trust root, and what its header says.
 Roots given with --root count as registered; without one a host of its own
@@ -38,20 +40,28 @@ value: {
   "capabilities":         what the skill may do, as far as its text says: kind, value, file
   "id":                   canonical URL of the skill; URLs only
   "root", "rootSource":   its trust root, and who declared it; URLs only
-}`,
+}` + installAbout,
 		examples: []string{
 			"lookleap skill skills/refund",
 			"lookleap skill https://example.com/skills/refund/",
+			"lookleap skill add example-org/skills --skill refund --agent claude-code",
+			"lookleap skill add https://example.com --all",
+			"lookleap skill verify --sarif skills.sarif",
 			"lookleap --json skill https://github.com/example-org/skills/blob/main/refund/SKILL.md --root https://github.com/example-org/",
 		},
 		build: func(flags *flag.FlagSet) action {
 			var roots, policies repeated
 			var profile dvs.Profile
 			report := reportFlags(flags)
+			in := &installer{roots: &roots, policies: &policies, report: report}
+			in.declare(flags)
 			flags.Var(&policies, "policy", "obey the policy in this `FILE`; may be repeated")
 			flags.Var(&roots, "root", "trust this `ROOT`; may be repeated")
 			flags.TextVar(&profile, "profile", dvs.DVS, "read by this `PROFILE`: dvs, agentskills or lenient")
 			return func(ctx context.Context, s *session, args []string) error {
+				if len(args) > 0 && slices.Contains(installWords, args[0]) {
+					return in.run(ctx, s, args[0], args[1:])
+				}
 				if len(policies) > 0 || report.sarif != "" || report.summary != "" || report.github {
 					s.report = report
 				}

@@ -117,3 +117,19 @@ func expand(path, project string) string {
 	}
 	return filepath.Join(base, filepath.FromSlash(rest))
 }
+
+// Detect returns the names of the agents that are used at a place, sorted: those that are installed
+// and have a folder there.
+func (p *Place) Detect() []string {
+	project := p.Dir
+	if p.Scope == User {
+		project = ""
+	}
+	var names []string
+	for _, a := range agents() {
+		if _, err := p.folder(a); err == nil && a.Installed(project) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}

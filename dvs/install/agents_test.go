@@ -186,6 +186,43 @@ func TestInstalled(t *testing.T) {
 	})
 }
 
+func TestDetect(t *testing.T) {
+	home, project, _ := user(t, false)
+	for _, dir := range []string{filepath.Join(home, ".cursor"), filepath.Join(home, ".codex"), filepath.Join(project, ".continue"), filepath.Join(project, ".promptscript"), filepath.Join(home, ".replit")} {
+		makeDir(t, dir)
+	}
+	for name, c := range map[string]struct {
+		dir   string
+		scope install.Scope
+		want  []string
+	}{
+		"in-a-project":              {project, install.Project, []string{"codex", "continue", "cursor", "promptscript"}},
+		"for-a-user":                {home, install.User, []string{"codex", "cursor"}},
+		"in-a-project-without-them": {t.TempDir(), install.Project, []string{"codex", "cursor"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			place, err := install.Open(c.dir, c.scope)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := slices.DeleteFunc(place.Detect(), func(name string) bool { return name == "zcode" }) // may be on this machine
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	t.Run("only-with-a-folder-there", func(t *testing.T) {
+		makeDir(t, home, ".promptscript") // the home directory as a project of a user without such a folder
+		place, err := install.Open(home, install.User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(place.Detect(), "promptscript") {
+			t.Error("promptscript has no folder for a user")
+		}
+	})
+}
+
 // readTable prints the agents of the npm package skills, without running the program: it evaluates
 // the table in it for a home directory, a project and an environment. Shows are the paths that the
 // package looks for.

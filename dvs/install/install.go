@@ -1,0 +1,243 @@
+package install
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// Options say where a skill is installed.
+type Options struct {
+	Agents []string // names of the table, see [Agents]; they are added to those that have the skill
+	Folder string   // in which it is installed instead, below the place; "": those of the agents
+	Copy   bool     // a copy for each agent, where otherwise links lead to one
+	Force  bool     // also over what a user changed
+}
+
+// Result says what became of one skill.
+type Result struct {
+	Entry    dvs.LockedSkill // as the lockfile has it now
+	Paths    []string        // where it is
+	Change   *dvs.Change     // since the version that was installed before; nil: there was none
+	Replaced []string        // paths that a user had changed, with [Options].Force
+}
+
+// Install writes a skill into the folders of agents, and into the lockfile. A version that is installed
+// is replaced as a whole. An error with the code digest-mismatch names files that a user changed;
+// name-clash says that another skill has the name; link that a folder of the project leads out of it.
+func (p *Place) Install(ctx context.Context, skill *Skill, o Options) (result *Result, err error) {
+	if skill == nil || skill.Entry.Installed == nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "there is no skill", Fix: "load it from a Candidate"}
+	}
+	if err := p.Store.put(skill.Files); err != nil {
+		return nil, failed(string(p.Store), "the files cannot be kept", err)
+	}
+	err = p.change(ctx, func(lock *dvs.Lockfile) error {
+		result, err = p.install(lock, skill, o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, error) {
+	entry := skill.Entry
+	installed := *entry.Installed
+	entry.Installed = &installed
+	var old *dvs.LockedSkill
+	for i := range lock.Skills {
+		if s := &lock.Skills[i]; s.Directory == entry.Directory {
+			old = s
+		}
+	}
+	switch {
+	case old == nil:
+	case old.Installed == nil || !sameSkill(old, &entry):
+		return nil, refuse(dvs.CodeNameClash, entry.Directory, "another skill has this name: "+whence(old),
+			"remove that one first, or use a folder of its own for this one")
+	case old.Root != entry.Root:
+		return nil, refuse(dvs.CodeNeedsRoot, entry.Directory, "the skill was installed under the trust root "+old.Root+", and is now under "+entry.Root,
+			"if that is right, remove the skill and add it again")
+	default:
+		installed.Agents = old.Installed.Agents
+	}
+	installed.Folder, installed.Copied = filepath.ToSlash(o.Folder), o.Copy
+	if o.Folder != "" {
+		installed.Agents, installed.Copied = nil, false
+	}
+	for _, name := range o.Agents {
+		if !slices.Contains(installed.Agents, name) {
+			installed.Agents = append(slices.Clone(installed.Agents), name)
+		}
+	}
+	slices.Sort(installed.Agents)
+	result := &Result{Entry: entry}
+	if old != nil {
+		c := p.difference(old, skill)
+		result.Change = &c
+	}
+	spots, err := p.spots(&entry)
+	if err != nil {
+		return nil, err
+	}
+	if result.Replaced, err = p.mayWrite(spots, o.Force, old, &entry); err != nil {
+		return nil, err
+	}
+	if err := p.writeAll(spots, &entry, skill.Files); err != nil {
+		return nil, err
+	}
+	for _, at := range spots {
+		result.Paths = append(result.Paths, at.path)
+	}
+	if old != nil {
+		if err := p.removeOthers(old, spots); err != nil {
+			return nil, err
+		}
+		*old = entry
+		return result, nil
+	}
+	lock.Skills = append(lock.Skills, entry)
+	return result, nil
+}
+
+// whence says where an installed skill is from.
+func whence(s *dvs.LockedSkill) string {
+	if s.URL == "" && s.Installed != nil {
+		return s.Installed.Source
+	}
+	return s.URL
+}
+
+// sameSkill reports whether two entries are versions of one skill: at the same URL, whatever the commit.
+func sameSkill(a, b *dvs.LockedSkill) bool {
+	if a.URL == "" || b.URL == "" {
+		return a.URL == b.URL && a.Installed.Source == b.Installed.Source
+	}
+	return withoutCommit(a) == withoutCommit(b)
+}
+
+// difference compares the installed version with a new one.
+func (p *Place) difference(old *dvs.LockedSkill, skill *Skill) dvs.Change {
+	before, ok := p.Store.files(old)
+	if !ok {
+		before = map[string][]byte{}
+		for _, f := range old.Files { // unknown content, but for files that did not change
+			before[f.Path] = nil
+			if now, still := skill.Files[f.Path]; still && dvs.DigestOf(now) == f.Digest {
+				before[f.Path] = now
+			}
+		}
+	}
+	return dvs.Compare(before, skill.Files)
+}
+
+// mayWrite refuses to replace what a user changed, before anything is written.
+func (p *Place) mayWrite(spots []spot, force bool, versions ...*dvs.LockedSkill) (replaced []string, err error) {
+	for _, at := range spots {
+		if err := p.inside(filepath.Dir(at.path)); err != nil {
+			return nil, err
+		}
+		if at.link != "" && look(at, versions[len(versions)-1]).linked {
+			continue
+		}
+		more, err := replaceable(at, force, versions...)
+		if err != nil {
+			return nil, err
+		}
+		replaced = append(replaced, more...)
+	}
+	return replaced, nil
+}
+
+// writeAll writes a skill where it is not yet.
+func (p *Place) writeAll(spots []spot, entry *dvs.LockedSkill, files map[string][]byte) error {
+	for _, at := range spots {
+		var err error
+		switch now := look(at, entry); {
+		case now.linked:
+		case at.link != "":
+			err = link(at, entry, files)
+		case !now.isAsLocked():
+			err = write(at.path, entry, files)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeOthers removes a version from where the new one is not.
+func (p *Place) removeOthers(old *dvs.LockedSkill, kept []spot) error {
+	spots, err := p.spots(old)
+	if err != nil {
+		return err
+	}
+	for _, at := range spots {
+		if slices.ContainsFunc(kept, func(k spot) bool { return sameFile(k.path, at.path) }) {
+			continue
+		}
+		if now := look(at, old); now.linked || now.isAsLocked() {
+			if err := os.RemoveAll(at.path); err != nil {
+				return failed(at.path, "the skill cannot be removed", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Remove removes a skill from the folders of some agents, or from all if there are none, and then from
+// the lockfile. It returns the paths that were removed. What a user changed is refused, unless force is
+// set.
+func (p *Place) Remove(ctx context.Context, name string, agents []string, force bool) (removed []string, err error) {
+	err = p.change(ctx, func(lock *dvs.Lockfile) error {
+		s, err := Find(lock, name)
+		if err != nil {
+			return err
+		}
+		all, err := p.spots(s)
+		if err != nil {
+			return err
+		}
+		var kept []spot
+		rest := *s.Installed
+		rest.Agents = slices.DeleteFunc(slices.Clone(rest.Agents), func(a string) bool { return slices.Contains(agents, a) })
+		if len(agents) > 0 && len(rest.Agents) > 0 {
+			if kept, err = p.spots(&dvs.LockedSkill{Directory: s.Directory, Installed: &rest}); err != nil {
+				return err
+			}
+		}
+		var gone []spot
+		for _, at := range slices.Backward(all) { // the links first
+			if !slices.Contains(kept, at) {
+				gone = append(gone, at)
+			}
+		}
+		if _, err := p.mayWrite(gone, force, s); err != nil {
+			return err
+		}
+		for _, at := range gone {
+			if _, err := os.Lstat(at.path); err != nil {
+				continue
+			}
+			if err := os.RemoveAll(at.path); err != nil {
+				return failed(at.path, "the skill cannot be removed", err)
+			}
+			removed = append(removed, at.path)
+		}
+		if len(kept) > 0 {
+			s.Installed = &rest
+			return nil
+		}
+		directory := s.Directory
+		lock.Skills = slices.DeleteFunc(lock.Skills, func(o dvs.LockedSkill) bool { return o.Directory == directory })
+		return nil
+	})
+	return removed, err
+}

@@ -1,0 +1,234 @@
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/filestore"
+)
+
+// Scope says for whom skills are installed.
+type Scope uint8
+
+const (
+	// Project: for those who work in one directory. Its lockfile is skills.lock there.
+	Project Scope = iota
+	// User: for one user, in the home directory. Its lockfile is .agents/skills.lock there.
+	User
+)
+
+// Names of files and directories.
+const (
+	lockName  = "skills.lock"
+	canonical = ".agents/skills" // has the one copy of each skill, to which links lead
+)
+
+// Place is a directory in which skills are installed: a project, or the home of a user. Its methods may
+// be called by several processes at once.
+type Place struct {
+	Dir   string
+	Scope Scope
+	Store Store
+}
+
+// Open returns a place. For the scope User, the directory is the user's home, "" for that of the
+// process. Store is the default one.
+func Open(dir string, scope Scope) (*Place, error) {
+	if dir == "" && scope == User {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, failed("", "the home directory is not known", err)
+		}
+		dir = home
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, failed(dir, "the directory is not known", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, failed(dir, "there is no such directory", err)
+	}
+	return &Place{Dir: dir, Scope: scope, Store: DefaultStore()}, nil
+}
+
+// failed is an error of the file system.
+func failed(subject, message string, err error) error {
+	return &lookleap.Error{Code: lookleap.CodeIO, Subject: subject, Message: message, Err: err}
+}
+
+func refuse(code lookleap.Code, subject, message, fix string) *lookleap.Error {
+	return &lookleap.Error{Code: code, Subject: subject, Message: message, Fix: fix}
+}
+
+// LockPath returns the path of the lockfile.
+func (p *Place) LockPath() string {
+	if p.Scope == User {
+		return filepath.Join(p.Dir, ".agents", lockName)
+	}
+	return filepath.Join(p.Dir, lockName)
+}
+
+// maxLock bounds the lockfile, in bytes.
+const maxLock = 16 << 20
+
+// Lock reads the lockfile: an empty one if there is none.
+func (p *Place) Lock() (*dvs.Lockfile, error) {
+	content, err := filestore.ReadFile(p.LockPath(), maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &dvs.Lockfile{}, nil
+	}
+	if err != nil {
+		return nil, failed(p.LockPath(), "the lockfile cannot be read", err)
+	}
+	return dvs.ParseLockfile(content)
+}
+
+// change edits the lockfile while no other process does.
+func (p *Place) change(ctx context.Context, edit func(*dvs.Lockfile) error) error {
+	if err := os.MkdirAll(filepath.Dir(p.LockPath()), 0o755); err != nil {
+		return failed(p.LockPath(), "the lockfile cannot be written", err)
+	}
+	mutex, err := filestore.Open(filepath.Join(os.TempDir(), "lookleap-"+dvs.DigestOf([]byte(p.LockPath())).String()[7:23]+".lock"))
+	if err != nil {
+		return failed(p.LockPath(), "the lockfile cannot be locked", err)
+	}
+	defer mutex.Close()
+	return mutex.With(ctx, func() error {
+		lock, err := p.Lock()
+		if err != nil {
+			return err
+		}
+		before, err := json.MarshalIndent(lock, "", "  ")
+		if err != nil {
+			return err
+		}
+		edited := edit(lock)
+		content, err := json.MarshalIndent(lock, "", "  ")
+		if err == nil && string(content) != string(before) { // also after an error: some skills are done
+			if _, err = dvs.ParseLockfile(content); err == nil {
+				err = replaceFile(p.LockPath(), append(content, '\n'), 0o644)
+			}
+		}
+		if err != nil {
+			err = failed(p.LockPath(), "the lockfile cannot be written", err)
+		}
+		return errors.Join(edited, err)
+	})
+}
+
+// Find returns the installed skill with a name: that of its directory or that by its publisher.
+func Find(lock *dvs.Lockfile, name string) (*dvs.LockedSkill, error) {
+	for i := range lock.Skills {
+		s := &lock.Skills[i]
+		if s.Installed != nil && (s.Directory == name || strings.EqualFold(s.Installed.Name, name)) {
+			return s, nil
+		}
+	}
+	return nil, refuse(dvs.CodeNotLocked, name, "no skill of this name is installed here", "lookleap skill list shows which are")
+}
+
+// spot is a directory in which a skill is, or a link to it.
+type spot struct {
+	path string // absolute
+	link string // absolute path of the directory that it leads to; "": it is a directory itself
+}
+
+// spots returns where a skill of the lockfile is, the directory before the links to it.
+func (p *Place) spots(s *dvs.LockedSkill) ([]spot, error) {
+	if s.Installed.Folder != "" {
+		return []spot{{path: filepath.Join(p.Dir, filepath.FromSlash(s.Installed.Folder), s.Directory)}}, nil
+	}
+	one := filepath.Join(p.Dir, filepath.FromSlash(canonical), s.Directory)
+	var all []spot
+	if !s.Installed.Copied {
+		all = append(all, spot{path: one})
+	}
+	for _, name := range s.Installed.Agents {
+		agent, ok := FindAgent(name)
+		if !ok {
+			return nil, refuse(lookleap.CodeUsage, name, "there is no agent of this name in the table", "update lookleap, or remove the skill")
+		}
+		folder, err := p.folder(agent)
+		if err != nil {
+			return nil, err
+		}
+		at := spot{path: filepath.Join(folder, s.Directory)}
+		if !s.Installed.Copied {
+			if sameFile(folder, filepath.Dir(one)) {
+				continue
+			}
+			at.link = one
+		}
+		if !slices.Contains(all, at) {
+			all = append(all, at)
+		}
+	}
+	return all, nil
+}
+
+// folder returns the folder in which an agent looks for skills.
+func (p *Place) folder(a Agent) (string, error) {
+	if p.Scope == User {
+		if a.UserDir() == "" {
+			return "", refuse(lookleap.CodeUsage, a.Name, a.Title+" has no folder for the skills of a user", "install the skill in a project")
+		}
+		return a.UserDir(), nil
+	}
+	if a.Project == "" {
+		return "", refuse(lookleap.CodeUsage, a.Name, a.Title+" has no folder for the skills of a project", "install the skill for the user")
+	}
+	return filepath.Join(p.Dir, filepath.FromSlash(a.Project)), nil
+}
+
+// sameFile reports whether two paths lead to one directory, perhaps by links.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// inside refuses a folder of a project that leads out of it by a link: a checkout of others can have
+// one.
+func (p *Place) inside(dir string) error {
+	if p.Scope == User {
+		return nil
+	}
+	top, err := filepath.EvalSymlinks(p.Dir)
+	if err != nil {
+		return failed(p.Dir, "the directory cannot be read", err)
+	}
+	at := dir
+	for {
+		real, err := filepath.EvalSymlinks(at)
+		if errors.Is(err, fs.ErrNotExist) && at != p.Dir {
+			if _, err := os.Lstat(at); err == nil {
+				return refuse(dvs.CodeLink, at, "the link leads nowhere", "remove it")
+			}
+			at = filepath.Dir(at)
+			continue
+		}
+		if err != nil {
+			return failed(at, "the folder cannot be read", err)
+		}
+		if rel, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(rel) && rel != "." {
+			return refuse(dvs.CodeLink, at, fmt.Sprintf("the folder leads out of the project, to %s", real), "remove the link")
+		}
+		return nil
+	}
+}
+
+func sortFiles(files []dvs.LockedFile) {
+	slices.SortFunc(files, func(a, b dvs.LockedFile) int { return strings.Compare(a.Path, b.Path) })
+}

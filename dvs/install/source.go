@@ -1,0 +1,257 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+)
+
+// Source is where skills come from. The zero Source has none.
+type Source struct {
+	text       string
+	kind       sourceKind
+	repository dvs.RepositoryURL
+}
+
+type sourceKind uint8
+
+const (
+	noSource         sourceKind = iota
+	repositorySource            // of a code host
+	siteSource                  // an origin that lists its skills
+	indexSource                 // one index of an origin
+	skillSource                 // a SKILL.md, its directory, or an archive
+	localSource                 // a directory
+)
+
+// ParseSource reads what people write: owner/repo of GitHub with a path and @revision, the URL of a
+// repository, a directory or a SKILL.md on a code host, a site that lists its skills, an index.json, the
+// URL of a SKILL.md or archive, and a local directory, which begins with "." or "/" (on Windows also with
+// a drive). Every error is a [*lookleap.Error].
+func ParseSource(text string) (Source, error) {
+	if isLocal(text) {
+		return Source{text: filepath.ToSlash(filepath.Clean(text)), kind: localSource}, nil
+	}
+	repository, err := dvs.ParseRepositoryURL(text, dvs.Rules{})
+	if err == nil {
+		return Source{text, repositorySource, repository}, nil
+	}
+	u, bad := url.Parse(text)
+	if bad != nil || u.Scheme != "https" || lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
+		return Source{}, err
+	}
+	switch {
+	case strings.Trim(u.Path, "/") == "":
+		return Source{text: text, kind: siteSource}, nil
+	case path.Base(u.Path) == dvs.IndexFile:
+		return Source{text: text, kind: indexSource}, nil
+	}
+	if _, err := dvs.ParseSkillURL(text, dvs.Rules{}); err != nil {
+		return Source{}, err
+	}
+	return Source{text: text, kind: skillSource}, nil
+}
+
+// isLocal reports whether a text is the path of a directory and no name of a repository.
+func isLocal(text string) bool {
+	return text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") ||
+		strings.HasPrefix(text, `.\`) || strings.HasPrefix(text, `..\`) || filepath.IsAbs(text)
+}
+
+// String returns the source as it was named.
+func (s Source) String() string { return s.text }
+
+// Found are the skills of a source. Close it.
+type Found struct {
+	Skills   []Candidate
+	Findings []lookleap.Finding // what was left out, and why
+
+	repository *dvs.Repository
+}
+
+// Close removes what was kept to load the skills. Skills that were loaded stay.
+func (f *Found) Close() error {
+	if f == nil {
+		return nil
+	}
+	return f.repository.Close()
+}
+
+// Named returns the candidates with a name, or all for "".
+func (f *Found) Named(name string) (all []Candidate) {
+	for _, c := range f.Skills {
+		if name == "" || strings.EqualFold(c.Name, name) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// Candidate is a skill that can be loaded.
+type Candidate struct {
+	Name, Description string // by the publisher; "" if its SKILL.md was not read yet
+	Directory         string // in the repository or local directory; "" elsewhere
+
+	source Source
+	loader *dvs.Loader
+	list   dvs.Listing
+	tip    dvs.Tip
+}
+
+// Find returns the skills of a source. Nothing of them was judged yet, but for what the loader refuses
+// before it sends a request.
+func (s Source) Find(ctx context.Context, loader *dvs.Loader) (*Found, error) {
+	switch s.kind {
+	case repositorySource:
+		r, err := loader.Repository(ctx, s.repository)
+		if err != nil {
+			return nil, err
+		}
+		found := &Found{Findings: r.Findings, repository: r}
+		for _, entry := range r.Skills {
+			found.Skills = append(found.Skills, s.listed(loader, entry, r.Tip))
+		}
+		return found, nil
+	case siteSource, indexSource:
+		return s.discover(ctx, loader)
+	case skillSource:
+		return &Found{Skills: []Candidate{{source: s, loader: loader}}}, nil
+	case localSource:
+		return s.local(loader)
+	}
+	return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "there is no source", Fix: "make it with ParseSource"}
+}
+
+func (s Source) listed(loader *dvs.Loader, entry dvs.Listing, tip dvs.Tip) Candidate {
+	return Candidate{Name: entry.Name, Description: entry.Description, Directory: entry.Directory(), source: s, loader: loader, list: entry, tip: tip}
+}
+
+// discover reads the lists of an origin, of which an index is one.
+func (s Source) discover(ctx context.Context, loader *dvs.Loader) (*Found, error) {
+	found := &Found{}
+	for entry, err := range loader.Discover(ctx, s.text) {
+		var skipped *dvs.Skipped
+		switch {
+		case errors.As(err, &skipped):
+			found.Findings = append(found.Findings, skipped.Finding)
+		case err != nil:
+			return nil, err
+		case s.kind == siteSource || entry.Source == s.text:
+			found.Skills = append(found.Skills, s.listed(loader, entry, dvs.Tip{}))
+		}
+	}
+	return found, nil
+}
+
+// local finds the skills in a directory, which is one itself or has them below it.
+func (s Source) local(loader *dvs.Loader) (*Found, error) {
+	found := &Found{}
+	root := os.DirFS(filepath.FromSlash(s.text))
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir() || d.Name() != dvs.EntryFile:
+			return nil
+		}
+		content, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		meta, _, err := dvs.ParseMetadata(content, dvs.Lenient, dvs.Limits{})
+		if err != nil {
+			found.Findings = append(found.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeOf(err),
+				Message: "a skill is left out: " + err.Error(), Position: lookleap.Position{Path: name}})
+			return nil
+		}
+		directory := path.Dir(name)
+		found.Skills = append(found.Skills, Candidate{Name: meta.Name, Description: meta.Description,
+			Directory: strings.TrimPrefix(directory, "."), source: s, loader: loader})
+		return nil
+	})
+	if err != nil {
+		return nil, &lookleap.Error{Code: lookleap.CodeIO, Subject: s.text, Message: "the directory cannot be read", Err: err}
+	}
+	return found, nil
+}
+
+// Skill is a skill that may be installed: its files as they were published, and what the lockfile says
+// of it.
+type Skill struct {
+	Entry   dvs.LockedSkill // without its folders
+	Files   map[string][]byte
+	Loaded  *dvs.Loaded // nil: it came from a local directory, for which only the user answers
+	Verdict *lookleap.Verdict
+	// Findings are those of the verdict, and files that the instructions refer to and that are missing.
+	Findings []lookleap.Finding
+}
+
+// Load judges a skill, asks the user where the loader has to, and fetches its files. A refusal is a
+// [*lookleap.VerifyError]; a question that waits is a [*lookleap.PendingError].
+func (c Candidate) Load(ctx context.Context) (*Skill, error) {
+	if c.source.kind == localSource {
+		return c.loadLocal()
+	}
+	var loaded *dvs.Loaded
+	var err error
+	if c.source.kind == skillSource {
+		loaded, err = c.loader.Load(ctx, c.source.text)
+	} else {
+		loaded, err = c.loader.LoadListing(ctx, c.list)
+	}
+	if err != nil {
+		return nil, err
+	}
+	bundle, err := loaded.Bundle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	view := dvs.NewVerifiedFS([]dvs.Bundle{bundle}, dvs.VerifiedFSOptions{})
+	report := view.Reports()[0]
+	if report.Err != nil {
+		return nil, report.Err
+	}
+	entry := view.Lock().Skills[0]
+	for i := range entry.Files {
+		entry.Files[i].Written = dvs.Digest{} // the files are installed as they were published
+	}
+	entry.Installed = &dvs.Installation{Source: c.source.text, Name: loaded.Name, Ref: c.tip.Ref, Commit: c.tip.Commit}
+	return &Skill{Entry: entry, Files: bundle.Files, Loaded: loaded, Verdict: loaded.Verdict,
+		Findings: append(bundle.Findings, loaded.Verdict.Findings...)}, nil
+}
+
+// loadLocal reads a skill from a local directory.
+func (c Candidate) loadLocal() (*Skill, error) {
+	directory := filepath.Join(filepath.FromSlash(c.source.text), filepath.FromSlash(c.Directory))
+	files, err := dvs.ReadSkillDir(os.DirFS(directory), dvs.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	skill, findings, err := dvs.ParseSkillIn(filepath.Base(directory), files[dvs.EntryFile], dvs.DVS, dvs.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	entry := dvs.LockedSkill{Directory: dvs.DirectoryName(skill.Name), Capabilities: dvs.CapabilitiesOf(files),
+		Installed: &dvs.Installation{Source: cmp.Or(c.source.text, "."), Name: skill.Name}}
+	if c.Directory != "" {
+		entry.Installed.Source += "/" + c.Directory
+	}
+	for name, content := range files {
+		info, err := os.Stat(filepath.Join(directory, filepath.FromSlash(name)))
+		entry.Files = append(entry.Files, dvs.LockedFile{Path: name, Digest: dvs.DigestOf(content),
+			Executable: err == nil && info.Mode()&0o111 != 0})
+	}
+	sortFiles(entry.Files)
+	return &Skill{Entry: entry, Files: files, Findings: findings}, nil
+}
