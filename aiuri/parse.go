@@ -130,7 +130,7 @@ func parseHost(host string, at int) (string, error) {
 
 // FromIRI parses an ai: URI that may have characters outside ASCII (section 7). It
 // percent-encodes those of path, query and fragment as UTF-8, and converts the host by IDNA.
-// Everything else is as in [Parse]. Positions of errors are those of the converted text.
+// Everything else is as in [Parse].
 func FromIRI(text string) (URI, error) {
 	if len(text) > maxURI {
 		return Parse(text)
@@ -148,11 +148,25 @@ func FromIRI(text string) (URI, error) {
 			host, after = after, ""
 		}
 	}
+	converted := host
 	if utf8.RuneCountInString(host) < len(host) {
 		var err error
-		if host, err = parseHost(host, len(before)); err != nil {
+		if converted, err = parseHost(host, len(before)); err != nil {
 			return URI{}, err
 		}
 	}
-	return Parse(before + host + domain.EscapeText(after))
+	u, err := Parse(before + converted + domain.EscapeText(after))
+	var e *lookleap.Error
+	if errors.As(err, &e) && e.Position != (lookleap.Position{}) { // its place is one of the converted text
+		rest := e.Position.Offset - len(before) - len(converted)
+		at := min(e.Position.Offset, len(before)+len(host))
+		for n := 0; n < rest && n < len(after); n++ {
+			at++
+			if after[n] >= utf8.RuneSelf {
+				rest -= len("%XX") - 1
+			}
+		}
+		e.Position = positionOf(at)
+	}
+	return u, err
 }

@@ -50,3 +50,18 @@ func TestFromIRI(t *testing.T) {
 		})
 	}
 }
+
+// TestPlacesOfIRI: a place is one of the text that was given, whatever was converted.
+func TestPlacesOfIRI(t *testing.T) {
+	for text, at := range map[string]string{
+		"ai://bücher.example/éé%zz": "%zz", "ai://bücher.example:e/": "e/", "ai://bank.example/é%": "%",
+	} {
+		t.Run(text, func(t *testing.T) {
+			_, err := aiuri.FromIRI(text)
+			var e *lookleap.Error
+			if want := strings.Index(text, at); !errors.As(err, &e) || e.Position.Offset < want || e.Position.Offset >= want+len(at) {
+				t.Errorf("%v is not at %d", err, want)
+			}
+		})
+	}
+}

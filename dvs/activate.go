@@ -121,11 +121,15 @@ func (l *Loader) activate(ctx context.Context, at *located, file *reading, verdi
 			return loading{}, err
 		}
 	}
-	return loading{loaded: &Loaded{
+	loaded := &Loaded{
 		Metadata: file.skill.Metadata, ID: at.skill, Root: at.root, Source: at.Claim.Source, Digest: digest,
 		Verdict: verdict, Chain: slices.Clone(at.Chain), loader: l, base: base, claim: at.Claim, under: at.Under,
 		skill: file.skill, file: file.entry, packed: file.members != nil, served: file.servingHost(at.skill), members: file.members, executable: file.executable, listed: at.Files,
-	}}, nil
+	}
+	if err := loaded.checkSigned(ctx); err != nil {
+		return loading{}, err
+	}
+	return loading{loaded: loaded}, nil
 }
 
 // base returns the URL against which the references of a skill resolve: the page of what answered.

@@ -104,6 +104,11 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	if err == nil {
 		err = s.checkFiles(ctx, b.Files, len(files) == 0)
 	}
+	if err == nil && len(files) == 0 {
+		if err = s.loader.policies.signed(s.ID, b.Files, s.loader.host.Time()); err != nil {
+			err = s.loader.refuseTarget(ctx, s.ID.String(), err)
+		}
+	}
 	if err != nil {
 		return Bundle{}, err
 	}

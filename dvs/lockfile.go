@@ -52,7 +52,7 @@ type Installation struct {
 	Agents []string `json:"agents,omitempty"` // in whose folders the skill is, sorted
 	Folder string   `json:"folder,omitempty"` // in which it is instead, below the directory of the lockfile
 	Copied bool     `json:"copied,omitempty"` // each agent has a copy; otherwise links lead to one
-	Signer string   `json:"signer,omitempty"` // who signed the files; "": no one whom the user knows
+	Signer string   `json:"signer,omitempty"` // fingerprint of who signed the files; "": no one
 }
 
 // LockedFile is one file of a skill.

@@ -27,6 +27,9 @@ type Policy struct {
 	Deny []string
 	// Pins lists skills that load only with these bytes. The user is never asked about them.
 	Pins []PolicyPin
+	// Signers demands signatures below trust roots. If several roots cover a skill, one of the signers
+	// is enough.
+	Signers []PolicySigner
 	// PinnedOnly refuses every skill that is not in Pins.
 	PinnedOnly bool
 	// Register says whose declarations of trust roots count.
@@ -111,7 +114,9 @@ type compiledPolicy struct {
 	allow  []TrustRoot
 	denied *Roots
 	pins   map[string]PolicyPin // by URL of the skill
-	pinned *skillTable[string]  // the same URLs, to find them in another spelling
+
+	demanded []demandedSigner
+	pinned   *skillTable[string] // the same URLs, to find them in another spelling
 }
 
 // compilePolicy reads the URLs of a policy.
@@ -145,6 +150,16 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 			return nil, bad(entry, err)
 		}
 		c.denied.Revoke(root)
+	}
+	for _, s := range p.Signers {
+		root, err := ParseTrustRoot(s.Root, rules)
+		if err == nil && !fingerprintForm.MatchString(s.Signer) {
+			err = usageError("the signer is no fingerprint", "write sha256: and 64 lower-case hex digits")
+		}
+		if err != nil {
+			return nil, bad(s.Root, err)
+		}
+		c.demanded = append(c.demanded, demandedSigner{root, s.Signer})
 	}
 	for _, pin := range p.Pins {
 		u, err := ParseSkillURL(pin.Skill, rules)
@@ -302,6 +317,9 @@ func (g *governor) declared(d Declared, u SkillURL, rules Rules) Declared {
 func (p *compiledPolicy) pin(w *wish, skill SkillURL, rules Rules) error {
 	id := skill.String()
 	pin, ok := p.pins[id]
+	if at, known := p.pinned.find(skill.place); !ok && known && w.Claim.Tip != (Tip{}) && !p.pins[at].Pin.Digest.IsZero() {
+		pin, ok = PolicyPin{Skill: id, Pin: Pin{Digest: p.pins[at].Pin.Digest}, Root: p.pins[at].Root}, true // a commit of the branch
+	}
 	if !ok {
 		return p.notPinned(skill)
 	}
@@ -379,6 +397,9 @@ func (p *Policy) Sentences() []string {
 		}
 		add(true, "The skill %s loads only as %s, and the user is not asked about it.", plaintext.Quote(pin.Skill, 300),
 			plaintext.Quote(what, 100))
+	}
+	for _, s := range p.Signers {
+		add(true, "The skills under %s load only if %s has signed them.", plaintext.Quote(s.Root, 300), plaintext.Quote(s.Signer, 100))
 	}
 	add(p.PinnedOnly, "Every other skill is refused.")
 	add(p.Register == RegisterUser, "The user and the program may declare trust roots.")

@@ -312,10 +312,16 @@ func (t *repositoryTree) notPart(directory, relative string) string {
 			return at + "/"
 		}
 	}
-	if segments[len(segments)-1] == "metadata.json" {
+	if segments[len(segments)-1] == "metadata.json" && !t.isSigned(directory) {
 		return join(at, "metadata.json")
 	}
 	return ""
+}
+
+// isSigned reports whether a directory has what may be a signature of all its files, so that none may be
+// left out.
+func (t *repositoryTree) isSigned(directory string) bool {
+	return slices.ContainsFunc(t.below(directory), func(name string) bool { return path.Ext(name) == ".sig" })
 }
 
 // add adds a file to a skill.

@@ -20,7 +20,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.Listings](), reflect.TypeFor[dvs.Loaded](), reflect.TypeFor[dvs.Loader](),
 		reflect.TypeFor[dvs.LockedFile](), reflect.TypeFor[dvs.LockedSkill](), reflect.TypeFor[dvs.Lockfile](),
 		reflect.TypeFor[dvs.Metadata](), reflect.TypeFor[dvs.NameState](), reflect.TypeFor[dvs.Options](), reflect.TypeFor[dvs.Output](),
-		reflect.TypeFor[dvs.Pin](), reflect.TypeFor[dvs.Platform](), reflect.TypeFor[dvs.Platforms](), reflect.TypeFor[dvs.Policy](), reflect.TypeFor[dvs.PolicyPin](), reflect.TypeFor[dvs.Profile](),
+		reflect.TypeFor[dvs.Pin](), reflect.TypeFor[dvs.Platform](), reflect.TypeFor[dvs.Platforms](), reflect.TypeFor[dvs.Policy](), reflect.TypeFor[dvs.PolicyPin](), reflect.TypeFor[dvs.PolicySigner](), reflect.TypeFor[dvs.Profile](),
 		reflect.TypeFor[dvs.Published](), reflect.TypeFor[dvs.Reference](), reflect.TypeFor[dvs.Repository](), reflect.TypeFor[dvs.RepositoryURL](), reflect.TypeFor[dvs.RefusedVersion](), reflect.TypeFor[dvs.Registrar](), reflect.TypeFor[dvs.Registration](),
 		reflect.TypeFor[dvs.Resource](), reflect.TypeFor[dvs.Resumed](), reflect.TypeFor[dvs.RootSource](), reflect.TypeFor[dvs.Roots](),
 		reflect.TypeFor[dvs.Rules](), reflect.TypeFor[dvs.RunResult](), reflect.TypeFor[dvs.Sandbox](), reflect.TypeFor[dvs.Scope](),

@@ -68,14 +68,12 @@ var installWords = []string{"add", "list", "update", "sync", "verify", "remove",
 
 // installer has the flags of these commands.
 type installer struct {
-	skills, agents repeated
-	all            bool
-	dir            string
-	user, project  bool
-	copied, linked bool
-	yes, force     bool
-	signers        string
-
+	skills, agents  repeated
+	all             bool
+	dir             string
+	user, project   bool
+	copied, linked  bool
+	yes, force      bool
 	roots, policies *repeated
 	report          *report
 
@@ -95,7 +93,6 @@ func (in *installer) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&in.linked, "link", false, "add: one copy and links to it, which is the default")
 	flags.BoolVar(&in.yes, "yes", false, "add, update: agree for trust roots that are registered, and refuse all other questions")
 	flags.BoolVar(&in.force, "force", false, "add, update, sync, remove: replace what a user changed")
-	flags.StringVar(&in.signers, "signers", "", "add, update: `FILE` with certificates of roots and public keys in PEM; a skill that is signed by another is noted so")
 }
 
 // run runs one of the commands.
@@ -241,7 +238,7 @@ func (v *installedValue) rows(in *installer) []row {
 		rows = append(rows, row{"publisher", plaintext.Line(v.Root)})
 	}
 	if v.Signer != "" {
-		rows = append(rows, row{"signed by", plaintext.Quote(v.Signer, 200)})
+		rows = append(rows, row{"signed by", plaintext.Line(v.Signer)})
 	}
 	for _, path := range v.Paths {
 		if rel, err := filepath.Rel(in.place.Dir, path); err == nil && filepath.IsLocal(rel) {
@@ -267,16 +264,12 @@ func (in *installer) add(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	trust, err := readSigners(in.signers)
-	if err != nil {
-		return err
-	}
 	for _, arg := range args {
 		err := error(nil)
 		if filepath.Base(arg) == install.MigrationFile {
-			err = in.migrate(ctx, loader, trust, arg, agents)
+			err = in.migrate(ctx, loader, arg, agents)
 		} else {
-			err = in.addSource(ctx, loader, trust, arg, in.skills, agents)
+			err = in.addSource(ctx, loader, arg, in.skills, agents)
 		}
 		if err != nil {
 			return err
@@ -286,7 +279,7 @@ func (in *installer) add(ctx context.Context, args []string) error {
 }
 
 // migrate installs the skills that a lockfile of the npm package skills names.
-func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, trust signers, file string, agents []string) error {
+func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, file string, agents []string) error {
 	content, err := readFile(file)
 	var all []install.Wanted
 	if err == nil {
@@ -299,7 +292,7 @@ func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, trust sign
 		if w.Source == "" {
 			err = in.s.show(w.Name, refuse(coded{lookleap.CodeUsage, errors.New("the lockfile does not say from where it is")}))
 		} else {
-			err = in.addSource(ctx, loader, trust, w.Source, []string{w.Name}, agents)
+			err = in.addSource(ctx, loader, w.Source, []string{w.Name}, agents)
 		}
 		if err != nil {
 			return err
@@ -309,7 +302,7 @@ func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, trust sign
 }
 
 // addSource installs skills of one source.
-func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, trust signers, arg string, names, agents []string) error {
+func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, arg string, names, agents []string) error {
 	source, err := install.ParseSource(siteSource(arg))
 	if err != nil {
 		return in.s.show(arg, refuseSkill(err))
@@ -326,7 +319,7 @@ func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, trust si
 		return in.s.show(arg, refuseSkill(err).with(found.Findings...))
 	}
 	for _, c := range chosen {
-		err := in.s.show(cmp.Or(c.Name, arg), in.install(ctx, c, trust, install.Options{Agents: agents, Folder: in.dir, Copy: in.copied, Force: in.force}))
+		err := in.s.show(cmp.Or(c.Name, arg), in.install(ctx, c, install.Options{Agents: agents, Folder: in.dir, Copy: in.copied, Force: in.force}))
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
@@ -335,12 +328,12 @@ func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, trust si
 }
 
 // install loads and installs one skill.
-func (in *installer) install(ctx context.Context, c install.Candidate, trust signers, o install.Options) result {
+func (in *installer) install(ctx context.Context, c install.Candidate, o install.Options) result {
 	skill, err := c.Load(ctx)
 	if err != nil {
 		return refuseInstall(err)
 	}
-	return in.put(ctx, skill, trust, o)
+	return in.put(ctx, skill, o)
 }
 
 // refuseInstall is refuseSkill without the checks of a skill that the user was not asked about, or refused.
@@ -357,11 +350,7 @@ func refuseInstall(err error) result {
 }
 
 // put installs a skill that was loaded.
-func (in *installer) put(ctx context.Context, skill *install.Skill, trust signers, o install.Options) result {
-	found, err := trust.check(skill)
-	if err != nil {
-		return refuseSkill(err)
-	}
+func (in *installer) put(ctx context.Context, skill *install.Skill, o install.Options) result {
 	done, err := in.place.Install(ctx, skill, o)
 	if err != nil {
 		return refuseSkill(err)
@@ -370,6 +359,9 @@ func (in *installer) put(ctx context.Context, skill *install.Skill, trust signer
 	v.Change = done.Change
 	r := accept(v, v.rows(in)...)
 	r.Message, r.Verdict = "installed", skill.Verdict
+	if s := skill.Signature; s != nil && s.Subject != "" {
+		r.rows = append(r.rows, row{"", "the certificate of the signer says " + s.Subject})
+	}
 	switch {
 	case done.Change == nil:
 		for _, sentence := range v.Capabilities.Sentences() {
@@ -387,7 +379,7 @@ func (in *installer) put(ctx context.Context, skill *install.Skill, trust signer
 		r = r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: dvs.CodeDigestMismatch, Message: "what was there is replaced",
 			Position: lookleap.Position{Path: path}})
 	}
-	return r.with(found...).with(skill.Findings...)
+	return r.with(skill.Findings...)
 }
 
 // siteSource is the source for example.com: the site of that name.
@@ -431,7 +423,7 @@ func (in *installer) choose(arg string, names []string, found *install.Found) (c
 	return in.s.chooseSkills(found)
 }
 
-// chosenAgents returns the agents for whom skills are added: those of --agent, or those that are found.
+// chosenAgents returns the agents that get the skills: those of --agent, or those that are found.
 func (in *installer) chosenAgents() ([]string, error) {
 	var names []string
 	for _, name := range in.agents {
@@ -517,10 +509,6 @@ func (in *installer) update(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	trust, err := readSigners(in.signers)
-	if err != nil {
-		return err
-	}
 	newer := install.NewUpdater(loader)
 	defer newer.Close()
 	shown := 0
@@ -530,7 +518,7 @@ func (in *installer) update(ctx context.Context, args []string) error {
 			continue
 		}
 		shown++
-		if err := in.s.show(e.Directory, in.updateOne(ctx, newer, trust, e)); err != nil {
+		if err := in.s.show(e.Directory, in.updateOne(ctx, newer, e)); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -543,7 +531,7 @@ func (in *installer) update(ctx context.Context, args []string) error {
 	return in.nothing(shown, "no skill is installed here")
 }
 
-func (in *installer) updateOne(ctx context.Context, newer *install.Updater, trust signers, e *dvs.LockedSkill) result {
+func (in *installer) updateOne(ctx context.Context, newer *install.Updater, e *dvs.LockedSkill) result {
 	done := in.s.progress.working(e.Directory, patience)
 	skill, err := newer.Newest(ctx, e)
 	done()
@@ -556,7 +544,7 @@ func (in *installer) updateOne(ctx context.Context, newer *install.Updater, trus
 		r.Message = "there is nothing newer"
 		return r
 	}
-	r := in.put(ctx, skill, trust, install.Options{Folder: e.Installed.Folder, Copy: e.Installed.Copied, Force: in.force})
+	r := in.put(ctx, skill, install.Options{Folder: e.Installed.Folder, Copy: e.Installed.Copied, Force: in.force})
 	if r.Message == "already installed" {
 		r.Message = "the same files, at a newer commit"
 	}
@@ -638,7 +626,7 @@ func (in *installer) explain(ctx context.Context, loader *dvs.Loader, e *dvs.Loc
 		r.Value, r.Message = v, "it came from a local directory: only you answer for it"
 		return r
 	}
-	r.Message = "published by whoever controls " + plaintext.Line(e.Root)
+	r.Message = "published by those who control " + plaintext.Line(e.Root)
 	r.rows = append(r.rows, row{"skill", plaintext.Line(e.URL)})
 	if u, err := dvs.ParseArtifactURL(e.URL, e.Artifact, dvs.Rules{}); err == nil {
 		r.rows = append(r.rows, row{"root", loader.Roots().Find(u).Source.String()})

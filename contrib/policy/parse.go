@@ -210,9 +210,12 @@ func (p *part) readSkills(r *reader, v strictjson.Value) {
 	s := &p.skills
 	profile := new(dvs.Profile)
 	r.object(v, map[string]func(strictjson.Value){
-		"allow":         r.texts(&s.Allow, func(text string) error { _, err := dvs.ParseTrustRoot(text, dvs.Rules{}); return err }),
-		"deny":          r.texts(&s.Deny, func(text string) error { return checkSkills(dvs.Policy{Deny: []string{text}}) }),
-		"pins":          func(v strictjson.Value) { r.each(v, func(v strictjson.Value) { s.Pins = append(s.Pins, r.pin(v)) }) },
+		"allow": r.texts(&s.Allow, func(text string) error { _, err := dvs.ParseTrustRoot(text, dvs.Rules{}); return err }),
+		"deny":  r.texts(&s.Deny, func(text string) error { return checkSkills(dvs.Policy{Deny: []string{text}}) }),
+		"pins":  func(v strictjson.Value) { r.each(v, func(v strictjson.Value) { s.Pins = append(s.Pins, r.pin(v)) }) },
+		"signers": func(v strictjson.Value) {
+			r.each(v, func(v strictjson.Value) { s.Signers = append(s.Signers, r.signer(v)) })
+		},
 		"pinnedOnly":    r.flag(&s.PinnedOnly),
 		"register":      r.word(&s.Register),
 		"profile":       func(v strictjson.Value) { r.word(profile)(v); s.Profile = profile },
@@ -236,6 +239,14 @@ func (r *reader) pin(v strictjson.Value) (pin dvs.PolicyPin) {
 		r.checked(v, checkSkills(dvs.Policy{Pins: []dvs.PolicyPin{pin}}))
 	}
 	return pin
+}
+
+func (r *reader) signer(v strictjson.Value) (s dvs.PolicySigner) {
+	r.object(v, map[string]func(strictjson.Value){"root": r.text(&s.Root), "signer": r.text(&s.Signer)})
+	if r.err == nil {
+		r.checked(v, checkSkills(dvs.Policy{Signers: []dvs.PolicySigner{s}}))
+	}
+	return s
 }
 
 func (r *reader) feed(v strictjson.Value) (f Feed) {

@@ -10,6 +10,9 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 )
 
+// CodeSignerChanged is for a version that another signer signed than the installed one, or none.
+const CodeSignerChanged lookleap.Code = "signer-changed"
+
 // Options say where a skill is installed.
 type Options struct {
 	Agents []string // names of the table, see [Agents]; they are added to those that have the skill
@@ -64,6 +67,12 @@ func (p *Place) install(lock *dvs.Lockfile, skill *Skill, o Options) (*Result, e
 	case old.Root != entry.Root:
 		return nil, refuse(dvs.CodeNeedsRoot, entry.Directory, "the skill was installed under the trust root "+old.Root+", and is now under "+entry.Root,
 			"if that is right, remove the skill and add it again")
+	case old.Installed.Signer != "" && old.Installed.Signer != installed.Signer:
+		message := "the installed version was signed by " + old.Installed.Signer + ", and this one by no one"
+		if installed.Signer != "" {
+			message = "the installed version was signed by " + old.Installed.Signer + ", and this one by " + installed.Signer
+		}
+		return nil, refuse(CodeSignerChanged, entry.Directory, message, "if that is right, remove the skill and add it again")
 	default:
 		installed.Agents = old.Installed.Agents
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/lookleap/lookleap/internal/filestore"
 )
 
-// Scope says for whom skills are installed.
+// Scope says who may use what is installed.
 type Scope uint8
 
 const (
@@ -178,6 +178,9 @@ func (p *Place) spots(s *dvs.LockedSkill) ([]spot, error) {
 // folder returns the folder in which an agent looks for skills.
 func (p *Place) folder(a Agent) (string, error) {
 	if p.Scope == User {
+		if a.Project == canonical {
+			return filepath.Join(p.Dir, filepath.FromSlash(canonical)), nil // it reads that folder of a user too
+		}
 		if a.UserDir() == "" {
 			return "", refuse(lookleap.CodeUsage, a.Name, a.Title+" has no folder for the skills of a user", "install the skill in a project")
 		}

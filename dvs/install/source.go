@@ -10,9 +10,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/dvs/modelsig"
 )
 
 // Source is where skills come from. The zero Source has none.
@@ -193,6 +195,9 @@ type Skill struct {
 	Files   map[string][]byte
 	Loaded  *dvs.Loaded // nil: it came from a local directory, for which only the user answers
 	Verdict *lookleap.Verdict
+	// Signature is the one in the skill's directory; nil: there is none, or it does not hold, which is a
+	// finding. Its signer is one that the user knows only if a policy demands it.
+	Signature *modelsig.Signature
 	// Findings are those of the verdict, and files that the instructions refer to and that are missing.
 	Findings []lookleap.Finding
 }
@@ -227,8 +232,31 @@ func (c Candidate) Load(ctx context.Context) (*Skill, error) {
 		entry.Files[i].Written = dvs.Digest{} // the files are installed as they were published
 	}
 	entry.Installed = &dvs.Installation{Source: c.source.text, Name: loaded.Name, Ref: c.tip.Ref, Commit: c.tip.Commit}
-	return &Skill{Entry: entry, Files: bundle.Files, Loaded: loaded, Verdict: loaded.Verdict,
-		Findings: append(bundle.Findings, loaded.Verdict.Findings...)}, nil
+	s := &Skill{Entry: entry, Files: bundle.Files, Loaded: loaded, Verdict: loaded.Verdict,
+		Findings: append(bundle.Findings, loaded.Verdict.Findings...)}
+	s.verifySignature(loaded.Verdict.CheckedAt)
+	return s, nil
+}
+
+// verifySignature notes who signed the files.
+func (s *Skill) verifySignature(now time.Time) {
+	signature, err := modelsig.VerifyDir(s.Files, modelsig.Trust{}, now)
+	if err != nil {
+		severity, message := lookleap.SeverityWarning, "the skill has a signature that does not hold, and counts as unsigned: "
+		if lookleap.CodeOf(err) == modelsig.CodeSigstoreIdentity {
+			severity, message = lookleap.SeverityInfo, "the signature cannot be checked here: "
+		}
+		s.Findings = append(s.Findings, lookleap.Finding{Severity: severity, Code: lookleap.CodeOf(err), Message: message + err.Error()})
+		return
+	}
+	if signature == nil {
+		return
+	}
+	s.Signature, s.Entry.Installed.Signer = signature, signature.Fingerprint()
+	for _, name := range signature.Uncovered {
+		s.Findings = append(s.Findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: modelsig.CodeFileNotSigned,
+			Message: "the signer left this file out", Position: lookleap.Position{Path: name}})
+	}
 }
 
 // loadLocal reads a skill from a local directory.
@@ -253,5 +281,7 @@ func (c Candidate) loadLocal() (*Skill, error) {
 			Executable: err == nil && info.Mode()&0o111 != 0})
 	}
 	sortFiles(entry.Files)
-	return &Skill{Entry: entry, Files: files, Findings: findings}, nil
+	s := &Skill{Entry: entry, Files: files, Findings: findings}
+	s.verifySignature(time.Now())
+	return s, nil
 }

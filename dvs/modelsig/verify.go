@@ -135,3 +135,31 @@ func (s *statement) compare(files map[string][]byte, bundle string) (covered, un
 	}
 	return covered, uncovered, nil
 }
+
+// VerifyDir verifies the signature in a skill's directory: nil if there is none. If there are several, the
+// first one that holds counts, by the names of their files.
+func VerifyDir(files map[string][]byte, trust Trust, now time.Time) (*Signature, error) {
+	var first error
+	for _, name := range Find(files) {
+		s, err := Verify(files, name, trust, now)
+		if err == nil {
+			return s, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// Fingerprint returns what identifies the signer while its keys and certificates are renewed: the
+// fingerprint of the root, or of the key if there is no certificate.
+func (s *Signature) Fingerprint() string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Root != "":
+		return s.Root
+	}
+	return s.Key
+}
