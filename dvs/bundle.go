@@ -177,6 +177,15 @@ func (b *bundler) known(ctx context.Context) error {
 				lookleap.Position{Path: t.Name})
 		}
 	}
+	if s := b.skill; !s.packed && s.loader.policies.needSignature(s.ID) {
+		for _, name := range signatureNames {
+			if t, _ := s.Resolve(name); t.Access == Bundled {
+				if _, err := b.try(ctx, t); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	for followed := 0; len(b.documents) > 0; {
 		d := b.documents[0]
 		b.documents = b.documents[1:]

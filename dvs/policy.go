@@ -152,14 +152,11 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 		c.denied.Revoke(root)
 	}
 	for _, s := range p.Signers {
-		root, err := ParseTrustRoot(s.Root, rules)
-		if err == nil && !fingerprintForm.MatchString(s.Signer) {
-			err = usageError("the signer is no fingerprint", "write sha256: and 64 lower-case hex digits")
-		}
+		d, err := compileSigner(s, rules)
 		if err != nil {
-			return nil, bad(s.Root, err)
+			return nil, bad(s.Root+" with its signer", err)
 		}
-		c.demanded = append(c.demanded, demandedSigner{root, s.Signer})
+		c.demanded = append(c.demanded, d)
 	}
 	for _, pin := range p.Pins {
 		u, err := ParseSkillURL(pin.Skill, rules)
@@ -399,7 +396,7 @@ func (p *Policy) Sentences() []string {
 			plaintext.Quote(what, 100))
 	}
 	for _, s := range p.Signers {
-		add(true, "The skills under %s load only if %s has signed them.", plaintext.Quote(s.Root, 300), plaintext.Quote(s.Signer, 100))
+		add(true, "The skills under %s load only if %s has signed them.", plaintext.Quote(s.Root, 300), plaintext.Quote(s.Signer, 80))
 	}
 	add(p.PinnedOnly, "Every other skill is refused.")
 	add(p.Register == RegisterUser, "The user and the program may declare trust roots.")

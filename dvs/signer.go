@@ -12,23 +12,48 @@ import (
 // PolicySigner demands that the skills under a trust root are signed, in the format of package
 // modelsig. It holds for what a Loader activates, and for complete bundles; metadata needs no signature.
 type PolicySigner struct {
-	Root   string // trust root
-	Signer string // fingerprint of the signer's key, or of the root of its certificates: sha256: and 64 hex digits
+	Root string // trust root
+	// Signer is the fingerprint of the root of the signer's certificates, or of the key of its own
+	// certificate: sha256: and 64 lower-case hex digits. Or it is PEM with certificates of roots and
+	// public keys, which a signature with a bare key needs.
+	Signer string
 }
 
 var fingerprintForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // demandedSigner is a PolicySigner that was read.
 type demandedSigner struct {
-	root   TrustRoot
-	signer string
+	root        TrustRoot
+	fingerprint string         // "": that of trust
+	trust       modelsig.Trust // of PEM
 }
 
-// signers returns the fingerprints of which one has to have signed a skill; none: no signature is needed.
-func (c *compiledPolicy) signers(skill SkillURL) (all []string) {
+// compileSigner reads a PolicySigner.
+func compileSigner(s PolicySigner, rules Rules) (d demandedSigner, err error) {
+	if d.root, err = ParseTrustRoot(s.Root, rules); err != nil {
+		return d, err
+	}
+	if fingerprintForm.MatchString(s.Signer) {
+		d.fingerprint = s.Signer
+		return d, nil
+	}
+	d.trust, err = modelsig.ParseTrust([]byte(s.Signer))
+	return d, err
+}
+
+// signs reports whether a signature that holds is one of this signer.
+func (d *demandedSigner) signs(s *modelsig.Signature) bool {
+	if d.fingerprint == "" {
+		return s.Trusted
+	}
+	return s.Key == d.fingerprint || s.Root == d.fingerprint
+}
+
+// signers returns those of which one has to have signed a skill; none: no signature is needed.
+func (c *compiledPolicy) signers(skill SkillURL) (all []demandedSigner) {
 	for _, d := range c.demanded {
 		if d.root.Covers(skill) {
-			all = append(all, d.signer)
+			all = append(all, d)
 		}
 	}
 	return all
@@ -52,28 +77,34 @@ func (g *governor) signed(skill SkillURL, files map[string][]byte, now time.Time
 		if len(want) == 0 {
 			continue
 		}
-		reason := "the policy demands a signature, and the skill has none"
-		signed := false
-		for _, name := range modelsig.Find(files) {
-			s, err := modelsig.Verify(files, name, modelsig.Trust{}, now)
+		if reason := unsigned(want, files, now); reason != "" {
+			return c.refused(skill.String(), reason)
+		}
+	}
+	return nil
+}
+
+// unsigned returns why none of the signers has signed all files, or "".
+func unsigned(want []demandedSigner, files map[string][]byte, now time.Time) string {
+	reason := "the policy demands a signature, and the skill has none"
+	for _, name := range modelsig.Find(files) {
+		for _, d := range want {
+			s, err := modelsig.Verify(files, name, d.trust, now)
 			if err != nil {
 				reason = "the policy demands a signature, and that of the skill does not hold: " + sentence(err)
 				continue
 			}
 			switch loose := looseFile(s); {
-			case !contains(want, s.Key) && !contains(want, s.Root):
+			case !d.signs(s):
 				reason = "the policy demands another signer than " + s.Fingerprint()
 			case loose != "":
 				reason = "the policy demands a signature, and the signer left out the file " + plaintext.Quote(loose, 200)
 			default:
-				signed = true
+				return ""
 			}
 		}
-		if !signed {
-			return c.refused(skill.String(), reason)
-		}
 	}
-	return nil
+	return reason
 }
 
 // looseFile returns a file that the signer left out, but for those that only git reads.
@@ -86,14 +117,8 @@ func looseFile(s *modelsig.Signature) string {
 	return ""
 }
 
-func contains(all []string, one string) bool {
-	for _, s := range all {
-		if s == one && one != "" {
-			return true
-		}
-	}
-	return false
-}
+// signatureNames are the usual names of a signature, to which no instructions refer.
+var signatureNames = []string{"skill.oms.sig", "model.sig"}
 
 // checkSigned refuses a skill that is not signed as the policies demand, before it is used: it fetches
 // all of its files.

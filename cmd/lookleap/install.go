@@ -19,6 +19,7 @@ import (
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
 	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/textdiff"
 )
 
 // installArgs are the commands below lookleap skill that change folders, and their arguments.
@@ -661,6 +662,14 @@ func writeJSON(s *session, v any) error {
 	return err
 }
 
+// unknownAgent is the error for a name that is not in the table.
 func unknownAgent(name string) error {
-	return usagef("there is no agent %s in the table", plaintext.Quote(name, 60))
+	var names []string
+	for _, a := range install.Agents() {
+		names = append(names, a.Name)
+	}
+	if near := textdiff.Nearest(name, names); near != "" {
+		return usagef("there is no agent %s in the table; did you mean %s?", plaintext.Quote(name, 60), near)
+	}
+	return usagef("there is no agent %s in the table of %d; --dir installs into any directory", plaintext.Quote(name, 60), len(names))
 }

@@ -14,8 +14,10 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 	"github.com/lookleap/lookleap/dvs/install"
+	"github.com/lookleap/lookleap/dvs/modelsig"
 	"github.com/lookleap/lookleap/internal/gittest"
 	"github.com/lookleap/lookleap/internal/lab"
+	"github.com/lookleap/lookleap/internal/signtest"
 )
 
 // world is a code host with one repository, a user who agrees, and an empty project.
@@ -658,4 +660,51 @@ func chmod(t *testing.T, path string, mode fs.FileMode) {
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestSigner stops at another signer as at another root.
+func TestSigner(t *testing.T) {
+	ada, eve := signtest.New(t, "Ada of example.com"), signtest.New(t, "Ada of example.com")
+	files := func(more string) map[string]string {
+		return map[string]string{"SKILL.md": refund + more, "scripts/pay.sh": published["skills/refund/scripts/pay.sh"], "data/fees.csv": "a,b\n"}
+	}
+	publish := func(w *world, more string, by *signtest.Signer) {
+		signature := ""
+		if by != nil {
+			signature = by.Sign(files(more))
+		}
+		w.repo.Commit(map[string]string{"skills/refund/SKILL.md": refund + more, "skills/refund/" + signtest.File: signature})
+	}
+	for name, test := range map[string]struct {
+		by   *signtest.Signer
+		more string
+		code lookleap.Code
+	}{
+		"the-same":     {ada, "More.\n", ""},
+		"another":      {eve, "More.\n", install.CodeSignerChanged},
+		"none":         {nil, "More.\n", install.CodeSignerChanged},
+		"does-not-fit": {ada, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			publish(w, "", ada)
+			r := w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+			if r.Entry.Installed.Signer != ada.Fingerprint() {
+				t.Errorf("the signer is %q", r.Entry.Installed.Signer)
+			}
+			publish(w, test.more, test.by)
+			if _, err := w.add("example-org/skills", "refund", install.Options{}); (err == nil) != (test.code == "") || err != nil && lookleap.CodeOf(err) != test.code {
+				t.Errorf("got %v", err)
+			}
+			w.ok()
+		})
+	}
+	t.Run("a-signature-that-does-not-hold-is-a-finding", func(t *testing.T) {
+		w := newWorld(t)
+		w.repo.Commit(map[string]string{"skills/refund/" + signtest.File: ada.Sign(files("other"))})
+		skill, err := w.load("example-org/skills", "refund")
+		if err != nil || skill.Signature != nil || !slices.ContainsFunc(skill.Findings, func(f lookleap.Finding) bool { return f.Code == modelsig.CodeFileChanged }) {
+			t.Errorf("%v, %v", skill.Findings, err)
+		}
+	})
 }

@@ -63,7 +63,7 @@ func (s *syncer) restore(ctx context.Context, skill *dvs.LockedSkill, force bool
 	}
 	var wrong []spot
 	for _, at := range spots {
-		if now := look(at, skill); !now.linked && (at.link != "" || !now.isAsLocked()) {
+		if now := look(at, skill); !now.linked && !now.isAsLocked() { // a copy is as good as a link
 			wrong = append(wrong, at)
 		}
 	}
