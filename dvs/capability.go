@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -211,13 +212,36 @@ func (r *capabilityReader) skill(s *Skill) {
 	r.urls(s.Description)
 	for i := range s.Extra {
 		r.urls(s.Extra[i].Value.flat())
+		if strings.EqualFold(s.Extra[i].Key, "hooks") {
+			r.hooks(&s.Extra[i].Value)
+		}
 	}
 	r.instructions(s)
 }
 
+// hooks reads the commands that some agents run by themselves while a skill is in use.
+func (r *capabilityReader) hooks(v *Value) {
+	for i := range v.Items {
+		r.hooks(&v.Items[i])
+	}
+	for i := range v.Fields {
+		if f := &v.Fields[i]; f.Key == "command" && f.Value.isScalar() {
+			r.commands(f.Value.Text, true)
+		} else {
+			r.hooks(&f.Value)
+		}
+	}
+}
+
+// injected is a command whose output some agents put into the instructions, before a model reads them.
+var injected = regexp.MustCompile("!`([^`\n]+)`")
+
 // instructions reads Markdown: the SKILL.md, or another file of instructions.
 func (r *capabilityReader) instructions(s *Skill) {
 	r.urls(s.Body)
+	for _, command := range injected.FindAllStringSubmatch(s.Body, -1) {
+		r.commands(command[1], true)
+	}
 	for _, ref := range s.References() {
 		if path.Base(ref.Target) == EntryFile && ref.Target != EntryFile {
 			r.add(capabilitySkill, ref.Target, "")

@@ -137,3 +137,13 @@ func FuzzCapabilities(f *testing.F) {
 		}
 	})
 }
+
+// TestCapabilitiesOfAgents reads what an agent runs without a model that decides it.
+func TestCapabilitiesOfAgents(t *testing.T) {
+	text := "---\nname: refund\ndescription: Refunds an order.\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./hook.sh --all\n---\n" +
+		"State: !`git status --short` and `ls`.\n"
+	got := values(dvs.CapabilitiesOf(map[string][]byte{"SKILL.md": []byte(text)}), "command")
+	if want := []string{"./hook.sh --all", "git status --short"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
