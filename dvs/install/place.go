@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -107,16 +108,17 @@ func (p *Place) change(ctx context.Context, edit func(*dvs.Lockfile) error) erro
 		if err != nil {
 			return err
 		}
-		before, err := json.MarshalIndent(lock, "", "  ")
-		if err != nil {
-			return err
-		}
+		before := slices.Clone(lock.Skills)
 		edited := edit(lock)
-		content, err := json.MarshalIndent(lock, "", "  ")
-		if err == nil && string(content) != string(before) { // also after an error: some skills are done
-			if _, err = dvs.ParseLockfile(content); err == nil {
-				err = replaceFile(p.LockPath(), append(content, '\n'), 0o644)
-			}
+		if reflect.DeepEqual(lock.Skills, before) {
+			return edited
+		}
+		content, err := json.MarshalIndent(lock, "", "  ") // also after an error: some skills are done
+		if err == nil {
+			_, err = dvs.ParseLockfile(content)
+		}
+		if err == nil {
+			err = replaceFile(p.LockPath(), append(content, '\n'), 0o644, true)
 		}
 		if err != nil {
 			err = failed(p.LockPath(), "the lockfile cannot be written", err)

@@ -42,7 +42,7 @@ func (s Store) put(files map[string][]byte) error {
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			return err
 		}
-		if err := replaceFile(at, content, 0o600); err != nil {
+		if err := replaceFile(at, content, 0o600, false); err != nil { // what a crash damages is fetched again
 			return err
 		}
 	}
@@ -65,15 +65,18 @@ func (s Store) files(skill *dvs.LockedSkill) (map[string][]byte, bool) {
 	return all, true
 }
 
-// replaceFile writes a file as a whole, or leaves the old one.
-func replaceFile(name string, content []byte, perm fs.FileMode) error {
+// replaceFile writes a file as a whole, or leaves the old one; after a crash of the machine only with sync.
+func replaceFile(name string, content []byte, perm fs.FileMode, sync bool) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".lookleap-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name()) // after the renaming there is nothing to remove
 	_, err = f.Write(content)
-	if err = errors.Join(err, f.Chmod(perm), f.Sync(), f.Close()); err != nil {
+	if sync && err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Chmod(perm), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), name)

@@ -2,8 +2,12 @@ package install
 
 import (
 	"cmp"
+	"errors"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -30,15 +34,18 @@ func (p *Place) Verify(names ...string) ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	checks := make([]Check, 0, len(skills))
-	for _, s := range skills {
-		c, err := p.check(s)
-		if err != nil {
-			return nil, err
-		}
-		checks = append(checks, c)
+	checks, errs := make([]Check, len(skills)), make([]error, len(skills))
+	var all sync.WaitGroup
+	var next atomic.Int64
+	for range min(runtime.GOMAXPROCS(0), len(skills)) { // reading many small files is work for all processors
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(skills); i = int(next.Add(1)) - 1 {
+				checks[i], errs[i] = p.check(skills[i])
+			}
+		})
 	}
-	return checks, nil
+	all.Wait()
+	return checks, errors.Join(errs...)
 }
 
 // chosen returns the installed skills with these names, or all.
