@@ -121,6 +121,9 @@ func expand(path, project string) string {
 // Detect returns the names of the agents that are used at a place, sorted: those that are installed
 // and have a folder there.
 func (p *Place) Detect() []string {
+	if p.ready() != nil {
+		return nil
+	}
 	project := p.Dir
 	if p.Scope == User {
 		project = ""

@@ -36,6 +36,9 @@ func (p *Place) Install(ctx context.Context, skill *Skill, o Options) (result *R
 	if skill == nil || skill.Entry.Installed == nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeUsage, Message: "there is no skill", Fix: "load it from a Candidate"}
 	}
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
 	if err := p.Store.put(skill.Files); err != nil {
 		return nil, failed(string(p.Store), "the files cannot be kept", err)
 	}

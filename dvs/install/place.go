@@ -72,6 +72,9 @@ func refuse(code lookleap.Code, subject, message, fix string) *lookleap.Error {
 
 // LockPath returns the path of the lockfile.
 func (p *Place) LockPath() string {
+	if p == nil {
+		return lockName
+	}
 	if p.Scope == User {
 		return filepath.Join(p.Dir, ".agents", lockName)
 	}
@@ -83,6 +86,9 @@ const maxLock = 16 << 20
 
 // Lock reads the lockfile: an empty one if there is none.
 func (p *Place) Lock() (*dvs.Lockfile, error) {
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
 	content, err := filestore.ReadFile(p.LockPath(), maxLock)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &dvs.Lockfile{}, nil
@@ -93,8 +99,19 @@ func (p *Place) Lock() (*dvs.Lockfile, error) {
 	return dvs.ParseLockfile(content)
 }
 
+// ready returns an error for a place that Open did not return.
+func (p *Place) ready() error {
+	if p == nil || p.Dir == "" {
+		return refuse(lookleap.CodeUsage, "", "there is no place to install skills in", "get it from Open")
+	}
+	return nil
+}
+
 // change edits the lockfile while no other process does.
 func (p *Place) change(ctx context.Context, edit func(*dvs.Lockfile) error) error {
+	if err := p.ready(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(p.LockPath()), 0o755); err != nil {
 		return failed(p.LockPath(), "the lockfile cannot be written", err)
 	}
@@ -129,6 +146,9 @@ func (p *Place) change(ctx context.Context, edit func(*dvs.Lockfile) error) erro
 
 // Find returns the installed skill with a name: that of its directory or that by its publisher.
 func Find(lock *dvs.Lockfile, name string) (*dvs.LockedSkill, error) {
+	if lock == nil {
+		lock = &dvs.Lockfile{}
+	}
 	for i := range lock.Skills {
 		s := &lock.Skills[i]
 		if s.Installed != nil && (s.Directory == name || strings.EqualFold(s.Installed.Name, name)) {

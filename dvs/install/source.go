@@ -90,6 +90,9 @@ func (f *Found) Close() error {
 
 // Named returns the candidates with a name, or all for "".
 func (f *Found) Named(name string) (all []Candidate) {
+	if f == nil {
+		return nil
+	}
 	for _, c := range f.Skills {
 		if name == "" || strings.EqualFold(c.Name, name) {
 			all = append(all, c)
@@ -241,7 +244,7 @@ func (c Candidate) Load(ctx context.Context) (*Skill, error) {
 // verifySignature notes who signed the files.
 func (s *Skill) verifySignature(now time.Time) {
 	signature, err := modelsig.VerifyDir(s.Files, modelsig.Trust{}, now)
-	if err != nil {
+	if err != nil && lookleap.CodeOf(err) != modelsig.CodeNoSignature {
 		severity, message := lookleap.SeverityWarning, "the skill has a signature that does not hold, and counts as unsigned: "
 		if lookleap.CodeOf(err) == modelsig.CodeSigstoreIdentity {
 			severity, message = lookleap.SeverityInfo, "the signature cannot be checked here: "
@@ -249,7 +252,7 @@ func (s *Skill) verifySignature(now time.Time) {
 		s.Findings = append(s.Findings, lookleap.Finding{Severity: severity, Code: lookleap.CodeOf(err), Message: message + err.Error()})
 		return
 	}
-	if signature == nil {
+	if err != nil {
 		return
 	}
 	s.Signature, s.Entry.Installed.Signer = signature, signature.Fingerprint()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
 )
 
@@ -21,6 +22,9 @@ func NewUpdater(loader *dvs.Loader) *Updater {
 
 // Close closes the sources that were read.
 func (u *Updater) Close() {
+	if u == nil {
+		return
+	}
 	for _, f := range u.found {
 		_ = f.Close() // only a temporary file is left
 	}
@@ -30,8 +34,11 @@ func (u *Updater) Close() {
 // loader asks its user about what changed since the version that was approved. An error has the code
 // skill-not-found if the source no longer has the skill.
 func (u *Updater) Newest(ctx context.Context, s *dvs.LockedSkill) (*Skill, error) {
-	if s.Installed == nil || s.Installed.Source == "" {
-		return nil, refuse(dvs.CodeNotLocked, s.Directory, "the lockfile does not say from which source the skill was installed", "add it again")
+	if u == nil || u.found == nil {
+		return nil, refuse(lookleap.CodeUsage, "", "there is no updater", "make it with NewUpdater")
+	}
+	if s == nil || s.Installed == nil || s.Installed.Source == "" {
+		return nil, refuse(dvs.CodeNotLocked, "", "the lockfile does not say from which source the skill was installed", "add it again")
 	}
 	source, err := ParseSource(s.Installed.Source)
 	if err != nil {

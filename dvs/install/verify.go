@@ -21,7 +21,7 @@ type Check struct {
 }
 
 // OK reports whether the skill is installed as the lockfile says.
-func (c *Check) OK() bool { return len(c.Findings) == 0 }
+func (c *Check) OK() bool { return c != nil && len(c.Findings) == 0 }
 
 // Verify compares the installed skills with the lockfile: each file, its permission to be run, and each
 // link. Names choose some of them. It sends no request.

@@ -11,6 +11,7 @@ import (
 
 // Codes of signatures in a skill's directory.
 const (
+	CodeNoSignature          lookleap.Code = "no-signature"
 	CodeBadBundle            lookleap.Code = "bad-signature-bundle"
 	CodeBadStatement         lookleap.Code = "bad-signed-statement"
 	CodeUnsupportedSignature lookleap.Code = "unsupported-signature"

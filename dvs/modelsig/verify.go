@@ -136,16 +136,16 @@ func (s *statement) compare(files map[string][]byte, bundle string) (covered, un
 	return covered, uncovered, nil
 }
 
-// VerifyDir verifies the signature in a skill's directory: nil if there is none. If there are several, the
-// first one that holds counts, by the names of their files.
+// VerifyDir verifies the signature in a skill's directory. If there are several, the first one that holds
+// counts, by the names of their files. If there is none, the error has the code no-signature.
 func VerifyDir(files map[string][]byte, trust Trust, now time.Time) (*Signature, error) {
-	var first error
-	for _, name := range Find(files) {
+	var first error = refuse(CodeNoSignature, "the directory has no signature", fixPublisher)
+	for n, name := range Find(files) {
 		s, err := Verify(files, name, trust, now)
 		if err == nil {
 			return s, nil
 		}
-		if first == nil {
+		if n == 0 {
 			first = err
 		}
 	}
