@@ -26,6 +26,24 @@ import (
 // The files of an origin apply only to the whole origin. For a root with a path, Discover sends no
 // request and yields an error with the code no-origin-discovery.
 func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, error] {
+	return l.discover(root, func(d *discovery, origin string) {
+		if d.indexes(ctx, origin) {
+			d.sitemaps(ctx, origin+"/sitemap.xml")
+		}
+	})
+}
+
+// DiscoverIndex is [Loader.Discover] for one index of an origin, by its URL.
+func (l *Loader) DiscoverIndex(ctx context.Context, index string) iter.Seq2[Listing, error] {
+	u, err := domain.Rules{AllowSpecial: true}.Parse(index)
+	if err != nil {
+		return func(yield func(Listing, error) bool) { yield(Listing{}, badURL(index, err)) }
+	}
+	return l.discover(u.Origin()+"/", func(d *discovery, _ string) { d.index(d.ask(ctx, u.String(), l.limits.Index, nil)) })
+}
+
+// discover walks through lists of an origin, if that may be asked.
+func (l *Loader) discover(root string, walk func(d *discovery, origin string)) iter.Seq2[Listing, error] {
 	return func(yield func(Listing, error) bool) {
 		if err := l.ready(); err != nil {
 			yield(Listing{}, err)
@@ -41,17 +59,13 @@ func (l *Loader) Discover(ctx context.Context, root string) iter.Seq2[Listing, e
 			return
 		}
 		d := &discovery{loader: l, seen: make(map[string]bool), names: make(map[string]string), yield: yield}
-		if !parsed.originWide() {
-			d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04",
-				Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()},
-				Fix: "load each skill by the URL of its directory; the address of a repository stands for a SKILL.md at its top"})
+		if parsed.originWide() {
+			walk(d, parsed.url.Origin())
 			return
 		}
-		origin := parsed.url.Origin()
-		if !d.indexes(ctx, origin) {
-			return
-		}
-		d.sitemaps(ctx, origin+"/sitemap.xml")
+		d.report(lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeNoOriginDiscovery, Requirement: "DVS-3.2-04",
+			Message: CodeNoOriginDiscovery.Title(), Position: lookleap.Position{Path: parsed.String()},
+			Fix: "load each skill by the URL of its directory; the address of a repository stands for a SKILL.md at its top"})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -707,4 +708,60 @@ func TestSigner(t *testing.T) {
 			t.Errorf("%v, %v", skill.Findings, err)
 		}
 	})
+}
+
+// TestSources installs the same skill from all kinds of sources of a site.
+func TestSources(t *testing.T) {
+	files := fstest.MapFS{
+		"refund/SKILL.md":       {Data: []byte(refund)},
+		"refund/scripts/pay.sh": {Data: []byte("#!/bin/sh\necho paid\n"), Mode: 0o755},
+		"refund/data/fees.csv":  {Data: []byte("a,b\n")},
+		"one/SKILL.md":          {Data: []byte("---\nname: one\ndescription: A skill of one file.\n---\nDo it.\n")},
+	}
+	handler, err := dvs.NewHandler(files, dvs.HandlerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, source := range map[string]string{
+		"site":      "https://shop.example",
+		"index-0.2": "https://shop.example/.well-known/agent-skills/index.json",
+		"index-0.1": "https://shop.example/.well-known/skills/index.json",
+		"directory": "https://shop.example/.well-known/skills/refund/",
+		"file":      "https://shop.example/.well-known/skills/refund/SKILL.md",
+		"archive":   "https://shop.example/.well-known/agent-skills/refund.tar.gz",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.net.Site("shop.example").Handle("*", handler)
+			skill := ""
+			if name == "site" || strings.HasPrefix(name, "index") {
+				skill = "refund"
+			}
+			w.mustAdd(source, skill, install.Options{Agents: []string{"codex"}})
+			got := tree(t, w.path(".agents/skills"))
+			if !strings.Contains(got, "refund/SKILL.md") || !strings.Contains(got, "refund/scripts/pay.sh") {
+				t.Errorf("got\n%s", got)
+			}
+			if packed := name == "archive" || name == "site" || name == "index-0.2"; packed != strings.Contains(got, "pay.sh*") {
+				t.Errorf("the script of %s may be run, or not:\n%s", name, got)
+			}
+			w.ok()
+			if len(w.asked) != 1 {
+				t.Errorf("asked %d times", len(w.asked))
+			}
+			lock := read(t, w.place.LockPath())
+			w.place = w.open(t.TempDir())
+			write(t, w.place.LockPath(), lock)
+			if synced, err := w.place.Sync(t.Context(), w.frozen, false); err != nil || synced[0].Err != nil {
+				t.Errorf("%v, %v", synced, err)
+			}
+			w.ok()
+			u := install.NewUpdater(w.loader())
+			defer u.Close()
+			all, _ := w.place.Lock()
+			if newer, err := u.Newest(t.Context(), &all.Skills[0]); newer != nil || err != nil {
+				t.Errorf("%v, %v", newer, err)
+			}
+		})
+	}
 }

@@ -143,14 +143,18 @@ func (s Source) listed(loader *dvs.Loader, entry dvs.Listing, tip dvs.Tip) Candi
 // discover reads the lists of an origin, of which an index is one.
 func (s Source) discover(ctx context.Context, loader *dvs.Loader) (*Found, error) {
 	found := &Found{}
-	for entry, err := range loader.Discover(ctx, s.text) {
+	lists := loader.Discover
+	if s.kind == indexSource {
+		lists = loader.DiscoverIndex
+	}
+	for entry, err := range lists(ctx, s.text) {
 		var skipped *dvs.Skipped
 		switch {
 		case errors.As(err, &skipped):
 			found.Findings = append(found.Findings, skipped.Finding)
 		case err != nil:
 			return nil, err
-		case s.kind == siteSource || entry.Source == s.text:
+		default:
 			found.Skills = append(found.Skills, s.listed(loader, entry, dvs.Tip{}))
 		}
 	}
