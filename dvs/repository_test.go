@@ -190,7 +190,32 @@ func TestRepository(t *testing.T) {
 			t.Errorf("%v, %v, %v", fileNames(bundle), err, c.Asked[asked:])
 		}
 	})
-	t.Run("a-feed-that-withdraws-the-branch-withdraws-its-commit", func(t *testing.T) {
+	t.Run("a-denied-owner-is-not-asked", func(t *testing.T) {
+		c := newCodeHost(t, twoSkills)
+		policy := &dvs.Policy{Deny: []string{"https://github.com/example-org/"}}
+		_, err := c.read(t, dvs.NewLoader(c.host, dvs.Options{Policies: []*dvs.Policy{policy}}), "Example-Org/skills")
+		if lookleap.CodeOf(err) != dvs.CodePolicyDenied || len(c.Asked) > 0 {
+			t.Errorf("%v, %v", err, c.Asked)
+		}
+	})
+	t.Run("a-policy-that-pins-the-branch-pins-its-commit", func(t *testing.T) {
+		c := newCodeHost(t, twoSkills)
+		for digest, code := range map[dvs.Digest]lookleap.Code{dvs.DigestOf([]byte(refundSkill)): "", dvs.DigestOf(nil): dvs.CodeDigestMismatch} {
+			policy := &dvs.Policy{PinnedOnly: true, Pins: []dvs.PolicyPin{{Skill: "https://github.com/example-org/skills/blob/main/skills/refund/SKILL.md", Pin: dvs.Pin{Digest: digest}}}}
+			loader := dvs.NewLoader(c.host, dvs.Options{Policies: []*dvs.Policy{policy}})
+			r, err := c.read(t, loader, "Example-Org/skills")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := loader.LoadListing(t.Context(), r.Skills[0]); lookleap.CodeOf(err) != code && (err != nil || code != "") {
+				t.Errorf("want %q, got %v", code, err)
+			}
+		}
+		if c.ui.count() > 0 {
+			t.Error("the user was asked about a pinned skill")
+		}
+	})
+	t.Run("a-policy-that-denies-the-branch-denies-its-commit", func(t *testing.T) {
 		c := newCodeHost(t, twoSkills)
 		policy := &dvs.Policy{Deny: []string{"https://github.com/example-org/skills/blob/main/skills/refund/"}}
 		loader := dvs.NewLoader(c.host, dvs.Options{Policies: []*dvs.Policy{policy}})

@@ -105,8 +105,6 @@ func (in *installer) run(ctx context.Context, s *session, word string, args []st
 		return usagef("write --copy or --link")
 	case in.dir != "" && len(in.agents) > 0:
 		return usagef("write --agent or --dir")
-	case in.dir != "" && !filepath.IsLocal(in.dir):
-		return usagef("--dir: name a directory below the one of the lockfile")
 	}
 	scope := install.Project
 	dir := "."
@@ -116,6 +114,12 @@ func (in *installer) run(ctx context.Context, s *session, word string, args []st
 	var err error
 	if in.place, err = install.Open(dir, scope); err != nil {
 		return usagef("%v", err)
+	}
+	if rel, err := filepath.Rel(in.place.Dir, in.dir); filepath.IsAbs(in.dir) && err == nil {
+		in.dir = rel
+	}
+	if in.dir != "" && !filepath.IsLocal(in.dir) {
+		return usagef("--dir: name a directory below %s, where the lockfile is", in.place.Dir)
 	}
 	in.s = s
 	defer in.close()
