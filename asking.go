@@ -136,10 +136,9 @@ func askersOf(user string, r *ConsentRequest) []asker {
 
 // admit returns an error if a request may not be shown now, and counts it if it
 // may and counts is set.
-func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now time.Time, counts bool) error {
+func (a *asking) admit(r *ConsentRequest, q question, limits AskLimits, now time.Time, counts bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	q := questionOf(user, r)
 	no := a.refused[q]
 	if left := no.until.Sub(now); left > 0 && left <= limits.Refusal {
 		return consentError(CodeConsentRefused, fmt.Sprintf("the user refused the same request; it is asked again after %s%s",
@@ -148,7 +147,7 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 	if limits.Prompts < 0 {
 		return nil
 	}
-	askers := askersOf(user, r)
+	askers := askersOf(q.user, r)
 	for _, by := range askers {
 		cost := 0
 		recent := slices.DeleteFunc(a.asked[by], func(p *prompt) bool { return p.olderThan(limits.Interval, now) })
@@ -177,22 +176,21 @@ func (a *asking) admit(r *ConsentRequest, user string, limits AskLimits, now tim
 }
 
 // approve makes the last showing of a request cheap, if it was the only one.
-func (a *asking) approve(r *ConsentRequest, user string) {
+func (a *asking) approve(r *ConsentRequest, q question) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	q := questionOf(user, r)
-	same := slices.DeleteFunc(slices.Clone(a.asked[askersOf(user, r)[0]]), func(p *prompt) bool { return p.what != q })
+	same := slices.DeleteFunc(slices.Clone(a.asked[askersOf(q.user, r)[0]]), func(p *prompt) bool { return p.what != q })
 	if len(same) == 1 {
 		same[0].cost = costApproved
 	}
 }
 
 // refuse records a "no".
-func (a *asking) refuse(r *ConsentRequest, user, reason string, limits AskLimits, now time.Time) {
+func (a *asking) refuse(q question, reason string, limits AskLimits, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refused = room(a.refused, func(no refusedQuestion) bool { return !now.Before(no.until) })
-	a.refused[questionOf(user, r)] = refusedQuestion{now.Add(limits.Refusal), reason}
+	a.refused[q] = refusedQuestion{now.Add(limits.Refusal), reason}
 }
 
 // room returns a map with room for one more entry. It removes old entries from a full
@@ -225,10 +223,15 @@ func room[K comparable, V any](m map[K]V, old func(V) bool) map[K]V {
 //
 // A user has one dialogue at a time: the next request waits until its context ends.
 // [Host.Asking] limits how often a user is asked.
-func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision ConsentDecision, err error) {
+func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (ConsentDecision, error) {
 	if req == nil {
 		return ConsentDecision{}, consentError(CodeUsage, "there is no request", nil)
 	}
+	return h.promptConsent(ctx, req.clone())
+}
+
+// promptConsent is PromptConsent for a request that does not change.
+func (h *Host) promptConsent(ctx context.Context, req *ConsentRequest) (decision ConsentDecision, err error) {
 	ctx = h.enter(ctx)
 	start := h.Time()
 	defer func() {
@@ -251,23 +254,23 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 	case ctx.Value(dialogueKey{}) == h:
 		return ConsentDecision{}, consentError(CodeConsentFailed, "a prompter asks for consent while it asks for consent", nil)
 	}
-	user, limits := userOf(ctx), h.Asking.withDefaults()
-	if err := h.asking.admit(req, user, limits, now, false); err != nil {
+	q, limits := questionOf(userOf(ctx), req), h.Asking.withDefaults()
+	if err := h.asking.admit(req, q, limits, now, false); err != nil {
 		return ConsentDecision{}, err
 	}
-	leave, err := h.asking.dialogues.Wait(ctx, user)
+	leave, err := h.asking.dialogues.Wait(ctx, q.user)
 	if err != nil {
 		return ConsentDecision{}, callerLeft(ctx)
 	}
 	err = plugin.PromptCheck(ctx) // an earlier answer may have decided this request
 	if err == nil {
-		err = h.asking.admit(req, user, limits, h.Time(), true)
+		err = h.asking.admit(req, q, limits, h.Time(), true)
 	}
 	if err != nil {
 		leave()
 		return ConsentDecision{}, err
 	}
-	decision, err = h.prompt(ctx, req, limits.Dialogue, leave)
+	decision, err = h.prompt(ctx, req, q, limits.Dialogue, leave)
 	switch {
 	case errors.Is(err, ErrConsentPending):
 		return ConsentDecision{}, err
@@ -283,13 +286,13 @@ func (h *Host) PromptConsent(ctx context.Context, req *ConsentRequest) (decision
 
 // remember records what a user decided about a request, for the limits. A decision about
 // another request changes nothing.
-func (h *Host) remember(ctx context.Context, r *ConsentRequest, d ConsentDecision) {
+func (h *Host) remember(r *ConsentRequest, q question, d ConsentDecision) {
 	now := h.Time()
 	switch _, err := r.check(d, now); CodeOf(err) {
 	case CodeOK:
-		h.asking.approve(r, userOf(ctx))
+		h.asking.approve(r, q)
 	case CodeConsentRefused:
-		h.asking.refuse(r, userOf(ctx), d.reason(), h.Asking.withDefaults(), now)
+		h.asking.refuse(q, d.reason(), h.Asking.withDefaults(), now)
 	}
 }
 
@@ -308,13 +311,13 @@ type dialogueKey struct{}
 // if the prompter ignores ctx. The prompter gets a copy of the request. The next dialogue
 // may open when this one is closed and its answer is recorded, or when it has been open for
 // the duration long. An answer that comes after ctx ended is recorded too.
-func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Duration, leave func()) (ConsentDecision, error) {
+func (h *Host) prompt(ctx context.Context, req *ConsentRequest, q question, long time.Duration, leave func()) (ConsentDecision, error) {
 	type outcome struct {
 		decision ConsentDecision
 		err      error
 	}
 	done := make(chan outcome, 1)
-	shown, kept := req.clone(), req.clone()
+	shown := req.clone()
 	if long > 0 {
 		timer := time.AfterFunc(long, leave)
 		defer timer.Stop()
@@ -327,7 +330,7 @@ func (h *Host) prompt(ctx context.Context, req *ConsentRequest, long time.Durati
 		}()
 		o.decision, o.err = h.callPrompter(ctx, shown)
 		if o.err == nil {
-			h.remember(ctx, kept, o.decision)
+			h.remember(req, q, o.decision)
 		}
 	}()
 	select {
@@ -351,7 +354,7 @@ func (h *Host) Ask(ctx context.Context, p *Plan) (*Approval, error) {
 	if p == nil {
 		return nil, errNoPlan
 	}
-	decision, err := h.PromptConsent(ctx, p.Request())
+	decision, err := h.promptConsent(ctx, &p.request)
 	if errors.Is(err, ErrConsentPending) {
 		state, err := p.State()
 		if err != nil {
@@ -384,7 +387,7 @@ func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approva
 	if _, err := h.clock(); err != nil {
 		return nil, clockFailed(err)
 	}
-	h.remember(ctx, p.Request(), d)
+	h.remember(&p.request, questionOf(userOf(ctx), &p.request), d)
 	a, err := p.Approve(d, h.Time())
 	if CodeOf(err) != CodeConsentRefused {
 		return a, err
@@ -399,10 +402,9 @@ func (h *Host) Decide(ctx context.Context, p *Plan, d ConsentDecision) (*Approva
 // effect before. If the ledger fails, the plan stays as it is, and the failure is reported.
 func (h *Host) refuse(ctx context.Context, p *Plan) error {
 	ctx = h.enter(ctx)
-	owner := rand.Text()
-	record, err := h.claim(ctx, p, owner)
+	record, err := h.claim(ctx, p, rand.Text(), PlanClaimed)
 	if err == nil {
-		h.conclude(ctx, p, nil, owner, PlanRefused, nil)
+		h.conclude(ctx, p, nil, record, PlanRefused, nil)
 		return nil
 	}
 	if !errors.Is(err, ErrAlreadyDone) {

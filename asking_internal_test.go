@@ -17,7 +17,7 @@ func TestRefusalsAreKept(t *testing.T) {
 		}
 		a.refused[question{"ann", fmt.Sprint(i)}] = refusedQuestion{until: until}
 	}
-	a.refuse(new(ConsentRequest), "ann", "", AskLimits{Refusal: time.Minute}, now)
+	a.refuse(questionOf("ann", new(ConsentRequest)), "", AskLimits{Refusal: time.Minute}, now)
 	for q, no := range a.refused {
 		if !no.until.After(now) {
 			t.Errorf("%s is remembered", q.shown)

@@ -51,7 +51,10 @@ func NewPlan(req ConsentRequest, effect []byte, now time.Time) (*Plan, error) {
 	if err := req.normalize(); err != nil {
 		return nil, err
 	}
-	req.Digest, _ = req.digest() // valid returns the error
+	var err error
+	if req.Digest, err = req.digest(); err != nil {
+		return nil, planError("it cannot be written as JSON", err)
+	}
 	p := &Plan{request: req, effect: bytes.Clone(effect)}
 	if err := p.valid(); err != nil {
 		return nil, err
@@ -112,7 +115,10 @@ func (r *ConsentRequest) makeValid() {
 			valid(&said.Source, &said.Label, &said.Text)
 		}
 	}
-	data, _ := json.Marshal(r.Verdict) // null if there is none, which is not read as a verdict
+	if r.Verdict == nil {
+		return
+	}
+	data, _ := json.Marshal(r.Verdict)
 	if v := new(Verdict); json.Unmarshal(data, v) == nil {
 		r.Verdict = v
 	}
@@ -192,22 +198,24 @@ func ParsePlan(state json.RawMessage) (*Plan, error) {
 		return nil, planError("its effect is not canonical base64", err)
 	}
 	p := &Plan{request: in.Request, effect: effect}
+	switch digest, err := p.request.digest(); {
+	case err != nil:
+		return nil, planError("it cannot be written as JSON", err)
+	case digest != p.request.Digest:
+		return nil, planError("the request does not match its digest", nil)
+	case Digest(effect) != p.request.Effect:
+		return nil, planError("the effect does not match its digest", nil)
+	}
 	if err := p.valid(); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// valid checks what must be true of both a new and a parsed plan.
+// valid checks what must be true of both a new and a parsed plan, apart from its digests.
 func (p *Plan) valid() error {
 	r := &p.request
-	switch digest, err := r.digest(); {
-	case err != nil:
-		return planError("it cannot be written as JSON", err)
-	case digest != r.Digest:
-		return planError("the request does not match its digest", nil)
-	case Digest(p.effect) != r.Effect:
-		return planError("the effect does not match its digest", nil)
+	switch {
 	case !r.Kind.known():
 		return consentError(CodeConsentUnknown, "the kind of the request, "+quote(string(r.Kind), 40)+", is unknown", nil)
 	case r.ID == "" || r.Summary == "" || len(r.Items) == 0:
@@ -352,39 +360,47 @@ func (h *Host) commit(ctx context.Context, c commit) (receipt []byte, err error)
 	case c.whole && len(c.approval.items) < len(p.request.Items):
 		return nil, consentError(CodeConsentPartial, "the user refused an optional item, and the effect can only be done as a whole", nil)
 	}
-	owner := rand.Text()
-	if record, err := h.claim(ctx, p, owner); err != nil {
-		return record.Receipt, notCommitted(p, err)
+	first := PlanClaimed
+	if c.effect.Prepare == nil && h.Record == nil {
+		first = PlanSent // nothing comes between the claim and the effect
+	}
+	held, err := h.claim(ctx, p, rand.Text(), first)
+	if err != nil {
+		return held.Receipt, notCommitted(p, err)
 	}
 	if c.effect.Prepare != nil {
 		if err := c.effect.Prepare(ctx, c.approval); err != nil {
-			h.settle(ctx, p, owner, PlanFailed, nil)
+			h.settle(ctx, p, held, PlanFailed, nil)
 			return nil, err
 		}
 	}
 	if err := h.recorded(ctx, p, c.approval, PlanSent, nil); err != nil {
-		h.settle(ctx, p, owner, PlanFailed, nil)
+		h.settle(ctx, p, held, PlanFailed, nil)
 		return nil, notCommitted(p, err)
 	}
-	if err := h.record(ctx, p, owner, PlanSent, nil); err != nil {
-		h.conclude(ctx, p, c.approval, owner, PlanFailed, nil)
-		return nil, notCommitted(p, err)
+	if first != PlanSent {
+		sent, err := h.record(ctx, p, held, PlanSent, nil)
+		if err != nil {
+			h.conclude(ctx, p, c.approval, held, PlanFailed, nil)
+			return nil, notCommitted(p, err)
+		}
+		held = sent
 	}
 	receipt, err = c.effect.Send(ctx, c.approval)
 	switch {
 	case err == nil:
-		h.conclude(ctx, p, c.approval, owner, PlanDone, receipt)
+		h.conclude(ctx, p, c.approval, held, PlanDone, receipt)
 	case errors.Is(err, errNothingSent):
-		h.conclude(ctx, p, c.approval, owner, PlanFailed, nil)
+		h.conclude(ctx, p, c.approval, held, PlanFailed, nil)
 	default:
-		h.conclude(ctx, p, c.approval, owner, PlanUnknown, nil)
+		h.conclude(ctx, p, c.approval, held, PlanUnknown, nil)
 	}
 	return receipt, err
 }
 
 // conclude settles a plan, and tells Record.
-func (h *Host) conclude(ctx context.Context, p *Plan, a *Approval, owner string, state PlanState, receipt []byte) {
-	h.settle(ctx, p, owner, state, receipt)
+func (h *Host) conclude(ctx context.Context, p *Plan, a *Approval, held PlanRecord, state PlanState, receipt []byte) {
+	h.settle(ctx, p, held, state, receipt)
 	_ = h.recorded(context.WithoutCancel(ctx), p, a, state, receipt)
 }
 
@@ -397,36 +413,42 @@ func notCommitted(p *Plan, cause error) error {
 	return &Error{Code: CodeOf(cause), Subject: "plan " + p.ID(), Message: message, Err: cause}
 }
 
-// claim claims a plan. If another call has it, claim returns its record with an
-// [*AlreadyDoneError].
-func (h *Host) claim(ctx context.Context, p *Plan, owner string) (PlanRecord, error) {
-	record, err := h.changePlan(ctx, p, func(r PlanRecord, now time.Time) (PlanRecord, error) {
-		return r.claimed(owner, p.request.Expires, now)
+// claim claims a plan for an owner, as claimed or as sent. If another call has it, claim returns
+// the record of that call with an [*AlreadyDoneError].
+func (h *Host) claim(ctx context.Context, p *Plan, owner string, state PlanState) (PlanRecord, error) {
+	record, err := h.changePlan(ctx, p, PlanRecord{}, func(r PlanRecord, now time.Time) (PlanRecord, error) {
+		return r.claimed(owner, state, p.request.Expires, now)
 	})
-	if errors.Is(err, ErrAlreadyDone) {
+	switch {
+	case err == nil:
+		return record, nil
+	case errors.Is(err, ErrAlreadyDone):
 		return record, &AlreadyDoneError{record}
+	case state == PlanSent: // the store may have written it although it returned an error
+		_, _ = h.record(context.WithoutCancel(ctx), p, PlanRecord{Owner: owner}, PlanFailed, nil)
 	}
 	return PlanRecord{}, err
 }
 
-// record writes an outcome before the effect. The effect must not run if that fails.
-func (h *Host) record(ctx context.Context, p *Plan, owner string, state PlanState, receipt []byte) error {
-	_, err := h.changePlan(ctx, p, func(r PlanRecord, now time.Time) (PlanRecord, error) {
-		return r.ended(owner, state, receipt, now)
+// record writes an outcome of a plan that this call has claimed, and returns the record after it.
+// The effect must not run if the outcome before it cannot be written.
+func (h *Host) record(ctx context.Context, p *Plan, held PlanRecord, state PlanState, receipt []byte) (PlanRecord, error) {
+	return h.changePlan(ctx, p, held, func(r PlanRecord, now time.Time) (PlanRecord, error) {
+		return r.ended(held.Owner, state, receipt, now)
 	})
-	return err
 }
 
 // settle writes an outcome that cannot change any more, also if the caller has left. A
 // failure is only reported: the record then says less than it could, and never permits more.
-func (h *Host) settle(ctx context.Context, p *Plan, owner string, state PlanState, receipt []byte) {
+func (h *Host) settle(ctx context.Context, p *Plan, held PlanRecord, state PlanState, receipt []byte) {
 	var tooLong error
 	if len(receipt) > MaxReceipt {
 		tooLong = &Error{Code: CodeTooLarge, Subject: "plan " + p.ID(), Message: "the receipt is too long to be recorded",
 			Fix: "return a shorter receipt, such as a digest"}
 		receipt = nil
 	}
-	if err := cmp.Or(h.record(context.WithoutCancel(ctx), p, owner, state, receipt), tooLong); err != nil {
+	_, err := h.record(context.WithoutCancel(ctx), p, held, state, receipt)
+	if err := cmp.Or(err, tooLong); err != nil {
 		h.Report(ctx, Event{Kind: EventFinding, Code: CodeOf(err), Subject: p.ID(), Err: err})
 	}
 }

@@ -18,7 +18,7 @@ import (
 // effect at most once among the processes that share that [Store].
 //
 //	state    what happened                              a later Commit of the plan
-//	claimed  a worker prepares the effect               refused; after PlanLease it takes over
+//	claimed  a worker prepares or records the effect    refused; after PlanLease it takes over
 //	sent     the effect may have begun                  refused: no one can know
 //	done     the effect happened; there is a receipt    refused, with the receipt
 //	failed   the effect did not begin                   runs, without another question
@@ -57,17 +57,18 @@ type PlanRecord struct {
 	At      time.Time `json:"at"`                // of the last change, by the system's clock
 }
 
-// claimed returns the record after a claim. The zero PlanRecord is that of an unknown plan.
-func (r PlanRecord) claimed(owner string, expires, now time.Time) (PlanRecord, error) {
+// claimed returns the record after a claim, which is claimed or, if nothing has to be prepared,
+// sent. The zero PlanRecord is that of an unknown plan.
+func (r PlanRecord) claimed(owner string, state PlanState, expires, now time.Time) (PlanRecord, error) {
 	switch {
 	case r.State == "", r.State == PlanFailed && r.Owner != owner:
-	case r.State == PlanClaimed && r.Owner == owner:
+	case r.State == state && r.Owner == owner:
 		return r, nil // the response to the first call was lost
 	case r.State == PlanClaimed && r.leaseOver(now):
 	default:
 		return r, ErrAlreadyDone
 	}
-	return PlanRecord{ID: r.ID, Owner: owner, State: PlanClaimed, Expires: expires, At: now}, nil
+	return PlanRecord{ID: r.ID, Owner: owner, State: state, Expires: expires, At: now}, nil
 }
 
 // leaseOver reports whether the worker that claimed the plan had its time. It had it, too,
@@ -159,23 +160,35 @@ func parsePlanRecord(id string, stored []byte) (r PlanRecord, err error) {
 }
 
 // changePlan applies a rule to the record of a plan, and returns the record after it, also next to
-// an error of the rule.
-func (h *Host) changePlan(ctx context.Context, p *Plan, rule func(r PlanRecord, now time.Time) (PlanRecord, error)) (r PlanRecord, err error) {
+// an error of the rule. It reads the record unless it is still the one that is known.
+func (h *Host) changePlan(ctx context.Context, p *Plan, known PlanRecord, rule func(r PlanRecord, now time.Time) (PlanRecord, error)) (r PlanRecord, err error) {
 	now := time.Now().UTC()
 	until := now
 	if p.request.Expires.After(now) {
 		until = p.request.Expires // by a fast clock
 	}
-	err = UpdateRecord(ctx, h.plans(), planPrefix+p.ID(), until.Add(keepPlans), func(stored []byte) ([]byte, error) {
-		before, err := parsePlanRecord(p.ID(), stored)
-		if err != nil {
-			return nil, err
-		}
+	change := func(before PlanRecord) (value []byte, err error) {
 		r, err = rule(before, now)
 		if err != nil || r.State == before.State && r.Owner == before.Owner {
 			return nil, err // or this call repeats one that succeeded
 		}
 		return json.Marshal(r)
+	}
+	store, key, until := h.plans(), planPrefix+p.ID(), until.Add(keepPlans)
+	if known.State != "" {
+		stored, _ := json.Marshal(known) // as this call wrote it
+		if value, err := change(known); err == nil && value != nil {
+			if err := store.Put(ctx, key, stored, value, until); !errors.Is(err, ErrConflict) {
+				return r, partPlans.coded(err)
+			}
+		}
+	}
+	err = UpdateRecord(ctx, store, key, until, func(stored []byte) ([]byte, error) {
+		before, err := parsePlanRecord(p.ID(), stored)
+		if err != nil {
+			return nil, err
+		}
+		return change(before)
 	})
 	return r, partPlans.coded(err)
 }

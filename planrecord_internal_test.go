@@ -29,10 +29,12 @@ func TestPlanRules(t *testing.T) {
 		}
 		for _, age := range []time.Duration{0, PlanLease - 1, PlanLease, -PlanLease + 1, -PlanLease} {
 			for _, owner := range []string{"a", "b"} {
-				free := from == "" || from == PlanFailed && owner == "b" || from == PlanClaimed && (owner == "a" || age.Abs() >= PlanLease)
-				got, err := r.claimed(owner, now.Add(time.Hour), now.Add(age))
-				if free != (err == nil) || err != nil && (!errors.Is(err, ErrAlreadyDone) || got.State != from) || err == nil && (got.State != PlanClaimed || got.Owner != owner) {
-					t.Errorf("claim of %q by %s after %v: %+v, %v", from, owner, age, got, err)
+				for _, to := range []PlanState{PlanClaimed, PlanSent} {
+					free := from == "" || from == PlanFailed && owner == "b" || from == PlanClaimed && age.Abs() >= PlanLease || from == to && owner == "a"
+					got, err := r.claimed(owner, to, now.Add(time.Hour), now.Add(age))
+					if free != (err == nil) || err != nil && (!errors.Is(err, ErrAlreadyDone) || got.State != from) || err == nil && (got.State != to || got.Owner != owner) {
+						t.Errorf("claim of %q as %q by %s after %v: %+v, %v", from, to, owner, age, got, err)
+					}
 				}
 			}
 		}
@@ -81,8 +83,15 @@ func TestPlanSteps(t *testing.T) {
 			}
 		}
 	}
-	claim := func(h *Host, owner string) error { _, err := h.claim(t.Context(), p, owner); return err }
-	if err := one.record(t.Context(), p, "a", PlanSent, nil); !errors.Is(err, ErrClaimLost) {
+	claim := func(h *Host, owner string) error {
+		_, err := h.claim(t.Context(), p, owner, PlanClaimed)
+		return err
+	}
+	record := func(h *Host, state PlanState, receipt []byte) error {
+		_, err := h.record(t.Context(), p, PlanRecord{Owner: "a"}, state, receipt)
+		return err
+	}
+	if err := record(one, PlanSent, nil); !errors.Is(err, ErrClaimLost) {
 		t.Error("an outcome without a claim:", err)
 	}
 	if err := errors.Join(claim(one, "a"), claim(two, "a")); err != nil {
@@ -92,12 +101,12 @@ func TestPlanSteps(t *testing.T) {
 		t.Error("another one claims:", err)
 	}
 	is("a", PlanClaimed, "")
-	if err := errors.Join(two.record(t.Context(), p, "a", PlanSent, nil), one.record(t.Context(), p, "a", PlanSent, nil)); err != nil {
+	if err := errors.Join(record(two, PlanSent, nil), record(one, PlanSent, nil)); err != nil {
 		t.Error("the outcome is repeated:", err)
 	}
 	is("a", PlanSent, "")
 	receipt := strings.Repeat("r", MaxReceipt)
-	if err := two.record(t.Context(), p, "a", PlanDone, []byte(receipt)); err != nil {
+	if err := record(two, PlanDone, []byte(receipt)); err != nil {
 		t.Error(err)
 	}
 	is("a", PlanDone, receipt)
@@ -166,7 +175,7 @@ func TestMemoryStoreSweeps(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &Host{Plans: NewMemoryStore()}
 				claim := func(id string, expires time.Time) error {
-					_, err := h.claim(t.Context(), &Plan{request: ConsentRequest{ID: id, Expires: expires}}, id)
+					_, err := h.claim(t.Context(), &Plan{request: ConsentRequest{ID: id, Expires: expires}}, id, PlanClaimed)
 					return err
 				}
 				far := time.Now().AddDate(73, 0, 0)
@@ -207,8 +216,11 @@ func TestPlanRecords(t *testing.T) {
 		h, _ := open(t, dir)
 		for i := range 40 {
 			owner := strconv.Itoa(i)
-			_, err := h.claim(t.Context(), p, owner)
-			if err := errors.Join(err, h.record(t.Context(), p, owner, PlanFailed, nil)); err != nil {
+			held, err := h.claim(t.Context(), p, owner, PlanClaimed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.record(t.Context(), p, held, PlanFailed, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -228,7 +240,7 @@ func TestPlanRecords(t *testing.T) {
 			if err := spoil(store.dir.File(planPrefix + "p")); err != nil {
 				t.Skip("the system has no symbolic links")
 			}
-			if _, err := h.claim(t.Context(), p, "b"); CodeOf(err) != CodeLedgerFailed {
+			if _, err := h.claim(t.Context(), p, "b", PlanClaimed); CodeOf(err) != CodeLedgerFailed {
 				t.Errorf("claim: %v", err)
 			}
 			if r, err := h.PlanRecord(t.Context(), "p"); CodeOf(err) != CodeLedgerFailed {
@@ -252,7 +264,7 @@ func TestPlanRecords(t *testing.T) {
 			if err := h.Plans.Put(t.Context(), planPrefix+"p", nil, []byte(text), time.Time{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := h.claim(t.Context(), p, "b"); (err == nil) != (name == "accept-record") {
+			if _, err := h.claim(t.Context(), p, "b", PlanClaimed); (err == nil) != (name == "accept-record") {
 				t.Error(err)
 			}
 		})

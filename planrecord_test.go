@@ -187,6 +187,37 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
+// TestLostResponse: the store writes a claim and returns an error, so nothing is sent, and the plan can be
+// committed again.
+func TestLostResponse(t *testing.T) {
+	send := func(context.Context, *lookleap.Approval) ([]byte, error) { return []byte("r"), nil }
+	h := &lookleap.Host{Plans: &mute{Store: lookleap.NewMemoryStore(), next: true}}
+	a := approved(t, planFrom(t, "https://a.example", "x"), time.Now())
+	if _, err := h.CommitApproved(t.Context(), a, lookleap.Effect{Send: send}); lookleap.CodeOf(err) != lookleap.CodeLedgerFailed {
+		t.Error("the response is lost:", err)
+	}
+	if r, err := h.PlanRecord(t.Context(), a.Plan().ID()); err != nil || r.State != lookleap.PlanFailed {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if receipt, err := h.CommitApproved(t.Context(), a, lookleap.Effect{Send: send}); err != nil || string(receipt) != "r" {
+		t.Errorf("%s, %v", receipt, err)
+	}
+}
+
+// mute is a store whose next response to a Put is lost.
+type mute struct {
+	lookleap.Store
+	next bool
+}
+
+func (m *mute) Put(ctx context.Context, key string, old, value []byte, until time.Time) error {
+	err := m.Store.Put(ctx, key, old, value, until)
+	if m.next {
+		m.next, err = false, errors.New("connection reset")
+	}
+	return err
+}
+
 // TestOpenStore: a directory that is not there is an error, so that no plan is committed on a disk
 // that is not mounted.
 func TestOpenStore(t *testing.T) {

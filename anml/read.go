@@ -219,7 +219,7 @@ func (r *reader) foreignAttrs(n node) {
 // replaceSite reads the attribute site of trust and site-ref as domain (section 12.7).
 func (r *reader) replaceSite(n node) {
 	alias, domain := n.foreign(Name{"", "site"}), n.lookup("domain")
-	i := slices.IndexFunc(n.e.Attr, func(a etree.Attr) bool { return a.Space == "" && a.Key == "site" })
+	i := plainAttr(n.e, "site")
 	switch {
 	case !alias.ok():
 		return

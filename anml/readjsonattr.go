@@ -139,10 +139,10 @@ func (j *jsonReader) version(n node, key string, v strictjson.Value) (err error)
 	if key == "version" {
 		j.add(n, lookleap.SeverityWarning, CodeVersionKey, "ANML-7.2.1-02", "the key version is read as anml", `write "anml"`)
 	}
-	if a := n.e.SelectAttr("version"); a == nil {
+	if i := plainAttr(n.e, "version"); i < 0 {
 		setAttr(n.e, Name{"", "version"}, text)
 	} else if key == "anml" {
-		a.Value = text
+		n.e.Attr[i].Value = text
 	}
 	return nil
 }

@@ -38,8 +38,9 @@ func (n Name) expanded() string { return "{" + n.Space + "}" + n.Local }
 // say what may be processed.
 //
 // Elements have no prefixes, except those in the namespace of XML. An element whose namespace is
-// not that of its parent declares it as the default namespace. Each attribute from another
-// vocabulary has a prefix that its element declares. So etree writes the tree as it is.
+// not that of its parent declares it as the default namespace, in its first attribute. Each
+// attribute from another vocabulary has a prefix that the attribute right before it declares. So
+// etree writes the tree as it is, and no namespace has to be searched for.
 type tree struct {
 	root  *etree.Element
 	src   string // the document, in UTF-8
@@ -99,13 +100,19 @@ func (t *tree) add(parent *etree.Element, k kind, name Name, offset int) node {
 // defaultSpace returns the default namespace inside an element.
 func defaultSpace(e *etree.Element) string {
 	for ; e != nil; e = e.Parent() {
-		for _, a := range e.Attr {
-			if a.Space == "" && a.Key == "xmlns" {
-				return a.Value
-			}
+		if space, ok := declaredSpace(e); ok {
+			return space
 		}
 	}
 	return ""
+}
+
+// declaredSpace returns the default namespace that an element itself declares.
+func declaredSpace(e *etree.Element) (space string, ok bool) {
+	if len(e.Attr) == 0 || e.Attr[0].Space != "" || e.Attr[0].Key != "xmlns" {
+		return "", false
+	}
+	return e.Attr[0].Value, true
 }
 
 // setAttr appends an attribute, with the declaration of its namespace if it has one.
@@ -255,8 +262,9 @@ type attr struct {
 
 func (a attr) ok() bool { return a.present }
 
-// attr returns an attribute of the tree. It returns false for a namespace declaration.
-func (n node) attr(a etree.Attr) (attr, bool) {
+// attr returns the attribute at an index of the tree. It returns false for a namespace declaration.
+func (n node) attr(i int) (attr, bool) {
+	a := n.e.Attr[i]
 	x := attr{Name{a.Space, a.Key}, a.Value, nil, true, false}
 	switch {
 	case a.Space == "xmlns", a.Space == "" && a.Key == "xmlns":
@@ -267,13 +275,15 @@ func (n node) attr(a etree.Attr) (attr, bool) {
 	case a.Space == "xml":
 		x.name.Space = xmlNamespace
 	default:
-		for _, declared := range n.e.Attr {
-			if declared.Space == "xmlns" && declared.Key == a.Space {
-				x.name.Space = declared.Value
-			}
-		}
+		x.name.Space = n.e.Attr[i-1].Value
 	}
 	return x, true
+}
+
+// plainAttr returns the index of the attribute that has a name and no namespace, or -1. It is not
+// etree's SelectAttr, which finds attributes of every namespace.
+func plainAttr(e *etree.Element, name string) int {
+	return slices.IndexFunc(e.Attr, func(a etree.Attr) bool { return a.Space == "" && a.Key == name })
 }
 
 // attrs yields the attributes in document order.
@@ -282,8 +292,8 @@ func (n node) attrs() iter.Seq[attr] {
 		if !n.ok() || n.data != nil {
 			return
 		}
-		for _, a := range n.e.Attr {
-			if x, ok := n.attr(a); ok && !yield(x) {
+		for i := range n.e.Attr {
+			if x, ok := n.attr(i); ok && !yield(x) {
 				return
 			}
 		}
@@ -293,11 +303,9 @@ func (n node) attrs() iter.Seq[attr] {
 // lookup returns the attribute that the draft defines under a name.
 func (n node) lookup(name string) attr {
 	if n.ok() && n.data == nil {
-		for _, a := range n.e.Attr {
-			if a.Key == name && a.Space == "" {
-				if x, ok := n.attr(a); ok && x.spec != nil {
-					return x
-				}
+		if i := plainAttr(n.e, name); i >= 0 {
+			if x, ok := n.attr(i); ok && x.spec != nil {
+				return x
 			}
 		}
 	}

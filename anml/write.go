@@ -164,8 +164,8 @@ func MarshalXML(d *Document, o WriteOptions) ([]byte, error) {
 // element returns a copy of an element for writing.
 func (o WriteOptions) element(n node, depth int) *etree.Element {
 	e := &etree.Element{Space: n.e.Space, Tag: n.e.Tag}
-	if a := n.e.SelectAttr("xmlns"); a != nil && a.Space == "" {
-		setAttr(e, Name{"", "xmlns"}, a.Value)
+	if space, ok := declaredSpace(n.e); ok {
+		setAttr(e, Name{"", "xmlns"}, space)
 	}
 	for _, a := range o.writtenAttrs(n) {
 		setAttr(e, a.name, a.value)

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -22,15 +22,18 @@ import (
 
 // Limits of the arguments of one call.
 const (
-	maxArguments = 256 << 10 // bytes
+	maxArguments = 256 << 10        // bytes
+	maxCanonical = 2 * maxArguments // bytes in the form of RFC 8785, which writes 1e20 with all digits
 	maxDepth     = 16
 	maxValues    = 1000
 )
 
+var canonicalLimits = strictjson.Limits{Size: maxCanonical, Depth: maxDepth, Values: maxValues}
+
 // arguments are those of one call: a JSON object that every reader reads in the same way.
 type arguments struct {
-	text jsontext.Value // RFC 8785
-	root strictjson.Value
+	text jsontext.Value          // RFC 8785
+	root func() strictjson.Value // parses text once; most calls that pass do not need it
 }
 
 // parseArguments reads the arguments of a model. Nothing and null, as frameworks send for a call
@@ -53,12 +56,13 @@ func parseArguments(text []byte) (*arguments, error) {
 	if err := canonical.Canonicalize(); err != nil {
 		return nil, argumentError(err)
 	}
-	if !bytes.Equal(canonical, text) {
-		if root, err = strictjson.Parse(canonical, strictjson.Limits{Size: 2 * maxArguments, Depth: maxDepth, Values: maxValues}); err != nil {
-			return nil, argumentError(err)
-		}
+	if len(canonical) > maxCanonical {
+		return nil, argumentError(root.Refuse(strictjson.CodeTooLarge, "the text is larger than its limit with all digits of its numbers", "send less"))
 	}
-	return &arguments{canonical, root}, nil
+	return &arguments{canonical, sync.OnceValue(func() strictjson.Value {
+		root, _ := strictjson.Parse(canonical, canonicalLimits) // it was parsed before and is within the limits: cannot fail
+		return root
+	})}, nil
 }
 
 // exact refuses numbers that are others for a reader with doubles.
@@ -131,7 +135,7 @@ func (a *arguments) walk(visit func(l leaf, container bool)) {
 			visit(leaf{pointer, v}, false)
 		}
 	}
-	walk("", a.root)
+	walk("", a.root())
 }
 
 // leaves returns all values in the order of the canonical form. Containers are left out unless they
@@ -237,7 +241,7 @@ func (a *arguments) hide(t *Tool) (*arguments, map[string]string, error) {
 
 // at returns the value at a pointer, none if there is none.
 func (a *arguments) at(pointer string) strictjson.Value {
-	v := a.root
+	v := a.root()
 	for token := range jsontext.Pointer(pointer).Tokens() {
 		next := strictjson.Value{}
 		switch v.Kind() {
@@ -300,11 +304,8 @@ func (a *arguments) replace(values map[string]json.RawMessage, t *Tool) (*argume
 }
 
 // reveal returns the arguments with the secrets in their places, from those that are known here or
-// from a function, and refuses a value that is not the approved one.
+// from a function, and refuses a value that is not the approved one. Only a tool with secrets needs it.
 func (a *arguments) reveal(t *Tool, known map[string]string, secret func(string) (string, error)) (json.RawMessage, error) {
-	if !t.hasSecrets() {
-		return a.canonical(), nil
-	}
 	values := map[string]json.RawMessage{}
 	for _, l := range a.leaves() {
 		if t.argument(l.pointer).Role != Secret {

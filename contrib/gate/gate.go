@@ -189,18 +189,15 @@ func (t *Gated) call(ctx context.Context, args *arguments, changed []string) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	call := Call{Tool: t.Name, Arguments: hidden.canonical()}
-	switch verb, why := g.judge(ctx, t, call, hidden); {
+	switch verb, why := g.judge(ctx, t, hidden); {
 	case verb == Refuse:
 		return Result{}, &lookleap.Error{Code: lookleap.CodeDenied, Subject: "tool " + plaintext.Quote(t.Name, 100), Message: why,
 			Fix: "do it in another way, or let the person do it", Err: lookleap.ErrDenied}
 	case verb == Pass && changed == nil:
-		call.Key = `"` + rand.Text() + `"`
-		call.Arguments = args.canonical()
-		output, err := t.Run(ctx, call)
+		output, err := t.Run(ctx, Call{Tool: t.Name, Arguments: args.canonical(), Key: `"` + rand.Text() + `"`})
 		return bounded(output), err
 	}
-	plan, err := t.plan(hidden, changed)
+	plan, planned, err := t.plan(hidden, changed)
 	if err != nil {
 		return Result{}, err
 	}
@@ -208,7 +205,7 @@ func (t *Gated) call(ctx context.Context, args *arguments, changed []string) (Re
 	if err != nil {
 		return Result{}, err
 	}
-	return g.commit(ctx, t, approval, changed, func(string) (string, error) { return "", nil }, secrets)
+	return g.commit(ctx, t, approval, planned, func(string) (string, error) { return "", nil }, secrets)
 }
 
 // Resume continues a call that waited for its person, in this process or another one that has the
@@ -231,7 +228,7 @@ func (g *Gate) Resume(ctx context.Context, state json.RawMessage, decision lookl
 		}
 		return g.options.Secret(ctx, call, pointer)
 	}
-	return g.commit(ctx, t, approval, planned.Changed, secret, nil)
+	return g.commit(ctx, t, approval, planned, secret, nil)
 }
 
 // Again returns a new question about a call whose outcome is unknown, because its process ended or
@@ -264,10 +261,10 @@ func (g *Gate) Revise(ctx context.Context, state json.RawMessage, values map[str
 	if err != nil {
 		return nil, err
 	}
-	if verb, why := g.judge(planowner.Context(ctx, g.options.User), t, Call{Tool: t.Name, Arguments: revised.canonical()}, revised); verb == Refuse {
+	if verb, why := g.judge(planowner.Context(ctx, g.options.User), t, revised); verb == Refuse {
 		return nil, &lookleap.Error{Code: lookleap.CodeDenied, Message: why, Err: lookleap.ErrDenied}
 	}
-	plan, err := t.plan(revised, append(slices.Clone(planned.Changed), changed...))
+	plan, _, err := t.plan(revised, append(slices.Clone(planned.Changed), changed...))
 	if err != nil {
 		return nil, err
 	}
@@ -306,28 +303,26 @@ func (g *Gate) parse(state json.RawMessage) (*lookleap.Plan, *plannedCall, *Gate
 	return plan, planned, t, nil
 }
 
-// commit runs an approved call once. The secrets are those of this process, or come from a function.
-func (g *Gate) commit(ctx context.Context, t *Gated, approval *lookleap.Approval, changed []string,
+// commit runs the approved call of a plan once. The secrets are those of this process, or come from a
+// function.
+func (g *Gate) commit(ctx context.Context, t *Gated, approval *lookleap.Approval, planned *plannedCall,
 	secret func(pointer string) (string, error), known map[string]string,
 ) (Result, error) {
 	plan := approval.Plan()
-	planned, err := parsePlanned(plan)
-	if err != nil {
-		return Result{}, err
-	}
 	var result Result
-	call := Call{Tool: t.Name, Key: plan.IdempotencyKey()}
-	receipt, err := g.host.CommitApproved(ctx, approval, lookleap.Effect{
-		Prepare: func(context.Context, *lookleap.Approval) error {
+	call := Call{Tool: t.Name, Arguments: planned.Arguments, Key: plan.IdempotencyKey()}
+	var prepare func(context.Context, *lookleap.Approval) error
+	if t.hasSecrets() {
+		prepare = func(context.Context, *lookleap.Approval) error {
 			args, err := parseArguments(planned.Arguments)
-			if err != nil {
-				return err
+			if err == nil {
+				call.Arguments, err = args.reveal(&t.Tool, known, secret)
 			}
-			if call.Arguments, err = args.reveal(&t.Tool, known, secret); err != nil {
-				return err
-			}
-			return nil
-		},
+			return err
+		}
+	}
+	receipt, err := g.host.CommitApproved(ctx, approval, lookleap.Effect{
+		Prepare: prepare,
 		Send: func(ctx context.Context, _ *lookleap.Approval) ([]byte, error) {
 			output, err := t.Run(ctx, call)
 			if err != nil {
@@ -343,7 +338,7 @@ func (g *Gate) commit(ctx context.Context, t *Gated, approval *lookleap.Approval
 	if errors.Is(err, lookleap.ErrAlreadyDone) {
 		result.Output = receipt
 	}
-	result.Plan, result.Changed = plan.ID(), changed
+	result.Plan, result.Changed = plan.ID(), planned.Changed
 	return result, err
 }
 

@@ -63,18 +63,21 @@ func (t *Tool) digest() (string, error) {
 	return lookleap.Digest(canonical), nil
 }
 
-// plan prepares a call whose secrets are hidden. All that is shown is derived from the effect.
-func (t *Gated) plan(args *arguments, changed []string) (*lookleap.Plan, error) {
+// plan prepares a call whose secrets are hidden, and returns it also as its plan says it. All that is
+// shown is derived from the effect.
+func (t *Gated) plan(args *arguments, changed []string) (*lookleap.Plan, *plannedCall, error) {
 	g := t.gate
-	effect, err := json.Marshal(plannedCall{callType, args.canonical(), changed, t.definition, t.Name, planowner.Mark(g.options.User)})
+	planned := &plannedCall{callType, args.canonical(), changed, t.definition, t.Name, planowner.Mark(g.options.User)}
+	effect, err := json.Marshal(planned)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	canonical := jsontext.Value(effect)
 	if err := canonical.Canonicalize(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return lookleap.NewPlan(t.request(args, changed), canonical, g.host.Time())
+	plan, err := lookleap.NewPlan(t.request(args, changed), canonical, g.host.Time())
+	return plan, planned, err
 }
 
 // request is what the person is asked.
@@ -125,12 +128,17 @@ func (t *Gated) purpose() string {
 	return ": " + plaintext.Clip(strings.TrimSuffix(first, "."), 200)
 }
 
-// parsePlanned reads the call of a plan.
+// parsePlanned reads the call of a plan. Its arguments are in the form of RFC 8785.
 func parsePlanned(plan *lookleap.Plan) (*plannedCall, error) {
 	var p plannedCall
 	err := strictjson.Decode(plan.Effect(), &p)
 	if err != nil || p.Type != callType || plan.Request().Kind != lookleap.ConsentTool {
 		return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of a gate", Err: lookleap.ErrPlanInvalid}
 	}
+	args, err := parseArguments(p.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	p.Arguments = args.canonical()
 	return &p, nil
 }

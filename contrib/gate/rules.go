@@ -95,7 +95,7 @@ func (r *Rule) hasHidden(t *Gated, args *arguments) (hidden bool) {
 }
 
 // judge says what happens to a call, and why if it is refused.
-func (g *Gate) judge(ctx context.Context, t *Gated, c Call, args *arguments) (Verb, string) {
+func (g *Gate) judge(ctx context.Context, t *Gated, args *arguments) (Verb, string) {
 	verb := Ask
 	for i := range g.options.Rules {
 		if r := &g.options.Rules[i]; g.applies(ctx, r, t, args) {
@@ -110,7 +110,7 @@ func (g *Gate) judge(ctx context.Context, t *Gated, c Call, args *arguments) (Ve
 		verb = Stricter(verb, Ask)
 	}
 	if g.options.Decide != nil {
-		verb = Stricter(verb, g.decide(ctx, c))
+		verb = Stricter(verb, g.decide(ctx, Call{Tool: t.Name, Arguments: args.canonical()}))
 	}
 	if verb == Refuse {
 		return Refuse, "the policy forbids this call of " + plaintext.Quote(t.Name, 100)

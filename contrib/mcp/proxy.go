@@ -45,8 +45,10 @@ type ProxyOptions struct {
 	Wait time.Duration
 	// Timeout is how long the server may take to answer a request; 0: 10 minutes.
 	Timeout time.Duration
-	// Record receives a line of JSON for each question, refusal, call and outcome. It has digests of
-	// arguments and never their values. A call that cannot be recorded does not run. Nil: no record.
+	// Record receives a line of JSON for each call without a plan: before and after a call that a rule
+	// lets pass, and for one that is refused before a person is asked. It has digests of arguments and
+	// never their values. A call that cannot be recorded does not run. Nil: no record. What becomes of
+	// calls that a person decides about goes to the Record of the gate's Host.
 	Record io.Writer
 }
 
@@ -242,9 +244,10 @@ func (p *proxy) call(ctx context.Context, c *gatedCall, request *mcp.CallToolReq
 	if replaced {
 		p.toolsChanged()
 	}
-	c.identify()
-	if err := p.record.write(c, "sent", ""); err != nil {
-		return nil, lookleap.NothingSent(err)
+	if c.identify(); !c.decided {
+		if err := p.record.write(c, "sent", ""); err != nil {
+			return nil, lookleap.NothingSent(err)
+		}
 	}
 	params := &mcp.CallToolParams{Name: request.Params.Name, Arguments: request.Params.Arguments}
 	if token := request.Params.GetProgressToken(); token != nil {

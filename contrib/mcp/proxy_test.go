@@ -28,6 +28,9 @@ type proxied struct {
 	rules  gate.Options
 	o      ProxyOptions
 	web    bool // the server is at a URL
+
+	mu  sync.Mutex
+	did []lookleap.PlanState // what the host records about plans
 }
 
 func newProxied(t *testing.T) *proxied {
@@ -56,7 +59,12 @@ func (p *proxied) proxy(t *testing.T) mcp.Transport {
 		t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 		upstream = &mcp.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1}
 	}
-	host := &lookleap.Host{Prompter: Prompter{}, Plans: p.store}
+	host := &lookleap.Host{Prompter: Prompter{}, Plans: p.store, Record: func(_ context.Context, o lookleap.PlanOutcome) error {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.did = append(p.did, o.State)
+		return nil
+	}}
 	o := p.o
 	o.Server, o.Store, o.Keys, o.Record = "notes", p.store, testKeys, p.record
 	server, err := NewProxy(ctx, upstream, gate.New(host, p.rules), o)
@@ -70,6 +78,13 @@ func (p *proxied) proxy(t *testing.T) mcp.Transport {
 	}
 	t.Cleanup(func() { _ = session.Close() })
 	return far
+}
+
+// outcomes returns what became of plans.
+func (p *proxied) outcomes() []lookleap.PlanState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.did)
 }
 
 // lines returns the record.

@@ -115,27 +115,45 @@ func TestProxyServerFails(t *testing.T) {
 	})
 }
 
-// TestProxyRecord: each decision and outcome is recorded, without the values of arguments.
+// TestProxyRecord: each call without a plan is recorded, without the values of arguments, and each call
+// with a plan goes to the Record of the host.
 func TestProxyRecord(t *testing.T) {
-	p, u := newProxied(t), &person{accept: true}
-	c := p.start(t, "", u)
+	p := newProxied(t)
+	p.rules = gate.Options{Rules: []gate.Rule{{Tools: []string{"note"}, Verb: gate.Pass}, {Tools: []string{"fail"}, Verb: gate.Refuse}}}
+	c := p.start(t, "", nil)
 	c.call("note", map[string]any{"text": "secret-milk"})
-	u.accept = false
-	c.call("note", map[string]any{"text": "beer"})
-	t.Run("accept-decisions", func(t *testing.T) {
+	c.call("fail", map[string]any{"text": "beer"})
+	t.Run("accept-decisions-of-rules", func(t *testing.T) {
 		var got []string
 		for _, e := range p.lines(t) {
-			got = append(got, e.Decision+" "+e.Outcome)
-			if e.Tool != "note" || !strings.HasPrefix(e.Definition, "sha256:") || e.Time.IsZero() {
+			got = append(got, e.Tool+" "+e.Decision+" "+e.Outcome)
+			if !strings.HasPrefix(e.Definition, "sha256:") || e.Time.IsZero() {
 				t.Errorf("%+v", e)
 			}
 		}
-		if want := []string{"asked ", "approved sent", "approved done", "asked ", "refused "}; !slices.Equal(got, want) {
+		if want := []string{"note rule sent", "note rule done", "fail refused "}; !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
 	})
+	t.Run("accept-decisions-of-the-person-in-the-record-of-the-host", func(t *testing.T) {
+		p, u := newProxied(t), &person{accept: true}
+		c := p.start(t, "", u)
+		c.call("note", map[string]any{"text": "milk"})
+		u.accept = false
+		c.call("note", map[string]any{"text": "beer"})
+		if p.record.Len() > 0 || !slices.Equal(p.outcomes(), []lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone, lookleap.PlanRefused}) {
+			t.Errorf("%q, %q", p.outcomes(), p.record)
+		}
+	})
+	t.Run("accept-refusal-without-a-decision", func(t *testing.T) {
+		p := newProxied(t)
+		p.start(t, "", nil).call("note", map[string]any{"text": "milk"})
+		if lines := p.lines(t); len(lines) != 1 || lines[0].Decision != "refused" || len(p.outcomes()) > 0 {
+			t.Errorf("%+v, %q", lines, p.outcomes())
+		}
+	})
 	t.Run("accept-digest-of-canonical-arguments", func(t *testing.T) {
-		if got := p.lines(t)[2].Arguments; got != lookleap.Digest([]byte(`{"text":"secret-milk"}`)) {
+		if got := p.lines(t)[1].Arguments; got != lookleap.Digest([]byte(`{"text":"secret-milk"}`)) {
 			t.Error(got)
 		}
 	})

@@ -15,13 +15,14 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// entry is one line of the record of a proxy.
+// entry is one line of the record of a proxy: a call without a plan. What a person decided about has a
+// plan, and what came of it goes to the Record of the host.
 type entry struct {
 	Time       time.Time `json:"time"`
 	Tool       string    `json:"tool"`
 	Definition string    `json:"definition,omitempty"` // digest
 	Arguments  string    `json:"arguments"`            // digest of their canonical form
-	Decision   string    `json:"decision"`             // "asked", "refused", "rule" or "approved"
+	Decision   string    `json:"decision"`             // "refused" or "rule"
 	Reason     string    `json:"reason,omitempty"`
 	Outcome    string    `json:"outcome,omitempty"` // "sent" before the call, then "done", "error" or "unknown"
 }
@@ -32,18 +33,15 @@ type recorder struct {
 	to io.Writer
 }
 
-// write records an outcome of a call, or a decision without an outcome.
+// write records an outcome of a call that a rule lets pass, or a refusal, which has no outcome.
 func (r *recorder) write(c *gatedCall, outcome, reason string) error {
 	if r.to == nil {
 		return nil
 	}
 	e := c.entry
-	e.Time, e.Outcome, e.Reason = time.Now().UTC(), outcome, plaintext.Clip(reason, 500)
+	e.Time, e.Outcome, e.Reason, e.Decision = time.Now().UTC(), outcome, plaintext.Clip(reason, 500), "refused"
 	if outcome != "" {
 		e.Decision = "rule"
-		if c.decided {
-			e.Decision = "approved"
-		}
 	}
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -57,8 +55,8 @@ func (r *recorder) write(c *gatedCall, outcome, reason string) error {
 	return nil
 }
 
-// ended records what became of a call, or that its question was asked, and returns the error for the
-// client. An error about a changed tool names the change.
+// ended records what became of a call without a plan, and returns the error for the client. An error
+// about a changed tool names the change.
 func (p *proxy) ended(c *gatedCall, err error, asked bool) error {
 	c.identify()
 	if err != nil && len(c.changed) > 0 && c.result == nil {
@@ -71,15 +69,17 @@ func (p *proxy) ended(c *gatedCall, err error, asked bool) error {
 	}
 	switch {
 	case asked, lookleap.CodeOf(err) == lookleap.CodeConsentPending:
-		c.entry.Decision = "asked"
+		return err
 	case errors.Is(err, agent.ErrInDoubt):
 		outcome = "unknown"
 	case c.result == nil:
-		c.entry.Decision = "refused"
 	case c.result.IsError:
 		outcome = "error"
 	default:
 		outcome = "done"
+	}
+	if c.decided && (outcome != "" || lookleap.CodeOf(err) == lookleap.CodeConsentRefused) {
+		return err
 	}
 	if failed := p.record.write(c, outcome, reason); err == nil {
 		return failed

@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv("FLEET_CLAIMS") != "":
-		claimForever(os.Getenv("FLEET_CLAIMS"))
+		claimForever(os.Getenv("FLEET_CLAIMS"), os.Getenv("FLEET_CALLS"))
 	case os.Getenv("FLEET_WORKER") != "":
 		main()
 	default:

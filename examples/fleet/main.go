@@ -152,20 +152,7 @@ func (f *fleet) agree(ctx context.Context, e engine) ([]*lookleap.Plan, error) {
 	}
 	var plans []*lookleap.Plan
 	for n := range f.orders {
-		_, err := tool.Call(ctx, fmt.Appendf(nil, `{"text":"order %d"}`, n))
-		var waits *lookleap.PendingError
-		if !errors.As(err, &waits) {
-			return nil, err
-		}
-		plan, err := lookleap.ParsePlan(waits.State)
-		if err != nil {
-			return nil, err
-		}
-		yes := lookleap.ConsentDecision{Digest: waits.Request.Digest}
-		for _, item := range waits.Request.Items {
-			yes.Approved = append(yes.Approved, item.ID)
-		}
-		record, err := json.Marshal(order{waits.State, yes})
+		plan, record, err := agreeTo(ctx, tool, n)
 		if err != nil {
 			return nil, err
 		}
@@ -175,6 +162,25 @@ func (f *fleet) agree(ctx context.Context, e engine) ([]*lookleap.Plan, error) {
 		plans = append(plans, plan)
 	}
 	return plans, nil
+}
+
+// agreeTo has a model call the tool, and lets the user agree. It returns the plan and its order as JSON.
+func agreeTo(ctx context.Context, tool *gate.Gated, n int) (*lookleap.Plan, []byte, error) {
+	_, err := tool.Call(ctx, fmt.Appendf(nil, `{"text":"order %d"}`, n))
+	var waits *lookleap.PendingError
+	if !errors.As(err, &waits) {
+		return nil, nil, err
+	}
+	plan, err := lookleap.ParsePlan(waits.State)
+	if err != nil {
+		return nil, nil, err
+	}
+	yes := lookleap.ConsentDecision{Digest: waits.Request.Digest}
+	for _, item := range waits.Request.Items {
+		yes.Approved = append(yes.Approved, item.ID)
+	}
+	record, err := json.Marshal(order{waits.State, yes})
+	return plan, record, err
 }
 
 // serve is the site. To show doubles, it does not refuse a key that it has seen.

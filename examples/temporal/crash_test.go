@@ -26,13 +26,12 @@ import (
 // The points at which a worker process is killed.
 const (
 	beforeClaim = "before-claim"
-	afterClaim  = "after-claim"
 	beforeSend  = "before-send" // the ledger says "sent", and nothing was sent
 	afterSend   = "after-send"  // the shop has the order, and the ledger still says "sent"
 	afterRecord = "after-record"
 )
 
-var crashPoints = []string{beforeClaim, afterClaim, beforeSend, afterSend, afterRecord}
+var crashPoints = []string{beforeClaim, beforeSend, afterSend, afterRecord}
 
 // attempt is one attempt of the activity Commit, which a process of its own makes.
 type attempt struct {
@@ -148,8 +147,8 @@ func (l crashing) Put(ctx context.Context, key string, old, value []byte, until 
 	if err := json.Unmarshal(value, &r); err != nil {
 		return err
 	}
-	before := map[lookleap.PlanState]string{lookleap.PlanClaimed: beforeClaim, lookleap.PlanDone: afterSend}
-	after := map[lookleap.PlanState]string{lookleap.PlanClaimed: afterClaim, lookleap.PlanSent: beforeSend, lookleap.PlanDone: afterRecord}
+	before := map[lookleap.PlanState]string{lookleap.PlanSent: beforeClaim, lookleap.PlanDone: afterSend}
+	after := map[lookleap.PlanState]string{lookleap.PlanSent: beforeSend, lookleap.PlanDone: afterRecord}
 	l.at(before[r.State])
 	err := l.Store.Put(ctx, key, old, value, until)
 	if err == nil {
@@ -199,7 +198,7 @@ func TestCrash(t *testing.T) {
 // TestCrashUntilExpired kills a worker, and starts the next one when the plan has expired. That
 // nothing was sent still needs the ledger.
 func TestCrashUntilExpired(t *testing.T) {
-	for point, want := range map[string]State{beforeClaim: StateNotDone, afterClaim: StateNotDone, beforeSend: StateInDoubt} {
+	for point, want := range map[string]State{beforeClaim: StateNotDone, beforeSend: StateInDoubt} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

@@ -123,6 +123,12 @@ func (m model) nextOfIdle(f flaw, w, p int, yield func(string, model)) {
 	to.workers[w] = modelWorker{preparing, uint8(p)}
 	yield(fmt.Sprintf("worker %d claims plan %d", w, p), to)
 	yield(fmt.Sprintf("worker %d claims plan %d, and the response is lost", w, p), to.stopped(w))
+	to.plans[p].mark = sent // nothing has to be prepared
+	to.workers[w].step = sending
+	yield(fmt.Sprintf("worker %d claims plan %d as sent", w, p), to)
+	yield(fmt.Sprintf("worker %d claims plan %d as sent, and the response is lost", w, p), to.stopped(w))
+	to.plans[p].mark = failed
+	yield(fmt.Sprintf("worker %d claims plan %d as sent, the response is lost, and it gives up", w, p), to.stopped(w))
 }
 
 func (m model) nextOfBusy(f flaw, w int, yield func(string, model)) {

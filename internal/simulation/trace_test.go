@@ -53,6 +53,8 @@ func (f *follower) step(e planEvent) string {
 	case to == claimed:
 		own := f.owner == e.owner
 		permitted = f.mark == absent || f.mark == failed && !own || f.mark == claimed && (own || e.at.Sub(f.changed) >= lookleap.PlanLease)
+	case to == sent && f.owner != e.owner: // a claim without a preparation
+		permitted = f.mark == absent || f.mark == failed || f.mark == claimed && e.at.Sub(f.changed) >= lookleap.PlanLease
 	case f.owner != e.owner:
 	case to == f.mark:
 		permitted = true // repeated

@@ -33,12 +33,16 @@ as it was shown. If the server changes a tool, you see the difference and are as
 by your client (elicitation), or on a page of this machine if the client cannot ask.
 
   --print-config NAME    print the configuration for your client, and end
+  --receipts             print the signed receipts of your decisions about this server, and end; check them with
+                         lookleap receipt verify - --jwks DIRECTORY/receipts.jwks
   --name NAME            the name of the server in questions; default: from the command or URL
   --pass PATTERN         tools that run without a question, such as "read_*"; may be repeated
   --trust-annotations    tools that the server calls read-only run without a question
   --policy FILE          an organisation's policy: its section "tools" can only be stricter; may be repeated
-  --state DIRECTORY      approved definitions, open questions and the record calls.jsonl;
-                         default: lookleap/mcp-proxy/DIGEST in the user's configuration directory
+  --state DIRECTORY      approved definitions, open questions, receipts with their keys (the public one is
+                         receipts.jwks), and the record calls.jsonl of calls that you were not asked about;
+                         a start with more than 16 MiB of it renames it to calls.jsonl.1.
+                         Default: lookleap/mcp-proxy/DIGEST in the user's configuration directory
   --open                 open the page in your browser; the model then does not get its link
   --timeout DURATION     how long the server may take for one answer; default: 10m
   --env NAME             pass this variable on to the program; may be repeated. It gets PATH, HOME, LANG,
@@ -57,6 +61,7 @@ type proxyOptions struct {
 	url, name, state, printConfig string
 	pass, policies, env, headers  words
 	trustAnnotations, open        bool
+	receipts                      bool
 	timeout                       time.Duration
 	network                       hostflags.Flags
 }
@@ -75,6 +80,7 @@ func parseProxy(args []string, stderr io.Writer) (o proxyOptions, err error) {
 	flags.Var(&o.headers, "header-env", "")
 	flags.BoolVar(&o.trustAnnotations, "trust-annotations", false, "")
 	flags.BoolVar(&o.open, "open", false, "")
+	flags.BoolVar(&o.receipts, "receipts", false, "")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "")
 	o.network.Declare(flags)
 	if err := flags.Parse(args); err != nil {
@@ -83,7 +89,7 @@ func parseProxy(args []string, stderr io.Writer) (o proxyOptions, err error) {
 	o.command = flags.Args()
 	var wrong string
 	switch {
-	case o.url == "" && len(o.command) == 0:
+	case o.url == "" && len(o.command) == 0 && !(o.receipts && o.state != ""):
 		wrong = "no server: write -- and its command, or --url"
 	case o.url != "" && len(o.command) > 0:
 		wrong = "--url and a command exclude each other"
@@ -167,6 +173,8 @@ func runProxy(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 		return 2
 	case o.printConfig != "":
 		err = printConfig(args, o, stdout, stderr)
+	case o.receipts:
+		err = o.printReceipts(ctx, stdout, stderr)
 	default:
 		err = o.run(ctx, stderr)
 	}
@@ -207,12 +215,17 @@ func (o *proxyOptions) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	record, err := os.OpenFile(filepath.Join(o.state, "calls.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	record, err := openRecord(filepath.Join(o.state, "calls.jsonl"))
 	if err != nil {
 		return err
 	}
 	defer record.Close()
-	keys, err := storedKeys(ctx, store)
+	key, err := storedKey(ctx, store, "mcp-proxy/key")
+	if err != nil {
+		return err
+	}
+	keys := lookleap.Keys{key}
+	log, err := o.receiptLog(ctx, store)
 	if err != nil {
 		return err
 	}
@@ -220,7 +233,7 @@ func (o *proxyOptions) run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	host.Prompter, host.Plans = lookleapmcp.Prompter{}, store
+	host.Prompter, host.Plans, host.Record = lookleapmcp.Prompter{}, store, log.Record
 	p := &page{prompter: asked, stderr: stderr, open: o.open}
 	server, err := lookleapmcp.NewProxy(ctx, upstream, gate.New(&host.Host, rules), lookleapmcp.ProxyOptions{
 		Server: o.name, Store: store, Keys: keys, TrustAnnotations: o.trustAnnotations, Page: asked,
@@ -231,26 +244,11 @@ func (o *proxyOptions) run(ctx context.Context, stderr io.Writer) error {
 		upstream.wait()
 		return err
 	}
-	fmt.Fprintln(stderr, "lookleap-mcp proxy: the record of calls is", record.Name())
+	fmt.Fprintln(stderr, "lookleap-mcp proxy: receipts and the record of calls are in", o.state)
 	err = server.Run(ctx, &mcp.StdioTransport{})
 	stop()
 	upstream.wait()
 	return err
-}
-
-// storedKeys returns the keys of a store. They seal what passes through the client and the page, so that
-// a question can be answered after a restart.
-func storedKeys(ctx context.Context, store lookleap.Store) (keys lookleap.Keys, err error) {
-	err = lookleap.UpdateRecord(ctx, store, "mcp-proxy/key", time.Time{}, func(old []byte) ([]byte, error) {
-		if len(old) > 0 {
-			keys = lookleap.Keys{old}
-			return nil, nil
-		}
-		own := lookleap.NewKey()
-		keys = lookleap.Keys{own}
-		return own, nil
-	})
-	return keys, err
 }
 
 // printConfig prints the configuration of a client for this command line.

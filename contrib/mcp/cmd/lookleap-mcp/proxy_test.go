@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"html"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -24,7 +26,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/contrib/policy"
+	"github.com/lookleap/lookleap/contrib/receipt"
 )
 
 // upstreamWord makes the test's own program a server behind the proxy. It is an argument, because the
@@ -227,6 +232,39 @@ func decide(t *testing.T, told, do string) {
 	}
 }
 
+// receipts prints the receipts of a state directory, verifies them with the public key there, and returns
+// their outcomes.
+func receipts(t *testing.T, state string) (outcomes []lookleap.PlanState) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "proxy", "--receipts", "--state", state)
+	printed, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := os.ReadFile(filepath.Join(state, "receipts.jwks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := aiuri.ParseKeySet(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := func(yield func(string, error) bool) {
+		for line := range strings.Lines(string(printed)) {
+			if !yield(strings.TrimSpace(line), nil) {
+				return
+			}
+		}
+	}
+	for r, err := range receipt.VerifyAll(lines, keys, receipt.Head{}) {
+		if err != nil {
+			t.Fatalf("%v: %s", err, printed)
+		}
+		outcomes = append(outcomes, r.Outcome)
+	}
+	return outcomes
+}
+
 func TestProxyProgram(t *testing.T) {
 	milk := map[string]any{"text": "milk"}
 	t.Run("accept-decision-on-the-page-over-a-restart", func(t *testing.T) {
@@ -243,8 +281,72 @@ func TestProxyProgram(t *testing.T) {
 		if got := p.call("note", milk); !strings.Contains(got, "http://127.0.0.1:") {
 			t.Errorf("one approval is for two calls: %s", got)
 		}
+		if got := receipts(t, state); !slices.Equal(got, []lookleap.PlanState{lookleap.PlanSent, lookleap.PlanDone}) {
+			t.Errorf("receipts: %q", got)
+		}
+	})
+	t.Run("accept-receipts-of-decisions-and-a-record-of-the-other-calls", func(t *testing.T) {
+		state := t.TempDir()
+		p := start(t, nil, "--state", state, "--pass", "env")
+		p.call("env", nil)
+		decide(t, p.call("note", milk), "refuse")
+		p.call("note", milk)
+		decide(t, p.call("note", map[string]any{"text": "beer"}), "approve")
+		p.call("note", map[string]any{"text": "beer"})
+		_ = p.Close()
+		if got := receipts(t, state); !slices.Equal(got, []lookleap.PlanState{lookleap.PlanRefused, lookleap.PlanSent, lookleap.PlanDone}) {
+			t.Errorf("receipts: %q", got)
+		}
 		record, err := os.ReadFile(filepath.Join(state, "calls.jsonl"))
-		if err != nil || strings.Contains(string(record), "milk") || strings.Count(string(record), "\n") != 4 || !strings.Contains(string(record), `"outcome":"done"`) {
+		if err != nil || strings.Count(string(record), `"decision":"rule"`) != 2 || strings.Count(string(record), "\n") != 2 {
+			t.Errorf("%s, %v", record, err)
+		}
+		if err := filepath.WalkDir(state, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s can be read by others: %v", path, info.Mode())
+			}
+			if data, err := os.ReadFile(path); err != nil || bytes.Contains(data, []byte("milk")) && strings.Contains(path, "receipt") {
+				t.Errorf("%s has a value of the user, or %v", path, err)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, spoil := range map[string]func(key string) error{
+		"damaged": func(key string) error { return os.Truncate(key, 3) }, "lost": os.Remove,
+	} {
+		t.Run("reject-receipts-whose-key-is-"+name, func(t *testing.T) {
+			state := t.TempDir()
+			receipts(t, state)
+			keys, err := filepath.Glob(filepath.Join(state, "store", "mcp_proxy-*")) // there is no other one yet
+			if err != nil || len(keys) != 1 {
+				t.Fatal(keys, err)
+			}
+			if err := spoil(keys[0]); err != nil {
+				t.Fatal(err)
+			}
+			if p, err := tryStart(t, nil, "--state", state); err == nil {
+				t.Errorf("%s", p.stderr)
+			}
+		})
+	}
+	t.Run("accept-a-large-record-of-calls-is-put-aside", func(t *testing.T) {
+		state := t.TempDir()
+		file := filepath.Join(state, "calls.jsonl")
+		if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, maxRecord+1)); err != nil {
+			t.Fatal(err)
+		}
+		start(t, nil, "--state", state, "--pass", "env").call("env", nil)
+		old, err := os.Stat(file + ".1")
+		if err != nil || old.Size() != maxRecord+1 {
+			t.Fatal(old, err)
+		}
+		if record, err := os.ReadFile(file); err != nil || strings.Count(string(record), "\n") != 2 {
 			t.Errorf("%s, %v", record, err)
 		}
 	})
