@@ -227,11 +227,10 @@ func (l *Loader) skillRequest(at *located, file *reading, change *Change) lookle
 		}
 	} else {
 		item.Recipient, item.Digest = lookleap.RecipientAgent, file.evidence.Digest.String()
-		what = "use the skill " + plaintext.Quote(file.skill.Name, maxName)
 		item.Summary = "use the instructions of " + plaintext.Quote(id, 400)
 		may := file.capable()
 		if change != nil {
-			what += ", which changed since it was approved"
+			what = "use a skill that changed since it was approved"
 			may, item.Values = nil, change.values("changed lines of SKILL.md", file.servingHost(at.skill))
 		}
 		item.Values = append(item.Values, may.values("may ")...)

@@ -115,7 +115,7 @@ func filled(size int, head, piece, tail string) []byte {
 }
 
 // TestCostOfRefusing fills each kind of file up to its limit with what has to be
-// refused: that never takes more than three times the limit, and six times for a lockfile, which is
+// refused: that never takes more than three times the limit, and seven times for a lockfile, which is
 // the user's own.
 func TestCostOfRefusing(t *testing.T) {
 	const skill, index, lock = 1 << 20, 1 << 20, 16 << 20
@@ -169,7 +169,7 @@ func TestCostOfRefusing(t *testing.T) {
 		"path":      filled(lock, kind+`{"url":"u","trustRoot":"","directory":"s","files":[{"path":"`, "a/", `","digest":"`+digest+`"}]}]}`),
 		"directory": filled(lock, kind+`{"url":"u","trustRoot":"","directory":"`, "A", `","files":[]}]}`),
 	} {
-		check("lockfile/reject-"+name, 2*lock, func() error {
+		check("lockfile/reject-"+name, 7*lock/3, func() error {
 			_, err := dvs.ParseLockfile(data)
 			return err
 		})

@@ -146,7 +146,7 @@ func TestReviewedTable(t *testing.T) {
 		{"DVS-3.1-36/accept-reviewed-subdomains", "c359790bd8d77f9c0438b154ff1de7ca890b2a3cf26d873dc2eacc43b65ce1a8", func(p dvs.Platform) any { return []any{p.Subdomains, p.Joined} }},
 		{"DVS-3.1-38/accept-reviewed-hosts", "b085150c659a87255a46df1ace8cc6239ca1ce1bd618dbc9941d69d18cbb39e2", func(p dvs.Platform) any { return []any{p.Never, p.Hosts} }},
 		{"DVS-3.1-41/accept-reviewed-words", "585fb69157c2ce9957e4694427edc796d5011676796c94308411716c128e389b", func(p dvs.Platform) any { return []any{p.Hosts, p.Reserved} }},
-		{"DVS-3.1-48/accept-reviewed-routes", "b5f6e00d45452b747644d905c6c6c724b17bf2b03d539e261af1514762d04cea", func(p dvs.Platform) any { return []any{p.Hosts, p.Source} }},
+		{"DVS-3.1-48/accept-reviewed-routes", "f4c001b839ea42f4840f06b4a94a508821d1826bd3b870f7be47ca521e174b4d", func(p dvs.Platform) any { return []any{p.Hosts, p.Source} }},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			parts := []any{dvs.PlatformsDate}

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -115,33 +116,57 @@ func (p *Place) change(ctx context.Context, edit func(*dvs.Lockfile) error) erro
 	if err := os.MkdirAll(filepath.Dir(p.LockPath()), 0o755); err != nil {
 		return failed(p.LockPath(), "the lockfile cannot be written", err)
 	}
-	mutex, err := filestore.Open(filepath.Join(os.TempDir(), "lookleap-"+dvs.DigestOf([]byte(p.LockPath())).String()[7:23]+".lock"))
+	leave, err := p.enter(ctx)
 	if err != nil {
-		return failed(p.LockPath(), "the lockfile cannot be locked", err)
+		return err
 	}
-	defer mutex.Close()
-	return mutex.With(ctx, func() error {
-		lock, err := p.Lock()
-		if err != nil {
-			return err
+	defer leave()
+	lock, err := p.Lock()
+	if err != nil {
+		return err
+	}
+	before := slices.Clone(lock.Skills)
+	edited := edit(lock)
+	if reflect.DeepEqual(lock.Skills, before) {
+		return edited
+	}
+	content, err := json.MarshalIndent(lock, "", "  ") // also after an error: some skills are done
+	if err == nil {
+		_, err = dvs.ParseLockfile(content)
+	}
+	if err == nil {
+		err = replaceFile(p.LockPath(), append(content, '\n'), 0o644, true)
+	}
+	if err != nil {
+		err = failed(p.LockPath(), "the lockfile cannot be written", err)
+	}
+	return errors.Join(edited, err)
+}
+
+// enter waits until no other process changes the place. The lock is held on its directory, so it leaves
+// no file. Where directories cannot be locked, such as on Windows, two processes at once may lose an entry.
+func (p *Place) enter(ctx context.Context) (leave func(), err error) {
+	dir, err := os.Open(p.Dir)
+	if err != nil {
+		return nil, failed(p.Dir, "the directory cannot be opened", err)
+	}
+	ends := time.Now().Add(filestore.MaxWait)
+	for {
+		free, err := filestore.TryLock(dir)
+		if free || err != nil {
+			return func() { _ = dir.Close() }, nil // which ends the lock
 		}
-		before := slices.Clone(lock.Skills)
-		edited := edit(lock)
-		if reflect.DeepEqual(lock.Skills, before) {
-			return edited
+		if time.Now().After(ends) {
+			_ = dir.Close()
+			return nil, failed(p.Dir, "another process is installing skills here", filestore.ErrBusy)
 		}
-		content, err := json.MarshalIndent(lock, "", "  ") // also after an error: some skills are done
-		if err == nil {
-			_, err = dvs.ParseLockfile(content)
+		select {
+		case <-ctx.Done():
+			_ = dir.Close()
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
 		}
-		if err == nil {
-			err = replaceFile(p.LockPath(), append(content, '\n'), 0o644, true)
-		}
-		if err != nil {
-			err = failed(p.LockPath(), "the lockfile cannot be written", err)
-		}
-		return errors.Join(edited, err)
-	})
+	}
 }
 
 // Find returns the installed skill with a name: that of its directory or that by its publisher.
