@@ -117,7 +117,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 // member adds a file of an archive. A leading "./", as programs write it, is left out.
 func (s *fileSet) member(written string, mode fs.FileMode, content io.Reader) error {
 	name := strings.TrimPrefix(written, "./")
-	err := s.read(name, content)
+	err := s.read(name, content, 0)
 	if mode&0o111 != 0 {
 		s.executable[name] = true
 	}

@@ -231,7 +231,7 @@ func readSkillDir(parent fs.FS, at string, limits Limits) (map[string][]byte, er
 			return err
 		}
 		defer f.Close()
-		return s.read(name, f)
+		return s.read(name, f, looked.Size())
 	})
 	if err != nil {
 		return nil, ioError(err)

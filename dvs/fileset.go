@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -35,17 +36,19 @@ func (s *fileSet) room(name string) (int, error) {
 	return min(s.limits.Resource, s.limits.Total-s.total), s.names.add(name, false)
 }
 
-// read adds a file, of which it reads no more than the limits allow.
-func (s *fileSet) read(name string, content io.Reader) error {
+// read adds a file, of which it reads no more than the limits allow. The size is the expected one, 0 if
+// that is not known: many small files are then read without growing a buffer for each.
+func (s *fileSet) read(name string, content io.Reader, size int64) error {
 	room, err := s.room(name)
 	if err != nil {
 		return err
 	}
-	data, err := io.ReadAll(io.LimitReader(content, int64(room)+1))
-	if err != nil {
+	var data bytes.Buffer
+	data.Grow(int(max(0, min(size, int64(room)))) + bytes.MinRead)
+	if _, err := data.ReadFrom(io.LimitReader(content, int64(room)+1)); err != nil {
 		return err
 	}
-	return s.keep(name, data, room)
+	return s.keep(name, data.Bytes(), room)
 }
 
 func (s *fileSet) keep(name string, data []byte, room int) error {
