@@ -68,7 +68,7 @@ func readArchive(r io.Reader, limits Limits) (*fileSet, error) {
 		return nil, usageError("there is no archive", "pass a reader, such as a file")
 	}
 	s := newFileSet(limits)
-	compressed := &limitedReader{reader: r, most: s.limits.Archive}
+	compressed := &limitedReader{reader: r, most: int64(s.limits.Archive)}
 	buffered := bufio.NewReader(compressed)
 	magic, _ := buffered.Peek(4)
 	var err error
@@ -98,13 +98,13 @@ func readArchive(r io.Reader, limits Limits) (*fileSet, error) {
 // limitedReader returns an error beyond a limit.
 type limitedReader struct {
 	reader io.Reader
-	most   int
+	most   int64
 	err    error // other than io.EOF
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.reader.Read(p)
-	l.most -= n
+	l.most -= int64(n)
 	if l.most < 0 {
 		n, err = 0, refuse(lookleap.CodeTooLarge, "", "the archive is larger than allowed", "leave large files out")
 	}

@@ -18,17 +18,17 @@ import (
 
 // tarGzip adds the members of a .tar.gz as it arrives.
 func (s *fileSet) tarGzip(r io.Reader) error {
-	return walkTarGzip(r, s.limits.Total, s.limits.Files+maxDirectories, s.tarMember)
+	return walkTarGzip(r, int64(s.limits.Total), s.limits.Files+maxDirectories, s.tarMember)
 }
 
 // walkTarGzip passes on the members of a .tar.gz as it arrives, whose files have at most a number of
 // bytes together. It refuses what two programs could read in two ways.
-func walkTarGzip(r io.Reader, total, members int, member func(*tar.Header, io.Reader) error) error {
+func walkTarGzip(r io.Reader, total int64, members int, member func(*tar.Header, io.Reader) error) error {
 	z, err := gzip.NewReader(r)
 	if err != nil {
 		return err
 	}
-	most := total + tarHeader*members + maxTarPadding // headers count too: they compress well, and no file would show their size
+	most := total + tarHeader*int64(members) + maxTarPadding // headers count too: they compress well, and no file would show their size
 	tape := &tarTape{reader: &limitedReader{reader: z, most: most}}
 	t := tar.NewReader(tape)
 	for {
