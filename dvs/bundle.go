@@ -94,7 +94,7 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	s.mu.Unlock()
 	b := &bundler{skill: s, absent: map[string]lookleap.Code{}, directories: map[string]bool{},
 		Bundle: Bundle{ID: s.ID.String(), Root: s.Root.String(), Artifact: s.ID.untold(), Files: map[string][]byte{},
-			Executable: names{}, Verdict: s.Verdict, source: s, digests: map[string]Digest{}}}
+			Executable: nameSet{}, Verdict: s.Verdict, source: s, digests: map[string]Digest{}}}
 	b.add(EntryFile, entry, skill)
 	if len(files) > 0 {
 		err = b.named(ctx, files)

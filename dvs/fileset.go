@@ -16,16 +16,16 @@ type fileSet struct {
 	limits      Limits
 	names       nameTable
 	files       map[string][]byte
-	executable  names // of the files
-	total       int   // bytes
+	executable  nameSet // of the files
+	total       int     // bytes
 	directories int
 }
 
-// names is a set of paths below a skill's directory.
-type names = map[string]bool
+// nameSet is a set of paths below a skill's directory.
+type nameSet = map[string]bool
 
 func newFileSet(limits Limits) *fileSet {
-	return &fileSet{limits: limits.withDefaults(), names: nameTable{}, files: map[string][]byte{}, executable: names{}}
+	return &fileSet{limits: limits.withDefaults(), names: nameTable{}, files: map[string][]byte{}, executable: nameSet{}}
 }
 
 // room refuses a path, and returns how many bytes its file may have.

@@ -37,7 +37,7 @@ type Loaded struct {
 	file    []byte
 	members map[string][]byte // of an archive or repository, by path
 
-	executable names // of the members
+	executable nameSet // of the members
 }
 
 // ready returns an error for a skill that no loader loaded.

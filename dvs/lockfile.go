@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -150,6 +151,8 @@ func (s *LockedSkill) checkFiles() *jsonFault {
 	switch {
 	case !isDirectoryName(s.Directory):
 		return &jsonFault{"the directory is not safe on every system", "use lower-case letters a to z, digits and hyphens only", []any{"directory"}}
+	case s.Installed != nil && s.Installed.Folder != "" && !filepath.IsLocal(filepath.FromSlash(s.Installed.Folder)):
+		return &jsonFault{"the folder is not below the directory of the lockfile", "write a relative path without ..", []any{"installed", "folder"}}
 	case len(s.Files) > maxLockedFiles:
 		return &jsonFault{fmt.Sprintf("the skill has more than %d files", maxLockedFiles), "split it", []any{"files"}}
 	case !slices.ContainsFunc(s.Files, func(f LockedFile) bool { return f.Path == EntryFile }):

@@ -18,7 +18,7 @@ type reading struct {
 	entry    []byte            // the SKILL.md
 	members  map[string][]byte // of an archive or repository, by path
 
-	executable names // of the members
+	executable nameSet // of the members
 	findings   []lookleap.Finding
 }
 
@@ -84,7 +84,7 @@ func (r *reading) read(at *located, doc *document, limits Limits) (err error) {
 		digest = DigestOf(entry)
 	}
 	if doc.Evidence.Archive != "" {
-		r.members, r.executable = map[string][]byte{EntryFile: entry}, names{}
+		r.members, r.executable = map[string][]byte{EntryFile: entry}, nameSet{}
 		for _, m := range doc.Members {
 			r.members[m.Path], r.executable[m.Path] = m.Content.Bytes, m.Executable
 		}

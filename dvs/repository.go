@@ -298,13 +298,13 @@ func (a *repositoryAccess) basic() http.Header {
 
 // get sends one request, and passes the body on as it arrives. A status other than 200 is not an error.
 // The commit is "" unless the request is for its archive.
-func (a *repositoryAccess) get(ctx context.Context, raw, commit string, limit int, header http.Header, time time.Duration, read func(io.Reader) error) (*document, error) {
+func (a *repositoryAccess) get(ctx context.Context, raw, commit string, limit int, header http.Header, limitTime time.Duration, read func(io.Reader) error) (*document, error) {
 	l := a.loader
 	u, err := domain.Rules{MaxLength: l.limits.URL, AllowSpecial: true}.Parse(raw)
 	if err != nil {
 		return nil, badURL(raw, err)
 	}
-	doc, err := l.fetch(ctx, fileRequest{url: u, limit: limit, header: header, time: time,
+	doc, err := l.fetch(ctx, fileRequest{url: u, limit: limit, header: header, time: limitTime,
 		redirect: func(to domain.URL) error {
 			if commit != "" && a.at.source.isArchive(to, a.at.page.Origin(), a.at.repo, commit) {
 				return nil

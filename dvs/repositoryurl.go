@@ -29,8 +29,8 @@ var scpForm = regexp.MustCompile(`^(?:ssh://)?git@([A-Za-z0-9.-]+)[:/](.+)$`)
 
 // ParseRepositoryURL reads what people write for a repository: owner/repo of GitHub, with a path below
 // it and a revision after "@"; the URL of a repository, of a directory or of a SKILL.md on a code host
-// of the table, of which a query is dropped; the address for git, which is read over https. A text that
-// names a repository is distinguished from other URLs by the code not-content-route.
+// of the table, of which a query is dropped; the address for git, which is read over https. For any
+// other URL, the error has the code not-content-route.
 func ParseRepositoryURL(text string, rules Rules) (RepositoryURL, error) {
 	none := func(reason, fix string) (RepositoryURL, error) {
 		return RepositoryURL{}, refuse(CodeNotContentRoute, text, reason, fix)

@@ -16,25 +16,8 @@ import (
 	"testing/fstest"
 
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/gittest"
 )
-
-// skillsCLI returns the commands that start the installer of the npm package skills, which
-// .ci/run fetches.
-func skillsCLI(t *testing.T) []string {
-	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed")
-	}
-	cli, err := filepath.Abs("../.cache/skills-cli/node_modules/skills/bin/cli.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(cli); err != nil {
-		t.Skipf("the npm package skills is absent: .ci/run suites fetches it (%v)", err)
-	}
-	return []string{node, cli}
-}
 
 // TestInstall publishes skills with a Handler, and installs them with the program that most
 // people use. It compares every file. The program leaves out skills with another digest than
@@ -42,7 +25,7 @@ func skillsCLI(t *testing.T) []string {
 // server needs no certificate; for https, it uses the certificates in NODE_EXTRA_CA_CERTS. No
 // requirement counts on it: the program is not on every machine.
 func TestInstall(t *testing.T) {
-	cli := skillsCLI(t)
+	cli := gittest.SkillsCLI(t, "..")
 	files := fstest.MapFS{
 		"one/SKILL.md":                {Data: []byte(file("name: one\ndescription: A skill of one file.\n"))},
 		"many/SKILL.md":               {Data: []byte(file("name: many\ndescription: A skill of several files.\n"))},

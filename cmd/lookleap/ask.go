@@ -20,6 +20,7 @@ type asker struct {
 	s     *session
 	yes   bool // agree where a root is registered, and refuse otherwise
 	roots *dvs.Roots
+	rules []*dvs.Policy
 }
 
 // unanswered is the error for a question that no one was asked. It is no refusal, which would be kept.
@@ -60,6 +61,13 @@ func (a *asker) PromptConsent(ctx context.Context, r *lookleap.ConsentRequest) (
 
 // registered reports whether the user or a policy registered a root.
 func (a *asker) registered(root string) bool {
+	for _, p := range a.rules {
+		for _, entry := range p.Allow {
+			if r, err := dvs.ParseTrustRoot(entry, a.roots.Rules()); err == nil && p.Register == dvs.RegisterPolicy && r.String() == root {
+				return true
+			}
+		}
+	}
 	for d := range a.roots.All() {
 		if d.Root.String() == root && d.Source.Registered() && !d.Blocked {
 			return true

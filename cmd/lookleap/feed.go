@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/contrib/policy"
@@ -104,18 +101,4 @@ func acceptFeed(feed *dvs.Withdrawals) result {
 		r.rows = append(r.rows, row{string(e.Kind), plaintext.Quote(e.Value, 200) + ", because " + plaintext.Quote(e.Reason, 200)})
 	}
 	return r
-}
-
-// replaceWhole writes a file, all of it or nothing.
-func replaceWhole(name string, content []byte) error {
-	beside, err := os.CreateTemp(filepath.Dir(name), ".lookleap-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(beside.Name()) // after the renaming there is nothing to remove
-	_, err = beside.Write(content)
-	if err = errors.Join(err, beside.Chmod(0o644), beside.Sync(), beside.Close()); err != nil {
-		return err
-	}
-	return os.Rename(beside.Name(), name)
 }

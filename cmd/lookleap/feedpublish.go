@@ -15,6 +15,7 @@ import (
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/aiuri"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // publishFeed adds an entry to a feed in a file, signs the feed, or both.
@@ -52,7 +53,7 @@ func publishFeed(ctx context.Context, s *session, args []string, entry, reason, 
 			}
 			if content, err = json.MarshalIndent(feed, "", "  "); err == nil {
 				content = append(content, '\n')
-				err = replaceWhole(args[0], content)
+				err = filestore.WriteWhole(args[0], content, 0o644, true)
 			}
 			if err != nil {
 				return refuse(coded{lookleap.CodeIO, err})
@@ -93,7 +94,7 @@ func signFeed(name string, content []byte, key aiuri.SigningKey) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := replaceWhole(name, []byte(signed.JWS+"\n")); err != nil {
+	if err := filestore.WriteWhole(name, []byte(signed.JWS+"\n"), 0o644, true); err != nil {
 		return nil, coded{lookleap.CodeIO, err}
 	}
 	return ring.JWKS(), nil

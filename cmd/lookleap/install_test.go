@@ -156,6 +156,25 @@ func TestSkillInstall(t *testing.T) {
 			t.Error("something was installed")
 		}
 	})
+	t.Run("yes-is-for-roots-of-a-policy", func(t *testing.T) {
+		w := newWorkshop(t)
+		policy := func(register string) string {
+			file := filepath.Join(t.TempDir(), "agents.json")
+			text := `{"type": "application/vnd.lookleap.policy+json;version=1", "skills": {"allow": ["` + owner + `"], "register": "` + register + `"}}`
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return file
+		}
+		if exit, out := w.run("add", "example-org/skills", "--skill", "refund", "--yes", "--policy", policy("user")); exit != exitRefused {
+			t.Errorf("%d\n%s", exit, out)
+		}
+		w.must("add", "example-org/skills", "--skill", "refund", "--yes", "--policy", policy("policy"))
+		w.repo.Commit(map[string]string{"skills/refund/SKILL.md": refundSkill + "More.\n"})
+		if out := w.must("update", "--yes", "--policy", policy("policy")); !strings.Contains(out, "updated") {
+			t.Errorf("update:\n%s", out)
+		}
+	})
 	t.Run("several-skills-and-none-chosen", func(t *testing.T) {
 		w := newWorkshop(t)
 		if exit, out := w.run("add", "example-org/skills", "--root", owner, "--yes"); exit != exitRefused || !strings.Contains(out, "refund, ship") {
@@ -258,6 +277,7 @@ func TestSkillHook(t *testing.T) {
 		"read":                {claude("Read", `{"file_path": "`+project+`/.claude/skills/refund/SKILL.md"}`), `"permissionDecision":"deny"`},
 		"command":             {claude("Bash", `{"command": "sh .agents/skills/refund/scripts/pay.sh"}`), `"permissionDecision":"deny"`},
 		"copilot":             {`{"cwd": "` + project + `", "toolName": "view", "toolArgs": "{\"path\": \"` + project + `/.agents/skills/refund/SKILL.md\"}"}`, `"permissionDecision":"deny"`},
+		"a-longer-name":       {claude("Read", `{"file_path": "`+project+`/.claude/skills/refund-old/SKILL.md"}`), ""},
 		"another-skill":       {claude("Skill", `{"skill": "ship"}`), ""},
 		"another-file":        {claude("Read", `{"file_path": "`+project+`/README.md"}`), ""},
 		"another-tool-of-it":  {claude("Grep", `{"pattern": "refund"}`), ""},
@@ -283,5 +303,26 @@ func TestSkillHook(t *testing.T) {
 				}
 			})
 		}()
+	}
+}
+
+// TestSkillHookWithoutLockfile: a lockfile that cannot be read vouches for no skill, and stops nothing else.
+func TestSkillHookWithoutLockfile(t *testing.T) {
+	w := newWorkshop(t)
+	w.must("add", "example-org/skills", "--all", "--agent", "claude-code", "--root", owner, "--yes")
+	project, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("skills.lock", []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, denied := range map[string]bool{"/.claude/skills/ship/SKILL.md": true, "/.agents/skills/other/x.sh": true, "/README.md": false, "/skills.lock": false} {
+		call := `{"hook_event_name": "PreToolUse", "cwd": "` + project + `", "tool_name": "Read", "tool_input": {"file_path": "` + project + path + `"}}`
+		var out bytes.Buffer
+		run(t.Context(), []string{"skill", "hook"}, strings.NewReader(call), &out, &out)
+		if strings.Contains(out.String(), "deny") != denied {
+			t.Errorf("%s: %s", path, out.String())
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"path/filepath"
@@ -28,7 +29,7 @@ const maxHook = 8 << 20
 
 // hook answers an agent that starts or is about to use a tool: which skills are not as they were
 // installed. Without a call it prints one line for people. It sends no request.
-func (in *installer) hook(args []string) error {
+func (in *installer) hook(_ context.Context, _ *session, args []string) error {
 	if len(args) > 0 {
 		return usagef("hook takes no names")
 	}
@@ -93,7 +94,7 @@ func (in *installer) changedSkills(directory string) (changed []changedSkill, in
 	for _, p := range places {
 		checks, err := p.Verify()
 		if err != nil {
-			changed = append(changed, changedSkill{"all of " + p.LockPath(), []string{p.Dir}})
+			changed = append(changed, changedSkill{"all of " + p.LockPath(), p.Folders()})
 			continue
 		}
 		for _, c := range checks {
@@ -157,8 +158,35 @@ func (c *changedSkill) in(value any, named bool) bool {
 		return slices.ContainsFunc(c.paths, func(path string) bool {
 			path = filepath.ToSlash(path)
 			folder := path[strings.LastIndexByte(path[:strings.LastIndexByte(path, '/')], '/')+1:] // skills/NAME
-			return strings.Contains(slashed, path) || strings.Contains(slashed, folder)
+			return namesPath(slashed, path) || namesPath(slashed, folder)
 		})
 	}
 	return false
+}
+
+// namesPath reports whether a text has a path that is not the beginning of a longer name.
+func namesPath(text, path string) bool {
+	for {
+		at := strings.Index(text, path)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(path):]
+		if text == "" || !isNameByte(text[0]) {
+			return true
+		}
+	}
+}
+
+func isNameByte(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '_' || b == '.'
+}
+
+// writeJSON writes a value as one line.
+func writeJSON(s *session, v any) error {
+	line, err := json.Marshal(v)
+	if err == nil {
+		_, err = s.stdout.Write(append(line, '\n'))
+	}
+	return err
 }

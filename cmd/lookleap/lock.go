@@ -369,5 +369,5 @@ func writeLock(name string, lock *dvs.Lockfile) error {
 	if _, err := dvs.ParseLockfile(content); err != nil { // such as one skill twice
 		return err
 	}
-	return replaceWhole(name, append(content, '\n'))
+	return filestore.WriteWhole(name, append(content, '\n'), 0o644, true)
 }

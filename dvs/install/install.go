@@ -39,6 +39,12 @@ func (p *Place) Install(ctx context.Context, skill *Skill, o Options) (result *R
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
+	if o.Folder != "" && !filepath.IsLocal(o.Folder) {
+		return nil, refuse(lookleap.CodeUsage, o.Folder, "the folder is not below the directory of the lockfile", "use a relative path without ..")
+	}
+	if err := skill.Entry.VerifyWritten(skill.Files); err != nil {
+		return nil, err
+	}
 	if err := p.Store.put(skill.Files); err != nil {
 		return nil, failed(string(p.Store), "the files cannot be kept", err)
 	}

@@ -135,7 +135,7 @@ func (p *Place) change(ctx context.Context, edit func(*dvs.Lockfile) error) erro
 		_, err = dvs.ParseLockfile(content)
 	}
 	if err == nil {
-		err = replaceFile(p.LockPath(), append(content, '\n'), 0o644, true)
+		err = filestore.WriteWhole(p.LockPath(), append(content, '\n'), 0o644, true)
 	}
 	if err != nil {
 		err = failed(p.LockPath(), "the lockfile cannot be written", err)
@@ -237,6 +237,21 @@ func (p *Place) folder(a Agent) (string, error) {
 		return "", refuse(lookleap.CodeUsage, a.Name, a.Title+" has no folder for the skills of a project", "install the skill for the user")
 	}
 	return filepath.Join(p.Dir, filepath.FromSlash(a.Project)), nil
+}
+
+// Folders returns the folders in which agents look for skills at the place, sorted.
+func (p *Place) Folders() []string {
+	if p.ready() != nil {
+		return nil
+	}
+	all := []string{filepath.Join(p.Dir, filepath.FromSlash(canonical))}
+	for _, a := range agents() {
+		if folder, err := p.folder(a); err == nil {
+			all = append(all, folder)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // sameFile reports whether two paths lead to one directory, perhaps by links.

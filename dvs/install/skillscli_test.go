@@ -9,30 +9,13 @@ import (
 	"testing"
 
 	"github.com/lookleap/lookleap/dvs/install"
+	"github.com/lookleap/lookleap/internal/gittest"
 )
-
-// skillsCLI returns the commands that start the installer of the npm package skills, which .ci/run
-// fetches.
-func skillsCLI(t testing.TB) []string {
-	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed")
-	}
-	cli, err := filepath.Abs("../../.cache/skills-cli/node_modules/skills/bin/cli.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(cli); err != nil {
-		t.Skipf("the npm package skills is absent: .ci/run suites fetches it (%v)", err)
-	}
-	return []string{node, cli}
-}
 
 // TestSameFolders installs the skills of one repository with the program that most people use, and with
 // this package: the folders have the same files, links and permissions.
 func TestSameFolders(t *testing.T) {
-	cli := skillsCLI(t)
+	cli := gittest.SkillsCLI(t, "../..")
 	for name, flags := range map[string]struct {
 		args    []string
 		options install.Options

@@ -1,9 +1,9 @@
 package install
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -41,7 +41,11 @@ const (
 // a drive). Every error is a [*lookleap.Error].
 func ParseSource(text string) (Source, error) {
 	if isLocal(text) {
-		return Source{text: filepath.ToSlash(filepath.Clean(text)), kind: localSource}, nil
+		text = filepath.ToSlash(filepath.Clean(text))
+		if !isLocal(text) {
+			text = "./" + text // without it, the lockfile would name a repository
+		}
+		return Source{text: text, kind: localSource}, nil
 	}
 	repository, err := dvs.ParseRepositoryURL(text, dvs.Rules{})
 	if err == nil {
@@ -68,6 +72,9 @@ func isLocal(text string) bool {
 	return text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") ||
 		strings.HasPrefix(text, `.\`) || strings.HasPrefix(text, `..\`) || filepath.IsAbs(text)
 }
+
+// Local reports whether the source is a local directory.
+func (s Source) Local() bool { return s.kind == localSource }
 
 // String returns the source as it was named.
 func (s Source) String() string { return s.text }
@@ -174,7 +181,7 @@ func (s Source) local(loader *dvs.Loader) (*Found, error) {
 		case d.IsDir() || d.Name() != dvs.EntryFile:
 			return nil
 		}
-		content, err := fs.ReadFile(root, name)
+		content, err := readEntry(root, name)
 		if err != nil {
 			return err
 		}
@@ -184,15 +191,26 @@ func (s Source) local(loader *dvs.Loader) (*Found, error) {
 				Message: "a skill is left out: " + err.Error(), Position: lookleap.Position{Path: name}})
 			return nil
 		}
-		directory := path.Dir(name)
-		found.Skills = append(found.Skills, Candidate{Name: meta.Name, Description: meta.Description,
-			Directory: strings.TrimPrefix(directory, "."), source: s, loader: loader})
+		directory := strings.TrimPrefix(path.Dir("/"+name), "/")
+		found.Skills = append(found.Skills, Candidate{Name: meta.Name, Description: meta.Description, Directory: directory, source: s, loader: loader})
 		return nil
 	})
 	if err != nil {
 		return nil, &lookleap.Error{Code: lookleap.CodeIO, Subject: s.text, Message: "the directory cannot be read", Err: err}
 	}
 	return found, nil
+}
+
+// maxEntry bounds a SKILL.md that is listed, in bytes. The rest is not read.
+const maxEntry = 1 << 20
+
+func readEntry(root fs.FS, name string) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxEntry))
 }
 
 // Skill is a skill that may be installed: its files as they were published, and what the lockfile says
@@ -278,7 +296,7 @@ func (c Candidate) loadLocal() (*Skill, error) {
 		return nil, err
 	}
 	entry := dvs.LockedSkill{Directory: dvs.DirectoryName(skill.Name), Capabilities: dvs.CapabilitiesOf(files),
-		Installed: &dvs.Installation{Source: cmp.Or(c.source.text, "."), Name: skill.Name}}
+		Installed: &dvs.Installation{Source: c.source.text, Name: skill.Name}}
 	if c.Directory != "" {
 		entry.Installed.Source += "/" + c.Directory
 	}

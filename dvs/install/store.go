@@ -2,12 +2,11 @@ package install
 
 import (
 	"encoding/hex"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/filestore"
 )
 
 // Store keeps the files of installed skills by their digests, so that [Place.Sync] needs no network. It
@@ -42,7 +41,7 @@ func (s Store) put(files map[string][]byte) error {
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			return err
 		}
-		if err := replaceFile(at, content, 0o600, false); err != nil { // what a crash damages is fetched again
+		if err := filestore.WriteWhole(at, content, 0o600, false); err != nil { // what a crash damages is fetched again
 			return err
 		}
 	}
@@ -63,21 +62,4 @@ func (s Store) files(skill *dvs.LockedSkill) (map[string][]byte, bool) {
 		all[f.Path] = content
 	}
 	return all, true
-}
-
-// replaceFile writes a file as a whole, or leaves the old one; after a crash of the machine only with sync.
-func replaceFile(name string, content []byte, perm fs.FileMode, sync bool) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".lookleap-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // after the renaming there is nothing to remove
-	_, err = f.Write(content)
-	if sync && err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Chmod(perm), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }

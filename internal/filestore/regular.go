@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 var (
@@ -58,4 +59,22 @@ func regular(path string, f *os.File, err error) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// WriteWhole writes a file through a new one next to it: all of it or nothing. Only with sync does that
+// hold after a crash of the machine too.
+func WriteWhole(path string, content []byte, perm fs.FileMode, sync bool) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".lookleap-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // after the renaming there is nothing to remove
+	_, err = f.Write(content)
+	if sync && err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Chmod(perm), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

@@ -1,5 +1,5 @@
 // Package gittest is a code host for tests: real repositories, whose references and archives the program
-// git makes. Only tests import it.
+// git makes. It also starts the installer of skills that most people use. Only tests import it.
 package gittest
 
 import (
@@ -147,4 +147,22 @@ func (r *Repository) archive(w http.ResponseWriter, commit string) {
 	}
 	w.Header().Set("Content-Type", "application/x-gzip")
 	_, _ = w.Write(out)
+}
+
+// SkillsCLI returns the command that starts the npm package skills, which .ci/run fetches. Top is the path
+// to the top of the tree. It skips the test if node or the package is absent.
+func SkillsCLI(t testing.TB, top string) []string {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	cli, err := filepath.Abs(filepath.Join(top, ".cache/skills-cli/node_modules/skills/bin/cli.mjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(cli); err != nil {
+		t.Skipf("the npm package skills is absent: .ci/run suites fetches it (%v)", err)
+	}
+	return []string{node, cli}
 }

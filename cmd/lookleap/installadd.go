@@ -1,0 +1,222 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/dvs/install"
+	"github.com/lookleap/lookleap/internal/plaintext"
+	"github.com/lookleap/lookleap/internal/textdiff"
+)
+
+func (in *installer) add(ctx context.Context, _ *session, args []string) error {
+	if len(args) == 0 {
+		return usagef("name a source, such as owner/repo")
+	}
+	if in.all && len(in.skills) > 0 {
+		return usagef("write --all or --skill")
+	}
+	agents, err := in.chosenAgents()
+	if err != nil {
+		return err
+	}
+	loader, err := in.loader(nil)
+	if err != nil {
+		return err
+	}
+	for _, arg := range args {
+		err := error(nil)
+		if filepath.Base(arg) == install.MigrationFile {
+			err = in.migrate(ctx, loader, arg, agents)
+		} else {
+			err = in.addSource(ctx, loader, arg, in.skills, agents)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// migrate installs the skills that a lockfile of the npm package skills names.
+func (in *installer) migrate(ctx context.Context, loader *dvs.Loader, file string, agents []string) error {
+	content, err := readFile(file)
+	var all []install.Wanted
+	if err == nil {
+		all, err = install.ParseMigration(content)
+	}
+	if err != nil {
+		return in.s.show(file, refuseSkill(err))
+	}
+	for _, w := range all {
+		if w.Source == "" {
+			err = in.s.show(w.Name, refuse(coded{lookleap.CodeUsage, errors.New("the lockfile does not say from where it is")}))
+		} else {
+			err = in.addSource(ctx, loader, w.Source, []string{w.Name}, agents)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addSource installs skills of one source.
+func (in *installer) addSource(ctx context.Context, loader *dvs.Loader, arg string, names, agents []string) error {
+	source, err := install.ParseSource(siteSource(arg))
+	if err == nil && in.user && source.Local() { // the next update may be in another directory
+		if arg, err = filepath.Abs(arg); err == nil {
+			source, err = install.ParseSource(arg)
+		}
+	}
+	if err != nil {
+		return in.s.show(arg, refuseSkill(err))
+	}
+	done := in.s.progress.working(arg, patience)
+	found, err := source.Find(ctx, loader)
+	done()
+	if err != nil {
+		return in.s.show(arg, refuseSkill(err))
+	}
+	defer found.Close()
+	chosen, err := in.choose(arg, names, found)
+	if err != nil {
+		return in.s.show(arg, refuseSkill(err).with(found.Findings...))
+	}
+	for _, c := range chosen {
+		err := in.s.show(cmp.Or(c.Name, arg), in.install(ctx, c, install.Options{Agents: agents, Folder: in.dir, Copy: in.copied, Force: in.force}))
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install loads and installs one skill.
+func (in *installer) install(ctx context.Context, c install.Candidate, o install.Options) result {
+	skill, err := c.Load(ctx)
+	if err != nil {
+		return refuseInstall(err)
+	}
+	return in.put(ctx, skill, o)
+}
+
+// refuseInstall is refuseSkill without the checks of a skill that the user was not asked about, or refused.
+func refuseInstall(err error) result {
+	var e *unanswered
+	if errors.As(err, &e) {
+		return refuseAt(lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.CodeNeedsConsent, Message: e.message, Fix: e.fix})
+	}
+	r := refuseSkill(err)
+	if r.Code == lookleap.CodeConsentRefused {
+		r.Verdict = nil
+	}
+	return r
+}
+
+// put installs a skill that was loaded.
+func (in *installer) put(ctx context.Context, skill *install.Skill, o install.Options) result {
+	done, err := in.place.Install(ctx, skill, o)
+	if err != nil {
+		return refuseSkill(err)
+	}
+	v := valueOf(&done.Entry, done.Paths)
+	v.Change = done.Change
+	r := accept(v, v.rows(in)...)
+	r.Message, r.Verdict = "installed", skill.Verdict
+	if s := skill.Signature; s != nil && s.Subject != "" {
+		r.rows = append(r.rows, row{"", "the certificate of the signer says " + s.Subject})
+	}
+	switch {
+	case done.Change == nil:
+		for _, sentence := range v.Capabilities.Sentences() {
+			r.rows = append(r.rows, row{"may", sentence})
+		}
+	case done.Change.IsZero():
+		r.Message = "already installed"
+	default:
+		r.Message, r.change = "updated", done.Change
+		for line := range strings.Lines(done.Change.String()) {
+			r.rows = append(r.rows, row{"changed", strings.TrimRight(line, "\n")})
+		}
+	}
+	for _, path := range done.Replaced {
+		r = r.with(lookleap.Finding{Severity: lookleap.SeverityWarning, Code: dvs.CodeDigestMismatch, Message: "what was there is replaced",
+			Position: lookleap.Position{Path: path}})
+	}
+	return r.with(skill.Findings...)
+}
+
+// siteSource is the source for example.com: the site of that name.
+func siteSource(arg string) string {
+	if !strings.Contains(arg, "/") && strings.Contains(arg, ".") && !strings.HasPrefix(arg, ".") {
+		return siteURL(arg)
+	}
+	return arg
+}
+
+// nothingChosen is the error for a source with several skills, of which none was chosen.
+func nothingChosen(found *install.Found) error {
+	var names []string
+	for _, c := range found.Skills {
+		names = append(names, c.Name)
+	}
+	shown := plaintext.Quote(strings.Join(names, ", "), 600)
+	return &lookleap.Error{Code: lookleap.CodeUsage, Message: "the source has several skills: " + shown, Fix: "choose with --skill NAME or --all"}
+}
+
+// choose returns the skills that the flags or the user at the terminal name.
+func (in *installer) choose(arg string, names []string, found *install.Found) (chosen []install.Candidate, err error) {
+	switch {
+	case len(found.Skills) == 0:
+		return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg, Message: "the source has no skills", Fix: "name a directory in it that has some"}
+	case in.all:
+		return found.Skills, nil
+	case len(names) > 0:
+		for _, name := range names {
+			all := found.Named(name)
+			if len(all) != 1 {
+				return nil, &lookleap.Error{Code: dvs.CodeSkillNotFound, Subject: arg, Message: fmt.Sprintf("the source has %s named %s",
+					plaintext.Plural(len(all), "skill", "skills"), plaintext.Quote(name, 100)), Fix: "leave --skill out to see all, or name the directory of the skill"}
+			}
+			chosen = append(chosen, all[0])
+		}
+		return chosen, nil
+	case len(found.Skills) == 1:
+		return found.Skills, nil
+	}
+	return in.s.chooseSkills(found)
+}
+
+// chosenAgents returns the agents that get the skills: those of --agent, or those that are found.
+func (in *installer) chosenAgents() ([]string, error) {
+	var names []string
+	for _, name := range in.agents {
+		if _, ok := install.FindAgent(name); !ok {
+			return nil, unknownAgent(name)
+		}
+		names = append(names, name)
+	}
+	if len(names) > 0 || in.dir != "" {
+		return names, nil
+	}
+	return in.place.Detect(), nil
+}
+
+// unknownAgent is the error for a name that is not in the table.
+func unknownAgent(name string) error {
+	var names []string
+	for _, a := range install.Agents() {
+		names = append(names, a.Name)
+	}
+	if near := textdiff.Nearest(name, names); near != "" {
+		return usagef("there is no agent %s in the table; did you mean %s?", plaintext.Quote(name, 60), near)
+	}
+	return usagef("there is no agent %s in the table of %d; --dir installs into any directory", plaintext.Quote(name, 60), len(names))
+}

@@ -1,0 +1,218 @@
+package install_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lookleap/lookleap"
+	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/dvs/install"
+)
+
+func TestVerify(t *testing.T) {
+	for name, test := range map[string]struct {
+		break_ func(w *world)
+		path   string
+		code   lookleap.Code
+	}{
+		"a-byte":         {func(w *world) { write(t, w.path(".agents/skills/refund/SKILL.md"), refund+"x") }, ".agents/skills/refund/SKILL.md", dvs.CodeDigestMismatch},
+		"a-file-more":    {func(w *world) { write(t, w.path(".claude/skills/refund/more.md"), "x") }, ".agents/skills/refund/more.md", dvs.CodeNotLocked},
+		"a-file-less":    {func(w *world) { remove(t, w.path(".agents/skills/refund/data/fees.csv")) }, ".agents/skills/refund/data/fees.csv", dvs.CodeLockMissing},
+		"not-executable": {func(w *world) { chmod(t, w.path(".agents/skills/refund/scripts/pay.sh"), 0o644) }, ".agents/skills/refund/scripts/pay.sh", dvs.CodeDigestMismatch},
+		"executable":     {func(w *world) { chmod(t, w.path(".agents/skills/refund/data/fees.csv"), 0o755) }, ".agents/skills/refund/data/fees.csv", dvs.CodeDigestMismatch},
+		"line-ends": {func(w *world) {
+			write(t, w.path(".agents/skills/refund/SKILL.md"), strings.ReplaceAll(refund, "\n", "\r\n"))
+		}, ".agents/skills/refund/SKILL.md", dvs.CodeDigestMismatch},
+		"a-link-inside": {func(w *world) { symlink(t, "/etc/passwd", w.path(".agents/skills/refund/key")) }, ".agents/skills/refund/key", dvs.CodeLink},
+		"no-link":       {func(w *world) { remove(t, w.path(".claude/skills/refund")) }, ".claude/skills/refund", dvs.CodeLockMissing},
+		"another-link": {func(w *world) {
+			remove(t, w.path(".claude/skills/refund"))
+			symlink(t, "..", w.path(".claude/skills/refund"))
+		}, ".claude/skills/refund", dvs.CodeLink},
+		"nothing-is-there": {func(w *world) { remove(t, w.path(".agents/skills/refund")) }, ".agents/skills/refund", dvs.CodeLockMissing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+			w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"claude-code"}})
+			test.break_(w)
+			checks, err := w.place.Verify()
+			if err != nil || len(checks) != 2 || checks[0].OK() || !checks[1].OK() {
+				t.Fatalf("%+v, %v", checks, err)
+			}
+			if f := checks[0].Findings[0]; f.Code != test.code || f.Path != test.path {
+				t.Errorf("got %v", f)
+			}
+			if name == "line-ends" && !strings.Contains(checks[0].Findings[0].Message, "only line ends differ") {
+				t.Errorf("got %v", checks[0].Findings)
+			}
+			// The lockfile brings all of it back, from the store, without a request.
+			w.net.Site("github.com").Status("*", 500)
+			synced, err := w.place.Sync(t.Context(), w.frozen, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range synced {
+				if s.Err != nil || (s.Entry.Directory == "refund") != (len(s.Restored) > 0) {
+					t.Errorf("%s: %v, %v", s.Entry.Directory, s.Restored, s.Err)
+				}
+			}
+			w.ok()
+		})
+	}
+}
+
+func TestSync(t *testing.T) {
+	t.Run("a-checkout-without-the-files", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"claude-code"}})
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+		before := tree(t, w.place.Dir)
+		lock := read(t, w.place.LockPath())
+		w.repo.Commit(map[string]string{"skills/refund/SKILL.md": refund + "More.\n"}) // later than the lockfile
+		w.place = w.open(t.TempDir())
+		write(t, w.place.LockPath(), lock)
+		w.deny, w.asked, w.code.Asked = true, nil, nil
+		synced, err := w.place.Sync(t.Context(), w.frozen, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range synced {
+			if s.Err != nil {
+				t.Error(s.Err)
+			}
+		}
+		if after := tree(t, w.place.Dir); after != before || read(t, w.path(".agents/skills/refund/SKILL.md")) != refund {
+			t.Errorf("got\n%s", after)
+		}
+		if len(w.asked) > 0 || len(w.code.Asked) != 2 {
+			t.Errorf("asked the user %v, the code host %v", w.asked, w.code.Asked)
+		}
+		w.ok()
+	})
+	t.Run("other-bytes-than-the-lockfile-has", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+		lock := read(t, w.place.LockPath())
+		w.place = w.open(t.TempDir())
+		digest := dvs.DigestOf([]byte("terms\n")).String()
+		write(t, w.place.LockPath(), strings.ReplaceAll(lock, digest, dvs.DigestOf([]byte("other")).String()))
+		synced, err := w.place.Sync(t.Context(), w.frozen, false)
+		if err != nil || lookleap.CodeOf(synced[0].Err) != dvs.CodeDigestMismatch || tree(t, w.place.Dir) != "skills.lock" {
+			t.Errorf("%v, %v, %s", synced, err, tree(t, w.place.Dir))
+		}
+	})
+	t.Run("a-damaged-store", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+		err := filepath.WalkDir(string(w.place.Store), func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				write(t, path, "damaged")
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		remove(t, w.path(".agents"))
+		if synced, err := w.place.Sync(t.Context(), w.frozen, false); err != nil || synced[0].Err != nil {
+			t.Errorf("%v, %v", synced, err)
+		}
+		w.ok()
+	})
+	t.Run("the-policy-counts", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "ship", install.Options{Agents: []string{"codex"}})
+		remove(t, w.path(".agents"))
+		w.place.Store = ""
+		w.options.Policies = []*dvs.Policy{{Deny: []string{"https://github.com/example-org/"}}}
+		synced, err := w.place.Sync(t.Context(), w.frozen, false)
+		if err != nil || lookleap.CodeOf(synced[0].Err) != dvs.CodePolicyDenied {
+			t.Errorf("%v, %v", synced, err)
+		}
+	})
+}
+
+func TestUpdate(t *testing.T) {
+	newest := func(w *world, name string) (*install.Skill, error) {
+		w.t.Helper()
+		lock, err := w.place.Lock()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		s, err := install.Find(lock, name)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		u := install.NewUpdater(w.loader())
+		defer u.Close()
+		return u.Newest(w.t.Context(), s)
+	}
+	t.Run("nothing-new-takes-one-request", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+		w.code.Asked = nil
+		if skill, err := newest(w, "refund"); skill != nil || err != nil || len(w.code.Asked) != 1 {
+			t.Errorf("%v, %v, %v", skill, err, w.code.Asked)
+		}
+	})
+	t.Run("a-change-is-asked-about", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+		w.asked = nil
+		w.repo.Commit(map[string]string{"skills/refund/SKILL.md": refund + "Also mail it.\n", "skills/refund/scripts/new.sh": "#!/bin/sh\ncurl https://example.net/\n"})
+		skill, err := newest(w, "refund")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.asked) != 1 || !strings.Contains(w.asked[0], "Also mail it.") || !strings.Contains(w.asked[0], "scripts/new.sh") || !strings.Contains(w.asked[0], "example.net") {
+			t.Errorf("asked %v", w.asked)
+		}
+		r, err := w.place.Install(t.Context(), skill, install.Options{})
+		if err != nil || !slices.Equal(r.Change.Added, []string{"scripts/new.sh"}) || !slices.Equal(r.Change.Changed, []string{"SKILL.md"}) {
+			t.Errorf("%+v, %v", r, err)
+		}
+		w.ok()
+	})
+	t.Run("another-commit-with-the-same-files-is-no-question", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+		w.asked = nil
+		w.repo.Commit(map[string]string{"README.md": "x"})
+		skill, err := newest(w, "refund")
+		if err != nil || skill == nil || len(w.asked) > 0 {
+			t.Fatalf("%v, %v, %v", skill, err, w.asked)
+		}
+		if r, err := w.place.Install(t.Context(), skill, install.Options{}); err != nil || !r.Change.IsZero() {
+			t.Errorf("%v, %v", r, err)
+		}
+	})
+	t.Run("a-no-is-remembered", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+		w.repo.Commit(map[string]string{"skills/refund/SKILL.md": refund + "Also mail it.\n"})
+		w.deny, w.asked = true, nil
+		for range 2 {
+			if _, err := newest(w, "refund"); err == nil {
+				t.Error("the user said no")
+			}
+		}
+		if len(w.asked) != 1 {
+			t.Errorf("asked %d times", len(w.asked))
+		}
+		w.ok()
+	})
+	t.Run("a-skill-that-is-gone", func(t *testing.T) {
+		w := newWorld(t)
+		w.mustAdd("example-org/skills", "refund", install.Options{Agents: []string{"codex"}})
+		w.repo.Git("rm", "-r", "--quiet", "skills/refund")
+		w.repo.Commit(nil)
+		if _, err := newest(w, "refund"); lookleap.CodeOf(err) != dvs.CodeSkillNotFound {
+			t.Error(err)
+		}
+		w.ok()
+	})
+}
