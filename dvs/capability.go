@@ -16,9 +16,8 @@ import (
 
 // Capability is one thing that a skill may do, as far as its text says.
 //
-// The kinds are script, a file that can run, with its interpreter in brackets; program, which a command
-// in a code block or a shell script starts; command, in a code block; host and url; env, an environment
-// variable that a script or a command reads; path, a file outside the skill that one of them names;
+// The kinds are script, a file that can run, with its interpreter in brackets; command, in a code block;
+// host and url, that a URL names; env, an environment variable that a script or a command reads; path, a file outside the skill that one of them names;
 // tool, an entry of allowed-tools, which grants nothing; skill, another one that the instructions refer
 // to; and unread, what could not be read, such as a script that is not text.
 type Capability struct {
@@ -29,7 +28,6 @@ type Capability struct {
 
 const (
 	capabilityScript  = "script"
-	capabilityProgram = "program"
 	capabilityCommand = "command"
 	capabilityHost    = "host"
 	capabilityURL     = "url"
@@ -43,7 +41,7 @@ const (
 // capabilityKinds has the kinds of capability in the order in which they are listed, and what a skill
 // may do by each.
 var capabilityKinds = []struct{ kind, may string }{
-	{capabilityScript, "run the scripts"}, {capabilityProgram, "start the programs"}, {capabilityCommand, "run the commands"},
+	{capabilityScript, "run the scripts"}, {capabilityCommand, "run the commands"},
 	{capabilityHost, "contact the hosts"}, {capabilityURL, "use the URLs"}, {capabilityEnv, "read the environment variables"},
 	{capabilityPath, "use the files"}, {capabilityTool, "ask for the tools"}, {capabilitySkill, "use the skills"},
 	{capabilityUnread, "do what was not read"},
@@ -173,7 +171,7 @@ func (r *capabilityReader) read(name string, content []byte) {
 		}
 		text := string(content)
 		r.urls(text)
-		r.script(name, text)
+		r.code(text, isShell(name, text))
 	case !readable:
 	case name == EntryFile:
 		skill, _, err := ParseSkill(content, Lenient, Limits{})
@@ -251,11 +249,11 @@ func (r *capabilityReader) instructions(s *Skill) {
 		if !block.Code {
 			continue
 		}
-		switch syntax := syntaxOf(block.Language); {
-		case syntax == shellSyntax || block.Language == "":
-			r.commands(block.Text, syntax == shellSyntax)
-		case syntax != 0:
-			r.code(block.Text, syntax)
+		switch language := strings.ToLower(strings.Trim(block.Language, "{}. ")); {
+		case language == "" || shells.has(language):
+			r.commands(block.Text, language != "")
+		case interpreters[language] != "" || languages.has(language):
+			r.code(block.Text, false)
 		}
 	}
 }
