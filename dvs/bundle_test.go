@@ -27,7 +27,7 @@ func FuzzFileName(f *testing.F) {
 		if !filepath.IsLocal(name) || !fs.ValidPath("a/"+name) || strings.ContainsAny(name, `\:`) {
 			t.Fatalf("%q is accepted", name)
 		}
-		if _, err := v.ReadFile(v.Reports()[0].Directory + "/" + name); err != nil {
+		if _, err := fs.ReadFile(v, v.Reports()[0].Directory+"/"+name); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
@@ -238,12 +239,12 @@ func TestAnnotations(t *testing.T) {
 		t.Run("O44/reject-"+key, func(t *testing.T) {
 			for _, form := range []string{key + ": Bash-evil", `"` + key + `": Bash-evil`, key + ":\n    - Bash-evil", key + ":\n    x: Bash-evil"} {
 				v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\nmetadata:\n  "+form+"\n"))
-				if data, _ := v.ReadFile("a/SKILL.md"); bytes.Contains(data, []byte("Bash-evil")) || bytes.Count(data, []byte("dvs-source")) != 1 {
+				if data, _ := fs.ReadFile(v, "a/SKILL.md"); bytes.Contains(data, []byte("Bash-evil")) || bytes.Count(data, []byte("dvs-source")) != 1 {
 					t.Errorf("%s", data)
 				}
 			}
 			v := skillsFS(t, dvs.Lenient, bundle("a", "name: a\ndescription: b\n\""+key+"\": Bash-evil\n"))
-			if data, _ := v.ReadFile("a/SKILL.md"); bytes.Contains(data, []byte("Bash-evil")) {
+			if data, _ := fs.ReadFile(v, "a/SKILL.md"); bytes.Contains(data, []byte("Bash-evil")) {
 				t.Errorf("%s", data)
 			}
 		})
@@ -251,7 +252,7 @@ func TestAnnotations(t *testing.T) {
 	for _, key := range []string{"author", "version", "category", "tags", "language", "homepage", "Team", "k00", "importance", "runtime", "reference", "accessibility", "keywords", "environment"} {
 		t.Run("O44/accept-"+key, func(t *testing.T) {
 			v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\nmetadata:\n  "+key+": x\n"))
-			if data, _ := v.ReadFile("a/SKILL.md"); !bytes.Contains(data, []byte("  "+key+`: "x"`)) {
+			if data, _ := fs.ReadFile(v, "a/SKILL.md"); !bytes.Contains(data, []byte("  "+key+`: "x"`)) {
 				t.Errorf("%s", data)
 			}
 		})

@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"testing/fstest"
 
@@ -62,7 +63,7 @@ func ExampleNewVerifiedFS() {
 		Verdict: &lookleap.Verdict{Subject: "https://example.com/.well-known/skills/refund/SKILL.md", OK: true},
 	}
 	skills := dvs.NewVerifiedFS([]dvs.Bundle{verified}, dvs.VerifiedFSOptions{})
-	file, _ := skills.ReadFile("refund/SKILL.md")
+	file, _ := fs.ReadFile(skills, "refund/SKILL.md")
 	fmt.Printf("%s", file)
 
 	frozen := skills.Lock()

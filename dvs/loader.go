@@ -110,7 +110,8 @@ type seenSkill struct{ header, file Digest }
 func NewLoader(host *lookleap.Host, options Options) *Loader {
 	l := &Loader{host: host, options: options, limits: options.Limits.withDefaults(), roots: options.Roots, fetcher: host,
 		notices: boundedPart("the host was not notified of another trust root", 2*time.Second), runs: boundedPart("the runner failed", 0),
-		consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest)}
+		consents: make(map[Digest]consent), loaded: make(map[string]bool), scripts: make(map[Digest]Digest),
+		storedRoots: make(map[string]bool)}
 	if options.Guard != nil {
 		l.fetcher = guardedFetcher{options.Guard, host}
 	}

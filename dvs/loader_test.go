@@ -3,6 +3,7 @@ package dvs_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
@@ -430,7 +431,7 @@ func TestChangedBundle(t *testing.T) {
 			if err := lock.Verify(b); err == nil {
 				t.Error("the lockfile holds it")
 			}
-			if entries, _ := v.ReadDir("."); len(entries) != 0 {
+			if entries, _ := fs.ReadDir(v, "."); len(entries) != 0 {
 				t.Errorf("%v", entries)
 			}
 		})
@@ -442,9 +443,9 @@ func TestChangedBundle(t *testing.T) {
 			t.Fatal(err)
 		}
 		directory := v.Reports()[0].Directory
-		before, _ := v.ReadFile(directory + "/data/x.csv")
+		before, _ := fs.ReadFile(v, directory+"/data/x.csv")
 		copy(b.Files["data/x.csv"], "evil") // later changes are not seen
-		if after, _ := v.ReadFile(directory + "/data/x.csv"); string(after) != string(before) {
+		if after, _ := fs.ReadFile(v, directory+"/data/x.csv"); string(after) != string(before) {
 			t.Errorf("%q became %q", before, after)
 		}
 		if err := v.Lock().Verify(fetched(t)); err != nil {

@@ -327,7 +327,7 @@ func TestDirectoryNames(t *testing.T) {
 			if r := v.Reports()[i]; r.Directory != derived || r.Err != nil {
 				t.Errorf("%+v", r)
 			}
-			data, _ := v.ReadFile(derived + "/SKILL.md")
+			data, _ := fs.ReadFile(v, derived+"/SKILL.md")
 			if err := lock.Find(bank.ID).VerifyWritten(map[string][]byte{"SKILL.md": data}); err != nil {
 				t.Error(err)
 			}

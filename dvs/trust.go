@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -166,66 +165,64 @@ func spellingsOf(data []byte) (*skillSpellings, error) {
 	return list, decodeTrust(data, list)
 }
 
+// otherSpellings returns the other URLs of the same skill that have records, and the key of their list.
+func (k *trustKeeper) otherSpellings(ctx context.Context, skill string) (others []string, key string, err error) {
+	party, key, err := k.spellingsKey(skill)
+	if err != nil {
+		return nil, "", err
+	}
+	data, err := k.get(ctx, key)
+	if err != nil {
+		return nil, "", err
+	}
+	list, err := spellingsOf(data)
+	if err != nil {
+		return nil, key, err
+	}
+	for _, other := range list.Skills {
+		at, _, err := k.spellingsKey(other)
+		if err != nil {
+			return nil, "", err
+		}
+		if other != skill && at.same(&party) {
+			others = append(others, other)
+		}
+	}
+	return others, key, nil
+}
+
 // others returns the records that the same skill has under other URLs.
 func (k *trustKeeper) others(ctx context.Context, skill string) (all []*TrustRecord, err error) {
 	if k.rules == nil {
 		return nil, nil
 	}
-	skill = k.keptAs(skill)
-	party, key, err := k.spellingsKey(skill)
-	if err != nil {
-		return nil, err
-	}
-	data, err := k.get(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	list, err := spellingsOf(data)
-	if err != nil {
-		return nil, err
-	}
-	for _, other := range list.Skills {
-		at, _, err := k.spellingsKey(other)
-		if err != nil {
-			return nil, err
-		}
-		if other == skill || !at.same(&party) {
-			continue
-		}
+	spellings, _, err := k.otherSpellings(ctx, k.keptAs(skill))
+	for _, other := range spellings {
 		r, err := k.record(ctx, other)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
-	return all, nil
+	return all, err
 }
 
 // forget deletes what is kept about a skill, under each of its URLs.
 func (k *trustKeeper) forget(ctx context.Context, skill string) error {
 	skill = k.keptAs(skill)
-	party, key, err := k.spellingsKey(skill)
-	if err != nil {
+	others, damaged, err := k.otherSpellings(ctx, skill)
+	switch {
+	case err != nil && damaged != "": // the next call finds no list
+		return cmp.Or(k.delete(ctx, damaged), k.delete(ctx, trustSkill+skill), err)
+	case err != nil:
 		return err
 	}
-	data, err := k.get(ctx, key)
-	if err != nil {
-		return err
-	}
-	list, err := spellingsOf(data)
-	if err != nil { // the list is damaged: the next call finds none
-		return cmp.Or(k.delete(ctx, key), k.delete(ctx, trustSkill+skill), err)
-	}
-	for _, other := range list.Skills {
-		at, _, err := k.spellingsKey(other)
-		if err == nil && other != skill && at.same(&party) {
-			err = k.delete(ctx, trustSkill+other)
-		}
-		if err != nil {
+	for _, other := range append(others, skill) {
+		if err := k.delete(ctx, trustSkill+other); err != nil {
 			return err
 		}
 	}
-	return k.delete(ctx, trustSkill+skill)
+	return nil
 }
 
 // update changes what is kept about a skill.
@@ -369,12 +366,7 @@ func (l *Loader) noteTrustedRoot(ctx context.Context, root string) error {
 		return err
 	}
 	defer leave()
-	stored := maps.Clone(l.storedRoots)
-	if stored == nil {
-		stored = make(map[string]bool)
-	}
-	stored[root] = true
-	l.storedRoots = stored
+	l.storedRoots[root] = true
 	return nil
 }
 

@@ -276,9 +276,8 @@ func (s *servedSkill) withdrawn() error {
 	return s.source.loader.stillAllowed(s.source.loadTerms())
 }
 
-// treeOf returns the files of the skill that a path belongs to, or the directories of all skills.
-// Skills that are no longer trusted have none.
-func (v *VerifiedFS) treeOf(op, name string) (fstest.MapFS, error) {
+// Open implements [fs.FS]. Skills that are no longer trusted are not listed.
+func (v *VerifiedFS) Open(name string) (fs.File, error) {
 	if v == nil {
 		v = new(VerifiedFS)
 	}
@@ -289,7 +288,7 @@ func (v *VerifiedFS) treeOf(op, name string) (fstest.MapFS, error) {
 				top[directory] = s.tree[directory]
 			}
 		}
-		return top, nil
+		return top.Open(name)
 	}
 	directory, _, _ := strings.Cut(name, "/")
 	s, err := v.skills[directory], error(nil)
@@ -302,43 +301,7 @@ func (v *VerifiedFS) treeOf(op, name string) (fstest.MapFS, error) {
 		err = s.withdrawn()
 	}
 	if err != nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return s.tree, nil
-}
-
-// Open implements [fs.FS].
-func (v *VerifiedFS) Open(name string) (fs.File, error) {
-	tree, err := v.treeOf("open", name)
-	if err != nil {
-		return nil, err
-	}
-	return tree.Open(name)
-}
-
-// ReadFile implements [fs.ReadFileFS].
-func (v *VerifiedFS) ReadFile(name string) ([]byte, error) {
-	tree, err := v.treeOf("read", name)
-	if err != nil {
-		return nil, err
-	}
-	return tree.ReadFile(name)
-}
-
-// ReadDir implements [fs.ReadDirFS].
-func (v *VerifiedFS) ReadDir(name string) ([]fs.DirEntry, error) {
-	tree, err := v.treeOf("readdir", name)
-	if err != nil {
-		return nil, err
-	}
-	return tree.ReadDir(name)
-}
-
-// Stat implements [fs.StatFS].
-func (v *VerifiedFS) Stat(name string) (fs.FileInfo, error) {
-	tree, err := v.treeOf("stat", name)
-	if err != nil {
-		return nil, err
-	}
-	return tree.Stat(name)
+	return s.tree.Open(name)
 }

@@ -76,7 +76,7 @@ func TestVerifiedFS(t *testing.T) {
 			}
 		}
 		for directory, license := range map[string]bool{"my-skill": true, "skill-nul": false} {
-			if data, _ := v.ReadFile(directory + "/SKILL.md"); strings.Contains(string(data), "license: \"MIT\"\n") != license || strings.Contains(string(data), "license") != license || strings.Contains(string(data), "compatibility") {
+			if data, _ := fs.ReadFile(v, directory+"/SKILL.md"); strings.Contains(string(data), "license: \"MIT\"\n") != license || strings.Contains(string(data), "license") != license || strings.Contains(string(data), "compatibility") {
 				t.Errorf("%s", data[:200])
 			}
 		}
@@ -93,12 +93,12 @@ func TestVerifiedFS(t *testing.T) {
 			t.Errorf("%v", findings)
 		}
 	})
-	entries, _ := v.ReadDir(".")
+	entries, _ := fs.ReadDir(v, ".")
 	for _, e := range entries {
 		t.Run("strict/"+e.Name(), func(t *testing.T) { strictLoad(t, v, e.Name()) })
 	}
 	t.Run("DVS-4.3-11/reject-permission", func(t *testing.T) {
-		data, _ := v.ReadFile(v.Reports()[0].Directory + "/SKILL.md")
+		data, _ := fs.ReadFile(v, v.Reports()[0].Directory+"/SKILL.md")
 		if bytes.Contains(data, []byte("Bash")) || bytes.Contains(data, []byte("bank.example")) || !bytes.Contains(data, []byte(`dvs-source: "https://example.com/s/a/SKILL.md"`)) {
 			t.Errorf("%s", data)
 		}
@@ -112,8 +112,8 @@ func TestVerifiedFS(t *testing.T) {
 		} {
 			v := skillsFS(t, dvs.DVS, bundles...)
 			for i, r := range v.Reports() {
-				files, _ := v.ReadDir(r.Directory)
-				data, _ := v.ReadFile(r.Directory + "/SKILL.md")
+				files, _ := fs.ReadDir(v, r.Directory)
+				data, _ := fs.ReadFile(v, r.Directory+"/SKILL.md")
 				if len(files) != len(bundles[i].Files) || !bytes.Contains(data, []byte(r.ID)) {
 					t.Errorf("%s has %v", r.Directory, files)
 				}
@@ -131,7 +131,7 @@ func TestVerifiedFS(t *testing.T) {
 		}
 		v := skillsFS(t, dvs.DVS, bundle("a", header+"  version: '1'\n"))
 		strictLoad(t, v, "a")
-		data, _ := v.ReadFile("a/SKILL.md")
+		data, _ := fs.ReadFile(v, "a/SKILL.md")
 		if !bytes.Contains(data, []byte("  k00: ")) || bytes.Contains(data, []byte("  k09: ")) || !bytes.Contains(data, []byte(`  version: "1"`)) {
 			t.Errorf("%.3000s", data)
 		}
@@ -139,7 +139,7 @@ func TestVerifiedFS(t *testing.T) {
 	t.Run("DVS-4.3-11/reject-keys-that-loaders-read-differently", func(t *testing.T) {
 		v := skillsFS(t, dvs.DVS, bundle("a", "name: a\ndescription: b\nmetadata:\n  'null': x\n  '~': x\n  'a: b': x\n  'c # d': x\n  'e f': y\n"))
 		strictLoad(t, v, "a")
-		data, _ := v.ReadFile("a/SKILL.md")
+		data, _ := fs.ReadFile(v, "a/SKILL.md")
 		if bytes.Contains(data, []byte("x")) && bytes.Contains(data, []byte(`: "x"`)) {
 			t.Errorf("%s", data)
 		}
@@ -151,7 +151,7 @@ func TestVerifiedFS(t *testing.T) {
 		}
 		v := skillsFS(t, dvs.DVS, bundle("a", header))
 		strictLoad(t, v, "a")
-		if data, _ := v.ReadFile("a/SKILL.md"); !bytes.Contains(data, []byte("  k5: ")) || bytes.Contains(data, []byte("  k6: ")) {
+		if data, _ := fs.ReadFile(v, "a/SKILL.md"); !bytes.Contains(data, []byte("  k5: ")) || bytes.Contains(data, []byte("  k6: ")) {
 			t.Errorf("%.7000s", data)
 		}
 	})
@@ -160,15 +160,15 @@ func TestVerifiedFS(t *testing.T) {
 			v := skillsFS(t, dvs.Lenient, bundle("a", "name: a\ndescription: "+strings.Repeat("é", n)+"\n"))
 			strictLoad(t, v, "a")
 			want := strings.Repeat("é", min(n, 1024)-1) + last
-			if data, _ := v.ReadFile("a/SKILL.md"); !bytes.Contains(data, []byte(`description: "`+want+`"`)) {
+			if data, _ := fs.ReadFile(v, "a/SKILL.md"); !bytes.Contains(data, []byte(`description: "`+want+`"`)) {
 				t.Errorf("%d characters: %.3000s", n, data)
 			}
 		}
 	})
 	t.Run("immutable", func(t *testing.T) {
-		data, _ := v.ReadFile("my-skill/SKILL.md")
+		data, _ := fs.ReadFile(v, "my-skill/SKILL.md")
 		clear(data)
-		if again, _ := v.ReadFile("my-skill/SKILL.md"); bytes.Equal(data, again) {
+		if again, _ := fs.ReadFile(v, "my-skill/SKILL.md"); bytes.Equal(data, again) {
 			t.Error("a reader can change it")
 		}
 	})
@@ -247,7 +247,7 @@ func TestVerifiedFSRefuses(t *testing.T) {
 			if r := v.Reports()[0]; lookleap.CodeOf(r.Err) != c.code || r.Directory != "" {
 				t.Errorf("%+v", r)
 			}
-			if entries, _ := v.ReadDir("."); len(entries) != 1 || entries[0].Name() != "ok" || len(v.Lock().Skills) != 1 {
+			if entries, _ := fs.ReadDir(v, "."); len(entries) != 1 || entries[0].Name() != "ok" || len(v.Lock().Skills) != 1 {
 				t.Errorf("%v", entries)
 			}
 		})
