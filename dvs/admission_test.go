@@ -115,7 +115,7 @@ func TestActivation(t *testing.T) {
 		net, host := world(t, nil)
 		github(net, "/example-org/skills/main/refund/SKILL.md", strings.Replace(refund, "name:", "trust-root: https://github.com/\nname:", 1))
 		skill, err := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), hub)
-		if err != nil || skill.Root.String() != "https://github.com/example-org/" || !hasCheck(skill.Verdict, dvs.CodeSelfDeclared) {
+		if err != nil || skill.Root.String() != "https://github.com/example-org/" || !hasCheck(skill.Verdict, "self-declared-root") {
 			t.Error(skill, err)
 		}
 	})

@@ -144,7 +144,7 @@ func TestRootRefusedWhileAsked(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if skill, err := l.Load(t.Context(), hubSkill); skill != nil || lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+	if skill, err := l.Load(t.Context(), hubSkill); skill != nil || lookleap.CodeOf(err) != "never-trusted-host" {
 		t.Errorf("%v, %v", skill, err)
 	}
 }

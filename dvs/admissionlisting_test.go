@@ -57,7 +57,7 @@ func TestRegisterListing(t *testing.T) {
 			t.Fatal(err)
 		}
 		site.Body(file, "text/markdown", strings.Join(strings.SplitAfter(refund, "---\n")[:2], ""))
-		if skill, err := r.Activate(t.Context()); lookleap.CodeOf(err) != dvs.CodeEmptyBody || skill != nil {
+		if skill, err := r.Activate(t.Context()); lookleap.CodeOf(err) != "empty-body" || skill != nil {
 			t.Error(skill, err)
 		}
 	})

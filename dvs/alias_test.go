@@ -37,11 +37,11 @@ func TestAliases(t *testing.T) {
 		in   string
 		code lookleap.Code
 	}{
-		"other-query":      {page + "?ref_type=tags", dvs.CodeQueryInSkillURL},
-		"more-than-a-view": {page + "?plain=1&ref=evil", dvs.CodeQueryInSkillURL},
-		"plain-elsewhere":  {"https://example.com/SKILL.md?plain=1", dvs.CodeQueryInSkillURL},
+		"other-query":      {page + "?ref_type=tags", "query-in-skill-url"},
+		"more-than-a-view": {page + "?plain=1&ref=evil", "query-in-skill-url"},
+		"plain-elsewhere":  {"https://example.com/SKILL.md?plain=1", "query-in-skill-url"},
 		"bare":             {"https://www.github.com/", dvs.CodeNotContentRoute},
-		"reserved":         {"https://www.github.com/orgs/x/SKILL.md", dvs.CodeReservedSegment},
+		"reserved":         {"https://www.github.com/orgs/x/SKILL.md", "reserved-segment"},
 	} {
 		t.Run("B01/reject-"+name, func(t *testing.T) {
 			if got, err := dvs.ParseSkillURL(c.in, dvs.Rules{}); lookleap.CodeOf(err) != c.code || got.String() != "" {

@@ -194,7 +194,7 @@ func TestLoadArchive(t *testing.T) {
 			"reject-no-skill":     {string(gzipped(t, tarOf(t, member{name: "a/SKILL.md", content: refund}))), format.MediaType(), dvs.CodeMissingSkillMD},
 			"reject-climbing":     {string(tarGzip(t, entry, member{name: "../x.md"})), format.MediaType(), dvs.CodeUnsafeName},
 			"reject-link":         {string(zipOf(t, nil, entry, member{name: "x.md", kind: tar.TypeSymlink, content: "/etc/passwd"})), format.MediaType(), dvs.CodeLink},
-			"reject-bad-header":   {archive(t, format, map[string][]byte{"SKILL.md": []byte("# no header\n")}), format.MediaType(), dvs.CodeNoFrontmatter},
+			"reject-bad-header":   {archive(t, format, map[string][]byte{"SKILL.md": []byte("# no header\n")}), format.MediaType(), "no-frontmatter"},
 			"reject-large":        {archive(t, format, map[string][]byte{"SKILL.md": []byte(refund), "a": []byte(noise(1 << 20))}), format.MediaType(), lookleap.CodeTooLarge},
 		} {
 			t.Run("DVS-4.1-01/"+what+"-"+name, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestParseArtifactURL(t *testing.T) {
 		{"accept-file", "https://h.example/guides/a.md", dvs.SingleFile, "https://h.example/guides/a.md", dvs.SingleFile, "ok"},
 		{"reject-file-without-index", "https://h.example/guides/a.md", dvs.SkillDirectory, "", 0, dvs.CodeNotSkillURL},
 		{"reject-platform-page", "https://github.com/o/r/issues/1.zip", dvs.SkillArchive, "", 0, dvs.CodeNotContentRoute},
-		{"reject-query", "https://h.example/download?x=1", dvs.SkillArchive, "", 0, dvs.CodeQueryInSkillURL},
+		{"reject-query", "https://h.example/download?x=1", dvs.SkillArchive, "", 0, "query-in-skill-url"},
 	} {
 		t.Run("DVS-3-01/"+c.id, func(t *testing.T) {
 			got, err := dvs.ParseArtifactURL(c.in, c.artifact, dvs.Rules{})

@@ -12,30 +12,31 @@ import (
 	"github.com/lookleap/lookleap/internal/strictjson"
 )
 
-// Codes of trust roots and skill URLs.
+// Codes of trust roots and skill URLs. Of these and the others below, those on which no program
+// decides are not exported: they are for findings, prompts and logs.
 const (
 	CodeOutsideTrustRoot lookleap.Code = "outside-trust-root"
-	CodeQueryInSkillURL  lookleap.Code = "query-in-skill-url"
-	CodeFragmentDropped  lookleap.Code = "fragment-dropped"
+	codeQueryInSkillURL  lookleap.Code = "query-in-skill-url"
+	codeFragmentDropped  lookleap.Code = "fragment-dropped"
 	CodeNotSkillURL      lookleap.Code = "not-skill-url"
-	CodeInvalidRoot      lookleap.Code = "invalid-trust-root"
-	CodeRootNoSlash      lookleap.Code = "trust-root-no-slash"
-	CodeRootMapped       lookleap.Code = "trust-root-mapped"
+	codeInvalidRoot      lookleap.Code = "invalid-trust-root"
+	codeRootNoSlash      lookleap.Code = "trust-root-no-slash"
+	codeRootMapped       lookleap.Code = "trust-root-mapped"
 	CodeUGCBareRoot      lookleap.Code = "ugc-bare-root"
-	CodeUGCRootTooShort  lookleap.Code = "ugc-root-too-short"
-	CodeReservedSegment  lookleap.Code = "reserved-segment"
-	CodePublicSuffix     lookleap.Code = "public-suffix-host"
-	CodeNeverTrusted     lookleap.Code = "never-trusted-host"
+	codeUGCRootTooShort  lookleap.Code = "ugc-root-too-short"
+	codeReservedSegment  lookleap.Code = "reserved-segment"
+	codePublicSuffix     lookleap.Code = "public-suffix-host"
+	codeNeverTrusted     lookleap.Code = "never-trusted-host"
 	CodeNotContentRoute  lookleap.Code = "not-content-route"
-	CodeUntrustedRef     lookleap.Code = "untrusted-ref"
+	codeUntrustedRef     lookleap.Code = "untrusted-ref"
 	CodeCommitRef        lookleap.Code = "commit-ref"
 	CodeNeedsRoot        lookleap.Code = "needs-root"
 	CodeNotRegistered    lookleap.Code = "root-not-registered"
-	CodeSelfDeclared     lookleap.Code = "self-declared-root"
+	codeSelfDeclared     lookleap.Code = "self-declared-root"
 	CodeBlockedRoot      lookleap.Code = "blocked-root"
 	CodeRevoked          lookleap.Code = "revoked"
-	CodePlatformRelaxed  lookleap.Code = "platform-relaxed"
-	CodeBadPlatform      lookleap.Code = "bad-platform"
+	codePlatformRelaxed  lookleap.Code = "platform-relaxed"
+	codeBadPlatform      lookleap.Code = "bad-platform"
 )
 
 // Codes of loading: what became of a skill on its way.
@@ -50,13 +51,13 @@ const (
 	CodeNotActivated     lookleap.Code = "not-activated"
 	CodeConsentStale     lookleap.Code = "consent-stale"
 	CodeScriptOutside    lookleap.Code = "script-outside-skill"
-	CodeDataOutside      lookleap.Code = "data-outside-skill"
-	CodeBadScheme        lookleap.Code = "bad-scheme"
+	codeDataOutside      lookleap.Code = "data-outside-skill"
+	codeBadScheme        lookleap.Code = "bad-scheme"
 	CodeNotBundled       lookleap.Code = "not-bundled"
 	CodeNoRunner         lookleap.Code = "no-runner"
-	CodeCompositionCycle lookleap.Code = "composition-cycle"
-	CodeCompositionDepth lookleap.Code = "composition-depth"
-	CodeCompositionTotal lookleap.Code = "composition-total"
+	codeCompositionCycle lookleap.Code = "composition-cycle"
+	codeCompositionDepth lookleap.Code = "composition-depth"
+	codeCompositionTotal lookleap.Code = "composition-total"
 	CodeCrossing         lookleap.Code = "trust-root-crossing"
 )
 
@@ -64,37 +65,37 @@ const (
 const (
 	CodeNoOriginDiscovery lookleap.Code = "no-origin-discovery"
 	CodeBadIndex          lookleap.Code = "bad-index"
-	CodeBadIndexEntry     lookleap.Code = "bad-index-entry"
-	CodeIndexTruncated    lookleap.Code = "index-truncated"
+	codeBadIndexEntry     lookleap.Code = "bad-index-entry"
+	codeIndexTruncated    lookleap.Code = "index-truncated"
 	CodeIndexMismatch     lookleap.Code = "index-mismatch"
-	CodeConflictingPath   lookleap.Code = "conflicting-path"
-	CodeEntryOutside      lookleap.Code = "entry-outside-root"
+	codeConflictingPath   lookleap.Code = "conflicting-path"
+	codeEntryOutside      lookleap.Code = "entry-outside-root"
 	CodeDuplicateEntry    lookleap.Code = "duplicate-entry"
 	CodeUnknownSchema     lookleap.Code = "unknown-schema"
-	CodeUnknownType       lookleap.Code = "unknown-type"
-	CodeBadSitemap        lookleap.Code = "bad-sitemap"
-	CodeSitemapLimit      lookleap.Code = "sitemap-limit"
-	CodeSitemapNested     lookleap.Code = "sitemap-nested"
+	codeUnknownType       lookleap.Code = "unknown-type"
+	codeBadSitemap        lookleap.Code = "bad-sitemap"
+	codeSitemapLimit      lookleap.Code = "sitemap-limit"
+	codeSitemapNested     lookleap.Code = "sitemap-nested"
 )
 
 // Codes of the file SKILL.md and of its directory.
 const (
-	CodeNoFrontmatter  lookleap.Code = "no-frontmatter"
-	CodeUnterminated   lookleap.Code = "unterminated-frontmatter"
+	codeNoFrontmatter  lookleap.Code = "no-frontmatter"
+	codeUnterminated   lookleap.Code = "unterminated-frontmatter"
 	CodeBadFrontmatter lookleap.Code = "bad-frontmatter"
-	CodeNameTooLong    lookleap.Code = "name-too-long"
-	CodeNameHyphen     lookleap.Code = "name-hyphen"
+	codeNameTooLong    lookleap.Code = "name-too-long"
+	codeNameHyphen     lookleap.Code = "name-hyphen"
 	CodeNameDirectory  lookleap.Code = "name-directory"
 	CodeBadDescription lookleap.Code = "bad-description"
-	CodeDescTooLong    lookleap.Code = "description-too-long"
-	CodeBadField       lookleap.Code = "bad-field"
-	CodeUnknownField   lookleap.Code = "unknown-field"
-	CodeEmptyBody      lookleap.Code = "empty-body"
-	CodeUnsafeChars    lookleap.Code = "unsafe-characters"
-	CodeHiddenText     lookleap.Code = "hidden-text"
+	codeDescTooLong    lookleap.Code = "description-too-long"
+	codeBadField       lookleap.Code = "bad-field"
+	codeUnknownField   lookleap.Code = "unknown-field"
+	codeEmptyBody      lookleap.Code = "empty-body"
+	codeUnsafeChars    lookleap.Code = "unsafe-characters"
+	codeHiddenText     lookleap.Code = "hidden-text"
 	CodeMissingSkillMD lookleap.Code = "missing-skill-md"
-	CodeResourceRoot   lookleap.Code = "resource-outside-root"
-	CodeNotWellKnownAt lookleap.Code = "not-well-known-path"
+	codeResourceRoot   lookleap.Code = "resource-outside-root"
+	codeNotWellKnownAt lookleap.Code = "not-well-known-path"
 	CodeUnsafeName     lookleap.Code = "unsafe-file-name"
 	CodeNameClash      lookleap.Code = "name-clash"
 	CodeLink           lookleap.Code = "link"
@@ -102,7 +103,7 @@ const (
 	CodeLockMissing    lookleap.Code = "lock-missing-file"
 	CodeBadLock        lookleap.Code = "bad-lockfile"
 	CodeBadArchive     lookleap.Code = "bad-archive"
-	CodeNotPublished   lookleap.Code = "not-published"
+	codeNotPublished   lookleap.Code = "not-published"
 )
 
 // Codes of trust that is kept.
@@ -116,9 +117,9 @@ const (
 	CodePolicyUnreadable lookleap.Code = "policy-unreadable"
 
 	CodeWithdrawn     lookleap.Code = "withdrawn"
-	CodeBadFeed       lookleap.Code = "bad-feed"
-	CodeFeedUnusable  lookleap.Code = "feed-unusable"
-	CodeFeedBackwards lookleap.Code = "feed-backwards"
+	codeBadFeed       lookleap.Code = "bad-feed"
+	codeFeedUnusable  lookleap.Code = "feed-unusable"
+	codeFeedBackwards lookleap.Code = "feed-backwards"
 	CodeFeedStale     lookleap.Code = "feed-stale"
 )
 
@@ -136,7 +137,7 @@ func usageError(message, fix string) *lookleap.Error {
 func badURL(input string, err error) *lookleap.Error {
 	e := fetch.URLError(input, "", err)
 	if e.Code == domain.CodeQuery {
-		e.Code = CodeQueryInSkillURL
+		e.Code = codeQueryInSkillURL
 	}
 	return e
 }

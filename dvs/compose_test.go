@@ -172,13 +172,13 @@ func TestLoadRef(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := child.LoadRef(t.Context(), "../p/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionCycle {
+		if _, err := child.LoadRef(t.Context(), "../p/SKILL.md"); lookleap.CodeOf(err) != "composition-cycle" {
 			t.Error(err)
 		}
 	})
 	t.Run("DVS-6-06/reject-cycle-inside-the-chain", func(t *testing.T) {
 		w := build(t, agree)
-		if _, err := w.parent.LoadRef(t.Context(), "../p/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionCycle {
+		if _, err := w.parent.LoadRef(t.Context(), "../p/SKILL.md"); lookleap.CodeOf(err) != "composition-cycle" {
 			t.Errorf("itself: %v", err)
 		}
 		at, err := w.parent, error(nil)
@@ -187,7 +187,7 @@ func TestLoadRef(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := at.LoadRef(t.Context(), "/s/c0/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionCycle {
+		if _, err := at.LoadRef(t.Context(), "/s/c0/SKILL.md"); lookleap.CodeOf(err) != "composition-cycle" {
 			t.Error(err)
 		}
 	})
@@ -199,7 +199,7 @@ func TestLoadRef(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := at.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionDepth {
+		if _, err := at.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != "composition-depth" {
 			t.Error(err)
 		}
 	})
@@ -210,7 +210,7 @@ func TestLoadRef(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := w.parent.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != dvs.CodeCompositionTotal {
+		if _, err := w.parent.LoadRef(t.Context(), "/s/last/SKILL.md"); lookleap.CodeOf(err) != "composition-total" {
 			t.Error(err)
 		}
 		if _, err := w.parent.LoadRef(t.Context(), "/s/c1/SKILL.md"); err != nil {

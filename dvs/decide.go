@@ -274,7 +274,7 @@ func (j *judge) url() lookleap.Check {
 	}
 	shown := lookleap.Evidence{URL: j.skill.String()}
 	if j.skill.fragment {
-		return noted(CodeFragmentDropped, CodeFragmentDropped.Title(), shown)
+		return noted(codeFragmentDropped, codeFragmentDropped.Title(), shown)
 	}
 	return passed("the skill URL is canonical", shown)
 }
@@ -472,9 +472,9 @@ func (j *judge) narrowed() lookleap.Check {
 	}
 	if narrow, ok := j.rules.narrowedRoot(j.root, declared, j.skill); ok {
 		j.effective = narrow
-		return noted(CodeSelfDeclared, "the skill narrows its trust root", lookleap.Evidence{URL: narrow.String()})
+		return noted(codeSelfDeclared, "the skill narrows its trust root", lookleap.Evidence{URL: narrow.String()})
 	}
-	return noted(CodeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored",
+	return noted(codeSelfDeclared, "the skill declares a trust root that is not narrower than its own, which is ignored",
 		lookleap.Evidence{Text: domain.Redact(declared)})
 }
 

@@ -230,7 +230,7 @@ func TestDecideNotes(t *testing.T) {
 		code   lookleap.Code
 		change func(*dvs.Claim, *dvs.Evidence)
 	}{
-		{"DVS-2-06/accept-fragment-noted", dvs.CodeFragmentDropped, func(c *dvs.Claim, _ *dvs.Evidence) { c.URL += "#top" }},
+		{"DVS-2-06/accept-fragment-noted", "fragment-dropped", func(c *dvs.Claim, _ *dvs.Evidence) { c.URL += "#top" }},
 		{"DVS-3.1-40/accept-default-noted", dvs.CodeNotRegistered, func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.DefaultOrigin }},
 		{"DVS-3.1-28/accept-skill-only-noted", dvs.CodeNotRegistered, func(c *dvs.Claim, _ *dvs.Evidence) { c.Source = dvs.SkillOnly }},
 		{"DVS-4.2-04/accept-plain-noted", lookleap.CodeMediaType, func(_ *dvs.Claim, e *dvs.Evidence) { e.Type = "text/plain" }},

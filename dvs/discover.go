@@ -210,7 +210,7 @@ func (d *discovery) sitemaps(ctx context.Context, at string) {
 			return
 		}
 		if below != nil && len(below.Children) > 0 &&
-			!d.warn(CodeSitemapNested, "DVS-3.2-09", child, "a sitemap index below a sitemap index is skipped") {
+			!d.warn(codeSitemapNested, "DVS-3.2-09", child, "a sitemap index below a sitemap index is skipped") {
 			return
 		}
 	}
@@ -227,7 +227,7 @@ func (d *discovery) sitemap(ctx context.Context, at string) (list *Listings, goO
 		if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
 			inflated, err := gzip.NewReader(buffered) // ReadSitemap limits what is read of it
 			if err != nil {
-				refused = refuse(CodeBadSitemap, at, "the sitemap is damaged gzip data", "")
+				refused = refuse(codeBadSitemap, at, "the sitemap is damaged gzip data", "")
 				return nil
 			}
 			body = inflated
@@ -257,7 +257,7 @@ func (d *discovery) yieldList(list *Listings, err error, at string) bool {
 			continue
 		}
 		if len(d.seen) >= d.loader.limits.Candidates {
-			d.warn(CodeSitemapLimit, "DVS-3.2-10", at, fmt.Sprintf("the origin lists more than %d skills", d.loader.limits.Candidates))
+			d.warn(codeSitemapLimit, "DVS-3.2-10", at, fmt.Sprintf("the origin lists more than %d skills", d.loader.limits.Candidates))
 			return false
 		}
 		d.seen[id] = true

@@ -70,13 +70,13 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 		} `json:"withdrawn"`
 	}
 	if len(data) > maxFeed {
-		return nil, refuse(CodeBadFeed, "revocation feed", fmt.Sprintf("the feed is larger than %d bytes", maxFeed), "withdraw whole roots")
+		return nil, refuse(codeBadFeed, "revocation feed", fmt.Sprintf("the feed is larger than %d bytes", maxFeed), "withdraw whole roots")
 	}
 	if err := strictjson.Decode(data, &feed); err != nil {
 		return nil, badFeed(err)
 	}
 	fail := func(message, fix string, at ...any) (*Withdrawals, error) {
-		return nil, badFeed((&jsonFault{message, fix, at}).in(data, CodeBadFeed))
+		return nil, badFeed((&jsonFault{message, fix, at}).in(data, codeBadFeed))
 	}
 	switch {
 	case feed.Type != WithdrawalsMediaType:
@@ -111,7 +111,7 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 	return w, nil
 }
 
-func badFeed(err error) error { return badJSON(CodeBadFeed, "revocation feed", err) }
+func badFeed(err error) error { return badJSON(codeBadFeed, "revocation feed", err) }
 
 // check returns an error for an entry that no loader could apply.
 func (w *Withdrawal) check() error {
@@ -134,7 +134,7 @@ func (w *Withdrawal) check() error {
 		}
 		return nil
 	}
-	return refuse(CodeBadFeed, string(w.Kind), "the kind of entry is unknown", "use root, skill, digest or key")
+	return refuse(codeBadFeed, string(w.Kind), "the kind of entry is unknown", "use root, skill, digest or key")
 }
 
 // MarshalJSON writes the feed with its type, entries sorted by kind and value.

@@ -158,28 +158,28 @@ func TestFeedFailures(t *testing.T) {
 		"shortened": {func(w *feedWorld) {
 			w.feed.Entries, w.feed.Sequence = nil, w.feed.Sequence+1
 			w.serve(marshal(w.t, w.feed))
-		}, dvs.CodeFeedBackwards},
+		}, "feed-backwards"},
 		"replayed": {func(w *feedWorld) {
 			w.feed.Entries, w.feed.Sequence = nil, 1
 			w.serve(marshal(w.t, w.feed))
-		}, dvs.CodeFeedUnusable},
+		}, "feed-unusable"},
 		"other-tag": {func(w *feedWorld) {
 			w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(rw http.ResponseWriter, _ *http.Request) {
 				rw.Header().Set("ETag", `"other"`)
 				rw.WriteHeader(http.StatusNotModified)
 			})
-		}, dvs.CodeFeedUnusable},
-		"gone":       {func(w *feedWorld) { w.net.Site("feed.example").Status("/withdrawn.json", 404) }, dvs.CodeFeedUnusable},
-		"no-json":    {func(w *feedWorld) { w.net.Site("feed.example").Body("/withdrawn.json", "text/html", "<html>") }, dvs.CodeFeedUnusable},
-		"redirected": {func(w *feedWorld) { w.net.Site("feed.example").Redirect("/withdrawn.json", "https://shop.example/f") }, dvs.CodeFeedUnusable},
+		}, "feed-unusable"},
+		"gone":       {func(w *feedWorld) { w.net.Site("feed.example").Status("/withdrawn.json", 404) }, "feed-unusable"},
+		"no-json":    {func(w *feedWorld) { w.net.Site("feed.example").Body("/withdrawn.json", "text/html", "<html>") }, "feed-unusable"},
+		"redirected": {func(w *feedWorld) { w.net.Site("feed.example").Redirect("/withdrawn.json", "https://shop.example/f") }, "feed-unusable"},
 		"100-MB": {func(w *feedWorld) {
 			w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(rw http.ResponseWriter, _ *http.Request) {
 				for range 100 {
 					_, _ = rw.Write([]byte(strings.Repeat(" ", 1<<20)))
 				}
 			})
-		}, dvs.CodeFeedUnusable},
-		"wrong-certificate": {func(w *feedWorld) { w.net.Site("feed.example").Certificate(lab.WrongName) }, dvs.CodeFeedUnusable},
+		}, "feed-unusable"},
+		"wrong-certificate": {func(w *feedWorld) { w.net.Site("feed.example").Certificate(lab.WrongName) }, "feed-unusable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := seen(t)
@@ -302,7 +302,7 @@ func TestFeedFailures(t *testing.T) {
 		w.net.Site("feed.example").Body("/withdrawn.json", "application/json", string(marshal(t, w.feed)))
 		w.net.Clock().Advance(16 * time.Minute)
 		w.load(w.options, lookleap.CodeOK, 0)
-		if w.hasEvent(dvs.CodeFeedBackwards) || w.hasEvent(dvs.CodeFeedUnusable) {
+		if w.hasEvent("feed-backwards") || w.hasEvent("feed-unusable") {
 			t.Error("the same feed counts as an older one")
 		}
 	})
@@ -330,7 +330,7 @@ func TestFeedFailures(t *testing.T) {
 			t.Fatal("loaded without a feed")
 		}
 		w.serve(marshal(t, w.feed))
-		if _, err := l.Load(t.Context(), trustedAt); err != nil || w.hasEvent(dvs.CodeFeedUnusable) {
+		if _, err := l.Load(t.Context(), trustedAt); err != nil || w.hasEvent("feed-unusable") {
 			t.Error("the next caller has to wait:", err)
 		}
 	})
@@ -381,7 +381,7 @@ func TestParseWithdrawals(t *testing.T) {
 				t.Errorf("json.Unmarshal: %v, %+v", other, same)
 			}
 			if c.want != "" {
-				if w != nil || lookleap.CodeOf(err) != dvs.CodeBadFeed || !strings.Contains(err.Error(), c.want) {
+				if w != nil || lookleap.CodeOf(err) != "bad-feed" || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("want %s, got %v, %v", c.want, w, err)
 				}
 				return
@@ -454,7 +454,7 @@ func TestWithdrawalsHandler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, err := dvs.NewWithdrawalsHandler([]byte(c.feed))
 			if c.want == "" {
-				if h != nil || lookleap.CodeOf(err) != dvs.CodeBadFeed {
+				if h != nil || lookleap.CodeOf(err) != "bad-feed" {
 					t.Error(h, err)
 				}
 				return

@@ -287,7 +287,7 @@ func (l *Loader) fetchFeed(ctx context.Context, f *feed, now time.Time) {
 		err = refuse(lookleap.CodeBadStatus, f.url.String(), fmt.Sprintf("the status is %d", resp.Status), "")
 	}
 	if err != nil {
-		l.reportFeed(ctx, f, CodeFeedUnusable, "the revocation feed could not be used: "+sentence(err), err)
+		l.reportFeed(ctx, f, codeFeedUnusable, "the revocation feed could not be used: "+sentence(err), err)
 	}
 	l.mergeFeed(ctx, f, newer, now)
 	l.shareFeed(ctx, f, now)
@@ -316,7 +316,7 @@ func (l *Loader) readFeed(f *feed, body []byte) (*Withdrawals, error) {
 // followFeed refuses a feed that is older than the last one, and reports one that lost entries.
 func (l *Loader) followFeed(ctx context.Context, f *feed, list *Withdrawals) error {
 	if list.Sequence < f.state.Sequence {
-		return refuse(CodeFeedBackwards, f.url.String(), fmt.Sprintf("the feed has the sequence %d, and %d was seen before",
+		return refuse(codeFeedBackwards, f.url.String(), fmt.Sprintf("the feed has the sequence %d, and %d was seen before",
 			list.Sequence, f.state.Sequence), "publish the current feed")
 	}
 	listed := make(map[withdrawalKey]bool, len(list.Entries))
@@ -330,7 +330,7 @@ func (l *Loader) followFeed(ctx context.Context, f *feed, list *Withdrawals) err
 		}
 	}
 	if lost > 0 {
-		l.reportFeed(ctx, f, CodeFeedBackwards, fmt.Sprintf("the feed lost %d entries, which stay withdrawn", lost), nil)
+		l.reportFeed(ctx, f, codeFeedBackwards, fmt.Sprintf("the feed lost %d entries, which stay withdrawn", lost), nil)
 	}
 	return nil
 }

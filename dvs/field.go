@@ -74,7 +74,7 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 		return "", 0
 	}
 	if n := utf8.RuneCountInString(name); n > maxName {
-		p.violation(&fault{code: CodeNameTooLong, requirement: "DVS-4.3-05", at: at,
+		p.violation(&fault{code: codeNameTooLong, requirement: "DVS-4.3-05", at: at,
 			message: fmt.Sprintf("the name has %d characters, %d are allowed", n, maxName), fix: "shorten the name"})
 	}
 	if i := strings.IndexFunc(name, func(r rune) bool { return !isNameRune(r) }); i >= 0 {
@@ -84,7 +84,7 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 			"use lower-case letters a to z, digits and hyphens only"))
 	}
 	if strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-") || strings.Contains(name, "--") {
-		f := &fault{code: CodeNameHyphen, requirement: "DVS-4.3-07", at: at,
+		f := &fault{code: codeNameHyphen, requirement: "DVS-4.3-07", at: at,
 			message: "the name begins or ends with a hyphen, or has two in a row", fix: "put single hyphens between words"}
 		if p.profile == AgentSkills {
 			f.code = lookleap.CodeBadName
@@ -119,7 +119,7 @@ func (p *skillParser) description(v *Value, header span) string {
 		return ""
 	}
 	if n := utf8.RuneCountInString(text); n > maxDescription {
-		p.violation(&fault{code: CodeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
+		p.violation(&fault{code: codeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
 			message: fmt.Sprintf("the description has %d characters, %d are allowed", n,
 				maxDescription), fix: "move the details to the instructions"})
 	}
@@ -145,7 +145,7 @@ func (p *skillParser) checkVisible(text string, at int) string {
 			message: fmt.Sprintf("the description has the control character U+%04X", r), fix: "remove it"})
 	}
 	if count, _ := countInvisible(text); count > 0 {
-		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
+		p.add(lookleap.SeverityWarning, &fault{code: codeUnsafeChars, requirement: "DVS-4.3-13", at: at,
 			message: fmt.Sprintf("the description has invisible characters: %s", plaintext.Count(text)), fix: "remove them"})
 	}
 	if p.profile == Lenient {
@@ -168,7 +168,7 @@ func dropControl(r rune) rune {
 func (p *skillParser) withoutInvisible(text string, at int, what string) string {
 	shown := strings.TrimSpace(removeInvisible(text))
 	if shown != strings.TrimSpace(text) {
-		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at,
+		p.add(lookleap.SeverityWarning, &fault{code: codeUnsafeChars, requirement: "DVS-4.3-13", at: at,
 			message: "invisible characters were removed from the " + what, fix: "remove them"})
 	}
 	return shown
@@ -202,7 +202,7 @@ func likeField(key string) string {
 func (p *skillParser) checkExtra(f *Field) {
 	problem, fix := "", ""
 	if like := likeField(f.Key); like != "" && like != f.Key {
-		p.add(lookleap.SeverityWarning, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.add(lookleap.SeverityWarning, &fault{code: codeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the key %s is not %s, and other readers may take it for that",
 				plaintext.Quote(f.Key, 64), like), fix: "write it as " + like + ", or remove it"})
 		return
@@ -228,11 +228,11 @@ func (p *skillParser) checkExtra(f *Field) {
 		if p.profile != AgentSkills {
 			return
 		}
-		p.add(lookleap.SeverityInfo, &fault{code: CodeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.add(lookleap.SeverityInfo, &fault{code: codeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the key %s is kept and has no meaning here", plaintext.Quote(f.Key, 64)), fix: "put it below metadata"})
 	}
 	if problem != "" {
-		p.formatViolation(&fault{code: CodeBadField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.formatViolation(&fault{code: codeBadField, requirement: "DVS-4.3-11", at: f.Offset,
 			message: fmt.Sprintf("the value of %s %s", f.Key, problem), fix: fix})
 	}
 }

@@ -164,14 +164,14 @@ func split(text []byte) (header, body span, f *fault) {
 		at = max(line.end, at+1)
 	}
 	return header, span{}, &fault{
-		code: CodeUnterminated, requirement: "DVS-4.3-01", at: first.start, short: true,
+		code: codeUnterminated, requirement: "DVS-4.3-01", at: first.start, short: true,
 		message: "the metadata has no closing --- line",
 		fix:     "end the metadata with a line of exactly three hyphens",
 	}
 }
 
 func missingFence(text []byte, first span) *fault {
-	f := &fault{code: CodeNoFrontmatter, requirement: "DVS-4.3-01", at: first.start,
+	f := &fault{code: codeNoFrontmatter, requirement: "DVS-4.3-01", at: first.start,
 		message: "the first line does not consist of exactly three hyphens", fix: "begin the file with a --- line"}
 	line := bytes.TrimSpace(first.of(text))
 	if target, ok := linkTarget(text); ok {

@@ -146,7 +146,7 @@ func TestHandler(t *testing.T) {
 	})
 	t.Run("reject-what-agents-refuse", func(t *testing.T) {
 		for code, files := range map[lookleap.Code]fstest.MapFS{
-			dvs.CodeNoFrontmatter: {"a/SKILL.md": {Data: []byte("x")}},
+			"no-frontmatter":      {"a/SKILL.md": {Data: []byte("x")}},
 			dvs.CodeNameDirectory: {"b/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}},
 			dvs.CodeUnsafeName:    {"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}, "a/nul.txt": {}},
 		} {

@@ -20,7 +20,7 @@ import (
 // the rendered page does not see. It returns the number of invisible characters.
 func (p *skillParser) checkBody(body string, at int) (count int) {
 	if strings.TrimSpace(body) == "" {
-		p.violation(&fault{code: CodeEmptyBody, requirement: "DVS-4.2-10", at: at,
+		p.violation(&fault{code: codeEmptyBody, requirement: "DVS-4.2-10", at: at,
 			message: "nothing follows the metadata", fix: "write the instructions below the closing --- line"})
 		return 0
 	}
@@ -30,7 +30,7 @@ func (p *skillParser) checkBody(body string, at int) (count int) {
 	}
 	count, first := countInvisible(body)
 	if count > 0 {
-		p.add(lookleap.SeverityWarning, &fault{code: CodeUnsafeChars, requirement: "DVS-4.3-13", at: at + first,
+		p.add(lookleap.SeverityWarning, &fault{code: codeUnsafeChars, requirement: "DVS-4.3-13", at: at + first,
 			message: fmt.Sprintf("the instructions have invisible characters: %s", plaintext.Count(body)), fix: "remove them"})
 	}
 	p.checkHidden(body, at)
@@ -89,7 +89,7 @@ const hidingWords = 8
 const altWords = 30
 
 func (p *skillParser) hiddenText(at int, what string) {
-	p.add(lookleap.SeverityWarning, &fault{code: CodeHiddenText, requirement: "DVS-4.4-01", at: at,
+	p.add(lookleap.SeverityWarning, &fault{code: codeHiddenText, requirement: "DVS-4.4-01", at: at,
 		message: "the instructions have " + what + ", which the rendered page does not show", fix: "remove it, or write it as plain text"})
 }
 

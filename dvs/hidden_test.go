@@ -89,7 +89,7 @@ func TestHiddenText(t *testing.T) {
 		"no-inline-size":            "<p style='inline-size:0;overflow:hidden'>x</p>\n",
 	} {
 		t.Run("O69/reject-silently-"+name, func(t *testing.T) {
-			if n, all := countFindings(t, "", body, dvs.CodeHiddenText); n == 0 {
+			if n, all := countFindings(t, "", body, "hidden-text"); n == 0 {
 				t.Errorf("%q: %v", body, all)
 			}
 		})
@@ -98,7 +98,7 @@ func TestHiddenText(t *testing.T) {
 		"object", "canvas", "desc", "rp", "annotation", "annotation-xml", "dialog", "TEMPLATE"} {
 		t.Run("O69/reject-silently-element-"+element, func(t *testing.T) {
 			for _, body := range []string{"<" + element + ">x</" + element + ">\n", "a <" + element + ">x</" + element + "> b\n"} {
-				if n, all := countFindings(t, "", body, dvs.CodeHiddenText); n == 0 {
+				if n, all := countFindings(t, "", body, "hidden-text"); n == 0 {
 					t.Errorf("%q: %v", body, all)
 				}
 			}
@@ -106,7 +106,7 @@ func TestHiddenText(t *testing.T) {
 	}
 	for _, class := range []string{"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "hidden", "d-none", "invisible"} {
 		t.Run("O69/reject-silently-class-"+class, func(t *testing.T) {
-			if n, all := countFindings(t, "", "<p class='a "+class+" b'>x</p>\n", dvs.CodeHiddenText); n == 0 {
+			if n, all := countFindings(t, "", "<p class='a "+class+" b'>x</p>\n", "hidden-text"); n == 0 {
 				t.Error(all)
 			}
 		})
@@ -127,7 +127,7 @@ func TestHiddenText(t *testing.T) {
 		"comparison":           "a < b and c > d; x<y\n",
 	} {
 		t.Run("O69/accept-"+name, func(t *testing.T) {
-			if n, all := countFindings(t, "", body, dvs.CodeHiddenText); n != 0 {
+			if n, all := countFindings(t, "", body, "hidden-text"); n != 0 {
 				t.Errorf("%q: %v", body, all)
 			}
 		})
@@ -137,7 +137,7 @@ func TestHiddenText(t *testing.T) {
 			"é\n\n> a <!-- b -->\n": 5, "b\n\na a <p hidden>\n": 5, "b\n\na a [x](y 'a b c d e f g h')\n": 9, "b\n\n[a]: x 'a b'\n": 6,
 			"[a]\n\n[a]: x 'a b c d e f g h'\n": 6, "b\n\n<p hidden>\n": 1, "a\n\n\ufeff": 1,
 		} {
-			_, all := countFindings(t, "", body, dvs.CodeHiddenText)
+			_, all := countFindings(t, "", body, "hidden-text")
 			if len(all) == 0 || all[0].Line != 7 || all[0].Column != column {
 				t.Errorf("%q: %+v", body, all)
 			}
@@ -164,7 +164,7 @@ func TestHidingAttributes(t *testing.T) {
 	} {
 		t.Run("O69/"+map[bool]string{true: "reject-silently", false: "accept"}[hides]+"-attributes", func(t *testing.T) {
 			for _, a := range attributes {
-				if n, all := countFindings(t, "", "<p "+a+">x</p>\n", dvs.CodeHiddenText); n > 0 != hides {
+				if n, all := countFindings(t, "", "<p "+a+">x</p>\n", "hidden-text"); n > 0 != hides {
 					t.Errorf("%s: %v", a, all)
 				}
 			}
@@ -179,12 +179,12 @@ func TestInvisibleCharacters(t *testing.T) {
 		"\u200b": 1, "\u200d": 0, "\u200d\u200d": 1, "\ufe0f": 0, "\ufe0f\ufe0f": 1, "\ufe0e": 0, "\u200c": 0, " \ufe0f": 1, " \u200d": 1, "\u200b\n": 1, "\U000f0000": 0, "\u2028": 1, "\u2029": 1, "\u202e": 1, "\u2066": 1, "\u3164": 1, "\u3165": 0,
 		"\ufffc": 1, "\ufffd": 0, "\ufdd0": 1, "\ufdef": 1, "\ufdf0": 0, "\U0001fffe": 1, "\U000e0041": 1, "\U000e0000": 1, "\U000e007f": 1, "\U000e0100": 1, "é": 0, "中": 0, "\U0001f600": 0,
 	} {
-		n, all := countFindings(t, "", "a"+text+"b\n", dvs.CodeUnsafeChars)
+		n, all := countFindings(t, "", "a"+text+"b\n", "unsafe-characters")
 		if n != want {
 			t.Errorf("%q: %d findings: %v", text, n, all)
 		}
 	}
-	if _, all := countFindings(t, "", "ab\u200bc\u200bd\n", dvs.CodeUnsafeChars); all[0].Line != 5 || all[0].Column != 3 {
+	if _, all := countFindings(t, "", "ab\u200bc\u200bd\n", "unsafe-characters"); all[0].Line != 5 || all[0].Column != 3 {
 		t.Errorf("the first one is not the place: %+v", all[0])
 	}
 }

@@ -38,7 +38,7 @@ func (p *skillParser) recode(data []byte) []byte {
 // repairHeader reads a header that this draft refuses for f: it looks for the fences
 // where they are, and takes the values as the text that a person sees.
 func (p *skillParser) repairHeader(header, body span, f *fault) (span, span, []Field) {
-	if f.code == CodeNoFrontmatter || f.code == CodeUnterminated {
+	if f.code == codeNoFrontmatter || f.code == codeUnterminated {
 		var ok bool
 		if header, body, ok = looseSplit(p.text); !ok {
 			p.fatal(f)
@@ -48,8 +48,8 @@ func (p *skillParser) repairHeader(header, body span, f *fault) (span, span, []F
 		header, body = cut, rest
 	}
 	p.add(lookleap.SeverityWarning, f)
-	if end, _ := lineAt(p.text, header.end); f.code != CodeUnterminated && !isFence(end.of(p.text)) {
-		p.add(lookleap.SeverityWarning, &fault{code: CodeUnterminated, requirement: "DVS-4.3-01", at: header.end,
+	if end, _ := lineAt(p.text, header.end); f.code != codeUnterminated && !isFence(end.of(p.text)) {
+		p.add(lookleap.SeverityWarning, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: header.end,
 			message: "the metadata was taken to end here, without a closing --- line",
 			fix:     "end the metadata with a line of exactly three hyphens"})
 	}

@@ -321,7 +321,7 @@ func TestChangeDuringLoad(t *testing.T) {
 		"reject-never": {func(_ *lab.Internet, r *dvs.Roots) error {
 			_, err := r.AddPlatform(dvs.Platform{Name: "stranger", Hosts: []string{"shop.example"}, Never: true})
 			return err
-		}, dvs.CodeNeverTrusted},
+		}, "never-trusted-host"},
 	} {
 		for _, registered := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/registered-%t", name, registered), func(t *testing.T) {

@@ -124,19 +124,19 @@ func (r Rules) entryAt(source domain.URL, ref string, artifact Artifact, digest 
 	if err != nil {
 		refused := badURL(ref, err)
 		if refused.Code == lookleap.CodeNotHTTPS {
-			refused.Code = CodeEntryOutside
+			refused.Code = codeEntryOutside
 		}
 		return SkillURL{}, refused
 	}
 	if u.Origin() != source.Origin() && digest.IsZero() {
-		return SkillURL{}, refuse(CodeEntryOutside, ref, "the entry is at another origin, for which this file does not speak",
+		return SkillURL{}, refuse(codeEntryOutside, ref, "the entry is at another origin, for which this file does not speak",
 			"list it at its own origin, or with its digest")
 	}
 	if plain, ok := r.withoutView(u); ok {
 		u = plain
 	}
 	if u.HasQuery() && !r.AllowQuery {
-		return SkillURL{}, refuse(CodeQueryInSkillURL, ref, "a skill URL has no query", "list the URL without it")
+		return SkillURL{}, refuse(codeQueryInSkillURL, ref, "a skill URL has no query", "list the URL without it")
 	}
 	if artifact == SingleFile && strings.HasSuffix(u.Path(), "/"+EntryFile) {
 		artifact = SkillDirectory
@@ -202,7 +202,7 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 	for entry := range entries.Elements() {
 		n++
 		if n > limits.IndexEntries {
-			list.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22",
+			list.find(lookleap.SeverityWarning, codeIndexTruncated, "DVS-3.2-22",
 				fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
 			break
 		}
@@ -276,17 +276,17 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 	listing := Listing{Name: fields.name, Description: fields.description}
 	artifact, ok := form.artifact(fields.kind, fields.url)
 	if !ok {
-		return Listing{}, refuse(CodeUnknownType, fields.kind, "only entries of the types skill-md and archive are read here", "")
+		return Listing{}, refuse(codeUnknownType, fields.kind, "only entries of the types skill-md and archive are read here", "")
 	}
 	if _, ok := v.Member("sha256"); ok && fields.digest == "" {
-		list.find(lookleap.SeverityWarning, CodeBadIndexEntry, "DVS-3.2-17",
+		list.find(lookleap.SeverityWarning, codeBadIndexEntry, "DVS-3.2-17",
 			"the entry has a member sha256, which is not read; a digest is written as \"digest\": \"sha256:…\" under the schema of v0.2", at)
 	}
 	digests := form == formDigests
 	if digests || fields.digest != "" || !artifact.namesItself(fields.url) {
 		digest, err := ParseDigest(fields.digest)
 		if err != nil || digests && fields.url == "" {
-			return Listing{}, refuse(CodeBadIndexEntry, fields.digest, "the entry lacks its url or a digest of the form sha256:…", "")
+			return Listing{}, refuse(codeBadIndexEntry, fields.digest, "the entry lacks its url or a digest of the form sha256:…", "")
 		}
 		listing.Digest = digest
 	}
@@ -300,7 +300,7 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 	}
 	listing.Skill = skill
 	if fields.description == "" {
-		list.find(lookleap.SeverityInfo, CodeBadIndexEntry, "DVS-3.2-16", "the entry has no description", at)
+		list.find(lookleap.SeverityInfo, codeBadIndexEntry, "DVS-3.2-16", "the entry has no description", at)
 	}
 	listing.Files = list.listedFiles(v, at)
 	return listing, nil
@@ -329,14 +329,14 @@ func (a Artifact) namesItself(url string) bool {
 func textMember(v strictjson.Value, name string, to *string) error {
 	member, ok := v.Member(name)
 	if v.Kind() != strictjson.Object {
-		return refuse(CodeBadIndexEntry, "", "the entry is not an object", "")
+		return refuse(codeBadIndexEntry, "", "the entry is not an object", "")
 	}
 	if !ok {
 		return nil
 	}
 	text, err := member.Text()
 	if err != nil {
-		return refuse(CodeBadIndexEntry, name, "the value is not a string", "use a string")
+		return refuse(codeBadIndexEntry, name, "the value is not a string", "use a string")
 	}
 	*to = strings.Clone(text)
 	return nil
@@ -358,7 +358,7 @@ func (r Rules) entryLocation(source domain.URL, name, path, url string, artifact
 			return SkillURL{}, err
 		}
 		if !found.IsZero() && found.String() != skill.String() {
-			return SkillURL{}, refuse(CodeConflictingPath, ref, "path and url name two locations", "use one of them")
+			return SkillURL{}, refuse(codeConflictingPath, ref, "path and url name two locations", "use one of them")
 		}
 		found = skill
 	}
@@ -375,7 +375,7 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 	var files []string
 	for f := range member.Elements() {
 		if l.files == maxListedFiles {
-			l.find(lookleap.SeverityWarning, CodeIndexTruncated, "DVS-3.2-22",
+			l.find(lookleap.SeverityWarning, codeIndexTruncated, "DVS-3.2-22",
 				fmt.Sprintf("the index has more than %d files, and the rest is left out", maxListedFiles), at)
 			break
 		}
@@ -385,7 +385,7 @@ func (l *Listings) listedFiles(v strictjson.Value, at lookleap.Position) []strin
 			err = errors.New("it is not a path below the skill's directory")
 		}
 		if err != nil {
-			l.find(lookleap.SeverityWarning, CodeBadIndexEntry, "DVS-4.1-04", fmt.Sprintf("a file of the entry is left out: %v", err), at)
+			l.find(lookleap.SeverityWarning, codeBadIndexEntry, "DVS-4.1-04", fmt.Sprintf("a file of the entry is left out: %v", err), at)
 			continue
 		}
 		files = append(files, strings.Clone(text))

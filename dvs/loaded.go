@@ -271,7 +271,7 @@ func (l *Loader) countComposed(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.loaded[id] && len(l.loaded) >= l.limits.ChainTotal {
-		return refuse(CodeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal),
+		return refuse(codeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal),
 			"start another session")
 	}
 	l.loaded[id] = true

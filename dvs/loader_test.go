@@ -355,7 +355,7 @@ func TestLoadMapped(t *testing.T) {
 		net := lab.ForTest(t)
 		github(net, raw, "").Redirect(raw, "/example-org/skills/refs/pull/1/head/SKILL.md")
 		_, err := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://github.com/example-org/")}).Load(t.Context(), page)
-		if sent := net.Journal().Requests(); lookleap.CodeOf(err) != dvs.CodeUntrustedRef || len(sent) != 1 {
+		if sent := net.Journal().Requests(); lookleap.CodeOf(err) != "untrusted-ref" || len(sent) != 1 {
 			t.Errorf("got %v after %v", err, sent)
 		}
 	})

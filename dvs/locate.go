@@ -193,9 +193,9 @@ func (l *Loader) checkChain(at *located) error {
 	id := at.skill.String()
 	switch {
 	case slices.Contains(at.Chain, id):
-		return refuse(CodeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
+		return refuse(codeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
 	case len(at.Chain) >= l.limits.ChainDepth:
-		return refuse(CodeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth),
+		return refuse(codeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth),
 			"refer to the skill from a shorter chain")
 	}
 	return nil

@@ -174,7 +174,7 @@ func newPlatforms(entries []Platform) *Platforms {
 // valid returns an error for an entry that cannot be used.
 func (e *Platform) valid() error {
 	bad := func(reason string) error {
-		return refuse(CodeBadPlatform, e.Name, reason, "see the documentation of Platform")
+		return refuse(codeBadPlatform, e.Name, reason, "see the documentation of Platform")
 	}
 	if len(e.Hosts)+len(e.Subdomains) == 0 {
 		return bad("a platform needs a host")
@@ -207,7 +207,7 @@ func probeHost(pattern string) string { return strings.ReplaceAll(pattern, "*", 
 func (p *Platforms) With(add ...Platform) (*Platforms, error) {
 	p = Rules{Platforms: p}.platforms()
 	relaxed := func(host string) error {
-		return refuse(CodePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
+		return refuse(codePlatformRelaxed, host, "the host is in the table already, with rules that this entry would relax",
 			"mark it Never, or ask for more path segments")
 	}
 	entries := slices.Clone(p.entries)
@@ -402,12 +402,12 @@ func (e *Platform) checkOwner(input string, segments []string) error {
 		first := segments[at.skip]
 		word := slices.ContainsFunc(e.Reserved, func(w string) bool { return matchesWord(w, first) })
 		if at.depth == 0 || word || at.start == len(first) || !strings.HasPrefix(first, e.Prefix) || first == e.Prefix {
-			return refuse(CodeReservedSegment, input,
+			return refuse(codeReservedSegment, input,
 				plaintext.Quote(first, 100)+" is a reserved word of "+e.Name+", not a publisher", "use the path of one publisher")
 		}
 	}
 	if depth := max(at.depth, at.skip+1); len(segments) < depth {
-		return refuse(CodeUGCRootTooShort, input, fmt.Sprintf("a publisher on %s has %d path segments", e.Name, depth),
+		return refuse(codeUGCRootTooShort, input, fmt.Sprintf("a publisher on %s has %d path segments", e.Name, depth),
 			"add the path of one publisher")
 	}
 	return nil

@@ -26,14 +26,14 @@ func TestBuiltinPlatforms(t *testing.T) {
 	}
 	t.Run("DVS-3.1-34/reject-media.githubusercontent.com", func(t *testing.T) {
 		for _, path := range []string{"/", "/media/o/r/main/"} {
-			if _, err := dvs.ParseTrustRoot("https://media.githubusercontent.com"+path, dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+			if _, err := dvs.ParseTrustRoot("https://media.githubusercontent.com"+path, dvs.Rules{}); lookleap.CodeOf(err) != "never-trusted-host" {
 				t.Errorf("got %v", err)
 			}
 		}
 	})
 	for _, host := range []string{"raw.github.com", "api.github.com", "codeload.github.com", "cdn-lfs.huggingface.co", "cas-bridge.xethub.hf.co", "api.bitbucket.org", "paste.sr.ht", "lists.sr.ht", "raw.gitmirror.com"} {
 		t.Run("DVS-3.1-38/reject-"+host, func(t *testing.T) {
-			if _, err := dvs.ParseSkillURL("https://"+host+"/o/r/SKILL.md", dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+			if _, err := dvs.ParseSkillURL("https://"+host+"/o/r/SKILL.md", dvs.Rules{}); lookleap.CodeOf(err) != "never-trusted-host" {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -84,7 +84,7 @@ func TestPlatformTable(t *testing.T) {
 				if role, ok := dvs.Builtin().Lookup(host(name)); !ok {
 					t.Errorf("%s is not found", name)
 				} else if role.Never {
-					want = dvs.CodeNeverTrusted
+					want = "never-trusted-host"
 				}
 				for _, root := range []string{"https://" + host(name) + "/", "https://" + host(name) + ":8443", "https://" + strings.ToUpper(host(name))} {
 					if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); lookleap.CodeOf(err) != want || !got.IsZero() {
@@ -243,7 +243,7 @@ func TestTenants(t *testing.T) {
 		"https://kimi.page/", "https://genspark.space/", "https://app.github.dev/", "https://devtunnels.ms/", "https://euw.devtunnels.ms/", "https://loca.lt/", "https://neocities.org/",
 		"https://ghost.io/", "https://zendesk.com/", "https://weebly.com/", "https://mystrikingly.com/", "https://substack.com/", "https://atlassian.net/"} {
 		t.Run("O25/reject-"+root, func(t *testing.T) {
-			if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+			if got, err := dvs.ParseTrustRoot(root, dvs.Rules{}); lookleap.CodeOf(err) != "public-suffix-host" {
 				t.Errorf("got %s, %v", got, err)
 			}
 		})
@@ -265,7 +265,7 @@ func TestTenants(t *testing.T) {
 			t.Fatal(err)
 		}
 		with, without := dvs.NewRoots(dvs.Rules{PublicSuffix: list}), dvs.NewRoots(dvs.Rules{})
-		if _, err := with.Register("https://pages.example.net/", dvs.ByUser); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+		if _, err := with.Register("https://pages.example.net/", dvs.ByUser); lookleap.CodeOf(err) != "public-suffix-host" {
 			t.Error(err)
 		}
 		if _, err := with.Register("https://a.pages.example.net/", dvs.ByUser); err != nil {
@@ -274,7 +274,7 @@ func TestTenants(t *testing.T) {
 		if _, err := without.Register("https://pages.example.net/", dvs.ByUser); err != nil {
 			t.Error(err) // another list of this process does not bind it
 		}
-		if _, err := with.Register("https://github.io/", dvs.ByUser); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+		if _, err := with.Register("https://github.io/", dvs.ByUser); lookleap.CodeOf(err) != "public-suffix-host" {
 			t.Error("the built-in list does not hold any more:", err)
 		}
 		if _, err := with.AddPlatform(dvs.Platform{Name: "new", Subdomains: []string{"sites.example.org"}}); err != nil || with.Rules().PublicSuffix == nil {
@@ -290,7 +290,7 @@ func TestTenants(t *testing.T) {
 		if d := roots.Find(skillURL(t, "https://a.pages.example.net/SKILL.md")); !d.Source.Registered() {
 			t.Errorf("the tenant's root is %s", d.Source)
 		}
-		if _, err := roots.Register("https://pages.example.net", dvs.ByUser); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+		if _, err := roots.Register("https://pages.example.net", dvs.ByUser); lookleap.CodeOf(err) != "public-suffix-host" {
 			t.Error(err)
 		}
 	})
@@ -312,7 +312,7 @@ func TestTenants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dvs.ParseTrustRoot("https://alice.github.io/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+		if _, err := dvs.ParseTrustRoot("https://alice.github.io/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != "never-trusted-host" {
 			t.Error(err)
 		}
 	})
@@ -321,7 +321,7 @@ func TestTenants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dvs.ParseTrustRoot("https://co.uk/path/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodePublicSuffix {
+		if _, err := dvs.ParseTrustRoot("https://co.uk/path/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != "public-suffix-host" {
 			t.Error(err)
 		}
 	})
@@ -347,18 +347,18 @@ func TestForges(t *testing.T) {
 			url  string
 			code lookleap.Code
 		}{
-			"reject-unpkg-browse":          {"https://unpkg.com/browse/pkg@1/SKILL.md", dvs.CodeReservedSegment},
-			"reject-unpkg-pages-browse":    {"https://app.unpkg.com/browse/pkg@1/SKILL.md", dvs.CodeReservedSegment},
+			"reject-unpkg-browse":          {"https://unpkg.com/browse/pkg@1/SKILL.md", "reserved-segment"},
+			"reject-unpkg-pages-browse":    {"https://app.unpkg.com/browse/pkg@1/SKILL.md", "reserved-segment"},
 			"reject-gitcode-commit":        {"https://gitcode.com/o/r/blob/" + commit + "/SKILL.md", dvs.CodeCommitRef},
 			"reject-gitcode-raw-commit":    {"https://raw.gitcode.com/o/r/raw/" + commit + "/SKILL.md", dvs.CodeCommitRef},
 			"reject-gitcode-short-commit":  {"https://gitcode.com/o/r/blob/0123456/SKILL.md", dvs.CodeCommitRef},
-			"reject-gitcode-merge-request": {"https://gitcode.com/o/r/blob/refs/merge-requests/7/head/SKILL.md", dvs.CodeUntrustedRef},
-			"reject-gitcode-short-merge":   {"https://raw.gitcode.com/o/r/raw/merge_requests/7/SKILL.md", dvs.CodeUntrustedRef},
+			"reject-gitcode-merge-request": {"https://gitcode.com/o/r/blob/refs/merge-requests/7/head/SKILL.md", "untrusted-ref"},
+			"reject-gitcode-short-merge":   {"https://raw.gitcode.com/o/r/raw/merge_requests/7/SKILL.md", "untrusted-ref"},
 			"reject-atomgit-commit":        {"https://atomgit.com/o/r/blob/" + commit + "/SKILL.md", dvs.CodeCommitRef},
-			"reject-cnb-pull":              {"https://cnb.cool/o/r/-/git/raw/refs/pull/7/SKILL.md", dvs.CodeUntrustedRef},
-			"reject-gerrit-change":         {"https://chromium.googlesource.com/r/+/refs/changes/12/3412/1/SKILL.md", dvs.CodeUntrustedRef},
+			"reject-cnb-pull":              {"https://cnb.cool/o/r/-/git/raw/refs/pull/7/SKILL.md", "untrusted-ref"},
+			"reject-gerrit-change":         {"https://chromium.googlesource.com/r/+/refs/changes/12/3412/1/SKILL.md", "untrusted-ref"},
 			"reject-gerrit-commit":         {"https://chromium.googlesource.com/r/+/" + commit + "/SKILL.md", dvs.CodeCommitRef},
-			"reject-pagure-pull":           {"https://pagure.io/project/raw/refs/pull/7/head/SKILL.md", dvs.CodeUntrustedRef},
+			"reject-pagure-pull":           {"https://pagure.io/project/raw/refs/pull/7/head/SKILL.md", "untrusted-ref"},
 			"reject-notabug-commit":        {"https://notabug.org/o/r/raw/" + commit + "/SKILL.md", dvs.CodeCommitRef},
 			"reject-gitverse-expression":   {"https://gitverse.ru/o/r/raw/main%5E2/SKILL.md", dvs.CodeCommitRef},
 			"accept-gitcode-branch":        {"https://gitcode.com/o/r/blob/main/SKILL.md", lookleap.CodeUnreachable},

@@ -35,7 +35,7 @@ func TestPlatformsWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNeverTrusted {
+		if _, err := dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != "never-trusted-host" {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -49,7 +49,7 @@ func TestPlatformsWith(t *testing.T) {
 		}
 		rules := dvs.Rules{Platforms: table}
 		for _, root := range []string{"https://replit.com/site/", "https://medium.com/p/x/", "https://medium.com/extra/"} {
-			if _, err := dvs.ParseTrustRoot(root, rules); lookleap.CodeOf(err) != dvs.CodeReservedSegment {
+			if _, err := dvs.ParseTrustRoot(root, rules); lookleap.CodeOf(err) != "reserved-segment" {
 				t.Errorf("%s: %v", root, err)
 			}
 		}
@@ -65,7 +65,7 @@ func TestPlatformsWith(t *testing.T) {
 		if p, _ := table.Lookup("medium.com"); len(p.Reserved) < 3 || p.Reserved[0] != "extra" {
 			t.Errorf("%q", p.Reserved)
 		}
-		for root, code := range map[string]lookleap.Code{"https://medium.com/v12/": dvs.CodeReservedSegment, "https://medium.com/v/": lookleap.CodeOK, "https://medium.com/@v1/": lookleap.CodeOK} {
+		for root, code := range map[string]lookleap.Code{"https://medium.com/v12/": "reserved-segment", "https://medium.com/v/": lookleap.CodeOK, "https://medium.com/@v1/": lookleap.CodeOK} {
 			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); code != lookleap.CodeOK && lookleap.CodeOf(err) != code {
 				t.Errorf("%s: %v", root, err)
 			}
@@ -89,8 +89,8 @@ func TestPlatformsWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for root, code := range map[string]lookleap.Code{"https://builds.example.org/v1/gh/evil/": lookleap.CodeOK, "https://builds.example.org/v1/": dvs.CodeUGCRootTooShort, "https://builds.example.org/v/gh/evil/": dvs.CodeReservedSegment, "https://builds.example.org/v1/evil/": dvs.CodeReservedSegment,
-			"https://builds.example.org/v1/evil/x/": dvs.CodeReservedSegment, "https://builds.example.org/evil/": dvs.CodeReservedSegment} {
+		for root, code := range map[string]lookleap.Code{"https://builds.example.org/v1/gh/evil/": lookleap.CodeOK, "https://builds.example.org/v1/": "ugc-root-too-short", "https://builds.example.org/v/gh/evil/": "reserved-segment", "https://builds.example.org/v1/evil/": "reserved-segment",
+			"https://builds.example.org/v1/evil/x/": "reserved-segment", "https://builds.example.org/evil/": "reserved-segment"} {
 			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != code {
 				t.Errorf("%s: %v", root, err)
 			}
@@ -140,7 +140,7 @@ func TestPlatformsWith(t *testing.T) {
 	})
 	t.Run(id+"/reject-the-first-bad-host", func(t *testing.T) {
 		_, err := dvs.Builtin().With(dvs.Platform{Name: "x", Hosts: []string{"A.example"}, Aliases: []string{"B.example"}, Subdomains: []string{"C.example"}, Owner: 1})
-		if lookleap.CodeOf(err) != dvs.CodeBadPlatform || !strings.Contains(err.Error(), "A.example") {
+		if lookleap.CodeOf(err) != "bad-platform" || !strings.Contains(err.Error(), "A.example") {
 			t.Error(err)
 		}
 	})
@@ -265,7 +265,7 @@ func TestPlatformsWith(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for root, want := range map[string]lookleap.Code{"https://sites.example.org/": dvs.CodePublicSuffix, "https://sites.example.org/x/": lookleap.CodeOK, "https://o.sites.example.org/": lookleap.CodeOK} {
+		for root, want := range map[string]lookleap.Code{"https://sites.example.org/": "public-suffix-host", "https://sites.example.org/x/": lookleap.CodeOK, "https://o.sites.example.org/": lookleap.CodeOK} {
 			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != want {
 				t.Errorf("%s: %v", root, err)
 			}

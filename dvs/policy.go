@@ -181,7 +181,7 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 // the host.
 func denyRoot(entry string, rules Rules) (TrustRoot, error) {
 	root, err := ParseTrustRoot(entry, rules)
-	if code := lookleap.CodeOf(err); code == CodeUGCBareRoot || code == CodeUGCRootTooShort || code == CodePublicSuffix {
+	if code := lookleap.CodeOf(err); code == CodeUGCBareRoot || code == codeUGCRootTooShort || code == codePublicSuffix {
 		return TrustRoot{}, refuse(code, entry, "a whole platform is denied by its host", "write the host alone, without https://")
 	}
 	return root, err

@@ -420,9 +420,9 @@ func TestPolicySpelling(t *testing.T) {
 		"platform-own-host":   {"https://evil-org.github.io/skills/a/SKILL.md", ""},
 		"platform-mirror":     {"https://cdn.jsdelivr.net/gh/evil-org/skills@main/a/SKILL.md", ""},
 		"platform-mirror-two": {"https://fastly.jsdelivr.net/gh/evil-org/skills@main/a/SKILL.md", ""},
-		"platform-archives":   {"https://codeload.github.com/evil-org/skills/tar.gz/refs/heads/main", dvs.CodeNeverTrusted},
-		"platform-api":        {"https://api.github.com/repos/evil-org/skills/contents/a/SKILL.md", dvs.CodeNeverTrusted},
-		"platform-proxy":      {"https://raw.githack.com/evil-org/skills/main/a/SKILL.md", dvs.CodeNeverTrusted},
+		"platform-archives":   {"https://codeload.github.com/evil-org/skills/tar.gz/refs/heads/main", "never-trusted-host"},
+		"platform-api":        {"https://api.github.com/repos/evil-org/skills/contents/a/SKILL.md", "never-trusted-host"},
+		"platform-proxy":      {"https://raw.githack.com/evil-org/skills/main/a/SKILL.md", "never-trusted-host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			net, host, _ := policyWorld(t)

@@ -257,7 +257,7 @@ func lintFiles(files map[string][]byte, options LintOptions) []lookleap.Finding 
 	l.files(files)
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		if isLeftover(file) {
-			l.file(lookleap.SeverityWarning, CodeNotPublished, "DVS-4.1-03", file, CodeNotPublished.Title(), "delete it")
+			l.file(lookleap.SeverityWarning, codeNotPublished, "DVS-4.1-03", file, codeNotPublished.Title(), "delete it")
 		}
 	}
 	content, ok := files[EntryFile]
@@ -328,7 +328,7 @@ func (l *linter) place() {
 			"the skill's URL does not lie under its trust root", "publish it below "+root.String())
 	}
 	if !strings.HasPrefix(base.Path(), SkillsPrefix) {
-		l.file(lookleap.SeverityInfo, CodeNotWellKnownAt, "DVS-3.2-02", base.String(),
+		l.file(lookleap.SeverityInfo, codeNotWellKnownAt, "DVS-3.2-02", base.String(),
 			"the skill is published outside of "+SkillsPrefix, "publish an organisation's official skills there")
 	}
 }
@@ -387,13 +387,13 @@ func (l *linter) references(skill *Skill, files map[string][]byte) {
 		switch {
 		case inRoot && !absolute && code == CodeScriptOutside:
 			add(lookleap.SeverityError, code, "DVS-4.5.2-01", "leads to a script outside of the skill's directory", "put the script into the directory")
-		case inRoot && !absolute && code == CodeDataOutside:
+		case inRoot && !absolute && code == codeDataOutside:
 			add(lookleap.SeverityError, code, "DVS-4.5.3-01", "leads to data outside of the skill's directory", "put the file into the directory")
 		case !inRoot && absolute:
-			add(lookleap.SeverityInfo, CodeResourceRoot, "DVS-5.1-03",
+			add(lookleap.SeverityInfo, codeResourceRoot, "DVS-5.1-03",
 				"leads out of the trust root, so agents ask the user first", "bundle the file if the skill needs it")
 		case !inRoot:
-			add(lookleap.SeverityError, CodeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
+			add(lookleap.SeverityError, codeResourceRoot, "DVS-5.1-03", "leads out of the trust root", "bundle the file")
 		case inDirectory && inside && name != "" && !exists && !absolute:
 			add(lookleap.SeverityWarning, CodeNotBundled, "DVS-4.1-04", "names a file that is not there",
 				"add the file, or correct the reference")

@@ -92,7 +92,7 @@ func (r *reading) read(at *located, doc *document, limits Limits) (err error) {
 	r.entry = entry
 	directory, profile := at.skill.directoryName(), at.Claim.Profile
 	r.skill, r.findings, err = parseSkill(directory, entry, digest, profile, limits)
-	if lookleap.CodeOf(err) == CodeNoFrontmatter && profile == Lenient && at.Claim.Listed == r.evidence.Digest && at.Hint.complete() {
+	if lookleap.CodeOf(err) == codeNoFrontmatter && profile == Lenient && at.Claim.Listed == r.evidence.Digest && at.Hint.complete() {
 		r.skill, r.findings, err = parseUnder(at.Hint, directory, entry, digest, limits)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func parseUnder(h *hint, directory string, entry []byte, digest Digest, limits L
 			at.Offset, at.Line = at.Offset-len(header), at.Line-strings.Count(header, "\n")
 		}
 	}
-	return skill, append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeNoFrontmatter, Requirement: "DVS-4.3-01",
+	return skill, append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: codeNoFrontmatter, Requirement: "DVS-4.3-01",
 		Message: "the file has no metadata, so its name and description are those of the index", Fix: "add a header with name and description",
 		Position: lookleap.Position{Path: EntryFile}}), err
 }

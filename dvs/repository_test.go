@@ -269,7 +269,7 @@ func TestRepositoryRevision(t *testing.T) {
 		{"Example-Org/none", "", "", 0, dvs.CodeSkillNotFound},
 		{"https://gist.github.com/example-org/0123456789abcdef0123456789abcdef", "", "", 0, dvs.CodeNotContentRoute},
 		{"https://shop.example/skills", "", "", 0, dvs.CodeNotContentRoute},
-		{"https://github.com/settings/skills", "", "", 0, dvs.CodeReservedSegment},
+		{"https://github.com/settings/skills", "", "", 0, "reserved-segment"},
 		{"https://github.com/example-org", "", "", 0, dvs.CodeNotContentRoute},
 		{"https://github.com/example-org/skills/pull/7", "", "", 0, dvs.CodeNotContentRoute},
 	} {

@@ -65,7 +65,7 @@ func (s *Loaded) Resolve(ref string) (Target, error) {
 		if scheme == "http" {
 			return Target{}, refuse(lookleap.CodeNotHTTPS, ref, "plain http is not supported", "use https")
 		}
-		return Target{}, refuse(CodeBadScheme, ref, "the scheme is not supported", "use a relative path or https")
+		return Target{}, refuse(codeBadScheme, ref, "the scheme is not supported", "use a relative path or https")
 	}
 	u, err := rules.urls().Resolve(s.base, ref)
 	if err != nil {
@@ -116,7 +116,7 @@ func accessUnderRoot(kind Kind, inDirectory bool) (Access, lookleap.Code) {
 	case kind == Script:
 		return Refused, CodeScriptOutside
 	case kind == Data:
-		return NeedsConsent, CodeDataOutside
+		return NeedsConsent, codeDataOutside
 	}
 	return UnderRoot, ""
 }

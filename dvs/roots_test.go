@@ -246,7 +246,7 @@ func TestRootsRefuse(t *testing.T) {
 		"register-as-default":    {func(r *dvs.Roots) error { _, err := r.Register("https://a.example/", dvs.DefaultOrigin); return err }, lookleap.CodeUsage},
 		"block-http":             {func(r *dvs.Roots) error { _, err := r.Block("http://a.example/"); return err }, lookleap.CodeNotHTTPS},
 		"revoke-host":            {func(r *dvs.Roots) error { return r.RevokeDomain("a b", true) }, lookleap.CodeBadHost},
-		"platform-without-hosts": {func(r *dvs.Roots) error { _, err := r.AddPlatform(dvs.Platform{Name: "x"}); return err }, dvs.CodeBadPlatform},
+		"platform-without-hosts": {func(r *dvs.Roots) error { _, err := r.AddPlatform(dvs.Platform{Name: "x"}); return err }, "bad-platform"},
 	} {
 		t.Run("DVS-1-05/reject-"+name, func(t *testing.T) {
 			roots := registry(t, "https://a.example/")

@@ -153,7 +153,7 @@ func TestDefaultRoots(t *testing.T) {
 		})
 	}
 	t.Run("DVS-2-10/reject-leading-dot", func(t *testing.T) {
-		if _, err := dvs.ParseTrustRoot("https://.example.com/", dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeInvalidRoot {
+		if _, err := dvs.ParseTrustRoot("https://.example.com/", dvs.Rules{}); lookleap.CodeOf(err) != "invalid-trust-root" {
 			t.Error(err)
 		}
 	})

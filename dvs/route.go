@@ -130,7 +130,7 @@ func (r *route) checkRevision(input string) error {
 	} else if !isStrangersRef(ref) {
 		return nil
 	}
-	return refuse(CodeUntrustedRef, input, "anyone can create this revision with a pull request", "use a branch or tag of the owner")
+	return refuse(codeUntrustedRef, input, "anyone can create this revision with a pull request", "use a branch or tag of the owner")
 }
 
 // commit returns the part of the revision that a platform may read as a commit;
@@ -233,7 +233,7 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 		return refuse(CodeNotContentRoute, target,
 			"the redirect leads to a path of the platform that is not the content of a repository", "use the URL of the file in its repository")
 	case u.HasQuery() && !r.AllowQuery && r.hasRoutes(u.Host()):
-		return refuse(CodeQueryInSkillURL, target, "the redirect adds a query, which can select another file",
+		return refuse(codeQueryInSkillURL, target, "the redirect adds a query, which can select another file",
 			"use a URL that needs no query")
 	case p.commit != "" && claim.Pin.Digest.IsZero() && !strings.EqualFold(p.commit, claim.Pin.Commit):
 		return refuse(CodeCommitRef, target, "the redirect leads to a revision that reads as a commit", "")

@@ -107,7 +107,7 @@ func TestSilence(t *testing.T) {
 			}
 			n := 0
 			for _, f := range h.Findings() {
-				if f.Code == dvs.CodeNotPublished {
+				if f.Code == "not-published" {
 					n++
 				}
 			}
@@ -173,7 +173,7 @@ func TestSilence(t *testing.T) {
 		t.Run("reject-sha256-of-an-unknown-schema", func(t *testing.T) {
 			list, err := dvs.ParseIndex([]byte(`{"$schema":"https://example.com/skills.json","skills":[{"name":"tea","description":"Makes tea.","url":"/s/tea/SKILL.md","sha256":"00"}]}`),
 				"https://shop.example/.well-known/skills/index.json", dvs.Rules{}, dvs.Limits{})
-			if err != nil || !severe(list.Findings, dvs.CodeBadIndexEntry) {
+			if err != nil || !severe(list.Findings, "bad-index-entry") {
 				t.Error(list, err)
 			}
 		})
@@ -190,7 +190,7 @@ func TestSilence(t *testing.T) {
 		t.Run("reject-query-with-the-fix", func(t *testing.T) {
 			_, err := dvs.ParseSkillURL("https://gitlab.com/g/p/-/blob/main/a/SKILL.md?ref_type=heads", dvs.Rules{})
 			var refused *lookleap.Error
-			if !errors.As(err, &refused) || refused.Code != dvs.CodeQueryInSkillURL || refused.Fix == "" {
+			if !errors.As(err, &refused) || refused.Code != "query-in-skill-url" || refused.Fix == "" {
 				t.Errorf("%+v", err)
 			}
 		})
@@ -207,9 +207,9 @@ func TestSilence(t *testing.T) {
 			code        lookleap.Code
 		}{
 			"accept-header-of-the-index":    {dvs.Lenient, true, "Makes tea.", lookleap.CodeOK},
-			"reject-index-without-a-digest": {dvs.Lenient, false, "Makes tea.", dvs.CodeNoFrontmatter},
-			"reject-index-says-nothing":     {dvs.Lenient, true, "", dvs.CodeNoFrontmatter},
-			"reject-header-missing-for-dvs": {dvs.DVS, true, "Makes tea.", dvs.CodeNoFrontmatter},
+			"reject-index-without-a-digest": {dvs.Lenient, false, "Makes tea.", "no-frontmatter"},
+			"reject-index-says-nothing":     {dvs.Lenient, true, "", "no-frontmatter"},
+			"reject-header-missing-for-dvs": {dvs.DVS, true, "Makes tea.", "no-frontmatter"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				const body = "# Tea\n\nBoil the water.\n"
@@ -224,7 +224,7 @@ func TestSilence(t *testing.T) {
 				if lookleap.CodeOf(err) != c.code {
 					t.Fatal(err)
 				}
-				if err == nil && (skill.Name != "tea" || skill.Description != "Makes tea." || !severe(skill.Verdict.Findings, dvs.CodeNoFrontmatter)) {
+				if err == nil && (skill.Name != "tea" || skill.Description != "Makes tea." || !severe(skill.Verdict.Findings, "no-frontmatter")) {
 					t.Errorf("%+v", skill.Metadata)
 				}
 			})

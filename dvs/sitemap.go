@@ -36,7 +36,7 @@ func ReadSitemap(body io.Reader, at string, rules Rules, limits Limits) (*Listin
 	case errors.Is(err, strictxml.ErrLimit):
 		s.limit(fmt.Sprintf("reading stopped: %v", err))
 	default:
-		return nil, &lookleap.Error{Code: CodeBadSitemap, Subject: domain.Redact(at), Message: "the sitemap cannot be read", Err: err}
+		return nil, &lookleap.Error{Code: codeBadSitemap, Subject: domain.Redact(at), Message: "the sitemap cannot be read", Err: err}
 	}
 	return s.list.done(), nil
 }
@@ -114,7 +114,7 @@ func (s *sitemap) location(loc string, offset int) bool {
 	at := lookleap.Position{Offset: offset, Path: s.list.source}
 	switch {
 	case s.long || len(loc) >= maxLocation:
-		s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", "a location is longer than 2,047 characters", at)
+		s.list.find(lookleap.SeverityWarning, codeSitemapLimit, "DVS-3.2-10", "a location is longer than 2,047 characters", at)
 	case s.index:
 		s.child(loc, at)
 	case s.isCandidate(loc):
@@ -133,7 +133,7 @@ func (s *sitemap) location(loc string, offset int) bool {
 }
 
 func (s *sitemap) limit(message string) {
-	s.list.find(lookleap.SeverityWarning, CodeSitemapLimit, "DVS-3.2-10", message, lookleap.Position{Path: s.list.source})
+	s.list.find(lookleap.SeverityWarning, codeSitemapLimit, "DVS-3.2-10", message, lookleap.Position{Path: s.list.source})
 }
 
 // child adds a further sitemap of the same origin.
@@ -141,7 +141,7 @@ func (s *sitemap) child(loc string, at lookleap.Position) {
 	u, err := s.rules.urls().Parse(loc)
 	switch {
 	case err != nil || u.Origin() != s.source.Origin():
-		s.list.find(lookleap.SeverityWarning, CodeSitemapNested, "DVS-3.2-09",
+		s.list.find(lookleap.SeverityWarning, codeSitemapNested, "DVS-3.2-09",
 			"a sitemap of another origin is skipped: "+plaintext.Quote(domain.Redact(loc), 200), at)
 	case len(s.list.Children) >= s.limits.SitemapChildren:
 		if !s.cut {

@@ -141,7 +141,7 @@ func TestReadSitemap(t *testing.T) {
 	})
 	t.Run("N01/reject-beyond-size", func(t *testing.T) {
 		list, err := dvs.ReadSitemap(io.MultiReader(strings.NewReader(strings.TrimSuffix(urlset(a), "</urlset>")), blanks{}), at, dvs.Rules{}, dvs.Limits{})
-		if err != nil || len(list.Skills) != 1 || list.Findings[0].Code != dvs.CodeSitemapLimit {
+		if err != nil || len(list.Skills) != 1 || list.Findings[0].Code != "sitemap-limit" {
 			t.Error(list, err)
 		}
 	})

@@ -68,8 +68,8 @@ func TestParseSkill(t *testing.T) {
 		front    = dvs.CodeBadFrontmatter
 		badName  = lookleap.CodeBadName
 		badDesc  = dvs.CodeBadDescription
-		noFront  = dvs.CodeNoFrontmatter
-		unclosed = dvs.CodeUnterminated
+		noFront  = "no-frontmatter"
+		unclosed = "unterminated-frontmatter"
 		notUTF8  = lookleap.CodeNotUTF8
 	)
 	plain := file("name: a\ndescription: b\n")
@@ -121,10 +121,10 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.2-09", name: "reject-empty-file", input: "", code: noFront},
 
 		{id: "DVS-4.2-10", name: "accept-with", input: "---\nname: a\ndescription: b\n---\nx"},
-		{id: "DVS-4.2-10", name: "reject-end-of-file", input: "---\nname: a\ndescription: b\n---", code: dvs.CodeEmptyBody},
-		{id: "DVS-4.2-10", name: "reject-white-space", input: "---\nname: a\ndescription: b\n---\n \t\r\n\u00a0\n", code: dvs.CodeEmptyBody},
+		{id: "DVS-4.2-10", name: "reject-end-of-file", input: "---\nname: a\ndescription: b\n---", code: "empty-body"},
+		{id: "DVS-4.2-10", name: "reject-white-space", input: "---\nname: a\ndescription: b\n---\n \t\r\n\u00a0\n", code: "empty-body"},
 		{id: "DVS-4.4-01", name: "accept-text", input: plain},
-		{id: "DVS-4.4-01", name: "reject-nothing", input: "---\nname: a\ndescription: b\n---\n\n", code: dvs.CodeEmptyBody},
+		{id: "DVS-4.4-01", name: "reject-nothing", input: "---\nname: a\ndescription: b\n---\n\n", code: "empty-body"},
 		{id: "DVS-4.4-01", name: "reject-binary", input: plain + "\x00\x01\x02", code: notUTF8},
 
 		{id: "DVS-4.3-01", name: "accept-blanks-after", input: "--- \t\nname: a\ndescription: b\n---  \nx"},
@@ -249,7 +249,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-04", name: "reject-map", input: desc("{b: c}"), code: badDesc},
 
 		{id: "DVS-4.3-05", name: "accept-64", input: name(long(64)), skill: long(64)},
-		{id: "DVS-4.3-05", name: "reject-65", input: name(long(65)), code: dvs.CodeNameTooLong},
+		{id: "DVS-4.3-05", name: "reject-65", input: name(long(65)), code: "name-too-long"},
 		{id: "DVS-4.3-06", name: "accept-letters-digits-hyphen", input: name("a-b2"), skill: "a-b2"},
 		{id: "DVS-4.3-06", name: "accept-first-and-last-of-each", input: name("\"az-09\""), skill: "az-09"},
 		{id: "DVS-4.3-06", name: "reject-dot", input: name("a.b"), code: badName},
@@ -260,9 +260,9 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-06", name: "reject-full-width", input: name("ａ"), code: badName},
 		{id: "DVS-4.3-06", name: "reject-slash", input: name("a/b"), code: badName},
 		{id: "DVS-4.3-06", name: "reject-quoted-blank", input: name(`"a "`), code: badName},
-		{id: "DVS-4.3-07", name: "accept-first", input: name(`"-a"`), skill: "-a", finding: dvs.CodeNameHyphen},
-		{id: "DVS-4.3-07", name: "accept-last", input: name("a-"), skill: "a-", finding: dvs.CodeNameHyphen},
-		{id: "DVS-4.3-07", name: "accept-double", input: name("a--b"), skill: "a--b", finding: dvs.CodeNameHyphen},
+		{id: "DVS-4.3-07", name: "accept-first", input: name(`"-a"`), skill: "-a", finding: "name-hyphen"},
+		{id: "DVS-4.3-07", name: "accept-last", input: name("a-"), skill: "a-", finding: "name-hyphen"},
+		{id: "DVS-4.3-07", name: "accept-double", input: name("a--b"), skill: "a--b", finding: "name-hyphen"},
 		{id: "DVS-4.3-07", name: "reject-by-the-public-format", profile: dvs.AgentSkills, input: name("a--b"), code: badName},
 		{id: "C13", name: "accept-64", input: name(long(64)), skill: long(64)},
 		{id: "C13", name: "accept-con", input: name("con"), skill: "con"},
@@ -270,7 +270,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "C13", name: "accept-first-and-last-of-each", input: name("az-09"), skill: "az-09"},
 		{id: "C13", name: "reject-slash", input: name("a/x"), code: badName},
 		{id: "C13", name: "reject-line-feed", input: name(`"a\n"`), code: badName},
-		{id: "C13", name: "reject-65", input: name(long(65)), code: dvs.CodeNameTooLong},
+		{id: "C13", name: "reject-65", input: name(long(65)), code: "name-too-long"},
 		{id: "C13", name: "reject-upper", input: name("A"), code: badName},
 		{id: "C13", name: "reject-underscore", input: name("a_b"), code: badName},
 		{id: "C13", name: "reject-blank", input: name("a b"), code: badName},
@@ -288,16 +288,16 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-09", name: "accept-1024", input: desc(long(1024)), text: long(1024)},
 		{id: "DVS-4.3-09", name: "accept-1024-emoji", input: desc(strings.Repeat("😀", 1024)), text: strings.Repeat("😀", 1024)},
 		{id: "DVS-4.3-09", name: "accept-1024-and-blanks", input: desc(`"` + long(1024) + `   "`), text: long(1024)},
-		{id: "DVS-4.3-09", name: "reject-1025", input: desc(long(1025)), code: dvs.CodeDescTooLong},
+		{id: "DVS-4.3-09", name: "reject-1025", input: desc(long(1025)), code: "description-too-long"},
 		{id: "C14", name: "accept-1024-combining", input: desc("e" + strings.Repeat("e\u0301", 511) + "e"), text: "e" + strings.Repeat("e\u0301", 511) + "e"},
 		{id: "C14", name: "accept-1024-astral", input: desc(strings.Repeat("𝄞", 1024)), text: strings.Repeat("𝄞", 1024)},
 		{id: "C14", name: "accept-1024", input: desc(long(1024)), text: long(1024)},
 		{id: "C14", name: "accept-1", input: desc("x"), text: "x"},
-		{id: "C14", name: "reject-1025", input: desc(long(1025)), code: dvs.CodeDescTooLong},
+		{id: "C14", name: "reject-1025", input: desc(long(1025)), code: "description-too-long"},
 		{id: "C14", name: "reject-no-break-spaces", input: desc(`"\u00a0\u2003"`), code: badDesc},
-		{id: "C14", name: "reject-1025-astral", input: desc(strings.Repeat("𝄞", 1025)), code: dvs.CodeDescTooLong},
+		{id: "C14", name: "reject-1025-astral", input: desc(strings.Repeat("𝄞", 1025)), code: "description-too-long"},
 		{id: "C14", name: "reject-empty", input: desc(`""`), code: badDesc},
-		{id: "C14", name: "reject-1025-combining", input: desc("e" + strings.Repeat("e\u0301", 512)), code: dvs.CodeDescTooLong},
+		{id: "C14", name: "reject-1025-combining", input: desc("e" + strings.Repeat("e\u0301", 512)), code: "description-too-long"},
 		{id: "C14", name: "reject-white-space", input: desc(`"  "`), code: badDesc},
 		{id: "DVS-4.3-10", name: "accept-example", input: file("name: customer-support\ndescription: Handles common customer support inquiries for\n  Acme Corp products. Use when the user asks about product\n  returns, warranty claims, or order status.\n"),
 			skill: "customer-support", text: "Handles common customer support inquiries for Acme Corp products. Use when the user asks about product returns, warranty claims, or order status."},
@@ -305,7 +305,7 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-10", name: "reject-unindented", input: file("name: a\ndescription: b\nc\n"), code: front},
 
 		{id: "DVS-4.3-13", name: "accept-tab-and-lf", input: desc(`"b\tc\nd"`), text: "b\tc\nd"},
-		{id: "DVS-4.3-13", name: "accept-bidi", input: desc("b\u202ec"), text: "b\u202ec", finding: dvs.CodeUnsafeChars},
+		{id: "DVS-4.3-13", name: "accept-bidi", input: desc("b\u202ec"), text: "b\u202ec", finding: "unsafe-characters"},
 		{id: "DVS-4.3-13", name: "reject-escape", input: desc(`"b\x1b[2K"`), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-in-a-later-line", input: desc("b\n\n  c\x1b"), code: badDesc},
 		{id: "DVS-4.3-13", name: "reject-raw-escape", input: desc("b\x1b[2K"), code: badDesc},
@@ -314,9 +314,9 @@ func TestParseSkill(t *testing.T) {
 		{id: "DVS-4.3-13", name: "reject-in-name", input: name("a\x1b"), code: badName},
 		{id: "E04", name: "reject-terminal-escapes", input: desc(`"\x1b[2K\x1b[1A Trust Root: https://bank.example/"`), code: badDesc},
 		{id: "E04", name: "reject-hyperlink", input: desc("\x1b]8;;https://bank.example/\x07x"), code: badDesc},
-		{id: "C19", name: "accept-tags-in-the-body", input: plain + "\U000e0001\U000e0041", finding: dvs.CodeUnsafeChars},
-		{id: "C19", name: "accept-zero-width-run", input: plain + "a\u200b\u200b\u2060", finding: dvs.CodeUnsafeChars},
-		{id: "C19", name: "accept-selectors-run", input: plain + "😀\ufe0f\ufe0f\ufe0f", finding: dvs.CodeUnsafeChars},
+		{id: "C19", name: "accept-tags-in-the-body", input: plain + "\U000e0001\U000e0041", finding: "unsafe-characters"},
+		{id: "C19", name: "accept-zero-width-run", input: plain + "a\u200b\u200b\u2060", finding: "unsafe-characters"},
+		{id: "C19", name: "accept-selectors-run", input: plain + "😀\ufe0f\ufe0f\ufe0f", finding: "unsafe-characters"},
 		{id: "C19", name: "reject-zero-width-in-name", input: name("a\u200b"), code: badName},
 		{id: "C19", name: "reject-joiner-in-name", input: name("a\u200db"), code: badName},
 		{id: "C19", name: "reject-word-joiner-in-name", input: name("a\u2060b"), code: badName},
@@ -331,18 +331,18 @@ func TestAgentSkills(t *testing.T) {
 	plain := "name: a\ndescription: b\n"
 	for _, c := range []skillCase{
 		{name: "accept-all-fields", input: file(plain + "license: MIT\ncompatibility: needs git\nmetadata:\n  author: x\n  version: 1.0\nallowed-tools: Read Write\n")},
-		{name: "accept-other-key", input: file(plain + "version: 1\n"), finding: dvs.CodeUnknownField},
-		{name: "reject-license-map", input: file(plain + "license: {name: MIT}\n"), code: dvs.CodeBadField},
-		{name: "reject-long-compatibility", input: file(plain + "compatibility: " + strings.Repeat("x", 501) + "\n"), code: dvs.CodeBadField},
-		{name: "reject-empty-compatibility", input: file(plain + "compatibility: \"\"\n"), code: dvs.CodeBadField},
-		{name: "reject-metadata-text", input: file(plain + "metadata: x\n"), code: dvs.CodeBadField},
-		{name: "reject-nested-metadata", input: file(plain + "metadata:\n  x: [1]\n"), code: dvs.CodeBadField},
-		{name: "reject-tools-list", input: file(plain + "allowed-tools:\n  - Read\n"), code: dvs.CodeBadField},
-		{name: "reject-empty-body", input: "---\n" + plain + "---\n", code: dvs.CodeEmptyBody},
+		{name: "accept-other-key", input: file(plain + "version: 1\n"), finding: "unknown-field"},
+		{name: "reject-license-map", input: file(plain + "license: {name: MIT}\n"), code: "bad-field"},
+		{name: "reject-long-compatibility", input: file(plain + "compatibility: " + strings.Repeat("x", 501) + "\n"), code: "bad-field"},
+		{name: "reject-empty-compatibility", input: file(plain + "compatibility: \"\"\n"), code: "bad-field"},
+		{name: "reject-metadata-text", input: file(plain + "metadata: x\n"), code: "bad-field"},
+		{name: "reject-nested-metadata", input: file(plain + "metadata:\n  x: [1]\n"), code: "bad-field"},
+		{name: "reject-tools-list", input: file(plain + "allowed-tools:\n  - Read\n"), code: "bad-field"},
+		{name: "reject-empty-body", input: "---\n" + plain + "---\n", code: "empty-body"},
 	} {
 		c.profile = dvs.AgentSkills
 		t.Run(c.name, c.run)
-		if c.code == dvs.CodeBadField {
+		if c.code == "bad-field" {
 			c.profile, c.finding, c.code = dvs.DVS, c.code, ""
 			t.Run("dvs-keeps-it", c.run)
 		}

@@ -258,11 +258,11 @@ func (r Rules) locate(u domain.URL) (_ place, err error) {
 	role, ok := r.platforms().find(u.Host())
 	switch {
 	case ok && role.platform.Never:
-		return place{}, refuse(CodeNeverTrusted, input, "this host serves what others published: "+role.platform.Name,
+		return place{}, refuse(codeNeverTrusted, input, "this host serves what others published: "+role.platform.Name,
 			"use the publisher's own URL")
 	case !ok:
 		if is, icann := r.isSuffix(u.Host()); is && (icann || u.Path() == "/") {
-			return place{}, refuse(CodePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
+			return place{}, refuse(codePublicSuffix, input, "others publish below this public suffix", "use the publisher's own host")
 		}
 		p := place{page: u, served: u, file: true}
 		if e, owner, _ := r.platforms().tenant(u.Host()); owner != "" && e.Forge {

@@ -32,7 +32,7 @@ func ParseTrustRoot(raw string, rules Rules) (TrustRoot, error) {
 		return TrustRoot{}, badRoot(raw, err)
 	}
 	if strings.ContainsRune(unescape(u.Path()), '*') {
-		return TrustRoot{}, refuse(CodeInvalidRoot, raw, "a trust root cannot be a pattern", "register each root")
+		return TrustRoot{}, refuse(codeInvalidRoot, raw, "a trust root cannot be a pattern", "register each root")
 	}
 	p, refused := rules.locate(u)
 	if refused != nil {
@@ -55,10 +55,10 @@ func badRoot(raw string, err error) error {
 	if errors.As(err, &e) {
 		switch e.Code {
 		case domain.CodeQuery, domain.CodeFragment, domain.CodeUserinfo, domain.CodeDotSegment:
-			refused.Code = CodeInvalidRoot
+			refused.Code = codeInvalidRoot
 		case domain.CodeBadHost:
 			if strings.ContainsRune(e.Part, '*') || strings.HasPrefix(e.Part, ".") {
-				refused.Code = CodeInvalidRoot
+				refused.Code = codeInvalidRoot
 			}
 		}
 	}
@@ -97,12 +97,12 @@ func (t TrustRoot) originWide() bool { return t.url.Path() == "/" }
 func (t TrustRoot) Lint() []lookleap.Finding {
 	var findings []lookleap.Finding
 	if t.noSlash {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeRootNoSlash, Requirement: "DVS-2-09",
-			Message: CodeRootNoSlash.Title(), Fix: "write " + t.String()})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: codeRootNoSlash, Requirement: "DVS-2-09",
+			Message: codeRootNoSlash.Title(), Fix: "write " + t.String()})
 	}
 	if t.mapped {
-		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeRootMapped, Requirement: "DVS-3.1-46",
-			Message: CodeRootMapped.Title(), Fix: "write " + t.String()})
+		findings = append(findings, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: codeRootMapped, Requirement: "DVS-3.1-46",
+			Message: codeRootMapped.Title(), Fix: "write " + t.String()})
 	}
 	return findings
 }

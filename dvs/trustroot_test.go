@@ -153,7 +153,7 @@ func TestParseTrustRoot(t *testing.T) {
 	}
 	t.Run("DVS-2-09/reject-lint", func(t *testing.T) {
 		root, err := dvs.ParseTrustRoot("https://github.com/microsoft", dvs.Rules{})
-		if err != nil || !slices.ContainsFunc(root.Lint(), func(f lookleap.Finding) bool { return f.Code == dvs.CodeRootNoSlash }) {
+		if err != nil || !slices.ContainsFunc(root.Lint(), func(f lookleap.Finding) bool { return f.Code == "trust-root-no-slash" }) {
 			t.Errorf("got %v, %v", root.Lint(), err)
 		}
 		if root, _ := dvs.ParseTrustRoot("https://github.com/microsoft/", dvs.Rules{}); len(root.Lint()) != 0 {
@@ -428,7 +428,7 @@ func BenchmarkCovers(b *testing.B) {
 func TestTrustRootOf(t *testing.T) {
 	t.Run("DVS-3.1-46/accept-lint-of-a-mapped-root", func(t *testing.T) {
 		root, err := dvs.ParseTrustRoot("https://raw.githubusercontent.com/o/", dvs.Rules{})
-		if findings := root.Lint(); err != nil || len(findings) != 1 || findings[0].Code != dvs.CodeRootMapped {
+		if findings := root.Lint(); err != nil || len(findings) != 1 || findings[0].Code != "trust-root-mapped" {
 			t.Errorf("got %v, %v", findings, err)
 		}
 	})
@@ -454,7 +454,7 @@ func TestTrustRootOf(t *testing.T) {
 		}
 	})
 	t.Run("DVS-3.1-28/reject-pattern-as-publisher", func(t *testing.T) {
-		if root, source, err := dvs.DefaultRoot(skillURL(t, "https://cs.univ.example/~a*/s/SKILL.md"), dvs.Rules{}); lookleap.CodeOf(err) != dvs.CodeInvalidRoot || !root.IsZero() || source != dvs.Undeclared {
+		if root, source, err := dvs.DefaultRoot(skillURL(t, "https://cs.univ.example/~a*/s/SKILL.md"), dvs.Rules{}); lookleap.CodeOf(err) != "invalid-trust-root" || !root.IsZero() || source != dvs.Undeclared {
 			t.Errorf("got %s, %s, %v", root, source, err)
 		}
 	})

@@ -214,7 +214,7 @@ func TestVerifiedFSRefuses(t *testing.T) {
 		{"gate", "reject-verdict-of-another", func(b *dvs.Bundle) { b.Verdict.Subject = root }, dvs.Limits{}, dvs.CodeNeedsRoot},
 		{"DVS-2-02", "reject-no-skill-md", func(b *dvs.Bundle) { delete(b.Files, "SKILL.md") }, dvs.Limits{}, dvs.CodeMissingSkillMD},
 		{"DVS-2-03", "reject-other-case", func(b *dvs.Bundle) { b.Files["skill.md"] = b.Files["SKILL.md"]; delete(b.Files, "SKILL.md") }, dvs.Limits{}, dvs.CodeMissingSkillMD},
-		{"C11", "reject-bad-skill-md", func(b *dvs.Bundle) { b.Files["SKILL.md"] = []byte("---\nname: a\n") }, dvs.Limits{}, dvs.CodeUnterminated},
+		{"C11", "reject-bad-skill-md", func(b *dvs.Bundle) { b.Files["SKILL.md"] = []byte("---\nname: a\n") }, dvs.Limits{}, "unterminated-frontmatter"},
 		{"D05", "reject-case-clash", files("Run.sh", "run.sh"), dvs.Limits{}, dvs.CodeNameClash},
 		{"D05", "reject-directory-clash", files("A/x", "a/y"), dvs.Limits{}, dvs.CodeNameClash},
 		{"D05", "reject-file-and-directory", files("a", "a/y"), dvs.Limits{}, dvs.CodeNameClash},
