@@ -66,14 +66,11 @@ func (s *Loaded) Confirm(ctx context.Context, a Action) error {
 		Digest:  lookleap.Digest([]byte(a.Command)),
 		Summary: sentence + "; " + usesSentence(a.Uses),
 		Values:  []lookleap.ConsentValue{{Label: string(a.Kind), Text: a.Command, Source: s.ServingHost(), Command: true}}}}
-	plan, err := s.loader.plan(req, &plannedEffect{Type: effectAction, Action: planned})
-	if err != nil {
-		return s.loader.refuseConsent(ctx, s.Verdict, err)
-	}
 	data, _ := json.Marshal(planned)
-	approval, err := s.loader.approve(ctx, plan, consentKey{effectAction, planned.Skill, lookleap.Digest(data)})
+	approval, err := s.agreeTo(ctx, req, &plannedEffect{Type: effectAction, Action: planned},
+		consentKey{effectAction, planned.Skill, lookleap.Digest(data)})
 	if err != nil {
-		return s.loader.refuseConsent(ctx, s.Verdict, err)
+		return err
 	}
 	return s.loader.commitAction(ctx, approval, planned)
 }

@@ -196,7 +196,7 @@ func capabilitiesOfSkill(s *Skill) Capabilities {
 // skill reads a SKILL.md.
 func (r *capabilityReader) skill(s *Skill) {
 	depth := 0 // of brackets in allowed-tools: a blank within them does not separate
-	for entry := range strings.FieldsFuncSeq(s.AllowedTools(), func(c rune) bool {
+	for entry := range strings.FieldsFuncSeq(s.Text("allowed-tools"), func(c rune) bool {
 		switch c {
 		case '(':
 			depth++

@@ -211,6 +211,14 @@ func sentence(err error) string {
 // shorten cuts untrusted input for an error message.
 func shorten(text string) string { return text[:min(len(text), 100)] }
 
+// nameOf returns the name of a constant, and the first name for a number without one.
+func nameOf[T ~uint8](names []string, value T) string {
+	if int(value) < len(names) {
+		return names[value]
+	}
+	return names[0]
+}
+
 // unmarshalName sets a constant by its name; any other text is an error.
 func unmarshalName[T ~uint8](into *T, names []string, text []byte, what string) error {
 	i := slices.Index(names, string(text))

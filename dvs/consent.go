@@ -100,6 +100,19 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 	return r, err
 }
 
+// agreeTo asks the user for what a skill does. A refusal has the verdict of the skill.
+func (s *Loaded) agreeTo(ctx context.Context, req lookleap.ConsentRequest, effect *plannedEffect, key consentKey) (*lookleap.Approval, error) {
+	plan, err := s.loader.plan(req, effect)
+	if err != nil {
+		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)
+	}
+	approval, err := s.loader.approve(ctx, plan, key)
+	if err != nil {
+		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)
+	}
+	return approval, nil
+}
+
 // approve asks for a plan unless the user agreed to an identical one for a period (DVS-5.2-06 to
 // DVS-5.2-09).
 func (l *Loader) approve(ctx context.Context, plan *lookleap.Plan, key consentKey) (*lookleap.Approval, error) {

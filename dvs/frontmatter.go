@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -29,34 +30,33 @@ func readFrontmatter(text []byte, header span, line, depth int) ([]Field, *fault
 // skillParser reads one SKILL.md.
 type skillParser struct {
 	report
-	data    []byte // as it was given
 	profile Profile
 	limits  Limits
 
 	directory string // name of the directory that the file is in, "" if it is not known
 }
 
-func newSkillParser(data []byte, profile Profile, limits Limits) *skillParser {
-	return &skillParser{report: report{text: data}, data: data, profile: profile, limits: limits.withDefaults()}
+func newSkillParser(directory string, data []byte, profile Profile, limits Limits) *skillParser {
+	return &skillParser{report: report{text: data}, profile: profile, limits: limits.withDefaults(), directory: directory}
 }
 
 // violation reports a breach of this draft: fatal, but under Lenient a warning.
 func (p *skillParser) violation(f *fault) {
+	severity := lookleap.SeverityError
 	if p.profile == Lenient {
-		p.add(lookleap.SeverityWarning, f)
-		return
+		severity = lookleap.SeverityWarning
 	}
-	p.add(lookleap.SeverityError, f)
+	p.add(severity, f)
 }
 
 // formatViolation reports a breach of the public format alone: fatal under AgentSkills,
 // else information.
 func (p *skillParser) formatViolation(f *fault) {
+	severity := lookleap.SeverityInfo
 	if p.profile == AgentSkills {
-		p.add(lookleap.SeverityError, f)
-		return
+		severity = lookleap.SeverityError
 	}
-	p.add(lookleap.SeverityInfo, f)
+	p.add(severity, f)
 }
 
 // fatal reports what no profile can read.
@@ -65,17 +65,6 @@ func (p *skillParser) fatal(f *fault) { p.add(lookleap.SeverityError, f) }
 // tooLarge reports a file beyond the limit.
 func (p *skillParser) tooLarge(message, fix string) {
 	p.fatal(&fault{code: lookleap.CodeTooLarge, requirement: "DVS-4.2-08", at: p.limits.Skill, message: message, fix: fix})
-}
-
-// header reads the header alone.
-func (p *skillParser) header() *Metadata {
-	p.data = p.data[:min(len(p.data), p.limits.Skill)]
-	p.setText(p.data)
-	if p.profile == Lenient {
-		p.setText(p.recode(p.data))
-	}
-	meta, _ := p.metadata()
-	return meta
 }
 
 // setText takes another text than before.
@@ -276,10 +265,8 @@ func positionIn[T string | []byte](c *lineCounter, text T, at int) lookleap.Posi
 
 // err returns the first fatal finding, if there is one.
 func (r *report) err() error {
-	for _, f := range r.findings {
-		if f.Severity == lookleap.SeverityError {
-			return f.AsError(EntryFile)
-		}
+	if i := slices.IndexFunc(r.findings, isFatal); i >= 0 {
+		return r.findings[i].AsError(EntryFile)
 	}
 	return nil
 }

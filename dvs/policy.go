@@ -402,18 +402,13 @@ func (p *Policy) Sentences() []string {
 	add(p.Register == RegisterUser, "The user and the program may declare trust roots.")
 	add(p.Register == RegisterProgram, "Only the program may declare trust roots; a user can agree to single skills.")
 	add(p.Register == RegisterPolicy, "Only this policy declares trust roots; a user can agree to single skills.")
-	add(p.Profile != nil, "Skills are read by the profile %s or a stricter one.", profileName(p.Profile))
+	if p.Profile != nil {
+		add(true, "Skills are read by the profile %s or a stricter one.", *p.Profile)
+	}
 	add(p.NoScripts, "Scripts and shell commands are refused, whatever the user agrees to.")
 	add(!p.NoScripts, "Scripts run if the user agrees to each.")
 	add(p.NoDiscovery, "The lists of an origin are not read.")
 	add(p.RequireSecure, "Hosts without signed DNS are refused.")
 	add(p.MaxTrust > 0, "The user is asked again %s after an approval.", p.MaxTrust)
 	return all
-}
-
-func profileName(p *Profile) string {
-	if p == nil {
-		return ""
-	}
-	return p.String()
 }

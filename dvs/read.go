@@ -95,10 +95,7 @@ func (r *reading) read(at *located, doc *document, limits Limits) (err error) {
 	if lookleap.CodeOf(err) == codeNoFrontmatter && profile == Lenient && at.Claim.Listed == r.evidence.Digest && at.Hint.complete() {
 		r.skill, r.findings, err = parseUnder(at.Hint, directory, entry, digest, limits)
 	}
-	if err != nil {
-		err = tryLenient(directory, entry, profile, limits, r.findings, err)
-	}
-	return err
+	return orByLenient(directory, entry, profile, limits, r.findings, err)
 }
 
 // hint is what an index says about a skill.

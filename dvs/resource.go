@@ -31,12 +31,7 @@ const (
 var accessNames = [...]string{"refused", "needs-consent", "under-root", "bundled"}
 
 // String returns refused, needs-consent, under-root or bundled.
-func (a Access) String() string {
-	if int(a) < len(accessNames) {
-		return accessNames[a]
-	}
-	return accessNames[Refused]
-}
+func (a Access) String() string { return nameOf(accessNames[:], a) }
 
 // Target is what a reference of a skill leads to.
 type Target struct {
@@ -383,12 +378,7 @@ const (
 var kindNames = [...]string{"script", "data", "template", "instructions"}
 
 // String returns script, data, template or instructions.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return kindNames[Script]
-}
+func (k Kind) String() string { return nameOf(kindNames[:], k) }
 
 // MarshalText returns the result of String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }

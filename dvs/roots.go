@@ -37,12 +37,7 @@ var rootSourceNames = [...]string{"undeclared", "registered by the host program"
 	"default origin", "derived and unconfirmed", "confirmed by the user for this skill only"}
 
 // String returns the source in words.
-func (s RootSource) String() string {
-	if int(s) < len(rootSourceNames) {
-		return rootSourceNames[s]
-	}
-	return rootSourceNames[Undeclared]
-}
+func (s RootSource) String() string { return nameOf(rootSourceNames[:], s) }
 
 // MarshalText returns the source in words.
 func (s RootSource) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -86,13 +86,9 @@ func (s *Loaded) Approve(ctx context.Context, in Invocation) (*ApprovedScript, e
 	if err != nil {
 		return nil, s.loader.refuseTrust(ctx, s.Verdict, err)
 	}
-	plan, err := s.loader.plan(s.scriptRequest(planned, before), &plannedEffect{Type: effectScript, Script: planned})
+	approval, err := s.agreeTo(ctx, s.scriptRequest(planned, before), &plannedEffect{Type: effectScript, Script: planned}, planned.key())
 	if err != nil {
-		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)
-	}
-	approval, err := s.loader.approve(ctx, plan, planned.key())
-	if err != nil {
-		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)
+		return nil, err
 	}
 	s.loader.approved(ctx, s.ID.String(), planned.Script)
 	return &ApprovedScript{loader: s.loader, approval: approval, planned: planned}, nil

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap"
@@ -47,40 +48,29 @@ func ParseSkill(data []byte, profile Profile, limits Limits) (*Skill, []lookleap
 // the name of a skill whose file has none.
 func ParseSkillIn(directory string, data []byte, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
 	skill, findings, err := parseSkill(directory, data, Digest{}, profile, limits)
-	if err != nil {
-		err = tryLenient(directory, data, profile, limits, findings, err)
-	}
-	return skill, findings, err
+	return skill, findings, orByLenient(directory, data, profile, limits, findings, err)
 }
 
-// tryLenient returns the error for a file that was refused with err, which says so if the profile
-// Lenient reads the file.
-func tryLenient(directory string, data []byte, profile Profile, limits Limits, findings []lookleap.Finding, err error) error {
-	if profile != Lenient && len(data) <= limits.withDefaults().Skill/4 { // of large files, reading twice costs too much
-		if _, _, refused := parseMetadataIn(directory, data, Lenient, limits); refused == nil {
-			return readByLenient(findings)
-		}
+// orByLenient returns the error of a file that was refused, if any, which says so if the profile Lenient
+// reads the file.
+func orByLenient(directory string, data []byte, profile Profile, limits Limits, findings []lookleap.Finding, err error) error {
+	if err == nil || profile == Lenient || len(data) > limits.withDefaults().Skill/4 { // of large files, reading twice costs too much
+		return err
 	}
-	return err
+	if _, _, refused := parseMetadataIn(directory, data, Lenient, limits); refused != nil {
+		return err
+	}
+	first := slices.IndexFunc(findings, isFatal)
+	findings[first].Message += "; the profile Lenient reads the skill"
+	return findings[first].AsError(EntryFile)
 }
 
-// readByLenient adds to the first fatal finding that the profile Lenient reads the file, and
-// returns the finding as an error.
-func readByLenient(findings []lookleap.Finding) error {
-	for i := range findings {
-		if f := &findings[i]; f.Severity == lookleap.SeverityError {
-			f.Message += "; the profile Lenient reads the skill"
-			return f.AsError(EntryFile)
-		}
-	}
-	return nil
-}
+func isFatal(f lookleap.Finding) bool { return f.Severity == lookleap.SeverityError }
 
 // parseSkill reads a SKILL.md by one profile. The digest is that of data; zero: it is not known yet.
 func parseSkill(directory string, data []byte, digest Digest, profile Profile, limits Limits) (*Skill, []lookleap.Finding, error) {
-	p := newSkillParser(data, profile, limits)
-	p.directory = directory
-	if size := len(data); size > p.limits.Skill {
+	p := newSkillParser(directory, data, profile, limits)
+	if len(data) > p.limits.Skill {
 		p.tooLarge(fmt.Sprintf("the file is larger than %d bytes", p.limits.Skill), "move parts of it to files of their own")
 		return nil, p.findings, p.err()
 	}
@@ -108,14 +98,8 @@ func parseSkill(directory string, data []byte, digest Digest, profile Profile, l
 	if digest.IsZero() {
 		digest = DigestOf(data)
 	}
-	return &Skill{
-		Metadata:     *meta,
-		Body:         body,
-		BodyPosition: p.position(bodyAt),
-		Digest:       digest,
-		Hidden:       hidden,
-		Profile:      profile,
-	}, p.findings, nil
+	return &Skill{Metadata: *meta, Body: body, BodyPosition: p.position(bodyAt), Digest: digest, Hidden: hidden, Profile: profile},
+		p.findings, nil
 }
 
 // ParseMetadata reads only the header of a SKILL.md; data may end after it. It does not check the
@@ -126,19 +110,16 @@ func ParseMetadata(data []byte, profile Profile, limits Limits) (*Metadata, []lo
 
 // parseMetadataIn is [ParseMetadata] for a file in a directory of a known name.
 func parseMetadataIn(directory string, data []byte, profile Profile, limits Limits) (*Metadata, []lookleap.Finding, error) {
-	p := newSkillParser(data, profile, limits)
-	p.directory = directory
-	meta := p.header()
-	err := p.err()
-	if err == nil {
-		return meta, p.findings, nil
+	data = data[:min(len(data), limits.withDefaults().Skill)]
+	p := newSkillParser(directory, data, profile, limits)
+	if profile == Lenient {
+		p.setText(p.recode(data))
 	}
-	if profile != Lenient {
-		if _, _, refused := parseMetadataIn(directory, data, Lenient, limits); refused == nil {
-			err = readByLenient(p.findings)
-		}
+	meta, _ := p.metadata()
+	if err := p.err(); err != nil {
+		return nil, p.findings, orByLenient(directory, data, profile, limits, p.findings, err)
 	}
-	return nil, p.findings, err
+	return meta, p.findings, nil
 }
 
 // Value returns the value of an extra key, and whether it is there.
@@ -154,22 +135,14 @@ func (m *Metadata) Value(key string) (*Value, bool) {
 	return nil, false
 }
 
-func (m *Metadata) text(key string) string {
+// Text returns the value of an extra key as one text, or "": license, compatibility or allowed-tools,
+// which is a request of the publisher and grants no permission.
+func (m *Metadata) Text(key string) string {
 	if v, ok := m.Value(key); ok {
 		return v.flat()
 	}
 	return ""
 }
-
-// License returns the license key as one text, or "".
-func (m *Metadata) License() string { return m.text("license") }
-
-// Compatibility returns the compatibility key as one text, or "".
-func (m *Metadata) Compatibility() string { return m.text("compatibility") }
-
-// AllowedTools returns the allowed-tools key as one text, or "". It is a request of the publisher
-// and grants no permission.
-func (m *Metadata) AllowedTools() string { return m.text("allowed-tools") }
 
 // Annotations returns the scalar values below the metadata key.
 func (m *Metadata) Annotations() map[string]string {

@@ -355,7 +355,7 @@ func TestExtra(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("DVS-4.3-11/accept-extra-keys", func(t *testing.T) {
-		if skill.License() != "MIT" || skill.Annotations()["author"] != "x" || skill.AllowedTools() != "Bash" {
+		if skill.Text("license") != "MIT" || skill.Annotations()["author"] != "x" || skill.Text("allowed-tools") != "Bash" {
 			t.Errorf("%+v", skill)
 		}
 		v, ok := skill.Value("x-foo")

@@ -124,18 +124,13 @@ func (r *reading) version(last *TrustedVersion) skillVersion {
 	if r.members != nil {
 		return versionOf(r.members)
 	}
-	return skillVersion{text: r.entry, capabilities: capabilitiesOfSkill(r.skill)}.sameFiles(last)
-}
-
-// sameFiles returns a version of which only the SKILL.md is known, with what is known of the other
-// files: they are compared when they are loaded.
-func (s skillVersion) sameFiles(last *TrustedVersion) skillVersion {
+	v := skillVersion{text: r.entry, capabilities: capabilitiesOfSkill(r.skill)}
 	for _, known := range last.Capabilities {
 		if known.File != EntryFile {
-			s.capabilities = append(s.capabilities, known)
+			v.capabilities = append(v.capabilities, known)
 		}
 	}
-	return s
+	return v
 }
 
 // isZero reports whether nothing is pinned.

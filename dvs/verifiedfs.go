@@ -195,9 +195,9 @@ func sanitized(p *preparedBundle, name string) []byte {
 	b.WriteString("---\n")
 	line("", "name", name)
 	line("", "description", truncate(p.skill.Display(), maxDescription))
-	for _, field := range []struct{ key, value string }{{"license", p.skill.License()}, {"compatibility", p.skill.Compatibility()}} {
-		if value := oneLine(field.value); value != "" {
-			line("", field.key, truncate(value, maxCompatibility))
+	for _, key := range []string{"license", "compatibility"} {
+		if value := oneLine(p.skill.Text(key)); value != "" {
+			line("", key, truncate(value, maxCompatibility))
 		}
 	}
 	b.WriteString("metadata:\n")
