@@ -361,24 +361,6 @@ func TestLoadMapped(t *testing.T) {
 	})
 }
 
-func TestConcurrentLoads(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
-	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
-	var wg sync.WaitGroup
-	for range 50 {
-		wg.Go(func() {
-			if _, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md"); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if n := len(net.Journal().Requests()); n != 1 {
-		t.Errorf("%d requests for one question", n)
-	}
-}
-
 // maxCost is what reading a hostile document of a mebibyte may take in bytes of
 // memory, garbage included: some 17 MiB, and twice that for what a newer library takes.
 // What goes back and forth over its input leaves garbage at every turn; the time is for

@@ -365,17 +365,6 @@ func TestPolicy(t *testing.T) {
 	})
 }
 
-// TestPolicyProfileOnlyTightens: a policy with a milder profile than the loader changes nothing.
-func TestPolicyProfileOnlyTightens(t *testing.T) {
-	net := lab.ForTest(t)
-	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: My Skill\ndescription: b\n---\nDo it.\n")
-	lenient := dvs.Lenient
-	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Policies: []*dvs.Policy{{Profile: &lenient}}})
-	if _, err := loader.Load(t.Context(), trustedAt); lookleap.CodeOf(err) != lookleap.CodeBadName {
-		t.Error(err)
-	}
-}
-
 // TestPolicySpelling writes the URL of a denied place in other ways. What is no other spelling of the
 // place is invalid, so nothing is asked of any site.
 func TestPolicySpelling(t *testing.T) {

@@ -142,16 +142,6 @@ func TestBadRunner(t *testing.T) {
 	}
 }
 
-// TestRunOutput marks output that the runner cut.
-func TestRunOutput(t *testing.T) {
-	for _, cut := range []bool{false, true} {
-		o := &dvs.Output{RunResult: dvs.RunResult{ExitCode: 3, Output: []byte("a\n"), Truncated: cut}, Skill: scriptSkill, Name: "x.sh"}
-		if text := o.ContextText(); strings.Contains(text, "cut") != cut || !strings.Contains(text, "exit code 3") || !strings.Contains(text, "| a") {
-			t.Error(text)
-		}
-	}
-}
-
 // TestConsentIsForThis asks again if anything is another than what the user agreed to for an hour.
 func TestConsentIsForThis(t *testing.T) {
 	type world struct {

@@ -423,35 +423,3 @@ func TestHostileHeaders(t *testing.T) {
 		})
 	}
 }
-
-// TestRefusalSaysWhere: the first line, and the place of a common mistake in a header that is not
-// YAML. Lines that are only blank, comments and nested lines are not taken for the mistake.
-func TestRefusalSaysWhere(t *testing.T) {
-	for name, c := range map[string]struct {
-		input        string
-		line, column int
-		says         string
-	}{
-		"blank-line":         {"\n" + headed("name: a", "description: b"), 1, 1, "begins with a blank line"},
-		"blanks":             {" " + headed("name: a", "description: b"), 1, 1, "there are blanks before the first --- line"},
-		"four-hyphens":       {"-" + headed("name: a", "description: b"), 1, 1, "another number of hyphens"},
-		"two-hyphens":        {"--\nname: a\n", 1, 1, "another number of hyphens"},
-		"one-hyphen":         {"-\nname: a\n", 1, 1, "does not consist of exactly three hyphens"},
-		"text":               {"text -\nname: a\n", 1, 1, "does not consist of exactly three hyphens"},
-		"colon":              {headed("name: a", "description: b: c"), 3, 15, "a colon and a blank"},
-		"colon-after-a-note": {headed("name: a", "# note: x: y", "description: b: c"), 4, 15, "a colon and a blank"},
-		"colon-below-a-key":  {headed("x: >-", "  note: y: z", "name: a", "description: b: c"), 5, 15, "a colon and a blank"},
-		"invalid-character":  {headed("name: a", "description: b") + "\ufffd\xff\n", 6, 4, "not valid UTF-8"},
-		"nul-before-invalid": {headed("name: a", "description: b\x00\xff"), 3, 15, "not valid UTF-8"},
-		"long-name":          {headed("name: "+strings.Repeat("a", 65), "description: b"), 2, 7, "the name has 65 characters, 64 are allowed"},
-		"long-description":   {headed("name: a", "description: "+strings.Repeat("b", 1025)), 3, 14, "the description has 1025 characters, 1024 are allowed"},
-	} {
-		t.Run("reject-"+name, func(t *testing.T) {
-			_, _, err := dvs.ParseSkill([]byte(c.input), dvs.DVS, dvs.Limits{})
-			var e *lookleap.Error
-			if !errors.As(err, &e) || e.Position.Line != c.line || e.Position.Column != c.column || !strings.Contains(e.Message, c.says) {
-				t.Errorf("got %v, want %q at %d:%d", err, c.says, c.line, c.column)
-			}
-		})
-	}
-}

@@ -260,19 +260,6 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestCommits: a URL has a commit if its revision may be an id, short or whole, of SHA-1 or SHA-256.
-func TestCommits(t *testing.T) {
-	for n, want := range map[int]bool{3: false, 4: true, 40: true, 64: true, 65: false} {
-		u := skillURL(t, "https://github.com/example-org/skills/blob/"+strings.Repeat("a", n)+"/a/SKILL.md")
-		if got := u.Commit() != ""; got != want {
-			t.Errorf("%d digits: commit %q", n, u.Commit())
-		}
-	}
-	if u := skillURL(t, "https://github.com/example-org/skills/blob/"+strings.Repeat("g", 40)+"/a/SKILL.md"); u.Commit() != "" {
-		t.Error(u.Commit())
-	}
-}
-
 func FuzzSkillURL(f *testing.F) {
 	for _, s := range []string{"https://example.com/s/x", "https://github.com/o/r/tree/main/s", "https://gist.github.com/u/0123456789abcdef/raw/dead/SKILL.md", "https://git.sr.ht/~o/r/tree/m/item/SKILL.md",
 		"https://huggingface.co/datasets/o/r/resolve/main/x", "https://gitlab.com/g/-/blob/m/SKILL.md", "https://codeberg.org/o/r/raw/tag/v1/SKILL.md", "https://cdn.jsdelivr.net/gh/o/r@main/x/SKILL.md"} {
