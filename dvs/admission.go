@@ -183,7 +183,7 @@ func (l *Loader) trustRoot(ctx context.Context, root string) error {
 	if _, err := l.roots.Register(root, ByUser); err != nil {
 		return err
 	}
-	if l.trust != nil && l.keepTrustedRoot(ctx, TrustedRoot{Root: root}) {
+	if l.trust != nil && l.keepTrustedRoot(ctx, declaredByUser{Root: root}) {
 		return l.noteTrustedRoot(ctx, root)
 	}
 	return nil

@@ -113,7 +113,7 @@ func TestLoadArchive(t *testing.T) {
 			if err := fstest.TestFS(v, "refund/SKILL.md", "refund/scripts/x.sh", "refund/references/MORE.md"); err != nil {
 				t.Error(err)
 			}
-			listed, err := dvs.Catalogue(v, dvs.CatalogueOptions{})
+			listed, err := dvs.Catalogue(v, dvs.DVS, dvs.Limits{})
 			if err != nil || len(listed) != 1 || listed[0].Metadata == nil || listed[0].Metadata.Name != "refund" {
 				t.Errorf("got %v, %v", listed, err)
 			}

@@ -98,7 +98,7 @@ func BenchmarkCatalogue(b *testing.B) {
 	})
 	b.Run("catalogue", func(b *testing.B) {
 		for b.Loop() {
-			entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
+			entries, err := dvs.Catalogue(skills, dvs.DVS, dvs.Limits{})
 			if err != nil || len(entries) != n {
 				b.Fatal(err)
 			}

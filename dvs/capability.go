@@ -49,12 +49,7 @@ var capabilityKinds = []struct{ kind, may string }{
 
 // rankOf returns the place of a kind in capabilityKinds, or -1.
 func rankOf(kind string) int {
-	for i := range capabilityKinds {
-		if capabilityKinds[i].kind == kind {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(capabilityKinds, func(k struct{ kind, may string }) bool { return k.kind == kind })
 }
 
 // of returns the values of one kind.

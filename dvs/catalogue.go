@@ -17,12 +17,6 @@ import (
 	"github.com/lookleap/lookleap/internal/filestore"
 )
 
-// CatalogueOptions configure [Catalogue].
-type CatalogueOptions struct {
-	Profile Profile // as in ParseSkill
-	Limits  Limits
-}
-
 // CatalogueEntry is one directory with a SKILL.md.
 type CatalogueEntry struct {
 	Directory string
@@ -42,8 +36,8 @@ const catalogueRead = 4 << 10
 // directory deeper. Links are not followed. Catalogue itself returns an
 // error only if the directory cannot be listed.
 //
-// Local files have no URL, so the skills of a catalogue are not verified.
-func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error) {
+// The profile and limits are those of [ParseSkill]. Local files have no URL, so the skills of a catalogue are not verified.
+func Catalogue(skills fs.FS, profile Profile, limits Limits) ([]CatalogueEntry, error) {
 	if skills == nil {
 		return nil, usageError("there is no directory of skills", "pass one, such as os.DirFS")
 	}
@@ -51,8 +45,7 @@ func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error)
 	if err != nil {
 		return nil, ioError(err)
 	}
-	options.Limits = options.Limits.withDefaults()
-	c := catalogue{openedDirectory{files: skills, open: skills.Open}, options}
+	c := catalogue{openedDirectory{files: skills, open: skills.Open}, profile, limits.withDefaults()}
 	if dir, ok := pathOf(skills); ok {
 		c.open = func(name string) (fs.File, error) {
 			return os.OpenFile(filepath.Join(dir, name), os.O_RDONLY|filestore.WithoutWaiting, 0)
@@ -63,7 +56,7 @@ func Catalogue(skills fs.FS, options CatalogueOptions) ([]CatalogueEntry, error)
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 8, len(list)) {
 		workers.Go(func() {
-			buffer := make([]byte, catalogueRead, options.Limits.Frontmatter+catalogueRead)
+			buffer := make([]byte, catalogueRead, c.limits.Frontmatter+catalogueRead)
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(list) {
@@ -125,7 +118,8 @@ func misplacedEntry(files fs.FS, directory string) error {
 // catalogue is what its readers share.
 type catalogue struct {
 	openedDirectory
-	CatalogueOptions
+	profile Profile
+	limits  Limits
 }
 
 // entry reads one skill; without a SKILL.md the entry has no directory.
@@ -149,7 +143,7 @@ func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 	}
 	defer f.Close()
 	n, err := readFull(f, buffer[:catalogueRead])
-	if err == nil && needsMore(buffer[:n]) {
+	if _, _, incomplete := split(buffer[:n]); err == nil && incomplete != nil { // it may end inside the header
 		var more int
 		more, err = readFull(f, buffer[n:cap(buffer)])
 		n += more
@@ -158,10 +152,10 @@ func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 		e.Err = ioError(err)
 		return e
 	}
-	e.Metadata, e.Findings, e.Err = parseMetadataIn(directory, buffer[:n], c.Profile, c.Limits)
+	e.Metadata, e.Findings, e.Err = parseMetadataIn(directory, buffer[:n], c.profile, c.limits)
 	if e.Err == nil {
 		p := report{text: buffer[:n]}
-		p.nameAndDirectory(e.Metadata, directory, c.Profile)
+		p.nameAndDirectory(e.Metadata, directory, c.profile)
 		if p.err() != nil {
 			e.Metadata, e.Err = nil, p.err()
 		}
@@ -177,12 +171,6 @@ func readFull(f fs.File, buffer []byte) (int, error) {
 		err = nil
 	}
 	return n, err
-}
-
-// needsMore reports whether the beginning of a file may end inside its header.
-func needsMore(data []byte) bool {
-	_, _, f := split(data)
-	return f != nil
 }
 
 // nameAndDirectory judges that a skill is named like its directory, which the

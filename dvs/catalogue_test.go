@@ -25,7 +25,7 @@ func TestCatalogue(t *testing.T) {
 		"other/SKILL.md": {Data: []byte(file("name: else\ndescription: c\n"))},
 		"empty/SKILL.md": {}, "none/README.md": {}, "README.md": {},
 	}
-	entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
+	entries, err := dvs.Catalogue(skills, dvs.DVS, dvs.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,14 +43,14 @@ func TestCatalogue(t *testing.T) {
 	if want := "a ok, b ok, bad unterminated-frontmatter, empty no-frontmatter, huge unterminated-frontmatter, long ok, other name-directory"; strings.Join(got, ", ") != want {
 		t.Errorf("%s", strings.Join(got, ", "))
 	}
-	strict, _ := dvs.Catalogue(skills, dvs.CatalogueOptions{Profile: dvs.AgentSkills})
+	strict, _ := dvs.Catalogue(skills, dvs.AgentSkills, dvs.Limits{})
 	if e := strict[6]; lookleap.CodeOf(e.Err) != dvs.CodeNameDirectory || e.Metadata != nil {
 		t.Errorf("%+v", e)
 	}
-	if _, err := dvs.Catalogue(nil, dvs.CatalogueOptions{}); lookleap.CodeOf(err) != lookleap.CodeUsage {
+	if _, err := dvs.Catalogue(nil, dvs.DVS, dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeUsage {
 		t.Error(err)
 	}
-	if _, err := dvs.Catalogue(os.DirFS(filepath.Join(t.TempDir(), "none")), dvs.CatalogueOptions{}); lookleap.CodeOf(err) != lookleap.CodeIO {
+	if _, err := dvs.Catalogue(os.DirFS(filepath.Join(t.TempDir(), "none")), dvs.DVS, dvs.Limits{}); lookleap.CodeOf(err) != lookleap.CodeIO {
 		t.Error(err)
 	}
 }
@@ -85,7 +85,7 @@ func TestCatalogueFollowsNoLinks(t *testing.T) {
 			if name == "wrapped" {
 				files = must(os.OpenRoot(dir)).FS()
 			}
-			entries, err := dvs.Catalogue(files, dvs.CatalogueOptions{})
+			entries, err := dvs.Catalogue(files, dvs.DVS, dvs.Limits{})
 			if err != nil || len(entries) != 7 {
 				t.Errorf("%+v %v", entries, err)
 			}
@@ -145,7 +145,7 @@ func (brokenFile) Read([]byte) (int, error) { return 0, errBroken }
 func TestBrokenDirectory(t *testing.T) {
 	tree := fstest.MapFS{"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}, "a/more/x.md": {Data: []byte("x")}, "b/SKILL.md": {Data: []byte(file("name: b\ndescription: b\n"))}}
 	for name, broken := range map[string]brokenFS{"file": {tree, "a/SKILL.md", false}, "content": {tree, "a/SKILL.md", true}} {
-		entries, err := dvs.Catalogue(broken, dvs.CatalogueOptions{})
+		entries, err := dvs.Catalogue(broken, dvs.DVS, dvs.Limits{})
 		if err != nil || len(entries) != 2 || lookleap.CodeOf(entries[0].Err) != lookleap.CodeIO || !errors.Is(entries[0].Err, errBroken) || entries[1].Err != nil {
 			t.Errorf("%s: %+v, %v", name, entries, err)
 		}

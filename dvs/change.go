@@ -64,25 +64,31 @@ func versionOf(files map[string][]byte) skillVersion {
 // compareVersions compares the files only if those of both versions are known.
 func compareVersions(old, updated skillVersion) (c Change) {
 	if old.files != nil && updated.files != nil {
-		for _, name := range slices.Sorted(maps.Keys(updated.files)) {
-			switch before, known := old.files[name]; {
-			case !known:
-				c.Added = append(c.Added, name)
-			case before != updated.files[name]:
-				c.Changed = append(c.Changed, name)
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(old.files)) {
-			if _, still := updated.files[name]; !still {
-				c.Removed = append(c.Removed, name)
-			}
-		}
+		c.Added, c.Removed, c.Changed = diffFiles(old.files, updated.files)
 	} else if string(old.text) != string(updated.text) {
 		c.Changed = []string{EntryFile}
 	}
 	c.Gained, c.Lost = updated.capabilities.Diff(old.capabilities)
 	c.setLines(textdiff.Lines(string(old.text), string(updated.text)))
 	return c
+}
+
+// diffFiles returns the paths of the files that differ, sorted.
+func diffFiles(old, updated map[string]Digest) (added, removed, changed []string) {
+	for _, name := range slices.Sorted(maps.Keys(updated)) {
+		switch before, known := old[name]; {
+		case !known:
+			added = append(added, name)
+		case before != updated[name]:
+			changed = append(changed, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if _, still := updated[name]; !still {
+			removed = append(removed, name)
+		}
+	}
+	return added, removed, changed
 }
 
 // setLines keeps the lines that say most: those with a gained capability or with hidden characters

@@ -229,31 +229,28 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 		l.keepResumedRefusal(ctx, effect, decision, err)
 		return nil, err
 	}
+	r := new(Resumed)
 	switch {
 	case effect.Type == effectSkill && effect.Skill != nil:
-		got, err := l.resumeSkill(ctx, approval, effect.Skill)
-		return resumed(&Resumed{Registration: got.registration, Loaded: got.loaded}, err)
+		var got loading
+		got, err = l.resumeSkill(ctx, approval, effect.Skill)
+		r.Registration, r.Loaded = got.registration, got.loaded
 	case effect.Type == effectFetch && effect.Fetch != nil:
-		r, err := l.commitFetch(ctx, approval, effect.Fetch)
-		return resumed(&Resumed{Resource: r}, err)
+		r.Resource, err = l.commitFetch(ctx, approval, effect.Fetch)
 	case effect.Type == effectScript && effect.Script != nil:
-		if err := l.checkTerms(ctx, effect.Script.loadTerms); err != nil {
-			return nil, err
-		}
-		if err := l.checkScript(effect.Script); err != nil {
-			return nil, l.refuseTarget(ctx, effect.Script.Skill, err)
-		}
-		l.rememberUntil(effect.Script.key(), approval.Until())
-		l.approved(ctx, effect.Script.Skill, effect.Script.Script)
-		return &Resumed{Script: &ApprovedScript{loader: l, approval: approval, planned: effect.Script}}, nil
+		r.Script, err = l.resumeScript(ctx, approval, effect.Script)
 	case effect.Type == effectFiles && effect.Files != nil:
-		return resumed(&Resumed{Confirmed: true}, l.commitFiles(ctx, approval, effect.Files))
+		r.Confirmed, err = true, l.commitFiles(ctx, approval, effect.Files)
 	case effect.Type == effectAction && effect.Action != nil:
-		err := l.commitAction(ctx, approval, effect.Action)
-		return resumed(&Resumed{Confirmed: true}, err)
+		r.Confirmed, err = true, l.commitAction(ctx, approval, effect.Action)
+	default:
+		err = &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of this package",
+			Fix: "resume it with the package that made it", Err: lookleap.ErrPlanInvalid}
 	}
-	return nil, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not one of this package",
-		Fix: "resume it with the package that made it", Err: lookleap.ErrPlanInvalid}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // keepResumedRefusal stores the refusal of a suspended question about a skill.
@@ -266,13 +263,6 @@ func (l *Loader) keepResumedRefusal(ctx context.Context, effect *plannedEffect, 
 			l.keepRefusal(ctx, d, err, u.String(), p.Document.digest())
 		}
 	}
-}
-
-func resumed(r *Resumed, err error) (*Resumed, error) {
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
 }
 
 // plannedEffect is the effect of a plan: exactly one of its members is set.

@@ -39,7 +39,7 @@ func ExampleCatalogue() {
 		"refund/SKILL.md": {Data: []byte("---\nname: refund\ndescription: Returns a payment.\n---\n# Refunds\n")},
 		"broken/SKILL.md": {Data: []byte("# No metadata\n")},
 	}
-	entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
+	entries, err := dvs.Catalogue(skills, dvs.DVS, dvs.Limits{})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -97,7 +97,7 @@ func ExampleLint() {
 
 func ExampleNewHandler() {
 	skills := fstest.MapFS{"refund/SKILL.md": {Data: []byte("---\nname: refund\ndescription: Returns a payment.\n---\n# Refunds\n")}}
-	handler, err := dvs.NewHandler(skills, dvs.HandlerOptions{})
+	handler, err := dvs.NewHandler(skills, dvs.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -91,21 +91,21 @@ func ParseWithdrawals(data []byte) (*Withdrawals, error) {
 		return fail(fmt.Sprintf("the feed has more than %d entries", maxWithdrawals), "withdraw whole roots", "withdrawn")
 	}
 	w := &Withdrawals{Sequence: feed.Sequence, Updated: feed.Updated}
-	seen := map[[2]string]bool{}
+	seen := map[withdrawalKey]bool{}
 	for i, e := range feed.Entries {
 		if e.Reason == nil {
 			return fail("the reason is missing", "write a reason, or an empty text", "withdrawn", i, "reason")
 		}
-		one, key := Withdrawal{e.Kind, e.Value, *e.Reason, e.Time}, [2]string{string(e.Kind), e.Value}
+		one := Withdrawal{e.Kind, e.Value, *e.Reason, e.Time}
 		switch err := one.check(); {
 		case err != nil:
 			return fail(sentence(err), "", "withdrawn", i, "value")
 		case e.Time.IsZero():
 			return fail("the time is missing", "write it as 2026-01-31T12:00:00Z", "withdrawn", i, "time")
-		case seen[key]:
+		case seen[one.key()]:
 			return fail("the entry is there twice", "list it once", "withdrawn", i, "value")
 		}
-		seen[key] = true
+		seen[one.key()] = true
 		w.Entries = append(w.Entries, one)
 	}
 	return w, nil
@@ -174,18 +174,13 @@ func (w *Withdrawals) Add(one Withdrawal, now time.Time) (*Withdrawals, error) {
 	}
 	next := &Withdrawals{Sequence: 1, Updated: now}
 	if w != nil {
-		if w.has(one) {
+		if slices.ContainsFunc(w.Entries, func(e Withdrawal) bool { return e.key() == one.key() }) {
 			return w, nil
 		}
 		next.Sequence, next.Entries = w.Sequence+1, slices.Clone(w.Entries)
 	}
 	next.Entries = append(next.Entries, one)
 	return next, nil
-}
-
-// has reports whether the feed has an entry for the same kind and value.
-func (w *Withdrawals) has(one Withdrawal) bool {
-	return slices.ContainsFunc(w.Entries, func(e Withdrawal) bool { return e.Kind == one.Kind && e.Value == one.Value })
 }
 
 // NewWithdrawalsHandler serves a feed: the JSON, or the JSON in a compact JWS. Clients may cache it
@@ -236,11 +231,7 @@ func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
 		for i := range f.state.Entries {
 			switch e := &f.state.Entries[i]; e.Kind {
 			case WithdrawnRoot:
-				if !strings.Contains(e.Value, "://") {
-					_ = w.roots.RevokeDomain(e.Value, true) // checked when the feed was read
-				} else if root, err := denyRoot(e.Value, rules); err == nil {
-					w.roots.Revoke(root)
-				}
+				_ = w.roots.deny(e.Value) // checked when the feed was read
 			case WithdrawnSkill:
 				if u, err := ParseSkillURL(e.Value, rules); err == nil {
 					w.skills.add(u.place, e)

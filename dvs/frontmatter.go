@@ -15,11 +15,11 @@ import (
 type origin = lookleap.Position
 
 // readFrontmatter reads the header of a text strictly. line is that of the header's first byte.
-func readFrontmatter(text []byte, header span, line, depth int) ([]Field, *fault) {
+func readFrontmatter(text []byte, header span, line int) ([]Field, *fault) {
 	if f := checkCharacters(text, header); f != nil {
 		return nil, f
 	}
-	fields, f := readYAML(header.of(text), origin{Line: line, Offset: header.start}, depth)
+	fields, f := readYAML(header.of(text), origin{Line: line, Offset: header.start})
 	if f != nil {
 		f.at += header.start
 		return nil, f
@@ -115,7 +115,7 @@ func (p *skillParser) strict(header span) ([]Field, *fault) {
 		return nil, badFrontmatter(header.start+p.limits.Frontmatter, fmt.Sprintf("the metadata is larger than %d bytes", p.limits.Frontmatter),
 			"close it with a --- line and move the rest to the instructions")
 	}
-	return readFrontmatter(p.text, header, p.position(header.start).Line, p.limits.Depth)
+	return readFrontmatter(p.text, header, p.position(header.start).Line)
 }
 
 // span is a part of a text, by offsets.
@@ -152,11 +152,8 @@ func split(text []byte) (header, body span, f *fault) {
 		}
 		at = max(line.end, at+1)
 	}
-	return header, span{}, &fault{
-		code: codeUnterminated, requirement: "DVS-4.3-01", at: first.start, short: true,
-		message: "the metadata has no closing --- line",
-		fix:     "end the metadata with a line of exactly three hyphens",
-	}
+	return header, span{}, &fault{code: codeUnterminated, requirement: "DVS-4.3-01", at: first.start,
+		message: "the metadata has no closing --- line", fix: "end the metadata with a line of exactly three hyphens"}
 }
 
 func missingFence(text []byte, first span) *fault {
@@ -216,7 +213,6 @@ type fault struct {
 	requirement  string
 	at           int
 	message, fix string
-	short        bool // more text could complete it
 }
 
 // maxFindings bounds the findings about one text. Fatal ones are always kept.

@@ -18,11 +18,6 @@ import (
 // markdownType is what a SKILL.md is served as; RFC 7763 requires the parameter.
 const markdownType = "text/markdown; charset=utf-8"
 
-// HandlerOptions configure [NewHandler].
-type HandlerOptions struct {
-	Limits Limits
-}
-
 // Handler serves the skills of an origin and two indexes of them (sections 3.2 and
 // 4.2), for old and new clients. The index of v0.2 lists a skill of several files as an archive,
 // so that clients get all of them. Mount it at [SkillsPrefix] and at [AgentSkillsPrefix]:
@@ -43,7 +38,7 @@ type Handler struct {
 // agents would refuse, for links, unsafe names, a skill.md and skills in deeper directories. Files of
 // file managers and of version control are left out with a finding. To publish a change, call it
 // again.
-func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
+func NewHandler(skills fs.FS, limits Limits) (*Handler, error) {
 	if skills == nil {
 		return nil, usageError("there is no directory of skills", "give one, such as os.DirFS")
 	}
@@ -59,7 +54,7 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 		if !entry.IsDir() {
 			continue
 		}
-		if err := h.read(skills, entry.Name(), &options); err != nil {
+		if err := h.read(skills, entry.Name(), limits); err != nil {
 			return nil, err
 		}
 	}
@@ -67,15 +62,15 @@ func NewHandler(skills fs.FS, options HandlerOptions) (*Handler, error) {
 }
 
 // read adds one skill.
-func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error {
-	files, err := readSkillDir(skills, name, options.Limits)
+func (h *Handler) read(skills fs.FS, name string, limits Limits) error {
+	files, err := readSkillDir(skills, name, limits)
 	if err != nil {
 		return err
 	}
 	if _, ok := files[EntryFile]; !ok {
 		return misplacedEntry(skills, name)
 	}
-	published, err := NewPublished(files, options.Limits)
+	published, err := NewPublished(files, limits)
 	if err != nil {
 		return &lookleap.Error{Code: lookleap.CodeOf(err), Subject: name, Message: "the skill cannot be published", Err: err}
 	}
@@ -83,7 +78,7 @@ func (h *Handler) read(skills fs.FS, name string, options *HandlerOptions) error
 		return refuse(CodeNameDirectory, name, "the skill in the directory is named "+plaintext.Quote(published.Name, 100),
 			"give both the same name")
 	}
-	for _, f := range lintFiles(files, LintOptions{Limits: options.Limits, Directory: name}) {
+	for _, f := range lintFiles(files, LintOptions{Limits: limits, Directory: name}) {
 		f.Path = path.Join(name, f.Path)
 		h.findings = append(h.findings, f)
 	}

@@ -28,7 +28,7 @@ func served(t *testing.T) *dvs.Handler {
 		"README.md":             {Data: []byte("no skill")},
 		"refund/ADVANCED.md":    {Data: []byte("more")},
 		"refund/data/table.csv": {Data: []byte("a,b")},
-	}, dvs.HandlerOptions{})
+	}, dvs.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestHandler(t *testing.T) {
 		for e := range strings.FieldsSeq(dataExtensions + " " + scriptExtensions + " .xhtml .wasm .unknown") {
 			files["all/x"+e] = &fstest.MapFile{Data: []byte("<script>")}
 		}
-		all, err := dvs.NewHandler(files, dvs.HandlerOptions{})
+		all, err := dvs.NewHandler(files, dvs.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestHandler(t *testing.T) {
 			dvs.CodeNameDirectory: {"b/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}},
 			dvs.CodeUnsafeName:    {"a/SKILL.md": {Data: []byte(file("name: a\ndescription: b\n"))}, "a/nul.txt": {}},
 		} {
-			if h, err := dvs.NewHandler(files, dvs.HandlerOptions{}); lookleap.CodeOf(err) != code {
+			if h, err := dvs.NewHandler(files, dvs.Limits{}); lookleap.CodeOf(err) != code {
 				t.Errorf("%s: %v, %v", code, h, err)
 			}
 		}

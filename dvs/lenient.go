@@ -112,7 +112,7 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 		}
 		position := p.position(chunk.start)
 		if header.end-header.start <= p.limits.Frontmatter {
-			field, f := readFrontmatter(p.text, chunk, position.Line, p.limits.Depth)
+			field, f := readFrontmatter(p.text, chunk, position.Line)
 			if len(field) == 1 && !(field[0].Value.Kind == Null && hasText(p.text, valueAt, chunk.end)) {
 				fields = append(fields, field[0])
 				continue

@@ -1,11 +1,9 @@
 package dvs_test
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -288,18 +286,4 @@ func TestFreshness(t *testing.T) {
 			t.Errorf("as a platform: %v", err)
 		}
 	})
-}
-
-// afterFetch is a store that calls change at the first use after the file was fetched.
-type afterFetch struct {
-	lookleap.Store
-	fetched *atomic.Bool
-	change  func()
-}
-
-func (s afterFetch) Get(ctx context.Context, key string) ([]byte, error) {
-	if s.fetched.CompareAndSwap(true, false) {
-		s.change()
-	}
-	return s.Store.Get(ctx, key)
 }

@@ -8,7 +8,6 @@ type Limits struct {
 	// What ParseSkill reads.
 	Skill       int // bytes of SKILL.md; 1 MiB
 	Frontmatter int // bytes between the fences; 16 KiB
-	Depth       int // nesting of the frontmatter; 16
 
 	// What a Loader fetches.
 	URL       int           // bytes of a URL or reference; 8192
@@ -33,10 +32,6 @@ type Limits struct {
 
 	Archive    int // bytes of an archive as it is served; 32 MiB
 	Repository int // bytes of the archive of a repository as it is served; 256 MiB
-
-	// What composition may chain.
-	ChainDepth int // skills in one chain; 4
-	ChainTotal int // skills in one session; 32
 }
 
 func (l Limits) withDefaults() Limits {
@@ -44,12 +39,11 @@ func (l Limits) withDefaults() Limits {
 		field *int
 		value int
 	}{
-		{&l.Skill, 1 << 20}, {&l.Frontmatter, 16 << 10}, {&l.Depth, 16},
+		{&l.Skill, 1 << 20}, {&l.Frontmatter, 16 << 10},
 		{&l.URL, 8192}, {&l.Resource, 10 << 20}, {&l.Redirects, 5}, {&l.Entries, 128}, {&l.Memory, 64 << 20},
 		{&l.Index, 1 << 20}, {&l.IndexEntries, 1000},
 		{&l.Sitemap, 52_428_800}, {&l.SitemapURLs, 50_000}, {&l.SitemapChildren, 10}, {&l.Candidates, 10_000},
 		{&l.Files, 1000}, {&l.Total, 64 << 20}, {&l.Archive, 32 << 20}, {&l.Repository, 256 << 20},
-		{&l.ChainDepth, 4}, {&l.ChainTotal, 32},
 	} {
 		if *f.field <= 0 {
 			*f.field = f.value

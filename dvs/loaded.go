@@ -270,8 +270,8 @@ func boundedPart(message string, limit time.Duration) *plugin.Bound {
 func (l *Loader) countComposed(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.loaded[id] && len(l.loaded) >= l.limits.ChainTotal {
-		return refuse(codeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", l.limits.ChainTotal),
+	if !l.loaded[id] && len(l.loaded) >= maxComposed {
+		return refuse(codeCompositionTotal, id, fmt.Sprintf("a session composes at most %d skills", maxComposed),
 			"start another session")
 	}
 	l.loaded[id] = true

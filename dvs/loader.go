@@ -286,7 +286,7 @@ func (l *Loader) Revoke(root TrustRoot) {
 	}
 	l.roots.revoke(root)
 	if l.trust != nil && !root.IsZero() {
-		l.keepTrustedRoot(context.Background(), TrustedRoot{Root: root.String(), Revoked: true})
+		l.keepTrustedRoot(context.Background(), declaredByUser{Root: root.String(), Revoked: true})
 	}
 	l.forgetAll(root.String())
 }
@@ -304,7 +304,7 @@ func (l *Loader) RevokeDomain(host string, includeSubdomains bool) error {
 		return err
 	}
 	if l.trust != nil {
-		l.keepTrustedRoot(context.Background(), TrustedRoot{Root: canonical, Subdomains: includeSubdomains, Revoked: true})
+		l.keepTrustedRoot(context.Background(), declaredByUser{Root: canonical, Subdomains: includeSubdomains, Revoked: true})
 	}
 	l.forgetAll(host)
 	return nil

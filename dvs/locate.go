@@ -188,14 +188,20 @@ func (l *Loader) judge(ctx context.Context, at *located, doc *document, file *re
 	return v, nil
 }
 
+// What composition may chain.
+const (
+	maxChain    = 4  // skills in one chain
+	maxComposed = 32 // skills in one session
+)
+
 // checkChain bounds composition (DVS-6-02 to DVS-6-06).
 func (l *Loader) checkChain(at *located) error {
 	id := at.skill.String()
 	switch {
 	case slices.Contains(at.Chain, id):
 		return refuse(codeCompositionCycle, id, "the skill is already loading this one", "remove the circular reference")
-	case len(at.Chain) >= l.limits.ChainDepth:
-		return refuse(codeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", l.limits.ChainDepth),
+	case len(at.Chain) >= maxChain:
+		return refuse(codeCompositionDepth, id, fmt.Sprintf("a chain has at most %d skills", maxChain),
 			"refer to the skill from a shorter chain")
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestDenied(t *testing.T) {
 			if got := blocked.Find(u); got.Blocked != want {
 				t.Errorf("blocked: %v", got.Blocked)
 			}
-			if got := revoked.Find(u); got.Revoked != want || revoked.Revoked(u) != want {
+			if got := revoked.Find(u); got.Revoked != want {
 				t.Errorf("revoked: %v", got.Revoked)
 			}
 			blocked.Unregister(root)
@@ -201,7 +201,7 @@ func TestDenied(t *testing.T) {
 			if err := roots.RevokeDomain(c.domain, false); err != nil {
 				t.Fatal(err)
 			}
-			if got := roots.Revoked(skillURL(t, c.url)); got != c.want {
+			if got := roots.Find(skillURL(t, c.url)).Revoked; got != c.want {
 				t.Errorf("revoked: %v", got)
 			}
 		})
@@ -212,7 +212,7 @@ func TestDenied(t *testing.T) {
 			if err := roots.RevokeDomain(domain, true); err != nil {
 				t.Fatal(err)
 			}
-			if !roots.Revoked(skillURL(t, "https://gist.github.com/o/0123456789abcdef/raw/SKILL.md")) {
+			if !roots.Find(skillURL(t, "https://gist.github.com/o/0123456789abcdef/raw/SKILL.md")).Revoked {
 				t.Errorf("%s is revoked, and the gist is not", domain)
 			}
 		}
@@ -289,7 +289,7 @@ func TestRootsConcurrently(t *testing.T) {
 				if _, ok := roots.Rules().Platforms.Lookup(host(w, n)); !ok {
 					t.Errorf("the platform %s was lost", host(w, n))
 				}
-				if !roots.Revoked(skillURL(t, "https://gone-"+host(w, n)+"/SKILL.md")) {
+				if !roots.Find(skillURL(t, "https://gone-"+host(w, n)+"/SKILL.md")).Revoked {
 					t.Errorf("the revocation of gone-%s was lost", host(w, n))
 				}
 			}

@@ -5,16 +5,10 @@ import (
 	"sync"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // PlatformsDate is the day of the last review of the built-in table.
 const PlatformsDate = "2026-11-28"
-
-// PublicSuffixDate is the day of the built-in list of public suffixes. A
-// [Platform] with Subdomains adds a suffix that is newer.
-const PublicSuffixDate = domain.SuffixDate
 
 //go:embed platforms.yaml
 var platformTable []byte

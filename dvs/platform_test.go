@@ -255,8 +255,8 @@ func TestTenants(t *testing.T) {
 		}
 	})
 	t.Run("O25/accept-date", func(t *testing.T) {
-		if _, err := time.Parse(time.DateOnly, dvs.PublicSuffixDate); err != nil || dvs.PublicSuffixDate < "2026-08-12" {
-			t.Errorf("%s, %v", dvs.PublicSuffixDate, err)
+		if _, err := time.Parse(time.DateOnly, lookleap.PublicSuffixDate); err != nil || lookleap.PublicSuffixDate < "2026-08-12" {
+			t.Errorf("%s, %v", lookleap.PublicSuffixDate, err)
 		}
 	})
 	t.Run("O25/reject-by-the-list-of-one-registry", func(t *testing.T) {

@@ -139,17 +139,9 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 	}
 	c.denied = NewRoots(rules)
 	for _, entry := range p.Deny {
-		if !strings.Contains(entry, "://") {
-			if err := c.denied.RevokeDomain(entry, true); err != nil {
-				return nil, bad(entry, err)
-			}
-			continue
-		}
-		root, err := denyRoot(entry, rules)
-		if err != nil {
+		if err := c.denied.deny(entry); err != nil {
 			return nil, bad(entry, err)
 		}
-		c.denied.Revoke(root)
 	}
 	for _, s := range p.Signers {
 		d, err := compileSigner(s, rules)
@@ -175,16 +167,6 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 		c.pinned.add(u.place, u.String())
 	}
 	return c, nil
-}
-
-// denyRoot reads a root to deny. Unlike a root to trust, it may be a whole platform: that is
-// the host.
-func denyRoot(entry string, rules Rules) (TrustRoot, error) {
-	root, err := ParseTrustRoot(entry, rules)
-	if code := lookleap.CodeOf(err); code == CodeUGCBareRoot || code == codeUGCRootTooShort || code == codePublicSuffix {
-		return TrustRoot{}, refuse(code, entry, "a whole platform is denied by its host", "write the host alone, without https://")
-	}
-	return root, err
 }
 
 // refused returns an error in the words of all refusals of a policy.

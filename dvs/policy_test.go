@@ -164,7 +164,7 @@ func TestPolicyAround(t *testing.T) {
 			for key, record := range map[string]any{
 				"skill/" + deniedAt: dvs.TrustRecord{Type: dvs.TrustMediaType, Skill: deniedAt, Versions: []dvs.TrustedVersion{
 					{File: file, Header: file, Approved: time.Now(), Root: "https://evil.example/"}}},
-				"root/https://evil.example/": dvs.TrustedRoot{Type: dvs.TrustMediaType, Root: "https://evil.example/", By: dvs.ByUser, At: time.Now()},
+				"root/https://evil.example/": map[string]any{"type": dvs.TrustMediaType, "root": "https://evil.example/", "by": dvs.ByUser, "at": time.Now()},
 			} {
 				if err := o.Trust.Put(t.Context(), key, nil, marshal(t, record), time.Time{}); err != nil {
 					t.Fatal(err)

@@ -97,7 +97,6 @@ func (l *Loader) RepositoryAt(ctx context.Context, at RepositoryURL, commit stri
 	if err != nil {
 		return nil, err
 	}
-	access.unproven = true
 	return access.read(ctx, strings.ToLower(commit))
 }
 
@@ -177,10 +176,10 @@ func (p *packedSkill) document(limits Limits) (*document, error) {
 
 // repositoryAccess sends the requests for one repository.
 type repositoryAccess struct {
-	loader   *Loader
-	at       RepositoryURL
-	unproven bool // no list of references was asked for, so no one knows yet whether access is denied
+	loader *Loader
+	at     RepositoryURL
 
+	asked        bool   // for the credentials
 	user, secret string // "": none, or not needed
 }
 
@@ -198,13 +197,19 @@ func (l *Loader) repositoryAccess(ctx context.Context, at RepositoryURL) (*repos
 	return &repositoryAccess{loader: l, at: at}, nil
 }
 
-// signIn asks for the user's credentials, and reports whether there are some.
-func (a *repositoryAccess) signIn(ctx context.Context) (ok bool, err error) {
-	if ask := a.loader.options.Credentials; ask != nil && a.secret == "" {
-		a.user, a.secret, err = ask(ctx, a.at.page.Host())
-		ok = a.secret != ""
+// signedIn sends a request and, if the code host denies access, asks once for the user's credentials and
+// sends it again.
+func (a *repositoryAccess) signedIn(ctx context.Context, get func() (*document, error)) (*document, error) {
+	doc, err := get()
+	ask := a.loader.options.Credentials
+	if err != nil || !isDenied(doc.Evidence.Status) || ask == nil || a.asked {
+		return doc, err
 	}
-	return ok, err
+	a.asked = true
+	if a.user, a.secret, err = ask(ctx, a.at.page.Host()); err != nil || a.secret == "" {
+		return doc, err
+	}
+	return get()
 }
 
 // tip asks for the commit of the branch or tag, and returns the path that remains of the URL.
@@ -216,13 +221,7 @@ func (a *repositoryAccess) tip(ctx context.Context) (Tip, string, error) {
 			return err
 		})
 	}
-	doc, err := get()
-	if err == nil && isDenied(doc.Evidence.Status) {
-		var ok bool
-		if ok, err = a.signIn(ctx); ok {
-			doc, err = get()
-		}
-	}
+	doc, err := a.signedIn(ctx, get)
 	switch {
 	case err != nil:
 		return Tip{}, "", a.failed(err)
@@ -256,13 +255,7 @@ func (a *repositoryAccess) read(ctx context.Context, commit string) (*Repository
 			return err
 		})
 	}
-	doc, err := get()
-	if err == nil && isDenied(doc.Evidence.Status) && a.unproven {
-		var ok bool
-		if ok, err = a.signIn(ctx); ok {
-			doc, err = get()
-		}
-	}
+	doc, err := a.signedIn(ctx, get)
 	switch {
 	case err == nil && doc.Evidence.Status != http.StatusOK:
 		err = refuse(lookleap.CodeBadStatus, a.at.String(), fmt.Sprintf("the code host answers %d for the archive of the commit %s",

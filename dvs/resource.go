@@ -209,18 +209,6 @@ func (s *Loaded) Resource(ctx context.Context, ref string) (*Resource, error) {
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
-	r, err := s.fetchFile(ctx, ref)
-	if err == nil && r.Name != "" {
-		err = s.checkFiles(ctx, map[string][]byte{r.Name: r.data}, false)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// fetchFile is Resource without the comparison with the version that the user approved.
-func (s *Loaded) fetchFile(ctx context.Context, ref string) (*Resource, error) {
 	t, err := s.target(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -228,7 +216,14 @@ func (s *Loaded) fetchFile(ctx context.Context, ref string) (*Resource, error) {
 	if t.Access == NeedsConsent {
 		return s.external(ctx, t)
 	}
-	return s.bundledResource(ctx, t)
+	r, err := s.bundledResource(ctx, t)
+	if err == nil && r.Name != "" {
+		err = s.checkFiles(ctx, map[string][]byte{r.Name: r.data}, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // bundledResource fetches a file that needs no consent.

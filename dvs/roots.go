@@ -315,6 +315,22 @@ func (r *Roots) revokeDomain(host string, includeSubdomains bool) error {
 	})
 }
 
+// deny revokes what an administrator or a feed names: a root, or a host without a scheme with its
+// subdomains. Unlike a root to trust, it may be a whole platform: that is the host.
+func (r *Roots) deny(entry string) error {
+	if !strings.Contains(entry, "://") {
+		return r.RevokeDomain(entry, true)
+	}
+	root, err := ParseTrustRoot(entry, r.Rules())
+	if code := lookleap.CodeOf(err); code == CodeUGCBareRoot || code == codeUGCRootTooShort || code == codePublicSuffix {
+		return refuse(code, entry, "a whole platform is denied by its host", "write the host alone, without https://")
+	}
+	if err == nil {
+		r.Revoke(root)
+	}
+	return err
+}
+
 // Declared is what the registry knows about one skill.
 type Declared struct {
 	Root    TrustRoot
@@ -364,12 +380,6 @@ func (d Declared) refusal(input string) error {
 		return refuse(CodeBlockedRoot, input, "the trust root is blocked", "")
 	}
 	return nil
-}
-
-// Revoked reports whether trust in a skill was revoked.
-func (r *Roots) Revoked(u SkillURL) bool {
-	revoked, _ := r.load().denial(u.place)
-	return revoked
 }
 
 // denial reports whether a place is revoked, and returns the longest block that covers it.

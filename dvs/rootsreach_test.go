@@ -55,7 +55,7 @@ func TestDenialSpellings(t *testing.T) {
 		if err := r.RevokeDomain("s3.amazonaws.com", true); err != nil {
 			t.Fatal(err)
 		}
-		if u := skillURL(t, "https://alice.github.io/s/SKILL.md"); r.Revoked(u) {
+		if u := skillURL(t, "https://alice.github.io/s/SKILL.md"); r.Find(u).Revoked {
 			t.Errorf("%s is revoked", u)
 		}
 	})

@@ -207,6 +207,19 @@ func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) 
 	return t, err
 }
 
+// resumeScript continues a suspended question about a script.
+func (l *Loader) resumeScript(ctx context.Context, approval *lookleap.Approval, p *plannedScript) (*ApprovedScript, error) {
+	if err := l.checkTerms(ctx, p.loadTerms); err != nil {
+		return nil, err
+	}
+	if err := l.checkScript(p); err != nil {
+		return nil, l.refuseTarget(ctx, p.Skill, err)
+	}
+	l.rememberUntil(p.key(), approval.Until())
+	l.approved(ctx, p.Skill, p.Script)
+	return &ApprovedScript{loader: l, approval: approval, planned: p}, nil
+}
+
 // Command returns what the user agreed to, for a host program that does not use a [Runner]. It
 // does not check whether trust was withdrawn since the approval; Run does.
 func (a *ApprovedScript) Command() *Command {

@@ -83,25 +83,25 @@ func TestSilence(t *testing.T) {
 					}
 					fsys = os.DirFS(dir)
 				}
-				list, err := dvs.Catalogue(fsys, dvs.CatalogueOptions{})
+				list, err := dvs.Catalogue(fsys, dvs.DVS, dvs.Limits{})
 				if err != nil || !slices.ContainsFunc(list, func(e dvs.CatalogueEntry) bool { return lookleap.CodeOf(e.Err) == c.code && e.Metadata == nil }) {
 					t.Errorf("%+v, %v", list, err)
 				}
-				if _, err := dvs.NewHandler(fsys, dvs.HandlerOptions{}); lookleap.CodeOf(err) != c.code {
+				if _, err := dvs.NewHandler(fsys, dvs.Limits{}); lookleap.CodeOf(err) != c.code {
 					t.Error(err)
 				}
 			})
 		}
 		t.Run("accept-directory-without-skills", func(t *testing.T) {
 			fsys := fstest.MapFS{"docs/a.md": {Data: []byte("x")}, "docs/b/c.md": {Data: []byte("x")}, "tea/SKILL.md": {Data: text}}
-			if list, err := dvs.Catalogue(fsys, dvs.CatalogueOptions{}); err != nil || len(list) != 1 || list[0].Err != nil {
+			if list, err := dvs.Catalogue(fsys, dvs.DVS, dvs.Limits{}); err != nil || len(list) != 1 || list[0].Err != nil {
 				t.Errorf("%+v, %v", list, err)
 			}
 		})
 		t.Run("reject-files-of-a-file-manager", func(t *testing.T) {
 			fsys := fstest.MapFS{"tea/SKILL.md": {Data: text}, "tea/.DS_Store": {Data: []byte("x")}, "tea/notes.txt": {Data: []byte("x")},
 				"tea/__MACOSX/a": {Data: []byte("x")}}
-			h, err := dvs.NewHandler(fsys, dvs.HandlerOptions{})
+			h, err := dvs.NewHandler(fsys, dvs.Limits{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func TestInstall(t *testing.T) {
 		"letters/data/Straße Köln.md": {Data: []byte("more")},
 		"letters/" + strings.Repeat("long/", 8) + strings.Repeat("x", 100) + ".md": {Data: []byte("more")},
 	}
-	handler, err := dvs.NewHandler(files, dvs.HandlerOptions{})
+	handler, err := dvs.NewHandler(files, dvs.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

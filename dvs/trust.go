@@ -244,7 +244,7 @@ func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*Trust
 }
 
 // keepRoot stores a root that the user declared, or a withdrawal of trust in it.
-func (k *trustKeeper) keepRoot(ctx context.Context, root TrustedRoot) error {
+func (k *trustKeeper) keepRoot(ctx context.Context, root declaredByUser) error {
 	root.Type = TrustMediaType
 	return k.change(ctx, trustRoot+root.Root, func(old []byte) ([]byte, error) {
 		before, err := rootOf(old, root.Root)
@@ -272,12 +272,12 @@ func (k *trustKeeper) forgetRoot(ctx context.Context, root string) error {
 }
 
 // roots returns the stored roots.
-func (k *trustKeeper) roots(ctx context.Context) ([]TrustedRoot, error) {
+func (k *trustKeeper) roots(ctx context.Context) ([]declaredByUser, error) {
 	keys, err := k.list(ctx, trustRoot)
 	if err != nil {
 		return nil, err
 	}
-	var all []TrustedRoot
+	var all []declaredByUser
 	for _, key := range keys {
 		data, err := k.get(ctx, key)
 		if err != nil {
@@ -296,7 +296,7 @@ func (k *trustKeeper) roots(ctx context.Context) ([]TrustedRoot, error) {
 }
 
 // rootOf reads the record of a root; nil stands for no record.
-func rootOf(data []byte, root string) (stored TrustedRoot, err error) {
+func rootOf(data []byte, root string) (stored declaredByUser, err error) {
 	if data == nil {
 		return stored, nil
 	}

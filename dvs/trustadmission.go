@@ -268,7 +268,7 @@ var errTrustUnchanged = errors.New("nothing to store")
 
 // keepTrustedRoot stores a root that the user declared, or a revocation, and reports whether it is
 // stored.
-func (l *Loader) keepTrustedRoot(ctx context.Context, root TrustedRoot) bool {
+func (l *Loader) keepTrustedRoot(ctx context.Context, root declaredByUser) bool {
 	root.By, root.At = ByUser, l.host.Time()
 	err := l.trust.keepRoot(ctx, root)
 	if err != nil {

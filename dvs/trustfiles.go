@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/lookleap/lookleap"
@@ -73,20 +72,9 @@ func (v *TrustedVersion) changedFiles(files map[string][]byte, digests map[strin
 	if v.Files == nil && wasComplete && (p.Bundle == v.Bundle || !p.Complete) { // see TrustRecord.shrink
 		return c
 	}
-	for _, name := range slices.Sorted(maps.Keys(digests)) {
-		switch was, known := before[name]; {
-		case known && was != digests[name]:
-			c.Changed = append(c.Changed, name)
-		case !known && p.Complete && wasComplete:
-			c.Added = append(c.Added, name)
-		}
-	}
-	if p.Complete && wasComplete {
-		for _, name := range slices.Sorted(maps.Keys(before)) {
-			if _, still := digests[name]; !still {
-				c.Removed = append(c.Removed, name)
-			}
-		}
+	c.Added, c.Removed, c.Changed = diffFiles(before, digests)
+	if !p.Complete || !wasComplete { // files that were or are not known are no difference
+		c.Added, c.Removed = nil, nil
 	}
 	if len(c.Changed)+len(c.Added)+len(c.Removed) > 0 {
 		c.Gained, c.Lost = CapabilitiesOf(files).Diff(v.Capabilities)

@@ -56,9 +56,9 @@ type RefusedVersion struct {
 	At     time.Time `json:"at"`
 }
 
-// TrustedRoot is a trust root that the user declared, or a root or host in which the user revoked
-// trust, and that is kept.
-type TrustedRoot struct {
+// declaredByUser is a root that the user declared and that is kept, or a root or host in which the user
+// revoked trust.
+type declaredByUser struct {
 	Type    string     `json:"type"` // TrustMediaType
 	Root    string     `json:"root"` // trust root, or a revoked host without a scheme
 	By      RootSource `json:"by"`

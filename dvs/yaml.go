@@ -14,12 +14,15 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
+// maxDepth is how deep a header may be nested.
+const maxDepth = 16
+
 // readYAML reads a header through the node API of yaml.v3, and refuses what
 // readers disagree about or can be surprised by: anchors, aliases, tags, merge
 // keys, duplicates, keys that are not texts, a second document. The characters
 // of the header were checked before (checkCharacters). Scalars keep their source
 // text and are never resolved to other types.
-func readYAML(header []byte, origin origin, depth int) (fields []Field, f *fault) {
+func readYAML(header []byte, origin origin) (fields []Field, f *fault) {
 	if f := checkMarkers(header); f != nil {
 		return nil, f
 	}
@@ -30,7 +33,7 @@ func readYAML(header []byte, origin origin, depth int) (fields []Field, f *fault
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, badFrontmatter(0, "the metadata is not a mapping of keys to values", "write lines of the form key: value")
 	}
-	r := yamlReader{text: header, origin: origin, depth: depth, line: 1, column: 1}
+	r := yamlReader{text: header, origin: origin, line: 1, column: 1}
 	top := r.value(doc.Content[0], 1)
 	return top.Fields, r.fault
 }
@@ -76,7 +79,6 @@ func badFrontmatter(at int, message, fix string) *fault {
 type yamlReader struct {
 	text   []byte
 	origin origin
-	depth  int
 	fault  *fault
 
 	line, column int // of at, column in characters
@@ -160,8 +162,8 @@ func (r *yamlReader) check(n *yaml.Node, at, depth int) {
 		r.fault = badFrontmatter(at, "an anchor names a value", "remove the anchor, or put the value in quotes if it begins with &")
 	case n.Style&yaml.TaggedStyle != 0 || first == '!':
 		r.fault = badFrontmatter(at, "a tag changes the type of a value", "remove the tag, or put the value in quotes if it begins with !")
-	case n.Kind != yaml.ScalarNode && depth > r.depth:
-		r.fault = badFrontmatter(at, fmt.Sprintf("the metadata is nested more than %d deep", r.depth), "nest less")
+	case n.Kind != yaml.ScalarNode && depth > maxDepth:
+		r.fault = badFrontmatter(at, fmt.Sprintf("the metadata is nested more than %d deep", maxDepth), "nest less")
 	}
 }
 

@@ -12,10 +12,10 @@ func TestZeroValues(t *testing.T) {
 	zerotest.Run(t, []reflect.Type{
 		reflect.TypeFor[dvs.Access](), reflect.TypeFor[dvs.Action](), reflect.TypeFor[dvs.ActionKind](),
 		reflect.TypeFor[dvs.ApprovedScript](), reflect.TypeFor[dvs.ArchiveFormat](), reflect.TypeFor[dvs.Artifact](), reflect.TypeFor[dvs.Block](), reflect.TypeFor[dvs.Bundle](),
-		reflect.TypeFor[dvs.Capabilities](), reflect.TypeFor[dvs.Capability](), reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.CatalogueOptions](), reflect.TypeFor[dvs.Change](), reflect.TypeFor[dvs.ChangedLine](), reflect.TypeFor[dvs.Claim](),
+		reflect.TypeFor[dvs.Capabilities](), reflect.TypeFor[dvs.Capability](), reflect.TypeFor[dvs.CatalogueEntry](), reflect.TypeFor[dvs.Change](), reflect.TypeFor[dvs.ChangedLine](), reflect.TypeFor[dvs.Claim](),
 		reflect.TypeFor[dvs.Command](), reflect.TypeFor[dvs.Crossing](), reflect.TypeFor[dvs.Declared](), reflect.TypeFor[dvs.Digest](),
 		reflect.TypeFor[dvs.Evidence](), reflect.TypeFor[dvs.FeedOptions](), reflect.TypeFor[dvs.Field](), reflect.TypeFor[dvs.Handler](),
-		reflect.TypeFor[dvs.HandlerOptions](), reflect.TypeFor[dvs.IndexShape](), reflect.TypeFor[dvs.Invocation](),
+		reflect.TypeFor[dvs.IndexShape](), reflect.TypeFor[dvs.Invocation](),
 		reflect.TypeFor[dvs.Installation](), reflect.TypeFor[dvs.Kind](), reflect.TypeFor[dvs.Limits](), reflect.TypeFor[dvs.LintOptions](), reflect.TypeFor[dvs.Listing](),
 		reflect.TypeFor[dvs.Listings](), reflect.TypeFor[dvs.Loaded](), reflect.TypeFor[dvs.Loader](),
 		reflect.TypeFor[dvs.LockedFile](), reflect.TypeFor[dvs.LockedSkill](), reflect.TypeFor[dvs.Lockfile](),
@@ -25,7 +25,7 @@ func TestZeroValues(t *testing.T) {
 		reflect.TypeFor[dvs.Resource](), reflect.TypeFor[dvs.Resumed](), reflect.TypeFor[dvs.RootSource](), reflect.TypeFor[dvs.Roots](),
 		reflect.TypeFor[dvs.Rules](), reflect.TypeFor[dvs.RunResult](), reflect.TypeFor[dvs.Sandbox](), reflect.TypeFor[dvs.Scope](),
 		reflect.TypeFor[dvs.Skill](), reflect.TypeFor[dvs.Skipped](), reflect.TypeFor[dvs.SkillReport](),
-		reflect.TypeFor[dvs.SkillURL](), reflect.TypeFor[dvs.Source](), reflect.TypeFor[dvs.Target](), reflect.TypeFor[dvs.Tip](), reflect.TypeFor[dvs.TrustRecord](), reflect.TypeFor[dvs.TrustRoot](), reflect.TypeFor[dvs.TrustedRoot](), reflect.TypeFor[dvs.TrustedScript](), reflect.TypeFor[dvs.TrustedVersion](),
+		reflect.TypeFor[dvs.SkillURL](), reflect.TypeFor[dvs.Source](), reflect.TypeFor[dvs.Target](), reflect.TypeFor[dvs.Tip](), reflect.TypeFor[dvs.TrustRecord](), reflect.TypeFor[dvs.TrustRoot](), reflect.TypeFor[dvs.TrustedScript](), reflect.TypeFor[dvs.TrustedVersion](),
 		reflect.TypeFor[dvs.Use](), reflect.TypeFor[dvs.Value](), reflect.TypeFor[dvs.ValueKind](), reflect.TypeFor[dvs.VerifiedFS](),
 		reflect.TypeFor[dvs.VerifiedFSOptions](), reflect.TypeFor[dvs.Withdrawal](), reflect.TypeFor[dvs.WithdrawalKind](), reflect.TypeFor[dvs.Withdrawals](),
 	}, map[string]any{

@@ -93,7 +93,7 @@ func TestSources(t *testing.T) {
 		"refund/data/fees.csv":  {Data: []byte("a,b\n")},
 		"one/SKILL.md":          {Data: []byte("---\nname: one\ndescription: A skill of one file.\n---\nDo it.\n")},
 	}
-	handler, err := dvs.NewHandler(files, dvs.HandlerOptions{})
+	handler, err := dvs.NewHandler(files, dvs.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

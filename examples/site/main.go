@@ -116,7 +116,7 @@ func publishSkills(mux *http.ServeMux, _, _ string, _ func() time.Time) error {
 	if err != nil {
 		return err
 	}
-	handler, err := dvs.NewHandler(dir, dvs.HandlerOptions{})
+	handler, err := dvs.NewHandler(dir, dvs.Limits{})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type einoSkills struct{ skills fs.FS }
 
 // List returns the metadata of all skills. One that cannot be read is an error.
 func (e einoSkills) List(context.Context) ([]einoskill.FrontMatter, error) {
-	entries, err := dvs.Catalogue(e.skills, dvs.CatalogueOptions{Profile: dvs.AgentSkills})
+	entries, err := dvs.Catalogue(e.skills, dvs.AgentSkills, dvs.Limits{})
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func BenchmarkSkillCatalogue(b *testing.B) {
 	})
 	b.Run("lookleap", func(b *testing.B) {
 		for b.Loop() {
-			entries, err := dvs.Catalogue(skills, dvs.CatalogueOptions{})
+			entries, err := dvs.Catalogue(skills, dvs.DVS, dvs.Limits{})
 			if err != nil || len(entries) != n || entries[n-1].Err != nil {
 				b.Fatal(err)
 			}

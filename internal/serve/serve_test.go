@@ -40,7 +40,7 @@ func published(t *testing.T) map[string]http.Handler {
 	known, err := wellknown.NewHandler(fstest.MapFS{"security.txt": {Data: []byte("Contact: mailto:a@example.com\n")}},
 		[]wellknown.Document{{Name: "security.txt", File: "security.txt", MediaType: "text/plain; charset=utf-8"}}, wellknown.HandlerOptions{})
 	add("/.well-known/security.txt", known, err)
-	skills, err := dvs.NewHandler(fstest.MapFS{"pay/SKILL.md": {Data: []byte("---\nname: pay\ndescription: b\n---\ntext\n")}}, dvs.HandlerOptions{})
+	skills, err := dvs.NewHandler(fstest.MapFS{"pay/SKILL.md": {Data: []byte("---\nname: pay\ndescription: b\n---\ntext\n")}}, dvs.Limits{})
 	add("/.well-known/skills/pay/SKILL.md", skills, err)
 
 	document, err := anml.NewService("Shop").Build()
