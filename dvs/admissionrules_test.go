@@ -1,10 +1,8 @@
 package dvs_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -314,99 +312,6 @@ func TestLoadRefRefuses(t *testing.T) {
 		}
 		if got := w.user.asked[0].Summary; !strings.Contains(got, `, reached through "https://shop.example/s/a/SKILL.md", then "https://shop.example/s/b/SKILL.md"; that trust root is`) {
 			t.Error(got)
-		}
-	})
-}
-
-// TestAdmissionReported loads skills with an observer.
-func TestAdmissionReported(t *testing.T) {
-	t.Run("DVS-3.1-54/accept-loaded", func(t *testing.T) {
-		w := newAdmissionWorld(t)
-		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-		if err != nil || w.count(lookleap.EventVerdict, lookleap.CodeOK) != 1 || !slices.ContainsFunc(w.events.Take(), func(e lookleap.Event) bool { return e.Verdict == skill.Verdict }) {
-			t.Error(err)
-		}
-	})
-	t.Run("DVS-3.1-54/reject-missing", func(t *testing.T) {
-		w := newAdmissionWorld(t)
-		w.raw.Status("/o/r/main/a/SKILL.md", 404)
-		for _, load := range []func(*dvs.Loader) error{
-			func(l *dvs.Loader) error { _, err := l.Load(t.Context(), hubSkill); return err },
-			func(l *dvs.Loader) error { _, err := l.Register(t.Context(), hubSkill); return err },
-		} {
-			w.events.Take()
-			if err := load(dvs.NewLoader(w.host, dvs.Options{})); lookleap.CodeOf(err) != dvs.CodeSkillNotFound || w.count(lookleap.EventVerdict, dvs.CodeSkillNotFound) != 1 || w.user.count() != 0 {
-				t.Error(err, w.user.count())
-			}
-		}
-	})
-	t.Run("DVS-5.2-08/accept-pending-is-no-refusal", func(t *testing.T) {
-		w := newAdmissionWorld(t)
-		w.net.Site("other.example").Body("*", "text/plain", "x")
-		l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")})
-		skill, err := l.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.user.decide = func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
-		}
-		for name, use := range map[string]func() error{
-			"load":     func() error { _, err := l.Load(t.Context(), hubSkill); return err },
-			"resource": func() error { _, err := skill.Resource(t.Context(), "https://other.example/x.md"); return err },
-			"action":   func() error { return skill.Confirm(t.Context(), dvs.Action{Kind: dvs.Shell, Command: "ls"}) },
-		} {
-			w.events.Take()
-			err := use()
-			_, pending := err.(*lookleap.PendingError)
-			refusals := slices.DeleteFunc(w.events.Take(), func(e lookleap.Event) bool { return e.Kind != lookleap.EventVerdict || e.Code == lookleap.CodeOK })
-			if !pending || len(refusals) > 0 {
-				t.Errorf("%s: %v, reported %v", name, err, refusals)
-			}
-		}
-	})
-	t.Run("DVS-4.3-01/reject-with-the-place", func(t *testing.T) {
-		w := newAdmissionWorld(t)
-		w.shop.Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: [\n---\nx\n")
-		_, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-		var no *lookleap.VerifyError
-		if !errors.As(err, &no) || !strings.HasPrefix(no.Verdict.Summary, "3:14: ") {
-			t.Error(err)
-		}
-	})
-	t.Run("reject-context-that-ends-while-the-skill-is-fetched", func(t *testing.T) {
-		w := newAdmissionWorld(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		w.shop.HandleFunc("/s/a/SKILL.md", func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
-		l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")})
-		parent, err := l.Load(t.Context(), "https://shop.example/s/b/SKILL.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if child, err := parent.LoadRef(ctx, "../a/SKILL.md"); !errors.Is(err, context.Canceled) || child != nil {
-			t.Errorf("got %v", err)
-		}
-		if skill, err := l.Load(ctx, "https://shop.example/s/a/SKILL.md"); !errors.Is(err, context.Canceled) || skill != nil {
-			t.Errorf("got %v", err)
-		}
-	})
-	t.Run("DVS-3.1-30/accept-bundle-of-a-narrowed-skill", func(t *testing.T) {
-		w := newAdmissionWorld(t)
-		w.shop.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1)).Body("/s/a/ADVANCED.md", "text/markdown", "x")
-		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
-		if err != nil || skill.Root.String() != "https://shop.example/s/a/" {
-			t.Fatal(skill, err)
-		}
-		b, err := skill.Bundle(t.Context())
-		if err != nil || b.Root != "https://shop.example/s/a/" {
-			t.Fatal(b.Root, err)
-		}
-		if err := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Reports()[0].Err; err != nil {
-			t.Error(err)
-		}
-		b.Root = "https://shop.example/" // that of the registry
-		if err := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Reports()[0].Err; lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
-			t.Errorf("the wider root: %v", err)
 		}
 	})
 }

@@ -70,15 +70,6 @@ func TestAliases(t *testing.T) {
 			t.Errorf("got %v, %v", target, err)
 		}
 	})
-	t.Run("O43/accept-added", func(t *testing.T) {
-		table, err := dvs.Builtin().With(dvs.Platform{Name: "ours", Hosts: []string{"git.example.org"}, Aliases: []string{"code.example.org"}, Owner: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := dvs.ParseSkillURL("https://code.example.org/o/SKILL.md", dvs.Rules{Platforms: table}); err != nil || got.String() != "https://git.example.org/o/SKILL.md" {
-			t.Errorf("got %s, %v", got, err)
-		}
-	})
 	t.Run("O43/reject-alias-of-another-platform", func(t *testing.T) {
 		for _, p := range []dvs.Platform{
 			{Name: "x", Hosts: []string{"git.example.org"}, Aliases: []string{"github.com"}, Owner: 1},

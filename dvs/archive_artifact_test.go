@@ -301,18 +301,6 @@ func TestParseArtifactURL(t *testing.T) {
 			}
 		})
 	}
-	t.Run("text", func(t *testing.T) {
-		for _, a := range []dvs.Artifact{dvs.SkillDirectory, dvs.SkillArchive, dvs.SingleFile} {
-			text, _ := a.MarshalText()
-			var back dvs.Artifact
-			if err := back.UnmarshalText(text); err != nil || back != a {
-				t.Errorf("%s: %s, %v", a, back, err)
-			}
-		}
-		if err := new(dvs.Artifact).UnmarshalText([]byte("x")); lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(err)
-		}
-	})
 }
 
 // TestForeignListing has an index at shop.example with skills at cdn.example.

@@ -154,23 +154,4 @@ func TestBundleListed(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("DVS-4.1-04/accept-paths-in-an-archive", func(t *testing.T) {
-		net := lab.ForTest(t)
-		files := map[string][]byte{"SKILL.md": []byte("---\nname: a\ndescription: b\n---\nLook at src/main.go, src/none.go and lib/none.go.\n"), "src/main.go": []byte("package main"), "zz.txt": []byte("x")}
-		net.Site("shop.example").Body("/a.zip", "application/zip", archive(t, dvs.Zip, files))
-		loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
-		skill, err := loader.Load(t.Context(), "https://shop.example/a.zip")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 3 || len(b.Findings) != 2 || b.Findings[0].Code != dvs.CodeSkillNotFound || b.Findings[1].Code != dvs.CodeSkillNotFound || b.Artifact != dvs.SkillDirectory {
-			t.Errorf("%v, %v", b.Findings, err)
-		}
-		if _, err := loader.Roots().Block("https://shop.example/a.zip/src/"); err != nil {
-			t.Fatal(err)
-		}
-		if b, err := skill.Bundle(t.Context()); err != nil || len(b.Files) != 2 || b.Files["zz.txt"] == nil {
-			t.Errorf("%v, %v", b.Findings, err)
-		}
-	})
 }

@@ -62,16 +62,6 @@ func TestCompare(t *testing.T) {
 			t.Error(got)
 		}
 	})
-	t.Run("lines-of-the-capabilities-that-are-named", func(t *testing.T) {
-		var lines strings.Builder
-		for c := 'l'; c >= 'a'; c-- {
-			fmt.Fprintf(&lines, "Visit https://%c.example/.\n", c)
-		}
-		change := dvs.Compare(skill(many.String()), skill(lines.String()+many.String()))
-		if got := change.String(); len(change.Lines) != 10 || !strings.Contains(change.Lines[9].Text, "https://a.example/") {
-			t.Error(got)
-		}
-	})
 	t.Run("gained-in-another-file", func(t *testing.T) {
 		updated := skill("b\n")
 		updated["MORE.md"] = []byte("Visit https://a.example/.\n")

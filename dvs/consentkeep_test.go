@@ -2,8 +2,6 @@ package dvs_test
 
 import (
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -147,36 +145,6 @@ func TestResumedRefusal(t *testing.T) {
 		before := w.user.count()
 		if _, err := w.load(dvs.Options{}, lookleap.CodeOK, 0).Bundle(t.Context()); lookleap.CodeOf(err) != dvs.CodeRefusedBefore || w.user.count() != before {
 			t.Error(err)
-		}
-	})
-	t.Run("DVS-5.2-08/reject-answer-to-another-plan-about-a-skill", func(t *testing.T) {
-		w := newTrustWorld(t)
-		w.user.decide = suspend
-		_, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt)
-		p := pendingOf(t, err)
-		if got, err := w.process(dvs.Options{}).Resume(t.Context(), p.State, lookleap.ConsentDecision{Digest: "x"}); got != nil || err == nil {
-			t.Fatal(got, err)
-		}
-		w.user.decide = agree
-		w.load(dvs.Options{}, lookleap.CodeOK, 1)
-	})
-	t.Run("DVS-5.2-08/reject-refusal-of-what-is-no-skill-here", func(t *testing.T) {
-		w := newTrustWorld(t)
-		w.user.decide = suspend
-		_, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt)
-		p := pendingOf(t, err)
-		roots := dvs.NewRoots(dvs.Rules{})
-		if _, err := roots.AddPlatform(dvs.Platform{Hosts: []string{"shop.example"}, Never: true}); err != nil {
-			t.Fatal(err)
-		}
-		l := w.process(dvs.Options{Roots: roots})
-		if got, err := l.Resume(t.Context(), p.State, lookleap.ConsentDecision{Digest: p.Request.Digest}); got != nil || lookleap.CodeOf(err) != lookleap.CodeConsentRefused {
-			t.Fatal(got, err)
-		}
-		keys, err := w.store.Keys(t.Context(), "")
-		keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasPrefix(key, "spellings/") })
-		if err != nil || len(keys) != 1 || !strings.HasSuffix(keys[0], trustedAt) {
-			t.Errorf("a refusal of no skill is kept: %q, %v", keys, err)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package dvs_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -276,36 +275,6 @@ func TestFeedFailures(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("asked-with-the-tag-of-the-last-copy", func(t *testing.T) {
-		w := seen(t)
-		statuses := map[int]int{}
-		feed := must(dvs.NewWithdrawalsHandler(marshal(t, w.feed)))
-		w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(rw http.ResponseWriter, r *http.Request) {
-			answer := httptest.NewRecorder()
-			feed.ServeHTTP(answer, r)
-			statuses[answer.Code]++
-			feed.ServeHTTP(rw, r)
-		})
-		l := w.process(w.options)
-		for range 3 {
-			w.net.Clock().Advance(16 * time.Minute)
-			if _, err := l.Load(t.Context(), trustedAt); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if statuses[http.StatusNotModified] != 3 || len(statuses) != 1 {
-			t.Errorf("answered with %v", statuses)
-		}
-	})
-	t.Run("same-feed-without-a-tag", func(t *testing.T) {
-		w := seen(t)
-		w.net.Site("feed.example").Body("/withdrawn.json", "application/json", string(marshal(t, w.feed)))
-		w.net.Clock().Advance(16 * time.Minute)
-		w.load(w.options, lookleap.CodeOK, 0)
-		if w.hasEvent("feed-backwards") || w.hasEvent("feed-unusable") {
-			t.Error("the same feed counts as an older one")
-		}
-	})
 	t.Run("without-a-store", func(t *testing.T) {
 		w := newFeedWorld(t)
 		w.withdraw(dvs.WithdrawnSkill, "https://shop.example/s/b/SKILL.md")
@@ -319,19 +288,6 @@ func TestFeedFailures(t *testing.T) {
 		}
 		if w.requests() != 1 || w.hasEvent(dvs.CodeTrustNotKept) {
 			t.Errorf("%d requests", w.requests())
-		}
-	})
-	t.Run("caller-leaves", func(t *testing.T) {
-		w := newFeedWorld(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		w.net.Site("feed.example").HandleFunc("/withdrawn.json", func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
-		l := w.process(w.options)
-		if _, err := l.Load(ctx, trustedAt); err == nil {
-			t.Fatal("loaded without a feed")
-		}
-		w.serve(marshal(t, w.feed))
-		if _, err := l.Load(t.Context(), trustedAt); err != nil || w.hasEvent("feed-unusable") {
-			t.Error("the next caller has to wait:", err)
 		}
 	})
 }

@@ -226,58 +226,6 @@ func TestFeedStore(t *testing.T) {
 			}
 		})
 	}
-	t.Run("accept-reads-every-half-minute", func(t *testing.T) {
-		w := newFeedWorld(t)
-		store := &faultStore{Store: lookleap.NewMemoryStore()}
-		w.options.FeedStore = store
-		host, now := w.net.Host(), w.net.Clock().Now()
-		host.Now = func() time.Time { return now }
-		l := dvs.NewLoader(host, w.options)
-		for _, step := range []struct {
-			after time.Duration
-			calls int
-		}{{0, 3}, {30*time.Second - 1, 3}, {1, 4}, {30 * time.Second, 5}} {
-			now = now.Add(step.after)
-			if _, err := l.Load(t.Context(), trustedAt); err != nil || len(store.calls) != step.calls {
-				t.Errorf("%v, %q", err, store.calls)
-			}
-		}
-	})
-	t.Run("accept-second-feed-that-is-stored-alone", func(t *testing.T) {
-		const second = "https://feed.example/second.json"
-		w := newFeedWorld(t)
-		store := lookleap.NewMemoryStore()
-		now := w.net.Clock().Now().Format(time.RFC3339Nano)
-		state := fmt.Sprintf(`{"type":%q,"sequence":1,"entries":[{"kind":"skill","value":%q,"reason":"r","time":"2026-01-01T00:00:00Z"}],"validator":{},"fetched":%q,"tried":%q}`, dvs.TrustMediaType, trustedAt, now, now)
-		if err := store.Put(t.Context(), "feed/"+second, nil, []byte(state), time.Time{}); err != nil {
-			t.Fatal(err)
-		}
-		w.options.FeedStore, w.options.Feeds = store, append(w.options.Feeds, dvs.FeedOptions{URL: second})
-		if _, err := w.process(w.options).Load(t.Context(), trustedAt); lookleap.CodeOf(err) != dvs.CodeWithdrawn || w.requests() != 1 {
-			t.Errorf("%v, %d requests", err, w.requests())
-		}
-	})
-	t.Run("accept-record-that-was-deleted", func(t *testing.T) {
-		w := newFeedWorld(t)
-		store := lookleap.NewMemoryStore()
-		w.options.FeedStore = store
-		l := w.process(w.options)
-		for range 2 {
-			if _, err := l.Load(t.Context(), trustedAt); err != nil || w.hasEvent(dvs.CodeTrustNotKept) {
-				t.Fatal(err)
-			}
-			if err := store.Delete(t.Context(), key); err != nil {
-				t.Error(err)
-			}
-			w.net.Clock().Advance(15 * time.Minute)
-		}
-		if _, err := l.Load(t.Context(), trustedAt); err != nil {
-			t.Fatal(err)
-		}
-		if kept, err := store.Get(t.Context(), key); err != nil || !strings.Contains(string(kept), "other.example") {
-			t.Errorf("%s, %v", kept, err)
-		}
-	})
 	t.Run("accept-what-another-process-stored-meanwhile", func(t *testing.T) {
 		w := newFeedWorld(t)
 		store := lookleap.NewMemoryStore()

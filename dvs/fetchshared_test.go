@@ -221,45 +221,6 @@ func TestSharedCopies(t *testing.T) {
 			}
 		}
 	})
-	t.Run("is-looked-for-again-in-a-minute", func(t *testing.T) {
-		f := world(t, http.Header{"Cache-Control": {"max-age=3600"}})
-		load(t, process(t, f, "https://shop.example/"))
-		second := process(t, f, "https://shop.example/")
-		load(t, second)
-		if err := f.cache.Delete(t.Context(), key); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range []int{1, 2} {
-			if load(t, second); asked(f) != want {
-				t.Errorf("asked %d times, want %d", asked(f), want)
-			}
-			f.Clock().Advance(61 * time.Second)
-		}
-	})
-	t.Run("expires-before-it-is-looked-for-again", func(t *testing.T) {
-		f := world(t, http.Header{"Cache-Control": {"max-age=30"}})
-		load(t, process(t, f, "https://shop.example/"))
-		second := process(t, f, "https://shop.example/")
-		for _, want := range []int{1, 2} {
-			if load(t, second); asked(f) != want {
-				t.Errorf("asked %d times, want %d", asked(f), want)
-			}
-			f.Clock().Advance(31 * time.Second)
-		}
-	})
-	t.Run("kept-for-less-time-than-elsewhere", func(t *testing.T) {
-		f := world(t, http.Header{"Cache-Control": {"max-age=36000"}})
-		load(t, process(t, f, "https://shop.example/"))
-		host := f.Host()
-		host.Cache = f.cache
-		for _, want := range []int{1, 2} {
-			f.Clock().Advance(time.Hour)
-			l := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: dvs.Limits{Kept: 2 * time.Hour}})
-			if load(t, l); asked(f) != want {
-				t.Errorf("asked %d times, want %d", asked(f), want)
-			}
-		}
-	})
 	t.Run("expires", func(t *testing.T) {
 		f := world(t, http.Header{"Cache-Control": {"max-age=600"}})
 		load(t, process(t, f, "https://shop.example/"))
@@ -267,20 +228,6 @@ func TestSharedCopies(t *testing.T) {
 		load(t, process(t, f, "https://shop.example/"))
 		if asked(f) != 2 {
 			t.Errorf("asked %d times", asked(f))
-		}
-	})
-	t.Run("kept-after-a-failure", func(t *testing.T) {
-		f := world(t, nil)
-		r, err := process(t, f, "https://shop.example/").Register(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.site.Fault(at, lab.Endless())
-		if _, err := r.Activate(t.Context()); lookleap.CodeOf(err) != lookleap.CodeTooLarge {
-			t.Error(err)
-		}
-		if _, _, err := f.cache.Get(context.Background(), key); err != nil {
-			t.Error(err)
 		}
 	})
 	t.Run("taken-back", func(t *testing.T) {

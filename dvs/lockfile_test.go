@@ -199,18 +199,6 @@ func TestLockfileFormat(t *testing.T) {
 			}
 		})
 	}
-	t.Run("O68/reject-as-part-of-another-document", func(t *testing.T) { // json.Unmarshal is as strict
-		var config struct{ Lock *dvs.Lockfile }
-		if err := json.Unmarshal([]byte(`{"Lock":`+good+`}`), &config); err != nil || !bytes.Equal(must(config.Lock.MarshalJSON()), []byte(good)) {
-			t.Errorf("%v: %v", err, config.Lock)
-		}
-		for _, loose := range []string{strings.Replace(good, url, url+`,"hooks":[]`, 1), strings.Replace(good, `"directory":"c"`, `"directory":"a"`, 1), `{}`} {
-			config.Lock = nil
-			if err := json.Unmarshal([]byte(`{"Lock":`+loose+`}`), &config); lookleap.CodeOf(err) != dvs.CodeBadLock || len(config.Lock.Skills) > 0 {
-				t.Errorf("%v: %+v", err, config.Lock)
-			}
-		}
-	})
 }
 
 // TestLockfileOrder holds the order of a lockfile, and the bounds of one skill.

@@ -146,39 +146,4 @@ func TestMaterializeLeftovers(t *testing.T) {
 			}
 		})
 	}
-	t.Run("O46/accept-next-to-what-is-none", func(t *testing.T) {
-		parent := t.TempDir()
-		all := []string{".dvs-partial-skills-2-1", ".dvs-partial-skills-3", ".dvs-partial-skills-x", "42", "mine"}
-		for _, name := range all {
-			dir := filepath.Join(parent, name)
-			if strings.HasSuffix(name, "3") { // it is a file
-				if err := os.WriteFile(dir, nil, 0o700); err != nil {
-					t.Fatal(err)
-				}
-				continue
-			}
-			if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		real := filepath.Join(parent, ".dvs-partial-skills-4") // it is found behind the others
-		if err := errors.Join(os.Mkdir(real, 0o700), os.WriteFile(filepath.Join(real, "lock"), nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		if err := v.Materialize(filepath.Join(parent, "skills")); err != nil || !slices.Equal(names(t, parent), append(all, "skills")) {
-			t.Errorf("%v: %q", err, names(t, parent))
-		}
-	})
-	t.Run("O46/reject-working-directory-that-is-gone", func(t *testing.T) {
-		dir := t.TempDir()
-		t.Chdir(dir)
-		if err := os.Remove(dir); err != nil {
-			t.Fatal(err)
-		}
-		for _, target := range []string{"skills", "."} {
-			if err := v.Materialize(target); lookleap.CodeOf(err) != lookleap.CodeIO || !strings.Contains(err.Error(), "getwd") {
-				t.Errorf("%s: %v", target, err)
-			}
-		}
-	})
 }

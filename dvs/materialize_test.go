@@ -356,18 +356,6 @@ func TestDirectoryNames(t *testing.T) {
 			}
 		}
 	})
-	t.Run("O37/reject-where-every-name-is-taken", func(t *testing.T) {
-		lock := &dvs.Lockfile{}
-		for size := 6; size < len(id); size++ {
-			suffix := fmt.Sprintf("-%x", id[:size])
-			name := "pay"[:min(3, 64-len(suffix))] + suffix
-			lock.Skills = append(lock.Skills, dvs.LockedSkill{URL: fmt.Sprintf("https://example.com/%d/SKILL.md", size), Root: root, Directory: name})
-		}
-		reports := dvs.NewVerifiedFS([]dvs.Bundle{bank, rival}, dvs.VerifiedFSOptions{Named: lock}).Reports()
-		if reports[0].Directory != "" || lookleap.CodeOf(reports[0].Err) != dvs.CodeNameClash || reports[1].Err != nil {
-			t.Errorf("%+v", reports)
-		}
-	})
 	t.Run("O37/accept-long-name", func(t *testing.T) {
 		long := strings.Repeat("a", 100)
 		v := dvs.NewVerifiedFS([]dvs.Bundle{bundle("long", "name: "+long+"\ndescription: b\n")}, dvs.VerifiedFSOptions{Profile: dvs.Lenient})

@@ -2,8 +2,6 @@ package dvs_test
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -57,45 +55,6 @@ func TestPlatformsWith(t *testing.T) {
 			t.Errorf("%q, %v", u.Commit(), err)
 		}
 	})
-	t.Run(id+"/accept-words-of-both-entries", func(t *testing.T) {
-		table, err := dvs.Builtin().With(dvs.Platform{Name: "Medium", Hosts: []string{"medium.com"}, Owner: 1, Reserved: []string{"extra", "v#"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p, _ := table.Lookup("medium.com"); len(p.Reserved) < 3 || p.Reserved[0] != "extra" {
-			t.Errorf("%q", p.Reserved)
-		}
-		for root, code := range map[string]lookleap.Code{"https://medium.com/v12/": "reserved-segment", "https://medium.com/v/": lookleap.CodeOK, "https://medium.com/@v1/": lookleap.CodeOK} {
-			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); code != lookleap.CodeOK && lookleap.CodeOf(err) != code {
-				t.Errorf("%s: %v", root, err)
-			}
-		}
-	})
-	t.Run(id+"/reject-change-after-the-entry-was-added", func(t *testing.T) {
-		p := dvs.Platform{Name: "our forge", Hosts: []string{"a.example.org"}, Aliases: []string{"b.example.org"}, Subdomains: []string{"c.example.org"},
-			Skip: []string{"v"}, Reserved: []string{"w"}, Below: []dvs.Scope{{Word: "x", Owner: 2}}, Owner: 1}
-		table, err := dvs.Builtin().With(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := fmt.Sprint(table.Lookup("a.example.org"))
-		p.Hosts[0], p.Aliases[0], p.Subdomains[0], p.Skip[0], p.Reserved[0], p.Below[0].Word = "h", "h", "h", "h", "h", "h"
-		if after := fmt.Sprint(table.Lookup("a.example.org")); after != before {
-			t.Errorf("%s is %s", before, after)
-		}
-	})
-	t.Run(id+"/reject-build-without-a-word", func(t *testing.T) {
-		table, err := dvs.Builtin().With(dvs.Platform{Name: "builds", Hosts: []string{"builds.example.org"}, Below: []dvs.Scope{{Word: "gh", Owner: 2}}, Skip: []string{"v#"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for root, code := range map[string]lookleap.Code{"https://builds.example.org/v1/gh/evil/": lookleap.CodeOK, "https://builds.example.org/v1/": "ugc-root-too-short", "https://builds.example.org/v/gh/evil/": "reserved-segment", "https://builds.example.org/v1/evil/": "reserved-segment",
-			"https://builds.example.org/v1/evil/x/": "reserved-segment", "https://builds.example.org/evil/": "reserved-segment"} {
-			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != code {
-				t.Errorf("%s: %v", root, err)
-			}
-		}
-	})
 	t.Run(id+"/reject-commit-at-another-name", func(t *testing.T) {
 		table, err := dvs.Builtin().With(dvs.Platform{Name: "our forge", Hosts: []string{"git.example.org", "mirror.example.org"}, Owner: 1,
 			Source: &dvs.Source{Page: "blob", Raw: []string{"raw"}}})
@@ -111,37 +70,6 @@ func TestPlatformsWith(t *testing.T) {
 		}
 		if u, err := dvs.ParseSkillURL("https://mirror.example.org/o/r/other/main/SKILL.md", dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
 			t.Errorf("%s, %v", u, err)
-		}
-	})
-	t.Run(id+"/reject-long-after-letters-were-folded", func(t *testing.T) {
-		table, err := dvs.Builtin().With(dvs.Platform{Name: "revisions", Hosts: []string{"a.example.org"}, Owner: 1, Fold: 1, AtRef: true},
-			dvs.Platform{Name: "mirrored", Hosts: []string{"b.example.org", "c.example.org"}, Owner: 1, Fold: 1, Source: &dvs.Source{Page: "blob", Raw: []string{"raw"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, host := range []string{"a", "b", "c"} {
-			in := "https://" + host + ".example.org/O/r/blob/main/" + strings.Repeat("x", 9000) + "/SKILL.md"
-			if u, err := dvs.ParseSkillURL(in, dvs.Rules{Platforms: table, MaxURL: 10_000}); lookleap.CodeOf(err) != lookleap.CodeURLTooLong || !u.IsZero() {
-				t.Errorf("%s: %v", host, err)
-			}
-		}
-	})
-	t.Run(id+"/reject-repository-alone-with-a-marker", func(t *testing.T) {
-		table, err := dvs.Builtin().With(dvs.Platform{Name: "our forge", Hosts: []string{ours}, Owner: 2,
-			Source: &dvs.Source{Marker: "-", Page: "blob", Raw: []string{"raw"}, Default: "HEAD"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, in := range []string{"https://git.example.org/g/s/r", "https://git.example.org/g/s/-"} {
-			if u, err := dvs.ParseSkillURL(in, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != dvs.CodeNotContentRoute {
-				t.Errorf("%s: %s, %v", in, u, err)
-			}
-		}
-	})
-	t.Run(id+"/reject-the-first-bad-host", func(t *testing.T) {
-		_, err := dvs.Builtin().With(dvs.Platform{Name: "x", Hosts: []string{"A.example"}, Aliases: []string{"B.example"}, Subdomains: []string{"C.example"}, Owner: 1})
-		if lookleap.CodeOf(err) != "bad-platform" || !strings.Contains(err.Error(), "A.example") {
-			t.Error(err)
 		}
 	})
 	t.Run("O36/reject-publisher-of-the-first-host", func(t *testing.T) {
@@ -241,33 +169,6 @@ func TestPlatformsWith(t *testing.T) {
 			}
 			if u, err := dvs.ParseSkillURL("https://git.example.org/~o/r@deadbeef/SKILL.md", dvs.Rules{Platforms: table}); err != nil || u.Commit() != "deadbeef" {
 				t.Errorf("got %q, %v", u.Commit(), err)
-			}
-		}
-	})
-	t.Run("O36/accept-the-first-pattern-that-matches", func(t *testing.T) {
-		table, err := dvs.Builtin().With(dvs.Platform{Name: "first", Hosts: []string{"*-x.*.example.org"}, Owner: 1}, dvs.Platform{Name: "second", Hosts: []string{"y-*.mid.example.org"}, Owner: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for host, want := range map[string]string{"y-x.mid.example.org": "first", "y-z.mid.example.org": "second", "y-x.example.org": "", "": "", "shop.example": ""} {
-			if p, ok := table.Lookup(host); p.Name != want || ok != (want != "") {
-				t.Errorf("%s: %q", host, p.Name)
-			}
-		}
-		p, _ := table.Lookup("github.com")
-		p.Source.Page, p.Source.Raw[0] = "changed", "changed"
-		if p, _ = table.Lookup("github.com"); p.Source.Page != "blob" || p.Source.Raw[0] != "raw" {
-			t.Errorf("the table was changed: %+v", p.Source)
-		}
-	})
-	t.Run("O36/accept-path-of-the-domain-of-publishers", func(t *testing.T) {
-		table, err := dvs.Builtin().With(dvs.Platform{Name: "sites", Subdomains: []string{"sites.example.org"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for root, want := range map[string]lookleap.Code{"https://sites.example.org/": "public-suffix-host", "https://sites.example.org/x/": lookleap.CodeOK, "https://o.sites.example.org/": lookleap.CodeOK} {
-			if _, err := dvs.ParseTrustRoot(root, dvs.Rules{Platforms: table}); lookleap.CodeOf(err) != want {
-				t.Errorf("%s: %v", root, err)
 			}
 		}
 	})

@@ -334,25 +334,6 @@ func TestPolicy(t *testing.T) {
 		w.net.Clock().Advance(time.Second)
 		w.load(o, ok, 1)
 	})
-	t.Run("max-trust-of-an-approval-dated-in-the-future", func(t *testing.T) {
-		w := newTrustWorld(t)
-		o := dvs.Options{Policies: []*dvs.Policy{{MaxTrust: 48 * time.Hour}}}
-		w.load(o, ok, 1)
-		const key = "skill/" + trustedAt
-		old, err := w.store.Get(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := dvs.ParseTrustRecord(old)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Versions[0].Approved = w.net.Clock().Now().AddDate(50, 0, 0)
-		if err := w.store.Put(t.Context(), key, old, marshal(t, r), time.Time{}); err != nil {
-			t.Fatal(err)
-		}
-		w.load(o, ok, 1)
-	})
 	t.Run("lenient-program", func(t *testing.T) {
 		net, host, user := policyWorld(t)
 		net.Site("shop.example").Body("/s/c/SKILL.md", "text/markdown", strings.Replace(refund, "refund", "re--fund", 1))

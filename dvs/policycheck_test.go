@@ -214,33 +214,6 @@ func TestPolicyRegistrars(t *testing.T) {
 			}
 		}
 	})
-	t.Run("reject-for-the-first-reason", func(t *testing.T) {
-		deny := func(entry string) dvs.Options { return dvs.Options{Policies: []*dvs.Policy{{Deny: []string{entry}}}} }
-		l := dvs.NewLoader(newTrustWorld(t).net.Host(), deny("https://github.com/o/"))
-		if _, err := l.Load(t.Context(), hubSkill); lookleap.CodeOf(err) != dvs.CodePolicyDenied { // a root would not help
-			t.Error(err)
-		}
-		l = dvs.NewLoader(newTrustWorld(t).net.Host(), deny("shop.example"))
-		if _, err := l.Roots().Block(above); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := l.Load(t.Context(), at); lookleap.CodeOf(err) != dvs.CodeBlockedRoot {
-			t.Error(err)
-		}
-	})
-	t.Run("reject-what-one-of-them-refuses", func(t *testing.T) {
-		for name, options := range map[string]dvs.Options{
-			"first-policy": {Policies: []*dvs.Policy{{RequireSecure: true}, {}}},
-			"last-policy":  {Policies: []*dvs.Policy{{}, {RequireSecure: true}}},
-			"options":      {Policies: []*dvs.Policy{{}}, RequireSecure: true},
-		} {
-			w := newTrustWorld(t)
-			options.Roots = registry(t, above)
-			if _, err := w.process(options).Load(t.Context(), at); lookleap.CodeOf(err) != dvs.CodeDNSSECInsecure {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	})
 	t.Run("reject-revoked-although-listed", func(t *testing.T) {
 		w := newTrustWorld(t)
 		l := w.process(dvs.Options{Policies: []*dvs.Policy{only(above)}})

@@ -226,19 +226,6 @@ func TestRootsAll(t *testing.T) {
 			t.Errorf("%d registered and %d blocked roots", registered, blocked)
 		}
 	})
-	t.Run("A32/accept-stop-at-any", func(t *testing.T) {
-		for most := 1; most < 6; most++ {
-			n := 0
-			for range roots.All() {
-				if n++; n == most {
-					break
-				}
-			}
-			if n != most {
-				t.Errorf("%d roots, want %d", n, most)
-			}
-		}
-	})
 }
 
 // TestDenialReach blocks and revokes one thing, and looks at what is not meant.

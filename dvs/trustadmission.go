@@ -1,6 +1,7 @@
 package dvs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,6 +186,19 @@ func (l *Loader) notKept(ctx context.Context, skill string, v *lookleap.Verdict,
 		Err: err, Finding: &f})
 }
 
+// keep changes what is kept about a skill. What cannot be stored holds for this session; it returns an
+// error only if the record would be too large.
+func (l *Loader) keep(ctx context.Context, skill string, v *lookleap.Verdict, edit func(*TrustRecord) error) error {
+	err := l.trust.update(ctx, skill, edit)
+	if errors.Is(err, errRecordTooLarge) {
+		return err
+	}
+	if err != nil && !errors.Is(err, errTrustUnchanged) {
+		l.notKept(ctx, skill, v, err)
+	}
+	return nil
+}
+
 // askUser is [lookleap.Host.Ask] for a question about a skill. It stores a refusal, if there is a
 // store.
 func (l *Loader) askUser(ctx context.Context, plan *lookleap.Plan, skill string, shown Digest) (*lookleap.Approval, error) {
@@ -229,12 +243,12 @@ func (l *Loader) keepApproval(ctx context.Context, at *located, file *reading, v
 	}
 	id, now := at.skill.String(), l.host.Time()
 	var refused error
-	err := l.trust.update(ctx, id, func(r *TrustRecord) error {
+	err := l.keep(ctx, id, verdict, func(r *TrustRecord) error {
 		refused = nil
 		switch {
 		case !ok.given && r.refused(file.evidence.Digest):
 			refused = refusedBefore(id, r)
-			return refused
+			return errTrustUnchanged
 		case !ok.given && r.last() != nil:
 			return errTrustUnchanged
 		}
@@ -252,13 +266,8 @@ func (l *Loader) keepApproval(ctx context.Context, at *located, file *reading, v
 		r.approve(v)
 		return nil
 	})
-	switch {
-	case refused != nil:
-		return l.refuseTrust(ctx, verdict, refused)
-	case errors.Is(err, errRecordTooLarge):
+	if err = cmp.Or(refused, err); err != nil {
 		return l.refuseTrust(ctx, verdict, err)
-	case err != nil && !errors.Is(err, errTrustUnchanged):
-		l.notKept(ctx, id, verdict, err)
 	}
 	return nil
 }

@@ -88,18 +88,6 @@ func TestTrustRefuses(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("DVS-5.2-08/accept-a-refused-question-writes-nothing", func(t *testing.T) {
-		w := newTrustWorld(t)
-		w.user.decide = decline
-		w.load(dvs.Options{}, lookleap.CodeConsentRefused, 1)
-		store := &faultStore{Store: w.store}
-		w.store = store
-		w.publish("Another version.\n")
-		w.load(dvs.Options{}, dvs.CodeAskedRecently, 0)
-		if slices.ContainsFunc(store.calls, func(call string) bool { return strings.HasPrefix(call, "put") }) {
-			t.Error(store.calls)
-		}
-	})
 	t.Run("DVS-5.2-08/accept-a-failed-prompt-is-no-refusal", func(t *testing.T) {
 		w := newTrustWorld(t)
 		w.user.decide = func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
@@ -107,19 +95,6 @@ func TestTrustRefuses(t *testing.T) {
 		}
 		if _, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt); err == nil {
 			t.Fatal("the skill loads")
-		}
-		w.user.decide = agree
-		w.load(dvs.Options{}, lookleap.CodeOK, 1)
-	})
-	t.Run("DVS-5.2-08/reject-approval-with-an-error", func(t *testing.T) {
-		w := newTrustWorld(t)
-		broken := errors.New("the terminal is gone")
-		w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			d, _ := agree(req)
-			return d, broken
-		}
-		if skill, err := w.process(dvs.Options{}).Load(t.Context(), trustedAt); skill != nil || !errors.Is(err, broken) {
-			t.Errorf("got %v, %v", skill, err)
 		}
 		w.user.decide = agree
 		w.load(dvs.Options{}, lookleap.CodeOK, 1)
@@ -211,25 +186,6 @@ func TestTrustShows(t *testing.T) {
 		w.load(dvs.Options{}, lookleap.CodeOK, 1)
 		if p := w.prompt(); strings.Contains(p, "no longer seems to") || !strings.Contains(p, "Ask twice") {
 			t.Error(p)
-		}
-	})
-	t.Run("accept-told-if-the-version-was-forgotten-meanwhile", func(t *testing.T) {
-		w := newFilesWorld(t)
-		w.bundled()
-		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "Be kind.\n")
-		skill := w.load(dvs.Options{}, lookleap.CodeOK, 0)
-		w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
-			if err := w.process(dvs.Options{}).Forget(t.Context(), trustedAt); err != nil {
-				t.Error(err)
-			}
-			return agree(req)
-		}
-		w.events.Take()
-		if _, err := skill.Bundle(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if !w.events.Has(dvs.CodeTrustNotKept) {
-			t.Error("nothing says that the decision was not stored")
 		}
 	})
 }

@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -50,12 +49,8 @@ func (s *Loaded) checkFiles(ctx context.Context, files map[string][]byte, comple
 	change := known.changedFiles(files, digests, p)
 	switch {
 	case change.IsZero():
-		err := l.trust.update(ctx, s.ID.String(), p.keep)
-		if errors.Is(err, errRecordTooLarge) {
+		if err := l.keep(ctx, s.ID.String(), s.Verdict, p.keep); err != nil {
 			return l.refuseTrust(ctx, s.Verdict, err)
-		}
-		if err != nil {
-			l.notKept(ctx, s.ID.String(), s.Verdict, err)
 		}
 		return nil
 	case !s.claim.Pin.isZero():
@@ -69,9 +64,6 @@ func (s *Loaded) checkFiles(ctx context.Context, files map[string][]byte, comple
 func (v *TrustedVersion) changedFiles(files map[string][]byte, digests map[string]Digest, p *plannedFiles) (c Change) {
 	before := v.comparable().files
 	wasComplete := !v.Bundle.IsZero()
-	if v.Files == nil && wasComplete && (p.Bundle == v.Bundle || !p.Complete) { // see TrustRecord.shrink
-		return c
-	}
 	c.Added, c.Removed, c.Changed = diffFiles(before, digests)
 	if !p.Complete || !wasComplete { // files that were or are not known are no difference
 		c.Added, c.Removed = nil, nil
@@ -142,12 +134,8 @@ func (l *Loader) commitFiles(ctx context.Context, approval *lookleap.Approval, p
 		if err := l.checkTerms(ctx, p.loadTerms); err != nil || l.trust == nil {
 			return nil, lookleap.NothingSent(err)
 		}
-		err := l.trust.update(ctx, p.Skill, p.keep)
-		if errors.Is(err, errRecordTooLarge) {
+		if err := l.keep(ctx, p.Skill, nil, p.keep); err != nil {
 			return nil, lookleap.NothingSent(l.refuseTarget(ctx, p.Skill, err))
-		}
-		if err != nil {
-			l.notKept(ctx, p.Skill, nil, err)
 		}
 		return nil, nil
 	})

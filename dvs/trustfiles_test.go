@@ -86,34 +86,6 @@ func TestTrustFiles(t *testing.T) {
 			t.Error(err, w.user.count())
 		}
 	})
-	t.Run("as-many-more-as-less", func(t *testing.T) {
-		w := start(t)
-		w.publish("See [more](ADVANCED.md) and [notes](notes.txt). Run scripts/x.sh. Read [x](extra.md).\n")
-		w.site.Body("/s/a/extra.md", "text/markdown", "Ask https://extra.example.net/.\n").Status("/s/a/notes.txt", 404)
-		w.load(dvs.Options{}, lookleap.CodeOK, 1)
-		bundle(w, lookleap.CodeOK, 0) // the files of a new version are not known yet
-		w.site.Body("/s/a/notes.txt", "text/plain", "n").Status("/s/a/extra.md", 404)
-		bundle(w, lookleap.CodeOK, 1)
-		for _, line := range []string{`new files: "notes.txt"`, `removed files: "extra.md"`, `no longer seems to contact the hosts: "extra.example.net"`} {
-			if !strings.Contains(w.prompt(), line) {
-				t.Errorf("%q is not in\n%s", line, w.prompt())
-			}
-		}
-	})
-	t.Run("one-new-resource", func(t *testing.T) {
-		w := start(t)
-		w.site.Body("/s/a/more/other.txt", "text/plain", "x")
-		skill := w.load(dvs.Options{}, lookleap.CodeOK, 0)
-		if _, err := skill.Resource(t.Context(), "more/other.txt"); err != nil || w.user.count() != 1 {
-			t.Error(err, w.user.count())
-		}
-		w = newFilesWorld(t)
-		w.site.Body("/s/a/more/other.txt", "text/plain", "x")
-		if _, err := w.load(dvs.Options{}, lookleap.CodeOK, 1).Resource(t.Context(), "more/other.txt"); err != nil {
-			t.Fatal(err)
-		}
-		bundle(w, lookleap.CodeOK, 0) // does not have it, and was not complete before
-	})
 	t.Run("what-one-changed-resource-may-do", func(t *testing.T) {
 		w := start(t)
 		r, err := w.process(dvs.Options{}).Trusted(t.Context(), trustedAt)
@@ -138,17 +110,6 @@ func TestTrustFiles(t *testing.T) {
 		}
 		if b, err := skill.Bundle(t.Context()); lookleap.CodeOf(err) != dvs.CodeDigestMismatch || len(b.Files) != 0 || w.user.count() != 1 {
 			t.Errorf("%v, asked %d times", err, w.user.count())
-		}
-	})
-	t.Run("resumed-without-a-store", func(t *testing.T) {
-		w := start(t)
-		w.site.Body("/s/a/ADVANCED.md", "text/markdown", "Be kind.\n")
-		w.user.decide = suspend
-		_, err := w.load(dvs.Options{}, lookleap.CodeOK, 0).Bundle(t.Context())
-		p := pendingOf(t, err)
-		decision, _ := agree(p.Request)
-		if got, err := dvs.NewLoader(w.net.Host(), dvs.Options{}).Resume(t.Context(), p.State, decision); err != nil || !got.Confirmed {
-			t.Error(got, err)
 		}
 	})
 	t.Run("suspended", func(t *testing.T) {

@@ -3,7 +3,6 @@ package dvs_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,48 +44,6 @@ func TestTrustForget(t *testing.T) {
 			t.Error(r, err)
 		}
 	})
-	t.Run("accept-nothing-is-kept-of-an-unknown-skill", func(t *testing.T) {
-		l := newTrustWorld(t).process(dvs.Options{})
-		for _, skill := range []string{trustedAt, "https://shop.example/.well-known/agent-skills/s.tar.gz"} {
-			if r, err := l.Trusted(t.Context(), skill); r != nil || err != nil {
-				t.Error(skill, r, err)
-			}
-			if err := l.Forget(t.Context(), skill); err != nil {
-				t.Error(skill, err)
-			}
-		}
-	})
-	t.Run("reject-no-skill", func(t *testing.T) {
-		l := newTrustWorld(t).process(dvs.Options{})
-		if err := l.Forget(t.Context(), "http://shop.example/"); lookleap.CodeOf(err) != "not-https" {
-			t.Error(err)
-		}
-		if r, err := l.Trusted(t.Context(), "http://shop.example/"); r != nil || lookleap.CodeOf(err) != "not-https" {
-			t.Error(r, err)
-		}
-	})
-	t.Run("reject-no-store", func(t *testing.T) {
-		l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{})
-		if err := l.Forget(t.Context(), trustedAt); lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(err)
-		}
-		if r, err := l.Trusted(t.Context(), trustedAt); r != nil || lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(r, err)
-		}
-	})
-	t.Run("accept-root-without-a-store", func(t *testing.T) {
-		roots := dvs.NewRoots(dvs.Rules{})
-		if _, err := roots.Register("https://github.com/example-org/", dvs.ByUser); err != nil {
-			t.Fatal(err)
-		}
-		l := dvs.NewLoader(newTrustWorld(t).net.Host(), dvs.Options{Roots: roots})
-		if err := l.ForgetRoot(t.Context(), exampleOrg()); err != nil || roots.Find(skillURL(t, platformSkill)).Source != dvs.Derived {
-			t.Error(err, roots.Find(skillURL(t, platformSkill)))
-		}
-		if err := (*dvs.Loader)(nil).ForgetRoot(t.Context(), exampleOrg()); lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(err)
-		}
-	})
 	t.Run("accept-root-ends-in-this-process-and-in-another", func(t *testing.T) {
 		w := rootWorld(t)
 		first, second := w.process(dvs.Options{}), w.process(dvs.Options{})
@@ -113,34 +70,6 @@ func TestTrustForget(t *testing.T) {
 
 // TestTrustedRoots reads roots that other processes stored.
 func TestTrustedRoots(t *testing.T) {
-	t.Run("accept-read-once-in-30-seconds", func(t *testing.T) {
-		w := newTrustWorld(t)
-		store := &faultStore{Store: w.store}
-		w.store = store
-		host, now := w.net.Host(), w.net.Clock().Now()
-		host.Prompter, host.Now = w.user, func() time.Time { return now }
-		l := dvs.NewLoader(host, dvs.Options{Trust: store})
-		lists := func() (n int) {
-			if _, err := l.Load(t.Context(), trustedAt); err != nil {
-				t.Fatal(err)
-			}
-			for _, call := range store.calls {
-				if call == "list root/" {
-					n++
-				}
-			}
-			return n
-		}
-		for i, step := range []struct {
-			wait time.Duration
-			want int
-		}{{0, 1}, {0, 1}, {30*time.Second - 1, 1}, {1, 2}, {-time.Second, 3}} {
-			now = now.Add(step.wait)
-			if got := lists(); got != step.want {
-				t.Errorf("step %d: the roots were listed %d times, want %d", i, got, step.want)
-			}
-		}
-	})
 	t.Run("accept-a-root-that-the-rules-refuse-is-not-used", func(t *testing.T) {
 		w := newTrustWorld(t)
 		if err := w.store.Put(t.Context(), "root/https://localhost/", nil, []byte(storedRoot("https://localhost/", "")), time.Time{}); err != nil {
@@ -177,17 +106,6 @@ func TestTrustedRoots(t *testing.T) {
 		}
 		if _, err := w.process(dvs.Options{}).Load(t.Context(), platformSkill); lookleap.CodeOf(err) != dvs.CodeRevoked {
 			t.Error(err)
-		}
-	})
-	t.Run("accept-nothing-new-writes-nothing", func(t *testing.T) {
-		w := newTrustWorld(t)
-		roots := func() dvs.Options { return dvs.Options{Roots: registry(t, "https://shop.example/")} }
-		w.load(roots(), lookleap.CodeOK, 0)
-		store := &faultStore{Store: w.store}
-		w.store = store
-		w.load(roots(), lookleap.CodeOK, 0)
-		if slices.ContainsFunc(store.calls, func(call string) bool { return strings.HasPrefix(call, "put") }) {
-			t.Error(store.calls)
 		}
 	})
 }

@@ -213,53 +213,24 @@ func (r *TrustRecord) refuse(digest Digest, all bool, now time.Time) {
 	r.Versions = slices.DeleteFunc(r.Versions, func(o TrustedVersion) bool { return o.File == digest })
 }
 
-// encode writes the record in JSON. Of one that is too large it leaves out what only serves to show a
-// change, and old approvals, after which the user is asked again.
+// encode writes the record in JSON. Of one that is too large it leaves out the texts of scripts, which only
+// serve to show a change, and then the oldest approvals, after which the user is asked again.
 func (r *TrustRecord) encode() ([]byte, error) {
 	for {
 		data, err := json.Marshal(r)
-		if err != nil || len(data) <= maxTrustRecord || !r.shrink() {
+		switch {
+		case err != nil || len(data) <= maxTrustRecord:
 			return data, err
+		case slices.ContainsFunc(r.Scripts, func(s TrustedScript) bool { return s.Text != nil }):
+			for i := range r.Scripts {
+				r.Scripts[i].Text = nil
+			}
+		case len(r.Versions) > 1:
+			r.Versions = r.Versions[1:]
+		default: // change refuses it
+			return data, nil
 		}
 	}
-}
-
-// shrink leaves out a part of a record, and reports whether there was one.
-func (r *TrustRecord) shrink() bool {
-	last := r.last()
-	for i := range r.Versions {
-		if v := &r.Versions[i]; v != last && v.ofArchive() {
-			v.Files, v.Capabilities = nil, nil
-			return true
-		}
-	}
-	for i := range r.Scripts {
-		if r.Scripts[i].Text != nil {
-			r.Scripts[i].Text = nil
-			return true
-		}
-	}
-	switch {
-	case len(r.Versions) > 1:
-		r.Versions = r.Versions[1:]
-	case last == nil:
-		return false
-	case last.ofArchive():
-		last.Files = nil
-	case last.Capabilities != nil:
-		last.Capabilities = nil
-	case last.Text != nil:
-		last.Text = nil
-	default:
-		return false
-	}
-	return true
-}
-
-// ofArchive reports whether the files of a version are members of an archive, whose digest covers
-// them. Other files have no digest but their own.
-func (v *TrustedVersion) ofArchive() bool {
-	return slices.ContainsFunc(v.Files, func(f LockedFile) bool { return f.Path == EntryFile && f.Digest != v.File })
 }
 
 // approveScript notes that the user approved a script.

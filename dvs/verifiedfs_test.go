@@ -144,27 +144,6 @@ func TestVerifiedFS(t *testing.T) {
 			t.Errorf("%s", data)
 		}
 	})
-	t.Run("DVS-4.3-02/accept-annotations-up-to-the-limit", func(t *testing.T) {
-		header := "name: a\ndescription: b\nmetadata:\n"
-		for i := range 7 { // each needs 1024 bytes, and there is space for six of them
-			header += fmt.Sprintf("  k%d: '%s'\n", i, strings.Repeat("x", 1015))
-		}
-		v := skillsFS(t, dvs.DVS, bundle("a", header))
-		strictLoad(t, v, "a")
-		if data, _ := fs.ReadFile(v, "a/SKILL.md"); !bytes.Contains(data, []byte("  k5: ")) || bytes.Contains(data, []byte("  k6: ")) {
-			t.Errorf("%.7000s", data)
-		}
-	})
-	t.Run("DVS-4.3-02/accept-longest-description", func(t *testing.T) {
-		for n, last := range map[int]string{1023: "é", 1024: "é", 1025: "…"} {
-			v := skillsFS(t, dvs.Lenient, bundle("a", "name: a\ndescription: "+strings.Repeat("é", n)+"\n"))
-			strictLoad(t, v, "a")
-			want := strings.Repeat("é", min(n, 1024)-1) + last
-			if data, _ := fs.ReadFile(v, "a/SKILL.md"); !bytes.Contains(data, []byte(`description: "`+want+`"`)) {
-				t.Errorf("%d characters: %.3000s", n, data)
-			}
-		}
-	})
 	t.Run("immutable", func(t *testing.T) {
 		data, _ := fs.ReadFile(v, "my-skill/SKILL.md")
 		clear(data)
