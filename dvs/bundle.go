@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -278,6 +279,11 @@ func (s *wordSet) has(word string) bool {
 		}
 	})
 	return s.set[word]
+}
+
+// pattern returns a regular expression, which is compiled when it is used for the first time.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 // isLikely reports whether a path in a text is worth a request. Most of such paths are names of

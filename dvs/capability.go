@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -227,12 +226,12 @@ func (r *capabilityReader) hooks(v *Value) {
 }
 
 // injected is a command whose output some agents put into the instructions, before a model reads them.
-var injected = regexp.MustCompile("!`([^`\n]+)`")
+var injected = pattern("!`([^`\n]+)`")
 
 // instructions reads Markdown: the SKILL.md, or another file of instructions.
 func (r *capabilityReader) instructions(s *Skill) {
 	r.urls(s.Body)
-	for _, command := range injected.FindAllStringSubmatch(s.Body, -1) {
+	for _, command := range injected().FindAllStringSubmatch(s.Body, -1) {
 		r.commands(command[1], true)
 	}
 	for _, ref := range s.References() {

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lookleap/lookleap/internal/domain"
 )
@@ -117,31 +116,26 @@ func canonicalHost(host string) string {
 	return canonical
 }
 
-// patterns are compiled on first use. Package regexp takes linear time.
-var patterns = sync.OnceValue(func() (p struct {
-	url, path                     *regexp.Regexp
-	shellEnv, shellLoop, shellSet *regexp.Regexp
-	codeEnv, codeEnvIndex         *regexp.Regexp
-}) {
-	p.shellEnv = regexp.MustCompile(`\$(?:\{[!#]?)?([A-Za-z_]\w*)`)
-	p.shellLoop = regexp.MustCompile(`(?:^|[\s;(])(?:for|read(?:\s+-\w*)*)\s+([A-Za-z_]\w*)`)
-	p.shellSet = regexp.MustCompile(`(?:^|[\s;(])([A-Za-z_]\w*)\+?=`)
-	p.url = regexp.MustCompile(`(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git|ldaps?|smtps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|mqtts?)://[^\s"'<>` + "`" + `\\\x00-\x1f]+`)
-	p.path = regexp.MustCompile(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\].*` +
+// What program text names. Package regexp takes linear time.
+var (
+	shellEnv    = pattern(`\$(?:\{[!#]?)?([A-Za-z_]\w*)`)
+	shellLoop   = pattern(`(?:^|[\s;(])(?:for|read(?:\s+-\w*)*)\s+([A-Za-z_]\w*)`)
+	shellSet    = pattern(`(?:^|[\s;(])([A-Za-z_]\w*)\+?=`)
+	urlPattern  = pattern(`(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git|ldaps?|smtps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|mqtts?)://[^\s"'<>` + "`" + `\\\x00-\x1f]+`)
+	pathPattern = pattern(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\].*` +
 		`|(?:^|[=:,])((?:/(?:etc|home|root|var|tmp|usr|opt|proc|sys|dev|mnt|media|srv|run|boot|bin|sbin|lib|Users|Library|System|private|Volumes|Applications)(?:/.*)?)` +
 		`|(?:[A-Za-z]:\\.*)|(?:\.\./.*)` +
 		`|(?:(?:\./)?\.(?:env|ssh|aws|gnupg|netrc|npmrc|pypirc|git|config|kube|docker|bashrc|zshrc|profile|bash_history|zsh_history)\b.*))`) // in a word, see endsPath
-	p.codeEnv = regexp.MustCompile(`(?:\b(?:process|import\.meta|Bun)\.env\??\.|(?i:\$\{?env:))([A-Za-z_]\w*)`)
-	p.codeEnvIndex = regexp.MustCompile(`(?:\benviron(?:\.get|\.setdefault|\.pop)?|\b[gG]etenv|\bLookupEnv|\bgetEnv|\benv\.get|\benv::var(?:_os)?|\bSys\.getenv|\bENV(?:\.fetch)?|\$ENV|\$_ENV|\$_SERVER|process\.env|std::env!?|\benv!|\bSystem\.get_env)\s*[\[({]\s*["'` + "`" + `]?([A-Za-z_][A-Za-z0-9_]*)["'` + "`" + `]?`)
-	return p
-})
+	codeEnv      = pattern(`(?:\b(?:process|import\.meta|Bun)\.env\??\.|(?i:\$\{?env:))([A-Za-z_]\w*)`)
+	codeEnvIndex = pattern(`(?:\benviron(?:\.get|\.setdefault|\.pop)?|\b[gG]etenv|\bLookupEnv|\bgetEnv|\benv\.get|\benv::var(?:_os)?|\bSys\.getenv|\bENV(?:\.fetch)?|\$ENV|\$_ENV|\$_SERVER|process\.env|std::env!?|\benv!|\bSystem\.get_env)\s*[\[({]\s*["'` + "`" + `]?([A-Za-z_][A-Za-z0-9_]*)["'` + "`" + `]?`)
+)
 
 // urls lists the URLs of a text and their hosts.
 func (r *capabilityReader) urls(text string) {
 	if !strings.Contains(text, "://") {
 		return
 	}
-	for _, found := range patterns().url.FindAllString(text, -1) {
+	for _, found := range urlPattern().FindAllString(text, -1) {
 		found = strings.TrimRight(found, ".,;:!?*_)]}")
 		r.add(capabilityURL, found, "")
 		_, rest, _ := strings.Cut(found, "://")
@@ -164,9 +158,8 @@ func (r *capabilityReader) urls(text string) {
 
 // code lists the environment variables and the paths of program text.
 func (r *capabilityReader) code(text string, shell bool) {
-	p := patterns()
-	env := func(re *regexp.Regexp) {
-		for _, groups := range re.FindAllStringSubmatch(text, -1) {
+	env := func(re func() *regexp.Regexp) {
+		for _, groups := range re().FindAllStringSubmatch(text, -1) {
 			r.add(capabilityEnv, groups[1], "")
 		}
 	}
@@ -174,8 +167,8 @@ func (r *capabilityReader) code(text string, shell bool) {
 		r.shellVariables(text)
 	}
 	if strings.Contains(text, "nv") || strings.Contains(text, "NV") || strings.Contains(text, "_SERVER") {
-		env(p.codeEnv)
-		env(p.codeEnvIndex)
+		env(codeEnv)
+		env(codeEnvIndex)
 	}
 	if !strings.ContainsAny(text, `/\.`) {
 		return
@@ -184,7 +177,7 @@ func (r *capabilityReader) code(text string, shell bool) {
 		if len(word) < 2 || !strings.ContainsAny(word, `/\.`) {
 			continue
 		}
-		for _, groups := range p.path.FindAllStringSubmatch(word, -1) {
+		for _, groups := range pathPattern().FindAllStringSubmatch(word, -1) {
 			r.add(capabilityPath, strings.TrimRight(cmp.Or(groups[1], groups[0]), ".,:}]"), "")
 		}
 	}
@@ -196,20 +189,20 @@ func (r *capabilityReader) shellVariables(text string) {
 	if !strings.Contains(text, "$") {
 		return
 	}
-	p, own := patterns(), map[string]bool{}
-	set := func(re *regexp.Regexp, line string) {
-		for _, m := range re.FindAllStringSubmatch(line, -1) {
+	own := map[string]bool{}
+	set := func(re func() *regexp.Regexp, line string) {
+		for _, m := range re().FindAllStringSubmatch(line, -1) {
 			own[m[1]] = true
 		}
 	}
 	for line := range strings.Lines(text) {
-		set(p.shellLoop, line)
-		for _, m := range p.shellEnv.FindAllStringSubmatch(line, -1) {
+		set(shellLoop, line)
+		for _, m := range shellEnv().FindAllStringSubmatch(line, -1) {
 			if !own[m[1]] {
 				r.add(capabilityEnv, m[1], "")
 			}
 		}
-		set(p.shellSet, line)
+		set(shellSet, line)
 	}
 }
 

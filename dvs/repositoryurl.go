@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,10 +21,10 @@ type RepositoryURL struct {
 }
 
 // shorthand is owner/repo with a path, and a revision after @ or #.
-var shorthand = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)((?:/[^@#:?]+)?)(?:[@#](.+))?$`)
+var shorthand = pattern(`^([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)((?:/[^@#:?]+)?)(?:[@#](.+))?$`)
 
 // scpForm is the form in which code hosts show the address for SSH.
-var scpForm = regexp.MustCompile(`^(?:ssh://)?git@([A-Za-z0-9.-]+)[:/](.+)$`)
+var scpForm = pattern(`^(?:ssh://)?git@([A-Za-z0-9.-]+)[:/](.+)$`)
 
 // ParseRepositoryURL reads what people write for a repository: owner/repo of GitHub, with a path below
 // it and a revision after "@"; the URL of a repository, of a directory or of a SKILL.md on a code host
@@ -36,9 +35,9 @@ func ParseRepositoryURL(text string, rules Rules) (RepositoryURL, error) {
 		return RepositoryURL{}, refuse(CodeNotContentRoute, text, reason, fix)
 	}
 	raw, rev, path := strings.TrimPrefix(text, "git+"), "", ""
-	if m := scpForm.FindStringSubmatch(raw); m != nil {
+	if m := scpForm().FindStringSubmatch(raw); m != nil {
 		raw = "https://" + m[1] + "/" + m[2]
-	} else if m := shorthand.FindStringSubmatch(raw); m != nil {
+	} else if m := shorthand().FindStringSubmatch(raw); m != nil {
 		raw, path, rev = "https://github.com/"+m[1], strings.Trim(m[2], "/"), m[3]
 	}
 	raw, _, _ = strings.Cut(raw, "?")

@@ -2,7 +2,6 @@ package dvs
 
 import (
 	"context"
-	"regexp"
 	"time"
 
 	"github.com/lookleap/lookleap/dvs/modelsig"
@@ -19,7 +18,7 @@ type PolicySigner struct {
 	Signer string
 }
 
-var fingerprintForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var fingerprintForm = pattern(`^sha256:[0-9a-f]{64}$`)
 
 // demandedSigner is a PolicySigner that was read.
 type demandedSigner struct {
@@ -33,7 +32,7 @@ func compileSigner(s PolicySigner, rules Rules) (d demandedSigner, err error) {
 	if d.root, err = ParseTrustRoot(s.Root, rules); err != nil {
 		return d, err
 	}
-	if fingerprintForm.MatchString(s.Signer) {
+	if fingerprintForm().MatchString(s.Signer) {
 		d.fingerprint = s.Signer
 		return d, nil
 	}

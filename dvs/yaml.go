@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
-	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -186,14 +184,12 @@ func (r *yamlReader) position(at int) lookleap.Position {
 	return lookleap.Position{Line: r.origin.Line + r.line - 1, Column: at - r.start + 1, Offset: r.origin.Offset + at}
 }
 
-// yamlPatterns are the form of the parser's errors, what stands before a value, and a value without
-// quotation marks that has a colon, which is the most common mistake.
-var yamlPatterns = sync.OnceValue(func() (p struct{ message, value, colon *regexp.Regexp }) {
-	p.message = regexp.MustCompile(`^(?:yaml: )?(?:line \d+: )?(.*)`)
-	p.value = regexp.MustCompile(`^[^:\n]*:[ \t]+`)
-	p.colon = regexp.MustCompile(`^([^\s#:"'][^:\n]*):[ \t]+[^\s"'|>#\[{&*!%@][^\n]*?(:[ \t]|:\r?(?:\n|$))`)
-	return p
-})
+var (
+	yamlMessage = pattern(`^(?:yaml: )?(?:line \d+: )?(.*)`) // the form of the parser's errors
+	beforeValue = pattern(`^[^:\n]*:[ \t]+`)
+	// colonInValue is a value without quotation marks that has a colon: the most common mistake.
+	colonInValue = pattern(`^([^\s#:"'][^:\n]*):[ \t]+[^\s"'|>#\[{&*!%@][^\n]*?(:[ \t]|:\r?(?:\n|$))`)
+)
 
 // syntaxFault returns where and why the text is not YAML. The parser reports at most a line, and that
 // may be a later one. So each key is read alone: the first that is not YAML is the place.
@@ -215,11 +211,11 @@ func syntaxFault(header []byte, err error) *fault {
 		}
 		start = end
 	}
-	if m := yamlPatterns().colon.FindSubmatchIndex(chunk); m != nil {
+	if m := colonInValue().FindSubmatchIndex(chunk); m != nil {
 		return badFrontmatter(at+m[4], fmt.Sprintf("the value of %s has a colon and a blank, which YAML reads as another key",
 			plaintext.Quote(string(chunk[m[2]:m[3]]), 40)), "put the value between quotation marks")
 	}
-	message := yamlPatterns().message.FindStringSubmatch(err.Error())[1]
-	return badFrontmatter(at+len(yamlPatterns().value.Find(chunk)), "the metadata is not valid YAML: "+plaintext.Line(message),
+	message := yamlMessage().FindStringSubmatch(err.Error())[1]
+	return badFrontmatter(at+len(beforeValue().Find(chunk)), "the metadata is not valid YAML: "+plaintext.Line(message),
 		"put the value in quotes, or write it as a block below a >- sign")
 }
