@@ -178,7 +178,6 @@ func (l *Loader) agree(ctx context.Context, approval *lookleap.Approval, w wish,
 	return ok, err
 }
 
-// trustRoot registers a root that the user declared.
 func (l *Loader) trustRoot(ctx context.Context, root string) error {
 	if _, err := l.roots.Register(root, ByUser); err != nil {
 		return err

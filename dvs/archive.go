@@ -188,7 +188,6 @@ func WriteArchive(w io.Writer, format ArchiveFormat, files map[string][]byte) er
 	return writeTarGzip(w, names, files)
 }
 
-// archivedMode returns the permissions of a file in an archive.
 func archivedMode(content []byte) uint32 {
 	if isShebang(content) {
 		return 0o755

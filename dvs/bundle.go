@@ -116,7 +116,6 @@ func (s *Loaded) Bundle(ctx context.Context, files ...string) (Bundle, error) {
 	return b.Bundle, nil
 }
 
-// bundler collects the files of one bundle.
 type bundler struct {
 	Bundle
 	skill     *Loaded
@@ -128,7 +127,6 @@ type bundler struct {
 	directories map[string]bool // first segments of the paths of bundled files
 }
 
-// bundledDocument is a bundled Markdown file.
 type bundledDocument struct {
 	name string
 	text *Skill // of other files than SKILL.md, only the body
@@ -151,7 +149,6 @@ func (b *bundler) named(ctx context.Context, files []string) error {
 	return nil
 }
 
-// known adds all files that are known.
 func (b *bundler) known(ctx context.Context) error {
 	listed := b.skill.listed
 	if b.skill.packed {
@@ -366,7 +363,6 @@ func (b *bundler) fetch(ctx context.Context, t Target, pages bool) error {
 	return nil
 }
 
-// add adds a file. References in Markdown are followed later.
 func (b *bundler) add(name string, content []byte, text *Skill) {
 	b.Files[name], b.digests[name] = content, DigestOf(content)
 	if b.skill.executable[name] {
@@ -381,7 +377,6 @@ func (b *bundler) add(name string, content []byte, text *Skill) {
 	}
 }
 
-// maxBundleFindings bounds the findings of one bundle.
 const maxBundleFindings = 500
 
 func (b *bundler) leaveOut(severity lookleap.Severity, code lookleap.Code, message string, at lookleap.Position) {

@@ -46,12 +46,10 @@ var capabilityKinds = []struct{ kind, may string }{
 	{capabilityUnread, "do what was not read"},
 }
 
-// rankOf returns the place of a kind in capabilityKinds, or -1.
 func rankOf(kind string) int {
 	return slices.IndexFunc(capabilityKinds, func(k struct{ kind, may string }) bool { return k.kind == kind })
 }
 
-// of returns the values of one kind.
 func (c Capabilities) of(kind string) (values []string) {
 	for i := range c {
 		if c[i].Kind == kind {
@@ -152,7 +150,6 @@ func (r *capabilityReader) list() Capabilities {
 	return all
 }
 
-// read reads one file.
 func (r *capabilityReader) read(name string, content []byte) {
 	r.file = name
 	readable := utf8.Valid(content) && !bytes.Contains(content, []byte{0})
@@ -187,7 +184,6 @@ func capabilitiesOfSkill(s *Skill) Capabilities {
 	return r.list()
 }
 
-// skill reads a SKILL.md.
 func (r *capabilityReader) skill(s *Skill) {
 	depth := 0 // of brackets in allowed-tools: a blank within them does not separate
 	for entry := range strings.FieldsFuncSeq(s.Text("allowed-tools"), func(c rune) bool {
@@ -294,7 +290,6 @@ func (c Capabilities) Sentences() []string {
 	return all
 }
 
-// sort puts capabilities in order.
 func (c Capabilities) sort() {
 	slices.SortFunc(c, func(a, b Capability) int {
 		return cmp.Or(cmp.Compare(rankOf(a.Kind), rankOf(b.Kind)), cmp.Compare(a.Value, b.Value))

@@ -107,7 +107,6 @@ var wellKnownPrograms = wordSet{list: `curl wget sh bash zsh python python3 pip 
 	kubectl helm terraform aws gcloud az ssh scp rsync sftp nc ncat netcat telnet ftp sudo su chmod chown rm mv cp dd mkfs mount crontab systemctl launchctl osascript
 	open brew apt apt-get yum dnf apk pacman snap make cmake eval exec source export cat tar unzip base64 openssl gpg psql mysql sqlite3 redis-cli`}
 
-// canonicalHost returns a host in canonical form, or "".
 func canonicalHost(host string) string {
 	canonical, err := (domain.Rules{AllowIP: true, AllowSpecial: true}).ParseHost(host)
 	if err != nil {

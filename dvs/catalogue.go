@@ -122,7 +122,6 @@ type catalogue struct {
 	limits  Limits
 }
 
-// entry reads one skill; without a SKILL.md the entry has no directory.
 func (c *catalogue) entry(directory string, buffer []byte) (e CatalogueEntry) {
 	at := directory + "/" + EntryFile
 	looked, err := fs.Lstat(c.files, at)

@@ -73,7 +73,6 @@ func compareVersions(old, updated skillVersion) (c Change) {
 	return c
 }
 
-// diffFiles returns the paths of the files that differ, sorted.
 func diffFiles(old, updated map[string]Digest) (added, removed, changed []string) {
 	for _, name := range slices.Sorted(maps.Keys(updated)) {
 		switch before, known := old[name]; {

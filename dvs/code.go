@@ -133,7 +133,6 @@ func usageError(message, fix string) *lookleap.Error {
 	return &lookleap.Error{Code: lookleap.CodeUsage, Message: message, Fix: fix}
 }
 
-// badURL returns an error for a URL that package domain refuses.
 func badURL(input string, err error) *lookleap.Error {
 	e := fetch.URLError(input, "", err)
 	if e.Code == domain.CodeQuery {
@@ -142,7 +141,6 @@ func badURL(input string, err error) *lookleap.Error {
 	return e
 }
 
-// badJSON returns an error for JSON that package strictjson refuses.
 func badJSON(code lookleap.Code, subject string, err error) *lookleap.Error {
 	var e *strictjson.Error
 	if !errors.As(err, &e) {

@@ -178,7 +178,6 @@ func (l *Loader) rememberUntil(key consentKey, until time.Time) {
 	l.consents[key.digest()] = consent{until: until, skill: DigestOf([]byte(key.skill)), forFile: key.effect == effectSkill}
 }
 
-// forgetConsents ends all consents.
 func (l *Loader) forgetConsents() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -299,7 +298,6 @@ func (e *plannedEffect) contents() []*content {
 	return nil
 }
 
-// plan returns the plan of an effect for the loader's user.
 func (l *Loader) plan(req lookleap.ConsentRequest, e *plannedEffect) (*lookleap.Plan, error) {
 	e.User = planowner.Mark(l.options.User)
 	data, err := encodeContents(e)

@@ -235,7 +235,6 @@ func Rejudge(v *lookleap.Verdict, now time.Time, rules Rules) (*lookleap.Verdict
 	return Decide(in.Claim, in.Evidence, now, rules), nil
 }
 
-// judge decides about one claim.
 type judge struct {
 	rules     Rules
 	claim     Claim

@@ -96,7 +96,6 @@ type listFile struct {
 	elsewhere string // origin that the file's origin redirects to
 }
 
-// ask asks for a file of the origin.
 func (d *discovery) ask(ctx context.Context, at string, limit int, stream func(*fetch.Response, io.Reader) error) listFile {
 	u, err := domain.Rules{AllowSpecial: true}.Parse(at)
 	if err != nil {
@@ -179,7 +178,6 @@ func (d *discovery) indexes(ctx context.Context, origin string) bool {
 	return true
 }
 
-// index reads one index.
 func (d *discovery) index(file listFile) bool {
 	doc, goOn := d.usableDocument(file)
 	at := file.at

@@ -262,7 +262,6 @@ func (w *withdrawals) at(p place, subject string) error {
 	return nil
 }
 
-// digest refuses withdrawn bytes.
 func (w *withdrawals) digest(d Digest, subject string) error {
 	if w == nil {
 		return nil

@@ -37,7 +37,6 @@ type feedState struct {
 	Full      bool            `json:"full,omitempty"` // there were more entries than can be kept, so the feed cannot be used
 }
 
-// feed is one feed of a loader.
 type feed struct {
 	options FeedOptions
 	url     domain.URL
@@ -301,7 +300,6 @@ func (l *Loader) requestFeed(ctx context.Context, f *feed) (*fetch.Response, err
 		ReadBody: func(status int) bool { return status == http.StatusOK }})
 }
 
-// readFeed verifies and parses what the server sent.
 func (l *Loader) readFeed(f *feed, body []byte) (*Withdrawals, error) {
 	if f.options.Verify != nil {
 		var err error

@@ -40,7 +40,6 @@ type document struct {
 	public bool // the response is the same for all clients
 }
 
-// member is a file that came with a skill.
 type member struct {
 	Path       string  `json:"path"`
 	Content    content `json:"content"`
@@ -75,7 +74,6 @@ func (d *document) digest() Digest {
 	return d.Evidence.Digest
 }
 
-// fileRequest is one file to fetch.
 type fileRequest struct {
 	url      domain.URL
 	limit    int
@@ -210,7 +208,6 @@ func (l *Loader) lookUpHost(ctx context.Context, doc *document, host string) err
 	return bogus
 }
 
-// recordFailure records why there is no answer.
 func (d *document) recordFailure(err error) {
 	d.cause = err
 	d.Evidence.Failure, d.Evidence.Detail = lookleap.CodeOf(err), err.Error()

@@ -98,7 +98,6 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 // URL paths, so letters are those of ASCII.
 func isNameRune(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' }
 
-// isName reports whether a text is a name by this draft.
 func isName(text string) bool {
 	return text != "" && len(text) <= maxName && strings.IndexFunc(text, func(r rune) bool { return !isNameRune(r) }) < 0
 }

@@ -27,7 +27,6 @@ func readFrontmatter(text []byte, header span, line int) ([]Field, *fault) {
 	return fields, nil
 }
 
-// skillParser reads one SKILL.md.
 type skillParser struct {
 	report
 	profile Profile
@@ -62,7 +61,6 @@ func (p *skillParser) formatViolation(f *fault) {
 // fatal reports what no profile can read.
 func (p *skillParser) fatal(f *fault) { p.add(lookleap.SeverityError, f) }
 
-// tooLarge reports a file beyond the limit.
 func (p *skillParser) tooLarge(message, fix string) {
 	p.fatal(&fault{code: lookleap.CodeTooLarge, requirement: "DVS-4.2-08", at: p.limits.Skill, message: message, fix: fix})
 }
@@ -118,7 +116,6 @@ func (p *skillParser) strict(header span) ([]Field, *fault) {
 	return readFrontmatter(p.text, header, p.position(header.start).Line)
 }
 
-// span is a part of a text, by offsets.
 type span struct{ start, end int }
 
 func (s span) of(text []byte) []byte { return text[s.start:s.end] }
@@ -218,7 +215,6 @@ type fault struct {
 // maxFindings bounds the findings about one text. Fatal ones are always kept.
 const maxFindings = 200
 
-// report collects findings about one text.
 type report struct {
 	text     []byte
 	findings []lookleap.Finding

@@ -61,7 +61,6 @@ func NewHandler(skills fs.FS, limits Limits) (*Handler, error) {
 	return h, h.addIndexes()
 }
 
-// read adds one skill.
 func (h *Handler) read(skills fs.FS, name string, limits Limits) error {
 	files, err := readSkillDir(skills, name, limits)
 	if err != nil {

@@ -321,7 +321,6 @@ func countInvisible[T string | []byte](text T) (count, first int) {
 	return count, first
 }
 
-// removeInvisible removes invisible characters.
 func removeInvisible(text string) string {
 	if strings.IndexFunc(text, isInvisible) < 0 {
 		return text

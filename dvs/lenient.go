@@ -189,7 +189,6 @@ func looseKey(text []byte, at int) (key string, valueAt int, ok bool) {
 	return key, line.end - len(rest) + 1, true
 }
 
-// isWord reports whether a byte may begin a key.
 func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }

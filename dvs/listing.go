@@ -92,7 +92,6 @@ type Listings struct {
 	files  int // that an index named
 }
 
-// maxListingFindings bounds the findings of one file.
 const maxListingFindings = 200
 
 func newListings(source string) *Listings {
@@ -108,7 +107,6 @@ func (l *Listings) find(severity lookleap.Severity, code lookleap.Code, requirem
 		Message: message, Position: at})
 }
 
-// done adds a finding with the number of findings that were left out.
 func (l *Listings) done() *Listings {
 	if l.more > 0 {
 		l.Findings = append(l.Findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit,
@@ -165,7 +163,6 @@ const (
 	IndexSchema       = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 )
 
-// indexDepth is how deep an index may be nested.
 const indexDepth = 16
 
 // ParseIndex reads the index of an origin that was served at the URL at. It accepts three shapes:
@@ -256,7 +253,6 @@ func indexEntries(at string, root strictjson.Value) (entries strictjson.Value, f
 	return entries, form, nil
 }
 
-// indexEntry reads one entry.
 func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value, form indexForm, at lookleap.Position) (Listing, error) {
 	var fields struct{ name, description, path, url, kind, digest string }
 	for _, f := range []struct {

@@ -121,7 +121,6 @@ type loadTerms struct {
 	RequireSecure bool    `json:"requireSecure,omitempty"`
 }
 
-// loadTerms returns the terms of a loaded skill.
 func (s *Loaded) loadTerms() loadTerms {
 	return loadTerms{Skill: s.ID.String(), Artifact: s.ID.artifact, Root: s.Root.String(), Source: s.Source,
 		Under: s.under, Digest: s.Digest, Profile: s.claim.Profile, RequireSecure: s.claim.RequireSecure}
@@ -182,7 +181,6 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 	return nil
 }
 
-// strictness orders the profiles.
 func (p Profile) strictness() int { return slices.Index([]Profile{Lenient, DVS, AgentSkills}, p) }
 
 // checkTerms is stillAllowed with a verdict that is reported.

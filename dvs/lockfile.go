@@ -176,7 +176,6 @@ func (s *LockedSkill) checkFiles() *jsonFault {
 	return nil
 }
 
-// canonicalFix proposes the canonical form of a URL, if there is one.
 func canonicalFix(canonical string) string {
 	if canonical == "" {
 		return "write a canonical https URL"
@@ -299,7 +298,6 @@ func onlyLineEnds(content []byte, holds func(Digest) bool) bool {
 	return holds(DigestOf(lf)) || holds(DigestOf(bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n"))))
 }
 
-// verify returns the first change as an error, or nil.
 func (s *LockedSkill) verify(files map[string][]byte, holds func(*LockedFile, Digest) bool) error {
 	for _, f := range s.changes(files, holds) {
 		return refuse(f.Code, s.URL+" "+f.Path, f.Message, f.Fix)

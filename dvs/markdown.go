@@ -64,7 +64,6 @@ const (
 	maxReferences = 10_000
 )
 
-// blockLister collects the blocks of a body.
 type blockLister struct {
 	skill  *Skill
 	place  lineCounter
@@ -145,7 +144,6 @@ func (s *Skill) References() []Reference {
 // maxTarget bounds a target in bytes; longer ones are not references.
 const maxTarget = 2048
 
-// referenceLister collects references.
 type referenceLister struct {
 	skill *Skill
 	place lineCounter

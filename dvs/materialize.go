@@ -86,7 +86,6 @@ func writeError(dir string, err error) error {
 	return &lookleap.Error{Code: lookleap.CodeIO, Subject: dir, Message: "the skills could not be written", Err: err}
 }
 
-// checkTarget reports whether a target exists. It refuses a link and a file.
 func checkTarget(dir string) (exists bool, err error) {
 	info, err := os.Lstat(dir)
 	switch {

@@ -171,7 +171,6 @@ func newPlatforms(entries []Platform) *Platforms {
 	return p
 }
 
-// valid returns an error for an entry that cannot be used.
 func (e *Platform) valid() error {
 	bad := func(reason string) error {
 		return refuse(codeBadPlatform, e.Name, reason, "see the documentation of Platform")
@@ -198,7 +197,6 @@ func (e *Platform) valid() error {
 	return nil
 }
 
-// probeHost returns a host that a pattern matches.
 func probeHost(pattern string) string { return strings.ReplaceAll(pattern, "*", "x") }
 
 // With returns a table with more platforms. It never relaxes a rule: an entry for a known host has
@@ -374,7 +372,6 @@ func (e *Platform) owner(segments []string) ownerPath {
 	return ownerPath{skip: skip, name: skip, start: start, depth: skip + e.Owner, of: e.namespace()}
 }
 
-// namespace returns Of or its default.
 func (e *Platform) namespace() string {
 	return cmp.Or(e.Of, slices.Concat(e.Hosts, e.Subdomains)[0])
 }

@@ -119,7 +119,6 @@ type compiledPolicy struct {
 	pinned   *skillTable[string] // the same URLs, to find them in another spelling
 }
 
-// compilePolicy reads the URLs of a policy.
 func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 	c := &compiledPolicy{Policy: p, pins: make(map[string]PolicyPin), pinned: newSkillTable[string](rules)}
 	if p.unreadable != nil {
@@ -211,7 +210,6 @@ type governor struct {
 	registrar Registrar     // who may declare roots
 }
 
-// newGovernor reads the policies of a loader.
 func newGovernor(options Options, rules Rules) *governor {
 	g := &governor{profile: options.Profile, secure: options.RequireSecure}
 	for _, p := range options.Policies {
@@ -250,12 +248,10 @@ func (g *governor) at(p place, subject string) error {
 	return nil
 }
 
-// scripts refuses scripts and commands.
 func (g *governor) scripts(subject string) error {
 	return g.first(func(c *compiledPolicy) bool { return c.NoScripts }, subject, "the policy allows no scripts and commands")
 }
 
-// discovery refuses to read the lists of an origin.
 func (g *governor) discovery(subject string) error {
 	return g.first(func(c *compiledPolicy) bool { return c.NoDiscovery }, subject, "the policy allows no discovery")
 }

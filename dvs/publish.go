@@ -178,7 +178,6 @@ func (p *Published) Artifact() (path string, content []byte, err error) {
 	return p.Name + format.Extension(), b.Bytes(), nil
 }
 
-// entry returns the entry of a skill in an index.
 func (p *Published) entry(shape IndexShape) (indexEntry, error) {
 	e := indexEntry{Name: p.Name, Description: p.Description}
 	switch shape {
@@ -250,7 +249,6 @@ func Lint(directory fs.FS, options LintOptions) []lookleap.Finding {
 	return l.findings
 }
 
-// lintFiles judges the files of a skill directory.
 func lintFiles(files map[string][]byte, options LintOptions) []lookleap.Finding {
 	l := &linter{options: options}
 	l.place()
@@ -297,7 +295,6 @@ func (l *linter) file(severity lookleap.Severity, code lookleap.Code, requiremen
 		Position: lookleap.Position{Path: at}})
 }
 
-// place judges the URL and the trust root.
 func (l *linter) place() {
 	if l.options.URL == "" {
 		return
@@ -333,7 +330,6 @@ func (l *linter) place() {
 	}
 }
 
-// files judges which files there are.
 func (l *linter) files(files map[string][]byte) {
 	if _, ok := files[EntryFile]; !ok {
 		message, fix := "the directory has no SKILL.md", "add one"

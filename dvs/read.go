@@ -59,7 +59,6 @@ func (r *reading) capable() Capabilities {
 	return CapabilitiesOf(r.members)
 }
 
-// servingHost returns the host that the bytes came from.
 func (r *reading) servingHost(u SkillURL) string {
 	if r != nil && r.evidence.Archive != "" {
 		if at, err := (domain.Rules{AllowSpecial: true}).Parse(r.evidence.Archive); err == nil {
@@ -128,7 +127,6 @@ func (h *hint) header() string {
 		quoteYAML(strings.Join(strings.Fields(h.Description), " ")) + "\n---\n"
 }
 
-// complete reports whether an index says what a header has to say.
 func (h *hint) complete() bool {
 	return h != nil && h.Name != "" && strings.TrimSpace(h.Description) != ""
 }

@@ -100,7 +100,6 @@ func (l *Loader) RepositoryAt(ctx context.Context, at RepositoryURL, commit stri
 	return access.read(ctx, strings.ToLower(commit))
 }
 
-// list finds the skills below a path.
 func (r *Repository) list(path string) error {
 	directories, findings, err := r.tree.skills(path)
 	r.Findings = findings
@@ -241,7 +240,6 @@ func isDenied(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound
 }
 
-// read reads the archive of a commit.
 func (a *repositoryAccess) read(ctx context.Context, commit string) (*Repository, error) {
 	var tree *repositoryTree
 	limits := a.loader.limits

@@ -183,7 +183,6 @@ func (t *repositoryTree) resolve(name string) (string, error) {
 	return resolved, nil
 }
 
-// below returns the paths below a directory, sorted.
 func (t *repositoryTree) below(directory string) []string {
 	if directory == "" {
 		return t.paths
@@ -248,7 +247,6 @@ func isUsualPlace(relative string) bool {
 	return !slices.ContainsFunc(above, generated.has) && (len(above) <= 1 || slices.Contains(above, "skills"))
 }
 
-// skillFiles returns the files of the skill in a directory.
 func (t *repositoryTree) skillFiles(directory string, limits Limits) (*fileSet, error) {
 	set := newFileSet(limits)
 	if err := t.collect(set, directory, "", 0); err != nil {
@@ -296,7 +294,6 @@ func (t *repositoryTree) collect(set *fileSet, directory, prefix string, links i
 	return nil
 }
 
-// isWithin reports whether a path is in a directory, or is it.
 func isWithin(name, directory string) bool {
 	return directory == "" || name == directory || strings.HasPrefix(name, directory+"/")
 }
@@ -324,7 +321,6 @@ func (t *repositoryTree) isSigned(directory string) bool {
 	return slices.ContainsFunc(t.below(directory), func(name string) bool { return path.Ext(name) == ".sig" })
 }
 
-// add adds a file to a skill.
 func (t *repositoryTree) add(set *fileSet, inSkill, name string, executable bool) error {
 	room, err := set.room(inSkill)
 	if err != nil {

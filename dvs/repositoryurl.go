@@ -109,7 +109,6 @@ func (u RepositoryURL) Below(name string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(strings.Join(u.tail, "/"), name), "/")
 }
 
-// skill returns the identity of the skill in a directory at a commit.
 func (u RepositoryURL) skill(commit, directory string, rules Rules) (SkillURL, error) {
 	r := route{repo: u.repo, rest: []string{commit}}
 	if slices.Contains(u.source.Kinds, "commit") {
@@ -131,7 +130,6 @@ func (u RepositoryURL) refs() string {
 	return u.page.Origin() + fill(path, u.repo, "") + "?service=git-upload-pack"
 }
 
-// archive returns the URL of the archive of a commit.
 func (u RepositoryURL) archive(commit string) string {
 	return u.page.Origin() + fill(u.source.Archive, u.repo, commit)
 }

@@ -137,7 +137,6 @@ func (s *Loaded) resourceClaim() Claim {
 	return claim
 }
 
-// directory is the canonical URL of the directory that the SKILL.md came from.
 func (s *Loaded) directory() string {
 	text := s.base.String()
 	return text[:strings.LastIndexByte(text, '/')+1]
@@ -152,7 +151,6 @@ func below(directory string, u domain.URL) (string, bool) {
 	return unescape(name), true
 }
 
-// schemeOf returns the scheme of an absolute reference in lower case.
 func schemeOf(ref string) (string, bool) {
 	scheme, _, ok := strings.Cut(ref, ":")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/?#") {

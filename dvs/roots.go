@@ -115,7 +115,6 @@ type declaredRoot struct {
 	source RootSource
 }
 
-// denial is a root that is blocked or revoked.
 type denial struct {
 	root    TrustRoot
 	party   party
@@ -221,7 +220,6 @@ func (r *Roots) withdraw(root TrustRoot, what ...says) {
 	})
 }
 
-// ownRules are the rules of the program, for a change.
 func (r *Roots) ownRules() Rules {
 	if r.program != nil {
 		return r.program.Rules()
@@ -371,7 +369,6 @@ func (r *Roots) at(u domain.URL) Declared {
 	return r.Find(SkillURL{place: r.Rules().placeOf(u)})
 }
 
-// refusal returns an error if a block or a revocation applies, or nil.
 func (d Declared) refusal(input string) error {
 	switch {
 	case d.Revoked:

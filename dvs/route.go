@@ -120,7 +120,6 @@ func isStrangersRef(ref string) bool {
 	return false
 }
 
-// checkRevision refuses revisions that are not the owner's.
 func (r *route) checkRevision(input string) error {
 	ref := unescape(strings.Join(r.rest, "/"))
 	if first, below, _ := strings.Cut(ref, "/"); first == "refs" {
@@ -243,7 +242,6 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 	return nil
 }
 
-// hasRoutes reports whether the host is of a platform whose routes are known.
 func (r Rules) hasRoutes(host string) bool {
 	role, ok := r.platforms().find(host)
 	return ok && role.platform.Source != nil

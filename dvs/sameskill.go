@@ -14,7 +14,6 @@ type skillParty struct {
 	query string
 }
 
-// skillParty returns the party of a skill.
 func (r Rules) skillParty(p place) skillParty {
 	return skillParty{r.platforms().party(p.page), p.page.RawQuery()}
 }
@@ -29,7 +28,6 @@ func (s *skillParty) key() string {
 	return s.party.namespace + "\x00" + strings.Join(path, "\x00")
 }
 
-// same reports whether two parties may be the same skill.
 func (s *skillParty) same(other *skillParty) bool {
 	return s.party.same(&other.party) && (s.query == other.query || s.query == "" || other.query == "")
 }
@@ -50,7 +48,6 @@ func newSkillTable[T any](rules Rules) *skillTable[T] {
 	return &skillTable[T]{rules, make(map[string][]skillNote[T])}
 }
 
-// add notes a value for a skill.
 func (t *skillTable[T]) add(p place, value T) {
 	party := t.rules.skillParty(p)
 	t.notes[party.key()] = append(t.notes[party.key()], skillNote[T]{p.page.String(), party, value})

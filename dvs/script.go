@@ -197,7 +197,6 @@ func (in *Invocation) check() error {
 	return nil
 }
 
-// bundledTarget resolves a file of the skill's own directory.
 func (s *Loaded) bundledTarget(ctx context.Context, ref string) (Target, error) {
 	t, err := s.target(ctx, ref)
 	if err == nil && t.Access != Bundled {
@@ -387,7 +386,6 @@ func (f *plannedFile) isCode() bool { return KindOf(f.Name, f.Bytes) == Script }
 // quoteName quotes the path of a file or the identity of a skill, of which nothing is cut.
 func quoteName(name string) string { return plaintext.Quote(name, len(name)+1) }
 
-// describeFile adds size and digest of a file to a text.
 func describeFile(what string, f plannedFile) string {
 	return fmt.Sprintf("%s (%d bytes, %.19s…)", what, len(f.Bytes), f.Digest.String())
 }

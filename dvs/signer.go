@@ -27,7 +27,6 @@ type demandedSigner struct {
 	trust       modelsig.Trust // of PEM
 }
 
-// compileSigner reads a PolicySigner.
 func compileSigner(s PolicySigner, rules Rules) (d demandedSigner, err error) {
 	if d.root, err = ParseTrustRoot(s.Root, rules); err != nil {
 		return d, err
@@ -58,7 +57,6 @@ func (c *compiledPolicy) signers(skill SkillURL) (all []demandedSigner) {
 	return all
 }
 
-// needSignature reports whether a policy demands that a skill is signed.
 func (g *governor) needSignature(skill SkillURL) bool {
 	for _, c := range g.compiled {
 		if len(c.signers(skill)) > 0 {

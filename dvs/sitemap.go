@@ -136,7 +136,6 @@ func (s *sitemap) limit(message string) {
 	s.list.find(lookleap.SeverityWarning, codeSitemapLimit, "DVS-3.2-10", message, lookleap.Position{Path: s.list.source})
 }
 
-// child adds a further sitemap of the same origin.
 func (s *sitemap) child(loc string, at lookleap.Position) {
 	u, err := s.rules.urls().Parse(loc)
 	switch {

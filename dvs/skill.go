@@ -218,7 +218,6 @@ func (v *Value) Field(key string) (*Value, bool) {
 	return nil, false
 }
 
-// isScalar reports whether the value is a text or nothing.
 func (v *Value) isScalar() bool { return v.Kind <= Text }
 
 // flat returns all texts below the value, in order and joined by blanks.

@@ -84,7 +84,6 @@ func (r Rules) artifactAt(raw string, u domain.URL, artifact Artifact) (SkillURL
 	return SkillURL{place: p, fragment: u.FragmentDropped(), artifact: artifact}, nil
 }
 
-// namesArchive reports whether a path is that of an archive by its extension.
 func namesArchive(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	return slices.ContainsFunc([]string{".tar.gz", ".tgz", ".zip"}, func(extension string) bool {

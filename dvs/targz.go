@@ -16,7 +16,6 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// tarGzip adds the members of a .tar.gz as it arrives.
 func (s *fileSet) tarGzip(r io.Reader) error {
 	return walkTarGzip(r, int64(s.limits.Total), s.limits.Files+maxDirectories, s.tarMember)
 }

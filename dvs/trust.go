@@ -29,7 +29,6 @@ func newTrustKeeper(store lookleap.Store) *trustKeeper {
 	}}}}
 }
 
-// maxTrustRecord is the largest record that a loader stores, in bytes.
 const maxTrustRecord = 8 << 20
 
 // errRecordTooLarge is the error for what cannot be kept. What depends on the record is refused:
@@ -225,7 +224,6 @@ func (k *trustKeeper) forget(ctx context.Context, skill string) error {
 	return nil
 }
 
-// update changes what is kept about a skill.
 func (k *trustKeeper) update(ctx context.Context, skill string, edit func(*TrustRecord) error) error {
 	skill = k.keptAs(skill)
 	if err := k.noteSpelling(ctx, skill); err != nil {
@@ -271,7 +269,6 @@ func (k *trustKeeper) forgetRoot(ctx context.Context, root string) error {
 	return k.delete(ctx, trustRoot+root)
 }
 
-// roots returns the stored roots.
 func (k *trustKeeper) roots(ctx context.Context) ([]declaredByUser, error) {
 	keys, err := k.list(ctx, trustRoot)
 	if err != nil {

@@ -134,7 +134,6 @@ func (r *reading) version(last *TrustedVersion) skillVersion {
 	return v
 }
 
-// isZero reports whether nothing is pinned.
 func (p Pin) isZero() bool { return p == Pin{} }
 
 func refusedBefore(skill string, r *TrustRecord) error {
@@ -286,7 +285,6 @@ func (l *Loader) keepTrustedRoot(ctx context.Context, root declaredByUser) bool 
 	return err == nil
 }
 
-// keepScript stores which bytes of a script the user approved.
 func (l *Loader) keepScript(ctx context.Context, skill string, script plannedFile) {
 	if l.trust == nil {
 		return

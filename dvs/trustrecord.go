@@ -141,7 +141,6 @@ func (r *TrustRecord) version(file Digest) *TrustedVersion {
 	return nil
 }
 
-// last returns the version that was approved last, or nil.
 func (r *TrustRecord) last() *TrustedVersion {
 	if len(r.Versions) == 0 {
 		return nil
@@ -233,13 +232,11 @@ func (r *TrustRecord) encode() ([]byte, error) {
 	}
 }
 
-// approveScript notes that the user approved a script.
 func (r *TrustRecord) approveScript(s TrustedScript) {
 	r.Scripts = slices.DeleteFunc(r.Scripts, func(o TrustedScript) bool { return o.Name == s.Name })
 	r.Scripts = lastOf(append(r.Scripts, s), maxTrustedScripts)
 }
 
-// script returns what the user approved last under a name, or nil.
 func (r *TrustRecord) script(name string) *TrustedScript {
 	i := slices.IndexFunc(r.Scripts, func(s TrustedScript) bool { return s.Name == name })
 	if i < 0 {
@@ -291,7 +288,6 @@ func (v *TrustedVersion) comparable() skillVersion {
 	return s
 }
 
-// bundleDigest returns one digest for all files.
 func bundleDigest(files map[string]Digest) Digest {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -300,7 +296,6 @@ func bundleDigest(files map[string]Digest) Digest {
 	return DigestOf(b.Bytes())
 }
 
-// lockedFiles lists digests as a lockfile does.
 func lockedFiles(files map[string]Digest) []LockedFile {
 	list := make([]LockedFile, 0, len(files))
 	for name, digest := range files {

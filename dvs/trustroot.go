@@ -297,7 +297,6 @@ func newParty(of string, own, rest []string) party {
 	return party{namespace: namespace, path: append(path, foldPath(rest)...)}
 }
 
-// tenantParty returns the party of a publisher that has a host of its own.
 func (e *Platform) tenantParty(owner string, rest []string) party {
 	out := newParty(e.namespace(), []string{e.Prefix + owner}, rest)
 	out.joined = e.Joined
@@ -395,7 +394,6 @@ func unescapeAll(segments []string) []string {
 	return out
 }
 
-// foldPath folds the segments of a path without escapes.
 func foldPath(segments []string) []string {
 	out := make([]string, len(segments), len(segments)+3)
 	for i, s := range segments {

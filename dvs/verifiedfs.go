@@ -41,7 +41,6 @@ type VerifiedFS struct {
 	lock    *Lockfile
 }
 
-// servedSkill is one skill of a VerifiedFS.
 type servedSkill struct {
 	tree   fstest.MapFS      // by paths that begin with the directory
 	source *Loaded           // whose trust may end; nil: no loader made the bundle
@@ -251,7 +250,6 @@ func isPlainKey(key string) bool {
 	return key != "" && len(key) <= maxName
 }
 
-// truncate shortens a text to a number of characters.
 func truncate(text string, most int) string {
 	n := 0
 	for i := range text {
