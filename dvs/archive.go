@@ -236,7 +236,7 @@ func (s *Loaded) member(ctx context.Context, t Target) (*Resource, error) {
 	v := s.loader.targetVerdict(t.URL)
 	r := &Resource{Skill: s.ID.String(), URL: t.URL, Name: t.Name, Kind: KindOf(t.Name, content),
 		Digest: DigestOf(content), Verdict: v, data: content}
-	archive := lookleap.Evidence{URL: domain.Redact(s.ID.String()), Digest: s.Digest.String()}
+	archive := lookleap.Evidence{URL: s.ID.String(), Digest: s.Digest.String()}
 	var check lookleap.Check
 	switch {
 	case !ok:
@@ -246,8 +246,7 @@ func (s *Loaded) member(ctx context.Context, t Target) (*Resource, error) {
 	default:
 		check = passed("the file is a member of the archive that was verified", archive, lookleap.Evidence{Digest: r.Digest.String()})
 	}
-	check.Requirement = "DVS-4.1-03"
-	v.Checks = append(v.Checks, check)
+	v.Checks = append(v.Checks, about("DVS-4.1-03", check))
 	if check.Status == lookleap.Failed {
 		v.Code, v.Summary = check.Code, check.Message
 		return nil, s.loader.refuse(ctx, v, nil)

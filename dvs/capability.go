@@ -16,9 +16,10 @@ import (
 // Capability is one thing that a skill may do, as far as its text says.
 //
 // The kinds are script, a file that can run, with its interpreter in brackets; command, in a code block;
-// host and url, that a URL names; env, an environment variable that a script or a command reads; path, a file outside the skill that one of them names;
-// tool, an entry of allowed-tools, which grants nothing; skill, another one that the instructions refer
-// to; and unread, what could not be read, such as a script that is not text.
+// host and url, that a URL names; env, an environment variable that a script or a command reads; path, a
+// file outside the skill that one of them names; tool, an entry of allowed-tools, which grants nothing;
+// skill, another one that the instructions refer to; and unread, what could not be read, such as a script
+// that is not text.
 type Capability struct {
 	Kind  string `json:"kind"`
 	Value string `json:"value"` // untrusted text of the publisher

@@ -6,7 +6,6 @@ import (
 
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/lookleap/lookleap/internal/domain"
@@ -59,7 +58,12 @@ func isShell(name, text string) bool {
 	if !ok {
 		return shells.has(extensionOf(name))
 	}
-	return slices.ContainsFunc(strings.Fields(strings.TrimPrefix(line, "#!")), func(word string) bool { return shells.has(path.Base(word)) })
+	for word := range strings.FieldsSeq(strings.TrimPrefix(line, "#!")) {
+		if shells.has(path.Base(word)) {
+			return true
+		}
+	}
+	return false
 }
 
 // commands reads a code block as commands of a shell. Unless the block says that it is one, only

@@ -12,7 +12,6 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/coded"
-	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
 	"github.com/lookleap/lookleap/internal/planowner"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -56,10 +55,8 @@ func (s *Loaded) external(ctx context.Context, t Target) (*Resource, error) {
 	l := s.loader
 	refused := l.targetVerdict(t.URL)
 	refused.Code, refused.Summary = t.Code, t.Code.Title()
-	check := failed(t.Code, t.Code.Title(), lookleap.Evidence{URL: domain.Redact(t.URL)},
-		lookleap.Evidence{URL: domain.Redact(s.Root.String())})
-	check.Requirement = "DVS-5.1-04"
-	refused.Checks = []lookleap.Check{check}
+	refused.Checks = []lookleap.Check{about("DVS-5.1-04", failed(t.Code, t.Code.Title(), lookleap.Evidence{URL: t.URL},
+		lookleap.Evidence{URL: s.Root.String()}))}
 	planned := &plannedFetch{loadTerms: s.loadTerms(), URL: t.URL}
 	req := s.request(lookleap.ConsentExternal, fmt.Sprintf("read something that is outside the trust root of the skill %s",
 		quoteName(s.ID.String())))
@@ -101,7 +98,8 @@ func (l *Loader) commitFetch(ctx context.Context, approval *lookleap.Approval, p
 }
 
 // agreeTo asks the user for what a skill does. A refusal has the verdict of the skill.
-func (s *Loaded) agreeTo(ctx context.Context, req lookleap.ConsentRequest, effect *plannedEffect, key consentKey) (*lookleap.Approval, error) {
+func (s *Loaded) agreeTo(ctx context.Context, req lookleap.ConsentRequest, effect *plannedEffect,
+	key consentKey) (*lookleap.Approval, error) {
 	plan, err := s.loader.plan(req, effect)
 	if err != nil {
 		return nil, s.loader.refuseConsent(ctx, s.Verdict, err)

@@ -133,12 +133,7 @@ func (j *judge) run(before int) (failed *lookleap.Check) {
 		if n >= before {
 			return nil
 		}
-		check := procedure[n].check(j)
-		for i := range check.Evidence {
-			check.Evidence[i].URL = domain.Redact(check.Evidence[i].URL)
-		}
-		check.Requirement = procedure[n].requirement
-		j.checks = append(j.checks, check)
+		j.checks = append(j.checks, about(procedure[n].requirement, procedure[n].check(j)))
 	}
 }
 
@@ -166,9 +161,7 @@ func (j *judge) decide(claimOnly bool) *lookleap.Verdict {
 		v.Expires = j.evidence.Fresh
 	}
 	for _, step := range procedure[len(j.checks):] {
-		check := unneeded(left)
-		check.Requirement = step.requirement
-		v.Checks = append(v.Checks, check)
+		v.Checks = append(v.Checks, about(step.requirement, unneeded(left)))
 	}
 	v.Record, _ = json.Marshal(newRecord(j.claim, j.evidence, j.rules.AllowQuery)) // both are plain data
 	return v
@@ -244,6 +237,15 @@ type judge struct {
 	root      TrustRoot // of the claim; zero until it is parsed
 	effective TrustRoot
 	checks    []lookleap.Check // of the steps that were run
+}
+
+// about returns a check of a requirement, without the secrets that its URLs can have.
+func about(requirement string, check lookleap.Check) lookleap.Check {
+	for i := range check.Evidence {
+		check.Evidence[i].URL = domain.Redact(check.Evidence[i].URL)
+	}
+	check.Requirement = requirement
+	return check
 }
 
 func passed(message string, evidence ...lookleap.Evidence) lookleap.Check {

@@ -241,13 +241,11 @@ func (d *document) recordResponse(resp *fetch.Response, kept time.Duration) {
 
 // confirmedBy returns the held copy, confirmed by a 304 answer.
 func (d *document) confirmedBy(confirmed *document) *document {
-	copied := *d
-	copied.Evidence.Received, copied.Evidence.Fresh = confirmed.Evidence.Received, confirmed.Evidence.Fresh
+	copied, now := *d, confirmed.Evidence
 	copied.public = copied.public && confirmed.public
-	copied.Evidence.Names = confirmed.Evidence.Names
-	copied.Evidence.Address = confirmed.Evidence.Address
-	copied.Evidence.TLS = confirmed.Evidence.TLS
-	copied.Evidence.Route = confirmed.Evidence.Route
+	e := &copied.Evidence
+	e.Received, e.Fresh = now.Received, now.Fresh
+	e.Names, e.Address, e.TLS, e.Route = now.Names, now.Address, now.TLS, now.Route
 	return &copied
 }
 

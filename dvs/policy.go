@@ -237,11 +237,16 @@ func newGovernor(options Options, rules Rules) *governor {
 
 // at refuses a place, of a skill or of a file.
 func (g *governor) at(p place, subject string) error {
+	return g.each(func(c *compiledPolicy) error { return c.at(p, subject) })
+}
+
+// each returns the first refusal of a policy.
+func (g *governor) each(check func(*compiledPolicy) error) error {
 	if g.broken != nil {
 		return g.broken
 	}
 	for _, c := range g.compiled {
-		if err := c.at(p, subject); err != nil {
+		if err := check(c); err != nil {
 			return err
 		}
 	}
@@ -257,15 +262,12 @@ func (g *governor) discovery(subject string) error {
 }
 
 func (g *governor) first(forbids func(*compiledPolicy) bool, subject, message string) error {
-	if g.broken != nil {
-		return g.broken
-	}
-	for _, c := range g.compiled {
+	return g.each(func(c *compiledPolicy) error {
 		if forbids(c) {
 			return c.refused(subject, message)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // declared returns what the registry says about a skill as far as the policies let it count. The

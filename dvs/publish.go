@@ -262,23 +262,19 @@ func lintFiles(files map[string][]byte, options LintOptions) []lookleap.Finding 
 	if !ok {
 		return l.findings
 	}
-	skill, findings, _ := parseSkill(options.Directory, content, Digest{}, options.Profile, options.Limits)
-	for _, f := range findings {
-		f.Path = EntryFile
-		l.findings = append(l.findings, f)
-	}
-	if skill == nil {
-		return l.findings
-	}
 	l.text = content
-	if options.Directory != "" {
-		before := len(l.findings)
+	before := len(l.findings)
+	skill, findings, _ := parseSkill(options.Directory, content, Digest{}, options.Profile, options.Limits)
+	l.findings = append(l.findings, findings...)
+	if skill != nil && options.Directory != "" {
 		l.nameAndDirectory(&skill.Metadata, options.Directory, options.Profile)
-		for i := range l.findings[before:] {
-			l.findings[before+i].Path = EntryFile
-		}
 	}
-	l.references(skill, files)
+	for i := range l.findings[before:] {
+		l.findings[before+i].Path = EntryFile
+	}
+	if skill != nil {
+		l.references(skill, files)
+	}
 	return l.findings
 }
 

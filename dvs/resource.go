@@ -287,11 +287,7 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 		{"DVS-4.5.1-01", func() lookleap.Check { return r.media(doc, claim) }},
 		{"DVS-4.5.2-01", func() lookleap.Check { return r.location(rules, doc, directory) }},
 	} {
-		check := step.outcome()
-		check.Requirement = step.requirement
-		for i := range check.Evidence {
-			check.Evidence[i].URL = domain.Redact(check.Evidence[i].URL)
-		}
+		check := about(step.requirement, step.outcome())
 		v.Checks = append(v.Checks, check)
 		if check.Status == lookleap.Failed {
 			v.Code, v.Summary = check.Code, check.Message
@@ -301,9 +297,8 @@ func (l *Loader) fetchResource(ctx context.Context, skill string, root TrustRoot
 	v.OK = true
 	v.Expires = doc.Evidence.Fresh
 	v.Summary = fmt.Sprintf("the %s was fetched", r.Kind)
-	digest := unneeded("no digest was expected, and this one is recorded", lookleap.Evidence{Digest: r.Digest.String()})
-	digest.Requirement = digestCheck
-	v.Checks = append(v.Checks, digest)
+	v.Checks = append(v.Checks, about(digestCheck, unneeded("no digest was expected, and this one is recorded",
+		lookleap.Evidence{Digest: r.Digest.String()})))
 	r.Verdict = v
 	return r, nil
 }

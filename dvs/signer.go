@@ -69,16 +69,16 @@ func (g *governor) needSignature(skill SkillURL) bool {
 // signed refuses all files of a skill, unless those that each policy demands have signed them. A file
 // that the signer left out may not have anything to say to an agent.
 func (g *governor) signed(skill SkillURL, files map[string][]byte, now time.Time) error {
-	for _, c := range g.compiled {
+	return g.each(func(c *compiledPolicy) error {
 		want := c.signers(skill)
 		if len(want) == 0 {
-			continue
+			return nil
 		}
 		if reason := unsigned(want, files, now); reason != "" {
 			return c.refused(skill.String(), reason)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // unsigned returns why none of the signers has signed all files, or "".
