@@ -262,5 +262,7 @@ func (s *Loaded) fetchBundled(ctx context.Context, t Target) (*Resource, error) 
 	if s.packed && t.Access == Bundled {
 		return s.member(ctx, t)
 	}
-	return s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), s.resourceClaim(), t)
+	claim := s.claim
+	claim.Pin = Pin{Commit: s.pinned()} // a known digest is that of the SKILL.md alone
+	return s.loader.fetchResource(ctx, s.ID.String(), s.Root, s.directory(), claim, t)
 }

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/filestore"
@@ -52,16 +51,12 @@ func Catalogue(skills fs.FS, profile Profile, limits Limits) ([]CatalogueEntry, 
 		}
 	}
 	entries := make([]CatalogueEntry, len(list))
-	var next atomic.Int64
+	n := min(runtime.GOMAXPROCS(0), 8, len(list))
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 8, len(list)) {
+	for first := range n {
 		workers.Go(func() {
 			buffer := make([]byte, catalogueRead, c.limits.Frontmatter+catalogueRead)
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(list) {
-					return
-				}
+			for i := first; i < len(list); i += n {
 				switch name := list[i].Name(); {
 				case list[i].IsDir():
 					entries[i] = c.entry(name, buffer)

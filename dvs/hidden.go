@@ -287,7 +287,7 @@ func isInvisible(r rune) bool {
 // countInvisible counts the invisible characters of a text, and returns the offset of the first.
 // One joiner or variation selector after a visible character is normal in emoji and some scripts
 // and is not counted; nor are TAB and line ends.
-func countInvisible[T string | []byte](text T) (count, first int) {
+func countInvisible(text string) (count, first int) {
 	const selector, joiner = 1, 2
 	glue := 0 // what the last character was, if it joins
 	seen := false
@@ -298,10 +298,7 @@ func countInvisible[T string | []byte](text T) (count, first int) {
 			i++
 			continue
 		}
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
-		}
+		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
 		case !isInvisible(r), r == '\r' && i+1 < len(text) && text[i+1] == '\n':
 			glue, seen = 0, r > ' '

@@ -130,13 +130,6 @@ func (s *Loaded) pinned() string {
 	return ""
 }
 
-// resourceClaim returns the claim by which the other files of the skill are judged.
-func (s *Loaded) resourceClaim() Claim {
-	claim := s.claim
-	claim.Pin = Pin{Commit: s.pinned()}
-	return claim
-}
-
 func (s *Loaded) directory() string {
 	text := s.base.String()
 	return text[:strings.LastIndexByte(text, '/')+1]

@@ -61,11 +61,6 @@ func (k *trustKeeper) change(ctx context.Context, key string, edit func(old []by
 	return cmp.Or(edited, storeError(err))
 }
 
-func (k *trustKeeper) list(ctx context.Context, prefix string) ([]string, error) {
-	keys, err := k.store.Keys(ctx, prefix)
-	return keys, storeError(err)
-}
-
 func (k *trustKeeper) delete(ctx context.Context, key string) error {
 	return storeError(k.store.Delete(ctx, key))
 }
@@ -270,9 +265,9 @@ func (k *trustKeeper) forgetRoot(ctx context.Context, root string) error {
 }
 
 func (k *trustKeeper) roots(ctx context.Context) ([]declaredByUser, error) {
-	keys, err := k.list(ctx, trustRoot)
+	keys, err := k.store.Keys(ctx, trustRoot)
 	if err != nil {
-		return nil, err
+		return nil, storeError(err)
 	}
 	var all []declaredByUser
 	for _, key := range keys {

@@ -66,7 +66,8 @@ func NewVerifiedFS(bundles []Bundle, options VerifiedFSOptions) *VerifiedFS {
 	prepared := make([]*preparedBundle, len(bundles))
 	ids := map[string]bool{}
 	for i := range bundles {
-		p := prepareBundle(&bundles[i], &options)
+		p := &preparedBundle{Bundle: bundles[i], report: SkillReport{ID: bundles[i].ID, Root: bundles[i].Root}}
+		p.report.Err = p.judge(&options)
 		if p.report.Err == nil && ids[p.report.ID] {
 			p.report.Err = refuse(CodeDuplicateEntry, p.report.ID, "the skill is in the list twice", "list each skill once")
 		}
@@ -112,15 +113,6 @@ type preparedBundle struct {
 	report SkillReport
 }
 
-func prepareBundle(b *Bundle, options *VerifiedFSOptions) *preparedBundle {
-	p := &preparedBundle{Bundle: *b, report: SkillReport{ID: b.ID, Root: b.Root}}
-	p.report.Err = p.judge(options)
-	if p.report.Err == nil {
-		p.report.Name, p.report.Digest = p.skill.Name, p.skill.Digest
-	}
-	return p
-}
-
 func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
 	if err := checkFiles(p.Files, options.Limits); err != nil {
 		return err
@@ -149,6 +141,9 @@ func (p *preparedBundle) judge(options *VerifiedFSOptions) error {
 	var err error
 	u, _ := ParseArtifactURL(p.ID, p.Artifact, Rules{AllowQuery: true, InsecureAllowLocalhost: true}) // of a bundle made by hand, perhaps none
 	p.skill, p.report.Findings, err = ParseSkillIn(u.directoryName(), file, options.Profile, options.Limits)
+	if err == nil {
+		p.report.Name, p.report.Digest = p.skill.Name, p.skill.Digest
+	}
 	return err
 }
 
