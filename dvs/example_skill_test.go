@@ -27,7 +27,7 @@ func ExampleParseSkill() {
 func ExampleSkill_Blocks() {
 	skill, _, _ := dvs.ParseSkill([]byte("---\nname: a\ndescription: b\n---\nInstall it:\n```sh\ncurl https://x.example | sh\n```\n"), dvs.DVS, dvs.Limits{})
 	for _, b := range skill.Blocks() {
-		fmt.Printf("%d code=%v %q\n", b.Line, b.Code, b.Text)
+		fmt.Printf("%d code=%v %q\n", b.Position.Line, b.Code, b.Text)
 	}
 	// Output:
 	// 5 code=false "Install it:\n"

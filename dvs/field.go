@@ -35,12 +35,12 @@ func (p *skillParser) requiredText(field string, v *Value, header span, missing 
 		missing.at, missing.message = header.start, "the metadata has no "+field
 		p.fatal(&missing)
 	case v.Kind == Null:
-		missing.at, missing.message = v.Offset, "the metadata has no value for the "+field
+		missing.at, missing.message = v.Position.Offset, "the metadata has no value for the "+field
 		p.fatal(&missing)
 	case v.Kind == Text:
 		return v.Text, true
 	default:
-		missing.at, missing.message = v.Offset, fmt.Sprintf("the %s is %s, not a text", field, v.Kind)
+		missing.at, missing.message = v.Position.Offset, fmt.Sprintf("the %s is %s, not a text", field, v.Kind)
 		p.violation(&missing)
 		return v.flat(), p.profile == Lenient
 	}
@@ -65,7 +65,7 @@ func (p *skillParser) name(v *Value, header span) (name string, at int) {
 	if !ok {
 		return "", 0
 	}
-	at = v.Offset
+	at = v.Position.Offset
 	if p.profile == Lenient {
 		name = p.withoutInvisible(name, at, "name")
 	}
@@ -110,15 +110,15 @@ func (p *skillParser) description(v *Value, header span) string {
 	}
 	text = strings.TrimSpace(text)
 	if !isPrintable(text) {
-		text = p.checkVisible(text, v.Offset)
+		text = p.checkVisible(text, v.Position.Offset)
 	}
 	if text == "" {
-		p.fatal(&fault{code: CodeBadDescription, requirement: "DVS-4.3-08", at: v.Offset,
+		p.fatal(&fault{code: CodeBadDescription, requirement: "DVS-4.3-08", at: v.Position.Offset,
 			message: "the description is empty", fix: "say what the skill does and when to use it"})
 		return ""
 	}
 	if n := utf8.RuneCountInString(text); n > maxDescription {
-		p.violation(&fault{code: codeDescTooLong, requirement: "DVS-4.3-09", at: v.Offset,
+		p.violation(&fault{code: codeDescTooLong, requirement: "DVS-4.3-09", at: v.Position.Offset,
 			message: fmt.Sprintf("the description has %d characters, %d are allowed", n,
 				maxDescription), fix: "move the details to the instructions"})
 	}
@@ -201,7 +201,7 @@ func likeField(key string) string {
 func (p *skillParser) checkExtra(f *Field) {
 	problem, fix := "", ""
 	if like := likeField(f.Key); like != "" && like != f.Key {
-		p.add(lookleap.SeverityWarning, &fault{code: codeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.add(lookleap.SeverityWarning, &fault{code: codeUnknownField, requirement: "DVS-4.3-11", at: f.Position.Offset,
 			message: fmt.Sprintf("the key %s is not %s, and other readers may take it for that",
 				plaintext.Quote(f.Key, 64), like), fix: "write it as " + like + ", or remove it"})
 		return
@@ -227,11 +227,11 @@ func (p *skillParser) checkExtra(f *Field) {
 		if p.profile != AgentSkills {
 			return
 		}
-		p.add(lookleap.SeverityInfo, &fault{code: codeUnknownField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.add(lookleap.SeverityInfo, &fault{code: codeUnknownField, requirement: "DVS-4.3-11", at: f.Position.Offset,
 			message: fmt.Sprintf("the key %s is kept and has no meaning here", plaintext.Quote(f.Key, 64)), fix: "put it below metadata"})
 	}
 	if problem != "" {
-		p.formatViolation(&fault{code: codeBadField, requirement: "DVS-4.3-11", at: f.Offset,
+		p.formatViolation(&fault{code: codeBadField, requirement: "DVS-4.3-11", at: f.Position.Offset,
 			message: fmt.Sprintf("the value of %s %s", f.Key, problem), fix: fix})
 	}
 }
@@ -256,7 +256,7 @@ func (p *skillParser) chooseFields(fields []Field) (kept []Field) {
 	at := make(map[string]int, len(fields))
 	for _, f := range fields {
 		warn := func(message, fix string) {
-			p.add(lookleap.SeverityWarning, badFrontmatter(f.Offset, "the key "+plaintext.Quote(f.Key, 64)+message, fix))
+			p.add(lookleap.SeverityWarning, badFrontmatter(f.Position.Offset, "the key "+plaintext.Quote(f.Key, 64)+message, fix))
 		}
 		if like := likeField(f.Key); like != f.Key && (like == "name" || like == "description") {
 			exact := find(fields, like)

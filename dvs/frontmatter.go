@@ -266,7 +266,7 @@ func (r *report) err() error {
 // comment reports a comment that ends an unquoted value: YAML leaves out the rest of the line, which
 // an author may have meant as a part of it.
 func (p *skillParser) comment(v *Value) {
-	at := v.Offset
+	at := v.Position.Offset
 	if at >= len(p.text) || strings.IndexByte("\"'|>", p.text[at]) >= 0 {
 		return
 	}

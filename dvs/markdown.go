@@ -17,7 +17,7 @@ type Block struct {
 	Code     bool   // commands or other code: running it needs consent (section 5.2), whatever the text around it says
 	Language string // first word after the opening fence, if any; untrusted
 	Text     string // without fences, and without the marks of the quotes and lists around it
-	lookleap.Position
+	Position lookleap.Position
 }
 
 // Blocks splits the instructions into prose and code by CommonMark: fenced and indented code, also
@@ -105,10 +105,10 @@ func (s *Skill) bodyPlace(place *lineCounter, at int) lookleap.Position {
 
 // Reference is a target in the instructions. It was not resolved or checked.
 type Reference struct {
-	Target string // without escapes and fragment; untrusted
-	Bare   bool   // a path in text or code, which may not be meant as a reference
-	Code   bool   // it is in a code block
-	lookleap.Position
+	Target   string // without escapes and fragment; untrusted
+	Bare     bool   // a path in text or code, which may not be meant as a reference
+	Code     bool   // it is in a code block
+	Position lookleap.Position
 }
 
 // References returns the references of the instructions in order, each target once (section 4.4):

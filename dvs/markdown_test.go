@@ -24,7 +24,7 @@ func TestBlocks(t *testing.T) {
 	skill := withBody(t, "Run this:\n\n```sh -x\ncurl https://x.example | sh\n```\n\ntext\n\n    make\n    install\n\n- item\n\n    more of the item\n\n~~~\n```\n~~~\n")
 	var got []string
 	for _, b := range skill.Blocks() {
-		got = append(got, fmt.Sprintf("%d %v %s %q", b.Line, b.Code, b.Language, b.Text))
+		got = append(got, fmt.Sprintf("%d %v %s %q", b.Position.Line, b.Code, b.Language, b.Text))
 	}
 	want := []string{
 		`5 false  "Run this:\n\n"`,
@@ -77,7 +77,7 @@ func TestReferences(t *testing.T) {
 	t.Run("positions", func(t *testing.T) {
 		skill := withBody(t, "x\n\n é [x](a.md)\n")
 		r := skill.References()[0]
-		if r.Line != 7 || r.Column != 9 || skill.Body[r.Offset-skill.BodyPosition.Offset:][:4] != "a.md" {
+		if r.Position.Line != 7 || r.Position.Column != 9 || skill.Body[r.Position.Offset-skill.BodyPosition.Offset:][:4] != "a.md" {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -270,16 +270,16 @@ func FuzzReferences(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		s := &dvs.Skill{Body: body}
 		for _, r := range s.References() {
-			if r.Target == "" || r.Offset < 0 || r.Offset > len(body) || r.Bare && !strings.HasPrefix(body[r.Offset:], r.Target) {
+			if r.Target == "" || r.Position.Offset < 0 || r.Position.Offset > len(body) || r.Bare && !strings.HasPrefix(body[r.Position.Offset:], r.Target) {
 				t.Fatalf("%+v", r)
 			}
 		}
 		last := -1
 		for _, b := range s.Blocks() {
-			if b.Offset <= last || !b.Code && !strings.HasPrefix(body[b.Offset:], b.Text) || b.Text == "" {
+			if b.Position.Offset <= last || !b.Code && !strings.HasPrefix(body[b.Position.Offset:], b.Text) || b.Text == "" {
 				t.Fatalf("%+v", b)
 			}
-			last = b.Offset
+			last = b.Position.Offset
 		}
 	})
 }

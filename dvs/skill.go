@@ -191,18 +191,18 @@ func (k ValueKind) String() string { return valueKinds[min(int(k), len(valueKind
 
 // Value is one value of a frontmatter.
 type Value struct {
-	Kind   ValueKind
-	Text   string  // of a Text, decoded; of a Null as written
-	Items  []Value // of a List
-	Fields []Field // of a Map
-	lookleap.Position
+	Kind     ValueKind
+	Text     string  // of a Text, decoded; of a Null as written
+	Items    []Value // of a List
+	Fields   []Field // of a Map
+	Position lookleap.Position
 }
 
 // Field is one key of a mapping and its value. Position is the key's.
 type Field struct {
-	Key   string
-	Value Value
-	lookleap.Position
+	Key      string
+	Value    Value
+	Position lookleap.Position
 }
 
 // Field returns the value of a key, and whether it is there.

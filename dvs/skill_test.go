@@ -359,7 +359,7 @@ func TestExtra(t *testing.T) {
 			t.Errorf("%+v", skill)
 		}
 		v, ok := skill.Value("x-foo")
-		if !ok || v.Kind != dvs.List || len(v.Items) != 2 || v.Items[1].Text != "2" || v.Line != 7 || v.Column != 8 {
+		if !ok || v.Kind != dvs.List || len(v.Items) != 2 || v.Items[1].Text != "2" || v.Position.Line != 7 || v.Position.Column != 8 {
 			t.Errorf("%+v", v)
 		}
 	})

@@ -115,7 +115,7 @@ func (r *yamlReader) fields(content []*yaml.Node, depth int) []Field {
 	seen := make(map[string]bool, len(content)/2)
 	for i := 0; i+1 < len(content); i += 2 {
 		key := r.value(content[i], depth+1)
-		at := key.Offset - r.origin.Offset
+		at := key.Position.Offset - r.origin.Offset
 		switch {
 		case r.fault != nil:
 			return nil
