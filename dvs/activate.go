@@ -68,12 +68,11 @@ func (r *Registration) ContextText() string {
 	return oneLine(r.Name) + ": " + r.Display()
 }
 
-// Activate verifies the skill again and loads its instructions (level 2). If the
-// file changed since registration, the verdict has the finding
-// changed-since-registration, the metadata is that of the new file, and earlier
-// consents for this skill end. A digest from an index has to match; a name or
-// description that differs from the index is a finding. Activate returns an error
-// if the root was unregistered, blocked or revoked in the meantime.
+// Activate verifies the skill again and loads its instructions (level 2). If the file changed since
+// registration, the verdict has the finding changed-since-registration, the metadata is that of the
+// new file, and earlier consents for this skill end. A digest from an index has to match; a name or
+// description that differs from the index is a finding. Activate returns an error if the root was
+// unregistered, blocked or revoked in the meantime.
 func (r *Registration) Activate(ctx context.Context) (*Loaded, error) {
 	if r == nil {
 		return nil, usageError("there is no registration", "register the skill through a Loader")

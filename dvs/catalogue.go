@@ -24,8 +24,7 @@ type CatalogueEntry struct {
 	Err       error
 }
 
-// catalogueRead is how much of a file is read at first: the header of nearly
-// every skill.
+// catalogueRead is how much of a file is read at first: the header of nearly every skill.
 const catalogueRead = 4 << 10
 
 // Catalogue reads the metadata of all skills in a directory, sorted by directory name: level 1 for
@@ -37,12 +36,9 @@ const catalogueRead = 4 << 10
 //
 // The profile and limits are those of [ParseSkill]. Local files have no URL, so the skills of a catalogue are not verified.
 func Catalogue(skills fs.FS, profile Profile, limits Limits) ([]CatalogueEntry, error) {
-	if skills == nil {
-		return nil, usageError("there is no directory of skills", "pass one, such as os.DirFS")
-	}
-	list, err := fs.ReadDir(skills, ".")
+	list, err := listDirectory(skills)
 	if err != nil {
-		return nil, ioError(err)
+		return nil, err
 	}
 	c := catalogue{openedDirectory{files: skills, open: skills.Open}, profile, limits.withDefaults()}
 	if dir, ok := pathOf(skills); ok {
@@ -68,6 +64,14 @@ func Catalogue(skills fs.FS, profile Profile, limits Limits) ([]CatalogueEntry, 
 	}
 	workers.Wait()
 	return slices.DeleteFunc(entries, func(e CatalogueEntry) bool { return e.Directory == "" }), nil
+}
+
+func listDirectory(skills fs.FS) ([]fs.DirEntry, error) {
+	if skills == nil {
+		return nil, usageError("there is no directory of skills", "pass one, such as os.DirFS")
+	}
+	list, err := fs.ReadDir(skills, ".")
+	return list, ioError(err)
 }
 
 // linkedDirectory reports whether an entry is a link to a directory, or to nothing that can be read.

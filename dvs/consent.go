@@ -23,9 +23,8 @@ type plannedFetch struct {
 	URL string `json:"url"`
 }
 
-// request begins a consent request in the words that every kind has. The
-// domain and the root are fields of their own, which nothing of the skill's can
-// forge (section 5.2).
+// request begins a consent request in the words that every kind has. The domain and the root are
+// fields of their own, which nothing of the skill's can forge (section 5.2).
 func (s *Loaded) request(kind lookleap.ConsentKind, summary string) lookleap.ConsentRequest {
 	return lookleap.ConsentRequest{Kind: kind, Origin: s.Root.url.Origin(), TrustRoot: s.Root.String(), Verdict: s.Verdict,
 		Summary: summary + provenance(s.Chain, s.Source, s.ServingHost())}

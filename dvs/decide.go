@@ -479,8 +479,7 @@ func (j *judge) narrowed() lookleap.Check {
 		lookleap.Evidence{Text: domain.Redact(declared)})
 }
 
-// narrowedRoot returns the self-declared root if it lies under root and covers the
-// skill.
+// narrowedRoot returns the self-declared root if it lies under root and covers the skill.
 func (r Rules) narrowedRoot(root TrustRoot, declared string, u SkillURL) (TrustRoot, bool) {
 	own, err := ParseTrustRoot(declared, r)
 	if err != nil || !own.url.Under(root.url) || own.String() == root.String() || !own.Covers(u) {

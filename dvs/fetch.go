@@ -255,9 +255,8 @@ func isGeneric(mediaType string) bool {
 }
 
 // judgeMedia checks the media type of a Markdown file. It should be text/markdown, but code hosts
-// send text/plain (DVS-4.2-03 to DVS-4.2-06). A generic or missing type is accepted if the URL
-// that responded ends in .md and lies under a registered root, or if the user agreed to this
-// skill.
+// send text/plain (DVS-4.2-03 to DVS-4.2-06). A generic or missing type is accepted if the URL that
+// responded ends in .md and lies under a registered root, or if the user agreed to this skill.
 func judgeMedia(answered string, e Evidence, claim Claim) lookleap.Check {
 	mediaType, charset := e.Type, e.Charset
 	named, _, _ := strings.Cut(answered, "?")
@@ -301,8 +300,7 @@ func judgeArchiveMedia(e Evidence, claim Claim) lookleap.Check {
 // sharedFor is how long a process uses a copy of another one before it looks again.
 const sharedFor = shared.LookAgain
 
-// recall returns the fresh copy that another process has shared, or nil if there
-// is no usable one.
+// recall returns the fresh copy that another process has shared, or nil if there is no usable one.
 func (l *Loader) recall(ctx context.Context, cache *shared.Cache[document], u domain.URL, limit int) *document {
 	entry, err := cache.Get(ctx, u.String())
 	if err != nil {

@@ -28,7 +28,7 @@ func find(fields []Field, key string) *Value {
 }
 
 // requiredText returns the text of a required field. Under Lenient, the texts of a list are joined.
-// Missing is the fault of a header without the field.
+// missing is the fault of a header without the field.
 func (p *skillParser) requiredText(field string, v *Value, header span, missing fault) (text string, ok bool) {
 	switch {
 	case v == nil:

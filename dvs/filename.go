@@ -69,8 +69,7 @@ func segmentFault(segment string) string {
 	return ""
 }
 
-// isDevice reports whether Windows opens a device for the name, whatever its
-// extension.
+// isDevice reports whether Windows opens a device for the name, whatever its extension.
 func isDevice(segment string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(segment), ".")
 	base = strings.TrimRight(base, " ")

@@ -11,15 +11,12 @@ import (
 	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
-// origin is where a header begins in its file: line and offset.
-type origin = lookleap.Position
-
 // readFrontmatter reads the header of a text strictly. line is that of the header's first byte.
 func readFrontmatter(text []byte, header span, line int) ([]Field, *fault) {
 	if f := checkCharacters(text, header); f != nil {
 		return nil, f
 	}
-	fields, f := readYAML(header.of(text), origin{Line: line, Offset: header.start})
+	fields, f := readYAML(header.of(text), lookleap.Position{Line: line, Offset: header.start})
 	if f != nil {
 		f.at += header.start
 		return nil, f
@@ -122,10 +119,8 @@ func (s span) of(text []byte) []byte { return text[s.start:s.end] }
 
 const byteOrderMark = "\ufeff"
 
-// split finds the header between its fences and the body after them, by the
-// rule of this draft: the first line is a fence, and the next line that is one
-// ends the header wherever it stands. A fence is exactly three hyphens in the
-// first column, and blanks after them.
+// split finds the header between its fences and the body after them: the first line is a fence, and the
+// next fence ends the header wherever it stands. A fence is three hyphens in the first column, and blanks.
 func split(text []byte) (header, body span, f *fault) {
 	start := 0
 	if bytes.HasPrefix(text, []byte(byteOrderMark)) {

@@ -33,18 +33,14 @@ type Handler struct {
 	findings  []lookleap.Finding
 }
 
-// NewHandler reads the skills of a directory once and returns a handler for them. Each
-// skill is a directory with the skill's name. It returns an error for a skill that
-// agents would refuse, for links, unsafe names, a skill.md and skills in deeper directories. Files of
-// file managers and of version control are left out with a finding. To publish a change, call it
-// again.
+// NewHandler reads the skills of a directory once and returns a handler for them. Each skill is a
+// directory with the skill's name. It returns an error for a skill that agents would refuse, for
+// links, unsafe names, a skill.md and skills in deeper directories. Files of file managers and of
+// version control are left out with a finding. To publish a change, call it again.
 func NewHandler(skills fs.FS, limits Limits) (*Handler, error) {
-	if skills == nil {
-		return nil, usageError("there is no directory of skills", "give one, such as os.DirFS")
-	}
-	list, err := fs.ReadDir(skills, ".")
+	list, err := listDirectory(skills)
 	if err != nil {
-		return nil, ioError(err)
+		return nil, err
 	}
 	h := &Handler{documents: serve.Documents{}}
 	for _, entry := range list {

@@ -12,9 +12,7 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-// What Lenient does with a file that this draft refuses. Everything here leaves
-// a warning with the place: no repair is silent. Nothing of it decides whether a
-// skill is verified, which its URL alone does.
+// What Lenient does with a file that this draft refuses leaves a warning: no repair is silent.
 
 // recode returns the text of a file with U+FFFD for what is not UTF-8, and a blank for each NUL.
 func (p *skillParser) recode(data []byte) []byte {
@@ -60,9 +58,8 @@ func (p *skillParser) repairHeader(header, body span, f *fault) (span, span, []F
 	return header, body, p.readLoose(header, f.at)
 }
 
-// withoutControls returns a text whose header has no characters that YAML refuses or that
-// end lines for some readers: blanks stand in their place, byte by byte, so
-// that offsets stay.
+// withoutControls returns a text with blanks in place of the header's characters that YAML refuses or that
+// end lines for some readers. Offsets stay.
 func withoutControls(text []byte, header span) []byte {
 	if checkCharacters(text, header) == nil {
 		return text
@@ -82,12 +79,9 @@ func withoutControls(text []byte, header span) []byte {
 	return text
 }
 
-// readLoose takes each key at the beginning of a line, and what follows it up to
-// the next one. What is YAML by itself is read as that, the rest as text.
-// Reported is the place of every value read as text, but the one of the fault
-// that is known already.
-//
-// What is larger than a header may be is text throughout.
+// readLoose takes each key at the beginning of a line, and what follows it up to the next one. What is YAML
+// by itself is read as that, the rest as text, with a warning unless its place is known already. A header
+// that is too large is text throughout.
 func (p *skillParser) readLoose(header span, known int) []Field {
 	var fields []Field
 	passed := 0 // keys that were passed over
@@ -145,8 +139,7 @@ func isNeeded(key string) bool {
 	return strings.EqualFold(key, "name") || strings.EqualFold(key, "description")
 }
 
-// hasText reports whether there is a text between two offsets that YAML would
-// not read as nothing.
+// hasText reports whether there is a text between two offsets that YAML would not read as nothing.
 func hasText(text []byte, from, to int) bool { return !isNull(string(bytes.TrimSpace(text[from:to]))) }
 
 func lineEnd(text []byte, at int) int {
@@ -222,8 +215,7 @@ func looseText(source []byte) string {
 	return unquoted(b.String())
 }
 
-// writeWords adds the words of a line with one blank before each, where something
-// stands before it.
+// writeWords adds the words of a line with one blank before each, where something stands before it.
 func writeWords(b *strings.Builder, line []byte) {
 	for word := range bytes.FieldsSeq(line) {
 		if b.Len() > 0 {
@@ -238,8 +230,7 @@ func isBlockSign(first string) bool {
 	return first != "" && (first[0] == '|' || first[0] == '>') && strings.Trim(first[1:], "+-0123456789") == ""
 }
 
-// unquoted removes the quotation mark that a text begins with and the one that
-// answers it, if any.
+// unquoted removes the quotation mark that a text begins with and the one that answers it, if any.
 func unquoted(text string) string {
 	if len(text) == 0 || text[0] != '"' && text[0] != '\'' {
 		return text
@@ -257,9 +248,6 @@ func unquoted(text string) string {
 
 // escapes are those between double quotation marks that people use.
 var escapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ", `\t`, " ")
-
-// Where Lenient finds the fences of a header that is not closed, or does not begin
-// with the file (section 4.3).
 
 // isLooseFence reports whether a line is meant as a fence: three or more hyphens, or the end of a
 // YAML document.

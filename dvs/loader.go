@@ -29,10 +29,9 @@ type Options struct {
 	RequireSecure bool
 	// Guard sends the requests instead of the host, for example an agents.txt guard.
 	Guard lookleap.Fetcher
-	// Indexes are the directories of an origin whose index.json [Loader.Discover]
-	// requests, in the order in which their entries are yielded; nil: that of
-	// discovery v0.2, [AgentSkillsPrefix], and then [SkillsPrefix]. Both are
-	// requested at once. An empty list leaves only the sitemap.
+	// Indexes are the directories of an origin whose index.json [Loader.Discover] requests, in the
+	// order in which their entries are yielded; nil: that of discovery v0.2, [AgentSkillsPrefix],
+	// and then [SkillsPrefix]. Both are requested at once. An empty list leaves only the sitemap.
 	Indexes []string
 	// Runner runs scripts. Without one, ApprovedScript.Run returns an error, and the host program
 	// runs the command itself.
@@ -169,9 +168,8 @@ type guardedFetcher struct {
 
 func (g guardedFetcher) Time() time.Time { return g.host.Time() }
 
-// Load verifies a skill and activates it. A refusal is a [*lookleap.VerifyError] with all checks.
-// A [*lookleap.PendingError] means that the user has not decided yet; continue with
-// [Loader.Resume].
+// Load verifies a skill and activates it. A refusal is a [*lookleap.VerifyError] with all checks. A
+// [*lookleap.PendingError] means that the user has not decided yet; continue with [Loader.Resume].
 //
 // A skill under a registered root loads without a prompt. For any other skill, Load asks the user
 // (section 5.2). On a platform, the prompt also asks whether to trust the publisher's whole path

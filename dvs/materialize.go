@@ -17,9 +17,8 @@ import (
 
 // Materialize writes the skills to a directory that does not exist or is empty, for programs that
 // need real files. Its parent has to exist. An existing directory keeps its identity and
-// permissions, so it can be the working directory. Files have the permissions 0644,
-// or 0755 if they may be run, less the umask, there are no links, and nothing is written outside the
-// directory.
+// permissions, so it can be the working directory. Files have the permissions 0644, or 0755 if they
+// may be run, less the umask, there are no links, and nothing is written outside the directory.
 //
 // The files are first written to a directory named .dvs-partial-* in the target, or next to it if
 // the target does not exist, and then moved. After an error nothing is left. The next Materialize

@@ -101,9 +101,8 @@ type hostPattern struct {
 	entry  int // of the table; the first one that matches counts
 }
 
-// firstPattern returns the first entry of the table with a pattern that matches
-// the last labels of a host, and what precedes them. Without subdomains, nothing
-// may precede them.
+// firstPattern returns the first entry of the table with a pattern that matches the last labels of
+// a host, and what precedes them. Without subdomains, nothing may precede them.
 func firstPattern(table map[string][]hostPattern, host string, subdomains bool) (entry int, before string, ok bool) {
 	for tail := host; tail != ""; _, tail, _ = strings.Cut(tail, ".") {
 		for _, p := range table[tail] {

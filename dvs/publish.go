@@ -78,9 +78,8 @@ func NewPublished(files map[string][]byte, limits Limits) (*Published, error) {
 	return p, nil
 }
 
-// Lock returns the lockfile of an agent that loads the skill from this URL under
-// this root, with all its files. It is for publishers and reviewers: nothing is
-// fetched or verified.
+// Lock returns the lockfile of an agent that loads the skill from this URL under this root, with
+// all its files. It is for publishers and reviewers: nothing is fetched or verified.
 func (p *Published) Lock(skill SkillURL, root TrustRoot, limits Limits) (*Lockfile, error) {
 	id := skill.String()
 	if !root.Covers(skill) {

@@ -11,12 +11,10 @@ import (
 // Runner is a sandbox of the host program that runs scripts (section 7). It receives the approved
 // bytes, never a URL. It has to be safe for concurrent use.
 type Runner interface {
-	// Sandbox returns what the runner confines. The gaps are shown to the user
-	// before they agree.
+	// Sandbox returns what the runner confines. The gaps are shown to the user before they agree.
 	Sandbox() Sandbox
-	// Run runs a command until it ends or ctx ends. A script that failed is
-	// a result with its exit code; an error means that it did not run. When ctx
-	// ends, the caller stops waiting for Run.
+	// Run runs a command until it ends or ctx ends. A script that failed is a result with its exit
+	// code; an error means that it did not run. When ctx ends, the caller stops waiting for Run.
 	Run(ctx context.Context, c *Command) (*RunResult, error)
 }
 

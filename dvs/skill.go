@@ -302,11 +302,10 @@ const (
 	// format: hyphens of the name, types and sizes of the optional fields, and
 	// the name of the directory if it is known, which has to be the skill's name.
 	AgentSkills
-	// Lenient reads what current clients read, such as a description with an
-	// unquoted ": ". What DVS would refuse is a warning with the position, the
-	// repair and the fix. A visible description is required, and a name, unless
-	// the name of the directory is known, which then stands in. Use it to read
-	// what is published today, not to check what you publish.
+	// Lenient reads what current clients read, such as a description with an unquoted ": ". What
+	// DVS would refuse is a warning with the position, the repair and the fix. A visible
+	// description is required, and a name, unless the name of the directory is known, which then
+	// stands in. Use it to read what is published today, not to check what you publish.
 	Lenient
 )
 

@@ -13,9 +13,8 @@ import (
 const EntryFile = "SKILL.md"
 
 // SkillURL is the identity of a skill (sections 2 and 3): the canonical https URL of its SKILL.md,
-// on a platform the URL of the file's page. Two skills with the same name at two URLs are
-// different skills. It is immutable; compare two by their strings. The zero SkillURL lies under no
-// root.
+// on a platform the URL of the file's page. Two skills with the same name at two URLs are different
+// skills. It is immutable; compare two by their strings. The zero SkillURL lies under no root.
 type SkillURL struct {
 	place
 	fragment bool
@@ -23,10 +22,9 @@ type SkillURL struct {
 }
 
 // ParseSkillURL reads the URL of a skill's directory or of its SKILL.md; both denote the same
-// skill. A URL that ends in .tar.gz, .tgz or .zip denotes a skill that is served as an archive.
-// On a platform, the page of a file, its bytes, the page of a directory and the repository
-// itself are spellings of one identity. An ambiguous URL is an error. Every error is a
-// [*lookleap.Error].
+// skill. A URL that ends in .tar.gz, .tgz or .zip denotes a skill that is served as an archive. On
+// a platform, the page of a file, its bytes, the page of a directory and the repository itself are
+// spellings of one identity. An ambiguous URL is an error. Every error is a [*lookleap.Error].
 func ParseSkillURL(raw string, rules Rules) (SkillURL, error) {
 	return ParseArtifactURL(raw, SkillDirectory, rules)
 }

@@ -133,11 +133,10 @@ func (r Rules) directoryRoot(u SkillURL, hops []string) (root TrustRoot, ok bool
 	return root, true
 }
 
-// DefaultRoot returns the root of a skill for which no root was declared, and its
-// source: [DefaultOrigin] with the origin of a host that is not a platform, or
-// [Derived] with the owner's path on a platform, which the user has to confirm.
-// For a path of a self-hosted forge it returns an error with the code needs-root
-// (DVS-3.1-28 to DVS-3.1-31).
+// DefaultRoot returns the root of a skill for which no root was declared, and its source:
+// [DefaultOrigin] with the origin of a host that is not a platform, or [Derived] with the owner's
+// path on a platform, which the user has to confirm. For a path of a self-hosted forge it returns
+// an error with the code needs-root (DVS-3.1-28 to DVS-3.1-31).
 func DefaultRoot(u SkillURL, rules Rules) (TrustRoot, RootSource, error) {
 	segments := u.page.Segments()
 	role, listed := rules.platforms().find(u.Host())

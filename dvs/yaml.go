@@ -15,12 +15,10 @@ import (
 // maxDepth is how deep a header may be nested.
 const maxDepth = 16
 
-// readYAML reads a header through the node API of yaml.v3, and refuses what
-// readers disagree about or can be surprised by: anchors, aliases, tags, merge
-// keys, duplicates, keys that are not texts, a second document. The characters
-// of the header were checked before (checkCharacters). Scalars keep their source
-// text and are never resolved to other types.
-func readYAML(header []byte, origin origin) (fields []Field, f *fault) {
+// readYAML reads a header whose characters were checked, and refuses what readers disagree about: anchors,
+// aliases, tags, merge keys, duplicates, keys that are not texts, a second document. Scalars keep their
+// source text and are never resolved to other types.
+func readYAML(header []byte, origin lookleap.Position) (fields []Field, f *fault) {
 	if f := checkMarkers(header); f != nil {
 		return nil, f
 	}
@@ -76,7 +74,7 @@ func badFrontmatter(at int, message, fix string) *fault {
 // characters; it walks along with them to find the bytes.
 type yamlReader struct {
 	text   []byte
-	origin origin
+	origin lookleap.Position // where the header begins in its file
 	fault  *fault
 
 	line, column int // of at, column in characters
