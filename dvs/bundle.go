@@ -210,27 +210,24 @@ func (b *bundler) follow(ctx context.Context, from string, r Reference) error {
 	if strings.HasPrefix(r.Target, "//") {
 		return nil
 	}
+	skip := func(message string) error {
+		b.leaveOut(lookleap.SeverityInfo, CodeNotBundled, message, at)
+		return nil
+	}
 	var code lookleap.Code
+	quoted := plaintext.Quote(r.Target, 100)
 	for _, ref := range b.readings(from, r) {
 		t, _ := b.skill.Resolve(ref)
-		if t.Access != Bundled {
-			if !absolute && !r.Bare {
-				b.leaveOut(lookleap.SeverityInfo, CodeNotBundled,
-					"the reference "+plaintext.Quote(r.Target, 100)+" leads out of the skill's directory", at)
-			}
+		outside := t.Access != Bundled
+		switch {
+		case outside && (absolute || r.Bare), !outside && t.Name == EntryFile:
 			return nil
-		}
-		if isEntry(t.Name) {
-			if t.Name != EntryFile {
-				b.leaveOut(lookleap.SeverityInfo, CodeNotBundled,
-					"the reference "+plaintext.Quote(r.Target, 100)+" leads to another skill", at)
-			}
-			return nil
-		}
-		if r.Bare && b.digests[t.Name].IsZero() && (!b.isLikely(r) || b.misses >= maxMisses) {
-			b.leaveOut(lookleap.SeverityInfo, CodeNotBundled,
-				"the path "+plaintext.Quote(r.Target, 100)+" is more likely one of the user's files, so it was not asked for", at)
-			return nil
+		case outside:
+			return skip("the reference " + quoted + " leads out of the skill's directory")
+		case isEntry(t.Name):
+			return skip("the reference " + quoted + " leads to another skill")
+		case r.Bare && b.digests[t.Name].IsZero() && (!b.isLikely(r) || b.misses >= maxMisses):
+			return skip("the path " + quoted + " is more likely one of the user's files, so it was not asked for")
 		}
 		ok, err := b.try(ctx, t)
 		if ok {
@@ -246,7 +243,7 @@ func (b *bundler) follow(ctx context.Context, from string, r Reference) error {
 		b.misses++
 		severity = lookleap.SeverityInfo // perhaps it was not meant as a reference
 	}
-	b.leaveOut(severity, code, fmt.Sprintf("the file %s is not bundled: %s", plaintext.Quote(r.Target, 100), absences[code]), at)
+	b.leaveOut(severity, code, fmt.Sprintf("the file %s is not bundled: %s", quoted, absences[code]), at)
 	return nil
 }
 

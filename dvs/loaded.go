@@ -138,19 +138,10 @@ func (l *Loader) stillAllowed(s loadTerms) error {
 		return refused
 	}
 	d := l.declared(u, s.Under, rules)
-	if refused := d.refusal(s.Skill); refused != nil {
+	refused = cmp.Or(d.refusal(s.Skill), l.policies.at(u.place, s.Skill), l.refusedByFeed(u, s.Digest),
+		l.policies.each(func(p *compiledPolicy) error { return p.under(u, s.Under) }))
+	if refused != nil {
 		return refused
-	}
-	if refused := l.policies.at(u.place, s.Skill); refused != nil {
-		return refused
-	}
-	if refused := l.refusedByFeed(u, s.Digest); refused != nil {
-		return refused
-	}
-	for _, p := range l.policies.compiled {
-		if refused := p.under(u, s.Under); refused != nil {
-			return refused
-		}
 	}
 	if s.Artifact != SkillArchive && !s.Digest.IsZero() { // of an archive, each member is checked
 		if refused := l.checkLocked(s.Skill, EntryFile, s.Digest); refused != nil {

@@ -92,28 +92,17 @@ func (l *Loader) declared(u SkillURL, under string, rules Rules) Declared {
 
 // govern applies the policies and the lockfile. What pins the skill also declares its root.
 func (l *Loader) govern(at *located, file Digest) error {
-	if err := l.policies.at(at.skill.place, at.skill.String()); err != nil {
-		return err
+	err := cmp.Or(l.policies.at(at.skill.place, at.skill.String()), l.refusedByFeed(at.skill, file))
+	if err == nil {
+		err = l.policies.each(func(p *compiledPolicy) error { return p.pin(&at.wish, at.skill, at.rules) })
 	}
-	if err := l.refusedByFeed(at.skill, file); err != nil {
-		return err
+	if err == nil && l.options.Lock != nil {
+		err = l.options.Lock.pin(&at.wish, at.skill)
 	}
-	for _, p := range l.policies.compiled {
-		if err := p.pin(&at.wish, at.skill, at.rules); err != nil {
-			return err
-		}
+	if err == nil {
+		err = l.policies.each(func(p *compiledPolicy) error { return p.under(at.skill, at.Under) })
 	}
-	if l.options.Lock != nil {
-		if err := l.options.Lock.pin(&at.wish, at.skill); err != nil {
-			return err
-		}
-	}
-	for _, p := range l.policies.compiled {
-		if err := p.under(at.skill, at.Under); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // pin makes the lockfile decide about a skill: its root counts as declared by the host program, and
