@@ -231,7 +231,7 @@ func newWithdrawals(feeds []*feed, rules Rules) *withdrawals {
 		for i := range f.state.Entries {
 			switch e := &f.state.Entries[i]; e.Kind {
 			case WithdrawnRoot:
-				_ = w.roots.deny(e.Value) // checked when the feed was read
+				_ = w.roots.deny(e.Value, rules) // checked when the feed was read
 			case WithdrawnSkill:
 				if u, err := ParseSkillURL(e.Value, rules); err == nil {
 					w.skills.add(u.place, e)

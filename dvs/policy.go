@@ -138,7 +138,7 @@ func compilePolicy(p *Policy, rules Rules) (*compiledPolicy, error) {
 	}
 	c.denied = NewRoots(rules)
 	for _, entry := range p.Deny {
-		if err := c.denied.deny(entry); err != nil {
+		if err := c.denied.deny(entry, rules); err != nil {
 			return nil, bad(entry, err)
 		}
 	}

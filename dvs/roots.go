@@ -315,11 +315,11 @@ func (r *Roots) revokeDomain(host string, includeSubdomains bool) error {
 
 // deny revokes what an administrator or a feed names: a root, or a host without a scheme with its
 // subdomains. Unlike a root to trust, it may be a whole platform: that is the host.
-func (r *Roots) deny(entry string) error {
+func (r *Roots) deny(entry string, rules Rules) error {
 	if !strings.Contains(entry, "://") {
 		return r.RevokeDomain(entry, true)
 	}
-	root, err := ParseTrustRoot(entry, r.Rules())
+	root, err := ParseTrustRoot(entry, rules)
 	if code := lookleap.CodeOf(err); code == CodeUGCBareRoot || code == codeUGCRootTooShort || code == codePublicSuffix {
 		return refuse(code, entry, "a whole platform is denied by its host", "write the host alone, without https://")
 	}

@@ -364,7 +364,7 @@ func (l *Loader) noteTrustedRoot(ctx context.Context, root string) error {
 
 // Trusted returns what the user's store keeps about a skill: nil if nothing.
 func (l *Loader) Trusted(ctx context.Context, skill string) (*TrustRecord, error) {
-	u, err := l.kept(skill)
+	u, err := l.storedSkill(skill)
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +379,7 @@ func (l *Loader) Trusted(ctx context.Context, skill string) (*TrustRecord, error
 // Forget deletes what the user's store keeps about a skill, in each of its spellings:
 // approvals, refusals and what the user was asked. The skill is then asked about as a new one.
 func (l *Loader) Forget(ctx context.Context, skill string) error {
-	u, err := l.kept(skill)
+	u, err := l.storedSkill(skill)
 	if err != nil {
 		return err
 	}
@@ -387,8 +387,8 @@ func (l *Loader) Forget(ctx context.Context, skill string) error {
 	return l.trust.forget(ctx, u.String())
 }
 
-// kept returns the URL of a skill, or an error if the loader keeps nothing.
-func (l *Loader) kept(skill string) (SkillURL, error) {
+// storedSkill returns the URL of a skill, or an error if the loader keeps nothing.
+func (l *Loader) storedSkill(skill string) (SkillURL, error) {
 	if err := l.ready(); err != nil {
 		return SkillURL{}, err
 	}
