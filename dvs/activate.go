@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -145,8 +146,8 @@ func (at *located) base(hops []string) (domain.URL, error) {
 		}
 		base = p.page
 	}
-	if at.skill.artifact == SkillArchive {
-		return entryIn(base)
+	if at.skill.artifact == SkillArchive { // references resolve as if the archive were a directory
+		return atPath(base, base.Host(), strings.TrimSuffix(base.Path(), "/")+"/"+EntryFile)
 	}
 	return base, nil
 }

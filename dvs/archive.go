@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/internal/domain"
 )
 
 // ArchiveFormat is a format of archives that hold the directory of a skill (discovery v0.2).
@@ -74,7 +73,7 @@ func readArchive(r io.Reader, limits Limits) (*fileSet, error) {
 	var err error
 	switch {
 	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
-		err = s.tarGzip(buffered)
+		err = walkTarGzip(buffered, int64(s.limits.Total), s.limits.Files+maxDirectories, s.tarMember)
 	case bytes.HasPrefix(magic, []byte(zipLocalHeader)):
 		var data []byte
 		if data, err = io.ReadAll(buffered); err == nil { // Limits.Archive ends it
@@ -220,12 +219,6 @@ func (a Artifact) MarshalText() ([]byte, error) { return []byte(a.String()), nil
 // UnmarshalText reads what MarshalText wrote; any other text is an error.
 func (a *Artifact) UnmarshalText(text []byte) error {
 	return unmarshalName(a, artifactNames[:], text, "the kind of artifact")
-}
-
-// entryIn returns the URL that the SKILL.md of an archive has, as if the archive were a directory.
-// References in the skill resolve against it. No request is sent to it.
-func entryIn(archive domain.URL) (domain.URL, error) {
-	return atPath(archive, archive.Host(), strings.TrimSuffix(archive.Path(), "/")+"/"+EntryFile)
 }
 
 // member returns a file that came with the skill. No request is sent.

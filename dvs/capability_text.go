@@ -111,14 +111,6 @@ var wellKnownPrograms = wordSet{list: `curl wget sh bash zsh python python3 pip 
 	kubectl helm terraform aws gcloud az ssh scp rsync sftp nc ncat netcat telnet ftp sudo su chmod chown rm mv cp dd mkfs mount crontab systemctl launchctl osascript
 	open brew apt apt-get yum dnf apk pacman snap make cmake eval exec source export cat tar unzip base64 openssl gpg psql mysql sqlite3 redis-cli`}
 
-func canonicalHost(host string) string {
-	canonical, err := (domain.Rules{AllowIP: true, AllowSpecial: true}).ParseHost(host)
-	if err != nil {
-		return ""
-	}
-	return canonical
-}
-
 // What program text names. Package regexp takes linear time.
 var (
 	shellEnv    = pattern(`\$(?:\{[!#]?)?([A-Za-z_]\w*)`)
@@ -151,11 +143,11 @@ func (r *capabilityReader) urls(text string) {
 		if i := strings.LastIndexByte(rest, ':'); i > strings.LastIndexByte(rest, ']') {
 			rest = rest[:i]
 		}
-		if host := canonicalHost(rest); host != "" {
-			r.add(capabilityHost, host, "")
-		} else {
-			r.add(capabilityHost, rest, "") // such as ${HOST}.example.com: shown as it is written
+		host, err := (domain.Rules{AllowIP: true, AllowSpecial: true}).ParseHost(rest)
+		if err != nil {
+			host = rest // such as ${HOST}.example.com: shown as it is written
 		}
+		r.add(capabilityHost, host, "")
 	}
 }
 

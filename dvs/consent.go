@@ -217,7 +217,8 @@ func (l *Loader) Resume(ctx context.Context, state json.RawMessage, decision loo
 	if err != nil {
 		return nil, err
 	}
-	if err := l.owns(effect.User); err != nil {
+	err = planowner.Check(effect.User, l.options.User, "resume it with a loader that has the user's id in Options.User")
+	if err != nil {
 		return nil, err
 	}
 	approval, err := l.host.Decide(planowner.Context(ctx, l.options.User), plan, decision)
@@ -359,9 +360,4 @@ func decodeContents(data []byte, h fileContainer) error {
 		return errContents
 	}
 	return nil
-}
-
-// owns returns an error unless a plan with this mark belongs to the loader's user.
-func (l *Loader) owns(mark string) error {
-	return planowner.Check(mark, l.options.User, "resume it with a loader that has the user's id in Options.User")
 }

@@ -148,19 +148,17 @@ func (p *skillParser) checkVisible(text string, at int) string {
 			message: fmt.Sprintf("the description has invisible characters: %s", plaintext.Count(text)), fix: "remove them"})
 	}
 	if p.profile == Lenient {
-		text = strings.TrimSpace(strings.Map(dropControl, text))
+		text = strings.TrimSpace(strings.Map(func(r rune) rune {
+			if isControl(r) && r != '\t' && r != '\n' {
+				return -1
+			}
+			return r
+		}, text))
 	}
 	if strings.TrimSpace(removeInvisible(text)) == "" {
 		return ""
 	}
 	return text
-}
-
-func dropControl(r rune) rune {
-	if isControl(r) && r != '\t' && r != '\n' {
-		return -1
-	}
-	return r
 }
 
 // withoutInvisible removes invisible characters from a text and reports it.

@@ -279,7 +279,8 @@ func (r Rules) indexEntry(list *Listings, source domain.URL, v strictjson.Value,
 			"the entry has a member sha256, which is not read; a digest is written as \"digest\": \"sha256:…\" under the schema of v0.2", at)
 	}
 	digests := form == formDigests
-	if digests || fields.digest != "" || !artifact.namesItself(fields.url) {
+	itself := artifact == SkillDirectory || strings.HasSuffix(fields.url, "/"+EntryFile) // the URL shows that a skill is there
+	if digests || fields.digest != "" || !itself {
 		digest, err := ParseDigest(fields.digest)
 		if err != nil || digests && fields.url == "" {
 			return Listing{}, refuse(codeBadIndexEntry, fields.digest, "the entry lacks its url or a digest of the form sha256:…", "")
@@ -314,12 +315,6 @@ func (f indexForm) artifact(kind, url string) (Artifact, bool) {
 		return SkillArchive, true
 	}
 	return SkillDirectory, f == formUnknown && (kind == "" || strings.HasSuffix(url, "/"+EntryFile))
-}
-
-// namesItself reports whether the URL alone shows that a skill is there. A file of another name
-// is a skill because an entry with its digest says so.
-func (a Artifact) namesItself(url string) bool {
-	return a == SkillDirectory || strings.HasSuffix(url, "/"+EntryFile)
 }
 
 func textMember(v strictjson.Value, name string, to *string) error {

@@ -279,7 +279,7 @@ func (t *repositoryTree) collect(set *fileSet, directory, prefix string, links i
 		if e, file := t.entries[to]; !file && t.entries[name].link != "" {
 			switch {
 			case len(t.below(to)) == 0: // the link leads nowhere, as other installers leave it out
-			case isWithin(name, to):
+			case to == "" || name == to || strings.HasPrefix(name, to+"/"):
 				return refuse(CodeLink, name, "the link leads to a directory that it is in", "put the files themselves there")
 			default:
 				err = t.collect(set, to, inSkill, links+1)
@@ -292,10 +292,6 @@ func (t *repositoryTree) collect(set *fileSet, directory, prefix string, links i
 		}
 	}
 	return nil
-}
-
-func isWithin(name, directory string) bool {
-	return directory == "" || name == directory || strings.HasPrefix(name, directory+"/")
 }
 
 // notPart returns the file or directory, with its final slash, that is not part of the skill in a

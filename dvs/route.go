@@ -223,6 +223,7 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 		return badURL(target, err)
 	}
 	p, refused := r.locate(u)
+	role, known := r.platforms().find(u.Host())
 	switch {
 	case refused != nil:
 		return refused
@@ -231,7 +232,7 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 	case !p.file:
 		return refuse(CodeNotContentRoute, target,
 			"the redirect leads to a path of the platform that is not the content of a repository", "use the URL of the file in its repository")
-	case u.HasQuery() && !r.AllowQuery && r.hasRoutes(u.Host()):
+	case u.HasQuery() && !r.AllowQuery && known && role.platform.Source != nil:
 		return refuse(codeQueryInSkillURL, target, "the redirect adds a query, which can select another file",
 			"use a URL that needs no query")
 	case p.commit != "" && claim.Pin.Digest.IsZero() && !strings.EqualFold(p.commit, claim.Pin.Commit):
@@ -240,11 +241,6 @@ func (r Rules) checkHop(root TrustRoot, claim Claim, target string) error {
 		return r.checkDefault(root, SkillURL{place: p})
 	}
 	return nil
-}
-
-func (r Rules) hasRoutes(host string) bool {
-	role, ok := r.platforms().find(host)
-	return ok && role.platform.Source != nil
 }
 
 // checkDefault refuses a target with another publisher than the root in use, such as /~bob/ on the

@@ -16,10 +16,6 @@ import (
 	"github.com/lookleap/lookleap"
 )
 
-func (s *fileSet) tarGzip(r io.Reader) error {
-	return walkTarGzip(r, int64(s.limits.Total), s.limits.Files+maxDirectories, s.tarMember)
-}
-
 // walkTarGzip passes on the members of a .tar.gz as it arrives, whose files have at most a number of
 // bytes together. It refuses what two programs could read in two ways.
 func walkTarGzip(r io.Reader, total int64, members int, member func(*tar.Header, io.Reader) error) error {
