@@ -51,7 +51,7 @@ func Catalogue(skills fs.FS, profile Profile, limits Limits) ([]CatalogueEntry, 
 	var workers sync.WaitGroup
 	for first := range n {
 		workers.Go(func() {
-			buffer := make([]byte, catalogueRead, c.limits.Frontmatter+catalogueRead)
+			buffer := make([]byte, catalogueRead, maxFrontmatter+catalogueRead)
 			for i := first; i < len(list); i += n {
 				switch name := list[i].Name(); {
 				case list[i].IsDir():

@@ -153,7 +153,7 @@ func (l *Loader) fetch(ctx context.Context, r fileRequest, held *document) (*doc
 	}
 	resp, err := fetch.Do(ctx, l.fetcher, &fetch.Request{
 		URL: r.url, Header: header, Rules: l.roots.Rules().urls(), TrustEvidence: true, Stream: r.stream,
-		Limits: fetch.Limits{Body: r.limit, Time: cmp.Or(r.time, l.limits.Time), Hops: l.limits.Redirects},
+		Limits: fetch.Limits{Body: r.limit, Time: cmp.Or(r.time, l.limits.Time), Hops: maxRedirects},
 		Redirect: func(h fetch.Hop) error {
 			if err := r.redirect(h.To); err != nil {
 				return err
@@ -309,7 +309,7 @@ func (l *Loader) recall(ctx context.Context, cache *shared.Cache[document], u do
 	doc, now := &entry.Value, l.host.Time()
 	e := &doc.Evidence
 	if doc.Body.Size > limit || e.Digest != DigestOf(doc.Body.Bytes) || e.Status != http.StatusOK ||
-		e.Failure != "" || len(e.Hops) > l.limits.Redirects || !e.Received.Equal(entry.Found) {
+		e.Failure != "" || len(e.Hops) > maxRedirects || !e.Received.Equal(entry.Found) {
 		cache.Report(ctx, u.String(), shared.ErrForged)
 		return nil
 	}

@@ -212,7 +212,7 @@ func TestSharedCopies(t *testing.T) {
 			asked  int
 			code   lookleap.Code
 		}{
-			{dvs.Limits{Skill: len(refund), Redirects: 1}, 2, lookleap.CodeOK},
+			{dvs.Limits{Skill: len(refund)}, 2, lookleap.CodeOK},
 			{dvs.Limits{Skill: len(refund) - 1}, 4, lookleap.CodeTooLarge},
 		} {
 			l := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/"), Limits: c.limits})

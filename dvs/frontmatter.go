@@ -106,8 +106,8 @@ func (p *skillParser) metadata() (meta *Metadata, bodyAt int) {
 
 // strict reads the header by the rules of this draft.
 func (p *skillParser) strict(header span) ([]Field, *fault) {
-	if size := header.end - header.start; size > p.limits.Frontmatter {
-		return nil, badFrontmatter(header.start+p.limits.Frontmatter, fmt.Sprintf("the metadata is larger than %d bytes", p.limits.Frontmatter),
+	if size := header.end - header.start; size > maxFrontmatter {
+		return nil, badFrontmatter(header.start+maxFrontmatter, fmt.Sprintf("the metadata is larger than %d bytes", maxFrontmatter),
 			"close it with a --- line and move the rest to the instructions")
 	}
 	return readFrontmatter(p.text, header, p.position(header.start).Line)

@@ -105,7 +105,7 @@ func (p *skillParser) readLoose(header span, known int) []Field {
 			continue
 		}
 		position := p.position(chunk.start)
-		if header.end-header.start <= p.limits.Frontmatter {
+		if header.end-header.start <= maxFrontmatter {
 			field, f := readFrontmatter(p.text, chunk, position.Line)
 			if len(field) == 1 && !(field[0].Value.Kind == Null && hasText(p.text, valueAt, chunk.end)) {
 				fields = append(fields, field[0])

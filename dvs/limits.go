@@ -5,22 +5,14 @@ import "time"
 // Limits bound the work and memory for skills. A field of zero means the default that its comment
 // states.
 type Limits struct {
-	// What ParseSkill reads.
-	Skill       int // bytes of SKILL.md; 1 MiB
-	Frontmatter int // bytes between the fences; 16 KiB
-
-	// What a Loader fetches.
-	URL       int           // bytes of a URL or reference; 8192
-	Resource  int           // bytes of one bundled resource; 10 MiB
-	Time      time.Duration // for one document, redirects included; 10 s
-	Redirects int           // followed; 5
-	Kept      time.Duration // longest use of a copy without asking again; 24 h
-	Entries   int           // skills and resources kept in memory; 128
-	Memory    int           // bytes of these; 64 MiB
+	Skill    int           // bytes of SKILL.md; 1 MiB
+	Resource int           // bytes of one bundled file; 10 MiB
+	Time     time.Duration // for one document, redirects included; 10 s
+	Kept     time.Duration // longest use of a copy without asking again; 24 h
+	Memory   int           // bytes of the skills and resources that a Loader keeps; 64 MiB
 
 	// What discovery reads.
 	Index           int // bytes of an index; 1 MiB
-	IndexEntries    int // of one index; 1000
 	Sitemap         int // bytes of one sitemap, decompressed; 52,428,800
 	SitemapURLs     int // locations in one sitemap; 50,000
 	SitemapChildren int // sitemaps that a sitemap index may name; 10
@@ -34,14 +26,21 @@ type Limits struct {
 	Repository int // bytes of the archive of a repository as it is served; 256 MiB
 }
 
+// Limits that no program had a reason to change. Rules.MaxURL bounds URLs.
+const (
+	maxFrontmatter  = 16 << 10 // bytes between the fences of a SKILL.md
+	maxRedirects    = 5        // followed
+	maxCopies       = 128      // skills and resources that a loader keeps
+	maxSeen         = 4096     // skills whose changes a loader notices
+	maxIndexEntries = 1000
+)
+
 func (l Limits) withDefaults() Limits {
 	for _, f := range []struct {
 		field *int
 		value int
 	}{
-		{&l.Skill, 1 << 20}, {&l.Frontmatter, 16 << 10},
-		{&l.URL, 8192}, {&l.Resource, 10 << 20}, {&l.Redirects, 5}, {&l.Entries, 128}, {&l.Memory, 64 << 20},
-		{&l.Index, 1 << 20}, {&l.IndexEntries, 1000},
+		{&l.Skill, 1 << 20}, {&l.Resource, 10 << 20}, {&l.Memory, 64 << 20}, {&l.Index, 1 << 20},
 		{&l.Sitemap, 52_428_800}, {&l.SitemapURLs, 50_000}, {&l.SitemapChildren, 10}, {&l.Candidates, 10_000},
 		{&l.Files, 1000}, {&l.Total, 64 << 20}, {&l.Archive, 32 << 20}, {&l.Repository, 256 << 20},
 	} {

@@ -198,9 +198,9 @@ func ParseIndex(data []byte, at string, rules Rules, limits Limits) (*Listings, 
 	n := 0
 	for entry := range entries.Elements() {
 		n++
-		if n > limits.IndexEntries {
+		if n > maxIndexEntries {
 			list.find(lookleap.SeverityWarning, codeIndexTruncated, "DVS-3.2-22",
-				fmt.Sprintf("the index has more than %d entries, and the rest is left out", limits.IndexEntries), lookleap.Position{})
+				fmt.Sprintf("the index has more than %d entries, and the rest is left out", maxIndexEntries), lookleap.Position{})
 			break
 		}
 		place := lookleap.Position{Offset: entry.Offset(), Path: fmt.Sprintf("%s#%d", at, n-1)}

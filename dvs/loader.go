@@ -124,7 +124,7 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 		l.feedStore = newTrustKeeper(options.FeedStore)
 	}
 	if l.roots == nil {
-		l.roots = NewRoots(Rules{MaxURL: l.limits.URL})
+		l.roots = NewRoots(Rules{})
 	}
 	l.roots = l.roots.forUser()
 	if l.trust != nil {
@@ -135,10 +135,10 @@ func NewLoader(host *lookleap.Host, options Options) *Loader {
 	if most := l.policies.maxTrust; most > 0 {
 		l.limits.Kept = min(l.limits.Kept, most)
 	}
-	l.files = flight.NewSizedMemo(l.limits.Entries, l.limits.Memory,
+	l.files = flight.NewSizedMemo(maxCopies, l.limits.Memory,
 		func(url string, d *document) int { return 2<<10 + 2*len(url) + len(d.Body.Bytes) }, host.Time)
 	l.clock = flight.NewTolerantClock(flight.CorrectionTolerance, host.Time, func(time.Duration) { l.forgetConsents() })
-	l.seen, _ = lru.New[Digest, seenSkill](max(l.limits.Entries, 4096)) // only a size below 1 is an error
+	l.seen, _ = lru.New[Digest, seenSkill](maxSeen) // only a size below 1 is an error
 	return l
 }
 

@@ -291,7 +291,7 @@ func (a *repositoryAccess) basic() http.Header {
 // The commit is "" unless the request is for its archive.
 func (a *repositoryAccess) get(ctx context.Context, raw, commit string, limit int, header http.Header, limitTime time.Duration, read func(io.Reader) error) (*document, error) {
 	l := a.loader
-	u, err := domain.Rules{MaxLength: l.limits.URL, AllowSpecial: true}.Parse(raw)
+	u, err := domain.Rules{AllowSpecial: true}.Parse(raw)
 	if err != nil {
 		return nil, badURL(raw, err)
 	}
