@@ -2,11 +2,15 @@ package dvs
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"iter"
 	"path"
 	"slices"
 	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/plaintext"
@@ -419,3 +423,19 @@ func (e *Platform) foldSegments(segments []string) []string {
 	}
 	return segments
 }
+
+// PlatformsDate is the day of the last review of the built-in table.
+const PlatformsDate = "2026-11-28"
+
+//go:embed platforms.yaml
+var platformTable []byte
+
+// builtin is the built-in table. It is read on first use, so that importing the package costs next to
+// nothing.
+var builtin = sync.OnceValue(func() *Platforms {
+	var entries []Platform
+	if err := yaml.Unmarshal(platformTable, &entries); err != nil {
+		panic(err) // the table is a part of the program
+	}
+	return newPlatforms(entries)
+})

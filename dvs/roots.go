@@ -105,14 +105,9 @@ type rootIndex struct {
 	program *rootIndex // whose entries it has too
 	rules   Rules
 	entries map[entry]TrustRoot
-	byHost  map[string][]declaredRoot // registered roots, longest path first
-	denied  map[string][]denial       // blocked and revoked roots, by namespace of the party
+	byHost  map[string][]Declared // registered roots, longest path first
+	denied  map[string][]denial   // blocked and revoked roots, by namespace of the party
 	domains []revokedDomain
-}
-
-type declaredRoot struct {
-	TrustRoot
-	source RootSource
 }
 
 type denial struct {
@@ -143,7 +138,7 @@ func (r *Roots) load() *rootIndex {
 	if r.program != nil && len(r.entries) == 0 {
 		return program
 	}
-	x := &rootIndex{program: program, rules: r.rules, entries: maps.Clone(r.entries), byHost: make(map[string][]declaredRoot), denied: make(map[string][]denial)}
+	x := &rootIndex{program: program, rules: r.rules, entries: maps.Clone(r.entries), byHost: make(map[string][]Declared), denied: make(map[string][]denial)}
 	if r.program != nil {
 		x.rules = program.rules
 		maps.Copy(x.entries, program.entries)
@@ -152,8 +147,8 @@ func (r *Roots) load() *rootIndex {
 		x.add(e, root)
 	}
 	for _, list := range x.byHost { // of two sources, that of the program counts
-		slices.SortFunc(list, func(a, b declaredRoot) int {
-			return cmp.Or(cmp.Compare(len(b.String()), len(a.String())), cmp.Compare(a.source, b.source))
+		slices.SortFunc(list, func(a, b Declared) int {
+			return cmp.Or(cmp.Compare(len(b.Root.String()), len(a.Root.String())), cmp.Compare(a.Source, b.Source))
 		})
 	}
 	for _, list := range x.denied {
@@ -168,9 +163,9 @@ func (x *rootIndex) add(e entry, root TrustRoot) {
 	switch e.says {
 	case rootOfHost, rootOfUser:
 		if again, refused := ParseTrustRoot(e.name, x.rules); refused == nil { // else the table has changed
-			d := declaredRoot{again, ByHost}
+			d := Declared{Root: again, Source: ByHost}
 			if e.says == rootOfUser {
-				d.source = ByUser
+				d.Source = ByUser
 			}
 			x.byHost[again.HostingDomain()] = append(x.byHost[again.HostingDomain()], d)
 		}
@@ -345,8 +340,8 @@ func (r *Roots) Find(u SkillURL) Declared {
 	registered := 0 // length of the party of the registered root
 	var blocked *denial
 	for _, declared := range s.byHost[u.Host()] {
-		if declared.Covers(u) {
-			d.Root, d.Source = declared.TrustRoot, declared.source
+		if declared.Root.Covers(u) {
+			d = declared
 			break
 		}
 	}
@@ -436,7 +431,7 @@ func (r *Roots) All() iter.Seq[Declared] {
 		s := r.load()
 		for _, list := range s.byHost {
 			for _, d := range list {
-				if !yield(Declared{Root: d.TrustRoot, Source: d.source}) {
+				if !yield(d) {
 					return
 				}
 			}
