@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -215,7 +214,7 @@ func (a *repositoryAccess) signedIn(ctx context.Context, get func() (*document, 
 func (a *repositoryAccess) tip(ctx context.Context) (Tip, string, error) {
 	var refs *refList
 	get := func() (*document, error) {
-		return a.get(ctx, a.at.refs(), "", maxRefs, a.basic(), a.loader.limits.Time, func(body io.Reader) (err error) {
+		return a.get(ctx, a.at.refs(), "", fileRequest{limit: maxRefs, header: a.basic()}, func(body io.Reader) (err error) {
 			refs, err = readRefs(body, a.at.names())
 			return err
 		})
@@ -248,7 +247,8 @@ func (a *repositoryAccess) read(ctx context.Context, commit string) (*Repository
 		if field := a.at.source.Token; field != "" && a.secret != "" {
 			header = http.Header{field: {a.secret}}
 		}
-		return a.get(ctx, a.at.archive(commit), commit, limits.Repository, header, 30*limits.Time, func(body io.Reader) (err error) {
+		r := fileRequest{limit: limits.Repository, header: header, time: 30 * limits.Time}
+		return a.get(ctx, a.at.archive(commit), commit, r, func(body io.Reader) (err error) {
 			tree, err = readRepositoryTree(body, commit, limits)
 			return err
 		})
@@ -289,21 +289,21 @@ func (a *repositoryAccess) basic() http.Header {
 
 // get sends one request, and passes the body on as it arrives. A status other than 200 is not an error.
 // The commit is "" unless the request is for its archive.
-func (a *repositoryAccess) get(ctx context.Context, raw, commit string, limit int, header http.Header, limitTime time.Duration, read func(io.Reader) error) (*document, error) {
-	l := a.loader
-	u, err := domain.Rules{AllowSpecial: true}.Parse(raw)
-	if err != nil {
+func (a *repositoryAccess) get(ctx context.Context, raw, commit string, r fileRequest,
+	read func(io.Reader) error) (*document, error) {
+	var err error
+	if r.url, err = (domain.Rules{AllowSpecial: true}).Parse(raw); err != nil {
 		return nil, badURL(raw, err)
 	}
-	doc, err := l.fetch(ctx, fileRequest{url: u, limit: limit, header: header, time: limitTime,
-		redirect: func(to domain.URL) error {
-			if commit != "" && a.at.source.isArchive(to, a.at.page.Origin(), a.at.repo, commit) {
-				return nil
-			}
-			return refuse(CodeRedirectOutside, to.String(), "the code host redirects the repository to "+plaintext.Quote(to.String(), 300),
-				"if the repository moved, use its new URL")
-		},
-		stream: func(_ *fetch.Response, body io.Reader) error { return read(body) }}, nil)
+	r.redirect = func(to domain.URL) error {
+		if commit != "" && a.at.source.isArchive(to, a.at.page.Origin(), a.at.repo, commit) {
+			return nil
+		}
+		return refuse(CodeRedirectOutside, to.String(), "the code host redirects the repository to "+plaintext.Quote(to.String(), 300),
+			"if the repository moved, use its new URL")
+	}
+	r.stream = func(_ *fetch.Response, body io.Reader) error { return read(body) }
+	doc, err := a.loader.fetch(ctx, r, nil)
 	switch {
 	case err != nil:
 		return nil, err
