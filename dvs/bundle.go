@@ -7,10 +7,8 @@ import (
 	"maps"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -256,29 +254,6 @@ var bundledDirectories = wordSet{list: "assets bin checklists data examples guid
 
 // projectFiles are Markdown files that a text about other people's work mentions.
 var projectFiles = wordSet{list: "agents.md changelog.md claude.md code_of_conduct.md contributing.md copilot-instructions.md design.md gemini.md history.md license.md memory.md notes.md plan.md prd.md progress.md readme.md roadmap.md security.md soul.md spec.md tasks.md todo.md"}
-
-// wordSet is the set of the words of a list. The set is made when it is used for the first time, so
-// that a program which only imports the package does not pay for it.
-type wordSet struct {
-	list string
-	made sync.Once
-	set  map[string]bool
-}
-
-func (s *wordSet) has(word string) bool {
-	s.made.Do(func() {
-		s.set = map[string]bool{}
-		for w := range strings.FieldsSeq(s.list) {
-			s.set[w] = true
-		}
-	})
-	return s.set[word]
-}
-
-// pattern returns a regular expression, which is compiled when it is used for the first time.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
 
 // isLikely reports whether a path in a text is worth a request. Most of such paths are names of
 // files in the project that the user works on.

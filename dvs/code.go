@@ -3,8 +3,10 @@ package dvs
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -271,4 +273,27 @@ func (l *Loader) refuseTarget(ctx context.Context, subject string, err error) er
 
 func (l *Loader) targetVerdict(subject string) *lookleap.Verdict {
 	return &lookleap.Verdict{Document: Draft, Subject: domain.Redact(subject), Code: lookleap.CodeOK, CheckedAt: l.host.Time()}
+}
+
+// wordSet is the set of the words of a list. The set is made when it is used for the first time, so
+// that a program which only imports the package does not pay for it.
+type wordSet struct {
+	list string
+	made sync.Once
+	set  map[string]bool
+}
+
+func (s *wordSet) has(word string) bool {
+	s.made.Do(func() {
+		s.set = map[string]bool{}
+		for w := range strings.FieldsSeq(s.list) {
+			s.set[w] = true
+		}
+	})
+	return s.set[word]
+}
+
+// pattern returns a regular expression, which is compiled when it is used for the first time.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -127,12 +127,8 @@ func (m *Metadata) Value(key string) (*Value, bool) {
 	if m == nil {
 		return nil, false
 	}
-	for i := range m.Extra {
-		if m.Extra[i].Key == key {
-			return &m.Extra[i].Value, true
-		}
-	}
-	return nil, false
+	v := find(m.Extra, key)
+	return v, v != nil
 }
 
 // Text returns the value of an extra key as one text, or "": license, compatibility or allowed-tools,
@@ -203,19 +199,6 @@ type Field struct {
 	Key      string
 	Value    Value
 	Position lookleap.Position
-}
-
-// Field returns the value of a key, and whether it is there.
-func (v *Value) Field(key string) (*Value, bool) {
-	if v == nil {
-		return nil, false
-	}
-	for i := range v.Fields {
-		if v.Fields[i].Key == key {
-			return &v.Fields[i].Value, true
-		}
-	}
-	return nil, false
 }
 
 func (v *Value) isScalar() bool { return v.Kind <= Text }

@@ -363,15 +363,6 @@ func TestExtra(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 	})
-	t.Run("DVS-4.3-11/accept-fields-of-a-map", func(t *testing.T) {
-		v, ok := skill.Value("metadata")
-		if author, found := v.Field("author"); !ok || !found || author.Text != "x" {
-			t.Errorf("%+v", v)
-		}
-		if other, found := v.Field("x"); found || other != nil {
-			t.Errorf("%+v", other)
-		}
-	})
 	t.Run("DVS-4.3-11/reject-as-permission", func(t *testing.T) {
 		if len(skill.Extra) != 4 || skill.Extra[3].Key != "allowed-tools" {
 			t.Errorf("the wish is not kept with the other keys: %+v", skill.Extra)
