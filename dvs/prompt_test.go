@@ -223,18 +223,23 @@ func TestConsentForAWhile(t *testing.T) {
 		}
 	})
 	t.Run("O40/reject-thinner-sandbox", func(t *testing.T) {
-		ui := &prompter{decide: agreeForAnHour}
-		_, run, _, skill := scriptWorld(t, ui)
-		script, err := skill.Approve(t.Context(), invocation)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run.sandbox.NoNetwork = false
-		if _, err := script.Run(t.Context()); lookleap.CodeOf(err) != lookleap.CodeNeedsConsent || len(run.ran) != 0 {
-			t.Error(err)
-		}
-		if _, err := skill.Approve(t.Context(), invocation); err != nil || ui.count() != 2 {
-			t.Errorf("asked %d times, %v", ui.count(), err)
+		for _, loosen := range []func(*dvs.Sandbox){
+			func(s *dvs.Sandbox) { s.NoNetwork = false }, func(s *dvs.Sandbox) { s.ReadOnlyFS = false },
+			func(s *dvs.Sandbox) { s.WorkDir = false }, func(s *dvs.Sandbox) { s.Bounded = false },
+		} {
+			ui := &prompter{decide: agreeForAnHour}
+			_, run, _, skill := scriptWorld(t, ui)
+			script, err := skill.Approve(t.Context(), invocation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loosen(&run.sandbox)
+			if _, err := script.Run(t.Context()); lookleap.CodeOf(err) != lookleap.CodeNeedsConsent || len(run.ran) != 0 {
+				t.Errorf("%+v: %v", run.sandbox, err)
+			}
+			if _, err := skill.Approve(t.Context(), invocation); err != nil || ui.count() != 2 {
+				t.Errorf("%+v: asked %d times, %v", run.sandbox, ui.count(), err)
+			}
 		}
 	})
 }
