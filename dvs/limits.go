@@ -26,7 +26,7 @@ type Limits struct {
 	Repository int // bytes of the archive of a repository as it is served; 256 MiB
 }
 
-// Limits that no program had a reason to change. Rules.MaxURL bounds URLs.
+// Limits that are not options. [Rules].MaxURL bounds URLs.
 const (
 	maxFrontmatter  = 16 << 10 // bytes between the fences of a SKILL.md
 	maxRedirects    = 5        // followed
