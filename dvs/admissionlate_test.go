@@ -246,3 +246,163 @@ func TestHopDeniedLater(t *testing.T) {
 		t.Errorf("%v, %+v", err, no)
 	}
 }
+
+// TestDirectoryThatWasAnotherOne: the user agrees to one skill without its root, and meanwhile the
+// program says that the platform ignores the case of a publisher's name.
+func TestDirectoryThatWasAnotherOne(t *testing.T) {
+	for _, fold := range []int{0, 1} { // whether another entry ignores the case of the publisher's name
+		net := lab.ForTest(t)
+		net.Site("code.example").Body("/Org/s/SKILL.md", "text/markdown", refund)
+		host, roots := net.Host(), dvs.NewRoots(dvs.Rules{})
+		add := func(fold int) {
+			if _, err := roots.AddPlatform(dvs.Platform{Name: "code", Hosts: []string{"code.example"}, Owner: 1, Fold: fold}); err != nil {
+				t.Error(err)
+			}
+		}
+		add(0)
+		host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			add(fold)
+			return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
+		}}
+		skill, err := dvs.NewLoader(host, dvs.Options{Roots: roots}).Load(t.Context(), "https://code.example/Org/s/")
+		if want := []lookleap.Code{lookleap.CodeOK, dvs.CodeConsentStale}[fold]; lookleap.CodeOf(err) != want || (skill == nil) != (fold == 1) {
+			t.Errorf("%d: %v", fold, err)
+		}
+	}
+}
+
+// TestLockedLevels registers and activates a locked skill, and reads a locked archive.
+func TestLockedLevels(t *testing.T) {
+	w := newTrustWorld(t)
+	w.archived("{}")
+	skill, err := w.process(dvs.Options{}).Load(t.Context(), refundArchive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := dvs.NewVerifiedFS([]dvs.Bundle{must(skill.Bundle(t.Context()))}, dvs.VerifiedFSOptions{}).Lock()
+	lock.Skills = append(lock.Skills, lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: dvs.DigestOf(skillText("Ask for the order number.\n"))}).Skills...)
+	l := w.process(dvs.Options{Lock: lock})
+	if skill, err = l.Load(t.Context(), refundArchive); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := skill.ContextText(); err != nil {
+		t.Error(err)
+	}
+	digest := dvs.DigestOf(skillText("Ask for the order number.\n"))
+	pinned := &dvs.Policy{Register: dvs.RegisterPolicy, Pins: []dvs.PolicyPin{{Skill: trustedAt, Pin: dvs.Pin{Digest: digest}, Root: "https://shop.example/s/"}}}
+	for name, l := range map[string]*dvs.Loader{"lockfile": l, "policy": w.process(dvs.Options{Policies: []*dvs.Policy{pinned}})} {
+		for _, register := range []func() (*dvs.Registration, error){
+			func() (*dvs.Registration, error) { return l.Register(t.Context(), trustedAt) },
+			func() (*dvs.Registration, error) {
+				return l.RegisterListing(t.Context(), dvs.Listing{Name: "refund", Description: "d", Skill: skillURL(t, trustedAt)})
+			},
+		} {
+			r, err := register()
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if skill, err := r.Activate(t.Context()); err != nil || skill.Root.String() != r.Root.String() {
+				t.Errorf("%s: %v, %v", name, skill, err)
+			}
+		}
+	}
+}
+
+// TestNarrowedWhileAsked: the user takes longer than the copy is fresh, so the skill is judged again,
+// by the root of the claim and not by the narrower one of the file.
+func TestNarrowedWhileAsked(t *testing.T) {
+	w := newTrustWorld(t)
+	w.site.Redirect("/s/a/SKILL.md", "/t/SKILL.md").Body("/t/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1))
+	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		w.net.Clock().Advance(20 * time.Minute)
+		return agree(req)
+	}
+	if skill := w.load(dvs.Options{}, lookleap.CodeOK, 1); skill.Root.String() != "https://shop.example/s/a/" {
+		t.Error(skill.Root)
+	}
+}
+
+// TestNotKeptWithoutConsent keeps nothing of a pinned skill under a registered root, and says nothing
+// about a store that has no reason to change.
+func TestNotKeptWithoutConsent(t *testing.T) {
+	w := newTrustWorld(t)
+	options := func() dvs.Options { return dvs.Options{Roots: registry(t, "https://shop.example/")} }
+	l := w.process(options())
+	if _, err := l.LoadPinned(t.Context(), trustedAt, dvs.Pin{Digest: dvs.DigestOf(skillText("Ask for the order number.\n"))}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := l.Trusted(t.Context(), trustedAt); r != nil || err != nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for range 2 {
+		if skill := w.load(options(), lookleap.CodeOK, 0); hasFinding(skill.Verdict, dvs.CodeTrustNotKept) {
+			t.Error(skill.Verdict.Findings)
+		}
+	}
+	if w.events.Has(dvs.CodeTrustNotKept) {
+		t.Error("a decision was not kept")
+	}
+}
+
+// TestPlatformAddedWhileAsked adds a platform while the user decides. The root stays, and the URL of
+// the skill is none of the platform's content.
+func TestPlatformAddedWhileAsked(t *testing.T) {
+	w := newTrustWorld(t)
+	w.load(dvs.Options{Roots: registry(t, "https://shop.example/s/")}, lookleap.CodeOK, 0)
+	w.publish("Another version.\n")
+	roots := registry(t, "https://shop.example/s/")
+	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		dropped, err := roots.AddPlatform(dvs.Platform{Name: "forge", Hosts: []string{"shop.example"}, Owner: 1, Source: &dvs.Source{Page: "blob", Raw: []string{"raw"}}})
+		if err != nil || len(dropped) != 0 {
+			t.Error(dropped, err)
+		}
+		return agree(req)
+	}
+	w.load(dvs.Options{Roots: roots}, dvs.CodeNotContentRoute, 1)
+}
+
+// TestRegisteredAgain: at level 1 only a change of the header is one.
+func TestRegisteredAgain(t *testing.T) {
+	w := newTrustWorld(t)
+	l := w.process(dvs.Options{Roots: registry(t, "https://shop.example/")})
+	for i, step := range []struct {
+		file    string
+		changed bool
+	}{
+		{string(skillText("One.\n")), false}, {string(skillText("Two.\n")), false}, {strings.Replace(string(skillText("Two.\n")), "Refunds", "Now refunds", 1), true},
+	} {
+		w.site.Body("/s/a/SKILL.md", "text/markdown", step.file)
+		r, err := l.Register(t.Context(), trustedAt)
+		if err != nil || hasFinding(r.Verdict, dvs.CodeChanged) != step.changed {
+			t.Errorf("step %d: %+v, %v", i, r, err)
+		}
+	}
+}
+
+// TestRootDeclaredWhileAsked: the user agrees to the skill alone, and meanwhile the program declares the
+// root, which counts.
+func TestRootDeclaredWhileAsked(t *testing.T) {
+	w := newAdmissionWorld(t)
+	l := dvs.NewLoader(w.host, dvs.Options{})
+	w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+		if _, err := l.Roots().Register("https://github.com/o/", dvs.ByHost); err != nil {
+			t.Error(err)
+		}
+		return lookleap.ConsentDecision{Digest: req.Digest, Approved: []string{"skill"}}, nil
+	}
+	if skill, err := l.Load(t.Context(), hubSkill); err != nil || skill.Source != dvs.ByHost || skill.Root.String() != "https://github.com/o/" {
+		t.Errorf("%v, %v", skill, err)
+	}
+}
+
+// TestRootIsNotOptional: a gist has no directory of its own that could be the root of the skill alone.
+func TestRootIsNotOptional(t *testing.T) {
+	w := newAdmissionWorld(t)
+	w.net.Site("gist.githubusercontent.com").Body("*", "text/plain", refund)
+	if _, err := dvs.NewLoader(w.host, dvs.Options{}).Load(t.Context(), "https://gist.github.com/o/0123456789abcdef/raw/SKILL.md"); err != nil {
+		t.Fatal(err)
+	}
+	if items := w.user.asked[0].Items; len(items) != 2 || items[1].Optional {
+		t.Errorf("%+v", items)
+	}
+}

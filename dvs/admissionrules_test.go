@@ -1,8 +1,10 @@
 package dvs_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -312,6 +314,167 @@ func TestLoadRefRefuses(t *testing.T) {
 		}
 		if got := w.user.asked[0].Summary; !strings.Contains(got, `, reached through "https://shop.example/s/a/SKILL.md", then "https://shop.example/s/b/SKILL.md"; that trust root is`) {
 			t.Error(got)
+		}
+	})
+}
+
+// TestAdmissionKept reads what a store keeps after an admission.
+func TestAdmissionKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		url       string
+		approve   []string // items
+		skillOnly bool
+		roots     int
+	}{
+		"accept-default-root":    {url: trustedAt, approve: []string{"skill"}},
+		"accept-root-and-skill":  {url: hubSkill, approve: []string{"skill", "root"}, roots: 1},
+		"accept-the-skill-alone": {url: hubSkill, approve: []string{"skill"}, skillOnly: true},
+	} {
+		t.Run("DVS-5.2-05/"+name, func(t *testing.T) {
+			w := newTrustWorld(t)
+			github(w.net, "/o/r/main/a/SKILL.md", refund)
+			w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				return lookleap.ConsentDecision{Digest: req.Digest, Approved: c.approve}, nil
+			}
+			l := w.process(dvs.Options{})
+			if _, err := l.Load(t.Context(), c.url); err != nil {
+				t.Fatal(err)
+			}
+			r, err := l.Trusted(t.Context(), c.url)
+			if err != nil || len(r.Versions) != 1 || r.Versions[0].SkillOnly != c.skillOnly {
+				t.Errorf("got %+v, %v", r, err)
+			}
+			if keys, err := w.store.Keys(t.Context(), "root/"); err != nil || len(keys) != c.roots {
+				t.Errorf("roots %v, %v", keys, err)
+			}
+		})
+	}
+	t.Run("DVS-7-03/reject-root-revoked-by-another-process-during-the-dialogue", func(t *testing.T) {
+		w := newTrustWorld(t)
+		github(w.net, "/o/r/main/a/SKILL.md", refund)
+		other := w.process(dvs.Options{})
+		w.user.decide = func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			other.Revoke(must(dvs.ParseTrustRoot("https://github.com/o/", dvs.Rules{})))
+			return agree(req)
+		}
+		_, _ = w.process(dvs.Options{}).Load(t.Context(), hubSkill)
+		if _, err := w.process(dvs.Options{}).Load(t.Context(), hubSkill); lookleap.CodeOf(err) != dvs.CodeRevoked {
+			t.Errorf("the revocation was overwritten: %v", err)
+		}
+	})
+	t.Run("DVS-6-02/reject-change-that-the-user-has-not-seen", func(t *testing.T) {
+		w := newTrustWorld(t)
+		w.net.Site("parent.example").Body("*", "text/markdown", refund)
+		w.load(dvs.Options{}, lookleap.CodeOK, 1)
+		w.publish("Ask for the card number.\n")
+		parent, err := w.process(dvs.Options{Roots: registry(t, "https://parent.example/")}).Load(t.Context(), "https://parent.example/s/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := w.user.count()
+		if _, err := parent.LoadRef(t.Context(), trustedAt); err != nil || w.user.count()-before != 2 || !strings.Contains(w.prompt(), "+5: Ask for the card number.") {
+			t.Errorf("asked %d times, %v: %s", w.user.count()-before, err, w.prompt())
+		}
+	})
+	t.Run("DVS-5.2-05/accept-listing-of-a-platform-asks-for-its-root", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		l := dvs.NewLoader(w.host, dvs.Options{})
+		r, err := l.RegisterListing(t.Context(), dvs.Listing{Name: "refund", Description: "d", Skill: skillURL(t, hubSkill)})
+		if err != nil || r.Source != dvs.ByUser || w.user.count() != 1 || w.user.asked[0].Kind != lookleap.ConsentTrustRoot {
+			t.Errorf("got %+v, %v", r, err)
+		}
+	})
+}
+
+// TestAdmissionReported loads skills with an observer.
+func TestAdmissionReported(t *testing.T) {
+	t.Run("DVS-3.1-54/accept-loaded", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		if err != nil || w.count(lookleap.EventVerdict, lookleap.CodeOK) != 1 || !slices.ContainsFunc(w.events.Take(), func(e lookleap.Event) bool { return e.Verdict == skill.Verdict }) {
+			t.Error(err)
+		}
+	})
+	t.Run("DVS-3.1-54/reject-missing", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		w.raw.Status("/o/r/main/a/SKILL.md", 404)
+		for _, load := range []func(*dvs.Loader) error{
+			func(l *dvs.Loader) error { _, err := l.Load(t.Context(), hubSkill); return err },
+			func(l *dvs.Loader) error { _, err := l.Register(t.Context(), hubSkill); return err },
+		} {
+			w.events.Take()
+			if err := load(dvs.NewLoader(w.host, dvs.Options{})); lookleap.CodeOf(err) != dvs.CodeSkillNotFound || w.count(lookleap.EventVerdict, dvs.CodeSkillNotFound) != 1 || w.user.count() != 0 {
+				t.Error(err, w.user.count())
+			}
+		}
+	})
+	t.Run("DVS-5.2-08/accept-pending-is-no-refusal", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		w.net.Site("other.example").Body("*", "text/plain", "x")
+		l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")})
+		skill, err := l.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.user.decide = func(*lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+			return lookleap.ConsentDecision{}, lookleap.ErrConsentPending
+		}
+		for name, use := range map[string]func() error{
+			"load":     func() error { _, err := l.Load(t.Context(), hubSkill); return err },
+			"resource": func() error { _, err := skill.Resource(t.Context(), "https://other.example/x.md"); return err },
+			"action":   func() error { return skill.Confirm(t.Context(), dvs.Action{Kind: dvs.Shell, Command: "ls"}) },
+		} {
+			w.events.Take()
+			err := use()
+			_, pending := err.(*lookleap.PendingError)
+			refusals := slices.DeleteFunc(w.events.Take(), func(e lookleap.Event) bool { return e.Kind != lookleap.EventVerdict || e.Code == lookleap.CodeOK })
+			if !pending || len(refusals) > 0 {
+				t.Errorf("%s: %v, reported %v", name, err, refusals)
+			}
+		}
+	})
+	t.Run("DVS-4.3-01/reject-with-the-place", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		w.shop.Body("/s/a/SKILL.md", "text/markdown", "---\nname: a\ndescription: [\n---\nx\n")
+		_, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		var no *lookleap.VerifyError
+		if !errors.As(err, &no) || !strings.HasPrefix(no.Verdict.Summary, "3:14: ") {
+			t.Error(err)
+		}
+	})
+	t.Run("reject-context-that-ends-while-the-skill-is-fetched", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		w.shop.HandleFunc("/s/a/SKILL.md", func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
+		l := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")})
+		parent, err := l.Load(t.Context(), "https://shop.example/s/b/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if child, err := parent.LoadRef(ctx, "../a/SKILL.md"); !errors.Is(err, context.Canceled) || child != nil {
+			t.Errorf("got %v", err)
+		}
+		if skill, err := l.Load(ctx, "https://shop.example/s/a/SKILL.md"); !errors.Is(err, context.Canceled) || skill != nil {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("DVS-3.1-30/accept-bundle-of-a-narrowed-skill", func(t *testing.T) {
+		w := newAdmissionWorld(t)
+		w.shop.Body("/s/a/SKILL.md", "text/markdown", strings.Replace(refund, "name:", "trust-root: https://shop.example/s/a/\nname:", 1)).Body("/s/a/ADVANCED.md", "text/markdown", "x")
+		skill, err := dvs.NewLoader(w.host, dvs.Options{Roots: registry(t, "https://shop.example/")}).Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		if err != nil || skill.Root.String() != "https://shop.example/s/a/" {
+			t.Fatal(skill, err)
+		}
+		b, err := skill.Bundle(t.Context())
+		if err != nil || b.Root != "https://shop.example/s/a/" {
+			t.Fatal(b.Root, err)
+		}
+		if err := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Reports()[0].Err; err != nil {
+			t.Error(err)
+		}
+		b.Root = "https://shop.example/" // that of the registry
+		if err := dvs.NewVerifiedFS([]dvs.Bundle{b}, dvs.VerifiedFSOptions{}).Reports()[0].Err; lookleap.CodeOf(err) != dvs.CodeNeedsRoot {
+			t.Errorf("the wider root: %v", err)
 		}
 	})
 }

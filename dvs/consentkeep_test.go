@@ -2,6 +2,7 @@ package dvs_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/lookleap/lookleap"
@@ -147,4 +148,95 @@ func TestResumedRefusal(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestConsentEnds ends the consent for a URL when the skill changes.
+func TestConsentEnds(t *testing.T) {
+	w := newTrustWorld(t)
+	w.net.Site("evil.example").Body("*", "text/plain", "x")
+	w.user.decide = agreeForAnHour
+	host := w.net.Host()
+	host.Prompter = w.user
+	loader := dvs.NewLoader(host, dvs.Options{Roots: registry(t, "https://shop.example/")})
+	for i, step := range []struct {
+		body  string
+		asked int
+	}{{"One.\n", 1}, {"One.\n", 1}, {"Two.\n", 2}} {
+		w.publish(step.body)
+		skill, err := loader.Load(t.Context(), trustedAt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skill.Resource(t.Context(), "https://evil.example/GUIDE.md"); err != nil || w.user.count() != step.asked {
+			t.Fatalf("step %d: %v, asked %d times", i, err, w.user.count())
+		}
+		skill.Deactivate() // the next load asks the server
+	}
+}
+
+// TestForgottenConsents changes one of two skills: the consent for its URL ends, that of the other skill
+// stays, and so does the consent for bytes that the user has agreed to.
+func TestForgottenConsents(t *testing.T) {
+	net := lab.ForTest(t)
+	site := net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", string(skillText("One.\n"))).Body("/s/b/SKILL.md", "text/markdown", refund)
+	net.Site("evil.example").Body("*", "text/plain", "x")
+	ui := &prompter{decide: agreeForAnHour}
+	host := net.Host()
+	host.Prompter, host.Asking = ui, lookleap.AskLimits{Refusal: -1, Prompts: -1}
+	loader := dvs.NewLoader(host, dvs.Options{})
+	use := func(path string, asked int) {
+		t.Helper()
+		skill, err := loader.Load(t.Context(), "https://shop.example"+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skill.Resource(t.Context(), "https://evil.example/GUIDE.md"); err != nil || ui.count() != asked {
+			t.Errorf("%s: %v, asked %d times, want %d", path, err, ui.count(), asked)
+		}
+		skill.Deactivate() // the next load asks the server
+	}
+	use("/s/a/SKILL.md", 2)
+	use("/s/b/SKILL.md", 4)
+	site.Body("/s/a/SKILL.md", "text/markdown", string(skillText("Two.\n")))
+	use("/s/a/SKILL.md", 6)
+	use("/s/b/SKILL.md", 4+2)
+	site.Body("/s/a/SKILL.md", "text/markdown", string(skillText("One.\n")))
+	use("/s/a/SKILL.md", 7) // for the URL alone
+}
+
+// TestResumedScriptIsKept: a script that is approved later is kept like one that is approved at once.
+func TestResumedScriptIsKept(t *testing.T) {
+	w := newFilesWorld(t)
+	skill := w.load(dvs.Options{Runner: &runner{}}, lookleap.CodeOK, 1)
+	w.user.decide = suspend
+	_, err := skill.Approve(t.Context(), dvs.Invocation{Script: "scripts/x.sh"})
+	p := pendingOf(t, err)
+	decision, _ := agree(p.Request)
+	l := w.process(dvs.Options{Runner: &runner{}})
+	if got, err := l.Resume(t.Context(), p.State, decision); err != nil || got.Script == nil {
+		t.Fatal(got, err)
+	}
+	r, err := l.Trusted(t.Context(), trustedAt)
+	if err != nil || len(r.Scripts) != 1 || r.Scripts[0].Name != "scripts/x.sh" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestRootIsOptional tells the user what happens without the publisher's root.
+func TestRootIsOptional(t *testing.T) {
+	for name, c := range map[string]struct {
+		options dvs.Options
+		shown   bool
+	}{"accept-optional": {dvs.Options{}, true}, "accept-required": {dvs.Options{Strict: true}, false}} {
+		t.Run("O56/"+name, func(t *testing.T) {
+			w := rootWorld(t)
+			w.net.Site("raw.githubusercontent.com").Body("/example-org/skills/main/a/SKILL.md", "text/markdown", string(skillText("x\n")))
+			if _, err := w.process(c.options).Load(t.Context(), platformSkill); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(w.prompt(), "Without this, only this skill and the files in its directory are used") != c.shown {
+				t.Error(w.prompt())
+			}
+		})
+	}
 }

@@ -1,9 +1,12 @@
 package dvs_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
@@ -261,5 +264,74 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%d requests for the first skill, want %d", got, c.requests)
 			}
 		})
+	}
+}
+
+// TestAskedAgain loads a skill again after an hour, and counts the requests.
+func TestAskedAgain(t *testing.T) {
+	const at = "/s/a/SKILL.md"
+	tagged := func(tag, body string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", tag)
+			lab.Body("text/markdown", body).ServeHTTP(w, r)
+		})
+	}
+	for name, c := range map[string]struct {
+		first, then http.Handler
+		code        lookleap.Code
+	}{
+		"accept-changed":         {tagged(`"1"`, refund), tagged(`"2"`, refund+"More.\n"), lookleap.CodeOK},
+		"reject-304-of-nothing":  {lab.Body("text/markdown", refund), lab.Status(304), lookleap.CodeBadStatus},
+		"accept-404-is-not-kept": {lab.Status(404, "Cache-Control", "max-age=86400"), lab.Body("text/markdown", refund), lookleap.CodeOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net := lab.ForTest(t)
+			site := net.Site("shop.example").Handle(at, c.first)
+			loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+			_, _ = loader.Load(t.Context(), "https://shop.example"+at)
+			net.Clock().Advance(time.Hour)
+			site.Handle(at, c.then)
+			if _, err := loader.Load(t.Context(), "https://shop.example"+at); lookleap.CodeOf(err) != c.code {
+				t.Error(err)
+			}
+			if sent := net.Journal().Paths("shop.example"); len(sent) != 2 {
+				t.Errorf("%d requests", len(sent))
+			}
+		})
+	}
+}
+
+// TestConfirmedEvidence: a copy that the server confirmed has the evidence of that exchange.
+func TestConfirmedEvidence(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").HandleFunc("/s/a/SKILL.md", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		lab.Body("text/markdown", refund).ServeHTTP(w, r)
+	})
+	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+	load := func() dvs.Evidence {
+		t.Helper()
+		skill, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var record struct{ Evidence dvs.Evidence }
+		if err := json.Unmarshal(skill.Verdict.Record, &record); err != nil {
+			t.Fatal(err)
+		}
+		return record.Evidence
+	}
+	net.Name("shop.example").DNSSEC(lookleap.Secure)
+	first := load()
+	net.Name("shop.example").DNSSEC(lookleap.Insecure)
+	net.Clock().Advance(time.Hour)
+	again := load()
+	if again.Status != 200 || again.Digest != first.Digest ||
+		first.Names[0].DNSSEC != lookleap.Secure || again.Names[0].DNSSEC != lookleap.Insecure || !again.Received.After(first.Received) {
+		t.Errorf("first %+v\nthen %+v", first, again)
 	}
 }

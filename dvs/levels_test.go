@@ -1,9 +1,13 @@
 package dvs_test
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -286,4 +290,79 @@ func TestFreshness(t *testing.T) {
 			t.Errorf("as a platform: %v", err)
 		}
 	})
+}
+
+// TestChangeDuringLoad: a skill is judged by what the registry says when it is admitted, even if it
+// said something else when the file was verified.
+func TestChangeDuringLoad(t *testing.T) {
+	const url = "https://shop.example/s/a/SKILL.md"
+	for name, c := range map[string]struct {
+		change func(*lab.Internet, *dvs.Roots) error
+		want   lookleap.Code
+	}{
+		"accept-unchanged": {func(*lab.Internet, *dvs.Roots) error { return nil }, lookleap.CodeOK},
+		"accept-later":     {func(net *lab.Internet, _ *dvs.Roots) error { net.Clock().Advance(2 * time.Hour); return nil }, lookleap.CodeOK},
+		"reject-revoked":   {func(_ *lab.Internet, r *dvs.Roots) error { return r.RevokeDomain("shop.example", false) }, dvs.CodeRevoked},
+		"reject-blocked":   {func(_ *lab.Internet, r *dvs.Roots) error { _, err := r.Block("https://shop.example/s/"); return err }, dvs.CodeBlockedRoot},
+		"reject-never": {func(_ *lab.Internet, r *dvs.Roots) error {
+			_, err := r.AddPlatform(dvs.Platform{Name: "stranger", Hosts: []string{"shop.example"}, Never: true})
+			return err
+		}, "never-trusted-host"},
+	} {
+		for _, registered := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/registered-%t", name, registered), func(t *testing.T) {
+				net, fetched := lab.ForTest(t), new(atomic.Bool)
+				net.Site("shop.example").HandleFunc("/s/a/SKILL.md", func(w http.ResponseWriter, _ *http.Request) {
+					fetched.Store(true)
+					w.Header().Set("Content-Type", "text/markdown")
+					w.Header().Set("Cache-Control", "max-age=60")
+					_, _ = io.WriteString(w, refund)
+				})
+				roots := registry(t)
+				if registered {
+					roots = registry(t, "https://shop.example/s/")
+				}
+				var changed time.Time
+				change := func() {
+					if err := c.change(net, roots); err != nil {
+						t.Error(err)
+					}
+					changed = net.Clock().Now()
+				}
+				host := net.Host()
+				host.Prompter = &prompter{decide: func(req *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+					change()
+					return agree(req)
+				}}
+				options := dvs.Options{Roots: roots, User: "ada"}
+				if registered { // nothing is asked, and only the store is used before the skill is admitted
+					options.Trust = afterFetch{lookleap.NewMemoryStore(), fetched, change}
+				}
+				skill, err := dvs.NewLoader(host, options).Load(t.Context(), url)
+				if lookleap.CodeOf(err) != c.want || (skill != nil) != (err == nil) {
+					t.Errorf("%v, want %s", err, c.want)
+				}
+				if skill != nil && skill.Verdict.Expires.Before(changed) {
+					t.Errorf("the verdict expired at %v", skill.Verdict.Expires)
+				}
+				if registered && fetched.Load() {
+					t.Error("nothing was changed during the load")
+				}
+			})
+		}
+	}
+}
+
+// afterFetch is a store that calls change at the first use after the file was fetched.
+type afterFetch struct {
+	lookleap.Store
+	fetched *atomic.Bool
+	change  func()
+}
+
+func (s afterFetch) Get(ctx context.Context, key string) ([]byte, error) {
+	if s.fetched.CompareAndSwap(true, false) {
+		s.change()
+	}
+	return s.Store.Get(ctx, key)
 }

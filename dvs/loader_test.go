@@ -435,3 +435,21 @@ func TestChangedBundle(t *testing.T) {
 		}
 	})
 }
+
+func TestConcurrentLoads(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", refund)
+	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/")})
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			if _, err := loader.Load(t.Context(), "https://shop.example/s/a/SKILL.md"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(net.Journal().Requests()); n != 1 {
+		t.Errorf("%d requests for one question", n)
+	}
+}

@@ -396,3 +396,14 @@ func TestPolicySpelling(t *testing.T) {
 		})
 	}
 }
+
+// TestPolicyProfileOnlyTightens: a policy with a milder profile than the loader changes nothing.
+func TestPolicyProfileOnlyTightens(t *testing.T) {
+	net := lab.ForTest(t)
+	net.Site("shop.example").Body("/s/a/SKILL.md", "text/markdown", "---\nname: My Skill\ndescription: b\n---\nDo it.\n")
+	lenient := dvs.Lenient
+	loader := dvs.NewLoader(net.Host(), dvs.Options{Roots: registry(t, "https://shop.example/"), Policies: []*dvs.Policy{{Profile: &lenient}}})
+	if _, err := loader.Load(t.Context(), trustedAt); lookleap.CodeOf(err) != lookleap.CodeBadName {
+		t.Error(err)
+	}
+}

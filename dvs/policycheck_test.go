@@ -9,6 +9,7 @@ import (
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/dvs"
+	"github.com/lookleap/lookleap/internal/lab"
 )
 
 // TestPolicyCheck judges a skill by its URL, and refuses policies that cannot be applied.
@@ -235,5 +236,62 @@ func TestPolicyRegistrars(t *testing.T) {
 			w.net.Clock().Advance(2 * time.Hour)
 			w.load(options, lookleap.CodeOK, 1)
 		})
+	}
+}
+
+// TestPinOfCaller: where a policy pins a digest, the commit that the caller knows counts as well.
+func TestPinOfCaller(t *testing.T) {
+	const sha = "0123456789abcdef0123456789abcdef01234567"
+	const at = "https://github.com/example-org/skills/blob/main/a/SKILL.md"
+	net := lab.ForTest(t)
+	github(net, "/example-org/skills/main/a/SKILL.md", refund).Body("/example-org/skills/"+sha+"/a/ADVANCED.md", "text/plain", "x\n")
+	policy := &dvs.Policy{Pins: []dvs.PolicyPin{{Skill: at, Pin: dvs.Pin{Digest: dvs.DigestOf([]byte(refund))}}}}
+	for commit, want := range map[string]lookleap.Code{sha: lookleap.CodeOK, "": dvs.CodeCommitRef} {
+		skill, err := dvs.NewLoader(net.Host(), dvs.Options{Policies: []*dvs.Policy{policy}}).LoadPinned(t.Context(), at, dvs.Pin{Commit: commit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := skill.Resource(t.Context(), "https://github.com/example-org/skills/blob/"+sha+"/a/ADVANCED.md"); lookleap.CodeOf(err) != want {
+			t.Errorf("%q: %v", commit, err)
+		}
+	}
+}
+
+// TestPolicyPinDeclares: a pin declares the root of its skill where only the policy may, and of no
+// other skill.
+func TestPolicyPinDeclares(t *testing.T) {
+	w := newTrustWorld(t)
+	digest := dvs.DigestOf(skillText("Ask for the order number.\n"))
+	options := func() dvs.Options {
+		return dvs.Options{Policies: []*dvs.Policy{{Register: dvs.RegisterPolicy, Pins: []dvs.PolicyPin{{Skill: trustedAt, Pin: dvs.Pin{Digest: digest}, Root: "https://shop.example/s/"}}}}}
+	}
+	if skill := w.load(options(), lookleap.CodeOK, 0); skill.Root.String() != "https://shop.example/s/" {
+		t.Error(skill.Root)
+	}
+	narrow := must(dvs.ParseTrustRoot("https://shop.example/s/a/", dvs.Rules{}))
+	if skill, err := w.process(options()).LoadUnder(t.Context(), trustedAt, narrow); err != nil || skill.Root.String() != narrow.String() {
+		t.Errorf("the root that the caller names does not count: %v, %v", skill, err)
+	}
+	only := dvs.Options{Policies: []*dvs.Policy{{Register: dvs.RegisterPolicy}}, Lock: lockOf(trustedAt, "https://shop.example/", dvs.LockedFile{Path: "SKILL.md", Digest: digest})}
+	w.load(only, dvs.CodePolicyDenied, 0) // a lockfile declares no root either
+	w.site.Body("/s/b/SKILL.md", "text/markdown", refund)
+	root := must(dvs.ParseTrustRoot("https://shop.example/s/", dvs.Rules{}))
+	if _, err := w.process(options()).LoadUnder(t.Context(), "https://shop.example/s/b/SKILL.md", root); lookleap.CodeOf(err) != dvs.CodePolicyDenied || w.user.count() != 0 {
+		t.Errorf("%v, asked %d times", err, w.user.count())
+	}
+}
+
+// TestPolicyUnreadable refuses every use where one of the policies cannot be applied.
+func TestPolicyUnreadable(t *testing.T) {
+	w := newFilesWorld(t)
+	bad := dvs.Options{Policies: []*dvs.Policy{{}, {Deny: []string{"a b"}}}, Roots: registry(t, "https://shop.example/")}
+	w.load(bad, dvs.CodePolicyUnreadable, 0)
+	for _, err := range w.process(bad).Discover(t.Context(), "https://shop.example/") {
+		if lookleap.CodeOf(err) != dvs.CodePolicyUnreadable {
+			t.Error("discovery:", err)
+		}
+	}
+	if n := len(w.net.Journal().Requests()); n != 0 {
+		t.Errorf("%d requests", n)
 	}
 }

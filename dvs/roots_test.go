@@ -308,3 +308,113 @@ func TestDenialOfJoinedNames(t *testing.T) {
 		})
 	}
 }
+
+// TestRevokedExactly: a file at the path of a revoked root is revoked too.
+func TestRevokedExactly(t *testing.T) {
+	roots := dvs.NewRoots(dvs.Rules{})
+	root, err := dvs.ParseTrustRoot("https://shop.example/a/", dvs.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots.Revoke(root)
+	for path, want := range map[string]bool{"a": true, "A": true, "a/b": true, "ab": false, "b": false} {
+		u, err := dvs.ParseArtifactURL("https://shop.example/"+path, dvs.SingleFile, dvs.Rules{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := roots.Find(u).Revoked; got != want {
+			t.Errorf("%s: %t", path, got)
+		}
+	}
+}
+
+// TestRootsInOrder: a name for every source, what a new platform leaves of the roots of a host, and
+// which of two blocks of one publisher is shown.
+func TestRootsInOrder(t *testing.T) {
+	if s := dvs.RootSource(6).String(); s != dvs.Undeclared.String() || dvs.SkillOnly.String() == s {
+		t.Error(s)
+	}
+	roots := registry(t, "https://forge.example.org/about/us/", "https://forge.example.org/a/")
+	dropped, err := roots.AddPlatform(dvs.Platform{Name: "forge", Hosts: []string{"forge.example.org"}, Owner: 1, Reserved: []string{"about"}})
+	if err != nil || len(dropped) != 1 || dropped[0].String() != "https://forge.example.org/about/us/" {
+		t.Errorf("%v, %v", dropped, err)
+	}
+	u, err := dvs.ParseSkillURL("https://forge.example.org/a/SKILL.md", roots.Rules())
+	if err != nil || !roots.Find(u).Source.Registered() {
+		t.Errorf("%s, %v", u, err)
+	}
+	for _, block := range []string{"https://codeberg.org/Acme/", "https://codeberg.org/acme/"} {
+		if _, err := roots.Block(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := roots.Find(skillURL(t, "https://codeberg.org/acme/r/src/branch/main/SKILL.md")); !d.Blocked || d.Root.String() != "https://codeberg.org/Acme/" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestRootsKeepTheirRules changes a registry in every way: the rules that it was made with stay.
+func TestRootsKeepTheirRules(t *testing.T) {
+	for name, change := range map[string]func(*dvs.Roots) error{
+		"register": func(r *dvs.Roots) error { _, err := r.Register("https://intranet/a/", dvs.ByHost); return err },
+		"block":    func(r *dvs.Roots) error { _, err := r.Block("https://intranet/a/"); return err },
+		"revoke": func(r *dvs.Roots) error {
+			root, err := dvs.ParseTrustRoot("https://intranet/a/", r.Rules())
+			r.Revoke(root)
+			return err
+		},
+		"revoke-domain": func(r *dvs.Roots) error { return r.RevokeDomain("other-intranet", true) },
+		"unregister":    func(r *dvs.Roots) error { r.Unregister(dvs.TrustRoot{}); return nil },
+		"add-platform": func(r *dvs.Roots) error {
+			_, err := r.AddPlatform(dvs.Platform{Name: "ours", Hosts: []string{"git.example.org"}, Owner: 1})
+			return err
+		},
+	} {
+		t.Run("DVS-1-05/accept-rules-stay-after-"+name, func(t *testing.T) {
+			rules := dvs.Rules{AllowQuery: true, MaxURL: 100, InsecureAllowLocalhost: true}
+			roots := dvs.NewRoots(rules)
+			if err := change(roots); err != nil {
+				t.Fatal(err)
+			}
+			if got := roots.Rules(); got.AllowQuery != rules.AllowQuery || got.MaxURL != rules.MaxURL || got.InsecureAllowLocalhost != rules.InsecureAllowLocalhost {
+				t.Errorf("got %+v", got)
+			}
+			if _, err := roots.Register("https://intranet/b/", dvs.ByHost); err != nil {
+				t.Errorf("the next one is refused: %v", err)
+			}
+		})
+	}
+}
+
+// TestRootsRefuse has entries that a registry does not take. The registry stays as it was.
+func TestRootsRefuse(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*dvs.Roots) error
+		want   lookleap.Code
+	}{
+		"register-platform":      {func(r *dvs.Roots) error { _, err := r.Register("https://github.com/", dvs.ByHost); return err }, dvs.CodeUGCBareRoot},
+		"register-as-default":    {func(r *dvs.Roots) error { _, err := r.Register("https://a.example/", dvs.DefaultOrigin); return err }, lookleap.CodeUsage},
+		"block-http":             {func(r *dvs.Roots) error { _, err := r.Block("http://a.example/"); return err }, lookleap.CodeNotHTTPS},
+		"revoke-host":            {func(r *dvs.Roots) error { return r.RevokeDomain("a b", true) }, lookleap.CodeBadHost},
+		"platform-without-hosts": {func(r *dvs.Roots) error { _, err := r.AddPlatform(dvs.Platform{Name: "x"}); return err }, "bad-platform"},
+	} {
+		t.Run("DVS-1-05/reject-"+name, func(t *testing.T) {
+			roots := registry(t, "https://a.example/")
+			if err := c.change(roots); lookleap.CodeOf(err) != c.want {
+				t.Errorf("got %v", err)
+			}
+			if d := roots.Find(skillURL(t, "https://a.example/s/SKILL.md")); d.Source != dvs.ByHost || d.Blocked || d.Revoked {
+				t.Errorf("the registry has changed: %+v", d)
+			}
+			if err := c.change(nil); lookleap.CodeOf(err) != lookleap.CodeUsage {
+				t.Errorf("no registry: %v", err)
+			}
+		})
+	}
+	t.Run("DVS-1-05/reject-unknown-source", func(t *testing.T) {
+		source := dvs.ByUser
+		if err := source.UnmarshalText([]byte("declared by the moon")); lookleap.CodeOf(err) != lookleap.CodeUsage || source != dvs.ByUser {
+			t.Errorf("got %v, %v", source, err)
+		}
+	})
+}

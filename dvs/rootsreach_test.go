@@ -96,3 +96,71 @@ func TestDefaultRoots(t *testing.T) {
 		}
 	})
 }
+
+// TestDenials combines blocks and revocations: none of them replaces or takes back another one.
+func TestDenials(t *testing.T) {
+	const a, b = "https://github.com/org/a/", "https://github.com/org/b/"
+	inA, inB := skillURL(t, a+"blob/main/SKILL.md"), skillURL(t, b+"blob/main/SKILL.md")
+	block := func(t *testing.T, r *dvs.Roots, roots ...string) {
+		t.Helper()
+		for _, raw := range roots {
+			if _, err := r.Block(raw); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	root := func(raw string) dvs.TrustRoot { return must(dvs.ParseTrustRoot(raw, dvs.Rules{})) }
+	t.Run("DVS-7-03/reject-revoked-after-it-was-blocked", func(t *testing.T) {
+		r := dvs.NewRoots(dvs.Rules{})
+		block(t, r, a)
+		r.Revoke(root(a))
+		r.Unregister(root(a))
+		if !r.Find(inA).Revoked || r.Find(inA).Blocked {
+			t.Errorf("%+v", r.Find(inA))
+		}
+	})
+	t.Run("A32/reject-blocked-after-it-was-revoked", func(t *testing.T) {
+		r := dvs.NewRoots(dvs.Rules{})
+		r.Revoke(root(a))
+		block(t, r, a)
+		if d := r.Find(inA); !d.Revoked || !d.Blocked {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run("A32/reject-the-other-block-stays", func(t *testing.T) {
+		r := dvs.NewRoots(dvs.Rules{})
+		block(t, r, a, b)
+		r.Unregister(root(a))
+		if r.Find(inA).Blocked || !r.Find(inB).Blocked {
+			t.Errorf("%+v, %+v", r.Find(inA), r.Find(inB))
+		}
+	})
+	t.Run("DVS-7-03/accept-another-registration-stays", func(t *testing.T) {
+		r := registry(t, a, b)
+		r.Unregister(root(a))
+		if r.Find(inA).Source != dvs.Derived || r.Find(inB).Source != dvs.ByHost {
+			t.Errorf("%+v, %+v", r.Find(inA), r.Find(inB))
+		}
+	})
+	t.Run("DVS-3.1-28/accept-nothing-is-known-of-no-skill", func(t *testing.T) {
+		r := registry(t, a)
+		block(t, r, b)
+		if err := r.RevokeDomain("evil.example", true); err != nil {
+			t.Fatal(err)
+		}
+		if d := r.Find(dvs.SkillURL{}); d.Blocked || d.Revoked || d.Source != dvs.Undeclared {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run("A32/accept-roots-that-end-within-a-revision", func(t *testing.T) {
+		for _, raw := range []string{"https://github.com/org/a/blob/refs/", "https://github.com/org/a/blob/refs/heads/", "https://github.com/org/a/blob/", "https://cdn.jsdelivr.net/gh/org/a/"} {
+			r := dvs.NewRoots(dvs.Rules{})
+			if _, err := r.Block(raw); err != nil {
+				continue // the rules refuse such a root
+			}
+			if r.Find(inB).Blocked {
+				t.Error(raw, "covers another repository")
+			}
+		}
+	})
+}
