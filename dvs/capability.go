@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,11 +16,11 @@ import (
 
 // Capability is one thing that a skill may do, as far as its text says.
 //
-// The kinds are script, a file that can run, with its interpreter in brackets; command, in a code block;
-// host and url, that a URL names; env, an environment variable that a script or a command reads; path, a
-// file outside the skill that one of them names; tool, an entry of allowed-tools, which grants nothing;
-// skill, another one that the instructions refer to; and unread, what could not be read, such as a script
-// that is not text.
+// The kinds are script, a file that can run, with its interpreter in brackets; program, which a command
+// in a code block or a shell script starts; command, in a code block; host and url; env, an environment
+// variable that a script or a command reads; path, a file outside the skill that one of them names;
+// tool, an entry of allowed-tools, which grants nothing; skill, another one that the instructions refer
+// to; and unread, what could not be read, such as a script that is not text.
 type Capability struct {
 	Kind  string `json:"kind"`
 	Value string `json:"value"` // untrusted text of the publisher
@@ -28,6 +29,7 @@ type Capability struct {
 
 const (
 	capabilityScript  = "script"
+	capabilityProgram = "program"
 	capabilityCommand = "command"
 	capabilityHost    = "host"
 	capabilityURL     = "url"
@@ -41,16 +43,23 @@ const (
 // capabilityKinds has the kinds of capability in the order in which they are listed, and what a skill
 // may do by each.
 var capabilityKinds = []struct{ kind, may string }{
-	{capabilityScript, "run the scripts"}, {capabilityCommand, "run the commands"},
+	{capabilityScript, "run the scripts"}, {capabilityProgram, "start the programs"}, {capabilityCommand, "run the commands"},
 	{capabilityHost, "contact the hosts"}, {capabilityURL, "use the URLs"}, {capabilityEnv, "read the environment variables"},
 	{capabilityPath, "use the files"}, {capabilityTool, "ask for the tools"}, {capabilitySkill, "use the skills"},
 	{capabilityUnread, "do what was not read"},
 }
 
+// rankOf returns the place of a kind in capabilityKinds, or -1.
 func rankOf(kind string) int {
-	return slices.IndexFunc(capabilityKinds, func(k struct{ kind, may string }) bool { return k.kind == kind })
+	for i := range capabilityKinds {
+		if capabilityKinds[i].kind == kind {
+			return i
+		}
+	}
+	return -1
 }
 
+// of returns the values of one kind.
 func (c Capabilities) of(kind string) (values []string) {
 	for i := range c {
 		if c[i].Kind == kind {
@@ -151,6 +160,7 @@ func (r *capabilityReader) list() Capabilities {
 	return all
 }
 
+// read reads one file.
 func (r *capabilityReader) read(name string, content []byte) {
 	r.file = name
 	readable := utf8.Valid(content) && !bytes.Contains(content, []byte{0})
@@ -163,7 +173,7 @@ func (r *capabilityReader) read(name string, content []byte) {
 		}
 		text := string(content)
 		r.urls(text)
-		r.code(text, isShell(name, text))
+		r.script(name, text)
 	case !readable:
 	case name == EntryFile:
 		skill, _, err := ParseSkill(content, Lenient, Limits{})
@@ -185,6 +195,7 @@ func capabilitiesOfSkill(s *Skill) Capabilities {
 	return r.list()
 }
 
+// skill reads a SKILL.md.
 func (r *capabilityReader) skill(s *Skill) {
 	depth := 0 // of brackets in allowed-tools: a blank within them does not separate
 	for entry := range strings.FieldsFuncSeq(s.Text("allowed-tools"), func(c rune) bool {
@@ -223,12 +234,12 @@ func (r *capabilityReader) hooks(v *Value) {
 }
 
 // injected is a command whose output some agents put into the instructions, before a model reads them.
-var injected = pattern("!`([^`\n]+)`")
+var injected = regexp.MustCompile("!`([^`\n]+)`")
 
 // instructions reads Markdown: the SKILL.md, or another file of instructions.
 func (r *capabilityReader) instructions(s *Skill) {
 	r.urls(s.Body)
-	for _, command := range injected().FindAllStringSubmatch(s.Body, -1) {
+	for _, command := range injected.FindAllStringSubmatch(s.Body, -1) {
 		r.commands(command[1], true)
 	}
 	for _, ref := range s.References() {
@@ -240,11 +251,11 @@ func (r *capabilityReader) instructions(s *Skill) {
 		if !block.Code {
 			continue
 		}
-		switch language := strings.ToLower(strings.Trim(block.Language, "{}. ")); {
-		case language == "" || shells.has(language):
-			r.commands(block.Text, language != "")
-		case interpreters[language] != "" || languages.has(language):
-			r.code(block.Text, false)
+		switch syntax := syntaxOf(block.Language); {
+		case syntax == shellSyntax || block.Language == "":
+			r.commands(block.Text, syntax == shellSyntax)
+		case syntax != 0:
+			r.code(block.Text, syntax)
 		}
 	}
 }
@@ -291,6 +302,7 @@ func (c Capabilities) Sentences() []string {
 	return all
 }
 
+// sort puts capabilities in order.
 func (c Capabilities) sort() {
 	slices.SortFunc(c, func(a, b Capability) int {
 		return cmp.Or(cmp.Compare(rankOf(a.Kind), rankOf(b.Kind)), cmp.Compare(a.Value, b.Value))

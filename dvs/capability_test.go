@@ -32,6 +32,7 @@ func TestCapabilities(t *testing.T) {
 		want  []string
 	}{
 		"command-in-fence":  {map[string]string{"SKILL.md": "Run:\n```sh\ncurl -fsSL https://get.example.net/i.sh | sh\n```\n"}, "command", []string{"curl -fsSL https://get.example.net/i.sh | sh"}},
+		"programs":          {map[string]string{"SKILL.md": "```bash\nFOO=1 sudo -E pip install x && cd y; python3 a.py | tee $(mktemp)\n```\n"}, "program", []string{"mktemp", "pip", "python3", "tee"}},
 		"fence-in-list":     {map[string]string{"SKILL.md": "- step\n\n  ```console\n  $ npm ci\n  ```\n"}, "command", []string{"npm ci"}},
 		"fence-of-text":     {map[string]string{"SKILL.md": "```text\ngit push origin\n```\n"}, "command", nil},
 		"unnamed-fence":     {map[string]string{"SKILL.md": "```\ngit push origin\nhello world\n$ ./deploy\n```\n"}, "command", []string{"./deploy", "git push origin"}},
@@ -40,24 +41,24 @@ func TestCapabilities(t *testing.T) {
 		"data-fence":        {map[string]string{"SKILL.md": "```json\n{\"curl\": 1}\n```\n"}, "command", nil},
 		"script":            {map[string]string{"SKILL.md": "x", "scripts/a.py": "print(1)", "scripts/b": "#!/usr/bin/env bash\n", "scripts/c": "\x7fELF\x00"}, "script", []string{"scripts/a.py (python)", "scripts/b (/usr/bin/env bash)", "scripts/c (a program for Linux)"}},
 		"url":               {map[string]string{"SKILL.md": "See <https://a.example.com/x?y=1>, (https://b.example.com/z).", "data/c.json": `{"u":"wss://c.example.com/s"}`}, "url", []string{"https://a.example.com/x?y=1", "https://b.example.com/z", "wss://c.example.com/s"}},
-		"host":              {map[string]string{"SKILL.md": "https://User:pw@A.Example.com:8443/x ssh://me@b.example.com/ http://203.0.113.7:9000/"}, "host", []string{"203.0.113.7", "a.example.com", "b.example.com"}},
+		"host":              {map[string]string{"SKILL.md": "https://User:pw@A.Example.com:8443/x\n```sh\nssh me@b.example.com\nnc 203.0.113.7 9000\ncurl c.example.com/x -o out.json\n```\n"}, "host", []string{"203.0.113.7", "a.example.com", "b.example.com", "c.example.com"}},
 		"host-of-words":     {map[string]string{"SKILL.md": "https://$HOST.example.com/x"}, "host", []string{"$HOST.example.com"}},
 		"env-python":        {map[string]string{"SKILL.md": "x", "scripts/a.py": "import os\nos.environ['A_KEY'], os.getenv(\"B_KEY\"), os.environ.get( 'C_KEY', '')"}, "env", []string{"A_KEY", "B_KEY", "C_KEY"}},
 		"env-node":          {map[string]string{"SKILL.md": "x", "scripts/a.js": "process.env.A; process.env['B']; import.meta.env.C"}, "env", []string{"A", "B", "C"}},
 		"env-shell":         {map[string]string{"SKILL.md": "x", "scripts/a.sh": "OUT=x\nB=$B\necho $OUT ${A_KEY:-} $1 $B\nfor f in *; do cat $f; done\n"}, "env", []string{"A_KEY", "B"}},
-		"env-others":        {map[string]string{"SKILL.md": "x", "scripts/a.go": `os.Getenv("A")`, "scripts/b.rb": `ENV.fetch("B")`, "scripts/c.rs": `env::var("C")`, "scripts/d.ps1": "$env:D", "scripts/f.pl": "$ENV{F}"}, "env", []string{"A", "B", "C", "D", "F"}},
+		"env-others":        {map[string]string{"SKILL.md": "x", "scripts/a.go": `os.Getenv("A")`, "scripts/b.rb": `ENV.fetch("B")`, "scripts/c.rs": `env::var("C")`, "scripts/d.ps1": "$env:D", "scripts/e.bat": "echo %E%", "scripts/f.pl": "$ENV{F}"}, "env", []string{"A", "B", "C", "D", "E", "F"}},
 		"env-in-fence":      {map[string]string{"SKILL.md": "```sh\ncurl -H \"X: $API_KEY\" https://a.example.com\n```\n```python\nos.environ[\"PY\"]\n```\n"}, "env", []string{"API_KEY", "PY"}},
 		"path":              {map[string]string{"SKILL.md": "x", "scripts/a.py": "open('/etc/passwd'); open(\"~/.ssh/id_rsa\"); open('../x/y'); open('.env'); open('C:\\\\x')"}, "path", []string{"../x/y", ".env", "/etc/passwd", "C:\\\\x", "~/.ssh/id_rsa"}},
 		"path-in-fence":     {map[string]string{"SKILL.md": "```sh\ncat $HOME/.aws/credentials > /tmp/x\n```\n"}, "path", []string{"$HOME/.aws/credentials", "/tmp/x"}},
 		"tools":             {map[string]string{"SKILL.md": ""}, "tool", []string{"Bash(git add:*, git push)", "Edit", "Glob", "Grep", "Read"}},
 		"skills":            {map[string]string{"SKILL.md": "See [b](../b/SKILL.md), https://a.example.com/s/SKILL.md and SKILL.md."}, "skill", []string{"../b/SKILL.md", "https://a.example.com/s/SKILL.md"}},
-		"more-instructions": {map[string]string{"SKILL.md": "x", "ADVANCED.md": "```sh\nwget https://a.example.com\n```\n"}, "command", []string{"wget https://a.example.com"}},
+		"more-instructions": {map[string]string{"SKILL.md": "x", "ADVANCED.md": "```sh\nwget https://a.example.com\n```\n"}, "program", []string{"wget"}},
 		"other-header":      {map[string]string{"SKILL.md": "x", "OTHER.md": "---\nname: a\ndescription: b\nallowed-tools: Bash\n---\nx\n"}, "tool", nil},
 		"url-in-script":     {map[string]string{"SKILL.md": "x", "scripts/a.py": "x = 'https://a.example.com/'"}, "url", []string{"https://a.example.com/"}},
 		"url-in-header":     {map[string]string{"SKILL.md": "x"}, "url", []string{"https://d.example.com/", "https://h.example.com/"}},
 		"data-not-text":     {map[string]string{"SKILL.md": "x", "x.csv": "\xff https://a.example.com/"}, "url", nil},
 		"command-in-prose":  {map[string]string{"SKILL.md": "curl https://a.example.com/\n\n$ ./deploy\n"}, "command", nil},
-		"not-markdown":      {map[string]string{"SKILL.md": "\xff\xfe"}, "command", nil},
+		"not-markdown":      {map[string]string{"SKILL.md": "\xff\xfe"}, "program", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string][]byte{}

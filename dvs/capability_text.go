@@ -3,28 +3,55 @@ package dvs
 import (
 	"bytes"
 	"cmp"
-
+	"iter"
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/lookleap/lookleap/internal/domain"
 )
 
-// interpreters has the interpreter of a script by its extension. The names are also those of languages
-// after a code fence.
-var interpreters = map[string]string{
-	"sh": "sh", "bash": "bash", "zsh": "zsh", "ksh": "ksh", "fish": "fish", "ps1": "powershell", "psm1": "powershell", "bat": "cmd", "cmd": "cmd",
-	"py": "python", "pyw": "python", "js": "node", "mjs": "node", "cjs": "node", "ts": "a TypeScript runtime", "rb": "ruby", "pl": "perl", "php": "php",
-	"lua": "lua", "r": "Rscript", "go": "go", "rs": "a Rust compiler", "java": "java", "swift": "swift", "jl": "julia", "applescript": "osascript",
-	"scpt": "osascript", "awk": "awk", "ex": "elixir", "exs": "elixir", "kts": "kotlin", "c": "a C compiler", "cc": "a C++ compiler", "cpp": "a C++ compiler",
+// syntax is how a language names environment variables and commands.
+type syntax uint8
+
+const (
+	otherSyntax syntax = 1 + iota
+	shellSyntax
+	powershellSyntax
+	batchSyntax
+)
+
+// interpreters has the interpreter of a script by its extension, and its syntax. The names are
+// also those of languages after a code fence.
+var interpreters = map[string]struct {
+	name   string
+	syntax syntax
+}{
+	"sh": {"sh", shellSyntax}, "bash": {"bash", shellSyntax}, "zsh": {"zsh", shellSyntax}, "ksh": {"ksh", shellSyntax}, "fish": {"fish", shellSyntax},
+	"ps1": {"powershell", powershellSyntax}, "psm1": {"powershell", powershellSyntax}, "bat": {"cmd", batchSyntax}, "cmd": {"cmd", batchSyntax},
+	"py": {"python", otherSyntax}, "pyw": {"python", otherSyntax}, "js": {"node", otherSyntax}, "mjs": {"node", otherSyntax}, "cjs": {"node", otherSyntax},
+	"ts": {"a TypeScript runtime", otherSyntax}, "rb": {"ruby", otherSyntax}, "pl": {"perl", otherSyntax}, "php": {"php", otherSyntax}, "lua": {"lua", otherSyntax},
+	"r": {"Rscript", otherSyntax}, "go": {"go", otherSyntax}, "rs": {"a Rust compiler", otherSyntax}, "java": {"java", otherSyntax}, "swift": {"swift", otherSyntax},
+	"jl": {"julia", otherSyntax}, "applescript": {"osascript", otherSyntax}, "scpt": {"osascript", otherSyntax}, "awk": {"awk", otherSyntax}, "ex": {"elixir", otherSyntax},
+	"exs": {"elixir", otherSyntax}, "kts": {"kotlin", otherSyntax}, "c": {"a C compiler", otherSyntax}, "cc": {"a C++ compiler", otherSyntax}, "cpp": {"a C++ compiler", otherSyntax},
 }
 
-// shells are names of shells and of code blocks with their commands, languages those of other code blocks.
-var (
-	shells    = wordSet{list: "sh bash zsh ksh fish dash shell console terminal shell-session sh-session shellsession commandline"}
-	languages = wordSet{list: "powershell pwsh batch dos python python3 javascript typescript ruby perl rust golang kotlin elixir c++"}
-)
+// languages are other names of languages after a code fence.
+var languages = map[string]syntax{"shell": shellSyntax, "console": shellSyntax, "terminal": shellSyntax,
+	"shell-session": shellSyntax, "sh-session": shellSyntax,
+	"shellsession": shellSyntax, "commandline": shellSyntax, "powershell": powershellSyntax, "pwsh": powershellSyntax, "batch": batchSyntax, "dos": batchSyntax,
+	"python": otherSyntax, "python3": otherSyntax, "javascript": otherSyntax, "typescript": otherSyntax, "ruby": otherSyntax, "perl": otherSyntax,
+	"rust": otherSyntax, "golang": otherSyntax, "kotlin": otherSyntax, "elixir": otherSyntax, "c++": otherSyntax}
+
+// syntaxOf returns the syntax of a language after a code fence, or 0.
+func syntaxOf(language string) syntax {
+	language = strings.ToLower(strings.Trim(language, "{}. "))
+	if s, ok := languages[language]; ok {
+		return s
+	}
+	return interpreters[language].syntax
+}
 
 // programMagic are the first bytes of files that a system runs by itself.
 var programMagic = []struct{ magic, name string }{
@@ -38,8 +65,8 @@ func interpreterOf(name string, content []byte) string {
 	if line, ok := shebang(content); ok {
 		return strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(line, byteOrderMark), "#!"))
 	}
-	if i := interpreters[extensionOf(name)]; i != "" {
-		return i
+	if i, ok := interpreters[strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))]; ok {
+		return i.name
 	}
 	for _, m := range programMagic {
 		if bytes.HasPrefix(content, []byte(m.magic)) {
@@ -49,21 +76,23 @@ func interpreterOf(name string, content []byte) string {
 	return "interpreter unknown"
 }
 
-// extensionOf returns the extension of a file without its dot, in lower case.
-func extensionOf(name string) string { return strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")) }
-
-// isShell reports whether a shell runs a script, by its first line or else its extension.
-func isShell(name, text string) bool {
-	line, ok := shebang([]byte(text))
-	if !ok {
-		return shells.has(extensionOf(name))
-	}
-	for word := range strings.FieldsSeq(strings.TrimPrefix(line, "#!")) {
-		if shells.has(path.Base(word)) {
-			return true
+// script reads a script.
+func (r *capabilityReader) script(name, text string) {
+	s := interpreters[strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))].syntax
+	if line, ok := shebang([]byte(text)); ok {
+		s = otherSyntax
+		for word := range strings.FieldsSeq(line) {
+			if base := path.Base(strings.TrimPrefix(word, "#!")); interpreters[base].syntax == shellSyntax || base == "dash" {
+				s = shellSyntax
+			}
 		}
 	}
-	return false
+	if s == shellSyntax {
+		for line := range logicalLines(text) {
+			r.programs(line)
+		}
+	}
+	r.code(text, s)
 }
 
 // commands reads a code block as commands of a shell. Unless the block says that it is one, only
@@ -79,7 +108,8 @@ func (r *capabilityReader) commands(text string, isShell bool) {
 			continue
 		}
 		r.add(capabilityCommand, command, "")
-		r.code(command, true)
+		r.programs(command)
+		r.code(command, shellSyntax)
 	}
 }
 
@@ -111,26 +141,122 @@ var wellKnownPrograms = wordSet{list: `curl wget sh bash zsh python python3 pip 
 	kubectl helm terraform aws gcloud az ssh scp rsync sftp nc ncat netcat telnet ftp sudo su chmod chown rm mv cp dd mkfs mount crontab systemctl launchctl osascript
 	open brew apt apt-get yum dnf apk pacman snap make cmake eval exec source export cat tar unzip base64 openssl gpg psql mysql sqlite3 redis-cli`}
 
-// What program text names. Package regexp takes linear time.
-var (
-	shellEnv    = pattern(`\$(?:\{[!#]?)?([A-Za-z_]\w*)`)
-	shellLoop   = pattern(`(?:^|[\s;(])(?:for|read(?:\s+-\w*)*)\s+([A-Za-z_]\w*)`)
-	shellSet    = pattern(`(?:^|[\s;(])([A-Za-z_]\w*)\+?=`)
-	urlPattern  = pattern(`(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git|ldaps?|smtps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|mqtts?)://[^\s"'<>` + "`" + `\\\x00-\x1f]+`)
-	pathPattern = pattern(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\].*` +
+// wrappers start the program that follows them.
+var wrappers = wordSet{list: "sudo doas env nohup time nice ionice exec command builtin xargs timeout stdbuf setsid then do else ! { ("}
+
+// keywords of shells are not programs.
+var keywords = wordSet{list: "if fi for while until case esac done in function return break continue local export declare readonly set unset shift trap true false echo printf cd test [ [[ : } ) exit read eval source . wait alias select elif"}
+
+// programs lists the programs that a command line starts.
+func (r *capabilityReader) programs(line string) {
+	for command := range splitCommands(line) {
+		words := strings.Fields(strings.TrimRight(command, ") "))
+		for len(words) > 0 {
+			word := strings.Trim(words[0], `"'`)
+			name, _, assigns := strings.Cut(word, "=")
+			switch {
+			case assigns && isVariable(name), wrappers.has(word), strings.HasPrefix(word, "-"), isDuration(word):
+				words = words[1:]
+				continue
+			case word == "eval" || word == "source" || word == ".":
+				r.add(capabilityProgram, word, "")
+			case !keywords.has(word) && !strings.ContainsAny(word, "()$<>") && !strings.HasSuffix(word, ";;"):
+				r.add(capabilityProgram, word, "")
+				if contactPrograms.has(path.Base(word)) {
+					r.contacts(words[1:])
+				}
+			}
+			break
+		}
+	}
+}
+
+// substitutions begin another command.
+var substitutions = strings.NewReplacer("$(", "\n", "<(", "\n")
+
+// splitCommands splits a line where another command begins: at pipes, lists, substitutions.
+func splitCommands(line string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(substitutions.Replace(line), func(c rune) bool {
+		return c == '|' || c == ';' || c == '&' || c == '`' || c == '\n'
+	})
+}
+
+// contactPrograms connect to hosts that their arguments name without a scheme.
+var contactPrograms = wordSet{list: "curl wget ssh scp sftp rsync nc ncat netcat telnet ftp ping dig nslookup host whois traceroute openssl aria2c http https"}
+
+// contacts lists the hosts among the arguments of a program that connects to hosts.
+func (r *capabilityReader) contacts(words []string) {
+	for _, word := range words {
+		word = strings.Trim(word, `"'`)
+		if strings.HasPrefix(word, "-") || strings.Contains(word, "://") {
+			continue
+		}
+		if _, after, ok := strings.Cut(word, "@"); ok {
+			word = after
+		}
+		host := word
+		if i := strings.IndexAny(word, "/:?"); i >= 0 {
+			host = word[:i]
+		}
+		host = canonicalHost(host)
+		if strings.Contains(host, ".") && extensions()[path.Ext(host)] == 0 {
+			r.add(capabilityHost, host, "")
+		}
+	}
+}
+
+// canonicalHost returns a host in canonical form, or "".
+func canonicalHost(host string) string {
+	canonical, err := (domain.Rules{AllowIP: true, AllowSpecial: true}).ParseHost(host)
+	if err != nil {
+		return ""
+	}
+	return canonical
+}
+
+// isDuration reports whether a word is a number, perhaps with a unit, such as the 10s of timeout.
+func isDuration(word string) bool {
+	return word != "" && word[0] >= '0' && word[0] <= '9' && strings.Trim(word, "0123456789.smhd") == ""
+}
+
+// isVariable reports whether a word is the name of a variable.
+func isVariable(word string) bool {
+	for i, c := range word {
+		if c != '_' && !('a' <= c|0x20 && c|0x20 <= 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return word != ""
+}
+
+// patterns are compiled on first use. Package regexp takes linear time.
+var patterns = sync.OnceValue(func() (p struct {
+	url, path                     *regexp.Regexp
+	shellEnv, shellLoop, shellSet *regexp.Regexp
+	powerEnv, batchEnv            *regexp.Regexp
+	codeEnv, codeEnvIndex         *regexp.Regexp
+}) {
+	p.shellEnv = regexp.MustCompile(`\$(?:\{[!#]?)?([A-Za-z_]\w*)`)
+	p.shellLoop = regexp.MustCompile(`(?:^|[\s;(])(?:for|read(?:\s+-\w*)*)\s+([A-Za-z_]\w*)`)
+	p.shellSet = regexp.MustCompile(`(?:^|[\s;(])([A-Za-z_]\w*)\+?=`)
+	p.url = regexp.MustCompile(`(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git|ldaps?|smtps?|rediss?|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|amqps?|mqtts?)://[^\s"'<>` + "`" + `\\\x00-\x1f]+`)
+	p.path = regexp.MustCompile(`(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|%APPDATA%|%LOCALAPPDATA%)[/\\].*` +
 		`|(?:^|[=:,])((?:/(?:etc|home|root|var|tmp|usr|opt|proc|sys|dev|mnt|media|srv|run|boot|bin|sbin|lib|Users|Library|System|private|Volumes|Applications)(?:/.*)?)` +
 		`|(?:[A-Za-z]:\\.*)|(?:\.\./.*)` +
 		`|(?:(?:\./)?\.(?:env|ssh|aws|gnupg|netrc|npmrc|pypirc|git|config|kube|docker|bashrc|zshrc|profile|bash_history|zsh_history)\b.*))`) // in a word, see endsPath
-	codeEnv      = pattern(`(?:\b(?:process|import\.meta|Bun)\.env\??\.|(?i:\$\{?env:))([A-Za-z_]\w*)`)
-	codeEnvIndex = pattern(`(?:\benviron(?:\.get|\.setdefault|\.pop)?|\b[gG]etenv|\bLookupEnv|\bgetEnv|\benv\.get|\benv::var(?:_os)?|\bSys\.getenv|\bENV(?:\.fetch)?|\$ENV|\$_ENV|\$_SERVER|process\.env|std::env!?|\benv!|\bSystem\.get_env)\s*[\[({]\s*["'` + "`" + `]?([A-Za-z_][A-Za-z0-9_]*)["'` + "`" + `]?`)
-)
+	p.powerEnv = regexp.MustCompile(`(?i)\$\{?env:([A-Za-z_][A-Za-z0-9_]*)`)
+	p.batchEnv = regexp.MustCompile(`%([A-Za-z_][A-Za-z0-9_]*)%`)
+	p.codeEnv = regexp.MustCompile(`\b(?:process|import\.meta|Bun)\.env\??\.([A-Za-z_][A-Za-z0-9_]*)`)
+	p.codeEnvIndex = regexp.MustCompile(`(?:\benviron(?:\.get|\.setdefault|\.pop)?|\b[gG]etenv|\bLookupEnv|\bgetEnv|\benv\.get|\benv::var(?:_os)?|\bSys\.getenv|\bENV(?:\.fetch)?|\$ENV|\$_ENV|\$_SERVER|process\.env|std::env!?|\benv!|\bSystem\.get_env)\s*[\[({]\s*["'` + "`" + `]?([A-Za-z_][A-Za-z0-9_]*)["'` + "`" + `]?`)
+	return p
+})
 
 // urls lists the URLs of a text and their hosts.
 func (r *capabilityReader) urls(text string) {
 	if !strings.Contains(text, "://") {
 		return
 	}
-	for _, found := range urlPattern().FindAllString(text, -1) {
+	for _, found := range patterns().url.FindAllString(text, -1) {
 		found = strings.TrimRight(found, ".,;:!?*_)]}")
 		r.add(capabilityURL, found, "")
 		_, rest, _ := strings.Cut(found, "://")
@@ -143,27 +269,36 @@ func (r *capabilityReader) urls(text string) {
 		if i := strings.LastIndexByte(rest, ':'); i > strings.LastIndexByte(rest, ']') {
 			rest = rest[:i]
 		}
-		host, err := (domain.Rules{AllowIP: true, AllowSpecial: true}).ParseHost(rest)
-		if err != nil {
-			host = rest // such as ${HOST}.example.com: shown as it is written
+		if host := canonicalHost(rest); host != "" {
+			r.add(capabilityHost, host, "")
+		} else {
+			r.add(capabilityHost, rest, "") // such as ${HOST}.example.com: shown as it is written
 		}
-		r.add(capabilityHost, host, "")
 	}
 }
 
 // code lists the environment variables and the paths of program text.
-func (r *capabilityReader) code(text string, shell bool) {
-	env := func(re func() *regexp.Regexp) {
-		for _, groups := range re().FindAllStringSubmatch(text, -1) {
-			r.add(capabilityEnv, groups[1], "")
+func (r *capabilityReader) code(text string, s syntax) {
+	p := patterns()
+	each := func(re *regexp.Regexp, found func(groups []string)) {
+		for _, groups := range re.FindAllStringSubmatch(text, -1) {
+			found(groups)
 		}
 	}
-	if shell {
+	env := func(groups []string) { r.add(capabilityEnv, groups[1], "") }
+	switch s {
+	case shellSyntax:
 		r.shellVariables(text)
+	case powershellSyntax:
+		each(p.powerEnv, env)
+	case batchSyntax:
+		each(p.batchEnv, env)
+	}
+	if strings.Contains(text, ".env") {
+		each(p.codeEnv, env)
 	}
 	if strings.Contains(text, "nv") || strings.Contains(text, "NV") || strings.Contains(text, "_SERVER") {
-		env(codeEnv)
-		env(codeEnvIndex)
+		each(p.codeEnvIndex, env)
 	}
 	if !strings.ContainsAny(text, `/\.`) {
 		return
@@ -172,7 +307,7 @@ func (r *capabilityReader) code(text string, shell bool) {
 		if len(word) < 2 || !strings.ContainsAny(word, `/\.`) {
 			continue
 		}
-		for _, groups := range pathPattern().FindAllStringSubmatch(word, -1) {
+		for _, groups := range p.path.FindAllStringSubmatch(word, -1) {
 			r.add(capabilityPath, strings.TrimRight(cmp.Or(groups[1], groups[0]), ".,:}]"), "")
 		}
 	}
@@ -184,20 +319,20 @@ func (r *capabilityReader) shellVariables(text string) {
 	if !strings.Contains(text, "$") {
 		return
 	}
-	own := map[string]bool{}
-	set := func(re func() *regexp.Regexp, line string) {
-		for _, m := range re().FindAllStringSubmatch(line, -1) {
+	p, own := patterns(), map[string]bool{}
+	set := func(re *regexp.Regexp, line string) {
+		for _, m := range re.FindAllStringSubmatch(line, -1) {
 			own[m[1]] = true
 		}
 	}
 	for line := range strings.Lines(text) {
-		set(shellLoop, line)
-		for _, m := range shellEnv().FindAllStringSubmatch(line, -1) {
+		set(p.shellLoop, line)
+		for _, m := range p.shellEnv.FindAllStringSubmatch(line, -1) {
 			if !own[m[1]] {
 				r.add(capabilityEnv, m[1], "")
 			}
 		}
-		set(shellSet, line)
+		set(p.shellSet, line)
 	}
 }
 
