@@ -31,7 +31,12 @@ func (f *decider) profileValues(ctx context.Context, recipient string, args ...s
 	p := &profileValues{names: map[string]string{}}
 	listed, err := s.fieldNames(ctx)
 	p.failed = err != nil
-	names := slices.Concat(s.agent.options.Fields, f.will.fields(), f.page.askedFields(), listed, args)
+	names := slices.Concat(s.agent.options.Fields, f.page.askedFields(), listed, args)
+	for _, r := range f.will.rules {
+		if r.Field != "*" {
+			names = append(names, r.Field)
+		}
+	}
 	slices.Sort(names)
 	for _, field := range slices.Compact(names) {
 		v, err := s.valueOf(ctx, Question{Field: field, Recipient: recipient})
