@@ -303,7 +303,7 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 		budget: a.budget,
 	}
 	p.opened.size = size
-	p.offers = sync.OnceValue(func() *offers { return newOffers(p) })
+	p.offered = sync.OnceValues(p.offers)
 	if p.budget == nil {
 		p.budget = fetch.NewBudget(s.agent.options.Limits.Requests)
 	}

@@ -28,10 +28,10 @@ type Page struct {
 	opened  opened
 	parties []Party
 	refs    []SiteRef
-	vetted  []vetted       // personas, one for each party that has one of its own
-	budget  *fetch.Budget  // automatic requests that the document may still cause
-	offers  func() *offers // what could be tools; computed once
-	result  *result        // progress of the Pager that read the page, if any
+	vetted  []vetted                            // personas, one for each party that has one of its own
+	budget  *fetch.Budget                       // automatic requests that the document may still cause
+	offered func() ([]Tool, []lookleap.Finding) // by offers, computed once
+	result  *result                             // progress of the Pager that read the page, if any
 }
 
 // opened describes how a document was received, as far as rules depend on it.

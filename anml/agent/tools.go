@@ -22,17 +22,23 @@ type Tool struct {
 	Site        string          // for a [Call] of the action by other means: the domain of its site
 	Action      string          // and its id
 	strict      json.RawMessage // the schema for strict function calling
-	call        func(ctx context.Context, args json.RawMessage) (*CallResult, error)
+	page        *Page
+	site        anml.Site
+	action      anml.Action
 }
 
 // Call runs the tool through [Page.Do] with the arguments of a model. Render the result
 // with [CallResult.Text] or [CallResult.Data], and the error with [ErrorText] or [Advise],
 // before a model reads them.
 func (t Tool) Call(ctx context.Context, args json.RawMessage) (*CallResult, error) {
-	if t.call == nil {
+	if t.page == nil {
 		return nil, missing("the tool belongs to no page", "take it from Page.Tools")
 	}
-	return t.call(ctx, args)
+	c := Call{Site: t.site.Domain(), Action: t.action.ID()}
+	if !emptyArgs(args) {
+		c.ArgsJSON = args
+	}
+	return t.page.Do(ctx, c)
 }
 
 // noArguments is the schema of a tool whose action answers asks: the values come from
@@ -54,29 +60,17 @@ const (
 	maxToolsBytes = 512 << 10 // of all of them
 )
 
-// offers are the actions of a page that could be tools. They do not change, unlike who may offer them.
-type offers struct {
-	tools    []offered
-	findings []lookleap.Finding
-}
-
-type offered struct {
-	Tool
-	site   anml.Site
-	action anml.Action
-}
-
 // toolName returns the name of an action's tool. It has the site, so that the actions of two sites
 // have different names on all pages of a session.
 func (p *Page) toolName(site anml.Site, action anml.Action) string {
 	return anml.ToolName(cmp.Or(site.Domain(), p.server.Domain), action.ID())
 }
 
-// newOffers returns the offers of a page.
-func newOffers(p *Page) *offers {
-	o := new(offers)
+// offers returns the actions that could be tools, and what is left out. They do not change, unlike who
+// may offer them.
+func (p *Page) offers() (tools []Tool, left []lookleap.Finding) {
 	leave := func(t *Tool, message, fix string) {
-		o.findings = append(o.findings, lookleap.Finding{Code: lookleap.CodeTooLarge, Severity: lookleap.SeverityWarning,
+		left = append(left, lookleap.Finding{Code: lookleap.CodeTooLarge, Severity: lookleap.SeverityWarning,
 			Message: "the action " + quote(t.Action) + " is no tool: " + message, Fix: fix})
 	}
 	names, total := make(map[string]bool), 0
@@ -84,7 +78,7 @@ func newOffers(p *Page) *offers {
 	for tool := range p.doc.Tools(anml.JSONSchema) {
 		call := Call{Site: tool.Site.Domain(), Action: tool.Action.ID()}
 		t := Tool{Name: p.toolName(tool.Site, tool.Action), Description: tool.Description, InputSchema: tool.InputSchema,
-			Site: call.Site, Action: call.Action}
+			Site: call.Site, Action: call.Action, page: p, site: tool.Site, action: tool.Action}
 		if asksOf[tool.Site] == nil {
 			asksOf[tool.Site] = asksByAction(tool.Site)
 		}
@@ -113,9 +107,9 @@ func newOffers(p *Page) *offers {
 			names[name] = true
 			total += size
 		}
-		o.tools = append(o.tools, offered{t, tool.Site, tool.Action})
+		tools = append(tools, t)
 	}
-	return o
+	return tools, left
 }
 
 // ToolFindings returns what [Page.Tools] leaves out although it could be called, and why: schemas
@@ -124,7 +118,8 @@ func (p *Page) ToolFindings() []lookleap.Finding {
 	if p.executable() != nil {
 		return nil
 	}
-	return slices.Clone(p.offers().findings)
+	_, left := p.offered()
+	return slices.Clone(left)
 }
 
 // Tools returns the actions of the document as tools for any tool-calling runtime.
@@ -140,23 +135,16 @@ func (p *Page) Tools() []Tool {
 	}
 	var out []Tool
 	now := p.session.now()
-	for _, o := range p.offers().tools {
-		owner, whose := p.owner(o.site, anmltrust.Interact, now)
+	tools, _ := p.offered()
+	for _, t := range tools {
+		owner, whose := p.owner(t.site, anmltrust.Interact, now)
 		if whose == anmltrust.Dropped {
 			continue
 		}
-		if _, err := p.endpoint(o.action, owner); err != nil {
+		if _, err := p.endpoint(t.action, owner); err != nil {
 			continue
 		}
-		t := o.Tool
 		t.InputSchema = slices.Clone(t.InputSchema)
-		t.call = func(ctx context.Context, args json.RawMessage) (*CallResult, error) {
-			call := Call{Site: t.Site, Action: t.Action}
-			if !emptyArgs(args) {
-				call.ArgsJSON = args
-			}
-			return p.Do(ctx, call)
-		}
 		out = append(out, t)
 	}
 	return out
