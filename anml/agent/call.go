@@ -82,14 +82,6 @@ type CallResult struct {
 	Type    string // its media type
 }
 
-// receipt is what the plan ledger keeps of a call that the service answered.
-func (r *CallResult) receipt(code lookleap.Code) ([]byte, error) {
-	return json.Marshal(struct {
-		Status int           `json:"status"`
-		Code   lookleap.Code `json:"code"`
-	}{r.Status, code})
-}
-
 // Do executes an action: it decides, asks the user once about everything that is to be
 // sent, records it, and sends it once. If the prompter suspends, it returns a
 // *lookleap.PendingError and sends nothing; see [Session.Resume]. If the request was

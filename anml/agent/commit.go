@@ -46,7 +46,7 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 			return nil, err
 		}
 		refused = err
-		return result.receipt(lookleap.CodeOf(err))
+		return json.Marshal(map[string]any{"status": result.Status, "code": lookleap.CodeOf(err)}) // the receipt
 	}
 	_, err := s.agent.host.CommitApproved(ctx, a, lookleap.Effect{Prepare: prepare, Send: send})
 	return result, cmp.Or(err, refused)

@@ -77,11 +77,6 @@ const (
 	keySensitive = "sensitive/"
 )
 
-func newConsents(s *Session) (*consents, error) {
-	c := &consents{store: s.store, clock: s.clock, tainted: make(map[string]string)}
-	return c, c.refresh(context.Background())
-}
-
 // refresh reads which fields were sent for a sensitive purpose, also in other sessions of the user.
 func (c *consents) refresh(ctx context.Context) error {
 	for r, err := range records(ctx, c.store, keySensitive) {
@@ -157,8 +152,6 @@ func (c *consents) sensitive(field string) string {
 	}
 	return c.tainted[fieldKey(field)]
 }
-
-func (c *consents) isSensitive(field string) bool { return c.sensitive(field) != "" }
 
 // mark records that a field was sent for a purpose of a sensitive category.
 func (c *consents) mark(ctx context.Context, field, category string) error {

@@ -75,7 +75,7 @@ func (s *Session) ForgetDiscovery(ctx context.Context, origin string) error {
 	if err != nil {
 		return err
 	}
-	s.pages.forget(u.Origin())
+	s.pages.forget(func(url string, _ *Page) bool { return strings.HasPrefix(url, u.Origin()+"/") })
 	if err := s.memory.forget(ctx, u.Origin()); err != nil {
 		return &lookleap.Error{Code: lookleap.CodeIO, Subject: u.Origin(),
 			Message: "the user's store could not delete what discovery remembered", Err: err}

@@ -99,7 +99,7 @@ func (s *Session) Forget(ctx context.Context, host string) (Forgotten, error) {
 		return Forgotten{}, err
 	}
 	f, err := s.context.forget(ctx, name)
-	f.Pages = s.pages.forgetDomain(name)
+	f.Pages = s.pages.forget(func(_ string, page *Page) bool { return page.concerns(name) })
 	consents, cerr := s.consents.forget(ctx, name)
 	values, verr := s.forgetValues(ctx, name)
 	f.Consents, f.Values = consents, values
@@ -266,20 +266,6 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 		list = append(list, d)
 	}
 	return list, nil
-}
-
-// forgetDomain deletes the cached pages that concern a domain, and returns how many these were.
-func (p *pageCache) forgetDomain(name string) (pages int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.leaveBehind()
-	for _, url := range p.kept.Keys() {
-		if k, ok := p.kept.Peek(url); ok && k.page.concerns(name) {
-			p.kept.Remove(url)
-			pages++
-		}
-	}
-	return pages
 }
 
 // concerns reports whether a domain or a subdomain of it served the page or is a party

@@ -70,7 +70,9 @@ func (s *Session) retrieve(ctx context.Context, u domain.URL) (page *Page, err e
 	a := requestOrigin{requested: u.String(), wellKnown: isWellKnown(u)}
 	from, old := s.pages.begin(), s.pages.old(u)
 	request := s.request(ctx, u)
-	old.validator().Ask(request.Header)
+	if old != nil {
+		old.known.Ask(request.Header)
+	}
 	sent := s.now()
 	r, err := fetch.Do(ctx, s.agent.host, request)
 	if err == nil && r.Status == http.StatusNotModified {

@@ -79,7 +79,7 @@ func (p *Page) Findings() []lookleap.Finding { return slices.Clone(zero.Or(p).op
 
 // Parties returns who speaks in the document, including the serving domain, in the
 // order of the document.
-func (p *Page) Parties() []Party { return append([]Party(nil), zero.Or(p).parties...) }
+func (p *Page) Parties() []Party { return slices.Clone(zero.Or(p).parties) }
 
 // Decide returns what would happen to each ask of the document now: it would be
 // answered, shown to the user, or refused, and why. Decide does not ask the user,
@@ -117,15 +117,9 @@ func (p *Page) Flow(site string) Flow {
 		return Flow{}
 	}
 	_, whose := p.owner(container, anmltrust.Interact, p.session.now())
-	return flowOf(container, whose != anmltrust.Dropped)
-}
-
-// flowOf returns the flow of a site; callable says whether its actions can be called.
-func flowOf(site anml.Site, callable bool) Flow {
-	state := site.State()
-	f := Flow{Err: state.FlowError()}
+	state := container.State()
 	current := state.CurrentStep()
-	f.Current = current.ID()
+	f := Flow{Err: state.FlowError(), Current: current.ID()}
 	reachable := map[string]bool{}
 	if current.Exists() {
 		for step := range state.Flow().Path(current) {
@@ -137,7 +131,8 @@ func flowOf(site anml.Site, callable bool) Flow {
 			ID: step.ID(), Label: step.Label(), Condition: step.Condition(), Status: step.Status(),
 			Required: step.Required(), Next: step.Next(), Reachable: reachable[step.ID()],
 		}
-		if act, err := site.Interact().Action(step.Action()); callable && err == nil && act.Executable() == nil {
+		act, err := container.Interact().Action(step.Action())
+		if whose != anmltrust.Dropped && err == nil && act.Executable() == nil {
 			s.Action = act.ID()
 		}
 		f.Steps = append(f.Steps, s)
@@ -170,7 +165,7 @@ func (p *Page) executable() error {
 			Message: "the document came from an unverified server, so its actions are not executed"}
 	}
 	if err := p.unsupported(); err != nil {
-		return err
+		return err // and no typed nil
 	}
 	return nil
 }
@@ -204,36 +199,34 @@ const maxVersion = 20
 // newer reports whether a version is above the implemented one. Malformed versions
 // count as newer.
 func newer(version string) bool {
-	theirs, ok := numbers(version)
-	ours, _ := numbers(anml.Version)
-	return !ok || slices.Compare(theirs, ours) > 0
-}
-
-func numbers(version string) (list []uint64, ok bool) {
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.ParseUint(part, 10, 64)
-		if err != nil {
-			return nil, false
+	malformed := false
+	numbers := func(version string) (list []uint64) {
+		for part := range strings.SplitSeq(version, ".") {
+			n, err := strconv.ParseUint(part, 10, 64)
+			list, malformed = append(list, n), malformed || err != nil
 		}
-		list = append(list, n)
+		return list
 	}
-	return list, true
+	return slices.Compare(numbers(version), numbers(anml.Version)) > 0 || malformed
 }
 
 // elements yields the elements of a content in document order, as their types, with those of its
 // sections.
 func elements(pieces iter.Seq[anml.Content]) iter.Seq[any] {
-	return func(yield func(any) bool) { _ = eachElement(pieces, yield) }
-}
-
-func eachElement(pieces iter.Seq[anml.Content], visit func(any) bool) bool {
-	for c := range pieces {
-		e := c.As()
-		if section, ok := e.(anml.Section); ok && !eachElement(section.Content(), visit) || !ok && !visit(e) {
-			return false
+	return func(yield func(any) bool) {
+		for c := range pieces {
+			e := c.As()
+			section, divided := e.(anml.Section)
+			if !divided && !yield(e) {
+				return
+			}
+			for e := range elements(section.Content()) {
+				if !yield(e) {
+					return
+				}
+			}
 		}
 	}
-	return true
 }
 
 // askedFields returns the fields that the page asks for.

@@ -93,18 +93,19 @@ func (a *Agent) NewSession(u User) (*Session, error) {
 	if u.Store != nil {
 		store = plugin.Store{Store: u.Store, Bound: a.plugins.store}
 	}
-	s := &Session{agent: a, user: u, store: store, ledger: ledger, trust: a.verifier.Begin(), life: newLife()}
+	s := &Session{agent: a, user: u, store: store, ledger: ledger, trust: a.verifier.Begin(), life: &life{running: make(map[*context.CancelCauseFunc]bool)}}
 	s.notices, s.gate, s.memory = newNotices(s), newGate(s), newDocumentMemory(s)
 	s.clock = flight.NewTolerantClock(flight.CorrectionTolerance, a.host.Time, func(back time.Duration) { // no wait restarts
 		s.gate.adjustClock(back)
 		s.memory.adjustClock(back)
 	})
 	s.pages = newPageCache(s)
+	s.consents = &consents{store: s.store, clock: s.clock, tainted: make(map[string]string)}
 	var err error
 	if s.context, err = newContext(s); err != nil {
 		return nil, err
 	}
-	if s.consents, err = newConsents(s); err != nil {
+	if err := s.consents.refresh(context.Background()); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -161,8 +162,6 @@ type life struct {
 	over    bool
 	running map[*context.CancelCauseFunc]bool // of each running operation
 }
-
-func newLife() *life { return &life{running: make(map[*context.CancelCauseFunc]bool)} }
 
 // during returns a context that also ends with the life; done releases it. It returns
 // an error if the life has ended.

@@ -201,7 +201,7 @@ func (w *settling) authentic(ctx context.Context, t *disclosure) bool {
 func (w *settling) holds(ctx context.Context, t *disclosure) (bool, error) {
 	rule, ruled := w.standing(t)
 	asks := ruled && rule.Effect == EffectAsk
-	if len(t.From) == 0 && slices.ContainsFunc(t.fields(), w.s.consents.isSensitive) {
+	if len(t.From) == 0 && slices.ContainsFunc(t.fields(), func(field string) bool { return w.s.consents.sensitive(field) != "" }) {
 		return false, nil // it was told for a sensitive purpose meanwhile
 	}
 	switch t.Code {

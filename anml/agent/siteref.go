@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/anml"
@@ -21,7 +22,7 @@ type SiteRef struct {
 
 // SiteRefs returns the documents that this one refers to, in its order. In each of them
 // the site speaks for itself; the referring server gets no authority from it.
-func (p *Page) SiteRefs() []SiteRef { return append([]SiteRef(nil), zero.Or(p).refs...) }
+func (p *Page) SiteRefs() []SiteRef { return slices.Clone(zero.Or(p).refs) }
 
 // followRefs reads the documents of all site-refs in order, within limit, budget and
 // time. What it requests does not depend on the user's task. A site whose document
