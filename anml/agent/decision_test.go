@@ -12,7 +12,7 @@ import (
 // best are inputs on which a field is told without asking.
 func best() inputs {
 	return inputs{
-		kind: discloseAnswer, field: "email", purpose: "to send the ticket", stated: true, judged: PurposeOK, recognised: true,
+		item: item{kind: discloseAnswer, field: "email", purposes: []string{"to send the ticket"}}, stated: true, judged: PurposeOK, recognised: true,
 		rule:     anml.Rule{Field: "email", Requires: anml.RequiresNothing, Declared: true},
 		standing: StandingRule{Field: "email", Domain: "shop.example", Effect: EffectAllow}, ruled: true,
 		prompter: true, authentic: true,
@@ -27,22 +27,22 @@ func TestWeighMonotone(t *testing.T) {
 		func(g *inputs) { g.rule.Requires, g.authentic = anml.Authentication, false },
 		func(g *inputs) { g.standing.Effect = min(g.standing.Effect, EffectAsk) },
 		func(g *inputs) { g.standing.Effect = EffectDeny },
-		func(g *inputs) { g.host = anml.UserDenied },
+		func(g *inputs) { g.refuse = anml.UserDenied },
 		func(g *inputs) { g.untrusted = anmltrust.CodeNoRecord }, func(g *inputs) { g.judged = PurposeImplausible },
 		func(g *inputs) { g.judged = min(g.judged, PurposeVague) }, func(g *inputs) { g.stated = false },
 		func(g *inputs) { g.missing = CodeNoValue }, func(g *inputs) { g.recognised = false },
 		func(g *inputs) { g.foreign = true }, func(g *inputs) { g.version = true }, func(g *inputs) { g.category = "health" },
 		func(g *inputs) {
-			g.sources = append(g.sources, source{serving: "a.test", confidentiality: anml.Public})
+			g.services = append(g.services, source{serving: "a.test", confidentiality: anml.Public})
 		},
 		func(g *inputs) {
-			g.sources = append(g.sources, source{serving: "b.test", confidentiality: anml.Restricted})
+			g.services = append(g.services, source{serving: "b.test", confidentiality: anml.Restricted})
 		},
 		func(g *inputs) {
-			g.sources = append(g.sources, source{serving: "c.test", confidentiality: anml.Private})
+			g.services = append(g.services, source{serving: "c.test", confidentiality: anml.Private})
 		},
 		func(g *inputs) {
-			g.sources = append(g.sources, source{serving: "d.test", confidentiality: anml.Public, deleted: true})
+			g.services = append(g.services, source{serving: "d.test", confidentiality: anml.Public, deleted: true})
 		},
 		func(g *inputs) { g.prompter = false },
 	}

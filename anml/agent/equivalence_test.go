@@ -63,7 +63,7 @@ func TestEquivalence(t *testing.T) {
 			var all []anml.Rule
 			f := p.decider(s, start, false)
 			for _, field := range []string{"email", "tel", "bday", "acme:tier", "Email", "never"} {
-				all = append(all, f.rule(&item{field: field}, f.foreign))
+				all = append(all, f.rules.rule(field))
 			}
 			return all
 		},
