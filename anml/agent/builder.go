@@ -148,11 +148,6 @@ func (b *disclosureBuilder) argument(ctx context.Context, act anml.Action, name 
 	return it, true
 }
 
-// said returns the item of a text that the agent sends without being asked.
-func (b *disclosureBuilder) said(ctx context.Context, kind disclosureKind, field string, v Value, purposes []string) item {
-	return item{kind: kind, field: field, also: b.otherFields(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
-}
-
 // otherFields returns the fields, other than the given one, that a text contains or is a part of.
 func (b *disclosureBuilder) otherFields(ctx context.Context, field, text string) []string {
 	also := b.values(ctx).fieldsIn(ctx, field, text)
@@ -225,7 +220,7 @@ func (b *disclosureBuilder) called(ctx context.Context, arg string) string {
 // ownWords decides about what the agent says without being asked. The user chooses for each text.
 func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 	say := func(kind disclosureKind, field string, v Value, purposes []string) error {
-		it := b.said(ctx, kind, field, v, purposes)
+		it := item{kind: kind, field: field, also: b.otherFields(ctx, "", v.Text), sources: b.from[v.Text], given: &v, purposes: purposes}
 		d := b.decider.decide(ctx, &b.to, it)
 		if d.Verb < VerbPrompt {
 			return b.ends(it, d, field, "what the agent would say of itself is not sent")

@@ -37,7 +37,9 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 		var sent bool
 		var err error
 		result, sent, err = s.submit(ctx, settled, a.Plan(), budget)
-		s.recordOutcome(ctx, e, a.Plan().ID(), err)
+		outcome := e.Exchange.entry(a.Plan().ID(), EntryOutcome, s.now())
+		outcome.Code = lookleap.CodeOf(err) // written also if the caller has left; no failure can stop the call now
+		s.report(ctx, outcome.Plan, lookleap.CodeIO, s.record(context.WithoutCancel(ctx), outcome))
 		s.doubts.note(e, a.Plan(), err)
 		switch {
 		case !sent:
@@ -58,20 +60,12 @@ func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) 
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errIdentityLost):
-		return cmp.Or(s.replacePlan(ctx, a), err)
+	case errors.Is(err, errIdentityLost): // another plan replaces this one: with both, the action could be done twice
+		_, used := s.agent.host.Commit(ctx, a, func(context.Context, []byte) ([]byte, error) { return []byte(`{"replaced":true}`), nil })
+		return cmp.Or(used, err)
 	case ended(ctx, "") == nil:
 		return s.recordRefusal(ctx, e.Exchange, a.Plan().ID(), withheld(e.Disclosures, lookleap.CodeOf(err), anml.TrustInsufficient), err)
 	}
-	return err
-}
-
-// replacePlan makes a plan unusable that another one replaces. Otherwise both could be
-// committed, and the action done twice.
-func (s *Session) replacePlan(ctx context.Context, a *lookleap.Approval) error {
-	_, err := s.agent.host.Commit(ctx, a, func(context.Context, []byte) ([]byte, error) {
-		return []byte(`{"replaced":true}`), nil
-	})
 	return err
 }
 
@@ -86,8 +80,13 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 	if err == nil {
 		err = settled.write()
 	}
+	if err == nil { // the host's policy is asked a last time
+		if err = veto(ctx, s, s.user.Policy.VetoAct, settled.act()); err != nil {
+			err = &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
+		}
+	}
 	if err == nil {
-		err = s.permitted(ctx, &settled)
+		err = s.gate.take(ctx, e.key())
 	}
 	if err != nil {
 		return nil, s.recordRefusal(ctx, e.Exchange, plan, disclosures, err)
@@ -104,14 +103,6 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 		s.gate.agree("", e.Send.origin())
 	}
 	return &settled, nil
-}
-
-// permitted asks the host's policy a last time, and counts the execution.
-func (s *Session) permitted(ctx context.Context, e *effect) error {
-	if err := veto(ctx, s, s.user.Policy.VetoAct, e.act()); err != nil {
-		return &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
-	}
-	return s.gate.take(ctx, e.key())
 }
 
 // confirmTrust verifies the claim of a call again (section 13.4).
@@ -149,15 +140,6 @@ func (s *Session) confirmTrust(ctx context.Context, e *effect) error {
 // errIdentityLost means that a site which the user was shown can no longer be verified.
 // The action is the server's own, so the user may be asked again without the site.
 var errIdentityLost = errors.New("the site that the user was shown can no longer be verified")
-
-// recordOutcome writes the outcome of a sent call to the ledger, also if the caller has
-// left. A failure is only reported: it cannot stop the call any more.
-func (s *Session) recordOutcome(ctx context.Context, e *effect, plan string, err error) {
-	ctx = context.WithoutCancel(ctx)
-	entry := e.Exchange.entry(plan, EntryOutcome, s.now())
-	entry.Code = lookleap.CodeOf(err)
-	s.report(ctx, plan, lookleap.CodeIO, s.record(ctx, entry))
-}
 
 // Resume commits a call that ended with a *lookleap.PendingError. State is that error's
 // State, d the user's decision about its Request. Resume does not load the page again,
@@ -232,20 +214,15 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 		// The prompt is withdrawn if the call cannot be sent any more.
 		open := func() error { return s.gate.check(ctx, in.effect.key()) }
 		approval, err = host.Ask(plugin.WithPromptCheck(s.asUser(ctx), open), plan)
-	} else {
-		approval, err = plan.Approve(approveAll(plan.Request()), host.Time())
+	} else { // nothing needs a question
+		all := lookleap.ConsentDecision{Digest: plan.Request().Digest}
+		for _, item := range plan.Request().Items {
+			all.Approved = append(all.Approved, item.ID)
+		}
+		approval, err = plan.Approve(all, host.Time())
 	}
 	if err != nil {
 		return plan, nil, s.recordUndecided(ctx, plan, in.effect, err)
 	}
 	return plan, approval, nil
-}
-
-// approveAll returns the decision for a plan that needs no question.
-func approveAll(r *lookleap.ConsentRequest) lookleap.ConsentDecision {
-	d := lookleap.ConsentDecision{Digest: r.Digest}
-	for _, item := range r.Items {
-		d.Approved = append(d.Approved, item.ID)
-	}
-	return d
 }

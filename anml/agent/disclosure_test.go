@@ -334,7 +334,7 @@ func (st *stand) prepare(p *Page, c Call) (*prepared, error) {
 		}
 		c.Reply = &r
 	}
-	asked := merge(asksFor(site, act))
+	asked := merge(asksByAction(site)[act.ID()])
 	if err := p.checkReply(c.reply(), asked); err != nil {
 		return &prepared{st: st, p: p}, err
 	}

@@ -72,7 +72,7 @@ func (p *Page) prepare(ctx context.Context, c Call) (*preparedCall, error) {
 		}
 		return &lookleap.Error{Code: code, Subject: e.Send.place(), Message: "the arguments are not sent", Err: err}
 	}
-	asks := asksFor(site, act)
+	asks := asksByAction(site)[act.ID()]
 	args, err := e.Send.fit(act, asks, c)
 	if err != nil {
 		return nil, refuse(err)
@@ -176,11 +176,12 @@ func (p *Page) answerFormat(act anml.Action, origin string) anml.Format {
 	return p.doc.Format()
 }
 
-// expects returns the media type to request: the one that the action states, unless
-// the host chose a serialization of documents.
+// expects returns the media type to request: the one that the action states, without parameters,
+// unless the host chose a serialization of documents; "" if there is none.
 func (p *Page) expects(act anml.Action) string {
-	said := expected(act.Response())
-	if _, document := anml.FormatOf(said); document && p.session.agent.options.Format != nil {
+	said := namedType(act.Response().Type())
+	_, document := anml.FormatOf(said)
+	if !act.Response().Exists() || strings.Contains(said, "*") || len(said) > maxMediaType || document && p.session.agent.options.Format != nil {
 		return ""
 	}
 	return said

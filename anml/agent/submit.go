@@ -66,19 +66,6 @@ func (s *actionRequest) accept() string {
 	return documents + problems
 }
 
-// expected returns the media type that an action states for its response, without
-// parameters; "" if it states none or a malformed one.
-func expected(r anml.Response) string {
-	if !r.Exists() {
-		return ""
-	}
-	mediaType := namedType(r.Type())
-	if strings.Contains(mediaType, "*") || len(mediaType) > maxMediaType {
-		return ""
-	}
-	return mediaType
-}
-
 // namedType returns the media type that a document states, "" if it is malformed.
 func namedType(said string) string {
 	mediaType, _, err := mime.ParseMediaType(said)
@@ -140,15 +127,19 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 		}
 		resp, arrived, err := m.once(ctx)
 		m.sent = m.sent || arrived
-		if refusal := m.withoutBody(err); refusal != nil {
-			resp, err = refusal, nil
+		var exchange *fetch.Error
+		if errors.As(err, &exchange) && exchange.Status >= 400 {
+			// The service refused or failed, and only its body could not be read: status and Retry-After count.
+			resp, err = &fetch.Response{Status: exchange.Status, Header: http.Header{}, URL: m.url}, nil
+			resp.Received, resp.RetryAfter = m.session.now(), exchange.RetryAfter
 		}
 		switch {
 		case err != nil:
 			if gone := ended(ctx, m.url.WithoutQuery()); gone != nil {
 				return nil, gone
 			}
-			if !m.retriesAfter(err, arrived) {
+			// It is repeated once (section 11.4), and never if it may have arrived and must not be.
+			if !fetch.Transient(err) || arrived && !m.idempotent() || !m.again() {
 				m.tellFailure(ctx, err)
 				return nil, fail(m.url.String(), err, "the action's endpoint gave no usable answer")
 			}
@@ -194,19 +185,6 @@ func (m *submission) renew(ctx context.Context) error {
 	return err
 }
 
-// withoutBody returns the response behind err if a service refused or failed and only
-// its body could not be read: status and Retry-After still count. Otherwise it returns
-// nil.
-func (m *submission) withoutBody(err error) *fetch.Response {
-	var exchange *fetch.Error
-	if !errors.As(err, &exchange) || exchange.Status < 400 {
-		return nil
-	}
-	answer := &fetch.Response{Status: exchange.Status, Header: http.Header{}, URL: m.url}
-	answer.Received, answer.RetryAfter = m.session.now(), exchange.RetryAfter
-	return answer
-}
-
 // once performs one exchange, and reports whether the request may have arrived.
 func (m *submission) once(ctx context.Context) (*fetch.Response, bool, error) {
 	limits := m.session.agent.options.Limits
@@ -250,15 +228,6 @@ func (m *submission) again() bool {
 	}
 	m.retried = true
 	return true
-}
-
-// retriesAfter reports whether to retry after a network error (section 11.4): at most
-// once, and never if the request may have arrived and must not be repeated.
-func (m *submission) retriesAfter(err error, arrived bool) bool {
-	if !fetch.Transient(err) || arrived && !m.idempotent() {
-		return false
-	}
-	return m.again()
 }
 
 // retriesIn reports whether to retry after a response, and how long to wait before

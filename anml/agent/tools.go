@@ -82,14 +82,13 @@ func (p *Page) offers() (tools []Tool, left []lookleap.Finding) {
 		if asksOf[tool.Site] == nil {
 			asksOf[tool.Site] = asksByAction(tool.Site)
 		}
-		if asks := asksOf[tool.Site][call.Action]; answers(tool.Action, asks, call) {
-			if unanswerable(tool.Action, asks, call) != nil {
-				continue
-			}
-			t.InputSchema = json.RawMessage(noArguments)
-		} else if silent(asks, call) != nil {
+		answered, err := answers(tool.Action, asksOf[tool.Site][call.Action], call)
+		switch {
+		case err != nil:
 			continue
-		} else if len(t.InputSchema) <= maxToolBytes {
+		case answered:
+			t.InputSchema = json.RawMessage(noArguments)
+		case len(t.InputSchema) <= maxToolBytes:
 			t.strict = tool.Action.InputSchema(anml.StrictSchema)
 		}
 		size := len(t.Name) + len(t.Description) + len(t.InputSchema)

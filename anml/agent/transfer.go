@@ -170,9 +170,9 @@ func (p *Page) transferred(ctx context.Context, f *decider, to *route, site anml
 		}
 		return item{}, p.refusal(anml.CodeParamUnknown, "the action has no parameter "+quote(t.Param))
 	case t.Inform:
-		return b.said(ctx, discloseInform, "inform", *t.Value, nil), nil
+		return item{kind: discloseInform, field: "inform", also: b.otherFields(ctx, "", t.Value.Text), given: t.Value}, nil
 	}
-	for _, it := range merge(asksFor(site, act)) {
+	for _, it := range merge(asksByAction(site)[act.ID()]) {
 		if it.field != t.Field {
 			continue
 		}
