@@ -89,19 +89,15 @@ func (n *notices) tell(ctx context.Context, x Notice) {
 
 // remember adds a notice to the list. A service that causes many displaces only its own.
 func (n *notices) remember(x Notice) {
-	oldest, of := 0, 0
+	var of []int
 	for i := range n.list {
-		if n.list[i].Origin != x.Origin {
-			continue
+		if n.list[i].Origin == x.Origin {
+			of = append(of, i)
 		}
-		if of == 0 {
-			oldest = i
-		}
-		of++
 	}
 	switch {
-	case of >= maxNoticesOf:
-		n.list = slices.Delete(n.list, oldest, oldest+1)
+	case len(of) >= maxNoticesOf:
+		n.list = slices.Delete(n.list, of[0], of[0]+1)
 	case len(n.list) >= maxNotices:
 		n.list = slices.Delete(n.list, 0, 1)
 	}
@@ -132,28 +128,23 @@ var failures = [...]NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequ
 // tellFailure tells the user why a retrieval failed, once until the URL is reached again (sections
 // 11.3, 11.4 and 13.6).
 func (s *Session) tellFailure(ctx context.Context, u domain.URL, e *lookleap.Error) {
-	if kind, text := failureNotice(e); kind != "" {
-		s.notify(ctx, u.String(), kind, e.Code, u.Origin(), text)
-	}
-}
-
-func failureNotice(e *lookleap.Error) (NoticeKind, string) {
-	switch {
+	var kind NoticeKind
+	var text string
+	switch status := responseBehind(e).Status; {
 	case e.Code == lookleap.CodeTLS || e.Code == lookleap.CodeTLSTooOld:
-		return NoticeInsecure, "The service's certificate or encryption could not be verified, so nothing of it was read."
+		kind, text = NoticeInsecure, "The service's certificate or encryption could not be verified, so nothing of it was read."
 	case unreachable(e.Code):
-		return NoticeUnreachable, "The service could not be reached."
-	}
-	status := responseBehind(e).Status
-	switch {
+		kind, text = NoticeUnreachable, "The service could not be reached."
 	case status == http.StatusUnauthorized:
-		return NoticeAuthRequired, "The service wants to know who asks before it answers."
+		kind, text = NoticeAuthRequired, "The service wants to know who asks before it answers."
 	case status == http.StatusServiceUnavailable:
-		return NoticeUnavailable, "The service is not available at the moment."
+		kind, text = NoticeUnavailable, "The service is not available at the moment."
 	case status >= 500:
-		return NoticeServerError, "The service failed with an error of its own."
+		kind, text = NoticeServerError, "The service failed with an error of its own."
+	default:
+		return
 	}
-	return "", ""
+	s.notify(ctx, u.String(), kind, e.Code, u.Origin(), text)
 }
 
 // unreachable reports whether a code says that a server could not be reached.
@@ -183,7 +174,7 @@ func (s *Session) Notices() []Notice {
 	}
 	s.notices.mu.Lock()
 	defer s.notices.mu.Unlock()
-	return append([]Notice(nil), s.notices.list...)
+	return slices.Clone(s.notices.list)
 }
 
 // examine looks for signs of impersonation (section 13.6). They become findings, which prompts
