@@ -55,22 +55,22 @@ func (p *Page) Media() []Medium {
 		}
 		if owner, a := p.owner(site, anmltrust.Body, now); a != anmltrust.Dropped {
 			for e := range elements(site.Body().Content()) {
+				var m anml.Media
 				switch e := e.(type) {
 				case anml.Img:
-					list = append(list, p.mediumOf("img", owner, e.Media))
+					m = e.Media
 				case anml.Audio:
-					list = append(list, p.mediumOf("audio", owner, e.Media))
+					m = e.Media
 				case anml.Video:
-					list = append(list, p.mediumOf("video", owner, e.Media))
+					m = e.Media
+				default:
+					continue
 				}
+				list = append(list, p.medium(m.Element(), owner, m.Src(), m.Type(), m.Inference(), m.TextFor()))
 			}
 		}
 	}
 	return list
-}
-
-func (p *Page) mediumOf(kind string, owner Party, m anml.Media) Medium {
-	return p.medium(kind, owner, m.Src(), m.Type(), m.Inference(), m.TextFor())
 }
 
 func (p *Page) medium(kind string, owner Party, src, mediaType string, inference anml.Inference, text string) Medium {

@@ -28,7 +28,6 @@ type Page struct {
 	opened  opened
 	parties []Party
 	refs    []SiteRef
-	vetted  []vetted                            // personas, one for each party that has one of its own
 	budget  *fetch.Budget                       // automatic requests that the document may still cause
 	offered func() ([]Tool, []lookleap.Finding) // by offers, computed once
 	result  *result                             // progress of the Pager that read the page, if any

@@ -21,6 +21,7 @@ type Party struct {
 	form          anmltrust.Form
 	site          anml.Site // whose sections these are; may be absent
 	claimed       bool      // the document names the party; otherwise its sections are the server's own
+	persona       *vetted   // nil if it has none that may be used
 }
 
 // identify verifies every claim of the document to speak for a site (sections 12.1 to
