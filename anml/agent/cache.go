@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -235,12 +236,7 @@ func (a *Agent) openedBy(r *fetch.Response, from requestOrigin, doc *anml.Docume
 
 // stayed reports whether redirects never left the registrable domain.
 func stayed(hops []fetch.Hop) bool {
-	for _, h := range hops {
-		if registrable(h.From.Host()) != registrable(h.To.Host()) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(hops, func(h fetch.Hop) bool { return registrable(h.From.Host()) != registrable(h.To.Host()) })
 }
 
 // lifetime returns the smaller one of the lifetimes that HTTP and the document state,
@@ -260,12 +256,7 @@ func lifetime(f *fetch.Freshness, doc *anml.Document) (time.Duration, bool) {
 // verified server without no-store, reached without temporary redirects. A document
 // with content of usage "none" is not cached (section 14.4).
 func (p *Page) keepable(r *fetch.Response) bool {
-	for _, h := range r.Hops {
-		if !h.Permanent() {
-			return false
-		}
-	}
-	return r.Status == http.StatusOK && !p.opened.noStore && p.doc.LowestUsage() > anml.UsageNone
+	return !slices.ContainsFunc(r.Hops, func(h fetch.Hop) bool { return !h.Permanent() }) && r.Status == http.StatusOK && !p.opened.noStore && p.doc.LowestUsage() > anml.UsageNone
 }
 
 // usable returns until when a page may be used without a request, and until when it may

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -34,7 +35,12 @@ func (p *Page) identify(ctx context.Context) error {
 	}
 	p.parties = p.assemble(outcomes)
 	for _, party := range p.parties {
-		p.warnOfAttack(ctx, party)
+		code := lookleap.CodeOf(party.Err)
+		if slices.Contains(attackCodes, code) {
+			p.session.notify(ctx, fmt.Sprintf("%s %s %s", code, p.server.Domain, party.Domain), NoticeSecurity, code, p.url.Origin(),
+				fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.",
+					p.server.Domain, party.Domain, code.Title(), party.Domain))
+		}
 	}
 	return p.vetPersonas(ctx)
 }
@@ -72,10 +78,7 @@ func (p *Page) assemble(outcomes []anmltrust.Outcome) []Party {
 	}
 	sites := []anml.Site{p.doc.Site}
 	if p.doc.Multi() {
-		sites = sites[:0]
-		for site := range p.doc.Sites() {
-			sites = append(sites, site)
-		}
+		sites = slices.Collect(p.doc.Sites())
 	}
 	parties := make([]Party, 0, len(outcomes)+1)
 	named := false
@@ -97,22 +100,10 @@ func (p *Page) assemble(outcomes []anmltrust.Outcome) []Party {
 // serving returns the party that served the document. It speaks wherever no other party
 // was verified.
 func (p *Page) serving() Party {
-	for _, party := range p.parties {
-		if party.Domain == p.server.Domain {
-			return party
-		}
+	if at := slices.IndexFunc(p.parties, func(party Party) bool { return party.Domain == p.server.Domain }); at >= 0 {
+		return p.parties[at]
 	}
 	return Party{Domain: p.server.Domain, Serving: true}
-}
-
-// partyOf returns the party of a site element or single-site document.
-func (p *Page) partyOf(site anml.Site) (Party, bool) {
-	for _, party := range p.parties {
-		if party.site.Element() != "" && party.site.Same(site.Node) {
-			return party, true
-		}
-	}
-	return Party{}, false
 }
 
 // owner returns the party that a section of a site belongs to at a time, and how it
@@ -122,9 +113,13 @@ func (p *Page) partyOf(site anml.Site) (Party, bool) {
 // Constraints and rights also restrict sections that are not the site's: see
 // foreignRules and [Page.usage].
 func (p *Page) owner(site anml.Site, section anmltrust.Section, now time.Time) (Party, anmltrust.Attribution) {
-	party, ok := p.partyOf(site)
+	at := slices.IndexFunc(p.parties, func(party Party) bool { return party.site.Element() != "" && party.site.Same(site.Node) })
+	if at < 0 {
+		return Party{}, anmltrust.Dropped
+	}
+	party := p.parties[at]
 	switch {
-	case !ok || p.opened.insecure:
+	case p.opened.insecure:
 		return party, anmltrust.Dropped
 	case !party.claimed:
 		return party, anmltrust.OfServer
@@ -143,27 +138,10 @@ func (p *Page) attributed(party Party, a anmltrust.Attribution) (Party, anmltrus
 // location returns the document's URL without its query.
 func (p *Page) location() string { return p.url.Origin() + p.url.Path() }
 
-// looksLikeAttack reports whether the outcome of a verification looks like an attack and not
-// like an absence.
-func looksLikeAttack(code lookleap.Code) bool {
-	switch code {
-	case lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS, anmltrust.CodeManifestSiteMismatch,
-		anmltrust.CodeManifestRollback:
-		return true
-	}
-	return false
-}
-
-// warnOfAttack notifies the user, once in a session, of a verification that looks like an attack.
-func (p *Page) warnOfAttack(ctx context.Context, party Party) {
-	code := lookleap.CodeOf(party.Err)
-	if !looksLikeAttack(code) {
-		return
-	}
-	p.session.notify(ctx, fmt.Sprintf("%s %s %s", code, p.server.Domain, party.Domain), NoticeSecurity, code, p.url.Origin(),
-		fmt.Sprintf("Whether %s may speak for %s could not be verified: %s. No part of the document counts as a statement of %s.",
-			p.server.Domain, party.Domain, code.Title(), party.Domain))
-}
+// attackCodes are the outcomes of a verification that look like an attack and not like an absence. The
+// user is told of each once in a session.
+var attackCodes = []lookleap.Code{lookleap.CodeDNSSECBogus, anmltrust.CodeQueryTLS, anmltrust.CodeManifestTLS,
+	anmltrust.CodeManifestSiteMismatch, anmltrust.CodeManifestRollback}
 
 // ownerOfAsk is [Page.owner] for the asks of a site. At Tier 1 they are not the site's,
 // even if knowledge is in scope (section 12.1).
