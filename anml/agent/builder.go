@@ -180,7 +180,7 @@ func (b *disclosureBuilder) join(ctx context.Context, args []anml.Arg, c Call, r
 		add(r.Values[field])
 	}
 	for _, inform := range r.Informs {
-		add(Value{Text: inform.Text, Provenance: inform.Provenance})
+		add(inform)
 	}
 	for _, counter := range r.Asks {
 		add(Value{Text: counter.text()})
@@ -232,7 +232,7 @@ func (b *disclosureBuilder) ownWords(ctx context.Context, r *Reply) error {
 		if strings.TrimSpace(told.Text) == "" {
 			return b.decider.page.refusal(lookleap.CodeUsage, "an inform has no text")
 		}
-		if err := say(discloseInform, "inform", Value{Text: told.Text, Provenance: told.Provenance}, nil); err != nil {
+		if err := say(discloseInform, "inform", told, nil); err != nil {
 			return err
 		}
 	}

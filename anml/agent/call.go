@@ -39,7 +39,7 @@ type Reply struct {
 	Values  map[string]Value       // by field, instead of the profile's
 	Refuse  map[string]anml.Reason // fields to refuse, regardless of the decision
 	Omit    []string               // optional fields to leave unanswered
-	Informs []Told                 // what the agent tells unasked; the user is always asked (section 11.1)
+	Informs []Value                // what the agent tells unasked; the user is always asked (section 11.1)
 	Asks    []Counter              // what the agent asks back
 	// RefuseOthers also refuses the required asks of the site's other actions. By
 	// default a response is only about its own action (section 11.1).
@@ -52,12 +52,6 @@ func (c Call) reply() *Reply {
 		return &Reply{}
 	}
 	return c.Reply
-}
-
-// Told is an inform that the agent sends.
-type Told struct {
-	Text       string
-	Provenance string // as [Value.Provenance]
 }
 
 // Counter is an ask that the agent sends.

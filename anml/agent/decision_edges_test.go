@@ -122,7 +122,7 @@ func TestEdgesOfReplies(t *testing.T) {
 	})
 	t.Run("ANML-11.1-01/reject-inform-of-blanks", func(t *testing.T) {
 		st := asker(t)
-		_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: " \n"}}}})
+		_, err := st.prepare(st.page(booking("", "")), Call{Reply: &Reply{Informs: []Value{{Text: " \n"}}}})
 		hasCode(t, err, lookleap.CodeUsage)
 	})
 	t.Run("ANML-14.1-01/reject-data-in-the-field-of-a-counter-ask", func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestEdgesOfConsents(t *testing.T) {
 			t.Error("for a version that is not understood")
 		}
 		words := asker(t)
-		if n := kept(t, words.prepares(words.page(booking("", "")), Call{Reply: &Reply{Informs: []Told{{Text: "hello"}}}}), hour); n != 0 {
+		if n := kept(t, words.prepares(words.page(booking("", "")), Call{Reply: &Reply{Informs: []Value{{Text: "hello"}}}}), hour); n != 0 {
 			t.Error("for the agent's own words")
 		}
 		arg := asker(t)

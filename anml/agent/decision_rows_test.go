@@ -304,7 +304,7 @@ func TestDecideRows(t *testing.T) {
 		t.Run("accept-four-kinds", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking("", askFor("email")+askFor("tel"))), Call{Reply: &Reply{
-				Refuse: map[string]anml.Reason{"tel": anml.PolicyViolation}, Informs: []Told{{Text: "no nuts"}}, Asks: []Counter{{"price", "to compare"}},
+				Refuse: map[string]anml.Reason{"tel": anml.PolicyViolation}, Informs: []Value{{Text: "no nuts"}}, Asks: []Counter{{"price", "to compare"}},
 			}})
 			x.sends(all, `<answer field="email"`, `<refuse field="tel" reason="policy-violation"`, `<inform>no nuts</inform>`, `<ask field="price"`, `role="agent-response"`, "!<head", "!constraints>", "!interact")
 		})
@@ -345,7 +345,7 @@ func conditions(t *testing.T) {
 			got = append(got, s.ID())
 		}
 		flow := p.Flow("")
-		if len(flow.Steps) != 2 || flow.Steps[0].Condition != c {
+		if len(flow.Steps) != 2 || flow.Steps[0].Condition() != c {
 			t.Errorf("the condition is shown as %+v", flow.Steps)
 		}
 		got = append(got, show(flow))

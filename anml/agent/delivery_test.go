@@ -50,7 +50,7 @@ func TestToldAnywhere(t *testing.T) {
 	ways := map[string]Call{
 		"answer":   {Action: "book", Reply: &Reply{Values: map[string]Value{"member": {Text: secret}}}},
 		"argument": {Action: "find", Args: map[string]string{"q": "my number: " + secret}},
-		"inform":   {Action: "book", Reply: &Reply{Omit: []string{"member"}, Informs: []Told{{Text: "the number is 4711 8822"}}}},
+		"inform":   {Action: "book", Reply: &Reply{Omit: []string{"member"}, Informs: []Value{{Text: "the number is 4711 8822"}}}},
 	}
 	asked := func(t *testing.T, st *stand) {
 		t.Helper()
@@ -294,7 +294,7 @@ func TestRecordedTooMuch(t *testing.T) {
 	t.Run("O05/reject-medium", func(t *testing.T) {
 		_, p := full(t)
 		m, err := p.LoadMedium(t.Context(), p.Media()[0])
-		if hasCode(t, err, lookleap.CodeLimit); m != nil {
+		if hasCode(t, err, lookleap.CodeLimit); m.Body != nil {
 			t.Error("there is a medium")
 		}
 	})

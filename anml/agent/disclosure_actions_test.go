@@ -98,7 +98,7 @@ func TestAnswersNeedABody(t *testing.T) {
 		})
 	}
 	for name, reply := range map[string]Reply{
-		"refusal": {Refuse: map[string]anml.Reason{"email": anml.UserDenied}}, "inform": {Informs: []Told{{Text: "by bus"}}},
+		"refusal": {Refuse: map[string]anml.Reason{"email": anml.UserDenied}}, "inform": {Informs: []Value{{Text: "by bus"}}},
 		"ask": {Asks: []Counter{{Field: "lang", Purpose: "to answer you"}}},
 	} {
 		t.Run("ANML-9.3-03/reject-"+name, func(t *testing.T) {

@@ -186,7 +186,7 @@ func TestDiscloseRows(t *testing.T) {
 		})
 	})
 	t.Run("ANML-11.1-11", func(t *testing.T) {
-		r := &Reply{Informs: []Told{{Text: "likes the window seat"}}}
+		r := &Reply{Informs: []Value{{Text: "likes the window seat"}}}
 		t.Run("accept-agreed", func(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: ann}})
 			s.does(Call{Action: "book", Reply: r}, lookleap.CodeOK)

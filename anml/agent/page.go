@@ -94,14 +94,9 @@ type Flow struct {
 	Err     error      // why the flow cannot be used: its steps form a circle
 }
 
-// FlowStep is one step of a [Flow].
+// FlowStep is one step of a [Flow]. Its texts are untrusted, and its condition is not evaluated.
 type FlowStep struct {
-	ID        string
-	Label     string // untrusted
-	Condition string // untrusted, for people; it is not evaluated
-	Status    anml.StepStatus
-	Required  bool
-	Next      string // id of the step that follows, if any
+	anml.Step
 	Action    string // id of the action to call; "" if there is none that can be executed
 	Reachable bool   // it is the current step, or follows it
 }
@@ -126,10 +121,7 @@ func (p *Page) Flow(site string) Flow {
 		}
 	}
 	for step := range state.Flow().Steps() {
-		s := FlowStep{
-			ID: step.ID(), Label: step.Label(), Condition: step.Condition(), Status: step.Status(),
-			Required: step.Required(), Next: step.Next(), Reachable: reachable[step.ID()],
-		}
+		s := FlowStep{Step: step, Reachable: reachable[step.ID()]}
 		act, err := container.Interact().Action(step.Action())
 		if whose != anmltrust.Dropped && err == nil && act.Executable() == nil {
 			s.Action = act.ID()

@@ -19,11 +19,11 @@ func show(f Flow) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "at %q err %v:", f.Current, f.Err)
 	for _, s := range f.Steps {
-		fmt.Fprintf(&b, " %s", s.ID)
+		fmt.Fprintf(&b, " %s", s.ID())
 		if s.Reachable {
 			b.WriteString("+")
 		}
-		if s.Required {
+		if s.Required() {
 			b.WriteString("!")
 		}
 		if s.Action != "" {

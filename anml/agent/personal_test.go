@@ -64,7 +64,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 		}
 	})
 	t.Run("reject-denied-in-own-words", func(t *testing.T) {
-		for name, r := range map[string]*Reply{"inform": {Informs: []Told{{Text: "her number is +49 30 123456"}}}, "ask": {Asks: []Counter{{"price", "for +49 30 123456"}}}} {
+		for name, r := range map[string]*Reply{"inform": {Informs: []Value{{Text: "her number is +49 30 123456"}}}, "ask": {Asks: []Counter{{"price", "for +49 30 123456"}}}} {
 			st := asker(t)
 			must(t, st.user.Policy.Set(StandingRule{Field: "tel", Domain: "*", Effect: EffectDeny}))
 			if _, err := st.prepare(st.page(doc), Call{Reply: r}); lookleap.CodeOf(err) != CodeUserRule {

@@ -70,9 +70,9 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-8.10.2-04/accept-policy", func(t *testing.T) {
 		r, p := world(t)
 		var seen []string
-		for m, got := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Inference == anml.InferenceOptional }) {
-			if got.Err == nil {
-				seen = append(seen, m.URL+" "+string(got.Content.Body))
+		for got, err := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Inference == anml.InferenceOptional }) {
+			if err == nil {
+				seen = append(seen, got.Medium.URL+" "+string(got.Body))
 			}
 		}
 		if !slices.Equal(seen, []string{"https://cdn.shop.example/photo.jpg photo"}) {
@@ -114,9 +114,9 @@ func TestMedia(t *testing.T) {
 	})
 	t.Run("ANML-13.11-01/accept-near", func(t *testing.T) {
 		r, p := world(t)
-		for _, got := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Kind == "logo" || strings.HasSuffix(m.URL, ".jpg") }) {
-			if got.Err != nil {
-				t.Error(got.Err)
+		for _, err := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Kind == "logo" || strings.HasSuffix(m.URL, ".jpg") }) {
+			if err != nil {
+				t.Error(err)
 			}
 		}
 		r.gets("shop.example", "GET /anml", "GET /logo.svg")
@@ -125,8 +125,8 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-13.11-01/reject-far", func(t *testing.T) {
 		r, p := world(t)
 		codes := map[string]lookleap.Code{}
-		for m, got := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
-			codes[m.URL] = lookleap.CodeOf(got.Err)
+		for got, err := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
+			codes[got.Medium.URL] = lookleap.CodeOf(err)
 		}
 		if codes["https://shop.example/moved.png"] != lookleap.CodeRedirectForbidden || len(codes) != 5 {
 			t.Error(codes)
@@ -155,8 +155,8 @@ func TestMedia(t *testing.T) {
 		r.net.Site("shop.example").Body("*", "image/png", "x")
 		p := r.open(`<head><title>T</title></head><body>` + strings.Repeat(`<img src="/i.png"/>`, 5) + `</body>`)
 		last := lookleap.CodeOK
-		for _, got := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
-			last = lookleap.CodeOf(got.Err)
+		for _, err := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
+			last = lookleap.CodeOf(err)
 		}
 		if last != lookleap.CodeBudget || len(r.net.Journal().Requests()) != 3 {
 			t.Errorf("%s, %d requests", last, len(r.net.Journal().Requests()))

@@ -202,10 +202,10 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	}{
 		"accept-argument": {searching, User{Policy: deny("email")}, Call{Action: "find", Args: email}, nil, nil, nil,
 			CodeUserRule, []string{"refused email user-rule", "refused user-rule"}, false},
-		"accept-own-words": {searching, User{Policy: deny("email")}, Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "hello"}, {Text: "write to ada@example.org"}}}}, nil, nil, nil,
+		"accept-own-words": {searching, User{Policy: deny("email")}, Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: "hello"}, {Text: "write to ada@example.org"}}}}, nil, nil, nil,
 			CodeUserRule, []string{"refused inform user-rule", "refused user-rule"}, false},
 		"accept-answers-before-it": {booking("", askFor("email")+askFor("tel")), User{Policy: deny("email")},
-			Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "ada@example.org"}}}}, nil, nil, nil,
+			Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: "ada@example.org"}}}}, nil, nil, nil,
 			CodeUserRule, []string{"refused email user-rule", "refused inform user-rule", "refused user-rule"}, false},
 		"accept-authentication": {`<constraints>` + rule("email", "authentication") + `</constraints>` + searching, User{Authenticate: func(context.Context, string) error { return errTest }},
 			Call{Action: "find", Args: email}, nil, nil, nil, CodeAuthentication, []string{"refused email authentication", "refused authentication"}, false},

@@ -236,16 +236,11 @@ func (m *submission) retriesIn(resp *fetch.Response) (time.Duration, bool) {
 	if !m.idempotent() || resp.Status < 500 && resp.Status != http.StatusTooManyRequests {
 		return 0, false
 	}
-	wait, given := heed(resp, m.statusDocument(resp))
-	switch {
-	case resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusServiceUnavailable:
-		if !given {
-			return 0, false
-		}
-	default:
+	wait := heed(resp, m.statusDocument(resp))
+	if resp.Status != http.StatusTooManyRequests && resp.Status != http.StatusServiceUnavailable {
 		wait = max(wait, serverErrorWait)
 	}
-	if wait > maxRetryWait {
+	if wait <= 0 || wait > maxRetryWait { // it has to say how long
 		return 0, false
 	}
 	return wait, m.again()

@@ -22,7 +22,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		call     Call
 	}{
 		"argument": {Transfer{Action: "find", Param: "q", Value: value}, Call{Action: "find", Args: map[string]string{"q": number}}},
-		"inform":   {Transfer{Action: "book", Inform: true, Value: value}, Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: number}}, Omit: []string{}}}},
+		"inform":   {Transfer{Action: "book", Inform: true, Value: value}, Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: number}}, Omit: []string{}}}},
 	} {
 		t.Run("ANML-14.2-03/accept-authorized-"+name, func(t *testing.T) {
 			c, s := c, transfers(t, restricted, labprompt.Approve())

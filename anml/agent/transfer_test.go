@@ -161,7 +161,7 @@ func TestTransferRows(t *testing.T) {
 		}
 		t.Run("reject-argument", func(t *testing.T) {
 			s := crossed(t, `confidentiality="private"`, plain)
-			_, err := s.page.Do(t.Context(), Call{Action: "other", Args: nil, Reply: &Reply{Informs: []Told{{Text: "I am member " + secret}}}})
+			_, err := s.page.Do(t.Context(), Call{Action: "other", Args: nil, Reply: &Reply{Informs: []Value{{Text: "I am member " + secret}}}})
 			s.wantSent("!" + secret)
 			_, err2 := s.page.Do(t.Context(), Call{Action: "find", Args: map[string]string{"q": "tea", "email": secret}})
 			s.wantSent("!"+secret, "!find")
@@ -255,7 +255,7 @@ func TestTransferRows(t *testing.T) {
 				s.wantSent("!" + secret)
 			})
 			t.Run("reject-own-inform", func(t *testing.T) {
-				_, _ = s.page.Do(t.Context(), Call{Action: "book", Reply: &Reply{Informs: []Told{{Text: "They call me " + secret + "."}}}})
+				_, _ = s.page.Do(t.Context(), Call{Action: "book", Reply: &Reply{Informs: []Value{{Text: "They call me " + secret + "."}}}})
 				s.wantSent("!" + secret)
 			})
 			t.Run("reject-own-ask", func(t *testing.T) {

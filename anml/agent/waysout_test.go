@@ -95,7 +95,7 @@ func waysOut() map[string]wayOut {
 		"answer":              {class: "answer", call: answer},
 		"counter-ask-field":   {class: "words", call: words(func(t string) Reply { return Reply{Asks: []Counter{{t, "to compare"}}} })},
 		"counter-ask-purpose": {class: "words", call: words(func(t string) Reply { return Reply{Asks: []Counter{{"price", "for " + t}}} })},
-		"inform":              {class: "words", call: words(func(t string) Reply { return Reply{Informs: []Told{{Text: "it is " + t}}} })},
+		"inform":              {class: "words", call: words(func(t string) Reply { return Reply{Informs: []Value{{Text: "it is " + t}}} })},
 		"json-arguments": {class: "argument", call: func(v outValue) Call {
 			args, _ := json.Marshal(map[string]string{"q": v.text})
 			return Call{Action: "POST-application/json", ArgsJSON: args}
