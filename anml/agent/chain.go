@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/lookleap/lookleap"
 	"github.com/lookleap/lookleap/internal/strictjson"
@@ -49,22 +50,13 @@ func (e Entry) Head() Head {
 	if e.Number == 0 {
 		return Head{}
 	}
-	return Head{e.Number, chainDigest(e.Previous, e.Number, e.content())}
-}
-
-// content returns the digest of an entry without its place in the chain.
-func (e Entry) content() [sha256.Size]byte {
-	e.Number, e.Previous = 0, ""
-	data, _ := json.Marshal(e) // an Entry has only texts and times, and extend has marshalled it before
-	return sha256.Sum256(data)
-}
-
-func chainDigest(previous string, number int64, content [sha256.Size]byte) string {
-	h := sha256.New()
-	h.Write([]byte(chainLabel + previous))
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(number)))
-	h.Write(content[:])
-	return hex.EncodeToString(h.Sum(nil))
+	label := chainLabel + e.Previous
+	number := binary.BigEndian.AppendUint64(nil, uint64(e.Number))
+	e.Number, e.Previous = 0, "" // the content is the entry without its place in the chain
+	data, _ := json.Marshal(e)   // an Entry has only texts and times, and extend has marshalled it before
+	content := sha256.Sum256(data)
+	digest := sha256.Sum256(slices.Concat([]byte(label), number, content[:]))
+	return Head{int64(binary.BigEndian.Uint64(number)), hex.EncodeToString(digest[:])}
 }
 
 // VerifyLedger verifies the entries of a ledger, such as those of [Ledger.Entries] or of an export of all,

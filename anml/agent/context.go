@@ -278,7 +278,7 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 	i = &Inform{
 		Text: n.Text(), Serving: p.server.Domain, Host: p.server.Host, Owner: p.server.Domain, Document: p.location(),
 		Scope: n.Scope(), Priority: n.Priority(), Confidentiality: n.Confidentiality(),
-		Usage: p.effectiveUsage(site, anmltrust.Knowledge, n.Node, now), Received: p.opened.received,
+		Usage: p.usage(site, anmltrust.Knowledge, n.Node, now), Received: p.opened.received,
 	}
 	party, a := p.ownerOfInform(site, n, now)
 	i.Site = party.Domain

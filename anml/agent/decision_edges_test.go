@@ -248,11 +248,11 @@ func TestEdgesOfConsents(t *testing.T) {
 	t.Run("ANML-14.4-02/reject-use-of-what-is-not-stored", func(t *testing.T) {
 		st := asker(t)
 		p := st.page(`<head><title>x</title></head><body usage="train">x</body>`)
-		if u := p.effectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start); u != anml.UsageTrain {
+		if u := p.usage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start); u != anml.UsageTrain {
 			t.Error(u)
 		}
 		p.opened.noStore = true
-		if u := p.effectiveUsage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start); u != anml.UsageNone {
+		if u := p.usage(p.doc.Site, anmltrust.Body, p.doc.Site.Body().Node, start); u != anml.UsageNone {
 			t.Error(u)
 		}
 	})

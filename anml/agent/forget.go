@@ -99,7 +99,10 @@ func (s *Session) Forget(ctx context.Context, host string) (Forgotten, error) {
 		return Forgotten{}, err
 	}
 	f, err := s.context.forget(ctx, name)
-	f.Pages = s.pages.forget(func(_ string, page *Page) bool { return page.concerns(name) })
+	f.Pages = s.pages.forget(func(_ string, p *Page) bool { // that it or a subdomain served, or is a party of
+		return under(name, p.server.Domain, p.server.Host) ||
+			slices.ContainsFunc(p.parties, func(party Party) bool { return under(name, party.Domain) })
+	})
 	consents, cerr := s.consents.forget(ctx, name)
 	values, verr := s.forgetValues(ctx, name)
 	f.Consents, f.Values = consents, values
@@ -266,13 +269,4 @@ func (c *Context) newDeletions(ctx context.Context) (list []deletion, err error)
 		list = append(list, d)
 	}
 	return list, nil
-}
-
-// concerns reports whether a domain or a subdomain of it served the page or is a party
-// of it.
-func (p *Page) concerns(name string) bool {
-	if under(name, p.server.Domain, p.server.Host) {
-		return true
-	}
-	return slices.ContainsFunc(p.parties, func(party Party) bool { return under(name, party.Domain) })
 }

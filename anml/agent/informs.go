@@ -64,7 +64,7 @@ func (s *Session) Allowed(i Inform, use anml.Usage, now time.Time) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	if !s.permits(i.Usage, use) || i.over(now) && use > anml.UsageNone {
+	if !i.Usage.Allows(use) || use == anml.UsageTrain && !s.user.Policy.now().training || i.over(now) && use > anml.UsageNone {
 		return ErrUsage
 	}
 	if use == anml.UsageCache && i.Expires.IsZero() && i.Usage < anml.UsageStore {
@@ -80,26 +80,11 @@ func (p *Page) Allowed(site anml.Site, section anmltrust.Section, element anml.N
 		return err
 	}
 	now := p.session.now()
-	i := Inform{Usage: p.effectiveUsage(site, section, element, now)}
+	i := Inform{Usage: p.usage(site, section, element, now)}
 	if p.opened.lifetime > 0 {
 		i.Expires = p.opened.base.Add(p.opened.lifetime)
 	}
 	return p.session.Allowed(i, use, now)
-}
-
-// effectiveUsage returns what may be done with an element of a section of a site: the lowest usage
-// of everything that covers it. It is at most display if the owner is not verified, and only
-// showing at once if the response must not be stored (sections 8.1.1, 14.4 and 16.5).
-func (p *Page) effectiveUsage(site anml.Site, section anmltrust.Section, element anml.Node, now time.Time) anml.Usage {
-	if p.opened.noStore {
-		return anml.UsageNone
-	}
-	return p.usage(site, section, element, now)
-}
-
-// permits reports whether a usage allows a use. Training needs the user's consent too.
-func (s *Session) permits(usage, use anml.Usage) bool {
-	return usage.Allows(use) && (use != anml.UsageTrain || s.user.Policy.now().training)
 }
 
 // lifetimeOf returns how long an inform may be used, from its document's time on: the shortest of

@@ -277,7 +277,7 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if u := p.effectiveUsage(site, anmltrust.Knowledge, n.Node, m.s.now()); u != anml.UsageDisplay {
+					if u := p.usage(site, anmltrust.Knowledge, n.Node, m.s.now()); u != anml.UsageDisplay {
 						t.Error(u)
 					}
 				}
@@ -298,7 +298,7 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("x", `usage="store"`)+`<footer><rights usage="none">mine</rights></footer></site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if got := p.effectiveUsage(site, anmltrust.Knowledge, n.Node, m.s.now()); got != anml.UsageNone {
+					if got := p.usage(site, anmltrust.Knowledge, n.Node, m.s.now()); got != anml.UsageNone {
 						t.Error(got)
 					}
 				}
@@ -314,7 +314,7 @@ func TestUsageRows(t *testing.T) {
 			must(t, err)
 			p := m.tells("https://a.example/x", inform("Member "+secret, `usage="store"`), false)
 			for n := range p.Document().Knowledge().Informs() {
-				if got := p.effectiveUsage(anml.Site{}, anmltrust.Knowledge, n.Node, m.s.now()); got > anml.UsageDisplay {
+				if got := p.usage(anml.Site{}, anmltrust.Knowledge, n.Node, m.s.now()); got > anml.UsageDisplay {
 					t.Error(got)
 				}
 			}

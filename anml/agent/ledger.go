@@ -213,7 +213,11 @@ func (f Filter) Entries(ctx context.Context, l *Ledger) iter.Seq2[Entry, error] 
 			return
 		}
 		for e, err := range l.Entries(ctx) {
-			if (err != nil || f.picks(name, e)) && !yield(e, err) {
+			picked := err != nil ||
+				(name == "" || under(name, append(strings.Fields(e.From), e.Serving, e.Owner, e.Endpoint)...)) &&
+					!e.Time.Before(f.Since) && (f.Before.IsZero() || e.Time.Before(f.Before)) &&
+					(f.Plan == "" || e.Plan == f.Plan) && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, e.Kind))
+			if picked && !yield(e, err) {
 				return
 			}
 		}
@@ -222,18 +226,6 @@ func (f Filter) Entries(ctx context.Context, l *Ledger) iter.Seq2[Entry, error] 
 
 // errNoLedger is the error of reading a nil ledger.
 var errNoLedger = missing("there is no ledger", "take it from Session.Ledger")
-
-func (f Filter) picks(name string, e Entry) bool {
-	switch {
-	case name != "" && !under(name, append(strings.Fields(e.From), e.Serving, e.Owner, e.Endpoint)...),
-		e.Time.Before(f.Since),
-		!f.Before.IsZero() && !e.Time.Before(f.Before),
-		f.Plan != "" && e.Plan != f.Plan,
-		len(f.Kinds) > 0 && !slices.Contains(f.Kinds, e.Kind):
-		return false
-	}
-	return true
-}
 
 // Export writes the selected entries as JSON lines, and returns their number. It stops at
 // the first error, since an export with gaps would look complete.
@@ -252,7 +244,6 @@ func (f Filter) Export(ctx context.Context, l *Ledger, w io.Writer) (n int, err 
 	return n, nil
 }
 
-// record appends entries to the user's ledger.
 func (s *Session) record(ctx context.Context, entries ...Entry) error {
 	if err := s.ledger.Append(ctx, entries...); err != nil {
 		return fmt.Errorf("the ledger could not be written: %w", err)

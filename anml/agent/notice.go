@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -104,8 +103,10 @@ func (n *notices) remember(x Notice) {
 	n.list = append(n.list, x)
 }
 
-// tellOnce tells a notice once for each key, as long as the key is among the most recent ones.
-func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
+// notify tells a notice of a kind once for each key, as long as the key is among the most recent ones.
+func (s *Session) notify(ctx context.Context, key string, kind NoticeKind, code lookleap.Code, origin, text string) {
+	n := s.notices
+	key = string(kind) + " " + key
 	n.mu.Lock()
 	said, _ := n.said.Get(key)
 	if !said {
@@ -113,17 +114,9 @@ func (n *notices) tellOnce(ctx context.Context, key string, x Notice) {
 	}
 	n.mu.Unlock()
 	if !said {
-		n.tell(ctx, x)
+		n.tell(ctx, Notice{Kind: kind, Code: code, Origin: origin, Text: text})
 	}
 }
-
-// notify tells a notice of a kind once for each key.
-func (s *Session) notify(ctx context.Context, key string, kind NoticeKind, code lookleap.Code, origin, text string) {
-	s.notices.tellOnce(ctx, string(kind)+" "+key, Notice{Kind: kind, Code: code, Origin: origin, Text: text})
-}
-
-// failures are the kinds of notice that tell of a failed retrieval.
-var failures = [...]NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequired, NoticeServerError, NoticeUnavailable}
 
 // tellFailure tells the user why a retrieval failed, once until the URL is reached again (sections
 // 11.3, 11.4 and 13.6).
@@ -157,11 +150,11 @@ func unreachable(code lookleap.Code) bool {
 	return false
 }
 
-// reached allows failures at a URL to be told again.
+// reached allows failures at a URL, see tellFailure, to be told again.
 func (n *notices) reached(u domain.URL) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, kind := range failures {
+	for _, kind := range []NoticeKind{NoticeUnreachable, NoticeInsecure, NoticeAuthRequired, NoticeServerError, NoticeUnavailable} {
 		n.said.Remove(string(kind) + " " + u.String())
 	}
 }
@@ -180,31 +173,27 @@ func (s *Session) Notices() []Notice {
 // examine looks for signs of impersonation (section 13.6). They become findings, which prompts
 // show, and a notice. They do not change any decision.
 func (p *Page) examine(ctx context.Context) {
+	find := func(code lookleap.Code, requirement, message string) {
+		f := lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code, Requirement: requirement, Message: message}
+		p.opened.findings = append(p.opened.findings, f)
+		p.flag(ctx, f)
+	}
 	if !stayed(p.opened.hops) {
-		p.find(lookleap.CodeRedirectCrossOrigin, "ANML-6.5.1-02",
+		find(lookleap.CodeRedirectCrossOrigin, "ANML-6.5.1-02",
 			"the document was asked for at another domain; it speaks for the one that served it")
 	}
 	if p.opened.insecure {
-		p.find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "the server was not verified, so the document is attributed to no party")
+		find(lookleap.CodeInsecureTransport, "ANML-13.6-03", "the server was not verified, so the document is attributed to no party")
 		p.session.notify(ctx, "plain "+p.url.Origin(), NoticeInsecure, lookleap.CodeInsecureTransport, p.url.Origin(),
 			"The document came from an unverified server. You can read it, but nothing is sent and no action is executed.")
 	}
 	if signs := p.impersonation(); len(signs) > 0 {
 		for _, sign := range signs {
-			p.find(CodeImpersonation, "ANML-13.6-05", sign)
+			find(CodeImpersonation, "ANML-13.6-05", sign)
 		}
 		p.session.notify(ctx, p.url.String(), NoticeImpersonation, CodeImpersonation, p.url.Origin(),
 			"The service may pretend to be another one: "+strings.Join(signs, "; ")+".")
 	}
-	for i := range p.opened.findings {
-		f := &p.opened.findings[i]
-		p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: p.location(), Finding: f})
-	}
-}
-
-func (p *Page) find(code lookleap.Code, requirement, message string) {
-	p.opened.findings = append(p.opened.findings, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: code,
-		Requirement: requirement, Message: message})
 }
 
 // impersonation returns the signs, each as part of a sentence.
@@ -220,10 +209,21 @@ func (p *Page) impersonation() (signs []string) {
 	if !p.opened.wellKnown {
 		return signs
 	}
-	if foreign, all := p.foreign(p.endpoints); all > 0 && 2*foreign >= all {
+	var endpoints, links []string
+	for site := range p.doc.Containers() {
+		for action := range site.Interact().Actions() {
+			endpoints = append(endpoints, action.Endpoint())
+		}
+		for e := range elements(site.Body().Content()) {
+			if link, ok := e.(anml.Link); ok {
+				links = append(links, link.Href())
+			}
+		}
+	}
+	if foreign, all := p.foreign(endpoints); all > 0 && 2*foreign >= all {
 		signs = append(signs, "the actions of its own document lead to other domains")
 	}
-	if foreign, all := p.foreign(p.links); 2*foreign > all {
+	if foreign, all := p.foreign(links); 2*foreign > all {
 		signs = append(signs, "most links of its own document lead to other domains")
 	}
 	return signs
@@ -231,7 +231,7 @@ func (p *Page) impersonation() (signs []string) {
 
 // foreign counts the references that lead to another domain than the serving domain and the parties
 // that it was verified to speak for.
-func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
+func (p *Page) foreign(references []string) (foreign, all int) {
 	own := map[string]bool{registrable(p.url.Host()): true}
 	for _, party := range p.parties {
 		if d, ok := domain.Registrable(party.Domain); ok && party.Tier > anmltrust.Unlisted {
@@ -239,7 +239,7 @@ func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
 		}
 	}
 	rules := domain.Rules{Schemes: []string{"https", "http"}}
-	for ref := range references {
+	for _, ref := range references {
 		u, err := rules.Resolve(p.url, ref)
 		if err != nil {
 			continue // other findings tell
@@ -250,28 +250,6 @@ func (p *Page) foreign(references iter.Seq[string]) (foreign, all int) {
 		}
 	}
 	return foreign, all
-}
-
-// endpoints yields the endpoints of all actions.
-func (p *Page) endpoints(yield func(string) bool) {
-	for site := range p.doc.Containers() {
-		for action := range site.Interact().Actions() {
-			if !yield(action.Endpoint()) {
-				return
-			}
-		}
-	}
-}
-
-// links yields the targets of all links.
-func (p *Page) links(yield func(string) bool) {
-	for site := range p.doc.Containers() {
-		for e := range elements(site.Body().Content()) {
-			if link, ok := e.(anml.Link); ok && !yield(link.Href()) {
-				return
-			}
-		}
-	}
 }
 
 // looksLatin reports whether all letters of a label in another script look like Latin letters.

@@ -14,6 +14,7 @@ import (
 	"github.com/lookleap/lookleap/internal/coded"
 	"github.com/lookleap/lookleap/internal/domain"
 	"github.com/lookleap/lookleap/internal/fetch"
+	"github.com/lookleap/lookleap/internal/plaintext"
 )
 
 // Open returns the ANML document at a URL, from the session's cache if HTTP and the
@@ -300,7 +301,14 @@ func (s *Session) admit(ctx context.Context, r *fetch.Response, a requestOrigin,
 	if p.opened.insecure {
 		p.server = anmltrust.Server{}
 	}
-	p.versions(ctx)
+	if newer(doc.Version()) { // the user is told once for each document (section 8.1)
+		s.notify(ctx, p.url.String()+" "+digest, NoticeNewerVersion, anml.CodeNewVersion, p.url.Origin(),
+			"The service's document is of version "+plaintext.Quote(doc.Version(), maxVersion)+
+				" of ANML, which is newer than "+anml.Version+"; unknown parts of it are ignored.")
+	}
+	if err := p.unsupported(); err != nil {
+		s.notify(ctx, p.url.String()+" "+digest, NoticeUnsupported, err.Code, p.url.Origin(), "The"+strings.TrimPrefix(err.Message, "the")+".")
+	}
 	if err := p.identify(ctx); err != nil {
 		return nil, fail(r.URL.WithoutQuery(), err, "who speaks in the document could not be verified")
 	}

@@ -48,7 +48,9 @@ func (m *submission) result(ctx context.Context, plan string, resp *fetch.Respon
 	readable := len(resp.Body) > 0 && carries(resp.Status)
 	var document *anml.Document
 	var unread error
-	if isDocument && readable && advances(resp.Status) {
+	// Such a document becomes the current one.
+	current := resp.Status < 400 || resp.Status == http.StatusConflict || resp.Status == http.StatusUnprocessableEntity
+	if isDocument && readable && current {
 		r.Page, unread = m.session.newPage(ctx, resp, requestOrigin{requested: m.effect.Send.URL, action: true})
 	}
 	if r.Page == nil { // a page is recorded with its texts
@@ -102,12 +104,6 @@ func carries(status int) bool {
 		return true
 	}
 	return status >= 400
-}
-
-// advances reports whether the document of a response becomes the current one, if the response
-// has content of its own.
-func advances(status int) bool {
-	return status < 400 || status == http.StatusConflict || status == http.StatusUnprocessableEntity
 }
 
 // statusDocument returns the document of a response, of which only the status is used.

@@ -131,20 +131,6 @@ func (p *Page) Flow(site string) Flow {
 	return f
 }
 
-// versions notifies the user, once for each document, of a newer or unsupported version (section
-// 8.1).
-func (p *Page) versions(ctx context.Context) {
-	if newer(p.doc.Version()) {
-		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeNewerVersion, anml.CodeNewVersion, p.url.Origin(),
-			"The service's document is of version "+plaintext.Quote(p.doc.Version(), maxVersion)+
-				" of ANML, which is newer than "+anml.Version+"; unknown parts of it are ignored.")
-	}
-	if err := p.unsupported(); err != nil {
-		p.session.notify(ctx, p.url.String()+" "+p.digest, NoticeUnsupported, err.Code, p.url.Origin(),
-			strings.ToUpper(err.Message[:1])+err.Message[1:]+".")
-	}
-}
-
 // executable returns an error if no action of the document may be executed: it supports
 // no implemented version (section 8.1), or its server was not verified (section 13.6).
 func (p *Page) executable() error {

@@ -177,10 +177,14 @@ func (p *Page) foreignRules(site anml.Site, told Party, now time.Time) bool {
 	return a == anmltrust.Dropped || from.Domain != told.Domain
 }
 
-// usage returns what may be done with an element of a section of a site. Limits count
-// no matter who wrote them. If the footer, which states rights, is not from the owner
-// of the section, only display is permitted (row X6, section 14.4).
+// usage returns what may be done with an element of a section of a site: the lowest usage of everything
+// that covers it, no matter who wrote it. It is at most display if the owner is not verified, or if the
+// footer, which states rights, is not from the owner of the section (row X6). If the response must not
+// be stored, it is only showing at once (sections 8.1.1, 14.4 and 16.5).
 func (p *Page) usage(site anml.Site, section anmltrust.Section, element anml.Node, now time.Time) anml.Usage {
+	if p.opened.noStore {
+		return anml.UsageNone
+	}
 	u := element.Usage()
 	owner, a := p.owner(site, section, now)
 	if a == anmltrust.Dropped {

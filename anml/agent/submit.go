@@ -153,7 +153,9 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 			if !again {
 				return resp, nil
 			}
-			if err := sleep(ctx, wait); err != nil {
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
 				return resp, nil // the caller left while waiting: return the response
 			}
 			m.repeats = true
@@ -293,18 +295,6 @@ func (m *submission) follow(resp *fetch.Response) error {
 	m.visited = append(m.visited, step)
 	m.url = to
 	return nil
-}
-
-// sleep waits for a time, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // tellFailure notifies the user that an action's endpoint could not be reached. It is
