@@ -155,18 +155,7 @@ func (i *Inform) source() source {
 	return source{serving: i.Serving, host: i.Host, site: i.Site, confidentiality: i.Confidentiality, inform: true}
 }
 
-// informID identifies an inform: a service that tells a text again replaces it.
-type informID struct {
-	serving, host, owner, site string
-	confidentiality            anml.Confidentiality
-	scope, text                string
-}
-
-func (i *Inform) id() informID {
-	return informID{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality, i.Scope, i.Text}
-}
-
-// key returns the store's key for an inform, one for each informID.
+// key returns the store's key for an inform. A service that tells a text again replaces it.
 func (i *Inform) key() string {
 	id := lookleap.Digest([]byte(strings.Join([]string{i.Serving, i.Host, i.Owner, i.Site, i.Confidentiality.String(),
 		i.Scope, i.Text}, "\x00")))

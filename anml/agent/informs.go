@@ -12,21 +12,21 @@ import (
 // informs are the informs that a session keeps, in order of arrival.
 type informs struct {
 	all   []*Inform
-	known map[informID]*Inform
-	sizes map[string]int // by serving domain
+	known map[string]*Inform // by key
+	sizes map[string]int     // by serving domain
 	bytes int
 }
 
 func newInforms() *informs {
-	return &informs{known: make(map[informID]*Inform), sizes: make(map[string]int)}
+	return &informs{known: make(map[string]*Inform), sizes: make(map[string]int)}
 }
 
-// get returns the inform with the id of i, or nil.
-func (s *informs) get(i *Inform) *Inform { return s.known[i.id()] }
+// get returns the inform with the key of i, or nil.
+func (s *informs) get(i *Inform) *Inform { return s.known[i.key()] }
 
-// add appends an inform. The caller has removed any with the same ID.
+// add appends an inform. The caller has removed any with the same key.
 func (s *informs) add(i *Inform) {
-	s.all, s.known[i.id()] = append(s.all, i), i
+	s.all, s.known[i.key()] = append(s.all, i), i
 	s.sizes[i.Serving] += i.size()
 	s.bytes += i.size()
 }
@@ -35,7 +35,7 @@ func (s *informs) add(i *Inform) {
 func (s *informs) remove(k *Inform) {
 	at := slices.Index(s.all, k)
 	s.all = slices.Delete(s.all, at, at+1)
-	delete(s.known, k.id())
+	delete(s.known, k.key())
 	s.sizes[k.Serving] -= k.size()
 	s.bytes -= k.size()
 }

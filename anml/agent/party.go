@@ -146,27 +146,25 @@ var attackCodes = []lookleap.Code{lookleap.CodeDNSSECBogus, anmltrust.CodeQueryT
 // ownerOfAsk is [Page.owner] for the asks of a site. At Tier 1 they are not the site's,
 // even if knowledge is in scope (section 12.1).
 func (p *Page) ownerOfAsk(site anml.Site, now time.Time) (Party, anmltrust.Attribution) {
-	party, a := p.owner(site, anmltrust.Knowledge, now)
-	if a == anmltrust.OfSite && !party.Authorization.PermitsAsk(now) {
-		return p.outOfScope(party)
-	}
-	return party, a
+	return p.ownerOfKnowledge(site, now, func(a *anmltrust.Authorization) bool { return a.PermitsAsk(now) })
 }
 
 // ownerOfInform is [Page.owner] for an inform of a site. At Tier 1 only public informs
 // are the site's.
 func (p *Page) ownerOfInform(site anml.Site, inform anml.Inform, now time.Time) (Party, anmltrust.Attribution) {
-	party, a := p.owner(site, anmltrust.Knowledge, now)
-	if a == anmltrust.OfSite && !party.Authorization.PermitsInform(inform.Confidentiality().String(), now) {
-		return p.outOfScope(party)
-	}
-	return party, a
+	return p.ownerOfKnowledge(site, now, func(a *anmltrust.Authorization) bool {
+		return a.PermitsInform(inform.Confidentiality().String(), now)
+	})
 }
 
-// outOfScope returns the owner of a part that the tier does not permit: the owner of a
-// section that is out of scope.
-func (p *Page) outOfScope(party Party) (Party, anmltrust.Attribution) {
-	return p.attributed(party, anmltrust.Attribute(nil, party.form, anmltrust.Knowledge, time.Time{}))
+// ownerOfKnowledge is [Page.owner] for a part of knowledge. What the tier does not permit has the owner
+// of a section that is out of scope.
+func (p *Page) ownerOfKnowledge(site anml.Site, now time.Time, permits func(*anmltrust.Authorization) bool) (Party, anmltrust.Attribution) {
+	party, a := p.owner(site, anmltrust.Knowledge, now)
+	if a == anmltrust.OfSite && !permits(party.Authorization) {
+		return p.attributed(party, anmltrust.Attribute(nil, party.form, anmltrust.Knowledge, time.Time{}))
+	}
+	return party, a
 }
 
 // foreignRules reports whether the constraints of a site come from another party than

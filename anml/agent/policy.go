@@ -255,9 +255,13 @@ func (w *will) names(field string) bool {
 	return slices.ContainsFunc(w.rules, func(r keyedRule) bool { return r.key == key && r.Field != "*" })
 }
 
-// ofPolicy calls a function of the user's policy. One that fails has said the strictest that it can.
-func ofPolicy[T any](ctx context.Context, s *Session, strictest T, f func(context.Context) (T, error)) T {
-	v, err := plugin.Await(ctx, s.agent.plugins.policy, f)
+// ofPolicy calls a function of the user's policy. Unset is what a nil function says. One that fails has
+// said the strictest that it can.
+func ofPolicy[X, T any](ctx context.Context, s *Session, f func(context.Context, X) (T, error), about X, unset, strictest T) T {
+	if f == nil {
+		return unset
+	}
+	v, err := plugin.Await(ctx, s.agent.plugins.policy, func(ctx context.Context) (T, error) { return f(ctx, about) })
 	if err != nil {
 		return strictest
 	}
@@ -265,11 +269,7 @@ func ofPolicy[T any](ctx context.Context, s *Session, strictest T, f func(contex
 }
 
 func (s *Session) judge(ctx context.Context, x Subject) PurposeVerdict {
-	p := s.user.Policy
-	if p.Judge == nil {
-		return judgePurpose(x)
-	}
-	verdict := ofPolicy(ctx, s, PurposeImplausible, func(ctx context.Context) (PurposeVerdict, error) { return p.Judge(ctx, x) })
+	verdict := ofPolicy(ctx, s, s.user.Policy.Judge, x, judgePurpose(x), PurposeImplausible)
 	if verdict > PurposeOK {
 		return PurposeImplausible
 	}
@@ -277,11 +277,18 @@ func (s *Session) judge(ctx context.Context, x Subject) PurposeVerdict {
 }
 
 func (s *Session) classify(ctx context.Context, x Subject) string {
-	p := s.user.Policy
-	if p.Classify == nil {
-		return ""
+	return ofPolicy(ctx, s, s.user.Policy.Classify, x, "", "unknown")
+}
+
+func (s *Session) weigh(ctx context.Context, a Act) Weight {
+	var f func(context.Context, Act) (Weight, error)
+	if p := s.user.Policy; p.Weigh != nil {
+		f = func(ctx context.Context, a Act) (Weight, error) { return p.Weigh(ctx, a), nil }
 	}
-	return ofPolicy(ctx, s, "unknown", func(ctx context.Context) (string, error) { return p.Classify(ctx, x) })
+	if w := ofPolicy(ctx, s, f, a, WeighedByRule, Consequential); w <= Harmless {
+		return w
+	}
+	return Consequential
 }
 
 // veto asks one of the policy's functions that can say no; nil says nothing.
@@ -290,18 +297,6 @@ func veto[T any](ctx context.Context, s *Session, f func(context.Context, T) err
 		return nil
 	}
 	return plugin.Do(ctx, s.agent.plugins.policy, func(ctx context.Context) error { return f(ctx, about) })
-}
-
-func (s *Session) weigh(ctx context.Context, a Act) Weight {
-	p := s.user.Policy
-	if p.Weigh == nil {
-		return WeighedByRule
-	}
-	w := ofPolicy(ctx, s, Consequential, func(ctx context.Context) (Weight, error) { return p.Weigh(ctx, a), nil })
-	if w > Harmless {
-		return Consequential
-	}
-	return w
 }
 
 // RefuseDomain refuses every ask from a domain and the names below it, whatever a document, a rule
