@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lookleap/lookleap"
@@ -232,5 +235,111 @@ func TestForeignOwner(t *testing.T) {
 			t.Errorf("%s", body)
 		}
 		s.does(Call{Site: "shop.example", Action: "tell"}, anml.CodeUnknownAction)
+	})
+}
+
+// TestFailuresBeforeSending shows that a call is not sent when something fails after the user agreed,
+// and that only a decision is recorded as a refusal.
+func TestFailuresBeforeSending(t *testing.T) {
+	for _, method := range []string{"Keys " + keySensitive, "Put " + keySensitive} {
+		t.Run("ANML-13.2-01/reject-store-fails-"+method, func(t *testing.T) {
+			store := &hookedStore{Store: lookleap.NewMemoryStore(), hook: failsAt("", nil)}
+			s := newStage(t, setting{doc: booking("", askFor("email", `purpose="payment"`)), user: User{Profile: ada, Store: store}})
+			s.user.Then(func(_ context.Context, r *lookleap.ConsentRequest) (lookleap.ConsentDecision, error) {
+				store.hook = failsAt(method, errTest)
+				return labprompt.Decide(r), nil
+			})
+			s.does(book, lookleap.CodeIO)
+			s.sends()
+			if got := ledgerOf(t, s.session.Ledger()); got != nil {
+				t.Errorf("the ledger holds %q", got)
+			}
+		})
+	}
+}
+
+// TestIdempotencyKey: a service can tell the second request of a plan from another plan.
+func TestIdempotencyKey(t *testing.T) {
+	keys := func(t *testing.T, s *stage, path string) (keys []string) {
+		t.Helper()
+		for _, r := range s.net.Journal().Requests("www.shop.example") {
+			if r.Path == path {
+				keys = append(keys, r.Header.Get(lookleap.IdempotencyHeader))
+			}
+		}
+		return keys
+	}
+	synctest.Test(t, func(t *testing.T) {
+		const idempotent = `<head><title>Shop</title></head><interact><action id="a" method="POST" endpoint="/a" idempotent="true"/><action id="b" method="GET" endpoint="/b"/></interact>`
+		s := newStage(t, setting{doc: idempotent})
+		s.shop.Handle("/a", lab.Sequence(lab.Status(http.StatusInternalServerError), lab.Status(http.StatusNoContent)))
+		s.shop.Status("/b", http.StatusNoContent)
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		s.does(Call{Action: "a"}, lookleap.CodeOK)
+		s.does(Call{Action: "b"}, lookleap.CodeOK)
+		got := keys(t, s, "/a")
+		if len(got) != 3 || len(got[0]) != 34 || got[0] != got[1] || got[2] == got[1] {
+			t.Errorf("a request, its retry and another plan have the keys %q", got)
+		}
+		if got := keys(t, s, "/b"); len(got) != 1 || got[0] != "" {
+			t.Errorf("a GET request has the key %q", got)
+		}
+	})
+}
+
+// countdown is a context that ends after some questions about it.
+type countdown struct {
+	context.Context
+	left, late int // questions before the end, and after it
+}
+
+func (c *countdown) Err() error {
+	if c.left > 0 {
+		c.left--
+		return nil
+	}
+	c.late++
+	return context.DeadlineExceeded
+}
+
+// TestWorkEndsWithTheCaller: comparing arguments with the profile ends when the caller's time is over.
+func TestWorkEndsWithTheCaller(t *testing.T) {
+	t.Run("P27", func(t *testing.T) {
+		data := new(profileValues)
+		for i := range 200 {
+			value := fmt.Sprintf("value number %d of the profile", i)
+			data.values = append(data.values, profileValue{fmt.Sprint("field", i), fold(value).text})
+		}
+		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("nothing of it 12 ", 1000)))
+		work := map[string]func(context.Context){
+			"whole":   func(ctx context.Context) { data.fieldsIn(ctx, "", text) },
+			"divided": func(ctx context.Context) { data.divided(ctx, []string{text, text + "1", "2"}) },
+		}
+		for name, run := range work {
+			t.Run("reject-work-after-the-end-"+name, func(t *testing.T) {
+				whole := &countdown{Context: t.Context(), left: 1 << 30}
+				run(whole)
+				asked := 1<<30 - whole.left
+				if asked < 200 {
+					t.Fatalf("the work asks %d times whether to go on", asked)
+				}
+				for _, left := range []int{0, 1, asked / 2, asked - 1} {
+					cut := &countdown{Context: t.Context(), left: left}
+					run(cut)
+					if cut.late == 0 || cut.late > 2 { // of the text and of its reading
+						t.Errorf("after the end the work asks %d more times", cut.late)
+					}
+				}
+			})
+		}
+		t.Run("reject-call-of-a-caller-who-left", func(t *testing.T) {
+			s := newStage(t, setting{doc: `<head><title>S</title></head><interact><action id="go" method="POST" endpoint="/go"><param name="a"/></action></interact>`})
+			ctx, leave := context.WithCancel(t.Context())
+			leave()
+			if _, err := s.page.Do(ctx, Call{Action: "go", Args: map[string]string{"a": text}}); lookleap.CodeOf(err) != lookleap.CodeCancelled {
+				t.Error(err)
+			}
+			s.sends()
+		})
 	})
 }
