@@ -263,9 +263,7 @@ func TestRevalidation(t *testing.T) {
 		f.serves("60", "Etag", `"1"`)
 		for _, header := range [][]string{nil, {"Cache-Control", "no-store"}} {
 			f.site.Status("/a", 301, append([]string{"Location", "/page"}, header...)...)
-			if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, second(f.s.Open(t.Context(), shopOrigin+"/a")))
 			if n := f.s.pages.kept.Len(); (n == 0) != (header != nil) {
 				t.Errorf("%d pages are kept", n)
 			}

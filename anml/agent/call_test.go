@@ -49,15 +49,11 @@ func TestTools(t *testing.T) {
 	if err != nil || r.Status != 204 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if _, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`)); lookleap.CodeOf(err) != anml.CodeParamUnknown {
-		t.Errorf("got %v", err)
-	}
+	hasCode(t, second(tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`))), anml.CodeParamUnknown)
 	if _, err := tools[1].Call(t.Context(), nil); err != nil {
 		t.Errorf("got %v", err)
 	}
-	if _, err := tools[1].Call(t.Context(), json.RawMessage(`{"email":"eve@example.org"}`)); lookleap.CodeOf(err) != lookleap.CodeUsage {
-		t.Errorf("a model answers in the user's place: %v", err)
-	}
+	hasCode(t, second(tools[1].Call(t.Context(), json.RawMessage(`{"email":"eve@example.org"}`))), lookleap.CodeUsage)
 	s.sends("GET /search?q=tea", "POST /tell")
 	if body := string(s.net.Journal().Requests()[1].Body); !strings.Contains(body, "ada@example.org") || strings.Contains(body, "eve") {
 		t.Errorf("%s", body)
@@ -188,12 +184,8 @@ func TestDefinition(t *testing.T) {
 		t.Error("the schema is shared")
 	}
 	// An answer by a strict schema has null where the model leaves something out.
-	if _, err := tool.Call(t.Context(), []byte(`{"q":"tea","class":null,"on":null}`)); err != nil {
-		t.Error(err)
-	}
-	if !slices.Equal([]string{AnyVendor.String(), Gemini.String(), Vendor(9).String()}, []string{"any vendor", "Gemini", "Gemini"}) {
-		t.Error("names of vendors")
-	}
+	must(t, second(tool.Call(t.Context(), []byte(`{"q":"tea","class":null,"on":null}`))))
+	sameList(t, []string{AnyVendor.String(), Gemini.String(), Vendor(9).String()}, []string{"any vendor", "Gemini", "Gemini"})
 }
 
 func TestAdvise(t *testing.T) {

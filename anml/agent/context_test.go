@@ -180,9 +180,7 @@ func TestContextOneSalt(t *testing.T) {
 		_, err := a.Forget(t.Context(), "a.example")
 		must(t, err)
 		must(t, b.context.refresh(t.Context()))
-		if got := domains(sourcesOf(b, "b.example", "4711-8822")); got != "-a.example" {
-			t.Error(got)
-		}
+		equals(t, domains(sourcesOf(b, "b.example", "4711-8822")), "-a.example")
 	})
 }
 

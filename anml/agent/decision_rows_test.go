@@ -154,8 +154,7 @@ func TestDecideRows(t *testing.T) {
 				hasCode(t, err, lookleap.CodeConsentRefused)
 			}
 			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectDeny}))
-			_, err := st.prepare(p, Call{Action: "find", Args: map[string]string{"q": secret}})
-			hasCode(t, err, CodeUserRule)
+			hasCode(t, second(st.prepare(p, Call{Action: "find", Args: map[string]string{"q": secret}})), CodeUserRule)
 		})
 		t.Run("accept-args", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())

@@ -125,9 +125,7 @@ func TestWeighty(t *testing.T) {
 		"accept-host":                  {Act{URL: "https://book.example/list"}, false},
 	} {
 		t.Run("ANML-13.4-05/"+name, func(t *testing.T) {
-			if got := weighty(c.act); got != c.want {
-				t.Errorf("got %t", got)
-			}
+			equals(t, weighty(c.act), c.want)
 		})
 	}
 }
@@ -261,9 +259,7 @@ func TestAllowedUses(t *testing.T) {
 		})
 	}
 	t.Run("ANML-14.4-04/accept-stored-without-a-time", func(t *testing.T) {
-		if err := m.s.Allowed(Inform{Usage: anml.UsageStore}, anml.UsageCache, now); err != nil {
-			t.Error(err)
-		}
+		must(t, m.s.Allowed(Inform{Usage: anml.UsageStore}, anml.UsageCache, now))
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,8 +62,7 @@ func TestToldAnywhere(t *testing.T) {
 			}
 		}
 		st.s.agent.host.Prompter = nil
-		_, err := st.prepare(b, ways["argument"])
-		hasCode(t, err, lookleap.CodeConsentNoPrompter)
+		hasCode(t, second(st.prepare(b, ways["argument"])), lookleap.CodeConsentNoPrompter)
 	}
 	t.Run("O03", func(t *testing.T) {
 		for place, doc := range saying(secret) {
@@ -178,9 +176,7 @@ func TestToldAnywhere(t *testing.T) {
 					st.s.Context().Supplied(annsEmail)
 				}
 				d := st.one(booking("", askFor("email")))
-				if got := fmt.Sprint(d.Verb, " ", d.Code, " ", d.From); got != c.want {
-					t.Errorf("got %s, want %s", got, c.want)
-				}
+				equals(t, fmt.Sprint(d.Verb, " ", d.Code, " ", d.From), c.want)
 			})
 		}
 		t.Run("accept-what-the-user-said", func(t *testing.T) {
@@ -239,9 +235,7 @@ func TestFlood(t *testing.T) {
 					loud.opts.Limits = limits
 					open(loud)
 					want, got := see(quiet, quiet.page(doc)), see(loud, loud.page(doc))
-					if !slices.Equal(got, want) {
-						t.Errorf("got %q, want %q", got, want)
-					}
+					sameList(t, got, want)
 					_, err := loud.prepare(loud.page(doc), told)
 					hasCode(t, err, CodePrivateContext) // what it told is still its own
 				})
@@ -260,9 +254,7 @@ func TestFlood(t *testing.T) {
 			t.Error("there is a page")
 		}
 		pageFor(t, st.net, st.s, "https://b.example/b", titled)
-		if got := domains(sourcesOf(st.s, "b.example", "unique7word")); got != "evil.example" {
-			t.Errorf("from %q", got)
-		}
+		equals(t, domains(sourcesOf(st.s, "b.example", "unique7word")), "evil.example")
 	})
 }
 

@@ -172,12 +172,8 @@ func TestFormats(t *testing.T) {
 			}})
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
 			sent := s.net.Journal().Requests()[0]
-			if got := sent.Header.Get("Content-Type"); got != c.want.MediaType() {
-				t.Errorf("got %s, want %s", got, c.want.MediaType())
-			}
-			if _, err := anml.Parse(sent.Header.Get("Content-Type"), sent.Body, anml.ReadOptions{Role: anml.RoleAgentResponse}); err != nil {
-				t.Error(err)
-			}
+			equals(t, sent.Header.Get("Content-Type"), c.want.MediaType())
+			must(t, second(anml.Parse(sent.Header.Get("Content-Type"), sent.Body, anml.ReadOptions{Role: anml.RoleAgentResponse})))
 		})
 	}
 	t.Run("ANML-11.3-25/accept-415-preference", func(t *testing.T) {
@@ -188,9 +184,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		s.does(Call{Action: "book"}, lookleap.CodeOK)
-		if got := s.net.Journal().Requests()[1].Header.Get("Content-Type"); got != anml.MediaTypeJSON {
-			t.Errorf("got %s", got)
-		}
+		equals(t, s.net.Journal().Requests()[1].Header.Get("Content-Type"), anml.MediaTypeJSON)
 	})
 }
 
@@ -318,9 +312,7 @@ func TestAcknowledgedHTTP(t *testing.T) {
 				s.host.Fetcher = s.net.ForeignTransport()
 			}})
 			s.does(Call{Action: "plain"}, c.want)
-			if got := s.sent("api.shop.example"); !slices.Equal(got, c.sent) {
-				t.Errorf("sent %q, want %q", got, c.sent)
-			}
+			sameList(t, s.sent("api.shop.example"), c.sent)
 		})
 	}
 }
@@ -351,9 +343,7 @@ func TestPlainEndpoints(t *testing.T) {
 	t.Run("ANML-13.12-04/reject-not-acknowledged", func(t *testing.T) {
 		s := world(t, "GET", labprompt.Approve(itemAct, itemOrigin))
 		s.does(Call{Action: "plain"}, lookleap.CodeConsentRefused)
-		if got := s.sent("api.shop.example"); got != nil {
-			t.Errorf("sent %q", got)
-		}
+		sameList(t, s.sent("api.shop.example"), nil)
 	})
 	for id, method := range map[string]string{
 		"ANML-13.12-04/reject-acting": "POST", "ANML-13.6-04/reject-post": "POST", "ANML-13.12-03/reject-post": "POST",

@@ -49,9 +49,7 @@ func TestExplainTold(t *testing.T) {
 				c.grant(r)
 			}
 			e := r.open(`<site domain="shop.example">` + sections + `<site domain="brand.example">` + sections).Explain()
-			if got := toldOf(e, c.site); got != c.want {
-				t.Errorf("%s\nwant\n%s", got, c.want)
-			}
+			equals(t, toldOf(e, c.site), c.want)
 			if e.Serving != "shop.example" || e.Document != shopURL {
 				t.Errorf("%s of %s", e.Document, e.Serving)
 			}
@@ -77,9 +75,7 @@ func TestExplainTold(t *testing.T) {
 		r.serve("shop.example", "/anml", withRefs+everything("brand.example")+
 			`<site domain="third.example"><interact><action method="POST" endpoint="/x"/></interact></site><site domain="192.0.2.1"><body>x</body></site>`)
 		p, err := r.start().Open(t.Context(), "https://other.example/start")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		e := p.Explain()
 		text := e.String()
 		for _, line := range []string{
@@ -141,9 +137,7 @@ func TestExplainDropped(t *testing.T) {
 			}
 			slices.Sort(dropped)
 			slices.Sort(c.dropped)
-			if !slices.Equal(dropped, c.dropped) {
-				t.Errorf("%s, want %s", dropped, c.dropped)
-			}
+			sameList(t, dropped, c.dropped)
 			if got := p.Persona("brand.example"); got.Report.Withheld != c.why || !got.Tone.Empty() || p.Aesthetic("brand.example").Exists() {
 				t.Errorf("%+v", got.Report)
 			}

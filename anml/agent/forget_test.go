@@ -27,9 +27,7 @@ func TestForgetRows(t *testing.T) {
 				if err != nil || f.Informs != 2 {
 					t.Errorf("%+v %v", f, err)
 				}
-				if got := texts(s.session.context, ""); got != "" {
-					t.Error(got)
-				}
+				equals(t, texts(s.session.context, ""), "")
 				if keys, _ := s.session.store.Keys(t.Context(), keyInform); len(keys) != 0 {
 					t.Error(keys)
 				}
@@ -82,9 +80,7 @@ func TestForgetRows(t *testing.T) {
 					t.Errorf("%+v %v", f, err)
 				}
 			}
-			if got := texts(s.session.context, "a.example"); got != "Member "+secret {
-				t.Error(got)
-			}
+			equals(t, texts(s.session.context, "a.example"), "Member "+secret)
 			if _, err := s.session.Forget(t.Context(), "no domain"); err == nil {
 				t.Error("what was forgotten?")
 			}
@@ -165,9 +161,7 @@ func TestForgetRows(t *testing.T) {
 				must(t, s.session.Close())
 				s.session = s.open(Options{}, s.session.user)
 				s.page = s.show(booking(rule("email", "none"), askFor("email")), false)
-				if got := texts(s.session.context, ""); got != "" {
-					t.Error(got)
-				}
+				equals(t, texts(s.session.context, ""), "")
 				s.does(book, lookleap.CodeOK)
 				s.wantSent("!"+secret, `reason="user-denied"`)
 			}
@@ -183,9 +177,7 @@ func TestForgetRows(t *testing.T) {
 			must(t, err)
 			must(t, store.Put(t.Context(), keys[0], nil, kept, time.Time{}))
 			again := s.open(Options{}, s.session.user)
-			if got := texts(again.context, ""); got != "" {
-				t.Error(got)
-			}
+			equals(t, texts(again.context, ""), "")
 		})
 		t.Run("reject-on-its-way", func(t *testing.T) {
 			// The answer came before the deletion, and is taken up after it.
@@ -239,9 +231,7 @@ func TestForgetRows(t *testing.T) {
 			s.session.store = s.session.user.Store
 			must(t, s.session.Close())
 			s.session = s.open(Options{}, s.session.user)
-			if got := domains(sourcesOf(s.session, "b.example", secret)); got != "-a.example" {
-				t.Error(got)
-			}
+			equals(t, domains(sourcesOf(s.session, "b.example", secret)), "-a.example")
 		})
 	})
 }

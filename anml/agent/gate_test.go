@@ -331,9 +331,7 @@ func TestSharedLimiter(t *testing.T) {
 		t.Run("reject-limiter-that-fails", func(t *testing.T) {
 			net, do := begin(t, lab.Status(http.StatusNoContent))
 			wants(t, do(process(t, net, brokenLimiter{}, "ada")), lookleap.CodeLimiterFailed)
-			if got := len(net.Journal().Requests()); got != 1 {
-				t.Errorf("%d requests, want that of the page", got)
-			}
+			equals(t, len(net.Journal().Requests()), 1)
 		})
 	})
 	for row, status := range map[string]int{"ANML-11.3-14": 429, "ANML-11.3-19": 503} {

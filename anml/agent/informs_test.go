@@ -128,9 +128,7 @@ func TestUsageRows(t *testing.T) {
 			})
 		}
 		t.Run(id+"/reject-unknown", func(t *testing.T) {
-			if got := uses(t, `usage="Train"`, "", true); got != "n" {
-				t.Error(got)
-			}
+			equals(t, uses(t, `usage="Train"`, "", true), "n")
 		})
 	}
 	right := func(attrs string) string { return `<footer><rights ` + attrs + `>all</rights></footer>` }
@@ -150,9 +148,7 @@ func TestUsageRows(t *testing.T) {
 		{"K22/reject-unknown-rights", `usage="train"`, right(`usage="everything"`), "n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := uses(t, c.attrs, c.more, true); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			equals(t, uses(t, c.attrs, c.more, true), c.want)
 		})
 	}
 	t.Run("ANML-16.5-02/reject-kept", func(t *testing.T) {
@@ -183,9 +179,7 @@ func TestUsageRows(t *testing.T) {
 			m.tells("https://a.example/x", inform("x", `usage="`+c.usage+`" `+c.attrs), false)
 			m.again()
 			m.has(c.next)
-			if got := m.stored() > 0; got != (c.next != "") {
-				t.Error("in the store:", got)
-			}
+			equals(t, m.stored() > 0, (c.next != ""))
 			if c.next == "" {
 				return
 			}
@@ -261,14 +255,10 @@ func TestUsageRows(t *testing.T) {
 	})
 	t.Run("ANML-14.4-07", func(t *testing.T) {
 		t.Run("accept-with-consent", func(t *testing.T) {
-			if got := uses(t, `usage="train"`, "", true); got != "ndcst" {
-				t.Error(got)
-			}
+			equals(t, uses(t, `usage="train"`, "", true), "ndcst")
 		})
 		t.Run("reject-without-consent", func(t *testing.T) {
-			if got := uses(t, `usage="train"`, "", false); got != "ndcs" {
-				t.Error(got)
-			}
+			equals(t, uses(t, `usage="train"`, "", false), "ndcs")
 		})
 	})
 	t.Run("ANML-14.4-08", func(t *testing.T) {
@@ -286,21 +276,15 @@ func TestUsageRows(t *testing.T) {
 			if m.stored() != 0 {
 				t.Error("kept beyond the session")
 			}
-			if got := domains(sourcesOf(m.s, "brand.example", "4711-8822")); got != "a.example" {
-				t.Error("from", got)
-			}
-			if got := domains(sourcesOf(m.s, "a.example", "4711-8822")); got != "" {
-				t.Error("from", got)
-			}
+			equals(t, domains(sourcesOf(m.s, "brand.example", "4711-8822")), "a.example")
+			equals(t, domains(sourcesOf(m.s, "a.example", "4711-8822")), "")
 		})
 		t.Run("accept-restriction-of-anybody", func(t *testing.T) {
 			m := newMemo(t)
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("x", `usage="store"`)+`<footer><rights usage="none">mine</rights></footer></site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if got := p.usage(site, anmltrust.Knowledge, n.Node, m.s.now()); got != anml.UsageNone {
-						t.Error(got)
-					}
+					equals(t, p.usage(site, anmltrust.Knowledge, n.Node, m.s.now()), anml.UsageNone)
 				}
 			}
 			m.has("")
@@ -365,9 +349,7 @@ func TestUsageRows(t *testing.T) {
 			net := newLab(t)
 			s := newSession(t, net, User{Store: lookleap.NewMemoryStore()}, Options{DNS: true, SameOriginOnly: true})
 			pageFor(t, net, s, "https://a.example/x", inform("x", `usage="none"`))
-			if got := texts(s.context, ""); got != "" {
-				t.Error(got)
-			}
+			equals(t, texts(s.context, ""), "")
 		})
 		t.Run("accept-permitted", func(t *testing.T) {
 			m := newMemo(t)

@@ -61,6 +61,25 @@ func hasCode(t testing.TB, err error, code lookleap.Code) {
 	}
 }
 
+// second returns the error of a call with a result.
+func second(_ any, err error) error { return err }
+
+// equals checks a result.
+func equals[T comparable](t testing.TB, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// sameList checks the elements of a list.
+func sameList[T comparable](t testing.TB, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // hasTexts checks that what a user or a service was shown contains each text, or does not contain
 // it if it begins with "!".
 func hasTexts(t testing.TB, shown string, want ...string) {

@@ -169,9 +169,7 @@ func TestLedgerRows(t *testing.T) {
 			l := openStore(t, t.TempDir())
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile, Ledger: l}})
 			s.does(book, lookleap.CodeOK)
-			if got := len(entries(t, l)); got != 5 {
-				t.Error(got)
-			}
+			equals(t, len(entries(t, l)), 5)
 		})
 		t.Run("accept-retention", testRetention)
 	})
@@ -194,9 +192,7 @@ func TestLedgerRows(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile}})
 			s.does(book, lookleap.CodeOK)
 			must(t, s.session.Close())
-			if got := len(entries(t, s.session.Ledger(), EntryDisclosed)); got != 2 {
-				t.Error(got)
-			}
+			equals(t, len(entries(t, s.session.Ledger(), EntryDisclosed)), 2)
 		})
 		t.Run("reject-without", func(t *testing.T) {
 			s := newStage(t, setting{doc: doc, user: User{Profile: profile}}) // no ledger is the one in memory
@@ -214,9 +210,7 @@ func TestLedgerRows(t *testing.T) {
 			}
 		})
 		t.Run("reject-others", func(t *testing.T) {
-			if got := fieldsOf(t, s.session.Ledger(), "another"); got != nil {
-				t.Error(got)
-			}
+			sameList(t, fieldsOf(t, s.session.Ledger(), "another"), nil)
 		})
 	})
 }
@@ -271,9 +265,7 @@ func testRetention(t *testing.T) {
 	if got := entries(t, l); got[len(got)-1].Number != 202 || got[len(got)-2].Number != 201 || got[len(got)-2].Previous != whole[199].Head().Digest {
 		t.Errorf("%+v", got)
 	}
-	if _, err := VerifyLedger(l.Entries(t.Context()), whole[197].Head(), Head{}); err != nil {
-		t.Error(err)
-	}
+	must(t, second(VerifyLedger(l.Entries(t.Context()), whole[197].Head(), Head{})))
 }
 
 // TestLedgerBegins: what a process that begins asks of the store does not grow with the ledger.
@@ -300,9 +292,7 @@ func TestLedgerBegins(t *testing.T) {
 		if most > 32 {
 			t.Errorf("it takes %d calls", most)
 		}
-		if _, err := VerifyLedger(l.Entries(t.Context()), Head{}, Head{}); err != nil {
-			t.Error(err)
-		}
+		must(t, second(VerifyLedger(l.Entries(t.Context()), Head{}, Head{})))
 	})
 	t.Run("O51/accept-what-was-noted-is-gone", func(t *testing.T) {
 		store := lookleap.NewMemoryStore()
@@ -408,9 +398,7 @@ func TestChain(t *testing.T) {
 	}
 	broken := func(t *testing.T, from, to Head, entries ...Entry) {
 		t.Helper()
-		if _, err := VerifyLedger(fixedLedger(entries).Entries(t.Context()), from, to); lookleap.CodeOf(err) != CodeLedgerBroken {
-			t.Errorf("got %v", err)
-		}
+		hasCode(t, second(VerifyLedger(fixedLedger(entries).Entries(t.Context()), from, to)), CodeLedgerBroken)
 	}
 	edits := map[string]func(*Entry){
 		"time": func(e *Entry) { e.Time = e.Time.Add(1) }, "plan": func(e *Entry) { e.Plan = "other" }, "kind": func(e *Entry) { e.Kind = EntryRefused },
@@ -484,9 +472,7 @@ func TestChainOfProcesses(t *testing.T) {
 			wait.Go(func() {
 				for n := range 30 {
 					n += 1000 * process
-					if err := patiently(func() error { return l.Append(t.Context(), entryOf(n), entryOf(n)) }); err != nil {
-						t.Error(err)
-					}
+					must(t, patiently(func() error { return l.Append(t.Context(), entryOf(n), entryOf(n)) }))
 				}
 			})
 		}

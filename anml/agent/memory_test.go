@@ -31,12 +31,9 @@ func TestGone(t *testing.T) {
 			f.site.Handle(wellKnownPath, document(titled))
 			f.fails(f.s, CodeGone)
 			f.fails(f.session(keep), CodeGone)
-			_, err := f.session(keep).Open(t.Context(), shopDoc)
-			hasCode(f, err, CodeGone)
+			hasCode(f, second(f.session(keep).Open(t.Context(), shopDoc)), CodeGone)
 			f.requests("shop.example", getWellKnown)
-			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/" + shopDoc}) {
-				t.Error(keys)
-			}
+			sameList(t, placesIn(store), []string{"gone/" + shopDoc})
 		})
 	}
 	t.Run("ANML-6.5.1-15/reject-without-a-store", func(t *testing.T) {
@@ -45,8 +42,7 @@ func TestGone(t *testing.T) {
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
 		f.fails(f.s, CodeGone)
-		_, err := f.s.Open(t.Context(), shopDoc)
-		hasCode(f, err, CodeGone)
+		hasCode(f, second(f.s.Open(t.Context(), shopDoc)), CodeGone)
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-15/reject-by-a-redirect", func(t *testing.T) {
@@ -56,8 +52,7 @@ func TestGone(t *testing.T) {
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
 		for _, s := range []*Session{f.s, f.session(keep)} {
-			_, err := s.Open(t.Context(), shopOrigin+"/a")
-			hasCode(f, err, CodeGone)
+			hasCode(f, second(s.Open(t.Context(), shopOrigin+"/a")), CodeGone)
 		}
 		f.requests("shop.example", getWellKnown, "GET /a", "GET /a")
 	})
@@ -66,9 +61,7 @@ func TestGone(t *testing.T) {
 		keeping(&f, t)
 		f.site.Status(wellKnownPath, 410).Handle("/a", document(titled))
 		f.fails(f.s, CodeGone)
-		if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
-			t.Error(err)
-		}
+		must(t, second(f.s.Open(t.Context(), shopOrigin+"/a")))
 	})
 	t.Run("K25/accept-after-the-cap", func(t *testing.T) {
 		var f *finding
@@ -93,15 +86,12 @@ func TestGone(t *testing.T) {
 			f.site.Status(wellKnownPath, 410)
 			f.net.Site("shop.example.net").Status(wellKnownPath, 410)
 			f.fails(f.s, CodeGone)
-			_, err := f.s.Discover(t.Context(), "https://shop.example.net")
-			hasCode(f, err, CodeGone)
+			hasCode(f, second(f.s.Discover(t.Context(), "https://shop.example.net")), CodeGone)
 			f.site.Handle(wellKnownPath, document(titled))
 			must(t, f.s.ForgetDiscovery(t.Context(), shopOrigin))
 			f.finds(f.s, "Shop")
 			f.finds(f.session(keep), "Shop")
-			if keys := placesIn(store); !slices.Equal(keys, []string{"gone/https://shop.example.net/.well-known/anml"}) {
-				t.Error(keys)
-			}
+			sameList(t, placesIn(store), []string{"gone/https://shop.example.net/.well-known/anml"})
 		})
 	}
 	t.Run("ANML-6.5.1-14/reject-until-the-cap", func(t *testing.T) {
@@ -142,8 +132,7 @@ func TestGone(t *testing.T) {
 		var f *finding
 		store, keep := keeping(&f, t)
 		f.site.Status("/a", 410).Handle(wellKnownPath, document(titled))
-		_, err := f.s.Open(t.Context(), shopOrigin+"/a")
-		hasCode(f, err, lookleap.CodeBadStatus)
+		hasCode(f, second(f.s.Open(t.Context(), shopOrigin+"/a")), lookleap.CodeBadStatus)
 		if keys := placesIn(store); len(keys) != 0 {
 			t.Error(keys)
 		}
@@ -155,9 +144,7 @@ func TestGone(t *testing.T) {
 		f.site.Status(wellKnownPath, 302, "Location", "https://www.shop.example/a")
 		f.net.Site("www.shop.example").Status("/a", 410)
 		f.fails(f.s, CodeNoANML)
-		if keys := placesIn(store); !slices.Equal(keys, []string{"gone/https://www.shop.example/a"}) {
-			t.Error(keys)
-		}
+		sameList(t, placesIn(store), []string{"gone/https://www.shop.example/a"})
 		f.net.Journal().Clear()
 		f.fails(f.s, CodeNoANML) // as a 404, which is not asked for again at once
 		f.requests("shop.example")
@@ -172,8 +159,7 @@ func TestGone(t *testing.T) {
 		}
 		f.site.Handle("/a", document(titled))
 		f.net.Journal().Clear()
-		_, err := f.session(keep).Open(t.Context(), shopOrigin+"/a")
-		hasCode(f, err, CodeGone)
+		hasCode(f, second(f.session(keep).Open(t.Context(), shopOrigin+"/a")), CodeGone)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-14/reject-what-plain-http-says", func(t *testing.T) {
@@ -181,8 +167,7 @@ func TestGone(t *testing.T) {
 		f.site.Plain().Status(wellKnownPath, 410)
 		host, store := f.net.Host(), lookleap.NewMemoryStore()
 		host.Fetcher = f.net.ForeignTransport()
-		_, err := sessionOn(t, host, User{Store: store}, Options{}).Discover(t.Context(), "http://shop.example")
-		hasCode(t, err, lookleap.CodeNotHTTPS)
+		hasCode(t, second(sessionOn(t, host, User{Store: store}, Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 		if keys := placesIn(store); len(keys) != 0 {
 			t.Error(keys)
 		}
@@ -199,8 +184,7 @@ func TestGone(t *testing.T) {
 		f.requests("bank.example")
 		f.site.Redirect("/b", "https://bank.example/a")
 		for _, url := range []string{"https://bank.example/a", shopOrigin + "/b"} { // which is no place of discovery
-			_, err := f.session(keep).Open(t.Context(), url)
-			hasCode(f, err, CodeGone)
+			hasCode(f, second(f.session(keep).Open(t.Context(), url)), CodeGone)
 		}
 	})
 	t.Run("ANML-6.5.1-14/accept-the-origin's-own-word-elsewhere", func(t *testing.T) {
@@ -232,12 +216,9 @@ func TestGone(t *testing.T) {
 		f.net.Site("bank.example").Status(wellKnownPath, 410)
 		f.site.Handle("/a", document(`<head><title>Shop</title><site-ref domain="bank.example" canonical="https://bank.example/.well-known/anml"/></head>`))
 		for range 2 {
-			if _, err := f.s.Open(t.Context(), shopOrigin+"/a"); err != nil {
-				t.Fatal(err)
-			}
+			must(t, second(f.s.Open(t.Context(), shopOrigin+"/a")))
 		}
-		_, err := f.s.Discover(t.Context(), "https://bank.example")
-		hasCode(f, err, CodeGone)
+		hasCode(f, second(f.s.Discover(t.Context(), "https://bank.example")), CodeGone)
 		f.requests("bank.example", getWellKnown)
 	})
 	for _, call := range []string{"Put", "Delete", "Keys"} {
@@ -267,8 +248,7 @@ func TestGone(t *testing.T) {
 		f.site.Handle(wellKnownPath, document(titled))
 		store.fails = "Get"
 		f.fails(f.s, lookleap.CodeIO)
-		_, err := f.s.Open(t.Context(), shopDoc)
-		hasCode(f, err, lookleap.CodeIO)
+		hasCode(f, second(f.s.Open(t.Context(), shopDoc)), lookleap.CodeIO)
 		f.requests("shop.example")
 	})
 }
@@ -292,12 +272,9 @@ func TestMoved(t *testing.T) {
 		f := newFinding(t)
 		f.site.RedirectChain("/chain", 5, "/end").Handle("/end", document(titled))
 		f.site.RedirectChain("/short", 4, "/end").RedirectChain("/loop", 3, "/loop")
-		if _, err := f.s.Open(t.Context(), shopOrigin+"/short"); err != nil {
-			t.Error(err)
-		}
+		must(t, second(f.s.Open(t.Context(), shopOrigin+"/short")))
 		for _, path := range []string{"/chain", "/loop"} {
-			_, err := f.s.Open(t.Context(), shopOrigin+path)
-			hasCode(f, err, lookleap.CodeTooManyRedirects)
+			hasCode(f, second(f.s.Open(t.Context(), shopOrigin+path)), lookleap.CodeTooManyRedirects)
 		}
 	})
 	t.Run("ANML-6.5.1-08/reject-to-plain-http", func(t *testing.T) {
@@ -377,8 +354,7 @@ func TestMoved(t *testing.T) {
 		f.net.Site("bank.example").Handle("/a", document(titled))
 		permanent(f, wellKnownPath, "https://bank.example/a", 301)
 		f.site.Plain()
-		_, err := f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")
-		hasCode(t, err, lookleap.CodeNotHTTPS)
+		hasCode(t, second(f.on(f.net.ForeignTransport(), Options{}).Discover(t.Context(), "http://shop.example")), lookleap.CodeNotHTTPS)
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-09/reject-a-record-of-a-time-to-come", func(t *testing.T) { // the clock was set back

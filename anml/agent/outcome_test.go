@@ -119,9 +119,7 @@ func TestAnswers(t *testing.T) {
 			s.shop.Handle("/book", lab.Status(204, "Accept", accept))
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
 			s.does(Call{Action: "book"}, lookleap.CodeOK)
-			if got := s.net.Journal().Requests()[1].Header.Get("Content-Type"); got != want {
-				t.Errorf("got %s", got)
-			}
+			equals(t, s.net.Journal().Requests()[1].Header.Get("Content-Type"), want)
 		})
 	}
 	t.Run("ANML-11.3-05/accept-status-message", func(t *testing.T) {
@@ -336,9 +334,7 @@ func TestRedirectsOfEachMethod(t *testing.T) {
 				s := of(t, method, status, "https://api.shop.example/a")
 				s.does(Call{Action: "a"}, lookleap.CodeRedirectCrossOrigin)
 				s.sends(method + " /a")
-				if got := s.sent("api.shop.example"); got != nil {
-					t.Errorf("sent %q", got)
-				}
+				sameList(t, s.sent("api.shop.example"), nil)
 			})
 		}
 	}
@@ -373,9 +369,7 @@ func TestSerializationOfResponses(t *testing.T) {
 				}
 			}})
 			s.does(book, lookleap.CodeOK)
-			if got := s.net.Journal().Requests()[0].Header.Get("Content-Type"); got != c.want {
-				t.Errorf("sent as %s, want %s", got, c.want)
-			}
+			equals(t, s.net.Journal().Requests()[0].Header.Get("Content-Type"), c.want)
 		})
 	}
 	t.Run("ANML-11.1-03/accept-prior-accept-of-an-action", func(t *testing.T) {
@@ -384,9 +378,7 @@ func TestSerializationOfResponses(t *testing.T) {
 		for _, want := range []string{anml.MediaTypeXML, anml.MediaTypeJSON, anml.MediaTypeJSON} {
 			s.net.Journal().Clear()
 			s.does(book, lookleap.CodeOK)
-			if got := s.net.Journal().Requests()[0].Header.Get("Content-Type"); got != want {
-				t.Errorf("sent as %s, want %s", got, want)
-			}
+			equals(t, s.net.Journal().Requests()[0].Header.Get("Content-Type"), want)
 		}
 	})
 	t.Run("ANML-11.1-03/reject-accept-of-another-origin", func(t *testing.T) {
@@ -395,8 +387,6 @@ func TestSerializationOfResponses(t *testing.T) {
 			s.shop.Fault("/anml", lab.Header("Accept", anml.MediaTypeJSON))
 		}})
 		s.does(book, lookleap.CodeOK)
-		if got := s.net.Journal().Requests("api.shop.example")[0].Header.Get("Content-Type"); got != anml.MediaTypeXML {
-			t.Errorf("sent as %s", got)
-		}
+		equals(t, s.net.Journal().Requests("api.shop.example")[0].Header.Get("Content-Type"), anml.MediaTypeXML)
 	})
 }

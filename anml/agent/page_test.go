@@ -54,9 +54,7 @@ func TestFlow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, asJSON := range []bool{false, true} {
 				s := newStage(t, setting{doc: flowDoc(c.state), json: asJSON})
-				if got := show(s.page.Flow("")); got != c.want {
-					t.Errorf("got  %s\nwant %s", got, c.want)
-				}
+				equals(t, show(s.page.Flow("")), c.want)
 			}
 		})
 	}
@@ -79,12 +77,8 @@ func TestFlow(t *testing.T) {
 		state := `<state><flow><step id="x" action="here"/><step id="y" action="own"/></flow></state>`
 		doc := strings.ReplaceAll(brandSite, "<interact>", state+"<interact>")
 		s := newStage(t, setting{doc: doc})
-		if got := show(s.page.Flow("shop.example")); got != `at "" err <nil>: x y(own)` {
-			t.Errorf("%s", got)
-		}
-		if got := show(s.page.Flow("brand.example")); got != `at "" err <nil>: x y` {
-			t.Errorf("%s", got)
-		}
+		equals(t, show(s.page.Flow("shop.example")), `at "" err <nil>: x y(own)`)
+		equals(t, show(s.page.Flow("brand.example")), `at "" err <nil>: x y`)
 	})
 	t.Run("ANML-9.2-02/accept-none", func(t *testing.T) {
 		s := newStage(t, setting{doc: gettable})
@@ -195,8 +189,7 @@ func TestVersions(t *testing.T) {
 			f := newFinding(t)
 			f.site.Body(wellKnownPath, anml.MediaTypeXML, doc)
 			p := f.finds(f.s, "Shop")
-			_, err := p.Do(t.Context(), Call{Action: "pay"})
-			hasCode(f, err, anml.CodeNoVersion)
+			hasCode(f, second(p.Do(t.Context(), Call{Action: "pay"})), anml.CodeNoVersion)
 			f.requests("shop.example", getWellKnown)
 			if len(p.Tools()) != 0 {
 				t.Error(p.Tools())
@@ -238,9 +231,7 @@ func TestStateRows(t *testing.T) {
 		good, err := json.Marshal(in.effect)
 		must(t, err)
 		t.Run("accept-effect", func(t *testing.T) {
-			if _, err := parseEffect(good); err != nil {
-				t.Error(err)
-			}
+			must(t, second(parseEffect(good)))
 		})
 		for name, change := range map[string][2]string{
 			"method-in-capital": {`"method":"POST"`, `"method":"POST","Method":"GET"`},
@@ -253,9 +244,7 @@ func TestStateRows(t *testing.T) {
 				if text == string(good) {
 					t.Fatalf("nothing is changed in %s", good)
 				}
-				if _, err := parseEffect([]byte(text)); lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
-					t.Errorf("%v", err)
-				}
+				hasCode(t, second(parseEffect([]byte(text))), lookleap.CodePlanInvalid)
 			})
 		}
 		entry := `[{"time":"2026-05-01T09:00:00Z","plan":"p","kind":"refused","serving":"a.example","owner":"a.example","endpoint":"a.example","document":"https://a.example","number":1}]`

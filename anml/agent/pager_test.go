@@ -32,9 +32,7 @@ func (r *retail) pages(n int) {
 func (r *retail) pager(url string) *agent.Pager {
 	r.Helper()
 	p, err := r.start().Open(r.Context(), url)
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	return p.Pager()
 }
 
@@ -49,9 +47,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.pages(3)
 		g := r.pager(first)
-		if _, err := g.Next(t.Context(), agent.PageUnasked); lookleap.CodeOf(err) != lookleap.CodeUsage {
-			t.Error(err)
-		}
+		hasCode(t, second(g.Next(t.Context(), agent.PageUnasked)), lookleap.CodeUsage)
 		r.gets("shop.example", "GET /r?page=1")
 	})
 	for _, why := range []agent.PageReason{agent.PageWanted, agent.PageNeeded} {
@@ -63,9 +59,7 @@ func TestPager(t *testing.T) {
 			if err != nil || !strings.Contains(p.Document().Body().Text(), "entry 2") || g.More() || g.Pages() != 2 {
 				t.Errorf("%v, %d", err, g.Pages())
 			}
-			if _, err := g.Next(t.Context(), why); lookleap.CodeOf(err) != agent.CodeNoMorePages {
-				t.Error(err)
-			}
+			hasCode(t, second(g.Next(t.Context(), why)), agent.CodeNoMorePages)
 		})
 	}
 	for _, id := range []string{"ANML-11.5-02", "K16"} {
@@ -75,9 +69,7 @@ func TestPager(t *testing.T) {
 			user := r.asks(labprompt.Deny())
 			g := r.pager(first)
 			for range 9 {
-				if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
-					t.Fatal(err)
-				}
+				must(t, second(g.Next(t.Context(), agent.PageWanted)))
 			}
 			if _, err := g.Next(t.Context(), agent.PageWanted); !errors.Is(err, lookleap.ErrConsentRefused) {
 				t.Error(err)
@@ -128,9 +120,7 @@ func TestPager(t *testing.T) {
 		}
 		r.session = nil // another process
 		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p, err := on.Next(t.Context(), agent.PageWanted)
 		if err != nil || !strings.Contains(p.Document().Body().Text(), "entry 3") {
 			t.Errorf("%v", err)
@@ -148,9 +138,7 @@ func TestPager(t *testing.T) {
 		if !errors.As(err, &pending) || len(user.Requests()) != 1 {
 			t.Fatal(err)
 		}
-		if _, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanInvalid {
-			t.Error(err)
-		}
+		hasCode(t, second(r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanInvalid)
 	})
 
 	loops := []struct {
@@ -180,15 +168,13 @@ func TestPager(t *testing.T) {
 			t.Run(id+"/"+c.name, func(t *testing.T) {
 				r := newRetail(t)
 				r.serve("shop.example", "/1", body("one", c.path))
-				second := documentOf(body("two", c.second))
-				r.net.Site("shop.example").Body("/2", "application/anml+xml", second)
+				two := documentOf(body("two", c.second))
+				r.net.Site("shop.example").Body("/2", "application/anml+xml", two)
 				r.serve("shop.example", "/copy", body("two", "/yet-another"))
 				r.net.Site("shop.example").Redirect("/redirect", "/1").Redirect("/away", "https://other.example/3")
 				r.serve("other.example", "/3", body("three", ""))
 				g := r.pager("https://shop.example/1")
-				if _, err := g.Next(t.Context(), agent.PageWanted); err != nil {
-					t.Fatal(err)
-				}
+				must(t, second(g.Next(t.Context(), agent.PageWanted)))
 				before := len(r.net.Journal().Requests())
 				_, err := g.Next(t.Context(), agent.PageWanted)
 				if lookleap.CodeOf(err) != c.code {
@@ -219,9 +205,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", `<head><title>T</title></head><body><section label="s">one<nav next="2"/></section></body>`)
 		r.serve("shop.example", "/2", body("two", ""))
-		if _, err := r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted); err != nil {
-			t.Error(err)
-		}
+		must(t, second(r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted)))
 	})
 	t.Run("K16/reject-cursor-only", func(t *testing.T) {
 		r := newRetail(t)
@@ -230,9 +214,7 @@ func TestPager(t *testing.T) {
 		if g.More() || g.Cursor().Raw() != "abc" {
 			t.Error(g.Cursor())
 		}
-		if _, err := g.Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodeNoMorePages {
-			t.Error(err)
-		}
+		hasCode(t, second(g.Next(t.Context(), agent.PageWanted)), agent.CodeNoMorePages)
 	})
 	for _, c := range []struct{ name, total, want string }{
 		{"accept-number", "250", "250"},
@@ -281,9 +263,7 @@ func TestPager(t *testing.T) {
 func next(t *testing.T, g *agent.Pager) *agent.Page {
 	t.Helper()
 	p, err := g.Next(t.Context(), agent.PageWanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -405,9 +385,7 @@ func TestPagerBounds(t *testing.T) {
 		t.Run("ANML-11.5-08/"+name, func(t *testing.T) {
 			r := newRetail(t)
 			r.net.Site("shop.example").Status("/.well-known/anml", http.StatusGone).Redirect("/away", "/.well-known/anml")
-			if _, err := r.start().Discover(t.Context(), "https://shop.example"); lookleap.CodeOf(err) != agent.CodeGone {
-				t.Fatal(err)
-			}
+			hasCode(t, second(r.start().Discover(t.Context(), "https://shop.example")), agent.CodeGone)
 			r.serve("shop.example", "/1", body("one", to))
 			r.ends(r.pager("https://shop.example/1"), agent.CodeGone, map[string]int{"/away": 1}[to])
 		})
@@ -435,9 +413,7 @@ func TestCursor(t *testing.T) {
 		r.serve("shop.example", "/1", `<head><title>T</title></head><body>one<nav cursor="first"/><nav next="/2" cursor="second"/></body>`)
 		r.serve("shop.example", "/2", body("two", ""))
 		g := r.pager("https://shop.example/1")
-		if got := g.Cursor().Quoted(); got != `cursor of shop.example, untrusted: "second"` {
-			t.Error(got)
-		}
+		equals(t, g.Cursor().Quoted(), `cursor of shop.example, untrusted: "second"`)
 		next(t, g)
 		if !g.Cursor().Empty() {
 			t.Error("a page keeps the cursor of the one before")
@@ -446,9 +422,7 @@ func TestCursor(t *testing.T) {
 	t.Run("ANML-12.7-07/accept-owner-of-cursor", func(t *testing.T) {
 		r := newRetail(t).grants(2, "body")
 		g := r.open(shopSite + `<site domain="brand.example"><body>one<nav cursor="c"/></body></site>`).Pager()
-		if got := g.Cursor().Source(); got != "brand.example" {
-			t.Error(got)
-		}
+		equals(t, g.Cursor().Source(), "brand.example")
 		r.net.Clock().Set(opening.AddDate(0, 1, 0)) // the authorization is over
 		if got := r.openAt("https://shop.example/later", shopSite+`<site domain="brand.example"><body>one<nav cursor="c"/></body></site>`).Pager().Cursor().Source(); got != "shop.example" {
 			t.Error(got)

@@ -41,6 +41,39 @@ func newRetail(t *testing.T) *retail {
 	return newRetailOn(t, net)
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hasCode(t testing.TB, err error, code lookleap.Code) {
+	t.Helper()
+	if lookleap.CodeOf(err) != code {
+		t.Errorf("got %v, want the code %s", err, code)
+	}
+}
+
+// second returns the error of a call with a result.
+func second(_ any, err error) error { return err }
+
+// equals checks a result.
+func equals[T comparable](t testing.TB, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// sameList checks the elements of a list.
+func sameList[T comparable](t testing.TB, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // newRetailOn is a shop on an internet whose clock may run.
 func newRetailOn(t *testing.T, net *lab.Internet) *retail {
 	r := &retail{T: t, net: net, host: net.Host()}
@@ -71,9 +104,7 @@ func (r *retail) openAt(url, sections string) *agent.Page {
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	r.serve(host, "/"+path, sections)
 	page, err := r.start().Open(r.Context(), url)
-	if err != nil {
-		r.Fatal(err)
-	}
+	must(r, err)
 	return page
 }
 
@@ -83,13 +114,9 @@ func (r *retail) serve(host, path, sections string) {
 	body, mediaType := documentOf(sections), anml.MediaTypeXML
 	if r.json {
 		d, err := anml.ParseXML([]byte(body), anml.ReadOptions{})
-		if err != nil {
-			r.Fatal(err)
-		}
+		must(r, err)
 		data, err := anml.MarshalJSON(d, anml.WriteOptions{Verbatim: true})
-		if err != nil {
-			r.Fatal(err)
-		}
+		must(r, err)
 		body, mediaType = string(data), anml.MediaTypeJSON
 	}
 	r.net.Site(host).Body(path, mediaType, body)
@@ -104,9 +131,7 @@ func (r *retail) start() *agent.Session {
 	r.Helper()
 	if r.session == nil {
 		s, err := agent.New(r.host, r.options).NewSession(r.user)
-		if err != nil {
-			r.Fatal(err)
-		}
+		must(r, err)
 		r.Cleanup(func() { _ = s.Close() })
 		r.session = s
 	}

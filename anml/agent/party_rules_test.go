@@ -32,9 +32,7 @@ func TestTextOfRules(t *testing.T) {
 					t.Errorf("%s in %s", part, text)
 				}
 			}
-			if got := r.informs(); got != "" {
-				t.Error(got)
-			}
+			equals(t, r.informs(), "")
 		})
 		t.Run("ANML-8.2-04/accept-contents-after-verification-"+form, func(t *testing.T) {
 			r, p := page(t, asJSON, "knowledge", "constraints", "interact")
@@ -44,9 +42,7 @@ func TestTextOfRules(t *testing.T) {
 					t.Errorf("no %s in %s", part, text)
 				}
 			}
-			if got := r.informs(); got != "brand.example: INFORM\n" {
-				t.Error(got)
-			}
+			equals(t, r.informs(), "brand.example: INFORM\n")
 		})
 		t.Run("O04/accept-rule-in-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge", "constraints")
@@ -121,9 +117,7 @@ func TestRefusedParties(t *testing.T) {
 			}
 			r.user.Profile = agent.Fields{"email": {Text: "u@example.com"}}
 			r.asks()
-			if err := r.start().RefuseDomain(t.Context(), c.refused); err != nil {
-				t.Fatal(err)
-			}
+			must(t, r.start().RefuseDomain(t.Context(), c.refused))
 			list := r.openAt(c.url, sections+strings.Replace(doc, "%", c.endpoint, 1)).Decide(t.Context())
 			if len(list) != 1 {
 				t.Fatalf("%d decisions", len(list))
@@ -173,9 +167,7 @@ func TestWhoAsks(t *testing.T) {
 				}
 				p := &agent.UserPolicy{}
 				for _, name := range c.allowed {
-					if err := p.Set(agent.StandingRule{Field: "email", Domain: name, Effect: agent.EffectAllow}); err != nil {
-						t.Fatal(err)
-					}
+					must(t, p.Set(agent.StandingRule{Field: "email", Domain: name, Effect: agent.EffectAllow}))
 				}
 				r.user = agent.User{Policy: p, Profile: agent.Fields{"email": {Text: "ann@example.org"}}}
 				var got []string

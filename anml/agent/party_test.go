@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -365,17 +364,13 @@ func TestExplain(t *testing.T) {
 		r.serve("a.example", "/anml", head(""))
 		e := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "https://a.example/none") + ref("b.example", "https://a.example/anml"))).Explain()
 		want := []agent.RefReport{{Site: "a.example", Known: true, Reason: anmltrust.CodeSelf}, {Site: "a.example", Reason: lookleap.CodeBadStatus}, {Site: "b.example", Reason: agent.CodeForeignSite}}
-		if !slices.Equal(e.SiteRefs, want) {
-			t.Errorf("%+v", e.SiteRefs)
-		}
+		sameList(t, e.SiteRefs, want)
 	})
 	t.Run(id+"/reject-query", func(t *testing.T) {
 		r := newRetail(t)
 		r.net.Site("shop.example").Body("/anml", anml.MediaTypeXML, documentOf(head("")))
 		p, err := r.start().Open(t.Context(), shopURL+"?token=secret")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if data, _ := json.Marshal(p.Explain()); strings.Contains(string(data)+p.Explain().String(), "secret") {
 			t.Errorf("%s", data)
 		}
@@ -385,9 +380,7 @@ func TestExplain(t *testing.T) {
 		r.net.Site("shop.example").Redirect("/start", "https://other.example/anml")
 		r.serve("other.example", "/anml", head(""))
 		p, err := r.start().Open(t.Context(), "https://shop.example/start")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		list := p.Explain().Findings
 		if len(list) != 1 || list[0].Code != lookleap.CodeRedirectCrossOrigin {
 			t.Fatalf("%v", list)

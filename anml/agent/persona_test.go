@@ -106,12 +106,8 @@ func TestPersonaRows(t *testing.T) {
 				if p.Language != c.language || !slices.Equal(items(p.Report.Applied), c.applied) || !slices.Equal(items(p.Report.Informational), c.informational) {
 					t.Errorf("%q, applied %q, informational %q", p.Language, items(p.Report.Applied), items(p.Report.Informational))
 				}
-				if !slices.Equal(items(p.Report.Overridden), c.overridden) {
-					t.Errorf("overridden %q", items(p.Report.Overridden))
-				}
-				if got := effect(p); !slices.Equal(got, withoutLanguage(c.applied)) {
-					t.Errorf("the persona has %q", got)
-				}
+				sameList(t, items(p.Report.Overridden), c.overridden)
+				sameList(t, effect(p), withoutLanguage(c.applied))
 			})
 		}
 	}
@@ -182,9 +178,7 @@ func TestPersonaRows(t *testing.T) {
 		r := newRetail(t)
 		r.net.Site("shop.example").Body("/anml", anml.MediaTypeJSON, `{"anml":"1.0","role":"service","persona":{"vocabulary":{"avoid":["cheap",{"content":"bargain"}]}}}`)
 		p, err := r.start().Open(t.Context(), shopURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := p.Persona("shop.example").Avoid; len(got) != 2 || got[1].Raw() != "bargain" {
 			t.Errorf("%v", got)
 		}
@@ -255,9 +249,7 @@ func TestLanguageIsPersonal(t *testing.T) {
 	}
 	entries := func(r *retail, kind agent.EntryKind) (n int) {
 		for e, err := range agent.NewLedger(r.user.Ledger).Entries(context.Background()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if e.Kind == kind && e.Field == "lang" {
 				n++
 			}

@@ -47,9 +47,7 @@ func TestPolicyRules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, ruled := c.p.now().standing(c.hosts, c.field)
-			if got := [...]string{"deny", "ask", "allow"}[r.Effect] + map[bool]string{true: " true", false: " false"}[ruled]; got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
+			equals(t, [...]string{"deny", "ask", "allow"}[r.Effect]+map[bool]string{true: " true", false: " false"}[ruled], c.want)
 		})
 	}
 	t.Run("zero-rule-denies", func(t *testing.T) {
@@ -80,9 +78,7 @@ func TestRefuseRows(t *testing.T) {
 			s := newStage(t, set())
 			must(t, s.session.RefuseDomain(t.Context(), "shop.example"))
 			refused(s)
-			if got := s.session.RefusedDomains(); !slices.Equal(got, []string{"shop.example"}) {
-				t.Error(got)
-			}
+			sameList(t, s.session.RefusedDomains(), []string{"shop.example"})
 		})
 		t.Run("accept-in-later-sessions", func(t *testing.T) {
 			x := set()
@@ -301,9 +297,7 @@ func TestRelationshipRows(t *testing.T) {
 	t.Run("ANML-17.1-03", func(t *testing.T) {
 		without := refs(t, "")
 		t.Run("accept-unknown", func(t *testing.T) {
-			if got := refs(t, `relationship="Owner"`); got != without {
-				t.Errorf("%q, without %q", got, without)
-			}
+			equals(t, refs(t, `relationship="Owner"`), without)
 		})
 		t.Run("reject-unknown", func(t *testing.T) {
 			for _, word := range []string{"Owner", "affiliate ", "AFFILIATE", ""} {

@@ -87,9 +87,7 @@ func TestSources(t *testing.T) {
 	for service, text := range map[string]string{"a.example": "Member 4711-8822", "c.example": "4711 8822", "b.example": "47118822", "d.example": "else"} {
 		hears(s, service, text)
 	}
-	if got := domains(sourcesOf(s, "b.example", "4711-8822")); got != "a.example c.example" {
-		t.Error(got)
-	}
+	equals(t, domains(sourcesOf(s, "b.example", "4711-8822")), "a.example c.example")
 	s.context.recordInforms([]*Inform{{Text: "4711-8822!", Serving: "a.example", Host: "x.a.example", Confidentiality: anml.Private}})
 	for _, value := range []string{"4711-8822", "4711-8822 elsewhere"} {
 		if got := sourcesOf(s, "b.example", value); len(got) != 2 || got[0].confidentiality != anml.Private || got[1].confidentiality != anml.Public {
@@ -103,9 +101,7 @@ func TestSupplied(t *testing.T) {
 	s := newSession(t, newLab(t), User{}, Options{})
 	hears(s, "a.example", "Dear Alice Johnson of alice@example.com, member 4711-8822, code QWxpY2UgSm9obnNvbg", "Rome")
 	code := base64.StdEncoding.EncodeToString([]byte("4711-8822"))
-	if got := domains(sourcesOf(s, "b.example", code)); got != "a.example" {
-		t.Errorf("from %q", got)
-	}
+	equals(t, domains(sourcesOf(s, "b.example", code)), "a.example")
 	for _, text := range []string{"Alice Johnson", code, "ok", "!"} {
 		s.Context().Supplied(text)
 	}
@@ -290,8 +286,7 @@ func TestStrictArguments(t *testing.T) {
 				t.Errorf("%+v", x.items)
 			}
 			st.s.agent.host.Prompter = nil
-			_, err := st.prepare(b, tea)
-			hasCode(t, err, lookleap.CodeConsentNoPrompter)
+			hasCode(t, second(st.prepare(b, tea)), lookleap.CodeConsentNoPrompter)
 		})
 		t.Run("accept-argument-of-the-user-strict", func(t *testing.T) {
 			st, b := strict(t)

@@ -75,9 +75,7 @@ func TestMedia(t *testing.T) {
 				seen = append(seen, got.Medium.URL+" "+string(got.Body))
 			}
 		}
-		if !slices.Equal(seen, []string{"https://cdn.shop.example/photo.jpg photo"}) {
-			t.Error(seen)
-		}
+		sameList(t, seen, []string{"https://cdn.shop.example/photo.jpg photo"})
 		r.gets("tracker.example")
 	})
 	t.Run("ANML-8.10.2-05/accept-required", func(t *testing.T) {
@@ -115,9 +113,7 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-13.11-01/accept-near", func(t *testing.T) {
 		r, p := world(t)
 		for _, err := range p.LoadMedia(t.Context(), func(m agent.Medium) bool { return m.Kind == "logo" || strings.HasSuffix(m.URL, ".jpg") }) {
-			if err != nil {
-				t.Error(err)
-			}
+			must(t, err)
 		}
 		r.gets("shop.example", "GET /anml", "GET /logo.svg")
 		r.gets("cdn.shop.example", "GET /photo.jpg")
@@ -177,9 +173,7 @@ func TestMedia(t *testing.T) {
 		r := newRetail(t)
 		p := r.open(`<head><title>T</title></head><body><img src="javascript:alert(1)"/><img src="/absent"/></body>`)
 		for i, code := range []lookleap.Code{lookleap.CodeBadURL, lookleap.CodeBadStatus} {
-			if _, err := p.LoadMedium(t.Context(), p.Media()[i]); lookleap.CodeOf(err) != code {
-				t.Error(err)
-			}
+			hasCode(t, second(p.LoadMedium(t.Context(), p.Media()[i])), code)
 		}
 		r.gets("shop.example", "GET /anml", "GET /absent")
 	})
@@ -217,9 +211,7 @@ func TestMedia(t *testing.T) {
 		r := newRetail(t)
 		r.serve("shop.example", "/1", body("one", "https://other.example/2"))
 		r.serve("other.example", "/2", body("two", ""))
-		if _, err := r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted); lookleap.CodeOf(err) != agent.CodePageForeign {
-			t.Error(err)
-		}
+		hasCode(t, second(r.pager("https://shop.example/1").Next(t.Context(), agent.PageWanted)), agent.CodePageForeign)
 		r.gets("other.example")
 	})
 	t.Run("ANML-13.11-03/accept-site-ref", func(t *testing.T) {

@@ -62,9 +62,7 @@ func TestResume(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada, Ledger: ledger}, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		decision := labprompt.Decide(pending.Request)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second(s.session.Resume(t.Context(), pending.State, decision)))
 		before := ledgerOf(t, ledger)
 		for range 3 {
 			if _, err := s.session.Resume(t.Context(), pending.State, decision); !errors.Is(err, lookleap.ErrAlreadyDone) {
@@ -81,9 +79,7 @@ func TestResume(t *testing.T) {
 		pending := s.suspended(Call{Action: "book"})
 		s.does(Call{Action: "get"}, lookleap.CodeOK)
 		decision := labprompt.Decide(pending.Request)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); lookleap.CodeOf(err) != CodeTooManyActions {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.session.Resume(t.Context(), pending.State, decision)), CodeTooManyActions)
 		s.net.Clock().Advance(time.Minute)
 		if _, err := s.session.Resume(t.Context(), pending.State, decision); err != nil {
 			t.Errorf("the plan was used up by what was not sent: %v", err)
@@ -103,9 +99,7 @@ func TestResume(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		s.net.Clock().Advance(25 * time.Hour)
-		if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != lookleap.CodePlanExpired {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanExpired)
 		s.sends()
 	})
 	t.Run("ANML-13.4-02/reject-withdrawn-meanwhile", func(t *testing.T) {
@@ -113,9 +107,7 @@ func TestResume(t *testing.T) {
 			permit(s, granting(s, "interact"), denying)
 		}})
 		pending := s.suspended(Call{Site: "brand.example", Action: "here"})
-		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != anmltrust.CodeTrustRevoked {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), anmltrust.CodeTrustRevoked)
 		s.sends()
 	})
 	t.Run("ANML-13.4-10/accept-pending-again-without-identity", func(t *testing.T) {
@@ -130,9 +122,7 @@ func TestResume(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		s.sends()
-		if _, err := session.Resume(t.Context(), again.State, labprompt.Decide(again.Request)); err != nil {
-			t.Error(err)
-		}
+		must(t, second(session.Resume(t.Context(), again.State, labprompt.Decide(again.Request))))
 		s.sends("POST /buy")
 		s.net.Site("trust.example").Handle("/authorize", granting(s, "body"))
 		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrAlreadyDone) {
@@ -143,26 +133,20 @@ func TestResume(t *testing.T) {
 	t.Run("ANML-13.4-01/reject-same-origin-only-since", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "api"})
-		if _, err := s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != CodeEndpointForeign {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.open(Options{SameOriginOnly: true}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), CodeEndpointForeign)
 	})
 	t.Run("ANML-13.4-11/reject-forbidden-since", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		user := User{Policy: &UserPolicy{VetoAct: func(context.Context, Act) error { return errTest }}}
-		if _, err := s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); lookleap.CodeOf(err) != CodePolicyVeto {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.open(Options{}, user).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), CodePolicyVeto)
 		s.sends()
 	})
 	t.Run("ANML-13.4-04/reject-another-plans-word", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy, replies: []labprompt.Reply{pendingReply}})
 		one := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t1"}})
 		two := s.suspended(Call{Action: "reserve", Args: map[string]string{"what": "t2"}})
-		if _, err := s.session.Resume(t.Context(), two.State, labprompt.Decide(one.Request)); lookleap.CodeOf(err) != lookleap.CodeConsentMismatch {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, second(s.session.Resume(t.Context(), two.State, labprompt.Decide(one.Request))), lookleap.CodeConsentMismatch)
 		s.sends()
 	})
 }
@@ -411,9 +395,7 @@ func TestTwoProcesses(t *testing.T) {
 		{"ANML-9.2-01/reject-a-second-time", token, pending.Request.Digest, all, lookleap.CodePlanDone, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := elsewhere(c.token, c.digest, c.approved...); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
+			equals(t, elsewhere(c.token, c.digest, c.approved...), c.want)
 			mu.Lock()
 			defer mu.Unlock()
 			if len(booked) != c.sent || loads != 1 {

@@ -59,9 +59,7 @@ func TestOthersMeanwhile(t *testing.T) {
 				if _, err := p.Do(t.Context(), Call{Action: "find", Args: map[string]string{"q": "tea"}}); err == nil {
 					t.Error("an action was executed without a word of the user's")
 				}
-				if _, err := s.Forget(t.Context(), "slow.example"); err != nil {
-					t.Error(err)
-				}
+				must(t, second(s.Forget(t.Context(), "slow.example")))
 			}
 			close(answer)
 			<-done
@@ -134,9 +132,7 @@ func TestPlanOwner(t *testing.T) {
 					if err := f.resume(again, pending, labprompt.Decide(pending.Request)); err != nil {
 						t.Errorf("its own user: %v", err)
 					}
-					if got := strings.Join(s.sent(), ""); got != f.sent {
-						t.Errorf("sent %q, want %q", got, f.sent)
-					}
+					equals(t, strings.Join(s.sent(), ""), f.sent)
 				})
 			}
 		}
@@ -146,11 +142,8 @@ func TestPlanOwner(t *testing.T) {
 			if _, err := s.page.Do(t.Context(), Call{Action: "book"}); !errors.As(err, &pending) {
 				t.Fatal(err)
 			}
-			_, err := s.session.ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
-			hasCode(t, err, lookleap.CodePlanInvalid)
-			if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
-				t.Error(err)
-			}
+			hasCode(t, second(s.session.ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanInvalid)
+			must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
 		})
 		t.Run("reject-the-id-in-clear", func(t *testing.T) {
 			s := newStage(t, setting{doc: asking, user: User{ID: "ann-4711", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,9 +119,7 @@ func TestPlainArgumentsAreLookedAtAgain(t *testing.T) {
 		x := st.prepares(st.page(booking("", askFor("acme:tier"))), Call{Reply: &Reply{Values: map[string]Value{"acme:tier": {Text: "9876-5432", Provenance: "a.example"}}}})
 		x.sends(all, `value="9876-5432"`)
 		pageFor(t, st.net, st.s, "https://a.example/told", inform("Member 9876-5432", ""))
-		if got := domains(sourcesOf(st.s, "shop.example", "9876-5432")); got != "a.example" {
-			t.Errorf("told by %q", got)
-		}
+		equals(t, domains(sourcesOf(st.s, "shop.example", "9876-5432")), "a.example")
 	})
 	t.Run("reject-learned-since", func(t *testing.T) {
 		st := asker(t)
@@ -233,9 +230,7 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			}
 			s.does(c.call, c.want)
 			s.sends()
-			if got := ledgerOf(t, c.user.Ledger); !slices.Equal(got, c.ledger) {
-				t.Errorf("the ledger holds %q, want %q", got, c.ledger)
-			}
+			sameList(t, ledgerOf(t, c.user.Ledger), c.ledger)
 			for e := range NewLedger(c.user.Ledger).Entries(t.Context()) {
 				if e.Kind != EntryRefused || e.Reason == "" || e.Action != c.call.Action || e.Serving != "shop.example" || (e.Plan != "") != c.plan ||
 					e.Field != "" && e.Code == CodeUserRule && e.Reason != anml.UserDenied {

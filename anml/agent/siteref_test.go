@@ -95,9 +95,7 @@ func TestSiteRefs(t *testing.T) {
 				if c.prepare != nil {
 					c.prepare(r)
 				}
-				if got := known(r.open(head(c.refs))); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				equals(t, known(r.open(head(c.refs))), c.want)
 				r.gets("evil.example")
 				switch c.name {
 				case "reject-never", "reject-http":
@@ -141,18 +139,14 @@ func TestSiteRefs(t *testing.T) {
 		r := newRetail(t)
 		r.serve("a.example", "/anml", own)
 		p := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "HTTPS://A.example:443/anml")))
-		if got := known(p); got != "a.example known, a.example known" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example known, a.example known")
 		r.gets("a.example", "GET /anml")
 	})
 	t.Run("ANML-12.6-05/accept-sites", func(t *testing.T) {
 		r := newRetail(t)
 		r.serve("a.example", "/anml", own)
 		p := r.open(`<site domain="shop.example">` + head("") + `</site><site domain="brand.example">` + head(ref("a.example", "https://a.example/anml")) + `</site>`)
-		if got := known(p); got != "a.example known" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example known")
 	})
 	t.Run("ANML-12.6-07/accept-same-set", func(t *testing.T) {
 		var first []string
@@ -176,18 +170,14 @@ func TestSiteRefs(t *testing.T) {
 		r.serve("a.example", "/anml", own)
 		p := r.open(shopSite + `<site domain="brand.example">` + head(ref("a.example", "https://a.example/anml")) + `<knowledge><inform>x</inform></knowledge></site>`)
 		r.says(p, "brand.example", "knowledge", "brand.example", 2)
-		if got := known(p); got != "a.example budget" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example budget")
 	})
 	t.Run("ANML-12.6-08/reject-timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRetailOn(t, lab.ForTest(t))
 			r.serve("a.example", "/anml", own)
 			r.net.Site("a.example").Fault("/anml", lab.Mute())
-			if got := known(r.open(head(ref("a.example", "https://a.example/anml")))); got != "a.example timeout" {
-				t.Error(got)
-			}
+			equals(t, known(r.open(head(ref("a.example", "https://a.example/anml")))), "a.example timeout")
 		})
 	})
 	t.Run("ANML-12.6-09/reject-stale-copy", func(t *testing.T) {
@@ -200,9 +190,7 @@ func TestSiteRefs(t *testing.T) {
 		})
 		r.serve("a.example", "/anml", own)
 		r.net.Site("a.example").Fault("/anml", cached)
-		if _, err := r.start().Open(t.Context(), "https://a.example/anml"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second(r.start().Open(t.Context(), "https://a.example/anml")))
 		refs := head(ref("a.example", "https://a.example/anml"))
 		r.net.Site("a.example").Status("/anml", 500)
 		p := r.openAt("https://shop.example/one", refs)
@@ -211,9 +199,7 @@ func TestSiteRefs(t *testing.T) {
 		}
 		r.net.Clock().Advance(2 * time.Minute)
 		p = r.openAt("https://shop.example/two", refs)
-		if got := known(p); got != "a.example bad-status" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example bad-status")
 		if p.Aesthetic("a.example").Exists() || p.Persona("a.example").Quoted() != "" {
 			t.Error("an unknown site has an identity")
 		}
@@ -308,16 +294,12 @@ func TestSiteRefMemory(t *testing.T) {
 				r.net.Site("a.example").Handle("/start", http.RedirectHandler(c.first, http.StatusMovedPermanently)).Fault("/start", kept)
 				r.net.Site("evil.example").Handle("/hop", http.RedirectHandler(c.then, http.StatusMovedPermanently)).Fault("/hop", kept)
 				before, err := r.start().Open(t.Context(), "https://a.example/start")
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if again, err := r.start().Open(t.Context(), "https://a.example/start"); err != nil || again != before {
 					t.Fatalf("not kept: %v", err)
 				}
 				p := r.open(head(ref("a.example", "https://a.example/start")))
-				if got := known(p); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				equals(t, known(p), c.want)
 				if c.name == "accept-kept-within" && p.SiteRefs()[0].Page != before {
 					t.Error("it was requested again")
 				}
@@ -329,21 +311,15 @@ func TestSiteRefMemory(t *testing.T) {
 		r.serve("a.example", "/anml", own)
 		r.net.Site("www.a.example").Redirect("/anml", "https://a.example/anml")
 		p := r.open(head(ref("a.example", "https://www.a.example/anml") + ref("www.a.example", "https://www.a.example/anml")))
-		if got := known(p); got != "a.example known, www.a.example foreign-site" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example known, www.a.example foreign-site")
 	})
 	for name, canonical := range map[string]string{"reject-gone": "https://a.example/.well-known/anml", "reject-redirect-to-gone": "https://a.example/away"} {
 		t.Run("ANML-12.6-08/"+name, func(t *testing.T) {
 			r := newRetail(t)
 			r.net.Site("a.example").Status("/.well-known/anml", http.StatusGone).Redirect("/away", "/.well-known/anml")
-			if _, err := r.start().Discover(t.Context(), "https://a.example"); lookleap.CodeOf(err) != agent.CodeGone {
-				t.Fatal(err)
-			}
+			hasCode(t, second(r.start().Discover(t.Context(), "https://a.example")), agent.CodeGone)
 			r.net.Journal().Clear()
-			if got := known(r.open(head(ref("a.example", canonical)))); got != "a.example gone" {
-				t.Error(got)
-			}
+			equals(t, known(r.open(head(ref("a.example", canonical)))), "a.example gone")
 			for _, path := range r.net.Journal().Paths("a.example") {
 				if path == "GET /.well-known/anml" {
 					t.Error("what is gone was asked for")
@@ -356,9 +332,7 @@ func TestSiteRefMemory(t *testing.T) {
 		r.net.Site("a.example").Plain().Redirect("/anml", "http://a.example/plain")
 		r.serve("a.example", "/plain", own)
 		p := r.open(head(ref("a.example", "https://a.example/anml") + ref("a.example", "http://a.example/plain")))
-		if got := known(p); got != "a.example not-https" {
-			t.Error(got)
-		}
+		equals(t, known(p), "a.example not-https")
 		for _, s := range p.SiteRefs() {
 			if s.Page != nil {
 				t.Error("read over plain http")
@@ -397,9 +371,7 @@ func TestSiteRefMemory(t *testing.T) {
 			r.net.Site("a.example").Fault("*", lab.Mute())
 			before := time.Now() // of the bubble
 			p := r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))
-			if got := known(p); got != "a.example timeout, a.example timeout" {
-				t.Error(got)
-			}
+			equals(t, known(p), "a.example timeout, a.example timeout")
 			for _, s := range p.SiteRefs() {
 				if !strings.Contains(s.Err.Error(), "the documents of site-refs took too long") {
 					t.Error(s.Err)

@@ -105,9 +105,7 @@ func TestRetryRestsOnTheUser(t *testing.T) {
 							w.WriteHeader(204)
 							return
 						}
-						if err := c.forbid(s); err != nil {
-							t.Error(err)
-						}
+						must(t, c.forbid(s))
 						w.WriteHeader(500)
 					})
 					s.does(Call{Action: "a"}, c.want)

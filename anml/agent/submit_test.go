@@ -31,9 +31,7 @@ func attempts(t *testing.T, name, doc string, want lookleap.Code, sent int, chec
 			s.shop.Handle("/a", lab.Sequence(answers...))
 			begin := time.Now()
 			s.does(Call{Action: "a"}, want)
-			if got := len(s.sent()); got != sent {
-				t.Errorf("%d requests, want %d", got, sent)
-			}
+			equals(t, len(s.sent()), sent)
 			if check != nil {
 				check(s, time.Since(begin))
 			}

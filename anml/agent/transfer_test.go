@@ -85,8 +85,7 @@ func TestTransfer(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Approve())
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		other := Call{Reply: &Reply{Values: map[string]Value{"member": {Text: "member 4711-8822"}}}}
-		_, err := c.prepare(c.b, other)
-		hasCode(t, err, CodeRequiredAskOpen)
+		hasCode(t, second(c.prepare(c.b, other)), CodeRequiredAskOpen)
 		third := pageFor(t, c.net, c.s, "https://c.example/c", booking("", askFor("member", `purpose="to find your points"`)))
 		if d := third.Decide(t.Context())[0]; d.Verb != VerbDefer {
 			t.Error(brief(d))
@@ -130,9 +129,7 @@ func TestTransferOfAnotherPlan(t *testing.T) {
 	if e := entries(t, s.session.Ledger(), EntryRefused); len(e) > 0 {
 		t.Errorf("refused: %+v", e)
 	}
-	if _, err := s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); err != nil {
-		t.Error(err)
-	}
+	must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
 }
 
 // TestTransferRows shows that what one service told reaches no other one unless
@@ -332,8 +329,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		t.Run("ANML-14.2-03/accept-authorized-"+name, func(t *testing.T) {
 			c, s := c, transfers(t, restricted, labprompt.Approve())
 			s.b = pageFor(t, s.net, s.s, "https://b.example/c", booking("", ""))
-			_, err := s.prepare(s.b, c.call)
-			hasCode(t, err, CodeRestrictedContext)
+			hasCode(t, second(s.prepare(s.b, c.call)), CodeRestrictedContext)
 			must(t, s.b.AuthorizeTransfer(t.Context(), c.transfer))
 			asked := s.ask.Requests()
 			if len(asked) != 1 || len(asked[0].Items) != 1 || !strings.Contains(asked[0].Items[0].Summary, number) || !strings.Contains(asked[0].Items[0].Summary, "a.example told this, and b.example would learn it") {
@@ -360,8 +356,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			other := c.transfer
 			other.Value = &Value{Text: "their number is 4711-8822"}
 			must(t, s.b.AuthorizeTransfer(t.Context(), other))
-			_, err := s.prepare(s.b, c.call)
-			hasCode(t, err, CodeRestrictedContext)
+			hasCode(t, second(s.prepare(s.b, c.call)), CodeRestrictedContext)
 		})
 		t.Run("ANML-14.2-02/reject-private-"+name, func(t *testing.T) {
 			s := transfers(t, `confidentiality="private"`, labprompt.Approve())

@@ -282,13 +282,9 @@ func TestWaysOut(t *testing.T) {
 			}
 			side := map[string]string{"told": "accept", "asked": "accept", "refused": "reject", "cannot carry": "reject"}[want]
 			walk := func(t *testing.T) {
-				if got := leave(t, way, v, true); got != want {
-					t.Errorf("%s, want %s", got, want)
-				}
+				equals(t, leave(t, way, v, true), want)
 				if want == "asked" {
-					if got := leave(t, way, v, false); got != "refused" {
-						t.Errorf("the user said no: %s", got)
-					}
+					equals(t, leave(t, way, v, false), "refused")
 				}
 			}
 			t.Run(fmt.Sprintf("%s/%s-%s-%s", v.id, side, name, kind), func(t *testing.T) {

@@ -46,7 +46,6 @@ func TestZeroValues(t *testing.T) {
 func TestUnmade(t *testing.T) {
 	const origin = "https://shop.example"
 	ctx, decision := t.Context(), lookleap.ConsentDecision{}
-	second := func(_ any, err error) error { return err }
 	uses := map[string]error{
 		"tool":       second(agent.Tool{}.Call(ctx, nil)),
 		"nil-host":   second(agent.New(nil, agent.Options{}).NewSession(agent.User{})),
