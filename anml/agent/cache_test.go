@@ -157,9 +157,7 @@ func TestNoStore(t *testing.T) {
 				t.Error("the page was kept")
 			}
 			for _, r := range f.net.Journal().Requests("shop.example") {
-				if r.Header.Get("If-None-Match") != "" {
-					t.Error("a validator was kept")
-				}
+				equals(t, r.Header.Get("If-None-Match"), "")
 			}
 			if after, _ := store.Keys(t.Context(), ""); len(after) != len(before) || f.s.pages.kept.Len() != 0 {
 				t.Error(after)
@@ -173,9 +171,7 @@ func TestNoStore(t *testing.T) {
 		f.serves("60", "Etag", `"1"`, "Cache-Control", "no-store")
 		f.net.Clock().Advance(time.Minute)
 		f.opens() // a 304 that forbids to keep it
-		if f.s.pages.kept.Len() != 0 {
-			t.Error("the page is still kept")
-		}
+		equals(t, f.s.pages.kept.Len(), 0)
 	})
 	t.Run("ANML-8.1.1-01/accept-documents-in-memory-alone", func(t *testing.T) {
 		store := lookleap.NewMemoryStore()
@@ -230,9 +226,7 @@ func TestRevalidation(t *testing.T) {
 		f.usedFor(time.Minute)
 		f.net.Clock().Advance(59 * time.Second) // the 304 counts from its own time
 		f.opens()
-		if n := len(f.net.Journal().Paths("shop.example")); n != 2 {
-			t.Errorf("%d requests", n)
-		}
+		equals(t, len(f.net.Journal().Paths("shop.example")), 2)
 	})
 	t.Run("ANML-8.1.1-06/accept-the-lifetime-of-a-304", func(t *testing.T) {
 		f := newFinding(t)
@@ -282,9 +276,7 @@ func TestRevalidation(t *testing.T) {
 			w.Header().Set("Content-Type", anml.MediaTypeXML)
 			_, _ = w.Write([]byte(service("<head><title>Other</title></head>")))
 		})
-		if p := f.opens(); p.Document().Head().Title() != "Other" {
-			t.Error(p.Document().Head().Title())
-		}
+		equals(t, f.opens().Document().Head().Title(), "Other")
 	})
 	for name, c := range map[string]struct {
 		sent, tag string // entity tags: with the page, with the 304
@@ -359,9 +351,7 @@ func TestStaleWhileRevalidate(t *testing.T) {
 	t.Run("ANML-8.1.1-05/accept-within-ttl", func(t *testing.T) {
 		inBubble(t, func(f *finding) {
 			old, now := stale(f, "300", 200*time.Second)
-			if old != now {
-				f.Error("the stale page was not served")
-			}
+			equals(f, old, now)
 			for range 10 {
 				f.opens()
 			}
@@ -441,9 +431,7 @@ func TestOpeningAfterForgetting(t *testing.T) {
 			if n := len(f.net.Journal().Paths("shop.example")); n != 2 || before == after {
 				f.Errorf("%d requests", n)
 			}
-			if f.opens() != after {
-				f.Error("the page of the later caller is not kept")
-			}
+			equals(f, f.opens(), after)
 		})
 	})
 }

@@ -39,20 +39,14 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s: %v %s", tool.Name, err, tool.InputSchema)
 		}
 	}
-	if got := fmt.Sprint(names); got != "[shop_2eexample_00search shop_2eexample_00tell shop_2eexample_00last]" {
-		t.Fatalf("got %s", got)
-	}
-	if strings.Contains(tools[0].Description, "\u202e") {
-		t.Error("a hidden character reaches the description")
-	}
+	equals(t, fmt.Sprint(names), "[shop_2eexample_00search shop_2eexample_00tell shop_2eexample_00last]")
+	hasTexts(t, tools[0].Description, "!\u202e")
 	r, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":"tea"}`))
 	if err != nil || r.Status != 204 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	hasCode(t, second(tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`))), anml.CodeParamUnknown)
-	if _, err := tools[1].Call(t.Context(), nil); err != nil {
-		t.Errorf("got %v", err)
-	}
+	must(t, second(tools[1].Call(t.Context(), nil)))
 	hasCode(t, second(tools[1].Call(t.Context(), json.RawMessage(`{"email":"eve@example.org"}`))), lookleap.CodeUsage)
 	s.sends("GET /search?q=tea", "POST /tell")
 	if body := string(s.net.Journal().Requests()[1].Body); !strings.Contains(body, "ada@example.org") || strings.Contains(body, "eve") {
@@ -143,9 +137,7 @@ func TestDefinition(t *testing.T) {
 	if d := none.Definition(Gemini); d.Parameters != nil {
 		t.Errorf("%+v", d)
 	}
-	if d := definitionsOf(t, `<param name="q"/>`).Definition(Gemini); len(members(d.Parameters)) != 1 {
-		t.Errorf("%+v", d)
-	}
+	equals(t, len(members(definitionsOf(t, `<param name="q"/>`).Definition(Gemini).Parameters)), 1)
 	if d := none.Definition(Anthropic); !d.Strict || d.Parameters == nil {
 		t.Errorf("%+v", d)
 	}
@@ -255,9 +247,7 @@ func TestUnrelatedServices(t *testing.T) {
 			must(t, err)
 			result, err := tool.Call(t.Context(), input)
 			must(t, err)
-			if text := result.Text(anml.TextOptions{}); !strings.Contains(text, c.want) {
-				t.Errorf("got %s", text)
-			}
+			hasTexts(t, result.Text(anml.TextOptions{}), c.want)
 		})
 	}
 }

@@ -60,9 +60,7 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 	for _, round := range []string{"first", "again"} { // an authorization after that is another one
 		t.Run("ANML-14.2-01/reject-second-use-"+round, func(t *testing.T) {
 			must(t, pages[0].AuthorizeTransfer(t.Context(), member))
-			if n := spend(t); n != 1 {
-				t.Errorf("told %d times", n)
-			}
+			equals(t, spend(t), 1)
 		})
 	}
 	t.Run("ANML-14.2-01/reject-restored-record", func(t *testing.T) { // a crash left it, or another process read it before
@@ -73,9 +71,7 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 		}
 		record, err := st.user.Store.Get(t.Context(), keys[0])
 		must(t, err)
-		if n := spend(t); n != 1 {
-			t.Errorf("told %d times", n)
-		}
+		equals(t, spend(t), 1)
 		if err := st.user.Store.Put(t.Context(), keys[0], record, record, time.Time{}); !errors.Is(err, lookleap.ErrConflict) {
 			t.Error(err)
 		}
@@ -140,9 +136,7 @@ func TestForeignOwner(t *testing.T) {
 	t.Run("ANML-13.4-02/accept-the-site", func(t *testing.T) {
 		s := brand(t, brandSite, all)
 		s.does(Call{Site: "brand.example", Action: "there"}, lookleap.CodeOK)
-		if got := s.sent("www.brand.example"); len(got) != 1 {
-			t.Errorf("sent %q", got)
-		}
+		equals(t, len(s.sent("www.brand.example")), 1)
 		if shown := s.user.Requests()[0].String(); strings.Contains(shown, "another party") || !strings.Contains(shown, `www.[brand.example] "/", which belongs to [brand.example]`) {
 			t.Errorf("%s", shown)
 		}
@@ -195,12 +189,8 @@ func TestForeignOwner(t *testing.T) {
 	t.Run("ANML-13.4-10/accept-shown-claim-verified", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body", "aesthetic"})
 		s.does(Call{Action: "buy"}, lookleap.CodeOK)
-		if got := s.sent("trust.example"); len(got) != 1 {
-			t.Errorf("the claim was verified by %q", got)
-		}
-		if shown := s.user.Requests()[0].String(); !strings.Contains(shown, "speaks for [brand.example]") {
-			t.Errorf("%s", shown)
-		}
+		equals(t, len(s.sent("trust.example")), 1)
+		hasTexts(t, s.user.Requests()[0].String(), "speaks for [brand.example]")
 	})
 	t.Run("ANML-13.4-10/accept-asked-again-without-identity", func(t *testing.T) {
 		s := brand(t, brandShown, []string{"body"}, withdrawn)
@@ -227,9 +217,7 @@ func TestForeignOwner(t *testing.T) {
 		doc := strings.Replace(brandSite, `<interact><action id="own"`, `<knowledge><ask field="tel" action="tell" purpose="x" required="true"/></knowledge><interact><action id="own"`, 1)
 		s := brand(t, doc, all)
 		s.does(Call{Site: "brand.example", Action: "tell"}, lookleap.CodeOK)
-		if body := string(s.net.Journal().Requests("www.shop.example")[0].Body); strings.Contains(body, "tel\"") {
-			t.Errorf("%s", body)
-		}
+		hasTexts(t, string(s.net.Journal().Requests("www.shop.example")[0].Body), "!tel\"")
 		s.does(Call{Site: "shop.example", Action: "tell"}, anml.CodeUnknownAction)
 	})
 }

@@ -58,9 +58,7 @@ func reuse(t *testing.T) {
 		"forgotten": {booking("", askFor("email")), hour, 0, "", func(st *stand) {
 			f, err := st.s.Forget(st.Context(), "shop.example")
 			must(st, err)
-			if f.Consents != 1 {
-				st.Errorf("%+v", f)
-			}
+			equals(st, f.Consents, 1)
 		}, "prompt needs-consent"},
 		"user-asks": {booking("", askFor("email")), hour, 0, "", func(st *stand) {
 			must(st, st.user.Policy.Set(StandingRule{Field: "email", Domain: "*", Effect: EffectAsk}))
@@ -88,9 +86,7 @@ func reuse(t *testing.T) {
 				if doc == "" {
 					doc = c.doc
 				}
-				if d := pageFor(t, st.net, st.session(), "https://shop.example/again", doc).Decide(t.Context())[0]; brief(d) != c.want {
-					t.Errorf("got %s, want %s", brief(d), c.want)
-				}
+				equals(t, brief(pageFor(t, st.net, st.session(), "https://shop.example/again", doc).Decide(t.Context())[0]), c.want)
 			})
 		}
 	}
@@ -305,9 +301,7 @@ func TestConstraintsComeFirst(t *testing.T) {
 			st := asker(t).allow("email", "*")
 			st.user.Authenticate = func(context.Context, string) error { return nil }
 			x := st.prepares(st.page(booking(rule("email", requires), askFor("email"))), Call{})
-			if len(x.items) != 1 {
-				t.Errorf("%d questions", len(x.items))
-			}
+			equals(t, len(x.items), 1)
 			x.sends(none, `<refuse field="email" reason="user-denied"`, "!"+annsEmail)
 		})
 	}

@@ -46,9 +46,7 @@ func (m *memo) again() {
 	m.Helper()
 	if m.s != nil {
 		must(m, m.s.Close())
-		if got := texts(m.s.context, ""); got != "" {
-			m.Errorf("after the session: %s", got)
-		}
+		equals(m, texts(m.s.context, ""), "")
 	}
 	m.s = newSession(m, m.net, User{Store: m.store}, Options{})
 }
@@ -63,9 +61,7 @@ func (m *memo) stored() int {
 
 func (m *memo) has(want string) {
 	m.Helper()
-	if got := texts(m.s.context, ""); got != want {
-		m.Errorf("kept %q, want %q", got, want)
-	}
+	equals(m, texts(m.s.context, ""), want)
 }
 
 // tells opens a document that a service sends with header fields, in XML or as
@@ -108,9 +104,7 @@ func TestContextByDomain(t *testing.T) {
 		"example":       "",
 		"not a domain":  "",
 	} {
-		if got := texts(m.s.context, domain); got != want {
-			t.Errorf("%s: %q, want %q", domain, got, want)
-		}
+		equals(t, texts(m.s.context, domain), want)
 	}
 	for i := range m.s.context.Informs("b.example") {
 		if i.Serving != "b.example" || i.Owner != "b.example" || i.Document != "https://b.example/x" || i.Scope != "s" ||
@@ -128,13 +122,9 @@ func TestToldAgainWithLess(t *testing.T) {
 	t.Run("ANML-14.4-03/reject-what-was-stored-before", func(t *testing.T) {
 		m := newMemo(t)
 		m.tells("https://a.example/x", inform("x", `usage="store"`), false)
-		if n := m.stored(); n != 1 {
-			t.Fatalf("%d are stored", n)
-		}
+		equals(t, m.stored(), 1)
 		m.tells("https://a.example/x", inform("x", `usage="display"`), false)
-		if n := m.stored(); n != 0 {
-			t.Errorf("%d are stored", n)
-		}
+		equals(t, m.stored(), 0)
 		m.has("x")
 	})
 }
@@ -173,9 +163,7 @@ func TestContextOneSalt(t *testing.T) {
 		all.Wait()
 		must(t, errors.Join(errs[:]...))
 		a, b := begun[0], begun[1]
-		if a.context.index.salt != b.context.index.salt {
-			t.Fatal("two salts")
-		}
+		equals(t, a.context.index.salt, b.context.index.salt)
 		pageFor(t, net, a, "https://a.example/x", inform("Member 4711-8822", `usage="none"`))
 		_, err := a.Forget(t.Context(), "a.example")
 		must(t, err)

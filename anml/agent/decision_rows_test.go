@@ -186,9 +186,7 @@ func TestDecideRows(t *testing.T) {
 		t.Run("accept-like-any", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking("", askFor("acme:tier")+askFor("email"))), Call{})
-			if len(x.items) != 2 {
-				t.Fatal(x.items)
-			}
+			equals(t, len(x.items), 2)
 			x.sends(all, `field="acme:tier" value="gold"`, `field="email" value="`+secret)
 			must(t, st.user.Policy.Set(StandingRule{Field: "*", Domain: "shop.example"}))
 			x.sends(all, `<refuse field="acme:tier"`, "!gold")
@@ -337,9 +335,7 @@ func conditions(t *testing.T) {
 			got = append(got, brief(d))
 		}
 		steps := slices.Collect(p.Document().State().Flow().Steps())
-		if steps[0].Condition() != c {
-			t.Errorf("the condition reads %q", steps[0].Condition())
-		}
+		equals(t, steps[0].Condition(), c)
 		for s := range p.Document().State().Flow().Path(steps[0]) {
 			got = append(got, s.ID())
 		}

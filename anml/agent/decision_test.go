@@ -72,9 +72,7 @@ func TestVetoIsLastAndOnlyDenies(t *testing.T) {
 	doc := booking(rule("email", "none"), askFor("email"))
 	for name, veto := range map[string]func(context.Context, Decision) error{
 		"error": func(_ context.Context, d Decision) error {
-			if d.Verb != VerbAllow {
-				t.Error("the veto saw", d.Verb)
-			}
+			equals(t, d.Verb, VerbAllow)
 			return errors.New("no")
 		},
 		"panic": func(context.Context, Decision) error { panic("no") },
@@ -175,18 +173,14 @@ func TestUnknownFieldLikeAny(t *testing.T) {
 		t.Run("ANML-8.7.2-06/reject-"+field+"-not-approved", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
 			x := st.prepares(st.page(booking("", askFor(field))), Call{})
-			if len(x.items) != 1 {
-				t.Error(x.items)
-			}
+			equals(t, len(x.items), 1)
 			x.sends(none, `<refuse field="`+field+`" reason="user-denied"`, "!"+ann[field].Text)
 		})
 	}
 	t.Run("ANML-8.7.2-08/reject-without-approval", func(t *testing.T) {
 		st := newStand(t, labprompt.Deny()).allow("acme:tier", "shop.example")
 		x := st.prepares(st.page(booking(rule("acme:tier", "none"), askFor("acme:tier"))), Call{})
-		if len(x.items) != 1 {
-			t.Error(x.items)
-		}
+		equals(t, len(x.items), 1)
 		x.sends(none, `<refuse field="acme:tier" reason="user-denied"`, "!gold")
 		x.sends(all, `field="acme:tier" value="gold" consent="explicit"`)
 	})
@@ -239,9 +233,7 @@ func TestAllowedUses(t *testing.T) {
 	for _, id := range []string{"ANML-16.5-08", "ANML-16.5-09"} {
 		for usage := anml.UsageNone; usage < anml.UsageTrain; usage++ {
 			t.Run(id+"/reject-above-"+usage.String(), func(t *testing.T) {
-				if err := m.s.Allowed(Inform{Usage: usage, Expires: now.Add(time.Hour)}, usage+1, now); err != ErrUsage {
-					t.Error(err)
-				}
+				equals(t, m.s.Allowed(Inform{Usage: usage, Expires: now.Add(time.Hour)}, usage+1, now), ErrUsage)
 			})
 		}
 	}
@@ -252,9 +244,7 @@ func TestAllowedUses(t *testing.T) {
 				if err := m.s.Allowed(i, use, now.Add(time.Minute-1)); err != nil {
 					t.Errorf("%s before: %v", use, err)
 				}
-				if err := m.s.Allowed(i, use, now.Add(time.Minute)); err != ErrUsage {
-					t.Errorf("%s after: %v", use, err)
-				}
+				equals(t, m.s.Allowed(i, use, now.Add(time.Minute)), ErrUsage)
 			}
 		})
 	}

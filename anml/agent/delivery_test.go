@@ -149,9 +149,7 @@ func TestToldAnywhere(t *testing.T) {
 			pageFor(t, st.net, st.session(), "https://a.example/a", saying(secret)["body"])
 			b := pageFor(t, st.net, st.session(), "https://b.example/b", finder("GET", "", "x", "y"))
 			for _, args := range []map[string]string{{"x": "4711", "y": "8822"}, {"x": "8822", "y": "4711"}} {
-				if x := st.prepares(b, Call{Action: "find", Args: args}); len(x.items) != 2 {
-					t.Errorf("%q: %+v", args, x.items)
-				}
+				equals(t, len(st.prepares(b, Call{Action: "find", Args: args}).items), 2)
 			}
 		})
 		t.Run("accept-the-same-service", func(t *testing.T) {

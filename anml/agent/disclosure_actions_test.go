@@ -63,14 +63,10 @@ func TestAnsweringActions(t *testing.T) {
 	t.Run("ANML-13.4-05/accept-shown-with-values", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}})
 		s.does(Call{Action: "book"}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 1 {
-			t.Fatalf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 1)
 		shown := s.user.Requests()[0].String()
 		for _, want := range []string{"ada@example.org", "+44 20 7946 0000", "to send the ticket", "POST"} {
-			if !strings.Contains(shown, want) {
-				t.Errorf("%q is not shown:\n%s", want, shown)
-			}
+			hasTexts(t, shown, want)
 		}
 	})
 	for name, ledger := range map[string]lookleap.Store{"error": brokenLedger(false), "panic": brokenLedger(true)} {
@@ -195,9 +191,7 @@ func TestPersonalArguments(t *testing.T) {
 	t.Run("ANML-13.4-05/accept-personal-get", func(t *testing.T) {
 		s := newStage(t, setting{doc: doc, user: User{Profile: ada}})
 		s.does(Call{Action: "find", Args: map[string]string{"q": "ada@example.org"}}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 1 {
-			t.Fatalf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 1)
 		for _, item := range s.user.Requests()[0].Items {
 			if item.Optional {
 				t.Errorf("the item %s can be left out, and the argument is sent all the same", item.ID)
@@ -330,9 +324,7 @@ func TestPlainEndpoints(t *testing.T) {
 		s.does(Call{Action: "plain"}, lookleap.CodeOK)
 		s.does(Call{Action: "plain"}, lookleap.CodeOK)
 		first, second := s.user.Requests()[0].String(), s.user.Requests()
-		if !strings.Contains(first, "without encryption") {
-			t.Errorf("the risk is not shown:\n%s", first)
-		}
+		hasTexts(t, first, "without encryption")
 		if got := s.sent("api.shop.example"); len(got) != 2 || len(second) != 1 {
 			t.Errorf("sent %q, asked %d times", got, len(second))
 		}

@@ -168,12 +168,8 @@ func TestDiscloseRows(t *testing.T) {
 		t.Run("accept-one-answer-for-two-asks", func(t *testing.T) {
 			s := newStage(t, setting{doc: booking("", askFor("email")+askFor("email", `purpose="to say hello"`)), user: User{Profile: ann}})
 			s.does(book, lookleap.CodeOK)
-			if n := strings.Count(s.bodies(), `<answer field="email"`); n != 1 {
-				t.Errorf("%d answers", n)
-			}
-			if item := s.user.Requests()[0].Items[1]; len(item.Remote) != 2 {
-				t.Errorf("the user did not see both purposes: %+v", item)
-			}
+			equals(t, strings.Count(s.bodies(), `<answer field="email"`), 1)
+			equals(t, len(s.user.Requests()[0].Items[1].Remote), 2)
 		})
 	})
 	t.Run("ANML-11.1-11", func(t *testing.T) {

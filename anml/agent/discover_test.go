@@ -74,9 +74,7 @@ func TestDiscovery(t *testing.T) {
 			links = append(links, `</`+strings.Repeat("x", i+1)+`>; rel=alternate; type="application/anml+xml"`)
 		}
 		hasCode(f, second(f.s.Discover(t.Context(), shopOrigin, WebPage{URL: shopOrigin, Header: http.Header{"Link": links}})), CodeNoANML)
-		if n := len(f.net.Journal().Paths("shop.example")); n != 8 {
-			t.Errorf("%d requests", n)
-		}
+		equals(t, len(f.net.Journal().Paths("shop.example")), 8)
 	})
 }
 
@@ -192,9 +190,7 @@ func TestInconclusive(t *testing.T) {
 			t.Error(e.RetryAfter)
 		}
 		f.net.Clock().Advance(100 * time.Second)
-		if e := f.fails(f.s, CodeInconclusive); e.RetryAfter != 20*time.Second {
-			t.Error(e.RetryAfter)
-		}
+		equals(t, f.fails(f.s, CodeInconclusive).RetryAfter, 20*time.Second)
 		f.requests("shop.example", getWellKnown)
 		f.site.Handle(wellKnownPath, document(titled))
 		f.net.Clock().Advance(20 * time.Second)

@@ -62,9 +62,7 @@ func TestExplainTold(t *testing.T) {
 			"  [brand.example]: Tier 2, the site's manifest lists the server (https://brand.example/.well-known/anml-trust, DNSSEC indeterminate, until 2026-06-01T13:00:00Z)\n",
 			"    persona: said by brand.example\n", "    body: shop.example's own, ",
 		} {
-			if !strings.Contains(text, line) {
-				t.Errorf("%q is missing in\n%s", line, text)
-			}
+			hasTexts(t, text, line)
 		}
 	})
 	t.Run("ANML-12.7-11/accept-all-told-in-words", func(t *testing.T) {
@@ -83,13 +81,9 @@ func TestExplainTold(t *testing.T) {
 			"; what it forbids still holds\n", "\n  not used: ", "\n  persona of shop.example\n", "\n  persona of brand.example: withheld, ",
 			"\n  site-ref [a.example]: read from the site itself\n", "\n  site-ref [a.example]: unknown, ", "\n  finding: ",
 		} {
-			if !strings.Contains(text, line) {
-				t.Errorf("%q is missing in\n%s", line, text)
-			}
+			hasTexts(t, text, line)
 		}
-		if len(e.Unused) != 1 {
-			t.Errorf("%d sites that are not used: %v", len(e.Unused), e.Unused)
-		}
+		equals(t, len(e.Unused), 1)
 		for _, a := range e.Assertions {
 			forbids := a.Section == anmltrust.Constraints || a.Section == anmltrust.Footer
 			if want := forbids && a.Site == "brand.example"; a.Restrict != want {

@@ -108,17 +108,13 @@ func TestForgetRows(t *testing.T) {
 			must(t, err)
 			for from, want := range map[string]string{"www.a.example:443": "-a.example", "b.example": "b.example"} {
 				for _, text := range []string{"anything", "?!"} { // the second has nothing that a service could have told
-					if got := domains(s.sources("c.example", Value{Text: text, Provenance: from})); got != want {
-						t.Errorf("%q from %s: %s, want %s", text, from, got, want)
-					}
+					equals(t, domains(s.sources("c.example", Value{Text: text, Provenance: from})), want)
 				}
 			}
 			hears(s, "c.example", "4711-8822 told by another one")
 			hears(s, "a.example", "---")
 			for _, text := range []string{"4711-8822", "?!"} {
-				if got := domains(s.sources("c.example", Value{Text: text, Provenance: "a.example"})); got != "-a.example" {
-					t.Errorf("%q: %s", text, got)
-				}
+				equals(t, domains(s.sources("c.example", Value{Text: text, Provenance: "a.example"})), "-a.example")
 			}
 		})
 		t.Run("reject-to-itself", func(t *testing.T) {

@@ -29,9 +29,7 @@ func TestRateLimit(t *testing.T) {
 			if lookleap.CodeOf(err) != CodeTooManyActions || wait != 2*time.Second {
 				t.Fatalf("%v", err)
 			}
-			if n := len(s.sent()); n != 5 {
-				t.Errorf("%d requests", n)
-			}
+			equals(t, len(s.sent()), 5)
 			time.Sleep(wait)
 			s.does(Call{Action: "b"}, lookleap.CodeOK)
 			s.does(Call{Action: "b"}, CodeTooManyActions)
@@ -46,9 +44,7 @@ func TestRateLimit(t *testing.T) {
 			}
 			time.Sleep(time.Hour)
 			s.does(Call{Action: "a"}, CodeTooManyActions)
-			if n := len(s.sent()); n != 30 {
-				t.Errorf("%d requests", n)
-			}
+			equals(t, len(s.sent()), 30)
 		})
 	})
 	t.Run("ANML-13.4-12/reject-switched-off", func(t *testing.T) {
@@ -62,9 +58,7 @@ func TestRateLimit(t *testing.T) {
 		s := newStage(t, setting{doc: postable, options: Options{Limits: Limits{Burst: 1}}})
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 		s.does(Call{Action: "a"}, CodeTooManyActions)
-		if n := len(s.user.Requests()); n != 1 {
-			t.Errorf("the user was asked %d times about what is not sent", n)
-		}
+		equals(t, len(s.user.Requests()), 1)
 	})
 }
 
@@ -139,9 +133,7 @@ func TestEdgesOfTheGate(t *testing.T) {
 	})
 	t.Run("ANML-14.4-04/reject-kept-for-no-time", func(t *testing.T) {
 		s := newSession(t, newLab(t), User{}, Options{})
-		if err := s.Allowed(Inform{Usage: anml.UsageCache, Received: start}, anml.UsageCache, start); err != ErrUsage {
-			t.Error(err)
-		}
+		equals(t, s.Allowed(Inform{Usage: anml.UsageCache, Received: start}, anml.UsageCache, start), ErrUsage)
 	})
 }
 
@@ -324,9 +316,7 @@ func TestSharedLimiter(t *testing.T) {
 					sent++
 				}
 			}
-			if sent != 54 {
-				t.Errorf("%d actions were sent", sent)
-			}
+			equals(t, sent, 54)
 		})
 		t.Run("reject-limiter-that-fails", func(t *testing.T) {
 			net, do := begin(t, lab.Status(http.StatusNoContent))
@@ -343,9 +333,7 @@ func TestSharedLimiter(t *testing.T) {
 				b := process(t, net, l, "bob")
 				err := do(b)
 				wants(t, err, CodeTooSoon)
-				if wait := responseBehind(err).RetryAfter; wait != 90*time.Second {
-					t.Errorf("wait %v", wait)
-				}
+				equals(t, responseBehind(err).RetryAfter, 90*time.Second)
 				net.Clock().Advance(90 * time.Second)
 				if err := do(b); lookleap.CodeOf(err) == CodeTooSoon {
 					t.Error(err)
@@ -370,9 +358,7 @@ func TestSharedLimiter(t *testing.T) {
 		b := process(t, net, l, "bob")
 		_, err = b.Open(t.Context(), page)
 		wants(t, err, CodeTooSoon)
-		if len(net.Journal().Requests()) != before {
-			t.Error("the document was requested")
-		}
+		equals(t, len(net.Journal().Requests()), before)
 		net.Clock().Advance(90 * time.Second)
 		_, err = b.Open(t.Context(), page)
 		wants(t, err, lookleap.CodeBadStatus)

@@ -57,9 +57,7 @@ func TestHostileStatuses(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc})
 				c.setup(s)
 				s.does(Call{Action: "a"}, c.want)
-				if n := len(s.sent()); n != 1 {
-					t.Errorf("%d requests", n)
-				}
+				equals(t, len(s.sent()), 1)
 				s.does(Call{Action: "a"}, c.again)
 			})
 		})
@@ -104,9 +102,7 @@ func TestHostileStatuses(t *testing.T) {
 		s := newStage(t, setting{doc: gettable})
 		s.shop.RedirectChain("/a", 8, "/done")
 		s.does(Call{Action: "a"}, lookleap.CodeTooManyRedirects)
-		if n := len(s.sent()); n != 1+maxRedirects {
-			t.Errorf("%d requests", n)
-		}
+		equals(t, len(s.sent()), 1+maxRedirects)
 	})
 	for name, fault := range map[string]lab.Fault{
 		"flood-of-103": lab.Informational(103, 5000), "101": lab.Raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
@@ -157,9 +153,7 @@ func TestHostileDoubt(t *testing.T) {
 				s := newStage(t, setting{doc: c.doc})
 				s.shop.Handle("/a", c.answer)
 				_, err := s.page.Do(t.Context(), Call{Action: "a"})
-				if got := strings.Contains(ErrorText(err), "not known"); got != c.doubt {
-					t.Errorf("%s", ErrorText(err))
-				}
+				equals(t, strings.Contains(ErrorText(err), "not known"), c.doubt)
 			})
 		})
 	}
@@ -321,9 +315,7 @@ func TestHostileReplays(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		if done != 1 {
-			t.Errorf("done %d times", done)
-		}
+		equals(t, done, 1)
 		s.sends("POST /book")
 	})
 	t.Run("ANML-9.2-01/accept-everything-at-once", func(t *testing.T) {
@@ -399,9 +391,7 @@ func TestUnlistedAttacks(t *testing.T) {
 		pending := s.suspended(Call{Action: "book"})
 		s.shop.Body("/anml", anml.MediaTypeXML, service(strings.Replace(asking, `field="tel"`, `field="bday"`, 1)))
 		renamed := strings.Replace(string(pending.State), "tel", "bday", 1)
-		if _, err := s.session.Resume(t.Context(), []byte(renamed), labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrPlanInvalid) {
-			t.Errorf("a plan that was changed: %v", err)
-		}
+		isError(t, second(s.session.Resume(t.Context(), []byte(renamed), labprompt.Decide(pending.Request))), lookleap.ErrPlanInvalid)
 		s.sends()
 		must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
 		if body := string(s.net.Journal().Requests()[0].Body); strings.Contains(body, "bday") || !strings.Contains(body, "tel") {

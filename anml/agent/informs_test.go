@@ -122,9 +122,7 @@ func TestUsageRows(t *testing.T) {
 	} {
 		for _, level := range levels {
 			t.Run(id+"/accept-"+level, func(t *testing.T) {
-				if got := uses(t, `usage="`+level+`"`, "", true); got != matrix[level] {
-					t.Errorf("%s: %s, want %s", level, got, matrix[level])
-				}
+				equals(t, uses(t, `usage="`+level+`"`, "", true), matrix[level])
 			})
 		}
 		t.Run(id+"/reject-unknown", func(t *testing.T) {
@@ -169,9 +167,7 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", inform("x", `usage="`+c.usage+`" `+c.attrs), false)
 			m.has(c.at)
 			for n := range p.Document().Knowledge().Informs() { // always readable now
-				if n.Text() != "x" {
-					t.Error(n.Text())
-				}
+				equals(t, n.Text(), "x")
 			}
 		})
 		t.Run(id+"/reject-beyond", func(t *testing.T) {
@@ -267,15 +263,11 @@ func TestUsageRows(t *testing.T) {
 			p := m.tells("https://a.example/x", `<site domain="brand.example">`+inform("Member 4711-8822", `usage="train" ttl="600"`)+`</site>`, false)
 			for site := range p.Document().Sites() {
 				for n := range site.Knowledge().Informs() {
-					if u := p.usage(site, anmltrust.Knowledge, n.Node, m.s.now()); u != anml.UsageDisplay {
-						t.Error(u)
-					}
+					equals(t, p.usage(site, anmltrust.Knowledge, n.Node, m.s.now()), anml.UsageDisplay)
 				}
 			}
 			m.has("")
-			if m.stored() != 0 {
-				t.Error("kept beyond the session")
-			}
+			equals(t, m.stored(), 0)
 			equals(t, domains(sourcesOf(m.s, "brand.example", "4711-8822")), "a.example")
 			equals(t, domains(sourcesOf(m.s, "a.example", "4711-8822")), "")
 		})
@@ -306,9 +298,7 @@ func TestUsageRows(t *testing.T) {
 			if n := m.stored(); n > 0 {
 				t.Error(n, "kept beyond the session")
 			}
-			if len(sourcesOf(m.s, "b.example", secret)) != 1 {
-				t.Error("an attacker on the path told something that goes anywhere")
-			}
+			equals(t, len(sourcesOf(m.s, "b.example", secret)), 1)
 		})
 	})
 	t.Run("ANML-16.5-08", func(t *testing.T) {
@@ -338,9 +328,7 @@ func TestUsageRows(t *testing.T) {
 					n++
 				}
 			}
-			if n != 1 {
-				t.Error(n)
-			}
+			equals(t, n, 1)
 		})
 	})
 	t.Run("ANML-16.5-09", func(t *testing.T) {

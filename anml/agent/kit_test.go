@@ -72,6 +72,14 @@ func equals[T comparable](t testing.TB, got, want T) {
 	}
 }
 
+// isError checks what an error is.
+func isError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
 // sameList checks the elements of a list.
 func sameList[T comparable](t testing.TB, got, want []T) {
 	t.Helper()

@@ -102,9 +102,7 @@ func TestLedgerRows(t *testing.T) {
 			now := s.net.Clock().Now()
 			r := s.does(book, lookleap.CodeOK)
 			list := entries(t, s.session.Ledger(), EntryDisclosed, EntryRefused)
-			if len(list) != 3 {
-				t.Fatalf("%+v", list)
-			}
+			equals(t, len(list), 3)
 			for i, want := range []struct {
 				kind         EntryKind
 				field, basis string
@@ -135,9 +133,7 @@ func TestLedgerRows(t *testing.T) {
 			for _, e := range entries(t, s.session.Ledger(), EntryDisclosed) {
 				mac := hmac.New(sha256.New, []byte("key"))
 				fmt.Fprintf(mac, "%d:%s%s", len(e.Field), e.Field, profile[e.Field].Text)
-				if e.ValueHash != fmt.Sprintf("hmac-sha256:%x", mac.Sum(nil)) {
-					t.Errorf("%+v", e)
-				}
+				equals(t, e.ValueHash, fmt.Sprintf("hmac-sha256:%x", mac.Sum(nil)))
 			}
 		})
 	})
@@ -205,9 +201,7 @@ func TestLedgerRows(t *testing.T) {
 		s := newStage(t, setting{doc: doc, user: User{Profile: profile, Policy: allow("lang")}})
 		r := s.does(book, lookleap.CodeOK)
 		t.Run("accept-list", func(t *testing.T) {
-			if got := fieldsOf(t, s.session.Ledger(), r.Plan); !slices.Equal(got, []string{"email explicit", "lang delegated"}) {
-				t.Error(got)
-			}
+			sameList(t, fieldsOf(t, s.session.Ledger(), r.Plan), []string{"email explicit", "lang delegated"})
 		})
 		t.Run("reject-others", func(t *testing.T) {
 			sameList(t, fieldsOf(t, s.session.Ledger(), "another"), nil)
@@ -329,9 +323,7 @@ func TestLedgerInStore(t *testing.T) {
 				appendAll(t, l, entryOf(n))
 			}
 			must(t, put(t.Context(), store, c.key, []byte(c.value)))
-			if err := NewLedger(store).Append(t.Context(), entryOf(1)); (err == nil) != c.appends {
-				t.Errorf("append: %v", err)
-			}
+			equals(t, (NewLedger(store).Append(t.Context(), entryOf(1)) == nil), c.appends)
 			bad := 0
 			for e, err := range l.Entries(t.Context()) {
 				if err != nil {
@@ -341,9 +333,7 @@ func TestLedgerInStore(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			}
-			if bad != 1 {
-				t.Errorf("%d errors", bad)
-			}
+			equals(t, bad, 1)
 			if _, err := VerifyLedger(l.Entries(t.Context()), Head{}, Head{}); err == nil {
 				t.Error("it is verified")
 			}

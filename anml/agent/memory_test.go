@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -154,9 +153,7 @@ func TestGone(t *testing.T) {
 		store, keep := keeping(&f, t)
 		f.site.Status(wellKnownPath, 302, "Location", "/a").Status("/a", 410)
 		f.fails(f.s, CodeGone)
-		if keys := placesIn(store); !slices.Equal(keys, []string{"gone/" + shopDoc, "gone/" + shopOrigin + "/a"}) {
-			t.Error(keys)
-		}
+		sameList(t, placesIn(store), []string{"gone/" + shopDoc, "gone/" + shopOrigin + "/a"})
 		f.site.Handle("/a", document(titled))
 		f.net.Journal().Clear()
 		hasCode(f, second(f.session(keep).Open(t.Context(), shopOrigin+"/a")), CodeGone)
@@ -262,9 +259,7 @@ func TestMoved(t *testing.T) {
 			f := newFinding(t)
 			permanent(f, wellKnownPath, "/new", status)
 			f.site.Handle("/new", document(titled))
-			if p := f.finds(f.s, "Shop"); p.URL() != shopOrigin+"/new" {
-				t.Error(p.URL())
-			}
+			equals(t, f.finds(f.s, "Shop").URL(), shopOrigin+"/new")
 			f.requests("shop.example", getWellKnown, "GET /new")
 		})
 	}
@@ -385,9 +380,7 @@ func TestMoved(t *testing.T) {
 		for range 3 { // the second and third from memory
 			f.finds(f.s, "Shop")
 		}
-		if n := store.calls["Put"] - before; n != 1 {
-			t.Errorf("%d records", n)
-		}
+		equals(t, store.calls["Put"]-before, 1)
 	})
 	t.Run("ANML-6.5.1-09/accept-although-the-session-closes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -399,9 +392,7 @@ func TestMoved(t *testing.T) {
 			f.site.Fault("/new", lab.Mute())
 			time.AfterFunc(time.Second, func() { _ = f.s.Close() })
 			f.fails(f.s, lookleap.CodeClosed)
-			if keys := placesIn(store); len(keys) != 1 {
-				t.Error("what was known is forgotten: ", keys)
-			}
+			equals(t, len(placesIn(store)), 1)
 		})
 	})
 	for name, status := range map[string]int{"302": 302, "307": 307, "303": 303} {
@@ -431,9 +422,7 @@ func TestMoved(t *testing.T) {
 			permanent(f, wellKnownPath, "/new", status)
 			f.fails(f.s, CodeInconclusive)
 			for _, got := range f.net.Journal().Paths("shop.example") {
-				if got != getWellKnown {
-					t.Error(got)
-				}
+				equals(t, got, getWellKnown)
 			}
 		})
 	}

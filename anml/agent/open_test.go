@@ -106,9 +106,7 @@ func TestTransport(t *testing.T) {
 				t.Errorf("%q %v", p.ServingDomain(), p.Findings())
 			}
 			for _, party := range p.Parties() {
-				if party.Tier != anmltrust.Unlisted {
-					t.Errorf("%+v", party)
-				}
+				equals(t, party.Tier, anmltrust.Unlisted)
 			}
 			hasCode(t, second(p.Do(t.Context(), Call{Action: "pay"})), lookleap.CodeInsecureTransport)
 			if len(p.Tools()) != 0 {
@@ -226,9 +224,7 @@ func TestNegotiation(t *testing.T) {
 						t.Errorf("Accept %q", got)
 					}
 					for _, name := range []string{"Accept-Language", "Cookie", "Authorization", "Referer", "From"} {
-						if r.Header.Get(name) != "" {
-							t.Errorf("%s: %s", name, r.Header.Get(name))
-						}
+						equals(t, r.Header.Get(name), "")
 					}
 				}
 			})
@@ -238,9 +234,7 @@ func TestNegotiation(t *testing.T) {
 	t.Run("ANML-7-04/accept-what-the-type-says", func(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body(wellKnownPath, anml.MediaTypeJSON+"; charset=utf-8", twin)
-		if p := f.finds(f.s, "Shop"); p.Document().Format() != anml.JSON {
-			t.Error(p.Document().Format())
-		}
+		equals(t, f.finds(f.s, "Shop").Document().Format(), anml.JSON)
 	})
 	t.Run("ANML-7-04/reject-another-body", func(t *testing.T) {
 		f := newFinding(t)

@@ -64,9 +64,7 @@ func TestAnswers(t *testing.T) {
 	}
 	t.Run("ANML-11.3-04/accept-unfinished", func(t *testing.T) {
 		_, r := answer(t, lab.Status(202), lookleap.CodeOK)
-		if r.Outcome != anml.OutcomeAccepted {
-			t.Errorf("%+v", r)
-		}
+		equals(t, r.Outcome, anml.OutcomeAccepted)
 	})
 	for name, h := range map[string]http.Handler{
 		"html":         answering(200, "text/html", "<anml/>"),
@@ -86,9 +84,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		_, _ = s.page.Do(t.Context(), Call{Action: "a"}) // the same again
-		if n := s.notices(NoticeInvalid); n != 1 {
-			t.Errorf("%d notices", n)
-		}
+		equals(t, s.notices(NoticeInvalid), 1)
 	})
 	for id, status := range map[string]int{"ANML-11.3-09": 409, "ANML-11.3-11": 422} {
 		t.Run(id+"/accept-document", func(t *testing.T) {
@@ -269,9 +265,7 @@ func TestReconsent(t *testing.T) {
 			s.user.Then(labprompt.Approve())
 			s.does(book, c.code)
 			asks := slices.ContainsFunc(s.user.Requests()[before].Items, func(item lookleap.ConsentItem) bool { return item.ID != itemAct })
-			if want := strings.Contains(name, "again") || strings.Contains(name, "other"); asks != want {
-				t.Errorf("the user is asked about an answer: %t, want %t", asks, want)
-			}
+			equals(t, asks, strings.Contains(name, "again") || strings.Contains(name, "other"))
 		})
 	}
 }

@@ -119,9 +119,7 @@ func TestRole(t *testing.T) {
 				t.Error(p.Document().Role())
 			}
 			_, err := f.s.Open(t.Context(), shopOrigin+"/a")
-			if got := lookleap.CodeOf(err); got != c.want {
-				t.Error(err)
-			}
+			hasCode(t, err, c.want)
 		})
 		read := c.want == lookleap.CodeOK
 		t.Run(c.id+"/"+verdict+name+"-after-an-action", func(t *testing.T) {
@@ -173,9 +171,7 @@ func TestVersions(t *testing.T) {
 			doc := service(titled + `<interact><action id="find" method="GET" endpoint="/find"><description>Find</description></action></interact>`)
 			f.site.Body(wellKnownPath, anml.MediaTypeXML, strings.Replace(doc, `version="1.0" role`, `version="`+version+`" role`, 1)).Handle("/find", document(titled))
 			_, err := f.finds(f.s, "Shop").Do(t.Context(), Call{Action: "find"})
-			if got := lookleap.CodeOf(err); got != want {
-				t.Errorf("%v", err)
-			}
+			hasCode(t, err, want)
 		})
 	}
 	for _, offers := range []string{`2.0,3.0`, ``, ` , `} {

@@ -71,12 +71,8 @@ func TestPager(t *testing.T) {
 			for range 9 {
 				must(t, second(g.Next(t.Context(), agent.PageWanted)))
 			}
-			if _, err := g.Next(t.Context(), agent.PageWanted); !errors.Is(err, lookleap.ErrConsentRefused) {
-				t.Error(err)
-			}
-			if n := len(r.net.Journal().Requests("shop.example")); n != 10 {
-				t.Errorf("%d requests", n)
-			}
+			isError(t, second(g.Next(t.Context(), agent.PageWanted)), lookleap.ErrConsentRefused)
+			equals(t, len(r.net.Journal().Requests("shop.example")), 10)
 			asked := user.Requests()
 			if len(asked) != 1 || asked[0].Kind != lookleap.ConsentRead || !strings.Contains(asked[0].Summary, "pages 11 to 20") || !strings.Contains(asked[0].Summary, "250") {
 				t.Errorf("%+v", asked)
@@ -87,9 +83,7 @@ func TestPager(t *testing.T) {
 		r := newRetail(t)
 		r.options.Limits.Pages = 1
 		r.pages(3)
-		if _, err := r.pager(first).Next(t.Context(), agent.PageNeeded); !errors.Is(err, lookleap.ErrConsentRefused) {
-			t.Error(err)
-		}
+		isError(t, second(r.pager(first).Next(t.Context(), agent.PageNeeded)), lookleap.ErrConsentRefused)
 		r.gets("shop.example", "GET /r?page=1")
 	})
 	t.Run("ANML-11.5-04/accept-ten-more", func(t *testing.T) {
@@ -125,9 +119,7 @@ func TestPager(t *testing.T) {
 		if err != nil || !strings.Contains(p.Document().Body().Text(), "entry 3") {
 			t.Errorf("%v", err)
 		}
-		if _, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrAlreadyDone) {
-			t.Errorf("replayed: %v", err)
-		}
+		isError(t, second(r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.ErrAlreadyDone)
 	})
 	t.Run("ANML-11.5-04/reject-other-plan", func(t *testing.T) {
 		r := newRetail(t)
@@ -177,16 +169,12 @@ func TestPager(t *testing.T) {
 				must(t, second(g.Next(t.Context(), agent.PageWanted)))
 				before := len(r.net.Journal().Requests())
 				_, err := g.Next(t.Context(), agent.PageWanted)
-				if lookleap.CodeOf(err) != c.code {
-					t.Errorf("%v, want %s", err, c.code)
-				}
+				hasCode(t, err, c.code)
 				most := 0
 				if strings.Contains(c.name, "redirect") || c.name == "reject-same-content" {
 					most = 1
 				}
-				if n := len(r.net.Journal().Requests()) - before; n != most {
-					t.Errorf("%d more requests", n)
-				}
+				equals(t, len(r.net.Journal().Requests())-before, most)
 				r.gets("other.example")
 			})
 		}
@@ -238,9 +226,7 @@ func TestPager(t *testing.T) {
 		t.Run(map[bool]string{true: "K17/accept", false: "K17/reject"}[want > 0]+"-cursor-of-"+strconv.Itoa(n), func(t *testing.T) {
 			r := newRetail(t)
 			r.serve("shop.example", "/1", `<head><title>T</title></head><body>one<nav next="/2" cursor="`+strings.Repeat("c", n)+`"/></body>`)
-			if g := r.pager("https://shop.example/1"); len(g.Cursor().Raw()) != want {
-				t.Errorf("cursor of %d", len(g.Cursor().Raw()))
-			}
+			equals(t, len(r.pager("https://shop.example/1").Cursor().Raw()), want)
 		})
 	}
 	t.Run("ANML-11.5-01/accept-again-after-failure", func(t *testing.T) {
@@ -274,9 +260,7 @@ func (r *retail) ends(g *agent.Pager, code lookleap.Code, requests int) {
 	if _, err := g.Next(r.Context(), agent.PageWanted); lookleap.CodeOf(err) != code {
 		r.Errorf("%v, want %s", err, code)
 	}
-	if n := len(r.net.Journal().Requests()) - before; n != requests {
-		r.Errorf("%d requests, want %d", n, requests)
-	}
+	equals(r, len(r.net.Journal().Requests())-before, requests)
 }
 
 // TestPagerLoops shows circles that do not look like ones.
@@ -358,12 +342,8 @@ func TestPagerBounds(t *testing.T) {
 		r.options.Limits.Pages = 2
 		r.pages(9)
 		p := next(t, r.pager("https://shop.example/r?page=1"))
-		if _, err := p.Pager().Next(t.Context(), agent.PageWanted); !errors.Is(err, lookleap.ErrConsentRefused) {
-			t.Error(err)
-		}
-		if n := p.Pager().Pages(); n != 2 {
-			t.Errorf("%d pages", n)
-		}
+		isError(t, second(p.Pager().Next(t.Context(), agent.PageWanted)), lookleap.ErrConsentRefused)
+		equals(t, p.Pager().Pages(), 2)
 	})
 	t.Run("ANML-11.5-01/reject-two-at-a-time", func(t *testing.T) {
 		r := newRetail(t)
@@ -400,9 +380,7 @@ func TestPagerBounds(t *testing.T) {
 		})
 		g := r.pager("https://shop.example/1")
 		r.ends(g, lookleap.CodeBadStatus, 1)
-		if g.Pages() != 1 {
-			t.Errorf("%d pages", g.Pages())
-		}
+		equals(t, g.Pages(), 1)
 	})
 }
 

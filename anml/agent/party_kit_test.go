@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,6 +56,17 @@ func hasCode(t testing.TB, err error, code lookleap.Code) {
 	}
 }
 
+// hasTexts checks that a text contains each text, or does not contain it if it begins with "!".
+func hasTexts(t testing.TB, shown string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		text, not := strings.CutPrefix(w, "!")
+		if strings.Contains(shown, text) == not {
+			t.Errorf("%q is not as wanted in:\n%s", w, shown)
+		}
+	}
+}
+
 // second returns the error of a call with a result.
 func second(_ any, err error) error { return err }
 
@@ -63,6 +75,14 @@ func equals[T comparable](t testing.TB, got, want T) {
 	t.Helper()
 	if got != want {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// isError checks what an error is.
+func isError(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
 	}
 }
 

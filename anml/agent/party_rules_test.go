@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -38,29 +37,21 @@ func TestTextOfRules(t *testing.T) {
 			r, p := page(t, asJSON, "knowledge", "constraints", "interact")
 			text := p.Text(anml.TextOptions{})
 			for _, part := range []string{"INFORM", `"email"`, `"tel"`, anml.ToolName("brand.example", "a")} {
-				if !strings.Contains(text, part) {
-					t.Errorf("no %s in %s", part, text)
-				}
+				hasTexts(t, text, part)
 			}
 			equals(t, r.informs(), "brand.example: INFORM\n")
 		})
 		t.Run("O04/accept-rule-in-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge", "constraints")
-			if text := p.Text(anml.TextOptions{}); !strings.Contains(text, `"email", string, rule none`) {
-				t.Error(text)
-			}
+			hasTexts(t, p.Text(anml.TextOptions{}), `"email", string, rule none`)
 		})
 		t.Run("O04/reject-rule-out-of-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge")
-			if text := p.Text(anml.TextOptions{}); !strings.Contains(text, `"email", string, rule explicit-consent`) {
-				t.Error(text)
-			}
+			hasTexts(t, p.Text(anml.TextOptions{}), `"email", string, rule explicit-consent`)
 		})
 		t.Run("O04/accept-stricter-rule-out-of-scope-"+form, func(t *testing.T) {
 			_, p := page(t, asJSON, "knowledge")
-			if text := p.Text(anml.TextOptions{}); !strings.Contains(text, `"tel", string, rule authentication`) {
-				t.Error(text)
-			}
+			hasTexts(t, p.Text(anml.TextOptions{}), `"tel", string, rule authentication`)
 		})
 	}
 }
@@ -119,9 +110,7 @@ func TestRefusedParties(t *testing.T) {
 			r.asks()
 			must(t, r.start().RefuseDomain(t.Context(), c.refused))
 			list := r.openAt(c.url, sections+strings.Replace(doc, "%", c.endpoint, 1)).Decide(t.Context())
-			if len(list) != 1 {
-				t.Fatalf("%d decisions", len(list))
-			}
+			equals(t, len(list), 1)
 			d := list[0]
 			if refused := d.Verb == agent.VerbRefuse && d.Reason == anml.UserDenied && d.Code == agent.CodeDomainRefused; refused == c.others {
 				t.Errorf("%s %s %s", d.Verb, d.Reason, d.Code)
@@ -174,9 +163,7 @@ func TestWhoAsks(t *testing.T) {
 				for _, d := range r.open(c.doc).Decide(t.Context()) {
 					got = append(got, strings.Join([]string{d.Owner.Domain, d.Verb.String(), string(d.Code)}, " "))
 				}
-				if !slices.Equal(got, []string{c.want}) {
-					t.Errorf("got %q, want %q", got, c.want)
-				}
+				sameList(t, got, []string{c.want})
 			})
 		}
 	}

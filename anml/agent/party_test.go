@@ -129,17 +129,13 @@ func TestLayeredIdentity(t *testing.T) {
 		for _, tool := range p.Tools() {
 			names[tool.Name] = true
 		}
-		if len(names) != 2 {
-			t.Errorf("the action that both sites have is %d tools: %v", len(names), names)
-		}
+		equals(t, len(names), 2)
 	})
 	t.Run("ANML-12.7-08/reject-cross-site-reference", func(t *testing.T) {
 		r := newRetail(t).grants(2, "interact", "knowledge")
 		p := r.open(shopSite + `<site domain="brand.example"><knowledge><ask field="email" action="add-to-cart" purpose="to write"/></knowledge></site>`)
 		for _, d := range p.Decide(t.Context()) {
-			if d.Verb != agent.VerbRefuse {
-				t.Errorf("%+v", d)
-			}
+			equals(t, d.Verb, agent.VerbRefuse)
 		}
 	})
 	for _, c := range []struct {
@@ -180,9 +176,7 @@ func TestLayeredIdentity(t *testing.T) {
 		p := r.open(bothSites)
 		_, _ = p.Do(t.Context(), agent.Call{Site: shop, Action: "add-to-cart"})
 		asked := user.Requests()
-		if len(asked) != 1 {
-			t.Fatalf("%d prompts", len(asked))
-		}
+		equals(t, len(asked), 1)
 		if text := asked[0].String(); !strings.Contains(text, "shop.example") || strings.Contains(text, "brand.example") {
 			t.Error(text)
 		}
@@ -212,9 +206,7 @@ func TestRestrictionsSurvive(t *testing.T) {
 		for _, d := range r.open(doc).Decide(t.Context()) {
 			out[d.Field] = d
 		}
-		if len(out) != 2 {
-			t.Fatalf("%d decisions", len(out))
-		}
+		equals(t, len(out), 2)
 		return out
 	}
 	for _, id := range []string{"X6", "ANML-12.5-21"} {
@@ -225,12 +217,8 @@ func TestRestrictionsSurvive(t *testing.T) {
 			}
 		})
 		t.Run(id+"/reject-permits", func(t *testing.T) {
-			if d := rules(t, "knowledge", "interact"); d["tz"].Rule.Requires != anml.ExplicitConsent {
-				t.Errorf("the dropped constraints permit: %v", d["tz"].Rule.Requires)
-			}
-			if d := rules(t, "knowledge", "interact", "constraints"); d["tz"].Rule.Requires != anml.RequiresNothing {
-				t.Errorf("constraints in scope are not heard: %v", d["tz"].Rule.Requires)
-			}
+			equals(t, rules(t, "knowledge", "interact")["tz"].Rule.Requires, anml.ExplicitConsent)
+			equals(t, rules(t, "knowledge", "interact", "constraints")["tz"].Rule.Requires, anml.RequiresNothing)
 		})
 		t.Run(id+"/reject-permits-single", func(t *testing.T) { // the server's own constraints do not permit for the site
 			for want, sections := range map[anml.Requires][]string{anml.ExplicitConsent: {"knowledge", "interact"}, anml.RequiresNothing: {"knowledge", "interact", "constraints"}} {
@@ -245,9 +233,7 @@ func TestRestrictionsSurvive(t *testing.T) {
 		t.Run(id+"/accept-explained", func(t *testing.T) {
 			r := newRetail(t).grants(2, "knowledge")
 			for _, a := range r.open(doc).Explain().Assertions {
-				if want := a.Site == "brand.example" && (a.Section == "constraints" || a.Section == "footer"); a.Restrict != want {
-					t.Errorf("%+v", a)
-				}
+				equals(t, a.Restrict, a.Site == "brand.example" && (a.Section == "constraints" || a.Section == "footer"))
 			}
 		})
 	}
@@ -315,9 +301,7 @@ func TestExplain(t *testing.T) {
 	p := r.open(everything("shop.example") + everything("brand.example") + `<site domain="192.0.2.1"><body>x</body></site><site domain="a.example"><body>x</body></site><site domain="A.example"><body>y</body></site>`)
 	e := p.Explain()
 	t.Run(id+"/accept-every-section", func(t *testing.T) {
-		if len(e.Assertions) != 20 {
-			t.Errorf("%d of 20 sections", len(e.Assertions))
-		}
+		equals(t, len(e.Assertions), 20)
 		if e.Assertions[len(e.Assertions)-1].Site != "brand.example" || len(e.Personas) != 2 {
 			t.Error("not in the order of the document")
 		}
@@ -406,7 +390,5 @@ func TestSecurityNoticeOnce(t *testing.T) {
 	r.net.Name("_anml.brand.example").Bogus()
 	r.open(bothSites)
 	r.openAt("https://shop.example/two", bothSites)
-	if told := r.notices(agent.NoticeSecurity); len(told) != 1 {
-		t.Errorf("%+v", told)
-	}
+	equals(t, len(r.notices(agent.NoticeSecurity)), 1)
 }

@@ -241,9 +241,7 @@ func TestLanguageIsPersonal(t *testing.T) {
 		r.asks(reply)
 		r.net.Site("shop.example").Status("/book", 204)
 		p := r.open(doc)
-		if got := p.Persona("shop.example").Language; got != "de-CH" {
-			t.Fatalf("answers in %q", got)
-		}
+		equals(t, p.Persona("shop.example").Language, "de-CH")
 		_, _ = p.Do(t.Context(), agent.Call{Action: "book"})
 		return r
 	}
@@ -265,9 +263,7 @@ func TestLanguageIsPersonal(t *testing.T) {
 	})
 	t.Run("ANML-8.8.2-07/reject-without-consent", func(t *testing.T) {
 		r := run(t, labprompt.Deny())
-		if entries(r, agent.EntryDisclosed) != 0 {
-			t.Error("told without consent")
-		}
+		equals(t, entries(r, agent.EntryDisclosed), 0)
 		for _, q := range r.net.Journal().Requests() {
 			if q.Header.Get("Accept-Language") != "" || strings.Contains(string(q.Body)+q.Target+fmt.Sprint(q.Header), "de-CH") {
 				t.Errorf("%s %s %v %s", q.Method, q.Target, q.Header, q.Body)

@@ -52,9 +52,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 	t.Run("reject-demanded-of-the-other", func(t *testing.T) {
 		st := asker(t).allow("*", "*")
 		x := st.prepares(st.page(booking(rule("email", "none")+rule("tel", "explicit-consent"), askFor("email"))), calls["answer"])
-		if len(x.items) != 1 {
-			t.Errorf("%+v", x.items)
-		}
+		equals(t, len(x.items), 1)
 	})
 	t.Run("reject-sensitive-of-the-other", func(t *testing.T) {
 		st := asker(t).allow("*", "*")
@@ -76,9 +74,7 @@ func TestOneFieldAsAnother(t *testing.T) {
 	t.Run("reject-profile-that-fails", func(t *testing.T) {
 		st := asker(t)
 		st.user.Profile = profileFunc(func() (Value, error) { panic("x") })
-		if x := st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}); len(x.items) != 1 {
-			t.Errorf("%+v", x.items)
-		}
+		equals(t, len(st.prepares(st.page(booking("", "")), Call{Action: "find", Args: map[string]string{"q": "tea"}}).items), 1)
 	})
 }
 
@@ -128,9 +124,7 @@ func TestPersonalNames(t *testing.T) {
 			t.Run("accept-asked-"+field, func(t *testing.T) {
 				s := newStage(t, setting{doc: finder("GET", "", field), user: User{Profile: secrets}})
 				s.does(find(field), lookleap.CodeOK)
-				if len(s.user.Requests()) != 1 {
-					t.Fatal("not asked")
-				}
+				equals(t, len(s.user.Requests()), 1)
 				if got := ledgerOf(t, s.session.Ledger()); !strings.HasPrefix(got[0], "disclosed "+field) {
 					t.Errorf("%q", got)
 				}
@@ -187,9 +181,7 @@ func TestPersonalValues(t *testing.T) {
 				s := newStage(t, setting{doc: finder("POST", "application/json", "a", "b", "c", "d"), user: User{Profile: secrets}, replies: []labprompt.Reply{labprompt.Approve(itemAct)}})
 				s.does(Call{Action: "find", Args: args}, lookleap.CodeConsentRefused)
 				s.sends()
-				if n := len(s.user.Requests()[0].Items); n != 1+len(args) {
-					t.Errorf("%d items", n)
-				}
+				equals(t, len(s.user.Requests()[0].Items), 1+len(args))
 			})
 		}
 		for _, args := range []map[string]string{{"a": "Berlin", "b": "Oslo"}, {"a": "2", "b": "yes"}, {"a": "40", "b": "4111"}, {"a": "hay", "b": "bales"}, {"a": "deadbeef00", "b": "QUJDREVGR0g="}} {
@@ -261,9 +253,7 @@ func TestSpellings(t *testing.T) {
 			st.decides(doc, "prompt sensitive")
 			st.s = nil // another session of the user
 			st.decides(doc, "prompt sensitive")
-			if category := st.s.consents.sensitive("T-E-L"); category != CategoryHealth {
-				t.Errorf("%q", category)
-			}
+			equals(t, st.s.consents.sensitive("T-E-L"), CategoryHealth)
 		})
 	})
 }

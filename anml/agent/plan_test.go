@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 
@@ -50,17 +49,13 @@ func TestDo(t *testing.T) {
 		}
 		shown := asked[0].String()
 		for _, want := range []string{"POST", "shop.example", "/reserve", `"what": "t1"`, `"seats": "2"`} {
-			if !strings.Contains(shown, want) {
-				t.Errorf("the request does not show %q:\n%s", want, shown)
-			}
+			hasTexts(t, shown, want)
 		}
 	})
 	t.Run("ANML-9.3-03/accept-json", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
 		s.does(Call{Action: "json", ArgsJSON: []byte(`{"seats":2,"ok":true}`)}, lookleap.CodeOK)
-		if body := s.net.Journal().Requests()[0].Body; string(body) != `{"seats":2,"ok":true}` {
-			t.Errorf("%s", body)
-		}
+		equals(t, string(s.net.Journal().Requests()[0].Body), `{"seats":2,"ok":true}`)
 	})
 	t.Run("ANML-9.3-03/accept-multipart", func(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
@@ -201,9 +196,7 @@ func TestConfirmation(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, setting{doc: interact(action("a", c.method, "/a", c.more)), user: User{Policy: c.policy}})
 			s.does(Call{Action: "a"}, lookleap.CodeOK)
-			if n := len(s.user.Requests()); n != c.asked {
-				t.Errorf("asked %d times, want %d", n, c.asked)
-			}
+			equals(t, len(s.user.Requests()), c.asked)
 			s.sends(c.method + " /a")
 		})
 	}
@@ -234,9 +227,7 @@ func TestConfirmation(t *testing.T) {
 		s := newStage(t, setting{doc: interact(action("a", "POST", "/a", `confirm="true"`))})
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
 		s.does(Call{Action: "a"}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 2 {
-			t.Errorf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 2)
 	})
 }
 
@@ -249,9 +240,7 @@ func TestPolicyVeto(t *testing.T) {
 			s := newStage(t, setting{doc: searchAndBuy, user: User{Policy: &UserPolicy{VetoAct: veto}}})
 			s.does(Call{Action: "drop"}, CodePolicyVeto)
 			s.sends()
-			if n := len(s.user.Requests()); n != 1 {
-				t.Errorf("the policy comes last, and the user was asked %d times", n)
-			}
+			equals(t, len(s.user.Requests()), 1)
 		})
 	}
 	t.Run("ANML-13.4-11/accept-nothing-objects", func(t *testing.T) {
@@ -336,23 +325,17 @@ func TestOtherOrigins(t *testing.T) {
 	t.Run("ANML-13.11-02/accept-asked", func(t *testing.T) {
 		s := newStage(t, setting{doc: elsewhere("GET"), before: set})
 		s.does(Call{Action: "sibling"}, lookleap.CodeOK)
-		if got := items(s, 0); !slices.Equal(got, []string{itemAct, itemOrigin}) {
-			t.Errorf("asked about %q", got)
-		}
+		sameList(t, items(s, 0), []string{itemAct, itemOrigin})
 		shown := s.user.Requests()[0].String()
 		for _, want := range []string{"www.[shop.example]", "api.[shop.example]"} {
-			if !strings.Contains(shown, want) {
-				t.Errorf("it does not show %s:\n%s", want, shown)
-			}
+			hasTexts(t, shown, want)
 		}
 	})
 	t.Run("ANML-13.11-02/accept-remembered", func(t *testing.T) {
 		s := newStage(t, setting{doc: elsewhere("GET"), before: set})
 		s.does(Call{Action: "sibling"}, lookleap.CodeOK)
 		s.does(Call{Action: "sibling"}, lookleap.CodeOK)
-		if n := len(s.user.Requests()); n != 1 {
-			t.Errorf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 1)
 		other := s.open(Options{}, User{})
 		page, err := other.Open(t.Context(), documentURL)
 		must(t, err)
@@ -365,9 +348,7 @@ func TestOtherOrigins(t *testing.T) {
 		for range 3 {
 			s.does(Call{Action: "other"}, lookleap.CodeOK)
 		}
-		if n := len(s.user.Requests()); n != 3 {
-			t.Errorf("asked %d times", n)
-		}
+		equals(t, len(s.user.Requests()), 3)
 	})
 	t.Run("ANML-13.4-01/accept-named", func(t *testing.T) {
 		s := newStage(t, setting{doc: elsewhere("POST"), before: set})

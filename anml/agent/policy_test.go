@@ -136,9 +136,7 @@ func TestRefuseRows(t *testing.T) {
 				s.wantSent("!"+annsEmail, `<refuse field="email" reason="user-denied"`, `<refuse field="lang" reason="user-denied"`)
 				s.hasAsked("!"+annsEmail, "!email")
 				for _, e := range entries(t, s.session.Ledger(), EntryRefused) {
-					if e.Reason != anml.UserDenied {
-						t.Errorf("%+v", e)
-					}
+					equals(t, e.Reason, anml.UserDenied)
 				}
 			})
 		}
@@ -237,9 +235,7 @@ func TestRequiresRows(t *testing.T) {
 				}}})
 			s.does(book, lookleap.CodeOK)
 			s.wantSent(`<answer field="email"`, `consent="explicit"`)
-			if order != "authenticated asked" {
-				t.Error(order)
-			}
+			equals(t, order, "authenticated asked")
 		})
 		t.Run("reject-without-consent", func(t *testing.T) {
 			st := newStand(t, labprompt.Deny())
@@ -252,9 +248,7 @@ func TestRequiresRows(t *testing.T) {
 				s.does(book, lookleap.CodeOK)
 				s.wantSent(`<refuse field="email" reason="constraint-violation" constraint="email"`, "!"+annsEmail)
 				for _, r := range s.user.Requests() {
-					if len(r.Items) != 1 {
-						t.Errorf("the user was asked: %+v", r.Items)
-					}
+					equals(t, len(r.Items), 1)
 				}
 			})
 		}
@@ -271,9 +265,7 @@ func TestRequiresRows(t *testing.T) {
 			x.sends(all, `<answer field="email"`)
 			st.net.Clock().Advance(5*time.Minute + time.Second)
 			x.sends(all, `<refuse field="email" reason="constraint-violation"`, "!"+annsEmail)
-			if n != 2 {
-				t.Errorf("authenticated %d times", n)
-			}
+			equals(t, n, 2)
 		})
 	})
 }

@@ -109,9 +109,7 @@ func TestSupplied(t *testing.T) {
 		"Alice Johnson": "", "JOHNSON": "", "Alice Johnson, blue, window": "", code: "", "Rome": "a.example",
 		"alice@example.com": "a.example", "QWxpY2UgSm9obnNvbg": "a.example", "Alice Johnson, 4711-8822": "a.example", "4711-8822": "a.example",
 	} {
-		if got := domains(sourcesOf(s, "b.example", value)); got != want {
-			t.Errorf("%s: from %q, want %q", value, got, want)
-		}
+		equals(t, domains(sourcesOf(s, "b.example", value)), want)
 	}
 }
 
@@ -143,9 +141,7 @@ func TestMatchProperty(t *testing.T) {
 		if got := sourcesOf(s, "b.example", strings.Repeat("жщ ", 1+len(value)%7)); len(got) > 0 {
 			r.Fatal(got)
 		}
-		if _, err := s.Forget(t.Context(), "a.example"); err != nil {
-			r.Fatal(err)
-		}
+		must(t, second(s.Forget(t.Context(), "a.example")))
 		if got := sourcesOf(s, "a.example", value); len(got) != 1 || !got[0].deleted {
 			r.Fatalf("%q survives a deletion: %v", value, got)
 		}
@@ -228,9 +224,7 @@ func TestCrossServiceRows(t *testing.T) {
 				})
 				t.Run("reject-private"+end, func(t *testing.T) {
 					s := crossedIn(t, mode, `confidentiality="private"`, plain)
-					if d := s.page.Decide(t.Context())[0]; brief(d) != "refuse private-context policy-violation" {
-						t.Error(brief(d))
-					}
+					equals(t, brief(s.page.Decide(t.Context())[0]), "refuse private-context policy-violation")
 				})
 				t.Run("reject-later-though-remembered"+end, func(t *testing.T) {
 					s := crossedIn(t, mode, "", v, labprompt.ApproveUntil(start.Add(24*365*time.Hour)), labprompt.Deny())
@@ -317,9 +311,7 @@ func TestStrictArguments(t *testing.T) {
 			_, _, err := x.settle(all, time.Time{})
 			must(t, err)
 			a := pageFor(t, st.net, st.s, "https://a.example/a", booking("", ""))
-			if x := st.prepares(a, tea); len(x.items) != 1 {
-				t.Errorf("%+v", x.items)
-			}
+			equals(t, len(st.prepares(a, tea).items), 1)
 		})
 	})
 }

@@ -54,9 +54,7 @@ func TestMedia(t *testing.T) {
 	t.Run("ANML-8.10.5-01/accept-json", func(t *testing.T) {
 		r := newRetail(t)
 		r.json = true
-		if p := r.open(gallery); !slices.Equal(media(p), want) {
-			t.Errorf("%q", media(p))
-		}
+		sameList(t, media(r.open(gallery)), want)
 	})
 	t.Run("ANML-8.10.2-04/reject-nothing-fetched", func(t *testing.T) {
 		r, p := world(t)
@@ -99,9 +97,7 @@ func TestMedia(t *testing.T) {
 			for _, m := range required(newRetail(t).open("<head><title>T</title></head>" + body)) {
 				got.WriteString(m.Kind + " " + m.URL + "\n")
 			}
-			if got.String() != want.String() {
-				t.Errorf("got\n%swant\n%s", got.String(), want.String())
-			}
+			equals(t, got.String(), want.String())
 		}
 	})
 	t.Run("ANML-8.10.5-01/accept-each-kind", func(t *testing.T) {
@@ -140,9 +136,7 @@ func TestMedia(t *testing.T) {
 			}
 		}
 		for _, q := range r.net.Journal().Requests("tracker.example") {
-			if q.Header.Get("Cookie")+q.Header.Get("Authorization")+q.Header.Get("Referer")+q.Header.Get("Origin") != "" {
-				t.Error(q.Header)
-			}
+			equals(t, q.Header.Get("Cookie")+q.Header.Get("Authorization")+q.Header.Get("Referer")+q.Header.Get("Origin"), "")
 		}
 	})
 	t.Run("ANML-13.11-01/reject-over-budget", func(t *testing.T) {

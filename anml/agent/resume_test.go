@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -49,9 +48,7 @@ func TestResume(t *testing.T) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		s.sends("POST /book")
-		if body := string(s.net.Journal().Requests()[0].Body); !strings.Contains(body, "ada@example.org") {
-			t.Errorf("%s", body)
-		}
+		hasTexts(t, string(s.net.Journal().Requests()[0].Body), "ada@example.org")
 		got := ledgerOf(t, other.Ledger())
 		if len(got) != 4 || !strings.HasPrefix(got[0], "disclosed email") || got[3] != "outcome ok" {
 			t.Errorf("the ledger holds %q", got)
@@ -65,14 +62,10 @@ func TestResume(t *testing.T) {
 		must(t, second(s.session.Resume(t.Context(), pending.State, decision)))
 		before := ledgerOf(t, ledger)
 		for range 3 {
-			if _, err := s.session.Resume(t.Context(), pending.State, decision); !errors.Is(err, lookleap.ErrAlreadyDone) {
-				t.Fatalf("%v", err)
-			}
+			isError(t, second(s.session.Resume(t.Context(), pending.State, decision)), lookleap.ErrAlreadyDone)
 		}
 		s.sends("POST /book")
-		if after := ledgerOf(t, ledger); !slices.Equal(before, after) {
-			t.Errorf("a replay left traces: %q", after[len(before):])
-		}
+		sameList(t, before, ledgerOf(t, ledger))
 	})
 	t.Run("ANML-13.4-12/accept-later-when-too-fast-now", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, options: Options{Limits: Limits{Burst: 1}}, replies: []labprompt.Reply{pendingReply}})
@@ -81,17 +74,13 @@ func TestResume(t *testing.T) {
 		decision := labprompt.Decide(pending.Request)
 		hasCode(t, second(s.session.Resume(t.Context(), pending.State, decision)), CodeTooManyActions)
 		s.net.Clock().Advance(time.Minute)
-		if _, err := s.session.Resume(t.Context(), pending.State, decision); err != nil {
-			t.Errorf("the plan was used up by what was not sent: %v", err)
-		}
+		must(t, second(s.session.Resume(t.Context(), pending.State, decision)))
 	})
 	t.Run("ANML-9.2-01/reject-refused-decision", func(t *testing.T) {
 		s := newStage(t, setting{doc: asking, user: profile, replies: []labprompt.Reply{pendingReply}})
 		pending := s.suspended(Call{Action: "book"})
 		for _, d := range []lookleap.ConsentDecision{{}, {Digest: pending.Request.Digest}, {Digest: pending.Request.Digest, Approved: []string{"answer-1"}}, {Digest: "sha256:0", Approved: []string{itemAct}}} {
-			if _, err := s.session.Resume(t.Context(), pending.State, d); !errors.Is(err, lookleap.ErrConsentRefused) {
-				t.Errorf("%+v: %v", d, err)
-			}
+			isError(t, second(s.session.Resume(t.Context(), pending.State, d)), lookleap.ErrConsentRefused)
 		}
 		s.sends()
 	})
@@ -125,9 +114,7 @@ func TestResume(t *testing.T) {
 		must(t, second(session.Resume(t.Context(), again.State, labprompt.Decide(again.Request))))
 		s.sends("POST /buy")
 		s.net.Site("trust.example").Handle("/authorize", granting(s, "body"))
-		if _, err := s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request)); !errors.Is(err, lookleap.ErrAlreadyDone) {
-			t.Errorf("the plan that was shown first: %v", err)
-		}
+		isError(t, second(s.open(Options{}, User{}).Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.ErrAlreadyDone)
 		s.sends("POST /buy")
 	})
 	t.Run("ANML-13.4-01/reject-same-origin-only-since", func(t *testing.T) {
@@ -264,9 +251,7 @@ func FuzzResume(f *testing.F) {
 		if err == nil {
 			again, err := json.Marshal(e)
 			must(t, err)
-			if _, err := parseEffect(again); err != nil {
-				t.Fatalf("what was written is not read: %v\n%s", err, again)
-			}
+			must(t, second(parseEffect(again)))
 		}
 		session, err := New(&lookleap.Host{Fetcher: host.Fetcher, Resolver: host.Resolver, Now: func() time.Time { return now }}, Options{}).NewSession(User{})
 		must(t, err)

@@ -158,9 +158,7 @@ func TestPlanOwner(t *testing.T) {
 				e, err := parseEffect(plan.Effect())
 				must(t, err)
 				marks = append(marks, e.User)
-				if strings.Contains(string(plan.Effect())+pending.Request.String(), "ann-4711") {
-					t.Error("the plan holds the user's id")
-				}
+				hasTexts(t, string(plan.Effect())+pending.Request.String(), "!ann-4711")
 			}
 			if marks[0] == marks[1] {
 				t.Error("two plans can be seen to be of one user")

@@ -254,8 +254,6 @@ func TestRefusalsBeforeSending(t *testing.T) {
 			return lookleap.ConsentDecision{}, ctx.Err()
 		})
 		_, _ = s.page.Do(ctx, Call{Action: "book"})
-		if got := ledgerOf(t, s.session.Ledger()); len(got) != 3 {
-			t.Errorf("the ledger holds %q", got)
-		}
+		equals(t, len(ledgerOf(t, s.session.Ledger())), 3)
 	})
 }

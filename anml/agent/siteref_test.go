@@ -103,9 +103,7 @@ func TestSiteRefs(t *testing.T) {
 				case "reject-same-again":
 					r.gets("a.example", "GET /none")
 				case "reject-sixth":
-					if n := r.findings("ANML-12.6-06"); n != 2 {
-						t.Errorf("%d findings", n)
-					}
+					equals(t, r.findings("ANML-12.6-06"), 2)
 				}
 				if strings.Contains(c.want, "foreign-site") && r.findings("ANML-12.6-04") != 1 {
 					t.Error("no finding")
@@ -124,14 +122,10 @@ func TestSiteRefs(t *testing.T) {
 		r.open(head(ref("a.example", "https://a.example/anml")))
 		r.openAt("https://shop.example/two", head(ref("a.example", "https://a.example/anml")))
 		seen := r.net.Journal().Requests("a.example")
-		if len(seen) != 2 {
-			t.Errorf("%d requests", len(seen))
-		}
+		equals(t, len(seen), 2)
 		for _, q := range seen {
 			for _, name := range []string{"Cookie", "Authorization", "Referer", "Origin", "Accept-Language"} {
-				if q.Header.Get(name) != "" {
-					t.Errorf("%s is sent", name)
-				}
+				equals(t, q.Header.Get(name), "")
 			}
 		}
 	})
@@ -239,18 +233,14 @@ func TestSiteRefs(t *testing.T) {
 		page := r.open(head(ref("a.example", "https://a.example/anml"))).SiteRefs()[0].Page
 		r.says(page, "a.example", "persona", "a.example", 3)
 		r.says(page, "brand.example", "persona", "", 0)
-		if page.ServingDomain() != "a.example" {
-			t.Error(page.ServingDomain())
-		}
+		equals(t, page.ServingDomain(), "a.example")
 	})
 	for _, id := range []string{"ANML-12.6-13", "ANML-12.8-10"} {
 		t.Run(id+"/reject-raised", func(t *testing.T) {
 			r := newRetail(t)
 			r.serve("brand.example", "/anml", everything("brand.example"))
 			p := r.open(shopSite + `<site domain="brand.example"><head><title>T</title>` + ref("brand.example", "https://brand.example/anml") + `</head><persona><tone value="formal"/></persona><knowledge><inform>x</inform></knowledge></site>`)
-			if got := known(p); got != "brand.example known" {
-				t.Fatal(got)
-			}
+			equals(t, known(p), "brand.example known")
 			r.says(p, "brand.example", "persona", "", 0)
 			r.says(p, "brand.example", "knowledge", "", 0)
 			if !p.Persona("brand.example").Tone.Empty() || p.Aesthetic("brand.example").Exists() {
@@ -350,9 +340,7 @@ func TestSiteRefMemory(t *testing.T) {
 		r.serve("a.example", "/anml", everything("brand.example"))
 		page := r.open(head(ref("a.example", "https://a.example/anml"))).SiteRefs()[0].Page
 		for _, a := range page.Explain().Assertions {
-			if a.Reason != lookleap.CodeBudget {
-				t.Errorf("%+v", a)
-			}
+			equals(t, a.Reason, lookleap.CodeBudget)
 		}
 		r.gets("brand.example")
 	})
@@ -373,13 +361,9 @@ func TestSiteRefMemory(t *testing.T) {
 			p := r.open(head(ref("a.example", "https://a.example/1") + ref("a.example", "https://a.example/2")))
 			equals(t, known(p), "a.example timeout, a.example timeout")
 			for _, s := range p.SiteRefs() {
-				if !strings.Contains(s.Err.Error(), "the documents of site-refs took too long") {
-					t.Error(s.Err)
-				}
+				hasTexts(t, s.Err.Error(), "the documents of site-refs took too long")
 			}
-			if waited := time.Since(before); waited != 5*time.Second {
-				t.Errorf("waited %s", waited)
-			}
+			equals(t, time.Since(before), 5*time.Second)
 		})
 	})
 }
@@ -415,9 +399,7 @@ func TestSiteRefIsNotMerged(t *testing.T) {
 			t.Errorf("%+v", parties)
 		}
 		for _, a := range p.Explain().Assertions {
-			if a.Section != anmltrust.Head {
-				t.Errorf("%+v", a)
-			}
+			equals(t, a.Section, anmltrust.Head)
 		}
 	})
 }

@@ -37,17 +37,13 @@ func TestTransfer(t *testing.T) {
 			t.Fatalf("%+v", x.items)
 		}
 		entries := x.sends(all, `value="4711-8822" consent="explicit"`)
-		if entries[0].From != "a.example" {
-			t.Errorf("%+v", entries)
-		}
+		equals(t, entries[0].From, "a.example")
 		x.sends(none, `<refuse field="member" reason="user-denied"`, "!4711")
 		// Never remembered.
 		if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if x := c.prepares(c.b, Call{}); len(x.items) != 1 {
-			t.Error("not asked again")
-		}
+		equals(t, len(c.prepares(c.b, Call{}).items), 1)
 	})
 	t.Run("private-never", func(t *testing.T) {
 		c := transfers(t, `confidentiality="private"`, labprompt.Approve())
@@ -56,9 +52,7 @@ func TestTransfer(t *testing.T) {
 	})
 	t.Run("restricted-by-itself", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Approve())
-		if d := c.b.Decide(t.Context())[0]; brief(d) != "defer restricted-context" {
-			t.Fatal(brief(d))
-		}
+		equals(t, brief(c.b.Decide(t.Context())[0]), "defer restricted-context")
 		must(t, c.b.AuthorizeTransfer(t.Context(), member))
 		asked := c.ask.Requests()
 		if len(asked) != 1 || len(asked[0].Items) != 1 || asked[0].Kind != lookleap.ConsentDisclose || asked[0].Items[0].Optional {
@@ -77,9 +71,7 @@ func TestTransfer(t *testing.T) {
 		}
 		x.sends(none, `value="4711-8822" consent="explicit"`)
 		again.sends(none, `<refuse field="member"`, "!4711") // once
-		if d := c.b.Decide(t.Context())[0]; brief(d) != "defer restricted-context" {
-			t.Error(brief(d))
-		}
+		equals(t, brief(c.b.Decide(t.Context())[0]), "defer restricted-context")
 	})
 	t.Run("for-this-value-and-service-alone", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Approve())
@@ -180,9 +172,7 @@ func TestTransferRows(t *testing.T) {
 			s.net.Journal().Clear()
 			s.does(book, lookleap.CodeConsentRefused)
 			s.wantSent("!" + secret)
-			if n := len(s.user.Requests()); n != 2 {
-				t.Error(n, "questions")
-			}
+			equals(t, len(s.user.Requests()), 2)
 		})
 		t.Run("reject-another-service", func(t *testing.T) {
 			s := crossed(t, "", plain)

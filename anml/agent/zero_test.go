@@ -82,9 +82,7 @@ func TestUnmade(t *testing.T) {
 	}
 	for name, err := range uses {
 		t.Run("O27/reject-"+name, func(t *testing.T) {
-			if lookleap.CodeOf(err) != lookleap.CodeUsage {
-				t.Fatalf("got %v", err)
-			}
+			hasCode(t, err, lookleap.CodeUsage)
 			if strings.Contains(name, "-page-") && strings.Contains(err.Error(), "there is no session") {
 				t.Errorf("what is missing is a page: %v", err)
 			}
