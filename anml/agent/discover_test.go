@@ -348,9 +348,7 @@ func TestAbsent(t *testing.T) {
 	}
 	for _, id := range []string{"ANML-6.5.1-06", "ANML-6.5.1-07"} {
 		t.Run(id+"/accept-a-new-session", func(t *testing.T) {
-			store := lookleap.NewMemoryStore()
-			keep := func(u *User, _ *Options) { u.Store = store }
-			f := newFinding(t, keep)
+			f, store, keep := keeping(t)
 			f.site.Status(wellKnownPath, 404)
 			f.fails(f.s, CodeNoANML)
 			if keys := placesIn(store); len(keys) != 0 {

@@ -12,19 +12,19 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
+// keeping returns a finding of a user with a store, and what gives another session that store.
+func keeping(t *testing.T) (*finding, lookleap.Store, func(*User, *Options)) {
+	store := lookleap.NewMemoryStore()
+	keep := func(u *User, _ *Options) { u.Store = store }
+	return newFinding(t, keep), store, keep
+}
+
 // The rows about a 410 at the well-known URI (section 6.5.1).
 
 func TestGone(t *testing.T) {
-	keeping := func(f **finding, t *testing.T) (lookleap.Store, func(*User, *Options)) {
-		store := lookleap.NewMemoryStore()
-		keep := func(u *User, _ *Options) { u.Store = store }
-		*f = newFinding(t, keep)
-		return store, keep
-	}
 	for _, id := range []string{"ANML-6.5.1-14", "ANML-6.5.1-15", "K25"} {
 		t.Run(id+"/reject-for-good", func(t *testing.T) {
-			var f *finding
-			store, keep := keeping(&f, t)
+			f, store, keep := keeping(t)
 			f.site.Status(wellKnownPath, 410)
 			f.fails(f.s, CodeGone)
 			f.site.Handle(wellKnownPath, document(titled))
@@ -45,8 +45,7 @@ func TestGone(t *testing.T) {
 		f.requests("shop.example", getWellKnown)
 	})
 	t.Run("ANML-6.5.1-15/reject-by-a-redirect", func(t *testing.T) {
-		var f *finding
-		_, keep := keeping(&f, t)
+		f, _, keep := keeping(t)
 		f.site.Status(wellKnownPath, 410).Redirect("/a", wellKnownPath)
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
@@ -56,15 +55,13 @@ func TestGone(t *testing.T) {
 		f.requests("shop.example", getWellKnown, "GET /a", "GET /a")
 	})
 	t.Run("ANML-6.5.1-15/accept-other-urls", func(t *testing.T) {
-		var f *finding
-		keeping(&f, t)
+		f, _, _ := keeping(t)
 		f.site.Status(wellKnownPath, 410).Handle("/a", document(titled))
 		f.fails(f.s, CodeGone)
 		must(t, second(f.s.Open(t.Context(), shopOrigin+"/a")))
 	})
 	t.Run("K25/accept-after-the-cap", func(t *testing.T) {
-		var f *finding
-		store, keep := keeping(&f, t)
+		f, store, keep := keeping(t)
 		f.site.Status(wellKnownPath, 410)
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
@@ -80,8 +77,7 @@ func TestGone(t *testing.T) {
 	})
 	for _, id := range []string{"K25", "ANML-6.5.1-15"} {
 		t.Run(id+"/accept-after-the-user-resets-it", func(t *testing.T) {
-			var f *finding
-			store, keep := keeping(&f, t)
+			f, store, keep := keeping(t)
 			f.site.Status(wellKnownPath, 410)
 			f.net.Site("shop.example.net").Status(wellKnownPath, 410)
 			f.fails(f.s, CodeGone)
@@ -111,8 +107,7 @@ func TestGone(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-14/reject-until-the-cap-in-other-sessions", func(t *testing.T) {
-		var f *finding
-		store, keep := keeping(&f, t)
+		f, store, keep := keeping(t)
 		f.site.Status(wellKnownPath, 410)
 		f.fails(f.s, CodeGone)
 		f.site.Handle(wellKnownPath, document(titled))
@@ -128,8 +123,7 @@ func TestGone(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-14/accept-410-of-another-document", func(t *testing.T) {
-		var f *finding
-		store, keep := keeping(&f, t)
+		f, store, keep := keeping(t)
 		f.site.Status("/a", 410).Handle(wellKnownPath, document(titled))
 		hasCode(f, second(f.s.Open(t.Context(), shopOrigin+"/a")), lookleap.CodeBadStatus)
 		if keys := placesIn(store); len(keys) != 0 {
@@ -138,8 +132,7 @@ func TestGone(t *testing.T) {
 		f.finds(f.session(keep), "Shop")
 	})
 	t.Run("ANML-6.5.1-14/reject-word-of-a-host-below", func(t *testing.T) {
-		var f *finding
-		store, _ := keeping(&f, t)
+		f, store, _ := keeping(t)
 		f.site.Status(wellKnownPath, 302, "Location", "https://www.shop.example/a")
 		f.net.Site("www.shop.example").Status("/a", 410)
 		f.fails(f.s, CodeNoANML)
@@ -149,8 +142,7 @@ func TestGone(t *testing.T) {
 		f.requests("shop.example")
 	})
 	t.Run("ANML-6.5.1-14/reject-both-urls-of-a-redirect", func(t *testing.T) {
-		var f *finding
-		store, keep := keeping(&f, t)
+		f, store, keep := keeping(t)
 		f.site.Status(wellKnownPath, 302, "Location", "/a").Status("/a", 410)
 		f.fails(f.s, CodeGone)
 		sameList(t, placesIn(store), []string{"gone/" + shopDoc, "gone/" + shopOrigin + "/a"})
@@ -170,8 +162,7 @@ func TestGone(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-14/reject-another-origin's-word", func(t *testing.T) {
-		var f *finding
-		_, keep := keeping(&f, t)
+		f, _, keep := keeping(t)
 		f.site.Status(wellKnownPath, 302, "Location", "https://bank.example/a")
 		f.net.Site("bank.example").Status("/a", 410)
 		f.fails(f.s, CodeNoANML)
@@ -185,8 +176,7 @@ func TestGone(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-14/accept-the-origin's-own-word-elsewhere", func(t *testing.T) {
-		var f *finding
-		_, keep := keeping(&f, t)
+		f, _, keep := keeping(t)
 		f.site.Status(wellKnownPath, 302, "Location", "/a").Status("/a", 410)
 		f.fails(f.s, CodeGone)
 		f.net.Journal().Clear()
@@ -195,8 +185,7 @@ func TestGone(t *testing.T) {
 	})
 	for name, record := range map[string]string{"damaged": "{", "undated": "{}", "of-a-wrong-clock": `{"at":"2099-01-01T00:00:00Z"}`} {
 		t.Run("K25/accept-after-the-cap-a-record-"+name, func(t *testing.T) {
-			var f *finding
-			store, keep := keeping(&f, t)
+			f, store, keep := keeping(t)
 			f.site.Handle(wellKnownPath, document(titled))
 			must(t, store.Put(t.Context(), "gone/"+shopDoc, nil, []byte(record), time.Time{}))
 			f.fails(f.s, CodeGone)
@@ -208,8 +197,7 @@ func TestGone(t *testing.T) {
 		})
 	}
 	t.Run("ANML-6.5.1-15/reject-what-a-site-ref-found-gone", func(t *testing.T) {
-		var f *finding
-		keeping(&f, t)
+		f, _, _ := keeping(t)
 		f.net.Site("bank.example").Status(wellKnownPath, 410)
 		f.site.Handle("/a", document(`<head><title>Shop</title><site-ref domain="bank.example" canonical="https://bank.example/.well-known/anml"/></head>`))
 		for range 2 {
@@ -289,9 +277,7 @@ func TestMoved(t *testing.T) {
 		}
 	})
 	t.Run("ANML-6.5.1-09/accept-the-target-next-time", func(t *testing.T) {
-		store := lookleap.NewMemoryStore()
-		keep := func(u *User, _ *Options) { u.Store = store }
-		f := newFinding(t, keep)
+		f, _, keep := keeping(t)
 		permanent(f, wellKnownPath, "/new", 301)
 		f.site.Handle("/new", document(titled))
 		f.finds(f.s, "Shop")

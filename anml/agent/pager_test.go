@@ -108,10 +108,7 @@ func TestPager(t *testing.T) {
 		g := r.pager(first)
 		_, _ = g.Next(t.Context(), agent.PageWanted)
 		_, err := g.Next(t.Context(), agent.PageWanted)
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
+		pending := pendingOf(t, err)
 		r.session = nil // another process
 		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
 		must(t, err)
@@ -413,10 +410,7 @@ func TestCursor(t *testing.T) {
 		r.asks(labprompt.Pending())
 		g := r.pager("https://shop.example/r?page=1")
 		_, err := g.Next(t.Context(), agent.PageWanted)
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
+		pending := pendingOf(t, err)
 		r.session = nil
 		on, err := r.start().ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))
 		if err != nil || on.Cursor() != g.Cursor() || on.Cursor().Raw() != "c-1" {

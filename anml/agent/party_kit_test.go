@@ -78,6 +78,16 @@ func equals[T comparable](t testing.TB, got, want T) {
 	}
 }
 
+// pendingOf returns the error of a call that waits for the user.
+func pendingOf(t testing.TB, err error) *lookleap.PendingError {
+	t.Helper()
+	pending, ok := errors.AsType[*lookleap.PendingError](err)
+	if !ok {
+		t.Fatalf("it did not wait: %v", err)
+	}
+	return pending
+}
+
 // isError checks what an error is.
 func isError(t testing.TB, err, want error) {
 	t.Helper()

@@ -28,10 +28,7 @@ var pendingReply = labprompt.Fail(lookleap.ErrConsentPending)
 func (s *stage) suspended(c Call) *lookleap.PendingError {
 	s.Helper()
 	_, err := s.page.Do(s.Context(), c)
-	var pending *lookleap.PendingError
-	if !errors.As(err, &pending) {
-		s.Fatalf("it did not wait: %v", err)
-	}
+	pending := pendingOf(s, err)
 	s.sends()
 	return pending
 }

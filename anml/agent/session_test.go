@@ -114,10 +114,7 @@ func TestPlanOwner(t *testing.T) {
 					owner, other := user[0], user[1]
 					owner.Profile = Fields{"email": {Text: "ada@example.org"}, "member": {Text: "4711-8822"}}
 					s := newStage(t, setting{doc: f.doc, user: owner, replies: []labprompt.Reply{labprompt.Pending()}, options: Options{Limits: Limits{Pages: 1}}})
-					var pending *lookleap.PendingError
-					if err := f.suspend(s); !errors.As(err, &pending) {
-						t.Fatal(err)
-					}
+					pending := pendingOf(t, f.suspend(s))
 					s.net.Journal().Clear()
 					other.Ledger = lookleap.NewMemoryStore()
 					stranger := s.open(Options{Limits: Limits{Pages: 1}}, other)
@@ -138,10 +135,7 @@ func TestPlanOwner(t *testing.T) {
 		}
 		t.Run("reject-another-kind-of-plan", func(t *testing.T) { // and it is not used up by that
 			s := newStage(t, setting{doc: asking, user: User{ID: "ann", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
-			var pending *lookleap.PendingError
-			if _, err := s.page.Do(t.Context(), Call{Action: "book"}); !errors.As(err, &pending) {
-				t.Fatal(err)
-			}
+			pending := pendingOf(t, second(s.page.Do(t.Context(), Call{Action: "book"})))
 			hasCode(t, second(s.session.ResumePager(t.Context(), pending.State, labprompt.Decide(pending.Request))), lookleap.CodePlanInvalid)
 			must(t, second(s.session.Resume(t.Context(), pending.State, labprompt.Decide(pending.Request))))
 		})
@@ -149,10 +143,7 @@ func TestPlanOwner(t *testing.T) {
 			s := newStage(t, setting{doc: asking, user: User{ID: "ann-4711", Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
 			var marks []string
 			for range 2 {
-				var pending *lookleap.PendingError
-				if _, err := s.page.Do(t.Context(), Call{Action: "book"}); !errors.As(err, &pending) {
-					t.Fatal(err)
-				}
+				pending := pendingOf(t, second(s.page.Do(t.Context(), Call{Action: "book"})))
 				plan, err := lookleap.ParsePlan(pending.State)
 				must(t, err)
 				e, err := parseEffect(plan.Effect())

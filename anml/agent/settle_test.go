@@ -73,10 +73,7 @@ func TestVetoIsHeardAgain(t *testing.T) {
 	t.Run("reject-resumed", func(t *testing.T) { // by the policy of the process that sends
 		s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
 		_, err := s.page.Do(t.Context(), Call{Action: "book"})
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
+		pending := pendingOf(t, err)
 		p := &UserPolicy{Veto: func(_ context.Context, d Decision) error {
 			if d.Field == "tel" {
 				return errDown

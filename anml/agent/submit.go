@@ -127,8 +127,7 @@ func (m *submission) run(ctx context.Context) (*fetch.Response, error) {
 		}
 		resp, arrived, err := m.once(ctx)
 		m.sent = m.sent || arrived
-		var exchange *fetch.Error
-		if errors.As(err, &exchange) && exchange.Status >= 400 {
+		if exchange, ok := errors.AsType[*fetch.Error](err); ok && exchange.Status >= 400 {
 			// The service refused or failed, and only its body could not be read: status and Retry-After count.
 			resp, err = &fetch.Response{Status: exchange.Status, Header: http.Header{}, URL: m.url}, nil
 			resp.Received, resp.RetryAfter = m.session.now(), exchange.RetryAfter
@@ -300,8 +299,8 @@ func (m *submission) follow(resp *fetch.Response) error {
 // tellFailure notifies the user that an action's endpoint could not be reached. It is
 // silent if a guard refused the request.
 func (m *submission) tellFailure(ctx context.Context, err error) {
-	var exchange *fetch.Error
-	if errors.Is(err, lookleap.ErrDenied) || !errors.As(err, &exchange) || exchange.Status != 0 {
+	exchange, ok := errors.AsType[*fetch.Error](err)
+	if errors.Is(err, lookleap.ErrDenied) || !ok || exchange.Status != 0 {
 		return
 	}
 	n := Notice{Kind: NoticeUnreachable, Code: exchange.Code, Origin: m.url.Origin(),

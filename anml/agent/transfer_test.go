@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -86,10 +85,7 @@ func TestTransfer(t *testing.T) {
 	t.Run("pending", func(t *testing.T) {
 		c := transfers(t, restricted, labprompt.Pending())
 		err := c.b.AuthorizeTransfer(t.Context(), member)
-		var pending *lookleap.PendingError
-		if !errors.As(err, &pending) {
-			t.Fatal(err)
-		}
+		pending := pendingOf(t, err)
 		// Another process of the same user goes on.
 		c.s = nil
 		must(t, c.session().ResumeTransfer(t.Context(), pending.State, labprompt.Decide(pending.Request)))
@@ -109,10 +105,7 @@ func TestTransfer(t *testing.T) {
 func TestTransferOfAnotherPlan(t *testing.T) {
 	s := newStage(t, setting{doc: asking, user: User{Profile: ada}, replies: []labprompt.Reply{labprompt.Pending()}})
 	_, err := s.page.Do(t.Context(), Call{Action: "book"})
-	var pending *lookleap.PendingError
-	if !errors.As(err, &pending) {
-		t.Fatal(err)
-	}
+	pending := pendingOf(t, err)
 	approved := labprompt.Decide(pending.Request)
 	denied := lookleap.ConsentDecision{Digest: approved.Digest}
 	for _, d := range []lookleap.ConsentDecision{approved, denied} {
