@@ -186,7 +186,7 @@ func (e exchange) item(t *disclosure, warnings []string) lookleap.ConsentItem {
 		if t.Unsure {
 			origin = " may have told this, and "
 		}
-		summary += "; " + strings.Join(t.From, " and ") + origin + e.recipient() + " would learn it"
+		summary += "; " + strings.Join(t.From, " and ") + origin + registrable(e.Endpoint) + " would learn it"
 	}
 	for _, w := range warnings {
 		summary += "; " + w

@@ -101,7 +101,7 @@ func (p *pageCache) freshAt(u domain.URL, now time.Time) *Page {
 // load requests a document, once for all concurrent callers. It ends with the session.
 func (p *pageCache) load(ctx context.Context, u domain.URL) (*Page, error) {
 	page, err := p.begin().flights.Do(ctx, u.String(), func(ctx context.Context) (*Page, error) {
-		ctx, done, err := p.session.life.during(ctx)
+		ctx, done, err := p.session.during(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -84,7 +84,7 @@ func (p *Page) Do(ctx context.Context, c Call) (*CallResult, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
-	ctx, done, err := p.session.life.during(ctx)
+	ctx, done, err := p.session.during(ctx)
 	if err != nil {
 		return nil, err
 	}

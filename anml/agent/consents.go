@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -122,14 +121,10 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 
 // remember stores a consent.
 func (c *consents) remember(ctx context.Context, prefix string, given consent) error {
-	data, err := json.Marshal(given)
-	if err != nil {
-		return err
-	}
 	if err := c.doubt(ctx); err != nil {
 		return err
 	}
-	return storeFailed(put(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), data))
+	return storeFailed(putJSON(ctx, c.store, prefix+consentKey(given.Field, given.Owner, given.Recipient), given))
 }
 
 // useUp uses up a consent for one transfer. It returns false if another process just used it: the

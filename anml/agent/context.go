@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -252,7 +251,7 @@ func (c *Context) take(i *Inform, now time.Time) (gone []string) {
 		return nil
 	}
 	if known := c.informs.get(i); known != nil {
-		gone = c.let(known, gone)
+		gone = c.dropOne(known, gone)
 	}
 	if i.Usage == anml.UsageNone || i.over(now) {
 		return gone
@@ -285,7 +284,7 @@ func (s *Session) inform(p *Page, site anml.Site, n anml.Inform, now time.Time) 
 func (c *Context) trim() (gone []string) {
 	limit := c.session.agent.options.Limits.Informs
 	for len(c.informs.all) > 0 && (len(c.informs.all) > limit || c.informs.bytes > limit*informSize) {
-		gone = c.let(c.informs.oldest(), gone)
+		gone = c.dropOne(c.informs.oldest(), gone)
 	}
 	return gone
 }
@@ -294,14 +293,14 @@ func (c *Context) trim() (gone []string) {
 func (c *Context) drop(which func(*Inform) bool) (gone []string) {
 	for _, k := range slices.Clone(c.informs.all) {
 		if which(k) {
-			gone = c.let(k, gone)
+			gone = c.dropOne(k, gone)
 		}
 	}
 	return gone
 }
 
-// let drops one inform, and adds its key to others if it may be in the store.
-func (c *Context) let(i *Inform, gone []string) []string {
+// dropOne drops one inform, and adds its key to others if it may be in the store.
+func (c *Context) dropOne(i *Inform, gone []string) []string {
 	c.informs.remove(i)
 	if i.lasting() {
 		gone = append(gone, i.key())
@@ -325,11 +324,7 @@ func (c *Context) store(ctx context.Context, lasting []*Inform, gone []string) e
 			continue
 		}
 		key := i.key()
-		data, err := json.Marshal(i)
-		if err == nil {
-			err = put(ctx, store, key, data)
-		}
-		if err != nil {
+		if err := putJSON(ctx, store, key, i); err != nil {
 			return err
 		}
 		if !c.keeps(i) {

@@ -86,7 +86,7 @@ func limit(r, other anml.Rule) anml.Rule {
 type route struct {
 	exchange
 	hosts     []string // all who would learn what is told
-	recipient string   // serving domain of who receives it
+	recipient string   // serving domain of who receives it (sections 3 and 14.1)
 	unusable  error    // why the action can have no answer, or nil
 }
 
@@ -94,16 +94,16 @@ type route struct {
 func (f *decider) route(action string) route {
 	p := f.page
 	e := exchange{Serving: p.server.Domain, Owner: f.asker.Domain, Asker: f.asker.Domain, Document: p.url.String(), Site: f.site.Domain(), Action: action}
-	err := f.reach(&e)
-	return f.along(e, err)
+	err := f.resolve(&e)
+	return newRoute(e, err)
 }
 
-func (f *decider) along(e exchange, unusable error) route {
-	return route{e, e.hosts(), e.recipient(), unusable}
+func newRoute(e exchange, unusable error) route {
+	return route{e, e.hosts(), registrable(e.Endpoint), unusable}
 }
 
-// reach finds the owner and the endpoint of an exchange's action.
-func (f *decider) reach(e *exchange) error {
+// resolve finds the owner and the endpoint of an exchange's action.
+func (f *decider) resolve(e *exchange) error {
 	p := f.page
 	act, err := f.site.Interact().Action(e.Action)
 	if err != nil {
@@ -150,12 +150,6 @@ func (e exchange) server() string {
 		return e.Serving
 	}
 	return u.Host()
-}
-
-// recipient returns the serving domain of the receiver: the registrable domain of the endpoint
-// (sections 3 and 14.1).
-func (e exchange) recipient() string {
-	return registrable(e.Endpoint)
 }
 
 // item is one thing that might be sent: a field that is asked for, an argument, or a text of the

@@ -115,7 +115,7 @@ func withheld(disclosures []disclosure, why lookleap.Code, reason anml.Reason) (
 func (f *decider) disclose(ctx context.Context, e exchange, asked []item, act anml.Action, args []anml.Arg,
 	c Call) ([]disclosure, []lookleap.ConsentItem, error) {
 	r, location := c.reply(), f.page.location()
-	b := &disclosureBuilder{decider: f, to: f.along(e, nil)}
+	b := &disclosureBuilder{decider: f, to: newRoute(e, nil)}
 	b.join(ctx, args, c, r)
 	if err := b.answers(ctx, asked, r); err != nil {
 		return nil, nil, err

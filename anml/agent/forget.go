@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -162,10 +161,7 @@ func (c *Context) save(ctx context.Context) (err error) {
 	c.unsaved = nil
 	c.mu.Unlock()
 	for _, d := range unsaved {
-		data, failed := json.Marshal(d)
-		if failed == nil {
-			failed = put(ctx, c.session.store, d.id, data)
-		}
+		failed := putJSON(ctx, c.session.store, d.id, d)
 		if failed != nil { // the next call tries again
 			c.mu.Lock()
 			c.unsaved = append(c.unsaved, d)

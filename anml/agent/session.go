@@ -122,12 +122,26 @@ func (s *Session) ready() error {
 	return nil
 }
 
-// during returns a context that ends with ctx or the session; done releases it.
+// during returns a context that ends with ctx or the session; done releases it. It returns an error
+// if the session has ended.
 func (s *Session) during(ctx context.Context) (_ context.Context, done func(), err error) {
 	if err := s.ready(); err != nil {
 		return nil, nil, err
 	}
-	return s.life.during(ctx)
+	l := s.life
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil, nil, closedError("")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	l.running[&cancel] = true
+	return ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.running, &cancel)
+		cancel(nil)
+	}, nil
 }
 
 // now returns the host's time, or the zero time if the session is not ready.
@@ -164,24 +178,6 @@ type life struct {
 	mu      sync.Mutex
 	over    bool
 	running map[*context.CancelCauseFunc]bool // of each running operation
-}
-
-// during returns a context that also ends with the life; done releases it. It returns
-// an error if the life has ended.
-func (l *life) during(ctx context.Context) (_ context.Context, done func(), err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
-		return nil, nil, closedError("")
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	l.running[&cancel] = true
-	return ctx, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.running, &cancel)
-		cancel(nil)
-	}, nil
 }
 
 // end cancels all running operations. Calling it again does nothing.
@@ -253,6 +249,15 @@ func (s *Session) decided(ctx context.Context, state json.RawMessage, d lookleap
 // packages use too, or by a digest of LedgerKey. Without both, the caller's name stays.
 func (s *Session) asUser(ctx context.Context) context.Context {
 	return planowner.Context(ctx, cmp.Or(s.user.ID, s.ownerMarkWith("dialogue")))
+}
+
+// putJSON writes a value as a record, whatever is there.
+func putJSON(ctx context.Context, s lookleap.Store, key string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return put(ctx, s, key, data)
 }
 
 // put writes a record, whatever is there.

@@ -171,7 +171,7 @@ func (w *settling) standing(t *disclosure) (StandingRule, bool) {
 // for context that was deleted since, and for services that told the value since or with more
 // confidentiality, which the user was not asked about.
 func (w *settling) flows(t *disclosure) (lookleap.Code, anml.Reason) {
-	for _, s := range w.s.sources(w.e.recipient(), Value{Text: t.Value, Provenance: t.Provenance}) {
+	for _, s := range w.s.sources(registrable(w.e.Endpoint), Value{Text: t.Value, Provenance: t.Provenance}) {
 		f := flowFrom([]source{s})
 		switch {
 		case f.verb == VerbRefuse:

@@ -36,7 +36,7 @@ func (p *Page) AuthorizeTransfer(ctx context.Context, t Transfer) error {
 		return err
 	}
 	s := p.session
-	ctx, done, err := s.life.during(ctx)
+	ctx, done, err := s.during(ctx)
 	if err != nil {
 		return err
 	}
