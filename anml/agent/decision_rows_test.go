@@ -340,7 +340,7 @@ func conditions(t *testing.T) {
 			got = append(got, s.ID())
 		}
 		flow := p.Flow("")
-		if len(flow.Steps) != 2 || flow.Steps[0].Condition() != c {
+		if len(flow.Steps) != 2 || flow.Steps[0].Step.Condition() != c {
 			t.Errorf("the condition is shown as %+v", flow.Steps)
 		}
 		got = append(got, show(flow))

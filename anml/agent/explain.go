@@ -103,9 +103,7 @@ func (p *Page) Explain() Explanation {
 	}
 	for _, f := range p.doc.Findings() {
 		if f.Severity == lookleap.SeverityError && strings.Contains(f.Path, "/site") && strings.Count(f.Path, "/") == 2 {
-			e.Unused = append(e.Unused, lookleap.Finding{Severity: lookleap.SeverityError, Code: lookleap.Code(f.Code),
-				Requirement: f.Requirement, Message: f.Message, Fix: f.Fix,
-				Position: lookleap.Position{Line: f.Line, Column: f.Column, Offset: f.Offset, Path: f.Path}})
+			e.Unused = append(e.Unused, f)
 		}
 	}
 	for _, r := range p.refs {

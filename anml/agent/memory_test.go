@@ -12,7 +12,7 @@ import (
 	"github.com/lookleap/lookleap/internal/lab"
 )
 
-// keeping returns a finding of a user with a store, and what gives another session that store.
+// keeping returns a finding of a user with a store, and an option for another session with that store.
 func keeping(t *testing.T) (*finding, lookleap.Store, func(*User, *Options)) {
 	store := lookleap.NewMemoryStore()
 	keep := func(u *User, _ *Options) { u.Store = store }

@@ -96,7 +96,7 @@ type Flow struct {
 
 // FlowStep is one step of a [Flow]. Its texts are untrusted, and its condition is not evaluated.
 type FlowStep struct {
-	anml.Step
+	Step      anml.Step
 	Action    string // id of the action to call; "" if there is none that can be executed
 	Reachable bool   // it is the current step, or follows it
 }

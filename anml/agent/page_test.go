@@ -24,11 +24,11 @@ func show(f Flow) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "at %q err %v:", f.Current, f.Err)
 	for _, s := range f.Steps {
-		fmt.Fprintf(&b, " %s", s.ID())
+		fmt.Fprintf(&b, " %s", s.Step.ID())
 		if s.Reachable {
 			b.WriteString("+")
 		}
-		if s.Required() {
+		if s.Step.Required() {
 			b.WriteString("!")
 		}
 		if s.Action != "" {

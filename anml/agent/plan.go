@@ -256,7 +256,7 @@ func (p *Page) tellMalformed(ctx context.Context) {
 		last := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
 		name, _, _ := strings.Cut(last, "[")
 		if slices.Contains(malformedParts, name) {
-			p.session.notify(ctx, p.digest+" "+p.url.String(), NoticeMalformed, lookleap.Code(f.Code), p.url.Origin(),
+			p.session.notify(ctx, p.digest+" "+p.url.String(), NoticeMalformed, f.Code, p.url.Origin(),
 				"A part of the document that this interaction needs is malformed, so it is not used: "+f.Path+".")
 			return
 		}

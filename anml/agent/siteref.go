@@ -62,7 +62,7 @@ func (p *Page) followRef(ctx context.Context, ref anml.SiteRef, seen map[string]
 		return known.Page, known.Err
 	case len(seen) == maxSiteRefs:
 		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: lookleap.CodeLimit, Requirement: "ANML-12.6-06",
-			Message: fmt.Sprintf("no more than %d documents are read through site-refs", maxSiteRefs), Position: at(ref.Node)})
+			Message: fmt.Sprintf("no more than %d documents are read through site-refs", maxSiteRefs), Position: ref.Position()})
 		return nil, unknownSite(u.WithoutQuery(), &lookleap.Error{Code: lookleap.CodeLimit},
 			"the document has more site-refs than are followed")
 	}
@@ -90,7 +90,7 @@ func (p *Page) ownURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error
 
 func (p *Page) foreignURL(ctx context.Context, u domain.URL, ref anml.SiteRef) error {
 	p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityWarning, Code: CodeForeignSite, Requirement: "ANML-12.6-04",
-		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: at(ref.Node)})
+		Message: fmt.Sprintf("a site-ref for %s leads to %s, which is not that site", ref.Domain(), u.Host()), Position: ref.Position()})
 	return unknownSite(u.WithoutQuery(), &lookleap.Error{Code: CodeForeignSite, Subject: u.WithoutQuery()},
 		"the site-ref does not lead to the site's own document")
 }

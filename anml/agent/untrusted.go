@@ -15,7 +15,6 @@ import (
 	"unique"
 
 	"github.com/lookleap/lookleap"
-	"github.com/lookleap/lookleap/anml"
 	"github.com/lookleap/lookleap/anml/internal/injection"
 	"github.com/lookleap/lookleap/anmltrust"
 	"github.com/lookleap/lookleap/internal/domain"
@@ -133,7 +132,7 @@ func (p *Page) vetPersonas(ctx context.Context) error {
 // vet decides whether a persona is withheld, and reports it. One hit in one text withholds the
 // whole persona: it has one author. Only what can be used of its texts is looked at.
 func (p *Page) vet(ctx context.Context, party Party, v *vetted) error {
-	place := at(party.site.Persona().Node)
+	place := party.site.Persona().Position()
 	var whole, usable []string
 	for i, a := range v.advice {
 		whole = append(whole, a.raw)
@@ -188,12 +187,6 @@ func (p *Page) flag(ctx context.Context, f lookleap.Finding) {
 	p.session.agent.host.Report(ctx, lookleap.Event{Kind: lookleap.EventFinding, Code: f.Code, Subject: p.location(), Finding: &f})
 }
 
-// at is an element's place in the root's terms.
-func at(n anml.Node) lookleap.Position {
-	place := n.Position()
-	return lookleap.Position{Line: place.Line, Column: place.Column, Offset: place.Offset, Path: place.Path}
-}
-
 // namesAnother reports whether a persona speaks of another party of its document (section 12.7). It
 // looks for the domain of a site, a trust element, a site-ref or the serving domain, and for the
 // name that another site uses. In documents of one site, and for domains that are not a party, it only
@@ -230,7 +223,7 @@ func (p *Page) namesAnother(ctx context.Context, party Party, text string) bool 
 	}
 	if named {
 		p.flag(ctx, lookleap.Finding{Severity: lookleap.SeverityInfo, Code: CodeInjection, Requirement: "ANML-12.7-10",
-			Message: "the persona of " + party.Domain + " names another domain", Position: at(party.site.Persona().Node)})
+			Message: "the persona of " + party.Domain + " names another domain", Position: party.site.Persona().Position()})
 	}
 	padded := " " + strings.Join(plainWords(folded), " ") + " "
 	for site := range p.doc.Sites() {
