@@ -128,7 +128,7 @@ func digestOf(v any) string {
 	return lookleap.Digest(data)
 }
 
-// response writes the agent response that settled disclosures make (section 11.1), nil if there is nothing
+// response writes the agent response that the checked disclosures make (section 11.1), nil if there is nothing
 // to say. It says nothing else: no title, no language, no word about the user. Only what the service
 // asked for is refused in it.
 func response(e exchange, disclosures []disclosure) (*anml.Document, error) {

@@ -24,21 +24,21 @@ func (s *Session) commit(ctx context.Context, a *lookleap.Approval, e *effect, b
 			return nil, err
 		}
 	}
-	var settled *effect // with what may still be disclosed
+	var checked *effect // with what may still be disclosed
 	var result *CallResult
 	var refused error // the service answered that it did not do the action
 	prepare := func(ctx context.Context, a *lookleap.Approval) (err error) {
 		if early != nil {
 			return early
 		}
-		settled, err = s.release(ctx, a, e)
+		checked, err = s.release(ctx, a, e)
 		return err
 	}
 	// A plan that the service refused is done, too: what became of it is known.
 	send := func(ctx context.Context, a *lookleap.Approval) ([]byte, error) {
 		var sent bool
 		var err error
-		result, sent, err = s.submit(ctx, settled, a.Plan(), budget)
+		result, sent, err = s.submit(ctx, checked, a.Plan(), budget)
 		outcome := e.Exchange.entry(a.Plan().ID(), EntryOutcome, s.now())
 		outcome.Code = lookleap.CodeOf(err) // written also if the caller has left; no failure can stop the call now
 		s.report(ctx, outcome.Plan, lookleap.CodeIO, s.record(context.WithoutCancel(ctx), outcome))
@@ -73,17 +73,17 @@ func (s *Session) trusted(ctx context.Context, a *lookleap.Approval, e *effect) 
 
 // release decides what is sent, and writes it to the user's ledger.
 func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) (*effect, error) {
-	plan, now, settled := a.Plan().ID(), s.now(), *e
-	disclosures, err := s.settle(ctx, e, plan, a.Has, a.Until(), now)
+	plan, now, checked := a.Plan().ID(), s.now(), *e
+	disclosures, err := s.recheck(ctx, e, plan, a.Has, a.Until(), now)
 	if err != nil && disclosures == nil {
 		return nil, err
 	}
-	settled.Disclosures = disclosures
+	checked.Disclosures = disclosures
 	if err == nil {
-		err = settled.write()
+		err = checked.write()
 	}
 	if err == nil { // the host's policy is asked a last time
-		if err = veto(ctx, s, s.user.Policy.VetoAct, settled.act()); err != nil {
+		if err = veto(ctx, s, s.user.Policy.VetoAct, checked.act()); err != nil {
 			err = &lookleap.Error{Code: CodePolicyVeto, Subject: e.Send.place(), Message: "the host's policy forbids the action", Err: err}
 		}
 	}
@@ -104,7 +104,7 @@ func (s *Session) release(ctx context.Context, a *lookleap.Approval, e *effect) 
 	if a.Has(itemPlain) {
 		s.gate.agree("", e.Send.origin())
 	}
-	return &settled, nil
+	return &checked, nil
 }
 
 // confirmTrust verifies the claim of a call again (section 13.4).

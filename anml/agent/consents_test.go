@@ -72,9 +72,7 @@ func reuse(t *testing.T) {
 					st.user.Store = lookleap.NewMemoryStore()
 				}
 				x := st.prepares(st.page(c.doc), Call{})
-				if _, _, err := x.settle(all, c.until); err != nil {
-					t.Fatal(err)
-				}
+				must(t, third(x.settle(all, c.until)))
 				st.net.Clock().Advance(c.after)
 				if c.user != nil {
 					c.user(st)

@@ -198,7 +198,7 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 	f.judge(ctx, g, subject)
 
 	var value Value
-	if weigh(g).Verb != VerbRefuse {
+	if decisionFor(g).Verb != VerbRefuse {
 		value, g.missing = f.value(ctx, g, to)
 		if g.missing == "" {
 			g.category = cmp.Or(g.category, f.category(ctx, g, subject, value))
@@ -206,7 +206,7 @@ func (f *decider) decide(ctx context.Context, to *route, it item) Decision {
 			f.consents(ctx, g, to, value)
 		}
 	}
-	d := weigh(g)
+	d := decisionFor(g)
 	d.value = value
 	d.lasting = g.recognised && g.category == "" && len(g.services) == 0 && g.kind == discloseAnswer && !g.version
 	if d.Verb == VerbRefuse {

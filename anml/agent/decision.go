@@ -97,9 +97,9 @@ type inputs struct {
 	missing    lookleap.Code  // why there is no value to tell, or ""
 }
 
-// weigh decides. It is a pure function of its inputs: each rule looks at one input, which can only
+// decisionFor decides. It is a pure function of its inputs: each rule looks at one input, which can only
 // make the decision stricter.
-func weigh(g *inputs) Decision {
+func decisionFor(g *inputs) Decision {
 	d := Decision{Field: g.field, Owner: g.owner, Verb: VerbAllow, Rule: g.rule, Sensitive: g.category != "", From: from(g.services),
 		standing: g.standing, category: g.category, unsure: slices.ContainsFunc(g.services, func(s source) bool { return s.unsure })}
 	flows, effect := flowFrom(g.services), EffectAllow

@@ -150,8 +150,7 @@ func TestDecideRows(t *testing.T) {
 				if len(x.items) != 1 || x.items[0].Optional || x.e.Disclosures[0].subject() != "email" {
 					t.Errorf("%s: %+v", name, x.items)
 				}
-				_, _, err := x.settle(none, time.Time{})
-				hasCode(t, err, lookleap.CodeConsentRefused)
+				hasCode(t, third(x.settle(none, time.Time{})), lookleap.CodeConsentRefused)
 			}
 			must(t, st.user.Policy.Set(StandingRule{Field: "email", Domain: "shop.example", Effect: EffectDeny}))
 			hasCode(t, second(st.prepare(p, Call{Action: "find", Args: map[string]string{"q": secret}})), CodeUserRule)

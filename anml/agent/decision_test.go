@@ -57,7 +57,7 @@ func TestWeighMonotone(t *testing.T) {
 		for _, change := range changes {
 			change(&g)
 		}
-		return weigh(&g).Verb
+		return decisionFor(&g).Verb
 	}
 	for i, a := range changes {
 		for j, b := range changes {
@@ -299,9 +299,7 @@ func TestSensitiveEachTime(t *testing.T) {
 	})
 	t.Run("ANML-14.2-04/reject-earlier-consent", func(t *testing.T) {
 		st := asker(t)
-		if _, _, err := st.prepares(st.page(doc("payment")), Call{}).settle(all, start.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, third(st.prepares(st.page(doc("payment")), Call{}).settle(all, start.Add(time.Hour))))
 		st.decides(doc("payment"), "prompt sensitive")
 		if list, err := st.s.Consents(t.Context()); err != nil || len(list) != 0 {
 			t.Error(list, err)

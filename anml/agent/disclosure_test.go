@@ -341,7 +341,7 @@ func (st *stand) prepares(p *Page, c Call) *prepared {
 func (x *prepared) settle(approved func(string) bool, until time.Time) (string, []Entry, error) {
 	x.st.Helper()
 	now := x.st.net.Clock().Now()
-	disclosures, err := x.p.session.settle(x.st.Context(), x.e, "plan", approved, until, now)
+	disclosures, err := x.p.session.recheck(x.st.Context(), x.e, "plan", approved, until, now)
 	if err != nil {
 		return "", nil, err
 	}

@@ -214,17 +214,13 @@ func TestClockSetBack(t *testing.T) {
 				t.Run("reject-consent-"+state+name, func(t *testing.T) {
 					st := asker(t)
 					st.user.Store = store
-					if _, _, err := st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, start.Add(time.Hour)); err != nil {
-						t.Fatal(err)
-					}
+					must(t, third(st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, start.Add(time.Hour))))
 					st.net.Clock().Advance(moves[0])
 					st.s.now()
 					st.net.Clock().Advance(-moves[1])
 					st.decides(booking("", askFor("email")), "prompt needs-consent")
 					// A consent that is given afterwards stays.
-					if _, _, err := st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, st.net.Clock().Now().Add(time.Hour)); err != nil {
-						t.Fatal(err)
-					}
+					must(t, third(st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, st.net.Clock().Now().Add(time.Hour))))
 					st.decides(booking("", askFor("email")), "allow consent-held explicit")
 				})
 			}
@@ -238,9 +234,7 @@ func TestClockSetBack(t *testing.T) {
 				t.Run(state+name, func(t *testing.T) {
 					st := asker(t)
 					st.user.Store = store
-					if _, _, err := st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, start.Add(time.Hour)); err != nil {
-						t.Fatal(err)
-					}
+					must(t, third(st.prepares(st.page(booking("", askFor("email"))), Call{}).settle(all, start.Add(time.Hour))))
 					st.net.Clock().Advance(c.pass)
 					st.decides(booking("", askFor("email")), map[bool]string{true: "allow consent-held explicit", false: "prompt needs-consent"}[c.pass < time.Hour])
 					st.net.Clock().Advance(-c.back)

@@ -451,9 +451,7 @@ func TestUnlistedAttacks(t *testing.T) {
 	t.Run("reject-another-purpose-after-consent", func(t *testing.T) {
 		st := asker(t)
 		doc := booking(rule("email", "explicit-consent"), askFor("email"))
-		if _, _, err := st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, third(st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour))))
 		st.decides(doc, "allow consent-held explicit")
 		st.decides(booking(rule("email", "explicit-consent"), askFor("email", `purpose="to sell it"`)), "prompt explicit-consent")
 		st.decides(booking(rule("email", "explicit-consent"), askFor("email")+""), "allow consent-held explicit")
@@ -461,9 +459,7 @@ func TestUnlistedAttacks(t *testing.T) {
 	t.Run("reject-consent-of-the-future", func(t *testing.T) {
 		st := asker(t)
 		doc := booking(rule("email", "explicit-consent"), askFor("email"))
-		if _, _, err := st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, third(st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour))))
 		st.net.Clock().Set(start.Add(-time.Hour))
 		st.decides(doc, "prompt explicit-consent")
 		st.net.Clock().Set(start.Add(time.Hour))

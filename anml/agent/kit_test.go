@@ -64,6 +64,9 @@ func hasCode(t testing.TB, err error, code lookleap.Code) {
 // second returns the error of a call with a result.
 func second(_ any, err error) error { return err }
 
+// third returns the error of a call with two results.
+func third(_, _ any, err error) error { return err }
+
 // equals checks a result.
 func equals[T comparable](t testing.TB, got, want T) {
 	t.Helper()

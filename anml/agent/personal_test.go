@@ -235,9 +235,7 @@ func TestSpellings(t *testing.T) {
 		t.Run("reject-age-by-another-spelling", func(t *testing.T) {
 			st := asker(t)
 			doc := booking(rule("email", "explicit-consent")+`<disclosure field="E-Mail" requires="none" valid-for="60"/>`, askFor("email"))
-			if _, _, err := st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, third(st.prepares(st.page(doc), Call{}).settle(all, start.Add(time.Hour))))
 			st.decides(doc, "allow consent-held explicit")
 			st.net.Clock().Advance(time.Minute)
 			st.decides(doc, "prompt explicit-consent")

@@ -39,9 +39,7 @@ func TestTransfer(t *testing.T) {
 		equals(t, entries[0].From, "a.example")
 		x.sends(none, `<refuse field="member" reason="user-denied"`, "!4711")
 		// Never remembered.
-		if _, _, err := x.settle(all, start.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, third(x.settle(all, start.Add(time.Hour))))
 		equals(t, len(c.prepares(c.b, Call{}).items), 1)
 	})
 	t.Run("private-never", func(t *testing.T) {
@@ -323,12 +321,12 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 			if len(x.items) != 0 {
 				t.Fatalf("asked again: %+v", x.items)
 			}
-			disclosures, err := x.p.session.settle(t.Context(), x.e, "plan", none, time.Time{}, start)
+			disclosures, err := x.p.session.recheck(t.Context(), x.e, "plan", none, time.Time{}, start)
 			entries := s.s.entries(x.e.Exchange, "plan", disclosures, start)
 			if err != nil || len(disclosures) != 1 || disclosures[0].Value != number || entries[0].Kind != EntryDisclosed || entries[0].From != "a.example" || entries[0].Basis != "explicit" {
 				t.Errorf("%+v, %v", entries, err)
 			}
-			disclosures, err = again.p.session.settle(t.Context(), again.e, "plan", none, time.Time{}, start)
+			disclosures, err = again.p.session.recheck(t.Context(), again.e, "plan", none, time.Time{}, start)
 			if disclosures[0].Value != "" || !disclosures[0].refused() || (err == nil) != (name == "inform") {
 				t.Errorf("told twice: %+v, %v", disclosures, err)
 			}
