@@ -42,9 +42,8 @@ func TestTools(t *testing.T) {
 	equals(t, fmt.Sprint(names), "[shop_2eexample_00search shop_2eexample_00tell shop_2eexample_00last]")
 	hasTexts(t, tools[0].Description, "!\u202e")
 	r, err := tools[0].Call(t.Context(), json.RawMessage(`{"q":"tea"}`))
-	if err != nil || r.Status != 204 {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	must(t, err)
+	equals(t, r.Status, 204)
 	hasCode(t, second(tools[0].Call(t.Context(), json.RawMessage(`{"q":5,"x":1}`))), anml.CodeParamUnknown)
 	must(t, second(tools[1].Call(t.Context(), nil)))
 	hasCode(t, second(tools[1].Call(t.Context(), json.RawMessage(`{"email":"eve@example.org"}`))), lookleap.CodeUsage)

@@ -66,9 +66,8 @@ func TestTransferOnceAcrossHandles(t *testing.T) {
 	t.Run("ANML-14.2-01/reject-restored-record", func(t *testing.T) { // a crash left it, or another process read it before
 		must(t, pages[0].AuthorizeTransfer(t.Context(), member))
 		keys, err := st.user.Store.Keys(t.Context(), keyTransfer)
-		if err != nil || len(keys) != 1 {
-			t.Fatal(keys, err)
-		}
+		must(t, err)
+		equals(t, len(keys), 1)
 		record, err := st.user.Store.Get(t.Context(), keys[0])
 		must(t, err)
 		equals(t, spend(t), 1)
@@ -171,9 +170,8 @@ func TestForeignOwner(t *testing.T) {
 	t.Run("ANML-13.4-02/reject-unverifiable", func(t *testing.T) {
 		s := brand(t, brandSite, all, func(*stage) http.Handler { return lab.Status(503) })
 		_, err := s.page.Do(t.Context(), Call{Site: "brand.example", Action: "here"})
-		if lookleap.CodeOf(err) != CodeTrustUnverified || !errors.Is(err, anmltrust.ErrTrustUnverified) {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, err, CodeTrustUnverified)
+		isError(t, err, anmltrust.ErrTrustUnverified)
 		s.sends()
 	})
 	t.Run("ANML-13.4-02/reject-answers-without-knowledge", func(t *testing.T) {

@@ -61,9 +61,8 @@ func TestEdgesOfDecisions(t *testing.T) {
 				return "", nil
 			}
 			x := st.prepares(st.page(booking(rule("tel", "none"), askFor("tel")+askFor("tel", `purpose="for the doctor"`))), Call{})
-			if x.e.Disclosures[0].Code != CodeSensitive || x.e.Disclosures[0].Category != CategoryHealth {
-				t.Errorf("%+v", x.e.Disclosures[0])
-			}
+			equals(t, x.e.Disclosures[0].Code, CodeSensitive)
+			equals(t, x.e.Disclosures[0].Category, CategoryHealth)
 		})
 		t.Run("reject-field-told-beside-it", func(t *testing.T) { // the category sticks to it too
 			st := asker(t).allow("tel", "*")

@@ -78,9 +78,8 @@ func TestAdvertised(t *testing.T) {
 		f := newFinding(t)
 		f.site.Body("/", "text/html; charset=utf-8", "<html><head>"+link).Handle("/a", document(titled))
 		p, err := f.s.Open(t.Context(), shopOrigin+"/")
-		if err != nil || p.URL() != shopOrigin+"/a" {
-			t.Fatal(p, err)
-		}
+		must(t, err)
+		equals(t, p.URL(), shopOrigin+"/a")
 		f.requests("shop.example", "GET /", "GET /a")
 	})
 	t.Run("ANML-15.1-01/accept-by-negotiation", func(t *testing.T) {

@@ -147,9 +147,8 @@ func TestWellKnownIdentity(t *testing.T) {
 				t.Errorf("%+v", party)
 			}
 		}
-		if p.ServingDomain() != "shop.example" || len(p.Parties()) != 2 {
-			t.Errorf("%+v", p.Parties())
-		}
+		equals(t, p.ServingDomain(), "shop.example")
+		equals(t, len(p.Parties()), 2)
 	})
 	t.Run("ANML-6.5.1-03/accept-a-claim-of-its-own", func(t *testing.T) {
 		f := newFinding(t)

@@ -50,9 +50,8 @@ func TestExplainTold(t *testing.T) {
 			}
 			e := r.open(`<site domain="shop.example">` + sections + `<site domain="brand.example">` + sections).Explain()
 			equals(t, toldOf(e, c.site), c.want)
-			if e.Serving != "shop.example" || e.Document != shopURL {
-				t.Errorf("%s of %s", e.Document, e.Serving)
-			}
+			equals(t, e.Serving, "shop.example")
+			equals(t, e.Document, shopURL)
 		})
 	}
 	t.Run("ANML-12.7-11/accept-told-in-words", func(t *testing.T) {

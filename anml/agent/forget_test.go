@@ -24,9 +24,8 @@ func TestForgetRows(t *testing.T) {
 					s.session.pages.keep(p.url, p, nil, s.session.pages.begin())
 				}
 				f, err := s.session.Forget(t.Context(), name)
-				if err != nil || f.Informs != 2 {
-					t.Errorf("%+v %v", f, err)
-				}
+				must(t, err)
+				equals(t, f.Informs, 2)
 				equals(t, texts(s.session.context, ""), "")
 				if keys, _ := s.session.store.Keys(t.Context(), keyInform); len(keys) != 0 {
 					t.Error(keys)
@@ -50,9 +49,8 @@ func TestForgetRows(t *testing.T) {
 			})
 			s.does(book, lookleap.CodeOK)
 			f, err := s.session.Forget(t.Context(), "shop.example")
-			if err != nil || f.Consents != 1 {
-				t.Errorf("%+v %v", f, err)
-			}
+			must(t, err)
+			equals(t, f.Consents, 1)
 		})
 		t.Run("accept-what-another-session-stored", func(t *testing.T) {
 			m := newMemo(t)

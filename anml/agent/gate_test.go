@@ -26,9 +26,8 @@ func TestRateLimit(t *testing.T) {
 			}
 			_, err := s.page.Do(t.Context(), Call{Action: "b"})
 			wait := responseBehind(err).RetryAfter
-			if lookleap.CodeOf(err) != CodeTooManyActions || wait != 2*time.Second {
-				t.Fatalf("%v", err)
-			}
+			hasCode(t, err, CodeTooManyActions)
+			equals(t, wait, 2*time.Second)
 			equals(t, len(s.sent()), 5)
 			time.Sleep(wait)
 			s.does(Call{Action: "b"}, lookleap.CodeOK)
@@ -75,9 +74,8 @@ func TestEdgesOfTheGate(t *testing.T) {
 		if code == lookleap.CodeOK && err == nil {
 			return
 		}
-		if lookleap.CodeOf(err) != code || responseBehind(err).RetryAfter != wait {
-			t.Errorf("%v, want %s within %s", err, code, wait)
-		}
+		hasCode(t, err, code)
+		equals(t, responseBehind(err).RetryAfter, wait)
 	}
 	t.Run("ANML-13.4-12/reject-clock-set-back", func(t *testing.T) {
 		g, clock := gate(t, Limits{Burst: 1, Interval: time.Minute})

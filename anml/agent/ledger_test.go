@@ -298,9 +298,8 @@ func TestLedgerBegins(t *testing.T) {
 			appendAll(t, NewLedger(store), entryOf(100+n))
 		}
 		head, err := VerifyLedger(NewLedger(store).Entries(t.Context()), Head{}, Head{})
-		if err != nil || head.Number != 35 {
-			t.Errorf("%+v, %v", head, err)
-		}
+		must(t, err)
+		equals(t, head.Number, 35)
 	})
 }
 
@@ -469,8 +468,7 @@ func TestChainOfProcesses(t *testing.T) {
 		wait.Wait()
 		must(t, NewLedger(open()).Append(t.Context(), entryOf(2)))
 		head, err := VerifyLedger(NewLedger(open()).Entries(t.Context()), Head{}, Head{})
-		if err != nil || head.Number != 181 {
-			t.Fatal(head, err)
-		}
+		must(t, err)
+		equals(t, head.Number, 181)
 	})
 }

@@ -263,9 +263,8 @@ func TestNegotiation(t *testing.T) {
 			f.site.Handle("/a", scripted(200, service(titled), header...))
 			_, err := f.s.Open(t.Context(), shopOrigin+"/a")
 			hasCode(f, err, lookleap.CodeMediaType)
-			if !errors.Is(err, anml.ErrNotANML) || len(f.told) != 0 {
-				t.Error(err, f.told)
-			}
+			isError(t, err, anml.ErrNotANML)
+			equals(t, len(f.told), 0)
 		})
 	}
 	t.Run("ANML-6.3-03/reject-generic-without-proof", func(t *testing.T) {

@@ -310,9 +310,8 @@ func TestRedirectsOfEachMethod(t *testing.T) {
 			s.does(Call{Action: "reserve", Args: map[string]string{"what": "t1"}}, lookleap.CodeOK)
 			s.sends("POST /reserve", "POST /done")
 			for _, sent := range s.net.Journal().Requests("www.shop.example") {
-				if string(sent.Body) != "what=t1" || sent.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
-					t.Errorf("%v %s", sent.Header, sent.Body)
-				}
+				equals(t, string(sent.Body), "what=t1")
+				equals(t, sent.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
 			}
 		})
 		t.Run(fmt.Sprintf("ANML-11.3-24/reject-%d-a-second-time", status), func(t *testing.T) {

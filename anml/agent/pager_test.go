@@ -354,9 +354,8 @@ func TestPagerBounds(t *testing.T) {
 		})
 		g = r.pager("https://shop.example/1")
 		next(t, g)
-		if lookleap.CodeOf(meanwhile) != lookleap.CodeUsage || g.Pages() != 2 {
-			t.Errorf("%v, %d pages", meanwhile, g.Pages())
-		}
+		hasCode(t, meanwhile, lookleap.CodeUsage)
+		equals(t, g.Pages(), 2)
 	})
 	for name, to := range map[string]string{"reject-gone": "/.well-known/anml", "reject-redirect-to-gone": "/away"} {
 		t.Run("ANML-11.5-08/"+name, func(t *testing.T) {

@@ -166,9 +166,8 @@ func TestLayeredIdentity(t *testing.T) {
 		p := r.open(bothSites)
 		seller, _ := p.Owner(siteOf(p, shop), anmltrust.Interact)
 		told, _ := p.Owner(siteOf(p, brand), anmltrust.Knowledge)
-		if p.Persona(seller.Domain).Instructions.Source() != shop || p.Persona(told.Domain).Instructions.Source() != brand {
-			t.Errorf("%s, %s", seller.Domain, told.Domain)
-		}
+		equals(t, p.Persona(seller.Domain).Instructions.Source(), shop)
+		equals(t, p.Persona(told.Domain).Instructions.Source(), brand)
 	})
 	t.Run("ANML-12.7-13/reject-brand-in-prompt", func(t *testing.T) {
 		r := newRetail(t).grants(2, "persona", "aesthetic", "knowledge")
@@ -212,9 +211,8 @@ func TestRestrictionsSurvive(t *testing.T) {
 	for _, id := range []string{"X6", "ANML-12.5-21"} {
 		t.Run(id+"/accept-restricts", func(t *testing.T) {
 			d := rules(t, "knowledge", "interact")
-			if d["email"].Rule.Requires != anml.ExplicitConsent || d["email"].Owner.Domain != "brand.example" {
-				t.Errorf("%+v", d["email"])
-			}
+			equals(t, d["email"].Rule.Requires, anml.ExplicitConsent)
+			equals(t, d["email"].Owner.Domain, "brand.example")
 		})
 		t.Run(id+"/reject-permits", func(t *testing.T) {
 			equals(t, rules(t, "knowledge", "interact")["tz"].Rule.Requires, anml.ExplicitConsent)
@@ -302,9 +300,8 @@ func TestExplain(t *testing.T) {
 	e := p.Explain()
 	t.Run(id+"/accept-every-section", func(t *testing.T) {
 		equals(t, len(e.Assertions), 20)
-		if e.Assertions[len(e.Assertions)-1].Site != "brand.example" || len(e.Personas) != 2 {
-			t.Error("not in the order of the document")
-		}
+		equals(t, e.Assertions[len(e.Assertions)-1].Site, "brand.example")
+		equals(t, len(e.Personas), 2)
 	})
 	t.Run(id+"/accept-unusable-sites", func(t *testing.T) {
 		text := ""

@@ -40,9 +40,8 @@ func TestDo(t *testing.T) {
 		s := newStage(t, setting{doc: searchAndBuy})
 		s.does(Call{Action: "reserve", Args: map[string]string{"seats": "2", "what": "t1"}}, lookleap.CodeOK)
 		sent := s.net.Journal().Requests("www.shop.example")[0]
-		if string(sent.Body) != "what=t1&seats=2" || sent.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
-			t.Errorf("%s %s", sent.Header, sent.Body)
-		}
+		equals(t, string(sent.Body), "what=t1&seats=2")
+		equals(t, sent.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
 		asked := s.user.Requests()
 		if len(asked) != 1 || asked[0].Kind != lookleap.ConsentAct || asked[0].Items[0].ID != itemAct || asked[0].Items[0].Optional {
 			t.Fatalf("%+v", asked)

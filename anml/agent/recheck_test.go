@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -230,9 +229,8 @@ func TestRefusalsBeforeSending(t *testing.T) {
 	t.Run("ANML-13.2-13/reject-unwritten", func(t *testing.T) { // is reported with the refusal itself
 		s := newStage(t, setting{doc: searching, user: User{Profile: ada, Policy: deny("email"), Ledger: brokenLedger(false)}})
 		_, err := s.page.Do(t.Context(), Call{Action: "find", Args: email})
-		if lookleap.CodeOf(err) != CodeUserRule || !errors.Is(err, errTest) {
-			t.Errorf("%v", err)
-		}
+		hasCode(t, err, CodeUserRule)
+		isError(t, err, errTest)
 	})
 	t.Run("ANML-14.1-03/accept-caller-left", func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())

@@ -120,9 +120,8 @@ func TestMedia(t *testing.T) {
 		for got, err := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
 			codes[got.Medium.URL] = lookleap.CodeOf(err)
 		}
-		if codes["https://shop.example/moved.png"] != lookleap.CodeRedirectForbidden || len(codes) != 5 {
-			t.Error(codes)
-		}
+		equals(t, codes["https://shop.example/moved.png"], lookleap.CodeRedirectForbidden)
+		equals(t, len(codes), 5)
 		r.gets("tracker.example")
 	})
 	t.Run("ANML-13.11-01/accept-far-on-request", func(t *testing.T) {
@@ -148,9 +147,8 @@ func TestMedia(t *testing.T) {
 		for _, err := range p.LoadMedia(t.Context(), func(agent.Medium) bool { return true }) {
 			last = lookleap.CodeOf(err)
 		}
-		if last != lookleap.CodeBudget || len(r.net.Journal().Requests()) != 3 {
-			t.Errorf("%s, %d requests", last, len(r.net.Journal().Requests()))
-		}
+		equals(t, last, lookleap.CodeBudget)
+		equals(t, len(r.net.Journal().Requests()), 3)
 	})
 	t.Run("ANML-13.11-01/reject-too-large", func(t *testing.T) {
 		r := newRetail(t)

@@ -380,9 +380,8 @@ func TestTwoProcesses(t *testing.T) {
 			equals(t, elsewhere(c.token, c.digest, c.approved...), c.want)
 			mu.Lock()
 			defer mu.Unlock()
-			if len(booked) != c.sent || loads != 1 {
-				t.Errorf("booked %q, the page was loaded %d times", booked, loads)
-			}
+			equals(t, len(booked), c.sent)
+			equals(t, loads, 1)
 		})
 	}
 }

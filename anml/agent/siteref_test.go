@@ -153,9 +153,8 @@ func TestSiteRefs(t *testing.T) {
 			if first == nil {
 				first = got
 			}
-			if len(got) != 1 || fmt.Sprint(got) != fmt.Sprint(first) {
-				t.Error(got)
-			}
+			equals(t, len(got), 1)
+			equals(t, fmt.Sprint(got), fmt.Sprint(first))
 		}
 	})
 	t.Run("ANML-12.6-06/accept-budget-of-trust-first", func(t *testing.T) {
