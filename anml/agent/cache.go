@@ -256,7 +256,8 @@ func lifetime(f *fetch.Freshness, doc *anml.Document) (time.Duration, bool) {
 // verified server without no-store, reached without temporary redirects. A document
 // with content of usage "none" is not cached (section 14.4).
 func (p *Page) keepable(r *fetch.Response) bool {
-	return !slices.ContainsFunc(r.Hops, func(h fetch.Hop) bool { return !h.Permanent() }) && r.Status == http.StatusOK && !p.opened.noStore && p.doc.LowestUsage() > anml.UsageNone
+	temporary := slices.ContainsFunc(r.Hops, func(h fetch.Hop) bool { return !h.Permanent() })
+	return !temporary && r.Status == http.StatusOK && !p.opened.noStore && p.doc.LowestUsage() > anml.UsageNone
 }
 
 // usable returns until when a page may be used without a request, and until when it may
