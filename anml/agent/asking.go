@@ -15,7 +15,6 @@ import (
 	"github.com/lookleap/lookleap/internal/plugin"
 )
 
-// request returns the request for the user's consent to some items.
 func (e *effect) request(items []lookleap.ConsentItem) lookleap.ConsentRequest {
 	return lookleap.ConsentRequest{Kind: lookleap.ConsentAct, Origin: e.key().document, Summary: e.summary(), Items: items}
 }

@@ -29,7 +29,6 @@ type pageCache struct {
 	size    int                                 // bytes of their documents
 }
 
-// cachedPage is a cached page.
 type cachedPage struct {
 	page   *Page
 	header http.Header     // of its response, for a later 304
@@ -194,7 +193,6 @@ func (p *pageCache) keep(u domain.URL, page *Page, r *fetch.Response, from loadS
 	}
 }
 
-// drop deletes a page.
 func (p *pageCache) drop(u domain.URL) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -171,44 +171,42 @@ func (s *Session) Resume(ctx context.Context, state json.RawMessage, d lookleap.
 		return nil, &lookleap.Error{Code: CodeEndpointForeign, Subject: e.Send.place(),
 			Message: "only actions at the document's own origin are executed"}
 	}
-	budget := fetch.NewBudget(s.agent.options.Limits.Requests)
-	result, err := s.commit(ctx, approval, e, budget)
+	return s.complete(ctx, approval, e, fetch.NewBudget(s.agent.options.Limits.Requests))
+}
+
+// run asks about a prepared call and completes it.
+func (s *Session) run(ctx context.Context, in *preparedCall, budget *fetch.Budget) (*CallResult, error) {
+	approval, err := s.ask(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return s.complete(ctx, approval, in.effect, budget)
+}
+
+// complete commits an approved call. If only the site that the user was shown can no longer be
+// verified, the user is asked again without the site (R87).
+func (s *Session) complete(ctx context.Context, a *lookleap.Approval, e *effect, budget *fetch.Budget) (*CallResult, error) {
+	result, err := s.commit(ctx, a, e, budget)
 	if errors.Is(err, errIdentityLost) {
-		return s.run(ctx, without(plan.Request(), e), budget)
+		return s.run(ctx, without(a.Plan().Request(), e), budget)
 	}
 	return result, err
 }
 
-// run asks about a prepared call and commits it. If only the site that the user was shown can
-// no longer be verified, it asks again without the site (R87).
-func (s *Session) run(ctx context.Context, in *preparedCall, budget *fetch.Budget) (*CallResult, error) {
-	for {
-		plan, approval, err := s.ask(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		result, err := s.commit(ctx, approval, in.effect, budget)
-		if !errors.Is(err, errIdentityLost) {
-			return result, err
-		}
-		in = without(plan.Request(), in.effect)
-	}
-}
-
 // ask makes the plan of a prepared call and returns its approval, by the user or, if there is
 // nothing to ask, by their policy.
-func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *lookleap.Approval, error) {
+func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Approval, error) {
 	host := s.agent.host
 	bytes, err := json.Marshal(in.effect)
 	if err != nil {
-		return nil, nil, &lookleap.Error{Code: lookleap.CodeInternal, Subject: in.effect.Send.place(), Err: err}
+		return nil, &lookleap.Error{Code: lookleap.CodeInternal, Subject: in.effect.Send.place(), Err: err}
 	}
 	plan, err := s.again(ctx, in)
 	if plan == nil && err == nil {
 		plan, err = lookleap.NewPlan(in.request, bytes, host.Time())
 	}
 	if err != nil {
-		return nil, nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(),
+		return nil, &lookleap.Error{Code: lookleap.CodeOf(err), Subject: in.effect.Send.place(),
 			Message: "the call cannot be made a plan", Err: err}
 	}
 	var approval *lookleap.Approval
@@ -224,9 +222,9 @@ func (s *Session) ask(ctx context.Context, in *preparedCall) (*lookleap.Plan, *l
 		approval, err = plan.Approve(all, host.Time())
 	}
 	if err != nil {
-		return plan, nil, s.recordUndecided(ctx, plan, in.effect, err)
+		return nil, s.recordUndecided(ctx, plan, in.effect, err)
 	}
-	return plan, approval, nil
+	return approval, nil
 }
 
 // doubts are the plans of a session whose outcome is unknown. A call that repeats one of them is

@@ -45,14 +45,12 @@ type cover struct {
 	Purposes, From                         []string
 }
 
-// cover returns what a consent for a disclosure covers.
 func (e exchange) cover(t *disclosure) cover {
 	return cover{t.Kind, e.Serving, e.Asker, e.Endpoint, t.subject(), t.Value, t.Purposes, t.From}
 }
 
 func (c cover) digest() string { return digestOf(c) }
 
-// consent returns a consent for what is covered.
 func (c cover) consent(id string, granted, until time.Time) consent {
 	return consent{Consent: Consent{
 		ID: id, Field: c.Field, Serving: c.Serving, Owner: c.Owner, Recipient: c.Endpoint, From: c.From, Granted: granted, Until: until,
@@ -119,7 +117,6 @@ func (c *consents) find(ctx context.Context, prefix string, is cover, rule anml.
 	return &held, nil
 }
 
-// remember stores a consent.
 func (c *consents) remember(ctx context.Context, prefix string, given consent) error {
 	if err := c.doubt(ctx); err != nil {
 		return err

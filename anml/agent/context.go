@@ -149,7 +149,6 @@ func (c *Context) now() time.Time {
 	return now
 }
 
-// source returns where an inform comes from.
 func (i *Inform) source() source {
 	return source{serving: i.Serving, host: i.Host, site: i.Site, confidentiality: i.Confidentiality, inform: true}
 }
@@ -377,7 +376,6 @@ func (s *informs) add(i *Inform) {
 	s.bytes += i.size()
 }
 
-// remove removes an inform.
 func (s *informs) remove(k *Inform) {
 	at := slices.Index(s.all, k)
 	s.all = slices.Delete(s.all, at, at+1)

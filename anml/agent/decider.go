@@ -270,7 +270,6 @@ func (f *decider) value(ctx context.Context, g *inputs, to *route) (Value, lookl
 	return v, typed(g.types, v.Text, false)
 }
 
-// valueOf asks the profile for one value.
 func (s *Session) valueOf(ctx context.Context, q Question) (Value, error) {
 	switch p := s.user.Profile.(type) {
 	case Fields: // needs no bound
@@ -367,10 +366,8 @@ type siteRules struct {
 	spelled map[string]anml.Rule // the strictest that is declared for any spelling of a field, by its key
 }
 
-// rule returns the requirement for a field.
 func (r *siteRules) rule(field string) anml.Rule { return r.tighten(r.written.Rule(field)) }
 
-// rulesOf returns the rules of a site.
 func (a *Agent) rulesOf(site anml.Site) *siteRules {
 	c := site.Constraints()
 	all := &siteRules{c.Rules(a.recognised), make(map[string]anml.Rule)}

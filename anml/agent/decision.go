@@ -197,7 +197,6 @@ func (d *Decision) caution(g *inputs) {
 	}
 }
 
-// code returns the code of what a rule decides.
 func (r StandingRule) code() lookleap.Code {
 	if r.refuses() && r.Domain != "*" {
 		return CodeDomainRefused
@@ -205,7 +204,6 @@ func (r StandingRule) code() lookleap.Code {
 	return CodeUserRule
 }
 
-// name returns how a ledger refers to a rule.
 func (r StandingRule) name() string { return "rule " + r.Field + " " + r.Domain }
 
 // Act is an action, as a host's policy sees it. Its texts come from the service: treat them as

@@ -26,7 +26,6 @@ type exchange struct {
 	Action   string `json:"action"`   // id
 }
 
-// location returns the document's URL without its query.
 func (e exchange) location() string { return withoutQuery(e.Document) }
 
 // disclosure is one field, argument or text that a call sends, with the decision about it.
@@ -53,7 +52,6 @@ type disclosure struct {
 	Shown      time.Time        `json:"authenticated,omitzero"` // when the user was authenticated
 }
 
-// disclosureKind is the place of a disclosure in what is sent.
 type disclosureKind string
 
 const (

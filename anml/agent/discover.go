@@ -155,7 +155,6 @@ func (d *discovery) try(c candidate) (*Page, error) {
 	return nil, err
 }
 
-// note notes how the search at a place ended.
 func (d *discovery) note(source, place string, err error) {
 	d.trace = append(d.trace, source+" "+place+": "+string(lookleap.CodeOf(err)))
 }
@@ -226,7 +225,6 @@ func weightier(a, b error) error {
 	return a
 }
 
-// end returns the result of a search.
 func (d *discovery) end(page *Page, err error) (*Page, error) {
 	if page != nil {
 		return d.found(page), nil

@@ -84,7 +84,6 @@ func fail(url string, err error, message string) *lookleap.Error {
 	return e
 }
 
-// inDoubt returns the error as an [ErrInDoubt].
 func inDoubt(err error) error { return coded.Attach(ErrInDoubt, err) }
 
 // ended returns why a context ended, nil if it did not: the caller left, the session

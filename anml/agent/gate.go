@@ -179,7 +179,6 @@ func tooOften(origin string, wait time.Duration) error {
 		Err: &lookleap.ResponseError{RetryAfter: wait}}
 }
 
-// end blocks an action for the session.
 func (g *gate) end(action string, code lookleap.Code, status int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

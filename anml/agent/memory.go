@@ -214,7 +214,6 @@ func (m *documentMemory) move(ctx context.Context, origin string, hops []fetch.H
 	}
 }
 
-// forgetMove forgets where an origin's document moved.
 func (m *documentMemory) forgetMove(ctx context.Context, origin string) {
 	m.session.report(ctx, origin, lookleap.CodeIO, m.session.store.Delete(ctx, keyMoved+origin))
 }

@@ -76,7 +76,6 @@ func (p *Page) Pager() *Pager {
 	return g
 }
 
-// take counts a page that was read.
 func (r *result) take(p *Page) {
 	r.Pages++
 	r.Read = append(slices.Clip(r.Read), key(p.opened.requested)) // other copies of the progress keep theirs
@@ -257,7 +256,6 @@ func (s *Session) askForPages(ctx context.Context, at result, next domain.URL) (
 	return s.allowPages(ctx, approval)
 }
 
-// allowPages commits the user's approval.
 func (s *Session) allowPages(ctx context.Context, a *lookleap.Approval) (at result, err error) {
 	_, err = s.agent.host.Commit(ctx, a, func(_ context.Context, effect []byte) ([]byte, error) {
 		return nil, strictjson.Decode(effect, &at)

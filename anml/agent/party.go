@@ -135,7 +135,6 @@ func (p *Page) attributed(party Party, a anmltrust.Attribution) (Party, anmltrus
 	return party, a
 }
 
-// location returns the document's URL without its query.
 func (p *Page) location() string { return p.url.Origin() + p.url.Path() }
 
 // attackCodes are the outcomes of a verification that look like an attack and not like an absence. The

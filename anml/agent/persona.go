@@ -148,7 +148,6 @@ const (
 	maxTerms        = 100
 )
 
-// advice is one text of a persona.
 type advice struct {
 	item  PersonaItem
 	label string

@@ -386,7 +386,6 @@ const (
 	atOther  endpointReach = "other-domain" // any other host
 )
 
-// endpoint is where an action would be sent.
 type endpoint struct {
 	url   domain.URL
 	reach endpointReach

@@ -349,7 +349,6 @@ func (s *Session) changeRefusal(ctx context.Context, domain string, refuse bool)
 	})
 }
 
-// without removes rules.
 func (p *UserPolicy) without(which func(StandingRule) bool) error {
 	return p.change(func(w *will) error {
 		w.rules = slices.DeleteFunc(w.rules, func(r keyedRule) bool { return which(r.StandingRule) })

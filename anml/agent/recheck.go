@@ -162,7 +162,6 @@ func (w *finalCheck) forbidden(t *disclosure) lookleap.Code {
 	return ""
 }
 
-// standing returns the standing rule about a disclosure.
 func (w *finalCheck) standing(t *disclosure) (StandingRule, bool) {
 	return w.will.standing(w.hosts, t.subject(), t.Also...)
 }

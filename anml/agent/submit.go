@@ -39,7 +39,6 @@ func (s *actionRequest) key() string { return s.Method + " " + s.Endpoint }
 // place returns the endpoint for errors, without its query.
 func (s *actionRequest) place() string { return withoutQuery(s.Endpoint) }
 
-// origin returns the origin of the endpoint.
 func (s *actionRequest) origin() string {
 	u, err := endpointRules.Parse(s.URL)
 	if err != nil {

@@ -109,7 +109,6 @@ type transferEffect struct {
 	User  string `json:"user,omitempty"` // whose plan it is, see [Session.owns]
 }
 
-// planTransfer returns the plan of a transfer.
 func (p *Page) planTransfer(ctx context.Context, t Transfer) (*lookleap.Plan, error) {
 	s := p.session
 	site, ok := p.container(t.Site)
@@ -192,7 +191,6 @@ func (p *Page) transferred(ctx context.Context, f *decider, to *route, site anml
 	return item{}, p.refusal(CodeNotAsked, "the action has no ask for the field "+quote(t.Field))
 }
 
-// parseTransfer parses the effect of an authorization.
 func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
 	if err := strictjson.Decode(plan.Effect(), &effect); err != nil || effect.Type != transferType {
 		return effect, &lookleap.Error{Code: lookleap.CodePlanInvalid, Message: "the plan is not about a transfer", Err: err}
@@ -200,7 +198,6 @@ func parseTransfer(plan *lookleap.Plan) (effect transferEffect, err error) {
 	return effect, nil
 }
 
-// commitTransfer records an authorization.
 func (s *Session) commitTransfer(ctx context.Context, a *lookleap.Approval) error {
 	effect, err := parseTransfer(a.Plan())
 	if err != nil {
