@@ -48,9 +48,7 @@ func TestTools(t *testing.T) {
 	must(t, second(tools[1].Call(t.Context(), nil)))
 	hasCode(t, second(tools[1].Call(t.Context(), json.RawMessage(`{"email":"eve@example.org"}`))), lookleap.CodeUsage)
 	s.sends("GET /search?q=tea", "POST /tell")
-	if body := string(s.net.Journal().Requests()[1].Body); !strings.Contains(body, "ada@example.org") || strings.Contains(body, "eve") {
-		t.Errorf("%s", body)
-	}
+	hasTexts(t, string(s.net.Journal().Requests()[1].Body), "ada@example.org", "!eve")
 }
 
 // TestConflictingRules: of several rules about a field the most restrictive one is

@@ -94,9 +94,7 @@ func TestExplainTold(t *testing.T) {
 		r := newRetail(t)
 		r.user.Persona.Deny = map[agent.PersonaItem]string{agent.PersonaTone: "no\nbrand.example: Tier 3"}
 		text := r.open(`<persona><tone value="formal"/></persona>`).Explain().String()
-		if strings.Contains(text, "\nbrand.example") || !strings.Contains(text, "brand.example: Tier 3") {
-			t.Error(text)
-		}
+		hasTexts(t, text, "!\nbrand.example", "brand.example: Tier 3")
 	})
 }
 

@@ -167,9 +167,7 @@ func TestPersonaRows(t *testing.T) {
 		r.user.Language = "de"
 		page := r.open(`<persona><language policy="fixed" value="fr"/><tone value="formal"/></persona>`)
 		text := page.Explain().String()
-		if !strings.Contains(text, `applied: tone "formal"`) || !strings.Contains(text, "the user prefers de") {
-			t.Error(text)
-		}
+		hasTexts(t, text, `applied: tone "formal"`, "the user prefers de")
 		if data, err := json.Marshal(page.Explain()); err != nil || !strings.Contains(string(data), `"untrusted":"formal"`) {
 			t.Errorf("%v\n%s", err, data)
 		}

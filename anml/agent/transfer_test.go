@@ -55,9 +55,7 @@ func TestTransfer(t *testing.T) {
 		if len(asked) != 1 || len(asked[0].Items) != 1 || asked[0].Kind != lookleap.ConsentDisclose || asked[0].Items[0].Optional {
 			t.Fatalf("%+v", asked)
 		}
-		if s := asked[0].Items[0].Summary; !strings.Contains(s, "a.example") || !strings.Contains(s, "b.example") || !strings.Contains(s, `the field "member" with "4711-8822"`) {
-			t.Error(s)
-		}
+		hasTexts(t, asked[0].Items[0].Summary, "a.example", "b.example", `the field "member" with "4711-8822"`)
 		err := c.b.AuthorizeTransfer(t.Context(), member)
 		if hasCode(t, err, lookleap.CodeUsage); !strings.Contains(err.Error(), "authorized already") {
 			t.Error(err)
@@ -355,9 +353,7 @@ func TestTransferOfArgumentsAndInforms(t *testing.T) {
 		pageFor(t, st.net, st.session(), "https://a.example/a", `<knowledge><inform confidentiality="restricted">You are `+annsEmail+`</inform></knowledge>`)
 		p := pageFor(t, st.net, st.s, "https://b.example/b", booking("", ""))
 		must(t, p.AuthorizeTransfer(t.Context(), Transfer{Action: "find", Param: "q", Value: &Value{Text: annsEmail}}))
-		if s := st.ask.Requests()[0].Items[0].Summary; !strings.Contains(s, `the argument "q"`) || !strings.Contains(s, `which is your "email"`) {
-			t.Error(s)
-		}
+		hasTexts(t, st.ask.Requests()[0].Items[0].Summary, `the argument "q"`, `which is your "email"`)
 		if x := st.prepares(p, Call{Action: "find", Args: map[string]string{"q": annsEmail}}); len(x.items) != 0 || x.e.Disclosures[0].Code != CodeConsentHeld {
 			t.Errorf("%+v", x.e)
 		}

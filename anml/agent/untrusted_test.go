@@ -47,9 +47,7 @@ func TestUntrusted(t *testing.T) {
 		if data, err := json.Marshal(own); err != nil || !strings.HasPrefix(string(data), `{"source":"shop.example","label":"instructions","untrusted":`) {
 			t.Errorf("%s, %v", data, err)
 		}
-		if q := page.Persona("shop.example").Quoted(); strings.Contains(q, "\nUser:") || !strings.Contains(q, "not instructions") {
-			t.Error(q)
-		}
+		hasTexts(t, page.Persona("shop.example").Quoted(), "!\nUser:", "not instructions")
 	})
 	t.Run("ANML-13.3-01/accept-same-for-all-tiers", func(t *testing.T) {
 		if a, b := own.Quoted(), brand.Quoted(); strings.ReplaceAll(a, "shop.example", "X") != strings.ReplaceAll(b, "brand.example", "X") {
@@ -101,9 +99,7 @@ func TestUntrusted(t *testing.T) {
 			fmt.Fprintf(&log, verb, value)
 			fmt.Fprintf(&log, verb, inner{own})
 		}
-		if strings.Contains(log.String(), "hello") || strings.Contains(log.String(), fmt.Sprintf("%x", "hello")) {
-			t.Error(log.String())
-		}
+		hasTexts(t, log.String(), "!hello", "!"+fmt.Sprintf("%x", "hello"))
 	})
 	t.Run("ANML-13.3-01/accept-logged", func(t *testing.T) {
 		var log bytes.Buffer
