@@ -228,7 +228,7 @@ func (b *disclosureBuilder) authenticate(ctx context.Context) error {
 	if !slices.ContainsFunc(b.disclosures, needs) {
 		return nil
 	}
-	s := b.decider.page.session
+	s := b.page.session
 	err := s.authenticate(ctx, b.to.Asker)
 	for i := range b.disclosures {
 		t := &b.disclosures[i]
@@ -242,7 +242,7 @@ func (b *disclosureBuilder) authenticate(ctx context.Context) error {
 		if t.Kind == discloseArg {
 			t.refuse(CodeAuthentication, anml.ConstraintViolation)
 			b.refusing = true
-			return &lookleap.Error{Code: CodeAuthentication, Subject: b.decider.page.location(),
+			return &lookleap.Error{Code: CodeAuthentication, Subject: b.page.location(),
 				Message: "the argument " + quote(t.Field) + " is not sent", Err: err}
 		}
 		b.items = slices.DeleteFunc(b.items, func(it lookleap.ConsentItem) bool { return it.ID == t.Item })
